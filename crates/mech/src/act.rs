@@ -1,0 +1,88 @@
+//! What a mechanism may use and ask for while it decides.
+
+use crate::{ClassSet, FlowId, HostId, PktId, PortId, Stream, TimerId};
+use units::Time;
+
+/// The surroundings of one decision.
+pub struct Env<'a> {
+    /// The instant of the decision.
+    pub now: Time,
+    /// Draws of this mechanism at this node, and nobody else's.
+    pub rng: &'a mut Stream,
+    /// What the mechanism wants done besides its answer.
+    pub acts: &'a mut Acts,
+}
+
+/// Requests of mechanisms, done by the dataplane in order after the decision. Acts never recurse:
+/// what they cause is queued behind them.
+#[derive(Clone, Debug, Default)]
+pub struct Acts {
+    /// Congestion mark for the packet that is being decided, if it is ECN-capable.
+    pub mark: bool,
+    /// The requests, first to last.
+    pub list: Vec<Act>,
+}
+
+/// One request of a mechanism.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Act {
+    /// Let go of held ACKs, oldest first.
+    ReleaseHeld {
+        /// The port whose device sent them.
+        port: PortId,
+        /// At most so many; `u32::MAX` for all.
+        max: u32,
+        /// Set ECE on each.
+        set_ece: bool,
+    },
+    /// Send a message made here.
+    Emit(Control, To),
+    /// Ask the device behind a port to stop sending these classes.
+    Pause(PortId, ClassSet),
+    /// Let the device behind a port send these classes again.
+    Resume(PortId, ClassSet),
+    /// Let go of the copy that the memory keeps of a packet which has left.
+    Forget(PktId),
+    /// Wake this mechanism at an instant; the latest call for a timer counts.
+    Arm(Time, TimerId),
+}
+
+/// A message that a switch makes itself.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub enum Control {
+    /// Congestion notification (802.1Qau §33.3) about a culprit flow.
+    Cnm {
+        /// The flow that is told to slow down.
+        flow: FlowId,
+        /// Quantized feedback, 1 to 63, larger is worse.
+        feedback: u8,
+        /// Queue length above the set point, bytes.
+        q_off: i64,
+        /// Growth of the queue since the last sample, bytes.
+        q_delta: i64,
+        /// The congestion point that speaks.
+        cpid: u64,
+    },
+}
+
+/// Whom a message is for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum To {
+    /// The device behind a port.
+    Port(PortId),
+    /// A host, by the switch's own tables.
+    Host(HostId),
+}
+
+impl Acts {
+    /// Appends a request.
+    pub fn push(&mut self, act: Act) {
+        self.list.push(act);
+    }
+    /// Forgets everything, for the next decision.
+    #[inline]
+    pub fn clear(&mut self) {
+        self.mark = false;
+        self.list.clear();
+    }
+}

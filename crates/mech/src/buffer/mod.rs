@@ -1,0 +1,105 @@
+//! The buffer slot: how much memory may a queue have? A queue orders packets; a buffer lends memory.
+
+mod per_port;
+mod shared;
+mod unlimited;
+
+pub use per_port::PerPort;
+pub use shared::Shared;
+pub use unlimited::Unlimited;
+
+use crate::params::{Spec, Values};
+use crate::{Fill, FlowId, HostId, PortId};
+use units::Amount;
+
+/// Memory lent to one frame.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Lease {
+    /// The flow of the frame.
+    pub flow: FlowId,
+    /// The host that sent it.
+    pub src: HostId,
+    /// The port it came in by.
+    pub ingress: PortId,
+    /// Its class.
+    pub class: u8,
+    /// Bytes lent.
+    pub bytes: u32,
+}
+
+/// What is lent at an instant: to one port's normal queues, or to one bounce queue, and in all.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Use {
+    /// Frames.
+    pub packets: u64,
+    /// Bytes.
+    pub bytes: u64,
+    /// Bytes lent in the whole switch.
+    pub pool_bytes: u64,
+    /// Bytes lent in the whole switch beyond what is reserved for each port.
+    pub pool_shared_bytes: u64,
+}
+
+/// A way to lend memory.
+pub trait Buffer: Send + Sync {
+    /// Whether a frame of `size` bytes may be stored on top of `now`.
+    fn admits(&self, now: &Use, size: u16) -> bool;
+    /// How full that is.
+    fn fill(&self, now: &Use) -> Fill;
+    /// All the memory of a switch with so many ports; `None` where it is endless.
+    fn budget(&self, ports: u16) -> Option<Amount>;
+    /// Bytes set aside for each port, out of reach of the others.
+    fn reserved(&self) -> u64 {
+        0
+    }
+    /// A copy, with its state.
+    fn boxed(&self) -> Box<dyn Buffer>;
+}
+
+/// The mechanisms of this slot.
+pub const SPECS: &[&Spec] = &[&per_port::SPEC, &shared::SPEC, &unlimited::SPEC];
+
+/// One mechanism, or a caller's own.
+pub enum BufferSlot {
+    /// `per_port`
+    PerPort(PerPort),
+    /// `shared`
+    Shared(Shared),
+    /// `unlimited`
+    Unlimited(Unlimited),
+    /// A mechanism from outside the catalogue.
+    Custom(Box<dyn Buffer>),
+}
+
+impl BufferSlot {
+    /// The mechanism named `kind`; `None` where the catalogue has none of that name.
+    pub fn build(kind: &str, values: &Values) -> Option<BufferSlot> {
+        Some(match kind {
+            "per_port" => BufferSlot::PerPort(PerPort::new(values)),
+            "shared" => BufferSlot::Shared(Shared::new(values)),
+            "unlimited" => BufferSlot::Unlimited(Unlimited),
+            _ => return None,
+        })
+    }
+    /// The mechanism.
+    #[inline]
+    pub fn get(&self) -> &dyn Buffer {
+        match self {
+            BufferSlot::PerPort(m) => m,
+            BufferSlot::Shared(m) => m,
+            BufferSlot::Unlimited(m) => m,
+            BufferSlot::Custom(m) => &**m,
+        }
+    }
+}
+
+impl Clone for BufferSlot {
+    fn clone(&self) -> BufferSlot {
+        match self {
+            BufferSlot::PerPort(m) => BufferSlot::PerPort(m.clone()),
+            BufferSlot::Shared(m) => BufferSlot::Shared(m.clone()),
+            BufferSlot::Unlimited(m) => BufferSlot::Unlimited(m.clone()),
+            BufferSlot::Custom(m) => BufferSlot::Custom(m.boxed()),
+        }
+    }
+}

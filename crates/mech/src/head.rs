@@ -1,0 +1,138 @@
+//! What a mechanism may know of a packet.
+
+use crate::{FlowId, HostId, PortId, QueueId};
+
+/// The hot part of a packet: 36 bytes that mechanisms read and the dataplane writes.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Head {
+    /// The flow it belongs to.
+    pub flow: FlowId,
+    /// The host that sent it.
+    pub src: HostId,
+    /// The host it is for.
+    pub dst: HostId,
+    /// Hash of the 5-tuple, equal for all packets of one direction of a flow.
+    pub hash: u32,
+    /// Scheduling rank, lower leaves first (pFabric: bytes that remain).
+    pub rank: u32,
+    /// Bytes of the frame as it is now, without preamble and gap.
+    pub size: u16,
+    /// Bytes of the frame as it was sent, before any cut.
+    pub orig_size: u16,
+    /// The port of this node that it came in by.
+    pub ingress: PortId,
+    /// Links crossed so far.
+    pub hops: u16,
+    /// What it is: bits of [`Flags`].
+    pub flags: Flags,
+    /// Traffic class in the upper six bits, ECN codepoint in the lower two (RFC 2474, RFC 3168 §5).
+    pub tos: u8,
+    /// Switches it may still enter, itself included.
+    pub ttl: u8,
+    /// Times it was bounced (PABO: `np`), never lowered.
+    pub bounces: u8,
+    /// Times it was detoured.
+    pub detours: u8,
+}
+
+/// The ECN codepoint of a packet (RFC 3168 §5).
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Ecn {
+    /// Not ECN-capable.
+    NotEct = 0,
+    /// ECN-capable, ECT(1).
+    Ect1 = 1,
+    /// ECN-capable, ECT(0).
+    Ect0 = 2,
+    /// Congestion experienced.
+    Ce = 3,
+}
+
+/// What a packet is: a set of bits.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Flags(pub u16);
+
+impl Flags {
+    /// The acknowledgement number counts (RFC 9293 §3.1).
+    pub const ACK: Flags = Flags(1);
+    /// It carries payload.
+    pub const PAYLOAD: Flags = Flags(1 << 1);
+    /// Synchronise sequence numbers.
+    pub const SYN: Flags = Flags(1 << 2);
+    /// No more data.
+    pub const FIN: Flags = Flags(1 << 3);
+    /// Reset.
+    pub const RST: Flags = Flags(1 << 4);
+    /// ECN echo (RFC 3168 §6.1).
+    pub const ECE: Flags = Flags(1 << 5);
+    /// Congestion window reduced (RFC 3168 §6.1).
+    pub const CWR: Flags = Flags(1 << 6);
+    /// The payload may be cut (CP §4.1: CPA).
+    pub const CPA: Flags = Flags(1 << 7);
+    /// The payload was cut, or this is a PACK (CP §4.1: PPL).
+    pub const PPL: Flags = Flags(1 << 8);
+    /// A control frame between neighbours or to a host: PAUSE, PFC, CNM.
+    pub const CONTROL: Flags = Flags(1 << 9);
+    /// Sent before, in whole or in part.
+    pub const RETRANSMIT: Flags = Flags(1 << 10);
+    /// Travels from the flow's receiver to its sender.
+    pub const REVERSE: Flags = Flags(1 << 11);
+
+    /// Whether every bit of `other` is set.
+    pub const fn has(self, other: Flags) -> bool {
+        self.0 & other.0 == other.0
+    }
+    /// Whether any bit of `other` is set.
+    pub const fn any(self, other: Flags) -> bool {
+        self.0 & other.0 != 0
+    }
+    /// Both sets together.
+    pub const fn with(self, other: Flags) -> Flags {
+        Flags(self.0 | other.0)
+    }
+    /// This set without the other.
+    pub const fn without(self, other: Flags) -> Flags {
+        Flags(self.0 & !other.0)
+    }
+}
+
+impl Head {
+    /// Priority class, 0 to 7, 7 the most urgent.
+    #[inline]
+    pub const fn class(&self) -> u8 {
+        self.tos >> 5
+    }
+    /// Sets the priority class. PRECONDITION: `class < 8`.
+    pub const fn set_class(&mut self, class: u8) {
+        self.tos = self.tos & 0b11 | class << 5;
+    }
+    /// The ECN codepoint.
+    #[inline]
+    pub const fn ecn(&self) -> Ecn {
+        match self.tos & 0b11 {
+            0 => Ecn::NotEct,
+            1 => Ecn::Ect1,
+            2 => Ecn::Ect0,
+            _ => Ecn::Ce,
+        }
+    }
+    /// Sets the ECN codepoint.
+    pub const fn set_ecn(&mut self, ecn: Ecn) {
+        self.tos = self.tos & !0b11 | ecn as u8;
+    }
+    /// Whether a mark may be set on it.
+    #[inline]
+    pub const fn is_ect(&self) -> bool {
+        self.tos & 0b11 != 0
+    }
+    /// Whether it only acknowledges: no payload and none of SYN, FIN, RST.
+    pub const fn is_pure_ack(&self) -> bool {
+        let other = Flags::PAYLOAD.with(Flags::SYN).with(Flags::FIN).with(Flags::RST).with(Flags::CONTROL);
+        self.flags.has(Flags::ACK) && !self.flags.any(other)
+    }
+    /// The queue that its history puts it in: bounced packets have one of their own (PABO §II-E).
+    #[inline]
+    pub const fn queue(&self) -> QueueId {
+        QueueId(self.class() * 2 + (self.bounces > 0) as u8)
+    }
+}

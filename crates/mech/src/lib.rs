@@ -1,0 +1,36 @@
+//! The catalogue: what a switch may do when its buffer overflows, one mechanism a file.
+//!
+//! A switch is a row of slots; each slot asks one question and each mechanism answers one. A
+//! mechanism sees a packet's [`Head`], a read-only [`Place`], and an [`Env`]; it returns a fate or
+//! appends to [`Acts`]. It never touches bytes, queues or a clock.
+
+pub mod ack_hold;
+mod act;
+pub mod buffer;
+mod head;
+pub mod host;
+mod ids;
+pub mod marking;
+pub mod notify;
+pub mod overflow;
+pub mod params;
+pub mod pause;
+mod place;
+mod rng;
+pub mod routing;
+pub mod scheduler;
+mod watch;
+
+pub use act::{Act, Acts, Control, Env, To};
+pub use head::{Ecn, Flags, Head};
+pub use ids::{ClassSet, FlowId, HostId, PktId, PortId, QueueId, TimerId};
+pub use place::{Fill, Place, PortView, QueueView, View};
+pub use rng::{Purpose, Stream, hash_mix};
+pub use watch::{Change, Interests, Watch};
+
+/// Every mechanism that a scenario may name, slot by slot, in the order of the slots.
+pub fn catalogue() -> Vec<&'static params::Spec> {
+    let slots: [&[&'static params::Spec]; 5] =
+        [routing::SPECS, buffer::SPECS, overflow::SPECS, marking::SPECS, scheduler::SPECS];
+    slots.concat()
+}

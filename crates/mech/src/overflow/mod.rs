@@ -1,0 +1,156 @@
+//! The overflow slot, asked for every arrival: what becomes of it?
+
+mod bounce;
+mod detour;
+mod tail_drop;
+
+pub use bounce::{Bounce, probability};
+pub use detour::Detour;
+pub use tail_drop::TailDrop;
+
+use crate::params::{Spec, Values};
+use crate::{Env, Head, Interests, PktId, Place, PortId, QueueId};
+use units::{Amount, Bytes};
+
+/// What becomes of an arrival.
+#[must_use]
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Fate {
+    /// Into this queue of the port that lookup chose.
+    Enqueue(QueueId),
+    /// Back: into the bounce queue of this port (PABO).
+    Bounce(PortId),
+    /// Aside: into this queue of another port (DIBS).
+    Detour(PortId, QueueId),
+    /// Cut to its header, then into this queue of the port that lookup chose (CP).
+    Trim(QueueId),
+    /// This waiting packet is dropped, and the question asked again (pFabric).
+    Evict(PktId),
+    /// Lost.
+    Drop(DropReason),
+}
+
+/// Why a packet was lost.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub enum DropReason {
+    /// The queue had no room.
+    BufferFull = 0,
+    /// The bounce queue had no room (PABO §II-E).
+    BounceQueueFull = 1,
+    /// Queue full and nowhere to detour to (DIBS §2).
+    NoDetour = 2,
+    /// Too many switches entered.
+    TtlExpired = 3,
+    /// Pushed out by a more urgent packet (pFabric §4.1).
+    Evicted = 4,
+    /// Not ECN-capable where a mark was due (RFC 3168 §7).
+    EarlyDrop = 5,
+    /// The switch knows no way to the destination.
+    NoRoute = 6,
+    /// No room for a held ACK.
+    HoldFull = 7,
+}
+
+impl DropReason {
+    /// All reasons, in the order of their numbers.
+    pub const ALL: [DropReason; 8] = [
+        DropReason::BufferFull,
+        DropReason::BounceQueueFull,
+        DropReason::NoDetour,
+        DropReason::TtlExpired,
+        DropReason::Evicted,
+        DropReason::EarlyDrop,
+        DropReason::NoRoute,
+        DropReason::HoldFull,
+    ];
+    /// The name in results.
+    pub const fn name(self) -> &'static str {
+        match self {
+            DropReason::BufferFull => "buffer_full",
+            DropReason::BounceQueueFull => "bounce_queue_full",
+            DropReason::NoDetour => "no_detour",
+            DropReason::TtlExpired => "ttl_expired",
+            DropReason::Evicted => "evicted",
+            DropReason::EarlyDrop => "early_drop",
+            DropReason::NoRoute => "no_route",
+            DropReason::HoldFull => "hold_full",
+        }
+    }
+}
+
+/// An answer to overflow.
+pub trait Overflow: Send + Sync {
+    /// What becomes of `pkt`, which lookup would send out by `at.out`.
+    fn admit(&mut self, pkt: &Head, at: &Place, env: &mut Env) -> Fate;
+    /// Room beyond the limit that a cut packet may use (CP §4.2).
+    fn extra_room(&self, _pkt: &Head) -> Bytes {
+        Bytes(0)
+    }
+    /// The size of the bounce queue that it wants at every port, if any.
+    fn bounce_queue(&self) -> Option<Amount> {
+        None
+    }
+    /// What it wants from the dataplane.
+    fn interests(&self) -> Interests {
+        Interests::default()
+    }
+    /// A copy, with its state.
+    fn boxed(&self) -> Box<dyn Overflow>;
+}
+
+/// The mechanisms of this slot.
+pub const SPECS: &[&Spec] = &[&tail_drop::SPEC, &detour::SPEC, &bounce::SPEC];
+
+/// One mechanism, or a caller's own.
+pub enum OverflowSlot {
+    /// `tail_drop`
+    TailDrop(TailDrop),
+    /// `detour`
+    Detour(Detour),
+    /// `bounce`
+    Bounce(Bounce),
+    /// A mechanism from outside the catalogue.
+    Custom(Box<dyn Overflow>),
+}
+
+impl OverflowSlot {
+    /// The mechanism named `kind`; `None` where the catalogue has none of that name.
+    pub fn build(kind: &str, values: &Values) -> Option<OverflowSlot> {
+        Some(match kind {
+            "tail_drop" => OverflowSlot::TailDrop(TailDrop),
+            "detour" => OverflowSlot::Detour(Detour::new(values)),
+            "bounce" => OverflowSlot::Bounce(Bounce::new(values)),
+            _ => return None,
+        })
+    }
+    /// The mechanism.
+    #[inline]
+    pub fn get(&mut self) -> &mut dyn Overflow {
+        match self {
+            OverflowSlot::TailDrop(m) => m,
+            OverflowSlot::Detour(m) => m,
+            OverflowSlot::Bounce(m) => m,
+            OverflowSlot::Custom(m) => &mut **m,
+        }
+    }
+    /// The mechanism, to read.
+    pub fn peek(&self) -> &dyn Overflow {
+        match self {
+            OverflowSlot::TailDrop(m) => m,
+            OverflowSlot::Detour(m) => m,
+            OverflowSlot::Bounce(m) => m,
+            OverflowSlot::Custom(m) => &**m,
+        }
+    }
+}
+
+impl Clone for OverflowSlot {
+    fn clone(&self) -> OverflowSlot {
+        match self {
+            OverflowSlot::TailDrop(m) => OverflowSlot::TailDrop(m.clone()),
+            OverflowSlot::Detour(m) => OverflowSlot::Detour(m.clone()),
+            OverflowSlot::Bounce(m) => OverflowSlot::Bounce(m.clone()),
+            OverflowSlot::Custom(m) => OverflowSlot::Custom(m.boxed()),
+        }
+    }
+}

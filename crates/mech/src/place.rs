@@ -1,0 +1,100 @@
+//! What a mechanism may know of the switch it sits in: read-only views.
+
+use crate::buffer::Lease;
+use crate::{Head, HostId, PktId, PortId, QueueId};
+
+/// How full a queue is, in the unit in which it is limited. The frame on the wire is not counted.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Fill {
+    /// Packets or bytes that wait.
+    pub used: u64,
+    /// As many as may wait at this instant; `None` where nothing limits them.
+    pub limit: Option<u64>,
+}
+
+/// What the dataplane answers to mechanisms.
+pub trait View {
+    /// Number of ports.
+    fn ports(&self) -> u16;
+    /// Whether a frame of `size` bytes would be accepted by a queue now.
+    fn fits(&self, port: PortId, queue: QueueId, size: u16) -> bool;
+    /// How full a queue is.
+    fn fill(&self, port: PortId, queue: QueueId) -> Fill;
+    /// Frames and bytes that wait in a queue.
+    fn backlog(&self, port: PortId, queue: QueueId) -> (u32, u64);
+    /// Whether the far end of a port is a switch.
+    fn is_switch(&self, port: PortId) -> bool;
+    /// The port that this switch's own tables give toward a host, by the packet's own hash.
+    fn port_toward(&self, host: HostId, hash: u32) -> Option<PortId>;
+    /// The first packet of a queue, and a stamp that grows with every arrival at the port.
+    fn first(&self, port: PortId, queue: QueueId) -> Option<(PktId, u64)>;
+    /// The packets that wait in a queue, first to last.
+    fn visit(&self, port: PortId, queue: QueueId, each: &mut dyn FnMut(PktId, &Head));
+    /// The leases on the memory that a queue draws on, first taken first; copies that are kept of
+    /// packets which have left are among them.
+    fn leases(&self, port: PortId, queue: QueueId, each: &mut dyn FnMut(&Lease));
+}
+
+/// Where an arrival stands: the switch, the port it came in by and the one it would leave by.
+#[derive(Clone, Copy)]
+pub struct Place<'a> {
+    /// The switch.
+    pub view: &'a dyn View,
+    /// The port the packet came in by.
+    pub ingress: PortId,
+    /// The port that lookup chose.
+    pub out: PortId,
+}
+
+/// One queue, as marking and watching mechanisms see it.
+#[derive(Clone, Copy)]
+pub struct QueueView<'a> {
+    /// The switch.
+    pub view: &'a dyn View,
+    /// The port of the queue.
+    pub port: PortId,
+    /// The queue.
+    pub queue: QueueId,
+    /// Frames that wait.
+    pub packets: u32,
+    /// Bytes that wait.
+    pub bytes: u64,
+}
+
+/// One port, as a scheduler sees it.
+#[derive(Clone, Copy)]
+pub struct PortView<'a> {
+    /// The switch.
+    pub view: &'a dyn View,
+    /// The port.
+    pub port: PortId,
+    /// Bit `q` is set where queue `q` holds a packet and its class is not paused.
+    pub eligible: u16,
+}
+
+impl Place<'_> {
+    /// Whether a frame of `size` bytes would be accepted by a queue now.
+    pub fn fits(&self, port: PortId, queue: QueueId, size: u16) -> bool {
+        self.view.fits(port, queue, size)
+    }
+    /// How full a queue is.
+    pub fn fill(&self, port: PortId, queue: QueueId) -> Fill {
+        self.view.fill(port, queue)
+    }
+    /// The port that this switch's tables give toward the packet's source.
+    pub fn port_toward_source(&self, pkt: &Head) -> Option<PortId> {
+        self.view.port_toward(pkt.src, pkt.hash)
+    }
+}
+
+impl<'a> QueueView<'a> {
+    /// The view of one queue of a switch.
+    pub fn new(view: &'a dyn View, port: PortId, queue: QueueId) -> QueueView<'a> {
+        let (packets, bytes) = view.backlog(port, queue);
+        QueueView { view, port, queue, packets, bytes }
+    }
+    /// How full the queue is.
+    pub fn fill(&self) -> Fill {
+        self.view.fill(self.port, self.queue)
+    }
+}

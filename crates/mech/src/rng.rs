@@ -1,0 +1,170 @@
+//! Counter-based random numbers: one independent stream per seed, node and purpose.
+//!
+//! Philox4x32-10 of Salmon et al., "Parallel random numbers: as easy as 1, 2, 3" (SC 2011). A draw
+//! is a pure function of (seed, node, purpose, how many were drawn before), so that adding a host
+//! or a mechanism changes nobody else's draws.
+
+/// What a stream is drawn for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Purpose {
+    /// The overflow slot.
+    Overflow,
+    /// The marking slot of a port.
+    Marking(u16),
+    /// The routing slot.
+    Routing,
+    /// The notify slot of a port.
+    Notify(u16),
+    /// The order of simultaneous arrivals.
+    Ties,
+    /// The seed of a switch's flow hash.
+    Hash,
+    /// The jitter of a host's stack.
+    Stack,
+    /// A traffic source of the scenario, by its place in the file.
+    Traffic(u16),
+    /// A raw source, by its place in the file.
+    Raw(u16),
+    /// Anything else.
+    Custom(u16),
+}
+
+impl Purpose {
+    const fn word(self) -> u32 {
+        match self {
+            Purpose::Overflow => 1 << 16,
+            Purpose::Marking(n) => 2 << 16 | n as u32,
+            Purpose::Routing => 3 << 16,
+            Purpose::Notify(n) => 4 << 16 | n as u32,
+            Purpose::Ties => 5 << 16,
+            Purpose::Hash => 6 << 16,
+            Purpose::Stack => 7 << 16,
+            Purpose::Traffic(n) => 8 << 16 | n as u32,
+            Purpose::Raw(n) => 9 << 16 | n as u32,
+            Purpose::Custom(n) => 10 << 16 | n as u32,
+        }
+    }
+}
+
+/// A stream of random numbers.
+#[derive(Clone, Debug)]
+pub struct Stream {
+    key: [u32; 2],
+    node: u32,
+    purpose: u32,
+    block: u64,
+    words: [u32; 4],
+    left: u8,
+}
+
+const ROUNDS: usize = 10;
+const MULTIPLIERS: [u32; 2] = [0xD251_1F53, 0xCD9E_8D57];
+const WEYL: [u32; 2] = [0x9E37_79B9, 0xBB67_AE85];
+
+fn philox(mut counter: [u32; 4], mut key: [u32; 2]) -> [u32; 4] {
+    for _ in 0..ROUNDS {
+        let a = u64::from(MULTIPLIERS[0]) * u64::from(counter[0]);
+        let b = u64::from(MULTIPLIERS[1]) * u64::from(counter[2]);
+        counter = [(b >> 32) as u32 ^ counter[1] ^ key[0], b as u32, (a >> 32) as u32 ^ counter[3] ^ key[1], a as u32];
+        key = [key[0].wrapping_add(WEYL[0]), key[1].wrapping_add(WEYL[1])];
+    }
+    counter
+}
+
+impl Stream {
+    /// The stream of a seed, a node and a purpose.
+    pub fn new(seed: u64, node: u32, purpose: Purpose) -> Stream {
+        let key = [seed as u32, (seed >> 32) as u32];
+        Stream { key, node, purpose: purpose.word(), block: 0, words: [0; 4], left: 0 }
+    }
+    /// 32 random bits.
+    #[inline]
+    pub fn u32(&mut self) -> u32 {
+        if self.left == 0 {
+            let counter = [self.block as u32, (self.block >> 32) as u32, self.node, self.purpose];
+            self.words = philox(counter, self.key);
+            self.block += 1;
+            self.left = 4;
+        }
+        self.left -= 1;
+        self.words[3 - self.left as usize]
+    }
+    /// 64 random bits.
+    pub fn u64(&mut self) -> u64 {
+        u64::from(self.u32()) | u64::from(self.u32()) << 32
+    }
+    /// A number in `[0, 1)`, a multiple of 2⁻⁵³.
+    pub fn unit(&mut self) -> f64 {
+        (self.u64() >> 11) as f64 * (1.0 / (1u64 << 53) as f64)
+    }
+    /// A whole number in `[0, n)`, each equally likely. PRECONDITION: `n > 0`.
+    pub fn below(&mut self, n: u64) -> u64 {
+        // Lemire, "Fast random integer generation in an interval" (2019).
+        let mut product = u128::from(self.u64()) * u128::from(n);
+        if (product as u64) < n {
+            let reject = n.wrapping_neg() % n;
+            while (product as u64) < reject {
+                product = u128::from(self.u64()) * u128::from(n);
+            }
+        }
+        (product >> 64) as u64
+    }
+    /// An exponentially distributed number of the given mean, the same bits on every machine.
+    pub fn exponential(&mut self, mean: f64) -> f64 {
+        -libm::log1p(-self.unit()) * mean
+    }
+}
+
+/// A well-mixed hash of two words (finalizer of MurmurHash3): for flow hashes, not for draws.
+#[inline]
+pub const fn hash_mix(a: u64, b: u64) -> u64 {
+    let mut x = a ^ b.wrapping_mul(0x9E37_79B9_7F4A_7C15);
+    x ^= x >> 33;
+    x = x.wrapping_mul(0xFF51_AFD7_ED55_8CCD);
+    x ^= x >> 33;
+    x = x.wrapping_mul(0xC4CE_B9FE_1A85_EC53);
+    x ^ x >> 33
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn philox_gives_the_published_known_answers() {
+        // Random123, kat_vectors: philox 4x32 10.
+        assert_eq!(philox([0; 4], [0; 2]), [0x6627_e8d5, 0xe169_c58d, 0xbc57_ac4c, 0x9b00_dbd8]);
+        assert_eq!(philox([u32::MAX; 4], [u32::MAX; 2]), [0x408f_276d, 0x41c8_3b0e, 0xa20b_c7c6, 0x6d54_51fd]);
+        assert_eq!(
+            philox([0x243f_6a88, 0x85a3_08d3, 0x1319_8a2e, 0x0370_7344], [0xa409_3822, 0x299f_31d0]),
+            [0xd16c_fe09, 0x94fd_cceb, 0x5001_e420, 0x2412_6ea1]
+        );
+    }
+
+    #[test]
+    fn streams_of_other_nodes_and_purposes_are_other_streams() {
+        let first = |node, purpose| Stream::new(1, node, purpose).u64();
+        let all = [
+            first(0, Purpose::Overflow),
+            first(1, Purpose::Overflow),
+            first(0, Purpose::Routing),
+            first(0, Purpose::Marking(1)),
+            Stream::new(2, 0, Purpose::Overflow).u64(),
+        ];
+        for (i, a) in all.iter().enumerate() {
+            assert!(all[i + 1..].iter().all(|b| a != b));
+        }
+        assert_eq!(first(3, Purpose::Ties), first(3, Purpose::Ties));
+    }
+
+    #[test]
+    fn draws_are_uniform_and_exponential() {
+        let mut s = Stream::new(7, 7, Purpose::Custom(0));
+        let mut bins = [0u32; 10];
+        (0..100_000).for_each(|_| bins[s.below(10) as usize] += 1);
+        // 5 standard deviations of a binomial(100000, 0.1) are 474.
+        assert!(bins.iter().all(|n| n.abs_diff(10_000) < 474), "{bins:?}");
+        let mean = (0..100_000).map(|_| s.exponential(3.0)).sum::<f64>() / 1e5;
+        assert!((mean - 3.0).abs() < 5.0 * 3.0 / 1e5f64.sqrt(), "{mean}");
+    }
+}

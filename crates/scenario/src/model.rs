@@ -1,0 +1,128 @@
+//! What a scenario means, once it is validated.
+
+use crate::topology::Topology;
+use crate::traffic::Traffic;
+use dataplane::Framing;
+use mech::params::Values;
+use units::{Amount, Dur, Time};
+
+/// One variant of a scenario, every default filled in.
+#[derive(Clone, Debug)]
+pub struct Scenario {
+    /// The scenario's name.
+    pub name: String,
+    /// The variant's name; `default` where the file has none.
+    pub variant: String,
+    /// Flows start before this instant; with `measure.drain` it bounds the run.
+    pub duration: Dur,
+    /// Nodes and links.
+    pub topology: Topology,
+    /// What a frame costs beside its payload.
+    pub framing: Framing,
+    /// All hosts.
+    pub host: HostConfig,
+    /// Each switch, in the order of the topology's switches.
+    pub switches: Vec<SwitchConfig>,
+    /// The transport of all flows: its kind and parameters.
+    pub transport: Choice,
+    /// Who sends what to whom, in the order of the file.
+    pub traffic: Vec<Traffic>,
+    /// What counts.
+    pub measure: Measure,
+}
+
+/// A named mechanism with its validated parameters.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Choice {
+    /// The value of `kind`.
+    pub kind: String,
+    /// Its parameters.
+    pub values: Values,
+}
+
+/// Every host.
+#[derive(Clone, Debug, PartialEq)]
+pub struct HostConfig {
+    /// Time of one traversal of the stack, in either direction.
+    pub stack_delay: Dur,
+    /// Added to it, uniform from 0 to this.
+    pub stack_jitter: Dur,
+    /// The NIC's queue; `None` is unlimited.
+    pub nic_queue: Option<Amount>,
+    /// Marking at the NIC.
+    pub marking: Choice,
+}
+
+/// One switch.
+#[derive(Clone, Debug, PartialEq)]
+pub struct SwitchConfig {
+    /// The routing slot.
+    pub routing: Choice,
+    /// The buffer slot.
+    pub buffer: Choice,
+    /// The overflow slot.
+    pub overflow: Choice,
+    /// Whether simultaneous arrivals see each other.
+    pub simultaneous: Simultaneous,
+    /// The order of simultaneous arrivals.
+    pub ties: Ties,
+    /// Each port.
+    pub ports: Vec<PortConfig>,
+}
+
+/// One port of a switch.
+#[derive(Clone, Debug, PartialEq)]
+pub struct PortConfig {
+    /// The marking slot.
+    pub marking: Choice,
+    /// The scheduler slot.
+    pub scheduler: Choice,
+}
+
+/// Whether simultaneous arrivals see each other.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Simultaneous {
+    /// Each is decided and applied before the next.
+    InTurn,
+    /// All are decided on the state before any is stored.
+    Snapshot,
+}
+
+/// The order of simultaneous arrivals at a switch.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Ties {
+    /// Permuted by the seed, anew at every instant.
+    Random,
+    /// By port number.
+    Port,
+}
+
+/// What counts.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Measure {
+    /// Flows that start from here on count, and so does time.
+    pub from: Time,
+    /// Flows that start before this instant count.
+    pub to: Time,
+    /// The run goes on for so long after the duration while flows that count are unfinished.
+    pub drain: Dur,
+    /// Where a flow ends.
+    pub fct_end: FctEnd,
+    /// Whether a run may end with unfinished flows that count.
+    pub allow_unfinished: bool,
+    /// Width of a step of the traces over time.
+    pub bin: Dur,
+    /// Whether queues are followed exactly: histograms and traces.
+    pub queues: bool,
+    /// Whether every delivered or lost packet is written down.
+    pub packets: bool,
+}
+
+/// Where a flow ends.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum FctEnd {
+    /// The last payload byte is at the receiver.
+    LastByte,
+    /// The sender has got the acknowledgement of everything.
+    SenderAck,
+}

@@ -1,0 +1,155 @@
+//! Link rates as exact fractions, and the time that bytes take at them.
+
+use crate::Dur;
+use core::fmt;
+
+/// A rate in bits per second, as a reduced fraction, so that a third of a gigabit is exact.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub struct Rate {
+    num: u64,
+    den: u64,
+}
+
+/// How long a byte takes at a [`Rate`]: exact picoseconds where that is a whole number, as at
+/// every Ethernet speed, and otherwise rounded up per frame.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub struct Clock {
+    /// Picoseconds a byte where whole, else 0.
+    per_byte: u64,
+    num: u64,
+    den: u64,
+}
+
+const fn gcd(mut a: u64, mut b: u64) -> u64 {
+    while b != 0 {
+        (a, b) = (b, a % b);
+    }
+    a
+}
+
+impl Rate {
+    /// `n` bits per second. PRECONDITION: `n > 0`.
+    pub const fn bps(n: u64) -> Rate {
+        Rate { num: n, den: 1 }
+    }
+    /// `n` megabits per second. PRECONDITION: `n > 0`.
+    pub const fn mbps(n: u64) -> Rate {
+        Rate::bps(n * 1_000_000)
+    }
+    /// `n` gigabits per second. PRECONDITION: `n > 0`.
+    pub const fn gbps(n: u64) -> Rate {
+        Rate::bps(n * 1_000_000_000)
+    }
+    /// `num/den` bits per second; `None` where either is zero.
+    pub const fn ratio(num: u64, den: u64) -> Option<Rate> {
+        if num == 0 || den == 0 {
+            return None;
+        }
+        let g = gcd(num, den);
+        Some(Rate { num: num / g, den: den / g })
+    }
+    /// This rate divided by the positive fraction `num/den`; `None` on zero or overflow.
+    pub fn divided_by(self, num: u64, den: u64) -> Option<Rate> {
+        let (n, d) = (u128::from(self.num) * u128::from(den), u128::from(self.den) * u128::from(num));
+        let (mut a, mut b) = (n, d);
+        while b != 0 {
+            (a, b) = (b, a % b);
+        }
+        if a == 0 {
+            return None;
+        }
+        Rate::ratio(u64::try_from(n / a).ok()?, u64::try_from(d / a).ok()?)
+    }
+    /// The time that `bytes` take at this rate, rounded up to a picosecond.
+    pub fn time(self, bytes: u64) -> Dur {
+        self.clock().time(bytes)
+    }
+    /// The precomputed form for the hot path.
+    pub const fn clock(self) -> Clock {
+        let g = gcd(8_000_000_000_000, self.num);
+        let (ps, bits) = (8_000_000_000_000 / g, self.num / g);
+        let h = gcd(self.den, bits);
+        let (den, bits) = (self.den / h, bits / h);
+        let per_byte = if bits == 1 { ps.saturating_mul(den) } else { 0 };
+        Clock { per_byte, num: ps.saturating_mul(den), den: bits }
+    }
+    /// Bits per second, for display and statistics only.
+    pub fn as_f64(self) -> f64 {
+        self.num as f64 / self.den as f64
+    }
+    /// Numerator and denominator of the reduced fraction, in bits per second.
+    pub const fn parts(self) -> (u64, u64) {
+        (self.num, self.den)
+    }
+}
+
+impl PartialOrd for Rate {
+    fn partial_cmp(&self, other: &Rate) -> Option<core::cmp::Ordering> {
+        Some(self.cmp(other))
+    }
+}
+impl Ord for Rate {
+    fn cmp(&self, other: &Rate) -> core::cmp::Ordering {
+        let left = u128::from(self.num) * u128::from(other.den);
+        left.cmp(&(u128::from(other.num) * u128::from(self.den)))
+    }
+}
+
+impl Clock {
+    /// The time that `bytes` take, rounded up to a picosecond.
+    #[inline]
+    pub fn time(self, bytes: u64) -> Dur {
+        if self.per_byte != 0 {
+            return Dur(bytes * self.per_byte);
+        }
+        let ps = (u128::from(bytes) * u128::from(self.num)).div_ceil(u128::from(self.den));
+        Dur(u64::try_from(ps).unwrap_or(u64::MAX))
+    }
+}
+
+impl fmt::Display for Rate {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let scales = [(1_000_000_000, "Gbps"), (1_000_000, "Mbps"), (1_000, "Kbps"), (1, "bps")];
+        let (unit, name) = scales.iter().find(|(u, _)| self.num >= *u && self.num % u == 0).unwrap_or(&scales[3]);
+        match self.den {
+            1 => write!(f, "{}{name}", self.num / unit),
+            den => write!(f, "{}/{den} {name}", self.num / unit),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_byte_is_a_whole_number_of_picoseconds_at_every_ethernet_speed() {
+        for (gbps, ps) in [(1, 8000), (10, 800), (25, 320), (40, 200), (50, 160), (100, 80), (200, 40), (400, 20), (800, 10)] {
+            assert_eq!(Rate::gbps(gbps).time(1), Dur(ps));
+            assert_eq!(Rate::gbps(gbps).time(1538), Dur(ps * 1538));
+        }
+    }
+
+    #[test]
+    fn a_third_of_a_gigabit_is_exactly_24_ns_a_byte() {
+        let rate = Rate::ratio(1_000_000_000, 3).unwrap();
+        assert_eq!(rate.time(1), Dur::ns(24));
+        assert_eq!(rate, Rate::gbps(1).divided_by(3, 1).unwrap());
+        assert_eq!(rate.to_string(), "1/3 Gbps");
+    }
+
+    #[test]
+    fn a_rate_that_does_not_divide_rounds_each_frame_up_not_each_byte() {
+        // 553 Mb/s: 14466.5461 ps a byte.
+        assert_eq!(Rate::mbps(553).time(1), Dur(14_467));
+        assert_eq!(Rate::mbps(553).time(1000), Dur(14_466_547));
+    }
+
+    #[test]
+    fn rates_compare_as_fractions() {
+        assert!(Rate::ratio(1_000_000_000, 3).unwrap() < Rate::mbps(334));
+        assert!(Rate::ratio(1_000_000_000, 3).unwrap() > Rate::mbps(333));
+        assert_eq!(Rate::ratio(0, 1), None);
+        assert_eq!(Rate::ratio(1, 0), None);
+    }
+}
