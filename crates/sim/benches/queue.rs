@@ -1,0 +1,80 @@
+//! Nanoseconds for one pop and one push in the hold pattern: take the next event, push one a random
+//! time later. `cargo bench -p overspill-sim --bench queue [MILLIONS_OF_EVENTS]`.
+
+use mech::{Purpose, Stream};
+use sim::queue::{EventQueue, Key, Phase};
+use std::hint::black_box;
+use std::time::Instant;
+use units::{Dur, Time};
+
+/// How far ahead the next event of a popped one lies, as a table of draws.
+struct Deltas {
+    name: &'static str,
+    table: Vec<u64>,
+}
+
+const DRAWS: usize = 1 << 16;
+
+fn uniform(name: &'static str, least: Dur, most: Dur, timers_percent: u64) -> Deltas {
+    let mut rng = Stream::new(1, 0, Purpose::Custom(0));
+    let mut draw = || match rng.below(100) < timers_percent {
+        true => Dur::ms(10).0 + rng.below(1000),
+        false => least.0 + rng.below(most.0 - least.0),
+    };
+    Deltas { name, table: (0..DRAWS).map(|_| draw()).collect() }
+}
+
+/// Full frames, ACKs and the delay of a link at 1 Gb/s: many events at the same instants.
+fn frames(name: &'static str) -> Deltas {
+    let mut rng = Stream::new(1, 0, Purpose::Custom(1));
+    let lengths = [12_304_000, 12_304_000, 672_000, 1_000_000];
+    Deltas { name, table: (0..DRAWS).map(|_| lengths[rng.below(4) as usize]).collect() }
+}
+
+/// ns for one pop and one push with `pending` events, after a tenth of the run as a warm-up.
+fn hold(mut queue: EventQueue, deltas: &Deltas, pending: usize, events: usize) -> f64 {
+    let mut rng = Stream::new(2, 0, Purpose::Custom(2));
+    for node in 0..pending {
+        let delta = deltas.table[rng.below(DRAWS as u64) as usize];
+        queue.push(Key::new(Time(rng.below(delta + 1)), node as u32, Phase::Arrival, 0));
+    }
+    let mut turn = |from: usize, to: usize| {
+        for i in from..to {
+            let Some(key) = queue.pop() else { return };
+            let later = Time(key.time().0 + deltas.table[i & (DRAWS - 1)]);
+            queue.push(Key::new(later, key.node(), key.phase(), key.index()));
+        }
+    };
+    turn(0, events / 10);
+    let start = Instant::now();
+    turn(events / 10, events / 10 + events);
+    let elapsed = start.elapsed();
+    if std::env::var_os("SHAPES").is_some()
+        && let EventQueue::Wheel(wheel) = &queue
+    {
+        println!("    {:?}, {} changes", wheel.shape(), wheel.reshapes());
+    }
+    black_box(queue.pop());
+    elapsed.as_nanos() as f64 / events as f64
+}
+
+fn main() {
+    let millions = std::env::args().skip(1).find_map(|arg| arg.parse::<f64>().ok()).unwrap_or(4.0);
+    let events = (millions * 1e6) as usize;
+    let cases = [
+        uniform("1 Gb/s", Dur::ns(100), Dur::us(20), 0),
+        uniform("100 Gb/s", Dur::ns(5), Dur::ns(200), 0),
+        uniform("1 Gb/s + 5% timers", Dur::ns(100), Dur::us(20), 5),
+        uniform("100 Gb/s + 5% timers", Dur::ns(5), Dur::ns(200), 5),
+        frames("1 Gb/s, same instants"),
+    ];
+    println!("ns per push+pop, hold pattern, {millions} M events");
+    println!("{:24} {:>8} {:>10} {:>8} {:>7}", "deltas", "pending", "4-ary heap", "wheel", "ratio");
+    for deltas in &cases {
+        for pending in [300, 3000, 30_000] {
+            let heap = hold(EventQueue::heap(), deltas, pending, events);
+            let wheel = hold(EventQueue::wheel(), deltas, pending, events);
+            println!("{:24} {pending:>8} {heap:>10.1} {wheel:>8.1} {:>7.2}", deltas.name, heap / wheel);
+        }
+    }
+}

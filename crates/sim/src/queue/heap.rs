@@ -1,0 +1,124 @@
+//! A 4-ary min-heap: for events far ahead, and the plain oracle that the wheel is tested against.
+
+use super::Key;
+
+const ARITY: usize = 4;
+
+/// A min-heap of keys in which every parent has four children.
+#[derive(Clone, Debug, Default)]
+pub struct FourAryHeap {
+    keys: Vec<Key>,
+}
+
+impl FourAryHeap {
+    /// An empty heap.
+    pub const fn new() -> FourAryHeap {
+        FourAryHeap { keys: Vec::new() }
+    }
+    /// How many events are pending.
+    #[inline]
+    pub fn len(&self) -> usize {
+        self.keys.len()
+    }
+    /// Whether nothing is pending.
+    #[inline]
+    pub fn is_empty(&self) -> bool {
+        self.keys.is_empty()
+    }
+    /// The next event.
+    #[inline]
+    pub fn peek(&self) -> Option<Key> {
+        self.keys.first().copied()
+    }
+    /// Adds an event.
+    #[inline]
+    pub fn push(&mut self, key: Key) {
+        self.keys.push(key);
+        self.sift_up(self.keys.len() - 1, key);
+    }
+    /// Takes the next event.
+    #[inline]
+    pub fn pop(&mut self) -> Option<Key> {
+        let last = self.keys.pop()?;
+        let Some(&first) = self.keys.first() else { return Some(last) };
+        self.sift_down(last);
+        Some(first)
+    }
+
+    fn sift_up(&mut self, mut at: usize, key: Key) {
+        let keys = &mut self.keys[..];
+        while at > 0 {
+            let parent = (at - 1) / ARITY;
+            if keys[parent] < key {
+                break;
+            }
+            keys[at] = keys[parent];
+            at = parent;
+        }
+        keys[at] = key;
+    }
+
+    /// Puts `key` in the place of the first.
+    fn sift_down(&mut self, key: Key) {
+        let keys = &mut self.keys[..];
+        let mut at = 0;
+        loop {
+            let child = at * ARITY + 1;
+            let (least, found) = match keys.get(child..child + ARITY) {
+                Some(four) => least_of_four(four),
+                None if child < keys.len() => least(&keys[child..]),
+                None => break,
+            };
+            if key < found {
+                break;
+            }
+            keys[at] = found;
+            at = child + least;
+        }
+        keys[at] = key;
+    }
+}
+
+/// Two rounds of a knockout: shorter chains of dependent comparisons than a scan.
+#[inline]
+fn least_of_four(keys: &[Key]) -> (usize, Key) {
+    let left = if keys[1] < keys[0] { (1, keys[1]) } else { (0, keys[0]) };
+    let right = if keys[3] < keys[2] { (3, keys[3]) } else { (2, keys[2]) };
+    if right.1 < left.1 { right } else { left }
+}
+
+fn least(keys: &[Key]) -> (usize, Key) {
+    let mut best = (0, keys[0]);
+    for (i, &key) in keys.iter().enumerate().skip(1) {
+        if key < best.1 {
+            best = (i, key);
+        }
+    }
+    best
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::Phase;
+    use super::*;
+    use mech::{Purpose, Stream};
+    use units::Time;
+
+    #[test]
+    fn keys_come_out_in_ascending_order_whatever_their_number() {
+        let mut rng = Stream::new(1, 0, Purpose::Custom(0));
+        for count in 0..200u32 {
+            let mut heap = FourAryHeap::new();
+            let mut expected: Vec<Key> =
+                (0..count).map(|i| Key::new(Time(rng.below(50)), i, Phase::Arrival, 0)).collect();
+            expected.iter().for_each(|&key| heap.push(key));
+            expected.sort();
+            assert_eq!(heap.len(), expected.len());
+            for key in expected {
+                assert_eq!(heap.peek(), Some(key));
+                assert_eq!(heap.pop(), Some(key));
+            }
+            assert_eq!((heap.pop(), heap.peek(), heap.is_empty()), (None, None, true));
+        }
+    }
+}

@@ -1,0 +1,253 @@
+//! The wheel, the heap and the standard library's heap agree, whatever the run does.
+
+use super::*;
+use mech::{Purpose, Stream};
+use std::cmp::Reverse;
+use std::collections::{BTreeSet, BinaryHeap};
+use units::Time;
+
+/// The three queues side by side. Every pop is compared.
+#[derive(Clone)]
+struct Trio {
+    wheel: EventQueue,
+    heap: EventQueue,
+    oracle: BinaryHeap<Reverse<Key>>,
+    pending: BTreeSet<Key>,
+    now: u64,
+}
+
+impl Trio {
+    fn new() -> Trio {
+        let (wheel, heap) = (EventQueue::wheel(), EventQueue::heap());
+        Trio { wheel, heap, oracle: BinaryHeap::new(), pending: BTreeSet::new(), now: 0 }
+    }
+    /// Pushes an event of a random node, unless one with that key is pending.
+    fn push(&mut self, time: u64, rng: &mut Stream) {
+        let phase = [Phase::Ended, Phase::Arrival, Phase::Timer][rng.below(3) as usize];
+        let key = Key::new(Time(time), rng.below(64) as u32, phase, rng.below(8) as u32);
+        if self.pending.insert(key) {
+            self.wheel.push(key);
+            self.heap.push(key);
+            self.oracle.push(Reverse(key));
+        }
+    }
+    fn pop(&mut self) -> Option<Key> {
+        let expected = self.oracle.pop().map(|Reverse(key)| key);
+        assert_eq!((self.wheel.peek(), self.heap.peek()), (expected, expected));
+        assert_eq!((self.wheel.pop(), self.heap.pop()), (expected, expected));
+        self.took(expected);
+        expected
+    }
+    fn pop_if_same_step(&mut self, key: Key) -> Option<Key> {
+        let expected = self.oracle.peek().map(|&Reverse(next)| next).filter(|next| next.same_step(key));
+        assert_eq!((self.wheel.pop_if_same_step(key), self.heap.pop_if_same_step(key)), (expected, expected));
+        if expected.is_some() {
+            self.oracle.pop();
+        }
+        self.took(expected);
+        expected
+    }
+    fn took(&mut self, key: Option<Key>) {
+        if let Some(key) = key {
+            self.now = key.time().0;
+            assert!(self.pending.remove(&key));
+        }
+        assert_eq!((self.wheel.len(), self.heap.len()), (self.oracle.len(), self.oracle.len()));
+        assert_eq!(self.wheel.is_empty(), self.oracle.is_empty());
+    }
+    fn drain(&mut self) {
+        while self.pop().is_some() {}
+        assert_eq!(self.wheel.peek(), None);
+    }
+    fn reshapes(&self) -> u64 {
+        match &self.wheel {
+            EventQueue::Wheel(wheel) => wheel.reshapes(),
+            EventQueue::Heap(_) => 0,
+        }
+    }
+    fn shape(&self) -> Shape {
+        match &self.wheel {
+            EventQueue::Wheel(wheel) => wheel.shape(),
+            EventQueue::Heap(_) => unreachable!("a trio has a wheel"),
+        }
+    }
+    /// Pops `count` events, each followed by a push `delta` later.
+    fn hold(&mut self, count: usize, rng: &mut Stream, mut delta: impl FnMut(&mut Stream) -> u64) {
+        for _ in 0..count {
+            self.pop();
+            let later = self.now.saturating_add(delta(rng));
+            self.push(later, rng);
+        }
+    }
+}
+
+fn stream(seed: u64) -> Stream {
+    Stream::new(seed, 0, Purpose::Custom(9))
+}
+
+/// A length of time whose order of magnitude is random too, from 0 to `2^bits` ps.
+fn any_scale(rng: &mut Stream, bits: u64) -> u64 {
+    let scale = rng.below(bits + 1);
+    rng.below(1 << scale)
+}
+
+#[test]
+fn random_mixes_of_pushes_and_pops_come_out_in_the_same_order() {
+    for seed in 0..60 {
+        let mut rng = stream(seed);
+        let mut trio = Trio::new();
+        // Scales from all at once to seconds; mixes from draining to growing.
+        let (bits, growth) = (rng.below(44), 35 + rng.below(30));
+        for _ in 0..4000 {
+            if rng.below(100) < growth {
+                let time = trio.now + any_scale(&mut rng, bits);
+                trio.push(time, &mut rng);
+            } else if let Some(key) = trio.pop() {
+                while rng.below(2) == 0 && trio.pop_if_same_step(key).is_some() {}
+            }
+        }
+        trio.drain();
+    }
+}
+
+#[test]
+fn a_push_at_the_time_just_popped_comes_next_even_for_a_smaller_node() {
+    for mut queue in [EventQueue::wheel(), EventQueue::heap()] {
+        let key = |time, node| Key::new(Time(time), node, Phase::Arrival, 0);
+        queue.push(key(10_000_000, 5));
+        queue.push(key(10_000_000, 7));
+        queue.push(key(10_000_001, 0));
+        assert_eq!(queue.pop(), Some(key(10_000_000, 5)));
+        queue.push(key(10_000_000, 2));
+        queue.push(key(10_000_000, 6));
+        for (time, node) in [(10_000_000, 2), (10_000_000, 6), (10_000_000, 7), (10_000_001, 0)] {
+            assert_eq!(queue.peek(), Some(key(time, node)));
+            assert_eq!(queue.pop(), Some(key(time, node)));
+        }
+        assert_eq!(queue.pop(), None);
+    }
+}
+
+#[test]
+fn zero_delay_causes_interleave_with_what_is_left() {
+    let mut rng = stream(3);
+    let mut trio = Trio::new();
+    (0..500).for_each(|_| trio.push(1_000_000, &mut rng));
+    // Each event causes another at its own time, half of the time, until none is left.
+    while trio.pop().is_some() {
+        if rng.below(2) == 0 {
+            trio.push(trio.now, &mut rng);
+        }
+    }
+    assert_eq!(trio.now, 1_000_000);
+}
+
+#[test]
+fn only_events_of_the_same_step_are_taken_with_it() {
+    for mut queue in [EventQueue::wheel(), EventQueue::heap()] {
+        let key = |time, node, index| Key::new(Time(time), node, Phase::Arrival, index);
+        let all = [key(70, 1, 0), key(70, 1, 1), key(70, 2, 0), key(71, 2, 0), key(1 << 60, 2, 0)];
+        all.iter().rev().for_each(|&key| queue.push(key));
+        assert_eq!(queue.pop_if_same_step(key(69, 1, 0)), None, "nothing of that step is pending");
+        assert_eq!(queue.pop_if_same_step(key(70, 1, 7)), Some(all[0]), "before any pop");
+        assert_eq!(queue.pop_if_same_step(all[0]), Some(all[1]));
+        assert_eq!(queue.pop_if_same_step(all[1]), None);
+        assert_eq!(queue.pop(), Some(all[2]));
+        assert_eq!(queue.pop_if_same_step(all[2]), None, "the same node, 1 ps later");
+        assert_eq!(queue.pop(), Some(all[3]));
+        assert_eq!(queue.pop_if_same_step(all[3]), None);
+        assert_eq!(queue.pop_if_same_step(key(1 << 60, 2, 3)), Some(all[4]), "far ahead");
+        assert!(queue.is_empty());
+    }
+}
+
+#[test]
+fn bursts_and_silences_of_seconds_keep_the_order() {
+    let mut rng = stream(4);
+    let mut trio = Trio::new();
+    for burst in 0..40u64 {
+        let start = trio.now + burst % 4 * 1_500_000_000_000;
+        (0..400).for_each(|_| {
+            let time = start + any_scale(&mut rng, 24);
+            trio.push(time, &mut rng);
+        });
+        trio.push(start + 10_000_000_000, &mut rng);
+        trio.hold(600, &mut rng, |rng| any_scale(rng, 22));
+        if burst % 5 == 4 {
+            trio.drain();
+        }
+    }
+    trio.drain();
+}
+
+#[test]
+fn times_up_to_the_end_of_the_clock_keep_the_order() {
+    let mut rng = stream(5);
+    let mut trio = Trio::new();
+    trio.push(u64::MAX - (1 << 40), &mut rng);
+    (0..300).for_each(|_| {
+        let time = u64::MAX - any_scale(&mut rng, 45);
+        trio.push(time, &mut rng);
+    });
+    trio.hold(20_000, &mut rng, |rng| any_scale(rng, 36));
+    trio.push(u64::MAX, &mut rng);
+    trio.drain();
+    assert_eq!(trio.now, u64::MAX);
+}
+
+#[test]
+fn the_width_follows_the_run_both_ways_without_changing_the_order() {
+    let mut rng = stream(6);
+    let mut trio = Trio::new();
+    (0..300).for_each(|i| trio.push(i * 50_000, &mut rng));
+    let mut shapes = Vec::new();
+    // 1 Gb/s, 100 Gb/s, a trickle, 1 Gb/s again.
+    for most in [20_000_000, 200_000, 5_000_000_000, 20_000_000] {
+        let before = trio.reshapes();
+        trio.hold(60_000, &mut rng, |rng| 1 + rng.below(most));
+        assert!(trio.reshapes() > before, "deltas up to {most} ps: {:?}", trio.shape());
+        shapes.push(trio.shape());
+        // 300 events with uniform deltas: the nearest are most/600 apart.
+        let width = 1u64 << trio.shape().shift;
+        let gap = most / 600;
+        assert!(width >= gap / 2 && width <= gap * 6, "{most}: {width} ps for events {gap} ps apart");
+        let settled = trio.reshapes();
+        trio.hold(20_000, &mut rng, |rng| 1 + rng.below(most));
+        assert!(trio.reshapes() - settled <= 2, "{most}: a steady run settles");
+    }
+    assert!(shapes[1].shift < shapes[0].shift && shapes[2].shift > shapes[0].shift, "{shapes:?}");
+    trio.drain();
+}
+
+#[test]
+fn synchronised_events_do_not_narrow_the_slots_away() {
+    let mut rng = stream(7);
+    let mut trio = Trio::new();
+    (0..600).for_each(|i| trio.push(i % 4 * 1000, &mut rng));
+    // Everybody sends full frames at 1 Gb/s: a few instants, many events each.
+    trio.hold(60_000, &mut rng, |_| 12_304_000);
+    assert!(trio.shape().shift >= 8, "{:?}", trio.shape());
+    trio.drain();
+}
+
+#[test]
+fn a_clone_in_the_middle_of_a_run_gives_the_same_rest() {
+    for seed in 0..8 {
+        let mut rng = stream(100 + seed);
+        let mut trio = Trio::new();
+        (0..500).for_each(|_| {
+            let time = any_scale(&mut rng, 34);
+            trio.push(time, &mut rng);
+        });
+        trio.hold(500 + 700 * seed as usize, &mut rng, |rng| any_scale(rng, 24));
+        let (mut copy, mut same_draws) = (trio.clone(), rng.clone());
+        trio.hold(6000, &mut rng, |rng| any_scale(rng, 20));
+        copy.hold(6000, &mut same_draws, |rng| any_scale(rng, 20));
+        assert_eq!(copy.shape(), trio.shape());
+        assert_eq!(copy.reshapes(), trio.reshapes());
+        while let Some(key) = trio.pop() {
+            assert_eq!(copy.pop(), Some(key));
+        }
+        assert_eq!(copy.pop(), None);
+    }
+}

@@ -1,0 +1,134 @@
+//! How wide the wheel's slots are and how many there are, from what the last stretch of the run did.
+//!
+//! The decision is a function of counts of pushes, pops and slots, never of a clock, so that a run
+//! and its clone decide alike; and the order of events does not depend on it.
+
+/// The wheel's measures.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Shape {
+    /// A slot is 2^`shift` ps wide.
+    pub shift: u32,
+    /// Number of slots, a power of two.
+    pub slots: usize,
+}
+
+impl Shape {
+    /// Where a wheel begins: 8 ns slots, 8.4 us ahead.
+    pub(super) const FIRST: Shape = Shape { shift: 13, slots: MIN_SLOTS };
+
+    fn widened(self) -> Shape {
+        Shape { shift: (self.shift + 1).min(MAX_SHIFT), ..self }
+    }
+    fn narrowed(self) -> Shape {
+        Shape { shift: self.shift.saturating_sub(1), ..self }
+    }
+    fn with_more_slots(self) -> Shape {
+        Shape { slots: (self.slots * 2).min(MAX_SLOTS), ..self }
+    }
+    fn with_fewer_slots(self) -> Shape {
+        Shape { slots: (self.slots / 2).max(MIN_SLOTS), ..self }
+    }
+}
+
+const MIN_SLOTS: usize = 1 << 10;
+const MAX_SLOTS: usize = 1 << 16;
+const MAX_SHIFT: u32 = 48;
+
+/// What happened since the shape was last judged.
+#[derive(Clone, Copy, Debug, Default)]
+pub(super) struct Tally {
+    /// Events taken from the queue.
+    pub pops: u64,
+    /// Slots opened.
+    pub opened: u64,
+    /// Different times among the events taken from opened slots. Simultaneous events count as one,
+    /// since no width can part them.
+    pub times: u64,
+    /// Events pushed into slots of the farther half of the wheel.
+    pub outer: u64,
+    /// Events pushed beyond the wheel, but less than eight times as far.
+    pub beyond: u64,
+    /// Events pushed beyond the wheel at any distance.
+    pub far: u64,
+}
+
+impl Tally {
+    /// The shape for the next stretch of the run, after `pushes` pushes.
+    ///
+    /// The thresholds of opposite decisions lie more than a factor of two apart, so that a steady
+    /// run settles: a Poisson slot of mean m, once opened, holds m / (1 - exp(-m)) events.
+    pub fn judge(&self, shape: Shape, pushes: u64) -> Shape {
+        let crowded = self.times > 4 * self.opened;
+        let thin = self.times < 2 * self.opened || self.opened == 0;
+        let lonely = 2 * self.times < 3 * self.opened;
+        if crowded && self.outer * 16 <= pushes {
+            shape.narrowed()
+        } else if crowded && shape.slots < MAX_SLOTS {
+            shape.narrowed().with_more_slots()
+        } else if self.beyond * 8 > pushes || self.far * 2 > pushes {
+            match thin {
+                true => shape.widened(),
+                false if self.beyond * 8 > pushes => shape.with_more_slots(),
+                false => shape,
+            }
+        } else if lonely {
+            shape.widened().with_fewer_slots()
+        } else if (self.outer + self.beyond) * 64 < pushes {
+            shape.with_fewer_slots()
+        } else {
+            shape
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const SHAPE: Shape = Shape { shift: 16, slots: 4096 };
+
+    #[test]
+    fn two_events_a_slot_all_over_the_wheel_are_left_alone() {
+        let tally = Tally { pops: 2000, opened: 1000, times: 2000, outer: 500, ..Tally::default() };
+        assert_eq!(tally.judge(SHAPE, 2000), SHAPE);
+    }
+
+    #[test]
+    fn crowded_slots_are_halved_and_the_horizon_is_kept_where_it_is_needed() {
+        let near = Tally { pops: 5000, opened: 1000, times: 5000, ..Tally::default() };
+        assert_eq!(near.judge(SHAPE, 5000), Shape { shift: 15, slots: 4096 });
+        let wide = Tally { outer: 2000, ..near };
+        assert_eq!(wide.judge(SHAPE, 5000), Shape { shift: 15, slots: 8192 });
+        let full = Shape { shift: 16, slots: MAX_SLOTS };
+        assert_eq!(wide.judge(full, 5000), full);
+        assert_eq!(near.judge(Shape { shift: 0, slots: 4096 }, 5000), Shape { shift: 0, slots: 4096 });
+    }
+
+    #[test]
+    fn simultaneous_events_do_not_narrow_the_slots() {
+        let tally = Tally { pops: 50_000, opened: 1000, times: 2000, outer: 20_000, ..Tally::default() };
+        assert_eq!(tally.judge(SHAPE, 50_000), SHAPE);
+    }
+
+    #[test]
+    fn lonely_slots_are_doubled() {
+        let tally = Tally { pops: 1100, opened: 1000, times: 1100, outer: 500, ..Tally::default() };
+        assert_eq!(tally.judge(SHAPE, 1100), Shape { shift: 17, slots: 2048 });
+    }
+
+    #[test]
+    fn events_beyond_the_wheel_make_it_reach_farther() {
+        let beyond = Tally { pops: 2500, opened: 1000, times: 2500, beyond: 1000, far: 1000, ..Tally::default() };
+        assert_eq!(beyond.judge(SHAPE, 2500), Shape { shift: 16, slots: 8192 });
+        let only_far = Tally { pops: 1000, far: 1000, ..Tally::default() };
+        assert_eq!(only_far.judge(SHAPE, 1000), Shape { shift: 17, slots: 4096 });
+        let widest = Shape { shift: MAX_SHIFT, slots: 4096 };
+        assert_eq!(only_far.judge(widest, 1000), widest);
+    }
+
+    #[test]
+    fn a_few_far_timers_change_nothing() {
+        let tally = Tally { pops: 2000, opened: 1000, times: 2000, outer: 500, far: 100, ..Tally::default() };
+        assert_eq!(tally.judge(SHAPE, 2000), SHAPE);
+    }
+}

@@ -1,0 +1,307 @@
+//! A timing wheel whose slots are sorted when they are opened and whose width follows the run.
+//!
+//! After Varghese and Lauck, "Hashed and hierarchical timing wheels" (SOSP 1987), and the calendar
+//! queue's resizing (Brown, CACM 1988). Three places hold the pending events: the *open* slot, that
+//! of the event taken last, in order; the slots ahead of it, as unordered lists through one arena;
+//! and a heap for what lies beyond the wheel or would be slow to insert into the open slot. The
+//! next event is the lesser of the open slot's first and the heap's first, so no event ever has to
+//! move from the heap to the wheel, and a badly shaped wheel is as slow as a heap but not slower.
+
+use super::tune::{Shape, Tally};
+use super::{FourAryHeap, Key};
+
+const NONE: u32 = u32::MAX;
+/// How many events of the open slot an insertion passes before the heap is cheaper.
+const PATIENCE: usize = 32;
+/// The shortest stretch of the run by which the shape is judged, in pops.
+const STRETCH: u64 = 1024;
+
+#[derive(Clone, Copy, Debug)]
+struct Node {
+    key: Key,
+    next: u32,
+}
+
+/// A timing wheel. Times may not precede that of the event taken last.
+#[derive(Clone, Debug)]
+pub struct Wheel {
+    shape: Shape,
+    /// The open slot's number: its time without the low `shift` bits. POSTCONDITION of a pop: that
+    /// of the event taken.
+    current: u64,
+    /// The open slot's events, ascending; those before `taken` are gone.
+    open: Vec<Key>,
+    taken: usize,
+    /// The heap's first, or [`Key::BEYOND`].
+    far_first: Key,
+    far: FourAryHeap,
+    /// First node of each slot's list; at index (slot number modulo slots).
+    heads: Vec<u32>,
+    /// One bit a slot: whether its list has any.
+    occupied: Vec<u64>,
+    nodes: Vec<Node>,
+    free: u32,
+    listed: usize,
+    last: Key,
+    tally: Tally,
+    /// Events pending when the tally was begun.
+    len_then: usize,
+    reshapes: u64,
+}
+
+impl Default for Wheel {
+    fn default() -> Wheel {
+        Wheel::new()
+    }
+}
+
+impl Wheel {
+    /// An empty wheel.
+    pub fn new() -> Wheel {
+        let shape = Shape::FIRST;
+        Wheel {
+            shape,
+            current: 0,
+            open: Vec::new(),
+            taken: 0,
+            far_first: Key::BEYOND,
+            far: FourAryHeap::new(),
+            heads: vec![NONE; shape.slots],
+            occupied: vec![0; shape.slots / 64],
+            nodes: Vec::new(),
+            free: NONE,
+            listed: 0,
+            last: Key::FIRST,
+            tally: Tally::default(),
+            len_then: 0,
+            reshapes: 0,
+        }
+    }
+    /// How many events are pending.
+    #[inline]
+    pub fn len(&self) -> usize {
+        self.open.len() - self.taken + self.listed + self.far.len()
+    }
+    /// Whether nothing is pending.
+    #[inline]
+    pub fn is_empty(&self) -> bool {
+        self.len() == 0
+    }
+    /// The present width and number of slots.
+    pub fn shape(&self) -> Shape {
+        self.shape
+    }
+    /// How often the shape has changed.
+    pub fn reshapes(&self) -> u64 {
+        self.reshapes
+    }
+
+    /// Adds an event. PRECONDITION: not earlier than the event taken last.
+    #[inline]
+    pub fn push(&mut self, key: Key) {
+        debug_assert!(key.time() >= self.last.time(), "{key:?} pushed after {:?}", self.last);
+        // An earlier time wraps to a great distance: it goes to the heap and comes out next.
+        let slot = key.time().0 >> self.shape.shift;
+        let ahead = slot.wrapping_sub(self.current);
+        if ahead.wrapping_sub(1) < self.shape.slots as u64 - 1 {
+            self.tally.outer += u64::from(ahead > self.shape.slots as u64 / 2);
+            self.list(slot, key);
+        } else if ahead == 0 {
+            self.insert_open(key);
+        } else {
+            self.tally.far += 1;
+            self.tally.beyond += u64::from(ahead < self.shape.slots as u64 * 8);
+            self.push_far(key);
+        }
+    }
+
+    #[inline]
+    fn list(&mut self, slot: u64, key: Key) {
+        let at = slot as usize & (self.heads.len() - 1);
+        let node = Node { key, next: self.heads[at] };
+        let id = self.free;
+        if let Some(place) = self.nodes.get_mut(id as usize) {
+            self.free = place.next;
+            *place = node;
+            self.heads[at] = id;
+        } else {
+            self.heads[at] = self.nodes.len() as u32;
+            self.nodes.push(node);
+        }
+        self.occupied[at / 64] |= 1 << (at % 64);
+        self.listed += 1;
+    }
+
+    fn insert_open(&mut self, key: Key) {
+        if self.taken >= 256 && self.taken * 2 >= self.open.len() || self.taken == self.open.len() {
+            self.open.drain(..self.taken);
+            self.taken = 0;
+        }
+        let lowest = self.taken.max(self.open.len().saturating_sub(PATIENCE));
+        let after = self.open[lowest..].iter().rev().take_while(|&&other| other > key).count();
+        let at = self.open.len() - after;
+        if at == lowest && lowest > self.taken {
+            self.push_far(key);
+        } else {
+            self.open.insert(at, key);
+        }
+    }
+
+    fn push_far(&mut self, key: Key) {
+        self.far.push(key);
+        self.far_first = self.far_first.min(key);
+    }
+
+    /// The next event.
+    #[inline]
+    pub fn peek(&self) -> Option<Key> {
+        let near = match self.open.get(self.taken) {
+            Some(&key) => key,
+            None => self.least_listed(),
+        };
+        Some(near.min(self.far_first)).filter(|&key| key != Key::BEYOND)
+    }
+
+    fn least_listed(&self) -> Key {
+        let mut least = Key::BEYOND;
+        if self.listed > 0 {
+            let mut id = self.heads[self.next_occupied()];
+            while let Some(node) = self.nodes.get(id as usize) {
+                least = least.min(node.key);
+                id = node.next;
+            }
+        }
+        least
+    }
+
+    /// Takes the next event.
+    #[inline]
+    pub fn pop(&mut self) -> Option<Key> {
+        if self.taken == self.open.len() && self.listed > 0 {
+            self.open_next();
+        }
+        match self.open.get(self.taken) {
+            Some(&key) if key < self.far_first => Some(self.take_open(key)),
+            _ => self.pop_far(),
+        }
+    }
+
+    /// Takes the next event if it is of the same step as `key`. PRECONDITION: nothing pending is
+    /// earlier than `key`.
+    ///
+    /// After `key` was popped this costs less than a peek: no slot ahead is looked at.
+    #[inline]
+    pub fn pop_if_same_step(&mut self, key: Key) -> Option<Key> {
+        if key.time().0 >> self.shape.shift != self.current {
+            return self.peek().filter(|next| next.same_step(key)).and_then(|_| self.pop());
+        }
+        let near = self.open.get(self.taken).copied().unwrap_or(Key::BEYOND);
+        if near < self.far_first {
+            return near.same_step(key).then(|| self.take_open(near));
+        }
+        if self.far_first.same_step(key) { self.pop_far() } else { None }
+    }
+
+    #[inline]
+    fn take_open(&mut self, key: Key) -> Key {
+        self.taken += 1;
+        self.tally.pops += 1;
+        self.tally.times += u64::from(key.time() != self.last.time());
+        self.last = key;
+        key
+    }
+
+    fn pop_far(&mut self) -> Option<Key> {
+        let key = self.far.pop()?;
+        self.far_first = self.far.peek().unwrap_or(Key::BEYOND);
+        self.current = self.current.max(key.time().0 >> self.shape.shift);
+        self.tally.pops += 1;
+        self.last = key;
+        if self.tally.pops >= STRETCH {
+            self.judge();
+        }
+        Some(key)
+    }
+
+    /// Opens the next occupied slot, unless the heap's first comes before that slot.
+    /// PRECONDITION: the open slot is exhausted and some slot is occupied.
+    fn open_next(&mut self) {
+        if self.tally.pops >= STRETCH {
+            self.judge();
+            if self.taken < self.open.len() || self.listed == 0 {
+                return;
+            }
+        }
+        let at = self.next_occupied();
+        let ahead = at.wrapping_sub(self.current as usize) & (self.heads.len() - 1);
+        let slot = self.current + ahead as u64;
+        if self.far_first.time().0 >> self.shape.shift < slot {
+            return;
+        }
+        self.current = slot;
+        self.tally.opened += 1;
+        self.occupied[at / 64] &= !(1 << (at % 64));
+        self.open.clear();
+        self.taken = 0;
+        let mut id = core::mem::replace(&mut self.heads[at], NONE);
+        while let Some(node) = self.nodes.get_mut(id as usize) {
+            self.open.push(node.key);
+            let next = core::mem::replace(&mut node.next, self.free);
+            self.free = id;
+            id = next;
+        }
+        self.listed -= self.open.len();
+        self.open.sort_unstable();
+    }
+
+    /// The index of the first occupied slot ahead. PRECONDITION: there is one.
+    #[inline]
+    fn next_occupied(&self) -> usize {
+        let start = (self.current as usize + 1) & (self.heads.len() - 1);
+        let words = self.occupied.len();
+        let mut word = start / 64;
+        let mut bits = self.occupied[word] & (!0 << (start % 64));
+        while bits == 0 {
+            word = (word + 1) & (words - 1);
+            bits = self.occupied[word];
+        }
+        word * 64 + bits.trailing_zeros() as usize
+    }
+
+    /// Changes the shape if the run since the last time asks for it.
+    #[cold]
+    fn judge(&mut self) {
+        if self.tally.pops < 2 * self.listed as u64 {
+            return;
+        }
+        let pushes = self.tally.pops + self.len() as u64 - self.len_then as u64;
+        let shape = self.tally.judge(self.shape, pushes);
+        if shape != self.shape {
+            self.reshape(shape);
+        }
+        self.tally = Tally::default();
+        self.len_then = self.len();
+    }
+
+    fn reshape(&mut self, shape: Shape) {
+        let mut keys = self.open.split_off(self.taken);
+        for &head in &self.heads {
+            let mut id = head;
+            while let Some(node) = self.nodes.get(id as usize) {
+                keys.push(node.key);
+                id = node.next;
+            }
+        }
+        self.shape = shape;
+        self.current = self.last.time().0 >> shape.shift;
+        self.open.clear();
+        self.taken = 0;
+        self.heads = vec![NONE; shape.slots];
+        self.occupied = vec![0; shape.slots / 64];
+        self.nodes.clear();
+        self.free = NONE;
+        self.listed = 0;
+        keys.into_iter().for_each(|key| self.push(key));
+        self.reshapes += 1;
+    }
+}
