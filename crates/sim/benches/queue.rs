@@ -31,8 +31,19 @@ fn frames(name: &'static str) -> Deltas {
     Deltas { name, table: (0..DRAWS).map(|_| lengths[rng.below(4) as usize]).collect() }
 }
 
+/// How the run loop gathers the events of one step.
+#[derive(Clone, Copy)]
+enum Loop {
+    /// It does not: one pop, one push.
+    Single,
+    /// While the next is of the same step, pop it.
+    Peek,
+    /// Ask for the next only if it is of the same step.
+    PopIf,
+}
+
 /// ns for one pop and one push with `pending` events, after a tenth of the run as a warm-up.
-fn hold(mut queue: EventQueue, deltas: &Deltas, pending: usize, events: usize) -> f64 {
+fn hold(mut queue: EventQueue, deltas: &Deltas, pending: usize, (events, way): (usize, Loop)) -> f64 {
     let mut rng = Stream::new(2, 0, Purpose::Custom(2));
     for node in 0..pending {
         let delta = deltas.table[rng.below(DRAWS as u64) as usize];
@@ -41,6 +52,13 @@ fn hold(mut queue: EventQueue, deltas: &Deltas, pending: usize, events: usize) -
     let mut turn = |from: usize, to: usize| {
         for i in from..to {
             let Some(key) = queue.pop() else { return };
+            // Every node has one event, so that nothing is ever found; only the asking costs.
+            let more = match way {
+                Loop::Single => None,
+                Loop::Peek => queue.peek().filter(|next| next.same_step(key)),
+                Loop::PopIf => queue.pop_if_same_step(key),
+            };
+            assert!(more.is_none());
             let later = Time(key.time().0 + deltas.table[i & (DRAWS - 1)]);
             queue.push(Key::new(later, key.node(), key.phase(), key.index()));
         }
@@ -49,11 +67,6 @@ fn hold(mut queue: EventQueue, deltas: &Deltas, pending: usize, events: usize) -
     let start = Instant::now();
     turn(events / 10, events / 10 + events);
     let elapsed = start.elapsed();
-    if std::env::var_os("SHAPES").is_some()
-        && let EventQueue::Wheel(wheel) = &queue
-    {
-        println!("    {:?}, {} changes", wheel.shape(), wheel.reshapes());
-    }
     black_box(queue.pop());
     elapsed.as_nanos() as f64 / events as f64
 }
@@ -68,13 +81,17 @@ fn main() {
         uniform("100 Gb/s + 5% timers", Dur::ns(5), Dur::ns(200), 5),
         frames("1 Gb/s, same instants"),
     ];
-    println!("ns per push+pop, hold pattern, {millions} M events");
-    println!("{:24} {:>8} {:>10} {:>8} {:>7}", "deltas", "pending", "4-ary heap", "wheel", "ratio");
+    println!("ns per push+pop, hold pattern, {millions} M events; in brackets, the wheel with the question");
+    println!("whether the next event is of the same step, asked by peek and by pop_if_same_step");
+    println!("{:24} {:>8} {:>10} {:>8} {:>7} {:>14}", "deltas", "pending", "4-ary heap", "wheel", "ratio", "(asked)");
     for deltas in &cases {
         for pending in [300, 3000, 30_000] {
-            let heap = hold(EventQueue::heap(), deltas, pending, events);
-            let wheel = hold(EventQueue::wheel(), deltas, pending, events);
-            println!("{:24} {pending:>8} {heap:>10.1} {wheel:>8.1} {:>7.2}", deltas.name, heap / wheel);
+            let wheel_by = |way| hold(EventQueue::wheel(), deltas, pending, (events, way));
+            let heap = hold(EventQueue::heap(), deltas, pending, (events, Loop::Single));
+            let wheel = wheel_by(Loop::Single);
+            let asked = format!("({:.1} {:.1})", wheel_by(Loop::Peek), wheel_by(Loop::PopIf));
+            let ratio = heap / wheel;
+            println!("{:24} {pending:>8} {heap:>10.1} {wheel:>8.1} {ratio:>7.2} {asked:>14}", deltas.name);
         }
     }
 }

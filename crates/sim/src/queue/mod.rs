@@ -17,6 +17,7 @@ pub use wheel::Wheel;
 
 /// The pending events of a world.
 #[derive(Clone, Debug)]
+#[expect(clippy::large_enum_variant, reason = "a world has one; a box would cost every event an indirection")]
 pub enum EventQueue {
     /// A timing wheel.
     Wheel(Wheel),

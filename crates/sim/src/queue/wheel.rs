@@ -251,7 +251,7 @@ impl Wheel {
             id = next;
         }
         self.listed -= self.open.len();
-        self.open.sort_unstable();
+        sort_few(&mut self.open);
     }
 
     /// The index of the first occupied slot ahead. PRECONDITION: there is one.
@@ -296,12 +296,88 @@ impl Wheel {
         self.current = self.last.time().0 >> shape.shift;
         self.open.clear();
         self.taken = 0;
-        self.heads = vec![NONE; shape.slots];
-        self.occupied = vec![0; shape.slots / 64];
+        self.heads.clear();
+        self.heads.resize(shape.slots, NONE);
+        self.occupied.clear();
+        self.occupied.resize(shape.slots / 64, 0);
         self.nodes.clear();
         self.free = NONE;
         self.listed = 0;
         keys.into_iter().for_each(|key| self.push(key));
         self.reshapes += 1;
+    }
+}
+
+/// Sorts a slot, which as a rule holds one to four.
+#[inline]
+fn sort_few(keys: &mut [Key]) {
+    if keys.len() > 16 {
+        keys.sort_unstable();
+        return;
+    }
+    for i in 1..keys.len() {
+        let key = keys[i];
+        let mut at = i;
+        while at > 0 && keys[at - 1] > key {
+            keys[at] = keys[at - 1];
+            at -= 1;
+        }
+        keys[at] = key;
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::Phase;
+    use super::*;
+    use units::Time;
+
+    fn at(time: u64) -> Key {
+        Key::new(Time(time), 0, Phase::Arrival, 0)
+    }
+
+    #[test]
+    fn the_wheel_takes_what_is_less_than_its_slots_ahead_and_the_heap_the_rest() {
+        let mut wheel = Wheel::new();
+        let horizon = (wheel.shape.slots as u64) << wheel.shape.shift;
+        wheel.push(at(horizon - 1));
+        assert_eq!((wheel.listed, wheel.far.len()), (1, 0));
+        wheel.push(at(horizon));
+        assert_eq!((wheel.listed, wheel.far.len()), (1, 1));
+    }
+
+    #[test]
+    fn after_a_silence_the_wheel_stands_where_the_run_is() {
+        let mut wheel = Wheel::new();
+        wheel.push(at(1_000_000_000_000));
+        assert_eq!(wheel.pop(), Some(at(1_000_000_000_000)));
+        wheel.push(at(1_000_001_000_000));
+        assert_eq!((wheel.listed, wheel.far.len()), (1, 0));
+    }
+
+    #[test]
+    fn an_open_slot_hands_costly_insertions_to_the_heap() {
+        let mut wheel = Wheel::new();
+        (1..=100).rev().for_each(|time| wheel.push(at(time)));
+        assert!(wheel.open.len() <= PATIENCE + 1 && wheel.far.len() >= 99 - PATIENCE);
+        (1..=100).for_each(|time| assert_eq!(wheel.pop(), Some(at(time))));
+    }
+
+    #[test]
+    fn a_steady_run_takes_no_new_memory() {
+        let mut wheel = Wheel::new();
+        (0..200).for_each(|node| wheel.push(Key::new(Time(0), node, Phase::Timer, 0)));
+        let turn = |wheel: &mut Wheel, turns: u64| {
+            for i in 0..turns {
+                let key = wheel.pop().expect("one is pushed for each that is popped");
+                let later = Time(key.time().0 + 1 + i * 7_919 % 3_000_000);
+                wheel.push(Key::new(later, key.node(), Phase::Timer, 0));
+            }
+        };
+        turn(&mut wheel, 50_000);
+        let sizes = |w: &Wheel| (w.nodes.capacity(), w.open.capacity(), w.heads.capacity());
+        let before = sizes(&wheel);
+        turn(&mut wheel, 200_000);
+        assert_eq!(sizes(&wheel), before);
     }
 }
