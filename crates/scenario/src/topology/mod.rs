@@ -1,5 +1,20 @@
 //! Who is connected to whom.
 
+mod bisection;
+mod builder;
+mod chain_tree;
+mod custom;
+mod dumbbell;
+mod fat_tree;
+mod leaf_spine;
+mod star;
+
+pub use custom::{CustomGraph, CustomLink, CustomNode};
+
+use crate::fault::Fault;
+use mech::HostId;
+use mech::params::{Spec, Values};
+use std::collections::BTreeSet;
 use units::{Dur, Rate};
 
 /// Nodes and links. Hosts come first: host `i` is node `i`; switch `s` is node `hosts + s`.
@@ -36,3 +51,66 @@ pub struct Port {
     /// Share of this port where routing is `weighted`.
     pub weight: f64,
 }
+
+/// The topologies that a scenario may name.
+pub const SPECS: &[&Spec] =
+    &[&star::SPEC, &dumbbell::SPEC, &chain_tree::SPEC, &leaf_spine::SPEC, &fat_tree::SPEC, &custom::SPEC];
+
+/// The network of a kind; `graph` is what the file says of nodes and links where the kind is `custom`.
+///
+/// # Errors
+/// A [`Fault`] for each parameter, node or link that cannot be.
+pub fn build(kind: &str, values: &Values, graph: Option<&CustomGraph>) -> Result<Topology, Vec<Fault>> {
+    match kind {
+        "star" => Ok(star::build(values)),
+        "dumbbell" => Ok(dumbbell::build(values)),
+        "chain_tree" => chain_tree::build(values),
+        "leaf_spine" => leaf_spine::build(values),
+        "fat_tree" => fat_tree::build(values),
+        "custom" => custom::build(graph.unwrap_or(&CustomGraph::default())),
+        _ => {
+            let kinds: Vec<_> = SPECS.iter().map(|spec| format!("`{}`", spec.kind)).collect();
+            Err(vec![Fault { field: "kind".into(), found: format!("`{kind}`"), rule: kinds.join(", ") }])
+        }
+    }
+}
+
+impl Topology {
+    /// The host of a name.
+    pub fn host(&self, name: &str) -> Option<HostId> {
+        let at = self.nodes[..self.hosts as usize].iter().position(|node| node.name == name)?;
+        Some(HostId(at as u32))
+    }
+    /// The node of a name, host or switch.
+    pub fn node(&self, name: &str) -> Option<u32> {
+        self.nodes.iter().position(|node| node.name == name).map(|at| at as u32)
+    }
+    /// Whether a node is a host.
+    pub fn is_host(&self, node: u32) -> bool {
+        node < self.hosts
+    }
+    /// The switches, in their order.
+    pub fn switches(&self) -> &[Node] {
+        &self.nodes[self.hosts as usize..]
+    }
+    /// The node of the switch that a host is attached to.
+    ///
+    /// # Panics
+    /// Where there is no such host.
+    pub fn edge_of(&self, host: HostId) -> u32 {
+        self.nodes[host.0 as usize].ports[0].peer
+    }
+    /// The names of the tiers, each once, in the order of the nodes.
+    pub fn tiers(&self) -> Vec<&str> {
+        let mut seen = BTreeSet::new();
+        self.nodes.iter().map(|node| node.tier.as_str()).filter(|tier| seen.insert(*tier)).collect()
+    }
+    /// Capacity in bits per second, one way, between the first and the second half of the hosts
+    /// in their order: the largest flow that links allow, host links included.
+    pub fn bisection(&self) -> f64 {
+        bisection::capacity(self)
+    }
+}
+
+#[cfg(test)]
+pub(crate) mod tests;

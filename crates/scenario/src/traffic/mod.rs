@@ -1,13 +1,66 @@
 //! Who sends what to whom, when.
 
+mod common;
+mod flows;
+mod incast;
+mod load;
+mod permutation;
+mod poisson;
+mod raw;
+mod sizes;
+mod tables;
+mod trace;
+
+pub use flows::Flows;
+pub use load::{LoadBytes, LoadOf, Offered};
+pub use raw::RawSpec;
+pub use sizes::Sizes;
+
+use crate::fault::Fault;
+use crate::topology::Topology;
+use dataplane::Framing;
 use mech::HostId;
-use units::Time;
+use mech::params::{Spec, Values};
+use std::cell::RefCell;
+use units::{Dur, Time};
+
+/// The kinds of traffic that a scenario may name.
+pub const SPECS: &[&Spec] =
+    &[&incast::SPEC, &permutation::SPEC, &poisson::SPEC, &trace::SPEC, &raw::CONSTANT, &raw::BURSTS];
+
+/// What an entry is checked against.
+#[derive(Clone, Copy)]
+pub struct Context<'a> {
+    /// The network.
+    pub topology: &'a Topology,
+    /// Flows start before this.
+    pub duration: Dur,
+    /// What a frame costs, for loads in wire bytes.
+    pub framing: Framing,
+    /// The text of a file of the scenario, or why it cannot be read.
+    pub files: &'a dyn Fn(&str) -> Result<String, String>,
+    /// Sentences that a run prints: what was assumed where a file leaves it open.
+    pub notes: &'a RefCell<Vec<String>>,
+}
 
 /// One entry of the scenario's `[[traffic]]`.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Traffic {
     /// Its name.
     pub name: String,
+    class: u8,
+    jitter: Dur,
+    source: Source,
+}
+
+/// The kinds.
+#[derive(Clone, Debug, PartialEq)]
+enum Source {
+    Incast(incast::Incast),
+    Permutation(permutation::Permutation),
+    Poisson(poisson::Poisson),
+    Trace(trace::Trace),
+    Raw(raw::Raw),
 }
 
 /// A flow to be sent by the transport.
@@ -28,3 +81,58 @@ pub struct FlowSpec {
     /// Traffic class, 0 to 7.
     pub class: u8,
 }
+
+impl Traffic {
+    /// The entry of a name and kind with its validated parameters.
+    ///
+    /// # Errors
+    /// A [`Fault`] for each parameter that does not fit the others, the network or the duration,
+    /// and for each line of a file that cannot be.
+    pub fn build(name: &str, kind: &str, values: &Values, ctx: &Context) -> Result<Traffic, Vec<Fault>> {
+        if !SPECS.iter().any(|spec| spec.kind == kind) {
+            let kinds: Vec<_> = SPECS.iter().map(|spec| format!("`{}`", spec.kind)).collect();
+            return Err(vec![common::fault("kind", format!("`{kind}`"), kinds.join(", "))]);
+        }
+        if ctx.topology.hosts < 2 {
+            let found = format!("a network of {} hosts", ctx.topology.hosts);
+            return Err(vec![common::fault("kind", found, "at least two hosts")]);
+        }
+        let source = match kind {
+            "incast" => Source::Incast(incast::Incast::build(name, values, ctx)?),
+            "permutation" => Source::Permutation(permutation::Permutation::build(values, ctx)?),
+            "poisson" => Source::Poisson(poisson::Poisson::build(name, values, ctx)?),
+            "trace" => Source::Trace(trace::Trace::build(name, values, ctx)?),
+            _ => Source::Raw(raw::Raw::build(kind, values, ctx)?),
+        };
+        let (class, jitter) = (values.count("class") as u8, values.time("jitter"));
+        Ok(Traffic { name: name.into(), class, jitter, source })
+    }
+
+    /// The flows of this entry alone, the `index`-th of the scenario; none where it is raw.
+    pub fn flows(&self, index: u16, topology: &Topology, seed: u64, horizon: Time) -> Flows {
+        let mut flows = Flows::empty(horizon);
+        flows.add(self, index, (topology, seed));
+        flows
+    }
+
+    /// The raw sources of this entry, the `index`-th of the scenario, start jitter drawn; empty
+    /// where its flows have a transport.
+    pub fn raw(&self, index: u16, seed: u64) -> Vec<RawSpec> {
+        match &self.source {
+            Source::Raw(raw) => raw.specs(self, index, seed),
+            _ => Vec::new(),
+        }
+    }
+
+    /// The load that the parameters ask for or amount to; `None` where they say nothing of a rate.
+    pub fn offered(&self) -> Option<Offered> {
+        match &self.source {
+            Source::Incast(incast) => incast.offered(),
+            Source::Poisson(poisson) => Some(poisson.offered()),
+            Source::Permutation(_) | Source::Trace(_) | Source::Raw(_) => None,
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,237 @@
+//! Shortest paths by hop count, with every equal-cost next hop.
+//!
+//! Tables are keyed by the destination's edge switch and the last hop by host, so that their size
+//! is switches × edge switches; equal sets of next hops are stored once. Every switch knows a way
+//! to every host, since a detoured packet may turn up anywhere.
+
+use crate::topology::Topology;
+use mech::routing::Hop;
+use mech::{HostId, PortId};
+use std::collections::{BTreeMap, VecDeque};
+
+/// The routing tables of all switches.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Routes {
+    hosts: u32,
+    /// Per host: the number of its edge switch among those with hosts, and that switch's node.
+    edges: Vec<(u32, u32)>,
+    /// Per host: the hop from its edge switch to it.
+    last: Vec<Hop>,
+    /// Switch by switch, per edge switch: a place in `groups`.
+    table: Vec<u32>,
+    /// Edge switches: the length of a row of `table`.
+    width: u32,
+    /// Sets of next hops: start and length in `hops`.
+    groups: Vec<(u32, u32)>,
+    hops: Vec<Hop>,
+    /// Per switch: where its ports start in `peers`, the node at the far end of each.
+    ports: Vec<u32>,
+    peers: Vec<u32>,
+}
+
+impl Routes {
+    /// The tables of a network.
+    pub fn compute(net: &Topology) -> Routes {
+        let mut routes = Routes::without_table(net);
+        let roots = routes.roots();
+        let switches = net.switches().len();
+        routes.width = roots.len() as u32;
+        routes.table = vec![0; switches * roots.len()];
+        let mut known = BTreeMap::new();
+        for (column, root) in roots.iter().enumerate() {
+            let level = levels(net, *root);
+            for s in 0..switches {
+                let hops = downhill(net, s, &level);
+                let key: Vec<_> = hops.iter().map(|hop| (hop.port, hop.weight.to_bits())).collect();
+                let group = *known.entry(key).or_insert_with(|| routes.add(&hops));
+                routes.table[s * roots.len() + column] = group;
+            }
+        }
+        routes
+    }
+
+    /// The next hops of a switch toward a host, in the order of its ports: never empty in a
+    /// connected network. PRECONDITION: `switch` is the node of a switch.
+    #[inline]
+    pub fn next_hops(&self, switch: u32, dst: HostId) -> &[Hop] {
+        let at = dst.0 as usize;
+        let (column, edge) = self.edges[at];
+        if edge == switch {
+            return &self.last[at..=at];
+        }
+        let row = (switch - self.hosts) as usize * self.width as usize;
+        let (start, len) = self.groups[self.table[row + column as usize] as usize];
+        &self.hops[start as usize..(start + len) as usize]
+    }
+
+    /// The path from host to host as (node, port to leave by), the sender's first; `choose` gives
+    /// the place of the next hop at a switch with more than one.
+    pub fn path(&self, src: HostId, dst: HostId, choose: &dyn Fn(u32, &[Hop]) -> usize) -> Vec<(u32, u16)> {
+        let mut path = vec![(src.0, 0)];
+        let mut node = self.edges[src.0 as usize].1;
+        while node != dst.0 {
+            let hops = self.next_hops(node, dst);
+            let place = if hops.len() > 1 { choose(node, hops).min(hops.len() - 1) } else { 0 };
+            let Some(hop) = hops.get(place) else { return Vec::new() };
+            path.push((node, hop.port.0));
+            let first = self.ports[(node - self.hosts) as usize];
+            node = self.peers[first as usize + hop.port.0 as usize];
+        }
+        path
+    }
+
+    /// Links from host to host.
+    pub fn distance(&self, src: HostId, dst: HostId) -> usize {
+        self.path(src, dst, &|_, _| 0).len()
+    }
+
+    /// Bytes that the tables take.
+    pub fn memory(&self) -> usize {
+        self.edges.len() * size_of::<(u32, u32)>()
+            + (self.last.len() + self.hops.len()) * size_of::<Hop>()
+            + (self.table.len() + self.ports.len() + self.peers.len()) * size_of::<u32>()
+            + self.groups.len() * size_of::<(u32, u32)>()
+    }
+
+    fn without_table(net: &Topology) -> Routes {
+        let mut columns = BTreeMap::new();
+        let (mut edges, mut last) = (Vec::new(), Vec::new());
+        for node in &net.nodes[..net.hosts as usize] {
+            let port = node.ports[0];
+            let next = columns.len() as u32;
+            edges.push((*columns.entry(port.peer).or_insert(next), port.peer));
+            last.push(Hop { port: PortId(port.peer_port), weight: port.weight });
+        }
+        let mut routes = Routes { hosts: net.hosts, edges, last, ..Routes::default() };
+        for switch in net.switches() {
+            routes.ports.push(routes.peers.len() as u32);
+            routes.peers.extend(switch.ports.iter().map(|port| port.peer));
+        }
+        routes
+    }
+
+    /// The edge switches, in the order of their columns.
+    fn roots(&self) -> Vec<u32> {
+        let by_column: BTreeMap<u32, u32> = self.edges.iter().copied().collect();
+        by_column.into_values().collect()
+    }
+
+    fn add(&mut self, hops: &[Hop]) -> u32 {
+        self.groups.push((self.hops.len() as u32, hops.len() as u32));
+        self.hops.extend_from_slice(hops);
+        self.groups.len() as u32 - 1
+    }
+}
+
+/// Hops of every switch from one of them, over switches only; `u32::MAX` where there is no way.
+fn levels(net: &Topology, root: u32) -> Vec<u32> {
+    let mut level = vec![u32::MAX; net.switches().len()];
+    level[(root - net.hosts) as usize] = 0;
+    let mut queue = VecDeque::from([root]);
+    while let Some(node) = queue.pop_front() {
+        let next = level[(node - net.hosts) as usize] + 1;
+        for port in net.nodes[node as usize].ports.iter().filter(|port| !net.is_host(port.peer)) {
+            let at = (port.peer - net.hosts) as usize;
+            if level[at] == u32::MAX {
+                level[at] = next;
+                queue.push_back(port.peer);
+            }
+        }
+    }
+    level
+}
+
+/// The ports of switch `s` that lead one level down.
+fn downhill(net: &Topology, s: usize, level: &[u32]) -> Vec<Hop> {
+    let nearer = |peer: u32| {
+        !net.is_host(peer) && level[(peer - net.hosts) as usize].checked_add(1).is_some_and(|next| next == level[s])
+    };
+    let ports = net.switches()[s].ports.iter().enumerate();
+    let hop = |(i, weight)| Hop { port: PortId(i as u16), weight };
+    ports.filter(|(_, port)| nearer(port.peer)).map(|(i, port)| hop((i, port.weight))).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::topology::tests::{custom, net};
+
+    #[test]
+    fn a_k4_fat_tree_has_paths_of_2_4_and_6_links() {
+        let net = net("fat_tree", &[("k", "4")]);
+        let routes = Routes::compute(&net);
+        let distance = |dst| routes.distance(HostId(0), HostId(dst));
+        assert_eq!((1..16).map(distance).collect::<Vec<_>>(), [[2, 4, 4].as_slice(), &[6; 12]].concat());
+        assert_eq!(routes.next_hops(net.edge_of(HostId(0)), HostId(9)).len(), 2);
+        assert_eq!(routes.next_hops(net.node("agg0").unwrap(), HostId(9)).len(), 2);
+        assert_eq!(routes.next_hops(net.node("core3").unwrap(), HostId(9)), [Hop { port: PortId(2), weight: 1.0 }]);
+        assert_eq!(routes.next_hops(net.edge_of(HostId(9)), HostId(9)), [Hop { port: PortId(1), weight: 1.0 }]);
+    }
+
+    #[test]
+    fn every_switch_reaches_every_host_by_every_next_hop() {
+        for net in [
+            net("star", &[("n", "5")]),
+            net("dumbbell", &[("n", "3")]),
+            net("chain_tree", &[("n", "3")]),
+            net("leaf_spine", &[("leaves", "3"), ("spines", "2"), ("hosts_per_leaf", "2")]),
+            net("fat_tree", &[("k", "6")]),
+        ] {
+            let routes = Routes::compute(&net);
+            for dst in 0..net.hosts {
+                for start in net.hosts..net.nodes.len() as u32 {
+                    // Whatever is chosen, the way ends at the host within 6 links.
+                    let mut at = vec![start];
+                    for _ in 0..6 {
+                        at = at.iter().flat_map(|node| step(&net, &routes, *node, HostId(dst))).collect();
+                        at.sort_unstable();
+                        at.dedup();
+                    }
+                    assert_eq!(at, [dst]);
+                }
+            }
+        }
+    }
+
+    fn step(net: &Topology, routes: &Routes, node: u32, dst: HostId) -> Vec<u32> {
+        if node == dst.0 {
+            return vec![node];
+        }
+        let hops = routes.next_hops(node, dst);
+        assert!(!hops.is_empty());
+        hops.iter().map(|hop| net.nodes[node as usize].ports[hop.port.0 as usize].peer).collect()
+    }
+
+    #[test]
+    fn a_path_follows_the_choice_at_every_fork() {
+        let net = net("fat_tree", &[("k", "4")]);
+        let routes = Routes::compute(&net);
+        // PABO §VI-A: H2 to H10 leaves S1 by port 3, S4 by port 2, and so crosses C3.
+        let pick = |node: u32, hops: &[Hop]| {
+            let port = if net.nodes[node as usize].tier == "edge" { 3 } else { 2 };
+            hops.iter().position(|hop| hop.port.0 == port).unwrap()
+        };
+        let path = routes.path(HostId(1), HostId(9), &pick);
+        let names: Vec<_> = path.iter().map(|(node, _)| net.nodes[*node as usize].name.as_str()).collect();
+        assert_eq!(names, ["h1", "edge0", "agg1", "core2", "agg5", "edge4"]);
+        assert_eq!(path.iter().map(|(_, port)| *port).collect::<Vec<_>>(), [0, 3, 2, 2, 0, 1]);
+        // A choice beyond the last hop takes the last.
+        assert_eq!(routes.path(HostId(1), HostId(9), &|_, _| 99).len(), 6);
+    }
+
+    #[test]
+    fn parallel_links_are_equal_paths_with_their_own_weights() {
+        let net = custom(&["h0 host", "h1 host", "a", "b"], &["h0 a 1", "h1 b 1", "a b 2", "a b 0.5"]).unwrap();
+        let hops = Routes::compute(&net).next_hops(2, HostId(1)).to_vec();
+        assert_eq!(hops, [Hop { port: PortId(1), weight: 2.0 }, Hop { port: PortId(2), weight: 0.5 }]);
+    }
+
+    #[test]
+    fn the_tables_of_a_k16_fat_tree_take_less_than_a_quarter_of_a_megabyte() {
+        let net = net("fat_tree", &[("k", "16")]);
+        assert_eq!((net.hosts, net.switches().len()), (1024, 320));
+        let routes = Routes::compute(&net);
+        assert!(routes.memory() < 250_000, "{}", routes.memory());
+        assert_eq!(routes.distance(HostId(0), HostId(1023)), 6);
+    }
+}

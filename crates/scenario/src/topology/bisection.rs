@@ -1,0 +1,101 @@
+//! The capacity between the two halves of the hosts: a largest flow (Dinic 1970).
+
+use super::Topology;
+
+struct Arc {
+    to: usize,
+    room: u64,
+}
+
+/// Arcs in pairs: `2 i` and `2 i + 1` are the two directions of one link.
+struct Graph {
+    arcs: Vec<Arc>,
+    out: Vec<Vec<usize>>,
+}
+
+impl Graph {
+    fn link(&mut self, a: usize, b: usize, rooms: (u64, u64)) {
+        self.out[a].push(self.arcs.len());
+        self.arcs.push(Arc { to: b, room: rooms.0 });
+        self.out[b].push(self.arcs.len());
+        self.arcs.push(Arc { to: a, room: rooms.1 });
+    }
+    /// Hops from `from` over arcs with room.
+    fn levels(&self, from: usize) -> Vec<usize> {
+        let mut level = vec![usize::MAX; self.out.len()];
+        level[from] = 0;
+        let mut queue = std::collections::VecDeque::from([from]);
+        while let Some(node) = queue.pop_front() {
+            for arc in self.out[node].iter().map(|at| &self.arcs[*at]) {
+                if arc.room > 0 && level[arc.to] == usize::MAX {
+                    level[arc.to] = level[node] + 1;
+                    queue.push_back(arc.to);
+                }
+            }
+        }
+        level
+    }
+    /// Sends along one way that climbs the levels; 0 where none is left. `tried` counts the arcs
+    /// of each node that lead nowhere any more.
+    fn send(&mut self, (from, to): (usize, usize), level: &[usize], tried: &mut [usize]) -> u64 {
+        let (mut node, mut path) = (from, Vec::new());
+        while node != to {
+            match self.out[node].get(tried[node]) {
+                Some(&at) => {
+                    let arc = &self.arcs[at];
+                    if arc.room > 0 && level[arc.to] == level[node].wrapping_add(1) {
+                        path.push(at);
+                        node = arc.to;
+                    } else {
+                        tried[node] += 1;
+                    }
+                }
+                None => {
+                    let Some(at) = path.pop() else { return 0 };
+                    node = self.arcs[at ^ 1].to;
+                    tried[node] += 1;
+                }
+            }
+        }
+        let sent = path.iter().map(|at| self.arcs[*at].room).min().unwrap_or(0);
+        for at in path {
+            self.arcs[at].room -= sent;
+            self.arcs[at ^ 1].room += sent;
+        }
+        sent
+    }
+}
+
+/// Bits per second, one way, from the first half of the hosts to the others.
+pub(super) fn capacity(net: &Topology) -> f64 {
+    let n = net.nodes.len();
+    let (source, sink) = (n, n + 1);
+    let mut graph = Graph { arcs: Vec::new(), out: vec![Vec::new(); n + 2] };
+    for (a, node) in net.nodes.iter().enumerate() {
+        for (i, port) in node.ports.iter().enumerate().filter(|(_, port)| port.peer as usize > a) {
+            let back = net.nodes[port.peer as usize].ports[port.peer_port as usize];
+            debug_assert_eq!((back.peer as usize, back.peer_port as usize), (a, i));
+            graph.link(a, port.peer as usize, (port.rate.as_f64() as u64, back.rate.as_f64() as u64));
+        }
+    }
+    // Less than the largest room by far more than any network's hosts add up to.
+    const ANY: u64 = u64::MAX / 4;
+    for host in 0..net.hosts as usize {
+        let (a, b) = if host < net.hosts as usize / 2 { (source, host) } else { (host, sink) };
+        graph.link(a, b, (ANY, 0));
+    }
+    let mut total = 0.0;
+    loop {
+        let level = graph.levels(source);
+        if level[sink] == usize::MAX {
+            return total;
+        }
+        let mut tried = vec![0; n + 2];
+        loop {
+            match graph.send((source, sink), &level, &mut tried) {
+                0 => break,
+                sent => total += sent as f64,
+            }
+        }
+    }
+}

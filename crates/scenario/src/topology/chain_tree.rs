@@ -1,0 +1,70 @@
+//! Senders, each behind a chain of switches of its own, and one last switch where all chains meet.
+
+use super::Topology;
+use super::builder::{Builder, FABRIC_DELAY, FABRIC_RATE, LINK_DELAY, LINK_RATE, link};
+use crate::fault::Fault;
+use mech::params::{Kind, Param, Spec, Values};
+
+pub(super) const SPEC: Spec = Spec {
+    slot: "topology",
+    kind: "chain_tree",
+    doc: "Senders `h0`…, each through its own chain of switches into one last switch, where the receivers are. \
+          Switches are numbered level by level: with `n = 3` and `depth = 2`, `s0` to `s2` are at the senders and \
+          `s6` is the last (tier `root`; the others `level1`, `level2`).",
+    cite: "PABO §IV",
+    params: &[
+        Param {
+            name: "n",
+            doc: "Number of senders, and so of chains.",
+            kind: Kind::Count { min: 1, max: 10_000 },
+            default: None,
+        },
+        Param {
+            name: "depth",
+            doc: "Switches in a chain, the last switch not counted.",
+            kind: Kind::Count { min: 0, max: 64 },
+            default: Some("2"),
+        },
+        Param {
+            name: "receivers",
+            doc: "Number of hosts on the last switch; they follow the senders.",
+            kind: Kind::Count { min: 1, max: 10_000 },
+            default: Some("1"),
+        },
+        LINK_RATE,
+        LINK_DELAY,
+        FABRIC_RATE,
+        FABRIC_DELAY,
+    ],
+};
+
+/// Most switches that a scenario may ask for.
+const MOST: u64 = 100_000;
+
+pub(super) fn build(values: &Values) -> Result<Topology, Vec<Fault>> {
+    let (n, depth, receivers) = (values.count("n"), values.count("depth"), values.count("receivers"));
+    if n * depth > MOST {
+        let rule = format!("at most {MOST} switches in all chains");
+        return Err(vec![Fault { field: "depth".into(), found: format!("{n} chains of {depth}"), rule }]);
+    }
+    let host = link(values, "link", None);
+    let fabric = link(values, "fabric", Some(host));
+    let (n, depth, receivers) = (n as u32, depth as u32, receivers as u32);
+    let mut net = Builder::with_hosts(n + receivers);
+    let first = n + receivers;
+    for s in 0..n * depth {
+        net.switch(format!("s{s}"), format!("level{}", s / n + 1));
+    }
+    let root = net.switch(format!("s{}", n * depth), "root".into());
+    for chain in 0..n {
+        let mut below = chain;
+        for level in 0..depth {
+            let switch = first + level * n + chain;
+            net.connect(below, switch, if level == 0 { host } else { fabric });
+            below = switch;
+        }
+        net.connect(below, root, if depth == 0 { host } else { fabric });
+    }
+    (n..n + receivers).for_each(|receiver| net.connect(receiver, root, host));
+    Ok(net.done())
+}

@@ -1,0 +1,184 @@
+//! A network that the scenario spells out, node by node and link by link.
+
+use super::builder::{Builder, Link};
+use super::{Node, Topology};
+use crate::fault::Fault;
+use mech::params::Spec;
+use std::collections::BTreeMap;
+use units::{Dur, Rate};
+
+pub(super) const SPEC: Spec = Spec {
+    slot: "topology",
+    kind: "custom",
+    doc: "Nodes and links as the file spells them out; every link says its rate and delay. Hosts are numbered \
+          in the order of the file, ports in the order of the links.",
+    cite: "",
+    params: &[],
+};
+
+/// A network as a file spells it out.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct CustomGraph {
+    /// Hosts and switches, in any order.
+    pub nodes: Vec<CustomNode>,
+    /// Links, each the same both ways.
+    pub links: Vec<CustomLink>,
+}
+
+/// A node of a [`CustomGraph`].
+#[derive(Clone, Debug, PartialEq)]
+pub struct CustomNode {
+    /// Its name.
+    pub name: String,
+    /// Whether it is a host.
+    pub host: bool,
+    /// Its tier; empty means `host` or `switch`.
+    pub tier: String,
+}
+
+/// A link of a [`CustomGraph`].
+#[derive(Clone, Debug, PartialEq)]
+pub struct CustomLink {
+    /// The node at one end.
+    pub a: String,
+    /// The node at the other end.
+    pub b: String,
+    /// Its rate, both ways.
+    pub rate: Rate,
+    /// Its propagation delay, both ways.
+    pub delay: Dur,
+    /// Its share where routing is `weighted`.
+    pub weight: f64,
+}
+
+/// The places of the nodes by name, hosts first, and the faults of their names.
+struct Names<'a> {
+    order: Vec<&'a CustomNode>,
+    hosts: u32,
+    at: BTreeMap<&'a str, u32>,
+}
+
+fn fault(field: String, found: impl Into<String>, rule: impl Into<String>) -> Fault {
+    Fault { field, found: found.into(), rule: rule.into() }
+}
+
+impl<'a> Names<'a> {
+    fn new(graph: &'a CustomGraph, faults: &mut Vec<Fault>) -> Names<'a> {
+        let hosts = graph.nodes.iter().filter(|node| node.host);
+        let switches = graph.nodes.iter().filter(|node| !node.host);
+        let order: Vec<_> = hosts.chain(switches).collect();
+        let at = order.iter().enumerate().map(|(i, node)| (node.name.as_str(), i as u32)).collect();
+        let mut seen = BTreeMap::new();
+        for (i, node) in graph.nodes.iter().enumerate() {
+            let field = format!("nodes[{i}].name");
+            if node.name.is_empty() {
+                faults.push(fault(field, "an empty name", "a name"));
+            } else if let Some(first) = seen.insert(node.name.as_str(), i) {
+                let found = format!("`{}`, as nodes[{first}]", node.name);
+                faults.push(fault(field, found, "a name that no other node has"));
+            }
+        }
+        Names { hosts: order.iter().filter(|node| node.host).count() as u32, order, at }
+    }
+}
+
+/// The network of a graph.
+pub(super) fn build(graph: &CustomGraph) -> Result<Topology, Vec<Fault>> {
+    let mut faults = Vec::new();
+    let names = Names::new(graph, &mut faults);
+    for (i, link) in graph.links.iter().enumerate() {
+        check_link(i, link, &names, &mut faults);
+    }
+    if names.hosts == 0 {
+        faults.push(fault("nodes".into(), "no host", "at least one node with `host = true`"));
+    }
+    check_ports(graph, &names, &mut faults);
+    if !faults.is_empty() {
+        return Err(faults);
+    }
+    let net = assemble(graph, &names);
+    match unreached(&net) {
+        None => Ok(net),
+        Some(name) => {
+            let found = format!("no way from `{}` to `{name}`", net.nodes[0].name);
+            Err(vec![fault("links".into(), found, "a connected network")])
+        }
+    }
+}
+
+fn check_link(i: usize, link: &CustomLink, names: &Names, faults: &mut Vec<Fault>) {
+    let mut ends = [None; 2];
+    for (end, (key, name)) in ends.iter_mut().zip([("a", &link.a), ("b", &link.b)]) {
+        *end = names.at.get(name.as_str()).copied();
+        if end.is_none() {
+            faults.push(fault(format!("links[{i}].{key}"), format!("`{name}`"), "the name of a node"));
+        }
+    }
+    if let [Some(a), Some(b)] = ends {
+        if a == b {
+            faults.push(fault(format!("links[{i}].b"), format!("`{}` at both ends", link.b), "another node"));
+        } else if a < names.hosts && b < names.hosts {
+            let found = format!("a link between hosts `{}` and `{}`", link.a, link.b);
+            faults.push(fault(format!("links[{i}]"), found, "a switch at one end"));
+        }
+    }
+    if link.delay == Dur::ZERO {
+        faults.push(fault(format!("links[{i}].delay"), "0ps", "at least 1ps"));
+    }
+    if !link.weight.is_finite() || link.weight < 0.0 {
+        faults.push(fault(format!("links[{i}].weight"), link.weight.to_string(), "a finite number, at least 0"));
+    }
+}
+
+/// A host has one link, a switch at most as many as ports can be numbered.
+fn check_ports(graph: &CustomGraph, names: &Names, faults: &mut Vec<Fault>) {
+    let mut links = vec![0usize; names.order.len()];
+    for link in &graph.links {
+        for end in [&link.a, &link.b] {
+            if let Some(at) = names.at.get(end.as_str()) {
+                links[*at as usize] += 1;
+            }
+        }
+    }
+    for (i, node) in graph.nodes.iter().enumerate() {
+        let n = links[names.at[node.name.as_str()] as usize];
+        let found = format!("`{}` with {n} links", node.name);
+        if node.host && n != 1 {
+            faults.push(fault(format!("nodes[{i}]"), found, "exactly one link for a host"));
+        } else if n > 65_535 {
+            faults.push(fault(format!("nodes[{i}]"), found, "at most 65535 links"));
+        }
+    }
+}
+
+fn assemble(graph: &CustomGraph, names: &Names) -> Topology {
+    let node = |node: &CustomNode| {
+        let tier = match (node.tier.as_str(), node.host) {
+            ("", true) => "host",
+            ("", false) => "switch",
+            (tier, _) => tier,
+        };
+        Node { name: node.name.clone(), tier: tier.into(), ports: Vec::new() }
+    };
+    let mut net = Builder::with_nodes(names.order.iter().map(|n| node(n)).collect(), names.hosts);
+    for link in &graph.links {
+        let ends = Link { rate: link.rate, delay: link.delay };
+        net.connect_weighted(names.at[link.a.as_str()], names.at[link.b.as_str()], ends, link.weight);
+    }
+    net.done()
+}
+
+/// The first node that the first one has no way to.
+fn unreached(net: &Topology) -> Option<&str> {
+    let mut seen = vec![false; net.nodes.len()];
+    let mut open = vec![0u32];
+    seen[0] = true;
+    while let Some(node) = open.pop() {
+        for port in &net.nodes[node as usize].ports {
+            if !std::mem::replace(&mut seen[port.peer as usize], true) {
+                open.push(port.peer);
+            }
+        }
+    }
+    seen.iter().position(|s| !s).map(|at| net.nodes[at].name.as_str())
+}

@@ -1,0 +1,57 @@
+//! The k-ary fat-tree: k pods of k/2 edge and k/2 aggregation switches, and (k/2)² cores.
+//!
+//! Ports are numbered downward links first: an edge switch has its hosts, then the aggregation
+//! switches of its pod; an aggregation switch has the pod's edge switches, then its k/2 cores;
+//! port p of a core leads to pod p.
+
+use super::Topology;
+use super::builder::{Builder, FABRIC_DELAY, FABRIC_RATE, LINK_DELAY, LINK_RATE, OVERSUBSCRIPTION, tiered};
+use crate::fault::Fault;
+use mech::params::{Kind, Param, Spec, Values};
+
+pub(super) const SPEC: Spec = Spec {
+    slot: "topology",
+    kind: "fat_tree",
+    doc: "The k-ary fat-tree: k³/4 hosts `h0`… pod by pod, switches `edge0`…, `agg0`…, `core0`….",
+    cite: "Al-Fares et al., \"A scalable, commodity data center network architecture\", SIGCOMM 2008 §2.2",
+    params: &[
+        Param {
+            name: "k",
+            doc: "Ports of every switch, an even number.",
+            kind: Kind::Count { min: 2, max: 64 },
+            default: None,
+        },
+        LINK_RATE,
+        LINK_DELAY,
+        FABRIC_RATE,
+        FABRIC_DELAY,
+        OVERSUBSCRIPTION,
+    ],
+};
+
+pub(super) fn build(values: &Values) -> Result<Topology, Vec<Fault>> {
+    let k = values.count("k") as u32;
+    if k % 2 == 1 {
+        return Err(vec![Fault {
+            field: "k".into(),
+            found: k.to_string(),
+            rule: "an even number from 2 to 64".into(),
+        }]);
+    }
+    let half = k / 2;
+    let (host, fabric) = tiered(values, u64::from(half), u64::from(half))?;
+    let mut net = Builder::with_hosts(k * half * half);
+    let edge = net.switches(k * half, "edge", "edge");
+    let agg = net.switches(k * half, "agg", "agg");
+    let core = net.switches(half * half, "core", "core");
+    (0..k * half * half).for_each(|h| net.connect(h, edge + h / half, host));
+    for e in 0..k * half {
+        let pod = e / half;
+        (0..half).for_each(|a| net.connect(edge + e, agg + pod * half + a, fabric));
+    }
+    for a in 0..k * half {
+        let group = a % half;
+        (0..half).for_each(|c| net.connect(agg + a, core + group * half + c, fabric));
+    }
+    Ok(net.done())
+}

@@ -1,0 +1,52 @@
+//! Leaves and spines, every leaf linked to every spine.
+
+use super::Topology;
+use super::builder::{Builder, FABRIC_DELAY, FABRIC_RATE, LINK_DELAY, LINK_RATE, OVERSUBSCRIPTION, tiered};
+use crate::fault::Fault;
+use mech::params::{Kind, Param, Spec, Values};
+
+pub(super) const SPEC: Spec = Spec {
+    slot: "topology",
+    kind: "leaf_spine",
+    doc: "Hosts `h0`… leaf by leaf, switches `leaf0`… and `spine0`…, every leaf linked to every spine.",
+    cite: "Alizadeh et al., \"CONGA\", SIGCOMM 2014 §2",
+    params: &[
+        Param {
+            name: "leaves",
+            doc: "Number of leaf switches.",
+            kind: Kind::Count { min: 1, max: 1024 },
+            default: None,
+        },
+        Param {
+            name: "spines",
+            doc: "Number of spine switches.",
+            kind: Kind::Count { min: 1, max: 1024 },
+            default: None,
+        },
+        Param {
+            name: "hosts_per_leaf",
+            doc: "Number of hosts on each leaf.",
+            kind: Kind::Count { min: 1, max: 1024 },
+            default: None,
+        },
+        LINK_RATE,
+        LINK_DELAY,
+        FABRIC_RATE,
+        FABRIC_DELAY,
+        OVERSUBSCRIPTION,
+    ],
+};
+
+pub(super) fn build(values: &Values) -> Result<Topology, Vec<Fault>> {
+    let (leaves, spines) = (values.count("leaves") as u32, values.count("spines") as u32);
+    let per_leaf = values.count("hosts_per_leaf") as u32;
+    let (host, fabric) = tiered(values, u64::from(per_leaf), u64::from(spines))?;
+    let mut net = Builder::with_hosts(leaves * per_leaf);
+    let leaf = net.switches(leaves, "leaf", "leaf");
+    let spine = net.switches(spines, "spine", "spine");
+    (0..leaves * per_leaf).for_each(|h| net.connect(h, leaf + h / per_leaf, host));
+    for l in 0..leaves {
+        (0..spines).for_each(|s| net.connect(leaf + l, spine + s, fabric));
+    }
+    Ok(net.done())
+}

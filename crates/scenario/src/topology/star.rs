@@ -1,0 +1,25 @@
+//! Hosts around one switch.
+
+use super::Topology;
+use super::builder::{Builder, LINK_DELAY, LINK_RATE, link};
+use mech::params::{Kind, Param, Spec, Values};
+
+pub(super) const SPEC: Spec = Spec {
+    slot: "topology",
+    kind: "star",
+    doc: "Hosts `h0`… around one switch `s0`.",
+    cite: "",
+    params: &[
+        Param { name: "n", doc: "Number of hosts.", kind: Kind::Count { min: 2, max: 65_535 }, default: None },
+        LINK_RATE,
+        LINK_DELAY,
+    ],
+};
+
+pub(super) fn build(values: &Values) -> Topology {
+    let (hosts, link) = (values.count("n") as u32, link(values, "link", None));
+    let mut net = Builder::with_hosts(hosts);
+    let switch = net.switches(1, "s", "switch");
+    (0..hosts).for_each(|host| net.connect(host, switch, link));
+    net.done()
+}

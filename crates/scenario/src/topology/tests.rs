@@ -1,0 +1,220 @@
+use super::*;
+use mech::params::{Kind, Value};
+use units::{Bytes, parse_dur, parse_rate};
+
+/// The values of a spec: its defaults and what is given, each as text.
+pub(crate) fn values(spec: &Spec, given: &[(&str, &str)]) -> Values {
+    let mut values = Values::default();
+    for param in spec.params {
+        let given = given.iter().find(|(name, _)| *name == param.name).map(|(_, text)| *text);
+        let Some(text) = given.or(param.default) else { continue };
+        let words = || text.split_whitespace().map(str::to_owned).collect();
+        let value = match param.kind {
+            Kind::Flag => Value::Flag(text == "true"),
+            Kind::Count { .. } => Value::Count(text.parse().unwrap()),
+            Kind::Number { .. } => Value::Number(text.parse().unwrap()),
+            Kind::Time { .. } => Value::Time(parse_dur(text).unwrap()),
+            Kind::Rate => Value::Rate(parse_rate(text).unwrap()),
+            Kind::Size { .. } => Value::Size(Bytes(units::parse_bytes(text).unwrap().0)),
+            Kind::Texts => Value::Words(words()),
+            Kind::Choice(allowed) => {
+                assert!(allowed.contains(&text), "{text}");
+                Value::Word(text.into())
+            }
+            Kind::Text => Value::Word(text.into()),
+            other => panic!("{other:?}"),
+        };
+        values.0.insert(param.name.into(), value);
+    }
+    for (name, _) in given {
+        assert!(values.has(name), "`{name}` is no parameter of {}", spec.kind);
+    }
+    values
+}
+
+/// A network of a kind, or its faults.
+pub(crate) fn try_net(kind: &str, given: &[(&str, &str)]) -> Result<Topology, Vec<Fault>> {
+    let spec = SPECS.iter().find(|spec| spec.kind == kind).unwrap();
+    build(kind, &values(spec, given), None)
+}
+
+/// A network of a kind.
+pub(crate) fn net(kind: &str, given: &[(&str, &str)]) -> Topology {
+    try_net(kind, given).unwrap()
+}
+
+/// A custom network: `"name"` or `"name host"`, and `"a b weight"`.
+pub(crate) fn custom(nodes: &[&str], links: &[&str]) -> Result<Topology, Vec<Fault>> {
+    let node = |text: &&str| {
+        let name = text.trim_end_matches(" host");
+        CustomNode { name: name.into(), host: text.ends_with(" host"), tier: String::new() }
+    };
+    let link = |text: &&str| {
+        let part: Vec<_> = text.split(' ').collect();
+        let (rate, delay) = (Rate::gbps(1), Dur::us(1));
+        CustomLink { a: part[0].into(), b: part[1].into(), rate, delay, weight: part[2].parse().unwrap() }
+    };
+    let graph = CustomGraph { nodes: nodes.iter().map(node).collect(), links: links.iter().map(link).collect() };
+    build("custom", &Values::default(), Some(&graph))
+}
+
+/// The invariants of every network: links have two ends that agree, hosts one port.
+fn check(net: &Topology) {
+    for (a, node) in net.nodes.iter().enumerate() {
+        assert!(!net.is_host(a as u32) || node.ports.len() == 1, "{}", node.name);
+        for (i, port) in node.ports.iter().enumerate() {
+            let back = net.nodes[port.peer as usize].ports[port.peer_port as usize];
+            assert_eq!((back.peer, back.peer_port), (a as u32, i as u16));
+            assert_eq!((back.rate, back.delay), (port.rate, port.delay));
+        }
+    }
+    let names: BTreeSet<_> = net.nodes.iter().map(|node| &node.name).collect();
+    assert_eq!(names.len(), net.nodes.len());
+}
+
+fn faults(result: Result<Topology, Vec<Fault>>) -> Vec<String> {
+    let line = |f: Fault| format!("{}: {}; {}", f.field, f.found, f.rule);
+    result.unwrap_err().into_iter().map(line).collect()
+}
+
+#[test]
+fn a_k4_fat_tree_has_16_hosts_and_20_switches_of_4_ports() {
+    let net = net("fat_tree", &[("k", "4")]);
+    check(&net);
+    assert_eq!((net.hosts, net.switches().len()), (16, 20));
+    assert!(net.switches().iter().all(|switch| switch.ports.len() == 4));
+    assert_eq!(net.tiers(), ["host", "edge", "agg", "core"]);
+    assert_eq!(net.host("h15"), Some(HostId(15)));
+    assert_eq!(net.host("edge0"), None);
+    assert_eq!(net.node("core3"), Some(35));
+    // Port p of a core leads to pod p; core c hangs on the (c / 2)th aggregation switch of it.
+    let core3 = &net.nodes[35];
+    let peers: Vec<_> = core3.ports.iter().map(|port| net.nodes[port.peer as usize].name.as_str()).collect();
+    assert_eq!(peers, ["agg1", "agg3", "agg5", "agg7"]);
+}
+
+#[test]
+fn a_fat_tree_of_any_even_k_has_the_closed_form_of_its_numbers() {
+    for k in [2u32, 6, 8, 10] {
+        let net = net("fat_tree", &[("k", &k.to_string())]);
+        check(&net);
+        assert_eq!(net.hosts, k * k * k / 4);
+        assert_eq!(net.switches().len() as u32, 5 * k * k / 4);
+        assert!(net.switches().iter().all(|switch| switch.ports.len() as u32 == k));
+    }
+    assert_eq!(faults(try_net("fat_tree", &[("k", "5")])), ["k: 5; an even number from 2 to 64"]);
+}
+
+#[test]
+fn a_chain_tree_of_three_is_the_tree_of_pabo() {
+    let net = net("chain_tree", &[("n", "3"), ("fabric.rate", "10Gbps")]);
+    check(&net);
+    assert_eq!((net.hosts, net.switches().len()), (4, 7));
+    let routes = crate::Routes::compute(&net);
+    let name = |node: u32| net.nodes[node as usize].name.as_str();
+    let path = |src| routes.path(HostId(src), HostId(3), &|_, _| 0);
+    let names: Vec<_> = path(1).iter().map(|(node, _)| name(*node)).collect();
+    assert_eq!(names, ["h1", "s1", "s4", "s6"]);
+    assert_eq!(net.tiers(), ["host", "level1", "level2", "root"]);
+    // The last switch: three chains, then the receiver.
+    assert_eq!(path(2).last(), Some(&(net.node("s6").unwrap(), 3)));
+    let rates: Vec<_> = path(0).iter().map(|(n, p)| net.nodes[*n as usize].ports[*p as usize].rate).collect();
+    assert_eq!(rates, [Rate::gbps(1), Rate::gbps(10), Rate::gbps(10), Rate::gbps(1)]);
+    check(&try_net("chain_tree", &[("n", "2"), ("depth", "0"), ("receivers", "2")]).unwrap());
+    assert_eq!(
+        faults(try_net("chain_tree", &[("n", "10000"), ("depth", "64")])),
+        ["depth: 10000 chains of 64; at most 100000 switches in all chains"]
+    );
+}
+
+#[test]
+fn a_leaf_spine_links_every_leaf_to_every_spine() {
+    let net =
+        net("leaf_spine", &[("leaves", "4"), ("spines", "3"), ("hosts_per_leaf", "6"), ("fabric.rate", "40Gbps")]);
+    check(&net);
+    assert_eq!((net.hosts, net.switches().len()), (24, 7));
+    let leaf = &net.switches()[1];
+    assert_eq!((leaf.name.as_str(), leaf.ports.len()), ("leaf1", 9));
+    assert_eq!((leaf.ports[0].peer, leaf.ports[8].peer), (6, net.node("spine2").unwrap()));
+    assert_eq!((leaf.ports[0].rate, leaf.ports[8].rate), (Rate::gbps(1), Rate::gbps(40)));
+    assert_eq!(net.switches()[4].ports.len(), 4);
+}
+
+#[test]
+fn oversubscription_is_host_capacity_over_uplink_capacity_exactly() {
+    let sized = |f| [("leaves", "2"), ("spines", "4"), ("hosts_per_leaf", "8"), ("oversubscription", f)];
+    let uplink = |net: &Topology| net.switches()[0].ports.last().unwrap().rate;
+    assert_eq!(uplink(&net("leaf_spine", &sized("1"))), Rate::gbps(2));
+    assert_eq!(uplink(&net("leaf_spine", &sized("2.5"))), Rate::mbps(800));
+    // DIBS §5.5.4: 333.3 Mb/s between switches is 24 ns a byte.
+    let slow = net("fat_tree", &[("k", "8"), ("oversubscription", "3")]);
+    assert_eq!(uplink(&slow).time(1), Dur::ns(24));
+    assert_eq!(slow.nodes[0].ports[0].rate, Rate::gbps(1));
+    assert_eq!(
+        faults(try_net("fat_tree", &[("k", "4"), ("oversubscription", "3"), ("fabric.rate", "1Gbps")])),
+        ["oversubscription: 3; left out where `fabric.rate` is given"]
+    );
+}
+
+#[test]
+fn the_bisection_of_a_known_network_is_its_closed_form() {
+    let gbps = |net: Topology| net.bisection() / 1e9;
+    assert_eq!(gbps(net("star", &[("n", "6")])), 3.0);
+    assert_eq!(gbps(net("dumbbell", &[("n", "4"), ("bottleneck.rate", "2Gbps")])), 2.0);
+    assert_eq!(gbps(net("fat_tree", &[("k", "8")])), 64.0);
+    assert_eq!(gbps(net("fat_tree", &[("k", "8"), ("oversubscription", "4")])), 16.0);
+    let sized = [("leaves", "4"), ("spines", "2"), ("hosts_per_leaf", "8"), ("oversubscription", "2")];
+    assert_eq!(gbps(net("leaf_spine", &sized)), 8.0);
+}
+
+#[test]
+fn the_small_topologies_hang_together() {
+    let star = net("star", &[("n", "3"), ("link.delay", "50ns")]);
+    check(&star);
+    assert_eq!((star.hosts, star.switches().len(), star.nodes[2].ports[0].delay), (3, 1, Dur::ns(50)));
+    let bell = net("dumbbell", &[("n", "2"), ("bottleneck.delay", "10us")]);
+    check(&bell);
+    assert_eq!((bell.edge_of(HostId(1)), bell.edge_of(HostId(2))), (4, 5));
+    assert_eq!(bell.switches()[0].ports[2].delay, Dur::us(10));
+    assert_eq!(faults(build("ring", &Values::default(), None))[0].split(';').next(), Some("kind: `ring`"));
+}
+
+#[test]
+fn a_custom_network_has_its_hosts_first_and_its_ports_in_the_order_of_the_links() {
+    let net = custom(&["a", "h0 host", "b", "h1 host"], &["a b 1", "h1 b 1", "h0 a 1", "a b 3"]).unwrap();
+    check(&net);
+    let names: Vec<_> = net.nodes.iter().map(|node| node.name.as_str()).collect();
+    assert_eq!(names, ["h0", "h1", "a", "b"]);
+    let ports: Vec<_> = net.nodes[2].ports.iter().map(|port| (port.peer, port.weight)).collect();
+    assert_eq!(ports, [(3, 1.0), (0, 1.0), (3, 3.0)]);
+    assert_eq!(net.tiers(), ["host", "switch"]);
+}
+
+#[test]
+fn what_is_wrong_with_a_custom_network_is_said_of_the_node_or_link() {
+    let two = ["h0 host", "h1 host", "a"];
+    for (nodes, links, said) in [
+        (&two[..], &["h0 a 1", "h1 b 1"][..], "links[1].b: `b`; the name of a node"),
+        (&["h0 host", "a", "a"], &["h0 a 1"], "nodes[2].name: `a`, as nodes[1]; a name that no other node has"),
+        (&["", "h0 host"], &["h0  1"], "nodes[0].name: an empty name; a name"),
+        (&two, &["h0 a 1", "h1 a 1", "a a 1"], "links[2].b: `a` at both ends; another node"),
+        (&two, &["h0 h1 1"], "links[0]: a link between hosts `h0` and `h1`; a switch at one end"),
+        (&two, &["h0 a 1"], "nodes[1]: `h1` with 0 links; exactly one link for a host"),
+        (&two, &["h0 a 1", "h1 a 1", "h1 a 1"], "nodes[1]: `h1` with 2 links; exactly one link for a host"),
+        (&two, &["h0 a 1", "h1 a NaN"], "links[1].weight: NaN; a finite number, at least 0"),
+        (&two, &["h0 a 1", "h1 a -1"], "links[1].weight: -1; a finite number, at least 0"),
+        (&["a"], &[], "nodes: no host; at least one node with `host = true`"),
+        (
+            &["h0 host", "a", "h1 host", "b"],
+            &["h0 a 1", "h1 b 1"],
+            "links: no way from `h0` to `h1`; a connected network",
+        ),
+    ] {
+        let all = faults(custom(nodes, links));
+        assert!(all.contains(&said.to_owned()), "{said:?} is not among {all:?}");
+    }
+    assert_eq!(
+        faults(build("custom", &Values::default(), None)),
+        ["nodes: no host; at least one node with `host = true`"]
+    );
+}

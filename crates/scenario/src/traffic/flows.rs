@@ -1,0 +1,193 @@
+//! All entries' flows, merged in the order of their start, each made when it is asked for.
+
+use super::incast::Queries;
+use super::permutation::Shuffle;
+use super::poisson::Arrivals;
+use super::trace::Rows;
+use super::{FlowSpec, Source, Traffic, common};
+use crate::topology::Topology;
+use mech::{HostId, Purpose, Stream};
+use std::cmp::Reverse;
+use std::collections::BinaryHeap;
+use units::{Dur, Time};
+
+/// The flows of a run, sorted by (start, source, entry, order within the entry).
+///
+/// Plain data: a copy goes on exactly as the original. Memory grows with the number of hosts and
+/// the largest query, not with the number of flows; with jitter, also with the flows in a jitter's
+/// length of time.
+#[derive(Clone, Debug)]
+pub struct Flows {
+    horizon: Time,
+    cursors: Vec<Cursor>,
+    /// When each cursor has its next flows, before jitter.
+    upcoming: BinaryHeap<Reverse<(Time, u32)>>,
+    /// Flows that are made; those before the first of `upcoming` are final.
+    ready: BinaryHeap<Reverse<Ready>>,
+    batch: Vec<Draft>,
+}
+
+/// A flow before its entry's number, class and jitter are put to it.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Draft {
+    pub src: HostId,
+    pub dst: HostId,
+    pub bytes: u64,
+    pub query: u32,
+}
+
+/// A sequence of flows: one for an entry, or one for each host of it.
+#[derive(Clone, Debug)]
+struct Cursor {
+    traffic: u16,
+    class: u8,
+    jitter: Dur,
+    shake: Stream,
+    made: u64,
+    kind: Kind,
+}
+
+#[derive(Clone, Debug)]
+enum Kind {
+    Queries(Queries),
+    Shuffle(Shuffle),
+    Arrivals(Arrivals),
+    Rows(Rows),
+}
+
+impl Kind {
+    /// When the next flows start, before jitter; [`Time::NEVER`] where there are none.
+    fn next(&self) -> Time {
+        match self {
+            Kind::Queries(k) => k.next(),
+            Kind::Shuffle(k) => k.next(),
+            Kind::Arrivals(k) => k.next(),
+            Kind::Rows(k) => k.next(),
+        }
+    }
+    /// Adds the flows of that instant and goes on to the next one.
+    fn take(&mut self, out: &mut Vec<Draft>) {
+        match self {
+            Kind::Queries(k) => k.take(out),
+            Kind::Shuffle(k) => k.take(out),
+            Kind::Arrivals(k) => k.take(out),
+            Kind::Rows(k) => k.take(out),
+        }
+    }
+}
+
+#[derive(Clone, Copy, Debug)]
+struct Ready {
+    flow: FlowSpec,
+    n: u64,
+}
+
+impl Ready {
+    fn key(&self) -> (Time, HostId, u16, u64) {
+        (self.flow.start, self.flow.src, self.flow.traffic, self.n)
+    }
+}
+impl PartialEq for Ready {
+    fn eq(&self, other: &Ready) -> bool {
+        self.key() == other.key()
+    }
+}
+impl Eq for Ready {}
+impl PartialOrd for Ready {
+    fn partial_cmp(&self, other: &Ready) -> Option<std::cmp::Ordering> {
+        Some(self.cmp(other))
+    }
+}
+impl Ord for Ready {
+    fn cmp(&self, other: &Ready) -> std::cmp::Ordering {
+        self.key().cmp(&other.key())
+    }
+}
+
+impl Flows {
+    /// The flows of all entries that start before `horizon`; raw ones have none.
+    /// PRECONDITION: the entries were built for this network.
+    pub fn new(traffics: &[Traffic], topology: &Topology, seed: u64, horizon: Time) -> Flows {
+        let mut flows = Flows::empty(horizon);
+        for (index, traffic) in traffics.iter().enumerate() {
+            flows.add(traffic, index as u16, (topology, seed));
+        }
+        flows
+    }
+
+    pub(super) fn empty(horizon: Time) -> Flows {
+        Flows { horizon, cursors: Vec::new(), upcoming: BinaryHeap::new(), ready: BinaryHeap::new(), batch: Vec::new() }
+    }
+
+    pub(super) fn add(&mut self, traffic: &Traffic, index: u16, (net, seed): (&Topology, u64)) {
+        let stream = |node| Stream::new(seed, node, Purpose::Traffic(index));
+        match &traffic.source {
+            Source::Incast(incast) => {
+                let draws = (stream(common::QUERY_TIMES), stream(common::QUERY_HOSTS));
+                self.push(
+                    traffic,
+                    stream(u32::MAX ^ common::SHAKEN),
+                    (index, Kind::Queries(incast.queries(net.hosts, draws))),
+                );
+            }
+            Source::Permutation(permutation) => {
+                let shuffle = permutation.shuffle(net.hosts, stream(common::DERANGEMENT));
+                self.push(traffic, stream(u32::MAX ^ common::SHAKEN), (index, Kind::Shuffle(shuffle)));
+            }
+            Source::Poisson(poisson) => {
+                for host in 0..net.hosts {
+                    let arrivals = poisson.arrivals(net, HostId(host), stream(host));
+                    self.push(traffic, stream(host | common::SHAKEN), (index, Kind::Arrivals(arrivals)));
+                }
+            }
+            Source::Trace(trace) => {
+                self.push(traffic, stream(u32::MAX ^ common::SHAKEN), (index, Kind::Rows(trace.rows())));
+            }
+            Source::Raw(_) => {}
+        }
+    }
+
+    fn push(&mut self, traffic: &Traffic, shake: Stream, (index, kind): (u16, Kind)) {
+        let (class, jitter) = (traffic.class, traffic.jitter);
+        self.cursors.push(Cursor { traffic: index, class, jitter, shake, made: 0, kind });
+        self.await_next(self.cursors.len() as u32 - 1);
+    }
+
+    fn await_next(&mut self, cursor: u32) {
+        let next = self.cursors[cursor as usize].kind.next();
+        if next < self.horizon {
+            self.upcoming.push(Reverse((next, cursor)));
+        }
+    }
+
+    /// Makes the flows that a cursor has at `start`.
+    fn make(&mut self, start: Time, at: u32) {
+        let cursor = &mut self.cursors[at as usize];
+        cursor.kind.take(&mut self.batch);
+        for Draft { src, dst, bytes, query } in self.batch.drain(..) {
+            let late = if cursor.jitter == Dur::ZERO { 0 } else { cursor.shake.below(cursor.jitter.0) };
+            let start = start.saturating_add(Dur(late));
+            let flow = FlowSpec { start, src, dst, bytes, traffic: cursor.traffic, query, class: cursor.class };
+            if start < self.horizon {
+                self.ready.push(Reverse(Ready { flow, n: cursor.made }));
+            }
+            cursor.made += 1;
+        }
+        self.await_next(at);
+    }
+}
+
+impl Iterator for Flows {
+    type Item = FlowSpec;
+
+    fn next(&mut self) -> Option<FlowSpec> {
+        loop {
+            let due = self.upcoming.peek().map_or(Time::NEVER, |next| next.0.0);
+            if self.ready.peek().is_some_and(|first| first.0.flow.start < due) {
+                return self.ready.pop().map(|first| first.0.flow);
+            }
+            let Reverse((start, cursor)) = self.upcoming.pop()?;
+            self.make(start, cursor);
+        }
+    }
+}

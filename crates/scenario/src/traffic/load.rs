@@ -1,0 +1,101 @@
+//! Loads: a fraction of which capacity, in which bytes.
+
+use crate::topology::Topology;
+
+/// The capacity that a load is a fraction of.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum LoadOf {
+    /// All host links together, one way.
+    Host,
+    /// All links from switches with hosts up to other switches, one way; counts what leaves a rack.
+    TorUplink,
+    /// Between the first and the second half of the hosts, one way; counts what crosses.
+    Bisection,
+}
+
+/// The bytes that a load counts.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum LoadBytes {
+    /// Payload only.
+    Payload,
+    /// Frames with preamble and gap, without acknowledgements and retransmissions.
+    Wire,
+}
+
+/// A load, as asked for in a scenario or as its parameters amount to.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Offered {
+    /// The fraction, 0.6 for 60 %.
+    pub fraction: f64,
+    /// Of what.
+    pub of: LoadOf,
+    /// In which bytes.
+    pub bytes: LoadBytes,
+    /// The bits per second, in these bytes, that all hosts together send for it. What was achieved
+    /// is `fraction` times the bits per second that flows have brought over this.
+    pub bps: f64,
+}
+
+impl LoadOf {
+    /// As a scenario names it.
+    pub const fn name(self) -> &'static str {
+        match self {
+            LoadOf::Host => "host",
+            LoadOf::TorUplink => "tor_uplink",
+            LoadOf::Bisection => "bisection",
+        }
+    }
+}
+
+impl LoadBytes {
+    /// As a scenario names it.
+    pub const fn name(self) -> &'static str {
+        match self {
+            LoadBytes::Payload => "payload",
+            LoadBytes::Wire => "wire",
+        }
+    }
+}
+
+/// The capacity, in bits per second, that a load is a fraction of.
+pub(super) fn capacity(net: &Topology, of: LoadOf) -> f64 {
+    let nodes = net.nodes.iter().enumerate();
+    match of {
+        LoadOf::Host => nodes.take(net.hosts as usize).map(|(_, host)| host.ports[0].rate.as_f64()).sum(),
+        LoadOf::TorUplink => {
+            let tors = net.switches().iter().filter(|node| node.ports.iter().any(|port| net.is_host(port.peer)));
+            let up = tors.flat_map(|tor| tor.ports.iter().filter(|port| !net.is_host(port.peer)));
+            up.map(|port| port.rate.as_f64()).sum()
+        }
+        LoadOf::Bisection => net.bisection(),
+    }
+}
+
+/// The share of all traffic that the capacity is asked to carry, with every host sending in
+/// proportion to its link, and destinations uniform over all others.
+fn carried(net: &Topology, of: LoadOf) -> f64 {
+    let n = net.hosts as usize;
+    let mut in_rack = vec![0usize; net.nodes.len()];
+    net.nodes[..n].iter().for_each(|host| in_rack[host.ports[0].peer as usize] += 1);
+    let (mut sent, mut counted) = (0.0, 0.0);
+    for (i, host) in net.nodes[..n].iter().enumerate() {
+        let rate = host.ports[0].rate.as_f64();
+        let far = match of {
+            LoadOf::Host => n as f64 - 1.0,
+            LoadOf::TorUplink => (n - in_rack[host.ports[0].peer as usize]) as f64,
+            // One way of two: the halves send to each other alike.
+            LoadOf::Bisection => (if i < n / 2 { n - n / 2 } else { n / 2 }) as f64 / 2.0,
+        };
+        sent += rate;
+        counted += rate * far / (n as f64 - 1.0);
+    }
+    counted / sent
+}
+
+/// The fraction of its own link that every host must send so that the load is `fraction` of a
+/// capacity; `None` where no traffic crosses it.
+pub(super) fn share(net: &Topology, of: LoadOf, fraction: f64) -> Option<f64> {
+    let (capacity, carried) = (capacity(net, of), carried(net, of));
+    let hosts = self::capacity(net, LoadOf::Host);
+    (capacity > 0.0 && carried > 0.0).then(|| fraction * capacity / (carried * hosts))
+}

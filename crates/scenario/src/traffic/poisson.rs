@@ -1,0 +1,202 @@
+//! Flows that come at random: exponential gaps at each host, sizes from a distribution.
+
+use super::common::{CLASS, JITTER, START, STOP, fault, rounded, window};
+use super::flows::Draft;
+use super::load::{LoadBytes, LoadOf, Offered, capacity, share};
+use super::{Context, Sizes};
+use crate::fault::Fault;
+use crate::topology::Topology;
+use mech::params::{Kind, Param, Spec, Values};
+use mech::{HostId, Stream};
+use std::sync::Arc;
+use units::Time;
+
+pub(super) const SPEC: Spec = Spec {
+    slot: "traffic",
+    kind: "poisson",
+    doc: "Every host starts flows with exponential gaps, to hosts drawn uniformly, of sizes drawn from a \
+          distribution. Give either `load.fraction` or `interarrival`.",
+    cite: "Alizadeh et al., \"pFabric\", SIGCOMM 2013 §5",
+    params: &[
+        Param {
+            name: "sizes",
+            doc: "`web_search` (DCTCP, mean 1.71 MB), `data_mining` (VL2, 12.7 MB), `hadoop` (Facebook, 120 KB), `imc10` \
+                  (Benson et al., 196 KB), or a file of sizes and cumulative shares, 0 to 1 or 0 to 100.",
+            kind: Kind::Text,
+            default: None,
+        },
+        Param {
+            name: "load.fraction",
+            doc: "The load, as a fraction of the capacity that `load.of` names.",
+            kind: Kind::Number { min: 1e-9, max: 10.0, below_max: false },
+            default: None,
+        },
+        Param {
+            name: "load.of",
+            doc: "What it is a fraction of, one way: all host links; all uplinks of switches with hosts, by what leaves \
+                  a rack; or the links between the two halves of the hosts, by what crosses.",
+            kind: Kind::Choice(&["host", "tor_uplink", "bisection"]),
+            default: Some("host"),
+        },
+        Param {
+            name: "load.bytes",
+            doc: "Which bytes it counts: payload, or frames with preamble and gap.",
+            kind: Kind::Choice(&["payload", "wire"]),
+            default: Some("payload"),
+        },
+        Param {
+            name: "load.segment",
+            doc: "Payload bytes of a full segment, for a load in wire bytes.",
+            kind: Kind::Count { min: 1, max: 65_000 },
+            default: Some("1460"),
+        },
+        Param {
+            name: "interarrival",
+            doc: "Mean time from one flow of a host to its next.",
+            kind: Kind::Time { min: 1 },
+            default: None,
+        },
+        START,
+        STOP,
+        JITTER,
+        CLASS,
+    ],
+};
+
+/// An entry.
+#[derive(Clone, Debug, PartialEq)]
+pub(super) struct Poisson {
+    sizes: Arc<Sizes>,
+    gap: Gap,
+    offered: Offered,
+    start: Time,
+    stop: Time,
+}
+
+/// The mean gap of a host, in picoseconds.
+#[derive(Clone, Copy, Debug, PartialEq)]
+enum Gap {
+    /// The same at all hosts.
+    Same(f64),
+    /// This over the rate of the host's link in bits per second.
+    OverRate(f64),
+}
+
+impl Poisson {
+    pub fn build(name: &str, values: &Values, ctx: &Context) -> Result<Poisson, Vec<Fault>> {
+        let mut faults = Vec::new();
+        let (start, stop) = window(values, ctx, &mut faults);
+        let sizes = Sizes::named(values.word("sizes"), name, ctx).map_err(|more| faults.extend(more)).ok();
+        let pace = sizes.as_ref().map(|sizes| pace(values, ctx, sizes));
+        if sizes.is_none() {
+            check_pace(values, &mut faults);
+        }
+        match (sizes, pace) {
+            (Some(sizes), Some(Ok((gap, offered)))) if faults.is_empty() => {
+                let hosts = offered.bps / capacity(ctx.topology, LoadOf::Host);
+                if hosts > 1.0 {
+                    let note = format!("traffic `{name}`: offers {:.0} % of what the host links carry", hosts * 100.0);
+                    ctx.notes.borrow_mut().push(note);
+                }
+                Ok(Poisson { sizes: Arc::new(sizes), gap, offered, start, stop })
+            }
+            (_, Some(Err(more))) => Err([faults, more].concat()),
+            _ => Err(faults),
+        }
+    }
+
+    pub fn offered(&self) -> Offered {
+        self.offered
+    }
+
+    pub fn arrivals(&self, net: &Topology, host: HostId, draws: Stream) -> Arrivals {
+        let mean_gap = match self.gap {
+            Gap::Same(gap) => gap,
+            Gap::OverRate(bits) => bits / net.nodes[host.0 as usize].ports[0].rate.as_f64(),
+        };
+        let (sizes, next, stop) = (self.sizes.clone(), self.start, self.stop);
+        let mut arrivals = Arrivals { host, hosts: net.hosts, sizes, mean_gap, draws, next, stop };
+        arrivals.advance();
+        arrivals
+    }
+}
+
+/// Exactly one of the two ways to say how often; `load.*` only with the first.
+fn check_pace(values: &Values, faults: &mut Vec<Fault>) {
+    let (load, gap) = (values.has("load.fraction"), values.has("interarrival"));
+    if load && gap {
+        let found = values.time("interarrival").to_string();
+        faults.push(fault("interarrival", found, "left out where `load.fraction` is given"));
+    } else if !load && !gap {
+        faults.push(fault("load.fraction", "neither it nor `interarrival`", "one of the two"));
+    } else if gap {
+        for (key, plain) in [("load.of", "host"), ("load.bytes", "payload")] {
+            if values.word(key) != plain {
+                let found = format!("`{}`", values.word(key));
+                faults.push(fault(key, found, "left out where `interarrival` is given"));
+            }
+        }
+    }
+}
+
+/// The gaps, and the load that they make.
+fn pace(values: &Values, ctx: &Context, sizes: &Sizes) -> Result<(Gap, Offered), Vec<Fault>> {
+    let mut faults = Vec::new();
+    check_pace(values, &mut faults);
+    if !faults.is_empty() {
+        return Err(faults);
+    }
+    let all_hosts = capacity(ctx.topology, LoadOf::Host);
+    if values.has("interarrival") {
+        let gap = values.time("interarrival").0 as f64;
+        let bps = f64::from(ctx.topology.hosts) * sizes.mean() * 8.0 * 1e12 / gap;
+        let (of, bytes) = (LoadOf::Host, LoadBytes::Payload);
+        return Ok((Gap::Same(gap), Offered { fraction: bps / all_hosts, of, bytes, bps }));
+    }
+    let of = match values.word("load.of") {
+        "tor_uplink" => LoadOf::TorUplink,
+        "bisection" => LoadOf::Bisection,
+        _ => LoadOf::Host,
+    };
+    let fraction = values.number("load.fraction");
+    let (bytes, mean) = match values.word("load.bytes") {
+        "wire" => (LoadBytes::Wire, sizes.mean_wire(&ctx.framing, values.count("load.segment"))),
+        _ => (LoadBytes::Payload, sizes.mean()),
+    };
+    let share = share(ctx.topology, of, fraction).ok_or_else(|| {
+        vec![fault("load.of", format!("`{}`", of.name()), "a capacity that this network has and its traffic crosses")]
+    })?;
+    let gap = Gap::OverRate(mean * 8.0 * 1e12 / share);
+    Ok((gap, Offered { fraction, of, bytes, bps: share * all_hosts }))
+}
+
+/// The flows of one host. Each takes the same number of draws, so that a host's starts and sizes
+/// do not depend on how many others there are.
+#[derive(Clone, Debug)]
+pub(super) struct Arrivals {
+    host: HostId,
+    hosts: u32,
+    sizes: Arc<Sizes>,
+    mean_gap: f64,
+    draws: Stream,
+    next: Time,
+    stop: Time,
+}
+
+impl Arrivals {
+    pub fn next(&self) -> Time {
+        if self.next < self.stop { self.next } else { Time::NEVER }
+    }
+
+    pub fn take(&mut self, out: &mut Vec<Draft>) {
+        let bytes = self.sizes.quantile(self.draws.unit());
+        let place = ((u128::from(self.draws.u64()) * u128::from(self.hosts - 1)) >> 64) as u32;
+        let dst = HostId(if place < self.host.0 { place } else { place + 1 });
+        out.push(Draft { src: self.host, dst, bytes, query: u32::MAX });
+        self.advance();
+    }
+
+    fn advance(&mut self) {
+        self.next = self.next.saturating_add(rounded(self.draws.exponential(self.mean_gap)));
+    }
+}

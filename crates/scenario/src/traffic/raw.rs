@@ -1,0 +1,224 @@
+//! Packets without a transport: nobody acknowledges them and nobody sends them again.
+
+use super::common::{CLASS, JITTER, START, STOP, fault, host, window};
+use super::{Context, Traffic};
+use crate::fault::Fault;
+use mech::params::{Kind, Param, Spec, Values};
+use mech::{HostId, Purpose, Stream};
+use units::{Dur, Time};
+
+const SOURCE: Param = Param {
+    name: "source",
+    doc: "The host that sends; give either this or `sources`.",
+    kind: Kind::Text,
+    default: None,
+};
+const SOURCES: Param = Param {
+    name: "sources",
+    doc: "The hosts that send, all in step but for `jitter`.",
+    kind: Kind::Texts,
+    default: None,
+};
+const DESTINATION: Param = Param {
+    name: "destination",
+    doc: "The host that all send to; give either this or `destinations`.",
+    kind: Kind::Text,
+    default: None,
+};
+const DESTINATIONS: Param = Param {
+    name: "destinations",
+    doc: "The hosts that they send to, one for each of `sources` in their order.",
+    kind: Kind::Texts,
+    default: None,
+};
+const PAYLOAD: Param = Param {
+    name: "payload",
+    doc: "Payload bytes of each packet.",
+    kind: Kind::Count { min: 1, max: 9000 },
+    default: Some("1460"),
+};
+
+pub(super) const CONSTANT: Spec = Spec {
+    slot: "traffic",
+    kind: "constant",
+    doc: "Packets at a constant rate, without a transport.",
+    cite: "QCN-OS §IV",
+    params: &[
+        SOURCE,
+        SOURCES,
+        DESTINATION,
+        DESTINATIONS,
+        Param { name: "rate", doc: "Rate of each source.", kind: Kind::Rate, default: None },
+        Param {
+            name: "bytes",
+            doc: "Which bytes the rate counts: frames with preamble and gap, or payload.",
+            kind: Kind::Choice(&["wire", "payload"]),
+            default: Some("wire"),
+        },
+        PAYLOAD,
+        START,
+        STOP,
+        JITTER,
+        CLASS,
+    ],
+};
+
+pub(super) const BURSTS: Spec = Spec {
+    slot: "traffic",
+    kind: "bursts",
+    doc: "Bursts of packets with pauses, without a transport.",
+    cite: "PABO §V-A",
+    params: &[
+        SOURCE,
+        SOURCES,
+        DESTINATION,
+        DESTINATIONS,
+        Param {
+            name: "packets",
+            doc: "Packets in a burst.",
+            kind: Kind::Count { min: 1, max: 1_000_000_000 },
+            default: None,
+        },
+        Param {
+            name: "interval",
+            doc: "Time from one packet to the next.",
+            kind: Kind::Time { min: 1 },
+            default: None,
+        },
+        Param {
+            name: "pause",
+            doc: "Time from the last packet of a burst to the first of the next, in place of an interval.",
+            kind: Kind::Time { min: 1 },
+            default: None,
+        },
+        PAYLOAD,
+        START,
+        STOP,
+        JITTER,
+        CLASS,
+    ],
+};
+
+/// A source of packets at one host.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct RawSpec {
+    /// The host that sends.
+    pub src: HostId,
+    /// The host that receives.
+    pub dst: HostId,
+    /// Payload bytes of each packet.
+    pub payload: u16,
+    /// Traffic class, 0 to 7.
+    pub class: u8,
+    /// Packets in a burst; 0 where there is no end to it.
+    pub packets_per_burst: u64,
+    /// Time from one packet to the next.
+    pub interval: Dur,
+    /// Time from the last packet of a burst to the first of the next.
+    pub pause: Dur,
+    /// When the first packet is sent.
+    pub start: Time,
+    /// No packet is sent from here on.
+    pub stop: Time,
+    /// Which entry of `[[traffic]]` it comes from.
+    pub traffic: u16,
+}
+
+/// An entry.
+#[derive(Clone, Debug, PartialEq)]
+pub(super) struct Raw {
+    pairs: Vec<(HostId, HostId)>,
+    payload: u16,
+    packets: u64,
+    interval: Dur,
+    pause: Dur,
+    start: Time,
+    stop: Time,
+}
+
+impl Raw {
+    pub fn build(kind: &str, values: &Values, ctx: &Context) -> Result<Raw, Vec<Fault>> {
+        let mut faults = Vec::new();
+        let (start, stop) = window(values, ctx, &mut faults);
+        let pairs = pairs(values, ctx, &mut faults);
+        if !faults.is_empty() {
+            return Err(faults);
+        }
+        let payload = values.count("payload") as u16;
+        let (packets, interval, pause) = match kind {
+            "constant" => {
+                let frame = match values.word("bytes") {
+                    "wire" => ctx.framing.wire(ctx.framing.frame(payload, 0)),
+                    _ => u64::from(payload),
+                };
+                (0, values.rate("rate").time(frame).max(Dur(1)), Dur::ZERO)
+            }
+            _ => (values.count("packets"), values.time("interval"), values.time("pause")),
+        };
+        Ok(Raw { pairs, payload, packets, interval, pause, start, stop })
+    }
+
+    pub fn specs(&self, traffic: &Traffic, index: u16, seed: u64) -> Vec<RawSpec> {
+        let spec = |(i, (src, dst)): (usize, &(HostId, HostId))| {
+            let mut shake = Stream::new(seed, i as u32, Purpose::Raw(index));
+            let late = if traffic.jitter == Dur::ZERO { 0 } else { shake.below(traffic.jitter.0) };
+            RawSpec {
+                src: *src,
+                dst: *dst,
+                payload: self.payload,
+                class: traffic.class,
+                packets_per_burst: self.packets,
+                interval: self.interval,
+                pause: self.pause,
+                start: self.start.saturating_add(Dur(late)),
+                stop: self.stop,
+                traffic: index,
+            }
+        };
+        self.pairs.iter().enumerate().map(spec).collect()
+    }
+}
+
+/// Who sends to whom.
+fn pairs(values: &Values, ctx: &Context, faults: &mut Vec<Fault>) -> Vec<(HostId, HostId)> {
+    let sources = hosts(("source", "sources"), values, ctx, faults);
+    let mut destinations = hosts(("destination", "destinations"), values, ctx, faults);
+    if !faults.is_empty() {
+        return Vec::new();
+    }
+    if values.has("destination") {
+        destinations = vec![destinations[0]; sources.len()];
+    }
+    if sources.len() != destinations.len() {
+        let rule = format!("as many as `sources`, {}", sources.len());
+        faults.push(fault("destinations", format!("{} hosts", destinations.len()), rule));
+    }
+    let pairs: Vec<_> = sources.into_iter().zip(destinations).collect();
+    if let Some((host, _)) = pairs.iter().find(|(src, dst)| src == dst) {
+        let name = &ctx.topology.nodes[host.0 as usize].name;
+        let field = if values.has("destination") { "destination" } else { "destinations" };
+        faults.push(fault(field, format!("`{name}` sends to itself"), "a host other than the source"));
+    }
+    pairs
+}
+
+/// The hosts that one of two keys names.
+fn hosts((one, many): (&str, &str), values: &Values, ctx: &Context, faults: &mut Vec<Fault>) -> Vec<HostId> {
+    let names = match (values.has(one), values.has(many)) {
+        (true, false) => vec![values.word(one).to_owned()],
+        (false, true) => values.words(many).to_vec(),
+        (true, true) => {
+            faults.push(fault(many, "given", format!("left out where `{one}` is given")));
+            return Vec::new();
+        }
+        (false, false) => {
+            faults.push(fault(one, format!("neither it nor `{many}`"), "one of the two"));
+            return Vec::new();
+        }
+    };
+    let field = if values.has(one) { one } else { many };
+    if names.is_empty() {
+        faults.push(fault(field, "an empty list", "at least one host"));
+    }
+    names.iter().filter_map(|name| host(ctx, field, name).map_err(|f| faults.push(f)).ok()).collect()
+}

@@ -1,0 +1,180 @@
+//! Flows from a file.
+
+use super::Context;
+use super::common::{CLASS, JITTER, fault};
+use super::flows::Draft;
+use crate::fault::Fault;
+use mech::HostId;
+use mech::params::{Kind, Param, Spec, Values};
+use std::collections::BTreeMap;
+use std::sync::Arc;
+use units::{Dur, Time, parse_bytes, parse_dur};
+
+pub(super) const SPEC: Spec = Spec {
+    slot: "traffic",
+    kind: "trace",
+    doc: "Flows from a CSV file with the header `start,source,destination,bytes`, in any order of rows. Hosts go by \
+          name or number; bytes are a whole number or a size with a unit.",
+    cite: "",
+    params: &[
+        Param { name: "file", doc: "The file.", kind: Kind::Text, default: None },
+        Param {
+            name: "unit",
+            doc: "Unit of starts that are bare numbers; without it every start carries its own.",
+            kind: Kind::Choice(&["ps", "ns", "us", "ms", "s"]),
+            default: None,
+        },
+        JITTER,
+        CLASS,
+    ],
+};
+
+const HEADER: &str = "start,source,destination,bytes";
+/// Faults of one file that are told at most.
+const TOLD: usize = 10;
+
+/// An entry.
+#[derive(Clone, Debug, PartialEq)]
+pub(super) struct Trace {
+    rows: Arc<[Row]>,
+}
+
+/// A flow of the file; sorted by start, then source, then line.
+#[derive(Clone, Copy, Debug, PartialEq)]
+struct Row {
+    start: Time,
+    src: HostId,
+    dst: HostId,
+    bytes: u64,
+}
+
+/// What the fields of a line are read by.
+struct Reader<'a> {
+    hosts: BTreeMap<&'a str, u32>,
+    unit: Option<&'a str>,
+}
+
+impl Trace {
+    pub fn build(name: &str, values: &Values, ctx: &Context) -> Result<Trace, Vec<Fault>> {
+        let path = values.word("file");
+        let text = (ctx.files)(path)
+            .map_err(|why| vec![fault("file", format!("`{path}`: {why}"), "a file that can be read")])?;
+        let hosts = ctx.topology.nodes[..ctx.topology.hosts as usize].iter().enumerate();
+        let unit = values.has("unit").then(|| values.word("unit"));
+        let reader = Reader { hosts: hosts.map(|(i, host)| (host.name.as_str(), i as u32)).collect(), unit };
+        let mut rows = reader.rows(&text).map_err(|faults| {
+            let all = faults.into_iter();
+            all.map(|(found, rule)| fault("file", format!("`{path}`, {found}"), rule)).collect::<Vec<_>>()
+        })?;
+        rows.sort_by_key(|row| (row.start, row.src));
+        let late = rows.iter().filter(|row| row.start.0 >= ctx.duration.0).count();
+        if late > 0 {
+            let note = format!(
+                "traffic `{name}`: {late} of {} flows of `{path}` start at or after the duration, {}, and are left out",
+                rows.len(),
+                ctx.duration
+            );
+            ctx.notes.borrow_mut().push(note);
+        }
+        Ok(Trace { rows: rows.into() })
+    }
+
+    pub fn rows(&self) -> Rows {
+        Rows { rows: self.rows.clone(), at: 0 }
+    }
+}
+
+type Wrong = (String, String);
+
+impl Reader<'_> {
+    fn rows(&self, text: &str) -> Result<Vec<Row>, Vec<Wrong>> {
+        let lines = text.trim_start_matches('\u{feff}').lines().enumerate().map(|(i, line)| (i + 1, line.trim()));
+        let mut lines = lines.filter(|(_, line)| !line.is_empty() && !line.starts_with('#'));
+        let fields = |line: &str| line.split(',').map(|field| field.trim().to_owned()).collect::<Vec<_>>();
+        let (mut rows, mut faults) = (Vec::new(), Vec::new());
+        match lines.next() {
+            Some((_, line)) if fields(line).join(",") == HEADER => {}
+            Some((n, line)) => {
+                let start: String = line.chars().take(60).collect();
+                return Err(vec![(format!("line {n}: `{start}`"), format!("the header `{HEADER}`"))]);
+            }
+            None => return Err(vec![("no lines".into(), format!("the header `{HEADER}` and a line a flow"))]),
+        }
+        for (n, line) in lines {
+            match self.row(&fields(line)) {
+                Ok(row) => rows.push(row),
+                Err((found, rule)) => faults.push((format!("line {n}: {found}"), rule)),
+            }
+            if faults.len() == TOLD {
+                break;
+            }
+        }
+        if rows.is_empty() && faults.is_empty() {
+            faults.push(("no flows".into(), "at least one line after the header".into()));
+        }
+        if faults.is_empty() { Ok(rows) } else { Err(faults) }
+    }
+
+    fn row(&self, fields: &[String]) -> Result<Row, Wrong> {
+        let [start, src, dst, bytes] = fields else {
+            return Err((format!("{} fields", fields.len()), "4 fields".into()));
+        };
+        let row = Row {
+            start: self.start(start)?,
+            src: self.host("source", src)?,
+            dst: self.host("destination", dst)?,
+            bytes: size(bytes)?,
+        };
+        if row.src == row.dst {
+            return Err((format!("`{src}` sends to itself"), "a destination other than the source".into()));
+        }
+        Ok(row)
+    }
+
+    fn start(&self, text: &str) -> Result<Time, Wrong> {
+        let bare = text.ends_with(|c: char| c.is_ascii_digit());
+        let whole = match (bare, self.unit) {
+            (true, Some(unit)) => format!("{text}{unit}"),
+            _ => text.to_owned(),
+        };
+        let rule = || match self.unit {
+            Some(unit) => format!("a time in {unit}, or one with a unit, such as `1.5ms`"),
+            None => "a time with its unit, such as `1.5ms`, or `unit` in the scenario".into(),
+        };
+        let Dur(ps) = parse_dur(&whole).map_err(|why| (format!("start `{text}` {why}"), rule()))?;
+        Ok(Time(ps))
+    }
+
+    fn host(&self, what: &str, text: &str) -> Result<HostId, Wrong> {
+        let n = self.hosts.len() as u32;
+        let number = || text.parse::<u32>().ok().filter(|host| *host < n);
+        let found = self.hosts.get(text).copied().or_else(number);
+        let rule = || format!("the name of a host, or its number, 0 to {}", n - 1);
+        found.map(HostId).ok_or_else(|| (format!("{what} `{text}`"), rule()))
+    }
+}
+
+fn size(text: &str) -> Result<u64, Wrong> {
+    let bytes = text.parse::<u64>().ok().or_else(|| parse_bytes(text).ok().map(|bytes| bytes.0));
+    let rule = || "a whole number of bytes, at least 1, or a size such as `20KB`".into();
+    bytes.filter(|n| *n > 0).ok_or_else(|| (format!("bytes `{text}`"), rule()))
+}
+
+/// The rows of an entry, one after the other.
+#[derive(Clone, Debug)]
+pub(super) struct Rows {
+    rows: Arc<[Row]>,
+    at: usize,
+}
+
+impl Rows {
+    pub fn next(&self) -> Time {
+        self.rows.get(self.at).map_or(Time::NEVER, |row| row.start)
+    }
+
+    pub fn take(&mut self, out: &mut Vec<Draft>) {
+        let Row { src, dst, bytes, .. } = self.rows[self.at];
+        out.push(Draft { src, dst, bytes, query: u32::MAX });
+        self.at += 1;
+    }
+}
