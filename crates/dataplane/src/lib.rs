@@ -1,4 +1,28 @@
 //! Packets, queues, ports, switches, hosts and transports, without a clock or a socket.
-pub mod transport;
+//!
+//! A node is told of arrivals, ends of transmission and timers, and asks its driver through
+//! [`Out`] to send and to wake it. The same code runs under the simulator and, later, on real
+//! frames. A node touches only its own state.
+
+mod arena;
+mod core;
+mod flows;
+mod host;
+mod out;
 mod packet;
-pub use packet::{Framing, Pkt, NO_EXT};
+mod port;
+mod raw;
+mod shelf;
+mod stack;
+mod switch;
+pub mod transport;
+
+pub use crate::core::{Core, CoreSetup, PortSetup};
+pub use flows::{FlowTable, NewFlow};
+pub use host::{FLOW_START, Host, HostContext, HostSetup};
+pub use out::Out;
+pub use packet::{Framing, NO_EXT, Pkt};
+pub use port::{Port, PortCounts};
+pub use raw::RawSetup;
+pub use shelf::Fib;
+pub use switch::{Routes, Switch, SwitchSetup};

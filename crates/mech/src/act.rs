@@ -70,7 +70,7 @@ pub enum Control {
 pub enum To {
     /// The device behind a port.
     Port(PortId),
-    /// A host, by the switch's own tables.
+    /// A host, by the switch's own tables and past the ack_hold slot.
     Host(HostId),
 }
 

@@ -125,14 +125,39 @@ impl Head {
     pub const fn is_ect(&self) -> bool {
         self.tos & 0b11 != 0
     }
-    /// Whether it only acknowledges: no payload and none of SYN, FIN, RST.
+    /// Whether it only acknowledges: no payload, none that was cut off (CP §4.1), and none of SYN,
+    /// FIN, RST.
     pub const fn is_pure_ack(&self) -> bool {
-        let other = Flags::PAYLOAD.with(Flags::SYN).with(Flags::FIN).with(Flags::RST).with(Flags::CONTROL);
+        let cut = Flags::CPA.with(Flags::CONTROL);
+        let other = Flags::PAYLOAD.with(Flags::SYN).with(Flags::FIN).with(Flags::RST).with(cut);
         self.flags.has(Flags::ACK) && !self.flags.any(other)
     }
     /// The queue that its history puts it in: bounced packets have one of their own (PABO §II-E).
     #[inline]
     pub const fn queue(&self) -> QueueId {
         QueueId(self.class() * 2 + (self.bounces > 0) as u8)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use crate::testing::head;
+
+    #[test]
+    fn an_ack_is_pure_without_payload_even_a_cut_one_and_without_syn_and_fin() {
+        assert!(head("ack").is_pure_ack() && head("ack ppl").is_pure_ack());
+        for other in ["", "ack data", "ack syn", "ack fin", "ack cpa data", "ack cpa ppl", "syn"] {
+            assert!(!head(other).is_pure_ack(), "{other}");
+        }
+    }
+
+    #[test]
+    fn class_and_mark_share_a_byte_without_harm() {
+        let mut pkt = head("class=5 ect");
+        pkt.set_ecn(crate::Ecn::Ce);
+        assert_eq!((pkt.class(), pkt.ecn()), (5, crate::Ecn::Ce));
+        pkt.set_class(7);
+        assert_eq!((pkt.class(), pkt.ecn(), pkt.is_ect()), (7, crate::Ecn::Ce, true));
+        assert!(!head("class=7").is_ect());
     }
 }

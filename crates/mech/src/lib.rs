@@ -21,6 +21,9 @@ pub mod routing;
 pub mod scheduler;
 mod watch;
 
+#[cfg(test)]
+mod testing;
+
 pub use act::{Act, Acts, Control, Env, To};
 pub use head::{Ecn, Flags, Head};
 pub use ids::{ClassSet, FlowId, HostId, PktId, PortId, QueueId, TimerId};

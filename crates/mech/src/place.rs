@@ -1,7 +1,7 @@
 //! What a mechanism may know of the switch it sits in: read-only views.
 
 use crate::buffer::Lease;
-use crate::{Head, HostId, PktId, PortId, QueueId};
+use crate::{FlowId, Head, HostId, PktId, PortId, QueueId};
 
 /// How full a queue is, in the unit in which it is limited. The frame on the wire is not counted.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -30,9 +30,31 @@ pub trait View {
     fn first(&self, port: PortId, queue: QueueId) -> Option<(PktId, u64)>;
     /// The packets that wait in a queue, first to last.
     fn visit(&self, port: PortId, queue: QueueId, each: &mut dyn FnMut(PktId, &Head));
-    /// The leases on the memory that a queue draws on, first taken first; copies that are kept of
+    /// The leases that count against a queue's limit, first taken first: those of its port's normal
+    /// queues or of its bounce queue, at an input those of its memory; copies that are kept of
     /// packets which have left are among them.
     fn leases(&self, port: PortId, queue: QueueId, each: &mut dyn FnMut(&Lease));
+    /// Frames and bytes that wait in all queues of a port.
+    fn port_backlog(&self, port: PortId) -> (u32, u64) {
+        let sum = |(packets, bytes): (u32, u64), (p, b): (u32, u64)| (packets + p, bytes + b);
+        (0..16).map(|queue| self.backlog(port, QueueId(queue))).fold((0, 0), sum)
+    }
+    /// Bytes lent in the whole switch to frames of a class that came in by a port (802.1Qbb), kept
+    /// copies included; a switch whose `pause` slot is filled keeps count of them.
+    fn lent(&self, ingress: PortId, class: u8) -> u64 {
+        let mut bytes = 0;
+        let mut add = |_, head: &Head| bytes += u64::from(head.size) * u64::from(head.ingress == ingress);
+        for port in (0..self.ports()).map(PortId) {
+            self.visit(port, QueueId::normal(class), &mut add);
+            self.visit(port, QueueId::bounce(class), &mut add);
+        }
+        bytes
+    }
+    /// How full the fullest buffer on a flow's way through this node and out of it is; `None` where
+    /// that is not known (QCN-OS §V-A: the path-congestion index).
+    fn path_fill(&self, _flow: FlowId) -> Option<Fill> {
+        None
+    }
 }
 
 /// Where an arrival stands: the switch, the port it came in by and the one it would leave by.

@@ -55,6 +55,9 @@ pub struct Stream {
     block: u64,
     words: [u32; 4],
     left: u8,
+    /// Draws that a test states; once they are used up, another draw is a fault of the test.
+    #[cfg(test)]
+    script: Option<std::collections::VecDeque<u64>>,
 }
 
 const ROUNDS: usize = 10;
@@ -75,7 +78,27 @@ impl Stream {
     /// The stream of a seed, a node and a purpose.
     pub fn new(seed: u64, node: u32, purpose: Purpose) -> Stream {
         let key = [seed as u32, (seed >> 32) as u32];
-        Stream { key, node, purpose: purpose.word(), block: 0, words: [0; 4], left: 0 }
+        Stream {
+            key,
+            node,
+            purpose: purpose.word(),
+            block: 0,
+            words: [0; 4],
+            left: 0,
+            #[cfg(test)]
+            script: None,
+        }
+    }
+    /// A stream that gives these numbers, each in `[0, 1)`, and panics when asked for one more.
+    #[cfg(test)]
+    pub(crate) fn scripted(draws: &[f64]) -> Stream {
+        let words = draws.iter().map(|u| (u * (1u64 << 53) as f64) as u64).map(|word| word << 11);
+        Stream { script: Some(words.collect()), ..Stream::new(0, 0, Purpose::Custom(0)) }
+    }
+    /// How many of the stated draws nobody has asked for.
+    #[cfg(test)]
+    pub(crate) fn undrawn(&self) -> usize {
+        self.script.as_ref().map_or(0, |script| script.len())
     }
     /// 32 random bits.
     #[inline]
@@ -91,6 +114,10 @@ impl Stream {
     }
     /// 64 random bits.
     pub fn u64(&mut self) -> u64 {
+        #[cfg(test)]
+        if let Some(script) = &mut self.script {
+            return script.pop_front().expect("a draw that the test does not state");
+        }
         u64::from(self.u32()) | u64::from(self.u32()) << 32
     }
     /// A number in `[0, 1)`, a multiple of 2⁻⁵³.

@@ -9,12 +9,17 @@ pub enum Change<'a> {
     Enqueued(&'a Head),
     /// A packet's transmission has begun: an output queue gives its memory back now.
     Started(&'a Head),
-    /// A packet has left the memory: a combined-input queue gives it back now.
+    /// A packet's memory is given back at another instant than the start of its transmission: a
+    /// frame that has left for the fabric, a copy that was acknowledged, a packet pushed out.
     Left(&'a Head),
     /// The device behind the port asked to stop these classes.
     Paused(ClassSet),
     /// The device behind the port lets these classes go on.
     Resumed(ClassSet),
+    /// This node has asked the device behind the port to stop these classes.
+    PauseSent(ClassSet),
+    /// This node lets the device behind the port go on with these classes.
+    ResumeSent(ClassSet),
 }
 
 /// What mechanisms of a port want from the dataplane; what nobody wants costs nothing.
@@ -42,10 +47,11 @@ impl Interests {
     }
 }
 
-/// A mechanism that follows the queues of its port.
+/// A mechanism that follows the queues of its port: an output port's own queues, an input port's
+/// memory, and for `pause` every queue that holds what came in by its port (`head.ingress`).
 pub trait Watch {
     /// A queue has changed; it is seen as it is after the change.
     fn changed(&mut self, _q: &QueueView, _why: Change, _env: &mut Env) {}
-    /// A timer that this mechanism armed has run out.
+    /// A timer that this mechanism armed has run out; `q` is the first queue of its own port.
     fn timer(&mut self, _id: TimerId, _q: &QueueView, _env: &mut Env) {}
 }

@@ -1,1 +1,128 @@
-//! Placeholder.
+//! The Python face of the core: a scenario in, columns out.
+
+mod convert;
+
+use convert::{memory_json, summary_json, tables};
+use pyo3::exceptions::{PyRuntimeError, PyValueError};
+use pyo3::prelude::*;
+use pyo3::types::PyDict;
+use scenario::load::{Loaded, Source, load as load_scenario};
+use sim::{Options, Recorder, World, build};
+use std::path::Path;
+
+pyo3::create_exception!(_core, ScenarioError, PyValueError, "A scenario that cannot be run; args[0] lists why.");
+
+fn read(path: &str, text: &str, sets: &[String]) -> PyResult<Loaded> {
+    let folder = Path::new(path).parent().unwrap_or(Path::new(""));
+    let source = Source::new(path, text, folder);
+    load_scenario(&source, sets).map_err(|faults| {
+        let lines: Vec<String> = faults.iter().map(ToString::to_string).collect();
+        ScenarioError::new_err((lines,))
+    })
+}
+
+/// Reads and checks a scenario; a JSON document with its variants, every default filled in.
+#[pyfunction]
+fn load(path: &str, text: &str, sets: Vec<String>) -> PyResult<String> {
+    let loaded = read(path, text, &sets)?;
+    let memory: serde_json::Map<_, _> = loaded.variants.iter().map(|v| (v.variant.clone(), memory_json(v))).collect();
+    let names: Vec<&str> = loaded.variants.iter().map(|v| v.variant.as_str()).collect();
+    let document = serde_json::json!({
+        "name": loaded.name,
+        "seed": loaded.seed,
+        "duration_ps": loaded.duration.0,
+        "variants": names,
+        "notes": loaded.notes,
+        "resolved": loaded.resolved,
+        "memory": memory,
+    });
+    Ok(document.to_string())
+}
+
+/// Everything that a scenario may name, with its parameters, as JSON.
+#[pyfunction]
+fn catalogue() -> String {
+    scenario::catalogue_json().to_string()
+}
+
+/// The JSON Schema of a scenario.
+#[pyfunction]
+fn schema() -> String {
+    scenario::schema().to_string()
+}
+
+/// The version of the core.
+#[pyfunction]
+fn version() -> &'static str {
+    env!("CARGO_PKG_VERSION")
+}
+
+/// One variant of a scenario, run with one seed.
+#[pyclass]
+struct Run {
+    scenario: scenario::Scenario,
+    seed: u64,
+    world: World<Recorder>,
+}
+
+#[pymethods]
+impl Run {
+    #[new]
+    #[pyo3(signature = (path, text, sets, variant, seed, max_events=None))]
+    fn new(
+        path: &str,
+        text: &str,
+        sets: Vec<String>,
+        variant: &str,
+        seed: u64,
+        max_events: Option<u64>,
+    ) -> PyResult<Run> {
+        let loaded = read(path, text, &sets)?;
+        let scenario = loaded.variants.into_iter().find(|v| v.variant == variant);
+        let scenario = scenario.ok_or_else(|| PyValueError::new_err(format!("no variant `{variant}`")))?;
+        let recorder = Recorder::of(&scenario);
+        let options = Options { max_events, ..Options::default() };
+        let world = build(&scenario, seed, options, recorder).map_err(|e| PyRuntimeError::new_err(e.to_string()))?;
+        Ok(Run { scenario, seed, world })
+    }
+
+    /// Goes on for about so many events, with the interpreter free for others.
+    fn advance<'py>(&mut self, py: Python<'py>, max_events: u64) -> PyResult<Bound<'py, PyDict>> {
+        let world = &mut self.world;
+        let progress = py.detach(|| world.advance(max_events));
+        let answer = PyDict::new(py);
+        answer.set_item("done", progress.stop.is_some())?;
+        answer.set_item("time_ps", progress.now.0)?;
+        answer.set_item("end_ps", self.scenario.duration.0)?;
+        answer.set_item("events", progress.events)?;
+        answer.set_item("hops", progress.hops)?;
+        answer.set_item("flows_started", progress.started)?;
+        answer.set_item("flows_completed", progress.completed)?;
+        Ok(answer)
+    }
+
+    /// The summary as JSON, and the tables as plain little-endian buffers.
+    fn results<'py>(&mut self, py: Python<'py>) -> PyResult<Bound<'py, PyDict>> {
+        let results = self.world.results(&self.scenario);
+        if !results.conserved {
+            let place = self.world.imbalance().unwrap_or_default();
+            return Err(PyRuntimeError::new_err(format!("packets are unaccounted for: {place}")));
+        }
+        let answer = PyDict::new(py);
+        answer.set_item("summary", summary_json(&self.scenario, self.seed, &results).to_string())?;
+        answer.set_item("tables", tables(py, &results)?)?;
+        Ok(answer)
+    }
+}
+
+/// The core of Overspill.
+#[pymodule]
+fn _core(module: &Bound<'_, PyModule>) -> PyResult<()> {
+    module.add("ScenarioError", module.py().get_type::<ScenarioError>())?;
+    module.add_class::<Run>()?;
+    module.add_function(wrap_pyfunction!(load, module)?)?;
+    module.add_function(wrap_pyfunction!(catalogue, module)?)?;
+    module.add_function(wrap_pyfunction!(schema, module)?)?;
+    module.add_function(wrap_pyfunction!(version, module)?)?;
+    Ok(())
+}

@@ -1,14 +1,24 @@
 //! From a scenario file to a validated [`Scenario`]: descriptions of topology, routes and traffic.
 //! Nothing here runs anything.
 
+mod catalogue;
+pub mod diag;
 pub mod fault;
 pub mod ideal;
+pub mod load;
+pub mod memory;
 pub mod model;
 pub mod routes;
+mod schema;
+pub mod settings;
 pub mod topology;
 pub mod traffic;
 
+pub use catalogue::catalogue_json;
+pub use diag::Diagnostic;
 pub use fault::Fault;
 pub use ideal::ideal_fct;
+pub use load::{Loaded, Source, load};
 pub use model::{Choice, FctEnd, HostConfig, Measure, PortConfig, Scenario, Simultaneous, SwitchConfig, Ties};
 pub use routes::Routes;
+pub use schema::schema;

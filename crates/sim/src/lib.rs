@@ -1,3 +1,15 @@
-//! The engine: what happens next, and the world it happens in.
+//! The engine: event queue, world, links, probes, results.
 
+mod build;
+mod link;
+mod probe;
 pub mod queue;
+mod recorder;
+mod results;
+mod world;
+
+pub use build::{BuildError, Options, build};
+pub use probe::Probe;
+pub use recorder::Recorder;
+pub use results::{Column, Results, Table};
+pub use world::{FlowRecord, Progress, SenderCounts, Stop, World};

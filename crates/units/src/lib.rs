@@ -149,13 +149,7 @@ impl fmt::Display for Time {
 }
 impl fmt::Display for Bytes {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let scales = [
-            (1_000_000_000, "GB"),
-            (1_000_000, "MB"),
-            (1 << 20, "MiB"),
-            (1_000, "KB"),
-            (1 << 10, "KiB"),
-        ];
+        let scales = [(1_000_000_000, "GB"), (1_000_000, "MB"), (1 << 20, "MiB"), (1_000, "KB"), (1 << 10, "KiB")];
         match scales.iter().find(|(unit, _)| self.0 >= *unit && self.0 % unit == 0) {
             Some((unit, name)) => write!(f, "{}{name}", self.0 / unit),
             None => write!(f, "{}B", self.0),

@@ -36,14 +36,8 @@ impl fmt::Display for ParseError {
     }
 }
 
-const TIMES: &[(&str, u64)] = &[
-    ("ps", 1),
-    ("ns", 1_000),
-    ("us", 1_000_000),
-    ("µs", 1_000_000),
-    ("ms", 1_000_000_000),
-    ("s", 1_000_000_000_000),
-];
+const TIMES: &[(&str, u64)] =
+    &[("ps", 1), ("ns", 1_000), ("us", 1_000_000), ("µs", 1_000_000), ("ms", 1_000_000_000), ("s", 1_000_000_000_000)];
 const SIZES: &[(&str, u64)] = &[
     ("B", 1),
     ("KB", 1_000),
@@ -53,13 +47,8 @@ const SIZES: &[(&str, u64)] = &[
     ("MiB", 1 << 20),
     ("GiB", 1 << 30),
 ];
-const RATES: &[(&str, u64)] = &[
-    ("bps", 1),
-    ("Kbps", 1_000),
-    ("Mbps", 1_000_000),
-    ("Gbps", 1_000_000_000),
-    ("Tbps", 1_000_000_000_000),
-];
+const RATES: &[(&str, u64)] =
+    &[("bps", 1), ("Kbps", 1_000), ("Mbps", 1_000_000), ("Gbps", 1_000_000_000), ("Tbps", 1_000_000_000_000)];
 
 /// A decimal number as the fraction `num / den`, and the unit behind it.
 fn split(text: &str) -> Result<(u128, u128, &str), ParseError> {

@@ -124,7 +124,9 @@ mod tests {
 
     #[test]
     fn a_byte_is_a_whole_number_of_picoseconds_at_every_ethernet_speed() {
-        for (gbps, ps) in [(1, 8000), (10, 800), (25, 320), (40, 200), (50, 160), (100, 80), (200, 40), (400, 20), (800, 10)] {
+        for (gbps, ps) in
+            [(1, 8000), (10, 800), (25, 320), (40, 200), (50, 160), (100, 80), (200, 40), (400, 20), (800, 10)]
+        {
             assert_eq!(Rate::gbps(gbps).time(1), Dur(ps));
             assert_eq!(Rate::gbps(gbps).time(1538), Dur(ps * 1538));
         }

@@ -1,1 +1,73 @@
 //! Transports: senders and receivers as machines that are told of packets and of time.
+//!
+//! A flow is one-way: a [`Sender`] at its source, a [`Receiver`] at its destination, on a
+//! connection that is established; it ends when every byte is acknowledged. Both machines are
+//! sans-I/O: `now` is an argument, packets are appended to `out`, and after every call the host
+//! asks for `deadline()` and calls `timer` then.
+//!
+//! A sender has three parts, each behind its own hooks: [`Congestion`] (how much may be under
+//! way), [`LossDetection`] (what is lost) and [`Pacing`] (when the next segment may leave). Not
+//! modelled: handshake, FIN, urgent data, zero-window probes (a receiver here reads at once, so
+//! its window never closes).
+
+mod config;
+mod congestion;
+mod loss;
+mod pacing;
+#[cfg(test)]
+mod pair;
+mod receiver;
+mod reorder;
+mod rto;
+mod segment;
+mod sender;
+#[cfg(test)]
+mod tests;
+mod timing;
+
+pub use config::{SPECS, TcpConfig};
+pub use congestion::{Acked, Congestion, Lost};
+pub use loss::{AckEvent, DuplicateEvent, LossDetection};
+pub use pacing::Pacing;
+pub use receiver::{Receiver, ReceiverStats, ack_of_finished};
+pub use rto::Rto;
+pub use sender::{Sender, SenderStats};
+
+use core::ops::Range;
+use mech::{FlowId, HostId};
+
+/// A flow, as both of its ends know it.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct FlowInfo {
+    /// Its number.
+    pub flow: FlowId,
+    /// The host of its sender.
+    pub src: HostId,
+    /// The host of its receiver.
+    pub dst: HostId,
+    /// 5-tuple hash of its data.
+    pub hash: u32,
+    /// 5-tuple hash of its ACKs.
+    pub back_hash: u32,
+    /// Payload bytes to deliver.
+    pub bytes: u64,
+    /// Priority class of its data and its ACKs, 0 to 7.
+    pub class: u8,
+}
+
+/// What a switch or a NIC tells a sender besides ACKs.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Notice {
+    /// These bytes were cut away on their way (CP §4.1: PACK).
+    Pack(Range<u64>),
+    /// A congestion notification message with this quantized feedback (802.1Qau: CNM).
+    Cnm(u8),
+    /// One of its packets came back, bounced so many times (PABO §II).
+    Bounced(u8),
+}
+
+/// The 64-bit offset whose low half is `low`, nearest to `near`; `None` below the first byte.
+#[inline]
+pub(crate) fn unwrap(low: u32, near: u64) -> Option<u64> {
+    near.checked_add_signed(i64::from(low.wrapping_sub(near as u32) as i32))
+}

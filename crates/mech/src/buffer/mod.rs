@@ -10,7 +10,7 @@ pub use unlimited::Unlimited;
 
 use crate::params::{Spec, Values};
 use crate::{Fill, FlowId, HostId, PortId};
-use units::Amount;
+use units::{Amount, Bytes};
 
 /// Memory lent to one frame.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -44,6 +44,12 @@ pub struct Use {
 pub trait Buffer: Send + Sync {
     /// Whether a frame of `size` bytes may be stored on top of `now`.
     fn admits(&self, now: &Use, size: u16) -> bool;
+    /// The same with `extra` bytes of room beyond the limit of this instant. As it stands, for limits
+    /// in bytes.
+    fn admits_beyond(&self, now: &Use, size: u16, extra: Bytes) -> bool {
+        let within = |limit: u64| now.bytes + u64::from(size) <= limit.saturating_add(extra.0);
+        self.admits(now, size) || (extra.0 > 0 && self.fill(now).limit.is_none_or(within))
+    }
     /// How full that is.
     fn fill(&self, now: &Use) -> Fill;
     /// All the memory of a switch with so many ports; `None` where it is endless.
@@ -80,6 +86,15 @@ impl BufferSlot {
             "unlimited" => BufferSlot::Unlimited(Unlimited),
             _ => return None,
         })
+    }
+    /// The same for a switch with so many ports: memory that is set aside for each leaves the rest
+    /// to share.
+    #[must_use]
+    pub fn for_ports(self, ports: u16) -> BufferSlot {
+        match self {
+            BufferSlot::Shared(m) => BufferSlot::Shared(m.for_ports(ports)),
+            other => other,
+        }
     }
     /// The mechanism.
     #[inline]

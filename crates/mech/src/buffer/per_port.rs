@@ -3,7 +3,7 @@
 use super::{Buffer, Use};
 use crate::Fill;
 use crate::params::{Kind, Param, Spec, Values};
-use units::Amount;
+use units::{Amount, Bytes};
 
 /// See the module.
 #[derive(Clone, Debug)]
@@ -43,6 +43,13 @@ impl Buffer for PerPort {
             Amount::Bytes(limit) => now.bytes + u64::from(size) <= limit,
         }
     }
+    /// Frames of room come with bytes of room: one for every 64 B, the smallest frame.
+    fn admits_beyond(&self, now: &Use, size: u16, extra: Bytes) -> bool {
+        match self.size {
+            Amount::Packets(limit) => now.packets < limit.saturating_add(extra.0 / 64),
+            Amount::Bytes(limit) => now.bytes + u64::from(size) <= limit.saturating_add(extra.0),
+        }
+    }
     fn fill(&self, now: &Use) -> Fill {
         match self.size {
             Amount::Packets(limit) => Fill { used: now.packets, limit: Some(limit) },
@@ -51,11 +58,60 @@ impl Buffer for PerPort {
     }
     fn budget(&self, ports: u16) -> Option<Amount> {
         Some(match self.size {
-            Amount::Packets(n) => Amount::Packets(n * u64::from(ports)),
-            Amount::Bytes(n) => Amount::Bytes(n * u64::from(ports)),
+            Amount::Packets(n) => Amount::Packets(n.saturating_mul(u64::from(ports))),
+            Amount::Bytes(n) => Amount::Bytes(n.saturating_mul(u64::from(ports))),
         })
     }
     fn boxed(&self) -> Box<dyn Buffer> {
         Box::new(self.clone())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn used(packets: u64, bytes: u64) -> Use {
+        Use { packets, bytes, ..Use::default() }
+    }
+
+    #[test]
+    fn packets_count_whatever_their_size() {
+        let memory = PerPort::of(Amount::Packets(100));
+        assert!(memory.admits(&used(99, 9_000_000), 1518));
+        assert!(!memory.admits(&used(100, 6400), 64));
+        assert_eq!(memory.fill(&used(99, 5)), Fill { used: 99, limit: Some(100) });
+        assert_eq!(memory.budget(8), Some(Amount::Packets(800)));
+    }
+
+    #[test]
+    fn bytes_count_with_the_frame_that_asks() {
+        let memory = PerPort::of(Amount::Bytes(3000));
+        assert!(memory.admits(&used(1, 1500), 1500));
+        assert!(!memory.admits(&used(1, 1501), 1500));
+        assert!(memory.admits(&used(40, 2936), 64));
+        assert_eq!(memory.fill(&used(40, 2936)), Fill { used: 2936, limit: Some(3000) });
+    }
+
+    #[test]
+    fn no_memory_admits_nothing() {
+        assert!(!PerPort::of(Amount::Packets(0)).admits(&used(0, 0), 64));
+        assert!(!PerPort::of(Amount::Bytes(0)).admits(&used(0, 0), 1));
+    }
+
+    #[test]
+    fn room_beyond_the_limit_is_bytes_or_a_frame_for_every_64() {
+        let bytes = PerPort::of(Amount::Bytes(3000));
+        assert!(bytes.admits_beyond(&used(2, 3000), 66, Bytes(66)));
+        assert!(!bytes.admits_beyond(&used(2, 3000), 66, Bytes(65)));
+        let packets = PerPort::of(Amount::Packets(10));
+        assert!(packets.admits_beyond(&used(10, 0), 66, Bytes(64)));
+        assert!(!packets.admits_beyond(&used(10, 0), 66, Bytes(63)));
+        assert!(!packets.admits_beyond(&used(11, 0), 66, Bytes(64)));
+    }
+
+    #[test]
+    fn an_absurd_size_does_not_overflow() {
+        assert_eq!(PerPort::of(Amount::Bytes(u64::MAX)).budget(64), Some(Amount::Bytes(u64::MAX)));
     }
 }

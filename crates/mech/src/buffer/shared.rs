@@ -5,13 +5,14 @@
 use super::{Buffer, Use};
 use crate::Fill;
 use crate::params::{Kind, Param, Spec, Values};
-use units::Amount;
+use units::{Amount, Bytes};
 
 /// See the module.
 #[derive(Clone, Debug)]
 pub struct Shared {
     size: u64,
-    alpha: f64,
+    /// α in units of 2⁻³², so that thresholds are whole numbers without rounding errors.
+    alpha: u64,
     reserved: u64,
     /// Bytes that are not set aside; needs the number of ports, see [`Shared::for_ports`].
     pool: u64,
@@ -48,29 +49,36 @@ impl Shared {
     /// From validated parameters.
     pub fn new(values: &Values) -> Shared {
         let size = values.size("size");
-        Shared { size, alpha: values.number("alpha"), reserved: values.size("reserved"), pool: size }
+        let alpha = (values.number("alpha") * (1u64 << 32) as f64) as u64;
+        Shared { size, alpha, reserved: values.size("reserved"), pool: size }
     }
     /// The same for a switch with so many ports. PRECONDITION: the reserves fit into `size`.
     #[must_use]
     pub fn for_ports(mut self, ports: u16) -> Shared {
-        self.pool = self.size.saturating_sub(self.reserved * u64::from(ports));
+        self.pool = self.size.saturating_sub(self.reserved.saturating_mul(u64::from(ports)));
         self
     }
     /// Whether a switch with so many ports has memory for every reserve.
     pub fn reserves_fit(&self, ports: u16) -> bool {
-        self.reserved * u64::from(ports) <= self.size
+        self.reserved.saturating_mul(u64::from(ports)) <= self.size
     }
     fn limit(&self, now: &Use) -> u64 {
         let free = self.pool.saturating_sub(now.pool_shared_bytes);
         let own = now.bytes.saturating_sub(self.reserved);
-        let threshold = (self.alpha * free as f64).min(u64::MAX as f64 / 2.0) as u64;
-        self.reserved + threshold.min(own + free)
+        let threshold = (u128::from(self.alpha) * u128::from(free)) >> 32;
+        self.reserved.saturating_add(threshold.min(u128::from(own + free)) as u64)
     }
 }
 
 impl Buffer for Shared {
     fn admits(&self, now: &Use, size: u16) -> bool {
         now.bytes + u64::from(size) <= self.limit(now)
+    }
+    /// Room beyond the threshold ends where the memory does.
+    fn admits_beyond(&self, now: &Use, size: u16, extra: Bytes) -> bool {
+        let free = self.pool.saturating_sub(now.pool_shared_bytes);
+        let most = self.reserved.max(now.bytes).saturating_add(free);
+        now.bytes + u64::from(size) <= self.limit(now).saturating_add(extra.0).min(most)
     }
     fn fill(&self, now: &Use) -> Fill {
         Fill { used: now.bytes, limit: Some(self.limit(now)) }
@@ -83,5 +91,97 @@ impl Buffer for Shared {
     }
     fn boxed(&self) -> Box<dyn Buffer> {
         Box::new(self.clone())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::testing::values;
+    use crate::{Purpose, Stream};
+
+    fn shared(given: &str, ports: u16) -> Shared {
+        Shared::new(&values(&SPEC, given)).for_ports(ports)
+    }
+    /// What port `port` sees where the ports hold these bytes.
+    fn seen(memory: &Shared, held: &[u64], port: usize) -> Use {
+        let beyond = |bytes: &u64| bytes.saturating_sub(memory.reserved);
+        let pool_shared_bytes = held.iter().map(beyond).sum();
+        Use { packets: 0, bytes: held[port], pool_bytes: held.iter().sum(), pool_shared_bytes }
+    }
+
+    #[test]
+    fn one_port_alone_settles_where_it_holds_alpha_times_what_is_free() {
+        // Choudhury and Hahne: Q = α B / (1 + α S) with S = 1 busy queue.
+        for (alpha, share) in [("0.5", 333_333u64), ("1", 500_000), ("2", 666_666), ("8", 888_888)] {
+            let memory = shared(&format!("size=1MB alpha={alpha}"), 4);
+            let mut held = [0u64; 4];
+            while memory.admits(&seen(&memory, &held, 0), 1) {
+                held[0] += 1;
+            }
+            assert!(held[0] - share <= 1, "α = {alpha}: {}", held[0]);
+        }
+    }
+
+    #[test]
+    fn a_great_alpha_is_complete_sharing_as_in_dibs_5_5_2() {
+        let memory = shared("size=1700KB alpha=1000000000 reserved=15000B", 8);
+        let mut held = [0u64; 8];
+        while memory.admits(&seen(&memory, &held, 3), 1500) {
+            held[3] += 1500;
+        }
+        // 1 700 000 - 8 x 15 000 = 1 580 000 of the pool and 15 000 of its own: 1063 frames.
+        assert_eq!(held[3], 1_594_500);
+        assert!((0..10).all(|i| memory.admits(&Use { bytes: i * 1500, ..seen(&memory, &held, 0) }, 1500)));
+        assert!(memory.admits(&seen(&memory, &held, 0), 15_000));
+        assert!(!memory.admits(&seen(&memory, &held, 0), 15_501));
+    }
+
+    #[test]
+    fn the_memory_is_never_exceeded_and_the_reserve_always_there() {
+        let mut rng = Stream::new(11, 0, Purpose::Custom(1));
+        for (alpha, reserved) in
+            [("0", 0u64), ("0.125", 1000), ("1", 0), ("1", 3000), ("16", 2000), ("1000000000", 1500)]
+        {
+            let memory = shared(&format!("size=50000B alpha={alpha} reserved={reserved}B"), 8);
+            let mut held = [0u64; 8];
+            for _ in 0..20_000 {
+                let port = rng.below(8) as usize;
+                let size = 64 + rng.below(1455) as u16;
+                let now = seen(&memory, &held, port);
+                if rng.below(3) == 0 {
+                    held[port] -= held[port].min(u64::from(size));
+                } else if memory.admits(&now, size) || memory.admits_beyond(&now, size, Bytes(4096)) {
+                    held[port] += u64::from(size);
+                } else {
+                    assert!(held[port] + u64::from(size) > reserved, "the reserve was refused");
+                }
+                assert!(held.iter().sum::<u64>() <= 50_000, "{held:?}");
+                assert!(now.bytes <= 50_000);
+            }
+        }
+    }
+
+    #[test]
+    fn the_threshold_grows_with_alpha_and_shrinks_with_what_others_hold() {
+        let at = |alpha: f64, others: u64| {
+            let memory = shared(&format!("size=100KB alpha={alpha} reserved=1000B"), 4);
+            memory.fill(&seen(&memory, &[5000, others, 0, 0], 0)).limit.unwrap()
+        };
+        let alphas = [0.0, 0.125, 0.5, 1.0, 2.0, 16.0];
+        assert!(alphas.windows(2).all(|two| at(two[0], 20_000) < at(two[1], 20_000) || two[0] >= 1.0));
+        assert!(alphas.windows(2).all(|two| at(two[0], 20_000) <= at(two[1], 20_000)));
+        assert!([0, 10_000, 50_000, 80_000].windows(2).all(|two| at(0.5, two[0]) > at(0.5, two[1])));
+        assert_eq!(at(0.0, 0), 1000);
+        // Pool 96 000, 4000 of port 0 and 19 000 of port 1 in use: 73 000 free.
+        assert_eq!(at(0.5, 20_000), 1000 + 36_500);
+    }
+
+    #[test]
+    fn reserves_larger_than_the_memory_are_found_out() {
+        assert!(shared("size=10KB reserved=1000B", 10).reserves_fit(10));
+        assert!(!shared("size=10KB reserved=1001B", 10).reserves_fit(10));
+        assert!(!shared("size=10KB reserved=18446744073709551615B", 10).reserves_fit(10));
+        assert_eq!(shared("size=10KB", 10).budget(10), Some(Amount::Bytes(10_000)));
     }
 }

@@ -31,3 +31,16 @@ impl Buffer for Unlimited {
         Box::new(self.clone())
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn nothing_is_ever_full() {
+        let now = Use { packets: 1 << 40, bytes: 1 << 50, ..Use::default() };
+        assert!(Unlimited.admits(&now, u16::MAX));
+        assert_eq!(Unlimited.fill(&now), Fill { used: 1 << 40, limit: None });
+        assert_eq!(Unlimited.budget(8), None);
+    }
+}

@@ -13,3 +13,17 @@ impl Reinject {
         pkt.bounces > 0 && pkt.dst != me
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::testing::head;
+
+    #[test]
+    fn only_what_was_bounced_and_is_for_somebody_else_goes_out_again() {
+        assert!(Reinject.wants(&head("dst=9 np=1"), HostId(1)));
+        assert!(Reinject.wants(&head("dst=9 np=200"), HostId(1)));
+        assert!(!Reinject.wants(&head("dst=9 np=1"), HostId(9)));
+        assert!(!Reinject.wants(&head("dst=9"), HostId(1)));
+    }
+}

@@ -1,8 +1,8 @@
 //! A step: every packet that finds at least K waiting is marked (Alizadeh et al., "Data Center TCP
 //! (DCTCP)", SIGCOMM 2010, §3.1; RFC 8257 §3.1).
 //!
-//! The queue is looked at when the packet arrives, the frame on the wire not counted. A packet is
-//! marked where the queue *with* it would exceed K.
+//! The queue is looked at when the packet arrives and without it, the frame on the wire not
+//! counted. What is compared does not depend on the packet's own size, in packets or in bytes.
 
 use super::Marking;
 use crate::params::{Kind, Param, Spec, Values};
@@ -18,7 +18,7 @@ pub struct EcnThreshold {
 pub(super) const SPEC: Spec = Spec {
     slot: "switch.marking",
     kind: "ecn_threshold",
-    doc: "A packet that would make the queue longer than K is marked.",
+    doc: "A packet that finds K or more waiting is marked.",
     cite: "DCTCP §3.1, RFC 8257 §3.1",
     params: &[Param {
         name: "k",
@@ -37,13 +37,53 @@ impl EcnThreshold {
 
 impl Marking for EcnThreshold {
     #[inline]
-    fn mark(&mut self, pkt: &Head, q: &QueueView, _env: &mut Env) -> bool {
+    fn mark(&mut self, _pkt: &Head, q: &QueueView, _env: &mut Env) -> bool {
         match self.k {
-            Amount::Packets(k) => u64::from(q.packets) + 1 > k,
-            Amount::Bytes(k) => q.bytes + u64::from(pkt.size) > k,
+            Amount::Packets(k) => u64::from(q.packets) >= k,
+            Amount::Bytes(k) => q.bytes >= k,
         }
     }
     fn boxed(&self) -> Box<dyn Marking> {
         Box::new(self.clone())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::testing::{Desk, head, packets, switch, values};
+    use crate::{PortId, QueueId};
+
+    fn marks(k: &str, waiting: &[u32]) -> bool {
+        let mut state = switch(1, packets(1000));
+        for size in waiting {
+            state.fill_up(1, head(&format!("size={size}")), (PortId(0), QueueId::normal(0)));
+        }
+        let q = QueueView::new(&state, PortId(0), QueueId::normal(0));
+        let mut mechanism = EcnThreshold::new(&values(&SPEC, &format!("k={k}")));
+        let ack = mechanism.mark(&head("size=64"), &q, &mut Desk::draws(&[]).env());
+        assert_eq!(ack, mechanism.mark(&head("size=1518"), &q, &mut Desk::draws(&[]).env()));
+        ack
+    }
+
+    #[test]
+    fn the_packet_that_finds_k_is_the_first_to_be_marked() {
+        assert!(!marks("20pkt", &[1500; 19]));
+        assert!(marks("20pkt", &[1500; 20]));
+        assert!(marks("20pkt", &[64; 20]));
+    }
+
+    #[test]
+    fn in_bytes_as_many_full_frames_as_in_packets() {
+        // ABQ: 40 packets of 1500 B are 60 000 B.
+        assert!(!marks("60000B", &[1500; 39]));
+        assert!(marks("60000B", &[1500; 40]));
+        assert!(!marks("60000B", &[64; 40]));
+    }
+
+    #[test]
+    fn a_threshold_of_nothing_marks_everything() {
+        assert!(marks("0pkt", &[]) && marks("0B", &[]));
+        assert!(!marks("1pkt", &[]) && !marks("1B", &[]));
     }
 }

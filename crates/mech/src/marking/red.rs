@@ -1,7 +1,8 @@
 //! Random early detection (Floyd and Jacobson 1993; RFC 2309 §3, with Floyd's "gentle" variant).
 //!
 //! The average queue moves at every arrival by `weight`; while the queue is empty it decays as if
-//! small packets had passed (§11 of the 1993 paper), one every `idle_packet`.
+//! small packets had passed (1993, §4), one every `idle_packet`. Not modelled: a probability that
+//! grows with the size of the packet (byte mode, which RFC 7141 §2.2 advises against).
 
 use super::Marking;
 use crate::params::{Kind, Param, Spec, Values};
@@ -82,7 +83,7 @@ fn plain(amount: Amount) -> f64 {
 }
 
 impl Red {
-    /// From validated parameters. PRECONDITION: `min` and `max` are in the same unit, `min < max`.
+    /// From validated parameters. PRECONDITION: `min` and `max` are in the same unit, `min <= max`.
     pub fn new(values: &Values) -> Red {
         Red {
             min: plain(values.amount("min")),
@@ -107,12 +108,16 @@ impl Red {
             1.0
         }
     }
+    /// An arrival at an empty queue lets the average decay, any other moves it (1993, fig. 2).
     fn follow(&mut self, queue: f64, now: Time) {
-        if let Some(from) = self.idle_from.take() {
-            let missed = now.since(from).0 / self.idle_packet.0;
-            self.average *= libm::pow(1.0 - self.weight, missed as f64);
+        if queue > 0.0 {
+            self.idle_from = None;
+            self.average += self.weight * (queue - self.average);
+            return;
         }
-        self.average += self.weight * (queue - self.average);
+        let from = self.idle_from.replace(now).unwrap_or(now);
+        let missed = now.since(from).0 as f64 / self.idle_packet.0 as f64;
+        self.average *= libm::pow(1.0 - self.weight, missed);
     }
 }
 
@@ -141,5 +146,119 @@ impl Marking for Red {
     }
     fn boxed(&self) -> Box<dyn Marking> {
         Box::new(self.clone())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::testing::{Desk, State, head, packets, switch, values};
+    use crate::{PortId, QueueId};
+
+    fn red(given: &str) -> Red {
+        Red::new(&values(&SPEC, given))
+    }
+    fn near(value: f64, wanted: f64) {
+        assert!((value - wanted).abs() < 1e-12, "{value} is not {wanted}");
+    }
+    fn state(waiting: u32) -> State {
+        let mut state = switch(1, packets(1000));
+        state.fill_up(waiting, head("size=1000"), (PortId(0), QueueId::normal(0)));
+        state
+    }
+    fn mark(mechanism: &mut Red, state: &State, desk: &mut Desk) -> bool {
+        let q = QueueView::new(state, PortId(0), QueueId::normal(0));
+        mechanism.mark(&head("ect"), &q, &mut desk.env())
+    }
+
+    #[test]
+    fn the_average_follows_by_its_weight() {
+        let (mut r, mut desk, ten) = (red("weight=0.25 min=500pkt max=600pkt"), Desk::draws(&[]), state(10));
+        for wanted in [2.5, 4.375, 5.78125] {
+            assert!(!mark(&mut r, &ten, &mut desk));
+            near(r.average, wanted);
+        }
+        // Floyd and Jacobson 1993, §6: a step to 10 is followed to 1 - (1 - w)^n of it.
+        assert!((3..20).all(|_| !mark(&mut r, &ten, &mut desk)));
+        near(r.average, 10.0 * (1.0 - libm::pow(0.75, 20.0)));
+    }
+
+    #[test]
+    fn bytes_are_followed_where_the_thresholds_are_bytes() {
+        let mut r = red("weight=1 min=500KB max=600KB");
+        mark(&mut r, &state(7), &mut Desk::draws(&[]));
+        near(r.average, 7000.0);
+    }
+
+    #[test]
+    fn an_idle_queue_decays_by_the_packets_that_could_have_passed() {
+        let mut r = red("weight=0.5 min=500pkt max=600pkt idle_packet=10us");
+        let (mut desk, empty) = (Desk::draws(&[]), state(0));
+        (r.average, r.idle_from) = (16.0, None);
+        r.idle(&mut desk.env_at(Time(0)));
+        let q = QueueView::new(&empty, PortId(0), QueueId::normal(0));
+        r.mark(&head(""), &q, &mut desk.env_at(Time(30_000_000)));
+        near(r.average, 2.0);
+        r.mark(&head(""), &q, &mut desk.env_at(Time(35_000_000)));
+        near(r.average, 2.0 * libm::sqrt(0.5));
+    }
+
+    #[test]
+    fn arrivals_more_often_than_packets_pass_cannot_stop_the_decay() {
+        let mut r = red("weight=0.5 min=500pkt max=600pkt idle_packet=10us");
+        let (mut desk, empty) = (Desk::draws(&[]), state(0));
+        (r.average, r.idle_from) = (16.0, Some(Time(0)));
+        for i in 1..=10 {
+            let q = QueueView::new(&empty, PortId(0), QueueId::normal(0));
+            r.mark(&head(""), &q, &mut desk.env_at(Time(i * 9_000_000)));
+        }
+        near(r.average, 16.0 * libm::pow(0.5, 9.0));
+    }
+
+    #[test]
+    fn the_probability_is_a_line_then_a_steeper_one() {
+        let mut r = red("min=5pkt max=15pkt max_p=0.1");
+        for (average, p) in [(5.0, 0.0), (10.0, 0.05), (15.0, 0.1), (22.5, 0.55), (30.0, 1.0), (99.0, 1.0)] {
+            r.average = average;
+            near(r.probability(), p);
+        }
+        let mut abrupt = red("min=5pkt max=15pkt max_p=0.1 gentle=false");
+        for (average, p) in [(14.0, 0.09), (15.0, 1.0), (20.0, 1.0)] {
+            abrupt.average = average;
+            near(abrupt.probability(), p);
+        }
+    }
+
+    #[test]
+    fn below_min_nothing_is_marked_and_nothing_drawn() {
+        let (mut r, mut desk) = (red("weight=1 min=5pkt max=15pkt"), Desk::draws(&[]));
+        assert!((0..5).all(|n| !mark(&mut r, &state(n), &mut desk)));
+    }
+
+    #[test]
+    fn gaps_between_marks_are_spread_evenly() {
+        // 1993, §7: uniform, here with p = 1/20. The algorithm of fig. 2 counts the packet that it
+        // decides on, so that gaps end at 19, one before the 20 of the text.
+        let (mut r, mut desk, ten) = (red("weight=1 min=5pkt max=15pkt max_p=0.1"), Desk::seeded(4), state(10));
+        let (mut gaps, mut since, mut marks) = ([0u32; 19], 0usize, 0);
+        while marks < 20_000 {
+            since += 1;
+            if mark(&mut r, &ten, &mut desk) {
+                if marks > 0 {
+                    gaps[since - 1] += 1;
+                }
+                (since, marks) = (0, marks + 1);
+            }
+        }
+        // The 99.99 % point of χ² with 18 degrees of freedom is 49.2.
+        assert!(crate::testing::chi_square(&gaps) < 49.2, "{gaps:?}");
+    }
+
+    #[test]
+    fn weight_one_and_equal_thresholds_are_a_step() {
+        let (mut r, mut desk) = (red("weight=1 min=20pkt max=20pkt max_p=1 gentle=false"), Desk::draws(&[]));
+        assert!(!mark(&mut r, &state(19), &mut desk));
+        assert!(mark(&mut r, &state(20), &mut desk));
+        assert!(red("not_ect=drop").drops_not_ect() && !red("not_ect=pass").drops_not_ect());
     }
 }

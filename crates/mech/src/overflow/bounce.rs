@@ -4,13 +4,15 @@
 //! On arrival, before enqueue, the switch looks at the one queue that the packet would enter: the
 //! normal queue of its output port, or the bounce queue once it was bounced. With probability
 //! eq. 4 of that queue's utilisation it goes to the bounce queue of the port that the switch's own
-//! table gives for the packet's source. The back port's queue is not tested: a full bounce queue
-//! loses the packet. Not modelled: the rate reduction of a source that gets its packets back
+//! table gives for the packet's source. A queue that has no room for the packet counts as full,
+//! whatever its unit, so that only a full bounce queue loses packets: the back port's queue is not
+//! tested. With `back_port = "ingress"` a packet that came in by the port it would leave by goes on
+//! toward its source, since it was bounced here from there before. Not modelled: the rate reduction of a source that gets its packets back
 //! (§II-G), which the paper leaves open and uses in no experiment.
 
 use super::{DropReason, Fate, Overflow};
 use crate::params::{Kind, Param, Spec, Values};
-use crate::{Env, Fill, Head, Place};
+use crate::{Env, Fill, Head, Place, PortId};
 use units::Amount;
 
 /// See the module.
@@ -49,7 +51,7 @@ pub(super) const SPEC: Spec = Spec {
         },
         Param {
             name: "round_to",
-            doc: "N upstream switches: a queue within its last N places counts as full; 0 is never.",
+            doc: "N upstream switches: from the last multiple of N places on, a queue counts as full; 0 is never.",
             kind: Kind::Count { min: 0, max: 1024 },
             default: Some("3"),
         },
@@ -89,12 +91,20 @@ impl Bounce {
             by_source: values.word("back_port") == "source",
         }
     }
-    fn utilisation(&self, fill: Fill) -> f64 {
-        match fill.limit {
-            None => 0.0,
-            Some(0) => 1.0,
-            Some(limit) if self.round_to > 0 && fill.used >= limit / self.round_to * self.round_to => 1.0,
-            Some(limit) => fill.used as f64 / limit as f64,
+    /// How full the queue counts as, 0 to 1. With N arrivals at one instant the last of them decide
+    /// on a length that is out of date, hence full N places early; but an empty queue is never full.
+    fn utilisation(&self, fill: Fill, fits: bool) -> f64 {
+        let Some(limit) = fill.limit else { return 0.0 };
+        let last = limit.checked_div(self.round_to).map_or(u64::MAX, |n| (n * self.round_to).max(1));
+        match !fits || fill.used >= limit.min(last) {
+            true => 1.0,
+            false => fill.used as f64 / limit as f64,
+        }
+    }
+    fn back(&self, pkt: &Head, at: &Place) -> Option<PortId> {
+        match self.by_source || at.ingress == at.out {
+            true => at.port_toward_source(pkt),
+            false => Some(at.ingress),
         }
     }
 }
@@ -102,8 +112,10 @@ impl Bounce {
 impl Overflow for Bounce {
     fn admit(&mut self, pkt: &Head, at: &Place, env: &mut Env) -> Fate {
         let queue = pkt.queue();
-        let p = probability(self.utilisation(at.fill(at.out, queue)), pkt.bounces, self.theta, self.lambda);
-        let forward = match at.fits(at.out, queue, pkt.size) {
+        let fits = at.fits(at.out, queue, pkt.size);
+        let u = self.utilisation(at.fill(at.out, queue), fits);
+        let p = probability(u, pkt.bounces, self.theta, self.lambda);
+        let forward = match fits {
             true => Fate::Enqueue(queue),
             false if queue.is_bounce() => Fate::Drop(DropReason::BounceQueueFull),
             false => Fate::Drop(DropReason::BufferFull),
@@ -111,13 +123,161 @@ impl Overflow for Bounce {
         if p <= 0.0 || (p < 1.0 && env.rng.unit() > p) {
             return forward;
         }
-        let back = if self.by_source { at.port_toward_source(pkt) } else { Some(at.ingress) };
-        back.map_or(forward, Fate::Bounce)
+        self.back(pkt, at).map_or(forward, Fate::Bounce)
     }
     fn bounce_queue(&self) -> Option<Amount> {
         Some(self.bounce_size)
     }
     fn boxed(&self) -> Box<dyn Overflow> {
         Box::new(self.clone())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::QueueId;
+    use crate::buffer::PerPort;
+    use crate::testing::{Desk, head, packets, switch, values};
+
+    fn near(value: f64, published: f64, tolerance: f64) {
+        assert!((value - published).abs() <= tolerance, "{value} is not {published}");
+    }
+    fn bounce(given: &str) -> Bounce {
+        Bounce::new(&values(&SPEC, given))
+    }
+    /// The fate of a packet for port 0 from host 2 that came in by port 1, with so many of `limit`
+    /// packets waiting in its normal queue.
+    fn fate(given: &str, (waiting, limit): (u32, u64), draws: &[f64]) -> Fate {
+        let mut state = switch(3, packets(limit));
+        state.bounce = Some(PerPort::of(Amount::Packets(limit)));
+        state.fill_up(waiting, head(""), (PortId(0), QueueId::normal(0)));
+        let at = Place { view: &state, ingress: PortId(1), out: PortId(0) };
+        let mut desk = Desk::draws(draws);
+        let fate = bounce(given).admit(&head("src=2 dst=0"), &at, &mut desk.env());
+        assert_eq!(desk.rng.undrawn(), 0);
+        fate
+    }
+
+    #[test]
+    fn the_values_of_figure_3() {
+        for (np, p) in [(0, 0.7773), (1, 0.6514), (2, 0.6027)] {
+            near(probability(0.75, np, 0.5, 5.0), p, 1e-4);
+        }
+        for (lambda, p) in [(5.0, 0.7773), (15.0, 0.9770), (25.0, 0.9981)] {
+            near(probability(0.75, 0, 0.5, lambda), p, 1e-4);
+        }
+    }
+
+    #[test]
+    fn the_values_of_sections_v_and_vi() {
+        near(probability(0.9, 0, 0.8, 50.0), 0.9933, 1e-4);
+        near(probability(0.9, 3, 0.8, 50.0), 0.7773, 1e-4);
+        near(probability(0.81, 0, 0.8, 50.0), 0.3935, 1e-4);
+        for (u, p) in [(0.96, 0.4287), (0.98, 0.8463), (0.99, 0.9420)] {
+            near(probability(u, 0, 0.95, 50.0), p, 1e-4);
+        }
+    }
+
+    #[test]
+    fn zero_up_to_theta_and_one_when_full_whatever_np_and_lambda() {
+        for np in [0, 1, 7, 255] {
+            for lambda in [0.0, 1e-9, 1.0, 50.0, 1e6] {
+                for theta in [0.0, 0.5, 0.95, 0.999] {
+                    assert_eq!(probability(theta, np, theta, lambda), 0.0);
+                    assert_eq!(probability(theta / 2.0, np, theta, lambda), 0.0);
+                    assert_eq!(probability(1.0, np, theta, lambda), 1.0);
+                    near(probability(1.0 - 1e-15, np, theta, lambda), 1.0, 1e-11);
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn no_decay_is_a_straight_line_and_the_limit_of_little() {
+        for u in [0.85, 0.9, 0.99] {
+            near(probability(u, 0, 0.8, 0.0), (u - 0.8) / 0.2, 1e-12);
+            near(probability(u, 0, 0.8, 1e-7), (u - 0.8) / 0.2, 1e-6);
+        }
+    }
+
+    #[test]
+    fn concave_in_u_falling_with_np_rising_with_lambda() {
+        let points: Vec<f64> = (1..100).map(|i| 0.5 + f64::from(i) / 200.0).collect();
+        for np in 0..4 {
+            for lambda in [1.0, 5.0, 15.0, 25.0] {
+                let p = |u: f64| probability(u, np, 0.5, lambda);
+                for u in &points {
+                    assert!(p(u - 0.002) + p(u + 0.002) < 2.0 * p(*u) || *u > 0.998, "np {np} λ {lambda} u {u}");
+                    assert!(probability(*u, np + 1, 0.5, lambda) < p(*u));
+                    assert!(probability(*u, np, 0.5, lambda + 1.0) > p(*u));
+                    assert!(p(u + 0.002) > p(*u) || *u > 0.998);
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn a_queue_at_theta_itself_forwards_without_a_draw() {
+        let forward = Fate::Enqueue(QueueId::normal(0));
+        assert_eq!(fate("theta=0.8", (400, 500), &[]), forward);
+        assert_eq!(fate("theta=0.95", (95, 100), &[]), forward);
+        assert_eq!(fate("theta=0", (0, 100), &[]), forward);
+        assert_eq!(fate("theta=0.8", (401, 500), &[0.0951]), Fate::Bounce(PortId(2)));
+        assert_eq!(fate("theta=0.8", (401, 500), &[0.0952]), forward);
+    }
+
+    #[test]
+    fn theta_zero_bounces_from_the_first_packet_on_and_lambda_zero_in_proportion() {
+        assert_eq!(fate("theta=0 lambda=0", (1, 100), &[0.0099]), Fate::Bounce(PortId(2)));
+        assert_eq!(fate("theta=0 lambda=0", (1, 100), &[0.0101]), Fate::Enqueue(QueueId::normal(0)));
+    }
+
+    #[test]
+    fn the_last_places_count_as_full_in_steps_of_round_to() {
+        assert_eq!(fate("round_to=3", (99, 100), &[]), Fate::Bounce(PortId(2)));
+        // P(0.98; 0.8, 50) = 0.99992; P(0.99) = 0.99997.
+        assert_eq!(fate("round_to=3", (98, 100), &[0.99999]), Fate::Enqueue(QueueId::normal(0)));
+        assert_eq!(fate("round_to=0", (99, 100), &[0.99999]), Fate::Enqueue(QueueId::normal(0)));
+        assert_eq!(fate("round_to=0", (100, 100), &[]), Fate::Bounce(PortId(2)));
+    }
+
+    #[test]
+    fn a_queue_smaller_than_round_to_is_not_full_while_it_is_empty() {
+        assert_eq!(fate("round_to=3", (0, 2), &[]), Fate::Enqueue(QueueId::normal(0)));
+        assert_eq!(fate("round_to=3", (1, 2), &[]), Fate::Bounce(PortId(2)));
+    }
+
+    #[test]
+    fn a_source_nobody_knows_leaves_only_the_way_forward() {
+        let mut state = switch(2, packets(1));
+        state.fill_up(1, head(""), (PortId(0), QueueId::normal(0)));
+        state.fill_up(1, head("np=1"), (PortId(0), QueueId::bounce(0)));
+        state.bounce = Some(PerPort::of(Amount::Packets(1)));
+        let at = Place { view: &state, ingress: PortId(1), out: PortId(0) };
+        let ask = |text| bounce("").admit(&head(text), &at, &mut Desk::draws(&[]).env());
+        assert_eq!(ask("src=77"), Fate::Drop(DropReason::BufferFull));
+        assert_eq!(ask("src=77 np=1"), Fate::Drop(DropReason::BounceQueueFull));
+    }
+
+    #[test]
+    fn endless_memory_is_never_well_filled() {
+        let mut state = switch(2, crate::buffer::BufferSlot::Unlimited(crate::buffer::Unlimited));
+        state.fill_up(10_000, head(""), (PortId(0), QueueId::normal(0)));
+        let at = Place { view: &state, ingress: PortId(1), out: PortId(0) };
+        let fate = bounce("theta=0").admit(&head("src=1"), &at, &mut Desk::draws(&[]).env());
+        assert_eq!(fate, Fate::Enqueue(QueueId::normal(0)));
+    }
+
+    #[test]
+    fn shares_follow_the_probability() {
+        let mut state = switch(3, packets(100));
+        state.fill_up(81, head(""), (PortId(0), QueueId::normal(0)));
+        let at = Place { view: &state, ingress: PortId(1), out: PortId(0) };
+        let (mut desk, mut mechanism) = (Desk::seeded(5), bounce(""));
+        let mut ask = || matches!(mechanism.admit(&head("src=2"), &at, &mut desk.env()), Fate::Bounce(_));
+        let bounced = (0..100_000).filter(|_| ask()).count() as f64;
+        // P(0.81) = 0.39349; five standard deviations of the count are 772.
+        near(bounced, 39_349.0, 772.0);
     }
 }

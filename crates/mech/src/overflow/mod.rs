@@ -24,7 +24,8 @@ pub enum Fate {
     Detour(PortId, QueueId),
     /// Cut to its header, then into this queue of the port that lookup chose (CP).
     Trim(QueueId),
-    /// This waiting packet is dropped, and the question asked again (pFabric).
+    /// This waiting packet is dropped, and the question asked again (pFabric); asked again, too,
+    /// where it is gone already, as when simultaneous arrivals chose the same one.
     Evict(PktId),
     /// Lost.
     Drop(DropReason),
@@ -82,7 +83,9 @@ impl DropReason {
 pub trait Overflow: Send + Sync {
     /// What becomes of `pkt`, which lookup would send out by `at.out`.
     fn admit(&mut self, pkt: &Head, at: &Place, env: &mut Env) -> Fate;
-    /// Room beyond the limit that a cut packet may use (CP §4.2).
+    /// Room beyond the limit that a packet may use, as it is about to be stored: cut or not. The
+    /// dataplane adds it wherever it tests capacity, with [`crate::buffer::Buffer::admits_beyond`]
+    /// (CP §4.2, where the backlog is compared before the packet is added).
     fn extra_room(&self, _pkt: &Head) -> Bytes {
         Bytes(0)
     }

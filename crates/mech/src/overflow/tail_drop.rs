@@ -27,3 +27,30 @@ impl Overflow for TailDrop {
         Box::new(self.clone())
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::testing::{Desk, head, packets, switch};
+    use crate::{PortId, QueueId};
+
+    fn fate(waiting: u32, text: &str) -> Fate {
+        let mut state = switch(2, packets(3));
+        state.fill_up(waiting, head(""), (PortId(0), QueueId::normal(0)));
+        let at = Place { view: &state, ingress: PortId(1), out: PortId(0) };
+        TailDrop.admit(&head(text), &at, &mut Desk::draws(&[]).env())
+    }
+
+    #[test]
+    fn the_last_place_is_given_and_no_more() {
+        assert_eq!(fate(2, ""), Fate::Enqueue(QueueId::normal(0)));
+        assert_eq!(fate(3, ""), Fate::Drop(DropReason::BufferFull));
+        assert_eq!(fate(3, "ack size=64"), Fate::Drop(DropReason::BufferFull));
+    }
+
+    #[test]
+    fn a_class_has_its_own_queue_in_the_same_memory() {
+        assert_eq!(fate(2, "class=5"), Fate::Enqueue(QueueId::normal(5)));
+        assert_eq!(fate(3, "class=5"), Fate::Drop(DropReason::BufferFull));
+    }
+}

@@ -25,6 +25,10 @@ impl Ecmp {
     pub const fn new(seed: u64) -> Ecmp {
         Ecmp { seed }
     }
+    /// The number in `[0, 1)`, a multiple of 2⁻³², that a flow hash gets here.
+    pub const fn unit(&self, hash: u32) -> f64 {
+        (hash_mix(self.seed, hash as u64) >> 32) as f64 / (1u64 << 32) as f64
+    }
     /// The place, below `n`, that a flow hash gets here.
     #[inline]
     pub const fn place(&self, hash: u32, n: usize) -> usize {
@@ -42,5 +46,50 @@ impl Routing for Ecmp {
     }
     fn boxed(&self) -> Box<dyn Routing> {
         Box::new(self.clone())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::PortId;
+    use crate::testing::{Desk, chi_square, head};
+
+    fn hops(n: u16) -> Vec<Hop> {
+        (0..n).map(|port| Hop { port: PortId(port), weight: 1.0 }).collect()
+    }
+
+    #[test]
+    fn a_flow_keeps_its_path_and_the_table_says_the_same() {
+        let mut ecmp = Ecmp::new(77);
+        for hash in 0..1000u32 {
+            let pkt = head(&format!("hash={hash}"));
+            let first = ecmp.choose(&pkt, &hops(4), &mut Desk::draws(&[]).env());
+            assert_eq!(first, ecmp.choose(&pkt, &hops(4), &mut Desk::draws(&[]).env()));
+            assert_eq!(first, ecmp.table(hash, &hops(4)));
+        }
+    }
+
+    #[test]
+    fn flows_spread_evenly_over_any_number_of_paths() {
+        // 99.99 % points of χ² with n - 1 degrees of freedom.
+        for (n, bound) in [(2, 15.2), (3, 18.4), (4, 21.1), (7, 27.9), (8, 29.9), (16, 44.3)] {
+            for seed in [0, 1, 2, u64::MAX] {
+                let mut counts = vec![0u32; n];
+                (0..40_000u32).for_each(|hash| counts[Ecmp::new(seed).place(hash, n)] += 1);
+                assert!(chi_square(&counts) < bound, "{n} paths, seed {seed}: {counts:?}");
+            }
+        }
+    }
+
+    #[test]
+    fn switches_of_different_seeds_decide_independently() {
+        for (a, b) in [(0, 1), (1, 2), (1, 1 << 32), (5, 0x9E37_79B9_7F4A_7C15)] {
+            let (first, second) = (Ecmp::new(a), Ecmp::new(b));
+            let mut joint = [0u32; 16];
+            (0..40_000u32).for_each(|hash| joint[first.place(hash, 4) * 4 + second.place(hash, 4)] += 1);
+            // The 99.99 % point of χ² with 15 degrees of freedom is 44.3.
+            assert!(chi_square(&joint) < 44.3, "seeds {a} and {b}: {joint:?}");
+        }
     }
 }

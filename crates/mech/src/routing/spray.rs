@@ -37,3 +37,24 @@ impl Routing for Spray {
         Box::new(self.clone())
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::PortId;
+    use crate::testing::{Desk, chi_square, head};
+
+    #[test]
+    fn packets_of_one_flow_spread_evenly_while_its_way_back_stands_still() {
+        let hops: Vec<Hop> = (0..4).map(|port| Hop { port: PortId(port), weight: 1.0 }).collect();
+        let (mut spray, mut desk, mut counts) = (Spray::new(Ecmp::new(3)), Desk::seeded(6), [0u32; 4]);
+        let back = spray.table(5, &hops);
+        for _ in 0..40_000 {
+            counts[spray.choose(&head("hash=5"), &hops, &mut desk.env())] += 1;
+            assert_eq!(spray.table(5, &hops), back);
+        }
+        // The 99.99 % point of χ² with 3 degrees of freedom is 21.1.
+        assert!(chi_square(&counts) < 21.1, "{counts:?}");
+        assert_eq!(back, Ecmp::new(3).place(5, 4));
+    }
+}

@@ -1,5 +1,6 @@
 //! A random split with given probabilities, packet by packet: the shares are the weights of the
-//! links (default 1 each), normalised over the next hops at hand.
+//! links (default 1 each), normalised over the next hops at hand. The way back of a flow is drawn
+//! by its hash with the same shares, so that it never leads over a link of weight 0.
 
 use super::{Ecmp, Hop, Routing};
 use crate::params::Spec;
@@ -26,25 +27,78 @@ impl Weighted {
     }
 }
 
+/// The place of the hop on which the fraction `u` of all weight falls; `None` where all weigh 0.
+fn pick(hops: &[Hop], u: f64) -> Option<usize> {
+    let mut left = u * hops.iter().map(|hop| hop.weight).sum::<f64>();
+    for (i, hop) in hops.iter().enumerate() {
+        left -= hop.weight;
+        if left < 0.0 {
+            return Some(i);
+        }
+    }
+    hops.iter().rposition(|hop| hop.weight > 0.0)
+}
+
 impl Routing for Weighted {
     fn choose(&mut self, pkt: &Head, hops: &[Hop], env: &mut Env) -> usize {
-        let total: f64 = hops.iter().map(|hop| hop.weight).sum();
-        if total <= 0.0 {
-            return self.back.place(pkt.hash, hops.len());
-        }
-        let mut left = env.rng.unit() * total;
-        for (i, hop) in hops.iter().enumerate() {
-            left -= hop.weight;
-            if left < 0.0 {
-                return i;
-            }
-        }
-        hops.iter().rposition(|hop| hop.weight > 0.0).unwrap_or(0)
+        pick(hops, env.rng.unit()).unwrap_or_else(|| self.back.place(pkt.hash, hops.len()))
     }
     fn table(&self, hash: u32, hops: &[Hop]) -> usize {
-        self.back.place(hash, hops.len())
+        pick(hops, self.back.unit(hash)).unwrap_or_else(|| self.back.place(hash, hops.len()))
     }
     fn boxed(&self) -> Box<dyn Routing> {
         Box::new(self.clone())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::PortId;
+    use crate::testing::{Desk, head};
+
+    fn hops(weights: &[f64]) -> Vec<Hop> {
+        weights.iter().enumerate().map(|(i, weight)| Hop { port: PortId(i as u16), weight: *weight }).collect()
+    }
+    fn choose(weights: &[f64], u: f64) -> usize {
+        Weighted::new(Ecmp::new(0)).choose(&head(""), &hops(weights), &mut Desk::draws(&[u]).env())
+    }
+
+    #[test]
+    fn the_ends_of_every_share() {
+        // Shares 1/8, 1/2, 3/8.
+        let weights = [1.0, 4.0, 3.0];
+        let cases = [(0.0, 0), (0.1249, 0), (0.125, 1), (0.6249, 1), (0.625, 2), (0.9999999999999999, 2)];
+        for (u, place) in cases {
+            assert_eq!(choose(&weights, u), place, "u = {u}");
+        }
+    }
+
+    #[test]
+    fn a_link_of_weight_zero_is_never_taken_there_or_back() {
+        assert_eq!([choose(&[0.0, 1.0, 0.0], 0.0), choose(&[0.0, 1.0, 0.0], 0.9999999999999999)], [1, 1]);
+        let weighted = Weighted::new(Ecmp::new(9));
+        assert!((0..10_000).all(|hash| weighted.table(hash, &hops(&[0.0, 1.0, 0.0])) == 1));
+    }
+
+    #[test]
+    fn packets_and_ways_back_are_split_by_the_weights() {
+        // CP fig. 14: P = 0.3 over one aggregation switch, the rest over the other.
+        let (mut weighted, mut desk) = (Weighted::new(Ecmp::new(1)), Desk::seeded(8));
+        let split = hops(&[0.3, 0.7]);
+        let there = (0..100_000).filter(|_| weighted.choose(&head(""), &split, &mut desk.env()) == 0).count();
+        let back = (0..100_000).filter(|hash| weighted.table(*hash, &split) == 0).count();
+        // Five standard deviations of a binomial(100 000, 0.3) are 725.
+        assert!(there.abs_diff(30_000) < 725 && back.abs_diff(30_000) < 725, "{there} {back}");
+    }
+
+    #[test]
+    fn no_weights_at_all_fall_back_on_the_flow_hash() {
+        let (mut weighted, ecmp) = (Weighted::new(Ecmp::new(1)), Ecmp::new(1));
+        for hash in 0..100 {
+            let pkt = head(&format!("hash={hash}"));
+            let place = weighted.choose(&pkt, &hops(&[0.0, 0.0, 0.0]), &mut Desk::seeded(1).env());
+            assert_eq!(place, ecmp.place(hash, 3));
+        }
     }
 }

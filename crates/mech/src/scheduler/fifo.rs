@@ -28,3 +28,43 @@ impl Scheduler for Fifo {
         Box::new(self.clone())
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::testing::{Desk, State, head, packets, switch};
+    use crate::{PortId, View};
+
+    /// A port at which packets came in this order, one to each of these queues.
+    fn port(queues: &[u8]) -> State {
+        let mut state = switch(1, packets(100));
+        queues.iter().for_each(|queue| state.fill_up(1, head(""), (PortId(0), QueueId(*queue))));
+        state
+    }
+    fn next(state: &State, eligible: u16) -> Option<(QueueId, PktId)> {
+        let port = PortView { view: state, port: PortId(0), eligible };
+        Fifo.next(&port, &mut Desk::draws(&[]).env())
+    }
+
+    #[test]
+    fn packets_leave_in_the_order_in_which_they_came_whatever_their_queue() {
+        let order = [4, 15, 0, 0, 1, 4, 14];
+        let mut state = port(&order);
+        for queue in order {
+            let eligible = (0..16).filter(|q| state.backlog(PortId(0), QueueId(*q)).0 > 0);
+            let (from, id) = next(&state, eligible.fold(0, |bits, q| bits | 1 << q)).unwrap();
+            assert_eq!(from, QueueId(queue));
+            state.unqueue(id);
+            state.give(id);
+        }
+        assert_eq!(next(&state, 0), None);
+    }
+
+    #[test]
+    fn a_paused_class_waits() {
+        let state = port(&[4, 0]);
+        assert_eq!(next(&state, 1 << 0 | 1 << 4).map(|(queue, _)| queue), Some(QueueId(4)));
+        assert_eq!(next(&state, 1 << 0).map(|(queue, _)| queue), Some(QueueId(0)));
+        assert_eq!(next(&state, 0), None);
+    }
+}

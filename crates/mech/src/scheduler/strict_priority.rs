@@ -30,3 +30,35 @@ impl Scheduler for StrictPriority {
         Box::new(self.clone())
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::PortId;
+    use crate::testing::{Desk, head, packets, switch};
+
+    #[test]
+    fn the_highest_class_first_and_bounced_packets_before_the_others_of_their_class() {
+        let mut state = switch(1, packets(100));
+        (0..16).for_each(|queue| state.fill_up(1, head(""), (PortId(0), QueueId(queue))));
+        for eligible in 1..=u16::MAX {
+            let port = PortView { view: &state, port: PortId(0), eligible };
+            let next = StrictPriority.next(&port, &mut Desk::draws(&[]).env());
+            let wanted = QueueId((0..16).rev().find(|queue| eligible >> queue & 1 == 1).unwrap());
+            assert_eq!(next.map(|(queue, _)| queue), Some(wanted));
+        }
+        let order = [QueueId::bounce(7), QueueId::normal(7), QueueId::bounce(0), QueueId::normal(0)];
+        assert!(order.windows(2).all(|two| two[0] > two[1]));
+    }
+
+    #[test]
+    fn within_a_queue_the_oldest_and_from_an_empty_port_nothing() {
+        let mut state = switch(1, packets(100));
+        let first = state.push(String::new(), head(""), (PortId(0), QueueId(0)));
+        state.fill_up(3, head(""), (PortId(0), QueueId(0)));
+        let port = |eligible| PortView { view: &state, port: PortId(0), eligible };
+        let mut desk = Desk::draws(&[]);
+        assert_eq!(StrictPriority.next(&port(1), &mut desk.env()), Some((QueueId(0), first)));
+        assert_eq!(StrictPriority.next(&port(0), &mut desk.env()), None);
+    }
+}

@@ -21,13 +21,13 @@ pub(super) const FABRIC_RATE: Param = Param {
     name: "fabric.rate",
     doc: "Rate of the links between switches; as `link.rate` where not given.",
     kind: Kind::Rate,
-    default: None,
+    default: Some("link.rate"),
 };
 pub(super) const FABRIC_DELAY: Param = Param {
     name: "fabric.delay",
     doc: "Propagation delay of the links between switches; as `link.delay` where not given.",
     kind: Kind::Time { min: 1 },
-    default: None,
+    default: Some("link.delay"),
 };
 pub(super) const OVERSUBSCRIPTION: Param = Param {
     name: "oversubscription",
@@ -35,7 +35,7 @@ pub(super) const OVERSUBSCRIPTION: Param = Param {
           so `fabric.rate` is refused beside it. In a fat-tree those links run at `link.rate` divided by this, \
           which DIBS §5.5.4 counts as 1:f² over its two tiers.",
     kind: Kind::Number { min: 1.0, max: 1000.0, below_max: false },
-    default: None,
+    default: Some(""),
 };
 
 /// Rate and delay of a link.

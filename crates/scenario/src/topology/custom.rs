@@ -4,7 +4,7 @@ use super::builder::{Builder, Link};
 use super::{Node, Topology};
 use crate::fault::Fault;
 use mech::params::Spec;
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use units::{Dur, Rate};
 
 pub(super) const SPEC: Spec = Spec {
@@ -68,14 +68,13 @@ impl<'a> Names<'a> {
         let switches = graph.nodes.iter().filter(|node| !node.host);
         let order: Vec<_> = hosts.chain(switches).collect();
         let at = order.iter().enumerate().map(|(i, node)| (node.name.as_str(), i as u32)).collect();
-        let mut seen = BTreeMap::new();
+        let mut seen = BTreeSet::new();
         for (i, node) in graph.nodes.iter().enumerate() {
             let field = format!("nodes[{i}].name");
             if node.name.is_empty() {
                 faults.push(fault(field, "an empty name", "a name"));
-            } else if let Some(first) = seen.insert(node.name.as_str(), i) {
-                let found = format!("`{}`, as nodes[{first}]", node.name);
-                faults.push(fault(field, found, "a name that no other node has"));
+            } else if !seen.insert(node.name.as_str()) {
+                faults.push(fault(field, format!("`{}` again", node.name), "a name that no other node has"));
             }
         }
         Names { hosts: order.iter().filter(|node| node.host).count() as u32, order, at }
@@ -90,7 +89,7 @@ pub(super) fn build(graph: &CustomGraph) -> Result<Topology, Vec<Fault>> {
         check_link(i, link, &names, &mut faults);
     }
     if names.hosts == 0 {
-        faults.push(fault("nodes".into(), "no host", "at least one node with `host = true`"));
+        faults.push(fault("nodes".into(), "no host", "at least one host"));
     }
     check_ports(graph, &names, &mut faults);
     if !faults.is_empty() {

@@ -22,13 +22,13 @@ pub(super) const SPEC: Spec = Spec {
             name: "bottleneck.rate",
             doc: "Rate of the link between the switches; as `link.rate` where not given.",
             kind: Kind::Rate,
-            default: None,
+            default: Some("link.rate"),
         },
         Param {
             name: "bottleneck.delay",
             doc: "Its propagation delay; as `link.delay` where not given.",
             kind: Kind::Time { min: 1 },
-            default: None,
+            default: Some("link.delay"),
         },
     ],
 };

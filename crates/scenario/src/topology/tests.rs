@@ -8,6 +8,12 @@ pub(crate) fn values(spec: &Spec, given: &[(&str, &str)]) -> Values {
     for param in spec.params {
         let given = given.iter().find(|(name, _)| *name == param.name).map(|(_, text)| *text);
         let Some(text) = given.or(param.default) else { continue };
+        // A default that is empty or no value of its kind: the parameter may be left out.
+        let named =
+            matches!(param.kind, Kind::Rate | Kind::Time { .. }) && !text.starts_with(|c: char| c.is_ascii_digit());
+        if given.is_none() && (text.is_empty() || named) {
+            continue;
+        }
         let words = || text.split_whitespace().map(str::to_owned).collect();
         let value = match param.kind {
             Kind::Flag => Value::Flag(text == "true"),
@@ -26,6 +32,8 @@ pub(crate) fn values(spec: &Spec, given: &[(&str, &str)]) -> Values {
         };
         values.0.insert(param.name.into(), value);
     }
+    let missing = spec.params.iter().find(|param| param.default.is_none() && !values.has(param.name));
+    assert!(missing.is_none(), "{missing:?} is not given");
     for (name, _) in given {
         assert!(values.has(name), "`{name}` is no parameter of {}", spec.kind);
     }
@@ -195,7 +203,7 @@ fn what_is_wrong_with_a_custom_network_is_said_of_the_node_or_link() {
     let two = ["h0 host", "h1 host", "a"];
     for (nodes, links, said) in [
         (&two[..], &["h0 a 1", "h1 b 1"][..], "links[1].b: `b`; the name of a node"),
-        (&["h0 host", "a", "a"], &["h0 a 1"], "nodes[2].name: `a`, as nodes[1]; a name that no other node has"),
+        (&["h0 host", "a", "a"], &["h0 a 1"], "nodes[2].name: `a` again; a name that no other node has"),
         (&["", "h0 host"], &["h0  1"], "nodes[0].name: an empty name; a name"),
         (&two, &["h0 a 1", "h1 a 1", "a a 1"], "links[2].b: `a` at both ends; another node"),
         (&two, &["h0 h1 1"], "links[0]: a link between hosts `h0` and `h1`; a switch at one end"),
@@ -203,7 +211,7 @@ fn what_is_wrong_with_a_custom_network_is_said_of_the_node_or_link() {
         (&two, &["h0 a 1", "h1 a 1", "h1 a 1"], "nodes[1]: `h1` with 2 links; exactly one link for a host"),
         (&two, &["h0 a 1", "h1 a NaN"], "links[1].weight: NaN; a finite number, at least 0"),
         (&two, &["h0 a 1", "h1 a -1"], "links[1].weight: -1; a finite number, at least 0"),
-        (&["a"], &[], "nodes: no host; at least one node with `host = true`"),
+        (&["a"], &[], "nodes: no host; at least one host"),
         (
             &["h0 host", "a", "h1 host", "b"],
             &["h0 a 1", "h1 b 1"],
@@ -213,8 +221,5 @@ fn what_is_wrong_with_a_custom_network_is_said_of_the_node_or_link() {
         let all = faults(custom(nodes, links));
         assert!(all.contains(&said.to_owned()), "{said:?} is not among {all:?}");
     }
-    assert_eq!(
-        faults(build("custom", &Values::default(), None)),
-        ["nodes: no host; at least one node with `host = true`"]
-    );
+    assert_eq!(faults(build("custom", &Values::default(), None)), ["nodes: no host; at least one host"]);
 }

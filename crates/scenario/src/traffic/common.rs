@@ -24,7 +24,7 @@ pub(super) const STOP: Param = Param {
     name: "stop",
     doc: "Nothing starts from here on; the scenario's duration where not given.",
     kind: Kind::Time { min: 0 },
-    default: None,
+    default: Some("duration"),
 };
 
 /// Nodes of an entry's streams that belong to no host.

@@ -108,6 +108,11 @@ impl Traffic {
         Ok(Traffic { name: name.into(), class, jitter, source })
     }
 
+    /// The traffic class of all its packets, 0 to 7.
+    pub fn class(&self) -> u8 {
+        self.class
+    }
+
     /// The flows of this entry alone, the `index`-th of the scenario; none where it is raw.
     pub fn flows(&self, index: u16, topology: &Topology, seed: u64, horizon: Time) -> Flows {
         let mut flows = Flows::empty(horizon);

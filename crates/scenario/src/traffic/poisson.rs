@@ -29,7 +29,7 @@ pub(super) const SPEC: Spec = Spec {
             name: "load.fraction",
             doc: "The load, as a fraction of the capacity that `load.of` names.",
             kind: Kind::Number { min: 1e-9, max: 10.0, below_max: false },
-            default: None,
+            default: Some(""),
         },
         Param {
             name: "load.of",
@@ -47,14 +47,14 @@ pub(super) const SPEC: Spec = Spec {
         Param {
             name: "load.segment",
             doc: "Payload bytes of a full segment, for a load in wire bytes.",
-            kind: Kind::Count { min: 1, max: 65_000 },
-            default: Some("1460"),
+            kind: Kind::Size { min: 1 },
+            default: Some("1460B"),
         },
         Param {
             name: "interarrival",
             doc: "Mean time from one flow of a host to its next.",
             kind: Kind::Time { min: 1 },
-            default: None,
+            default: Some(""),
         },
         START,
         STOP,
@@ -160,7 +160,7 @@ fn pace(values: &Values, ctx: &Context, sizes: &Sizes) -> Result<(Gap, Offered),
     };
     let fraction = values.number("load.fraction");
     let (bytes, mean) = match values.word("load.bytes") {
-        "wire" => (LoadBytes::Wire, sizes.mean_wire(&ctx.framing, values.count("load.segment"))),
+        "wire" => (LoadBytes::Wire, sizes.mean_wire(&ctx.framing, values.size("load.segment"))),
         _ => (LoadBytes::Payload, sizes.mean()),
     };
     let share = share(ctx.topology, of, fraction).ok_or_else(|| {

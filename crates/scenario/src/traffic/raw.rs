@@ -7,35 +7,38 @@ use mech::params::{Kind, Param, Spec, Values};
 use mech::{HostId, Purpose, Stream};
 use units::{Dur, Time};
 
+/// Payload of a jumbo frame.
+const MOST_PAYLOAD: u64 = 9000;
+
 const SOURCE: Param = Param {
     name: "source",
     doc: "The host that sends; give either this or `sources`.",
     kind: Kind::Text,
-    default: None,
+    default: Some(""),
 };
 const SOURCES: Param = Param {
     name: "sources",
     doc: "The hosts that send, all in step but for `jitter`.",
     kind: Kind::Texts,
-    default: None,
+    default: Some(""),
 };
 const DESTINATION: Param = Param {
     name: "destination",
     doc: "The host that all send to; give either this or `destinations`.",
     kind: Kind::Text,
-    default: None,
+    default: Some(""),
 };
 const DESTINATIONS: Param = Param {
     name: "destinations",
     doc: "The hosts that they send to, one for each of `sources` in their order.",
     kind: Kind::Texts,
-    default: None,
+    default: Some(""),
 };
 const PAYLOAD: Param = Param {
     name: "payload",
     doc: "Payload bytes of each packet.",
-    kind: Kind::Count { min: 1, max: 9000 },
-    default: Some("1460"),
+    kind: Kind::Size { min: 1 },
+    default: Some("1460B"),
 };
 
 pub(super) const CONSTANT: Spec = Spec {
@@ -144,7 +147,12 @@ impl Raw {
         if !faults.is_empty() {
             return Err(faults);
         }
-        let payload = values.count("payload") as u16;
+        let payload = values.size("payload");
+        if payload > MOST_PAYLOAD {
+            let rule = format!("at most {MOST_PAYLOAD}B, a jumbo frame's payload");
+            return Err(vec![fault("payload", format!("{payload}B"), rule)]);
+        }
+        let payload = payload as u16;
         let (packets, interval, pause) = match kind {
             "constant" => {
                 let frame = match values.word("bytes") {

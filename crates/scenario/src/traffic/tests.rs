@@ -346,7 +346,7 @@ fn the_bursts_of_pabo_are_five_generations_of_501_packets() {
         ("packets", "501"),
         ("interval", "10us"),
         ("pause", "200ms"),
-        ("payload", "1500"),
+        ("payload", "1500B"),
     ];
     let (traffic, _) = entry(&net, "bursts", &given).unwrap();
     let specs = traffic.raw(4, 1);

@@ -22,7 +22,7 @@ pub(super) const SPEC: Spec = Spec {
             name: "unit",
             doc: "Unit of starts that are bare numbers; without it every start carries its own.",
             kind: Kind::Choice(&["ps", "ns", "us", "ms", "s"]),
-            default: None,
+            default: Some(""),
         },
         JITTER,
         CLASS,

@@ -1,0 +1,58 @@
+# The same verbs for people and for CI. Everything goes into .venv, target and out.
+PYTHON ?= python3
+VENV := .venv
+BIN := $(VENV)/bin
+RUST := $(shell find crates -name '*.rs' -o -name 'Cargo.toml') Cargo.toml
+export CARGO_TERM_COLOR ?= auto
+
+.PHONY: help setup demo test lint format rust-test python-test bench clean
+
+help:
+	@echo "make setup   an environment in .venv with the command .venv/bin/overspill"
+	@echo "make demo    run scenarios/incast.toml and write out/incast/report.html"
+	@echo "make test    formatting, lints and every test, Rust and Python"
+	@echo "make bench   packet-hops per second and events per packet-hop"
+	@echo "make format  format the sources"
+
+setup: $(VENV)/.built
+
+$(VENV)/.tools: pyproject.toml
+	@command -v cargo >/dev/null || { echo "cargo is missing: install Rust with rustup"; exit 1; }
+	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' || { echo "Python 3.11 or newer is needed: make PYTHON=python3.12"; exit 1; }
+	@echo "Installing Python packages into $(VENV)"
+	@test -x $(BIN)/python || $(PYTHON) -m venv $(VENV)
+	@$(BIN)/python -m pip install --quiet --disable-pip-version-check "maturin>=1.9.4,<2"
+	@touch $@
+
+$(VENV)/.built: $(VENV)/.tools $(RUST)
+	@echo "Building the core"
+	@VIRTUAL_ENV=$(abspath $(VENV)) $(BIN)/maturin develop --release --extras dev --quiet
+	@touch $@
+
+demo: setup
+	$(BIN)/overspill run scenarios/incast.toml
+
+test: lint rust-test python-test
+
+lint: setup
+	cargo fmt --all --check
+	cargo clippy --workspace --all-targets --quiet -- -D warnings
+	$(BIN)/ruff check python
+	$(BIN)/ruff format --check python
+
+rust-test:
+	cargo test --workspace --exclude overspill-py --quiet
+
+python-test: setup
+	$(BIN)/python -m pytest -q python/tests
+
+bench:
+	cargo bench --package overspill-sim --bench whole_runs
+
+format:
+	cargo fmt --all
+	$(BIN)/ruff format python
+	$(BIN)/ruff check --fix python
+
+clean:
+	rm -rf target out $(VENV)

@@ -1,0 +1,166 @@
+//! Packets of one node, and the queues threaded through them.
+
+use crate::Pkt;
+
+/// No packet.
+pub(crate) const NIL: u32 = u32::MAX;
+
+/// The packets that wait in one node: a slab of 64-byte slots with a free list, so that nothing is
+/// allocated per hop.
+#[derive(Clone, Debug, Default)]
+pub struct Arena {
+    slots: Vec<Pkt>,
+    links: Vec<Link>,
+    free: Vec<u32>,
+}
+
+#[derive(Clone, Copy, Debug)]
+struct Link {
+    stamp: u64,
+    next: u32,
+}
+
+/// A first-in-first-out list of packets in an [`Arena`].
+#[derive(Clone, Copy, Debug)]
+pub struct Queue {
+    head: u32,
+    tail: u32,
+    packets: u32,
+    bytes: u64,
+}
+
+impl Default for Queue {
+    fn default() -> Queue {
+        Queue { head: NIL, tail: NIL, packets: 0, bytes: 0 }
+    }
+}
+
+impl Queue {
+    /// Frames that wait.
+    #[inline]
+    pub fn packets(&self) -> u32 {
+        self.packets
+    }
+    /// Bytes that wait.
+    #[inline]
+    pub fn bytes(&self) -> u64 {
+        self.bytes
+    }
+}
+
+impl Arena {
+    /// Appends a packet to a queue; `stamp` tells packets of one port apart by age.
+    #[inline]
+    pub fn push(&mut self, queue: &mut Queue, pkt: Pkt, stamp: u64) {
+        let id = match self.free.pop() {
+            Some(id) => {
+                self.slots[id as usize] = pkt;
+                self.links[id as usize] = Link { stamp, next: NIL };
+                id
+            }
+            None => {
+                self.slots.push(pkt);
+                self.links.push(Link { stamp, next: NIL });
+                (self.slots.len() - 1) as u32
+            }
+        };
+        match queue.tail {
+            NIL => queue.head = id,
+            tail => self.links[tail as usize].next = id,
+        }
+        queue.tail = id;
+        queue.packets += 1;
+        queue.bytes += u64::from(pkt.head.size);
+    }
+
+    /// Takes the first packet out of a queue.
+    #[inline]
+    pub fn pop(&mut self, queue: &mut Queue) -> Option<Pkt> {
+        let id = queue.head;
+        if id == NIL {
+            return None;
+        }
+        queue.head = self.links[id as usize].next;
+        if queue.head == NIL {
+            queue.tail = NIL;
+        }
+        Some(self.release(queue, id))
+    }
+
+    /// Takes a packet out of the middle of a queue; `None` where it does not wait there.
+    pub fn remove(&mut self, queue: &mut Queue, id: u32) -> Option<Pkt> {
+        if queue.head == id {
+            return self.pop(queue);
+        }
+        let before = self.ids(queue).find(|i| self.links[*i as usize].next == id)?;
+        self.links[before as usize].next = self.links[id as usize].next;
+        if queue.tail == id {
+            queue.tail = before;
+        }
+        Some(self.release(queue, id))
+    }
+
+    fn release(&mut self, queue: &mut Queue, id: u32) -> Pkt {
+        let pkt = self.slots[id as usize];
+        queue.packets -= 1;
+        queue.bytes -= u64::from(pkt.head.size);
+        self.free.push(id);
+        pkt
+    }
+
+    /// The first packet of a queue: handle and stamp.
+    #[inline]
+    pub fn first(&self, queue: &Queue) -> Option<(u32, u64)> {
+        (queue.head != NIL).then(|| (queue.head, self.links[queue.head as usize].stamp))
+    }
+
+    /// The packets of a queue, first to last.
+    pub fn ids<'a>(&'a self, queue: &Queue) -> impl Iterator<Item = u32> + 'a {
+        let real = |id: u32| (id != NIL).then_some(id);
+        std::iter::successors(real(queue.head), move |id| real(self.links[*id as usize].next))
+    }
+
+    /// A waiting packet.
+    pub fn get(&self, id: u32) -> &Pkt {
+        &self.slots[id as usize]
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn pkt(emission: u32) -> Pkt {
+        let mut pkt = Pkt { emission, ..Pkt::default() };
+        pkt.head.size = 100 + emission as u16;
+        pkt
+    }
+
+    #[test]
+    fn a_packet_leaves_the_middle_and_the_order_of_the_others_stays() {
+        for gone in 0..4 {
+            let (mut arena, mut queue) = (Arena::default(), Queue::default());
+            (0..4).for_each(|n| arena.push(&mut queue, pkt(n), u64::from(n)));
+            let id = arena.ids(&queue).nth(gone as usize).unwrap();
+            assert_eq!(arena.remove(&mut queue, id).unwrap().emission, gone);
+            assert_eq!(arena.remove(&mut queue, 99), None);
+            arena.push(&mut queue, pkt(4), 4);
+            let rest: Vec<u32> = std::iter::from_fn(|| arena.pop(&mut queue)).map(|p| p.emission).collect();
+            let expected: Vec<u32> = (0..5).filter(|n| *n != gone).collect();
+            assert_eq!(rest, expected);
+            assert_eq!((queue.packets(), queue.bytes()), (0, 0));
+        }
+    }
+
+    #[test]
+    fn two_queues_share_an_arena_and_slots_are_used_again() {
+        let (mut arena, mut a, mut b) = (Arena::default(), Queue::default(), Queue::default());
+        for round in 0..10 {
+            arena.push(&mut a, pkt(round), 0);
+            arena.push(&mut b, pkt(round + 100), 1);
+            assert_eq!(arena.pop(&mut a).unwrap().emission, round);
+            assert_eq!(arena.pop(&mut b).unwrap().emission, round + 100);
+        }
+        assert_eq!(arena.slots.len(), 2);
+    }
+}

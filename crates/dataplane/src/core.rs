@@ -1,0 +1,362 @@
+//! What switches and NICs share: deciding, applying fates, storing, sending.
+
+use crate::port::{Plan, Port};
+use crate::shelf::{Fib, Look, Pool, Shelf};
+use crate::{Framing, Out, Pkt};
+use mech::buffer::BufferSlot;
+use mech::marking::MarkingSlot;
+use mech::overflow::{DropReason, Fate, OverflowSlot};
+use mech::scheduler::SchedulerSlot;
+use mech::{Acts, Ecn, Env, Flags, PktId, Place, PortId, PortView, Purpose, QueueId, QueueView, Stream};
+use units::{Amount, Clock, Time};
+
+/// One output port as it is to be built.
+pub struct PortSetup {
+    /// Rate out of it.
+    pub clock: Clock,
+    /// Whether its far end is a switch.
+    pub is_switch: bool,
+    /// Its marking slot.
+    pub marking: MarkingSlot,
+    /// Its scheduler slot.
+    pub scheduler: SchedulerSlot,
+}
+
+/// A node's output side as it is to be built.
+pub struct CoreSetup {
+    /// The node's number.
+    pub node: u32,
+    /// The seed of the run.
+    pub seed: u64,
+    /// What a frame costs on the wire.
+    pub framing: Framing,
+    /// The buffer slot.
+    pub buffer: BufferSlot,
+    /// The overflow slot.
+    pub overflow: OverflowSlot,
+    /// Limit of every bounce queue; `None` is endless.
+    pub bounce_size: Option<Amount>,
+    /// The highest traffic class in use.
+    pub top_class: u8,
+    /// Whether departures may be computed at arrival.
+    pub may_compute: bool,
+    /// The ports.
+    pub ports: Vec<PortSetup>,
+}
+
+/// The output side of a node: ports, memory, and the slots that decide about them.
+#[derive(Clone)]
+pub struct Core {
+    pub(crate) shelf: Shelf,
+    overflow: OverflowSlot,
+    overflow_rng: Stream,
+    marking: Vec<(MarkingSlot, Stream)>,
+    schedulers: Vec<SchedulerSlot>,
+    framing: Framing,
+    acts: Acts,
+    kicks: Vec<PortId>,
+}
+
+/// A fate, and whether the decision asked for a congestion mark.
+#[derive(Clone, Copy)]
+pub(crate) struct Decision {
+    fate: Fate,
+    mark: bool,
+}
+
+impl Core {
+    /// The output side described by `setup`.
+    pub fn new(setup: CoreSetup) -> Core {
+        let plain = setup.may_compute && Core::is_plain(&setup);
+        let (node, seed) = (setup.node, setup.seed);
+        let pool = Pool::new(&setup.buffer);
+        let mut core = Core {
+            shelf: Shelf {
+                arena: Default::default(),
+                ports: Vec::new(),
+                buffer: setup.buffer,
+                bounce_size: setup.bounce_size,
+                pool,
+            },
+            overflow: setup.overflow,
+            overflow_rng: Stream::new(seed, node, Purpose::Overflow),
+            marking: Vec::new(),
+            schedulers: Vec::new(),
+            framing: setup.framing,
+            acts: Acts::default(),
+            kicks: Vec::new(),
+        };
+        for (i, p) in setup.ports.into_iter().enumerate() {
+            let mut port = Port::new(p.clock, p.is_switch, setup.top_class);
+            port.plan = plain.then(Plan::default);
+            core.shelf.ports.push(port);
+            core.marking.push((p.marking, Stream::new(seed, node, Purpose::Marking(i as u16))));
+            core.schedulers.push(p.scheduler);
+        }
+        core
+    }
+
+    /// Whether nothing here can change the order or the time of a departure once it is known.
+    fn is_plain(setup: &CoreSetup) -> bool {
+        let overflow = setup.overflow.peek();
+        let wants = overflow.interests();
+        let buffer = matches!(setup.buffer, BufferSlot::PerPort(_) | BufferSlot::Unlimited(_));
+        let port = |p: &PortSetup| {
+            let wants = p.scheduler.interests();
+            let marking = matches!(p.marking, MarkingSlot::None | MarkingSlot::EcnThreshold(_));
+            marking && !wants.reorder && !wants.watch && !wants.pause
+        };
+        let bounces = overflow.bounce_queue().is_some();
+        let overflow = !bounces && !wants.remove && !wants.watch && !wants.reorder;
+        setup.top_class == 0 && buffer && overflow && setup.ports.iter().all(port)
+    }
+
+    /// Asks the overflow slot about an arrival that lookup would send out by `out_port`.
+    #[inline]
+    pub(crate) fn decide<F: Fib>(&mut self, now: Time, pkt: &Pkt, out_port: PortId, fib: &F) -> Decision {
+        self.shelf.ports[usize::from(out_port.0)].settle(now);
+        if let OverflowSlot::TailDrop(_) = self.overflow {
+            // The capacity test that every fate meets is tail drop.
+            return Decision { fate: Fate::Enqueue(pkt.head.queue()), mark: false };
+        }
+        self.shelf.ports.iter_mut().for_each(|port| port.settle(now));
+        self.acts.clear();
+        let look = Look { shelf: &self.shelf, fib };
+        let place = Place { view: &look, ingress: pkt.head.ingress, out: out_port };
+        let mut env = Env { now, rng: &mut self.overflow_rng, acts: &mut self.acts };
+        let fate = self.overflow.get().admit(&pkt.head, &place, &mut env);
+        debug_assert!(self.acts.list.is_empty(), "acts belong to slots that are not built yet");
+        Decision { fate, mark: self.acts.mark }
+    }
+
+    /// Does what was decided. Capacity is tested here once more: this place has the last word.
+    #[inline]
+    pub(crate) fn apply<F: Fib, O: Out>(
+        &mut self,
+        now: Time,
+        arrival: (Pkt, PortId),
+        decision: Decision,
+        fib: &F,
+        out: &mut O,
+    ) {
+        let (mut pkt, port) = arrival;
+        match decision.fate {
+            Fate::Enqueue(queue) => self.store(now, pkt, (port, queue), decision.mark, fib, out),
+            Fate::Bounce(back) => {
+                pkt.head.bounces = pkt.head.bounces.saturating_add(1);
+                self.counts(port).bounced += 1;
+                out.bounced(port, &pkt);
+                self.store(now, pkt, (back, pkt.head.queue()), decision.mark, fib, out);
+            }
+            Fate::Detour(other, queue) => {
+                pkt.head.detours = pkt.head.detours.saturating_add(1);
+                self.counts(port).detoured += 1;
+                out.detoured(port, &pkt);
+                self.store(now, pkt, (other, queue), decision.mark, fib, out);
+            }
+            Fate::Trim(queue) => {
+                self.trim(&mut pkt, port);
+                self.store(now, pkt, (port, queue), decision.mark, fib, out);
+            }
+            Fate::Evict(id) => {
+                // Where it is gone already, simultaneous arrivals have chosen the same one.
+                self.evict(id, port, out);
+                let again = self.decide(now, &pkt, port, fib);
+                self.apply(now, (pkt, port), again, fib, out);
+            }
+            Fate::Drop(reason) => self.drop(pkt, port, reason, out),
+        }
+    }
+
+    /// Decides and applies.
+    #[inline]
+    pub(crate) fn admit<F: Fib, O: Out>(&mut self, now: Time, arrival: (Pkt, PortId), fib: &F, out: &mut O) {
+        let decision = self.decide(now, &arrival.0, arrival.1, fib);
+        self.apply(now, arrival, decision, fib, out);
+    }
+
+    fn trim(&mut self, pkt: &mut Pkt, port: PortId) {
+        let before = pkt.head.size;
+        pkt.head.size = (before - pkt.payload).max(self.framing.min_frame).min(before);
+        pkt.head.flags = pkt.head.flags.with(Flags::PPL).without(Flags::PAYLOAD);
+        pkt.payload = 0;
+        let counts = self.counts(port);
+        counts.trimmed += 1;
+        counts.trimmed_bytes += u64::from(before - pkt.head.size);
+    }
+
+    fn evict<O: Out>(&mut self, id: PktId, port: PortId, out: &mut O) {
+        for queue in 0..self.shelf.ports[usize::from(port.0)].queues.len() {
+            let slot = &mut self.shelf.ports[usize::from(port.0)].queues[queue];
+            let Some(pkt) = self.shelf.arena.remove(slot, id.0) else { continue };
+            let empty = slot.packets() == 0;
+            self.shelf.give(port, QueueId(queue as u8), pkt.head.size);
+            let p = &mut self.shelf.ports[usize::from(port.0)];
+            p.eligible &= !(u16::from(empty) << queue);
+            p.counts.evicted += 1;
+            p.counts.evicted_bytes += u64::from(pkt.head.size);
+            out.freed(port, p.all.0);
+            return self.drop(pkt, port, DropReason::Evicted, out);
+        }
+    }
+
+    /// Loses a packet that was to leave by `port`.
+    pub(crate) fn drop<O: Out>(&mut self, pkt: Pkt, port: PortId, reason: DropReason, out: &mut O) {
+        let counts = self.counts(port);
+        counts.dropped[reason as usize] += 1;
+        counts.dropped_bytes += u64::from(pkt.head.size);
+        out.dropped(port, &pkt, reason);
+    }
+
+    #[inline]
+    fn store<F: Fib, O: Out>(&mut self, now: Time, pkt: Pkt, to: (PortId, QueueId), mark: bool, fib: &F, out: &mut O) {
+        if !self.shelf.accepts(to.0, to.1, pkt.head.size) && !self.has_extra_room(&pkt, to) {
+            let reason = if to.1.is_bounce() { DropReason::BounceQueueFull } else { DropReason::BufferFull };
+            return self.drop(pkt, to.0, reason, out);
+        }
+        self.put(now, pkt, to, mark, fib, out);
+    }
+
+    fn has_extra_room(&self, pkt: &Pkt, to: (PortId, QueueId)) -> bool {
+        let extra = self.overflow.peek().extra_room(&pkt.head);
+        extra.0 > 0 && self.shelf.accepts_beyond(to, pkt.head.size, extra)
+    }
+
+    #[inline]
+    fn put<F: Fib, O: Out>(
+        &mut self,
+        now: Time,
+        mut pkt: Pkt,
+        (port, queue): (PortId, QueueId),
+        mark: bool,
+        fib: &F,
+        out: &mut O,
+    ) {
+        let due = self.due_mark(now, &pkt, (port, queue), fib);
+        if due.is_some_and(|drops| drops && !pkt.head.is_ect()) {
+            return self.drop(pkt, port, DropReason::EarlyDrop, out);
+        }
+        if (mark || due.is_some()) && pkt.head.is_ect() && pkt.head.ecn() != Ecn::Ce {
+            pkt.head.set_ecn(Ecn::Ce);
+            self.counts(port).marked += 1;
+            out.marked(port, &pkt);
+        }
+        out.stored(port, self.shelf.ports[usize::from(port.0)].all.0);
+        self.shelf.take(port, queue, pkt.head.size);
+        let p = &mut self.shelf.ports[usize::from(port.0)];
+        if p.plan.is_some() {
+            let end = p.schedule(now, pkt.head.size, self.framing.wire(pkt.head.size));
+            return out.transmit(port, pkt, end);
+        }
+        p.stamp += 1;
+        p.eligible |= 1 << queue.0;
+        self.shelf.arena.push(&mut p.queues[usize::from(queue.0)], pkt, p.stamp);
+        if p.waking || p.kicked {
+            return;
+        }
+        if p.free_at > now {
+            p.waking = true;
+            out.wake(port, p.free_at);
+        } else {
+            p.kicked = true;
+            self.kicks.push(port);
+        }
+    }
+
+    /// Whether the queue wants a mark on the packet, and then whether it drops what cannot carry one.
+    #[inline]
+    fn due_mark<F: Fib>(&mut self, now: Time, pkt: &Pkt, to: (PortId, QueueId), fib: &F) -> Option<bool> {
+        let (slot, rng) = &mut self.marking[usize::from(to.0.0)];
+        let marking = slot.get()?;
+        let look = Look { shelf: &self.shelf, fib };
+        let view = QueueView::new(&look, to.0, to.1);
+        let mut env = Env { now, rng, acts: &mut self.acts };
+        marking.mark(&pkt.head, &view, &mut env).then(|| marking.drops_not_ect())
+    }
+
+    /// The frame on the wire of `port` has ended and something waits: send the next.
+    #[inline]
+    pub fn ended<F: Fib, O: Out>(&mut self, now: Time, port: PortId, fib: &F, out: &mut O) {
+        self.shelf.ports[usize::from(port.0)].waking = false;
+        self.send(now, port, fib, out);
+    }
+
+    /// Idle ports that got something in this step begin to send.
+    #[inline]
+    pub(crate) fn finish<F: Fib, O: Out>(&mut self, now: Time, fib: &F, out: &mut O) {
+        while let Some(port) = self.kicks.pop() {
+            self.shelf.ports[usize::from(port.0)].kicked = false;
+            self.send(now, port, fib, out);
+        }
+    }
+
+    fn send<F: Fib, O: Out>(&mut self, now: Time, port: PortId, fib: &F, out: &mut O) {
+        let Some((queue, id)) = self.next(now, port, fib) else { return };
+        let slot = &mut self.shelf.ports[usize::from(port.0)].queues[usize::from(queue.0)];
+        let taken = self.shelf.arena.remove(slot, id.0);
+        let empty = slot.packets() == 0;
+        let Some(pkt) = taken else { return };
+        self.shelf.give(port, queue, pkt.head.size);
+        let p = &mut self.shelf.ports[usize::from(port.0)];
+        p.eligible &= !(u16::from(empty) << queue.0);
+        p.counts.sent += 1;
+        p.counts.sent_bytes += u64::from(pkt.head.size);
+        p.free_at = now + p.clock.time(self.framing.wire(pkt.head.size));
+        let (end, more, after) = (p.free_at, p.eligible != 0, p.all.0);
+        p.waking = more;
+        out.freed(port, after);
+        out.transmit(port, pkt, end);
+        if more {
+            out.wake(port, end);
+        }
+        if empty {
+            self.run_empty(now, port);
+        }
+    }
+
+    fn run_empty(&mut self, now: Time, port: PortId) {
+        let (slot, rng) = &mut self.marking[usize::from(port.0)];
+        if let MarkingSlot::Red(_) | MarkingSlot::Custom(_) = slot {
+            let mut env = Env { now, rng, acts: &mut self.acts };
+            slot.get().into_iter().for_each(|m| m.idle(&mut env));
+        }
+    }
+
+    #[inline]
+    fn next<F: Fib>(&mut self, now: Time, port: PortId, fib: &F) -> Option<(QueueId, PktId)> {
+        let p = &self.shelf.ports[usize::from(port.0)];
+        let (eligible, scheduler) = (p.eligible, &mut self.schedulers[usize::from(port.0)]);
+        if eligible == 0 {
+            return None;
+        }
+        if eligible.is_power_of_two() && !scheduler.interests().reorder {
+            let queue = QueueId(eligible.trailing_zeros() as u8);
+            let first = self.shelf.arena.first(&p.queues[usize::from(queue.0)]);
+            return first.map(|(id, _)| (queue, PktId(id)));
+        }
+        let look = Look { shelf: &self.shelf, fib };
+        let view = PortView { view: &look, port, eligible };
+        let mut env = Env { now, rng: &mut self.overflow_rng, acts: &mut self.acts };
+        scheduler.get().next(&view, &mut env)
+    }
+
+    #[inline]
+    fn counts(&mut self, port: PortId) -> &mut crate::PortCounts {
+        &mut self.shelf.ports[usize::from(port.0)].counts
+    }
+
+    /// The ports.
+    pub fn ports(&self) -> &[Port] {
+        &self.shelf.ports
+    }
+
+    /// Books out what has left by `now`, so that counts can be read.
+    pub fn settle(&mut self, now: Time) {
+        self.shelf.ports.iter_mut().for_each(|port| port.settle(now));
+    }
+
+    /// Whether departures are computed at arrival.
+    pub fn computes_departures(&self) -> bool {
+        self.shelf.ports.iter().all(|port| port.plan.is_some())
+    }
+}

@@ -1,0 +1,97 @@
+//! Every flow of a run, and where its two ends live.
+
+use crate::transport::FlowInfo;
+use mech::{FlowId, HostId, hash_mix};
+
+/// No slot yet.
+pub(crate) const NONE: u32 = u32::MAX;
+/// The end has done its work and is gone.
+pub(crate) const GONE: u32 = u32::MAX - 1;
+
+/// Flows by number. A sender's host writes only the sender's half, a receiver's only the other.
+#[derive(Clone, Debug, Default)]
+pub struct FlowTable {
+    pub(crate) info: Vec<FlowInfo>,
+    pub(crate) ends: Vec<Ends>,
+}
+
+/// The two ends of a flow.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Ends {
+    /// Slot of the sender in its host.
+    pub(crate) sender: u32,
+    /// Slot of the receiver in its host.
+    pub(crate) receiver: u32,
+    /// Packets that a receiver which is gone has sent.
+    pub(crate) replies: u32,
+    /// Not a transport's flow: packets are sent and forgotten.
+    pub(crate) raw: bool,
+    /// Payload bytes that have arrived (raw flows only).
+    pub(crate) raw_received: u64,
+}
+
+/// A flow as it is entered.
+#[derive(Clone, Copy, Debug)]
+pub struct NewFlow {
+    /// The host that sends.
+    pub src: HostId,
+    /// The host that receives.
+    pub dst: HostId,
+    /// Payload bytes; 0 for raw flows.
+    pub bytes: u64,
+    /// Traffic class.
+    pub class: u8,
+    /// Whether packets are sent and forgotten.
+    pub raw: bool,
+}
+
+/// Hash of a 5-tuple: addresses, the flow's own source port, the well-known port, the protocol.
+fn tuple_hash(src: HostId, dst: HostId, ports: u64) -> u32 {
+    (hash_mix(hash_mix(u64::from(src.0) << 32 | u64::from(dst.0), 6), ports) >> 32) as u32
+}
+
+impl FlowTable {
+    /// Enters a flow; its number grows by one each time.
+    pub fn add(&mut self, new: NewFlow) -> FlowId {
+        let flow = FlowId(self.info.len() as u32);
+        let number = u64::from(flow.0);
+        self.info.push(FlowInfo {
+            flow,
+            src: new.src,
+            dst: new.dst,
+            hash: tuple_hash(new.src, new.dst, number << 16 | 1),
+            back_hash: tuple_hash(new.dst, new.src, 1 << 48 | number),
+            bytes: new.bytes,
+            class: new.class,
+        });
+        self.ends.push(Ends { sender: NONE, receiver: NONE, replies: 0, raw: new.raw, raw_received: 0 });
+        flow
+    }
+    /// What is known of a flow.
+    pub fn info(&self, flow: FlowId) -> &FlowInfo {
+        &self.info[flow.0 as usize]
+    }
+    /// Whether a flow's packets are sent and forgotten.
+    pub fn is_raw(&self, flow: FlowId) -> bool {
+        self.ends[flow.0 as usize].raw
+    }
+    /// Payload bytes of a raw flow that have arrived.
+    pub fn raw_received(&self, flow: FlowId) -> u64 {
+        self.ends[flow.0 as usize].raw_received
+    }
+    /// Payload bytes of a flow whose receiver has everything and is gone; 0 before.
+    pub fn received_whole(&self, flow: FlowId) -> u64 {
+        match self.ends[flow.0 as usize].receiver {
+            GONE => self.info[flow.0 as usize].bytes,
+            _ => 0,
+        }
+    }
+    /// Number of flows.
+    pub fn len(&self) -> usize {
+        self.info.len()
+    }
+    /// Whether there are none.
+    pub fn is_empty(&self) -> bool {
+        self.info.is_empty()
+    }
+}

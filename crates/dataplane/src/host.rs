@@ -1,0 +1,408 @@
+//! A host: a NIC, which is a one-port switch, its stack, and the ends of flows.
+
+use crate::core::{Core, CoreSetup};
+use crate::flows::{FlowTable, GONE, NONE};
+use crate::raw::{RawSetup, RawSource};
+use crate::shelf::Fib;
+use crate::stack::Stack;
+use crate::transport::{Receiver, Sender, TcpConfig, ack_of_finished};
+use crate::{Framing, Out, Pkt};
+use mech::host::Reinject;
+use mech::overflow::DropReason;
+use mech::{Flags, FlowId, HostId, PortId, Purpose, Stream};
+use units::{Dur, Time};
+
+/// A host as it is to be built.
+pub struct HostSetup {
+    /// Its NIC: one port.
+    pub core: CoreSetup,
+    /// Its number.
+    pub id: HostId,
+    /// Time of one traversal of the stack.
+    pub stack_delay: Dur,
+    /// Added to it, uniform from 0 to this.
+    pub stack_jitter: Dur,
+}
+
+/// What a host needs to know beyond itself.
+pub struct HostContext<'a> {
+    /// The flows of the run.
+    pub flows: &'a mut FlowTable,
+    /// The transport of all flows.
+    pub tcp: &'a TcpConfig,
+}
+
+/// A host.
+#[derive(Clone)]
+pub struct Host {
+    id: HostId,
+    nic: Core,
+    framing: Framing,
+    up: Stack,
+    down: Stack,
+    stack_rng: Stream,
+    senders: Ends<Sender>,
+    receivers: Ends<Receiver>,
+    raw: Vec<RawSource>,
+    scratch: Vec<Pkt>,
+    received: u64,
+    originated: u64,
+    consumed: u64,
+    strays: u64,
+}
+
+/// The live ends of one kind, and the one timer event that each may have pending.
+#[derive(Clone, Debug)]
+struct Ends<T> {
+    slots: Vec<Option<(FlowId, T)>>,
+    armed: Vec<Time>,
+    free: Vec<u32>,
+}
+
+/// What a timer of a host is for; packed into the event's index.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Timer {
+    StackUp,
+    StackDown,
+    Raw(u32),
+    Sender(u32),
+    Receiver(u32),
+}
+
+const SLOT_BITS: u32 = 27;
+/// The timer index that the driver keeps for starting flows; no host uses it.
+pub const FLOW_START: u32 = 0;
+
+impl Timer {
+    const fn index(self) -> u32 {
+        match self {
+            Timer::StackUp => 1,
+            Timer::StackDown => 2,
+            Timer::Raw(i) => 1 << SLOT_BITS | i,
+            Timer::Sender(i) => 2 << SLOT_BITS | i,
+            Timer::Receiver(i) => 3 << SLOT_BITS | i,
+        }
+    }
+    const fn of(index: u32) -> Option<Timer> {
+        let slot = index & ((1 << SLOT_BITS) - 1);
+        Some(match (index >> SLOT_BITS, slot) {
+            (0, 1) => Timer::StackUp,
+            (0, 2) => Timer::StackDown,
+            (1, i) => Timer::Raw(i),
+            (2, i) => Timer::Sender(i),
+            (3, i) => Timer::Receiver(i),
+            _ => return None,
+        })
+    }
+}
+
+impl<T> Ends<T> {
+    fn new() -> Ends<T> {
+        Ends { slots: Vec::new(), armed: Vec::new(), free: Vec::new() }
+    }
+    fn add(&mut self, flow: FlowId, end: T) -> u32 {
+        match self.free.pop() {
+            Some(slot) => {
+                self.slots[slot as usize] = Some((flow, end));
+                slot
+            }
+            None => {
+                self.slots.push(Some((flow, end)));
+                self.armed.push(Time::NEVER);
+                (self.slots.len() - 1) as u32
+            }
+        }
+    }
+    fn remove(&mut self, slot: u32) {
+        self.slots[slot as usize] = None;
+        self.free.push(slot);
+    }
+    /// The instant at which an event must be set for `slot`, where the pending one comes too late.
+    #[inline]
+    fn arm(&mut self, slot: u32, deadline: Option<Time>) -> Option<Time> {
+        let armed = &mut self.armed[slot as usize];
+        let at = deadline.filter(|at| *at < *armed)?;
+        *armed = at;
+        Some(at)
+    }
+}
+
+/// The tables of a host: there is one way out.
+struct OneWay;
+
+impl Fib for OneWay {
+    fn port_toward(&self, _host: HostId, _hash: u32) -> Option<PortId> {
+        Some(PortId(0))
+    }
+}
+
+const NIC: PortId = PortId(0);
+
+impl Host {
+    /// The host described by `setup`.
+    pub fn new(setup: HostSetup) -> Host {
+        let (seed, node) = (setup.core.seed, setup.core.node);
+        Host {
+            id: setup.id,
+            framing: setup.core.framing,
+            nic: Core::new(setup.core),
+            up: Stack::new(setup.stack_delay, setup.stack_jitter),
+            down: Stack::new(setup.stack_delay, setup.stack_jitter),
+            stack_rng: Stream::new(seed, node, Purpose::Stack),
+            senders: Ends::new(),
+            receivers: Ends::new(),
+            raw: Vec::new(),
+            scratch: Vec::new(),
+            received: 0,
+            originated: 0,
+            consumed: 0,
+            strays: 0,
+        }
+    }
+
+    /// A flow begins here.
+    pub fn start<O: Out>(&mut self, now: Time, flow: FlowId, cx: &mut HostContext, out: &mut O) {
+        let slot = self.senders.add(flow, Sender::new(cx.flows.info(flow), cx.tcp));
+        cx.flows.ends[flow.0 as usize].sender = slot;
+        self.with_sender(now, slot, cx, out, |sender, cx, pkts| sender.start(now, cx.tcp, pkts));
+    }
+
+    /// The last call of every step: an idle NIC begins to send.
+    #[inline]
+    pub fn finish<O: Out>(&mut self, now: Time, out: &mut O) {
+        self.nic.finish(now, &OneWay, out);
+    }
+
+    /// A raw source is set up here, before the run.
+    pub fn add_raw<O: Out>(&mut self, setup: RawSetup, flow: FlowId, flows: &FlowTable, out: &mut O) {
+        let source = RawSource::new(setup, *flows.info(flow));
+        if let Some(at) = source.next() {
+            out.timer(Timer::Raw(self.raw.len() as u32).index(), at);
+        }
+        self.raw.push(source);
+    }
+
+    /// The frame on the wire has ended and something waits.
+    #[inline]
+    pub fn ended<O: Out>(&mut self, now: Time, out: &mut O) {
+        self.nic.ended(now, NIC, &OneWay, out);
+    }
+
+    /// A frame has arrived.
+    #[inline]
+    pub fn arrive<O: Out>(&mut self, now: Time, pkt: Pkt, cx: &mut HostContext, out: &mut O) {
+        self.received += 1;
+        if pkt.head.dst != self.id {
+            self.not_for_me(now, pkt, out);
+        } else if self.up.is_instant() {
+            self.deliver(now, pkt, cx, out);
+        } else if let Some(at) = self.up.push(now, pkt, &mut self.stack_rng) {
+            out.timer(Timer::StackUp.index(), at);
+        }
+    }
+
+    fn not_for_me<O: Out>(&mut self, now: Time, pkt: Pkt, out: &mut O) {
+        if Reinject.wants(&pkt.head, self.id) {
+            self.nic.admit(now, (pkt, NIC), &OneWay, out);
+        } else {
+            self.strays += 1;
+            out.dropped(NIC, &pkt, DropReason::NoRoute);
+        }
+    }
+
+    /// A timer has run out.
+    pub fn timer<O: Out>(&mut self, now: Time, index: u32, cx: &mut HostContext, out: &mut O) {
+        match Timer::of(index) {
+            Some(Timer::StackUp) => self.stack_up(now, cx, out),
+            Some(Timer::StackDown) => self.stack_down(now, out),
+            Some(Timer::Raw(i)) => self.emit_raw(now, i, out),
+            Some(Timer::Sender(slot)) => self.sender_timer(now, slot, cx, out),
+            Some(Timer::Receiver(slot)) => self.receiver_timer(now, slot, cx, out),
+            None => {}
+        }
+    }
+
+    fn stack_up<O: Out>(&mut self, now: Time, cx: &mut HostContext, out: &mut O) {
+        while let Some(pkt) = self.up.pop(now) {
+            self.deliver(now, pkt, cx, out);
+        }
+        self.up.next().into_iter().for_each(|at| out.timer(Timer::StackUp.index(), at));
+    }
+
+    fn stack_down<O: Out>(&mut self, now: Time, out: &mut O) {
+        while let Some(pkt) = self.down.pop(now) {
+            self.nic.admit(now, (pkt, NIC), &OneWay, out);
+        }
+        self.down.next().into_iter().for_each(|at| out.timer(Timer::StackDown.index(), at));
+    }
+
+    fn emit_raw<O: Out>(&mut self, now: Time, i: u32, out: &mut O) {
+        let framing = self.framing;
+        let source = &mut self.raw[i as usize];
+        let pkt = source.emit(now, &framing);
+        if let Some(at) = source.next() {
+            out.timer(Timer::Raw(i).index(), at);
+        }
+        self.emit(now, pkt, out);
+    }
+
+    fn sender_timer<O: Out>(&mut self, now: Time, slot: u32, cx: &mut HostContext, out: &mut O) {
+        if self.senders.armed[slot as usize] != now {
+            return;
+        }
+        self.senders.armed[slot as usize] = Time::NEVER;
+        self.with_sender(now, slot, cx, out, |sender, cx, pkts| {
+            if sender.deadline().is_some_and(|at| at <= now) {
+                sender.timer(now, cx.tcp, pkts);
+            }
+        });
+    }
+
+    fn receiver_timer<O: Out>(&mut self, now: Time, slot: u32, cx: &mut HostContext, out: &mut O) {
+        if self.receivers.armed[slot as usize] != now {
+            return;
+        }
+        self.receivers.armed[slot as usize] = Time::NEVER;
+        self.with_receiver(now, slot, cx, out, |receiver, cx, pkts| {
+            if receiver.deadline().is_some_and(|at| at <= now) {
+                receiver.timer(now, cx.tcp, pkts);
+            }
+        });
+    }
+
+    #[inline]
+    fn deliver<O: Out>(&mut self, now: Time, pkt: Pkt, cx: &mut HostContext, out: &mut O) {
+        self.consumed += 1;
+        out.delivered(&pkt);
+        let flow = pkt.head.flow;
+        let ends = cx.flows.ends[flow.0 as usize];
+        if ends.raw {
+            cx.flows.ends[flow.0 as usize].raw_received += u64::from(pkt.payload);
+        } else if pkt.head.flags.has(Flags::REVERSE) {
+            if ends.sender < GONE {
+                self.with_sender(now, ends.sender, cx, out, |s, cx, pkts| s.receive(now, &pkt, cx.tcp, pkts));
+            }
+        } else if ends.receiver == GONE {
+            cx.flows.ends[flow.0 as usize].replies += 1;
+            let reply = ack_of_finished(cx.flows.info(flow), &pkt, ends.replies, cx.tcp);
+            self.emit(now, Pkt { sent: now, ..reply }, out);
+        } else {
+            let slot = if ends.receiver == NONE { self.open(flow, cx) } else { ends.receiver };
+            self.with_receiver(now, slot, cx, out, |r, cx, pkts| r.receive(now, &pkt, cx.tcp, pkts));
+        }
+    }
+
+    fn open(&mut self, flow: FlowId, cx: &mut HostContext) -> u32 {
+        let slot = self.receivers.add(flow, Receiver::new(cx.flows.info(flow), cx.tcp));
+        cx.flows.ends[flow.0 as usize].receiver = slot;
+        slot
+    }
+
+    #[inline]
+    fn with_sender<O: Out>(
+        &mut self,
+        now: Time,
+        slot: u32,
+        cx: &mut HostContext,
+        out: &mut O,
+        act: impl FnOnce(&mut Sender, &mut HostContext, &mut Vec<Pkt>),
+    ) {
+        let Some((flow, sender)) = &mut self.senders.slots[slot as usize] else { return };
+        act(sender, cx, &mut self.scratch);
+        let (flow, deadline) = (*flow, sender.deadline());
+        if sender.done() {
+            out.flow_acked(flow, &sender.stats());
+            cx.flows.ends[flow.0 as usize].sender = GONE;
+            self.senders.remove(slot);
+        } else if let Some(at) = self.senders.arm(slot, deadline) {
+            out.timer(Timer::Sender(slot).index(), at);
+        }
+        self.emit_all(now, out);
+    }
+
+    #[inline]
+    fn with_receiver<O: Out>(
+        &mut self,
+        now: Time,
+        slot: u32,
+        cx: &mut HostContext,
+        out: &mut O,
+        act: impl FnOnce(&mut Receiver, &mut HostContext, &mut Vec<Pkt>),
+    ) {
+        let Some((flow, receiver)) = &mut self.receivers.slots[slot as usize] else { return };
+        let before = receiver.complete();
+        act(receiver, cx, &mut self.scratch);
+        let (flow, deadline) = (*flow, receiver.deadline());
+        if receiver.complete() && !before {
+            out.flow_received(flow);
+        }
+        if receiver.complete() && deadline.is_none() {
+            let ends = &mut cx.flows.ends[flow.0 as usize];
+            ends.receiver = GONE;
+            ends.replies = receiver.stats().acks;
+            self.receivers.remove(slot);
+        } else if let Some(at) = self.receivers.arm(slot, deadline) {
+            out.timer(Timer::Receiver(slot).index(), at);
+        }
+        self.emit_all(now, out);
+    }
+
+    #[inline]
+    fn emit_all<O: Out>(&mut self, now: Time, out: &mut O) {
+        let mut pkts = std::mem::take(&mut self.scratch);
+        pkts.drain(..).for_each(|pkt| self.emit(now, pkt, out));
+        self.scratch = pkts;
+    }
+
+    #[inline]
+    fn emit<O: Out>(&mut self, now: Time, pkt: Pkt, out: &mut O) {
+        self.originated += 1;
+        if self.down.is_instant() {
+            self.nic.admit(now, (pkt, NIC), &OneWay, out);
+        } else if let Some(at) = self.down.push(now, pkt, &mut self.stack_rng) {
+            out.timer(Timer::StackDown.index(), at);
+        }
+    }
+
+    /// The NIC.
+    pub fn nic(&self) -> &Core {
+        &self.nic
+    }
+    /// The NIC, to settle its books.
+    pub fn nic_mut(&mut self) -> &mut Core {
+        &mut self.nic
+    }
+    /// The senders that have not finished.
+    pub fn unfinished(&self) -> impl Iterator<Item = (FlowId, &Sender)> {
+        self.senders.slots.iter().flatten().map(|(flow, sender)| (*flow, sender))
+    }
+    /// The receivers that wait for more.
+    pub fn receiving(&self) -> impl Iterator<Item = (FlowId, &Receiver)> {
+        self.receivers.slots.iter().flatten().map(|(flow, receiver)| (*flow, receiver))
+    }
+    /// Packets that its transports have made.
+    pub fn originated(&self) -> u64 {
+        self.originated
+    }
+    /// Packets that have reached its transports.
+    pub fn consumed(&self) -> u64 {
+        self.consumed
+    }
+    /// Frames that came in.
+    pub fn received(&self) -> u64 {
+        self.received
+    }
+    /// Frames that came in, were for somebody else and could not go back.
+    pub fn strays(&self) -> u64 {
+        self.strays
+    }
+
+    /// Checks `received + originated = sent + consumed + dropped + held + queued`, in packets.
+    pub fn conserves(&self) -> bool {
+        let port = &self.nic.ports()[0];
+        let dropped = port.counts.dropped.iter().sum::<u64>() + self.strays;
+        let held = (self.up.len() + self.down.len()) as u64;
+        let queued = u64::from(port.waiting());
+        self.received + self.originated == port.counts.sent + self.consumed + dropped + held + queued && port.balanced()
+    }
+}

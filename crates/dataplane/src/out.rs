@@ -1,0 +1,37 @@
+//! What a node asks of its driver: the seam between the dataplane and whatever runs it.
+
+use crate::Pkt;
+use crate::transport::SenderStats;
+use mech::overflow::DropReason;
+use mech::{FlowId, PortId};
+use units::Time;
+
+/// The driver of a node: the simulator, or a software switch. The first three calls are requests;
+/// the others tell what happened, and cost nothing where nobody listens.
+pub trait Out {
+    /// A frame goes out by `port`; its last bit leaves at `end`.
+    fn transmit(&mut self, port: PortId, pkt: Pkt, end: Time);
+    /// Call the node's `ended(port)` at `at`: the port can send again and something waits.
+    fn wake(&mut self, port: PortId, at: Time);
+    /// Call the node's `timer(index)` at `at`.
+    fn timer(&mut self, index: u32, at: Time);
+
+    /// A frame was stored for `port`, where `before` frames waited.
+    fn stored(&mut self, _port: PortId, _before: u32) {}
+    /// A frame left the memory of `port`, where `after` frames now wait.
+    fn freed(&mut self, _port: PortId, _after: u32) {}
+    /// A packet that was to leave by `port` was lost.
+    fn dropped(&mut self, _port: PortId, _pkt: &Pkt, _reason: DropReason) {}
+    /// A packet got a congestion mark at `port`.
+    fn marked(&mut self, _port: PortId, _pkt: &Pkt) {}
+    /// A packet was to leave by `port` and was detoured.
+    fn detoured(&mut self, _port: PortId, _pkt: &Pkt) {}
+    /// A packet was to leave by `port` and was bounced.
+    fn bounced(&mut self, _port: PortId, _pkt: &Pkt) {}
+    /// A packet has reached the transport it is for.
+    fn delivered(&mut self, _pkt: &Pkt) {}
+    /// The last byte of a flow has arrived.
+    fn flow_received(&mut self, _flow: FlowId) {}
+    /// The sender of a flow knows that everything has arrived.
+    fn flow_acked(&mut self, _flow: FlowId, _stats: &SenderStats) {}
+}

@@ -1,0 +1,174 @@
+//! The memory of a node: packets, ports, and the buffer that lends to them, as mechanisms see it.
+
+use crate::arena::Arena;
+use crate::port::Port;
+use mech::buffer::{BufferSlot, Lease, Use};
+use mech::{Fill, Head, HostId, PktId, PortId, QueueId, View};
+use units::{Amount, Bytes};
+
+/// Packets, queues and the memory they are lent.
+#[derive(Clone)]
+pub struct Shelf {
+    pub(crate) arena: Arena,
+    pub(crate) ports: Vec<Port>,
+    pub(crate) buffer: BufferSlot,
+    /// Limit of every bounce queue; `None` is endless.
+    pub(crate) bounce_size: Option<Amount>,
+    pub(crate) pool: Pool,
+}
+
+/// What is lent in all, where ports share.
+#[derive(Clone, Copy, Debug, Default)]
+pub(crate) struct Pool {
+    pub(crate) on: bool,
+    bytes: u64,
+    shared_bytes: u64,
+    reserved: u64,
+}
+
+/// The tables of a node.
+pub trait Fib {
+    /// The port toward a host for a flow hash, without a draw.
+    fn port_toward(&self, host: HostId, hash: u32) -> Option<PortId>;
+}
+
+impl Pool {
+    pub(crate) fn new(buffer: &BufferSlot) -> Pool {
+        let on = matches!(buffer, BufferSlot::Shared(_) | BufferSlot::Custom(_));
+        Pool { on, reserved: buffer.get().reserved(), ..Pool::default() }
+    }
+    fn beyond_reserve(&self, bytes: u64) -> u64 {
+        bytes.saturating_sub(self.reserved)
+    }
+    /// One port's bytes go from `before` to `after`.
+    fn moved(&mut self, before: u64, after: u64) {
+        self.bytes = self.bytes + after - before;
+        self.shared_bytes = self.shared_bytes + self.beyond_reserve(after) - self.beyond_reserve(before);
+    }
+}
+
+impl Shelf {
+    fn usage(&self, port: &Port) -> Use {
+        let (packets, bytes) = if self.pool.on { port.all } else { port.normal };
+        Use {
+            packets: u64::from(packets),
+            bytes,
+            pool_bytes: self.pool.bytes,
+            pool_shared_bytes: self.pool.shared_bytes,
+        }
+    }
+
+    /// Whether a frame of `size` bytes is accepted.
+    #[inline]
+    pub(crate) fn accepts(&self, port: PortId, queue: QueueId, size: u16) -> bool {
+        let p = &self.ports[usize::from(port.0)];
+        if queue.is_bounce() {
+            return self.bounce_accepts(p, queue, size);
+        }
+        match &self.buffer {
+            BufferSlot::PerPort(m) => mech::buffer::Buffer::admits(m, &self.usage(p), size),
+            BufferSlot::Unlimited(_) => true,
+            other => other.get().admits(&self.usage(p), size),
+        }
+    }
+
+    /// The same with `extra` bytes of room beyond the limit; bounce queues have none.
+    pub(crate) fn accepts_beyond(&self, to: (PortId, QueueId), size: u16, extra: Bytes) -> bool {
+        let port = &self.ports[usize::from(to.0.0)];
+        !to.1.is_bounce() && self.buffer.get().admits_beyond(&self.usage(port), size, extra)
+    }
+
+    fn bounce_accepts(&self, port: &Port, queue: QueueId, size: u16) -> bool {
+        let (packets, bytes) = port.backlog(queue);
+        let own = match self.bounce_size {
+            None => true,
+            Some(Amount::Packets(n)) => u64::from(packets) < n,
+            Some(Amount::Bytes(n)) => bytes + u64::from(size) <= n,
+        };
+        own && (!self.pool.on || self.buffer.get().admits(&self.usage(port), size))
+    }
+
+    /// Books a frame in.
+    #[inline]
+    pub(crate) fn take(&mut self, port: PortId, queue: QueueId, size: u16) {
+        let p = &mut self.ports[usize::from(port.0)];
+        let before = p.all.1;
+        p.take(queue, size);
+        if self.pool.on {
+            self.pool.moved(before, p.all.1);
+        }
+    }
+
+    /// Books a frame out.
+    #[inline]
+    pub(crate) fn give(&mut self, port: PortId, queue: QueueId, size: u16) {
+        let p = &mut self.ports[usize::from(port.0)];
+        let before = p.all.1;
+        p.give(queue, size);
+        if self.pool.on {
+            self.pool.moved(before, p.all.1);
+        }
+    }
+}
+
+/// A node's memory and tables, to read.
+pub(crate) struct Look<'a, F: Fib> {
+    pub(crate) shelf: &'a Shelf,
+    pub(crate) fib: &'a F,
+}
+
+impl<F: Fib> Look<'_, F> {
+    fn port(&self, port: PortId) -> &Port {
+        &self.shelf.ports[usize::from(port.0)]
+    }
+}
+
+impl<F: Fib> View for Look<'_, F> {
+    fn ports(&self) -> u16 {
+        self.shelf.ports.len() as u16
+    }
+    fn fits(&self, port: PortId, queue: QueueId, size: u16) -> bool {
+        self.shelf.accepts(port, queue, size)
+    }
+    fn fill(&self, port: PortId, queue: QueueId) -> Fill {
+        let p = self.port(port);
+        if !queue.is_bounce() {
+            return self.shelf.buffer.get().fill(&self.shelf.usage(p));
+        }
+        let (packets, bytes) = p.backlog(queue);
+        match self.shelf.bounce_size {
+            None => Fill { used: u64::from(packets), limit: None },
+            Some(Amount::Packets(n)) => Fill { used: u64::from(packets), limit: Some(n) },
+            Some(Amount::Bytes(n)) => Fill { used: bytes, limit: Some(n) },
+        }
+    }
+    fn backlog(&self, port: PortId, queue: QueueId) -> (u32, u64) {
+        self.port(port).backlog(queue)
+    }
+    fn is_switch(&self, port: PortId) -> bool {
+        self.port(port).is_switch
+    }
+    fn port_toward(&self, host: HostId, hash: u32) -> Option<PortId> {
+        self.fib.port_toward(host, hash)
+    }
+    fn first(&self, port: PortId, queue: QueueId) -> Option<(PktId, u64)> {
+        let queue = self.port(port).queues.get(usize::from(queue.0))?;
+        self.shelf.arena.first(queue).map(|(id, stamp)| (PktId(id), stamp))
+    }
+    fn visit(&self, port: PortId, queue: QueueId, each: &mut dyn FnMut(PktId, &Head)) {
+        if let Some(queue) = self.port(port).queues.get(usize::from(queue.0)) {
+            self.shelf.arena.ids(queue).for_each(|id| each(PktId(id), &self.shelf.arena.get(id).head));
+        }
+    }
+    fn leases(&self, port: PortId, queue: QueueId, each: &mut dyn FnMut(&Lease)) {
+        self.visit(port, queue, &mut |_, head| {
+            each(&Lease {
+                flow: head.flow,
+                src: head.src,
+                ingress: head.ingress,
+                class: head.class(),
+                bytes: u32::from(head.size),
+            });
+        });
+    }
+}

@@ -1,0 +1,45 @@
+//! The time a packet spends in a host's stack: a delay and a jitter that never reorder.
+
+use crate::Pkt;
+use mech::Stream;
+use std::collections::VecDeque;
+use units::{Dur, Time};
+
+/// One direction of a host's stack.
+#[derive(Clone, Debug)]
+pub(crate) struct Stack {
+    delay: Dur,
+    jitter: Dur,
+    waiting: VecDeque<(Time, Pkt)>,
+    last: Time,
+}
+
+impl Stack {
+    pub(crate) fn new(delay: Dur, jitter: Dur) -> Stack {
+        Stack { delay, jitter, waiting: VecDeque::new(), last: Time::ZERO }
+    }
+    /// Whether packets pass at once.
+    #[inline]
+    pub(crate) fn is_instant(&self) -> bool {
+        self.delay.0 == 0 && self.jitter.0 == 0
+    }
+    /// Takes a packet in; tells when to ask for it, where nothing waits before it.
+    pub(crate) fn push(&mut self, now: Time, pkt: Pkt, rng: &mut Stream) -> Option<Time> {
+        let jitter = if self.jitter.0 == 0 { 0 } else { rng.below(self.jitter.0 + 1) };
+        self.last = self.last.max(now + self.delay + Dur(jitter));
+        self.waiting.push_back((self.last, pkt));
+        (self.waiting.len() == 1).then_some(self.last)
+    }
+    /// The next packet that is through by `now`.
+    pub(crate) fn pop(&mut self, now: Time) -> Option<Pkt> {
+        let due = self.waiting.front().is_some_and(|(at, _)| *at <= now);
+        due.then(|| self.waiting.pop_front()).flatten().map(|(_, pkt)| pkt)
+    }
+    /// When the first packet is through.
+    pub(crate) fn next(&self) -> Option<Time> {
+        self.waiting.front().map(|(at, _)| *at)
+    }
+    pub(crate) fn len(&self) -> usize {
+        self.waiting.len()
+    }
+}

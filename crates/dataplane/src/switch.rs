@@ -1,0 +1,215 @@
+//! An output-queued switch: lookup, decision points, queues, in one step per instant.
+
+use crate::core::{Core, CoreSetup, Decision};
+use crate::shelf::Fib;
+use crate::{Out, Pkt};
+use mech::overflow::DropReason;
+use mech::routing::{Hop, RoutingSlot};
+use mech::{Acts, Env, HostId, PortId, Purpose, Stream, hash_mix};
+use units::Time;
+
+/// The next hops toward each host, as a node's tables give them.
+pub trait Routes {
+    /// Every equal-cost next hop of `switch` toward `host`; empty where there is none.
+    fn next_hops(&self, switch: u32, host: HostId) -> &[Hop];
+}
+
+/// A switch as it is to be built.
+pub struct SwitchSetup {
+    /// Its output side.
+    pub core: CoreSetup,
+    /// The routing slot.
+    pub routing: RoutingSlot,
+    /// Whether simultaneous arrivals are all decided before any is stored.
+    pub snapshot: bool,
+    /// Whether simultaneous arrivals are taken in a random order instead of by port.
+    pub shuffle: bool,
+}
+
+/// An output-queued switch.
+#[derive(Clone)]
+pub struct Switch {
+    node: u32,
+    core: Core,
+    routing: RoutingSlot,
+    routing_rng: Stream,
+    acts: Acts,
+    snapshot: bool,
+    /// Seed of the order of simultaneous arrivals; `None` is by port.
+    ties: Option<u64>,
+    received: u64,
+    received_bytes: u64,
+    /// Lost before a port was chosen.
+    lost: [u64; DropReason::ALL.len()],
+    lost_bytes: u64,
+}
+
+/// What one switch's tables say.
+struct Table<'a, R: Routes> {
+    node: u32,
+    routes: &'a R,
+    routing: &'a RoutingSlot,
+}
+
+impl<R: Routes> Fib for Table<'_, R> {
+    fn port_toward(&self, host: HostId, hash: u32) -> Option<PortId> {
+        match self.routes.next_hops(self.node, host) {
+            [] => None,
+            [only] => Some(only.port),
+            hops => Some(hops[self.routing.peek().table(hash, hops)].port),
+        }
+    }
+}
+
+impl Switch {
+    /// The switch described by `setup`.
+    pub fn new(setup: SwitchSetup) -> Switch {
+        let (node, seed) = (setup.core.node, setup.core.seed);
+        Switch {
+            node,
+            routing: setup.routing,
+            routing_rng: Stream::new(seed, node, Purpose::Routing),
+            acts: Acts::default(),
+            snapshot: setup.snapshot,
+            ties: setup.shuffle.then(|| Stream::new(seed, node, Purpose::Ties).u64()),
+            core: Core::new(setup.core),
+            received: 0,
+            received_bytes: 0,
+            lost: Default::default(),
+            lost_bytes: 0,
+        }
+    }
+
+    /// Everything that happens here at `now`: ends of transmission first, then arrivals, then idle
+    /// ports begin to send. `arrivals` is put into the order in which it was taken.
+    pub fn step<R: Routes, O: Out>(
+        &mut self,
+        now: Time,
+        ended: &[PortId],
+        arrivals: &mut [Pkt],
+        routes: &R,
+        out: &mut O,
+    ) {
+        ended.iter().for_each(|port| self.ended(now, *port, routes, out));
+        self.arrive(now, arrivals, routes, out);
+    }
+
+    /// The frame on the wire of `port` has ended and something waits.
+    #[inline]
+    pub fn ended<R: Routes, O: Out>(&mut self, now: Time, port: PortId, routes: &R, out: &mut O) {
+        let fib = Table { node: self.node, routes, routing: &self.routing };
+        self.core.ended(now, port, &fib, out);
+    }
+
+    /// All arrivals of an instant, each with its ingress port set, after all ends of transmission.
+    #[inline]
+    pub fn arrive<R: Routes, O: Out>(&mut self, now: Time, arrivals: &mut [Pkt], routes: &R, out: &mut O) {
+        if arrivals.len() > 1 {
+            self.order(now, arrivals);
+        }
+        if self.snapshot && arrivals.len() > 1 {
+            let mut decided: Vec<((Pkt, PortId), Decision)> = Vec::with_capacity(arrivals.len());
+            for pkt in arrivals.iter() {
+                if let Some(arrival) = self.lookup(now, *pkt, routes, out) {
+                    let decision = self.decide(now, &arrival.0, arrival.1, routes);
+                    decided.push((arrival, decision));
+                }
+            }
+            let fib = Table { node: self.node, routes, routing: &self.routing };
+            for (arrival, decision) in decided {
+                self.core.apply(now, arrival, decision, &fib, out);
+            }
+        } else {
+            for pkt in arrivals.iter() {
+                if let Some(arrival) = self.lookup(now, *pkt, routes, out) {
+                    let fib = Table { node: self.node, routes, routing: &self.routing };
+                    self.core.admit(now, arrival, &fib, out);
+                }
+            }
+        }
+        let fib = Table { node: self.node, routes, routing: &self.routing };
+        self.core.finish(now, &fib, out);
+    }
+
+    fn decide<R: Routes>(&mut self, now: Time, pkt: &Pkt, port: PortId, routes: &R) -> Decision {
+        let fib = Table { node: self.node, routes, routing: &self.routing };
+        self.core.decide(now, pkt, port, &fib)
+    }
+
+    /// A fixed order would always favour one port, so the order is drawn anew at every instant; it
+    /// depends on the seed, the switch, the instant and the ports, and on nothing else.
+    fn order(&self, now: Time, arrivals: &mut [Pkt]) {
+        match self.ties {
+            None => arrivals.sort_unstable_by_key(|pkt| pkt.head.ingress),
+            Some(seed) => {
+                let at = hash_mix(seed, now.0);
+                arrivals.sort_unstable_by_key(|pkt| hash_mix(at, u64::from(pkt.head.ingress.0) + 1));
+            }
+        }
+    }
+
+    /// Counts a packet in, ages it and finds the port that it would leave by.
+    #[inline]
+    fn lookup<R: Routes, O: Out>(&mut self, now: Time, mut pkt: Pkt, routes: &R, out: &mut O) -> Option<(Pkt, PortId)> {
+        self.received += 1;
+        self.received_bytes += u64::from(pkt.head.size);
+        pkt.head.ttl = pkt.head.ttl.saturating_sub(1);
+        if pkt.head.ttl == 0 {
+            self.lose(&pkt, DropReason::TtlExpired, out);
+            return None;
+        }
+        let hops = routes.next_hops(self.node, pkt.head.dst);
+        let place = match hops {
+            [] => {
+                self.lose(&pkt, DropReason::NoRoute, out);
+                return None;
+            }
+            [_] => 0,
+            _ => match &mut self.routing {
+                RoutingSlot::Ecmp(ecmp) => ecmp.place(pkt.head.hash, hops.len()),
+                other => {
+                    let mut env = Env { now, rng: &mut self.routing_rng, acts: &mut self.acts };
+                    other.get().choose(&pkt.head, hops, &mut env)
+                }
+            },
+        };
+        Some((pkt, hops[place].port))
+    }
+
+    fn lose<O: Out>(&mut self, pkt: &Pkt, reason: DropReason, out: &mut O) {
+        self.lost[reason as usize] += 1;
+        self.lost_bytes += u64::from(pkt.head.size);
+        out.dropped(pkt.head.ingress, pkt, reason);
+    }
+
+    /// The output side.
+    pub fn core(&self) -> &Core {
+        &self.core
+    }
+    /// The output side, to settle its books.
+    pub fn core_mut(&mut self) -> &mut Core {
+        &mut self.core
+    }
+    /// Packets lost before a port was chosen, by reason.
+    pub fn lost(&self) -> &[u64; DropReason::ALL.len()] {
+        &self.lost
+    }
+    /// Frames that came in.
+    pub fn received(&self) -> u64 {
+        self.received
+    }
+    /// The path decision for a flow hash among `hops`, without a draw.
+    pub fn table_choice(&self, hash: u32, hops: &[Hop]) -> usize {
+        self.routing.peek().table(hash, hops)
+    }
+
+    /// Checks `received = sent + dropped + queued`, in packets and (with what was cut off) in bytes.
+    pub fn conserves(&self) -> bool {
+        let (mut packets, mut bytes) = (self.lost.iter().sum::<u64>(), self.lost_bytes);
+        for port in self.core.ports() {
+            packets += port.counts.sent + port.counts.dropped.iter().sum::<u64>() + u64::from(port.waiting());
+            bytes += port.counts.sent_bytes + port.counts.dropped_bytes + port.counts.trimmed_bytes + port.all.1;
+        }
+        packets == self.received && bytes == self.received_bytes && self.core.ports().iter().all(|p| p.balanced())
+    }
+}

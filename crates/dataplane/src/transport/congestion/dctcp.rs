@@ -1,0 +1,62 @@
+//! DCTCP: the window shrinks by the fraction of bytes that were marked (RFC 8257 §3.3).
+//!
+//! α, g and the fraction are integers in units of 2⁻³⁰; products round down once an update, so
+//! that α decays to exactly 0 and stays at exactly 1 under marks. The estimate moves at the end of
+//! each observation window; the cut comes with the first echo and then not before an ACK of data
+//! sent after it, as Linux does, while RFC 8257 step 9 names only the end of the window. Loss is
+//! as for NewReno (§3.5). Retransmissions are ECN-capable, on which RFC 8257 is silent and RFC
+//! 3168 §6.1.5 is not: a switch that marks by threshold would drop them, and Linux sends them so.
+
+use super::Acked;
+
+/// One, in units of α.
+pub(in crate::transport) const ONE: u32 = 1 << 30;
+
+/// A fraction from 0 to 1 in units of α, nearest.
+pub(in crate::transport) fn fixed(x: f64) -> u32 {
+    (x.clamp(0.0, 1.0) * f64::from(ONE) + 0.5) as u32
+}
+
+/// The estimate of one sender.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Dctcp {
+    alpha: u32,
+    /// DCTCP.WindowEnd.
+    window_end: u64,
+    /// DCTCP.BytesAcked and DCTCP.BytesMarked of this observation window.
+    acked: u32,
+    marked: u32,
+}
+
+impl Dctcp {
+    pub fn new(alpha: u32) -> Dctcp {
+        Dctcp { alpha, window_end: 0, acked: 0, marked: 0 }
+    }
+    /// Steps 1 to 8 of §3.3.
+    #[inline]
+    pub fn on_ack(&mut self, ack: &Acked, g: u32) {
+        self.acked = self.acked.saturating_add(ack.bytes);
+        if ack.ece {
+            self.marked = self.marked.saturating_add(ack.bytes);
+        }
+        if ack.una <= self.window_end {
+            return;
+        }
+        self.update(g);
+        self.window_end = ack.nxt;
+        (self.acked, self.marked) = (0, 0);
+    }
+    fn update(&mut self, g: u32) {
+        let one = u64::from(ONE);
+        let fraction = u64::from(self.marked) * one / u64::from(self.acked.max(1));
+        let sum = u64::from(self.alpha) * (one - u64::from(g)) + u64::from(g) * fraction;
+        self.alpha = (sum >> 30) as u32;
+    }
+    /// Step 9: cwnd (1 - α/2), before the floor.
+    pub fn after_mark(&self, cwnd: u32) -> u32 {
+        cwnd - ((u64::from(cwnd) * u64::from(self.alpha)) >> 31) as u32
+    }
+    pub fn alpha(&self) -> u32 {
+        self.alpha
+    }
+}

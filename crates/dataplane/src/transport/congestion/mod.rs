@@ -1,0 +1,161 @@
+//! How much may be under way: slow start, congestion avoidance, fast recovery (RFC 5681, RFC 6582),
+//! and what a mark does, which is where the congestion controls differ.
+//!
+//! Windows are whole bytes. Growth stops at the receiver's window: a larger cwnd would change
+//! nothing but blunt the next cut. A mark never takes cwnd below two segments (the floor of RFC
+//! 5681 eq. 4), so that RFC 3168's sending by timer at one segment does not arise.
+
+pub(super) mod dctcp;
+mod newreno;
+
+use super::config::{EcnMode, Law as Kind};
+use super::{Notice, TcpConfig};
+use core::ops::Range;
+use dctcp::Dctcp;
+
+/// An ACK, as a congestion control sees it.
+#[derive(Clone, Copy, Debug)]
+pub struct Acked {
+    /// Bytes that it newly acknowledges.
+    pub bytes: u32,
+    /// First byte not acknowledged after it.
+    pub una: u64,
+    /// Next byte to send.
+    pub nxt: u64,
+    /// Whether it carries an echo of congestion.
+    pub ece: bool,
+    /// Whether the window may grow: no loss is being recovered.
+    pub open: bool,
+    /// The receiver's window, bytes.
+    pub rwnd: u32,
+}
+
+/// A loss, as a congestion control sees it.
+#[derive(Clone, Debug)]
+pub struct Lost {
+    /// The bytes taken for lost.
+    pub range: Range<u64>,
+    /// FlightSize of RFC 5681 eq. 4: bytes outstanding, without those of limited transmit.
+    pub flight: u32,
+    /// One past the highest byte sent.
+    pub sent: u64,
+    /// Segments that have left the network since: the duplicate ACKs that showed the loss.
+    pub left: u32,
+}
+
+#[derive(Clone, Copy, Debug)]
+enum Law {
+    NewReno,
+    Dctcp(Dctcp),
+}
+
+/// The congestion window of one sender.
+#[derive(Clone, Copy, Debug)]
+pub struct Congestion {
+    cwnd: u32,
+    ssthresh: u32,
+    /// Marks count again from an ACK beyond this byte: one cut a window of data.
+    cut_until: u64,
+    law: Law,
+}
+
+impl Congestion {
+    /// At its initial window.
+    pub fn new(cfg: &TcpConfig) -> Congestion {
+        let law = match cfg.law {
+            Kind::NewReno => Law::NewReno,
+            Kind::Dctcp => Law::Dctcp(Dctcp::new(cfg.initial_alpha)),
+        };
+        Congestion { cwnd: cfg.initial_window, ssthresh: cfg.initial_ssthresh, cut_until: 0, law }
+    }
+    /// New data is acknowledged: RFC 5681 eq. 2 in slow start, eq. 3 after. An ACK with an echo
+    /// does not open the window (RFC 3168 §6.1.2).
+    #[inline]
+    pub fn on_ack(&mut self, ack: &Acked, cfg: &TcpConfig) {
+        if let Law::Dctcp(d) = &mut self.law {
+            d.on_ack(ack, cfg.g);
+        }
+        if !ack.open || ack.ece || self.cwnd >= ack.rwnd {
+            return;
+        }
+        let mss = u32::from(cfg.mss);
+        self.cwnd += match self.cwnd < self.ssthresh {
+            true => ack.bytes.min(mss),
+            false => (mss * mss / self.cwnd).max(1),
+        };
+    }
+    /// An ACK carries an echo of congestion: cuts the window, once a window of data (RFC 3168
+    /// §6.1.2, RFC 8257 §3.3). Whether it did.
+    pub fn on_mark(&mut self, ack: &Acked, cfg: &TcpConfig) -> bool {
+        if ack.una <= self.cut_until {
+            return false;
+        }
+        let floor = 2 * u32::from(cfg.mss);
+        let cut = match &self.law {
+            Law::NewReno => newreno::after_mark(self.cwnd),
+            Law::Dctcp(d) => d.after_mark(self.cwnd),
+        };
+        self.ssthresh = cut.max(floor);
+        self.cwnd = self.cwnd.min(self.ssthresh);
+        self.cut_until = ack.nxt;
+        true
+    }
+    /// A loss was seen by duplicate ACKs (RFC 5681 §3.2 steps 2 and 3).
+    pub fn on_lost(&mut self, lost: &Lost, cfg: &TcpConfig) {
+        let mss = u32::from(cfg.mss);
+        let already_cut = cfg.ecn == EcnMode::Latched && lost.range.start < self.cut_until;
+        if !already_cut {
+            self.ssthresh = (lost.flight / 2).max(2 * mss);
+        }
+        self.cwnd = self.ssthresh.saturating_add(lost.left.saturating_mul(mss));
+        self.cut_until = lost.sent;
+    }
+    /// A further duplicate ACK in recovery: a segment has left the network (RFC 5681 §3.2 step 4).
+    #[inline]
+    pub fn on_duplicate(&mut self, cfg: &TcpConfig) {
+        self.cwnd = self.cwnd.saturating_add(u32::from(cfg.mss));
+    }
+    /// A partial ACK of so many bytes in recovery: deflates (RFC 6582 §3.2 step 3).
+    pub fn on_partial(&mut self, acked: u32, cfg: &TcpConfig) {
+        let mss = u32::from(cfg.mss);
+        let back = if acked >= mss { mss } else { 0 };
+        self.cwnd = (self.cwnd.saturating_sub(acked) + back).max(mss);
+    }
+    /// Recovery is over with so many bytes outstanding (RFC 6582 §3.2 step 3, choice 1).
+    pub fn on_recovered(&mut self, flight: u32, cfg: &TcpConfig) {
+        let mss = u32::from(cfg.mss);
+        self.cwnd = self.ssthresh.min(flight.max(mss) + mss);
+    }
+    /// The retransmission timer expired (RFC 5681 §3.1, eq. 4): one segment, and half of what was
+    /// outstanding unless this segment was already sent again by the timer.
+    pub fn on_timeout(&mut self, lost: &Lost, again: bool, cfg: &TcpConfig) {
+        let mss = u32::from(cfg.mss);
+        if !again {
+            self.ssthresh = (lost.flight / 2).max(2 * mss);
+        }
+        self.cwnd = mss;
+        self.cut_until = lost.sent;
+    }
+    /// A notice from the network. Neither NewReno nor DCTCP reacts to one.
+    pub fn on_notice(&mut self, _notice: &Notice, _cfg: &TcpConfig) {
+        match self.law {
+            Law::NewReno | Law::Dctcp(_) => {}
+        }
+    }
+    /// The congestion window, bytes.
+    #[inline]
+    pub fn window(&self) -> u32 {
+        self.cwnd
+    }
+    /// The slow start threshold, bytes.
+    pub fn ssthresh(&self) -> u32 {
+        self.ssthresh
+    }
+    /// DCTCP's estimate α in units of 2⁻³⁰; `None` for others.
+    pub fn alpha(&self) -> Option<u32> {
+        match &self.law {
+            Law::NewReno => None,
+            Law::Dctcp(d) => Some(d.alpha()),
+        }
+    }
+}

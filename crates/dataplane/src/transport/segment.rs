@@ -1,0 +1,62 @@
+//! Packets as the two ends write them.
+
+use super::{FlowInfo, TcpConfig};
+use crate::{NO_EXT, Pkt};
+use mech::{Ecn, Flags, Head};
+use units::Time;
+
+/// A data segment, without what ECN and retransmission add.
+pub(super) fn data(flow: &FlowInfo, range: (u64, u32), rank: u64, cfg: &TcpConfig) -> Pkt {
+    let (start, len) = range;
+    let size = cfg.framing.frame(len as u16, cfg.options());
+    let head = Head {
+        flow: flow.flow,
+        src: flow.src,
+        dst: flow.dst,
+        hash: flow.hash,
+        rank: u32::try_from(rank).unwrap_or(u32::MAX),
+        size,
+        orig_size: size,
+        flags: Flags::ACK.with(Flags::PAYLOAD),
+        tos: flow.class << 5,
+        ttl: cfg.ttl,
+        ..Head::default()
+    };
+    Pkt { head, seq: start as u32, ext: NO_EXT, payload: len as u16, window: cfg.window_field(), ..Pkt::default() }
+}
+
+/// A pure ACK of everything before `next`. It is not ECN-capable (RFC 3168 §6.1.4) and has the
+/// most urgent rank.
+pub(super) fn ack(flow: &FlowInfo, next: u64, ece: bool, cfg: &TcpConfig) -> Pkt {
+    let size = cfg.framing.frame(0, 0);
+    let mut flags = Flags::ACK.with(Flags::REVERSE);
+    if ece {
+        flags = flags.with(Flags::ECE);
+    }
+    let head = Head {
+        flow: flow.flow,
+        src: flow.dst,
+        dst: flow.src,
+        hash: flow.back_hash,
+        size,
+        orig_size: size,
+        flags,
+        tos: flow.class << 5,
+        ttl: cfg.ttl,
+        ..Head::default()
+    };
+    Pkt { head, ack: next as u32, ext: NO_EXT, window: cfg.window_field(), ..Pkt::default() }
+}
+
+/// Stamps the time and the number of an emission.
+pub(super) fn stamp(pkt: &mut Pkt, now: Time, emission: &mut u32) {
+    pkt.sent = now;
+    pkt.emission = *emission;
+    *emission = emission.wrapping_add(1);
+}
+
+/// Whether it carries a congestion mark.
+#[inline]
+pub(super) fn is_marked(pkt: &Pkt) -> bool {
+    pkt.head.ecn() == Ecn::Ce
+}

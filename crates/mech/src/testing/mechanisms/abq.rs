@@ -1,0 +1,116 @@
+//! ABQ: while the queue toward a host is congested, the ACKs that come from that host are held, so
+//! that the senders lose their clock; they go in one batch each time the queue has fallen to X,
+//! with ECE set (ABQ article, fig. 2 and Algorithm 1).
+//!
+//! X is not floored when congestion begins, and is zeroed at exactly 4 MTU, as the text says.
+//! Not modelled: the older repository's window rewrite, LIFO order and coalescing.
+
+use crate::ack_hold::{AckHold, Pass};
+use crate::params::{Kind, Param, Spec, Values};
+use crate::{Act, Change, Env, Head, QueueView, Watch};
+
+/// The three states of fig. 2.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Congestion {
+    /// US: nothing is held.
+    No,
+    /// CS: everything is held.
+    Yes,
+    /// LCS: everything is held until the queue has fallen to X.
+    Light,
+}
+
+/// See the module.
+#[derive(Clone, Debug)]
+pub struct Abq {
+    k: u64,
+    mtu: u64,
+    room: u64,
+    state: Congestion,
+    /// The queue at which the next batch goes, bytes.
+    x: u64,
+    /// The longest queue since congestion began, bytes.
+    q_max: u64,
+    held: u64,
+}
+
+pub const SPEC: Spec = Spec {
+    slot: "switch.ack_hold",
+    kind: "abq",
+    doc: "ACKs from a host wait while the queue toward it is congested.",
+    cite: "ABQ fig. 2, Algorithm 1",
+    params: &[
+        Param {
+            name: "k",
+            doc: "Threshold K of the output queue.",
+            kind: Kind::Size { min: 1 },
+            default: Some("30000B"),
+        },
+        Param {
+            name: "mtu",
+            doc: "Largest frame; X is zeroed at four of them.",
+            kind: Kind::Size { min: 1 },
+            default: Some("1500B"),
+        },
+        Param {
+            name: "room",
+            doc: "ACKs that may be held.",
+            kind: Kind::Count { min: 1, max: 1 << 32 },
+            default: Some("1875"),
+        },
+    ],
+};
+
+impl Abq {
+    /// From validated parameters.
+    pub fn new(values: &Values) -> Abq {
+        Abq {
+            k: values.size("k"),
+            mtu: values.size("mtu"),
+            room: values.count("room"),
+            state: Congestion::No,
+            x: 0,
+            q_max: 0,
+            held: 0,
+        }
+    }
+    /// Algorithm 1, once for every change of the queue.
+    fn follow(&mut self, q: &QueueView, env: &mut Env) {
+        let bytes = q.view.port_backlog(q.port).1;
+        if bytes > self.k {
+            self.q_max = if self.state == Congestion::Yes { self.q_max.max(bytes) } else { bytes };
+            self.state = Congestion::Yes;
+            self.x = (self.q_max - self.k).min(self.k);
+        } else if self.state != Congestion::No && bytes <= self.x {
+            let half = self.x / 2;
+            self.x = if half > 4 * self.mtu { half } else { 0 };
+            self.state = if self.x > 0 { Congestion::Light } else { Congestion::No };
+            self.held = 0;
+            env.acts.push(Act::ReleaseHeld { port: q.port, max: u32::MAX, set_ece: true });
+        }
+    }
+}
+
+impl Watch for Abq {
+    fn changed(&mut self, q: &QueueView, _why: Change, env: &mut Env) {
+        self.follow(q, env);
+    }
+}
+
+impl AckHold for Abq {
+    fn arrive(&mut self, pkt: &Head, q: &QueueView, env: &mut Env) -> Pass {
+        self.follow(q, env);
+        match self.state {
+            Congestion::No => Pass::Forward,
+            _ if !pkt.is_pure_ack() => Pass::Forward,
+            _ if self.held == self.room => Pass::Drop,
+            _ => {
+                self.held += 1;
+                Pass::Hold
+            }
+        }
+    }
+    fn boxed(&self) -> Box<dyn AckHold> {
+        Box::new(self.clone())
+    }
+}

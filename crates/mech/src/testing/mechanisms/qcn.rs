@@ -1,0 +1,202 @@
+//! A congestion point of QCN (802.1Qau §30.2.1) that names its culprit by arrival, by occupancy of
+//! its memory, or by two samples of it (QCN-OS §III, §V-A).
+//!
+//! The feedback's sign is the paper's: above 0 is congestion. q counts every lease on the memory
+//! it follows, of its own class: waiting frames and the copies that are kept of frames which have
+//! left. The frame that completes an interval is stored already. The message goes to the culprit's
+//! source by the switch's tables.
+
+use crate::buffer::Lease;
+use crate::notify::Notify;
+use crate::params::{Kind, Param, Spec, Values};
+use crate::{Act, Change, Control, Env, Flags, FlowId, Head, QueueView, TimerId, To, Watch};
+use units::{Dur, Time};
+
+/// Whom a message is about.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Culprit {
+    Arrival,
+    Occupancy,
+    TwoSamples,
+}
+
+/// See the module.
+#[derive(Clone, Debug)]
+pub struct Qcn {
+    q_eq: i64,
+    w: i64,
+    interval: i64,
+    unit: u32,
+    class: u8,
+    culprit: Culprit,
+    jitter: bool,
+    keep_alive: Option<Dur>,
+    q_old: i64,
+    bytes_to_sample: i64,
+    stopped: bool,
+}
+
+pub const SPEC: Spec = Spec {
+    slot: "switch.notify",
+    kind: "qcn",
+    doc: "The source of a culprit flow is told how congested the queue is.",
+    cite: "IEEE 802.1Qau §30.2.1; QCN-OS §III, §V",
+    params: &[
+        Param { name: "q_eq", doc: "Set point Q_eq.", kind: Kind::Size { min: 1 }, default: Some("60KB") },
+        Param {
+            name: "w",
+            doc: "Weight of the growth of the queue.",
+            kind: Kind::Count { min: 0, max: 16 },
+            default: Some("2"),
+        },
+        Param {
+            name: "interval",
+            doc: "Bytes that arrive between samples, I_s.",
+            kind: Kind::Size { min: 1 },
+            default: Some("150KB"),
+        },
+        Param { name: "unit", doc: "Size of a buffer unit.", kind: Kind::Size { min: 1 }, default: Some("256B") },
+        Param {
+            name: "class",
+            doc: "The class that it follows.",
+            kind: Kind::Count { min: 0, max: 7 },
+            default: Some("0"),
+        },
+        Param {
+            name: "culprit",
+            doc: "Whom a message is about.",
+            kind: Kind::Choice(&["arrival", "occupancy", "two_samples"]),
+            default: Some("arrival"),
+        },
+        Param { name: "jitter", doc: "Intervals vary by 15 %.", kind: Kind::Flag, default: Some("true") },
+        Param {
+            name: "keep_alive",
+            doc: "Clock that samples while the upstream neighbour is stopped.",
+            kind: Kind::Time { min: 1 },
+            default: None,
+        },
+    ],
+};
+
+/// I_s by the upper three bits of the feedback, in 300ths of the base.
+const INTERVALS: [i64; 8] = [300, 150, 100, 75, 60, 50, 43, 37];
+
+impl Qcn {
+    /// From validated parameters.
+    pub fn new(values: &Values) -> Qcn {
+        let interval = values.size("interval") as i64;
+        Qcn {
+            q_eq: values.size("q_eq") as i64,
+            w: values.count("w") as i64,
+            interval,
+            unit: values.size("unit") as u32,
+            class: values.count("class") as u8,
+            culprit: match values.word("culprit") {
+                "occupancy" => Culprit::Occupancy,
+                "two_samples" => Culprit::TwoSamples,
+                _ => Culprit::Arrival,
+            },
+            jitter: values.flag("jitter"),
+            keep_alive: values.has("keep_alive").then(|| values.time("keep_alive")),
+            q_old: 0,
+            bytes_to_sample: interval,
+            stopped: false,
+        }
+    }
+
+    fn sample(&mut self, arrived: Option<&Head>, q: &QueueView, env: &mut Env) {
+        let mut leases = Vec::new();
+        q.view.leases(q.port, q.queue, &mut |lease| leases.extend((lease.class == self.class).then_some(*lease)));
+        let bytes: i64 = leases.iter().map(|lease| i64::from(lease.bytes)).sum();
+        let (q_off, q_delta) = (bytes - self.q_eq, bytes - self.q_old);
+        let most = self.q_eq * (2 * self.w + 1);
+        let feedback = 63 * (q_off + self.w * q_delta).clamp(0, most) / most;
+        self.q_old = bytes;
+        self.bytes_to_sample = self.interval * INTERVALS[feedback as usize / 8] / 300;
+        if self.jitter {
+            self.bytes_to_sample = self.bytes_to_sample * (850 + env.rng.below(301) as i64) / 1000;
+        }
+        if feedback == 0 {
+            return;
+        }
+        let culprit = match (self.culprit, arrived) {
+            (Culprit::Arrival, head) => head.map(|head| (head.flow, head.src)),
+            (Culprit::Occupancy, _) => self.pick(&leases, env),
+            (Culprit::TwoSamples, _) => {
+                let (a, b) = (self.pick(&leases, env), self.pick(&leases, env));
+                if more_congested(q, a.map(|a| a.0), b.map(|b| b.0)) { a } else { b }
+            }
+        };
+        if let Some((flow, source)) = culprit {
+            let cpid = u64::from(q.port.0);
+            let message = Control::Cnm { flow, feedback: feedback as u8, q_off, q_delta, cpid };
+            env.acts.push(Act::Emit(message, To::Host(source)));
+        }
+    }
+
+    /// The flow in one of the occupied units, each equally likely.
+    fn pick(&self, leases: &[Lease], env: &mut Env) -> Option<(FlowId, crate::HostId)> {
+        let units = |lease: &Lease| u64::from(lease.bytes.div_ceil(self.unit));
+        let all: u64 = leases.iter().map(units).sum();
+        let mut left = if all > 0 { env.rng.below(all) } else { return None };
+        for lease in leases {
+            match left.checked_sub(units(lease)) {
+                Some(rest) => left = rest,
+                None => return Some((lease.flow, lease.src)),
+            }
+        }
+        None
+    }
+}
+
+/// Whether the way of flow `a` is more congested than that of `b`, strictly: a tie is b's.
+fn more_congested(q: &QueueView, a: Option<FlowId>, b: Option<FlowId>) -> bool {
+    let index = |flow: Option<FlowId>| {
+        let fill = flow.and_then(|flow| q.view.path_fill(flow));
+        fill.map_or((0, 1), |fill| (fill.used, fill.limit.unwrap_or(u64::MAX)))
+    };
+    let ((a_used, a_limit), (b_used, b_limit)) = (index(a), index(b));
+    u128::from(a_used) * u128::from(b_limit) > u128::from(b_used) * u128::from(a_limit)
+}
+
+impl Watch for Qcn {
+    fn changed(&mut self, q: &QueueView, why: Change, env: &mut Env) {
+        match why {
+            Change::Enqueued(head) if head.class() == self.class && !head.flags.has(Flags::CONTROL) => {
+                self.bytes_to_sample -= i64::from(head.size);
+                if self.bytes_to_sample <= 0 {
+                    self.sample(Some(head), q, env);
+                }
+            }
+            Change::PauseSent(set) if set.has(self.class) => {
+                self.stopped = true;
+                self.arm(env);
+            }
+            Change::ResumeSent(set) if set.has(self.class) => {
+                self.stopped = false;
+                env.acts.push(Act::Arm(Time::NEVER, TimerId(0)));
+            }
+            _ => {}
+        }
+    }
+    fn timer(&mut self, _id: TimerId, q: &QueueView, env: &mut Env) {
+        if self.stopped {
+            self.sample(None, q, env);
+            self.arm(env);
+        }
+    }
+}
+
+impl Qcn {
+    fn arm(&self, env: &mut Env) {
+        if let Some(period) = self.keep_alive {
+            env.acts.push(Act::Arm(env.now + period, TimerId(0)));
+        }
+    }
+}
+
+impl Notify for Qcn {
+    fn boxed(&self) -> Box<dyn Notify> {
+        Box::new(self.clone())
+    }
+}

@@ -1,0 +1,116 @@
+//! Departures, and what mechanisms ask for besides their answers.
+
+use super::{Recorder, Watcher, Work, classes};
+use crate::testing::state::Memory;
+use crate::{Act, Acts, Change, ClassSet, Control, Env, Flags, Head, PktId, PortId, PortView, QueueId, TimerId, To};
+use units::Time;
+
+impl Recorder {
+    /// A port begins to send what its scheduler chooses.
+    pub fn start(&mut self, port: PortId) {
+        let slots = &mut self.slots[usize::from(port.0)];
+        let holds = |q: &u8| self.state.queues.get(&(port, QueueId(*q))).is_some_and(|ids| !ids.is_empty());
+        let may = |q: &u8| !slots.paused.has(QueueId(*q).class());
+        let eligible = (0..16).filter(holds).filter(may).fold(0, |bits: u16, q| bits | 1 << q);
+        let mut acts = Acts::default();
+        let mut env = Env { now: self.now, rng: &mut self.rng, acts: &mut acts };
+        let next = slots.scheduler.get().next(&PortView { view: &self.state, port, eligible }, &mut env);
+        let Some((queue, id)) = next else { return self.say(format!("{}: nothing to send", port.0)) };
+        let pkt = self.state.unqueue(id).expect("a packet that waits");
+        assert_eq!((pkt.port, pkt.queue), (port, queue), "a scheduler chose a packet of another queue");
+        self.say(format!("{}: start {}", port.0, pkt.name));
+        if self.state.memory == Memory::Output {
+            self.state.give(id);
+        }
+        self.changed((port, queue), &pkt.head, Change::Started(&pkt.head));
+        if self.state.queues[&(port, queue)].is_empty() {
+            let mut acts = Acts::default();
+            let mut env = Env { now: self.now, rng: &mut self.rng, acts: &mut acts };
+            if let Some(marking) = self.slots[usize::from(port.0)].marking.get() {
+                marking.idle(&mut env);
+            }
+        }
+        self.settle();
+    }
+    /// A frame has left the input for the fabric.
+    pub fn left(&mut self, name: &str) {
+        if self.state.memory == Memory::Input {
+            self.free(name);
+        }
+    }
+    /// The fabric's far end has acknowledged a frame.
+    pub fn acknowledged(&mut self, name: &str) {
+        assert_eq!(self.state.memory, Memory::InputUntilAck);
+        self.free(name);
+    }
+    fn free(&mut self, name: &str) {
+        let id: PktId = self.state.named(name);
+        let pkt = self.state.stored[&id].clone();
+        self.state.give(id);
+        self.changed((pkt.port, pkt.queue), &pkt.head, Change::Left(&pkt.head));
+        self.settle();
+    }
+    /// The device behind a port asks to stop these classes, or lets them go on.
+    pub fn hear(&mut self, port: PortId, stop: bool, set: ClassSet) {
+        let paused = &mut self.slots[usize::from(port.0)].paused;
+        *paused = if stop { paused.union(set) } else { paused.minus(set) };
+        let head = Head { ingress: port, ..Head::default() };
+        let why = if stop { Change::Paused(set) } else { Change::Resumed(set) };
+        self.changed((port, QueueId::normal(0)), &head, why);
+        self.settle();
+    }
+
+    /// Does what acts ask for, first in first out, until nothing is left.
+    pub(super) fn settle(&mut self) {
+        while let Some(work) = self.work.pop_front() {
+            match work {
+                Work::Packet(name, head) => self.forward((name, head)),
+                Work::Act(port, who, act) => self.perform(port, who, act),
+            }
+        }
+    }
+    fn perform(&mut self, port: PortId, who: Watcher, act: Act) {
+        match act {
+            Act::ReleaseHeld { port, max, set_ece } => self.release(port, max, set_ece),
+            Act::Emit(control, to) => self.emit(port, control, to),
+            Act::Pause(at, set) => {
+                self.say(format!("{}: pause {}", at.0, classes(set)));
+                self.sent(at, Change::PauseSent(set));
+            }
+            Act::Resume(at, set) => {
+                self.say(format!("{}: resume {}", at.0, classes(set)));
+                self.sent(at, Change::ResumeSent(set));
+            }
+            Act::Forget(id) => self.state.give(id),
+            Act::Arm(at, TimerId(id)) => {
+                self.timers.remove(&(port, who, id));
+                if at != Time::NEVER {
+                    self.timers.insert((port, who, id), at);
+                }
+            }
+        }
+    }
+    fn sent(&mut self, port: PortId, why: Change) {
+        self.changed((port, QueueId::normal(0)), &Head { ingress: port, ..Head::default() }, why);
+    }
+    fn release(&mut self, port: PortId, max: u32, set_ece: bool) {
+        for _ in 0..max {
+            let Some((name, mut head)) = self.slots[usize::from(port.0)].held.pop_front() else { return };
+            if set_ece {
+                head.flags = head.flags.with(Flags::ECE);
+            }
+            self.say(format!("{name}: release{}", if set_ece { " ece" } else { "" }));
+            self.work.push_back(Work::Packet(name, head));
+        }
+    }
+    fn emit(&mut self, port: PortId, control: Control, to: To) {
+        let Control::Cnm { flow, feedback, q_off, q_delta, .. } = control;
+        let To::Host(host) = to else { return self.say(format!("cnm: to port {to:?}")) };
+        let say = format!("cnm: to host {} flow {} fb {feedback} off {q_off} delta {q_delta}", host.0, flow.0);
+        self.say(say);
+        let mut head = Head { dst: host, flow, ingress: port, size: 64, orig_size: 64, ttl: 64, ..Head::default() };
+        head.flags = Flags::CONTROL;
+        head.set_class(7);
+        self.work.push_back(Work::Packet("cnm".to_owned(), head));
+    }
+}

@@ -1,0 +1,185 @@
+//! Reading conformance tables: cases, set-ups, packets, and parameters as a scenario writes them.
+
+use super::mechanisms::{self, Abq, Evict, Pfc, Qcn, Srpt, Trim};
+use super::state::Memory;
+use crate::ack_hold::AckHold;
+use crate::buffer::BufferSlot;
+use crate::marking::MarkingSlot;
+use crate::notify::Notify;
+use crate::overflow::OverflowSlot;
+use crate::params::{Kind, Spec, Value, Values};
+use crate::pause::Pause;
+use crate::routing::{Hop, RoutingSlot};
+use crate::scheduler::SchedulerSlot;
+use crate::{Ecn, Flags, FlowId, Head, HostId, PortId};
+use toml::{Table, Value as Toml};
+
+/// One kind of switch, slot by slot; a slot that is not named holds its plainest answer.
+pub struct Setup {
+    pub ports: u16,
+    pub switch_ports: Vec<u16>,
+    pub fib: Vec<(u32, Vec<Hop>)>,
+    pub memory: Memory,
+    /// Bytes of a packet whose payload was cut.
+    pub cut_size: u16,
+    pub ack_hold: Option<Box<dyn AckHold>>,
+    pub notify: Option<Box<dyn Notify>>,
+    pub pause: Option<Box<dyn Pause>>,
+    pub routing: RoutingSlot,
+    pub buffer: BufferSlot,
+    pub overflow: OverflowSlot,
+    pub marking: MarkingSlot,
+    pub scheduler: SchedulerSlot,
+    /// Slots are filled at these ports; empty for all.
+    pub at: Vec<u16>,
+}
+
+/// The list of texts under a key; empty where it is not there.
+pub fn texts(table: &Table, key: &str) -> Vec<String> {
+    let all = table.get(key).and_then(Toml::as_array).into_iter().flatten();
+    all.map(|text| text.as_str().expect(key).to_owned()).collect()
+}
+
+/// The text under a key; empty where it is not there.
+pub fn text<'a>(table: &'a Table, key: &str) -> &'a str {
+    table.get(key).map_or("", |value| value.as_str().expect(key))
+}
+
+fn parse(param: &'static str, kind: &Kind, text: &str) -> Value {
+    let wrong = |_| -> Value { panic!("`{text}` is no value for {param}: {kind:?}") };
+    match kind {
+        Kind::Flag => Value::Flag(text == "true"),
+        Kind::CountOrOff { .. } if text == "off" => Value::Off,
+        Kind::Count { .. } | Kind::CountOrOff { .. } => Value::Count(text.parse().expect(param)),
+        Kind::Number { .. } => Value::Number(text.parse().expect(param)),
+        Kind::Time { .. } => units::parse_dur(text).map_or_else(wrong, Value::Time),
+        Kind::Rate => units::parse_rate(text).map_or_else(wrong, Value::Rate),
+        Kind::Amount { .. } => units::parse_amount(text).map_or_else(wrong, Value::Amount),
+        Kind::Size { .. } => units::parse_bytes(text).map_or_else(wrong, Value::Size),
+        Kind::Choice(words) if !words.contains(&text) => panic!("`{text}` is not in {words:?} of {param}"),
+        Kind::Choice(_) | Kind::Text => Value::Word(text.to_owned()),
+        Kind::Texts | Kind::Numbers => panic!("{param}: lists are not written in these tables"),
+    }
+}
+
+/// The parameters of a mechanism from `name=value name=value`, the rest at their defaults.
+pub fn values(spec: &Spec, given: &str) -> Values {
+    let mut values = Values::default();
+    let mut given: Vec<_> = given.split_whitespace().map(|pair| pair.split_once('=').expect(pair)).collect();
+    for param in spec.params {
+        let own = given.iter().position(|(name, _)| *name == param.name).map(|i| given.remove(i).1);
+        if let Some(text) = own.or(param.default) {
+            values.0.insert(param.name.to_owned(), parse(param.name, &param.kind, text));
+        }
+    }
+    assert!(given.is_empty(), "{} knows no {given:?}", spec.kind);
+    values
+}
+
+/// The mechanism's name and its parameters, from `kind name=value ...`.
+fn named(slot: &str, table: &Table, plain: &str) -> (String, Values) {
+    let given = match table.get(slot) {
+        Some(_) => text(table, slot),
+        None => plain,
+    };
+    let (kind, rest) = given.split_once(' ').unwrap_or((given, ""));
+    let known = crate::catalogue().into_iter().chain(mechanisms::SPECS.iter().copied());
+    let spec = known.into_iter().find(|spec| spec.slot == format!("switch.{slot}") && spec.kind == kind);
+    let spec = spec.unwrap_or_else(|| panic!("{slot} knows no {kind}"));
+    (kind.to_owned(), values(spec, rest))
+}
+
+fn ports(text: &str) -> Vec<u16> {
+    text.split_whitespace().map(|port| port.parse().expect(text)).collect()
+}
+
+/// `9:0 1:2,3` is host 9 by port 0, host 1 by ports 2 and 3.
+fn fib(text: &str) -> Vec<(u32, Vec<Hop>)> {
+    let entry = |pair: &str| {
+        let (host, hops) = pair.split_once(':').expect(pair);
+        let hop = |port: &str| Hop { port: PortId(port.parse().expect(port)), weight: 1.0 };
+        (host.parse().expect(host), hops.split(',').map(hop).collect())
+    };
+    text.split_whitespace().map(entry).collect()
+}
+
+impl Setup {
+    /// From a `[case.switch]` table.
+    pub fn read(table: &Table) -> Setup {
+        let overflow = match named("overflow", table, "tail_drop") {
+            (kind, _) if kind == "evict" => OverflowSlot::Custom(Box::new(Evict)),
+            (kind, values) if kind == "trim" => OverflowSlot::Custom(Box::new(Trim::new(&values))),
+            (kind, values) => OverflowSlot::build(&kind, &values).expect(&kind),
+        };
+        let scheduler = match named("scheduler", table, "fifo") {
+            (kind, _) if kind == "srpt" => SchedulerSlot::Custom(Box::new(Srpt)),
+            (kind, values) => SchedulerSlot::build(&kind, &values).expect(&kind),
+        };
+        let of = |slot: &str| table.contains_key(slot).then(|| named(slot, table, "").1);
+        let (kind, values) = named("buffer", table, "unlimited");
+        let (marking, marking_values) = named("marking", table, "none");
+        let (routing, routing_values) = named("routing", table, "ecmp");
+        Setup {
+            ports: table["ports"].as_integer().expect("ports") as u16,
+            switch_ports: ports(text(table, "switches")),
+            fib: fib(text(table, "fib")),
+            memory: match text(table, "memory") {
+                "" | "output" => Memory::Output,
+                "input" => Memory::Input,
+                "input_until_ack" => Memory::InputUntilAck,
+                other => panic!("memory: {other}"),
+            },
+            cut_size: table.get("cut_size").and_then(Toml::as_integer).unwrap_or(66) as u16,
+            ack_hold: of("ack_hold").map(|v| Box::new(Abq::new(&v)) as Box<dyn AckHold>),
+            notify: of("notify").map(|v| Box::new(Qcn::new(&v)) as Box<dyn Notify>),
+            pause: of("pause").map(|v| Box::new(Pfc::new(&v)) as Box<dyn Pause>),
+            routing: RoutingSlot::build(&routing, &routing_values, 0).expect(&routing),
+            buffer: BufferSlot::build(&kind, &values).expect(&kind),
+            overflow,
+            marking: MarkingSlot::build(&marking, &marking_values).expect(&marking),
+            scheduler,
+            at: ports(text(table, "at")),
+        }
+    }
+}
+
+/// A packet from `name key=value ... flag ...`, with what `common` says of it unless it says so
+/// itself. `n=5` is five of the kind, named `name.1` to `name.5`: the count is returned too.
+pub fn packet(text: &str, common: &str) -> (String, Head, u32) {
+    let mut words = text.split_whitespace();
+    let name = words.next().expect("a packet's name").to_owned();
+    let mut head = Head { ttl: 64, size: 1500, ..Head::default() };
+    let mut many = 1;
+    for word in common.split_whitespace().chain(words) {
+        let Some((key, value)) = word.split_once('=') else {
+            match word {
+                "ect" => head.set_ecn(Ecn::Ect0),
+                "data" => head.flags = head.flags.with(Flags::PAYLOAD),
+                "ack" => head.flags = head.flags.with(Flags::ACK),
+                "syn" => head.flags = head.flags.with(Flags::SYN),
+                "fin" => head.flags = head.flags.with(Flags::FIN),
+                "cpa" => head.flags = head.flags.with(Flags::CPA),
+                "ppl" => head.flags = head.flags.with(Flags::PPL),
+                other => panic!("`{other}` says nothing of a packet"),
+            }
+            continue;
+        };
+        let number: u32 = value.parse().unwrap_or_else(|_| panic!("{word}"));
+        match key {
+            "in" => head.ingress = PortId(number as u16),
+            "src" => head.src = HostId(number),
+            "dst" => head.dst = HostId(number),
+            "flow" => head.flow = FlowId(number),
+            "hash" => head.hash = number,
+            "size" => head.size = number as u16,
+            "class" => head.set_class(number as u8),
+            "rank" => head.rank = number,
+            "ttl" => head.ttl = number as u8,
+            "np" => head.bounces = number as u8,
+            "n" => many = number,
+            other => panic!("`{other}` says nothing of a packet"),
+        }
+    }
+    head.orig_size = head.size;
+    (name, head, many)
+}

@@ -1,0 +1,197 @@
+//! What the recording dataplane holds: packets in queues, leases on memory, tables.
+
+use crate::buffer::{Buffer, BufferSlot, Lease, PerPort, Use};
+use crate::routing::{Hop, RoutingSlot};
+use crate::{Fill, FlowId, Head, HostId, PktId, PortId, QueueId, View};
+use std::collections::{BTreeMap, VecDeque};
+use units::Bytes;
+
+/// When memory is given back, and whose limit it counts against.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Memory {
+    /// The output port's; back at the start of transmission.
+    #[default]
+    Output,
+    /// The input port's; back when the frame has left for the fabric.
+    Input,
+    /// The input port's; back when the end-to-end ACK comes.
+    InputUntilAck,
+}
+
+/// A packet that waits, or of which a copy is kept.
+#[derive(Clone, Debug)]
+pub struct Stored {
+    pub name: String,
+    pub head: Head,
+    pub port: PortId,
+    pub queue: QueueId,
+    pub stamp: u64,
+}
+
+/// Ports, queues, memory and tables.
+pub struct State {
+    pub ports: u16,
+    pub switch_ports: Vec<u16>,
+    pub fib: BTreeMap<u32, Vec<Hop>>,
+    pub routing: RoutingSlot,
+    pub buffer: BufferSlot,
+    pub bounce: Option<PerPort>,
+    pub memory: Memory,
+    /// The port that the packet being decided came in by.
+    pub ingress: PortId,
+    pub stored: BTreeMap<PktId, Stored>,
+    pub queues: BTreeMap<(PortId, QueueId), VecDeque<PktId>>,
+    pub leases: Vec<PktId>,
+    next: u64,
+}
+
+impl State {
+    pub fn new(ports: u16, routing: RoutingSlot, buffer: BufferSlot) -> State {
+        State {
+            ports,
+            switch_ports: Vec::new(),
+            fib: BTreeMap::new(),
+            routing,
+            buffer: buffer.for_ports(ports),
+            bounce: None,
+            memory: Memory::Output,
+            ingress: PortId(0),
+            stored: BTreeMap::new(),
+            queues: BTreeMap::new(),
+            leases: Vec::new(),
+            next: 0,
+        }
+    }
+    /// Where a packet's bytes count: a port, and the number of its bounce queue, if in one.
+    fn account(&self, pkt: &Stored) -> (PortId, Option<u8>) {
+        match self.memory {
+            Memory::Output => (pkt.port, pkt.queue.is_bounce().then_some(pkt.queue.0)),
+            _ => (pkt.head.ingress, None),
+        }
+    }
+    fn asked(&self, port: PortId, queue: QueueId) -> (PortId, Option<u8>) {
+        match self.memory {
+            Memory::Output => (port, queue.is_bounce().then_some(queue.0)),
+            _ => (self.ingress, None),
+        }
+    }
+    fn lent(&self) -> impl Iterator<Item = &Stored> {
+        self.leases.iter().filter_map(|id| self.stored.get(id))
+    }
+    fn usage(&self, account: (PortId, Option<u8>)) -> Use {
+        let mut now = Use::default();
+        let mut ports = BTreeMap::<PortId, u64>::new();
+        for pkt in self.lent() {
+            let size = u64::from(pkt.head.size);
+            let own = self.account(pkt);
+            if own == account {
+                now.packets += 1;
+                now.bytes += size;
+            }
+            if own.1.is_none() {
+                now.pool_bytes += size;
+                *ports.entry(own.0).or_default() += size;
+            }
+        }
+        let reserved = self.buffer.get().reserved();
+        now.pool_shared_bytes = ports.values().map(|bytes| bytes.saturating_sub(reserved)).sum();
+        now
+    }
+    fn lender(&self, account: (PortId, Option<u8>)) -> &dyn Buffer {
+        match (&self.bounce, account.1) {
+            (Some(bounce), Some(_)) => bounce,
+            _ => self.buffer.get(),
+        }
+    }
+    /// Whether a frame is accepted with so much room beyond the limit.
+    pub fn accepts(&self, to: (PortId, QueueId), size: u16, extra: Bytes) -> bool {
+        let account = self.asked(to.0, to.1);
+        self.lender(account).admits_beyond(&self.usage(account), size, extra)
+    }
+    pub fn push(&mut self, name: String, head: Head, to: (PortId, QueueId)) -> PktId {
+        self.next += 1;
+        let id = PktId(self.next as u32);
+        self.stored.insert(id, Stored { name, head, port: to.0, queue: to.1, stamp: self.next });
+        self.queues.entry(to).or_default().push_back(id);
+        self.leases.push(id);
+        id
+    }
+    /// Puts so many packets of a kind into a queue.
+    pub fn fill_up(&mut self, n: u32, head: Head, to: (PortId, QueueId)) {
+        for _ in 0..n {
+            self.push(String::new(), head, to);
+        }
+    }
+    /// Takes a packet out of its queue; its memory stays lent.
+    pub fn unqueue(&mut self, id: PktId) -> Option<Stored> {
+        let pkt = self.stored.get(&id)?.clone();
+        let queue = self.queues.get_mut(&(pkt.port, pkt.queue))?;
+        let at = queue.iter().position(|other| *other == id)?;
+        queue.remove(at);
+        Some(pkt)
+    }
+    /// Gives a packet's memory back.
+    pub fn give(&mut self, id: PktId) {
+        self.leases.retain(|other| *other != id);
+        self.stored.remove(&id);
+    }
+    pub fn named(&self, name: &str) -> PktId {
+        let found = self.stored.iter().find(|(_, pkt)| pkt.name == name);
+        *found.unwrap_or_else(|| panic!("no packet `{name}` in memory")).0
+    }
+    fn waiting(&self, port: PortId, queue: QueueId) -> impl Iterator<Item = (PktId, &Stored)> {
+        let ids = self.queues.get(&(port, queue)).into_iter().flatten();
+        ids.filter_map(|id| self.stored.get(id).map(|pkt| (*id, pkt)))
+    }
+}
+
+impl View for State {
+    fn ports(&self) -> u16 {
+        self.ports
+    }
+    fn fits(&self, port: PortId, queue: QueueId, size: u16) -> bool {
+        self.accepts((port, queue), size, Bytes(0))
+    }
+    fn fill(&self, port: PortId, queue: QueueId) -> Fill {
+        let account = self.asked(port, queue);
+        self.lender(account).fill(&self.usage(account))
+    }
+    fn backlog(&self, port: PortId, queue: QueueId) -> (u32, u64) {
+        let sum = |(n, bytes): (u32, u64), (_, pkt): (PktId, &Stored)| (n + 1, bytes + u64::from(pkt.head.size));
+        self.waiting(port, queue).fold((0, 0), sum)
+    }
+    fn is_switch(&self, port: PortId) -> bool {
+        self.switch_ports.contains(&port.0)
+    }
+    fn port_toward(&self, host: HostId, hash: u32) -> Option<PortId> {
+        let hops = self.fib.get(&host.0)?;
+        let place = if hops.len() > 1 { self.routing.peek().table(hash, hops) } else { 0 };
+        hops.get(place).map(|hop| hop.port)
+    }
+    fn first(&self, port: PortId, queue: QueueId) -> Option<(PktId, u64)> {
+        self.waiting(port, queue).next().map(|(id, pkt)| (id, pkt.stamp))
+    }
+    fn visit(&self, port: PortId, queue: QueueId, each: &mut dyn FnMut(PktId, &Head)) {
+        self.waiting(port, queue).for_each(|(id, pkt)| each(id, &pkt.head));
+    }
+    fn leases(&self, port: PortId, queue: QueueId, each: &mut dyn FnMut(&Lease)) {
+        let account = match self.memory {
+            Memory::Output => self.asked(port, queue),
+            _ => (port, None),
+        };
+        for pkt in self.lent().filter(|pkt| self.account(pkt) == account) {
+            let Head { flow, src, ingress, size, .. } = pkt.head;
+            each(&Lease { flow, src, ingress, class: pkt.head.class(), bytes: u32::from(size) });
+        }
+    }
+    fn lent(&self, ingress: PortId, class: u8) -> u64 {
+        let of_class = |pkt: &&Stored| pkt.head.ingress == ingress && pkt.head.class() == class;
+        State::lent(self).filter(of_class).map(|pkt| u64::from(pkt.head.size)).sum()
+    }
+    /// The one buffer on the way here is the queue of the port that the flow leaves by.
+    fn path_fill(&self, flow: FlowId) -> Option<Fill> {
+        let pkt = State::lent(self).find(|pkt| pkt.head.flow == flow)?;
+        let waiting = self.backlog(pkt.port, pkt.queue).1;
+        Some(Fill { used: waiting, limit: Some(10_000) })
+    }
+}

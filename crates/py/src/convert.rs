@@ -1,0 +1,95 @@
+//! Results as Python takes them: JSON text and plain buffers.
+
+use pyo3::prelude::*;
+use pyo3::types::{PyBytes, PyDict};
+use scenario::Scenario;
+use scenario::memory::switch_memory;
+use serde_json::{Value, json};
+use sim::{Column, Results, Stop};
+use units::Amount;
+
+fn amount_json(amount: Option<Amount>) -> Value {
+    match amount {
+        None => Value::Null,
+        Some(Amount::Packets(n)) => json!({ "packets": n }),
+        Some(Amount::Bytes(n)) => json!({ "bytes": n }),
+    }
+}
+
+/// The memory of a variant's switches.
+pub(crate) fn memory_json(scenario: &Scenario) -> Value {
+    let group = |g: &scenario::memory::SwitchMemory| {
+        json!({
+            "tier": g.tier,
+            "count": g.count,
+            "ports": g.ports,
+            "buffer": g.buffer.map(|a| a.to_string()),
+            "bounce": g.bounce.map(|a| a.to_string()),
+            "total": amount_json(g.total()),
+        })
+    };
+    json!({ "switches": switch_memory(scenario).iter().map(group).collect::<Vec<_>>() })
+}
+
+/// What a run was and how it ended.
+pub(crate) fn summary_json(scenario: &Scenario, seed: u64, results: &Results) -> Value {
+    let node = |(i, n): (usize, &scenario::topology::Node)| json!({ "name": n.name, "tier": n.tier, "host": (i as u32) < scenario.topology.hosts });
+    let traffic = |t: &scenario::traffic::Traffic| {
+        let offered = t
+            .offered()
+            .map(|o| json!({ "fraction": o.fraction, "of": o.of.name(), "bytes": o.bytes.name(), "bps": o.bps }));
+        json!({ "name": t.name, "offered": offered })
+    };
+    let stop = match results.progress.stop {
+        Some(Stop::Done) => "done",
+        Some(Stop::DrainedOut) => "drained_out",
+        Some(Stop::MaxEvents) => "max_events",
+        None => "abandoned",
+    };
+    json!({
+        "variant": scenario.variant,
+        "seed": seed,
+        "nodes": scenario.topology.nodes.iter().enumerate().map(node).collect::<Vec<_>>(),
+        "traffic": scenario.traffic.iter().map(traffic).collect::<Vec<_>>(),
+        "bin_ps": scenario.measure.bin.0,
+        "end_ps": results.progress.now.0,
+        "window_ps": [scenario.measure.from.0, scenario.measure.to.0],
+        "drain_ps": scenario.measure.drain.0,
+        "allow_unfinished": scenario.measure.allow_unfinished,
+        "stop": stop,
+        "events": results.progress.events,
+        "hops": results.progress.hops,
+        "conserved": results.conserved,
+        "flows": {
+            "started": results.progress.started - results.raw,
+            "completed": results.progress.completed,
+            "measured": results.measured,
+            "unfinished": results.unfinished,
+            "raw": results.raw,
+        },
+    })
+}
+
+fn buffer<const N: usize, T: Copy>(values: &[T], bytes: impl Fn(T) -> [u8; N]) -> Vec<u8> {
+    values.iter().flat_map(|v| bytes(*v)).collect()
+}
+
+/// Every table as `{column: (type, bytes)}`.
+pub(crate) fn tables<'py>(py: Python<'py>, results: &Results) -> PyResult<Bound<'py, PyDict>> {
+    let all = PyDict::new(py);
+    for table in &results.tables {
+        let columns = PyDict::new(py);
+        for (name, column) in &table.columns {
+            let (kind, bytes) = match column {
+                Column::U8(v) => ("u8", v.clone()),
+                Column::U16(v) => ("u16", buffer(v, u16::to_le_bytes)),
+                Column::U32(v) => ("u32", buffer(v, u32::to_le_bytes)),
+                Column::U64(v) => ("u64", buffer(v, u64::to_le_bytes)),
+                Column::F64(v) => ("f64", buffer(v, f64::to_le_bytes)),
+            };
+            columns.set_item(name, (kind, PyBytes::new(py, &bytes)))?;
+        }
+        all.set_item(table.name, columns)?;
+    }
+    Ok(all)
+}

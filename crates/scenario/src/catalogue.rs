@@ -1,0 +1,56 @@
+//! Everything that a scenario may name, as data for help and documents.
+
+use crate::load::{allowed, specs};
+use crate::settings;
+use mech::params::{Kind, Param, Spec};
+use serde_json::{Value as Json, json};
+
+/// Every declaration in the order of the file: settings, topologies, framings, mechanisms slot by
+/// slot, transports, traffic.
+pub(crate) fn all() -> Vec<&'static Spec> {
+    let [topologies, transports, traffic] = specs().map(|(_, specs)| specs.to_vec());
+    let tables = settings::TABLES.to_vec();
+    [tables, topologies, settings::FRAMING.to_vec(), mech::catalogue(), transports, traffic].concat()
+}
+
+/// A list of `{slot, kind, doc, cite, params: [{name, doc, type, required, default, allowed}]}`: mechanisms,
+/// topologies, transports, traffic and the fixed tables (whose `kind` is empty). `default` is
+/// text, null where the parameter must be given or has no value when left out; `allowed` says in
+/// words what values it takes.
+pub fn catalogue_json() -> Json {
+    all().into_iter().map(spec).collect()
+}
+
+fn spec(spec: &Spec) -> Json {
+    let params: Vec<Json> = spec.params.iter().map(param).collect();
+    json!({ "slot": spec.slot, "kind": spec.kind, "doc": spec.doc, "cite": spec.cite, "params": params })
+}
+
+fn param(param: &Param) -> Json {
+    json!({
+        "name": param.name,
+        "doc": param.doc,
+        "type": type_name(&param.kind),
+        "required": param.default.is_none(),
+        "default": param.default.filter(|text| !text.is_empty()),
+        "allowed": allowed(param),
+    })
+}
+
+/// One word for a kind of value.
+fn type_name(kind: &Kind) -> &'static str {
+    match kind {
+        Kind::Flag => "flag",
+        Kind::Count { .. } => "count",
+        Kind::CountOrOff { .. } => "count_or_off",
+        Kind::Number { .. } => "number",
+        Kind::Time { .. } => "time",
+        Kind::Rate => "rate",
+        Kind::Amount { .. } => "amount",
+        Kind::Size { .. } => "size",
+        Kind::Choice(_) => "choice",
+        Kind::Text => "text",
+        Kind::Texts => "texts",
+        Kind::Numbers => "numbers",
+    }
+}

@@ -1,0 +1,102 @@
+//! What is wrong with a scenario, where, and what would be right.
+
+use core::fmt;
+
+/// One thing that is wrong.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub struct Diagnostic {
+    /// The file, as it was named; `--set` where a setting of the command line is at fault.
+    pub file: String,
+    /// The line, counted from 1; 0 where there is none.
+    pub line: usize,
+    /// The dotted path of the key; empty where the whole text is at fault.
+    pub field: String,
+    /// What was found and what is expected.
+    pub message: String,
+}
+
+impl fmt::Display for Diagnostic {
+    /// `file:line: field: found X; expected Y`, without the parts that there are none of.
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.file)?;
+        if self.line > 0 {
+            write!(f, ":{}", self.line)?;
+        }
+        if !self.field.is_empty() {
+            write!(f, ": {}", self.field)?;
+        }
+        write!(f, ": {}", self.message)
+    }
+}
+
+impl std::error::Error for Diagnostic {}
+
+/// `found X; expected Y`.
+pub(crate) fn message(found: impl fmt::Display, rule: impl fmt::Display) -> String {
+    format!("found {found}; expected {rule}")
+}
+
+/// The word among `words` that was probably meant by `typed`, if one is near enough.
+pub(crate) fn nearest<'a>(typed: &str, words: impl IntoIterator<Item = &'a str>) -> Option<&'a str> {
+    let most = (typed.chars().count() / 3).max(1);
+    let near = words.into_iter().map(|word| (distance(typed, word), word));
+    near.filter(|(d, _)| *d <= most).min_by_key(|(d, _)| *d).map(|(_, word)| word)
+}
+
+/// `one of a, b, c`, with the one that was probably meant.
+pub(crate) fn one_of<'a>(typed: &str, words: impl IntoIterator<Item = &'a str> + Clone) -> String {
+    let all: Vec<&str> = words.clone().into_iter().collect();
+    let shown = all.iter().take(24).map(|w| format!("`{w}`")).collect::<Vec<_>>().join(", ");
+    let more = if all.len() > 24 { format!(" and {} more", all.len() - 24) } else { String::new() };
+    let list = match all.len() {
+        0 => "nothing".to_string(),
+        1 => shown,
+        _ => format!("one of {shown}{more}"),
+    };
+    match nearest(typed, words) {
+        Some(word) if all.len() > 1 => format!("{list} (did you mean `{word}`?)"),
+        _ => list,
+    }
+}
+
+/// Edits between two words: insertions, deletions, replacements, and neighbours swapped.
+fn distance(a: &str, b: &str) -> usize {
+    let (a, b): (Vec<char>, Vec<char>) = (a.chars().collect(), b.chars().collect());
+    if a.len().abs_diff(b.len()) > 8 || a.len() > 64 {
+        return usize::MAX;
+    }
+    let mut rows = vec![(0..=b.len()).collect::<Vec<_>>()];
+    for i in 1..=a.len() {
+        let mut row = vec![i; b.len() + 1];
+        for j in 1..=b.len() {
+            let replaced = rows[i - 1][j - 1] + usize::from(a[i - 1] != b[j - 1]);
+            row[j] = replaced.min(rows[i - 1][j] + 1).min(row[j - 1] + 1);
+            if i > 1 && j > 1 && a[i - 1] == b[j - 2] && a[i - 2] == b[j - 1] {
+                row[j] = row[j].min(rows[i - 2][j - 2] + 1);
+            }
+        }
+        rows.push(row);
+    }
+    rows[a.len()][b.len()]
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_slip_of_the_keys_is_recognised_and_another_word_is_not() {
+        assert_eq!(nearest("thetta", ["theta", "lambda"]), Some("theta"));
+        assert_eq!(nearest("lamdba", ["theta", "lambda"]), Some("lambda"));
+        assert_eq!(nearest("frequency", ["theta", "lambda"]), None);
+        assert_eq!(nearest("k", ["kind", "link"]), None);
+    }
+
+    #[test]
+    fn a_diagnostic_without_a_line_or_a_field_leaves_them_out() {
+        let mut d = Diagnostic { file: "--set".into(), line: 0, field: "seed".into(), message: message("x", "y") };
+        assert_eq!(d.to_string(), "--set: seed: found x; expected y");
+        (d.file, d.line, d.field) = ("a.toml".into(), 7, String::new());
+        assert_eq!(d.to_string(), "a.toml:7: found x; expected y");
+    }
+}

@@ -1,0 +1,164 @@
+//! Where the loader hands over to those who build networks and traffic: every call to them is here.
+
+use super::Source;
+use super::fields::{Faults, NAME_RULE, Wanted, choice, is_name, read, table};
+use super::resolved;
+
+use super::tree::{Data, Node};
+use crate::diag::message;
+use crate::fault::Fault;
+use crate::model::Choice;
+use crate::settings;
+use crate::topology::Topology;
+use crate::{topology, traffic};
+use dataplane::{Framing, transport};
+use mech::params::Spec;
+use std::cell::RefCell;
+use std::collections::BTreeMap;
+use topology::{CustomGraph, CustomLink, CustomNode};
+use units::Dur;
+
+/// More hosts than this are refused.
+const MOST_HOSTS: usize = 1_000_000;
+/// More entries of traffic than this are refused: flows are numbered by them in 16 bits.
+const MOST_TRAFFIC: usize = 65_535;
+
+/// The topologies, transports and kinds of traffic that a scenario may name.
+pub(crate) fn specs() -> [(&'static str, &'static [&'static Spec]); 3] {
+    [("topology", topology::SPECS), ("transport", transport::SPECS), ("traffic", traffic::SPECS)]
+}
+
+/// The network, and what it was made from.
+pub(super) fn network(scenario: &Node, faults: &mut Faults) -> Option<(Choice, Topology)> {
+    let table = table(scenario, "topology", faults)?;
+    let custom = table.get("kind").and_then(Node::text) == Some("custom");
+    let others: &[&str] = if custom { &["node", "link"] } else { &[] };
+    let made = choice(&table, (topology::SPECS, None), (&[], others), faults);
+    let graph = if custom { Some(graph(&table, faults)?) } else { None };
+    let made = made?;
+    match topology::build(&made.kind, &made.values, graph.as_ref()) {
+        Ok(network) if network.hosts as usize > MOST_HOSTS => {
+            let found = format!("{} hosts", network.hosts);
+            faults.add(&table.at, message(found, format!("at most {MOST_HOSTS} hosts")));
+            None
+        }
+        Ok(network) => Some((made, network)),
+        Err(wrong) => {
+            faults.add_all(&table, wrong.into_iter().map(as_written).collect());
+            None
+        }
+    }
+}
+
+/// A fault of a graph, by the keys of the file: `nodes[3].name` stands in `node.3.name`.
+fn as_written(fault: Fault) -> Fault {
+    let field = fault.field.replace("nodes", "node").replace("links", "link").replace('[', ".").replace(']', "");
+    Fault { field, ..fault }
+}
+
+fn graph(table: &Node, faults: &mut Faults) -> Option<CustomGraph> {
+    let before = faults.count;
+    let (nodes, links) = (entries(table, "node", faults), entries(table, "link", faults));
+    if nodes.len() > 2 * MOST_HOSTS {
+        let found = format!("{} nodes", nodes.len());
+        faults.add(&table.at, message(found, format!("at most {} nodes", 2 * MOST_HOSTS)));
+        return None;
+    }
+    let mut graph = CustomGraph::default();
+    for node in nodes {
+        let Some(values) = read(node, Wanted::of(settings::NODE.params), faults) else { continue };
+        let name = values.word("name").to_string();
+        let tier = if values.has("tier") { values.word("tier").to_string() } else { String::new() };
+        graph.nodes.push(CustomNode { name, host: values.word("kind") == "host", tier });
+    }
+    for link in links {
+        let Some(values) = read(link, Wanted::of(settings::LINK.params), faults) else { continue };
+        let (a, b) = (values.word("a").to_string(), values.word("b").to_string());
+        let (rate, delay, weight) = (values.rate("rate"), values.time("delay"), values.number("weight"));
+        graph.links.push(CustomLink { a, b, rate, delay, weight });
+    }
+    (faults.count == before).then_some(graph)
+}
+
+/// The tables of a list of tables; none where it is missing or something else.
+pub(super) fn entries<'a>(parent: &'a Node, key: &str, faults: &mut Faults) -> Vec<&'a Node> {
+    let Some(list) = parent.get(key) else { return Vec::new() };
+    let Data::List(items) = &list.data else {
+        faults.add(&list.at, message(list.shown(), format!("a list of tables, [[{}]]", list.at.path)));
+        return Vec::new();
+    };
+    let is_table = |item: &&Node| matches!(item.data, Data::Table(_));
+    for item in items.iter().filter(|item| !is_table(item)) {
+        faults.add(&item.at, message(item.shown(), "a table"));
+    }
+    items.iter().filter(is_table).collect()
+}
+
+/// The transport of all flows.
+pub(super) fn transport(scenario: &Node, faults: &mut Faults) -> Option<Choice> {
+    let table = table(scenario, "transport", faults)?;
+    let made = choice(&table, (transport::SPECS, Some(settings::TRANSPORT)), (&[], &[]), faults)?;
+    match transport::TcpConfig::check(&made.values) {
+        Ok(()) => Some(made),
+        Err((field, rule)) => {
+            let found = made.values.0.get(field).map_or_else(String::new, resolved::text);
+            let rule = rule.strip_prefix("must ").map_or_else(|| rule.to_string(), |rest| format!("it to {rest}"));
+            faults.add(&table.find(field), message(found, rule));
+            None
+        }
+    }
+}
+
+/// What traffic is built with; absent where that is wrong itself.
+#[derive(Clone, Copy)]
+pub(super) struct Ground<'a> {
+    pub topology: Option<&'a Topology>,
+    pub duration: Option<Dur>,
+    pub framing: Option<Framing>,
+}
+
+/// The entries of `[[traffic]]`, each with what it was made from.
+pub(super) fn all_traffic(
+    scenario: &Node,
+    ground: Ground,
+    (source, notes): (&Source, &RefCell<Vec<String>>),
+    faults: &mut Faults,
+) -> Vec<(Choice, crate::traffic::Traffic)> {
+    let items = entries(scenario, "traffic", faults);
+    if scenario.get("traffic").is_none_or(|list| matches!(&list.data, Data::List(items) if items.is_empty())) {
+        faults.add(&scenario.find("traffic"), message("nothing", "at least one [[traffic]]"));
+    }
+    if items.len() > MOST_TRAFFIC {
+        let found = format!("{} entries", items.len());
+        faults.add(&scenario.find("traffic"), message(found, format!("at most {MOST_TRAFFIC}")));
+        return Vec::new();
+    }
+    let mut names = BTreeMap::new();
+    let mut all = Vec::new();
+    for item in items {
+        let made = choice(item, (traffic::SPECS, None), (settings::TRAFFIC.params, &[]), faults);
+        if let Some(name) = item.get("name").and_then(Node::text) {
+            check_name(item, name, &mut names, faults);
+        }
+        let Some(made) = made else { continue };
+        let (Some(topology), Some(duration), Some(framing)) = (ground.topology, ground.duration, ground.framing) else {
+            continue;
+        };
+        let context = traffic::Context { topology, duration, framing, files: &*source.files, notes };
+        match crate::traffic::Traffic::build(made.values.word("name"), &made.kind, &made.values, &context) {
+            Ok(built) => all.push((made, built)),
+            Err(wrong) => faults.add_all(item, wrong),
+        }
+    }
+    all
+}
+
+fn check_name<'a>(item: &Node, name: &'a str, names: &mut BTreeMap<&'a str, usize>, faults: &mut Faults) {
+    let at = item.find("name");
+    if !is_name(name) {
+        faults.add(&at, message(format!("{name:?}"), NAME_RULE));
+    } else if let Some(line) = names.insert(name, at.line) {
+        let found = format!("\"{name}\", the name of the entry of line {line} too");
+        faults.add(&at, message(found, "a name of its own for every entry"));
+    }
+}

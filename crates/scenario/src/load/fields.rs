@@ -1,0 +1,199 @@
+//! One table of a scenario, against the parameters that are declared for it.
+
+use super::tree::{At, Data, Node, join};
+use super::value;
+use crate::diag::{Diagnostic, message, one_of};
+use crate::fault::Fault;
+use crate::model::Choice;
+use mech::params::{Param, Spec, Values};
+use std::borrow::Cow;
+use std::collections::BTreeSet;
+
+/// Collects what is wrong.
+pub(super) struct Faults {
+    file: String,
+    pub found: Vec<Diagnostic>,
+    seen: BTreeSet<Diagnostic>,
+    /// How often something was wrong: what two variants share is found twice and kept once.
+    pub count: usize,
+}
+
+impl Faults {
+    pub fn new(file: &str) -> Faults {
+        Faults { file: file.into(), found: Vec::new(), seen: BTreeSet::new(), count: 0 }
+    }
+    /// Something is wrong at a place.
+    pub fn add(&mut self, at: &At, message: String) {
+        self.count += 1;
+        let (file, line) = match at.set {
+            Some(_) => ("--set".to_string(), 0),
+            None => (self.file.clone(), at.line),
+        };
+        let diagnostic = Diagnostic { file, line, field: at.path.clone(), message };
+        if self.seen.insert(diagnostic.clone()) {
+            self.found.push(diagnostic);
+        }
+    }
+    /// Faults that a builder found in a table.
+    pub fn add_all(&mut self, table: &Node, faults: Vec<Fault>) {
+        for fault in faults {
+            self.add(&table.find(&fault.field), message(fault.found, fault.rule));
+        }
+    }
+}
+
+/// The parameters of a table, and the keys that others read.
+#[derive(Clone, Copy)]
+pub(super) struct Wanted<'a> {
+    /// What is read here: of the kind, and of every kind.
+    pub params: [&'a [Param]; 2],
+    /// Keys that are known, and read elsewhere.
+    pub others: &'a [&'a str],
+}
+
+impl<'a> Wanted<'a> {
+    pub fn of(params: &'a [Param]) -> Wanted<'a> {
+        Wanted { params: [params, &[]], others: &[] }
+    }
+    fn all(&self) -> impl Iterator<Item = &'a Param> + Clone + use<'a> {
+        let [first, second] = self.params;
+        first.iter().chain(second)
+    }
+    /// The keys that may stand below a dotted prefix.
+    fn keys(&self, prefix: &str) -> Vec<&'a str> {
+        let mut keys = Vec::new();
+        for param in self.all() {
+            let rest = if prefix.is_empty() { Some(param.name) } else { below(param.name, prefix) };
+            let key = rest.and_then(|rest| rest.split('.').next());
+            keys.extend(key.filter(|key| !keys.contains(key)));
+        }
+        if prefix.is_empty() {
+            keys.extend(self.others);
+        }
+        keys.sort_by_key(|key| *key != "kind");
+        keys
+    }
+}
+
+/// The part of a dotted name below a prefix.
+fn below<'a>(name: &'a str, prefix: &str) -> Option<&'a str> {
+    name.strip_prefix(prefix)?.strip_prefix('.')
+}
+
+/// The values of a table, defaults filled in. What is wrong is added to `faults`; a value that is
+/// wrong is absent, so the result is only to be used where nothing was added.
+pub(super) fn read(table: &Node, wanted: Wanted, faults: &mut Faults) -> Option<Values> {
+    let before = faults.count;
+    let mut values = Values::default();
+    let mut given = Vec::new();
+    flatten(table, "", &wanted, &mut |param, node| {
+        given.push(param.name);
+        let Some(node) = node else { return };
+        match value::read(param, node) {
+            Ok(Some(value)) => drop(values.0.insert(param.name.into(), value)),
+            Ok(None) => (),
+            Err(message) => faults.add(&node.at, message),
+        }
+    })
+    .into_iter()
+    .for_each(|(at, message)| faults.add(&at, message));
+    for param in wanted.all().filter(|param| !given.contains(&param.name)) {
+        match value::default(param) {
+            Some(value) => drop(values.0.entry(param.name.into()).or_insert(value)),
+            None if param.default.is_none() => {
+                faults.add(&table.find(param.name), message("nothing", value::allowed(param)));
+            }
+            None => (),
+        }
+    }
+    (faults.count == before).then_some(values)
+}
+
+/// Calls `each` for every parameter that a table gives, without a value where a table was expected
+/// on the way to it; what else the table holds comes back.
+fn flatten<'a>(
+    table: &Node,
+    prefix: &str,
+    wanted: &Wanted<'a>,
+    each: &mut dyn FnMut(&'a Param, Option<&Node>),
+) -> Vec<(At, String)> {
+    let mut wrong = Vec::new();
+    for (key, node) in table.entries() {
+        let name = join(prefix, key);
+        if let Some(param) = wanted.all().find(|param| param.name == name) {
+            each(param, Some(node));
+        } else if prefix.is_empty() && wanted.others.contains(&key.as_str()) {
+            continue;
+        } else if wanted.all().any(|param| below(param.name, &name).is_some()) {
+            match node.data {
+                Data::Table(_) => wrong.extend(flatten(node, &name, wanted, each)),
+                _ => {
+                    let keys = wanted.keys(&name).join(", ");
+                    wrong.push((node.at.clone(), message(node.shown(), format!("a table of {keys}"))));
+                    wanted.all().filter(|param| below(param.name, &name).is_some()).for_each(|param| each(param, None));
+                }
+            }
+        } else {
+            let found = format!("unknown key `{key}`");
+            wrong.push((node.at.clone(), message(found, one_of(key, wanted.keys(prefix)))));
+        }
+    }
+    wrong
+}
+
+/// The table of a key; the place where it should be, as an empty table, where there is none.
+pub(super) fn table<'a>(parent: &'a Node, key: &str, faults: &mut Faults) -> Option<Cow<'a, Node>> {
+    match parent.get(key) {
+        None => Some(Cow::Owned(Node::table(parent.lacks(key)))),
+        Some(node) if matches!(node.data, Data::Table(_)) => Some(Cow::Borrowed(node)),
+        Some(node) => {
+            faults.add(&node.at, message(node.shown(), "a table"));
+            None
+        }
+    }
+}
+
+/// What the `kind` of a table names, `default` where it has none.
+pub(super) fn kind(
+    table: &Node,
+    specs: &[&'static Spec],
+    default: Option<&str>,
+    faults: &mut Faults,
+) -> Option<&'static Spec> {
+    let kinds = || specs.iter().map(|spec| spec.kind);
+    let (at, found, typed) = match table.get("kind") {
+        Some(node) => match node.text() {
+            Some(text) => (node.at.clone(), node.shown(), text),
+            None => (node.at.clone(), node.shown(), ""),
+        },
+        None => (table.lacks("kind"), "nothing".to_string(), default.unwrap_or("")),
+    };
+    let spec = specs.iter().find(|spec| spec.kind == typed).copied();
+    if spec.is_none() {
+        faults.add(&at, message(found, one_of(typed, kinds().collect::<Vec<_>>())));
+    }
+    spec
+}
+
+/// What a table with a `kind` chooses, with its values. `common` are parameters of every kind,
+/// `others` keys that are read elsewhere.
+pub(super) fn choice(
+    table: &Node,
+    (specs, default): (&[&'static Spec], Option<&str>),
+    (common, others): (&[Param], &[&str]),
+    faults: &mut Faults,
+) -> Option<Choice> {
+    let spec = kind(table, specs, default, faults)?;
+    let others = [&["kind"], others].concat();
+    let values = read(table, Wanted { params: [spec.params, common], others: &others }, faults)?;
+    Some(Choice { kind: spec.kind.to_string(), values })
+}
+
+/// Whether a text may name a variant, a folder of results, a kind of traffic.
+pub(super) fn is_name(text: &str) -> bool {
+    let plain = |c: char| c.is_ascii_alphanumeric() || c == '-' || c == '_';
+    (1..=100).contains(&text.len()) && text.chars().all(plain)
+}
+
+/// What such a name is.
+pub(super) const NAME_RULE: &str = "a name of 1 to 100 letters, digits, `-` and `_`";

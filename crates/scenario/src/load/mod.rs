@@ -1,0 +1,179 @@
+//! From a scenario's text to what it means: parse, apply `--set`, lay the variants upon the base,
+//! check every table against its declaration, build. All that is wrong is found in one go.
+
+mod build;
+mod checks;
+mod fields;
+mod merge;
+mod resolved;
+mod sets;
+mod switches;
+mod tree;
+mod value;
+mod variant;
+
+pub(crate) use build::specs;
+pub(crate) use value::{allowed, default, word};
+
+use crate::diag::{Diagnostic, message};
+use crate::model::Scenario;
+use core::fmt;
+use fields::{Faults, NAME_RULE, is_name};
+use serde_json::{Map, Value as Json};
+use std::cell::RefCell;
+use std::path::Path;
+use tree::{Data, Node};
+use units::Dur;
+
+/// Keys that a variant may not have of its own: variants are compared on the same draws.
+const NOT_IN_VARIANTS: [&str; 3] = ["name", "seed", "variants"];
+
+/// Reads a file named in a scenario; the error says why it cannot be read.
+pub type Files = Box<dyn Fn(&str) -> Result<String, String>>;
+
+/// A scenario's text, and how to read the files that it names.
+pub struct Source {
+    /// The file, as messages name it.
+    pub path: String,
+    /// Its text.
+    pub text: String,
+    /// Reads the files that it names, relative to it.
+    pub files: Files,
+}
+
+impl fmt::Debug for Source {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Source").field("path", &self.path).field("text", &self.text).finish_non_exhaustive()
+    }
+}
+
+/// A scenario that may be run.
+#[derive(Clone, Debug)]
+pub struct Loaded {
+    /// Its name.
+    pub name: String,
+    /// The seed of its first run.
+    pub seed: u64,
+    /// The duration of its longest variant.
+    pub duration: Dur,
+    /// Its variants, in the order of the file.
+    pub variants: Vec<Scenario>,
+    /// What a user should know, and is no error.
+    pub notes: Vec<String>,
+    /// Every value of every variant, defaults included, by the name of the variant; quantities are
+    /// text with their unit.
+    pub resolved: Json,
+}
+
+impl Source {
+    /// A text; files that it names are looked for in a folder.
+    pub fn new(path: impl Into<String>, text: impl Into<String>, folder: &Path) -> Source {
+        let folder = folder.to_path_buf();
+        let files = move |name: &str| match std::fs::read(folder.join(name)) {
+            Ok(bytes) => String::from_utf8(bytes).map_err(|_| "is not UTF-8 text".to_string()),
+            Err(error) => Err(format!("cannot be read ({error})")),
+        };
+        Source { path: path.into(), text: text.into(), files: Box::new(files) }
+    }
+
+    /// A scenario file; files that it names are relative to its folder.
+    ///
+    /// # Errors
+    /// Where the file cannot be read or is not UTF-8 text.
+    pub fn read(path: &Path) -> Result<Source, Diagnostic> {
+        let name = path.display().to_string();
+        let bytes = std::fs::read(path).map_err(|error| Diagnostic {
+            file: name.clone(),
+            line: 0,
+            field: String::new(),
+            message: message(format!("a file that cannot be read ({error})"), "a scenario file"),
+        })?;
+        Source::from_bytes(&name, bytes, path.parent().unwrap_or(Path::new("")))
+    }
+
+    /// The bytes of a scenario file; files that it names are looked for in a folder.
+    ///
+    /// # Errors
+    /// Where the bytes are not UTF-8 text.
+    pub fn from_bytes(path: &str, bytes: Vec<u8>, folder: &Path) -> Result<Source, Diagnostic> {
+        String::from_utf8(bytes).map(|text| Source::new(path, text, folder)).map_err(|error| {
+            let (valid, all) = (error.utf8_error().valid_up_to(), error.as_bytes());
+            Diagnostic {
+                file: path.into(),
+                line: all[..valid].iter().filter(|byte| **byte == b'\n').count() + 1,
+                field: String::new(),
+                message: message(format!("bytes that are not text (byte {valid})"), "TOML in UTF-8"),
+            }
+        })
+    }
+}
+
+/// The meaning of a scenario, `--set` settings applied. Settings change the base document, before
+/// the variants are laid upon it; one that every variant overrides is refused, one that some do is
+/// noted.
+///
+/// # Errors
+/// Everything that is wrong, in the order of the file.
+pub fn load(source: &Source, sets: &[String]) -> Result<Loaded, Vec<Diagnostic>> {
+    let mut document = tree::parse(source).map_err(|diagnostic| vec![diagnostic])?;
+    let mut faults = Faults::new(&source.path);
+    faults.found = sets::apply(&mut document, sets);
+    check_variants(&document, &mut faults);
+    let variants = merge::variants(&document);
+    let (mut notes, shadowed) = sets::shadowed(&document, &variants, sets);
+    faults.found.extend(shadowed);
+    let mut read = Vec::new();
+    for (name, _, merged) in &variants {
+        let said = RefCell::new(Vec::new());
+        read.extend(variant::read_variant(name, merged, (source, &said), &mut faults));
+        add_notes(&mut notes, name, said.into_inner());
+    }
+    match read.first() {
+        Some(first) if faults.found.is_empty() => Ok(Loaded {
+            name: first.scenario.name.clone(),
+            seed: first.seed,
+            duration: read.iter().map(|read| read.scenario.duration).max().unwrap_or_default(),
+            resolved: read
+                .iter()
+                .map(|r| (r.scenario.variant.clone(), r.resolved.clone()))
+                .collect::<Map<_, _>>()
+                .into(),
+            variants: read.into_iter().map(|read| read.scenario).collect(),
+            notes,
+        }),
+        _ => {
+            let mut found = faults.found;
+            found.sort_by_key(|diagnostic| (diagnostic.line == 0, diagnostic.line));
+            Err(found)
+        }
+    }
+}
+
+/// Notes, each once: with the names of the variants that it is of.
+fn add_notes(notes: &mut Vec<String>, variant: &str, said: Vec<String>) {
+    for note in said {
+        let line = format!("{variant}: {note}");
+        if !notes.contains(&line) {
+            notes.push(line);
+        }
+    }
+}
+
+fn check_variants(document: &Node, faults: &mut Faults) {
+    let Some(variants) = document.get("variants") else { return };
+    if !matches!(variants.data, Data::Table(_)) {
+        faults.add(&variants.at, message(variants.shown(), "tables [variants.NAME]"));
+    }
+    for (name, over) in variants.entries() {
+        if !is_name(name) {
+            faults.add(&over.at, message(format!("a variant called {name:?}"), NAME_RULE));
+        }
+        if !matches!(over.data, Data::Table(_)) {
+            faults.add(&over.at, message(over.shown(), format!("a table [variants.{name}]")));
+        }
+        for (key, node) in over.entries().iter().filter(|(key, _)| NOT_IN_VARIANTS.contains(&key.as_str())) {
+            let rule = "one for all variants, which are compared on the same draws";
+            faults.add(&node.at, message(format!("a `{key}` of one variant"), rule));
+        }
+    }
+}

@@ -1,0 +1,120 @@
+//! What a variant came to, every default filled in, as JSON that reads like a scenario.
+
+use super::switches::Group;
+use crate::model::{Choice, FctEnd, Measure, PortConfig, Simultaneous, SwitchConfig, Ties};
+use mech::params::{Value, Values};
+use serde_json::{Map, Value as Json, json};
+use units::{Bytes, Dur};
+
+/// A value: quantities as text with their unit.
+fn value(value: &Value) -> Json {
+    match value {
+        Value::Flag(flag) => json!(flag),
+        Value::Count(n) => json!(n),
+        Value::Off => json!("off"),
+        Value::Number(n) => json!(n),
+        Value::Time(d) => json!(d.to_string()),
+        Value::Rate(rate) => json!(rate.to_string()),
+        Value::Amount(amount) => json!(amount.to_string()),
+        Value::Size(Bytes(n)) => json!(Bytes(*n).to_string()),
+        Value::Word(word) => json!(word),
+        Value::Words(words) => json!(words),
+        Value::Numbers(numbers) => json!(numbers),
+    }
+}
+
+/// The same as plain text.
+pub(super) fn text(given: &Value) -> String {
+    match value(given) {
+        Json::String(text) => text,
+        other => other.to_string(),
+    }
+}
+
+/// Values under their keys, dotted names as tables.
+pub(super) fn values(values: &Values) -> Map<String, Json> {
+    let mut map = Map::new();
+    for (name, given) in &values.0 {
+        let mut keys: Vec<&str> = name.split('.').collect();
+        let last = keys.pop().unwrap_or_default();
+        let mut table = &mut map;
+        for key in keys {
+            let below = table.entry(key).or_insert_with(|| json!({}));
+            match below {
+                Json::Object(below) => table = below,
+                _ => return map,
+            }
+        }
+        table.insert(last.to_string(), value(given));
+    }
+    map
+}
+
+/// A choice: its `kind` and its values.
+pub(super) fn choice(choice: &Choice) -> Json {
+    let mut map = values(&choice.values);
+    map.insert("kind".into(), json!(choice.kind));
+    Json::Object(map)
+}
+
+fn port(port: &PortConfig) -> Map<String, Json> {
+    [("marking", choice(&port.marking)), ("scheduler", choice(&port.scheduler))]
+        .map(|(key, value)| (key.to_string(), value))
+        .into_iter()
+        .collect()
+}
+
+fn switch(config: &SwitchConfig) -> Map<String, Json> {
+    let simultaneous = match config.simultaneous {
+        Simultaneous::InTurn => "in_turn",
+        Simultaneous::Snapshot => "snapshot",
+    };
+    let ties = match config.ties {
+        Ties::Random => "random",
+        Ties::Port => "port",
+    };
+    let all = [
+        ("routing", choice(&config.routing)),
+        ("buffer", choice(&config.buffer)),
+        ("overflow", choice(&config.overflow)),
+        ("simultaneous", json!(simultaneous)),
+        ("ties", json!(ties)),
+    ];
+    all.map(|(key, value)| (key.to_string(), value)).into_iter().collect()
+}
+
+/// Switches, those that are filled alike together: their names, their slots, and those of their
+/// ports, apart where ports toward hosts and toward switches differ.
+pub(super) fn switches(groups: &[Group]) -> Json {
+    let each = groups.iter().map(|group| {
+        let mut map = switch(&group.config);
+        map.insert("nodes".into(), json!(group.nodes));
+        match group.ports.as_slice() {
+            [(_, first), rest @ ..] if rest.iter().all(|(_, other)| other == first) => map.extend(port(first)),
+            ports => {
+                let ports: Map<_, _> = ports.iter().map(|(far, p)| (far.to_string(), port(p).into())).collect();
+                map.insert("ports".into(), ports.into());
+            }
+        }
+        Json::Object(map)
+    });
+    each.collect()
+}
+
+/// The window, with what was left out.
+pub(super) fn measure(measure: &Measure) -> Json {
+    let fct_end = match measure.fct_end {
+        FctEnd::LastByte => "last_byte",
+        FctEnd::SenderAck => "sender_ack",
+    };
+    json!({
+        "from": Dur(measure.from.0).to_string(),
+        "to": Dur(measure.to.0).to_string(),
+        "drain": measure.drain.to_string(),
+        "fct_end": fct_end,
+        "allow_unfinished": measure.allow_unfinished,
+        "bin": measure.bin.to_string(),
+        "queues": measure.queues,
+        "packets": measure.packets,
+    })
+}

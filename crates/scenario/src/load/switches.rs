@@ -1,0 +1,238 @@
+//! What every switch and port is filled with: `[switch]`, and the overrides laid upon it.
+
+use super::build::entries;
+use super::checks;
+use super::fields::{Faults, Wanted, choice, read, table};
+use super::merge::merge;
+use super::tree::{Data, Node};
+use crate::diag::{message, one_of};
+use crate::model::{Choice, PortConfig, Simultaneous, SwitchConfig, Ties};
+use crate::settings::{self, SLOTS};
+use crate::topology::{self, Topology};
+use mech::params::Spec;
+use std::collections::{BTreeMap, BTreeSet};
+
+/// The slots that may be filled port by port.
+const OF_PORTS: [&str; 2] = ["marking", "scheduler"];
+
+/// The mechanisms of a slot of the switch.
+pub(super) fn mechanisms(slot: &str) -> Vec<&'static Spec> {
+    mech::catalogue().into_iter().filter(|spec| spec.slot.strip_prefix("switch.") == Some(slot)).collect()
+}
+
+/// Every slot filled.
+#[derive(Clone, Debug)]
+struct Filled {
+    slots: BTreeMap<&'static str, Choice>,
+    simultaneous: Simultaneous,
+    ties: Ties,
+}
+
+/// Switches that are filled alike, and how.
+pub(super) struct Group {
+    pub nodes: Vec<String>,
+    pub config: SwitchConfig,
+    /// The far ends of its kinds of ports, `host` and `switch`, and how each is filled.
+    pub ports: Vec<(&'static str, PortConfig)>,
+}
+
+struct Override<'a> {
+    place: Node,
+    tier: Option<String>,
+    node: Option<String>,
+    port: Option<String>,
+    switch: Option<&'a Node>,
+    used: bool,
+}
+
+/// Fills the switches of one variant.
+pub(super) struct Filler<'a> {
+    base: Node,
+    overrides: Vec<Override<'a>>,
+    /// What each list of overrides leads to: the table, and what it says unless it is wrong.
+    known: BTreeMap<Vec<usize>, (Node, Option<Filled>)>,
+    sized: BTreeSet<(Vec<usize>, usize)>,
+    notes: &'a mut Vec<String>,
+}
+
+impl<'a> Filler<'a> {
+    /// Reads `[switch]` and `[[override]]`.
+    pub fn new(scenario: &'a Node, notes: &'a mut Vec<String>, faults: &mut Faults) -> Filler<'a> {
+        let base =
+            table(scenario, "switch", faults).map_or_else(|| Node::table(scenario.lacks("switch")), |t| t.into_owned());
+        let overrides = entries(scenario, "override", faults);
+        let overrides = overrides.into_iter().filter_map(|item| parse(item, faults)).collect();
+        let mut filler = Filler { base, overrides, known: BTreeMap::new(), sized: BTreeSet::new(), notes };
+        filler.filled(&[], faults);
+        filler
+    }
+
+    /// `[switch]` with these overrides upon it.
+    fn filled(&mut self, which: &[usize], faults: &mut Faults) -> Option<Filled> {
+        if let Some((_, known)) = self.known.get(which) {
+            return known.clone();
+        }
+        let mut merged = self.base.clone();
+        for over in which.iter().filter_map(|i| self.overrides[*i].switch) {
+            merge(&mut merged, over);
+        }
+        let filled = fill(&merged, faults);
+        if let Some(filled) = &filled {
+            checks::marking(&merged, &filled.slots["marking"], faults);
+            checks::bounce(
+                &merged,
+                (&filled.slots["overflow"], &filled.slots["buffer"], !which.is_empty()),
+                self.notes,
+                faults,
+            );
+        }
+        self.known.insert(which.to_vec(), (merged, filled.clone()));
+        filled
+    }
+
+    /// The same for a switch with so many ports, its memory checked against them.
+    fn sized(&mut self, which: &[usize], ports: usize, faults: &mut Faults) {
+        self.filled(which, faults);
+        if let (true, Some((table, Some(filled)))) = (self.sized.insert((which.to_vec(), ports)), self.known.get(which))
+        {
+            checks::reserves(table, &filled.slots["buffer"], ports, faults);
+        }
+    }
+
+    /// Checks every override alone, where there is no network to lay them upon.
+    pub fn alone(mut self, faults: &mut Faults) {
+        (0..self.overrides.len()).for_each(|i| drop(self.filled(&[i], faults)));
+    }
+
+    /// Every switch of a network, and the groups of those that are filled alike.
+    pub fn all(mut self, net: &Topology, faults: &mut Faults) -> Option<(Vec<SwitchConfig>, Vec<Group>)> {
+        self.check_names(net, faults);
+        let hosts = net.hosts as usize;
+        let mut switches = Vec::new();
+        let mut groups: BTreeMap<[Vec<usize>; 3], Group> = BTreeMap::new();
+        for node in &net.nodes[hosts.min(net.nodes.len())..] {
+            let kinds = [None, Some("host"), Some("switch")];
+            let keys = kinds.map(|kind| self.matching(node, kind, net));
+            let [own, ..] = &keys;
+            self.sized(own, node.ports.len(), faults);
+            let filled: Vec<_> = keys.iter().map(|key| self.filled(key, faults)).collect();
+            let [Some(own), Some(to_host), Some(to_switch)] = filled.as_slice() else { continue };
+            let far = |port: &topology::Port| if port.peer < net.hosts { to_host } else { to_switch };
+            let config = own.config(node.ports.iter().map(|port| far(port).port()).collect());
+            let group = groups.entry(keys).or_insert_with(|| Group {
+                nodes: Vec::new(),
+                config: config.clone(),
+                ports: vec![("host", to_host.port()), ("switch", to_switch.port())],
+            });
+            group.nodes.push(node.name.clone());
+            switches.push(config);
+        }
+        for over in self.overrides.iter().filter(|over| !over.used) {
+            let rule = "a place that matches at least one switch or port";
+            faults.add(&over.place.at, message("a place that matches nothing", rule));
+        }
+        Some((switches, groups.into_values().collect()))
+    }
+
+    /// The overrides for a switch, or for its ports toward hosts or switches, in their order.
+    fn matching(&mut self, node: &topology::Node, port: Option<&str>, net: &Topology) -> Vec<usize> {
+        let has = |kind: &str| node.ports.iter().any(|port| (port.peer < net.hosts) == (kind == "host"));
+        let mut which = Vec::new();
+        for (i, over) in self.overrides.iter_mut().enumerate() {
+            let place = [(&over.tier, &node.tier), (&over.node, &node.name)];
+            let here = place.iter().all(|(wanted, found)| wanted.as_ref().is_none_or(|wanted| wanted == *found));
+            let of_port = over.port.as_deref().is_none_or(|kind| port == Some(kind));
+            if here && of_port {
+                over.used |= over.port.as_deref().is_none_or(has);
+                which.push(i);
+            }
+        }
+        which
+    }
+
+    /// Tiers and nodes that the network does not have.
+    fn check_names(&mut self, net: &Topology, faults: &mut Faults) {
+        let switches = &net.nodes[(net.hosts as usize).min(net.nodes.len())..];
+        let mut tiers: Vec<&str> = Vec::new();
+        switches.iter().for_each(|node| {
+            if !tiers.contains(&node.tier.as_str()) {
+                tiers.push(&node.tier);
+            }
+        });
+        for over in &mut self.overrides {
+            if let Some(tier) = over.tier.as_deref().filter(|tier| !tiers.contains(tier)) {
+                let found = format!("unknown tier `{tier}`");
+                faults.add(&over.place.find("tier"), message(found, one_of(tier, tiers.clone())));
+                over.used = true;
+            }
+            if let Some(name) = over.node.as_deref().filter(|name| !switches.iter().any(|node| node.name == *name)) {
+                let names: Vec<&str> = switches.iter().map(|node| node.name.as_str()).collect();
+                let found = format!("unknown switch `{name}`");
+                faults.add(&over.place.find("node"), message(found, one_of(name, names)));
+                over.used = true;
+            }
+        }
+    }
+}
+
+impl Filled {
+    fn port(&self) -> PortConfig {
+        PortConfig { marking: self.slots["marking"].clone(), scheduler: self.slots["scheduler"].clone() }
+    }
+    fn config(&self, ports: Vec<PortConfig>) -> SwitchConfig {
+        SwitchConfig {
+            routing: self.slots["routing"].clone(),
+            buffer: self.slots["buffer"].clone(),
+            overflow: self.slots["overflow"].clone(),
+            simultaneous: self.simultaneous,
+            ties: self.ties,
+            ports,
+        }
+    }
+}
+
+fn fill(switch: &Node, faults: &mut Faults) -> Option<Filled> {
+    let others = SLOTS.map(|(slot, _)| slot);
+    let values = read(switch, Wanted { others: &others, ..Wanted::of(settings::SWITCH.params) }, faults);
+    let filled = SLOTS.map(|(slot, default)| {
+        let table = table(switch, slot, faults)?;
+        Some((slot, choice(&table, (&mechanisms(slot), Some(default)), (&[], &[]), faults)?))
+    });
+    let slots: BTreeMap<_, _> = filled.into_iter().collect::<Option<_>>()?;
+    let values = values?;
+    Some(Filled {
+        slots,
+        simultaneous: match values.word("simultaneous") {
+            "snapshot" => Simultaneous::Snapshot,
+            _ => Simultaneous::InTurn,
+        },
+        ties: if values.word("ties") == "port" { Ties::Port } else { Ties::Random },
+    })
+}
+
+fn parse<'a>(item: &'a Node, faults: &mut Faults) -> Option<Override<'a>> {
+    read(item, Wanted { others: &["where", "switch"], ..Wanted::of(&[]) }, faults);
+    let place = table(item, "where", faults)?;
+    let values = read(&place, Wanted::of(settings::WHERE.params), faults)?;
+    let given = |key: &str| values.has(key).then(|| values.word(key).to_string());
+    let (tier, node, port) = (given("tier"), given("node"), given("port"));
+    if tier.is_none() && node.is_none() && port.is_none() {
+        faults.add(&place.at, message("no place", "one or more of tier, node, port"));
+    }
+    let switch = item.get("switch");
+    match switch {
+        Some(table) if matches!(table.data, Data::Table(_)) => check_keys(table, port.is_some(), faults),
+        Some(other) => faults.add(&other.at, message(other.shown(), "a table")),
+        None => faults.add(&item.lacks("switch"), message("nothing", "switch.SLOT = { … }")),
+    }
+    let switch = switch.filter(|table| matches!(table.data, Data::Table(_)));
+    Some(Override { place: place.into_owned(), tier, node, port, switch, used: false })
+}
+
+/// Routing, buffer and overflow belong to the whole switch.
+fn check_keys(switch: &Node, of_ports: bool, faults: &mut Faults) {
+    for (key, node) in switch.entries().iter().filter(|(key, _)| of_ports && !OF_PORTS.contains(&key.as_str())) {
+        let rule = "marking or scheduler where the place says `port`; all else is one per switch";
+        faults.add(&node.at, message(format!("`{key}` for some ports of a switch"), rule));
+    }
+}

@@ -1,0 +1,231 @@
+//! A scenario's text as a tree in which every value knows where it was written.
+
+use super::Source;
+use crate::diag::Diagnostic;
+use toml_edit::{Document, Item, TableLike, Value};
+
+/// Where a value was written, and under what name.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub(crate) struct At {
+    /// The line in the file, from 1.
+    pub line: usize,
+    /// The dotted path as written, `variants.x.` included; entries of lists by name or number.
+    pub path: String,
+    /// Which `--set` wrote it, if one did.
+    pub set: Option<usize>,
+}
+
+/// A value.
+#[derive(Clone, Debug)]
+pub(crate) struct Node {
+    pub at: At,
+    pub data: Data,
+}
+
+/// What a value is.
+#[derive(Clone, Debug)]
+pub(crate) enum Data {
+    Text(String),
+    Whole(i64),
+    Number(f64),
+    Flag(bool),
+    Date(String),
+    List(Vec<Node>),
+    Table(Vec<(String, Node)>),
+}
+
+impl Node {
+    /// An empty table.
+    pub fn table(at: At) -> Node {
+        Node { at, data: Data::Table(Vec::new()) }
+    }
+    /// The entries of a table; none where this is another thing.
+    pub fn entries(&self) -> &[(String, Node)] {
+        match &self.data {
+            Data::Table(entries) => entries,
+            _ => &[],
+        }
+    }
+    /// The value of a key of a table.
+    pub fn get(&self, key: &str) -> Option<&Node> {
+        self.entries().iter().find(|(k, _)| k == key).map(|(_, node)| node)
+    }
+    /// The same, to change; `None` where there is none or this is no table.
+    pub fn get_mut(&mut self, key: &str) -> Option<&mut Node> {
+        match &mut self.data {
+            Data::Table(entries) => entries.iter_mut().find(|(k, _)| k == key).map(|(_, node)| node),
+            _ => None,
+        }
+    }
+    /// Puts a value under a key of a table, in the place of an old one if any.
+    pub fn put(&mut self, key: &str, node: Node) {
+        if let Data::Table(entries) = &mut self.data {
+            match entries.iter_mut().find(|(k, _)| k == key) {
+                Some((_, old)) => *old = node,
+                None => entries.push((key.to_string(), node)),
+            }
+        }
+    }
+    /// The elements of a list; none where this is another thing.
+    pub fn items(&self) -> &[Node] {
+        match &self.data {
+            Data::List(items) => items,
+            _ => &[],
+        }
+    }
+    /// The text, where it is one.
+    pub fn text(&self) -> Option<&str> {
+        match &self.data {
+            Data::Text(text) => Some(text),
+            _ => None,
+        }
+    }
+    /// The place of a key that this table lacks.
+    pub fn lacks(&self, key: &str) -> At {
+        At { path: join(&self.at.path, key), ..self.at.clone() }
+    }
+    /// The place of a dotted name below this table, as far as it is there.
+    pub fn find(&self, name: &str) -> At {
+        let mut node = self;
+        let mut rest = name.split('.');
+        while let Some(key) = rest.next() {
+            let next = match &node.data {
+                Data::List(items) => key.parse::<usize>().ok().and_then(|i| items.get(i)),
+                _ => node.get(key),
+            };
+            match next {
+                Some(found) => node = found,
+                None => {
+                    let tail = rest.fold(key.to_string(), |tail, key| join(&tail, key));
+                    return node.lacks(&tail);
+                }
+            }
+        }
+        node.at.clone()
+    }
+    /// How a message shows the value.
+    pub fn shown(&self) -> String {
+        match &self.data {
+            Data::Text(text) => format!("{:?}", clip(text)),
+            Data::Whole(n) => n.to_string(),
+            Data::Number(n) => format!("{n:?}").to_lowercase(),
+            Data::Flag(flag) => flag.to_string(),
+            Data::Date(date) => format!("the date {date}"),
+            Data::List(_) => "a list".into(),
+            Data::Table(_) => "a table".into(),
+        }
+    }
+    /// Whether this value or one below it was written by a `--set`.
+    pub fn set_by(&self, set: usize) -> bool {
+        self.at.set == Some(set)
+            || self.entries().iter().any(|(_, node)| node.set_by(set))
+            || self.items().iter().any(|node| node.set_by(set))
+    }
+}
+
+/// A long text, shortened for a message.
+fn clip(text: &str) -> String {
+    match text.char_indices().nth(60) {
+        Some((end, _)) => format!("{}…", &text[..end]),
+        None => text.to_string(),
+    }
+}
+
+/// `path.key`.
+pub(crate) fn join(path: &str, key: &str) -> String {
+    if path.is_empty() { key.to_string() } else { format!("{path}.{key}") }
+}
+
+/// The tree of a scenario's text.
+pub(super) fn parse(source: &Source) -> Result<Node, Diagnostic> {
+    let lines = Lines::new(&source.text);
+    let broken = |line, message| Diagnostic { file: source.path.clone(), line, field: String::new(), message };
+    if source.text.trim().is_empty() {
+        let rule = "a scenario, with at least `name`, `duration`, `[topology]` and one `[[traffic]]`";
+        return Err(broken(1, crate::diag::message("an empty file", rule)));
+    }
+    let doc = Document::parse(source.text.as_str()).map_err(|error| {
+        let line = error.span().map_or(0, |span| lines.of(span.start));
+        let found = format!("text that is not TOML ({})", error.message().trim());
+        broken(line, crate::diag::message(found, "TOML 1.0"))
+    })?;
+    let at = At { line: 1, ..At::default() };
+    Ok(Tree { lines, set: None }.table(doc.as_table(), at))
+}
+
+/// The value that a `--set` gives: TOML where it is, otherwise bare text.
+pub(super) fn parse_value(text: &str, at: At) -> Result<Node, String> {
+    match text.trim().parse::<Value>() {
+        Ok(value) => Ok(Tree { lines: Lines::new(""), set: at.set }.value(&value, at)),
+        Err(error) if text.trim_start().starts_with(['"', '\'', '[', '{']) => Err(error.message().trim().to_string()),
+        Err(_) => Ok(Node { at, data: Data::Text(text.trim().to_string()) }),
+    }
+}
+
+/// Byte offsets to lines: where each line ends.
+struct Lines(Vec<usize>);
+
+impl Lines {
+    fn new(text: &str) -> Lines {
+        Lines(text.bytes().enumerate().filter(|(_, byte)| *byte == b'\n').map(|(at, _)| at).collect())
+    }
+    fn of(&self, offset: usize) -> usize {
+        self.0.partition_point(|end| *end < offset) + 1
+    }
+}
+
+struct Tree {
+    lines: Lines,
+    set: Option<usize>,
+}
+
+impl Tree {
+    fn table(&self, table: &dyn TableLike, at: At) -> Node {
+        let mut entries = Vec::new();
+        for (name, item) in table.iter() {
+            let key = table.get_key_value(name).map(|(key, _)| key);
+            let span = key.and_then(|key| key.span()).or_else(|| item.span());
+            let line = span.map_or(at.line, |span| self.lines.of(span.start));
+            let at = At { line, path: join(&at.path, name), set: self.set };
+            entries.push((name.to_string(), self.item(item, at)));
+        }
+        Node { at, data: Data::Table(entries) }
+    }
+    fn item(&self, item: &Item, at: At) -> Node {
+        match item {
+            Item::Value(value) => self.value(value, at),
+            Item::Table(table) => self.table(table, at),
+            Item::ArrayOfTables(tables) => {
+                let each = tables.iter().enumerate().map(|(i, table)| {
+                    self.table(table, self.element(&at, i, Some(table as &dyn TableLike), table.span()))
+                });
+                Node { data: Data::List(each.collect()), at }
+            }
+            Item::None => Node::table(at),
+        }
+    }
+    fn value(&self, value: &Value, at: At) -> Node {
+        let data = match value {
+            Value::String(text) => Data::Text(text.value().clone()),
+            Value::Integer(n) => Data::Whole(*n.value()),
+            Value::Float(n) => Data::Number(*n.value()),
+            Value::Boolean(flag) => Data::Flag(*flag.value()),
+            Value::Datetime(date) => Data::Date(date.value().to_string()),
+            Value::InlineTable(table) => return self.table(table, at),
+            Value::Array(items) => {
+                let each = items.iter().enumerate().map(|(i, item)| {
+                    let table = item.as_inline_table().map(|table| table as &dyn TableLike);
+                    self.value(item, self.element(&at, i, table, item.span()))
+                });
+                Data::List(each.collect())
+            }
+        };
+        Node { at, data }
+    }
+    /// The place of an element of a list: called by its name where it has one.
+    fn element(&self, list: &At, i: usize, table: Option<&dyn TableLike>, span: Option<std::ops::Range<usize>>) -> At {
+        let name = table.and_then(|table| table.get("name")?.as_str()).filter(|name| !name.is_empty());
+        let path = join(&list.path, name.unwrap_or(&i.to_string()));
+        At { line: span.map_or(list.line, |span| self.lines.of(span.start)), path, set: self.set }
+    }
+}

@@ -1,0 +1,196 @@
+//! One value of a scenario, against what its parameter allows.
+
+use super::tree::{Data, Node};
+use crate::diag::{message, nearest, one_of};
+use mech::params::{Kind, Param, Value};
+use units::{Amount, Bytes, Dur, ParseError, parse_amount, parse_bytes, parse_dur, parse_rate};
+
+const SIZE_UNITS: &str = "B, KB, MB, GB, KiB, MiB, GiB";
+
+/// What a kind allows, as messages and the catalogue say it.
+pub(crate) fn rule(kind: &Kind) -> String {
+    let least = |min: u64, shown: String| if min > 0 { format!(", at least {shown}") } else { String::new() };
+    match kind {
+        Kind::Flag => "true or false".into(),
+        Kind::Count { min, max } => count(*min, *max),
+        Kind::CountOrOff { min, max } => format!("{}, or \"off\"", count(*min, *max)),
+        Kind::Number { min, max, .. } if *max >= f64::MAX => format!("a number of at least {min}"),
+        Kind::Number { min, max, below_max: false } => format!("a number from {min} to {max}"),
+        Kind::Number { min, max, below_max: true } => format!("a number from {min} up to, but not, {max}"),
+        Kind::Time { min } => {
+            let least = least(*min, Dur(*min).to_string());
+            format!("a length of time with its unit (ps, ns, us, ms, s), such as \"10ms\"{least}")
+        }
+        Kind::Rate => "a rate with its unit (bps, Kbps, Mbps, Gbps, Tbps), such as \"10Gbps\"".into(),
+        Kind::Amount { min } => {
+            let least = least(*min, min.to_string());
+            format!("packets or bytes with their unit (pkt, {SIZE_UNITS}), such as \"100pkt\"{least}")
+        }
+        Kind::Size { min } => {
+            let least = least(*min, Bytes(*min).to_string());
+            format!("a size with its unit ({SIZE_UNITS}), such as \"20KB\"{least}")
+        }
+        Kind::Choice(words) => one_of("", words.iter().copied()),
+        Kind::Text => "a text in quotes".into(),
+        Kind::Texts => "a list of texts, such as [\"h0\", \"h1\"]".into(),
+        Kind::Numbers => "a list of numbers, each at least 0".into(),
+    }
+}
+
+/// The same for a parameter, with the word that it takes beside the values of its kind.
+pub(crate) fn allowed(param: &Param) -> String {
+    match word(param) {
+        Some(word) => format!("{}, or \"{word}\"", rule(&param.kind)),
+        None => rule(&param.kind),
+    }
+}
+
+fn count(min: u64, max: u64) -> String {
+    match max {
+        _ if max >= i64::MAX as u64 => format!("a whole number of at least {min}"),
+        _ => format!("a whole number from {min} to {max}"),
+    }
+}
+
+/// A default that is no value of its kind is a word (`unlimited`, `duration`): the parameter may be
+/// left out or be that word, and then has no value. An empty default is no word: the parameter may
+/// only be left out.
+pub(crate) fn word(param: &Param) -> Option<&'static str> {
+    param.default.filter(|text| !text.is_empty() && parse_default(&param.kind, text).is_none())
+}
+
+/// The value of a parameter's default; `None` where it must be given, or has no value where it is
+/// left out.
+pub(crate) fn default(param: &Param) -> Option<Value> {
+    parse_default(&param.kind, param.default.filter(|text| !text.is_empty())?)
+}
+
+fn parse_default(kind: &Kind, text: &str) -> Option<Value> {
+    let list =
+        || text.trim_start_matches('[').trim_end_matches(']').split(',').map(str::trim).filter(|t| !t.is_empty());
+    match kind {
+        Kind::Flag => text.parse().ok().map(Value::Flag),
+        Kind::CountOrOff { .. } if text == "off" => Some(Value::Off),
+        Kind::Count { .. } | Kind::CountOrOff { .. } => text.parse().ok().map(Value::Count),
+        Kind::Number { .. } => text.parse().ok().filter(|n: &f64| n.is_finite()).map(Value::Number),
+        Kind::Texts => Some(Value::Words(list().map(str::to_string).collect())),
+        Kind::Numbers => list().map(|t| t.parse().ok()).collect::<Option<_>>().map(Value::Numbers),
+        _ => quantity(kind, text).ok(),
+    }
+}
+
+/// The value of a parameter as it stands in a scenario; `Ok(None)` where it is the parameter's word.
+///
+/// # Errors
+/// What is wrong, as `found X; expected Y`.
+pub(super) fn read(param: &Param, node: &Node) -> Result<Option<Value>, String> {
+    if node.text().is_some() && node.text() == word(param) {
+        return Ok(None);
+    }
+    let off = matches!(param.kind, Kind::CountOrOff { .. }).then_some("off");
+    plain(&param.kind, node).map(Some).map_err(|why| {
+        let rule = match (&param.kind, node.text()) {
+            (Kind::Choice(words), Some(typed)) => one_of(typed, words.iter().copied()),
+            (_, Some(typed)) => match nearest(typed, word(param).or(off)) {
+                Some(word) => format!("{} (did you mean \"{word}\"?)", allowed(param)),
+                None => allowed(param),
+            },
+            _ => allowed(param),
+        };
+        let found = format!("{}{why}", node.shown());
+        message(found, rule)
+    })
+}
+
+/// The value, or what to say behind it.
+fn plain(kind: &Kind, node: &Node) -> Result<Value, String> {
+    let wrong = || Err(String::new());
+    match (kind, &node.data) {
+        (Kind::Flag, Data::Flag(flag)) => Ok(Value::Flag(*flag)),
+        (Kind::CountOrOff { .. }, Data::Text(text)) if text == "off" => Ok(Value::Off),
+        (Kind::Count { min, max } | Kind::CountOrOff { min, max }, Data::Whole(n)) => match u64::try_from(*n) {
+            Ok(n) if (*min..=*max).contains(&n) => Ok(Value::Count(n)),
+            _ => wrong(),
+        },
+        (Kind::Number { min, max, below_max }, Data::Whole(_) | Data::Number(_)) => {
+            let n = number(node).unwrap_or(f64::NAN);
+            let inside = n.is_finite() && n >= *min && n <= *max && !(*below_max && n >= *max);
+            if inside { Ok(Value::Number(n)) } else { wrong() }
+        }
+        (Kind::Texts, Data::List(items)) => {
+            let texts: Option<Vec<_>> = items.iter().map(|item| item.text().map(str::to_string)).collect();
+            texts.map(Value::Words).ok_or_else(|| " with something else than texts".into())
+        }
+        (Kind::Numbers, Data::List(items)) => {
+            let inside = |n: &f64| n.is_finite() && *n >= 0.0;
+            let numbers: Option<Vec<_>> = items.iter().map(|item| number(item).filter(inside)).collect();
+            numbers.map(Value::Numbers).ok_or_else(|| " with something else than numbers of at least 0".into())
+        }
+        (
+            Kind::Time { .. } | Kind::Rate | Kind::Amount { .. } | Kind::Size { .. },
+            Data::Whole(_) | Data::Number(_),
+        ) => Err(", which has no unit".into()),
+        (_, Data::Text(text)) => quantity(kind, text),
+        _ => wrong(),
+    }
+}
+
+fn number(node: &Node) -> Option<f64> {
+    match node.data {
+        Data::Whole(n) => Some(n as f64),
+        Data::Number(n) => Some(n),
+        _ => None,
+    }
+}
+
+/// A value that is written as text, or what to say behind it.
+fn quantity(kind: &Kind, text: &str) -> Result<Value, String> {
+    let which = |why: ParseError| match why {
+        ParseError::UnknownUnit => ", whose unit is not known here".to_string(),
+        other => format!(", which {other}"),
+    };
+    let (value, small) = match kind {
+        Kind::Time { min } => parse_dur(text).map(|d| (Value::Time(d), d.0 < *min)).map_err(which)?,
+        Kind::Rate => parse_rate(text).map(|rate| (Value::Rate(rate), false)).map_err(which)?,
+        Kind::Amount { min } => {
+            let amount = parse_amount(text).map_err(which)?;
+            let (Amount::Packets(n) | Amount::Bytes(n)) = amount;
+            (Value::Amount(amount), n < *min)
+        }
+        Kind::Size { min } => parse_bytes(text).map(|b| (Value::Size(b), b.0 < *min)).map_err(which)?,
+        Kind::Choice(words) => (Value::Word(text.into()), !words.contains(&text)),
+        Kind::Text => (Value::Word(text.into()), false),
+        _ => return Err(String::new()),
+    };
+    if small { Err(String::new()) } else { Ok(value) }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn param(kind: Kind, default: Option<&'static str>) -> Param {
+        Param { name: "p", doc: "", kind, default }
+    }
+
+    #[test]
+    fn a_default_that_is_no_value_of_its_kind_is_a_word() {
+        let queue = param(Kind::Amount { min: 1 }, Some("unlimited"));
+        assert_eq!((word(&queue), default(&queue)), (Some("unlimited"), None));
+        let size = param(Kind::Amount { min: 1 }, Some("100pkt"));
+        assert_eq!((word(&size), default(&size)), (None, Some(Value::Amount(Amount::Packets(100)))));
+        assert_eq!(word(&param(Kind::Choice(&["a", "b"]), Some("b"))), None);
+        assert_eq!(default(&param(Kind::CountOrOff { min: 1, max: 9 }, Some("off"))), Some(Value::Off));
+        assert_eq!(default(&param(Kind::Count { min: 1, max: 9 }, None)), None);
+        assert_eq!((word(&param(Kind::Text, Some(""))), default(&param(Kind::Text, Some("")))), (None, None));
+    }
+
+    #[test]
+    fn every_default_of_the_catalogue_is_a_value_and_not_a_word() {
+        for spec in mech::catalogue() {
+            for param in spec.params.iter().filter(|param| param.default.is_some()) {
+                assert_eq!(word(param), None, "{}.{}.{}", spec.slot, spec.kind, param.name);
+            }
+        }
+    }
+}

@@ -1,0 +1,156 @@
+//! One variant: from its document to its meaning.
+
+use super::Source;
+use super::build::{self, Ground};
+use super::checks;
+use super::fields::{Faults, NAME_RULE, Wanted, choice, is_name, read, table};
+use super::resolved;
+use super::switches::{Filler, mechanisms};
+use super::tree::Node;
+use crate::diag::message;
+use crate::model::{Choice, FctEnd, HostConfig, Measure, Scenario};
+use crate::settings;
+use dataplane::Framing;
+use mech::params::Values;
+use serde_json::{Value as Json, json};
+use std::cell::RefCell;
+use units::{Dur, Time};
+
+/// A variant that has been read.
+pub(super) struct Read {
+    pub scenario: Scenario,
+    pub seed: u64,
+    pub resolved: Json,
+}
+
+/// The tables that a scenario may hold, beside its own keys.
+const TABLES: [&str; 8] = ["topology", "framing", "host", "switch", "override", "transport", "measure", "traffic"];
+
+/// Reads a document that the variant was laid upon. What is wrong is added to `faults`.
+pub(super) fn read_variant(
+    name: &str,
+    document: &Node,
+    (source, notes): (&Source, &RefCell<Vec<String>>),
+    faults: &mut Faults,
+) -> Option<Read> {
+    let before = faults.count;
+    let top = read(document, Wanted { others: &TABLES, ..Wanted::of(settings::SCENARIO.params) }, faults);
+    check_name(document, faults);
+    let duration = duration(document, top.as_ref());
+    let network = build::network(document, faults);
+    let net = network.as_ref().map(|(_, net)| net);
+    let framing = framing(document, faults);
+    let (host, host_values) = host(document, faults).unzip();
+    let transport = build::transport(document, faults);
+    let measure = measure(document, duration, faults);
+    let mut said = Vec::new();
+    let filler = Filler::new(document, &mut said, faults);
+    let switches = match net {
+        Some(net) => filler.all(net, faults),
+        None => {
+            filler.alone(faults);
+            None
+        }
+    };
+    notes.borrow_mut().append(&mut said);
+    let ground = Ground { topology: net, duration, framing: framing.as_ref().map(|(_, framing)| *framing) };
+    let traffic = build::all_traffic(document, ground, (source, notes), faults);
+    if faults.count > before {
+        return None;
+    }
+    let (top, duration, (network, topology), (framing_choice, framing)) = (top?, duration?, network?, framing?);
+    let (host, transport, measure, (switches, groups)) = (host?, transport?, measure?, switches?);
+    let mut map = resolved::values(&top);
+    let made: Vec<Json> = traffic.iter().map(|(made, _)| resolved::choice(made)).collect();
+    let mut host_json = resolved::values(&host_values?);
+    host_json.entry("nic_queue").or_insert(json!("unlimited"));
+    host_json.insert("marking".into(), resolved::choice(&host.marking));
+    for (key, value) in [
+        ("topology", resolved::choice(&network)),
+        ("framing", resolved::choice(&framing_choice)),
+        ("host", host_json.into()),
+        ("switches", resolved::switches(&groups)),
+        ("transport", resolved::choice(&transport)),
+        ("measure", resolved::measure(&measure)),
+        ("traffic", made.into()),
+    ] {
+        map.insert(key.into(), value);
+    }
+    let traffic = traffic.into_iter().map(|(_, built)| built).collect();
+    let scenario = Scenario {
+        name: top.word("name").into(),
+        variant: name.into(),
+        duration,
+        topology,
+        framing,
+        host,
+        switches,
+        transport,
+        traffic,
+        measure,
+    };
+    Some(Read { scenario, seed: top.count("seed"), resolved: map.into() })
+}
+
+/// The duration by itself, so that what depends on it is checked beside other faults of the file.
+fn duration(document: &Node, top: Option<&Values>) -> Option<Dur> {
+    let text = document.get("duration").and_then(Node::text);
+    let read = top.map(|top| top.time("duration")).or_else(|| units::parse_dur(text?).ok());
+    read.filter(|duration| *duration > Dur::ZERO)
+}
+
+fn check_name(document: &Node, faults: &mut Faults) {
+    if let Some(name) = document.get("name").and_then(Node::text).filter(|name| !is_name(name)) {
+        faults.add(&document.find("name"), message(format!("{name:?}"), NAME_RULE));
+    }
+}
+
+fn framing(document: &Node, faults: &mut Faults) -> Option<(Choice, Framing)> {
+    let table = table(document, "framing", faults)?;
+    let made = choice(&table, (settings::FRAMING, Some("ethernet")), (&[], &[]), faults)?;
+    let before = faults.count;
+    checks::framing(document, &made, faults);
+    if faults.count > before {
+        return None;
+    }
+    let size = |key: &str| made.values.size(key) as u16;
+    let framing =
+        Framing { header: size("header"), link: size("link"), min_frame: size("min_frame"), gap: size("gap") };
+    Some((made, framing))
+}
+
+fn host(document: &Node, faults: &mut Faults) -> Option<(HostConfig, Values)> {
+    let host = table(document, "host", faults)?;
+    let values = read(&host, Wanted { others: &["marking"], ..Wanted::of(settings::HOST.params) }, faults);
+    let marking = table(&host, "marking", faults)?;
+    let marking = choice(&marking, (&mechanisms("marking"), Some("none")), (&[], &[]), faults)?;
+    checks::marking(&host, &marking, faults);
+    let values = values?;
+    let config = HostConfig {
+        stack_delay: values.time("stack_delay"),
+        stack_jitter: values.time("stack_jitter"),
+        nic_queue: values.has("nic_queue").then(|| values.amount("nic_queue")),
+        marking,
+    };
+    Some((config, values))
+}
+
+fn measure(document: &Node, duration: Option<Dur>, faults: &mut Faults) -> Option<Measure> {
+    let table = table(document, "measure", faults)?;
+    let values = read(&table, Wanted::of(settings::MEASURE.params), faults)?;
+    let (to, bin) = checks::window(document, duration?, &values, faults);
+    let fct_end = match values.word("fct_end") {
+        "sender_ack" => FctEnd::SenderAck,
+        _ => FctEnd::LastByte,
+    };
+    Some(Measure {
+        from: Time(values.time("from").0),
+        to,
+        drain: values.time("drain"),
+        fct_end,
+        allow_unfinished: values.flag("allow_unfinished"),
+        bin,
+        queues: values.flag("queues"),
+        packets: values.flag("packets"),
+    })
+}

@@ -1,0 +1,230 @@
+//! A JSON Schema of scenario files, made from the declarations: for editors, and for those who
+//! write scenarios by program. It knows types, units, ranges and keys; what holds between the
+//! values of several keys only [`load`](crate::load()) knows.
+
+use crate::load::{default, specs, word};
+use crate::settings::{self, SLOTS};
+use mech::params::{Kind, Param, Spec, Value};
+use serde_json::{Map, Value as Json, json};
+use std::collections::BTreeSet;
+
+const NUMBER: &str = r"[0-9]+(\.[0-9]+)?(/[0-9]+(\.[0-9]+)?)?";
+const NAME: &str = "^[A-Za-z0-9_-]{1,100}$";
+
+/// Whether a table is whole, or laid upon another one, which has what it lacks.
+#[derive(Clone, Copy, PartialEq)]
+enum Part {
+    Whole,
+    Over,
+}
+
+/// The JSON Schema, draft 2020-12, of a scenario as JSON data.
+pub fn schema() -> Json {
+    let mut scenario = tables(Part::Whole);
+    let variant = tables(Part::Over);
+    let variants = json!({
+        "type": "object",
+        "description": "Variants to compare, each laid upon the scenario: a table with a `kind` replaces the whole \
+                        table, lists replace lists, other keys merge.",
+        "propertyNames": { "pattern": NAME },
+        "additionalProperties": { "$ref": "#/$defs/variant" },
+    });
+    scenario.insert("variants".into(), variants);
+    let own = object(settings::SCENARIO.params, Part::Whole);
+    let mut required: Vec<Json> = own["required"].as_array().cloned().unwrap_or_default();
+    required.extend([json!("topology"), json!("traffic")]);
+    scenario.extend(own["properties"].as_object().cloned().unwrap_or_default());
+    scenario.insert("name".into(), json!({ "type": "string", "pattern": NAME }));
+    let mut over = variant;
+    let keys = ["duration", "description"];
+    over.extend(keys.into_iter().filter_map(|key| Some((key.to_string(), scenario.get(key)?.clone()))));
+    json!({
+        "$schema": "https://json-schema.org/draft/2020-12/schema",
+        "title": "Overspill scenario",
+        "description": settings::SCENARIO.doc,
+        "type": "object",
+        "properties": scenario,
+        "required": required,
+        "additionalProperties": false,
+        "$defs": {
+            "variant": { "type": "object", "properties": over, "additionalProperties": false },
+        },
+    })
+}
+
+/// The tables of a scenario or of a variant.
+fn tables(part: Part) -> Map<String, Json> {
+    let [topology, transport, traffic] = specs().map(|(_, specs)| specs);
+    let entry = with(choice(traffic, Part::Whole, None), settings::TRAFFIC.params);
+    let mut host = object(settings::HOST.params, part);
+    host["properties"]["marking"] = slot("marking", part);
+    let place = object(settings::WHERE.params, part);
+    let each = json!({
+        "type": "object",
+        "description": settings::WHERE.doc,
+        "properties": { "where": place, "switch": switch(Part::Over) },
+        "required": ["where", "switch"],
+        "additionalProperties": false,
+    });
+    let all = [
+        ("topology", custom(choice(topology, part, None))),
+        ("framing", choice(settings::FRAMING, part, Some("ethernet"))),
+        ("host", host),
+        ("switch", switch(part)),
+        ("override", json!({ "type": "array", "items": each })),
+        ("transport", choice(transport, part, Some(settings::TRANSPORT))),
+        ("measure", object(settings::MEASURE.params, part)),
+        ("traffic", json!({ "type": "array", "minItems": 1, "items": entry })),
+    ];
+    all.map(|(key, value)| (key.to_string(), value)).into_iter().collect()
+}
+
+fn switch(part: Part) -> Json {
+    let mut switch = object(settings::SWITCH.params, part);
+    for (name, _) in SLOTS {
+        switch["properties"][name] = slot(name, part);
+    }
+    switch["description"] = json!(settings::SWITCH.doc);
+    switch
+}
+
+fn slot(name: &str, part: Part) -> Json {
+    let specs: Vec<&Spec> =
+        mech::catalogue().into_iter().filter(|spec| spec.slot.strip_prefix("switch.") == Some(name)).collect();
+    let default = SLOTS.iter().find(|(slot, _)| *slot == name).map(|(_, default)| *default);
+    choice(&specs, part, default)
+}
+
+/// One of several kinds; laid upon another table, also some parameters without a kind.
+fn choice(specs: &[&Spec], part: Part, default: Option<&str>) -> Json {
+    let tacit = |spec: &Spec| part == Part::Whole && default == Some(spec.kind);
+    let mut kinds: Vec<Json> = specs.iter().map(|spec| kind(spec, tacit(spec))).collect();
+    if part == Part::Over {
+        let tables = kinds.iter().filter_map(|kind| kind["properties"].as_object());
+        let keys: BTreeSet<String> = tables.flat_map(|table| table.keys().cloned()).collect();
+        let keys = json!({ "enum": keys });
+        kinds.push(json!({ "type": "object", "not": { "required": ["kind"] }, "propertyNames": keys }));
+    }
+    match default {
+        Some(default) => json!({ "oneOf": kinds, "default": { "kind": default } }),
+        None => json!({ "oneOf": kinds }),
+    }
+}
+
+/// One kind; where it is `tacit`, the key `kind` may go without saying.
+fn kind(spec: &Spec, tacit: bool) -> Json {
+    let mut table = object(spec.params, Part::Whole);
+    table["description"] =
+        json!(if spec.cite.is_empty() { spec.doc.into() } else { format!("{} ({})", spec.doc, spec.cite) });
+    table["properties"]["kind"] = json!({ "const": spec.kind });
+    if !tacit {
+        let mut required = vec![json!("kind")];
+        required.extend(table["required"].as_array().cloned().unwrap_or_default());
+        table["required"] = required.into();
+    }
+    table
+}
+
+/// Every kind with these parameters beside its own.
+fn with(mut choice: Json, params: &[Param]) -> Json {
+    let common = object(params, Part::Whole);
+    for kind in choice["oneOf"].as_array_mut().into_iter().flatten() {
+        for (key, value) in common["properties"].as_object().into_iter().flatten() {
+            if kind["properties"].get(key).is_none() {
+                kind["properties"][key] = value.clone();
+            }
+        }
+        let required = common["required"].as_array().cloned().unwrap_or_default();
+        if let Some(all) = kind["required"].as_array_mut() {
+            let new: Vec<Json> = required.into_iter().filter(|key| !all.contains(key)).collect();
+            all.extend(new);
+        }
+    }
+    choice
+}
+
+/// The nodes and links of a custom topology.
+fn custom(mut topology: Json) -> Json {
+    for kind in topology["oneOf"].as_array_mut().into_iter().flatten() {
+        if kind["properties"]["kind"]["const"] == "custom" {
+            for (key, spec) in [("node", &settings::NODE), ("link", &settings::LINK)] {
+                let item = object(spec.params, Part::Whole);
+                kind["properties"][key] = json!({ "type": "array", "description": spec.doc, "items": item });
+            }
+        }
+    }
+    topology
+}
+
+/// A table of parameters, dotted names as tables in it.
+fn object(params: &[Param], part: Part) -> Json {
+    let mut table = json!({ "type": "object", "properties": {}, "additionalProperties": false });
+    for param in params {
+        let mut below = &mut table;
+        let mut keys = param.name.split('.').peekable();
+        while let Some(key) = keys.next() {
+            if part == Part::Whole && param.default.is_none() {
+                let names = below["required"].as_array().cloned().unwrap_or_default();
+                if !names.contains(&json!(key)) {
+                    below["required"] = names.into_iter().chain([json!(key)]).collect();
+                }
+            }
+            if keys.peek().is_none() {
+                below["properties"][key] = property(param);
+                break;
+            }
+            if below["properties"].get(key).is_none() {
+                below["properties"][key] = json!({ "type": "object", "properties": {}, "additionalProperties": false });
+            }
+            below = &mut below["properties"][key];
+        }
+    }
+    table
+}
+
+/// One parameter.
+fn property(param: &Param) -> Json {
+    let mut schema = match param.kind {
+        Kind::Flag => json!({ "type": "boolean" }),
+        Kind::Count { min, max } => json!({ "type": "integer", "minimum": min, "maximum": max }),
+        Kind::CountOrOff { min, max } => {
+            json!({ "anyOf": [{ "type": "integer", "minimum": min, "maximum": max }, { "const": "off" }] })
+        }
+        Kind::Number { min, max, below_max } => {
+            let max_key = if below_max { "exclusiveMaximum" } else { "maximum" };
+            json!({ "type": "number", "minimum": min, max_key: max })
+        }
+        Kind::Time { .. } => quantity("(ps|ns|us|µs|ms|s)"),
+        Kind::Rate => quantity("(bps|Kbps|Mbps|Gbps|Tbps)"),
+        Kind::Amount { .. } => quantity("(pkt|B|KB|MB|GB|KiB|MiB|GiB)"),
+        Kind::Size { .. } => quantity("(B|KB|MB|GB|KiB|MiB|GiB)"),
+        Kind::Choice(words) => json!({ "enum": words }),
+        Kind::Text => json!({ "type": "string" }),
+        Kind::Texts => json!({ "type": "array", "items": { "type": "string" } }),
+        Kind::Numbers => json!({ "type": "array", "items": { "type": "number", "minimum": 0 } }),
+    };
+    if let Some(word) = word(param) {
+        schema = json!({ "anyOf": [schema, { "const": word }], "default": word });
+    }
+    if let Some(value) = default(param) {
+        schema["default"] = typed(&value, param.default.unwrap_or_default());
+    }
+    schema["description"] = json!(param.doc);
+    schema
+}
+
+fn quantity(units: &str) -> Json {
+    json!({ "type": "string", "pattern": format!("^ *{NUMBER} *{units} *$") })
+}
+
+/// A default as JSON data: quantities as the text in which they are declared.
+fn typed(value: &Value, text: &str) -> Json {
+    match value {
+        Value::Flag(flag) => json!(flag),
+        Value::Count(n) => json!(n),
+        Value::Number(n) => json!(n),
+        Value::Words(words) => json!(words),
+        Value::Numbers(numbers) => json!(numbers),
+        _ => json!(text),
+    }
+}

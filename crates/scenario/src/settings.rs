@@ -1,0 +1,275 @@
+//! The tables of a scenario that are no mechanisms: declared as mechanisms are, so that checks,
+//! schema, help and documents come from one place.
+//!
+//! A default that is a word and no value (`unlimited`, `duration`) says what happens where the key
+//! is left out; the word itself may be written too. An empty default only says that the key may be
+//! left out.
+
+use mech::params::{Kind, Param, Spec};
+
+/// The keys of the file itself.
+pub const SCENARIO: Spec = Spec {
+    slot: "",
+    kind: "",
+    doc: "A scenario: one network, its traffic, and variants to compare.",
+    cite: "",
+    params: &[
+        Param {
+            name: "name",
+            doc: "Name of the scenario and of the folder of its results: letters, digits, `-` and `_`.",
+            kind: Kind::Text,
+            default: None,
+        },
+        Param { name: "duration", doc: "Flows start before this instant.", kind: Kind::Time { min: 1 }, default: None },
+        Param {
+            name: "seed",
+            doc: "Seed of the first run; further runs use the numbers after it.",
+            kind: Kind::Count { min: 0, max: i64::MAX as u64 },
+            default: Some("1"),
+        },
+        Param { name: "description", doc: "What the scenario shows.", kind: Kind::Text, default: Some("") },
+    ],
+};
+
+/// `[host]`
+pub const HOST: Spec = Spec {
+    slot: "host",
+    kind: "",
+    doc: "Every host: its stack and its NIC.",
+    cite: "",
+    params: &[
+        Param {
+            name: "stack_delay",
+            doc: "Time of one traversal of the stack, in either direction.",
+            kind: Kind::Time { min: 0 },
+            default: Some("0us"),
+        },
+        Param {
+            name: "stack_jitter",
+            doc: "Added to it, uniform from 0 to this.",
+            kind: Kind::Time { min: 0 },
+            default: Some("0us"),
+        },
+        Param {
+            name: "nic_queue",
+            doc: "Size of the NIC's queue.",
+            kind: Kind::Amount { min: 1 },
+            default: Some("unlimited"),
+        },
+    ],
+};
+
+/// `[switch]`, beside its slots.
+pub const SWITCH: Spec = Spec {
+    slot: "switch",
+    kind: "",
+    doc: "Every switch: its slots, and how it treats simultaneous arrivals.",
+    cite: "",
+    params: &[
+        Param {
+            name: "simultaneous",
+            doc: "Arrivals at the same instant: each decided and applied before the next, or all decided on the \
+                  state before any is stored.",
+            kind: Kind::Choice(&["in_turn", "snapshot"]),
+            default: Some("in_turn"),
+        },
+        Param {
+            name: "ties",
+            doc: "Their order: permuted by the seed, anew at every instant, or by port number.",
+            kind: Kind::Choice(&["random", "port"]),
+            default: Some("random"),
+        },
+    ],
+};
+
+/// `where` of `[[override]]`
+pub const WHERE: Spec = Spec {
+    slot: "override.where",
+    kind: "",
+    doc: "Which switches, or which of their ports, an override is for; the last that matches wins.",
+    cite: "",
+    params: &[
+        Param {
+            name: "tier",
+            doc: "Switches of this tier; of any tier where not given.",
+            kind: Kind::Text,
+            default: Some(""),
+        },
+        Param {
+            name: "node",
+            doc: "The switch of this name; any where not given.",
+            kind: Kind::Text,
+            default: Some(""),
+        },
+        Param {
+            name: "port",
+            doc: "Ports whose far end is a host, or a switch; only for `marking` and `scheduler`.",
+            kind: Kind::Choice(&["host", "switch"]),
+            default: Some("any"),
+        },
+    ],
+};
+
+/// `[measure]`
+pub const MEASURE: Spec = Spec {
+    slot: "measure",
+    kind: "",
+    doc: "What counts: flows that start in the window. Load goes on until they finish or the drain ends.",
+    cite: "",
+    params: &[
+        Param {
+            name: "from",
+            doc: "Flows that start from here on count.",
+            kind: Kind::Time { min: 0 },
+            default: Some("0ms"),
+        },
+        Param {
+            name: "to",
+            doc: "Flows that start before this instant count.",
+            kind: Kind::Time { min: 1 },
+            default: Some("duration"),
+        },
+        Param {
+            name: "drain",
+            doc: "The run goes on for so long after the duration while flows that count are unfinished.",
+            kind: Kind::Time { min: 0 },
+            default: Some("1s"),
+        },
+        Param {
+            name: "fct_end",
+            doc: "A flow ends with its last byte at the receiver, or with the last acknowledgement at the sender.",
+            kind: Kind::Choice(&["last_byte", "sender_ack"]),
+            default: Some("last_byte"),
+        },
+        Param {
+            name: "allow_unfinished",
+            doc: "Whether a run may end with unfinished flows that count.",
+            kind: Kind::Flag,
+            default: Some("false"),
+        },
+        Param {
+            name: "bin",
+            doc: "Width of a step of the traces over time; where left out, duration/200 and at least 1us.",
+            kind: Kind::Time { min: 1_000_000 },
+            default: Some("auto"),
+        },
+        Param {
+            name: "queues",
+            doc: "Whether queues are followed exactly: histograms and traces.",
+            kind: Kind::Flag,
+            default: Some("true"),
+        },
+        Param {
+            name: "packets",
+            doc: "Whether every delivered or lost packet is written down.",
+            kind: Kind::Flag,
+            default: Some("false"),
+        },
+    ],
+};
+
+/// What every entry of `[[traffic]]` takes, whatever its kind.
+pub const TRAFFIC: Spec = Spec {
+    slot: "traffic",
+    kind: "",
+    doc: "What every kind of traffic takes.",
+    cite: "",
+    params: &[Param {
+        name: "name",
+        doc: "Its name in the results: letters, digits, `-` and `_`.",
+        kind: Kind::Text,
+        default: None,
+    }],
+};
+
+/// `[[topology.node]]` of a custom topology.
+pub const NODE: Spec = Spec {
+    slot: "topology.node",
+    kind: "",
+    doc: "A node of a custom topology; hosts are numbered in the order of the file.",
+    cite: "",
+    params: &[
+        Param { name: "name", doc: "Its name.", kind: Kind::Text, default: None },
+        Param { name: "kind", doc: "What it is.", kind: Kind::Choice(&["host", "switch"]), default: None },
+        Param { name: "tier", doc: "Its tier; its kind where not given.", kind: Kind::Text, default: Some("") },
+    ],
+};
+
+/// `[[topology.link]]` of a custom topology.
+pub const LINK: Spec = Spec {
+    slot: "topology.link",
+    kind: "",
+    doc: "A link of a custom topology, the same both ways.",
+    cite: "",
+    params: &[
+        Param { name: "a", doc: "The node at one end.", kind: Kind::Text, default: None },
+        Param { name: "b", doc: "The node at the other end.", kind: Kind::Text, default: None },
+        Param { name: "rate", doc: "Its rate.", kind: Kind::Rate, default: None },
+        Param { name: "delay", doc: "Its propagation delay.", kind: Kind::Time { min: 1 }, default: None },
+        Param {
+            name: "weight",
+            doc: "Its share where routing is `weighted`.",
+            kind: Kind::Number { min: 0.0, max: 1e9, below_max: false },
+            default: Some("1"),
+        },
+    ],
+};
+
+macro_rules! framing {
+    ($name:ident, $kind:literal, $doc:literal, $cite:literal, $header:literal, $link:literal, $min:literal, $gap:literal) => {
+        const $name: Spec = Spec {
+            slot: "framing",
+            kind: $kind,
+            doc: $doc,
+            cite: $cite,
+            params: &[
+                Param {
+                    name: "header",
+                    doc: "IP and transport header without options.",
+                    kind: Kind::Size { min: 0 },
+                    default: Some($header),
+                },
+                Param {
+                    name: "link",
+                    doc: "Link-layer header and check sequence; part of the frame that buffers hold.",
+                    kind: Kind::Size { min: 0 },
+                    default: Some($link),
+                },
+                Param {
+                    name: "min_frame",
+                    doc: "Smallest frame; shorter ones are padded.",
+                    kind: Kind::Size { min: 1 },
+                    default: Some($min),
+                },
+                Param {
+                    name: "gap",
+                    doc: "Preamble and gap; on the wire only.",
+                    kind: Kind::Size { min: 0 },
+                    default: Some($gap),
+                },
+            ],
+        };
+    };
+}
+
+framing!(ETHERNET, "ethernet", "Ethernet as it is.", "IEEE 802.3 §3.1, §4.4.2", "40B", "18B", "64B", "20B");
+framing!(MTU, "mtu", "The IP packet only, as papers that count the MTU.", "RFC 791 §3.1", "40B", "0B", "40B", "0B");
+framing!(PAYLOAD, "payload", "The payload only; an ACK still takes the time of a byte.", "", "0B", "0B", "1B", "0B");
+
+/// The kinds of `[framing]`; the first is the default.
+pub const FRAMING: &[&Spec] = &[&ETHERNET, &MTU, &PAYLOAD];
+
+/// All fixed tables, in the order of the file.
+pub const TABLES: &[&Spec] = &[&SCENARIO, &NODE, &LINK, &HOST, &SWITCH, &WHERE, &MEASURE, &TRAFFIC];
+
+/// The slots of a switch, with what fills each where the scenario leaves it out.
+pub const SLOTS: [(&str, &str); 5] = [
+    ("routing", "ecmp"),
+    ("buffer", "per_port"),
+    ("overflow", "tail_drop"),
+    ("marking", "none"),
+    ("scheduler", "strict_priority"),
+];
+
+/// What carries the flows where the scenario has no `[transport]`.
+pub const TRANSPORT: &str = "newreno";

@@ -1,0 +1,304 @@
+//! What scenarios that are right come to.
+
+use mech::params::Value;
+use scenario::{Choice, FctEnd, Loaded, Simultaneous, Source, Ties, load};
+use serde_json::json;
+use std::path::Path;
+use units::{Amount, Dur, Rate, Time};
+
+/// The example of the drawing.
+const INCAST: &str = include_str!("incast.toml");
+
+fn source(text: &str) -> Source {
+    Source::new("test.toml", text, Path::new("."))
+}
+
+fn loaded(text: &str, sets: &[&str]) -> Loaded {
+    let sets: Vec<String> = sets.iter().map(|set| set.to_string()).collect();
+    load(&source(text), &sets).unwrap_or_else(|found| panic!("{}", shown(&found)))
+}
+
+fn refused(text: &str, sets: &[&str]) -> String {
+    let sets: Vec<String> = sets.iter().map(|set| set.to_string()).collect();
+    shown(&load(&source(text), &sets).expect_err("this should be refused"))
+}
+
+fn shown(found: &[scenario::Diagnostic]) -> String {
+    found.iter().map(|d| d.to_string()).collect::<Vec<_>>().join("\n")
+}
+
+/// A small scenario with these lines behind its own.
+fn star(more: &str) -> String {
+    format!(
+        "name = \"small\"\nduration = \"10ms\"\n[topology]\nkind = \"star\"\nn = 4\n[[traffic]]\nname = \"burst\"\n\
+         kind = \"incast\"\nsenders = 2\nreceiver = \"h0\"\nsize = \"20KB\"\n{more}"
+    )
+}
+
+fn tree(more: &str) -> String {
+    star(more).replace("\"star\"\nn = 4", "\"fat_tree\"\nk = 4")
+}
+
+fn size_of(buffer: &Choice) -> String {
+    buffer.values.amount("size").to_string()
+}
+
+#[test]
+fn the_example_of_the_drawing_loads_with_its_four_variants_in_the_order_of_the_file() {
+    let loaded = loaded(INCAST, &[]);
+    let names: Vec<&str> = loaded.variants.iter().map(|v| v.variant.as_str()).collect();
+    assert_eq!(names, ["drop", "drop_no_fast_retransmit", "detour", "bounce"]);
+    assert_eq!((loaded.name.as_str(), loaded.seed, loaded.duration), ("incast", 1, Dur::ms(200)));
+    let [drop, slow, detour, bounce] = loaded.variants.as_slice() else { panic!("four variants") };
+    assert_eq!((drop.topology.hosts, drop.switches.len()), (128, 80));
+    assert_eq!(drop.transport.kind, "dctcp");
+    assert_eq!(drop.transport.values.count_or_off("dupack_threshold"), Some(3));
+    for variant in [slow, detour, bounce] {
+        assert_eq!(variant.transport.values.count_or_off("dupack_threshold"), None);
+        assert_eq!(variant.transport.values.time("min_rto"), Dur::ms(10));
+        assert_eq!(variant.transport.kind, "dctcp");
+    }
+    assert_eq!(detour.switches[0].overflow.kind, "detour");
+    let bounced = &bounce.switches[0];
+    assert_eq!(size_of(&bounced.buffer), "50pkt");
+    assert_eq!(bounced.overflow.values.amount("bounce_size"), Amount::Packets(50));
+    assert_eq!(bounced.overflow.values.count("round_to"), 3, "a default");
+    assert_eq!(bounced.ports[0].marking.values.amount("k"), Amount::Packets(20));
+}
+
+#[test]
+fn an_override_changes_the_switches_of_its_tier_and_no_others() {
+    let drop = &loaded(&INCAST.replace("where = { tier = \"agg\" }", "where = { tier = \"core\" }"), &[]).variants[0];
+    for (switch, node) in drop.switches.iter().zip(&drop.topology.nodes[128..]) {
+        let size = if node.tier == "core" { "384KiB" } else { "100pkt" };
+        assert_eq!(size_of(&switch.buffer), size, "{}", node.name);
+    }
+}
+
+#[test]
+fn among_overrides_that_match_the_last_wins() {
+    let overrides = "[[override]]\nwhere = { tier = \"edge\" }\nswitch.buffer.size = \"10pkt\"\n\
+                     [[override]]\nwhere = { node = \"edge1\" }\nswitch.buffer.size = \"20pkt\"\n\
+                     [[override]]\nwhere = { node = \"edge2\" }\nswitch.buffer = { kind = \"unlimited\" }\n\
+                     switch.ties = \"port\"\n";
+    let variant = &loaded(&tree(overrides), &[]).variants[0];
+    let buffers: Vec<_> = variant.switches[..4].iter().map(|s| &s.buffer).collect();
+    assert_eq!(
+        (size_of(buffers[0]), size_of(buffers[1]), size_of(buffers[3])),
+        ("10pkt".into(), "20pkt".into(), "10pkt".into())
+    );
+    assert_eq!(buffers[2].kind, "unlimited");
+    assert_eq!((variant.switches[1].ties, variant.switches[2].ties), (Ties::Random, Ties::Port));
+    assert_eq!(size_of(&variant.switches[8].buffer), "100pkt", "an aggregation switch");
+    let turned = overrides.replace("node = \"edge1\"", "tier = \"agg\"").replace("tier = \"edge\"", "node = \"edge1\"");
+    let variant = &loaded(&tree(&turned), &[]).variants[0];
+    assert_eq!(
+        (size_of(&variant.switches[1].buffer), size_of(&variant.switches[8].buffer)),
+        ("10pkt".into(), "20pkt".into())
+    );
+}
+
+#[test]
+fn an_override_of_a_kind_of_port_changes_marking_there_only() {
+    let overrides = "[[override]]\nwhere = { tier = \"edge\", port = \"host\" }\n\
+                     switch.marking = { kind = \"ecn_threshold\", k = \"7pkt\" }\n";
+    let variant = &loaded(&tree(overrides), &[]).variants[0];
+    let kinds: Vec<&str> = variant.switches[0].ports.iter().map(|p| p.marking.kind.as_str()).collect();
+    assert_eq!(kinds, ["ecn_threshold", "ecn_threshold", "none", "none"]);
+    assert!(variant.switches[8].ports.iter().all(|port| port.marking.kind == "none"));
+}
+
+#[test]
+fn what_is_left_out_has_its_default() {
+    let loaded = loaded(&star(""), &[]);
+    let [only] = loaded.variants.as_slice() else { panic!("one variant") };
+    assert_eq!(only.variant, "default");
+    let switch = &only.switches[0];
+    let port = &switch.ports[0];
+    let kinds =
+        [&switch.routing, &switch.buffer, &switch.overflow, &port.marking, &port.scheduler].map(|c| c.kind.as_str());
+    assert_eq!(kinds, ["ecmp", "per_port", "tail_drop", "none", "strict_priority"]);
+    assert_eq!(size_of(&switch.buffer), "100pkt");
+    assert_eq!((switch.simultaneous, switch.ties), (Simultaneous::InTurn, Ties::Random));
+    assert_eq!(only.framing, dataplane::Framing::ETHERNET);
+    assert_eq!((only.host.stack_delay, only.host.stack_jitter, only.host.nic_queue), (Dur::ZERO, Dur::ZERO, None));
+    assert_eq!(only.host.marking.kind, "none");
+    let m = &only.measure;
+    assert_eq!((m.from, m.to, m.drain, m.bin), (Time::ZERO, Time(Dur::ms(10).0), Dur::s(1), Dur::us(50)));
+    assert_eq!((m.fct_end, m.allow_unfinished, m.queues, m.packets), (FctEnd::LastByte, false, true, false));
+    let link = &only.topology.nodes[0].ports[0];
+    assert_eq!((link.rate, link.delay), (Rate::gbps(1), Dur::us(1)));
+}
+
+#[test]
+fn a_trace_has_steps_of_at_least_a_microsecond() {
+    let loaded = loaded(&star("").replace("10ms", "20us"), &[]);
+    assert_eq!(loaded.variants[0].measure.bin, Dur::us(1));
+}
+
+#[test]
+fn every_table_can_be_given_in_full() {
+    let more = "[host]\nstack_delay = \"10us\"\nstack_jitter = \"2us\"\nnic_queue = \"300pkt\"\n\
+                marking = { kind = \"ecn_threshold\", k = \"9pkt\" }\n\
+                [framing]\nkind = \"mtu\"\ngap = \"20B\"\n\
+                [switch]\nsimultaneous = \"snapshot\"\nties = \"port\"\nscheduler = { kind = \"fifo\" }\n\
+                [measure]\nfrom = \"1ms\"\nto = \"9ms\"\ndrain = \"2s\"\nfct_end = \"sender_ack\"\n\
+                allow_unfinished = true\nbin = \"5us\"\nqueues = false\npackets = true\n";
+    let variant = &loaded(&star(more), &[]).variants[0];
+    assert_eq!(variant.host.nic_queue, Some(Amount::Packets(300)));
+    assert_eq!(variant.host.marking.values.amount("k"), Amount::Packets(9));
+    assert_eq!(variant.framing, dataplane::Framing { header: 40, link: 0, min_frame: 40, gap: 20 });
+    assert_eq!((variant.switches[0].simultaneous, variant.switches[0].ties), (Simultaneous::Snapshot, Ties::Port));
+    assert_eq!(variant.switches[0].ports[3].scheduler.kind, "fifo");
+    let m = &variant.measure;
+    assert_eq!((m.from, m.to, m.drain, m.bin), (Time(Dur::ms(1).0), Time(Dur::ms(9).0), Dur::s(2), Dur::us(5)));
+    assert_eq!((m.fct_end, m.allow_unfinished, m.queues, m.packets), (FctEnd::SenderAck, true, false, true));
+}
+
+#[test]
+fn the_other_framings_leave_out_what_papers_do_not_count() {
+    let framing = |kind: &str| loaded(&star(&format!("[framing]\nkind = \"{kind}\"\n")), &[]).variants[0].framing;
+    let payload = framing("payload");
+    assert_eq!((payload.frame(1000, 0), payload.wire(1000), payload.frame(0, 0)), (1000, 1000, 1));
+    let mtu = framing("mtu");
+    assert_eq!((mtu.frame(1460, 0), mtu.wire(1500), mtu.frame(0, 0)), (1500, 1500, 40));
+}
+
+#[test]
+fn a_table_with_a_kind_replaces_and_other_keys_merge() {
+    let more = "[switch]\noverflow = { kind = \"bounce\", theta = 0.5, lambda = 9 }\n\
+                [variants.merged]\nswitch.overflow.theta = 0.7\n\
+                [variants.replaced]\nswitch.overflow = { kind = \"bounce\", theta = 0.7 }\n\
+                [variants.base]\n";
+    let loaded = loaded(&star(more), &[]);
+    let seen = loaded.variants.iter().map(|v| {
+        let values = &v.switches[0].overflow.values;
+        (values.number("theta"), values.number("lambda"))
+    });
+    assert_eq!(seen.collect::<Vec<_>>(), [(0.7, 9.0), (0.7, 50.0), (0.5, 9.0)]);
+}
+
+#[test]
+fn a_list_of_a_variant_replaces_the_list() {
+    let more = "[variants.two]\ntraffic = [{ name = \"a\", kind = \"incast\", senders = 1, receiver = \"h1\", size = \"1KB\" },\
+                { name = \"b\", kind = \"incast\", senders = 1, receiver = \"h2\", size = \"1KB\" }]\n[variants.one]\n";
+    let loaded = loaded(&star(more), &[]);
+    let names = |i: usize| loaded.variants[i].traffic.iter().map(|t| t.name.clone()).collect::<Vec<_>>();
+    assert_eq!((names(0), names(1)), (vec!["a".to_string(), "b".into()], vec!["burst".to_string()]));
+}
+
+#[test]
+fn settings_change_the_base_under_every_variant() {
+    let sets =
+        ["topology.k=4", "topology.link.rate=1/3 Gbps", "seed=7", "traffic.burst.size=40KB", "traffic.0.senders=3"];
+    let loaded = loaded(INCAST, &sets);
+    assert_eq!(loaded.seed, 7);
+    assert_eq!(loaded.variants[3].topology.hosts, 16);
+    assert_eq!(loaded.variants[3].topology.nodes[0].ports[0].rate, Rate::gbps(1).divided_by(3, 1).unwrap());
+    let burst = &loaded.resolved["bounce"]["traffic"][0];
+    assert_eq!((&burst["size"], &burst["senders"]), (&json!("40KB"), &json!(3)));
+}
+
+#[test]
+fn the_last_of_two_settings_wins_and_a_new_kind_starts_from_its_defaults() {
+    let base = star("[switch]\noverflow = { kind = \"bounce\", theta = 0.5 }\n");
+    let sets =
+        ["switch.overflow.kind=detour", "switch.overflow.mark_detoured=true", "switch.overflow.mark_detoured=false"];
+    let overflow = loaded(&base, &sets).variants[0].switches[0].overflow.clone();
+    assert_eq!(overflow.kind, "detour");
+    assert_eq!(overflow.values.0.get("mark_detoured"), Some(&Value::Flag(false)));
+    let same = loaded(&base, &["switch.overflow.kind=bounce"]).variants[0].switches[0].overflow.clone();
+    assert_eq!(same.values.number("theta"), 0.5);
+    let whole = loaded(&base, &["switch.overflow={ kind = \"bounce\", lambda = 2 }"]);
+    assert_eq!(whole.variants[0].switches[0].overflow.values.number("theta"), 0.8);
+}
+
+#[test]
+fn a_setting_that_some_variants_override_is_noted_and_one_that_all_do_is_refused() {
+    let some = loaded(INCAST, &["transport.dupack_threshold=5"]);
+    assert_eq!(some.variants[0].transport.values.count_or_off("dupack_threshold"), Some(5));
+    assert_eq!(some.variants[1].transport.values.count_or_off("dupack_threshold"), None);
+    let note = "--set transport.dupack_threshold=5: overridden by variant drop_no_fast_retransmit, detour, bounce";
+    assert_eq!(some.notes[0], note);
+    let all = star("[variants.a]\nduration = \"1ms\"\n[variants.b]\nduration = \"2ms\"\n");
+    assert_eq!(
+        refused(&all, &["duration=5ms"]),
+        "--set: duration: found a value that every variant overrides; expected a path that some variant leaves as it \
+         is; set it in a variant: variants.NAME.PATH=VALUE"
+    );
+}
+
+#[test]
+fn a_setting_can_reach_into_a_variant() {
+    let loaded = loaded(INCAST, &["variants.bounce.switch.overflow.theta=0.25"]);
+    assert_eq!(loaded.variants[3].switches[0].overflow.values.number("theta"), 0.25);
+    let note = "bounce: bounce queues of 50pkt beside a buffer of 384KiB: two units in one switch";
+    assert_eq!(loaded.notes, [note], "of the override, and none of the setting");
+}
+
+#[test]
+fn the_duration_is_that_of_the_longest_variant() {
+    let loaded = loaded(&star("[variants.a]\nduration = \"30ms\"\n[variants.b]\n"), &[]);
+    assert_eq!(loaded.duration, Dur::ms(30));
+    assert_eq!((loaded.variants[0].duration, loaded.variants[1].duration), (Dur::ms(30), Dur::ms(10)));
+    assert_eq!(loaded.variants[1].measure.to, Time(Dur::ms(10).0));
+}
+
+#[test]
+fn bounce_beside_memory_that_it_cannot_measure_is_noted() {
+    let more = |buffer: &str| {
+        star(&format!("[switch]\nbuffer = {buffer}\noverflow = {{ kind = \"bounce\", bounce_size = \"50KB\" }}\n"))
+    };
+    let endless = loaded(&more("{ kind = \"unlimited\" }"), &[]);
+    assert_eq!(endless.notes, ["default: bounce with an unlimited buffer never bounces: its utilisation is always 0"]);
+    let shared = loaded(&more("{ kind = \"shared\", size = \"1MB\" }"), &[]);
+    assert_eq!(shared.notes.len(), 1);
+    assert!(shared.notes[0].starts_with("default: bounce with a shared buffer: utilisation"), "{:?}", shared.notes);
+}
+
+#[test]
+fn every_value_is_resolved_with_its_unit() {
+    let loaded = loaded(INCAST, &[]);
+    let bounce = &loaded.resolved["bounce"];
+    assert_eq!(bounce["duration"], "200ms");
+    assert_eq!(bounce["seed"], 1);
+    assert_eq!(bounce["topology"]["kind"], "fat_tree");
+    assert_eq!(bounce["topology"]["link"], json!({ "rate": "1Gbps", "delay": "1us" }));
+    assert_eq!(
+        bounce["framing"],
+        json!({ "kind": "ethernet", "header": "40B", "link": "18B", "min_frame": "64B", "gap": "20B" })
+    );
+    assert_eq!(bounce["host"]["nic_queue"], "unlimited");
+    assert_eq!(bounce["measure"]["bin"], "1ms");
+    assert_eq!(bounce["transport"]["dupack_threshold"], "off");
+    let groups = bounce["switches"].as_array().expect("groups of switches");
+    let sizes: Vec<_> =
+        groups.iter().map(|g| (g["buffer"]["size"].clone(), g["nodes"].as_array().map(Vec::len))).collect();
+    assert_eq!(sizes, [(json!("50pkt"), Some(48)), (json!("384KiB"), Some(32))]);
+    assert_eq!(groups[0]["overflow"]["round_to"], 3);
+    assert_eq!(groups[0]["marking"], json!({ "kind": "ecn_threshold", "k": "20pkt" }));
+}
+
+#[test]
+fn a_custom_network_comes_from_its_nodes_and_links() {
+    let text = star(
+        "[[topology.node]]\nname = \"a\"\nkind = \"host\"\n[[topology.node]]\nname = \"s\"\nkind = \"switch\"\n\
+                     tier = \"tor\"\n[[topology.node]]\nname = \"b\"\nkind = \"host\"\n\
+                     [[topology.link]]\na = \"a\"\nb = \"s\"\nrate = \"10Gbps\"\ndelay = \"2us\"\n\
+                     [[topology.link]]\na = \"s\"\nb = \"b\"\nrate = \"1Gbps\"\ndelay = \"3us\"\nweight = 0.5\n",
+    );
+    let text = text.replace("\"star\"\nn = 4", "\"custom\"").replace("\"h0\"", "\"b\"");
+    let net = &loaded(&text, &[]).variants[0].topology;
+    assert_eq!((net.hosts, net.nodes[2].name.as_str(), net.nodes[2].tier.as_str()), (2, "s", "tor"));
+    let port = &net.nodes[2].ports[1];
+    assert_eq!((port.peer, port.rate, port.delay, port.weight), (1, Rate::gbps(1), Dur::us(3), 0.5));
+}
+
+#[test]
+fn a_file_that_is_not_text_is_refused_with_the_line_where_text_ends() {
+    let refused =
+        Source::from_bytes("x.toml", b"name = \"a\"\n\xff\xfe".to_vec(), Path::new(".")).expect_err("no text");
+    assert_eq!(refused.to_string(), "x.toml:2: found bytes that are not text (byte 11); expected TOML in UTF-8");
+    let missing = Source::read(Path::new("/nonexistent/x.toml")).expect_err("no file");
+    assert!(missing.to_string().starts_with("/nonexistent/x.toml: found a file that cannot be read ("), "{missing}");
+}

@@ -1,0 +1,228 @@
+//! From a scenario to a world at time zero.
+
+use crate::link::Link;
+use crate::probe::Probe;
+use crate::queue::EventQueue;
+use crate::world::{Board, FlowRecord, Net, Schedule, SenderCounts, World};
+use dataplane::transport::TcpConfig;
+use dataplane::{CoreSetup, FlowTable, Host, HostSetup, NewFlow, PortSetup, RawSetup, Switch, SwitchSetup};
+use mech::buffer::{BufferSlot, PerPort, Unlimited};
+use mech::marking::MarkingSlot;
+use mech::overflow::{OverflowSlot, TailDrop};
+use mech::routing::RoutingSlot;
+use mech::scheduler::{SchedulerSlot, StrictPriority};
+use mech::{HostId, Purpose, Stream};
+use scenario::routes::Routes;
+use scenario::traffic::Flows;
+use scenario::{Choice, Scenario, Simultaneous, SwitchConfig, Ties};
+use std::sync::Arc;
+use units::{Amount, Time};
+
+/// A name in a validated scenario that the core does not know: a fault of the program.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct BuildError(pub String);
+
+impl std::fmt::Display for BuildError {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        write!(f, "{} is validated but not built", self.0)
+    }
+}
+impl std::error::Error for BuildError {}
+
+/// How to run, as opposed to what.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Options {
+    /// Stop after about so many events.
+    pub max_events: Option<u64>,
+    /// Order events by a plain heap instead of the wheel: slower, the same bits.
+    pub heap: bool,
+    /// Never compute departures ahead: slower, the same bits.
+    pub step_departures: bool,
+}
+
+fn unknown(choice: &Choice) -> BuildError {
+    BuildError(format!("`{}`", choice.kind))
+}
+
+fn marking(choice: &Choice) -> Result<MarkingSlot, BuildError> {
+    MarkingSlot::build(&choice.kind, &choice.values).ok_or_else(|| unknown(choice))
+}
+
+/// What all nodes of a run share.
+struct Site<'a> {
+    scenario: &'a Scenario,
+    seed: u64,
+    top_class: u8,
+    any_bounce: bool,
+    may_compute: bool,
+}
+
+impl Site<'_> {
+    fn host(&self, id: u32) -> Result<Host, BuildError> {
+        let s = self.scenario;
+        let port = &s.topology.nodes[id as usize].ports[0];
+        let buffer = match s.host.nic_queue {
+            None => BufferSlot::Unlimited(Unlimited),
+            Some(size) => BufferSlot::PerPort(PerPort::of(size)),
+        };
+        let nic = PortSetup {
+            clock: port.rate.clock(),
+            is_switch: port.peer >= s.topology.hosts,
+            marking: marking(&s.host.marking)?,
+            scheduler: SchedulerSlot::StrictPriority(StrictPriority),
+        };
+        Ok(Host::new(HostSetup {
+            core: CoreSetup {
+                node: id,
+                seed: self.seed,
+                framing: s.framing,
+                buffer,
+                overflow: OverflowSlot::TailDrop(TailDrop),
+                bounce_size: s.host.nic_queue,
+                top_class: self.top_class,
+                // Packets that were bounced back have a queue of their own.
+                may_compute: self.may_compute && !self.any_bounce,
+                ports: vec![nic],
+            },
+            id: HostId(id),
+            stack_delay: s.host.stack_delay,
+            stack_jitter: s.host.stack_jitter,
+        }))
+    }
+
+    fn switch(&self, index: usize, config: &SwitchConfig) -> Result<Switch, BuildError> {
+        let (s, node) = (self.scenario, self.scenario.topology.hosts + index as u32);
+        let links = &s.topology.nodes[node as usize].ports;
+        let overflow = OverflowSlot::build(&config.overflow.kind, &config.overflow.values);
+        let overflow = overflow.ok_or_else(|| unknown(&config.overflow))?;
+        let buffer = BufferSlot::build(&config.buffer.kind, &config.buffer.values);
+        let buffer = buffer.ok_or_else(|| unknown(&config.buffer))?.for_ports(links.len() as u16);
+        let hash_seed = Stream::new(self.seed, node, Purpose::Hash).u64();
+        let routing = RoutingSlot::build(&config.routing.kind, &config.routing.values, hash_seed);
+        let ports = links.iter().zip(&config.ports).map(|(link, port)| {
+            let scheduler = SchedulerSlot::build(&port.scheduler.kind, &port.scheduler.values);
+            Ok(PortSetup {
+                clock: link.rate.clock(),
+                is_switch: link.peer >= s.topology.hosts,
+                marking: marking(&port.marking)?,
+                scheduler: scheduler.ok_or_else(|| unknown(&port.scheduler))?,
+            })
+        });
+        Ok(Switch::new(SwitchSetup {
+            core: CoreSetup {
+                node,
+                seed: self.seed,
+                framing: s.framing,
+                buffer,
+                bounce_size: overflow.peek().bounce_queue().or(Some(Amount::Packets(0))),
+                overflow,
+                top_class: self.top_class,
+                may_compute: self.may_compute && !self.any_bounce,
+                ports: ports.collect::<Result<_, BuildError>>()?,
+            },
+            routing: routing.ok_or_else(|| unknown(&config.routing))?,
+            snapshot: config.simultaneous == Simultaneous::Snapshot,
+            shuffle: config.ties == Ties::Random,
+        }))
+    }
+}
+
+/// The world of a scenario at time zero.
+///
+/// # Errors
+/// [`BuildError`] where the scenario names something that the core does not have; a scenario that
+/// was loaded and validated never does.
+pub fn build<P: Probe>(scenario: &Scenario, seed: u64, options: Options, probe: P) -> Result<World<P>, BuildError> {
+    let topology = &scenario.topology;
+    let site = Site {
+        scenario,
+        seed,
+        top_class: scenario.traffic.iter().map(|t| t.class()).max().unwrap_or(0),
+        any_bounce: scenario.switches.iter().any(|s| s.overflow.kind == "bounce"),
+        may_compute: !options.step_departures && !probe.follows_queues(),
+    };
+    let hosts = (0..topology.hosts).map(|id| site.host(id)).collect::<Result<Vec<_>, _>>()?;
+    let switches = scenario.switches.iter().enumerate().map(|(i, config)| site.switch(i, config));
+    let switches = switches.collect::<Result<Vec<_>, _>>()?;
+    let tcp = TcpConfig::new(&scenario.transport.kind, &scenario.transport.values, scenario.framing);
+    let (links, base, feeder) = wire(scenario);
+    let duration = Time(scenario.duration.0);
+    let horizon = duration.saturating_add(scenario.measure.drain);
+    let mut pending = Flows::new(&scenario.traffic, topology, seed, horizon);
+    let next = pending.next();
+    let mut world = World {
+        board: Board {
+            queue: if options.heap { EventQueue::heap() } else { EventQueue::wheel() },
+            links,
+            base,
+            records: Vec::new(),
+            probe,
+            open: 0,
+            completed: 0,
+            fct_end: scenario.measure.fct_end,
+        },
+        hosts,
+        switches,
+        feeder,
+        net: Net(Arc::new(Routes::compute(topology))),
+        flows: FlowTable::default(),
+        tcp: Arc::new(tcp.ok_or_else(|| unknown(&scenario.transport))?),
+        pending,
+        next,
+        schedule: Schedule {
+            from: scenario.measure.from,
+            to: scenario.measure.to,
+            duration,
+            drain: scenario.measure.drain,
+            max_events: options.max_events,
+        },
+        now: Time::ZERO,
+        events: 0,
+        hops: 0,
+        stop: None,
+        baseline: None,
+        arrivals: Vec::new(),
+    };
+    add_raw_sources(scenario, seed, &mut world);
+    world.plan_next_flow();
+    Ok(world)
+}
+
+/// Links in the numbering of ports over the whole network, the first port of each node, and for
+/// each port the link that ends there.
+fn wire(scenario: &Scenario) -> (Vec<Link>, Vec<u32>, Vec<u32>) {
+    let nodes = &scenario.topology.nodes;
+    let mut base = Vec::with_capacity(nodes.len());
+    let mut links = Vec::new();
+    for node in nodes {
+        base.push(links.len() as u32);
+        links.extend(node.ports.iter().map(|port| Link::new(port.peer, port.peer_port, port.delay)));
+    }
+    let feeder = nodes.iter().flat_map(|node| &node.ports);
+    let feeder = feeder.map(|port| base[port.peer as usize] + u32::from(port.peer_port)).collect();
+    (links, base, feeder)
+}
+
+fn add_raw_sources<P: Probe>(scenario: &Scenario, seed: u64, world: &mut World<P>) {
+    for raw in scenario.traffic.iter().enumerate().flat_map(|(i, t)| t.raw(i as u16, seed)) {
+        let new = NewFlow { src: raw.src, dst: raw.dst, bytes: 0, class: raw.class, raw: true };
+        let flow = world.flows.add(new);
+        world.board.records.push(FlowRecord {
+            start: raw.start,
+            end: Time::NEVER,
+            traffic: raw.traffic,
+            query: u32::MAX,
+            measured: false,
+            sender: SenderCounts::default(),
+        });
+        let setup = RawSetup {
+            payload: raw.payload,
+            packets_per_burst: raw.packets_per_burst,
+            interval: raw.interval,
+            pause: raw.pause,
+            start: raw.start,
+            stop: raw.stop.min(Time(scenario.duration.0)),
+        };
+        world.add_raw(raw.src, setup, flow);
+    }
+}

@@ -1,0 +1,175 @@
+//! The probe behind every table and figure: queues over time, what happened where, and the fate
+//! of packets.
+
+mod follow;
+mod histogram;
+
+pub(crate) use follow::Follow;
+pub(crate) use histogram::Histogram;
+
+use crate::probe::{Probe, Spot};
+use dataplane::Pkt;
+use mech::Flags;
+use mech::overflow::DropReason;
+use scenario::Scenario;
+use units::{Dur, Time};
+
+/// What to record.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Scope {
+    /// Time and packets count from here on.
+    pub from: Time,
+    /// Queue time counts up to here.
+    pub to: Time,
+    /// Width of a step of the traces.
+    pub bin: Dur,
+    /// Follow the queues of all switch ports exactly.
+    pub queues: bool,
+    /// Write down every delivered or lost packet.
+    pub packets: bool,
+    /// Number of hosts, each with one port: the first port of a switch has this number.
+    pub hosts: u32,
+}
+
+/// Something that happens to packets at switches.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Kind {
+    Drop = 0,
+    Mark = 1,
+    Detour = 2,
+    Bounce = 3,
+}
+
+/// What is told apart of delivered packets.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Metric {
+    Delay = 0,
+    Hops = 1,
+    Detours = 2,
+    Bounces = 3,
+}
+
+impl Metric {
+    pub(crate) const ALL: [Metric; 4] = [Metric::Delay, Metric::Hops, Metric::Detours, Metric::Bounces];
+}
+
+/// One packet's end.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct PacketEnd {
+    pub(crate) pkt: Pkt,
+    pub(crate) at: Time,
+    pub(crate) node: u32,
+    /// 0 delivered, else 1 + [`DropReason`].
+    pub(crate) fate: u8,
+}
+
+/// The probe.
+#[derive(Clone, Debug)]
+pub struct Recorder {
+    pub(crate) scope: Scope,
+    pub(crate) queues: Vec<Follow>,
+    /// By node, then by step of time, then by [`Kind`].
+    pub(crate) activity: Vec<Vec<[u64; 4]>>,
+    /// By [`Metric`], then ACKs and data.
+    pub(crate) histograms: [[Histogram; 2]; 4],
+    pub(crate) packets: Vec<PacketEnd>,
+}
+
+impl Recorder {
+    /// Records what a scenario's `[measure]` asks for.
+    pub fn of(scenario: &Scenario) -> Recorder {
+        let measure = &scenario.measure;
+        let nodes = &scenario.topology.nodes;
+        let scope = Scope {
+            from: measure.from,
+            to: measure.to,
+            bin: measure.bin,
+            queues: measure.queues,
+            packets: measure.packets,
+            hosts: scenario.topology.hosts,
+        };
+        Recorder::new(scope, nodes.len(), nodes.iter().map(|node| node.ports.len()).sum())
+    }
+
+    /// Records `scope` of a network with so many nodes and ports.
+    pub fn new(scope: Scope, nodes: usize, ports: usize) -> Recorder {
+        let followed = if scope.queues { ports - scope.hosts as usize } else { 0 };
+        Recorder {
+            scope,
+            queues: vec![Follow::new(); followed],
+            activity: vec![Vec::new(); nodes],
+            histograms: Default::default(),
+            packets: Vec::new(),
+        }
+    }
+
+    fn count(&mut self, at: Spot, kind: Kind) {
+        let bin = (at.now.0 / self.scope.bin.0) as usize;
+        let bins = &mut self.activity[at.node as usize];
+        if bins.len() <= bin {
+            bins.resize(bin + 1, [0; 4]);
+        }
+        bins[bin][kind as usize] += 1;
+    }
+
+    fn queue(&mut self, at: Spot) -> Option<&mut Follow> {
+        self.queues.get_mut(at.port.checked_sub(self.scope.hosts)? as usize)
+    }
+
+    /// The run has ended: what is open is closed.
+    pub(crate) fn close(&mut self, now: Time) {
+        let scope = self.scope;
+        self.queues.iter_mut().for_each(|queue| queue.close(&scope, now));
+    }
+}
+
+impl Probe for Recorder {
+    fn follows_queues(&self) -> bool {
+        self.scope.queues
+    }
+    fn stored(&mut self, at: Spot, before: u32) {
+        let scope = self.scope;
+        if let Some(queue) = self.queue(at) {
+            queue.stored(&scope, at.now, before);
+        }
+    }
+    fn freed(&mut self, at: Spot, after: u32) {
+        let scope = self.scope;
+        if let Some(queue) = self.queue(at) {
+            queue.freed(&scope, at.now, after);
+        }
+    }
+    fn dropped(&mut self, at: Spot, pkt: &Pkt, reason: DropReason) {
+        self.count(at, Kind::Drop);
+        if self.scope.packets {
+            self.packets.push(PacketEnd { pkt: *pkt, at: at.now, node: at.node, fate: 1 + reason as u8 });
+        }
+    }
+    fn marked(&mut self, at: Spot) {
+        self.count(at, Kind::Mark);
+    }
+    fn detoured(&mut self, at: Spot) {
+        self.count(at, Kind::Detour);
+    }
+    fn bounced(&mut self, at: Spot) {
+        self.count(at, Kind::Bounce);
+    }
+    fn delivered(&mut self, at: Spot, pkt: &Pkt) {
+        if self.scope.packets {
+            self.packets.push(PacketEnd { pkt: *pkt, at: at.now, node: at.node, fate: 0 });
+        }
+        if pkt.sent < self.scope.from {
+            return;
+        }
+        let data = usize::from(pkt.head.flags.has(Flags::PAYLOAD));
+        let values = [
+            at.now.since(pkt.sent).0,
+            u64::from(pkt.head.hops),
+            u64::from(pkt.head.detours),
+            u64::from(pkt.head.bounces),
+        ];
+        for metric in Metric::ALL {
+            self.histograms[metric as usize][data].add(values[metric as usize]);
+        }
+    }
+}

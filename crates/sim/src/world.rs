@@ -1,0 +1,436 @@
+//! The world: nodes, links, the event queue, and the loop that moves packets between them.
+
+use crate::link::Link;
+use crate::probe::{Probe, Spot};
+use crate::queue::{EventQueue, Key, Phase};
+use dataplane::transport::{SenderStats, TcpConfig};
+use dataplane::{FLOW_START, FlowTable, Host, HostContext, NewFlow, Out, Pkt, PortCounts, Switch};
+use mech::overflow::DropReason;
+use mech::routing::Hop;
+use mech::{FlowId, HostId, PortId};
+use scenario::FctEnd;
+use scenario::routes::Routes;
+use scenario::traffic::{FlowSpec, Flows};
+use std::sync::Arc;
+use units::{Dur, Time};
+
+/// The routes of the whole network, as the dataplane asks for them.
+#[derive(Clone)]
+pub(crate) struct Net(pub(crate) Arc<Routes>);
+
+impl dataplane::Routes for Net {
+    #[inline]
+    fn next_hops(&self, switch: u32, host: HostId) -> &[Hop] {
+        self.0.next_hops(switch, host)
+    }
+}
+
+/// One flow's life.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct FlowRecord {
+    /// First byte handed to the transport.
+    pub start: Time,
+    /// End by the scenario's convention; [`Time::NEVER`] while unfinished.
+    pub end: Time,
+    /// Which entry of the scenario's traffic it comes from.
+    pub traffic: u16,
+    /// Its query, `u32::MAX` for none.
+    pub query: u32,
+    /// Whether it counts: it started inside the measurement window.
+    pub measured: bool,
+    /// What its sender did.
+    pub sender: SenderCounts,
+}
+
+/// What is kept of a sender once it is gone.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct SenderCounts {
+    /// Segments sent again, in whole or in part.
+    pub retransmits: u32,
+    /// Losses found by duplicate ACKs.
+    pub fast_retransmits: u32,
+    /// Expiries of the retransmission timer.
+    pub timeouts: u32,
+    /// ACKs that carried an echo of congestion.
+    pub marked_acks: u32,
+}
+
+impl From<&SenderStats> for SenderCounts {
+    fn from(stats: &SenderStats) -> SenderCounts {
+        SenderCounts {
+            retransmits: stats.retransmissions,
+            fast_retransmits: stats.fast_retransmits,
+            timeouts: stats.timeouts,
+            marked_acks: stats.echoes,
+        }
+    }
+}
+
+/// Why a run ended.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Stop {
+    /// Nothing is left to happen, or the duration is over and every flow that counts has finished.
+    Done,
+    /// The drain is over and flows that count are unfinished.
+    DrainedOut,
+    /// The bound on events was reached.
+    MaxEvents,
+}
+
+/// How far a run is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Progress {
+    /// Why it ended, if it has.
+    pub stop: Option<Stop>,
+    /// Simulated time reached.
+    pub now: Time,
+    /// Events taken from the queue.
+    pub events: u64,
+    /// Packets that finished a link.
+    pub hops: u64,
+    /// Flows begun.
+    pub started: u64,
+    /// Flows finished.
+    pub completed: u64,
+}
+
+/// When things count and when the run ends.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Schedule {
+    pub(crate) from: Time,
+    pub(crate) to: Time,
+    pub(crate) duration: Time,
+    pub(crate) drain: Dur,
+    pub(crate) max_events: Option<u64>,
+}
+
+/// Everything of a run that its driver calls write to.
+#[derive(Clone)]
+pub(crate) struct Board<P> {
+    pub(crate) queue: EventQueue,
+    pub(crate) links: Vec<Link>,
+    /// The first of each node's ports in the numbering over the whole network.
+    pub(crate) base: Vec<u32>,
+    pub(crate) records: Vec<FlowRecord>,
+    pub(crate) probe: P,
+    pub(crate) open: u64,
+    pub(crate) completed: u64,
+    pub(crate) fct_end: FctEnd,
+}
+
+/// A run: plain data, so that it can be cloned at any instant and both copies end with the same
+/// bits.
+#[derive(Clone)]
+pub struct World<P: Probe> {
+    pub(crate) board: Board<P>,
+    pub(crate) hosts: Vec<Host>,
+    pub(crate) switches: Vec<Switch>,
+    /// For each port over the whole network, the link that ends there.
+    pub(crate) feeder: Vec<u32>,
+    pub(crate) net: Net,
+    pub(crate) flows: FlowTable,
+    pub(crate) tcp: Arc<TcpConfig>,
+    pub(crate) pending: Flows,
+    pub(crate) next: Option<FlowSpec>,
+    pub(crate) schedule: Schedule,
+    pub(crate) now: Time,
+    pub(crate) events: u64,
+    pub(crate) hops: u64,
+    pub(crate) stop: Option<Stop>,
+    /// Port counts at the start of the measurement window, where that is not the start of the run.
+    pub(crate) baseline: Option<Vec<PortCounts>>,
+    pub(crate) arrivals: Vec<Pkt>,
+}
+
+/// The driver of one node during one step.
+struct Driver<'a, P> {
+    board: &'a mut Board<P>,
+    node: u32,
+    now: Time,
+}
+
+impl<P: Probe> Driver<'_, P> {
+    fn spot(&self, port: PortId) -> Spot {
+        Spot { now: self.now, node: self.node, port: self.board.base[self.node as usize] + u32::from(port.0) }
+    }
+    fn flow_ended(&mut self, flow: FlowId) {
+        let record = &mut self.board.records[flow.0 as usize];
+        record.end = self.now;
+        self.board.completed += 1;
+        self.board.open -= u64::from(record.measured);
+    }
+}
+
+impl<P: Probe> Out for Driver<'_, P> {
+    #[inline]
+    fn transmit(&mut self, port: PortId, pkt: Pkt, end: Time) {
+        let link = self.board.base[self.node as usize] + u32::from(port.0);
+        let link = &mut self.board.links[link as usize];
+        if let Some(at) = link.send(pkt, end) {
+            self.board.queue.push(Key::new(at, link.peer, Phase::Arrival, u32::from(link.peer_port)));
+        }
+    }
+    #[inline]
+    fn wake(&mut self, port: PortId, at: Time) {
+        self.board.queue.push(Key::new(at, self.node, Phase::Ended, u32::from(port.0)));
+    }
+    #[inline]
+    fn timer(&mut self, index: u32, at: Time) {
+        self.board.queue.push(Key::new(at.max(self.now), self.node, Phase::Timer, index));
+    }
+    #[inline]
+    fn stored(&mut self, port: PortId, before: u32) {
+        let spot = self.spot(port);
+        self.board.probe.stored(spot, before);
+    }
+    #[inline]
+    fn freed(&mut self, port: PortId, after: u32) {
+        let spot = self.spot(port);
+        self.board.probe.freed(spot, after);
+    }
+    fn dropped(&mut self, port: PortId, pkt: &Pkt, reason: DropReason) {
+        let spot = self.spot(port);
+        self.board.probe.dropped(spot, pkt, reason);
+    }
+    fn marked(&mut self, port: PortId, _pkt: &Pkt) {
+        let spot = self.spot(port);
+        self.board.probe.marked(spot);
+    }
+    fn detoured(&mut self, port: PortId, _pkt: &Pkt) {
+        let spot = self.spot(port);
+        self.board.probe.detoured(spot);
+    }
+    fn bounced(&mut self, port: PortId, _pkt: &Pkt) {
+        let spot = self.spot(port);
+        self.board.probe.bounced(spot);
+    }
+    #[inline]
+    fn delivered(&mut self, pkt: &Pkt) {
+        let spot = self.spot(PortId(0));
+        self.board.probe.delivered(spot, pkt);
+    }
+    fn flow_received(&mut self, flow: FlowId) {
+        if self.board.fct_end == FctEnd::LastByte {
+            self.flow_ended(flow);
+        }
+    }
+    fn flow_acked(&mut self, flow: FlowId, stats: &SenderStats) {
+        self.board.records[flow.0 as usize].sender = stats.into();
+        if self.board.fct_end == FctEnd::SenderAck {
+            self.flow_ended(flow);
+        }
+    }
+}
+
+impl<P: Probe> World<P> {
+    /// Goes on for at most about so many events; the whole step of an instant at a node is done
+    /// before it returns.
+    pub fn advance(&mut self, max_events: u64) -> Progress {
+        let mut until = self.events.saturating_add(max_events);
+        if let Some(bound) = self.schedule.max_events {
+            until = until.min(bound);
+        }
+        while self.stop.is_none() && self.events < until {
+            self.step();
+        }
+        if self.stop.is_none() && self.schedule.max_events.is_some_and(|bound| self.events >= bound) {
+            self.stop = Some(Stop::MaxEvents);
+        }
+        self.progress()
+    }
+
+    /// Goes on to the end.
+    pub fn run(&mut self) -> Progress {
+        while self.stop.is_none() {
+            self.advance(1 << 20);
+        }
+        self.progress()
+    }
+
+    /// How far the run is.
+    pub fn progress(&self) -> Progress {
+        Progress {
+            stop: self.stop,
+            now: self.now,
+            events: self.events,
+            hops: self.hops,
+            started: self.board.records.len() as u64,
+            completed: self.board.completed,
+        }
+    }
+
+    /// One instant at one node.
+    fn step(&mut self) {
+        let Some(key) = self.board.queue.pop() else {
+            self.stop = Some(if self.board.open > 0 { Stop::DrainedOut } else { Stop::Done });
+            return;
+        };
+        if key.time() >= self.schedule.from && self.baseline.is_none() && self.schedule.from > Time::ZERO {
+            self.baseline = Some(self.port_counts(self.schedule.from));
+        }
+        if key.time() >= self.schedule.duration && self.is_over(key.time()) {
+            self.board.queue.push(key);
+            return;
+        }
+        self.now = key.time();
+        match (key.node() as usize) < self.hosts.len() {
+            true => self.host_step(key),
+            false => self.switch_step(key),
+        }
+    }
+
+    fn is_over(&mut self, at: Time) -> bool {
+        let end = self.schedule.duration.saturating_add(self.schedule.drain);
+        if self.board.open == 0 {
+            self.now = self.now.max(self.schedule.duration);
+            self.stop = Some(Stop::Done);
+        } else if at >= end {
+            self.now = end;
+            self.stop = Some(Stop::DrainedOut);
+        }
+        self.stop.is_some()
+    }
+
+    #[inline]
+    fn take_arrival(&mut self, key: Key) -> Option<Pkt> {
+        let port = self.board.base[key.node() as usize] + key.index();
+        let feeder = self.feeder[port as usize];
+        let (mut pkt, next) = self.board.links[feeder as usize].arrive()?;
+        if let Some(at) = next {
+            self.board.queue.push(Key::new(at, key.node(), Phase::Arrival, key.index()));
+        }
+        self.hops += 1;
+        pkt.head.hops += 1;
+        pkt.head.ingress = PortId(key.index() as u16);
+        Some(pkt)
+    }
+
+    fn switch_step(&mut self, first: Key) {
+        let s = first.node() as usize - self.hosts.len();
+        self.arrivals.clear();
+        let mut event = Some(first);
+        while let Some(key) = event {
+            self.events += 1;
+            match key.phase() {
+                Phase::Arrival => {
+                    let pkt = self.take_arrival(key);
+                    self.arrivals.extend(pkt);
+                }
+                Phase::Ended => {
+                    let mut driver = Driver { board: &mut self.board, node: first.node(), now: self.now };
+                    self.switches[s].ended(self.now, PortId(key.index() as u16), &self.net, &mut driver);
+                }
+                Phase::Timer => {}
+            }
+            event = self.board.queue.pop_if_same_step(first);
+        }
+        if !self.arrivals.is_empty() {
+            let mut driver = Driver { board: &mut self.board, node: first.node(), now: self.now };
+            self.switches[s].arrive(self.now, &mut self.arrivals, &self.net, &mut driver);
+        }
+    }
+
+    fn host_step(&mut self, first: Key) {
+        let (h, now) = (first.node() as usize, self.now);
+        let mut event = Some(first);
+        while let Some(key) = event {
+            self.events += 1;
+            let pkt = if key.phase() == Phase::Arrival { self.take_arrival(key) } else { None };
+            if key.phase() == Phase::Timer && key.index() == FLOW_START {
+                self.start_flows(h);
+                event = self.board.queue.pop_if_same_step(first);
+                continue;
+            }
+            let mut driver = Driver { board: &mut self.board, node: first.node(), now };
+            let mut cx = HostContext { flows: &mut self.flows, tcp: &self.tcp };
+            match key.phase() {
+                Phase::Ended => self.hosts[h].ended(now, &mut driver),
+                Phase::Timer => self.hosts[h].timer(now, key.index(), &mut cx, &mut driver),
+                Phase::Arrival => {
+                    if let Some(pkt) = pkt {
+                        self.hosts[h].arrive(now, pkt, &mut cx, &mut driver);
+                    }
+                }
+            }
+            event = self.board.queue.pop_if_same_step(first);
+        }
+        let mut driver = Driver { board: &mut self.board, node: first.node(), now };
+        self.hosts[h].finish(now, &mut driver);
+    }
+
+    /// Starts the flows that are due now at host `h`, and sets the event of the next one.
+    fn start_flows(&mut self, h: usize) {
+        while let Some(spec) = self.next.filter(|spec| spec.start == self.now && spec.src.0 as usize == h) {
+            self.next = self.pending.next();
+            let measured = spec.start >= self.schedule.from && spec.start < self.schedule.to;
+            let new = NewFlow { src: spec.src, dst: spec.dst, bytes: spec.bytes, class: spec.class, raw: false };
+            let flow = self.flows.add(new);
+            self.board.records.push(FlowRecord {
+                start: spec.start,
+                end: Time::NEVER,
+                traffic: spec.traffic,
+                query: spec.query,
+                measured,
+                sender: SenderCounts::default(),
+            });
+            self.board.open += u64::from(measured);
+            let mut driver = Driver { board: &mut self.board, node: h as u32, now: self.now };
+            let mut cx = HostContext { flows: &mut self.flows, tcp: &self.tcp };
+            self.hosts[h].start(self.now, flow, &mut cx, &mut driver);
+        }
+        self.plan_next_flow();
+    }
+
+    /// Sets the event of the next flow to start.
+    pub(crate) fn plan_next_flow(&mut self) {
+        if let Some(spec) = self.next {
+            self.board.queue.push(Key::new(spec.start, spec.src.0, Phase::Timer, FLOW_START));
+        }
+    }
+
+    /// Sets up a raw source, before the run.
+    pub(crate) fn add_raw(&mut self, host: HostId, setup: dataplane::RawSetup, flow: FlowId) {
+        let mut driver = Driver { board: &mut self.board, node: host.0, now: Time::ZERO };
+        self.hosts[host.0 as usize].add_raw(setup, flow, &self.flows, &mut driver);
+    }
+
+    /// What has passed every port by `now`, in the numbering over the whole network.
+    pub(crate) fn port_counts(&mut self, now: Time) -> Vec<PortCounts> {
+        self.hosts.iter_mut().for_each(|host| host.nic_mut().settle(now));
+        self.switches.iter_mut().for_each(|switch| switch.core_mut().settle(now));
+        let nics = self.hosts.iter().flat_map(|host| host.nic().ports());
+        nics.chain(self.switches.iter().flat_map(|s| s.core().ports())).map(|port| port.counts).collect()
+    }
+
+    /// Checks that no packet was made or lost on the way without being counted: at every queue, at
+    /// every node, and between nodes.
+    pub fn conserves(&mut self) -> bool {
+        let counts = self.port_counts(self.now);
+        let on_links: u64 = self.board.links.iter().map(|link| link.len() as u64).sum();
+        let waiting_ahead: u64 = self.waiting_ahead();
+        let sent: u64 = counts.iter().map(|c| c.sent).sum();
+        let received: u64 =
+            self.hosts.iter().map(Host::received).chain(self.switches.iter().map(Switch::received)).sum();
+        sent + waiting_ahead == received + on_links
+            && self.hosts.iter().all(Host::conserves)
+            && self.switches.iter().all(Switch::conserves)
+    }
+
+    /// The first node whose books do not balance, if any.
+    pub fn imbalance(&self) -> Option<String> {
+        let host = self.hosts.iter().position(|host| !host.conserves()).map(|h| format!("host {h}"));
+        let switch = || self.switches.iter().position(|s| !s.conserves()).map(|s| format!("switch {s}"));
+        host.or_else(switch)
+    }
+
+    /// Frames that wait in a port's memory although their departure is computed and they are on
+    /// their link already.
+    fn waiting_ahead(&self) -> u64 {
+        let of = |core: &dataplane::Core| match core.computes_departures() {
+            true => core.ports().iter().map(|port| u64::from(port.waiting())).sum(),
+            false => 0,
+        };
+        let hosts = self.hosts.iter().map(|host| of(host.nic()));
+        hosts.chain(self.switches.iter().map(|s| of(s.core()))).sum()
+    }
+}

@@ -1,0 +1,96 @@
+//! Runs whose outcome is known on paper, to the picosecond and to the packet.
+
+mod common;
+
+use common::{column, drops, run, total};
+
+fn one_flow(topology: &str, bytes: u64, destination: &str) -> String {
+    format!(
+        "name = \"one\"\nduration = \"1s\"\n[topology]\n{topology}\n\
+         [switch]\nbuffer = {{ kind = \"unlimited\" }}\n[transport]\nkind = \"newreno\"\ninitial_window = \"100000pkt\"\n\
+         [[traffic]]\nname = \"f\"\nkind = \"incast\"\nsenders = 1\nreceiver = \"{destination}\"\n\
+         pick = \"first\"\nsize = \"{bytes}B\"\nstart = \"3us\"\n"
+    )
+}
+
+fn fct(text: &str) -> u64 {
+    let results = run(text, 1);
+    let (start, end) = (column(&results, "flows", "start_ps")[0], column(&results, "flows", "end_ps")[0]);
+    let ideal = column(&results, "flows", "ideal_ps")[0];
+    assert_eq!(end - start, ideal, "the closed form and the run agree");
+    end - start
+}
+
+#[test]
+fn a_packet_on_a_star_takes_two_serialisations_and_two_delays() {
+    let star = "kind = \"star\"\nn = 2\nlink = { rate = \"1Gbps\", delay = \"1us\" }";
+    // 1460 B make a slot of 1538 B, 12.304 us at 1 Gb/s; store and forward over two links of 1 us.
+    assert_eq!(fct(&one_flow(star, 1460, "h1")), 2 * 12_304_000 + 2 * 1_000_000);
+    // One byte: a frame of 64 B, a slot of 84 B.
+    assert_eq!(fct(&one_flow(star, 1, "h1")), 2 * 672_000 + 2 * 1_000_000);
+}
+
+#[test]
+fn segments_of_a_flow_follow_each_other_on_every_link() {
+    let star = "kind = \"star\"\nn = 2\nlink = { rate = \"1Gbps\", delay = \"1us\" }";
+    // 20 KB: 13 full segments and one of 1020 B (slot 1098 B, 8.784 us).
+    let last = 1_098 * 8_000;
+    assert_eq!(fct(&one_flow(star, 20_000, "h1")), 14 * 12_304_000 + last + 2_000_000);
+}
+
+#[test]
+fn a_flow_between_pods_of_a_fat_tree_crosses_six_links() {
+    let tree = "kind = \"fat_tree\"\nk = 4\nlink = { rate = \"10Gbps\", delay = \"500ns\" }";
+    // 1 MB: 684 full segments and one of 1360 B; a byte takes 800 ps.
+    let (full, last) = (1538 * 800, (1360 + 78) * 800);
+    let expected = 684 * full + 5 * full + last + 6 * 500_000;
+    // While the last, shorter frame waits behind full ones on every link but the first, the full
+    // ones set the pace.
+    let text = one_flow(tree, 1_000_000, "h15");
+    assert_eq!(fct(&text), expected);
+}
+
+#[test]
+fn a_slow_link_in_the_middle_sets_the_pace() {
+    let dumbbell = "kind = \"dumbbell\"\nn = 2\nlink = { rate = \"10Gbps\", delay = \"1us\" }\n\
+                    bottleneck = { rate = \"553Mbps\", delay = \"5us\" }";
+    for bytes in [1, 1459, 1460, 1461, 29_200, 1_000_000] {
+        let text = one_flow(dumbbell, bytes, "h2");
+        assert!(fct(&text) > 7_000_000, "delays alone are 7 us");
+    }
+}
+
+#[test]
+fn two_senders_overload_a_port_and_the_number_of_drops_is_known() {
+    // Two sources of n frames each at line rate into one port, in step. A frame ends just before
+    // the next two arrive, and the port then takes one from its queue; so the queue grows by one a
+    // slot to n or to its capacity, n frames have gone to the wire, and the rest is lost. Only the
+    // very first frame still waits while its own instant is decided: a queue of 1 loses that slot's
+    // other frame, and since it is empty again at every slot, one in each.
+    for (n, capacity, lost) in [(5u64, 10u64, 0u64), (10, 10, 0), (11, 10, 1), (50, 10, 40), (50, 2, 48), (50, 1, 50)] {
+        let text = format!(
+            "name = \"two\"\nduration = \"1ms\"\n[topology]\nkind = \"star\"\nn = 3\n\
+             [switch]\nbuffer = {{ kind = \"per_port\", size = \"{capacity}pkt\" }}\n\
+             [[traffic]]\nname = \"b\"\nkind = \"bursts\"\nsources = [\"h1\", \"h2\"]\ndestination = \"h0\"\n\
+             payload = \"1460B\"\npackets = {n}\ninterval = \"12304ns\"\npause = \"10ms\"\n"
+        );
+        let results = run(&text, 1);
+        assert_eq!(drops(&results), lost, "n = {n}, capacity = {capacity}");
+        assert_eq!(total(&results, "flows", "received"), (2 * n - lost) * 1460);
+    }
+}
+
+#[test]
+fn bursts_in_pabos_tree_lose_what_the_paper_says() {
+    // PABO V-B: (2(N+1) - 1000) / (3(N+1)) of the packets; 0.1331, 44.459 and 53.339 %.
+    for (packets, lost) in [(501u64, 2u64), (1501, 2002), (2501, 4002)] {
+        let text = format!(
+            "name = \"tree\"\nduration = \"150ms\"\n[topology]\nkind = \"chain_tree\"\nn = 3\ndepth = 2\n\
+             link = {{ rate = \"1Gbps\", delay = \"50ns\" }}\n[framing]\nkind = \"ethernet\"\nheader = \"0B\"\n\
+             [switch]\nsimultaneous = \"snapshot\"\nbuffer = {{ kind = \"per_port\", size = \"1000pkt\" }}\n\
+             [[traffic]]\nname = \"b\"\nkind = \"bursts\"\nsources = [\"h0\", \"h1\", \"h2\"]\ndestination = \"h3\"\n\
+             payload = \"1500B\"\npackets = {packets}\ninterval = \"10us\"\npause = \"200ms\"\n"
+        );
+        assert_eq!(drops(&run(&text, 1)), lost, "{packets} packets a sender");
+    }
+}
