@@ -1,0 +1,5 @@
+"""`python -m overspill`."""
+
+from overspill.cli import main
+
+main()

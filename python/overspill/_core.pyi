@@ -1,0 +1,45 @@
+"""The Rust core: a scenario goes in as text, results come out as JSON and plain column buffers."""
+
+from typing import Any, TypedDict
+
+class ScenarioError(ValueError):
+    """`args[0]` is a list of lines, each `file:line: field: found X; expected Y`."""
+
+class Status(TypedDict):
+    """How far a run is."""
+
+    done: bool
+    time_ps: int
+    end_ps: int  # the planned horizon
+    events: int
+    hops: int
+    flows_started: int
+    flows_completed: int
+
+def load(path: str, text: str, sets: list[str]) -> str:
+    """JSON: `name`, `seed`, `duration_ps`, `variants`, `notes`, `resolved`, `memory`."""
+
+def catalogue() -> str:
+    """JSON list of `slot`, `kind`, `doc`, `cite`, `params`."""
+
+def schema() -> str:
+    """The JSON Schema of a scenario."""
+
+def version() -> str:
+    """The version of the core."""
+
+class Run:
+    """One variant of a scenario with one seed."""
+
+    def __init__(
+        self, path: str, text: str, sets: list[str], variant: str, seed: int, max_events: int | None = None
+    ) -> None: ...
+    def advance(self, max_events: int) -> Status:
+        """Go on for at most so many events; the GIL is released meanwhile."""
+
+    def results(self) -> dict[str, Any]:
+        """`summary`: JSON text; `tables`: table -> column -> (dtype, little-endian bytes).
+
+        The summary's `wire_bits` tells what the links carried within the measurement window, by level:
+        `{"host" | "tor_uplink" | "bisection": {"bits": n, "capacity_bps": x}}`.
+        """

@@ -1,0 +1,71 @@
+"""The core's plain buffers as Arrow tables, without copies."""
+
+from collections.abc import Mapping
+
+import numpy as np
+import pyarrow as pa
+
+from overspill.errors import Failed
+
+TYPES = {
+    "u8": pa.uint8(),
+    "u16": pa.uint16(),
+    "u32": pa.uint32(),
+    "u64": pa.uint64(),
+    "i64": pa.int64(),
+    "f64": pa.float64(),
+}
+TABLES = ("flows", "ports", "queue_hist", "queue_trace", "activity", "packet_hist", "packets")
+U32_NONE = 0xFFFF_FFFF
+U64_NONE = 0xFFFF_FFFF_FFFF_FFFF
+# Columns where one value of the buffer stands for "none"; they become nulls.
+NONE = {("flows", "query"): U32_NONE, ("flows", "end_ps"): U64_NONE}
+
+Buffers = Mapping[str, tuple[str, bytes]]
+
+
+def array(dtype: str, data: bytes, none: int | None = None) -> pa.Array:
+    """One column over the given memory; `none` marks nulls."""
+    if dtype not in TYPES:
+        raise Failed(f"the core gave a column of the unknown type {dtype!r}")
+    kind = TYPES[dtype]
+    width = kind.bit_width // 8
+    if len(data) % width:
+        raise Failed(f"the core gave {len(data)} bytes for a column of {dtype}")
+    validity = None
+    if none is not None:
+        present = np.frombuffer(data, dtype=f"<u{width}") != none
+        if not present.all():
+            validity = pa.py_buffer(np.packbits(present, bitorder="little").tobytes())
+    return pa.Array.from_buffers(kind, len(data) // width, [validity, pa.py_buffer(data)])
+
+
+def table(name: str, buffers: Buffers) -> pa.Table:
+    """One table of a run."""
+    columns = {
+        column: array(dtype, data, NONE.get((name, column))) for column, (dtype, data) in buffers.items()
+    }
+    if len({len(column) for column in columns.values()}) > 1:
+        raise Failed(f"the core gave columns of different lengths in {name}")
+    return pa.table(columns)
+
+
+def tables(buffers: Mapping[str, Buffers]) -> dict[str, pa.Table]:
+    """Every table of a run."""
+    return {name: table(name, columns) for name, columns in buffers.items()}
+
+
+def numbers(table: pa.Table, column: str) -> np.ndarray:
+    """A column as numpy, nulls back as the value that stands for none."""
+    data = table.column(column)
+    if data.null_count:
+        data = data.fill_null(U64_NONE if data.type == pa.uint64() else U32_NONE)
+    return np.asarray(data.to_numpy())
+
+
+def identified(table: pa.Table, variant: str, seed: int) -> pa.Table:
+    """The table with the columns `variant` and `seed` in front."""
+    count = table.num_rows
+    names = pa.DictionaryArray.from_arrays(pa.array(np.zeros(count, np.int32)), pa.array([variant]))
+    seeds = pa.array(np.full(count, seed, np.uint64))
+    return table.add_column(0, "seed", seeds).add_column(0, "variant", names)

@@ -1,0 +1,101 @@
+"""A thin adapter over the Rust core, and the one place where another core can be put in."""
+
+import importlib
+import json
+from typing import Any, Protocol, cast
+
+from overspill.errors import BadInput, Failed
+
+
+class CoreRun(Protocol):
+    """One variant with one seed."""
+
+    def advance(self, max_events: int) -> dict[str, Any]:
+        """Go on for at most so many events."""
+
+    def results(self) -> dict[str, Any]:
+        """The summary and the columns."""
+
+
+class Core(Protocol):
+    """What `overspill._core` offers."""
+
+    ScenarioError: type[ValueError]
+
+    def load(self, path: str, text: str, sets: list[str]) -> str:
+        """The scenario, validated, as JSON."""
+
+    def catalogue(self) -> str:
+        """What a scenario may name, as JSON."""
+
+    def schema(self) -> str:
+        """The JSON Schema of a scenario."""
+
+    def version(self) -> str:
+        """The version of the core."""
+
+    def Run(  # noqa: N802
+        self, path: str, text: str, sets: list[str], variant: str, seed: int, max_events: int | None = None
+    ) -> CoreRun:
+        """A run that has not begun."""
+
+
+_backend: Core | None = None
+
+
+def use(backend: Core | None) -> None:
+    """Take this core from now on; `None` goes back to the compiled one."""
+    global _backend
+    _backend = backend
+
+
+def backend() -> Core:
+    """The core in use."""
+    global _backend
+    if _backend is None:
+        try:
+            _backend = cast(Core, importlib.import_module("overspill._core"))
+        except ImportError as error:
+            raise Failed(
+                f"the compiled core cannot be loaded ({error}); build it with `make setup`"
+            ) from error
+    return _backend
+
+
+def load(path: str, text: str, sets: list[str]) -> dict[str, Any]:
+    """The validated scenario; `BadInput` with the core's lines otherwise."""
+    core = backend()
+    try:
+        return cast(dict[str, Any], json.loads(core.load(path, text, sets)))
+    except core.ScenarioError as error:
+        raise BadInput(error_lines(error)) from error
+
+
+def start(path: str, text: str, sets: list[str], **which: Any) -> CoreRun:
+    """A run of `variant` with `seed`, cut after `max_events` events if given."""
+    core = backend()
+    try:
+        return core.Run(path, text, sets, which["variant"], which["seed"], which.get("max_events"))
+    except core.ScenarioError as error:
+        raise BadInput(error_lines(error)) from error
+
+
+def catalogue() -> list[dict[str, Any]]:
+    """What a scenario may name."""
+    return cast(list[dict[str, Any]], json.loads(backend().catalogue()))
+
+
+def schema() -> str:
+    """The JSON Schema of a scenario."""
+    return backend().schema()
+
+
+def version() -> str:
+    """The version of the core."""
+    return backend().version()
+
+
+def error_lines(error: BaseException) -> list[str]:
+    """The lines of a scenario error, whichever way it was raised."""
+    first = error.args[0] if error.args else "the scenario is not valid"
+    return [str(line) for line in first] if isinstance(first, list | tuple) else [str(first)]

@@ -1,0 +1,99 @@
+"""Numbers as people read them."""
+
+import math
+from collections.abc import Iterable
+
+from overspill.document import Cell
+
+TIMES = ((1.0, "s"), (1e-3, "ms"), (1e-6, "us"), (1e-9, "ns"))
+RATES = ((1e12, "Tbit/s"), (1e9, "Gbit/s"), (1e6, "Mbit/s"), (1e3, "kbit/s"), (1.0, "bit/s"))
+SHORT = {"1": "", "packets": "pkt", "events": "", "flows": ""}
+FAMILIES = {"s": TIMES, "bit/s": RATES}
+
+
+def scale(unit: str, values: Iterable[float]) -> tuple[float, str]:
+    """One unit for a row: the largest in which its largest value is at least 1."""
+    if unit not in FAMILIES:
+        return 1.0, SHORT.get(unit, unit)
+    largest = max((abs(value) for value in values), default=0.0)
+    for factor, name in FAMILIES[unit]:
+        if largest >= factor:
+            return factor, name
+    factor, name = FAMILIES[unit][-1] if largest else FAMILIES[unit][1]
+    return factor, name
+
+
+def decimals(value: float, significant: int = 4) -> int:
+    """Digits after the point that show so many significant ones."""
+    if value == 0 or not math.isfinite(value):
+        return 0
+    return max(0, significant - 1 - math.floor(math.log10(abs(value))))
+
+
+def number(value: float, digits: int | None = None) -> str:
+    """A number with spaces between thousands, never in exponent form."""
+    if not math.isfinite(value):
+        return str(value)
+    if digits is None:
+        digits = 0 if value == int(value) and abs(value) < 1e15 else min(decimals(value), 9)
+    return f"{value:,.{digits}f}".replace(",", " ")
+
+
+def cell(one: Cell, factor: float) -> str:
+    """`mean ± ci95`, `> bound` where censored, `-` where there is nothing."""
+    if one.mean is None:
+        return "-"
+    value = one.mean / factor
+    if one.censored:
+        return f"> {number(value)}"
+    if one.ci95 is None:
+        return number(value)
+    return spread(value, one.ci95 / factor)
+
+
+def spread(value: float, half: float) -> str:
+    """`value ± half`, two digits of the half-width, four of the value at most where it is wide."""
+    if half <= 1e-9 * abs(value):
+        return f"{number(value)} ± 0"
+    digits = min(decimals(half, 2), max(decimals(value, 5), 0)) if value else decimals(half, 2)
+    shown = number(half, digits)
+    return f"{number(value, digits)} ± {shown if float(shown.replace(' ', '')) else f'{half:.0e}'}"
+
+
+def time(picoseconds: float) -> str:
+    """A time with its unit."""
+    seconds = picoseconds * 1e-12
+    if picoseconds == 0:
+        return "0 s"
+    factor, name = scale("s", [seconds])
+    return f"{trimmed(seconds / factor)} {name}"
+
+
+def trimmed(value: float) -> str:
+    """Up to six significant digits, no trailing zeros."""
+    text = number(value, min(decimals(value, 6), 9))
+    return text.rstrip("0").rstrip(".") if "." in text else text
+
+
+def count(value: float) -> str:
+    """A large count, shortened: 12.3 M."""
+    for factor, name in ((1e9, "G"), (1e6, "M"), (1e3, "k")):
+        if value >= factor:
+            return f"{value / factor:.3g} {name}"
+    return f"{value:.0f}"
+
+
+def listing(names: Iterable[str], limit: int = 8) -> str:
+    """Names with commas, a long list cut with how many are left."""
+    every = list(names)
+    if len(every) <= limit:
+        return ", ".join(every)
+    return f"{', '.join(every[:limit])} and {len(every) - limit} more"
+
+
+def seeds(values: Iterable[int]) -> str:
+    """`1-5` for a run of seeds, a list otherwise."""
+    every = sorted(values)
+    if len(every) > 2 and every[-1] - every[0] == len(every) - 1:
+        return f"{every[0]}-{every[-1]}"
+    return listing([str(one) for one in every])

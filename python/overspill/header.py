@@ -1,0 +1,185 @@
+"""What every table states beside its numbers: window, warm-up, drain, censored flows, load, memory."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+from overspill import formats, measures
+
+if TYPE_CHECKING:
+    from overspill.results import Results
+
+
+@dataclass(frozen=True)
+class Line:
+    """A fact about the results; `loud` where it limits what they mean."""
+
+    label: str
+    text: str
+    loud: bool = False
+
+
+def lines(results: Results) -> list[Line]:
+    """Every fact, the loud ones first."""
+    found = [*warnings(results), scenario(results), *window(results), flows(results)]
+    found += [*load(results), *memory(results), work(results)]
+    found += [Line("note", str(note)) for note in results.facts["notes"]]
+    return found
+
+
+def warnings(results: Results) -> list[Line]:
+    """What makes the results less than whole."""
+    found = []
+    for run in results.runs:
+        if run.cut:
+            planned = run.summary["window_ps"][1]
+            where = f"at {formats.time(run.end_ps)}; its window ends at {formats.time(planned)}"
+            text = f"{run.variant} seed {run.seed} was cut by --max-events {where}"
+            found.append(Line("PARTIAL RESULT", text, True))
+    if results.interrupted:
+        whole = len(results.variants) * len(results.facts["seeds"])
+        text = f"stopped by the user: {len(results.runs)} of {whole} runs are finished and shown"
+        found.append(Line("INTERRUPTED", text, True))
+    for run in results.unfinished:
+        count, measured = run.unfinished, run.summary["flows"]["measured"]
+        text = f"{run.variant} seed {run.seed}: {count} of {measured} measured flows did not finish"
+        found.append(Line("UNFINISHED FLOWS", text, True))
+    return found
+
+
+def scenario(results: Results) -> Line:
+    """The name, the seeds and what was set."""
+    done = {variant: [run.seed for run in results.of(variant)] for variant in results.variants}
+    if len({tuple(seeds) for seeds in done.values()}) == 1:
+        ran = next(iter(done.values()))
+        text = f"seed{'s' if len(ran) != 1 else ''} {formats.seeds(ran) or 'none'} (n = {len(ran)})"
+    else:
+        each = (f"{variant}: {formats.seeds(seeds) or 'none'}" for variant, seeds in done.items())
+        text = "seeds finished, " + "; ".join(each)
+    sets = f"; set {', '.join(results.facts['sets'])}" if results.facts["sets"] else ""
+    return Line("scenario", f"{results.scenario}, {text}{sets}")
+
+
+def window(results: Results) -> Iterable[Line]:
+    """The measurement window, warm-up and drain."""
+    if not results.runs:
+        return
+    groups = grouped(results, lambda variant: measure_text(results, variant))
+    for variants, text in groups:
+        yield Line("measured", variants + text)
+
+
+def measure_text(results: Results, variant: str) -> str | None:
+    """A variant's window in words."""
+    runs = results.of(variant)
+    if not runs:
+        return None
+    start, end = runs[0].summary["window_ps"]
+    warm = f"warm-up of {formats.time(start)} left out" if start else "no warm-up left out"
+    drain = results.facts["resolved"].get(variant, {}).get("measure", {}).get("drain")
+    after = f"drain up to {drain}" if drain is not None else "drain as the scenario says"
+    return f"flows that start in {formats.time(start)} to {formats.time(end)}; {warm}; {after}"
+
+
+def grouped(results: Results, text: Any) -> list[tuple[str, str]]:
+    """Variants with the same text share a line; one line without names if all do."""
+    by_text: dict[str, list[str]] = {}
+    for variant in results.variants:
+        one = text(variant)
+        if one is not None:
+            by_text.setdefault(one, []).append(variant)
+    if len(by_text) == 1:
+        return [("", next(iter(by_text)))]
+    return [(f"{', '.join(variants)}: ", one) for one, variants in by_text.items()]
+
+
+def flows(results: Results) -> Line:
+    """How many flows count, and how many of them are censored."""
+    parts = []
+    for variant in results.variants:
+        runs = results.of(variant)
+        if runs:
+            measured = sum(run.summary["flows"]["measured"] for run in runs)
+            parts.append(f"{variant} {sum(run.unfinished for run in runs)} of {measured}")
+    total = sum(run.unfinished for run in results.runs)
+    note = "" if total == 0 else "; values that depend on them are lower bounds (>)"
+    return Line("censored flows", f"{'; '.join(parts) or 'no run is finished'}{note}")
+
+
+def load(results: Results) -> list[Line]:
+    """Load asked, and load achieved."""
+    entries: dict[str, None] = {}
+    for run in results.runs:
+        for entry in measures.asked(run):
+            offered = entry["offered"]
+            fraction = formats.trimmed(float(offered["fraction"]))
+            entries[f"{entry['name']} {fraction} of {offered['of']} in {offered['bytes']} bytes"] = None
+    asked = "; ".join(entries) or "none by fraction"
+    found = [Line("load asked", asked)] if results.runs else []
+    groups = grouped(results, lambda variant: achieved(results, variant))
+    found += [Line("load achieved", variants + text) for variants, text in groups]
+    return found
+
+
+def achieved(results: Results, variant: str) -> str | None:
+    """The mean achieved load of a variant, payload and wire."""
+    levels: dict[str, list[str]] = {}
+    by_seed = results.values[variant].values()
+    keys = {key for values in by_seed for key in values if key.startswith("load_")}
+    for key in sorted(keys):
+        known = [values[key].value for values in by_seed if key in values]
+        name, _, level = key.partition("[of=")
+        share = formats.number(sum(known) / len(known), 4)
+        levels.setdefault(level.rstrip("]"), []).append(f"{share} {name.removeprefix('load_')}")
+    return "; ".join(f"{level}: {', '.join(parts)}" for level, parts in levels.items()) or None
+
+
+def memory(results: Results) -> list[Line]:
+    """Each variant's switch memory, flagged where unequal."""
+    known = results.facts["memory"]
+    totals = {variant: total_of(known[variant]) for variant in results.variants if variant in known}
+    unequal = len(set(totals.values())) > 1
+    groups = grouped(results, lambda variant: memory_text(known.get(variant)))
+    found = [Line("switch memory", variants + text) for variants, text in groups]
+    if unequal:
+        text = "the variants' switches do not have the same memory: this is not like for like"
+        found.append(Line("UNEQUAL MEMORY", text, True))
+    return found
+
+
+def total_of(memory: dict[str, Any]) -> str:
+    """A variant's memory, comparable."""
+    return repr(sorted((one["tier"], one["count"], repr(one["total"])) for one in memory["switches"]))
+
+
+def memory_text(memory: dict[str, Any] | None) -> str | None:
+    """A variant's memory in words."""
+    if memory is None:
+        return None
+    return "; ".join(switch_memory(one) for one in memory["switches"]) or "no switches"
+
+
+def switch_memory(one: dict[str, Any]) -> str:
+    """One tier's memory in words."""
+    buffer = one["buffer"] or "unlimited"
+    bounce = f" + bounce queue {one['bounce']}" if one.get("bounce") else ""
+    return (
+        f"{one['count']} {one['tier']} x {total_text(one['total'])} ({one['ports']} ports, {buffer}{bounce})"
+    )
+
+
+def total_text(total: dict[str, int] | None) -> str:
+    """A switch's whole memory."""
+    if not total:
+        return "unlimited"
+    unit, amount = next(iter(total.items()))
+    return f"{formats.number(amount)} {'pkt' if unit == 'packets' else 'B'}"
+
+
+def work(results: Results) -> Line:
+    """How much was simulated; the speed is of the machine, and is told while it runs."""
+    events = sum(run.summary["events"] for run in results.runs)
+    hops = sum(run.summary["hops"] for run in results.runs)
+    return Line("simulated", f"{formats.count(hops)} packet-hops, {formats.count(events)} events")

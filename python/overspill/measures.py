@@ -1,0 +1,286 @@
+"""How each metric is computed from a run's tables."""
+
+from collections.abc import Mapping
+from typing import Any
+
+import numpy as np
+
+from overspill import quantiles
+from overspill.columns import U32_NONE, U64_NONE
+from overspill.quantiles import Value
+from overspill.rundata import RunData
+
+PS = 1e-12
+SMALL, LARGE = 100_000, 10_000_000
+SIZES = ("0-100KB", "100KB-10MB", "10MB+")
+REASONS = (
+    "buffer_full",
+    "bounce_queue_full",
+    "no_detour",
+    "ttl_expired",
+    "evicted",
+    "early_drop",
+    "no_route",
+    "hold_full",
+)
+DELAY, HOPS, DETOURS, BOUNCES = range(4)
+
+
+def present(values: Mapping[str, Value | float | None]) -> dict[str, Value]:
+    """What has a value."""
+    return {
+        name: one if isinstance(one, Value) else Value(float(one))
+        for name, one in values.items()
+        if one is not None
+    }
+
+
+def measured_flows(run: RunData) -> dict[str, np.ndarray]:
+    """The flows that count, as columns; `open` marks the unfinished, whose `time` is a lower bound."""
+    names = ("traffic", "query", "bytes", "start_ps", "end_ps", "ideal_ps", "measured", "raw")
+    columns = dict(zip(names, run.columns("flows", *names), strict=True))
+    keep = (columns.pop("measured") != 0) & (columns.pop("raw") == 0)
+    flows = {name: column[keep] for name, column in columns.items()}
+    flows["open"] = flows["end_ps"] == U64_NONE
+    flows["end"] = np.where(flows["open"], np.uint64(run.end_ps), flows["end_ps"])
+    flows["time"] = (flows["end"] - np.minimum(flows["start_ps"], flows["end"])).astype(np.float64)
+    return flows
+
+
+def groups(run: RunData, flows: Mapping[str, np.ndarray]) -> dict[str, np.ndarray]:
+    """All flows, and each traffic entry and each bin of sizes where several have flows."""
+    found = {"": np.ones(len(flows["time"]), bool)}
+    entries = np.unique(flows["traffic"])
+    if len(entries) > 1:
+        for entry in entries:
+            name = run.summary["traffic"][int(entry)]["name"]
+            found[f"[traffic={name}]"] = flows["traffic"] == entry
+    bins = np.where(flows["bytes"] <= SMALL, 0, np.where(flows["bytes"] < LARGE, 1, 2))
+    used = np.unique(bins)
+    if len(used) > 1:
+        for one in used:
+            found[f"[size={SIZES[one]}]"] = bins == one
+    return found
+
+
+def flows(run: RunData) -> dict[str, Value]:
+    """FCT, slowdown, goodput, and how many did not finish."""
+    data = measured_flows(run)
+    found: dict[str, Value] = {}
+    ideal = np.maximum(data["ideal_ps"].astype(np.float64), 1.0)
+    for label, keep in groups(run, data).items():
+        open_ended = data["open"][keep]
+        for part, value in quantiles.summary(data["time"][keep] * PS, open_ended).items():
+            found[f"fct_{part}{label}"] = value
+        for part, value in quantiles.summary(data["time"][keep] / ideal[keep], open_ended).items():
+            found[f"slowdown_{part}{label}"] = value
+    if len(data["time"]):
+        found["unfinished_flows"] = Value(float(data["open"].sum()))
+    return found | present({"goodput": goodput(run)})
+
+
+def goodput(run: RunData) -> float | None:
+    """Payload bits received over the time that measured flows took, raw sources included."""
+    end, measured, received = run.columns("flows", "end_ps", "measured", "received")
+    keep = measured != 0
+    if not keep.any():
+        return None
+    last = run.end_ps if (end[keep] == U64_NONE).any() else int(end[keep].max())
+    seconds = (last - run.window_ps[0]) * PS
+    return float(received[keep].sum(dtype=np.uint64)) * 8 / seconds if seconds > 0 else None
+
+
+def query_times(run: RunData) -> tuple[np.ndarray, np.ndarray]:
+    """Completion time in ps of every measured query, and whether it is only a lower bound."""
+    data = measured_flows(run)
+    part = data["query"] != U32_NONE
+    if not part.any():
+        return np.zeros(0), np.zeros(0, bool)
+    key = (data["traffic"][part].astype(np.uint64) << np.uint64(32)) | data["query"][part].astype(np.uint64)
+    _, index = np.unique(key, return_inverse=True)
+    count = int(index.max()) + 1
+    start, end = np.full(count, U64_NONE, np.uint64), np.zeros(count, np.uint64)
+    open_ended = np.zeros(count, bool)
+    np.minimum.at(start, index, data["start_ps"][part])
+    np.maximum.at(end, index, data["end"][part])
+    np.logical_or.at(open_ended, index, data["open"][part])
+    return (end - np.minimum(start, end)).astype(np.float64), open_ended
+
+
+def queries(run: RunData) -> dict[str, Value]:
+    """QCT."""
+    times, open_ended = query_times(run)
+    return {f"qct_{part}": value for part, value in quantiles.summary(times * PS, open_ended).items()}
+
+
+def asked(run: RunData) -> list[dict[str, Any]]:
+    """The traffic entries that ask for a load."""
+    return [entry for entry in run.summary["traffic"] if entry.get("offered")]
+
+
+def load(run: RunData) -> dict[str, Value]:
+    """Throughput and the achieved load at every level that is asked for, of hosts otherwise."""
+    found: dict[str, float | None] = {}
+    start, end = run.window_ps
+    bits, _ = carried(run, "host")
+    if bits is not None and end > start:
+        found["throughput"] = bits / ((end - start) * PS)
+    for level in sorted({entry["offered"]["of"] for entry in asked(run)}) or ["host"]:
+        found[f"load_payload[of={level}]"] = payload_load(run, level)
+        bits, capacity = carried(run, level)
+        if bits is not None and capacity and end > start:
+            found[f"load_wire[of={level}]"] = bits / ((end - start) * PS * capacity)
+    return present(found)
+
+
+def carried(run: RunData, level: str) -> tuple[float | None, float | None]:
+    """Bits that a level's links carried in the window, and their capacity in bit/s."""
+    entry = run.summary.get("wire_bits", {}).get(level)
+    if not isinstance(entry, dict):
+        return None, None
+    return entry.get("bits"), entry.get("capacity_bps")
+
+
+def capacity_bps(run: RunData, level: str) -> float | None:
+    """The capacity that a load is a fraction of."""
+    told = carried(run, level)[1]
+    if told:
+        return float(told)
+    node, peer, rate = run.columns("ports", "node", "peer", "rate_bps")
+    if len(node) == 0:
+        return None
+    if level == "host":
+        return float(rate[run.is_host[node]].sum())
+    if level == "tor_uplink":
+        tors = np.unique(node[run.is_host[peer]])
+        uplink = np.isin(node, tors) & ~run.is_host[node] & ~run.is_host[peer]
+        return float(rate[uplink].sum())
+    return None
+
+
+def payload_load(run: RunData, level: str) -> float | None:
+    """Payload of the flows that start in the window, as a fraction of a level's capacity."""
+    capacity = capacity_bps(run, level)
+    start, end = run.window_ps
+    if not capacity or end <= start:
+        return None
+    begin, size, src, dst = run.columns("flows", "start_ps", "bytes", "src", "dst")
+    keep = (begin >= start) & (begin < end)
+    if level != "host":
+        node, peer = run.columns("ports", "node", "peer")
+        rack = np.zeros(len(run.is_host), np.int64)
+        rack[node[run.is_host[node]]] = peer[run.is_host[node]]
+        keep &= rack[src] != rack[dst]
+    return float(size[keep].sum(dtype=np.uint64)) * 8 / ((end - start) * PS * capacity)
+
+
+def switch_ports(run: RunData) -> int:
+    """How many ports all switches have."""
+    node = run.column("ports", "node")
+    return int((~run.is_host[node]).sum()) if len(node) else 0
+
+
+def busiest_ports(run: RunData) -> list[tuple[int, int]]:
+    """Switch ports, the one with the highest time-weighted mean queue first; ties by node and port."""
+    node, port, packets, time = run.columns("queue_hist", "node", "port", "packets", "time_ps")
+    if len(node) == 0:
+        return []
+    keep = ~run.is_host[node]
+    key = (node[keep].astype(np.uint64) << np.uint64(16)) | port[keep].astype(np.uint64)
+    ports, index = np.unique(key, return_inverse=True)
+    area = np.zeros(len(ports))
+    np.add.at(area, index, packets[keep].astype(np.float64) * time[keep].astype(np.float64))
+    order = np.lexsort((ports, -area))
+    return [(int(ports[one]) >> 16, int(ports[one]) & 0xFFFF) for one in order]
+
+
+def queues(run: RunData) -> dict[str, Value]:
+    """Occupancy at the busiest switch port and over all of them."""
+    ports = busiest_ports(run)
+    if not ports:
+        return {}
+    names = ("node", "port", "packets", "time_ps", "arrivals")
+    node, port, packets, time, arrivals = run.columns("queue_hist", *names)
+    window = max(run.window_ps[1] - run.window_ps[0], 0)
+    found: dict[str, Value] = {}
+    choices = {
+        "busiest": ((node == ports[0][0]) & (port == ports[0][1]), 1),
+        "all": (~run.is_host[node], switch_ports(run)),
+    }
+    for place, (keep, count) in choices.items():
+        values = occupancy(packets[keep], time[keep], window * count)
+        values |= arrivals_see(packets[keep], arrivals[keep])
+        found |= present({f"queue_{place}_{part}": value for part, value in values.items()})
+    return found
+
+
+def occupancy(packets: np.ndarray, time: np.ndarray, whole: int) -> dict[str, float | None]:
+    """Time-weighted; time that the histogram does not hold, the queue was empty."""
+    empty = max(whole - int(time.sum(dtype=np.uint64)), 0)
+    values = np.append(packets.astype(np.uint64), np.uint64(0))
+    weights = np.append(time.astype(np.uint64), np.uint64(empty))
+    held = packets[time > 0]
+    return {
+        "mean": quantiles.weighted_mean(values, weights),
+        "p50": quantiles.weighted(values, weights, 50.0),
+        "p99": quantiles.weighted(values, weights, 99.0),
+        "max": float(held.max()) if len(held) else 0.0,
+    }
+
+
+def arrivals_see(packets: np.ndarray, arrivals: np.ndarray) -> dict[str, float | None]:
+    """Weighted by arrivals."""
+    return {
+        "arrival_mean": quantiles.weighted_mean(packets, arrivals),
+        "arrival_p50": quantiles.weighted(packets, arrivals, 50.0),
+        "arrival_p99": quantiles.weighted(packets, arrivals, 99.0),
+    }
+
+
+def packets(run: RunData) -> dict[str, Value]:
+    """Delay, hops, and how many were detoured or bounced, of delivered data packets."""
+    data, metric, low, count, total = run.columns("packet_hist", "data", "metric", "low", "count", "sum")
+
+    def histogram(which: int) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+        keep = (data != 0) & (metric == which) & (count > 0)
+        return low[keep], count[keep], total[keep]
+
+    _, counts, sums = histogram(DELAY)
+    centres = sums / np.maximum(counts, 1)
+    found = {
+        "delay_mean": scale(quantiles.weighted_mean(centres, counts)),
+        "delay_p50": scale(quantiles.weighted(centres, counts, 50.0)),
+        "delay_p99": scale(quantiles.weighted(centres, counts, 99.0)),
+    }
+    lows, counts, _ = histogram(HOPS)
+    found["hops_mean"] = quantiles.weighted_mean(lows, counts)
+    found["hops_max"] = float(lows.max()) if len(lows) else None
+    for name, which in (("detoured_share", DETOURS), ("bounced_share", BOUNCES)):
+        lows, counts, _ = histogram(which)
+        found[name] = quantiles.weighted_mean((lows > 0).astype(np.float64), counts)
+    return present(found)
+
+
+def scale(picoseconds: float | None) -> float | None:
+    """Seconds."""
+    return None if picoseconds is None else picoseconds * PS
+
+
+def counters(run: RunData) -> dict[str, Value]:
+    """Drops by reason and place, marks, detours, bounces, and what senders counted."""
+    node, sent = run.columns("ports", "node", "sent")
+    if len(node) == 0:
+        return {}
+    reasons = {reason: run.column("ports", f"drop_{reason}").astype(np.int64) for reason in REASONS}
+    lost = sum(reasons.values(), np.zeros(len(node), np.int64))
+    found: dict[str, float | None] = {"drops": int(lost.sum())}
+    found["drop_share"] = int(lost.sum()) / int(sent.sum()) if sent.sum() else None
+    for reason, column in reasons.items():
+        found[f"drops[reason={reason}]"] = int(column.sum())
+    for tier in dict.fromkeys(run.tiers):
+        found[f"drops[tier={tier}]"] = int(lost[run.tiers[node] == tier].sum())
+    for name, column_name in (("marks", "marked"), ("detours", "detoured"), ("bounces", "bounced")):
+        found[name] = int(run.column("ports", column_name).sum())
+    for name in ("retransmits", "fast_retransmits", "timeouts", "marked_acks"):
+        found[name] = int(run.column("flows", name).sum())
+    return present(found)

@@ -1,0 +1,73 @@
+"""Percentiles by nearest rank: of samples, of right-censored samples, of histograms."""
+
+from dataclasses import dataclass
+
+import numpy as np
+
+PERCENTILES = {"p50": 50.0, "p95": 95.0, "p99": 99.0, "p99.9": 99.9}
+
+
+@dataclass(frozen=True)
+class Value:
+    """A number; where `censored`, the true one is at least this."""
+
+    value: float
+    censored: bool = False
+
+
+def rank(percent: float, count: int) -> int:
+    """The nearest rank, 1 to `count`: the smallest k with k / count >= percent / 100."""
+    # In thousandths of a percent, so that 99.9 % of 1000 is 999 and not a rounding error above it.
+    parts = round(percent * 1000)
+    return max(1, min(count, -(-parts * count // 100_000)))
+
+
+def percentile(values: np.ndarray, open_ended: np.ndarray, percent: float) -> Value | None:
+    """Nearest rank of samples of which some are only known to be at least their value.
+
+    The k-th smallest of the known bounds never exceeds the true percentile. It is exact where it does not
+    change when every open-ended sample is taken for infinite; otherwise the result is censored.
+    """
+    if len(values) == 0:
+        return None
+    k = rank(percent, len(values)) - 1
+    lower = float(np.partition(values, k)[k])
+    if not open_ended.any():
+        return Value(lower)
+    worst = np.where(open_ended, np.inf, values)
+    return Value(lower, bool(np.partition(worst, k)[k] != lower))
+
+
+def mean(values: np.ndarray, open_ended: np.ndarray) -> Value | None:
+    """The mean; censored where any sample is."""
+    return Value(float(values.mean()), bool(open_ended.any())) if len(values) else None
+
+
+def summary(values: np.ndarray, open_ended: np.ndarray) -> dict[str, Value]:
+    """Mean and percentiles, by name; empty where there are no samples."""
+    average = mean(values, open_ended)
+    if average is None:
+        return {}
+    found: dict[str, Value] = {"mean": average}
+    for name, percent in PERCENTILES.items():
+        one = percentile(values, open_ended, percent)
+        if one is not None:
+            found[name] = one
+    return found
+
+
+def weighted(values: np.ndarray, weights: np.ndarray, percent: float) -> float | None:
+    """Nearest rank of integer-weighted values: the smallest that so much weight is at or below."""
+    total = int(weights.sum(dtype=np.uint64)) if len(weights) else 0
+    if total == 0:
+        return None
+    order = np.argsort(values, kind="stable")
+    below = np.cumsum(weights[order], dtype=np.uint64)
+    need = rank(percent, total)
+    return float(values[order][int(np.searchsorted(below, np.uint64(need), side="left"))])
+
+
+def weighted_mean(values: np.ndarray, weights: np.ndarray) -> float | None:
+    """The weighted mean."""
+    total = float(weights.sum(dtype=np.float64)) if len(weights) else 0.0
+    return float((values.astype(np.float64) * weights.astype(np.float64)).sum()) / total if total else None

@@ -1,0 +1,213 @@
+"""Results: runs side by side, their tables as Arrow, their metrics, on disk and back."""
+
+import os
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass, field
+from functools import cached_property
+from pathlib import Path
+from typing import Any
+
+import pyarrow as pa
+
+from overspill import columns, core, document, metrics, source, store
+from overspill.errors import BadInput
+from overspill.quantiles import Value
+from overspill.rundata import RunData
+from overspill.runner import Listener, Plan, Runner
+
+SEED_MAX = 2**64 - 1
+
+
+@dataclass
+class Results:
+    """The finished runs of a scenario; `facts` is what the manifest says beside them."""
+
+    facts: dict[str, Any]
+    runs: list[RunData] = field(default_factory=list)
+    folder: Path | None = None
+
+    @property
+    def scenario(self) -> str:
+        """The scenario's name."""
+        return str(self.facts["name"])
+
+    @property
+    def variants(self) -> list[str]:
+        """Variants in the order of the file."""
+        return list(self.facts["variants"])
+
+    @property
+    def interrupted(self) -> bool:
+        """Whether runs were left out because the user stopped."""
+        return bool(self.facts["interrupted"])
+
+    @property
+    def partial(self) -> bool:
+        """Whether a run was cut by `--max-events`, or runs are missing."""
+        return self.interrupted or any(run.cut for run in self.runs)
+
+    def of(self, variant: str) -> list[RunData]:
+        """A variant's runs, by seed."""
+        return sorted((run for run in self.runs if run.variant == variant), key=lambda run: run.seed)
+
+    @cached_property
+    def values(self) -> dict[str, dict[int, dict[str, Value]]]:
+        """Every metric's value: variant -> seed -> metric."""
+        found: dict[str, dict[int, dict[str, Value]]] = {variant: {} for variant in self.variants}
+        for run in self.runs:
+            found[run.variant][run.seed] = metrics.measure(run)
+        return found
+
+    def allows_unfinished(self, variant: str) -> bool:
+        """Whether the scenario says that flows may be unfinished."""
+        measure = self.facts["resolved"].get(variant, {}).get("measure", {})
+        return str(measure.get("allow_unfinished", False)).lower() == "true"
+
+    @property
+    def unfinished(self) -> list[RunData]:
+        """Runs that left measured flows unfinished although the scenario does not allow it."""
+        return [run for run in self.runs if run.unfinished and not self.allows_unfinished(run.variant)]
+
+    def table(self, name: str) -> pa.Table:
+        """A table of all runs, with the columns `variant` and `seed`; empty where no run wrote it."""
+        parts = []
+        for run in self.runs:
+            part = run.table(name)
+            if part is not None:
+                parts.append(columns.identified(part, run.variant, run.seed))
+        return pa.concat_tables(parts).unify_dictionaries() if parts else pa.table({})
+
+    @property
+    def flows(self) -> pa.Table:
+        """Every flow; `end_ps` is null where it did not finish."""
+        return self.table("flows")
+
+    @property
+    def ports(self) -> pa.Table:
+        """Every port's counters."""
+        return self.table("ports")
+
+    @property
+    def queues(self) -> pa.Table:
+        """How long each queue held how many frames, and how many arrivals found so many."""
+        return self.table("queue_hist")
+
+    @property
+    def queue_trace(self) -> pa.Table:
+        """Each queue over time, by bin; empty bins are left out."""
+        return self.table("queue_trace")
+
+    @property
+    def activity(self) -> pa.Table:
+        """Drops (0), marks (1), detours (2) and bounces (3) by bin and node."""
+        return self.table("activity")
+
+    @property
+    def packet_hist(self) -> pa.Table:
+        """Delays, hops, detours and bounces of delivered packets, as histograms."""
+        return self.table("packet_hist")
+
+    @property
+    def packets(self) -> pa.Table:
+        """Every packet, where the scenario says `measure.packets`."""
+        return self.table("packets")
+
+    def document(self) -> dict[str, Any]:
+        """What `--json` prints."""
+        return document.build(self)
+
+    def save(self, folder: str | Path) -> None:
+        """Write Parquet, `manifest.json` and `results.json`."""
+        out = Path(folder)
+        if self.folder is None:
+            store.prepare(out)
+            self.runs = [store.write_run(out, run) for run in self.runs]
+            self.folder = out
+        elif self.folder.resolve() != out.resolve():
+            raise BadInput(f"{out}: these results already lie in {self.folder}; copy that folder")
+        store.write_json(out / store.RESULTS, self.document())
+        store.write_manifest(out, self.facts, self.runs)
+
+    @staticmethod
+    def load(folder: str | Path) -> "Results":
+        """Results that `save` or `overspill run` wrote; `BadInput` where they are not whole."""
+        out = Path(folder)
+        manifest = store.read_manifest(out)
+        runs = store.read_runs(out, manifest)
+        facts = {key: value for key, value in manifest.items() if key not in ("format", "runs")}
+        return Results(facts, runs, out)
+
+
+@dataclass(frozen=True)
+class Options:
+    """How a scenario is run."""
+
+    sets: Iterable[str] | Mapping[str, object] = ()
+    seed: int | None = None
+    seeds: int = 1
+    max_events: int | None = None
+    jobs: int | None = None
+    out: Callable[[str], Path] | str | Path | None = None
+    listener: Listener = field(default_factory=Listener)
+
+
+def cores() -> int:
+    """Cores that this process may use."""
+    return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
+
+
+def seeds_from(first: int, count: int) -> list[int]:
+    """`count` seeds from `first` on."""
+    if count < 1:
+        raise BadInput(f"--seeds: found {count}; expected 1 or more")
+    if not 0 <= first <= SEED_MAX - (count - 1):
+        raise BadInput(f"--seed: found {first}; expected seeds from 0 to {SEED_MAX}")
+    return list(range(first, first + count))
+
+
+def execute(scenario: str | Path, options: Options) -> Results:
+    """Run every variant with every seed; files are written as runs finish, where `out` is given."""
+    if options.max_events is not None and options.max_events < 1:
+        raise BadInput(f"--max-events: found {options.max_events}; expected 1 or more")
+    text = source.read(scenario)
+    sets = source.overrides(options.sets)
+    loaded = core.load(text.path, text.text, sets)
+    seeds = seeds_from(loaded["seed"] if options.seed is None else options.seed, options.seeds)
+    plan = Plan(text, sets, loaded["variants"], seeds, options.max_events)
+    out = options.out(loaded["name"]) if callable(options.out) else options.out
+    out = None if out is None else Path(out)
+    if out is not None:
+        store.prepare(out)
+    keep = (lambda run: run) if out is None else (lambda run: store.write_run(out, run))
+    outcome = Runner(plan, options.listener, keep).execute(options.jobs or cores())
+    results = Results(facts(plan, loaded, outcome.interrupted), outcome.runs, out)
+    if out is not None and results.runs:
+        results.save(out)
+    return results
+
+
+def facts(plan: Plan, loaded: dict[str, Any], interrupted: bool) -> dict[str, Any]:
+    """What made the results; nothing of the clock or the machine, so that they stay reproducible."""
+    return {
+        "overspill": core.version(),
+        "name": loaded["name"],
+        "scenario": {
+            "file": Path(plan.source.path).name,
+            "sha256": plan.source.sha256,
+            "text": plan.source.text,
+        },
+        "sets": list(plan.sets),
+        "seeds": list(plan.seeds),
+        "max_events": plan.max_events,
+        "duration_ps": loaded["duration_ps"],
+        "variants": list(plan.variants),
+        "notes": list(loaded.get("notes", [])),
+        "interrupted": interrupted,
+        "resolved": loaded["resolved"],
+        "memory": loaded.get("memory", {}),
+    }
+
+
+def run(scenario: str | Path, **options: Any) -> Results:
+    """Run a scenario file; options are those of `Options` (`sets`, `seed`, `seeds`, `out`, ...)."""
+    return execute(scenario, Options(**options))

@@ -1,0 +1,48 @@
+"""The scenario file as read: its path and text."""
+
+import hashlib
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+
+from overspill.errors import BadInput
+
+
+@dataclass(frozen=True)
+class Source:
+    """A scenario's text and where it comes from."""
+
+    path: str
+    text: str
+
+    @property
+    def sha256(self) -> str:
+        """Hash of the text."""
+        return hashlib.sha256(self.text.encode()).hexdigest()
+
+
+def read(path: str | Path) -> Source:
+    """Read a scenario file; `BadInput` where there is none or it is not text."""
+    try:
+        data = Path(path).read_bytes()
+    except FileNotFoundError:
+        raise BadInput(f"{path}: no such file") from None
+    except IsADirectoryError:
+        raise BadInput(f"{path}: is a folder; expected a scenario file") from None
+    except (OSError, ValueError) as error:
+        raise BadInput(f"{path}: cannot be read: {getattr(error, 'strerror', None) or error}") from None
+    try:
+        return Source(str(path), data.decode("utf-8-sig"))
+    except UnicodeDecodeError as error:
+        line = data.count(b"\n", 0, error.start) + 1
+        raise BadInput(f"{path}:{line}: found bytes that are not UTF-8; expected a TOML text") from None
+
+
+def overrides(sets: Iterable[str] | Mapping[str, object]) -> list[str]:
+    """`path=value` texts, checked for their shape; the core checks what they mean."""
+    pairs = [f"{k}={v}" for k, v in sets.items()] if isinstance(sets, Mapping) else list(sets)
+    for pair in pairs:
+        path, equals, value = pair.partition("=")
+        if not equals or not path.strip() or not value.strip():
+            raise BadInput(f"--set: found {pair!r}; expected path=value, such as switch.buffer.size=50pkt")
+    return pairs

@@ -1,0 +1,116 @@
+"""Confidence over seeds, and comparison of variants paired on the same seeds."""
+
+import math
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from functools import lru_cache
+
+from scipy.special import stdtr, stdtrit
+
+LEVEL = 0.95
+
+
+@lru_cache(maxsize=256)
+def t_quantile(confidence: float, degrees: int) -> float:
+    """Two-sided quantile of Student's t: half of what is left out lies on either side."""
+    return float(stdtrit(degrees, 0.5 + confidence / 2))
+
+
+def mean(values: Sequence[float]) -> float:
+    """The mean, summed exactly."""
+    return math.fsum(values) / len(values)
+
+
+def half_width(values: Sequence[float], confidence: float = LEVEL) -> float | None:
+    """Half-width of the interval of the mean (Student's t); `None` with fewer than two values."""
+    count = len(values)
+    return None if count < 2 else t_quantile(confidence, count - 1) * standard_error(values)
+
+
+def standard_error(values: Sequence[float]) -> float:
+    """Standard error of the mean of at least two values."""
+    centre = mean(values)
+    variance = math.fsum((value - centre) ** 2 for value in values) / (len(values) - 1)
+    return math.sqrt(variance / len(values))
+
+
+def p_value(differences: Sequence[float]) -> float:
+    """Two-sided p of the paired t-test that the mean difference is 0."""
+    error, centre = standard_error(differences), mean(differences)
+    if error == 0.0:
+        return 1.0 if centre == 0.0 else 0.0
+    return float(2 * stdtr(len(differences) - 1, -abs(centre) / error))
+
+
+@dataclass(frozen=True)
+class Difference:
+    """The best variant's value less another's, with its Holm-corrected interval."""
+
+    variant: str
+    mean: float
+    low: float
+    high: float
+
+    @property
+    def excludes_zero(self) -> bool:
+        """Whether the interval lies wholly on one side of 0."""
+        return self.low > 0.0 or self.high < 0.0
+
+
+@dataclass(frozen=True)
+class Comparison:
+    """The variant with the best mean against every other, over `n` common seeds."""
+
+    best: str
+    n: int
+    against: tuple[Difference, ...]
+
+    @property
+    def marked(self) -> bool:
+        """Whether the best differs from every other."""
+        return bool(self.against) and all(one.excludes_zero for one in self.against)
+
+
+def holm(best: str, others: Mapping[str, Sequence[float]]) -> tuple[Difference, ...]:
+    """Intervals of paired differences, Holm-corrected (Holm 1979).
+
+    In order of p, the j-th of m gets confidence 1 - 0.05 / (m - j + 1), until one does not exclude 0; the
+    rest keep that one's confidence.
+    """
+    order = sorted(others, key=lambda name: (p_value(others[name]), name))
+    found: dict[str, Difference] = {}
+    left, rejecting = len(order), True
+    for name in order:
+        centre = mean(others[name])
+        half = half_width(others[name], 1 - (1 - LEVEL) / left) or 0.0
+        found[name] = Difference(name, centre, centre - half, centre + half)
+        rejecting = rejecting and found[name].excludes_zero
+        left -= rejecting
+    return tuple(found[name] for name in others)
+
+
+def subtract(left: float, right: float) -> float:
+    """The difference; 0 where it is no more than rounding, which must not make anybody best."""
+    difference = left - right
+    return 0.0 if abs(difference) <= 1e-12 * max(abs(left), abs(right)) else difference
+
+
+def compare(values: Mapping[str, Mapping[int, float]], better: str) -> Comparison | None:
+    """Compare variants (`variant -> seed -> value`) on their common seeds; `better` is `lower` or `higher`.
+
+    `None` where nothing can be said: one variant, or fewer than two seeds that all share.
+    """
+    if better not in ("lower", "higher") or len(values) < 2:
+        return None
+    seeds = sorted(set.intersection(*(set(by_seed) for by_seed in values.values())))
+    if len(seeds) < 2:
+        return None
+    sign = 1.0 if better == "lower" else -1.0
+    means = {name: mean([by_seed[seed] for seed in seeds]) for name, by_seed in values.items()}
+    best = min(means, key=lambda name: sign * means[name])
+    others = {
+        name: [subtract(values[best][seed], by_seed[seed]) for seed in seeds]
+        for name, by_seed in values.items()
+        if name != best
+    }
+    return Comparison(best, len(seeds), holm(best, others))

@@ -1,0 +1,62 @@
+"""The fake core under the real command."""
+
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from pathlib import Path
+
+import fake_core
+import pytest
+from overspill import cli, core
+from overspill.results import Results, run
+
+SCENARIO = """
+name = "incast"
+[variants.drop]
+[variants.detour]
+[variants.bounce]
+"""
+
+
+@dataclass
+class Ran:
+    """What a command left behind."""
+
+    status: int
+    out: str
+    err: str
+
+
+@pytest.fixture(autouse=True)
+def fake() -> Iterator[None]:
+    fake_core.reset()
+    core.use(fake_core)  # type: ignore[arg-type]
+    yield
+    core.use(None)
+
+
+@pytest.fixture
+def scenario(tmp_path: Path) -> Path:
+    path = tmp_path / "incast.toml"
+    path.write_text(SCENARIO)
+    return path
+
+
+@pytest.fixture
+def command(
+    capfd: pytest.CaptureFixture[str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> Callable[..., Ran]:
+    monkeypatch.chdir(tmp_path)
+
+    def call(*arguments: object) -> Ran:
+        with pytest.raises(SystemExit) as left:
+            cli.main([str(argument) for argument in arguments])
+        said = capfd.readouterr()
+        assert isinstance(left.value.code, int)
+        return Ran(left.value.code, said.out, said.err)
+
+    return call
+
+
+@pytest.fixture
+def three_seeds(scenario: Path, tmp_path: Path) -> Results:
+    return run(scenario, seeds=3, out=tmp_path / "three")
