@@ -136,11 +136,11 @@ def status(results: Results) -> int:
 
 def write_report(results: Results) -> Path:
     """Make the report; matplotlib is loaded only now, since that takes a second."""
-    from overspill import report
+    from overspill.report import write
 
     assert results.folder is not None
     with err().status("drawing the report"):
-        return report.write(results, results.folder)
+        return write(results, results.folder)
 
 
 @app.command("report")

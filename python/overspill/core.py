@@ -34,7 +34,7 @@ class Core(Protocol):
     def version(self) -> str:
         """The version of the core."""
 
-    def Run(  # noqa: N802
+    def Run(
         self, path: str, text: str, sets: list[str], variant: str, seed: int, max_events: int | None = None
     ) -> CoreRun:
         """A run that has not begun."""

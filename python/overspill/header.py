@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
@@ -10,6 +10,7 @@ from overspill import formats, measures
 
 if TYPE_CHECKING:
     from overspill.results import Results
+    from overspill.rundata import RunData
 
 
 @dataclass(frozen=True)
@@ -32,21 +33,30 @@ def lines(results: Results) -> list[Line]:
 def warnings(results: Results) -> list[Line]:
     """What makes the results less than whole."""
     found = []
-    for run in results.runs:
-        if run.cut:
-            planned = run.summary["window_ps"][1]
-            where = f"at {formats.time(run.end_ps)}; its window ends at {formats.time(planned)}"
-            text = f"{run.variant} seed {run.seed} was cut by --max-events {where}"
+    for variant in results.variants:
+        cut = [run for run in results.of(variant) if run.cut]
+        if cut:
+            where = f"at {formats.time(min(run.end_ps for run in cut))}"
+            planned = formats.time(cut[0].summary["window_ps"][1])
+            text = f"{named(cut)} cut by --max-events {where}; the window ends at {planned}"
             found.append(Line("PARTIAL RESULT", text, True))
     if results.interrupted:
         whole = len(results.variants) * len(results.facts["seeds"])
         text = f"stopped by the user: {len(results.runs)} of {whole} runs are finished and shown"
         found.append(Line("INTERRUPTED", text, True))
-    for run in results.unfinished:
-        count, measured = run.unfinished, run.summary["flows"]["measured"]
-        text = f"{run.variant} seed {run.seed}: {count} of {measured} measured flows did not finish"
-        found.append(Line("UNFINISHED FLOWS", text, True))
+    for variant in results.variants:
+        left = [run for run in results.unfinished if run.variant == variant]
+        if left:
+            count = sum(run.unfinished for run in left)
+            measured = sum(run.summary["flows"]["measured"] for run in left)
+            text = f"{named(left)}: {count} of {measured} measured flows did not finish"
+            found.append(Line("UNFINISHED FLOWS", text, True))
     return found
+
+
+def named(runs: Sequence[RunData]) -> str:
+    """`drop, seeds 1-3`."""
+    return f"{runs[0].variant}, seed{'s' if len(runs) > 1 else ''} {formats.seeds(run.seed for run in runs)}"
 
 
 def scenario(results: Results) -> Line:

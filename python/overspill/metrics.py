@@ -116,8 +116,8 @@ ALL: list[Metric] = [
         "load_payload",
         "load, payload",
         "1",
-        "Payload bytes of the flows that start in the measurement window, over its length and the capacity it "
-        "is said to be a fraction of; for `tor_uplink` and `bisection` only flows that leave their rack.",
+        "Payload bytes of the flows that start in the measurement window, over its length and the capacity "
+        "it is said to be a fraction of; for `tor_uplink` and `bisection` only flows that leave their rack.",
     ),
     Metric(
         "load_wire",

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import math
+from collections.abc import Iterable, Sequence
 from contextlib import AbstractContextManager
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 import matplotlib as mpl
@@ -11,7 +13,9 @@ import numpy as np
 from matplotlib.axes import Axes
 from matplotlib.colors import LogNorm
 from matplotlib.figure import Figure
-from matplotlib.ticker import FuncFormatter, MaxNLocator
+from matplotlib.image import AxesImage
+from matplotlib.layout_engine import ConstrainedLayoutEngine
+from matplotlib.ticker import FuncFormatter, LogLocator, MaxNLocator
 
 from overspill import formats, measures
 from overspill.rundata import RunData
@@ -22,7 +26,7 @@ if TYPE_CHECKING:
 # Okabe and Ito's colours, told apart with any colour vision; dashes tell more than seven variants apart.
 COLOURS = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9", "#444444")
 DASHES = ("-", "--", ":", "-.")
-STYLE = {
+STYLE: dict[Any, Any] = {
     "font.family": "DejaVu Sans",
     "font.size": 9.5,
     "axes.titlesize": 10,
@@ -44,7 +48,10 @@ STYLE = {
 WIDTH = 9.0
 KINDS = ("drops", "marks", "detours", "bounces")
 SWITCHES_SHOWN = 8
-COLUMNS_SHOWN = 240  # bins of time that a figure can show
+LETTERS = 118  # that fit the width of a figure
+COLUMNS_SHOWN = 240  # columns of a map over time
+STEPS_SHOWN = 1200  # steps of a curve over time
+POINTS_SHOWN = 1500  # points of a distribution
 
 
 def style() -> AbstractContextManager[Any]:
@@ -63,9 +70,9 @@ def look(results: Results, variant: str) -> dict[str, Any]:
 
 def canvas(height: float) -> Figure:
     """An empty figure of the common width."""
-    figure = Figure(figsize=(WIDTH, height), layout="constrained")
-    figure.get_layout_engine().set(w_pad=0.08, h_pad=0.08, wspace=0.04)  # type: ignore[union-attr]
-    return figure
+    return Figure(
+        figsize=(WIDTH, height), layout=ConstrainedLayoutEngine(w_pad=0.08, h_pad=0.08, wspace=0.04)
+    )
 
 
 def with_runs(results: Results) -> list[str]:
@@ -77,23 +84,38 @@ def legend_above(figure: Figure, axes: Axes) -> None:
     """One legend for the figure, above the axes, where it covers nothing."""
     handles, labels = axes.get_legend_handles_labels()
     if handles:
-        figure.legend(handles, labels, loc="outside upper center", ncols=min(len(labels), 5))
+        figure.legend(handles, labels, loc="outside upper center", ncols=fitting(labels))
 
 
-def time_axis(axis: Any, largest: float) -> tuple[float, str]:
-    """Ticks of a logarithmic axis in seconds, in plain words; the factor is 1."""
-    axis.set_major_formatter(FuncFormatter(lambda value, _: tick(value)))
-    axis.set_minor_formatter(FuncFormatter(lambda value, _: ""))
-    return formats.scale("s", [largest])
+def time_axis(axes: Axes) -> None:
+    """Make the x axis logarithmic, or linear where the times differ little; ticks have their unit."""
+    low, high = axes.dataLim.x0, axes.dataLim.x1
+    ratio = high / low if low > 0 else 1.0
+    if ratio < 3:
+        margin = max((high - low) * 0.05, high * 0.005)
+        axes.set_xlim(low - margin, high + margin)
+        axes.xaxis.set_major_locator(MaxNLocator(5))
+    else:
+        axes.set_xscale("log")
+        subs = (1.0,) if ratio > 200 else (1.0, 3.0) if ratio > 20 else (1.0, 2.0, 5.0)
+        axes.xaxis.set_major_locator(LogLocator(subs=subs, numticks=12))
+        axes.xaxis.set_minor_formatter(FuncFormatter(lambda value, _: ""))
+    axes.xaxis.set_major_formatter(FuncFormatter(lambda value, _: tick(value)))
+
+
+def fitting(labels: Sequence[str]) -> int:
+    """Columns of a legend that is no wider than the figure."""
+    widest = max(len(label) for label in labels) + 7
+    return max(1, min(len(labels), 5, int(LETTERS / widest)))
 
 
 def tick(seconds: float) -> str:
     """`100 us`."""
-    return formats.time(seconds * 1e12) if seconds > 0 else ""
+    return formats.time(round(seconds * 1e12)) if seconds > 0 else ""
 
 
 def distribution(results: Results, which: str, traffic: int | None = None) -> Figure | None:
-    """The distribution of FCT (`which` = `fct`) or QCT (`qct`): all of it, and its tail; `None` without any."""
+    """The distribution of FCT (`which` = `fct`) or QCT (`qct`), and its tail; `None` without any."""
     samples = {variant: pooled(results, variant, which, traffic) for variant in with_runs(results)}
     samples = {variant: one for variant, one in samples.items() if len(one[0])}
     if not samples:
@@ -103,13 +125,14 @@ def distribution(results: Results, which: str, traffic: int | None = None) -> Fi
         figure = canvas(3.6)
         whole, tail = figure.subplots(1, 2)
         for variant, (values, count) in samples.items():
-            x, share = np.sort(values) * measures.PS, np.arange(1, len(values) + 1) / count
+            k = thinned(len(values))
+            x = np.sort(values)[k] * measures.PS
             missing = count - len(values)
             label = f"{variant} ({missing} of {count} unfinished)" if missing else variant
             line = look(results, variant)
-            whole.step(x, share, where="post", label=label, **line)
-            # At its k-th smallest sample, the share that is as large or larger.
-            tail.step(x, (count - np.arange(len(x))) / count, where="pre", **line)
+            whole.step(np.append(x[:1], x), np.append(0, (k + 1) / count), where="post", label=label, **line)
+            # At the k-th smallest sample, the share that is as large or larger.
+            tail.step(x, (count - k) / count, where="pre", **line)
         finish_distribution(whole, tail, name)
         legend_above(figure, whole)
     return figure
@@ -118,14 +141,23 @@ def distribution(results: Results, which: str, traffic: int | None = None) -> Fi
 def finish_distribution(whole: Axes, tail: Axes, name: str) -> None:
     """Scales and names of the two panels."""
     subject = "flows" if name == "FCT" else "queries"
-    whole.set(xscale="log", ylim=(0, 1.02), xlabel=name, ylabel=f"share of {subject} done within it")
+    whole.set(ylim=(0, 1.02), xlabel=name, ylabel=f"share of {subject} done within it")
     whole.set_title("distribution")
-    tail.set(xscale="log", yscale="log", xlabel=name, ylabel=f"share of {subject} that take as long")
-    tail.set_ylim(top=1.15)
+    tail.set(yscale="log", xlabel=name, ylabel=f"share of {subject} that take as long")
+    # Whole decades, one at least, so that there are ticks to read.
+    tail.set_ylim(min(0.1, 10 ** math.floor(math.log10(max(tail.dataLim.y0, 1e-9)))) * 0.85, 1.15)
+    tail.yaxis.set_minor_formatter(FuncFormatter(lambda value, _: ""))
     tail.set_title("tail")
     tail.yaxis.set_major_formatter(FuncFormatter(lambda value, _: percent(value)))
     for axes in (whole, tail):
-        time_axis(axes.xaxis, axes.get_xlim()[1])
+        time_axis(axes)
+
+
+def thinned(count: int) -> np.ndarray:
+    """Which of so many sorted samples a curve shows: few of the body, all of the tail."""
+    if count <= POINTS_SHOWN:
+        return np.arange(count)
+    return np.union1d(np.linspace(0, count - 1, POINTS_SHOWN, dtype=int), np.arange(count - 200, count))
 
 
 def percent(share: float) -> str:
@@ -148,46 +180,91 @@ def pooled(results: Results, variant: str, which: str, traffic: int | None) -> t
     return (np.concatenate(done) if done else np.zeros(0)), count
 
 
+@dataclass(frozen=True)
+class Span:
+    """The part of the time that a figure shows, in ps: where something happens."""
+
+    start: int
+    end: int
+
+    @property
+    def unit(self) -> tuple[float, str]:
+        """Picoseconds in a unit of the axis, and its name."""
+        factor, name = formats.scale("s", [self.end * measures.PS])
+        return factor / measures.PS, name
+
+    def bins(self, run: RunData, shown: int) -> tuple[int, int, int]:
+        """First bin, number of groups of bins, and bins in a group, so that no more than `shown` remain."""
+        width_ps = int(run.summary["bin_ps"])
+        first = self.start // width_ps
+        count = max(1, -(-self.end // width_ps) - first)
+        width = -(-count // shown)
+        return first, -(-count // width), width
+
+
+def span_of(runs: Iterable[RunData], bins: Iterable[np.ndarray]) -> Span:
+    """From the first bin to the last in which anything happens; from 0 where it happens early."""
+    pairs = [(int(run.summary["bin_ps"]), one) for run, one in zip(runs, bins, strict=True) if len(one)]
+    start = min(width * int(one.min()) for width, one in pairs)
+    end = max(width * (int(one.max()) + 1) for width, one in pairs)
+    margin = (end - start) // 40
+    return Span(0 if start < end // 4 else start - margin, end + margin)
+
+
 def queue_over_time(results: Results) -> Figure | None:
     """The busiest switch port's queue of every variant, first seed: largest and mean of each bin."""
-    chosen = {variant: results.of(variant)[0] for variant in with_runs(results)}
-    traces = {variant: busiest_trace(run) for variant, run in chosen.items()}
-    found = {variant: trace for variant, trace in traces.items() if trace is not None}
-    if not found:
+    runs = {variant: results.of(variant)[0] for variant in with_runs(results)}
+    traces = {variant: trace for variant, run in runs.items() if (trace := busiest_trace(run)) is not None}
+    if not traces:
         return None
+    span = span_of((runs[variant] for variant in traces), (trace.bins for trace in traces.values()))
+    factor, unit = span.unit
     with style():
-        figure = canvas(0.7 + 1.5 * len(found))
-        panels = figure.subplots(len(found), 1, sharex=True, sharey=True, squeeze=False)[:, 0]
-        end = max(chosen[variant].end_ps for variant in found)
-        factor, unit = formats.scale("s", [end * measures.PS])
-        for axes, (variant, (place, start, high, mean)) in zip(panels, found.items(), strict=True):
-            run, colour = chosen[variant], look(results, variant)["color"]
-            at = start * (run.summary["bin_ps"] * measures.PS / factor)
-            axes.fill_between(at, high, step="post", color=colour, alpha=0.3, linewidth=0, label="largest")
-            axes.step(at, mean, where="post", color=colour, linewidth=1.1, label="mean")
-            axes.set_title(f"{variant}: {place} (seed {run.seed})")
-            shade_outside(axes, run, factor)
+        figure = canvas(0.7 + 1.5 * len(traces))
+        panels = figure.subplots(len(traces), 1, sharex=True, sharey=True, squeeze=False)[:, 0]
+        for axes, (variant, trace) in zip(panels, traces.items(), strict=True):
+            run, colour = runs[variant], look(results, variant)["color"]
+            at, high, mean = trace.steps(run, span)
+            axes.fill_between(at / factor, high, step="post", color=colour, alpha=0.3, linewidth=0)
+            axes.step(at / factor, mean, where="post", color=colour, linewidth=1.1)
+            axes.set_title(f"{variant}: {trace.place} (seed {run.seed})")
+            shade_outside(axes, run, span)
             axes.yaxis.set_major_locator(MaxNLocator(4, integer=True))
-        panels[0].set_xlim(0, end * measures.PS / factor)
+        panels[0].set_xlim(span.start / factor, span.end / factor)
         panels[0].set_ylim(bottom=0)
         panels[-1].set_xlabel(f"time ({unit}); grey: outside the measurement window")
         figure.supylabel("waiting frames in a bin: largest (area), mean (line)", fontsize=9.5)
     return figure
 
 
-def busiest_trace(run: RunData) -> tuple[str, np.ndarray, np.ndarray, np.ndarray] | None:
-    """Place, bins, largest and mean of the busiest switch port that has a trace."""
-    bins, node, port, high, mean = run.columns(
-        "queue_trace", "bin", "node", "port", "max_packets", "mean_packets"
-    )
+@dataclass(frozen=True)
+class Trace:
+    """One port's queue over time; bins in which it was empty are left out."""
+
+    place: str
+    bins: np.ndarray
+    largest: np.ndarray
+    mean: np.ndarray
+
+    def steps(self, run: RunData, span: Span) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+        """Instants in ps, and from each on the largest and the mean."""
+        first, groups, width = span.bins(run, STEPS_SHOWN)
+        largest, mean = np.zeros(groups + 1), np.zeros(groups + 1)
+        inside = (self.bins >= first) & (self.bins < first + groups * width)
+        group = (self.bins[inside].astype(np.int64) - first) // width
+        np.maximum.at(largest, group, self.largest[inside])
+        np.add.at(mean, group, self.mean[inside] / width)
+        return (first + np.arange(groups + 1) * width) * int(run.summary["bin_ps"]), largest, mean
+
+
+def busiest_trace(run: RunData) -> Trace | None:
+    """The trace of the busiest switch port that has one."""
+    names = ("bin", "node", "port", "max_packets", "mean_packets")
+    bins, node, port, largest, mean = run.columns("queue_trace", *names)
     for wanted in measures.busiest_ports(run):
         keep = (node == wanted[0]) & (port == wanted[1])
         if keep.any():
-            count = bins_of(run)
-            width = max(1, -(-count // 1500))
-            at, tops = binned(bins[keep], high[keep], count, width, "max")
-            _, means = binned(bins[keep], mean[keep], count, width, "mean")
-            return place(run, *wanted), at, tops, means
+            return Trace(place(run, *wanted), bins[keep], largest[keep], mean[keep])
     return None
 
 
@@ -199,29 +276,13 @@ def place(run: RunData, node: int, port: int) -> str:
     return f"{run.node_name(node)} port {port}{toward}"
 
 
-def bins_of(run: RunData) -> int:
-    """How many bins the run has."""
-    return max(1, -(-run.end_ps // int(run.summary["bin_ps"])))
-
-
-def binned(
-    bins: np.ndarray, values: np.ndarray, count: int, width: int, how: str
-) -> tuple[np.ndarray, np.ndarray]:
-    """Sparse bins filled up with 0 and put together by `width`: `max`, `mean` or `sum` of each."""
-    dense = np.zeros(-(-count // width) * width)
-    inside = bins < count
-    dense[bins[inside]] = values[inside]
-    groups = dense.reshape(-1, width)
-    merged = {"max": groups.max, "mean": groups.mean, "sum": groups.sum}[how](axis=1)
-    return np.arange(len(groups) + 1) * width, np.append(merged, merged[-1:])
-
-
-def shade_outside(axes: Axes, run: RunData, factor: float) -> None:
+def shade_outside(axes: Axes, run: RunData, span: Span) -> None:
     """Grey where nothing is measured."""
-    start, end = (instant * measures.PS / factor for instant in run.window_ps)
-    for left, right in ((0, start), (end, run.end_ps * measures.PS / factor)):
+    start, end = run.window_ps
+    for left, right in ((span.start, start), (end, span.end)):
         if right > left:
-            axes.axvspan(left, right, color="#888888", alpha=0.13, linewidth=0, zorder=0)
+            factor = span.unit[0]
+            axes.axvspan(left / factor, right / factor, color="#888888", alpha=0.13, linewidth=0, zorder=0)
 
 
 def activity_over_time(results: Results, kind: int) -> Figure | None:
@@ -231,33 +292,51 @@ def activity_over_time(results: Results, kind: int) -> Figure | None:
     if not runs:
         return None
     rows = busiest_switches(list(runs.values()), kind)
-    maps = {variant: heat(run, kind, rows) for variant, run in runs.items()}
-    # A map of 3 rows needs no less than its title and axis do.
-    height = max(0.95, 0.2 * (len(rows) + 1) + 0.5)
+    span = span_of(runs.values(), (activity(run, kind)[0] for run in runs.values()))
+    maps = {variant: heat(run, (kind, rows), span) for variant, run in runs.items()}
+    norm = LogNorm(1, max(2.0, *(float(one.grid.max()) for one in maps.values())))
     with style(), mpl.rc_context({"axes.grid": False}):
-        figure = canvas(0.8 + height * len(runs))
+        # A map of few rows needs no less than its title and axis do.
+        figure = canvas(0.8 + len(runs) * max(1.1, 0.5 + 0.2 * max(len(one.names) for one in maps.values())))
         panels = figure.subplots(len(runs), 1, sharex=True, squeeze=False)[:, 0]
-        largest = max(float(grid.max()) for grid, _, _ in maps.values())
-        norm = LogNorm(1, max(largest, 2))
-        end = max(run.end_ps for run in runs.values())
-        factor, unit = formats.scale("s", [end * measures.PS])
-        for axes, (variant, (grid, names, span_ps)) in zip(panels, maps.items(), strict=True):
-            right = span_ps * measures.PS / factor
-            shape = {"aspect": "auto", "interpolation": "nearest", "extent": (0, right, len(names), 0)}
-            shown = axes.imshow(np.ma.masked_less_equal(grid, 0), cmap="viridis_r", norm=norm, **shape)
-            axes.set_yticks(np.arange(len(names)) + 0.5, names, fontsize=8)
-            axes.tick_params(axis="y", length=0)
-            axes.hlines(np.arange(1, len(names)), 0, right, color="#eeeeee", linewidth=0.5)
+        for axes, (variant, one) in zip(panels, maps.items(), strict=True):
             run = runs[variant]
             axes.set_title(f"{variant}: {formats.number(total(run, kind))} {KINDS[kind]} (seed {run.seed})")
-        panels[0].set_xlim(0, end * measures.PS / factor)
-        panels[-1].set_xlabel(f"time ({unit})")
-        width = formats.time(next(iter(maps.values()))[2] / next(iter(maps.values()))[0].shape[1])
-        bar = figure.colorbar(shown, ax=list(panels), pad=0.01, fraction=0.03, aspect=30)
-        bar.set_label(f"{KINDS[kind]} in {width}")
+            image = one.draw(axes, norm, span.unit[0])
+        panels[0].set_xlim(span.start / span.unit[0], span.end / span.unit[0])
+        panels[-1].set_xlabel(f"time ({span.unit[1]})")
+        bar = figure.colorbar(image, ax=list(panels), pad=0.01, fraction=0.03, aspect=30)
+        bar.set_label(f"{KINDS[kind]} in {formats.time(one.step_ps)}")
         bar.ax.yaxis.set_major_formatter(FuncFormatter(lambda value, _: formats.trimmed(value)))
         bar.ax.yaxis.set_minor_formatter(FuncFormatter(lambda value, _: ""))
     return figure
+
+
+@dataclass(frozen=True)
+class Heat:
+    """Counts by row and step of time."""
+
+    grid: np.ndarray
+    names: list[str]
+    start_ps: int
+    step_ps: int
+
+    def draw(self, axes: Axes, norm: LogNorm, factor: float) -> AxesImage:
+        """Draw it; nothing where nothing happened."""
+        rows, steps = self.grid.shape
+        left, right = self.start_ps / factor, (self.start_ps + steps * self.step_ps) / factor
+        image = axes.imshow(
+            np.ma.masked_less_equal(self.grid, 0),
+            cmap="viridis_r",
+            norm=norm,
+            aspect="auto",
+            interpolation="nearest",
+            extent=(left, right, rows, 0),
+        )
+        axes.set_yticks(np.arange(rows) + 0.5, self.names, fontsize=8)
+        axes.tick_params(axis="y", length=0)
+        axes.hlines(np.arange(1, rows), left, right, color="#eeeeee", linewidth=0.5)
+        return image
 
 
 def activity(run: RunData, kind: int) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
@@ -283,24 +362,24 @@ def busiest_switches(runs: Sequence[RunData], kind: int) -> list[int]:
     return sorted(sorted(counts, key=lambda node: (-counts[node], node))[:SWITCHES_SHOWN])
 
 
-def heat(run: RunData, kind: int, rows: Sequence[int]) -> tuple[np.ndarray, list[str], int]:
-    """Counts by row and time, the rows' names, and the time that all columns span together in ps."""
+def heat(run: RunData, what: tuple[int, Sequence[int]], span: Span) -> Heat:
+    """One kind of event by time: the given switches, all others together, and hosts together."""
+    kind, rows = what
     bins, node, count = activity(run, kind)
     hosts = run.is_host[node]
-    known = np.isin(node, rows)
+    rest = ~np.isin(node, rows) & ~hosts
     groups = [(run.node_name(row), node == row) for row in rows]
-    rest = ~known & ~hosts
     if rest.any():
         groups.append((f"{len(np.unique(node[rest]))} others", rest))
     if hosts.any():
         groups.append(("hosts", hosts))
-    whole = bins_of(run)
-    width = max(1, -(-whole // COLUMNS_SHOWN))
-    grid = np.zeros((len(groups), -(-whole // width)))
+    first, steps, width = span.bins(run, COLUMNS_SHOWN)
+    grid = np.zeros((len(groups), steps))
     for row, (_, keep) in enumerate(groups):
-        inside = keep & (bins < whole)
-        np.add.at(grid[row], bins[inside] // width, count[inside])
-    return grid, [name for name, _ in groups], grid.shape[1] * width * int(run.summary["bin_ps"])
+        inside = keep & (bins >= first) & (bins < first + steps * width)
+        np.add.at(grid[row], (bins[inside].astype(np.int64) - first) // width, count[inside])
+    bin_ps = int(run.summary["bin_ps"])
+    return Heat(grid, [name for name, _ in groups], first * bin_ps, width * bin_ps)
 
 
 def figures(results: Results) -> dict[str, tuple[str, Figure]]:

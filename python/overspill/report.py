@@ -46,7 +46,9 @@ def draw(figure: Figure, place: Path, name: str) -> str:
     FigureCanvasAgg(figure)
     with plots.style(), mpl.rc_context({"svg.hashsalt": name}):
         figure.savefig(place / f"{name}.png", dpi=PIXELS, metadata={"Software": None})
-        figure.savefig(place / f"{name}.pdf", metadata={"CreationDate": None, "Producer": None, "Creator": None})
+        figure.savefig(
+            place / f"{name}.pdf", metadata={"CreationDate": None, "Producer": None, "Creator": None}
+        )
         text = io.StringIO()
         figure.savefig(text, format="svg", metadata={"Date": None, "Creator": None})
     (place / f"{name}.svg").write_text(text.getvalue(), encoding="utf-8")
@@ -59,8 +61,9 @@ def inline(svg: str, name: str) -> str:
     body = re.sub(r"<metadata>.*?</metadata>", "", body, flags=re.DOTALL)
     body = re.sub(r'\bid="([^"]+)"', rf'id="{name}-\1"', body)
     body = re.sub(r'(xlink:href="#|url\(#)', rf"\g<1>{name}-", body)
-    # The page sets the width; the viewBox keeps the shape.
-    return re.sub(r'^<svg ([^>]*?)height="[^"]*" ?([^>]*?)width="[^"]*"', r"<svg \1\2", body, count=1)
+    # The page sets the size; the viewBox keeps the shape.
+    head, rest = body.split(">", 1)
+    return re.sub(r' (?:width|height)="[^"]*"', "", head) + ">" + rest
 
 
 def render(results: Results, drawn: list[dict[str, str]]) -> str:

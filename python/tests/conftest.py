@@ -6,6 +6,7 @@ from pathlib import Path
 
 import fake_core
 import pytest
+
 from overspill import cli, core
 from overspill.results import Results, run
 

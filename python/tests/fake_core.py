@@ -287,11 +287,9 @@ class Made:
         for leaf in range(6):
             for start in range(10, bins, 70):
                 length = int(self.own.integers(8, 25))
-                for step in range(length):
+                for step in range(min(length, bins - start)):
                     level = self.peak() * (1 - step / length) / (1 + leaf) + self.own.random() * 3
-                    rows.append(
-                        (min(start + step, bins), HOSTS + leaf, 0, min(level * 1.1, self.peak()), level * 0.8)
-                    )
+                    rows.append((start + step, HOSTS + leaf, 0, min(level * 1.1, self.peak()), level * 0.8))
         bin_, node, port, high, mean = zip(*rows, strict=True)
         columns = {"bin": np.array(bin_, np.uint32), "node": np.array(node, np.uint32)}
         columns |= {"port": np.array(port, np.uint16), "max_packets": np.array(high, np.uint32)}
@@ -304,10 +302,10 @@ class Made:
         for kind in kinds:
             for switch in range(LEAVES + SPINES):
                 for start in range(10, bins, 70):
-                    for step in range(int(self.own.integers(1, 20))):
+                    for step in range(min(int(self.own.integers(1, 20)), bins - start)):
                         count = self.own.poisson(30 / (1 + switch) * np.exp(-step / 6))
                         if count:
-                            rows.append((min(start + step, bins), HOSTS + switch, kind, count))
+                            rows.append((start + step, HOSTS + switch, kind, count))
         bin_, node, kind, count = zip(*rows, strict=True)
         columns = {"bin": np.array(bin_, np.uint32), "node": np.array(node, np.uint32)}
         return columns | {"kind": np.array(kind, np.uint8), "count": np.array(count, np.uint64)}
