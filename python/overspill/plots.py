@@ -122,7 +122,7 @@ def distribution(results: Results, which: str, traffic: int | None = None) -> Fi
         return None
     name = which.upper()
     with style():
-        figure = canvas(3.6)
+        figure = canvas(3.5 + 0.2 * (len(samples) // 3))
         whole, tail = figure.subplots(1, 2)
         for variant, (values, count) in samples.items():
             k = thinned(len(values))

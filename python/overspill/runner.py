@@ -79,9 +79,10 @@ class Runner:
         jobs = self.plan.jobs
         self.listener.planned(jobs)
         interrupted = False
+        futures: list[Future[RunData | None]] = []
         with ThreadPoolExecutor(max_workers=max(1, min(threads, len(jobs)))) as pool:
-            futures = [pool.submit(self.one, job) for job in jobs]
             try:
+                futures.extend(pool.submit(self.one, job) for job in jobs)
                 self.watch(futures)
             except KeyboardInterrupt:
                 interrupted = True

@@ -60,10 +60,16 @@ def show(results: Results, console: Console) -> None:
     for variants in blocks(body, results.variants, console.width):
         console.print()
         table = grid(body, variants)
-        # As wide as it must be: a terminal may wrap a line, but no number is cut.
-        wide = console.options.update(width=10_000)
-        console.print(table, width=console.measure(table, options=wide).maximum, crop=False, soft_wrap=True)
+        whole(console, table)
     console.print(Text(legend(results), "dim"))
+
+
+def whole(console: Console, table: Table) -> None:
+    """Print as wide as need be: a terminal may wrap a line, but no number is cut."""
+    width = console.width
+    console.width = max(width, console.measure(table, options=console.options.update(width=10_000)).maximum)
+    console.print(table, crop=False)
+    console.width = width
 
 
 def blocks(

@@ -7,7 +7,7 @@ from pathlib import Path
 import fake_core
 import pytest
 
-from overspill import cli, core
+from overspill import cli, core, report
 from overspill.results import Results, run
 
 SCENARIO = """
@@ -56,6 +56,15 @@ def command(
         return Ran(left.value.code, said.out, said.err)
 
     return call
+
+
+@pytest.fixture(scope="session")
+def reported(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The report of two seeds."""
+    core.use(fake_core)  # type: ignore[arg-type]
+    folder = tmp_path_factory.mktemp("reported")
+    (folder / "incast.toml").write_text(SCENARIO)
+    return report.write(run(folder / "incast.toml", seeds=2, out=folder / "out"), folder / "out")
 
 
 @pytest.fixture

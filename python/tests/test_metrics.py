@@ -1,0 +1,233 @@
+"""Metrics of a run small enough to work out by hand."""
+
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+import pytest
+
+from overspill import core, measures, metrics
+from overspill.columns import array, table
+from overspill.errors import Failed
+from overspill.quantiles import Value
+from overspill.rundata import RunData
+
+US, MS = 10**6, 10**9
+NONE32, NONE64 = 0xFFFF_FFFF, 0xFFFF_FFFF_FFFF_FFFF
+
+
+def column(kind: str, *values: float) -> tuple[str, bytes]:
+    return kind, np.array(values, {"u": "<u", "f": "<f"}[kind[0]] + str(int(kind[1:]) // 8)).tobytes()
+
+
+def flows(**changed: tuple[str, bytes]) -> pa.Table:
+    """Two flows of a query, one background flow, one before the window, one raw."""
+    n = 5
+    columns = {
+        "flow": column("u32", 0, 1, 2, 3, 4),
+        "traffic": column("u16", 0, 0, 1, 1, 2),
+        "query": column("u32", 0, 0, NONE32, NONE32, NONE32),
+        "src": column("u32", 0, 1, 0, 1, 0),
+        "dst": column("u32", 2, 2, 1, 0, 2),
+        "bytes": column("u64", 1000, 1000, 200_000, 500, 9000),
+        "start_ps": column("u64", 1 * MS, 1 * MS + US, 2 * MS, 0, 1 * MS),
+        "end_ps": column("u64", 1 * MS + 10 * US, 1 * MS + 41 * US, 4 * MS, US, NONE64),
+        "ideal_ps": column("u64", 10 * US, 10 * US, MS, US, US),
+        "measured": column("u8", 1, 1, 1, 0, 1),
+        "raw": column("u8", 0, 0, 0, 0, 1),
+        "received": column("u64", 1000, 1000, 200_000, 500, 0),
+    }
+    for name in ("retransmits", "fast_retransmits", "timeouts", "marked_acks"):
+        columns[name] = column("u32", *range(n))
+    return table("flows", columns | changed)
+
+
+def ports() -> pa.Table:
+    """Three hosts on a switch, node 3."""
+    columns = {
+        "node": column("u32", 0, 1, 2, 3, 3, 3),
+        "port": column("u16", 0, 0, 0, 0, 1, 2),
+        "peer": column("u32", 3, 3, 3, 0, 1, 2),
+        "rate_bps": column("f64", *[1e9] * 6),
+        "sent": column("u64", 10, 10, 10, 10, 10, 50),
+        "marked": column("u64", 0, 0, 0, 0, 0, 4),
+        "detoured": column("u64", *[0] * 6),
+        "bounced": column("u64", *[0] * 6),
+    }
+    for reason in measures.REASONS:
+        columns[f"drop_{reason}"] = column("u64", *[0] * 6)
+    columns["drop_buffer_full"] = column("u64", 1, 0, 0, 0, 0, 7)
+    return table("ports", columns)
+
+
+def queue_hist() -> pa.Table:
+    """Port 2 of the switch holds one frame for 1 of 10 ms and three for 2; port 0 one frame for 1 ms."""
+    columns = {
+        "node": column("u32", 3, 3, 3),
+        "port": column("u16", 2, 2, 0),
+        "packets": column("u32", 1, 3, 1),
+        "time_ps": column("u64", 1 * MS, 2 * MS, 1 * MS),
+        "arrivals": column("u64", 3, 1, 0),
+    }
+    return table("queue_hist", columns)
+
+
+def packet_hist() -> pa.Table:
+    rows = [(1, 0, 10 * US, 20 * US, 9, 108 * US), (1, 0, 20 * US, 40 * US, 1, 30 * US), (0, 0, 1, 2, 99, 99)]
+    rows += [(1, 1, 2, 3, 9, 18), (1, 1, 4, 5, 1, 4), (1, 2, 0, 1, 8, 0), (1, 2, 1, 2, 2, 2)]
+    kinds = {"data": "u8", "metric": "u8", "low": "u64", "high": "u64", "count": "u64", "sum": "f64"}
+    return table(
+        "packet_hist", {k: column(kinds[k], *c) for k, c in zip(kinds, zip(*rows, strict=True), strict=True)}
+    )
+
+
+def a_run(**changed: Any) -> RunData:
+    hosts = [{"name": f"h{i}", "tier": "host", "host": True} for i in range(3)]
+    offered = {"fraction": 0.1, "of": "host", "bytes": "payload"}
+    summary = {
+        "variant": "v",
+        "seed": 1,
+        "nodes": [*hosts, {"name": "s0", "tier": "switch", "host": False}],
+        "traffic": [
+            {"name": "q", "offered": None},
+            {"name": "bg", "offered": offered},
+            {"name": "raw", "offered": None},
+        ],
+        "bin_ps": US,
+        "end_ps": 20 * MS,
+        "window_ps": [1 * MS, 11 * MS],
+        "stop": "done",
+        "wire_bits": {"host": {"bits": 3_000_000, "capacity_bps": 3e9}},
+        "flows": {"started": 5, "completed": 4, "measured": 4, "unfinished": 0, "raw": 1},
+    }
+    tables = {"flows": flows(), "ports": ports(), "queue_hist": queue_hist(), "packet_hist": packet_hist()}
+    return RunData(summary | changed.pop("summary", {}), tables | changed)
+
+
+def test_flow_times_are_those_of_measured_flows() -> None:
+    found = metrics.measure(a_run())
+    assert found["fct_p50"].value == pytest.approx(40e-6)
+    assert found["fct_p99"].value == pytest.approx(2e-3)
+    assert found["fct_mean"].value == pytest.approx((10e-6 + 40e-6 + 2e-3) / 3)
+    assert found["slowdown_p50"] == Value(2.0)
+    assert found["slowdown_p99"] == Value(4.0)
+    assert found["unfinished_flows"] == Value(0.0)
+
+
+def test_flow_times_are_split_by_traffic_and_size() -> None:
+    found = metrics.measure(a_run())
+    assert found["fct_mean[traffic=q]"].value == pytest.approx(25e-6)
+    assert found["fct_mean[traffic=bg]"].value == pytest.approx(2e-3)
+    assert found["fct_p99[size=0-100KB]"].value == pytest.approx(40e-6)
+    assert found["fct_p99[size=100KB-10MB]"].value == pytest.approx(2e-3)
+    assert "fct_p99[size=10MB+]" not in found
+
+
+def test_a_flow_of_exactly_100_kb_is_small_and_one_of_10_mb_is_large() -> None:
+    sizes = column("u64", 100_000, 100_001, 10_000_000, 1, 1)
+    found = metrics.measure(a_run(flows=flows(bytes=sizes)))
+    assert found["fct_mean[size=0-100KB]"].value == pytest.approx(10e-6)
+    assert found["fct_mean[size=100KB-10MB]"].value == pytest.approx(40e-6)
+    assert found["fct_mean[size=10MB+]"].value == pytest.approx(2e-3)
+
+
+def test_a_query_lasts_from_its_first_start_to_its_last_end() -> None:
+    assert metrics.measure(a_run())["qct_p50"].value == pytest.approx(41e-6)
+
+
+def test_an_unfinished_flow_makes_what_it_reaches_a_lower_bound() -> None:
+    ends = column("u64", 1 * MS + 10 * US, NONE64, 4 * MS, US, NONE64)
+    found = metrics.measure(a_run(flows=flows(end_ps=ends)))
+    # It started at 1.001 ms and the run ended at 20 ms.
+    assert found["fct_p99"].censored and found["fct_p99"].value == pytest.approx(18.999e-3)
+    assert not found["fct_p50"].censored and found["fct_p50"].value == pytest.approx(2e-3)
+    assert found["qct_p50"].censored and found["qct_p50"].value == pytest.approx(19e-3)
+    assert found["unfinished_flows"] == Value(1.0)
+
+
+def test_goodput_is_payload_over_the_time_to_the_last_end() -> None:
+    # The raw flow is unfinished, so the time goes to the end of the run: 1 to 20 ms.
+    assert metrics.measure(a_run())["goodput"].value == pytest.approx(202_000 * 8 / 19e-3)
+
+
+def test_load_is_payload_and_wire_over_window_and_capacity() -> None:
+    found = metrics.measure(a_run())
+    assert found["throughput"].value == pytest.approx(3e8)
+    assert found["load_wire[of=host]"].value == pytest.approx(0.1)
+    assert found["load_payload[of=host]"].value == pytest.approx(211_000 * 8 / (10e-3 * 3e9))
+
+
+def test_queues_are_weighted_by_time_with_the_empty_time_filled_in() -> None:
+    found = metrics.measure(a_run())
+    assert found["queue_busiest_mean"].value == pytest.approx(0.7)
+    assert found["queue_busiest_p50"] == Value(0.0)
+    assert found["queue_busiest_p99"] == Value(3.0)
+    assert found["queue_busiest_max"] == Value(3.0)
+    assert found["queue_all_mean"].value == pytest.approx(8 / 30)
+    assert found["queue_busiest_arrival_mean"].value == pytest.approx(1.5)
+    assert found["queue_busiest_arrival_p50"] == Value(1.0)
+
+
+def test_packets_are_data_packets() -> None:
+    found = metrics.measure(a_run())
+    assert found["delay_mean"].value == pytest.approx(13.8e-6)
+    assert found["delay_p50"].value == pytest.approx(12e-6)
+    assert found["delay_p99"].value == pytest.approx(30e-6)
+    assert found["hops_mean"].value == pytest.approx(2.2)
+    assert found["hops_max"] == Value(4.0)
+    assert found["detoured_share"].value == pytest.approx(0.2)
+    assert "bounced_share" not in found
+
+
+def test_drops_are_counted_by_reason_and_place() -> None:
+    found = metrics.measure(a_run())
+    assert found["drops"] == Value(8.0)
+    assert found["drop_share"].value == pytest.approx(0.08)
+    assert found["drops[reason=buffer_full]"] == Value(8.0)
+    assert found["drops[tier=host]"] == Value(1.0)
+    assert found["drops[tier=switch]"] == Value(7.0)
+    assert found["marks"] == Value(4.0)
+    assert found["timeouts"] == Value(10.0)
+
+
+def test_a_run_without_flows_or_probes_has_no_such_metrics() -> None:
+    nothing = flows().slice(0, 0)
+    run = a_run(flows=nothing, queue_hist=queue_hist().slice(0, 0), packet_hist=packet_hist().slice(0, 0))
+    found = metrics.measure(run)
+    assert not [
+        name for name in found if name.startswith(("fct", "qct", "queue", "delay", "hops", "goodput"))
+    ]
+    assert found["drops"] == Value(8.0)
+
+
+def test_every_metric_of_a_run_is_registered() -> None:
+    for key in metrics.measure(a_run()):
+        assert metrics.find(key).doc
+
+
+def test_columns_are_views_of_the_given_memory() -> None:
+    data = np.arange(4, dtype="<u8").tobytes()
+    made = array("u64", data)
+    assert made.to_pylist() == [0, 1, 2, 3]
+    assert made.buffers()[1].address == pa.py_buffer(data).address
+
+
+def test_none_becomes_null() -> None:
+    made = flows()
+    assert made["end_ps"].to_pylist()[4] is None
+    assert made["query"].to_pylist() == [0, 0, None, None, None]
+
+
+@pytest.mark.parametrize(
+    "columns", [{"a": ("u9", b"")}, {"a": ("u16", b"123")}, {"a": column("u8", 1), "b": column("u8", 1, 2)}]
+)
+def test_malformed_columns_are_refused(columns: dict[str, tuple[str, bytes]]) -> None:
+    with pytest.raises(Failed):
+        table("any", columns)
+
+
+def test_without_the_compiled_core_the_message_says_what_to_do(monkeypatch: pytest.MonkeyPatch) -> None:
+    core.use(None)
+    monkeypatch.setitem(__import__("sys").modules, "overspill._core", None)
+    with pytest.raises(Failed, match="make setup"):
+        core.version()

@@ -1,0 +1,49 @@
+"""Percentiles by nearest rank."""
+
+import numpy as np
+import pytest
+
+from overspill.quantiles import Value, percentile, rank, summary, weighted, weighted_mean
+
+NONE = np.zeros(0, bool)
+
+
+@pytest.mark.parametrize(
+    ("percent", "count", "expected"),
+    [(50, 10, 5), (50, 11, 6), (99, 100, 99), (99, 101, 100), (99.9, 1000, 999), (99.9, 10, 10), (99, 1, 1)],
+)
+def test_the_nearest_rank_has_enough_at_or_below(percent: float, count: int, expected: int) -> None:
+    assert rank(percent, count) == expected
+
+
+def test_percentiles_are_samples() -> None:
+    values = np.array([15.0, 20.0, 35.0, 40.0, 50.0])
+    closed = np.zeros(5, bool)
+    assert percentile(values, closed, 40) == Value(20.0)
+    assert percentile(values, closed, 50) == Value(35.0)
+    assert percentile(values, closed, 100) == Value(50.0)
+    assert percentile(np.zeros(0), NONE, 50) is None
+    assert summary(np.zeros(0), NONE) == {}
+
+
+def test_a_percentile_below_the_censored_flows_is_exact() -> None:
+    values, open_ended = np.array([1.0, 2.0, 3.0, 100.0]), np.array([False, False, False, True])
+    assert percentile(values, open_ended, 75) == Value(3.0)
+    assert percentile(values, open_ended, 99) == Value(100.0, True)
+
+
+def test_a_flow_that_began_late_and_is_unfinished_leaves_lower_percentiles_open() -> None:
+    # It has lasted 1 so far, and may end anywhere: the median is 2 or 3, at least 2.
+    values, open_ended = np.array([1.0, 2.0, 3.0]), np.array([True, False, False])
+    assert percentile(values, open_ended, 50) == Value(2.0, True)
+    assert summary(values, open_ended)["mean"] == Value(2.0, True)
+
+
+def test_a_histogram_is_weighted_by_time() -> None:
+    packets, time = np.array([5, 0, 1], np.uint64), np.array([2, 90, 8], np.uint64)
+    assert weighted(packets, time, 50) == 0
+    assert weighted(packets, time, 98) == 1
+    assert weighted(packets, time, 99) == 5
+    assert weighted_mean(packets, time) == pytest.approx(0.18)
+    assert weighted(packets[:0], time[:0], 50) is None
+    assert weighted_mean(packets[:0], time[:0]) is None

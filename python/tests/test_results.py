@@ -1,0 +1,166 @@
+"""Results from Python, on disk and back, and the report."""
+
+import hashlib
+import json
+import re
+from pathlib import Path
+
+import pytest
+
+from overspill import BadInput, Results, formats, plots, report, run, store
+from overspill.document import Cell
+from overspill.quantiles import Value
+
+
+def test_tables_carry_variant_and_seed(three_seeds: Results) -> None:
+    flows = three_seeds.flows
+    assert flows.column_names[:3] == ["variant", "seed", "flow"]
+    assert flows.num_rows == 9 * 1500
+    assert set(flows["variant"].to_pylist()) == {"drop", "detour", "bounce"}
+    assert set(flows["seed"].to_pylist()) == {1, 2, 3}
+    assert three_seeds.queues.num_rows and three_seeds.queue_trace.num_rows and three_seeds.activity.num_rows
+    assert three_seeds.packets.num_rows == 0
+
+
+def test_results_come_back_from_disk_as_they_were(scenario: Path, tmp_path: Path) -> None:
+    memory = run(scenario, seeds=2)
+    memory.save(tmp_path / "kept")
+    loaded = Results.load(tmp_path / "kept")
+    assert loaded.document() == memory.document()
+    assert loaded.flows.equals(run(scenario, seeds=2).flows)
+    assert loaded.facts == memory.facts
+
+
+def test_the_manifest_has_the_hash_of_every_file(three_seeds: Results) -> None:
+    assert three_seeds.folder is not None
+    manifest = json.loads((three_seeds.folder / "manifest.json").read_text())
+    named = {name: digest for entry in manifest["runs"] for name, digest in entry["files"].items()}
+    assert len(named) == 9 * 6
+    for name, digest in named.items():
+        assert hashlib.sha256((three_seeds.folder / name).read_bytes()).hexdigest() == digest
+    assert manifest["scenario"]["sha256"] == hashlib.sha256(manifest["scenario"]["text"].encode()).hexdigest()
+    assert manifest["resolved"]["drop"]["measure"]["drain"] == "20ms"
+    assert manifest["seeds"] == [1, 2, 3]
+
+
+def contents(folder: Path) -> dict[str, bytes]:
+    return {str(path.relative_to(folder)): path.read_bytes() for path in folder.rglob("*") if path.is_file()}
+
+
+def test_the_same_run_twice_gives_the_same_bytes_whatever_the_threads(scenario: Path, tmp_path: Path) -> None:
+    scenario.write_text('name = "twice"\n[variants.drop]\n[variants.detour]\n')
+    for name, jobs in (("one", 1), ("two", 4)):
+        report.write(run(scenario, jobs=jobs, out=tmp_path / name), tmp_path / name)
+    one, two = contents(tmp_path / "one"), contents(tmp_path / "two")
+    assert one.keys() == two.keys()
+    assert [name for name in one if one[name] != two[name]] == []
+
+
+def test_a_second_run_leaves_nothing_of_the_first(scenario: Path, tmp_path: Path) -> None:
+    run(scenario, seeds=3, out=tmp_path / "o")
+    again = run(scenario, seeds=1, out=tmp_path / "o")
+    assert again.folder is not None
+    assert not (tmp_path / "o/runs/drop/seed-2").exists()
+    assert len(Results.load(tmp_path / "o").runs) == 3
+
+
+def test_a_changed_or_missing_file_is_refused(three_seeds: Results) -> None:
+    assert three_seeds.folder is not None
+    victim = three_seeds.folder / "runs/drop/seed-2/flows.parquet"
+    victim.write_bytes(victim.read_bytes()[:-1])
+    with pytest.raises(BadInput, match="the manifest says"):
+        Results.load(three_seeds.folder)
+    victim.unlink()
+    with pytest.raises(BadInput, match="missing"):
+        Results.load(three_seeds.folder)
+
+
+@pytest.mark.parametrize("content", [None, "", "[]", '{"format": 99}', '{"format": 1, "runs": [{}]}', "\x00"])
+def test_what_is_no_manifest_is_refused(tmp_path: Path, content: str | None) -> None:
+    if content is not None:
+        (tmp_path / "manifest.json").write_text(content)
+    with pytest.raises(BadInput):
+        Results.load(tmp_path)
+
+
+def test_names_become_paths_that_stay_inside_and_apart() -> None:
+    names = ["a/b", "a b", "..", ".", "", "a%2Fb", "ä", "plain-1.5_x"]
+    slugs = [store.slug(name) for name in names]
+    assert len(set(slugs)) == len(names)
+    assert store.slug("plain-1.5_x") == "plain-1.5_x"
+    assert not [slug for slug in slugs if "/" in slug or slug.startswith(".") or not slug]
+
+
+def test_the_report_needs_nothing_from_elsewhere(reported: Path) -> None:
+    page = reported.read_text()
+    body = re.sub(r'xmlns(:\w+)?="[^"]*"', "", page)
+    assert not re.findall(r'(?:src|href|action)="(?:https?:)?//', body)
+    assert "http" not in re.sub(r"<pre>.*?</pre>", "", body, flags=re.DOTALL)
+    assert not re.findall(r"<(?:script|link|iframe|img)\b|@import|url\((?!#)", body)
+    for target in re.findall(r'href="([^#"][^"]*)"', body):
+        assert target.startswith("data:") or (reported.parent / target).is_file(), target
+    ids = re.findall(r'\bid="([^"]+)"', page)
+    assert len(ids) == len(set(ids))
+    for reference in re.findall(r'(?:xlink:href="#|url\(#)([^")]+)', page):
+        assert reference in ids
+
+
+def test_the_report_shows_table_memory_and_figures(reported: Path) -> None:
+    page = reported.read_text()
+    for name in ("fct", "queue", "drops", "detours", "bounces", "marks", "qct"):
+        assert f'<figure id="{name}">' in page
+        for kind in ("png", "svg", "pdf"):
+            assert (reported.parent / f"figures/{name}.{kind}").stat().st_size > 1000
+    assert page.count("<svg") == page.count("<figure")
+    assert "FCT p99 (ms)" in page and "bounce queue per port" in page and "0123456789abcdef" in page
+
+
+def test_a_hostile_name_stays_text(tmp_path: Path) -> None:
+    path = tmp_path / "h.toml"
+    path.write_text('name = "<script>alert(1)</script>"\n[variants."<b>$x$"]\n')
+    results = run(path, out=tmp_path / "h")
+    page = report.write(results, tmp_path / "h").read_text()
+    assert "<script>" not in page and "<b>" not in page
+
+
+def test_a_figure_is_only_made_where_there_is_something_to_draw(scenario: Path) -> None:
+    results = run(scenario)
+    assert plots.activity_over_time(results, 2) is not None
+    only = Results(results.facts, [one for one in results.runs if one.variant == "drop"])
+    assert plots.activity_over_time(only, 2) is None
+    empty = Results(results.facts, [])
+    assert plots.figures(empty) == {}
+
+
+def test_busy_switches_are_named_and_the_others_put_together(scenario: Path) -> None:
+    results = run(scenario)
+    first = results.of("drop")[0]
+    rows = plots.busiest_switches([first], 0)
+    assert len(rows) == plots.SWITCHES_SHOWN
+    drawn = plots.heat(first, (0, rows), plots.span_of([first], [plots.activity(first, 0)[0]]))
+    assert drawn.names[-1] == "24 others"
+    assert drawn.grid.sum() == plots.total(first, 0)
+
+
+@pytest.mark.parametrize(
+    ("values", "expected"),
+    [
+        ([], "-"),
+        ([Value(0.00123)], "1.230"),
+        ([Value(0.0012, True)], "> 1.200"),
+        ([Value(0.001), Value(0.001)], "1 ± 0"),
+        ([Value(0.001), Value(0.002)], "1.5 ± 6.4"),
+        ([Value(1234.0)], "1 234 000"),
+    ],
+)
+def test_a_cell_shows_digits_that_mean_something(values: list[Value], expected: str) -> None:
+    assert formats.cell(Cell(list(range(len(values))), values), 1e-3) == expected
+
+
+def test_a_row_has_one_unit() -> None:
+    assert formats.scale("s", [2e-6, 3e-3]) == (1e-3, "ms")
+    assert formats.scale("s", [0.0]) == (1e-3, "ms")
+    assert formats.scale("bit/s", [5e9]) == (1e9, "Gbit/s")
+    assert formats.scale("1", [5e9]) == (1.0, "")
+    assert formats.time(1_500_000) == "1.5 us"
+    assert formats.time(0) == "0 s"
