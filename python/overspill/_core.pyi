@@ -41,5 +41,6 @@ class Run:
         """`summary`: JSON text; `tables`: table -> column -> (dtype, little-endian bytes).
 
         The summary's `wire_bits` tells what the links carried within the measurement window, by level:
-        `{"host" | "tor_uplink" | "bisection": {"bits": n, "capacity_bps": x}}`.
+        `{"host" | "tor_uplink" | "bisection": {"bits": n, "capacity_bps": x}}`; a level may be missing. In
+        `packet_hist`, the sum of all values stands in any row of its (metric, data), or spread over them.
         """

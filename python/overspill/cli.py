@@ -188,7 +188,8 @@ def explain(name: Annotated[str, typer.Argument(help="A mechanism, setting or me
         console.print(Text(spec["doc"] + cite))
         for parameter in spec["params"]:
             default = parameter["default"]
-            given = "must be given" if default is None else f"default {default}"
+            required = parameter.get("required", default is None)
+            given = "must be given" if required else f"default {default if default is not None else 'none'}"
             allowed = f", {parameter['allowed']}" if parameter.get("allowed") else ""
             line = Text(f"  {parameter['name']}", "bold")
             console.print(line.append(f" ({parameter['type']}{allowed}; {given})", "not bold dim"))

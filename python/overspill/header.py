@@ -6,7 +6,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from overspill import formats, measures
+from overspill import formats
 
 if TYPE_CHECKING:
     from overspill.results import Results
@@ -88,8 +88,7 @@ def measure_text(results: Results, variant: str) -> str | None:
         return None
     start, end = runs[0].summary["window_ps"]
     warm = f"warm-up of {formats.time(start)} left out" if start else "no warm-up left out"
-    drain = results.facts["resolved"].get(variant, {}).get("measure", {}).get("drain")
-    after = f"drain up to {drain}" if drain is not None else "drain as the scenario says"
+    after = f"drain up to {formats.time(runs[0].summary['drain_ps'])}"
     return f"flows that start in {formats.time(start)} to {formats.time(end)}; {warm}; {after}"
 
 
@@ -122,8 +121,10 @@ def load(results: Results) -> list[Line]:
     """Load asked, and load achieved."""
     entries: dict[str, None] = {}
     for run in results.runs:
-        for entry in measures.asked(run):
-            offered = entry["offered"]
+        for entry in run.summary["traffic"]:
+            offered = entry.get("offered")
+            if not offered:
+                continue
             fraction = formats.trimmed(float(offered["fraction"]))
             entries[f"{entry['name']} {fraction} of {offered['of']} in {offered['bytes']} bytes"] = None
     asked = "; ".join(entries) or "none by fraction"
@@ -134,16 +135,17 @@ def load(results: Results) -> list[Line]:
 
 
 def achieved(results: Results, variant: str) -> str | None:
-    """The mean achieved load of a variant, payload and wire."""
-    levels: dict[str, list[str]] = {}
-    by_seed = results.values[variant].values()
-    keys = {key for values in by_seed for key in values if key.startswith("load_")}
-    for key in sorted(keys):
+    """The mean achieved load of a variant: of each entry that asks for one, and of all."""
+    by_seed = list(results.values[variant].values())
+    keys = dict.fromkeys(key for values in by_seed for key in values if key.startswith("load_"))
+    parts = []
+    for key in keys:
         known = [values[key].value for values in by_seed if key in values]
-        name, _, level = key.partition("[of=")
-        share = formats.number(sum(known) / len(known), 4)
-        levels.setdefault(level.rstrip("]"), []).append(f"{share} {name.removeprefix('load_')}")
-    return "; ".join(f"{level}: {', '.join(parts)}" for level, parts in levels.items()) or None
+        name, _, label = key.partition("[")
+        kind, _, which = label.removesuffix("]").partition("=")
+        which = which if kind == "traffic" else f"all flows of {which}"
+        parts.append(f"{which} {formats.number(sum(known) / len(known), 4)} ({name.removeprefix('load_')})")
+    return "; ".join(parts) or None
 
 
 def memory(results: Results) -> list[Line]:

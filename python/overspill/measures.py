@@ -119,59 +119,51 @@ def asked(run: RunData) -> list[dict[str, Any]]:
 
 
 def load(run: RunData) -> dict[str, Value]:
-    """Throughput and the achieved load at every level that is asked for, of hosts otherwise."""
+    """Throughput, and the load that was achieved: of each entry that asks for one, and of all."""
     found: dict[str, float | None] = {}
     start, end = run.window_ps
-    bits, _ = carried(run, "host")
-    if bits is not None and end > start:
-        found["throughput"] = bits / ((end - start) * PS)
-    for level in sorted({entry["offered"]["of"] for entry in asked(run)}) or ["host"]:
-        found[f"load_payload[of={level}]"] = payload_load(run, level)
-        bits, capacity = carried(run, level)
-        if bits is not None and capacity and end > start:
-            found[f"load_wire[of={level}]"] = bits / ((end - start) * PS * capacity)
+    seconds = (end - start) * PS
+    if seconds <= 0:
+        return {}
+    traffic, begin, size = run.columns("flows", "traffic", "start_ps", "bytes")
+    inside = (begin >= start) & (begin < end)
+    for index, entry in enumerate(run.summary["traffic"]):
+        offered = entry.get("offered")
+        planned = offered and payload_bps(offered)
+        if planned:
+            brought = float(size[inside & (traffic == index)].sum(dtype=np.uint64)) * 8 / seconds
+            found[f"load_payload[traffic={entry['name']}]"] = offered["fraction"] * brought / planned
+    capacity = host_bps(run)
+    if capacity:
+        brought = float(size[inside].sum(dtype=np.uint64)) * 8 / seconds
+        found["load_payload[of=host]"] = brought / capacity
+    for level, (bits, level_bps) in carried(run).items():
+        found[f"load_wire[of={level}]"] = bits / (seconds * level_bps)
+        if level == "host":
+            found["throughput"] = bits / seconds
     return present(found)
 
 
-def carried(run: RunData, level: str) -> tuple[float | None, float | None]:
-    """Bits that a level's links carried in the window, and their capacity in bit/s."""
-    entry = run.summary.get("wire_bits", {}).get(level)
-    if not isinstance(entry, dict):
-        return None, None
-    return entry.get("bits"), entry.get("capacity_bps")
+def payload_bps(offered: dict[str, Any]) -> float | None:
+    """Payload bits per second that an entry asks all its hosts together to send."""
+    found = offered.get("payload_bps")
+    return found or (offered.get("bps") if offered["bytes"] == "payload" else None)
 
 
-def capacity_bps(run: RunData, level: str) -> float | None:
-    """The capacity that a load is a fraction of."""
-    told = carried(run, level)[1]
-    if told:
-        return float(told)
-    node, peer, rate = run.columns("ports", "node", "peer", "rate_bps")
-    if len(node) == 0:
-        return None
-    if level == "host":
-        return float(rate[run.is_host[node]].sum())
-    if level == "tor_uplink":
-        tors = np.unique(node[run.is_host[peer]])
-        uplink = np.isin(node, tors) & ~run.is_host[node] & ~run.is_host[peer]
-        return float(rate[uplink].sum())
-    return None
+def carried(run: RunData) -> dict[str, tuple[float, float]]:
+    """By level: bits that its links carried in the window, and their capacity in bit/s."""
+    levels = run.summary.get("wire_bits", {})
+    return {
+        name: (one["bits"], one["capacity_bps"])
+        for name, one in levels.items()
+        if isinstance(one, dict) and one.get("capacity_bps") and one.get("bits") is not None
+    }
 
 
-def payload_load(run: RunData, level: str) -> float | None:
-    """Payload of the flows that start in the window, as a fraction of a level's capacity."""
-    capacity = capacity_bps(run, level)
-    start, end = run.window_ps
-    if not capacity or end <= start:
-        return None
-    begin, size, src, dst = run.columns("flows", "start_ps", "bytes", "src", "dst")
-    keep = (begin >= start) & (begin < end)
-    if level != "host":
-        node, peer = run.columns("ports", "node", "peer")
-        rack = np.zeros(len(run.is_host), np.int64)
-        rack[node[run.is_host[node]]] = peer[run.is_host[node]]
-        keep &= rack[src] != rack[dst]
-    return float(size[keep].sum(dtype=np.uint64)) * 8 / ((end - start) * PS * capacity)
+def host_bps(run: RunData) -> float:
+    """The rates of all hosts' links together."""
+    node, rate = run.columns("ports", "node", "rate_bps")
+    return float(rate[run.is_host[node]].sum()) if len(node) else 0.0
 
 
 def switch_ports(run: RunData) -> int:
@@ -239,24 +231,27 @@ def arrivals_see(packets: np.ndarray, arrivals: np.ndarray) -> dict[str, float |
 
 def packets(run: RunData) -> dict[str, Value]:
     """Delay, hops, and how many were detoured or bounced, of delivered data packets."""
-    data, metric, low, count, total = run.columns("packet_hist", "data", "metric", "low", "count", "sum")
+    names = ("data", "metric", "low", "high", "count", "sum")
+    data, metric, low, high, count, total = run.columns("packet_hist", *names)
 
-    def histogram(which: int) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-        keep = (data != 0) & (metric == which) & (count > 0)
-        return low[keep], count[keep], total[keep]
+    def histogram(which: int) -> tuple[np.ndarray, np.ndarray, np.ndarray, float]:
+        """Lows, highs and counts of the buckets, and the sum of all values."""
+        keep = (data != 0) & (metric == which)
+        some = keep & (count > 0)
+        return low[some], high[some], count[some], float(total[keep].sum())
 
-    _, counts, sums = histogram(DELAY)
-    centres = sums / np.maximum(counts, 1)
+    lows, highs, counts, whole = histogram(DELAY)
+    middles = (lows.astype(np.float64) + np.maximum(highs, lows + np.uint64(1)) - 1) / 2
     found = {
-        "delay_mean": scale(quantiles.weighted_mean(centres, counts)),
-        "delay_p50": scale(quantiles.weighted(centres, counts, 50.0)),
-        "delay_p99": scale(quantiles.weighted(centres, counts, 99.0)),
+        "delay_mean": scale(whole / int(counts.sum()) if len(counts) else None),
+        "delay_p50": scale(quantiles.weighted(middles, counts, 50.0)),
+        "delay_p99": scale(quantiles.weighted(middles, counts, 99.0)),
     }
-    lows, counts, _ = histogram(HOPS)
-    found["hops_mean"] = quantiles.weighted_mean(lows, counts)
+    lows, _, counts, whole = histogram(HOPS)
+    found["hops_mean"] = whole / int(counts.sum()) if len(counts) else None
     found["hops_max"] = float(lows.max()) if len(lows) else None
     for name, which in (("detoured_share", DETOURS), ("bounced_share", BOUNCES)):
-        lows, counts, _ = histogram(which)
+        lows, _, counts, _ = histogram(which)
         found[name] = quantiles.weighted_mean((lows > 0).astype(np.float64), counts)
     return present(found)
 
@@ -281,6 +276,7 @@ def counters(run: RunData) -> dict[str, Value]:
         found[f"drops[tier={tier}]"] = int(lost[run.tiers[node] == tier].sum())
     for name, column_name in (("marks", "marked"), ("detours", "detoured"), ("bounces", "bounced")):
         found[name] = int(run.column("ports", column_name).sum())
+    measured = run.column("flows", "measured") != 0
     for name in ("retransmits", "fast_retransmits", "timeouts", "marked_acks"):
-        found[name] = int(run.column("flows", name).sum())
+        found[name] = int(run.column("flows", name)[measured].sum())
     return present(found)

@@ -67,7 +67,7 @@ def over_time(place: str, hidden: tuple[str, ...]) -> list[Metric]:
 
 
 FLOW = "of measured flows (those that start in the measurement window, raw sources excluded)."
-WHOLE = "Counted over the whole run, warm-up and drain included."
+WHOLE = "Counted from the start of the measurement window to the end of the run, drain included."
 
 ALL: list[Metric] = [
     *family(
@@ -116,8 +116,8 @@ ALL: list[Metric] = [
         "load_payload",
         "load, payload",
         "1",
-        "Payload bytes of the flows that start in the measurement window, over its length and the capacity "
-        "it is said to be a fraction of; for `tor_uplink` and `bisection` only flows that leave their rack.",
+        "Payload bytes of the flows that start in the measurement window, over its length: of an entry that "
+        "asks for a load, in the terms in which it asks; of all flows, as a fraction of all hosts' links.",
     ),
     Metric(
         "load_wire",
@@ -128,8 +128,20 @@ ALL: list[Metric] = [
     *over_time("busiest", ()),
     *over_time("all", ("p50", "max")),
     Metric("delay_mean", "packet delay mean", "s", "Delay of delivered data packets, host to host.", "lower"),
-    Metric("delay_p50", "packet delay p50", "s", f"The same. {RANK} Resolution: a bucket.", "lower"),
-    Metric("delay_p99", "packet delay p99", "s", f"The same. {RANK} Resolution: a bucket.", "lower"),
+    Metric(
+        "delay_p50",
+        "packet delay p50",
+        "s",
+        f"The same. {RANK} Given as the middle of its bucket, within 1 %.",
+        "lower",
+    ),
+    Metric(
+        "delay_p99",
+        "packet delay p99",
+        "s",
+        f"The same. {RANK} Given as the middle of its bucket, within 1 %.",
+        "lower",
+    ),
     Metric("hops_mean", "hops mean", "links", "Links that a delivered data packet crossed."),
     Metric("hops_max", "hops max", "links", "The most links that a delivered data packet crossed."),
     Metric("drops", "drops", "packets", f"Frames lost, at switches and hosts. {WHOLE}", "lower"),
@@ -172,12 +184,10 @@ ALL: list[Metric] = [
         True,
         False,
     ),
-    Metric("retransmits", "retransmissions", "packets", f"Over all flows. {WHOLE}", "lower"),
-    Metric(
-        "fast_retransmits", "fast retransmits", "events", f"Over all flows. {WHOLE}", "lower", True, False
-    ),
+    Metric("retransmits", "retransmissions", "packets", "Of measured flows.", "lower"),
+    Metric("fast_retransmits", "fast retransmits", "events", "Of measured flows.", "lower", True, False),
     Metric("timeouts", "RTOs", "events", f"Retransmission timeouts, over all flows. {WHOLE}", "lower"),
-    Metric("marked_acks", "marked ACKs", "packets", f"ACKs with ECN-Echo. {WHOLE}", "none", False),
+    Metric("marked_acks", "marked ACKs", "packets", "ACKs with ECN-Echo, of measured flows.", "none", False),
 ]
 REGISTRY: dict[str, Metric] = {metric.name: metric for metric in ALL}
 # Of a breakdown by traffic entry or size, only these go to the table; JSON has all.

@@ -396,6 +396,8 @@ def figures(results: Results) -> dict[str, tuple[str, Figure]]:
     caption = "The queue of the busiest switch port (highest mean) of each variant, over time."
     found["queue"] = (caption, queue_over_time(results))
     for kind, name in enumerate(KINDS):
-        caption = f"{name.capitalize()} over time, by switch: the {SWITCHES_SHOWN} busiest and the others."
+        caption = (
+            f"{name.capitalize()} in the whole run, by switch: the {SWITCHES_SHOWN} busiest and the others."
+        )
         found[name] = (caption, activity_over_time(results, kind))
     return {name: (caption, figure) for name, (caption, figure) in found.items() if figure is not None}

@@ -58,15 +58,10 @@ class Results:
             found[run.variant][run.seed] = metrics.measure(run)
         return found
 
-    def allows_unfinished(self, variant: str) -> bool:
-        """Whether the scenario says that flows may be unfinished."""
-        measure = self.facts["resolved"].get(variant, {}).get("measure", {})
-        return str(measure.get("allow_unfinished", False)).lower() == "true"
-
     @property
     def unfinished(self) -> list[RunData]:
         """Runs that left measured flows unfinished although the scenario does not allow it."""
-        return [run for run in self.runs if run.unfinished and not self.allows_unfinished(run.variant)]
+        return [run for run in self.runs if run.unfinished and not run.summary["allow_unfinished"]]
 
     def table(self, name: str) -> pa.Table:
         """A table of all runs, with the columns `variant` and `seed`; empty where no run wrote it."""

@@ -148,7 +148,9 @@ class Run:
     def __init__(
         self, path: str, text: str, sets: list[str], variant: str, seed: int, max_events: int | None = None
     ) -> None:
-        self.options = parse(path, text, sets).get("fake", {})
+        scenario = parse(path, text, sets)
+        self.options = scenario.get("fake", {})
+        self.allow = str(scenario.get("measure", {}).get("allow_unfinished", False)).lower() == "true"
         self.variant, self.seed, self.max_events, self.step = variant, seed, max_events, 0
         if behaviour.crash:
             raise RuntimeError("queue 3 lost a packet")
@@ -177,6 +179,7 @@ class Run:
         made = Made(
             self.variant, self.seed, int(self.options.get("unfinished", 0)), self.max_events is not None
         )
+        made.allow = self.allow
         with behaviour.lock:
             behaviour.finished += 1
         return {"summary": json.dumps(made.summary()), "tables": made.tables()}
@@ -194,6 +197,7 @@ class Made:
 
     def __init__(self, variant: str, seed: int, unfinished: int, cut: bool) -> None:
         self.variant, self.seed, self.cut = variant, seed, cut
+        self.allow = False
         self.shared = np.random.default_rng(seed)
         self.own = np.random.default_rng([seed, *variant.encode()])
         self.end = 30 * MS if cut else END
@@ -364,7 +368,7 @@ class Made:
                 {
                     "name": "background",
                     "kind": "poisson",
-                    "offered": {"fraction": 0.3, "of": "host", "bytes": "payload"},
+                    "offered": {"fraction": 0.3, "of": "host", "bytes": "payload", "bps": 0.3 * LINK * HOSTS},
                 },
             ],
             "bin_ps": BIN,
@@ -382,5 +386,7 @@ class Made:
                 "raw": 0,
             },
             "wire_bits": wire,
+            "drain_ps": 20 * MS,
+            "allow_unfinished": self.allow,
             "config_hash": "0123456789abcdef",
         }

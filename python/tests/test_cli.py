@@ -29,10 +29,10 @@ def test_the_table_states_what_limits_its_numbers(command: Command, scenario: Pa
     out = command("run", scenario, "--no-report", "--seeds", 2, "--set", "switch.x=1").out
     for text in (
         "seeds 1, 2 (n = 2); set switch.x=1",
-        "flows that start in 5 ms to 55 ms; warm-up of 5 ms left out; drain up to 20ms",
+        "flows that start in 5 ms to 55 ms; warm-up of 5 ms left out; drain up to 20 ms",
         "drop 0 of ",
         "background 0.3 of host in payload bytes",
-        "0.3400 wire",
+        "all flows of host 0.3400 (wire)",
         "24 leaf x 1 200 pkt (12 ports, 50pkt + bounce queue 50pkt)",
         "web_search.csv: read as 0-1",
         "Holm-corrected",
