@@ -17,7 +17,10 @@ class Status(TypedDict):
     flows_completed: int
 
 def load(path: str, text: str, sets: list[str]) -> str:
-    """JSON: `name`, `seed`, `duration_ps`, `variants`, `notes`, `resolved`, `memory`."""
+    """JSON: `name`, `seed`, `duration_ps`, `variants`, `notes`, `resolved`, `memory`.
+
+    In `memory`, `buffer` and `total` are of a whole switch, `bounce` of each port.
+    """
 
 def catalogue() -> str:
     """JSON list of `slot`, `kind`, `doc`, `cite`, `params`."""

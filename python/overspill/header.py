@@ -175,11 +175,10 @@ def memory_text(memory: dict[str, Any] | None) -> str | None:
 
 def switch_memory(one: dict[str, Any]) -> str:
     """One tier's memory in words."""
-    buffer = one["buffer"] or "unlimited"
-    bounce = f" + bounce queue {one['bounce']}" if one.get("bounce") else ""
-    return (
-        f"{one['count']} {one['tier']} x {total_text(one['total'])} ({one['ports']} ports, {buffer}{bounce})"
-    )
+    parts = f"{one['ports']} ports, buffer {one['buffer'] or 'unlimited'}"
+    if one.get("bounce"):
+        parts += f", bounce queues {one['bounce']} a port"
+    return f"{one['count']} {one['tier']} x {total_text(one['total'])} ({parts})"
 
 
 def total_text(total: dict[str, int] | None) -> str:

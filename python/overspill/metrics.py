@@ -24,6 +24,7 @@ class Metric:
 
 
 RANK = "Percentiles are by nearest rank: the smallest sample with at least p % of all samples at or below it."
+BUCKET = "Given as the middle of its bucket, within 1 %."
 CENSORED = (
     "Unfinished flows are right-censored: a value that depends on them is a lower bound, printed `> x`."
 )

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from contextlib import AbstractContextManager
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
@@ -202,9 +202,11 @@ class Span:
         return first, -(-count // width), width
 
 
-def span_of(runs: Iterable[RunData], bins: Iterable[np.ndarray]) -> Span:
-    """From the first bin to the last in which anything happens; from 0 where it happens early."""
-    pairs = [(int(run.summary["bin_ps"]), one) for run, one in zip(runs, bins, strict=True) if len(one)]
+def span_of(results: Results) -> Span:
+    """From the first bin to the last in which first seeds have queues or events; from 0 if that is early."""
+    runs = [results.of(variant)[0] for variant in with_runs(results)]
+    bins = [(run, run.column(table, "bin")) for run in runs for table in ("queue_trace", "activity")]
+    pairs = [(int(run.summary["bin_ps"]), one) for run, one in bins if len(one)]
     start = min(width * int(one.min()) for width, one in pairs)
     end = max(width * (int(one.max()) + 1) for width, one in pairs)
     margin = (end - start) // 40
@@ -217,7 +219,7 @@ def queue_over_time(results: Results) -> Figure | None:
     traces = {variant: trace for variant, run in runs.items() if (trace := busiest_trace(run)) is not None}
     if not traces:
         return None
-    span = span_of((runs[variant] for variant in traces), (trace.bins for trace in traces.values()))
+    span = span_of(results)
     factor, unit = span.unit
     with style():
         figure = canvas(0.7 + 1.5 * len(traces))
@@ -292,7 +294,7 @@ def activity_over_time(results: Results, kind: int) -> Figure | None:
     if not runs:
         return None
     rows = busiest_switches(list(runs.values()), kind)
-    span = span_of(runs.values(), (activity(run, kind)[0] for run in runs.values()))
+    span = span_of(results)
     maps = {variant: heat(run, (kind, rows), span) for variant, run in runs.items()}
     norm = LogNorm(1, max(2.0, *(float(one.grid.max()) for one in maps.values())))
     with style(), mpl.rc_context({"axes.grid": False}):

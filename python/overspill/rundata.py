@@ -88,9 +88,9 @@ class RunData:
 
     @property
     def window_ps(self) -> tuple[int, int]:
-        """The measurement window, cut where the run ended before it."""
-        start, end = self.summary["window_ps"]
-        return int(start), max(int(start), min(int(end), self.end_ps))
+        """The measurement window; cut only with the run: after a run that is done, nothing moves."""
+        start, end = (int(instant) for instant in self.summary["window_ps"])
+        return start, max(start, min(end, self.end_ps)) if self.cut else end
 
     @property
     def cut(self) -> bool:

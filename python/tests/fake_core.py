@@ -91,25 +91,18 @@ def load(path: str, text: str, sets: list[str]) -> str:
 
 
 def memory(variant: str) -> list[dict[str, Any]]:
-    size, bounce = ("50pkt", "50pkt") if variant == "bounce" else ("100pkt", None)
-    per_port = 50 if variant == "slim" else 100
+    bounce = 50 if variant == "bounce" else 0
+    size = 50 if variant in ("bounce", "slim") else 100
     return [
         {
-            "tier": "leaf",
-            "count": LEAVES,
-            "ports": 12,
-            "buffer": size,
-            "bounce": bounce,
-            "total": {"packets": 12 * per_port},
-        },
-        {
-            "tier": "spine",
-            "count": SPINES,
-            "ports": 24,
-            "buffer": size,
-            "bounce": bounce,
-            "total": {"packets": 24 * per_port},
-        },
+            "tier": tier,
+            "count": count,
+            "ports": ports,
+            "buffer": f"{size * ports}pkt",
+            "bounce": f"{bounce}pkt" if bounce else None,
+            "total": {"packets": (size + bounce) * ports},
+        }
+        for tier, count, ports in (("leaf", LEAVES, 12), ("spine", SPINES, 24))
     ]
 
 

@@ -33,7 +33,7 @@ def test_the_table_states_what_limits_its_numbers(command: Command, scenario: Pa
         "drop 0 of ",
         "background 0.3 of host in payload bytes",
         "all flows of host 0.3400 (wire)",
-        "24 leaf x 1 200 pkt (12 ports, 50pkt + bounce queue 50pkt)",
+        "24 leaf x 1 200 pkt (12 ports, buffer 600pkt, bounce queues 50pkt a port)",
         "web_search.csv: read as 0-1",
         "Holm-corrected",
     ):

@@ -170,6 +170,13 @@ def test_queues_are_weighted_by_time_with_the_empty_time_filled_in() -> None:
     assert found["queue_busiest_arrival_p50"] == Value(1.0)
 
 
+def test_the_window_is_cut_only_with_the_run() -> None:
+    early = {"end_ps": 6 * MS}
+    assert metrics.measure(a_run(summary=early))["queue_busiest_mean"].value == pytest.approx(0.7)
+    early["stop"] = "max_events"  # type: ignore[assignment]
+    assert metrics.measure(a_run(summary=early))["queue_busiest_mean"].value == pytest.approx(7 / 5)
+
+
 def test_packets_are_data_packets() -> None:
     found = metrics.measure(a_run())
     assert found["delay_mean"].value == pytest.approx(13.8e-6)

@@ -137,7 +137,7 @@ def test_busy_switches_are_named_and_the_others_put_together(scenario: Path) -> 
     first = results.of("drop")[0]
     rows = plots.busiest_switches([first], 0)
     assert len(rows) == plots.SWITCHES_SHOWN
-    drawn = plots.heat(first, (0, rows), plots.span_of([first], [plots.activity(first, 0)[0]]))
+    drawn = plots.heat(first, (0, rows), plots.span_of(results))
     assert drawn.names[-1] == "24 others"
     assert drawn.grid.sum() == plots.total(first, 0)
 
