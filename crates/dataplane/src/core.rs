@@ -1,6 +1,6 @@
 //! What switches and NICs share: deciding, applying fates, storing, sending.
 
-use crate::port::{Plan, Port};
+use crate::port::Port;
 use crate::shelf::{Fib, Look, Pool, Shelf};
 use crate::{Framing, Out, Pkt};
 use mech::buffer::BufferSlot;
@@ -50,7 +50,8 @@ pub struct Core {
     pub(crate) shelf: Shelf,
     overflow: OverflowSlot,
     overflow_rng: Stream,
-    marking: Vec<(MarkingSlot, Stream)>,
+    marking: Vec<MarkingSlot>,
+    marking_rng: Vec<Stream>,
     schedulers: Vec<SchedulerSlot>,
     framing: Framing,
     acts: Acts,
@@ -74,6 +75,7 @@ impl Core {
             shelf: Shelf {
                 arena: Default::default(),
                 ports: Vec::new(),
+                agenda: Default::default(),
                 buffer: setup.buffer,
                 bounce_size: setup.bounce_size,
                 pool,
@@ -81,16 +83,16 @@ impl Core {
             overflow: setup.overflow,
             overflow_rng: Stream::new(seed, node, Purpose::Overflow),
             marking: Vec::new(),
+            marking_rng: Vec::new(),
             schedulers: Vec::new(),
             framing: setup.framing,
             acts: Acts::default(),
             kicks: Vec::new(),
         };
         for (i, p) in setup.ports.into_iter().enumerate() {
-            let mut port = Port::new(p.clock, p.is_switch, setup.top_class);
-            port.plan = plain.then(Plan::default);
-            core.shelf.ports.push(port);
-            core.marking.push((p.marking, Stream::new(seed, node, Purpose::Marking(i as u16))));
+            core.shelf.ports.push(Port::new(p.clock, p.is_switch, setup.top_class, plain));
+            core.marking.push(p.marking);
+            core.marking_rng.push(Stream::new(seed, node, Purpose::Marking(i as u16)));
             core.schedulers.push(p.scheduler);
         }
         core
@@ -114,12 +116,17 @@ impl Core {
     /// Asks the overflow slot about an arrival that lookup would send out by `out_port`.
     #[inline]
     pub(crate) fn decide<F: Fib>(&mut self, now: Time, pkt: &Pkt, out_port: PortId, fib: &F) -> Decision {
-        self.shelf.ports[usize::from(out_port.0)].settle(now);
-        if let OverflowSlot::TailDrop(_) = self.overflow {
+        self.shelf.settle(out_port, now);
+        let queue = pkt.head.queue();
+        match self.overflow {
             // The capacity test that every fate meets is tail drop.
-            return Decision { fate: Fate::Enqueue(pkt.head.queue()), mark: false };
+            OverflowSlot::TailDrop(_) => return Decision { fate: Fate::Enqueue(queue), mark: false },
+            // Looks at other ports only where this one is full.
+            OverflowSlot::Detour(_) if self.shelf.accepts(out_port, queue, pkt.head.size) => {
+                return Decision { fate: Fate::Enqueue(queue), mark: false };
+            }
+            _ => self.shelf.settle_all(now),
         }
-        self.shelf.ports.iter_mut().for_each(|port| port.settle(now));
         self.acts.clear();
         let look = Look { shelf: &self.shelf, fib };
         let place = Place { view: &look, ingress: pkt.head.ingress, out: out_port };
@@ -134,34 +141,33 @@ impl Core {
     pub(crate) fn apply<F: Fib, O: Out>(
         &mut self,
         now: Time,
-        arrival: (Pkt, PortId),
+        (pkt, port): (&mut Pkt, PortId),
         decision: Decision,
         fib: &F,
         out: &mut O,
     ) {
-        let (mut pkt, port) = arrival;
         match decision.fate {
             Fate::Enqueue(queue) => self.store(now, pkt, (port, queue), decision.mark, fib, out),
             Fate::Bounce(back) => {
                 pkt.head.bounces = pkt.head.bounces.saturating_add(1);
                 self.counts(port).bounced += 1;
-                out.bounced(port, &pkt);
+                out.bounced(port, pkt);
                 self.store(now, pkt, (back, pkt.head.queue()), decision.mark, fib, out);
             }
             Fate::Detour(other, queue) => {
                 pkt.head.detours = pkt.head.detours.saturating_add(1);
                 self.counts(port).detoured += 1;
-                out.detoured(port, &pkt);
+                out.detoured(port, pkt);
                 self.store(now, pkt, (other, queue), decision.mark, fib, out);
             }
             Fate::Trim(queue) => {
-                self.trim(&mut pkt, port);
+                self.trim(pkt, port);
                 self.store(now, pkt, (port, queue), decision.mark, fib, out);
             }
             Fate::Evict(id) => {
                 // Where it is gone already, simultaneous arrivals have chosen the same one.
                 self.evict(id, port, out);
-                let again = self.decide(now, &pkt, port, fib);
+                let again = self.decide(now, pkt, port, fib);
                 self.apply(now, (pkt, port), again, fib, out);
             }
             Fate::Drop(reason) => self.drop(pkt, port, reason, out),
@@ -170,8 +176,8 @@ impl Core {
 
     /// Decides and applies.
     #[inline]
-    pub(crate) fn admit<F: Fib, O: Out>(&mut self, now: Time, arrival: (Pkt, PortId), fib: &F, out: &mut O) {
-        let decision = self.decide(now, &arrival.0, arrival.1, fib);
+    pub(crate) fn admit<F: Fib, O: Out>(&mut self, now: Time, arrival: (&mut Pkt, PortId), fib: &F, out: &mut O) {
+        let decision = self.decide(now, arrival.0, arrival.1, fib);
         self.apply(now, arrival, decision, fib, out);
     }
 
@@ -195,22 +201,30 @@ impl Core {
             p.eligible &= !(u16::from(empty) << queue);
             p.counts.evicted += 1;
             p.counts.evicted_bytes += u64::from(pkt.head.size);
-            out.freed(port, p.all.0);
-            return self.drop(pkt, port, DropReason::Evicted, out);
+            out.freed(port, p.waiting());
+            return self.drop(&pkt, port, DropReason::Evicted, out);
         }
     }
 
     /// Loses a packet that was to leave by `port`.
-    pub(crate) fn drop<O: Out>(&mut self, pkt: Pkt, port: PortId, reason: DropReason, out: &mut O) {
+    pub(crate) fn drop<O: Out>(&mut self, pkt: &Pkt, port: PortId, reason: DropReason, out: &mut O) {
         let counts = self.counts(port);
         counts.dropped[reason as usize] += 1;
         counts.dropped_bytes += u64::from(pkt.head.size);
-        out.dropped(port, &pkt, reason);
+        out.dropped(port, pkt, reason);
     }
 
     #[inline]
-    fn store<F: Fib, O: Out>(&mut self, now: Time, pkt: Pkt, to: (PortId, QueueId), mark: bool, fib: &F, out: &mut O) {
-        if !self.shelf.accepts(to.0, to.1, pkt.head.size) && !self.has_extra_room(&pkt, to) {
+    fn store<F: Fib, O: Out>(
+        &mut self,
+        now: Time,
+        pkt: &mut Pkt,
+        to: (PortId, QueueId),
+        mark: bool,
+        fib: &F,
+        out: &mut O,
+    ) {
+        if !self.shelf.accepts(to.0, to.1, pkt.head.size) && !self.has_extra_room(pkt, to) {
             let reason = if to.1.is_bounce() { DropReason::BounceQueueFull } else { DropReason::BufferFull };
             return self.drop(pkt, to.0, reason, out);
         }
@@ -226,31 +240,32 @@ impl Core {
     fn put<F: Fib, O: Out>(
         &mut self,
         now: Time,
-        mut pkt: Pkt,
+        pkt: &mut Pkt,
         (port, queue): (PortId, QueueId),
         mark: bool,
         fib: &F,
         out: &mut O,
     ) {
-        let due = self.due_mark(now, &pkt, (port, queue), fib);
+        let due = self.due_mark(now, pkt, (port, queue), fib);
         if due.is_some_and(|drops| drops && !pkt.head.is_ect()) {
             return self.drop(pkt, port, DropReason::EarlyDrop, out);
         }
         if (mark || due.is_some()) && pkt.head.is_ect() && pkt.head.ecn() != Ecn::Ce {
             pkt.head.set_ecn(Ecn::Ce);
             self.counts(port).marked += 1;
-            out.marked(port, &pkt);
+            out.marked(port, pkt);
         }
-        out.stored(port, self.shelf.ports[usize::from(port.0)].all.0);
+        out.stored(port, self.shelf.ports[usize::from(port.0)].waiting());
         self.shelf.take(port, queue, pkt.head.size);
         let p = &mut self.shelf.ports[usize::from(port.0)];
-        if p.plan.is_some() {
-            let end = p.schedule(now, pkt.head.size, self.framing.wire(pkt.head.size));
-            return out.transmit(port, pkt, end);
+        if p.plan.on {
+            let sizes = (pkt.head.size, self.framing.wire(pkt.head.size));
+            let end = self.shelf.agenda.plan(p, now, sizes);
+            return out.transmit(port, *pkt, end);
         }
         p.stamp += 1;
         p.eligible |= 1 << queue.0;
-        self.shelf.arena.push(&mut p.queues[usize::from(queue.0)], pkt, p.stamp);
+        self.shelf.arena.push(&mut p.queues[usize::from(queue.0)], *pkt, p.stamp);
         if p.waking || p.kicked {
             return;
         }
@@ -266,8 +281,8 @@ impl Core {
     /// Whether the queue wants a mark on the packet, and then whether it drops what cannot carry one.
     #[inline]
     fn due_mark<F: Fib>(&mut self, now: Time, pkt: &Pkt, to: (PortId, QueueId), fib: &F) -> Option<bool> {
-        let (slot, rng) = &mut self.marking[usize::from(to.0.0)];
-        let marking = slot.get()?;
+        let marking = self.marking[usize::from(to.0.0)].get()?;
+        let rng = &mut self.marking_rng[usize::from(to.0.0)];
         let look = Look { shelf: &self.shelf, fib };
         let view = QueueView::new(&look, to.0, to.1);
         let mut env = Env { now, rng, acts: &mut self.acts };
@@ -302,7 +317,7 @@ impl Core {
         p.counts.sent += 1;
         p.counts.sent_bytes += u64::from(pkt.head.size);
         p.free_at = now + p.clock.time(self.framing.wire(pkt.head.size));
-        let (end, more, after) = (p.free_at, p.eligible != 0, p.all.0);
+        let (end, more, after) = (p.free_at, p.eligible != 0, p.waiting());
         p.waking = more;
         out.freed(port, after);
         out.transmit(port, pkt, end);
@@ -315,7 +330,7 @@ impl Core {
     }
 
     fn run_empty(&mut self, now: Time, port: PortId) {
-        let (slot, rng) = &mut self.marking[usize::from(port.0)];
+        let (slot, rng) = (&mut self.marking[usize::from(port.0)], &mut self.marking_rng[usize::from(port.0)]);
         if let MarkingSlot::Red(_) | MarkingSlot::Custom(_) = slot {
             let mut env = Env { now, rng, acts: &mut self.acts };
             slot.get().into_iter().for_each(|m| m.idle(&mut env));
@@ -352,11 +367,11 @@ impl Core {
 
     /// Books out what has left by `now`, so that counts can be read.
     pub fn settle(&mut self, now: Time) {
-        self.shelf.ports.iter_mut().for_each(|port| port.settle(now));
+        self.shelf.settle_all(now);
     }
 
     /// Whether departures are computed at arrival.
     pub fn computes_departures(&self) -> bool {
-        self.shelf.ports.iter().all(|port| port.plan.is_some())
+        self.shelf.ports.iter().all(|port| port.plan.on)
     }
 }

@@ -190,23 +190,23 @@ impl Host {
 
     /// A frame has arrived.
     #[inline]
-    pub fn arrive<O: Out>(&mut self, now: Time, pkt: Pkt, cx: &mut HostContext, out: &mut O) {
+    pub fn arrive<O: Out>(&mut self, now: Time, pkt: &mut Pkt, cx: &mut HostContext, out: &mut O) {
         self.received += 1;
         if pkt.head.dst != self.id {
             self.not_for_me(now, pkt, out);
         } else if self.up.is_instant() {
             self.deliver(now, pkt, cx, out);
-        } else if let Some(at) = self.up.push(now, pkt, &mut self.stack_rng) {
+        } else if let Some(at) = self.up.push(now, *pkt, &mut self.stack_rng) {
             out.timer(Timer::StackUp.index(), at);
         }
     }
 
-    fn not_for_me<O: Out>(&mut self, now: Time, pkt: Pkt, out: &mut O) {
+    fn not_for_me<O: Out>(&mut self, now: Time, pkt: &mut Pkt, out: &mut O) {
         if Reinject.wants(&pkt.head, self.id) {
             self.nic.admit(now, (pkt, NIC), &OneWay, out);
         } else {
             self.strays += 1;
-            out.dropped(NIC, &pkt, DropReason::NoRoute);
+            out.dropped(NIC, pkt, DropReason::NoRoute);
         }
     }
 
@@ -224,14 +224,14 @@ impl Host {
 
     fn stack_up<O: Out>(&mut self, now: Time, cx: &mut HostContext, out: &mut O) {
         while let Some(pkt) = self.up.pop(now) {
-            self.deliver(now, pkt, cx, out);
+            self.deliver(now, &pkt, cx, out);
         }
         self.up.next().into_iter().for_each(|at| out.timer(Timer::StackUp.index(), at));
     }
 
     fn stack_down<O: Out>(&mut self, now: Time, out: &mut O) {
-        while let Some(pkt) = self.down.pop(now) {
-            self.nic.admit(now, (pkt, NIC), &OneWay, out);
+        while let Some(mut pkt) = self.down.pop(now) {
+            self.nic.admit(now, (&mut pkt, NIC), &OneWay, out);
         }
         self.down.next().into_iter().for_each(|at| out.timer(Timer::StackDown.index(), at));
     }
@@ -239,11 +239,11 @@ impl Host {
     fn emit_raw<O: Out>(&mut self, now: Time, i: u32, out: &mut O) {
         let framing = self.framing;
         let source = &mut self.raw[i as usize];
-        let pkt = source.emit(now, &framing);
+        let mut pkt = source.emit(now, &framing);
         if let Some(at) = source.next() {
             out.timer(Timer::Raw(i).index(), at);
         }
-        self.emit(now, pkt, out);
+        self.emit(now, &mut pkt, out);
     }
 
     fn sender_timer<O: Out>(&mut self, now: Time, slot: u32, cx: &mut HostContext, out: &mut O) {
@@ -271,24 +271,24 @@ impl Host {
     }
 
     #[inline]
-    fn deliver<O: Out>(&mut self, now: Time, pkt: Pkt, cx: &mut HostContext, out: &mut O) {
+    fn deliver<O: Out>(&mut self, now: Time, pkt: &Pkt, cx: &mut HostContext, out: &mut O) {
         self.consumed += 1;
-        out.delivered(&pkt);
+        out.delivered(pkt);
         let flow = pkt.head.flow;
         let ends = cx.flows.ends[flow.0 as usize];
         if ends.raw {
             cx.flows.ends[flow.0 as usize].raw_received += u64::from(pkt.payload);
         } else if pkt.head.flags.has(Flags::REVERSE) {
             if ends.sender < GONE {
-                self.with_sender(now, ends.sender, cx, out, |s, cx, pkts| s.receive(now, &pkt, cx.tcp, pkts));
+                self.with_sender(now, ends.sender, cx, out, |s, cx, pkts| s.receive(now, pkt, cx.tcp, pkts));
             }
         } else if ends.receiver == GONE {
             cx.flows.ends[flow.0 as usize].replies += 1;
-            let reply = ack_of_finished(cx.flows.info(flow), &pkt, ends.replies, cx.tcp);
-            self.emit(now, Pkt { sent: now, ..reply }, out);
+            let reply = ack_of_finished(cx.flows.info(flow), pkt, ends.replies, cx.tcp);
+            self.emit(now, &mut Pkt { sent: now, ..reply }, out);
         } else {
             let slot = if ends.receiver == NONE { self.open(flow, cx) } else { ends.receiver };
-            self.with_receiver(now, slot, cx, out, |r, cx, pkts| r.receive(now, &pkt, cx.tcp, pkts));
+            self.with_receiver(now, slot, cx, out, |r, cx, pkts| r.receive(now, pkt, cx.tcp, pkts));
         }
     }
 
@@ -350,16 +350,17 @@ impl Host {
     #[inline]
     fn emit_all<O: Out>(&mut self, now: Time, out: &mut O) {
         let mut pkts = std::mem::take(&mut self.scratch);
-        pkts.drain(..).for_each(|pkt| self.emit(now, pkt, out));
+        pkts.iter_mut().for_each(|pkt| self.emit(now, pkt, out));
+        pkts.clear();
         self.scratch = pkts;
     }
 
     #[inline]
-    fn emit<O: Out>(&mut self, now: Time, pkt: Pkt, out: &mut O) {
+    fn emit<O: Out>(&mut self, now: Time, pkt: &mut Pkt, out: &mut O) {
         self.originated += 1;
         if self.down.is_instant() {
             self.nic.admit(now, (pkt, NIC), &OneWay, out);
-        } else if let Some(at) = self.down.push(now, pkt, &mut self.stack_rng) {
+        } else if let Some(at) = self.down.push(now, *pkt, &mut self.stack_rng) {
             out.timer(Timer::StackDown.index(), at);
         }
     }

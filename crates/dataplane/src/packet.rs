@@ -9,6 +9,7 @@ pub const NO_EXT: u32 = u32::MAX;
 /// A packet: what mechanisms see, and the words of its transport. Its identity is
 /// (flow, direction, n-th emission), never the handle under which it waits somewhere.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[repr(align(64))]
 pub struct Pkt {
     /// When its host's transport emitted it.
     pub sent: Time,
@@ -63,7 +64,7 @@ mod tests {
     #[test]
     fn a_packet_is_one_cache_line() {
         assert_eq!(size_of::<Head>(), 36);
-        assert_eq!(size_of::<Pkt>(), 64);
+        assert_eq!((size_of::<Pkt>(), align_of::<Pkt>()), (64, 64));
     }
 
     #[test]

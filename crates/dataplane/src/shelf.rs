@@ -1,16 +1,17 @@
 //! The memory of a node: packets, ports, and the buffer that lends to them, as mechanisms see it.
 
 use crate::arena::Arena;
-use crate::port::Port;
+use crate::port::{Agenda, Port};
 use mech::buffer::{BufferSlot, Lease, Use};
 use mech::{Fill, Head, HostId, PktId, PortId, QueueId, View};
-use units::{Amount, Bytes};
+use units::{Amount, Bytes, Time};
 
 /// Packets, queues and the memory they are lent.
 #[derive(Clone)]
 pub struct Shelf {
     pub(crate) arena: Arena,
     pub(crate) ports: Vec<Port>,
+    pub(crate) agenda: Agenda,
     pub(crate) buffer: BufferSlot,
     /// Limit of every bounce queue; `None` is endless.
     pub(crate) bounce_size: Option<Amount>,
@@ -49,7 +50,7 @@ impl Pool {
 
 impl Shelf {
     fn usage(&self, port: &Port) -> Use {
-        let (packets, bytes) = if self.pool.on { port.all } else { port.normal };
+        let (packets, bytes) = if self.pool.on { port.all() } else { port.normal() };
         Use {
             packets: u64::from(packets),
             bytes,
@@ -88,14 +89,29 @@ impl Shelf {
         own && (!self.pool.on || self.buffer.get().admits(&self.usage(port), size))
     }
 
+    /// Books out what has left one port by `now`, where departures are computed.
+    #[inline]
+    pub(crate) fn settle(&mut self, port: PortId, now: Time) {
+        let p = &mut self.ports[usize::from(port.0)];
+        if p.plan.on {
+            self.agenda.settle(p, now);
+        }
+    }
+
+    /// The same for all ports.
+    pub(crate) fn settle_all(&mut self, now: Time) {
+        let plans = self.ports.iter_mut().filter(|port| port.plan.on);
+        plans.for_each(|port| self.agenda.settle(port, now));
+    }
+
     /// Books a frame in.
     #[inline]
     pub(crate) fn take(&mut self, port: PortId, queue: QueueId, size: u16) {
         let p = &mut self.ports[usize::from(port.0)];
-        let before = p.all.1;
         p.take(queue, size);
         if self.pool.on {
-            self.pool.moved(before, p.all.1);
+            let after = p.waiting_bytes();
+            self.pool.moved(after - u64::from(size), after);
         }
     }
 
@@ -103,10 +119,10 @@ impl Shelf {
     #[inline]
     pub(crate) fn give(&mut self, port: PortId, queue: QueueId, size: u16) {
         let p = &mut self.ports[usize::from(port.0)];
-        let before = p.all.1;
         p.give(queue, size);
         if self.pool.on {
-            self.pool.moved(before, p.all.1);
+            let after = p.waiting_bytes();
+            self.pool.moved(after + u64::from(size), after);
         }
     }
 }

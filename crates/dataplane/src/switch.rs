@@ -108,11 +108,11 @@ impl Switch {
             self.order(now, arrivals);
         }
         if self.snapshot && arrivals.len() > 1 {
-            let mut decided: Vec<((Pkt, PortId), Decision)> = Vec::with_capacity(arrivals.len());
-            for pkt in arrivals.iter() {
-                if let Some(arrival) = self.lookup(now, *pkt, routes, out) {
-                    let decision = self.decide(now, &arrival.0, arrival.1, routes);
-                    decided.push((arrival, decision));
+            let mut decided: Vec<((&mut Pkt, PortId), Decision)> = Vec::with_capacity(arrivals.len());
+            for pkt in arrivals.iter_mut() {
+                if let Some(port) = self.lookup(now, pkt, routes, out) {
+                    let decision = self.decide(now, pkt, port, routes);
+                    decided.push(((pkt, port), decision));
                 }
             }
             let fib = Table { node: self.node, routes, routing: &self.routing };
@@ -120,10 +120,10 @@ impl Switch {
                 self.core.apply(now, arrival, decision, &fib, out);
             }
         } else {
-            for pkt in arrivals.iter() {
-                if let Some(arrival) = self.lookup(now, *pkt, routes, out) {
+            for pkt in arrivals.iter_mut() {
+                if let Some(port) = self.lookup(now, pkt, routes, out) {
                     let fib = Table { node: self.node, routes, routing: &self.routing };
-                    self.core.admit(now, arrival, &fib, out);
+                    self.core.admit(now, (pkt, port), &fib, out);
                 }
             }
         }
@@ -150,18 +150,18 @@ impl Switch {
 
     /// Counts a packet in, ages it and finds the port that it would leave by.
     #[inline]
-    fn lookup<R: Routes, O: Out>(&mut self, now: Time, mut pkt: Pkt, routes: &R, out: &mut O) -> Option<(Pkt, PortId)> {
+    fn lookup<R: Routes, O: Out>(&mut self, now: Time, pkt: &mut Pkt, routes: &R, out: &mut O) -> Option<PortId> {
         self.received += 1;
         self.received_bytes += u64::from(pkt.head.size);
         pkt.head.ttl = pkt.head.ttl.saturating_sub(1);
         if pkt.head.ttl == 0 {
-            self.lose(&pkt, DropReason::TtlExpired, out);
+            self.lose(pkt, DropReason::TtlExpired, out);
             return None;
         }
         let hops = routes.next_hops(self.node, pkt.head.dst);
         let place = match hops {
             [] => {
-                self.lose(&pkt, DropReason::NoRoute, out);
+                self.lose(pkt, DropReason::NoRoute, out);
                 return None;
             }
             [_] => 0,
@@ -173,7 +173,7 @@ impl Switch {
                 }
             },
         };
-        Some((pkt, hops[place].port))
+        Some(hops[place].port)
     }
 
     fn lose<O: Out>(&mut self, pkt: &Pkt, reason: DropReason, out: &mut O) {
@@ -208,7 +208,8 @@ impl Switch {
         let (mut packets, mut bytes) = (self.lost.iter().sum::<u64>(), self.lost_bytes);
         for port in self.core.ports() {
             packets += port.counts.sent + port.counts.dropped.iter().sum::<u64>() + u64::from(port.waiting());
-            bytes += port.counts.sent_bytes + port.counts.dropped_bytes + port.counts.trimmed_bytes + port.all.1;
+            bytes +=
+                port.counts.sent_bytes + port.counts.dropped_bytes + port.counts.trimmed_bytes + port.waiting_bytes();
         }
         packets == self.received && bytes == self.received_bytes && self.core.ports().iter().all(|p| p.balanced())
     }

@@ -1,6 +1,6 @@
 //! From a scenario to a world at time zero.
 
-use crate::link::Link;
+use crate::link::Wires;
 use crate::probe::Probe;
 use crate::queue::EventQueue;
 use crate::world::{Board, FlowRecord, Net, Schedule, SenderCounts, World};
@@ -145,7 +145,7 @@ pub fn build<P: Probe>(scenario: &Scenario, seed: u64, options: Options, probe: 
     let switches = scenario.switches.iter().enumerate().map(|(i, config)| site.switch(i, config));
     let switches = switches.collect::<Result<Vec<_>, _>>()?;
     let tcp = TcpConfig::new(&scenario.transport.kind, &scenario.transport.values, scenario.framing);
-    let (links, base, feeder) = wire(scenario);
+    let (wires, base) = wire(scenario);
     let duration = Time(scenario.duration.0);
     let horizon = duration.saturating_add(scenario.measure.drain);
     let mut pending = Flows::new(&scenario.traffic, topology, seed, horizon);
@@ -153,7 +153,7 @@ pub fn build<P: Probe>(scenario: &Scenario, seed: u64, options: Options, probe: 
     let mut world = World {
         board: Board {
             queue: if options.heap { EventQueue::heap() } else { EventQueue::wheel() },
-            links,
+            wires,
             base,
             records: Vec::new(),
             probe,
@@ -163,7 +163,6 @@ pub fn build<P: Probe>(scenario: &Scenario, seed: u64, options: Options, probe: 
         },
         hosts,
         switches,
-        feeder,
         net: Net(Arc::new(Routes::compute(topology))),
         flows: FlowTable::default(),
         tcp: Arc::new(tcp.ok_or_else(|| unknown(&scenario.transport))?),
@@ -188,19 +187,16 @@ pub fn build<P: Probe>(scenario: &Scenario, seed: u64, options: Options, probe: 
     Ok(world)
 }
 
-/// Links in the numbering of ports over the whole network, the first port of each node, and for
-/// each port the link that ends there.
-fn wire(scenario: &Scenario) -> (Vec<Link>, Vec<u32>, Vec<u32>) {
+/// Links in the numbering of ports over the whole network, and the first port of each node.
+fn wire(scenario: &Scenario) -> (Wires, Vec<u32>) {
     let nodes = &scenario.topology.nodes;
     let mut base = Vec::with_capacity(nodes.len());
-    let mut links = Vec::new();
+    let mut wires = Wires::default();
     for node in nodes {
-        base.push(links.len() as u32);
-        links.extend(node.ports.iter().map(|port| Link::new(port.peer, port.peer_port, port.delay)));
+        base.push(wires.len() as u32);
+        node.ports.iter().for_each(|port| wires.add(port.peer, port.peer_port, port.delay));
     }
-    let feeder = nodes.iter().flat_map(|node| &node.ports);
-    let feeder = feeder.map(|port| base[port.peer as usize] + u32::from(port.peer_port)).collect();
-    (links, base, feeder)
+    (wires, base)
 }
 
 fn add_raw_sources<P: Probe>(scenario: &Scenario, seed: u64, world: &mut World<P>) {

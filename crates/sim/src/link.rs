@@ -1,41 +1,133 @@
 //! Links: first in, first out, with a fixed delay. Only the first frame of a link is in the event
 //! queue.
+//!
+//! All frames on all links lie in one arena whose free slots are used again last freed first, so
+//! that a frame that goes on is written where it was just read, and memory stays as small as what
+//! is under way.
 
 use dataplane::Pkt;
-use std::collections::VecDeque;
 use units::{Dur, Time};
 
+const NIL: u32 = u32::MAX;
+
 /// One direction of a link.
-#[derive(Clone, Debug)]
+#[derive(Clone, Copy, Debug)]
 pub(crate) struct Link {
+    head: u32,
+    tail: u32,
     /// The node at the far end.
     pub(crate) peer: u32,
     /// The far end's port.
     pub(crate) peer_port: u16,
     delay: Dur,
-    under_way: VecDeque<(Time, Pkt)>,
 }
 
-impl Link {
-    pub(crate) fn new(peer: u32, peer_port: u16, delay: Dur) -> Link {
-        Link { peer, peer_port, delay, under_way: VecDeque::new() }
-    }
-    /// A frame whose last bit leaves at `end`; tells when it arrives, where none is before it.
-    #[inline]
-    pub(crate) fn send(&mut self, pkt: Pkt, end: Time) -> Option<Time> {
-        let at = end + self.delay;
-        debug_assert!(self.under_way.back().is_none_or(|(before, _)| *before < at), "a link is first in, first out");
-        let first = self.under_way.is_empty();
-        self.under_way.push_back((at, pkt));
-        first.then_some(at)
-    }
-    /// The first frame has arrived; tells when the next one does.
-    #[inline]
-    pub(crate) fn arrive(&mut self) -> Option<(Pkt, Option<Time>)> {
-        let (_, pkt) = self.under_way.pop_front()?;
-        Some((pkt, self.under_way.front().map(|(at, _)| *at)))
+/// When a frame arrives, and the one behind it.
+#[derive(Clone, Copy, Debug)]
+struct Place {
+    at: Time,
+    next: u32,
+}
+
+/// All links, and the frames on them.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Wires {
+    links: Vec<Link>,
+    frames: Vec<Pkt>,
+    places: Vec<Place>,
+    free: Vec<u32>,
+}
+
+impl Wires {
+    /// Adds a direction of a link; its number is how many there were.
+    pub(crate) fn add(&mut self, peer: u32, peer_port: u16, delay: Dur) {
+        self.links.push(Link { head: NIL, tail: NIL, peer, peer_port, delay });
     }
     pub(crate) fn len(&self) -> usize {
-        self.under_way.len()
+        self.links.len()
+    }
+    /// A link.
+    #[inline]
+    pub(crate) fn link(&self, link: u32) -> &Link {
+        &self.links[link as usize]
+    }
+    /// Frames under way on all links.
+    pub(crate) fn under_way(&self) -> u64 {
+        (self.frames.len() - self.free.len()) as u64
+    }
+
+    /// A frame whose last bit leaves at `end`; tells when it arrives, where none is before it.
+    #[inline]
+    pub(crate) fn send(&mut self, link: u32, pkt: Pkt, end: Time) -> Option<Time> {
+        let at = end + self.links[link as usize].delay;
+        let id = self.store(pkt, at);
+        let link = &mut self.links[link as usize];
+        let before = std::mem::replace(&mut link.tail, id);
+        if before == NIL {
+            link.head = id;
+            return Some(at);
+        }
+        debug_assert!(self.places[before as usize].at < at, "a link is first in, first out");
+        self.places[before as usize].next = id;
+        None
+    }
+
+    #[inline]
+    fn store(&mut self, pkt: Pkt, at: Time) -> u32 {
+        let place = Place { at, next: NIL };
+        if let Some(id) = self.free.pop() {
+            self.frames[id as usize] = pkt;
+            self.places[id as usize] = place;
+            return id;
+        }
+        self.frames.push(pkt);
+        self.places.push(place);
+        (self.frames.len() - 1) as u32
+    }
+
+    /// The first frame has arrived; tells when the next one does.
+    #[inline]
+    pub(crate) fn arrive(&mut self, link: u32) -> Option<(Pkt, Option<Time>)> {
+        let link = &mut self.links[link as usize];
+        let id = link.head;
+        if id == NIL {
+            return None;
+        }
+        let next = self.places[id as usize].next;
+        link.head = next;
+        self.free.push(id);
+        let pkt = self.frames[id as usize];
+        if next == NIL {
+            link.tail = NIL;
+            return Some((pkt, None));
+        }
+        Some((pkt, Some(self.places[next as usize].at)))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn pkt(emission: u32) -> Pkt {
+        Pkt { emission, ..Pkt::default() }
+    }
+
+    #[test]
+    fn links_keep_their_order_and_share_one_memory() {
+        let mut wires = Wires::default();
+        wires.add(1, 0, Dur(5));
+        wires.add(2, 0, Dur(7));
+        assert_eq!(wires.send(0, pkt(0), Time(10)), Some(Time(15)));
+        assert_eq!(wires.send(0, pkt(1), Time(20)), None, "only a link's first frame is an event");
+        assert_eq!(wires.send(1, pkt(2), Time(10)), Some(Time(17)));
+        assert_eq!(wires.arrive(0), Some((pkt(0), Some(Time(25)))));
+        assert_eq!(wires.send(1, pkt(3), Time(11)), None);
+        assert_eq!(wires.frames.len(), 3, "a freed place is used again");
+        assert_eq!(wires.arrive(0), Some((pkt(1), None)));
+        assert_eq!(wires.arrive(0), None);
+        assert_eq!(wires.arrive(1), Some((pkt(2), Some(Time(18)))));
+        assert_eq!(wires.arrive(1), Some((pkt(3), None)));
+        assert_eq!(wires.under_way(), 0);
     }
 }

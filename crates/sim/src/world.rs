@@ -1,6 +1,6 @@
 //! The world: nodes, links, the event queue, and the loop that moves packets between them.
 
-use crate::link::Link;
+use crate::link::Wires;
 use crate::probe::{Probe, Spot};
 use crate::queue::{EventQueue, Key, Phase};
 use dataplane::transport::{SenderStats, TcpConfig};
@@ -108,7 +108,7 @@ pub(crate) struct Schedule {
 #[derive(Clone)]
 pub(crate) struct Board<P> {
     pub(crate) queue: EventQueue,
-    pub(crate) links: Vec<Link>,
+    pub(crate) wires: Wires,
     /// The first of each node's ports in the numbering over the whole network.
     pub(crate) base: Vec<u32>,
     pub(crate) records: Vec<FlowRecord>,
@@ -125,8 +125,6 @@ pub struct World<P: Probe> {
     pub(crate) board: Board<P>,
     pub(crate) hosts: Vec<Host>,
     pub(crate) switches: Vec<Switch>,
-    /// For each port over the whole network, the link that ends there.
-    pub(crate) feeder: Vec<u32>,
     pub(crate) net: Net,
     pub(crate) flows: FlowTable,
     pub(crate) tcp: Arc<TcpConfig>,
@@ -146,12 +144,23 @@ pub struct World<P: Probe> {
 struct Driver<'a, P> {
     board: &'a mut Board<P>,
     node: u32,
+    /// The first of its ports in the numbering over the whole network, which is that of the links
+    /// that leave by them.
+    base: u32,
     now: Time,
+}
+
+impl<P: Probe> Board<P> {
+    #[inline]
+    fn driver(&mut self, node: u32, now: Time) -> Driver<'_, P> {
+        let base = self.base[node as usize];
+        Driver { board: self, node, base, now }
+    }
 }
 
 impl<P: Probe> Driver<'_, P> {
     fn spot(&self, port: PortId) -> Spot {
-        Spot { now: self.now, node: self.node, port: self.board.base[self.node as usize] + u32::from(port.0) }
+        Spot { now: self.now, node: self.node, port: self.base + u32::from(port.0) }
     }
     fn flow_ended(&mut self, flow: FlowId) {
         let record = &mut self.board.records[flow.0 as usize];
@@ -164,10 +173,10 @@ impl<P: Probe> Driver<'_, P> {
 impl<P: Probe> Out for Driver<'_, P> {
     #[inline]
     fn transmit(&mut self, port: PortId, pkt: Pkt, end: Time) {
-        let link = self.board.base[self.node as usize] + u32::from(port.0);
-        let link = &mut self.board.links[link as usize];
-        if let Some(at) = link.send(pkt, end) {
-            self.board.queue.push(Key::new(at, link.peer, Phase::Arrival, u32::from(link.peer_port)));
+        let link = self.base + u32::from(port.0);
+        if let Some(at) = self.board.wires.send(link, pkt, end) {
+            let peer = self.board.wires.link(link).peer;
+            self.board.queue.push(Key::new(at, peer, Phase::Arrival, link));
         }
     }
     #[inline]
@@ -293,15 +302,13 @@ impl<P: Probe> World<P> {
 
     #[inline]
     fn take_arrival(&mut self, key: Key) -> Option<Pkt> {
-        let port = self.board.base[key.node() as usize] + key.index();
-        let feeder = self.feeder[port as usize];
-        let (mut pkt, next) = self.board.links[feeder as usize].arrive()?;
+        let (mut pkt, next) = self.board.wires.arrive(key.index())?;
         if let Some(at) = next {
             self.board.queue.push(Key::new(at, key.node(), Phase::Arrival, key.index()));
         }
         self.hops += 1;
         pkt.head.hops += 1;
-        pkt.head.ingress = PortId(key.index() as u16);
+        pkt.head.ingress = PortId(self.board.wires.link(key.index()).peer_port);
         Some(pkt)
     }
 
@@ -317,7 +324,7 @@ impl<P: Probe> World<P> {
                     self.arrivals.extend(pkt);
                 }
                 Phase::Ended => {
-                    let mut driver = Driver { board: &mut self.board, node: first.node(), now: self.now };
+                    let mut driver = self.board.driver(first.node(), self.now);
                     self.switches[s].ended(self.now, PortId(key.index() as u16), &self.net, &mut driver);
                 }
                 Phase::Timer => {}
@@ -325,7 +332,7 @@ impl<P: Probe> World<P> {
             event = self.board.queue.pop_if_same_step(first);
         }
         if !self.arrivals.is_empty() {
-            let mut driver = Driver { board: &mut self.board, node: first.node(), now: self.now };
+            let mut driver = self.board.driver(first.node(), self.now);
             self.switches[s].arrive(self.now, &mut self.arrivals, &self.net, &mut driver);
         }
     }
@@ -341,20 +348,20 @@ impl<P: Probe> World<P> {
                 event = self.board.queue.pop_if_same_step(first);
                 continue;
             }
-            let mut driver = Driver { board: &mut self.board, node: first.node(), now };
+            let mut driver = self.board.driver(first.node(), now);
             let mut cx = HostContext { flows: &mut self.flows, tcp: &self.tcp };
             match key.phase() {
                 Phase::Ended => self.hosts[h].ended(now, &mut driver),
                 Phase::Timer => self.hosts[h].timer(now, key.index(), &mut cx, &mut driver),
                 Phase::Arrival => {
-                    if let Some(pkt) = pkt {
-                        self.hosts[h].arrive(now, pkt, &mut cx, &mut driver);
+                    if let Some(mut pkt) = pkt {
+                        self.hosts[h].arrive(now, &mut pkt, &mut cx, &mut driver);
                     }
                 }
             }
             event = self.board.queue.pop_if_same_step(first);
         }
-        let mut driver = Driver { board: &mut self.board, node: first.node(), now };
+        let mut driver = self.board.driver(first.node(), now);
         self.hosts[h].finish(now, &mut driver);
     }
 
@@ -374,7 +381,7 @@ impl<P: Probe> World<P> {
                 sender: SenderCounts::default(),
             });
             self.board.open += u64::from(measured);
-            let mut driver = Driver { board: &mut self.board, node: h as u32, now: self.now };
+            let mut driver = self.board.driver(h as u32, self.now);
             let mut cx = HostContext { flows: &mut self.flows, tcp: &self.tcp };
             self.hosts[h].start(self.now, flow, &mut cx, &mut driver);
         }
@@ -390,7 +397,7 @@ impl<P: Probe> World<P> {
 
     /// Sets up a raw source, before the run.
     pub(crate) fn add_raw(&mut self, host: HostId, setup: dataplane::RawSetup, flow: FlowId) {
-        let mut driver = Driver { board: &mut self.board, node: host.0, now: Time::ZERO };
+        let mut driver = self.board.driver(host.0, Time::ZERO);
         self.hosts[host.0 as usize].add_raw(setup, flow, &self.flows, &mut driver);
     }
 
@@ -406,7 +413,7 @@ impl<P: Probe> World<P> {
     /// every node, and between nodes.
     pub fn conserves(&mut self) -> bool {
         let counts = self.port_counts(self.now);
-        let on_links: u64 = self.board.links.iter().map(|link| link.len() as u64).sum();
+        let on_links: u64 = self.board.wires.under_way();
         let waiting_ahead: u64 = self.waiting_ahead();
         let sent: u64 = counts.iter().map(|c| c.sent).sum();
         let received: u64 =

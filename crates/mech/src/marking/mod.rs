@@ -38,7 +38,7 @@ pub enum MarkingSlot {
     /// `ecn_threshold`
     EcnThreshold(EcnThreshold),
     /// `red`
-    Red(Red),
+    Red(Box<Red>),
     /// A mechanism from outside the catalogue.
     Custom(Box<dyn Marking>),
 }
@@ -49,7 +49,7 @@ impl MarkingSlot {
         Some(match kind {
             "none" => MarkingSlot::None,
             "ecn_threshold" => MarkingSlot::EcnThreshold(EcnThreshold::new(values)),
-            "red" => MarkingSlot::Red(Red::new(values)),
+            "red" => MarkingSlot::Red(Box::new(Red::new(values))),
             _ => return None,
         })
     }
@@ -59,7 +59,7 @@ impl MarkingSlot {
         match self {
             MarkingSlot::None => None,
             MarkingSlot::EcnThreshold(m) => Some(m),
-            MarkingSlot::Red(m) => Some(m),
+            MarkingSlot::Red(m) => Some(&mut **m),
             MarkingSlot::Custom(m) => Some(&mut **m),
         }
     }
