@@ -1,14 +1,14 @@
 //! What switches and NICs share: deciding, applying fates, storing, sending.
 
 use crate::port::Port;
-use crate::shelf::{Fib, Look, Pool, Shelf};
+use crate::shelf::{BounceQueue, Fib, Look, Pool, Shelf};
 use crate::{Framing, Out, Pkt};
 use mech::buffer::BufferSlot;
 use mech::marking::MarkingSlot;
 use mech::overflow::{DropReason, Fate, OverflowSlot};
 use mech::scheduler::SchedulerSlot;
 use mech::{Acts, Ecn, Env, Flags, PktId, Place, PortId, PortView, Purpose, QueueId, QueueView, Stream};
-use units::{Amount, Clock, Time};
+use units::{Clock, Time};
 
 /// One output port as it is to be built.
 pub struct PortSetup {
@@ -34,8 +34,8 @@ pub struct CoreSetup {
     pub buffer: BufferSlot,
     /// The overflow slot.
     pub overflow: OverflowSlot,
-    /// Limit of every bounce queue; `None` is endless.
-    pub bounce_size: Option<Amount>,
+    /// The bounce queue of every port.
+    pub bounce: BounceQueue,
     /// The highest traffic class in use.
     pub top_class: u8,
     /// Whether departures may be computed at arrival.
@@ -58,6 +58,13 @@ pub struct Core {
     kicks: Vec<PortId>,
 }
 
+/// One instant at one node: what deciding and sending need beside the node itself.
+pub(crate) struct Step<'a, F, O> {
+    pub(crate) now: Time,
+    pub(crate) fib: &'a F,
+    pub(crate) out: &'a mut O,
+}
+
 /// A fate, and whether the decision asked for a congestion mark.
 #[derive(Clone, Copy)]
 pub(crate) struct Decision {
@@ -77,7 +84,7 @@ impl Core {
                 ports: Vec::new(),
                 agenda: Default::default(),
                 buffer: setup.buffer,
-                bounce_size: setup.bounce_size,
+                bounce: setup.bounce,
                 pool,
             },
             overflow: setup.overflow,
@@ -115,9 +122,10 @@ impl Core {
 
     /// Asks the overflow slot about an arrival that lookup would send out by `out_port`.
     #[inline]
-    pub(crate) fn decide<F: Fib>(&mut self, now: Time, pkt: &Pkt, out_port: PortId, fib: &F) -> Decision {
+    pub(crate) fn decide<F: Fib, O>(&mut self, pkt: &Pkt, out_port: PortId, step: &Step<F, O>) -> Decision {
+        let now = step.now;
         self.shelf.settle(out_port, now);
-        let queue = pkt.head.queue();
+        let queue = self.shelf.queue(pkt.head.queue());
         match self.overflow {
             // The capacity test that every fate meets is tail drop.
             OverflowSlot::TailDrop(_) => return Decision { fate: Fate::Enqueue(queue), mark: false },
@@ -128,7 +136,7 @@ impl Core {
             _ => self.shelf.settle_all(now),
         }
         self.acts.clear();
-        let look = Look { shelf: &self.shelf, fib };
+        let look = Look { shelf: &self.shelf, fib: step.fib };
         let place = Place { view: &look, ingress: pkt.head.ingress, out: out_port };
         let mut env = Env { now, rng: &mut self.overflow_rng, acts: &mut self.acts };
         let fate = self.overflow.get().admit(&pkt.head, &place, &mut env);
@@ -140,45 +148,44 @@ impl Core {
     #[inline]
     pub(crate) fn apply<F: Fib, O: Out>(
         &mut self,
-        now: Time,
         (pkt, port): (&mut Pkt, PortId),
         decision: Decision,
-        fib: &F,
-        out: &mut O,
+        step: &mut Step<F, O>,
     ) {
+        let mark = decision.mark;
         match decision.fate {
-            Fate::Enqueue(queue) => self.store(now, pkt, (port, queue), decision.mark, fib, out),
+            Fate::Enqueue(queue) => self.store(pkt, (port, queue), mark, step),
             Fate::Bounce(back) => {
                 pkt.head.bounces = pkt.head.bounces.saturating_add(1);
                 self.counts(port).bounced += 1;
-                out.bounced(port, pkt);
-                self.store(now, pkt, (back, pkt.head.queue()), decision.mark, fib, out);
+                step.out.bounced(port, pkt);
+                self.store(pkt, (back, pkt.head.queue()), mark, step);
             }
             Fate::Detour(other, queue) => {
                 pkt.head.detours = pkt.head.detours.saturating_add(1);
                 self.counts(port).detoured += 1;
-                out.detoured(port, pkt);
-                self.store(now, pkt, (other, queue), decision.mark, fib, out);
+                step.out.detoured(port, pkt);
+                self.store(pkt, (other, queue), mark, step);
             }
             Fate::Trim(queue) => {
                 self.trim(pkt, port);
-                self.store(now, pkt, (port, queue), decision.mark, fib, out);
+                self.store(pkt, (port, queue), mark, step);
             }
             Fate::Evict(id) => {
                 // Where it is gone already, simultaneous arrivals have chosen the same one.
-                self.evict(id, port, out);
-                let again = self.decide(now, pkt, port, fib);
-                self.apply(now, (pkt, port), again, fib, out);
+                self.evict(id, port, step.out);
+                let again = self.decide(pkt, port, step);
+                self.apply((pkt, port), again, step);
             }
-            Fate::Drop(reason) => self.drop(pkt, port, reason, out),
+            Fate::Drop(reason) => self.drop(pkt, port, reason, step.out),
         }
     }
 
     /// Decides and applies.
     #[inline]
-    pub(crate) fn admit<F: Fib, O: Out>(&mut self, now: Time, arrival: (&mut Pkt, PortId), fib: &F, out: &mut O) {
-        let decision = self.decide(now, arrival.0, arrival.1, fib);
-        self.apply(now, arrival, decision, fib, out);
+    pub(crate) fn admit<F: Fib, O: Out>(&mut self, arrival: (&mut Pkt, PortId), step: &mut Step<F, O>) {
+        let decision = self.decide(arrival.0, arrival.1, step);
+        self.apply(arrival, decision, step);
     }
 
     fn trim(&mut self, pkt: &mut Pkt, port: PortId) {
@@ -215,20 +222,22 @@ impl Core {
     }
 
     #[inline]
-    fn store<F: Fib, O: Out>(
-        &mut self,
-        now: Time,
-        pkt: &mut Pkt,
-        to: (PortId, QueueId),
-        mark: bool,
-        fib: &F,
-        out: &mut O,
-    ) {
+    fn store<F: Fib, O: Out>(&mut self, pkt: &mut Pkt, to: (PortId, QueueId), mark: bool, step: &mut Step<F, O>) {
+        let to = (to.0, self.shelf.queue(to.1));
         if !self.shelf.accepts(to.0, to.1, pkt.head.size) && !self.has_extra_room(pkt, to) {
             let reason = if to.1.is_bounce() { DropReason::BounceQueueFull } else { DropReason::BufferFull };
-            return self.drop(pkt, to.0, reason, out);
+            return self.drop(pkt, to.0, reason, step.out);
         }
-        self.put(now, pkt, to, mark, fib, out);
+        let due = self.due_mark(pkt, to, step);
+        if due.is_some_and(|drops| drops && !pkt.head.is_ect()) {
+            return self.drop(pkt, to.0, DropReason::EarlyDrop, step.out);
+        }
+        if (mark || due.is_some()) && pkt.head.is_ect() && pkt.head.ecn() != Ecn::Ce {
+            pkt.head.set_ecn(Ecn::Ce);
+            self.counts(to.0).marked += 1;
+            step.out.marked(to.0, pkt);
+        }
+        self.put(pkt, to, step);
     }
 
     fn has_extra_room(&self, pkt: &Pkt, to: (PortId, QueueId)) -> bool {
@@ -237,31 +246,14 @@ impl Core {
     }
 
     #[inline]
-    fn put<F: Fib, O: Out>(
-        &mut self,
-        now: Time,
-        pkt: &mut Pkt,
-        (port, queue): (PortId, QueueId),
-        mark: bool,
-        fib: &F,
-        out: &mut O,
-    ) {
-        let due = self.due_mark(now, pkt, (port, queue), fib);
-        if due.is_some_and(|drops| drops && !pkt.head.is_ect()) {
-            return self.drop(pkt, port, DropReason::EarlyDrop, out);
-        }
-        if (mark || due.is_some()) && pkt.head.is_ect() && pkt.head.ecn() != Ecn::Ce {
-            pkt.head.set_ecn(Ecn::Ce);
-            self.counts(port).marked += 1;
-            out.marked(port, pkt);
-        }
-        out.stored(port, self.shelf.ports[usize::from(port.0)].waiting());
+    fn put<F: Fib, O: Out>(&mut self, pkt: &Pkt, (port, queue): (PortId, QueueId), step: &mut Step<F, O>) {
+        step.out.stored(port, self.shelf.ports[usize::from(port.0)].waiting());
         self.shelf.take(port, queue, pkt.head.size);
         let p = &mut self.shelf.ports[usize::from(port.0)];
         if p.plan.on {
             let sizes = (pkt.head.size, self.framing.wire(pkt.head.size));
-            let end = self.shelf.agenda.plan(p, now, sizes);
-            return out.transmit(port, *pkt, end);
+            let end = self.shelf.agenda.plan(p, step.now, sizes);
+            return step.out.transmit(port, *pkt, end);
         }
         p.stamp += 1;
         p.eligible |= 1 << queue.0;
@@ -269,9 +261,9 @@ impl Core {
         if p.waking || p.kicked {
             return;
         }
-        if p.free_at > now {
+        if p.free_at > step.now {
             p.waking = true;
-            out.wake(port, p.free_at);
+            step.out.wake(port, p.free_at);
         } else {
             p.kicked = true;
             self.kicks.push(port);
@@ -280,33 +272,33 @@ impl Core {
 
     /// Whether the queue wants a mark on the packet, and then whether it drops what cannot carry one.
     #[inline]
-    fn due_mark<F: Fib>(&mut self, now: Time, pkt: &Pkt, to: (PortId, QueueId), fib: &F) -> Option<bool> {
+    fn due_mark<F: Fib, O>(&mut self, pkt: &Pkt, to: (PortId, QueueId), step: &Step<F, O>) -> Option<bool> {
         let marking = self.marking[usize::from(to.0.0)].get()?;
         let rng = &mut self.marking_rng[usize::from(to.0.0)];
-        let look = Look { shelf: &self.shelf, fib };
+        let look = Look { shelf: &self.shelf, fib: step.fib };
         let view = QueueView::new(&look, to.0, to.1);
-        let mut env = Env { now, rng, acts: &mut self.acts };
+        let mut env = Env { now: step.now, rng, acts: &mut self.acts };
         marking.mark(&pkt.head, &view, &mut env).then(|| marking.drops_not_ect())
     }
 
     /// The frame on the wire of `port` has ended and something waits: send the next.
     #[inline]
-    pub fn ended<F: Fib, O: Out>(&mut self, now: Time, port: PortId, fib: &F, out: &mut O) {
+    pub(crate) fn ended<F: Fib, O: Out>(&mut self, port: PortId, step: &mut Step<F, O>) {
         self.shelf.ports[usize::from(port.0)].waking = false;
-        self.send(now, port, fib, out);
+        self.send(port, step);
     }
 
     /// Idle ports that got something in this step begin to send.
     #[inline]
-    pub(crate) fn finish<F: Fib, O: Out>(&mut self, now: Time, fib: &F, out: &mut O) {
+    pub(crate) fn finish<F: Fib, O: Out>(&mut self, step: &mut Step<F, O>) {
         while let Some(port) = self.kicks.pop() {
             self.shelf.ports[usize::from(port.0)].kicked = false;
-            self.send(now, port, fib, out);
+            self.send(port, step);
         }
     }
 
-    fn send<F: Fib, O: Out>(&mut self, now: Time, port: PortId, fib: &F, out: &mut O) {
-        let Some((queue, id)) = self.next(now, port, fib) else { return };
+    fn send<F: Fib, O: Out>(&mut self, port: PortId, step: &mut Step<F, O>) {
+        let Some((queue, id)) = self.next(port, step) else { return };
         let slot = &mut self.shelf.ports[usize::from(port.0)].queues[usize::from(queue.0)];
         let taken = self.shelf.arena.remove(slot, id.0);
         let empty = slot.packets() == 0;
@@ -316,16 +308,16 @@ impl Core {
         p.eligible &= !(u16::from(empty) << queue.0);
         p.counts.sent += 1;
         p.counts.sent_bytes += u64::from(pkt.head.size);
-        p.free_at = now + p.clock.time(self.framing.wire(pkt.head.size));
+        p.free_at = step.now + p.clock.time(self.framing.wire(pkt.head.size));
         let (end, more, after) = (p.free_at, p.eligible != 0, p.waiting());
         p.waking = more;
-        out.freed(port, after);
-        out.transmit(port, pkt, end);
+        step.out.freed(port, after);
+        step.out.transmit(port, pkt, end);
         if more {
-            out.wake(port, end);
+            step.out.wake(port, end);
         }
         if empty {
-            self.run_empty(now, port);
+            self.run_empty(step.now, port);
         }
     }
 
@@ -338,7 +330,7 @@ impl Core {
     }
 
     #[inline]
-    fn next<F: Fib>(&mut self, now: Time, port: PortId, fib: &F) -> Option<(QueueId, PktId)> {
+    fn next<F: Fib, O>(&mut self, port: PortId, step: &Step<F, O>) -> Option<(QueueId, PktId)> {
         let p = &self.shelf.ports[usize::from(port.0)];
         let (eligible, scheduler) = (p.eligible, &mut self.schedulers[usize::from(port.0)]);
         if eligible == 0 {
@@ -349,9 +341,9 @@ impl Core {
             let first = self.shelf.arena.first(&p.queues[usize::from(queue.0)]);
             return first.map(|(id, _)| (queue, PktId(id)));
         }
-        let look = Look { shelf: &self.shelf, fib };
+        let look = Look { shelf: &self.shelf, fib: step.fib };
         let view = PortView { view: &look, port, eligible };
-        let mut env = Env { now, rng: &mut self.overflow_rng, acts: &mut self.acts };
+        let mut env = Env { now: step.now, rng: &mut self.overflow_rng, acts: &mut self.acts };
         scheduler.get().next(&view, &mut env)
     }
 

@@ -1,6 +1,6 @@
 //! A host: a NIC, which is a one-port switch, its stack, and the ends of flows.
 
-use crate::core::{Core, CoreSetup};
+use crate::core::{Core, CoreSetup, Step};
 use crate::flows::{FlowTable, GONE, NONE};
 use crate::raw::{RawSetup, RawSource};
 use crate::shelf::Fib;
@@ -170,7 +170,7 @@ impl Host {
     /// The last call of every step: an idle NIC begins to send.
     #[inline]
     pub fn finish<O: Out>(&mut self, now: Time, out: &mut O) {
-        self.nic.finish(now, &OneWay, out);
+        self.nic.finish(&mut Step { now, fib: &OneWay, out });
     }
 
     /// A raw source is set up here, before the run.
@@ -185,7 +185,7 @@ impl Host {
     /// The frame on the wire has ended and something waits.
     #[inline]
     pub fn ended<O: Out>(&mut self, now: Time, out: &mut O) {
-        self.nic.ended(now, NIC, &OneWay, out);
+        self.nic.ended(NIC, &mut Step { now, fib: &OneWay, out });
     }
 
     /// A frame has arrived.
@@ -203,7 +203,7 @@ impl Host {
 
     fn not_for_me<O: Out>(&mut self, now: Time, pkt: &mut Pkt, out: &mut O) {
         if Reinject.wants(&pkt.head, self.id) {
-            self.nic.admit(now, (pkt, NIC), &OneWay, out);
+            self.nic.admit((pkt, NIC), &mut Step { now, fib: &OneWay, out });
         } else {
             self.strays += 1;
             out.dropped(NIC, pkt, DropReason::NoRoute);
@@ -231,7 +231,7 @@ impl Host {
 
     fn stack_down<O: Out>(&mut self, now: Time, out: &mut O) {
         while let Some(mut pkt) = self.down.pop(now) {
-            self.nic.admit(now, (&mut pkt, NIC), &OneWay, out);
+            self.nic.admit((&mut pkt, NIC), &mut Step { now, fib: &OneWay, out });
         }
         self.down.next().into_iter().for_each(|at| out.timer(Timer::StackDown.index(), at));
     }
@@ -359,7 +359,7 @@ impl Host {
     fn emit<O: Out>(&mut self, now: Time, pkt: &mut Pkt, out: &mut O) {
         self.originated += 1;
         if self.down.is_instant() {
-            self.nic.admit(now, (pkt, NIC), &OneWay, out);
+            self.nic.admit((pkt, NIC), &mut Step { now, fib: &OneWay, out });
         } else if let Some(at) = self.down.push(now, *pkt, &mut self.stack_rng) {
             out.timer(Timer::StackDown.index(), at);
         }

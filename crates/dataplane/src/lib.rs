@@ -24,5 +24,5 @@ pub use out::Out;
 pub use packet::{Framing, NO_EXT, Pkt};
 pub use port::{Port, PortCounts};
 pub use raw::RawSetup;
-pub use shelf::Fib;
+pub use shelf::{BounceQueue, Fib};
 pub use switch::{Routes, Switch, SwitchSetup};

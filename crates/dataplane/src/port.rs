@@ -244,7 +244,8 @@ mod tests {
     #[test]
     fn a_frame_that_starts_at_once_waits_until_its_instant_is_over() {
         let (mut agenda, mut port) = (Agenda::default(), Port::new(Rate::gbps(1).clock(), true, 0, true));
-        for (now, before) in [(0, 0), (0, 1), (672_000, 0), (672_001, 1), (672_002, 2), (2_016_000, 1), (9_000_000, 0)] {
+        for (now, before) in [(0, 0), (0, 1), (672_000, 0), (672_001, 1), (672_002, 2), (2_016_000, 1), (9_000_000, 0)]
+        {
             agenda.settle(&mut port, Time(now));
             assert_eq!(port.waiting(), before, "at {now} ps");
             port.take(QueueId(0), 64);

@@ -13,9 +13,19 @@ pub struct Shelf {
     pub(crate) ports: Vec<Port>,
     pub(crate) agenda: Agenda,
     pub(crate) buffer: BufferSlot,
-    /// Limit of every bounce queue; `None` is endless.
-    pub(crate) bounce_size: Option<Amount>,
+    pub(crate) bounce: BounceQueue,
     pub(crate) pool: Pool,
+}
+
+/// Whether bounced packets have a queue of their own at every port, and how long it may get.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum BounceQueue {
+    /// They wait with the others of their class.
+    Absent,
+    /// Endless.
+    Unlimited,
+    /// So long.
+    Of(Amount),
 }
 
 /// What is lent in all, where ports share.
@@ -79,12 +89,21 @@ impl Shelf {
         !to.1.is_bounce() && self.buffer.get().admits_beyond(&self.usage(port), size, extra)
     }
 
+    /// The queue in which packets meant for `queue` wait here.
+    #[inline]
+    pub(crate) fn queue(&self, queue: QueueId) -> QueueId {
+        match self.bounce {
+            BounceQueue::Absent => QueueId::normal(queue.class()),
+            _ => queue,
+        }
+    }
+
     fn bounce_accepts(&self, port: &Port, queue: QueueId, size: u16) -> bool {
         let (packets, bytes) = port.backlog(queue);
-        let own = match self.bounce_size {
-            None => true,
-            Some(Amount::Packets(n)) => u64::from(packets) < n,
-            Some(Amount::Bytes(n)) => bytes + u64::from(size) <= n,
+        let own = match self.bounce {
+            BounceQueue::Absent | BounceQueue::Unlimited => true,
+            BounceQueue::Of(Amount::Packets(n)) => u64::from(packets) < n,
+            BounceQueue::Of(Amount::Bytes(n)) => bytes + u64::from(size) <= n,
         };
         own && (!self.pool.on || self.buffer.get().admits(&self.usage(port), size))
     }
@@ -144,18 +163,18 @@ impl<F: Fib> View for Look<'_, F> {
         self.shelf.ports.len() as u16
     }
     fn fits(&self, port: PortId, queue: QueueId, size: u16) -> bool {
-        self.shelf.accepts(port, queue, size)
+        self.shelf.accepts(port, self.shelf.queue(queue), size)
     }
     fn fill(&self, port: PortId, queue: QueueId) -> Fill {
-        let p = self.port(port);
+        let (p, queue) = (self.port(port), self.shelf.queue(queue));
         if !queue.is_bounce() {
             return self.shelf.buffer.get().fill(&self.shelf.usage(p));
         }
         let (packets, bytes) = p.backlog(queue);
-        match self.shelf.bounce_size {
-            None => Fill { used: u64::from(packets), limit: None },
-            Some(Amount::Packets(n)) => Fill { used: u64::from(packets), limit: Some(n) },
-            Some(Amount::Bytes(n)) => Fill { used: bytes, limit: Some(n) },
+        match self.shelf.bounce {
+            BounceQueue::Absent | BounceQueue::Unlimited => Fill { used: u64::from(packets), limit: None },
+            BounceQueue::Of(Amount::Packets(n)) => Fill { used: u64::from(packets), limit: Some(n) },
+            BounceQueue::Of(Amount::Bytes(n)) => Fill { used: bytes, limit: Some(n) },
         }
     }
     fn backlog(&self, port: PortId, queue: QueueId) -> (u32, u64) {

@@ -1,6 +1,6 @@
 //! An output-queued switch: lookup, decision points, queues, in one step per instant.
 
-use crate::core::{Core, CoreSetup, Decision};
+use crate::core::{Core, CoreSetup, Decision, Step};
 use crate::shelf::Fib;
 use crate::{Out, Pkt};
 use mech::overflow::DropReason;
@@ -97,8 +97,8 @@ impl Switch {
     /// The frame on the wire of `port` has ended and something waits.
     #[inline]
     pub fn ended<R: Routes, O: Out>(&mut self, now: Time, port: PortId, routes: &R, out: &mut O) {
-        let fib = Table { node: self.node, routes, routing: &self.routing };
-        self.core.ended(now, port, &fib, out);
+        let fib = &Table { node: self.node, routes, routing: &self.routing };
+        self.core.ended(port, &mut Step { now, fib, out });
     }
 
     /// All arrivals of an instant, each with its ingress port set, after all ends of transmission.
@@ -111,29 +111,25 @@ impl Switch {
             let mut decided: Vec<((&mut Pkt, PortId), Decision)> = Vec::with_capacity(arrivals.len());
             for pkt in arrivals.iter_mut() {
                 if let Some(port) = self.lookup(now, pkt, routes, out) {
-                    let decision = self.decide(now, pkt, port, routes);
+                    let fib = &Table { node: self.node, routes, routing: &self.routing };
+                    let decision = self.core.decide(pkt, port, &Step { now, fib, out });
                     decided.push(((pkt, port), decision));
                 }
             }
-            let fib = Table { node: self.node, routes, routing: &self.routing };
+            let fib = &Table { node: self.node, routes, routing: &self.routing };
             for (arrival, decision) in decided {
-                self.core.apply(now, arrival, decision, &fib, out);
+                self.core.apply(arrival, decision, &mut Step { now, fib, out });
             }
         } else {
             for pkt in arrivals.iter_mut() {
                 if let Some(port) = self.lookup(now, pkt, routes, out) {
-                    let fib = Table { node: self.node, routes, routing: &self.routing };
-                    self.core.admit(now, (pkt, port), &fib, out);
+                    let fib = &Table { node: self.node, routes, routing: &self.routing };
+                    self.core.admit((pkt, port), &mut Step { now, fib, out });
                 }
             }
         }
-        let fib = Table { node: self.node, routes, routing: &self.routing };
-        self.core.finish(now, &fib, out);
-    }
-
-    fn decide<R: Routes>(&mut self, now: Time, pkt: &Pkt, port: PortId, routes: &R) -> Decision {
-        let fib = Table { node: self.node, routes, routing: &self.routing };
-        self.core.decide(now, pkt, port, &fib)
+        let fib = &Table { node: self.node, routes, routing: &self.routing };
+        self.core.finish(&mut Step { now, fib, out });
     }
 
     /// A fixed order would always favour one port, so the order is drawn anew at every instant; it

@@ -5,7 +5,9 @@ use crate::probe::Probe;
 use crate::queue::EventQueue;
 use crate::world::{Board, FlowRecord, Net, Schedule, SenderCounts, World};
 use dataplane::transport::TcpConfig;
-use dataplane::{CoreSetup, FlowTable, Host, HostSetup, NewFlow, PortSetup, RawSetup, Switch, SwitchSetup};
+use dataplane::{
+    BounceQueue, CoreSetup, FlowTable, Host, HostSetup, NewFlow, PortSetup, RawSetup, Switch, SwitchSetup,
+};
 use mech::buffer::{BufferSlot, PerPort, Unlimited};
 use mech::marking::MarkingSlot;
 use mech::overflow::{OverflowSlot, TailDrop};
@@ -16,7 +18,7 @@ use scenario::routes::Routes;
 use scenario::traffic::Flows;
 use scenario::{Choice, Scenario, Simultaneous, SwitchConfig, Ties};
 use std::sync::Arc;
-use units::{Amount, Time};
+use units::Time;
 
 /// A name in a validated scenario that the core does not know: a fault of the program.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -78,7 +80,7 @@ impl Site<'_> {
                 framing: s.framing,
                 buffer,
                 overflow: OverflowSlot::TailDrop(TailDrop),
-                bounce_size: s.host.nic_queue,
+                bounce: s.host.nic_queue.map_or(BounceQueue::Unlimited, BounceQueue::Of),
                 top_class: self.top_class,
                 // Packets that were bounced back have a queue of their own.
                 may_compute: self.may_compute && !self.any_bounce,
@@ -114,7 +116,7 @@ impl Site<'_> {
                 seed: self.seed,
                 framing: s.framing,
                 buffer,
-                bounce_size: overflow.peek().bounce_queue().or(Some(Amount::Packets(0))),
+                bounce: overflow.peek().bounce_queue().map_or(BounceQueue::Absent, BounceQueue::Of),
                 overflow,
                 top_class: self.top_class,
                 may_compute: self.may_compute && !self.any_bounce,
