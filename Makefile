@@ -5,7 +5,7 @@ BIN := $(VENV)/bin
 RUST := $(shell find crates -name '*.rs' -o -name 'Cargo.toml') Cargo.toml
 export CARGO_TERM_COLOR ?= auto
 
-.PHONY: help setup demo test lint format rust-test python-test bench clean
+.PHONY: help setup demo test lint format rust-test python-test bench docs clean
 
 help:
 	@echo "make setup   an environment in .venv with the command .venv/bin/overspill"
@@ -13,6 +13,7 @@ help:
 	@echo "make test    formatting, lints and every test, Rust and Python"
 	@echo "make bench   packet-hops per second and events per packet-hop"
 	@echo "make format  format the sources"
+	@echo "make docs    write docs/reference.md from the declarations; make test fails where it is stale"
 
 setup: $(VENV)/.built
 
@@ -53,6 +54,10 @@ format:
 	cargo fmt --all
 	$(BIN)/ruff format python
 	$(BIN)/ruff check --fix python
+
+docs: setup
+	$(BIN)/python -m overspill.reference > docs/reference.md.new
+	mv docs/reference.md.new docs/reference.md
 
 clean:
 	rm -rf target out $(VENV)

@@ -68,13 +68,13 @@ def run(
     ] = None,
     seeds: Annotated[int, typer.Option(min=1, help="How many seeds.")] = 1,
     out_dir: Annotated[
-        Path | None, typer.Option("--out", metavar="DIR", help="Folder of the results [default: out/NAME].")
+        Path | None, typer.Option("--out", metavar="DIR", help="Folder of the results (default: out/NAME).")
     ] = None,
     as_json: Annotated[bool, typer.Option("--json", help="Print one JSON document, not the table.")] = False,
     max_events: Annotated[
         int | None, typer.Option(min=1, help="Cut each run after so many events; the result is partial.")
     ] = None,
-    jobs: Annotated[int | None, typer.Option(min=1, help="Runs at a time [default: all cores].")] = None,
+    jobs: Annotated[int | None, typer.Option(min=1, help="Runs at a time (default: all cores).")] = None,
     report: Annotated[bool, typer.Option(help="Write report.html and the figures.")] = True,
 ) -> None:
     """Run a scenario: every variant side by side."""

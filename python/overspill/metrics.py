@@ -187,7 +187,7 @@ ALL: list[Metric] = [
     ),
     Metric("retransmits", "retransmissions", "packets", "Of measured flows.", "lower"),
     Metric("fast_retransmits", "fast retransmits", "events", "Of measured flows.", "lower", True, False),
-    Metric("timeouts", "RTOs", "events", f"Retransmission timeouts, over all flows. {WHOLE}", "lower"),
+    Metric("timeouts", "RTOs", "events", "Retransmission timeouts, of measured flows.", "lower"),
     Metric("marked_acks", "marked ACKs", "packets", "ACKs with ECN-Echo, of measured flows.", "none", False),
 ]
 REGISTRY: dict[str, Metric] = {metric.name: metric for metric in ALL}

@@ -1,0 +1,56 @@
+import re
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from overspill import core, reference
+
+ROOT = Path(__file__).resolve().parents[2]
+
+
+@pytest.fixture(autouse=True)
+def compiled() -> Iterator[None]:
+    core.use(None)
+    yield
+    core.use(None)
+
+
+def test_the_reference_is_what_the_catalogue_says() -> None:
+    page = (ROOT / "docs/reference.md").read_text(encoding="utf-8")
+    assert page == reference.markdown(), "docs/reference.md is out of date: run `make docs`"
+
+
+def test_every_entry_of_the_catalogue_is_in_the_reference() -> None:
+    page = reference.markdown()
+    for spec in core.catalogue():
+        if spec["kind"]:
+            assert f"### {spec['slot']}: `{spec['kind']}`\n" in page
+        for param in spec["params"]:
+            assert f"| `{param['name']}` |" in page
+
+
+def test_every_ready_scenario_is_valid_and_compares_variants() -> None:
+    files = sorted((ROOT / "scenarios").glob("*.toml"))
+    assert len(files) >= 5
+    for file in files:
+        loaded = core.load(str(file), file.read_text(encoding="utf-8"), [])
+        assert loaded["name"] == file.stem
+        assert len(loaded["variants"]) >= 2
+
+
+PAGES = sorted([ROOT / "README.md", ROOT / "ARCHITECTURE.md", *(ROOT / "docs").rglob("*.md")])
+
+
+@pytest.mark.parametrize("page", PAGES, ids=lambda page: page.relative_to(ROOT).as_posix())
+def test_every_link_of_the_documents_leads_somewhere(page: Path) -> None:
+    for target in re.findall(r"\]\(([^)\s]+)\)", page.read_text(encoding="utf-8")):
+        if not target.startswith(("http://", "https://", "#")):
+            assert (page.parent / target.partition("#")[0]).exists(), target
+
+
+@pytest.mark.parametrize("page", ["README.md", "docs/scenarios.md"])
+def test_the_first_scenario_of_a_document_is_valid(page: str) -> None:
+    text = (ROOT / page).read_text(encoding="utf-8")
+    first = text.partition("```toml\n")[2].partition("```")[0]
+    assert core.load(page, first, [])["variants"] == ["no_marks", "marks"]
