@@ -31,7 +31,7 @@ $(VENV)/.built: $(VENV)/.tools $(RUST)
 	@touch $@
 
 demo: setup
-	$(BIN)/overspill run scenarios/incast.toml
+	$(BIN)/overspill run scenarios/incast.toml --seeds 5
 
 test: lint rust-test python-test
 

@@ -219,7 +219,7 @@ fn add_raw_sources<P: Probe>(scenario: &Scenario, seed: u64, world: &mut World<P
             interval: raw.interval,
             pause: raw.pause,
             start: raw.start,
-            stop: raw.stop.min(Time(scenario.duration.0)),
+            stop: raw.stop,
         };
         world.add_raw(raw.src, setup, flow);
     }

@@ -22,9 +22,9 @@ pub(super) const START: Param =
     Param { name: "start", doc: "When it begins.", kind: Kind::Time { min: 0 }, default: Some("0s") };
 pub(super) const STOP: Param = Param {
     name: "stop",
-    doc: "Nothing starts from here on; the scenario's duration where not given.",
+    doc: "Nothing starts from here on; where not given, load goes on to the end of the run, drain included.",
     kind: Kind::Time { min: 0 },
-    default: Some("duration"),
+    default: Some("never"),
 };
 
 /// Nodes of an entry's streams that belong to no host.
@@ -38,17 +38,18 @@ pub(super) fn fault(field: &str, found: impl Into<String>, rule: impl Into<Strin
     Fault { field: field.into(), found: found.into(), rule: rule.into() }
 }
 
-/// The span of an entry: from `start` up to `stop` or the duration.
+/// The span of an entry: from `start` up to `stop`, or on and on: load goes on while flows that count
+/// are unfinished.
 pub(super) fn window(values: &Values, ctx: &Context, faults: &mut Vec<Fault>) -> (Time, Time) {
     let (start, end) = (values.time("start"), ctx.duration);
     if start >= end {
         faults.push(fault("start", start.to_string(), format!("before the duration, {end}")));
     }
-    let stop = if values.has("stop") { values.time("stop") } else { end };
-    if stop <= start && values.has("stop") {
+    let stop = if values.has("stop") { values.time("stop") } else { Dur::MAX };
+    if stop <= start {
         faults.push(fault("stop", stop.to_string(), format!("after `start`, {start}")));
     }
-    (Time(start.0), Time(stop.min(end).0))
+    (Time(start.0), Time(stop.0))
 }
 
 /// The host of a name.

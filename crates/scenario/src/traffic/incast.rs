@@ -104,10 +104,11 @@ impl Incast {
             return Err(faults);
         }
         if let (Pace::Every(interval, count), true) = (pace, values.has("repeat")) {
-            let fit = stop.since(start).0.div_ceil(interval.0);
+            let until = stop.min(Time(ctx.duration.0));
+            let fit = until.since(start).0.div_ceil(interval.0);
             if fit < count {
                 let mut notes = ctx.notes.borrow_mut();
-                notes.push(format!("traffic `{name}`: {fit} of {count} queries start before {stop}"));
+                notes.push(format!("traffic `{name}`: {fit} of {count} queries start before {until}"));
             }
         }
         let pick = match values.word("pick") {
