@@ -132,7 +132,7 @@ def load(run: RunData) -> dict[str, Value]:
         planned = offered and payload_bps(offered)
         if planned:
             brought = float(size[inside & (traffic == index)].sum(dtype=np.uint64)) * 8 / seconds
-            found[f"load_payload[traffic={entry['name']}]"] = offered["fraction"] * brought / planned
+            found[f"load_asked[traffic={entry['name']}]"] = offered["fraction"] * brought / planned
     capacity = host_bps(run)
     if capacity:
         brought = float(size[inside].sum(dtype=np.uint64)) * 8 / seconds

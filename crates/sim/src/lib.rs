@@ -11,5 +11,5 @@ mod world;
 pub use build::{BuildError, Options, build};
 pub use probe::Probe;
 pub use recorder::Recorder;
-pub use results::{Column, Results, Table};
+pub use results::{Carried, Column, Results, Table};
 pub use world::{FlowRecord, Progress, SenderCounts, Stop, World};

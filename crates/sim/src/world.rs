@@ -3,6 +3,7 @@
 use crate::link::Link;
 use crate::probe::{Probe, Spot};
 use crate::queue::{EventQueue, Key, Phase};
+use crate::results::Books;
 use dataplane::transport::{SenderStats, TcpConfig};
 use dataplane::{FLOW_START, FlowTable, Host, HostContext, NewFlow, Out, Pkt, PortCounts, Switch};
 use mech::overflow::DropReason;
@@ -137,8 +138,10 @@ pub struct World<P: Probe> {
     pub(crate) events: u64,
     pub(crate) hops: u64,
     pub(crate) stop: Option<Stop>,
-    /// Port counts at the start of the measurement window, where that is not the start of the run.
-    pub(crate) baseline: Option<Vec<PortCounts>>,
+    /// The books at the start of the measurement window, where that is not the start of the run.
+    pub(crate) baseline: Option<Books>,
+    /// The books at the end of the measurement window, once it is over.
+    pub(crate) baseline_end: Option<Books>,
     pub(crate) arrivals: Vec<Pkt>,
 }
 
@@ -266,7 +269,10 @@ impl<P: Probe> World<P> {
             return;
         };
         if key.time() >= self.schedule.from && self.baseline.is_none() && self.schedule.from > Time::ZERO {
-            self.baseline = Some(self.port_counts(self.schedule.from));
+            self.baseline = Some(self.books_before(self.schedule.from));
+        }
+        if key.time() >= self.schedule.to && self.baseline_end.is_none() {
+            self.baseline_end = Some(self.books_before(self.schedule.to));
         }
         if key.time() >= self.schedule.duration && self.is_over(key.time()) {
             self.board.queue.push(key);
