@@ -250,6 +250,11 @@ impl<P: Probe> World<P> {
         self.progress()
     }
 
+    /// The listener.
+    pub fn probe(&self) -> &P {
+        &self.board.probe
+    }
+
     /// How far the run is.
     pub fn progress(&self) -> Progress {
         Progress {
