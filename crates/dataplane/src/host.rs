@@ -1,6 +1,7 @@
 //! A host: a NIC, which is a one-port switch, its stack, and the ends of flows.
 
 use crate::core::{Core, CoreSetup};
+use crate::ends::{Ends, Tally};
 use crate::flows::{FlowTable, GONE, NONE};
 use crate::raw::{RawSetup, RawSource};
 use crate::shelf::Fib;
@@ -45,18 +46,10 @@ pub struct Host {
     receivers: Ends<Receiver>,
     raw: Vec<RawSource>,
     scratch: Vec<Pkt>,
-    received: u64,
-    originated: u64,
-    consumed: u64,
-    strays: u64,
-}
-
-/// The live ends of one kind, and the one timer event that each may have pending.
-#[derive(Clone, Debug)]
-struct Ends<T> {
-    slots: Vec<Option<(FlowId, T)>>,
-    armed: Vec<Time>,
-    free: Vec<u32>,
+    received: Tally,
+    originated: Tally,
+    consumed: Tally,
+    strays: Tally,
 }
 
 /// What a timer of a host is for; packed into the event's index.
@@ -96,37 +89,6 @@ impl Timer {
     }
 }
 
-impl<T> Ends<T> {
-    fn new() -> Ends<T> {
-        Ends { slots: Vec::new(), armed: Vec::new(), free: Vec::new() }
-    }
-    fn add(&mut self, flow: FlowId, end: T) -> u32 {
-        match self.free.pop() {
-            Some(slot) => {
-                self.slots[slot as usize] = Some((flow, end));
-                slot
-            }
-            None => {
-                self.slots.push(Some((flow, end)));
-                self.armed.push(Time::NEVER);
-                (self.slots.len() - 1) as u32
-            }
-        }
-    }
-    fn remove(&mut self, slot: u32) {
-        self.slots[slot as usize] = None;
-        self.free.push(slot);
-    }
-    /// The instant at which an event must be set for `slot`, where the pending one comes too late.
-    #[inline]
-    fn arm(&mut self, slot: u32, deadline: Option<Time>) -> Option<Time> {
-        let armed = &mut self.armed[slot as usize];
-        let at = deadline.filter(|at| *at < *armed)?;
-        *armed = at;
-        Some(at)
-    }
-}
-
 /// The tables of a host: there is one way out.
 struct OneWay;
 
@@ -153,10 +115,10 @@ impl Host {
             receivers: Ends::new(),
             raw: Vec::new(),
             scratch: Vec::new(),
-            received: 0,
-            originated: 0,
-            consumed: 0,
-            strays: 0,
+            received: Tally::default(),
+            originated: Tally::default(),
+            consumed: Tally::default(),
+            strays: Tally::default(),
         }
     }
 
@@ -191,7 +153,7 @@ impl Host {
     /// A frame has arrived.
     #[inline]
     pub fn arrive<O: Out>(&mut self, now: Time, pkt: Pkt, cx: &mut HostContext, out: &mut O) {
-        self.received += 1;
+        self.received.count(&pkt);
         if pkt.head.dst != self.id {
             self.not_for_me(now, pkt, out);
         } else if self.up.is_instant() {
@@ -205,7 +167,7 @@ impl Host {
         if Reinject.wants(&pkt.head, self.id) {
             self.nic.admit(now, (pkt, NIC), &OneWay, out);
         } else {
-            self.strays += 1;
+            self.strays.count(&pkt);
             out.dropped(NIC, &pkt, DropReason::NoRoute);
         }
     }
@@ -272,7 +234,7 @@ impl Host {
 
     #[inline]
     fn deliver<O: Out>(&mut self, now: Time, pkt: Pkt, cx: &mut HostContext, out: &mut O) {
-        self.consumed += 1;
+        self.consumed.count(&pkt);
         out.delivered(&pkt);
         let flow = pkt.head.flow;
         let ends = cx.flows.ends[flow.0 as usize];
@@ -356,7 +318,7 @@ impl Host {
 
     #[inline]
     fn emit<O: Out>(&mut self, now: Time, pkt: Pkt, out: &mut O) {
-        self.originated += 1;
+        self.originated.count(&pkt);
         if self.down.is_instant() {
             self.nic.admit(now, (pkt, NIC), &OneWay, out);
         } else if let Some(at) = self.down.push(now, pkt, &mut self.stack_rng) {
@@ -382,27 +344,32 @@ impl Host {
     }
     /// Packets that its transports have made.
     pub fn originated(&self) -> u64 {
-        self.originated
+        self.originated.packets
     }
     /// Packets that have reached its transports.
     pub fn consumed(&self) -> u64 {
-        self.consumed
+        self.consumed.packets
     }
     /// Frames that came in.
     pub fn received(&self) -> u64 {
-        self.received
+        self.received.packets
     }
     /// Frames that came in, were for somebody else and could not go back.
     pub fn strays(&self) -> u64 {
-        self.strays
+        self.strays.packets
     }
 
-    /// Checks `received + originated = sent + consumed + dropped + held + queued`, in packets.
+    /// Checks `received + originated = sent + consumed + dropped + held + queued`, in packets and in
+    /// bytes.
     pub fn conserves(&self) -> bool {
         let port = &self.nic.ports()[0];
-        let dropped = port.counts.dropped.iter().sum::<u64>() + self.strays;
-        let held = (self.up.len() + self.down.len()) as u64;
-        let queued = u64::from(port.waiting());
-        self.received + self.originated == port.counts.sent + self.consumed + dropped + held + queued && port.balanced()
+        let counts = &port.counts;
+        let held = [&self.up, &self.down];
+        let dropped = counts.dropped.iter().sum::<u64>() + self.strays.packets;
+        let packets = counts.sent + self.consumed.packets + dropped + u64::from(port.waiting());
+        let bytes = counts.sent_bytes + self.consumed.bytes + counts.dropped_bytes + self.strays.bytes + port.all.1;
+        self.received.packets + self.originated.packets == packets + held.map(Stack::len).iter().sum::<u64>()
+            && self.received.bytes + self.originated.bytes == bytes + held.map(Stack::bytes).iter().sum::<u64>()
+            && port.balanced()
     }
 }

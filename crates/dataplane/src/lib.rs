@@ -6,6 +6,7 @@
 
 mod arena;
 mod core;
+mod ends;
 mod flows;
 mod host;
 mod out;
