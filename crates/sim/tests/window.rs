@@ -64,6 +64,20 @@ fn a_frame_that_begins_at_the_edge_of_the_window_counts_once() {
 }
 
 #[test]
+fn a_waiting_frame_that_begins_at_the_edge_of_the_window_counts_once() {
+    // A packet every 10 us, 12.304 us each on the wire: they wait, and begin every 12.304 us.
+    let text = "name = \"edge\"\nduration = \"10ms\"\n[topology]\nkind = \"star\"\nn = 2\n\
+         link = { rate = \"1Gbps\", delay = \"1us\" }\n[measure]\nqueues = false\nfrom = \"123040ns\"\n\
+         to = \"246080ns\"\n[[traffic]]\nname = \"b\"\nkind = \"bursts\"\nsource = \"h0\"\n\
+         destination = \"h1\"\npayload = \"1460B\"\npackets = 100\ninterval = \"10us\"\npause = \"1s\"\n";
+    for options in [Options::default(), Options { step_departures: true, ..Options::default() }] {
+        let results = run_with(&scenario(text, ""), 1, options);
+        assert_eq!(carried(&results, LoadOf::Host), Some((10 * 1538 * 8, 2e9)));
+        assert_eq!(column(&results, "ports", "sent")[0], 90);
+    }
+}
+
+#[test]
 fn what_leaves_a_rack_and_what_crosses_the_middle_are_told_apart() {
     let leaves = "kind = \"leaf_spine\"\nleaves = 4\nspines = 2\nhosts_per_leaf = 2";
     let text = CONSTANT.replace("kind = \"star\"\nn = 4", leaves);
