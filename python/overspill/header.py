@@ -144,7 +144,8 @@ def achieved(results: Results, variant: str) -> str | None:
         name, _, label = key.partition("[")
         kind, _, which = label.removesuffix("]").partition("=")
         which = which if kind == "traffic" else f"all flows of {which}"
-        parts.append(f"{which} {formats.number(sum(known) / len(known), 4)} ({name.removeprefix('load_')})")
+        how = name.removeprefix("load_").replace("asked", "as asked")
+        parts.append(f"{which} {formats.number(sum(known) / len(known), 4)} ({how})")
     return "; ".join(parts) or None
 
 
@@ -182,11 +183,11 @@ def switch_memory(one: dict[str, Any]) -> str:
 
 
 def total_text(total: dict[str, int] | None) -> str:
-    """A switch's whole memory."""
+    """A switch's whole memory; `400 pkt + 50 000 B` where buffer and bounce queues count differently."""
     if not total:
         return "unlimited"
-    unit, amount = next(iter(total.items()))
-    return f"{formats.number(amount)} {'pkt' if unit == 'packets' else 'B'}"
+    units = {"packets": "pkt", "bytes": "B"}
+    return " + ".join(f"{formats.number(amount)} {units[unit]}" for unit, amount in total.items())
 
 
 def work(results: Results) -> Line:

@@ -80,7 +80,7 @@ def flows(run: RunData) -> dict[str, Value]:
 
 
 def goodput(run: RunData) -> float | None:
-    """Payload bits received over the time that measured flows took, raw sources included."""
+    """Payload bits of measured flows that have arrived, over the time that these flows took."""
     end, measured, received = run.columns("flows", "end_ps", "measured", "received")
     keep = measured != 0
     if not keep.any():
@@ -125,16 +125,17 @@ def load(run: RunData) -> dict[str, Value]:
     seconds = (end - start) * PS
     if seconds <= 0:
         return {}
-    traffic, begin, size = run.columns("flows", "traffic", "start_ps", "bytes")
+    traffic, begin, size, raw = run.columns("flows", "traffic", "start_ps", "bytes", "raw")
     inside = (begin >= start) & (begin < end)
     for index, entry in enumerate(run.summary["traffic"]):
         offered = entry.get("offered")
         planned = offered and payload_bps(offered)
         if planned:
             brought = float(size[inside & (traffic == index)].sum(dtype=np.uint64)) * 8 / seconds
-            found[f"load_payload[traffic={entry['name']}]"] = offered["fraction"] * brought / planned
+            found[f"load_asked[traffic={entry['name']}]"] = offered["fraction"] * brought / planned
     capacity = host_bps(run)
-    if capacity:
+    # How much raw sources bring is not known before they have: they have no size.
+    if capacity and not (len(raw) and raw.all()):
         brought = float(size[inside].sum(dtype=np.uint64)) * 8 / seconds
         found["load_payload[of=host]"] = brought / capacity
     for level, (bits, level_bps) in carried(run).items():

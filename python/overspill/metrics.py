@@ -110,21 +110,31 @@ ALL: list[Metric] = [
         "throughput",
         "throughput (wire)",
         "bit/s",
-        "Bits that the links out of all hosts carried in the measurement window over its length: headers, "
+        "Bits of the frames that hosts began to send in the measurement window over its length: headers, "
         "ACKs, retransmissions and Ethernet's cost on the wire included.",
+    ),
+    Metric(
+        "load_asked",
+        "load, as asked",
+        "1",
+        "What the flows of an entry that start in the measurement window bring, over its length, as the "
+        "fraction in whose terms the entry asks for a load: compare with `load asked`.",
     ),
     Metric(
         "load_payload",
         "load, payload",
         "1",
-        "Payload bytes of the flows that start in the measurement window, over its length: of an entry that "
-        "asks for a load, in the terms in which it asks; of all flows, as a fraction of all hosts' links.",
+        "Payload bytes of all flows that start in the measurement window, over its length, as a fraction of "
+        "all hosts' links.",
     ),
     Metric(
         "load_wire",
         "load, wire",
         "1",
-        "Bits that the links of this level carried in the measurement window, over its length and capacity.",
+        "Bits that the links of this level carried in the measurement window, over its length and capacity: "
+        "frames with preamble and gap whose transmission began in it, ACKs and retransmissions included, out "
+        "of all hosts (`host`) or up from all switches with hosts (`tor_uplink`); or frames that hosts of "
+        "the second half got from hosts of the first (`bisection`).",
     ),
     *over_time("busiest", ()),
     *over_time("all", ("p50", "max")),

@@ -114,5 +114,5 @@ def run_facts(summary: dict[str, Any]) -> dict[str, Any]:
         "events": formats.number(summary["events"]),
         "hops": formats.number(summary["hops"]),
         "conserved": "yes" if summary["conserved"] else "NO",
-        "config": summary.get("config_hash", ""),
+        "config": summary.get("config_hash", "")[:12],
     }

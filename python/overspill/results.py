@@ -1,5 +1,7 @@
 """Results: runs side by side, their tables as Arrow, their metrics, on disk and back."""
 
+import hashlib
+import json
 import os
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
@@ -173,12 +175,27 @@ def execute(scenario: str | Path, options: Options) -> Results:
     out = None if out is None else Path(out)
     if out is not None:
         store.prepare(out)
-    keep = (lambda run: run) if out is None else (lambda run: store.write_run(out, run))
+
+    def keep(run: RunData) -> RunData:
+        run.summary["config_hash"] = config_hash(loaded["resolved"][run.variant], run.seed)
+        return run if out is None else store.write_run(out, run)
+
     outcome = Runner(plan, options.listener, keep).execute(options.jobs or cores())
     results = Results(facts(plan, loaded, outcome.interrupted), outcome.runs, out)
     if out is not None and results.runs:
         results.save(out)
     return results
+
+
+def config_hash(resolved: Any, seed: int) -> str:
+    """SHA-256 of what was run: the core's version, a variant with every default filled in, and the seed.
+
+    Equal for equal configurations, wherever they come from. Of the files that a scenario names it covers
+    the name only.
+    """
+    made_of = {"overspill": core.version(), "resolved": resolved, "seed": seed}
+    text = json.dumps(made_of, sort_keys=True, separators=(",", ":"), ensure_ascii=False)
+    return hashlib.sha256(text.encode()).hexdigest()
 
 
 def facts(plan: Plan, loaded: dict[str, Any], interrupted: bool) -> dict[str, Any]:

@@ -381,5 +381,4 @@ class Made:
             "wire_bits": wire,
             "drain_ps": 20 * MS,
             "allow_unfinished": self.allow,
-            "config_hash": "0123456789abcdef",
         }

@@ -156,7 +156,7 @@ def test_load_is_payload_and_wire_over_window_and_capacity() -> None:
     assert found["load_wire[of=host]"].value == pytest.approx(0.1)
     # Flows of 1000, 1000, 200 000 and 9000 bytes start in these 10 ms; the last of them is raw.
     assert found["load_payload[of=host]"].value == pytest.approx(211_000 * 8 / (10e-3 * 3e9))
-    assert found["load_payload[traffic=bg]"].value == pytest.approx(0.1 * 200_000 * 8 / 10e-3 / 2e8)
+    assert found["load_asked[traffic=bg]"].value == pytest.approx(0.1 * 200_000 * 8 / 10e-3 / 2e8)
 
 
 def test_queues_are_weighted_by_time_with_the_empty_time_filled_in() -> None:

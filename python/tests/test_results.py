@@ -9,7 +9,9 @@ import pytest
 
 from overspill import BadInput, Results, formats, plots, report, run, store
 from overspill.document import Cell
+from overspill.header import total_text
 from overspill.quantiles import Value
+from overspill.results import config_hash
 
 
 def test_tables_carry_variant_and_seed(three_seeds: Results) -> None:
@@ -41,6 +43,23 @@ def test_the_manifest_has_the_hash_of_every_file(three_seeds: Results) -> None:
     assert manifest["scenario"]["sha256"] == hashlib.sha256(manifest["scenario"]["text"].encode()).hexdigest()
     assert manifest["resolved"]["drop"]["measure"]["drain"] == "20ms"
     assert manifest["seeds"] == [1, 2, 3]
+
+
+def test_a_configuration_has_one_hash_and_every_change_another(three_seeds: Results, scenario: Path) -> None:
+    first = {(one.variant, one.seed): one.summary["config_hash"] for one in three_seeds.runs}
+    assert all(re.fullmatch("[0-9a-f]{64}", digest) for digest in first.values())
+    # The fake core resolves all its variants alike, so that only the seed tells them apart here.
+    assert len(set(first.values())) == 3
+    assert [one.summary["config_hash"] for one in run(scenario, seed=2).runs] == [first["drop", 2]] * 3
+    other = config_hash({"duration": "61ms"}, 1)
+    assert other != config_hash({"duration": "60ms"}, 1) != config_hash({"duration": "60ms"}, 2)
+    assert config_hash({"a": 1, "b": 2}, 1) == config_hash({"b": 2, "a": 1}, 1)
+
+
+def test_memory_in_two_units_is_shown_in_both() -> None:
+    assert total_text({"packets": 400}) == "400 pkt"
+    assert total_text({"packets": 400, "bytes": 50_000}) == "400 pkt + 50 000 B"
+    assert total_text(None) == "unlimited"
 
 
 def contents(folder: Path) -> dict[str, bytes]:
@@ -112,7 +131,8 @@ def test_the_report_shows_table_memory_and_figures(reported: Path) -> None:
         for kind in ("png", "svg", "pdf"):
             assert (reported.parent / f"figures/{name}.{kind}").stat().st_size > 1000
     assert page.count("<svg") == page.count("<figure")
-    assert "FCT p99 (ms)" in page and "bounce queue per port" in page and "0123456789abcdef" in page
+    assert "FCT p99 (ms)" in page and "bounce queue per port" in page
+    assert len(set(re.findall("<code>([0-9a-f]{12})</code>", page))) == 2
 
 
 def test_a_hostile_name_stays_text(tmp_path: Path) -> None:

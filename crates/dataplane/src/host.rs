@@ -1,6 +1,7 @@
 //! A host: a NIC, which is a one-port switch, its stack, and the ends of flows.
 
 use crate::core::{Core, CoreSetup, Step};
+use crate::ends::{Ends, Tally};
 use crate::flows::{FlowTable, GONE, NONE};
 use crate::raw::{RawSetup, RawSource};
 use crate::shelf::Fib;
@@ -24,12 +25,22 @@ pub struct HostSetup {
     pub stack_jitter: Dur,
 }
 
-/// What a host needs to know beyond itself.
-pub struct HostContext<'a> {
+/// One instant at a host: what it needs beyond itself.
+pub struct HostStep<'a, O> {
+    /// The instant.
+    pub now: Time,
     /// The flows of the run.
     pub flows: &'a mut FlowTable,
     /// The transport of all flows.
     pub tcp: &'a TcpConfig,
+    /// The driver.
+    pub out: &'a mut O,
+}
+
+impl<O> HostStep<'_, O> {
+    fn of_nic(&mut self) -> Step<'_, OneWay, O> {
+        Step { now: self.now, fib: &OneWay, out: self.out }
+    }
 }
 
 /// A host.
@@ -45,18 +56,10 @@ pub struct Host {
     receivers: Ends<Receiver>,
     raw: Vec<RawSource>,
     scratch: Vec<Pkt>,
-    received: u64,
-    originated: u64,
-    consumed: u64,
-    strays: u64,
-}
-
-/// The live ends of one kind, and the one timer event that each may have pending.
-#[derive(Clone, Debug)]
-struct Ends<T> {
-    slots: Vec<Option<(FlowId, T)>>,
-    armed: Vec<Time>,
-    free: Vec<u32>,
+    received: Tally,
+    originated: Tally,
+    consumed: Tally,
+    strays: Tally,
 }
 
 /// What a timer of a host is for; packed into the event's index.
@@ -96,37 +99,6 @@ impl Timer {
     }
 }
 
-impl<T> Ends<T> {
-    fn new() -> Ends<T> {
-        Ends { slots: Vec::new(), armed: Vec::new(), free: Vec::new() }
-    }
-    fn add(&mut self, flow: FlowId, end: T) -> u32 {
-        match self.free.pop() {
-            Some(slot) => {
-                self.slots[slot as usize] = Some((flow, end));
-                slot
-            }
-            None => {
-                self.slots.push(Some((flow, end)));
-                self.armed.push(Time::NEVER);
-                (self.slots.len() - 1) as u32
-            }
-        }
-    }
-    fn remove(&mut self, slot: u32) {
-        self.slots[slot as usize] = None;
-        self.free.push(slot);
-    }
-    /// The instant at which an event must be set for `slot`, where the pending one comes too late.
-    #[inline]
-    fn arm(&mut self, slot: u32, deadline: Option<Time>) -> Option<Time> {
-        let armed = &mut self.armed[slot as usize];
-        let at = deadline.filter(|at| *at < *armed)?;
-        *armed = at;
-        Some(at)
-    }
-}
-
 /// The tables of a host: there is one way out.
 struct OneWay;
 
@@ -153,18 +125,18 @@ impl Host {
             receivers: Ends::new(),
             raw: Vec::new(),
             scratch: Vec::new(),
-            received: 0,
-            originated: 0,
-            consumed: 0,
-            strays: 0,
+            received: Tally::default(),
+            originated: Tally::default(),
+            consumed: Tally::default(),
+            strays: Tally::default(),
         }
     }
 
     /// A flow begins here.
-    pub fn start<O: Out>(&mut self, now: Time, flow: FlowId, cx: &mut HostContext, out: &mut O) {
-        let slot = self.senders.add(flow, Sender::new(cx.flows.info(flow), cx.tcp));
-        cx.flows.ends[flow.0 as usize].sender = slot;
-        self.with_sender(now, slot, cx, out, |sender, cx, pkts| sender.start(now, cx.tcp, pkts));
+    pub fn start<O: Out>(&mut self, flow: FlowId, step: &mut HostStep<O>) {
+        let slot = self.senders.add(flow, Sender::new(step.flows.info(flow), step.tcp));
+        step.flows.ends[flow.0 as usize].sender = slot;
+        self.with_sender(slot, step, |sender, step, pkts| sender.start(step.now, step.tcp, pkts));
     }
 
     /// The last call of every step: an idle NIC begins to send.
@@ -190,178 +162,174 @@ impl Host {
 
     /// A frame has arrived.
     #[inline]
-    pub fn arrive<O: Out>(&mut self, now: Time, pkt: &mut Pkt, cx: &mut HostContext, out: &mut O) {
-        self.received += 1;
+    pub fn arrive<O: Out>(&mut self, pkt: &mut Pkt, step: &mut HostStep<O>) {
+        self.received.count(pkt);
         if pkt.head.dst != self.id {
-            self.not_for_me(now, pkt, out);
+            self.not_for_me(pkt, step);
         } else if self.up.is_instant() {
-            self.deliver(now, pkt, cx, out);
-        } else if let Some(at) = self.up.push(now, *pkt, &mut self.stack_rng) {
-            out.timer(Timer::StackUp.index(), at);
+            self.deliver(pkt, step);
+        } else if let Some(at) = self.up.push(step.now, *pkt, &mut self.stack_rng) {
+            step.out.timer(Timer::StackUp.index(), at);
         }
     }
 
-    fn not_for_me<O: Out>(&mut self, now: Time, pkt: &mut Pkt, out: &mut O) {
+    fn not_for_me<O: Out>(&mut self, pkt: &mut Pkt, step: &mut HostStep<O>) {
         if Reinject.wants(&pkt.head, self.id) {
-            self.nic.admit((pkt, NIC), &mut Step { now, fib: &OneWay, out });
+            self.nic.admit((pkt, NIC), &mut step.of_nic());
         } else {
-            self.strays += 1;
-            out.dropped(NIC, pkt, DropReason::NoRoute);
+            self.strays.count(pkt);
+            step.out.dropped(NIC, pkt, DropReason::NoRoute);
         }
     }
 
     /// A timer has run out.
-    pub fn timer<O: Out>(&mut self, now: Time, index: u32, cx: &mut HostContext, out: &mut O) {
+    pub fn timer<O: Out>(&mut self, index: u32, step: &mut HostStep<O>) {
         match Timer::of(index) {
-            Some(Timer::StackUp) => self.stack_up(now, cx, out),
-            Some(Timer::StackDown) => self.stack_down(now, out),
-            Some(Timer::Raw(i)) => self.emit_raw(now, i, out),
-            Some(Timer::Sender(slot)) => self.sender_timer(now, slot, cx, out),
-            Some(Timer::Receiver(slot)) => self.receiver_timer(now, slot, cx, out),
+            Some(Timer::StackUp) => self.stack_up(step),
+            Some(Timer::StackDown) => self.stack_down(step),
+            Some(Timer::Raw(i)) => self.emit_raw(i, step),
+            Some(Timer::Sender(slot)) => self.sender_timer(slot, step),
+            Some(Timer::Receiver(slot)) => self.receiver_timer(slot, step),
             None => {}
         }
     }
 
-    fn stack_up<O: Out>(&mut self, now: Time, cx: &mut HostContext, out: &mut O) {
-        while let Some(pkt) = self.up.pop(now) {
-            self.deliver(now, &pkt, cx, out);
+    fn stack_up<O: Out>(&mut self, step: &mut HostStep<O>) {
+        while let Some(pkt) = self.up.pop(step.now) {
+            self.deliver(&pkt, step);
         }
-        self.up.next().into_iter().for_each(|at| out.timer(Timer::StackUp.index(), at));
+        self.up.next().into_iter().for_each(|at| step.out.timer(Timer::StackUp.index(), at));
     }
 
-    fn stack_down<O: Out>(&mut self, now: Time, out: &mut O) {
-        while let Some(mut pkt) = self.down.pop(now) {
-            self.nic.admit((&mut pkt, NIC), &mut Step { now, fib: &OneWay, out });
+    fn stack_down<O: Out>(&mut self, step: &mut HostStep<O>) {
+        while let Some(mut pkt) = self.down.pop(step.now) {
+            self.nic.admit((&mut pkt, NIC), &mut step.of_nic());
         }
-        self.down.next().into_iter().for_each(|at| out.timer(Timer::StackDown.index(), at));
+        self.down.next().into_iter().for_each(|at| step.out.timer(Timer::StackDown.index(), at));
     }
 
-    fn emit_raw<O: Out>(&mut self, now: Time, i: u32, out: &mut O) {
+    fn emit_raw<O: Out>(&mut self, i: u32, step: &mut HostStep<O>) {
         let framing = self.framing;
         let source = &mut self.raw[i as usize];
-        let mut pkt = source.emit(now, &framing);
+        let mut pkt = source.emit(step.now, &framing);
         if let Some(at) = source.next() {
-            out.timer(Timer::Raw(i).index(), at);
+            step.out.timer(Timer::Raw(i).index(), at);
         }
-        self.emit(now, &mut pkt, out);
+        self.emit(&mut pkt, step);
     }
 
-    fn sender_timer<O: Out>(&mut self, now: Time, slot: u32, cx: &mut HostContext, out: &mut O) {
-        if self.senders.armed[slot as usize] != now {
+    fn sender_timer<O: Out>(&mut self, slot: u32, step: &mut HostStep<O>) {
+        if self.senders.armed[slot as usize] != step.now {
             return;
         }
         self.senders.armed[slot as usize] = Time::NEVER;
-        self.with_sender(now, slot, cx, out, |sender, cx, pkts| {
-            if sender.deadline().is_some_and(|at| at <= now) {
-                sender.timer(now, cx.tcp, pkts);
+        self.with_sender(slot, step, |sender, step, pkts| {
+            if sender.deadline().is_some_and(|at| at <= step.now) {
+                sender.timer(step.now, step.tcp, pkts);
             }
         });
     }
 
-    fn receiver_timer<O: Out>(&mut self, now: Time, slot: u32, cx: &mut HostContext, out: &mut O) {
-        if self.receivers.armed[slot as usize] != now {
+    fn receiver_timer<O: Out>(&mut self, slot: u32, step: &mut HostStep<O>) {
+        if self.receivers.armed[slot as usize] != step.now {
             return;
         }
         self.receivers.armed[slot as usize] = Time::NEVER;
-        self.with_receiver(now, slot, cx, out, |receiver, cx, pkts| {
-            if receiver.deadline().is_some_and(|at| at <= now) {
-                receiver.timer(now, cx.tcp, pkts);
+        self.with_receiver(slot, step, |receiver, step, pkts| {
+            if receiver.deadline().is_some_and(|at| at <= step.now) {
+                receiver.timer(step.now, step.tcp, pkts);
             }
         });
     }
 
     #[inline]
-    fn deliver<O: Out>(&mut self, now: Time, pkt: &Pkt, cx: &mut HostContext, out: &mut O) {
-        self.consumed += 1;
-        out.delivered(pkt);
+    fn deliver<O: Out>(&mut self, pkt: &Pkt, step: &mut HostStep<O>) {
+        self.consumed.count(pkt);
+        step.out.delivered(pkt);
         let flow = pkt.head.flow;
-        let ends = cx.flows.ends[flow.0 as usize];
+        let ends = step.flows.ends[flow.0 as usize];
         if ends.raw {
-            cx.flows.ends[flow.0 as usize].raw_received += u64::from(pkt.payload);
+            step.flows.ends[flow.0 as usize].raw_received += u64::from(pkt.payload);
         } else if pkt.head.flags.has(Flags::REVERSE) {
             if ends.sender < GONE {
-                self.with_sender(now, ends.sender, cx, out, |s, cx, pkts| s.receive(now, pkt, cx.tcp, pkts));
+                self.with_sender(ends.sender, step, |s, step, pkts| s.receive(step.now, pkt, step.tcp, pkts));
             }
         } else if ends.receiver == GONE {
-            cx.flows.ends[flow.0 as usize].replies += 1;
-            let reply = ack_of_finished(cx.flows.info(flow), pkt, ends.replies, cx.tcp);
-            self.emit(now, &mut Pkt { sent: now, ..reply }, out);
+            step.flows.ends[flow.0 as usize].replies += 1;
+            let reply = ack_of_finished(step.flows.info(flow), pkt, ends.replies, step.tcp);
+            self.emit(&mut Pkt { sent: step.now, ..reply }, step);
         } else {
-            let slot = if ends.receiver == NONE { self.open(flow, cx) } else { ends.receiver };
-            self.with_receiver(now, slot, cx, out, |r, cx, pkts| r.receive(now, pkt, cx.tcp, pkts));
+            let slot = if ends.receiver == NONE { self.open(flow, step) } else { ends.receiver };
+            self.with_receiver(slot, step, |r, step, pkts| r.receive(step.now, pkt, step.tcp, pkts));
         }
     }
 
-    fn open(&mut self, flow: FlowId, cx: &mut HostContext) -> u32 {
-        let slot = self.receivers.add(flow, Receiver::new(cx.flows.info(flow), cx.tcp));
-        cx.flows.ends[flow.0 as usize].receiver = slot;
+    fn open<O>(&mut self, flow: FlowId, step: &mut HostStep<O>) -> u32 {
+        let slot = self.receivers.add(flow, Receiver::new(step.flows.info(flow), step.tcp));
+        step.flows.ends[flow.0 as usize].receiver = slot;
         slot
     }
 
     #[inline]
     fn with_sender<O: Out>(
         &mut self,
-        now: Time,
         slot: u32,
-        cx: &mut HostContext,
-        out: &mut O,
-        act: impl FnOnce(&mut Sender, &mut HostContext, &mut Vec<Pkt>),
+        step: &mut HostStep<O>,
+        act: impl FnOnce(&mut Sender, &mut HostStep<O>, &mut Vec<Pkt>),
     ) {
         let Some((flow, sender)) = &mut self.senders.slots[slot as usize] else { return };
-        act(sender, cx, &mut self.scratch);
+        act(sender, step, &mut self.scratch);
         let (flow, deadline) = (*flow, sender.deadline());
         if sender.done() {
-            out.flow_acked(flow, &sender.stats());
-            cx.flows.ends[flow.0 as usize].sender = GONE;
+            step.out.flow_acked(flow, &sender.stats());
+            step.flows.ends[flow.0 as usize].sender = GONE;
             self.senders.remove(slot);
         } else if let Some(at) = self.senders.arm(slot, deadline) {
-            out.timer(Timer::Sender(slot).index(), at);
+            step.out.timer(Timer::Sender(slot).index(), at);
         }
-        self.emit_all(now, out);
+        self.emit_all(step);
     }
 
     #[inline]
     fn with_receiver<O: Out>(
         &mut self,
-        now: Time,
         slot: u32,
-        cx: &mut HostContext,
-        out: &mut O,
-        act: impl FnOnce(&mut Receiver, &mut HostContext, &mut Vec<Pkt>),
+        step: &mut HostStep<O>,
+        act: impl FnOnce(&mut Receiver, &mut HostStep<O>, &mut Vec<Pkt>),
     ) {
         let Some((flow, receiver)) = &mut self.receivers.slots[slot as usize] else { return };
         let before = receiver.complete();
-        act(receiver, cx, &mut self.scratch);
+        act(receiver, step, &mut self.scratch);
         let (flow, deadline) = (*flow, receiver.deadline());
         if receiver.complete() && !before {
-            out.flow_received(flow);
+            step.out.flow_received(flow);
         }
         if receiver.complete() && deadline.is_none() {
-            let ends = &mut cx.flows.ends[flow.0 as usize];
+            let ends = &mut step.flows.ends[flow.0 as usize];
             ends.receiver = GONE;
             ends.replies = receiver.stats().acks;
             self.receivers.remove(slot);
         } else if let Some(at) = self.receivers.arm(slot, deadline) {
-            out.timer(Timer::Receiver(slot).index(), at);
+            step.out.timer(Timer::Receiver(slot).index(), at);
         }
-        self.emit_all(now, out);
+        self.emit_all(step);
     }
 
     #[inline]
-    fn emit_all<O: Out>(&mut self, now: Time, out: &mut O) {
+    fn emit_all<O: Out>(&mut self, step: &mut HostStep<O>) {
         let mut pkts = std::mem::take(&mut self.scratch);
-        pkts.iter_mut().for_each(|pkt| self.emit(now, pkt, out));
+        pkts.iter_mut().for_each(|pkt| self.emit(pkt, step));
         pkts.clear();
         self.scratch = pkts;
     }
 
     #[inline]
-    fn emit<O: Out>(&mut self, now: Time, pkt: &mut Pkt, out: &mut O) {
-        self.originated += 1;
+    fn emit<O: Out>(&mut self, pkt: &mut Pkt, step: &mut HostStep<O>) {
+        self.originated.count(pkt);
         if self.down.is_instant() {
-            self.nic.admit((pkt, NIC), &mut Step { now, fib: &OneWay, out });
-        } else if let Some(at) = self.down.push(now, *pkt, &mut self.stack_rng) {
-            out.timer(Timer::StackDown.index(), at);
+            self.nic.admit((pkt, NIC), &mut step.of_nic());
+        } else if let Some(at) = self.down.push(step.now, *pkt, &mut self.stack_rng) {
+            step.out.timer(Timer::StackDown.index(), at);
         }
     }
 
@@ -383,27 +351,33 @@ impl Host {
     }
     /// Packets that its transports have made.
     pub fn originated(&self) -> u64 {
-        self.originated
+        self.originated.packets
     }
     /// Packets that have reached its transports.
     pub fn consumed(&self) -> u64 {
-        self.consumed
+        self.consumed.packets
     }
     /// Frames that came in.
     pub fn received(&self) -> u64 {
-        self.received
+        self.received.packets
     }
     /// Frames that came in, were for somebody else and could not go back.
     pub fn strays(&self) -> u64 {
-        self.strays
+        self.strays.packets
     }
 
-    /// Checks `received + originated = sent + consumed + dropped + held + queued`, in packets.
+    /// Checks `received + originated = sent + consumed + dropped + held + queued`, in packets and in
+    /// bytes.
     pub fn conserves(&self) -> bool {
         let port = &self.nic.ports()[0];
-        let dropped = port.counts.dropped.iter().sum::<u64>() + self.strays;
-        let held = (self.up.len() + self.down.len()) as u64;
-        let queued = u64::from(port.waiting());
-        self.received + self.originated == port.counts.sent + self.consumed + dropped + held + queued && port.balanced()
+        let counts = &port.counts;
+        let held = [&self.up, &self.down];
+        let dropped = counts.dropped.iter().sum::<u64>() + self.strays.packets;
+        let packets = counts.sent + self.consumed.packets + dropped + u64::from(port.waiting());
+        let bytes =
+            counts.sent_bytes + self.consumed.bytes + counts.dropped_bytes + self.strays.bytes + port.waiting_bytes();
+        self.received.packets + self.originated.packets == packets + held.map(Stack::len).iter().sum::<u64>()
+            && self.received.bytes + self.originated.bytes == bytes + held.map(Stack::bytes).iter().sum::<u64>()
+            && port.balanced()
     }
 }

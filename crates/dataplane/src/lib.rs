@@ -6,6 +6,7 @@
 
 mod arena;
 mod core;
+mod ends;
 mod flows;
 mod host;
 mod out;
@@ -19,7 +20,7 @@ pub mod transport;
 
 pub use crate::core::{Core, CoreSetup, PortSetup};
 pub use flows::{FlowTable, NewFlow};
-pub use host::{FLOW_START, Host, HostContext, HostSetup};
+pub use host::{FLOW_START, Host, HostSetup, HostStep};
 pub use out::Out;
 pub use packet::{Framing, NO_EXT, Pkt};
 pub use port::{Port, PortCounts};

@@ -39,7 +39,10 @@ impl Stack {
     pub(crate) fn next(&self) -> Option<Time> {
         self.waiting.front().map(|(at, _)| *at)
     }
-    pub(crate) fn len(&self) -> usize {
-        self.waiting.len()
+    pub(crate) fn len(&self) -> u64 {
+        self.waiting.len() as u64
+    }
+    pub(crate) fn bytes(&self) -> u64 {
+        self.waiting.iter().map(|(_, pkt)| u64::from(pkt.head.size)).sum()
     }
 }

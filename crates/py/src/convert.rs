@@ -3,17 +3,18 @@
 use pyo3::prelude::*;
 use pyo3::types::{PyBytes, PyDict};
 use scenario::Scenario;
-use scenario::memory::switch_memory;
+use scenario::memory::{Memory, switch_memory};
 use serde_json::{Value, json};
 use sim::{Column, Results, Stop};
-use units::Amount;
 
-fn amount_json(amount: Option<Amount>) -> Value {
-    match amount {
-        None => Value::Null,
-        Some(Amount::Packets(n)) => json!({ "packets": n }),
-        Some(Amount::Bytes(n)) => json!({ "bytes": n }),
-    }
+/// The unit and amount of each part; a switch whose buffer and bounce queues count differently has
+/// two.
+fn total_json(total: Option<Memory>) -> Value {
+    let parts = |total: Memory| {
+        let parts = [("packets", total.packets), ("bytes", total.bytes)];
+        parts.into_iter().filter_map(|(unit, n)| Some((unit.to_string(), json!(n?)))).collect()
+    };
+    total.map_or(Value::Null, |total| Value::Object(parts(total)))
 }
 
 /// The memory of a variant's switches.
@@ -25,7 +26,7 @@ pub(crate) fn memory_json(scenario: &Scenario) -> Value {
             "ports": g.ports,
             "buffer": g.buffer.map(|a| a.to_string()),
             "bounce": g.bounce.map(|a| a.to_string()),
-            "total": amount_json(g.total()),
+            "total": total_json(g.total()),
         })
     };
     json!({ "switches": switch_memory(scenario).iter().map(group).collect::<Vec<_>>() })
@@ -35,10 +36,16 @@ pub(crate) fn memory_json(scenario: &Scenario) -> Value {
 pub(crate) fn summary_json(scenario: &Scenario, seed: u64, results: &Results) -> Value {
     let node = |(i, n): (usize, &scenario::topology::Node)| json!({ "name": n.name, "tier": n.tier, "host": (i as u32) < scenario.topology.hosts });
     let traffic = |t: &scenario::traffic::Traffic| {
-        let offered = t
-            .offered()
-            .map(|o| json!({ "fraction": o.fraction, "of": o.of.name(), "bytes": o.bytes.name(), "bps": o.bps }));
-        json!({ "name": t.name, "offered": offered })
+        let offered = t.offered().map(|o| {
+            json!({
+                "fraction": o.fraction,
+                "of": o.of.name(),
+                "bytes": o.bytes.name(),
+                "bps": o.bps,
+                "payload_bps": o.payload_bps,
+            })
+        });
+        json!({ "name": t.name, "kind": t.kind, "offered": offered })
     };
     let stop = match results.progress.stop {
         Some(Stop::Done) => "done",
@@ -46,6 +53,8 @@ pub(crate) fn summary_json(scenario: &Scenario, seed: u64, results: &Results) ->
         Some(Stop::MaxEvents) => "max_events",
         None => "abandoned",
     };
+    let carried = results.carried.iter();
+    let carried = carried.map(|c| (c.of.name().to_string(), json!({ "bits": c.bits, "capacity_bps": c.capacity_bps })));
     json!({
         "variant": scenario.variant,
         "seed": seed,
@@ -60,6 +69,7 @@ pub(crate) fn summary_json(scenario: &Scenario, seed: u64, results: &Results) ->
         "events": results.progress.events,
         "hops": results.progress.hops,
         "conserved": results.conserved,
+        "wire_bits": carried.collect::<serde_json::Map<_, _>>(),
         "flows": {
             "started": results.progress.started - results.raw,
             "completed": results.progress.completed,

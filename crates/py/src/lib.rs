@@ -9,6 +9,7 @@ use pyo3::types::PyDict;
 use scenario::load::{Loaded, Source, load as load_scenario};
 use sim::{Options, Recorder, World, build};
 use std::path::Path;
+use units::Time;
 
 pyo3::create_exception!(_core, ScenarioError, PyValueError, "A scenario that cannot be run; args[0] lists why.");
 
@@ -86,14 +87,16 @@ impl Run {
         Ok(Run { scenario, seed, world })
     }
 
-    /// Goes on for about so many events, with the interpreter free for others.
+    /// Goes on for about so many events, with the interpreter free for others. `end_ps` is when the
+    /// run ends as planned: the duration, and once that is over the end of the drain, before which
+    /// it ends as soon as every flow that counts has finished.
     fn advance<'py>(&mut self, py: Python<'py>, max_events: u64) -> PyResult<Bound<'py, PyDict>> {
         let world = &mut self.world;
         let progress = py.detach(|| world.advance(max_events));
         let answer = PyDict::new(py);
         answer.set_item("done", progress.stop.is_some())?;
         answer.set_item("time_ps", progress.now.0)?;
-        answer.set_item("end_ps", self.scenario.duration.0)?;
+        answer.set_item("end_ps", self.horizon(progress.now).0)?;
         answer.set_item("events", progress.events)?;
         answer.set_item("hops", progress.hops)?;
         answer.set_item("flows_started", progress.started)?;
@@ -112,6 +115,13 @@ impl Run {
         answer.set_item("summary", summary_json(&self.scenario, self.seed, &results).to_string())?;
         answer.set_item("tables", tables(py, &results)?)?;
         Ok(answer)
+    }
+}
+
+impl Run {
+    fn horizon(&self, now: Time) -> Time {
+        let duration = Time(self.scenario.duration.0);
+        if now <= duration { duration } else { duration.saturating_add(self.scenario.measure.drain) }
     }
 }
 

@@ -20,16 +20,30 @@ pub struct SwitchMemory {
     pub bounce: Option<Amount>,
 }
 
-impl SwitchMemory {
-    /// All the memory of one of these switches; `None` is endless, or of two units.
-    pub fn total(&self) -> Option<Amount> {
-        let ports = u64::from(self.ports);
-        match (self.buffer?, self.bounce) {
-            (buffer, None) => Some(buffer),
-            (Amount::Packets(a), Some(Amount::Packets(b))) => Some(Amount::Packets(a + b * ports)),
-            (Amount::Bytes(a), Some(Amount::Bytes(b))) => Some(Amount::Bytes(a + b * ports)),
-            _ => None,
+/// Memory counted in packets, in bytes, or some of it in each: the two do not add up.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Memory {
+    /// The part that counts packets.
+    pub packets: Option<u64>,
+    /// The part that counts bytes.
+    pub bytes: Option<u64>,
+}
+
+impl Memory {
+    fn with(self, amount: Amount, times: u64) -> Memory {
+        let more = |part: Option<u64>, n: u64| Some(part.unwrap_or(0).saturating_add(n.saturating_mul(times)));
+        match amount {
+            Amount::Packets(n) => Memory { packets: more(self.packets, n), ..self },
+            Amount::Bytes(n) => Memory { bytes: more(self.bytes, n), ..self },
         }
+    }
+}
+
+impl SwitchMemory {
+    /// All the memory of one of these switches; `None` is endless.
+    pub fn total(&self) -> Option<Memory> {
+        let total = Memory::default().with(self.buffer?, 1);
+        Some(self.bounce.map_or(total, |each| total.with(each, u64::from(self.ports))))
     }
 }
 
@@ -54,4 +68,28 @@ pub fn switch_memory(scenario: &Scenario) -> Vec<SwitchMemory> {
         }
     }
     groups
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn total(buffer: Option<Amount>, bounce: Option<Amount>) -> Option<Memory> {
+        SwitchMemory { tier: "leaf".into(), count: 2, ports: 4, buffer, bounce }.total()
+    }
+
+    #[test]
+    fn a_buffer_and_bounce_queues_of_one_unit_add_up() {
+        let packets = total(Some(Amount::Packets(400)), Some(Amount::Packets(50)));
+        assert_eq!(packets, Some(Memory { packets: Some(600), bytes: None }));
+        let bytes = total(Some(Amount::Bytes(9000)), Some(Amount::Bytes(250)));
+        assert_eq!(bytes, Some(Memory { packets: None, bytes: Some(10_000) }));
+    }
+
+    #[test]
+    fn a_buffer_in_packets_with_bounce_queues_in_bytes_is_not_endless() {
+        let mixed = total(Some(Amount::Packets(400)), Some(Amount::Bytes(12_500)));
+        assert_eq!(mixed, Some(Memory { packets: Some(400), bytes: Some(50_000) }));
+        assert_eq!(total(None, Some(Amount::Packets(50))), None);
+    }
 }

@@ -182,6 +182,7 @@ pub fn build<P: Probe>(scenario: &Scenario, seed: u64, options: Options, probe: 
         hops: 0,
         stop: None,
         baseline: None,
+        baseline_end: None,
         arrivals: Vec::new(),
     };
     add_raw_sources(scenario, seed, &mut world);

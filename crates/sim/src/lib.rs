@@ -9,7 +9,7 @@ mod results;
 mod world;
 
 pub use build::{BuildError, Options, build};
-pub use probe::Probe;
+pub use probe::{Probe, Spot};
 pub use recorder::Recorder;
-pub use results::{Column, Results, Table};
+pub use results::{Carried, Column, Results, Table};
 pub use world::{FlowRecord, Progress, SenderCounts, Stop, World};

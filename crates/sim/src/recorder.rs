@@ -73,6 +73,27 @@ pub struct Recorder {
     /// By [`Metric`], then ACKs and data.
     pub(crate) histograms: [[Histogram; 2]; 4],
     pub(crate) packets: Vec<PacketEnd>,
+    pub(crate) crossed: Crossed,
+    closed: bool,
+}
+
+/// What hosts of the second half got from hosts of the first inside the measurement window: frames,
+/// and their bytes without preamble and gap.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(crate) struct Crossed {
+    pub(crate) frames: u64,
+    pub(crate) bytes: u64,
+}
+
+impl Crossed {
+    #[inline]
+    fn count(&mut self, scope: &Scope, now: Time, pkt: &Pkt) {
+        let half = scope.hosts / 2;
+        if now >= scope.from && now < scope.to && pkt.head.src.0 < half && pkt.head.dst.0 >= half {
+            self.frames += 1;
+            self.bytes += u64::from(pkt.head.size);
+        }
+    }
 }
 
 impl Recorder {
@@ -100,6 +121,8 @@ impl Recorder {
             activity: vec![Vec::new(); nodes],
             histograms: Default::default(),
             packets: Vec::new(),
+            closed: false,
+            crossed: Crossed::default(),
         }
     }
 
@@ -116,8 +139,11 @@ impl Recorder {
         self.queues.get_mut(at.port.checked_sub(self.scope.hosts)? as usize)
     }
 
-    /// The run has ended: what is open is closed.
+    /// The run has ended: what is open is closed, once.
     pub(crate) fn close(&mut self, now: Time) {
+        if std::mem::replace(&mut self.closed, true) {
+            return;
+        }
         let scope = self.scope;
         self.queues.iter_mut().for_each(|queue| queue.close(&scope, now));
     }
@@ -158,6 +184,7 @@ impl Probe for Recorder {
         if self.scope.packets {
             self.packets.push(PacketEnd { pkt: *pkt, at: at.now, node: at.node, fate: 0 });
         }
+        self.crossed.count(&self.scope, at.now, pkt);
         if pkt.sent < self.scope.from {
             return;
         }

@@ -3,8 +3,9 @@
 use crate::link::Wires;
 use crate::probe::{Probe, Spot};
 use crate::queue::{EventQueue, Key, Phase};
+use crate::results::Books;
 use dataplane::transport::{SenderStats, TcpConfig};
-use dataplane::{FLOW_START, FlowTable, Host, HostContext, NewFlow, Out, Pkt, PortCounts, Switch};
+use dataplane::{FLOW_START, FlowTable, Host, HostStep, NewFlow, Out, Pkt, PortCounts, Switch};
 use mech::overflow::DropReason;
 use mech::routing::Hop;
 use mech::{FlowId, HostId, PortId};
@@ -135,8 +136,10 @@ pub struct World<P: Probe> {
     pub(crate) events: u64,
     pub(crate) hops: u64,
     pub(crate) stop: Option<Stop>,
-    /// Port counts at the start of the measurement window, where that is not the start of the run.
-    pub(crate) baseline: Option<Vec<PortCounts>>,
+    /// The books at the start of the measurement window, where that is not the start of the run.
+    pub(crate) baseline: Option<Books>,
+    /// The books at the end of the measurement window, once it is over.
+    pub(crate) baseline_end: Option<Books>,
     pub(crate) arrivals: Vec<Pkt>,
 }
 
@@ -256,6 +259,11 @@ impl<P: Probe> World<P> {
         self.progress()
     }
 
+    /// The listener.
+    pub fn probe(&self) -> &P {
+        &self.board.probe
+    }
+
     /// How far the run is.
     pub fn progress(&self) -> Progress {
         Progress {
@@ -275,7 +283,10 @@ impl<P: Probe> World<P> {
             return;
         };
         if key.time() >= self.schedule.from && self.baseline.is_none() && self.schedule.from > Time::ZERO {
-            self.baseline = Some(self.port_counts(self.schedule.from));
+            self.baseline = Some(self.books_before(self.schedule.from));
+        }
+        if key.time() >= self.schedule.to && self.baseline_end.is_none() {
+            self.baseline_end = Some(self.books_before(self.schedule.to));
         }
         if key.time() >= self.schedule.duration && self.is_over(key.time()) {
             self.board.queue.push(key);
@@ -348,16 +359,13 @@ impl<P: Probe> World<P> {
                 event = self.board.queue.pop_if_same_step(first);
                 continue;
             }
-            let mut driver = self.board.driver(first.node(), now);
-            let mut cx = HostContext { flows: &mut self.flows, tcp: &self.tcp };
-            match key.phase() {
-                Phase::Ended => self.hosts[h].ended(now, &mut driver),
-                Phase::Timer => self.hosts[h].timer(now, key.index(), &mut cx, &mut driver),
-                Phase::Arrival => {
-                    if let Some(mut pkt) = pkt {
-                        self.hosts[h].arrive(now, &mut pkt, &mut cx, &mut driver);
-                    }
-                }
+            let out = &mut self.board.driver(first.node(), now);
+            let mut step = HostStep { now, flows: &mut self.flows, tcp: &self.tcp, out };
+            match (key.phase(), pkt) {
+                (Phase::Ended, _) => self.hosts[h].ended(now, step.out),
+                (Phase::Timer, _) => self.hosts[h].timer(key.index(), &mut step),
+                (Phase::Arrival, Some(mut pkt)) => self.hosts[h].arrive(&mut pkt, &mut step),
+                (Phase::Arrival, None) => {}
             }
             event = self.board.queue.pop_if_same_step(first);
         }
@@ -381,9 +389,9 @@ impl<P: Probe> World<P> {
                 sender: SenderCounts::default(),
             });
             self.board.open += u64::from(measured);
-            let mut driver = self.board.driver(h as u32, self.now);
-            let mut cx = HostContext { flows: &mut self.flows, tcp: &self.tcp };
-            self.hosts[h].start(self.now, flow, &mut cx, &mut driver);
+            let out = &mut self.board.driver(h as u32, self.now);
+            let mut step = HostStep { now: self.now, flows: &mut self.flows, tcp: &self.tcp, out };
+            self.hosts[h].start(flow, &mut step);
         }
         self.plan_next_flow();
     }

@@ -129,7 +129,13 @@ impl Incast {
             Pace::Poisson(gap) => gap,
         };
         let bps = self.senders as f64 * self.bytes as f64 * 8.0 * 1e12 / gap;
-        Some(Offered { fraction: bps / self.hosts_rate, of: LoadOf::Host, bytes: LoadBytes::Payload, bps })
+        Some(Offered {
+            fraction: bps / self.hosts_rate,
+            of: LoadOf::Host,
+            bytes: LoadBytes::Payload,
+            bps,
+            payload_bps: bps,
+        })
     }
 
     pub fn queries(&self, hosts: u32, (times, draws): (Stream, Stream)) -> Queries {

@@ -34,9 +34,14 @@ pub struct Offered {
     /// The bits per second, in these bytes, that all hosts together send for it. What was achieved
     /// is `fraction` times the bits per second that flows have brought over this.
     pub bps: f64,
+    /// The same in payload bits per second.
+    pub payload_bps: f64,
 }
 
 impl LoadOf {
+    /// Every capacity.
+    pub const ALL: [LoadOf; 3] = [LoadOf::Host, LoadOf::TorUplink, LoadOf::Bisection];
+
     /// As a scenario names it.
     pub const fn name(self) -> &'static str {
         match self {
@@ -57,8 +62,8 @@ impl LoadBytes {
     }
 }
 
-/// The capacity, in bits per second, that a load is a fraction of.
-pub(super) fn capacity(net: &Topology, of: LoadOf) -> f64 {
+/// The capacity, in bits per second, that a load is a fraction of; 0 where the network has none.
+pub fn capacity(net: &Topology, of: LoadOf) -> f64 {
     let nodes = net.nodes.iter().enumerate();
     match of {
         LoadOf::Host => nodes.take(net.hosts as usize).map(|(_, host)| host.ports[0].rate.as_f64()).sum(),

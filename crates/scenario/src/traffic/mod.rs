@@ -12,7 +12,7 @@ mod tables;
 mod trace;
 
 pub use flows::Flows;
-pub use load::{LoadBytes, LoadOf, Offered};
+pub use load::{LoadBytes, LoadOf, Offered, capacity};
 pub use raw::RawSpec;
 pub use sizes::Sizes;
 
@@ -48,6 +48,8 @@ pub struct Context<'a> {
 pub struct Traffic {
     /// Its name.
     pub name: String,
+    /// Its kind, as a scenario names it.
+    pub kind: &'static str,
     class: u8,
     jitter: Dur,
     source: Source,
@@ -89,10 +91,10 @@ impl Traffic {
     /// A [`Fault`] for each parameter that does not fit the others, the network or the duration,
     /// and for each line of a file that cannot be.
     pub fn build(name: &str, kind: &str, values: &Values, ctx: &Context) -> Result<Traffic, Vec<Fault>> {
-        if !SPECS.iter().any(|spec| spec.kind == kind) {
+        let Some(spec) = SPECS.iter().find(|spec| spec.kind == kind) else {
             let kinds: Vec<_> = SPECS.iter().map(|spec| format!("`{}`", spec.kind)).collect();
             return Err(vec![common::fault("kind", format!("`{kind}`"), kinds.join(", "))]);
-        }
+        };
         if ctx.topology.hosts < 2 {
             let found = format!("a network of {} hosts", ctx.topology.hosts);
             return Err(vec![common::fault("kind", found, "at least two hosts")]);
@@ -105,7 +107,7 @@ impl Traffic {
             _ => Source::Raw(raw::Raw::build(kind, values, ctx)?),
         };
         let (class, jitter) = (values.count("class") as u8, values.time("jitter"));
-        Ok(Traffic { name: name.into(), class, jitter, source })
+        Ok(Traffic { name: name.into(), kind: spec.kind, class, jitter, source })
     }
 
     /// The traffic class of all its packets, 0 to 7.

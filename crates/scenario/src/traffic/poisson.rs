@@ -151,7 +151,7 @@ fn pace(values: &Values, ctx: &Context, sizes: &Sizes) -> Result<(Gap, Offered),
         let gap = values.time("interarrival").0 as f64;
         let bps = f64::from(ctx.topology.hosts) * sizes.mean() * 8.0 * 1e12 / gap;
         let (of, bytes) = (LoadOf::Host, LoadBytes::Payload);
-        return Ok((Gap::Same(gap), Offered { fraction: bps / all_hosts, of, bytes, bps }));
+        return Ok((Gap::Same(gap), Offered { fraction: bps / all_hosts, of, bytes, bps, payload_bps: bps }));
     }
     let of = match values.word("load.of") {
         "tor_uplink" => LoadOf::TorUplink,
@@ -167,7 +167,8 @@ fn pace(values: &Values, ctx: &Context, sizes: &Sizes) -> Result<(Gap, Offered),
         vec![fault("load.of", format!("`{}`", of.name()), "a capacity that this network has and its traffic crosses")]
     })?;
     let gap = Gap::OverRate(mean * 8.0 * 1e12 / share);
-    Ok((gap, Offered { fraction, of, bytes, bps: share * all_hosts }))
+    let bps = share * all_hosts;
+    Ok((gap, Offered { fraction, of, bytes, bps, payload_bps: bps * sizes.mean() / mean }))
 }
 
 /// The flows of one host. Each takes the same number of draws, so that a host's starts and sizes

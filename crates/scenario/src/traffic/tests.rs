@@ -178,6 +178,24 @@ fn a_poisson_load_is_achieved_within_statistical_bounds() {
 }
 
 #[test]
+fn a_load_in_wire_bytes_is_told_in_payload_bytes_too() {
+    let net = star(10);
+    let given = [("sizes", "imc10"), ("load.fraction", "0.5"), ("load.bytes", "wire")];
+    let (traffic, _) = entry(&net, "poisson", &given).unwrap();
+    let offered = traffic.offered().unwrap();
+    assert_eq!(traffic.kind, "poisson");
+    // Whole segments of 1460 B take 1538 B; most flows end in a shorter one, which costs more.
+    let ratio = offered.payload_bps / offered.bps;
+    assert!(ratio < 1460.0 / 1538.0 && ratio > 0.85, "{ratio}");
+    let all: Vec<_> = traffic.flows(0, &net, 7, Time(Dur::s(1).0)).collect();
+    let error = bits(&all) / offered.payload_bps - 1.0;
+    assert!(error.abs() < 4.0 * 3.2 / (all.len() as f64).sqrt(), "{error} of {}", all.len());
+    let (payload, _) = entry(&net, "poisson", &given[..2]).unwrap();
+    let payload = payload.offered().unwrap();
+    assert_eq!(payload.payload_bps, payload.bps);
+}
+
+#[test]
 fn an_interarrival_time_gives_its_number_of_flows_and_a_load_beyond_the_links_is_noted() {
     let net = star(10);
     let given = [("sizes", "hadoop"), ("interarrival", "1ms")];

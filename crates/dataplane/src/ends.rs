@@ -1,0 +1,59 @@
+//! What a host keeps of the flows that end at it: their live ends, and tallies of packets.
+
+use crate::Pkt;
+use mech::FlowId;
+use units::Time;
+
+/// The live ends of one kind, and the one timer event that each may have pending.
+#[derive(Clone, Debug)]
+pub(crate) struct Ends<T> {
+    pub(crate) slots: Vec<Option<(FlowId, T)>>,
+    pub(crate) armed: Vec<Time>,
+    free: Vec<u32>,
+}
+
+impl<T> Ends<T> {
+    pub(crate) fn new() -> Ends<T> {
+        Ends { slots: Vec::new(), armed: Vec::new(), free: Vec::new() }
+    }
+    pub(crate) fn add(&mut self, flow: FlowId, end: T) -> u32 {
+        match self.free.pop() {
+            Some(slot) => {
+                self.slots[slot as usize] = Some((flow, end));
+                slot
+            }
+            None => {
+                self.slots.push(Some((flow, end)));
+                self.armed.push(Time::NEVER);
+                (self.slots.len() - 1) as u32
+            }
+        }
+    }
+    pub(crate) fn remove(&mut self, slot: u32) {
+        self.slots[slot as usize] = None;
+        self.free.push(slot);
+    }
+    /// The instant at which an event must be set for `slot`, where the pending one comes too late.
+    #[inline]
+    pub(crate) fn arm(&mut self, slot: u32, deadline: Option<Time>) -> Option<Time> {
+        let armed = &mut self.armed[slot as usize];
+        let at = deadline.filter(|at| *at < *armed)?;
+        *armed = at;
+        Some(at)
+    }
+}
+
+/// Packets, and the bytes of their frames without preamble and gap.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(crate) struct Tally {
+    pub(crate) packets: u64,
+    pub(crate) bytes: u64,
+}
+
+impl Tally {
+    #[inline]
+    pub(crate) fn count(&mut self, pkt: &Pkt) {
+        self.packets += 1;
+        self.bytes += u64::from(pkt.head.size);
+    }
+}

@@ -1,0 +1,70 @@
+//! What became of every flow.
+
+use super::{Column, Table, column, named};
+use crate::recorder::Recorder;
+use crate::world::{SenderCounts, World};
+use mech::routing::Hop;
+use scenario::Scenario;
+use scenario::ideal::ideal_fct;
+use units::{Dur, Rate};
+
+impl World<Recorder> {
+    pub(super) fn flows_table(&self, scenario: &Scenario) -> Table {
+        let received = self.received_bytes();
+        let mut stats: Vec<_> = self.board.records.iter().map(|r| r.sender).collect();
+        for host in &self.hosts {
+            host.unfinished().for_each(|(flow, sender)| stats[flow.0 as usize] = SenderCounts::from(&sender.stats()));
+        }
+        let ids: Vec<usize> = (0..self.board.records.len()).collect();
+        let record = |i: &usize| &self.board.records[*i];
+        let info = |i: &usize| self.flows.info(mech::FlowId(*i as u32));
+        let raw = |i: &usize| self.flows.is_raw(mech::FlowId(*i as u32));
+        let ideal = |i: &usize| if raw(i) { 0 } else { self.ideal(scenario, *i).0 };
+        let columns = [
+            ("flow", column(&ids, Column::U32, |i| *i as u32)),
+            ("traffic", column(&ids, Column::U16, |i| record(i).traffic)),
+            ("query", column(&ids, Column::U32, |i| record(i).query)),
+            ("src", column(&ids, Column::U32, |i| info(i).src.0)),
+            ("dst", column(&ids, Column::U32, |i| info(i).dst.0)),
+            ("bytes", column(&ids, Column::U64, |i| info(i).bytes)),
+            ("start_ps", column(&ids, Column::U64, |i| record(i).start.0)),
+            ("end_ps", column(&ids, Column::U64, |i| record(i).end.0)),
+            ("ideal_ps", column(&ids, Column::U64, ideal)),
+            ("measured", column(&ids, Column::U8, |i| u8::from(record(i).measured))),
+            ("raw", column(&ids, Column::U8, |i| u8::from(raw(i)))),
+            ("retransmits", column(&ids, Column::U32, |i| stats[*i].retransmits)),
+            ("fast_retransmits", column(&ids, Column::U32, |i| stats[*i].fast_retransmits)),
+            ("timeouts", column(&ids, Column::U32, |i| stats[*i].timeouts)),
+            ("marked_acks", column(&ids, Column::U32, |i| stats[*i].marked_acks)),
+            ("received", column(&ids, Column::U64, |i| received[*i])),
+        ];
+        Table { name: "flows", columns: named(columns) }
+    }
+
+    fn received_bytes(&self) -> Vec<u64> {
+        let done = |(i, _)| {
+            let flow = mech::FlowId(i as u32);
+            if self.flows.is_raw(flow) { self.flows.raw_received(flow) } else { self.flows.received_whole(flow) }
+        };
+        let mut received: Vec<u64> = self.board.records.iter().enumerate().map(done).collect();
+        for host in &self.hosts {
+            host.receiving().for_each(|(flow, receiver)| received[flow.0 as usize] = receiver.received());
+        }
+        received
+    }
+
+    /// The FCT of the same flow alone on its path, in closed form.
+    fn ideal(&self, scenario: &Scenario, flow: usize) -> Dur {
+        let info = self.flows.info(mech::FlowId(flow as u32));
+        let hosts = self.hosts.len() as u32;
+        let choose = |node: u32, hops: &[Hop]| self.switches[(node - hosts) as usize].table_choice(info.hash, hops);
+        let path = self.net.0.path(info.src, info.dst, &choose);
+        let link = |(node, port): &(u32, u16)| {
+            let port = &scenario.topology.nodes[*node as usize].ports[usize::from(*port)];
+            (port.rate, port.delay)
+        };
+        let links: Vec<(Rate, Dur)> = path.iter().map(link).collect();
+        let shape = (self.tcp.mss(), self.tcp.options());
+        ideal_fct(&links, &scenario.framing, shape.0, shape.1, info.bytes, scenario.host.stack_delay)
+    }
+}

@@ -1,0 +1,108 @@
+//! What a run leaves: plain columns.
+
+mod flows;
+mod packets;
+mod ports;
+mod queues;
+
+pub(crate) use ports::Books;
+pub use ports::Carried;
+
+use crate::recorder::Recorder;
+use crate::world::{Progress, Stop, World};
+use scenario::Scenario;
+use units::Time;
+
+/// A column of one type.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Column {
+    /// 8-bit numbers.
+    U8(Vec<u8>),
+    /// 16-bit numbers.
+    U16(Vec<u16>),
+    /// 32-bit numbers.
+    U32(Vec<u32>),
+    /// 64-bit numbers.
+    U64(Vec<u64>),
+    /// Floating point numbers: statistics, never time or size.
+    F64(Vec<f64>),
+}
+
+/// Columns of equal length, by name.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Table {
+    /// The table's name.
+    pub name: &'static str,
+    /// The columns.
+    pub columns: Vec<(String, Column)>,
+}
+
+/// Everything that a run leaves.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Results {
+    /// The tables.
+    pub tables: Vec<Table>,
+    /// How the run went.
+    pub progress: Progress,
+    /// Whether every packet is accounted for.
+    pub conserved: bool,
+    /// Flows that count and have not finished.
+    pub unfinished: u64,
+    /// Flows that count.
+    pub measured: u64,
+    /// Raw flows: packets sent and forgotten.
+    pub raw: u64,
+    /// What links carried inside the measurement window, by level.
+    pub carried: Vec<Carried>,
+}
+
+fn column<T, C>(rows: &[T], make: fn(Vec<C>) -> Column, cell: impl Fn(&T) -> C) -> Column {
+    make(rows.iter().map(cell).collect())
+}
+
+impl World<Recorder> {
+    /// Closes the books of a run that has stopped (or is abandoned here), and reads them.
+    pub fn results(&mut self, scenario: &Scenario) -> Results {
+        let now = self.now;
+        let conserved = self.conserves();
+        self.board.probe.close(now);
+        let flows = self.flows_table(scenario);
+        let measured = self.board.records.iter().filter(|r| r.measured).count() as u64;
+        Results {
+            tables: vec![
+                flows,
+                self.ports_table(scenario),
+                self.queue_histogram(),
+                self.queue_trace(),
+                self.activity(),
+                self.packet_histogram(),
+                self.packets(),
+            ],
+            progress: self.progress(),
+            conserved,
+            unfinished: self.board.open,
+            measured,
+            raw: (0..self.flows.len()).filter(|i| self.flows.is_raw(mech::FlowId(*i as u32))).count() as u64,
+            carried: self.carried(scenario),
+        }
+    }
+}
+
+fn named<const N: usize>(columns: [(&str, Column); N]) -> Vec<(String, Column)> {
+    columns.into_iter().map(|(name, column)| (name.to_string(), column)).collect()
+}
+
+impl Results {
+    /// A table by name.
+    pub fn table(&self, name: &str) -> Option<&Table> {
+        self.tables.iter().find(|table| table.name == name)
+    }
+    /// Whether the run was cut short by its bound on events.
+    pub fn is_partial(&self) -> bool {
+        self.progress.stop == Some(Stop::MaxEvents)
+    }
+    /// Simulated time at the end.
+    pub fn end(&self) -> Time {
+        self.progress.now
+    }
+}

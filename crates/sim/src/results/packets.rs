@@ -1,0 +1,47 @@
+//! What became of packets.
+
+use super::{Column, Table, column, named};
+use crate::recorder::{Metric, Recorder};
+use crate::world::World;
+use mech::Flags;
+
+impl World<Recorder> {
+    pub(super) fn packet_histogram(&self) -> Table {
+        let mut rows = Vec::new();
+        for metric in Metric::ALL {
+            for data in 0..2 {
+                let histogram = &self.board.probe.histograms[metric as usize][data];
+                let mut sum = histogram.sum() as f64;
+                for (low, high, count) in histogram.buckets() {
+                    rows.push((data as u8, metric as u8, low, high, count, std::mem::take(&mut sum)));
+                }
+            }
+        }
+        let columns = [
+            ("data", column(&rows, Column::U8, |r| r.0)),
+            ("metric", column(&rows, Column::U8, |r| r.1)),
+            ("low", column(&rows, Column::U64, |r| r.2)),
+            ("high", column(&rows, Column::U64, |r| r.3)),
+            ("count", column(&rows, Column::U64, |r| r.4)),
+            ("sum", column(&rows, Column::F64, |r| r.5)),
+        ];
+        Table { name: "packet_hist", columns: named(columns) }
+    }
+
+    pub(super) fn packets(&self) -> Table {
+        let rows = &self.board.probe.packets;
+        let columns = [
+            ("flow", column(rows, Column::U32, |p| p.pkt.head.flow.0)),
+            ("reverse", column(rows, Column::U8, |p| u8::from(p.pkt.head.flags.has(Flags::REVERSE)))),
+            ("emission", column(rows, Column::U32, |p| p.pkt.emission)),
+            ("sent_ps", column(rows, Column::U64, |p| p.pkt.sent.0)),
+            ("end_ps", column(rows, Column::U64, |p| p.at.0)),
+            ("hops", column(rows, Column::U16, |p| p.pkt.head.hops)),
+            ("detours", column(rows, Column::U8, |p| p.pkt.head.detours)),
+            ("bounces", column(rows, Column::U8, |p| p.pkt.head.bounces)),
+            ("node", column(rows, Column::U32, |p| p.node)),
+            ("fate", column(rows, Column::U8, |p| p.fate)),
+        ];
+        Table { name: "packets", columns: named(columns) }
+    }
+}

@@ -1,0 +1,144 @@
+//! What has passed every port, and what links carried inside the measurement window.
+
+use super::{Column, Table, column, named};
+use crate::probe::Probe;
+use crate::recorder::Recorder;
+use crate::world::World;
+use dataplane::PortCounts;
+use mech::overflow::DropReason;
+use scenario::Scenario;
+use scenario::traffic::{LoadOf, capacity};
+use units::Time;
+
+/// What has passed up to an instant.
+#[derive(Clone, Debug)]
+pub(crate) struct Books {
+    /// By port, in the numbering over the whole network.
+    ports: Vec<PortCounts>,
+    /// Packets lost before a port was chosen, by node and reason.
+    lost: Vec<[u64; DropReason::ALL.len()]>,
+}
+
+/// What the links of one level carried inside the measurement window: frames, with preamble and
+/// gap, ACKs and retransmissions included.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Carried {
+    /// The level, as loads name it.
+    pub of: LoadOf,
+    /// Bits of the frames whose transmission began inside the window, out of all hosts or up from all
+    /// switches with hosts; of `bisection`, bits of the frames that hosts of the second half got from
+    /// hosts of the first. The window is cut where the run was.
+    pub bits: u64,
+    /// Capacity of the level, in bits per second, as loads are a fraction of it.
+    pub capacity_bps: f64,
+}
+
+impl<P: Probe> World<P> {
+    /// The books before anything was done at the instant `at`.
+    pub(crate) fn books_before(&mut self, at: Time) -> Books {
+        self.books(Time(at.0.saturating_sub(1)))
+    }
+
+    fn books(&mut self, now: Time) -> Books {
+        Books { ports: self.port_counts(now), lost: self.lost_before_a_port() }
+    }
+
+    /// The books at the start of the measurement window; those of the end where the run never got
+    /// there.
+    fn books_at_start(&mut self) -> Option<Books> {
+        match (&self.baseline, self.schedule.from) {
+            (None, Time::ZERO) => None,
+            (None, _) => Some(self.books(self.now)),
+            (Some(books), _) => Some(books.clone()),
+        }
+    }
+
+    /// Packets lost before a port was chosen, by node and reason; they are shown at port 0.
+    fn lost_before_a_port(&self) -> Vec<[u64; DropReason::ALL.len()]> {
+        let host = |h: &dataplane::Host| {
+            let mut lost = [0; DropReason::ALL.len()];
+            lost[DropReason::NoRoute as usize] = h.strays();
+            lost
+        };
+        self.hosts.iter().map(host).chain(self.switches.iter().map(|s| *s.lost())).collect()
+    }
+}
+
+impl World<Recorder> {
+    /// What every level that the network has carried inside the measurement window.
+    pub(super) fn carried(&mut self, scenario: &Scenario) -> Vec<Carried> {
+        let net = &scenario.topology;
+        let before = self.books_at_start();
+        let after = self.baseline_end.clone().unwrap_or_else(|| self.books(self.now));
+        let bits = |frames: u64, bytes: u64| (bytes + frames * u64::from(scenario.framing.gap)) * 8;
+        let (mut host, mut uplink, mut at) = (0, 0, 0);
+        for (n, node) in net.nodes.iter().enumerate() {
+            let is_host = n < net.hosts as usize;
+            let is_tor = !is_host && node.ports.iter().any(|port| port.peer < net.hosts);
+            for port in &node.ports {
+                let since = |what: fn(&PortCounts) -> u64| {
+                    what(&after.ports[at]) - before.as_ref().map_or(0, |before| what(&before.ports[at]))
+                };
+                let sent = bits(since(|c| c.sent), since(|c| c.sent_bytes));
+                host += if is_host { sent } else { 0 };
+                uplink += if is_tor && port.peer >= net.hosts { sent } else { 0 };
+                at += 1;
+            }
+        }
+        let crossed = self.board.probe.crossed;
+        let level = |(of, bits)| Carried { of, bits, capacity_bps: capacity(net, of) };
+        let crossing = bits(crossed.frames, crossed.bytes);
+        let all = [(LoadOf::Host, host), (LoadOf::TorUplink, uplink), (LoadOf::Bisection, crossing)].map(level);
+        all.into_iter().filter(|level| level.capacity_bps > 0.0).collect()
+    }
+
+    pub(super) fn ports_table(&mut self, scenario: &Scenario) -> Table {
+        let before = self.books_at_start();
+        let Books { ports: counts, lost } = self.books(self.now);
+        let nodes = &scenario.topology.nodes;
+        let place: Vec<(u32, u16)> = nodes
+            .iter()
+            .enumerate()
+            .flat_map(|(n, node)| (0..node.ports.len()).map(move |p| (n as u32, p as u16)))
+            .collect();
+        let ids: Vec<usize> = (0..place.len()).collect();
+        let port = |i: &usize| &nodes[place[*i].0 as usize].ports[usize::from(place[*i].1)];
+        let waiting: Vec<u64> = self
+            .hosts
+            .iter()
+            .flat_map(|h| h.nic().ports())
+            .chain(self.switches.iter().flat_map(|s| s.core().ports()))
+            .map(|p| u64::from(p.waiting()))
+            .collect();
+        let since = |i: usize, what: fn(&PortCounts) -> u64| {
+            what(&counts[i]) - before.as_ref().map_or(0, |before| what(&before.ports[i]))
+        };
+        let count = |what: fn(&PortCounts) -> u64| column(&ids, Column::U64, |i| since(*i, what));
+        let mut columns = named([
+            ("node", column(&ids, Column::U32, |i| place[*i].0)),
+            ("port", column(&ids, Column::U16, |i| place[*i].1)),
+            ("peer", column(&ids, Column::U32, |i| port(i).peer)),
+            ("rate_bps", column(&ids, Column::F64, |i| port(i).rate.as_f64())),
+            ("enqueued", count(|c| c.enqueued)),
+            ("enqueued_bytes", count(|c| c.enqueued_bytes)),
+            ("sent", count(|c| c.sent)),
+            ("sent_bytes", count(|c| c.sent_bytes)),
+            ("queued", column(&ids, Column::U64, |i| waiting[*i])),
+            ("marked", count(|c| c.marked)),
+            ("detoured", count(|c| c.detoured)),
+            ("bounced", count(|c| c.bounced)),
+        ]);
+        for (r, reason) in DropReason::ALL.into_iter().enumerate() {
+            let sum = |ports: &[PortCounts], lost: &[[u64; DropReason::ALL.len()]], i: usize| {
+                let (node, port) = place[i];
+                ports[i].dropped[r] + if port == 0 { lost[node as usize][r] } else { 0 }
+            };
+            let base = |i: usize| before.as_ref().map_or(0, |before| sum(&before.ports, &before.lost, i));
+            let here = |i: &usize| sum(&counts, &lost, *i) - base(*i);
+            columns.push((format!("drop_{}", reason.name()), column(&ids, Column::U64, here)));
+        }
+        columns.push(("max_packets".into(), column(&ids, Column::U32, |i| counts[*i].max_packets)));
+        columns.push(("max_bytes".into(), column(&ids, Column::U64, |i| counts[*i].max_bytes)));
+        Table { name: "ports", columns }
+    }
+}

@@ -1,0 +1,70 @@
+//! Queues over time, and what happened where and when.
+
+use super::{Column, Table, column, named};
+use crate::recorder::Recorder;
+use crate::world::World;
+
+impl World<Recorder> {
+    /// Node and port of each followed queue.
+    fn followed(&self) -> Vec<(u32, u16)> {
+        let hosts = self.hosts.len() as u32;
+        let of = |(s, switch): (usize, &dataplane::Switch)| {
+            (0..switch.core().ports().len()).map(move |p| (hosts + s as u32, p as u16)).collect::<Vec<_>>()
+        };
+        self.switches.iter().enumerate().flat_map(of).collect()
+    }
+
+    pub(super) fn queue_histogram(&self) -> Table {
+        let mut rows = Vec::new();
+        for (queue, (node, port)) in self.board.probe.queues.iter().zip(self.followed()) {
+            for length in 0..queue.time_at.len().max(queue.seen.len()) {
+                let time = queue.time_at.get(length).copied().unwrap_or(0);
+                let seen = queue.seen.get(length).copied().unwrap_or(0);
+                if time > 0 || seen > 0 {
+                    rows.push((node, port, length as u32, time, seen));
+                }
+            }
+        }
+        let columns = [
+            ("node", column(&rows, Column::U32, |r| r.0)),
+            ("port", column(&rows, Column::U16, |r| r.1)),
+            ("packets", column(&rows, Column::U32, |r| r.2)),
+            ("time_ps", column(&rows, Column::U64, |r| r.3)),
+            ("arrivals", column(&rows, Column::U64, |r| r.4)),
+        ];
+        Table { name: "queue_hist", columns: named(columns) }
+    }
+
+    pub(super) fn queue_trace(&self) -> Table {
+        let width = self.board.probe.scope.bin.0 as f64;
+        let mut rows = Vec::new();
+        for (queue, (node, port)) in self.board.probe.queues.iter().zip(self.followed()) {
+            rows.extend(queue.trace.iter().map(|t| (t.bin, node, port, t.max, t.area as f64 / width)));
+        }
+        let columns = [
+            ("bin", column(&rows, Column::U32, |r| r.0)),
+            ("node", column(&rows, Column::U32, |r| r.1)),
+            ("port", column(&rows, Column::U16, |r| r.2)),
+            ("max_packets", column(&rows, Column::U32, |r| r.3)),
+            ("mean_packets", column(&rows, Column::F64, |r| r.4)),
+        ];
+        Table { name: "queue_trace", columns: named(columns) }
+    }
+
+    pub(super) fn activity(&self) -> Table {
+        let mut rows = Vec::new();
+        for (node, bins) in self.board.probe.activity.iter().enumerate() {
+            for (bin, counts) in bins.iter().enumerate() {
+                let some = counts.iter().enumerate().filter(|(_, count)| **count > 0);
+                rows.extend(some.map(|(kind, count)| (bin as u32, node as u32, kind as u8, *count)));
+            }
+        }
+        let columns = [
+            ("bin", column(&rows, Column::U32, |r| r.0)),
+            ("node", column(&rows, Column::U32, |r| r.1)),
+            ("kind", column(&rows, Column::U8, |r| r.2)),
+            ("count", column(&rows, Column::U64, |r| r.3)),
+        ];
+        Table { name: "activity", columns: named(columns) }
+    }
+}

@@ -1,0 +1,152 @@
+//! No packet is made or lost without being counted, over random small scenarios of everything that
+//! a scenario may name.
+
+mod common;
+
+use common::{column, drops, scenario, total, world};
+use mech::{Purpose, Stream};
+use sim::{Options, Results, Stop};
+use std::collections::{BTreeMap, BTreeSet};
+
+const SCENARIOS: u64 = 40;
+
+/// One of several texts.
+struct Draw(Stream);
+
+impl Draw {
+    fn of<'a>(&mut self, choices: &[&'a str]) -> &'a str {
+        choices[self.0.below(choices.len() as u64) as usize]
+    }
+}
+
+fn traffic(draw: &mut Draw) -> String {
+    let class = draw.of(&["", "class = 0", "class = 3", "class = 7"]);
+    let jitter = draw.of(&["", "jitter = \"20us\""]);
+    let kind = draw.of(&[
+        "kind = \"incast\"\nsenders = 6\nreceiver = \"random\"\nsize = \"20KB\"\ninterval = \"1ms\"\nrepeat = 3",
+        "kind = \"incast\"\nsenders = 3\nreceiver = \"h0\"\nsize = \"1B\"\nstart = \"500us\"",
+        "kind = \"permutation\"\nsize = \"60KB\"",
+        "kind = \"poisson\"\nsizes = \"hadoop\"\nload = { fraction = 0.6, of = \"host\" }\nstop = \"3ms\"",
+        "kind = \"constant\"\nsource = \"h1\"\ndestination = \"h0\"\nrate = \"700Mbps\"\nstop = \"4ms\"",
+        "kind = \"bursts\"\nsources = [\"h1\", \"h2\"]\ndestination = \"h0\"\npackets = 60\ninterval = \"9us\"\n\
+         pause = \"1ms\"\npayload = \"900B\"\nstop = \"4ms\"",
+    ]);
+    format!("{kind}\n{class}\n{jitter}\n")
+}
+
+/// The `n`-th random scenario, with queues followed or not.
+fn random(n: u64, queues: bool) -> String {
+    let mut draw = Draw(Stream::new(77, n as u32, Purpose::Hash));
+    let topology = draw.of(&[
+        "kind = \"star\"\nn = 5",
+        "kind = \"dumbbell\"\nn = 3\nbottleneck = { rate = \"300Mbps\", delay = \"5us\" }",
+        "kind = \"chain_tree\"\nn = 3\ndepth = 2",
+        "kind = \"leaf_spine\"\nleaves = 3\nspines = 2\nhosts_per_leaf = 2",
+        "kind = \"fat_tree\"\nk = 4",
+    ]);
+    let buffer = draw.of(&[
+        "kind = \"per_port\", size = \"8pkt\"",
+        "kind = \"per_port\", size = \"1pkt\"",
+        "kind = \"per_port\", size = \"9KB\"",
+        "kind = \"shared\", size = \"40KB\", alpha = 1, reserved = \"2KB\"",
+        "kind = \"shared\", size = \"12KB\", alpha = 0.5, reserved = \"0B\"",
+        "kind = \"unlimited\"",
+    ]);
+    let size = if buffer.contains("pkt") { "6pkt" } else { "7KB" };
+    let overflow = match draw.of(&["tail_drop", "detour", "bounce", "ingress"]) {
+        "bounce" => format!("kind = \"bounce\", theta = 0.5, bounce_size = \"{size}\""),
+        "ingress" => format!("kind = \"bounce\", lambda = 0, back_port = \"ingress\", bounce_size = \"{size}\""),
+        other => format!("kind = \"{other}\""),
+    };
+    let marking = draw.of(&[
+        "kind = \"none\"",
+        "kind = \"ecn_threshold\", k = \"3pkt\"",
+        "kind = \"red\", min = \"2pkt\", max = \"6pkt\"",
+    ]);
+    let routing = draw.of(&["ecmp", "spray", "weighted"]);
+    let scheduler = draw.of(&["fifo", "strict_priority"]);
+    let simultaneous = draw.of(&["in_turn", "snapshot"]);
+    let ties = draw.of(&["random", "port"]);
+    let framing = draw.of(&["", "[framing]\nkind = \"ethernet\"\nheader = \"0B\"\n"]);
+    let host = draw.of(&[
+        "",
+        "[host]\nstack_delay = \"3us\"\n",
+        "[host]\nstack_delay = \"3us\"\nstack_jitter = \"9us\"\nnic_queue = \"12pkt\"\n",
+        "[host]\nnic_queue = \"5KB\"\n",
+    ]);
+    let transport = draw.of(&["newreno", "dctcp"]);
+    let entries: String =
+        (0..=draw.0.below(2)).map(|i| format!("[[traffic]]\nname = \"t{i}\"\n{}", traffic(&mut draw))).collect();
+    format!(
+        "name = \"random\"\nduration = \"2s\"\n[topology]\n{topology}\n{framing}{host}[switch]\n\
+         buffer = {{ {buffer} }}\noverflow = {{ {overflow} }}\nmarking = {{ {marking} }}\n\
+         routing = {{ kind = \"{routing}\" }}\nscheduler = {{ kind = \"{scheduler}\" }}\n\
+         simultaneous = \"{simultaneous}\"\nties = \"{ties}\"\n[transport]\nkind = \"{transport}\"\nmin_rto = \"1ms\"\n\
+         [measure]\npackets = true\nqueues = {queues}\nbin = \"10ms\"\nallow_unfinished = true\n{entries}"
+    )
+}
+
+/// Runs a scenario, stopping on the way to balance the books.
+fn audited(n: u64, queues: bool) -> Results {
+    let text = random(n, queues);
+    let s = scenario(&text, "");
+    let mut world = world(&s, n, Options { max_events: Some(3_000_000), ..Options::default() });
+    for events in [1, 10, 100, 1000, 10_000] {
+        world.advance(events);
+        assert!(world.conserves(), "scenario {n} after some events: {:?}\n{text}", world.imbalance());
+    }
+    world.run();
+    let results = world.results(&s);
+    assert!(results.conserved, "scenario {n}: {:?}\n{text}", world.imbalance());
+    results
+}
+
+/// How every packet of a run ended: by flow and direction, the emissions that were delivered or lost.
+fn ends(results: &Results) -> BTreeMap<(u64, u64), Vec<u64>> {
+    let [flow, reverse, emission] = ["flow", "reverse", "emission"].map(|c| column(results, "packets", c));
+    let mut ends: BTreeMap<_, Vec<u64>> = BTreeMap::new();
+    for i in 0..flow.len() {
+        ends.entry((flow[i], reverse[i])).or_default().push(emission[i]);
+    }
+    ends.values_mut().for_each(|emissions| emissions.sort_unstable());
+    ends
+}
+
+#[test]
+fn books_balance_and_every_packet_ends_once_in_random_scenarios() {
+    let (mut quiet, mut lossy, mut kinds) = (0, 0, BTreeSet::<&str>::new());
+    for n in 0..SCENARIOS {
+        let results = audited(n, true);
+        let lost = column(&results, "packets", "fate").iter().filter(|fate| **fate > 0).count() as u64;
+        assert_eq!(lost, drops(&results), "scenario {n}: losses by packet and by port");
+        // Where the run ended because nothing was left to happen, nothing is under way.
+        let is_quiet = results.progress.stop == Some(Stop::Done) && results.end().0 < 2_000_000_000_000;
+        for (who, emissions) in ends(&results) {
+            assert!(
+                emissions.windows(2).all(|pair| pair[0] < pair[1]),
+                "scenario {n}: {who:?} has a packet that ends twice"
+            );
+            let whole = emissions.iter().zip(0..).all(|(emission, i)| *emission == i);
+            assert!(whole || !is_quiet, "scenario {n}: a packet of {who:?} is nowhere\n{}", random(n, true));
+        }
+        let rows = column(&results, "packets", "flow").len() as u64;
+        assert!(rows > 0, "scenario {n} sends something");
+        quiet += u64::from(is_quiet);
+        lossy += u64::from(lost > 0);
+        kinds.extend(["detoured", "bounced", "marked"].into_iter().filter(|c| total(&results, "ports", c) > 0));
+    }
+    assert!(quiet > SCENARIOS / 2, "{quiet} runs end with an empty network");
+    assert!(lossy > SCENARIOS / 4, "{lossy} runs lose packets");
+    assert_eq!(kinds.len(), 3, "detours, bounces and marks all happen: {kinds:?}");
+}
+
+#[test]
+fn watching_queues_changes_nothing_in_random_scenarios() {
+    for n in 0..SCENARIOS {
+        let (watched, blind) = (audited(n, true), audited(n, false));
+        for table in ["flows", "ports", "packets", "packet_hist", "activity"] {
+            assert_eq!(watched.table(table), blind.table(table), "scenario {n}, {table}\n{}", random(n, true));
+        }
+        assert_eq!(watched.carried, blind.carried, "scenario {n}");
+    }
+}

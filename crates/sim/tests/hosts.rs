@@ -1,0 +1,124 @@
+//! The host: stack, NIC, and its books; and how routes split packets.
+
+mod common;
+
+use common::{column, drops, run, run_with, scenario, total};
+use sim::{Options, Results};
+
+fn one_segment(host: &str) -> String {
+    format!(
+        "name = \"stack\"\nduration = \"10ms\"\n[topology]\nkind = \"star\"\nn = 2\nlink = {{ rate = \"1Gbps\", delay = \"1us\" }}\n\
+         [host]\n{host}\n[transport]\nkind = \"newreno\"\n[[traffic]]\nname = \"f\"\nkind = \"incast\"\nsenders = 1\n\
+         receiver = \"h1\"\npick = \"first\"\nsize = \"1460B\"\n"
+    )
+}
+
+fn times(results: &Results) -> Vec<u64> {
+    let (start, end) = (column(results, "flows", "start_ps"), column(results, "flows", "end_ps"));
+    start.iter().zip(end).map(|(start, end)| end - start).collect()
+}
+
+#[test]
+fn a_stack_delay_adds_two_traversals_to_the_fct_of_a_segment() {
+    let plain = times(&run(&one_segment(""), 1))[0];
+    assert_eq!(plain, 2 * 12_304_000 + 2_000_000);
+    let results = run(&one_segment("stack_delay = \"7us\""), 1);
+    assert_eq!(times(&results), [plain + 2 * 7_000_000]);
+    assert_eq!(column(&results, "flows", "ideal_ps"), [plain + 2 * 7_000_000], "the closed form has them too");
+    // Until the sender has its acknowledgement, data and ACK traverse two stacks each.
+    let ack = |host: &str| {
+        let text = one_segment(host).replace("[[traffic]]", "[measure]\nfct_end = \"sender_ack\"\n[[traffic]]");
+        times(&run(&text, 1))[0]
+    };
+    assert_eq!(ack("stack_delay = \"7us\"") - ack(""), 4 * 7_000_000);
+}
+
+#[test]
+fn jitter_lies_between_its_bounds_and_differs_from_seed_to_seed() {
+    let plain = 2 * 12_304_000 + 2_000_000;
+    let seen: Vec<u64> =
+        (1..=20).map(|seed| times(&run(&one_segment("stack_jitter = \"4us\""), seed))[0] - plain).collect();
+    assert!(seen.iter().all(|late| *late <= 8_000_000), "{seen:?}");
+    assert!(seen.iter().max().unwrap() - seen.iter().min().unwrap() > 2_000_000, "{seen:?}");
+}
+
+#[test]
+fn jitter_never_reorders_packets_of_a_host() {
+    // Gaps of 1 us between packets, jitter of 50 us in each stack: without order they would overtake.
+    let text = "name = \"order\"\nduration = \"2ms\"\n[topology]\nkind = \"star\"\nn = 3\n\
+         link = { rate = \"10Gbps\", delay = \"1us\" }\n[host]\nstack_delay = \"3us\"\nstack_jitter = \"50us\"\n\
+         [measure]\npackets = true\n[[traffic]]\nname = \"c\"\nkind = \"bursts\"\nsources = [\"h1\", \"h2\"]\n\
+         destination = \"h0\"\npayload = \"100B\"\npackets = 1000\ninterval = \"1us\"\npause = \"1s\"\n";
+    let results = run(text, 1);
+    let [flow, emission, sent, end] = ["flow", "emission", "sent_ps", "end_ps"].map(|c| column(&results, "packets", c));
+    assert_eq!(flow.len(), 2000);
+    for which in [0, 1] {
+        let of: Vec<usize> = (0..flow.len()).filter(|i| flow[*i] == which).collect();
+        let order: Vec<u64> = of.iter().map(|i| emission[*i]).collect();
+        assert_eq!(order, (0..1000).collect::<Vec<u64>>(), "flow {which}");
+        let delay = |i: &usize| end[*i] - sent[*i];
+        let (least, most) = (of.iter().map(delay).min().unwrap(), of.iter().map(delay).max().unwrap());
+        assert!(most - least > 20_000_000, "there is jitter: {least} to {most}");
+    }
+}
+
+#[test]
+fn a_nic_loses_what_its_queue_does_not_hold() {
+    // A packet every 10 us of 12.304 us on the wire, 1000 of them: 9.99 ms of arrivals are 811.9
+    // slots, so that 812 have been started when the last arrives; a queue of 50 then holds 50 more.
+    let text = |queue: &str| {
+        format!(
+            "name = \"nic\"\nduration = \"20ms\"\n[topology]\nkind = \"star\"\nn = 2\n\
+             link = {{ rate = \"1Gbps\", delay = \"1us\" }}\n[host]\n{queue}\n\
+             [[traffic]]\nname = \"b\"\nkind = \"bursts\"\nsource = \"h0\"\ndestination = \"h1\"\n\
+             payload = \"1460B\"\npackets = 1000\ninterval = \"10us\"\npause = \"1s\"\n"
+        )
+    };
+    for queue in ["nic_queue = \"50pkt\"", "nic_queue = \"75900B\""] {
+        let results = run(&text(queue), 1);
+        assert_eq!(drops(&results), 1000 - 812 - 50, "{queue}");
+        let [node, full] = ["node", "drop_buffer_full"].map(|c| column(&results, "ports", c));
+        assert!(node.iter().zip(full).all(|(node, lost)| (*node == 0) == (lost > 0)), "lost at the host itself");
+        assert_eq!(total(&results, "flows", "received"), (812 + 50) * 1460);
+        assert_eq!(column(&results, "ports", "max_packets")[0], 50);
+    }
+    assert_eq!(drops(&run(&text(""), 1)), 0, "unlimited where nothing is said");
+}
+
+#[test]
+fn a_weighted_split_follows_the_weights_of_the_links() {
+    let link = |a: &str, b: &str, weight: &str| {
+        format!("{{ a = \"{a}\", b = \"{b}\", rate = \"10Gbps\", delay = \"1us\"{weight} }}")
+    };
+    let links = [
+        link("a", "s", ""),
+        link("s", "x", ", weight = 0.5"),
+        link("s", "y", ", weight = 0.3"),
+        link("s", "z", ", weight = 0.2"),
+        link("x", "t", ""),
+        link("y", "t", ""),
+        link("z", "t", ""),
+        link("t", "b", ""),
+    ];
+    let node = |(name, kind): (&str, &str)| format!("{{ name = \"{name}\", kind = \"{kind}\" }}");
+    let switches = ["s", "x", "y", "z", "t"].map(|name| node((name, "switch")));
+    let nodes = [vec![node(("a", "host")), node(("b", "host"))], switches.to_vec()].concat();
+    let text = format!(
+        "name = \"split\"\nduration = \"20ms\"\n[topology]\nkind = \"custom\"\nnode = [{}]\nlink = [{}]\n\
+         [switch]\nrouting = {{ kind = \"weighted\" }}\n[[traffic]]\nname = \"c\"\nkind = \"constant\"\nsource = \"a\"\n\
+         destination = \"b\"\nrate = \"5Gbps\"\npayload = \"1000B\"\n",
+        nodes.join(", "),
+        links.join(", ")
+    );
+    let s = scenario(&text, "");
+    let of_s = s.topology.nodes.iter().position(|node| node.name == "s").unwrap() as u64;
+    let results = run_with(&s, 1, Options::default());
+    let [node, sent] = ["node", "sent"].map(|c| column(&results, "ports", c));
+    let split: Vec<u64> = node.iter().zip(sent).filter(|(node, _)| **node == of_s).map(|(_, sent)| sent).collect();
+    let whole: u64 = split.iter().sum();
+    assert!(whole > 11_000 && split[0] == 0, "{split:?}: port 0 leads back to the source");
+    for (sent, weight) in split[1..].iter().zip([0.5, 0.3, 0.2]) {
+        let (expected, deviation) = (weight * whole as f64, (weight * (1.0 - weight) * whole as f64).sqrt());
+        assert!((*sent as f64 - expected).abs() < 4.0 * deviation, "{split:?}: {weight} of {whole}");
+    }
+}

@@ -1,0 +1,95 @@
+//! PABO §V (Shi et al., Computer Communications 2018): bursts of raw packets through a tree of seven
+//! switches, bounced and delivered without a loss. Shares are those of Table I, places those of
+//! fig. 7a.
+
+mod common;
+
+use common::{column, drops, run_with, scenario, total};
+use sim::{Options, Results};
+
+/// `s0` to `s2` are at the senders (the paper's S1 to S3), `s6` is the last (S7).
+fn bursts(packets: u64) -> String {
+    format!(
+        "name = \"tree\"\nduration = \"1s\"\n[topology]\nkind = \"chain_tree\"\nn = 3\ndepth = 2\n\
+         link = {{ rate = \"1Gbps\", delay = \"50ns\" }}\n[framing]\nkind = \"ethernet\"\nheader = \"0B\"\n\
+         [host]\nnic_queue = \"1500pkt\"\n[measure]\nqueues = false\nbin = \"100ms\"\n\
+         [switch]\nsimultaneous = \"snapshot\"\nbuffer = {{ kind = \"per_port\", size = \"500pkt\" }}\n\
+         overflow = {{ kind = \"bounce\", theta = 0.8, lambda = 50, bounce_size = \"500pkt\" }}\n\
+         [[traffic]]\nname = \"b\"\nkind = \"bursts\"\nsources = [\"h0\", \"h1\", \"h2\"]\ndestination = \"h3\"\n\
+         payload = \"1500B\"\npackets = {packets}\ninterval = \"10us\"\npause = \"200ms\"\n"
+    )
+}
+
+/// Percentage of delivered packets that were bounced at least once.
+fn bounced_share(results: &Results) -> f64 {
+    let [data, metric, low, count] =
+        ["data", "metric", "low", "count"].map(|name| column(results, "packet_hist", name));
+    const BOUNCES: u64 = 3;
+    let of = |keep: &dyn Fn(usize) -> bool| {
+        let rows = (0..count.len()).filter(|i| data[*i] == 1 && metric[*i] == BOUNCES && keep(*i));
+        rows.map(|i| count[i]).sum::<u64>() as f64
+    };
+    100.0 * of(&|i| low[i] > 0) / of(&|_| true)
+}
+
+/// Bounces at each of the seven switches.
+fn bounces(results: &Results) -> [u64; 7] {
+    let (node, bounced) = (column(results, "ports", "node"), column(results, "ports", "bounced"));
+    let mut at = [0; 7];
+    node.iter().zip(bounced).filter(|(node, _)| **node >= 4).for_each(|(node, n)| at[*node as usize - 4] += n);
+    at
+}
+
+/// Three seeds of bursts of so many packets: the mean share of bounced packets, and where each seed
+/// bounced them.
+fn runs(packets: u64) -> (f64, Vec<[u64; 7]>) {
+    let s = scenario(&bursts(packets), "");
+    let results: Vec<Results> = (1..=3).map(|seed| run_with(&s, seed, Options::default())).collect();
+    for one in &results {
+        // Five bursts of each of three senders.
+        assert_eq!(drops(one), 0, "{packets} packets a burst");
+        assert_eq!(total(one, "flows", "received"), 15 * packets * 1500);
+    }
+    let mean = results.iter().map(bounced_share).sum::<f64>() / results.len() as f64;
+    (mean, results.iter().map(bounces).collect())
+}
+
+#[test]
+fn a_mild_load_is_bounced_by_the_last_switch_alone() {
+    let (share, places) = runs(501);
+    assert!((share - 56.55).abs() <= 0.5, "{share} %");
+    for at in places {
+        assert!(at[..6] == [0; 6] && at[6] > 0, "{at:?}");
+    }
+}
+
+#[test]
+fn a_moderate_load_is_bounced_by_the_second_level_too() {
+    let (share, places) = runs(1501);
+    assert!((share - 85.27).abs() <= 0.5, "{share} %");
+    for at in places {
+        assert!(at[..3] == [0; 3] && at[3..].iter().all(|n| *n > 0), "{at:?}");
+    }
+}
+
+#[test]
+fn a_severe_load_is_bounced_by_every_switch_and_hosts_send_it_again() {
+    let (share, places) = runs(2501);
+    assert!((share - 91.18).abs() <= 0.5, "{share} %");
+    for at in places {
+        assert!(at.iter().all(|n| *n > 0), "{at:?}");
+    }
+}
+
+#[test]
+fn frames_that_come_back_to_a_host_are_sent_again_and_all_arrive() {
+    let s = scenario(&bursts(2501), "");
+    let results = run_with(&s, 4, Options::default());
+    // NICs of the senders: each sends its own 5 x 2501 frames, and once more all that came back.
+    let sent: u64 = column(&results, "ports", "sent")[..3].iter().sum();
+    let returned = sent - 15 * 2501;
+    // What the switches at the senders bounce goes back to the hosts, and what the next level
+    // bounces goes on through them.
+    assert!(returned > 0 && returned >= bounces(&results)[..3].iter().sum::<u64>(), "{returned}");
+    assert_eq!(total(&results, "flows", "received"), 15 * 2501 * 1500);
+}
