@@ -120,6 +120,11 @@ impl Arena {
         std::iter::successors(real(queue.head), move |id| real(self.links[*id as usize].next))
     }
 
+    /// Packets that wait.
+    pub fn held(&self) -> usize {
+        self.slots.len() - self.free.len()
+    }
+
     /// A waiting packet.
     pub fn get(&self, id: u32) -> &Pkt {
         &self.slots[id as usize]

@@ -352,6 +352,11 @@ impl Core {
         &mut self.shelf.ports[usize::from(port.0)].counts
     }
 
+    /// Packets that it holds.
+    pub fn held(&self) -> usize {
+        self.shelf.arena.held()
+    }
+
     /// The ports.
     pub fn ports(&self) -> &[Port] {
         &self.shelf.ports

@@ -29,6 +29,9 @@ impl<T> Ends<T> {
             }
         }
     }
+    pub(crate) fn live(&self) -> usize {
+        self.slots.len() - self.free.len()
+    }
     pub(crate) fn remove(&mut self, slot: u32) {
         self.slots[slot as usize] = None;
         self.free.push(slot);

@@ -250,6 +250,7 @@ impl Host {
         let ends = step.flows.ends[flow.0 as usize];
         if ends.raw {
             step.flows.ends[flow.0 as usize].raw_received += u64::from(pkt.payload);
+            step.out.received(flow, u64::from(pkt.payload));
         } else if pkt.head.flags.has(Flags::REVERSE) {
             if ends.sender < GONE {
                 self.with_sender(ends.sender, step, |s, step, pkts| s.receive(step.now, pkt, step.tcp, pkts));
@@ -298,9 +299,10 @@ impl Host {
         act: impl FnOnce(&mut Receiver, &mut HostStep<O>, &mut Vec<Pkt>),
     ) {
         let Some((flow, receiver)) = &mut self.receivers.slots[slot as usize] else { return };
-        let before = receiver.complete();
+        let (before, bytes) = (receiver.complete(), receiver.received());
         act(receiver, step, &mut self.scratch);
         let (flow, deadline) = (*flow, receiver.deadline());
+        step.out.received(flow, receiver.received() - bytes);
         if receiver.complete() && !before {
             step.out.flow_received(flow);
         }
@@ -333,6 +335,10 @@ impl Host {
         }
     }
 
+    /// Ends of flows that live here.
+    pub fn live_ends(&self) -> usize {
+        self.senders.live() + self.receivers.live()
+    }
     /// The NIC.
     pub fn nic(&self) -> &Core {
         &self.nic

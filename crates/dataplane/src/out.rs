@@ -30,6 +30,8 @@ pub trait Out {
     fn bounced(&mut self, _port: PortId, _pkt: &Pkt) {}
     /// A packet has reached the transport it is for.
     fn delivered(&mut self, _pkt: &Pkt) {}
+    /// So many payload bytes of a flow have arrived that had not arrived before.
+    fn received(&mut self, _flow: FlowId, _bytes: u64) {}
     /// The last byte of a flow has arrived.
     fn flow_received(&mut self, _flow: FlowId) {}
     /// The sender of a flow knows that everything has arrived.

@@ -51,6 +51,7 @@ pub(crate) fn summary_json(scenario: &Scenario, seed: u64, results: &Results) ->
         Some(Stop::Done) => "done",
         Some(Stop::DrainedOut) => "drained_out",
         Some(Stop::MaxEvents) => "max_events",
+        Some(Stop::Overloaded) => "max_packets",
         None => "abandoned",
     };
     let carried = results.carried.iter();
@@ -60,6 +61,7 @@ pub(crate) fn summary_json(scenario: &Scenario, seed: u64, results: &Results) ->
         "seed": seed,
         "nodes": scenario.topology.nodes.iter().enumerate().map(node).collect::<Vec<_>>(),
         "traffic": scenario.traffic.iter().map(traffic).collect::<Vec<_>>(),
+        "received_bytes": results.received,
         "bin_ps": scenario.measure.bin.0,
         "end_ps": results.progress.now.0,
         "window_ps": [scenario.measure.from.0, scenario.measure.to.0],

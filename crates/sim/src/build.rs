@@ -181,6 +181,7 @@ pub fn build<P: Probe>(scenario: &Scenario, seed: u64, options: Options, probe: 
         events: 0,
         hops: 0,
         stop: None,
+        milestone: Time::ZERO,
         baseline: None,
         baseline_end: None,
         arrivals: Vec::new(),

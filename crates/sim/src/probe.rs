@@ -34,6 +34,8 @@ pub trait Probe: Clone + Send {
     fn detoured(&mut self, _at: Spot) {}
     /// A packet was bounced.
     fn bounced(&mut self, _at: Spot) {}
+    /// So many payload bytes of an entry of the scenario's traffic have arrived for the first time.
+    fn received(&mut self, _at: Spot, _traffic: u16, _bytes: u64) {}
     /// A packet has reached its transport.
     fn delivered(&mut self, _at: Spot, _pkt: &Pkt) {}
 }

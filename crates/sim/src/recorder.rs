@@ -17,9 +17,9 @@ use units::{Dur, Time};
 /// What to record.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Scope {
-    /// Time and packets count from here on.
+    /// The measurement window: time counts from here on, and packets that are sent from here on.
     pub from: Time,
-    /// Queue time counts up to here.
+    /// Up to here.
     pub to: Time,
     /// Width of a step of the traces.
     pub bin: Dur,
@@ -74,6 +74,9 @@ pub struct Recorder {
     pub(crate) histograms: [[Histogram; 2]; 4],
     pub(crate) packets: Vec<PacketEnd>,
     pub(crate) crossed: Crossed,
+    /// Payload bytes that arrived for the first time inside the measurement window, by entry of the
+    /// scenario's traffic.
+    pub(crate) received: Vec<u64>,
     closed: bool,
 }
 
@@ -121,6 +124,7 @@ impl Recorder {
             activity: vec![Vec::new(); nodes],
             histograms: Default::default(),
             packets: Vec::new(),
+            received: Vec::new(),
             closed: false,
             crossed: Crossed::default(),
         }
@@ -180,12 +184,22 @@ impl Probe for Recorder {
     fn bounced(&mut self, at: Spot) {
         self.count(at, Kind::Bounce);
     }
+    fn received(&mut self, at: Spot, traffic: u16, bytes: u64) {
+        if at.now < self.scope.from || at.now >= self.scope.to {
+            return;
+        }
+        let entry = usize::from(traffic);
+        if self.received.len() <= entry {
+            self.received.resize(entry + 1, 0);
+        }
+        self.received[entry] += bytes;
+    }
     fn delivered(&mut self, at: Spot, pkt: &Pkt) {
         if self.scope.packets {
             self.packets.push(PacketEnd { pkt: *pkt, at: at.now, node: at.node, fate: 0 });
         }
         self.crossed.count(&self.scope, at.now, pkt);
-        if pkt.sent < self.scope.from {
+        if pkt.sent < self.scope.from || pkt.sent >= self.scope.to {
             return;
         }
         let data = usize::from(pkt.head.flags.has(Flags::PAYLOAD));

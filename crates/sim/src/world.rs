@@ -76,6 +76,8 @@ pub enum Stop {
     DrainedOut,
     /// The bound on events was reached.
     MaxEvents,
+    /// More packets or live flows than fit a sensible memory: the load has no bound.
+    Overloaded,
 }
 
 /// How far a run is.
@@ -94,6 +96,13 @@ pub struct Progress {
     /// Flows finished.
     pub completed: u64,
 }
+
+/// A run with more packets under way than this is stopped: they would take more than a gigabyte.
+const MOST_PACKETS: u64 = 10_000_000;
+/// And one with more live senders and receivers than this.
+const MOST_ENDS: u64 = 4_000_000;
+/// How often, in events, that is looked at.
+const CHECK_EVERY: u64 = 1 << 16;
 
 /// When things count and when the run ends.
 #[derive(Clone, Copy, Debug)]
@@ -136,6 +145,8 @@ pub struct World<P: Probe> {
     pub(crate) events: u64,
     pub(crate) hops: u64,
     pub(crate) stop: Option<Stop>,
+    /// Nothing but steps happens before this instant.
+    pub(crate) milestone: Time,
     /// The books at the start of the measurement window, where that is not the start of the run.
     pub(crate) baseline: Option<Books>,
     /// The books at the end of the measurement window, once it is over.
@@ -221,6 +232,14 @@ impl<P: Probe> Out for Driver<'_, P> {
         let spot = self.spot(PortId(0));
         self.board.probe.delivered(spot, pkt);
     }
+    #[inline]
+    fn received(&mut self, flow: FlowId, bytes: u64) {
+        if bytes > 0 {
+            let spot = self.spot(PortId(0));
+            let traffic = self.board.records[flow.0 as usize].traffic;
+            self.board.probe.received(spot, traffic, bytes);
+        }
+    }
     fn flow_received(&mut self, flow: FlowId) {
         if self.board.fct_end == FctEnd::LastByte {
             self.flow_ended(flow);
@@ -243,9 +262,18 @@ impl<P: Probe> World<P> {
             until = until.min(bound);
         }
         while self.stop.is_none() && self.events < until {
-            self.step();
+            let pause = until.min(self.events + CHECK_EVERY);
+            while self.stop.is_none() && self.events < pause {
+                self.step();
+            }
+            if self.stop.is_none() && self.is_overloaded() {
+                self.stop = Some(Stop::Overloaded);
+            }
         }
-        if self.stop.is_none() && self.schedule.max_events.is_some_and(|bound| self.events >= bound) {
+        let bounded = self.schedule.max_events.is_some_and(|bound| self.events >= bound);
+        if self.stop.is_none() && bounded && self.nothing_is_left() {
+            self.step();
+        } else if self.stop.is_none() && bounded {
             self.stop = Some(Stop::MaxEvents);
         }
         self.progress()
@@ -257,6 +285,19 @@ impl<P: Probe> World<P> {
             self.advance(1 << 20);
         }
         self.progress()
+    }
+
+    /// Whether the next step would only find that the run is over.
+    fn nothing_is_left(&self) -> bool {
+        let over = |key: Key| key.time() >= self.schedule.duration && self.board.open == 0;
+        self.board.queue.peek().is_none_or(over)
+    }
+
+    fn is_overloaded(&self) -> bool {
+        let cores = self.hosts.iter().map(Host::nic).chain(self.switches.iter().map(Switch::core));
+        let held: usize = cores.map(dataplane::Core::held).sum();
+        let ends: usize = self.hosts.iter().map(Host::live_ends).sum();
+        held as u64 + self.board.wires.under_way() > MOST_PACKETS || ends as u64 > MOST_ENDS
     }
 
     /// The listener.
@@ -282,13 +323,7 @@ impl<P: Probe> World<P> {
             self.stop = Some(if self.board.open > 0 { Stop::DrainedOut } else { Stop::Done });
             return;
         };
-        if key.time() >= self.schedule.from && self.baseline.is_none() && self.schedule.from > Time::ZERO {
-            self.baseline = Some(self.books_before(self.schedule.from));
-        }
-        if key.time() >= self.schedule.to && self.baseline_end.is_none() {
-            self.baseline_end = Some(self.books_before(self.schedule.to));
-        }
-        if key.time() >= self.schedule.duration && self.is_over(key.time()) {
+        if key.time() >= self.milestone && self.passes_milestone(key.time()) {
             self.board.queue.push(key);
             return;
         }
@@ -297,6 +332,21 @@ impl<P: Probe> World<P> {
             true => self.host_step(key),
             false => self.switch_step(key),
         }
+    }
+
+    /// The next event is at `at`, at or after a milestone: books are kept at both ends of the
+    /// measurement window, and from the duration on the run may be over.
+    fn passes_milestone(&mut self, at: Time) -> bool {
+        let Schedule { from, to, duration, .. } = self.schedule;
+        if at >= from && self.baseline.is_none() && from > Time::ZERO {
+            self.baseline = Some(self.books_before(from));
+        }
+        if at >= to && self.baseline_end.is_none() {
+            self.baseline_end = Some(self.books_before(to));
+        }
+        let ahead = [from, to, duration].into_iter().filter(|mark| *mark > at).min();
+        self.milestone = ahead.unwrap_or(Time::ZERO);
+        at >= duration && self.is_over(at)
     }
 
     fn is_over(&mut self, at: Time) -> bool {

@@ -54,6 +54,9 @@ pub struct Results {
     pub raw: u64,
     /// What links carried inside the measurement window, by level.
     pub carried: Vec<Carried>,
+    /// Payload bytes that arrived for the first time inside the measurement window, by entry of the
+    /// scenario's traffic; raw packets count whenever they arrive.
+    pub received: Vec<u64>,
 }
 
 fn column<T, C>(rows: &[T], make: fn(Vec<C>) -> Column, cell: impl Fn(&T) -> C) -> Column {
@@ -84,7 +87,16 @@ impl World<Recorder> {
             measured,
             raw: (0..self.flows.len()).filter(|i| self.flows.is_raw(mech::FlowId(*i as u32))).count() as u64,
             carried: self.carried(scenario),
+            received: self.received_in_window(scenario),
         }
+    }
+}
+
+impl World<Recorder> {
+    fn received_in_window(&self, scenario: &Scenario) -> Vec<u64> {
+        let mut received = self.board.probe.received.clone();
+        received.resize(scenario.traffic.len(), 0);
+        received
     }
 }
 
@@ -97,9 +109,9 @@ impl Results {
     pub fn table(&self, name: &str) -> Option<&Table> {
         self.tables.iter().find(|table| table.name == name)
     }
-    /// Whether the run was cut short by its bound on events.
+    /// Whether the run was cut short.
     pub fn is_partial(&self) -> bool {
-        self.progress.stop == Some(Stop::MaxEvents)
+        matches!(self.progress.stop, None | Some(Stop::MaxEvents | Stop::Overloaded))
     }
     /// Simulated time at the end.
     pub fn end(&self) -> Time {

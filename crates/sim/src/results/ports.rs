@@ -53,6 +53,11 @@ impl<P: Probe> World<P> {
         }
     }
 
+    /// The books at the end of the measurement window, or of the run where that came before.
+    fn books_at_end(&mut self) -> Books {
+        self.baseline_end.clone().unwrap_or_else(|| self.books(self.now))
+    }
+
     /// Packets lost before a port was chosen, by node and reason; they are shown at port 0.
     fn lost_before_a_port(&self) -> Vec<[u64; DropReason::ALL.len()]> {
         let host = |h: &dataplane::Host| {
@@ -69,7 +74,7 @@ impl World<Recorder> {
     pub(super) fn carried(&mut self, scenario: &Scenario) -> Vec<Carried> {
         let net = &scenario.topology;
         let before = self.books_at_start();
-        let after = self.baseline_end.clone().unwrap_or_else(|| self.books(self.now));
+        let after = self.books_at_end();
         let bits = |frames: u64, bytes: u64| (bytes + frames * u64::from(scenario.framing.gap)) * 8;
         let (mut host, mut uplink, mut at) = (0, 0, 0);
         for (n, node) in net.nodes.iter().enumerate() {
@@ -94,7 +99,7 @@ impl World<Recorder> {
 
     pub(super) fn ports_table(&mut self, scenario: &Scenario) -> Table {
         let before = self.books_at_start();
-        let Books { ports: counts, lost } = self.books(self.now);
+        let Books { ports: counts, lost } = self.books_at_end();
         let nodes = &scenario.topology.nodes;
         let place: Vec<(u32, u16)> = nodes
             .iter()
@@ -103,13 +108,7 @@ impl World<Recorder> {
             .collect();
         let ids: Vec<usize> = (0..place.len()).collect();
         let port = |i: &usize| &nodes[place[*i].0 as usize].ports[usize::from(place[*i].1)];
-        let waiting: Vec<u64> = self
-            .hosts
-            .iter()
-            .flat_map(|h| h.nic().ports())
-            .chain(self.switches.iter().flat_map(|s| s.core().ports()))
-            .map(|p| u64::from(p.waiting()))
-            .collect();
+        let waiting = |i: &usize| counts[*i].enqueued - counts[*i].sent - counts[*i].evicted;
         let since = |i: usize, what: fn(&PortCounts) -> u64| {
             what(&counts[i]) - before.as_ref().map_or(0, |before| what(&before.ports[i]))
         };
@@ -123,7 +122,7 @@ impl World<Recorder> {
             ("enqueued_bytes", count(|c| c.enqueued_bytes)),
             ("sent", count(|c| c.sent)),
             ("sent_bytes", count(|c| c.sent_bytes)),
-            ("queued", column(&ids, Column::U64, |i| waiting[*i])),
+            ("queued", column(&ids, Column::U64, waiting)),
             ("marked", count(|c| c.marked)),
             ("detoured", count(|c| c.detoured)),
             ("bounced", count(|c| c.bounced)),
