@@ -1,9 +1,10 @@
 //! From a scenario to a world at time zero.
 
+use crate::driver::Board;
 use crate::link::Wires;
 use crate::probe::Probe;
 use crate::queue::EventQueue;
-use crate::world::{Board, FlowRecord, Net, Schedule, SenderCounts, World};
+use crate::world::{FlowRecord, Net, Schedule, SenderCounts, World};
 use dataplane::transport::TcpConfig;
 use dataplane::{
     BounceQueue, CoreSetup, FlowTable, Host, HostSetup, NewFlow, PortSetup, RawSetup, Switch, SwitchSetup,

@@ -1,6 +1,7 @@
 //! The engine: event queue, world, links, probes, results.
 
 mod build;
+mod driver;
 mod link;
 mod probe;
 pub mod queue;

@@ -328,6 +328,16 @@ fn a_trace_is_read_in_any_order_by_name_or_number() {
 }
 
 #[test]
+fn a_trace_may_be_quoted_and_its_columns_in_any_order() {
+    let plain = trace("start,source,destination,bytes\n1us,h0,h1,10\n2us,h2,h3,20\n", &[]).unwrap().0;
+    let quoted =
+        "# by hand\n\"Bytes\",\"Source\",\"Destination\",\"Start\"\n10,\"h0\",\"h1\",\"1us\"\n\n20,h2,h3,\"2us\"\n";
+    assert_eq!(trace(quoted, &[]).unwrap().0, plain);
+    let twice = trace("start,start,source,bytes\n1us,2us,h1,10\n", &[]).unwrap_err();
+    assert!(twice[0].contains("the header"), "{twice:?}");
+}
+
+#[test]
 fn a_malformed_trace_is_refused_with_its_line() {
     const H: &str = "start,source,destination,bytes\n";
     let host = "the name of a host, or its number, 0 to 3";

@@ -86,24 +86,43 @@ impl Trace {
 
 type Wrong = (String, String);
 
+/// The line, from 1, of the record that is found from byte `from` on, behind empty lines and comments.
+fn line_of(text: &str, from: usize) -> usize {
+    let (before, after) = text.split_at_checked(from).unwrap_or((text, ""));
+    let skipped = after.lines().take_while(|line| line.trim().is_empty() || line.starts_with('#'));
+    1 + before.matches('\n').count() + skipped.count()
+}
+
+/// Where each column of [`HEADER`] stands; in any order, in upper or lower case.
+fn columns(header: &[String]) -> Option<[usize; 4]> {
+    let mut at = [0; 4];
+    for (place, name) in at.iter_mut().zip(HEADER.split(',')) {
+        *place = header.iter().position(|field| field.eq_ignore_ascii_case(name))?;
+    }
+    (header.len() == at.len()).then_some(at)
+}
+
 impl Reader<'_> {
     fn rows(&self, text: &str) -> Result<Vec<Row>, Vec<Wrong>> {
-        let lines = text.trim_start_matches('\u{feff}').lines().enumerate().map(|(i, line)| (i + 1, line.trim()));
-        let mut lines = lines.filter(|(_, line)| !line.is_empty() && !line.starts_with('#'));
-        let fields = |line: &str| line.split(',').map(|field| field.trim().to_owned()).collect::<Vec<_>>();
+        let mut table = csv::ReaderBuilder::new();
+        let table = table.has_headers(false).flexible(true).comment(Some(b'#')).trim(csv::Trim::All);
+        let text = text.trim_start_matches('\u{feff}');
+        let mut lines = table.from_reader(text.as_bytes()).into_records().flatten().map(|record| {
+            let from = record.position().map_or(0, |at| at.byte() as usize);
+            (from, record.iter().map(str::to_owned).collect::<Vec<_>>())
+        });
+        let Some((from, header)) = lines.next() else {
+            return Err(vec![("no lines".into(), format!("the header `{HEADER}` and a line a flow"))]);
+        };
+        let columns = columns(&header).ok_or_else(|| {
+            let start: String = header.join(",").chars().take(60).collect();
+            vec![(format!("line {}: `{start}`", line_of(text, from)), format!("the header `{HEADER}`"))]
+        })?;
         let (mut rows, mut faults) = (Vec::new(), Vec::new());
-        match lines.next() {
-            Some((_, line)) if fields(line).join(",") == HEADER => {}
-            Some((n, line)) => {
-                let start: String = line.chars().take(60).collect();
-                return Err(vec![(format!("line {n}: `{start}`"), format!("the header `{HEADER}`"))]);
-            }
-            None => return Err(vec![("no lines".into(), format!("the header `{HEADER}` and a line a flow"))]),
-        }
-        for (n, line) in lines {
-            match self.row(&fields(line)) {
+        for (from, fields) in lines {
+            match self.row(&fields, &columns) {
                 Ok(row) => rows.push(row),
-                Err((found, rule)) => faults.push((format!("line {n}: {found}"), rule)),
+                Err((found, rule)) => faults.push((format!("line {}: {found}", line_of(text, from)), rule)),
             }
             if faults.len() == TOLD {
                 break;
@@ -115,10 +134,11 @@ impl Reader<'_> {
         if faults.is_empty() { Ok(rows) } else { Err(faults) }
     }
 
-    fn row(&self, fields: &[String]) -> Result<Row, Wrong> {
-        let [start, src, dst, bytes] = fields else {
+    fn row(&self, fields: &[String], columns: &[usize; 4]) -> Result<Row, Wrong> {
+        if fields.len() != columns.len() {
             return Err((format!("{} fields", fields.len()), "4 fields".into()));
-        };
+        }
+        let [start, src, dst, bytes] = columns.map(|i| fields[i].as_str());
         let row = Row {
             start: self.start(start)?,
             src: self.host("source", src)?,

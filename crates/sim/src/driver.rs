@@ -1,0 +1,125 @@
+//! What the world does for a node during one step.
+
+use crate::link::Wires;
+use crate::probe::{Probe, Spot};
+use crate::queue::{EventQueue, Key, Phase};
+use crate::world::FlowRecord;
+use dataplane::transport::SenderStats;
+use dataplane::{Out, Pkt};
+use mech::overflow::DropReason;
+use mech::{FlowId, PortId};
+use scenario::FctEnd;
+use units::Time;
+
+/// Everything of a run that its driver calls write to.
+#[derive(Clone)]
+pub(crate) struct Board<P> {
+    pub(crate) queue: EventQueue,
+    pub(crate) wires: Wires,
+    /// The first of each node's ports in the numbering over the whole network.
+    pub(crate) base: Vec<u32>,
+    pub(crate) records: Vec<FlowRecord>,
+    pub(crate) probe: P,
+    pub(crate) open: u64,
+    pub(crate) completed: u64,
+    pub(crate) fct_end: FctEnd,
+}
+
+/// The driver of one node during one step.
+pub(crate) struct Driver<'a, P> {
+    board: &'a mut Board<P>,
+    node: u32,
+    /// The first of its ports in the numbering over the whole network, which is that of the links
+    /// that leave by them.
+    base: u32,
+    now: Time,
+}
+
+impl<P: Probe> Board<P> {
+    #[inline]
+    pub(crate) fn driver(&mut self, node: u32, now: Time) -> Driver<'_, P> {
+        let base = self.base[node as usize];
+        Driver { board: self, node, base, now }
+    }
+}
+
+impl<P: Probe> Driver<'_, P> {
+    fn spot(&self, port: PortId) -> Spot {
+        Spot { now: self.now, node: self.node, port: self.base + u32::from(port.0) }
+    }
+    fn flow_ended(&mut self, flow: FlowId) {
+        let record = &mut self.board.records[flow.0 as usize];
+        record.end = self.now;
+        self.board.completed += 1;
+        self.board.open -= u64::from(record.measured);
+    }
+}
+
+impl<P: Probe> Out for Driver<'_, P> {
+    #[inline]
+    fn transmit(&mut self, port: PortId, pkt: Pkt, end: Time) {
+        let link = self.base + u32::from(port.0);
+        if let Some(at) = self.board.wires.send(link, pkt, end) {
+            let peer = self.board.wires.link(link).peer;
+            self.board.queue.push(Key::new(at, peer, Phase::Arrival, link));
+        }
+    }
+    #[inline]
+    fn wake(&mut self, port: PortId, at: Time) {
+        self.board.queue.push(Key::new(at, self.node, Phase::Ended, u32::from(port.0)));
+    }
+    #[inline]
+    fn timer(&mut self, index: u32, at: Time) {
+        self.board.queue.push(Key::new(at.max(self.now), self.node, Phase::Timer, index));
+    }
+    #[inline]
+    fn stored(&mut self, port: PortId, before: u32) {
+        let spot = self.spot(port);
+        self.board.probe.stored(spot, before);
+    }
+    #[inline]
+    fn freed(&mut self, port: PortId, after: u32) {
+        let spot = self.spot(port);
+        self.board.probe.freed(spot, after);
+    }
+    fn dropped(&mut self, port: PortId, pkt: &Pkt, reason: DropReason) {
+        let spot = self.spot(port);
+        self.board.probe.dropped(spot, pkt, reason);
+    }
+    fn marked(&mut self, port: PortId, _pkt: &Pkt) {
+        let spot = self.spot(port);
+        self.board.probe.marked(spot);
+    }
+    fn detoured(&mut self, port: PortId, _pkt: &Pkt) {
+        let spot = self.spot(port);
+        self.board.probe.detoured(spot);
+    }
+    fn bounced(&mut self, port: PortId, _pkt: &Pkt) {
+        let spot = self.spot(port);
+        self.board.probe.bounced(spot);
+    }
+    #[inline]
+    fn delivered(&mut self, pkt: &Pkt) {
+        let spot = self.spot(PortId(0));
+        self.board.probe.delivered(spot, pkt);
+    }
+    #[inline]
+    fn received(&mut self, flow: FlowId, bytes: u64) {
+        if bytes > 0 {
+            let spot = self.spot(PortId(0));
+            let traffic = self.board.records[flow.0 as usize].traffic;
+            self.board.probe.received(spot, traffic, bytes);
+        }
+    }
+    fn flow_received(&mut self, flow: FlowId) {
+        if self.board.fct_end == FctEnd::LastByte {
+            self.flow_ended(flow);
+        }
+    }
+    fn flow_acked(&mut self, flow: FlowId, stats: &SenderStats) {
+        self.board.records[flow.0 as usize].sender = stats.into();
+        if self.board.fct_end == FctEnd::SenderAck {
+            self.flow_ended(flow);
+        }
+    }
+}
