@@ -85,23 +85,21 @@ impl Wires {
         (self.frames.len() - 1) as u32
     }
 
-    /// The first frame has arrived; tells when the next one does.
+    /// The first frame has arrived and goes to the end of `arrivals`; tells when the next one does,
+    /// [`Time::NEVER`] where there is none. PRECONDITION: a frame is under way on the link.
     #[inline]
-    pub(crate) fn arrive(&mut self, link: u32) -> Option<(Pkt, Option<Time>)> {
+    pub(crate) fn arrive(&mut self, link: u32, arrivals: &mut Vec<Pkt>) -> Time {
         let link = &mut self.links[link as usize];
         let id = link.head;
-        if id == NIL {
-            return None;
-        }
         let next = self.places[id as usize].next;
         link.head = next;
         self.free.push(id);
-        let pkt = self.frames[id as usize];
+        arrivals.push(self.frames[id as usize]);
         if next == NIL {
             link.tail = NIL;
-            return Some((pkt, None));
+            return Time::NEVER;
         }
-        Some((pkt, Some(self.places[next as usize].at)))
+        self.places[next as usize].at
     }
 }
 
@@ -121,13 +119,14 @@ mod tests {
         assert_eq!(wires.send(0, pkt(0), Time(10)), Some(Time(15)));
         assert_eq!(wires.send(0, pkt(1), Time(20)), None, "only a link's first frame is an event");
         assert_eq!(wires.send(1, pkt(2), Time(10)), Some(Time(17)));
-        assert_eq!(wires.arrive(0), Some((pkt(0), Some(Time(25)))));
+        let mut got = Vec::new();
+        assert_eq!(wires.arrive(0, &mut got), Time(25));
         assert_eq!(wires.send(1, pkt(3), Time(11)), None);
         assert_eq!(wires.frames.len(), 3, "a freed place is used again");
-        assert_eq!(wires.arrive(0), Some((pkt(1), None)));
-        assert_eq!(wires.arrive(0), None);
-        assert_eq!(wires.arrive(1), Some((pkt(2), Some(Time(18)))));
-        assert_eq!(wires.arrive(1), Some((pkt(3), None)));
+        assert_eq!(wires.arrive(0, &mut got), Time::NEVER);
+        assert_eq!(wires.arrive(1, &mut got), Time(18));
+        assert_eq!(wires.arrive(1, &mut got), Time::NEVER);
+        assert_eq!(got, [0, 1, 2, 3].map(pkt));
         assert_eq!(wires.under_way(), 0);
     }
 }

@@ -246,16 +246,19 @@ impl<P: Probe> World<P> {
         self.stop.is_some()
     }
 
+    /// The frame of an arrival goes to the end of `arrivals`.
     #[inline]
-    fn take_arrival(&mut self, key: Key) -> Option<Pkt> {
-        let (mut pkt, next) = self.board.wires.arrive(key.index())?;
-        if let Some(at) = next {
-            self.board.queue.push(Key::new(at, key.node(), Phase::Arrival, key.index()));
+    fn take_arrival(&mut self, key: Key) {
+        let link = key.index();
+        let next = self.board.wires.arrive(link, &mut self.arrivals);
+        if next != Time::NEVER {
+            self.board.queue.push(Key::new(next, key.node(), Phase::Arrival, link));
         }
         self.hops += 1;
-        pkt.head.hops += 1;
-        pkt.head.ingress = PortId(self.board.wires.link(key.index()).peer_port);
-        Some(pkt)
+        if let Some(pkt) = self.arrivals.last_mut() {
+            pkt.head.hops += 1;
+            pkt.head.ingress = PortId(self.board.wires.link(link).peer_port);
+        }
     }
 
     fn switch_step(&mut self, first: Key) {
@@ -265,10 +268,7 @@ impl<P: Probe> World<P> {
         while let Some(key) = event {
             self.events += 1;
             match key.phase() {
-                Phase::Arrival => {
-                    let pkt = self.take_arrival(key);
-                    self.arrivals.extend(pkt);
-                }
+                Phase::Arrival => self.take_arrival(key),
                 Phase::Ended => {
                     let mut driver = self.board.driver(first.node(), self.now);
                     self.switches[s].ended(self.now, PortId(key.index() as u16), &self.net, &mut driver);
@@ -288,19 +288,21 @@ impl<P: Probe> World<P> {
         let mut event = Some(first);
         while let Some(key) = event {
             self.events += 1;
-            let pkt = if key.phase() == Phase::Arrival { self.take_arrival(key) } else { None };
             if key.phase() == Phase::Timer && key.index() == FLOW_START {
                 self.start_flows(h);
                 event = self.board.queue.pop_if_same_step(first);
                 continue;
             }
+            if key.phase() == Phase::Arrival {
+                self.arrivals.clear();
+                self.take_arrival(key);
+            }
             let out = &mut self.board.driver(first.node(), now);
             let mut step = HostStep { now, flows: &mut self.flows, tcp: &self.tcp, out };
-            match (key.phase(), pkt) {
-                (Phase::Ended, _) => self.hosts[h].ended(now, step.out),
-                (Phase::Timer, _) => self.hosts[h].timer(key.index(), &mut step),
-                (Phase::Arrival, Some(mut pkt)) => self.hosts[h].arrive(&mut pkt, &mut step),
-                (Phase::Arrival, None) => {}
+            match key.phase() {
+                Phase::Ended => self.hosts[h].ended(now, step.out),
+                Phase::Timer => self.hosts[h].timer(key.index(), &mut step),
+                Phase::Arrival => self.arrivals.iter_mut().for_each(|pkt| self.hosts[h].arrive(pkt, &mut step)),
             }
             event = self.board.queue.pop_if_same_step(first);
         }

@@ -12,6 +12,8 @@ pub enum ParseError {
     MissingUnit,
     /// A number with a unit of another kind, or none that is known.
     UnknownUnit,
+    /// A fraction over zero.
+    DivisionByZero,
     /// A minus sign.
     Negative,
     /// A value finer than the smallest unit (1 ps, 1 B, 1 packet).
@@ -28,6 +30,7 @@ impl fmt::Display for ParseError {
             ParseError::NotANumber => "does not start with a number",
             ParseError::MissingUnit => "has no unit",
             ParseError::UnknownUnit => "has a unit of another kind",
+            ParseError::DivisionByZero => "divides by zero",
             ParseError::Negative => "is negative",
             ParseError::TooFine => "is finer than the smallest unit",
             ParseError::TooLarge => "is too large",
@@ -66,7 +69,7 @@ fn split(text: &str) -> Result<(u128, u128, &str), ParseError> {
     if let Some(bottom) = bottom {
         let (n, d) = decimal(bottom)?;
         if n == 0 {
-            return Err(ParseError::NotANumber);
+            return Err(ParseError::DivisionByZero);
         }
         (num, den) = (num.checked_mul(d).ok_or(ParseError::TooLarge)?, den.checked_mul(n).ok_or(ParseError::TooLarge)?);
     }
@@ -170,7 +173,7 @@ mod tests {
             ("1.2.3s", ParseError::NotANumber),
             ("1.s", ParseError::NotANumber),
             (".5s", ParseError::NotANumber),
-            ("1/0s", ParseError::NotANumber),
+            ("1/0s", ParseError::DivisionByZero),
             ("1e3s", ParseError::UnknownUnit),
             ("10", ParseError::MissingUnit),
             ("10 KB", ParseError::UnknownUnit),
