@@ -44,6 +44,7 @@ def warnings(results: Results) -> list[Line]:
         whole = len(results.variants) * len(results.facts["seeds"])
         text = f"stopped by the user: {len(results.runs)} of {whole} runs are finished and shown"
         found.append(Line("INTERRUPTED", text, True))
+    found += [Line("FAILED", line, True) for line in results.failures]
     for variant in results.variants:
         left = [run for run in results.unfinished if run.variant == variant]
         if left:

@@ -37,6 +37,8 @@ class Behaviour:
     interrupt_after: int | None = None
     unconserved = False
     crash = False
+    crash_seed: int | None = None
+    hammer = False
     steps = 4
 
     def __init__(self) -> None:
@@ -51,6 +53,13 @@ def reset() -> None:
     """Back to well-behaved."""
     global behaviour
     behaviour = Behaviour()
+
+
+def hammer() -> None:
+    """An impatient user."""
+    for _ in range(40):
+        time.sleep(0.005)
+        os.kill(os.getpid(), signal.SIGINT)
 
 
 def parse(path: str, text: str, sets: list[str]) -> dict[str, Any]:
@@ -145,7 +154,7 @@ class Run:
         self.options = scenario.get("fake", {})
         self.allow = str(scenario.get("measure", {}).get("allow_unfinished", False)).lower() == "true"
         self.variant, self.seed, self.max_events, self.step = variant, seed, max_events, 0
-        if behaviour.crash:
+        if behaviour.crash or behaviour.crash_seed == seed:
             raise RuntimeError("queue 3 lost a packet")
 
     def advance(self, max_events: int) -> dict[str, Any]:
@@ -155,6 +164,8 @@ class Run:
             if behaviour.finished < 10**6:
                 behaviour.finished = 10**6
                 os.kill(os.getpid(), signal.SIGINT)
+                if behaviour.hammer:
+                    threading.Thread(target=hammer).start()
             time.sleep(0.05)
             done = False
         time.sleep(0.001)
