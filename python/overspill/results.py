@@ -14,6 +14,7 @@ import pyarrow as pa
 
 from overspill import columns, core, document, interrupts, metrics, source, store
 from overspill.errors import BadInput
+from overspill.fairness import Fairness, judge
 from overspill.quantiles import Value
 from overspill.rundata import RunData
 from overspill.runner import Listener, Outcome, Plan, Runner
@@ -54,6 +55,16 @@ class Results:
     def partial(self) -> bool:
         """Whether a run was cut, or runs are missing."""
         return self.interrupted or bool(self.failures) or any(run.cut for run in self.runs)
+
+    @property
+    def any_cut(self) -> bool:
+        """Whether a run stopped before its time."""
+        return any(run.cut for run in self.runs)
+
+    @cached_property
+    def fairness(self) -> Fairness:
+        """What stands against calling a variant best."""
+        return judge(self)
 
     def of(self, variant: str) -> list[RunData]:
         """A variant's runs, by seed."""

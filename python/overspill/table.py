@@ -40,7 +40,7 @@ def legend(results: Results) -> str:
     if len(results.variants) > 1:
         parts.append(
             "* best: the Holm-corrected 95 % intervals of its paired differences from every other variant, "
-            "on the same seeds, exclude 0."
+            "on the same seeds, exclude 0; nobody where seeds change nothing."
         )
     return " ".join(parts)
 

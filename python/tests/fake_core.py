@@ -39,6 +39,7 @@ class Behaviour:
     crash = False
     crash_seed: int | None = None
     hammer = False
+    user: threading.Thread | None = None
     steps = 4
 
     def __init__(self) -> None:
@@ -165,7 +166,8 @@ class Run:
                 behaviour.finished = 10**6
                 os.kill(os.getpid(), signal.SIGINT)
                 if behaviour.hammer:
-                    threading.Thread(target=hammer).start()
+                    behaviour.user = threading.Thread(target=hammer)
+                    behaviour.user.start()
             time.sleep(0.05)
             done = False
         time.sleep(0.001)
@@ -390,6 +392,7 @@ class Made:
                 "raw": 0,
             },
             "wire_bits": wire,
+            "received_bytes": [int(5e6), int(0.29 * LINK * HOSTS * seconds / 8)],
             "drain_ps": 20 * MS,
             "allow_unfinished": self.allow,
         }

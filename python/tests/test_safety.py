@@ -112,6 +112,8 @@ def test_an_impatient_user_loses_no_finished_run(command: Command, scenario: Pat
     fake_core.behaviour.hammer = True
     with deaf(), interrupts_installed():
         ran = command("run", scenario, "--seeds", 5, "--jobs", 1, "--out", "o")
+        assert fake_core.behaviour.user is not None
+        fake_core.behaviour.user.join()
     assert ran.status == 130
     assert len(Results.load("o").runs) == 4
 
