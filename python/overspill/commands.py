@@ -198,7 +198,7 @@ def list_command(
             grid.add_row(Text(f"  {name}"), Text(doc))
         for group, grid in groups.items():
             console.print(Text(group, "bold"))
-            console.print(grid)
+            table.put(console, grid)
 
 
 @app.command()

@@ -182,16 +182,21 @@ def switch_ports(run: RunData) -> int:
 
 def busiest_ports(run: RunData) -> list[tuple[int, int]]:
     """Switch ports, the one with the highest time-weighted mean queue first; ties by node and port."""
+    areas = port_areas(run)
+    return sorted(areas, key=lambda one: (-areas[one], one))
+
+
+def port_areas(run: RunData) -> dict[tuple[int, int], float]:
+    """Frames times picoseconds that waited at each switch port in the window."""
     node, port, packets, time = run.columns("queue_hist", "node", "port", "packets", "time_ps")
     if len(node) == 0:
-        return []
+        return {}
     keep = ~run.is_host[node]
     key = (node[keep].astype(np.uint64) << np.uint64(16)) | port[keep].astype(np.uint64)
     ports, index = np.unique(key, return_inverse=True)
     area = np.zeros(len(ports))
     np.add.at(area, index, packets[keep].astype(np.float64) * time[keep].astype(np.float64))
-    order = np.lexsort((ports, -area))
-    return [(int(ports[one]) >> 16, int(ports[one]) & 0xFFFF) for one in order]
+    return {(int(one) >> 16, int(one) & 0xFFFF): float(area[at]) for at, one in enumerate(ports)}
 
 
 def queues(run: RunData) -> dict[str, Value]:

@@ -26,14 +26,16 @@ def test_a_run_prints_the_table_and_says_where_the_report_is(command: Command, s
 
 
 def test_the_table_states_what_limits_its_numbers(command: Command, scenario: Path) -> None:
-    out = command("run", scenario, "--no-report", "--seeds", 2, "--set", "switch.x=1").out
+    whole = command("run", scenario, "--no-report", "--seeds", 2, "--set", "switch.x=1").out
+    assert not [line for line in whole.splitlines() if line != line.rstrip() or len(line) > 160]
+    out = " ".join(whole.split())
     for text in (
         "seeds 1, 2 (n = 2); set switch.x=1",
         "flows that start in 5 ms to 55 ms; warm-up of 5 ms left out; drain up to 20 ms",
         "drop 0 of ",
         "background 0.3 of host in payload bytes",
         "all of host 0.3400 (wire)",
-        "ended           drop 80 ms; detour 80 ms; bounce 80 ms",
+        "ended drop 80 ms; detour 80 ms; bounce 80 ms",
         "24 leaf x 1 200 pkt (12 ports, buffer 600pkt, bounce queues 50pkt a port)",
         "web_search.csv: read as 0-1",
         "Holm-corrected",
