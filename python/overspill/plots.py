@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 COLOURS = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9", "#444444")
 # Where curves coincide, the wide one shows beside and between the dashes of the narrow ones.
 DASHES: tuple[Any, ...] = ("-", (0, (6, 2)), (0, (2, 1.5)), (0, (7, 1.5, 1.5, 1.5)))
-WIDTHS = (2.8, 2.1, 1.6, 1.2)
+WIDTHS = (2.8, 2.2, 1.8, 1.4)
 STYLE: dict[Any, Any] = {
     "font.family": "DejaVu Sans",
     "font.size": 9.5,
@@ -160,7 +160,7 @@ def finish_distribution(whole: Axes, tail: Axes | None, name: str) -> None:
     whole.set_xlabel(name + time_axis(whole))
     if tail is None:
         return
-    tail.set(yscale="log", ylabel=f"share of {subject} that take as long, log scale")
+    tail.set(yscale="log", ylabel="share that takes as long, log scale")
     tail.set_xlabel(name + time_axis(tail))
     # Whole decades, one at least, so that there are ticks to read.
     tail.set_ylim(min(0.1, 10 ** math.floor(math.log10(max(tail.dataLim.y0, 1e-9)))) * 0.85, 1.15)
