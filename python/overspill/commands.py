@@ -183,7 +183,7 @@ def report_command(
 @app.command("list")
 def list_command(
     which: Annotated[
-        str | None, typer.Argument(metavar="[mechanisms|topologies|transports|traffic|metrics]")
+        str | None, typer.Argument(metavar="[mechanisms|topologies|transports|traffic|sizes|metrics]")
     ] = None,
 ) -> None:
     """List what a scenario may name, and the metrics."""
@@ -205,6 +205,9 @@ def list_command(
 def explain(name: Annotated[str, typer.Argument(help="A mechanism, setting or metric.")]) -> None:
     """Explain a name: what it does, where it comes from, its parameters."""
     found, console = catalogue.find(name), out()
+    if isinstance(found, str):
+        console.print(Text(found))
+        return
     if isinstance(found, metrics.Metric):
         console.print(Text(f"{found.name}: {found.title}", "bold"))
         better = "" if found.better == "none" else f" {found.better.capitalize()} is better."

@@ -11,6 +11,7 @@ from typing import Any
 import numpy as np
 
 US, MS = 1_000_000, 1_000_000_000
+SIZES = "`web_search` (DCTCP, mean 1.71 MB), `imc10` (Benson et al., 196 KB), or a file."
 U32, U64 = 0xFFFF_FFFF, 0xFFFF_FFFF_FFFF_FFFF
 LEAVES, SPINES, PER_LEAF = 24, 8, 4
 HOSTS = LEAVES * PER_LEAF
@@ -131,6 +132,7 @@ def catalogue() -> str:
         ("topology", "leaf_spine", "Leaves and spines.", "", []),
         ("transport", "dctcp", "DCTCP.", "RFC 8257", []),
         ("traffic", "incast", "Many to one.", "", []),
+        ("traffic", "poisson", "Many to many.", "", [{**parameter, "name": "sizes", "doc": SIZES}]),
         ("measure", "", "What counts.", "", [{**parameter, "name": "bin", "default": None}]),
     ]
     keys = ("slot", "kind", "doc", "cite", "params")

@@ -217,6 +217,12 @@ def test_list_and_explain_know_the_catalogue_and_the_metrics(command: Command) -
     assert "RFC 8257" in command("explain", "dctcp").out
 
 
+def test_flow_sizes_are_listed_and_explained(command: Command) -> None:
+    listed = [line.split() for line in command("list", "sizes").out.splitlines()]
+    assert ["imc10", "Benson", "et", "al.,", "196", "KB"] in listed and len(listed) == 3
+    assert "mean 1.71 MB" in command("explain", "web_search").out
+
+
 def test_an_unknown_name_is_bad_input_with_a_hint(command: Command) -> None:
     ran = command("explain", "detuor")
     assert ran.status == 2 and "did you mean detour or" in ran.err
