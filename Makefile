@@ -42,6 +42,7 @@ lint: setup
 	cargo clippy --workspace --all-targets --quiet -- -D warnings
 	$(BIN)/ruff check python
 	$(BIN)/ruff format --check python
+	$(BIN)/mypy python/overspill
 
 rust-test:
 	cargo test --workspace --exclude overspill-py --quiet

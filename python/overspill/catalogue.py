@@ -1,12 +1,13 @@
 """What there is to choose from, as `overspill list` and `overspill explain` tell it."""
 
 import difflib
+import re
 from typing import Any
 
 from overspill import core, metrics
 from overspill.errors import BadInput
 
-CATEGORIES = ("mechanisms", "topologies", "transports", "traffic", "metrics")
+CATEGORIES = ("mechanisms", "topologies", "transports", "traffic", "sizes", "metrics")
 SLOTS = {"topologies": "topology", "transports": "transport", "traffic": "traffic"}
 
 Spec = dict[str, Any]
@@ -24,20 +25,30 @@ def entries(which: str) -> list[tuple[str, str, str]]:
     """Group, name and meaning of all in a category."""
     if which == "metrics":
         return [(f"metrics, in {metric.unit}", metric.name, metric.doc) for metric in metrics.ALL]
+    if which == "sizes":
+        return [("distributions of flow sizes", name, doc) for name, doc in sizes().items()]
     if which not in CATEGORIES:
         raise BadInput(f"list: found {which!r}; expected one of {', '.join(CATEGORIES)}")
     return [(spec["slot"], spec["kind"], spec["doc"]) for spec in core.catalogue() if category(spec) == which]
 
 
-def find(name: str) -> list[Spec] | metrics.Metric:
-    """What a name stands for: a metric, a kind in one or more slots, or a whole slot."""
+def sizes() -> dict[str, str]:
+    """Built-in distributions of flow sizes, as the parameters named `sizes` tell of them."""
+    docs = [one["doc"] for spec in core.catalogue() for one in spec["params"] if one["name"] == "sizes"]
+    return {name: doc for text in docs for name, doc in re.findall(r"`(\w+)` \(([^()]*)\)", text)}
+
+
+def find(name: str) -> list[Spec] | metrics.Metric | str:
+    """What a name stands for: a metric, a kind in one or more slots, a whole slot, or flow sizes."""
     specs = core.catalogue()
     found = [spec for spec in specs if name in (spec["kind"], f"{spec['slot']}.{spec['kind']}", spec["slot"])]
     if found:
         return found
     if metrics.base(name) in metrics.REGISTRY:
         return metrics.find(name)
+    if name in sizes():
+        return f"{name}: flow sizes, {sizes()[name]}. For `sizes` of a traffic entry."
     known = sorted({spec["kind"] or spec["slot"] for spec in specs} | {spec["slot"] for spec in specs})
-    close = difflib.get_close_matches(name, [*known, *metrics.REGISTRY], n=3)
+    close = difflib.get_close_matches(name, [*known, *sizes(), *metrics.REGISTRY], n=3)
     hint = f"; did you mean {' or '.join(close)}?" if close else "; see `overspill list`"
     raise BadInput(f"explain: found {name!r}; expected a name of the catalogue{hint}")

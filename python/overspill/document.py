@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 from overspill import metrics, stats
@@ -85,10 +85,17 @@ def row(results: Results, key: str) -> Row:
     exact = {variant: cell.exact for variant, cell in cells.items()}
     complete = {variant: values for variant, values in exact.items() if values is not None}
     comparison = stats.compare(complete, metric.better) if len(complete) == len(cells) else None
+    if comparison is not None and not (results.fairness.allows(key) and varies(cells)):
+        comparison = replace(comparison, fair=False)
     if comparison is not None and comparison.marked:
         best = cells[comparison.best]
         cells[comparison.best] = Cell(best.seeds, best.values, True)
     return Row(metric, cells, comparison)
+
+
+def varies(cells: Mapping[str, Cell]) -> bool:
+    """Whether any variant's values differ between seeds; otherwise nothing tells how sure they are."""
+    return any(len(set(cell.known)) > 1 for cell in cells.values())
 
 
 def entry(cell: Cell, unit: str) -> dict[str, Any]:

@@ -21,3 +21,7 @@ class BadInput(OverspillError):
 
 class Failed(OverspillError):
     """A run broke, or its results cannot be written."""
+
+
+class Unwritable(Failed):
+    """Results cannot be written, this one or any other."""

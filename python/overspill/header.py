@@ -24,7 +24,7 @@ class Line:
 
 def lines(results: Results) -> list[Line]:
     """Every fact, the loud ones first."""
-    found = [*warnings(results), scenario(results), *window(results), flows(results)]
+    found = [*warnings(results), scenario(results), *window(results), *ended(results), flows(results)]
     found += [*load(results), *memory(results), work(results)]
     found += [Line("note", str(note)) for note in results.facts["notes"]]
     return found
@@ -38,12 +38,14 @@ def warnings(results: Results) -> list[Line]:
         if cut:
             where = f"at {formats.time(min(run.end_ps for run in cut))}"
             planned = formats.time(cut[0].summary["window_ps"][1])
-            text = f"{named(cut)} cut by --max-events {where}; the window ends at {planned}"
+            why = " and ".join(dict.fromkeys(run.cut_by for run in cut))
+            text = f"{named(cut)} {why} {where}; the window ends at {planned}"
             found.append(Line("PARTIAL RESULT", text, True))
     if results.interrupted:
         whole = len(results.variants) * len(results.facts["seeds"])
         text = f"stopped by the user: {len(results.runs)} of {whole} runs are finished and shown"
         found.append(Line("INTERRUPTED", text, True))
+    found += [Line("FAILED", line, True) for line in results.failures]
     for variant in results.variants:
         left = [run for run in results.unfinished if run.variant == variant]
         if left:
@@ -51,7 +53,26 @@ def warnings(results: Results) -> list[Line]:
             measured = sum(run.summary["flows"]["measured"] for run in left)
             text = f"{named(left)}: {count} of {measured} measured flows did not finish"
             found.append(Line("UNFINISHED FLOWS", text, True))
+    return [*found, *doubts(results)]
+
+
+def doubts(results: Results) -> list[Line]:
+    """What makes numbers say less than they seem to."""
+    found = []
+    idle = [run for run in results.runs if not run.summary["flows"]["measured"] and not raw_sources(run)]
+    for variant in dict.fromkeys(run.variant for run in idle):
+        text = f"{named([run for run in idle if run.variant == variant])}: no flow starts in the window"
+        found.append(Line("NOTHING MEASURED", text, True))
+    if results.fairness.different:
+        groups = " | ".join(formats.listing(group) for group in results.fairness.traffic)
+        text = f"variants {groups} carry different traffic: not compared"
+        found.append(Line("NOT COMPARED", text, True))
     return found
+
+
+def raw_sources(run: RunData) -> int:
+    """How many sources a run has that send packets without flows."""
+    return int(run.summary["flows"].get("raw", 0))
 
 
 def named(runs: Sequence[RunData]) -> str:
@@ -69,7 +90,27 @@ def scenario(results: Results) -> Line:
         each = (f"{variant}: {formats.seeds(seeds) or 'none'}" for variant, seeds in done.items())
         text = "seeds finished, " + "; ".join(each)
     sets = f"; set {', '.join(results.facts['sets'])}" if results.facts["sets"] else ""
+    if results.fairness.idle_seeds:
+        text += "; seeds change nothing here: one run in effect"
     return Line("scenario", f"{results.scenario}, {text}{sets}")
+
+
+def ended(results: Results) -> Iterable[Line]:
+    """When each variant's runs came to their end."""
+    parts = []
+    for variant in results.variants:
+        ends = sorted({instant(run.end_ps) for run in results.of(variant)}, key=lambda one: one[1])
+        if ends:
+            last = f" to {ends[-1][0]}" if len(ends) > 1 else ""
+            parts.append(f"{variant} {ends[0][0]}{last}")
+    if parts:
+        yield Line("ended", "; ".join(parts))
+
+
+def instant(picoseconds: int) -> tuple[str, float]:
+    """A time in three digits, and itself."""
+    rounded = float(f"{picoseconds:.3g}")
+    return formats.time(rounded), rounded
 
 
 def window(results: Results) -> Iterable[Line]:
@@ -113,7 +154,8 @@ def flows(results: Results) -> Line:
             measured = sum(run.summary["flows"]["measured"] for run in runs)
             parts.append(f"{variant} {sum(run.unfinished for run in runs)} of {measured}")
     total = sum(run.unfinished for run in results.runs)
-    note = "" if total == 0 else "; values that depend on them are lower bounds (>)"
+    note = "; values that depend on them are lower bounds (>), and no variant is called best"
+    note = note if total else ""
     return Line("censored flows", f"{'; '.join(parts) or 'no run is finished'}{note}")
 
 
@@ -123,12 +165,11 @@ def load(results: Results) -> list[Line]:
     for run in results.runs:
         for entry in run.summary["traffic"]:
             offered = entry.get("offered")
-            if not offered:
+            if not offered or entry.get("kind") != "poisson":
                 continue
             fraction = formats.trimmed(float(offered["fraction"]))
             entries[f"{entry['name']} {fraction} of {offered['of']} in {offered['bytes']} bytes"] = None
-    asked = "; ".join(entries) or "none by fraction"
-    found = [Line("load asked", asked)] if results.runs else []
+    found = [Line("load asked", "; ".join(entries))] if entries else []
     groups = grouped(results, lambda variant: achieved(results, variant))
     found += [Line("load achieved", variants + text) for variants, text in groups]
     return found
@@ -143,7 +184,7 @@ def achieved(results: Results, variant: str) -> str | None:
         known = [values[key].value for values in by_seed if key in values]
         name, _, label = key.partition("[")
         kind, _, which = label.removesuffix("]").partition("=")
-        which = which if kind == "traffic" else f"all flows of {which}"
+        which = which if kind == "traffic" else f"all of {which}"
         how = name.removeprefix("load_").replace("asked", "as asked")
         parts.append(f"{which} {formats.number(sum(known) / len(known), 4)} ({how})")
     return "; ".join(parts) or None

@@ -76,18 +76,34 @@ def flows(run: RunData) -> dict[str, Value]:
             found[f"slowdown_{part}{label}"] = value
     if len(data["time"]):
         found["unfinished_flows"] = Value(float(data["open"].sum()))
-    return found | present({"goodput": goodput(run)})
+    return found | present({"goodput_last": goodput_last(data)})
 
 
-def goodput(run: RunData) -> float | None:
-    """Payload bits of measured flows that have arrived, over the time that these flows took."""
-    end, measured, received = run.columns("flows", "end_ps", "measured", "received")
-    keep = measured != 0
-    if not keep.any():
+def goodput_last(flows: Mapping[str, np.ndarray]) -> float | None:
+    """Payload bits of measured flows, from the first start to the last end; none if any is unfinished."""
+    if not len(flows["time"]) or flows["open"].any():
         return None
-    last = run.end_ps if (end[keep] == U64_NONE).any() else int(end[keep].max())
-    seconds = (last - run.window_ps[0]) * PS
-    return float(received[keep].sum(dtype=np.uint64)) * 8 / seconds if seconds > 0 else None
+    seconds = (int(flows["end"].max()) - int(flows["start_ps"].min())) * PS
+    return float(flows["bytes"].sum(dtype=np.uint64)) * 8 / seconds if seconds > 0 else None
+
+
+def arrived(run: RunData) -> list[int] | None:
+    """Payload bytes that arrived for the first time in the window, of each traffic entry."""
+    found = run.summary.get("received_bytes")
+    return None if found is None else [int(one) for one in found]
+
+
+def goodput(run: RunData) -> dict[str, Value]:
+    """Payload bits that arrived in the window over its length: of all, and of each of several entries."""
+    seconds = (run.window_ps[1] - run.window_ps[0]) * PS
+    got = arrived(run)
+    if got is None or seconds <= 0:
+        return {}
+    found = {"goodput": sum(got) * 8 / seconds}
+    if len(got) > 1:
+        for entry, size in zip(run.summary["traffic"], got, strict=False):
+            found[f"goodput[traffic={entry['name']}]"] = size * 8 / seconds
+    return present(found)
 
 
 def query_times(run: RunData) -> tuple[np.ndarray, np.ndarray]:
@@ -113,11 +129,6 @@ def queries(run: RunData) -> dict[str, Value]:
     return {f"qct_{part}": value for part, value in quantiles.summary(times * PS, open_ended).items()}
 
 
-def asked(run: RunData) -> list[dict[str, Any]]:
-    """The traffic entries that ask for a load."""
-    return [entry for entry in run.summary["traffic"] if entry.get("offered")]
-
-
 def load(run: RunData) -> dict[str, Value]:
     """Throughput, and the load that was achieved: of each entry that asks for one, and of all."""
     found: dict[str, float | None] = {}
@@ -125,19 +136,15 @@ def load(run: RunData) -> dict[str, Value]:
     seconds = (end - start) * PS
     if seconds <= 0:
         return {}
-    traffic, begin, size, raw = run.columns("flows", "traffic", "start_ps", "bytes", "raw")
-    inside = (begin >= start) & (begin < end)
-    for index, entry in enumerate(run.summary["traffic"]):
-        offered = entry.get("offered")
-        planned = offered and payload_bps(offered)
-        if planned:
-            brought = float(size[inside & (traffic == index)].sum(dtype=np.uint64)) * 8 / seconds
-            found[f"load_asked[traffic={entry['name']}]"] = offered["fraction"] * brought / planned
+    got = arrived(run) or []
+    for entry, size in zip(run.summary["traffic"], got, strict=False):
+        offered: dict[str, Any] | None = entry.get("offered") if entry.get("kind") == "poisson" else None
+        planned = payload_bps(offered) if offered else None
+        if offered and planned:
+            found[f"load_asked[traffic={entry['name']}]"] = offered["fraction"] * size * 8 / seconds / planned
     capacity = host_bps(run)
-    # How much raw sources bring is not known before they have: they have no size.
-    if capacity and not (len(raw) and raw.all()):
-        brought = float(size[inside].sum(dtype=np.uint64)) * 8 / seconds
-        found["load_payload[of=host]"] = brought / capacity
+    if capacity and got:
+        found["load_payload[of=host]"] = sum(got) * 8 / (seconds * capacity)
     for level, (bits, level_bps) in carried(run).items():
         found[f"load_wire[of={level}]"] = bits / (seconds * level_bps)
         if level == "host":
@@ -175,16 +182,21 @@ def switch_ports(run: RunData) -> int:
 
 def busiest_ports(run: RunData) -> list[tuple[int, int]]:
     """Switch ports, the one with the highest time-weighted mean queue first; ties by node and port."""
+    areas = port_areas(run)
+    return sorted(areas, key=lambda one: (-areas[one], one))
+
+
+def port_areas(run: RunData) -> dict[tuple[int, int], float]:
+    """Frames times picoseconds that waited at each switch port in the window."""
     node, port, packets, time = run.columns("queue_hist", "node", "port", "packets", "time_ps")
     if len(node) == 0:
-        return []
+        return {}
     keep = ~run.is_host[node]
     key = (node[keep].astype(np.uint64) << np.uint64(16)) | port[keep].astype(np.uint64)
     ports, index = np.unique(key, return_inverse=True)
     area = np.zeros(len(ports))
     np.add.at(area, index, packets[keep].astype(np.float64) * time[keep].astype(np.float64))
-    order = np.lexsort((ports, -area))
-    return [(int(ports[one]) >> 16, int(ports[one]) & 0xFFFF) for one in order]
+    return {(int(one) >> 16, int(one) & 0xFFFF): float(area[at]) for at, one in enumerate(ports)}
 
 
 def queues(run: RunData) -> dict[str, Value]:
@@ -270,14 +282,19 @@ def counters(run: RunData) -> dict[str, Value]:
     reasons = {reason: run.column("ports", f"drop_{reason}").astype(np.int64) for reason in REASONS}
     lost = sum(reasons.values(), np.zeros(len(node), np.int64))
     found: dict[str, float | None] = {"drops": int(lost.sum())}
-    found["drop_share"] = int(lost.sum()) / int(sent.sum()) if sent.sum() else None
+    by_hosts = int(sent[run.is_host[node]].sum())
+    found["drop_share"] = int(lost.sum()) / by_hosts if by_hosts else None
     for reason, column in reasons.items():
         found[f"drops[reason={reason}]"] = int(column.sum())
     for tier in dict.fromkeys(run.tiers):
         found[f"drops[tier={tier}]"] = int(lost[run.tiers[node] == tier].sum())
     for name, column_name in (("marks", "marked"), ("detours", "detoured"), ("bounces", "bounced")):
         found[name] = int(run.column("ports", column_name).sum())
-    measured = run.column("flows", "measured") != 0
+    measured, raw = run.columns("flows", "measured", "raw")
+    measured = (measured != 0) & (raw == 0)
+    # Raw packets are never sent again.
+    if not measured.any():
+        return present(found)
     for name in ("retransmits", "fast_retransmits", "timeouts", "marked_acks"):
         found[name] = int(run.column("flows", name)[measured].sum())
     return present(found)

@@ -68,7 +68,7 @@ def over_time(place: str, hidden: tuple[str, ...]) -> list[Metric]:
 
 
 FLOW = "of measured flows (those that start in the measurement window, raw sources excluded)."
-WHOLE = "Counted from the start of the measurement window to the end of the run, drain included."
+WHOLE = "Counted in the measurement window, of all traffic."
 
 ALL: list[Metric] = [
     *family(
@@ -102,8 +102,16 @@ ALL: list[Metric] = [
         "goodput",
         "goodput",
         "bit/s",
-        "Payload bits of measured flows that receivers got, over the time from the start of the measurement "
-        "window to the last of these flows' ends (to the end of the run where one is unfinished).",
+        "Payload bits that arrived for the first time at receivers in the measurement window, over its "
+        "length: of all traffic, raw sources included, and of each entry where there are several.",
+        "higher",
+    ),
+    Metric(
+        "goodput_last",
+        "goodput to the last byte",
+        "bit/s",
+        "Payload bits of measured flows over the time from the first start to the last end among them; no "
+        "value where one is unfinished.",
         "higher",
     ),
     Metric(
@@ -117,15 +125,15 @@ ALL: list[Metric] = [
         "load_asked",
         "load, as asked",
         "1",
-        "What the flows of an entry that start in the measurement window bring, over its length, as the "
-        "fraction in whose terms the entry asks for a load: compare with `load asked`.",
+        "Payload of an entry that arrived for the first time in the measurement window, over its length, as "
+        "the fraction in whose terms the entry asks for a load: compare with `load asked`.",
     ),
     Metric(
         "load_payload",
         "load, payload",
         "1",
-        "Payload bytes of all flows that start in the measurement window, over its length, as a fraction of "
-        "all hosts' links.",
+        "Payload that arrived for the first time in the measurement window, over its length, as a fraction "
+        "of all hosts' links.",
     ),
     Metric(
         "load_wire",
@@ -160,9 +168,8 @@ ALL: list[Metric] = [
         "drop_share",
         "drops per frame sent",
         "1",
-        f"Frames lost over frames put on links. {WHOLE}",
+        f"Frames lost over frames that hosts sent, ACKs and retransmissions included. {WHOLE}",
         "lower",
-        False,
     ),
     Metric("drops_by_reason", "drops", "packets", f"Frames lost, by reason. {WHOLE}", "lower", True, False),
     Metric(
@@ -231,7 +238,14 @@ def find(key: str) -> Metric:
 def measure(run: RunData) -> dict[str, Value]:
     """Every metric that this run has a value of, in the order of the registry."""
     found: dict[str, Value] = {}
-    for part in (measures.flows, measures.queries, measures.load, measures.queues, measures.packets):
+    for part in (
+        measures.flows,
+        measures.queries,
+        measures.goodput,
+        measures.load,
+        measures.queues,
+        measures.packets,
+    ):
         found.update(part(run))
     found.update(measures.counters(run))
     order = {name: index for index, name in enumerate(REGISTRY)}

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 import matplotlib as mpl
 import numpy as np
 from matplotlib.axes import Axes
-from matplotlib.colors import LogNorm
+from matplotlib.colors import LogNorm, Normalize
 from matplotlib.figure import Figure
 from matplotlib.image import AxesImage
 from matplotlib.layout_engine import ConstrainedLayoutEngine
@@ -23,9 +23,11 @@ from overspill.rundata import RunData
 if TYPE_CHECKING:
     from overspill.results import Results
 
-# Okabe and Ito's colours, told apart with any colour vision; dashes tell more than seven variants apart.
+# Okabe and Ito's colours, told apart with any colour vision; with the dashes, 28 variants.
 COLOURS = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9", "#444444")
-DASHES = ("-", "--", ":", "-.")
+# Where curves coincide, the wide one shows beside and between the dashes of the narrow ones.
+DASHES: tuple[Any, ...] = ("-", (0, (6, 2)), (0, (2, 1.5)), (0, (7, 1.5, 1.5, 1.5)))
+WIDTHS = (2.8, 2.2, 1.8, 1.4)
 STYLE: dict[Any, Any] = {
     "font.family": "DejaVu Sans",
     "font.size": 9.5,
@@ -46,11 +48,14 @@ STYLE: dict[Any, Any] = {
     "path.simplify": True,
 }
 WIDTH = 9.0
+TALLEST = 10.4  # inches
 KINDS = ("drops", "marks", "detours", "bounces")
+PORT_COUNTERS = ("", "marked", "detoured", "bounced")
 SWITCHES_SHOWN = 8
 LETTERS = 118  # that fit the width of a figure
 COLUMNS_SHOWN = 240  # columns of a map over time
 STEPS_SHOWN = 1200  # steps of a curve over time
+TAIL_FROM = 10  # samples
 POINTS_SHOWN = 1500  # points of a distribution
 
 
@@ -64,7 +69,8 @@ def look(results: Results, variant: str) -> dict[str, Any]:
     index = results.variants.index(variant)
     return {
         "color": COLOURS[index % len(COLOURS)],
-        "linestyle": DASHES[index // len(COLOURS) % len(DASHES)],
+        "linestyle": DASHES[index % len(DASHES)],
+        "linewidth": WIDTHS[index % len(WIDTHS)],
     }
 
 
@@ -87,8 +93,11 @@ def legend_above(figure: Figure, axes: Axes) -> None:
         figure.legend(handles, labels, loc="outside upper center", ncols=fitting(labels))
 
 
-def time_axis(axes: Axes) -> None:
-    """Make the x axis logarithmic, or linear where the times differ little; ticks have their unit."""
+def time_axis(axes: Axes) -> str:
+    """Make the x axis logarithmic, or linear where the times differ little; ticks have their unit.
+
+    What the axis's name says of it is returned.
+    """
     low, high = axes.dataLim.x0, axes.dataLim.x1
     ratio = high / low if low > 0 else 1.0
     if ratio < 3:
@@ -101,6 +110,7 @@ def time_axis(axes: Axes) -> None:
         axes.xaxis.set_major_locator(LogLocator(subs=subs, numticks=12))
         axes.xaxis.set_minor_formatter(FuncFormatter(lambda value, _: ""))
     axes.xaxis.set_major_formatter(FuncFormatter(lambda value, _: tick(value)))
+    return "" if ratio < 3 else ", log scale"
 
 
 def fitting(labels: Sequence[str]) -> int:
@@ -123,7 +133,10 @@ def distribution(results: Results, which: str, traffic: int | None = None) -> Fi
     name = which.upper()
     with style():
         figure = canvas(3.5 + 0.2 * (len(samples) // 3))
-        whole, tail = figure.subplots(1, 2)
+        # Of few samples there is no tail.
+        few = max(len(values) for values, _ in samples.values()) < TAIL_FROM
+        panels = figure.subplots(1, 1 if few else 2, squeeze=False)[0]
+        whole, tail = panels[0], None if few else panels[1]
         for variant, (values, count) in samples.items():
             k = thinned(len(values))
             x = np.sort(values)[k] * measures.PS
@@ -132,25 +145,28 @@ def distribution(results: Results, which: str, traffic: int | None = None) -> Fi
             line = look(results, variant)
             whole.step(np.append(x[:1], x), np.append(0, (k + 1) / count), where="post", label=label, **line)
             # At the k-th smallest sample, the share that is as large or larger.
-            tail.step(x, (count - k) / count, where="pre", **line)
+            if tail is not None:
+                tail.step(x, (count - k) / count, where="pre", **line)
         finish_distribution(whole, tail, name)
         legend_above(figure, whole)
     return figure
 
 
-def finish_distribution(whole: Axes, tail: Axes, name: str) -> None:
+def finish_distribution(whole: Axes, tail: Axes | None, name: str) -> None:
     """Scales and names of the two panels."""
     subject = "flows" if name == "FCT" else "queries"
-    whole.set(ylim=(0, 1.02), xlabel=name, ylabel=f"share of {subject} done within it")
+    whole.set(ylim=(0, 1.02), ylabel=f"share of {subject} done within it")
     whole.set_title("distribution")
-    tail.set(yscale="log", xlabel=name, ylabel=f"share of {subject} that take as long")
+    whole.set_xlabel(name + time_axis(whole))
+    if tail is None:
+        return
+    tail.set(yscale="log", ylabel="share that takes as long, log scale")
+    tail.set_xlabel(name + time_axis(tail))
     # Whole decades, one at least, so that there are ticks to read.
     tail.set_ylim(min(0.1, 10 ** math.floor(math.log10(max(tail.dataLim.y0, 1e-9)))) * 0.85, 1.15)
     tail.yaxis.set_minor_formatter(FuncFormatter(lambda value, _: ""))
     tail.set_title("tail")
     tail.yaxis.set_major_formatter(FuncFormatter(lambda value, _: percent(value)))
-    for axes in (whole, tail):
-        time_axis(axes)
 
 
 def thinned(count: int) -> np.ndarray:
@@ -214,16 +230,16 @@ def span_of(results: Results) -> Span:
 
 
 def queue_over_time(results: Results) -> Figure | None:
-    """The busiest switch port's queue of every variant, first seed: largest and mean of each bin."""
+    """The same switch port's queue in every variant, first seed: largest and mean of each bin."""
     runs = {variant: results.of(variant)[0] for variant in with_runs(results)}
-    traces = {variant: trace for variant, run in runs.items() if (trace := busiest_trace(run)) is not None}
-    if not traces:
+    ports = watched(runs)
+    traces = {variant: trace_of(runs[variant], port) for variant, port in ports.items()}
+    if not any(len(trace.bins) for trace in traces.values()):
         return None
     span = span_of(results)
     factor, unit = span.unit
     with style():
-        figure = canvas(0.7 + 1.5 * len(traces))
-        panels = figure.subplots(len(traces), 1, sharex=True, sharey=True, squeeze=False)[:, 0]
+        figure, panels = stacked(len(traces), 1.5)
         for axes, (variant, trace) in zip(panels, traces.items(), strict=True):
             run, colour = runs[variant], look(results, variant)["color"]
             at, high, mean = trace.steps(run, span)
@@ -232,9 +248,10 @@ def queue_over_time(results: Results) -> Figure | None:
             axes.set_title(f"{variant}: {trace.place} (seed {run.seed})")
             shade_outside(axes, run, span)
             axes.yaxis.set_major_locator(MaxNLocator(4, integer=True))
+            axes.sharey(panels[0])
         panels[0].set_xlim(span.start / factor, span.end / factor)
-        panels[0].set_ylim(bottom=0)
-        panels[-1].set_xlabel(f"time ({unit}); grey: outside the measurement window")
+        panels[0].set_ylim(0, 1.05 * max(1, *(trace.largest.max(initial=0) for trace in traces.values())))
+        figure.supxlabel(f"time ({unit}); grey: outside the measurement window", fontsize=9.5)
         figure.supylabel("waiting frames in a bin: largest (area), mean (line)", fontsize=9.5)
     return figure
 
@@ -259,15 +276,41 @@ class Trace:
         return (first + np.arange(groups + 1) * width) * int(run.summary["bin_ps"]), largest, mean
 
 
-def busiest_trace(run: RunData) -> Trace | None:
-    """The trace of the busiest switch port that has one."""
+def watched(runs: dict[str, RunData]) -> dict[str, tuple[int, int]]:
+    """The switch port to show of each run: the same, the one with the highest mean over all of them.
+
+    Where the runs' networks differ, each has its own.
+    """
+    areas = {variant: measures.port_areas(run) for variant, run in runs.items()}
+    areas = {variant: one for variant, one in areas.items() if one}
+    if len({repr(runs[variant].summary["nodes"]) for variant in areas}) > 1:
+        return {variant: measures.busiest_ports(runs[variant])[0] for variant in areas}
+    total: dict[tuple[int, int], float] = {}
+    for variant, one in areas.items():
+        start, end = runs[variant].window_ps
+        for port, area in one.items():
+            total[port] = total.get(port, 0.0) + area / max(end - start, 1)
+    best = min(total, key=lambda port: (-total[port], port), default=None)
+    return {} if best is None else dict.fromkeys(areas, best)
+
+
+def trace_of(run: RunData, port: tuple[int, int]) -> Trace:
+    """The trace of a port; empty where nothing ever waited there."""
     names = ("bin", "node", "port", "max_packets", "mean_packets")
-    bins, node, port, largest, mean = run.columns("queue_trace", *names)
-    for wanted in measures.busiest_ports(run):
-        keep = (node == wanted[0]) & (port == wanted[1])
-        if keep.any():
-            return Trace(place(run, *wanted), bins[keep], largest[keep], mean[keep])
-    return None
+    bins, nodes, ports, largest, mean = run.columns("queue_trace", *names)
+    keep = (nodes == port[0]) & (ports == port[1])
+    return Trace(place(run, *port), bins[keep], largest[keep], mean[keep])
+
+
+def stacked(count: int, height: float) -> tuple[Figure, list[Axes]]:
+    """A figure with a panel for each variant, below each other, or in two columns where they are many."""
+    columns = 1 if count <= 6 else 2
+    rows = -(-count // columns)
+    figure = canvas(min(TALLEST, 0.8 + rows * height))
+    panels = list(figure.subplots(rows, columns, sharex=True, squeeze=False).T.flat)
+    for spare in panels[count:]:
+        spare.remove()
+    return figure, panels[:count]
 
 
 def place(run: RunData, node: int, port: int) -> str:
@@ -293,25 +336,43 @@ def activity_over_time(results: Results, kind: int) -> Figure | None:
     runs = {variant: run for variant, run in chosen.items() if total(run, kind)}
     if not runs:
         return None
-    rows = busiest_switches(list(runs.values()), kind)
+    # So many rows of names as a panel has room for.
+    room = int((TALLEST / -(-len(runs) // (1 if len(runs) <= 6 else 2)) - 0.7) / 0.2) - 2
+    rows = busiest_switches(list(runs.values()), kind)[: max(1, min(SWITCHES_SHOWN, room))]
     span = span_of(results)
     maps = {variant: heat(run, (kind, rows), span) for variant, run in runs.items()}
-    norm = LogNorm(1, max(2.0, *(float(one.grid.max()) for one in maps.values())))
+    norm = colours(max(float(one.grid.max()) for one in maps.values()))
     with style(), mpl.rc_context({"axes.grid": False}):
         # A map of few rows needs no less than its title and axis do.
-        figure = canvas(0.8 + len(runs) * max(1.1, 0.5 + 0.2 * max(len(one.names) for one in maps.values())))
-        panels = figure.subplots(len(runs), 1, sharex=True, squeeze=False)[:, 0]
+        height = max(1.1, 0.5 + 0.2 * max(len(one.names) for one in maps.values()))
+        figure, panels = stacked(len(runs), height)
         for axes, (variant, one) in zip(panels, maps.items(), strict=True):
             run = runs[variant]
-            axes.set_title(f"{variant}: {formats.number(total(run, kind))} {KINDS[kind]} (seed {run.seed})")
+            count = formats.number(counted(run, kind))
+            axes.set_title(f"{variant}: {count} {KINDS[kind]} in the window (seed {run.seed})")
             image = one.draw(axes, norm, span.unit[0])
+            shade_outside(axes, run, span)
         panels[0].set_xlim(span.start / span.unit[0], span.end / span.unit[0])
-        panels[-1].set_xlabel(f"time ({span.unit[1]})")
-        bar = figure.colorbar(image, ax=list(panels), pad=0.01, fraction=0.03, aspect=30)
-        bar.set_label(f"{KINDS[kind]} in {formats.time(one.step_ps)}")
+        figure.supxlabel(f"time ({span.unit[1]}); grey: outside the measurement window", fontsize=9.5)
+        bar = figure.colorbar(image, ax=panels, pad=0.01, fraction=0.03, aspect=30)
+        scale = ", log scale" if isinstance(norm, LogNorm) else ""
+        bar.set_label(f"{KINDS[kind]} in {formats.time(one.step_ps)}{scale}")
+        if not scale:
+            bar.ax.yaxis.set_major_locator(MaxNLocator(5, integer=True))
         bar.ax.yaxis.set_major_formatter(FuncFormatter(lambda value, _: formats.trimmed(value)))
         bar.ax.yaxis.set_minor_formatter(FuncFormatter(lambda value, _: ""))
     return figure
+
+
+def colours(largest: float) -> Normalize:
+    """Counts as colours: by logarithm from two decades on, evenly below, where that has too few ticks."""
+    return LogNorm(1, largest) if largest >= 100 else Normalize(0, max(1.0, largest))
+
+
+def counted(run: RunData, kind: int) -> int:
+    """How often it happened in the measurement window, as the table counts."""
+    names = [f"drop_{reason}" for reason in measures.REASONS] if kind == 0 else [PORT_COUNTERS[kind]]
+    return sum(int(run.column("ports", name).sum()) for name in names)
 
 
 @dataclass(frozen=True)
@@ -323,7 +384,7 @@ class Heat:
     start_ps: int
     step_ps: int
 
-    def draw(self, axes: Axes, norm: LogNorm, factor: float) -> AxesImage:
+    def draw(self, axes: Axes, norm: Normalize, factor: float) -> AxesImage:
         """Draw it; nothing where nothing happened."""
         rows, steps = self.grid.shape
         left, right = self.start_ps / factor, (self.start_ps + steps * self.step_ps) / factor
@@ -395,11 +456,9 @@ def figures(results: Results) -> dict[str, tuple[str, Figure]]:
             caption = f"Flow completion times of {name}, all seeds."
             found[f"fct-{index}"] = (caption, distribution(results, "fct", index))
     found["qct"] = ("Query completion times, all seeds.", distribution(results, "qct"))
-    caption = "The queue of the busiest switch port (highest mean) of each variant, over time."
+    caption = "The queue of one switch port, the one with the highest mean over all variants, over time."
     found["queue"] = (caption, queue_over_time(results))
     for kind, name in enumerate(KINDS):
-        caption = (
-            f"{name.capitalize()} in the whole run, by switch: the {SWITCHES_SHOWN} busiest and the others."
-        )
+        caption = f"{name.capitalize()} over time, by switch: the busiest and the others."
         found[name] = (caption, activity_over_time(results, kind))
     return {name: (caption, figure) for name, (caption, figure) in found.items() if figure is not None}

@@ -2,7 +2,6 @@
 
 import threading
 import time
-from collections.abc import Sequence
 from types import TracebackType
 from typing import Any
 
@@ -32,9 +31,9 @@ class Lines(Listener):
     ) -> None:
         return None
 
-    def planned(self, jobs: Sequence[Job]) -> None:
+    def planned(self, count: int) -> None:
         """Remember how many there are."""
-        self.total = len(jobs)
+        self.total = count
 
     def advanced(self, job: Job, status: dict[str, Any]) -> None:
         """Say where a long run is."""
@@ -79,9 +78,9 @@ class Bars(Listener):
     ) -> None:
         self.progress.stop()
 
-    def planned(self, jobs: Sequence[Job]) -> None:
+    def planned(self, count: int) -> None:
         """Begin the bar of all."""
-        self.whole = self.progress.add_task("all runs", total=len(jobs), note="")
+        self.whole = self.progress.add_task("all runs", total=count, note="")
 
     def advanced(self, job: Job, status: dict[str, Any]) -> None:
         """Move a run's bar."""

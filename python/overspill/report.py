@@ -27,15 +27,14 @@ def write(results: Results, folder: Path) -> Path:
     try:
         place = folder / "figures"
         place.mkdir(parents=True, exist_ok=True)
-        for old in place.iterdir():
-            if old.suffix in (".png", ".svg", ".pdf"):
-                old.unlink()
         drawn = [
             {"name": name, "caption": caption, "svg": draw(figure, place, name)}
             for name, (caption, figure) in plots.figures(results).items()
         ]
         page = folder / "report.html"
         page.write_text(render(results, drawn), encoding="utf-8")
+        files = [f"figures/{one['name']}.{kind}" for one in drawn for kind in ("png", "svg", "pdf")]
+        store.list_report(folder, [page.name, *files])
     except OSError as error:
         raise Failed(f"{folder}: the report cannot be written: {error.strerror}") from error
     return page

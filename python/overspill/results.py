@@ -3,6 +3,7 @@
 import hashlib
 import json
 import os
+import threading
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
@@ -11,13 +12,15 @@ from typing import Any
 
 import pyarrow as pa
 
-from overspill import columns, core, document, metrics, source, store
+from overspill import columns, core, document, interrupts, metrics, source, store
 from overspill.errors import BadInput
+from overspill.fairness import Fairness, judge
 from overspill.quantiles import Value
 from overspill.rundata import RunData
-from overspill.runner import Listener, Plan, Runner
+from overspill.runner import Listener, Outcome, Plan, Runner
 
 SEED_MAX = 2**64 - 1
+SEEDS_MOST = 100_000
 
 
 @dataclass
@@ -44,9 +47,24 @@ class Results:
         return bool(self.facts["interrupted"])
 
     @property
+    def failures(self) -> list[str]:
+        """What was said of runs that failed."""
+        return list(self.facts.get("failures", []))
+
+    @property
     def partial(self) -> bool:
-        """Whether a run was cut by `--max-events`, or runs are missing."""
-        return self.interrupted or any(run.cut for run in self.runs)
+        """Whether a run was cut, or runs are missing."""
+        return self.interrupted or bool(self.failures) or any(run.cut for run in self.runs)
+
+    @property
+    def any_cut(self) -> bool:
+        """Whether a run stopped before its time."""
+        return any(run.cut for run in self.runs)
+
+    @cached_property
+    def fairness(self) -> Fairness:
+        """What stands against calling a variant best."""
+        return judge(self)
 
     def of(self, variant: str) -> list[RunData]:
         """A variant's runs, by seed."""
@@ -117,13 +135,23 @@ class Results:
         """Write Parquet, `manifest.json` and `results.json`."""
         out = Path(folder)
         if self.folder is None:
-            store.prepare(out)
-            self.runs = [store.write_run(out, run) for run in self.runs]
-            self.folder = out
+            staging = store.Staging(out)
+            try:
+                self.runs = [store.write_run(staging.folder, run) for run in self.runs]
+                self.commit(staging)
+            except BaseException:
+                staging.discard()
+                raise
         elif self.folder.resolve() != out.resolve():
             raise BadInput(f"{out}: these results already lie in {self.folder}; copy that folder")
-        store.write_json(out / store.RESULTS, self.document())
-        store.write_manifest(out, self.facts, self.runs)
+
+    def commit(self, staging: store.Staging) -> None:
+        """Complete what lies in a staging folder, and put it in the place of earlier results."""
+        store.write_json(staging.folder / store.RESULTS, self.document())
+        store.write_manifest(staging.folder, self.facts, self.runs)
+        staging.commit()
+        self.folder = staging.out
+        self.runs = [run.stored(store.folder(staging.out, run)) for run in self.runs]
 
     @staticmethod
     def load(folder: str | Path) -> "Results":
@@ -131,7 +159,7 @@ class Results:
         out = Path(folder)
         manifest = store.read_manifest(out)
         runs = store.read_runs(out, manifest)
-        facts = {key: value for key, value in manifest.items() if key not in ("format", "runs")}
+        facts = {key: value for key, value in manifest.items() if key not in ("format", "runs", "report")}
         return Results(facts, runs, out)
 
 
@@ -157,6 +185,8 @@ def seeds_from(first: int, count: int) -> list[int]:
     """`count` seeds from `first` on."""
     if count < 1:
         raise BadInput(f"--seeds: found {count}; expected 1 or more")
+    if count > SEEDS_MOST:
+        raise BadInput(f"--seeds: found {count}; expected {SEEDS_MOST} or fewer")
     if not 0 <= first <= SEED_MAX - (count - 1):
         raise BadInput(f"--seed: found {first}; expected seeds from 0 to {SEED_MAX}")
     return list(range(first, first + count))
@@ -173,17 +203,35 @@ def execute(scenario: str | Path, options: Options) -> Results:
     plan = Plan(text, sets, loaded["variants"], seeds, options.max_events)
     out = options.out(loaded["name"]) if callable(options.out) else options.out
     out = None if out is None else Path(out)
-    if out is not None:
-        store.prepare(out)
+    staging = None if out is None else store.Staging(out)
+    try:
+        with interrupts.asked() as asked:
+            results = collect(plan, loaded, options, (staging, asked))
+    finally:
+        if staging is not None:
+            staging.discard()
+    if asked.is_set() and not results.interrupted:
+        raise KeyboardInterrupt
+    return results
+
+
+Place = tuple[store.Staging | None, threading.Event]
+
+
+def collect(plan: Plan, loaded: dict[str, Any], options: Options, place: Place) -> Results:
+    """Run a plan and save what has finished, even where the user stopped or a run failed."""
+    staging, asked = place
 
     def keep(run: RunData) -> RunData:
         run.summary["config_hash"] = config_hash(loaded["resolved"][run.variant], run.seed)
-        return run if out is None else store.write_run(out, run)
+        return run if staging is None else store.write_run(staging.folder, run)
 
-    outcome = Runner(plan, options.listener, keep).execute(options.jobs or cores())
-    results = Results(facts(plan, loaded, outcome.interrupted), outcome.runs, out)
-    if out is not None and results.runs:
-        results.save(out)
+    outcome = Runner(plan, options.listener, keep, asked).execute(options.jobs or cores())
+    if outcome.failures and not outcome.runs:
+        raise outcome.failures[0]
+    results = Results(facts(plan, loaded, outcome), outcome.runs)
+    if staging is not None and results.runs:
+        results.commit(staging)
     return results
 
 
@@ -198,7 +246,7 @@ def config_hash(resolved: Any, seed: int) -> str:
     return hashlib.sha256(text.encode()).hexdigest()
 
 
-def facts(plan: Plan, loaded: dict[str, Any], interrupted: bool) -> dict[str, Any]:
+def facts(plan: Plan, loaded: dict[str, Any], outcome: Outcome) -> dict[str, Any]:
     """What made the results; nothing of the clock or the machine, so that they stay reproducible."""
     return {
         "overspill": core.version(),
@@ -214,7 +262,8 @@ def facts(plan: Plan, loaded: dict[str, Any], interrupted: bool) -> dict[str, An
         "duration_ps": loaded["duration_ps"],
         "variants": list(plan.variants),
         "notes": list(loaded.get("notes", [])),
-        "interrupted": interrupted,
+        "interrupted": outcome.interrupted,
+        "failures": [line for error in outcome.failures for line in error.lines],
         "resolved": loaded["resolved"],
         "memory": loaded.get("memory", {}),
     }

@@ -12,6 +12,11 @@ import pyarrow.parquet as pq
 from overspill import columns
 from overspill.errors import BadInput
 
+CUT = {
+    "max_events": "cut by --max-events",
+    "max_packets": "stopped because too many packets were in memory",
+}
+
 
 class RunData:
     """One variant with one seed."""
@@ -94,8 +99,13 @@ class RunData:
 
     @property
     def cut(self) -> bool:
-        """Whether the run was cut by `--max-events`."""
-        return bool(self.summary["stop"] == "max_events")
+        """Whether the run was stopped before its time."""
+        return bool(self.summary["stop"] in CUT)
+
+    @property
+    def cut_by(self) -> str:
+        """What stopped it before its time."""
+        return CUT[self.summary["stop"]]
 
     @property
     def unfinished(self) -> int:

@@ -3,13 +3,13 @@
 import json
 import threading
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
 from dataclasses import dataclass, field
 from typing import Any
 
 from overspill import columns, core
-from overspill.errors import Failed, OverspillError
+from overspill.errors import BadInput, Failed, OverspillError, Unwritable
 from overspill.rundata import RunData
 from overspill.source import Source
 
@@ -38,16 +38,21 @@ class Plan:
     max_events: int | None = None
 
     @property
-    def jobs(self) -> list[Job]:
+    def jobs(self) -> Iterator[Job]:
         """Seed by seed, so that an interrupted run leaves whole seeds to compare."""
-        return [Job(variant, seed) for seed in self.seeds for variant in self.variants]
+        return (Job(variant, seed) for seed in self.seeds for variant in self.variants)
+
+    @property
+    def count(self) -> int:
+        """How many jobs there are."""
+        return len(self.seeds) * len(self.variants)
 
 
 class Listener:
     """Is told how the runs go; does nothing. Called from several threads."""
 
-    def planned(self, jobs: Sequence[Job]) -> None:
-        """All jobs, before the first begins."""
+    def planned(self, count: int) -> None:
+        """How many jobs there are, before the first begins."""
 
     def advanced(self, job: Job, status: dict[str, Any]) -> None:
         """A job has come so far."""
@@ -58,48 +63,59 @@ class Listener:
 
 @dataclass
 class Outcome:
-    """The runs that finished, in the order of the plan."""
+    """The runs that finished, in the order of the plan, and what was said of those that failed."""
 
     runs: list[RunData] = field(default_factory=list)
     interrupted: bool = False
+    failures: list[OverspillError] = field(default_factory=list)
 
 
 Keep = Callable[[RunData], RunData]
 
 
 class Runner:
-    """A pool of threads over a plan."""
+    """A pool of threads over a plan; `asked` is set by who wants it to stop."""
 
-    def __init__(self, plan: Plan, listener: Listener, keep: Keep) -> None:
-        self.plan, self.listener, self.keep = plan, listener, keep
-        self.stop = threading.Event()
+    def __init__(self, plan: Plan, listener: Listener, keep: Keep, asked: threading.Event) -> None:
+        self.plan, self.listener, self.keep, self.asked = plan, listener, keep, asked
+        self.broken = threading.Event()
+
+    @property
+    def stopped(self) -> bool:
+        """Whether nothing more is to be run."""
+        return self.asked.is_set() or self.broken.is_set()
 
     def execute(self, threads: int) -> Outcome:
-        """Run all; Ctrl-C stops at the next chunk and keeps what has finished."""
-        jobs = self.plan.jobs
-        self.listener.planned(jobs)
-        interrupted = False
-        futures: list[Future[RunData | None]] = []
-        with ThreadPoolExecutor(max_workers=max(1, min(threads, len(jobs)))) as pool:
+        """Run all; once asked, stop at the next chunk and keep what has finished."""
+        self.listener.planned(self.plan.count)
+        threads = max(1, min(threads, self.plan.count))
+        done: list[Future[RunData | None]] = []
+        with ThreadPoolExecutor(max_workers=threads) as pool:
             try:
-                futures.extend(pool.submit(self.one, job) for job in jobs)
-                self.watch(futures)
-            except KeyboardInterrupt:
-                interrupted = True
+                self.submit(pool, threads, done)
             finally:
-                self.stop.set()
-                pool.shutdown(wait=True, cancel_futures=True)
-        done = [future.result() for future in futures if not future.cancelled()]
-        return Outcome([run for run in done if run is not None], interrupted)
+                self.broken.set()
+        errors = [error for future in done if (error := future.exception()) is not None]
+        runs = [run for future in done if not future.exception() and (run := future.result()) is not None]
+        failures = [one if isinstance(one, OverspillError) else Failed(str(one)) for one in errors]
+        missing = len(runs) + len(failures) < self.plan.count
+        return Outcome(runs, self.asked.is_set() and missing, failures)
 
-    def watch(self, futures: Sequence[Future[RunData | None]]) -> None:
-        """Wait until all are done or one has failed."""
-        pending = set(futures)
-        while pending:
-            # A wait with a timeout lets Ctrl-C through on every platform.
-            done, pending = wait(pending, timeout=0.2, return_when=FIRST_COMPLETED)
-            if any(future.exception() for future in done):
+    def submit(self, pool: ThreadPoolExecutor, threads: int, done: list[Future[RunData | None]]) -> None:
+        """Hand out jobs, a few ahead of the threads, until all are done or nothing more is to be run."""
+        jobs = self.plan.jobs
+        pending: set[Future[RunData | None]] = set()
+        while True:
+            while len(pending) < 2 * threads and not self.stopped and (job := next(jobs, None)):
+                done.append(pool.submit(self.one, job))
+                pending.add(done[-1])
+            if not pending:
                 return
+            # A wait with a timeout lets Ctrl-C through on every platform.
+            finished, pending = wait(pending, timeout=0.2, return_when=FIRST_COMPLETED)
+            # What the user must mend, and a disk that is full, befall every other run too.
+            if any(isinstance(future.exception(), BadInput | Unwritable) for future in finished):
+                self.broken.set()
 
     def one(self, job: Job) -> RunData | None:
         """Run one job; `None` if it was stopped on the way."""
@@ -112,7 +128,7 @@ class Runner:
 
     def simulate(self, job: Job) -> RunData | None:
         """From the first event to the tables."""
-        if self.stop.is_set():
+        if self.stopped:
             return None
         began = time.monotonic()
         plan = self.plan
@@ -126,7 +142,7 @@ class Runner:
         )
         status: dict[str, Any] = {"done": False}
         while not status["done"]:
-            if self.stop.is_set():
+            if self.stopped:
                 return None
             status = run.advance(CHUNK)
             self.listener.advanced(job, status)

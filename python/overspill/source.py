@@ -7,6 +7,8 @@ from pathlib import Path
 
 from overspill.errors import BadInput
 
+LARGEST = 16 << 20  # bytes; a scenario has some thousand
+
 
 @dataclass(frozen=True)
 class Source:
@@ -24,13 +26,16 @@ class Source:
 def read(path: str | Path) -> Source:
     """Read a scenario file; `BadInput` where there is none or it is not text."""
     try:
-        data = Path(path).read_bytes()
+        with Path(path).open("rb") as file:
+            data = file.read(LARGEST + 1)
     except FileNotFoundError:
         raise BadInput(f"{path}: no such file") from None
     except IsADirectoryError:
         raise BadInput(f"{path}: is a folder; expected a scenario file") from None
     except (OSError, ValueError) as error:
         raise BadInput(f"{path}: cannot be read: {getattr(error, 'strerror', None) or error}") from None
+    if len(data) > LARGEST:
+        raise BadInput(f"{path}: found more than {LARGEST >> 20} MiB; expected a scenario file")
     try:
         return Source(str(path), data.decode("utf-8-sig"))
     except UnicodeDecodeError as error:

@@ -64,11 +64,12 @@ class Comparison:
     best: str
     n: int
     against: tuple[Difference, ...]
+    fair: bool = True
 
     @property
     def marked(self) -> bool:
-        """Whether the best differs from every other."""
-        return bool(self.against) and all(one.excludes_zero for one in self.against)
+        """Whether the best differs from every other, and may be told."""
+        return self.fair and bool(self.against) and all(one.excludes_zero for one in self.against)
 
 
 def holm(best: str, others: Mapping[str, Sequence[float]]) -> tuple[Difference, ...]:

@@ -1,20 +1,23 @@
 """Results on disk: Parquet per run, `manifest.json` with everything that made them, `results.json`."""
 
+import errno
 import hashlib
 import json
+import os
 import re
 import shutil
-from collections.abc import Sequence
-from pathlib import Path
+from collections.abc import Iterable, Sequence
+from pathlib import Path, PurePosixPath
 from typing import Any
 
 import pyarrow.parquet as pq
 
-from overspill.errors import BadInput, Failed
+from overspill.errors import BadInput, Failed, Unwritable
 from overspill.rundata import RunData
 
 MANIFEST = "manifest.json"
 RESULTS = "results.json"
+STAGING = ".overspill-new-"  # and the process
 FORMAT = 1
 
 
@@ -24,20 +27,100 @@ def slug(name: str) -> str:
     return re.sub(r"^\.", "%2E", safe) or "%"
 
 
-def prepare(out: Path) -> None:
-    """Make the folder, and take away the results of an earlier run in it."""
-    if out.exists() and not out.is_dir():
+class Staging:
+    """New results beside the old ones in the same folder, which they replace only when they are whole."""
+
+    def __init__(self, out: Path) -> None:
+        self.out, self.folder = out, out / f"{STAGING}{os.getpid()}"
+        try:
+            self.made = not out.exists()
+            if not self.made:
+                refuse_foreign(out)
+            self.folder.mkdir(parents=True)
+        except OSError as error:
+            # The name is at fault where it cannot be a path.
+            kind = BadInput if error.errno in (errno.ENAMETOOLONG, errno.EINVAL, errno.ENOTDIR) else Failed
+            raise kind(f"--out: {shortened(str(out))}: cannot be written: {error.strerror}") from error
+
+    def commit(self) -> None:
+        """Move what is new to its place, then take away what only the old manifest lists."""
+        new = {path.relative_to(self.folder).as_posix() for path in self.folder.rglob("*") if path.is_file()}
+        try:
+            old = owned(self.out) - new
+            # The manifest goes last: until then the old one tells that something is missing.
+            for name in sorted(new, key=lambda name: (name == MANIFEST, name)):
+                (self.out / name).parent.mkdir(parents=True, exist_ok=True)
+                (self.folder / name).replace(self.out / name)
+            remove(self.out, old)
+        except OSError as error:
+            raise Unwritable(f"{self.out}: cannot be written: {error.strerror}") from error
+        self.discard()
+
+    def discard(self) -> None:
+        """Take away what was not committed."""
+        shutil.rmtree(self.folder, ignore_errors=True)
+        if self.made and self.out.is_dir() and not any(self.out.iterdir()):
+            self.out.rmdir()
+
+
+def shortened(text: str) -> str:
+    """A path that a line can hold."""
+    return text if len(text) <= 100 else f"{text[:60]}...{text[-30:]}"
+
+
+def refuse_foreign(out: Path) -> None:
+    """`BadInput` unless a folder is empty or holds results; what an aborted run left there goes."""
+    if not out.is_dir():
         raise BadInput(f"--out: {out} is a file; expected a folder")
-    try:
-        out.mkdir(parents=True, exist_ok=True)
-        if (out / MANIFEST).is_file():
-            # The manifest goes first: a folder with one is always whole.
-            (out / MANIFEST).unlink()
-            shutil.rmtree(out / "runs", ignore_errors=True)
-            for old in (RESULTS, "report.html"):
-                (out / old).unlink(missing_ok=True)
-    except OSError as error:
-        raise Failed(f"{out}: cannot be written: {error.strerror}") from error
+    for left in out.glob(f"{STAGING}*"):
+        pid = left.name.removeprefix(STAGING)
+        if pid != str(os.getpid()) and alive(pid):
+            raise BadInput(f"--out: {out}: another run (process {pid}) is writing there")
+        shutil.rmtree(left, ignore_errors=True)
+    if not any(out.iterdir()):
+        return
+    if not (out / MANIFEST).is_file():
+        raise BadInput(f"--out: {out} has files but no results of overspill; expected a new or empty folder")
+    read_manifest(out)
+
+
+def alive(pid: str) -> bool:
+    """Whether there is such a process."""
+    return pid.isdigit() and Path(f"/proc/{pid}").exists()
+
+
+def owned(out: Path) -> set[str]:
+    """The files of the results in a folder, by what their manifest lists."""
+    if not (out / MANIFEST).is_file():
+        return set()
+    manifest = read_manifest(out)
+    names = {MANIFEST, RESULTS, *manifest.get("report", ())}
+    for entry in manifest.get("runs", ()):
+        names |= set(entry.get("files", ()))
+    return {name for name in names if inside(name)}
+
+
+def inside(name: str) -> bool:
+    """Whether a name of a manifest stays in its folder."""
+    path = PurePosixPath(name)
+    return not path.is_absolute() and ".." not in path.parts
+
+
+def remove(out: Path, names: Iterable[str]) -> None:
+    """Take away files, and the folders that are empty then."""
+    for name in names:
+        (out / name).unlink(missing_ok=True)
+        for parent in (out / name).parents:
+            if parent == out or not parent.is_dir() or any(parent.iterdir()):
+                break
+            parent.rmdir()
+
+
+def list_report(out: Path, names: Iterable[str]) -> None:
+    """Put the report's files into the manifest, so that the next results replace them and no others."""
+    manifest = read_manifest(out)
+    remove(out, {name for name in manifest.get("report", ()) if inside(name)} - set(names))
+    write_json(out / MANIFEST, manifest | {"report": sorted(names)})
 
 
 def folder(out: Path, run: RunData) -> Path:
@@ -53,16 +136,18 @@ def write_run(out: Path, run: RunData) -> RunData:
         for name in run.names:
             pq.write_table(run.table(name), place / f"{name}.parquet", compression="zstd")
     except OSError as error:
-        raise Failed(f"{place}: cannot be written: {error.strerror}") from error
+        raise Unwritable(f"{place}: cannot be written: {error.strerror}") from error
     return run.stored(place)
 
 
 def write_json(path: Path, value: Any) -> None:
     """Write a document, numbers in full."""
     try:
-        path.write_text(dump(value) + "\n", encoding="utf-8")
+        new = path.with_name(f"{path.name}.new")
+        new.write_text(dump(value) + "\n", encoding="utf-8")
+        new.replace(path)
     except OSError as error:
-        raise Failed(f"{path}: cannot be written: {error.strerror}") from error
+        raise Unwritable(f"{path}: cannot be written: {error.strerror}") from error
 
 
 def dump(value: Any) -> str:

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+import io
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
-from rich.console import Console
+from rich.console import Console, RenderableType
 from rich.table import Table
 from rich.text import Text
 
@@ -16,6 +17,8 @@ if TYPE_CHECKING:
     from overspill.results import Results
 
 MARK = " *"
+LINE = 160  # letters of a line of text, and of a row of the table, where there is no screen
+WIDEST = 10_000
 
 
 def shown(results: Results) -> list[tuple[str, dict[str, tuple[str, bool]]]]:
@@ -40,7 +43,7 @@ def legend(results: Results) -> str:
     if len(results.variants) > 1:
         parts.append(
             "* best: the Holm-corrected 95 % intervals of its paired differences from every other variant, "
-            "on the same seeds, exclude 0."
+            "on the same seeds, exclude 0; nobody where seeds change nothing."
         )
     return " ".join(parts)
 
@@ -53,7 +56,7 @@ def show(results: Results, console: Console) -> None:
             Text(line.label, "bold red" if line.loud else "bold"), Text(line.text, "red" if line.loud else "")
         )
     facts.columns[0].no_wrap = True
-    console.print(facts)
+    put(console, facts, LINE)
     if not results.runs:
         return
     body = shown(results)
@@ -61,14 +64,25 @@ def show(results: Results, console: Console) -> None:
         console.print()
         table = grid(body, variants)
         whole(console, table)
-    console.print(Text(legend(results), "dim"))
+    put(console, Text(legend(results), "dim"), LINE)
+
+
+def put(console: Console, what: RenderableType, width: int = WIDEST) -> None:
+    """Print; where nobody looks at a screen, in lines of so many letters, without blanks at their end."""
+    if console.is_terminal:
+        console.print(what, crop=False)
+        return
+    made = io.StringIO()
+    Console(file=made, width=width, highlight=False, no_color=True).print(what, crop=False)
+    for line in made.getvalue().splitlines():
+        console.print(Text(line.rstrip()), soft_wrap=True)
 
 
 def whole(console: Console, table: Table) -> None:
     """Print as wide as need be: a terminal may wrap a line, but no number is cut."""
     width = console.width
     console.width = max(width, console.measure(table, options=console.options.update(width=10_000)).maximum)
-    console.print(table, crop=False)
+    put(console, table)
     console.width = width
 
 

@@ -11,6 +11,7 @@ from typing import Any
 import numpy as np
 
 US, MS = 1_000_000, 1_000_000_000
+SIZES = "`web_search` (DCTCP, mean 1.71 MB), `imc10` (Benson et al., 196 KB), or a file."
 U32, U64 = 0xFFFF_FFFF, 0xFFFF_FFFF_FFFF_FFFF
 LEAVES, SPINES, PER_LEAF = 24, 8, 4
 HOSTS = LEAVES * PER_LEAF
@@ -37,6 +38,9 @@ class Behaviour:
     interrupt_after: int | None = None
     unconserved = False
     crash = False
+    crash_seed: int | None = None
+    hammer = False
+    user: threading.Thread | None = None
     steps = 4
 
     def __init__(self) -> None:
@@ -51,6 +55,13 @@ def reset() -> None:
     """Back to well-behaved."""
     global behaviour
     behaviour = Behaviour()
+
+
+def hammer() -> None:
+    """An impatient user."""
+    for _ in range(40):
+        time.sleep(0.005)
+        os.kill(os.getpid(), signal.SIGINT)
 
 
 def parse(path: str, text: str, sets: list[str]) -> dict[str, Any]:
@@ -121,6 +132,7 @@ def catalogue() -> str:
         ("topology", "leaf_spine", "Leaves and spines.", "", []),
         ("transport", "dctcp", "DCTCP.", "RFC 8257", []),
         ("traffic", "incast", "Many to one.", "", []),
+        ("traffic", "poisson", "Many to many.", "", [{**parameter, "name": "sizes", "doc": SIZES}]),
         ("measure", "", "What counts.", "", [{**parameter, "name": "bin", "default": None}]),
     ]
     keys = ("slot", "kind", "doc", "cite", "params")
@@ -145,7 +157,7 @@ class Run:
         self.options = scenario.get("fake", {})
         self.allow = str(scenario.get("measure", {}).get("allow_unfinished", False)).lower() == "true"
         self.variant, self.seed, self.max_events, self.step = variant, seed, max_events, 0
-        if behaviour.crash:
+        if behaviour.crash or behaviour.crash_seed == seed:
             raise RuntimeError("queue 3 lost a packet")
 
     def advance(self, max_events: int) -> dict[str, Any]:
@@ -155,6 +167,9 @@ class Run:
             if behaviour.finished < 10**6:
                 behaviour.finished = 10**6
                 os.kill(os.getpid(), signal.SIGINT)
+                if behaviour.hammer:
+                    behaviour.user = threading.Thread(target=hammer)
+                    behaviour.user.start()
             time.sleep(0.05)
             done = False
         time.sleep(0.001)
@@ -379,6 +394,7 @@ class Made:
                 "raw": 0,
             },
             "wire_bits": wire,
+            "received_bytes": [int(5e6), int(0.29 * LINK * HOSTS * seconds / 8)],
             "drain_ps": 20 * MS,
             "allow_unfinished": self.allow,
         }

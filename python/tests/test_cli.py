@@ -26,13 +26,16 @@ def test_a_run_prints_the_table_and_says_where_the_report_is(command: Command, s
 
 
 def test_the_table_states_what_limits_its_numbers(command: Command, scenario: Path) -> None:
-    out = command("run", scenario, "--no-report", "--seeds", 2, "--set", "switch.x=1").out
+    whole = command("run", scenario, "--no-report", "--seeds", 2, "--set", "switch.x=1").out
+    assert not [line for line in whole.splitlines() if line != line.rstrip() or len(line) > 160]
+    out = " ".join(whole.split())
     for text in (
         "seeds 1, 2 (n = 2); set switch.x=1",
         "flows that start in 5 ms to 55 ms; warm-up of 5 ms left out; drain up to 20 ms",
         "drop 0 of ",
         "background 0.3 of host in payload bytes",
-        "all flows of host 0.3400 (wire)",
+        "all of host 0.3400 (wire)",
+        "ended drop 80 ms; detour 80 ms; bounce 80 ms",
         "24 leaf x 1 200 pkt (12 ports, buffer 600pkt, bounce queues 50pkt a port)",
         "web_search.csv: read as 0-1",
         "Holm-corrected",
@@ -212,6 +215,12 @@ def test_list_and_explain_know_the_catalogue_and_the_metrics(command: Command) -
     assert "must be given" in command("explain", "measure").out
     assert "Lower is better" in command("explain", "fct_p99").out
     assert "RFC 8257" in command("explain", "dctcp").out
+
+
+def test_flow_sizes_are_listed_and_explained(command: Command) -> None:
+    listed = [line.split() for line in command("list", "sizes").out.splitlines()]
+    assert ["imc10", "Benson", "et", "al.,", "196", "KB"] in listed and len(listed) == 3
+    assert "mean 1.71 MB" in command("explain", "web_search").out
 
 
 def test_an_unknown_name_is_bad_input_with_a_hint(command: Command) -> None:

@@ -89,8 +89,8 @@ def a_run(**changed: Any) -> RunData:
         "seed": 1,
         "nodes": [*hosts, {"name": "s0", "tier": "switch", "host": False}],
         "traffic": [
-            {"name": "q", "offered": None},
-            {"name": "bg", "offered": offered},
+            {"name": "q", "kind": "incast", "offered": None},
+            {"name": "bg", "kind": "poisson", "offered": offered},
             {"name": "raw", "offered": None},
         ],
         "bin_ps": US,
@@ -98,6 +98,7 @@ def a_run(**changed: Any) -> RunData:
         "window_ps": [1 * MS, 11 * MS],
         "stop": "done",
         "wire_bits": {"host": {"bits": 3_000_000, "capacity_bps": 3e9}},
+        "received_bytes": [2000, 100_000, 9000],
         "flows": {"started": 5, "completed": 4, "measured": 4, "unfinished": 0, "raw": 1},
     }
     tables = {"flows": flows(), "ports": ports(), "queue_hist": queue_hist(), "packet_hist": packet_hist()}
@@ -145,18 +146,35 @@ def test_an_unfinished_flow_makes_what_it_reaches_a_lower_bound() -> None:
     assert found["unfinished_flows"] == Value(1.0)
 
 
-def test_goodput_is_payload_over_the_time_to_the_last_end() -> None:
-    # The raw flow is unfinished, so the time goes to the end of the run: 1 to 20 ms.
-    assert metrics.measure(a_run())["goodput"].value == pytest.approx(202_000 * 8 / 19e-3)
+def test_goodput_to_the_last_byte_is_payload_from_first_start_to_last_end() -> None:
+    # The first starts at 1 ms and the last ends at 4 ms; the raw source has no end.
+    assert metrics.measure(a_run())["goodput_last"].value == pytest.approx(202_000 * 8 / 3e-3)
+    ends = column("u64", 1 * MS + 10 * US, NONE64, 4 * MS, US, NONE64)
+    assert "goodput_last" not in metrics.measure(a_run(flows=flows(end_ps=ends)))
+
+
+def test_goodput_is_what_arrived_in_the_window_over_its_length() -> None:
+    found = metrics.measure(a_run())
+    assert found["goodput"].value == pytest.approx(111_000 * 8 / 10e-3)
+    assert found["goodput[traffic=raw]"].value == pytest.approx(9000 * 8 / 10e-3)
+    alone = a_run(summary={"traffic": [{"name": "raw", "offered": None}], "received_bytes": [9000]})
+    assert "goodput[traffic=raw]" not in measures.goodput(alone)
+
+
+def test_raw_sources_alone_have_goodput_and_loss_but_no_retransmissions() -> None:
+    raw = flows(raw=column("u8", 1, 1, 1, 1, 1))
+    found = metrics.measure(a_run(flows=raw))
+    assert {"goodput", "drops", "drop_share", "load_payload[of=host]"} <= set(found)
+    assert not {"retransmits", "timeouts", "fct_mean", "goodput_last"} & set(found)
 
 
 def test_load_is_payload_and_wire_over_window_and_capacity() -> None:
     found = metrics.measure(a_run())
     assert found["throughput"].value == pytest.approx(3e8)
     assert found["load_wire[of=host]"].value == pytest.approx(0.1)
-    # Flows of 1000, 1000, 200 000 and 9000 bytes start in these 10 ms; the last of them is raw.
-    assert found["load_payload[of=host]"].value == pytest.approx(211_000 * 8 / (10e-3 * 3e9))
-    assert found["load_asked[traffic=bg]"].value == pytest.approx(0.1 * 200_000 * 8 / 10e-3 / 2e8)
+    assert found["load_payload[of=host]"].value == pytest.approx(111_000 * 8 / (10e-3 * 3e9))
+    assert found["load_asked[traffic=bg]"].value == pytest.approx(0.1 * 100_000 * 8 / 10e-3 / 2e8)
+    assert "load_asked[traffic=q]" not in found
 
 
 def test_queues_are_weighted_by_time_with_the_empty_time_filled_in() -> None:
@@ -191,12 +209,12 @@ def test_packets_are_data_packets() -> None:
 def test_drops_are_counted_by_reason_and_place() -> None:
     found = metrics.measure(a_run())
     assert found["drops"] == Value(8.0)
-    assert found["drop_share"].value == pytest.approx(0.08)
+    assert found["drop_share"].value == pytest.approx(8 / 30)
     assert found["drops[reason=buffer_full]"] == Value(8.0)
     assert found["drops[tier=host]"] == Value(1.0)
     assert found["drops[tier=switch]"] == Value(7.0)
     assert found["marks"] == Value(4.0)
-    assert found["timeouts"] == Value(7.0)
+    assert found["timeouts"] == Value(3.0)
 
 
 def test_a_run_without_flows_or_probes_has_no_such_metrics() -> None:
@@ -204,7 +222,9 @@ def test_a_run_without_flows_or_probes_has_no_such_metrics() -> None:
     run = a_run(flows=nothing, queue_hist=queue_hist().slice(0, 0), packet_hist=packet_hist().slice(0, 0))
     found = metrics.measure(run)
     assert not [
-        name for name in found if name.startswith(("fct", "qct", "queue", "delay", "hops", "goodput"))
+        name
+        for name in found
+        if name.startswith(("fct", "qct", "queue", "delay", "hops", "goodput_last", "timeouts"))
     ]
     assert found["drops"] == Value(8.0)
 

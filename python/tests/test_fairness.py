@@ -1,0 +1,127 @@
+"""Nobody is called best where the comparison would not be fair."""
+
+import json
+from collections.abc import Callable
+from pathlib import Path
+
+import fake_core
+import numpy as np
+import pytest
+from conftest import Ran
+
+from overspill import Results, document, header, run, table
+
+Command = Callable[..., Ran]
+
+
+def stars(results: Results) -> set[str]:
+    return {row.metric.name for row in document.rows(results) if any(c.best for c in row.cells.values())}
+
+
+def text(results: Results) -> str:
+    return "\n".join(f"{line.label} {line.text}" for line in header.lines(results))
+
+
+def test_finished_runs_of_the_same_traffic_are_compared(scenario: Path) -> None:
+    results = run(scenario, seeds=3)
+    assert {"fct_mean", "slowdown_mean"} & stars(results)
+    assert "NOT COMPARED" not in text(results)
+
+
+def test_an_unfinished_flow_takes_every_star_but_its_own_row_s(
+    scenario: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    original = fake_core.Made.__init__
+
+    def uneven(self: fake_core.Made, variant: str, seed: int, unfinished: int, cut: bool) -> None:
+        original(self, variant, seed, {"drop": 30 + seed, "bounce": 20}.get(variant, 0), cut)
+
+    monkeypatch.setattr(fake_core.Made, "__init__", uneven)
+    results = run(scenario, seeds=3, sets=["measure.allow_unfinished=true"])
+    assert stars(results) <= {"unfinished_flows"}
+    assert "no variant is called best" in text(results)
+    assert not results.document()["comparisons"]["drops"]["marked"]
+
+
+def test_variants_with_different_traffic_are_not_compared(
+    scenario: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    original = fake_core.Made.make_flows
+
+    def other(self: fake_core.Made, unfinished: int) -> dict[str, np.ndarray]:
+        flows = original(self, unfinished)
+        if self.variant == "bounce":
+            flows["bytes"] = flows["bytes"] + np.uint64(1)
+        return flows
+
+    monkeypatch.setattr(fake_core.Made, "make_flows", other)
+    results = run(scenario, seeds=3)
+    assert stars(results) == set()
+    assert "NOT COMPARED variants drop, detour | bounce carry different traffic: not compared" in text(
+        results
+    )
+
+
+def test_flows_outside_of_the_window_and_their_order_do_not_matter(
+    scenario: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    original = fake_core.Made.make_flows
+
+    def other(self: fake_core.Made, unfinished: int) -> dict[str, np.ndarray]:
+        flows = original(self, unfinished)
+        if self.variant == "bounce":
+            flows["bytes"] = np.where(flows["measured"] == 0, np.uint64(7), flows["bytes"])
+            flows = {name: column[::-1].copy() for name, column in flows.items()}
+        return flows
+
+    monkeypatch.setattr(fake_core.Made, "make_flows", other)
+    assert "NOT COMPARED" not in text(run(scenario, seeds=2))
+
+
+def test_raw_sources_that_differ_are_different_traffic(scenario: Path) -> None:
+    results = run(scenario, seeds=2)
+    for index, variant in enumerate(results.variants):
+        entry = {"kind": "bursts", "packets": 500 + index // 2}
+        results.facts["resolved"][variant]["traffic"] = [entry]
+    assert results.fairness.traffic == (("drop", "detour"), ("bounce",))
+
+
+def test_seeds_that_change_nothing_are_one_run(scenario: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    original = fake_core.Made.__init__
+
+    def same(self: fake_core.Made, variant: str, seed: int, unfinished: int, cut: bool) -> None:
+        original(self, variant, 1, unfinished, cut)
+        self.seed = seed
+
+    monkeypatch.setattr(fake_core.Made, "__init__", same)
+    results = run(scenario, seeds=3)
+    assert stars(results) == set()
+    assert "seeds change nothing here: one run in effect" in text(results)
+
+
+def test_a_row_that_no_seed_changes_has_no_star(scenario: Path) -> None:
+    results = run(scenario, seeds=3)
+    rows = {row.metric.name: row for row in document.rows(results)}
+    # The longest queues are 100, 100 and 50 in every seed of the fake.
+    assert rows["queue_busiest_max"].comparison is not None
+    assert "queue_busiest_max" not in stars(results)
+    assert "nobody where seeds change nothing" in table.legend(results)
+
+
+def test_a_window_without_flows_is_loud(
+    command: Command, scenario: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(fake_core, "WINDOW", (70 * fake_core.MS, 75 * fake_core.MS))
+    assert "NOTHING MEASURED  drop, seed 1: no flow starts in the window" in command("run", scenario).out
+
+
+def test_a_run_that_held_too_many_packets_is_partial(
+    command: Command, scenario: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    original = fake_core.Made.summary
+    monkeypatch.setattr(fake_core.Made, "summary", lambda made: original(made) | {"stop": "max_packets"})
+    ran = command("run", scenario, "--no-report", "--seeds", 2)
+    assert ran.status == 3
+    assert "PARTIAL RESULT" in ran.out and "too many packets were in memory" in ran.out
+    assert json.loads(Path("out/incast/results.json").read_text())["partial"] is True
+    assert " *" not in ran.out.replace(" * best", "")

@@ -1,0 +1,63 @@
+"""Figures: the same port, counts as in the table, and a size that can be read."""
+
+from pathlib import Path
+
+import pytest
+from matplotlib.colors import LogNorm
+
+from overspill import Results, measures, plots, run
+
+
+def many(tmp_path: Path, count: int) -> Results:
+    path = tmp_path / "many.toml"
+    path.write_text('name = "many"\n' + "".join(f"[variants.v{i}]\n" for i in range(count)))
+    return run(path)
+
+
+def test_every_panel_shows_the_same_port(scenario: Path) -> None:
+    results = run(scenario)
+    runs = {variant: results.of(variant)[0] for variant in results.variants}
+    ports = plots.watched(runs)
+    assert len(set(ports.values())) == 1 and set(ports) == set(runs)
+    means = [sum(measures.port_areas(one).get(port, 0) for one in runs.values()) for port in ports.values()]
+    assert means[0] == max(
+        sum(measures.port_areas(one).get(port, 0) for one in runs.values())
+        for port in measures.port_areas(runs["drop"])
+    )
+
+
+def test_titles_count_as_the_table_does(scenario: Path) -> None:
+    results = run(scenario)
+    first = results.of("drop")[0]
+    assert plots.counted(first, 0) == results.values["drop"][1]["drops"].value
+    figure = plots.activity_over_time(results, 1)
+    assert figure is not None
+    marks = f"{int(results.values['drop'][1]['marks'].value):,}".replace(",", " ")
+    assert f"drop: {marks} marks in the window (seed 1)" in [axes.get_title("left") for axes in figure.axes]
+    assert all(axes.patches for axes in figure.axes[:3])
+
+
+@pytest.mark.parametrize("count", [1, 7, 14])
+def test_figures_of_many_variants_stay_on_a_screen(tmp_path: Path, count: int) -> None:
+    results = many(tmp_path, count)
+    for figure in (plots.queue_over_time(results), plots.activity_over_time(results, 0)):
+        assert figure is not None and figure.get_figheight() * 150 <= 1600
+
+
+def test_few_flows_have_no_tail(scenario: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    results = run(scenario)
+    whole = plots.distribution(results, "fct")
+    assert whole is not None and len(whole.axes) == 2
+    assert whole.axes[0].get_xlabel() == "FCT, log scale"
+    few = plots.distribution(results, "qct")
+    assert few is not None and len(few.axes) == 1
+
+
+def test_curves_that_coincide_differ_in_dashes_and_width(three_seeds: Results) -> None:
+    looks = [plots.look(three_seeds, variant) for variant in three_seeds.variants]
+    assert len({str(one["linestyle"]) for one in looks}) == len({one["linewidth"] for one in looks}) == 3
+
+
+def test_few_counts_have_an_even_scale_of_colours() -> None:
+    assert not isinstance(plots.colours(3), LogNorm)
+    assert isinstance(plots.colours(1000), LogNorm)
