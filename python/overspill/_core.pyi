@@ -44,6 +44,8 @@ class Run:
         """`summary`: JSON text; `tables`: table -> column -> (dtype, little-endian bytes).
 
         The summary's `wire_bits` tells what the links carried within the measurement window, by level:
-        `{"host" | "tor_uplink" | "bisection": {"bits": n, "capacity_bps": x}}`; a level may be missing. In
+        `{"host" | "tor_uplink" | "bisection": {"bits": n, "capacity_bps": x}}`; a level may be missing.
+        `received_bytes` is payload that arrived for the first time in the window, a number for each entry of
+        `traffic`; `stop` is one of done, drained_out, max_events, max_packets. In
         `packet_hist`, the sum of all values stands in any row of its (metric, data), or spread over them.
         """
