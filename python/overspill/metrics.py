@@ -202,9 +202,19 @@ ALL: list[Metric] = [
         True,
         False,
     ),
-    Metric("retransmits", "retransmissions", "packets", "Of measured flows.", "lower"),
-    Metric("fast_retransmits", "fast retransmits", "events", "Of measured flows.", "lower", True, False),
-    Metric("timeouts", "RTOs", "events", "Retransmission timeouts, of measured flows.", "lower"),
+    Metric("retransmits", "retransmissions, measured flows", "packets", "Of measured flows.", "lower"),
+    Metric(
+        "fast_retransmits",
+        "fast retransmits, measured flows",
+        "events",
+        "Of measured flows.",
+        "lower",
+        True,
+        False,
+    ),
+    Metric(
+        "timeouts", "RTOs, measured flows", "events", "Retransmission timeouts, of measured flows.", "lower"
+    ),
     Metric("marked_acks", "marked ACKs", "packets", "ACKs with ECN-Echo, of measured flows.", "none", False),
 ]
 REGISTRY: dict[str, Metric] = {metric.name: metric for metric in ALL}

@@ -355,7 +355,7 @@ def activity_over_time(results: Results, kind: int) -> Figure | None:
         panels[0].set_xlim(span.start / span.unit[0], span.end / span.unit[0])
         figure.supxlabel(f"time ({span.unit[1]}); grey: outside the measurement window", fontsize=9.5)
         bar = figure.colorbar(image, ax=panels, pad=0.01, fraction=0.03, aspect=30)
-        scale = ", log scale" if isinstance(norm, LogNorm) else ""
+        scale = "\nlog scale" if isinstance(norm, LogNorm) else ""
         bar.set_label(f"{KINDS[kind]} in {formats.time(one.step_ps)}{scale}")
         if not scale:
             bar.ax.yaxis.set_major_locator(MaxNLocator(5, integer=True))
