@@ -140,7 +140,7 @@ impl Core {
         let place = Place { view: &look, ingress: pkt.head.ingress, out: out_port };
         let mut env = Env { now, rng: &mut self.overflow_rng, acts: &mut self.acts };
         let fate = self.overflow.get().admit(&pkt.head, &place, &mut env);
-        debug_assert!(self.acts.list.is_empty(), "acts belong to slots that are not built yet");
+        assert!(self.acts.list.is_empty(), "an overflow mechanism may ask for a mark and for no other act");
         Decision { fate, mark: self.acts.mark }
     }
 

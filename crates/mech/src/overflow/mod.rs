@@ -81,7 +81,7 @@ impl DropReason {
 
 /// An answer to overflow.
 pub trait Overflow: Send + Sync {
-    /// What becomes of `pkt`, which lookup would send out by `at.out`.
+    /// What becomes of `pkt`, which lookup would send out by `at.out`. Of the acts it may ask for a mark.
     fn admit(&mut self, pkt: &Head, at: &Place, env: &mut Env) -> Fate;
     /// Room beyond the limit that a packet may use, as it is about to be stored: cut or not. The
     /// dataplane adds it wherever it tests capacity, with [`crate::buffer::Buffer::admits_beyond`]
