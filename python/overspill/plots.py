@@ -67,10 +67,12 @@ def style() -> AbstractContextManager[Any]:
 def look(results: Results, variant: str) -> dict[str, Any]:
     """A variant's line: the same in every figure of the results."""
     index = results.variants.index(variant)
+    width = WIDTHS[index % len(WIDTHS)]
     return {
         "color": COLOURS[index % len(COLOURS)],
         "linestyle": DASHES[index % len(DASHES)],
-        "linewidth": WIDTHS[index % len(WIDTHS)],
+        "linewidth": width,
+        "zorder": 3 - width / 10,
     }
 
 
@@ -433,7 +435,8 @@ def heat(run: RunData, what: tuple[int, Sequence[int]], span: Span) -> Heat:
     rest = ~np.isin(node, rows) & ~hosts
     groups = [(run.node_name(row), node == row) for row in rows]
     if rest.any():
-        groups.append((f"{len(np.unique(node[rest]))} others", rest))
+        others = np.unique(node[rest])
+        groups.append((run.node_name(others[0]) if len(others) == 1 else f"{len(others)} others", rest))
     if hosts.any():
         groups.append(("hosts", hosts))
     first, steps, width = span.bins(run, COLUMNS_SHOWN)
