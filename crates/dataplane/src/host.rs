@@ -6,8 +6,8 @@ use crate::flows::{FlowTable, GONE, NONE};
 use crate::raw::{RawSetup, RawSource};
 use crate::shelf::Fib;
 use crate::stack::Stack;
-use crate::transport::{Receiver, Sender, TcpConfig, ack_of_finished};
-use crate::{Framing, Out, Pkt};
+use crate::transport::{Io, Receiver, Sender, TcpConfig, ack_of_finished};
+use crate::{Exts, Framing, NO_EXT, Out, Pkt};
 use mech::host::Reinject;
 use mech::overflow::DropReason;
 use mech::{Flags, FlowId, HostId, PortId, Purpose, Stream};
@@ -33,6 +33,8 @@ pub struct HostStep<'a, O> {
     pub flows: &'a mut FlowTable,
     /// The transport of all flows.
     pub tcp: &'a TcpConfig,
+    /// The extensions of the packets of the run.
+    pub exts: &'a mut Exts,
     /// The driver.
     pub out: &'a mut O,
 }
@@ -136,7 +138,7 @@ impl Host {
     pub fn start<O: Out>(&mut self, flow: FlowId, step: &mut HostStep<O>) {
         let slot = self.senders.add(flow, Sender::new(step.flows.info(flow), step.tcp));
         step.flows.ends[flow.0 as usize].sender = slot;
-        self.with_sender(slot, step, |sender, step, pkts| sender.start(step.now, step.tcp, pkts));
+        self.with_sender(slot, step, |sender, io| sender.start(io));
     }
 
     /// The last call of every step: an idle NIC begins to send.
@@ -223,9 +225,9 @@ impl Host {
             return;
         }
         self.senders.armed[slot as usize] = Time::NEVER;
-        self.with_sender(slot, step, |sender, step, pkts| {
-            if sender.deadline().is_some_and(|at| at <= step.now) {
-                sender.timer(step.now, step.tcp, pkts);
+        self.with_sender(slot, step, |sender, io| {
+            if sender.deadline().is_some_and(|at| at <= io.now) {
+                sender.timer(io);
             }
         });
     }
@@ -235,9 +237,9 @@ impl Host {
             return;
         }
         self.receivers.armed[slot as usize] = Time::NEVER;
-        self.with_receiver(slot, step, |receiver, step, pkts| {
-            if receiver.deadline().is_some_and(|at| at <= step.now) {
-                receiver.timer(step.now, step.tcp, pkts);
+        self.with_receiver(slot, step, |receiver, io| {
+            if receiver.deadline().is_some_and(|at| at <= io.now) {
+                receiver.timer(io);
             }
         });
     }
@@ -246,6 +248,14 @@ impl Host {
     fn deliver<O: Out>(&mut self, pkt: &Pkt, step: &mut HostStep<O>) {
         self.consumed.count(pkt);
         step.out.delivered(pkt);
+        self.hand_up(pkt, step);
+        if pkt.ext != NO_EXT {
+            step.exts.give(pkt.ext);
+        }
+    }
+
+    #[inline]
+    fn hand_up<O: Out>(&mut self, pkt: &Pkt, step: &mut HostStep<O>) {
         let flow = pkt.head.flow;
         let ends = step.flows.ends[flow.0 as usize];
         if ends.raw {
@@ -253,7 +263,7 @@ impl Host {
             step.out.received(flow, u64::from(pkt.payload));
         } else if pkt.head.flags.has(Flags::REVERSE) {
             if ends.sender < GONE {
-                self.with_sender(ends.sender, step, |s, step, pkts| s.receive(step.now, pkt, step.tcp, pkts));
+                self.with_sender(ends.sender, step, |s, io| s.receive(pkt, io));
             }
         } else if ends.receiver == GONE {
             step.flows.ends[flow.0 as usize].replies += 1;
@@ -261,7 +271,7 @@ impl Host {
             self.emit(&mut Pkt { sent: step.now, ..reply }, step);
         } else {
             let slot = if ends.receiver == NONE { self.open(flow, step) } else { ends.receiver };
-            self.with_receiver(slot, step, |r, step, pkts| r.receive(step.now, pkt, step.tcp, pkts));
+            self.with_receiver(slot, step, |r, io| r.receive(pkt, io));
         }
     }
 
@@ -272,14 +282,9 @@ impl Host {
     }
 
     #[inline]
-    fn with_sender<O: Out>(
-        &mut self,
-        slot: u32,
-        step: &mut HostStep<O>,
-        act: impl FnOnce(&mut Sender, &mut HostStep<O>, &mut Vec<Pkt>),
-    ) {
+    fn with_sender<O: Out>(&mut self, slot: u32, step: &mut HostStep<O>, act: impl FnOnce(&mut Sender, &mut Io)) {
         let Some((flow, sender)) = &mut self.senders.slots[slot as usize] else { return };
-        act(sender, step, &mut self.scratch);
+        act(sender, &mut Io { now: step.now, cfg: step.tcp, exts: step.exts, out: &mut self.scratch });
         let (flow, deadline) = (*flow, sender.deadline());
         if sender.done() {
             step.out.flow_acked(flow, &sender.stats());
@@ -292,15 +297,10 @@ impl Host {
     }
 
     #[inline]
-    fn with_receiver<O: Out>(
-        &mut self,
-        slot: u32,
-        step: &mut HostStep<O>,
-        act: impl FnOnce(&mut Receiver, &mut HostStep<O>, &mut Vec<Pkt>),
-    ) {
+    fn with_receiver<O: Out>(&mut self, slot: u32, step: &mut HostStep<O>, act: impl FnOnce(&mut Receiver, &mut Io)) {
         let Some((flow, receiver)) = &mut self.receivers.slots[slot as usize] else { return };
         let (before, bytes) = (receiver.complete(), receiver.received());
-        act(receiver, step, &mut self.scratch);
+        act(receiver, &mut Io { now: step.now, cfg: step.tcp, exts: step.exts, out: &mut self.scratch });
         let (flow, deadline) = (*flow, receiver.deadline());
         step.out.received(flow, receiver.received() - bytes);
         if receiver.complete() && !before {

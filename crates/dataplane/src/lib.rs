@@ -7,6 +7,7 @@
 mod arena;
 mod core;
 mod ends;
+mod ext;
 mod flows;
 mod host;
 mod out;
@@ -19,6 +20,7 @@ mod switch;
 pub mod transport;
 
 pub use crate::core::{Core, CoreSetup, PortSetup};
+pub use ext::{Ext, Exts, MAX_BLOCKS, SynOptions, Timestamps};
 pub use flows::{FlowTable, NewFlow};
 pub use host::{FLOW_START, Host, HostSetup, HostStep};
 pub use out::Out;

@@ -5,7 +5,7 @@ use crate::probe::{Probe, Spot};
 use crate::queue::{EventQueue, Key, Phase};
 use crate::world::FlowRecord;
 use dataplane::transport::SenderStats;
-use dataplane::{Out, Pkt};
+use dataplane::{NO_EXT, Out, Pkt};
 use mech::overflow::DropReason;
 use mech::{FlowId, PortId};
 use scenario::FctEnd;
@@ -19,6 +19,8 @@ pub(crate) struct Board<P> {
     /// The first of each node's ports in the numbering over the whole network.
     pub(crate) base: Vec<u32>,
     pub(crate) records: Vec<FlowRecord>,
+    /// Extensions of packets that were lost, to be freed.
+    pub(crate) lost_exts: Vec<u32>,
     pub(crate) probe: P,
     pub(crate) open: u64,
     pub(crate) completed: u64,
@@ -85,6 +87,9 @@ impl<P: Probe> Out for Driver<'_, P> {
     fn dropped(&mut self, port: PortId, pkt: &Pkt, reason: DropReason) {
         let spot = self.spot(port);
         self.board.probe.dropped(spot, pkt, reason);
+        if pkt.ext != NO_EXT {
+            self.board.lost_exts.push(pkt.ext);
+        }
     }
     fn marked(&mut self, port: PortId, _pkt: &Pkt) {
         let spot = self.spot(port);

@@ -5,7 +5,7 @@ use crate::probe::Probe;
 use crate::queue::{Key, Phase};
 use crate::results::Books;
 use dataplane::transport::{SenderStats, TcpConfig};
-use dataplane::{FLOW_START, FlowTable, Host, HostStep, NewFlow, Pkt, PortCounts, Switch};
+use dataplane::{Exts, FLOW_START, FlowTable, Host, HostStep, NewFlow, Pkt, PortCounts, Switch};
 use mech::routing::Hop;
 use mech::{FlowId, HostId, PortId};
 use scenario::routes::Routes;
@@ -121,6 +121,7 @@ pub struct World<P: Probe> {
     pub(crate) switches: Vec<Switch>,
     pub(crate) net: Net,
     pub(crate) flows: FlowTable,
+    pub(crate) exts: Exts,
     pub(crate) tcp: Arc<TcpConfig>,
     pub(crate) pending: Flows,
     pub(crate) next: Option<FlowSpec>,
@@ -151,6 +152,7 @@ impl<P: Probe> World<P> {
             while self.stop.is_none() && self.events < pause {
                 self.step();
             }
+            self.board.lost_exts.drain(..).for_each(|ext| self.exts.give(ext));
             if self.stop.is_none() && self.is_overloaded() {
                 self.stop = Some(Stop::Overloaded);
             }
@@ -298,7 +300,7 @@ impl<P: Probe> World<P> {
                 self.take_arrival(key);
             }
             let out = &mut self.board.driver(first.node(), now);
-            let mut step = HostStep { now, flows: &mut self.flows, tcp: &self.tcp, out };
+            let mut step = HostStep { now, flows: &mut self.flows, tcp: &self.tcp, exts: &mut self.exts, out };
             match key.phase() {
                 Phase::Ended => self.hosts[h].ended(now, step.out),
                 Phase::Timer => self.hosts[h].timer(key.index(), &mut step),
@@ -327,7 +329,8 @@ impl<P: Probe> World<P> {
             });
             self.board.open += u64::from(measured);
             let out = &mut self.board.driver(h as u32, self.now);
-            let mut step = HostStep { now: self.now, flows: &mut self.flows, tcp: &self.tcp, out };
+            let mut step =
+                HostStep { now: self.now, flows: &mut self.flows, tcp: &self.tcp, exts: &mut self.exts, out };
             self.hosts[h].start(flow, &mut step);
         }
         self.plan_next_flow();

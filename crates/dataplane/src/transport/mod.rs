@@ -33,8 +33,10 @@ pub use receiver::{Receiver, ReceiverStats, ack_of_finished};
 pub use rto::Rto;
 pub use sender::{Sender, SenderStats};
 
+use crate::{Exts, Pkt};
 use core::ops::Range;
 use mech::{FlowId, HostId};
+use units::Time;
 
 /// A flow, as both of its ends know it.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -53,6 +55,19 @@ pub struct FlowInfo {
     pub bytes: u64,
     /// Priority class of its data and its ACKs, 0 to 7.
     pub class: u8,
+}
+
+/// One call of a sender or a receiver: when it is, what all flows have in common, and where what it
+/// sends goes. The caller frees the extension of the packet that it hands in.
+pub struct Io<'a> {
+    /// The instant.
+    pub now: Time,
+    /// The transport of the run.
+    pub cfg: &'a TcpConfig,
+    /// The extensions of all packets, both ends' alike.
+    pub exts: &'a mut Exts,
+    /// Packets are appended here in the order in which they are sent.
+    pub out: &'a mut Vec<Pkt>,
 }
 
 /// What a switch or a NIC tells a sender besides ACKs.

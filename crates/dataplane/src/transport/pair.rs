@@ -1,7 +1,7 @@
 //! The test bench: one sender and one receiver in simulated time over a scripted network.
 
-use super::{FlowInfo, Receiver, SPECS, Sender, TcpConfig};
-use crate::{Framing, Pkt};
+use super::{FlowInfo, Io, Receiver, SPECS, Sender, TcpConfig};
+use crate::{Exts, Framing, NO_EXT, Pkt};
 use mech::params::{Kind, Value, Values};
 use mech::{Ecn, Flags, Purpose, Stream};
 use std::collections::BTreeMap;
@@ -53,6 +53,7 @@ pub struct Pair {
     pub lost: u32,
     pub copied: u32,
     pub delivered: u32,
+    pub exts: Exts,
     wire: BTreeMap<(Time, u64), (Way, Pkt)>,
     serial: u64,
     free: Time,
@@ -73,6 +74,7 @@ pub fn values(kind: &str, set: &[(&str, Value)]) -> Values {
             Kind::Time { .. } => Value::Time(units::parse_dur(text).unwrap()),
             Kind::Amount { .. } => Value::Amount(units::parse_amount(text).unwrap()),
             Kind::Size { .. } => Value::Size(units::parse_bytes(text).unwrap()),
+            Kind::Choice(_) => Value::Word(text.into()),
             other => panic!("no transport has a parameter of {other:?}"),
         };
         all.0.insert(p.name.into(), value);
@@ -114,6 +116,7 @@ impl Pair {
             lost: 0,
             copied: 0,
             delivered: 0,
+            exts: Exts::default(),
             wire: BTreeMap::new(),
             serial: 0,
             free: Time::ZERO,
@@ -128,7 +131,7 @@ impl Pair {
     /// From the start until every byte is acknowledged and the network is empty.
     pub fn run(mut self) -> Pair {
         let mut out = vec![];
-        self.sender.start(self.now, &self.cfg, &mut out);
+        self.sender.start(&mut Io { now: self.now, cfg: &self.cfg, exts: &mut self.exts, out: &mut out });
         self.emit(out);
         for _ in 0..2_000_000 {
             if !self.step() {
@@ -148,18 +151,20 @@ impl Pair {
         assert!(next >= self.now, "time goes back");
         self.now = next;
         let mut out = vec![];
+        let io = &mut Io { now: next, cfg: &self.cfg, exts: &mut self.exts, out: &mut out };
         if wire == next {
             let (_, (way, pkt)) = self.wire.pop_first().unwrap();
             self.delivered += 1;
             match way {
-                Way::Data => self.receiver.receive(next, &pkt, &self.cfg, &mut out),
-                Way::Ack => self.sender.receive(next, &pkt, &self.cfg, &mut out),
+                Way::Data => self.receiver.receive(&pkt, io),
+                Way::Ack => self.sender.receive(&pkt, io),
             }
+            io.exts.give(pkt.ext);
         } else if sender == next {
             self.expiries.push(next);
-            self.sender.timer(next, &self.cfg, &mut out);
+            self.sender.timer(io);
         } else {
-            self.receiver.timer(next, &self.cfg, &mut out);
+            self.receiver.timer(io);
         }
         self.emit(out);
         self.check();
@@ -227,9 +232,15 @@ impl Pair {
         }
         self.lost += u32::from(copies == 0);
         self.copied += u32::from(copies == 2);
-        for _ in 0..copies {
-            self.wire.insert((at, self.serial), (way, pkt));
+        let ext = self.exts.get(pkt.ext).copied();
+        for copy in 0..copies {
+            // Each copy that arrives has an extension of its own.
+            let own = if copy == 0 { pkt.ext } else { ext.map_or(NO_EXT, |ext| self.exts.take(ext)) };
+            self.wire.insert((at, self.serial), (way, Pkt { ext: own, ..pkt }));
             self.serial += 1;
+        }
+        if copies == 0 {
+            self.exts.give(pkt.ext);
         }
     }
     /// The numbers of the segments of 1000 bytes that were sent, in order.

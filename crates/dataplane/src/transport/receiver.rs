@@ -6,7 +6,7 @@
 use super::config::EcnMode;
 use super::reorder::Reorder;
 use super::segment::{self, is_marked};
-use super::{FlowInfo, TcpConfig, unwrap};
+use super::{FlowInfo, Io, TcpConfig, unwrap};
 use crate::Pkt;
 use mech::Flags;
 use units::Time;
@@ -77,7 +77,8 @@ impl Receiver {
 
     /// A packet for this receiver has come. One without payload does nothing.
     #[inline]
-    pub fn receive(&mut self, now: Time, pkt: &Pkt, cfg: &TcpConfig, out: &mut Vec<Pkt>) {
+    pub fn receive(&mut self, pkt: &Pkt, io: &mut Io) {
+        let cfg = io.cfg;
         if !pkt.head.flags.has(Flags::PAYLOAD) || pkt.payload == 0 {
             return;
         }
@@ -94,7 +95,7 @@ impl Receiver {
             // RFC 8257 §3.2: what came before is acknowledged with the echo that it had.
             EcnMode::Exact => {
                 if self.pending > 0 {
-                    self.acknowledge(now, before, cfg, out);
+                    self.acknowledge(before, io);
                 }
                 self.echo = marked;
                 at_once = true;
@@ -102,9 +103,9 @@ impl Receiver {
         }
         self.pending += 1;
         if at_once || self.pending >= 2 {
-            self.acknowledge(now, self.next, cfg, out);
+            self.acknowledge(self.next, io);
         } else if let Some(wait) = cfg.delayed_ack {
-            self.ack_by = now.saturating_add(wait);
+            self.ack_by = io.now.saturating_add(wait);
         }
     }
 
@@ -139,18 +140,18 @@ impl Receiver {
         self.echo |= marked;
     }
 
-    fn acknowledge(&mut self, now: Time, next: u64, cfg: &TcpConfig, out: &mut Vec<Pkt>) {
-        let mut pkt = segment::ack(&self.flow, next, self.echo, cfg);
-        segment::stamp(&mut pkt, now, &mut self.emission);
-        out.push(pkt);
+    fn acknowledge(&mut self, next: u64, io: &mut Io) {
+        let mut pkt = segment::ack(&self.flow, next, self.echo, io.cfg);
+        segment::stamp(&mut pkt, io.now, &mut self.emission);
+        io.out.push(pkt);
         self.pending = 0;
         self.ack_by = Time::NEVER;
     }
 
     /// `deadline()` has come: the delayed ACK leaves.
-    pub fn timer(&mut self, now: Time, cfg: &TcpConfig, out: &mut Vec<Pkt>) {
-        if now >= self.ack_by {
-            self.acknowledge(now, self.next, cfg, out);
+    pub fn timer(&mut self, io: &mut Io) {
+        if io.now >= self.ack_by {
+            self.acknowledge(self.next, io);
         }
     }
 

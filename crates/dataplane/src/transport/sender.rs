@@ -5,7 +5,7 @@
 
 use super::config::EcnMode;
 use super::timing::Timing;
-use super::{AckEvent, Acked, Congestion, DuplicateEvent, FlowInfo, LossDetection, Lost, Notice, Pacing, Rto};
+use super::{AckEvent, Acked, Congestion, DuplicateEvent, FlowInfo, Io, LossDetection, Lost, Notice, Pacing, Rto};
 use super::{TcpConfig, segment, unwrap};
 use crate::Pkt;
 use mech::{Ecn, Flags};
@@ -111,13 +111,14 @@ impl Sender {
     }
 
     /// The application hands over all its bytes.
-    pub fn start(&mut self, now: Time, cfg: &TcpConfig, out: &mut Vec<Pkt>) {
-        self.transmit(now, 0, cfg, out);
+    pub fn start(&mut self, io: &mut Io) {
+        self.transmit(0, io);
     }
 
     /// A packet for this sender has come: an ACK. Others, and ACKs of what was never sent, do nothing.
     #[inline]
-    pub fn receive(&mut self, now: Time, pkt: &Pkt, cfg: &TcpConfig, out: &mut Vec<Pkt>) {
+    pub fn receive(&mut self, pkt: &Pkt, io: &mut Io) {
+        let cfg = io.cfg;
         let Some(ack) = unwrap(pkt.ack, self.una) else { return };
         if !pkt.head.is_pure_ack() || ack < self.una || ack > self.sent {
             return;
@@ -129,15 +130,16 @@ impl Sender {
         self.rwnd = rwnd;
         self.widest = self.widest.max(rwnd);
         if ack > self.una {
-            self.on_ack(now, Arrived { ack, ece }, cfg, out);
+            self.on_ack(Arrived { ack, ece }, io);
         } else {
-            self.on_duplicate(now, Arrived { ack, ece }, same_window, (cfg, out));
+            self.on_duplicate(Arrived { ack, ece }, same_window, io);
         }
     }
 
     /// New data is acknowledged.
     #[inline]
-    fn on_ack(&mut self, now: Time, arrived: Arrived, cfg: &TcpConfig, out: &mut Vec<Pkt>) {
+    fn on_ack(&mut self, arrived: Arrived, io: &mut Io) {
+        let (now, cfg) = (io.now, io.cfg);
         let bytes = (arrived.ack - self.una) as u32;
         self.una = arrived.ack;
         self.nxt = self.nxt.max(self.una);
@@ -160,20 +162,20 @@ impl Sender {
             }
             AckEvent::Partial { first } => {
                 self.congestion.on_partial(bytes, cfg);
-                self.retransmit_first(now, cfg, out);
+                self.retransmit_first(io);
                 // RFC 6582 §3.2 step 3: only the first partial ACK restarts the timer.
                 if first {
                     self.rto.restart(now);
                 }
             }
         }
-        self.transmit(now, 0, cfg, out);
+        self.transmit(0, io);
     }
 
     /// Nothing new is acknowledged. A duplicate ACK is one while data is outstanding that does not
     /// move the window (RFC 5681 §2).
-    fn on_duplicate(&mut self, now: Time, arrived: Arrived, same_window: bool, io: (&TcpConfig, &mut Vec<Pkt>)) {
-        let (cfg, out) = io;
+    fn on_duplicate(&mut self, arrived: Arrived, same_window: bool, io: &mut Io) {
+        let cfg = io.cfg;
         let acked = self.acked(0, arrived.ece, false);
         if arrived.ece {
             self.on_mark(&acked, cfg);
@@ -184,13 +186,13 @@ impl Sender {
         };
         let mut extra = 0;
         match event {
-            DuplicateEvent::Lost => self.on_lost(now, cfg, out),
+            DuplicateEvent::Lost => self.on_lost(io),
             DuplicateEvent::More => self.congestion.on_duplicate(cfg),
             // RFC 3042 §2; it is new data, since duplicates up to `recover` are ignored.
             DuplicateEvent::Early(1..=2) if cfg.limited_transmit => extra = 2 * u32::from(cfg.mss),
             DuplicateEvent::Early(_) | DuplicateEvent::Ignored => {}
         }
-        self.transmit(now, extra, cfg, out);
+        self.transmit(extra, io);
     }
 
     fn on_mark(&mut self, acked: &Acked, cfg: &TcpConfig) {
@@ -201,7 +203,8 @@ impl Sender {
     }
 
     /// The first segment outstanding is lost: fast retransmit (RFC 5681 §3.2).
-    fn on_lost(&mut self, now: Time, cfg: &TcpConfig, out: &mut Vec<Pkt>) {
+    fn on_lost(&mut self, io: &mut Io) {
+        let cfg = io.cfg;
         let first = u64::from(cfg.mss).min(self.sent - self.una);
         let lost = Lost {
             range: self.una..self.una + first,
@@ -213,15 +216,15 @@ impl Sender {
         self.limited = 0;
         self.congestion.on_lost(&lost, cfg);
         self.cwr = cfg.ecn != EcnMode::Off;
-        self.retransmit_first(now, cfg, out);
+        self.retransmit_first(io);
     }
 
     /// `deadline()` has come.
-    pub fn timer(&mut self, now: Time, cfg: &TcpConfig, out: &mut Vec<Pkt>) {
-        if now >= self.rto.expires() {
-            self.on_timeout(now, cfg);
+    pub fn timer(&mut self, io: &mut Io) {
+        if io.now >= self.rto.expires() {
+            self.on_timeout(io.now, io.cfg);
         }
-        self.transmit(now, 0, cfg, out);
+        self.transmit(0, io);
     }
 
     /// RFC 6298 (5.4) to (5.6), RFC 5681 §3.1, RFC 6582 §3.2 step 4.
@@ -299,10 +302,10 @@ impl Sender {
 
     /// Sends what both windows allow. With `extra` bytes beyond cwnd it sends one segment.
     #[inline]
-    fn transmit(&mut self, now: Time, extra: u32, cfg: &TcpConfig, out: &mut Vec<Pkt>) {
+    fn transmit(&mut self, extra: u32, io: &mut Io) {
         let window = self.congestion.window().saturating_add(extra);
-        while self.nxt < self.flow.bytes && self.pacing.ready(now) {
-            let full = u64::from(cfg.mss).min(self.flow.bytes - self.nxt) as u32;
+        while self.nxt < self.flow.bytes && self.pacing.ready(io.now) {
+            let full = u64::from(io.cfg.mss).min(self.flow.bytes - self.nxt) as u32;
             let flight = self.flight();
             let room = self.rwnd.saturating_sub(flight);
             // A short segment because of the receiver's window: RFC 9293 §3.8.6.2.1 (3).
@@ -313,7 +316,7 @@ impl Sender {
             {
                 break;
             }
-            self.emit(now, (self.nxt, len), cfg, out);
+            self.emit((self.nxt, len), io);
             self.nxt += u64::from(len);
             self.sent = self.sent.max(self.nxt);
             if extra > 0 {
@@ -323,14 +326,15 @@ impl Sender {
         }
     }
 
-    fn retransmit_first(&mut self, now: Time, cfg: &TcpConfig, out: &mut Vec<Pkt>) {
-        let len = u64::from(cfg.mss).min(self.sent - self.una) as u32;
-        self.emit(now, (self.una, len), cfg, out);
+    fn retransmit_first(&mut self, io: &mut Io) {
+        let len = u64::from(io.cfg.mss).min(self.sent - self.una) as u32;
+        self.emit((self.una, len), io);
     }
 
     /// Sends one segment. Data is ECT(0); data sent before is so only for DCTCP (RFC 3168 §6.1.5).
     #[inline]
-    fn emit(&mut self, now: Time, range: (u64, u32), cfg: &TcpConfig, out: &mut Vec<Pkt>) {
+    fn emit(&mut self, range: (u64, u32), io: &mut Io) {
+        let (now, cfg) = (io.now, io.cfg);
         let (start, len) = range;
         let again = start < self.sent;
         let mut pkt = segment::data(&self.flow, range, self.flow.bytes - self.una, cfg);
@@ -354,7 +358,7 @@ impl Sender {
         }
         self.pacing.on_sent(now, len);
         self.rto.start(now);
-        out.push(pkt);
+        io.out.push(pkt);
     }
 }
 

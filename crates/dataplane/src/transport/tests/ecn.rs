@@ -130,10 +130,12 @@ fn segment_of(n: u64, ce: bool, cwr: bool, cfg: &TcpConfig) -> Pkt {
 
 /// The echoes of the ACKs of segments (number, marked, CWR), in order.
 fn echoes(cfg: &TcpConfig, segments: &[(u64, bool, bool)]) -> Vec<(u32, bool)> {
-    let (mut receiver, mut out) = (Receiver::new(&flow(100_000), cfg), vec![]);
-    for (n, ce, cwr) in segments {
-        receiver.receive(Time::ZERO, &segment_of(*n, *ce, *cwr, cfg), cfg, &mut out);
-    }
+    let mut receiver = Receiver::new(&flow(100_000), cfg);
+    let out = sent(Time::ZERO, cfg, |io| {
+        for (n, ce, cwr) in segments {
+            receiver.receive(&segment_of(*n, *ce, *cwr, cfg), io);
+        }
+    });
     out.iter().map(|p| (p.ack / 1000, p.head.flags.has(Flags::ECE))).collect()
 }
 

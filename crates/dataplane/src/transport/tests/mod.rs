@@ -8,8 +8,8 @@ mod timer;
 mod window;
 
 use super::pair::{config, flow};
-use super::{Sender, SenderStats, TcpConfig, segment};
-use crate::Pkt;
+use super::{Io, Sender, SenderStats, TcpConfig, segment};
+use crate::{Exts, Pkt};
 use mech::params::Value;
 use units::{Amount, Bytes, Dur, Time};
 
@@ -23,11 +23,19 @@ fn time(d: Dur) -> Value {
     Value::Time(d)
 }
 
+/// What one call sends.
+fn sent(now: Time, cfg: &TcpConfig, call: impl FnOnce(&mut Io)) -> Vec<Pkt> {
+    let mut out = vec![];
+    call(&mut Io { now, cfg, exts: &mut Exts::default(), out: &mut out });
+    out
+}
+
 /// A sender whose ACKs are written by hand. Segments are 1000 bytes and named by their number.
 struct Hand {
     cfg: TcpConfig,
     sender: Sender,
     now: Time,
+    exts: Exts,
     last: Vec<Pkt>,
 }
 
@@ -37,19 +45,20 @@ impl Hand {
     }
     fn of(bytes: u64, kind: &str, set: &[(&str, Value)]) -> Hand {
         let cfg = config(kind, set);
-        Hand { sender: Sender::new(&flow(bytes), &cfg), cfg, now: Time::ZERO, last: vec![] }
+        Hand { sender: Sender::new(&flow(bytes), &cfg), cfg, now: Time::ZERO, exts: Exts::default(), last: vec![] }
     }
-    fn call(&mut self, f: impl FnOnce(&mut Sender, Time, &TcpConfig, &mut Vec<Pkt>)) -> Vec<u32> {
+    fn call(&mut self, f: impl FnOnce(&mut Sender, &mut Io)) -> Vec<u32> {
         self.last.clear();
-        f(&mut self.sender, self.now, &self.cfg, &mut self.last);
+        let io = &mut Io { now: self.now, cfg: &self.cfg, exts: &mut self.exts, out: &mut self.last };
+        f(&mut self.sender, io);
         self.last.iter().map(|p| p.seq / 1000).collect()
     }
     fn start(&mut self) -> Vec<u32> {
-        self.call(|s, now, cfg, out| s.start(now, cfg, out))
+        self.call(|s, io| s.start(io))
     }
     fn ack_bytes(&mut self, bytes: u64, ece: bool) -> Vec<u32> {
         let pkt = segment::ack(&flow(0), bytes, ece, &self.cfg);
-        self.call(|s, now, cfg, out| s.receive(now, &pkt, cfg, out))
+        self.call(|s, io| s.receive(&pkt, io))
     }
     /// An ACK of the first `n` segments; the numbers of the segments that it sends.
     fn ack(&mut self, n: u64) -> Vec<u32> {
@@ -61,7 +70,7 @@ impl Hand {
     /// Lets the timer expire.
     fn expire(&mut self) -> Vec<u32> {
         self.now = self.sender.deadline().expect("a timer that runs");
-        self.call(|s, now, cfg, out| s.timer(now, cfg, out))
+        self.call(|s, io| s.timer(io))
     }
     fn wait(&mut self, d: Dur) {
         self.now += d;

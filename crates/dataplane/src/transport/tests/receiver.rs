@@ -17,9 +17,8 @@ impl End {
     }
     /// Bytes `start..start + len` arrive; the ACK numbers that leave.
     fn bytes(&mut self, start: u64, len: u32) -> Vec<u32> {
-        let mut out = vec![];
         let pkt = segment::data(&flow(0), (start, len), 0, &self.cfg);
-        self.receiver.receive(self.now, &pkt, &self.cfg, &mut out);
+        let out = sent(self.now, &self.cfg, |io| self.receiver.receive(&pkt, io));
         out.iter().map(|p| p.ack).collect()
     }
     fn segment(&mut self, n: u64) -> Vec<u32> {
@@ -75,8 +74,8 @@ fn nothing_beyond_the_receive_window_is_kept() {
 #[test]
 fn what_is_no_data_does_nothing() {
     let mut e = End::new(10_000, &[]);
-    let (mut out, ack) = (vec![], segment::ack(&flow(0), 0, false, &e.cfg));
-    e.receiver.receive(e.now, &ack, &e.cfg, &mut out);
+    let ack = segment::ack(&flow(0), 0, false, &e.cfg);
+    let out = sent(e.now, &e.cfg, |io| e.receiver.receive(&ack, io));
     assert!(out.is_empty() && e.receiver.stats().segments == 0);
 }
 
@@ -90,10 +89,9 @@ fn a_delayed_ack_leaves_with_every_second_segment_or_in_time() {
     assert_eq!(e.receiver.deadline(), None);
     e.now += Dur::ms(1);
     assert_eq!(e.segment(2), []);
-    let mut out = vec![];
-    e.receiver.timer(Time::ZERO + Dur::ms(40), &e.cfg, &mut out);
-    assert!(out.is_empty(), "too early");
-    e.receiver.timer(Time::ZERO + Dur::ms(41), &e.cfg, &mut out);
+    let mut timer = |ms| sent(Time::ZERO + Dur::ms(ms), &e.cfg, |io| e.receiver.timer(io));
+    assert!(timer(40).is_empty(), "too early");
+    let out = timer(41);
     assert_eq!((out[0].ack, out[0].head.flags), (3000, Flags::ACK.with(Flags::REVERSE)));
     assert_eq!(e.receiver.deadline(), None);
 }
@@ -114,9 +112,10 @@ fn no_ack_is_delayed_at_a_gap_while_it_fills_or_at_the_end() {
 fn the_window_that_is_advertised_never_moves_back() {
     // RFC 9293 §3.8.6: the right edge.
     let mut e = End::new(50_000, &[("receive_window", size(45_535))]);
-    let (mut out, mut edge) = (vec![], 0);
+    let mut edge = 0;
     for n in [0, 2, 1, 5, 3, 4, 4] {
-        e.receiver.receive(e.now, &segment::data(&flow(0), (n * 1000, 1000), 0, &e.cfg), &e.cfg, &mut out);
+        let pkt = segment::data(&flow(0), (n * 1000, 1000), 0, &e.cfg);
+        let out = sent(e.now, &e.cfg, |io| e.receiver.receive(&pkt, io));
         let now = out.last().map(|p| p.ack + u32::from(p.window)).unwrap();
         assert!(now >= edge);
         edge = now;

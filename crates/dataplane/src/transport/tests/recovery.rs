@@ -133,7 +133,7 @@ fn a_duplicate_ack_is_one_only_with_data_outstanding_and_the_same_window() {
     let mut h = two_duplicates();
     let mut pkt = segment::ack(&flow(0), 0, false, &h.cfg);
     pkt.window -= 1;
-    assert!(h.call(|s, now, cfg, out| s.receive(now, &pkt, cfg, out)).is_empty());
+    assert!(h.call(|s, io| s.receive(&pkt, io)).is_empty());
     assert_eq!(h.stats().fast_retransmits, 0);
 }
 

@@ -187,7 +187,7 @@ fn an_early_call_does_nothing() {
     h.start();
     h.wait(Dur::ms(9));
     let before = h.stats();
-    assert!(h.call(|s, now, cfg, out| s.timer(now, cfg, out)).is_empty());
+    assert!(h.call(|s, io| s.timer(io)).is_empty());
     assert_eq!(h.stats(), before);
 }
 

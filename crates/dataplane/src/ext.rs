@@ -1,0 +1,123 @@
+//! What a packet carries beyond its 64 bytes: TCP options. Taken only where there is something to
+//! carry, so that a packet without options costs nothing.
+
+/// The extension of one packet.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Ext {
+    /// SACK blocks, the first `blocks` of them (RFC 2018 §3): first byte and one past the last,
+    /// modulo 2³².
+    pub sack: [(u32, u32); MAX_BLOCKS],
+    /// How many SACK blocks there are.
+    pub blocks: u8,
+    /// Timestamps (RFC 7323 §3.2).
+    pub timestamps: Option<Timestamps>,
+    /// What only a SYN says.
+    pub syn: Option<SynOptions>,
+}
+
+/// Most SACK blocks that fit 40 bytes of options (RFC 2018 §3).
+pub const MAX_BLOCKS: usize = 4;
+
+/// TSval and TSecr (RFC 7323 §3.2).
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Timestamps {
+    /// The sender's clock.
+    pub val: u32,
+    /// The peer's clock, echoed.
+    pub ecr: u32,
+}
+
+/// What a SYN offers.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct SynOptions {
+    /// Largest segment that its sender takes (RFC 9293 §3.7.1).
+    pub mss: u16,
+    /// Scale of its sender's windows; `None` without the option (RFC 7323 §2.2).
+    pub window_scale: Option<u8>,
+    /// Whether SACK is permitted (RFC 2018 §2).
+    pub sack_permitted: bool,
+}
+
+impl Ext {
+    /// Bytes of TCP options, padded to words: timestamps 12, n blocks 4 + 8n (each with two bytes of
+    /// padding, as stacks align them), MSS 4, window scale 4, SACK permitted 4 or, beside
+    /// timestamps, 0, where it takes the place of their padding.
+    pub fn bytes(&self) -> u16 {
+        let stamps = if self.timestamps.is_some() { 12 } else { 0 };
+        let blocks = if self.blocks > 0 { 4 + 8 * u16::from(self.blocks) } else { 0 };
+        let syn = self.syn.map_or(0, |syn| {
+            let scale = if syn.window_scale.is_some() { 4 } else { 0 };
+            let sack = if syn.sack_permitted && self.timestamps.is_none() { 4 } else { 0 };
+            4 + scale + sack
+        });
+        stamps + blocks + syn
+    }
+}
+
+/// The extensions of all packets that are under way.
+#[derive(Clone, Debug, Default)]
+pub struct Exts {
+    slots: Vec<Ext>,
+    free: Vec<u32>,
+}
+
+impl Exts {
+    /// Stores an extension; its index goes into [`Pkt::ext`](crate::Pkt::ext).
+    pub fn take(&mut self, ext: Ext) -> u32 {
+        match self.free.pop() {
+            Some(index) => {
+                self.slots[index as usize] = ext;
+                index
+            }
+            None => {
+                self.slots.push(ext);
+                (self.slots.len() - 1) as u32
+            }
+        }
+    }
+    /// The extension at an index; `None` for [`NO_EXT`](crate::NO_EXT).
+    #[inline]
+    pub fn get(&self, index: u32) -> Option<&Ext> {
+        self.slots.get(index as usize)
+    }
+    /// The packet is gone: its extension is free. Nothing for [`NO_EXT`](crate::NO_EXT).
+    #[inline]
+    pub fn give(&mut self, index: u32) {
+        if (index as usize) < self.slots.len() {
+            self.free.push(index);
+        }
+    }
+    /// Extensions in use.
+    pub fn live(&self) -> usize {
+        self.slots.len() - self.free.len()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn options_take_the_bytes_that_stacks_give_them() {
+        let stamps = Some(Timestamps::default());
+        assert_eq!(Ext::default().bytes(), 0);
+        assert_eq!(Ext { timestamps: stamps, ..Ext::default() }.bytes(), 12);
+        assert_eq!(Ext { blocks: 4, ..Ext::default() }.bytes(), 36);
+        assert_eq!(Ext { blocks: 3, timestamps: stamps, ..Ext::default() }.bytes(), 40);
+        let syn = Some(SynOptions { mss: 1460, window_scale: Some(7), sack_permitted: true });
+        assert_eq!(Ext { syn, ..Ext::default() }.bytes(), 12);
+        assert_eq!(Ext { syn, timestamps: stamps, ..Ext::default() }.bytes(), 20);
+    }
+
+    #[test]
+    fn places_of_packets_that_are_gone_are_used_again() {
+        let mut exts = Exts::default();
+        let a = exts.take(Ext { blocks: 1, ..Ext::default() });
+        let b = exts.take(Ext { blocks: 2, ..Ext::default() });
+        exts.give(a);
+        exts.give(crate::NO_EXT);
+        assert_eq!(exts.take(Ext { blocks: 3, ..Ext::default() }), a);
+        assert_eq!([a, b].map(|i| exts.get(i).map(|e| e.blocks)), [Some(3), Some(2)]);
+        assert_eq!((exts.get(crate::NO_EXT), exts.live()), (None, 2));
+    }
+}
