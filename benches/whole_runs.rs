@@ -9,7 +9,13 @@ use sim::{Options, Stop, build};
 use std::fmt::Write as _;
 use std::time::Instant;
 
+/// Rounds of each run, unless OVERSPILL_BENCH_ROUNDS says another number.
 const ROUNDS: usize = 3;
+
+fn rounds() -> usize {
+    let asked = std::env::var("OVERSPILL_BENCH_ROUNDS").ok().and_then(|n| n.parse().ok());
+    asked.unwrap_or(ROUNDS).max(1)
+}
 
 struct Case {
     name: &'static str,
@@ -116,7 +122,7 @@ fn run(case: &Case) -> String {
     let scenario = &loaded.variants[0];
     let mut speeds = Vec::new();
     let (mut hops, mut events, mut rss) = (0, 0, 0);
-    for _ in 0..ROUNDS {
+    for _ in 0..rounds() {
         let mut world = build(scenario, 1, Options::default(), ()).unwrap_or_else(|e| panic!("{e}"));
         let begin = Instant::now();
         let progress = world.run();
@@ -128,7 +134,7 @@ fn run(case: &Case) -> String {
         speeds.push(hops as f64 / seconds);
     }
     speeds.sort_by(f64::total_cmp);
-    let (slow, fast) = (speeds[0], speeds[ROUNDS - 1]);
+    let (slow, fast) = (speeds[0], speeds[speeds.len() - 1]);
     let per_hop = events as f64 / hops as f64;
     let hosts = scenario.topology.hosts;
     println!(

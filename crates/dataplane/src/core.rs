@@ -1,6 +1,6 @@
 //! What switches and NICs share: deciding, applying fates, storing, sending.
 
-use crate::port::Port;
+use crate::port::{Limits, Port, PortShape};
 use crate::shelf::{BounceQueue, Fib, Look, Pool, Shelf};
 use crate::{Framing, Out, Pkt};
 use mech::buffer::BufferSlot;
@@ -8,7 +8,7 @@ use mech::marking::MarkingSlot;
 use mech::overflow::{DropReason, Fate, OverflowSlot};
 use mech::scheduler::SchedulerSlot;
 use mech::{Acts, Ecn, Env, Flags, PktId, Place, PortId, PortView, Purpose, QueueId, QueueView, Stream};
-use units::{Clock, Time};
+use units::{Amount, Clock, Time};
 
 /// One output port as it is to be built.
 pub struct PortSetup {
@@ -54,6 +54,9 @@ pub struct Core {
     marking_rng: Vec<Stream>,
     schedulers: Vec<SchedulerSlot>,
     framing: Framing,
+    /// What fits is stored without asking: departures are computed, and the overflow slot only acts
+    /// where there is no room.
+    direct: bool,
     acts: Acts,
     kicks: Vec<PortId>,
 }
@@ -75,14 +78,15 @@ pub(crate) struct Decision {
 impl Core {
     /// The output side described by `setup`.
     pub fn new(setup: CoreSetup) -> Core {
-        let plain = setup.may_compute && Core::is_plain(&setup);
+        let computes = setup.may_compute && Core::is_plain(&setup);
+        let direct = computes && matches!(setup.overflow, OverflowSlot::TailDrop(_) | OverflowSlot::Detour(_));
+        let memory = Core::memory(&setup.buffer);
         let (node, seed) = (setup.node, setup.seed);
         let pool = Pool::new(&setup.buffer);
         let mut core = Core {
             shelf: Shelf {
                 arena: Default::default(),
                 ports: Vec::new(),
-                agenda: Default::default(),
                 buffer: setup.buffer,
                 bounce: setup.bounce,
                 pool,
@@ -93,16 +97,45 @@ impl Core {
             marking_rng: Vec::new(),
             schedulers: Vec::new(),
             framing: setup.framing,
+            direct,
             acts: Acts::default(),
             kicks: Vec::new(),
         };
         for (i, p) in setup.ports.into_iter().enumerate() {
-            core.shelf.ports.push(Port::new(p.clock, p.is_switch, setup.top_class, plain));
+            let computed = computes.then(|| Core::limits(memory, &p.marking));
+            let (clock, is_switch, gap) = (p.clock, p.is_switch, setup.framing.gap);
+            let shape = PortShape { clock, gap, is_switch, top_class: setup.top_class, computed };
+            core.shelf.ports.push(Port::new(shape));
             core.marking.push(p.marking);
             core.marking_rng.push(Stream::new(seed, node, Purpose::Marking(i as u16)));
             core.schedulers.push(p.scheduler);
         }
         core
+    }
+
+    /// The memory of one port; `None` is endless.
+    fn memory(buffer: &BufferSlot) -> Option<Amount> {
+        match buffer {
+            BufferSlot::PerPort(own) => Some(own.size()),
+            _ => None,
+        }
+    }
+
+    fn limits(memory: Option<Amount>, marking: &MarkingSlot) -> Limits {
+        let mut limits = Limits::NONE;
+        let frames = |n: u64| u32::try_from(n).unwrap_or(u32::MAX);
+        match memory {
+            Some(Amount::Packets(n)) => limits.packets = frames(n),
+            Some(Amount::Bytes(n)) => limits.bytes = n,
+            None => {}
+        }
+        if let MarkingSlot::EcnThreshold(step) = marking {
+            match step.k() {
+                Amount::Packets(n) => limits.mark_packets = frames(n),
+                Amount::Bytes(n) => limits.mark_bytes = n,
+            }
+        }
+        limits
     }
 
     /// Whether nothing here can change the order or the time of a departure once it is known.
@@ -184,8 +217,32 @@ impl Core {
     /// Decides and applies.
     #[inline]
     pub(crate) fn admit<F: Fib, O: Out>(&mut self, arrival: (&mut Pkt, PortId), step: &mut Step<F, O>) {
+        if self.direct && self.pass(arrival.0, arrival.1, step) {
+            return;
+        }
         let decision = self.decide(arrival.0, arrival.1, step);
         self.apply(arrival, decision, step);
+    }
+
+    /// What nearly every packet meets: stores it and computes its departure, where there is room. It
+    /// is what `decide` and `apply` would do, in one go.
+    #[inline]
+    fn pass<F: Fib, O: Out>(&mut self, pkt: &mut Pkt, port: PortId, step: &mut Step<F, O>) -> bool {
+        let p = &mut self.shelf.ports[usize::from(port.0)];
+        p.settle(step.now);
+        let size = pkt.head.size;
+        if !p.has_room(size) {
+            return false;
+        }
+        if p.wants_mark() && pkt.head.is_ect() && pkt.head.ecn() != Ecn::Ce {
+            pkt.head.set_ecn(Ecn::Ce);
+            p.counts_mut().marked += 1;
+            step.out.marked(port, pkt);
+        }
+        step.out.stored(port, p.waiting());
+        let end = p.compute(step.now, size);
+        step.out.transmit(port, pkt, end);
+        true
     }
 
     fn trim(&mut self, pkt: &mut Pkt, port: PortId) {
@@ -206,8 +263,8 @@ impl Core {
             self.shelf.give(port, QueueId(queue as u8), pkt.head.size);
             let p = &mut self.shelf.ports[usize::from(port.0)];
             p.eligible &= !(u16::from(empty) << queue);
-            p.counts.evicted += 1;
-            p.counts.evicted_bytes += u64::from(pkt.head.size);
+            p.counts_mut().evicted += 1;
+            p.counts_mut().evicted_bytes += u64::from(pkt.head.size);
             out.freed(port, p.waiting());
             return self.drop(&pkt, port, DropReason::Evicted, out);
         }
@@ -248,13 +305,13 @@ impl Core {
     #[inline]
     fn put<F: Fib, O: Out>(&mut self, pkt: &Pkt, (port, queue): (PortId, QueueId), step: &mut Step<F, O>) {
         step.out.stored(port, self.shelf.ports[usize::from(port.0)].waiting());
+        let p = &mut self.shelf.ports[usize::from(port.0)];
+        if p.computed {
+            let end = p.compute(step.now, pkt.head.size);
+            return step.out.transmit(port, pkt, end);
+        }
         self.shelf.take(port, queue, pkt.head.size);
         let p = &mut self.shelf.ports[usize::from(port.0)];
-        if p.plan.on {
-            let sizes = (pkt.head.size, self.framing.wire(pkt.head.size));
-            let end = self.shelf.agenda.plan(p, step.now, sizes);
-            return step.out.transmit(port, *pkt, end);
-        }
         p.stamp += 1;
         p.eligible |= 1 << queue.0;
         self.shelf.arena.push(&mut p.queues[usize::from(queue.0)], *pkt, p.stamp);
@@ -306,13 +363,13 @@ impl Core {
         self.shelf.give(port, queue, pkt.head.size);
         let p = &mut self.shelf.ports[usize::from(port.0)];
         p.eligible &= !(u16::from(empty) << queue.0);
-        p.counts.sent += 1;
-        p.counts.sent_bytes += u64::from(pkt.head.size);
-        p.free_at = step.now + p.clock.time(self.framing.wire(pkt.head.size));
+        p.counts_mut().sent += 1;
+        p.counts_mut().sent_bytes += u64::from(pkt.head.size);
+        p.free_at = step.now + p.time(pkt.head.size);
         let (end, more, after) = (p.free_at, p.eligible != 0, p.waiting());
         p.waking = more;
         step.out.freed(port, after);
-        step.out.transmit(port, pkt, end);
+        step.out.transmit(port, &pkt, end);
         if more {
             step.out.wake(port, end);
         }
@@ -349,7 +406,7 @@ impl Core {
 
     #[inline]
     fn counts(&mut self, port: PortId) -> &mut crate::PortCounts {
-        &mut self.shelf.ports[usize::from(port.0)].counts
+        self.shelf.ports[usize::from(port.0)].counts_mut()
     }
 
     /// Packets that it holds.
@@ -369,6 +426,6 @@ impl Core {
 
     /// Whether departures are computed at arrival.
     pub fn computes_departures(&self) -> bool {
-        self.shelf.ports.iter().all(|port| port.plan.on)
+        self.shelf.ports.iter().all(|port| port.computed)
     }
 }

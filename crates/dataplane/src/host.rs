@@ -376,7 +376,7 @@ impl Host {
     /// bytes.
     pub fn conserves(&self) -> bool {
         let port = &self.nic.ports()[0];
-        let counts = &port.counts;
+        let counts = port.counts();
         let held = [&self.up, &self.down];
         let dropped = counts.dropped.iter().sum::<u64>() + self.strays.packets;
         let packets = counts.sent + self.consumed.packets + dropped + u64::from(port.waiting());

@@ -10,7 +10,7 @@ use units::Time;
 /// the others tell what happened, and cost nothing where nobody listens.
 pub trait Out {
     /// A frame goes out by `port`; its last bit leaves at `end`.
-    fn transmit(&mut self, port: PortId, pkt: Pkt, end: Time);
+    fn transmit(&mut self, port: PortId, pkt: &Pkt, end: Time);
     /// Call the node's `ended(port)` at `at`: the port can send again and something waits.
     fn wake(&mut self, port: PortId, at: Time);
     /// Call the node's `timer(index)` at `at`.

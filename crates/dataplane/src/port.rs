@@ -1,24 +1,38 @@
 //! An output port: queues, the transmitter, and what has passed.
 
-use crate::arena::{NIL, Queue};
+use crate::arena::Queue;
 use mech::QueueId;
 use mech::overflow::DropReason;
-use units::{Clock, Time};
+use units::{Clock, Dur, Time};
 
-/// One output port. What every packet touches comes first, in two cache lines.
+/// One output port. What a frame touches on its way through a port whose departures are computed
+/// comes first, in two cache lines.
 #[derive(Clone, Debug)]
 #[repr(C, align(64))]
 pub struct Port {
-    /// The frame under way ends here.
+    /// The frame under way ends here; where departures are computed, the last that is known.
     pub(crate) free_at: Time,
-    /// How long a byte takes.
-    pub(crate) clock: Clock,
     /// Bytes that wait in all queues.
     bytes: u64,
+    limits: Limits,
+    /// Picoseconds a byte; 0 where that is not whole.
+    per_byte: u64,
+    /// When the first that waits starts, where departures are computed.
+    next_start: Time,
     /// Frames that wait in all queues.
     packets: u32,
-    /// Departures computed at arrival, where the port works so.
-    pub(crate) plan: Plan,
+    /// Preamble and gap, bytes.
+    gap: u16,
+    /// Departures are computed at arrival.
+    pub(crate) computed: bool,
+    /// The first that waits starts in the very step in which it came: it still waits while that
+    /// step decides.
+    fresh: bool,
+    sizes: Sizes,
+    /// What has passed.
+    counts: PortCounts,
+    /// How long a byte takes.
+    clock: Clock,
     /// Bit `q` is set where queue `q` is not empty.
     pub(crate) eligible: u16,
     /// A wake-up is pending.
@@ -27,8 +41,6 @@ pub struct Port {
     pub(crate) kicked: bool,
     /// The far end is a switch.
     pub(crate) is_switch: bool,
-    /// What has passed.
-    pub counts: PortCounts,
     /// By [`QueueId`].
     pub(crate) queues: Box<[Queue]>,
     /// Frames and bytes that wait in bounce queues.
@@ -37,30 +49,68 @@ pub struct Port {
     pub(crate) stamp: u64,
 }
 
-/// The first and last of a port's entries in an [`Agenda`].
-#[derive(Clone, Copy, Debug)]
-pub(crate) struct Plan {
-    head: u32,
-    tail: u32,
-    /// Whether the port works so.
-    pub(crate) on: bool,
+/// What a plain first-in-first-out port compares an arrival with. The largest number is no limit.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[repr(C)]
+pub(crate) struct Limits {
+    /// Bytes of memory.
+    pub(crate) bytes: u64,
+    /// Frames of memory.
+    pub(crate) packets: u32,
+    /// A frame that finds so many waiting is marked.
+    pub(crate) mark_packets: u32,
+    /// One that finds so many bytes waiting is marked.
+    pub(crate) mark_bytes: u64,
 }
 
-/// Departures that were computed when the packets arrived: possible where ports are plain first in,
-/// first out. The packet is on its way already; only its share of the memory waits here.
+impl Limits {
+    pub(crate) const NONE: Limits =
+        Limits { bytes: u64::MAX, packets: u32::MAX, mark_packets: u32::MAX, mark_bytes: u64::MAX };
+}
+
+/// Sizes of the frames that wait where departures are computed: each is on its way already, and only
+/// its share of the memory waits here. A ring; its length is the port's.
 #[derive(Clone, Debug, Default)]
-pub(crate) struct Agenda {
-    entries: Vec<Planned>,
-    free: Vec<u32>,
+struct Sizes {
+    ring: Box<[u16]>,
+    first: u32,
 }
 
-#[derive(Clone, Copy, Debug)]
-struct Planned {
-    start: Time,
-    next: u32,
-    size: u16,
-    /// Starts in the very step in which it came: it still waits while that step decides.
-    at_once: bool,
+impl Sizes {
+    #[inline]
+    fn push(&mut self, len: u32, size: u16) {
+        if len as usize == self.ring.len() {
+            self.grow();
+        }
+        let mask = self.ring.len() - 1;
+        self.ring[(self.first.wrapping_add(len)) as usize & mask] = size;
+    }
+    #[inline]
+    fn pop(&mut self) -> u16 {
+        let mask = self.ring.len() - 1;
+        let size = self.ring[self.first as usize & mask];
+        self.first = self.first.wrapping_add(1);
+        size
+    }
+    #[cold]
+    fn grow(&mut self) {
+        let mut ring = self.ring.to_vec();
+        if !ring.is_empty() {
+            ring.rotate_left(self.first as usize & (self.ring.len() - 1));
+        }
+        ring.resize((ring.len() * 2).max(8), 0);
+        (self.ring, self.first) = (ring.into_boxed_slice(), 0);
+    }
+}
+
+/// How a port is made.
+pub(crate) struct PortShape {
+    pub(crate) clock: Clock,
+    pub(crate) gap: u16,
+    pub(crate) is_switch: bool,
+    pub(crate) top_class: u8,
+    /// Where departures are computed at arrival, against what.
+    pub(crate) computed: Option<Limits>,
 }
 
 /// What has passed a port. Every count is of frames or of their bytes without preamble and gap.
@@ -100,22 +150,50 @@ pub struct PortCounts {
 }
 
 impl Port {
-    /// A port with queues for classes up to `top_class`.
-    pub(crate) fn new(clock: Clock, is_switch: bool, top_class: u8, plans: bool) -> Port {
+    /// A port with nothing in it.
+    pub(crate) fn new(shape: PortShape) -> Port {
         Port {
-            queues: vec![Queue::default(); usize::from(top_class) * 2 + 2].into_boxed_slice(),
-            packets: 0,
+            free_at: Time::ZERO,
             bytes: 0,
-            bounced: (0, 0),
+            limits: shape.computed.unwrap_or(Limits::NONE),
+            per_byte: shape.clock.per_byte().map_or(0, |dur| dur.0),
+            next_start: Time::ZERO,
+            packets: 0,
+            gap: shape.gap,
+            computed: shape.computed.is_some(),
+            fresh: false,
+            counts: PortCounts::default(),
+            sizes: Sizes::default(),
+            clock: shape.clock,
             eligible: 0,
             waking: false,
             kicked: false,
-            is_switch,
-            free_at: Time::ZERO,
-            clock,
+            is_switch: shape.is_switch,
+            queues: vec![Queue::default(); usize::from(shape.top_class) * 2 + 2].into_boxed_slice(),
+            bounced: (0, 0),
             stamp: 0,
-            plan: Plan { head: NIL, tail: NIL, on: plans },
-            counts: PortCounts::default(),
+        }
+    }
+
+    /// What has passed.
+    pub fn counts(&self) -> PortCounts {
+        let mut counts = self.counts;
+        if self.computed {
+            counts.sent = counts.enqueued - u64::from(self.packets);
+            counts.sent_bytes = counts.enqueued_bytes - self.bytes;
+        }
+        counts
+    }
+    pub(crate) fn counts_mut(&mut self) -> &mut PortCounts {
+        &mut self.counts
+    }
+    /// The time that a frame of `size` bytes takes on the wire.
+    #[inline]
+    pub(crate) fn time(&self, size: u16) -> Dur {
+        let bytes = u64::from(size) + u64::from(self.gap);
+        match self.per_byte {
+            0 => self.clock.time(bytes),
+            ps => Dur(bytes * ps),
         }
     }
 
@@ -127,7 +205,7 @@ impl Port {
     /// Frames and bytes that wait in normal queues.
     #[inline]
     pub(crate) fn normal(&self) -> (u32, u64) {
-        match self.plan.on {
+        match self.computed {
             true => self.all(),
             false => (self.packets - self.bounced.0, self.bytes - self.bounced.1),
         }
@@ -162,14 +240,19 @@ impl Port {
     /// Frames and bytes that wait in one queue.
     #[inline]
     pub(crate) fn backlog(&self, queue: QueueId) -> (u32, u64) {
-        match self.plan.on {
+        match self.computed {
             true => self.all(),
             false => self.queues.get(usize::from(queue.0)).map_or((0, 0), |q| (q.packets(), q.bytes())),
         }
     }
 
-    /// Checks `enqueued = sent + evicted + queued`, in frames and in bytes.
+    /// Checks `enqueued = sent + evicted + queued`, in frames and in bytes; where departures are
+    /// computed, that the frames that wait are the bytes that wait.
     pub fn balanced(&self) -> bool {
+        if self.computed {
+            let mut sizes = self.sizes.clone();
+            return (0..self.packets).map(|_| u64::from(sizes.pop())).sum::<u64>() == self.bytes;
+        }
         let c = &self.counts;
         c.enqueued == c.sent + c.evicted + u64::from(self.packets)
             && c.enqueued_bytes == c.sent_bytes + c.evicted_bytes + self.bytes
@@ -185,76 +268,112 @@ impl Port {
     }
 }
 
-impl Agenda {
-    /// Books out what has left `port` by `now`.
+/// Departures computed at arrival: possible where nothing can change the order or the time of a
+/// departure once it is known.
+impl Port {
+    /// Books out what has left by `now`.
     #[inline]
-    pub(crate) fn settle(&mut self, port: &mut Port, now: Time) {
-        while port.plan.head != NIL {
-            let first = self.entries[port.plan.head as usize];
-            if first.start > now || (first.start == now && first.at_once) {
-                return;
-            }
-            self.free.push(port.plan.head);
-            port.plan.head = first.next;
-            port.packets -= 1;
-            port.bytes -= u64::from(first.size);
-            port.counts.sent += 1;
-            port.counts.sent_bytes += u64::from(first.size);
+    pub(crate) fn settle(&mut self, now: Time) {
+        while self.packets > 0 && (self.next_start < now || (self.next_start == now && !self.fresh)) {
+            let size = self.sizes.pop();
+            self.fresh = false;
+            self.packets -= 1;
+            self.bytes -= u64::from(size);
+            self.next_start += self.time(size);
         }
-        port.plan.tail = NIL;
     }
 
-    /// Computes the departure of a frame that comes to `port` now, and tells when its last bit
-    /// leaves.
+    /// Whether a frame of `size` bytes has room. PRECONDITION: settled.
     #[inline]
-    pub(crate) fn plan(&mut self, port: &mut Port, now: Time, (size, on_wire): (u16, u64)) -> Time {
-        let at_once = port.free_at <= now;
-        let start = if at_once { now } else { port.free_at };
-        port.free_at = start + port.clock.time(on_wire);
-        let id = self.store(Planned { start, next: NIL, size, at_once });
-        match std::mem::replace(&mut port.plan.tail, id) {
-            NIL => port.plan.head = id,
-            before => self.entries[before as usize].next = id,
-        }
-        port.free_at
+    pub(crate) fn has_room(&self, size: u16) -> bool {
+        self.packets < self.limits.packets && self.bytes + u64::from(size) <= self.limits.bytes
+    }
+    /// Whether an arrival is to be marked. PRECONDITION: settled.
+    #[inline]
+    pub(crate) fn wants_mark(&self) -> bool {
+        self.packets >= self.limits.mark_packets || self.bytes >= self.limits.mark_bytes
     }
 
+    /// Books a frame in that comes now, and tells when its last bit leaves. PRECONDITION: settled.
     #[inline]
-    fn store(&mut self, entry: Planned) -> u32 {
-        if let Some(id) = self.free.pop() {
-            self.entries[id as usize] = entry;
-            return id;
+    pub(crate) fn compute(&mut self, now: Time, size: u16) -> Time {
+        let idle = self.free_at <= now;
+        let start = if idle { now } else { self.free_at };
+        if self.packets == 0 {
+            (self.next_start, self.fresh) = (start, idle);
         }
-        self.entries.push(entry);
-        (self.entries.len() - 1) as u32
+        self.sizes.push(self.packets, size);
+        self.packets += 1;
+        self.bytes += u64::from(size);
+        self.counts.enqueued += 1;
+        self.counts.enqueued_bytes += u64::from(size);
+        self.counts.max_packets = self.counts.max_packets.max(self.packets);
+        self.counts.max_bytes = self.counts.max_bytes.max(self.bytes);
+        self.free_at = start + self.time(size);
+        self.free_at
     }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use units::{Dur, Rate};
+    use units::Rate;
+
+    fn port(limits: Limits) -> Port {
+        let clock = Rate::gbps(1).clock();
+        Port::new(PortShape { clock, gap: 20, is_switch: true, top_class: 0, computed: Some(limits) })
+    }
 
     #[test]
     fn what_every_packet_touches_is_two_cache_lines() {
-        assert_eq!(std::mem::offset_of!(Port, counts), 64);
-        assert!(std::mem::offset_of!(PortCounts, sent_bytes) + 8 <= 64);
+        assert_eq!(std::mem::offset_of!(Port, sizes), 64);
+        assert!(std::mem::offset_of!(Port, counts) + std::mem::offset_of!(PortCounts, enqueued_bytes) + 8 <= 128);
     }
 
     #[test]
     fn a_frame_that_starts_at_once_waits_until_its_instant_is_over() {
-        let (mut agenda, mut port) = (Agenda::default(), Port::new(Rate::gbps(1).clock(), true, 0, true));
+        let mut port = port(Limits::NONE);
         for (now, before) in [(0, 0), (0, 1), (672_000, 0), (672_001, 1), (672_002, 2), (2_016_000, 1), (9_000_000, 0)]
         {
-            agenda.settle(&mut port, Time(now));
+            port.settle(Time(now));
             assert_eq!(port.waiting(), before, "at {now} ps");
-            port.take(QueueId(0), 64);
-            let end = agenda.plan(&mut port, Time(now), (64, 84));
+            let end = port.compute(Time(now), 64);
             assert!(end >= Time(now) + Dur::ns(672));
         }
-        assert_eq!(agenda.entries.len(), 3, "places are used again");
-        agenda.settle(&mut port, Time::NEVER);
-        assert_eq!((port.waiting(), port.waiting_bytes(), port.counts.sent), (0, 0, 7));
+        port.settle(Time::NEVER);
+        assert_eq!((port.waiting(), port.waiting_bytes(), port.counts().sent), (0, 0, 7));
         assert!(port.balanced());
+    }
+
+    #[test]
+    fn a_hundred_waiting_frames_leave_in_their_order_each_in_its_time() {
+        let mut port = port(Limits::NONE);
+        let size = |n: u64| 64 + (n * 37 % 1400) as u16;
+        for round in 0..3 {
+            let now = Time(round * 1_000_000_000_000);
+            port.settle(now);
+            let ends: Vec<Time> = (0..100).map(|n| port.compute(now, size(n))).collect();
+            for (n, end) in ends.iter().enumerate().take(99) {
+                port.settle(Time(end.0 - 1));
+                assert_eq!(port.waiting() as usize, 99 - n);
+                port.settle(*end);
+                assert_eq!(port.waiting() as usize, 98 - n, "the next starts when one ends");
+                assert!(port.balanced());
+            }
+        }
+        assert_eq!(port.counts().sent, 300);
+    }
+
+    #[test]
+    fn room_and_marks_are_counted_in_frames_or_in_bytes() {
+        let mut frames = port(Limits { packets: 3, mark_packets: 2, ..Limits::NONE });
+        let mut bytes = port(Limits { bytes: 300, mark_bytes: 200, ..Limits::NONE });
+        for n in 0..3 {
+            for p in [&mut frames, &mut bytes] {
+                assert_eq!((p.has_room(100), p.wants_mark()), (true, n >= 2));
+                p.compute(Time::ZERO, 100);
+            }
+        }
+        assert!(!frames.has_room(100) && !bytes.has_room(1) && frames.wants_mark());
     }
 }

@@ -1,7 +1,7 @@
 //! The memory of a node: packets, ports, and the buffer that lends to them, as mechanisms see it.
 
 use crate::arena::Arena;
-use crate::port::{Agenda, Port};
+use crate::port::Port;
 use mech::buffer::{BufferSlot, Lease, Use};
 use mech::{Fill, Head, HostId, PktId, PortId, QueueId, View};
 use units::{Amount, Bytes, Time};
@@ -11,7 +11,6 @@ use units::{Amount, Bytes, Time};
 pub struct Shelf {
     pub(crate) arena: Arena,
     pub(crate) ports: Vec<Port>,
-    pub(crate) agenda: Agenda,
     pub(crate) buffer: BufferSlot,
     pub(crate) bounce: BounceQueue,
     pub(crate) pool: Pool,
@@ -112,15 +111,14 @@ impl Shelf {
     #[inline]
     pub(crate) fn settle(&mut self, port: PortId, now: Time) {
         let p = &mut self.ports[usize::from(port.0)];
-        if p.plan.on {
-            self.agenda.settle(p, now);
+        if p.computed {
+            p.settle(now);
         }
     }
 
     /// The same for all ports.
     pub(crate) fn settle_all(&mut self, now: Time) {
-        let plans = self.ports.iter_mut().filter(|port| port.plan.on);
-        plans.for_each(|port| self.agenda.settle(port, now));
+        self.ports.iter_mut().filter(|port| port.computed).for_each(|port| port.settle(now));
     }
 
     /// Books a frame in.

@@ -203,9 +203,9 @@ impl Switch {
     pub fn conserves(&self) -> bool {
         let (mut packets, mut bytes) = (self.lost.iter().sum::<u64>(), self.lost_bytes);
         for port in self.core.ports() {
-            packets += port.counts.sent + port.counts.dropped.iter().sum::<u64>() + u64::from(port.waiting());
-            bytes +=
-                port.counts.sent_bytes + port.counts.dropped_bytes + port.counts.trimmed_bytes + port.waiting_bytes();
+            let counts = port.counts();
+            packets += counts.sent + counts.dropped.iter().sum::<u64>() + u64::from(port.waiting());
+            bytes += counts.sent_bytes + counts.dropped_bytes + counts.trimmed_bytes + port.waiting_bytes();
         }
         packets == self.received && bytes == self.received_bytes && self.core.ports().iter().all(|p| p.balanced())
     }

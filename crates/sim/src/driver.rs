@@ -59,10 +59,9 @@ impl<P: Probe> Driver<'_, P> {
 
 impl<P: Probe> Out for Driver<'_, P> {
     #[inline]
-    fn transmit(&mut self, port: PortId, pkt: Pkt, end: Time) {
+    fn transmit(&mut self, port: PortId, pkt: &Pkt, end: Time) {
         let link = self.base + u32::from(port.0);
-        if let Some(at) = self.board.wires.send(link, pkt, end) {
-            let peer = self.board.wires.link(link).peer;
+        if let Some((at, peer)) = self.board.wires.send(link, pkt, end) {
             self.board.queue.push(Key::new(at, peer, Phase::Arrival, link));
         }
     }

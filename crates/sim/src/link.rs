@@ -22,10 +22,10 @@ pub(crate) struct Link {
     delay: Dur,
 }
 
-/// When a frame arrives, and the one behind it.
+/// The frame behind a frame, and when that one arrives: all that an arrival has to ask.
 #[derive(Clone, Copy, Debug)]
 struct Place {
-    at: Time,
+    next_at: Time,
     next: u32,
 }
 
@@ -56,31 +56,31 @@ impl Wires {
         (self.frames.len() - self.free.len()) as u64
     }
 
-    /// A frame whose last bit leaves at `end`; tells when it arrives, where none is before it.
+    /// A frame whose last bit leaves at `end`; tells when it arrives, where none is before it, and at
+    /// which node.
     #[inline]
-    pub(crate) fn send(&mut self, link: u32, pkt: Pkt, end: Time) -> Option<Time> {
-        let at = end + self.links[link as usize].delay;
-        let id = self.store(pkt, at);
+    pub(crate) fn send(&mut self, link: u32, pkt: &Pkt, end: Time) -> Option<(Time, u32)> {
+        let id = self.store(pkt);
         let link = &mut self.links[link as usize];
+        let at = end + link.delay;
         let before = std::mem::replace(&mut link.tail, id);
         if before == NIL {
             link.head = id;
-            return Some(at);
+            return Some((at, link.peer));
         }
-        debug_assert!(self.places[before as usize].at < at, "a link is first in, first out");
-        self.places[before as usize].next = id;
+        self.places[before as usize] = Place { next_at: at, next: id };
         None
     }
 
     #[inline]
-    fn store(&mut self, pkt: Pkt, at: Time) -> u32 {
-        let place = Place { at, next: NIL };
+    fn store(&mut self, pkt: &Pkt) -> u32 {
+        let place = Place { next_at: Time::NEVER, next: NIL };
         if let Some(id) = self.free.pop() {
-            self.frames[id as usize] = pkt;
+            self.frames[id as usize] = *pkt;
             self.places[id as usize] = place;
             return id;
         }
-        self.frames.push(pkt);
+        self.frames.push(*pkt);
         self.places.push(place);
         (self.frames.len() - 1) as u32
     }
@@ -91,15 +91,14 @@ impl Wires {
     pub(crate) fn arrive(&mut self, link: u32, arrivals: &mut Vec<Pkt>) -> Time {
         let link = &mut self.links[link as usize];
         let id = link.head;
-        let next = self.places[id as usize].next;
+        let Place { next, next_at } = self.places[id as usize];
         link.head = next;
-        self.free.push(id);
-        arrivals.push(self.frames[id as usize]);
         if next == NIL {
             link.tail = NIL;
-            return Time::NEVER;
         }
-        self.places[next as usize].at
+        self.free.push(id);
+        arrivals.push(self.frames[id as usize]);
+        next_at
     }
 }
 
@@ -116,12 +115,12 @@ mod tests {
         let mut wires = Wires::default();
         wires.add(1, 0, Dur(5));
         wires.add(2, 0, Dur(7));
-        assert_eq!(wires.send(0, pkt(0), Time(10)), Some(Time(15)));
-        assert_eq!(wires.send(0, pkt(1), Time(20)), None, "only a link's first frame is an event");
-        assert_eq!(wires.send(1, pkt(2), Time(10)), Some(Time(17)));
+        assert_eq!(wires.send(0, &pkt(0), Time(10)), Some((Time(15), 1)));
+        assert_eq!(wires.send(0, &pkt(1), Time(20)), None, "only a link's first frame is an event");
+        assert_eq!(wires.send(1, &pkt(2), Time(10)), Some((Time(17), 2)));
         let mut got = Vec::new();
         assert_eq!(wires.arrive(0, &mut got), Time(25));
-        assert_eq!(wires.send(1, pkt(3), Time(11)), None);
+        assert_eq!(wires.send(1, &pkt(3), Time(11)), None);
         assert_eq!(wires.frames.len(), 3, "a freed place is used again");
         assert_eq!(wires.arrive(0, &mut got), Time::NEVER);
         assert_eq!(wires.arrive(1, &mut got), Time(18));

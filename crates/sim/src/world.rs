@@ -5,7 +5,7 @@ use crate::probe::Probe;
 use crate::queue::{Key, Phase};
 use crate::results::Books;
 use dataplane::transport::{SenderStats, TcpConfig};
-use dataplane::{Exts, FLOW_START, FlowTable, Host, HostStep, NewFlow, Pkt, PortCounts, Switch};
+use dataplane::{Exts, FLOW_START, FlowTable, Host, HostStep, NewFlow, Pkt, Port, PortCounts, Switch};
 use mech::routing::Hop;
 use mech::{FlowId, HostId, PortId};
 use scenario::routes::Routes;
@@ -354,7 +354,7 @@ impl<P: Probe> World<P> {
         self.hosts.iter_mut().for_each(|host| host.nic_mut().settle(now));
         self.switches.iter_mut().for_each(|switch| switch.core_mut().settle(now));
         let nics = self.hosts.iter().flat_map(|host| host.nic().ports());
-        nics.chain(self.switches.iter().flat_map(|s| s.core().ports())).map(|port| port.counts).collect()
+        nics.chain(self.switches.iter().flat_map(|s| s.core().ports())).map(Port::counts).collect()
     }
 
     /// Checks that no packet was made or lost on the way without being counted: at every queue, at

@@ -96,6 +96,10 @@ impl Ord for Rate {
 }
 
 impl Clock {
+    /// The time of a byte, where it is a whole number of picoseconds.
+    pub fn per_byte(self) -> Option<Dur> {
+        (self.per_byte != 0).then_some(Dur(self.per_byte))
+    }
     /// The time that `bytes` take, rounded up to a picosecond.
     #[inline]
     pub fn time(self, bytes: u64) -> Dur {

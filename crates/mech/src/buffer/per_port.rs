@@ -29,6 +29,10 @@ impl PerPort {
     pub fn new(values: &Values) -> PerPort {
         PerPort { size: values.amount("size") }
     }
+    /// Memory of a port.
+    pub const fn size(&self) -> Amount {
+        self.size
+    }
     /// A port's memory of this size.
     pub const fn of(size: Amount) -> PerPort {
         PerPort { size }

@@ -33,6 +33,10 @@ impl EcnThreshold {
     pub fn new(values: &Values) -> EcnThreshold {
         EcnThreshold { k: values.amount("k") }
     }
+    /// The threshold K.
+    pub const fn k(&self) -> Amount {
+        self.k
+    }
 }
 
 impl Marking for EcnThreshold {
