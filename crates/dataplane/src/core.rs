@@ -215,19 +215,22 @@ impl Core {
     }
 
     /// Decides and applies.
-    #[inline]
+    #[inline(always)]
     pub(crate) fn admit<F: Fib, O: Out>(&mut self, arrival: (&mut Pkt, PortId), step: &mut Step<F, O>) {
-        if self.direct && self.pass(arrival.0, arrival.1, step) {
-            return;
+        if !(self.direct && self.pass(arrival.0, arrival.1, step)) {
+            self.ask(arrival, step);
         }
+    }
+
+    fn ask<F: Fib, O: Out>(&mut self, arrival: (&mut Pkt, PortId), step: &mut Step<F, O>) {
         let decision = self.decide(arrival.0, arrival.1, step);
         self.apply(arrival, decision, step);
     }
 
     /// What nearly every packet meets: stores it and computes its departure, where there is room. It
     /// is what `decide` and `apply` would do, in one go.
-    #[inline]
-    fn pass<F: Fib, O: Out>(&mut self, pkt: &mut Pkt, port: PortId, step: &mut Step<F, O>) -> bool {
+    #[inline(always)]
+    pub(crate) fn pass<F: Fib, O: Out>(&mut self, pkt: &mut Pkt, port: PortId, step: &mut Step<F, O>) -> bool {
         let p = &mut self.shelf.ports[usize::from(port.0)];
         p.settle(step.now);
         let size = pkt.head.size;

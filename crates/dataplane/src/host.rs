@@ -36,12 +36,12 @@ pub struct HostStep<'a, O> {
     /// The extensions of the packets of the run.
     pub exts: &'a mut Exts,
     /// The driver.
-    pub out: &'a mut O,
+    pub out: O,
 }
 
 impl<O> HostStep<'_, O> {
     fn of_nic(&mut self) -> Step<'_, OneWay, O> {
-        Step { now: self.now, fib: &OneWay, out: self.out }
+        Step { now: self.now, fib: &OneWay, out: &mut self.out }
     }
 }
 

@@ -77,7 +77,7 @@ struct Sizes {
 }
 
 impl Sizes {
-    #[inline]
+    #[inline(always)]
     fn push(&mut self, len: u32, size: u16) {
         if len as usize == self.ring.len() {
             self.grow();
@@ -188,7 +188,7 @@ impl Port {
         &mut self.counts
     }
     /// The time that a frame of `size` bytes takes on the wire.
-    #[inline]
+    #[inline(always)]
     pub(crate) fn time(&self, size: u16) -> Dur {
         let bytes = u64::from(size) + u64::from(self.gap);
         match self.per_byte {
@@ -272,7 +272,7 @@ impl Port {
 /// departure once it is known.
 impl Port {
     /// Books out what has left by `now`.
-    #[inline]
+    #[inline(always)]
     pub(crate) fn settle(&mut self, now: Time) {
         while self.packets > 0 && (self.next_start < now || (self.next_start == now && !self.fresh)) {
             let size = self.sizes.pop();
@@ -295,7 +295,7 @@ impl Port {
     }
 
     /// Books a frame in that comes now, and tells when its last bit leaves. PRECONDITION: settled.
-    #[inline]
+    #[inline(always)]
     pub(crate) fn compute(&mut self, now: Time, size: u16) -> Time {
         let idle = self.free_at <= now;
         let start = if idle { now } else { self.free_at };

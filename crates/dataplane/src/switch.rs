@@ -4,14 +4,14 @@ use crate::core::{Core, CoreSetup, Decision, Step};
 use crate::shelf::Fib;
 use crate::{Out, Pkt};
 use mech::overflow::DropReason;
-use mech::routing::{Hop, RoutingSlot};
+use mech::routing::{Hop, RoutingSlot, Way};
 use mech::{Acts, Env, HostId, PortId, Purpose, Stream, hash_mix};
 use units::Time;
 
 /// The next hops toward each host, as a node's tables give them.
 pub trait Routes {
-    /// Every equal-cost next hop of `switch` toward `host`; empty where there is none.
-    fn next_hops(&self, switch: u32, host: HostId) -> &[Hop];
+    /// The equal-cost ways of `switch` toward `host`.
+    fn way(&self, switch: u32, host: HostId) -> Way<'_>;
 }
 
 /// A switch as it is to be built.
@@ -53,10 +53,10 @@ struct Table<'a, R: Routes> {
 
 impl<R: Routes> Fib for Table<'_, R> {
     fn port_toward(&self, host: HostId, hash: u32) -> Option<PortId> {
-        match self.routes.next_hops(self.node, host) {
-            [] => None,
-            [only] => Some(only.port),
-            hops => Some(hops[self.routing.peek().table(hash, hops)].port),
+        match self.routes.way(self.node, host) {
+            Way::None => None,
+            Way::Only(port) => Some(port),
+            Way::Among(hops) => Some(hops[self.routing.peek().table(hash, hops)].port),
         }
     }
 }
@@ -99,6 +99,17 @@ impl Switch {
     pub fn ended<R: Routes, O: Out>(&mut self, now: Time, port: PortId, routes: &R, out: &mut O) {
         let fib = &Table { node: self.node, routes, routing: &self.routing };
         self.core.ended(port, &mut Step { now, fib, out });
+    }
+
+    /// The only thing that happens here at `now`: one arrival, its ingress port set.
+    #[inline(always)]
+    pub fn arrive_alone<R: Routes, O: Out>(&mut self, now: Time, pkt: &mut Pkt, routes: &R, out: &mut O) {
+        if let Some(port) = self.lookup(now, pkt, routes, out) {
+            let fib = &Table { node: self.node, routes, routing: &self.routing };
+            let step = &mut Step { now, fib, out };
+            self.core.admit((pkt, port), step);
+            self.core.finish(step);
+        }
     }
 
     /// All arrivals of an instant, each with its ingress port set, after all ends of transmission.
@@ -145,7 +156,7 @@ impl Switch {
     }
 
     /// Counts a packet in, ages it and finds the port that it would leave by.
-    #[inline]
+    #[inline(always)]
     fn lookup<R: Routes, O: Out>(&mut self, now: Time, pkt: &mut Pkt, routes: &R, out: &mut O) -> Option<PortId> {
         self.received += 1;
         self.received_bytes += u64::from(pkt.head.size);
@@ -154,20 +165,20 @@ impl Switch {
             self.lose(pkt, DropReason::TtlExpired, out);
             return None;
         }
-        let hops = routes.next_hops(self.node, pkt.head.dst);
-        let place = match hops {
-            [] => {
+        let hops = match routes.way(self.node, pkt.head.dst) {
+            Way::Only(port) => return Some(port),
+            Way::Among(hops) => hops,
+            Way::None => {
                 self.lose(pkt, DropReason::NoRoute, out);
                 return None;
             }
-            [_] => 0,
-            _ => match &mut self.routing {
-                RoutingSlot::Ecmp(ecmp) => ecmp.place(pkt.head.hash, hops.len()),
-                other => {
-                    let mut env = Env { now, rng: &mut self.routing_rng, acts: &mut self.acts };
-                    other.get().choose(&pkt.head, hops, &mut env)
-                }
-            },
+        };
+        let place = match &mut self.routing {
+            RoutingSlot::Ecmp(ecmp) => ecmp.place(pkt.head.hash, hops.len()),
+            other => {
+                let mut env = Env { now, rng: &mut self.routing_rng, acts: &mut self.acts };
+                other.get().choose(&pkt.head, hops, &mut env)
+            }
         };
         Some(hops[place].port)
     }

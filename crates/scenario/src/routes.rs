@@ -5,7 +5,7 @@
 //! to every host, since a detoured packet may turn up anywhere.
 
 use crate::topology::Topology;
-use mech::routing::Hop;
+use mech::routing::{Hop, Way};
 use mech::{HostId, PortId};
 use std::collections::{BTreeMap, VecDeque};
 
@@ -13,11 +13,10 @@ use std::collections::{BTreeMap, VecDeque};
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Routes {
     hosts: u32,
-    /// Per host: the number of its edge switch among those with hosts, and that switch's node.
-    edges: Vec<(u32, u32)>,
-    /// Per host: the hop from its edge switch to it.
-    last: Vec<Hop>,
-    /// Switch by switch, per edge switch: a place in `groups`.
+    /// Per host: where it is.
+    edges: Vec<Edge>,
+    /// Switch by switch, per edge switch: a port where there is one way ([`ONLY`] is set), else a
+    /// place in `groups`.
     table: Vec<u32>,
     /// Edge switches: the length of a row of `table`.
     width: u32,
@@ -28,6 +27,18 @@ pub struct Routes {
     ports: Vec<u32>,
     peers: Vec<u32>,
 }
+
+/// The edge switch of a host.
+#[derive(Clone, Copy, Debug, PartialEq)]
+struct Edge {
+    /// Its column: its number among the switches with hosts.
+    column: u32,
+    node: u32,
+    /// The port to the host.
+    port: PortId,
+}
+
+const ONLY: u32 = 1 << 31;
 
 impl Routes {
     /// The tables of a network.
@@ -43,39 +54,47 @@ impl Routes {
             for s in 0..switches {
                 let hops = downhill(net, s, &level);
                 let key: Vec<_> = hops.iter().map(|hop| (hop.port, hop.weight.to_bits())).collect();
-                let group = *known.entry(key).or_insert_with(|| routes.add(&hops));
+                let group = *known.entry(key).or_insert_with(|| routes.enter(&hops));
                 routes.table[s * roots.len() + column] = group;
             }
         }
         routes
     }
 
-    /// The next hops of a switch toward a host, in the order of its ports: never empty in a
+    /// The ways of a switch toward a host, next hops in the order of its ports: never none in a
     /// connected network. PRECONDITION: `switch` is the node of a switch.
     #[inline]
-    pub fn next_hops(&self, switch: u32, dst: HostId) -> &[Hop] {
-        let at = dst.0 as usize;
-        let (column, edge) = self.edges[at];
-        if edge == switch {
-            return &self.last[at..=at];
+    pub fn way(&self, switch: u32, dst: HostId) -> Way<'_> {
+        let Edge { column, node, port } = self.edges[dst.0 as usize];
+        if node == switch {
+            return Way::Only(port);
         }
         let row = (switch - self.hosts) as usize * self.width as usize;
-        let (start, len) = self.groups[self.table[row + column as usize] as usize];
-        &self.hops[start as usize..(start + len) as usize]
+        let entry = self.table[row + column as usize];
+        if entry & ONLY != 0 {
+            return Way::Only(PortId(entry as u16));
+        }
+        let (start, len) = self.groups[entry as usize];
+        match len {
+            0 => Way::None,
+            _ => Way::Among(&self.hops[start as usize..(start + len) as usize]),
+        }
     }
 
     /// The path from host to host as (node, port to leave by), the sender's first; `choose` gives
     /// the place of the next hop at a switch with more than one.
     pub fn path(&self, src: HostId, dst: HostId, choose: &dyn Fn(u32, &[Hop]) -> usize) -> Vec<(u32, u16)> {
         let mut path = vec![(src.0, 0)];
-        let mut node = self.edges[src.0 as usize].1;
+        let mut node = self.edges[src.0 as usize].node;
         while node != dst.0 {
-            let hops = self.next_hops(node, dst);
-            let place = if hops.len() > 1 { choose(node, hops).min(hops.len() - 1) } else { 0 };
-            let Some(hop) = hops.get(place) else { return Vec::new() };
-            path.push((node, hop.port.0));
+            let port = match self.way(node, dst) {
+                Way::None => return Vec::new(),
+                Way::Only(port) => port,
+                Way::Among(hops) => hops[choose(node, hops).min(hops.len() - 1)].port,
+            };
+            path.push((node, port.0));
             let first = self.ports[(node - self.hosts) as usize];
-            node = self.peers[first as usize + hop.port.0 as usize];
+            node = self.peers[first as usize + port.0 as usize];
         }
         path
     }
@@ -87,22 +106,22 @@ impl Routes {
 
     /// Bytes that the tables take.
     pub fn memory(&self) -> usize {
-        self.edges.len() * size_of::<(u32, u32)>()
-            + (self.last.len() + self.hops.len()) * size_of::<Hop>()
+        self.edges.len() * size_of::<Edge>()
+            + self.hops.len() * size_of::<Hop>()
             + (self.table.len() + self.ports.len() + self.peers.len()) * size_of::<u32>()
             + self.groups.len() * size_of::<(u32, u32)>()
     }
 
     fn without_table(net: &Topology) -> Routes {
         let mut columns = BTreeMap::new();
-        let (mut edges, mut last) = (Vec::new(), Vec::new());
+        let mut edges = Vec::new();
         for node in &net.nodes[..net.hosts as usize] {
             let port = node.ports[0];
             let next = columns.len() as u32;
-            edges.push((*columns.entry(port.peer).or_insert(next), port.peer));
-            last.push(Hop { port: PortId(port.peer_port), weight: port.weight });
+            let column = *columns.entry(port.peer).or_insert(next);
+            edges.push(Edge { column, node: port.peer, port: PortId(port.peer_port) });
         }
-        let mut routes = Routes { hosts: net.hosts, edges, last, ..Routes::default() };
+        let mut routes = Routes { hosts: net.hosts, edges, ..Routes::default() };
         for switch in net.switches() {
             routes.ports.push(routes.peers.len() as u32);
             routes.peers.extend(switch.ports.iter().map(|port| port.peer));
@@ -112,11 +131,15 @@ impl Routes {
 
     /// The edge switches, in the order of their columns.
     fn roots(&self) -> Vec<u32> {
-        let by_column: BTreeMap<u32, u32> = self.edges.iter().copied().collect();
+        let by_column: BTreeMap<u32, u32> = self.edges.iter().map(|edge| (edge.column, edge.node)).collect();
         by_column.into_values().collect()
     }
 
-    fn add(&mut self, hops: &[Hop]) -> u32 {
+    /// What the table says of these next hops.
+    fn enter(&mut self, hops: &[Hop]) -> u32 {
+        if let [only] = hops {
+            return ONLY | u32::from(only.port.0);
+        }
         self.groups.push((self.hops.len() as u32, hops.len() as u32));
         self.hops.extend_from_slice(hops);
         self.groups.len() as u32 - 1
@@ -156,16 +179,24 @@ mod tests {
     use super::*;
     use crate::topology::tests::{custom, net};
 
+    fn ports(routes: &Routes, node: u32, dst: HostId) -> Vec<PortId> {
+        match routes.way(node, dst) {
+            Way::None => vec![],
+            Way::Only(port) => vec![port],
+            Way::Among(hops) => hops.iter().map(|hop| hop.port).collect(),
+        }
+    }
+
     #[test]
     fn a_k4_fat_tree_has_paths_of_2_4_and_6_links() {
         let net = net("fat_tree", &[("k", "4")]);
         let routes = Routes::compute(&net);
         let distance = |dst| routes.distance(HostId(0), HostId(dst));
         assert_eq!((1..16).map(distance).collect::<Vec<_>>(), [[2, 4, 4].as_slice(), &[6; 12]].concat());
-        assert_eq!(routes.next_hops(net.edge_of(HostId(0)), HostId(9)).len(), 2);
-        assert_eq!(routes.next_hops(net.node("agg0").unwrap(), HostId(9)).len(), 2);
-        assert_eq!(routes.next_hops(net.node("core3").unwrap(), HostId(9)), [Hop { port: PortId(2), weight: 1.0 }]);
-        assert_eq!(routes.next_hops(net.edge_of(HostId(9)), HostId(9)), [Hop { port: PortId(1), weight: 1.0 }]);
+        assert_eq!(ports(&routes, net.edge_of(HostId(0)), HostId(9)).len(), 2);
+        assert_eq!(ports(&routes, net.node("agg0").unwrap(), HostId(9)).len(), 2);
+        assert_eq!(routes.way(net.node("core3").unwrap(), HostId(9)), Way::Only(PortId(2)));
+        assert_eq!(routes.way(net.edge_of(HostId(9)), HostId(9)), Way::Only(PortId(1)));
     }
 
     #[test]
@@ -197,9 +228,9 @@ mod tests {
         if node == dst.0 {
             return vec![node];
         }
-        let hops = routes.next_hops(node, dst);
-        assert!(!hops.is_empty());
-        hops.iter().map(|hop| net.nodes[node as usize].ports[hop.port.0 as usize].peer).collect()
+        let ports = ports(routes, node, dst);
+        assert!(!ports.is_empty());
+        ports.iter().map(|port| net.nodes[node as usize].ports[port.0 as usize].peer).collect()
     }
 
     #[test]
@@ -222,8 +253,8 @@ mod tests {
     #[test]
     fn parallel_links_are_equal_paths_with_their_own_weights() {
         let net = custom(&["h0 host", "h1 host", "a", "b"], &["h0 a 1", "h1 b 1", "a b 2", "a b 0.5"]).unwrap();
-        let hops = Routes::compute(&net).next_hops(2, HostId(1)).to_vec();
-        assert_eq!(hops, [Hop { port: PortId(1), weight: 2.0 }, Hop { port: PortId(2), weight: 0.5 }]);
+        let hops = [Hop { port: PortId(1), weight: 2.0 }, Hop { port: PortId(2), weight: 0.5 }];
+        assert_eq!(Routes::compute(&net).way(2, HostId(1)), Way::Among(&hops));
     }
 
     #[test]

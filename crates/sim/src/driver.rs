@@ -58,7 +58,7 @@ impl<P: Probe> Driver<'_, P> {
 }
 
 impl<P: Probe> Out for Driver<'_, P> {
-    #[inline]
+    #[inline(always)]
     fn transmit(&mut self, port: PortId, pkt: &Pkt, end: Time) {
         let link = self.base + u32::from(port.0);
         if let Some((at, peer)) = self.board.wires.send(link, pkt, end) {

@@ -6,6 +6,7 @@
 //! is under way.
 
 use dataplane::Pkt;
+use mech::PortId;
 use units::{Dur, Time};
 
 const NIL: u32 = u32::MAX;
@@ -16,9 +17,9 @@ pub(crate) struct Link {
     head: u32,
     tail: u32,
     /// The node at the far end.
-    pub(crate) peer: u32,
+    peer: u32,
     /// The far end's port.
-    pub(crate) peer_port: u16,
+    peer_port: u16,
     delay: Dur,
 }
 
@@ -46,11 +47,6 @@ impl Wires {
     pub(crate) fn len(&self) -> usize {
         self.links.len()
     }
-    /// A link.
-    #[inline]
-    pub(crate) fn link(&self, link: u32) -> &Link {
-        &self.links[link as usize]
-    }
     /// Frames under way on all links.
     pub(crate) fn under_way(&self) -> u64 {
         (self.frames.len() - self.free.len()) as u64
@@ -58,7 +54,7 @@ impl Wires {
 
     /// A frame whose last bit leaves at `end`; tells when it arrives, where none is before it, and at
     /// which node.
-    #[inline]
+    #[inline(always)]
     pub(crate) fn send(&mut self, link: u32, pkt: &Pkt, end: Time) -> Option<(Time, u32)> {
         let id = self.store(pkt);
         let link = &mut self.links[link as usize];
@@ -72,7 +68,7 @@ impl Wires {
         None
     }
 
-    #[inline]
+    #[inline(always)]
     fn store(&mut self, pkt: &Pkt) -> u32 {
         let place = Place { next_at: Time::NEVER, next: NIL };
         if let Some(id) = self.free.pop() {
@@ -85,20 +81,20 @@ impl Wires {
         (self.frames.len() - 1) as u32
     }
 
-    /// The first frame has arrived and goes to the end of `arrivals`; tells when the next one does,
+    /// The first frame has arrived, at its ingress port; and when the next one does,
     /// [`Time::NEVER`] where there is none. PRECONDITION: a frame is under way on the link.
-    #[inline]
-    pub(crate) fn arrive(&mut self, link: u32, arrivals: &mut Vec<Pkt>) -> Time {
+    #[inline(always)]
+    pub(crate) fn arrive(&mut self, link: u32) -> (Pkt, Time) {
         let link = &mut self.links[link as usize];
         let id = link.head;
         let Place { next, next_at } = self.places[id as usize];
         link.head = next;
-        if next == NIL {
-            link.tail = NIL;
-        }
+        link.tail = if next == NIL { NIL } else { link.tail };
         self.free.push(id);
-        arrivals.push(self.frames[id as usize]);
-        next_at
+        let mut pkt = self.frames[id as usize];
+        pkt.head.hops += 1;
+        pkt.head.ingress = PortId(link.peer_port);
+        (pkt, next_at)
     }
 }
 
@@ -113,19 +109,25 @@ mod tests {
     #[test]
     fn links_keep_their_order_and_share_one_memory() {
         let mut wires = Wires::default();
-        wires.add(1, 0, Dur(5));
-        wires.add(2, 0, Dur(7));
+        wires.add(1, 3, Dur(5));
+        wires.add(2, 4, Dur(7));
         assert_eq!(wires.send(0, &pkt(0), Time(10)), Some((Time(15), 1)));
         assert_eq!(wires.send(0, &pkt(1), Time(20)), None, "only a link's first frame is an event");
         assert_eq!(wires.send(1, &pkt(2), Time(10)), Some((Time(17), 2)));
         let mut got = Vec::new();
-        assert_eq!(wires.arrive(0, &mut got), Time(25));
+        let mut arrive = |wires: &mut Wires, link| {
+            let (pkt, next) = wires.arrive(link);
+            assert_eq!((pkt.head.hops, pkt.head.ingress), (1, PortId(link as u16 + 3)));
+            got.push(pkt.emission);
+            next
+        };
+        assert_eq!(arrive(&mut wires, 0), Time(25));
         assert_eq!(wires.send(1, &pkt(3), Time(11)), None);
         assert_eq!(wires.frames.len(), 3, "a freed place is used again");
-        assert_eq!(wires.arrive(0, &mut got), Time::NEVER);
-        assert_eq!(wires.arrive(1, &mut got), Time(18));
-        assert_eq!(wires.arrive(1, &mut got), Time::NEVER);
-        assert_eq!(got, [0, 1, 2, 3].map(pkt));
+        assert_eq!(arrive(&mut wires, 0), Time::NEVER);
+        assert_eq!(arrive(&mut wires, 1), Time(18));
+        assert_eq!(arrive(&mut wires, 1), Time::NEVER);
+        assert_eq!(got, [0, 1, 2, 3]);
         assert_eq!(wires.under_way(), 0);
     }
 }

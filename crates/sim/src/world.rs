@@ -1,12 +1,12 @@
 //! The world: nodes, links, the event queue, and the loop that moves packets between them.
 
-use crate::driver::Board;
+use crate::driver::{Board, Driver};
 use crate::probe::Probe;
 use crate::queue::{Key, Phase};
 use crate::results::Books;
 use dataplane::transport::{SenderStats, TcpConfig};
 use dataplane::{Exts, FLOW_START, FlowTable, Host, HostStep, NewFlow, Pkt, Port, PortCounts, Switch};
-use mech::routing::Hop;
+use mech::routing::Way;
 use mech::{FlowId, HostId, PortId};
 use scenario::routes::Routes;
 use scenario::traffic::{FlowSpec, Flows};
@@ -19,8 +19,8 @@ pub(crate) struct Net(pub(crate) Arc<Routes>);
 
 impl dataplane::Routes for Net {
     #[inline]
-    fn next_hops(&self, switch: u32, host: HostId) -> &[Hop] {
-        self.0.next_hops(switch, host)
+    fn way(&self, switch: u32, host: HostId) -> Way<'_> {
+        self.0.way(switch, host)
     }
 }
 
@@ -248,36 +248,49 @@ impl<P: Probe> World<P> {
         self.stop.is_some()
     }
 
-    /// The frame of an arrival goes to the end of `arrivals`.
-    #[inline]
-    fn take_arrival(&mut self, key: Key) {
+    /// The frame that arrives with an event.
+    #[inline(always)]
+    fn take_arrival(&mut self, key: Key) -> Pkt {
         let link = key.index();
-        let next = self.board.wires.arrive(link, &mut self.arrivals);
+        let (pkt, next) = self.board.wires.arrive(link);
         if next != Time::NEVER {
             self.board.queue.push(Key::new(next, key.node(), Phase::Arrival, link));
         }
+        self.events += 1;
         self.hops += 1;
-        if let Some(pkt) = self.arrivals.last_mut() {
-            pkt.head.hops += 1;
-            pkt.head.ingress = PortId(self.board.wires.link(link).peer_port);
-        }
+        pkt
     }
 
+    #[inline(always)]
     fn switch_step(&mut self, first: Key) {
         let s = first.node() as usize - self.hosts.len();
+        let second = self.board.queue.pop_if_same_step(first);
+        if second.is_none() && first.phase() == Phase::Arrival {
+            let mut pkt = self.take_arrival(first);
+            let mut driver = self.board.driver(first.node(), self.now);
+            return self.switches[s].arrive_alone(self.now, &mut pkt, &self.net, &mut driver);
+        }
+        self.switch_events(s, first, second);
+    }
+
+    /// A step of a switch that is more than one arrival.
+    fn switch_events(&mut self, s: usize, first: Key, mut next: Option<Key>) {
         self.arrivals.clear();
         let mut event = Some(first);
         while let Some(key) = event {
-            self.events += 1;
             match key.phase() {
-                Phase::Arrival => self.take_arrival(key),
+                Phase::Arrival => {
+                    let pkt = self.take_arrival(key);
+                    self.arrivals.push(pkt);
+                }
                 Phase::Ended => {
+                    self.events += 1;
                     let mut driver = self.board.driver(first.node(), self.now);
                     self.switches[s].ended(self.now, PortId(key.index() as u16), &self.net, &mut driver);
                 }
-                Phase::Timer => {}
+                Phase::Timer => self.events += 1,
             }
-            event = self.board.queue.pop_if_same_step(first);
+            event = next.take().or_else(|| self.board.queue.pop_if_same_step(first));
         }
         if !self.arrivals.is_empty() {
             let mut driver = self.board.driver(first.node(), self.now);
@@ -289,27 +302,41 @@ impl<P: Probe> World<P> {
         let (h, now) = (first.node() as usize, self.now);
         let mut event = Some(first);
         while let Some(key) = event {
-            self.events += 1;
-            if key.phase() == Phase::Timer && key.index() == FLOW_START {
-                self.start_flows(h);
-                event = self.board.queue.pop_if_same_step(first);
-                continue;
-            }
-            if key.phase() == Phase::Arrival {
-                self.arrivals.clear();
-                self.take_arrival(key);
-            }
-            let out = &mut self.board.driver(first.node(), now);
-            let mut step = HostStep { now, flows: &mut self.flows, tcp: &self.tcp, exts: &mut self.exts, out };
             match key.phase() {
-                Phase::Ended => self.hosts[h].ended(now, step.out),
-                Phase::Timer => self.hosts[h].timer(key.index(), &mut step),
-                Phase::Arrival => self.arrivals.iter_mut().for_each(|pkt| self.hosts[h].arrive(pkt, &mut step)),
+                Phase::Arrival => {
+                    let mut pkt = self.take_arrival(key);
+                    let (host, mut step) = self.at_host(h);
+                    host.arrive(&mut pkt, &mut step);
+                }
+                Phase::Ended => {
+                    self.events += 1;
+                    let mut driver = self.board.driver(first.node(), now);
+                    self.hosts[h].ended(now, &mut driver);
+                }
+                Phase::Timer => {
+                    self.events += 1;
+                    match key.index() {
+                        FLOW_START => self.start_flows(h),
+                        index => {
+                            let (host, mut step) = self.at_host(h);
+                            host.timer(index, &mut step);
+                        }
+                    }
+                }
             }
             event = self.board.queue.pop_if_same_step(first);
         }
         let mut driver = self.board.driver(first.node(), now);
         self.hosts[h].finish(now, &mut driver);
+    }
+
+    /// A host, and what it needs beyond itself.
+    #[inline]
+    fn at_host(&mut self, h: usize) -> (&mut Host, HostStep<'_, Driver<'_, P>>) {
+        let driver = self.board.driver(h as u32, self.now);
+        let step =
+            HostStep { now: self.now, flows: &mut self.flows, tcp: &self.tcp, exts: &mut self.exts, out: driver };
+        (&mut self.hosts[h], step)
     }
 
     /// Starts the flows that are due now at host `h`, and sets the event of the next one.
@@ -328,10 +355,8 @@ impl<P: Probe> World<P> {
                 sender: SenderCounts::default(),
             });
             self.board.open += u64::from(measured);
-            let out = &mut self.board.driver(h as u32, self.now);
-            let mut step =
-                HostStep { now: self.now, flows: &mut self.flows, tcp: &self.tcp, exts: &mut self.exts, out };
-            self.hosts[h].start(flow, &mut step);
+            let (host, mut step) = self.at_host(h);
+            host.start(flow, &mut step);
         }
         self.plan_next_flow();
     }

@@ -20,6 +20,17 @@ pub struct Hop {
     pub weight: f64,
 }
 
+/// What a table says of a destination.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub enum Way<'a> {
+    /// It cannot be reached.
+    None,
+    /// By this port.
+    Only(PortId),
+    /// By one of these, of which there are two or more.
+    Among(&'a [Hop]),
+}
+
 /// A way to choose among next hops.
 pub trait Routing: Send + Sync {
     /// The place in `hops` of the one that `pkt` takes. PRECONDITION: `hops` has two or more.

@@ -42,7 +42,7 @@ impl EventQueue {
     }
     /// Adds an event. PRECONDITION: its time is not before that of the event taken last; it may
     /// otherwise precede it (another node at the same time), and then comes out next.
-    #[inline]
+    #[inline(always)]
     pub fn push(&mut self, key: Key) {
         match self {
             EventQueue::Wheel(queue) => queue.push(key),
@@ -50,7 +50,7 @@ impl EventQueue {
         }
     }
     /// Takes the next event.
-    #[inline]
+    #[inline(always)]
     pub fn pop(&mut self) -> Option<Key> {
         match self {
             EventQueue::Wheel(queue) => queue.pop(),
@@ -59,7 +59,7 @@ impl EventQueue {
     }
     /// Takes the next event if it is of the same step (time and node) as `key`, which was popped
     /// last: cheaper than to peek and pop. PRECONDITION: nothing pending is earlier than `key`.
-    #[inline]
+    #[inline(always)]
     pub fn pop_if_same_step(&mut self, key: Key) -> Option<Key> {
         match self {
             EventQueue::Wheel(queue) => queue.pop_if_same_step(key),

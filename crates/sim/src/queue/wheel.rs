@@ -97,7 +97,7 @@ impl Wheel {
     }
 
     /// Adds an event. PRECONDITION: not earlier than the event taken last.
-    #[inline]
+    #[inline(always)]
     pub fn push(&mut self, key: Key) {
         debug_assert!(key.time() >= self.last.time(), "{key:?} pushed after {:?}", self.last);
         // An earlier time wraps to a great distance: it goes to the heap and comes out next.
@@ -115,7 +115,7 @@ impl Wheel {
         }
     }
 
-    #[inline]
+    #[inline(always)]
     fn list(&mut self, slot: u64, key: Key) {
         let at = slot as usize & (self.heads.len() - 1);
         let node = Node { key, next: self.heads[at] };
@@ -175,10 +175,13 @@ impl Wheel {
     }
 
     /// Takes the next event.
-    #[inline]
+    #[inline(always)]
     pub fn pop(&mut self) -> Option<Key> {
-        if self.taken == self.open.len() && self.listed > 0 {
-            self.open_next();
+        if self.taken == self.open.len()
+            && self.listed > 0
+            && let Some(key) = self.open_next()
+        {
+            return Some(key);
         }
         match self.open.get(self.taken) {
             Some(&key) if key < self.far_first => Some(self.take_open(key)),
@@ -205,6 +208,11 @@ impl Wheel {
     #[inline]
     fn take_open(&mut self, key: Key) -> Key {
         self.taken += 1;
+        self.take(key)
+    }
+
+    #[inline]
+    fn take(&mut self, key: Key) -> Key {
         self.tally.pops += 1;
         self.tally.times += u64::from(key.time() != self.last.time());
         self.last = key;
@@ -223,27 +231,42 @@ impl Wheel {
         Some(key)
     }
 
-    /// Opens the next occupied slot, unless the heap's first comes before that slot.
+    /// Opens the next occupied slot, unless the heap's first comes before that slot. Where the slot
+    /// has a single event, and it is the next one, takes it.
     /// PRECONDITION: the open slot is exhausted and some slot is occupied.
-    fn open_next(&mut self) {
+    #[inline]
+    fn open_next(&mut self) -> Option<Key> {
         if self.tally.pops >= STRETCH {
             self.judge();
             if self.taken < self.open.len() || self.listed == 0 {
-                return;
+                return None;
             }
         }
         let at = self.next_occupied();
         let ahead = at.wrapping_sub(self.current as usize) & (self.heads.len() - 1);
         let slot = self.current + ahead as u64;
         if self.far_first.time().0 >> self.shape.shift < slot {
-            return;
+            return None;
         }
         self.current = slot;
         self.tally.opened += 1;
         self.occupied[at / 64] &= !(1 << (at % 64));
         self.open.clear();
         self.taken = 0;
-        let mut id = core::mem::replace(&mut self.heads[at], NONE);
+        let id = core::mem::replace(&mut self.heads[at], NONE);
+        let node = self.nodes.get_mut(id as usize)?;
+        if node.next == NONE && node.key < self.far_first {
+            node.next = core::mem::replace(&mut self.free, id);
+            self.listed -= 1;
+            let key = node.key;
+            return Some(self.take(key));
+        }
+        self.open_list(id);
+        None
+    }
+
+    /// Fills the open slot with the list that begins at node `id`.
+    fn open_list(&mut self, mut id: u32) {
         while let Some(node) = self.nodes.get_mut(id as usize) {
             self.open.push(node.key);
             let next = core::mem::replace(&mut node.next, self.free);
