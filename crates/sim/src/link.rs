@@ -5,6 +5,7 @@
 //! that a frame that goes on is written where it was just read, and memory stays as small as what
 //! is under way.
 
+use core::hint::black_box;
 use dataplane::Pkt;
 use mech::PortId;
 use units::{Dur, Time};
@@ -79,6 +80,16 @@ impl Wires {
         self.frames.push(*pkt);
         self.places.push(place);
         (self.frames.len() - 1) as u32
+    }
+
+    /// Brings what an arrival on this link will read near the processor.
+    #[inline(always)]
+    pub(crate) fn warm(&self, link: u32) {
+        let id = self.links.get(link as usize).map_or(NIL, |link| link.head);
+        if let (Some(frame), Some(place)) = (self.frames.get(id as usize), self.places.get(id as usize)) {
+            black_box(frame.payload);
+            black_box(place.next);
+        }
     }
 
     /// The first frame has arrived, at its ingress port; and when the next one does,

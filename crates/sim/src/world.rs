@@ -215,6 +215,11 @@ impl<P: Probe> World<P> {
             return;
         }
         self.now = key.time();
+        if let Some(ahead) = self.board.queue.ahead()
+            && ahead.phase() == Phase::Arrival
+        {
+            self.board.wires.warm(ahead.index());
+        }
         match (key.node() as usize) < self.hosts.len() {
             true => self.host_step(key),
             false => self.switch_step(key),

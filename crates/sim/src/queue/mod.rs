@@ -69,6 +69,14 @@ impl EventQueue {
             },
         }
     }
+    /// What is likely to be the next event, where that is known at no cost.
+    #[inline(always)]
+    pub fn ahead(&self) -> Option<Key> {
+        match self {
+            EventQueue::Wheel(queue) => queue.ahead(),
+            EventQueue::Heap(_) => None,
+        }
+    }
     /// The next event.
     #[inline]
     pub fn peek(&self) -> Option<Key> {

@@ -26,8 +26,8 @@ struct Node {
 #[derive(Clone, Debug)]
 pub struct Wheel {
     shape: Shape,
-    /// The open slot's number: its time without the low `shift` bits. POSTCONDITION of a pop: that
-    /// of the event taken.
+    /// The open slot's number: its time without the low `shift` bits; that of the event taken last,
+    /// or a later one. What is pushed before it goes to the heap.
     current: u64,
     /// The open slot's events, ascending; those before `taken` are gone.
     open: Vec<Key>,
@@ -100,7 +100,7 @@ impl Wheel {
     #[inline(always)]
     pub fn push(&mut self, key: Key) {
         debug_assert!(key.time() >= self.last.time(), "{key:?} pushed after {:?}", self.last);
-        // An earlier time wraps to a great distance: it goes to the heap and comes out next.
+        // A slot before the open one wraps to a great distance: the event goes to the heap.
         let slot = key.time().0 >> self.shape.shift;
         let ahead = slot.wrapping_sub(self.current);
         if ahead.wrapping_sub(1) < self.shape.slots as u64 - 1 {
@@ -109,7 +109,7 @@ impl Wheel {
         } else if ahead == 0 {
             self.insert_open(key);
         } else {
-            self.tally.far += 1;
+            self.tally.far += u64::from(slot > self.current);
             self.tally.beyond += u64::from(ahead < self.shape.slots as u64 * 8);
             self.push_far(key);
         }
@@ -174,41 +174,55 @@ impl Wheel {
         least
     }
 
-    /// Takes the next event.
+    /// Takes the next event, and opens the slot after it where its own is exhausted: the loads that
+    /// takes then go on beside what is done with the event.
     #[inline(always)]
     pub fn pop(&mut self) -> Option<Key> {
-        if self.taken == self.open.len()
-            && self.listed > 0
-            && let Some(key) = self.open_next()
-        {
-            return Some(key);
+        let key = match self.open.get(self.taken) {
+            Some(&key) if key < self.far_first => {
+                self.taken += 1;
+                self.take(key)
+            }
+            near => {
+                let exhausted = near.is_none();
+                self.pop_elsewhere(exhausted)?
+            }
+        };
+        if self.taken == self.open.len() && self.listed > 0 {
+            self.open_next();
+        }
+        Some(key)
+    }
+
+    /// The next event is not the open slot's first.
+    fn pop_elsewhere(&mut self, exhausted: bool) -> Option<Key> {
+        if exhausted && self.listed > 0 {
+            self.open_next();
         }
         match self.open.get(self.taken) {
-            Some(&key) if key < self.far_first => Some(self.take_open(key)),
+            Some(&key) if key < self.far_first => {
+                self.taken += 1;
+                Some(self.take(key))
+            }
             _ => self.pop_far(),
         }
     }
 
-    /// Takes the next event if it is of the same step as `key`. PRECONDITION: nothing pending is
-    /// earlier than `key`.
-    ///
-    /// After `key` was popped this costs less than a peek: no slot ahead is looked at.
-    #[inline]
-    pub fn pop_if_same_step(&mut self, key: Key) -> Option<Key> {
-        if key.time().0 >> self.shape.shift != self.current {
-            return self.peek().filter(|next| next.same_step(key)).and_then(|_| self.pop());
-        }
-        let near = self.open.get(self.taken).copied().unwrap_or(Key::BEYOND);
-        if near < self.far_first {
-            return near.same_step(key).then(|| self.take_open(near));
-        }
-        if self.far_first.same_step(key) { self.pop_far() } else { None }
+    /// The first of the open slot: as a rule, the next event.
+    #[inline(always)]
+    pub fn ahead(&self) -> Option<Key> {
+        self.open.get(self.taken).copied()
     }
 
-    #[inline]
-    fn take_open(&mut self, key: Key) -> Key {
-        self.taken += 1;
-        self.take(key)
+    /// Takes the next event if it is of the same step as `key`, which was popped last.
+    /// PRECONDITION: nothing pending is earlier than `key`.
+    #[inline(always)]
+    pub fn pop_if_same_step(&mut self, key: Key) -> Option<Key> {
+        let near = self.ahead().unwrap_or(Key::BEYOND);
+        match near.min(self.far_first).same_step(key) {
+            true => self.pop(),
+            false => None,
+        }
     }
 
     #[inline]
@@ -231,42 +245,27 @@ impl Wheel {
         Some(key)
     }
 
-    /// Opens the next occupied slot, unless the heap's first comes before that slot. Where the slot
-    /// has a single event, and it is the next one, takes it.
+    /// Opens the next occupied slot, unless the heap's first comes before that slot.
     /// PRECONDITION: the open slot is exhausted and some slot is occupied.
-    #[inline]
-    fn open_next(&mut self) -> Option<Key> {
+    fn open_next(&mut self) {
         if self.tally.pops >= STRETCH {
             self.judge();
             if self.taken < self.open.len() || self.listed == 0 {
-                return None;
+                return;
             }
         }
         let at = self.next_occupied();
         let ahead = at.wrapping_sub(self.current as usize) & (self.heads.len() - 1);
         let slot = self.current + ahead as u64;
         if self.far_first.time().0 >> self.shape.shift < slot {
-            return None;
+            return;
         }
         self.current = slot;
         self.tally.opened += 1;
         self.occupied[at / 64] &= !(1 << (at % 64));
         self.open.clear();
         self.taken = 0;
-        let id = core::mem::replace(&mut self.heads[at], NONE);
-        let node = self.nodes.get_mut(id as usize)?;
-        if node.next == NONE && node.key < self.far_first {
-            node.next = core::mem::replace(&mut self.free, id);
-            self.listed -= 1;
-            let key = node.key;
-            return Some(self.take(key));
-        }
-        self.open_list(id);
-        None
-    }
-
-    /// Fills the open slot with the list that begins at node `id`.
-    fn open_list(&mut self, mut id: u32) {
+        let mut id = core::mem::replace(&mut self.heads[at], NONE);
         while let Some(node) = self.nodes.get_mut(id as usize) {
             self.open.push(node.key);
             let next = core::mem::replace(&mut node.next, self.free);
@@ -274,7 +273,9 @@ impl Wheel {
             id = next;
         }
         self.listed -= self.open.len();
-        sort_few(&mut self.open);
+        if self.open.len() > 1 {
+            sort_few(&mut self.open);
+        }
     }
 
     /// The index of the first occupied slot ahead. PRECONDITION: there is one.
