@@ -5,9 +5,9 @@
 //! that a frame that goes on is written where it was just read, and memory stays as small as what
 //! is under way.
 
-use core::hint::black_box;
 use dataplane::Pkt;
 use mech::PortId;
+use prefetch_index::prefetch_index;
 use units::{Dur, Time};
 
 const NIL: u32 = u32::MAX;
@@ -86,10 +86,13 @@ impl Wires {
     #[inline(always)]
     pub(crate) fn warm(&self, link: u32) {
         let id = self.links.get(link as usize).map_or(NIL, |link| link.head);
-        if let (Some(frame), Some(place)) = (self.frames.get(id as usize), self.places.get(id as usize)) {
-            black_box(frame.payload);
-            black_box(place.next);
-        }
+        prefetch_index(&self.frames, id as usize);
+        prefetch_index(&self.places, id as usize);
+    }
+    /// The first frame of a link.
+    #[inline(always)]
+    pub(crate) fn first(&self, link: u32) -> Option<&Pkt> {
+        self.frames.get(self.links.get(link as usize)?.head as usize)
     }
 
     /// The first frame has arrived, at its ingress port; and when the next one does,
