@@ -1,7 +1,7 @@
 //! Where the loader hands over to those who build networks and traffic: every call to them is here.
 
 use super::Source;
-use super::fields::{Faults, NAME_RULE, Wanted, choice, is_name, read, table};
+use super::fields::{Asked, Faults, NAME_RULE, Wanted, choice, is_name, read, table};
 use super::resolved;
 
 use super::tree::{Data, Node};
@@ -42,7 +42,16 @@ pub(super) fn network(scenario: &Node, faults: &mut Faults) -> Option<(Choice, T
             faults.add(&table.at, message(found, format!("at most {MOST_HOSTS} hosts")));
             None
         }
-        Ok(network) => Some((made, network)),
+        Ok(network) => {
+            faults.asked.ports += network.nodes.iter().map(|node| node.ports.len() as u64).sum::<u64>();
+            if faults.asked.ports > Asked::MOST_PORTS {
+                let found = format!("{} ports in the variants up to here", faults.asked.ports);
+                let rule = format!("at most {} in all variants together", Asked::MOST_PORTS);
+                faults.add(&table.at, message(found, rule));
+                return None;
+            }
+            Some((made, network))
+        }
         Err(wrong) => {
             faults.add_all(&table, wrong.into_iter().map(as_written).collect());
             None
@@ -131,6 +140,14 @@ pub(super) fn all_traffic(
     if items.len() > MOST_TRAFFIC {
         let found = format!("{} entries", items.len());
         faults.add(&scenario.find("traffic"), message(found, format!("at most {MOST_TRAFFIC}")));
+        return Vec::new();
+    }
+    let hosts = ground.topology.map_or(0, |net| u64::from(net.hosts));
+    faults.asked.sources += hosts * items.len() as u64;
+    if faults.asked.sources > Asked::MOST_SOURCES {
+        let found = format!("{} entries over {hosts} hosts", items.len());
+        let rule = format!("at most {} times hosts, in all variants together", Asked::MOST_SOURCES);
+        faults.add(&scenario.find("traffic"), message(found, rule));
         return Vec::new();
     }
     let mut names = BTreeMap::new();

@@ -13,7 +13,7 @@ mod value;
 mod variant;
 
 pub(crate) use build::specs;
-pub(crate) use value::{allowed, default, word};
+pub(crate) use value::{FASTEST, SLOWEST, allowed, default, word};
 
 use crate::diag::{Diagnostic, message};
 use crate::model::Scenario;
@@ -24,6 +24,11 @@ use std::cell::RefCell;
 use std::path::Path;
 use tree::{Data, Node};
 use units::Dur;
+
+/// More variants than this are refused.
+const MOST_VARIANTS: usize = 1000;
+/// Where so much is wrong already, further variants are not read.
+const MOST_FAULTS: usize = 1000;
 
 /// Keys that a variant may not have of its own: variants are compared on the same draws.
 const NOT_IN_VARIANTS: [&str; 3] = ["name", "seed", "variants"];
@@ -65,11 +70,19 @@ pub struct Loaded {
     pub resolved: Json,
 }
 
+/// A file of a folder: devices and pipes may have no end.
+fn read_file(path: &Path) -> std::io::Result<Vec<u8>> {
+    match std::fs::metadata(path)?.is_file() {
+        true => std::fs::read(path),
+        false => Err(std::io::Error::other("not a regular file")),
+    }
+}
+
 impl Source {
     /// A text; files that it names are looked for in a folder.
     pub fn new(path: impl Into<String>, text: impl Into<String>, folder: &Path) -> Source {
         let folder = folder.to_path_buf();
-        let files = move |name: &str| match std::fs::read(folder.join(name)) {
+        let files = move |name: &str| match read_file(&folder.join(name)) {
             Ok(bytes) => String::from_utf8(bytes).map_err(|_| "is not UTF-8 text".to_string()),
             Err(error) => Err(format!("cannot be read ({error})")),
         };
@@ -119,6 +132,12 @@ pub fn load(source: &Source, sets: &[String]) -> Result<Loaded, Vec<Diagnostic>>
     let mut faults = Faults::new(&source.path);
     faults.found = sets::apply(&mut document, sets);
     check_variants(&document, &mut faults);
+    let count = document.get("variants").map_or(0, |variants| variants.entries().len());
+    if count > MOST_VARIANTS {
+        let rule = format!("at most {MOST_VARIANTS}");
+        faults.add(&document.find("variants"), message(format!("{count} variants"), rule));
+        return Err(faults.found);
+    }
     let variants = merge::variants(&document);
     let (mut notes, shadowed) = sets::shadowed(&document, &variants, sets);
     faults.found.extend(shadowed);
@@ -127,6 +146,9 @@ pub fn load(source: &Source, sets: &[String]) -> Result<Loaded, Vec<Diagnostic>>
         let said = RefCell::new(Vec::new());
         read.extend(variant::read_variant(name, merged, (source, &said), &mut faults));
         add_notes(&mut notes, name, said.into_inner());
+        if faults.asked.too_much() || faults.found.len() > MOST_FAULTS {
+            break;
+        }
     }
     match read.first() {
         Some(first) if faults.found.is_empty() => Ok(Loaded {

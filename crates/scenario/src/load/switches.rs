@@ -2,7 +2,7 @@
 
 use super::build::entries;
 use super::checks;
-use super::fields::{Faults, Wanted, choice, read, table};
+use super::fields::{Asked, Faults, Wanted, choice, read, table};
 use super::merge::merge;
 use super::tree::{Data, Node};
 use crate::diag::{message, one_of};
@@ -106,6 +106,9 @@ impl<'a> Filler<'a> {
 
     /// Every switch of a network, and the groups of those that are filled alike.
     pub fn all(mut self, net: &Topology, faults: &mut Faults) -> Option<(Vec<SwitchConfig>, Vec<Group>)> {
+        if !self.fits(net, faults) {
+            return None;
+        }
         self.check_names(net, faults);
         let hosts = net.hosts as usize;
         let mut switches = Vec::new();
@@ -134,9 +137,24 @@ impl<'a> Filler<'a> {
         Some((switches, groups.into_values().collect()))
     }
 
+    /// Whether so many overrides may be held against so many switches.
+    fn fits(&self, net: &Topology, faults: &mut Faults) -> bool {
+        let (switches, overrides) = (net.switches().len() as u64, self.overrides.len() as u64);
+        faults.asked.places += switches * overrides;
+        let fits = faults.asked.places <= Asked::MOST_PLACES;
+        if let (false, Some(over)) = (fits, self.overrides.first()) {
+            let found = format!("{overrides} overrides over {switches} switches");
+            let rule = format!("at most {} times switches, in all variants together", Asked::MOST_PLACES);
+            faults.add(&over.place.at, message(found, rule));
+        }
+        fits
+    }
+
     /// The overrides for a switch, or for its ports toward hosts or switches, in their order.
     fn matching(&mut self, node: &topology::Node, port: Option<&str>, net: &Topology) -> Vec<usize> {
-        let has = |kind: &str| node.ports.iter().any(|port| (port.peer < net.hosts) == (kind == "host"));
+        let toward = |host| port.is_some() && node.ports.iter().any(|port| (port.peer < net.hosts) == host);
+        let (to_hosts, to_switches) = (toward(true), toward(false));
+        let has = |kind: &str| if kind == "host" { to_hosts } else { to_switches };
         let mut which = Vec::new();
         for (i, over) in self.overrides.iter_mut().enumerate() {
             let place = [(&over.tier, &node.tier), (&over.node, &node.name)];
@@ -153,14 +171,10 @@ impl<'a> Filler<'a> {
     /// Tiers and nodes that the network does not have.
     fn check_names(&mut self, net: &Topology, faults: &mut Faults) {
         let switches = &net.nodes[(net.hosts as usize).min(net.nodes.len())..];
-        let mut tiers: Vec<&str> = Vec::new();
-        switches.iter().for_each(|node| {
-            if !tiers.contains(&node.tier.as_str()) {
-                tiers.push(&node.tier);
-            }
-        });
+        let (mut seen, mut tiers) = (BTreeSet::new(), Vec::new());
+        tiers.extend(switches.iter().map(|node| node.tier.as_str()).filter(|tier| seen.insert(*tier)));
         for over in &mut self.overrides {
-            if let Some(tier) = over.tier.as_deref().filter(|tier| !tiers.contains(tier)) {
+            if let Some(tier) = over.tier.as_deref().filter(|tier| !seen.contains(tier)) {
                 let found = format!("unknown tier `{tier}`");
                 faults.add(&over.place.find("tier"), message(found, one_of(tier, tiers.clone())));
                 over.used = true;
