@@ -70,7 +70,7 @@ fuzz-tools:
 		cargo install cargo-fuzz --locked --quiet || { echo "cargo could not install cargo-fuzz"; exit 1; }; }
 
 fuzz: fuzz-tools
-	cd fuzz && cargo +$(FUZZ_TOOLCHAIN) run --release --quiet --bin seeds
+	cd fuzz && cargo +$(FUZZ_TOOLCHAIN) run --release --quiet --example seeds
 	cd fuzz && cargo +$(FUZZ_TOOLCHAIN) fuzz run --sanitizer none $(FUZZ_TARGET) -- -dict=$(FUZZ_TARGET).dict \
 		-max_total_time=$(FUZZ_SECONDS) -timeout=$(FUZZ_INPUT_SECONDS) -rss_limit_mb=$(FUZZ_MEMORY_MB) \
 		-max_len=8192 -print_final_stats=1

@@ -86,7 +86,9 @@ fn build(scenario: &Scenario) {
     let routes = Routes::compute(net);
     let last = HostId(net.hosts - 1);
     (0..net.hosts - 1).for_each(|src| assert!(routes.distance(HostId(src), last) >= 2));
-    scenario::memory::switch_memory(scenario).iter().for_each(|memory| { let _ = memory.total(); });
+    scenario::memory::switch_memory(scenario).iter().for_each(|memory| {
+        let _ = memory.total();
+    });
     let end = Time(scenario.duration.0);
     let mut before = Time::ZERO;
     for flow in Flows::new(&scenario.traffic, net, 1, end).take(FLOWS) {

@@ -349,6 +349,24 @@ fn overrides_times_switches_are_bounded() {
 }
 
 #[test]
+fn a_network_whose_routing_tables_take_more_than_a_gigabyte_is_refused() {
+    let text = star("").replace("\"star\"\nn = 4", "\"chain_tree\"\nn = 10000\ndepth = 10");
+    let rule = "at most 250000000 entries in all routing tables, the product of the two";
+    assert_eq!(
+        refused(&text, &[]),
+        format!("test.toml:3: topology: found 100001 switches, 10001 of them with hosts; expected {rule}")
+    );
+}
+
+#[test]
+fn of_many_unknown_switches_a_hundred_are_told() {
+    let place = |i| format!("[[override]]\nwhere = {{ node = \"egde{i}\" }}\nswitch.ties = \"port\"\n");
+    let found = refused(&tree(&(0..2000).map(place).collect::<String>()).replace("k = 4", "k = 32"), &[]);
+    assert_eq!(found.lines().count(), 100);
+    assert!(found.contains("(did you mean `edge0`?)"), "{}", found.lines().next().unwrap_or(""));
+}
+
+#[test]
 fn thirty_thousand_sources_are_found_by_name_without_a_walk_for_each() {
     let all: Vec<String> = (0..30_000).map(|i| format!("\"n{i}\"")).collect();
     let more = format!(

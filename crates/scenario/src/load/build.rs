@@ -20,6 +20,8 @@ use units::Dur;
 
 /// More hosts than this are refused.
 const MOST_HOSTS: usize = 1_000_000;
+/// Most entries of routing tables, of 4 bytes each: a gigabyte.
+const MOST_ROUTES: usize = 250_000_000;
 /// More entries of traffic than this are refused: flows are numbered by them in 16 bits.
 const MOST_TRAFFIC: usize = 65_535;
 
@@ -47,6 +49,13 @@ pub(super) fn network(scenario: &Node, faults: &mut Faults) -> Option<(Choice, T
             if faults.asked.ports > Asked::MOST_PORTS {
                 let found = format!("{} ports in the variants up to here", faults.asked.ports);
                 let rule = format!("at most {} in all variants together", Asked::MOST_PORTS);
+                faults.add(&table.at, message(found, rule));
+                return None;
+            }
+            let (switches, edges) = (network.switches().len(), network.edges());
+            if switches * edges > MOST_ROUTES {
+                let found = format!("{switches} switches, {edges} of them with hosts");
+                let rule = format!("at most {MOST_ROUTES} entries in all routing tables, the product of the two");
                 faults.add(&table.at, message(found, rule));
                 return None;
             }

@@ -12,6 +12,8 @@ use crate::topology::{self, Topology};
 use mech::params::Spec;
 use std::collections::{BTreeMap, BTreeSet};
 
+/// Unknown tiers and switches that are told at most.
+const MOST_UNKNOWN: usize = 100;
 /// The slots that may be filled port by port.
 const OF_PORTS: [&str; 2] = ["marking", "scheduler"];
 
@@ -173,16 +175,22 @@ impl<'a> Filler<'a> {
         let switches = &net.nodes[(net.hosts as usize).min(net.nodes.len())..];
         let (mut seen, mut tiers) = (BTreeSet::new(), Vec::new());
         tiers.extend(switches.iter().map(|node| node.tier.as_str()).filter(|tier| seen.insert(*tier)));
+        let names: Vec<&str> = switches.iter().map(|node| node.name.as_str()).collect();
+        let known: BTreeSet<&str> = names.iter().copied().collect();
+        let before = faults.count;
         for over in &mut self.overrides {
+            if faults.count - before >= MOST_UNKNOWN {
+                over.used = true;
+                continue;
+            }
             if let Some(tier) = over.tier.as_deref().filter(|tier| !seen.contains(tier)) {
                 let found = format!("unknown tier `{tier}`");
                 faults.add(&over.place.find("tier"), message(found, one_of(tier, tiers.clone())));
                 over.used = true;
             }
-            if let Some(name) = over.node.as_deref().filter(|name| !switches.iter().any(|node| node.name == *name)) {
-                let names: Vec<&str> = switches.iter().map(|node| node.name.as_str()).collect();
+            if let Some(name) = over.node.as_deref().filter(|name| !known.contains(name)) {
                 let found = format!("unknown switch `{name}`");
-                faults.add(&over.place.find("node"), message(found, one_of(name, names)));
+                faults.add(&over.place.find("node"), message(found, one_of(name, names.iter().copied())));
                 over.used = true;
             }
         }

@@ -103,6 +103,12 @@ impl Topology {
     pub fn edge_of(&self, host: HostId) -> u32 {
         self.nodes[host.0 as usize].ports[0].peer
     }
+    /// Number of switches with hosts.
+    pub fn edges(&self) -> usize {
+        let mut edge = vec![false; self.nodes.len()];
+        self.nodes[..self.hosts as usize].iter().for_each(|host| edge[host.ports[0].peer as usize] = true);
+        edge.into_iter().filter(|edge| *edge).count()
+    }
     /// The names of the tiers, each once, in the order of the nodes.
     pub fn tiers(&self) -> Vec<&str> {
         let mut seen = BTreeSet::new();
