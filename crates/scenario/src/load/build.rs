@@ -161,6 +161,7 @@ pub(super) fn all_traffic(
     }
     let mut names = BTreeMap::new();
     let mut all = Vec::new();
+    let capacities = traffic::Capacities::default();
     for item in items {
         let made = choice(item, (traffic::SPECS, None), (settings::TRAFFIC.params, &[]), faults);
         if let Some(name) = item.get("name").and_then(Node::text) {
@@ -170,7 +171,8 @@ pub(super) fn all_traffic(
         let (Some(topology), Some(duration), Some(framing)) = (ground.topology, ground.duration, ground.framing) else {
             continue;
         };
-        let context = traffic::Context { topology, duration, framing, files: &*source.files, notes };
+        let context =
+            traffic::Context { topology, duration, framing, files: &*source.files, notes, capacities: &capacities };
         match crate::traffic::Traffic::build(made.values.word("name"), &made.kind, &made.values, &context) {
             Ok(built) => all.push((made, built)),
             Err(wrong) => faults.add_all(item, wrong),

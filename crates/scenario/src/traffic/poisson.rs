@@ -179,7 +179,7 @@ fn pace(values: &Values, ctx: &Context, sizes: &Sizes) -> Result<(Gap, Offered),
         "wire" => (LoadBytes::Wire, sizes.mean_wire(&ctx.framing, values.size("load.segment"))),
         _ => (LoadBytes::Payload, sizes.mean()),
     };
-    let share = share(ctx.topology, of, fraction).ok_or_else(|| {
+    let share = share(ctx.topology, ctx.capacities, of, fraction).ok_or_else(|| {
         vec![fault("load.of", format!("`{}`", of.name()), "a capacity that this network has and its traffic crosses")]
     })?;
     let gap = Gap::OverRate(mean * 8.0 * 1e12 / share);
