@@ -50,12 +50,15 @@ pub(crate) fn clipped(text: &str, most: usize) -> String {
     }
 }
 
+/// Of so many words of about the right length the nearest is looked for.
+const MOST_COMPARED: usize = 1000;
+
 /// The word among `words` that was probably meant by `typed`, if one is near enough.
 pub(crate) fn nearest<'a>(typed: &str, words: impl IntoIterator<Item = &'a str>) -> Option<&'a str> {
     let most = (typed.chars().count() / 3).max(1);
     let length = typed.chars().count();
     let words = words.into_iter().filter(|word| length <= 64 && word.chars().count().abs_diff(length) <= most);
-    let near = words.map(|word| (distance(typed, word), word));
+    let near = words.take(MOST_COMPARED).map(|word| (distance(typed, word), word));
     near.filter(|(d, _)| *d <= most).min_by_key(|(d, _)| *d).map(|(_, word)| word)
 }
 
@@ -103,6 +106,13 @@ mod tests {
         assert_eq!(nearest("lamdba", ["theta", "lambda"]), Some("lambda"));
         assert_eq!(nearest("frequency", ["theta", "lambda"]), None);
         assert_eq!(nearest("k", ["kind", "link"]), None);
+    }
+
+    #[test]
+    fn of_endless_words_a_thousand_of_about_the_right_length_are_looked_at() {
+        let behind = |n| std::iter::repeat_n("abcdef", n).chain(std::iter::repeat_n("a", 5000)).chain(["switch"]);
+        assert_eq!(nearest("swicth", behind(999)), Some("switch"));
+        assert_eq!(nearest("swicth", behind(1000)), None);
     }
 
     #[test]
