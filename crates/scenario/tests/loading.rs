@@ -327,6 +327,19 @@ fn all_variants_together_may_ask_for_so_much_and_no_more() {
 }
 
 #[test]
+fn variants_times_the_values_of_the_base_are_bounded() {
+    let variants = |n| (0..n).map(|i| format!("[variants.v{i}]\n")).collect::<String>();
+    let base = format!("[[traffic]]\nsources = [{}]\n", "\"h1\", ".repeat(20_000));
+    let found = "found 50 variants of a base of 20015 values";
+    let rule = "expected at most 1000000 values in all variants together";
+    assert_eq!(
+        refused(&star(&(base.clone() + &variants(50))), &[]),
+        format!("test.toml:14: variants: {found}; {rule}")
+    );
+    assert!(!refused(&star(&(base + &variants(1))), &[]).contains(rule), "one variant is as large as its file");
+}
+
+#[test]
 fn entries_of_traffic_times_hosts_are_bounded() {
     let entry = |i| format!("[[traffic]]\nname = \"t{i}\"\nkind = \"permutation\"\nsize = \"1KB\"\n");
     let text = star(&(0..200).map(entry).collect::<String>()).replace("n = 4", "n = 60000");

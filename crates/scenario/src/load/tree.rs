@@ -2,6 +2,7 @@
 
 use super::Source;
 use crate::diag::{Diagnostic, clipped};
+use std::collections::BTreeSet;
 use toml_edit::{Document, Item, TableLike, Value};
 
 /// Where a value was written, and under what name.
@@ -115,11 +116,18 @@ impl Node {
             Data::Table(_) => "a table".into(),
         }
     }
-    /// Whether this value or one below it was written by a `--set`.
-    pub fn set_by(&self, set: usize) -> bool {
-        self.at.set == Some(set)
-            || self.entries().iter().any(|(_, node)| node.set_by(set))
-            || self.items().iter().any(|node| node.set_by(set))
+    /// The values of a table or list.
+    fn below(&self) -> impl Iterator<Item = &Node> {
+        self.entries().iter().map(|(_, node)| node).chain(self.items())
+    }
+    /// How many values, tables and lists this is, those below it included.
+    pub fn size(&self) -> usize {
+        1 + self.below().map(Node::size).sum::<usize>()
+    }
+    /// Adds the numbers of the `--set`s that wrote this value or one below it.
+    pub fn sets(&self, found: &mut BTreeSet<usize>) {
+        found.extend(self.at.set);
+        self.below().for_each(|node| node.sets(found));
     }
 }
 
