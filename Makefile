@@ -5,13 +5,14 @@ BIN := $(VENV)/bin
 RUST := $(shell find crates -name '*.rs' -o -name 'Cargo.toml') Cargo.toml
 export CARGO_TERM_COLOR ?= auto
 
-.PHONY: help setup demo test lint format rust-test python-test bench docs clean
+.PHONY: help setup demo test lint format rust-test python-test bench fuzz fuzz-tools docs clean
 
 help:
 	@echo "make setup   an environment in .venv with the command .venv/bin/overspill"
 	@echo "make demo    run scenarios/incast.toml and write out/incast/report.html"
 	@echo "make test    formatting, lints and every test, Rust and Python"
 	@echo "make bench   packet-hops per second and events per packet-hop"
+	@echo "make fuzz    an hour of wrong scenarios; FUZZ_SECONDS=600 for ten minutes, FUZZ_TARGET=quantity for units"
 	@echo "make format  format the sources"
 	@echo "make docs    write docs/reference.md from the declarations; make test fails where it is stale"
 
@@ -52,6 +53,27 @@ python-test: setup
 
 bench:
 	cargo bench --package overspill-sim --bench whole_runs
+
+# Wrong and odd input for the loader; needs nightly Rust and cargo-fuzz, which nothing else here does.
+FUZZ_SECONDS ?= 3600
+FUZZ_TARGET ?= scenario
+FUZZ_INPUT_SECONDS ?= 5
+FUZZ_MEMORY_MB ?= 2048
+FUZZ_TOOLCHAIN ?= nightly
+
+fuzz-tools:
+	@command -v rustup >/dev/null || { echo "rustup is missing: fuzzing needs nightly Rust, see https://rustup.rs"; exit 1; }
+	@rustup toolchain list | grep -q '^$(FUZZ_TOOLCHAIN)' || { echo "Installing Rust $(FUZZ_TOOLCHAIN)"; \
+		rustup toolchain install $(FUZZ_TOOLCHAIN) --profile minimal || { echo "rustup could not install $(FUZZ_TOOLCHAIN)"; exit 1; }; }
+	@command -v c++ >/dev/null || { echo "a C++ compiler is missing: libFuzzer is built from source (Debian: apt install g++)"; exit 1; }
+	@command -v cargo-fuzz >/dev/null || { echo "Installing cargo-fuzz"; \
+		cargo install cargo-fuzz --locked --quiet || { echo "cargo could not install cargo-fuzz"; exit 1; }; }
+
+fuzz: fuzz-tools
+	cd fuzz && cargo +$(FUZZ_TOOLCHAIN) run --release --quiet --example seeds
+	cd fuzz && cargo +$(FUZZ_TOOLCHAIN) fuzz run --sanitizer none $(FUZZ_TARGET) -- -dict=$(FUZZ_TARGET).dict \
+		-max_total_time=$(FUZZ_SECONDS) -timeout=$(FUZZ_INPUT_SECONDS) -rss_limit_mb=$(FUZZ_MEMORY_MB) \
+		-max_len=8192 -print_final_stats=1
 
 format:
 	cargo fmt --all

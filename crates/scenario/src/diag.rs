@@ -31,15 +31,34 @@ impl fmt::Display for Diagnostic {
 
 impl std::error::Error for Diagnostic {}
 
+/// Longest dotted path that a message names in full.
+pub(crate) const LONGEST_PATH: usize = 300;
+/// Longest text of either half of a message: keys and names of a file may be of any length.
+const LONGEST_HALF: usize = 2000;
+
 /// `found X; expected Y`.
 pub(crate) fn message(found: impl fmt::Display, rule: impl fmt::Display) -> String {
-    format!("found {found}; expected {rule}")
+    let half = |text: String| clipped(&text, LONGEST_HALF);
+    format!("found {}; expected {}", half(found.to_string()), half(rule.to_string()))
 }
+
+/// A text, shortened where it has more than so many characters.
+pub(crate) fn clipped(text: &str, most: usize) -> String {
+    match text.char_indices().nth(most) {
+        Some((end, _)) => format!("{}…", &text[..end]),
+        None => text.to_string(),
+    }
+}
+
+/// Of so many words of about the right length the nearest is looked for.
+const MOST_COMPARED: usize = 1000;
 
 /// The word among `words` that was probably meant by `typed`, if one is near enough.
 pub(crate) fn nearest<'a>(typed: &str, words: impl IntoIterator<Item = &'a str>) -> Option<&'a str> {
     let most = (typed.chars().count() / 3).max(1);
-    let near = words.into_iter().map(|word| (distance(typed, word), word));
+    let length = typed.chars().count();
+    let words = words.into_iter().filter(|word| length <= 64 && word.chars().count().abs_diff(length) <= most);
+    let near = words.take(MOST_COMPARED).map(|word| (distance(typed, word), word));
     near.filter(|(d, _)| *d <= most).min_by_key(|(d, _)| *d).map(|(_, word)| word)
 }
 
@@ -62,9 +81,6 @@ pub(crate) fn one_of<'a>(typed: &str, words: impl IntoIterator<Item = &'a str> +
 /// Edits between two words: insertions, deletions, replacements, and neighbours swapped.
 fn distance(a: &str, b: &str) -> usize {
     let (a, b): (Vec<char>, Vec<char>) = (a.chars().collect(), b.chars().collect());
-    if a.len().abs_diff(b.len()) > 8 || a.len() > 64 {
-        return usize::MAX;
-    }
     let mut rows = vec![(0..=b.len()).collect::<Vec<_>>()];
     for i in 1..=a.len() {
         let mut row = vec![i; b.len() + 1];
@@ -90,6 +106,13 @@ mod tests {
         assert_eq!(nearest("lamdba", ["theta", "lambda"]), Some("lambda"));
         assert_eq!(nearest("frequency", ["theta", "lambda"]), None);
         assert_eq!(nearest("k", ["kind", "link"]), None);
+    }
+
+    #[test]
+    fn of_endless_words_a_thousand_of_about_the_right_length_are_looked_at() {
+        let behind = |n| std::iter::repeat_n("abcdef", n).chain(std::iter::repeat_n("a", 5000)).chain(["switch"]);
+        assert_eq!(nearest("swicth", behind(999)), Some("switch"));
+        assert_eq!(nearest("swicth", behind(1000)), None);
     }
 
     #[test]

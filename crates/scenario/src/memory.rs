@@ -3,10 +3,11 @@
 use crate::Scenario;
 use mech::buffer::BufferSlot;
 use mech::overflow::OverflowSlot;
+use std::collections::HashMap;
 use units::Amount;
 
 /// The memory of a group of equal switches.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct SwitchMemory {
     /// Their tier.
     pub tier: String,
@@ -50,7 +51,7 @@ impl SwitchMemory {
 /// The memory of every switch, equal neighbours of one tier counted together.
 pub fn switch_memory(scenario: &Scenario) -> Vec<SwitchMemory> {
     let nodes = scenario.topology.nodes.iter().skip(scenario.topology.hosts as usize);
-    let mut groups: Vec<SwitchMemory> = Vec::new();
+    let (mut groups, mut places): (Vec<SwitchMemory>, HashMap<SwitchMemory, usize>) = Default::default();
     for (node, config) in nodes.zip(&scenario.switches) {
         let ports = node.ports.len() as u16;
         let buffer = BufferSlot::build(&config.buffer.kind, &config.buffer.values);
@@ -62,9 +63,12 @@ pub fn switch_memory(scenario: &Scenario) -> Vec<SwitchMemory> {
             buffer: buffer.and_then(|b| b.get().budget(ports)),
             bounce: overflow.and_then(|o| o.peek().bounce_queue()),
         };
-        match groups.iter_mut().find(|g| SwitchMemory { count: 1, ..(*g).clone() } == one) {
-            Some(group) => group.count += 1,
-            None => groups.push(one),
+        match places.get(&one) {
+            Some(place) => groups[*place].count += 1,
+            None => {
+                places.insert(one.clone(), groups.len());
+                groups.push(one);
+            }
         }
     }
     groups

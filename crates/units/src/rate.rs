@@ -100,11 +100,11 @@ impl Clock {
     pub fn per_byte(self) -> Option<Dur> {
         (self.per_byte != 0).then_some(Dur(self.per_byte))
     }
-    /// The time that `bytes` take, rounded up to a picosecond.
+    /// The time that `bytes` take, rounded up to a picosecond; the longest where that does not fit.
     #[inline]
     pub fn time(self, bytes: u64) -> Dur {
         if self.per_byte != 0 {
-            return Dur(bytes * self.per_byte);
+            return Dur(bytes.saturating_mul(self.per_byte));
         }
         let ps = (u128::from(bytes) * u128::from(self.num)).div_ceil(u128::from(self.den));
         Dur(u64::try_from(ps).unwrap_or(u64::MAX))
@@ -149,6 +149,14 @@ mod tests {
         // 553 Mb/s: 14466.5461 ps a byte.
         assert_eq!(Rate::mbps(553).time(1), Dur(14_467));
         assert_eq!(Rate::mbps(553).time(1000), Dur(14_466_547));
+    }
+
+    #[test]
+    fn a_time_that_does_not_fit_is_the_longest_and_not_a_short_one() {
+        assert_eq!(Rate::gbps(1).time(u64::MAX), Dur::MAX);
+        assert_eq!(Rate::ratio(1, 1_000_000_000).unwrap().time(1538), Dur::MAX);
+        assert_eq!(Rate::ratio(1, u64::MAX).unwrap().time(1), Dur::MAX);
+        assert_eq!(Rate::bps(1).time(9100), Dur::s(72_800));
     }
 
     #[test]

@@ -1,7 +1,7 @@
 //! Where the loader hands over to those who build networks and traffic: every call to them is here.
 
 use super::Source;
-use super::fields::{Faults, NAME_RULE, Wanted, choice, is_name, read, table};
+use super::fields::{Asked, Faults, NAME_RULE, Wanted, choice, is_name, read, table};
 use super::resolved;
 
 use super::tree::{Data, Node};
@@ -20,6 +20,8 @@ use units::Dur;
 
 /// More hosts than this are refused.
 const MOST_HOSTS: usize = 1_000_000;
+/// Most entries of routing tables, of 4 bytes each: a gigabyte.
+const MOST_ROUTES: usize = 250_000_000;
 /// More entries of traffic than this are refused: flows are numbered by them in 16 bits.
 const MOST_TRAFFIC: usize = 65_535;
 
@@ -42,7 +44,23 @@ pub(super) fn network(scenario: &Node, faults: &mut Faults) -> Option<(Choice, T
             faults.add(&table.at, message(found, format!("at most {MOST_HOSTS} hosts")));
             None
         }
-        Ok(network) => Some((made, network)),
+        Ok(network) => {
+            faults.asked.ports += network.nodes.iter().map(|node| node.ports.len() as u64).sum::<u64>();
+            if faults.asked.ports > Asked::MOST_PORTS {
+                let found = format!("{} ports in the variants up to here", faults.asked.ports);
+                let rule = format!("at most {} in all variants together", Asked::MOST_PORTS);
+                faults.add(&table.at, message(found, rule));
+                return None;
+            }
+            let (switches, edges) = (network.switches().len(), network.edges());
+            if switches * edges > MOST_ROUTES {
+                let found = format!("{switches} switches, {edges} of them with hosts");
+                let rule = format!("at most {MOST_ROUTES} entries in all routing tables, the product of the two");
+                faults.add(&table.at, message(found, rule));
+                return None;
+            }
+            Some((made, network))
+        }
         Err(wrong) => {
             faults.add_all(&table, wrong.into_iter().map(as_written).collect());
             None
@@ -133,8 +151,17 @@ pub(super) fn all_traffic(
         faults.add(&scenario.find("traffic"), message(found, format!("at most {MOST_TRAFFIC}")));
         return Vec::new();
     }
+    let hosts = ground.topology.map_or(0, |net| u64::from(net.hosts));
+    faults.asked.sources += hosts * items.len() as u64;
+    if faults.asked.sources > Asked::MOST_SOURCES {
+        let found = format!("{} entries over {hosts} hosts", items.len());
+        let rule = format!("at most {} times hosts, in all variants together", Asked::MOST_SOURCES);
+        faults.add(&scenario.find("traffic"), message(found, rule));
+        return Vec::new();
+    }
     let mut names = BTreeMap::new();
     let mut all = Vec::new();
+    let capacities = traffic::Capacities::default();
     for item in items {
         let made = choice(item, (traffic::SPECS, None), (settings::TRAFFIC.params, &[]), faults);
         if let Some(name) = item.get("name").and_then(Node::text) {
@@ -144,7 +171,8 @@ pub(super) fn all_traffic(
         let (Some(topology), Some(duration), Some(framing)) = (ground.topology, ground.duration, ground.framing) else {
             continue;
         };
-        let context = traffic::Context { topology, duration, framing, files: &*source.files, notes };
+        let context =
+            traffic::Context { topology, duration, framing, files: &*source.files, notes, capacities: &capacities };
         match crate::traffic::Traffic::build(made.values.word("name"), &made.kind, &made.values, &context) {
             Ok(built) => all.push((made, built)),
             Err(wrong) => faults.add_all(item, wrong),

@@ -2,7 +2,7 @@
 
 use super::tree::{At, Data, Node, join};
 use super::value;
-use crate::diag::{Diagnostic, message, one_of};
+use crate::diag::{Diagnostic, LONGEST_PATH, clipped, message, one_of};
 use crate::fault::Fault;
 use crate::model::Choice;
 use mech::params::{Param, Spec, Values};
@@ -16,11 +16,13 @@ pub(super) struct Faults {
     seen: BTreeSet<Diagnostic>,
     /// How often something was wrong: what two variants share is found twice and kept once.
     pub count: usize,
+    /// What the variants that have been read ask for together.
+    pub asked: Asked,
 }
 
 impl Faults {
     pub fn new(file: &str) -> Faults {
-        Faults { file: file.into(), found: Vec::new(), seen: BTreeSet::new(), count: 0 }
+        Faults { file: file.into(), found: Vec::new(), seen: BTreeSet::new(), count: 0, asked: Asked::default() }
     }
     /// Something is wrong at a place.
     pub fn add(&mut self, at: &At, message: String) {
@@ -29,7 +31,7 @@ impl Faults {
             Some(_) => ("--set".to_string(), 0),
             None => (self.file.clone(), at.line),
         };
-        let diagnostic = Diagnostic { file, line, field: at.path.clone(), message };
+        let diagnostic = Diagnostic { file, line, field: clipped(&at.path, LONGEST_PATH), message };
         if self.seen.insert(diagnostic.clone()) {
             self.found.push(diagnostic);
         }
@@ -39,6 +41,31 @@ impl Faults {
         for fault in faults {
             self.add(&table.find(&fault.field), message(fault.found, fault.rule));
         }
+    }
+}
+
+/// What the variants of a file ask for together, so that a file cannot take endless memory or time.
+#[derive(Clone, Copy, Debug, Default)]
+pub(super) struct Asked {
+    /// Ports of hosts and switches.
+    pub ports: u64,
+    /// Hosts times entries of traffic.
+    pub sources: u64,
+    /// Switches times overrides.
+    pub places: u64,
+}
+
+impl Asked {
+    /// Most ports in all variants together: about a gigabyte.
+    pub const MOST_PORTS: u64 = 4_000_000;
+    /// Most hosts times entries of traffic in all variants together.
+    pub const MOST_SOURCES: u64 = 10_000_000;
+    /// Most switches times overrides in all variants together.
+    pub const MOST_PLACES: u64 = 30_000_000;
+
+    /// Whether it is too much already.
+    pub fn too_much(self) -> bool {
+        self.ports > Asked::MOST_PORTS || self.sources > Asked::MOST_SOURCES || self.places > Asked::MOST_PLACES
     }
 }
 

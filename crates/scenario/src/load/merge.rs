@@ -1,7 +1,7 @@
 //! Variants and overrides over a base: a table with a `kind` replaces the whole table, other
 //! tables merge key by key, and everything else replaces what was there.
 
-use super::tree::{At, Data, Node};
+use super::tree::{Data, Node};
 
 /// `over` laid upon `base`. Every value keeps the place where it was written.
 pub(super) fn merge(base: &mut Node, over: &Node) {
@@ -20,23 +20,22 @@ pub(super) fn merge(base: &mut Node, over: &Node) {
 }
 
 /// The names of the variants with their scenarios as documents, in the order of the file; one
-/// called `default` where the file has none.
-pub(super) fn variants(document: &Node) -> Vec<(String, At, Node)> {
+/// called `default` where the file has none. Each is made when it is asked for: a document may be
+/// large, and there may be many.
+pub(super) fn variants(document: &Node) -> impl Iterator<Item = (String, Node)> {
     let mut base = document.clone();
     if let Data::Table(entries) = &mut base.data {
         entries.retain(|(key, _)| key != "variants");
     }
     let variants = document.get("variants").map_or(&[][..], |node| node.entries());
-    if variants.is_empty() {
-        return vec![("default".into(), At { line: 1, ..At::default() }, base)];
-    }
-    let each = variants.iter().map(|(name, over)| {
+    let alone = variants.is_empty().then(|| ("default".to_string(), base.clone()));
+    let each = variants.iter().map(move |(name, over)| {
         let mut merged = base.clone();
         over.entries().iter().for_each(|(key, node)| match merged.get_mut(key) {
             Some(old) => merge(old, node),
             None => merged.put(key, node.clone()),
         });
-        (name.clone(), over.at.clone(), merged)
+        (name.clone(), merged)
     });
-    each.collect()
+    alone.into_iter().chain(each)
 }

@@ -13,7 +13,7 @@ mod value;
 mod variant;
 
 pub(crate) use build::specs;
-pub(crate) use value::{allowed, default, word};
+pub(crate) use value::{FASTEST, SLOWEST, allowed, default, word};
 
 use crate::diag::{Diagnostic, message};
 use crate::model::Scenario;
@@ -21,9 +21,18 @@ use core::fmt;
 use fields::{Faults, NAME_RULE, is_name};
 use serde_json::{Map, Value as Json};
 use std::cell::RefCell;
+use std::collections::BTreeSet;
 use std::path::Path;
 use tree::{Data, Node};
 use units::Dur;
+
+/// More variants than this are refused.
+const MOST_VARIANTS: usize = 1000;
+/// Variants together may not hold more values of the base than this: about a gigabyte.
+const MOST_VALUES: usize = 1_000_000;
+/// Where so much is wrong already, what is wrong in the base counted for each variant, further
+/// variants are not read.
+const MOST_FAULTS: usize = 1000;
 
 /// Keys that a variant may not have of its own: variants are compared on the same draws.
 const NOT_IN_VARIANTS: [&str; 3] = ["name", "seed", "variants"];
@@ -65,11 +74,19 @@ pub struct Loaded {
     pub resolved: Json,
 }
 
+/// A file of a folder: devices and pipes may have no end.
+fn read_file(path: &Path) -> std::io::Result<Vec<u8>> {
+    match std::fs::metadata(path)?.is_file() {
+        true => std::fs::read(path),
+        false => Err(std::io::Error::other("not a regular file")),
+    }
+}
+
 impl Source {
     /// A text; files that it names are looked for in a folder.
     pub fn new(path: impl Into<String>, text: impl Into<String>, folder: &Path) -> Source {
         let folder = folder.to_path_buf();
-        let files = move |name: &str| match std::fs::read(folder.join(name)) {
+        let files = move |name: &str| match read_file(&folder.join(name)) {
             Ok(bytes) => String::from_utf8(bytes).map_err(|_| "is not UTF-8 text".to_string()),
             Err(error) => Err(format!("cannot be read ({error})")),
         };
@@ -119,15 +136,24 @@ pub fn load(source: &Source, sets: &[String]) -> Result<Loaded, Vec<Diagnostic>>
     let mut faults = Faults::new(&source.path);
     faults.found = sets::apply(&mut document, sets);
     check_variants(&document, &mut faults);
-    let variants = merge::variants(&document);
-    let (mut notes, shadowed) = sets::shadowed(&document, &variants, sets);
-    faults.found.extend(shadowed);
-    let mut read = Vec::new();
-    for (name, _, merged) in &variants {
-        let said = RefCell::new(Vec::new());
-        read.extend(variant::read_variant(name, merged, (source, &said), &mut faults));
-        add_notes(&mut notes, name, said.into_inner());
+    if !may_be_laid(&document, &mut faults) {
+        return Err(in_order(faults.found));
     }
+    let (mut read, mut kept, mut said_by_variants) = (Vec::new(), Vec::new(), Vec::new());
+    for (name, merged) in merge::variants(&document) {
+        let said = RefCell::new(Vec::new());
+        read.extend(variant::read_variant(&name, &merged, (source, &said), &mut faults));
+        said_by_variants.extend(notes_of(&name, said.into_inner()));
+        if faults.asked.too_much() || faults.count > MOST_FAULTS {
+            return Err(in_order(faults.found));
+        }
+        let mut left = BTreeSet::new();
+        merged.sets(&mut left);
+        kept.push((name, left));
+    }
+    let (mut notes, shadowed) = sets::shadowed(&document, &kept, sets);
+    notes.extend(said_by_variants);
+    faults.found.extend(shadowed);
     match read.first() {
         Some(first) if faults.found.is_empty() => Ok(Loaded {
             name: first.scenario.name.clone(),
@@ -141,22 +167,36 @@ pub fn load(source: &Source, sets: &[String]) -> Result<Loaded, Vec<Diagnostic>>
             variants: read.into_iter().map(|read| read.scenario).collect(),
             notes,
         }),
-        _ => {
-            let mut found = faults.found;
-            found.sort_by_key(|diagnostic| (diagnostic.line == 0, diagnostic.line));
-            Err(found)
-        }
+        _ => Err(in_order(faults.found)),
     }
 }
 
-/// Notes, each once: with the names of the variants that it is of.
-fn add_notes(notes: &mut Vec<String>, variant: &str, said: Vec<String>) {
-    for note in said {
-        let line = format!("{variant}: {note}");
-        if !notes.contains(&line) {
-            notes.push(line);
-        }
-    }
+/// In the order of the file, those of the command line last.
+fn in_order(mut found: Vec<Diagnostic>) -> Vec<Diagnostic> {
+    found.sort_by_key(|diagnostic| (diagnostic.line == 0, diagnostic.line));
+    found
+}
+
+/// The notes of a variant, with its name, each once.
+fn notes_of(variant: &str, said: Vec<String>) -> Vec<String> {
+    let mut seen = BTreeSet::new();
+    said.iter().filter(|note| seen.insert(*note)).map(|note| format!("{variant}: {note}")).collect()
+}
+
+/// Whether so many variants may be laid upon a base of this size.
+fn may_be_laid(document: &Node, faults: &mut Faults) -> bool {
+    let Some(variants) = document.get("variants") else { return true };
+    let (count, values) = (variants.entries().len(), document.size() - variants.size());
+    let (found, rule) = if count > MOST_VARIANTS {
+        (format!("{count} variants"), format!("at most {MOST_VARIANTS}"))
+    } else if count > 1 && count * values > MOST_VALUES {
+        let found = format!("{count} variants of a base of {values} values");
+        (found, format!("at most {MOST_VALUES} values in all variants together"))
+    } else {
+        return true;
+    };
+    faults.add(&variants.at, message(found, rule));
+    false
 }
 
 fn check_variants(document: &Node, faults: &mut Faults) {
@@ -175,5 +215,19 @@ fn check_variants(document: &Node, faults: &mut Faults) {
             let rule = "one for all variants, which are compared on the same draws";
             faults.add(&node.at, message(format!("a `{key}` of one variant"), rule));
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_note_is_told_once_and_in_its_order_however_many_there_are() {
+        let said: Vec<String> = (0..120_000).map(|i| format!("entry {}", (i * 7) % 60_000)).collect();
+        let notes = notes_of("a", said);
+        assert_eq!(notes.len(), 60_000);
+        assert_eq!(notes[..2], ["a: entry 0", "a: entry 7"]);
+        assert_eq!(notes[59_999], "a: entry 59993");
     }
 }

@@ -5,7 +5,8 @@
 //! effect and is refused; one that some variants override is noted.
 
 use super::tree::{At, Data, Node, join, parse_value};
-use crate::diag::{Diagnostic, message, one_of};
+use crate::diag::{Diagnostic, LONGEST_PATH, clipped, message, one_of};
+use std::collections::BTreeSet;
 use toml_edit::Key;
 
 /// Keys that stay when the `kind` beside them changes.
@@ -29,7 +30,7 @@ fn split(set: &str) -> Result<(Vec<String>, &str), Diagnostic> {
 }
 
 fn refused(path: &str, message: String) -> Diagnostic {
-    Diagnostic { file: "--set".into(), line: 0, field: path.to_string(), message }
+    Diagnostic { file: "--set".into(), line: 0, field: clipped(path, LONGEST_PATH), message }
 }
 
 fn one(document: &mut Node, number: usize, set: &str) -> Result<(), Diagnostic> {
@@ -112,18 +113,20 @@ fn put(node: &mut Node, key: &str, value: Node, path: &str) -> Result<(), Diagno
 }
 
 /// What became of each setting once the variants were laid upon the document: a note where some
-/// variants override it, an error where all do.
+/// variants override it, an error where all do. `kept` are the settings that each variant leaves.
 pub(super) fn shadowed(
     document: &Node,
-    variants: &[(String, At, Node)],
+    kept: &[(String, BTreeSet<usize>)],
     sets: &[String],
 ) -> (Vec<String>, Vec<Diagnostic>) {
     let (mut notes, mut faults) = (Vec::new(), Vec::new());
-    for (number, set) in sets.iter().enumerate().filter(|(number, _)| document.set_by(*number)) {
+    let mut applied = BTreeSet::new();
+    document.sets(&mut applied);
+    for (number, set) in sets.iter().enumerate().filter(|(number, _)| applied.contains(number)) {
         let path = set.split_once('=').map_or("", |(path, _)| path).trim();
-        let lost: Vec<&str> = variants.iter().filter(|v| !v.2.set_by(number)).map(|v| v.0.as_str()).collect();
+        let lost: Vec<&str> = kept.iter().filter(|v| !v.1.contains(&number)).map(|v| v.0.as_str()).collect();
         let of_one_variant = path.starts_with("variants.");
-        if lost.len() == variants.len() {
+        if lost.len() == kept.len() {
             let rule = "a path that some variant leaves as it is; set it in a variant: variants.NAME.PATH=VALUE";
             faults.push(refused(path, message("a value that every variant overrides", rule)));
         } else if !lost.is_empty() && !of_one_variant {

@@ -2,7 +2,7 @@
 
 use super::build::entries;
 use super::checks;
-use super::fields::{Faults, Wanted, choice, read, table};
+use super::fields::{Asked, Faults, Wanted, choice, read, table};
 use super::merge::merge;
 use super::tree::{Data, Node};
 use crate::diag::{message, one_of};
@@ -12,6 +12,8 @@ use crate::topology::{self, Topology};
 use mech::params::Spec;
 use std::collections::{BTreeMap, BTreeSet};
 
+/// Unknown tiers and switches that are told at most.
+const MOST_UNKNOWN: usize = 100;
 /// The slots that may be filled port by port.
 const OF_PORTS: [&str; 2] = ["marking", "scheduler"];
 
@@ -106,6 +108,9 @@ impl<'a> Filler<'a> {
 
     /// Every switch of a network, and the groups of those that are filled alike.
     pub fn all(mut self, net: &Topology, faults: &mut Faults) -> Option<(Vec<SwitchConfig>, Vec<Group>)> {
+        if !self.fits(net, faults) {
+            return None;
+        }
         self.check_names(net, faults);
         let hosts = net.hosts as usize;
         let mut switches = Vec::new();
@@ -134,9 +139,24 @@ impl<'a> Filler<'a> {
         Some((switches, groups.into_values().collect()))
     }
 
+    /// Whether so many overrides may be held against so many switches.
+    fn fits(&self, net: &Topology, faults: &mut Faults) -> bool {
+        let (switches, overrides) = (net.switches().len() as u64, self.overrides.len() as u64);
+        faults.asked.places += switches * overrides;
+        let fits = faults.asked.places <= Asked::MOST_PLACES;
+        if let (false, Some(over)) = (fits, self.overrides.first()) {
+            let found = format!("{overrides} overrides over {switches} switches");
+            let rule = format!("at most {} times switches, in all variants together", Asked::MOST_PLACES);
+            faults.add(&over.place.at, message(found, rule));
+        }
+        fits
+    }
+
     /// The overrides for a switch, or for its ports toward hosts or switches, in their order.
     fn matching(&mut self, node: &topology::Node, port: Option<&str>, net: &Topology) -> Vec<usize> {
-        let has = |kind: &str| node.ports.iter().any(|port| (port.peer < net.hosts) == (kind == "host"));
+        let toward = |host| port.is_some() && node.ports.iter().any(|port| (port.peer < net.hosts) == host);
+        let (to_hosts, to_switches) = (toward(true), toward(false));
+        let has = |kind: &str| if kind == "host" { to_hosts } else { to_switches };
         let mut which = Vec::new();
         for (i, over) in self.overrides.iter_mut().enumerate() {
             let place = [(&over.tier, &node.tier), (&over.node, &node.name)];
@@ -153,22 +173,24 @@ impl<'a> Filler<'a> {
     /// Tiers and nodes that the network does not have.
     fn check_names(&mut self, net: &Topology, faults: &mut Faults) {
         let switches = &net.nodes[(net.hosts as usize).min(net.nodes.len())..];
-        let mut tiers: Vec<&str> = Vec::new();
-        switches.iter().for_each(|node| {
-            if !tiers.contains(&node.tier.as_str()) {
-                tiers.push(&node.tier);
-            }
-        });
+        let (mut seen, mut tiers) = (BTreeSet::new(), Vec::new());
+        tiers.extend(switches.iter().map(|node| node.tier.as_str()).filter(|tier| seen.insert(*tier)));
+        let names: Vec<&str> = switches.iter().map(|node| node.name.as_str()).collect();
+        let known: BTreeSet<&str> = names.iter().copied().collect();
+        let before = faults.count;
         for over in &mut self.overrides {
-            if let Some(tier) = over.tier.as_deref().filter(|tier| !tiers.contains(tier)) {
+            if faults.count - before >= MOST_UNKNOWN {
+                over.used = true;
+                continue;
+            }
+            if let Some(tier) = over.tier.as_deref().filter(|tier| !seen.contains(tier)) {
                 let found = format!("unknown tier `{tier}`");
                 faults.add(&over.place.find("tier"), message(found, one_of(tier, tiers.clone())));
                 over.used = true;
             }
-            if let Some(name) = over.node.as_deref().filter(|name| !switches.iter().any(|node| node.name == *name)) {
-                let names: Vec<&str> = switches.iter().map(|node| node.name.as_str()).collect();
+            if let Some(name) = over.node.as_deref().filter(|name| !known.contains(name)) {
                 let found = format!("unknown switch `{name}`");
-                faults.add(&over.place.find("node"), message(found, one_of(name, names)));
+                faults.add(&over.place.find("node"), message(found, one_of(name, names.iter().copied())));
                 over.used = true;
             }
         }

@@ -1,7 +1,8 @@
 //! A scenario's text as a tree in which every value knows where it was written.
 
 use super::Source;
-use crate::diag::Diagnostic;
+use crate::diag::{Diagnostic, clipped};
+use std::collections::BTreeSet;
 use toml_edit::{Document, Item, TableLike, Value};
 
 /// Where a value was written, and under what name.
@@ -106,7 +107,7 @@ impl Node {
     /// How a message shows the value.
     pub fn shown(&self) -> String {
         match &self.data {
-            Data::Text(text) => format!("{:?}", clip(text)),
+            Data::Text(text) => format!("{:?}", clipped(text, 60)),
             Data::Whole(n) => n.to_string(),
             Data::Number(n) => format!("{n:?}").to_lowercase(),
             Data::Flag(flag) => flag.to_string(),
@@ -115,19 +116,18 @@ impl Node {
             Data::Table(_) => "a table".into(),
         }
     }
-    /// Whether this value or one below it was written by a `--set`.
-    pub fn set_by(&self, set: usize) -> bool {
-        self.at.set == Some(set)
-            || self.entries().iter().any(|(_, node)| node.set_by(set))
-            || self.items().iter().any(|node| node.set_by(set))
+    /// The values of a table or list.
+    fn below(&self) -> impl Iterator<Item = &Node> {
+        self.entries().iter().map(|(_, node)| node).chain(self.items())
     }
-}
-
-/// A long text, shortened for a message.
-fn clip(text: &str) -> String {
-    match text.char_indices().nth(60) {
-        Some((end, _)) => format!("{}…", &text[..end]),
-        None => text.to_string(),
+    /// How many values, tables and lists this is, those below it included.
+    pub fn size(&self) -> usize {
+        1 + self.below().map(Node::size).sum::<usize>()
+    }
+    /// Adds the numbers of the `--set`s that wrote this value or one below it.
+    pub fn sets(&self, found: &mut BTreeSet<usize>) {
+        found.extend(self.at.set);
+        self.below().for_each(|node| node.sets(found));
     }
 }
 
@@ -145,7 +145,8 @@ pub(super) fn parse(source: &Source) -> Result<Node, Diagnostic> {
         return Err(broken(1, crate::diag::message("an empty file", rule)));
     }
     let doc = Document::parse(source.text.as_str()).map_err(|error| {
-        let line = error.span().map_or(0, |span| lines.of(span.start));
+        // Nesting beyond the parser's limit has no place of its own.
+        let line = error.span().map_or(1, |span| lines.of(span.start));
         let found = format!("text that is not TOML ({})", error.message().trim());
         broken(line, crate::diag::message(found, "TOML 1.0"))
     })?;

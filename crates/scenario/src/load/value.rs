@@ -3,7 +3,7 @@
 use super::tree::{Data, Node};
 use crate::diag::{message, nearest, one_of};
 use mech::params::{Kind, Param, Value};
-use units::{Amount, Bytes, Dur, ParseError, parse_amount, parse_bytes, parse_dur, parse_rate};
+use units::{Amount, Bytes, Dur, ParseError, Rate, parse_amount, parse_bytes, parse_dur, parse_rate};
 
 const SIZE_UNITS: &str = "B, KB, MB, GB, KiB, MiB, GiB";
 
@@ -87,6 +87,9 @@ pub(super) fn read(param: &Param, node: &Node) -> Result<Option<Value>, String> 
     if node.text().is_some() && node.text() == word(param) {
         return Ok(None);
     }
+    if let Some(why) = out_of_range(param, node) {
+        return Err(message(format!("{}, which is {why}", node.shown()), allowed(param)));
+    }
     let off = matches!(param.kind, Kind::CountOrOff { .. }).then_some("off");
     plain(&param.kind, node).map(Some).map_err(|why| {
         let rule = match (&param.kind, node.text()) {
@@ -100,6 +103,32 @@ pub(super) fn read(param: &Param, node: &Node) -> Result<Option<Value>, String> 
         let found = format!("{}{why}", node.shown());
         message(found, rule)
     })
+}
+
+/// The longest of the lengths of time that are not the run's own: sums of a few of them and the end of
+/// the longest run stay far below what 64 bits of picoseconds hold.
+pub(crate) const LONGEST_STEP: Dur = Dur::s(10 * 86_400);
+/// Lengths of time that are bounded by the run, or end with it.
+const OF_THE_RUN: [&str; 6] = ["duration", "from", "to", "drain", "start", "stop"];
+/// The slowest rate: a jumbo frame takes less than a day.
+pub(crate) const SLOWEST: Rate = Rate::bps(1);
+/// The fastest rate: a thousand terabits a second.
+pub(crate) const FASTEST: Rate = Rate::gbps(1_000_000);
+
+/// What is wrong with a quantity that is well written, and would not fit a run's arithmetic.
+fn out_of_range(param: &Param, node: &Node) -> Option<String> {
+    let text = node.text()?;
+    match param.kind {
+        Kind::Time { .. } if !OF_THE_RUN.contains(&param.name) => {
+            parse_dur(text).is_ok_and(|time| time > LONGEST_STEP).then(|| "longer than 10 days".into())
+        }
+        Kind::Rate => match parse_rate(text) {
+            Ok(rate) if rate < SLOWEST => Some(format!("slower than {SLOWEST}")),
+            Ok(rate) if rate > FASTEST => Some("faster than 1000Tbps".into()),
+            _ => None,
+        },
+        _ => None,
+    }
 }
 
 /// The value, or what to say behind it.

@@ -60,7 +60,7 @@ impl Graph {
         let sent = path.iter().map(|at| self.arcs[*at].room).min().unwrap_or(0);
         for at in path {
             self.arcs[at].room -= sent;
-            self.arcs[at ^ 1].room += sent;
+            self.arcs[at ^ 1].room = self.arcs[at ^ 1].room.saturating_add(sent);
         }
         sent
     }

@@ -2,6 +2,7 @@
 
 use super::{Node, Port, Topology};
 use crate::fault::Fault;
+use crate::load::{FASTEST, SLOWEST};
 use mech::params::{Kind, Param, Values};
 use units::{Dur, Rate};
 
@@ -69,6 +70,9 @@ pub(super) fn tiered(values: &Values, down: u64, up: u64) -> Result<(Link, Link)
         fabric.rate = exact(asked)
             .and_then(|(num, den)| host.rate.divided_by(num.checked_mul(up)?, den.checked_mul(down)?))
             .ok_or_else(|| fault("a decimal of few digits"))?;
+        if !(SLOWEST..=FASTEST).contains(&fabric.rate) {
+            return Err(fault("one that leaves links between switches with 1bps to 1000Tbps"));
+        }
     }
     Ok((host, fabric))
 }

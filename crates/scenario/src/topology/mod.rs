@@ -78,8 +78,11 @@ pub fn build(kind: &str, values: &Values, graph: Option<&CustomGraph>) -> Result
 impl Topology {
     /// The host of a name.
     pub fn host(&self, name: &str) -> Option<HostId> {
-        let at = self.nodes[..self.hosts as usize].iter().position(|node| node.name == name)?;
-        Some(HostId(at as u32))
+        let hosts = &self.nodes[..self.hosts as usize];
+        // Built-in networks call host i `hi`.
+        let numbered = name.strip_prefix('h').and_then(|number| number.parse::<usize>().ok());
+        let at = numbered.filter(|at| hosts.get(*at).is_some_and(|node| node.name == name));
+        at.or_else(|| hosts.iter().position(|node| node.name == name)).map(|at| HostId(at as u32))
     }
     /// The node of a name, host or switch.
     pub fn node(&self, name: &str) -> Option<u32> {
@@ -99,6 +102,12 @@ impl Topology {
     /// Where there is no such host.
     pub fn edge_of(&self, host: HostId) -> u32 {
         self.nodes[host.0 as usize].ports[0].peer
+    }
+    /// Number of switches with hosts.
+    pub fn edges(&self) -> usize {
+        let mut edge = vec![false; self.nodes.len()];
+        self.nodes[..self.hosts as usize].iter().for_each(|host| edge[host.ports[0].peer as usize] = true);
+        edge.into_iter().filter(|edge| *edge).count()
     }
     /// The names of the tiers, each once, in the order of the nodes.
     pub fn tiers(&self) -> Vec<&str> {

@@ -52,6 +52,17 @@ pub(super) fn window(values: &Values, ctx: &Context, faults: &mut Vec<Fault>) ->
     (Time(start.0), Time(stop.0))
 }
 
+/// Most flows that may wait for their jitter at a time: about half a gigabyte.
+const MOST_SHAKEN: f64 = 1e7;
+
+/// Jitter holds all flows in its length of time in memory, `flows` every `gap` picoseconds.
+pub(super) fn check_jitter(values: &Values, flows: f64, gap: f64) -> Option<Fault> {
+    let jitter = values.time("jitter");
+    let shaken = flows * (jitter.0 as f64 / gap);
+    let found = || format!("{jitter}, in which {shaken:.0} flows start");
+    (shaken > MOST_SHAKEN).then(|| fault("jitter", found(), "a length of time in which at most ten million do"))
+}
+
 /// The host of a name.
 pub(super) fn host(ctx: &Context, field: &str, name: &str) -> Result<HostId, Fault> {
     let net = ctx.topology;

@@ -1,7 +1,7 @@
 //! Queries: many hosts answer one host at the same instant (partition and aggregate).
 
 use super::Context;
-use super::common::{CLASS, JITTER, START, STOP, fault, host, rounded, window};
+use super::common::{CLASS, JITTER, START, STOP, check_jitter, fault, host, rounded, window};
 use super::flows::Draft;
 use super::load::{LoadBytes, LoadOf, Offered, capacity};
 use crate::fault::Fault;
@@ -117,6 +117,14 @@ impl Incast {
             _ => Pick::Random,
         };
         let (senders, bytes) = (values.count("senders"), values.size("size"));
+        let gap = match pace {
+            Pace::Every(_, 1) => f64::INFINITY,
+            Pace::Every(interval, _) => interval.0 as f64,
+            Pace::Poisson(gap) => gap,
+        };
+        if let Some(wrong) = check_jitter(values, senders as f64, gap) {
+            return Err(vec![wrong]);
+        }
         let hosts_rate = capacity(ctx.topology, LoadOf::Host);
         Ok(Incast { senders, receiver, bytes, pick, pace, start, stop, hosts_rate })
     }

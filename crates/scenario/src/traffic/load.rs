@@ -1,6 +1,7 @@
 //! Loads: a fraction of which capacity, in which bytes.
 
 use crate::topology::Topology;
+use std::cell::OnceCell;
 
 /// The capacity that a load is a fraction of.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -12,6 +13,12 @@ pub enum LoadOf {
     /// Between the first and the second half of the hosts, one way; counts what crosses.
     Bisection,
 }
+
+/// What loads on one network are fractions of, by [`LoadOf`]: the capacity, and what crosses it
+/// where every host sends at the rate of its link. Computed once for all entries: a bisection
+/// is a largest flow.
+#[derive(Debug, Default)]
+pub struct Capacities([OnceCell<(f64, f64)>; LoadOf::ALL.len()]);
 
 /// The bytes that a load counts.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -99,8 +106,25 @@ fn carried(net: &Topology, of: LoadOf) -> f64 {
 
 /// The fraction of its own link that every host must send so that the load is `fraction` of a
 /// capacity; `None` where no traffic crosses it.
-pub(super) fn share(net: &Topology, of: LoadOf, fraction: f64) -> Option<f64> {
-    let (capacity, carried) = (capacity(net, of), carried(net, of));
-    let hosts = self::capacity(net, LoadOf::Host);
-    (capacity > 0.0 && carried > 0.0).then(|| fraction * capacity / (carried * hosts))
+pub(super) fn share(net: &Topology, known: &Capacities, of: LoadOf, fraction: f64) -> Option<f64> {
+    let compute = || (capacity(net, of), carried(net, of) * capacity(net, LoadOf::Host));
+    let (capacity, crossing) = *known.0[of as usize].get_or_init(compute);
+    (capacity > 0.0 && crossing > 0.0).then(|| fraction * capacity / crossing)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::topology::tests::net;
+
+    #[test]
+    fn a_capacity_is_computed_once_for_all_loads_of_a_network() {
+        let star = net("star", &[("n", "4"), ("link.rate", "1Gbps")]);
+        let known = Capacities::default();
+        let first = share(&star, &known, LoadOf::Bisection, 0.5);
+        assert_eq!(known.0.each_ref().map(|one| one.get().is_some()), [false, false, true]);
+        assert_eq!(share(&star, &known, LoadOf::Bisection, 0.5), first);
+        let told = Capacities([OnceCell::new(), OnceCell::new(), OnceCell::from((8.0, 16.0))]);
+        assert_eq!(share(&star, &told, LoadOf::Bisection, 0.5), Some(0.25), "and not from the network again");
+    }
 }

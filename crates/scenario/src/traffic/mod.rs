@@ -12,7 +12,7 @@ mod tables;
 mod trace;
 
 pub use flows::Flows;
-pub use load::{LoadBytes, LoadOf, Offered, capacity};
+pub use load::{Capacities, LoadBytes, LoadOf, Offered, capacity};
 pub use raw::RawSpec;
 pub use sizes::Sizes;
 
@@ -41,6 +41,8 @@ pub struct Context<'a> {
     pub files: &'a dyn Fn(&str) -> Result<String, String>,
     /// Sentences that a run prints: what was assumed where a file leaves it open.
     pub notes: &'a RefCell<Vec<String>>,
+    /// Shared by all entries on this network.
+    pub capacities: &'a Capacities,
 }
 
 /// One entry of the scenario's `[[traffic]]`.

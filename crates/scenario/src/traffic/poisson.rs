@@ -1,6 +1,6 @@
 //! Flows that come at random: exponential gaps at each host, sizes from a distribution.
 
-use super::common::{CLASS, JITTER, START, STOP, fault, rounded, window};
+use super::common::{CLASS, JITTER, START, STOP, check_jitter, fault, rounded, window};
 use super::flows::Draft;
 use super::load::{LoadBytes, LoadOf, Offered, capacity, share};
 use super::{Context, Sizes};
@@ -93,6 +93,7 @@ impl Poisson {
         }
         match (sizes, pace) {
             (Some(sizes), Some(Ok((gap, offered)))) if faults.is_empty() => {
+                check_gaps(values, gap, ctx).map_or(Ok(()), |wrong| Err(vec![wrong]))?;
                 let hosts = offered.bps / capacity(ctx.topology, LoadOf::Host);
                 if hosts > 1.0 {
                     let note = format!("traffic `{name}`: offers {:.0} % of what the host links carry", hosts * 100.0);
@@ -139,6 +140,21 @@ fn check_pace(values: &Values, faults: &mut Vec<Fault>) {
     }
 }
 
+/// Gaps are drawn in whole picoseconds: much shorter ones would all be none, and time stand still.
+fn check_gaps(values: &Values, gap: Gap, ctx: &Context) -> Option<Fault> {
+    let hosts = ctx.topology.nodes[..ctx.topology.hosts as usize].iter();
+    let rates = hosts.map(|host| host.ports[0].rate.as_f64());
+    let (shortest, per_ps) = match gap {
+        Gap::Same(gap) => (gap, f64::from(ctx.topology.hosts) / gap),
+        Gap::OverRate(bits) => rates.fold((f64::INFINITY, 0.0), |(s, n), rate| (s.min(bits / rate), n + rate / bits)),
+    };
+    if shortest < 1.0 {
+        let found = "flows of a host less than 1ps apart on average";
+        return Some(fault("load.fraction", found, "a load that leaves at least 1ps between them"));
+    }
+    check_jitter(values, 1.0, 1.0 / per_ps)
+}
+
 /// The gaps, and the load that they make.
 fn pace(values: &Values, ctx: &Context, sizes: &Sizes) -> Result<(Gap, Offered), Vec<Fault>> {
     let mut faults = Vec::new();
@@ -163,7 +179,7 @@ fn pace(values: &Values, ctx: &Context, sizes: &Sizes) -> Result<(Gap, Offered),
         "wire" => (LoadBytes::Wire, sizes.mean_wire(&ctx.framing, values.size("load.segment"))),
         _ => (LoadBytes::Payload, sizes.mean()),
     };
-    let share = share(ctx.topology, of, fraction).ok_or_else(|| {
+    let share = share(ctx.topology, ctx.capacities, of, fraction).ok_or_else(|| {
         vec![fault("load.of", format!("`{}`", of.name()), "a capacity that this network has and its traffic crosses")]
     })?;
     let gap = Gap::OverRate(mean * 8.0 * 1e12 / share);

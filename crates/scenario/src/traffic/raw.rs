@@ -5,10 +5,14 @@ use super::{Context, Traffic};
 use crate::fault::Fault;
 use mech::params::{Kind, Param, Spec, Values};
 use mech::{HostId, Purpose, Stream};
+use std::collections::BTreeMap;
 use units::{Dur, Time};
 
 /// Payload of a jumbo frame.
 const MOST_PAYLOAD: u64 = 9000;
+
+/// Unknown hosts of a list that are told at most.
+const MOST_UNKNOWN: usize = 100;
 
 const SOURCE: Param = Param {
     name: "source",
@@ -228,5 +232,14 @@ fn hosts((one, many): (&str, &str), values: &Values, ctx: &Context, faults: &mut
     if names.is_empty() {
         faults.push(fault(field, "an empty list", "at least one host"));
     }
-    names.iter().filter_map(|name| host(ctx, field, name).map_err(|f| faults.push(f)).ok()).collect()
+    let hosts = ctx.topology.nodes[..ctx.topology.hosts as usize].iter().enumerate();
+    let known: BTreeMap<&str, u32> = match names.len() {
+        0..=8 => BTreeMap::new(),
+        _ => hosts.map(|(at, node)| (node.name.as_str(), at as u32)).collect(),
+    };
+    let mut unknown = |name: &str| match faults.len() {
+        0..MOST_UNKNOWN => host(ctx, field, name).map_err(|f| faults.push(f)).ok(),
+        _ => None,
+    };
+    names.iter().filter_map(|name| known.get(name.as_str()).map(|at| HostId(*at)).or_else(|| unknown(name))).collect()
 }

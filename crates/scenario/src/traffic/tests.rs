@@ -18,7 +18,8 @@ fn with_files(
     files: &dyn Fn(&str) -> Result<String, String>,
 ) -> Result<(Traffic, Vec<String>), Vec<Fault>> {
     let notes = RefCell::new(Vec::new());
-    let ctx = Context { topology: net, duration: Dur::s(1), framing: Framing::ETHERNET, files, notes: &notes };
+    let (framing, capacities) = (Framing::ETHERNET, &Capacities::default());
+    let ctx = Context { topology: net, duration: Dur::s(1), framing, files, notes: &notes, capacities };
     let spec = SPECS.iter().find(|spec| spec.kind == kind).unwrap();
     let traffic = Traffic::build("t", kind, &values(spec, given), &ctx)?;
     Ok((traffic, notes.into_inner()))
