@@ -191,7 +191,6 @@ class Sender:
 
     def start(self):
         self.send(0)
-        self.window_end = self.top
 
     def send(self, extra):
         """As much as the window and `extra` bytes allow."""
@@ -286,28 +285,29 @@ class Sender:
         """Once a window: RFC 3168 §6.1.2, RFC 8257 §3.3."""
         if self.una <= self.cut_end:
             return
-        if self.dctcp:
-            self.cwnd = int(self.cwnd * (1 - self.alpha / 2))
-        else:
-            self.cwnd = self.cwnd // 2
-        self.cwnd = self.ssthresh = max(self.cwnd, 2 * self.mss)
+        share = self.alpha / 2 if self.dctcp else Fraction(1, 2)
+        self.ssthresh = max(int(self.cwnd * (1 - share)), 2 * self.mss)
+        self.cwnd = min(self.cwnd, self.ssthresh)
         self.cut_end, self.cwr, self.counted = self.nxt, True, 0
 
     def duplicate(self):
         """RFC 5681 §3.2, RFC 6582 §3.2, RFC 3042."""
+        if not self.dups:
+            self.limited, self.recent = 0, self.top
         self.dups += 1
         threshold = self.o["dupack_threshold"]
         if self.recovering:
             self.cwnd += self.mss
             self.send(0)
         elif self.dups == threshold and self.una > self.recover:
-            self.ssthresh = max((self.top - self.una) // 2, 2 * self.mss)
+            self.ssthresh = max((self.top - self.una - self.limited) // 2, 2 * self.mss)
             self.recover, self.recovering, self.partial = self.top, True, False
             self.cwnd = self.ssthresh + threshold * self.mss
             self.transmit(self.una)
             self.send(0)
-        elif self.o["limited_transmit"] and self.dups <= 2:
+        elif self.o["limited_transmit"] and self.dups <= 2 and self.nxt == self.top and self.una > self.recover:
             self.send(self.dups * self.mss)
+            self.limited = max(self.top - self.recent, 0)
 
     def mend(self, new):
         """RFC 6582 §3.2 (3); true where the timer goes on as it is."""
@@ -330,16 +330,15 @@ class Receiver:
         self.later, self.ce, self.deadline = {}, False, None
 
     def take(self, data):
+        changed = False
         before, self.waiting = self.waiting, self.waiting + 1
         if self.o["kind"] == "dctcp":
             if data.ce != self.ce and before:
-                self.waiting = before
-                self.ack()
-                self.waiting = 1
-            self.ce = data.ce
+                self.ack()  # of what came before, as it was
+            changed, self.ce = data.ce != self.ce, data.ce
         else:
             self.ce = data.ce or (self.ce and not data.cwr)
-        gap = bool(self.later) or data.seq != self.nxt
+        gap = changed or bool(self.later) or data.seq != self.nxt
         if data.seq + data.length > self.nxt:
             self.later[data.seq] = data.seq + data.length
         while self.nxt in self.later:
