@@ -179,7 +179,7 @@ class Sender:
         self.una = self.nxt = self.top = self.emitted = self.dups = self.counted = 0
         self.recover, self.recovering, self.partial = -1, False, False
         self.srtt = self.rttvar = self.deadline = None
-        self.timed = {}
+        self.timed = []
         self.low, self.high = number(options["min_rto"]), number(options["max_rto"])
         self.rto = max(number(options["initial_rto"]), self.low)
         self.grain = number(options["clock_granularity"])
@@ -204,7 +204,12 @@ class Sender:
     def transmit(self, seq):
         length = min(self.mss, self.flow.size - seq)
         new = seq >= self.top
-        self.timed[seq + length] = self.world.now if new else None  # RFC 6298 §3: Karn's rule
+        if not new:
+            self.timed = []  # RFC 6298 §3: Karn's rule
+        elif self.timed and self.timed[-1][0] == self.world.now and self.timed[-1][2] == seq:
+            self.timed[-1][2] += length
+        elif len(self.timed) < 2:
+            self.timed.append([self.world.now, seq, seq + length])
         cwr, self.cwr = (new and self.cwr), (self.cwr and not new)
         self.top = max(self.top, seq + length)
         ect = self.ecn and (new or self.dctcp)
@@ -221,18 +226,18 @@ class Sender:
         if self.deadline != self.world.now:
             return
         if self.resent != self.una:  # RFC 5681 §3.1 (4): not again for the same segment
-            self.ssthresh = max((self.top - self.una) // 2, 2 * self.mss)
-        self.resent, self.recover = self.una, self.top
+            self.ssthresh = max((self.nxt - self.una) // 2, 2 * self.mss)
+        self.resent, self.recover, self.cut_end, self.cwr = self.una, self.top, self.top, self.ecn
         self.cwnd, self.dups, self.recovering, self.counted = self.mss, 0, False, 0
         self.rto = min(2 * self.rto, self.high)
-        self.nxt, self.deadline = self.una, None
+        self.nxt, self.deadline, self.timed = self.una, None, []
         self.send(0)
 
     def take(self, ack):
         if ack.number > self.una:
             self.advance(ack)
         elif ack.number == self.una and self.top > self.una:
-            self.duplicate()
+            self.duplicate(ack)
 
     def sample(self, rtt):
         """RFC 6298 §2."""
@@ -247,19 +252,17 @@ class Sender:
         """An ACK of new data."""
         new, self.una, self.dups = ack.number - self.una, ack.number, 0
         self.nxt = max(self.nxt, self.una)
-        ends = [end for end in self.timed if end <= self.una]
-        times = [self.timed.pop(end) for end in ends]
-        if None not in times:  # RFC 6298 §3: Karn's rule
-            self.sample(self.world.now - times[-1])
+        seen = [burst[0] for burst in self.timed if burst[1] < self.una]
+        if seen:
+            self.sample(self.world.now - seen[-1])
+        self.timed = [burst for burst in self.timed if burst[2] > self.una]
         if self.dctcp:
             self.estimate(new, ack)
-        keep = False
-        if self.recovering:
-            keep = self.mend(new)
-        elif ack.ece:
+        if ack.ece:
             self.reduce()
-        else:
+        elif not self.recovering:
             self.grow(new)
+        keep = self.mend(new) if self.recovering else False
         if self.una == self.top:
             self.deadline = None
         elif not keep:
@@ -283,31 +286,36 @@ class Sender:
 
     def reduce(self):
         """Once a window: RFC 3168 §6.1.2, RFC 8257 §3.3."""
-        if self.una <= self.cut_end:
+        if not self.ecn or self.una <= self.cut_end:
             return
         share = self.alpha / 2 if self.dctcp else Fraction(1, 2)
         self.ssthresh = max(int(self.cwnd * (1 - share)), 2 * self.mss)
         self.cwnd = min(self.cwnd, self.ssthresh)
         self.cut_end, self.cwr, self.counted = self.nxt, True, 0
 
-    def duplicate(self):
+    def duplicate(self, ack):
         """RFC 5681 §3.2, RFC 6582 §3.2, RFC 3042."""
-        if not self.dups:
-            self.limited, self.recent = 0, self.top
+        if ack.ece:
+            self.reduce()
+        self.limited = self.limited if self.dups else 0
         self.dups += 1
         threshold = self.o["dupack_threshold"]
         if self.recovering:
             self.cwnd += self.mss
             self.send(0)
         elif self.dups == threshold and self.una > self.recover:
-            self.ssthresh = max((self.top - self.una - self.limited) // 2, 2 * self.mss)
+            if self.dctcp or not self.ecn or self.una >= self.cut_end:  # RFC 3168 §6.1.2
+                self.ssthresh = max((self.top - self.una - self.limited) // 2, 2 * self.mss)
             self.recover, self.recovering, self.partial = self.top, True, False
+            self.cut_end, self.cwr = self.top, self.ecn
             self.cwnd = self.ssthresh + threshold * self.mss
             self.transmit(self.una)
             self.send(0)
         elif self.o["limited_transmit"] and self.dups <= 2 and self.nxt == self.top and self.una > self.recover:
-            self.send(self.dups * self.mss)
-            self.limited = max(self.top - self.recent, 0)
+            if self.top - self.una + self.mss <= self.cwnd + 2 * self.mss and self.top < self.flow.size:
+                length = min(self.mss, self.flow.size - self.top)
+                self.transmit(self.top)
+                self.nxt, self.limited = self.top, self.limited + length
 
     def mend(self, new):
         """RFC 6582 §3.2 (3); true where the timer goes on as it is."""
@@ -337,13 +345,13 @@ class Receiver:
                 self.ack()  # of what came before, as it was
             changed, self.ce = data.ce != self.ce, data.ce
         else:
-            self.ce = data.ce or (self.ce and not data.cwr)
+            self.ce = (data.ce and data.seq >= self.nxt) or (self.ce and not data.cwr)
         gap = changed or bool(self.later) or data.seq != self.nxt
         if data.seq + data.length > self.nxt:
             self.later[data.seq] = data.seq + data.length
         while self.nxt in self.later:
             self.nxt = self.later.pop(self.nxt)
-        if not self.o["delayed_ack"] or gap or self.waiting >= 2:
+        if not self.o["delayed_ack"] or gap or self.nxt == self.flow.size or self.waiting >= 2:
             self.ack()
         elif self.deadline is None:
             self.deadline = self.world.now + number(self.o["delayed_ack_timeout"])
