@@ -27,11 +27,73 @@ PINS = {
     "window_less_out_of_order": "false",
     "connection": "established",
 }
-# Run: packets, of them lost; detours, bounces, marked ACKs, fast retransmits and timeouts.
-EXPECTED: dict[str, tuple[int, ...]] = {}
-# What is put into the model's source, to see that the comparison would find it.
+# What each run is there for.
+NEEDS = {
+    "drop_2": {"buffer_full", "fast_retransmits", "timeouts"},
+    "drop_3": {"buffer_full", "fast_retransmits", "timeouts"},
+    "ecn_2": {"marked_acks"},
+    "ecn_3": {"marked_acks", "buffer_full", "fast_retransmits"},
+    "detour_2": {"detours", "marked_acks"},
+    "detour_3": {"detours", "no_detour", "ttl_expired", "fast_retransmits", "timeouts"},
+    "bounce_2": {"bounces"},
+    "bounce_3": {"bounces", "bounce_queue_full", "marked_acks", "fast_retransmits", "timeouts"},
+    "delayed_ack_2": {"marked_acks"},
+    "echo_2": {"marked_acks", "timeouts"},
+}
+# Faults put into the model: what, and the words that change. The comparison must find each.
 FAULTS = {
-    "a queue that holds K is not marked yet": ("len(port.queues[kind]) >= number(marking", "len(port.queues[kind]) > number(marking"),
+    "a queue that holds K is not marked yet": (">= number(marking", "> number(marking"),
+    "a queue has room for one packet more": (">= self.limits[kind]\n", "> self.limits[kind]\n"),
+    "departures come after arrivals of the same instant": (
+        "port.node, 0, port.index",
+        "port.node, 2, port.index",
+    ),
+    "arrivals of the same instant come from the last port on": ("1, port.ingress", "1, -port.ingress"),
+    "the last hop is one hop too late": ("packet.ttl == 0", "packet.ttl < 0"),
+    "a detour leaves no mark": ('packet.ect and self.overflow["mark_detoured"]', "False"),
+    "bounced frames wait behind others": (
+        "port.queues[1] or port.queues[0]",
+        "port.queues[0] or port.queues[1]",
+    ),
+    "a bounced packet looks at the normal queue": ("int(packet.bounces > 0)", "0"),
+    "the last places of a queue are not full": ("limit if step and", "limit if False and"),
+    "a host sends back what was bounced in its normal queue": (
+        "ports[node][0].queues[1].append",
+        "ports[node][0].queues[0].append",
+    ),
+    "RTTVAR keeps half instead of 3/4": ("- self.rttvar // 4", "- self.rttvar // 2"),
+    "the granularity is no lower bound": (
+        'max(number(self.o["clock_granularity"]), 4 * self.rttvar)',
+        "4 * self.rttvar",
+    ),
+    "segments sent again are timed": ("self.timed = []  # RFC", "pass  # RFC"),
+    "a timeout does not back off": ("min(2 * self.rto", "min(self.rto"),
+    "a second timeout cuts ssthresh again": ("if self.resent != self.una", "if True"),
+    "congestion avoidance opens like slow start": (
+        "min(new, self.mss) if slow else",
+        "min(new, self.mss) if True else",
+    ),
+    "ssthresh counts what limited transmit sent": ("- self.una - self.limited) //", "- self.una) //"),
+    "a partial ACK sends nothing again": (
+        "        self.transmit(self.una)\n        self.cwnd = max",
+        "        self.cwnd = max",
+    ),
+    "a partial ACK gives no segment back": ("(self.mss if new >= self.mss else 0)", "0"),
+    "every partial ACK restarts the timer": ("later, self.partial = self.partial, True", "later = False"),
+    "recovery ends at ssthresh whatever is under way": (
+        "min(self.ssthresh, max(self.top - self.una",
+        "max(self.ssthresh, min(self.top - self.una",
+    ),
+    "DCTCP cuts by alpha, not by half of it": ("self.alpha / 2", "self.alpha"),
+    "an observation window ends one ACK early": ("self.una > self.window_end", "self.una >= self.window_end"),
+    "every echo cuts the window": ("self.ecn and self.una > self.cut_end", "self.ecn"),
+    "an ACK with an echo opens the window": (
+        "elif not self.recovering:  # RFC 5681",
+        "if not self.recovering:  # RFC 5681",
+    ),
+    "the echo does not end with CWR": ("and not data.cwr)", "and True)"),
+    "what came before a mark is acknowledged with it": ("if self.waiting:\n", "if False:\n"),
+    "only every third segment is acknowledged": ("self.waiting >= 2", "self.waiting >= 3"),
 }
 
 
@@ -65,7 +127,9 @@ def modelled(name: str, source: types.ModuleType = model) -> dict[Any, Any]:
 def differences(ours: dict[Any, Any], theirs: dict[Any, Any]) -> list[str]:
     """What differs, in the order in which it was sent or, where only one has it, would have been."""
     either = ours | theirs
-    keys = [key for key in sorted(either, key=lambda key: (either[key], key)) if ours.get(key) != theirs.get(key)]
+    keys = [
+        key for key in sorted(either, key=lambda key: (either[key], key)) if ours.get(key) != theirs.get(key)
+    ]
     return [f"{key}: model {ours.get(key)}, Overspill {theirs.get(key)}" for key in keys]
 
 
@@ -78,14 +142,18 @@ def test_every_packet_has_the_times_and_the_fate_that_the_model_gives_it(name: s
 @pytest.mark.parametrize("name", RUNS)
 def test_every_run_does_what_it_is_there_for(name: str) -> None:
     packets, counters = measured(name)
-    lost = sum(row[-1] != "delivered" for row in packets.values())
-    detours, bounces = (sum(row[column] for row in packets.values()) for column in (3, 4))
-    assert (len(packets), lost, detours, bounces, *counters.values()) == EXPECTED.get(name)
+    seen = {key for key, count in counters.items() if count} | {row[-1] for row in packets.values()}
+    seen |= {
+        what
+        for what, column in (("detours", 3), ("bounces", 4))
+        if any(row[column] for row in packets.values())
+    }
+    assert seen >= NEEDS[name]
 
 
-def test_the_runs_meet_every_fate_partial_acks_and_backoff() -> None:
-    fates = {row[-1] for name in RUNS for row in measured(name)[0].values()}
-    assert fates == {"delivered", "buffer_full", "bounce_queue_full", "no_detour", "ttl_expired"}
+def test_all_runs_are_there() -> None:
+    assert set(RUNS) == set(NEEDS)
+    assert sum(len(measured(name)[0]) for name in RUNS) > 5000
 
 
 @pytest.mark.parametrize("fault", FAULTS)
