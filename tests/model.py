@@ -1,10 +1,9 @@
-"""A second, separate model of a run, packet by packet, to compare Overspill with.
+"""A second, separate model of a run, packet by packet, to compare Overspill with (docs/internals/model.md).
 
-Written from the RFCs, the papers and docs/; it shares no code with Overspill and is as plain as it can be. Time is
-whole picoseconds. It knows `custom` topologies in which one shortest path joins any two nodes, and flows from a file.
+Written from the RFCs, the papers and docs/, it shares no code with Overspill. Time is whole picoseconds. It
+knows `custom` topologies with one shortest path between any two nodes, and flows from a file.
 """
 
-import csv
 import heapq
 import tomllib
 from collections import deque
@@ -19,8 +18,8 @@ UNITS |= {"pkt": 1, "B": 1, "KB": 1000, "KiB": 1024, "MiB": 2**20, "GiB": 2**30}
 
 def number(text: str) -> int:
     """A quantity in ps, bit/s, packets or bytes."""
-    digits = text.rstrip("abcdefghijklmnopqrstuvwxyzBGKMiT")
-    return int(Fraction(digits) * UNITS[text[len(digits) :]])
+    unit = "".join(filter(str.isalpha, text))
+    return int(Fraction(text.removesuffix(unit)) * UNITS[unit])
 
 
 class World:
@@ -28,35 +27,28 @@ class World:
 
     def __init__(self, path: Path) -> None:
         config = tomllib.loads(path.read_text())
-        self.switch, nodes = config["switch"], config["topology"]["node"]
-        self.overflow = self.switch["overflow"]
-        self.limits = [number(self.switch["buffer"]["size"]), number(self.overflow.get("bounce_size", "0B"))]
-        self.names = [node["name"] for node in nodes]
+        switch, nodes, transport = config["switch"], config["topology"]["node"], config["transport"]
+        self.overflow, self.marking = switch["overflow"], switch["marking"]
+        self.limits = [number(switch["buffer"]["size"]), number(self.overflow.get("bounce_size", "0B"))]
+        place = [node["name"] for node in nodes].index
         self.is_switch = [node["kind"] == "switch" for node in nodes]
         self.ports: list[list[Any]] = [[] for _ in nodes]
         for link in config["topology"]["link"]:
-            ends = [self.names.index(link[end]) for end in "ab"]
+            ends = [place(link[end]) for end in "ab"]
             for node, peer in (ends, ends[::-1]):
                 port = Box(node=node, peer=peer, rate=number(link["rate"]), delay=number(link["delay"]))
                 port.queues, port.busy, port.index = (deque(), deque()), False, len(self.ports[node])
                 self.ports[node].append(port)
-            near, far = self.ports[ends[0]][-1], self.ports[ends[1]][-1]
-            near.ingress, far.ingress = far.index, near.index
         self.far = [self.distances(node) for node in range(len(nodes))]
-        self.events: list[Any] = []
-        self.now, self.count, self.records = 0, 0, {}
-        with (path.parent / config["traffic"][0]["file"]).open() as file:
-            for index, row in enumerate(csv.DictReader(file)):
-                src, dst = self.names.index(row["source"]), self.names.index(row["destination"])
-                flow = Box(id=index, src=src, dst=dst, size=int(row["bytes"]))
-                flow.ends = (
-                    Sender(self, flow, config["transport"]),
-                    Receiver(self, flow, config["transport"]),
-                )
-                self.at((number(row["start"]), src, 2, 2 * index), flow.ends[0].send)
+        self.events, self.records, self.now, self.count = [], {}, 0, 0
+        rows = (path.parent / config["traffic"][0]["file"]).read_text().split()[1:]
+        for index, row in enumerate(rows):
+            start, source, destination, size = row.split(",")
+            flow = Box(id=index, src=place(source), dst=place(destination), size=int(size))
+            flow.ends = Sender(self, flow, transport), Receiver(self, flow, transport)
+            self.at((number(start), flow.src, 2, 2 * index), flow.ends[0].send)
 
     def distances(self, root: int) -> dict[int, int]:
-        """Links to `root` from everywhere."""
         found, todo = {root: 0}, [root]
         for node in todo:
             fresh = [port.peer for port in self.ports[node] if port.peer not in found]
@@ -92,10 +84,10 @@ class World:
         packet, port.busy = queue.popleft(), True
         over = self.now + -(-packet.wire * 8 * 10**12 // port.rate)
         self.at((over, port.node, 0, port.index), lambda: self.start(port, True))
-        self.at((over + port.delay, port.peer, 1, port.ingress), lambda: self.arrive(port.peer, packet))
+        ingress = next(back.index for back in self.ports[port.peer] if back.peer == port.node)
+        self.at((over + port.delay, port.peer, 1, ingress), lambda: self.arrive(port.peer, packet))
 
     def emit(self, flow: Any, reverse: int, **fields: Any) -> None:
-        """A host's new packet enters its NIC."""
         end, zero = flow.ends[reverse], dict.fromkeys(("ce", "hops", "detours", "bounces"), 0)
         packet = Box(flow=flow, reverse=reverse, sent=self.now, ttl=end.o["ttl"], **zero, **fields)
         packet.emission, end.emitted = end.emitted, end.emitted + 1
@@ -104,8 +96,8 @@ class World:
         self.ports[packet.src][0].queues[0].append(packet)
 
     def end(self, p: Any, node: int, fate: str) -> None:
-        row = (p.sent, self.now, p.hops, p.detours, p.bounces, node, fate)
-        self.records[p.flow.id, p.reverse, p.emission] = row
+        seen = p.sent, self.now, p.hops, p.detours, p.bounces, node, fate
+        self.records[p.flow.id, p.reverse, p.emission] = seen
 
     def arrive(self, node: int, packet: Any) -> None:
         packet.hops += 1
@@ -127,8 +119,8 @@ class World:
             port, kind, packet.bounces = self.toward(node, packet.src), 1, packet.bounces + 1
         full = len(port.queues[kind]) >= self.limits[kind]
         if full and self.overflow["kind"] == "detour":
-            others = [p for p in self.ports[node] if self.is_switch[p.peer] and p is not port]
-            others = [p for p in others if len(p.queues[0]) < self.limits[0]]
+            switches = [p for p in self.ports[node] if self.is_switch[p.peer]]
+            others = [p for p in switches if len(p.queues[0]) < self.limits[0]]
             if not others:
                 return self.end(packet, node, "no_detour")
             (port,) = others  # one, or the run would depend on a draw
@@ -136,16 +128,15 @@ class World:
             packet.ce |= packet.ect and self.overflow["mark_detoured"]
         elif full:
             return self.end(packet, node, "bounce_queue_full" if kind else "buffer_full")
-        marking = self.switch["marking"]
-        if marking["kind"] == "ecn_threshold" and len(port.queues[kind]) >= number(marking["k"]):
+        if len(port.queues[kind]) >= number(self.marking.get("k", "1GiB")):
             packet.ce |= packet.ect
         port.queues[kind].append(packet)
 
     def bounces(self, length: int, limit: int) -> bool:
         """PABO eq. 4 with λ so great that it is a step at θ; the last places count as full."""
         assert self.overflow["lambda"] == 1000000, "or the run would depend on a draw"
-        step = self.overflow["round_to"]
-        used = limit if step and length >= limit // step * step else length
+        step = self.overflow["round_to"] or 1
+        used = limit if length >= limit // step * step else length
         return Fraction(used, limit) > Fraction(str(self.overflow["theta"]))
 
 
@@ -161,52 +152,45 @@ class Sender:
         self.una = self.nxt = self.top = self.emitted = self.dups = self.limited = 0
         self.recover = self.resent = self.cut_end = -1
         self.recovering = self.partial = self.cwr = False
-        self.srtt = self.rttvar = self.deadline = None
-        self.timed: list[list[int]] = []  # bursts: when, from, to
-        self.low, self.high, self.rto = (
-            number(options[key]) for key in ("min_rto", "max_rto", "initial_rto")
-        )
+        self.srtt, self.rttvar, self.deadline, self.timed = None, None, None, []
+        self.low, self.high, self.rto = (number(options[f"{key}_rto"]) for key in ("min", "max", "initial"))
         self.window_end = self.acked = self.marked = 0
         self.alpha, self.g = Fraction(options.get("initial_alpha", 1)), Fraction(options.get("g", 0))
 
+    def after(self, seq: int) -> int:
+        return min(seq + self.mss, self.flow.size)
+
     def send(self) -> None:
-        """As much as the window allows."""
-        while self.nxt < self.flow.size:
-            length = min(self.mss, self.flow.size - self.nxt)
-            if self.nxt + length - self.una > self.cwnd:
-                break
+        while self.nxt < self.flow.size and self.after(self.nxt) - self.una <= self.cwnd:
             self.transmit(self.nxt)
-            self.nxt += length
+            self.nxt = self.after(self.nxt)
 
     def transmit(self, seq: int) -> None:
-        length, now, new = min(self.mss, self.flow.size - seq), self.world.now, seq >= self.top
-        if not new:
-            self.timed = []  # RFC 6298 §3: Karn's rule
+        end, now, new = self.after(seq), self.world.now, seq >= self.top
+        if not new:  # RFC 6298 §3: Karn's rule; a burst is when, from, to
+            self.timed = []
         elif self.timed and self.timed[-1][0] == now and self.timed[-1][2] == seq:
-            self.timed[-1][2] += length
+            self.timed[-1][2] = end
         elif len(self.timed) < 2 and not self.recovering:
-            self.timed.append([now, seq, seq + length])
+            self.timed.append([now, seq, end])
         cwr, self.cwr = self.cwr and new, self.cwr and not new
-        self.top = max(self.top, seq + length)
-        self.world.emit(self.flow, 0, seq=seq, length=length, ect=self.ecn and (new or self.dctcp), cwr=cwr)
+        self.top, ect = max(self.top, end), self.ecn and (new or self.dctcp)
+        self.world.emit(self.flow, 0, seq=seq, length=end - seq, ect=ect, cwr=cwr)
         if self.deadline is None:
             self.arm()
 
     def arm(self) -> None:
-        """RFC 6298 (5.1), (5.3), (5.6)."""
         self.deadline = self.world.now + self.rto
-        self.world.at((self.deadline, self.flow.src, 2, 2 * self.flow.id), self.timer)
+        key = self.deadline, self.flow.src, 2, 2 * self.flow.id
+        self.world.at(key, lambda: self.deadline == self.world.now and self.timer())
 
     def timer(self) -> None:
         """RFC 6298 (5.4) to (5.6), RFC 5681 §3.1, RFC 6582 §3.2 step 4."""
-        if self.deadline != self.world.now:
-            return
         if self.resent != self.una:  # not again for the same segment
             self.ssthresh = max((self.nxt - self.una) // 2, 2 * self.mss)
         self.resent, self.recover, self.cut_end, self.cwr = self.una, self.top, self.top, self.ecn
-        self.cwnd, self.dups, self.recovering = self.mss, 0, False
-        self.rto = min(2 * self.rto, self.high)
-        self.nxt, self.timed, self.deadline = self.una, [], None
+        self.cwnd, self.dups, self.recovering, self.nxt, self.timed = self.mss, 0, False, self.una, []
+        self.rto, self.deadline = min(2 * self.rto, self.high), None
         self.send()
 
     def take(self, ack: Any) -> None:
@@ -216,8 +200,7 @@ class Sender:
             self.duplicate(ack)
 
     def sample(self, rtt: int) -> None:
-        """RFC 6298 §2."""
-        if self.srtt is None:
+        if self.srtt is None:  # RFC 6298 §2
             self.srtt, self.rttvar = rtt, rtt // 2
         else:
             self.rttvar += abs(self.srtt - rtt) // 4 - self.rttvar // 4
@@ -226,11 +209,9 @@ class Sender:
         self.rto = min(max(self.rto, self.low), self.high)
 
     def advance(self, new: int, ack: Any) -> None:
-        """An ACK of new data."""
         self.una, self.nxt, self.dups, self.limited = ack.number, max(self.nxt, ack.number), 0, 0
-        times = [when for when, start, _ in self.timed if start < self.una]
-        if times:
-            self.sample(self.world.now - times[-1])
+        for when in [when for when, start, _ in self.timed if start < self.una][-1:]:
+            self.sample(self.world.now - when)
         self.timed = [burst for burst in self.timed if burst[2] > self.una]
         self.acked, self.marked = self.acked + new, self.marked + (new if ack.ece else 0)
         if self.una > self.window_end:  # RFC 8257 §3.3
@@ -241,7 +222,14 @@ class Sender:
         elif not self.recovering:  # RFC 5681 §3.1
             slow = self.cwnd < self.ssthresh
             self.cwnd += min(new, self.mss) if slow else max(self.mss * self.mss // self.cwnd, 1)
-        later = self.mend(new) if self.recovering else False
+        later = False
+        if self.recovering and self.una >= self.recover:
+            self.recovering = False
+            self.cwnd = min(self.ssthresh, max(self.top - self.una, self.mss) + self.mss)
+        elif self.recovering:  # RFC 6582 §3.2 step 3; later partial ACKs leave the timer as it is
+            self.transmit(self.una)
+            self.cwnd = max(self.cwnd - new + (self.mss if new >= self.mss else 0), self.mss)
+            later, self.partial = self.partial, True
         if self.una == self.top:
             self.deadline = None
         elif not later:
@@ -251,7 +239,7 @@ class Sender:
     def reduce(self) -> None:
         """Once a window: RFC 3168 §6.1.2, RFC 8257 §3.3."""
         if self.ecn and self.una > self.cut_end:
-            cut = self.cwnd * (1 - self.alpha / 2) if self.dctcp else self.cwnd / 2
+            cut = self.cwnd * (1 - self.alpha / 2) if self.dctcp else self.cwnd // 2
             self.ssthresh = max(int(cut), 2 * self.mss)
             self.cwnd = min(self.cwnd, self.ssthresh)
             self.cut_end, self.cwr = self.nxt, True
@@ -261,8 +249,7 @@ class Sender:
         if ack.ece:
             self.reduce()
         self.dups, threshold = self.dups + 1, self.o["dupack_threshold"]
-        length = min(self.mss, self.flow.size - self.top)
-        room = length and self.top + length - self.una <= self.cwnd + 2 * self.mss
+        room = self.top < self.flow.size and self.after(self.top) - self.una <= self.cwnd + 2 * self.mss
         if self.recovering:
             self.cwnd += self.mss
             self.send()
@@ -278,17 +265,6 @@ class Sender:
             self.transmit(self.top)
             self.limited, self.nxt = self.limited + self.top - self.nxt, self.top
 
-    def mend(self, new: int) -> bool:
-        """RFC 6582 §3.2 step 3; true where the timer goes on as it is."""
-        if self.una >= self.recover:
-            self.recovering = False
-            self.cwnd = min(self.ssthresh, max(self.top - self.una, self.mss) + self.mss)
-            return False
-        self.transmit(self.una)
-        self.cwnd = max(self.cwnd - new + (self.mss if new >= self.mss else 0), self.mss)
-        later, self.partial = self.partial, True
-        return later
-
 
 class Receiver:
     """RFC 5681 §4.2; RFC 3168 §6.1.3 or RFC 8257 §3.2 for marks."""
@@ -296,8 +272,7 @@ class Receiver:
     def __init__(self, world: World, flow: Any, options: dict[str, Any]) -> None:
         self.world, self.flow, self.o = world, flow, options
         self.nxt = self.emitted = self.waiting = 0
-        self.later: dict[int, int] = {}
-        self.ce, self.deadline = False, None
+        self.later, self.ce, self.deadline = {}, False, None
 
     def take(self, data: Any) -> None:
         at_once = not self.o["delayed_ack"] or bool(self.later) or data.seq != self.nxt
@@ -316,11 +291,8 @@ class Receiver:
             self.ack()
         else:
             self.deadline = self.world.now + number(self.o["delayed_ack_timeout"])
-            self.world.at((self.deadline, self.flow.dst, 2, 2 * self.flow.id + 1), self.timer)
-
-    def timer(self) -> None:
-        if self.deadline == self.world.now:
-            self.ack()
+            key = self.deadline, self.flow.dst, 2, 2 * self.flow.id + 1
+            self.world.at(key, lambda: self.deadline == self.world.now and self.ack())
 
     def ack(self) -> None:
         self.waiting, self.deadline = 0, None

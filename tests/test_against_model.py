@@ -1,4 +1,4 @@
-"""Ten small runs, packet by packet, beside a model that shares no code with Overspill (docs/internals/model.md)."""
+"""Ten small runs, packet by packet, beside a separate model (docs/internals/model.md)."""
 
 import functools
 import json
@@ -6,9 +6,10 @@ import types
 from pathlib import Path
 from typing import Any
 
+import pytest
+
 import model
 import overspill
-import pytest
 from overspill import _core
 from overspill.measures import REASONS
 
@@ -42,13 +43,13 @@ NEEDS = {
 }
 # Faults put into the model: what, and the words that change. The comparison must find each.
 FAULTS = {
-    "a queue that holds K is not marked yet": (">= number(marking", "> number(marking"),
+    "a queue that holds K is not marked yet": (">= number(self.marking", "> number(self.marking"),
     "a queue has room for one packet more": (">= self.limits[kind]\n", "> self.limits[kind]\n"),
     "departures come after arrivals of the same instant": (
         "port.node, 0, port.index",
         "port.node, 2, port.index",
     ),
-    "arrivals of the same instant come from the last port on": ("1, port.ingress", "1, -port.ingress"),
+    "arrivals of the same instant come from the last port on": ("1, ingress)", "1, -ingress)"),
     "the last hop is one hop too late": ("packet.ttl == 0", "packet.ttl < 0"),
     "a detour leaves no mark": ('packet.ect and self.overflow["mark_detoured"]', "False"),
     "bounced frames wait behind others": (
@@ -56,7 +57,7 @@ FAULTS = {
         "port.queues[0] or port.queues[1]",
     ),
     "a bounced packet looks at the normal queue": ("int(packet.bounces > 0)", "0"),
-    "the last places of a queue are not full": ("limit if step and", "limit if False and"),
+    "the last places of a queue are not full": ("limit if length >=", "limit if False and length >="),
     "a host sends back what was bounced in its normal queue": (
         "ports[node][0].queues[1].append",
         "ports[node][0].queues[0].append",
@@ -66,7 +67,7 @@ FAULTS = {
         'max(number(self.o["clock_granularity"]), 4 * self.rttvar)',
         "4 * self.rttvar",
     ),
-    "segments sent again are timed": ("self.timed = []  # RFC", "pass  # RFC"),
+    "segments sent again are timed": ("            self.timed = []\n", "            pass\n"),
     "a timeout does not back off": ("min(2 * self.rto", "min(self.rto"),
     "a second timeout cuts ssthresh again": ("if self.resent != self.una", "if True"),
     "congestion avoidance opens like slow start": (
@@ -75,14 +76,19 @@ FAULTS = {
     ),
     "ssthresh counts what limited transmit sent": ("- self.una - self.limited) //", "- self.una) //"),
     "a partial ACK sends nothing again": (
-        "        self.transmit(self.una)\n        self.cwnd = max",
-        "        self.cwnd = max",
+        "    self.transmit(self.una)\n            self.cwnd = max",
+        "    self.cwnd = max",
     ),
     "a partial ACK gives no segment back": ("(self.mss if new >= self.mss else 0)", "0"),
     "every partial ACK restarts the timer": ("later, self.partial = self.partial, True", "later = False"),
     "recovery ends at ssthresh whatever is under way": (
-        "min(self.ssthresh, max(self.top - self.una",
-        "max(self.ssthresh, min(self.top - self.una",
+        "min(self.ssthresh, max(self.top - self.una, self.mss) + self.mss)",
+        "self.ssthresh",
+    ),
+    "a timeout sends nothing again": ("0, False, self.una, []", "0, False, self.top, []"),
+    "flight size counts what a timeout gave up": (
+        "max((self.nxt - self.una) // 2",
+        "max((self.top - self.una) // 2",
     ),
     "DCTCP cuts by alpha, not by half of it": ("self.alpha / 2", "self.alpha"),
     "an observation window ends one ACK early": ("self.una > self.window_end", "self.una >= self.window_end"),
@@ -93,6 +99,10 @@ FAULTS = {
     ),
     "the echo does not end with CWR": ("and not data.cwr)", "and True)"),
     "what came before a mark is acknowledged with it": ("if self.waiting:\n", "if False:\n"),
+    "a delayed ACK waits twice as long": (
+        'number(self.o["delayed_ack_timeout"])',
+        '2 * number(self.o["delayed_ack_timeout"])',
+    ),
     "only every third segment is acknowledged": ("self.waiting >= 2", "self.waiting >= 3"),
 }
 
