@@ -41,15 +41,15 @@ lint: setup
 	@cargo clippy --version >/dev/null 2>&1 || rustup component add clippy
 	cargo fmt --all --check
 	cargo clippy --workspace --all-targets --quiet -- -D warnings
-	$(BIN)/ruff check python
-	$(BIN)/ruff format --check python
+	$(BIN)/ruff check python tests
+	$(BIN)/ruff format --check python tests
 	$(BIN)/mypy python/overspill
 
 rust-test:
 	cargo test --workspace --exclude overspill-py --quiet
 
 python-test: setup
-	$(BIN)/python -m pytest -q python/tests
+	$(BIN)/python -m pytest -q python/tests tests
 
 bench:
 	cargo bench --package overspill-sim --bench whole_runs
@@ -77,8 +77,8 @@ fuzz: fuzz-tools
 
 format:
 	cargo fmt --all
-	$(BIN)/ruff format python
-	$(BIN)/ruff check --fix python
+	$(BIN)/ruff format python tests
+	$(BIN)/ruff check --fix python tests
 
 docs: setup
 	$(BIN)/python -m overspill.reference > docs/reference.md.new

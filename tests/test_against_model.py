@@ -1,0 +1,176 @@
+"""Ten small runs, packet by packet, beside a separate model (docs/internals/model.md)."""
+
+import functools
+import json
+import types
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+import model
+import overspill
+from overspill import _core
+from overspill.measures import REASONS
+
+FOLDER = Path(__file__).parent
+RUNS = sorted(path.stem for path in (FOLDER / "runs").glob("*.toml"))
+FATES = ("delivered", *REASONS)
+ROW = ("sent_ps", "end_ps", "hops", "detours", "bounces", "node")
+# What the model does not know stays as it is, whatever the default: set where Overspill has such a key.
+PINS = {
+    "recovery": "newreno",
+    "sack": "false",
+    "timestamps": "false",
+    "nagle": "false",
+    "restart_after_idle": "false",
+    "retransmission_timer": "true",
+    "window_less_out_of_order": "false",
+    "connection": "established",
+}
+# What each run is there for.
+NEEDS = {
+    "drop_2": {"buffer_full", "fast_retransmits", "timeouts"},
+    "drop_3": {"buffer_full", "fast_retransmits", "timeouts"},
+    "ecn_2": {"marked_acks"},
+    "ecn_3": {"marked_acks", "buffer_full", "fast_retransmits"},
+    "detour_2": {"detours", "marked_acks"},
+    "detour_3": {"detours", "no_detour", "ttl_expired", "fast_retransmits", "timeouts"},
+    "bounce_2": {"bounces"},
+    "bounce_3": {"bounces", "bounce_queue_full", "marked_acks", "fast_retransmits", "timeouts"},
+    "delayed_ack_2": {"marked_acks"},
+    "echo_2": {"marked_acks", "timeouts"},
+}
+# Faults put into the model: what, and the words that change. The comparison must find each.
+FAULTS = {
+    "a queue that holds K is not marked yet": (">= number(self.marking", "> number(self.marking"),
+    "a queue has room for one packet more": (">= self.limits[kind]\n", "> self.limits[kind]\n"),
+    "departures come after arrivals of the same instant": (
+        "port.node, 0, port.index",
+        "port.node, 2, port.index",
+    ),
+    "arrivals of the same instant come from the last port on": ("1, ingress)", "1, -ingress)"),
+    "the last hop is one hop too late": ("packet.ttl == 0", "packet.ttl < 0"),
+    "a detour leaves no mark": ('packet.ect and self.overflow["mark_detoured"]', "False"),
+    "bounced frames wait behind others": (
+        "port.queues[1] or port.queues[0]",
+        "port.queues[0] or port.queues[1]",
+    ),
+    "a bounced packet looks at the normal queue": ("int(packet.bounces > 0)", "0"),
+    "the last places of a queue are not full": ("limit if length >=", "limit if False and length >="),
+    "a host sends back what was bounced in its normal queue": (
+        "ports[node][0].queues[1].append",
+        "ports[node][0].queues[0].append",
+    ),
+    "RTTVAR keeps half instead of 3/4": ("- self.rttvar // 4", "- self.rttvar // 2"),
+    "the granularity is no lower bound": (
+        'max(number(self.o["clock_granularity"]), 4 * self.rttvar)',
+        "4 * self.rttvar",
+    ),
+    "segments sent again are timed": ("            self.timed = []\n", "            pass\n"),
+    "a timeout does not back off": ("min(2 * self.rto", "min(self.rto"),
+    "a second timeout cuts ssthresh again": ("if self.resent != self.una", "if True"),
+    "congestion avoidance opens like slow start": (
+        "min(new, self.mss) if slow else",
+        "min(new, self.mss) if True else",
+    ),
+    "ssthresh counts what limited transmit sent": ("- self.una - self.limited) //", "- self.una) //"),
+    "a partial ACK sends nothing again": (
+        "    self.transmit(self.una)\n            self.cwnd = max",
+        "    self.cwnd = max",
+    ),
+    "a partial ACK gives no segment back": ("(self.mss if new >= self.mss else 0)", "0"),
+    "every partial ACK restarts the timer": ("later, self.partial = self.partial, True", "later = False"),
+    "recovery ends at ssthresh whatever is under way": (
+        "min(self.ssthresh, max(self.top - self.una, self.mss) + self.mss)",
+        "self.ssthresh",
+    ),
+    "a timeout sends nothing again": ("0, False, self.una, []", "0, False, self.top, []"),
+    "flight size counts what a timeout gave up": (
+        "max((self.nxt - self.una) // 2",
+        "max((self.top - self.una) // 2",
+    ),
+    "DCTCP cuts by alpha, not by half of it": ("self.alpha / 2", "self.alpha"),
+    "an observation window ends one ACK early": ("self.una > self.window_end", "self.una >= self.window_end"),
+    "every echo cuts the window": ("self.ecn and self.una > self.cut_end", "self.ecn"),
+    "an ACK with an echo opens the window": (
+        "elif not self.recovering:  # RFC 5681",
+        "if not self.recovering:  # RFC 5681",
+    ),
+    "the echo does not end with CWR": ("and not data.cwr)", "and True)"),
+    "what came before a mark is acknowledged with it": ("if self.waiting:\n", "if False:\n"),
+    "a delayed ACK waits twice as long": (
+        'number(self.o["delayed_ack_timeout"])',
+        '2 * number(self.o["delayed_ack_timeout"])',
+    ),
+    "only every third segment is acknowledged": ("self.waiting >= 2", "self.waiting >= 3"),
+}
+
+
+def pins(name: str) -> list[str]:
+    """Settings for the keys of PINS that Overspill knows."""
+    kind = model.tomllib.loads((FOLDER / "runs" / f"{name}.toml").read_text())["transport"]["kind"]
+    specs = json.loads(_core.catalogue())
+    (spec,) = (spec for spec in specs if (spec["slot"], spec["kind"]) == ("transport", kind))
+    known = {param["name"] for param in spec["params"]}
+    return [f"transport.{key}={value}" for key, value in PINS.items() if key in known]
+
+
+@functools.cache
+def measured(name: str) -> tuple[dict[Any, Any], dict[str, int]]:
+    """Overspill's packets in the model's form, and the flows' counters."""
+    results = overspill.run(FOLDER / "runs" / f"{name}.toml", sets=pins(name))
+    rows = results.packets.to_pylist()
+    packets = {
+        (row["flow"], row["reverse"], row["emission"]): (*(row[key] for key in ROW), FATES[row["fate"]])
+        for row in rows
+    }
+    assert len(packets) == len(rows), "a packet has one end"
+    counters = ("marked_acks", "fast_retransmits", "timeouts")
+    return packets, {key: sum(results.flows.column(key).to_pylist()) for key in counters}
+
+
+def modelled(name: str, source: types.ModuleType = model) -> dict[Any, Any]:
+    return source.World(FOLDER / "runs" / f"{name}.toml").run()
+
+
+def differences(ours: dict[Any, Any], theirs: dict[Any, Any]) -> list[str]:
+    """What differs, in the order in which it was sent or, where only one has it, would have been."""
+    either = ours | theirs
+    keys = [
+        key for key in sorted(either, key=lambda key: (either[key], key)) if ours.get(key) != theirs.get(key)
+    ]
+    return [f"{key}: model {ours.get(key)}, Overspill {theirs.get(key)}" for key in keys]
+
+
+@pytest.mark.parametrize("name", RUNS)
+def test_every_packet_has_the_times_and_the_fate_that_the_model_gives_it(name: str) -> None:
+    found = differences(modelled(name), measured(name)[0])
+    assert not found, "\n".join([f"{len(found)} packets differ; (flow, reverse, emission):", *found[:5]])
+
+
+@pytest.mark.parametrize("name", RUNS)
+def test_every_run_does_what_it_is_there_for(name: str) -> None:
+    packets, counters = measured(name)
+    seen = {key for key, count in counters.items() if count} | {row[-1] for row in packets.values()}
+    seen |= {
+        what
+        for what, column in (("detours", 3), ("bounces", 4))
+        if any(row[column] for row in packets.values())
+    }
+    assert seen >= NEEDS[name]
+
+
+def test_all_runs_are_there() -> None:
+    assert set(RUNS) == set(NEEDS)
+    assert sum(len(measured(name)[0]) for name in RUNS) > 5000
+
+
+@pytest.mark.parametrize("fault", FAULTS)
+def test_a_fault_in_the_model_is_a_difference(fault: str) -> None:
+    right, wrong = FAULTS[fault]
+    source = Path(model.__file__).read_text()
+    assert source.count(right) == 1, "the fault's place is in the model once"
+    faulty = types.ModuleType("faulty")
+    exec(compile(source.replace(right, wrong), "faulty.py", "exec"), faulty.__dict__)
+    assert any(differences(modelled(name, faulty), measured(name)[0]) for name in RUNS)
