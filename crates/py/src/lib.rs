@@ -68,9 +68,12 @@ struct Run {
 
 #[pymethods]
 impl Run {
+    // What Python types.
+    #[allow(clippy::too_many_arguments)]
     #[new]
     #[pyo3(signature = (path, text, sets, variant, seed, max_events=None))]
     fn new(
+        py: Python<'_>,
         path: &str,
         text: &str,
         sets: Vec<String>,
@@ -78,42 +81,57 @@ impl Run {
         seed: u64,
         max_events: Option<u64>,
     ) -> PyResult<Run> {
-        let loaded = read(path, text, &sets)?;
+        let loaded = py.detach(|| read(path, text, &sets))?;
         let scenario = loaded.variants.into_iter().find(|v| v.variant == variant);
         let scenario = scenario.ok_or_else(|| PyValueError::new_err(format!("no variant `{variant}`")))?;
-        let recorder = Recorder::of(&scenario);
         let options = Options { max_events, ..Options::default() };
-        let world = build(&scenario, seed, options, recorder).map_err(|e| PyRuntimeError::new_err(e.to_string()))?;
-        Ok(Run { scenario, seed, world })
+        let world = py.detach(|| build(&scenario, seed, options, Recorder::of(&scenario)));
+        Ok(Run { world: world.map_err(|e| PyRuntimeError::new_err(e.to_string()))?, scenario, seed })
     }
 
-    /// Goes on for about so many events, with the interpreter free for others. `end_ps` is when the
+    /// Goes on for about so many events, with the interpreter free for others; less where a table has
+    /// `max_rows` waiting to be taken, which `rows` counts. `end_ps` is when the
     /// run ends as planned: the duration, and once that is over the end of the drain, before which
     /// it ends as soon as every flow that counts has finished.
-    fn advance<'py>(&mut self, py: Python<'py>, max_events: u64) -> PyResult<Bound<'py, PyDict>> {
+    #[pyo3(signature = (max_events, max_rows=usize::MAX))]
+    fn advance<'py>(&mut self, py: Python<'py>, max_events: u64, max_rows: usize) -> PyResult<Bound<'py, PyDict>> {
         let world = &mut self.world;
-        let progress = py.detach(|| world.advance(max_events));
+        let progress = py.detach(|| world.advance_rows(max_events, max_rows));
         let answer = PyDict::new(py);
         answer.set_item("done", progress.stop.is_some())?;
         answer.set_item("time_ps", progress.now.0)?;
         answer.set_item("end_ps", self.horizon(progress.now).0)?;
         answer.set_item("events", progress.events)?;
         answer.set_item("hops", progress.hops)?;
+        answer.set_item("rows", self.world.rows_waiting())?;
         answer.set_item("flows_started", progress.started)?;
         answer.set_item("flows_completed", progress.completed)?;
         Ok(answer)
     }
 
+    /// Takes out the rows so far of each table that grows with simulated time and has at least so
+    /// many, as plain little-endian buffers; `results` has the rest.
+    fn take<'py>(&mut self, py: Python<'py>, at_least: usize) -> PyResult<Bound<'py, PyDict>> {
+        let world = &mut self.world;
+        let taken = py.detach(|| world.take_rows(at_least));
+        tables(py, &taken)
+    }
+
     /// The summary as JSON, and the tables as plain little-endian buffers.
     fn results<'py>(&mut self, py: Python<'py>) -> PyResult<Bound<'py, PyDict>> {
-        let results = self.world.results(&self.scenario);
+        let Run { world, scenario, seed } = self;
+        let (results, summary) = py.detach(|| {
+            let results = world.results(scenario);
+            let summary = summary_json(scenario, *seed, &results).to_string();
+            (results, summary)
+        });
         if !results.conserved {
             let place = self.world.imbalance().unwrap_or_default();
             return Err(PyRuntimeError::new_err(format!("packets are unaccounted for: {place}")));
         }
         let answer = PyDict::new(py);
-        answer.set_item("summary", summary_json(&self.scenario, self.seed, &results).to_string())?;
-        answer.set_item("tables", tables(py, &results)?)?;
+        answer.set_item("summary", summary)?;
+        answer.set_item("tables", tables(py, &results.tables)?)?;
         Ok(answer)
     }
 }
