@@ -10,8 +10,11 @@ from overspill.errors import BadInput, Failed
 class CoreRun(Protocol):
     """One variant with one seed."""
 
-    def advance(self, max_events: int) -> dict[str, Any]:
-        """Go on for at most so many events."""
+    def advance(self, max_events: int, max_rows: int = ...) -> dict[str, Any]:
+        """Go on for at most so many events; less where a table has so many rows."""
+
+    def take(self, at_least: int) -> dict[str, Any]:
+        """The columns of the tables that grow and have at least so many rows, which the core forgets."""
 
     def results(self) -> dict[str, Any]:
         """The summary and the columns."""

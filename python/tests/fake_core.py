@@ -160,7 +160,7 @@ class Run:
         if behaviour.crash or behaviour.crash_seed == seed:
             raise RuntimeError("queue 3 lost a packet")
 
-    def advance(self, max_events: int) -> dict[str, Any]:
+    def advance(self, max_events: int, max_rows: int = 2**63) -> dict[str, Any]:
         self.step += 1
         done = self.step >= behaviour.steps
         if behaviour.interrupt_after is not None and behaviour.finished >= behaviour.interrupt_after:
@@ -179,6 +179,7 @@ class Run:
             "end_ps": END,
             "events": self.step * 1000,
             "hops": self.step * 900,
+            "rows": 0,
             "flows_started": 10,
             "flows_completed": self.step,
         }
