@@ -63,7 +63,8 @@ class Stored:
     def batches(self, names: Sequence[str] | None = None) -> Iterator[pa.RecordBatch]:
         """The table bit by bit."""
         with reading(self.path):
-            file = pq.ParquetFile(self.path)
+            # Buffering ahead would read the whole file into memory.
+            file = pq.ParquetFile(self.path, pre_buffer=False)
             yield from file.iter_batches(BATCH, columns=None if names is None else list(names))
 
 
