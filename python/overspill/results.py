@@ -76,7 +76,8 @@ class Results:
         """Every metric's value: variant -> seed -> metric."""
         found: dict[str, dict[int, dict[str, Value]]] = {variant: {} for variant in self.variants}
         for run in self.runs:
-            found[run.variant][run.seed] = metrics.measure(run)
+            known = run.values
+            found[run.variant][run.seed] = metrics.measure(run) if known is None else known
         return found
 
     @property
@@ -210,9 +211,10 @@ def execute(scenario: str | Path, options: Options) -> Results:
         raise BadInput(f"--max-events: found {options.max_events}; expected 1 or more")
     text = source.read(scenario)
     sets = source.overrides(options.sets)
-    loaded = core.load(text.path, text.text, sets)
+    scene = core.scenario(text.path, text.text, sets)
+    loaded = core.document(scene)
     seeds = seeds_from(loaded["seed"] if options.seed is None else options.seed, options.seeds)
-    plan = Plan(text, sets, loaded["variants"], seeds, options.max_events)
+    plan = Plan(scene, text, sets, loaded["variants"], seeds, options.max_events)
     out = options.out(loaded["name"]) if callable(options.out) else options.out
     out = None if out is None else Path(out)
     staging = None if out is None else store.Staging(out)
@@ -240,8 +242,12 @@ class Shelf:
         return store.folder(self.spill.folder, job), self.spill
 
     def keep(self, run: RunData) -> RunData:
-        """The run with the hash of its configuration, on disk where there is a folder for it."""
+        """The run with its metrics and the hash of its configuration, on disk where there is a folder for it.
+
+        Done here, in the thread of the run, so that other threads go on meanwhile.
+        """
         run.summary["config_hash"] = config_hash(self.resolved[run.variant], run.seed)
+        run.values = metrics.measure(run)
         return run if self.staging is None else store.write_run(self.staging.folder, run)
 
 

@@ -9,6 +9,7 @@ import numpy as np
 import pyarrow as pa
 
 from overspill import columns
+from overspill.quantiles import Value
 from overspill.stream import Stored
 
 CUT = {
@@ -26,6 +27,8 @@ class RunData:
             files = {name: tables / f"{name}.parquet" for name in columns.TABLES}
             tables = {name: Stored(file) for name, file in files.items() if file.is_file()}
         self._tables: Mapping[str, pa.Table | Stored] = tables
+        # Its metrics, once somebody has measured them.
+        self.values: dict[str, Value] | None = None
 
     @property
     def variant(self) -> str:
@@ -64,7 +67,9 @@ class RunData:
 
     def stored(self, folder: Path) -> "RunData":
         """The same run, its tables now read from this folder when needed."""
-        return RunData(self.summary, folder)
+        run = RunData(self.summary, folder)
+        run.values = self.values
+        return run
 
     def column(self, table: str, column: str) -> np.ndarray:
         """A column as numpy; empty where there is no such table or column."""

@@ -9,7 +9,8 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Protocol
 
-from overspill import columns, core
+from overspill import columns
+from overspill.core import CoreScenario
 from overspill.errors import BadInput, Failed, OverspillError, Unwritable
 from overspill.rundata import RunData
 from overspill.source import Source
@@ -33,6 +34,7 @@ class Job:
 class Plan:
     """What is to be run."""
 
+    scenario: CoreScenario
     source: Source
     sets: Sequence[str]
     variants: Sequence[str]
@@ -140,15 +142,7 @@ class Runner:
         if self.stopped:
             return None
         began = time.monotonic()
-        plan = self.plan
-        run = core.start(
-            plan.source.path,
-            plan.source.text,
-            list(plan.sets),
-            variant=job.variant,
-            seed=job.seed,
-            max_events=plan.max_events,
-        )
+        run = self.plan.scenario.run(job.variant, job.seed, self.plan.max_events)
         status: dict[str, Any] = {"done": False}
         with Sink(lambda: self.shelf.place(job)) as sink:
             while not status["done"]:

@@ -80,8 +80,7 @@ def parse(path: str, text: str, sets: list[str]) -> dict[str, Any]:
     return scenario
 
 
-def load(path: str, text: str, sets: list[str]) -> str:
-    scenario = parse(path, text, sets)
+def document(scenario: dict[str, Any]) -> str:
     variants = list(scenario.get("variants", {"default": {}}))
     allow = str(scenario.get("measure", {}).get("allow_unfinished", False)).lower() == "true"
     resolved = {
@@ -147,13 +146,23 @@ def version() -> str:
     return "0.1.0"
 
 
+class Scenario:
+    """A scenario that is checked."""
+
+    def __init__(self, path: str, text: str, sets: list[str]) -> None:
+        self.parsed = parse(path, text, sets)
+
+    def document(self) -> str:
+        return document(self.parsed)
+
+    def run(self, variant: str, seed: int, max_events: int | None = None) -> "Run":
+        return Run(self.parsed, variant, seed, max_events)
+
+
 class Run:
     """One variant with one seed, made up."""
 
-    def __init__(
-        self, path: str, text: str, sets: list[str], variant: str, seed: int, max_events: int | None = None
-    ) -> None:
-        scenario = parse(path, text, sets)
+    def __init__(self, scenario: dict[str, Any], variant: str, seed: int, max_events: int | None) -> None:
         self.options = scenario.get("fake", {})
         self.allow = str(scenario.get("measure", {}).get("allow_unfinished", False)).lower() == "true"
         self.variant, self.seed, self.max_events, self.step = variant, seed, max_events, 0

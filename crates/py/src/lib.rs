@@ -9,6 +9,7 @@ use pyo3::types::PyDict;
 use scenario::load::{Loaded, Source, load as load_scenario};
 use sim::{Options, Recorder, World, build};
 use std::path::Path;
+use std::sync::Arc;
 use units::Time;
 
 pyo3::create_exception!(_core, ScenarioError, PyValueError, "A scenario that cannot be run; args[0] lists why.");
@@ -20,24 +21,6 @@ fn read(path: &str, text: &str, sets: &[String]) -> PyResult<Loaded> {
         let lines: Vec<String> = faults.iter().map(ToString::to_string).collect();
         ScenarioError::new_err((lines,))
     })
-}
-
-/// Reads and checks a scenario; a JSON document with its variants, every default filled in.
-#[pyfunction]
-fn load(path: &str, text: &str, sets: Vec<String>) -> PyResult<String> {
-    let loaded = read(path, text, &sets)?;
-    let memory: serde_json::Map<_, _> = loaded.variants.iter().map(|v| (v.variant.clone(), memory_json(v))).collect();
-    let names: Vec<&str> = loaded.variants.iter().map(|v| v.variant.as_str()).collect();
-    let document = serde_json::json!({
-        "name": loaded.name,
-        "seed": loaded.seed,
-        "duration_ps": loaded.duration.0,
-        "variants": names,
-        "notes": loaded.notes,
-        "resolved": loaded.resolved,
-        "memory": memory,
-    });
-    Ok(document.to_string())
 }
 
 /// Everything that a scenario may name, with its parameters, as JSON.
@@ -58,37 +41,66 @@ fn version() -> &'static str {
     env!("CARGO_PKG_VERSION")
 }
 
+/// A scenario, read and checked once for all its runs.
+#[pyclass(frozen)]
+struct Scenario {
+    document: String,
+    variants: Vec<Arc<scenario::Scenario>>,
+}
+
+#[pymethods]
+impl Scenario {
+    #[new]
+    fn new(py: Python<'_>, path: &str, text: &str, sets: Vec<String>) -> PyResult<Scenario> {
+        py.detach(|| {
+            let loaded = read(path, text, &sets)?;
+            Ok(Scenario {
+                document: document(&loaded).to_string(),
+                variants: loaded.variants.into_iter().map(Arc::new).collect(),
+            })
+        })
+    }
+
+    /// A JSON document with the variants, every default filled in.
+    fn document(&self) -> &str {
+        &self.document
+    }
+
+    /// A run of one variant with one seed, which has not begun.
+    #[pyo3(signature = (variant, seed, max_events=None))]
+    fn run(&self, py: Python<'_>, variant: &str, seed: u64, max_events: Option<u64>) -> PyResult<Run> {
+        let scenario = self.variants.iter().find(|v| v.variant == variant).cloned();
+        let scenario = scenario.ok_or_else(|| PyValueError::new_err(format!("no variant `{variant}`")))?;
+        let options = Options { max_events, ..Options::default() };
+        let world = py.detach(|| build(&scenario, seed, options, Recorder::of(&scenario)));
+        Ok(Run { world: world.map_err(|e| PyRuntimeError::new_err(e.to_string()))?, scenario, seed })
+    }
+}
+
+fn document(loaded: &Loaded) -> serde_json::Value {
+    let memory: serde_json::Map<_, _> = loaded.variants.iter().map(|v| (v.variant.clone(), memory_json(v))).collect();
+    let names: Vec<&str> = loaded.variants.iter().map(|v| v.variant.as_str()).collect();
+    serde_json::json!({
+        "name": loaded.name,
+        "seed": loaded.seed,
+        "duration_ps": loaded.duration.0,
+        "variants": names,
+        "notes": loaded.notes,
+        "resolved": loaded.resolved,
+        "memory": memory,
+    })
+}
+
 /// One variant of a scenario, run with one seed.
 #[pyclass]
 struct Run {
-    scenario: scenario::Scenario,
+    scenario: Arc<scenario::Scenario>,
     seed: u64,
     world: World<Recorder>,
 }
 
 #[pymethods]
 impl Run {
-    // What Python types.
-    #[allow(clippy::too_many_arguments)]
-    #[new]
-    #[pyo3(signature = (path, text, sets, variant, seed, max_events=None))]
-    fn new(
-        py: Python<'_>,
-        path: &str,
-        text: &str,
-        sets: Vec<String>,
-        variant: &str,
-        seed: u64,
-        max_events: Option<u64>,
-    ) -> PyResult<Run> {
-        let loaded = py.detach(|| read(path, text, &sets))?;
-        let scenario = loaded.variants.into_iter().find(|v| v.variant == variant);
-        let scenario = scenario.ok_or_else(|| PyValueError::new_err(format!("no variant `{variant}`")))?;
-        let options = Options { max_events, ..Options::default() };
-        let world = py.detach(|| build(&scenario, seed, options, Recorder::of(&scenario)));
-        Ok(Run { world: world.map_err(|e| PyRuntimeError::new_err(e.to_string()))?, scenario, seed })
-    }
-
     /// Goes on for about so many events, with the interpreter free for others; less where a table has
     /// `max_rows` waiting to be taken, which `rows` counts. `end_ps` is when the
     /// run ends as planned: the duration, and once that is over the end of the drain, before which
@@ -147,8 +159,8 @@ impl Run {
 #[pymodule]
 fn _core(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add("ScenarioError", module.py().get_type::<ScenarioError>())?;
+    module.add_class::<Scenario>()?;
     module.add_class::<Run>()?;
-    module.add_function(wrap_pyfunction!(load, module)?)?;
     module.add_function(wrap_pyfunction!(catalogue, module)?)?;
     module.add_function(wrap_pyfunction!(schema, module)?)?;
     module.add_function(wrap_pyfunction!(version, module)?)?;
