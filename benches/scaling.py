@@ -181,8 +181,9 @@ def write(out: Path, rows: list[dict[str, float]], runs: int) -> None:
     load = os.getloadavg()
     print(
         f"two jobs are {middle['ratio']:.2f} times one (median of {len(rows)}), "
-        f"{middle['by_cpu_time']:.2f} by CPU time; two processes side by side {middle['ceiling']:.2f} times one; in the quietest round "
-        f"{quiet['ratio']:.2f}, {quiet['by_cpu_time']:.2f} and {quiet['ceiling']:.2f}. "
+        f"{middle['by_cpu_time']:.2f} by CPU time; "
+        f"two processes side by side {middle['ceiling']:.2f} times one; "
+        f"in the quietest round {quiet['ratio']:.2f}, {quiet['by_cpu_time']:.2f} and {quiet['ceiling']:.2f}. "
         f"Load average {load[0]:.1f}, others took {middle['others_cores']:.2f} cores."
     )
     document = {
