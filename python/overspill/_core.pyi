@@ -13,14 +13,9 @@ class Status(TypedDict):
     end_ps: int  # the planned horizon
     events: int
     hops: int
+    rows: int  # that wait in the longest of the tables that grow
     flows_started: int
     flows_completed: int
-
-def load(path: str, text: str, sets: list[str]) -> str:
-    """JSON: `name`, `seed`, `duration_ps`, `variants`, `notes`, `resolved`, `memory`.
-
-    In `memory`, `buffer` and `total` are of a whole switch, `bounce` of each port.
-    """
 
 def catalogue() -> str:
     """JSON list of `slot`, `kind`, `doc`, `cite`, `params`."""
@@ -31,14 +26,31 @@ def schema() -> str:
 def version() -> str:
     """The version of the core."""
 
+class Scenario:
+    """A scenario, read and checked once for all its runs; threads may share it."""
+
+    def __init__(self, path: str, text: str, sets: list[str]) -> None: ...
+    def document(self) -> str:
+        """JSON: `name`, `seed`, `duration_ps`, `variants`, `notes`, `resolved`, `memory`.
+
+        In `memory`, `buffer` and `total` are of a whole switch, `bounce` of each port.
+        """
+
+    def run(self, variant: str, seed: int, max_events: int | None = None) -> Run:
+        """A run of one variant with one seed, which has not begun."""
+
 class Run:
     """One variant of a scenario with one seed."""
 
-    def __init__(
-        self, path: str, text: str, sets: list[str], variant: str, seed: int, max_events: int | None = None
-    ) -> None: ...
-    def advance(self, max_events: int) -> Status:
-        """Go on for at most so many events; the GIL is released meanwhile."""
+    def advance(self, max_events: int, max_rows: int = ...) -> Status:
+        """Go on for about so many events; the GIL is released meanwhile.
+
+        Less where one of the tables that grow with simulated time (`packets`, `queue_trace`, `activity`) has
+        `max_rows` rows; some events are taken in any case.
+        """
+
+    def take(self, at_least: int) -> dict[str, Any]:
+        """Each of these tables that has at least so many rows, as in `results`, which has the rest then."""
 
     def results(self) -> dict[str, Any]:
         """`summary`: JSON text; `tables`: table -> column -> (dtype, little-endian bytes).

@@ -10,11 +10,24 @@ from overspill.errors import BadInput, Failed
 class CoreRun(Protocol):
     """One variant with one seed."""
 
-    def advance(self, max_events: int) -> dict[str, Any]:
-        """Go on for at most so many events."""
+    def advance(self, max_events: int, max_rows: int = ...) -> dict[str, Any]:
+        """Go on for at most so many events; less where a table has so many rows."""
+
+    def take(self, at_least: int) -> dict[str, Any]:
+        """The columns of the tables that grow and have at least so many rows, which the core forgets."""
 
     def results(self) -> dict[str, Any]:
         """The summary and the columns."""
+
+
+class CoreScenario(Protocol):
+    """A scenario, checked once for all its runs."""
+
+    def document(self) -> str:
+        """What it means, as JSON."""
+
+    def run(self, variant: str, seed: int, max_events: int | None = None) -> CoreRun:
+        """A run that has not begun, cut after `max_events` events if given."""
 
 
 class Core(Protocol):
@@ -22,8 +35,8 @@ class Core(Protocol):
 
     ScenarioError: type[ValueError]
 
-    def load(self, path: str, text: str, sets: list[str]) -> str:
-        """The scenario, validated, as JSON."""
+    def Scenario(self, path: str, text: str, sets: list[str]) -> CoreScenario:
+        """The scenario, validated."""
 
     def catalogue(self) -> str:
         """What a scenario may name, as JSON."""
@@ -33,11 +46,6 @@ class Core(Protocol):
 
     def version(self) -> str:
         """The version of the core."""
-
-    def Run(
-        self, path: str, text: str, sets: list[str], variant: str, seed: int, max_events: int | None = None
-    ) -> CoreRun:
-        """A run that has not begun."""
 
 
 _backend: Core | None = None
@@ -62,22 +70,23 @@ def backend() -> Core:
     return _backend
 
 
-def load(path: str, text: str, sets: list[str]) -> dict[str, Any]:
+def scenario(path: str, text: str, sets: list[str]) -> CoreScenario:
     """The validated scenario; `BadInput` with the core's lines otherwise."""
     core = backend()
     try:
-        return cast(dict[str, Any], json.loads(core.load(path, text, sets)))
+        return core.Scenario(path, text, sets)
     except core.ScenarioError as error:
         raise BadInput(error_lines(error)) from error
 
 
-def start(path: str, text: str, sets: list[str], **which: Any) -> CoreRun:
-    """A run of `variant` with `seed`, cut after `max_events` events if given."""
-    core = backend()
-    try:
-        return core.Run(path, text, sets, which["variant"], which["seed"], which.get("max_events"))
-    except core.ScenarioError as error:
-        raise BadInput(error_lines(error)) from error
+def load(path: str, text: str, sets: list[str]) -> dict[str, Any]:
+    """What a scenario means: its variants, with every default filled in."""
+    return document(scenario(path, text, sets))
+
+
+def document(scenario: CoreScenario) -> dict[str, Any]:
+    """The same of a scenario that is validated."""
+    return cast(dict[str, Any], json.loads(scenario.document()))
 
 
 def catalogue() -> list[dict[str, Any]]:

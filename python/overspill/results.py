@@ -4,7 +4,7 @@ import hashlib
 import json
 import os
 import threading
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path
@@ -17,7 +17,8 @@ from overspill.errors import BadInput
 from overspill.fairness import Fairness, judge
 from overspill.quantiles import Value
 from overspill.rundata import RunData
-from overspill.runner import Listener, Outcome, Plan, Runner
+from overspill.runner import Job, Listener, Outcome, Plan, Runner
+from overspill.stream import Spill
 
 SEED_MAX = 2**64 - 1
 SEEDS_MOST = 100_000
@@ -75,7 +76,8 @@ class Results:
         """Every metric's value: variant -> seed -> metric."""
         found: dict[str, dict[int, dict[str, Value]]] = {variant: {} for variant in self.variants}
         for run in self.runs:
-            found[run.variant][run.seed] = metrics.measure(run)
+            known = run.values
+            found[run.variant][run.seed] = metrics.measure(run) if known is None else known
         return found
 
     @property
@@ -91,6 +93,17 @@ class Results:
             if part is not None:
                 parts.append(columns.identified(part, run.variant, run.seed))
         return pa.concat_tables(parts).unify_dictionaries() if parts else pa.table({})
+
+    def batches(self, name: str, names: Sequence[str] | None = None) -> Iterator[pa.RecordBatch]:
+        """A table of all runs as `table` has it, or some columns of it, bit by bit.
+
+        Of what lies on disk, which is everything where there is a folder and long traces in any case, only
+        some ten thousand rows are in memory at a time.
+        """
+        for run in self.runs:
+            for batch in run.batches(name, names):
+                part = pa.Table.from_batches([batch])
+                yield from columns.identified(part, run.variant, run.seed).to_batches()
 
     @property
     def flows(self) -> pa.Table:
@@ -124,7 +137,7 @@ class Results:
 
     @property
     def packets(self) -> pa.Table:
-        """Every packet, where the scenario says `measure.packets`."""
+        """Every packet, where the scenario says `measure.packets`; read anew each time, and see `batches`."""
         return self.table("packets")
 
     def document(self) -> dict[str, Any]:
@@ -198,9 +211,10 @@ def execute(scenario: str | Path, options: Options) -> Results:
         raise BadInput(f"--max-events: found {options.max_events}; expected 1 or more")
     text = source.read(scenario)
     sets = source.overrides(options.sets)
-    loaded = core.load(text.path, text.text, sets)
+    scene = core.scenario(text.path, text.text, sets)
+    loaded = core.document(scene)
     seeds = seeds_from(loaded["seed"] if options.seed is None else options.seed, options.seeds)
-    plan = Plan(text, sets, loaded["variants"], seeds, options.max_events)
+    plan = Plan(scene, text, sets, loaded["variants"], seeds, options.max_events)
     out = options.out(loaded["name"]) if callable(options.out) else options.out
     out = None if out is None else Path(out)
     staging = None if out is None else store.Staging(out)
@@ -215,6 +229,28 @@ def execute(scenario: str | Path, options: Options) -> Results:
     return results
 
 
+class Shelf:
+    """Where runs go: into the staging folder, or memory; there, what is too large to a temporary folder."""
+
+    def __init__(self, resolved: dict[str, Any], staging: store.Staging | None) -> None:
+        self.resolved, self.staging, self.spill = resolved, staging, Spill()
+
+    def place(self, job: Job) -> tuple[Path, Spill | None]:
+        """Where a run's tables lie while it goes on, and who keeps them there."""
+        if self.staging is not None:
+            return store.folder(self.staging.folder, job), None
+        return store.folder(self.spill.folder, job), self.spill
+
+    def keep(self, run: RunData) -> RunData:
+        """The run with its metrics and the hash of its configuration, on disk where there is a folder for it.
+
+        Done here, in the thread of the run, so that other threads go on meanwhile.
+        """
+        run.summary["config_hash"] = config_hash(self.resolved[run.variant], run.seed)
+        run.values = metrics.measure(run)
+        return run if self.staging is None else store.write_run(self.staging.folder, run)
+
+
 Place = tuple[store.Staging | None, threading.Event]
 
 
@@ -222,11 +258,8 @@ def collect(plan: Plan, loaded: dict[str, Any], options: Options, place: Place) 
     """Run a plan and save what has finished, even where the user stopped or a run failed."""
     staging, asked = place
 
-    def keep(run: RunData) -> RunData:
-        run.summary["config_hash"] = config_hash(loaded["resolved"][run.variant], run.seed)
-        return run if staging is None else store.write_run(staging.folder, run)
-
-    outcome = Runner(plan, options.listener, keep, asked).execute(options.jobs or cores())
+    shelf = Shelf(loaded["resolved"], staging)
+    outcome = Runner(plan, options.listener, shelf, asked).execute(options.jobs or cores())
     if outcome.failures and not outcome.runs:
         raise outcome.failures[0]
     results = Results(facts(plan, loaded, outcome), outcome.runs)

@@ -1,16 +1,16 @@
 """One finished run: its summary and its tables, in memory or on disk."""
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from functools import cached_property
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pyarrow as pa
-import pyarrow.parquet as pq
 
 from overspill import columns
-from overspill.errors import BadInput
+from overspill.quantiles import Value
+from overspill.stream import Stored
 
 CUT = {
     "max_events": "cut by --max-events",
@@ -21,9 +21,14 @@ CUT = {
 class RunData:
     """One variant with one seed."""
 
-    def __init__(self, summary: dict[str, Any], tables: Mapping[str, pa.Table] | Path) -> None:
+    def __init__(self, summary: dict[str, Any], tables: Mapping[str, pa.Table | Stored] | Path) -> None:
         self.summary = summary
-        self._tables = tables
+        if isinstance(tables, Path):
+            files = {name: tables / f"{name}.parquet" for name in columns.TABLES}
+            tables = {name: Stored(file) for name, file in files.items() if file.is_file()}
+        self._tables: Mapping[str, pa.Table | Stored] = tables
+        # Its metrics, once somebody has measured them.
+        self.values: dict[str, Value] | None = None
 
     @property
     def variant(self) -> str:
@@ -38,36 +43,43 @@ class RunData:
     @property
     def names(self) -> list[str]:
         """The tables there are."""
-        if isinstance(self._tables, Path):
-            return [name for name in columns.TABLES if (self._tables / f"{name}.parquet").is_file()]
         return list(self._tables)
 
-    def table(self, name: str) -> pa.Table | None:
-        """A table; `None` where the run did not write it."""
-        if not isinstance(self._tables, Path):
-            return self._tables.get(name)
-        file = self._tables / f"{name}.parquet"
-        if not file.is_file():
-            return None
-        try:
-            return pq.read_table(file)
-        except (OSError, pa.ArrowException) as error:
-            raise BadInput(f"{file}: cannot be read as Parquet: {error}") from error
+    def table(self, name: str, names: Sequence[str] | None = None) -> pa.Table | None:
+        """A table, or some columns of it; `None` where the run did not write it."""
+        found = self._tables.get(name)
+        if isinstance(found, Stored):
+            return found.read(names)
+        return found if found is None or names is None else found.select(list(names))
+
+    def batches(self, name: str, names: Sequence[str] | None = None) -> Iterator[pa.RecordBatch]:
+        """A table, or some columns of it, bit by bit: of what lies on disk, little is in memory."""
+        found = self._tables.get(name)
+        if isinstance(found, Stored):
+            yield from found.batches(names)
+        elif found is not None:
+            yield from (found if names is None else found.select(list(names))).to_batches()
+
+    def file(self, name: str) -> Path | None:
+        """Where a table lies; `None` where it is in memory or there is none."""
+        found = self._tables.get(name)
+        return found.path if isinstance(found, Stored) else None
 
     def stored(self, folder: Path) -> "RunData":
         """The same run, its tables now read from this folder when needed."""
-        return RunData(self.summary, folder)
+        run = RunData(self.summary, folder)
+        run.values = self.values
+        return run
 
     def column(self, table: str, column: str) -> np.ndarray:
         """A column as numpy; empty where there is no such table or column."""
-        data = self.table(table)
-        if data is None or column not in data.column_names:
-            return np.zeros(0, np.uint64)
-        return columns.numbers(data, column)
+        found = self._tables.get(table)
+        known = [] if found is None else found.names if isinstance(found, Stored) else found.column_names
+        return self.columns(table, column)[0] if column in known else np.zeros(0, np.uint64)
 
     def columns(self, table: str, *names: str) -> tuple[np.ndarray, ...]:
         """Several columns of one table."""
-        data = self.table(table)
+        data = self.table(table, names)
         if data is None:
             return tuple(np.zeros(0, np.uint64) for _ in names)
         return tuple(columns.numbers(data, name) for name in names)

@@ -3,15 +3,18 @@
 import json
 import threading
 import time
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
 from dataclasses import dataclass, field
-from typing import Any
+from pathlib import Path
+from typing import Any, Protocol
 
-from overspill import columns, core
+from overspill import columns
+from overspill.core import CoreScenario
 from overspill.errors import BadInput, Failed, OverspillError, Unwritable
 from overspill.rundata import RunData
 from overspill.source import Source
+from overspill.stream import ROWS, Sink, Spill
 
 CHUNK = 200_000  # events between two looks at the clock and at Ctrl-C
 
@@ -31,6 +34,7 @@ class Job:
 class Plan:
     """What is to be run."""
 
+    scenario: CoreScenario
     source: Source
     sets: Sequence[str]
     variants: Sequence[str]
@@ -70,14 +74,21 @@ class Outcome:
     failures: list[OverspillError] = field(default_factory=list)
 
 
-Keep = Callable[[RunData], RunData]
+class Shelf(Protocol):
+    """Where runs go."""
+
+    def place(self, job: Job) -> tuple[Path, Spill | None]:
+        """A folder for what a run writes while it goes on, and who keeps it there."""
+
+    def keep(self, run: RunData) -> RunData:
+        """A run that has finished, as it is to be kept."""
 
 
 class Runner:
     """A pool of threads over a plan; `asked` is set by who wants it to stop."""
 
-    def __init__(self, plan: Plan, listener: Listener, keep: Keep, asked: threading.Event) -> None:
-        self.plan, self.listener, self.keep, self.asked = plan, listener, keep, asked
+    def __init__(self, plan: Plan, listener: Listener, shelf: Shelf, asked: threading.Event) -> None:
+        self.plan, self.listener, self.shelf, self.asked = plan, listener, shelf, asked
         self.broken = threading.Event()
 
     @property
@@ -131,32 +142,27 @@ class Runner:
         if self.stopped:
             return None
         began = time.monotonic()
-        plan = self.plan
-        run = core.start(
-            plan.source.path,
-            plan.source.text,
-            list(plan.sets),
-            variant=job.variant,
-            seed=job.seed,
-            max_events=plan.max_events,
-        )
+        run = self.plan.scenario.run(job.variant, job.seed, self.plan.max_events)
         status: dict[str, Any] = {"done": False}
-        while not status["done"]:
-            if self.stopped:
-                return None
-            status = run.advance(CHUNK)
-            self.listener.advanced(job, status)
-        kept = self.keep(finished(job, run.results()))
+        with Sink(lambda: self.shelf.place(job)) as sink:
+            while not status["done"]:
+                if self.stopped:
+                    return None
+                status = run.advance(CHUNK, ROWS)
+                if status["rows"] >= ROWS:
+                    sink.append(columns.tables(run.take(ROWS)))
+                self.listener.advanced(job, status)
+            kept = self.shelf.keep(finished(job, run.results(), sink))
         self.listener.finished(job, status, time.monotonic() - began)
         return kept
 
 
-def finished(job: Job, results: dict[str, Any]) -> RunData:
+def finished(job: Job, results: dict[str, Any], sink: Sink) -> RunData:
     """The results of a run that is over; a run that lost or made packets has failed."""
-    run = RunData(parse(results["summary"]), columns.tables(results["tables"]))
-    if not run.summary.get("conserved", False):
+    summary = parse(results["summary"])
+    if not summary.get("conserved", False):
         raise Failed(f"{job}: packets are not conserved; the run is void")
-    return run
+    return RunData(summary, sink.close(columns.tables(results["tables"])))
 
 
 def parse(text: str) -> dict[str, Any]:

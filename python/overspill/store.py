@@ -8,7 +8,7 @@ import re
 import shutil
 from collections.abc import Iterable, Sequence
 from pathlib import Path, PurePosixPath
-from typing import Any
+from typing import Any, Protocol
 
 import pyarrow.parquet as pq
 
@@ -123,19 +123,36 @@ def list_report(out: Path, names: Iterable[str]) -> None:
     write_json(out / MANIFEST, manifest | {"report": sorted(names)})
 
 
-def folder(out: Path, run: RunData) -> Path:
+class Named(Protocol):
+    """What belongs to one variant with one seed."""
+
+    @property
+    def variant(self) -> str:
+        """The variant's name."""
+
+    @property
+    def seed(self) -> int:
+        """The seed."""
+
+
+def folder(out: Path, run: Named) -> Path:
     """Where a run's tables lie."""
     return out / "runs" / slug(run.variant) / f"seed-{run.seed}"
 
 
 def write_run(out: Path, run: RunData) -> RunData:
-    """Write a run's tables; the run that reads them from there."""
+    """Write a run's tables, those that do not lie there yet; the run that reads them from there."""
     place = folder(out, run)
     try:
         place.mkdir(parents=True, exist_ok=True)
         for name in run.names:
-            pq.write_table(run.table(name), place / f"{name}.parquet", compression="zstd")
+            file, there = place / f"{name}.parquet", run.file(name)
+            if there is None:
+                pq.write_table(run.table(name), file, compression="zstd")
+            elif there != file:
+                shutil.copyfile(there, file)
     except OSError as error:
+        shutil.rmtree(place, ignore_errors=True)
         raise Unwritable(f"{place}: cannot be written: {error.strerror}") from error
     return run.stored(place)
 

@@ -80,8 +80,7 @@ def parse(path: str, text: str, sets: list[str]) -> dict[str, Any]:
     return scenario
 
 
-def load(path: str, text: str, sets: list[str]) -> str:
-    scenario = parse(path, text, sets)
+def document(scenario: dict[str, Any]) -> str:
     variants = list(scenario.get("variants", {"default": {}}))
     allow = str(scenario.get("measure", {}).get("allow_unfinished", False)).lower() == "true"
     resolved = {
@@ -147,20 +146,30 @@ def version() -> str:
     return "0.1.0"
 
 
+class Scenario:
+    """A scenario that is checked."""
+
+    def __init__(self, path: str, text: str, sets: list[str]) -> None:
+        self.parsed = parse(path, text, sets)
+
+    def document(self) -> str:
+        return document(self.parsed)
+
+    def run(self, variant: str, seed: int, max_events: int | None = None) -> "Run":
+        return Run(self.parsed, variant, seed, max_events)
+
+
 class Run:
     """One variant with one seed, made up."""
 
-    def __init__(
-        self, path: str, text: str, sets: list[str], variant: str, seed: int, max_events: int | None = None
-    ) -> None:
-        scenario = parse(path, text, sets)
+    def __init__(self, scenario: dict[str, Any], variant: str, seed: int, max_events: int | None) -> None:
         self.options = scenario.get("fake", {})
         self.allow = str(scenario.get("measure", {}).get("allow_unfinished", False)).lower() == "true"
         self.variant, self.seed, self.max_events, self.step = variant, seed, max_events, 0
         if behaviour.crash or behaviour.crash_seed == seed:
             raise RuntimeError("queue 3 lost a packet")
 
-    def advance(self, max_events: int) -> dict[str, Any]:
+    def advance(self, max_events: int, max_rows: int = 2**63) -> dict[str, Any]:
         self.step += 1
         done = self.step >= behaviour.steps
         if behaviour.interrupt_after is not None and behaviour.finished >= behaviour.interrupt_after:
@@ -179,6 +188,7 @@ class Run:
             "end_ps": END,
             "events": self.step * 1000,
             "hops": self.step * 900,
+            "rows": 0,
             "flows_started": 10,
             "flows_completed": self.step,
         }

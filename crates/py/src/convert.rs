@@ -5,7 +5,7 @@ use pyo3::types::{PyBytes, PyDict};
 use scenario::Scenario;
 use scenario::memory::{Memory, switch_memory};
 use serde_json::{Value, json};
-use sim::{Column, Results, Stop};
+use sim::{Column, Results, Stop, Table};
 
 /// The unit and amount of each part; a switch whose buffer and bounce queues count differently has
 /// two.
@@ -82,24 +82,32 @@ pub(crate) fn summary_json(scenario: &Scenario, seed: u64, results: &Results) ->
     })
 }
 
-fn buffer<const N: usize, T: Copy>(values: &[T], bytes: impl Fn(T) -> [u8; N]) -> Vec<u8> {
-    values.iter().flat_map(|v| bytes(*v)).collect()
+/// Numbers as bytes, written to where Python keeps them.
+fn buffer<'py, const N: usize, T: Copy>(
+    py: Python<'py>,
+    values: &[T],
+    bytes: impl Fn(T) -> [u8; N],
+) -> PyResult<Bound<'py, PyBytes>> {
+    PyBytes::new_with(py, values.len() * N, |out| {
+        out.chunks_exact_mut(N).zip(values).for_each(|(out, value)| out.copy_from_slice(&bytes(*value)));
+        Ok(())
+    })
 }
 
-/// Every table as `{column: (type, bytes)}`.
-pub(crate) fn tables<'py>(py: Python<'py>, results: &Results) -> PyResult<Bound<'py, PyDict>> {
+/// Tables as `{table: {column: (type, bytes)}}`.
+pub(crate) fn tables<'py>(py: Python<'py>, tables: &[Table]) -> PyResult<Bound<'py, PyDict>> {
     let all = PyDict::new(py);
-    for table in &results.tables {
+    for table in tables {
         let columns = PyDict::new(py);
         for (name, column) in &table.columns {
             let (kind, bytes) = match column {
-                Column::U8(v) => ("u8", v.clone()),
-                Column::U16(v) => ("u16", buffer(v, u16::to_le_bytes)),
-                Column::U32(v) => ("u32", buffer(v, u32::to_le_bytes)),
-                Column::U64(v) => ("u64", buffer(v, u64::to_le_bytes)),
-                Column::F64(v) => ("f64", buffer(v, f64::to_le_bytes)),
+                Column::U8(v) => ("u8", PyBytes::new(py, v)),
+                Column::U16(v) => ("u16", buffer(py, v, u16::to_le_bytes)?),
+                Column::U32(v) => ("u32", buffer(py, v, u32::to_le_bytes)?),
+                Column::U64(v) => ("u64", buffer(py, v, u64::to_le_bytes)?),
+                Column::F64(v) => ("f64", buffer(py, v, f64::to_le_bytes)?),
             };
-            columns.set_item(name, (kind, PyBytes::new(py, &bytes)))?;
+            columns.set_item(name, (kind, bytes))?;
         }
         all.set_item(table.name, columns)?;
     }

@@ -9,6 +9,7 @@ use pyo3::types::PyDict;
 use scenario::load::{Loaded, Source, load as load_scenario};
 use sim::{Options, Recorder, World, build};
 use std::path::Path;
+use std::sync::Arc;
 use units::Time;
 
 pyo3::create_exception!(_core, ScenarioError, PyValueError, "A scenario that cannot be run; args[0] lists why.");
@@ -20,24 +21,6 @@ fn read(path: &str, text: &str, sets: &[String]) -> PyResult<Loaded> {
         let lines: Vec<String> = faults.iter().map(ToString::to_string).collect();
         ScenarioError::new_err((lines,))
     })
-}
-
-/// Reads and checks a scenario; a JSON document with its variants, every default filled in.
-#[pyfunction]
-fn load(path: &str, text: &str, sets: Vec<String>) -> PyResult<String> {
-    let loaded = read(path, text, &sets)?;
-    let memory: serde_json::Map<_, _> = loaded.variants.iter().map(|v| (v.variant.clone(), memory_json(v))).collect();
-    let names: Vec<&str> = loaded.variants.iter().map(|v| v.variant.as_str()).collect();
-    let document = serde_json::json!({
-        "name": loaded.name,
-        "seed": loaded.seed,
-        "duration_ps": loaded.duration.0,
-        "variants": names,
-        "notes": loaded.notes,
-        "resolved": loaded.resolved,
-        "memory": memory,
-    });
-    Ok(document.to_string())
 }
 
 /// Everything that a scenario may name, with its parameters, as JSON.
@@ -58,62 +41,109 @@ fn version() -> &'static str {
     env!("CARGO_PKG_VERSION")
 }
 
+/// A scenario, read and checked once for all its runs.
+#[pyclass(frozen)]
+struct Scenario {
+    document: String,
+    variants: Vec<Arc<scenario::Scenario>>,
+}
+
+#[pymethods]
+impl Scenario {
+    #[new]
+    fn new(py: Python<'_>, path: &str, text: &str, sets: Vec<String>) -> PyResult<Scenario> {
+        py.detach(|| {
+            let loaded = read(path, text, &sets)?;
+            Ok(Scenario {
+                document: document(&loaded).to_string(),
+                variants: loaded.variants.into_iter().map(Arc::new).collect(),
+            })
+        })
+    }
+
+    /// A JSON document with the variants, every default filled in.
+    fn document(&self) -> &str {
+        &self.document
+    }
+
+    /// A run of one variant with one seed, which has not begun.
+    #[pyo3(signature = (variant, seed, max_events=None))]
+    fn run(&self, py: Python<'_>, variant: &str, seed: u64, max_events: Option<u64>) -> PyResult<Run> {
+        let scenario = self.variants.iter().find(|v| v.variant == variant).cloned();
+        let scenario = scenario.ok_or_else(|| PyValueError::new_err(format!("no variant `{variant}`")))?;
+        let options = Options { max_events, ..Options::default() };
+        let world = py.detach(|| build(&scenario, seed, options, Recorder::of(&scenario)));
+        Ok(Run { world: world.map_err(|e| PyRuntimeError::new_err(e.to_string()))?, scenario, seed })
+    }
+}
+
+fn document(loaded: &Loaded) -> serde_json::Value {
+    let memory: serde_json::Map<_, _> = loaded.variants.iter().map(|v| (v.variant.clone(), memory_json(v))).collect();
+    let names: Vec<&str> = loaded.variants.iter().map(|v| v.variant.as_str()).collect();
+    serde_json::json!({
+        "name": loaded.name,
+        "seed": loaded.seed,
+        "duration_ps": loaded.duration.0,
+        "variants": names,
+        "notes": loaded.notes,
+        "resolved": loaded.resolved,
+        "memory": memory,
+    })
+}
+
 /// One variant of a scenario, run with one seed.
 #[pyclass]
 struct Run {
-    scenario: scenario::Scenario,
+    scenario: Arc<scenario::Scenario>,
     seed: u64,
     world: World<Recorder>,
 }
 
 #[pymethods]
 impl Run {
-    #[new]
-    #[pyo3(signature = (path, text, sets, variant, seed, max_events=None))]
-    fn new(
-        path: &str,
-        text: &str,
-        sets: Vec<String>,
-        variant: &str,
-        seed: u64,
-        max_events: Option<u64>,
-    ) -> PyResult<Run> {
-        let loaded = read(path, text, &sets)?;
-        let scenario = loaded.variants.into_iter().find(|v| v.variant == variant);
-        let scenario = scenario.ok_or_else(|| PyValueError::new_err(format!("no variant `{variant}`")))?;
-        let recorder = Recorder::of(&scenario);
-        let options = Options { max_events, ..Options::default() };
-        let world = build(&scenario, seed, options, recorder).map_err(|e| PyRuntimeError::new_err(e.to_string()))?;
-        Ok(Run { scenario, seed, world })
-    }
-
-    /// Goes on for about so many events, with the interpreter free for others. `end_ps` is when the
+    /// Goes on for about so many events, with the interpreter free for others; less where a table has
+    /// `max_rows` waiting to be taken, which `rows` counts. `end_ps` is when the
     /// run ends as planned: the duration, and once that is over the end of the drain, before which
     /// it ends as soon as every flow that counts has finished.
-    fn advance<'py>(&mut self, py: Python<'py>, max_events: u64) -> PyResult<Bound<'py, PyDict>> {
+    #[pyo3(signature = (max_events, max_rows=usize::MAX))]
+    fn advance<'py>(&mut self, py: Python<'py>, max_events: u64, max_rows: usize) -> PyResult<Bound<'py, PyDict>> {
         let world = &mut self.world;
-        let progress = py.detach(|| world.advance(max_events));
+        let progress = py.detach(|| world.advance_rows(max_events, max_rows));
         let answer = PyDict::new(py);
         answer.set_item("done", progress.stop.is_some())?;
         answer.set_item("time_ps", progress.now.0)?;
         answer.set_item("end_ps", self.horizon(progress.now).0)?;
         answer.set_item("events", progress.events)?;
         answer.set_item("hops", progress.hops)?;
+        answer.set_item("rows", self.world.rows_waiting())?;
         answer.set_item("flows_started", progress.started)?;
         answer.set_item("flows_completed", progress.completed)?;
         Ok(answer)
     }
 
+    /// Takes out the rows so far of each table that grows with simulated time and has at least so
+    /// many, as plain little-endian buffers; `results` has the rest.
+    fn take<'py>(&mut self, py: Python<'py>, at_least: usize) -> PyResult<Bound<'py, PyDict>> {
+        let world = &mut self.world;
+        let taken = py.detach(|| world.take_rows(at_least));
+        tables(py, &taken)
+    }
+
     /// The summary as JSON, and the tables as plain little-endian buffers.
     fn results<'py>(&mut self, py: Python<'py>) -> PyResult<Bound<'py, PyDict>> {
-        let results = self.world.results(&self.scenario);
+        let Run { world, scenario, seed } = self;
+        let (results, summary) = py.detach(|| {
+            let results = world.results(scenario);
+            let summary = summary_json(scenario, *seed, &results).to_string();
+            (results, summary)
+        });
         if !results.conserved {
             let place = self.world.imbalance().unwrap_or_default();
             return Err(PyRuntimeError::new_err(format!("packets are unaccounted for: {place}")));
         }
         let answer = PyDict::new(py);
-        answer.set_item("summary", summary_json(&self.scenario, self.seed, &results).to_string())?;
-        answer.set_item("tables", tables(py, &results)?)?;
+        answer.set_item("summary", summary)?;
+        answer.set_item("tables", tables(py, &results.tables)?)?;
         Ok(answer)
     }
 }
@@ -129,8 +159,8 @@ impl Run {
 #[pymodule]
 fn _core(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add("ScenarioError", module.py().get_type::<ScenarioError>())?;
+    module.add_class::<Scenario>()?;
     module.add_class::<Run>()?;
-    module.add_function(wrap_pyfunction!(load, module)?)?;
     module.add_function(wrap_pyfunction!(catalogue, module)?)?;
     module.add_function(wrap_pyfunction!(schema, module)?)?;
     module.add_function(wrap_pyfunction!(version, module)?)?;

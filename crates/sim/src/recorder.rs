@@ -3,9 +3,11 @@
 
 mod follow;
 mod histogram;
+mod rows;
 
 pub(crate) use follow::Follow;
 pub(crate) use histogram::Histogram;
+pub(crate) use rows::{ActivityRow, OpenBin, PacketRow, Rows, TraceRow};
 
 use crate::probe::{Probe, Spot};
 use dataplane::Pkt;
@@ -53,26 +55,16 @@ impl Metric {
     pub(crate) const ALL: [Metric; 4] = [Metric::Delay, Metric::Hops, Metric::Detours, Metric::Bounces];
 }
 
-/// One packet's end.
-#[derive(Clone, Copy, Debug)]
-pub(crate) struct PacketEnd {
-    pub(crate) pkt: Pkt,
-    pub(crate) at: Time,
-    pub(crate) node: u32,
-    /// 0 delivered, else 1 + [`DropReason`].
-    pub(crate) fate: u8,
-}
-
 /// The probe.
 #[derive(Clone, Debug)]
 pub struct Recorder {
     pub(crate) scope: Scope,
     pub(crate) queues: Vec<Follow>,
-    /// By node, then by step of time, then by [`Kind`].
-    pub(crate) activity: Vec<Vec<[u64; 4]>>,
+    /// By node.
+    activity: Vec<OpenBin>,
     /// By [`Metric`], then ACKs and data.
     pub(crate) histograms: [[Histogram; 2]; 4],
-    pub(crate) packets: Vec<PacketEnd>,
+    pub(crate) rows: Rows,
     pub(crate) crossed: Crossed,
     /// Payload bytes that arrived for the first time inside the measurement window, by entry of the
     /// scenario's traffic.
@@ -120,10 +112,10 @@ impl Recorder {
         let followed = if scope.queues { ports - scope.hosts as usize } else { 0 };
         Recorder {
             scope,
-            queues: vec![Follow::new(); followed],
-            activity: vec![Vec::new(); nodes],
+            queues: (0..followed as u32).map(Follow::new).collect(),
+            activity: vec![OpenBin::default(); nodes],
             histograms: Default::default(),
-            packets: Vec::new(),
+            rows: Rows::default(),
             received: Vec::new(),
             closed: false,
             crossed: Crossed::default(),
@@ -131,16 +123,18 @@ impl Recorder {
     }
 
     fn count(&mut self, at: Spot, kind: Kind) {
-        let bin = (at.now.0 / self.scope.bin.0) as usize;
-        let bins = &mut self.activity[at.node as usize];
-        if bins.len() <= bin {
-            bins.resize(bin + 1, [0; 4]);
-        }
-        bins[bin][kind as usize] += 1;
+        let bin = (at.now.0 / self.scope.bin.0) as u32;
+        self.activity[at.node as usize].count(kind, (bin, at.node), &mut self.rows.activity);
     }
 
-    fn queue(&mut self, at: Spot) -> Option<&mut Follow> {
-        self.queues.get_mut(at.port.checked_sub(self.scope.hosts)? as usize)
+    fn queue(&self, at: Spot) -> Option<usize> {
+        Some(at.port.checked_sub(self.scope.hosts)? as usize).filter(|queue| *queue < self.queues.len())
+    }
+
+    fn ended(&mut self, at: Spot, pkt: &Pkt, fate: u8) {
+        if self.scope.packets {
+            self.rows.packets.push(PacketRow::new(pkt, (at.now, at.node), fate));
+        }
     }
 
     /// The run has ended: what is open is closed, once.
@@ -149,7 +143,9 @@ impl Recorder {
             return;
         }
         let scope = self.scope;
-        self.queues.iter_mut().for_each(|queue| queue.close(&scope, now));
+        self.queues.iter_mut().for_each(|queue| queue.close(&scope, now, &mut self.rows.trace));
+        let nodes = self.activity.iter_mut().zip(0..);
+        nodes.for_each(|(open, node)| open.close(node, &mut self.rows.activity));
     }
 }
 
@@ -158,22 +154,18 @@ impl Probe for Recorder {
         self.scope.queues
     }
     fn stored(&mut self, at: Spot, before: u32) {
-        let scope = self.scope;
         if let Some(queue) = self.queue(at) {
-            queue.stored(&scope, at.now, before);
+            self.queues[queue].stored(&self.scope, (at.now, before), &mut self.rows.trace);
         }
     }
     fn freed(&mut self, at: Spot, after: u32) {
-        let scope = self.scope;
         if let Some(queue) = self.queue(at) {
-            queue.freed(&scope, at.now, after);
+            self.queues[queue].freed(&self.scope, (at.now, after), &mut self.rows.trace);
         }
     }
     fn dropped(&mut self, at: Spot, pkt: &Pkt, reason: DropReason) {
         self.count(at, Kind::Drop);
-        if self.scope.packets {
-            self.packets.push(PacketEnd { pkt: *pkt, at: at.now, node: at.node, fate: 1 + reason as u8 });
-        }
+        self.ended(at, pkt, 1 + reason as u8);
     }
     fn marked(&mut self, at: Spot) {
         self.count(at, Kind::Mark);
@@ -195,9 +187,7 @@ impl Probe for Recorder {
         self.received[entry] += bytes;
     }
     fn delivered(&mut self, at: Spot, pkt: &Pkt) {
-        if self.scope.packets {
-            self.packets.push(PacketEnd { pkt: *pkt, at: at.now, node: at.node, fate: 0 });
-        }
+        self.ended(at, pkt, 0);
         self.crossed.count(&self.scope, at.now, pkt);
         if pkt.sent < self.scope.from || pkt.sent >= self.scope.to {
             return;

@@ -4,6 +4,7 @@ mod flows;
 mod packets;
 mod ports;
 mod queues;
+mod stream;
 
 pub(crate) use ports::Books;
 pub use ports::Carried;
@@ -64,7 +65,8 @@ fn column<T, C>(rows: &[T], make: fn(Vec<C>) -> Column, cell: impl Fn(&T) -> C) 
 }
 
 impl World<Recorder> {
-    /// Closes the books of a run that has stopped (or is abandoned here), and reads them.
+    /// Closes the books of a run that has stopped (or is abandoned here), and reads them. Rows that
+    /// were taken before are not among them.
     pub fn results(&mut self, scenario: &Scenario) -> Results {
         let now = self.now;
         let conserved = self.conserves();
@@ -76,10 +78,10 @@ impl World<Recorder> {
                 flows,
                 self.ports_table(scenario),
                 self.queue_histogram(),
-                self.queue_trace(),
-                self.activity(),
+                self.queue_trace(&self.board.probe.rows.trace),
+                queues::activity(&self.board.probe.rows.activity),
                 self.packet_histogram(),
-                self.packets(),
+                packets::packets(&self.board.probe.rows.packets),
             ],
             progress: self.progress(),
             conserved,

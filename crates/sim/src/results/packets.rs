@@ -1,9 +1,8 @@
 //! What became of packets.
 
 use super::{Column, Table, column, named};
-use crate::recorder::{Metric, Recorder};
+use crate::recorder::{Metric, PacketRow, Recorder};
 use crate::world::World;
-use mech::Flags;
 
 impl World<Recorder> {
     pub(super) fn packet_histogram(&self) -> Table {
@@ -27,21 +26,21 @@ impl World<Recorder> {
         ];
         Table { name: "packet_hist", columns: named(columns) }
     }
+}
 
-    pub(super) fn packets(&self) -> Table {
-        let rows = &self.board.probe.packets;
-        let columns = [
-            ("flow", column(rows, Column::U32, |p| p.pkt.head.flow.0)),
-            ("reverse", column(rows, Column::U8, |p| u8::from(p.pkt.head.flags.has(Flags::REVERSE)))),
-            ("emission", column(rows, Column::U32, |p| p.pkt.emission)),
-            ("sent_ps", column(rows, Column::U64, |p| p.pkt.sent.0)),
-            ("end_ps", column(rows, Column::U64, |p| p.at.0)),
-            ("hops", column(rows, Column::U16, |p| p.pkt.head.hops)),
-            ("detours", column(rows, Column::U8, |p| p.pkt.head.detours)),
-            ("bounces", column(rows, Column::U8, |p| p.pkt.head.bounces)),
-            ("node", column(rows, Column::U32, |p| p.node)),
-            ("fate", column(rows, Column::U8, |p| p.fate)),
-        ];
-        Table { name: "packets", columns: named(columns) }
-    }
+/// Every packet that was delivered or lost.
+pub(super) fn packets(rows: &[PacketRow]) -> Table {
+    let columns = [
+        ("flow", column(rows, Column::U32, |p| p.flow)),
+        ("reverse", column(rows, Column::U8, |p| p.reverse)),
+        ("emission", column(rows, Column::U32, |p| p.emission)),
+        ("sent_ps", column(rows, Column::U64, |p| p.sent.0)),
+        ("end_ps", column(rows, Column::U64, |p| p.end.0)),
+        ("hops", column(rows, Column::U16, |p| p.hops)),
+        ("detours", column(rows, Column::U8, |p| p.detours)),
+        ("bounces", column(rows, Column::U8, |p| p.bounces)),
+        ("node", column(rows, Column::U32, |p| p.node)),
+        ("fate", column(rows, Column::U8, |p| p.fate)),
+    ];
+    Table { name: "packets", columns: named(columns) }
 }

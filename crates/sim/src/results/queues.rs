@@ -1,7 +1,7 @@
 //! Queues over time, and what happened where and when.
 
 use super::{Column, Table, column, named};
-use crate::recorder::Recorder;
+use crate::recorder::{ActivityRow, Recorder, TraceRow};
 use crate::world::World;
 
 impl World<Recorder> {
@@ -35,36 +35,28 @@ impl World<Recorder> {
         Table { name: "queue_hist", columns: named(columns) }
     }
 
-    pub(super) fn queue_trace(&self) -> Table {
-        let width = self.board.probe.scope.bin.0 as f64;
-        let mut rows = Vec::new();
-        for (queue, (node, port)) in self.board.probe.queues.iter().zip(self.followed()) {
-            rows.extend(queue.trace.iter().map(|t| (t.bin, node, port, t.max, t.area as f64 / width)));
-        }
+    /// Steps of the followed queues.
+    pub(super) fn queue_trace(&self, rows: &[TraceRow]) -> Table {
+        let (width, places) = (self.board.probe.scope.bin.0 as f64, self.followed());
+        let place = |row: &TraceRow| places[row.queue as usize];
         let columns = [
-            ("bin", column(&rows, Column::U32, |r| r.0)),
-            ("node", column(&rows, Column::U32, |r| r.1)),
-            ("port", column(&rows, Column::U16, |r| r.2)),
-            ("max_packets", column(&rows, Column::U32, |r| r.3)),
-            ("mean_packets", column(&rows, Column::F64, |r| r.4)),
+            ("bin", column(rows, Column::U32, |r| r.bin)),
+            ("node", column(rows, Column::U32, |r| place(r).0)),
+            ("port", column(rows, Column::U16, |r| place(r).1)),
+            ("max_packets", column(rows, Column::U32, |r| r.max)),
+            ("mean_packets", column(rows, Column::F64, |r| r.area as f64 / width)),
         ];
         Table { name: "queue_trace", columns: named(columns) }
     }
+}
 
-    pub(super) fn activity(&self) -> Table {
-        let mut rows = Vec::new();
-        for (node, bins) in self.board.probe.activity.iter().enumerate() {
-            for (bin, counts) in bins.iter().enumerate() {
-                let some = counts.iter().enumerate().filter(|(_, count)| **count > 0);
-                rows.extend(some.map(|(kind, count)| (bin as u32, node as u32, kind as u8, *count)));
-            }
-        }
-        let columns = [
-            ("bin", column(&rows, Column::U32, |r| r.0)),
-            ("node", column(&rows, Column::U32, |r| r.1)),
-            ("kind", column(&rows, Column::U8, |r| r.2)),
-            ("count", column(&rows, Column::U64, |r| r.3)),
-        ];
-        Table { name: "activity", columns: named(columns) }
-    }
+/// What happened where and when.
+pub(super) fn activity(rows: &[ActivityRow]) -> Table {
+    let columns = [
+        ("bin", column(rows, Column::U32, |r| r.bin)),
+        ("node", column(rows, Column::U32, |r| r.node)),
+        ("kind", column(rows, Column::U8, |r| r.kind)),
+        ("count", column(rows, Column::U64, |r| r.count)),
+    ];
+    Table { name: "activity", columns: named(columns) }
 }

@@ -1,0 +1,117 @@
+//! What grows with simulated time: rows that wait until somebody takes them.
+
+use super::Kind;
+use dataplane::Pkt;
+use mech::Flags;
+use units::Time;
+
+/// One packet's end.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(crate) struct PacketRow {
+    pub(crate) sent: Time,
+    pub(crate) end: Time,
+    pub(crate) flow: u32,
+    pub(crate) emission: u32,
+    pub(crate) node: u32,
+    pub(crate) hops: u16,
+    pub(crate) detours: u8,
+    pub(crate) bounces: u8,
+    pub(crate) reverse: u8,
+    /// 0 delivered, else 1 + [`mech::overflow::DropReason`].
+    pub(crate) fate: u8,
+}
+
+impl PacketRow {
+    pub(crate) fn new(pkt: &Pkt, (end, node): (Time, u32), fate: u8) -> PacketRow {
+        PacketRow {
+            sent: pkt.sent,
+            end,
+            flow: pkt.head.flow.0,
+            emission: pkt.emission,
+            node,
+            hops: pkt.head.hops,
+            detours: pkt.head.detours,
+            bounces: pkt.head.bounces,
+            reverse: u8::from(pkt.head.flags.has(Flags::REVERSE)),
+            fate,
+        }
+    }
+}
+
+/// One step of a queue's course over time.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(crate) struct TraceRow {
+    /// Frames times picoseconds.
+    pub(crate) area: u64,
+    /// Which of the followed queues.
+    pub(crate) queue: u32,
+    pub(crate) bin: u32,
+    pub(crate) max: u32,
+}
+
+/// How often one kind of event happened at a node in one step of time.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(crate) struct ActivityRow {
+    pub(crate) count: u64,
+    pub(crate) bin: u32,
+    pub(crate) node: u32,
+    pub(crate) kind: u8,
+}
+
+/// All of them. Rows of a queue, of a node and of all packets are in the order of time.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Rows {
+    pub(crate) packets: Vec<PacketRow>,
+    pub(crate) trace: Vec<TraceRow>,
+    pub(crate) activity: Vec<ActivityRow>,
+}
+
+impl Rows {
+    /// Rows of the longest table.
+    pub(crate) fn waiting(&self) -> usize {
+        self.packets.len().max(self.trace.len()).max(self.activity.len())
+    }
+}
+
+/// Counts of a node in the step of time that is not over.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub(crate) struct OpenBin {
+    bin: u32,
+    counts: [u64; 4],
+}
+
+impl OpenBin {
+    /// Counts an event of `node` in the step `bin`; earlier counts go to `rows`.
+    pub(crate) fn count(&mut self, kind: Kind, (bin, node): (u32, u32), rows: &mut Vec<ActivityRow>) {
+        if bin != self.bin {
+            self.close(node, rows);
+            self.bin = bin;
+        }
+        self.counts[kind as usize] += 1;
+    }
+
+    pub(crate) fn close(&mut self, node: u32, rows: &mut Vec<ActivityRow>) {
+        let counts = std::mem::take(&mut self.counts).into_iter().zip(0..);
+        let some = counts.filter(|(count, _)| *count > 0);
+        rows.extend(some.map(|(count, kind)| ActivityRow { count, bin: self.bin, node, kind }));
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_late_event_costs_one_row_and_not_one_for_every_step_before_it() {
+        let (mut open, mut rows) = (OpenBin::default(), Vec::new());
+        open.count(Kind::Drop, (3, 7), &mut rows);
+        open.count(Kind::Mark, (3, 7), &mut rows);
+        open.count(Kind::Drop, (3, 7), &mut rows);
+        assert_eq!(rows, [], "the step is not over");
+        open.count(Kind::Bounce, (4_000_000_000, 7), &mut rows);
+        open.close(7, &mut rows);
+        open.close(7, &mut rows);
+        let row = |count, bin, kind| ActivityRow { count, bin, node: 7, kind };
+        assert_eq!(rows, [row(2, 3, 0), row(1, 3, 1), row(1, 4_000_000_000, 3)]);
+    }
+}

@@ -1,0 +1,142 @@
+"""Tables that grow with simulated time, written to disk while their run goes on."""
+
+import shutil
+import tempfile
+import threading
+import weakref
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager, suppress
+from dataclasses import dataclass
+from pathlib import Path
+from types import TracebackType
+
+import pyarrow as pa
+import pyarrow.parquet as pq
+
+from overspill.errors import BadInput, Unwritable
+
+ROWS = 1 << 17  # of one table, in memory before they are written as a row group
+BATCH = 1 << 16  # rows read at a time
+
+
+class Spill:
+    """A temporary folder, made when first needed, that goes when nobody holds this any more."""
+
+    def __init__(self) -> None:
+        self.lock = threading.Lock()
+        self.path: Path | None = None
+
+    @property
+    def folder(self) -> Path:
+        """The folder."""
+        with self.lock:
+            if self.path is None:
+                try:
+                    self.path = Path(tempfile.mkdtemp(prefix="overspill-"))
+                except OSError as error:
+                    raise Unwritable(
+                        f"{tempfile.gettempdir()}: cannot be written: {error.strerror}"
+                    ) from error
+                weakref.finalize(self, shutil.rmtree, self.path, True)
+            return self.path
+
+
+@dataclass(frozen=True)
+class Stored:
+    """A table on disk; `owner` keeps its folder there."""
+
+    path: Path
+    owner: Spill | None = None
+
+    def read(self, names: Sequence[str] | None = None) -> pa.Table:
+        """The table, or some columns of it."""
+        with reading(self.path):
+            # As a file of its own: a folder's name is no column.
+            return pq.ParquetFile(self.path).read(columns=None if names is None else list(names))
+
+    @property
+    def names(self) -> list[str]:
+        """Its columns."""
+        with reading(self.path):
+            return list(pq.read_schema(self.path).names)
+
+    def batches(self, names: Sequence[str] | None = None) -> Iterator[pa.RecordBatch]:
+        """The table bit by bit."""
+        with reading(self.path):
+            # Buffering ahead would read the whole file into memory.
+            file = pq.ParquetFile(self.path, pre_buffer=False)
+            yield from file.iter_batches(BATCH, columns=None if names is None else list(names))
+
+
+@contextmanager
+def reading(path: Path) -> Iterator[None]:
+    """What is no Parquet is `BadInput`."""
+    try:
+        yield
+    except (OSError, pa.ArrowException) as error:
+        raise BadInput(f"{path}: cannot be read as Parquet: {error}") from error
+
+
+class Sink:
+    """The tables of one run: what does not fit goes to a folder, under other names until it is whole.
+
+    `where` gives the folder and who keeps it there; it is asked when the first rows come.
+    """
+
+    def __init__(self, where: Callable[[], tuple[Path, Spill | None]]) -> None:
+        self.where, self.writers = where, dict[str, pq.ParquetWriter]()
+        self.place: Path | None = None
+        self.owner: Spill | None = None
+
+    def __enter__(self) -> "Sink":
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        if self.place is not None and (self.writers or error is not None):
+            self.discard(self.place)
+
+    def append(self, tables: Mapping[str, pa.Table]) -> None:
+        """Write more rows of these tables, a row group of each."""
+        if self.place is None:
+            self.place, self.owner = self.where()
+        try:
+            self.place.mkdir(parents=True, exist_ok=True)
+            for name, table in tables.items():
+                if name not in self.writers:
+                    part = self.place / f"{name}.parquet.part"
+                    self.writers[name] = pq.ParquetWriter(part, table.schema, compression="zstd")
+                self.writers[name].write_table(table)
+        except OSError as error:
+            raise self.unwritable(error) from error
+
+    def close(self, rest: Mapping[str, pa.Table]) -> dict[str, pa.Table | Stored]:
+        """Write the last rows of what has gone to disk, and give all tables."""
+        tables: dict[str, pa.Table | Stored] = dict(rest)
+        if self.writers:
+            self.append({name: rest[name] for name in self.writers if rest[name].num_rows})
+        try:
+            for name in list(self.writers):
+                assert self.place is not None
+                self.writers[name].close()
+                file = self.place / f"{name}.parquet"
+                (self.place / f"{name}.parquet.part").replace(file)
+                tables[name] = Stored(file, self.owner)
+                del self.writers[name]
+        except OSError as error:
+            raise self.unwritable(error) from error
+        return tables
+
+    def discard(self, place: Path) -> None:
+        """Take away what was written."""
+        for writer in self.writers.values():
+            # It goes in any case.
+            with suppress(OSError, pa.ArrowException):
+                writer.close()
+        self.writers.clear()
+        shutil.rmtree(place, ignore_errors=True)
+
+    def unwritable(self, error: OSError) -> Unwritable:
+        """What befalls every other run too."""
+        return Unwritable(f"{self.place}: cannot be written: {error.strerror or error}")
