@@ -135,7 +135,10 @@ mod tests {
         assert!((n - 50_000.0).abs() < 5.0 * 50_000f64.sqrt(), "{n}");
         let mean = gaps.iter().sum::<f64>() / n;
         let deviation = (gaps.iter().map(|gap| (gap - mean).powi(2)).sum::<f64>() / n).sqrt();
-        assert!((mean - 10.0).abs() < 50.0 / n.sqrt() && (deviation - 10.0).abs() < 71.0 / n.sqrt(), "{mean} {deviation}");
+        assert!(
+            (mean - 10.0).abs() < 50.0 / n.sqrt() && (deviation - 10.0).abs() < 71.0 / n.sqrt(),
+            "{mean} {deviation}"
+        );
         assert!(gaps[0] > 0.0, "the first waits for its turn as well");
     }
 }

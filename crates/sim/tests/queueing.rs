@@ -105,11 +105,15 @@ fn interval(values: &[f64]) -> (f64, f64) {
 fn measured(load: f64, packets: u64) -> [(f64, f64); 2] {
     let runs: Vec<Waits> = (1..=SEEDS).map(|seed| waits(load, packets, seed)).collect();
     let of = |value: &dyn Fn(&Waits) -> f64| interval(&runs.iter().map(value).collect::<Vec<_>>());
-    let found = [
-        of(&|w| w.waited as f64 / w.counted as f64 / SERVICE as f64),
-        of(&|w| w.at_once as f64 / w.counted as f64),
-    ];
-    println!("load {load}: waits {:?} of {}, at once {:?} of {}", found[0], load / (2.0 - 2.0 * load), found[1], 1.0 - load);
+    let found =
+        [of(&|w| w.waited as f64 / w.counted as f64 / SERVICE as f64), of(&|w| w.at_once as f64 / w.counted as f64)];
+    println!(
+        "load {load}: waits {:?} of {}, at once {:?} of {}",
+        found[0],
+        load / (2.0 - 2.0 * load),
+        found[1],
+        1.0 - load
+    );
     found
 }
 
@@ -144,7 +148,8 @@ fn frames_in_queues_over_time_are_the_waiting_of_packets_to_the_picosecond() {
     // Little's law as an identity: the run goes on until every packet has arrived, and then the area
     // under the queues is what all packets have waited.
     for (seed, load) in [(1, 0.5), (2, 0.95), (3, 1.2)] {
-        let all = text(load, 3_000).replace("gaps =", "stop = \"20ms\"\ngaps =").replace("duration = \"", "duration = \"9");
+        let all =
+            text(load, 3_000).replace("gaps =", "stop = \"20ms\"\ngaps =").replace("duration = \"", "duration = \"9");
         let mut world = build(&scenario(&all, ""), seed, Options::default(), Waits::default()).unwrap();
         world.run();
         let found = world.probe();
