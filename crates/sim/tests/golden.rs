@@ -40,18 +40,30 @@ fn digests(loaded: &Loaded, options: Options) -> String {
     runs.map(one).collect::<Vec<_>>().join("\n")
 }
 
-/// Lines of only one of two texts, as a diff shows them; `None` where they are the same.
+/// What turns one text into another, line by line, under the run that it belongs to; `None` where they are
+/// the same.
 fn difference(old: &str, new: &str) -> Option<String> {
-    let (before, after): (Vec<&str>, Vec<&str>) = (old.lines().collect(), new.lines().collect());
-    let mut said = Vec::new();
-    let mut run = "";
-    for i in 0..before.len().max(after.len()) {
-        let (a, b) = (before.get(i), after.get(i));
-        run = b.or(a).filter(|line| line.starts_with('#')).unwrap_or(&run);
-        if a != b {
-            said.push(format!("{run}, line {}", i + 1));
-            said.extend(a.map(|line| format!("- {line}")));
-            said.extend(b.map(|line| format!("+ {line}")));
+    let (old_lines, new_lines): (Vec<&str>, Vec<&str>) = (old.lines().collect(), new.lines().collect());
+    let (rows, columns) = (old_lines.len(), new_lines.len());
+    // The length of the longest common subsequence of what is left of both.
+    let mut common = vec![vec![0u32; columns + 1]; rows + 1];
+    for i in (0..rows).rev() {
+        for j in (0..columns).rev() {
+            let longer = common[i + 1][j].max(common[i][j + 1]);
+            common[i][j] = if old_lines[i] == new_lines[j] { common[i + 1][j + 1] + 1 } else { longer };
+        }
+    }
+    let (mut i, mut j, mut said) = (0, 0, Vec::new());
+    while i < rows || j < columns {
+        if i < rows && j < columns && old_lines[i] == new_lines[j] {
+            said.extend(old_lines[i].starts_with('#').then(|| old_lines[i].to_string()));
+            (i, j) = (i + 1, j + 1);
+        } else if j == columns || (i < rows && common[i + 1][j] >= common[i][j + 1]) {
+            said.push(format!("- {}", old_lines[i]));
+            i += 1;
+        } else {
+            said.push(format!("+ {}", new_lines[j]));
+            j += 1;
         }
     }
     (old != new).then(|| said.join("\n"))
@@ -64,8 +76,11 @@ fn every_golden_run_gives_its_recorded_digest_to_the_byte() {
     for (path, loaded) in scenarios() {
         let file = path.with_extension("digest");
         let (old, new) = (fs::read_to_string(&file).unwrap_or_default(), digests(&loaded, Options::default()));
-        let Some(said) = difference(&old, &new) else { continue };
         let name = file.file_name().unwrap().to_string_lossy().into_owned();
+        let Some(said) = difference(&old, &new) else {
+            println!("golden/{name}: the same");
+            continue;
+        };
         if record {
             fs::write(&file, new).unwrap();
             println!("golden/{name} is recorded anew:\n{said}\n");
