@@ -5,7 +5,7 @@ BIN := $(VENV)/bin
 RUST := $(shell find crates -name '*.rs' -o -name 'Cargo.toml') Cargo.toml
 export CARGO_TERM_COLOR ?= auto
 
-.PHONY: help setup demo test lint format rust-test python-test bench fuzz fuzz-tools docs clean
+.PHONY: help setup demo test lint format rust-test python-test bench fuzz fuzz-tools golden docs clean
 
 help:
 	@echo "make setup   an environment in .venv with the command .venv/bin/overspill"
@@ -13,6 +13,7 @@ help:
 	@echo "make test    formatting, lints and every test, Rust and Python"
 	@echo "make bench   packet-hops per second and events per packet-hop"
 	@echo "make fuzz    an hour of wrong scenarios; FUZZ_SECONDS=600 for ten minutes, FUZZ_TARGET=quantity for units"
+	@echo "make golden  record the digests of golden/ anew and print what has changed; on purpose only"
 	@echo "make format  format the sources"
 	@echo "make docs    write docs/reference.md from the declarations; make test fails where it is stale"
 
@@ -50,6 +51,9 @@ rust-test:
 
 python-test: setup
 	$(BIN)/python -m pytest -q python/tests tests
+
+golden:
+	OVERSPILL_GOLDEN=record cargo test --package overspill-sim --test golden --quiet -- --nocapture every_golden_run
 
 bench:
 	cargo bench --package overspill-sim --bench whole_runs

@@ -2,24 +2,34 @@
 
 use crate::transport::FlowInfo;
 use crate::{Framing, NO_EXT, Pkt};
-use mech::{Flags, Head};
+use mech::{Flags, Head, Stream};
 use units::{Dur, Time};
 
 /// A raw source as it is to be built.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug)]
 pub struct RawSetup {
     /// Payload bytes of every packet.
     pub payload: u16,
     /// Packets in a burst; 0 is an endless burst.
     pub packets_per_burst: u64,
-    /// Time between packets of a burst.
+    /// Time between packets of a burst; its mean where gaps are drawn.
     pub interval: Dur,
+    /// Draws exponential gaps, the one before the first packet too; `None` where all are alike.
+    pub gaps: Option<Stream>,
     /// Time between the last packet of a burst and the first of the next.
     pub pause: Dur,
     /// When the first packet is sent.
     pub start: Time,
     /// No packet is sent at or after this instant.
     pub stop: Time,
+}
+
+impl RawSetup {
+    /// The time to the next packet of a burst, to the nearest picosecond and at least one.
+    fn gap(&mut self) -> Dur {
+        let Some(draws) = &mut self.gaps else { return self.interval };
+        Dur(((draws.exponential(self.interval.0 as f64) + 0.5) as u64).max(1))
+    }
 }
 
 /// A raw source at work.
@@ -33,8 +43,10 @@ pub(crate) struct RawSource {
 }
 
 impl RawSource {
-    pub(crate) fn new(setup: RawSetup, flow: FlowInfo) -> RawSource {
-        RawSource { setup, flow, next: setup.start, in_burst: 0, sent: 0 }
+    pub(crate) fn new(mut setup: RawSetup, flow: FlowInfo) -> RawSource {
+        let wait = setup.gaps.is_some().then(|| setup.gap());
+        let next = setup.start.saturating_add(wait.unwrap_or(Dur::ZERO));
+        RawSource { setup, flow, next, in_burst: 0, sent: 0 }
     }
 
     /// When the next packet is due; `None` when all are sent.
@@ -44,10 +56,10 @@ impl RawSource {
 
     /// The packet that is due at `now`.
     pub(crate) fn emit(&mut self, now: Time, framing: &Framing) -> Pkt {
-        let s = self.setup;
+        let s = &mut self.setup;
         self.in_burst += 1;
         let burst_over = s.packets_per_burst > 0 && self.in_burst == s.packets_per_burst;
-        self.next = now.saturating_add(if burst_over { s.pause } else { s.interval });
+        self.next = now.saturating_add(if burst_over { s.pause } else { s.gap() });
         if burst_over {
             self.in_burst = 0;
         }
@@ -73,7 +85,7 @@ impl RawSource {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use mech::{FlowId, HostId};
+    use mech::{FlowId, HostId, Purpose};
 
     #[test]
     fn a_burst_ends_with_the_pause_in_place_of_the_last_interval() {
@@ -81,6 +93,7 @@ mod tests {
             payload: 1500,
             packets_per_burst: 3,
             interval: Dur::us(10),
+            gaps: None,
             pause: Dur::us(200),
             start: Time(0),
             stop: Time(Dur::us(500).0),
@@ -94,5 +107,38 @@ mod tests {
             assert_eq!(source.emit(now, &Framing::ETHERNET).head.size, 1558);
         }
         assert_eq!(at, [0, 10, 20, 220, 230, 240, 440, 450, 460]);
+    }
+
+    #[test]
+    fn exponential_gaps_have_the_mean_and_the_deviation_of_the_interval() {
+        let setup = RawSetup {
+            payload: 1500,
+            packets_per_burst: 0,
+            interval: Dur::us(10),
+            gaps: Some(Stream::new(1, 0, Purpose::Gaps(0))),
+            pause: Dur::ZERO,
+            start: Time(Dur::us(5).0),
+            stop: Time(Dur::ms(500).0),
+        };
+        let (src, dst) = (HostId(0), HostId(1));
+        let flow = FlowInfo { flow: FlowId(0), src, dst, hash: 0, back_hash: 0, bytes: 0, class: 0 };
+        let mut source = RawSource::new(setup, flow);
+        let (mut last, mut gaps) = (5.0, Vec::new());
+        while let Some(now) = source.next() {
+            let at = now.0 as f64 / 1e6;
+            gaps.push(at - last);
+            last = at;
+            source.emit(now, &Framing::ETHERNET);
+        }
+        // 50 000 are expected; five standard deviations of their number, and of mean and deviation.
+        let n = gaps.len() as f64;
+        assert!((n - 50_000.0).abs() < 5.0 * 50_000f64.sqrt(), "{n}");
+        let mean = gaps.iter().sum::<f64>() / n;
+        let deviation = (gaps.iter().map(|gap| (gap - mean).powi(2)).sum::<f64>() / n).sqrt();
+        assert!(
+            (mean - 10.0).abs() < 50.0 / n.sqrt() && (deviation - 10.0).abs() < 71.0 / n.sqrt(),
+            "{mean} {deviation}"
+        );
+        assert!(gaps[0] > 0.0, "the first waits for its turn as well");
     }
 }

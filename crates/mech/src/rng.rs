@@ -25,6 +25,8 @@ pub enum Purpose {
     Traffic(u16),
     /// A raw source, by its place in the file.
     Raw(u16),
+    /// The gaps between packets of a raw source, by its place in the file.
+    Gaps(u16),
     /// Anything else.
     Custom(u16),
 }
@@ -42,6 +44,7 @@ impl Purpose {
             Purpose::Traffic(n) => 8 << 16 | n as u32,
             Purpose::Raw(n) => 9 << 16 | n as u32,
             Purpose::Custom(n) => 10 << 16 | n as u32,
+            Purpose::Gaps(n) => 11 << 16 | n as u32,
         }
     }
 }

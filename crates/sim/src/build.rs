@@ -222,6 +222,7 @@ fn add_raw_sources<P: Probe>(scenario: &Scenario, seed: u64, world: &mut World<P
             payload: raw.payload,
             packets_per_burst: raw.packets_per_burst,
             interval: raw.interval,
+            gaps: raw.exponential.then(|| Stream::new(seed, raw.place, Purpose::Gaps(raw.traffic))),
             pause: raw.pause,
             start: raw.start,
             stop: raw.stop,

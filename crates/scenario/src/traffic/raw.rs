@@ -48,7 +48,7 @@ const PAYLOAD: Param = Param {
 pub(super) const CONSTANT: Spec = Spec {
     slot: "traffic",
     kind: "constant",
-    doc: "Packets at a constant rate, without a transport.",
+    doc: "Packets at a constant rate, evenly or at random, without a transport.",
     cite: "QCN-OS §IV",
     params: &[
         SOURCE,
@@ -61,6 +61,12 @@ pub(super) const CONSTANT: Spec = Spec {
             doc: "Which bytes the rate counts: frames with preamble and gap, or payload.",
             kind: Kind::Choice(&["wire", "payload"]),
             default: Some("wire"),
+        },
+        Param {
+            name: "gaps",
+            doc: "Times between packets: all alike, or exponential with that mean (the first, from `start` on, too): Poisson arrivals.",
+            kind: Kind::Choice(&["even", "exponential"]),
+            default: Some("even"),
         },
         PAYLOAD,
         START,
@@ -119,8 +125,12 @@ pub struct RawSpec {
     pub class: u8,
     /// Packets in a burst; 0 where there is no end to it.
     pub packets_per_burst: u64,
-    /// Time from one packet to the next.
+    /// Time from one packet to the next; its mean where gaps are exponential.
     pub interval: Dur,
+    /// Whether gaps are exponential.
+    pub exponential: bool,
+    /// Its place among the sources of its entry, from 0.
+    pub place: u32,
     /// Time from the last packet of a burst to the first of the next.
     pub pause: Dur,
     /// When the first packet is sent.
@@ -138,6 +148,7 @@ pub(super) struct Raw {
     payload: u16,
     packets: u64,
     interval: Dur,
+    exponential: bool,
     pause: Dur,
     start: Time,
     stop: Time,
@@ -167,7 +178,8 @@ impl Raw {
             }
             _ => (values.count("packets"), values.time("interval"), values.time("pause")),
         };
-        Ok(Raw { pairs, payload, packets, interval, pause, start, stop })
+        let exponential = kind == "constant" && values.word("gaps") == "exponential";
+        Ok(Raw { pairs, payload, packets, interval, exponential, pause, start, stop })
     }
 
     pub fn specs(&self, traffic: &Traffic, index: u16, seed: u64) -> Vec<RawSpec> {
@@ -181,6 +193,8 @@ impl Raw {
                 class: traffic.class,
                 packets_per_burst: self.packets,
                 interval: self.interval,
+                exponential: self.exponential,
+                place: i as u32,
                 pause: self.pause,
                 start: self.start.saturating_add(Dur(late)),
                 stop: self.stop,

@@ -404,6 +404,16 @@ fn a_constant_rate_counts_wire_bytes_unless_told_otherwise() {
 }
 
 #[test]
+fn a_raw_source_of_exponential_gaps_keeps_its_rate_and_knows_its_place() {
+    let given = [("sources", "h0 h2"), ("destination", "h1"), ("rate", "1Gbps"), ("gaps", "exponential")];
+    let specs = entry(&star(4), "constant", &given).unwrap().0.raw(0, 1);
+    assert!(specs.iter().all(|spec| spec.exponential && spec.interval == Dur::ns(12_304)));
+    assert_eq!((specs[0].place, specs[1].place), (0, 1));
+    let even = entry(&star(4), "constant", &given[..3]).unwrap().0.raw(0, 1);
+    assert!(even.iter().all(|spec| !spec.exponential));
+}
+
+#[test]
 fn what_raw_sources_cannot_be_is_said() {
     let net = star(4);
     let with = |given: &[(&str, &str)]| faults(&net, "constant", &[&[("rate", "1Gbps")], given].concat());

@@ -1,6 +1,8 @@
 //! Runs scenarios given as text.
 #![allow(dead_code)]
 
+pub mod digest;
+
 use scenario::Scenario;
 use scenario::load::{Source, load};
 use sim::{Column, Options, Recorder, Results, World, build};

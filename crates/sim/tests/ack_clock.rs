@@ -1,0 +1,247 @@
+//! The clock of ACKs (Jacobson, "Congestion avoidance and control", SIGCOMM 1988 §1), of flows over a
+//! bottleneck without delayed ACKs and without losses, against a window kept here by RFC 5681.
+//!
+//! What holds, and is asserted of every data packet and every ACK:
+//! - after the first window, data leaves only at the instant of an ACK of its flow;
+//! - an ACK lets 1 or 2 segments go while the window grows: 2 in slow start, and in congestion
+//!   avoidance 2 where cwnd passes a multiple of the segment, else 1; exactly 1 once the receiver's
+//!   window, a whole number of segments, is the limit; with marks, which shrink the window, 0 to 2;
+//! - what is in flight never exceeds min(cwnd, rwnd), and while there is data to send it fills that
+//!   to within a segment;
+//! - behind a saturated bottleneck the ACKs of a lone flow come one slot of the bottleneck apart.
+
+mod common;
+
+use common::scenario;
+use dataplane::Pkt;
+use mech::{Flags, Purpose, Stream};
+use sim::{Options, Probe, Spot, Stop, build};
+use std::collections::BTreeMap;
+
+const MSS: u64 = 1460;
+
+/// What a sender saw and did, by instant.
+#[derive(Clone, Default)]
+struct Moment {
+    /// Bytes acknowledged by the ACK that came.
+    ack: Option<u64>,
+    /// Bytes of the segments that left.
+    sent: Vec<u64>,
+    echo: bool,
+}
+
+/// Every flow's moments.
+#[derive(Clone, Default)]
+struct Clock {
+    flows: BTreeMap<u32, BTreeMap<u64, Moment>>,
+    lost: u32,
+}
+
+impl Probe for Clock {
+    fn dropped(&mut self, _at: Spot, _pkt: &Pkt, _reason: mech::overflow::DropReason) {
+        self.lost += 1;
+    }
+    fn delivered(&mut self, at: Spot, pkt: &Pkt) {
+        let flow = self.flows.entry(pkt.head.flow.0).or_default();
+        if pkt.head.flags.has(Flags::REVERSE) {
+            let moment = flow.entry(at.now.0).or_default();
+            assert_eq!(moment.ack, None, "one ACK at a time");
+            (moment.ack, moment.echo) = (Some(u64::from(pkt.ack)), pkt.head.flags.has(Flags::ECE));
+        } else {
+            assert!(!pkt.head.flags.has(Flags::RETRANSMIT), "nothing is lost, so nothing is sent again");
+            flow.entry(pkt.sent.0).or_default().sent.push(u64::from(pkt.payload));
+        }
+    }
+}
+
+/// A random scenario of flows over a dumbbell.
+struct Case {
+    flows: u64,
+    /// Bottleneck, Mb/s.
+    mbps: u64,
+    delay_ns: u64,
+    bytes: u64,
+    initial_window: u64,
+    ssthresh: u64,
+    rwnd: u64,
+    switch: &'static str,
+    transport: &'static str,
+}
+
+impl Case {
+    fn random(n: u64) -> Case {
+        let mut draws = Stream::new(99, n as u32, Purpose::Custom(9));
+        let mut number = |low: u64, high: u64| low + draws.below(high - low + 1);
+        let wide = number(0, 1) == 0;
+        Case {
+            flows: number(1, 4),
+            mbps: number(100, 900),
+            delay_ns: number(100, 60_000),
+            bytes: number(100, 700_000),
+            initial_window: number(1, 12),
+            ssthresh: if number(0, 2) == 0 { 1 << 30 } else { number(3_000, 60_000) },
+            rwnd: if wide { 1 << 30 } else { MSS * number(12, 44) },
+            switch: "",
+            transport: "kind = \"newreno\"",
+        }
+    }
+
+    fn text(&self) -> String {
+        let Case { flows, mbps, delay_ns, bytes, initial_window, ssthresh, rwnd, switch, transport } = self;
+        format!(
+            "name = \"clock\"\nduration = \"1ms\"\n[topology]\nkind = \"dumbbell\"\nn = {flows}\n\
+             link = {{ rate = \"1Gbps\", delay = \"1us\" }}\nbottleneck = {{ rate = \"{mbps}Mbps\", delay = \"{delay_ns}ns\" }}\n\
+             [switch]\nbuffer = {{ kind = \"unlimited\" }}\n{switch}\n[transport]\n{transport}\nmss = \"{MSS}B\"\n\
+             initial_window = \"{initial_window}pkt\"\ninitial_ssthresh = \"{ssthresh}B\"\nreceive_window = \"{rwnd}B\"\n\
+             delayed_ack = false\nmin_rto = \"10s\"\ninitial_rto = \"10s\"\n[measure]\nqueues = false\ndrain = \"60s\"\nfct_end = \"sender_ack\"\n\
+             [[traffic]]\nname = \"long\"\nkind = \"incast\"\nsenders = {flows}\nreceiver = \"h{flows}\"\n\
+             pick = \"first\"\nsize = \"{bytes}B\"\njitter = \"40us\"\n"
+        )
+    }
+
+    fn run(&self, seed: u64) -> Clock {
+        let s = scenario(&self.text(), "");
+        let mut world = build(&s, seed, Options::default(), Clock::default()).unwrap();
+        assert_eq!(world.run().stop, Some(Stop::Done), "{}", self.text());
+        let clock = world.probe().clone();
+        assert_eq!((clock.lost, clock.flows.len() as u64), (0, self.flows));
+        clock
+    }
+}
+
+/// The window of RFC 5681 without losses, and what is in flight under it.
+struct Reference {
+    cwnd: u64,
+    ssthresh: u64,
+    rwnd: u64,
+    una: u64,
+    nxt: u64,
+}
+
+impl Reference {
+    /// Eq. 2 in slow start, eq. 3 after.
+    fn acked(&mut self, ack: u64) {
+        let newly = ack - self.una;
+        self.una = ack;
+        if self.cwnd < self.rwnd {
+            self.cwnd += if self.cwnd < self.ssthresh { newly.min(MSS) } else { (MSS * MSS / self.cwnd).max(1) };
+        }
+    }
+    fn flight(&self) -> u64 {
+        self.nxt - self.una
+    }
+    fn window(&self) -> u64 {
+        self.cwnd.min(self.rwnd)
+    }
+}
+
+/// How often an ACK let so many segments go: none, one, two, more.
+#[derive(Debug, Default)]
+struct Released([u64; 4]);
+
+impl Released {
+    fn count(&mut self, segments: usize) {
+        self.0[segments.min(3)] += 1;
+    }
+}
+
+/// Checks one flow that nothing slows; what its ACKs released while there was data to send.
+fn check(case: &Case, moments: &BTreeMap<u64, Moment>, said: &str) -> (Released, Released) {
+    let cwnd = case.initial_window * MSS;
+    let mut tcp = Reference { cwnd, ssthresh: case.ssthresh, rwnd: case.rwnd, una: 0, nxt: 0 };
+    let (mut slow_start, mut avoidance) = (Released::default(), Released::default());
+    for (i, (at, moment)) in moments.iter().enumerate() {
+        let before = tcp.window();
+        let starting = tcp.cwnd < tcp.ssthresh;
+        match moment.ack {
+            Some(ack) => tcp.acked(ack),
+            None => assert_eq!(i, 0, "data left at {at} ps without an ACK: {said}"),
+        }
+        for bytes in &moment.sent {
+            tcp.nxt += bytes;
+            assert!(tcp.flight() <= tcp.window(), "{} in flight of {}: {said}", tcp.flight(), tcp.window());
+        }
+        if tcp.nxt < case.bytes {
+            assert!(tcp.flight() + MSS > tcp.window(), "{} in flight of {}: {said}", tcp.flight(), tcp.window());
+            if i > 0 {
+                let full = before == tcp.rwnd;
+                assert!(!full || moment.sent.len() == 1, "{} at the receiver's limit: {said}", moment.sent.len());
+                let counts = if starting && !full { &mut slow_start } else { &mut avoidance };
+                counts.count(moment.sent.len());
+            }
+        }
+    }
+    assert_eq!((tcp.una, tcp.nxt), (case.bytes, case.bytes), "{said}");
+    (slow_start, avoidance)
+}
+
+#[test]
+fn an_ack_releases_one_or_two_segments_and_the_window_is_full_and_never_exceeded() {
+    let mut all = [[0; 4]; 2];
+    for n in 0..80 {
+        let case = Case::random(n);
+        let said = format!("scenario {n}\n{}", case.text());
+        for moments in case.run(n).flows.values() {
+            let (slow_start, avoidance) = check(&case, moments, &said);
+            for (sum, of) in all.iter_mut().zip([slow_start, avoidance]) {
+                assert_eq!((of.0[0], of.0[3]), (0, 0), "{of:?}: {said}");
+                sum.iter_mut().zip(of.0).for_each(|(sum, count)| *sum += count);
+            }
+        }
+    }
+    let [slow_start, avoidance] = all;
+    println!("slow start {slow_start:?}, after {avoidance:?}");
+    // One in slow start: where the receiver's window cuts it short.
+    assert!(slow_start[2] > 50 * slow_start[1] && slow_start[2] > 1_000, "{slow_start:?}");
+    assert!(avoidance[1] > 10 * avoidance[2] && avoidance[2] > 200, "{avoidance:?}");
+}
+
+#[test]
+fn marks_only_hold_segments_back() {
+    let mut all = Released::default();
+    for n in 0..30 {
+        let switch = "marking = { kind = \"ecn_threshold\", k = \"6pkt\" }";
+        let transport = ["kind = \"dctcp\"", "kind = \"newreno\"\necn = true"][n as usize % 2];
+        let case = Case { switch, transport, rwnd: 1 << 30, bytes: 400_000, ..Case::random(n) };
+        for moments in case.run(n).flows.values() {
+            let (mut una, mut nxt, mut most) = (0, 0, 0);
+            for (i, moment) in moments.values().enumerate() {
+                assert!(i == 0 || moment.ack.is_some(), "scenario {n}: data left without an ACK");
+                let echoes = moment.echo;
+                una = moment.ack.unwrap_or(una);
+                nxt += moment.sent.iter().sum::<u64>();
+                if i > 0 && nxt < case.bytes {
+                    all.count(moment.sent.len());
+                    assert!(moment.sent.len() <= 2, "scenario {n}");
+                    assert!(!echoes || nxt - una <= most, "scenario {n}: the flight grows on an echo");
+                }
+                most = nxt - una;
+            }
+        }
+    }
+    println!("with marks {all:?}");
+    assert!(all.0[0] > 500 && all.0[1] > 1_000 && all.0[2] > 500, "{all:?}");
+}
+
+#[test]
+fn behind_a_saturated_bottleneck_acks_come_one_slot_apart() {
+    for (n, mbps) in [(0, 100), (1, 433), (2, 800)] {
+        // 40 segments of window; the way without queues holds at most 800 Mb/s * 110 us, 8 frames.
+        let case = Case {
+            flows: 1,
+            mbps,
+            delay_ns: 20_000,
+            bytes: 200 * MSS,
+            rwnd: 40 * MSS,
+            ssthresh: 1 << 30,
+            ..Case::random(n)
+        };
+        let acks: Vec<u64> =
+            case.run(n).flows[&0].iter().filter(|(_, moment)| moment.ack.is_some()).map(|(at, _)| *at).collect();
+        assert_eq!(acks.len(), 200);
+        let slot = (1538u64 * 8 * 1_000_000).div_ceil(mbps);
+        let gaps: Vec<u64> = acks[100..].windows(2).map(|pair| pair[1] - pair[0]).collect();
+        // A slot is rounded up to a picosecond, or carried over exactly.
+        assert!(gaps.iter().all(|gap| gap.abs_diff(slot) <= 1), "{mbps} Mb/s: {gaps:?}, slot {slot}");
+    }
+}

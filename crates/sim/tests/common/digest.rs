@@ -1,0 +1,145 @@
+//! A run as text that a person can read and a program can compare.
+
+use super::{column, world};
+use dataplane::Pkt;
+use mech::Flags;
+use mech::overflow::DropReason;
+use scenario::Scenario;
+use sim::{Options, Probe, Results, Spot, build};
+use std::fmt::Write;
+
+/// FNV-1a, 64 bits, over all that a probe hears in the order in which it does.
+#[derive(Clone)]
+pub struct Tape {
+    queues: bool,
+    hash: u64,
+    heard: u64,
+}
+
+impl Tape {
+    /// With `queues` it also hears of every frame stored and freed.
+    fn new(queues: bool) -> Tape {
+        Tape { queues, hash: 0xcbf2_9ce4_8422_2325, heard: 0 }
+    }
+
+    fn hear(&mut self, what: u64, at: Spot, more: &[u64]) {
+        self.heard += 1;
+        for word in [what, at.now.0, u64::from(at.node), u64::from(at.port)].iter().chain(more) {
+            for byte in word.to_le_bytes() {
+                self.hash = (self.hash ^ u64::from(byte)).wrapping_mul(0x100_0000_01b3);
+            }
+        }
+    }
+
+    fn packet(&mut self, what: u64, at: Spot, pkt: &Pkt) {
+        let head = &pkt.head;
+        let identity = [head.flow.0, u32::from(head.flags.has(Flags::REVERSE)), pkt.emission].map(u64::from);
+        let words = [pkt.seq, pkt.ack, u32::from(pkt.payload), u32::from(head.hops)].map(u64::from);
+        let path = [head.size, head.detours.into(), head.bounces.into()].map(u64::from);
+        let marked = [head.ecn() as u64];
+        self.hear(what, at, &[&[pkt.sent.0], &identity[..], &words[..], &path[..], &marked[..]].concat());
+    }
+}
+
+impl Probe for Tape {
+    fn follows_queues(&self) -> bool {
+        self.queues
+    }
+    fn stored(&mut self, at: Spot, before: u32) {
+        if self.queues {
+            self.hear(1, at, &[u64::from(before)]);
+        }
+    }
+    fn freed(&mut self, at: Spot, after: u32) {
+        if self.queues {
+            self.hear(2, at, &[u64::from(after)]);
+        }
+    }
+    fn dropped(&mut self, at: Spot, pkt: &Pkt, reason: DropReason) {
+        self.packet(16 + reason as u64, at, pkt);
+    }
+    fn marked(&mut self, at: Spot) {
+        self.hear(3, at, &[]);
+    }
+    fn detoured(&mut self, at: Spot) {
+        self.hear(4, at, &[]);
+    }
+    fn bounced(&mut self, at: Spot) {
+        self.hear(5, at, &[]);
+    }
+    fn received(&mut self, at: Spot, traffic: u16, bytes: u64) {
+        self.hear(6, at, &[u64::from(traffic), bytes]);
+    }
+    fn delivered(&mut self, at: Spot, pkt: &Pkt) {
+        self.packet(7, at, pkt);
+    }
+}
+
+fn tape(scenario: &Scenario, seed: u64, options: Options, queues: bool) -> String {
+    let mut world = build(scenario, seed, options, Tape::new(queues)).unwrap();
+    world.run();
+    let Tape { hash, heard, .. } = world.probe();
+    format!("{heard} events, {hash:016x}")
+}
+
+/// One run: what became of flows, what passed the ports, and hashes over all that happened.
+pub fn digest(scenario: &Scenario, seed: u64, options: Options) -> String {
+    let mut blind = scenario.clone();
+    // Following queues would have every departure stepped.
+    (blind.measure.queues, blind.measure.packets) = (false, false);
+    let mut world = world(&blind, seed, options);
+    world.run();
+    let results = world.results(&blind);
+    assert!(results.conserved, "{}: {:?}", scenario.variant, world.imbalance());
+    let mut text = String::new();
+    let progress = results.progress;
+    writeln!(text, "end: {:?} at {} ps, {} packet-hops", progress.stop.unwrap(), progress.now.0, progress.hops)
+        .unwrap();
+    flows(&results, scenario, &mut text);
+    ports(&results, scenario, &mut text);
+    writeln!(text, "packets: {}", tape(scenario, seed, options, false)).unwrap();
+    writeln!(text, "with queues: {}", tape(scenario, seed, options, true)).unwrap();
+    text
+}
+
+fn flows(results: &Results, scenario: &Scenario, text: &mut String) {
+    let name = |node: u64| &scenario.topology.nodes[node as usize].name;
+    let names = ["src", "dst", "bytes", "start_ps", "end_ps", "received", "raw"];
+    let [src, dst, bytes, start, end, received, raw] = names.map(|c| column(results, "flows", c));
+    let names = ["retransmits", "fast_retransmits", "timeouts", "marked_acks"];
+    let [retransmits, fast, timeouts, marked] = names.map(|c| column(results, "flows", c));
+    for i in 0..src.len() {
+        write!(text, "flow {i}: {} to {}, from {} ps, ", name(src[i]), name(dst[i]), start[i]).unwrap();
+        match (raw[i], end[i]) {
+            (1, _) => writeln!(text, "raw, {} B received", received[i]).unwrap(),
+            (_, u64::MAX) => write!(text, "{} of {} B, unfinished", received[i], bytes[i]).unwrap(),
+            (_, end) => write!(text, "{} B, FCT {} ps", bytes[i], end - start[i]).unwrap(),
+        }
+        if raw[i] == 0 {
+            let sent = format!("{} retransmits, {} fast, {} timeouts", retransmits[i], fast[i], timeouts[i]);
+            writeln!(text, ", {sent}, {} ACKs with an echo", marked[i]).unwrap();
+        }
+    }
+}
+
+/// Counters of ports, in total over the ports of a node; nodes that have sent nothing are left out.
+fn ports(results: &Results, scenario: &Scenario, text: &mut String) {
+    let node = column(results, "ports", "node");
+    let table = results.table("ports").unwrap();
+    let losses = table.columns.iter().map(|(name, _)| name.as_str()).filter(|name| name.starts_with("drop_"));
+    let names = ["enqueued", "enqueued_bytes", "sent", "sent_bytes", "queued", "marked", "detoured", "bounced"];
+    let counters: Vec<(&str, Vec<u64>)> =
+        names.into_iter().chain(losses).map(|name| (name, column(results, "ports", name))).collect();
+    let longest = column(results, "ports", "max_packets");
+    for (n, its) in scenario.topology.nodes.iter().enumerate() {
+        let of = |values: &[u64]| -> Vec<u64> {
+            node.iter().zip(values).filter(|(at, _)| **at == n as u64).map(|(_, value)| *value).collect()
+        };
+        let sums = counters.iter().map(|(name, values)| (*name, of(values).iter().sum::<u64>()));
+        let said: Vec<String> = sums.filter(|(_, sum)| *sum > 0).map(|(name, sum)| format!("{name} {sum}")).collect();
+        if !said.is_empty() {
+            let most = of(&longest).into_iter().max().unwrap_or(0);
+            writeln!(text, "{}: {}, longest queue {most}", its.name, said.join(", ")).unwrap();
+        }
+    }
+}

@@ -1,0 +1,173 @@
+//! The queue that long DCTCP flows hold, against the analysis of Alizadeh et al., "Data Center TCP"
+//! (SIGCOMM 2010) §3.3: N flows in step, windows W, capacity C, round trip RTT of an empty queue.
+//!
+//! - eq. 3: the queue is Q = N W - C RTT, so marks begin at W* = (C RTT + K) / N;
+//! - eq. 6: α² (1 - α/4) = (2 W* + 1) / (W* + 1)², solved here, since 2/W* is too coarse for W* of 12;
+//! - eq. 7, 8: the queue swings by A = N (W* + 1) α/2, about ½ √(2 N (C RTT + K));
+//! - eq. 10: Qmax = N (W* + 1) - C RTT = K + N;
+//! - eq. 11, 12: Qmin = Qmax - A.
+//!
+//! Q counts frames as the simulator's queue does: the frame on the wire belongs to C RTT, which holds
+//! two slots of data, two of an ACK and four delays. Asserted of the queue weighted by time, over
+//! 300 ms after 100 ms: its maximum is Qmax within a frame; its mean lies in the band; nine tenths of
+//! the time it lies in the band, widened by a frame; its 5th percentile is within a third of A of
+//! Qmin, so that there is a sawtooth of that depth; and the link never rests.
+
+mod common;
+
+use common::{column, run};
+use sim::Results;
+
+/// Frames of 1460 B of payload with everything, bits on the wire.
+const DATA: f64 = 1538.0 * 8.0;
+const ACK: f64 = 84.0 * 8.0;
+
+/// A setting: rate and one-way delay of links, K, number of flows.
+#[derive(Clone, Copy, Debug)]
+struct Setting {
+    gbps: f64,
+    delay_us: f64,
+    k: u32,
+    flows: u32,
+}
+
+struct Band {
+    least: f64,
+    most: f64,
+}
+
+impl Setting {
+    fn text(&self, transport: &str) -> String {
+        let Setting { gbps, delay_us, k, flows } = self;
+        format!(
+            "name = \"band\"\nduration = \"400ms\"\n[topology]\nkind = \"star\"\nn = {}\n\
+             link = {{ rate = \"{gbps}Gbps\", delay = \"{delay_us}us\" }}\n[switch]\nbuffer = {{ kind = \"unlimited\" }}\n\
+             marking = {{ kind = \"ecn_threshold\", k = \"{k}pkt\" }}\n[transport]\n{transport}\nmss = \"1460B\"\n\
+             [measure]\nfrom = \"100ms\"\ndrain = \"0s\"\nallow_unfinished = true\n[[traffic]]\nname = \"long\"\n\
+             kind = \"incast\"\nsenders = {flows}\nreceiver = \"h0\"\npick = \"first\"\nsize = \"100GB\"\njitter = \"100us\"\n",
+            flows + 1
+        )
+    }
+
+    fn band(&self) -> Band {
+        let n = f64::from(self.flows);
+        let rtt = (2.0 * DATA + 2.0 * ACK) / (self.gbps * 1e3) + 4.0 * self.delay_us;
+        let c_rtt = rtt * self.gbps * 1e3 / DATA;
+        let w = (c_rtt + f64::from(self.k)) / n;
+        let most = n * (w + 1.0) - c_rtt;
+        Band { least: most - n * (w + 1.0) * alpha(w) / 2.0, most }
+    }
+}
+
+/// The root of eq. 6 in [0, 1], by halving.
+fn alpha(w: f64) -> f64 {
+    let (mut low, mut high) = (0.0, 1.0);
+    for _ in 0..60 {
+        let a: f64 = (low + high) / 2.0;
+        match a * a * (1.0 - a / 4.0) < (2.0 * w + 1.0) / (w + 1.0).powi(2) {
+            true => low = a,
+            false => high = a,
+        }
+    }
+    low
+}
+
+/// The queue before the receiver.
+struct Queue {
+    /// Lengths and the time at each, ps.
+    at: Vec<(u64, u64)>,
+    whole: u64,
+    /// Share of the window in which the link carried frames.
+    busy: f64,
+}
+
+impl Queue {
+    fn of(results: &Results, setting: &Setting) -> Queue {
+        let switch = u64::from(setting.flows) + 1;
+        let [node, port, packets, time] =
+            ["node", "port", "packets", "time_ps"].map(|c| column(results, "queue_hist", c));
+        let at: Vec<(u64, u64)> = (0..node.len())
+            .filter(|i| node[*i] == switch && port[*i] == 0 && time[*i] > 0)
+            .map(|i| (packets[i], time[i]))
+            .collect();
+        let [node, port, sent] = ["node", "port", "sent"].map(|c| column(results, "ports", c));
+        let mine = (0..node.len()).find(|i| node[*i] == switch && port[*i] == 0).unwrap();
+        let busy = sent[mine] as f64 * DATA / (setting.gbps * 1e9 * 0.3);
+        Queue { whole: at.iter().map(|(_, time)| time).sum(), at, busy }
+    }
+
+    fn mean(&self) -> f64 {
+        self.at.iter().map(|(length, time)| *length as f64 * *time as f64).sum::<f64>() / self.whole as f64
+    }
+
+    /// The length not exceeded for this share of the time.
+    fn percentile(&self, share: f64) -> f64 {
+        let mut passed = 0;
+        let reached = |(_, time): &&(u64, u64)| {
+            passed += time;
+            passed as f64 >= share * self.whole as f64
+        };
+        self.at.iter().find(reached).map_or(0.0, |(length, _)| *length as f64)
+    }
+
+    fn max(&self) -> f64 {
+        self.at.last().map_or(0.0, |(length, _)| *length as f64)
+    }
+}
+
+fn holds_the_band(setting: Setting) {
+    let Band { least, most } = setting.band();
+    for seed in 1..=3 {
+        let q = Queue::of(&run(&setting.text("kind = \"dctcp\""), seed), &setting);
+        assert_eq!(q.whole, 300_000_000_000, "the whole window is seen");
+        let (low, high, mean) = (q.percentile(0.05), q.percentile(0.95), q.mean());
+        let said = format!(
+            "{setting:?} seed {seed}: band {least:.1} to {most:.1}; min {} p5 {low} mean {mean:.2} p95 {high} max {} busy {:.5}",
+            q.at[0].0,
+            q.max(),
+            q.busy
+        );
+        println!("{said}");
+        assert!((q.max() - most).abs() <= 1.0, "the maximum: {said}");
+        assert!(least < mean && mean < most, "the mean: {said}");
+        assert!(low >= least - 1.0 && high <= most + 1.0, "nine tenths of the time: {said}");
+        assert!(low <= least + (most - least) / 3.0, "the depth of the sawtooth: {said}");
+        assert!(q.at[0].0 > 0 && q.busy > 0.9999, "the link rests: {said}");
+    }
+}
+
+#[test]
+fn two_and_ten_flows_hold_the_band_of_figure_12() {
+    // 10 Gb/s, about 100 us, K = 40: the setting in which the paper compares its analysis with ns-2.
+    for flows in [2, 10] {
+        holds_the_band(Setting { gbps: 10.0, delay_us: 24.0, k: 40, flows });
+    }
+}
+
+#[test]
+fn flows_hold_the_bands_of_the_testbed() {
+    // K = 20 at 1 Gb/s and K = 65 at 10 Gb/s (§3.5, §4.1), round trips of about 100 us.
+    holds_the_band(Setting { gbps: 1.0, delay_us: 20.0, k: 20, flows: 2 });
+    holds_the_band(Setting { gbps: 10.0, delay_us: 24.0, k: 65, flows: 2 });
+    holds_the_band(Setting { gbps: 10.0, delay_us: 24.0, k: 65, flows: 10 });
+}
+
+#[test]
+fn the_analysis_gives_the_numbers_worked_by_hand() {
+    // C RTT = 80.1 frames; K = 40: two flows have W* = 60.06, α = 0.185 and swing by 11.3.
+    let band = Setting { gbps: 10.0, delay_us: 24.0, k: 40, flows: 2 }.band();
+    assert!((band.most - 42.0).abs() < 1e-9 && (band.most - band.least - 11.27).abs() < 0.05, "{}", band.least);
+    let rough = 0.5 * (2.0f64 * 2.0 * 120.1).sqrt();
+    assert!((band.most - band.least - rough).abs() < 0.5, "eq. 8 in its short form: {rough}");
+    assert!((alpha(60.06) - 0.1845).abs() < 0.001);
+}
+
+#[test]
+fn flows_that_halve_at_a_mark_do_not_hold_the_band() {
+    // The same two flows with RFC 3168's answer to a mark swing by half a window each: the band is
+    // DCTCP's own, not one that any window over this threshold would hold.
+    let setting = Setting { gbps: 10.0, delay_us: 24.0, k: 40, flows: 2 };
+    let q = Queue::of(&run(&setting.text("kind = \"newreno\"\necn = true"), 1), &setting);
+    let band = setting.band();
+    assert!(q.percentile(0.05) < band.least - 10.0, "{} of {}", q.percentile(0.05), band.least);
+}

@@ -1,0 +1,160 @@
+//! Small runs, bit-exact: every scenario of `golden/` gives the digest beside it, however it is run.
+//! `make golden` records the digests anew and prints what has changed.
+
+mod common;
+
+use common::digest::digest;
+use scenario::Scenario;
+use scenario::load::{Loaded, Source, load};
+use sim::Options;
+use std::collections::BTreeSet;
+use std::fs;
+use std::path::{Path, PathBuf};
+
+/// Every scenario is run with these.
+const SEEDS: [u64; 2] = [1, 2];
+
+fn folder() -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("../../golden")
+}
+
+/// The scenarios, by the names of their files.
+fn scenarios() -> Vec<(PathBuf, Loaded)> {
+    let paths = fs::read_dir(folder()).expect("the folder is there").map(|entry| entry.unwrap().path());
+    let mut paths: Vec<PathBuf> = paths.filter(|path| path.extension().is_some_and(|e| e == "toml")).collect();
+    paths.sort();
+    let read = |path: PathBuf| {
+        let text = fs::read_to_string(&path).unwrap();
+        let loaded = load(&Source::new(path.to_string_lossy(), text, &folder()), &[]).unwrap_or_else(|faults| {
+            panic!("{}", faults.iter().map(ToString::to_string).collect::<Vec<_>>().join("\n"));
+        });
+        (path, loaded)
+    };
+    paths.into_iter().map(read).collect()
+}
+
+/// The digests of a file: all its variants with all seeds.
+fn digests(loaded: &Loaded, options: Options) -> String {
+    let runs = loaded.variants.iter().flat_map(|s| SEEDS.map(|seed| (s, seed)));
+    let one = |(s, seed): (&Scenario, u64)| format!("# {} with seed {seed}\n{}", s.variant, digest(s, seed, options));
+    runs.map(one).collect::<Vec<_>>().join("\n")
+}
+
+/// What turns one text into another, line by line, under the run that it belongs to; `None` where they are
+/// the same.
+fn difference(old: &str, new: &str) -> Option<String> {
+    let (old_lines, new_lines): (Vec<&str>, Vec<&str>) = (old.lines().collect(), new.lines().collect());
+    let (rows, columns) = (old_lines.len(), new_lines.len());
+    // The length of the longest common subsequence of what is left of both.
+    let mut common = vec![vec![0u32; columns + 1]; rows + 1];
+    for i in (0..rows).rev() {
+        for j in (0..columns).rev() {
+            let longer = common[i + 1][j].max(common[i][j + 1]);
+            common[i][j] = if old_lines[i] == new_lines[j] { common[i + 1][j + 1] + 1 } else { longer };
+        }
+    }
+    let (mut i, mut j, mut said) = (0, 0, Vec::new());
+    while i < rows || j < columns {
+        if i < rows && j < columns && old_lines[i] == new_lines[j] {
+            said.extend(old_lines[i].starts_with('#').then(|| old_lines[i].to_string()));
+            (i, j) = (i + 1, j + 1);
+        } else if j == columns || (i < rows && common[i + 1][j] >= common[i][j + 1]) {
+            said.push(format!("- {}", old_lines[i]));
+            i += 1;
+        } else {
+            said.push(format!("+ {}", new_lines[j]));
+            j += 1;
+        }
+    }
+    (old != new).then(|| said.join("\n"))
+}
+
+#[test]
+fn every_golden_run_gives_its_recorded_digest_to_the_byte() {
+    let record = std::env::var_os("OVERSPILL_GOLDEN").is_some_and(|value| value == "record");
+    let mut wrong = Vec::new();
+    for (path, loaded) in scenarios() {
+        let file = path.with_extension("digest");
+        let (old, new) = (fs::read_to_string(&file).unwrap_or_default(), digests(&loaded, Options::default()));
+        let name = file.file_name().unwrap().to_string_lossy().into_owned();
+        let Some(said) = difference(&old, &new) else {
+            println!("golden/{name}: the same");
+            continue;
+        };
+        if record {
+            fs::write(&file, new).unwrap();
+            println!("golden/{name} is recorded anew:\n{said}\n");
+        } else {
+            wrong.push(format!("golden/{name}:\n{said}"));
+        }
+    }
+    assert!(wrong.is_empty(), "{}\nIf that is meant: make golden, and say why in the commit.", wrong.join("\n"));
+}
+
+#[test]
+fn golden_runs_are_the_same_by_wheel_and_heap_with_computed_and_stepped_departures() {
+    let mut computed = false;
+    for (path, loaded) in scenarios() {
+        let usual = digests(&loaded, Options::default());
+        for (heap, step_departures) in [(true, false), (false, true), (true, true)] {
+            let options = Options { heap, step_departures, ..Options::default() };
+            let said = difference(&usual, &digests(&loaded, options));
+            assert_eq!(said, None, "{}: heap {heap}, stepped {step_departures}", path.display());
+        }
+        computed |= loaded.variants.iter().any(saves_events);
+    }
+    assert!(computed, "some golden run computes departures ahead");
+}
+
+/// Whether departures computed ahead save events of a run.
+fn saves_events(scenario: &Scenario) -> bool {
+    let mut blind = scenario.clone();
+    blind.measure.queues = false;
+    let events = |step_departures| {
+        let mut world = common::world(&blind, 1, Options { step_departures, ..Options::default() });
+        world.run().events
+    };
+    events(false) < events(true)
+}
+
+#[test]
+fn golden_runs_cover_every_kind_that_a_scenario_may_name() {
+    const SLOTS: [&str; 8] =
+        ["topology", "routing", "buffer", "overflow", "marking", "scheduler", "transport", "traffic"];
+    let catalogue = scenario::catalogue_json();
+    let listed = catalogue.as_array().unwrap().iter().map(|spec| (spec["slot"].as_str(), spec["kind"].as_str()));
+    let listed: BTreeSet<(String, String)> = listed
+        .filter_map(|(slot, kind)| {
+            Some((slot?.trim_start_matches("switch.").to_string(), kind.filter(|kind| !kind.is_empty())?.to_string()))
+        })
+        .filter(|(slot, _)| SLOTS.contains(&slot.as_str()))
+        .collect();
+    assert!(listed.len() > 20, "{listed:?}");
+    let used: BTreeSet<_> = scenarios().iter().flat_map(|(_, loaded)| kinds(loaded)).collect();
+    let missing: Vec<_> = listed.difference(&used).collect();
+    assert!(missing.is_empty(), "no golden run has {missing:?}");
+}
+
+/// What a file names: pairs of a slot and a kind.
+fn kinds(loaded: &Loaded) -> Vec<(String, String)> {
+    let mut found: Vec<(&str, String)> = Vec::new();
+    for scenario in &loaded.variants {
+        found.push(("transport", scenario.transport.kind.clone()));
+        for switch in &scenario.switches {
+            let slots = [("routing", &switch.routing), ("buffer", &switch.buffer), ("overflow", &switch.overflow)];
+            found.extend(slots.map(|(slot, choice)| (slot, choice.kind.clone())));
+            let ports = switch.ports.iter();
+            found.extend(
+                ports
+                    .flat_map(|port| [("marking", &port.marking), ("scheduler", &port.scheduler)])
+                    .map(|(slot, choice)| (slot, choice.kind.clone())),
+            );
+        }
+    }
+    for variant in loaded.resolved.as_object().unwrap().values() {
+        let traffic = variant["traffic"].as_array().unwrap().iter().map(|entry| ("traffic", &entry["kind"]));
+        let topology = [("topology", &variant["topology"]["kind"])];
+        found.extend(traffic.chain(topology).map(|(slot, kind)| (slot, kind.as_str().unwrap().to_string())));
+    }
+    found.into_iter().map(|(slot, kind)| (slot.to_string(), kind)).collect()
+}

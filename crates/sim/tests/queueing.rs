@@ -1,0 +1,159 @@
+//! One queue against the theory of queues: Poisson arrivals, a deterministic service, one server.
+//!
+//! Pollaczek and Khinchine: the mean waiting of M/D/1 is ρ s / (2 (1 - ρ)), s the service time.
+//! Packets reach the slow port by a link 100 times as fast, so what arrives there is not Poisson to
+//! the last bit. Yet the sum of all waiting on the way is exactly that of M/D/1: with deterministic
+//! services s₁ ≤ s₂ in a row, the n-th departure is max over i ≤ n of Aᵢ + s₁ + (n - i + 1) s₂, which
+//! is the departure of the slow server alone, later by s₁. Waiting is therefore taken over the whole
+//! way, delay less the delay on an empty way; only 1/10000 of it lies before the fast link.
+
+mod common;
+
+use common::scenario;
+use dataplane::Pkt;
+use mech::Flags;
+use sim::{Options, Probe, Spot, build};
+
+/// Seeds 1 to this, chosen before the first run.
+const SEEDS: u64 = 20;
+/// Student's t, 0.975 with 19 degrees of freedom.
+const T: f64 = 2.093;
+/// A full frame with preamble and gap at 1 Gb/s, ps.
+const SERVICE: u64 = 1538 * 8 * 1000;
+/// Frames on two links at 100 Gb/s and one at 1 Gb/s, and three delays of 1 us: the empty way, ps.
+const EMPTY: u64 = SERVICE + 2 * (SERVICE / 100) + 3 * 1_000_000;
+
+/// One source of Poisson arrivals through a port of 1 Gb/s.
+fn text(load: f64, packets: u64) -> String {
+    let rate = (load * 1000.0).round();
+    let stop = (packets as f64 * SERVICE as f64 / load) as u64;
+    format!(
+        "name = \"md1\"\nduration = \"{stop}ps\"\n[topology]\nkind = \"dumbbell\"\nn = 1\n\
+         link = {{ rate = \"100Gbps\", delay = \"1us\" }}\nbottleneck = {{ rate = \"1Gbps\", delay = \"1us\" }}\n\
+         [switch]\nbuffer = {{ kind = \"unlimited\" }}\n[[traffic]]\nname = \"p\"\nkind = \"constant\"\n\
+         source = \"h0\"\ndestination = \"h1\"\nrate = \"{rate}Mbps\"\ngaps = \"exponential\"\npayload = \"1460B\"\n"
+    )
+}
+
+/// What packets waited, and how many waited at once.
+#[derive(Clone, Default)]
+struct Waits {
+    /// Packets at the start that do not count.
+    warm_up: u32,
+    counted: u64,
+    at_once: u64,
+    waited: u128,
+    /// Of all packets, delivered before the end.
+    whole: u128,
+    /// Frames in queues, anywhere, and since when.
+    queued: u64,
+    since: u64,
+    area: u128,
+}
+
+impl Waits {
+    fn pass(&mut self, now: u64) {
+        self.area += u128::from(self.queued) * u128::from(now - self.since);
+        self.since = now;
+    }
+}
+
+impl Probe for Waits {
+    fn follows_queues(&self) -> bool {
+        true
+    }
+    fn stored(&mut self, at: Spot, _before: u32) {
+        self.pass(at.now.0);
+        self.queued += 1;
+    }
+    fn freed(&mut self, at: Spot, _after: u32) {
+        self.pass(at.now.0);
+        self.queued -= 1;
+    }
+    fn delivered(&mut self, at: Spot, pkt: &Pkt) {
+        assert!(pkt.head.flags.has(Flags::PAYLOAD));
+        let waited = at.now.since(pkt.sent).0.checked_sub(EMPTY).expect("nothing is faster than an empty way");
+        self.whole += u128::from(waited);
+        if pkt.emission >= self.warm_up {
+            self.counted += 1;
+            self.at_once += u64::from(waited == 0);
+            self.waited += u128::from(waited);
+        }
+    }
+}
+
+fn waits(load: f64, packets: u64, seed: u64) -> Waits {
+    let warm_up = (packets / 10) as u32;
+    let s = scenario(&text(load, packets), "");
+    let mut world = build(&s, seed, Options::default(), Waits { warm_up, ..Waits::default() }).unwrap();
+    world.run();
+    assert!(world.conserves());
+    let waits = world.probe().clone();
+    assert!(waits.counted > packets / 10 * 8, "{} of {packets}", waits.counted);
+    waits
+}
+
+/// The mean and the half-width of its 95 % interval.
+fn interval(values: &[f64]) -> (f64, f64) {
+    let n = values.len() as f64;
+    let mean = values.iter().sum::<f64>() / n;
+    let variance = values.iter().map(|x| (x - mean).powi(2)).sum::<f64>() / (n - 1.0);
+    (mean, T * (variance / n).sqrt())
+}
+
+/// Of every seed: mean waiting in service times, and the share that did not wait.
+fn measured(load: f64, packets: u64) -> [(f64, f64); 2] {
+    let runs: Vec<Waits> = (1..=SEEDS).map(|seed| waits(load, packets, seed)).collect();
+    let of = |value: &dyn Fn(&Waits) -> f64| interval(&runs.iter().map(value).collect::<Vec<_>>());
+    let found =
+        [of(&|w| w.waited as f64 / w.counted as f64 / SERVICE as f64), of(&|w| w.at_once as f64 / w.counted as f64)];
+    println!(
+        "load {load}: waits {:?} of {}, at once {:?} of {}",
+        found[0],
+        load / (2.0 - 2.0 * load),
+        found[1],
+        1.0 - load
+    );
+    found
+}
+
+/// Theory lies in the interval, and the interval is narrow enough for that to mean something.
+fn agrees(load: f64, packets: u64, narrow: f64) {
+    let [(mean, half), (at_once, half_at_once)] = measured(load, packets);
+    let theory = load / (2.0 * (1.0 - load));
+    assert!(half < narrow * theory, "load {load}: {mean} ± {half} says little");
+    assert!((mean - theory).abs() < half, "load {load}: {mean} ± {half}, theory {theory}");
+    // An arrival sees the server busy with probability ρ (Wolff, "Poisson arrivals see time averages").
+    assert!(half_at_once < narrow * (1.0 - load), "load {load}: {at_once} ± {half_at_once} says little");
+    assert!((at_once - (1.0 - load)).abs() < half_at_once, "load {load}: {at_once} ± {half_at_once} do not wait");
+}
+
+#[test]
+fn mean_waiting_at_load_0_5_is_that_of_m_d_1() {
+    agrees(0.5, 20_000, 0.02);
+}
+
+#[test]
+fn mean_waiting_at_load_0_8_is_that_of_m_d_1() {
+    agrees(0.8, 40_000, 0.03);
+}
+
+#[test]
+fn mean_waiting_at_load_0_95_is_that_of_m_d_1() {
+    agrees(0.95, 120_000, 0.05);
+}
+
+#[test]
+fn frames_in_queues_over_time_are_the_waiting_of_packets_to_the_picosecond() {
+    // Little's law as an identity: the run goes on until every packet has arrived, and then the area
+    // under the queues is what all packets have waited.
+    for (seed, load) in [(1, 0.5), (2, 0.95), (3, 1.2)] {
+        let all =
+            text(load, 3_000).replace("gaps =", "stop = \"20ms\"\ngaps =").replace("duration = \"", "duration = \"9");
+        let mut world = build(&scenario(&all, ""), seed, Options::default(), Waits::default()).unwrap();
+        world.run();
+        let found = world.probe();
+        assert!(found.counted > 500 && found.whole > 0, "load {load}");
+        assert_eq!((found.queued, found.area), (0, found.whole), "load {load}");
+    }
+}
