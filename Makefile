@@ -5,13 +5,14 @@ BIN := $(VENV)/bin
 RUST := $(shell find crates -name '*.rs' -o -name 'Cargo.toml') Cargo.toml
 export CARGO_TERM_COLOR ?= auto
 
-.PHONY: help setup demo test lint format rust-test python-test bench docs clean
+.PHONY: help setup demo test lint format rust-test python-test bench bench-ns3 docs clean
 
 help:
 	@echo "make setup   an environment in .venv with the command .venv/bin/overspill"
 	@echo "make demo    run scenarios/incast.toml and write out/incast/report.html"
 	@echo "make test    formatting, lints and every test, Rust and Python"
 	@echo "make bench   packet-hops per second and events per packet-hop"
+	@echo "make bench-ns3  the same work in ns-3 (installs Debian's), the ratio, and a cross-check"
 	@echo "make format  format the sources"
 	@echo "make docs    write docs/reference.md from the declarations; make test fails where it is stale"
 
@@ -52,6 +53,9 @@ python-test: setup
 
 bench:
 	cargo bench --package overspill-sim --bench whole_runs
+
+bench-ns3: setup
+	$(BIN)/python benches/ns3/bench.py
 
 format:
 	cargo fmt --all
