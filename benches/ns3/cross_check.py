@@ -16,9 +16,9 @@ import overspill
 FLOWS = (2, 8, 32)
 TRANSPORTS = ("newreno", "dctcp")
 BYTES = 1_000_000
-STARTS_WITHIN_NS = 1_000_000
+STARTS_WITHIN_NS = 600_000  # times the number of flows: initial windows alone do not overflow the queue
 DRAWS = 10
-EARLY_MS = {2: 8, 8: 30, 32: 120}  # about half of the time that all flows need
+EARLY_MS = {2: 8, 8: 32, 32: 130}  # about half of the time that all flows need
 QUEUE = 100
 MARK = 20
 LIMIT = 0.02
@@ -88,7 +88,7 @@ def twin_settings(transport: str, n: int) -> dict[str, Any]:
 def draw(n: int, seed: int) -> list[Flow]:
     """Every host on the left sends to its opposite; starts are whole nanoseconds, as ns-3 counts."""
     starts = random.Random(1000 * n + seed)
-    return [Flow(i, n + i, BYTES, 1000 * starts.randrange(STARTS_WITHIN_NS)) for i in range(n)]
+    return [Flow(i, n + i, BYTES, 1000 * starts.randrange(n * STARTS_WITHIN_NS)) for i in range(n)]
 
 
 def run_ours(transport: str, flows: list[Flow], seed: int) -> dict[str, float]:
@@ -107,7 +107,7 @@ def run_ours(transport: str, flows: list[Flow], seed: int) -> dict[str, float]:
     ports = whole.table("ports")
     drops = sum(int(np.sum(ports[name])) for name in ports.column_names if name.startswith("drop_"))
     return {
-        "bytes": float(sum(half.summary["received_bytes"])),
+        "bytes": sum(half.summary["received_bytes"]) / 1e6,
         "fct": float(np.mean(end.astype(float) - start.astype(float))) / 1e9,
         "drops": float(drops),
         "marks": float(np.sum(ports["marked"])),
@@ -121,7 +121,7 @@ def run_theirs(program: Path, transport: str, flows: list[Flow], rules: str) -> 
     if unfinished:
         raise RuntimeError(f"{unfinished} flows are unfinished in ns-3")
     return {
-        "bytes": float(ran.early_bytes),
+        "bytes": ran.early_bytes / 1e6,
         "fct": mean(end - start for _, start, end in ran.flows) / 1e9,
         "drops": float(ran.drops),
         "marks": float(ran.marks),
@@ -130,8 +130,10 @@ def run_theirs(program: Path, transport: str, flows: list[Flow], rules: str) -> 
 
 @dataclass(frozen=True)
 class Row:
-    """One quantity of one case: means over the draws; `spread` is the half-width of the 95 % interval of
-    the mean difference, as a share of ours."""
+    """One quantity of one case, in means over the draws.
+
+    `spread` is the half-width of the 95 % interval of the mean difference, as a share of ours.
+    """
 
     transport: str
     flows: int

@@ -79,9 +79,7 @@ def compile_twin() -> Path:
     units = [str(source) for source in sources if source.suffix == ".cc"]
     made = call(["g++", "-O3", "-DNDEBUG", "-std=c++17", *units, "-o", str(program), *flags.split()])
     if made.returncode:
-        raise Missing(
-            f"the program does not compile against this ns-3 (made for 3.37):\n{made.stderr[-4000:]}"
-        )
+        raise Missing(f"twin.cc does not compile against this ns-3 (made for 3.37):\n{made.stderr[-4000:]}")
     return program
 
 

@@ -61,6 +61,7 @@ struct Flow {
 
 std::vector<Flow> flows;
 std::vector<Ptr<QueueDisc>> discs;
+std::vector<Ptr<twin::Caution>> cautions;
 std::map<Ipv4Address, uint32_t> host_at;
 uint64_t hops = 0, host_drops = 0, early = 0;
 size_t unfinished = 0;
@@ -216,7 +217,7 @@ void Begin(size_t flow)
 }
 
 // Connects all before WARM; from then on ends are established, as ours are from the start.
-void Connect(const Network& net)
+void Connect(const Network& net, bool cautious)
 {
     for (size_t i = 0; i < flows.size(); i++) {
         Flow& f = flows[i];
@@ -227,6 +228,8 @@ void Connect(const Network& net)
                                     MakeBoundCallback(&Accepted, i));
         f.socket = Socket::CreateSocket(net.nodes.Get(f.source), TcpSocketFactory::GetTypeId());
         f.socket->Bind();
+        if (cautious)
+            cautions.push_back(Create<twin::Caution>(f.socket));
         // One after the other, so that handshakes never queue and leave the same estimates everywhere.
         Simulator::Schedule(MicroSeconds(20 * i), [&f, to = InetSocketAddress(net.address.at(f.destination), PORT + i)] {
             f.socket->Connect(to);
@@ -316,7 +319,7 @@ int main(int argc, char* argv[])
     ReadFlows(s.flows);
     early_until = WARM + Time(s.delivered_at);
     std::unique_ptr<Network> net = s.topology == "fat_tree" ? FatTree(s) : Dumbbell(s);
-    Connect(*net);
+    Connect(*net, s.rules == "ours");
     if (s.packets)
         for (auto& [node, address] : net->address)
             net->nodes.Get(node)->GetObject<Ipv4L3Protocol>()->TraceConnectWithoutContext("Rx", MakeCallback(&Arrival));
