@@ -6,7 +6,7 @@ from dataclasses import asdict
 from typing import Any
 
 from cross_check import DRAWS, LIMIT, QUANTITIES, Row, cross_check
-from ns3 import ROOT, Missing, compile_twin, install
+from ns3 import ROOT, Broken, compile_twin, install
 from rich.console import Console
 from rich.table import Table
 from speed import Speed, load, speed
@@ -108,9 +108,11 @@ def main() -> int:
         print_speed(found, loads)
         rows = cross_check(program, tell)
         print_check(rows)
-    except (Missing, OverspillError, RuntimeError) as error:
+    except (Broken, OverspillError, RuntimeError) as error:
         console.print(f"bench-ns3: {error}", style="bold", highlight=False, markup=False)
         return 1
+    except KeyboardInterrupt:
+        return 130
     RESULT.parent.mkdir(exist_ok=True)
     RESULT.write_text(json.dumps(document(found, rows, loads), indent=1, allow_nan=False) + "\n")
     console.print(f"written to {RESULT.relative_to(ROOT)}")

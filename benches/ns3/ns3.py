@@ -26,8 +26,8 @@ MODULES = [
 ]
 
 
-class Missing(Exception):
-    """ns-3 is not there and cannot be had."""
+class Broken(Exception):
+    """Something outside this program is missing or failed; the text says what, and what to do."""
 
 
 def call(command: list[str]) -> subprocess.CompletedProcess[str]:
@@ -46,24 +46,24 @@ def missing() -> list[str]:
 
 
 def install() -> None:
-    """Have ns-3 and a compiler; `Missing` says what to do where that is impossible."""
+    """Have ns-3 and a compiler; `Broken` says what to do where that is impossible."""
     wanted = missing()
     if not wanted:
         return
     by_hand = f"install {' '.join(wanted)} (Debian 12: ns-3.37) and run `make bench-ns3` again"
     if shutil.which("apt-get") is None:
-        raise Missing(f"ns-3 is missing, and this system has no apt-get: {by_hand}")
+        raise Broken(f"ns-3 is missing, and this system has no apt-get: {by_hand}")
     root = os.geteuid() == 0
     if not root and shutil.which("sudo") is None:
-        raise Missing(f"ns-3 is missing, and only root may install it: {by_hand}")
+        raise Broken(f"ns-3 is missing, and only root may install it: {by_hand}")
     before = [] if root else ["sudo"]
     print(f"Installing {' '.join(wanted)}")
     environment = dict(os.environ, DEBIAN_FRONTEND="noninteractive")
     for step in (["update", "-qq"], ["install", "-y", "-qq", "--no-install-recommends", *wanted]):
         if subprocess.run([*before, "apt-get", *step], env=environment, check=False).returncode:
-            raise Missing(f"apt-get {step[0]} failed: {by_hand}")
+            raise Broken(f"apt-get {step[0]} failed: {by_hand}")
     if missing():
-        raise Missing(f"after apt-get, pkg-config still does not find {' '.join(MODULES)}")
+        raise Broken(f"after apt-get, pkg-config still does not find {' '.join(MODULES)}")
 
 
 def compile_twin() -> Path:
@@ -79,7 +79,7 @@ def compile_twin() -> Path:
     units = [str(source) for source in sources if source.suffix == ".cc"]
     made = call(["g++", "-O3", "-DNDEBUG", "-std=c++17", *units, "-o", str(program), *flags.split()])
     if made.returncode:
-        raise Missing(f"twin.cc does not compile against this ns-3 (made for 3.37):\n{made.stderr[-4000:]}")
+        raise Broken(f"twin.cc does not compile against this ns-3 (made for 3.37):\n{made.stderr[-4000:]}")
     return program
 
 
@@ -107,12 +107,17 @@ class Ran:
     flows: list[list[int]] = field(default_factory=list)
 
 
+def spelled(value: Any) -> str:
+    """A setting as ns-3's command line takes it."""
+    return str(int(value)) if isinstance(value, bool) else str(value)
+
+
 def run(program: Path, flows: list[Flow], settings: dict[str, Any]) -> Ran:
     """Run these flows with these settings of `twin`."""
     file = OUT / "flows.txt"
     file.write_text("".join(f"{f.source} {f.destination} {f.bytes} {f.start_ps}\n" for f in flows))
     given = {"flows": file, **settings}
-    done = call([str(program), *(f"--{name}={value}" for name, value in given.items())])
+    done = call([str(program), *(f"--{name}={spelled(value)}" for name, value in given.items())])
     if done.returncode:
-        raise Missing(f"ns-3 stopped with status {done.returncode}: {done.stderr.strip()[-2000:]}")
+        raise Broken(f"ns-3 stopped with status {done.returncode}: {done.stderr.strip()[-2000:]}")
     return Ran(**json.loads(done.stdout))

@@ -8,7 +8,7 @@ from pathlib import Path
 from statistics import median
 from typing import Any
 
-from ns3 import OUT, ROOT, Flow, Missing
+from ns3 import OUT, ROOT, Broken, Flow
 from ns3 import run as run_ns3
 
 import overspill
@@ -83,7 +83,7 @@ def bench() -> dict[str, Any]:
     done = subprocess.run([*BENCH, "--", CASE], cwd=ROOT, capture_output=True, text=True, check=False)
     try:
         if done.returncode:
-            raise Missing(f"`{' '.join(BENCH)}` failed: {done.stderr.strip()[-2000:]}")
+            raise Broken(f"`{' '.join(BENCH)}` failed: {done.stderr.strip()[-2000:]}")
         rows = json.loads(file.read_text())["runs"]
         return dict(next(row for row in rows if row["name"] == CASE))
     finally:
@@ -96,7 +96,7 @@ def twin(program: Path, flows: list[Flow]) -> dict[str, Any]:
     settings = {"topology": "fat_tree", "n": 8, "tcp": "dctcp", "queue": 100, "mark": 15, "rules": "stock"}
     ran = run_ns3(program, flows, settings)
     if any(end < 0 for _, _, end in ran.flows):
-        raise Missing("flows are unfinished in ns-3")
+        raise Broken("flows are unfinished in ns-3")
     return {
         "name": f"ns3_{CASE}",
         "hosts": 128,
@@ -113,7 +113,7 @@ def speed(program: Path, tell: Any) -> Speed:
     tell("Compiling our benchmark")
     built = subprocess.run([*BENCH, "--no-run"], cwd=ROOT, capture_output=True, text=True, check=False)
     if built.returncode:
-        raise Missing(f"`{' '.join(BENCH)} --no-run` failed: {built.stderr.strip()[-2000:]}")
+        raise Broken(f"`{' '.join(BENCH)} --no-run` failed: {built.stderr.strip()[-2000:]}")
     flows, hops = permutation()
     ours, theirs = [], []
     for number in range(1, ROUNDS + 1):

@@ -62,7 +62,6 @@ struct Flow {
 std::vector<Flow> flows;
 std::vector<Ptr<QueueDisc>> discs;
 std::vector<Ptr<twin::Caution>> cautions;
-std::map<Ipv4Address, uint32_t> host_at;
 uint64_t hops = 0, host_drops = 0, early = 0;
 size_t unfinished = 0;
 Time early_until;
@@ -127,7 +126,6 @@ class Network {
             if (node < hosts) {
                 TrafficControlHelper().Uninstall(ends.Get(i));
                 address[node] = interfaces.GetAddress(i);
-                host_at[interfaces.GetAddress(i)] = node;
             }
         }
     }
@@ -315,6 +313,9 @@ int main(int argc, char* argv[])
     cmd.AddValue("limited_transmit", "RFC 3042", s.limited_transmit);
     cmd.AddValue("packets", "tell every arrival at a host", s.packets);
     cmd.Parse(argc, argv);
+    NS_ABORT_MSG_IF(s.topology != "fat_tree" && s.topology != "dumbbell", "no topology " << s.topology);
+    NS_ABORT_MSG_IF(s.tcp != "newreno" && s.tcp != "dctcp", "no transport " << s.tcp);
+    NS_ABORT_MSG_IF(s.rules != "stock" && s.rules != "ours", "no rules " << s.rules);
     ApplyDefaults(s);
     ReadFlows(s.flows);
     early_until = WARM + Time(s.delivered_at);
