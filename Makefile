@@ -5,7 +5,7 @@ BIN := $(VENV)/bin
 RUST := $(shell find crates -name '*.rs' -o -name 'Cargo.toml') Cargo.toml
 export CARGO_TERM_COLOR ?= auto
 
-.PHONY: help setup demo test lint format rust-test python-test bench fuzz fuzz-tools golden docs clean
+.PHONY: help setup demo test lint format rust-test python-test bench fuzz fuzz-tools golden bench-ns3 docs clean
 
 help:
 	@echo "make setup   an environment in .venv with the command .venv/bin/overspill"
@@ -14,6 +14,7 @@ help:
 	@echo "make bench   packet-hops per second and events per packet-hop"
 	@echo "make fuzz    an hour of wrong scenarios; FUZZ_SECONDS=600 for ten minutes, FUZZ_TARGET=quantity for units"
 	@echo "make golden  record the digests of golden/ anew and print what has changed; on purpose only"
+	@echo "make bench-ns3  the same work in ns-3 (installs Debian's), the ratio, and a cross-check"
 	@echo "make format  format the sources"
 	@echo "make docs    write docs/reference.md from the declarations; make test fails where it is stale"
 
@@ -78,6 +79,8 @@ fuzz: fuzz-tools
 	cd fuzz && cargo +$(FUZZ_TOOLCHAIN) fuzz run --sanitizer none $(FUZZ_TARGET) -- -dict=$(FUZZ_TARGET).dict \
 		-max_total_time=$(FUZZ_SECONDS) -timeout=$(FUZZ_INPUT_SECONDS) -rss_limit_mb=$(FUZZ_MEMORY_MB) \
 		-max_len=8192 -print_final_stats=1
+bench-ns3: setup
+	$(BIN)/python benches/ns3/bench.py
 
 format:
 	cargo fmt --all

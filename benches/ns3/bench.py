@@ -1,0 +1,123 @@
+"""`make bench-ns3`: our speed beside ns-3's on the same work, and the same small runs in both."""
+
+import json
+import sys
+from dataclasses import asdict
+from typing import Any
+
+from cross_check import DRAWS, LIMIT, QUANTITIES, Row, cross_check
+from ns3 import ROOT, Broken, compile_twin, install
+from rich.console import Console
+from rich.table import Table
+from speed import Speed, load, speed
+
+from overspill import OverspillError
+
+RESULT = ROOT / "out" / "bench-ns3.json"
+console = Console(width=None if sys.stdout.isatty() else 120)
+
+
+def tell(line: str) -> None:
+    """Progress, one line at a time."""
+    console.print(line, style="dim", highlight=False)
+
+
+def print_speed(found: Speed, loads: tuple[str, str]) -> None:
+    """Every round, and the ratio."""
+    table = Table(title="128-host fat-tree, permutation, 1 MB a host, DCTCP", title_justify="left")
+    table.add_column("run")
+    for name in ("M packet-hops/s", "packet-hops", "events/hop", "RSS MB"):
+        table.add_column(name, justify="right")
+    for rows in (found.ours, found.theirs):
+        for row in rows:
+            table.add_row(
+                row["name"],
+                f"{row['packet_hops_per_s'] / 1e6:.3f}",
+                str(row["packet_hops"]),
+                f"{row['events_per_packet_hop']:.3f}",
+                f"{row['rss_bytes'] / 1e6:.1f}",
+            )
+    console.print(table)
+    console.print(f"Overspill / ns-3: {found.ratio:.1f} (medians: {found.ratio_of_medians:.1f})")
+    console.print(f"Machine before: {loads[0]}; after: {loads[1]}", highlight=False)
+    if not found.same_packets:
+        console.print(
+            "The permutation may differ: whole_runs.rs no longer runs the scenario in speed.py.", style="bold"
+        )
+
+
+def shown(row: Row) -> str:
+    """A difference with its interval."""
+    text = "only one" if row.difference is None else f"{100 * row.difference:+.2f} ± {100 * row.spread:.2f}"
+    return text if row.agrees else f"[bold]{text} ![/bold]"
+
+
+def print_check(rows: list[Row]) -> None:
+    """Both simulators side by side."""
+    title = f"Matched dumbbells, means of {DRAWS} draws of starts; ! is more than {LIMIT:.0%} apart"
+    table = Table(title=title, title_justify="left")
+    for name in ("transport", "flows", "quantity"):
+        table.add_column(name)
+    for name in ("Overspill", "ns-3", "apart %", "ns-3, our rules", "apart %"):
+        table.add_column(name, justify="right")
+    by_case = {(row.transport, row.flows, row.quantity, row.rules): row for row in rows}
+    for transport, n, quantity in dict.fromkeys((row.transport, row.flows, row.quantity) for row in rows):
+        stock, ours = (by_case[transport, n, quantity, rules] for rules in ("stock", "ours"))
+        if stock.ours == stock.theirs == ours.theirs == 0:
+            continue
+        table.add_row(
+            transport,
+            str(n),
+            QUANTITIES[quantity],
+            f"{stock.ours:.6g}",
+            f"{stock.theirs:.6g}",
+            shown(stock),
+            f"{ours.theirs:.6g}",
+            shown(ours),
+        )
+    console.print(table)
+    apart = sum(not row.agrees for row in rows if row.rules == "stock")
+    if apart:
+        console.print(
+            f"{apart} quantities differ by more than {LIMIT:.0%}: docs/internals/ns3.md names the causes."
+        )
+
+
+def document(found: Speed, rows: list[Row], loads: tuple[str, str]) -> dict[str, Any]:
+    """`out/bench-ns3.json`."""
+    runs = [found.best(found.ours), found.best(found.theirs)]
+    return {
+        "runs": runs,
+        "ratio": round(found.ratio, 2),
+        "ratio_of_medians": round(found.ratio_of_medians, 2),
+        "rounds": found.ours + found.theirs,
+        "same_packets": found.same_packets,
+        "load": {"before": loads[0], "after": loads[1]},
+        "cross_check": [{**asdict(row), "agrees": row.agrees} for row in rows],
+    }
+
+
+def main() -> int:
+    """Everything, in one go."""
+    try:
+        install()
+        program = compile_twin()
+        before = load()
+        found = speed(program, tell)
+        loads = (before, load())
+        print_speed(found, loads)
+        rows = cross_check(program, tell)
+        print_check(rows)
+    except (Broken, OverspillError, RuntimeError) as error:
+        console.print(f"bench-ns3: {error}", style="bold", highlight=False, markup=False)
+        return 1
+    except KeyboardInterrupt:
+        return 130
+    RESULT.parent.mkdir(exist_ok=True)
+    RESULT.write_text(json.dumps(document(found, rows, loads), indent=1, allow_nan=False) + "\n")
+    console.print(f"written to {RESULT.relative_to(ROOT)}")
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

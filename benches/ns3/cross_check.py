@@ -1,0 +1,179 @@
+"""Matched dumbbells in both simulators: bytes, completion times, drops and marks beside each other."""
+
+import math
+import random
+from dataclasses import dataclass
+from pathlib import Path
+from statistics import mean, stdev
+from typing import Any
+
+import numpy as np
+from ns3 import OUT, Flow
+from ns3 import run as run_ns3
+
+import overspill
+
+FLOWS = (2, 8, 32)
+TRANSPORTS = ("newreno", "dctcp")
+BYTES = 1_000_000
+STARTS_WITHIN_NS = 600_000  # times the number of flows: initial windows alone do not overflow the queue
+DRAWS = 10
+EARLY_MS = {2: 8, 8: 32, 32: 130}  # about half of the time that all flows need
+QUEUE = 100
+MARK = 20
+LIMIT = 0.02
+QUANTITIES = {
+    "bytes": "bytes delivered at half time",
+    "fct": "mean FCT (ms)",
+    "drops": "drops",
+    "marks": "marks",
+}
+# ns-3 as it is, and with our reading of the rules that docs/internals/ns3.md names.
+RULES = ("stock", "ours")
+# Student's t, 97.5 %, for DRAWS - 1 = 9 degrees of freedom.
+T = 2.262
+
+
+def scenario(transport: str, n: int, early_ms: int | None) -> str:
+    """Our side. Counters stop with the window, so bytes at half time take a run of their own."""
+    window = "" if early_ms is None else f'to = "{early_ms}ms"\n'
+    marking = f'marking = {{ kind = "ecn_threshold", k = "{MARK}pkt" }}\n' if transport == "dctcp" else ""
+    return f"""name = "cross_check"
+duration = "20s"
+[topology]
+kind = "dumbbell"
+n = {n}
+link = {{ rate = "4Gbps", delay = "1us" }}
+bottleneck = {{ rate = "1Gbps", delay = "20us" }}
+[framing]
+kind = "ethernet"
+header = "40B"
+link = "2B"
+min_frame = "1B"
+gap = "0B"
+[switch]
+buffer = {{ kind = "per_port", size = "{QUEUE}pkt" }}
+{marking}[transport]
+kind = "{transport}"
+mss = "1460B"
+initial_window = "10pkt"
+min_rto = "10ms"
+limited_transmit = true
+[measure]
+queues = false
+{window}[[traffic]]
+name = "flows"
+kind = "trace"
+file = "flows.csv"
+"""
+
+
+def twin_settings(transport: str, n: int) -> dict[str, Any]:
+    """The same in ns-3."""
+    return {
+        "topology": "dumbbell",
+        "n": n,
+        "tcp": transport,
+        "queue": QUEUE,
+        "mark": MARK if transport == "dctcp" else 0,
+        "rate": "4Gbps",
+        "delay": "1us",
+        "bottleneck_rate": "1Gbps",
+        "bottleneck_delay": "20us",
+        "limited_transmit": True,
+        "delivered_at": f"{EARLY_MS[n]}ms",
+    }
+
+
+def draw(n: int, seed: int) -> list[Flow]:
+    """Every host on the left sends to its opposite; starts are whole nanoseconds, as ns-3 counts."""
+    starts = random.Random(1000 * n + seed)
+    return [Flow(i, n + i, BYTES, 1000 * starts.randrange(n * STARTS_WITHIN_NS)) for i in range(n)]
+
+
+def run_ours(transport: str, flows: list[Flow], seed: int) -> dict[str, float]:
+    """One draw in Overspill."""
+    OUT.mkdir(parents=True, exist_ok=True)
+    rows = "".join(f"{f.start_ps}ps,{f.source},{f.destination},{f.bytes}\n" for f in flows)
+    (OUT / "flows.csv").write_text("start,source,destination,bytes\n" + rows)
+    file = OUT / "cross_check.toml"
+
+    def once(early_ms: int | None) -> Any:
+        file.write_text(scenario(transport, len(flows), early_ms))
+        return overspill.run(file, seed=seed).runs[0]
+
+    whole, half = once(None), once(EARLY_MS[len(flows)])
+    start, end = whole.columns("flows", "start_ps", "end_ps")
+    ports = whole.table("ports")
+    drops = sum(int(np.sum(ports[name])) for name in ports.column_names if name.startswith("drop_"))
+    return {
+        "bytes": sum(half.summary["received_bytes"]) / 1e6,
+        "fct": float(np.mean(end.astype(float) - start.astype(float))) / 1e9,
+        "drops": float(drops),
+        "marks": float(np.sum(ports["marked"])),
+    }
+
+
+def run_theirs(program: Path, transport: str, flows: list[Flow], rules: str) -> dict[str, float]:
+    """The same draw in ns-3."""
+    ran = run_ns3(program, flows, {**twin_settings(transport, len(flows)), "rules": rules})
+    unfinished = sum(end < 0 for _, _, end in ran.flows)
+    if unfinished:
+        raise RuntimeError(f"{unfinished} flows are unfinished in ns-3")
+    return {
+        "bytes": ran.early_bytes / 1e6,
+        "fct": mean(end - start for _, start, end in ran.flows) / 1e9,
+        "drops": float(ran.drops),
+        "marks": float(ran.marks),
+    }
+
+
+@dataclass(frozen=True)
+class Row:
+    """One quantity of one case, in means over the draws.
+
+    `spread` is the half-width of the 95 % interval of the mean difference, as a share of ours.
+    """
+
+    transport: str
+    flows: int
+    quantity: str
+    rules: str
+    ours: float
+    theirs: float
+    difference: float | None
+    spread: float
+
+    @property
+    def agrees(self) -> bool:
+        """Whether the means are within the limit; never where only one counts anything."""
+        return self.difference is not None and abs(self.difference) <= LIMIT
+
+
+def compare(case: tuple[str, int, str, str], ours: list[float], theirs: list[float]) -> Row:
+    """Paired by draw. Where both count nothing there is no difference."""
+    transport, n, quantity, rules = case
+    base = mean(ours)
+    apart = [b - a for a, b in zip(ours, theirs, strict=True)]
+    if base == 0:
+        share, spread = (None if any(theirs) else 0.0), 0.0
+    else:
+        share, spread = mean(apart) / base, T * stdev(apart) / math.sqrt(len(apart)) / base
+    return Row(transport, n, quantity, rules, base, mean(theirs), share, spread)
+
+
+def cross_check(program: Path, tell: Any) -> list[Row]:
+    """Every case; `tell` is called with each one's name before it runs."""
+    rows = []
+    for transport in TRANSPORTS:
+        for n in FLOWS:
+            tell(f"{n} flows, {transport}")
+            draws = [draw(n, seed) for seed in range(1, DRAWS + 1)]
+            ours = [run_ours(transport, flows, seed) for seed, flows in enumerate(draws, 1)]
+            for rules in RULES:
+                theirs = [run_theirs(program, transport, flows, rules) for flows in draws]
+                rows += [
+                    compare((transport, n, q, rules), [a[q] for a in ours], [b[q] for b in theirs])
+                    for q in QUANTITIES
+                ]
+    return rows

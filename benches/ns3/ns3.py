@@ -1,0 +1,123 @@
+"""Debian's ns-3: installed where it is missing, our program compiled against it, one run of it."""
+
+import json
+import os
+import shutil
+import subprocess
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+HERE = Path(__file__).parent
+ROOT = HERE.parent.parent
+OUT = ROOT / "out" / "ns3"
+PACKAGES = ["libns3-dev", "libgsl-dev"]
+TOOLS = {"g++": "g++", "pkg-config": "pkg-config"}
+MODULES = [
+    f"ns3-{name}"
+    for name in (
+        "core",
+        "network",
+        "internet",
+        "point-to-point",
+        "traffic-control",
+        "nix-vector-routing",
+    )
+]
+
+
+class Broken(Exception):
+    """Something outside this program is missing or failed; the text says what, and what to do."""
+
+
+def call(command: list[str]) -> subprocess.CompletedProcess[str]:
+    """A command, with its output as text."""
+    return subprocess.run(command, capture_output=True, text=True, check=False)
+
+
+def missing() -> list[str]:
+    """Debian packages that are needed and not there."""
+    wanted = [package for tool, package in TOOLS.items() if shutil.which(tool) is None]
+    if wanted or call(["pkg-config", "--exists", *MODULES]).returncode:
+        return wanted + PACKAGES
+    # The packages' own link flags name this library by its path.
+    flags = call(["pkg-config", "--libs", *MODULES]).stdout.split()
+    return [] if all(Path(flag).exists() for flag in flags if flag.endswith("libgsl.so")) else PACKAGES
+
+
+def install() -> None:
+    """Have ns-3 and a compiler; `Broken` says what to do where that is impossible."""
+    wanted = missing()
+    if not wanted:
+        return
+    by_hand = f"install {' '.join(wanted)} (Debian 12: ns-3.37) and run `make bench-ns3` again"
+    if shutil.which("apt-get") is None:
+        raise Broken(f"ns-3 is missing, and this system has no apt-get: {by_hand}")
+    root = os.geteuid() == 0
+    if not root and shutil.which("sudo") is None:
+        raise Broken(f"ns-3 is missing, and only root may install it: {by_hand}")
+    before = [] if root else ["sudo"]
+    print(f"Installing {' '.join(wanted)}")
+    environment = dict(os.environ, DEBIAN_FRONTEND="noninteractive")
+    for step in (["update", "-qq"], ["install", "-y", "-qq", "--no-install-recommends", *wanted]):
+        if subprocess.run([*before, "apt-get", *step], env=environment, check=False).returncode:
+            raise Broken(f"apt-get {step[0]} failed: {by_hand}")
+    if missing():
+        raise Broken(f"after apt-get, pkg-config still does not find {' '.join(MODULES)}")
+
+
+def compile_twin() -> Path:
+    """Our program, optimized; compiled only where its sources are newer."""
+    sources = sorted(HERE.glob("*.cc")) + sorted(HERE.glob("*.hh"))
+    program = OUT / "twin"
+    if program.exists() and all(program.stat().st_mtime > source.stat().st_mtime for source in sources):
+        return program
+    OUT.mkdir(parents=True, exist_ok=True)
+    print("Compiling benches/ns3/twin.cc")
+    # The packages' flags carry a stray `;`.
+    flags = call(["pkg-config", "--cflags", "--libs", *MODULES]).stdout.replace("\\;", " ").replace(";", " ")
+    units = [str(source) for source in sources if source.suffix == ".cc"]
+    made = call(["g++", "-O3", "-DNDEBUG", "-std=c++17", *units, "-o", str(program), *flags.split()])
+    if made.returncode:
+        raise Broken(f"twin.cc does not compile against this ns-3 (made for 3.37):\n{made.stderr[-4000:]}")
+    return program
+
+
+@dataclass(frozen=True)
+class Flow:
+    """One flow; hosts by number."""
+
+    source: int
+    destination: int
+    bytes: int
+    start_ps: int
+
+
+@dataclass
+class Ran:
+    """One run of ns-3."""
+
+    packet_hops: int
+    events: int
+    seconds: float
+    rss_bytes: int
+    drops: int
+    marks: int
+    early_bytes: int
+    flows: list[list[int]] = field(default_factory=list)
+
+
+def spelled(value: Any) -> str:
+    """A setting as ns-3's command line takes it."""
+    return str(int(value)) if isinstance(value, bool) else str(value)
+
+
+def run(program: Path, flows: list[Flow], settings: dict[str, Any]) -> Ran:
+    """Run these flows with these settings of `twin`."""
+    file = OUT / "flows.txt"
+    file.write_text("".join(f"{f.source} {f.destination} {f.bytes} {f.start_ps}\n" for f in flows))
+    given = {"flows": file, **settings}
+    done = call([str(program), *(f"--{name}={spelled(value)}" for name, value in given.items())])
+    if done.returncode:
+        raise Broken(f"ns-3 stopped with status {done.returncode}: {done.stderr.strip()[-2000:]}")
+    return Ran(**json.loads(done.stdout))

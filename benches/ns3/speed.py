@@ -1,0 +1,129 @@
+"""The 128-host permutation, run by both simulators in turns on one machine."""
+
+import json
+import os
+import subprocess
+from dataclasses import dataclass
+from pathlib import Path
+from statistics import median
+from typing import Any
+
+from ns3 import OUT, ROOT, Broken, Flow
+from ns3 import run as run_ns3
+
+import overspill
+
+CASE = "k8_1g"
+ROUNDS = 3
+BENCH = ["cargo", "bench", "--quiet", "--package", "overspill-sim", "--bench", "whole_runs"]
+# The run of this name in benches/whole_runs.rs, for its permutation: ns-3 is told the same flows.
+SCENARIO = f"""name = "{CASE}"
+duration = "100ms"
+[topology]
+kind = "fat_tree"
+k = 8
+link = {{ rate = "1Gbps", delay = "1us" }}
+[switch]
+buffer = {{ kind = "per_port", size = "100pkt" }}
+marking = {{ kind = "ecn_threshold", k = "15pkt" }}
+[transport]
+kind = "dctcp"
+min_rto = "10ms"
+[measure]
+queues = false
+[[traffic]]
+name = "load"
+kind = "permutation"
+size = "1MB"
+"""
+
+
+@dataclass
+class Speed:
+    """Both simulators' rounds."""
+
+    ours: list[dict[str, Any]]
+    theirs: list[dict[str, Any]]
+    same_packets: bool
+
+    @staticmethod
+    def best(rounds: list[dict[str, Any]]) -> dict[str, Any]:
+        """The fastest round: whatever else runs on a machine only ever slows a round down."""
+        return max(rounds, key=lambda row: float(row["packet_hops_per_s"]))
+
+    @property
+    def ratio(self) -> float:
+        """Fastest against fastest."""
+        ours, theirs = self.best(self.ours), self.best(self.theirs)
+        return float(ours["packet_hops_per_s"] / theirs["packet_hops_per_s"])
+
+    @property
+    def ratio_of_medians(self) -> float:
+        """Median round against median round."""
+        ours, theirs = (median(row["packet_hops_per_s"] for row in rows) for rows in (self.ours, self.theirs))
+        return float(ours / theirs)
+
+
+def permutation() -> tuple[list[Flow], int]:
+    """The flows of the first seed, and the packet-hops that they take."""
+    OUT.mkdir(parents=True, exist_ok=True)
+    file = OUT / f"{CASE}.toml"
+    file.write_text(SCENARIO)
+    run = overspill.run(file, seed=1).runs[0]
+    columns = run.columns("flows", "src", "dst", "bytes", "start_ps")
+    return [Flow(*(int(value) for value in row)) for row in zip(*columns, strict=True)], int(
+        run.summary["hops"]
+    )
+
+
+def bench() -> dict[str, Any]:
+    """One call of our benchmark, which runs it three times; `out/bench.json` is left as it was."""
+    file = ROOT / "out" / "bench.json"
+    before = file.read_bytes() if file.exists() else None
+    done = subprocess.run([*BENCH, "--", CASE], cwd=ROOT, capture_output=True, text=True, check=False)
+    try:
+        if done.returncode:
+            raise Broken(f"`{' '.join(BENCH)}` failed: {done.stderr.strip()[-2000:]}")
+        rows = json.loads(file.read_text())["runs"]
+        return dict(next(row for row in rows if row["name"] == CASE))
+    finally:
+        if before is not None:
+            file.write_bytes(before)
+
+
+def twin(program: Path, flows: list[Flow]) -> dict[str, Any]:
+    """One round of ns-3."""
+    settings = {"topology": "fat_tree", "n": 8, "tcp": "dctcp", "queue": 100, "mark": 15, "rules": "stock"}
+    ran = run_ns3(program, flows, settings)
+    if any(end < 0 for _, _, end in ran.flows):
+        raise Broken("flows are unfinished in ns-3")
+    return {
+        "name": f"ns3_{CASE}",
+        "hosts": 128,
+        "packet_hops": ran.packet_hops,
+        "packet_hops_per_s": round(ran.packet_hops / ran.seconds),
+        "events_per_packet_hop": round(ran.events / ran.packet_hops, 4),
+        "rss_bytes": ran.rss_bytes,
+        "seconds": ran.seconds,
+    }
+
+
+def speed(program: Path, tell: Any) -> Speed:
+    """Ours, theirs, ours, theirs, ...; compiled beforehand."""
+    tell("Compiling our benchmark")
+    built = subprocess.run([*BENCH, "--no-run"], cwd=ROOT, capture_output=True, text=True, check=False)
+    if built.returncode:
+        raise Broken(f"`{' '.join(BENCH)} --no-run` failed: {built.stderr.strip()[-2000:]}")
+    flows, hops = permutation()
+    ours, theirs = [], []
+    for number in range(1, ROUNDS + 1):
+        tell(f"Round {number} of {ROUNDS}: ours")
+        ours.append(bench())
+        tell(f"Round {number} of {ROUNDS}: ns-3")
+        theirs.append(twin(program, flows))
+    return Speed(ours, theirs, all(row["packet_hops"] == hops for row in ours))
+
+
+def load() -> str:
+    """What else the machine is doing: runnable processes over the last minute, and cores."""
+    return f"{os.getloadavg()[0]:.2f} runnable on {os.cpu_count()} cores"
