@@ -259,13 +259,13 @@ impl Core {
     }
 
     fn evict<O: Out>(&mut self, id: PktId, port: PortId, out: &mut O) {
-        for queue in 0..self.shelf.ports[usize::from(port.0)].queues.len() {
-            let slot = &mut self.shelf.ports[usize::from(port.0)].queues[queue];
+        for queue in 0..self.shelf.ports[usize::from(port.0)].rest.queues.len() {
+            let slot = &mut self.shelf.ports[usize::from(port.0)].rest.queues[queue];
             let Some(pkt) = self.shelf.arena.remove(slot, id.0) else { continue };
             let empty = slot.packets() == 0;
             self.shelf.give(port, QueueId(queue as u8), pkt.head.size);
             let p = &mut self.shelf.ports[usize::from(port.0)];
-            p.eligible &= !(u16::from(empty) << queue);
+            p.rest.eligible &= !(u16::from(empty) << queue);
             p.counts_mut().evicted += 1;
             p.counts_mut().evicted_bytes += u64::from(pkt.head.size);
             out.freed(port, p.waiting());
@@ -315,17 +315,17 @@ impl Core {
         }
         self.shelf.take(port, queue, pkt.head.size);
         let p = &mut self.shelf.ports[usize::from(port.0)];
-        p.stamp += 1;
-        p.eligible |= 1 << queue.0;
-        self.shelf.arena.push(&mut p.queues[usize::from(queue.0)], *pkt, p.stamp);
-        if p.waking || p.kicked {
+        p.rest.stamp += 1;
+        p.rest.eligible |= 1 << queue.0;
+        self.shelf.arena.push(&mut p.rest.queues[usize::from(queue.0)], *pkt, p.rest.stamp);
+        if p.rest.waking || p.rest.kicked {
             return;
         }
         if p.free_at > step.now {
-            p.waking = true;
+            p.rest.waking = true;
             step.out.wake(port, p.free_at);
         } else {
-            p.kicked = true;
+            p.rest.kicked = true;
             self.kicks.push(port);
         }
     }
@@ -344,7 +344,7 @@ impl Core {
     /// The frame on the wire of `port` has ended and something waits: send the next.
     #[inline]
     pub(crate) fn ended<F: Fib, O: Out>(&mut self, port: PortId, step: &mut Step<F, O>) {
-        self.shelf.ports[usize::from(port.0)].waking = false;
+        self.shelf.ports[usize::from(port.0)].rest.waking = false;
         self.send(port, step);
     }
 
@@ -352,25 +352,25 @@ impl Core {
     #[inline]
     pub(crate) fn finish<F: Fib, O: Out>(&mut self, step: &mut Step<F, O>) {
         while let Some(port) = self.kicks.pop() {
-            self.shelf.ports[usize::from(port.0)].kicked = false;
+            self.shelf.ports[usize::from(port.0)].rest.kicked = false;
             self.send(port, step);
         }
     }
 
     fn send<F: Fib, O: Out>(&mut self, port: PortId, step: &mut Step<F, O>) {
         let Some((queue, id)) = self.next(port, step) else { return };
-        let slot = &mut self.shelf.ports[usize::from(port.0)].queues[usize::from(queue.0)];
+        let slot = &mut self.shelf.ports[usize::from(port.0)].rest.queues[usize::from(queue.0)];
         let taken = self.shelf.arena.remove(slot, id.0);
         let empty = slot.packets() == 0;
         let Some(pkt) = taken else { return };
         self.shelf.give(port, queue, pkt.head.size);
         let p = &mut self.shelf.ports[usize::from(port.0)];
-        p.eligible &= !(u16::from(empty) << queue.0);
+        p.rest.eligible &= !(u16::from(empty) << queue.0);
         p.counts_mut().sent += 1;
         p.counts_mut().sent_bytes += u64::from(pkt.head.size);
         p.free_at = step.now + p.time(pkt.head.size);
-        let (end, more, after) = (p.free_at, p.eligible != 0, p.waiting());
-        p.waking = more;
+        let (end, more, after) = (p.free_at, p.rest.eligible != 0, p.waiting());
+        p.rest.waking = more;
         step.out.freed(port, after);
         step.out.transmit(port, &pkt, end);
         if more {
@@ -392,13 +392,13 @@ impl Core {
     #[inline]
     fn next<F: Fib, O>(&mut self, port: PortId, step: &Step<F, O>) -> Option<(QueueId, PktId)> {
         let p = &self.shelf.ports[usize::from(port.0)];
-        let (eligible, scheduler) = (p.eligible, &mut self.schedulers[usize::from(port.0)]);
+        let (eligible, scheduler) = (p.rest.eligible, &mut self.schedulers[usize::from(port.0)]);
         if eligible == 0 {
             return None;
         }
         if eligible.is_power_of_two() && !scheduler.interests().reorder {
             let queue = QueueId(eligible.trailing_zeros() as u8);
-            let first = self.shelf.arena.first(&p.queues[usize::from(queue.0)]);
+            let first = self.shelf.arena.first(&p.rest.queues[usize::from(queue.0)]);
             return first.map(|(id, _)| (queue, PktId(id)));
         }
         let look = Look { shelf: &self.shelf, fib: step.fib };

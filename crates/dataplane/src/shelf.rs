@@ -179,17 +179,17 @@ impl<F: Fib> View for Look<'_, F> {
         self.port(port).backlog(queue)
     }
     fn is_switch(&self, port: PortId) -> bool {
-        self.port(port).is_switch
+        self.port(port).rest.is_switch
     }
     fn port_toward(&self, host: HostId, hash: u32) -> Option<PortId> {
         self.fib.port_toward(host, hash)
     }
     fn first(&self, port: PortId, queue: QueueId) -> Option<(PktId, u64)> {
-        let queue = self.port(port).queues.get(usize::from(queue.0))?;
+        let queue = self.port(port).rest.queues.get(usize::from(queue.0))?;
         self.shelf.arena.first(queue).map(|(id, stamp)| (PktId(id), stamp))
     }
     fn visit(&self, port: PortId, queue: QueueId, each: &mut dyn FnMut(PktId, &Head)) {
-        if let Some(queue) = self.port(port).queues.get(usize::from(queue.0)) {
+        if let Some(queue) = self.port(port).rest.queues.get(usize::from(queue.0)) {
             self.shelf.arena.ids(queue).for_each(|id| each(PktId(id), &self.shelf.arena.get(id).head));
         }
     }
