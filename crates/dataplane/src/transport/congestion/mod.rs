@@ -45,7 +45,7 @@ pub struct Lost {
 
 #[derive(Clone, Copy, Debug)]
 enum Law {
-    NewReno,
+    Halving,
     Dctcp(Dctcp),
 }
 
@@ -63,7 +63,7 @@ impl Congestion {
     /// At its initial window.
     pub fn new(cfg: &TcpConfig) -> Congestion {
         let law = match cfg.law {
-            Kind::NewReno => Law::NewReno,
+            Kind::Halving => Law::Halving,
             Kind::Dctcp => Law::Dctcp(Dctcp::new(cfg.initial_alpha)),
         };
         Congestion { cwnd: cfg.initial_window, ssthresh: cfg.initial_ssthresh, cut_until: 0, law }
@@ -92,7 +92,7 @@ impl Congestion {
         }
         let floor = 2 * u32::from(cfg.mss);
         let cut = match &self.law {
-            Law::NewReno => newreno::after_mark(self.cwnd),
+            Law::Halving => newreno::after_mark(self.cwnd),
             Law::Dctcp(d) => d.after_mark(self.cwnd),
         };
         self.ssthresh = cut.max(floor);
@@ -139,7 +139,7 @@ impl Congestion {
     /// A notice from the network. Neither NewReno nor DCTCP reacts to one.
     pub fn on_notice(&mut self, _notice: &Notice, _cfg: &TcpConfig) {
         match self.law {
-            Law::NewReno | Law::Dctcp(_) => {}
+            Law::Halving | Law::Dctcp(_) => {}
         }
     }
     /// The congestion window, bytes.
@@ -154,7 +154,7 @@ impl Congestion {
     /// DCTCP's estimate α in units of 2⁻³⁰; `None` for others.
     pub fn alpha(&self) -> Option<u32> {
         match &self.law {
-            Law::NewReno => None,
+            Law::Halving => None,
             Law::Dctcp(d) => Some(d.alpha()),
         }
     }
