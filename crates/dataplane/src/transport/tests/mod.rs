@@ -1,6 +1,7 @@
 //! One test a rule; each names its clause.
 
 mod chaos;
+mod conformance;
 mod ecn;
 mod receiver;
 mod recovery;
