@@ -297,7 +297,10 @@ pub fn item(pkt: &Pkt, ext: &Ext, cfg: &TcpConfig) -> Item {
     }
     if let Some(syn) = ext.syn {
         let scale = syn.window_scale.map_or("none".into(), |s| s.to_string());
-        item = item.with("mss", syn.mss).with("scale", scale).flag("sackok", syn.sack_permitted);
+        item = item
+            .with("mss", syn.mss)
+            .with("scale", scale)
+            .with("sackok", if syn.sack_permitted { "yes" } else { "no" });
     }
     item
 }
