@@ -65,8 +65,9 @@ pub struct Pair {
     /// What befalls the n-th sending of the segment that begins at a byte.
     pub sendings: Vec<(u64, u32, Fault)>,
     pub chaos: Option<Chaos>,
-    /// Everything emitted, in order; data and ACKs each by itself too.
-    pub log: Vec<Emitted>,
+    /// Everything emitted, in order, where it is asked for.
+    pub log: Option<Vec<Emitted>>,
+    /// Everything emitted, in order, by direction.
     pub data: Vec<Pkt>,
     pub acks: Vec<Pkt>,
     /// When the sender's timer was called, and what the network did.
@@ -83,6 +84,8 @@ pub struct Pair {
     /// One past the highest byte sent.
     highest: u64,
     told: Told,
+    /// Packets under way that carry an extension.
+    carrying: usize,
     /// One past the last byte that the receiver's windows allowed.
     edge: u64,
 }
@@ -142,7 +145,7 @@ impl Pair {
             script: vec![],
             sendings: vec![],
             chaos: None,
-            log: vec![],
+            log: None,
             data: vec![],
             acks: vec![],
             expiries: vec![],
@@ -156,6 +159,7 @@ impl Pair {
             free: Time::ZERO,
             highest: 0,
             told: Told { edge, ..Told::default() },
+            carrying: 0,
             edge: 0,
         }
     }
@@ -197,6 +201,7 @@ impl Pair {
         if wire == next {
             let (_, (way, pkt)) = self.wire.pop_first().unwrap();
             self.delivered += 1;
+            self.carrying -= usize::from(pkt.ext != NO_EXT);
             match way {
                 Way::Data => self.receiver.receive(&pkt, io),
                 Way::Ack => {
@@ -230,8 +235,7 @@ impl Pair {
         assert!(wakes || !self.cfg.retransmission_timer, "nothing would wake it");
         let emitted = (self.data.len() + self.acks.len()) as u32;
         assert_eq!(emitted + self.copied, self.delivered + self.lost + self.wire.len() as u32);
-        let carrying = self.wire.values().filter(|(_, pkt)| pkt.ext != NO_EXT).count();
-        assert_eq!(self.exts.live(), carrying, "extensions in use and packets that carry one");
+        assert_eq!(self.exts.live(), self.carrying, "extensions in use and packets that carry one");
     }
     fn emit(&mut self, out: Vec<Pkt>) {
         for pkt in out {
@@ -247,7 +251,9 @@ impl Pair {
                 Way::Data => {}
                 Way::Ack => self.check_ack(&pkt),
             }
-            self.log.push(Emitted { way, pkt, ext });
+            if let Some(log) = &mut self.log {
+                log.push(Emitted { way, pkt, ext });
+            }
             self.carry(way, pkt);
         }
     }
@@ -319,6 +325,7 @@ impl Pair {
         for copy in 0..copies {
             // Each copy that arrives has an extension of its own.
             let own = if copy == 0 { pkt.ext } else { ext.map_or(NO_EXT, |ext| self.exts.take(ext)) };
+            self.carrying += usize::from(own != NO_EXT);
             self.wire.insert((at, self.serial), (way, Pkt { ext: own, ..pkt }));
             self.serial += 1;
         }

@@ -19,6 +19,7 @@ pub fn run(case: &Table, bytes: u64, cfg: TcpConfig) -> Outcome {
     for line in lines(case, "network") {
         pair = fault(pair, line)?;
     }
+    pair.log = Some(vec![]);
     let pair = pair.run();
     for (key, way) in [("data", Way::Data), ("acks", Way::Ack)] {
         if case.contains_key(key) {
@@ -65,7 +66,7 @@ fn fault(pair: Pair, line: &str) -> Outcome<Pair> {
 }
 
 fn items(pair: &Pair, way: Way) -> Vec<Item> {
-    pair.log.iter().filter(|e| e.way == way).map(|e| item(&e.pkt, &e.ext, &pair.cfg)).collect()
+    pair.log.iter().flatten().filter(|e| e.way == way).map(|e| item(&e.pkt, &e.ext, &pair.cfg)).collect()
 }
 
 /// `TIME data|ack PACKET ...`: everything sent, in order.
@@ -74,7 +75,7 @@ fn trace(case: &Table, pair: &Pair) -> Outcome {
     if expected.is_empty() {
         return Ok(());
     }
-    let mut rest = pair.log.iter();
+    let mut rest = pair.log.iter().flatten();
     for line in expected {
         let words: Vec<&str> = line.splitn(3, ' ').collect();
         let [at, way, packets] = words[..] else { return Err(format!("`{line}`")) };
