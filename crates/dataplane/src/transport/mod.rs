@@ -10,12 +10,10 @@
 //! modelled: handshake, FIN, urgent data, zero-window probes (a receiver here reads at once, so
 //! its window never closes).
 
-#[allow(dead_code)]
 mod clock;
 mod config;
 mod congestion;
 mod loss;
-#[allow(dead_code)]
 mod opening;
 mod pacing;
 #[cfg(test)]
@@ -33,7 +31,7 @@ pub use config::{SPECS, TcpConfig};
 pub use congestion::{Acked, Congestion, Lost};
 pub use loss::{AckEvent, DuplicateEvent, LossDetection};
 pub use pacing::Pacing;
-pub use receiver::{Receiver, ReceiverStats, ack_of_finished};
+pub use receiver::{Finished, Receiver, ReceiverStats, ack_of_finished};
 pub use rto::Rto;
 pub use sender::{Sender, SenderStats};
 

@@ -1,7 +1,7 @@
 //! Packets as the two ends write them.
 
-use super::{FlowInfo, TcpConfig};
-use crate::{NO_EXT, Pkt};
+use super::{FlowInfo, Io, TcpConfig};
+use crate::{Ext, NO_EXT, Pkt};
 use mech::{Ecn, Flags, Head};
 use units::Time;
 
@@ -46,6 +46,16 @@ pub(super) fn ack(flow: &FlowInfo, next: u64, ece: bool, cfg: &TcpConfig) -> Pkt
         ..Head::default()
     };
     Pkt { head, ack: next as u32, ext: NO_EXT, window: cfg.window_field(), ..Pkt::default() }
+}
+
+/// Gives a packet its options, and its frame their bytes. It has none yet.
+pub(super) fn with_options(pkt: &mut Pkt, ext: Ext, io: &mut Io) {
+    let options = ext.bytes();
+    if options > 0 {
+        pkt.ext = io.exts.take(ext);
+        pkt.head.size = io.cfg.framing.frame(pkt.payload, options);
+        pkt.head.orig_size = pkt.head.size;
+    }
 }
 
 /// Stamps the time and the number of an emission.

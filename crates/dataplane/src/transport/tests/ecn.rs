@@ -3,7 +3,7 @@
 use super::*;
 use crate::transport::congestion::dctcp::{ONE, fixed};
 use crate::transport::pair::{Fault, Pair, Way};
-use crate::transport::{FlowInfo, Notice, Receiver, ack_of_finished};
+use crate::transport::{Finished, FlowInfo, Notice, Receiver, ack_of_finished};
 use mech::{Ecn, Flags};
 
 fn ecn() -> (&'static str, Value) {
@@ -225,10 +225,16 @@ fn alpha_stays_at_one_under_marks_and_decays_to_zero_without() {
 fn the_reply_to_a_packet_of_a_finished_flow_acknowledges_all_and_echoes_for_dctcp() {
     let f = FlowInfo { bytes: (1 << 32) + 5000, ..flow(0) };
     for (cfg, echo) in [(config("dctcp", &[]), true), (config("newreno", &[ecn()]), false)] {
-        let ack = ack_of_finished(&f, &segment_of(3, true, false, &cfg), 41, &cfg);
+        let mut left = Finished { acks: 41, recent: 0 };
+        let mut reply = |ce| {
+            let pkt = segment_of(3, ce, false, &cfg);
+            sent(Time::ZERO, &cfg, |io| ack_of_finished(&f, &pkt, &mut left, io))[0]
+        };
+        let ack = reply(true);
         assert_eq!((ack.ack, ack.emission, ack.head.flags.has(Flags::ECE)), (5000, 41, echo));
         assert!(ack.head.is_pure_ack() && ack.head.flags.has(Flags::REVERSE));
-        assert!(!ack_of_finished(&f, &segment_of(3, false, false, &cfg), 0, &cfg).head.flags.has(Flags::ECE));
+        assert!(!reply(false).head.flags.has(Flags::ECE));
+        assert_eq!(left.acks, 43);
     }
 }
 
