@@ -97,7 +97,7 @@ fn a_loss_and_a_mark_of_one_window_reduce_once() {
 #[test]
 fn dctcp_reacts_to_a_loss_as_newreno_does_even_after_a_mark() {
     // RFC 8257 §3.5.
-    let mut h = Hand::new("dctcp", &[]);
+    let mut h = Hand::new("dctcp", &[("recovery", Value::Word("newreno".into()))]);
     h.start();
     h.ack_ece(1);
     (0..3).for_each(|_| drop(h.ack(1)));
