@@ -97,13 +97,34 @@ fn a_loss_and_a_mark_of_one_window_reduce_once() {
 #[test]
 fn dctcp_reacts_to_a_loss_as_newreno_does_even_after_a_mark() {
     // RFC 8257 §3.5.
-    let mut h = Hand::new("dctcp", &[("recovery", Value::Word("newreno".into()))]);
+    let mut h = Hand::new("dctcp", &[("recovery", word("newreno"))]);
     h.start();
     h.ack_ece(1);
     (0..3).for_each(|_| drop(h.ack(1)));
     assert_eq!((h.ssthresh(), h.cwnd()), (4_500, 7_500), "half of the nine under way");
     h.expire();
     assert_eq!(h.cwnd(), 1_000);
+}
+
+#[test]
+fn with_selective_acknowledgements_too_a_loss_and_a_mark_of_one_window_reduce_once() {
+    // RFC 3168 §6.1.2; RFC 8257 §3.5 for DCTCP, whose cut by a mark is not one by loss.
+    let loss_after_mark = |kind, set: &[(&str, Value)]| {
+        let mut h = Hand::new(kind, set);
+        h.start();
+        h.ack_ece(1);
+        h.sack(1, &[(2, 5)]);
+        assert_eq!((h.stats().fast_retransmits, h.stats().cuts), (1, 1));
+        (h.ssthresh(), h.cwnd())
+    };
+    assert_eq!(loss_after_mark("sack", &[ecn()]), (5_000, 5_000));
+    assert_eq!(loss_after_mark("dctcp", &[]), (4_500, 4_500), "half of the nine under way");
+    let mut h = Hand::new("sack", &[ecn()]);
+    h.start();
+    h.sack(0, &[(1, 4)]);
+    h.ack_ece(2);
+    h.ack_ece(10);
+    assert_eq!((h.ssthresh(), h.stats().cuts), (5_000, 0), "the mark after the loss");
 }
 
 #[test]
