@@ -211,7 +211,7 @@ fn a_lost_ack_is_covered_by_the_next() {
 #[test]
 fn off_means_no_timer_for_data_or_a_syn() {
     let off = ("retransmission_timer", Value::Flag(false));
-    let mut h = Hand::new("newreno", &[off.clone()]);
+    let mut h = Hand::new("newreno", std::slice::from_ref(&off));
     assert_eq!((h.start().len(), h.sender.deadline()), (10, None));
     h.wait(Dur::ms(5));
     h.ack(1);
