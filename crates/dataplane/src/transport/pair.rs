@@ -11,7 +11,7 @@ mod told;
 use super::{FlowInfo, Io, Receiver, SPECS, Sender, TcpConfig};
 use crate::{Ext, Exts, Framing, NO_EXT, Pkt};
 use mech::params::{Kind, Param, Value, Values};
-use mech::{Ecn, Flags, Purpose, Stream};
+use mech::{Ecn, Flags, Stream};
 use std::collections::BTreeMap;
 use told::Told;
 use units::{Bytes, Dur, Time};
@@ -337,9 +337,4 @@ impl Pair {
     pub fn segments(&self) -> Vec<u32> {
         self.data.iter().map(|p| p.seq / 1000).collect()
     }
-}
-
-/// A chaos of its own for each seed.
-pub fn chaos(seed: u64, lose: u64) -> Chaos {
-    Chaos { stream: Stream::new(seed, 0, Purpose::Custom(0)), lose, late: 10, twice: 3, mark: 10 }
 }

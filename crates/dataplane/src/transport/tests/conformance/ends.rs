@@ -88,6 +88,8 @@ impl End {
             "wait" => step.check(&[]),
             "expire" => self.call(Call::Timer),
             "start" => self.call(Call::Start),
+            "open" => self.call(Call::Open),
+            "write" => self.call(Call::Write(offset(place, self.mss)?)),
             "ack" => {
                 step.check(&["ece", "win", "sack", "val", "ecr"])?;
                 let mut each = numbers(place)?.into_iter().cycle().take(numbers(place)?.len() * times);
@@ -198,11 +200,13 @@ impl End {
         let io = &mut Io { now: self.now, cfg: &self.cfg, exts: &mut self.exts, out: &mut out };
         match (&mut self.party, call) {
             (Party::Sender(s), Call::Start) => s.start(io),
+            (Party::Sender(s), Call::Open) => s.open(io),
+            (Party::Sender(s), Call::Write(bytes)) => s.write(bytes, io),
             (Party::Sender(s), Call::Timer) => s.timer(io),
             (Party::Sender(s), Call::Packet(pkt)) => s.receive(&pkt, io),
             (Party::Receiver(r), Call::Timer) => r.timer(io),
             (Party::Receiver(r), Call::Packet(pkt)) => r.receive(&pkt, io),
-            (Party::Receiver(_), Call::Start) => return Err("a receiver does not start".into()),
+            (Party::Receiver(_), _) => return Err("a receiver does not send data".into()),
         }
         for pkt in out {
             let ext = self.exts.get(pkt.ext).copied().unwrap_or_default();
@@ -246,6 +250,8 @@ impl End {
 
 enum Call {
     Start,
+    Open,
+    Write(u64),
     Timer,
     Packet(Pkt),
 }
@@ -317,6 +323,8 @@ fn sender_seen(s: &Sender, name: &str) -> Option<Seen> {
         "retransmissions" => Seen::Count(all.retransmissions.into()),
         "fast_retransmits" => Seen::Count(all.fast_retransmits.into()),
         "timeouts" => Seen::Count(all.timeouts.into()),
+        "dsacks" => Seen::Count(all.dsacks.into()),
+        "sacked" => Seen::Count(all.sacked.into()),
         "echoes" => Seen::Count(all.echoes.into()),
         "cuts" => Seen::Count(all.cuts.into()),
         "recovery" => Seen::Truth(all.in_recovery),
