@@ -93,6 +93,10 @@ impl Bits {
         let special = Bits::SCALED.with(Bits::LISTEN).with(Bits::ANSWERED).with(Bits::GAP);
         self.0 & special.0 == Bits::SCALED.0
     }
+    /// Plain, and without timestamps: an ACK has no options.
+    const fn bare(self) -> bool {
+        self.plain() && !self.any(Bits::STAMPS)
+    }
 }
 
 /// What a receiver has seen and done.
@@ -169,19 +173,18 @@ impl Receiver {
         let Some(start) = unwrap(pkt.seq, self.next) else { return };
         let range = (start, (start + u64::from(pkt.payload)).min(self.flow.bytes));
         let marked = is_marked(pkt);
-        let stamp = if self.bits.any(Bits::STAMPS) { options::stamp_of(pkt, io) } else { None };
-        if self.bits.any(Bits::STAMPS) && !self.admits(stamp, range, io) {
-            return;
+        let mut stamp = None;
+        if self.bits.any(Bits::STAMPS) {
+            stamp = options::stamp_of(pkt, io);
+            if !self.admits(stamp, range, io) {
+                return;
+            }
         }
         self.segments += 1;
         self.marked += u32::from(marked);
         let turned = cfg.ecn == EcnMode::Exact && marked != self.echo;
         if turned {
-            // RFC 8257 §3.2: what came before is acknowledged with the echo that it had.
-            if self.pending > 0 {
-                self.acknowledge(None, io);
-            }
-            self.echo = marked;
+            self.turn(marked, io);
         }
         if let Some(stamp) = stamp {
             self.note(stamp, range, io.now);
@@ -196,8 +199,17 @@ impl Receiver {
             Some(wait) if arrival == Arrival::InOrder && !turned && self.pending < 2 && !self.complete() => {
                 self.ack_by = io.now.saturating_add(wait);
             }
-            _ => self.acknowledge(again, io),
+            _ => self.send_ack(again, io),
         }
+    }
+
+    /// RFC 8257 §3.2: what came before is acknowledged with the echo that it had.
+    #[inline(never)]
+    fn turn(&mut self, marked: bool, io: &mut Io) {
+        if self.pending > 0 {
+            self.acknowledge(None, io);
+        }
+        self.echo = marked;
     }
 
     /// Takes in a range of bytes.
@@ -214,6 +226,7 @@ impl Receiver {
     }
 
     /// Old bytes, bytes beyond a gap or the window, bytes that fill a gap.
+    #[inline(never)]
     fn place_aside(&mut self, range: (u64, u64), cfg: &TcpConfig) -> (Arrival, Again) {
         let (before, edge) = (self.next, self.edge(cfg));
         // What lies beyond the window is cut off (RFC 9293 §3.10.7.4).
@@ -266,14 +279,21 @@ impl Receiver {
         self.echo |= marked;
     }
 
-    #[inline]
+    /// An ACK that is not the usual one of a segment in order.
+    #[inline(never)]
     fn acknowledge(&mut self, again: Again, io: &mut Io) {
+        self.send_ack(again, io);
+    }
+
+    #[inline(always)]
+    fn send_ack(&mut self, again: Again, io: &mut Io) {
         let mut pkt = segment::ack(&self.flow, self.next, self.echo, io.cfg);
-        if !self.bits.plain() || self.bits.any(Bits::STAMPS) || again.is_some() {
-            self.dress(&mut pkt, again, io);
-        }
         segment::stamp(&mut pkt, io.now, &mut self.emission);
+        // Before its options, so that an ACK without any is written but once.
         io.out.push(pkt);
+        if !self.bits.bare() || again.is_some() {
+            self.dress(again, io);
+        }
         self.pending = 0;
         self.unacked = 0;
         self.ack_by = Time::NEVER;

@@ -42,6 +42,7 @@ pub(super) fn empty(flow: &FlowInfo, seq: u32, flags: Flags, cfg: &TcpConfig) ->
 
 /// A pure ACK of everything before `next`. It is not ECN-capable (RFC 3168 §6.1.4) and has the
 /// most urgent rank.
+#[inline]
 pub(super) fn ack(flow: &FlowInfo, next: u64, ece: bool, cfg: &TcpConfig) -> Pkt {
     let size = cfg.framing.frame(0, 0);
     let mut flags = Flags::ACK.with(Flags::REVERSE);
@@ -74,6 +75,7 @@ pub(super) fn with_options(pkt: &mut Pkt, ext: Ext, io: &mut Io) {
 }
 
 /// Stamps the time and the number of an emission.
+#[inline]
 pub(super) fn stamp(pkt: &mut Pkt, now: Time, emission: &mut u32) {
     pkt.sent = now;
     pkt.emission = *emission;

@@ -21,8 +21,10 @@ fn block(range: (u64, u64)) -> (u32, u32) {
 }
 
 impl Receiver {
-    /// Gives an ACK its options and its window.
-    pub(super) fn dress(&mut self, pkt: &mut Pkt, again: Again, io: &mut Io) {
+    /// Gives the ACK that was sent last its options and its window.
+    #[inline(never)]
+    pub(super) fn dress(&mut self, again: Again, io: &mut Io) {
+        let Some(mut pkt) = io.out.pop() else { return };
         pkt.window = self.advertise(io.cfg);
         let mut ext = Ext::default();
         if self.bits.any(Bits::STAMPS) {
@@ -31,7 +33,8 @@ impl Receiver {
         if self.bits.any(Bits::SACK) {
             self.report(again, &mut ext);
         }
-        segment::with_options(pkt, ext, io);
+        segment::with_options(&mut pkt, ext, io);
+        io.out.push(pkt);
     }
 
     /// SACK blocks: what has come again (RFC 2883 §4), then what waits, the block of the last
