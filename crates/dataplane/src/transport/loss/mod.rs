@@ -115,7 +115,8 @@ impl LossDetection {
     }
     /// The retransmission timer expired while everything between `una` and `sent` was outstanding
     /// (RFC 6582 §3.2 step 4, RFC 6675 §5.1). What was selectively acknowledged is kept, as RFC 6675
-    /// §5.1 allows, unless the receiver has reneged (RFC 2018 §8).
+    /// §5.1 allows where reneging is tested for; the first byte is sent again whatever was reported
+    /// of it (RFC 2018 §8).
     pub(super) fn on_timeout(&mut self, una: u64, sent: u64) {
         self.recover = sent;
         self.in_recovery = false;

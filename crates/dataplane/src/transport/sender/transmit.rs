@@ -72,23 +72,25 @@ impl Sender {
     fn resend(&mut self, window: u32, io: &mut Io) -> bool {
         while self.nxt < self.sent {
             let board = self.loss.board();
-            self.nxt = board.map_or(self.nxt, |b| b.skip(self.nxt));
-            if self.nxt >= self.sent {
+            let at = board.map_or(self.nxt, |b| b.skip(self.nxt));
+            if at >= self.sent {
+                self.nxt = at;
                 break;
             }
             let (spared, hole) = match board {
-                Some(b) => (b.sacked_before(self.nxt), b.hole(self.nxt)),
+                Some(b) => (b.sacked_before(at), b.hole(at)),
                 None => (0, None),
             };
-            let end = hole.map_or(self.written, |hole| hole.end);
-            let full = u64::from(io.cfg.mss).min(end - self.nxt);
+            let full = u64::from(io.cfg.mss).min(hole.map_or(self.written, |hole| hole.end) - at);
             // What was sent once stays inside the window, should that have shrunk (RFC 9293 §3.8.6).
             let edge = (self.una + u64::from(self.rwnd)).max(self.sent);
-            let len = full.min(edge - self.nxt) as u32;
-            if u64::from(self.flight() - spared) + full > u64::from(window) || !self.pacing.ready(io.now) {
+            let len = full.min(edge - at) as u32;
+            let under_way = at - self.una - u64::from(spared);
+            if under_way + full > u64::from(window) || !self.pacing.ready(io.now) {
                 return false;
             }
-            self.emit((self.nxt, len), io);
+            self.nxt = at;
+            self.emit((at, len), io);
         }
         true
     }
