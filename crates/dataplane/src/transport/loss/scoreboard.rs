@@ -106,7 +106,7 @@ impl Scoreboard {
     /// IsLost() of every byte at once: what is not selectively acknowledged before this byte is lost.
     pub fn lost_below(&self, reach: Reach) -> u64 {
         let Some(threshold) = reach.threshold else { return 0 };
-        let most = u64::from(threshold - 1) * u64::from(reach.mss);
+        let most = u64::from(threshold.saturating_sub(1)) * u64::from(reach.mss);
         let (mut ranges, mut bytes) = (0, 0);
         for r in self.ranges.iter().rev() {
             ranges += 1;

@@ -352,7 +352,7 @@ impl Sender {
     /// RFC 6298 (5.2), (5.3).
     #[inline]
     fn rearm(&mut self, now: Time, cfg: &TcpConfig) {
-        match self.nxt == self.una {
+        match self.sent == self.una {
             true => self.rto.stop(),
             false => self.rto.restart(now, cfg),
         }
