@@ -20,6 +20,7 @@ impl LossDetection {
             return DuplicateEvent::Ignored;
         }
         self.duplicates += 1;
+        self.busy = true;
         match self.duplicates < threshold {
             true => DuplicateEvent::Early(self.duplicates),
             false => DuplicateEvent::Lost,

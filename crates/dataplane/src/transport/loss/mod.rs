@@ -55,16 +55,28 @@ pub struct LossDetection {
     duplicates: u32,
     in_recovery: bool,
     partial_seen: bool,
+    /// Something of this is in use, or the sender goes back after a timeout.
+    busy: bool,
 }
 
 impl LossDetection {
-    /// New data is acknowledged, up to `una`.
+    /// Whether there is no duplicate ACK, no recovery, nothing on the scoreboard and nothing to be
+    /// sent again: an ACK of new data then has nothing to do here.
     #[inline]
+    pub(super) fn is_quiet(&self) -> bool {
+        !self.busy
+    }
+    /// New data is acknowledged, up to `una`.
     pub(super) fn on_ack(&mut self, una: u64, recovery: Recovery) -> AckEvent {
         self.duplicates = 0;
         if let Some(board) = &mut self.board {
             board.advance(una);
         }
+        let event = self.of_recovery(una, recovery);
+        self.busy = self.in_recovery || una < self.recover || self.board.as_ref().is_some_and(|b| b.sacked() > 0);
+        event
+    }
+    fn of_recovery(&mut self, una: u64, recovery: Recovery) -> AckEvent {
         if !self.in_recovery {
             return AckEvent::Open;
         }
@@ -84,7 +96,9 @@ impl LossDetection {
     /// duplicate in the sense of RFC 6675 §2.
     pub(super) fn on_blocks(&mut self, ext: &Ext, ack: u64, sent: u64) -> bool {
         let blocks = &ext.sack[..usize::from(ext.blocks).min(ext.sack.len())];
-        !blocks.is_empty() && self.board.get_or_insert_default().update(blocks, ack, sent)
+        let new = !blocks.is_empty() && self.board.get_or_insert_default().update(blocks, ack, sent);
+        self.busy |= new;
+        new
     }
     /// An ACK with new selective acknowledgements came (RFC 6675 §5, before step 1).
     pub(super) fn on_sacked(&mut self, una: u64, reach: Reach) -> DuplicateEvent {
@@ -106,6 +120,7 @@ impl LossDetection {
     /// its highest byte (RFC 6675 §5 (4.1), (4.3); RFC 6582 §3.2 step 2).
     pub(super) fn recover(&mut self, sent: u64, first: u64) {
         self.recover = sent;
+        self.busy = true;
         self.in_recovery = true;
         self.partial_seen = false;
         self.duplicates = 0;
@@ -115,9 +130,11 @@ impl LossDetection {
     }
     /// The retransmission timer expired while everything between `una` and `sent` was outstanding
     /// (RFC 6582 §3.2 step 4, RFC 6675 §5.1). What was selectively acknowledged is kept, as RFC 6675
-    /// §5.1 allows, unless the receiver has reneged (RFC 2018 §8).
+    /// §5.1 allows where reneging is tested for; the first byte is sent again whatever was reported
+    /// of it (RFC 2018 §8).
     pub(super) fn on_timeout(&mut self, una: u64, sent: u64) {
         self.recover = sent;
+        self.busy = true;
         self.in_recovery = false;
         self.partial_seen = false;
         self.duplicates = 0;
@@ -126,7 +143,6 @@ impl LossDetection {
         }
     }
     /// Bytes beyond `una` that need not be sent again after a timeout; 0 at other times.
-    #[inline]
     pub(super) fn spared(&self, una: u64) -> u32 {
         match &self.board {
             Some(board) if !self.in_recovery && una < self.recover => board.sacked(),
@@ -134,7 +150,6 @@ impl LossDetection {
         }
     }
     /// The scoreboard, where there is one.
-    #[inline]
     pub(super) fn board(&self) -> Option<&Scoreboard> {
         self.board.as_deref()
     }

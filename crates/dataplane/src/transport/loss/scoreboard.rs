@@ -1,8 +1,8 @@
 //! The scoreboard: what was selectively acknowledged, and what follows from it (RFC 6675 §4).
 //!
 //! Sequence numbers here are ends, one past the last byte, where RFC 6675 names the last byte:
-//! `una` is HighACK + 1, `sent` is HighData + 1. A receiver that keeps to RFC 2018 never gives
-//! back what it has reported; one that does is seen at the timeout.
+//! `una` is HighACK + 1, `sent` is HighData + 1. A receiver may give back what it has reported (RFC
+//! 2018 §8); that is seen when the cumulative ACK stops at a byte that was reported.
 
 use super::super::unwrap;
 use core::ops::Range;
@@ -73,19 +73,17 @@ impl Scoreboard {
         self.sacked += merged.end - merged.start;
         self.ranges.splice(lo..hi, [merged]);
     }
-    /// Everything before `una` is acknowledged.
+    /// Everything before `una` is acknowledged, and the byte there has not arrived.
     pub fn advance(&mut self, una: u64) {
         let gone = self.ranges.partition_point(|r| r.end <= una);
         for old in self.ranges.drain(..gone) {
             self.sacked -= old.end - old.start;
         }
-        if let Some(first) = self.ranges.first_mut().filter(|r| r.start < una) {
-            self.sacked -= una - first.start;
-            first.start = una;
-        }
+        self.forget_if_reneged(una);
     }
-    /// A timeout: where the first byte outstanding was once reported, the receiver has given it back
-    /// and nothing that it reported counts (RFC 2018 §8).
+    /// Where the first byte outstanding was reported once, the receiver has given it back and nothing
+    /// that it reported counts (RFC 2018 §8). A receiver that keeps what it has would have
+    /// acknowledged it, in whatever order its ACKs come.
     pub fn forget_if_reneged(&mut self, una: u64) {
         if self.ranges.first().is_some_and(|r| r.start <= una) {
             self.ranges.clear();
@@ -108,7 +106,7 @@ impl Scoreboard {
     /// IsLost() of every byte at once: what is not selectively acknowledged before this byte is lost.
     pub fn lost_below(&self, reach: Reach) -> u64 {
         let Some(threshold) = reach.threshold else { return 0 };
-        let most = u64::from(threshold - 1) * u64::from(reach.mss);
+        let most = u64::from(threshold.saturating_sub(1)) * u64::from(reach.mss);
         let (mut ranges, mut bytes) = (0, 0);
         for r in self.ranges.iter().rev() {
             ranges += 1;

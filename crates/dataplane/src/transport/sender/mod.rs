@@ -179,15 +179,18 @@ impl Sender {
         self.rwnd = rwnd;
         self.widest = self.widest.max(rwnd);
         let arrived = Arrived { ack, ece, sacked, rtt };
-        if ack > self.una {
-            self.on_ack(arrived, io);
-        } else {
+        if ack == self.una {
             self.on_duplicate(arrived, same_window, io);
+        } else if self.loss.is_quiet() {
+            self.on_quiet_ack(arrived, io);
+        } else {
+            self.on_ack(arrived, io);
         }
     }
 
     /// Takes in the options of an ACK: whether it selectively acknowledges anything new, and the
     /// round-trip time that it tells if it acknowledges new data (RFC 7323 §4.1).
+    #[inline(never)]
     fn options(&mut self, (ext, ack): (u32, u64), io: &Io) -> (bool, Option<Dur>) {
         let Some(ext) = io.exts.get(ext) else { return (false, None) };
         let mut rtt = None;
@@ -204,6 +207,7 @@ impl Sender {
 
     /// An ACK that a newer one has overtaken counts only for what it selectively acknowledges (RFC
     /// 6675 §5).
+    #[cold]
     fn on_old(&mut self, sacked: bool, io: &mut Io) {
         if sacked {
             self.on_sacked(io.cfg, io);
@@ -211,21 +215,33 @@ impl Sender {
         }
     }
 
-    /// New data is acknowledged.
+    /// New data is acknowledged while all is well: `on_ack` without what then does nothing.
     #[inline]
+    fn on_quiet_ack(&mut self, arrived: Arrived, io: &mut Io) {
+        let (now, cfg) = (io.now, io.cfg);
+        let acked = self.advance(arrived, true, io);
+        self.congestion.on_ack(&acked, cfg);
+        if arrived.ece {
+            self.on_mark(&acked, cfg);
+        }
+        self.rearm(now, cfg);
+        if self.nxt < self.written {
+            self.restart_if_idle(io);
+            self.fill(u64::from(self.congestion.window().saturating_sub(self.flight())), io);
+        }
+    }
+
+    /// New data is acknowledged.
+    #[cold]
     fn on_ack(&mut self, arrived: Arrived, io: &mut Io) {
         let (now, cfg) = (io.now, io.cfg);
-        let bytes = (arrived.ack - self.una) as u32;
-        self.una = arrived.ack;
+        let mut acked = self.advance(arrived, false, io);
         self.nxt = self.nxt.max(self.una);
+        acked.nxt = self.nxt;
         self.limited = 0;
         self.timed_out = false;
-        let rtt = if cfg.timestamps { arrived.rtt } else { self.timing.acked(now, self.una as u32) };
-        if let Some(rtt) = rtt {
-            self.rto.sample(rtt, cfg);
-        }
         let event = self.loss.on_ack(self.una, cfg.recovery);
-        let acked = self.acked(bytes, arrived.ece, event == AckEvent::Open);
+        acked.open = event == AckEvent::Open;
         self.congestion.on_ack(&acked, cfg);
         if arrived.ece {
             self.on_mark(&acked, cfg);
@@ -236,12 +252,24 @@ impl Sender {
                 self.congestion.on_recovered(self.flight(), cfg);
                 self.rearm(now, cfg);
             }
-            AckEvent::Partial { first } => self.on_partial(bytes, first, io),
+            AckEvent::Partial { first } => self.on_partial(acked.bytes, first, io),
         }
         if arrived.sacked {
             self.on_sacked(cfg, io);
         }
         self.send(io);
+    }
+
+    /// Moves SND.UNA and takes a sample.
+    #[inline]
+    fn advance(&mut self, arrived: Arrived, open: bool, io: &Io) -> Acked {
+        let bytes = (arrived.ack - self.una) as u32;
+        self.una = arrived.ack;
+        let rtt = if io.cfg.timestamps { arrived.rtt } else { self.timing.acked(io.now, self.una as u32) };
+        if let Some(rtt) = rtt {
+            self.rto.sample(rtt, io.cfg);
+        }
+        self.acked(bytes, arrived.ece, open)
     }
 
     fn on_mark(&mut self, acked: &Acked, cfg: &TcpConfig) {
@@ -310,6 +338,7 @@ impl Sender {
         }
     }
 
+    #[inline]
     fn acked(&self, bytes: u32, ece: bool, open: bool) -> Acked {
         Acked { bytes, una: self.una, nxt: self.nxt, ece, open, rwnd: self.rwnd }
     }

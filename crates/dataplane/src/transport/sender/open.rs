@@ -7,7 +7,7 @@
 use super::{Sender, State};
 use crate::transport::config::EcnMode;
 use crate::transport::{Io, clock, opening, segment};
-use crate::{Pkt, Timestamps};
+use crate::{Ext, Pkt, Timestamps};
 use mech::Flags;
 
 /// The number of the SYN.
@@ -108,10 +108,10 @@ impl Sender {
 
     /// An ACK without data, as only a handshake has them in this direction.
     fn acknowledge(&mut self, io: &mut Io) {
+        let stamps = Timestamps { val: clock::ticks(io.now, io.cfg), ecr: self.peer_clock };
+        let ext = Ext { timestamps: io.cfg.timestamps.then_some(stamps), ..Ext::default() };
         let mut pkt = segment::empty(&self.flow, self.nxt as u32, Flags::ACK, io.cfg);
-        if let Some(stamps) = self.stamps(io) {
-            segment::with_options(&mut pkt, stamps, io);
-        }
+        segment::with_options(&mut pkt, ext, io);
         self.push_empty(pkt, io);
     }
 

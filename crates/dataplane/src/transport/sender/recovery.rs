@@ -10,6 +10,7 @@ impl Sender {
     /// Nothing new is acknowledged. A duplicate ACK is one while data is outstanding that does not
     /// move the window (RFC 5681 §2), or with selective acknowledgements one that tells of new bytes
     /// (RFC 6675 §2).
+    #[cold]
     pub(super) fn on_duplicate(&mut self, arrived: Arrived, same_window: bool, io: &mut Io) {
         let cfg = io.cfg;
         let acked = self.acked(0, arrived.ece, false);
@@ -26,20 +27,20 @@ impl Sender {
             true => self.loss.on_duplicate(self.una, cfg.dupack_threshold, cfg.recovery),
             false => DuplicateEvent::Ignored,
         };
-        let mut extra = 0;
         match event {
             DuplicateEvent::Lost => self.on_lost(io),
             DuplicateEvent::More => self.congestion.on_duplicate(cfg),
             // RFC 3042 §2: new data.
             DuplicateEvent::Early(1..=2) if cfg.limited_transmit && self.nxt == self.sent => {
-                extra = 2 * u32::from(cfg.mss);
+                return self.transmit_limited(io);
             }
             DuplicateEvent::Early(_) | DuplicateEvent::Ignored => {}
         }
-        self.transmit(extra, io);
+        self.transmit(io);
     }
 
     /// New selective acknowledgements have come (RFC 6675 §5 steps 1 to 4).
+    #[cold]
     pub(super) fn on_sacked(&mut self, cfg: &TcpConfig, io: &mut Io) {
         match self.loss.on_sacked(self.una, cfg.reach()) {
             DuplicateEvent::Lost => self.on_lost(io),
@@ -49,9 +50,10 @@ impl Sender {
     }
 
     /// Limited transmit by what is under way (RFC 6675 §5 (3.2), (3.3)).
+    #[cold]
     fn limited_by_pipe(&mut self, io: &mut Io) {
         // What an ACK that is cumulative too lets out is no limited transmit.
-        self.transmit(0, io);
+        self.transmit(io);
         // Nothing is lost yet: the pipe is what was neither acknowledged nor reported.
         let sacked = self.loss.board().map_or(0, |b| b.sacked());
         while self.congestion.window() + sacked >= self.flight() + u32::from(io.cfg.mss) {
@@ -64,15 +66,9 @@ impl Sender {
         }
     }
 
-    /// Bytes of new data that the receiver's window, the application and Nagle's algorithm have for
-    /// the next segment.
-    fn next_new(&self, cfg: &TcpConfig) -> u32 {
-        let full = u64::from(cfg.mss).min(self.written - self.nxt);
-        if full == 0 { 0 } else { self.allowed(full as u32, cfg) }
-    }
-
     /// The first segment outstanding is lost: fast retransmit (RFC 5681 §3.2, RFC 6675 §5 (4.1) to
     /// (4.3)).
+    #[cold]
     fn on_lost(&mut self, io: &mut Io) {
         let cfg = io.cfg;
         let end = self.loss.board().and_then(|b| b.hole(self.una)).map_or(self.sent, |hole| hole.end);
@@ -92,6 +88,7 @@ impl Sender {
     }
 
     /// A partial ACK (RFC 6582 §3.2 step 3).
+    #[cold]
     pub(super) fn on_partial(&mut self, acked: u32, first: bool, io: &mut Io) {
         self.congestion.on_partial(acked, io.cfg);
         let len = u64::from(io.cfg.mss).min(self.sent - self.una) as u32;
@@ -103,6 +100,7 @@ impl Sender {
     }
 
     /// Sends what NextSeg() answers as long as the window exceeds the pipe (RFC 6675 §5 (B.2), (C)).
+    #[cold]
     pub(super) fn mend(&mut self, io: &mut Io) {
         let (cfg, reach) = (io.cfg, io.cfg.reach());
         let Some(board) = self.loss.board() else { return };

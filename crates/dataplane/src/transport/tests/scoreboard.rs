@@ -75,7 +75,9 @@ fn play(seed: u64, met: &mut [u32; 3]) {
         if draw.below(4) == 0 && una + 10 < sent {
             una += 1 + draw.below(4);
             (octets.high_ack, una) = (una, una);
-            octets.sacked[..=una as usize].iter_mut().for_each(|s| *s = false);
+            // Stopping at what was reported is reneging: RFC 2018 §8.
+            let gone = if octets.sacked[una as usize + 1] { octets.sacked.len() } else { una as usize + 1 };
+            octets.sacked[..gone].iter_mut().for_each(|s| *s = false);
             board.advance(una);
         }
         let count = octets.sacked.iter().filter(|s| **s).count();
