@@ -1,6 +1,6 @@
 //! Every flow of a run, and where its two ends live.
 
-use crate::transport::FlowInfo;
+use crate::transport::{Finished, FlowInfo};
 use mech::{FlowId, HostId, hash_mix};
 
 /// No slot yet.
@@ -22,8 +22,8 @@ pub(crate) struct Ends {
     pub(crate) sender: u32,
     /// Slot of the receiver in its host.
     pub(crate) receiver: u32,
-    /// Packets that a receiver which is gone has sent.
-    pub(crate) replies: u32,
+    /// What is left of a receiver that is gone.
+    pub(crate) left: Finished,
     /// Not a transport's flow: packets are sent and forgotten.
     pub(crate) raw: bool,
     /// Payload bytes that have arrived (raw flows only).
@@ -64,7 +64,7 @@ impl FlowTable {
             bytes: new.bytes,
             class: new.class,
         });
-        self.ends.push(Ends { sender: NONE, receiver: NONE, replies: 0, raw: new.raw, raw_received: 0 });
+        self.ends.push(Ends { sender: NONE, receiver: NONE, left: Finished::default(), raw: new.raw, raw_received: 0 });
         flow
     }
     /// What is known of a flow.

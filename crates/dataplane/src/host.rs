@@ -266,13 +266,18 @@ impl Host {
                 self.with_sender(ends.sender, step, |s, io| s.receive(pkt, io));
             }
         } else if ends.receiver == GONE {
-            step.flows.ends[flow.0 as usize].replies += 1;
-            let reply = ack_of_finished(step.flows.info(flow), pkt, ends.replies, step.tcp);
-            self.emit(&mut Pkt { sent: step.now, ..reply }, step);
+            self.reply(pkt, step);
         } else {
             let slot = if ends.receiver == NONE { self.open(flow, step) } else { ends.receiver };
             self.with_receiver(slot, step, |r, io| r.receive(pkt, io));
         }
+    }
+
+    fn reply<O: Out>(&mut self, pkt: &Pkt, step: &mut HostStep<O>) {
+        let at = pkt.head.flow.0 as usize;
+        let mut io = Io { now: step.now, cfg: step.tcp, exts: step.exts, out: &mut self.scratch };
+        ack_of_finished(&step.flows.info[at], pkt, &mut step.flows.ends[at].left, &mut io);
+        self.emit_all(step);
     }
 
     fn open<O>(&mut self, flow: FlowId, step: &mut HostStep<O>) -> u32 {
@@ -309,7 +314,7 @@ impl Host {
         if receiver.complete() && deadline.is_none() {
             let ends = &mut step.flows.ends[flow.0 as usize];
             ends.receiver = GONE;
-            ends.replies = receiver.stats().acks;
+            ends.left = receiver.finished();
             self.receivers.remove(slot);
         } else if let Some(at) = self.receivers.arm(slot, deadline) {
             step.out.timer(Timer::Receiver(slot).index(), at);

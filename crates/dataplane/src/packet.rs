@@ -48,6 +48,7 @@ impl Framing {
     pub const ETHERNET: Framing = Framing { header: 40, link: 18, min_frame: 64, gap: 20 };
 
     /// Bytes of the frame that carries `payload` bytes behind `options` bytes of header options.
+    #[inline]
     pub fn frame(&self, payload: u16, options: u16) -> u16 {
         (payload + options + self.header + self.link).max(self.min_frame)
     }

@@ -17,7 +17,7 @@ pub mod traffic;
 pub use catalogue::catalogue_json;
 pub use diag::Diagnostic;
 pub use fault::Fault;
-pub use ideal::ideal_fct;
+pub use ideal::{Alone, ideal_fct};
 pub use load::{Loaded, Source, load};
 pub use model::{Choice, FctEnd, HostConfig, Measure, PortConfig, Scenario, Simultaneous, SwitchConfig, Ties};
 pub use routes::Routes;

@@ -86,6 +86,42 @@ macro_rules! tcp_params {
                 default: Some("40ms"),
             },
             Param {
+                name: "timestamps",
+                doc: "Every segment carries timestamps, 12 B (RFC 7323 §3); `mss` does not count them.",
+                kind: Kind::Flag,
+                default: Some("false"),
+            },
+            Param {
+                name: "nagle",
+                doc: "A short segment waits while anything is outstanding (RFC 9293 §3.7.4).",
+                kind: Kind::Flag,
+                default: Some("false"),
+            },
+            Param {
+                name: "restart_after_idle",
+                doc: "After more than one timeout without sending, the window is at most the initial one (RFC 5681 §4.1).",
+                kind: Kind::Flag,
+                default: Some("true"),
+            },
+            Param {
+                name: "retransmission_timer",
+                doc: "Whether there is a retransmission timer (RFC 6298); without, what only it could mend stays lost.",
+                kind: Kind::Flag,
+                default: Some("true"),
+            },
+            Param {
+                name: "window_less_out_of_order",
+                doc: "What waits out of order takes from the advertised window, whose right edge never moves back (RFC 9293 §3.8.6).",
+                kind: Kind::Flag,
+                default: Some("false"),
+            },
+            Param {
+                name: "connection",
+                doc: "`established` before the flow starts, or opened by a `handshake` that the flow waits for (RFC 9293 §3.5).",
+                kind: Kind::Choice(&["established", "handshake"]),
+                default: Some("established"),
+            },
+            Param {
                 name: "ttl",
                 doc: "Time to live of every packet, in switches.",
                 kind: Kind::Count { min: 1, max: 255 },
@@ -96,19 +132,35 @@ macro_rules! tcp_params {
     };
 }
 
+const ECN: Param = Param {
+    name: "ecn",
+    doc: "Data are ECN-capable, and a mark halves the window once a round trip (RFC 3168 §6.1).",
+    kind: Kind::Flag,
+    default: Some("false"),
+};
+
 /// The transports.
 pub const SPECS: &[&Spec] = &[
+    &Spec {
+        slot: "transport",
+        kind: "reno",
+        doc: "TCP that halves its window at a loss or a mark and leaves fast recovery with the first new ACK.",
+        cite: "RFC 5681, RFC 6298, RFC 3168",
+        params: tcp_params![ECN],
+    },
     &Spec {
         slot: "transport",
         kind: "newreno",
         doc: "TCP that halves its window at a loss or a mark and mends several losses a window.",
         cite: "RFC 5681, RFC 6582, RFC 6298, RFC 3168",
-        params: tcp_params![Param {
-            name: "ecn",
-            doc: "Data are ECN-capable, and a mark halves the window once a round trip (RFC 3168 §6.1).",
-            kind: Kind::Flag,
-            default: Some("false"),
-        }],
+        params: tcp_params![ECN],
+    },
+    &Spec {
+        slot: "transport",
+        kind: "sack",
+        doc: "TCP that halves its window at a loss or a mark and learns from selective acknowledgements what is lost.",
+        cite: "RFC 5681, RFC 2018, RFC 2883, RFC 6675, RFC 6298, RFC 3168",
+        params: tcp_params![ECN],
     },
     &Spec {
         slot: "transport",
@@ -116,6 +168,12 @@ pub const SPECS: &[&Spec] = &[
         doc: "TCP that reduces its window by the fraction of bytes that were marked.",
         cite: "RFC 8257; Alizadeh et al., SIGCOMM 2010",
         params: tcp_params![
+            Param {
+                name: "recovery",
+                doc: "How losses are mended: RFC 5681 (`reno`), RFC 6582 (`newreno`) or RFC 6675 (`sack`).",
+                kind: Kind::Choice(&["reno", "newreno", "sack"]),
+                default: Some("sack"),
+            },
             Param {
                 name: "g",
                 doc: "Weight g of the newest window in the estimate (RFC 8257 §4.2).",
@@ -135,8 +193,20 @@ pub const SPECS: &[&Spec] = &[
 /// Which congestion control.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Law {
-    NewReno,
+    /// Half of what is under way (RFC 5681).
+    Halving,
     Dctcp,
+}
+
+/// How losses are mended.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Recovery {
+    /// RFC 5681 §3.2: the first ACK of new data ends it.
+    Reno,
+    /// RFC 6582: partial ACKs go on with it.
+    NewReno,
+    /// RFC 6675: selective acknowledgements tell what is lost.
+    Sack,
 }
 
 /// How marks are asked for and echoed.
@@ -154,12 +224,19 @@ pub(super) enum EcnMode {
 #[derive(Clone, Debug, PartialEq)]
 pub struct TcpConfig {
     pub(super) law: Law,
+    pub(super) recovery: Recovery,
     pub(super) ecn: EcnMode,
     pub(super) framing: Framing,
     pub(super) mss: u16,
     pub(super) ttl: u8,
     pub(super) window_shift: u8,
     pub(super) limited_transmit: bool,
+    pub(super) timestamps: bool,
+    pub(super) nagle: bool,
+    pub(super) restart_after_idle: bool,
+    pub(super) retransmission_timer: bool,
+    pub(super) window_less_out_of_order: bool,
+    pub(super) handshake: bool,
     pub(super) initial_window: u32,
     pub(super) initial_ssthresh: u32,
     pub(super) receive_window: u32,
@@ -180,14 +257,19 @@ impl TcpConfig {
     /// Values that [`TcpConfig::check`] refuses are brought to the nearest that it accepts.
     pub fn new(kind: &str, values: &Values, framing: Framing) -> Option<TcpConfig> {
         let law = match kind {
-            "newreno" => Law::NewReno,
+            "reno" | "newreno" | "sack" => Law::Halving,
             "dctcp" => Law::Dctcp,
             _ => return None,
         };
+        let recovery = match if kind == "dctcp" { values.word("recovery") } else { kind } {
+            "reno" => Recovery::Reno,
+            "newreno" => Recovery::NewReno,
+            _ => Recovery::Sack,
+        };
         let ecn = match law {
             Law::Dctcp => EcnMode::Exact,
-            Law::NewReno if values.flag("ecn") => EcnMode::Latched,
-            Law::NewReno => EcnMode::Off,
+            Law::Halving if values.flag("ecn") => EcnMode::Latched,
+            Law::Halving => EcnMode::Off,
         };
         let fraction = |name| if law == Law::Dctcp { dctcp::fixed(values.number(name)) } else { 0 };
         let mss = values.size("mss").clamp(1, MAX_MSS);
@@ -196,12 +278,19 @@ impl TcpConfig {
         let max_rto = values.time("max_rto").max(min_rto);
         Some(TcpConfig {
             law,
+            recovery,
             ecn,
             framing,
             mss: mss as u16,
             ttl: values.count("ttl").clamp(1, 255) as u8,
             window_shift,
             limited_transmit: values.flag("limited_transmit"),
+            timestamps: values.flag("timestamps"),
+            nagle: values.flag("nagle"),
+            restart_after_idle: values.flag("restart_after_idle"),
+            retransmission_timer: values.flag("retransmission_timer"),
+            window_less_out_of_order: values.flag("window_less_out_of_order"),
+            handshake: values.word("connection") == "handshake",
             initial_window: initial_window(values, mss).clamp(mss, MAX_WINDOW) as u32,
             initial_ssthresh: values.size("initial_ssthresh").min(MAX_WINDOW) as u32,
             receive_window,
@@ -239,9 +328,9 @@ impl TcpConfig {
         self.mss
     }
 
-    /// Bytes of header options in every segment; none of the transports here sends any.
+    /// Bytes of header options in every data segment: timestamps or none.
     pub fn options(&self) -> u16 {
-        0
+        if self.timestamps { 12 } else { 0 }
     }
 
     pub(super) fn window_field(&self) -> u16 {

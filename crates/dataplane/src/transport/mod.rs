@@ -1,18 +1,23 @@
 //! Transports: senders and receivers as machines that are told of packets and of time.
 //!
 //! A flow is one-way: a [`Sender`] at its source, a [`Receiver`] at its destination, on a
-//! connection that is established; it ends when every byte is acknowledged. Both machines are
+//! connection that is established before or opened by a handshake; it ends when every byte is
+//! acknowledged. Both machines are
 //! sans-I/O: `now` is an argument, packets are appended to `out`, and after every call the host
 //! asks for `deadline()` and calls `timer` then.
 //!
 //! A sender has three parts, each behind its own hooks: [`Congestion`] (how much may be under
 //! way), [`LossDetection`] (what is lost) and [`Pacing`] (when the next segment may leave). Not
-//! modelled: handshake, FIN, urgent data, zero-window probes (a receiver here reads at once, so
-//! its window never closes).
+//! modelled: FIN, RST and urgent data; giving up (RFC 9293 §3.8.3); zero-window probes, since a
+//! window here is narrow only while the bytes that open it are outstanding (`sender`); PAWS (RFC 7323
+//! §5: no segment lives that long) and the weights of its appendix G; Eifel, F-RTO and other
+//! undoing of recoveries; DSACKs are counted, and nothing is undone because of them.
 
+mod clock;
 mod config;
 mod congestion;
 mod loss;
+mod opening;
 mod pacing;
 #[cfg(test)]
 mod pair;
@@ -29,7 +34,7 @@ pub use config::{SPECS, TcpConfig};
 pub use congestion::{Acked, Congestion, Lost};
 pub use loss::{AckEvent, DuplicateEvent, LossDetection};
 pub use pacing::Pacing;
-pub use receiver::{Receiver, ReceiverStats, ack_of_finished};
+pub use receiver::{Finished, Receiver, ReceiverStats, ack_of_finished};
 pub use rto::Rto;
 pub use sender::{Sender, SenderStats};
 

@@ -1,10 +1,19 @@
-//! The test bench: one sender and one receiver in simulated time over a scripted network.
+//! The test bench: one sender and one receiver in simulated time over a scripted network, which can
+//! lose, delay, duplicate and mark any emission that a test names, or some at random.
+//!
+//! It knows nothing of how a transport works: it calls both ends, carries packets, and holds what
+//! passes against its own books ([`Told`]). At every step: new data follows what was sent, inside
+//! the windows; nothing that the sender was told has arrived is sent again, unless its timer expired
+//! since; no packet and no extension appears or vanishes; the advertised right edge stays.
+
+mod told;
 
 use super::{FlowInfo, Io, Receiver, SPECS, Sender, TcpConfig};
-use crate::{Exts, Framing, NO_EXT, Pkt};
-use mech::params::{Kind, Value, Values};
-use mech::{Ecn, Flags, Purpose, Stream};
+use crate::{Ext, Exts, Framing, NO_EXT, Pkt};
+use mech::params::{Kind, Param, Value, Values};
+use mech::{Ecn, Flags, Stream};
 use std::collections::BTreeMap;
+use told::Told;
 use units::{Bytes, Dur, Time};
 
 /// A direction of the flow.
@@ -33,6 +42,14 @@ pub struct Chaos {
     pub mark: u64,
 }
 
+/// One emission, as it left.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Emitted {
+    pub way: Way,
+    pub pkt: Pkt,
+    pub ext: Ext,
+}
+
 /// Both ends and what is between them.
 #[derive(Clone, Debug)]
 pub struct Pair {
@@ -43,9 +60,14 @@ pub struct Pair {
     /// One-way delay, and the least time between two data packets (the bottleneck's).
     pub delay: Dur,
     pub gap: Dur,
+    /// What befalls the n-th emission of a direction.
     pub script: Vec<(Way, u32, Fault)>,
+    /// What befalls the n-th sending of the segment that begins at a byte.
+    pub sendings: Vec<(u64, u32, Fault)>,
     pub chaos: Option<Chaos>,
-    /// Everything emitted, in order.
+    /// Everything emitted, in order, where it is asked for.
+    pub log: Option<Vec<Emitted>>,
+    /// Everything emitted, in order, by direction.
     pub data: Vec<Pkt>,
     pub acks: Vec<Pkt>,
     /// When the sender's timer was called, and what the network did.
@@ -53,12 +75,19 @@ pub struct Pair {
     pub lost: u32,
     pub copied: u32,
     pub delivered: u32,
+    /// When the last byte arrived.
+    pub completed: Option<Time>,
     pub exts: Exts,
     wire: BTreeMap<(Time, u64), (Way, Pkt)>,
     serial: u64,
     free: Time,
     /// One past the highest byte sent.
     highest: u64,
+    told: Told,
+    /// Packets under way that carry an extension.
+    carrying: usize,
+    /// One past the last byte that the receiver's windows allowed.
+    edge: u64,
 }
 
 /// Values of a transport: the declared defaults and, over them, `set`.
@@ -66,23 +95,27 @@ pub fn values(kind: &str, set: &[(&str, Value)]) -> Values {
     let spec = SPECS.iter().find(|s| s.kind == kind).unwrap();
     let mut all = Values::default();
     for p in spec.params {
-        let text = p.default.unwrap();
-        let value = match p.kind {
-            Kind::Flag => Value::Flag(text.parse().unwrap()),
-            Kind::Count { .. } | Kind::CountOrOff { .. } => Value::Count(text.parse().unwrap()),
-            Kind::Number { .. } => Value::Number(text.parse().unwrap()),
-            Kind::Time { .. } => Value::Time(units::parse_dur(text).unwrap()),
-            Kind::Amount { .. } => Value::Amount(units::parse_amount(text).unwrap()),
-            Kind::Size { .. } => Value::Size(units::parse_bytes(text).unwrap()),
-            Kind::Choice(_) => Value::Word(text.into()),
-            other => panic!("no transport has a parameter of {other:?}"),
-        };
-        all.0.insert(p.name.into(), value);
+        all.0.insert(p.name.into(), value(p, p.default.unwrap()));
     }
     for (name, value) in set {
         assert!(all.0.insert((*name).into(), value.clone()).is_some(), "no parameter {name}");
     }
     all
+}
+
+/// A parameter's value from text, as a scenario writes it.
+pub fn value(param: &Param, text: &str) -> Value {
+    match param.kind {
+        Kind::Flag => Value::Flag(text.parse().expect(param.name)),
+        Kind::CountOrOff { .. } if text == "off" => Value::Off,
+        Kind::Count { .. } | Kind::CountOrOff { .. } => Value::Count(text.parse().expect(param.name)),
+        Kind::Number { .. } => Value::Number(text.parse().expect(param.name)),
+        Kind::Time { .. } => Value::Time(units::parse_dur(text).expect(param.name)),
+        Kind::Amount { .. } => Value::Amount(units::parse_amount(text).expect(param.name)),
+        Kind::Size { .. } => Value::Size(units::parse_bytes(text).expect(param.name)),
+        Kind::Choice(words) if words.contains(&text) => Value::Word(text.into()),
+        other => panic!("{}: `{text}` is none of {other:?}", param.name),
+    }
 }
 
 /// A configuration with segments of 1000 bytes.
@@ -101,6 +134,7 @@ pub fn flow(bytes: u64) -> FlowInfo {
 impl Pair {
     /// At rest, 50 us apart, 10 us a data packet.
     pub fn new(bytes: u64, cfg: TcpConfig) -> Pair {
+        let edge = if cfg.handshake { 0 } else { u64::from(cfg.receive_window) };
         Pair {
             sender: Sender::new(&flow(bytes), &cfg),
             receiver: Receiver::new(&flow(bytes), &cfg),
@@ -109,18 +143,24 @@ impl Pair {
             delay: Dur::us(50),
             gap: Dur::us(10),
             script: vec![],
+            sendings: vec![],
             chaos: None,
+            log: None,
             data: vec![],
             acks: vec![],
             expiries: vec![],
             lost: 0,
             copied: 0,
             delivered: 0,
+            completed: None,
             exts: Exts::default(),
             wire: BTreeMap::new(),
             serial: 0,
             free: Time::ZERO,
             highest: 0,
+            told: Told { edge, ..Told::default() },
+            carrying: 0,
+            edge: 0,
         }
     }
     /// Adds a fault to the n-th emission of a direction.
@@ -128,13 +168,19 @@ impl Pair {
         self.script.push((way, emission, fault));
         self
     }
-    /// From the start until every byte is acknowledged and the network is empty.
+    /// Adds a fault to the n-th sending, from 0, of a full segment.
+    pub fn fault_at(mut self, segment: u64, sending: u32, fault: Fault) -> Pair {
+        self.sendings.push((segment * u64::from(self.cfg.mss), sending, fault));
+        self
+    }
+    /// From the start until nothing is awaited any more and the network is empty.
     pub fn run(mut self) -> Pair {
         let mut out = vec![];
         self.sender.start(&mut Io { now: self.now, cfg: &self.cfg, exts: &mut self.exts, out: &mut out });
         self.emit(out);
         for _ in 0..2_000_000 {
             if !self.step() {
+                assert_eq!(self.exts.live(), 0, "extensions are kept");
                 return self;
             }
         }
@@ -155,16 +201,27 @@ impl Pair {
         if wire == next {
             let (_, (way, pkt)) = self.wire.pop_first().unwrap();
             self.delivered += 1;
+            self.carrying -= usize::from(pkt.ext != NO_EXT);
             match way {
                 Way::Data => self.receiver.receive(&pkt, io),
-                Way::Ack => self.sender.receive(&pkt, io),
+                Way::Ack => {
+                    self.told.ack(&pkt, io.exts.get(pkt.ext), self.highest, self.cfg.window_shift);
+                    self.sender.receive(&pkt, io);
+                }
             }
             io.exts.give(pkt.ext);
         } else if sender == next {
+            let before = self.sender.stats().timeouts;
             self.expiries.push(next);
             self.sender.timer(io);
+            if self.sender.stats().timeouts > before {
+                self.told.forget();
+            }
         } else {
             self.receiver.timer(io);
+        }
+        if self.completed.is_none() && self.receiver.complete() {
+            self.completed = Some(next);
         }
         self.emit(out);
         self.check();
@@ -174,45 +231,69 @@ impl Pair {
     fn check(&self) {
         let s = self.sender.stats();
         assert!(s.acked <= self.receiver.received() && self.receiver.received() <= self.highest);
-        assert!(self.sender.done() || self.sender.deadline().is_some() || s.next == s.acked, "nothing would wake it");
+        let wakes = self.sender.done() || self.sender.deadline().is_some() || s.next == s.acked;
+        assert!(wakes || !self.cfg.retransmission_timer, "nothing would wake it");
         let emitted = (self.data.len() + self.acks.len()) as u32;
         assert_eq!(emitted + self.copied, self.delivered + self.lost + self.wire.len() as u32);
+        assert_eq!(self.exts.live(), self.carrying, "extensions in use and packets that carry one");
     }
     fn emit(&mut self, out: Vec<Pkt>) {
         for pkt in out {
-            let way = if pkt.head.flags.has(Flags::PAYLOAD) { Way::Data } else { Way::Ack };
+            let way = if pkt.head.flags.has(Flags::REVERSE) { Way::Ack } else { Way::Data };
             let so_far = if way == Way::Data { &mut self.data } else { &mut self.acks };
             assert_eq!(pkt.emission as usize, so_far.len());
             assert_eq!(pkt.sent, self.now);
             so_far.push(pkt);
-            if way == Way::Data {
-                self.check_data(&pkt);
+            let ext = self.exts.get(pkt.ext).copied().unwrap_or_default();
+            assert_eq!(pkt.head.size, self.cfg.framing.frame(pkt.payload, ext.bytes()), "a frame's size");
+            match way {
+                Way::Data if pkt.payload > 0 => self.check_data(&pkt),
+                Way::Data => {}
+                Way::Ack => self.check_ack(&pkt),
+            }
+            if let Some(log) = &mut self.log {
+                log.push(Emitted { way, pkt, ext });
             }
             self.carry(way, pkt);
         }
     }
-    /// New data follows what was sent and never exceeds min(cwnd, rwnd) (RFC 5681 §3.1), limited
-    /// transmit aside; what was sent before says so.
+    /// New data follows what was sent and never exceeds cwnd (RFC 5681 §3.1), limited transmit aside,
+    /// or the advertised window; what was sent before says so and is not known to have arrived.
     fn check_data(&mut self, pkt: &Pkt) {
         let s = self.sender.stats();
         let start = super::unwrap(pkt.seq, s.acked).unwrap();
-        assert_eq!(pkt.head.flags.has(Flags::RETRANSMIT), start < self.highest);
         let end = start + u64::from(pkt.payload);
+        assert_eq!(pkt.head.flags.has(Flags::RETRANSMIT), start < self.highest);
+        assert!(end <= self.told.edge, "{end} is beyond the window's edge {}", self.told.edge);
+        assert!(!self.told.has_any(start, end), "{start}..{end} has arrived: {:?}", self.told);
         if start >= self.highest {
             assert_eq!(start, self.highest);
-            let limit = s.cwnd + if self.cfg.limited_transmit { 2 * u32::from(self.cfg.mss) } else { 0 };
-            assert!(end - s.acked <= u64::from(limit.min(s.rwnd)), "{} bytes with {s:?}", end - s.acked);
+            let mss = u64::from(self.cfg.mss);
+            let threshold = u64::from(self.cfg.dupack_threshold.unwrap_or(u32::MAX));
+            let limited = if self.cfg.limited_transmit { 2 * mss } else { 0 };
+            let network = self.told.in_network(start, threshold, mss) + u64::from(pkt.payload);
+            assert!(network <= u64::from(s.cwnd) + limited, "{network} bytes in the network with {s:?}");
         }
         self.highest = self.highest.max(end);
     }
-    fn carry(&mut self, way: Way, mut pkt: Pkt) {
-        let mut at = self.now + self.delay;
-        if way == Way::Data {
-            self.free = self.free.max(self.now) + self.gap;
-            at = self.free + self.delay;
+    /// What was allowed stays allowed, but for the rounding of a scaled window (RFC 7323 §2.4).
+    fn check_ack(&mut self, pkt: &Pkt) {
+        if pkt.head.flags.has(Flags::SYN) {
+            return;
         }
-        let mut faults: Vec<Fault> =
-            self.script.iter().filter(|(w, n, _)| (*w, *n) == (way, pkt.emission)).map(|(_, _, f)| *f).collect();
+        let ack = super::unwrap(pkt.ack, self.receiver.received()).unwrap();
+        let edge = ack + (u64::from(pkt.window) << self.cfg.window_shift);
+        assert!(edge + (1 << self.cfg.window_shift) > self.edge, "the edge {} moves back to {edge}", self.edge);
+        self.edge = self.edge.max(edge);
+    }
+    fn faults(&mut self, way: Way, pkt: &Pkt) -> Vec<Fault> {
+        let emission = self.script.iter().filter(|(w, n, _)| (*w, *n) == (way, pkt.emission)).map(|(_, _, f)| *f);
+        let mut faults: Vec<Fault> = emission.collect();
+        if !self.sendings.is_empty() && way == Way::Data && pkt.payload > 0 {
+            let same = self.data.iter().filter(|p| p.payload > 0 && p.seq == pkt.seq).count() as u32;
+            let struck = |s: &&(u64, u32, Fault)| (s.0 as u32, s.1 + 1) == (pkt.seq, same);
+            faults.extend(self.sendings.iter().filter(struck).map(|s| s.2));
+        }
         if let Some(c) = &mut self.chaos {
             let mut hit = |percent| c.stream.below(100) < percent;
             let hits = [hit(c.lose), hit(c.late), hit(c.twice), hit(c.mark)];
@@ -220,8 +301,16 @@ impl Pair {
             let kinds = [Fault::Lose, late, Fault::Twice, Fault::Mark];
             faults.extend(hits.iter().zip(kinds).filter(|(hit, _)| **hit).map(|(_, f)| f));
         }
+        faults
+    }
+    fn carry(&mut self, way: Way, mut pkt: Pkt) {
+        let mut at = self.now + self.delay;
+        if way == Way::Data {
+            self.free = self.free.max(self.now) + self.gap;
+            at = self.free + self.delay;
+        }
         let mut copies = 1;
-        for fault in faults {
+        for fault in self.faults(way, &pkt) {
             match fault {
                 Fault::Lose => copies = 0,
                 Fault::Late(by) => at += by,
@@ -236,6 +325,7 @@ impl Pair {
         for copy in 0..copies {
             // Each copy that arrives has an extension of its own.
             let own = if copy == 0 { pkt.ext } else { ext.map_or(NO_EXT, |ext| self.exts.take(ext)) };
+            self.carrying += usize::from(own != NO_EXT);
             self.wire.insert((at, self.serial), (way, Pkt { ext: own, ..pkt }));
             self.serial += 1;
         }
@@ -247,9 +337,4 @@ impl Pair {
     pub fn segments(&self) -> Vec<u32> {
         self.data.iter().map(|p| p.seq / 1000).collect()
     }
-}
-
-/// A chaos of its own for each seed.
-pub fn chaos(seed: u64, lose: u64) -> Chaos {
-    Chaos { stream: Stream::new(seed, 0, Purpose::Custom(0)), lose, late: 10, twice: 3, mark: 10 }
 }

@@ -1,9 +1,15 @@
 //! The receiving end of a flow.
 //!
-//! The application reads at once, so the advertised window is always the same. The flow's last
-//! missing byte is acknowledged at once, as a FIN with it would be.
+//! The application reads at once, so that only what waits beyond a gap may take from the advertised
+//! window. The flow's last missing byte is acknowledged at once, as a FIN with it would be.
 
-use super::config::EcnMode;
+mod finished;
+mod handshake;
+mod options;
+
+pub use finished::{Finished, ack_of_finished};
+
+use super::config::{EcnMode, Recovery};
 use super::reorder::Reorder;
 use super::segment::{self, is_marked};
 use super::{FlowInfo, Io, TcpConfig, unwrap};
@@ -17,9 +23,16 @@ pub struct Receiver {
     flow: FlowInfo,
     /// RCV.NXT: first byte that is missing.
     next: u64,
-    reorder: Reorder,
-    /// When a delayed ACK must leave; never while none is.
+    /// What few flows have; there from the first gap on.
+    aside: Option<Box<Aside>>,
+    /// When a delayed ACK must leave, or a SYN must be answered again; never while neither is.
     ack_by: Time,
+    /// When TS.Recent was taken; never before it was.
+    recent_at: Time,
+    /// TS.Recent (RFC 7323 §4.3).
+    recent: u32,
+    /// Bytes that arrived in order after Last.ACK.sent.
+    unacked: u32,
     emission: u32,
     segments: u32,
     duplicates: u32,
@@ -27,8 +40,63 @@ pub struct Receiver {
     marked: u32,
     /// Segments that arrived in order and are not acknowledged.
     pending: u8,
+    /// How often a SYN was answered because of the timer.
+    repeats: u8,
     /// What ACKs echo: latched until CWR, or the mark of the last segment (DCTCP.CE).
     echo: bool,
+    bits: Bits,
+}
+
+/// What a receiver needs beyond a gap.
+#[derive(Clone, Debug, Default)]
+struct Aside {
+    reorder: Reorder,
+    /// The right edge of the window as last advertised; counts while something waits.
+    edge: u64,
+}
+
+/// What the ends agreed upon, and where the connection stands.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+struct Bits(u8);
+
+impl Bits {
+    /// SACK is permitted (RFC 2018 §2).
+    const SACK: Bits = Bits(1);
+    /// Segments carry timestamps (RFC 7323 §3.2).
+    const STAMPS: Bits = Bits(1 << 1);
+    /// Windows are scaled (RFC 7323 §2.2).
+    const SCALED: Bits = Bits(1 << 2);
+    /// Explicit congestion notification was offered by the SYN (RFC 3168 §6.1.1).
+    const ECN: Bits = Bits(1 << 3);
+    /// No SYN has come (RFC 9293 §3.3.2: LISTEN).
+    const LISTEN: Bits = Bits(1 << 4);
+    /// The answer to a SYN is not acknowledged (RFC 9293 §3.3.2: SYN-RECEIVED).
+    const ANSWERED: Bits = Bits(1 << 5);
+    /// Something waits beyond a gap.
+    const GAP: Bits = Bits(1 << 6);
+
+    const fn any(self, other: Bits) -> bool {
+        self.0 & other.0 != 0
+    }
+    const fn with(self, other: Bits) -> Bits {
+        Bits(self.0 | other.0)
+    }
+    const fn without(self, other: Bits) -> Bits {
+        Bits(self.0 & !other.0)
+    }
+    /// `self` where it holds, nothing otherwise.
+    const fn when(self, holds: bool) -> Bits {
+        if holds { self } else { Bits(0) }
+    }
+    /// Established with scaled windows, and nothing waits.
+    const fn plain(self) -> bool {
+        let special = Bits::SCALED.with(Bits::LISTEN).with(Bits::ANSWERED).with(Bits::GAP);
+        self.0 & special.0 == Bits::SCALED.0
+    }
+    /// Plain, and without timestamps: an ACK has no options.
+    const fn bare(self) -> bool {
+        self.plain() && !self.any(Bits::STAMPS)
+    }
 }
 
 /// What a receiver has seen and done.
@@ -36,13 +104,13 @@ pub struct Receiver {
 pub struct ReceiverStats {
     /// Data segments that arrived.
     pub segments: u32,
-    /// Those of which no byte was new.
+    /// Those of which no byte was new, or none was taken.
     pub duplicates: u32,
     /// Those that arrived beyond a gap, with a new byte.
     pub out_of_order: u32,
     /// Those with a congestion mark.
     pub marked: u32,
-    /// ACKs sent: the number of the next emission.
+    /// ACKs sent, answers to a SYN included: the number of the next emission.
     pub acks: u32,
     /// Bytes that wait beyond a gap.
     pub waiting: u64,
@@ -51,85 +119,156 @@ pub struct ReceiverStats {
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Arrival {
     InOrder,
-    /// In order, with something waiting beyond a gap before or after.
+    /// In order, but in part old, or with something waiting beyond a gap before or after.
     Filling,
     OutOfOrder,
     Duplicate,
 }
 
+/// Bytes that had arrived before.
+type Again = Option<(u64, u64)>;
+
 impl Receiver {
     /// A receiver that has seen nothing.
-    pub fn new(flow: &FlowInfo, _cfg: &TcpConfig) -> Receiver {
+    pub fn new(flow: &FlowInfo, cfg: &TcpConfig) -> Receiver {
+        let sack = Bits::SACK.when(cfg.recovery == Recovery::Sack);
+        let established = Bits::SCALED.with(sack).with(Bits::STAMPS.when(cfg.timestamps));
         Receiver {
             flow: *flow,
             next: 0,
-            reorder: Reorder::default(),
+            aside: None,
             ack_by: Time::NEVER,
+            recent_at: Time::NEVER,
+            recent: 0,
+            unacked: 0,
             emission: 0,
             segments: 0,
             duplicates: 0,
             out_of_order: 0,
             marked: 0,
             pending: 0,
+            repeats: 0,
             echo: false,
+            bits: if cfg.handshake { Bits::LISTEN } else { established },
         }
     }
 
-    /// A packet for this receiver has come. One without payload does nothing.
+    /// A packet for this receiver has come. One without payload does nothing once the connection is
+    /// open, except a SYN.
     #[inline]
     pub fn receive(&mut self, pkt: &Pkt, io: &mut Io) {
-        let cfg = io.cfg;
-        if !pkt.head.flags.has(Flags::PAYLOAD) || pkt.payload == 0 {
-            return;
+        let data = pkt.head.flags.has(Flags::PAYLOAD) && pkt.payload > 0;
+        if !data || self.bits.any(Bits::LISTEN.with(Bits::ANSWERED)) {
+            self.control(pkt, io);
         }
-        let Some(start) = unwrap(pkt.seq, self.next) else { return };
-        let (before, marked) = (self.next, is_marked(pkt));
-        self.segments += 1;
-        self.marked += u32::from(marked);
-        let arrival = self.place(start, (start + u64::from(pkt.payload)).min(self.flow.bytes), cfg);
-        let mut at_once = cfg.delayed_ack.is_none() || arrival != Arrival::InOrder || self.complete();
-        match cfg.ecn {
-            EcnMode::Off => {}
-            EcnMode::Latched => self.latch(pkt, marked && arrival != Arrival::Duplicate),
-            EcnMode::Exact if marked == self.echo => {}
-            // RFC 8257 §3.2: what came before is acknowledged with the echo that it had.
-            EcnMode::Exact => {
-                if self.pending > 0 {
-                    self.acknowledge(before, io);
-                }
-                self.echo = marked;
-                at_once = true;
-            }
-        }
-        self.pending += 1;
-        if at_once || self.pending >= 2 {
-            self.acknowledge(self.next, io);
-        } else if let Some(wait) = cfg.delayed_ack {
-            self.ack_by = io.now.saturating_add(wait);
+        if data && !self.bits.any(Bits::LISTEN) {
+            self.take(pkt, io);
         }
     }
 
-    /// Takes in bytes `start..end`.
+    /// A data segment (RFC 9293 §3.10.7.4).
     #[inline]
-    fn place(&mut self, start: u64, end: u64, cfg: &TcpConfig) -> Arrival {
-        if end <= self.next {
-            self.duplicates += 1;
-            return Arrival::Duplicate;
+    fn take(&mut self, pkt: &Pkt, io: &mut Io) {
+        let cfg = io.cfg;
+        let Some(start) = unwrap(pkt.seq, self.next) else { return };
+        let range = (start, (start + u64::from(pkt.payload)).min(self.flow.bytes));
+        let marked = is_marked(pkt);
+        let mut stamp = None;
+        if self.bits.any(Bits::STAMPS) {
+            stamp = options::stamp_of(pkt, io);
+            if !self.admits(stamp, range, io) {
+                return;
+            }
         }
-        if start > self.next {
-            // Beyond the window nothing is kept (RFC 9293 §3.10.7.4).
-            let fits = end - self.next <= u64::from(cfg.receive_window);
-            let new = fits && start < end && self.reorder.insert(start, end);
-            self.out_of_order += u32::from(new);
-            self.duplicates += u32::from(!new);
-            return if new { Arrival::OutOfOrder } else { Arrival::Duplicate };
+        self.segments += 1;
+        self.marked += u32::from(marked);
+        let turned = cfg.ecn == EcnMode::Exact && marked != self.echo;
+        if turned {
+            self.turn(marked, io);
+        }
+        if let Some(stamp) = stamp {
+            self.note(stamp, range, io.now);
+        }
+        let (arrival, again) = self.place(range, cfg);
+        if cfg.ecn == EcnMode::Latched {
+            self.latch(pkt, marked && arrival != Arrival::Duplicate);
+        }
+        self.pending += 1;
+        match cfg.delayed_ack {
+            // RFC 5681 §4.2; two segments are at most 2·RMSS (RFC 9293 §3.8.6.3).
+            Some(wait) if arrival == Arrival::InOrder && !turned && self.pending < 2 && !self.complete() => {
+                self.ack_by = io.now.saturating_add(wait);
+            }
+            _ => self.send_ack(again, io),
+        }
+    }
+
+    /// RFC 8257 §3.2: what came before is acknowledged with the echo that it had.
+    #[inline(never)]
+    fn turn(&mut self, marked: bool, io: &mut Io) {
+        if self.pending > 0 {
+            self.acknowledge(None, io);
+        }
+        self.echo = marked;
+    }
+
+    /// Takes in a range of bytes.
+    #[inline]
+    fn place(&mut self, range: (u64, u64), cfg: &TcpConfig) -> (Arrival, Again) {
+        let (start, end) = range;
+        let reach = end.saturating_sub(start) + u64::from(self.unacked);
+        if start != self.next || end <= start || !self.bits.plain() || reach > u64::from(cfg.receive_window) {
+            return self.place_aside(range, cfg);
         }
         self.next = end;
-        if self.reorder.is_empty() {
-            return Arrival::InOrder;
+        self.unacked = reach as u32;
+        (Arrival::InOrder, None)
+    }
+
+    /// Old bytes, bytes beyond a gap or the window, bytes that fill a gap.
+    #[inline(never)]
+    fn place_aside(&mut self, range: (u64, u64), cfg: &TcpConfig) -> (Arrival, Again) {
+        let (before, edge) = (self.next, self.edge(cfg));
+        // What lies beyond the window is cut off (RFC 9293 §3.10.7.4).
+        let (start, end) = (range.0, range.1.min(edge));
+        if end <= before || end <= start {
+            self.duplicates += 1;
+            return (Arrival::Duplicate, self.below(range));
         }
-        self.next = self.reorder.take_from(end);
-        Arrival::Filling
+        if start > before {
+            return self.place_beyond((start, end), edge);
+        }
+        let waiting = self.aside.as_mut().filter(|_| self.bits.any(Bits::GAP));
+        let arrival = if start == before && waiting.is_none() { Arrival::InOrder } else { Arrival::Filling };
+        let mut again = (start < before).then_some((start, before));
+        self.next = end;
+        if let Some(aside) = waiting {
+            again = again.or_else(|| aside.reorder.overlap(start, end));
+            self.next = aside.reorder.take_from(end);
+            if aside.reorder.is_empty() {
+                self.bits = self.bits.without(Bits::GAP);
+            }
+        }
+        self.unacked += (self.next - before) as u32;
+        (arrival, again)
+    }
+
+    fn place_beyond(&mut self, range: (u64, u64), edge: u64) -> (Arrival, Again) {
+        let aside = self.aside.get_or_insert_default();
+        if !self.bits.any(Bits::GAP) {
+            aside.edge = edge;
+            self.bits = self.bits.with(Bits::GAP);
+        }
+        let again = aside.reorder.overlap(range.0, range.1);
+        let new = aside.reorder.insert(range.0, range.1);
+        self.out_of_order += u32::from(new);
+        self.duplicates += u32::from(!new);
+        (if new { Arrival::OutOfOrder } else { Arrival::Duplicate }, again)
+    }
+
+    /// A segment of which every byte has arrived in order.
+    fn below(&self, range: (u64, u64)) -> Again {
+        (range.0 < range.1 && range.1 <= self.next).then_some(range)
     }
 
     /// RFC 3168 §6.1.3: echoed from a mark until CWR; a segment with both starts anew.
@@ -140,22 +279,38 @@ impl Receiver {
         self.echo |= marked;
     }
 
-    fn acknowledge(&mut self, next: u64, io: &mut Io) {
-        let mut pkt = segment::ack(&self.flow, next, self.echo, io.cfg);
+    /// An ACK that is not the usual one of a segment in order.
+    #[inline(never)]
+    fn acknowledge(&mut self, again: Again, io: &mut Io) {
+        self.send_ack(again, io);
+    }
+
+    #[inline(always)]
+    fn send_ack(&mut self, again: Again, io: &mut Io) {
+        let mut pkt = segment::ack(&self.flow, self.next, self.echo, io.cfg);
         segment::stamp(&mut pkt, io.now, &mut self.emission);
+        // Before its options, so that an ACK without any is written but once.
         io.out.push(pkt);
+        if !self.bits.bare() || again.is_some() {
+            self.dress(again, io);
+        }
         self.pending = 0;
+        self.unacked = 0;
         self.ack_by = Time::NEVER;
     }
 
-    /// `deadline()` has come: the delayed ACK leaves.
+    /// `deadline()` has come: the delayed ACK leaves, or the answer to a SYN once more.
     pub fn timer(&mut self, io: &mut Io) {
-        if io.now >= self.ack_by {
-            self.acknowledge(self.next, io);
+        if io.now < self.ack_by {
+            return;
+        }
+        match self.bits.any(Bits::ANSWERED) {
+            true => self.answer_again(io),
+            false => self.acknowledge(None, io),
         }
     }
 
-    /// When `timer` wants to be called; `None` while no ACK is delayed.
+    /// When `timer` wants to be called; `None` while nothing is to be sent later.
     #[inline]
     pub fn deadline(&self) -> Option<Time> {
         (self.ack_by != Time::NEVER).then_some(self.ack_by)
@@ -180,18 +335,17 @@ impl Receiver {
             out_of_order: self.out_of_order,
             marked: self.marked,
             acks: self.emission,
-            waiting: self.reorder.bytes(),
+            waiting: self.aside.as_ref().map_or(0, |aside| aside.reorder.bytes()),
         }
     }
 }
 
-/// The reply to a packet of a flow whose receiver was freed when all had arrived: an ACK of
-/// everything, with the mark of this packet echoed for DCTCP (as RFC 3168 §6.1.5 says of data
-/// outside the window, not otherwise). Its time of sending is the packet's: the caller stamps its own.
-pub fn ack_of_finished(flow: &FlowInfo, pkt: &Pkt, emission: u32, cfg: &TcpConfig) -> Pkt {
-    let ece = cfg.ecn == EcnMode::Exact && is_marked(pkt);
-    let mut ack = segment::ack(flow, flow.bytes, ece, cfg);
-    ack.sent = pkt.sent;
-    ack.emission = emission;
-    ack
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_receiver_is_a_line_and_a_half() {
+        assert_eq!(size_of::<Receiver>(), 96);
+    }
 }

@@ -1,9 +1,22 @@
-//! What has arrived beyond the first gap: disjoint ranges in order; nothing while there is no gap.
+//! What has arrived beyond the first gap: disjoint ranges in order, and which of them grew or was
+//! told last; nothing while there is no gap.
+
+use crate::MAX_BLOCKS;
 
 /// Ranges of bytes that wait for what is missing before them.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Reorder {
-    ranges: Vec<(u64, u64)>,
+    ranges: Vec<Range>,
+    bytes: u64,
+    arrivals: u64,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+struct Range {
+    start: u64,
+    end: u64,
+    /// The last arrival in it.
+    arrival: u64,
 }
 
 impl Reorder {
@@ -12,29 +25,63 @@ impl Reorder {
     }
     /// Bytes that wait.
     pub fn bytes(&self) -> u64 {
-        self.ranges.iter().map(|(start, end)| end - start).sum()
+        self.bytes
     }
     /// Adds `start..end`; whether any byte of it is new. PRECONDITION: `start < end`.
     pub fn insert(&mut self, start: u64, end: u64) -> bool {
+        self.arrivals += 1;
+        let arrival = self.arrivals;
         // The ranges from `lo` until `hi` touch or overlap the new one.
-        let lo = self.ranges.partition_point(|r| r.1 < start);
-        let hi = self.ranges.partition_point(|r| r.0 <= end);
+        let lo = self.ranges.partition_point(|r| r.end < start);
+        let hi = self.ranges.partition_point(|r| r.start <= end);
         if lo == hi {
-            self.ranges.insert(lo, (start, end));
+            self.ranges.insert(lo, Range { start, end, arrival });
+            self.bytes += end - start;
             return true;
         }
-        if hi - lo == 1 && self.ranges[lo].0 <= start && end <= self.ranges[lo].1 {
-            return false;
-        }
-        let merged = (start.min(self.ranges[lo].0), end.max(self.ranges[hi - 1].1));
+        let there: u64 = self.ranges[lo..hi].iter().map(Range::len).sum();
+        let merged = Range { start: start.min(self.ranges[lo].start), end: end.max(self.ranges[hi - 1].end), arrival };
         self.ranges.drain(lo + 1..hi);
         self.ranges[lo] = merged;
-        true
+        self.bytes = self.bytes - there + merged.len();
+        merged.len() > there
+    }
+    /// The first bytes of `start..end` that wait already.
+    pub fn overlap(&self, start: u64, end: u64) -> Option<(u64, u64)> {
+        let first = self.ranges.get(self.ranges.partition_point(|r| r.end <= start))?;
+        (first.start < end).then(|| (first.start.max(start), first.end.min(end)))
     }
     /// Everything before `next` is there: takes out what that reaches, and how far it then goes.
     pub fn take_from(&mut self, next: u64) -> u64 {
-        let reached = self.ranges.partition_point(|r| r.0 <= next);
-        self.ranges.drain(..reached).fold(next, |far, (_, end)| far.max(end))
+        let reached = self.ranges.partition_point(|r| r.start <= next);
+        let mut far = next;
+        for range in self.ranges.drain(..reached) {
+            self.bytes -= range.len();
+            far = far.max(range.end);
+        }
+        far
+    }
+    /// Fills `blocks` with ranges modulo 2³², that of the last arrival first (RFC 2018 §4); how many
+    /// there are. PRECONDITION: at most [`MAX_BLOCKS`].
+    pub fn latest(&self, blocks: &mut [(u32, u32)]) -> usize {
+        let (mut arrivals, mut n) = ([0; MAX_BLOCKS], 0);
+        for range in &self.ranges {
+            let at = arrivals[..n].iter().position(|a| *a < range.arrival).unwrap_or(n);
+            if at < blocks.len() {
+                n = (n + 1).min(blocks.len());
+                arrivals[at..n].rotate_right(1);
+                blocks[at..n].rotate_right(1);
+                arrivals[at] = range.arrival;
+                blocks[at] = (range.start as u32, range.end as u32);
+            }
+        }
+        n
+    }
+}
+
+impl Range {
+    fn len(&self) -> u64 {
+        self.end - self.start
     }
 }
 
@@ -42,15 +89,19 @@ impl Reorder {
 mod tests {
     use super::*;
 
+    fn all(r: &Reorder) -> Vec<(u64, u64)> {
+        r.ranges.iter().map(|r| (r.start, r.end)).collect()
+    }
+
     #[test]
     fn ranges_that_touch_become_one_and_old_bytes_are_not_new() {
         let mut r = Reorder::default();
         assert!(r.insert(10, 20) && r.insert(30, 40) && r.insert(50, 60));
         assert!(!r.insert(12, 20) && !r.insert(30, 40));
         assert!(r.insert(20, 30));
-        assert_eq!(r.ranges, [(10, 40), (50, 60)]);
+        assert_eq!(all(&r), [(10, 40), (50, 60)]);
         assert!(r.insert(35, 70));
-        assert_eq!(r.ranges, [(10, 70)]);
+        assert_eq!(all(&r), [(10, 70)]);
         assert_eq!((r.bytes(), r.take_from(9)), (60, 9));
         assert_eq!(r.take_from(10), 70);
         assert!(r.is_empty());
@@ -63,5 +114,31 @@ mod tests {
         assert_eq!(r.take_from(15), 20);
         assert_eq!(r.take_from(35), 40);
         assert_eq!(r.bytes(), 10);
+    }
+
+    #[test]
+    fn what_waits_already_is_told_as_its_first_contiguous_part() {
+        let mut r = Reorder::default();
+        assert!(r.insert(10, 20) && r.insert(30, 40));
+        assert_eq!([r.overlap(0, 10), r.overlap(20, 30), r.overlap(40, 90)], [None; 3]);
+        assert_eq!((r.overlap(5, 15), r.overlap(12, 14)), (Some((10, 15)), Some((12, 14))));
+        assert_eq!(r.overlap(15, 50), Some((15, 20)));
+    }
+
+    #[test]
+    fn ranges_are_told_from_the_last_arrival_to_the_first() {
+        let mut r = Reorder::default();
+        for start in [50, 10, 90, 30, 70] {
+            r.insert(start, start + 5);
+        }
+        let mut blocks = [(0, 0); MAX_BLOCKS];
+        assert_eq!(r.latest(&mut blocks), 4);
+        assert_eq!(blocks.map(|b| b.0), [70, 30, 90, 10]);
+        r.insert(50, 55);
+        assert_eq!((r.latest(&mut blocks[..3]), blocks.map(|b| b.0)), (3, [50, 70, 30, 10]));
+        r.insert(15, 30);
+        assert_eq!((r.latest(&mut blocks), blocks), (4, [(10, 35), (50, 55), (70, 75), (90, 95)]));
+        assert_eq!((r.take_from(60), r.latest(&mut blocks), blocks[0]), (60, 2, (70, 75)));
+        assert_eq!((r.bytes(), r.latest(&mut [])), (10, 0));
     }
 }

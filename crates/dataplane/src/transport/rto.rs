@@ -40,15 +40,18 @@ impl Rto {
     }
     /// Data was sent: starts the timer unless it runs (5.1).
     #[inline]
-    pub fn start(&mut self, now: Time) {
+    pub fn start(&mut self, now: Time, cfg: &TcpConfig) {
         if self.expires == Time::NEVER {
-            self.restart(now);
+            self.restart(now, cfg);
         }
     }
-    /// New data was acknowledged: starts the timer anew (5.3).
+    /// New data was acknowledged: starts the timer anew (5.3). Where there is no retransmission timer
+    /// it never runs.
     #[inline]
-    pub fn restart(&mut self, now: Time) {
-        self.expires = now.saturating_add(self.rto);
+    pub fn restart(&mut self, now: Time, cfg: &TcpConfig) {
+        if cfg.retransmission_timer {
+            self.expires = now.saturating_add(self.rto);
+        }
     }
     /// All is acknowledged: the timer is off (5.2).
     #[inline]
@@ -58,7 +61,12 @@ impl Rto {
     /// The timer expired: doubles the timeout (5.5) and starts anew (5.6).
     pub fn back_off(&mut self, now: Time, cfg: &TcpConfig) {
         self.rto = Dur(self.rto.0.saturating_mul(2)).min(cfg.max_rto);
-        self.restart(now);
+        self.restart(now, cfg);
+    }
+    /// Data transmission begins after the timer had to repeat the SYN (5.7): 3 s, within the bounds
+    /// of the run. Where these allow more than 3 s it is what the backoff has made of it, if longer.
+    pub fn after_lost_syn(&mut self, cfg: &TcpConfig) {
+        self.rto = self.rto.max(Dur::s(3)).clamp(cfg.min_rto, cfg.max_rto);
     }
     /// When it expires; [`Time::NEVER`] while it is off.
     #[inline]

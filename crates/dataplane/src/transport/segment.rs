@@ -1,11 +1,12 @@
 //! Packets as the two ends write them.
 
-use super::{FlowInfo, TcpConfig};
-use crate::{NO_EXT, Pkt};
+use super::{FlowInfo, Io, TcpConfig};
+use crate::{Ext, NO_EXT, Pkt};
 use mech::{Ecn, Flags, Head};
 use units::Time;
 
-/// A data segment, without what ECN and retransmission add.
+/// A data segment, without what ECN, retransmission and timestamps add.
+#[inline]
 pub(super) fn data(flow: &FlowInfo, range: (u64, u32), rank: u64, cfg: &TcpConfig) -> Pkt {
     let (start, len) = range;
     let size = cfg.framing.frame(len as u16, cfg.options());
@@ -25,8 +26,23 @@ pub(super) fn data(flow: &FlowInfo, range: (u64, u32), rank: u64, cfg: &TcpConfi
     Pkt { head, seq: start as u32, ext: NO_EXT, payload: len as u16, window: cfg.window_field(), ..Pkt::default() }
 }
 
+/// A segment of the data's direction without data or options: a SYN, which occupies the number
+/// before the first byte, or the ACK that completes a handshake. It is not ECN-capable (RFC 3168
+/// §6.1.1, §6.1.4) and has the most urgent rank.
+pub(super) fn empty(flow: &FlowInfo, seq: u32, flags: Flags, cfg: &TcpConfig) -> Pkt {
+    let mut pkt = data(flow, (0, 0), 0, cfg);
+    let syn = flags.has(Flags::SYN);
+    pkt.head.size = cfg.framing.frame(0, 0);
+    pkt.head.orig_size = pkt.head.size;
+    pkt.head.flags = flags;
+    pkt.seq = seq;
+    pkt.window = if syn { cfg.syn_window() } else { cfg.window_field() };
+    pkt
+}
+
 /// A pure ACK of everything before `next`. It is not ECN-capable (RFC 3168 §6.1.4) and has the
 /// most urgent rank.
+#[inline]
 pub(super) fn ack(flow: &FlowInfo, next: u64, ece: bool, cfg: &TcpConfig) -> Pkt {
     let size = cfg.framing.frame(0, 0);
     let mut flags = Flags::ACK.with(Flags::REVERSE);
@@ -48,7 +64,18 @@ pub(super) fn ack(flow: &FlowInfo, next: u64, ece: bool, cfg: &TcpConfig) -> Pkt
     Pkt { head, ack: next as u32, ext: NO_EXT, window: cfg.window_field(), ..Pkt::default() }
 }
 
+/// Gives a packet its options, and its frame their bytes. It has none yet.
+pub(super) fn with_options(pkt: &mut Pkt, ext: Ext, io: &mut Io) {
+    let options = ext.bytes();
+    if options > 0 {
+        pkt.ext = io.exts.take(ext);
+        pkt.head.size = io.cfg.framing.frame(pkt.payload, options);
+        pkt.head.orig_size = pkt.head.size;
+    }
+}
+
 /// Stamps the time and the number of an emission.
+#[inline]
 pub(super) fn stamp(pkt: &mut Pkt, now: Time, emission: &mut u32) {
     pkt.sent = now;
     pkt.emission = *emission;

@@ -3,9 +3,10 @@
 use super::{Column, Table, column, named};
 use crate::recorder::Recorder;
 use crate::world::{SenderCounts, World};
+use mech::HostId;
 use mech::routing::Hop;
 use scenario::Scenario;
-use scenario::ideal::ideal_fct;
+use scenario::ideal::{Alone, ideal_fct};
 use units::{Dur, Rate};
 
 impl World<Recorder> {
@@ -56,15 +57,29 @@ impl World<Recorder> {
     /// The FCT of the same flow alone on its path, in closed form.
     fn ideal(&self, scenario: &Scenario, flow: usize) -> Dur {
         let info = self.flows.info(mech::FlowId(flow as u32));
+        let links = |ends, hash| self.links(scenario, ends, hash);
+        let syn = self.tcp.syn_bytes();
+        ideal_fct(&Alone {
+            links: &links((info.src, info.dst), info.hash),
+            back: &syn.map_or(vec![], |_| links((info.dst, info.src), info.back_hash)),
+            framing: &scenario.framing,
+            mss: self.tcp.mss(),
+            options: self.tcp.options(),
+            syn,
+            stack: scenario.host.stack_delay,
+            bytes: info.bytes,
+        })
+    }
+
+    /// The links of the path that packets with this hash take by the tables.
+    fn links(&self, scenario: &Scenario, ends: (HostId, HostId), hash: u32) -> Vec<(Rate, Dur)> {
         let hosts = self.hosts.len() as u32;
-        let choose = |node: u32, hops: &[Hop]| self.switches[(node - hosts) as usize].table_choice(info.hash, hops);
-        let path = self.net.0.path(info.src, info.dst, &choose);
+        let choose = |node: u32, hops: &[Hop]| self.switches[(node - hosts) as usize].table_choice(hash, hops);
+        let path = self.net.0.path(ends.0, ends.1, &choose);
         let link = |(node, port): &(u32, u16)| {
             let port = &scenario.topology.nodes[*node as usize].ports[usize::from(*port)];
             (port.rate, port.delay)
         };
-        let links: Vec<(Rate, Dur)> = path.iter().map(link).collect();
-        let shape = (self.tcp.mss(), self.tcp.options());
-        ideal_fct(&links, &scenario.framing, shape.0, shape.1, info.bytes, scenario.host.stack_delay)
+        path.iter().map(link).collect()
     }
 }

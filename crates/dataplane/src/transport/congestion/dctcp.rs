@@ -4,8 +4,9 @@
 //! that α decays to exactly 0 and stays at exactly 1 under marks. The estimate moves at the end of
 //! each observation window; the cut comes with the first echo and then not before an ACK of data
 //! sent after it, as Linux does, while RFC 8257 step 9 names only the end of the window. Loss is
-//! as for NewReno (§3.5). Retransmissions are ECN-capable, on which RFC 8257 is silent and RFC
-//! 3168 §6.1.5 is not: a switch that marks by threshold would drop them, and Linux sends them so.
+//! as for conventional TCP, under each of the three recoveries (§3.5). Retransmissions are
+//! ECN-capable, on which RFC 8257 is silent and RFC 3168 §6.1.5 is not: a switch that marks by
+//! threshold would drop them, and Linux sends them so.
 
 use super::Acked;
 

@@ -1,14 +1,14 @@
-//! How much may be under way: slow start, congestion avoidance, fast recovery (RFC 5681, RFC 6582),
-//! and what a mark does, which is where the congestion controls differ.
+//! How much may be under way: slow start, congestion avoidance, fast recovery (RFC 5681, RFC 6582, RFC
+//! 6675), and what a mark does, which is where the congestion controls differ.
 //!
 //! Windows are whole bytes. Growth stops at the receiver's window: a larger cwnd would change
 //! nothing but blunt the next cut. A mark never takes cwnd below two segments (the floor of RFC
 //! 5681 eq. 4), so that RFC 3168's sending by timer at one segment does not arise.
 
 pub(super) mod dctcp;
-mod newreno;
+mod halving;
 
-use super::config::{EcnMode, Law as Kind};
+use super::config::{EcnMode, Law as Kind, Recovery};
 use super::{Notice, TcpConfig};
 use core::ops::Range;
 use dctcp::Dctcp;
@@ -39,13 +39,14 @@ pub struct Lost {
     pub flight: u32,
     /// One past the highest byte sent.
     pub sent: u64,
-    /// Segments that have left the network since: the duplicate ACKs that showed the loss.
+    /// Segments that have left the network since: the duplicate ACKs that showed the loss. None where
+    /// a scoreboard knows them (RFC 6675).
     pub left: u32,
 }
 
 #[derive(Clone, Copy, Debug)]
 enum Law {
-    NewReno,
+    Halving,
     Dctcp(Dctcp),
 }
 
@@ -63,7 +64,7 @@ impl Congestion {
     /// At its initial window.
     pub fn new(cfg: &TcpConfig) -> Congestion {
         let law = match cfg.law {
-            Kind::NewReno => Law::NewReno,
+            Kind::Halving => Law::Halving,
             Kind::Dctcp => Law::Dctcp(Dctcp::new(cfg.initial_alpha)),
         };
         Congestion { cwnd: cfg.initial_window, ssthresh: cfg.initial_ssthresh, cut_until: 0, law }
@@ -92,7 +93,7 @@ impl Congestion {
         }
         let floor = 2 * u32::from(cfg.mss);
         let cut = match &self.law {
-            Law::NewReno => newreno::after_mark(self.cwnd),
+            Law::Halving => halving::after_mark(self.cwnd),
             Law::Dctcp(d) => d.after_mark(self.cwnd),
         };
         self.ssthresh = cut.max(floor);
@@ -100,7 +101,7 @@ impl Congestion {
         self.cut_until = ack.nxt;
         true
     }
-    /// A loss was seen by duplicate ACKs (RFC 5681 §3.2 steps 2 and 3).
+    /// A loss was seen by duplicate ACKs (RFC 5681 §3.2 steps 2 and 3, RFC 6675 §5 (4.2)).
     pub fn on_lost(&mut self, lost: &Lost, cfg: &TcpConfig) {
         let mss = u32::from(cfg.mss);
         let already_cut = cfg.ecn == EcnMode::Latched && lost.range.start < self.cut_until;
@@ -121,10 +122,24 @@ impl Congestion {
         let back = if acked >= mss { mss } else { 0 };
         self.cwnd = (self.cwnd.saturating_sub(acked) + back).max(mss);
     }
-    /// Recovery is over with so many bytes outstanding (RFC 6582 §3.2 step 3, choice 1).
+    /// Recovery is over with so many bytes outstanding: ssthresh (RFC 5681 §3.2 step 6), no more than
+    /// one segment beyond the flight (RFC 6582 §3.2 step 3, choice 1), or as it is (RFC 6675 §5 (A)).
     pub fn on_recovered(&mut self, flight: u32, cfg: &TcpConfig) {
         let mss = u32::from(cfg.mss);
-        self.cwnd = self.ssthresh.min(flight.max(mss) + mss);
+        self.cwnd = match cfg.recovery {
+            Recovery::Reno => self.ssthresh,
+            Recovery::NewReno => self.ssthresh.min(flight.max(mss) + mss),
+            Recovery::Sack => self.cwnd,
+        };
+    }
+    /// Nothing was sent for longer than the retransmission timeout: the restart window (RFC 5681
+    /// §4.1).
+    pub fn on_idle(&mut self, cfg: &TcpConfig) {
+        self.cwnd = self.cwnd.min(cfg.initial_window);
+    }
+    /// The SYN had to be sent again: the initial window is one segment (RFC 5681 §3.1).
+    pub fn on_lost_syn(&mut self, cfg: &TcpConfig) {
+        self.cwnd = u32::from(cfg.mss);
     }
     /// The retransmission timer expired (RFC 5681 §3.1, eq. 4): one segment, and half of what was
     /// outstanding unless this segment was already sent again by the timer.
@@ -136,10 +151,10 @@ impl Congestion {
         self.cwnd = mss;
         self.cut_until = lost.sent;
     }
-    /// A notice from the network. Neither NewReno nor DCTCP reacts to one.
+    /// A notice from the network. Neither halving nor DCTCP reacts to one.
     pub fn on_notice(&mut self, _notice: &Notice, _cfg: &TcpConfig) {
         match self.law {
-            Law::NewReno | Law::Dctcp(_) => {}
+            Law::Halving | Law::Dctcp(_) => {}
         }
     }
     /// The congestion window, bytes.
@@ -154,7 +169,7 @@ impl Congestion {
     /// DCTCP's estimate α in units of 2⁻³⁰; `None` for others.
     pub fn alpha(&self) -> Option<u32> {
         match &self.law {
-            Law::NewReno => None,
+            Law::Halving => None,
             Law::Dctcp(d) => Some(d.alpha()),
         }
     }

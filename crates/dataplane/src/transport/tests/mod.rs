@@ -1,15 +1,21 @@
 //! One test a rule; each names its clause.
 
+mod application;
 mod chaos;
+mod conformance;
 mod ecn;
+mod opening;
 mod receiver;
 mod recovery;
+mod sack;
+mod scoreboard;
 mod timer;
+mod timestamps;
 mod window;
 
 use super::pair::{config, flow};
 use super::{Io, Sender, SenderStats, TcpConfig, segment};
-use crate::{Exts, Pkt};
+use crate::{Ext, Exts, Pkt};
 use mech::params::Value;
 use units::{Amount, Bytes, Dur, Time};
 
@@ -18,6 +24,9 @@ fn packets(n: u64) -> Value {
 }
 fn size(n: u64) -> Value {
     Value::Size(Bytes(n))
+}
+fn word(w: &str) -> Value {
+    Value::Word(w.into())
 }
 fn time(d: Dur) -> Value {
     Value::Time(d)
@@ -63,6 +72,30 @@ impl Hand {
     /// An ACK of the first `n` segments; the numbers of the segments that it sends.
     fn ack(&mut self, n: u64) -> Vec<u32> {
         self.ack_bytes(n * 1000, false)
+    }
+    /// An ACK of the first `n` segments that reports segments too, most recent block first.
+    fn sack(&mut self, n: u64, blocks: &[(u32, u32)]) -> Vec<u32> {
+        self.sack_bytes(n * 1000, &blocks.iter().map(|b| (b.0 * 1000, b.1 * 1000)).collect::<Vec<_>>())
+    }
+    fn sack_bytes(&mut self, bytes: u64, blocks: &[(u32, u32)]) -> Vec<u32> {
+        let mut ext = Ext { blocks: blocks.len() as u8, ..Ext::default() };
+        ext.sack[..blocks.len()].copy_from_slice(blocks);
+        self.ack_with(bytes, ext)
+    }
+    fn ack_with(&mut self, bytes: u64, ext: Ext) -> Vec<u32> {
+        let ext = self.exts.take(ext);
+        let pkt = Pkt { ext, ..segment::ack(&flow(0), bytes, false, &self.cfg) };
+        let sent = self.call(|s, io| s.receive(&pkt, io));
+        self.exts.give(ext);
+        sent
+    }
+    /// The application hands over so many bytes; how many leave in each segment.
+    fn write(&mut self, bytes: u64) -> Vec<u16> {
+        self.call(|s, io| s.write(bytes, io));
+        self.payloads()
+    }
+    fn payloads(&self) -> Vec<u16> {
+        self.last.iter().map(|p| p.payload).collect()
     }
     fn ack_ece(&mut self, n: u64) -> Vec<u32> {
         self.ack_bytes(n * 1000, true)

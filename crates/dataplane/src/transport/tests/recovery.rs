@@ -60,6 +60,34 @@ fn an_ack_of_everything_ends_recovery_at_the_smaller_of_ssthresh_and_the_flight_
 }
 
 #[test]
+fn reno_leaves_recovery_at_ssthresh_with_the_first_ack_of_new_data() {
+    // RFC 5681 §3.2 step 6.
+    let mut h = Hand::new("reno", &[]);
+    h.start();
+    (0..2).for_each(|_| assert!(h.ack(0).is_empty()));
+    assert_eq!(h.ack(0), [0]);
+    assert_eq!((h.ssthresh(), h.cwnd()), (5_000, 8_000));
+    assert!(h.ack(4).is_empty(), "six under way, the window is five: the next hole waits");
+    assert_eq!((h.cwnd(), h.stats().in_recovery), (5_000, false));
+    let mut h = Hand::new("reno", &[]);
+    h.start();
+    (0..3).for_each(|_| drop(h.ack(0)));
+    assert_eq!(h.ack(10).len(), 5, "no bound by the flight: RFC 6582's is not Reno's");
+}
+
+#[test]
+fn reno_retransmits_again_in_the_same_window() {
+    // RFC 5681 §3.2: three duplicates, whatever was outstanding before.
+    let mut h = Hand::new("reno", &[]);
+    h.start();
+    (0..3).for_each(|_| drop(h.ack(0)));
+    h.ack(4);
+    assert!(h.ack(4).is_empty() && h.ack(4).is_empty());
+    assert_eq!(h.ack(4), [4]);
+    assert_eq!((h.stats().fast_retransmits, h.ssthresh(), h.cwnd()), (2, 3_000, 6_000));
+}
+
+#[test]
 fn a_partial_ack_retransmits_the_next_hole_and_deflates() {
     // RFC 6582 §3.2 step 3, partial acknowledgment.
     let mut h = two_duplicates();

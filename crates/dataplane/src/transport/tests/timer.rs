@@ -207,3 +207,18 @@ fn a_lost_ack_is_covered_by_the_next() {
     let last = Pair::new(10_000, config("newreno", &[])).fault(Way::Ack, 9, Fault::Lose).run();
     assert_eq!((last.data.len(), last.expiries.len(), last.receiver.stats().duplicates), (11, 1, 1));
 }
+
+#[test]
+fn off_means_no_timer_for_data_or_a_syn() {
+    let off = ("retransmission_timer", Value::Flag(false));
+    let mut h = Hand::new("newreno", std::slice::from_ref(&off));
+    assert_eq!((h.start().len(), h.sender.deadline()), (10, None));
+    h.wait(Dur::ms(5));
+    h.ack(1);
+    assert_eq!(h.sender.deadline(), None);
+    (0..3).for_each(|_| drop(h.ack(1)));
+    h.ack(4);
+    assert_eq!((h.stats().fast_retransmits, h.sender.deadline()), (1, None), "nor in recovery");
+    let mut h = Hand::new("newreno", &[off, ("connection", word("handshake"))]);
+    assert_eq!((h.start().len(), h.sender.deadline()), (1, None));
+}

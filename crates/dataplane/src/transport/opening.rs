@@ -1,0 +1,44 @@
+//! What both ends offer as a connection opens (RFC 9293 §3.5).
+
+use super::TcpConfig;
+use crate::{Ext, SynOptions, Timestamps};
+
+/// The options of a SYN. The scale is offered even where it is 0 (RFC 7323 §2.2). The largest
+/// segment counts options, which its sender takes off again (RFC 6691 §2).
+pub(super) fn syn_options(cfg: &TcpConfig, timestamps: Timestamps) -> Ext {
+    let syn = SynOptions {
+        mss: cfg.mss + cfg.options(),
+        window_scale: Some(cfg.window_shift),
+        sack_permitted: cfg.recovery == super::config::Recovery::Sack,
+    };
+    Ext { syn: Some(syn), timestamps: cfg.timestamps.then_some(timestamps), ..Ext::default() }
+}
+
+impl TcpConfig {
+    /// Bytes of options in the SYN of a connection that is opened by a handshake, and in its answer;
+    /// `None` where connections are established before.
+    pub fn syn_bytes(&self) -> Option<u16> {
+        self.handshake.then(|| syn_options(self, Timestamps::default()).bytes())
+    }
+    /// The window of a SYN and of its answer, which is never scaled (RFC 7323 §2.2).
+    pub(super) fn syn_window(&self) -> u16 {
+        self.receive_window.min(65_535) as u16
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::pair::config;
+    use mech::params::Value;
+
+    #[test]
+    fn a_syn_offers_what_the_transport_has() {
+        let bytes = |kind: &str, stamps: bool| {
+            let set = [("connection", Value::Word("handshake".into())), ("timestamps", Value::Flag(stamps))];
+            config(kind, &set).syn_bytes()
+        };
+        assert_eq!([bytes("reno", false), bytes("sack", false)], [Some(8), Some(12)]);
+        assert_eq!([bytes("reno", true), bytes("sack", true)], [Some(20), Some(20)]);
+        assert_eq!(config("sack", &[]).syn_bytes(), None);
+    }
+}

@@ -1,0 +1,48 @@
+//! What answers for a receiver that is gone.
+
+use super::{EcnMode, Receiver, Recovery, is_marked, segment};
+use crate::transport::clock::ticks;
+use crate::transport::{FlowInfo, Io, unwrap};
+use crate::{Ext, Pkt, Timestamps};
+use mech::Flags;
+
+/// What is left of a receiver that has everything.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Finished {
+    /// ACKs sent: the number of the next emission.
+    pub acks: u32,
+    /// TS.Recent (RFC 7323 §4.3); old segments do not change it.
+    pub recent: u32,
+}
+
+impl Receiver {
+    /// What [`ack_of_finished`] needs once this receiver is gone.
+    pub fn finished(&self) -> Finished {
+        Finished { acks: self.emission, recent: self.recent }
+    }
+}
+
+/// Replies to a packet of a flow whose receiver was freed when all had arrived, as that receiver
+/// would: data and SYNs get an ACK of everything, with the timestamp that it would echo, what has
+/// come again (RFC 2883 §4), and for DCTCP the mark of this packet (as RFC 3168 §6.1.5 says of data
+/// outside the window, not otherwise).
+pub fn ack_of_finished(flow: &FlowInfo, pkt: &Pkt, left: &mut Finished, io: &mut Io) {
+    let cfg = io.cfg;
+    let data = pkt.head.flags.has(Flags::PAYLOAD) && pkt.payload > 0;
+    let start = unwrap(pkt.seq, flow.bytes).filter(|_| data);
+    if start.is_none() && !pkt.head.flags.has(Flags::SYN) {
+        return;
+    }
+    let ece = cfg.ecn == EcnMode::Exact && is_marked(pkt);
+    let mut ack = segment::ack(flow, flow.bytes, ece, cfg);
+    let timestamps = cfg.timestamps.then(|| Timestamps { val: ticks(io.now, cfg), ecr: left.recent });
+    let mut ext = Ext { timestamps, ..Ext::default() };
+    if let Some(start) = start.filter(|_| cfg.recovery == Recovery::Sack) {
+        let end = (start + u64::from(pkt.payload)).min(flow.bytes);
+        ext.sack[0] = (start as u32, end as u32);
+        ext.blocks = u8::from(start < end);
+    }
+    segment::with_options(&mut ack, ext, io);
+    segment::stamp(&mut ack, io.now, &mut left.acks);
+    io.out.push(ack);
+}

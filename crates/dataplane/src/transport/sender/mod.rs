@@ -1,0 +1,367 @@
+//! The sending end of a flow: how it takes in packets and time. `open` begins a connection and
+//! takes data from the application, `transmit` sends, `recovery` mends losses.
+//!
+//! After a timeout it goes back to the first byte not acknowledged and sends from there as its
+//! window opens (RFC 5681 §3.1, RFC 6582 §3.2 step 4), without what was selectively acknowledged
+//! (RFC 6675 §5.1); from then on FlightSize counts from there.
+//!
+//! There is no persist timer (RFC 9293 §3.8.6.1). Only bytes beyond a gap take from the window of a
+//! receiver here: while it is narrow, the bytes of the gap are outstanding and inside an edge that
+//! was granted, retransmissions keep to that edge, and the ACK of them opens the window again. If
+//! that ACK is lost the same data are still outstanding. With nothing outstanding it is open.
+
+mod open;
+mod recovery;
+mod transmit;
+
+use super::config::{EcnMode, Recovery};
+use super::loss::Reach;
+use super::timing::Timing;
+use super::{AckEvent, Acked, Congestion, FlowInfo, Io, LossDetection, Notice, Pacing, Rto, TcpConfig};
+use super::{clock, unwrap};
+use crate::{NO_EXT, Pkt};
+use mech::Flags;
+use units::{Dur, Time};
+
+/// The sender of one flow.
+#[derive(Clone, Debug)]
+pub struct Sender {
+    congestion: Congestion,
+    loss: LossDetection,
+    pacing: Pacing,
+    rto: Rto,
+    timing: Timing,
+    flow: FlowInfo,
+    /// SND.UNA: first byte not acknowledged.
+    una: u64,
+    /// SND.NXT: next byte to send.
+    nxt: u64,
+    /// One past the highest byte ever sent.
+    sent: u64,
+    /// One past the last byte that the application has handed over.
+    written: u64,
+    /// When the last segment was sent.
+    last_sent: Time,
+    /// SND.WND, bytes.
+    rwnd: u32,
+    /// Largest window ever advertised, bytes.
+    widest: u32,
+    /// Bytes outstanding that limited transmit sent.
+    limited: u32,
+    /// TS.Recent: the peer's clock, to be echoed (RFC 7323 §4.3).
+    peer_clock: u32,
+    emission: u32,
+    retransmissions: u32,
+    fast_retransmits: u32,
+    timeouts: u32,
+    echoes: u32,
+    cuts: u32,
+    notices: u32,
+    state: State,
+    /// The first byte not acknowledged, or the SYN, was already sent again by the timer.
+    timed_out: bool,
+    /// The next new segment says CWR (RFC 3168 §6.1.2).
+    cwr: bool,
+}
+
+/// Where the connection stands (RFC 9293 §3.3.2).
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum State {
+    Closed,
+    SynSent,
+    Established,
+}
+
+/// What a sender has done, and where it stands.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct SenderStats {
+    /// Segments sent, retransmissions and those without data included.
+    pub segments: u32,
+    /// Segments sent that had been sent before, in whole or in part.
+    pub retransmissions: u32,
+    /// Losses found by duplicate ACKs or selective acknowledgements: recoveries.
+    pub fast_retransmits: u32,
+    /// Expiries of the retransmission timer.
+    pub timeouts: u32,
+    /// ACKs that carried an echo of congestion.
+    pub echoes: u32,
+    /// Cuts of the window because of an echo.
+    pub cuts: u32,
+    /// Notices from the network.
+    pub notices: u32,
+    /// Duplicates that the receiver reported (RFC 2883).
+    pub dsacks: u32,
+    /// Bytes acknowledged.
+    pub acked: u64,
+    /// Next byte to send.
+    pub next: u64,
+    /// Bytes selectively acknowledged beyond those.
+    pub sacked: u32,
+    /// Congestion window, bytes.
+    pub cwnd: u32,
+    /// Slow start threshold, bytes.
+    pub ssthresh: u32,
+    /// Receiver's window, bytes.
+    pub rwnd: u32,
+    /// Whether fast recovery is under way.
+    pub in_recovery: bool,
+    /// DCTCP's α in units of 2⁻³⁰; `None` for others.
+    pub alpha: Option<u32>,
+    /// Smoothed round-trip time; `None` before the first sample.
+    pub srtt: Option<Dur>,
+    /// Retransmission timeout, backoff included.
+    pub rto: Dur,
+}
+
+/// What counts of an ACK.
+#[derive(Clone, Copy)]
+struct Arrived {
+    ack: u64,
+    ece: bool,
+    /// Its options tell of bytes that were not acknowledged before (RFC 6675 §2).
+    sacked: bool,
+    /// The round-trip time that its timestamps tell.
+    rtt: Option<Dur>,
+}
+
+impl Sender {
+    /// A sender that has not started.
+    pub fn new(flow: &FlowInfo, cfg: &TcpConfig) -> Sender {
+        Sender {
+            congestion: Congestion::new(cfg),
+            loss: LossDetection::default(),
+            pacing: Pacing::default(),
+            rto: Rto::new(cfg),
+            timing: Timing::default(),
+            flow: *flow,
+            una: 0,
+            nxt: 0,
+            sent: 0,
+            written: 0,
+            last_sent: Time::ZERO,
+            rwnd: cfg.receive_window,
+            widest: cfg.receive_window,
+            limited: 0,
+            peer_clock: 0,
+            emission: 0,
+            retransmissions: 0,
+            fast_retransmits: 0,
+            timeouts: 0,
+            echoes: 0,
+            cuts: 0,
+            notices: 0,
+            state: if cfg.handshake { State::Closed } else { State::Established },
+            timed_out: false,
+            cwr: false,
+        }
+    }
+
+    /// A packet for this sender has come: an ACK, or the answer to its SYN. Others, and ACKs of what
+    /// was never sent, do nothing.
+    #[inline]
+    pub fn receive(&mut self, pkt: &Pkt, io: &mut Io) {
+        let cfg = io.cfg;
+        let Some(ack) = unwrap(pkt.ack, self.una) else { return };
+        if !pkt.head.is_pure_ack() || self.state != State::Established {
+            return self.receive_syn(pkt, io);
+        }
+        if ack > self.sent {
+            return;
+        }
+        let (sacked, rtt) = if pkt.ext == NO_EXT { (false, None) } else { self.options((pkt.ext, ack), io) };
+        if ack < self.una {
+            return self.on_old(sacked, io);
+        }
+        let ece = cfg.ecn != EcnMode::Off && pkt.head.flags.has(Flags::ECE);
+        self.echoes += u32::from(ece);
+        let rwnd = u32::from(pkt.window) << cfg.window_shift;
+        let same_window = rwnd == self.rwnd;
+        self.rwnd = rwnd;
+        self.widest = self.widest.max(rwnd);
+        let arrived = Arrived { ack, ece, sacked, rtt };
+        if ack == self.una {
+            self.on_duplicate(arrived, same_window, io);
+        } else if self.loss.is_quiet() {
+            self.on_quiet_ack(arrived, io);
+        } else {
+            self.on_ack(arrived, io);
+        }
+    }
+
+    /// Takes in the options of an ACK: whether it selectively acknowledges anything new, and the
+    /// round-trip time that it tells if it acknowledges new data (RFC 7323 §4.1).
+    #[inline(never)]
+    fn options(&mut self, (ext, ack): (u32, u64), io: &Io) -> (bool, Option<Dur>) {
+        let Some(ext) = io.exts.get(ext) else { return (false, None) };
+        let mut rtt = None;
+        if let Some(stamps) = ext.timestamps.filter(|_| io.cfg.timestamps) {
+            if !clock::older(stamps.val, self.peer_clock) {
+                self.peer_clock = stamps.val;
+            }
+            let ticks = clock::ticks(io.now, io.cfg).wrapping_sub(stamps.ecr);
+            rtt = Some(Dur(u64::from(ticks).saturating_mul(clock::tick(io.cfg).0)));
+        }
+        let new = io.cfg.recovery == Recovery::Sack && self.loss.on_blocks(ext, ack.max(self.una), self.sent);
+        (new, rtt)
+    }
+
+    /// An ACK that a newer one has overtaken counts only for what it selectively acknowledges (RFC
+    /// 6675 §5).
+    #[cold]
+    fn on_old(&mut self, sacked: bool, io: &mut Io) {
+        if sacked {
+            self.on_sacked(io.cfg, io);
+            self.send(io);
+        }
+    }
+
+    /// New data is acknowledged while all is well: `on_ack` without what then does nothing.
+    #[inline]
+    fn on_quiet_ack(&mut self, arrived: Arrived, io: &mut Io) {
+        let (now, cfg) = (io.now, io.cfg);
+        let acked = self.advance(arrived, true, io);
+        self.congestion.on_ack(&acked, cfg);
+        if arrived.ece {
+            self.on_mark(&acked, cfg);
+        }
+        self.rearm(now, cfg);
+        if self.nxt < self.written {
+            self.restart_if_idle(io);
+            self.fill(u64::from(self.congestion.window().saturating_sub(self.flight())), io);
+        }
+    }
+
+    /// New data is acknowledged.
+    #[cold]
+    fn on_ack(&mut self, arrived: Arrived, io: &mut Io) {
+        let (now, cfg) = (io.now, io.cfg);
+        let mut acked = self.advance(arrived, false, io);
+        self.nxt = self.nxt.max(self.una);
+        acked.nxt = self.nxt;
+        self.limited = 0;
+        self.timed_out = false;
+        let event = self.loss.on_ack(self.una, cfg.recovery);
+        acked.open = event == AckEvent::Open;
+        self.congestion.on_ack(&acked, cfg);
+        if arrived.ece {
+            self.on_mark(&acked, cfg);
+        }
+        match event {
+            AckEvent::Open | AckEvent::Ongoing => self.rearm(now, cfg),
+            AckEvent::Full => {
+                self.congestion.on_recovered(self.flight(), cfg);
+                self.rearm(now, cfg);
+            }
+            AckEvent::Partial { first } => self.on_partial(acked.bytes, first, io),
+        }
+        if arrived.sacked {
+            self.on_sacked(cfg, io);
+        }
+        self.send(io);
+    }
+
+    /// Moves SND.UNA and takes a sample.
+    #[inline]
+    fn advance(&mut self, arrived: Arrived, open: bool, io: &Io) -> Acked {
+        let bytes = (arrived.ack - self.una) as u32;
+        self.una = arrived.ack;
+        let rtt = if io.cfg.timestamps { arrived.rtt } else { self.timing.acked(io.now, self.una as u32) };
+        if let Some(rtt) = rtt {
+            self.rto.sample(rtt, io.cfg);
+        }
+        self.acked(bytes, arrived.ece, open)
+    }
+
+    fn on_mark(&mut self, acked: &Acked, cfg: &TcpConfig) {
+        if self.congestion.on_mark(acked, cfg) {
+            self.cuts += 1;
+            self.cwr = true;
+        }
+    }
+
+    /// `deadline()` has come.
+    pub fn timer(&mut self, io: &mut Io) {
+        let expired = io.now >= self.rto.expires();
+        if self.state != State::Established {
+            if expired {
+                self.repeat_syn(io);
+            }
+            return;
+        }
+        if expired {
+            self.on_timeout(io.now, io.cfg);
+        }
+        self.send(io);
+    }
+
+    /// The network has told something; nothing here sends because of it.
+    pub fn on_notice(&mut self, notice: &Notice, cfg: &TcpConfig) {
+        self.notices += 1;
+        self.congestion.on_notice(notice, cfg);
+    }
+
+    /// When `timer` wants to be called; `None` while nothing is awaited.
+    #[inline]
+    pub fn deadline(&self) -> Option<Time> {
+        let at = self.rto.expires().min(self.pacing.deadline());
+        (at != Time::NEVER).then_some(at)
+    }
+
+    /// Whether the connection is open and every byte is acknowledged.
+    #[inline]
+    pub fn done(&self) -> bool {
+        self.una >= self.flow.bytes && self.state == State::Established
+    }
+
+    /// What it has done, and where it stands.
+    pub fn stats(&self) -> SenderStats {
+        let board = self.loss.board();
+        SenderStats {
+            segments: self.emission,
+            retransmissions: self.retransmissions,
+            fast_retransmits: self.fast_retransmits,
+            timeouts: self.timeouts,
+            echoes: self.echoes,
+            cuts: self.cuts,
+            notices: self.notices,
+            dsacks: board.map_or(0, |b| b.dsacks()),
+            acked: self.una,
+            next: self.nxt,
+            sacked: board.map_or(0, |b| b.sacked()),
+            cwnd: self.congestion.window(),
+            ssthresh: self.congestion.ssthresh(),
+            rwnd: self.rwnd,
+            in_recovery: self.loss.in_recovery(),
+            alpha: self.congestion.alpha(),
+            srtt: self.rto.srtt(),
+            rto: self.rto.timeout(),
+        }
+    }
+
+    #[inline]
+    fn acked(&self, bytes: u32, ece: bool, open: bool) -> Acked {
+        Acked { bytes, una: self.una, nxt: self.nxt, ece, open, rwnd: self.rwnd }
+    }
+
+    /// FlightSize (RFC 5681 §2), from where it went back to after a timeout.
+    #[inline]
+    fn flight(&self) -> u32 {
+        (self.nxt - self.una) as u32
+    }
+
+    /// RFC 6298 (5.2), (5.3).
+    #[inline]
+    fn rearm(&mut self, now: Time, cfg: &TcpConfig) {
+        match self.sent == self.una {
+            true => self.rto.stop(),
+            false => self.rto.restart(now, cfg),
+        }
+    }
+}
+
+impl TcpConfig {
+    /// What a scoreboard measures with.
+    fn reach(&self) -> Reach {
+        Reach { threshold: self.dupack_threshold, mss: u32::from(self.mss) }
+    }
+}

@@ -1,0 +1,125 @@
+//! How a connection opens, and data from the application.
+//!
+//! The number of the SYN is that before the first byte, 2³² - 1 (RFC 9293 §3.4.1). A SYN is repeated
+//! until it is answered; the third expiry and the hundredth are alike (RFC 9293 §3.8.3 lets a user
+//! say when to give up).
+
+use super::{Sender, State};
+use crate::transport::config::EcnMode;
+use crate::transport::{Io, clock, opening, segment};
+use crate::{Ext, Pkt, Timestamps};
+use mech::Flags;
+
+/// The number of the SYN.
+const ISN: u32 = u32::MAX;
+
+impl Sender {
+    /// Opens, and the application hands over all bytes of the flow.
+    pub fn start(&mut self, io: &mut Io) {
+        self.written = self.flow.bytes;
+        self.open(io);
+    }
+
+    /// Opens: sends a SYN, or what was written where connections are established before.
+    pub fn open(&mut self, io: &mut Io) {
+        match self.state {
+            State::Closed => {
+                self.state = State::SynSent;
+                self.send_syn(io);
+            }
+            State::SynSent => {}
+            State::Established => self.send(io),
+        }
+    }
+
+    /// The application hands over so many bytes more, those of the flow at most. They wait until the
+    /// connection is open.
+    pub fn write(&mut self, bytes: u64, io: &mut Io) {
+        self.written = self.written.saturating_add(bytes).min(self.flow.bytes);
+        if self.state == State::Established {
+            self.send(io);
+        }
+    }
+
+    /// RFC 9293 §3.5; with ECE and CWR an ECN-setup SYN (RFC 3168 §6.1.1).
+    fn send_syn(&mut self, io: &mut Io) {
+        let mut flags = Flags::SYN;
+        if io.cfg.ecn != EcnMode::Off {
+            flags = flags.with(Flags::ECE).with(Flags::CWR);
+        }
+        if self.timed_out {
+            flags = flags.with(Flags::RETRANSMIT);
+        }
+        let mut pkt = segment::empty(&self.flow, ISN, flags, io.cfg);
+        let stamps = Timestamps { val: clock::ticks(io.now, io.cfg), ecr: 0 };
+        segment::with_options(&mut pkt, opening::syn_options(io.cfg, stamps), io);
+        self.push_empty(pkt, io);
+        self.rto.start(io.now, io.cfg);
+    }
+
+    /// The timer expired before the SYN was answered.
+    pub(super) fn repeat_syn(&mut self, io: &mut Io) {
+        self.timeouts += 1;
+        self.retransmissions += 1;
+        self.timed_out = true;
+        self.rto.back_off(io.now, io.cfg);
+        self.send_syn(io);
+    }
+
+    /// What is no pure ACK, or comes before the connection is open: only the answer to a SYN counts
+    /// (RFC 9293 §3.10.7.3), and once it is open that is acknowledged again (§3.10.7.4).
+    #[cold]
+    pub(super) fn receive_syn(&mut self, pkt: &Pkt, io: &mut Io) {
+        let answer = Flags::SYN.with(Flags::ACK).with(Flags::REVERSE);
+        if !pkt.head.flags.has(answer) || pkt.head.flags.has(Flags::RST) || pkt.ack != ISN.wrapping_add(1) {
+            return;
+        }
+        let (_, rtt) = self.options((pkt.ext, 0), io);
+        match self.state {
+            State::Closed => {}
+            State::SynSent => {
+                let rtt = rtt.or_else(|| (!self.timed_out).then(|| io.now.since(self.last_sent)));
+                if let Some(rtt) = rtt {
+                    self.rto.sample(rtt, io.cfg);
+                }
+                self.established(u32::from(pkt.window), io);
+            }
+            State::Established => self.acknowledge(io),
+        }
+    }
+
+    /// The window of a SYN is not scaled (RFC 7323 §2.2). After a SYN that had to be repeated: RFC
+    /// 5681 §3.1, RFC 6298 (5.7).
+    fn established(&mut self, rwnd: u32, io: &mut Io) {
+        self.state = State::Established;
+        (self.rwnd, self.widest) = (rwnd, rwnd);
+        self.rto.stop();
+        if self.timed_out {
+            self.timed_out = false;
+            self.rto.after_lost_syn(io.cfg);
+            self.congestion.on_lost_syn(io.cfg);
+        }
+        let before = self.emission;
+        self.send(io);
+        if self.emission == before {
+            self.acknowledge(io);
+        }
+    }
+
+    /// An ACK without data, as only a handshake has them in this direction.
+    fn acknowledge(&mut self, io: &mut Io) {
+        let stamps = Timestamps { val: clock::ticks(io.now, io.cfg), ecr: self.peer_clock };
+        let ext = Ext { timestamps: io.cfg.timestamps.then_some(stamps), ..Ext::default() };
+        let mut pkt = segment::empty(&self.flow, self.nxt as u32, Flags::ACK, io.cfg);
+        segment::with_options(&mut pkt, ext, io);
+        self.push_empty(pkt, io);
+    }
+
+    fn push_empty(&mut self, mut pkt: Pkt, io: &mut Io) {
+        segment::stamp(&mut pkt, io.now, &mut self.emission);
+        if self.state == State::SynSent {
+            self.last_sent = io.now;
+        }
+        io.out.push(pkt);
+    }
+}

@@ -1,0 +1,142 @@
+//! Losses: duplicate ACKs, selective acknowledgements and the timeout.
+
+use super::{Arrived, Sender};
+use crate::transport::config::{EcnMode, Recovery};
+use crate::transport::loss::Segment;
+use crate::transport::{DuplicateEvent, Io, Lost, TcpConfig};
+use units::Time;
+
+impl Sender {
+    /// Nothing new is acknowledged. A duplicate ACK is one while data is outstanding that does not
+    /// move the window (RFC 5681 §2), or with selective acknowledgements one that tells of new bytes
+    /// (RFC 6675 §2).
+    #[cold]
+    pub(super) fn on_duplicate(&mut self, arrived: Arrived, same_window: bool, io: &mut Io) {
+        let cfg = io.cfg;
+        let acked = self.acked(0, arrived.ece, false);
+        if arrived.ece {
+            self.on_mark(&acked, cfg);
+        }
+        if cfg.recovery == Recovery::Sack {
+            if arrived.sacked {
+                self.on_sacked(cfg, io);
+            }
+            return self.send(io);
+        }
+        let event = match same_window && self.sent > self.una {
+            true => self.loss.on_duplicate(self.una, cfg.dupack_threshold, cfg.recovery),
+            false => DuplicateEvent::Ignored,
+        };
+        match event {
+            DuplicateEvent::Lost => self.on_lost(io),
+            DuplicateEvent::More => self.congestion.on_duplicate(cfg),
+            // RFC 3042 §2: new data.
+            DuplicateEvent::Early(1..=2) if cfg.limited_transmit && self.nxt == self.sent => {
+                return self.transmit_limited(io);
+            }
+            DuplicateEvent::Early(_) | DuplicateEvent::Ignored => {}
+        }
+        self.transmit(io);
+    }
+
+    /// New selective acknowledgements have come (RFC 6675 §5 steps 1 to 4).
+    #[cold]
+    pub(super) fn on_sacked(&mut self, cfg: &TcpConfig, io: &mut Io) {
+        match self.loss.on_sacked(self.una, cfg.reach()) {
+            DuplicateEvent::Lost => self.on_lost(io),
+            DuplicateEvent::Early(_) if cfg.limited_transmit => self.limited_by_pipe(io),
+            DuplicateEvent::Early(_) | DuplicateEvent::More | DuplicateEvent::Ignored => {}
+        }
+    }
+
+    /// Limited transmit by what is under way (RFC 6675 §5 (3.2), (3.3)).
+    #[cold]
+    fn limited_by_pipe(&mut self, io: &mut Io) {
+        // What an ACK that is cumulative too lets out is no limited transmit.
+        self.transmit(io);
+        // Nothing is lost yet: the pipe is what was neither acknowledged nor reported.
+        let sacked = self.loss.board().map_or(0, |b| b.sacked());
+        while self.congestion.window() + sacked >= self.flight() + u32::from(io.cfg.mss) {
+            let len = self.next_new(io.cfg);
+            if len == 0 || !self.pacing.ready(io.now) {
+                break;
+            }
+            self.emit((self.nxt, len), io);
+            self.limited += len;
+        }
+    }
+
+    /// The first segment outstanding is lost: fast retransmit (RFC 5681 §3.2, RFC 6675 §5 (4.1) to
+    /// (4.3)).
+    #[cold]
+    fn on_lost(&mut self, io: &mut Io) {
+        let cfg = io.cfg;
+        let end = self.loss.board().and_then(|b| b.hole(self.una)).map_or(self.sent, |hole| hole.end);
+        let first = u64::from(cfg.mss).min(end - self.una);
+        let lost = Lost {
+            range: self.una..self.una + first,
+            flight: self.flight() - self.limited,
+            sent: self.sent,
+            left: if cfg.recovery == Recovery::Sack { 0 } else { cfg.dupack_threshold.unwrap_or(0) },
+        };
+        self.loss.recover(self.sent, self.una + first);
+        self.fast_retransmits += 1;
+        self.limited = 0;
+        self.congestion.on_lost(&lost, cfg);
+        self.cwr = cfg.ecn != EcnMode::Off;
+        self.emit((self.una, first as u32), io);
+    }
+
+    /// A partial ACK (RFC 6582 §3.2 step 3).
+    #[cold]
+    pub(super) fn on_partial(&mut self, acked: u32, first: bool, io: &mut Io) {
+        self.congestion.on_partial(acked, io.cfg);
+        let len = u64::from(io.cfg.mss).min(self.sent - self.una) as u32;
+        self.emit((self.una, len), io);
+        // RFC 6582 §3.2 step 3: only the first partial ACK restarts the timer.
+        if first {
+            self.rto.restart(io.now, io.cfg);
+        }
+    }
+
+    /// Sends what NextSeg() answers as long as the window exceeds the pipe (RFC 6675 §5 (B.2), (C)).
+    #[cold]
+    pub(super) fn mend(&mut self, io: &mut Io) {
+        let (cfg, reach) = (io.cfg, io.cfg.reach());
+        let Some(board) = self.loss.board() else { return };
+        let mut pipe = board.pipe(self.una, self.sent, reach);
+        while u64::from(self.congestion.window()) >= pipe + u64::from(cfg.mss) && self.pacing.ready(io.now) {
+            let new = self.next_new(cfg);
+            let Some(board) = self.loss.board() else { return };
+            let Some(next) = board.next_segment(self.una..self.sent, new > 0, reach) else { return };
+            let recover = self.loss.recovery_point();
+            let (start, len) = match next {
+                Segment::New => (self.nxt, new),
+                Segment::Again(start, len) | Segment::Rescue(start, len) => (start, len),
+            };
+            if let Some(board) = self.loss.board_mut() {
+                match next {
+                    Segment::New => {}
+                    Segment::Again(..) => board.retransmitted(start + u64::from(len)),
+                    Segment::Rescue(..) => board.rescued(recover),
+                }
+            }
+            self.emit((start, len), io);
+            pipe += u64::from(len);
+        }
+    }
+
+    /// RFC 6298 (5.4) to (5.6), RFC 5681 §3.1, RFC 6582 §3.2 step 4, RFC 6675 §5.1.
+    pub(super) fn on_timeout(&mut self, now: Time, cfg: &TcpConfig) {
+        let lost = Lost { range: self.una..self.nxt, flight: self.flight(), sent: self.sent, left: 0 };
+        self.congestion.on_timeout(&lost, self.timed_out, cfg);
+        self.loss.on_timeout(self.una, self.sent);
+        self.timeouts += 1;
+        self.timed_out = true;
+        self.cwr = cfg.ecn != EcnMode::Off;
+        self.limited = 0;
+        self.nxt = self.una;
+        self.timing.clear();
+        self.rto.back_off(now, cfg);
+    }
+}

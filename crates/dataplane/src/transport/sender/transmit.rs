@@ -1,0 +1,180 @@
+//! What may leave, and how a segment is made.
+
+use super::Sender;
+use crate::transport::config::{EcnMode, Recovery};
+use crate::transport::{Io, TcpConfig, clock, segment};
+use crate::{Ext, Pkt, Timestamps};
+use mech::{Ecn, Flags};
+
+impl Sender {
+    /// Sends what may be sent now: what the scoreboard asks for, or what both windows allow.
+    pub(super) fn send(&mut self, io: &mut Io) {
+        if io.cfg.recovery == Recovery::Sack && self.loss.in_recovery() {
+            self.mend(io);
+        } else {
+            self.transmit(io);
+        }
+    }
+
+    /// Sends what both windows allow.
+    pub(super) fn transmit(&mut self, io: &mut Io) {
+        if self.nxt >= self.written {
+            return;
+        }
+        self.restart_if_idle(io);
+        let window = self.congestion.window();
+        if self.nxt == self.sent || self.resend(window, io) {
+            let under_way = self.flight() - self.loss.spared(self.una);
+            self.fill(u64::from(window.saturating_sub(under_way)), io);
+        }
+    }
+
+    /// Sends new data as long as it fits so many bytes of the congestion window. PRECONDITION: all
+    /// that was sent before is acknowledged or under way.
+    #[inline]
+    pub(super) fn fill(&mut self, mut room: u64, io: &mut Io) {
+        while self.nxt < self.written && self.pacing.ready(io.now) {
+            let full = u64::from(io.cfg.mss).min(self.written - self.nxt);
+            if full > room {
+                break;
+            }
+            let len = self.allowed(full as u32, io.cfg);
+            if len == 0 {
+                break;
+            }
+            self.emit_new(len, io);
+            room -= u64::from(len);
+        }
+    }
+
+    /// Sends one segment of new data beyond cwnd, two of them at most (RFC 3042 §2).
+    pub(super) fn transmit_limited(&mut self, io: &mut Io) {
+        let len = self.next_new(io.cfg);
+        let window = self.congestion.window().saturating_add(2 * u32::from(io.cfg.mss));
+        if len > 0 && self.flight() + len <= window && self.pacing.ready(io.now) {
+            self.emit_new(len, io);
+            self.limited += len;
+        }
+    }
+
+    /// Bytes of new data that the receiver's window, the application and Nagle's algorithm have for
+    /// the next segment.
+    pub(super) fn next_new(&self, cfg: &TcpConfig) -> u32 {
+        let full = u64::from(cfg.mss).min(self.written - self.nxt);
+        if full == 0 { 0 } else { self.allowed(full as u32, cfg) }
+    }
+
+    /// How much of a new segment of `full` bytes the receiver's window and Nagle's algorithm allow
+    /// (RFC 9293 §3.7.4, §3.8.6.2.1).
+    #[inline]
+    pub(super) fn allowed(&self, full: u32, cfg: &TcpConfig) -> u32 {
+        let room = self.rwnd.saturating_sub(self.flight());
+        let len = full.min(room);
+        if len == u32::from(cfg.mss) {
+            return len;
+        }
+        // A short segment because of the receiver's window: RFC 9293 §3.8.6.2.1 (3).
+        let silly = len < full && len < self.widest.div_ceil(2);
+        // One because there is no more: RFC 9293 §3.7.4.
+        let waits = cfg.nagle && self.nxt > self.una;
+        if silly || waits { 0 } else { len }
+    }
+
+    /// RFC 5681 §4.1. Nothing is sent by it: cwnd is lowered before what is to be sent now.
+    #[inline]
+    pub(super) fn restart_if_idle(&mut self, io: &Io) {
+        if io.cfg.restart_after_idle && io.now > self.last_sent.saturating_add(self.rto.timeout()) {
+            self.congestion.on_idle(io.cfg);
+        }
+    }
+
+    /// Goes on from where it went back to after a timeout. Whether all that was outstanding then has
+    /// been sent again.
+    #[cold]
+    fn resend(&mut self, window: u32, io: &mut Io) -> bool {
+        while self.nxt < self.sent {
+            let board = self.loss.board();
+            let at = board.map_or(self.nxt, |b| b.skip(self.nxt));
+            if at >= self.sent {
+                self.nxt = at;
+                break;
+            }
+            let (spared, hole) = match board {
+                Some(b) => (b.sacked_before(at), b.hole(at)),
+                None => (0, None),
+            };
+            let full = u64::from(io.cfg.mss).min(hole.map_or(self.written, |hole| hole.end) - at);
+            // What was sent once stays inside the window, should that have shrunk (RFC 9293 §3.8.6).
+            let edge = (self.una + u64::from(self.rwnd)).max(self.sent);
+            let len = full.min(edge - at) as u32;
+            let under_way = at - self.una - u64::from(spared);
+            if under_way + full > u64::from(window) || !self.pacing.ready(io.now) {
+                return false;
+            }
+            self.nxt = at;
+            self.emit((at, len), io);
+        }
+        true
+    }
+
+    /// Sends one segment of new data: ECT(0), and with CWR after a reduction (RFC 3168 §6.1.2).
+    #[inline]
+    fn emit_new(&mut self, len: u32, io: &mut Io) {
+        let (start, cfg) = (self.nxt, io.cfg);
+        let end = start + u64::from(len);
+        let mut pkt = segment::data(&self.flow, (start, len), self.flow.bytes - self.una, cfg);
+        if self.cwr {
+            pkt.head.flags = pkt.head.flags.with(Flags::CWR);
+            self.cwr = false;
+        }
+        // While losses are mended an ACK also waits for other segments than its own.
+        if !self.loss.in_recovery() && !cfg.timestamps {
+            self.timing.sent(io.now, start as u32, end as u32);
+        }
+        if cfg.ecn != EcnMode::Off {
+            pkt.head.set_ecn(Ecn::Ect0);
+        }
+        (self.nxt, self.sent) = (end, end);
+        self.push(pkt, io);
+    }
+
+    /// Sends one segment, and moves SND.NXT where it begins there. What was sent before is ECT(0)
+    /// only for DCTCP (RFC 3168 §6.1.5).
+    pub(super) fn emit(&mut self, range: (u64, u32), io: &mut Io) {
+        let (start, len) = range;
+        if start == self.sent {
+            return self.emit_new(len, io);
+        }
+        let mut pkt = segment::data(&self.flow, range, self.flow.bytes - self.una, io.cfg);
+        pkt.head.flags = pkt.head.flags.with(Flags::RETRANSMIT);
+        self.retransmissions += 1;
+        self.timing.clear();
+        if io.cfg.ecn == EcnMode::Exact {
+            pkt.head.set_ecn(Ecn::Ect0);
+        }
+        if start == self.nxt {
+            self.nxt = start + u64::from(len);
+            self.sent = self.sent.max(self.nxt);
+        }
+        self.push(pkt, io);
+    }
+
+    #[inline]
+    fn push(&mut self, mut pkt: Pkt, io: &mut Io) {
+        segment::stamp(&mut pkt, io.now, &mut self.emission);
+        if io.cfg.timestamps {
+            pkt.ext = self.stamps(io);
+        }
+        self.last_sent = io.now;
+        self.pacing.on_sent(io.now, u32::from(pkt.payload));
+        self.rto.start(io.now, io.cfg);
+        io.out.push(pkt);
+    }
+
+    /// The timestamps of a segment (RFC 7323 §3.2).
+    #[inline(never)]
+    pub(super) fn stamps(&self, io: &mut Io) -> u32 {
+        let stamps = Timestamps { val: clock::ticks(io.now, io.cfg), ecr: self.peer_clock };
+        io.exts.take(Ext { timestamps: Some(stamps), ..Ext::default() })
+    }
+}

@@ -1,0 +1,351 @@
+//! One end alone: what it is told of is written by hand, what it sends is compared.
+
+use super::script::{self, Item, Outcome, Seen, Step, When, blank, extent, extent_name, numbers, offset};
+use crate::transport::config::EcnMode;
+use crate::transport::pair::flow;
+use crate::transport::{Io, Receiver, Sender, TcpConfig};
+use crate::{Ext, Exts, MAX_BLOCKS, NO_EXT, Pkt, SynOptions, Timestamps};
+use mech::{Ecn, Flags};
+use units::Time;
+
+/// The end that a case is about.
+enum Party {
+    Sender(Box<Sender>),
+    Receiver(Box<Receiver>),
+}
+
+/// An end, its clock, and what it has sent.
+pub struct End {
+    party: Party,
+    cfg: TcpConfig,
+    mss: u64,
+    now: Time,
+    exts: Exts,
+    /// What the last step sent, with its options.
+    sent: Vec<(Pkt, Ext)>,
+    /// TSval of each emission.
+    stamps: Vec<u32>,
+}
+
+impl End {
+    pub fn sender(bytes: u64, cfg: TcpConfig) -> End {
+        End::new(Party::Sender(Box::new(Sender::new(&flow(bytes), &cfg))), cfg)
+    }
+    pub fn receiver(bytes: u64, cfg: TcpConfig) -> End {
+        End::new(Party::Receiver(Box::new(Receiver::new(&flow(bytes), &cfg))), cfg)
+    }
+    fn new(party: Party, cfg: TcpConfig) -> End {
+        let (exts, mss) = (Exts::default(), u64::from(cfg.mss));
+        End { party, cfg, mss, now: Time::ZERO, exts, sent: vec![], stamps: vec![] }
+    }
+
+    /// Plays one line and compares.
+    pub fn play(&mut self, line: &str) -> Outcome {
+        let step = Step::read(line)?;
+        self.advance(&step)?;
+        self.sent.clear();
+        self.event(&step)?;
+        let (what, exact): (_, &[&str]) = match self.party {
+            Party::Sender(_) => ("segments", &["rtx", "cwr", "ece"]),
+            Party::Receiver(_) => ("ACKs", &["ece", "sack", "cwr"]),
+        };
+        script::compare(what, &step.sent, &self.items(), exact)?;
+        self.check_extensions()?;
+        step.vars.iter().try_for_each(|(name, expected)| self.seen(name)?.check(name, expected))
+    }
+
+    /// Moves the clock. A timer that expires on the way is an event of its own.
+    fn advance(&mut self, step: &Step) -> Outcome {
+        let expire = step.event.first().is_some_and(|w| w == "expire");
+        let deadline = self.deadline();
+        if expire && matches!(step.when, When::Now) {
+            self.now = deadline.ok_or("no timer runs")?;
+            return Ok(());
+        }
+        let to = match step.when {
+            When::Now => self.now,
+            When::After(by) => self.now + by,
+            When::At(at) => at,
+        };
+        if to < self.now {
+            return Err(format!("{to} has passed: it is {}", self.now));
+        }
+        match deadline.filter(|at| *at < to || (expire && *at != to)) {
+            Some(at) => Err(format!("the timer expires at {at}, not at {to}")),
+            None => {
+                self.now = to;
+                Ok(())
+            }
+        }
+    }
+
+    fn event(&mut self, step: &Step) -> Outcome {
+        let name = step.event.first().ok_or("no event")?.as_str();
+        let times: usize = step.event.iter().find_map(|w| w.strip_prefix('x')?.parse().ok()).unwrap_or(1);
+        let step = &Step { event: step.event.iter().filter(|w| !is_times(w)).cloned().collect(), ..step.clone() };
+        let place = step.event.get(1).map_or("", String::as_str);
+        match name {
+            "wait" => step.check(&[]),
+            "expire" => self.call(Call::Timer),
+            "start" => self.call(Call::Start),
+            "open" => self.call(Call::Open),
+            "write" => self.call(Call::Write(offset(place, self.mss)?)),
+            "ack" => {
+                step.check(&["ece", "win", "sack", "val", "ecr"])?;
+                let mut each = numbers(place)?.into_iter().cycle().take(numbers(place)?.len() * times);
+                each.try_for_each(|n| self.ack(&n, step))
+            }
+            "synack" => {
+                step.check(&["ece", "win", "mss", "scale", "nosack", "val", "ecr"])?;
+                self.synack(step)
+            }
+            "seg" => {
+                step.check(&["ce", "cwr", "rtx", "val", "ecr", "not-ect"])?;
+                let mut each = numbers(place)?.into_iter().cycle().take(numbers(place)?.len() * times);
+                each.try_for_each(|n| self.segment(&n, step))
+            }
+            "syn" => {
+                step.check(&["ece", "cwr", "mss", "scale", "nosack", "val"])?;
+                self.syn(step)
+            }
+            other => Err(format!("no event `{other}`")),
+        }
+    }
+
+    fn ack(&mut self, number: &str, step: &Step) -> Outcome {
+        let mut pkt = blank(true, &self.cfg);
+        pkt.ack = offset(number, self.mss)? as u32;
+        pkt.head.flags = flags(step, Flags::ACK.with(Flags::REVERSE));
+        if let Some(bytes) = step.parsed::<u32>("win")? {
+            pkt.window = (bytes >> self.cfg.window_shift) as u16;
+        }
+        let mut ext = Ext { timestamps: self.stamps(step)?, ..Ext::default() };
+        for (start, end) in script::blocks(step.word("sack").unwrap_or(""), self.mss)? {
+            if usize::from(ext.blocks) == MAX_BLOCKS {
+                return Err("more SACK blocks than fit".into());
+            }
+            ext.sack[usize::from(ext.blocks)] = (start as u32, end as u32);
+            ext.blocks += 1;
+        }
+        self.deliver(pkt, ext)
+    }
+
+    fn synack(&mut self, step: &Step) -> Outcome {
+        let mut pkt = blank(true, &self.cfg);
+        pkt.head.flags = flags(step, Flags::SYN.with(Flags::ACK).with(Flags::REVERSE));
+        pkt.seq = u32::MAX;
+        self.deliver_syn(pkt, step)
+    }
+
+    fn syn(&mut self, step: &Step) -> Outcome {
+        let mut pkt = blank(false, &self.cfg);
+        pkt.head.flags = flags(step, Flags::SYN);
+        pkt.seq = u32::MAX;
+        self.deliver_syn(pkt, step)
+    }
+
+    fn deliver_syn(&mut self, mut pkt: Pkt, step: &Step) -> Outcome {
+        let window = step.parsed("win")?.unwrap_or(self.cfg.receive_window.min(65_535));
+        pkt.window = u16::try_from(window).map_err(|_| "a SYN's window is not scaled")?;
+        let window_scale = match step.word("scale") {
+            Some("none") => None,
+            Some(scale) => Some(script::number(scale)?),
+            None => Some(self.cfg.window_shift),
+        };
+        let mss = step.parsed("mss")?.unwrap_or(self.cfg.mss);
+        let syn = SynOptions { mss, window_scale, sack_permitted: !step.has("nosack") };
+        self.deliver(pkt, Ext { syn: Some(syn), timestamps: self.stamps(step)?, ..Ext::default() })
+    }
+
+    fn segment(&mut self, place: &str, step: &Step) -> Outcome {
+        let (start, end) = extent(place, self.mss)?;
+        let mut pkt = blank(false, &self.cfg);
+        (pkt.seq, pkt.payload) = (start as u32, (end - start) as u16);
+        pkt.head.flags = flags(step, Flags::ACK.with(Flags::PAYLOAD));
+        match (self.cfg.ecn, step.has("ce"), step.has("not-ect")) {
+            (_, true, _) => pkt.head.set_ecn(Ecn::Ce),
+            (EcnMode::Off, ..) | (_, _, true) => {}
+            _ => pkt.head.set_ecn(Ecn::Ect0),
+        }
+        self.deliver(pkt, Ext { timestamps: self.stamps(step)?, ..Ext::default() })
+    }
+
+    /// Timestamps where they are said or the transport has them: its peer's clock counts
+    /// microseconds, and the echo is of the newest emission.
+    fn stamps(&self, step: &Step) -> Outcome<Option<Timestamps>> {
+        let (val, ecr) = (step.parsed("val")?, step.word("ecr"));
+        if step.word("val").is_none() && ecr.is_none() && !self.cfg.timestamps {
+            return Ok(None);
+        }
+        let of = |n: usize| self.stamps.get(n).copied().ok_or(format!("no emission {n}"));
+        let ecr = match ecr.map(|e| e.strip_prefix('#').ok_or(e)) {
+            Some(Ok(emission)) => of(script::number(emission)?)?,
+            Some(Err(ecr)) => script::number(ecr)?,
+            None => self.stamps.last().copied().unwrap_or(0),
+        };
+        Ok(Some(Timestamps { val: val.unwrap_or((self.now.0 / 1_000_000) as u32), ecr }))
+    }
+
+    fn deliver(&mut self, mut pkt: Pkt, ext: Ext) -> Outcome {
+        pkt.head.size = self.cfg.framing.frame(pkt.payload, ext.bytes());
+        pkt.head.orig_size = pkt.head.size;
+        pkt.ext = if ext == Ext::default() { NO_EXT } else { self.exts.take(ext) };
+        self.call(Call::Packet(pkt))?;
+        self.exts.give(pkt.ext);
+        Ok(())
+    }
+
+    fn call(&mut self, call: Call) -> Outcome {
+        let mut out = vec![];
+        let io = &mut Io { now: self.now, cfg: &self.cfg, exts: &mut self.exts, out: &mut out };
+        match (&mut self.party, call) {
+            (Party::Sender(s), Call::Start) => s.start(io),
+            (Party::Sender(s), Call::Open) => s.open(io),
+            (Party::Sender(s), Call::Write(bytes)) => s.write(bytes, io),
+            (Party::Sender(s), Call::Timer) => s.timer(io),
+            (Party::Sender(s), Call::Packet(pkt)) => s.receive(&pkt, io),
+            (Party::Receiver(r), Call::Timer) => r.timer(io),
+            (Party::Receiver(r), Call::Packet(pkt)) => r.receive(&pkt, io),
+            (Party::Receiver(_), _) => return Err("a receiver does not send data".into()),
+        }
+        for pkt in out {
+            let ext = self.exts.get(pkt.ext).copied().unwrap_or_default();
+            self.stamps.push(ext.timestamps.map_or(0, |t| t.val));
+            self.exts.give(pkt.ext);
+            self.sent.push((pkt, ext));
+        }
+        Ok(())
+    }
+
+    fn deadline(&self) -> Option<Time> {
+        match &self.party {
+            Party::Sender(s) => s.deadline(),
+            Party::Receiver(r) => r.deadline(),
+        }
+    }
+
+    /// Nothing that an end sent or was told of stays in the slab of extensions.
+    fn check_extensions(&self) -> Outcome {
+        match self.exts.live() {
+            0 => Ok(()),
+            n => Err(format!("{n} extensions are kept")),
+        }
+    }
+
+    fn items(&self) -> Vec<Item> {
+        self.sent.iter().map(|(pkt, ext)| item(pkt, ext, &self.cfg)).collect()
+    }
+
+    fn seen(&self, name: &str) -> Outcome<Seen> {
+        if name == "timer" {
+            return Ok(Seen::Deadline(self.deadline(), self.now));
+        }
+        match &self.party {
+            Party::Sender(s) => sender_seen(s, name),
+            Party::Receiver(r) => receiver_seen(r, name),
+        }
+        .ok_or(format!("no variable `{name}`"))
+    }
+}
+
+enum Call {
+    Start,
+    Open,
+    Write(u64),
+    Timer,
+    Packet(Pkt),
+}
+
+fn is_times(word: &str) -> bool {
+    word.strip_prefix('x').is_some_and(|n| n.parse::<usize>().is_ok())
+}
+
+fn flags(step: &Step, base: Flags) -> Flags {
+    [("ece", Flags::ECE), ("cwr", Flags::CWR), ("rtx", Flags::RETRANSMIT)]
+        .into_iter()
+        .fold(base, |all, (word, flag)| if step.has(word) { all.with(flag) } else { all })
+}
+
+/// A packet as cases write it.
+pub fn item(pkt: &Pkt, ext: &Ext, cfg: &TcpConfig) -> Item {
+    let (mss, flags) = (u64::from(cfg.mss), pkt.head.flags);
+    let (syn, reverse) = (flags.has(Flags::SYN), flags.has(Flags::REVERSE));
+    let start = u64::from(pkt.seq);
+    let name = match (syn, reverse) {
+        (true, false) => "syn".into(),
+        (true, true) => "synack".into(),
+        (false, false) => extent_name(start, start + u64::from(pkt.payload), mss),
+        (false, true) if u64::from(pkt.ack) % mss == 0 => (u64::from(pkt.ack) / mss).to_string(),
+        (false, true) => format!("{}B", pkt.ack),
+    };
+    let ecn = match pkt.head.ecn() {
+        Ecn::NotEct => "not",
+        Ecn::Ce => "ce",
+        _ => "ect",
+    };
+    let sack: Vec<String> = ext.sack[..usize::from(ext.blocks)]
+        .iter()
+        .map(|(a, b)| extent_name(u64::from(*a), u64::from(*b), mss))
+        .collect();
+    let shift = if syn { 0 } else { cfg.window_shift };
+    let mut item = Item::new(name)
+        .flag("rtx", flags.has(Flags::RETRANSMIT))
+        .flag("cwr", flags.has(Flags::CWR))
+        .flag("ece", flags.has(Flags::ECE))
+        .with("ecn", ecn)
+        .with("size", pkt.head.size)
+        .with("options", ext.bytes())
+        .with("win", u32::from(pkt.window) << shift)
+        .with("val", ext.timestamps.map_or("none".into(), |t| t.val.to_string()))
+        .with("ecr", ext.timestamps.map_or("none".into(), |t| t.ecr.to_string()));
+    if !sack.is_empty() {
+        item = item.with("sack", sack.join(","));
+    }
+    if let Some(syn) = ext.syn {
+        let scale = syn.window_scale.map_or("none".into(), |s| s.to_string());
+        item = item
+            .with("mss", syn.mss)
+            .with("scale", scale)
+            .with("sackok", if syn.sack_permitted { "yes" } else { "no" });
+    }
+    item
+}
+
+fn sender_seen(s: &Sender, name: &str) -> Option<Seen> {
+    let all = s.stats();
+    Some(match name {
+        "cwnd" => Seen::Count(all.cwnd.into()),
+        "ssthresh" => Seen::Count(all.ssthresh.into()),
+        "una" => Seen::Count(all.acked),
+        "next" => Seen::Count(all.next),
+        "rwnd" => Seen::Count(all.rwnd.into()),
+        "segments" => Seen::Count(all.segments.into()),
+        "retransmissions" => Seen::Count(all.retransmissions.into()),
+        "fast_retransmits" => Seen::Count(all.fast_retransmits.into()),
+        "timeouts" => Seen::Count(all.timeouts.into()),
+        "dsacks" => Seen::Count(all.dsacks.into()),
+        "sacked" => Seen::Count(all.sacked.into()),
+        "echoes" => Seen::Count(all.echoes.into()),
+        "cuts" => Seen::Count(all.cuts.into()),
+        "recovery" => Seen::Truth(all.in_recovery),
+        "done" => Seen::Truth(s.done()),
+        "alpha" => Seen::Fraction(all.alpha),
+        "srtt" => Seen::Span(all.srtt),
+        "rto" => Seen::Span(Some(all.rto)),
+        _ => return None,
+    })
+}
+
+fn receiver_seen(r: &Receiver, name: &str) -> Option<Seen> {
+    let all = r.stats();
+    Some(match name {
+        "received" => Seen::Count(r.received()),
+        "waiting" => Seen::Count(all.waiting),
+        "segments" => Seen::Count(all.segments.into()),
+        "duplicates" => Seen::Count(all.duplicates.into()),
+        "out_of_order" => Seen::Count(all.out_of_order.into()),
+        "marked" => Seen::Count(all.marked.into()),
+        "done" => Seen::Truth(r.complete()),
+        _ => return None,
+    })
+}

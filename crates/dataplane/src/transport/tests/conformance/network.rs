@@ -1,0 +1,118 @@
+//! Both ends over a scripted network.
+
+use super::ends::item;
+use super::script::{self, Item, Outcome, Seen, dur, lines, number, text};
+use crate::transport::TcpConfig;
+use crate::transport::pair::{Fault, Pair, Way};
+use toml::Table;
+use units::Time;
+
+/// Runs a case and compares what it says: `data`, `acks`, `trace`, `outcome`.
+pub fn run(case: &Table, bytes: u64, cfg: TcpConfig) -> Outcome {
+    let mut pair = Pair::new(bytes, cfg);
+    if !text(case, "delay").is_empty() {
+        pair.delay = dur(text(case, "delay"))?;
+    }
+    if !text(case, "gap").is_empty() {
+        pair.gap = dur(text(case, "gap"))?;
+    }
+    for line in lines(case, "network") {
+        pair = fault(pair, line)?;
+    }
+    pair.log = Some(vec![]);
+    let pair = pair.run();
+    for (key, way) in [("data", Way::Data), ("acks", Way::Ack)] {
+        if case.contains_key(key) {
+            let expected = script::list(text(case, key))?;
+            script::compare(key, &expected, &items(&pair, way), exact(way))?;
+        }
+    }
+    trace(case, &pair)?;
+    let pairs = text(case, "outcome").split_whitespace();
+    pairs.map(|w| w.split_once('=').ok_or(format!("`{w}`"))).try_for_each(|pair_of| {
+        let (name, expected) = pair_of?;
+        seen(&pair, name)?.check(name, expected)
+    })
+}
+
+fn exact(way: Way) -> &'static [&'static str] {
+    match way {
+        Way::Data => &["rtx", "cwr", "ece"],
+        Way::Ack => &["ece", "sack"],
+    }
+}
+
+/// `data 3 lose`, `ack 2 late 200us`, `data 4 twice`, `data 5 mark`: the n-th emission of a
+/// direction; `seg 3 lose`, `seg 3#1 lose`: the first, the second sending of segment 3.
+fn fault(pair: Pair, line: &str) -> Outcome<Pair> {
+    let words: Vec<&str> = line.split_whitespace().collect();
+    let [way, place, what, ..] = words[..] else { return Err(format!("`{line}`")) };
+    let fault = match (what, words.get(3)) {
+        ("lose", None) => Fault::Lose,
+        ("twice", None) => Fault::Twice,
+        ("mark", None) => Fault::Mark,
+        ("late", Some(by)) => Fault::Late(dur(by)?),
+        _ => return Err(format!("`{line}`")),
+    };
+    Ok(match way {
+        "data" => pair.fault(Way::Data, number(place)?, fault),
+        "ack" => pair.fault(Way::Ack, number(place)?, fault),
+        "seg" => {
+            let (segment, sending) = place.split_once('#').unwrap_or((place, "0"));
+            pair.fault_at(number(segment)?, number(sending)?, fault)
+        }
+        _ => return Err(format!("`{line}`")),
+    })
+}
+
+fn items(pair: &Pair, way: Way) -> Vec<Item> {
+    pair.log.iter().flatten().filter(|e| e.way == way).map(|e| item(&e.pkt, &e.ext, &pair.cfg)).collect()
+}
+
+/// `TIME data|ack PACKET ...`: everything sent, in order.
+fn trace(case: &Table, pair: &Pair) -> Outcome {
+    let expected = lines(case, "trace");
+    if expected.is_empty() {
+        return Ok(());
+    }
+    let mut rest = pair.log.iter().flatten();
+    for line in expected {
+        let words: Vec<&str> = line.splitn(3, ' ').collect();
+        let [at, way, packets] = words[..] else { return Err(format!("`{line}`")) };
+        let at = Time(dur(at)?.0);
+        let way = if way == "data" { Way::Data } else { Way::Ack };
+        let packets = script::list(packets)?;
+        let came: Vec<_> = rest.by_ref().take(packets.len()).collect();
+        let items: Vec<Item> = came.iter().map(|e| item(&e.pkt, &e.ext, &pair.cfg)).collect();
+        script::compare(&format!("trace `{line}`"), &packets, &items, exact(way))?;
+        if let Some(other) = came.iter().find(|e| e.way != way || e.pkt.sent != at) {
+            return Err(format!("trace `{line}`\n    came {:?} at {}", other.way, other.pkt.sent));
+        }
+    }
+    match rest.next() {
+        Some(e) => Err(format!("trace: after its end {:?} at {}", item(&e.pkt, &e.ext, &pair.cfg).name, e.pkt.sent)),
+        None => Ok(()),
+    }
+}
+
+fn seen(pair: &Pair, name: &str) -> Outcome<Seen> {
+    let (s, r) = (pair.sender.stats(), pair.receiver.stats());
+    let span = |at: Option<Time>| Seen::Span(at.map(|t| t - Time::ZERO));
+    Ok(match name {
+        "delivered" => Seen::Truth(pair.receiver.complete()),
+        "done" => Seen::Truth(pair.sender.done()),
+        "completed" => span(pair.completed),
+        "ended" => span(Some(pair.now)),
+        "expired" => span(pair.expiries.first().copied()),
+        "timeouts" => Seen::Count(s.timeouts.into()),
+        "retransmissions" => Seen::Count(s.retransmissions.into()),
+        "fast_retransmits" => Seen::Count(s.fast_retransmits.into()),
+        "cuts" => Seen::Count(s.cuts.into()),
+        "cwnd" => Seen::Count(s.cwnd.into()),
+        "ssthresh" => Seen::Count(s.ssthresh.into()),
+        "alpha" => Seen::Fraction(s.alpha),
+        "duplicates" => Seen::Count(r.duplicates.into()),
+        "received" => Seen::Count(pair.receiver.received()),
+        _ => return Err(format!("no outcome `{name}`")),
+    })
+}

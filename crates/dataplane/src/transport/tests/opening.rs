@@ -1,0 +1,151 @@
+//! A connection that is opened by a handshake (RFC 9293 §3.5, §3.10.7), seen from its sender.
+
+use super::*;
+use crate::transport::opening::syn_options;
+use crate::{SynOptions, Timestamps};
+use mech::{Ecn, Flags};
+
+const SHAKE: &str = "connection";
+
+fn shaking(kind: &str, set: &[(&'static str, Value)]) -> Hand {
+    of(1_000_000, kind, set)
+}
+
+fn of(bytes: u64, kind: &str, set: &[(&'static str, Value)]) -> Hand {
+    let mut all = vec![(SHAKE, word("handshake"))];
+    all.extend(set.iter().cloned());
+    Hand::of(bytes, kind, &all)
+}
+
+/// The answer to a SYN.
+fn answer(h: &mut Hand, ecr: u32) -> Vec<u32> {
+    let mut pkt = segment::ack(&flow(0), 0, false, &h.cfg);
+    pkt.head.flags = pkt.head.flags.with(Flags::SYN);
+    pkt.window = h.cfg.syn_window();
+    pkt.ext = h.exts.take(syn_options(&h.cfg, Timestamps { val: 7, ecr }));
+    let sent = h.call(|s, io| s.receive(&pkt, io));
+    h.exts.give(pkt.ext);
+    sent
+}
+
+#[test]
+fn the_first_packet_is_a_syn_with_what_the_transport_has() {
+    // RFC 9293 §3.5, RFC 7323 §2.2, RFC 2018 §2; RFC 3168 §6.1.1.
+    let mut h = shaking("dctcp", &[]);
+    h.start();
+    let [syn] = h.last[..] else { panic!("{:?}", h.last) };
+    assert_eq!(syn.head.flags, Flags::SYN.with(Flags::ECE).with(Flags::CWR));
+    assert_eq!((syn.seq, syn.payload, syn.head.ecn(), syn.window), (u32::MAX, 0, Ecn::NotEct, 65_535));
+    assert_eq!((syn.head.size, syn.head.src.0, syn.head.rank), (70, 3, 0));
+    let options = h.exts.get(syn.ext).unwrap();
+    assert_eq!(options.syn, Some(SynOptions { mss: 1000, window_scale: Some(14), sack_permitted: true }));
+    assert_eq!((h.timer_in(), h.sender.done()), (Some(Dur::ms(10)), false));
+    let mut h = shaking("newreno", &[("timestamps", Value::Flag(true))]);
+    h.wait(Dur::us(3));
+    h.start();
+    let options = h.exts.get(h.last[0].ext).unwrap();
+    assert_eq!((h.last[0].head.flags, options.timestamps), (Flags::SYN, Some(Timestamps { val: 3, ecr: 0 })));
+}
+
+#[test]
+fn the_answer_is_a_sample_and_lets_the_data_out_which_acknowledge_it() {
+    // RFC 9293 §3.5, RFC 6298 (2.2).
+    let mut h = shaking("newreno", &[("min_rto", time(Dur::ps(1)))]);
+    h.start();
+    h.wait(Dur::us(100));
+    assert_eq!(answer(&mut h, 0), [0, 1, 2, 3, 4, 5, 6, 7, 8, 9]);
+    assert_eq!((h.stats().srtt, h.stats().rto), (Some(Dur::us(100)), Dur::us(300)));
+    assert_eq!((h.last[0].emission, h.last[0].head.flags), (1, Flags::ACK.with(Flags::PAYLOAD)));
+    assert_eq!(h.timer_in(), Some(Dur::us(300)));
+}
+
+#[test]
+fn its_window_is_not_scaled() {
+    // RFC 7323 §2.2.
+    let mut h = shaking("newreno", &[("initial_window", packets(100)), ("receive_window", size(300_000))]);
+    h.start();
+    assert_eq!(answer(&mut h, 0).len(), 65);
+    assert_eq!(h.stats().rwnd, 65_535);
+    h.ack(1);
+    assert_eq!(h.stats().rwnd, 300_000);
+    assert_eq!(h.stats().next, 102_000);
+}
+
+#[test]
+fn a_syn_is_sent_again_and_then_the_window_is_one_segment_and_the_timeout_3_s() {
+    // RFC 6298 (5.5), (5.7), RFC 5681 §3.1; no sample of what was sent twice.
+    let mut h = shaking("newreno", &[]);
+    h.start();
+    h.expire();
+    assert_eq!(h.last[0].head.flags, Flags::SYN.with(Flags::RETRANSMIT));
+    assert_eq!((h.timer_in(), h.stats().timeouts, h.stats().retransmissions), (Some(Dur::ms(20)), 1, 1));
+    h.expire();
+    assert_eq!(h.timer_in(), Some(Dur::ms(40)));
+    h.wait(Dur::us(100));
+    assert_eq!(answer(&mut h, 0), [0]);
+    assert_eq!((h.stats().srtt, h.cwnd(), h.stats().rto), (None, 1_000, Dur::s(3)));
+    h.wait(Dur::us(100));
+    assert_eq!(h.ack(1), [1, 2]);
+    assert_eq!((h.stats().srtt, h.stats().rto), (Some(Dur::us(100)), Dur::ms(10)));
+    let mut h = shaking("newreno", &[("max_rto", time(Dur::ms(500)))]);
+    h.start();
+    h.expire();
+    answer(&mut h, 0);
+    assert_eq!(h.stats().rto, Dur::ms(500), "no more than the run's longest");
+}
+
+#[test]
+fn with_timestamps_even_a_syn_sent_twice_is_a_sample() {
+    // RFC 7323 §4.1; the timeout is 3 s all the same, RFC 6298 (5.7).
+    let mut h = shaking("newreno", &[("timestamps", Value::Flag(true))]);
+    h.start();
+    h.expire();
+    h.wait(Dur::us(70));
+    assert_eq!(answer(&mut h, 10_000), [0]);
+    assert_eq!((h.stats().srtt, h.stats().rto), (Some(Dur::us(70)), Dur::s(3)));
+    assert_eq!(h.exts.get(h.last[0].ext).unwrap().timestamps, Some(Timestamps { val: 10_070, ecr: 7 }));
+}
+
+#[test]
+fn before_the_answer_nothing_else_counts() {
+    // RFC 9293 §3.10.7.3.
+    let mut h = shaking("newreno", &[]);
+    assert!(h.ack(0).is_empty());
+    h.start();
+    assert!(h.ack(0).is_empty() && h.ack(3).is_empty());
+    h.wait(Dur::ms(1));
+    assert!(h.call(|s, io| s.timer(io)).is_empty(), "too early");
+    assert_eq!(h.stats().timeouts, 0);
+    let mut wrong = segment::ack(&flow(0), 5, false, &h.cfg);
+    wrong.head.flags = wrong.head.flags.with(Flags::SYN);
+    assert!(h.call(|s, io| s.receive(&wrong, io)).is_empty());
+    assert_eq!(answer(&mut h, 0).len(), 10);
+}
+
+#[test]
+fn a_second_answer_and_one_without_data_to_send_are_acknowledged_without_data() {
+    // RFC 9293 §3.10.7.4, §3.5.
+    let mut h = shaking("newreno", &[]);
+    h.start();
+    answer(&mut h, 0);
+    answer(&mut h, 0);
+    let [ack] = h.last[..] else { panic!("{:?}", h.last) };
+    assert_eq!((ack.head.flags, ack.payload, ack.seq, ack.head.size), (Flags::ACK, 0, 10_000, 64));
+    let mut h = of(0, "newreno", &[("timestamps", Value::Flag(true))]);
+    h.start();
+    assert!(!h.sender.done());
+    answer(&mut h, 0);
+    assert_eq!((h.last.len(), h.last[0].head.flags, h.last[0].head.size), (1, Flags::ACK, 70));
+    assert!(h.sender.done() && h.sender.deadline().is_none());
+}
+
+#[test]
+fn what_is_written_before_waits_for_the_connection() {
+    let mut h = shaking("newreno", &[]);
+    assert!(h.write(500).is_empty());
+    h.call(|s, io| s.open(io));
+    assert_eq!(h.last.len(), 1);
+    assert!(h.write(1_000).is_empty() && h.call(|s, io| s.open(io)).is_empty());
+    answer(&mut h, 0);
+    assert_eq!(h.payloads(), [1000, 500]);
+}

@@ -1,0 +1,107 @@
+//! What window is advertised (RFC 9293 §3.8.6, RFC 7323 §2).
+
+use super::*;
+
+#[test]
+fn the_window_that_is_advertised_never_moves_back() {
+    // RFC 9293 §3.8.6: the right edge.
+    let mut e = End::new(50_000, &[("receive_window", size(45_535))]);
+    let mut edge = 0;
+    for n in [0, 2, 1, 5, 3, 4, 4] {
+        let pkt = segment::data(&flow(0), (n * 1000, 1000), 0, &e.cfg);
+        let out = sent(e.now, &e.cfg, |io| e.receiver.receive(&pkt, io));
+        let now = out.last().map(|p| p.ack + u32::from(p.window)).unwrap();
+        assert!(now >= edge);
+        edge = now;
+    }
+    assert_eq!(edge, 6000 + 45_535);
+}
+
+fn less(window: u64) -> [(&'static str, Value); 2] {
+    [("receive_window", size(window)), ("window_less_out_of_order", Value::Flag(true))]
+}
+
+impl End {
+    /// Right edge of the window of the last ACK.
+    fn edge(&self) -> u64 {
+        let (pkt, _) = self.sent();
+        u64::from(pkt.ack) + (u64::from(pkt.window) << self.cfg.window_shift)
+    }
+}
+
+#[test]
+fn what_waits_takes_from_the_window_but_its_edge_stays() {
+    // PABO §IV: edge = max(old edge, RCV.NXT + W - what waits).
+    let mut e = End::new(100_000, &less(10_000));
+    e.segment(0);
+    assert_eq!(e.edge(), 11_000);
+    for n in [2, 3, 4] {
+        e.segment(n);
+        assert_eq!(e.edge(), 11_000, "segment {n} waits");
+    }
+    e.segment(6);
+    // Segment 1 takes out three that wait; one is left.
+    assert_eq!((e.segment(1), e.edge()), (vec![5000], 14_000));
+    assert_eq!((e.segment(5), e.edge()), (vec![7000], 17_000));
+    assert_eq!(e.sent().0.window, 10_000);
+}
+
+#[test]
+fn up_to_the_advertised_edge_everything_is_taken_and_nothing_beyond() {
+    let mut e = End::new(100_000, &less(4_000));
+    e.segment(0);
+    [2, 3, 4].into_iter().for_each(|n| drop(e.segment(n)));
+    assert_eq!((e.receiver.stats().waiting, e.edge()), (3000, 5000));
+    assert_eq!((e.segment(5), e.receiver.stats().waiting), (vec![1000], 3000), "beyond the edge");
+    assert_eq!((e.segment(1), e.edge()), (vec![5000], 9000));
+    // A segment that lies across the edge is cut there.
+    e.bytes(8500, 1000);
+    assert_eq!(e.receiver.stats().waiting, 500);
+    let mut fixed = End::new(100_000, &[("receive_window", size(2500)), delayed()]);
+    fixed.segment(0);
+    assert_eq!(fixed.segment(2), [1000]);
+    assert_eq!(fixed.receiver.stats().waiting, 500, "the edge that was told is 2500");
+}
+
+#[test]
+fn in_order_bytes_beyond_what_was_told_wait_for_nobody() {
+    let mut e = End::new(100_000, &[("receive_window", size(1500)), delayed()]);
+    assert_eq!(e.segment(0), []);
+    assert_eq!(e.segment(1), [1500]);
+    assert_eq!(e.segment(1), [2000]);
+}
+
+#[test]
+fn an_edge_that_stays_is_rounded_up_to_the_scale_and_one_that_moves_down() {
+    // RFC 7323 §2.3; 100 000 bytes need a scale of 1.
+    let mut e = End::new(1_000_000, &less(100_000));
+    assert_eq!(e.cfg.window_shift, 1);
+    e.bytes(0, 1001);
+    assert_eq!(e.edge(), 101_001);
+    e.segment(2);
+    assert_eq!(e.edge(), 101_001);
+    // RCV.NXT moves by an odd number: an edge that stayed is told 1 byte further.
+    e.bytes(1001, 500);
+    assert_eq!((e.edge(), e.receiver.received()), (101_001, 1501));
+    e.bytes(1501, 100);
+    assert_eq!(e.edge(), 101_001);
+    e.bytes(1601, 1);
+    assert_eq!(e.edge(), 101_002);
+}
+
+#[test]
+fn the_edge_never_moves_back_and_the_field_never_overflows() {
+    let mut draw = mech::Stream::new(3, 0, mech::Purpose::Custom(0));
+    for window in [3_000, 65_535, 65_536, 1_000_001, 1 << 30] {
+        let mut e = End::new(60_000_000, &less(window));
+        let (mut edge, mut next) = (0, 0);
+        for _ in 0..4000 {
+            let start = (next + draw.below(12_000)).saturating_sub(3000);
+            next = e.bytes(start, 1 + draw.below(1460) as u32)[0].into();
+            assert!(e.edge() >= edge && e.edge() <= next + window, "{} after {edge}", e.edge());
+            assert!(e.receiver.stats().waiting <= e.edge() - next);
+            edge = e.edge();
+        }
+        assert!(next > 100_000);
+    }
+}

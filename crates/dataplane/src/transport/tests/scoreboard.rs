@@ -1,0 +1,119 @@
+//! The scoreboard against the functions of RFC 6675 §4 written octet by octet, as the RFC has them.
+
+use crate::transport::loss::{Reach, Scoreboard, Segment};
+use mech::{Purpose, Stream};
+
+const MSS: u32 = 5;
+
+/// Every octet by itself. Names and numbers are those of the RFC: the last octet, not one past it.
+struct Octets {
+    /// Whether octet i, from 1, was selectively acknowledged.
+    sacked: Vec<bool>,
+    high_ack: u64,
+    high_data: u64,
+    high_rxt: u64,
+    rescue_rxt: u64,
+    threshold: u64,
+}
+
+impl Octets {
+    fn is_lost(&self, seq: u64) -> bool {
+        let above: Vec<bool> = (seq + 1..=self.high_data).map(|i| self.sacked[i as usize]).collect();
+        let octets = above.iter().filter(|s| **s).count() as u64;
+        let pieces = above.iter().zip([false].iter().chain(&above)).filter(|(now, before)| **now && !**before).count();
+        pieces as u64 >= self.threshold || octets > (self.threshold - 1) * u64::from(MSS)
+    }
+    fn unsacked(&self) -> impl DoubleEndedIterator<Item = u64> {
+        (self.high_ack + 1..=self.high_data).filter(|i| !self.sacked[*i as usize])
+    }
+    fn pipe(&self) -> u64 {
+        self.unsacked().map(|s1| u64::from(!self.is_lost(s1)) + u64::from(s1 <= self.high_rxt)).sum()
+    }
+    /// The segment of up to SMSS octets that starts with `s`: what is not acknowledged of it.
+    fn segment(&self, s: u64) -> (u64, u64) {
+        let len = (s..=self.high_data).take_while(|i| !self.sacked[*i as usize]).take(MSS as usize).count();
+        (s, len as u64)
+    }
+    fn next(&self, new: bool) -> Option<(u8, u64, u64)> {
+        let highest = (1..=self.high_data).rev().find(|i| self.sacked[*i as usize]).unwrap_or(0);
+        let s3 = self.unsacked().find(|s| *s > self.high_rxt && *s < highest);
+        if let Some(s2) = s3.filter(|s| self.is_lost(*s)) {
+            let (s, len) = self.segment(s2);
+            return Some((1, s, len));
+        }
+        if new {
+            return Some((2, 0, 0));
+        }
+        if let Some((s, len)) = s3.map(|s| self.segment(s)) {
+            return Some((1, s, len));
+        }
+        let last = self.unsacked().next_back().filter(|_| self.high_ack > self.rescue_rxt)?;
+        let piece = self.unsacked().rev().zip(0..).take_while(|(s, n)| *s == last - n).take(MSS as usize).count();
+        Some((4, last + 1 - piece as u64, piece as u64))
+    }
+}
+
+/// One draw of reports, retransmissions and acknowledgements; how often each rule was met.
+fn play(seed: u64, met: &mut [u32; 3]) {
+    let mut draw = Stream::new(seed, 0, Purpose::Custom(1));
+    let threshold = 1 + draw.below(4);
+    let (mut una, mut sent) = (0u64, 30 + draw.below(60));
+    let reach = Reach { threshold: Some(threshold as u32), mss: MSS };
+    let mut board = Scoreboard::default();
+    let mut octets =
+        Octets { sacked: vec![false; 400], high_ack: 0, high_data: sent, high_rxt: 0, rescue_rxt: 0, threshold };
+    let first = 1 + draw.below(u64::from(MSS));
+    board.enter(first);
+    (octets.high_rxt, octets.rescue_rxt) = (first, first);
+    for _ in 0..40 {
+        let start = una + 1 + draw.below(sent - una);
+        let end = (start + 1 + draw.below(8)).min(sent);
+        let before = octets.sacked.clone();
+        octets.sacked[(start + 1) as usize..=end as usize].iter_mut().for_each(|s| *s = true);
+        let new = board.update(&[(start as u32, end as u32)], una, sent);
+        assert_eq!(new, octets.sacked != before, "seed {seed}");
+        if draw.below(4) == 0 && una + 10 < sent {
+            una += 1 + draw.below(4);
+            (octets.high_ack, una) = (una, una);
+            // Stopping at what was reported is reneging: RFC 2018 §8.
+            let gone = if octets.sacked[una as usize + 1] { octets.sacked.len() } else { una as usize + 1 };
+            octets.sacked[..gone].iter_mut().for_each(|s| *s = false);
+            board.advance(una);
+        }
+        let count = octets.sacked.iter().filter(|s| **s).count();
+        assert_eq!(board.sacked() as usize, count);
+        assert_eq!(board.pipe(una, sent, reach), octets.pipe(), "seed {seed}");
+        assert!(octets.unsacked().all(|s| (s - 1 < board.lost_below(reach)) == octets.is_lost(s)), "seed {seed}");
+        let fresh = draw.below(3) == 0;
+        let got = board.next_segment(una..sent, fresh, reach);
+        let want = octets.next(fresh);
+        match (got, want) {
+            (None, None) => {}
+            (Some(Segment::New), Some((2, ..))) => {
+                sent += u64::from(MSS);
+                octets.high_data = sent;
+                met[1] += 1;
+            }
+            (Some(Segment::Again(start, len)), Some((1, s, n))) => {
+                assert_eq!((start + 1, u64::from(len)), (s, n), "seed {seed}");
+                board.retransmitted(start + n);
+                octets.high_rxt = s + n - 1;
+                met[0] += 1;
+            }
+            (Some(Segment::Rescue(start, len)), Some((4, s, n))) => {
+                assert_eq!((start + 1, u64::from(len)), (s, n), "seed {seed}");
+                board.rescued(sent);
+                octets.rescue_rxt = sent;
+                met[2] += 1;
+            }
+            other => panic!("seed {seed}: {other:?}"),
+        }
+    }
+}
+
+#[test]
+fn the_scoreboard_answers_as_rfc_6675_does_octet_by_octet() {
+    let mut met = [0; 3];
+    (0..400).for_each(|seed| play(seed, &mut met));
+    assert!(met.iter().all(|n| *n > 50), "{met:?}");
+}
