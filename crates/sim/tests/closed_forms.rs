@@ -50,6 +50,41 @@ fn a_flow_between_pods_of_a_fat_tree_crosses_six_links() {
     assert_eq!(fct(&text), expected);
 }
 
+/// A flow on a path of unlike links, with stacks of 3 us and these lines in its transport.
+fn stacked_flow(bytes: u64, transport: &str) -> String {
+    let dumbbell = "kind = \"dumbbell\"\nn = 2\nlink = { rate = \"10Gbps\", delay = \"1us\" }\n\
+                    bottleneck = { rate = \"553Mbps\", delay = \"5us\" }\n[host]\nstack_delay = \"3us\"";
+    let text = one_flow(dumbbell, bytes, "h2");
+    text.replace("kind = \"newreno\"\n", &format!("kind = \"sack\"\n{transport}\n"))
+}
+
+/// Time of a slot of so many bytes at 553 Mb/s, and at 10 Gb/s.
+fn slot(bytes: u64) -> (u64, u64) {
+    ((bytes * 8 * 1_000_000).div_ceil(553), bytes * 800)
+}
+
+#[test]
+fn timestamps_take_twelve_bytes_of_every_segment() {
+    for segments in [1, 2, 20, 685] {
+        let with = |stamps: bool| fct(&stacked_flow(segments * 1460, &format!("timestamps = {stamps}")));
+        let (slow, fast) = (slot(1550).0 - slot(1538).0, slot(12).1);
+        assert_eq!(with(true) - with(false), segments * slow + 2 * fast, "{segments} segments");
+    }
+}
+
+#[test]
+fn a_handshake_takes_one_crossing_there_and_one_back() {
+    for bytes in [1, 1460, 1461, 29_200, 60_000] {
+        for stamps in [false, true] {
+            let with = |how: &str| fct(&stacked_flow(bytes, &format!("timestamps = {stamps}\nconnection = \"{how}\"")));
+            // SYN and answer carry 12 or 20 B of options: slots of 90 or 98 B on three links each.
+            let (slow, fast) = slot(if stamps { 98 } else { 90 });
+            let crossing = slow + 2 * fast + 7_000_000 + 2 * 3_000_000;
+            assert_eq!(with("handshake") - with("established"), 2 * crossing, "{bytes} B");
+        }
+    }
+}
+
 #[test]
 fn a_slow_link_in_the_middle_sets_the_pace() {
     let dumbbell = "kind = \"dumbbell\"\nn = 2\nlink = { rate = \"10Gbps\", delay = \"1us\" }\n\
