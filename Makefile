@@ -11,7 +11,7 @@ help:
 	@echo "make setup   an environment in .venv with the command .venv/bin/overspill"
 	@echo "make demo    run scenarios/incast.toml and write out/incast/report.html"
 	@echo "make test    formatting, lints and every test, Rust and Python"
-	@echo "make bench   packet-hops per second and events per packet-hop"
+	@echo "make bench   events, hops, ACKs and whole runs timed; memory; two cores against one"
 	@echo "make fuzz    an hour of wrong scenarios; FUZZ_SECONDS=600 for ten minutes, FUZZ_TARGET=quantity for units"
 	@echo "make golden  record the digests of golden/ anew and print what has changed; on purpose only"
 	@echo "make bench-ns3  the same work in ns-3 (installs Debian's), the ratio, and a cross-check"
@@ -56,8 +56,10 @@ python-test: setup
 golden:
 	OVERSPILL_GOLDEN=record cargo test --package overspill-sim --test golden --quiet -- --nocapture every_golden_run
 
-bench:
-	cargo bench --package overspill-sim --bench whole_runs
+bench: setup
+	cargo bench --quiet --package overspill-sim --bench micro
+	cargo bench --quiet --package overspill-sim --bench whole_runs
+	$(BIN)/python benches/scaling.py
 
 # Wrong and odd input for the loader; needs nightly Rust and cargo-fuzz, which nothing else here does.
 FUZZ_SECONDS ?= 3600

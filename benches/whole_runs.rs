@@ -1,155 +1,137 @@
-//! Whole runs, timed: packet-hops per second and events per packet-hop on one core.
+//! Whole runs, timed: packet-hops per second on one core, events per packet-hop, nanoseconds per
+//! event, and memory.
 //!
-//! A packet-hop is one packet, data or ACK, that has finished one link, host links included. Each
-//! run is done three times and the fastest is printed, with the slowest beside it. The probe is
-//! `()`: what is not asked for costs nothing, and this is that cost.
+//! A packet-hop is one packet, data or ACK, that has finished one link, host links included. Loss is
+//! mended by SACK; every flow's completion and every port's counts are kept; the probe is `()`. Each
+//! run has a process of its own, so that its resident memory is its own, and is done three times:
+//! the fastest is printed with the slowest beside it. Names on the command line choose runs.
 
+#[path = "cases.rs"]
+mod cases;
+
+use cases::{CASES, Case};
+use peak_alloc::PeakAlloc;
 use scenario::load::{Source, load};
+use serde_json::{Value, json};
 use sim::{Options, Stop, build};
-use std::fmt::Write as _;
+use std::path::Path;
+use std::process::Command;
 use std::time::Instant;
+
+#[global_allocator]
+static MEMORY: PeakAlloc = PeakAlloc;
 
 /// Rounds of each run, unless OVERSPILL_BENCH_ROUNDS says another number.
 const ROUNDS: usize = 3;
+const OUT: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../../out");
 
-fn rounds() -> usize {
-    let asked = std::env::var("OVERSPILL_BENCH_ROUNDS").ok().and_then(|n| n.parse().ok());
-    asked.unwrap_or(ROUNDS).max(1)
-}
-
-struct Case {
-    name: &'static str,
-    k: u32,
-    rate: &'static str,
-    mark: &'static str,
-    buffer: &'static str,
-    overflow: &'static str,
-    traffic: &'static str,
-}
-
-const PERMUTATION: &str = "kind = \"permutation\"\nsize = \"1MB\"";
-
-const CASES: &[Case] = &[
-    Case {
-        name: "k8_1g",
-        k: 8,
-        rate: "1Gbps",
-        mark: "15pkt",
-        buffer: "100pkt",
-        overflow: "tail_drop",
-        traffic: PERMUTATION,
-    },
-    Case {
-        name: "k16_1g",
-        k: 16,
-        rate: "1Gbps",
-        mark: "15pkt",
-        buffer: "100pkt",
-        overflow: "tail_drop",
-        traffic: PERMUTATION,
-    },
-    Case {
-        name: "k8_100g",
-        k: 8,
-        rate: "100Gbps",
-        mark: "65pkt",
-        buffer: "300pkt",
-        overflow: "tail_drop",
-        traffic: PERMUTATION,
-    },
-    Case {
-        name: "k16_100g",
-        k: 16,
-        rate: "100Gbps",
-        mark: "65pkt",
-        buffer: "300pkt",
-        overflow: "tail_drop",
-        traffic: PERMUTATION,
-    },
-    Case {
-        name: "k8_query_detour",
-        k: 8,
-        rate: "1Gbps",
-        mark: "20pkt",
-        buffer: "100pkt",
-        overflow: "detour",
-        traffic: "kind = \"incast\"\nsenders = 40\nreceiver = \"random\"\nsize = \"20KB\"\nqps = 2000",
-    },
-];
-
-impl Case {
-    fn scenario(&self) -> String {
-        format!(
-            "name = \"{}\"\nduration = \"100ms\"\n[topology]\nkind = \"fat_tree\"\nk = {}\n\
-             link = {{ rate = \"{}\", delay = \"1us\" }}\n[switch]\n\
-             buffer = {{ kind = \"per_port\", size = \"{}\" }}\n\
-             marking = {{ kind = \"ecn_threshold\", k = \"{}\" }}\noverflow = {{ kind = \"{}\" }}\n\
-             [transport]\nkind = \"dctcp\"\nmin_rto = \"10ms\"\n\
-             [[traffic]]\nname = \"load\"\n{}\n",
-            self.name, self.k, self.rate, self.buffer, self.mark, self.overflow, self.traffic
-        )
+fn main() {
+    let args: Vec<String> = std::env::args().skip(1).collect();
+    if let [flag, name] = args.as_slice()
+        && flag == "--alone"
+        && let Some(case) = CASES.iter().find(|case| case.name == name)
+    {
+        return println!("{}", measure(case));
+    }
+    let wanted: Vec<&String> = args.iter().filter(|arg| !arg.starts_with('-')).collect();
+    if let Some(unknown) = wanted.iter().find(|name| CASES.iter().all(|case| case.name != **name)) {
+        let names: Vec<&str> = CASES.iter().map(|case| case.name).collect();
+        eprintln!("no run `{unknown}`; there are {}", names.join(", "));
+        std::process::exit(2);
+    }
+    println!(
+        "{:<16} {:>6} {:>12} {:>9} {:>8} {:>10} {:>9} {:>8} {:>10} {:>10}",
+        "run", "hosts", "packet-hops", "M hops/s", "slowest", "events/hop", "ns/event", "RSS MB", "B/host", "B/flow"
+    );
+    let chosen = CASES.iter().filter(|case| wanted.is_empty() || wanted.iter().any(|name| *name == case.name));
+    let rows: Vec<Value> = chosen.map(row).collect();
+    let document = json!({ "runs": rows, "ratio": ratio(&rows) });
+    let written = std::fs::create_dir_all(OUT)
+        .and_then(|()| std::fs::write(Path::new(OUT).join("bench.json"), format!("{document:#}\n")));
+    match written {
+        Ok(()) => println!("written to out/bench.json"),
+        Err(e) => eprintln!("out/bench.json: {e}"),
     }
 }
 
-/// Resident memory of this process in bytes, where the system tells.
+/// One run in a process of its own, printed.
+fn row(case: &Case) -> Value {
+    let this = std::env::current_exe().expect("a program knows where it is");
+    let output = Command::new(this).args(["--alone", case.name]).output().expect("it can be started again");
+    assert!(output.status.success(), "{}: {}", case.name, String::from_utf8_lossy(&output.stderr));
+    let row: Value = serde_json::from_slice(&output.stdout).expect("a run prints a row");
+    let number = |name: &str| row[name].as_f64().unwrap_or(f64::NAN);
+    println!(
+        "{:<16} {:>6} {:>12} {:>9.2} {:>8.2} {:>10.3} {:>9.1} {:>8.1} {:>10.0} {:>10.0}",
+        case.name,
+        number("hosts"),
+        number("packet_hops"),
+        number("packet_hops_per_s") / 1e6,
+        number("packet_hops_per_s_slowest") / 1e6,
+        number("events_per_packet_hop"),
+        number("ns_per_event"),
+        number("rss_bytes") / 1e6,
+        number("bytes_per_host"),
+        number("bytes_per_flow"),
+    );
+    row
+}
+
+fn measure(case: &Case) -> Value {
+    let text = case.scenario();
+    let source = Source::new(case.name, &text, Path::new(""));
+    let loaded = load(&source, &[]).unwrap_or_else(|faults| panic!("{faults:?}"));
+    let scenario = &loaded.variants[0];
+    let asked = std::env::var("OVERSPILL_BENCH_ROUNDS").ok().and_then(|n| n.parse().ok());
+    let rounds: usize = asked.unwrap_or(ROUNDS).max(1);
+    let (mut seconds, mut last) = (Vec::new(), None);
+    let (mut built, mut peak) = (0, 0);
+    for _ in 0..rounds {
+        let before = MEMORY.current_usage();
+        let mut world = build(scenario, 1, Options::default(), ()).unwrap_or_else(|e| panic!("{e}"));
+        built = MEMORY.current_usage() - before;
+        MEMORY.reset_peak_usage();
+        let begin = Instant::now();
+        let progress = world.run();
+        seconds.push(begin.elapsed().as_secs_f64());
+        peak = MEMORY.peak_usage() - before;
+        assert!(world.conserves(), "packets are unaccounted for");
+        assert_eq!(progress.stop, Some(Stop::Done), "flows are unfinished");
+        last = Some(progress);
+    }
+    seconds.sort_by(f64::total_cmp);
+    let progress = last.expect("there is a round at least");
+    let (fast, slow) = (seconds[0], seconds[rounds - 1]);
+    let (hops, events) = (progress.hops as f64, progress.events as f64);
+    let hosts = scenario.topology.hosts;
+    json!({
+        "name": case.name,
+        "hosts": hosts,
+        "flows": progress.completed,
+        "packet_hops": progress.hops,
+        "packet_hops_per_s": (hops / fast).round(),
+        "packet_hops_per_s_slowest": (hops / slow).round(),
+        "events_per_packet_hop": events / hops,
+        "ns_per_event": fast * 1e9 / events,
+        "rss_bytes": resident(),
+        "bytes_per_host": built / hosts as usize,
+        "bytes_per_flow": (peak - built) / progress.completed.max(1) as usize,
+    })
+}
+
+/// The most memory of this process that was ever resident, in bytes, where the system tells.
 fn resident() -> u64 {
     let status = std::fs::read_to_string("/proc/self/status").unwrap_or_default();
-    let line = status.lines().find(|line| line.starts_with("VmRSS:")).unwrap_or_default();
+    let line = status.lines().find(|line| line.starts_with("VmHWM:")).unwrap_or_default();
     line.split_whitespace().nth(1).and_then(|kb| kb.parse::<u64>().ok()).unwrap_or(0) * 1024
 }
 
-fn main() {
-    let wanted: Vec<String> = std::env::args().skip(1).filter(|arg| !arg.starts_with('-')).collect();
-    println!(
-        "{:<16} {:>9} {:>14} {:>14} {:>11} {:>9} {:>9}",
-        "run", "hosts", "packet-hops", "M hops/s", "slowest", "events/hop", "RSS MB"
-    );
-    let mut rows = Vec::new();
-    for case in CASES.iter().filter(|case| wanted.is_empty() || wanted.iter().any(|w| w == case.name)) {
-        rows.push(run(case));
-    }
-    let json = format!("{{\"runs\": [\n{}\n]}}\n", rows.join(",\n"));
-    let out = concat!(env!("CARGO_MANIFEST_DIR"), "/../../out");
-    if std::fs::create_dir_all(out).and_then(|()| std::fs::write(format!("{out}/bench.json"), json)).is_ok() {
-        println!("written to out/bench.json");
-    }
-}
-
-fn run(case: &Case) -> String {
-    let text = case.scenario();
-    let loaded = load(&Source::new(case.name, &text, std::path::Path::new("")), &[])
-        .unwrap_or_else(|faults| panic!("{faults:?}"));
-    let scenario = &loaded.variants[0];
-    let mut speeds = Vec::new();
-    let (mut hops, mut events, mut rss) = (0, 0, 0);
-    for _ in 0..rounds() {
-        let mut world = build(scenario, 1, Options::default(), ()).unwrap_or_else(|e| panic!("{e}"));
-        let begin = Instant::now();
-        let progress = world.run();
-        let seconds = begin.elapsed().as_secs_f64();
-        assert!(world.conserves(), "packets are unaccounted for");
-        assert_eq!(progress.stop, Some(Stop::Done), "flows are unfinished");
-        (hops, events) = (progress.hops, progress.events);
-        rss = rss.max(resident());
-        speeds.push(hops as f64 / seconds);
-    }
-    speeds.sort_by(f64::total_cmp);
-    let (slow, fast) = (speeds[0], speeds[speeds.len() - 1]);
-    let per_hop = events as f64 / hops as f64;
-    let hosts = scenario.topology.hosts;
-    println!(
-        "{:<16} {hosts:>9} {hops:>14} {:>14.2} {:>11.2} {per_hop:>9.3} {:>9.1}",
-        case.name,
-        fast / 1e6,
-        slow / 1e6,
-        rss as f64 / 1e6
-    );
-    let mut row = String::new();
-    let _ = write!(
-        row,
-        "  {{\"name\": \"{}\", \"hosts\": {hosts}, \"packet_hops\": {hops}, \"packet_hops_per_s\": {fast:.0}, \
-         \"packet_hops_per_s_slowest\": {slow:.0}, \"events_per_packet_hop\": {per_hop:.4}, \"rss_bytes\": {rss}}}",
-        case.name
-    );
-    row
+/// How many times as fast as ns-3 the 128-host run is, where `make bench-ns3` has left its speed.
+fn ratio(rows: &[Value]) -> Option<f64> {
+    let ours = rows.iter().find(|row| row["name"] == "k8_1g")?["packet_hops_per_s"].as_f64()?;
+    let text = std::fs::read_to_string(Path::new(OUT).join("bench-ns3.json")).ok()?;
+    let other: Value = serde_json::from_str(&text).ok()?;
+    let theirs =
+        other["runs"].as_array()?.iter().find(|run| run["name"].as_str().is_some_and(|n| n.contains("ns3")))?;
+    Some(ours / theirs["packet_hops_per_s"].as_f64()?)
 }

@@ -1,0 +1,58 @@
+//! The runs that are timed.
+
+/// One of them.
+pub struct Case {
+    /// Its name.
+    pub name: &'static str,
+    topology: &'static str,
+    rate: &'static str,
+    buffer: &'static str,
+    mark: &'static str,
+    overflow: &'static str,
+    traffic: &'static str,
+}
+
+const K8: &str = "kind = \"fat_tree\"\nk = 8";
+const K16: &str = "kind = \"fat_tree\"\nk = 16";
+const STAR: &str = "kind = \"star\"\nn = 101";
+const PERMUTATION: &str = "kind = \"permutation\"\nsize = \"1MB\"";
+const QUERIES: &str = "kind = \"incast\"\nsenders = 40\nreceiver = \"random\"\nsize = \"20KB\"\nqps = 2000";
+const INCAST: &str =
+    "kind = \"incast\"\nsenders = 100\nreceiver = \"h0\"\nsize = \"100KB\"\ninterval = \"10ms\"\nrepeat = 10";
+
+const GIGABIT: Case = Case {
+    name: "k8_1g",
+    topology: K8,
+    rate: "1Gbps",
+    buffer: "100pkt",
+    mark: "15pkt",
+    overflow: "tail_drop",
+    traffic: PERMUTATION,
+};
+const HUNDRED: Case = Case { name: "k8_100g", rate: "100Gbps", buffer: "300pkt", mark: "65pkt", ..GIGABIT };
+
+/// A permutation in fat-trees of 128 and 1024 hosts at 1 and 100 Gb/s, an incast of 100 to 1 at 100
+/// Gb/s, and queries that overflow into detours.
+pub const CASES: &[Case] = &[
+    GIGABIT,
+    Case { name: "k16_1g", topology: K16, ..GIGABIT },
+    HUNDRED,
+    Case { name: "k16_100g", topology: K16, ..HUNDRED },
+    Case { name: "incast_100g", topology: STAR, traffic: INCAST, ..HUNDRED },
+    Case { name: "k8_query_detour", mark: "20pkt", overflow: "detour", traffic: QUERIES, ..GIGABIT },
+];
+
+impl Case {
+    /// As a scenario.
+    pub fn scenario(&self) -> String {
+        format!(
+            "name = \"{}\"\nduration = \"100ms\"\n[topology]\n{}\n\
+             link = {{ rate = \"{}\", delay = \"1us\" }}\n[switch]\n\
+             buffer = {{ kind = \"per_port\", size = \"{}\" }}\n\
+             marking = {{ kind = \"ecn_threshold\", k = \"{}\" }}\noverflow = {{ kind = \"{}\" }}\n\
+             [transport]\nkind = \"dctcp\"\nrecovery = \"sack\"\nmin_rto = \"10ms\"\n\
+             [[traffic]]\nname = \"load\"\n{}\n",
+            self.name, self.topology, self.rate, self.buffer, self.mark, self.overflow, self.traffic
+        )
+    }
+}

@@ -1,0 +1,146 @@
+//! The three things that a packet-hop is made of: an event taken and one put, one hop through a
+//! switch, and one ACK at a sender. `cargo bench -p overspill-sim --bench micro [FILTER]`.
+
+use criterion::Criterion;
+use dataplane::transport::{FlowInfo, Io, Sender, TcpConfig};
+use dataplane::{BounceQueue, CoreSetup, Exts, Framing, NO_EXT, Out, Pkt, PortSetup, Routes, Switch, SwitchSetup};
+use mech::buffer::{BufferSlot, PerPort};
+use mech::marking::MarkingSlot;
+use mech::overflow::OverflowSlot;
+use mech::params::Values;
+use mech::routing::{RoutingSlot, Way};
+use mech::scheduler::SchedulerSlot;
+use mech::{Flags, FlowId, Head, HostId, PortId, Purpose, Stream};
+use scenario::load::{Source, load};
+use sim::queue::{EventQueue, Key, Phase};
+use std::hint::black_box;
+use std::path::Path;
+use std::time::Duration;
+use units::{Amount, Dur, Rate, Time};
+
+/// The hold pattern with 3000 events of a fat-tree at 1 Gb/s: take the next, put one up to 20 us later.
+fn event_queue(c: &mut Criterion) {
+    let mut group = c.benchmark_group("event queue, one pop and one push");
+    for (name, mut queue) in [("wheel", EventQueue::wheel()), ("4-ary heap", EventQueue::heap())] {
+        let mut rng = Stream::new(1, 0, Purpose::Custom(0));
+        let later = |rng: &mut Stream| Dur(100_000 + rng.below(20_000_000));
+        (0..3000).for_each(|node| queue.push(Key::new(Time::ZERO + later(&mut rng), node, Phase::Arrival, 0)));
+        group.bench_function(name, |b| {
+            b.iter(|| {
+                let key = queue.pop().expect("one is put for each that is taken");
+                queue.push(Key::new(key.time() + later(&mut rng), key.node(), key.phase(), key.index()));
+            });
+        });
+    }
+    group.finish();
+}
+
+/// Sixteen ports, one host behind each.
+struct Sixteen;
+
+impl Routes for Sixteen {
+    fn way(&self, _switch: u32, host: HostId) -> Way<'_> {
+        Way::Only(PortId(host.0 as u16 % 16))
+    }
+}
+
+/// A driver that lets everything go.
+struct Nowhere;
+
+impl Out for Nowhere {
+    fn transmit(&mut self, _port: PortId, pkt: &Pkt, end: Time) {
+        black_box((pkt.head.size, end));
+    }
+    fn wake(&mut self, _port: PortId, _at: Time) {}
+    fn timer(&mut self, _index: u32, _at: Time) {}
+}
+
+fn switch() -> Switch {
+    let port = || PortSetup {
+        clock: Rate::gbps(10).clock(),
+        is_switch: true,
+        marking: MarkingSlot::None,
+        scheduler: SchedulerSlot::build("fifo", &Values::default()).expect("it is in the catalogue"),
+    };
+    Switch::new(SwitchSetup {
+        core: CoreSetup {
+            node: 0,
+            seed: 1,
+            framing: Framing::ETHERNET,
+            buffer: BufferSlot::PerPort(PerPort::of(Amount::Packets(100))),
+            overflow: OverflowSlot::build("tail_drop", &Values::default()).expect("it is in the catalogue"),
+            bounce: BounceQueue::Absent,
+            top_class: 0,
+            may_compute: true,
+            ports: (0..16).map(|_| port()).collect(),
+        },
+        routing: RoutingSlot::build("ecmp", &Values::default(), 1).expect("it is in the catalogue"),
+        snapshot: false,
+        shuffle: true,
+    })
+}
+
+/// Full frames that arrive one by one, a little slower than the ports send.
+fn switch_hop(c: &mut Criterion) {
+    let (mut switch, mut now) = (switch(), Time::ZERO);
+    let head = Head { size: 1518, orig_size: 1518, ttl: 255, flags: Flags::PAYLOAD, ..Head::default() };
+    let mut pkt = Pkt { head, payload: 1460, ext: NO_EXT, ..Pkt::default() };
+    c.bench_function("one switch hop", |b| {
+        b.iter(|| {
+            now += Dur::ns(80);
+            pkt.head.dst = HostId((now.0 / 80_000) as u32 * 7 % 16);
+            pkt.head.ttl = 255;
+            switch.arrive_alone(now, &mut pkt, &Sixteen, &mut Nowhere);
+        });
+    });
+}
+
+fn config(kind: &str) -> TcpConfig {
+    let text = format!(
+        "name = \"ack\"\nduration = \"1ms\"\n[topology]\nkind = \"star\"\nn = 2\nlink = {{ rate = \"1Gbps\", delay = \"1us\" }}\n\
+         [transport]\nkind = \"{kind}\"\n[[traffic]]\nname = \"one\"\nkind = \"permutation\"\nsize = \"1MB\"\n"
+    );
+    let loaded = load(&Source::new("ack", &text, Path::new("")), &[]).unwrap_or_else(|faults| panic!("{faults:?}"));
+    let transport = &loaded.variants[0].transport;
+    TcpConfig::new(&transport.kind, &transport.values, Framing::ETHERNET).expect("a transport of the catalogue")
+}
+
+/// An ACK of one segment at a sender that is limited by its window, and the segment that it lets go.
+fn tcp_ack(c: &mut Criterion) {
+    let mut group = c.benchmark_group("one TCP ACK");
+    for kind in ["newreno", "sack", "dctcp"] {
+        let cfg = config(kind);
+        let (src, dst) = (HostId(0), HostId(1));
+        let flow = FlowInfo { flow: FlowId(0), src, dst, hash: 1, back_hash: 2, bytes: u64::MAX / 2, class: 0 };
+        let (mut sender, mut exts, mut out) = (Sender::new(&flow, &cfg), Exts::default(), Vec::new());
+        let mut now = Time::ZERO;
+        sender.start(&mut Io { now, cfg: &cfg, exts: &mut exts, out: &mut out });
+        out.clear();
+        let head = Head { flags: Flags::ACK.with(Flags::REVERSE), size: 64, ..Head::default() };
+        // 64 KiB: what an unscaled window field can say at this configuration's scale.
+        let mut ack = Pkt { head, ext: NO_EXT, window: 4, ..Pkt::default() };
+        group.bench_function(kind, |b| {
+            b.iter(|| {
+                now += Dur::us(1);
+                ack.ack = ack.ack.wrapping_add(1460);
+                sender.receive(&ack, &mut Io { now, cfg: &cfg, exts: &mut exts, out: &mut out });
+                black_box(out.len());
+                out.clear();
+            });
+        });
+        assert!(sender.stats().segments > 1000 && sender.stats().retransmissions == 0, "{:?}", sender.stats());
+    }
+    group.finish();
+}
+
+fn main() {
+    let mut criterion = Criterion::default()
+        .warm_up_time(Duration::from_millis(500))
+        .measurement_time(Duration::from_secs(2))
+        .sample_size(40)
+        .configure_from_args();
+    event_queue(&mut criterion);
+    switch_hop(&mut criterion);
+    tcp_ack(&mut criterion);
+    criterion.final_summary();
+}
