@@ -15,6 +15,8 @@ const NONE: u32 = u32::MAX;
 const PATIENCE: usize = 32;
 /// The shortest stretch of the run by which the shape is judged, in pops.
 const STRETCH: u64 = 1024;
+/// How many times as long it gets at most.
+const MAX_HOLD: u64 = 1 << 12;
 
 #[derive(Clone, Copy, Debug)]
 struct Node {
@@ -47,6 +49,12 @@ pub struct Wheel {
     /// Events pending when the tally was begun.
     len_then: usize,
     reshapes: u64,
+    /// The shape before this one, and how many times as long a stretch is as usual: it doubles with
+    /// each return to the shape before.
+    before: Shape,
+    hold: u64,
+    /// It is judged after so many pops.
+    due: u64,
 }
 
 impl Default for Wheel {
@@ -75,6 +83,9 @@ impl Wheel {
             tally: Tally::default(),
             len_then: 0,
             reshapes: 0,
+            before: shape,
+            hold: 1,
+            due: STRETCH,
         }
     }
     /// How many events are pending.
@@ -239,7 +250,7 @@ impl Wheel {
         self.current = self.current.max(key.time().0 >> self.shape.shift);
         self.tally.pops += 1;
         self.last = key;
-        if self.tally.pops >= STRETCH {
+        if self.tally.pops >= self.due {
             self.judge();
         }
         Some(key)
@@ -248,7 +259,7 @@ impl Wheel {
     /// Opens the next occupied slot, unless the heap's first comes before that slot.
     /// PRECONDITION: the open slot is exhausted and some slot is occupied.
     fn open_next(&mut self) {
-        if self.tally.pops >= STRETCH {
+        if self.tally.pops >= self.due {
             self.judge();
             if self.taken < self.open.len() || self.listed == 0 {
                 return;
@@ -295,12 +306,18 @@ impl Wheel {
     /// Changes the shape if the run since the last time asks for it.
     #[cold]
     fn judge(&mut self) {
-        if self.tally.pops < 2 * self.listed as u64 {
+        self.due = (2 * self.listed as u64).max(STRETCH) * self.hold;
+        if self.tally.pops < self.due {
             return;
         }
+        self.due = STRETCH;
         let pushes = self.tally.pops + self.len() as u64 - self.len_then as u64;
         let shape = self.tally.judge(self.shape, pushes);
         if shape != self.shape {
+            // Times on a lattice can make each of two shapes look worse than the other.
+            let back = shape == self.before;
+            self.hold = if back { (self.hold * 2).min(MAX_HOLD) } else { 1 };
+            self.before = self.shape;
             self.reshape(shape);
         }
         self.tally = Tally::default();
