@@ -5,7 +5,8 @@ use crate::shelf::Fib;
 use crate::{Out, Pkt};
 use mech::overflow::DropReason;
 use mech::routing::{Hop, RoutingSlot, Way};
-use mech::{Acts, Env, HostId, PortId, Purpose, Stream, hash_mix};
+use mech::{Acts, Env, Head, HostId, PortId, Purpose, Stream, hash_mix};
+use prefetch_index::prefetch_index;
 use units::Time;
 
 /// The next hops toward each host, as a node's tables give them.
@@ -101,10 +102,33 @@ impl Switch {
         self.core.ended(port, &mut Step { now, fib, out });
     }
 
-    /// The only thing that happens here at `now`: one arrival, its ingress port set.
+    /// The port that a packet will leave by if nothing else is decided, where that is known without
+    /// a draw; and brings the port near the processor.
     #[inline(always)]
-    pub fn arrive_alone<R: Routes, O: Out>(&mut self, now: Time, pkt: &mut Pkt, routes: &R, out: &mut O) {
-        if let Some(port) = self.lookup(now, pkt, routes, out) {
+    pub fn foresee<R: Routes>(&self, head: &Head, routes: &R) -> Option<PortId> {
+        let port = match routes.way(self.node, head.dst) {
+            Way::None => return None,
+            Way::Only(port) => port,
+            Way::Among(hops) => match &self.routing {
+                RoutingSlot::Ecmp(ecmp) => hops[ecmp.place(head.hash, hops.len())].port,
+                _ => return None,
+            },
+        };
+        prefetch_index(self.core.ports(), usize::from(port.0));
+        Some(port)
+    }
+
+    /// The only thing that happens here at `now`: one arrival, its ingress port set, and what
+    /// [`Switch::foresee`] has said of it.
+    #[inline(always)]
+    pub fn arrive_alone<R: Routes, O: Out>(
+        &mut self,
+        now: Time,
+        (pkt, known): (&mut Pkt, Option<PortId>),
+        routes: &R,
+        out: &mut O,
+    ) {
+        if let Some(port) = self.lookup(now, (pkt, known), routes, out) {
             let fib = &Table { node: self.node, routes, routing: &self.routing };
             let step = &mut Step { now, fib, out };
             self.core.admit((pkt, port), step);
@@ -121,7 +145,7 @@ impl Switch {
         if self.snapshot && arrivals.len() > 1 {
             let mut decided: Vec<((&mut Pkt, PortId), Decision)> = Vec::with_capacity(arrivals.len());
             for pkt in arrivals.iter_mut() {
-                if let Some(port) = self.lookup(now, pkt, routes, out) {
+                if let Some(port) = self.lookup(now, (pkt, None), routes, out) {
                     let fib = &Table { node: self.node, routes, routing: &self.routing };
                     let decision = self.core.decide(pkt, port, &Step { now, fib, out });
                     decided.push(((pkt, port), decision));
@@ -133,7 +157,7 @@ impl Switch {
             }
         } else {
             for pkt in arrivals.iter_mut() {
-                if let Some(port) = self.lookup(now, pkt, routes, out) {
+                if let Some(port) = self.lookup(now, (pkt, None), routes, out) {
                     let fib = &Table { node: self.node, routes, routing: &self.routing };
                     self.core.admit((pkt, port), &mut Step { now, fib, out });
                 }
@@ -157,13 +181,22 @@ impl Switch {
 
     /// Counts a packet in, ages it and finds the port that it would leave by.
     #[inline(always)]
-    fn lookup<R: Routes, O: Out>(&mut self, now: Time, pkt: &mut Pkt, routes: &R, out: &mut O) -> Option<PortId> {
+    fn lookup<R: Routes, O: Out>(
+        &mut self,
+        now: Time,
+        (pkt, known): (&mut Pkt, Option<PortId>),
+        routes: &R,
+        out: &mut O,
+    ) -> Option<PortId> {
         self.received += 1;
         self.received_bytes += u64::from(pkt.head.size);
         pkt.head.ttl = pkt.head.ttl.saturating_sub(1);
         if pkt.head.ttl == 0 {
             self.lose(pkt, DropReason::TtlExpired, out);
             return None;
+        }
+        if known.is_some() {
+            return known;
         }
         let hops = match routes.way(self.node, pkt.head.dst) {
             Way::Only(port) => return Some(port),

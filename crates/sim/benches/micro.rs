@@ -90,7 +90,7 @@ fn switch_hop(c: &mut Criterion) {
             now += Dur::ns(80);
             pkt.head.dst = HostId((now.0 / 80_000) as u32 * 7 % 16);
             pkt.head.ttl = 255;
-            switch.arrive_alone(now, &mut pkt, &Sixteen, &mut Nowhere);
+            switch.arrive_alone(now, (&mut pkt, None), &Sixteen, &mut Nowhere);
         });
     });
 }

@@ -3,7 +3,7 @@
 use crate::driver::Board;
 use crate::link::Wires;
 use crate::probe::Probe;
-use crate::queue::EventQueue;
+use crate::queue::{EventQueue, Key, Phase};
 use crate::world::{FlowRecord, Net, Schedule, SenderCounts, World};
 use dataplane::transport::TcpConfig;
 use dataplane::{
@@ -188,6 +188,7 @@ pub fn build<P: Probe>(scenario: &Scenario, seed: u64, options: Options, probe: 
         baseline: None,
         baseline_end: None,
         arrivals: Vec::new(),
+        foreseen: (Key::new(Time::ZERO, 0, Phase::Timer, 0), None),
     };
     add_raw_sources(scenario, seed, &mut world);
     world.plan_next_flow();

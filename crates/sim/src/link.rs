@@ -90,6 +90,12 @@ impl Wires {
         prefetch_index(&self.places, id as usize);
     }
 
+    /// The first frame of a link.
+    #[inline(always)]
+    pub(crate) fn first(&self, link: u32) -> Option<&Pkt> {
+        self.frames.get(self.links.get(link as usize)?.head as usize)
+    }
+
     /// The first frame has arrived, at its ingress port; and when the next one does,
     /// [`Time::NEVER`] where there is none. PRECONDITION: a frame is under way on the link.
     #[inline(always)]
