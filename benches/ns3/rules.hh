@@ -264,6 +264,31 @@ class Sender : public TcpSocketBase {
         bool above = reported.empty() || next > *reported.rbegin();
         return any && next < m_tcb->m_highTxMark && above ? 0 : room;
     }
+    // A timeout's backoff lasts until a round trip is measured (RFC 6298 §5, Karn); in ns-3 until the
+    // next ACK of new data.
+    void ReTxTimeout() override
+    {
+        TcpSocketBase::ReTxTimeout();
+        backed_off = m_rto;
+    }
+    void EstimateRtt(const TcpHeader& header) override
+    {
+        uint32_t before = m_rtt->GetNSamples();
+        TcpSocketBase::EstimateRtt(header);
+        if (m_rtt->GetNSamples() > before)
+            backed_off = Time(0);
+    }
+    void NewAck(const SequenceNumber32& ack, bool restart) override
+    {
+        TcpSocketBase::NewAck(ack, restart);
+        if (backed_off.IsZero())
+            return;
+        m_rto = backed_off;
+        if (restart && m_retxEvent.IsRunning()) {
+            m_retxEvent.Cancel();
+            m_retxEvent = Simulator::Schedule(m_rto, &Sender::ReTxTimeout, this);
+        }
+    }
     // Rule 4, which ns-3 does not have: one rescue a recovery, of the highest segment not reported.
     void ReceivedAck(Ptr<Packet> packet, const TcpHeader& header) override
     {
@@ -323,6 +348,7 @@ class Sender : public TcpSocketBase {
 
     std::set<SequenceNumber32> reported; // first bytes of segments
     SequenceNumber32 rescued;
+    Time backed_off{0}; // 0: not
 };
 
 } // namespace twin
