@@ -268,6 +268,7 @@ class Sender : public TcpSocketBase {
     // next ACK of new data.
     void ReTxTimeout() override
     {
+        again.clear();
         TcpSocketBase::ReTxTimeout();
         backed_off = m_rto;
     }
@@ -289,13 +290,31 @@ class Sender : public TcpSocketBase {
             m_retxEvent = Simulator::Schedule(m_rto, &Sender::ReTxTimeout, this);
         }
     }
+    // The pipe is of what was not reported (RFC 6675 §4, SetPipe()); in ns-3 a retransmission counts
+    // even once it is.
+    uint32_t BytesInFlight() const override
+    {
+        uint32_t pipe = TcpSocketBase::BytesInFlight();
+        for (SequenceNumber32 at : again)
+            if (m_sackEnabled && reported.count(at))
+                pipe -= std::min<uint32_t>(m_tcb->m_segmentSize, m_tcb->m_highTxMark.Get() - at);
+        m_tcb->m_bytesInFlight = pipe;
+        return pipe;
+    }
+    uint32_t SendDataPacket(SequenceNumber32 from, uint32_t most, bool with_ack) override
+    {
+        if (from < m_tcb->m_highTxMark)
+            again.insert(from);
+        return TcpSocketBase::SendDataPacket(from, most, with_ack);
+    }
     // Rule 4, which ns-3 does not have: one rescue a recovery, of the highest segment not reported.
     void ReceivedAck(Ptr<Packet> packet, const TcpHeader& header) override
     {
         if (m_sackEnabled && header.HasOption(TcpOption::SACK))
             Note(DynamicCast<const TcpOptionSack>(header.GetOption(TcpOption::SACK))->GetSackList());
         TcpSocketBase::ReceivedAck(packet, header);
-        reported.erase(reported.begin(), reported.lower_bound(m_txBuffer->HeadSequence()));
+        for (auto* of : {&reported, &again})
+            of->erase(of->begin(), of->lower_bound(m_txBuffer->HeadSequence()));
         SequenceNumber32 next, end, head = m_txBuffer->HeadSequence();
         uint32_t mss = m_tcb->m_segmentSize;
         if (!m_sackEnabled || m_tcb->m_congState != State::CA_RECOVERY || head <= rescued)
@@ -346,7 +365,7 @@ class Sender : public TcpSocketBase {
                 reported.insert(at);
     }
 
-    std::set<SequenceNumber32> reported; // first bytes of segments
+    std::set<SequenceNumber32> reported, again; // first bytes of segments; again: sent again
     SequenceNumber32 rescued;
     Time backed_off{0}; // 0: not
 };
