@@ -26,6 +26,8 @@ QUANTITIES = {
     "drops": "drops",
     "marks": "marks",
 }
+
+
 @dataclass(frozen=True)
 class Case:
     """A transport with its options, every one of them said to both sides."""
@@ -54,7 +56,6 @@ CASES = (
     Case("sack", "sack", (2, 8, 32), recovery="sack"),
     Case("newreno, handshake", "newreno", (2,), handshake=True),
     Case("newreno, timestamps", "newreno", (2,), timestamps=True),
-    Case("sack, both", "sack", (2,), recovery="sack", timestamps=True, handshake=True),
 )
 # ns-3 as it is, and with our reading of the rules that docs/internals/ns3.md names.
 RULES = ("stock", "ours")
