@@ -24,21 +24,24 @@ def tell(line: str) -> None:
 
 def print_speed(found: Speed, loads: tuple[str, str]) -> None:
     """Every round, and the ratio."""
-    table = Table(title="128-host fat-tree, permutation, 1 MB a host, DCTCP", title_justify="left")
-    table.add_column("run")
+    table = Table(title="128-host fat-tree, permutation, 1 MB a host", title_justify="left")
+    for name in ("run", "on"):
+        table.add_column(name)
     for name in ("M packet-hops/s", "packet-hops", "events/hop", "RSS MB"):
         table.add_column(name, justify="right")
     for rows in (found.ours, found.theirs):
         for row in rows:
             table.add_row(
                 row["name"],
+                row["on"],
                 f"{row['packet_hops_per_s'] / 1e6:.3f}",
                 str(row["packet_hops"]),
                 f"{row['events_per_packet_hop']:.3f}",
                 f"{row['rss_bytes'] / 1e6:.1f}",
             )
     console.print(table)
-    console.print(f"Overspill / ns-3: {found.ratio:.1f} (medians: {found.ratio_of_medians:.1f})")
+    by_medians = f"{found.ratio_of_medians:.1f} by the medians"
+    console.print(f"Overspill / ns-3: {found.ratio:.1f} by the fastest rounds, {by_medians}")
     console.print(f"Machine before: {loads[0]}; after: {loads[1]}", highlight=False)
     if not found.same_packets:
         console.print(

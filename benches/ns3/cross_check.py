@@ -13,8 +13,6 @@ from ns3 import run as run_ns3
 
 import overspill
 
-FLOWS = (2, 8, 32)
-TRANSPORTS = ("newreno", "dctcp")
 BYTES = 1_000_000
 STARTS_WITHIN_NS = 600_000  # times the number of flows: initial windows alone do not overflow the queue
 DRAWS = 10
@@ -28,16 +26,64 @@ QUANTITIES = {
     "drops": "drops",
     "marks": "marks",
 }
+
+
+@dataclass(frozen=True)
+class Case:
+    """A transport with its options, every one of them said to both sides."""
+
+    name: str
+    kind: str
+    flows: tuple[int, ...]
+    recovery: str = "newreno"
+    timestamps: bool = False
+    handshake: bool = False
+
+    @property
+    def mss(self) -> int:
+        """Packets stay within ns-3's 1500 B, beyond which it fragments."""
+        return 1448 if self.timestamps else 1460
+
+    @property
+    def marks(self) -> bool:
+        """Whether its queues mark."""
+        return self.kind == "dctcp"
+
+
+CASES = (
+    Case("newreno", "newreno", (2, 8, 32)),
+    Case("dctcp", "dctcp", (2, 8, 32)),
+    Case("sack", "sack", (2, 8, 32), recovery="sack"),
+    Case("newreno, handshake", "newreno", (2,), handshake=True),
+    Case("newreno, timestamps", "newreno", (2,), timestamps=True),
+)
 # ns-3 as it is, and with our reading of the rules that docs/internals/ns3.md names.
 RULES = ("stock", "ours")
+# Ours of every option that a default might move.
+TRANSPORT = """initial_window = "10pkt"
+initial_ssthresh = "1GiB"
+receive_window = "512MiB"
+min_rto = "10ms"
+max_rto = "60s"
+initial_rto = "10ms"
+clock_granularity = "1us"
+dupack_threshold = 3
+limited_transmit = true
+delayed_ack = false
+nagle = false
+restart_after_idle = true
+retransmission_timer = true
+window_less_out_of_order = false
+"""
 # Student's t, 97.5 %, for DRAWS - 1 = 9 degrees of freedom.
 T = 2.262
 
 
-def scenario(transport: str, n: int, early_ms: int | None) -> str:
+def scenario(case: Case, n: int, early_ms: int | None) -> str:
     """Our side. Counters stop with the window, so bytes at half time take a run of their own."""
     window = "" if early_ms is None else f'to = "{early_ms}ms"\n'
-    marking = f'marking = {{ kind = "ecn_threshold", k = "{MARK}pkt" }}\n' if transport == "dctcp" else ""
+    marking = f'marking = {{ kind = "ecn_threshold", k = "{MARK}pkt" }}\n' if case.marks else ""
+    recovery = f'recovery = "{case.recovery}"\n' if case.kind == "dctcp" else "ecn = false\n"
     return f"""name = "cross_check"
 duration = "20s"
 [topology]
@@ -54,11 +100,10 @@ gap = "0B"
 [switch]
 buffer = {{ kind = "per_port", size = "{QUEUE}pkt" }}
 {marking}[transport]
-kind = "{transport}"
-mss = "1460B"
-initial_window = "10pkt"
-min_rto = "10ms"
-limited_transmit = true
+kind = "{case.kind}"
+{recovery}{TRANSPORT}mss = "{case.mss}B"
+timestamps = {str(case.timestamps).lower()}
+connection = "{"handshake" if case.handshake else "established"}"
 [measure]
 queues = false
 {window}[[traffic]]
@@ -68,19 +113,23 @@ file = "flows.csv"
 """
 
 
-def twin_settings(transport: str, n: int) -> dict[str, Any]:
+def twin_settings(case: Case, n: int) -> dict[str, Any]:
     """The same in ns-3."""
     return {
         "topology": "dumbbell",
         "n": n,
-        "tcp": transport,
+        "tcp": "dctcp" if case.kind == "dctcp" else "newreno",
+        "mss": case.mss,
         "queue": QUEUE,
-        "mark": MARK if transport == "dctcp" else 0,
+        "mark": MARK if case.marks else 0,
         "rate": "4Gbps",
         "delay": "1us",
         "bottleneck_rate": "1Gbps",
         "bottleneck_delay": "20us",
         "limited_transmit": True,
+        "sack": case.recovery == "sack",
+        "timestamps": case.timestamps,
+        "handshake": case.handshake,
         "delivered_at": f"{EARLY_MS[n]}ms",
     }
 
@@ -91,7 +140,7 @@ def draw(n: int, seed: int) -> list[Flow]:
     return [Flow(i, n + i, BYTES, 1000 * starts.randrange(n * STARTS_WITHIN_NS)) for i in range(n)]
 
 
-def run_ours(transport: str, flows: list[Flow], seed: int) -> dict[str, float]:
+def run_ours(case: Case, flows: list[Flow], seed: int) -> dict[str, float]:
     """One draw in Overspill."""
     OUT.mkdir(parents=True, exist_ok=True)
     rows = "".join(f"{f.start_ps}ps,{f.source},{f.destination},{f.bytes}\n" for f in flows)
@@ -99,7 +148,7 @@ def run_ours(transport: str, flows: list[Flow], seed: int) -> dict[str, float]:
     file = OUT / "cross_check.toml"
 
     def once(early_ms: int | None) -> Any:
-        file.write_text(scenario(transport, len(flows), early_ms))
+        file.write_text(scenario(case, len(flows), early_ms))
         return overspill.run(file, seed=seed).runs[0]
 
     whole, half = once(None), once(EARLY_MS[len(flows)])
@@ -114,9 +163,9 @@ def run_ours(transport: str, flows: list[Flow], seed: int) -> dict[str, float]:
     }
 
 
-def run_theirs(program: Path, transport: str, flows: list[Flow], rules: str) -> dict[str, float]:
+def run_theirs(program: Path, case: Case, flows: list[Flow], rules: str) -> dict[str, float]:
     """The same draw in ns-3."""
-    ran = run_ns3(program, flows, {**twin_settings(transport, len(flows)), "rules": rules})
+    ran = run_ns3(program, flows, {**twin_settings(case, len(flows)), "rules": rules})
     unfinished = sum(end < 0 for _, _, end in ran.flows)
     if unfinished:
         raise RuntimeError(f"{unfinished} flows are unfinished in ns-3")
@@ -165,15 +214,15 @@ def compare(case: tuple[str, int, str, str], ours: list[float], theirs: list[flo
 def cross_check(program: Path, tell: Any) -> list[Row]:
     """Every case; `tell` is called with each one's name before it runs."""
     rows = []
-    for transport in TRANSPORTS:
-        for n in FLOWS:
-            tell(f"{n} flows, {transport}")
+    for case in CASES:
+        for n in case.flows:
+            tell(f"{n} flows, {case.name}")
             draws = [draw(n, seed) for seed in range(1, DRAWS + 1)]
-            ours = [run_ours(transport, flows, seed) for seed, flows in enumerate(draws, 1)]
+            ours = [run_ours(case, flows, seed) for seed, flows in enumerate(draws, 1)]
             for rules in RULES:
-                theirs = [run_theirs(program, transport, flows, rules) for flows in draws]
+                theirs = [run_theirs(program, case, flows, rules) for flows in draws]
                 rows += [
-                    compare((transport, n, q, rules), [a[q] for a in ours], [b[q] for b in theirs])
+                    compare((case.name, n, q, rules), [a[q] for a in ours], [b[q] for b in theirs])
                     for q in QUANTITIES
                 ]
     return rows

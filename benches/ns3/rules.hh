@@ -5,6 +5,7 @@
 #pragma once
 
 #include "ns3/internet-module.h"
+#include <set>
 
 namespace twin {
 
@@ -148,9 +149,10 @@ class Dctcp : public TcpDctcp {
     double alpha = 1;
 };
 
-// RFC 6582 §3.2 step 3, choice 1, after a loss; ns-3 takes choice 2.
+// RFC 6582 §3.2 step 3, choice 1, after a loss; ns-3 takes choice 2. With SACK cwnd stays (RFC 6675 §5 (A)).
 class Recovery : public TcpClassicRecovery {
   public:
+    inline static bool sack = false; // of all sockets
     static TypeId GetTypeId()
     {
         static TypeId id = TypeId("twin::Recovery").SetParent<TcpClassicRecovery>().AddConstructor<Recovery>();
@@ -164,7 +166,7 @@ class Recovery : public TcpClassicRecovery {
     void ExitRecovery(Ptr<State> tcb) override
     {
         uint32_t mss = tcb->m_segmentSize, flight = tcb->m_highTxMark.Get() - tcb->m_lastAckedSeq;
-        if (loss)
+        if (loss && !sack)
             tcb->m_cWnd = std::min<uint32_t>(tcb->m_ssThresh, std::max(flight, mss) + mss);
         TcpClassicRecovery::ExitRecovery(tcb);
     }
@@ -217,6 +219,155 @@ class Caution : public SimpleRefCount<Caution> {
     SequenceNumber32 sent, recover;
     State::TcpCongState_t state = State::CA_OPEN;
     bool cautious = false;
+};
+
+// The sending socket, where what differs is neither of the above.
+class Sender : public TcpSocketBase {
+  public:
+    static TypeId GetTypeId()
+    {
+        static TypeId id = TypeId("twin::Sender").SetParent<TcpSocketBase>().AddConstructor<Sender>();
+        return id;
+    }
+    // As TcpL4Protocol makes its own.
+    static Ptr<Socket> Make(Ptr<Node> node, TypeId congestion, TypeId recovery)
+    {
+        Ptr<TcpL4Protocol> tcp = node->GetObject<TcpL4Protocol>();
+        Ptr<Sender> socket = CreateObject<Sender>();
+        ObjectFactory control, repair;
+        control.SetTypeId(congestion);
+        repair.SetTypeId(recovery);
+        socket->SetNode(node);
+        socket->SetTcp(tcp);
+        socket->SetRtt(CreateObject<RttMeanDeviation>());
+        socket->SetCongestionControlAlgorithm(control.Create<TcpCongestionOps>());
+        socket->SetRecoveryAlgorithm(repair.Create<TcpRecoveryOps>());
+        tcp->AddSocket(socket);
+        return socket;
+    }
+
+  protected:
+    // Without SACK, a recovery sends by the inflated window and what is outstanding (RFC 6582 §3.2
+    // steps 2 and 3); ns-3 by what it holds for being under way. With SACK, rule 3 of NextSeg() is
+    // for what is below the highest byte reported (RFC 6675 §4, (1.b)); in ns-3 for all.
+    uint32_t AvailableWindow() const override
+    {
+        uint32_t room = TcpSocketBase::AvailableWindow();
+        if (m_tcb->m_congState != State::CA_RECOVERY)
+            return room;
+        if (!m_sackEnabled) {
+            uint32_t window = std::min(m_rWnd.Get(), m_tcb->m_cWndInfl.Get()), flight = UnAckDataCount();
+            return window > flight ? window - flight : 0;
+        }
+        SequenceNumber32 next, end;
+        bool any = m_txBuffer->NextSeg(&next, &end, true);
+        bool above = reported.empty() || next > *reported.rbegin();
+        return any && next < m_tcb->m_highTxMark && above ? 0 : room;
+    }
+    // A timeout's backoff lasts until a round trip is measured (RFC 6298 §5, Karn); in ns-3 until the
+    // next ACK of new data.
+    void ReTxTimeout() override
+    {
+        again.clear();
+        TcpSocketBase::ReTxTimeout();
+        backed_off = m_rto;
+    }
+    void EstimateRtt(const TcpHeader& header) override
+    {
+        uint32_t before = m_rtt->GetNSamples();
+        TcpSocketBase::EstimateRtt(header);
+        if (m_rtt->GetNSamples() > before)
+            backed_off = Time(0);
+    }
+    void NewAck(const SequenceNumber32& ack, bool restart) override
+    {
+        TcpSocketBase::NewAck(ack, restart);
+        if (backed_off.IsZero())
+            return;
+        m_rto = backed_off;
+        if (restart && m_retxEvent.IsRunning()) {
+            m_retxEvent.Cancel();
+            m_retxEvent = Simulator::Schedule(m_rto, &Sender::ReTxTimeout, this);
+        }
+    }
+    // The pipe is of what was not reported (RFC 6675 §4, SetPipe()); in ns-3 a retransmission counts
+    // even once it is.
+    uint32_t BytesInFlight() const override
+    {
+        uint32_t pipe = TcpSocketBase::BytesInFlight();
+        for (SequenceNumber32 at : again)
+            if (m_sackEnabled && reported.count(at))
+                pipe -= std::min<uint32_t>(m_tcb->m_segmentSize, m_tcb->m_highTxMark.Get() - at);
+        m_tcb->m_bytesInFlight = pipe;
+        return pipe;
+    }
+    uint32_t SendDataPacket(SequenceNumber32 from, uint32_t most, bool with_ack) override
+    {
+        if (from < m_tcb->m_highTxMark)
+            again.insert(from);
+        return TcpSocketBase::SendDataPacket(from, most, with_ack);
+    }
+    // Rule 4, which ns-3 does not have: one rescue a recovery, of the highest segment not reported.
+    void ReceivedAck(Ptr<Packet> packet, const TcpHeader& header) override
+    {
+        if (m_sackEnabled && header.HasOption(TcpOption::SACK))
+            Note(DynamicCast<const TcpOptionSack>(header.GetOption(TcpOption::SACK))->GetSackList());
+        TcpSocketBase::ReceivedAck(packet, header);
+        for (auto* of : {&reported, &again})
+            of->erase(of->begin(), of->lower_bound(m_txBuffer->HeadSequence()));
+        SequenceNumber32 next, end, head = m_txBuffer->HeadSequence();
+        uint32_t mss = m_tcb->m_segmentSize;
+        if (!m_sackEnabled || m_tcb->m_congState != State::CA_RECOVERY || head <= rescued)
+            return;
+        if (TcpSocketBase::AvailableWindow() < mss || AvailableWindow() != 0 && m_txBuffer->NextSeg(&next, &end, true))
+            return;
+        SequenceNumber32 last = m_tcb->m_highTxMark.Get() - ((m_tcb->m_highTxMark.Get() - SequenceNumber32(1) - 1) % mss + 1);
+        while (last >= head && reported.count(last))
+            last -= mss;
+        if (last < head)
+            return;
+        rescued = m_recover;
+        SendDataPacket(last, mss, true);
+    }
+    // With SACK: an ACK that is cumulative sets the count of duplicates to 0 and opens the window
+    // before it counts as a duplicate (RFC 6675 §5); one that acknowledges a part restarts the timer
+    // (RFC 6298 (5.3)) and sends by the pipe alone (§5 (B), (C)); a loss is found at HighACK + 1
+    // (§5 (2)).
+    void ProcessAck(const SequenceNumber32& ack, bool updated, uint32_t delivered, const SequenceNumber32& head) override
+    {
+        if (!m_sackEnabled)
+            return TcpSocketBase::ProcessAck(ack, updated, delivered, head);
+        bool recovery = m_tcb->m_congState == State::CA_RECOVERY;
+        if (ack > head && ack < m_recover && recovery) {
+            m_tcb->m_lastAckedSeq = ack;
+            NewAck(ack, true);
+            return;
+        }
+        if (ack > head) {
+            m_dupAckCount = 0;
+            TcpSocketBase::ProcessAck(ack, false, delivered, head);
+            if (updated && m_tcb->m_congState != State::CA_RECOVERY)
+                DupAck(delivered);
+        } else {
+            TcpSocketBase::ProcessAck(ack, updated, delivered, head);
+        }
+        if (m_tcb->m_congState == State::CA_DISORDER && m_txBuffer->IsLost(m_txBuffer->HeadSequence()))
+            EnterRecovery(delivered);
+        if (!recovery && m_tcb->m_congState == State::CA_RECOVERY)
+            rescued = m_txBuffer->HeadSequence() + m_tcb->m_segmentSize;
+    }
+
+  private:
+    void Note(const TcpOptionSack::SackList& blocks)
+    {
+        for (auto& [from, to] : blocks)
+            for (SequenceNumber32 at = from; at < to; at += m_tcb->m_segmentSize)
+                reported.insert(at);
+    }
+
+    std::set<SequenceNumber32> reported, again; // first bytes of segments; again: sent again
+    SequenceNumber32 rescued;
+    Time backed_off{0}; // 0: not
 };
 
 } // namespace twin

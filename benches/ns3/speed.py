@@ -15,6 +15,7 @@ import overspill
 
 CASE = "k8_1g"
 ROUNDS = 3
+ON = "DCTCP, SACK; no timestamps"  # in both
 BENCH = ["cargo", "bench", "--quiet", "--package", "overspill-sim", "--bench", "whole_runs"]
 # The run of this name in benches/whole_runs.rs, for its permutation: ns-3 is told the same flows.
 SCENARIO = f"""name = "{CASE}"
@@ -28,6 +29,8 @@ buffer = {{ kind = "per_port", size = "100pkt" }}
 marking = {{ kind = "ecn_threshold", k = "15pkt" }}
 [transport]
 kind = "dctcp"
+recovery = "sack"
+timestamps = false
 min_rto = "10ms"
 [measure]
 queues = false
@@ -85,7 +88,7 @@ def bench() -> dict[str, Any]:
         if done.returncode:
             raise Broken(f"`{' '.join(BENCH)}` failed: {done.stderr.strip()[-2000:]}")
         rows = json.loads(file.read_text())["runs"]
-        return dict(next(row for row in rows if row["name"] == CASE))
+        return {**next(row for row in rows if row["name"] == CASE), "on": ON}
     finally:
         if before is not None:
             file.write_bytes(before)
@@ -93,7 +96,16 @@ def bench() -> dict[str, Any]:
 
 def twin(program: Path, flows: list[Flow]) -> dict[str, Any]:
     """One round of ns-3."""
-    settings = {"topology": "fat_tree", "n": 8, "tcp": "dctcp", "queue": 100, "mark": 15, "rules": "stock"}
+    settings = {
+        "topology": "fat_tree",
+        "n": 8,
+        "tcp": "dctcp",
+        "queue": 100,
+        "mark": 15,
+        "rules": "stock",
+        "sack": True,
+        "timestamps": False,
+    }
     ran = run_ns3(program, flows, settings)
     if any(end < 0 for _, _, end in ran.flows):
         raise Broken("flows are unfinished in ns-3")
@@ -105,6 +117,8 @@ def twin(program: Path, flows: list[Flow]) -> dict[str, Any]:
         "events_per_packet_hop": round(ran.events / ran.packet_hops, 4),
         "rss_bytes": ran.rss_bytes,
         "seconds": ran.seconds,
+        "drops": ran.drops,
+        "on": ON,
     }
 
 

@@ -48,6 +48,7 @@ struct Settings {
     bool sack = false;
     bool timestamps = false;
     bool limited_transmit = false;
+    bool handshake = false; // connect when a flow starts, not before WARM
     bool packets = false; // every arrival at a host, on standard error
 };
 
@@ -62,6 +63,7 @@ struct Flow {
 std::vector<Flow> flows;
 std::vector<Ptr<QueueDisc>> discs;
 std::vector<Ptr<twin::Caution>> cautions;
+TypeId congestion, recovery; // of the sending side
 uint64_t hops = 0, host_drops = 0, early = 0;
 size_t unfinished = 0;
 Time early_until;
@@ -74,8 +76,10 @@ void ApplyDefaults(const Settings& s)
     bool dctcp = s.tcp == "dctcp", ours = s.rules == "ours";
     TypeId stock = dctcp ? TcpDctcp::GetTypeId() : TcpNewReno::GetTypeId();
     TypeId changed = dctcp ? twin::Dctcp::GetTypeId() : twin::NewReno::GetTypeId();
-    TypeId recovery = ours ? twin::Recovery::GetTypeId() : TcpClassicRecovery::GetTypeId();
-    Config::SetDefault("ns3::TcpL4Protocol::SocketType", TypeIdValue(ours ? changed : stock));
+    recovery = ours ? twin::Recovery::GetTypeId() : TcpClassicRecovery::GetTypeId();
+    congestion = ours ? changed : stock;
+    twin::Recovery::sack = s.sack;
+    Config::SetDefault("ns3::TcpL4Protocol::SocketType", TypeIdValue(congestion));
     Config::SetDefault("ns3::TcpL4Protocol::RecoveryType", TypeIdValue(recovery));
     Config::SetDefault("ns3::TcpSocket::SegmentSize", UintegerValue(s.mss));
     Config::SetDefault("ns3::TcpSocket::InitialCwnd", UintegerValue(s.window));
@@ -214,8 +218,19 @@ void Begin(size_t flow)
     NS_ABORT_MSG_IF(f.socket->Send(Create<Packet>(f.bytes)) != int(f.bytes), "the send buffer is too small");
 }
 
-// Connects all before WARM; from then on ends are established, as ours are from the start.
-void Connect(const Network& net, bool cautious)
+Ptr<Socket> Sender(Ptr<Node> node, const Settings& s)
+{
+    if (s.rules != "ours")
+        return Socket::CreateSocket(node, TcpSocketFactory::GetTypeId());
+    Ptr<Socket> socket = twin::Sender::Make(node, congestion, recovery);
+    if (!s.sack)
+        cautions.push_back(Create<twin::Caution>(socket));
+    return socket;
+}
+
+// Connects all before WARM, so that from then on ends are established, as ours are from the start;
+// or each when its flow starts.
+void Connect(const Network& net, const Settings& s)
 {
     for (size_t i = 0; i < flows.size(); i++) {
         Flow& f = flows[i];
@@ -224,16 +239,15 @@ void Connect(const Network& net, bool cautious)
         listener->Listen();
         listener->SetAcceptCallback(MakeNullCallback<bool, Ptr<Socket>, const Address&>(),
                                     MakeBoundCallback(&Accepted, i));
-        f.socket = Socket::CreateSocket(net.nodes.Get(f.source), TcpSocketFactory::GetTypeId());
+        f.socket = Sender(net.nodes.Get(f.source), s);
         f.socket->Bind();
-        if (cautious)
-            cautions.push_back(Create<twin::Caution>(f.socket));
         // One after the other, so that handshakes never queue and leave the same estimates everywhere.
-        Simulator::Schedule(MicroSeconds(20 * i), [&f, to = InetSocketAddress(net.address.at(f.destination), PORT + i)] {
+        Time start = WARM + PicoSeconds(f.start_ps), connect = s.handshake ? start : MicroSeconds(20 * i);
+        Simulator::Schedule(connect, [&f, to = InetSocketAddress(net.address.at(f.destination), PORT + i)] {
             f.socket->Connect(to);
         });
-        // A socket sends what it is handed one tick later.
-        Simulator::Schedule(WARM + PicoSeconds(f.start_ps) - TimeStep(1), &Begin, i);
+        // An established socket sends what it is handed one tick later.
+        Simulator::Schedule(s.handshake ? start : start - TimeStep(1), &Begin, i);
     }
     unfinished = flows.size();
 }
@@ -311,6 +325,7 @@ int main(int argc, char* argv[])
     cmd.AddValue("sack", "selective acknowledgements", s.sack);
     cmd.AddValue("timestamps", "timestamps", s.timestamps);
     cmd.AddValue("limited_transmit", "RFC 3042", s.limited_transmit);
+    cmd.AddValue("handshake", "connect when a flow starts", s.handshake);
     cmd.AddValue("packets", "tell every arrival at a host", s.packets);
     cmd.Parse(argc, argv);
     NS_ABORT_MSG_IF(s.topology != "fat_tree" && s.topology != "dumbbell", "no topology " << s.topology);
@@ -320,7 +335,7 @@ int main(int argc, char* argv[])
     ReadFlows(s.flows);
     early_until = WARM + Time(s.delivered_at);
     std::unique_ptr<Network> net = s.topology == "fat_tree" ? FatTree(s) : Dumbbell(s);
-    Connect(*net, s.rules == "ours");
+    Connect(*net, s);
     if (s.packets)
         for (auto& [node, address] : net->address)
             net->nodes.Get(node)->GetObject<Ipv4L3Protocol>()->TraceConnectWithoutContext("Rx", MakeCallback(&Arrival));
