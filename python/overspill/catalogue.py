@@ -38,8 +38,28 @@ def sizes() -> dict[str, str]:
     return {name: doc for text in docs for name, doc in re.findall(r"`(\w+)` \(([^()]*)\)", text)}
 
 
+def given(parameter: Spec) -> str:
+    """What a parameter takes, and its default."""
+    default = parameter["default"]
+    required = parameter.get("required", default is None)
+    otherwise = "must be given" if required else f"default {default if default is not None else 'none'}"
+    allowed = f", {parameter['allowed']}" if parameter.get("allowed") else ""
+    return f"({parameter['type']}{allowed}; {otherwise})"
+
+
+def parameters(specs: list[Spec], name: str) -> str:
+    """All parameters of a name, each with the entries that have it; empty where there is none."""
+    owners: dict[str, list[str]] = {}
+    for spec in specs:
+        for one in spec["params"]:
+            if one["name"] == name:
+                owner = f"{spec['slot']} {spec['kind']}".strip()
+                owners.setdefault(f"{given(one)}\n      {one['doc']}", []).append(owner)
+    return "\n".join(f"{name}, of {', '.join(names)} {text}" for text, names in owners.items())
+
+
 def find(name: str) -> list[Spec] | metrics.Metric | str:
-    """What a name stands for: a metric, a kind in one or more slots, a whole slot, or flow sizes."""
+    """What a name stands for: a kind in one or more slots, a slot, a metric, flow sizes, a parameter."""
     specs = core.catalogue()
     found = [spec for spec in specs if name in (spec["kind"], f"{spec['slot']}.{spec['kind']}", spec["slot"])]
     if found:
@@ -48,6 +68,8 @@ def find(name: str) -> list[Spec] | metrics.Metric | str:
         return metrics.find(name)
     if name in sizes():
         return f"{name}: flow sizes, {sizes()[name]}. For `sizes` of a traffic entry."
+    if keys := parameters(specs, name):
+        return keys
     known = sorted({spec["kind"] or spec["slot"] for spec in specs} | {spec["slot"] for spec in specs})
     close = difflib.get_close_matches(name, [*known, *sizes(), *metrics.REGISTRY], n=3)
     hint = f"; did you mean {' or '.join(close)}?" if close else "; see `overspill list`"

@@ -202,7 +202,7 @@ def list_command(
 
 
 @app.command()
-def explain(name: Annotated[str, typer.Argument(help="A mechanism, setting or metric.")]) -> None:
+def explain(name: Annotated[str, typer.Argument(help="A mechanism, setting, parameter or metric.")]) -> None:
     """Explain a name: what it does, where it comes from, its parameters."""
     found, console = catalogue.find(name), out()
     if isinstance(found, str):
@@ -218,12 +218,8 @@ def explain(name: Annotated[str, typer.Argument(help="A mechanism, setting or me
         cite = f" [{spec['cite']}]" if spec["cite"] else ""
         console.print(Text(spec["doc"] + cite))
         for parameter in spec["params"]:
-            default = parameter["default"]
-            required = parameter.get("required", default is None)
-            given = "must be given" if required else f"default {default if default is not None else 'none'}"
-            allowed = f", {parameter['allowed']}" if parameter.get("allowed") else ""
             line = Text(f"  {parameter['name']}", "bold")
-            console.print(line.append(f" ({parameter['type']}{allowed}; {given})", "not bold dim"))
+            console.print(line.append(f" {catalogue.given(parameter)}", "not bold dim"))
             console.print(Text(f"      {parameter['doc']}"))
 
 

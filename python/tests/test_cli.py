@@ -217,6 +217,11 @@ def test_list_and_explain_know_the_catalogue_and_the_metrics(command: Command) -
     assert "RFC 8257" in command("explain", "dctcp").out
 
 
+def test_a_parameter_is_explained_with_the_entries_that_have_it(command: Command) -> None:
+    told = command("explain", "size").out
+    assert "switch.buffer per_port (" in told and "default 100pkt" in told
+
+
 def test_flow_sizes_are_listed_and_explained(command: Command) -> None:
     listed = [line.split() for line in command("list", "sizes").out.splitlines()]
     assert ["imc10", "Benson", "et", "al.,", "196", "KB"] in listed and len(listed) == 3

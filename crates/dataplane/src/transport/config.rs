@@ -39,31 +39,32 @@ macro_rules! tcp_params {
             },
             Param {
                 name: "min_rto",
-                doc: "Lower bound of the retransmission timeout; RFC 6298 (2.4) says 1 s, data centers 10 ms.",
+                doc: "Lower bound of the retransmission timeout; RFC 6298 (2.4) says 1 s, 10 ms is usual in data centers.",
                 kind: Kind::Time { min: 1 },
                 default: Some("10ms"),
             },
             Param {
                 name: "max_rto",
-                doc: "Upper bound of the retransmission timeout (RFC 6298 (2.5)); not below min_rto.",
+                doc: "Upper bound of the retransmission timeout (RFC 6298 (2.5)); not below `min_rto`.",
                 kind: Kind::Time { min: 1 },
                 default: Some("60s"),
             },
             Param {
                 name: "initial_rto",
-                doc: "Retransmission timeout before the first sample, raised to min_rto; RFC 6298 (2.1) says 1 s.",
+                doc: "Retransmission timeout before the first sample, at least `min_rto`; RFC 6298 (2.1) says 1 s.",
                 kind: Kind::Time { min: 1 },
                 default: Some("10ms"),
             },
             Param {
                 name: "clock_granularity",
-                doc: "Clock granularity G: least addend to the smoothed round-trip time (RFC 6298 (2.2), (2.3)).",
+                doc: "Clock granularity G: a timeout is longer than the smoothed round-trip time by at least this \
+                      (RFC 6298 (2.2), (2.3)); the tick of `timestamps`.",
                 kind: Kind::Time { min: 0 },
                 default: Some("1us"),
             },
             Param {
                 name: "dupack_threshold",
-                doc: "Duplicate ACKs that show a loss (RFC 5681 §3.2), or `off`: no fast retransmit.",
+                doc: "Duplicate ACKs that show a loss (RFC 5681 §3.2), or `off`: no fast retransmit, only the timer.",
                 kind: Kind::CountOrOff { min: 1, max: 1_000_000 },
                 default: Some("3"),
             },
@@ -75,7 +76,8 @@ macro_rules! tcp_params {
             },
             Param {
                 name: "delayed_ack",
-                doc: "ACK every second segment instead of each (RFC 5681 §4.2, RFC 8257 §3.2).",
+                doc: "ACK every second segment instead of each; out of order, and with `dctcp` where marks begin or end, at \
+                      once (RFC 5681 §4.2, RFC 8257 §3.2).",
                 kind: Kind::Flag,
                 default: Some("false"),
             },
@@ -87,43 +89,48 @@ macro_rules! tcp_params {
             },
             Param {
                 name: "timestamps",
-                doc: "Every segment carries timestamps, 12 B (RFC 7323 §3); `mss` does not count them.",
+                doc: "Every segment carries timestamps, 12 B beside `mss`, and every ACK of new data gives a sample of the \
+                      round-trip time (RFC 7323 §3, §4).",
                 kind: Kind::Flag,
                 default: Some("false"),
             },
             Param {
                 name: "nagle",
-                doc: "A short segment waits while anything is outstanding (RFC 9293 §3.7.4).",
+                doc: "A segment shorter than `mss`, as a flow's last may be, waits until all before it is acknowledged \
+                      (RFC 9293 §3.7.4).",
                 kind: Kind::Flag,
                 default: Some("false"),
             },
             Param {
                 name: "restart_after_idle",
-                doc: "After more than one timeout without sending, the window is at most the initial one (RFC 5681 §4.1).",
+                doc: "After nothing was sent for more than a timeout, the window is at most the initial one (RFC 5681 §4.1).",
                 kind: Kind::Flag,
                 default: Some("true"),
             },
             Param {
                 name: "retransmission_timer",
-                doc: "Whether there is a retransmission timer (RFC 6298); without, what only it could mend stays lost.",
+                doc: "Whether there is a retransmission timer (RFC 6298); without it, a flow whose loss only the timer could \
+                      mend never finishes.",
                 kind: Kind::Flag,
                 default: Some("true"),
             },
             Param {
                 name: "window_less_out_of_order",
-                doc: "What waits out of order takes from the advertised window, whose right edge never moves back (RFC 9293 §3.8.6).",
+                doc: "Bytes that wait beyond a gap are taken from the advertised window, whose right edge never moves back \
+                      (RFC 9293 §3.8.6): reordering then slows a sender whose `receive_window` is small.",
                 kind: Kind::Flag,
                 default: Some("false"),
             },
             Param {
                 name: "connection",
-                doc: "`established` before the flow starts, or opened by a `handshake` that the flow waits for (RFC 9293 §3.5).",
+                doc: "`established` before the flow starts, or opened by a `handshake`, whose time is part of the FCT \
+                      (RFC 9293 §3.5).",
                 kind: Kind::Choice(&["established", "handshake"]),
                 default: Some("established"),
             },
             Param {
                 name: "ttl",
-                doc: "Time to live of every packet, in switches.",
+                doc: "Time to live of every packet: each switch takes one, and at 0 the packet is lost.",
                 kind: Kind::Count { min: 1, max: 255 },
                 default: Some("255"),
             },
@@ -134,7 +141,7 @@ macro_rules! tcp_params {
 
 const ECN: Param = Param {
     name: "ecn",
-    doc: "Data are ECN-capable, and a mark halves the window once a round trip (RFC 3168 §6.1).",
+    doc: "Data are ECN-capable, and a mark halves the window, at most once a round trip (RFC 3168 §6.1).",
     kind: Kind::Flag,
     default: Some("false"),
 };
@@ -144,33 +151,37 @@ pub const SPECS: &[&Spec] = &[
     &Spec {
         slot: "transport",
         kind: "reno",
-        doc: "TCP that halves its window at a loss or a mark and leaves fast recovery with the first new ACK.",
+        doc: "TCP that halves its window at a loss. The first new ACK ends fast recovery: of several losses in a window, \
+              most wait for the timer.",
         cite: "RFC 5681, RFC 6298, RFC 3168",
         params: tcp_params![ECN],
     },
     &Spec {
         slot: "transport",
         kind: "newreno",
-        doc: "TCP that halves its window at a loss or a mark and mends several losses a window.",
+        doc: "TCP that halves its window at a loss. In fast recovery each partial ACK mends one more: several losses in a \
+              window take a round trip each.",
         cite: "RFC 5681, RFC 6582, RFC 6298, RFC 3168",
         params: tcp_params![ECN],
     },
     &Spec {
         slot: "transport",
         kind: "sack",
-        doc: "TCP that halves its window at a loss or a mark and learns from selective acknowledgements what is lost.",
+        doc: "TCP that halves its window at a loss. Selective acknowledgements tell what is lost: several losses in a window \
+              are mended together.",
         cite: "RFC 5681, RFC 2018, RFC 2883, RFC 6675, RFC 6298, RFC 3168",
         params: tcp_params![ECN],
     },
     &Spec {
         slot: "transport",
         kind: "dctcp",
-        doc: "TCP that reduces its window by the fraction of bytes that were marked.",
+        doc: "TCP that cuts its window by half the fraction of its bytes that were marked, and halves it at a loss; always \
+              ECN-capable.",
         cite: "RFC 8257; Alizadeh et al., SIGCOMM 2010",
         params: tcp_params![
             Param {
                 name: "recovery",
-                doc: "How losses are mended: RFC 5681 (`reno`), RFC 6582 (`newreno`) or RFC 6675 (`sack`).",
+                doc: "How losses are mended: as by `reno` (RFC 5681), `newreno` (RFC 6582) or `sack` (RFC 6675).",
                 kind: Kind::Choice(&["reno", "newreno", "sack"]),
                 default: Some("sack"),
             },

@@ -9,7 +9,7 @@
 //! A sender has three parts, each behind its own hooks: [`Congestion`] (how much may be under
 //! way), [`LossDetection`] (what is lost) and [`Pacing`] (when the next segment may leave). Not
 //! modelled: FIN, RST and urgent data; giving up (RFC 9293 §3.8.3); zero-window probes, since a
-//! window here is narrow only while the bytes that open it are outstanding (`sender`); PAWS (RFC 7323
+//! window here is narrow only while the bytes that open it are outstanding (`sender`); PAWS at the sender (RFC 7323
 //! §5: no segment lives that long) and the weights of its appendix G; Eifel, F-RTO and other
 //! undoing of recoveries; DSACKs are counted, and nothing is undone because of them.
 
