@@ -1,4 +1,4 @@
-"""Independent runs on two cores against one: `make bench-scaling`, or `python benches/scaling.py`.
+"""Independent runs on two cores against one: part of `make bench`, or `python benches/scaling.py`.
 
 Each round takes the same runs four ways: by `overspill.run` with one job and with two, files and metrics
 included, and by one process and two processes side by side that only simulate. What two processes gain is

@@ -111,8 +111,8 @@ def share(status: dict[str, Any]) -> float:
 
 
 def speed(status: dict[str, Any], seconds: float) -> str:
-    """What was simulated, in which time."""
-    rate = formats.count(status["hops"] / seconds) if seconds > 0 else "-"
+    """What was simulated, in which time; the rate where the time is more than what a start takes."""
+    rate = f" ({formats.count(status['hops'] / seconds)} packet-hops/s)" if seconds >= 1 else ""
     hops = formats.count(status["hops"])
     flows = status["flows_completed"]
-    return f"{hops} packet-hops in {seconds:.1f} s ({rate} packet-hops/s), {flows} flows done"
+    return f"{hops} packet-hops in {seconds:.1f} s{rate}, {flows} flows done"

@@ -22,7 +22,7 @@ def test_a_run_prints_the_table_and_says_where_the_report_is(command: Command, s
     assert row.count("±") == 3
     assert lines[-1] == "report: out/incast/report.html"
     assert Path("out/incast/report.html").is_file()
-    assert "packet-hops/s" in ran.err and "packet-hops/s" not in ran.out
+    assert "packet-hops in" in ran.err and "packet-hops in" not in ran.out
 
 
 def test_the_table_states_what_limits_its_numbers(command: Command, scenario: Path) -> None:
