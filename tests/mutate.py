@@ -6,6 +6,7 @@ works on a copy of the tree under out/mutations and goes on where it was interru
 """
 
 import argparse
+import fcntl
 import hashlib
 import json
 import os
@@ -257,16 +258,21 @@ def record(fault: Fault, caught_by: list[str]) -> None:
     path.write_text(text[:start] + entry + text[end:])
 
 
-def campaign(words: list[str], again: bool, keep: bool) -> int:
+def campaign(words: list[str], scratch: Path, keep: bool) -> int:
     """Runs the faults in which all words occur; how many are not as they should be."""
     chosen = [f for t in tables() for f in (*t.faults, *t.equivalent)]
     chosen = [f for f in chosen if all(w in f"{f.name} {f.file} {f.rules}" for w in words)]
     chosen.sort(key=lambda f: (f.optimized, f.tests))
-    SCRATCH.mkdir(parents=True, exist_ok=True)
-    book, now = SCRATCH / "outcomes.json", state()
-    known = json.loads(book.read_text()) if book.exists() and not again else {}
+    scratch.mkdir(parents=True, exist_ok=True)
+    lock = (scratch / "lock").open("w")
+    try:
+        fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except OSError:
+        sys.exit(f"another run works in {scratch}; `--scratch` names another folder")
+    book, now = scratch / "outcomes.json", state()
+    known = json.loads(book.read_text()) if book.exists() else {}
     known = known if known.get("state") == now else {"state": now}
-    tree, wrong, counts = Tree(SCRATCH), [], Counter[str]()
+    tree, wrong, counts = Tree(scratch), [], Counter[str]()
     for n, fault in enumerate(chosen, 1):
         key, began = fault.key, time.monotonic()
         if known.get(key, [""])[0] != fault.expected:
@@ -315,14 +321,14 @@ def page() -> str:
 def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("words", nargs="*", help="only faults in which all of these occur")
-    parser.add_argument("--again", action="store_true", help="forget what earlier runs found")
+    parser.add_argument("--scratch", type=Path, default=SCRATCH, help="where to work; out/mutations")
     parser.add_argument("--record", action="store_true", help="write `caught_by` into the tables")
     parser.add_argument("--docs", action="store_true", help="only write docs/internals/mutations.md")
     args = parser.parse_args()
     if args.docs:
         PAGE.write_text(page())
         return 0
-    return 1 if campaign(args.words, args.again, args.record) else 0
+    return 1 if campaign(args.words, args.scratch.resolve(), args.record) else 0
 
 
 if __name__ == "__main__":
