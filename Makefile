@@ -5,7 +5,7 @@ BIN := $(VENV)/bin
 RUST := $(shell find crates -name '*.rs' -o -name 'Cargo.toml') Cargo.toml
 export CARGO_TERM_COLOR ?= auto
 
-.PHONY: help setup demo test lint format rust-test python-test bench fuzz fuzz-tools golden bench-ns3 docs clean
+.PHONY: help setup demo test lint format rust-test python-test bench fuzz fuzz-tools golden mutations bench-ns3 docs clean
 
 help:
 	@echo "make setup   an environment in .venv with the command .venv/bin/overspill"
@@ -14,6 +14,7 @@ help:
 	@echo "make bench   events, hops, ACKs and whole runs timed; memory; two cores against one"
 	@echo "make fuzz    an hour of wrong scenarios; FUZZ_SECONDS=600 for ten minutes, FUZZ_TARGET=quantity for units"
 	@echo "make golden  record the digests of golden/ anew and print what has changed; on purpose only"
+	@echo "make mutations  deliberate faults, one at a time, which the tests must catch; MUTATIONS=rfc6298 for some"
 	@echo "make bench-ns3  the same work in ns-3 (installs Debian's), the ratio, and a cross-check"
 	@echo "make format  format the sources"
 	@echo "make docs    write docs/reference.md from the declarations; make test fails where it is stale"
@@ -60,6 +61,10 @@ bench: setup
 	cargo bench --quiet --package overspill-sim --bench micro
 	cargo bench --quiet --package overspill-sim --bench whole_runs
 	$(BIN)/python benches/scaling.py
+
+# Minutes to an hour; goes on where it was interrupted.
+mutations:
+	$(PYTHON) tests/mutate.py $(MUTATIONS)
 
 # Wrong and odd input for the loader; needs nightly Rust and cargo-fuzz, which nothing else here does.
 FUZZ_SECONDS ?= 3600

@@ -63,3 +63,36 @@ impl Timing {
         *self = Timing::default();
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn at(us: u64) -> Time {
+        Time::ZERO + Dur::us(us)
+    }
+
+    #[test]
+    fn two_bursts_are_timed_at_once_and_a_third_is_not() {
+        let mut timing = Timing::default();
+        timing.sent(at(0), 0, 1000);
+        timing.sent(at(0), 1000, 2000);
+        timing.sent(at(1), 2000, 3000);
+        timing.sent(at(2), 3000, 4000);
+        assert_eq!(timing.acked(at(10), 500), Some(Dur::us(10)), "a part of a burst is a sample");
+        assert_eq!(timing.acked(at(11), 2000), Some(Dur::us(11)));
+        assert_eq!(timing.acked(at(12), 3000), Some(Dur::us(11)));
+        assert_eq!(timing.acked(at(13), 4000), None);
+    }
+
+    #[test]
+    fn an_ack_of_both_bursts_is_a_sample_of_the_newer_and_none_of_what_was_sent_again() {
+        let mut timing = Timing::default();
+        timing.sent(at(0), u32::MAX - 999, 0);
+        timing.sent(at(3), 0, 1000);
+        assert_eq!(timing.acked(at(10), 1000), Some(Dur::us(7)));
+        timing.sent(at(10), 1000, 2000);
+        timing.clear();
+        assert_eq!(timing.acked(at(20), 2000), None);
+    }
+}

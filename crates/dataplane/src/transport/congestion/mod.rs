@@ -55,7 +55,7 @@ enum Law {
 pub struct Congestion {
     cwnd: u32,
     ssthresh: u32,
-    /// Marks count again from an ACK beyond this byte: one cut a window of data.
+    /// Marks count again from an ACK beyond this byte: one cut a window of data. 0 before any cut.
     cut_until: u64,
     law: Law,
 }
@@ -88,7 +88,7 @@ impl Congestion {
     /// An ACK carries an echo of congestion: cuts the window, once a window of data (RFC 3168
     /// §6.1.2, RFC 8257 §3.3). Whether it did.
     pub fn on_mark(&mut self, ack: &Acked, cfg: &TcpConfig) -> bool {
-        if ack.una <= self.cut_until {
+        if self.cut_until != 0 && ack.una <= self.cut_until {
             return false;
         }
         let floor = 2 * u32::from(cfg.mss);

@@ -13,6 +13,8 @@ fn what_is_written_leaves_at_once_and_only_the_flows_bytes_count() {
     let mut h = Hand::of(2_600, "newreno", &[]);
     h.call(|s, io| s.open(io));
     assert_eq!((h.write(100), h.write(100), h.write(1_300)), (vec![100], vec![100], vec![1000, 300]));
+    h.ack_bytes(1_500, false);
+    assert!(!h.sender.done(), "more may be written");
     assert_eq!(h.write(u64::MAX), [1000, 100]);
     assert!(h.write(5).is_empty() && !h.sender.done());
     h.ack_bytes(2_600, false);

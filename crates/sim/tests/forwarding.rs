@@ -1,0 +1,43 @@
+//! What every switch does with every packet: hops that are left, and marks for those that carry them.
+
+mod common;
+
+use common::{drops, run, total};
+use sim::Results;
+
+const BYTES: u64 = 20_000;
+
+/// One flow over a leaf, a spine and a leaf that mark whatever passes. Departures are computed where
+/// queues are not followed.
+fn crossing(transport: &str, queues: bool) -> Results {
+    run(
+        &format!(
+            "name = \"crossing\"\nduration = \"1ms\"\n[topology]\nkind = \"leaf_spine\"\nleaves = 2\nspines = 1\n\
+             hosts_per_leaf = 1\n[switch]\nmarking = {{ kind = \"ecn_threshold\", k = \"0pkt\" }}\n\
+             [measure]\nqueues = {queues}\n[transport]\nretransmission_timer = false\nmss = \"1000B\"\n{transport}\n\
+             [[traffic]]\nname = \"f\"\nkind = \"incast\"\nsenders = 1\nreceiver = \"h0\"\npick = \"spread\"\n\
+             size = \"{BYTES}B\"\nstart = \"1us\"\n"
+        ),
+        1,
+    )
+}
+
+#[test]
+fn a_packet_is_lost_where_its_time_to_live_is_used_up() {
+    let of = |ttl: u32| crossing(&format!("kind = \"newreno\"\nttl = {ttl}"), true);
+    let received = |ttl| total(&of(ttl), "flows", "received");
+    assert_eq!([received(1), received(2), received(3), received(4)], [0, 0, 0, BYTES]);
+}
+
+#[test]
+fn only_packets_that_are_ecn_capable_are_marked_and_once() {
+    let marked = |transport: &str, queues| {
+        let results = crossing(transport, queues);
+        assert_eq!((total(&results, "flows", "received"), drops(&results)), (BYTES, 0));
+        total(&results, "ports", "marked")
+    };
+    for queues in [true, false] {
+        assert_eq!(marked("kind = \"newreno\"", queues), 0);
+        assert_eq!(marked("kind = \"dctcp\"", queues), BYTES / 1000, "data at the first switch, ACKs never");
+    }
+}

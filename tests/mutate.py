@@ -1,0 +1,335 @@
+"""Puts deliberate faults into the code, one at a time, and says whether the tests catch them.
+
+The faults are data: `tests/mutations/*.toml`, described in docs/internals/mutations.md, which this writes
+(`--docs`). `make mutations` runs all, `make mutations MUTATIONS=rfc6298` those in which the words occur. It
+works on a copy of the tree under out/mutations and goes on where it was interrupted.
+"""
+
+import argparse
+import fcntl
+import hashlib
+import json
+import os
+import re
+import resource
+import shlex
+import subprocess
+import sys
+import time
+import tomllib
+from collections import Counter
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+ROOT = Path(__file__).resolve().parent.parent
+FOLDER = ROOT / "tests" / "mutations"
+PAGE = ROOT / "docs" / "internals" / "mutations.md"
+SCRATCH = ROOT / "out" / "mutations"
+# What a build and its tests read.
+SOURCES = (
+    "Cargo.toml",
+    "Cargo.lock",
+    "crates",
+    "conformance",
+    "golden",
+    "scenarios",
+    "benches/whole_runs.rs",
+)
+TEST_SECONDS = 300
+TEST_MEMORY = 6 << 30
+# Where building takes longer than the tests nothing is optimized.
+PROFILE = {"CARGO_PROFILE_DEV_DEBUG": "0", "CARGO_PROFILE_TEST_DEBUG": "0"}
+QUICK = PROFILE | {"CARGO_PROFILE_DEV_OPT_LEVEL": "0", "CARGO_PROFILE_TEST_OPT_LEVEL": "0"}
+
+CASE = re.compile(r"^(rfc\d+)\.toml, (RFC [^:]*): (.*)$", re.MULTILINE)
+FAILED = re.compile(r"^    ([\w:]+)$", re.MULTILINE)
+
+
+class Unfit(Exception):
+    """A fault that does not apply to its file."""
+
+
+@dataclass(frozen=True)
+class Fault:
+    """One deliberate fault."""
+
+    table: str
+    rules: tuple[str, ...]
+    fault: str
+    file: str
+    find: str
+    replace: str
+    nth: int | None
+    tests: str
+    caught_by: tuple[str, ...]
+    optimized: bool = False
+    why: str = ""
+
+    @property
+    def name(self) -> str:
+        return f"{self.table}: {self.fault}"
+
+    @property
+    def expected(self) -> str:
+        return "survived" if self.why else "caught"
+
+    def apply(self, text: str) -> str:
+        """The text with the fault in it."""
+        parts, nth = text.split(self.find), self.nth or 1
+        if not nth < len(parts) or (self.nth is None and len(parts) > 2):
+            said = f"{nth} times or more" if self.nth else "once"
+            raise Unfit(f"{self.name}: `find` occurs {len(parts) - 1} times in {self.file}, not {said}")
+        return self.find.join(parts[:nth]) + self.replace + self.find.join(parts[nth:])
+
+    @property
+    def key(self) -> str:
+        """What its outcome depends on beside the sources."""
+        return repr((self.rules, self.file, self.find, self.replace, self.nth, self.tests))
+
+    def missed(self, failed: "Failed") -> list[str]:
+        """Rules of RFCs of which no case has failed."""
+        seen = {rule for _, rule, _ in failed.cases}
+        return [rule for rule in self.rules if rule.startswith("RFC ") and rule not in seen]
+
+
+@dataclass
+class Table:
+    """One file of faults."""
+
+    name: str
+    title: str
+    about: str
+    faults: list[Fault] = field(default_factory=list)
+    equivalent: list[Fault] = field(default_factory=list)
+
+
+@dataclass
+class Failed:
+    """What failed: names of tests, and cases of conformance/tcp as file, rule, name."""
+
+    tests: list[str]
+    cases: list[tuple[str, str, str]]
+
+    def caught_by(self, rules: tuple[str, ...]) -> list[str]:
+        """The first case of each rule, or else the first test."""
+        found = []
+        for rule in rules:
+            found += [f"{file}: {name}" for file, of, name in self.cases if of == rule][:1]
+        return found or self.tests[:1]
+
+    def shown(self) -> str:
+        lines = [f"{file}, {rule}: {name}" for file, rule, name in self.cases] or self.tests
+        more = [f"and {len(lines) - 3} more"] if len(lines) > 3 else []
+        return "".join(f"    {line}\n" for line in [*lines[:3], *more])
+
+
+def listed(value: str | list[str]) -> tuple[str, ...]:
+    return (value,) if isinstance(value, str) else tuple(value)
+
+
+def fault_of(table: str, head: dict[str, Any], row: dict[str, Any]) -> Fault:
+    return Fault(
+        table=table,
+        rules=listed(row["rule"]),
+        fault=row["fault"],
+        file=f"{head['folder']}/{row['file']}",
+        find=row["find"],
+        replace=row["replace"],
+        nth=row.get("nth"),
+        tests=row.get("tests", head["tests"]),
+        caught_by=listed(row.get("caught_by", [])),
+        optimized=head.get("optimized", False),
+        why=row.get("why", ""),
+    )
+
+
+def read(path: Path) -> Table:
+    data = tomllib.loads(path.read_text())
+    table = Table(path.stem, data["title"], data["about"])
+    table.faults = [fault_of(path.stem, data, row) for row in data.get("fault", [])]
+    table.equivalent = [fault_of(path.stem, data, row) for row in data.get("equivalent", [])]
+    return table
+
+
+def tables() -> list[Table]:
+    return sorted((read(path) for path in FOLDER.glob("*.toml")), key=lambda t: (t.name[:3] != "rfc", t.name))
+
+
+class Tree:
+    """A copy of the sources in which faults are put."""
+
+    def __init__(self, folder: Path) -> None:
+        self.folder = folder / "tree"
+        self.target = folder / "target"
+        self.sync()
+
+    def sync(self) -> None:
+        """Makes the copy the same as the tree; only what differs is written, so that little is built."""
+        wanted = {path.relative_to(ROOT) for top in SOURCES for path in files(ROOT / top)}
+        for path in files(self.folder):
+            if path.relative_to(self.folder) not in wanted:
+                path.unlink()
+        for path in sorted(wanted):
+            write(self.folder / path, (ROOT / path).read_bytes())
+
+    def cargo(self, command: list[str], optimized: bool) -> subprocess.CompletedProcess[str]:
+        env = os.environ | (PROFILE if optimized else QUICK)
+        env |= {"CARGO_TARGET_DIR": str(self.target), "CARGO_TERM_COLOR": "never"}
+        return subprocess.run(
+            ["cargo", "test", *command],
+            cwd=self.folder,
+            env=env,
+            capture_output=True,
+            text=True,
+            timeout=TEST_SECONDS,
+            preexec_fn=lambda: resource.setrlimit(resource.RLIMIT_AS, (TEST_MEMORY, TEST_MEMORY)),
+        )
+
+    def run(self, tests: str, optimized: bool) -> tuple[str, Failed]:
+        """Builds and runs: `survived`, `caught` or `does not build`, and what failed."""
+        package, *rest = shlex.split(tests)
+        words = 2 if rest[0] == "--test" else 1
+        command, filters = ["--package", package, *rest[:words]], rest[words:]
+        built = self.cargo([*command, "--no-run"], optimized)
+        if built.returncode:
+            return "does not build", Failed([built.stderr[-2000:]], [])
+        try:
+            ran = self.cargo([*command, "--no-fail-fast", "--", *filters], optimized)
+        except subprocess.TimeoutExpired:
+            return "caught", Failed(["the tests do not end"], [])
+        out = ran.stdout + ran.stderr
+        if not ran.returncode:
+            if " 0 passed" in out:
+                return "no such tests", Failed([tests], [])
+            return "survived", Failed([], [])
+        return "caught", failures(out)
+
+    def try_fault(self, fault: Fault) -> tuple[str, Failed]:
+        path = self.folder / fault.file
+        right = path.read_text()
+        try:
+            path.write_text(fault.apply(right))
+        except Unfit as e:
+            return "does not apply", Failed([str(e)], [])
+        try:
+            outcome, failed = self.run(fault.tests, fault.optimized)
+        finally:
+            path.write_text(right)
+        if outcome == "caught" and fault.missed(failed):
+            outcome = "no case of " + ", ".join(fault.missed(failed))
+        return outcome, failed
+
+
+def failures(out: str) -> Failed:
+    """The tests and the cases that failed, from what cargo says."""
+    last = out.rpartition("\nfailures:\n")[2]
+    names = sorted(set(FAILED.findall(last))) or ["the tests end before their time"]
+    return Failed(names, sorted(set(CASE.findall(out))))
+
+
+def files(top: Path) -> list[Path]:
+    return [top] if top.is_file() else [path for path in top.rglob("*") if path.is_file()]
+
+
+def write(path: Path, data: bytes) -> None:
+    if not path.exists() or path.read_bytes() != data:
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_bytes(data)
+
+
+def state() -> str:
+    """What every outcome depends on: the sources, the cases and the recorded digests."""
+    h = hashlib.sha256()
+    for path in sorted(path for top in SOURCES for path in files(ROOT / top)):
+        h.update(path.read_bytes())
+    return h.hexdigest()
+
+
+def record(fault: Fault, caught_by: list[str]) -> None:
+    """Writes into the fault's table what caught it."""
+    path = FOLDER / f"{fault.table}.toml"
+    text = path.read_text()
+    start = text.index(f"fault = {json.dumps(fault.fault, ensure_ascii=False)}\n")
+    end = text.find("\n[[", start) % (len(text) + 1)
+    entry = re.sub(r"^caught_by = .*\n", "", text[start:end].rstrip("\n") + "\n", flags=re.MULTILINE)
+    value = caught_by[0] if len(caught_by) == 1 else caught_by
+    entry += f"caught_by = {json.dumps(value, ensure_ascii=False)}\n"
+    path.write_text(text[:start] + entry + text[end:])
+
+
+def campaign(words: list[str], scratch: Path, keep: bool) -> int:
+    """Runs the faults in which all words occur; how many are not as they should be."""
+    chosen = [f for t in tables() for f in (*t.faults, *t.equivalent)]
+    chosen = [f for f in chosen if all(w in f"{f.name} {f.file} {f.rules}" for w in words)]
+    chosen.sort(key=lambda f: (f.optimized, f.tests))
+    scratch.mkdir(parents=True, exist_ok=True)
+    lock = (scratch / "lock").open("w")
+    try:
+        fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except OSError:
+        sys.exit(f"another run works in {scratch}; `--scratch` names another folder")
+    book, now = scratch / "outcomes.json", state()
+    known = json.loads(book.read_text()) if book.exists() else {}
+    known = known if known.get("state") == now else {"state": now}
+    tree, wrong, counts = Tree(scratch), [], Counter[str]()
+    for n, fault in enumerate(chosen, 1):
+        key, began = fault.key, time.monotonic()
+        if known.get(key, [""])[0] != fault.expected:
+            outcome, failed = tree.try_fault(fault)
+            known[key] = [outcome, failed.tests, failed.cases]
+            book.write_text(json.dumps(known))
+        outcome, failed = known[key][0], Failed(known[key][1], [tuple(case) for case in known[key][2]])
+        counts[outcome] += 1
+        print(f"[{n}/{len(chosen)}] {outcome}: {fault.name} ({time.monotonic() - began:.0f} s)")
+        print(failed.shown(), end="", flush=True)
+        if outcome != fault.expected:
+            wrong.append(f"not as it should be, {outcome}: {fault.name}")
+        elif keep and outcome == "caught":
+            record(fault, failed.caught_by(fault.rules))
+    print("\n".join([*wrong, ", ".join(f"{count} {outcome}" for outcome, count in sorted(counts.items()))]))
+    return len(wrong) if chosen else 1
+
+
+def row(*cells: str) -> str:
+    return f"| {' | '.join(cell.replace('|', chr(92) + '|') for cell in cells)} |"
+
+
+def place(fault: Fault) -> str:
+    """The file of a fault, short: `dataplane: transport/rto.rs`."""
+    return fault.file.removeprefix("crates/").replace("/src/", ": ").replace("dataplane: transport/", "")
+
+
+def page() -> str:
+    """docs/internals/mutations.md."""
+    all_tables = tables()
+    faults = sum(len(t.faults) for t in all_tables)
+    out = [(FOLDER / "page.md").read_text().rstrip().replace("{faults}", str(faults))]
+    for t in all_tables:
+        out += [f"\n## {t.title}\n", t.about.strip()]
+        if t.faults:
+            out += ["", "| rule | fault | where | caught by |", "| --- | --- | --- | --- |"]
+            out += [
+                row("; ".join(f.rules), f.fault, f"`{place(f)}`", "; ".join(f.caught_by)) for f in t.faults
+            ]
+        if t.equivalent:
+            out += ["\nNot to be told from the right code:\n"]
+            out += [f"- {f.fault} (`{place(f)}`): {f.why}" for f in t.equivalent]
+    return "\n".join(out) + "\n"
+
+
+def main() -> int:
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("words", nargs="*", help="only faults in which all of these occur")
+    parser.add_argument("--scratch", type=Path, default=SCRATCH, help="where to work; out/mutations")
+    parser.add_argument("--record", action="store_true", help="write `caught_by` into the tables")
+    parser.add_argument("--docs", action="store_true", help="only write docs/internals/mutations.md")
+    args = parser.parse_args()
+    if args.docs:
+        PAGE.write_text(page())
+        return 0
+    return 1 if campaign(args.words, args.scratch.resolve(), args.record) else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,94 @@
+"""The list of deliberate faults stays true: docs/internals/mutations.md."""
+
+import json
+from dataclasses import replace
+
+import pytest
+
+import mutate
+from overspill import _core
+
+TABLES = mutate.tables()
+FAULTS = [fault for table in TABLES for fault in (*table.faults, *table.equivalent)]
+CASES = mutate.ROOT / "conformance" / "tcp"
+
+
+def rules(claimed: bool) -> set[str]:
+    """The rules of conformance/tcp/README.md that have cases, or those that are not modelled."""
+    rows = [line.split("|") for line in (CASES / "README.md").read_text().splitlines()]
+    rows = [row for row in rows if len(row) > 3 and row[1].strip().startswith("RFC ")]
+    return {row[1].strip() for row in rows if ("not modelled" not in row[2]) == claimed}
+
+
+def test_every_fault_applies_to_its_file() -> None:
+    for fault in FAULTS:
+        text = (mutate.ROOT / fault.file).read_text()
+        assert fault.apply(text) != text, f"{fault.name}: changes nothing"
+
+
+def test_every_rule_that_is_claimed_has_a_fault_and_none_that_is_not() -> None:
+    faulty = {rule for table in TABLES for fault in table.faults for rule in fault.rules}
+    assert rules(claimed=True) - faulty == set(), "no fault"
+    assert {rule for rule in faulty if rule.startswith("RFC ")} <= rules(claimed=True)
+
+
+def test_every_mechanism_of_the_catalogue_has_a_fault() -> None:
+    faulty = {rule for table in TABLES for fault in table.faults for rule in fault.rules}
+    specs = [spec for spec in json.loads(_core.catalogue()) if spec["slot"].startswith("switch.")]
+    kinds = {f"{spec['slot']}.{spec['kind']}" for spec in specs if spec["kind"]}
+    assert len(kinds) >= 14
+    assert kinds - faulty == set(), "no fault"
+
+
+def test_every_fault_says_what_caught_it_and_every_equivalent_one_why() -> None:
+    names = [fault.name for fault in FAULTS]
+    assert len(names) == len(set(names)), "two of one name"
+    for table in TABLES:
+        assert all(fault.caught_by for fault in table.faults), table.name
+        assert all(fault.why for fault in table.equivalent), table.name
+
+
+def test_what_caught_a_fault_of_a_rule_is_a_case_of_that_rule() -> None:
+    of = {}
+    for path in CASES.glob("*.toml"):
+        for case in mutate.tomllib.loads(path.read_text())["case"]:
+            of[f"{path.stem}: {case['name']}"] = case["rule"]
+    for fault in FAULTS:
+        claimed = {rule for rule in fault.rules if rule.startswith("RFC ")}
+        if claimed:
+            assert {of.get(name) for name in fault.caught_by} == claimed, fault.name
+
+
+def test_the_page_is_written_from_the_list() -> None:
+    assert mutate.PAGE.read_text() == mutate.page(), "stale: python3 tests/mutate.py --docs"
+
+
+def test_a_text_is_replaced_where_it_is_said_to_be_and_refused_elsewhere() -> None:
+    fault = replace(FAULTS[0], find="a", replace="b", nth=None)
+    assert fault.apply("xax") == "xbx"
+    assert replace(fault, nth=2).apply("aaa") == "aba"
+    for text, nth in [("xx", None), ("aa", None), ("aa", 3)]:
+        with pytest.raises(mutate.Unfit, match="occurs"):
+            replace(fault, nth=nth).apply(text)
+
+
+def test_what_failed_is_read_from_the_output_of_the_tests() -> None:
+    out = "\n".join(
+        [
+            "---- conformance::rfc_1 stdout ----",
+            "rfc5681.toml, RFC 5681 §4.1: after less than a timeout: the window stays",
+            "  step 2",
+            "",
+            "failures:",
+            "    conformance::rfc_1",
+            "",
+            "test result: FAILED. 1 passed; 1 failed",
+        ]
+    )
+    failed = mutate.failures(out)
+    assert failed.tests == ["conformance::rfc_1"]
+    assert failed.cases == [("rfc5681", "RFC 5681 §4.1", "after less than a timeout: the window stays")]
+    fault = replace(FAULTS[0], rules=("RFC 5681 §4.1", "RFC 5681 §4.2"))
+    assert fault.missed(failed) == ["RFC 5681 §4.2"]
+    assert failed.caught_by(("RFC 5681 §4.1",)) == ["rfc5681: after less than a timeout: the window stays"]
+    assert failed.caught_by(("sender",)) == ["conformance::rfc_1"]
