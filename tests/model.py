@@ -217,9 +217,7 @@ class Sender:
         if self.una > self.window_end:  # RFC 8257 §3.3
             self.alpha += self.g * (Fraction(self.marked, self.acked) - self.alpha)
             self.window_end, self.acked, self.marked = self.nxt, 0, 0
-        if ack.ece:
-            self.reduce()
-        elif not self.recovering:  # RFC 5681 §3.1
+        if not ack.ece and not self.recovering:  # RFC 5681 §3.1
             slow = self.cwnd < self.ssthresh
             self.cwnd += min(new, self.mss) if slow else max(self.mss * self.mss // self.cwnd, 1)
         later = False
@@ -230,6 +228,8 @@ class Sender:
             self.transmit(self.una)
             self.cwnd = max(self.cwnd - new + (self.mss if new >= self.mss else 0), self.mss)
             later, self.partial = self.partial, True
+        if ack.ece:  # of what is left once the window is deflated
+            self.reduce()
         if self.una == self.top:
             self.deadline = None
         elif not later:

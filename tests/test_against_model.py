@@ -94,7 +94,7 @@ FAULTS = {
     "an observation window ends one ACK early": ("self.una > self.window_end", "self.una >= self.window_end"),
     "every echo cuts the window": ("self.ecn and self.una > self.cut_end", "self.ecn"),
     "an ACK with an echo opens the window": (
-        "elif not self.recovering:  # RFC 5681",
+        "if not ack.ece and not self.recovering:  # RFC 5681",
         "if not self.recovering:  # RFC 5681",
     ),
     "the echo does not end with CWR": ("and not data.cwr)", "and True)"),

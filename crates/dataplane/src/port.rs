@@ -307,7 +307,7 @@ impl Port {
             self.fresh = false;
             self.packets -= 1;
             self.bytes -= u64::from(size);
-            self.next_start += self.time(size);
+            self.next_start = self.next_start.saturating_add(self.time(size));
         }
     }
 
@@ -332,7 +332,7 @@ impl Port {
         }
         self.sizes.push(self.packets, size);
         self.count_in(size);
-        self.free_at = start + self.time(size);
+        self.free_at = start.saturating_add(self.time(size));
         self.free_at
     }
 }

@@ -182,6 +182,7 @@ pub fn build<P: Probe>(scenario: &Scenario, seed: u64, options: Options, probe: 
         },
         now: Time::ZERO,
         events: 0,
+        check_at: 0,
         hops: 0,
         stop: None,
         milestone: Time::ZERO,

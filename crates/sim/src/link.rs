@@ -59,7 +59,7 @@ impl Wires {
     pub(crate) fn send(&mut self, link: u32, pkt: &Pkt, end: Time) -> Option<(Time, u32)> {
         let id = self.store(pkt);
         let link = &mut self.links[link as usize];
-        let at = end + link.delay;
+        let at = end.saturating_add(link.delay);
         let before = std::mem::replace(&mut link.tail, id);
         if before == NIL {
             link.head = id;

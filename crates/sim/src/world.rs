@@ -128,6 +128,8 @@ pub struct World<P: Probe> {
     pub(crate) schedule: Schedule,
     pub(crate) now: Time,
     pub(crate) events: u64,
+    /// When it is next looked at whether the run is overloaded.
+    pub(crate) check_at: u64,
     pub(crate) hops: u64,
     pub(crate) stop: Option<Stop>,
     /// Nothing but steps happens before this instant.
@@ -150,13 +152,12 @@ impl<P: Probe> World<P> {
             until = until.min(bound);
         }
         while self.stop.is_none() && self.events < until {
-            let pause = until.min(self.events + CHECK_EVERY);
+            let pause = until.min(self.check_at);
             while self.stop.is_none() && self.events < pause {
                 self.step();
             }
-            self.board.lost_exts.drain(..).for_each(|ext| self.exts.give(ext));
-            if self.stop.is_none() && self.is_overloaded() {
-                self.stop = Some(Stop::Overloaded);
+            if self.events >= self.check_at {
+                self.check();
             }
         }
         let bounded = self.schedule.max_events.is_some_and(|bound| self.events >= bound);
@@ -180,6 +181,15 @@ impl<P: Probe> World<P> {
     fn nothing_is_left(&self) -> bool {
         let over = |key: Key| key.time() >= self.schedule.duration && self.board.open == 0;
         self.board.queue.peek().is_none_or(over)
+    }
+
+    /// At counts of events that do not depend on how the run is advanced.
+    fn check(&mut self) {
+        self.check_at = (self.events / CHECK_EVERY + 1) * CHECK_EVERY;
+        self.board.lost_exts.drain(..).for_each(|ext| self.exts.give(ext));
+        if self.stop.is_none() && self.is_overloaded() {
+            self.stop = Some(Stop::Overloaded);
+        }
     }
 
     fn is_overloaded(&self) -> bool {

@@ -3,6 +3,9 @@
 use super::TcpConfig;
 use units::{Dur, Time};
 
+/// So many ticks apart, no timestamp is older than another (RFC 7323 §5.5).
+pub(super) const COMPARABLE: u64 = 1 << 31;
+
 /// TSval at `now`: ticks of one `clock_granularity`, of 1 ns where that is zero (or shorter), from
 /// the start of the run, modulo 2³² (RFC 7323 §5.4, whose shortest tick of 1 ms is for other round
 /// trips than a data center's).

@@ -83,7 +83,7 @@ macro_rules! tcp_params {
             },
             Param {
                 name: "delayed_ack_timeout",
-                doc: "Longest that a delayed ACK waits; RFC 5681 §4.2 says at most 500 ms.",
+                doc: "Longest that a delayed ACK waits; RFC 5681 §4.2 says at most 500 ms. Keep it below min_rto: a last odd segment waits so long.",
                 kind: Kind::Time { min: 1 },
                 default: Some("40ms"),
             },

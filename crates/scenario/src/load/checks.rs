@@ -81,6 +81,8 @@ pub(super) fn reserves(parent: &Node, buffer: &Choice, ports: usize, faults: &mu
     }
 }
 
+/// Steps of time in duration and drain: one long wait is told step by step.
+const MOST_BINS: u64 = 1_000_000;
 /// The longest that a run may last: half of what 64 bits of picoseconds hold.
 pub(super) const LONGEST: Dur = Dur(u64::MAX / 2);
 
@@ -104,10 +106,12 @@ pub(super) fn window(scenario: &Node, duration: Dur, measure: &Values, faults: &
         let rule = "at most 106 days together with duration";
         faults.add(&scenario.find("measure.drain"), message(drain, rule));
     }
-    let bin = if measure.has("bin") { measure.time("bin") } else { Dur((duration.0 / 200).max(Dur::us(1).0)) };
-    if measure.has("bin") && whole.0 / bin.0 > 1_000_000 {
-        let rule =
-            format!("at most a million steps in duration and drain, so at least {}", Dur(whole.0.div_ceil(1_000_000)));
+    let least = whole.0.div_ceil(MOST_BINS);
+    let fine = (duration.0 / 200).max(Dur::us(1).0);
+    let auto = Dur(if whole.0 / fine > 2 * MOST_BINS { least } else { fine });
+    let bin = if measure.has("bin") { measure.time("bin") } else { auto };
+    if measure.has("bin") && whole.0 / bin.0 > MOST_BINS {
+        let rule = format!("at most a million steps in duration and drain, so at least {}", Dur(least));
         faults.add(&scenario.find("measure.bin"), message(bin, rule));
     }
     (Time(to.0), bin)

@@ -17,7 +17,7 @@ pub(crate) struct Follow {
     bin: u64,
     bin_max: u32,
     /// Frames times picoseconds in the open step of time.
-    bin_area: u64,
+    bin_area: u128,
 }
 
 fn add(counts: &mut Vec<u64>, length: u32, amount: u64) {
@@ -70,17 +70,22 @@ impl Follow {
         }
         while self.length > 0 && now.0 / width != self.bin {
             let edge = (self.bin + 1) * width;
-            self.bin_area += u64::from(self.length) * (edge - self.since.0);
+            self.bin_area += u128::from(self.length) * u128::from(edge - self.since.0);
             self.since = Time(edge);
             self.end_bin(self.bin + 1, trace);
         }
-        self.bin_area += u64::from(self.length) * (now.0 - self.since.0);
+        self.bin_area += u128::from(self.length) * u128::from(now.0 - self.since.0);
         self.since = now;
     }
 
     fn end_bin(&mut self, next: u64, trace: &mut Vec<TraceRow>) {
         if self.bin_max > 0 {
-            trace.push(TraceRow { area: self.bin_area, queue: self.queue, bin: self.bin as u32, max: self.bin_max });
+            trace.push(TraceRow {
+                area: self.bin_area as f64,
+                queue: self.queue,
+                bin: self.bin as u32,
+                max: self.bin_max,
+            });
         }
         (self.bin, self.bin_max, self.bin_area) = (next, self.length, 0);
     }
@@ -130,7 +135,7 @@ mod tests {
         q.freed(&s, (Time(260), 0), &mut trace);
         q.stored(&s, (Time(950), 0), &mut trace);
         q.close(&s, Time(1000), &mut trace);
-        let points: Vec<(u32, u32, u64)> = trace.iter().map(|p| (p.bin, p.max, p.area)).collect();
+        let points: Vec<(u32, u32, u64)> = trace.iter().map(|p| (p.bin, p.max, p.area as u64)).collect();
         assert!(trace.iter().all(|p| p.queue == 9));
         assert_eq!(points, [(0, 2, 40 + 80), (1, 2, 200), (2, 2, 100 + 10), (9, 1, 50)]);
     }

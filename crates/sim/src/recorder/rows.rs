@@ -42,7 +42,7 @@ impl PacketRow {
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) struct TraceRow {
     /// Frames times picoseconds.
-    pub(crate) area: u64,
+    pub(crate) area: f64,
     /// Which of the followed queues.
     pub(crate) queue: u32,
     pub(crate) bin: u32,

@@ -44,7 +44,7 @@ impl World<Recorder> {
             ("node", column(rows, Column::U32, |r| place(r).0)),
             ("port", column(rows, Column::U16, |r| place(r).1)),
             ("max_packets", column(rows, Column::U32, |r| r.max)),
-            ("mean_packets", column(rows, Column::F64, |r| r.area as f64 / width)),
+            ("mean_packets", column(rows, Column::F64, |r| r.area / width)),
         ];
         Table { name: "queue_trace", columns: named(columns) }
     }

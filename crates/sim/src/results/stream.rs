@@ -4,7 +4,8 @@ use super::{Table, packets, queues};
 use crate::recorder::{Recorder, Rows};
 use crate::world::{Progress, World};
 
-/// How often, in events, the rows are counted: no event makes more than a few.
+/// How often, in events, the rows are counted: an event makes a few, one that ends a
+/// long wait at most as many as there are steps of time.
 const SLICE: u64 = 1 << 16;
 
 impl World<Recorder> {

@@ -42,10 +42,11 @@ pub(in crate::transport) struct Scoreboard {
 }
 
 impl Scoreboard {
-    /// Takes in the blocks of an ACK of everything before `ack`; whether any byte is new. A first
+    /// Takes in the blocks of an ACK of everything before `ack`, which may have been overtaken by one
+    /// of everything before `una`; whether any byte is new. A first
     /// block that reports a duplicate tells nothing new (RFC 2883 §4); blocks of what was never sent
     /// are no blocks.
-    pub fn update(&mut self, blocks: &[(u32, u32)], ack: u64, sent: u64) -> bool {
+    pub fn update(&mut self, blocks: &[(u32, u32)], (ack, una): (u64, u64), sent: u64) -> bool {
         let block = |b: &(u32, u32)| Some(unwrap(b.0, ack)?..unwrap(b.1, ack)?);
         let mut blocks = blocks;
         if reports_duplicate(blocks, ack) {
@@ -54,7 +55,7 @@ impl Scoreboard {
         }
         let before = self.sacked;
         for b in blocks.iter().filter_map(block).filter(|b| b.end <= sent) {
-            self.insert(b.start.max(ack)..b.end);
+            self.insert(b.start.max(ack.max(una))..b.end);
         }
         self.sacked > before
     }

@@ -1,13 +1,10 @@
 //! What ACKs say beyond their number: SACK blocks, timestamps, and the window.
 
 use super::{Again, Aside, Bits, Receiver};
-use crate::transport::clock::{older, tick, ticks};
+use crate::transport::clock::{COMPARABLE, older, tick, ticks};
 use crate::transport::{Io, TcpConfig, segment};
 use crate::{Ext, MAX_BLOCKS, Pkt, Timestamps};
 use units::Time;
-
-/// Clocks that lie further apart than this cannot be compared (RFC 7323 §5.5), in ticks.
-const COMPARABLE: u64 = 1 << 31;
 
 /// TSval of a segment.
 #[inline]

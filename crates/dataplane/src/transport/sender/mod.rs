@@ -60,6 +60,8 @@ pub struct Sender {
     state: State,
     /// The first byte not acknowledged, or the SYN, was already sent again by the timer.
     timed_out: bool,
+    /// A timestamp of the peer's has come.
+    peer_heard: bool,
     /// The next new segment says CWR (RFC 3168 §6.1.2).
     cwr: bool,
 }
@@ -143,6 +145,7 @@ impl Sender {
             widest: cfg.receive_window,
             limited: 0,
             peer_clock: 0,
+            peer_heard: false,
             emission: 0,
             retransmissions: 0,
             fast_retransmits: 0,
@@ -195,13 +198,15 @@ impl Sender {
         let Some(ext) = io.exts.get(ext) else { return (false, None) };
         let mut rtt = None;
         if let Some(stamps) = ext.timestamps.filter(|_| io.cfg.timestamps) {
-            if !clock::older(stamps.val, self.peer_clock) {
-                self.peer_clock = stamps.val;
+            // RFC 7323 §5.5: after so long a silence nothing is older.
+            let silent = io.now.since(self.last_sent).0 / clock::tick(io.cfg).0 >= clock::COMPARABLE;
+            if silent || !self.peer_heard || !clock::older(stamps.val, self.peer_clock) {
+                (self.peer_clock, self.peer_heard) = (stamps.val, true);
             }
             let ticks = clock::ticks(io.now, io.cfg).wrapping_sub(stamps.ecr);
             rtt = Some(Dur(u64::from(ticks).saturating_mul(clock::tick(io.cfg).0)));
         }
-        let new = io.cfg.recovery == Recovery::Sack && self.loss.on_blocks(ext, ack.max(self.una), self.sent);
+        let new = io.cfg.recovery == Recovery::Sack && self.loss.on_blocks(ext, (ack, self.una), self.sent);
         (new, rtt)
     }
 
@@ -243,9 +248,6 @@ impl Sender {
         let event = self.loss.on_ack(self.una, cfg.recovery);
         acked.open = event == AckEvent::Open;
         self.congestion.on_ack(&acked, cfg);
-        if arrived.ece {
-            self.on_mark(&acked, cfg);
-        }
         match event {
             AckEvent::Open | AckEvent::Ongoing => self.rearm(now, cfg),
             AckEvent::Full => {
@@ -253,6 +255,10 @@ impl Sender {
                 self.rearm(now, cfg);
             }
             AckEvent::Partial { first } => self.on_partial(acked.bytes, first, io),
+        }
+        // After the window is deflated: what a recovery inflated it by is no window to cut.
+        if arrived.ece {
+            self.on_mark(&acked, cfg);
         }
         if arrived.sacked {
             self.on_sacked(cfg, io);
