@@ -1,5 +1,6 @@
 """The fake core under the real command."""
 
+import signal
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
@@ -9,6 +10,9 @@ import pytest
 
 from overspill import cli, core, report
 from overspill.results import Results, run
+
+# A job in the background of a shell inherits an ignored SIGINT; tests interrupt themselves.
+signal.signal(signal.SIGINT, signal.default_int_handler)
 
 SCENARIO = """
 name = "incast"
