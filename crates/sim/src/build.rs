@@ -3,8 +3,9 @@
 use crate::driver::Board;
 use crate::link::Wires;
 use crate::probe::Probe;
+use crate::progress::{FlowRecord, SenderCounts};
 use crate::queue::{EventQueue, Key, Phase};
-use crate::world::{FlowRecord, Net, Schedule, SenderCounts, World};
+use crate::world::{Net, Schedule, World};
 use dataplane::transport::TcpConfig;
 use dataplane::{
     BounceQueue, CoreSetup, FlowTable, Host, HostSetup, NewFlow, PortSetup, RawSetup, Switch, SwitchSetup,

@@ -2,8 +2,8 @@
 
 use crate::link::Wires;
 use crate::probe::{Probe, Spot};
+use crate::progress::FlowRecord;
 use crate::queue::{EventQueue, Key, Phase};
-use crate::world::FlowRecord;
 use dataplane::transport::SenderStats;
 use dataplane::{NO_EXT, Out, Pkt};
 use mech::overflow::DropReason;

@@ -4,6 +4,7 @@ mod build;
 mod driver;
 mod link;
 mod probe;
+mod progress;
 pub mod queue;
 mod recorder;
 mod results;
@@ -11,6 +12,7 @@ mod world;
 
 pub use build::{BuildError, Options, build};
 pub use probe::{Probe, Spot};
+pub use progress::{FlowRecord, Progress, SenderCounts, Stop};
 pub use recorder::Recorder;
 pub use results::{Carried, Column, Results, Table};
-pub use world::{FlowRecord, Progress, SenderCounts, Stop, World};
+pub use world::World;

@@ -2,9 +2,10 @@
 
 use crate::driver::{Board, Driver};
 use crate::probe::Probe;
+use crate::progress::{FlowRecord, Progress, SenderCounts, Stop};
 use crate::queue::{Key, Phase};
 use crate::results::Books;
-use dataplane::transport::{SenderStats, TcpConfig};
+use dataplane::transport::TcpConfig;
 use dataplane::{Exts, FLOW_START, FlowTable, Host, HostStep, NewFlow, Pkt, Port, PortCounts, Switch};
 use mech::routing::Way;
 use mech::{FlowId, HostId, PortId};
@@ -22,77 +23,6 @@ impl dataplane::Routes for Net {
     fn way(&self, switch: u32, host: HostId) -> Way<'_> {
         self.0.way(switch, host)
     }
-}
-
-/// One flow's life.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct FlowRecord {
-    /// First byte handed to the transport.
-    pub start: Time,
-    /// End by the scenario's convention; [`Time::NEVER`] while unfinished.
-    pub end: Time,
-    /// Which entry of the scenario's traffic it comes from.
-    pub traffic: u16,
-    /// Its query, `u32::MAX` for none.
-    pub query: u32,
-    /// Whether it counts: it started inside the measurement window.
-    pub measured: bool,
-    /// What its sender did.
-    pub sender: SenderCounts,
-}
-
-/// What is kept of a sender once it is gone.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct SenderCounts {
-    /// Segments sent again, in whole or in part.
-    pub retransmits: u32,
-    /// Losses found by duplicate ACKs.
-    pub fast_retransmits: u32,
-    /// Expiries of the retransmission timer.
-    pub timeouts: u32,
-    /// ACKs that carried an echo of congestion.
-    pub marked_acks: u32,
-}
-
-impl From<&SenderStats> for SenderCounts {
-    fn from(stats: &SenderStats) -> SenderCounts {
-        SenderCounts {
-            retransmits: stats.retransmissions,
-            fast_retransmits: stats.fast_retransmits,
-            timeouts: stats.timeouts,
-            marked_acks: stats.echoes,
-        }
-    }
-}
-
-/// Why a run ended.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Stop {
-    /// Nothing is left to happen, or the duration is over and every flow that counts has finished.
-    Done,
-    /// The drain is over and flows that count are unfinished.
-    DrainedOut,
-    /// The bound on events was reached.
-    MaxEvents,
-    /// More packets or live flows than fit a sensible memory: the load has no bound.
-    Overloaded,
-}
-
-/// How far a run is.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Progress {
-    /// Why it ended, if it has.
-    pub stop: Option<Stop>,
-    /// Simulated time reached.
-    pub now: Time,
-    /// Events taken from the queue.
-    pub events: u64,
-    /// Packets that finished a link.
-    pub hops: u64,
-    /// Flows begun.
-    pub started: u64,
-    /// Flows finished.
-    pub completed: u64,
 }
 
 /// A run with more packets under way than this is stopped: they would take more than a gigabyte.

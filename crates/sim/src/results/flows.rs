@@ -1,8 +1,9 @@
 //! What became of every flow.
 
 use super::{Column, Table, column, named};
+use crate::progress::SenderCounts;
 use crate::recorder::Recorder;
-use crate::world::{SenderCounts, World};
+use crate::world::World;
 use mech::HostId;
 use mech::routing::Hop;
 use scenario::Scenario;

@@ -9,8 +9,9 @@ mod stream;
 pub(crate) use ports::Books;
 pub use ports::Carried;
 
+use crate::progress::{Progress, Stop};
 use crate::recorder::Recorder;
-use crate::world::{Progress, Stop, World};
+use crate::world::World;
 use scenario::Scenario;
 use units::Time;
 

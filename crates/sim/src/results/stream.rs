@@ -1,8 +1,9 @@
 //! Tables that grow with simulated time, taken out while the run goes on.
 
 use super::{Table, packets, queues};
+use crate::progress::Progress;
 use crate::recorder::{Recorder, Rows};
-use crate::world::{Progress, World};
+use crate::world::World;
 
 /// How often, in events, the rows are counted: an event makes a few, one that ends a
 /// long wait at most as many as there are steps of time.
