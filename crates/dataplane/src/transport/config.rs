@@ -328,6 +328,10 @@ impl TcpConfig {
         if initial_window(values, mss) < mss {
             return Err(("initial_window", "must be at least one segment (mss)"));
         }
+        // The default is the round number; what it is rounded down to is the largest there is.
+        if values.size("receive_window") > MAX_WINDOW.next_power_of_two() {
+            return Err(("receive_window", "must be at most 1GiB"));
+        }
         if values.time("max_rto") < values.time("min_rto") {
             return Err(("max_rto", "must not be below min_rto"));
         }
