@@ -5,7 +5,7 @@ BIN := $(VENV)/bin
 RUST := $(shell find crates -name '*.rs' -o -name 'Cargo.toml') Cargo.toml
 export CARGO_TERM_COLOR ?= auto
 
-.PHONY: help setup demo test lint format rust-test python-test bench fuzz fuzz-tools golden mutations bench-ns3 docs clean
+.PHONY: help setup dev demo test lint format rust-test python-test bench fuzz fuzz-tools golden mutations bench-ns3 docs clean
 
 help:
 	@echo "make setup   an environment in .venv with the command .venv/bin/overspill"
@@ -31,15 +31,26 @@ $(VENV)/.tools: pyproject.toml
 
 $(VENV)/.built: $(VENV)/.tools $(RUST)
 	@echo "Building the core"
-	@PIP_QUIET=1 VIRTUAL_ENV=$(abspath $(VENV)) $(BIN)/maturin develop --release --extras dev --quiet
+	@PIP_QUIET=1 VIRTUAL_ENV=$(abspath $(VENV)) $(BIN)/maturin develop --release --quiet
 	@touch $@
+
+# What tests and documentation need beyond the command itself.
+dev: $(VENV)/.dev
+
+$(VENV)/.dev: pyproject.toml $(VENV)/.built
+	@echo "Installing what tests and docs need"
+	@$(BIN)/python -c 'import tomllib; \
+		extras = tomllib.load(open("pyproject.toml", "rb"))["project"]["optional-dependencies"]; \
+		print(*[one for names in extras.values() for one in names if not one.startswith("overspill[")], sep="\n")' > $@.new
+	@$(BIN)/python -m pip install --quiet --disable-pip-version-check -r $@.new
+	@mv $@.new $@
 
 demo: setup
 	$(BIN)/overspill run scenarios/incast.toml --seeds 5
 
 test: lint rust-test python-test
 
-lint: setup
+lint: dev
 	@cargo fmt --version >/dev/null 2>&1 || rustup component add rustfmt
 	@cargo clippy --version >/dev/null 2>&1 || rustup component add clippy
 	cargo fmt --all --check
@@ -51,7 +62,7 @@ lint: setup
 rust-test:
 	cargo test --workspace --exclude overspill-py --quiet
 
-python-test: setup
+python-test: dev
 	$(BIN)/python -m pytest -q python/tests tests
 
 golden:
@@ -94,7 +105,7 @@ format:
 	$(BIN)/ruff format python tests
 	$(BIN)/ruff check --fix python tests
 
-docs: setup
+docs: dev
 	$(BIN)/python -m overspill.reference > docs/reference.md.new
 	mv docs/reference.md.new docs/reference.md
 
