@@ -5,7 +5,7 @@ BIN := $(VENV)/bin
 RUST := $(shell find crates -name '*.rs' -o -name 'Cargo.toml') Cargo.toml
 export CARGO_TERM_COLOR ?= auto
 
-.PHONY: help setup dev demo test lint format rust-test python-test bench fuzz fuzz-tools golden mutations bench-ns3 docs clean
+.PHONY: help setup dev demo test lint format rust-test python-test bench fuzz fuzz-tools golden mutations bench-ns3 docs figures clean
 
 help:
 	@echo "make setup   an environment in .venv with the command .venv/bin/overspill"
@@ -17,7 +17,8 @@ help:
 	@echo "make mutations  deliberate faults, one at a time, which the tests must catch; MUTATIONS=rfc6298 for some"
 	@echo "make bench-ns3  the same work in ns-3 (installs Debian's), the ratio, and a cross-check"
 	@echo "make format  format the sources"
-	@echo "make docs    write docs/reference.md from the declarations; make test fails where it is stale"
+	@echo "make docs    write the generated pages, and the site into out/site; make test fails where a page is stale"
+	@echo "make figures draw the figures of the pages on mechanisms anew"
 
 setup: $(VENV)/.built
 
@@ -55,8 +56,8 @@ lint: dev
 	@cargo clippy --version >/dev/null 2>&1 || rustup component add clippy
 	cargo fmt --all --check
 	cargo clippy --workspace --all-targets --quiet -- -D warnings
-	$(BIN)/ruff check python tests
-	$(BIN)/ruff format --check python tests
+	$(BIN)/ruff check python tests docs
+	$(BIN)/ruff format --check python tests docs
 	$(BIN)/mypy python/overspill
 
 rust-test:
@@ -102,12 +103,17 @@ bench-ns3: setup
 
 format:
 	cargo fmt --all
-	$(BIN)/ruff format python tests
-	$(BIN)/ruff check --fix python tests
+	$(BIN)/ruff format python tests docs
+	$(BIN)/ruff check --fix python tests docs
 
 docs: dev
 	$(BIN)/python -m overspill.reference > docs/reference.md.new
 	mv docs/reference.md.new docs/reference.md
+	$(BIN)/mkdocs build --strict --quiet
+	@echo "site: out/site/index.html"
+
+figures: dev
+	$(BIN)/python docs/figures.py
 
 clean:
 	rm -rf target out $(VENV)

@@ -1,0 +1,99 @@
+"""Hooks of the documentation site: links that leave `docs/` lead to pages made of the files they name."""
+
+import os.path
+import re
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+from mkdocs.structure.files import File, Files
+
+ROOT = Path(__file__).resolve().parents[1]
+LINK = re.compile(r"(?<=\]\()(?![a-z]+:|#)([^)#\s]+)(#[^)\s]*)?(?=\))")
+FENCE = re.compile(r"^(```.*?^```|~~~.*?^~~~)", re.MULTILINE | re.DOTALL)
+LANGUAGES = {".rs": "rust", ".py": "python", ".toml": "toml", ".csv": "text"}
+
+
+def on_files(files: Files, config: Any) -> Files:
+    """Add a page for every file outside of `docs/` that pages link to, and that those link to in turn."""
+    open_ones = [ROOT / "docs" / file.src_uri for file in files.documentation_pages()]
+    seen: set[Path] = set()
+    while open_ones:
+        page = open_ones.pop()
+        for target in targets(page):
+            if target in seen or not target.exists() or inside(target):
+                continue
+            seen.add(target)
+            files.append(File.generated(config, uri(target), content=content(target)))
+            if target.suffix == ".md" or target.is_dir():
+                open_ones.append(target)
+    return files
+
+
+def on_page_markdown(markdown: str, page: Any, **_: Any) -> str:
+    """Turn links that leave `docs/` to the pages made for them."""
+    here = page.file.src_uri
+    source = origin(here)
+    return prose(markdown, lambda text: LINK.sub(lambda found: moved(found, source, here), text))
+
+
+def moved(found: re.Match[str], source: Path, here: str) -> str:
+    """A link of the file `source`, as it is written on the page `here`."""
+    target = (source.parent / found[1]).resolve()
+    if not target.exists() or (inside(target) and inside(source) and not target.is_dir()):
+        return found[0]
+    return os.path.relpath(uri(target), os.path.dirname(here) or ".") + (found[2] or "")
+
+
+def prose(markdown: str, change: Any) -> str:
+    """What is not code, changed."""
+    return "".join(part if FENCE.match(part) else change(part) for part in FENCE.split(markdown))
+
+
+def targets(page: Path) -> Iterator[Path]:
+    """The files that a page links to."""
+    if page.is_file() and page.suffix == ".md":
+        text = FENCE.sub("", page.read_text(encoding="utf-8"))
+        yield from ((page.parent / found[1]).resolve() for found in LINK.finditer(text))
+
+
+def inside(path: Path) -> bool:
+    """Whether a file is a page or picture of `docs/` itself."""
+    return path.is_relative_to(ROOT / "docs") and not path.is_dir()
+
+
+def uri(path: Path) -> str:
+    """Where a file of the project stands on the site."""
+    if inside(path):
+        return path.relative_to(ROOT / "docs").as_posix()
+    relative = path.relative_to(ROOT).as_posix()
+    if path.is_dir():
+        return (
+            f"source/{relative}/README.md"
+            if (path / "README.md").is_file()
+            else f"source/{relative}/files.md"
+        )
+    return f"source/{relative}" if path.suffix == ".md" else f"source/{relative}.md"
+
+
+def origin(page: str) -> Path:
+    """The file of the project that a page is made of."""
+    if not page.startswith("source/"):
+        return ROOT / "docs" / page
+    relative = page.removeprefix("source/")
+    whole = ROOT / relative
+    return whole if whole.is_file() else ROOT / relative.removesuffix(".md")
+
+
+def content(path: Path) -> str:
+    """The text of a page."""
+    relative = path.relative_to(ROOT).as_posix()
+    if path.is_dir():
+        if (path / "README.md").is_file():
+            return (path / "README.md").read_text(encoding="utf-8")
+        names = sorted(one.name for one in path.iterdir() if one.is_file())
+        return "\n".join([f"# {relative}\n", *(f"- `{name}`" for name in names)])
+    text = path.read_text(encoding="utf-8")
+    if path.suffix == ".md":
+        return text
+    return f"# {relative}\n\n````{LANGUAGES.get(path.suffix, 'text')}\n{text}\n````\n"
