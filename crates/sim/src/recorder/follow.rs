@@ -108,7 +108,7 @@ mod tests {
     use units::Dur;
 
     fn scope(from: u64, to: u64) -> Scope {
-        Scope { from: Time(from), to: Time(to), bin: Dur(100), queues: true, packets: false, hosts: 0 }
+        Scope { from: Time(from), to: Time(to), bin: Dur(100), queues: true, ..Scope::NOTHING }
     }
 
     #[test]

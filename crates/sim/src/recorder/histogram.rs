@@ -1,11 +1,13 @@
 //! A histogram with buckets of bounded relative width: exact below 128, within 1/64 above.
 
 const BITS: u32 = 6;
+const OCTAVE: usize = 1 << BITS;
 
 /// See the module.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Histogram {
-    counts: Vec<u64>,
+    /// By power of two; one that nothing was counted in is empty.
+    octaves: Vec<Box<[u64]>>,
     sum: u128,
 }
 
@@ -24,16 +26,22 @@ fn bounds(bucket: usize) -> (u64, u64) {
 impl Histogram {
     pub(crate) fn add(&mut self, value: u64) {
         let i = bucket(value);
-        if self.counts.len() <= i {
-            self.counts.resize(i + 1, 0);
+        let (octave, place) = (i / OCTAVE, i % OCTAVE);
+        if self.octaves.len() <= octave {
+            self.octaves.resize(octave + 1, Box::default());
         }
-        self.counts[i] += 1;
+        let counts = &mut self.octaves[octave];
+        if counts.is_empty() {
+            *counts = vec![0; OCTAVE].into_boxed_slice();
+        }
+        counts[place] += 1;
         self.sum += u128::from(value);
     }
     /// Every bucket that is not empty: from, below, count.
     pub(crate) fn buckets(&self) -> impl Iterator<Item = (u64, u64, u64)> + '_ {
-        let full = self.counts.iter().enumerate().filter(|(_, count)| **count > 0);
-        full.map(|(i, count)| (bounds(i).0, bounds(i).1, *count))
+        let octaves = self.octaves.iter().enumerate();
+        let all = octaves.flat_map(|(octave, counts)| counts.iter().zip(octave * OCTAVE..));
+        all.filter(|(count, _)| **count > 0).map(|(count, i)| (bounds(i).0, bounds(i).1, *count))
     }
     /// The sum of all values.
     pub(crate) fn sum(&self) -> u128 {
@@ -60,5 +68,15 @@ mod tests {
         for i in 0..3000 {
             assert_eq!(bounds(i).1, bounds(i + 1).0);
         }
+    }
+
+    #[test]
+    fn values_far_apart_are_told_apart_and_what_lies_between_takes_no_memory() {
+        let mut histogram = Histogram::default();
+        [0, 3, 3, 1 << 40, 63, 64].into_iter().for_each(|value| histogram.add(value));
+        let low: Vec<_> = histogram.buckets().map(|(low, _, count)| (low, count)).collect();
+        assert_eq!(low, [(0, 1), (3, 2), (63, 1), (64, 1), (1 << 40, 1)]);
+        assert_eq!(histogram.sum(), 133 + (1 << 40));
+        assert_eq!(histogram.octaves.iter().filter(|counts| !counts.is_empty()).count(), 3);
     }
 }
