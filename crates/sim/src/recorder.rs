@@ -8,7 +8,7 @@ mod links;
 mod reorder;
 mod rows;
 mod sequence;
-mod sojourn;
+mod stored_at;
 
 pub(crate) use follow::Follow;
 pub(crate) use histogram::Histogram;
@@ -22,7 +22,7 @@ use mech::overflow::DropReason;
 use mech::{Flags, PktId};
 use scenario::{Goodput, Scenario};
 use sequence::Reordering;
-use sojourn::Sojourn;
+use stored_at::StoredAt;
 use units::{Dur, Time};
 
 /// What to record.
@@ -97,7 +97,7 @@ impl Metric {
 pub struct Recorder {
     pub(crate) scope: Scope,
     pub(crate) queues: Vec<Follow>,
-    pub(crate) sojourn: Sojourn,
+    stored_at: StoredAt,
     goodput: GoodputOverTime,
     pub(crate) links: Option<Box<LinkBits>>,
     pub(crate) reordering: Option<Box<Reordering>>,
@@ -153,7 +153,7 @@ impl Recorder {
         Recorder {
             scope,
             queues: (0..queues as u32).map(Follow::new).collect(),
-            sojourn: Sojourn::new(nodes.len() - hosts, queues),
+            stored_at: StoredAt::new(nodes.len() - hosts),
             goodput: GoodputOverTime::new(scope.goodput, scope.hosts),
             links: measure.links.then(|| Box::new(links())),
             reordering: measure.reordering.then(|| Box::new(Reordering::new(measure.displacement_threshold))),
@@ -216,7 +216,7 @@ impl Probe for Recorder {
         if let Some(queue) = self.queue(at) {
             self.queues[queue].stored(&self.scope, (at.now, before), &mut self.rows.trace);
             let switch = (at.node - self.scope.hosts) as usize;
-            slot.into_iter().for_each(|slot| self.sojourn.stored(at.now, switch, slot));
+            slot.into_iter().for_each(|slot| self.stored_at.set(at.now, switch, slot));
         }
     }
     fn freed(&mut self, at: Spot, after: u32, started: Option<PktId>) {
@@ -224,7 +224,7 @@ impl Probe for Recorder {
             self.queues[queue].freed(&self.scope, (at.now, after), &mut self.rows.trace);
             if let Some(slot) = started {
                 let switch = (at.node - self.scope.hosts) as usize;
-                self.sojourn.started(&self.scope, at.now, (switch, queue), slot);
+                self.queues[queue].started(&self.scope, at.now, self.stored_at.get(switch, slot));
             }
         }
     }

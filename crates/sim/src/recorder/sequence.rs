@@ -82,7 +82,14 @@ impl Segments {
 
     /// Segments below `floor` are not asked for any more.
     fn forget(&mut self, floor: u64) {
-        while self.runs.front().is_some_and(|run| run.first + u64::from(run.count) <= floor) {
+        while let Some(run) = self.runs.front_mut().filter(|run| run.first < floor) {
+            let gone = u64::from(run.count).min(floor - run.first) as u32;
+            // A run is never so long that its numbers wrap.
+            run.start = run.start.wrapping_add(run.len.wrapping_mul(gone));
+            (run.first, run.count) = (run.first + u64::from(gone), run.count - gone);
+            if run.count > 0 {
+                return;
+            }
             self.runs.pop_front();
         }
     }
@@ -229,6 +236,19 @@ mod tests {
         segments.forget(3);
         assert_eq!((segments.runs.len(), segments.place((1000, 2000))), (3, None));
         assert_eq!((segments.place((4000, 10)), segments.place((2000, 2500))), (Some(3), Some(3)));
+    }
+
+    #[test]
+    fn a_stream_of_many_gibibytes_keeps_one_short_run() {
+        let (mut segments, mut at) = (Segments::default(), 0u32);
+        for place in 0..5_000_000u64 {
+            segments.add(at, 1460);
+            assert_eq!(segments.place((at.wrapping_sub(1460), 1460)), place.checked_sub(1));
+            assert_eq!(segments.place((at, 1460)), Some(place));
+            segments.forget(place);
+            at = at.wrapping_add(1460);
+        }
+        assert_eq!((segments.runs.len(), segments.runs[0].count), (1, 1));
     }
 
     #[test]

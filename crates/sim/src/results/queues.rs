@@ -38,9 +38,9 @@ impl World<Recorder> {
     /// How long frames waited in the followed queues, picoseconds.
     pub(super) fn sojourn_table(&self) -> Table {
         let mut rows = Vec::new();
-        for (times, (node, port)) in self.board.probe.sojourn.times.iter().zip(self.followed()) {
-            let mut sum = times.sum() as f64;
-            for (low, high, count) in times.buckets() {
+        for (queue, (node, port)) in self.board.probe.queues.iter().zip(self.followed()) {
+            let mut sum = queue.sojourn.sum() as f64;
+            for (low, high, count) in queue.sojourn.buckets() {
                 rows.push((node, port, low, high, count, std::mem::take(&mut sum)));
             }
         }

@@ -139,7 +139,7 @@ fn unique(arrivals: &[u64]) -> Vec<u64> {
 
 /// What RFC 5236 §5 and RFC 4737 §4.2.2 define, over the whole sequence of arrivals; no loss, or a threshold
 /// that is never reached.
-fn literal_rest(arrivals: &[u64]) -> (Vec<(i64, u64)>, Vec<(i64, u64)>) {
+fn literal_rest(arrivals: &[u64]) -> [Vec<(i64, u64)>; 2] {
     let unique = unique(arrivals);
     let (mut waiting, mut extents) = (std::collections::BTreeMap::new(), std::collections::BTreeMap::new());
     for (i, seq) in unique.iter().enumerate() {
@@ -150,7 +150,7 @@ fn literal_rest(arrivals: &[u64]) -> (Vec<(i64, u64)>, Vec<(i64, u64)>) {
             *extents.entry((i - j) as i64).or_insert(0) += 1;
         }
     }
-    (waiting.into_iter().collect(), extents.into_iter().collect())
+    [waiting, extents].map(|counts| counts.into_iter().collect())
 }
 
 /// Packets that are swapped, lost and doubled by a small generator.
@@ -180,7 +180,7 @@ fn streams_give_what_the_algorithms_taken_literally_give() {
             assert_eq!(found, literal_density(&once, u64::from(threshold)), "{once:?}, DT {threshold}");
         }
         assert_eq!(displaced(&arrivals, 100), literal_density(&arrivals, 100), "{arrivals:?}");
-        let (occupied, extent) = literal_rest(&arrivals);
+        let [occupied, extent] = literal_rest(&arrivals);
         assert_eq!((waiting(&arrivals, 1000), extents(&arrivals).0), (occupied, extent), "{arrivals:?}");
         reordered += tally(&arrivals, 100).extent.len();
     }
