@@ -45,8 +45,8 @@ class Run:
     def advance(self, max_events: int, max_rows: int = ...) -> Status:
         """Go on for about so many events; the GIL is released meanwhile.
 
-        Less where one of the tables that grow with simulated time (`packets`, `queue_trace`, `activity`) has
-        `max_rows` rows; some events are taken in any case.
+        Less where one of the tables that grow with simulated time (`packets`, `queue_trace`, `activity`,
+        `host_goodput`, `flow_goodput`, `links`) has `max_rows` rows; some events are taken in any case.
         """
 
     def take(self, at_least: int) -> dict[str, Any]:
@@ -59,5 +59,8 @@ class Run:
         `{"host" | "tor_uplink" | "bisection": {"bits": n, "capacity_bps": x}}`; a level may be missing.
         `received_bytes` is payload that arrived for the first time in the window, a number for each entry of
         `traffic`; `stop` is one of done, drained_out, max_events, max_packets. In
-        `packet_hist`, the sum of all values stands in any row of its (metric, data), or spread over them.
+        `packet_hist`, the sum of all values stands in any row of its (metric, data), or spread over them; in
+        `queue_sojourn`, in any row of its (node, port). `reorder` has, by entry of `traffic`, counts of
+        packets by metric: 0 displacement (early below 0) and 1 reorder buffer occupancy (RFC 5236), 2 extent
+        of reordered packets (RFC 4737), and 3 all packets received, at the value 0.
         """

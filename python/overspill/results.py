@@ -121,6 +121,34 @@ class Results:
         return self.table("queue_hist")
 
     @property
+    def queue_sojourn(self) -> pa.Table:
+        """How long frames waited in each queue until their transmission began, ps, as histograms."""
+        return self.table("queue_sojourn")
+
+    @property
+    def host_goodput(self) -> pa.Table:
+        """Payload bytes that each host got in order, by bin; empty bins are left out."""
+        return self.table("host_goodput")
+
+    @property
+    def flow_goodput(self) -> pa.Table:
+        """The same for each flow, where the scenario says `measure.goodput = "flows"`."""
+        return self.table("flow_goodput")
+
+    @property
+    def links(self) -> pa.Table:
+        """Wire bits of frames that began to leave by each port, by bin, where the scenario says so."""
+        return self.table("links")
+
+    @property
+    def reorder(self) -> pa.Table:
+        """Displacement (0), buffer occupancy (1), extent (2) and number (3) of data packets received, as counts.
+
+        By entry of the scenario's traffic, where it says `measure.reordering`.
+        """
+        return self.table("reorder")
+
+    @property
     def queue_trace(self) -> pa.Table:
         """Each queue over time, by bin; empty bins are left out."""
         return self.table("queue_trace")

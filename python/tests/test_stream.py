@@ -31,6 +31,9 @@ kind = "dctcp"
 min_rto = "1ms"
 [measure]
 packets = true
+goodput = "flows"
+links = true
+reordering = true
 bin = "10us"
 allow_unfinished = true
 [[traffic]]
@@ -46,7 +49,7 @@ start = "0ms"
 [variants.mark]
 switch.marking = { kind = "ecn_threshold", k = "5pkt" }
 """
-GROWING = ("packets", "queue_trace", "activity")
+GROWING = ("packets", "queue_trace", "activity", "host_goodput", "flow_goodput", "links")
 
 
 @pytest.fixture(autouse=True)
@@ -89,6 +92,7 @@ def test_what_goes_to_disk_on_the_way_is_what_would_have_stayed(busy: Path, smal
     assert all(whole.runs[0].file(name) is None for name in GROWING)
     assert min(whole.table(name).num_rows for name in GROWING) > 500
     assert tables(streamed) == tables(whole)
+    assert whole.reorder.schema.field("value").type == pa.int64() and whole.queue_sojourn.num_rows > 0
     assert streamed.document() == whole.document()
     whole.save(busy.parent / "whole")
     assert tables(Results.load(busy.parent / "whole")) == tables(Results.load(busy.parent / "streamed"))

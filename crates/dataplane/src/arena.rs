@@ -49,9 +49,9 @@ impl Queue {
 }
 
 impl Arena {
-    /// Appends a packet to a queue; `stamp` tells packets of one port apart by age.
+    /// Appends a packet to a queue; `stamp` tells packets of one port apart by age. Its handle.
     #[inline]
-    pub fn push(&mut self, queue: &mut Queue, pkt: Pkt, stamp: u64) {
+    pub fn push(&mut self, queue: &mut Queue, pkt: Pkt, stamp: u64) -> u32 {
         let id = match self.free.pop() {
             Some(id) => {
                 self.slots[id as usize] = pkt;
@@ -71,6 +71,7 @@ impl Arena {
         queue.tail = id;
         queue.packets += 1;
         queue.bytes += u64::from(pkt.head.size);
+        id
     }
 
     /// Takes the first packet out of a queue.
@@ -145,7 +146,9 @@ mod tests {
     fn a_packet_leaves_the_middle_and_the_order_of_the_others_stays() {
         for gone in 0..4 {
             let (mut arena, mut queue) = (Arena::default(), Queue::default());
-            (0..4).for_each(|n| arena.push(&mut queue, pkt(n), u64::from(n)));
+            (0..4).for_each(|n| {
+                arena.push(&mut queue, pkt(n), u64::from(n));
+            });
             let id = arena.ids(&queue).nth(gone as usize).unwrap();
             assert_eq!(arena.remove(&mut queue, id).unwrap().emission, gone);
             assert_eq!(arena.remove(&mut queue, 99), None);

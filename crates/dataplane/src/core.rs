@@ -242,7 +242,7 @@ impl Core {
             p.counts_mut().marked += 1;
             step.out.marked(port, pkt);
         }
-        step.out.stored(port, p.waiting());
+        step.out.stored(port, p.waiting(), None);
         let end = p.compute(step.now, size);
         step.out.transmit(port, pkt, end);
         true
@@ -268,7 +268,7 @@ impl Core {
             p.rest.eligible &= !(u16::from(empty) << queue);
             p.counts_mut().evicted += 1;
             p.counts_mut().evicted_bytes += u64::from(pkt.head.size);
-            out.freed(port, p.waiting());
+            out.freed(port, p.waiting(), None);
             return self.drop(&pkt, port, DropReason::Evicted, out);
         }
     }
@@ -307,9 +307,10 @@ impl Core {
 
     #[inline]
     fn put<F: Fib, O: Out>(&mut self, pkt: &Pkt, (port, queue): (PortId, QueueId), step: &mut Step<F, O>) {
-        step.out.stored(port, self.shelf.ports[usize::from(port.0)].waiting());
         let p = &mut self.shelf.ports[usize::from(port.0)];
+        let before = p.waiting();
         if p.computed {
+            step.out.stored(port, before, None);
             let end = p.compute(step.now, pkt.head.size);
             return step.out.transmit(port, pkt, end);
         }
@@ -317,7 +318,8 @@ impl Core {
         let p = &mut self.shelf.ports[usize::from(port.0)];
         p.rest.stamp += 1;
         p.rest.eligible |= 1 << queue.0;
-        self.shelf.arena.push(&mut p.rest.queues[usize::from(queue.0)], *pkt, p.rest.stamp);
+        let slot = self.shelf.arena.push(&mut p.rest.queues[usize::from(queue.0)], *pkt, p.rest.stamp);
+        step.out.stored(port, before, Some(PktId(slot)));
         if p.rest.waking || p.rest.kicked {
             return;
         }
@@ -371,7 +373,7 @@ impl Core {
         p.free_at = step.now + p.time(pkt.head.size);
         let (end, more, after) = (p.free_at, p.rest.eligible != 0, p.waiting());
         p.rest.waking = more;
-        step.out.freed(port, after);
+        step.out.freed(port, after, Some(id));
         step.out.transmit(port, &pkt, end);
         if more {
             step.out.wake(port, end);

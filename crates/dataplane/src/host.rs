@@ -333,6 +333,7 @@ impl Host {
     #[inline]
     fn emit<O: Out>(&mut self, pkt: &mut Pkt, step: &mut HostStep<O>) {
         self.originated.count(pkt);
+        step.out.emitted(pkt);
         if self.down.is_instant() {
             self.nic.admit((pkt, NIC), &mut step.of_nic());
         } else if let Some(at) = self.down.push(step.now, *pkt, &mut self.stack_rng) {

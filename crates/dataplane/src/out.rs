@@ -3,7 +3,7 @@
 use crate::Pkt;
 use crate::transport::SenderStats;
 use mech::overflow::DropReason;
-use mech::{FlowId, PortId};
+use mech::{FlowId, PktId, PortId};
 use units::Time;
 
 /// The driver of a node: the simulator, or a software switch. The first three calls are requests;
@@ -16,10 +16,14 @@ pub trait Out {
     /// Call the node's `timer(index)` at `at`.
     fn timer(&mut self, index: u32, at: Time);
 
-    /// A frame was stored for `port`, where `before` frames waited.
-    fn stored(&mut self, _port: PortId, _before: u32) {}
-    /// A frame left the memory of `port`, where `after` frames now wait.
-    fn freed(&mut self, _port: PortId, _after: u32) {}
+    /// A frame was stored for `port`, where `before` frames waited. `slot` is its own in the node's
+    /// memory until it leaves; `None` where its departure is computed.
+    fn stored(&mut self, _port: PortId, _before: u32, _slot: Option<PktId>) {}
+    /// A frame left the memory of `port`, where `after` frames now wait. `started` is its slot where its
+    /// transmission begins; `None` where it was removed before its turn.
+    fn freed(&mut self, _port: PortId, _after: u32, _started: Option<PktId>) {}
+    /// A transport made a packet, which is on its way to the NIC.
+    fn emitted(&mut self, _pkt: &Pkt) {}
     /// A packet that was to leave by `port` was lost.
     fn dropped(&mut self, _port: PortId, _pkt: &Pkt, _reason: DropReason) {}
     /// A packet got a congestion mark at `port`.

@@ -286,6 +286,18 @@ impl Port {
             && c.enqueued_bytes == c.sent_bytes + c.evicted_bytes + self.bytes
     }
 
+    /// The frames that wait where departures are computed: when each begins to leave, and its bytes.
+    pub fn ahead(&self) -> Vec<(Time, u16)> {
+        let count = if self.computed { self.packets } else { 0 };
+        let (mut sizes, mut start) = (self.sizes.clone(), self.next_start);
+        let mut next = |_| {
+            let (at, size) = (start, sizes.pop());
+            start = start.saturating_add(self.time(size));
+            (at, size)
+        };
+        (0..count).map(&mut next).collect()
+    }
+
     /// Frames that wait.
     pub fn waiting(&self) -> u32 {
         self.packets

@@ -105,6 +105,7 @@ pub(crate) fn tables<'py>(py: Python<'py>, tables: &[Table]) -> PyResult<Bound<'
                 Column::U16(v) => ("u16", buffer(py, v, u16::to_le_bytes)?),
                 Column::U32(v) => ("u32", buffer(py, v, u32::to_le_bytes)?),
                 Column::U64(v) => ("u64", buffer(py, v, u64::to_le_bytes)?),
+                Column::I64(v) => ("i64", buffer(py, v, i64::to_le_bytes)?),
                 Column::F64(v) => ("f64", buffer(py, v, f64::to_le_bytes)?),
             };
             columns.set_item(name, (kind, bytes))?;

@@ -116,6 +116,25 @@ pub struct Measure {
     pub queues: bool,
     /// Whether every delivered or lost packet is written down.
     pub packets: bool,
+    /// Whose goodput is followed over time.
+    pub goodput: Goodput,
+    /// Whether the bits that begin to leave by every port are counted over time.
+    pub links: bool,
+    /// Whether the order in which data arrive is measured.
+    pub reordering: bool,
+    /// The displacement, in packets, beyond which a packet then counts as lost (RFC 5236: DT).
+    pub displacement_threshold: u32,
+}
+
+/// Whose goodput is followed over time.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Goodput {
+    /// Nobody's.
+    None,
+    /// Every host's.
+    Hosts,
+    /// Every host's and every flow's.
+    Flows,
 }
 
 /// Where a flow ends.

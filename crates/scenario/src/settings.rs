@@ -165,6 +165,30 @@ pub const MEASURE: Spec = Spec {
             kind: Kind::Flag,
             default: Some("false"),
         },
+        Param {
+            name: "goodput",
+            doc: "Whose goodput is followed over time: of every host, also of every flow, or of none.",
+            kind: Kind::Choice(&["hosts", "flows", "none"]),
+            default: Some("hosts"),
+        },
+        Param {
+            name: "links",
+            doc: "Whether the bits that begin to leave by every port are counted over time.",
+            kind: Kind::Flag,
+            default: Some("false"),
+        },
+        Param {
+            name: "reordering",
+            doc: "Whether the order in which data arrive is measured (RFC 5236, RFC 4737).",
+            kind: Kind::Flag,
+            default: Some("false"),
+        },
+        Param {
+            name: "displacement_threshold",
+            doc: "A packet that is displaced by more packets counts as lost in measures of order (RFC 5236: DT).",
+            kind: Kind::Count { min: 1, max: 100_000 },
+            default: Some("100"),
+        },
     ],
 };
 

@@ -1,13 +1,13 @@
 //! What the world does for a node during one step.
 
 use crate::link::Wires;
-use crate::probe::{Probe, Spot};
+use crate::probe::{Gain, Probe, Spot};
 use crate::progress::FlowRecord;
 use crate::queue::{EventQueue, Key, Phase};
 use dataplane::transport::SenderStats;
 use dataplane::{NO_EXT, Out, Pkt};
 use mech::overflow::DropReason;
-use mech::{FlowId, PortId};
+use mech::{FlowId, PktId, PortId};
 use scenario::FctEnd;
 use units::Time;
 
@@ -61,6 +61,8 @@ impl<P: Probe> Out for Driver<'_, P> {
     #[inline(always)]
     fn transmit(&mut self, port: PortId, pkt: &Pkt, end: Time) {
         let link = self.base + u32::from(port.0);
+        let spot = self.spot(port);
+        self.board.probe.transmitted(spot, pkt, end);
         if let Some((at, peer)) = self.board.wires.send(link, pkt, end) {
             self.board.queue.push(Key::new(at, peer, Phase::Arrival, link));
         }
@@ -74,14 +76,21 @@ impl<P: Probe> Out for Driver<'_, P> {
         self.board.queue.push(Key::new(at.max(self.now), self.node, Phase::Timer, index));
     }
     #[inline]
-    fn stored(&mut self, port: PortId, before: u32) {
+    fn stored(&mut self, port: PortId, before: u32, slot: Option<PktId>) {
         let spot = self.spot(port);
-        self.board.probe.stored(spot, before);
+        self.board.probe.stored(spot, before, slot);
     }
     #[inline]
-    fn freed(&mut self, port: PortId, after: u32) {
+    fn freed(&mut self, port: PortId, after: u32, started: Option<PktId>) {
         let spot = self.spot(port);
-        self.board.probe.freed(spot, after);
+        self.board.probe.freed(spot, after, started);
+    }
+    #[inline]
+    fn emitted(&mut self, pkt: &Pkt) {
+        if self.board.probe.follows_order() {
+            let traffic = self.board.records[pkt.head.flow.0 as usize].traffic;
+            self.board.probe.emitted(traffic, pkt);
+        }
     }
     fn dropped(&mut self, port: PortId, pkt: &Pkt, reason: DropReason) {
         let spot = self.spot(port);
@@ -112,7 +121,7 @@ impl<P: Probe> Out for Driver<'_, P> {
         if bytes > 0 {
             let spot = self.spot(PortId(0));
             let traffic = self.board.records[flow.0 as usize].traffic;
-            self.board.probe.received(spot, traffic, bytes);
+            self.board.probe.received(spot, Gain { flow, traffic, bytes });
         }
     }
     fn flow_received(&mut self, flow: FlowId) {

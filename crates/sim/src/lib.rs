@@ -11,7 +11,7 @@ mod results;
 mod world;
 
 pub use build::{BuildError, Options, build};
-pub use probe::{Probe, Spot};
+pub use probe::{Gain, Probe, Spot};
 pub use progress::{FlowRecord, Progress, SenderCounts, Stop};
 pub use recorder::Recorder;
 pub use results::{Carried, Column, Results, Table};

@@ -2,6 +2,7 @@
 
 use dataplane::Pkt;
 use mech::overflow::DropReason;
+use mech::{FlowId, PktId};
 use units::Time;
 
 /// Where and when something happened.
@@ -15,6 +16,17 @@ pub struct Spot {
     pub port: u32,
 }
 
+/// Payload bytes that have arrived in order, for the first time.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Gain {
+    /// Their flow.
+    pub flow: FlowId,
+    /// The entry of the scenario's traffic that it comes from.
+    pub traffic: u16,
+    /// How many.
+    pub bytes: u64,
+}
+
 /// A listener. `()` hears nothing and compiles to nothing.
 pub trait Probe: Clone + Send {
     /// Whether [`Probe::stored`] and [`Probe::freed`] are wanted; then departures are not computed
@@ -22,10 +34,21 @@ pub trait Probe: Clone + Send {
     fn follows_queues(&self) -> bool {
         false
     }
-    /// A frame was stored where `before` waited.
-    fn stored(&mut self, _at: Spot, _before: u32) {}
-    /// A frame left the memory; `after` still wait.
-    fn freed(&mut self, _at: Spot, _after: u32) {}
+    /// A frame was stored where `before` waited. `slot` is its own in its node's memory until it leaves;
+    /// `None` where its departure is computed.
+    fn stored(&mut self, _at: Spot, _before: u32, _slot: Option<PktId>) {}
+    /// A frame left the memory; `after` still wait. `started` is its slot where its transmission begins;
+    /// `None` where it was removed before its turn.
+    fn freed(&mut self, _at: Spot, _after: u32, _started: Option<PktId>) {}
+    /// A frame goes out by a port; its last bit leaves at `end`. Where departures are computed its first
+    /// may leave later than now.
+    fn transmitted(&mut self, _at: Spot, _pkt: &Pkt, _end: Time) {}
+    /// Whether [`Probe::emitted`] is wanted.
+    fn follows_order(&self) -> bool {
+        false
+    }
+    /// A transport made a packet of an entry of the scenario's traffic.
+    fn emitted(&mut self, _traffic: u16, _pkt: &Pkt) {}
     /// A packet was lost.
     fn dropped(&mut self, _at: Spot, _pkt: &Pkt, _reason: DropReason) {}
     /// A packet got a congestion mark.
@@ -34,8 +57,8 @@ pub trait Probe: Clone + Send {
     fn detoured(&mut self, _at: Spot) {}
     /// A packet was bounced.
     fn bounced(&mut self, _at: Spot) {}
-    /// So many payload bytes of an entry of the scenario's traffic have arrived for the first time.
-    fn received(&mut self, _at: Spot, _traffic: u16, _bytes: u64) {}
+    /// Payload bytes have arrived in order, for the first time.
+    fn received(&mut self, _at: Spot, _gain: Gain) {}
     /// A packet has reached its transport.
     fn delivered(&mut self, _at: Spot, _pkt: &Pkt) {}
 }

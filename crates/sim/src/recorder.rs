@@ -2,18 +2,27 @@
 //! of packets.
 
 mod follow;
+mod goodput;
 mod histogram;
+mod links;
+mod reorder;
 mod rows;
+mod sequence;
+mod stored_at;
 
 pub(crate) use follow::Follow;
 pub(crate) use histogram::Histogram;
-pub(crate) use rows::{ActivityRow, OpenBin, PacketRow, Rows, TraceRow};
+pub(crate) use rows::{ActivityRow, OpenBin, PacketRow, Rows, SumRow, TraceRow};
 
-use crate::probe::{Probe, Spot};
+use crate::probe::{Gain, Probe, Spot};
 use dataplane::Pkt;
-use mech::Flags;
+use goodput::GoodputOverTime;
+use links::LinkBits;
 use mech::overflow::DropReason;
-use scenario::Scenario;
+use mech::{Flags, PktId};
+use scenario::{Goodput, Scenario};
+use sequence::Reordering;
+use stored_at::StoredAt;
 use units::{Dur, Time};
 
 /// What to record.
@@ -29,8 +38,36 @@ pub struct Scope {
     pub queues: bool,
     /// Write down every delivered or lost packet.
     pub packets: bool,
+    /// Whose goodput to follow over time.
+    pub goodput: Goodput,
     /// Number of hosts, each with one port: the first port of a switch has this number.
     pub hosts: u32,
+}
+
+impl Scope {
+    /// Nothing, at no time.
+    #[cfg(test)]
+    pub(crate) const NOTHING: Scope = Scope {
+        from: Time::ZERO,
+        to: Time::ZERO,
+        bin: Dur(1),
+        queues: false,
+        packets: false,
+        goodput: Goodput::None,
+        hosts: 0,
+    };
+
+    /// Whether an instant is inside the measurement window.
+    #[inline]
+    pub(crate) fn covers(&self, at: Time) -> bool {
+        at >= self.from && at < self.to
+    }
+
+    /// The step of the traces that an instant is in.
+    #[inline]
+    pub(crate) fn bin_of(&self, at: Time) -> u32 {
+        (at.0 / self.bin.0) as u32
+    }
 }
 
 /// Something that happens to packets at switches.
@@ -60,6 +97,10 @@ impl Metric {
 pub struct Recorder {
     pub(crate) scope: Scope,
     pub(crate) queues: Vec<Follow>,
+    stored_at: StoredAt,
+    goodput: GoodputOverTime,
+    pub(crate) links: Option<Box<LinkBits>>,
+    pub(crate) reordering: Option<Box<Reordering>>,
     /// By node.
     activity: Vec<OpenBin>,
     /// By [`Metric`], then ACKs and data.
@@ -84,7 +125,7 @@ impl Crossed {
     #[inline]
     fn count(&mut self, scope: &Scope, now: Time, pkt: &Pkt) {
         let half = scope.hosts / 2;
-        if now >= scope.from && now < scope.to && pkt.head.src.0 < half && pkt.head.dst.0 >= half {
+        if scope.covers(now) && pkt.head.src.0 < half && pkt.head.dst.0 >= half {
             self.frames += 1;
             self.bytes += u64::from(pkt.head.size);
         }
@@ -102,18 +143,21 @@ impl Recorder {
             bin: measure.bin,
             queues: measure.queues,
             packets: measure.packets,
+            goodput: measure.goodput,
             hosts: scenario.topology.hosts,
         };
-        Recorder::new(scope, nodes.len(), nodes.iter().map(|node| node.ports.len()).sum())
-    }
-
-    /// Records `scope` of a network with so many nodes and ports.
-    pub fn new(scope: Scope, nodes: usize, ports: usize) -> Recorder {
-        let followed = if scope.queues { ports - scope.hosts as usize } else { 0 };
+        let ports = nodes.iter().flat_map(|node| &node.ports);
+        let links = || LinkBits::new(ports.clone().map(|port| port.rate.clock()).collect(), scenario.framing.gap);
+        let hosts = scope.hosts as usize;
+        let queues = if scope.queues { ports.clone().count() - hosts } else { 0 };
         Recorder {
             scope,
-            queues: (0..followed as u32).map(Follow::new).collect(),
-            activity: vec![OpenBin::default(); nodes],
+            queues: (0..queues as u32).map(Follow::new).collect(),
+            stored_at: StoredAt::new(nodes.len() - hosts),
+            goodput: GoodputOverTime::new(scope.goodput, scope.hosts),
+            links: measure.links.then(|| Box::new(links())),
+            reordering: measure.reordering.then(|| Box::new(Reordering::new(measure.displacement_threshold))),
+            activity: vec![OpenBin::default(); nodes.len()],
             histograms: Default::default(),
             rows: Rows::default(),
             received: Vec::new(),
@@ -123,7 +167,7 @@ impl Recorder {
     }
 
     fn count(&mut self, at: Spot, kind: Kind) {
-        let bin = (at.now.0 / self.scope.bin.0) as u32;
+        let bin = self.scope.bin_of(at.now);
         self.activity[at.node as usize].count(kind, (bin, at.node), &mut self.rows.activity);
     }
 
@@ -146,6 +190,21 @@ impl Recorder {
         self.queues.iter_mut().for_each(|queue| queue.close(&scope, now, &mut self.rows.trace));
         let nodes = self.activity.iter_mut().zip(0..);
         nodes.for_each(|(open, node)| open.close(node, &mut self.rows.activity));
+        self.goodput.close(&mut self.rows);
+        self.links.iter_mut().for_each(|links| links.close(&mut self.rows.links));
+        self.reordering.iter_mut().for_each(|reordering| reordering.close());
+    }
+
+    /// Flows of which data are missing or wait for their place, where order is measured.
+    pub fn streams_kept(&self) -> usize {
+        self.reordering.as_ref().map_or(0, |reordering| reordering.kept())
+    }
+
+    /// Frames that were to leave by `port` after the end never did.
+    pub(crate) fn take_back(&mut self, port: u32, ahead: impl IntoIterator<Item = (Time, u16)>) {
+        if let Some(links) = self.links.as_mut().filter(|_| !self.closed) {
+            ahead.into_iter().for_each(|frame| links.take_back(&self.scope, port, frame));
+        }
     }
 }
 
@@ -153,15 +212,34 @@ impl Probe for Recorder {
     fn follows_queues(&self) -> bool {
         self.scope.queues
     }
-    fn stored(&mut self, at: Spot, before: u32) {
+    fn stored(&mut self, at: Spot, before: u32, slot: Option<PktId>) {
         if let Some(queue) = self.queue(at) {
             self.queues[queue].stored(&self.scope, (at.now, before), &mut self.rows.trace);
+            let switch = (at.node - self.scope.hosts) as usize;
+            slot.into_iter().for_each(|slot| self.stored_at.set(at.now, switch, slot));
         }
     }
-    fn freed(&mut self, at: Spot, after: u32) {
+    fn freed(&mut self, at: Spot, after: u32, started: Option<PktId>) {
         if let Some(queue) = self.queue(at) {
             self.queues[queue].freed(&self.scope, (at.now, after), &mut self.rows.trace);
+            if let Some(slot) = started {
+                let switch = (at.node - self.scope.hosts) as usize;
+                self.queues[queue].started(&self.scope, at.now, self.stored_at.get(switch, slot));
+            }
         }
+    }
+    #[inline(always)]
+    fn transmitted(&mut self, at: Spot, pkt: &Pkt, end: Time) {
+        if let Some(links) = &mut self.links {
+            links.transmitted((&self.scope, at.now), at.port, (pkt.head.size, end), &mut self.rows.links);
+        }
+    }
+    #[inline(always)]
+    fn follows_order(&self) -> bool {
+        self.reordering.is_some()
+    }
+    fn emitted(&mut self, traffic: u16, pkt: &Pkt) {
+        self.reordering.iter_mut().for_each(|reordering| reordering.emitted(traffic, pkt));
     }
     fn dropped(&mut self, at: Spot, pkt: &Pkt, reason: DropReason) {
         self.count(at, Kind::Drop);
@@ -176,10 +254,12 @@ impl Probe for Recorder {
     fn bounced(&mut self, at: Spot) {
         self.count(at, Kind::Bounce);
     }
-    fn received(&mut self, at: Spot, traffic: u16, bytes: u64) {
-        if at.now < self.scope.from || at.now >= self.scope.to {
+    fn received(&mut self, at: Spot, gain: Gain) {
+        self.goodput.received(&self.scope, at, gain, &mut self.rows);
+        if !self.scope.covers(at.now) {
             return;
         }
+        let Gain { traffic, bytes, .. } = gain;
         let entry = usize::from(traffic);
         if self.received.len() <= entry {
             self.received.resize(entry + 1, 0);
@@ -189,7 +269,9 @@ impl Probe for Recorder {
     fn delivered(&mut self, at: Spot, pkt: &Pkt) {
         self.ended(at, pkt, 0);
         self.crossed.count(&self.scope, at.now, pkt);
-        if pkt.sent < self.scope.from || pkt.sent >= self.scope.to {
+        let counts = self.scope.covers(pkt.sent);
+        self.reordering.iter_mut().for_each(|reordering| reordering.delivered(pkt, counts));
+        if !counts {
             return;
         }
         let data = usize::from(pkt.head.flags.has(Flags::PAYLOAD));

@@ -21,6 +21,8 @@ min_rto = "1ms"
 [measure]
 packets = true
 bin = "10us"
+goodput = "flows"
+links = true
 [[traffic]]
 name = "query"
 kind = "incast"
@@ -32,7 +34,7 @@ repeat = 20
 start = "0ms"
 "#;
 
-const GROWING: [&str; 3] = ["packets", "queue_trace", "activity"];
+const GROWING: [&str; 6] = ["packets", "queue_trace", "activity", "host_goodput", "flow_goodput", "links"];
 
 fn append(whole: &mut Table, part: Table) {
     for ((_, column), (_, more)) in whole.columns.iter_mut().zip(part.columns) {
@@ -41,6 +43,7 @@ fn append(whole: &mut Table, part: Table) {
             (Column::U16(a), Column::U16(b)) => a.extend(b),
             (Column::U32(a), Column::U32(b)) => a.extend(b),
             (Column::U64(a), Column::U64(b)) => a.extend(b),
+            (Column::I64(a), Column::I64(b)) => a.extend(b),
             (Column::F64(a), Column::F64(b)) => a.extend(b),
             (a, b) => panic!("{a:?} and {b:?} are of two types"),
         }

@@ -1,7 +1,7 @@
 //! What a variant came to, every default filled in, as JSON that reads like a scenario.
 
 use super::switches::Group;
-use crate::model::{Choice, FctEnd, Measure, PortConfig, Simultaneous, SwitchConfig, Ties};
+use crate::model::{Choice, FctEnd, Goodput, Measure, PortConfig, Simultaneous, SwitchConfig, Ties};
 use mech::params::{Value, Values};
 use serde_json::{Map, Value as Json, json};
 use units::{Bytes, Dur};
@@ -107,6 +107,11 @@ pub(super) fn measure(measure: &Measure) -> Json {
         FctEnd::LastByte => "last_byte",
         FctEnd::SenderAck => "sender_ack",
     };
+    let goodput = match measure.goodput {
+        Goodput::None => "none",
+        Goodput::Hosts => "hosts",
+        Goodput::Flows => "flows",
+    };
     json!({
         "from": Dur(measure.from.0).to_string(),
         "to": Dur(measure.to.0).to_string(),
@@ -116,5 +121,9 @@ pub(super) fn measure(measure: &Measure) -> Json {
         "bin": measure.bin.to_string(),
         "queues": measure.queues,
         "packets": measure.packets,
+        "goodput": goodput,
+        "links": measure.links,
+        "reordering": measure.reordering,
+        "displacement_threshold": measure.displacement_threshold,
     })
 }

@@ -8,7 +8,7 @@ use super::resolved;
 use super::switches::{Filler, mechanisms};
 use super::tree::Node;
 use crate::diag::message;
-use crate::model::{Choice, FctEnd, HostConfig, Measure, Scenario};
+use crate::model::{Choice, FctEnd, Goodput, HostConfig, Measure, Scenario};
 use crate::settings;
 use dataplane::Framing;
 use mech::params::Values;
@@ -152,5 +152,13 @@ fn measure(document: &Node, duration: Option<Dur>, faults: &mut Faults) -> Optio
         bin,
         queues: values.flag("queues"),
         packets: values.flag("packets"),
+        goodput: match values.word("goodput") {
+            "flows" => Goodput::Flows,
+            "none" => Goodput::None,
+            _ => Goodput::Hosts,
+        },
+        links: values.flag("links"),
+        reordering: values.flag("reordering"),
+        displacement_threshold: values.count("displacement_threshold") as u32,
     })
 }

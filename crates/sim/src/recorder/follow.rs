@@ -1,6 +1,6 @@
 //! One queue, followed exactly: how long it had which length, and its course over time.
 
-use super::{Scope, TraceRow};
+use super::{Histogram, Scope, TraceRow};
 use units::Time;
 
 /// See the module.
@@ -14,6 +14,8 @@ pub(crate) struct Follow {
     pub(crate) time_at: Vec<u64>,
     /// Arrivals that found each length, inside the measurement window.
     pub(crate) seen: Vec<u64>,
+    /// Picoseconds that frames waited until their transmission began, inside the measurement window.
+    pub(crate) sojourn: Histogram,
     bin: u64,
     bin_max: u32,
     /// Frames times picoseconds in the open step of time.
@@ -36,6 +38,7 @@ impl Follow {
             since: Time::ZERO,
             time_at: Vec::new(),
             seen: Vec::new(),
+            sojourn: Histogram::default(),
             bin: 0,
             bin_max: 0,
             bin_area: 0,
@@ -56,6 +59,14 @@ impl Follow {
     pub(crate) fn freed(&mut self, scope: &Scope, (now, after): (Time, u32), trace: &mut Vec<TraceRow>) {
         self.pass(scope, now, trace);
         self.length = after;
+    }
+
+    /// The frame that begins to leave was stored at `since`.
+    #[inline]
+    pub(crate) fn started(&mut self, scope: &Scope, now: Time, since: Time) {
+        if scope.covers(now) {
+            self.sojourn.add(now.since(since).0);
+        }
     }
 
     /// Time goes on to `now` at the present length.
@@ -108,7 +119,7 @@ mod tests {
     use units::Dur;
 
     fn scope(from: u64, to: u64) -> Scope {
-        Scope { from: Time(from), to: Time(to), bin: Dur(100), queues: true, packets: false, hosts: 0 }
+        Scope { from: Time(from), to: Time(to), bin: Dur(100), queues: true, ..Scope::NOTHING }
     }
 
     #[test]

@@ -1,10 +1,15 @@
 //! A histogram with buckets of bounded relative width: exact below 128, within 1/64 above.
 
 const BITS: u32 = 6;
+const OCTAVE: usize = 1 << BITS;
 
 /// See the module.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Histogram {
+    zeros: u64,
+    /// The first bucket that there is a count for.
+    first: usize,
+    /// From there on; what lies below the smallest value takes no memory.
     counts: Vec<u64>,
     sum: u128,
 }
@@ -22,18 +27,39 @@ fn bounds(bucket: usize) -> (u64, u64) {
 }
 
 impl Histogram {
+    #[inline]
     pub(crate) fn add(&mut self, value: u64) {
-        let i = bucket(value);
-        if self.counts.len() <= i {
-            self.counts.resize(i + 1, 0);
+        if value == 0 {
+            self.zeros += 1;
+            return;
         }
-        self.counts[i] += 1;
+        let i = bucket(value);
+        if i.wrapping_sub(self.first) >= self.counts.len() {
+            self.reach(i);
+        }
+        self.counts[i - self.first] += 1;
         self.sum += u128::from(value);
     }
+
+    /// Makes room for a bucket, a power of two at a time.
+    #[cold]
+    fn reach(&mut self, i: usize) {
+        let octave = i / OCTAVE * OCTAVE;
+        if self.counts.is_empty() {
+            self.first = octave;
+        }
+        let below = self.first.saturating_sub(octave);
+        self.counts.splice(0..0, std::iter::repeat_n(0, below));
+        self.first -= below;
+        let len = self.counts.len().max(octave + OCTAVE - self.first);
+        self.counts.resize(len, 0);
+    }
+
     /// Every bucket that is not empty: from, below, count.
     pub(crate) fn buckets(&self) -> impl Iterator<Item = (u64, u64, u64)> + '_ {
-        let full = self.counts.iter().enumerate().filter(|(_, count)| **count > 0);
-        full.map(|(i, count)| (bounds(i).0, bounds(i).1, *count))
+        let zeros = (self.zeros > 0).then_some((0, 1, self.zeros));
+        let full = self.counts.iter().zip(self.first..).filter(|(count, _)| **count > 0);
+        zeros.into_iter().chain(full.map(|(count, i)| (bounds(i).0, bounds(i).1, *count)))
     }
     /// The sum of all values.
     pub(crate) fn sum(&self) -> u128 {
@@ -60,5 +86,23 @@ mod tests {
         for i in 0..3000 {
             assert_eq!(bounds(i).1, bounds(i + 1).0);
         }
+    }
+
+    #[test]
+    fn values_come_out_in_order_whatever_order_they_came_in() {
+        let mut histogram = Histogram::default();
+        [1 << 20, 0, 1 << 40, 3, 3, 64, 63, 0].into_iter().for_each(|value| histogram.add(value));
+        let low: Vec<_> = histogram.buckets().map(|(low, _, count)| (low, count)).collect();
+        assert_eq!(low, [(0, 2), (3, 2), (63, 1), (64, 1), (1 << 20, 1), (1 << 40, 1)]);
+        assert_eq!(histogram.sum(), 133 + (1 << 20) + (1 << 40));
+    }
+
+    #[test]
+    fn what_lies_below_the_smallest_value_takes_no_memory() {
+        let mut histogram = Histogram::default();
+        [0, 1 << 30, (1 << 31) - 1].into_iter().for_each(|value| histogram.add(value));
+        assert_eq!(histogram.counts.len(), OCTAVE);
+        histogram.add(1 << 28);
+        assert_eq!(histogram.counts.len(), 3 * OCTAVE);
     }
 }

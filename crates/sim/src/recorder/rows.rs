@@ -58,18 +58,33 @@ pub(crate) struct ActivityRow {
     pub(crate) kind: u8,
 }
 
-/// All of them. Rows of a queue, of a node and of all packets are in the order of time.
+/// A sum over one step of time: bytes that a host or a flow got, bits that left by a port.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(crate) struct SumRow {
+    pub(crate) amount: u64,
+    pub(crate) bin: u32,
+    /// Whose.
+    pub(crate) of: u32,
+}
+
+/// All of them. Rows of a queue, of a node, of a flow, of a port and of all packets are in the order of
+/// time.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Rows {
     pub(crate) packets: Vec<PacketRow>,
     pub(crate) trace: Vec<TraceRow>,
     pub(crate) activity: Vec<ActivityRow>,
+    pub(crate) host_goodput: Vec<SumRow>,
+    pub(crate) flow_goodput: Vec<SumRow>,
+    pub(crate) links: Vec<SumRow>,
 }
 
 impl Rows {
     /// Rows of the longest table.
     pub(crate) fn waiting(&self) -> usize {
-        self.packets.len().max(self.trace.len()).max(self.activity.len())
+        let sums = [&self.host_goodput, &self.flow_goodput, &self.links].map(Vec::len);
+        let others = [self.packets.len(), self.trace.len(), self.activity.len()];
+        sums.into_iter().chain(others).max().unwrap_or(0)
     }
 }
 

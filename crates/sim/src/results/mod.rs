@@ -1,10 +1,12 @@
 //! What a run leaves: plain columns.
 
 mod flows;
+mod order;
 mod packets;
 mod ports;
 mod queues;
 mod stream;
+mod sums;
 
 pub(crate) use ports::Books;
 pub use ports::Carried;
@@ -26,6 +28,8 @@ pub enum Column {
     U32(Vec<u32>),
     /// 64-bit numbers.
     U64(Vec<u64>),
+    /// 64-bit numbers that may be below 0.
+    I64(Vec<i64>),
     /// Floating point numbers: statistics, never time or size.
     F64(Vec<f64>),
 }
@@ -71,19 +75,30 @@ impl World<Recorder> {
     pub fn results(&mut self, scenario: &Scenario) -> Results {
         let now = self.now;
         let conserved = self.conserves();
+        self.take_back_ahead();
         self.board.probe.close(now);
         let flows = self.flows_table(scenario);
         let measured = self.board.records.iter().filter(|r| r.measured).count() as u64;
+        let rows = &self.board.probe.rows;
+        let over_time = [
+            self.queue_trace(&rows.trace),
+            queues::activity(&rows.activity),
+            sums::host_goodput(&rows.host_goodput),
+            sums::flow_goodput(&rows.flow_goodput),
+            self.links_table(&rows.links),
+            packets::packets(&rows.packets),
+        ];
+        let mut tables = vec![
+            flows,
+            self.ports_table(scenario),
+            self.queue_histogram(),
+            self.sojourn_table(),
+            self.packet_histogram(),
+            self.reorder_table(),
+        ];
+        tables.extend(over_time);
         Results {
-            tables: vec![
-                flows,
-                self.ports_table(scenario),
-                self.queue_histogram(),
-                self.queue_trace(&self.board.probe.rows.trace),
-                queues::activity(&self.board.probe.rows.activity),
-                self.packet_histogram(),
-                packets::packets(&self.board.probe.rows.packets),
-            ],
+            tables,
             progress: self.progress(),
             conserved,
             unfinished: self.board.open,

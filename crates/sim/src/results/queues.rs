@@ -35,6 +35,26 @@ impl World<Recorder> {
         Table { name: "queue_hist", columns: named(columns) }
     }
 
+    /// How long frames waited in the followed queues, picoseconds.
+    pub(super) fn sojourn_table(&self) -> Table {
+        let mut rows = Vec::new();
+        for (queue, (node, port)) in self.board.probe.queues.iter().zip(self.followed()) {
+            let mut sum = queue.sojourn.sum() as f64;
+            for (low, high, count) in queue.sojourn.buckets() {
+                rows.push((node, port, low, high, count, std::mem::take(&mut sum)));
+            }
+        }
+        let columns = [
+            ("node", column(&rows, Column::U32, |r| r.0)),
+            ("port", column(&rows, Column::U16, |r| r.1)),
+            ("low", column(&rows, Column::U64, |r| r.2)),
+            ("high", column(&rows, Column::U64, |r| r.3)),
+            ("count", column(&rows, Column::U64, |r| r.4)),
+            ("sum", column(&rows, Column::F64, |r| r.5)),
+        ];
+        Table { name: "queue_sojourn", columns: named(columns) }
+    }
+
     /// Steps of the followed queues.
     pub(super) fn queue_trace(&self, rows: &[TraceRow]) -> Table {
         let (width, places) = (self.board.probe.scope.bin.0 as f64, self.followed());

@@ -1,8 +1,8 @@
 //! Tables that grow with simulated time, taken out while the run goes on.
 
-use super::{Table, packets, queues};
+use super::{Table, packets, queues, sums};
 use crate::progress::Progress;
-use crate::recorder::{Recorder, Rows};
+use crate::recorder::Recorder;
 use crate::world::World;
 
 /// How often, in events, the rows are counted: an event makes a few, one that ends a
@@ -24,7 +24,8 @@ impl World<Recorder> {
         }
     }
 
-    /// Rows that wait in the longest of `packets`, `queue_trace` and `activity`.
+    /// Rows that wait in the longest of the tables that grow with simulated time: `packets`, `queue_trace`,
+    /// `activity`, `host_goodput`, `flow_goodput` and `links`.
     pub fn rows_waiting(&self) -> usize {
         self.board.probe.rows.waiting()
     }
@@ -32,24 +33,31 @@ impl World<Recorder> {
     /// Takes out the rows so far of each of these tables that has `at_least` so many. What is taken,
     /// followed by what [`World::results`] has in the end, is what the whole table would be.
     pub fn take_rows(&mut self, at_least: usize) -> Vec<Table> {
-        let rows = &self.board.probe.rows;
-        let some = |count: usize| count > 0 && count >= at_least;
-        let (full, traced, active) = (some(rows.packets.len()), some(rows.trace.len()), some(rows.activity.len()));
-        let mut tables = Vec::new();
-        tables.extend(full.then(|| packets::packets(&rows.packets)));
-        tables.extend(traced.then(|| self.queue_trace(&rows.trace)));
-        tables.extend(active.then(|| queues::activity(&rows.activity)));
-        let Rows { packets, trace, activity } = &mut self.board.probe.rows;
-        // Their memory is kept for the rows to come.
-        if full {
-            packets.clear();
+        let mut rows = std::mem::take(&mut self.board.probe.rows);
+        let mut taker = Taker { at_least: at_least.max(1), tables: Vec::new() };
+        taker.take(&mut rows.packets, packets::packets);
+        taker.take(&mut rows.trace, |rows| self.queue_trace(rows));
+        taker.take(&mut rows.activity, queues::activity);
+        taker.take(&mut rows.host_goodput, sums::host_goodput);
+        taker.take(&mut rows.flow_goodput, sums::flow_goodput);
+        taker.take(&mut rows.links, |rows| self.links_table(rows));
+        self.board.probe.rows = rows;
+        taker.tables
+    }
+}
+
+/// Takes rows out where there are enough.
+struct Taker {
+    at_least: usize,
+    tables: Vec<Table>,
+}
+
+impl Taker {
+    /// The memory of the rows is kept for those to come.
+    fn take<T>(&mut self, rows: &mut Vec<T>, table: impl FnOnce(&[T]) -> Table) {
+        if rows.len() >= self.at_least {
+            self.tables.push(table(rows));
+            rows.clear();
         }
-        if traced {
-            trace.clear();
-        }
-        if active {
-            activity.clear();
-        }
-        tables
     }
 }

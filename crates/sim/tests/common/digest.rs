@@ -2,10 +2,10 @@
 
 use super::{column, world};
 use dataplane::Pkt;
-use mech::Flags;
 use mech::overflow::DropReason;
+use mech::{Flags, PktId};
 use scenario::Scenario;
-use sim::{Options, Probe, Results, Spot, build};
+use sim::{Gain, Options, Probe, Results, Spot, build};
 use std::fmt::Write;
 
 /// FNV-1a, 64 bits, over all that a probe hears in the order in which it does.
@@ -45,12 +45,12 @@ impl Probe for Tape {
     fn follows_queues(&self) -> bool {
         self.queues
     }
-    fn stored(&mut self, at: Spot, before: u32) {
+    fn stored(&mut self, at: Spot, before: u32, _slot: Option<PktId>) {
         if self.queues {
             self.hear(1, at, &[u64::from(before)]);
         }
     }
-    fn freed(&mut self, at: Spot, after: u32) {
+    fn freed(&mut self, at: Spot, after: u32, _started: Option<PktId>) {
         if self.queues {
             self.hear(2, at, &[u64::from(after)]);
         }
@@ -67,8 +67,8 @@ impl Probe for Tape {
     fn bounced(&mut self, at: Spot) {
         self.hear(5, at, &[]);
     }
-    fn received(&mut self, at: Spot, traffic: u16, bytes: u64) {
-        self.hear(6, at, &[u64::from(traffic), bytes]);
+    fn received(&mut self, at: Spot, gain: Gain) {
+        self.hear(6, at, &[u64::from(gain.traffic), gain.bytes]);
     }
     fn delivered(&mut self, at: Spot, pkt: &Pkt) {
         self.packet(7, at, pkt);

@@ -43,6 +43,7 @@ pub fn column(results: &Results, table: &str, name: &str) -> Vec<u64> {
         Column::U16(v) => v.iter().map(|x| u64::from(*x)).collect(),
         Column::U32(v) => v.iter().map(|x| u64::from(*x)).collect(),
         Column::U64(v) => v.clone(),
+        Column::I64(v) => v.iter().map(|x| *x as u64).collect(),
         Column::F64(v) => v.iter().map(|x| x.to_bits()).collect(),
     }
 }

@@ -1,0 +1,80 @@
+//! Goodput over time: payload that arrived for the first time, by step of time.
+
+use super::{Rows, Scope, SumRow};
+use crate::probe::{Gain, Spot};
+use scenario::Goodput;
+
+/// What has come in the step of time that is not over.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+struct OpenSum {
+    amount: u64,
+    bin: u32,
+}
+
+impl OpenSum {
+    /// Adds to the step `bin` of `of`; what came in an earlier one goes to `rows`.
+    fn add(&mut self, amount: u64, (bin, of): (u32, u32), rows: &mut Vec<SumRow>) {
+        if bin != self.bin {
+            self.close(of, rows);
+            self.bin = bin;
+        }
+        self.amount += amount;
+    }
+
+    fn close(&mut self, of: u32, rows: &mut Vec<SumRow>) {
+        let amount = std::mem::take(&mut self.amount);
+        rows.extend((amount > 0).then_some(SumRow { amount, bin: self.bin, of }));
+    }
+}
+
+/// See the module.
+#[derive(Clone, Debug)]
+pub(crate) struct GoodputOverTime {
+    of: Goodput,
+    hosts: Vec<OpenSum>,
+    flows: Vec<OpenSum>,
+}
+
+impl GoodputOverTime {
+    pub(crate) fn new(of: Goodput, hosts: u32) -> GoodputOverTime {
+        GoodputOverTime { of, hosts: vec![OpenSum::default(); hosts as usize], flows: Vec::new() }
+    }
+
+    pub(crate) fn received(&mut self, scope: &Scope, at: Spot, gain: Gain, rows: &mut Rows) {
+        if self.of == Goodput::None {
+            return;
+        }
+        let bin = scope.bin_of(at.now);
+        self.hosts[at.node as usize].add(gain.bytes, (bin, at.node), &mut rows.host_goodput);
+        if self.of == Goodput::Flows {
+            let flow = gain.flow.0 as usize;
+            if self.flows.len() <= flow {
+                self.flows.resize(flow + 1, OpenSum::default());
+            }
+            self.flows[flow].add(gain.bytes, (bin, gain.flow.0), &mut rows.flow_goodput);
+        }
+    }
+
+    pub(crate) fn close(&mut self, rows: &mut Rows) {
+        self.hosts.iter_mut().zip(0..).for_each(|(open, node)| open.close(node, &mut rows.host_goodput));
+        self.flows.iter_mut().zip(0..).for_each(|(open, flow)| open.close(flow, &mut rows.flow_goodput));
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_comes_late_costs_one_row_and_not_one_for_every_step_before_it() {
+        let (mut open, mut rows) = (OpenSum::default(), Vec::new());
+        open.add(5, (3, 7), &mut rows);
+        open.add(6, (3, 7), &mut rows);
+        assert_eq!(rows, [], "the step is not over");
+        open.add(1, (4_000_000_000, 7), &mut rows);
+        open.close(7, &mut rows);
+        open.close(7, &mut rows);
+        let row = |amount, bin| SumRow { amount, bin, of: 7 };
+        assert_eq!(rows, [row(11, 3), row(1, 4_000_000_000)]);
+    }
+}

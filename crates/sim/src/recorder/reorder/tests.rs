@@ -1,0 +1,204 @@
+//! Worked by hand, and against the published algorithms taken literally.
+
+use super::*;
+
+/// Sequence numbers from 1, as the RFCs have them.
+fn tally(arrivals: &[u64], threshold: u32) -> Tally {
+    let (mut stream, mut tally) = (Stream::default(), Tally::default());
+    arrivals.iter().for_each(|seq| stream.arrive((seq - 1, true), threshold, &mut tally));
+    stream.close(threshold, &mut tally);
+    tally
+}
+
+/// Value and count, of what was counted from `first` on.
+fn some(counts: &[u64], first: i64) -> Vec<(i64, u64)> {
+    counts.iter().zip(first..).filter(|(count, _)| **count > 0).map(|(count, value)| (value, *count)).collect()
+}
+
+fn displaced(arrivals: &[u64], threshold: u32) -> Vec<(i64, u64)> {
+    some(&tally(arrivals, threshold).displaced, -i64::from(threshold))
+}
+
+fn waiting(arrivals: &[u64], threshold: u32) -> Vec<(i64, u64)> {
+    some(&tally(arrivals, threshold).waiting, 0)
+}
+
+fn extents(arrivals: &[u64]) -> (Vec<(i64, u64)>, u64) {
+    let tally = tally(arrivals, 100);
+    (some(&tally.extent, 0), tally.received)
+}
+
+/// RFC 5236 §3.1: receive indices 1 to 5 under 2 1 4 5 3 give -1, 1, -1, -1, 2. Under 1 4 3 5 3, packet 2 is
+/// lost, so that no index is 2, and the second 3 has none: 1 3 4 5 - give 0, -1, 1, 0.
+#[test]
+fn a_receive_index_skips_what_is_lost_and_duplicates_have_none() {
+    assert_eq!(displaced(&[2, 1, 4, 5, 3], 3), [(-1, 3), (1, 1), (2, 1)]);
+    assert_eq!(displaced(&[1, 4, 3, 5, 3], 3), [(-1, 1), (0, 2), (1, 1)]);
+}
+
+/// 1 4 3 5 3 8 7 6 goes on from there: 8, 7 and 6 have the indices 6, 7 and 8, so -2, 0 and 2.
+///
+/// The buffer, with packet 2 missing for ever: after 1 nothing waits, then 4, then 3 4, then 3 4 5; the second
+/// 3 is a duplicate; then with 8, 7 and 6 four, five and six wait. With BT = 3, 8 does not fit: 2 is lost,
+/// 3 4 5 leave, 8 waits, 7 and 8 wait, and 6 lets all go.
+///
+/// Extents: 3 comes one after 4; 7 one after 8; 6 two after 8.
+#[test]
+fn losses_duplicates_and_reordering_together_give_what_is_worked_out_by_hand() {
+    let arrivals = [1, 4, 3, 5, 3, 8, 7, 6];
+    assert_eq!(displaced(&arrivals, 3), [(-2, 1), (-1, 1), (0, 3), (1, 1), (2, 1)]);
+    assert_eq!(waiting(&arrivals, 10), [(0, 1), (1, 1), (2, 1), (3, 1), (4, 1), (5, 1), (6, 1)]);
+    assert_eq!(waiting(&arrivals, 3), [(0, 2), (1, 2), (2, 2), (3, 1)]);
+    assert_eq!(extents(&arrivals), (vec![(1, 2), (2, 1)], 7));
+}
+
+/// Without loss: 1 4 2 5 3 6 7 8 under indices 1 to 8 gives 0 -2 1 -1 2 0 0 0; 4 waits, still after 2, with 5,
+/// and 3 lets both go.
+#[test]
+fn without_loss_the_index_is_the_order_of_arrival() {
+    let arrivals = [1, 4, 2, 5, 3, 6, 7, 8];
+    assert_eq!(displaced(&arrivals, 3), [(-2, 1), (-1, 1), (0, 4), (1, 1), (2, 1)]);
+    assert_eq!(waiting(&arrivals, 3), [(0, 5), (1, 2), (2, 1)]);
+    assert_eq!(extents(&arrivals), (vec![(1, 1), (3, 1)], 8));
+}
+
+/// RFC 4737 §7.1, tables 1 to 3: 4 comes after 8, then 5 and 6 after 7, then 4, 5 and 6 after 10.
+#[test]
+fn the_extent_counts_arrivals_since_the_first_with_a_higher_number() {
+    assert_eq!(extents(&[1, 2, 3, 5, 6, 7, 8, 4, 9, 10]), (vec![(4, 1)], 10));
+    assert_eq!(extents(&[1, 2, 3, 4, 7, 5, 6, 8, 9, 10]), (vec![(1, 1), (2, 1)], 10));
+    assert_eq!(extents(&[1, 2, 3, 7, 8, 9, 10, 4, 5, 6, 11]), (vec![(4, 1), (5, 1), (6, 1)], 11));
+}
+
+/// With DT = 3, packet 1 comes after four others: its index would have been 5. It counts as lost, and the
+/// others are where they belong. With DT = 4 the same is an early arrival of four and a late one.
+#[test]
+fn a_packet_later_than_the_threshold_counts_as_lost() {
+    let arrivals = [2, 3, 4, 5, 1, 6];
+    assert_eq!(displaced(&arrivals, 3), [(0, 5)]);
+    assert_eq!(displaced(&arrivals, 4), [(-1, 4), (0, 1), (4, 1)]);
+    assert_eq!(waiting(&arrivals, 3), [(0, 2), (1, 1), (2, 1), (3, 1)]);
+    let late = tally(&arrivals, 3);
+    assert_eq!((some(&late.extent, 0), late.received), (vec![], 5));
+    assert_eq!(some(&tally(&arrivals, 4).extent, 0), [(4, 1)]);
+}
+
+#[test]
+fn in_order_nothing_waits_and_nothing_is_kept() {
+    let (mut stream, mut tally) = (Stream::default(), Tally::default());
+    for seq in 0..1000 {
+        assert!(stream.is_done(seq));
+        stream.arrive((seq, seq >= 400), 5, &mut tally);
+    }
+    assert_eq!(
+        (some(&tally.displaced, -5), some(&tally.waiting, 0), tally.received),
+        (vec![(0, 600)], vec![(0, 600)], 600)
+    );
+}
+
+/// The algorithm of RFC 5236 §6.1 as it stands: it looks at the next DT + 1 arrivals at once.
+fn literal_density(arrivals: &[u64], threshold: u64) -> Vec<(i64, u64)> {
+    let mut coming = arrivals.iter().copied();
+    let (mut index, mut window, mut buffer) = (1u64, Vec::<u64>::new(), Vec::<u64>::new());
+    let mut counts = std::collections::BTreeMap::new();
+    let next =
+        |index: u64, window: &Vec<u64>, buffer: &Vec<u64>, coming: &mut std::iter::Copied<std::slice::Iter<u64>>| {
+            coming.find(|s| *s >= index && !window.contains(s) && !buffer.contains(s))
+        };
+    for _ in 0..=threshold {
+        let new = next(index, &window, &buffer, &mut coming);
+        window.extend(new);
+    }
+    while !window.is_empty() {
+        if window.contains(&index) || buffer.contains(&index) {
+            let seq = window.remove(0);
+            let displacement = index as i64 - seq as i64;
+            if displacement.unsigned_abs() <= threshold {
+                *counts.entry(displacement).or_insert(0) += 1;
+                buffer.retain(|s| *s != index);
+                if displacement < 0 {
+                    buffer.push(seq);
+                }
+                index += 1;
+            }
+            let new = next(index, &window, &buffer, &mut coming);
+            window.extend(new);
+        } else {
+            let least = window.iter().chain(&buffer).min().copied().unwrap_or(0);
+            index = if index < least { least } else { index + 1 };
+        }
+    }
+    counts.into_iter().collect()
+}
+
+/// The first of each.
+fn unique(arrivals: &[u64]) -> Vec<u64> {
+    let mut seen = BTreeSet::new();
+    arrivals.iter().copied().filter(|seq| seen.insert(*seq)).collect()
+}
+
+/// What RFC 5236 §5 and RFC 4737 §4.2.2 define, over the whole sequence of arrivals; no loss, or a threshold
+/// that is never reached.
+fn literal_rest(arrivals: &[u64]) -> [Vec<(i64, u64)>; 2] {
+    let unique = unique(arrivals);
+    let (mut waiting, mut extents) = (std::collections::BTreeMap::new(), std::collections::BTreeMap::new());
+    for (i, seq) in unique.iter().enumerate() {
+        let here = &unique[..=i];
+        let expected = (1..).find(|s| !here.contains(s)).unwrap_or(0);
+        *waiting.entry(here.iter().filter(|s| **s > expected).count() as i64).or_insert(0) += 1;
+        if let Some(j) = unique[..i].iter().position(|s| s > seq) {
+            *extents.entry((i - j) as i64).or_insert(0) += 1;
+        }
+    }
+    [waiting, extents].map(|counts| counts.into_iter().collect())
+}
+
+/// Packets that are swapped, lost and doubled by a small generator.
+fn shuffled(seed: u64) -> Vec<u64> {
+    let mut draws = mech::Stream::new(seed, 0, mech::Purpose::Custom(0));
+    let reach = 1 + draws.below(12) as i64;
+    let mut keyed: Vec<(i64, u64)> = Vec::new();
+    for seq in 1..=60u64 {
+        for _ in 0..[1, 1, 1, 1, 1, 1, 2, 0][draws.below(8) as usize] {
+            keyed.push((seq as i64 + draws.below(reach as u64) as i64, seq));
+        }
+    }
+    keyed.sort_by_key(|(key, _)| *key);
+    keyed.into_iter().map(|(_, seq)| seq).collect()
+}
+
+#[test]
+fn streams_give_what_the_algorithms_taken_literally_give() {
+    let mut reordered = 0;
+    for seed in 0..500 {
+        let arrivals = shuffled(seed);
+        // Whether the second copy of a packet that counts as lost is new depends on how far the algorithm
+        // looks ahead; the simulator gives first copies only.
+        let once = unique(&arrivals);
+        for threshold in [1, 2, 3, 5, 8, 20, 100] {
+            let found = displaced(&once, threshold);
+            assert_eq!(found, literal_density(&once, u64::from(threshold)), "{once:?}, DT {threshold}");
+        }
+        assert_eq!(displaced(&arrivals, 100), literal_density(&arrivals, 100), "{arrivals:?}");
+        let [occupied, extent] = literal_rest(&arrivals);
+        assert_eq!((waiting(&arrivals, 1000), extents(&arrivals).0), (occupied, extent), "{arrivals:?}");
+        reordered += tally(&arrivals, 100).extent.len();
+    }
+    assert!(reordered > 1000);
+}
+
+#[test]
+fn what_a_stream_keeps_is_bounded_by_the_threshold_whatever_is_lost() {
+    for seed in 0..50 {
+        let (mut stream, mut tally) = (Stream::default(), Tally::default());
+        for (round, threshold) in (0..40u64).zip(std::iter::repeat(7u32)) {
+            for seq in shuffled(seed * 40 + round) {
+                stream.arrive((round * 61 + seq, true), threshold, &mut tally);
+                let most = threshold as usize + 1;
+                assert!(stream.density.window.len() <= most && stream.density.early.len() <= most);
+                assert!(stream.occupancy.held.len() <= most && stream.extents.holes.len() <= 2 * most);
+            }
+        }
+        assert!(stream.floor() > 39 * 61 - 100, "what is lost is passed by");
+    }
+}

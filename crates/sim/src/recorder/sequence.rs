@@ -1,0 +1,263 @@
+//! Which packet of its flow one is, in the order in which data were first sent; and what the order of
+//! arrival is then.
+//!
+//! A packet's place in the sequence is that of the segment that first carried its first byte, so that a
+//! retransmission has the place of what it replaces. Segments are kept as runs of equal length, as long
+//! as they can still arrive. Bytes that are new at the end of a retransmission belong to the last segment
+//! before them. Packets without a transport are told apart by their emission.
+
+use super::reorder::{Stream, Tally};
+use dataplane::Pkt;
+use mech::Flags;
+use std::collections::VecDeque;
+
+/// No lane.
+const NONE: u32 = u32::MAX;
+
+/// What a packet carries of its flow, in bytes modulo 2³²: from, and how many. A packet without a transport
+/// is one of its flow's numbers.
+fn range(pkt: &Pkt) -> (u32, u32) {
+    if pkt.head.flags.has(Flags::ACK) { (pkt.seq, u32::from(pkt.payload)) } else { (pkt.emission, 1) }
+}
+
+/// Whether `a` is before `b`, modulo 2³².
+fn before(a: u32, b: u32) -> bool {
+    (a.wrapping_sub(b) as i32) < 0
+}
+
+/// Segments of one length that follow each other.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+struct Run {
+    start: u32,
+    len: u32,
+    count: u32,
+    /// The place of the first.
+    first: u64,
+}
+
+impl Run {
+    fn end(&self) -> u32 {
+        self.start.wrapping_add(self.len.wrapping_mul(self.count))
+    }
+}
+
+/// The segments of a flow that may still arrive.
+#[derive(Clone, Debug, Default)]
+struct Segments {
+    runs: VecDeque<Run>,
+    /// Segments so far.
+    count: u64,
+}
+
+impl Segments {
+    /// A segment is sent for the first time.
+    fn add(&mut self, start: u32, len: u32) {
+        match self.runs.back_mut() {
+            Some(run) if run.len == len && run.end() == start && run.first + u64::from(run.count) == self.count => {
+                run.count += 1;
+            }
+            _ => self.runs.push_back(Run { start, len, count: 1, first: self.count }),
+        }
+        self.count += 1;
+    }
+
+    /// Bytes that a retransmission carries beyond what was sent before.
+    fn extend(&mut self, start: u32, len: u32) {
+        if self.count == 0 {
+            return self.add(start, len);
+        }
+        self.runs.push_back(Run { start, len, count: 1, first: self.count - 1 });
+    }
+
+    /// The place of the segment with the first of these bytes that may still arrive.
+    fn place(&self, (start, len): (u32, u32)) -> Option<u64> {
+        let front = self.runs.front()?;
+        let at = if before(start, front.start) { front.start } else { start };
+        if !before(at, start.wrapping_add(len)) {
+            return None;
+        }
+        let run = self.runs.get(self.runs.partition_point(|run| !before(at, run.end())))?;
+        Some(run.first + u64::from(at.wrapping_sub(run.start) / run.len))
+    }
+
+    /// Segments below `floor` are not asked for any more.
+    fn forget(&mut self, floor: u64) {
+        while let Some(run) = self.runs.front_mut().filter(|run| run.first < floor) {
+            let gone = u64::from(run.count).min(floor - run.first) as u32;
+            // A run is never so long that its numbers wrap.
+            run.start = run.start.wrapping_add(run.len.wrapping_mul(gone));
+            (run.first, run.count) = (run.first + u64::from(gone), run.count - gone);
+            if run.count > 0 {
+                return;
+            }
+            self.runs.pop_front();
+        }
+    }
+}
+
+/// A flow with something under way.
+#[derive(Clone, Debug, Default)]
+struct Lane {
+    segments: Segments,
+    stream: Stream,
+    traffic: u16,
+}
+
+/// What is kept of every flow.
+#[derive(Clone, Copy, Debug)]
+struct Place {
+    lane: u32,
+    /// One past the highest byte sent.
+    high: u32,
+}
+
+/// The order of arrival in all flows.
+#[derive(Clone, Debug)]
+pub(crate) struct Reordering {
+    pub(crate) threshold: u32,
+    flows: Vec<Place>,
+    lanes: Vec<Lane>,
+    free: Vec<u32>,
+    /// By entry of the scenario's traffic.
+    pub(crate) tallies: Vec<Tally>,
+}
+
+impl Reordering {
+    pub(crate) fn new(threshold: u32) -> Reordering {
+        let (flows, lanes, free, tallies) = Default::default();
+        Reordering { threshold, flows, lanes, free, tallies }
+    }
+
+    /// A packet of an entry of the scenario's traffic is sent.
+    pub(crate) fn emitted(&mut self, traffic: u16, pkt: &Pkt) {
+        if !pkt.head.flags.has(Flags::PAYLOAD) {
+            return;
+        }
+        let (flow, (start, len)) = (pkt.head.flow.0 as usize, range(pkt));
+        if self.flows.len() <= flow {
+            self.flows.resize(flow + 1, Place { lane: NONE, high: 0 });
+        }
+        let (high, end) = (self.flows[flow].high, start.wrapping_add(len));
+        if !before(high, end) {
+            return;
+        }
+        self.flows[flow].high = end;
+        if self.tallies.len() <= usize::from(traffic) {
+            self.tallies.resize(usize::from(traffic) + 1, Tally::default());
+        }
+        let Lane { segments, traffic: its, .. } = self.lane(flow);
+        *its = traffic;
+        match start == high {
+            true => segments.add(start, len),
+            false => segments.extend(high, end.wrapping_sub(high)),
+        }
+    }
+
+    fn lane(&mut self, flow: usize) -> &mut Lane {
+        if self.flows[flow].lane == NONE {
+            self.flows[flow].lane = self.free.pop().unwrap_or(self.lanes.len() as u32);
+            if self.flows[flow].lane as usize == self.lanes.len() {
+                self.lanes.push(Lane::default());
+            }
+        }
+        &mut self.lanes[self.flows[flow].lane as usize]
+    }
+
+    /// A packet has reached its transport; it is counted where `counts`.
+    pub(crate) fn delivered(&mut self, pkt: &Pkt, counts: bool) {
+        if !pkt.head.flags.has(Flags::PAYLOAD) {
+            return;
+        }
+        let place = self.flows.get_mut(pkt.head.flow.0 as usize).filter(|place| place.lane != NONE);
+        let Some(place) = place else { return };
+        let lane = &mut self.lanes[place.lane as usize];
+        let Some(seq) = lane.segments.place(range(pkt)) else { return };
+        lane.stream.arrive((seq, counts), self.threshold, &mut self.tallies[usize::from(lane.traffic)]);
+        if lane.stream.is_done(lane.segments.count) {
+            // The sequence may begin anew: displacements and extents are relative.
+            *lane = Lane::default();
+            self.free.push(place.lane);
+            place.lane = NONE;
+        } else {
+            lane.segments.forget(lane.stream.floor());
+        }
+    }
+
+    /// Flows with something under way.
+    pub(crate) fn kept(&self) -> usize {
+        self.lanes.len() - self.free.len()
+    }
+
+    /// Nothing arrives any more.
+    pub(crate) fn close(&mut self) {
+        for lane in &mut self.lanes {
+            // One that is free has nothing to close.
+            let tally = self.tallies.get_mut(usize::from(lane.traffic));
+            tally.into_iter().for_each(|tally| lane.stream.close(self.threshold, tally));
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn equal_segments_are_one_run_and_a_short_one_begins_another() {
+        let mut segments = Segments::default();
+        let mut at = 0u32.wrapping_sub(2000);
+        for len in [1000, 1000, 1000, 300, 200, 1000, 1000] {
+            segments.add(at, len);
+            at = at.wrapping_add(len);
+        }
+        assert_eq!(segments.runs.len(), 4);
+        let places = |range| segments.place(range);
+        let first = 0u32.wrapping_sub(2000);
+        assert_eq!([places((first, 1000)), places((first + 1000, 1000)), places((0, 1000))], [0, 1, 2].map(Some));
+        assert_eq!(
+            [places((1000, 300)), places((1300, 200)), places((1500, 1)), places((2500, 9))],
+            [3, 4, 5, 6].map(Some)
+        );
+        assert_eq!(places((3500, 1000)), None, "never sent");
+        assert_eq!(
+            places((1000, 1000)),
+            Some(3),
+            "a retransmission that joins two segments has the place of the first"
+        );
+    }
+
+    #[test]
+    fn what_cannot_arrive_any_more_is_forgotten_and_what_can_is_not() {
+        let mut segments = Segments::default();
+        for n in 0..3 {
+            segments.add(n * 3000, 1000);
+            segments.add(n * 3000 + 1000, 2000);
+        }
+        segments.forget(3);
+        assert_eq!((segments.runs.len(), segments.place((1000, 2000))), (3, None));
+        assert_eq!((segments.place((4000, 10)), segments.place((2000, 2500))), (Some(3), Some(3)));
+    }
+
+    #[test]
+    fn a_stream_of_many_gibibytes_keeps_one_short_run() {
+        let (mut segments, mut at) = (Segments::default(), 0u32);
+        for place in 0..5_000_000u64 {
+            segments.add(at, 1460);
+            assert_eq!(segments.place((at.wrapping_sub(1460), 1460)), place.checked_sub(1));
+            assert_eq!(segments.place((at, 1460)), Some(place));
+            segments.forget(place);
+            at = at.wrapping_add(1460);
+        }
+        assert_eq!((segments.runs.len(), segments.runs[0].count), (1, 1));
+    }
+
+    #[test]
+    fn new_bytes_behind_a_retransmission_belong_to_the_last_segment_before_them() {
+        let mut segments = Segments::default();
+        segments.add(0, 1000);
+        segments.add(1000, 400);
+        segments.extend(1400, 600);
+        segments.add(2000, 1000);
+        assert_eq!([(1000, 1000), (1400, 600), (2000, 1)].map(|range| segments.place(range)), [1, 1, 2].map(Some));
+    }
+}

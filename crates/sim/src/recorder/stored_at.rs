@@ -1,0 +1,56 @@
+//! When what waits in the memory of every switch was stored: by slot, so that no packet carries it and
+//! frames may leave in any order.
+
+use mech::PktId;
+use units::Time;
+
+/// See the module.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct StoredAt {
+    /// By switch and slot.
+    slots: Vec<Vec<Time>>,
+}
+
+impl StoredAt {
+    pub(crate) fn new(switches: usize) -> StoredAt {
+        StoredAt { slots: vec![Vec::new(); switches] }
+    }
+
+    /// A frame was stored.
+    #[inline]
+    pub(crate) fn set(&mut self, now: Time, switch: usize, slot: PktId) {
+        let (slots, slot) = (&mut self.slots[switch], slot.0 as usize);
+        if slots.len() <= slot {
+            slots.resize(slot + 1, Time::ZERO);
+        }
+        slots[slot] = now;
+    }
+
+    /// When what lies in a slot was stored. PRECONDITION: something does.
+    #[inline]
+    pub(crate) fn get(&self, switch: usize, slot: PktId) -> Time {
+        self.slots[switch][slot.0 as usize]
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::{Follow, Scope};
+    use super::*;
+
+    const SCOPE: Scope = Scope { to: Time(1000), ..Scope::NOTHING };
+
+    /// Slot 1 is evicted at 30 and used again; slots leave out of order; what leaves at 1000 is outside.
+    #[test]
+    fn every_slot_is_timed_by_itself_in_whatever_order_and_what_is_evicted_is_left_out() {
+        let (mut stored, mut queue) = (StoredAt::new(2), Follow::new(0));
+        for (now, slot) in [(10, 0), (20, 1), (25, 2), (40, 1), (50, 3)] {
+            stored.set(Time(now), 1, PktId(slot));
+        }
+        for (now, slot) in [(60, 2), (100, 1), (104, 0), (1000, 3)] {
+            queue.started(&SCOPE, Time(now), stored.get(1, PktId(slot)));
+        }
+        let low: Vec<u64> = queue.sojourn.buckets().map(|(low, ..)| low).collect();
+        assert_eq!((low, queue.sojourn.sum()), (vec![35, 60, 94], 189));
+    }
+}

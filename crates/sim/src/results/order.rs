@@ -1,0 +1,32 @@
+//! The order in which data arrived.
+
+use super::{Column, Table, column, named};
+use crate::recorder::Recorder;
+use crate::world::World;
+
+impl World<Recorder> {
+    /// Displacements, buffer occupancies and extents of reordering, by entry of the scenario's traffic.
+    pub(super) fn reorder_table(&self) -> Table {
+        let mut rows: Vec<(u16, u8, i64, u64)> = Vec::new();
+        if let Some(reordering) = &self.board.probe.reordering {
+            let lowest = -i64::from(reordering.threshold);
+            for (tally, traffic) in reordering.tallies.iter().zip(0..) {
+                let mut add = |metric, counts: &[u64], lowest: i64| {
+                    let some = counts.iter().zip(lowest..).filter(|(count, _)| **count > 0);
+                    rows.extend(some.map(|(count, value)| (traffic, metric, value, *count)));
+                };
+                add(0, &tally.displaced, lowest);
+                add(1, &tally.waiting, 0);
+                add(2, &tally.extent, 0);
+                add(3, &[tally.received], 0);
+            }
+        }
+        let columns = [
+            ("traffic", column(&rows, Column::U16, |r| r.0)),
+            ("metric", column(&rows, Column::U8, |r| r.1)),
+            ("value", column(&rows, Column::I64, |r| r.2)),
+            ("count", column(&rows, Column::U64, |r| r.3)),
+        ];
+        Table { name: "reorder", columns: named(columns) }
+    }
+}

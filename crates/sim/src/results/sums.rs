@@ -1,0 +1,47 @@
+//! Amounts by step of time: goodput of hosts and flows, bits on links.
+
+use super::{Column, Table, column, named};
+use crate::recorder::{Recorder, SumRow};
+use crate::world::World;
+
+/// Payload that every host got for the first time.
+pub(super) fn host_goodput(rows: &[SumRow]) -> Table {
+    goodput("host_goodput", "node", rows)
+}
+
+/// Payload of every flow that arrived for the first time.
+pub(super) fn flow_goodput(rows: &[SumRow]) -> Table {
+    goodput("flow_goodput", "flow", rows)
+}
+
+fn goodput(name: &'static str, whose: &str, rows: &[SumRow]) -> Table {
+    let columns = [
+        ("bin", column(rows, Column::U32, |r| r.bin)),
+        (whose, column(rows, Column::U32, |r| r.of)),
+        ("bytes", column(rows, Column::U64, |r| r.amount)),
+    ];
+    Table { name, columns: named(columns) }
+}
+
+impl World<Recorder> {
+    /// Bits of the frames that began to leave by every port.
+    pub(super) fn links_table(&self, rows: &[SumRow]) -> Table {
+        let base = &self.board.base;
+        let node = |row: &SumRow| base.partition_point(|first| *first <= row.of) - 1;
+        let columns = [
+            ("bin", column(rows, Column::U32, |r| r.bin)),
+            ("node", column(rows, Column::U32, |r| node(r) as u32)),
+            ("port", column(rows, Column::U16, |r| (r.of - base[node(r)]) as u16)),
+            ("bits", column(rows, Column::U64, |r| r.amount)),
+        ];
+        Table { name: "links", columns: named(columns) }
+    }
+
+    /// Frames whose departure is computed and that have not begun to leave when the run ends.
+    pub(super) fn take_back_ahead(&mut self) {
+        let cores = self.hosts.iter().map(dataplane::Host::nic).chain(self.switches.iter().map(|s| s.core()));
+        for (port, at) in cores.flat_map(dataplane::Core::ports).zip(0..) {
+            self.board.probe.take_back(at, port.ahead());
+        }
+    }
+}
