@@ -25,6 +25,9 @@ impl Dump {
     ///
     /// # Errors
     /// Never, since it writes to memory, to interfaces that are there.
+    ///
+    /// # Panics
+    /// Where there is no such link.
     pub fn next<P: Probe>(
         &mut self,
         world: &mut World<P, Capture>,
