@@ -50,7 +50,7 @@ class Scenario:
         """
 
     def links(self, variant: str, pcap: list[str]) -> list[str]:
-        """The names of the links that a variant would capture, each once; `ScenarioError` where it has none."""
+        """The names of the links that a variant captures, each once; `ScenarioError` where there is none."""
 
 class Run:
     """One variant of a scenario with one seed."""

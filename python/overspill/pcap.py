@@ -72,11 +72,14 @@ class Captures:
     def __exit__(
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
-        if self.place is not None:
-            for file in self.files.values():
-                # It may not have been begun, or be whole.
-                with suppress(OSError):
-                    part(self.place, file).unlink(missing_ok=True)
+        if self.place is None:
+            return
+        for file in self.files.values():
+            # It may not have been begun, or be whole.
+            with suppress(OSError):
+                part(self.place, file).unlink(missing_ok=True)
+                if error is not None:
+                    (self.place / file).unlink(missing_ok=True)
 
     def write(self) -> None:
         """Write what has crossed the links since the last time."""
