@@ -74,7 +74,8 @@ fn frames(file: &[u8]) -> usize {
 fn a_tap_changes_nothing_and_sees_what_ports_count() {
     let scenario = scenario(CROWDED, "");
     let (mut with, mut without) = (tapped(&scenario), world(&scenario, 1, Options::default()));
-    (with.run(), without.run());
+    with.run();
+    without.run();
     let (results, plain) = (with.results(&scenario), without.results(&scenario));
     assert_eq!(results, plain);
     let (node, peer, sent) =
