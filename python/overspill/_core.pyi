@@ -36,8 +36,21 @@ class Scenario:
         In `memory`, `buffer` and `total` are of a whole switch, `bounce` of each port.
         """
 
-    def run(self, variant: str, seed: int, max_events: int | None = None) -> Run:
-        """A run of one variant with one seed, which has not begun."""
+    def run(
+        self,
+        variant: str,
+        seed: int,
+        max_events: int | None = None,
+        pcap: list[str] = ...,
+        pcap_snaplen: int | None = None,
+    ) -> Run:
+        """A run of one variant with one seed, which has not begun.
+
+        `pcap` names links and hosts whose frames are captured, with at most `pcap_snaplen` bytes of each.
+        """
+
+    def links(self, variant: str, pcap: list[str]) -> list[str]:
+        """The names of the links that a variant captures, each once; `ScenarioError` where there is none."""
 
 class Run:
     """One variant of a scenario with one seed."""
@@ -51,6 +64,9 @@ class Run:
 
     def take(self, at_least: int) -> dict[str, Any]:
         """Each of these tables that has at least so many rows, as in `results`, which has the rest then."""
+
+    def captured(self, at_most: int) -> list[bytes]:
+        """The next bytes of each capture, with at most so many frames; none where nothing waits."""
 
     def results(self) -> dict[str, Any]:
         """`summary`: JSON text; `tables`: table -> column -> (dtype, little-endian bytes).

@@ -101,13 +101,27 @@ def run(
         int | None, typer.Option(min=1, help="Cut each run after so many events; the result is partial.")
     ] = None,
     jobs: Annotated[int | None, typer.Option(min=1, help="Runs at a time (default: all cores).")] = None,
+    pcap: Annotated[
+        list[str] | None,
+        typer.Option(
+            "--pcap",
+            metavar="LINK|HOST",
+            help="Capture what crosses a link (a:b, or a host's) as pcapng; may be repeated.",
+        ),
+    ] = None,
+    pcap_snaplen: Annotated[
+        int | None,
+        typer.Option("--pcap-snaplen", metavar="BYTES", help="Keep at most so much of each captured frame."),
+    ] = None,
     report: Annotated[bool, typer.Option(help="Write report.html and the figures.")] = True,
 ) -> None:
     """Run a scenario: every variant side by side."""
     with interruptible():
         with progress.listener(err()) as listener:
             place = out_dir or (lambda name: Path("out") / store.slug(name))
-            options = Options(sets or (), seed, seeds, max_events, jobs, place, listener)
+            options = Options(
+                sets or (), seed, seeds, max_events, jobs, place, listener, pcap or (), pcap_snaplen
+            )
             results = execute(scenario, options)
         if as_json:
             emit(store.dump(results.document()))
@@ -137,6 +151,8 @@ def finish(results: Results, report: bool, as_json: bool) -> NoReturn:
         say(console, "report", write_report(results))
     else:
         say(console, "results", results.folder)
+    if results.captures:
+        say(console, "captures", results.folder / "runs")
     left = status(results)
     warnings = header.warnings(results)
     if as_json:

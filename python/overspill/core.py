@@ -16,6 +16,9 @@ class CoreRun(Protocol):
     def take(self, at_least: int) -> dict[str, Any]:
         """The columns of the tables that grow and have at least so many rows, which the core forgets."""
 
+    def captured(self, at_most: int) -> list[bytes]:
+        """The next bytes of each capture, with at most so many frames."""
+
     def results(self) -> dict[str, Any]:
         """The summary and the columns."""
 
@@ -26,8 +29,18 @@ class CoreScenario(Protocol):
     def document(self) -> str:
         """What it means, as JSON."""
 
-    def run(self, variant: str, seed: int, max_events: int | None = None) -> CoreRun:
-        """A run that has not begun, cut after `max_events` events if given."""
+    def run(
+        self,
+        variant: str,
+        seed: int,
+        max_events: int | None = None,
+        pcap: list[str] = ...,
+        pcap_snaplen: int | None = None,
+    ) -> CoreRun:
+        """A run that has not begun, cut after `max_events` events if given, with captures of links."""
+
+    def links(self, variant: str, pcap: list[str]) -> list[str]:
+        """The names of the links that would be captured."""
 
 
 class Core(Protocol):
@@ -76,6 +89,14 @@ def scenario(path: str, text: str, sets: list[str]) -> CoreScenario:
     try:
         return core.Scenario(path, text, sets)
     except core.ScenarioError as error:
+        raise BadInput(error_lines(error)) from error
+
+
+def links(scenario: CoreScenario, variant: str, pcap: list[str]) -> list[str]:
+    """The names of the links that a variant would capture; `BadInput` where it has none of a name."""
+    try:
+        return scenario.links(variant, pcap)
+    except backend().ScenarioError as error:
         raise BadInput(error_lines(error)) from error
 
 

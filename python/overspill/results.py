@@ -15,6 +15,7 @@ import pyarrow as pa
 from overspill import columns, core, document, interrupts, metrics, source, store
 from overspill.errors import BadInput
 from overspill.fairness import Fairness, judge
+from overspill.pcap import Wanted
 from overspill.quantiles import Value
 from overspill.rundata import RunData
 from overspill.runner import Job, Listener, Outcome, Plan, Runner
@@ -168,6 +169,11 @@ class Results:
         """Every packet, where the scenario says `measure.packets`; read anew each time, and see `batches`."""
         return self.table("packets")
 
+    @property
+    def captures(self) -> dict[tuple[str, int], dict[str, Path]]:
+        """The pcapng files of captured links: (variant, seed) -> link -> file."""
+        return {(run.variant, run.seed): run.captures for run in self.runs if run.captures}
+
     def document(self) -> dict[str, Any]:
         """What `--json` prints."""
         return document.build(self)
@@ -215,6 +221,8 @@ class Options:
     jobs: int | None = None
     out: Callable[[str], Path] | str | Path | None = None
     listener: Listener = field(default_factory=Listener)
+    pcap: str | Iterable[str] = ()
+    pcap_snaplen: int | None = None
 
 
 def cores() -> int:
@@ -237,12 +245,14 @@ def execute(scenario: str | Path, options: Options) -> Results:
     """Run every variant with every seed; files are written as runs finish, where `out` is given."""
     if options.max_events is not None and options.max_events < 1:
         raise BadInput(f"--max-events: found {options.max_events}; expected 1 or more")
+    wanted = Wanted.of(options.pcap, options.pcap_snaplen)
     text = source.read(scenario)
     sets = source.overrides(options.sets)
     scene = core.scenario(text.path, text.text, sets)
     loaded = core.document(scene)
     seeds = seeds_from(loaded["seed"] if options.seed is None else options.seed, options.seeds)
-    plan = Plan(scene, text, sets, loaded["variants"], seeds, options.max_events)
+    wanted.check(scene, loaded["variants"])
+    plan = Plan(scene, text, sets, loaded["variants"], seeds, options.max_events, wanted)
     out = options.out(loaded["name"]) if callable(options.out) else options.out
     out = None if out is None else Path(out)
     staging = None if out is None else store.Staging(out)
@@ -309,6 +319,7 @@ def config_hash(resolved: Any, seed: int) -> str:
 
 def facts(plan: Plan, loaded: dict[str, Any], outcome: Outcome) -> dict[str, Any]:
     """What made the results; nothing of the clock or the machine, so that they stay reproducible."""
+    pcap = {"pcap": list(plan.pcap.texts), "pcap_snaplen": plan.pcap.snaplen} if plan.pcap.texts else {}
     return {
         "overspill": core.version(),
         "name": loaded["name"],
@@ -320,6 +331,7 @@ def facts(plan: Plan, loaded: dict[str, Any], outcome: Outcome) -> dict[str, Any
         "sets": list(plan.sets),
         "seeds": list(plan.seeds),
         "max_events": plan.max_events,
+        **pcap,
         "duration_ps": loaded["duration_ps"],
         "variants": list(plan.variants),
         "notes": list(loaded.get("notes", [])),

@@ -10,7 +10,7 @@ import pyarrow as pa
 
 from overspill import columns
 from overspill.quantiles import Value
-from overspill.stream import Stored
+from overspill.stream import Spill, Stored
 
 CUT = {
     "max_events": "cut by --max-events",
@@ -23,9 +23,14 @@ class RunData:
 
     def __init__(self, summary: dict[str, Any], tables: Mapping[str, pa.Table | Stored] | Path) -> None:
         self.summary = summary
+        # Files of what crossed links, by link, and who keeps them where they are.
+        self.captures: dict[str, Path] = {}
+        self.owner: Spill | None = None
         if isinstance(tables, Path):
+            folder = tables
             files = {name: tables / f"{name}.parquet" for name in columns.TABLES}
             tables = {name: Stored(file) for name, file in files.items() if file.is_file()}
+            self.captures = {link: folder / file for link, file in summary.get("captures", {}).items()}
         self._tables: Mapping[str, pa.Table | Stored] = tables
         # Its metrics, once somebody has measured them.
         self.values: dict[str, Value] | None = None
@@ -70,6 +75,12 @@ class RunData:
         run = RunData(self.summary, folder)
         run.values = self.values
         return run
+
+    def captured(self, files: dict[str, Path], owner: Spill | None) -> None:
+        """Links were captured into these files, which lie there as long as their owner."""
+        self.captures, self.owner = files, owner
+        if files:
+            self.summary["captures"] = {link: path.name for link, path in files.items()}
 
     def column(self, table: str, column: str) -> np.ndarray:
         """A column as numpy; empty where there is no such table or column."""

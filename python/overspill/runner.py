@@ -10,8 +10,9 @@ from pathlib import Path
 from typing import Any, Protocol
 
 from overspill import columns
-from overspill.core import CoreScenario
+from overspill.core import CoreRun, CoreScenario
 from overspill.errors import BadInput, Failed, OverspillError, Unwritable
+from overspill.pcap import Captures, Wanted
 from overspill.rundata import RunData
 from overspill.source import Source
 from overspill.stream import ROWS, Sink, Spill
@@ -40,6 +41,7 @@ class Plan:
     variants: Sequence[str]
     seeds: Sequence[int]
     max_events: int | None = None
+    pcap: Wanted = field(default_factory=Wanted)
 
     @property
     def jobs(self) -> Iterator[Job]:
@@ -142,19 +144,34 @@ class Runner:
         if self.stopped:
             return None
         began = time.monotonic()
-        run = self.plan.scenario.run(job.variant, job.seed, self.plan.max_events)
+        run = self.begin(job)
+        links = self.plan.pcap.links(self.plan.scenario, job.variant)
         status: dict[str, Any] = {"done": False}
-        with Sink(lambda: self.shelf.place(job)) as sink:
+
+        def place() -> tuple[Path, Spill | None]:
+            return self.shelf.place(job)
+
+        with Sink(place) as sink, Captures(run, links, place) as captures:
             while not status["done"]:
                 if self.stopped:
                     return None
                 status = run.advance(CHUNK, ROWS)
                 if status["rows"] >= ROWS:
                     sink.append(columns.tables(run.take(ROWS)))
+                captures.write()
                 self.listener.advanced(job, status)
-            kept = self.shelf.keep(finished(job, run.results(), sink))
+            data = finished(job, run.results(), sink)
+            data.captured(captures.close(), captures.owner)
+            kept = self.shelf.keep(data)
         self.listener.finished(job, status, time.monotonic() - began)
         return kept
+
+    def begin(self, job: Job) -> CoreRun:
+        """The run of a job, at its first event."""
+        plan, pcap = self.plan, self.plan.pcap
+        if not pcap.texts:
+            return plan.scenario.run(job.variant, job.seed, plan.max_events)
+        return plan.scenario.run(job.variant, job.seed, plan.max_events, list(pcap.texts), pcap.snaplen)
 
 
 def finished(job: Job, results: dict[str, Any], sink: Sink) -> RunData:

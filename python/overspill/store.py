@@ -151,6 +151,9 @@ def write_run(out: Path, run: RunData) -> RunData:
                 pq.write_table(run.table(name), file, compression="zstd")
             elif there != file:
                 shutil.copyfile(there, file)
+        for there in run.captures.values():
+            if there != place / there.name:
+                shutil.copyfile(there, place / there.name)
     except OSError as error:
         shutil.rmtree(place, ignore_errors=True)
         raise Unwritable(f"{place}: cannot be written: {error.strerror}") from error
@@ -183,7 +186,8 @@ def write_manifest(out: Path, facts: dict[str, Any], runs: Sequence[RunData]) ->
     entries = []
     for run in runs:
         place = folder(out, run)
-        files = sorted(place.glob("*.parquet"))
+        captures = (place / path.name for path in run.captures.values())
+        files = sorted([*place.glob("*.parquet"), *captures])
         hashes = {file.relative_to(out).as_posix(): digest(file) for file in files}
         entries.append({"variant": run.variant, "seed": run.seed, "summary": run.summary, "files": hashes})
     manifest = {"format": FORMAT, **facts, "runs": entries}

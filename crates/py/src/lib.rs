@@ -1,13 +1,15 @@
 //! The Python face of the core: a scenario in, columns out.
 
 mod convert;
+mod going;
 
 use convert::{memory_json, summary_json, tables};
+use going::{Asked, Going, begin};
 use pyo3::exceptions::{PyRuntimeError, PyValueError};
 use pyo3::prelude::*;
-use pyo3::types::PyDict;
+use pyo3::types::{PyBytes, PyDict};
 use scenario::load::{Loaded, Source, load as load_scenario};
-use sim::{Options, Recorder, World, build};
+use sim::{Link, Options, links};
 use std::path::Path;
 use std::sync::Arc;
 use units::Time;
@@ -66,15 +68,41 @@ impl Scenario {
         &self.document
     }
 
-    /// A run of one variant with one seed, which has not begun.
-    #[pyo3(signature = (variant, seed, max_events=None))]
-    fn run(&self, py: Python<'_>, variant: &str, seed: u64, max_events: Option<u64>) -> PyResult<Run> {
-        let scenario = self.variants.iter().find(|v| v.variant == variant).cloned();
-        let scenario = scenario.ok_or_else(|| PyValueError::new_err(format!("no variant `{variant}`")))?;
+    /// A run of one variant with one seed, which has not begun. `pcap` names links and hosts whose
+    /// frames are captured, with at most `pcap_snaplen` bytes of each.
+    #[pyo3(signature = (variant, seed, max_events=None, pcap=Vec::new(), pcap_snaplen=None))]
+    fn run(
+        &self,
+        py: Python<'_>,
+        variant: &str,
+        seed: u64,
+        max_events: Option<u64>,
+        pcap: Vec<String>,
+        pcap_snaplen: Option<u32>,
+    ) -> PyResult<Run> {
+        let scenario = self.variant(variant)?.clone();
+        let asked = Asked { links: find_links(&scenario, &pcap)?, snaplen: pcap_snaplen };
         let options = Options { max_events, ..Options::default() };
-        let world = py.detach(|| build(&scenario, seed, options, Recorder::of(&scenario)));
-        Ok(Run { world: world.map_err(|e| PyRuntimeError::new_err(e.to_string()))?, scenario, seed })
+        let world = py.detach(|| begin(&scenario, seed, options, &asked))?;
+        Ok(Run { world, scenario, seed, links: asked.links })
     }
+
+    /// The names of the links that a variant would capture, each once.
+    fn links(&self, variant: &str, pcap: Vec<String>) -> PyResult<Vec<String>> {
+        let found = find_links(self.variant(variant)?, &pcap)?;
+        Ok(found.into_iter().map(|link| link.name).collect())
+    }
+}
+
+impl Scenario {
+    fn variant(&self, name: &str) -> PyResult<&Arc<scenario::Scenario>> {
+        let found = self.variants.iter().find(|v| v.variant == name);
+        found.ok_or_else(|| PyValueError::new_err(format!("no variant `{name}`")))
+    }
+}
+
+fn find_links(scenario: &scenario::Scenario, pcap: &[String]) -> PyResult<Vec<Link>> {
+    links(&scenario.topology, pcap).map_err(|lines| ScenarioError::new_err((lines,)))
 }
 
 fn document(loaded: &Loaded) -> serde_json::Value {
@@ -96,7 +124,8 @@ fn document(loaded: &Loaded) -> serde_json::Value {
 struct Run {
     scenario: Arc<scenario::Scenario>,
     seed: u64,
-    world: World<Recorder>,
+    world: Box<dyn Going>,
+    links: Vec<Link>,
 }
 
 #[pymethods]
@@ -129,9 +158,16 @@ impl Run {
         tables(py, &taken)
     }
 
+    /// The next bytes of each capture, with at most so many frames; none where nothing waits.
+    fn captured<'py>(&mut self, py: Python<'py>, at_most: usize) -> PyResult<Vec<Bound<'py, PyBytes>>> {
+        let (world, count) = (&mut self.world, self.links.len());
+        let next = |link| py.detach(|| world.captured(link, at_most)).map(|bytes| PyBytes::new(py, &bytes));
+        (0..count).map(next).collect()
+    }
+
     /// The summary as JSON, and the tables as plain little-endian buffers.
     fn results<'py>(&mut self, py: Python<'py>) -> PyResult<Bound<'py, PyDict>> {
-        let Run { world, scenario, seed } = self;
+        let Run { world, scenario, seed, .. } = self;
         let (results, summary) = py.detach(|| {
             let results = world.results(scenario);
             let summary = summary_json(scenario, *seed, &results).to_string();

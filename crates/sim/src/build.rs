@@ -5,6 +5,7 @@ use crate::link::Wires;
 use crate::probe::Probe;
 use crate::progress::{FlowRecord, SenderCounts};
 use crate::queue::{EventQueue, Key, Phase};
+use crate::tap::Tap;
 use crate::world::{Net, Schedule, World};
 use dataplane::transport::TcpConfig;
 use dataplane::{
@@ -137,6 +138,19 @@ impl Site<'_> {
 /// [`BuildError`] where the scenario names something that the core does not have; a scenario that
 /// was loaded and validated never does.
 pub fn build<P: Probe>(scenario: &Scenario, seed: u64, options: Options, probe: P) -> Result<World<P>, BuildError> {
+    build_tapped(scenario, seed, options, (probe, ()))
+}
+
+/// The same with a tap on its links.
+///
+/// # Errors
+/// As [`build`].
+pub fn build_tapped<P: Probe, T: Tap>(
+    scenario: &Scenario,
+    seed: u64,
+    options: Options,
+    (probe, tap): (P, T),
+) -> Result<World<P, T>, BuildError> {
     let topology = &scenario.topology;
     let site = Site {
         scenario,
@@ -191,6 +205,7 @@ pub fn build<P: Probe>(scenario: &Scenario, seed: u64, options: Options, probe: 
         baseline_end: None,
         arrivals: Vec::new(),
         foreseen: (Key::new(Time::ZERO, 0, Phase::Timer, 0), None),
+        tap,
     };
     add_raw_sources(scenario, seed, &mut world);
     world.plan_next_flow();
@@ -209,7 +224,7 @@ fn wire(scenario: &Scenario) -> (Wires, Vec<u32>) {
     (wires, base)
 }
 
-fn add_raw_sources<P: Probe>(scenario: &Scenario, seed: u64, world: &mut World<P>) {
+fn add_raw_sources<P: Probe, T: Tap>(scenario: &Scenario, seed: u64, world: &mut World<P, T>) {
     for raw in scenario.traffic.iter().enumerate().flat_map(|(i, t)| t.raw(i as u16, seed)) {
         let new = NewFlow { src: raw.src, dst: raw.dst, bytes: 0, class: raw.class, raw: true };
         let flow = world.flows.add(new);

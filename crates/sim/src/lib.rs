@@ -1,6 +1,7 @@
 //! The engine: event queue, world, links, probes, results.
 
 mod build;
+mod capture;
 mod driver;
 mod link;
 mod probe;
@@ -8,11 +9,14 @@ mod progress;
 pub mod queue;
 mod recorder;
 mod results;
+mod tap;
 mod world;
 
-pub use build::{BuildError, Options, build};
+pub use build::{BuildError, Options, build, build_tapped};
+pub use capture::{Capture, Dump, Link, links};
 pub use probe::{Gain, Probe, Spot};
 pub use progress::{FlowRecord, Progress, SenderCounts, Stop};
 pub use recorder::Recorder;
 pub use results::{Carried, Column, Results, Table};
+pub use tap::{Crossed, Tap};
 pub use world::World;

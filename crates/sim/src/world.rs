@@ -5,6 +5,7 @@ use crate::probe::Probe;
 use crate::progress::{FlowRecord, Progress, SenderCounts, Stop};
 use crate::queue::{Key, Phase};
 use crate::results::Books;
+use crate::tap::{Crossed, Tap};
 use dataplane::transport::TcpConfig;
 use dataplane::{Exts, FLOW_START, FlowTable, Host, HostStep, NewFlow, Pkt, Port, PortCounts, Switch};
 use mech::routing::Way;
@@ -45,7 +46,7 @@ pub(crate) struct Schedule {
 /// A run: plain data, so that it can be cloned at any instant and both copies end with the same
 /// bits.
 #[derive(Clone)]
-pub struct World<P: Probe> {
+pub struct World<P: Probe, T: Tap = ()> {
     pub(crate) board: Board<P>,
     pub(crate) hosts: Vec<Host>,
     pub(crate) switches: Vec<Switch>,
@@ -71,9 +72,11 @@ pub struct World<P: Probe> {
     pub(crate) arrivals: Vec<Pkt>,
     /// An arrival at a switch, and the port that its packet is to leave by, where that is known.
     pub(crate) foreseen: (Key, Option<PortId>),
+    /// Who sees what crosses links.
+    pub(crate) tap: T,
 }
 
-impl<P: Probe> World<P> {
+impl<P: Probe, T: Tap> World<P, T> {
     /// Goes on for at most about so many events; the whole step of an instant at a node is done
     /// before it returns.
     pub fn advance(&mut self, max_events: u64) -> Progress {
@@ -218,7 +221,16 @@ impl<P: Probe> World<P> {
         }
         self.events += 1;
         self.hops += 1;
+        if T::LISTENS {
+            self.tap(link, &pkt);
+        }
         pkt
+    }
+
+    /// Tells of a frame whose last bit has just crossed a link.
+    fn tap(&mut self, link: u32, pkt: &Pkt) {
+        let (ext, flow_bytes) = (self.exts.get(pkt.ext), self.flows.info(pkt.head.flow).bytes);
+        self.tap.crossed(&Crossed { at: self.now, link, pkt, ext, flow_bytes });
     }
 
     #[inline(always)]

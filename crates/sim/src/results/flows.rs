@@ -3,6 +3,7 @@
 use super::{Column, Table, column, named};
 use crate::progress::SenderCounts;
 use crate::recorder::Recorder;
+use crate::tap::Tap;
 use crate::world::World;
 use mech::HostId;
 use mech::routing::Hop;
@@ -10,7 +11,7 @@ use scenario::Scenario;
 use scenario::ideal::{Alone, ideal_fct};
 use units::{Dur, Rate};
 
-impl World<Recorder> {
+impl<T: Tap> World<Recorder, T> {
     pub(super) fn flows_table(&self, scenario: &Scenario) -> Table {
         let received = self.received_bytes();
         let mut stats: Vec<_> = self.board.records.iter().map(|r| r.sender).collect();

@@ -13,6 +13,7 @@ pub use ports::Carried;
 
 use crate::progress::{Progress, Stop};
 use crate::recorder::Recorder;
+use crate::tap::Tap;
 use crate::world::World;
 use scenario::Scenario;
 use units::Time;
@@ -69,7 +70,7 @@ fn column<T, C>(rows: &[T], make: fn(Vec<C>) -> Column, cell: impl Fn(&T) -> C) 
     make(rows.iter().map(cell).collect())
 }
 
-impl World<Recorder> {
+impl<T: Tap> World<Recorder, T> {
     /// Closes the books of a run that has stopped (or is abandoned here), and reads them. Rows that
     /// were taken before are not among them.
     pub fn results(&mut self, scenario: &Scenario) -> Results {
@@ -110,7 +111,7 @@ impl World<Recorder> {
     }
 }
 
-impl World<Recorder> {
+impl<T: Tap> World<Recorder, T> {
     fn received_in_window(&self, scenario: &Scenario) -> Vec<u64> {
         let mut received = self.board.probe.received.clone();
         received.resize(scenario.traffic.len(), 0);

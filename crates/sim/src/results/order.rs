@@ -2,9 +2,10 @@
 
 use super::{Column, Table, column, named};
 use crate::recorder::Recorder;
+use crate::tap::Tap;
 use crate::world::World;
 
-impl World<Recorder> {
+impl<T: Tap> World<Recorder, T> {
     /// Displacements, buffer occupancies and extents of reordering, by entry of the scenario's traffic.
     pub(super) fn reorder_table(&self) -> Table {
         let mut rows: Vec<(u16, u8, i64, u64)> = Vec::new();

@@ -2,9 +2,10 @@
 
 use super::{Column, Table, column, named};
 use crate::recorder::{Metric, PacketRow, Recorder};
+use crate::tap::Tap;
 use crate::world::World;
 
-impl World<Recorder> {
+impl<T: Tap> World<Recorder, T> {
     pub(super) fn packet_histogram(&self) -> Table {
         let mut rows = Vec::new();
         for metric in Metric::ALL {

@@ -3,6 +3,7 @@
 use super::{Column, Table, column, named};
 use crate::probe::Probe;
 use crate::recorder::Recorder;
+use crate::tap::Tap;
 use crate::world::World;
 use dataplane::PortCounts;
 use mech::overflow::DropReason;
@@ -33,7 +34,7 @@ pub struct Carried {
     pub capacity_bps: f64,
 }
 
-impl<P: Probe> World<P> {
+impl<P: Probe, T: Tap> World<P, T> {
     /// The books before anything was done at the instant `at`.
     pub(crate) fn books_before(&mut self, at: Time) -> Books {
         self.books(Time(at.0.saturating_sub(1)))
@@ -69,7 +70,7 @@ impl<P: Probe> World<P> {
     }
 }
 
-impl World<Recorder> {
+impl<T: Tap> World<Recorder, T> {
     /// What every level that the network has carried inside the measurement window.
     pub(super) fn carried(&mut self, scenario: &Scenario) -> Vec<Carried> {
         let net = &scenario.topology;

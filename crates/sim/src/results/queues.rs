@@ -2,9 +2,10 @@
 
 use super::{Column, Table, column, named};
 use crate::recorder::{ActivityRow, Recorder, TraceRow};
+use crate::tap::Tap;
 use crate::world::World;
 
-impl World<Recorder> {
+impl<T: Tap> World<Recorder, T> {
     /// Node and port of each followed queue.
     fn followed(&self) -> Vec<(u32, u16)> {
         let hosts = self.hosts.len() as u32;

@@ -3,13 +3,14 @@
 use super::{Table, packets, queues, sums};
 use crate::progress::Progress;
 use crate::recorder::Recorder;
+use crate::tap::Tap;
 use crate::world::World;
 
 /// How often, in events, the rows are counted: an event makes a few, one that ends a
 /// long wait at most as many as there are steps of time.
 const SLICE: u64 = 1 << 16;
 
-impl World<Recorder> {
+impl<T: Tap> World<Recorder, T> {
     /// Goes on as [`World::advance`], and returns early once a table has `max_rows` waiting; some
     /// events are taken in any case.
     pub fn advance_rows(&mut self, max_events: u64, max_rows: usize) -> Progress {

@@ -2,6 +2,7 @@
 
 use super::{Column, Table, column, named};
 use crate::recorder::{Recorder, SumRow};
+use crate::tap::Tap;
 use crate::world::World;
 
 /// Payload that every host got for the first time.
@@ -23,7 +24,7 @@ fn goodput(name: &'static str, whose: &str, rows: &[SumRow]) -> Table {
     Table { name, columns: named(columns) }
 }
 
-impl World<Recorder> {
+impl<T: Tap> World<Recorder, T> {
     /// Bits of the frames that began to leave by every port.
     pub(super) fn links_table(&self, rows: &[SumRow]) -> Table {
         let base = &self.board.base;

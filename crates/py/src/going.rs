@@ -1,0 +1,85 @@
+//! A run that goes on, with captures or without: the world of each is a type of its own, so that what
+//! nobody captures costs nothing.
+
+use pyo3::exceptions::PyRuntimeError;
+use pyo3::prelude::*;
+use scenario::Scenario;
+use sim::{Capture, Dump, Link, Options, Progress, Recorder, Results, Table, World, build, build_tapped};
+
+/// What Python asks of a world.
+pub(crate) trait Going: Send + Sync {
+    fn advance_rows(&mut self, max_events: u64, max_rows: usize) -> Progress;
+    fn rows_waiting(&self) -> usize;
+    fn take_rows(&mut self, at_least: usize) -> Vec<Table>;
+    fn results(&mut self, scenario: &Scenario) -> Results;
+    fn imbalance(&self) -> Option<String>;
+    fn captured(&mut self, link: usize, at_most: usize) -> PyResult<Vec<u8>>;
+}
+
+/// What is captured, and how much of each frame.
+pub(crate) struct Asked {
+    pub(crate) links: Vec<Link>,
+    pub(crate) snaplen: Option<u32>,
+}
+
+fn failed(error: impl ToString) -> PyErr {
+    PyRuntimeError::new_err(error.to_string())
+}
+
+/// A run that has not begun.
+pub(crate) fn begin(scenario: &Scenario, seed: u64, options: Options, asked: &Asked) -> PyResult<Box<dyn Going>> {
+    let recorder = Recorder::of(scenario);
+    if asked.links.is_empty() {
+        let world = build(scenario, seed, options, recorder).map_err(failed)?;
+        return Ok(Box::new(Plain(world)));
+    }
+    let about = format!("variant {}, seed {seed}; host n is 10.0.0.1 + n, in the order of the nodes", scenario.variant);
+    let ports = scenario.topology.nodes.iter().map(|node| node.ports.len()).sum();
+    let capture = Capture::new(&asked.links, ports);
+    let world = build_tapped(scenario, seed, options, (recorder, capture)).map_err(failed)?;
+    let dump = Dump::new(&about, &asked.links, asked.snaplen).map_err(failed)?;
+    Ok(Box::new(Tapped { world, dump }))
+}
+
+struct Plain(World<Recorder>);
+
+struct Tapped {
+    world: World<Recorder, Capture>,
+    dump: Dump,
+}
+
+macro_rules! of_world {
+    ($($world:tt)+) => {
+        fn advance_rows(&mut self, max_events: u64, max_rows: usize) -> Progress {
+            self.$($world)+.advance_rows(max_events, max_rows)
+        }
+        fn rows_waiting(&self) -> usize {
+            self.$($world)+.rows_waiting()
+        }
+        fn take_rows(&mut self, at_least: usize) -> Vec<Table> {
+            self.$($world)+.take_rows(at_least)
+        }
+        fn results(&mut self, scenario: &Scenario) -> Results {
+            self.$($world)+.results(scenario)
+        }
+        fn imbalance(&self) -> Option<String> {
+            self.$($world)+.imbalance()
+        }
+    };
+}
+
+impl Going for Plain {
+    of_world!(0);
+
+    fn captured(&mut self, _link: usize, _at_most: usize) -> PyResult<Vec<u8>> {
+        Ok(Vec::new())
+    }
+}
+
+impl Going for Tapped {
+    of_world!(world);
+
+    fn captured(&mut self, link: usize, at_most: usize) -> PyResult<Vec<u8>> {
+        self.dump.next(&mut self.world, link, at_most).map_err(failed)
+    }
+}

@@ -1,0 +1,44 @@
+//! Captured frames as the bytes of pcapng files.
+
+use super::{Capture, Link};
+use crate::probe::Probe;
+use crate::world::World;
+use wire::{Crossing, PcapError, Writer};
+
+/// The files of a run's captures, one a link, as they are being written.
+pub struct Dump {
+    writers: Vec<Writer>,
+}
+
+impl Dump {
+    /// A file for each link, with at most `snaplen` bytes of a frame. `about` is a comment of each.
+    ///
+    /// # Errors
+    /// Never, since they are written to memory.
+    pub fn new(about: &str, links: &[Link], snaplen: Option<u32>) -> Result<Dump, PcapError> {
+        let writer = |link: &Link| Writer::new(about, link.interfaces.to_vec(), snaplen);
+        Ok(Dump { writers: links.iter().map(writer).collect::<Result<_, _>>()? })
+    }
+
+    /// The next bytes of one file, with at most so many frames; none where no frame waits and the
+    /// file's header has been taken.
+    ///
+    /// # Errors
+    /// Never, since it writes to memory, to interfaces that are there.
+    ///
+    /// # Panics
+    /// Where there is no such link.
+    pub fn next<P: Probe>(
+        &mut self,
+        world: &mut World<P, Capture>,
+        link: usize,
+        at_most: usize,
+    ) -> Result<Vec<u8>, PcapError> {
+        let writer = &mut self.writers[link];
+        for row in world.take_crossed(link, at_most) {
+            let crossing = Crossing { pkt: &row.pkt, ext: row.ext.as_ref(), push: row.push };
+            writer.packet((row.interface, row.at.0), &crossing)?;
+        }
+        Ok(writer.take())
+    }
+}

@@ -1,0 +1,39 @@
+//! What happened to a packet that no header tells.
+
+use dataplane::Pkt;
+
+/// `bounced 2 times, detoured 1 time, cut from 1518 to 64 B`: what befell a packet before it crossed
+/// the link; `None` where nothing did. Sizes are of frames with their check sequence.
+pub fn comment(pkt: &Pkt) -> Option<String> {
+    let head = &pkt.head;
+    let cut = (head.size < head.orig_size).then(|| format!("cut from {} to {} B", head.orig_size, head.size));
+    let parts = [times("bounced", head.bounces), times("detoured", head.detours), cut];
+    let said: Vec<String> = parts.into_iter().flatten().collect();
+    (!said.is_empty()).then(|| said.join(", "))
+}
+
+fn times(what: &str, count: u8) -> Option<String> {
+    match count {
+        0 => None,
+        1 => Some(format!("{what} 1 time")),
+        // The counters of a packet stay where they are full.
+        u8::MAX => Some(format!("{what} 255 times or more")),
+        n => Some(format!("{what} {n} times")),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_comment_tells_only_what_happened() {
+        let mut pkt = Pkt::default();
+        (pkt.head.size, pkt.head.orig_size) = (1518, 1518);
+        assert_eq!(comment(&pkt), None);
+        (pkt.head.bounces, pkt.head.detours) = (2, 1);
+        assert_eq!(comment(&pkt).unwrap(), "bounced 2 times, detoured 1 time");
+        (pkt.head.bounces, pkt.head.detours, pkt.head.size) = (0, 255, 64);
+        assert_eq!(comment(&pkt).unwrap(), "detoured 255 times or more, cut from 1518 to 64 B");
+    }
+}

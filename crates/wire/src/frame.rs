@@ -1,0 +1,132 @@
+//! A packet as the bytes of its frame.
+
+use crate::address::{ipv4, mac, ports};
+use crate::options::options;
+use dataplane::{Ext, Pkt};
+use etherparse::{EtherType, Ethernet2Header, IpDscp, IpEcn, IpNumber, Ipv4Header, TcpHeader, UdpHeader};
+use mech::Flags;
+
+/// Bytes of a frame's check sequence, which captures do not have.
+pub const FCS: u16 = 4;
+/// Shortest frame of Ethernet without its check sequence (IEEE 802.3 §3.2.8).
+pub const SHORTEST: usize = 60;
+
+/// Control frames between neighbours: for experiments of one's own (IEEE 802 §9.2.4).
+const EXPERIMENT: EtherType = EtherType(0x88b5);
+const ETHERNET: u16 = 14;
+const IPV4: u16 = 20;
+const UDP: u16 = 8;
+
+/// A packet that crosses a link.
+#[derive(Clone, Copy, Debug)]
+pub struct Crossing<'a> {
+    /// The packet.
+    pub pkt: &'a Pkt,
+    /// Its TCP options.
+    pub ext: Option<&'a Ext>,
+    /// Whether it has the last byte of what the application handed over (RFC 9293 §3.9.1.2: PSH).
+    pub push: bool,
+}
+
+/// Appends a packet's frame: Ethernet II, IPv4, and TCP, or UDP for raw packets.
+///
+/// It is as long as the simulation says, without check sequence, and at least what its headers and
+/// payload take: longer where a scenario's framing leaves headers out. What a raw packet's UDP
+/// header is shorter than TCP's is payload, so that the datagram fills its frame.
+pub fn deparse(crossing: &Crossing, out: &mut Vec<u8>) {
+    let (start, head) = (out.len(), &crossing.pkt.head);
+    let control = head.flags.has(Flags::CONTROL);
+    let ether_type = if control { EXPERIMENT } else { EtherType::IPV4 };
+    let ethernet = Ethernet2Header { source: mac(head.src), destination: mac(head.dst), ether_type };
+    out.extend_from_slice(&ethernet.to_bytes());
+    if !control {
+        match head.flags.any(Flags::ACK.with(Flags::SYN).with(Flags::RST)) {
+            true => tcp(crossing, out),
+            false => udp(crossing.pkt, out),
+        }
+    }
+    let length = usize::from(head.size.saturating_sub(FCS)).max(SHORTEST);
+    out.resize(out.len().max(start + length), 0);
+}
+
+/// RFC 791 §3.1. The class is a class selector (RFC 2474 §4.2.2); the identification counts the
+/// flow's emissions in this direction.
+fn internet(pkt: &Pkt, protocol: IpNumber, length: u16) -> Ipv4Header {
+    let head = &pkt.head;
+    let mut ip = Ipv4Header {
+        dscp: IpDscp::try_new(head.tos >> 2).unwrap_or_default(),
+        ecn: IpEcn::try_new(head.tos & 0b11).unwrap_or_default(),
+        total_len: IPV4 + length,
+        identification: pkt.emission as u16,
+        dont_fragment: true,
+        time_to_live: head.ttl,
+        protocol,
+        source: ipv4(head.src),
+        destination: ipv4(head.dst),
+        ..Ipv4Header::default()
+    };
+    ip.header_checksum = ip.calc_header_checksum();
+    ip
+}
+
+/// The ports that a packet comes from and goes to.
+fn from_to(pkt: &Pkt) -> (u16, u16) {
+    let (sender, receiver) = ports(pkt.head.flow);
+    if pkt.head.flags.has(Flags::REVERSE) { (receiver, sender) } else { (sender, receiver) }
+}
+
+/// RFC 9293 §3.1.
+fn tcp(crossing: &Crossing, out: &mut Vec<u8>) {
+    let Crossing { pkt, ext, push } = *crossing;
+    let flags = pkt.head.flags;
+    let (from, to) = from_to(pkt);
+    // A receiver's SYN takes no number in the simulation: here it has that before its first byte's.
+    let answer = flags.has(Flags::SYN.with(Flags::REVERSE));
+    let sequence = if answer { pkt.seq.wrapping_sub(1) } else { pkt.seq };
+    let mut header = TcpHeader::new(from, to, sequence, pkt.window);
+    header.acknowledgment_number = pkt.ack;
+    header.ack = flags.has(Flags::ACK);
+    header.syn = flags.has(Flags::SYN);
+    header.fin = flags.has(Flags::FIN);
+    header.rst = flags.has(Flags::RST);
+    header.ece = flags.has(Flags::ECE);
+    header.cwr = flags.has(Flags::CWR);
+    header.psh = push;
+    header.options = ext.map(options).unwrap_or_default();
+    let payload = pkt.payload.min(u16::MAX - IPV4 - header.header_len_u16());
+    let ip = internet(pkt, IpNumber::TCP, header.header_len_u16() + payload);
+    let data = zeros(out, usize::from(IPV4 + header.header_len_u16()), payload);
+    header.checksum = header.calc_checksum_ipv4_raw(ip.source, ip.destination, &out[data..]).unwrap_or(0);
+    put(out, data, &[&ip.to_bytes(), &header.to_bytes()]);
+}
+
+/// RFC 768.
+fn udp(pkt: &Pkt, out: &mut Vec<u8>) {
+    let (from, to) = from_to(pkt);
+    let fills = pkt.head.size.saturating_sub(ETHERNET + FCS + IPV4 + UDP);
+    let payload = pkt.payload.max(fills).min(u16::MAX - IPV4 - UDP);
+    let ip = internet(pkt, IpNumber::UDP, UDP + payload);
+    let data = zeros(out, usize::from(IPV4 + UDP), payload);
+    let mut header = UdpHeader { source_port: from, destination_port: to, length: UDP + payload, checksum: 0 };
+    header.checksum = header.calc_checksum_ipv4_raw(ip.source, ip.destination, &out[data..]).unwrap_or(0);
+    put(out, data, &[&ip.to_bytes(), &header.to_bytes()]);
+}
+
+/// Appends room for headers, and a payload of zeros; where that begins.
+fn zeros(out: &mut Vec<u8>, headers: usize, payload: u16) -> usize {
+    let data = out.len() + headers;
+    out.resize(data + usize::from(payload), 0);
+    data
+}
+
+/// Writes headers to the room before `end`, which they fill.
+fn put(out: &mut [u8], end: usize, headers: &[&[u8]]) {
+    let mut at = end - headers.iter().map(|header| header.len()).sum::<usize>();
+    for header in headers {
+        out[at..at + header.len()].copy_from_slice(header);
+        at += header.len();
+    }
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,151 @@
+use super::*;
+use dataplane::{Framing, MAX_BLOCKS, SynOptions, Timestamps};
+use etherparse::{SlicedPacket, TcpOptionElement as Element, TransportSlice};
+use mech::{Ecn, FlowId, HostId, Purpose, Stream};
+
+fn frame(pkt: &Pkt, ext: Option<&Ext>, push: bool) -> Vec<u8> {
+    let mut out = Vec::new();
+    deparse(&Crossing { pkt, ext, push }, &mut out);
+    out
+}
+
+fn packet(flags: Flags, payload: u16, options: u16) -> Pkt {
+    let mut pkt = Pkt { payload, ..Pkt::default() };
+    pkt.head.flags = flags;
+    (pkt.head.src, pkt.head.dst, pkt.head.ttl) = (HostId(1), HostId(2), 64);
+    pkt.head.size = Framing::ETHERNET.frame(payload, options);
+    pkt.head.orig_size = pkt.head.size;
+    pkt
+}
+
+#[test]
+fn an_ack_is_the_bytes_that_are_worked_out_by_hand() {
+    let mut pkt = packet(Flags::ACK.with(Flags::REVERSE).with(Flags::ECE), 0, 0);
+    (pkt.ack, pkt.window, pkt.emission, pkt.head.flow) = (0x0102_0304, 0xfff0, 0x1_0007, FlowId(1));
+    pkt.head.set_class(1);
+    let ethernet = [2, 0, 10, 0, 0, 3, 2, 0, 10, 0, 0, 2, 0x08, 0x00];
+    // Words of the header: 4520 0028 0007 4000 4006 0000 0a00 0002 0a00 0003, whose sum is d95a.
+    let ip = [0x45, 0x20, 0, 40, 0, 7, 0x40, 0, 64, 6, 0x26, 0xa5, 10, 0, 0, 2, 10, 0, 0, 3];
+    // Pseudo-header 0a00 0002 0a00 0003 0006 0014, header c350 90ed 0000 0000 0102 0304 5050 fff0
+    // 0000 0000, whose sum is 2bca2, with the carry bca4.
+    let tcp = [0xc3, 0x50, 0x90, 0xed, 0, 0, 0, 0, 1, 2, 3, 4, 0x50, 0x50, 0xff, 0xf0, 0x43, 0x5b, 0, 0];
+    let mut expected = [&ethernet[..], &ip, &tcp].concat();
+    expected.resize(60, 0);
+    assert_eq!(frame(&pkt, None, false), expected);
+}
+
+#[test]
+fn a_raw_packet_is_a_datagram_that_fills_its_frame() {
+    let bytes = frame(&packet(Flags::PAYLOAD, 1500, 0), None, false);
+    assert_eq!(bytes.len(), 1554);
+    let sliced = SlicedPacket::from_ethernet(&bytes).unwrap();
+    let Some(TransportSlice::Udp(udp)) = sliced.transport else { panic!("no datagram") };
+    assert_eq!((udp.source_port(), udp.destination_port(), udp.length()), (37_100, 50_000, 1520));
+    let zero = UdpHeader { checksum: 0, ..udp.to_header() };
+    assert_eq!(udp.checksum(), zero.calc_checksum_ipv4_raw([10, 0, 0, 2], [10, 0, 0, 3], udp.payload()).unwrap());
+}
+
+#[test]
+fn what_a_framing_leaves_out_makes_the_frame_longer_than_the_simulation_says() {
+    let mut pkt = packet(Flags::ACK.with(Flags::PAYLOAD), 1460, 0);
+    pkt.head.size = 1460;
+    assert_eq!(frame(&pkt, None, false).len(), 1514);
+    pkt.head.size = 1522;
+    assert_eq!(frame(&pkt, None, false).len(), 1518, "and what it has beyond Ethernet is padding");
+}
+
+#[test]
+fn the_answer_to_a_syn_has_the_number_before_the_first() {
+    let flags = Flags::SYN.with(Flags::ACK);
+    let sequence = |flags: Flags| {
+        let bytes = frame(&packet(flags, 0, 0), None, false);
+        u32::from_be_bytes(bytes[38..42].try_into().unwrap())
+    };
+    assert_eq!([sequence(flags.with(Flags::REVERSE)), sequence(flags)], [u32::MAX, 0]);
+}
+
+#[test]
+fn a_control_frame_has_a_type_of_its_own() {
+    let bytes = frame(&packet(Flags::CONTROL, 0, 0), None, false);
+    assert_eq!((bytes.len(), &bytes[12..14], bytes[14]), (60, &[0x88, 0xb5][..], 0));
+}
+
+#[test]
+fn the_largest_of_everything_still_is_a_frame() {
+    for flags in [Flags::PAYLOAD, Flags::ACK.with(Flags::PAYLOAD)] {
+        let mut pkt = packet(flags, 0, 0);
+        (pkt.payload, pkt.head.size) = (u16::MAX, u16::MAX);
+        let ext = Ext { blocks: MAX_BLOCKS as u8, ..Ext::default() };
+        let bytes = frame(&pkt, Some(&ext), false);
+        assert_eq!(bytes.len(), 14 + 65_535);
+        assert!(SlicedPacket::from_ethernet(&bytes).is_ok());
+    }
+}
+
+/// A packet and its options, drawn from everything that there may be.
+fn drawn(draw: &mut Stream) -> (Pkt, Ext) {
+    let mut word = || draw.u64() as u32;
+    let stamps = Timestamps { val: word(), ecr: word() };
+    let mut ext = Ext { timestamps: (word() & 1 > 0).then_some(stamps), ..Ext::default() };
+    let mut flags = Flags(word() as u16 & 0b110_0011).with(Flags::ACK);
+    if word() & 3 == 0 {
+        let window_scale = (word() & 1 > 0).then_some((word() % 15) as u8);
+        ext.syn = Some(SynOptions { mss: word() as u16, window_scale, sack_permitted: word() & 1 > 0 });
+        flags = flags.with(Flags::SYN);
+    } else {
+        ext.blocks = (word() % if ext.timestamps.is_some() { 4 } else { 5 }) as u8;
+        ext.sack[..usize::from(ext.blocks)].iter_mut().for_each(|block| *block = (word(), word()));
+    }
+    let mut pkt = packet(flags, (word() % 9001) as u16, ext.bytes());
+    (pkt.seq, pkt.ack, pkt.window, pkt.emission) = (word(), word(), word() as u16, word());
+    (pkt.head.tos, pkt.head.ttl, pkt.head.flow) = (word() as u8, word() as u8, FlowId(word()));
+    (pkt.head.src, pkt.head.dst) = (HostId(word() % 65_536), HostId(word() % 65_536));
+    (pkt, ext)
+}
+
+/// The options that a parser finds, without padding.
+fn expected(ext: &Ext) -> Vec<Element> {
+    let mut all = Vec::new();
+    let permitted = ext.syn.filter(|syn| syn.sack_permitted).map(|_| Element::SelectiveAcknowledgementPermitted);
+    all.extend(ext.syn.map(|syn| Element::MaximumSegmentSize(syn.mss)));
+    all.extend(permitted);
+    all.extend(ext.timestamps.map(|stamps| Element::Timestamp(stamps.val, stamps.ecr)));
+    all.extend(ext.syn.and_then(|syn| syn.window_scale).map(Element::WindowScale));
+    if ext.blocks > 0 {
+        let block = |i: usize| (i < usize::from(ext.blocks)).then(|| ext.sack[i]);
+        all.push(Element::SelectiveAcknowledgement(ext.sack[0], [block(1), block(2), block(3)]));
+    }
+    all
+}
+
+#[test]
+fn what_is_deparsed_is_what_a_parser_reads() {
+    let mut draw = Stream::new(7, 0, Purpose::Hash);
+    for round in 0..3000 {
+        let (pkt, ext) = drawn(&mut draw);
+        let (head, push) = (pkt.head, round % 2 == 0);
+        let bytes = frame(&pkt, Some(&ext), push);
+        assert_eq!(bytes.len(), usize::from(head.size - FCS));
+        let sliced = SlicedPacket::from_ethernet(&bytes).unwrap();
+        let etherparse::NetSlice::Ipv4(ip) = sliced.net.unwrap() else { panic!("not IPv4") };
+        let ip = ip.header().to_header();
+        assert_eq!((ip.source, ip.destination), (ipv4(head.src), ipv4(head.dst)));
+        assert_eq!(ip.dscp.value() << 2 | ip.ecn.value(), head.tos);
+        assert_eq!(ip.ecn.value() == 3, head.ecn() == Ecn::Ce);
+        assert_eq!((ip.time_to_live, ip.identification), (head.ttl, pkt.emission as u16));
+        assert_eq!(ip.header_checksum, ip.calc_header_checksum());
+        let Some(TransportSlice::Tcp(slice)) = sliced.transport else { panic!("not TCP") };
+        assert_eq!(slice.payload(), vec![0; usize::from(pkt.payload)], "padding is no payload");
+        assert_eq!(usize::from(ip.total_len), 20 + slice.header_len() + usize::from(pkt.payload));
+        let tcp = slice.to_header();
+        assert_eq!(tcp.checksum, tcp.calc_checksum_ipv4(&ip, slice.payload()).unwrap());
+        assert_eq!((tcp.source_port, tcp.destination_port), ports(head.flow));
+        assert_eq!((tcp.sequence_number, tcp.acknowledgment_number, tcp.window_size), (pkt.seq, pkt.ack, pkt.window));
+        let told = [tcp.ack, tcp.syn, tcp.fin, tcp.rst, tcp.ece, tcp.cwr];
+        let flags = [Flags::ACK, Flags::SYN, Flags::FIN, Flags::RST, Flags::ECE, Flags::CWR];
+        assert_eq!(told, flags.map(|flag| head.flags.has(flag)));
+        assert_eq!((tcp.psh, tcp.urg, tcp.ns), (push, false, false));
+        let found = tcp.options_iterator().map(Result::unwrap).filter(|option| *option != Element::Noop);
+        assert_eq!(found.collect::<Vec<_>>(), expected(&ext));
+    }
+}
