@@ -26,6 +26,9 @@ class CoreScenario(Protocol):
     def document(self) -> str:
         """What it means, as JSON."""
 
+    def network(self, variant: str) -> str:
+        """The network of a variant, as JSON."""
+
     def run(self, variant: str, seed: int, max_events: int | None = None) -> CoreRun:
         """A run that has not begun, cut after `max_events` events if given."""
 

@@ -299,6 +299,8 @@ def facts(plan: Plan, loaded: dict[str, Any], outcome: Outcome) -> dict[str, Any
         "failures": [line for error in outcome.failures for line in error.lines],
         "resolved": loaded["resolved"],
         "memory": loaded.get("memory", {}),
+        "networks": loaded.get("networks", []),
+        "network_of": loaded.get("network_of", {}),
     }
 
 

@@ -2,7 +2,7 @@
 
 mod convert;
 
-use convert::{memory_json, summary_json, tables};
+use convert::{memory_json, network_json, networks_json, summary_json, tables};
 use pyo3::exceptions::{PyRuntimeError, PyValueError};
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
@@ -66,19 +66,32 @@ impl Scenario {
         &self.document
     }
 
+    /// The network of a variant as JSON, however large.
+    fn network(&self, py: Python<'_>, variant: &str) -> PyResult<String> {
+        let scenario = self.variant(variant)?;
+        Ok(py.detach(|| network_json(&scenario.topology).to_string()))
+    }
+
     /// A run of one variant with one seed, which has not begun.
     #[pyo3(signature = (variant, seed, max_events=None))]
     fn run(&self, py: Python<'_>, variant: &str, seed: u64, max_events: Option<u64>) -> PyResult<Run> {
-        let scenario = self.variants.iter().find(|v| v.variant == variant).cloned();
-        let scenario = scenario.ok_or_else(|| PyValueError::new_err(format!("no variant `{variant}`")))?;
+        let scenario = self.variant(variant)?;
         let options = Options { max_events, ..Options::default() };
         let world = py.detach(|| build(&scenario, seed, options, Recorder::of(&scenario)));
         Ok(Run { world: world.map_err(|e| PyRuntimeError::new_err(e.to_string()))?, scenario, seed })
     }
 }
 
+impl Scenario {
+    fn variant(&self, name: &str) -> PyResult<Arc<scenario::Scenario>> {
+        let found = self.variants.iter().find(|v| v.variant == name).cloned();
+        found.ok_or_else(|| PyValueError::new_err(format!("no variant `{name}`")))
+    }
+}
+
 fn document(loaded: &Loaded) -> serde_json::Value {
     let memory: serde_json::Map<_, _> = loaded.variants.iter().map(|v| (v.variant.clone(), memory_json(v))).collect();
+    let (networks, network_of) = networks_json(&loaded.variants);
     let names: Vec<&str> = loaded.variants.iter().map(|v| v.variant.as_str()).collect();
     serde_json::json!({
         "name": loaded.name,
@@ -88,6 +101,8 @@ fn document(loaded: &Loaded) -> serde_json::Value {
         "notes": loaded.notes,
         "resolved": loaded.resolved,
         "memory": memory,
+        "networks": networks,
+        "network_of": network_of,
     })
 }
 
