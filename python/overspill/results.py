@@ -12,7 +12,7 @@ from typing import Any
 
 import pyarrow as pa
 
-from overspill import columns, core, document, interrupts, metrics, source, store
+from overspill import columns, core, document, interrupts, metrics, source, store, topology
 from overspill.errors import BadInput
 from overspill.fairness import Fairness, judge
 from overspill.quantiles import Value
@@ -187,6 +187,8 @@ class Options:
     jobs: int | None = None
     out: Callable[[str], Path] | str | Path | None = None
     listener: Listener = field(default_factory=Listener)
+    # A NetworkX graph, a `[topology]` table or a GraphML file, in place of the scenario's.
+    topology: Any = None
 
 
 def cores() -> int:
@@ -211,6 +213,8 @@ def execute(scenario: str | Path, options: Options) -> Results:
         raise BadInput(f"--max-events: found {options.max_events}; expected 1 or more")
     text = source.read(scenario)
     sets = source.overrides(options.sets)
+    if options.topology is not None:
+        sets.insert(0, topology.setting(options.topology, scenario))
     scene = core.scenario(text.path, text.text, sets)
     loaded = core.document(scene)
     seeds = seeds_from(loaded["seed"] if options.seed is None else options.seed, options.seeds)
@@ -305,5 +309,5 @@ def facts(plan: Plan, loaded: dict[str, Any], outcome: Outcome) -> dict[str, Any
 
 
 def run(scenario: str | Path, **options: Any) -> Results:
-    """Run a scenario file; options are those of `Options` (`sets`, `seed`, `seeds`, `out`, ...)."""
+    """Run a scenario file; options are those of `Options` (`sets`, `seeds`, `out`, `topology`, ...)."""
     return execute(scenario, Options(**options))

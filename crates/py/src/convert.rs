@@ -57,6 +57,8 @@ pub(crate) fn network_json(net: &Topology) -> Value {
                 "a_port": i,
                 "b": port.peer,
                 "b_port": port.peer_port,
+                "rate": port.rate.to_string(),
+                "delay": port.delay.to_string(),
                 "rate_bps": bits_per_second(port.rate),
                 "delay_ps": port.delay.0,
                 "weight": port.weight,
