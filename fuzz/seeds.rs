@@ -88,7 +88,8 @@ fn main() -> Result<()> {
     let corpus = fuzz.join("corpus/scenario");
     fs::create_dir_all(&corpus)?;
     let scenarios = root.join("scenarios");
-    let written = ready(&corpus, &scenarios)? + brought(&corpus, &scenarios)? + malformed(&corpus, root)? + declared(&corpus)?;
+    let written =
+        ready(&corpus, &scenarios)? + brought(&corpus, &scenarios)? + malformed(&corpus, root)? + declared(&corpus)?;
     let words = words();
     let quantities = quantities(&fuzz.join("corpus/quantity"), &words)?;
     let dictionary: String = words.iter().map(|word| entry(word)).collect();
@@ -121,7 +122,8 @@ fn ready(corpus: &Path, folder: &Path) -> Result<usize> {
 /// The networks and flows in formats of other tools, each by itself.
 fn brought(corpus: &Path, folder: &Path) -> Result<usize> {
     let networks = [("hpcc", "hpcc_topology.txt"), ("htsim", "pods.topo"), ("custom", "net.graphml")];
-    let flows = [("hpcc", "hpcc_flows.txt"), ("htsim", "incast.cm"), ("opera", "opera_flows.txt"), ("trace", "flows.csv")];
+    let flows =
+        [("hpcc", "hpcc_flows.txt"), ("htsim", "incast.cm"), ("opera", "opera_flows.txt"), ("trace", "flows.csv")];
     let burst = "name = \"burst\"\nkind = \"permutation\"\nsize = \"1KB\"\n";
     let head = "name = \"brought\"\nduration = \"10ms\"\n[topology]\n";
     for (kind, file) in networks {
