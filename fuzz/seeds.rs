@@ -42,6 +42,19 @@ const MORE: &[&str] = &[
     "\u{0}",
     "1979-05-27",
     "start,source,destination,bytes\n",
+    "Nodes ",
+    "Connections ",
+    "->",
+    "Tier ",
+    "Podsize ",
+    "Radix_Down ",
+    "Radix_Up ",
+    "<graphml>",
+    "<graph edgedefault=\"directed\">",
+    "<node id=\"",
+    "<edge source=\"",
+    "<data key=\"",
+    "</data>",
     "ps",
     "ns",
     "us",
@@ -74,7 +87,9 @@ fn main() -> Result<()> {
     let root = fuzz.parent().ok_or("no folder above fuzz/")?;
     let corpus = fuzz.join("corpus/scenario");
     fs::create_dir_all(&corpus)?;
-    let written = ready(&corpus, &root.join("scenarios"))? + malformed(&corpus, root)? + declared(&corpus)?;
+    let scenarios = root.join("scenarios");
+    let written =
+        ready(&corpus, &scenarios)? + brought(&corpus, &scenarios)? + malformed(&corpus, root)? + declared(&corpus)?;
     let words = words();
     let quantities = quantities(&fuzz.join("corpus/quantity"), &words)?;
     let dictionary: String = words.iter().map(|word| entry(word)).collect();
@@ -102,6 +117,29 @@ fn ready(corpus: &Path, folder: &Path) -> Result<usize> {
         }
     }
     Ok(count)
+}
+
+/// The networks and flows in formats of other tools, each by itself.
+fn brought(corpus: &Path, folder: &Path) -> Result<usize> {
+    let networks = [("hpcc", "hpcc_topology.txt"), ("htsim", "pods.topo"), ("custom", "net.graphml")];
+    let flows =
+        [("hpcc", "hpcc_flows.txt"), ("htsim", "incast.cm"), ("opera", "opera_flows.txt"), ("trace", "flows.csv")];
+    let burst = "name = \"burst\"\nkind = \"permutation\"\nsize = \"1KB\"\n";
+    let head = "name = \"brought\"\nduration = \"10ms\"\n[topology]\n";
+    for (kind, file) in networks {
+        let link = if kind == "custom" { "link = { rate = \"1Gbps\", delay = \"1us\" }\n" } else { "" };
+        let text = format!("{head}kind = \"{kind}\"\nfile = \"f\"\n{link}[[traffic]]\n{burst}");
+        let file = fs::read_to_string(folder.join(file))?;
+        fs::write(corpus.join(format!("brought-network-{kind}")), seed(&text, &[], &file))?;
+    }
+    for (kind, file) in flows {
+        let unit = if kind == "htsim" { "unit = \"ps\"\n" } else { "" };
+        let entry = format!("[[traffic]]\nname = \"flows\"\nkind = \"{kind}\"\nfile = \"f\"\n{unit}");
+        let text = format!("{head}kind = \"star\"\nn = 16\n{entry}");
+        let file = fs::read_to_string(folder.join(file))?;
+        fs::write(corpus.join(format!("brought-flows-{kind}")), seed(&text, &[], &file))?;
+    }
+    Ok(networks.len() + flows.len())
 }
 
 /// The cases of `malformed.toml`, and their base.

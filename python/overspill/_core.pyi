@@ -31,9 +31,21 @@ class Scenario:
 
     def __init__(self, path: str, text: str, sets: list[str]) -> None: ...
     def document(self) -> str:
-        """JSON: `name`, `seed`, `duration_ps`, `variants`, `notes`, `resolved`, `memory`.
+        """JSON: `name`, `seed`, `duration_ps`, `variants`, `notes`, `resolved`, `memory`, `networks`,
+        `network_of`.
 
-        In `memory`, `buffer` and `total` are of a whole switch, `bounce` of each port.
+        In `memory`, `buffer` and `total` are of a whole switch, `bounce` of each port. `networks` has each
+        network of the variants once, as `network` tells it, null where it has more than 5000 nodes;
+        `network_of` is variant -> index in `networks`.
+        """
+
+    def network(self, variant: str) -> str:
+        """JSON: `nodes`, a list of `{name, tier, host}`, hosts first, and `links`, each once.
+
+        A link is `{a, a_port, b, b_port, rate, delay, rate_bps, delay_ps, weight}`: `a` and `b` are indices
+        in `nodes`, as `node` is in the tables, and `a_port`, `b_port` are the numbers of `port` there. `rate`
+        and `delay` are exact texts. The delay is that from `a` to `b`; back it is the same but in htsim's
+        topologies, where switches have latencies.
         """
 
     def run(

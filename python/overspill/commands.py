@@ -196,6 +196,28 @@ def report_command(
         say(out(), "report", write_report(Results.load(folder)))
 
 
+@app.command("export")
+def export_command(
+    folder: Annotated[Path, typer.Argument(metavar="DIR", help="A folder that `overspill run` wrote.")],
+    form: Annotated[
+        str, typer.Option("--format", help='hpcc (fct.txt) or csv (flows that `kind = "trace"` reads).')
+    ],
+    out_path: Annotated[
+        Path | None, typer.Option("--out", metavar="FILE_OR_DIR", help="Where to (default: DIR/export).")
+    ] = None,
+    variant: Annotated[str | None, typer.Option(help="This variant only.")] = None,
+    seed: Annotated[int | None, typer.Option(min=0, help="This seed only.")] = None,
+) -> None:
+    """Write the flows of results in a format of other tools."""
+    from overspill import export
+
+    with interruptible():
+        for written in export.write(Results.load(folder), form, out_path, (variant, seed)):
+            say(out(), "written", written.path)
+            if written.unfinished:
+                err().print(f"{written.path}: {written.unfinished} unfinished flows are left out")
+
+
 @app.command("list")
 def list_command(
     which: Annotated[

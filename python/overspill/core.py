@@ -29,6 +29,9 @@ class CoreScenario(Protocol):
     def document(self) -> str:
         """What it means, as JSON."""
 
+    def network(self, variant: str) -> str:
+        """The network of a variant, as JSON."""
+
     def run(
         self,
         variant: str,

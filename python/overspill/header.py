@@ -89,7 +89,8 @@ def scenario(results: Results) -> Line:
     else:
         each = (f"{variant}: {formats.seeds(seeds) or 'none'}" for variant, seeds in done.items())
         text = "seeds finished, " + "; ".join(each)
-    sets = f"; set {', '.join(results.facts['sets'])}" if results.facts["sets"] else ""
+    given = [one if len(one) <= 200 else f"{one[:200]}…" for one in results.facts["sets"]]
+    sets = f"; set {', '.join(given)}" if given else ""
     if results.fairness.idle_seeds:
         text += "; seeds change nothing here: one run in effect"
     return Line("scenario", f"{results.scenario}, {text}{sets}")

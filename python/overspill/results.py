@@ -12,7 +12,7 @@ from typing import Any
 
 import pyarrow as pa
 
-from overspill import columns, core, document, interrupts, metrics, source, store
+from overspill import columns, core, document, interrupts, metrics, source, store, topology
 from overspill.errors import BadInput
 from overspill.fairness import Fairness, judge
 from overspill.pcap import Wanted
@@ -223,6 +223,8 @@ class Options:
     listener: Listener = field(default_factory=Listener)
     pcap: str | Iterable[str] = ()
     pcap_snaplen: int | None = None
+    # A NetworkX graph, a `[topology]` table or a GraphML file, in place of the scenario's.
+    topology: Any = None
 
 
 def cores() -> int:
@@ -248,6 +250,8 @@ def execute(scenario: str | Path, options: Options) -> Results:
     wanted = Wanted.of(options.pcap, options.pcap_snaplen)
     text = source.read(scenario)
     sets = source.overrides(options.sets)
+    if options.topology is not None:
+        sets.insert(0, topology.setting(options.topology, scenario))
     scene = core.scenario(text.path, text.text, sets)
     loaded = core.document(scene)
     seeds = seeds_from(loaded["seed"] if options.seed is None else options.seed, options.seeds)
@@ -339,9 +343,11 @@ def facts(plan: Plan, loaded: dict[str, Any], outcome: Outcome) -> dict[str, Any
         "failures": [line for error in outcome.failures for line in error.lines],
         "resolved": loaded["resolved"],
         "memory": loaded.get("memory", {}),
+        "networks": loaded.get("networks", []),
+        "network_of": loaded.get("network_of", {}),
     }
 
 
 def run(scenario: str | Path, **options: Any) -> Results:
-    """Run a scenario file; options are those of `Options` (`sets`, `seed`, `seeds`, `out`, ...)."""
+    """Run a scenario file; options are those of `Options` (`sets`, `seeds`, `out`, `topology`, ...)."""
     return execute(scenario, Options(**options))

@@ -4,8 +4,10 @@ use pyo3::prelude::*;
 use pyo3::types::{PyBytes, PyDict};
 use scenario::Scenario;
 use scenario::memory::{Memory, switch_memory};
+use scenario::topology::{Node, Port, Topology};
 use serde_json::{Value, json};
 use sim::{Column, Results, Stop, Table};
+use units::Rate;
 
 /// The unit and amount of each part; a switch whose buffer and bounce queues count differently has
 /// two.
@@ -30,6 +32,59 @@ pub(crate) fn memory_json(scenario: &Scenario) -> Value {
         })
     };
     json!({ "switches": switch_memory(scenario).iter().map(group).collect::<Vec<_>>() })
+}
+
+/// A number of bits per second, whole where it is one.
+fn bits_per_second(rate: Rate) -> Value {
+    let (num, den) = rate.parts();
+    if num % den == 0 { json!(num / den) } else { json!(rate.as_f64()) }
+}
+
+/// The ports of a node that are the first ends of their links.
+fn first_ends(a: usize, node: &Node) -> impl Iterator<Item = (usize, &Port)> {
+    let first = move |(i, port): &(usize, &Port)| (a, *i) < (port.peer as usize, usize::from(port.peer_port));
+    node.ports.iter().enumerate().filter(first)
+}
+
+/// A network: its nodes, and each link once, by the numbers of its nodes and ports.
+pub(crate) fn network_json(net: &Topology) -> Value {
+    let node = |(i, n): (usize, &Node)| json!({ "name": n.name, "tier": n.tier, "host": (i as u32) < net.hosts });
+    let mut links = Vec::new();
+    for (a, node) in net.nodes.iter().enumerate() {
+        for (i, port) in first_ends(a, node) {
+            links.push(json!({
+                "a": a,
+                "a_port": i,
+                "b": port.peer,
+                "b_port": port.peer_port,
+                "rate": port.rate.to_string(),
+                "delay": port.delay.to_string(),
+                "rate_bps": bits_per_second(port.rate),
+                "delay_ps": port.delay.0,
+                "weight": port.weight,
+            }));
+        }
+    }
+    json!({ "nodes": net.nodes.iter().enumerate().map(node).collect::<Vec<_>>(), "links": links })
+}
+
+/// Larger networks are left out of documents, and nobody draws them.
+const MOST_NODES: usize = 5000;
+
+/// The networks of a scenario's variants, each once, null where it is too large; and which one each variant has.
+pub(crate) fn networks_json(variants: &[Scenario]) -> (Value, Value) {
+    let mut networks: Vec<&Topology> = Vec::new();
+    let mut of = serde_json::Map::new();
+    for variant in variants {
+        let known = networks.iter().position(|net| **net == variant.topology);
+        let at = known.unwrap_or(networks.len());
+        if known.is_none() {
+            networks.push(&variant.topology);
+        }
+        of.insert(variant.variant.clone(), json!(at));
+    }
+    let told = networks.into_iter().map(|net| (net.nodes.len() <= MOST_NODES).then(|| network_json(net)));
+    (told.map(|net| net.unwrap_or(Value::Null)).collect(), of.into())
 }
 
 /// What a run was and how it ended.

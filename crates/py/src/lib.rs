@@ -3,7 +3,7 @@
 mod convert;
 mod going;
 
-use convert::{memory_json, summary_json, tables};
+use convert::{memory_json, network_json, networks_json, summary_json, tables};
 use going::{Asked, Going, begin};
 use pyo3::exceptions::{PyRuntimeError, PyValueError};
 use pyo3::prelude::*;
@@ -68,6 +68,12 @@ impl Scenario {
         &self.document
     }
 
+    /// The network of a variant as JSON, however large.
+    fn network(&self, py: Python<'_>, variant: &str) -> PyResult<String> {
+        let scenario = self.variant(variant)?;
+        Ok(py.detach(|| network_json(&scenario.topology).to_string()))
+    }
+
     /// A run of one variant with one seed, which has not begun. `pcap` names links and hosts whose
     /// frames are captured, with at most `pcap_snaplen` bytes of each.
     #[pyo3(signature = (variant, seed, max_events=None, pcap=Vec::new(), pcap_snaplen=None))]
@@ -107,6 +113,7 @@ fn find_links(scenario: &scenario::Scenario, pcap: &[String]) -> PyResult<Vec<Li
 
 fn document(loaded: &Loaded) -> serde_json::Value {
     let memory: serde_json::Map<_, _> = loaded.variants.iter().map(|v| (v.variant.clone(), memory_json(v))).collect();
+    let (networks, network_of) = networks_json(&loaded.variants);
     let names: Vec<&str> = loaded.variants.iter().map(|v| v.variant.as_str()).collect();
     serde_json::json!({
         "name": loaded.name,
@@ -116,6 +123,8 @@ fn document(loaded: &Loaded) -> serde_json::Value {
         "notes": loaded.notes,
         "resolved": loaded.resolved,
         "memory": memory,
+        "networks": networks,
+        "network_of": network_of,
     })
 }
 

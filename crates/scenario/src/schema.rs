@@ -149,7 +149,9 @@ fn custom(mut topology: Json) -> Json {
         if kind["properties"]["kind"]["const"] == "custom" {
             for (key, spec) in [("node", &settings::NODE), ("link", &settings::LINK)] {
                 let item = object(spec.params, Part::Whole);
-                kind["properties"][key] = json!({ "type": "array", "description": spec.doc, "items": item });
+                let list = json!({ "type": "array", "description": spec.doc, "items": item });
+                let also = kind["properties"][key].take();
+                kind["properties"][key] = if also.is_null() { list } else { json!({ "anyOf": [list, also] }) };
             }
         }
     }

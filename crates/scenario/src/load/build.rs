@@ -31,14 +31,19 @@ pub(crate) fn specs() -> [(&'static str, &'static [&'static Spec]); 3] {
 }
 
 /// The network, and what it was made from.
-pub(super) fn network(scenario: &Node, faults: &mut Faults) -> Option<(Choice, Topology)> {
+pub(super) fn network(
+    scenario: &Node,
+    (source, notes): (&Source, &RefCell<Vec<String>>),
+    faults: &mut Faults,
+) -> Option<(Choice, Topology)> {
     let table = table(scenario, "topology", faults)?;
-    let custom = table.get("kind").and_then(Node::text) == Some("custom");
+    let custom = table.get("kind").and_then(Node::text) == Some("custom") && table.get("file").is_none();
     let others: &[&str] = if custom { &["node", "link"] } else { &[] };
     let made = choice(&table, (topology::SPECS, None), (&[], others), faults);
     let graph = if custom { Some(graph(&table, faults)?) } else { None };
     let made = made?;
-    match topology::build(&made.kind, &made.values, graph.as_ref()) {
+    let given = topology::Given { graph: graph.as_ref(), files: &*source.files, notes: Some(notes) };
+    match topology::build(&made.kind, &made.values, &given) {
         Ok(network) if network.hosts as usize > MOST_HOSTS => {
             let found = format!("{} hosts", network.hosts);
             faults.add(&table.at, message(found, format!("at most {MOST_HOSTS} hosts")));

@@ -13,7 +13,7 @@ mod value;
 mod variant;
 
 pub(crate) use build::specs;
-pub(crate) use value::{FASTEST, SLOWEST, allowed, default, word};
+pub(crate) use value::{FASTEST, LONGEST_STEP, SLOWEST, allowed, default, word};
 
 use crate::diag::{Diagnostic, message};
 use crate::model::Scenario;

@@ -130,7 +130,7 @@ pub(super) fn shadowed(
             let rule = "a path that some variant leaves as it is; set it in a variant: variants.NAME.PATH=VALUE";
             faults.push(refused(path, message("a value that every variant overrides", rule)));
         } else if !lost.is_empty() && !of_one_variant {
-            notes.push(format!("--set {set}: overridden by variant {}", lost.join(", ")));
+            notes.push(format!("--set {}: overridden by variant {}", clipped(set, 120), lost.join(", ")));
         }
     }
     (notes, faults)

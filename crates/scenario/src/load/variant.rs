@@ -37,7 +37,7 @@ pub(super) fn read_variant(
     let top = read(document, Wanted { others: &TABLES, ..Wanted::of(settings::SCENARIO.params) }, faults);
     check_name(document, faults);
     let duration = duration(document, top.as_ref());
-    let network = build::network(document, faults);
+    let network = build::network(document, (source, notes), faults);
     let net = network.as_ref().map(|(_, net)| net);
     let framing = framing(document, faults);
     let (host, host_values) = host(document, faults).unzip();

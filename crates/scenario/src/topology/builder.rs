@@ -122,6 +122,14 @@ impl Builder {
         self.0.nodes[a as usize].ports.push(end(b, at_b));
         self.0.nodes[b as usize].ports.push(end(a, at_a));
     }
+    /// Lengthens the delay of every link into a node.
+    pub fn later_into(&mut self, node: u32, by: Dur) {
+        for i in 0..self.0.nodes[node as usize].ports.len() {
+            let Port { peer, peer_port, .. } = self.0.nodes[node as usize].ports[i];
+            let port = &mut self.0.nodes[peer as usize].ports[usize::from(peer_port)];
+            port.delay = port.delay.saturating_add(by);
+        }
+    }
     /// The network.
     pub fn done(self) -> Topology {
         self.0

@@ -3,17 +3,38 @@
 use super::builder::{Builder, Link};
 use super::{Node, Topology};
 use crate::fault::Fault;
-use mech::params::Spec;
+use mech::params::{Kind, Param, Spec};
 use std::collections::{BTreeMap, BTreeSet};
 use units::{Dur, Rate};
 
 pub(super) const SPEC: Spec = Spec {
     slot: "topology",
     kind: "custom",
-    doc: "Nodes and links as the file spells them out; every link says its rate and delay. Hosts are numbered \
-          in the order of the file, ports in the order of the links.",
+    doc: "Nodes and links as the scenario spells them out, each link with its rate and delay, or a GraphML file. Hosts \
+          are numbered in the order of the file, ports in the order of the links.",
     cite: "",
-    params: &[],
+    params: &[
+        Param {
+            name: "file",
+            doc: "A GraphML file, in place of `node` and `link`. Nodes are called by their ids. `kind` or `type` of a \
+                  node is `host` or `server`, `switch` or `router`; `tier` is as in `topology.node`. `rate`, `delay` and \
+                  `weight` of an edge are as in `topology.link`. Opposite arcs of a directed graph are one link.",
+            kind: Kind::Text,
+            default: Some(""),
+        },
+        Param {
+            name: "link.rate",
+            doc: "Rate of the edges of `file` that say none.",
+            kind: Kind::Rate,
+            default: Some(""),
+        },
+        Param {
+            name: "link.delay",
+            doc: "Propagation delay of the edges of `file` that say none.",
+            kind: Kind::Time { min: 1 },
+            default: Some(""),
+        },
+    ],
 };
 
 /// A network as a file spells it out.

@@ -1,11 +1,15 @@
 //! Who is connected to whom.
 
 mod bisection;
+mod brought;
 mod builder;
 mod chain_tree;
 mod custom;
 mod dumbbell;
 mod fat_tree;
+mod graphml;
+mod hpcc;
+mod htsim;
 mod leaf_spine;
 mod star;
 
@@ -14,6 +18,7 @@ pub use custom::{CustomGraph, CustomLink, CustomNode};
 use crate::fault::Fault;
 use mech::HostId;
 use mech::params::{Spec, Values};
+use std::cell::RefCell;
 use std::collections::BTreeSet;
 use units::{Dur, Rate};
 
@@ -53,21 +58,53 @@ pub struct Port {
 }
 
 /// The topologies that a scenario may name.
-pub const SPECS: &[&Spec] =
-    &[&star::SPEC, &dumbbell::SPEC, &chain_tree::SPEC, &leaf_spine::SPEC, &fat_tree::SPEC, &custom::SPEC];
+pub const SPECS: &[&Spec] = &[
+    &star::SPEC,
+    &dumbbell::SPEC,
+    &chain_tree::SPEC,
+    &leaf_spine::SPEC,
+    &fat_tree::SPEC,
+    &custom::SPEC,
+    &hpcc::SPEC,
+    &htsim::SPEC,
+];
 
-/// The network of a kind; `graph` is what the file says of nodes and links where the kind is `custom`.
+/// What a network is made of beside its parameters.
+#[derive(Clone, Copy)]
+pub struct Given<'a> {
+    /// What the scenario says of nodes and links where the kind is `custom`.
+    pub graph: Option<&'a CustomGraph>,
+    /// The text of a file of the scenario, or why it cannot be read.
+    pub files: &'a dyn Fn(&str) -> Result<String, String>,
+    /// Sentences that a run prints, if somebody wants them.
+    pub notes: Option<&'a RefCell<Vec<String>>>,
+}
+
+impl Given<'_> {
+    /// No graph, no files, and nobody who wants notes.
+    pub fn nothing() -> Given<'static> {
+        Given { graph: None, files: &|_| Err("cannot be read here".into()), notes: None }
+    }
+    fn note(&self, note: String) {
+        self.notes.into_iter().for_each(|notes| notes.borrow_mut().push(note.clone()));
+    }
+}
+
+/// The network of a kind.
 ///
 /// # Errors
-/// A [`Fault`] for each parameter, node or link that cannot be.
-pub fn build(kind: &str, values: &Values, graph: Option<&CustomGraph>) -> Result<Topology, Vec<Fault>> {
+/// A [`Fault`] for each parameter, node or link that cannot be, and for each line of a file.
+pub fn build(kind: &str, values: &Values, given: &Given) -> Result<Topology, Vec<Fault>> {
     match kind {
         "star" => Ok(star::build(values)),
         "dumbbell" => Ok(dumbbell::build(values)),
         "chain_tree" => chain_tree::build(values),
         "leaf_spine" => leaf_spine::build(values),
         "fat_tree" => fat_tree::build(values),
-        "custom" => custom::build(graph.unwrap_or(&CustomGraph::default())),
+        "custom" if values.has("file") => graphml::build(values, given),
+        "custom" => custom::build(given.graph.unwrap_or(&CustomGraph::default())),
+        "hpcc" => hpcc::build(values, given),
+        "htsim" => htsim::build(values, given),
         _ => {
             let kinds: Vec<_> = SPECS.iter().map(|spec| format!("`{}`", spec.kind)).collect();
             Err(vec![Fault { field: "kind".into(), found: format!("`{kind}`"), rule: kinds.join(", ") }])
@@ -121,5 +158,7 @@ impl Topology {
     }
 }
 
+#[cfg(test)]
+mod file_tests;
 #[cfg(test)]
 pub(crate) mod tests;

@@ -43,7 +43,7 @@ pub(crate) fn values(spec: &Spec, given: &[(&str, &str)]) -> Values {
 /// A network of a kind, or its faults.
 pub(crate) fn try_net(kind: &str, given: &[(&str, &str)]) -> Result<Topology, Vec<Fault>> {
     let spec = SPECS.iter().find(|spec| spec.kind == kind).unwrap();
-    build(kind, &values(spec, given), None)
+    build(kind, &values(spec, given), &Given::nothing())
 }
 
 /// A network of a kind.
@@ -63,7 +63,7 @@ pub(crate) fn custom(nodes: &[&str], links: &[&str]) -> Result<Topology, Vec<Fau
         CustomLink { a: part[0].into(), b: part[1].into(), rate, delay, weight: part[2].parse().unwrap() }
     };
     let graph = CustomGraph { nodes: nodes.iter().map(node).collect(), links: links.iter().map(link).collect() };
-    build("custom", &Values::default(), Some(&graph))
+    build("custom", &Values::default(), &Given { graph: Some(&graph), ..Given::nothing() })
 }
 
 /// The invariants of every network: links have two ends that agree, hosts one port.
@@ -184,7 +184,7 @@ fn the_small_topologies_hang_together() {
     check(&bell);
     assert_eq!((bell.edge_of(HostId(1)), bell.edge_of(HostId(2))), (4, 5));
     assert_eq!(bell.switches()[0].ports[2].delay, Dur::us(10));
-    assert_eq!(faults(build("ring", &Values::default(), None))[0].split(';').next(), Some("kind: `ring`"));
+    assert_eq!(faults(build("ring", &Values::default(), &Given::nothing()))[0].split(';').next(), Some("kind: `ring`"));
 }
 
 #[test]
@@ -221,5 +221,5 @@ fn what_is_wrong_with_a_custom_network_is_said_of_the_node_or_link() {
         let all = faults(custom(nodes, links));
         assert!(all.contains(&said.to_owned()), "{said:?} is not among {all:?}");
     }
-    assert_eq!(faults(build("custom", &Values::default(), None)), ["nodes: no host; at least one host"]);
+    assert_eq!(faults(build("custom", &Values::default(), &Given::nothing())), ["nodes: no host; at least one host"]);
 }

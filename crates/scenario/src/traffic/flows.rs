@@ -3,7 +3,7 @@
 use super::incast::Queries;
 use super::permutation::Shuffle;
 use super::poisson::Arrivals;
-use super::trace::Rows;
+use super::rows::Rows;
 use super::{FlowSpec, Source, Traffic, common};
 use crate::topology::Topology;
 use mech::{HostId, Purpose, Stream};
@@ -63,6 +63,13 @@ impl Kind {
             Kind::Shuffle(k) => k.next(),
             Kind::Arrivals(k) => k.next(),
             Kind::Rows(k) => k.next(),
+        }
+    }
+    /// The class of the flows that were taken last, where they have one of their own.
+    fn class(&self) -> Option<u8> {
+        match self {
+            Kind::Rows(k) => k.class(),
+            _ => None,
         }
     }
     /// Adds the flows of that instant and goes on to the next one.
@@ -164,10 +171,11 @@ impl Flows {
     fn make(&mut self, start: Time, at: u32) {
         let cursor = &mut self.cursors[at as usize];
         cursor.kind.take(&mut self.batch);
+        let class = cursor.kind.class().unwrap_or(cursor.class);
         for Draft { src, dst, bytes, query } in self.batch.drain(..) {
             let late = if cursor.jitter == Dur::ZERO { 0 } else { cursor.shake.below(cursor.jitter.0) };
             let start = start.saturating_add(Dur(late));
-            let flow = FlowSpec { start, src, dst, bytes, traffic: cursor.traffic, query, class: cursor.class };
+            let flow = FlowSpec { start, src, dst, bytes, traffic: cursor.traffic, query, class };
             if start < self.horizon {
                 self.ready.push(Reverse(Ready { flow, n: cursor.made }));
             }

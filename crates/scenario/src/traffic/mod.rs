@@ -2,11 +2,14 @@
 
 mod common;
 mod flows;
+mod hpcc;
+mod htsim;
 mod incast;
 mod load;
 mod permutation;
 mod poisson;
 mod raw;
+mod rows;
 mod sizes;
 mod tables;
 mod trace;
@@ -25,8 +28,17 @@ use std::cell::RefCell;
 use units::{Dur, Time};
 
 /// The kinds of traffic that a scenario may name.
-pub const SPECS: &[&Spec] =
-    &[&incast::SPEC, &permutation::SPEC, &poisson::SPEC, &trace::SPEC, &raw::CONSTANT, &raw::BURSTS];
+pub const SPECS: &[&Spec] = &[
+    &incast::SPEC,
+    &permutation::SPEC,
+    &poisson::SPEC,
+    &trace::SPEC,
+    &hpcc::SPEC,
+    &htsim::SPEC,
+    &htsim::OPERA,
+    &raw::CONSTANT,
+    &raw::BURSTS,
+];
 
 /// What an entry is checked against.
 #[derive(Clone, Copy)]
@@ -63,7 +75,7 @@ enum Source {
     Incast(incast::Incast),
     Permutation(permutation::Permutation),
     Poisson(poisson::Poisson),
-    Trace(trace::Trace),
+    Trace(rows::Trace),
     Raw(raw::Raw),
 }
 
@@ -105,16 +117,22 @@ impl Traffic {
             "incast" => Source::Incast(incast::Incast::build(name, values, ctx)?),
             "permutation" => Source::Permutation(permutation::Permutation::build(values, ctx)?),
             "poisson" => Source::Poisson(poisson::Poisson::build(name, values, ctx)?),
-            "trace" => Source::Trace(trace::Trace::build(name, values, ctx)?),
+            "trace" => Source::Trace(trace::build(name, values, ctx)?),
+            "hpcc" => Source::Trace(hpcc::build(name, values, ctx)?),
+            "htsim" => Source::Trace(htsim::build(name, values, ctx)?),
+            "opera" => Source::Trace(htsim::opera(name, values, ctx)?),
             _ => Source::Raw(raw::Raw::build(kind, values, ctx)?),
         };
         let (class, jitter) = (values.count("class") as u8, values.time("jitter"));
         Ok(Traffic { name: name.into(), kind: spec.kind, class, jitter, source })
     }
 
-    /// The traffic class of all its packets, 0 to 7.
+    /// The highest traffic class of its packets, 0 to 7: all have the same where a file does not tell others.
     pub fn class(&self) -> u8 {
-        self.class
+        match &self.source {
+            Source::Trace(trace) => trace.class().unwrap_or(self.class),
+            _ => self.class,
+        }
     }
 
     /// The flows of this entry alone, the `index`-th of the scenario; none where it is raw.
@@ -143,5 +161,7 @@ impl Traffic {
     }
 }
 
+#[cfg(test)]
+mod file_tests;
 #[cfg(test)]
 mod tests;

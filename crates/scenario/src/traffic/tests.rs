@@ -11,7 +11,7 @@ fn entry(net: &Topology, kind: &str, given: &[(&str, &str)]) -> Result<(Traffic,
     with_files(net, kind, given, &no_files)
 }
 
-fn with_files(
+pub(super) fn with_files(
     net: &Topology,
     kind: &str,
     given: &[(&str, &str)],
@@ -33,11 +33,11 @@ fn faults(net: &Topology, kind: &str, given: &[(&str, &str)]) -> Vec<String> {
     lines(entry(net, kind, given).unwrap_err())
 }
 
-fn lines(faults: Vec<Fault>) -> Vec<String> {
+pub(super) fn lines(faults: Vec<Fault>) -> Vec<String> {
     faults.into_iter().map(|f| format!("{}: {}; {}", f.field, f.found, f.rule)).collect()
 }
 
-fn star(n: u32) -> Topology {
+pub(super) fn star(n: u32) -> Topology {
     net("star", &[("n", &n.to_string())])
 }
 

@@ -1,13 +1,10 @@
 //! Flows from a file.
 
 use super::Context;
-use super::common::{CLASS, JITTER, fault};
-use super::flows::Draft;
+use super::common::{CLASS, JITTER};
+use super::rows::{FILE, Hosts, Row, TOLD, Trace, Wrong};
 use crate::fault::Fault;
-use mech::HostId;
 use mech::params::{Kind, Param, Spec, Values};
-use std::collections::BTreeMap;
-use std::sync::Arc;
 use units::{Dur, Time, parse_bytes, parse_dur};
 
 pub(super) const SPEC: Spec = Spec {
@@ -17,7 +14,7 @@ pub(super) const SPEC: Spec = Spec {
           name or number; bytes are a whole number or a size with a unit.",
     cite: "",
     params: &[
-        Param { name: "file", doc: "The file.", kind: Kind::Text, default: None },
+        FILE,
         Param {
             name: "unit",
             doc: "Unit of starts that are bare numbers; without it every start carries its own.",
@@ -30,61 +27,18 @@ pub(super) const SPEC: Spec = Spec {
 };
 
 const HEADER: &str = "start,source,destination,bytes";
-/// Faults of one file that are told at most.
-const TOLD: usize = 10;
-
-/// An entry.
-#[derive(Clone, Debug, PartialEq)]
-pub(super) struct Trace {
-    rows: Arc<[Row]>,
-}
-
-/// A flow of the file; sorted by start, then source, then line.
-#[derive(Clone, Copy, Debug, PartialEq)]
-struct Row {
-    start: Time,
-    src: HostId,
-    dst: HostId,
-    bytes: u64,
-}
-
 /// What the fields of a line are read by.
 struct Reader<'a> {
-    hosts: BTreeMap<&'a str, u32>,
+    hosts: Hosts<'a>,
     unit: Option<&'a str>,
 }
 
-impl Trace {
-    pub fn build(name: &str, values: &Values, ctx: &Context) -> Result<Trace, Vec<Fault>> {
-        let path = values.word("file");
-        let text = (ctx.files)(path)
-            .map_err(|why| vec![fault("file", format!("`{path}`: {why}"), "a file that can be read")])?;
-        let hosts = ctx.topology.nodes[..ctx.topology.hosts as usize].iter().enumerate();
-        let unit = values.has("unit").then(|| values.word("unit"));
-        let reader = Reader { hosts: hosts.map(|(i, host)| (host.name.as_str(), i as u32)).collect(), unit };
-        let mut rows = reader.rows(&text).map_err(|faults| {
-            let all = faults.into_iter();
-            all.map(|(found, rule)| fault("file", format!("`{path}`, {found}"), rule)).collect::<Vec<_>>()
-        })?;
-        rows.sort_by_key(|row| (row.start, row.src));
-        let late = rows.iter().filter(|row| row.start.0 >= ctx.duration.0).count();
-        if late > 0 {
-            let note = format!(
-                "traffic `{name}`: {late} of {} flows of `{path}` start at or after the duration, {}, and are left out",
-                rows.len(),
-                ctx.duration
-            );
-            ctx.notes.borrow_mut().push(note);
-        }
-        Ok(Trace { rows: rows.into() })
-    }
-
-    pub fn rows(&self) -> Rows {
-        Rows { rows: self.rows.clone(), at: 0 }
-    }
+/// The entry of a CSV file.
+pub(super) fn build(name: &str, values: &Values, ctx: &Context) -> Result<Trace, Vec<Fault>> {
+    let unit = values.has("unit").then(|| values.word("unit"));
+    let reader = Reader { hosts: Hosts::of(ctx), unit };
+    Trace::read(name, values, ctx, |text| reader.rows(text))
 }
-
-type Wrong = (String, String);
 
 /// The line, from 1, of the record that is found from byte `from` on, behind empty lines and comments.
 fn line_of(text: &str, from: usize) -> usize {
@@ -106,7 +60,6 @@ impl Reader<'_> {
     fn rows(&self, text: &str) -> Result<Vec<Row>, Vec<Wrong>> {
         let mut table = csv::ReaderBuilder::new();
         let table = table.has_headers(false).flexible(true).comment(Some(b'#')).trim(csv::Trim::All);
-        let text = text.trim_start_matches('\u{feff}');
         let mut lines = table.from_reader(text.as_bytes()).into_records().flatten().map(|record| {
             let from = record.position().map_or(0, |at| at.byte() as usize);
             (from, record.iter().map(str::to_owned).collect::<Vec<_>>())
@@ -139,16 +92,9 @@ impl Reader<'_> {
             return Err((format!("{} fields", fields.len()), "4 fields".into()));
         }
         let [start, src, dst, bytes] = columns.map(|i| fields[i].as_str());
-        let row = Row {
-            start: self.start(start)?,
-            src: self.host("source", src)?,
-            dst: self.host("destination", dst)?,
-            bytes: size(bytes)?,
-        };
-        if row.src == row.dst {
-            return Err((format!("`{src}` sends to itself"), "a destination other than the source".into()));
-        }
-        Ok(row)
+        let start = self.start(start)?;
+        let (src, dst) = self.hosts.pair(src, dst)?;
+        Ok(Row { start, src, dst, bytes: size(bytes)?, class: None })
     }
 
     fn start(&self, text: &str) -> Result<Time, Wrong> {
@@ -164,37 +110,10 @@ impl Reader<'_> {
         let Dur(ps) = parse_dur(&whole).map_err(|why| (format!("start `{text}` {why}"), rule()))?;
         Ok(Time(ps))
     }
-
-    fn host(&self, what: &str, text: &str) -> Result<HostId, Wrong> {
-        let n = self.hosts.len() as u32;
-        let number = || text.parse::<u32>().ok().filter(|host| *host < n);
-        let found = self.hosts.get(text).copied().or_else(number);
-        let rule = || format!("the name of a host, or its number, 0 to {}", n - 1);
-        found.map(HostId).ok_or_else(|| (format!("{what} `{text}`"), rule()))
-    }
 }
 
 fn size(text: &str) -> Result<u64, Wrong> {
     let bytes = text.parse::<u64>().ok().or_else(|| parse_bytes(text).ok().map(|bytes| bytes.0));
     let rule = || "a whole number of bytes, at least 1, or a size such as `20KB`".into();
     bytes.filter(|n| *n > 0).ok_or_else(|| (format!("bytes `{text}`"), rule()))
-}
-
-/// The rows of an entry, one after the other.
-#[derive(Clone, Debug)]
-pub(super) struct Rows {
-    rows: Arc<[Row]>,
-    at: usize,
-}
-
-impl Rows {
-    pub fn next(&self) -> Time {
-        self.rows.get(self.at).map_or(Time::NEVER, |row| row.start)
-    }
-
-    pub fn take(&mut self, out: &mut Vec<Draft>) {
-        let Row { src, dst, bytes, .. } = self.rows[self.at];
-        out.push(Draft { src, dst, bytes, query: u32::MAX });
-        self.at += 1;
-    }
 }

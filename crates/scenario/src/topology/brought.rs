@@ -1,0 +1,83 @@
+//! What files of other tools say of a network: its lines, and their quantities.
+
+use super::custom::{self, CustomGraph};
+use super::{Given, Topology};
+use crate::fault::Fault;
+use crate::load::{FASTEST, LONGEST_STEP, SLOWEST};
+use mech::params::{Kind, Param};
+use units::{Dur, Rate, parse_dur, parse_rate};
+
+pub(super) const FILE: Param = Param { name: "file", doc: "The file.", kind: Kind::Text, default: None };
+
+/// Faults of one file that are told at most.
+pub(super) const TOLD: usize = 10;
+/// Most nodes of a file.
+pub(super) const MOST_NODES: u64 = 2_000_000;
+
+/// What was found, and what is allowed.
+pub(super) type Wrong = (String, String);
+
+/// A graph, and the lines of its nodes and links in the file.
+#[derive(Debug, Default)]
+pub(super) struct Brought {
+    pub graph: CustomGraph,
+    pub node_lines: Vec<usize>,
+    pub link_lines: Vec<usize>,
+}
+
+/// The text of a topology's file.
+pub(super) fn text(path: &str, given: &Given) -> Result<String, Vec<Fault>> {
+    (given.files)(path).map_err(|why| vec![fault(path, (why, "a file that can be read".into()))])
+}
+
+/// A fault of a file.
+pub(super) fn fault(path: &str, (found, rule): Wrong) -> Fault {
+    let gap = if found.starts_with("line ") { "," } else { ":" };
+    Fault { field: "file".into(), found: format!("`{path}`{gap} {found}"), rule }
+}
+
+/// A fault of a line of it.
+pub(super) fn on_line<T>(line: usize, found: impl std::fmt::Display, rule: impl Into<String>) -> Result<T, Wrong> {
+    Err((format!("line {line}: {found}"), rule.into()))
+}
+
+impl Brought {
+    /// The network.
+    pub fn build(&self, path: &str) -> Result<Topology, Vec<Fault>> {
+        custom::build(&self.graph).map_err(|faults| {
+            faults.into_iter().take(TOLD).map(|each| fault(path, (self.placed(&each), each.rule))).collect()
+        })
+    }
+
+    /// What was found, with the line where the node or link stands.
+    fn placed(&self, fault: &Fault) -> String {
+        let place = fault.field.split_once('[').and_then(|(list, rest)| {
+            let at = rest.split_once(']')?.0.parse::<usize>().ok()?;
+            let lines = if list == "nodes" { &self.node_lines } else { &self.link_lines };
+            lines.get(at).copied().filter(|line| *line > 0)
+        });
+        place.map_or_else(|| fault.found.clone(), |line| format!("line {line}: {}", fault.found))
+    }
+}
+
+/// The rate of a link.
+pub(super) fn rate(text: &str) -> Result<Rate, Wrong> {
+    // ns-3 writes a small k.
+    let found = parse_rate(&text.replace("kbps", "Kbps"));
+    let rule = "a rate with its unit (bps, Kbps, Mbps, Gbps, Tbps) from 1bps to 1000Tbps, such as `10Gbps`";
+    match found {
+        Ok(rate) if (SLOWEST..=FASTEST).contains(&rate) => Ok(rate),
+        Ok(_) => Err((format!("rate `{text}`"), rule.into())),
+        Err(why) => Err((format!("rate `{text}`, which {why}"), rule.into())),
+    }
+}
+
+/// The propagation delay of a link.
+pub(super) fn delay(text: &str) -> Result<Dur, Wrong> {
+    let rule = "a length of time with its unit (ps, ns, us, ms, s) from 1ps to 10 days, such as `1us`";
+    match parse_dur(text) {
+        Ok(delay) if (Dur(1)..=LONGEST_STEP).contains(&delay) => Ok(delay),
+        Ok(_) => Err((format!("delay `{text}`"), rule.into())),
+        Err(why) => Err((format!("delay `{text}`, which {why}"), rule.into())),
+    }
+}

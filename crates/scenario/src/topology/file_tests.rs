@@ -1,0 +1,247 @@
+use super::tests::values;
+use super::*;
+
+/// The network of a file, and the notes that it leaves.
+fn read(kind: &str, given: &[(&str, &str)], text: &str) -> Result<(Topology, Vec<String>), Vec<String>> {
+    let spec = SPECS.iter().find(|spec| spec.kind == kind).unwrap();
+    let notes = RefCell::new(Vec::new());
+    let files = |name: &str| if name == "net" { Ok(text.to_string()) } else { Err("no such file".into()) };
+    let all = [given, &[("file", "net")]].concat();
+    let given = Given { graph: None, files: &files, notes: Some(&notes) };
+    let line = |f: Fault| format!("{}: {}; {}", f.field, f.found, f.rule);
+    let net = build(kind, &values(spec, &all), &given).map_err(|f| f.into_iter().map(line).collect::<Vec<_>>())?;
+    Ok((net, notes.into_inner()))
+}
+
+/// Each port as `peer rate delay`.
+fn ports(net: &Topology, name: &str) -> Vec<String> {
+    let name_of = |node: u32| &net.nodes[node as usize].name;
+    let ports = net.nodes[net.node(name).unwrap() as usize].ports.iter();
+    ports.map(|port| format!("{} {} {}", name_of(port.peer), port.rate, port.delay)).collect()
+}
+
+const HPCC: &str = "6 2 6\n0 5\n1 0 25Gbps 0.001ms 0\n2 0 25Gbps 1us 0.000000\n3 5 25Gbps 1us 0\n4 5 25Gbps 1us 0\n\
+                    0 5 100Gbps 2us 0\n0 5 100Gbps 2us 0\n";
+
+#[test]
+fn an_hpcc_topology_keeps_its_ids_as_names_and_its_parallel_links() {
+    let (net, notes) = read("hpcc", &[], HPCC).unwrap();
+    let names: Vec<_> = net.nodes.iter().map(|node| (node.name.as_str(), node.tier.as_str())).collect();
+    assert_eq!(
+        names,
+        [("1", "host"), ("2", "host"), ("3", "host"), ("4", "host"), ("0", "edge"), ("5", "edge")],
+        "hosts come first"
+    );
+    assert_eq!(ports(&net, "0"), ["1 25Gbps 1us", "2 25Gbps 1us", "5 100Gbps 2us", "5 100Gbps 2us"]);
+    assert!(notes.is_empty());
+    // ns-3 reads across the ends of lines.
+    assert_eq!(read("hpcc", &[], &HPCC.replace('\n', "  \r\n\n")).unwrap().0, net);
+    assert_eq!(read("hpcc", &[], &HPCC.replace('\n', " ")).unwrap().0, net);
+}
+
+#[test]
+fn the_tiers_of_an_hpcc_topology_are_hops_to_the_nearest_host() {
+    let text = "7 5 6\n2 3 4 5 6\n0 2 1Gbps 1us 0 1 2 1Gbps 1us 0\n2 3 1Gbps 1us 0\n3 4 1Gbps 1us 0 4 5 1Gbps 1us 0 5 6 \
+                1000kbps 1us 0";
+    let (net, _) = read("hpcc", &[], text).unwrap();
+    let tiers: Vec<_> = net.switches().iter().map(|node| node.tier.as_str()).collect();
+    assert_eq!(tiers, ["edge", "agg", "core", "level4", "level5"]);
+    assert_eq!(ports(&net, "6"), ["5 1Mbps 1us"]);
+}
+
+#[test]
+fn what_is_wrong_with_an_hpcc_topology_is_said_of_its_line() {
+    let rate = "a rate with its unit (bps, Kbps, Mbps, Gbps, Tbps) from 1bps to 1000Tbps, such as `10Gbps`";
+    for (from, to, said) in [
+        ("6 2 6", "", "`net`, line 2: `5`; the number of switches, a whole number below 1".to_string()),
+        ("6 2 6", "9999999 2 9", "`net`, line 1: `9999999`; the number of nodes, a whole number below 2000001".into()),
+        ("6 2 6", "6 7 6", "`net`, line 1: `7`; the number of switches, a whole number below 7".into()),
+        ("6 2 6", "6 2 4", "`net`, line 1: 4 links of 6 nodes; at least 5, since a network is connected".into()),
+        ("0 5\n1", "0 0\n1", "`net`, line 2: switch 0 again; every switch once".into()),
+        ("1 0 25", "9 0 25", "`net`, line 3: `9`; the id of a node, a whole number below 6".into()),
+        ("0.000000", "0.01", "`net`, line 4: error rate `0.01`; 0, since links do not lose here".into()),
+        ("0.001ms", "0ms", "`net`, line 3: delay `0ms`; a length of time with its unit (ps, ns, us, ms, s) from 1ps to 10 days, such as `1us`".into()),
+        ("1 0 25Gbps", "1 0 25G", format!("`net`, line 3: rate `25G`, which has a unit of another kind; {rate}")),
+        ("6 2 6", "6 2 7", "`net`, line 8: the end of the file; the id of a node".into()),
+        ("6 2 6", "6 2 5", "`net`, line 8: `0` after 5 links; as many links as line 1 says".into()),
+        ("3 5 25Gbps", "2 5 25Gbps", "`net`: `2` with 2 links; exactly one link for a host".into()),
+        ("3 5 25Gbps", "3 4 25Gbps", "`net`, line 5: a link between hosts `3` and `4`; a switch at one end".into()),
+    ] {
+        assert_eq!(HPCC.matches(from).count(), 1, "{from}");
+        let all = read("hpcc", &[], &HPCC.replace(from, to)).unwrap_err();
+        assert!(all.contains(&format!("file: {said}")), "{said:?} is not among {all:?}");
+    }
+    assert_eq!(read("hpcc", &[], "").unwrap_err(), ["file: `net`, line 1: the end of the file; the number of nodes"]);
+    // Two million nodes are not made for the sake of one line.
+    let long = "2000000 0 4000000\n".to_string();
+    assert_eq!(read("hpcc", &[], &long).unwrap_err(), ["file: `net`, line 1: the end of the file; the id of a node"]);
+    let gone = read("hpcc", &[("file", "gone")], HPCC).unwrap_err();
+    assert_eq!(gone, ["file: `gone`: no such file; a file that can be read"]);
+}
+
+const GRAPHML: &str = r#"<?xml version="1.0" encoding="utf-8"?>
+<graphml xmlns="http://graphml.graphdrawing.org/xmlns">
+  <key id="d0" for="node" attr.name="kind" attr.type="string"><default>switch</default></key>
+  <key id="d1" for="node" attr.name="tier" attr.type="string"/>
+  <key id="d2" for="edge" attr.name="rate" attr.type="string"/>
+  <key id="d3" for="edge" attr.name="delay" attr.type="string"/>
+  <key id="d4" for="edge" attr.name="weight" attr.type="double"/>
+  <key id="d5" for="all" attr.name="color" attr.type="string"/>
+  <graph edgedefault="undirected">
+    <node id="up"><data key="d1">spine</data></node>
+    <node id="a"><data key="d0">Host</data></node>
+    <node id="left"><data key="d1">leaf</data><data key="d5">red</data></node>
+    <node id="b"><data key="d0">server</data></node>
+    <edge source="a" target="left"/>
+    <edge source="b" target="up"><data key="d2">1/3 Gbps</data></edge>
+    <edge source="left" target="up"><data key="d3">5us</data><data key="d4">2.5</data></edge>
+    <edge source="up" target="left"/>
+  </graph>
+</graphml>
+"#;
+const LINK: [(&str, &str); 2] = [("link.rate", "10Gbps"), ("link.delay", "1us")];
+
+#[test]
+fn graphml_says_nodes_in_the_order_of_the_file_and_edges_with_defaults() {
+    let (net, notes) = read("custom", &LINK, GRAPHML).unwrap();
+    let names: Vec<_> = net.nodes.iter().map(|node| (node.name.as_str(), node.tier.as_str())).collect();
+    assert_eq!(names, [("a", "host"), ("b", "host"), ("up", "spine"), ("left", "leaf")]);
+    assert_eq!(ports(&net, "left"), ["a 10Gbps 1us", "up 10Gbps 5us", "up 10Gbps 1us"], "edges may be parallel");
+    assert_eq!(net.nodes[1].ports[0].rate, Rate::ratio(1_000_000_000, 3).unwrap());
+    assert_eq!(net.nodes[3].ports.iter().map(|port| port.weight).collect::<Vec<_>>(), [1.0, 2.5, 1.0]);
+    assert_eq!(notes, ["topology: attributes of `net` that mean nothing here: `color`"]);
+}
+
+#[test]
+fn opposite_arcs_of_a_directed_graph_are_one_link_and_an_arc_alone_is_one_too() {
+    let directed = GRAPHML.replace("\"undirected\"", "\"directed\"");
+    let all = read("custom", &LINK, &directed).unwrap_err();
+    let said = "file: `net`, line 17: another rate, delay or weight than that of line 16; the same from `up` to `left` as back";
+    assert_eq!(all, [said]);
+    let alike = directed.replace("<data key=\"d3\">5us</data><data key=\"d4\">2.5</data>", "");
+    let (net, _) = read("custom", &LINK, &alike).unwrap();
+    assert_eq!(ports(&net, "left"), ["a 10Gbps 1us", "up 10Gbps 1us"]);
+    // The same direction twice is two links.
+    let same = alike.replace("source=\"up\" target=\"left\"", "source=\"left\" target=\"up\"");
+    assert_eq!(ports(&read("custom", &LINK, &same).unwrap().0, "left").len(), 3);
+}
+
+#[test]
+fn what_is_wrong_with_graphml_is_said_of_its_line() {
+    for (from, to, said) in [
+        (
+            "Host</data>",
+            "printer</data>",
+            "`net`, line 11: kind `printer` of node `a`; `kind` or `type` of `host`, `server`, `switch` or `router`, or a `tier`",
+        ),
+        ("<default>switch</default>", "", "`net`, line 10: x"),
+        (
+            "1/3 Gbps",
+            "10",
+            "`net`, line 15: rate `10`, which has no unit of edge `b` to `up`; a rate with its unit (bps, Kbps, Mbps, Gbps, Tbps) from 1bps to 1000Tbps, such as `10Gbps`",
+        ),
+        (">2.5<", ">-2<", "`net`, line 16: weight `-2` of edge `left` to `up`; a number from 0 to 1000000000"),
+        ("source=\"a\" target=\"left\"", "source=\"a\" target=\"lift\"", "`net`, line 14: `lift`; the name of a node"),
+        (
+            "source=\"a\" target=\"left\"",
+            "source=\"a\"",
+            "`net`, line 14: an edge without `source` or `target`; <edge source=... target=...>",
+        ),
+        ("<node id=\"b\">", "<node id=\"a\">", "`net`, line 13: `a` again; a name that no other node has"),
+        ("<data key=\"d5\">", "<data key=\"d9\">", "`net`, line 12: data of key `d9`; a <key> for `node` of that id"),
+        ("<data key=\"d5\">red</data>", "<graph/>", "`net`, line 12: a graph in a node; nodes without graphs in them"),
+        ("</graphml>", "<graph/></graphml>", "`net`: 2 graphs; one <graph>"),
+    ] {
+        assert_eq!(GRAPHML.matches(from).count(), 1, "{from}");
+        if said.ends_with(" x") {
+            // The tier alone tells a switch; `kind` is still said of hosts.
+            assert!(read("custom", &LINK, &GRAPHML.replace(from, to)).is_ok());
+            continue;
+        }
+        let all = read("custom", &LINK, &GRAPHML.replace(from, to)).unwrap_err();
+        assert!(all.contains(&format!("file: {said}")), "{said:?} is not among {all:?}");
+    }
+    let none = read("custom", &LINK[1..], GRAPHML).unwrap_err();
+    assert!(
+        none[0].starts_with("file: `net`, line 14: no rate of edge `a` to `left`; `rate`, or `link = {"),
+        "{none:?}"
+    );
+    let xml = read("custom", &LINK, &GRAPHML.replace("</graph>", "")).unwrap_err();
+    assert!(xml[0].starts_with("file: `net`, line 19: text that is not XML ("), "{xml:?}");
+    assert_eq!(read("custom", &LINK, "<svg/>").unwrap_err(), ["file: `net`, line 1: <svg>; <graphml>"]);
+    let deep = format!("<graphml>{}", "<a>".repeat(200_000));
+    assert!(read("custom", &LINK, &deep).unwrap_err()[0].contains("text that is not XML"));
+    // Entities that grow without end are of a DTD, which is refused.
+    let bomb = "<!DOCTYPE a [<!ENTITY b \"c\">]><graphml>&b;</graphml>";
+    assert!(read("custom", &LINK, bomb).unwrap_err()[0].contains("text that is not XML"));
+}
+
+const TOPO: &str = "# three tiers\nNodes 16\nTiers 3\nPodsize 4\n\nTier 0\nDownlink_speed_Gbps 100\nRadix_Down 2\n\
+                    Radix_Up 2\nDownlink_Latency_ns 1000\nSwitch_Latency_ns 100\n\nTier 1\nDownlink_speed_Gbps 100\n\
+                    Radix_Down 2\nRadix_Up 2\nDownlink_Latency_ns 2000\nTier 2\nDownlink_speed_Gbps 100\nRadix_Down 4\n\
+                    Downlink_Latency_ns 3000\nSwitch_Latency_ns 300\n";
+
+#[test]
+fn three_tiers_of_htsim_with_radix_4_are_a_fat_tree() {
+    let (net, _) = read("htsim", &[], TOPO).unwrap();
+    assert_eq!((net.hosts, net.switches().len()), (16, 20));
+    assert_eq!(net.tiers(), ["host", "tor", "agg", "core"]);
+    // A switch's latency comes with the link into it.
+    assert_eq!(ports(&net, "h5"), ["tor2 100Gbps 1100ns"]);
+    assert_eq!(ports(&net, "tor2"), ["h4 100Gbps 1us", "h5 100Gbps 1us", "agg2 100Gbps 2us", "agg3 100Gbps 2us"]);
+    assert_eq!(
+        ports(&net, "agg3"),
+        ["tor2 100Gbps 2100ns", "tor3 100Gbps 2100ns", "core1 100Gbps 3300ns", "core3 100Gbps 3300ns"]
+    );
+    assert_eq!(ports(&net, "core1"), ["agg1 100Gbps 3us", "agg3 100Gbps 3us", "agg5 100Gbps 3us", "agg7 100Gbps 3us"]);
+    let routes = crate::Routes::compute(&net);
+    assert_eq!(routes.path(HostId(0), HostId(15), &|_, _| 0).len(), 6);
+    assert_eq!(net.bisection(), 800e9);
+}
+
+#[test]
+fn two_tiers_of_htsim_are_a_leaf_spine_and_bundles_are_parallel_links() {
+    let tiny = |up: u64, down: u64, bundle: u64| {
+        format!(
+            "nodes 32\ntiers 2\npodsize 32\nTier 0\nDownlink_speed_Gbps 100\nRadix_Down 8\nRadix_Up {up}\n\
+             Downlink_Latency_ns 1000\nOversubscribed 4\nTier 1\nDownlink_speed_Gbps 100\nRadix_Down {down}\n\
+             Downlink_Latency_ns 1000\nBundle {bundle}\n"
+        )
+    };
+    let (net, _) = read("htsim", &[], &tiny(2, 4, 1)).unwrap();
+    assert_eq!((net.hosts, net.switches().len()), (32, 6));
+    assert_eq!(ports(&net, "tor3")[8..], ["agg0 100Gbps 1us", "agg1 100Gbps 1us"]);
+    let (net, _) = read("htsim", &[], &tiny(2, 8, 2)).unwrap();
+    assert_eq!(ports(&net, "tor3")[8..], ["agg0 100Gbps 1us", "agg0 100Gbps 1us"]);
+    assert_eq!(net.switches().len(), 5);
+}
+
+#[test]
+fn what_is_wrong_with_a_topo_file_is_said() {
+    for (from, to, said) in [
+        ("Nodes 16", "Nodes 15", "`net`: podsize 4 of 15 nodes; whole pods"),
+        ("Nodes 16", "Nods 16", "`net`, line 2: `Nods`; one of nodes, tiers, podsize, in either case"),
+        ("Tiers 3", "Tiers 1", "`net`: 1 tier; 2 or 3 tiers"),
+        ("Podsize 4", "", "`net`: `podsize` of 0; from 1 to 16"),
+        ("Podsize 4", "Podsize 4 hosts", "`net`, line 4: 3 words; a setting and its number"),
+        ("Tier 2", "Tier 3", "`net`, line 18: tier 3; tiers 0, 1 and 2, each once"),
+        ("Tier 2", "Tier 1", "`net`, line 18: tier 1; tiers 0, 1 and 2, each once"),
+        ("Radix_Down 4", "Radix_Down 3", "`net`: radix_down 3 of tier 2; 4, as the tier below asks for"),
+        (
+            "Switch_Latency_ns 100\n",
+            "Oversubscribed 2",
+            "`net`: 200 Gb/s down and 200 Gb/s up in tier 0; `oversubscribed` of tier 0, 2, to be the first over the second",
+        ),
+        (
+            "Switch_Latency_ns 100",
+            "Queue_Size 100",
+            "`net`, line 11: `Queue_Size`; one of downlink_speed_gbps, radix_down, radix_up, downlink_latency_ns, switch_latency_ns, oversubscribed, bundle, in either case",
+        ),
+        ("Downlink_Latency_ns 3000", "", "`net`: no `downlink_latency_ns` of tier 2; a number of at least 1"),
+        ("Switch_Latency_ns 300", "Switch_Latency_ns 0.3", "`net`, line 22: `0.3`; a whole number, at most 1000000000"),
+        ("Switch_Latency_ns 300", "Bundle 3", "`net`: radix_up 2 of tier 1 in bundles of 3; whole bundles"),
+    ] {
+        assert_eq!(TOPO.matches(from).count(), 1, "{from}");
+        assert_eq!(read("htsim", &[], &TOPO.replace(from, to)).unwrap_err(), [format!("file: {said}")]);
+    }
+}

@@ -1,0 +1,211 @@
+//! Networks as GraphML (<http://graphml.graphdrawing.org>), which NetworkX, Gephi and yEd write.
+
+use super::brought::{self, Brought, MOST_NODES, TOLD, Wrong, on_line};
+use super::{CustomLink, CustomNode, Given, Topology};
+use crate::fault::Fault;
+use mech::params::Values;
+use roxmltree::{Document, Node};
+use std::collections::{BTreeMap, BTreeSet};
+use units::{Dur, Rate};
+
+/// An attribute that the file declares: `<key id for attr.name>`.
+struct Key {
+    domain: String,
+    name: String,
+    default: Option<String>,
+}
+
+/// The attributes of a node or edge by their names.
+type Attributes = BTreeMap<String, String>;
+
+/// What a file is read with.
+struct Reader<'a> {
+    keys: BTreeMap<&'a str, Key>,
+    /// Where each line ends.
+    ends: Vec<usize>,
+    rate: Option<Rate>,
+    delay: Option<Dur>,
+    directed: bool,
+    /// Arcs that wait for their opposites: from, to, link.
+    open: BTreeMap<(String, String), Vec<usize>>,
+    unused: BTreeSet<String>,
+}
+
+const NODE: [&str; 3] = ["kind", "type", "tier"];
+const EDGE: [&str; 3] = ["rate", "delay", "weight"];
+
+/// The network of a GraphML file; `link.rate` and `link.delay` are for edges that do not say.
+pub(super) fn build(values: &Values, given: &Given) -> Result<Topology, Vec<Fault>> {
+    let path = values.word("file");
+    let text = brought::text(path, given)?;
+    let wrong = |all: Vec<Wrong>| all.into_iter().map(|each| brought::fault(path, each)).collect::<Vec<_>>();
+    let doc = Document::parse(&text).map_err(|why| {
+        let found = format!("line {}: text that is not XML ({why})", why.pos().row);
+        wrong(vec![(found, "GraphML".into())])
+    })?;
+    let mut reader = Reader {
+        keys: BTreeMap::new(),
+        ends: text.bytes().enumerate().filter(|(_, byte)| *byte == b'\n').map(|(at, _)| at).collect(),
+        rate: values.has("link.rate").then(|| values.rate("link.rate")),
+        delay: values.has("link.delay").then(|| values.time("link.delay")),
+        directed: false,
+        open: BTreeMap::new(),
+        unused: BTreeSet::new(),
+    };
+    let found = reader.document(&doc).map_err(wrong)?;
+    if !reader.unused.is_empty() {
+        let names: Vec<_> = reader.unused.iter().take(TOLD).map(|name| format!("`{name}`")).collect();
+        given.note(format!("topology: attributes of `{path}` that mean nothing here: {}", names.join(", ")));
+    }
+    found.build(path)
+}
+
+fn is(node: &Node, name: &str) -> bool {
+    node.is_element() && node.tag_name().name() == name
+}
+
+impl<'a> Reader<'a> {
+    fn line(&self, node: &Node) -> usize {
+        self.ends.partition_point(|end| *end < node.range().start) + 1
+    }
+
+    fn document(&mut self, doc: &'a Document) -> Result<Brought, Vec<Wrong>> {
+        let root = doc.root_element();
+        let one = |wrong: Wrong| vec![wrong];
+        if !is(&root, "graphml") {
+            return Err(one((format!("line 1: <{}>", root.tag_name().name()), "<graphml>".into())));
+        }
+        for key in root.children().filter(|node| is(node, "key")) {
+            self.key(&key).map_err(one)?;
+        }
+        let graphs: Vec<_> = root.children().filter(|node| is(node, "graph")).collect();
+        let [graph] = graphs.as_slice() else {
+            return Err(one((format!("{} graphs", graphs.len()), "one <graph>".into())));
+        };
+        self.directed = graph.attribute("edgedefault") == Some("directed");
+        let (mut found, mut faults) = (Brought::default(), Vec::new());
+        for element in graph.children().filter(Node::is_element) {
+            let line = self.line(&element);
+            let read = match element.tag_name().name() {
+                "node" => self.node(&element, &mut found),
+                "edge" => self.edge(&element, &mut found),
+                "data" | "desc" => Ok(()),
+                other => on_line(line, format!("<{other}>"), "<node> and <edge>"),
+            };
+            faults.extend(read.err());
+            if faults.len() == TOLD {
+                break;
+            }
+        }
+        if faults.is_empty() { Ok(found) } else { Err(faults) }
+    }
+
+    fn key(&mut self, key: &Node<'a, '_>) -> Result<(), Wrong> {
+        let line = self.line(key);
+        let Some(id) = key.attribute("id") else { return on_line(line, "a key without `id`", "<key id=...>") };
+        let default = key.children().find(|node| is(node, "default"));
+        let key = Key {
+            domain: key.attribute("for").unwrap_or("all").into(),
+            name: key.attribute("attr.name").unwrap_or(id).to_ascii_lowercase(),
+            default: default.map(|node| node.text().unwrap_or("").trim().into()),
+        };
+        self.keys.insert(id, key);
+        Ok(())
+    }
+
+    /// What is said of a node or edge; what nobody asks for is remembered.
+    fn attributes(&mut self, element: &Node, domain: &str, wanted: &[&str]) -> Result<Attributes, Wrong> {
+        let of = |key: &&Key| key.domain == domain || key.domain == "all";
+        let defaults = self.keys.values().filter(of).filter_map(|key| Some((key.name.clone(), key.default.clone()?)));
+        let mut found: Attributes = defaults.collect();
+        for data in element.children().filter(|node| is(node, "data")) {
+            let line = self.line(&data);
+            let id = data.attribute("key").unwrap_or("");
+            let Some(key) = self.keys.get(id).filter(of) else {
+                return on_line(line, format!("data of key `{id}`"), format!("a <key> for `{domain}` of that id"));
+            };
+            found.insert(key.name.clone(), data.text().unwrap_or("").trim().into());
+        }
+        self.unused.extend(found.keys().filter(|name| !wanted.contains(&name.as_str())).cloned());
+        Ok(found)
+    }
+
+    fn node(&mut self, element: &Node, found: &mut Brought) -> Result<(), Wrong> {
+        let line = self.line(element);
+        if element.children().any(|node| is(&node, "graph")) {
+            return on_line(line, "a graph in a node", "nodes without graphs in them");
+        }
+        if found.graph.nodes.len() as u64 == MOST_NODES {
+            return on_line(line, "one more node", format!("at most {MOST_NODES} nodes"));
+        }
+        let Some(name) = element.attribute("id") else { return on_line(line, "a node without `id`", "<node id=...>") };
+        let said = self.attributes(element, "node", &NODE)?;
+        let tier = said.get("tier").cloned().unwrap_or_default();
+        let kind = said.get("kind").or(said.get("type"));
+        let host = match kind.map(|kind| kind.to_ascii_lowercase()).as_deref() {
+            Some("host" | "server") => true,
+            Some("switch" | "router") => false,
+            None if tier == "host" => true,
+            None if !tier.is_empty() => false,
+            _ => {
+                let found = kind.map_or("no kind".into(), |kind| format!("kind `{kind}`"));
+                let rule = "`kind` or `type` of `host`, `server`, `switch` or `router`, or a `tier`";
+                return on_line(line, format!("{found} of node `{name}`"), rule);
+            }
+        };
+        found.graph.nodes.push(CustomNode { name: name.into(), host, tier });
+        found.node_lines.push(line);
+        Ok(())
+    }
+
+    fn edge(&mut self, element: &Node, found: &mut Brought) -> Result<(), Wrong> {
+        let line = self.line(element);
+        let end = |key| element.attribute(key).map(str::to_string);
+        let (Some(a), Some(b)) = (end("source"), end("target")) else {
+            return on_line(line, "an edge without `source` or `target`", "<edge source=... target=...>");
+        };
+        let said = self.attributes(element, "edge", &EDGE)?;
+        let of = |(found, rule): Wrong| (format!("line {line}: {found} of edge `{a}` to `{b}`"), rule);
+        let default =
+            |what: &str| (format!("no {what}"), format!("`{what}`, or `link = {{ {what} = ... }}` for all edges"));
+        let rate = match said.get("rate") {
+            Some(text) => brought::rate(text).map_err(of)?,
+            None => self.rate.ok_or_else(|| of(default("rate")))?,
+        };
+        let delay = match said.get("delay") {
+            Some(text) => brought::delay(text).map_err(of)?,
+            None => self.delay.ok_or_else(|| of(default("delay")))?,
+        };
+        let weight = match said.get("weight") {
+            Some(text) => text
+                .parse()
+                .ok()
+                .filter(|weight| (0.0..=1e9).contains(weight))
+                .ok_or_else(|| of((format!("weight `{text}`"), "a number from 0 to 1000000000".into())))?,
+            None => 1.0,
+        };
+        let link = CustomLink { a: a.clone(), b: b.clone(), rate, delay, weight };
+        let directed = element.attribute("directed").map_or(self.directed, |text| text == "true");
+        if !directed || !self.joined(&link, (line, found))? {
+            if directed {
+                self.open.entry((a, b)).or_default().push(found.graph.links.len());
+            }
+            found.graph.links.push(link);
+            found.link_lines.push(line);
+        }
+        Ok(())
+    }
+
+    /// Whether an arc is the opposite of one that stands there already: the two are one link, which is the same
+    /// both ways.
+    fn joined(&mut self, arc: &CustomLink, (line, found): (usize, &Brought)) -> Result<bool, Wrong> {
+        let Some(waiting) = self.open.get_mut(&(arc.b.clone(), arc.a.clone())) else { return Ok(false) };
+        let Some(at) = (!waiting.is_empty()).then(|| waiting.remove(0)) else { return Ok(false) };
+        let there = &found.graph.links[at];
+        if (there.rate, there.delay, there.weight) == (arc.rate, arc.delay, arc.weight) {
+            return Ok(true);
+        }
+        let said = format!("another rate, delay or weight than that of line {}", found.link_lines[at]);
+        on_line(line, said, format!("the same from `{}` to `{}` as back", arc.a, arc.b))
+    }
+}

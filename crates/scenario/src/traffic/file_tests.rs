@@ -1,0 +1,135 @@
+use super::tests::{lines, star, with_files};
+use super::*;
+use crate::topology::tests::custom;
+
+type Told = (Vec<(String, u32, u32, u64, u8)>, Vec<String>);
+
+/// The flows of a file as (start, source, destination, bytes, class), and the notes.
+fn read(net: &Topology, kind: &str, given: &[(&str, &str)], text: &str) -> Result<Told, Vec<String>> {
+    let all = [&[("file", "f")], given].concat();
+    let (traffic, notes) = with_files(net, kind, &all, &|_| Ok(text.into())).map_err(lines)?;
+    let flows = traffic.flows(0, net, 1, Time(Dur::s(1).0));
+    Ok((flows.map(|f| (f.start.to_string(), f.src.0, f.dst.0, f.bytes, f.class)).collect(), notes))
+}
+
+const FLOWS: &str = "3\n0 1 3 100 1000 2.000001\n2 3 3 200 64000 2.0000005\n\n1 0 5 100 7 2.1\n";
+
+#[test]
+fn an_hpcc_flow_file_is_read_from_its_origin_on() {
+    let (flows, notes) = read(&star(4), "hpcc", &[("origin", "2s"), ("class", "1")], FLOWS).unwrap();
+    let said = [("500ns", 2, 3, 64_000, 1), ("1us", 0, 1, 1000, 1), ("100ms", 1, 0, 7, 1)];
+    assert_eq!(flows, said.map(|(at, src, dst, bytes, class)| (at.to_string(), src, dst, bytes, class)));
+    assert_eq!(notes, ["traffic `t`: the 2 destination ports of `f` are not kept apart"]);
+    let (none, notes) = read(&star(4), "hpcc", &[], FLOWS).unwrap();
+    assert!(none.is_empty(), "the run of a second is over");
+    assert!(notes[0].contains("3 of 3 flows of `f` start at or after the duration"), "{notes:?}");
+}
+
+#[test]
+fn a_priority_group_may_be_a_class() {
+    let (flows, _) = read(&star(4), "hpcc", &[("origin", "2s"), ("priority_group", "class")], FLOWS).unwrap();
+    assert_eq!(flows.iter().map(|flow| flow.4).collect::<Vec<_>>(), [3, 3, 5]);
+    let highest = |given: &[(&str, &str)]| {
+        let all = [&[("file", "f"), ("class", "1")], given].concat();
+        with_files(&star(4), "hpcc", &all, &|_| Ok(FLOWS.into())).unwrap().0.class()
+    };
+    assert_eq!((highest(&[]), highest(&[("priority_group", "class")])), (1, 5), "ports have queues for it");
+}
+
+#[test]
+fn an_id_is_the_name_of_a_node_before_it_is_a_number() {
+    let net = custom(&["0", "1 host", "2 host"], &["0 1 1", "0 2 1"]).unwrap();
+    let (flows, _) = read(&net, "hpcc", &[], "1\n1 2 3 100 9 0\n").unwrap();
+    assert_eq!(flows, [("0ps".to_string(), 0, 1, 9, 0)]);
+    let wrong = read(&net, "hpcc", &[], "1\n0 2 3 100 9 0\n").unwrap_err();
+    assert_eq!(wrong, ["file: `f`, line 2: source `0`; the name of a host, or its number, 0 to 1"], "0 is a switch");
+}
+
+#[test]
+fn a_malformed_hpcc_flow_file_is_refused_with_its_line() {
+    for (text, said) in [
+        ("", "no lines; the number of flows"),
+        ("0 1 3 100 1000 2\n", "line 1: `0 1 3 100 1000 2`; the number of flows"),
+        ("0\n", "line 1: `0`; the number of flows"),
+        ("2\n0 1 3 100 1000 0\n", "line 1: 2 flows, and 1 lines of them; their number"),
+        (
+            "1\n0 1 3 100 1000\n",
+            "line 2: 5 fields; 6: source, destination, priority group, destination port, bytes, start in seconds",
+        ),
+        ("1\n0 9 3 100 1000 0\n", "line 2: destination `9`; the name of a host, or its number, 0 to 3"),
+        ("1\n1 1 3 100 1000 0\n", "line 2: `1` sends to itself; a destination other than the source"),
+        ("1\n0 1 8 100 1000 0\n", "line 2: priority group `8`; a whole number from 0 to 7"),
+        ("1\n0 1 3 x 1000 0\n", "line 2: destination port `x`; a whole number from 0 to 65535"),
+        ("1\n0 1 3 100 0 0\n", "line 2: size `0`; a whole number of bytes, at least 1"),
+        ("1\n0 1 3 100 9 -1\n", "line 2: start `-1`; a number of seconds, at least 0"),
+    ] {
+        let expected = said.replace("; their number", "; the number of flows");
+        assert_eq!(read(&star(4), "hpcc", &[], text).unwrap_err(), [format!("file: `f`, {expected}")], "{text:?}");
+    }
+    let early = read(&star(4), "hpcc", &[("origin", "2s")], "1\n0 1 3 100 9 1.5\n").unwrap_err();
+    assert_eq!(early, ["file: `f`, line 2: start `1.5`; seconds from `origin`, 2s, on"]);
+}
+
+const CM: &str = "# burst\nNodes 4\nConnections 3\n0->3 id 1 start 1000000 size 2000000\n1->3 start 0.5 size 10 prio 3\n\
+                  2->3 id 3 start 2e6 size 1\n";
+
+#[test]
+fn a_connection_matrix_is_read_in_the_unit_that_is_said() {
+    let starts = |unit| {
+        let (flows, notes) = read(&star(4), "htsim", &[("unit", unit)], CM).unwrap();
+        assert_eq!(notes.last().unwrap(), "traffic `t`: the priorities of 1 flows of `f` are not used");
+        flows.into_iter().map(|flow| (flow.0, flow.1)).collect::<Vec<_>>()
+    };
+    assert_eq!(starts("ps"), [("1ps".to_string(), 1), ("1us".into(), 0), ("2us".into(), 2)]);
+    assert_eq!(starts("us"), [("500ns".to_string(), 1)], "the others start after a second");
+}
+
+#[test]
+fn what_a_connection_matrix_may_not_hold_is_said_of_its_line() {
+    let built = "flows that start at a time of their own: triggers and failures are not built";
+    for (from, to, said) in [
+        ("Nodes 4", "Nodes 5", "line 2: 5 nodes; at most the 4 hosts of the network".to_string()),
+        ("Nodes 4\n", "", "no line `Nodes`; `Nodes N` before the connections".into()),
+        ("Connections 3\n", "", "no line `Connections`; `Connections C` before the connections".into()),
+        ("Connections 3", "Connections 4", "`Connections 4`, and 3 lines of them; their number".into()),
+        ("Connections 3", "Connections", "line 3: `Connections`; `Connections` and a whole number".into()),
+        ("Connections 3", "Triggers 1", format!("line 3: `Triggers`; {built}")),
+        ("start 1000000", "trigger 1", format!("line 4: `trigger`; {built}")),
+        ("prio 3", "send_done_trigger 1", format!("line 5: `send_done_trigger`; {built}")),
+        ("prio 3", "trigger id 1 oneshot", format!("line 5: `trigger`; {built}")),
+        ("2->3 id 3", "trigger id 1 oneshot\n2->3", format!("line 6: `trigger`; {built}")),
+        ("prio 3", "prio", "line 5: `prio` at the end; a value behind it".into()),
+        ("start 1000000 ", "", "line 4: a flow without `start`; `start` and a number".into()),
+        (" size 2000000", "", "line 4: a flow without `size`; `size` and a number".into()),
+        ("2->3", "2>3", "line 6: `2>3`; `Nodes`, `Connections` or `source->destination`".into()),
+        ("2->3", "2->4", "line 6: destination `4`; the name of a host, or its number, 0 to 3".into()),
+    ] {
+        assert_eq!(CM.matches(from).count(), 1, "{from}");
+        let wrong = read(&star(4), "htsim", &[("unit", "ps")], &CM.replace(from, to)).unwrap_err();
+        assert_eq!(wrong, [format!("file: `f`, {said}")]);
+    }
+}
+
+#[test]
+fn a_flow_file_of_opera_counts_nanoseconds() {
+    let (flows, _) = read(&star(4), "opera", &[], "0 1 1500 2000\n3 2 9 0.5\n").unwrap();
+    assert_eq!(flows, [("500ps".to_string(), 3, 2, 9, 0), ("2us".into(), 0, 1, 1500, 0)]);
+    let wrong = read(&star(4), "opera", &[], "0 1 1500\n").unwrap_err();
+    assert_eq!(wrong, ["file: `f`, line 1: 3 fields; 4: source, destination, bytes, start in ns"]);
+    assert_eq!(read(&star(4), "opera", &[], "# none\n").unwrap_err(), ["file: `f`, no flows; at least one line"]);
+}
+
+#[test]
+fn size_files_of_other_tools_are_read_as_they_are_written() {
+    // HPCC: bytes and percent. TrafficGenerator: bytes and shares. YAPS: packets, 1, shares. CSV with a header.
+    let hpcc = "0 0\n10000 15\n20000 20\n30000 30\n1000000 70\n10000000 100\n";
+    let generator = "0 0\n10000 0.15\n20000 0.2\n30000 0.3\n1000000 0.7\n10000000 1\n";
+    let csv = "size,cdf\n0,0\n10000,0.15\n20000,0.2\n30000,0.3\n1000000,0.7\n10000000,1\n";
+    let yaps = "0 1 0\n10 1 0.15\n20 1 0.2\n30 1 0.3\n1000 1 0.7\n10000 1 1\n";
+    let means = [hpcc, generator, csv].map(|text| Sizes::parse(text).unwrap().0.mean());
+    // 0.15·5000 + 0.05·15000 + 0.1·25000 + 0.4·515000 + 0.3·5500000
+    assert!(means.iter().all(|mean| (mean - 1_860_000.0).abs() < 1e-6), "{means:?}");
+    let (packets, how) = Sizes::parse(yaps).unwrap();
+    assert_eq!(how, "packets of 1460 B and shares from 0 to 1");
+    assert!((packets.mean() / 1460.0 - 1860.0).abs() < 1e-9);
+}

@@ -1,0 +1,101 @@
+//! Flow files of the HPCC ns-3 simulator and of those made from it.
+
+use super::Context;
+use super::common::{CLASS, JITTER};
+use super::rows::{FILE, Hosts, Row, Trace, Wrong, gather, lines, start, whole_bytes};
+use crate::fault::Fault;
+use mech::params::{Kind, Param, Spec, Values};
+use std::cell::RefCell;
+use std::collections::BTreeSet;
+use units::Time;
+
+pub(super) const SPEC: Spec = Spec {
+    slot: "traffic",
+    kind: "hpcc",
+    doc: "A flow file of the HPCC ns-3 simulator: a line of the number of flows, and a line `source destination \
+          priority_group destination_port bytes start_seconds` a flow, in any order. Hosts go by the ids of an `hpcc` \
+          topology, and by their numbers in others. Destination ports are not kept.",
+    cite: "Li et al., HPCC, SIGCOMM 2019: simulation/mix of its repository",
+    params: &[
+        FILE,
+        Param {
+            name: "priority_group",
+            doc: "What a flow's priority group, 0 to 7, is taken for: its `class`, where a switch serves higher classes \
+                  first under `strict_priority`, or nothing.",
+            kind: Kind::Choice(&["ignored", "class"]),
+            default: Some("ignored"),
+        },
+        Param {
+            name: "origin",
+            doc: "The instant of the file at which the run begins: files of this family start at 2s.",
+            kind: Kind::Time { min: 0 },
+            default: Some("0s"),
+        },
+        JITTER,
+        CLASS,
+    ],
+};
+
+/// What the lines are read with.
+struct Reader<'a> {
+    hosts: Hosts<'a>,
+    origin: Time,
+    classes: bool,
+    ports: RefCell<BTreeSet<u16>>,
+}
+
+/// The entry of a flow file.
+pub(super) fn build(name: &str, values: &Values, ctx: &Context) -> Result<Trace, Vec<Fault>> {
+    let classes = values.word("priority_group") == "class";
+    let origin = Time(values.time("origin").0);
+    let reader = Reader { hosts: Hosts::of(ctx), origin, classes, ports: RefCell::default() };
+    let made = Trace::read(name, values, ctx, |text| reader.rows(text))?;
+    let ports = reader.ports.into_inner();
+    if ports.len() > 1 {
+        let (n, path) = (ports.len(), values.word("file"));
+        let note = format!("traffic `{name}`: the {n} destination ports of `{path}` are not kept apart");
+        ctx.notes.borrow_mut().push(note);
+    }
+    Ok(made)
+}
+
+impl Reader<'_> {
+    fn rows(&self, text: &str) -> Result<Vec<Row>, Vec<Wrong>> {
+        let mut lines = lines(text);
+        let rule = || "the number of flows".to_string();
+        let Some((line, first)) = lines.next() else { return Err(vec![("no lines".into(), rule())]) };
+        let count = match first.as_slice() {
+            [count] => count.parse::<usize>().ok(),
+            _ => None,
+        };
+        let Some(count) = count.filter(|count| *count > 0) else {
+            let start: String = first.join(" ").chars().take(60).collect();
+            return Err(vec![(format!("line {line}: `{start}`"), rule())]);
+        };
+        let rows = gather(lines.map(|(line, words)| (line, self.row(&words))))?;
+        match rows.len() == count {
+            true => Ok(rows),
+            false => Err(vec![(format!("line {line}: {count} flows, and {} lines of them", rows.len()), rule())]),
+        }
+    }
+
+    fn row(&self, words: &[&str]) -> Result<Row, Wrong> {
+        let [src, dst, group, port, bytes, at] = words else {
+            let rule = "6: source, destination, priority group, destination port, bytes, start in seconds";
+            return Err((format!("{} fields", words.len()), rule.into()));
+        };
+        let (src, dst) = self.hosts.pair(src, dst)?;
+        let group_rule = || "a whole number from 0 to 7".to_string();
+        let class = group.parse::<u8>().ok().filter(|group| *group < 8);
+        let class = class.ok_or_else(|| (format!("priority group `{group}`"), group_rule()))?;
+        let port_rule = || "a whole number from 0 to 65535".to_string();
+        let port = port.parse::<u16>().map_err(|_| (format!("destination port `{port}`"), port_rule()))?;
+        self.ports.borrow_mut().insert(port);
+        let bytes = whole_bytes(bytes)?;
+        let Time(instant) = start(at, ("seconds", 12))?;
+        let begin = instant.checked_sub(self.origin.0);
+        let rule = || format!("seconds from `origin`, {}, on", self.origin);
+        let begin = begin.ok_or_else(|| (format!("start `{at}`"), rule()))?;
+        Ok(Row { start: Time(begin), src, dst, bytes, class: self.classes.then_some(class) })
+    }
+}

@@ -1,0 +1,157 @@
+//! Connection matrices of htsim, and flow files of Opera, which is made from it.
+
+use super::Context;
+use super::common::{CLASS, JITTER};
+use super::rows::{FILE, Hosts, Row, Trace, Wrong, gather, lines, start, whole_bytes};
+use crate::fault::Fault;
+use mech::params::{Kind, Param, Spec, Values};
+use std::cell::Cell;
+use units::Time;
+
+pub(super) const SPEC: Spec = Spec {
+    slot: "traffic",
+    kind: "htsim",
+    doc: "A connection matrix (`.cm`) of htsim: `Nodes N`, `Connections C`, and a line `source->destination id I start T \
+          size BYTES` a flow. Hosts go by number. `id` and `prio` are not used; flows that are started by triggers, and \
+          failures, are refused.",
+    cite: "htsim (Raiciu, Handley et al.), ConnectionMatrix::load",
+    params: &[
+        FILE,
+        Param {
+            name: "unit",
+            doc: "Unit of the starts: picoseconds in today's htsim, microseconds in older ones. The file does not say.",
+            kind: Kind::Choice(&["ps", "us"]),
+            default: None,
+        },
+        JITTER,
+        CLASS,
+    ],
+};
+
+pub(super) const OPERA: Spec = Spec {
+    slot: "traffic",
+    kind: "opera",
+    doc: "A flow file of Opera's simulator: a line `source destination bytes start_ns` a flow, in any order. Hosts go \
+          by number.",
+    cite: "Mellette et al., Opera, NSDI 2020",
+    params: &[FILE, JITTER, CLASS],
+};
+
+/// What the lines are read with.
+struct Reader<'a> {
+    hosts: Hosts<'a>,
+    unit: (&'static str, i32),
+    priorities: Cell<usize>,
+}
+
+/// The entry of a connection matrix.
+pub(super) fn build(name: &str, values: &Values, ctx: &Context) -> Result<Trace, Vec<Fault>> {
+    let unit = if values.word("unit") == "ps" { ("picoseconds", 0) } else { ("microseconds", 6) };
+    let reader = Reader { hosts: Hosts::of(ctx), unit, priorities: Cell::new(0) };
+    let made = Trace::read(name, values, ctx, |text| reader.rows(text))?;
+    if reader.priorities.get() > 0 {
+        let (n, path) = (reader.priorities.get(), values.word("file"));
+        ctx.notes.borrow_mut().push(format!("traffic `{name}`: the priorities of {n} flows of `{path}` are not used"));
+    }
+    Ok(made)
+}
+
+/// The entry of a flow file of Opera.
+pub(super) fn opera(name: &str, values: &Values, ctx: &Context) -> Result<Trace, Vec<Fault>> {
+    let hosts = Hosts::of(ctx);
+    let row = |words: &[&str]| -> Result<Row, Wrong> {
+        let [src, dst, bytes, at] = words else {
+            return Err((format!("{} fields", words.len()), "4: source, destination, bytes, start in ns".into()));
+        };
+        let (src, dst) = hosts.pair(src, dst)?;
+        Ok(Row { start: start(at, ("nanoseconds", 3))?, src, dst, bytes: whole_bytes(bytes)?, class: None })
+    };
+    Trace::read(name, values, ctx, |text| match gather(lines(text).map(|(line, words)| (line, row(&words)))) {
+        Ok(rows) if rows.is_empty() => Err(vec![("no flows".into(), "at least one line".into())]),
+        other => other,
+    })
+}
+
+/// What a line is.
+enum Line {
+    Nodes,
+    Nothing,
+    Connections(usize),
+    Flow(Row),
+}
+
+impl Reader<'_> {
+    fn rows(&self, text: &str) -> Result<Vec<Row>, Vec<Wrong>> {
+        let (mut rows, mut said, mut nodes) = (Vec::new(), None, false);
+        for line in gather(lines(text).map(|(line, words)| (line, self.line(&words))))? {
+            match line {
+                Line::Nodes => nodes = true,
+                Line::Nothing => {}
+                Line::Connections(count) => said = Some(count),
+                Line::Flow(row) => rows.push(row),
+            }
+        }
+        let wrong = |found: String, rule: &str| Err(vec![(found, rule.to_string())]);
+        match said {
+            _ if !nodes => wrong("no line `Nodes`".into(), "`Nodes N` before the connections"),
+            None => wrong("no line `Connections`".into(), "`Connections C` before the connections"),
+            Some(0) => wrong("no connections".into(), "at least one"),
+            Some(count) if count != rows.len() => {
+                wrong(format!("`Connections {count}`, and {} lines of them", rows.len()), "their number")
+            }
+            Some(_) => Ok(rows),
+        }
+    }
+
+    fn line(&self, words: &[&str]) -> Result<Line, Wrong> {
+        let number = |what: &str| {
+            let found = words.get(1).and_then(|word| word.parse::<usize>().ok()).filter(|_| words.len() == 2);
+            found.ok_or_else(|| (format!("`{}`", words.join(" ")), format!("`{what}` and a whole number")))
+        };
+        match words[0] {
+            "Nodes" => {
+                let (nodes, hosts) = (number("Nodes")?, self.hosts.count());
+                let rule = || format!("at most the {hosts} hosts of the network");
+                let fits = (nodes <= hosts as usize).then_some(Line::Nodes);
+                fits.ok_or_else(|| (format!("{nodes} nodes"), rule()))
+            }
+            "Connections" => number("Connections").map(Line::Connections),
+            word @ ("Triggers" | "Failures") if number(word)? > 0 => Err(not_built(word)),
+            "Triggers" | "Failures" => Ok(Line::Nothing),
+            word @ ("trigger" | "failure") => Err(not_built(word)),
+            word => match word.split_once("->") {
+                Some(ends) => self.flow(ends, &words[1..]).map(Line::Flow),
+                None => Err((format!("`{word}`"), "`Nodes`, `Connections` or `source->destination`".into())),
+            },
+        }
+    }
+
+    fn flow(&self, (src, dst): (&str, &str), words: &[&str]) -> Result<Row, Wrong> {
+        let (src, dst) = self.hosts.pair(src, dst)?;
+        let (mut at, mut bytes) = (None, None);
+        for pair in words.chunks(2) {
+            let value = pair.get(1).copied();
+            let value = value.ok_or_else(|| (format!("`{}` at the end", pair[0]), "a value behind it".to_string()));
+            match pair[0] {
+                "start" => at = Some(start(value?, self.unit)?),
+                "size" => bytes = Some(whole_bytes(value?)?),
+                "id" => drop(value?),
+                "prio" => {
+                    value?;
+                    self.priorities.set(self.priorities.get() + 1);
+                }
+                word @ ("trigger" | "send_done_trigger" | "recv_done_trigger" | "addon") => {
+                    return Err(not_built(word));
+                }
+                word => return Err((format!("`{word}`"), "`id`, `start`, `size` or `prio`".into())),
+            }
+        }
+        let needed = |what: &str| (format!("a flow without `{what}`"), format!("`{what}` and a number"));
+        let (start, bytes): (Time, u64) = (at.ok_or_else(|| needed("start"))?, bytes.ok_or_else(|| needed("size"))?);
+        Ok(Row { start, src, dst, bytes, class: None })
+    }
+}
+
+fn not_built(word: &str) -> Wrong {
+    (format!("`{word}`"), "flows that start at a time of their own: triggers and failures are not built".into())
+}

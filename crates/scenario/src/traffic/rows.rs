@@ -1,0 +1,224 @@
+//! Flows that a file lists: what the readers of all formats share.
+
+use super::Context;
+use super::common::fault;
+use super::flows::Draft;
+use crate::fault::Fault;
+use mech::HostId;
+use mech::params::{Kind, Param, Values};
+use std::collections::BTreeMap;
+use std::sync::Arc;
+use units::Time;
+
+pub(super) const FILE: Param = Param { name: "file", doc: "The file.", kind: Kind::Text, default: None };
+
+/// Faults of one file that are told at most.
+pub(super) const TOLD: usize = 10;
+
+/// What was found, and what is allowed.
+pub(super) type Wrong = (String, String);
+
+/// An entry.
+#[derive(Clone, Debug, PartialEq)]
+pub(super) struct Trace {
+    rows: Arc<[Row]>,
+}
+
+/// A flow of the file; sorted by start, then source, then line.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(super) struct Row {
+    pub start: Time,
+    pub src: HostId,
+    pub dst: HostId,
+    pub bytes: u64,
+    /// Its class, where the file tells it.
+    pub class: Option<u8>,
+}
+
+impl Trace {
+    /// The flows that `parse` finds in the text of the entry's `file`.
+    pub fn read(
+        name: &str,
+        values: &Values,
+        ctx: &Context,
+        parse: impl FnOnce(&str) -> Result<Vec<Row>, Vec<Wrong>>,
+    ) -> Result<Trace, Vec<Fault>> {
+        let path = values.word("file");
+        let text = (ctx.files)(path)
+            .map_err(|why| vec![fault("file", format!("`{path}`: {why}"), "a file that can be read")])?;
+        let mut rows = parse(text.trim_start_matches('\u{feff}')).map_err(|faults| {
+            let all = faults.into_iter();
+            all.map(|(found, rule)| fault("file", format!("`{path}`, {found}"), rule)).collect::<Vec<_>>()
+        })?;
+        rows.sort_by_key(|row| (row.start, row.src));
+        let late = rows.iter().filter(|row| row.start.0 >= ctx.duration.0).count();
+        if late > 0 {
+            let note = format!(
+                "traffic `{name}`: {late} of {} flows of `{path}` start at or after the duration, {}, and are left out",
+                rows.len(),
+                ctx.duration
+            );
+            ctx.notes.borrow_mut().push(note);
+        }
+        Ok(Trace { rows: rows.into() })
+    }
+
+    /// The highest class, where the file tells them.
+    pub fn class(&self) -> Option<u8> {
+        self.rows.iter().filter_map(|row| row.class).max()
+    }
+
+    pub fn rows(&self) -> Rows {
+        Rows { rows: self.rows.clone(), at: 0 }
+    }
+}
+
+/// The lines of a text that say something, each with its number and its words; what follows a `#` is left out.
+pub(super) fn lines(text: &str) -> impl Iterator<Item = (usize, Vec<&str>)> {
+    let each = text.lines().enumerate();
+    let each =
+        each.map(|(i, line)| (i + 1, line.split('#').next().unwrap_or("").split_whitespace().collect::<Vec<_>>()));
+    each.filter(|(_, words)| !words.is_empty())
+}
+
+/// What all lines say, or what is wrong with the first ones.
+pub(super) fn gather<T>(lines: impl Iterator<Item = (usize, Result<T, Wrong>)>) -> Result<Vec<T>, Vec<Wrong>> {
+    let (mut good, mut faults) = (Vec::new(), Vec::new());
+    for (line, read) in lines {
+        match read {
+            Ok(read) => good.push(read),
+            Err((found, rule)) => faults.push((format!("line {line}: {found}"), rule)),
+        }
+        if faults.len() == TOLD {
+            break;
+        }
+    }
+    if faults.is_empty() { Ok(good) } else { Err(faults) }
+}
+
+/// The hosts by what files call them.
+pub(super) struct Hosts<'a> {
+    names: BTreeMap<&'a str, u32>,
+    hosts: u32,
+}
+
+impl<'a> Hosts<'a> {
+    pub fn of(ctx: &Context<'a>) -> Hosts<'a> {
+        let nodes = ctx.topology.nodes.iter().enumerate();
+        let names = nodes.map(|(i, node)| (node.name.as_str(), i as u32)).collect();
+        Hosts { names, hosts: ctx.topology.hosts }
+    }
+
+    /// How many there are.
+    pub fn count(&self) -> u32 {
+        self.hosts
+    }
+
+    /// The host of a name, or of a number where no node is called so.
+    pub fn find(&self, what: &str, text: &str) -> Result<HostId, Wrong> {
+        let node = self.names.get(text).copied().or_else(|| text.parse::<u32>().ok());
+        let found = node.filter(|node| *node < self.hosts).map(HostId);
+        let rule = || format!("the name of a host, or its number, 0 to {}", self.hosts - 1);
+        found.ok_or_else(|| (format!("{what} `{text}`"), rule()))
+    }
+
+    /// Two hosts of which one sends to the other.
+    pub fn pair(&self, source: &str, destination: &str) -> Result<(HostId, HostId), Wrong> {
+        let (src, dst) = (self.find("source", source)?, self.find("destination", destination)?);
+        match src == dst {
+            true => Err((format!("`{source}` sends to itself"), "a destination other than the source".into())),
+            false => Ok((src, dst)),
+        }
+    }
+}
+
+/// A size in plain bytes.
+pub(super) fn whole_bytes(text: &str) -> Result<u64, Wrong> {
+    let rule = || "a whole number of bytes, at least 1".into();
+    text.parse::<u64>().ok().filter(|n| *n > 0).ok_or_else(|| (format!("size `{text}`"), rule()))
+}
+
+/// A decimal, with or without an exponent, times 10 to the power of `zeros`, to the nearest whole number.
+pub(super) fn scaled(text: &str, zeros: i32) -> Option<u64> {
+    let (number, exponent) = text.split_once(['e', 'E']).unwrap_or((text, "0"));
+    let (whole, part) = number.split_once('.').unwrap_or((number, ""));
+    let digits = format!("{whole}{part}");
+    if digits.is_empty() || !digits.bytes().all(|digit| digit.is_ascii_digit()) {
+        return None;
+    }
+    let shift = i64::from(exponent.parse::<i16>().ok()?) + i64::from(zeros);
+    let leading = digits.bytes().take_while(|digit| *digit == b'0').count();
+    let point = i64::try_from(whole.len()).ok()? + shift - i64::try_from(leading).ok()?;
+    let digits = &digits.as_bytes()[leading..];
+    if digits.is_empty() {
+        return Some(0);
+    }
+    if !(0..=20).contains(&point) {
+        return if point < 0 { Some(0) } else { None };
+    }
+    let point = point as usize;
+    let digit = |at: usize| digits.get(at).map_or(0, |digit| u128::from(digit - b'0'));
+    let floor = (0..point).fold(0, |n, at| n * 10 + digit(at));
+    u64::try_from(floor + u128::from(digit(point) >= 5)).ok()
+}
+
+/// A start in decimals of a unit of 10 to the power of `zeros` picoseconds.
+pub(super) fn start(text: &str, (unit, zeros): (&str, i32)) -> Result<Time, Wrong> {
+    scaled(text, zeros).map(Time).ok_or_else(|| (format!("start `{text}`"), format!("a number of {unit}, at least 0")))
+}
+
+/// The rows of an entry, one after the other.
+#[derive(Clone, Debug)]
+pub(super) struct Rows {
+    rows: Arc<[Row]>,
+    at: usize,
+}
+
+impl Rows {
+    pub fn next(&self) -> Time {
+        self.rows.get(self.at).map_or(Time::NEVER, |row| row.start)
+    }
+
+    /// The class of the row that was taken last, where the file tells it.
+    pub fn class(&self) -> Option<u8> {
+        self.rows[self.at.checked_sub(1)?].class
+    }
+
+    pub fn take(&mut self, out: &mut Vec<Draft>) {
+        let Row { src, dst, bytes, .. } = self.rows[self.at];
+        out.push(Draft { src, dst, bytes, query: u32::MAX });
+        self.at += 1;
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::scaled;
+
+    #[test]
+    fn a_decimal_is_scaled_exactly_and_rounded_once() {
+        for (text, zeros, said) in [
+            ("2.000000123", 12, Some(2_000_000_123_000)),
+            ("2.0000000000000002", 12, Some(2_000_000_000_000)),
+            ("0.1234567890125", 12, Some(123_456_789_013)),
+            ("1e-05", 12, Some(10_000_000)),
+            ("1.5E+3", 0, Some(1500)),
+            ("0.4", 0, Some(0)),
+            ("0.5", 0, Some(1)),
+            ("0.04", 0, Some(0)),
+            ("0", 12, Some(0)),
+            ("00012", 0, Some(12)),
+            (".5", 1, Some(5)),
+            ("18446744073709551615", 0, Some(u64::MAX)),
+            ("18446744073709551616", 0, None),
+            ("1e99", 0, None),
+            ("-1", 0, None),
+            ("nan", 0, None),
+            ("", 0, None),
+            (".", 0, None),
+            ("1.2.3", 0, None),
+        ] {
+            assert_eq!(scaled(text, zeros), said, "{text:?}");
+        }
+    }
+}
