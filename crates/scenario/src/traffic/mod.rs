@@ -8,13 +8,12 @@ mod permutation;
 mod poisson;
 mod raw;
 mod sizes;
-mod tables;
 mod trace;
 
 pub use flows::Flows;
 pub use load::{Capacities, LoadBytes, LoadOf, Offered, capacity};
 pub use raw::RawSpec;
-pub use sizes::Sizes;
+pub use sizes::{SPECS as SIZES, Sizes};
 
 use crate::fault::Fault;
 use crate::topology::Topology;
@@ -103,7 +102,7 @@ impl Traffic {
         }
         let source = match kind {
             "incast" => Source::Incast(incast::Incast::build(name, values, ctx)?),
-            "permutation" => Source::Permutation(permutation::Permutation::build(values, ctx)?),
+            "permutation" => Source::Permutation(permutation::Permutation::build(name, values, ctx)?),
             "poisson" => Source::Poisson(poisson::Poisson::build(name, values, ctx)?),
             "trace" => Source::Trace(trace::Trace::build(name, values, ctx)?),
             _ => Source::Raw(raw::Raw::build(kind, values, ctx)?),

@@ -3,7 +3,7 @@
 use super::common::{CLASS, JITTER, START, STOP, check_jitter, fault, rounded, window};
 use super::flows::Draft;
 use super::load::{LoadBytes, LoadOf, Offered, capacity, share};
-use super::{Context, Sizes};
+use super::{Context, SIZES, Sizes};
 use crate::fault::Fault;
 use crate::topology::Topology;
 use mech::params::{Kind, Param, Spec, Values};
@@ -20,9 +20,10 @@ pub(super) const SPEC: Spec = Spec {
     params: &[
         Param {
             name: "sizes",
-            doc: "`web_search` (DCTCP, mean 1.71 MB), `data_mining` (VL2, 12.7 MB), `hadoop` (Facebook, 120 KB), `imc10` \
-                  (Benson et al., 196 KB), or a file of sizes and cumulative shares, 0 to 1 or 0 to 100.",
-            kind: Kind::Text,
+            doc: "One size, `web_search` (DCTCP, mean 1.71 MB), `data_mining` (VL2, 12.7 MB), `hadoop` (Facebook, 120 KB), `imc10` \
+                  (Benson et al., 196 KB), a file of sizes and cumulative shares, 0 to 1 or 0 to 100, or a table of a \
+                  distribution's `kind`.",
+            kind: Kind::Sizes(SIZES),
             default: None,
         },
         Param {
@@ -86,7 +87,7 @@ impl Poisson {
     pub fn build(name: &str, values: &Values, ctx: &Context) -> Result<Poisson, Vec<Fault>> {
         let mut faults = Vec::new();
         let (start, stop) = window(values, ctx, &mut faults);
-        let sizes = Sizes::named(values.word("sizes"), name, ctx).map_err(|more| faults.extend(more)).ok();
+        let sizes = Sizes::of("sizes", values, name, ctx).map_err(|more| faults.extend(more)).ok();
         let pace = sizes.as_ref().map(|sizes| pace(values, ctx, sizes));
         if sizes.is_none() {
             check_pace(values, &mut faults);
@@ -161,6 +162,10 @@ fn pace(values: &Values, ctx: &Context, sizes: &Sizes) -> Result<(Gap, Offered),
     check_pace(values, &mut faults);
     if !faults.is_empty() {
         return Err(faults);
+    }
+    if !sizes.mean().is_finite() {
+        let rule = "more than 1, or a `max`: without a mean there is no load";
+        return Err(vec![fault("sizes.shape", "a tail without a mean", rule)]);
     }
     let all_hosts = capacity(ctx.topology, LoadOf::Host);
     if values.has("interarrival") {

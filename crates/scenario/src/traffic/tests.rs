@@ -302,7 +302,9 @@ fn a_poisson_entry_needs_exactly_one_pace_and_known_sizes() {
     );
     assert_eq!(
         with(&[("sizes", "web_serch"), ("load.fraction", "0.5")]),
-        ["sizes: `web_serch`: no such file; `web_search`, `data_mining`, `hadoop`, `imc10`, or a file of sizes"]
+        [
+            "sizes: `web_serch`: no such file; a size such as `20KB`, `web_search`, `data_mining`, `hadoop`, `imc10`, or a file of sizes"
+        ]
     );
     let given = [("sizes", "my.csv"), ("load.fraction", "0.5")];
     let (_, notes) = with_files(&net, "poisson", &given, &|_| Ok("0 0\n1000 100\n".into())).unwrap();
