@@ -1,10 +1,10 @@
 //! What all kinds of traffic share: parameters, faults, hosts, the streams of an entry.
 
-use super::Context;
+use super::{Context, Sizes};
 use crate::fault::Fault;
-use mech::HostId;
 use mech::params::{Kind, Param, Values};
-use units::{Dur, Time};
+use mech::{HostId, Stream};
+use units::{Dur, Time, parse_bytes};
 
 pub(super) const CLASS: Param = Param {
     name: "class",
@@ -26,6 +26,36 @@ pub(super) const STOP: Param = Param {
     kind: Kind::Time { min: 0 },
     default: Some("never"),
 };
+
+pub(super) const SERVICE: Param = Param {
+    name: "service",
+    doc: "Time from the last byte of a request to its answer.",
+    kind: Kind::Time { min: 0 },
+    default: Some("0us"),
+};
+pub(super) const SERVICE_JITTER: Param = Param {
+    name: "service_jitter",
+    doc: "Added to `service` for each answer: a draw, uniform from 0 up to this.",
+    kind: Kind::Time { min: 0 },
+    default: Some("0us"),
+};
+
+/// The time that an answer takes.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(super) struct Service {
+    constant: Dur,
+    jitter: Dur,
+}
+
+impl Service {
+    pub fn of(values: &Values) -> Service {
+        Service { constant: values.time("service"), jitter: values.time("service_jitter") }
+    }
+    pub fn draw(self, stream: impl FnOnce() -> Stream) -> Dur {
+        let jitter = if self.jitter == Dur::ZERO { 0 } else { stream().below(self.jitter.0) };
+        self.constant.saturating_add(Dur(jitter))
+    }
+}
 
 /// Nodes of an entry's streams that belong to no host.
 pub(super) const QUERY_TIMES: u32 = u32::MAX;
@@ -69,6 +99,42 @@ pub(super) fn host(ctx: &Context, field: &str, name: &str) -> Result<HostId, Fau
     let rule =
         || format!("the name of a host, `{}` to `{}`", net.nodes[0].name, net.nodes[net.hosts as usize - 1].name);
     net.host(name).ok_or_else(|| fault(field, format!("`{name}`"), rule()))
+}
+
+/// Unknown hosts of a list that are told at most.
+const MOST_UNKNOWN: usize = 10;
+
+/// The hosts of a list, by name or number; all where it is not given.
+pub(super) fn hosts(ctx: &Context, field: &str, values: &Values) -> Result<Vec<HostId>, Vec<Fault>> {
+    let all = ctx.topology.hosts;
+    if !values.has(field) {
+        return Ok((0..all).map(HostId).collect());
+    }
+    let names = values.words(field);
+    if names.is_empty() {
+        return Err(vec![fault(field, "no hosts", "at least one host")]);
+    }
+    let find = |name: &str| {
+        let number = || name.parse::<u32>().ok().filter(|host| *host < all).map(HostId);
+        ctx.topology.host(name).or_else(number).ok_or_else(|| name.to_string())
+    };
+    let wrong: Vec<_> = names.iter().filter_map(|name| find(name).err()).take(MOST_UNKNOWN).collect();
+    if wrong.is_empty() {
+        return Ok(names.iter().filter_map(|name| find(name).ok()).collect());
+    }
+    let rule = format!("names of hosts, or their numbers, 0 to {}", all - 1);
+    Err(wrong.into_iter().map(|name| fault(field, format!("`{name}`"), rule.clone())).collect())
+}
+
+/// A size such as `20KB`, or a distribution of them.
+pub(super) fn any_size(field: &str, values: &Values, name: &str, ctx: &Context) -> Result<Sizes, Vec<Fault>> {
+    let text = values.word(field);
+    if let Ok(bytes) = parse_bytes(text) {
+        let rule = "a size from 1B to 1PB, or a distribution";
+        return Sizes::parse(&format!("{} 1", bytes.0)).map(|(one, _)| one).map_err(|_| vec![fault(field, text, rule)]);
+    }
+    let here = |wrong: Fault| Fault { field: field.into(), ..wrong };
+    Sizes::named(text, name, ctx).map_err(|faults| faults.into_iter().map(here).collect())
 }
 
 /// Picoseconds drawn as a floating point number, to the nearest whole one.

@@ -7,6 +7,8 @@ mod load;
 mod permutation;
 mod poisson;
 mod raw;
+mod reactive;
+mod request_reply;
 mod sizes;
 mod tables;
 mod trace;
@@ -14,6 +16,7 @@ mod trace;
 pub use flows::Flows;
 pub use load::{Capacities, LoadBytes, LoadOf, Offered, capacity};
 pub use raw::RawSpec;
+pub use reactive::Reaction;
 pub use sizes::Sizes;
 
 use crate::fault::Fault;
@@ -25,8 +28,15 @@ use std::cell::RefCell;
 use units::{Dur, Time};
 
 /// The kinds of traffic that a scenario may name.
-pub const SPECS: &[&Spec] =
-    &[&incast::SPEC, &permutation::SPEC, &poisson::SPEC, &trace::SPEC, &raw::CONSTANT, &raw::BURSTS];
+pub const SPECS: &[&Spec] = &[
+    &incast::SPEC,
+    &permutation::SPEC,
+    &poisson::SPEC,
+    &request_reply::SPEC,
+    &trace::SPEC,
+    &raw::CONSTANT,
+    &raw::BURSTS,
+];
 
 /// What an entry is checked against.
 #[derive(Clone, Copy)]
@@ -63,6 +73,7 @@ enum Source {
     Incast(incast::Incast),
     Permutation(permutation::Permutation),
     Poisson(poisson::Poisson),
+    Sessions(request_reply::Sessions),
     Trace(trace::Trace),
     Raw(raw::Raw),
 }
@@ -84,6 +95,26 @@ pub struct FlowSpec {
     pub query: u32,
     /// Traffic class, 0 to 7.
     pub class: u8,
+    /// What it is for.
+    pub role: Role,
+    /// What its entry knows it by.
+    pub tag: u64,
+    /// The number, within the entry, of the kept connection that carries it from `src` to `dst`:
+    /// opened by its first message, gone on with by the others. [`OWN`] for one of its own.
+    pub connection: u32,
+}
+
+/// The connection of a flow that has one of its own.
+pub const OWN: u32 = u32::MAX;
+
+/// What a flow is for.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum Role {
+    /// What an application is after.
+    #[default]
+    Data = 0,
+    /// What asks for it.
+    Request = 1,
 }
 
 impl Traffic {
@@ -105,6 +136,7 @@ impl Traffic {
             "incast" => Source::Incast(incast::Incast::build(name, values, ctx)?),
             "permutation" => Source::Permutation(permutation::Permutation::build(values, ctx)?),
             "poisson" => Source::Poisson(poisson::Poisson::build(name, values, ctx)?),
+            "request_reply" => Source::Sessions(request_reply::Sessions::build(name, values, ctx)?),
             "trace" => Source::Trace(trace::Trace::build(name, values, ctx)?),
             _ => Source::Raw(raw::Raw::build(kind, values, ctx)?),
         };
@@ -133,12 +165,26 @@ impl Traffic {
         }
     }
 
+    /// What follows upon its messages, it being the `index`-th entry of the scenario; `None` where
+    /// nothing does.
+    pub fn reaction(&self, index: u16, _topology: &Topology, seed: u64) -> Option<Reaction> {
+        match &self.source {
+            Source::Sessions(sessions) => Some(sessions.reaction((index, self.class), seed)),
+            _ => None,
+        }
+    }
+
+    /// Whether its flows start when others have ended.
+    pub fn is_closed_loop(&self) -> bool {
+        matches!(self.source, Source::Sessions(_))
+    }
+
     /// The load that the parameters ask for or amount to; `None` where they say nothing of a rate.
     pub fn offered(&self) -> Option<Offered> {
         match &self.source {
             Source::Incast(incast) => incast.offered(),
             Source::Poisson(poisson) => Some(poisson.offered()),
-            Source::Permutation(_) | Source::Trace(_) | Source::Raw(_) => None,
+            Source::Permutation(_) | Source::Sessions(_) | Source::Trace(_) | Source::Raw(_) => None,
         }
     }
 }

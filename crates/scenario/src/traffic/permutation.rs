@@ -60,7 +60,7 @@ impl Shuffle {
         for i in (1..to.len()).rev() {
             to.swap(i, self.draws.below(i as u64) as usize);
         }
-        let flow = |(src, dst)| Draft { src: HostId(src as u32), dst: HostId(dst), bytes: self.bytes, query: u32::MAX };
+        let flow = |(src, dst)| Draft::data((HostId(src as u32), HostId(dst)), self.bytes, u32::MAX);
         out.extend(to.into_iter().enumerate().map(flow));
         self.start = Time::NEVER;
     }
