@@ -1,9 +1,10 @@
 //! From a scenario to a world at time zero.
 
 use crate::driver::Board;
+use crate::later::Later;
 use crate::link::Wires;
 use crate::probe::Probe;
-use crate::progress::{FlowRecord, SenderCounts};
+use crate::progress::FlowRecord;
 use crate::queue::{EventQueue, Key, Phase};
 use crate::world::{Net, Schedule, World};
 use dataplane::transport::TcpConfig;
@@ -17,7 +18,7 @@ use mech::routing::RoutingSlot;
 use mech::scheduler::{SchedulerSlot, StrictPriority};
 use mech::{HostId, Purpose, Stream};
 use scenario::routes::Routes;
-use scenario::traffic::Flows;
+use scenario::traffic::{FlowSpec, Flows, OWN, Role};
 use scenario::{Choice, Scenario, Simultaneous, SwitchConfig, Ties};
 use std::sync::Arc;
 use units::Time;
@@ -154,6 +155,7 @@ pub fn build<P: Probe>(scenario: &Scenario, seed: u64, options: Options, probe: 
     let horizon = duration.saturating_add(scenario.measure.drain);
     let mut pending = Flows::new(&scenario.traffic, topology, seed, horizon);
     let next = pending.next();
+    let later = Later::new(&scenario.traffic, topology, seed);
     let mut world = World {
         board: Board {
             queue: if options.heap { EventQueue::heap() } else { EventQueue::wheel() },
@@ -164,6 +166,9 @@ pub fn build<P: Probe>(scenario: &Scenario, seed: u64, options: Options, probe: 
             probe,
             open: 0,
             completed: 0,
+            owed: 0,
+            reacts: later.reacts(),
+            heard: Vec::new(),
             fct_end: scenario.measure.fct_end,
         },
         hosts,
@@ -174,6 +179,7 @@ pub fn build<P: Probe>(scenario: &Scenario, seed: u64, options: Options, probe: 
         tcp: Arc::new(tcp.ok_or_else(|| unknown(&scenario.transport))?),
         pending,
         next,
+        later,
         schedule: Schedule {
             from: scenario.measure.from,
             to: scenario.measure.to,
@@ -213,14 +219,19 @@ fn add_raw_sources<P: Probe>(scenario: &Scenario, seed: u64, world: &mut World<P
     for raw in scenario.traffic.iter().enumerate().flat_map(|(i, t)| t.raw(i as u16, seed)) {
         let new = NewFlow { src: raw.src, dst: raw.dst, bytes: 0, class: raw.class, raw: true };
         let flow = world.flows.add(new);
-        world.board.records.push(FlowRecord {
+        let spec = FlowSpec {
             start: raw.start,
-            end: Time::NEVER,
+            src: raw.src,
+            dst: raw.dst,
+            bytes: 0,
             traffic: raw.traffic,
             query: u32::MAX,
-            measured: false,
-            sender: SenderCounts::default(),
-        });
+            class: raw.class,
+            role: Role::Data,
+            tag: 0,
+            connection: OWN,
+        };
+        world.board.records.push(FlowRecord::new(&spec, flow, false));
         let setup = RawSetup {
             payload: raw.payload,
             packets_per_burst: raw.packets_per_burst,

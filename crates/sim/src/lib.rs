@@ -2,6 +2,7 @@
 
 mod build;
 mod driver;
+mod later;
 mod link;
 mod probe;
 mod progress;

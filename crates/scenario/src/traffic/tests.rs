@@ -60,6 +60,9 @@ fn an_incast_is_one_query_of_so_many_flows_at_one_instant() {
         traffic: 0,
         query: 0,
         class: 0,
+        role: Role::Data,
+        tag: 0,
+        connection: OWN,
     };
     assert_eq!(all[0], first);
     let spread = flows(&net, "incast", &[&INCAST[..], &[("senders", "4"), ("pick", "spread")]].concat());

@@ -73,7 +73,7 @@ impl World<Recorder> {
         let conserved = self.conserves();
         self.board.probe.close(now);
         let flows = self.flows_table(scenario);
-        let measured = self.board.records.iter().filter(|r| r.measured).count() as u64;
+        let measured = self.board.records.iter().filter(|r| r.measured).count() as u64 + self.board.owed;
         Results {
             tables: vec![
                 flows,
@@ -86,7 +86,7 @@ impl World<Recorder> {
             ],
             progress: self.progress(),
             conserved,
-            unfinished: self.board.open,
+            unfinished: self.board.unfinished(),
             measured,
             raw: (0..self.flows.len()).filter(|i| self.flows.is_raw(mech::FlowId(*i as u32))).count() as u64,
             carried: self.carried(scenario),
