@@ -183,7 +183,7 @@ fn declared(corpus: &Path) -> Result<usize> {
     let mut count = 0;
     for spec in catalogue.as_array().ok_or("no catalogue")? {
         let (slot, kind) = (spec["slot"].as_str().unwrap_or(""), spec["kind"].as_str().unwrap_or(""));
-        if kind.is_empty() {
+        if kind.is_empty() || slot == "traffic.sizes" {
             continue;
         }
         let params = spec["params"].as_array().ok_or("no parameters")?;
@@ -217,7 +217,7 @@ fn example(kind: &str, param: &serde_json::Value) -> String {
             "time" => "\"1us\"",
             "rate" => "\"1Gbps\"",
             "amount" => "\"50pkt\"",
-            "size" => "\"10KB\"",
+            "size" | "sizes" => "\"10KB\"",
             "texts" => "[\"h1\", \"h2\"]",
             "numbers" => "[1, 2]",
             _ => "\"h1\"",

@@ -17,6 +17,8 @@ def category(spec: Spec) -> str:
     """Where an entry of the core's catalogue is listed."""
     if not spec["kind"]:
         return "settings"
+    if spec["slot"] == "traffic.sizes":
+        return "sizes"
     first = spec["slot"].split(".")[0]
     return next((name for name, slot in SLOTS.items() if slot == first), "mechanisms")
 
@@ -26,7 +28,8 @@ def entries(which: str) -> list[tuple[str, str, str]]:
     if which == "metrics":
         return [(f"metrics, in {metric.unit}", metric.name, metric.doc) for metric in metrics.ALL]
     if which == "sizes":
-        return [("distributions of flow sizes", name, doc) for name, doc in sizes().items()]
+        shapes = [(one["kind"], one["doc"]) for one in core.catalogue() if category(one) == "sizes"]
+        return [("distributions of flow sizes", name, doc) for name, doc in [*sizes().items(), *shapes]]
     if which not in CATEGORIES:
         raise BadInput(f"list: found {which!r}; expected one of {', '.join(CATEGORIES)}")
     return [(spec["slot"], spec["kind"], spec["doc"]) for spec in core.catalogue() if category(spec) == which]

@@ -28,6 +28,7 @@ ORDER = (
     ("transport", "[transport]"),
     ("measure", "[measure]"),
     ("traffic", "[[traffic]]"),
+    ("traffic.sizes", "Flow sizes"),
 )
 
 

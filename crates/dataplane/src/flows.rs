@@ -1,5 +1,6 @@
 //! Every flow of a run, and where its two ends live.
 
+use crate::kept::Kept;
 use crate::transport::{Finished, FlowInfo};
 use mech::{FlowId, HostId, hash_mix};
 
@@ -13,6 +14,7 @@ pub(crate) const GONE: u32 = u32::MAX - 1;
 pub struct FlowTable {
     pub(crate) info: Vec<FlowInfo>,
     pub(crate) ends: Vec<Ends>,
+    pub(crate) kept: Vec<Kept>,
 }
 
 /// The two ends of a flow.
@@ -24,10 +26,23 @@ pub(crate) struct Ends {
     pub(crate) receiver: u32,
     /// What is left of a receiver that is gone.
     pub(crate) left: Finished,
+    /// Its kept connection, where it opened one.
+    pub(crate) kept: u32,
     /// Not a transport's flow: packets are sent and forgotten.
     pub(crate) raw: bool,
     /// Payload bytes that have arrived (raw flows only).
     pub(crate) raw_received: u64,
+}
+
+impl Ends {
+    const NEW: Ends = Ends {
+        sender: NONE,
+        receiver: NONE,
+        left: Finished { acks: 0, recent: 0 },
+        kept: NONE,
+        raw: false,
+        raw_received: 0,
+    };
 }
 
 /// A flow as it is entered.
@@ -64,7 +79,14 @@ impl FlowTable {
             bytes: new.bytes,
             class: new.class,
         });
-        self.ends.push(Ends { sender: NONE, receiver: NONE, left: Finished::default(), raw: new.raw, raw_received: 0 });
+        self.ends.push(Ends { raw: new.raw, ..Ends::NEW });
+        flow
+    }
+    /// Enters a message of a kept connection that another flow has opened; its packets are that flow's.
+    pub fn add_message(&mut self, connection: FlowId, bytes: u64) -> FlowId {
+        let flow = FlowId(self.info.len() as u32);
+        self.info.push(FlowInfo { flow, bytes, ..self.info[connection.0 as usize] });
+        self.ends.push(Ends::NEW);
         flow
     }
     /// What is known of a flow.

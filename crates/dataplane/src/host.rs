@@ -6,7 +6,7 @@ use crate::flows::{FlowTable, GONE, NONE};
 use crate::raw::{RawSetup, RawSource};
 use crate::shelf::Fib;
 use crate::stack::Stack;
-use crate::transport::{Io, Receiver, Sender, TcpConfig, ack_of_finished};
+use crate::transport::{ENDLESS, FlowInfo, Io, Receiver, Sender, TcpConfig, ack_of_finished};
 use crate::{Exts, Framing, NO_EXT, Out, Pkt};
 use mech::host::Reinject;
 use mech::overflow::DropReason;
@@ -77,6 +77,8 @@ enum Timer {
 const SLOT_BITS: u32 = 27;
 /// The timer index that the driver keeps for starting flows; no host uses it.
 pub const FLOW_START: u32 = 0;
+/// And the one that it keeps for starting messages that follow upon others.
+pub const MESSAGE_START: u32 = 3;
 
 impl Timer {
     const fn index(self) -> u32 {
@@ -139,6 +141,22 @@ impl Host {
         let slot = self.senders.add(flow, Sender::new(step.flows.info(flow), step.tcp));
         step.flows.ends[flow.0 as usize].sender = slot;
         self.with_sender(slot, step, |sender, io| sender.start(io));
+    }
+
+    /// A message is written to a kept connection, which the first of them opens.
+    pub fn write<O: Out>(&mut self, (connection, message): (FlowId, FlowId), step: &mut HostStep<O>) {
+        let bytes = step.flows.info(message).bytes;
+        let at = connection.0 as usize;
+        if step.flows.ends[at].sender == NONE {
+            let endless = FlowInfo { bytes: ENDLESS, ..step.flows.info[at] };
+            step.flows.ends[at].sender = self.senders.add(connection, Sender::new(&endless, step.tcp));
+            step.flows.keep(connection);
+        }
+        step.flows.write(connection, message);
+        self.with_sender(step.flows.ends[at].sender, step, |sender, io| {
+            sender.write(bytes, io);
+            sender.open(io);
+        });
     }
 
     /// The last call of every step: an idle NIC begins to send.
@@ -281,7 +299,11 @@ impl Host {
     }
 
     fn open<O>(&mut self, flow: FlowId, step: &mut HostStep<O>) -> u32 {
-        let slot = self.receivers.add(flow, Receiver::new(step.flows.info(flow), step.tcp));
+        let mut info = *step.flows.info(flow);
+        if step.flows.ends[flow.0 as usize].kept != NONE {
+            info.bytes = ENDLESS;
+        }
+        let slot = self.receivers.add(flow, Receiver::new(&info, step.tcp));
         step.flows.ends[flow.0 as usize].receiver = slot;
         slot
     }
@@ -291,6 +313,9 @@ impl Host {
         let Some((flow, sender)) = &mut self.senders.slots[slot as usize] else { return };
         act(sender, &mut Io { now: step.now, cfg: step.tcp, exts: step.exts, out: &mut self.scratch });
         let (flow, deadline) = (*flow, sender.deadline());
+        if sender.is_kept() {
+            step.flows.acknowledge(flow, sender, &mut step.out);
+        }
         if sender.done() {
             step.out.flow_acked(flow, &sender.stats());
             step.flows.ends[flow.0 as usize].sender = GONE;
@@ -308,6 +333,9 @@ impl Host {
         act(receiver, &mut Io { now: step.now, cfg: step.tcp, exts: step.exts, out: &mut self.scratch });
         let (flow, deadline) = (*flow, receiver.deadline());
         step.out.received(flow, receiver.received() - bytes);
+        if receiver.is_kept() {
+            step.flows.deliver(flow, receiver, &mut step.out);
+        }
         if receiver.complete() && !before {
             step.out.flow_received(flow);
         }

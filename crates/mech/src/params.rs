@@ -85,6 +85,9 @@ pub enum Kind {
     Texts,
     /// A list of dimensionless numbers, each at least 0.
     Numbers,
+    /// Sizes of flows: one size, the name of a distribution or of a file, or a table of one of these
+    /// kinds.
+    Sizes(&'static [&'static Spec]),
 }
 
 /// A validated value.
@@ -112,6 +115,8 @@ pub enum Value {
     Words(Vec<String>),
     /// Of [`Kind::Numbers`].
     Numbers(Vec<f64>),
+    /// A table of a kind, of [`Kind::Sizes`]; its texts are words.
+    Table(String, Values),
 }
 
 /// The validated parameters of one table: every declared one that was given or has a default.

@@ -27,6 +27,8 @@ pub enum Purpose {
     Raw(u16),
     /// The gaps between packets of a raw source, by its place in the file.
     Gaps(u16),
+    /// Messages of a traffic entry that follow upon others, by its place in the file.
+    Reply(u16),
     /// Anything else.
     Custom(u16),
 }
@@ -45,6 +47,7 @@ impl Purpose {
             Purpose::Raw(n) => 9 << 16 | n as u32,
             Purpose::Custom(n) => 10 << 16 | n as u32,
             Purpose::Gaps(n) => 11 << 16 | n as u32,
+            Purpose::Reply(n) => 12 << 16 | n as u32,
         }
     }
 }
@@ -91,6 +94,12 @@ impl Stream {
             #[cfg(test)]
             script: None,
         }
+    }
+    /// The stream from its `n`-th place on, places being 256 blocks of 128 bits apart: what is drawn
+    /// there does not depend on what was drawn before. PRECONDITION: `n` is below 2⁵⁶.
+    pub fn at(mut self, n: u64) -> Stream {
+        (self.block, self.left) = (n << 8, 0);
+        self
     }
     /// A stream that gives these numbers, each in `[0, 1)`, and panics when asked for one more.
     #[cfg(test)]
@@ -185,6 +194,14 @@ mod tests {
             assert!(all[i + 1..].iter().all(|b| a != b));
         }
         assert_eq!(first(3, Purpose::Ties), first(3, Purpose::Ties));
+    }
+
+    #[test]
+    fn a_place_in_a_stream_is_drawn_from_without_what_lies_before_it() {
+        let stream = || Stream::new(1, 2, Purpose::Reply(3));
+        let mut whole = stream();
+        let all: Vec<u64> = (0..2 * 256 * 2 + 1).map(|_| whole.u64()).collect();
+        assert_eq!([stream().at(0).u64(), stream().at(1).u64(), stream().at(2).u64()], [all[0], all[512], all[1024]]);
     }
 
     #[test]

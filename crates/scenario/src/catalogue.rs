@@ -6,11 +6,12 @@ use mech::params::{Kind, Param, Spec};
 use serde_json::{Value as Json, json};
 
 /// Every declaration in the order of the file: settings, topologies, framings, mechanisms slot by
-/// slot, transports, traffic.
+/// slot, transports, traffic, distributions of flow sizes.
 pub(crate) fn all() -> Vec<&'static Spec> {
     let [topologies, transports, traffic] = specs().map(|(_, specs)| specs.to_vec());
     let tables = settings::TABLES.to_vec();
-    [tables, topologies, settings::FRAMING.to_vec(), mech::catalogue(), transports, traffic].concat()
+    let sizes = crate::traffic::SIZES.to_vec();
+    [tables, topologies, settings::FRAMING.to_vec(), mech::catalogue(), transports, traffic, sizes].concat()
 }
 
 /// A list of `{slot, kind, doc, cite, params: [{name, doc, type, required, default, allowed}]}`: mechanisms,
@@ -52,5 +53,6 @@ fn type_name(kind: &Kind) -> &'static str {
         Kind::Text => "text",
         Kind::Texts => "texts",
         Kind::Numbers => "numbers",
+        Kind::Sizes(_) => "sizes",
     }
 }

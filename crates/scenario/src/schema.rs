@@ -204,6 +204,7 @@ fn property(param: &Param) -> Json {
         Kind::Text => json!({ "type": "string" }),
         Kind::Texts => json!({ "type": "array", "items": { "type": "string" } }),
         Kind::Numbers => json!({ "type": "array", "items": { "type": "number", "minimum": 0 } }),
+        Kind::Sizes(specs) => json!({ "anyOf": [{ "type": "string" }, choice(specs, Part::Whole, None)] }),
     };
     if let Some(word) = word(param) {
         schema = json!({ "anyOf": [schema, { "const": word }], "default": word });

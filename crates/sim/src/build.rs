@@ -1,9 +1,10 @@
 //! From a scenario to a world at time zero.
 
 use crate::driver::Board;
+use crate::later::Later;
 use crate::link::Wires;
 use crate::probe::Probe;
-use crate::progress::{FlowRecord, SenderCounts};
+use crate::progress::FlowRecord;
 use crate::queue::{EventQueue, Key, Phase};
 use crate::tap::Tap;
 use crate::world::{Net, Schedule, World};
@@ -18,7 +19,7 @@ use mech::routing::RoutingSlot;
 use mech::scheduler::{SchedulerSlot, StrictPriority};
 use mech::{HostId, Purpose, Stream};
 use scenario::routes::Routes;
-use scenario::traffic::Flows;
+use scenario::traffic::{FlowSpec, Flows, OWN, Role};
 use scenario::{Choice, Scenario, Simultaneous, SwitchConfig, Ties};
 use std::sync::Arc;
 use units::Time;
@@ -168,6 +169,7 @@ pub fn build_tapped<P: Probe, T: Tap>(
     let horizon = duration.saturating_add(scenario.measure.drain);
     let mut pending = Flows::new(&scenario.traffic, topology, seed, horizon);
     let next = pending.next();
+    let later = Later::new(&scenario.traffic, topology, seed);
     let mut world = World {
         board: Board {
             queue: if options.heap { EventQueue::heap() } else { EventQueue::wheel() },
@@ -178,6 +180,9 @@ pub fn build_tapped<P: Probe, T: Tap>(
             probe,
             open: 0,
             completed: 0,
+            owed: 0,
+            reacts: later.reacts(),
+            heard: Vec::new(),
             fct_end: scenario.measure.fct_end,
         },
         hosts,
@@ -188,6 +193,7 @@ pub fn build_tapped<P: Probe, T: Tap>(
         tcp: Arc::new(tcp.ok_or_else(|| unknown(&scenario.transport))?),
         pending,
         next,
+        later,
         schedule: Schedule {
             from: scenario.measure.from,
             to: scenario.measure.to,
@@ -228,14 +234,19 @@ fn add_raw_sources<P: Probe, T: Tap>(scenario: &Scenario, seed: u64, world: &mut
     for raw in scenario.traffic.iter().enumerate().flat_map(|(i, t)| t.raw(i as u16, seed)) {
         let new = NewFlow { src: raw.src, dst: raw.dst, bytes: 0, class: raw.class, raw: true };
         let flow = world.flows.add(new);
-        world.board.records.push(FlowRecord {
+        let spec = FlowSpec {
             start: raw.start,
-            end: Time::NEVER,
+            src: raw.src,
+            dst: raw.dst,
+            bytes: 0,
             traffic: raw.traffic,
             query: u32::MAX,
-            measured: false,
-            sender: SenderCounts::default(),
-        });
+            class: raw.class,
+            role: Role::Data,
+            tag: 0,
+            connection: OWN,
+        };
+        world.board.records.push(FlowRecord::new(&spec, flow, false));
         let setup = RawSetup {
             payload: raw.payload,
             packets_per_burst: raw.packets_per_burst,

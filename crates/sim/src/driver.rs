@@ -23,6 +23,12 @@ pub(crate) struct Board<P> {
     pub(crate) lost_exts: Vec<u32>,
     pub(crate) probe: P,
     pub(crate) open: u64,
+    /// Messages that count, are to follow upon others, and have not started.
+    pub(crate) owed: u64,
+    /// By entry of the scenario's traffic: whether anything follows upon its messages.
+    pub(crate) reacts: Vec<bool>,
+    /// Messages of such entries that have just arrived.
+    pub(crate) heard: Vec<FlowId>,
     pub(crate) completed: u64,
     pub(crate) fct_end: FctEnd,
 }
@@ -38,6 +44,10 @@ pub(crate) struct Driver<'a, P> {
 }
 
 impl<P: Probe> Board<P> {
+    /// Flows that count and have not finished, or not even started.
+    pub(crate) fn unfinished(&self) -> u64 {
+        self.open + self.owed
+    }
     #[inline]
     pub(crate) fn driver(&mut self, node: u32, now: Time) -> Driver<'_, P> {
         let base = self.base[node as usize];
@@ -125,6 +135,10 @@ impl<P: Probe> Out for Driver<'_, P> {
         }
     }
     fn flow_received(&mut self, flow: FlowId) {
+        let traffic = self.board.records[flow.0 as usize].traffic;
+        if self.board.reacts[usize::from(traffic)] {
+            self.board.heard.push(flow);
+        }
         if self.board.fct_end == FctEnd::LastByte {
             self.flow_ended(flow);
         }

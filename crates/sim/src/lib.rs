@@ -3,6 +3,7 @@
 mod build;
 mod capture;
 mod driver;
+mod later;
 mod link;
 mod probe;
 mod progress;

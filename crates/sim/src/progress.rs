@@ -1,6 +1,8 @@
 //! What is kept of a run's flows, how far it is, and why it ended.
 
 use dataplane::transport::SenderStats;
+use mech::FlowId;
+use scenario::traffic::{FlowSpec, Role};
 use units::Time;
 
 /// One flow's life.
@@ -14,10 +16,37 @@ pub struct FlowRecord {
     pub traffic: u16,
     /// Its query, `u32::MAX` for none.
     pub query: u32,
-    /// Whether it counts: it started inside the measurement window.
+    /// Whether it counts: it started inside the measurement window, or what it is part of did.
     pub measured: bool,
+    /// What it is for.
+    pub role: Role,
+    /// What its entry knows it by.
+    pub tag: u64,
+    /// The number, within its entry, of the kept connection that carries it; [`scenario::traffic::OWN`]
+    /// for one of its own.
+    pub channel: u32,
+    /// The flow whose connection carries it; itself where it has its own.
+    pub connection: FlowId,
     /// What its sender did.
     pub sender: SenderCounts,
+}
+
+impl FlowRecord {
+    /// The record of a flow that starts.
+    pub(crate) fn new(spec: &FlowSpec, connection: FlowId, measured: bool) -> FlowRecord {
+        FlowRecord {
+            start: spec.start,
+            end: Time::NEVER,
+            traffic: spec.traffic,
+            query: spec.query,
+            measured,
+            role: spec.role,
+            tag: spec.tag,
+            channel: spec.connection,
+            connection,
+            sender: SenderCounts::default(),
+        }
+    }
 }
 
 /// What is kept of a sender once it is gone.

@@ -1,13 +1,14 @@
 //! The world: nodes, links, the event queue, and the loop that moves packets between them.
 
 use crate::driver::{Board, Driver};
+use crate::later::Later;
 use crate::probe::Probe;
-use crate::progress::{FlowRecord, Progress, SenderCounts, Stop};
+use crate::progress::{Progress, Stop};
 use crate::queue::{Key, Phase};
 use crate::results::Books;
 use crate::tap::{Crossed, Tap};
 use dataplane::transport::TcpConfig;
-use dataplane::{Exts, FLOW_START, FlowTable, Host, HostStep, NewFlow, Pkt, Port, PortCounts, Switch};
+use dataplane::{Exts, FLOW_START, FlowTable, Host, HostStep, MESSAGE_START, Pkt, Port, PortCounts, Switch};
 use mech::routing::Way;
 use mech::{FlowId, HostId, PortId};
 use scenario::routes::Routes;
@@ -56,6 +57,7 @@ pub struct World<P: Probe, T: Tap = ()> {
     pub(crate) tcp: Arc<TcpConfig>,
     pub(crate) pending: Flows,
     pub(crate) next: Option<FlowSpec>,
+    pub(crate) later: Later,
     pub(crate) schedule: Schedule,
     pub(crate) now: Time,
     pub(crate) events: u64,
@@ -112,7 +114,7 @@ impl<P: Probe, T: Tap> World<P, T> {
 
     /// Whether the next step would only find that the run is over.
     fn nothing_is_left(&self) -> bool {
-        let over = |key: Key| key.time() >= self.schedule.duration && self.board.open == 0;
+        let over = |key: Key| key.time() >= self.schedule.duration && self.board.unfinished() == 0;
         self.board.queue.peek().is_none_or(over)
     }
 
@@ -152,7 +154,7 @@ impl<P: Probe, T: Tap> World<P, T> {
     /// One instant at one node.
     fn step(&mut self) {
         let Some(key) = self.board.queue.pop() else {
-            self.stop = Some(if self.board.open > 0 { Stop::DrainedOut } else { Stop::Done });
+            self.stop = Some(if self.board.unfinished() > 0 { Stop::DrainedOut } else { Stop::Done });
             return;
         };
         if key.time() >= self.milestone && self.passes_milestone(key.time()) {
@@ -201,7 +203,7 @@ impl<P: Probe, T: Tap> World<P, T> {
 
     fn is_over(&mut self, at: Time) -> bool {
         let end = self.schedule.duration.saturating_add(self.schedule.drain);
-        if self.board.open == 0 {
+        if self.board.unfinished() == 0 {
             self.now = self.now.max(self.schedule.duration);
             self.stop = Some(Stop::Done);
         } else if at >= end {
@@ -290,12 +292,16 @@ impl<P: Probe, T: Tap> World<P, T> {
                     self.events += 1;
                     match key.index() {
                         FLOW_START => self.start_flows(h),
+                        MESSAGE_START => self.start_messages(h),
                         index => {
                             let (host, mut step) = self.at_host(h);
                             host.timer(index, &mut step);
                         }
                     }
                 }
+            }
+            if !self.board.heard.is_empty() {
+                self.react();
             }
             event = self.board.queue.pop_if_same_step(first);
         }
@@ -305,40 +311,11 @@ impl<P: Probe, T: Tap> World<P, T> {
 
     /// A host, and what it needs beyond itself.
     #[inline]
-    fn at_host(&mut self, h: usize) -> (&mut Host, HostStep<'_, Driver<'_, P>>) {
+    pub(crate) fn at_host(&mut self, h: usize) -> (&mut Host, HostStep<'_, Driver<'_, P>>) {
         let driver = self.board.driver(h as u32, self.now);
         let step =
             HostStep { now: self.now, flows: &mut self.flows, tcp: &self.tcp, exts: &mut self.exts, out: driver };
         (&mut self.hosts[h], step)
-    }
-
-    /// Starts the flows that are due now at host `h`, and sets the event of the next one.
-    fn start_flows(&mut self, h: usize) {
-        while let Some(spec) = self.next.filter(|spec| spec.start == self.now && spec.src.0 as usize == h) {
-            self.next = self.pending.next();
-            let measured = spec.start >= self.schedule.from && spec.start < self.schedule.to;
-            let new = NewFlow { src: spec.src, dst: spec.dst, bytes: spec.bytes, class: spec.class, raw: false };
-            let flow = self.flows.add(new);
-            self.board.records.push(FlowRecord {
-                start: spec.start,
-                end: Time::NEVER,
-                traffic: spec.traffic,
-                query: spec.query,
-                measured,
-                sender: SenderCounts::default(),
-            });
-            self.board.open += u64::from(measured);
-            let (host, mut step) = self.at_host(h);
-            host.start(flow, &mut step);
-        }
-        self.plan_next_flow();
-    }
-
-    /// Sets the event of the next flow to start.
-    pub(crate) fn plan_next_flow(&mut self) {
-        if let Some(spec) = self.next {
-            self.board.queue.push(Key::new(spec.start, spec.src.0, Phase::Timer, FLOW_START));
-        }
     }
 
     /// Sets up a raw source, before the run.

@@ -62,6 +62,17 @@ pub struct FlowInfo {
     pub class: u8,
 }
 
+/// Payload bytes of a connection that is kept: the application writes on and on.
+pub(crate) const ENDLESS: u64 = u64::MAX >> 1;
+
+impl FlowInfo {
+    /// Whether this is a connection that is kept.
+    #[inline]
+    pub(crate) fn is_kept(&self) -> bool {
+        self.bytes == ENDLESS
+    }
+}
+
 /// One call of a sender or a receiver: when it is, what all flows have in common, and where what it
 /// sends goes. The caller frees the extension of the packet that it hands in.
 pub struct Io<'a> {

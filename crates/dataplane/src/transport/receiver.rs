@@ -1,7 +1,8 @@
 //! The receiving end of a flow.
 //!
 //! The application reads at once, so that only what waits beyond a gap may take from the advertised
-//! window. The flow's last missing byte is acknowledged at once, as a FIN with it would be.
+//! window. The flow's last missing byte is acknowledged at once, as a FIN with it would be; a connection
+//! that is kept has none.
 
 mod finished;
 mod handshake;
@@ -320,6 +321,12 @@ impl Receiver {
     #[inline]
     pub fn complete(&self) -> bool {
         self.next >= self.flow.bytes
+    }
+
+    /// Whether it never has everything.
+    #[inline]
+    pub(crate) fn is_kept(&self) -> bool {
+        self.flow.is_kept()
     }
 
     /// Bytes that have arrived in order, and so can be read.

@@ -5,7 +5,7 @@ use super::value;
 use crate::diag::{Diagnostic, LONGEST_PATH, clipped, message, one_of};
 use crate::fault::Fault;
 use crate::model::Choice;
-use mech::params::{Param, Spec, Values};
+use mech::params::{Kind, Param, Spec, Value, Values};
 use std::borrow::Cow;
 use std::collections::BTreeSet;
 
@@ -116,6 +116,11 @@ pub(super) fn read(table: &Node, wanted: Wanted, faults: &mut Faults) -> Option<
     flatten(table, "", &wanted, &mut |param, node| {
         given.push(param.name);
         let Some(node) = node else { return };
+        if let (Kind::Sizes(kinds), Data::Table(_)) = (param.kind, &node.data) {
+            let made = choice(node, (kinds, None), (&[], &[]), faults);
+            values.0.extend(made.map(|made| (param.name.into(), Value::Table(made.kind, made.values))));
+            return;
+        }
         match value::read(param, node) {
             Ok(Some(value)) => drop(values.0.insert(param.name.into(), value)),
             Ok(None) => (),

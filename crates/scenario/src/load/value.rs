@@ -34,6 +34,11 @@ pub(crate) fn rule(kind: &Kind) -> String {
         Kind::Text => "a text in quotes".into(),
         Kind::Texts => "a list of texts, such as [\"h0\", \"h1\"]".into(),
         Kind::Numbers => "a list of numbers, each at least 0".into(),
+        Kind::Sizes(specs) => {
+            let kinds: Vec<_> = specs.iter().map(|spec| format!("`{}`", spec.kind)).collect();
+            let text = "a size with its unit, such as \"20KB\", the name of a distribution, a file of sizes";
+            format!("{text}, or a table whose kind is one of {}", kinds.join(", "))
+        }
     }
 }
 
@@ -156,7 +161,7 @@ fn plain(kind: &Kind, node: &Node) -> Result<Value, String> {
             numbers.map(Value::Numbers).ok_or_else(|| " with something else than numbers of at least 0".into())
         }
         (
-            Kind::Time { .. } | Kind::Rate | Kind::Amount { .. } | Kind::Size { .. },
+            Kind::Time { .. } | Kind::Rate | Kind::Amount { .. } | Kind::Size { .. } | Kind::Sizes(_),
             Data::Whole(_) | Data::Number(_),
         ) => Err(", which has no unit".into()),
         (_, Data::Text(text)) => quantity(kind, text),
@@ -188,7 +193,7 @@ fn quantity(kind: &Kind, text: &str) -> Result<Value, String> {
         }
         Kind::Size { min } => parse_bytes(text).map(|b| (Value::Size(b), b.0 < *min)).map_err(which)?,
         Kind::Choice(words) => (Value::Word(text.into()), !words.contains(&text)),
-        Kind::Text => (Value::Word(text.into()), false),
+        Kind::Text | Kind::Sizes(_) => (Value::Word(text.into()), false),
         _ => return Err(String::new()),
     };
     if small { Err(String::new()) } else { Ok(value) }

@@ -28,6 +28,13 @@ pub(crate) fn values(spec: &Spec, given: &[(&str, &str)]) -> Values {
                 Value::Word(text.into())
             }
             Kind::Text => Value::Word(text.into()),
+            Kind::Sizes(kinds) => match kinds.iter().find(|spec| text.starts_with(spec.kind)) {
+                Some(spec) => {
+                    let given: Vec<_> = text.split_whitespace().filter_map(|pair| pair.split_once('=')).collect();
+                    Value::Table(spec.kind.into(), self::values(spec, &given))
+                }
+                None => Value::Word(text.into()),
+            },
             other => panic!("{other:?}"),
         };
         values.0.insert(param.name.into(), value);

@@ -2,8 +2,8 @@
 
 use super::Context;
 use crate::fault::Fault;
-use mech::HostId;
 use mech::params::{Kind, Param, Values};
+use mech::{HostId, Stream};
 use units::{Dur, Time};
 
 pub(super) const CLASS: Param = Param {
@@ -26,6 +26,36 @@ pub(super) const STOP: Param = Param {
     kind: Kind::Time { min: 0 },
     default: Some("never"),
 };
+
+pub(super) const SERVICE: Param = Param {
+    name: "service",
+    doc: "Time from the last byte of a request to its answer.",
+    kind: Kind::Time { min: 0 },
+    default: Some("0us"),
+};
+pub(super) const SERVICE_JITTER: Param = Param {
+    name: "service_jitter",
+    doc: "Added to `service` for each answer: a draw, uniform from 0 up to this.",
+    kind: Kind::Time { min: 0 },
+    default: Some("0us"),
+};
+
+/// The time that an answer takes.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(super) struct Service {
+    constant: Dur,
+    jitter: Dur,
+}
+
+impl Service {
+    pub fn of(values: &Values) -> Service {
+        Service { constant: values.time("service"), jitter: values.time("service_jitter") }
+    }
+    pub fn draw(self, stream: impl FnOnce() -> Stream) -> Dur {
+        let jitter = if self.jitter == Dur::ZERO { 0 } else { stream().below(self.jitter.0) };
+        self.constant.saturating_add(Dur(jitter))
+    }
+}
 
 /// Nodes of an entry's streams that belong to no host.
 pub(super) const QUERY_TIMES: u32 = u32::MAX;
@@ -69,6 +99,52 @@ pub(super) fn host(ctx: &Context, field: &str, name: &str) -> Result<HostId, Fau
     let rule =
         || format!("the name of a host, `{}` to `{}`", net.nodes[0].name, net.nodes[net.hosts as usize - 1].name);
     net.host(name).ok_or_else(|| fault(field, format!("`{name}`"), rule()))
+}
+
+/// Unknown hosts of a list that are told at most.
+const MOST_UNKNOWN: usize = 10;
+
+/// The hosts of a list, by name or number; all where it is not given.
+pub(super) fn hosts(ctx: &Context, field: &str, values: &Values) -> Result<Vec<HostId>, Vec<Fault>> {
+    let all = ctx.topology.hosts;
+    if !values.has(field) {
+        return Ok((0..all).map(HostId).collect());
+    }
+    let names = values.words(field);
+    if names.is_empty() {
+        return Err(vec![fault(field, "no hosts", "at least one host")]);
+    }
+    let find = |name: &str| {
+        let number = || name.parse::<u32>().ok().filter(|host| *host < all).map(HostId);
+        ctx.topology.host(name).or_else(number).ok_or_else(|| name.to_string())
+    };
+    let wrong: Vec<_> = names.iter().filter_map(|name| find(name).err()).take(MOST_UNKNOWN).collect();
+    if wrong.is_empty() {
+        return Ok(names.iter().filter_map(|name| find(name).ok()).collect());
+    }
+    let rule = format!("names of hosts, or their numbers, 0 to {}", all - 1);
+    Err(wrong.into_iter().map(|name| fault(field, format!("`{name}`"), rule.clone())).collect())
+}
+
+/// The hosts of a list, each once, at least two.
+pub(super) fn distinct_hosts(ctx: &Context, field: &str, values: &Values) -> Result<Vec<HostId>, Vec<Fault>> {
+    let all = hosts(ctx, field, values)?;
+    let mut seen = std::collections::BTreeSet::new();
+    if let Some(HostId(twice)) = all.iter().find(|host| !seen.insert(**host)) {
+        let found = format!("`{}` twice", ctx.topology.nodes[*twice as usize].name);
+        return Err(vec![fault(field, found, "every host once")]);
+    }
+    if all.len() < 2 {
+        return Err(vec![fault(field, "one host", "at least two hosts")]);
+    }
+    Ok(all)
+}
+
+/// The order of a list, shuffled.
+pub(super) fn shuffle<T>(list: &mut [T], draws: &mut Stream) {
+    for i in (1..list.len()).rev() {
+        list.swap(i, draws.below(i as u64 + 1) as usize);
+    }
 }
 
 /// Picoseconds drawn as a floating point number, to the nearest whole one.

@@ -1,10 +1,14 @@
 //! All entries' flows, merged in the order of their start, each made when it is asked for.
 
+use super::all_reduce::Ranks;
+use super::all_to_all::Shifts;
 use super::incast::Queries;
+use super::long_lived::Starts;
 use super::permutation::Shuffle;
 use super::poisson::Arrivals;
+use super::request_reply::Session;
 use super::rows::Rows;
-use super::{FlowSpec, Source, Traffic, common};
+use super::{FlowSpec, OWN, Role, Source, Traffic, common};
 use crate::topology::Topology;
 use mech::{HostId, Purpose, Stream};
 use std::cmp::Reverse;
@@ -34,6 +38,21 @@ pub(super) struct Draft {
     pub dst: HostId,
     pub bytes: u64,
     pub query: u32,
+    pub role: Role,
+    pub tag: u64,
+    pub connection: u32,
+}
+
+impl Draft {
+    /// A flow on a connection of its own; `query` is `u32::MAX` where there are no queries.
+    pub fn data((src, dst): (HostId, HostId), bytes: u64, query: u32) -> Draft {
+        Draft { src, dst, bytes, query, role: Role::Data, tag: 0, connection: OWN }
+    }
+    /// The flow of an entry, by its number and class.
+    pub fn at(self, start: Time, (traffic, class): (u16, u8)) -> FlowSpec {
+        let Draft { src, dst, bytes, query, role, tag, connection } = self;
+        FlowSpec { start, src, dst, bytes, traffic, query, class, role, tag, connection }
+    }
 }
 
 /// A sequence of flows: one for an entry, or one for each host of it.
@@ -53,6 +72,10 @@ enum Kind {
     Shuffle(Shuffle),
     Arrivals(Arrivals),
     Rows(Rows),
+    Session(Session),
+    Shifts(Shifts),
+    Ranks(Ranks),
+    Starts(Starts),
 }
 
 impl Kind {
@@ -63,6 +86,10 @@ impl Kind {
             Kind::Shuffle(k) => k.next(),
             Kind::Arrivals(k) => k.next(),
             Kind::Rows(k) => k.next(),
+            Kind::Session(k) => k.next(),
+            Kind::Shifts(k) => k.next(),
+            Kind::Ranks(k) => k.next(),
+            Kind::Starts(k) => k.next(),
         }
     }
     /// The class of the flows that were taken last, where they have one of their own.
@@ -79,6 +106,10 @@ impl Kind {
             Kind::Shuffle(k) => k.take(out),
             Kind::Arrivals(k) => k.take(out),
             Kind::Rows(k) => k.take(out),
+            Kind::Session(k) => k.take(out),
+            Kind::Shifts(k) => k.take(out),
+            Kind::Ranks(k) => k.take(out),
+            Kind::Starts(k) => k.take(out),
         }
     }
 }
@@ -147,6 +178,27 @@ impl Flows {
                     self.push(traffic, stream(host | common::SHAKEN), (index, Kind::Arrivals(arrivals)));
                 }
             }
+            Source::Sessions(sessions) => {
+                // Sessions draw their jitter themselves, so that a clock goes on evenly.
+                let still = Traffic { jitter: Dur::ZERO, ..traffic.clone() };
+                for session in sessions.all(index, seed, traffic.jitter) {
+                    self.push(&still, stream(0), (index, Kind::Session(session)));
+                }
+            }
+            Source::AllToAll(all) => {
+                let shifts = all.shifts(stream(common::DERANGEMENT));
+                self.push(traffic, stream(u32::MAX ^ common::SHAKEN), (index, Kind::Shifts(shifts)));
+            }
+            Source::AllReduce(job) => {
+                // Ranks draw their jitter themselves, anew for every iteration.
+                let still = Traffic { jitter: Dur::ZERO, ..traffic.clone() };
+                let ranks = job.collective(net, (index, traffic.jitter), seed).first();
+                self.push(&still, stream(0), (index, Kind::Ranks(Ranks::new(ranks))));
+            }
+            Source::LongLived(pairs) => {
+                let starts = pairs.starts(net.hosts, stream(common::DERANGEMENT));
+                self.push(traffic, stream(u32::MAX ^ common::SHAKEN), (index, Kind::Starts(starts)));
+            }
             Source::Trace(trace) => {
                 self.push(traffic, stream(u32::MAX ^ common::SHAKEN), (index, Kind::Rows(trace.rows())));
             }
@@ -172,10 +224,10 @@ impl Flows {
         let cursor = &mut self.cursors[at as usize];
         cursor.kind.take(&mut self.batch);
         let class = cursor.kind.class().unwrap_or(cursor.class);
-        for Draft { src, dst, bytes, query } in self.batch.drain(..) {
+        for draft in self.batch.drain(..) {
             let late = if cursor.jitter == Dur::ZERO { 0 } else { cursor.shake.below(cursor.jitter.0) };
             let start = start.saturating_add(Dur(late));
-            let flow = FlowSpec { start, src, dst, bytes, traffic: cursor.traffic, query, class };
+            let flow = draft.at(start, (cursor.traffic, class));
             if start < self.horizon {
                 self.ready.push(Reverse(Ready { flow, n: cursor.made }));
             }

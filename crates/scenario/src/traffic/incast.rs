@@ -203,7 +203,7 @@ impl Queries {
             let last = n >= self.incast.senders - rest;
             let place = if last { self.place(n % others, rest) } else { (n % others) as u32 };
             let src = HostId(if place < dst.0 { place } else { place + 1 });
-            out.push(Draft { src, dst, bytes: self.incast.bytes, query: self.number });
+            out.push(Draft::data((src, dst), self.incast.bytes, self.number));
         }
         self.number += 1;
         self.advance();

@@ -1,7 +1,37 @@
 //! Loads: a fraction of which capacity, in which bytes.
 
+use super::common::fault;
+use super::{Context, Sizes};
+use crate::fault::Fault;
 use crate::topology::Topology;
+use mech::params::{Kind, Param, Values};
 use std::cell::OnceCell;
+
+pub(super) const FRACTION: Param = Param {
+    name: "load.fraction",
+    doc: "The load, as a fraction of the capacity that `load.of` names.",
+    kind: Kind::Number { min: 1e-9, max: 10.0, below_max: false },
+    default: Some(""),
+};
+pub(super) const OF: Param = Param {
+    name: "load.of",
+    doc: "What it is a fraction of, one way: all host links; all uplinks of switches with hosts, by what leaves a \
+          rack; or the links between the two halves of the hosts, by what crosses.",
+    kind: Kind::Choice(&["host", "tor_uplink", "bisection"]),
+    default: Some("host"),
+};
+pub(super) const BYTES: Param = Param {
+    name: "load.bytes",
+    doc: "Which bytes it counts: payload, or frames with preamble and gap.",
+    kind: Kind::Choice(&["payload", "wire"]),
+    default: Some("payload"),
+};
+pub(super) const SEGMENT: Param = Param {
+    name: "load.segment",
+    doc: "Payload bytes of a full segment, for a load in wire bytes.",
+    kind: Kind::Size { min: 1 },
+    default: Some("1460B"),
+};
 
 /// The capacity that a load is a fraction of.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -110,6 +140,37 @@ pub(super) fn share(net: &Topology, known: &Capacities, of: LoadOf, fraction: f6
     let compute = || (capacity(net, of), carried(net, of) * capacity(net, LoadOf::Host));
     let (capacity, crossing) = *known.0[of as usize].get_or_init(compute);
     (capacity > 0.0 && crossing > 0.0).then(|| fraction * capacity / crossing)
+}
+
+/// What the keys `load.*` of an entry ask for, its flows being of these sizes and between hosts drawn
+/// uniformly. PRECONDITION: `load.fraction` is given.
+pub(super) fn asked(values: &Values, ctx: &Context, sizes: &Sizes) -> Result<Offered, Vec<Fault>> {
+    let of = match values.word("load.of") {
+        "tor_uplink" => LoadOf::TorUplink,
+        "bisection" => LoadOf::Bisection,
+        _ => LoadOf::Host,
+    };
+    let fraction = values.number("load.fraction");
+    let (bytes, mean) = match values.word("load.bytes") {
+        "wire" => (LoadBytes::Wire, sizes.mean_wire(&ctx.framing, values.size("load.segment"))),
+        _ => (LoadBytes::Payload, sizes.mean()),
+    };
+    if !mean.is_finite() {
+        return Err(vec![fault("load.fraction", "sizes without a mean", "a `shape` above 1, or a `max`")]);
+    }
+    let share = share(ctx.topology, ctx.capacities, of, fraction).ok_or_else(|| {
+        vec![fault("load.of", format!("`{}`", of.name()), "a capacity that this network has and its traffic crosses")]
+    })?;
+    let bps = share * capacity(ctx.topology, LoadOf::Host);
+    Ok(Offered { fraction, of, bytes, bps, payload_bps: bps * sizes.mean() / mean })
+}
+
+/// What is wrong with keys `load.*` beside another key that says how often: they are left out.
+pub(super) fn unasked(values: &Values, other: &str) -> Vec<Fault> {
+    let plain = [("load.of", "host"), ("load.bytes", "payload")];
+    let told = plain.into_iter().filter(|(key, plain)| values.word(key) != *plain);
+    told.map(|(key, _)| fault(key, format!("`{}`", values.word(key)), format!("left out where `{other}` is given")))
+        .collect()
 }
 
 #[cfg(test)]

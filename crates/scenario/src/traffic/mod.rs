@@ -1,23 +1,29 @@
 //! Who sends what to whom, when.
 
+mod all_reduce;
+mod all_to_all;
+mod collective;
 mod common;
 mod flows;
 mod hpcc;
 mod htsim;
 mod incast;
 mod load;
+mod long_lived;
 mod permutation;
 mod poisson;
 mod raw;
+mod reactive;
+mod request_reply;
 mod rows;
 mod sizes;
-mod tables;
 mod trace;
 
 pub use flows::Flows;
 pub use load::{Capacities, LoadBytes, LoadOf, Offered, capacity};
 pub use raw::RawSpec;
-pub use sizes::Sizes;
+pub use reactive::Reaction;
+pub use sizes::{SPECS as SIZES, Sizes};
 
 use crate::fault::Fault;
 use crate::topology::Topology;
@@ -31,7 +37,11 @@ use units::{Dur, Time};
 pub const SPECS: &[&Spec] = &[
     &incast::SPEC,
     &permutation::SPEC,
+    &all_to_all::SPEC,
     &poisson::SPEC,
+    &request_reply::SPEC,
+    &all_reduce::SPEC,
+    &long_lived::SPEC,
     &trace::SPEC,
     &hpcc::SPEC,
     &htsim::SPEC,
@@ -74,7 +84,11 @@ pub struct Traffic {
 enum Source {
     Incast(incast::Incast),
     Permutation(permutation::Permutation),
+    AllToAll(all_to_all::AllToAll),
     Poisson(poisson::Poisson),
+    Sessions(request_reply::Sessions),
+    AllReduce(all_reduce::AllReduce),
+    LongLived(long_lived::LongLived),
     Trace(rows::Trace),
     Raw(raw::Raw),
 }
@@ -88,7 +102,7 @@ pub struct FlowSpec {
     pub src: HostId,
     /// The host that receives.
     pub dst: HostId,
-    /// Payload bytes, at least 1.
+    /// Payload bytes, at least 1; [`ENDLESS`] where there is no end.
     pub bytes: u64,
     /// Which entry of `[[traffic]]` it comes from.
     pub traffic: u16,
@@ -96,6 +110,29 @@ pub struct FlowSpec {
     pub query: u32,
     /// Traffic class, 0 to 7.
     pub class: u8,
+    /// What it is for.
+    pub role: Role,
+    /// What its entry knows it by.
+    pub tag: u64,
+    /// The number, within the entry, of the kept connection that carries it from `src` to `dst`:
+    /// opened by its first message, gone on with by the others. [`OWN`] for one of its own.
+    pub connection: u32,
+}
+
+/// The size of a flow without end: more than any link carries in the longest run that one can wait for.
+pub const ENDLESS: u64 = 1 << 62;
+
+/// The connection of a flow that has one of its own.
+pub const OWN: u32 = u32::MAX;
+
+/// What a flow is for.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum Role {
+    /// What an application is after.
+    #[default]
+    Data = 0,
+    /// What asks for it.
+    Request = 1,
 }
 
 impl Traffic {
@@ -115,8 +152,12 @@ impl Traffic {
         }
         let source = match kind {
             "incast" => Source::Incast(incast::Incast::build(name, values, ctx)?),
-            "permutation" => Source::Permutation(permutation::Permutation::build(values, ctx)?),
+            "permutation" => Source::Permutation(permutation::Permutation::build(name, values, ctx)?),
+            "all_to_all" => Source::AllToAll(all_to_all::AllToAll::build(name, values, ctx)?),
+            "all_reduce" => Source::AllReduce(all_reduce::AllReduce::build(values, ctx)?),
+            "long_lived" => Source::LongLived(long_lived::LongLived::build(values, ctx)?),
             "poisson" => Source::Poisson(poisson::Poisson::build(name, values, ctx)?),
+            "request_reply" => Source::Sessions(request_reply::Sessions::build(name, values, ctx)?),
             "trace" => Source::Trace(trace::build(name, values, ctx)?),
             "hpcc" => Source::Trace(hpcc::build(name, values, ctx)?),
             "htsim" => Source::Trace(htsim::build(name, values, ctx)?),
@@ -151,12 +192,34 @@ impl Traffic {
         }
     }
 
+    /// What follows upon its messages, it being the `index`-th entry of the scenario; `None` where
+    /// nothing does.
+    pub fn reaction(&self, index: u16, topology: &Topology, seed: u64) -> Option<Reaction> {
+        match &self.source {
+            Source::AllReduce(job) => Some(Reaction::Collective(job.collective(topology, (index, self.jitter), seed))),
+            Source::Sessions(sessions) => Some(sessions.reaction((index, self.class), seed)),
+            _ => None,
+        }
+    }
+
+    /// Whether its flows start when others have ended.
+    pub fn is_closed_loop(&self) -> bool {
+        matches!(self.source, Source::Sessions(_) | Source::AllReduce(_))
+    }
+
+    /// Whether its flows have no end: they never count as unfinished, and have no completion time.
+    pub fn is_endless(&self) -> bool {
+        matches!(self.source, Source::LongLived(_))
+    }
+
     /// The load that the parameters ask for or amount to; `None` where they say nothing of a rate.
     pub fn offered(&self) -> Option<Offered> {
         match &self.source {
             Source::Incast(incast) => incast.offered(),
-            Source::Poisson(poisson) => Some(poisson.offered()),
-            Source::Permutation(_) | Source::Trace(_) | Source::Raw(_) => None,
+            Source::Poisson(poisson) => poisson.offered(),
+            Source::AllToAll(shuffle) => shuffle.offered(),
+            Source::Permutation(_) | Source::Sessions(_) | Source::AllReduce(_) => None,
+            Source::LongLived(_) | Source::Trace(_) | Source::Raw(_) => None,
         }
     }
 }

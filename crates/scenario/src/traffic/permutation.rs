@@ -1,11 +1,13 @@
 //! Every host sends to one other and receives from one other.
 
-use super::Context;
 use super::common::{CLASS, JITTER, START, window};
 use super::flows::Draft;
+use super::sizes::SIZE;
+use super::{Context, Sizes};
 use crate::fault::Fault;
-use mech::params::{Kind, Param, Spec, Values};
+use mech::params::{Spec, Values};
 use mech::{HostId, Stream};
+use std::sync::Arc;
 use units::Time;
 
 pub(super) const SPEC: Spec = Spec {
@@ -14,37 +16,36 @@ pub(super) const SPEC: Spec = Spec {
     doc: "Every host sends one flow to another, and each receives one: a single cycle through all hosts, drawn from \
           the seed.",
     cite: "Sattolo, \"An algorithm to generate a random cyclic permutation\", 1986",
-    params: &[
-        Param { name: "size", doc: "Payload of each flow.", kind: Kind::Size { min: 1 }, default: None },
-        START,
-        JITTER,
-        CLASS,
-    ],
+    params: &[SIZE, START, JITTER, CLASS],
 };
 
 /// An entry.
 #[derive(Clone, Debug, PartialEq)]
 pub(super) struct Permutation {
-    bytes: u64,
+    sizes: Arc<Sizes>,
     start: Time,
 }
 
 impl Permutation {
-    pub fn build(values: &Values, ctx: &Context) -> Result<Permutation, Vec<Fault>> {
+    pub fn build(name: &str, values: &Values, ctx: &Context) -> Result<Permutation, Vec<Fault>> {
         let mut faults = Vec::new();
         let (start, _) = window(values, ctx, &mut faults);
-        if faults.is_empty() { Ok(Permutation { bytes: values.size("size"), start }) } else { Err(faults) }
+        let sizes = Sizes::of("size", values, name, ctx).map_err(|more| faults.extend(more)).ok();
+        match sizes {
+            Some(sizes) if faults.is_empty() => Ok(Permutation { sizes: Arc::new(sizes), start }),
+            _ => Err(faults),
+        }
     }
 
     pub fn shuffle(&self, hosts: u32, draws: Stream) -> Shuffle {
-        Shuffle { bytes: self.bytes, start: self.start, hosts, draws }
+        Shuffle { sizes: self.sizes.clone(), start: self.start, hosts, draws }
     }
 }
 
 /// The one instant of an entry.
 #[derive(Clone, Debug)]
 pub(super) struct Shuffle {
-    bytes: u64,
+    sizes: Arc<Sizes>,
     start: Time,
     hosts: u32,
     draws: Stream,
@@ -60,8 +61,10 @@ impl Shuffle {
         for i in (1..to.len()).rev() {
             to.swap(i, self.draws.below(i as u64) as usize);
         }
-        let flow = |(src, dst)| Draft { src: HostId(src as u32), dst: HostId(dst), bytes: self.bytes, query: u32::MAX };
-        out.extend(to.into_iter().enumerate().map(flow));
+        for (src, dst) in to.into_iter().enumerate() {
+            let bytes = self.sizes.quantile(self.draws.unit());
+            out.push(Draft::data((HostId(src as u32), HostId(dst)), bytes, u32::MAX));
+        }
         self.start = Time::NEVER;
     }
 }

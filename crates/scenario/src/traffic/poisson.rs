@@ -2,8 +2,8 @@
 
 use super::common::{CLASS, JITTER, START, STOP, check_jitter, fault, rounded, window};
 use super::flows::Draft;
-use super::load::{LoadBytes, LoadOf, Offered, capacity, share};
-use super::{Context, Sizes};
+use super::load::{BYTES, FRACTION, LoadBytes, LoadOf, OF, Offered, SEGMENT, asked, capacity, unasked};
+use super::{Context, SIZES, Sizes};
 use crate::fault::Fault;
 use crate::topology::Topology;
 use mech::params::{Kind, Param, Spec, Values};
@@ -20,36 +20,16 @@ pub(super) const SPEC: Spec = Spec {
     params: &[
         Param {
             name: "sizes",
-            doc: "`web_search` (DCTCP, mean 1.71 MB), `data_mining` (VL2, 12.7 MB), `hadoop` (Facebook, 120 KB), `imc10` \
-                  (Benson et al., 196 KB), or a file of sizes and cumulative shares, 0 to 1 or 0 to 100.",
-            kind: Kind::Text,
+            doc: "One size, `web_search` (DCTCP, mean 1.71 MB), `data_mining` (VL2, 12.7 MB), `hadoop` (Facebook, 120 KB), `imc10` \
+                  (Benson et al., 196 KB), a file of sizes and cumulative shares, 0 to 1 or 0 to 100, or a table of a \
+                  distribution's `kind`.",
+            kind: Kind::Sizes(SIZES),
             default: None,
         },
-        Param {
-            name: "load.fraction",
-            doc: "The load, as a fraction of the capacity that `load.of` names.",
-            kind: Kind::Number { min: 1e-9, max: 10.0, below_max: false },
-            default: Some(""),
-        },
-        Param {
-            name: "load.of",
-            doc: "What it is a fraction of, one way: all host links; all uplinks of switches with hosts, by what leaves \
-                  a rack; or the links between the two halves of the hosts, by what crosses.",
-            kind: Kind::Choice(&["host", "tor_uplink", "bisection"]),
-            default: Some("host"),
-        },
-        Param {
-            name: "load.bytes",
-            doc: "Which bytes it counts: payload, or frames with preamble and gap.",
-            kind: Kind::Choice(&["payload", "wire"]),
-            default: Some("payload"),
-        },
-        Param {
-            name: "load.segment",
-            doc: "Payload bytes of a full segment, for a load in wire bytes.",
-            kind: Kind::Size { min: 1 },
-            default: Some("1460B"),
-        },
+        FRACTION,
+        OF,
+        BYTES,
+        SEGMENT,
         Param {
             name: "interarrival",
             doc: "Mean time from one flow of a host to its next.",
@@ -68,7 +48,7 @@ pub(super) const SPEC: Spec = Spec {
 pub(super) struct Poisson {
     sizes: Arc<Sizes>,
     gap: Gap,
-    offered: Offered,
+    offered: Option<Offered>,
     start: Time,
     stop: Time,
 }
@@ -86,7 +66,7 @@ impl Poisson {
     pub fn build(name: &str, values: &Values, ctx: &Context) -> Result<Poisson, Vec<Fault>> {
         let mut faults = Vec::new();
         let (start, stop) = window(values, ctx, &mut faults);
-        let sizes = Sizes::named(values.word("sizes"), name, ctx).map_err(|more| faults.extend(more)).ok();
+        let sizes = Sizes::of("sizes", values, name, ctx).map_err(|more| faults.extend(more)).ok();
         let pace = sizes.as_ref().map(|sizes| pace(values, ctx, sizes));
         if sizes.is_none() {
             check_pace(values, &mut faults);
@@ -94,7 +74,7 @@ impl Poisson {
         match (sizes, pace) {
             (Some(sizes), Some(Ok((gap, offered)))) if faults.is_empty() => {
                 check_gaps(values, gap, ctx).map_or(Ok(()), |wrong| Err(vec![wrong]))?;
-                let hosts = offered.bps / capacity(ctx.topology, LoadOf::Host);
+                let hosts = offered.map_or(0.0, |offered| offered.bps) / capacity(ctx.topology, LoadOf::Host);
                 if hosts > 1.0 {
                     let note = format!("traffic `{name}`: offers {:.0} % of what the host links carry", hosts * 100.0);
                     ctx.notes.borrow_mut().push(note);
@@ -106,7 +86,7 @@ impl Poisson {
         }
     }
 
-    pub fn offered(&self) -> Offered {
+    pub fn offered(&self) -> Option<Offered> {
         self.offered
     }
 
@@ -131,12 +111,7 @@ fn check_pace(values: &Values, faults: &mut Vec<Fault>) {
     } else if !load && !gap {
         faults.push(fault("load.fraction", "neither it nor `interarrival`", "one of the two"));
     } else if gap {
-        for (key, plain) in [("load.of", "host"), ("load.bytes", "payload")] {
-            if values.word(key) != plain {
-                let found = format!("`{}`", values.word(key));
-                faults.push(fault(key, found, "left out where `interarrival` is given"));
-            }
-        }
+        faults.extend(unasked(values, "interarrival"));
     }
 }
 
@@ -156,7 +131,7 @@ fn check_gaps(values: &Values, gap: Gap, ctx: &Context) -> Option<Fault> {
 }
 
 /// The gaps, and the load that they make.
-fn pace(values: &Values, ctx: &Context, sizes: &Sizes) -> Result<(Gap, Offered), Vec<Fault>> {
+fn pace(values: &Values, ctx: &Context, sizes: &Sizes) -> Result<(Gap, Option<Offered>), Vec<Fault>> {
     let mut faults = Vec::new();
     check_pace(values, &mut faults);
     if !faults.is_empty() {
@@ -167,24 +142,13 @@ fn pace(values: &Values, ctx: &Context, sizes: &Sizes) -> Result<(Gap, Offered),
         let gap = values.time("interarrival").0 as f64;
         let bps = f64::from(ctx.topology.hosts) * sizes.mean() * 8.0 * 1e12 / gap;
         let (of, bytes) = (LoadOf::Host, LoadBytes::Payload);
-        return Ok((Gap::Same(gap), Offered { fraction: bps / all_hosts, of, bytes, bps, payload_bps: bps }));
+        let offered = Offered { fraction: bps / all_hosts, of, bytes, bps, payload_bps: bps };
+        return Ok((Gap::Same(gap), bps.is_finite().then_some(offered)));
     }
-    let of = match values.word("load.of") {
-        "tor_uplink" => LoadOf::TorUplink,
-        "bisection" => LoadOf::Bisection,
-        _ => LoadOf::Host,
-    };
-    let fraction = values.number("load.fraction");
-    let (bytes, mean) = match values.word("load.bytes") {
-        "wire" => (LoadBytes::Wire, sizes.mean_wire(&ctx.framing, values.size("load.segment"))),
-        _ => (LoadBytes::Payload, sizes.mean()),
-    };
-    let share = share(ctx.topology, ctx.capacities, of, fraction).ok_or_else(|| {
-        vec![fault("load.of", format!("`{}`", of.name()), "a capacity that this network has and its traffic crosses")]
-    })?;
-    let gap = Gap::OverRate(mean * 8.0 * 1e12 / share);
-    let bps = share * all_hosts;
-    Ok((gap, Offered { fraction, of, bytes, bps, payload_bps: bps * sizes.mean() / mean }))
+    let offered = asked(values, ctx, sizes)?;
+    // The fraction of its link that a host sends, in payload as in wire bytes.
+    let gap = Gap::OverRate(sizes.mean() * 8.0 * 1e12 / (offered.payload_bps / all_hosts));
+    Ok((gap, Some(offered)))
 }
 
 /// The flows of one host. Each takes the same number of draws, so that a host's starts and sizes
@@ -209,7 +173,7 @@ impl Arrivals {
         let bytes = self.sizes.quantile(self.draws.unit());
         let place = ((u128::from(self.draws.u64()) * u128::from(self.hosts - 1)) >> 64) as u32;
         let dst = HostId(if place < self.host.0 { place } else { place + 1 });
-        out.push(Draft { src: self.host, dst, bytes, query: u32::MAX });
+        out.push(Draft::data((self.host, dst), bytes, u32::MAX));
         self.advance();
     }
 

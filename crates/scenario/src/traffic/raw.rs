@@ -6,7 +6,7 @@ use crate::fault::Fault;
 use mech::params::{Kind, Param, Spec, Values};
 use mech::{HostId, Purpose, Stream};
 use std::collections::BTreeMap;
-use units::{Dur, Time};
+use units::{Dur, Rate, Time};
 
 /// Payload of a jumbo frame.
 const MOST_PAYLOAD: u64 = 9000;
@@ -14,25 +14,25 @@ const MOST_PAYLOAD: u64 = 9000;
 /// Unknown hosts of a list that are told at most.
 const MOST_UNKNOWN: usize = 100;
 
-const SOURCE: Param = Param {
+pub(super) const SOURCE: Param = Param {
     name: "source",
     doc: "The host that sends; give either this or `sources`.",
     kind: Kind::Text,
     default: Some(""),
 };
-const SOURCES: Param = Param {
+pub(super) const SOURCES: Param = Param {
     name: "sources",
     doc: "The hosts that send, all in step but for `jitter`.",
     kind: Kind::Texts,
     default: Some(""),
 };
-const DESTINATION: Param = Param {
+pub(super) const DESTINATION: Param = Param {
     name: "destination",
     doc: "The host that all send to; give either this or `destinations`.",
     kind: Kind::Text,
     default: Some(""),
 };
-const DESTINATIONS: Param = Param {
+pub(super) const DESTINATIONS: Param = Param {
     name: "destinations",
     doc: "The hosts that they send to, one for each of `sources` in their order.",
     kind: Kind::Texts,
@@ -55,7 +55,18 @@ pub(super) const CONSTANT: Spec = Spec {
         SOURCES,
         DESTINATION,
         DESTINATIONS,
-        Param { name: "rate", doc: "Rate of each source.", kind: Kind::Rate, default: None },
+        Param {
+            name: "rate",
+            doc: "Rate of each source; give either this or `load`.",
+            kind: Kind::Rate,
+            default: Some(""),
+        },
+        Param {
+            name: "load.fraction",
+            doc: "Rate of each source, as a fraction of the rate of its own link.",
+            kind: Kind::Number { min: 1e-9, max: 10.0, below_max: false },
+            default: Some(""),
+        },
         Param {
             name: "bytes",
             doc: "Which bytes the rate counts: frames with preamble and gap, or payload.",
@@ -147,7 +158,8 @@ pub(super) struct Raw {
     pairs: Vec<(HostId, HostId)>,
     payload: u16,
     packets: u64,
-    interval: Dur,
+    /// From one packet to the next, of each pair.
+    intervals: Vec<Dur>,
     exponential: bool,
     pause: Dur,
     start: Time,
@@ -168,18 +180,19 @@ impl Raw {
             return Err(vec![fault("payload", format!("{payload}B"), rule)]);
         }
         let payload = payload as u16;
-        let (packets, interval, pause) = match kind {
+        let (packets, intervals, pause) = match kind {
             "constant" => {
                 let frame = match values.word("bytes") {
                     "wire" => ctx.framing.wire(ctx.framing.frame(payload, 0)),
                     _ => u64::from(payload),
                 };
-                (0, values.rate("rate").time(frame).max(Dur(1)), Dur::ZERO)
+                let rates = rates(values, ctx, &pairs)?;
+                (0, rates.into_iter().map(|rate| rate.time(frame).max(Dur(1))).collect(), Dur::ZERO)
             }
-            _ => (values.count("packets"), values.time("interval"), values.time("pause")),
+            _ => (values.count("packets"), vec![values.time("interval"); pairs.len()], values.time("pause")),
         };
         let exponential = kind == "constant" && values.word("gaps") == "exponential";
-        Ok(Raw { pairs, payload, packets, interval, exponential, pause, start, stop })
+        Ok(Raw { pairs, payload, packets, intervals, exponential, pause, start, stop })
     }
 
     pub fn specs(&self, traffic: &Traffic, index: u16, seed: u64) -> Vec<RawSpec> {
@@ -192,7 +205,7 @@ impl Raw {
                 payload: self.payload,
                 class: traffic.class,
                 packets_per_burst: self.packets,
-                interval: self.interval,
+                interval: self.intervals[i],
                 exponential: self.exponential,
                 place: i as u32,
                 pause: self.pause,
@@ -205,8 +218,29 @@ impl Raw {
     }
 }
 
+/// Parts of a fraction of a rate.
+const PARTS: u64 = 1_000_000_000;
+
+/// The rate of each source.
+fn rates(values: &Values, ctx: &Context, pairs: &[(HostId, HostId)]) -> Result<Vec<Rate>, Vec<Fault>> {
+    match (values.has("rate"), values.has("load.fraction")) {
+        (true, false) => Ok(vec![values.rate("rate"); pairs.len()]),
+        (true, true) => Err(vec![fault("rate", values.rate("rate").to_string(), "left out where `load` is given")]),
+        (false, false) => Err(vec![fault("rate", "neither it nor `load.fraction`", "one of the two")]),
+        (false, true) => {
+            let fraction = values.number("load.fraction");
+            let parts = ((fraction * PARTS as f64 + 0.5) as u64).max(1);
+            let rule = "a fraction of the source's link that is at least a bit per second";
+            let wrong = || vec![fault("load.fraction", fraction.to_string(), rule)];
+            let link = |src: &HostId| ctx.topology.nodes[src.0 as usize].ports[0].rate;
+            let of = |(src, _): &(HostId, HostId)| link(src).divided_by(PARTS, parts).ok_or_else(wrong);
+            pairs.iter().map(of).collect()
+        }
+    }
+}
+
 /// Who sends to whom.
-fn pairs(values: &Values, ctx: &Context, faults: &mut Vec<Fault>) -> Vec<(HostId, HostId)> {
+pub(super) fn pairs(values: &Values, ctx: &Context, faults: &mut Vec<Fault>) -> Vec<(HostId, HostId)> {
     let sources = hosts(("source", "sources"), values, ctx, faults);
     let mut destinations = hosts(("destination", "destinations"), values, ctx, faults);
     if !faults.is_empty() {

@@ -186,7 +186,7 @@ impl Rows {
 
     pub fn take(&mut self, out: &mut Vec<Draft>) {
         let Row { src, dst, bytes, .. } = self.rows[self.at];
-        out.push(Draft { src, dst, bytes, query: u32::MAX });
+        out.push(Draft::data((src, dst), bytes, u32::MAX));
         self.at += 1;
     }
 }

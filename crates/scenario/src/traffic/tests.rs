@@ -60,6 +60,9 @@ fn an_incast_is_one_query_of_so_many_flows_at_one_instant() {
         traffic: 0,
         query: 0,
         class: 0,
+        role: Role::Data,
+        tag: 0,
+        connection: OWN,
     };
     assert_eq!(all[0], first);
     let spread = flows(&net, "incast", &[&INCAST[..], &[("senders", "4"), ("pick", "spread")]].concat());
@@ -302,7 +305,9 @@ fn a_poisson_entry_needs_exactly_one_pace_and_known_sizes() {
     );
     assert_eq!(
         with(&[("sizes", "web_serch"), ("load.fraction", "0.5")]),
-        ["sizes: `web_serch`: no such file; `web_search`, `data_mining`, `hadoop`, `imc10`, or a file of sizes"]
+        [
+            "sizes: `web_serch`: no such file; a size such as `20KB`, `web_search`, `data_mining`, `hadoop`, `imc10`, or a file of sizes"
+        ]
     );
     let given = [("sizes", "my.csv"), ("load.fraction", "0.5")];
     let (_, notes) = with_files(&net, "poisson", &given, &|_| Ok("0 0\n1000 100\n".into())).unwrap();

@@ -1,14 +1,15 @@
 //! What became of every flow.
 
 use super::{Column, Table, column, named};
-use crate::progress::SenderCounts;
+use crate::progress::FlowRecord;
 use crate::recorder::Recorder;
 use crate::tap::Tap;
 use crate::world::World;
-use mech::HostId;
 use mech::routing::Hop;
+use mech::{FlowId, HostId};
 use scenario::Scenario;
 use scenario::ideal::{Alone, ideal_fct};
+use scenario::traffic::OWN;
 use units::{Dur, Rate};
 
 impl<T: Tap> World<Recorder, T> {
@@ -16,12 +17,16 @@ impl<T: Tap> World<Recorder, T> {
         let received = self.received_bytes();
         let mut stats: Vec<_> = self.board.records.iter().map(|r| r.sender).collect();
         for host in &self.hosts {
-            host.unfinished().for_each(|(flow, sender)| stats[flow.0 as usize] = SenderCounts::from(&sender.stats()));
+            for (flow, sender) in host.unfinished() {
+                let (now, kept) = (sender.stats(), self.flows.is_kept(flow));
+                let first = if kept { self.flows.open_messages(flow).next().map(|m| m.flow) } else { Some(flow) };
+                first.into_iter().for_each(|m| stats[m.0 as usize] = (&self.flows.since_told(flow, &now)).into());
+            }
         }
         let ids: Vec<usize> = (0..self.board.records.len()).collect();
         let record = |i: &usize| &self.board.records[*i];
-        let info = |i: &usize| self.flows.info(mech::FlowId(*i as u32));
-        let raw = |i: &usize| self.flows.is_raw(mech::FlowId(*i as u32));
+        let info = |i: &usize| self.flows.info(FlowId(*i as u32));
+        let raw = |i: &usize| self.flows.is_raw(FlowId(*i as u32));
         let ideal = |i: &usize| if raw(i) { 0 } else { self.ideal(scenario, *i).0 };
         let columns = [
             ("flow", column(&ids, Column::U32, |i| *i as u32)),
@@ -40,27 +45,41 @@ impl<T: Tap> World<Recorder, T> {
             ("timeouts", column(&ids, Column::U32, |i| stats[*i].timeouts)),
             ("marked_acks", column(&ids, Column::U32, |i| stats[*i].marked_acks)),
             ("received", column(&ids, Column::U64, |i| received[*i])),
+            ("role", column(&ids, Column::U8, |i| record(i).role as u8)),
+            ("connection", column(&ids, Column::U32, |i| record(i).connection.0)),
         ];
         Table { name: "flows", columns: named(columns) }
     }
 
     fn received_bytes(&self) -> Vec<u64> {
-        let done = |(i, _)| {
-            let flow = mech::FlowId(i as u32);
-            if self.flows.is_raw(flow) { self.flows.raw_received(flow) } else { self.flows.received_whole(flow) }
+        let done = |(i, record): (usize, &FlowRecord)| {
+            let flow = FlowId(i as u32);
+            match self.flows.is_raw(flow) {
+                true => self.flows.raw_received(flow),
+                false if record.channel != OWN => self.flows.info(flow).bytes,
+                false => self.flows.received_whole(flow),
+            }
         };
         let mut received: Vec<u64> = self.board.records.iter().enumerate().map(done).collect();
+        let mut so_far = |flow: FlowId, bytes: u64| match self.flows.is_kept(flow) {
+            true => self.flows.open_messages(flow).for_each(|m| {
+                received[m.flow.0 as usize] = bytes.clamp(m.start, m.end) - m.start;
+            }),
+            false => received[flow.0 as usize] = bytes,
+        };
+        self.flows.kept_connections().for_each(|flow| so_far(flow, 0));
         for host in &self.hosts {
-            host.receiving().for_each(|(flow, receiver)| received[flow.0 as usize] = receiver.received());
+            host.receiving().for_each(|(flow, receiver)| so_far(flow, receiver.received()));
         }
         received
     }
 
     /// The FCT of the same flow alone on its path, in closed form.
     fn ideal(&self, scenario: &Scenario, flow: usize) -> Dur {
-        let info = self.flows.info(mech::FlowId(flow as u32));
+        let info = self.flows.info(FlowId(flow as u32));
         let links = |ends, hash| self.links(scenario, ends, hash);
-        let syn = self.tcp.syn_bytes();
+        // A message of a connection that is open needs no handshake.
+        let syn = self.tcp.syn_bytes().filter(|_| self.board.records[flow].connection.0 as usize == flow);
         ideal_fct(&Alone {
             links: &links((info.src, info.dst), info.hash),
             back: &syn.map_or(vec![], |_| links((info.dst, info.src), info.back_hash)),

@@ -79,7 +79,7 @@ impl<T: Tap> World<Recorder, T> {
         self.take_back_ahead();
         self.board.probe.close(now);
         let flows = self.flows_table(scenario);
-        let measured = self.board.records.iter().filter(|r| r.measured).count() as u64;
+        let measured = self.board.records.iter().filter(|r| r.measured).count() as u64 + self.board.owed;
         let rows = &self.board.probe.rows;
         let over_time = [
             self.queue_trace(&rows.trace),
@@ -102,7 +102,7 @@ impl<T: Tap> World<Recorder, T> {
             tables,
             progress: self.progress(),
             conserved,
-            unfinished: self.board.open,
+            unfinished: self.board.unfinished(),
             measured,
             raw: (0..self.flows.len()).filter(|i| self.flows.is_raw(mech::FlowId(*i as u32))).count() as u64,
             carried: self.carried(scenario),

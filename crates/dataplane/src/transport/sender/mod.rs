@@ -319,6 +319,18 @@ impl Sender {
         self.una >= self.flow.bytes && self.state == State::Established
     }
 
+    /// Whether it is never done.
+    #[inline]
+    pub(crate) fn is_kept(&self) -> bool {
+        self.flow.is_kept()
+    }
+
+    /// SND.UNA: bytes acknowledged.
+    #[inline]
+    pub(crate) fn acknowledged(&self) -> u64 {
+        self.una
+    }
+
     /// What it has done, and where it stands.
     pub fn stats(&self) -> SenderStats {
         let board = self.loss.board();

@@ -122,7 +122,7 @@ impl Sender {
     fn emit_new(&mut self, len: u32, io: &mut Io) {
         let (start, cfg) = (self.nxt, io.cfg);
         let end = start + u64::from(len);
-        let mut pkt = segment::data(&self.flow, (start, len), self.flow.bytes - self.una, cfg);
+        let mut pkt = segment::data(&self.flow, (start, len), self.written - self.una, cfg);
         if self.cwr {
             pkt.head.flags = pkt.head.flags.with(Flags::CWR);
             self.cwr = false;
@@ -145,7 +145,7 @@ impl Sender {
         if start == self.sent {
             return self.emit_new(len, io);
         }
-        let mut pkt = segment::data(&self.flow, range, self.flow.bytes - self.una, io.cfg);
+        let mut pkt = segment::data(&self.flow, range, self.written - self.una, io.cfg);
         pkt.head.flags = pkt.head.flags.with(Flags::RETRANSMIT);
         self.retransmissions += 1;
         self.timing.clear();

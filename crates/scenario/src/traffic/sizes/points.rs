@@ -1,47 +1,23 @@
-//! Distributions of flow sizes: points of a cumulative distribution, linear between them.
-
-use super::common::fault;
-use super::{Context, tables};
-use crate::fault::Fault;
-use dataplane::Framing;
+//! Flow sizes as points of a cumulative distribution, linear between them.
 
 /// A distribution of flow sizes.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Sizes {
+pub(super) struct Points {
     /// (bytes, cumulative share), neither ever falling; the last share is 1.
-    points: Vec<(f64, f64)>,
+    pub points: Vec<(f64, f64)>,
 }
 
 /// Bytes of a packet where a file counts sizes in packets, as pFabric's do.
 const PACKET: f64 = 1460.0;
 
-impl Sizes {
-    /// The built-in distribution of a name, or the one in the file of that path; what was taken
-    /// for granted in reading the file becomes a note of `traffic`.
-    pub(super) fn named(name: &str, traffic: &str, ctx: &Context) -> Result<Sizes, Vec<Fault>> {
-        if let Some(points) = tables::points(name) {
-            return Ok(Sizes { points });
-        }
-        let text = (ctx.files)(name).map_err(|why| {
-            let names: Vec<_> = tables::names().iter().map(|name| format!("`{name}`")).collect();
-            vec![fault("sizes", format!("`{name}`: {why}"), format!("{}, or a file of sizes", names.join(", ")))]
-        })?;
-        let (sizes, how) =
-            Sizes::parse(&text).map_err(|(line, rule)| vec![fault("sizes", format!("`{name}`, {line}"), rule)])?;
-        let mean = sizes.mean();
-        ctx.notes
-            .borrow_mut()
-            .push(format!("traffic `{traffic}`: sizes of `{name}` are read as {how}; mean {mean:.0} B"));
-        Ok(sizes)
-    }
-
+impl Points {
     /// The distribution that a text spells, and the convention that it was read by: lines of
     /// `size share` or pFabric's `packets 1 share`, separated by spaces or commas; a first line
     /// of words is skipped, and so is what follows a `#`.
     ///
     /// # Errors
     /// What was found, with the number of the line, and what is allowed.
-    pub fn parse(text: &str) -> Result<(Sizes, &'static str), (String, String)> {
+    pub fn parse(text: &str) -> Result<(Points, &'static str), (String, String)> {
         let rows = rows(text)?;
         let Some((line, last)) = rows.last().map(|(line, row)| (*line, row[row.len() - 1])) else {
             return Err(("no points".into(), "at least one line of a size and its cumulative share".into()));
@@ -63,7 +39,7 @@ impl Sizes {
             (true, false) => "packets of 1460 B and shares from 0 to 1",
             (true, true) => "packets of 1460 B and shares from 0 to 100",
         };
-        Ok((Sizes { points }, how))
+        Ok((Points { points }, how))
     }
 
     /// The size below which the share `u` of flows lies, in whole bytes, at least 1.
@@ -82,21 +58,17 @@ impl Sizes {
         self.integrate(|low, high| (low + high) / 2.0)
     }
 
-    /// The mean of what a flow takes on the wire in segments of `segment` payload bytes. Padding
-    /// of a last frame of a few bytes is left out.
-    pub fn mean_wire(&self, framing: &Framing, segment: u64) -> f64 {
-        let segment = segment as f64;
+    /// The mean number of segments of `segment` payload bytes.
+    pub fn segments(&self, segment: f64) -> f64 {
         // The integral of the number of segments over the sizes from 0 to x.
         let area = |x: f64| {
             let full = (x / segment).floor();
             segment * full * (full + 1.0) / 2.0 + (full + 1.0) * (x - full * segment)
         };
-        let segments = self.integrate(|low, high| match high > low {
+        self.integrate(|low, high| match high > low {
             true => (area(high) - area(low)) / (high - low),
             false => (low / segment).ceil().max(1.0),
-        });
-        let overhead = f64::from(framing.header) + f64::from(framing.link) + f64::from(framing.gap);
-        self.mean() + segments * overhead
+        })
     }
 
     /// The mean of a function, given its mean over a stretch of uniform sizes.
@@ -152,10 +124,11 @@ fn is_header(words: &[&str]) -> bool {
 
 #[cfg(test)]
 mod tests {
+    use super::super::tables;
     use super::*;
 
-    fn built_in(name: &str) -> Sizes {
-        Sizes { points: tables::points(name).unwrap() }
+    fn built_in(name: &str) -> Points {
+        Points { points: tables::points(name).unwrap() }
     }
 
     #[test]
@@ -182,7 +155,7 @@ mod tests {
             [1460, 1460, 2190, 2920]
         );
         // A first share above 0 is the share of the smallest size.
-        let (steps, _) = Sizes::parse("100 0.5\n200 1").unwrap();
+        let (steps, _) = Points::parse("100 0.5\n200 1").unwrap();
         assert_eq!([steps.quantile(0.2), steps.quantile(0.75)], [100, 150]);
         assert_eq!(steps.mean(), 125.0);
     }
@@ -197,17 +170,6 @@ mod tests {
     }
 
     #[test]
-    fn wire_bytes_count_every_segment_of_a_flow() {
-        let framing = &Framing::ETHERNET;
-        let (fixed, _) = Sizes::parse("14600 1").unwrap();
-        assert_eq!(fixed.mean_wire(framing, 1460), 15_380.0);
-        let (wide, n) = (built_in("web_search"), 100_000u64);
-        let wire = |bytes: u64| bytes as f64 + bytes.div_ceil(1460) as f64 * 78.0;
-        let sum: f64 = (0..n).map(|i| wire(wide.quantile((i as f64 + 0.5) / n as f64))).sum();
-        assert!((sum / n as f64 / wide.mean_wire(framing, 1460) - 1.0).abs() < 1e-4);
-    }
-
-    #[test]
     fn each_convention_is_known_by_its_columns_and_its_last_share() {
         for (text, how, mean) in [
             ("0 0\n1000 1\n", "bytes and shares from 0 to 1", 500.0),
@@ -215,7 +177,7 @@ mod tests {
             ("# packets\n1 1 0\n1 1 1.0\n", "packets of 1460 B and shares from 0 to 1", 1460.0),
             ("2\t1\t100", "packets of 1460 B and shares from 0 to 100", 2920.0),
         ] {
-            let (sizes, said) = Sizes::parse(text).unwrap();
+            let (sizes, said) = Points::parse(text).unwrap();
             assert_eq!((said, sizes.mean()), (how, mean));
         }
     }
@@ -236,7 +198,7 @@ mod tests {
             ("1 0.5\n5 0.2\n", "line 2: share 0.2 after 0.5", "shares that never fall"),
             ("0 0\n0 1\n", "line 2: the largest size is 0", "at least 1 byte"),
         ] {
-            assert_eq!(Sizes::parse(text), Err((found.to_owned(), rule.to_owned())), "{text:?}");
+            assert_eq!(Points::parse(text), Err((found.to_owned(), rule.to_owned())), "{text:?}");
         }
     }
 }

@@ -1,0 +1,211 @@
+//! Collectives of machine-learning jobs: every rank ends with the sum of all ranks' data.
+
+use super::Context;
+use super::collective::{Algorithm, Collective, Plan};
+use super::common::{self, CLASS, START, distinct_hosts, fault, shuffle, window};
+use super::flows::Draft;
+use crate::fault::Fault;
+use crate::topology::Topology;
+use mech::params::{Kind, Param, Spec, Values};
+use mech::{HostId, Purpose, Stream};
+use std::collections::VecDeque;
+use std::sync::Arc;
+use units::{Dur, Time};
+
+pub(super) const SPEC: Spec = Spec {
+    slot: "traffic",
+    kind: "all_reduce",
+    doc: "All-reduce by a ring or a binary tree, iteration after iteration, each rank going on when it has what it needs. \
+          The messages of an iteration of a job are one query.",
+    cite: "Patarasuk and Yuan, \"Bandwidth optimal all-reduce algorithms\", JPDC 2009",
+    params: &[
+        Param {
+            name: "algorithm",
+            doc: "`ring`: 2(N-1) steps of a chunk of size/N from each rank to the next; `tree`: to the root of a binary \
+                  tree and back.",
+            kind: Kind::Choice(&["ring", "tree"]),
+            default: Some("ring"),
+        },
+        Param { name: "size", doc: "Bytes that each rank has to reduce.", kind: Kind::Size { min: 1 }, default: None },
+        Param {
+            name: "hosts",
+            doc: "The hosts that take part, by name or number, in the order of their ranks; all where not given.",
+            kind: Kind::Texts,
+            default: Some(""),
+        },
+        Param {
+            name: "jobs",
+            doc: "Groups of hosts that reduce independently of each other.",
+            kind: Kind::Count { min: 1, max: 500_000 },
+            default: Some("1"),
+        },
+        Param {
+            name: "ranks",
+            doc: "Ranks of a job, one on a host; where not given, the hosts are divided among the jobs.",
+            kind: Kind::Count { min: 2, max: 1_000_000 },
+            default: Some(""),
+        },
+        Param {
+            name: "placement",
+            doc: "Which hosts a job gets: the next ones in the order of the hosts, or drawn.",
+            kind: Kind::Choice(&["packed", "random"]),
+            default: Some("packed"),
+        },
+        Param {
+            name: "chunks",
+            doc: "Pieces that follow each other through a tree; 1 where not given.",
+            kind: Kind::Count { min: 1, max: 65_536 },
+            default: Some(""),
+        },
+        Param {
+            name: "compute",
+            doc: "Time at each rank from the end of an iteration to its next.",
+            kind: Kind::Time { min: 0 },
+            default: Some("0us"),
+        },
+        Param {
+            name: "repeat",
+            doc: "Number of iterations.",
+            kind: Kind::Count { min: 1, max: 1_000_000_000 },
+            default: Some("1"),
+        },
+        Param {
+            name: "connection",
+            doc: "Whether a rank keeps its connections to others, or opens a new one for every message.",
+            kind: Kind::Choice(&["kept", "new"]),
+            default: Some("kept"),
+        },
+        START,
+        Param {
+            name: "jitter",
+            doc: "Each rank begins each iteration later by a draw, uniform from 0 up to this.",
+            kind: Kind::Time { min: 0 },
+            default: Some("0us"),
+        },
+        CLASS,
+    ],
+};
+
+/// Chunks that a tree's ranks may count in all: some hundred megabytes.
+const MOST_COUNTED: u64 = 100_000_000;
+
+/// An entry.
+#[derive(Clone, Debug, PartialEq)]
+pub(super) struct AllReduce {
+    plan: Plan,
+    /// The hosts that ranks are placed on.
+    pool: Vec<HostId>,
+    /// Ranks of all jobs.
+    all: usize,
+    random: bool,
+}
+
+impl AllReduce {
+    pub fn build(values: &Values, ctx: &Context) -> Result<AllReduce, Vec<Fault>> {
+        let mut faults = Vec::new();
+        let (start, _) = window(values, ctx, &mut faults);
+        let pool = distinct_hosts(ctx, "hosts", values).map_err(|more| faults.extend(more)).ok();
+        let algorithm = algorithm(values, &mut faults);
+        let Some(pool) = pool else { return Err(faults) };
+        let jobs = values.count("jobs");
+        let ranks = ranks(values, (jobs, pool.len() as u64), &mut faults);
+        if !faults.is_empty() {
+            return Err(faults);
+        }
+        let (bytes, repeat) = (values.size("size"), values.count("repeat"));
+        let (pieces, what) = match algorithm {
+            Algorithm::Ring => (ranks, "rank"),
+            Algorithm::Tree(chunks) => (u64::from(chunks), "chunk"),
+        };
+        if bytes < pieces {
+            faults.push(fault("size", format!("{bytes}B"), format!("at least a byte for each of {pieces} {what}s")));
+        }
+        if bytes > super::sizes::LARGEST {
+            faults.push(fault("size", format!("{bytes}B"), "at most 1PB"));
+        }
+        if repeat * jobs >= u64::from(u32::MAX) {
+            let found = format!("{repeat} iterations of {jobs} jobs");
+            faults.push(fault("repeat", found, format!("less than {} iterations in all", u32::MAX)));
+        }
+        if matches!(algorithm, Algorithm::Tree(_)) && pieces * ranks * jobs > MOST_COUNTED {
+            let found = format!("{pieces} chunks at {} ranks", ranks * jobs);
+            faults.push(fault("chunks", found, format!("at most {MOST_COUNTED} in all")));
+        }
+        if !faults.is_empty() {
+            return Err(faults);
+        }
+        let plan = Plan {
+            algorithm,
+            hosts: Vec::new(),
+            ranks: ranks as u32,
+            bytes,
+            repeat,
+            compute: values.time("compute"),
+            jitter: Dur::ZERO,
+            kept: values.word("connection") == "kept",
+            start,
+        };
+        let random = values.word("placement") == "random";
+        Ok(AllReduce { plan, pool, all: (ranks * jobs) as usize, random })
+    }
+
+    /// The ranks of the `index`-th entry at their hosts, before their first iteration.
+    pub fn collective(&self, _net: &Topology, (index, jitter): (u16, Dur), seed: u64) -> Collective {
+        let mut hosts = self.pool.clone();
+        if self.random {
+            shuffle(&mut hosts, &mut Stream::new(seed, common::DERANGEMENT, Purpose::Traffic(index)));
+        }
+        hosts.truncate(self.all);
+        let plan = Plan { hosts, jitter, ..self.plan.clone() };
+        Collective::new(Arc::new(plan), |place| Stream::new(seed, place, Purpose::Reply(index)))
+    }
+}
+
+fn algorithm(values: &Values, faults: &mut Vec<Fault>) -> Algorithm {
+    match (values.word("algorithm"), values.has("chunks")) {
+        ("tree", true) => Algorithm::Tree(values.count("chunks") as u32),
+        ("tree", false) => Algorithm::Tree(1),
+        (_, given) => {
+            if given {
+                let found = values.count("chunks").to_string();
+                faults.push(fault("chunks", found, "left out where `algorithm` is `ring`, which has a chunk a rank"));
+            }
+            Algorithm::Ring
+        }
+    }
+}
+
+fn ranks(values: &Values, (jobs, hosts): (u64, u64), faults: &mut Vec<Fault>) -> u64 {
+    if values.has("ranks") {
+        let ranks = values.count("ranks");
+        if ranks * jobs > hosts {
+            let found = format!("{ranks} in each of {jobs} jobs");
+            faults.push(fault("ranks", found, format!("at most a rank on each of {hosts} hosts")));
+        }
+        return ranks;
+    }
+    if hosts / jobs < 2 {
+        faults.push(fault("jobs", jobs.to_string(), format!("at least two of {hosts} hosts for each job")));
+    }
+    hosts / jobs
+}
+
+/// What ranks send of themselves in their first iteration.
+#[derive(Clone, Debug)]
+pub(super) struct Ranks(VecDeque<(Time, Draft)>);
+
+impl Ranks {
+    pub fn new(first: Vec<(Time, Draft)>) -> Ranks {
+        Ranks(first.into())
+    }
+
+    pub fn next(&self) -> Time {
+        self.0.front().map_or(Time::NEVER, |(start, _)| *start)
+    }
+
+    pub fn take(&mut self, out: &mut Vec<Draft>) {
+        let now = self.next();
+        let same = self.0.iter().take_while(|(start, _)| *start == now).count();
+        out.extend(self.0.drain(..same).map(|(_, draft)| draft));
+    }
+}

@@ -1,0 +1,216 @@
+//! Shuffles: every host sends to every other one.
+
+use super::common::{CLASS, JITTER, START, STOP, distinct_hosts, fault, window};
+use super::flows::Draft;
+use super::load::{BYTES, FRACTION, LoadBytes, LoadOf, OF, Offered, SEGMENT, asked, capacity, unasked};
+use super::sizes::SIZE;
+use super::{Context, Sizes};
+use crate::fault::Fault;
+use mech::params::{Kind, Param, Spec, Values};
+use mech::{HostId, Stream};
+use std::sync::Arc;
+use units::{Dur, Time};
+
+/// Most flows that start at one instant: about half a gigabyte.
+const MOST_AT_ONCE: usize = 10_000_000;
+
+pub(super) const SPEC: Spec = Spec {
+    slot: "traffic",
+    kind: "all_to_all",
+    doc: "Shuffles: every host sends one flow to every other one, all at once or in shifted rounds; once, every \
+          `interval`, or as often as a `load` asks. The flows of a shuffle are one query.",
+    cite: "",
+    params: &[
+        SIZE,
+        Param {
+            name: "hosts",
+            doc: "The hosts that take part, by name or number; all where not given.",
+            kind: Kind::Texts,
+            default: Some(""),
+        },
+        Param {
+            name: "order",
+            doc: "`at_once`: all flows start together, each host's by the order of the hosts; `shifted`: in round r, \
+                  from 1 on, every host sends to the r-th host after it, and rounds are `gap` apart.",
+            kind: Kind::Choice(&["at_once", "shifted"]),
+            default: Some("at_once"),
+        },
+        Param {
+            name: "gap",
+            doc: "Time from one round of a shifted order to the next.",
+            kind: Kind::Time { min: 1 },
+            default: Some(""),
+        },
+        START,
+        STOP,
+        Param {
+            name: "interval",
+            doc: "Time from one shuffle to the next; one shuffle where neither this nor a `load` is given.",
+            kind: Kind::Time { min: 1 },
+            default: Some(""),
+        },
+        Param {
+            name: "repeat",
+            doc: "Number of shuffles with an `interval` or a `load`; on and on where not given.",
+            kind: Kind::Count { min: 1, max: 1_000_000_000 },
+            default: Some(""),
+        },
+        FRACTION,
+        OF,
+        BYTES,
+        SEGMENT,
+        JITTER,
+        CLASS,
+    ],
+};
+
+/// An entry.
+#[derive(Clone, Debug, PartialEq)]
+pub(super) struct AllToAll {
+    hosts: Arc<[HostId]>,
+    sizes: Arc<Sizes>,
+    /// Between rounds; `None` where there is one round.
+    gap: Option<Dur>,
+    interval: Dur,
+    count: u64,
+    start: Time,
+    stop: Time,
+    offered: Option<Offered>,
+}
+
+impl AllToAll {
+    pub fn build(name: &str, values: &Values, ctx: &Context) -> Result<AllToAll, Vec<Fault>> {
+        let mut faults = Vec::new();
+        let (start, stop) = window(values, ctx, &mut faults);
+        let sizes = Sizes::of("size", values, name, ctx).map_err(|more| faults.extend(more)).ok();
+        let hosts = distinct_hosts(ctx, "hosts", values).map_err(|more| faults.extend(more)).ok();
+        let gap = gap(values, &mut faults);
+        let (Some(sizes), Some(hosts), true) = (sizes, hosts, faults.is_empty()) else { return Err(faults) };
+        let pairs = hosts.len() * (hosts.len() - 1);
+        if gap.is_none() && pairs > MOST_AT_ONCE {
+            let rule = "hosts of which at most ten million pairs start at once, or `shifted`";
+            return Err(vec![fault("hosts", format!("{} hosts, {pairs} pairs", hosts.len()), rule)]);
+        }
+        let (interval, offered) = pace(values, ctx, (&sizes, hosts.len()))?;
+        let rounds = gap.map_or(Dur(0), |gap| Dur(gap.0.saturating_mul(hosts.len() as u64 - 1)));
+        if interval.is_some_and(|interval| interval < rounds) {
+            let found = format!("shuffles {} apart", interval.unwrap_or_default());
+            let key = if values.has("interval") { "interval" } else { "load.fraction" };
+            return Err(vec![fault(key, found, format!("time for all rounds of one before the next, {rounds}"))]);
+        }
+        let count = match (interval, values.has("repeat")) {
+            (None, _) => 1,
+            (_, true) => values.count("repeat"),
+            _ => u64::MAX,
+        };
+        let interval = interval.unwrap_or(Dur(1));
+        let (hosts, sizes) = (hosts.into(), Arc::new(sizes));
+        Ok(AllToAll { hosts, sizes, gap, interval, count, start, stop, offered })
+    }
+
+    pub fn offered(&self) -> Option<Offered> {
+        self.offered
+    }
+
+    pub fn shifts(&self, draws: Stream) -> Shifts {
+        Shifts { begun: self.start, of: self.clone(), draws, query: 0, round: 1 }
+    }
+}
+
+fn gap(values: &Values, faults: &mut Vec<Fault>) -> Option<Dur> {
+    match (values.word("order"), values.has("gap")) {
+        ("shifted", true) => Some(values.time("gap")),
+        ("shifted", false) => {
+            faults.push(fault("gap", "nothing", "the time between rounds, where `order` is `shifted`"));
+            None
+        }
+        (_, true) => {
+            let found = values.time("gap").to_string();
+            faults.push(fault("gap", found, "left out unless `order` is `shifted`"));
+            None
+        }
+        _ => None,
+    }
+}
+
+/// The time from one shuffle to the next, if there is one, and the load that this makes.
+fn pace(
+    values: &Values,
+    ctx: &Context,
+    (sizes, hosts): (&Sizes, usize),
+) -> Result<(Option<Dur>, Option<Offered>), Vec<Fault>> {
+    let bits = (hosts * (hosts - 1)) as f64 * sizes.mean() * 8.0;
+    if values.has("load.fraction") {
+        if values.has("interval") {
+            let found = values.time("interval").to_string();
+            return Err(vec![fault("interval", found, "left out where `load.fraction` is given")]);
+        }
+        if hosts < ctx.topology.hosts as usize && values.word("load.of") != "host" {
+            let found = format!("`{}` with some of the hosts", values.word("load.of"));
+            return Err(vec![fault("load.of", found, "`host`, or a shuffle of all hosts")]);
+        }
+        let offered = asked(values, ctx, sizes)?;
+        let interval = bits * 1e12 / offered.payload_bps;
+        if interval > 1e18 || interval < 1.0 {
+            let found = format!("a shuffle every {:e} s", interval / 1e12);
+            return Err(vec![fault("load.fraction", found, "between 1ps and 10 days from one shuffle to the next")]);
+        }
+        return Ok((Some(Dur((interval + 0.5) as u64)), Some(offered)));
+    }
+    let faults = unasked(values, "load.fraction` is not given, nor `load");
+    if !faults.is_empty() {
+        return Err(faults);
+    }
+    if !values.has("interval") {
+        let many = values.has("repeat") && values.count("repeat") > 1;
+        let found = || values.count("repeat").to_string();
+        let wrong = || vec![fault("repeat", found(), "given together with `interval` or `load`")];
+        return if many { Err(wrong()) } else { Ok((None, None)) };
+    }
+    let interval = values.time("interval");
+    let (bps, all) = (bits * 1e12 / interval.0 as f64, capacity(ctx.topology, LoadOf::Host));
+    let (of, bytes) = (LoadOf::Host, LoadBytes::Payload);
+    let offered = Offered { fraction: bps / all, of, bytes, bps, payload_bps: bps };
+    let repeats = !(values.has("repeat") && values.count("repeat") == 1);
+    Ok((Some(interval), (repeats && bps.is_finite()).then_some(offered)))
+}
+
+/// The rounds of an entry's shuffles, one after the other.
+#[derive(Clone, Debug)]
+pub(super) struct Shifts {
+    of: AllToAll,
+    draws: Stream,
+    query: u32,
+    /// When the shuffle began.
+    begun: Time,
+    /// The next round, from 1.
+    round: usize,
+}
+
+impl Shifts {
+    pub fn next(&self) -> Time {
+        let after = self.of.gap.map_or(0, |gap| gap.0.saturating_mul(self.round as u64 - 1));
+        let next = self.begun.saturating_add(Dur(after));
+        let over = u64::from(self.query) >= self.of.count || self.query == u32::MAX;
+        if over || next >= self.of.stop { Time::NEVER } else { next }
+    }
+
+    pub fn take(&mut self, out: &mut Vec<Draft>) {
+        let n = self.of.hosts.len();
+        for from in 0..n {
+            let to = match self.of.gap {
+                Some(_) => from + self.round..from + self.round + 1,
+                None => 0..n,
+            };
+            for to in to.map(|to| to % n).filter(|to| *to != from) {
+                let bytes = self.of.sizes.quantile(self.draws.unit());
+                out.push(Draft::data((self.of.hosts[from], self.of.hosts[to]), bytes, self.query));
+            }
+        }
+        self.round += 1;
+        if self.of.gap.is_none() || self.round == n {
+            (self.round, self.query) = (1, self.query + 1);
+            self.begun = self.begun.saturating_add(self.of.interval);
+        }
+    }
+}

@@ -1,0 +1,240 @@
+//! What the ranks of an all-reduce do when something has reached them: plain data, told of messages.
+//!
+//! Ring (Patarasuk and Yuan, JPDC 2009): the data are cut in as many chunks as there are ranks. In step 0
+//! every rank sends a chunk to the rank on its right; what it receives in a step it sends on in the next
+//! one, reduced with its own in the first N-1 steps, as it is in the last N-1.
+//!
+//! Tree: rank r has the parent (r-1)/2. A chunk goes up as soon as it has come from all children, and
+//! down again from the root; chunks follow each other.
+
+use super::flows::Draft;
+use super::{FlowSpec, OWN};
+use mech::{HostId, Stream};
+use std::sync::Arc;
+use units::{Dur, Time};
+
+/// How data are reduced.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(super) enum Algorithm {
+    Ring,
+    /// In so many chunks.
+    Tree(u32),
+}
+
+/// What is settled of an entry's jobs.
+#[derive(Clone, Debug, PartialEq)]
+pub(super) struct Plan {
+    pub algorithm: Algorithm,
+    /// The hosts of the ranks, job after job.
+    pub hosts: Vec<HostId>,
+    /// Ranks of a job.
+    pub ranks: u32,
+    /// Bytes that each rank has to reduce.
+    pub bytes: u64,
+    /// Iterations.
+    pub repeat: u64,
+    /// Between a rank's iterations.
+    pub compute: Dur,
+    /// Each rank begins each iteration later by a draw up to this.
+    pub jitter: Dur,
+    /// Whether every pair of ranks keeps a connection.
+    pub kept: bool,
+    pub start: Time,
+}
+
+/// Set in the number of a tree's chunk on its way to the root.
+const UP: u32 = 1 << 31;
+
+/// The ranks of an entry's jobs.
+#[derive(Clone, Debug)]
+pub struct Collective {
+    plan: Arc<Plan>,
+    ranks: Vec<Rank>,
+}
+
+/// Where a rank is.
+#[derive(Clone, Debug)]
+struct Rank {
+    iteration: u64,
+    /// When that began, or will.
+    begin: Time,
+    /// Chunks of the iteration that need nothing more from others.
+    done: u32,
+    /// Ring: steps of the next iteration that have come before this one was over.
+    early: Vec<u32>,
+    /// Tree: how many children each chunk has come from, of this iteration and of the next.
+    up: [Vec<u8>; 2],
+    shake: Stream,
+}
+
+impl Plan {
+    fn jobs(&self) -> u64 {
+        self.hosts.len() as u64 / u64::from(self.ranks)
+    }
+    /// What a rank has to receive in an iteration, or, at a tree's root, to reduce.
+    fn whole(&self) -> u32 {
+        match self.algorithm {
+            Algorithm::Ring => 2 * (self.ranks - 1),
+            Algorithm::Tree(chunks) => chunks,
+        }
+    }
+    fn chunk(&self, number: u32) -> u64 {
+        let chunks = match self.algorithm {
+            Algorithm::Ring => u64::from(self.ranks),
+            Algorithm::Tree(chunks) => u64::from(chunks),
+        };
+        self.bytes / chunks + u64::from(u64::from(number) < self.bytes % chunks)
+    }
+    fn children(&self, rank: u32) -> impl Iterator<Item = u32> + use<> {
+        let ranks = self.ranks;
+        (1..=2).map(move |n| 2 * rank + n).filter(move |child| *child < ranks)
+    }
+    fn pause(&self, shake: &mut Stream) -> Dur {
+        if self.jitter == Dur::ZERO { Dur::ZERO } else { Dur(shake.below(self.jitter.0)) }
+    }
+    /// The first rank of the job that a rank, by its place among all, belongs to.
+    fn first_of(&self, place: usize) -> usize {
+        place - place % self.ranks as usize
+    }
+
+    /// What the rank at a place sends in an iteration: a ring's step, or a tree's chunk.
+    fn draft(&self, (place, to): (usize, u32), iteration: u64, what: u32) -> Draft {
+        let first = self.first_of(place);
+        let rank = (place - first) as u32;
+        let (job, other) = (first as u64 / u64::from(self.ranks), first + to as usize);
+        let (bytes, connection) = match self.algorithm {
+            // Step s carries the chunk that the rank s places to the left began with.
+            Algorithm::Ring => {
+                let chunk = (u64::from(rank) + 2 * u64::from(self.ranks) - u64::from(what)) % u64::from(self.ranks);
+                (self.chunk(chunk as u32), place as u32)
+            }
+            Algorithm::Tree(_) if what & UP > 0 => (self.chunk(what & !UP), 2 * place as u32),
+            Algorithm::Tree(_) => (self.chunk(what), 2 * other as u32 + 1),
+        };
+        Draft {
+            tag: u64::from(to) << 32 | u64::from(what),
+            connection: if self.kept { connection } else { OWN },
+            ..Draft::data((self.hosts[place], self.hosts[other]), bytes, (iteration * self.jobs() + job) as u32)
+        }
+    }
+}
+
+impl Collective {
+    /// All ranks before their first iteration. `shake` gives the stream of a rank by its place.
+    pub(super) fn new(plan: Arc<Plan>, shake: impl Fn(u32) -> Stream) -> Collective {
+        let chunks = |rank: u32| match plan.algorithm {
+            Algorithm::Tree(chunks) if plan.children(rank).next().is_some() => vec![0; chunks as usize],
+            _ => Vec::new(),
+        };
+        let rank = |place: usize| {
+            let mut shake = shake(place as u32);
+            let begin = plan.start.saturating_add(plan.pause(&mut shake));
+            let counts = chunks((place - plan.first_of(place)) as u32);
+            Rank { iteration: 0, begin, done: 0, early: Vec::new(), up: [counts.clone(), counts], shake }
+        };
+        let ranks = (0..plan.hosts.len()).map(rank).collect();
+        Collective { plan, ranks }
+    }
+
+    /// What ranks send of themselves in their first iteration, in the order of its start.
+    pub(super) fn first(&self) -> Vec<(Time, Draft)> {
+        let mut first = Vec::new();
+        (0..self.ranks.len()).for_each(|place| self.open(place, &mut first));
+        first.sort_by_key(|(start, _)| *start);
+        first
+    }
+
+    /// The last byte of `message` is at its receiver: appends what that sends on.
+    pub(super) fn delivered(&mut self, message: &FlowSpec, now: Time, out: &mut Vec<FlowSpec>) {
+        let (to, what) = ((message.tag >> 32) as u32, message.tag as u32);
+        let jobs = self.plan.jobs();
+        let (job, iteration) = (u64::from(message.query) % jobs, u64::from(message.query) / jobs);
+        let place = (job * u64::from(self.plan.ranks)) as usize + to as usize;
+        let mut said = Vec::new();
+        let early = iteration > self.ranks[place].iteration;
+        match self.plan.algorithm {
+            Algorithm::Ring if early => self.ranks[place].early.push(what),
+            Algorithm::Ring => self.step(place, what, (now, &mut said)),
+            Algorithm::Tree(_) if what & UP > 0 => {
+                let count = &mut self.ranks[place].up[usize::from(early)][(what & !UP) as usize];
+                *count += 1;
+                if !early && usize::from(*count) == self.plan.children(to).count() {
+                    self.reduced(place, what & !UP, (now, &mut said));
+                }
+            }
+            Algorithm::Tree(_) => self.down(place, what, (now, &mut said)),
+        }
+        out.extend(said.into_iter().map(|(start, draft)| draft.at(start, (message.traffic, message.class))));
+    }
+
+    /// What the rank at a place sends without having received anything, when its iteration begins.
+    fn open(&self, place: usize, out: &mut Vec<(Time, Draft)>) {
+        let (plan, Rank { begin, iteration, .. }) = (&self.plan, &self.ranks[place]);
+        let rank = (place - plan.first_of(place)) as u32;
+        match plan.algorithm {
+            Algorithm::Ring => out.push((*begin, plan.draft((place, (rank + 1) % plan.ranks), *iteration, 0))),
+            Algorithm::Tree(chunks) if plan.children(rank).next().is_none() => {
+                let up = |chunk: u32| plan.draft((place, (rank - 1) / 2), *iteration, UP | chunk);
+                out.extend((0..chunks).map(|chunk| (*begin, up(chunk))));
+            }
+            Algorithm::Tree(_) => {}
+        }
+    }
+
+    /// Nothing is sent before the rank has begun.
+    fn send(&self, (place, to): (usize, u32), what: u32, (now, out): (Time, &mut Vec<(Time, Draft)>)) {
+        let rank = &self.ranks[place];
+        out.push((now.max(rank.begin), self.plan.draft((place, to), rank.iteration, what)));
+    }
+
+    /// A ring's step has come to the rank at a place.
+    fn step(&mut self, place: usize, step: u32, (now, out): (Time, &mut Vec<(Time, Draft)>)) {
+        let rank = (place - self.plan.first_of(place)) as u32;
+        if step + 1 < self.plan.whole() {
+            self.send((place, (rank + 1) % self.plan.ranks), step + 1, (now, &mut *out));
+        }
+        self.took(place, (now, out));
+    }
+
+    /// A tree's chunk is reduced over the rank at a place and all below it.
+    fn reduced(&mut self, place: usize, chunk: u32, (now, out): (Time, &mut Vec<(Time, Draft)>)) {
+        match (place - self.plan.first_of(place)) as u32 {
+            0 => self.down(place, chunk, (now, out)),
+            rank => self.send((place, (rank - 1) / 2), UP | chunk, (now, out)),
+        }
+    }
+
+    /// A tree's chunk has come to the rank at a place in its final form.
+    fn down(&mut self, place: usize, chunk: u32, (now, out): (Time, &mut Vec<(Time, Draft)>)) {
+        let rank = (place - self.plan.first_of(place)) as u32;
+        for child in self.plan.children(rank) {
+            self.send((place, child), chunk, (now, &mut *out));
+        }
+        self.took(place, (now, out));
+    }
+
+    /// One of the chunks of an iteration is done; after the last, the next iteration begins.
+    fn took(&mut self, place: usize, (now, out): (Time, &mut Vec<(Time, Draft)>)) {
+        let plan = self.plan.clone();
+        let rank = &mut self.ranks[place];
+        rank.done += 1;
+        if rank.done < plan.whole() || rank.iteration + 1 >= plan.repeat {
+            return;
+        }
+        (rank.iteration, rank.done) = (rank.iteration + 1, 0);
+        let pause = plan.compute.saturating_add(plan.pause(&mut rank.shake));
+        rank.begin = now.max(rank.begin).saturating_add(pause);
+        rank.up.swap(0, 1);
+        rank.up[1].fill(0);
+        let (begin, early) = (rank.begin, std::mem::take(&mut rank.early));
+        self.open(place, out);
+        early.into_iter().for_each(|step| self.step(place, step, (begin, &mut *out)));
+        let children = plan.children((place - plan.first_of(place)) as u32).count();
+        let come = |(chunk, count): (usize, &u8)| (usize::from(*count) == children).then_some(chunk as u32);
+        let whole: Vec<u32> = self.ranks[place].up[0].iter().enumerate().filter_map(come).collect();
+        whole.into_iter().for_each(|chunk| self.reduced(place, chunk, (begin, &mut *out)));
+    }
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,184 @@
+use super::*;
+use mech::{Purpose, hash_mix};
+use std::collections::{BTreeMap, BTreeSet};
+
+fn plan(algorithm: Algorithm, ranks: u32, jobs: u32) -> Plan {
+    Plan {
+        algorithm,
+        hosts: (0..ranks * jobs).map(HostId).collect(),
+        ranks,
+        bytes: 1003,
+        repeat: 3,
+        compute: Dur::us(5),
+        jitter: Dur::ZERO,
+        kept: false,
+        start: Time(Dur::us(1).0),
+    }
+}
+
+/// Which ranks are in a rank's copy of a chunk, by iteration, place and chunk.
+type Copies = BTreeMap<(u64, usize, u32), BTreeSet<usize>>;
+
+struct Toy {
+    plan: Arc<Plan>,
+    ranks: Collective,
+    copies: Copies,
+    /// When each iteration's first and last message were sent and delivered, by query.
+    spans: BTreeMap<u32, (Time, Time)>,
+    messages: usize,
+    bytes: u64,
+}
+
+impl Toy {
+    fn new(plan: Plan) -> Toy {
+        let plan = Arc::new(plan);
+        let ranks = Collective::new(plan.clone(), |place| Stream::new(3, place, Purpose::Reply(0)));
+        Toy { plan, ranks, copies: BTreeMap::new(), spans: BTreeMap::new(), messages: 0, bytes: 0 }
+    }
+
+    fn copy(&mut self, at: (u64, usize, u32)) -> &mut BTreeSet<usize> {
+        self.copies.entry(at).or_insert_with(|| BTreeSet::from([at.1]))
+    }
+
+    /// Runs to the end over a network in which a message takes as long as `time` says.
+    fn run(&mut self, time: impl Fn(&FlowSpec) -> u64) {
+        let mut under_way: BTreeMap<(Time, u64), (FlowSpec, BTreeSet<usize>)> = BTreeMap::new();
+        // Those that have not started: what a message carries is what its rank has when it starts.
+        let mut due: BTreeMap<(Time, u64), FlowSpec> = BTreeMap::new();
+        let mut n = 0;
+        for (start, draft) in self.ranks.first() {
+            due.insert((start, n), draft.at(start, (7, 2)));
+            n += 1;
+        }
+        loop {
+            let starts = due.first_key_value().map(|(key, _)| key.0);
+            let ends = under_way.first_key_value().map(|(key, _)| key.0);
+            if starts.is_some_and(|start| ends.is_none_or(|end| start <= end)) {
+                let ((start, n), spec) = due.pop_first().unwrap();
+                let (at, _, chunk) = self.ends(&spec);
+                let carried = self.copy((u64::from(spec.query), at, chunk)).clone();
+                let span = self.spans.entry(spec.query).or_insert((start, start));
+                span.0 = span.0.min(start);
+                under_way.insert((start.saturating_add(Dur(time(&spec))), n), (spec, carried));
+            } else if let Some(((now, _), (spec, carried))) = under_way.pop_first() {
+                let (_, at, chunk) = self.ends(&spec);
+                self.copy((u64::from(spec.query), at, chunk)).extend(carried);
+                (self.messages, self.bytes) = (self.messages + 1, self.bytes + spec.bytes);
+                self.spans.entry(spec.query).and_modify(|span| span.1 = span.1.max(now));
+                let mut out = Vec::new();
+                self.ranks.delivered(&spec, now, &mut out);
+                for next in out {
+                    assert!(next.start >= now && next.src == spec.dst && (next.traffic, next.class) == (7, 2));
+                    due.insert((next.start, n), next);
+                    n += 1;
+                }
+            } else {
+                return;
+            }
+        }
+    }
+
+    /// The places of a message's ends, and the chunk that it carries.
+    fn ends(&self, spec: &FlowSpec) -> (usize, usize, u32) {
+        let (from, to) = (spec.src.0 as usize, spec.dst.0 as usize);
+        let n = self.plan.ranks;
+        let what = spec.tag as u32;
+        let chunk = match self.plan.algorithm {
+            Algorithm::Ring => (from as u32 % n + 2 * n - what) % n,
+            Algorithm::Tree(_) => what & !UP,
+        };
+        assert_eq!(spec.bytes, self.plan.chunk(chunk));
+        (from, to, chunk)
+    }
+
+    /// Every rank of every job has every chunk of every iteration, reduced over all ranks of its job.
+    fn check(&self, chunks: u32) {
+        let (ranks, jobs) = (self.plan.ranks as usize, self.plan.jobs());
+        for query in 0..self.plan.repeat * jobs {
+            let first = (query % jobs) as usize * ranks;
+            let all: BTreeSet<usize> = (first..first + ranks).collect();
+            for place in first..first + ranks {
+                (0..chunks).for_each(|chunk| assert_eq!(self.copies[&(query, place, chunk)], all, "{query} {place}"));
+            }
+        }
+        assert_eq!(self.spans.len() as u64, self.plan.repeat * jobs);
+    }
+}
+
+/// Times that let messages overtake each other.
+fn uneven(spec: &FlowSpec) -> u64 {
+    1_000_000 + hash_mix(spec.tag << 8 | u64::from(spec.src.0), u64::from(spec.query)) % 20_000_000
+}
+
+#[test]
+fn a_ring_leaves_the_sum_of_all_with_every_rank_whatever_the_order_of_messages() {
+    for (ranks, jobs) in [(2, 1), (3, 2), (4, 1), (7, 3)] {
+        for jitter in [Dur::ZERO, Dur::us(30)] {
+            let mut toy = Toy::new(Plan { jitter, ..plan(Algorithm::Ring, ranks, jobs) });
+            toy.run(uneven);
+            toy.check(ranks);
+            let iterations = 3 * jobs as usize;
+            assert_eq!(toy.messages, iterations * (2 * ranks * (ranks - 1)) as usize);
+            // Patarasuk and Yuan: every rank sends 2 (N-1)/N of its data, all together 2 (N-1) times them.
+            assert_eq!(toy.bytes, iterations as u64 * 2 * u64::from(ranks - 1) * 1003);
+        }
+    }
+}
+
+#[test]
+fn a_tree_leaves_the_sum_of_all_with_every_rank_whatever_the_order_of_messages() {
+    for (ranks, jobs, chunks) in [(2, 1, 1), (3, 1, 4), (6, 2, 3), (15, 1, 1), (12, 1, 16)] {
+        for jitter in [Dur::ZERO, Dur::us(30)] {
+            let mut toy = Toy::new(Plan { jitter, ..plan(Algorithm::Tree(chunks), ranks, jobs) });
+            toy.run(uneven);
+            toy.check(chunks);
+            let iterations = 3 * jobs as usize;
+            assert_eq!(toy.messages, iterations * (2 * (ranks - 1) * chunks) as usize);
+            assert_eq!(toy.bytes, iterations as u64 * 2 * u64::from(ranks - 1) * 1003);
+        }
+    }
+}
+
+#[test]
+fn with_the_same_time_for_every_message_iterations_take_their_closed_form() {
+    let step = Dur::us(10).0;
+    let mut ring = Toy::new(plan(Algorithm::Ring, 5, 1));
+    ring.run(|_| step);
+    // 2 (N-1) steps, then 5 us of computing.
+    let spans: Vec<_> = ring.spans.values().map(|(from, to)| (from.0, to.0)).collect();
+    let begin = |n: u64| 1_000_000 + n * (8 * step + 5_000_000);
+    assert_eq!(spans, [0, 1, 2].map(|n| (begin(n), begin(n) + 8 * step)));
+    // Seven ranks are two levels below the root: two steps up, two down; the root is done first and waits.
+    let mut tree = Toy::new(plan(Algorithm::Tree(3), 7, 1));
+    tree.run(|_| step);
+    let spans: Vec<_> = tree.spans.values().map(|(from, to)| (from.0, to.0)).collect();
+    let begin = |n: u64| 1_000_000 + n * (4 * step + 5_000_000);
+    assert_eq!(spans, [0, 1, 2].map(|n| (begin(n), begin(n) + 4 * step)));
+}
+
+#[test]
+fn a_rank_that_computes_longer_holds_up_its_ring_and_nothing_is_sent_before_it_has_begun() {
+    let mut toy = Toy::new(Plan { repeat: 2, ..plan(Algorithm::Ring, 3, 1) });
+    toy.ranks.ranks[1].begin = Time(Dur::ms(1).0);
+    toy.run(|_| 1_000_000);
+    toy.check(3);
+    // The rank's own step 0 is the last to start; its chunk passes all others twice but one.
+    assert_eq!(toy.spans[&0], (Time(Dur::us(1).0), Time(Dur::ms(1).0 + 4_000_000)));
+}
+
+#[test]
+fn kept_connections_have_one_number_for_each_way_between_two_ranks() {
+    for algorithm in [Algorithm::Ring, Algorithm::Tree(4)] {
+        let plan = Arc::new(Plan { kept: true, ..plan(algorithm, 5, 2) });
+        let mut ranks = Collective::new(plan.clone(), |place| Stream::new(3, place, Purpose::Reply(0)));
+        let mut pairs: BTreeMap<u32, (HostId, HostId)> = BTreeMap::new();
+        let mut all: Vec<FlowSpec> = ranks.first().into_iter().map(|(at, draft)| draft.at(at, (0, 0))).collect();
+        while let Some(spec) = all.pop() {
+            assert_eq!(*pairs.entry(spec.connection).or_insert((spec.src, spec.dst)), (spec.src, spec.dst));
+            ranks.delivered(&spec, spec.start, &mut all);
+        }
+        let distinct: BTreeSet<_> = pairs.values().collect();
+        let expected = if algorithm == Algorithm::Ring { 10 } else { 16 };
+        assert_eq!((pairs.len(), distinct.len()), (expected, expected));
+    }
+}

@@ -1,0 +1,144 @@
+//! Flows that have no end: what they get of the links is measured, not when they are done.
+
+use super::common::{CLASS, JITTER, START, fault, window};
+use super::flows::Draft;
+use super::raw::{DESTINATION, DESTINATIONS, SOURCE, SOURCES, pairs};
+use super::{Context, ENDLESS};
+use crate::fault::Fault;
+use mech::params::{Kind, Param, Spec, Values};
+use mech::{HostId, Stream};
+use units::{Dur, Time};
+
+pub(super) const SPEC: Spec = Spec {
+    slot: "traffic",
+    kind: "long_lived",
+    doc: "Flows that go on to the end of the run: goodput and fairness are measured, there is no completion time. Say \
+          who sends by `pairs`, or by `source` or `sources` with `destination` or `destinations`.",
+    cite: "",
+    params: &[
+        Param {
+            name: "pairs",
+            doc: "`permutation`: every host sends to one other and each receives, a single cycle drawn from the seed; \
+                  `random`: the two hosts of each flow are drawn.",
+            kind: Kind::Choice(&["permutation", "random"]),
+            default: Some(""),
+        },
+        SOURCE,
+        SOURCES,
+        DESTINATION,
+        DESTINATIONS,
+        Param {
+            name: "flows",
+            doc: "Flows of each pair; their number in all where `pairs` is `random`.",
+            kind: Kind::Count { min: 1, max: MOST_FLOWS as u64 },
+            default: Some("1"),
+        },
+        START,
+        Param {
+            name: "stagger",
+            doc: "Each flow starts so much later than the one before it.",
+            kind: Kind::Time { min: 0 },
+            default: Some("0s"),
+        },
+        JITTER,
+        CLASS,
+    ],
+};
+
+/// Most flows of an entry: some gigabytes.
+const MOST_FLOWS: usize = 1_000_000;
+
+#[derive(Clone, Copy, Debug, PartialEq)]
+enum Who {
+    Permutation,
+    Random,
+    Listed,
+}
+
+/// An entry.
+#[derive(Clone, Debug, PartialEq)]
+pub(super) struct LongLived {
+    who: Who,
+    listed: Vec<(HostId, HostId)>,
+    flows: usize,
+    start: Time,
+    stagger: Dur,
+}
+
+impl LongLived {
+    pub fn build(values: &Values, ctx: &Context) -> Result<LongLived, Vec<Fault>> {
+        let mut faults = Vec::new();
+        let (start, _) = window(values, ctx, &mut faults);
+        let named = ["source", "sources", "destination", "destinations"].into_iter().find(|key| values.has(key));
+        let (who, listed) = match (values.has("pairs"), named) {
+            (true, Some(key)) => {
+                faults.push(fault(key, "given", "left out where `pairs` is given"));
+                (Who::Listed, Vec::new())
+            }
+            (true, None) if values.word("pairs") == "random" => (Who::Random, Vec::new()),
+            (true, None) => (Who::Permutation, Vec::new()),
+            (false, None) => {
+                faults.push(fault("pairs", "neither it nor `sources`", "one of the two"));
+                (Who::Listed, Vec::new())
+            }
+            (false, Some(_)) => (Who::Listed, pairs(values, ctx, &mut faults)),
+        };
+        let flows = values.count("flows") as usize;
+        let each = match who {
+            Who::Permutation => ctx.topology.hosts as usize,
+            Who::Random => 1,
+            Who::Listed => listed.len(),
+        };
+        if flows * each > MOST_FLOWS {
+            let found = format!("{flows} for each of {each} pairs");
+            faults.push(fault("flows", found, format!("at most {MOST_FLOWS} in all")));
+        }
+        let stagger = values.time("stagger");
+        if faults.is_empty() { Ok(LongLived { who, listed, flows, start, stagger }) } else { Err(faults) }
+    }
+
+    /// All flows: the first of every pair, then the second of every pair, and so on.
+    pub fn starts(&self, hosts: u32, mut draws: Stream) -> Starts {
+        let pairs: Vec<_> = match self.who {
+            Who::Listed => self.listed.clone(),
+            Who::Permutation => {
+                let mut to: Vec<u32> = (0..hosts).collect();
+                (1..to.len()).rev().for_each(|i| to.swap(i, draws.below(i as u64) as usize));
+                to.into_iter().enumerate().map(|(from, to)| (HostId(from as u32), HostId(to))).collect()
+            }
+            Who::Random => (0..self.flows).map(|_| two(hosts, &mut draws)).collect(),
+        };
+        let flows = if self.who == Who::Random { 1 } else { self.flows };
+        Starts { count: pairs.len() * flows, pairs, at: 0, start: self.start, stagger: self.stagger }
+    }
+}
+
+/// Two hosts.
+fn two(hosts: u32, draws: &mut Stream) -> (HostId, HostId) {
+    let (from, to) = (draws.below(u64::from(hosts)) as u32, draws.below(u64::from(hosts - 1)) as u32);
+    (HostId(from), HostId(if to < from { to } else { to + 1 }))
+}
+
+/// The flows of an entry, one after the other.
+#[derive(Clone, Debug)]
+pub(super) struct Starts {
+    pairs: Vec<(HostId, HostId)>,
+    count: usize,
+    at: usize,
+    start: Time,
+    stagger: Dur,
+}
+
+impl Starts {
+    pub fn next(&self) -> Time {
+        if self.at >= self.count {
+            return Time::NEVER;
+        }
+        self.start.saturating_add(Dur(self.stagger.0.saturating_mul(self.at as u64)))
+    }
+
+    pub fn take(&mut self, out: &mut Vec<Draft>) {
+        out.push(Draft::data(self.pairs[self.at % self.pairs.len()], ENDLESS, u32::MAX));
+        self.at += 1;
+    }
+}

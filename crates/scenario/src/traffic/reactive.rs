@@ -1,0 +1,58 @@
+//! Flows that start when others have ended.
+//!
+//! What a host does next depends on what has reached it, so the flows of such an entry cannot be
+//! listed beforehand: only the first ones come from [`Flows`](super::Flows). Hosts, sizes and times
+//! are drawn at a place that the message itself names, so that they are the same in every variant
+//! of a scenario: only instants move.
+
+use super::FlowSpec;
+use super::collective::Collective;
+use super::request_reply::Replies;
+use mech::{Purpose, Stream};
+use units::Time;
+
+/// What follows upon the messages of an entry: plain data.
+#[derive(Clone, Debug)]
+pub enum Reaction {
+    /// Requests are answered, and answers followed by the next request.
+    Sessions(Replies),
+    /// Ranks of a collective operation send on what they have received.
+    Collective(Collective),
+}
+
+impl Reaction {
+    /// The last byte of `message`, one of the entry's, is at its receiver: appends the messages that
+    /// follow upon that. Each starts at or after `now`, at the host that received.
+    ///
+    /// One that shares the query of `message` is part of what was begun: it counts where that counts.
+    pub fn delivered(&mut self, message: &FlowSpec, now: Time, out: &mut Vec<FlowSpec>) {
+        match self {
+            Reaction::Sessions(replies) => replies.delivered(message, now, out),
+            Reaction::Collective(collective) => collective.delivered(message, now, out),
+        }
+    }
+}
+
+/// What a draw of a message is for.
+#[derive(Clone, Copy, Debug)]
+pub(super) enum What {
+    Size = 0,
+    Think = 1,
+    Service = 2,
+    Jitter = 3,
+}
+
+/// The draws of an entry's messages, each by its place.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Draws {
+    pub seed: u64,
+    /// The place of the entry in the scenario.
+    pub entry: u16,
+}
+
+impl Draws {
+    /// The stream of the `n`-th message of a session or a query. PRECONDITION: `n` is below 2⁵⁴.
+    pub fn of(self, who: u32, what: What, n: u64) -> Stream {
+        Stream::new(self.seed, who, Purpose::Reply(self.entry)).at(n << 2 | what as u64)
+    }
+}

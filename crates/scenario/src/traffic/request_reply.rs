@@ -1,0 +1,343 @@
+//! Sessions: a client asks, a server answers, and the client asks again.
+
+use super::common::{CLASS, SERVICE, SERVICE_JITTER, START, STOP, Service, fault, hosts, rounded, window};
+use super::flows::Draft;
+use super::reactive::{Draws, Reaction, What};
+use super::{Context, FlowSpec, OWN, Role, SIZES, Sizes, common};
+use crate::fault::Fault;
+use mech::params::{Kind, Param, Spec, Values};
+use mech::{HostId, Purpose, Stream};
+use std::sync::Arc;
+use units::{Dur, Time};
+
+pub(super) const SPEC: Spec = Spec {
+    slot: "traffic",
+    kind: "request_reply",
+    doc: "Sessions of a client and a server: a request, its reply, and after a time to think the next request; or \
+          requests by the clock, whether or not replies have come.",
+    cite: "PABO §VI",
+    params: &[
+        Param {
+            name: "clients",
+            doc: "The hosts that ask, by name or number; all where not given.",
+            kind: Kind::Texts,
+            default: Some(""),
+        },
+        Param {
+            name: "servers",
+            doc: "The hosts that answer, by name or number; all where not given.",
+            kind: Kind::Texts,
+            default: Some(""),
+        },
+        Param {
+            name: "pairs",
+            doc: "Sessions go to the clients in turn. Their servers: `random`, each drawn; `in_turn`, by their order, the \
+                  client itself passed over; `all`, every client has one session with every server.",
+            kind: Kind::Choice(&["random", "in_turn", "all"]),
+            default: Some("random"),
+        },
+        Param {
+            name: "sessions",
+            doc: "Number of sessions; one for each client where not given. Left out where `pairs` is `all`.",
+            kind: Kind::Count { min: 1, max: MOST_SESSIONS },
+            default: Some(""),
+        },
+        Param { name: "request", doc: "Payload of a request.", kind: Kind::Size { min: 1 }, default: Some("200B") },
+        Param {
+            name: "reply",
+            doc: "Payload of a reply: a size, or a distribution as in `sizes` of `poisson`.",
+            kind: Kind::Sizes(SIZES),
+            default: None,
+        },
+        Param {
+            name: "requests",
+            doc: "Requests of a session; it goes on where not given.",
+            kind: Kind::Count { min: 1, max: 1_000_000_000 },
+            default: Some(""),
+        },
+        Param {
+            name: "think",
+            doc: "Time from the last byte of a reply to the next request, 0 where neither this nor `clock` is given.",
+            kind: Kind::Time { min: 0 },
+            default: Some(""),
+        },
+        Param {
+            name: "think_gaps",
+            doc: "Whether `think` is that time or the mean of exponential ones.",
+            kind: Kind::Choice(&["constant", "exponential"]),
+            default: Some("constant"),
+        },
+        Param {
+            name: "clock",
+            doc: "Time from one request to the next instead of `think`: requests are sent whether or not replies are there.",
+            kind: Kind::Time { min: 1 },
+            default: Some(""),
+        },
+        SERVICE,
+        SERVICE_JITTER,
+        Param {
+            name: "connection",
+            doc: "`kept`: a session has one connection each way, whose windows and timers go on from message to message; \
+                  `new`: every message has its own.",
+            kind: Kind::Choice(&["kept", "new"]),
+            default: Some("kept"),
+        },
+        START,
+        STOP,
+        Param {
+            name: "jitter",
+            doc: "Every session begins later by a draw, uniform from 0 up to this.",
+            kind: Kind::Time { min: 0 },
+            default: Some("0us"),
+        },
+        CLASS,
+    ],
+};
+
+/// Most sessions of an entry: each has its cursor, its draws and up to two connections.
+const MOST_SESSIONS: u64 = 1_000_000;
+
+/// When the next request is sent.
+#[derive(Clone, Copy, Debug, PartialEq)]
+enum Pace {
+    /// So long after the reply.
+    Think(Dur),
+    /// After the reply, with exponential times of this mean, in picoseconds.
+    Exponential(f64),
+    /// So long after the request.
+    Clock(Dur),
+}
+
+/// How servers are found.
+#[derive(Clone, Copy, Debug, PartialEq)]
+enum Pairs {
+    Random,
+    InTurn,
+    All,
+}
+
+/// An entry.
+#[derive(Clone, Debug, PartialEq)]
+pub(super) struct Sessions {
+    clients: Vec<HostId>,
+    servers: Vec<HostId>,
+    pairs: Pairs,
+    sessions: u64,
+    request: u64,
+    reply: Arc<Sizes>,
+    requests: u64,
+    pace: Pace,
+    service: Service,
+    kept: bool,
+    start: Time,
+    stop: Time,
+}
+
+impl Sessions {
+    pub fn build(name: &str, values: &Values, ctx: &Context) -> Result<Sessions, Vec<Fault>> {
+        let mut faults = Vec::new();
+        let (start, stop) = window(values, ctx, &mut faults);
+        let pace = pace(values, &mut faults);
+        let mut listed = |field| hosts(ctx, field, values).map_err(|more| faults.extend(more)).unwrap_or_default();
+        let (clients, servers) = (listed("clients"), listed("servers"));
+        let reply = Sizes::of("reply", values, name, ctx).map_err(|more| faults.extend(more)).ok();
+        let pairs = match values.word("pairs") {
+            "in_turn" => Pairs::InTurn,
+            "all" => Pairs::All,
+            _ => Pairs::Random,
+        };
+        let Some(reply) = reply.filter(|_| faults.is_empty()) else { return Err(faults) };
+        let lonely = clients.iter().find(|client| servers.iter().all(|server| server == *client));
+        if let Some(HostId(client)) = lonely {
+            let found = format!("no server for `{}` but itself", ctx.topology.nodes[*client as usize].name);
+            return Err(vec![fault("servers", found, "a server other than the client for every client")]);
+        }
+        let sessions = number(values, pairs, (&clients, &servers))?;
+        Ok(Sessions {
+            clients,
+            servers,
+            pairs,
+            sessions,
+            request: values.size("request"),
+            reply: Arc::new(reply),
+            requests: if values.has("requests") { values.count("requests") } else { u64::MAX },
+            pace,
+            service: Service::of(values),
+            kept: values.word("connection") == "kept",
+            start,
+            stop,
+        })
+    }
+
+    /// The first requests of every session, or all where they go by the clock.
+    pub fn all(&self, entry: u16, seed: u64, jitter: Dur) -> impl Iterator<Item = Session> + use<> {
+        let plan = Arc::new(self.plan((entry, 0), seed));
+        (0..self.sessions as u32).map(move |session| {
+            let mut late = plan.draws.of(session, What::Jitter, 0);
+            let late = if jitter == Dur::ZERO { 0 } else { late.below(jitter.0) };
+            Session { next: plan.of.start.saturating_add(Dur(late)), plan: plan.clone(), session, n: 0 }
+        })
+    }
+
+    pub fn reaction(&self, entry: (u16, u8), seed: u64) -> Reaction {
+        Reaction::Sessions(Replies(Arc::new(self.plan(entry, seed))))
+    }
+
+    fn plan(&self, (entry, class): (u16, u8), seed: u64) -> Plan {
+        let draws = Stream::new(seed, common::QUERY_HOSTS, Purpose::Traffic(entry));
+        let ends = match self.pairs {
+            Pairs::All => {
+                let pairs = self.clients.iter().flat_map(|c| self.servers.iter().map(move |s| (*c, *s)));
+                pairs.filter(|(client, server)| client != server).collect()
+            }
+            _ => (0..self.sessions).map(|session| self.ends(session, draws.clone().at(session))).collect(),
+        };
+        Plan { of: self.clone(), ends, draws: Draws { seed, entry }, class }
+    }
+
+    /// The client and the server of a session. PRECONDITION: some server is not the client.
+    fn ends(&self, session: u64, mut draws: Stream) -> (HostId, HostId) {
+        let (clients, servers) = (&self.clients, &self.servers);
+        let client = clients[(session % clients.len() as u64) as usize];
+        let mut at = session % servers.len() as u64;
+        loop {
+            if self.pairs == Pairs::Random {
+                at = draws.below(servers.len() as u64);
+            }
+            let server = servers[at as usize];
+            if server != client {
+                return (client, server);
+            }
+            at = (at + 1) % servers.len() as u64;
+        }
+    }
+}
+
+fn pace(values: &Values, faults: &mut Vec<Fault>) -> Pace {
+    let (think, exponential) = (values.has("think"), values.word("think_gaps") == "exponential");
+    if values.has("clock") {
+        if think {
+            let found = values.time("clock").to_string();
+            faults.push(fault("clock", found, "left out where `think` is given"));
+        }
+        if exponential {
+            faults.push(fault("think_gaps", "`exponential`", "left out where `clock` is given"));
+        }
+        return Pace::Clock(values.time("clock"));
+    }
+    let think = if think { values.time("think") } else { Dur::ZERO };
+    if exponential { Pace::Exponential(think.0 as f64) } else { Pace::Think(think) }
+}
+
+fn number(values: &Values, pairs: Pairs, (clients, servers): (&[HostId], &[HostId])) -> Result<u64, Vec<Fault>> {
+    if pairs != Pairs::All {
+        return Ok(if values.has("sessions") { values.count("sessions") } else { clients.len() as u64 });
+    }
+    if values.has("sessions") {
+        let found = values.count("sessions").to_string();
+        return Err(vec![fault("sessions", found, "left out where `pairs` is `all`")]);
+    }
+    let both = clients.iter().filter(|client| servers.contains(client)).count() as u64;
+    let sessions = clients.len() as u64 * servers.len() as u64 - both;
+    let found = || format!("`all`, which makes {sessions} sessions");
+    let rule = || format!("at most {MOST_SESSIONS} sessions");
+    if sessions > MOST_SESSIONS { Err(vec![fault("pairs", found(), rule())]) } else { Ok(sessions) }
+}
+
+/// What is settled of all sessions of an entry.
+#[derive(Clone, Debug)]
+struct Plan {
+    of: Sessions,
+    ends: Vec<(HostId, HostId)>,
+    draws: Draws,
+    class: u8,
+}
+
+impl Plan {
+    /// The number of a session's `n`-th request; `None` where it has no such request.
+    fn query(&self, session: u32, n: u64) -> Option<u32> {
+        let query = n.checked_mul(self.of.sessions)?.checked_add(u64::from(session))?;
+        u32::try_from(query).ok().filter(|query| n < self.of.requests && *query < u32::MAX)
+    }
+
+    fn connection(&self, session: u32, role: Role) -> u32 {
+        if self.of.kept { 2 * session + u32::from(role == Role::Data) } else { OWN }
+    }
+
+    fn request(&self, session: u32, n: u64) -> Option<Draft> {
+        let (client, server) = self.ends[session as usize];
+        Some(Draft {
+            role: Role::Request,
+            tag: n,
+            connection: self.connection(session, Role::Request),
+            ..Draft::data((client, server), self.of.request, self.query(session, n)?)
+        })
+    }
+
+    fn reply(&self, session: u32, n: u64) -> Option<Draft> {
+        let (client, server) = self.ends[session as usize];
+        let bytes = self.of.reply.quantile(self.draws.of(session, What::Size, n).unit());
+        Some(Draft {
+            tag: n,
+            connection: self.connection(session, Role::Data),
+            ..Draft::data((server, client), bytes, self.query(session, n)?)
+        })
+    }
+
+    /// How long after its `n`-th reply a session asks again; never where it goes by the clock.
+    fn think(&self, session: u32, n: u64) -> Option<Dur> {
+        match self.of.pace {
+            Pace::Think(time) => Some(time),
+            Pace::Exponential(mean) => Some(rounded(self.draws.of(session, What::Think, n).exponential(mean))),
+            Pace::Clock(_) => None,
+        }
+    }
+}
+
+/// The requests of a session that follow upon nothing.
+#[derive(Clone, Debug)]
+pub(super) struct Session {
+    plan: Arc<Plan>,
+    session: u32,
+    next: Time,
+    n: u64,
+}
+
+impl Session {
+    pub fn next(&self) -> Time {
+        let more = self.next < self.plan.of.stop && self.plan.query(self.session, self.n).is_some();
+        if more { self.next } else { Time::NEVER }
+    }
+
+    pub fn take(&mut self, out: &mut Vec<Draft>) {
+        out.extend(self.plan.request(self.session, self.n));
+        self.n += 1;
+        self.next = match self.plan.of.pace {
+            Pace::Clock(time) => self.next.saturating_add(time),
+            _ => Time::NEVER,
+        };
+    }
+}
+
+/// What follows upon requests and replies.
+#[derive(Clone, Debug)]
+pub struct Replies(Arc<Plan>);
+
+impl Replies {
+    pub(super) fn delivered(&mut self, message: &FlowSpec, now: Time, out: &mut Vec<FlowSpec>) {
+        let (plan, n) = (&self.0, message.tag);
+        let session = (u64::from(message.query) % plan.of.sessions) as u32;
+        let (after, draft) = match message.role {
+            Role::Request => {
+                let service = plan.of.service.draw(|| plan.draws.of(session, What::Service, n));
+                (Some(service), plan.reply(session, n))
+            }
+            Role::Data => (plan.think(session, n), plan.request(session, n + 1)),
+        };
+        let Some((start, draft)) = after.map(|after| now.saturating_add(after)).zip(draft) else { return };
+        // What was asked is answered; nothing new is asked from `stop` on.
+        if draft.role == Role::Data || start < plan.of.stop {
+            out.push(draft.at(start, (message.traffic, plan.class)));
+        }
+    }
+}

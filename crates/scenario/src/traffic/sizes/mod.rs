@@ -1,0 +1,144 @@
+//! Distributions of flow sizes: one size, points of a cumulative distribution, or a formula.
+
+mod points;
+mod shapes;
+mod tables;
+#[cfg(test)]
+mod tests;
+
+use super::Context;
+use super::common::fault;
+use crate::fault::Fault;
+use dataplane::Framing;
+use mech::params::{Kind, Param, Spec, Value, Values};
+use points::Points;
+use shapes::Pareto;
+use units::{ParseError, parse_bytes};
+
+/// The distributions that a table may spell.
+pub const SPECS: &[&Spec] = &[&shapes::PARETO, &shapes::EXPONENTIAL, &shapes::UNIFORM];
+
+/// No flow is larger than a petabyte: draws beyond it are cut to it.
+pub const LARGEST: u64 = 1_000_000_000_000_000;
+
+/// The payload of the flows of an entry.
+pub(super) const SIZE: Param = Param {
+    name: "size",
+    doc: "Payload of each flow: one size, or a distribution, as `sizes` of `poisson`.",
+    kind: Kind::Sizes(SPECS),
+    default: None,
+};
+
+/// A distribution of flow sizes.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Sizes(Shape);
+
+#[derive(Clone, Debug, PartialEq)]
+enum Shape {
+    Fixed(u64),
+    Points(Points),
+    Pareto(Pareto),
+    /// Of this mean.
+    Exponential(f64),
+    /// Whole bytes, both ends included.
+    Uniform(u64, u64),
+}
+
+impl Sizes {
+    /// The sizes that a parameter of [`Kind::Sizes`] gives; what was taken for granted in reading a
+    /// file becomes a note of `traffic`.
+    pub(super) fn of(field: &str, values: &Values, traffic: &str, ctx: &Context) -> Result<Sizes, Vec<Fault>> {
+        if let Some(Value::Table(kind, given)) = values.0.get(field) {
+            return shapes::build(kind, given).map(Sizes).map_err(|wrong| {
+                let Fault { field: key, found, rule } = wrong;
+                vec![Fault { field: format!("{field}.{key}"), found, rule }]
+            });
+        }
+        let name = values.word(field);
+        match parse_bytes(name) {
+            Ok(bytes) if (1..=LARGEST).contains(&bytes.0) => return Ok(Sizes(Shape::Fixed(bytes.0))),
+            Ok(bytes) => return Err(vec![fault(field, bytes.to_string(), "a size from 1B to 1PB, or a distribution")]),
+            Err(ParseError::MissingUnit) => {
+                return Err(vec![fault(field, format!("`{name}`, which has no unit"), "a size such as `20KB`")]);
+            }
+            Err(_) => {}
+        }
+        Sizes::named(name, traffic, ctx).map_err(|(found, rule)| vec![fault(field, found, rule)])
+    }
+
+    /// The built-in distribution of a name, or the one in the file of that path.
+    fn named(name: &str, traffic: &str, ctx: &Context) -> Result<Sizes, (String, String)> {
+        if let Some(points) = tables::points(name) {
+            return Ok(Sizes(Shape::Points(Points { points })));
+        }
+        let text = (ctx.files)(name).map_err(|why| {
+            let names: Vec<_> = tables::names().iter().map(|name| format!("`{name}`")).collect();
+            let rule = format!("a size such as `20KB`, {}, or a file of sizes", names.join(", "));
+            (format!("`{name}`: {why}"), rule)
+        })?;
+        let (points, how) = Points::parse(&text).map_err(|(line, rule)| (format!("`{name}`, {line}"), rule))?;
+        let mean = points.mean();
+        ctx.notes
+            .borrow_mut()
+            .push(format!("traffic `{traffic}`: sizes of `{name}` are read as {how}; mean {mean:.0} B"));
+        Ok(Sizes(Shape::Points(points)))
+    }
+
+    /// The distribution that a text spells, and the convention that it was read by: lines of
+    /// `size share` or pFabric's `packets 1 share`, separated by spaces or commas; a first line
+    /// of words is skipped, and so is what follows a `#`.
+    ///
+    /// # Errors
+    /// What was found, with the number of the line, and what is allowed.
+    pub fn parse(text: &str) -> Result<(Sizes, &'static str), (String, String)> {
+        Points::parse(text).map(|(points, how)| (Sizes(Shape::Points(points)), how))
+    }
+
+    /// The size below which the share `u` of flows lies, in whole bytes, at least 1.
+    pub fn quantile(&self, u: f64) -> u64 {
+        let whole = |size: f64| ((size + 0.5) as u64).clamp(1, LARGEST);
+        match &self.0 {
+            Shape::Fixed(size) => *size,
+            Shape::Points(points) => points.quantile(u),
+            Shape::Pareto(pareto) => whole(pareto.quantile(u)),
+            Shape::Exponential(mean) => whole(-mean * libm::log1p(-u)),
+            Shape::Uniform(min, max) => min + ((max - min + 1) as f64 * u) as u64,
+        }
+    }
+
+    /// The mean in bytes, rounding of sizes to whole ones left out; endless where a tail is too heavy.
+    pub fn mean(&self) -> f64 {
+        match &self.0 {
+            Shape::Fixed(size) => *size as f64,
+            Shape::Points(points) => points.mean(),
+            Shape::Pareto(pareto) => pareto.mean(),
+            Shape::Exponential(mean) => *mean,
+            Shape::Uniform(min, max) => (*min as f64 + *max as f64) / 2.0,
+        }
+    }
+
+    /// The mean of what a flow takes on the wire in segments of `segment` payload bytes. Padding
+    /// of a last frame of a few bytes is left out.
+    pub fn mean_wire(&self, framing: &Framing, segment: u64) -> f64 {
+        let overhead = f64::from(framing.header) + f64::from(framing.link) + f64::from(framing.gap);
+        self.mean() + self.mean_segments(segment) * overhead
+    }
+
+    /// The mean number of segments of `segment` payload bytes.
+    fn mean_segments(&self, segment: u64) -> f64 {
+        match &self.0 {
+            Shape::Fixed(size) => size.div_ceil(segment) as f64,
+            Shape::Points(points) => points.segments(segment as f64),
+            Shape::Pareto(pareto) => pareto.segments(segment as f64),
+            // The sum of the shares of flows longer than 0, 1, 2, ... segments.
+            Shape::Exponential(mean) => -1.0 / libm::expm1(-(segment as f64) / mean),
+            Shape::Uniform(min, max) => {
+                let up_to = |n: u64| {
+                    let (full, rest) = (n / segment, n % segment);
+                    segment as f64 * (full as f64) * (full as f64 + 1.0) / 2.0 + rest as f64 * (full as f64 + 1.0)
+                };
+                (up_to(*max) - up_to(min - 1)) / (max - min + 1) as f64
+            }
+        }
+    }
+}

@@ -1,0 +1,186 @@
+//! Flow sizes by a formula: Pareto, bounded or not, exponential, uniform.
+
+use super::{LARGEST, Shape};
+use crate::fault::Fault;
+use crate::traffic::common::fault;
+use mech::params::{Kind, Param, Spec, Values};
+
+const MEAN: Param = Param { name: "mean", doc: "The mean.", kind: Kind::Size { min: 1 }, default: None };
+
+pub(super) const PARETO: Spec = Spec {
+    slot: "traffic.sizes",
+    kind: "pareto",
+    doc: "Pareto: the share `(scale/x)^shape` of flows is larger than x; cut off and scaled up to a whole below `max` \
+          where that is given. Give either `scale` or `mean`.",
+    cite: "Harchol-Balter, \"The effect of heavy-tailed job size distributions on computer system design\", 1999",
+    params: &[
+        Param {
+            name: "shape",
+            doc: "The exponent of the tail: at most 2 has no variance, at most 1 no mean, unless there is a `max`.",
+            kind: Kind::Number { min: 0.1, max: 100.0, below_max: false },
+            default: None,
+        },
+        Param { name: "scale", doc: "The smallest size.", kind: Kind::Size { min: 1 }, default: Some("") },
+        Param { name: "mean", doc: "The mean, in place of `scale`.", kind: Kind::Size { min: 1 }, default: Some("") },
+        Param {
+            name: "max",
+            doc: "The largest size; where not given, only draws above 1 PB are cut to that.",
+            kind: Kind::Size { min: 1 },
+            default: Some(""),
+        },
+    ],
+};
+
+pub(super) const EXPONENTIAL: Spec = Spec {
+    slot: "traffic.sizes",
+    kind: "exponential",
+    doc: "Exponential, rounded to whole bytes, at least 1.",
+    cite: "",
+    params: &[MEAN],
+};
+
+pub(super) const UNIFORM: Spec = Spec {
+    slot: "traffic.sizes",
+    kind: "uniform",
+    doc: "Every whole number of bytes from `min` to `max` alike.",
+    cite: "",
+    params: &[
+        Param { name: "min", doc: "The smallest size.", kind: Kind::Size { min: 1 }, default: None },
+        Param { name: "max", doc: "The largest size.", kind: Kind::Size { min: 1 }, default: None },
+    ],
+};
+
+/// The sizes that a table spells; a fault's field is a key of that table.
+pub(super) fn build(kind: &str, values: &Values) -> Result<Shape, Fault> {
+    let keys = ["scale", "mean", "min", "max"].into_iter().filter(|key| values.has(key));
+    if let Some(key) = keys.into_iter().find(|key| values.size(key) > LARGEST) {
+        return Err(fault(key, format!("{}B", values.size(key)), "at most 1PB"));
+    }
+    match kind {
+        "exponential" => Ok(Shape::Exponential(values.size("mean") as f64)),
+        "uniform" => {
+            let (min, max) = (values.size("min"), values.size("max"));
+            if min > max {
+                return Err(fault("min", format!("{min}B"), format!("at most max = {max}B")));
+            }
+            Ok(Shape::Uniform(min, max))
+        }
+        _ => Pareto::build(values).map(Shape::Pareto),
+    }
+}
+
+/// A Pareto distribution.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(super) struct Pareto {
+    shape: f64,
+    scale: f64,
+    /// The largest size; endless where there is none.
+    max: f64,
+}
+
+impl Pareto {
+    fn build(values: &Values) -> Result<Pareto, Fault> {
+        let shape = values.number("shape");
+        let size = |key: &str| values.has(key).then(|| values.size(key));
+        let max = size("max").map_or(f64::INFINITY, |max| max as f64);
+        let (key, given) = match (size("scale"), size("mean")) {
+            (Some(scale), None) => ("scale", scale),
+            (None, Some(mean)) => ("mean", mean),
+            (Some(_), Some(mean)) => {
+                return Err(fault("mean", format!("{mean}B"), "left out where `scale` is given"));
+            }
+            (None, None) => return Err(fault("scale", "neither it nor `mean`", "one of the two")),
+        };
+        if given as f64 >= max {
+            return Err(fault(key, format!("{given}B"), format!("less than max = {max}B")));
+        }
+        if key == "scale" {
+            return Ok(Pareto { shape, scale: given as f64, max });
+        }
+        if max.is_infinite() && shape <= 1.0 {
+            return Err(fault("shape", shape.to_string(), "more than 1, or a `max`, where a mean is given"));
+        }
+        Pareto::of_mean(shape, given as f64, max).ok_or_else(|| {
+            let least = Pareto { shape, scale: 1.0, max }.mean();
+            fault("mean", format!("{given}B"), format!("at least {least:.0}B, the mean where the smallest size is 1B"))
+        })
+    }
+
+    /// The one of a mean; `None` where its smallest size were below a byte.
+    fn of_mean(shape: f64, mean: f64, max: f64) -> Option<Pareto> {
+        if max.is_infinite() {
+            let scale = mean * (shape - 1.0) / shape;
+            return (scale >= 1.0).then_some(Pareto { shape, scale, max });
+        }
+        let of = |scale| Pareto { shape, scale, max };
+        let (mut low, mut high) = (1.0, mean);
+        if of(low).mean() > mean {
+            return None;
+        }
+        // The mean grows with the smallest size, and is never below it. 64 halvings are the last bit.
+        for _ in 0..64 {
+            let middle = (low + high) / 2.0;
+            if of(middle).mean() > mean { high = middle } else { low = middle }
+        }
+        Some(of(low))
+    }
+
+    /// The share of the unbounded distribution that lies above the largest size.
+    fn beyond(&self) -> f64 {
+        libm::pow(self.scale / self.max, self.shape)
+    }
+
+    /// The inverse of the cumulative distribution.
+    pub fn quantile(&self, u: f64) -> f64 {
+        let above = 1.0 - u * (1.0 - self.beyond());
+        (self.scale * libm::pow(above, -1.0 / self.shape)).min(self.max)
+    }
+
+    pub fn mean(&self) -> f64 {
+        let Pareto { shape, scale, max } = *self;
+        if max.is_infinite() {
+            return if shape > 1.0 { scale * shape / (shape - 1.0) } else { f64::INFINITY };
+        }
+        // The integral of x times the density, over the share that is left.
+        let log = libm::log(max / scale);
+        let moment = match shape == 1.0 {
+            true => scale * log,
+            false => scale * shape * -libm::expm1((1.0 - shape) * log) / (shape - 1.0),
+        };
+        moment / (1.0 - self.beyond())
+    }
+
+    /// The mean number of segments: the sum of the shares of flows longer than 0, 1, 2, ... of them.
+    pub fn segments(&self, segment: f64) -> f64 {
+        let (low, high) = (self.scale / segment, self.max / segment);
+        let (first, end) = (low.ceil().max(1.0), high.ceil());
+        if end <= first {
+            return first;
+        }
+        let beyond = self.beyond();
+        let cut = if beyond > 0.0 { beyond * (end - first) } else { 0.0 };
+        first + (libm::pow(low, self.shape) * powers(self.shape, first, end) - cut) / (1.0 - beyond)
+    }
+}
+
+/// The sum of `k^-a` over the whole numbers from `from` up to, and without, `to`: some terms, and
+/// the Euler-Maclaurin formula for the rest.
+fn powers(a: f64, from: f64, to: f64) -> f64 {
+    let middle = to.min(from + 64.0);
+    let mut sum = 0.0;
+    let mut k = from;
+    while k < middle {
+        sum += libm::pow(k, -a);
+        k += 1.0;
+    }
+    if middle >= to {
+        return sum;
+    }
+    let f = |x: f64| libm::pow(x, -a);
+    let slope = |x: f64| -a * libm::pow(x, -a - 1.0);
+    let area = match a == 1.0 {
+        true => libm::log(to / middle),
+        false => (libm::pow(middle, 1.0 - a) - libm::pow(to, 1.0 - a)) / (a - 1.0),
+    };
+    sum + area + (f(middle) - f(to)) / 2.0 + (slope(to) - slope(middle)) / 12.0
+}

@@ -1,0 +1,173 @@
+//! Messages start: those of the scenario in their order, and those that follow upon others.
+
+use crate::probe::Probe;
+use crate::progress::FlowRecord;
+use crate::queue::{Key, Phase};
+use crate::tap::Tap;
+use crate::world::World;
+use dataplane::{FLOW_START, MESSAGE_START, NewFlow};
+use mech::{FlowId, HostId};
+use scenario::topology::Topology;
+use scenario::traffic::{FlowSpec, OWN, Reaction, Role, Traffic};
+use std::collections::BTreeMap;
+use units::Time;
+
+/// What follows upon messages, and what is to follow.
+#[derive(Clone)]
+pub(crate) struct Later {
+    /// By entry of the scenario's traffic.
+    reactions: Vec<Option<Reaction>>,
+    /// Messages that have not started.
+    due: BTreeMap<(Time, HostId), Vec<Due>>,
+    /// What was said last.
+    said: Vec<FlowSpec>,
+    /// The flow that opened each kept connection, by entry and number.
+    connections: Vec<Vec<Option<FlowId>>>,
+}
+
+/// A message, and whether it is part of something that counts.
+#[derive(Clone, Copy, Debug)]
+struct Due {
+    spec: FlowSpec,
+    owed: bool,
+}
+
+impl Due {
+    /// The order of messages that start at the same instant at the same host.
+    fn key(&self) -> (u16, u32, Role, u64, HostId, u32, u64) {
+        let FlowSpec { traffic, query, role, tag, dst, connection, bytes, .. } = self.spec;
+        (traffic, query, role, tag, dst, connection, bytes)
+    }
+}
+
+impl Later {
+    pub(crate) fn new(traffic: &[Traffic], net: &Topology, seed: u64) -> Later {
+        let reactions = traffic.iter().enumerate().map(|(i, entry)| entry.reaction(i as u16, net, seed));
+        Later {
+            reactions: reactions.collect(),
+            due: BTreeMap::new(),
+            said: Vec::new(),
+            connections: vec![Vec::new(); traffic.len()],
+        }
+    }
+
+    /// By entry: whether anything follows upon its messages.
+    pub(crate) fn reacts(&self) -> Vec<bool> {
+        self.reactions.iter().map(Option::is_some).collect()
+    }
+
+    /// Whether it is the first for its instant and host.
+    fn add(&mut self, due: Due) -> bool {
+        let here = self.due.entry((due.spec.start, due.spec.src)).or_default();
+        here.push(due);
+        here.len() == 1
+    }
+
+    /// The flow that opened a kept connection; there is none before its first message.
+    fn connection(&mut self, entry: u16, number: u32) -> &mut Option<FlowId> {
+        let of_entry = &mut self.connections[usize::from(entry)];
+        if of_entry.len() <= number as usize {
+            of_entry.resize(number as usize + 1, None);
+        }
+        &mut of_entry[number as usize]
+    }
+}
+
+impl<P: Probe, T: Tap> World<P, T> {
+    /// Asks what follows upon the messages that have just arrived.
+    #[cold]
+    pub(crate) fn react(&mut self) {
+        let heard = std::mem::take(&mut self.board.heard);
+        let mut said = std::mem::take(&mut self.later.said);
+        for flow in &heard {
+            let message = self.spec_of(*flow);
+            let counts = self.board.records[flow.0 as usize].measured && message.query != u32::MAX;
+            let Some(reaction) = &mut self.later.reactions[usize::from(message.traffic)] else { continue };
+            reaction.delivered(&message, self.now, &mut said);
+            for mut spec in said.drain(..) {
+                debug_assert_eq!(spec.src, message.dst, "a host acts on what reached it, and on nothing else");
+                spec.start = spec.start.max(self.now);
+                self.plan(Due { spec, owed: counts && spec.query == message.query });
+            }
+        }
+        self.board.heard = heard;
+        self.board.heard.clear();
+        self.later.said = said;
+    }
+
+    /// A flow as it was started.
+    fn spec_of(&self, flow: FlowId) -> FlowSpec {
+        let (record, info) = (&self.board.records[flow.0 as usize], self.flows.info(flow));
+        FlowSpec {
+            start: record.start,
+            src: info.src,
+            dst: info.dst,
+            bytes: info.bytes,
+            traffic: record.traffic,
+            query: record.query,
+            class: info.class,
+            role: record.role,
+            tag: record.tag,
+            connection: record.channel,
+        }
+    }
+
+    fn plan(&mut self, due: Due) {
+        self.board.owed += u64::from(due.owed);
+        let FlowSpec { start, src, .. } = due.spec;
+        if self.later.add(due) {
+            self.board.queue.push(Key::new(start, src.0, Phase::Timer, MESSAGE_START));
+        }
+    }
+
+    /// Starts what follows upon others and is due now at host `h`.
+    pub(crate) fn start_messages(&mut self, h: usize) {
+        let mut due = self.later.due.remove(&(self.now, HostId(h as u32))).unwrap_or_default();
+        due.sort_unstable_by_key(Due::key);
+        for Due { spec, owed } in due {
+            self.board.owed -= u64::from(owed);
+            self.begin(&spec, owed || self.in_window(spec.start));
+        }
+    }
+
+    /// Starts the scenario's flows that are due now at host `h`, and sets the event of the next one.
+    pub(crate) fn start_flows(&mut self, h: usize) {
+        while let Some(spec) = self.next.filter(|spec| spec.start == self.now && spec.src.0 as usize == h) {
+            self.next = self.pending.next();
+            self.begin(&spec, self.in_window(spec.start));
+        }
+        self.plan_next_flow();
+    }
+
+    /// Sets the event of the next of the scenario's flows to start.
+    pub(crate) fn plan_next_flow(&mut self) {
+        if let Some(spec) = self.next {
+            self.board.queue.push(Key::new(spec.start, spec.src.0, Phase::Timer, FLOW_START));
+        }
+    }
+
+    fn in_window(&self, at: Time) -> bool {
+        at >= self.schedule.from && at < self.schedule.to
+    }
+
+    /// A message starts, on a connection of its own or on a kept one.
+    fn begin(&mut self, spec: &FlowSpec, measured: bool) {
+        let new = NewFlow { src: spec.src, dst: spec.dst, bytes: spec.bytes, class: spec.class, raw: false };
+        let kept = (spec.connection != OWN).then(|| *self.later.connection(spec.traffic, spec.connection));
+        let message = match kept.flatten() {
+            Some(connection) => self.flows.add_message(connection, spec.bytes),
+            None => self.flows.add(new),
+        };
+        let connection = kept.flatten().unwrap_or(message);
+        self.board.records.push(FlowRecord::new(spec, connection, measured));
+        self.board.open += u64::from(measured);
+        if kept.is_some() {
+            *self.later.connection(spec.traffic, spec.connection) = Some(connection);
+        }
+        let (host, mut step) = self.at_host(spec.src.0 as usize);
+        match kept {
+            Some(_) => host.write((connection, message), &mut step),
+            None => host.start(message, &mut step),
+        }
+    }
+}
