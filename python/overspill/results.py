@@ -143,7 +143,7 @@ class Results:
 
     @property
     def reorder(self) -> pa.Table:
-        """Displacement (0), buffer occupancy (1), extent (2) and number (3) of data packets received, as counts.
+        """Displacement (0), buffer occupancy (1), extent (2), number (3) of data packets received, as counts.
 
         By entry of the scenario's traffic, where it says `measure.reordering`.
         """
