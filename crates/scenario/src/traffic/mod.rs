@@ -6,6 +6,8 @@ mod incast;
 mod load;
 mod permutation;
 mod poisson;
+mod queries;
+mod query;
 mod raw;
 mod reactive;
 mod request_reply;
@@ -32,6 +34,7 @@ pub const SPECS: &[&Spec] = &[
     &incast::SPEC,
     &permutation::SPEC,
     &poisson::SPEC,
+    &query::SPEC,
     &request_reply::SPEC,
     &trace::SPEC,
     &raw::CONSTANT,
@@ -73,6 +76,7 @@ enum Source {
     Incast(incast::Incast),
     Permutation(permutation::Permutation),
     Poisson(poisson::Poisson),
+    Query(query::Query),
     Sessions(request_reply::Sessions),
     Trace(trace::Trace),
     Raw(raw::Raw),
@@ -136,6 +140,7 @@ impl Traffic {
             "incast" => Source::Incast(incast::Incast::build(name, values, ctx)?),
             "permutation" => Source::Permutation(permutation::Permutation::build(values, ctx)?),
             "poisson" => Source::Poisson(poisson::Poisson::build(name, values, ctx)?),
+            "query" => Source::Query(query::Query::build(name, values, ctx)?),
             "request_reply" => Source::Sessions(request_reply::Sessions::build(name, values, ctx)?),
             "trace" => Source::Trace(trace::Trace::build(name, values, ctx)?),
             _ => Source::Raw(raw::Raw::build(kind, values, ctx)?),
@@ -169,6 +174,7 @@ impl Traffic {
     /// nothing does.
     pub fn reaction(&self, index: u16, _topology: &Topology, seed: u64) -> Option<Reaction> {
         match &self.source {
+            Source::Query(query) => query.reaction(index, seed),
             Source::Sessions(sessions) => Some(sessions.reaction((index, self.class), seed)),
             _ => None,
         }
@@ -176,7 +182,11 @@ impl Traffic {
 
     /// Whether its flows start when others have ended.
     pub fn is_closed_loop(&self) -> bool {
-        matches!(self.source, Source::Sessions(_))
+        match &self.source {
+            Source::Sessions(_) => true,
+            Source::Query(query) => query.asks(),
+            _ => false,
+        }
     }
 
     /// The load that the parameters ask for or amount to; `None` where they say nothing of a rate.
@@ -184,6 +194,7 @@ impl Traffic {
         match &self.source {
             Source::Incast(incast) => incast.offered(),
             Source::Poisson(poisson) => Some(poisson.offered()),
+            Source::Query(query) => query.offered(),
             Source::Permutation(_) | Source::Sessions(_) | Source::Trace(_) | Source::Raw(_) => None,
         }
     }

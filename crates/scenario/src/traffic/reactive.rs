@@ -6,6 +6,7 @@
 //! of a scenario: only instants move.
 
 use super::FlowSpec;
+use super::query::Answers;
 use super::request_reply::Replies;
 use mech::{Purpose, Stream};
 use units::Time;
@@ -15,6 +16,8 @@ use units::Time;
 pub enum Reaction {
     /// Requests are answered, and answers followed by the next request.
     Sessions(Replies),
+    /// Requests are answered.
+    Answers(Answers),
 }
 
 impl Reaction {
@@ -25,6 +28,7 @@ impl Reaction {
     pub fn delivered(&mut self, message: &FlowSpec, now: Time, out: &mut Vec<FlowSpec>) {
         match self {
             Reaction::Sessions(replies) => replies.delivered(message, now, out),
+            Reaction::Answers(answers) => answers.delivered(message, now, out),
         }
     }
 }
