@@ -120,7 +120,8 @@ impl<P: Probe> World<P> {
     fn plan(&mut self, due: Due) {
         self.board.owed += due.owed();
         let FlowSpec { start, src, .. } = due.spec;
-        if self.later.add(due) {
+        // One beyond the end of time is owed and never starts.
+        if start < Time::NEVER && self.later.add(due) {
             self.board.queue.push(Key::new(start, src.0, Phase::Timer, MESSAGE_START));
         }
     }

@@ -322,3 +322,35 @@ fn messages_that_are_under_way_at_the_end_are_told_with_what_has_arrived_of_them
     let replies: Vec<u64> = received.into_iter().filter(|bytes| *bytes != 200).collect();
     assert_eq!(replies, [47 * 1460, 0, 0]);
 }
+
+#[test]
+fn an_answer_that_takes_for_ever_is_owed_and_told_as_unfinished() {
+    let results = run(
+        &session("service = \"700000s\"").replace("duration = \"1ms\"", "duration = \"1ms\"\nmeasure.drain = \"1ms\""),
+        1,
+    );
+    assert_eq!((results.unfinished, results.measured), (1, 2));
+    assert_eq!(results.progress.stop, Some(sim::Stop::DrainedOut));
+    assert_eq!(column(&results, "flows", "role"), [1], "the answer has not started");
+}
+
+#[test]
+fn what_a_lossy_kept_connection_did_is_divided_among_its_messages() {
+    // Sixty segments at once into a queue of ten frames: every reply loses some, no request does.
+    let text = session("think = \"1ms\"\nservice = \"1us\"").replace("reply = \"1460B\"", "reply = \"87600B\"");
+    let tcp = "kind = \"sack\"\ninitial_window = \"60pkt\"\nmin_rto = \"1ms\"\ninitial_rto = \"1ms\"";
+    let text = text
+        .replace("kind = \"newreno\"", tcp)
+        .replace("duration = \"1ms\"", "duration = \"20ms\"\nmeasure.packets = true");
+    let lossy = text.replace("[transport]", "[host]\nnic_queue = \"10pkt\"\n[transport]");
+    let results = run(&lossy, 1);
+    let (again, role) = (column(&results, "flows", "retransmits"), column(&results, "flows", "role"));
+    let of =
+        |which: u64| -> Vec<u64> { again.iter().zip(&role).filter(|(_, r)| **r == which).map(|(n, _)| *n).collect() };
+    assert_eq!(of(1), [0, 0, 0]);
+    assert_eq!(results.unfinished, 0);
+    assert!(of(0).iter().all(|n| *n > 0) && of(0)[0] > of(0)[1], "the window is smaller after the first: {again:?}");
+    let rows = column(&results, "packets", "flow").into_iter().zip(column(&results, "packets", "reverse"));
+    let sent = rows.filter(|row| *row == (1, 0)).count() as u64;
+    assert_eq!(of(0).iter().sum::<u64>(), sent - 3 * 60, "each of sixty segments was sent once, and these again");
+}

@@ -95,7 +95,7 @@ pub(super) const SPEC: Spec = Spec {
 };
 
 /// Most sessions of an entry: each has its cursor, its draws and up to two connections.
-const MOST_SESSIONS: u64 = 1_000_000;
+const MOST_SESSIONS: u64 = 200_000;
 
 /// When the next request is sent.
 #[derive(Clone, Copy, Debug, PartialEq)]
