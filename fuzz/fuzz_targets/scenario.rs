@@ -97,6 +97,13 @@ fn build(scenario: &Scenario) {
         before = flow.start;
     }
     for (index, entry) in scenario.traffic.iter().enumerate() {
+        let (mut reaction, mut next) = (entry.reaction(index as u16, net, 1), Vec::new());
+        for message in entry.flows(index as u16, net, 1, end).take(FLOWS) {
+            let Some(reaction) = &mut reaction else { break };
+            reaction.delivered(&message, message.start, &mut next);
+            assert!(next.iter().all(|flow| flow.src == message.dst && flow.dst != flow.src && flow.bytes > 0), "{next:?}");
+            assert!(next.drain(..).all(|flow| flow.start >= message.start));
+        }
         for raw in entry.raw(index as u16, 1) {
             assert!(raw.src != raw.dst && raw.payload > 0, "{raw:?}");
         }

@@ -2,6 +2,8 @@ use super::*;
 use crate::topology::tests::{net, values};
 use std::collections::BTreeSet;
 
+mod closed;
+
 fn no_files(_: &str) -> Result<String, String> {
     Err("no such file".into())
 }
