@@ -157,7 +157,7 @@ fn pace(
         }
         return Ok((Some(Dur((interval + 0.5) as u64)), Some(offered)));
     }
-    let faults = unasked(values, "load.fraction` is not given, nor `load");
+    let faults = unasked(values, "`load.fraction` is not given");
     if !faults.is_empty() {
         return Err(faults);
     }

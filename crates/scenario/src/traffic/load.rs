@@ -165,12 +165,11 @@ pub(super) fn asked(values: &Values, ctx: &Context, sizes: &Sizes) -> Result<Off
     Ok(Offered { fraction, of, bytes, bps, payload_bps: bps * sizes.mean() / mean })
 }
 
-/// What is wrong with keys `load.*` beside another key that says how often: they are left out.
-pub(super) fn unasked(values: &Values, other: &str) -> Vec<Fault> {
+/// What is wrong with keys `load.*` where no load is asked for, as `why` says.
+pub(super) fn unasked(values: &Values, why: &str) -> Vec<Fault> {
     let plain = [("load.of", "host"), ("load.bytes", "payload")];
     let told = plain.into_iter().filter(|(key, plain)| values.word(key) != *plain);
-    told.map(|(key, _)| fault(key, format!("`{}`", values.word(key)), format!("left out where `{other}` is given")))
-        .collect()
+    told.map(|(key, _)| fault(key, format!("`{}`", values.word(key)), format!("left out where {why}"))).collect()
 }
 
 #[cfg(test)]

@@ -213,4 +213,6 @@ impl Traffic {
 }
 
 #[cfg(test)]
+mod many;
+#[cfg(test)]
 mod tests;

@@ -111,7 +111,7 @@ fn check_pace(values: &Values, faults: &mut Vec<Fault>) {
     } else if !load && !gap {
         faults.push(fault("load.fraction", "neither it nor `interarrival`", "one of the two"));
     } else if gap {
-        faults.extend(unasked(values, "interarrival"));
+        faults.extend(unasked(values, "`interarrival` is given"));
     }
 }
 
