@@ -334,7 +334,7 @@ impl Host {
         let (flow, deadline) = (*flow, receiver.deadline());
         step.out.received(flow, receiver.received() - bytes);
         if receiver.is_kept() {
-            step.flows.deliver(flow, receiver, &mut step.out);
+            step.flows.deliver(flow, receiver.received(), &mut step.out);
         }
         if receiver.complete() && !before {
             step.out.flow_received(flow);

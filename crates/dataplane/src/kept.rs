@@ -2,7 +2,7 @@
 
 use crate::flows::{FlowTable, NONE};
 use crate::out::Out;
-use crate::transport::{Receiver, Sender, SenderStats};
+use crate::transport::{Sender, SenderStats};
 use mech::FlowId;
 use std::collections::VecDeque;
 
@@ -66,11 +66,11 @@ impl FlowTable {
         kept.open.push_back(Message { flow: message, start, end: kept.written });
     }
 
-    /// The receiver of a kept connection has taken something in.
+    /// The receiver of a kept connection has so many bytes in order.
     #[inline(never)]
-    pub(crate) fn deliver(&mut self, connection: FlowId, receiver: &Receiver, out: &mut impl Out) {
+    pub(crate) fn deliver(&mut self, connection: FlowId, received: u64, out: &mut impl Out) {
         let Some(kept) = self.kept_of(connection) else { return };
-        while let Some(message) = kept.open.get(kept.delivered).filter(|m| m.end <= receiver.received()) {
+        while let Some(message) = kept.open.get(kept.delivered).filter(|m| m.end <= received) {
             kept.delivered += 1;
             out.flow_received(message.flow);
         }

@@ -24,14 +24,19 @@ pub(crate) struct Later {
     connections: Vec<Vec<Option<FlowId>>>,
 }
 
-/// A message, and whether it is part of something that counts.
+/// A message, and whether what it is part of counts; `None` where it is part of nothing that began before.
 #[derive(Clone, Copy, Debug)]
 struct Due {
     spec: FlowSpec,
-    owed: bool,
+    counts: Option<bool>,
 }
 
 impl Due {
+    /// Whether it counts, whenever it starts.
+    fn owed(&self) -> u64 {
+        u64::from(self.counts == Some(true))
+    }
+
     /// The order of messages that start at the same instant at the same host.
     fn key(&self) -> (u16, u32, Role, u64, HostId, u32, u64) {
         let FlowSpec { traffic, query, role, tag, dst, connection, bytes, .. } = self.spec;
@@ -80,13 +85,14 @@ impl<P: Probe> World<P> {
         let mut said = std::mem::take(&mut self.later.said);
         for flow in &heard {
             let message = self.spec_of(*flow);
-            let counts = self.board.records[flow.0 as usize].measured && message.query != u32::MAX;
+            let counts = self.board.records[flow.0 as usize].measured;
             let Some(reaction) = &mut self.later.reactions[usize::from(message.traffic)] else { continue };
             reaction.delivered(&message, self.now, &mut said);
             for mut spec in said.drain(..) {
                 debug_assert_eq!(spec.src, message.dst, "a host acts on what reached it, and on nothing else");
                 spec.start = spec.start.max(self.now);
-                self.plan(Due { spec, owed: counts && spec.query == message.query });
+                let part = spec.query == message.query && spec.query != u32::MAX;
+                self.plan(Due { spec, counts: part.then_some(counts) });
             }
         }
         self.board.heard = heard;
@@ -112,7 +118,7 @@ impl<P: Probe> World<P> {
     }
 
     fn plan(&mut self, due: Due) {
-        self.board.owed += u64::from(due.owed);
+        self.board.owed += due.owed();
         let FlowSpec { start, src, .. } = due.spec;
         if self.later.add(due) {
             self.board.queue.push(Key::new(start, src.0, Phase::Timer, MESSAGE_START));
@@ -123,9 +129,9 @@ impl<P: Probe> World<P> {
     pub(crate) fn start_messages(&mut self, h: usize) {
         let mut due = self.later.due.remove(&(self.now, HostId(h as u32))).unwrap_or_default();
         due.sort_unstable_by_key(Due::key);
-        for Due { spec, owed } in due {
-            self.board.owed -= u64::from(owed);
-            self.begin(&spec, owed || self.in_window(spec.start));
+        for due in due {
+            self.board.owed -= due.owed();
+            self.begin(&due.spec, due.counts.unwrap_or_else(|| self.in_window(due.spec.start)));
         }
     }
 

@@ -71,3 +71,254 @@ fn a_copy_made_in_the_middle_ends_with_the_same_bits() {
         assert_eq!(first.results(&s), whole);
     }
 }
+
+#[test]
+fn requests_by_the_clock_do_not_wait_for_replies_and_queue_on_their_connection() {
+    // The second request starts while the first has not arrived: 2.224 us on each link, 1 us apart.
+    let results = run(&session("clock = \"1us\"\nservice = \"50us\""), 1);
+    let of = |name: &str, role: u64| -> Vec<u64> {
+        let rows = column(&results, "flows", name).into_iter().zip(column(&results, "flows", "role"));
+        rows.filter(|(_, r)| *r == role).map(|(value, _)| value).collect()
+    };
+    assert_eq!(of("start_ps", 1), [0, 1_000_000, 2_000_000]);
+    assert_eq!(of("end_ps", 1), [REQUEST, REQUEST + 2_224_000, REQUEST + 2 * 2_224_000]);
+    assert_eq!(of("connection", 1), [0, 0, 0]);
+    let first = REQUEST + 50_000_000;
+    assert_eq!(of("start_ps", 0), [first, first + 2_224_000, first + 2 * 2_224_000]);
+    assert_eq!(of("end_ps", 0), [first + REPLY, first + REPLY + 12_304_000, first + REPLY + 2 * 12_304_000]);
+}
+
+#[test]
+fn a_kept_connection_shakes_hands_once_and_a_new_one_every_time() {
+    // A SYN with 8 bytes of options is a frame of 66 B, a slot of 86 B: 0.688 us; its answer is as long.
+    let hands = 4 * 688_000 + 4 * 1_000_000;
+    let fct = |connection: &str| -> Vec<u64> {
+        let text = session(&format!("connection = \"{connection}\"\nthink = \"5us\"\nservice = \"5us\""));
+        let results = run(&text.replace("kind = \"newreno\"", "kind = \"newreno\"\nconnection = \"handshake\""), 1);
+        let (starts, ends) = (column(&results, "flows", "start_ps"), column(&results, "flows", "end_ps"));
+        let took: Vec<u64> = starts.iter().zip(ends).map(|(start, end)| end - start).collect();
+        assert_eq!(took, column(&results, "flows", "ideal_ps"), "{connection}");
+        took
+    };
+    let opened = [REQUEST + hands, REPLY + hands];
+    assert_eq!(fct("kept"), [&opened[..], &[REQUEST, REPLY, REQUEST, REPLY]].concat());
+    assert_eq!(fct("new"), [opened, opened, opened].concat());
+}
+
+#[test]
+fn a_kept_connection_that_was_idle_starts_again_from_its_initial_window() {
+    // Twelve segments from a window of two: 2, 4 and 6 in three round trips.
+    let took = |restart: bool| -> Vec<(u64, u64)> {
+        let text = session("think = \"100ms\"\nservice = \"1us\"").replace("reply = \"1460B\"", "reply = \"17520B\"");
+        let text = text.replace("duration = \"1ms\"", "duration = \"1s\"");
+        let tcp = format!("kind = \"newreno\"\ninitial_window = \"2pkt\"\nrestart_after_idle = {restart}");
+        let text = text.replace("delay = \"1us\"", "delay = \"1ms\"");
+        let results = run(&text.replace("kind = \"newreno\"", &tcp), 1);
+        let (starts, ends) = (column(&results, "flows", "start_ps"), column(&results, "flows", "end_ps"));
+        let rows = starts.iter().zip(ends).zip(column(&results, "flows", "ideal_ps"));
+        rows.map(|((start, end), ideal)| (end - start, ideal)).skip(1).step_by(2).collect()
+    };
+    let (slow, fast) = (took(true), took(false));
+    let (first, ideal) = slow[0];
+    assert!(first > ideal + 2 * 3_900_000_000, "three round trips: {first} against {ideal}");
+    assert_eq!(slow, [(first, ideal); 3], "after 100 ms the window is the initial one again");
+    assert_eq!(fast, [(first, ideal), (ideal, ideal), (ideal, ideal)], "and otherwise it is what it had become");
+}
+
+#[test]
+fn a_query_asks_many_and_each_answers_what_it_has_been_asked() {
+    let text = r#"
+name = "query"
+duration = "1ms"
+[topology]
+kind = "star"
+n = 4
+link = { rate = "1Gbps", delay = "1us" }
+[transport]
+kind = "newreno"
+[[traffic]]
+name = "query"
+kind = "query"
+degree = 3
+target = "h0"
+responders = "first"
+response = "1460B"
+service = "7us"
+"#;
+    let results = run(text, 1);
+    let asked = |i: u64| REQUEST + i * 2_224_000;
+    // Answers wait for each other on the way down to h0.
+    let answered = |i: u64| asked(0) + 7_000_000 + REPLY + i * 12_304_000;
+    let starts = [0, 0, 0, asked(0) + 7_000_000, asked(1) + 7_000_000, asked(2) + 7_000_000];
+    assert_eq!(column(&results, "flows", "start_ps"), starts);
+    let ends = [asked(0), asked(1), asked(2), answered(0), answered(1), answered(2)];
+    assert_eq!(column(&results, "flows", "end_ps"), ends);
+    assert_eq!(column(&results, "flows", "query"), [0; 6]);
+    assert_eq!(column(&results, "flows", "role"), [1, 1, 1, 0, 0, 0]);
+    assert_eq!(column(&results, "flows", "src"), [0, 0, 0, 1, 2, 3]);
+    assert_eq!(column(&results, "flows", "dst"), [1, 2, 3, 0, 0, 0]);
+}
+
+const MIXED: &str = r#"
+name = "mixed"
+duration = "6ms"
+[topology]
+kind = "leaf_spine"
+leaves = 2
+spines = 2
+hosts_per_leaf = 4
+[host]
+stack_delay = "1us"
+stack_jitter = "1us"
+[switch]
+buffer = { kind = "per_port", size = "12pkt" }
+[transport]
+kind = "newreno"
+min_rto = "1ms"
+initial_rto = "1ms"
+[measure]
+from = "1ms"
+drain = "1s"
+[[traffic]]
+name = "rpc"
+kind = "request_reply"
+sessions = 12
+reply = "hadoop"
+think = "100us"
+think_gaps = "exponential"
+service_jitter = "20us"
+jitter = "50us"
+requests = 30
+[[traffic]]
+name = "clock"
+kind = "request_reply"
+clients = ["h1", "h2"]
+servers = ["h5", "h6"]
+pairs = "all"
+reply = "6KB"
+clock = "700us"
+[[traffic]]
+name = "query"
+kind = "query"
+degree = 6
+response = "20KB"
+qps = 1000
+service = "2us"
+service_jitter = "5us"
+[variants.drop]
+[variants.marks]
+switch.marking = { kind = "ecn_threshold", k = "4pkt" }
+transport.kind = "dctcp"
+[variants.computed]
+measure.queues = false
+[variants.handshake]
+transport.connection = "handshake"
+transport.delayed_ack = true
+transport.nagle = true
+"#;
+
+/// Of every message: entry, query, role, source, destination, bytes, start, end.
+fn messages(results: &sim::Results) -> Vec<[u64; 8]> {
+    let names = ["traffic", "query", "role", "src", "dst", "bytes", "start_ps", "end_ps"];
+    let columns = names.map(|name| column(results, "flows", name));
+    let mut rows: Vec<[u64; 8]> = (0..columns[0].len()).map(|i| columns.each_ref().map(|c| c[i])).collect();
+    rows.sort_unstable();
+    rows
+}
+
+#[test]
+fn variants_move_instants_and_neither_hosts_nor_sizes_nor_times_to_think() {
+    let all = ["drop", "marks", "handshake"].map(|name| {
+        let results = run_with(&scenario(MIXED, name), 3, Options::default());
+        assert_eq!(results.unfinished, 0, "{name}");
+        messages(&results)
+    });
+    let who = |rows: &[[u64; 8]]| -> std::collections::BTreeMap<[u64; 3], (u64, u64, u64)> {
+        rows.iter().map(|m| ([m[0], m[1], m[2] << 32 | m[3] << 16 | m[4]], (m[3], m[4], m[5]))).collect()
+    };
+    let thoughts = |rows: &[[u64; 8]]| -> std::collections::BTreeMap<u64, u64> {
+        let of = |role| rows.iter().filter(move |m| m[0] == 0 && m[2] == role);
+        let ends: std::collections::BTreeMap<u64, u64> = of(0).map(|m| (m[1], m[7])).collect();
+        of(1).filter_map(|m| Some((m[1], m[6] - ends.get(&m[1].checked_sub(12)?)?))).collect()
+    };
+    for rows in &all[1..] {
+        assert_ne!(rows, &all[0], "instants differ");
+        let (a, b) = (who(&all[0]), who(rows));
+        let shared = a.keys().filter(|key| b.contains_key(*key)).count();
+        assert!(shared > 300, "{shared}");
+        assert!(a.iter().all(|(key, what)| b.get(key).is_none_or(|other| other == what)));
+        let (a, b) = (thoughts(&all[0]), thoughts(rows));
+        assert!(a.len() > 50 && a.iter().all(|(key, time)| b.get(key).is_none_or(|other| other == time)));
+    }
+}
+
+#[test]
+fn every_way_to_run_gives_the_same_bits_and_a_copy_too() {
+    for variant in ["drop", "marks", "computed", "handshake"] {
+        let s = scenario(MIXED, variant);
+        let bits = |options| {
+            let mut results = run_with(&s, 5, options);
+            results.progress.events = 0;
+            results
+        };
+        let whole = bits(Options::default());
+        assert!(column(&whole, "flows", "retransmits").iter().sum::<u64>() > 0, "{variant}");
+        for (heap, step_departures) in [(true, false), (false, true)] {
+            assert_eq!(bits(Options { heap, step_departures, ..Options::default() }), whole, "{variant}");
+        }
+        let mut first = world(&s, 5, Options::default());
+        first.advance(20_000);
+        let mut copy = first.clone();
+        first.run();
+        copy.run();
+        assert_eq!(first.results(&s), copy.results(&s), "{variant}");
+    }
+}
+
+#[test]
+fn a_query_counts_as_a_whole_by_when_it_began() {
+    let results = run_with(&scenario(MIXED, "drop"), 5, Options::default());
+    let measured = column(&results, "flows", "measured");
+    let rows: Vec<(u64, u64, u64, u64, u64)> = (0..measured.len())
+        .map(|i| {
+            let of = |name: &str| column(&results, "flows", name)[i];
+            (of("traffic"), of("query"), of("role"), of("start_ps"), measured[i])
+        })
+        .collect();
+    let mut late = 0;
+    for (traffic, query, _, start, counts) in &rows {
+        let asked = rows.iter().find(|r| (r.0, r.1, r.2) == (*traffic, *query, 1)).unwrap();
+        let inside = (1_000_000_000..6_000_000_000).contains(&asked.3);
+        assert_eq!(*counts == 1, inside, "{traffic} {query} {start}");
+        late += u64::from(inside && *start >= 6_000_000_000);
+    }
+    assert!(late > 0, "some answer started after the window and counts");
+}
+
+#[test]
+fn an_endless_session_neither_keeps_a_run_alive_nor_ends_before_what_counts() {
+    let text = session("").replace("requests = 3\n", "");
+    let results = run(&text, 1);
+    assert_eq!(results.progress.stop, Some(sim::Stop::Done));
+    assert_eq!(results.unfinished, 0);
+    let last = results.end().0;
+    assert!((1_000_000_000..1_000_000_000 + REQUEST + REPLY).contains(&last), "{last}");
+    let stopped = run(&text.replace("request = \"200B\"", "request = \"200B\"\nstop = \"500us\""), 1);
+    let starts = column(&stopped, "flows", "start_ps");
+    assert!(starts.iter().max() < Some(&(500_000_000 + REQUEST)));
+    assert_eq!(starts.len() % 2, 0, "what was asked is answered");
+}
+
+#[test]
+fn messages_that_are_under_way_at_the_end_are_told_with_what_has_arrived_of_them() {
+    // 50 segments of a reply at once, 12.304 us each, behind the ACK of the request; the run is cut off in
+    // the middle, when 47 of the first have arrived.
+    let text = session("clock = \"10us\"").replace("reply = \"1460B\"", "reply = \"73000B\"");
+    let text = text.replace("kind = \"newreno\"", "kind = \"newreno\"\ninitial_window = \"1000pkt\"");
+    let text = text.replace("duration = \"1ms\"", "duration = \"600us\"\nmeasure.drain = \"0s\"");
+    let results = run(&text, 1);
+    assert_eq!((results.unfinished, results.measured), (3, 6));
+    let received = column(&results, "flows", "received");
+    let replies: Vec<u64> = received.into_iter().filter(|bytes| *bytes != 200).collect();
+    assert_eq!(replies, [47 * 1460, 0, 0]);
+}

@@ -1,9 +1,8 @@
 //! Transports: senders and receivers as machines that are told of packets and of time.
 //!
-//! A flow is one-way: a [`Sender`] at its source, a [`Receiver`] at its destination, on a
-//! connection that is established before or opened by a handshake; it ends when every byte is
-//! acknowledged. Both machines are
-//! sans-I/O: `now` is an argument, packets are appended to `out`, and after every call the host
+//! A flow is one-way: a [`Sender`] at its source, a [`Receiver`] at its destination, on a connection
+//! that is established before or opened by a handshake; it ends when every byte is acknowledged, or
+//! is kept for more messages (`kept`). Both machines are sans-I/O: `now` is an argument, packets are appended to `out`, and after every call the host
 //! asks for `deadline()` and calls `timer` then.
 //!
 //! A sender has three parts, each behind its own hooks: [`Congestion`] (how much may be under

@@ -2,10 +2,10 @@
 
 use super::all_reduce::Ranks;
 use super::all_to_all::Shifts;
-use super::incast::Queries;
 use super::long_lived::Starts;
 use super::permutation::Shuffle;
 use super::poisson::Arrivals;
+use super::queries::Queries;
 use super::request_reply::Session;
 use super::trace::Rows;
 use super::{FlowSpec, OWN, Role, Source, Traffic, common};
@@ -170,6 +170,11 @@ impl Flows {
                     let arrivals = poisson.arrivals(net, HostId(host), stream(host));
                     self.push(traffic, stream(host | common::SHAKEN), (index, Kind::Arrivals(arrivals)));
                 }
+            }
+            Source::Query(query) => {
+                let draws = (stream(common::QUERY_TIMES), stream(common::QUERY_HOSTS));
+                let queries = query.queries(net.hosts, (index, seed), draws);
+                self.push(traffic, stream(u32::MAX ^ common::SHAKEN), (index, Kind::Queries(queries)));
             }
             Source::Sessions(sessions) => {
                 // Sessions draw their jitter themselves, so that a clock goes on evenly.

@@ -10,6 +10,8 @@ mod load;
 mod long_lived;
 mod permutation;
 mod poisson;
+mod queries;
+mod query;
 mod raw;
 mod reactive;
 mod request_reply;
@@ -36,6 +38,7 @@ pub const SPECS: &[&Spec] = &[
     &permutation::SPEC,
     &all_to_all::SPEC,
     &poisson::SPEC,
+    &query::SPEC,
     &request_reply::SPEC,
     &all_reduce::SPEC,
     &long_lived::SPEC,
@@ -80,6 +83,7 @@ enum Source {
     Permutation(permutation::Permutation),
     AllToAll(all_to_all::AllToAll),
     Poisson(poisson::Poisson),
+    Query(query::Query),
     Sessions(request_reply::Sessions),
     AllReduce(all_reduce::AllReduce),
     LongLived(long_lived::LongLived),
@@ -151,6 +155,7 @@ impl Traffic {
             "all_reduce" => Source::AllReduce(all_reduce::AllReduce::build(values, ctx)?),
             "long_lived" => Source::LongLived(long_lived::LongLived::build(values, ctx)?),
             "poisson" => Source::Poisson(poisson::Poisson::build(name, values, ctx)?),
+            "query" => Source::Query(query::Query::build(name, values, ctx)?),
             "request_reply" => Source::Sessions(request_reply::Sessions::build(name, values, ctx)?),
             "trace" => Source::Trace(trace::Trace::build(name, values, ctx)?),
             _ => Source::Raw(raw::Raw::build(kind, values, ctx)?),
@@ -185,6 +190,7 @@ impl Traffic {
     pub fn reaction(&self, index: u16, topology: &Topology, seed: u64) -> Option<Reaction> {
         match &self.source {
             Source::AllReduce(job) => Some(Reaction::Collective(job.collective(topology, (index, self.jitter), seed))),
+            Source::Query(query) => query.reaction(index, seed),
             Source::Sessions(sessions) => Some(sessions.reaction((index, self.class), seed)),
             _ => None,
         }
@@ -192,7 +198,11 @@ impl Traffic {
 
     /// Whether its flows start when others have ended.
     pub fn is_closed_loop(&self) -> bool {
-        matches!(self.source, Source::Sessions(_) | Source::AllReduce(_))
+        match &self.source {
+            Source::Sessions(_) | Source::AllReduce(_) => true,
+            Source::Query(query) => query.asks(),
+            _ => false,
+        }
     }
 
     /// Whether its flows have no end: they never count as unfinished, and have no completion time.
@@ -205,6 +215,7 @@ impl Traffic {
         match &self.source {
             Source::Incast(incast) => incast.offered(),
             Source::Poisson(poisson) => poisson.offered(),
+            Source::Query(query) => query.offered(),
             Source::AllToAll(shuffle) => shuffle.offered(),
             Source::Permutation(_) | Source::Sessions(_) | Source::AllReduce(_) => None,
             Source::LongLived(_) | Source::Trace(_) | Source::Raw(_) => None,
@@ -212,7 +223,5 @@ impl Traffic {
     }
 }
 
-#[cfg(test)]
-mod many;
 #[cfg(test)]
 mod tests;

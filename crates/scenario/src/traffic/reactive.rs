@@ -7,6 +7,7 @@
 
 use super::FlowSpec;
 use super::collective::Collective;
+use super::query::Answers;
 use super::request_reply::Replies;
 use mech::{Purpose, Stream};
 use units::Time;
@@ -18,6 +19,8 @@ pub enum Reaction {
     Sessions(Replies),
     /// Ranks of a collective operation send on what they have received.
     Collective(Collective),
+    /// Requests are answered.
+    Answers(Answers),
 }
 
 impl Reaction {
@@ -29,6 +32,7 @@ impl Reaction {
         match self {
             Reaction::Sessions(replies) => replies.delivered(message, now, out),
             Reaction::Collective(collective) => collective.delivered(message, now, out),
+            Reaction::Answers(answers) => answers.delivered(message, now, out),
         }
     }
 }

@@ -19,7 +19,7 @@ pub(super) const SPEC: Spec = Spec {
     params: &[
         Param {
             name: "clients",
-            doc: "The hosts that ask, by name or number; all where not given.",
+            doc: "The hosts that ask, by name or number; all where not given, but for one that is the only server.",
             kind: Kind::Texts,
             default: Some(""),
         },
@@ -139,7 +139,7 @@ impl Sessions {
         let (start, stop) = window(values, ctx, &mut faults);
         let pace = pace(values, &mut faults);
         let mut listed = |field| hosts(ctx, field, values).map_err(|more| faults.extend(more)).unwrap_or_default();
-        let (clients, servers) = (listed("clients"), listed("servers"));
+        let (mut clients, servers) = (listed("clients"), listed("servers"));
         let reply = Sizes::of("reply", values, name, ctx).map_err(|more| faults.extend(more)).ok();
         let pairs = match values.word("pairs") {
             "in_turn" => Pairs::InTurn,
@@ -147,7 +147,11 @@ impl Sessions {
             _ => Pairs::Random,
         };
         let Some(reply) = reply.filter(|_| faults.is_empty()) else { return Err(faults) };
-        let lonely = clients.iter().find(|client| servers.iter().all(|server| server == *client));
+        let lonely = |client: &HostId| servers.iter().all(|server| server == client);
+        if !values.has("clients") {
+            clients.retain(|client| !lonely(client));
+        }
+        let lonely = clients.iter().find(|client| lonely(client));
         if let Some(HostId(client)) = lonely {
             let found = format!("no server for `{}` but itself", ctx.topology.nodes[*client as usize].name);
             return Err(vec![fault("servers", found, "a server other than the client for every client")]);

@@ -2,12 +2,15 @@ use super::*;
 use crate::topology::tests::{net, values};
 use std::collections::BTreeSet;
 
+mod closed;
+mod many;
+
 fn no_files(_: &str) -> Result<String, String> {
     Err("no such file".into())
 }
 
 /// An entry on a network for a second, with the notes that it leaves.
-pub(super) fn entry(net: &Topology, kind: &str, given: &[(&str, &str)]) -> Result<(Traffic, Vec<String>), Vec<Fault>> {
+fn entry(net: &Topology, kind: &str, given: &[(&str, &str)]) -> Result<(Traffic, Vec<String>), Vec<Fault>> {
     with_files(net, kind, given, &no_files)
 }
 
@@ -25,11 +28,11 @@ fn with_files(
     Ok((traffic, notes.into_inner()))
 }
 
-pub(super) fn flows(net: &Topology, kind: &str, given: &[(&str, &str)]) -> Vec<FlowSpec> {
+fn flows(net: &Topology, kind: &str, given: &[(&str, &str)]) -> Vec<FlowSpec> {
     entry(net, kind, given).unwrap().0.flows(0, net, 1, Time(Dur::s(1).0)).collect()
 }
 
-pub(super) fn faults(net: &Topology, kind: &str, given: &[(&str, &str)]) -> Vec<String> {
+fn faults(net: &Topology, kind: &str, given: &[(&str, &str)]) -> Vec<String> {
     lines(entry(net, kind, given).unwrap_err())
 }
 
@@ -37,7 +40,7 @@ fn lines(faults: Vec<Fault>) -> Vec<String> {
     faults.into_iter().map(|f| format!("{}: {}; {}", f.field, f.found, f.rule)).collect()
 }
 
-pub(super) fn star(n: u32) -> Topology {
+fn star(n: u32) -> Topology {
     net("star", &[("n", &n.to_string())])
 }
 

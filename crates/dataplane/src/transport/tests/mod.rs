@@ -4,6 +4,7 @@ mod application;
 mod chaos;
 mod conformance;
 mod ecn;
+mod kept;
 mod opening;
 mod receiver;
 mod recovery;

@@ -1,8 +1,8 @@
 //! Tests of kinds of traffic between many hosts.
 
-use super::tests::{entry, faults, flows, star};
-use super::*;
+use super::{entry, faults, flows, star};
 use crate::topology::tests::net;
+use crate::traffic::*;
 use std::collections::{BTreeMap, BTreeSet};
 
 #[test]
@@ -194,4 +194,28 @@ fn a_constant_rate_may_be_a_fraction_of_each_sources_link() {
     let both = [&given[..], &[("rate", "1Gbps")]].concat();
     assert_eq!(faults(&net, "constant", &both), ["rate: 1Gbps; left out where `load` is given"]);
     assert_eq!(faults(&net, "constant", &given[..2]), ["rate: neither it nor `load.fraction`; one of the two"]);
+}
+
+#[test]
+fn a_load_of_queries_is_their_number_a_second() {
+    // 8 hosts of 10 Gb/s at a quarter: 20 Gb/s; a query is 5 flows of 25 KB, 1 Mb: 20000 a second.
+    let net = net("star", &[("n", "8"), ("link.rate", "10Gbps")]);
+    let incast = [("receiver", "random"), ("senders", "5"), ("size", "25KB"), ("load.fraction", "0.25")];
+    let (traffic, _) = entry(&net, "incast", &incast).unwrap();
+    let queries = traffic.flows(0, &net, 1, Time(Dur::s(1).0)).last().unwrap().query;
+    assert!(queries.abs_diff(20_000) < 707, "{queries}");
+    let offered = traffic.offered().unwrap();
+    assert!((offered.bps - 2e10).abs() < 1.0 && offered.fraction == 0.25, "{offered:?}");
+    // Requests of 5 KB and responses of 20 KB on average are the same.
+    let query = [("target", "random"), ("degree", "5"), ("request", "5KB"), ("response", "exponential mean=20KB")];
+    let (asked, _) = entry(&net, "query", &[&query[..], &incast[3..]].concat()).unwrap();
+    let same = |kind| asked.flows(0, &net, 1, Time(Dur::s(1).0)).last().unwrap().query == kind;
+    assert!(same(queries));
+    let with = |more: &[(&str, &str)]| faults(&net, "incast", &[&incast[..], more].concat());
+    assert_eq!(with(&[("qps", "5")]), ["qps: given; left out where `load.fraction` is given"]);
+    let fixed = [("receiver", "h0"), ("senders", "5"), ("size", "25KB"), incast[3], ("load.of", "bisection")];
+    let said = ["load.of: `bisection` with hosts that are not drawn; `host`, or all hosts `random`"];
+    assert_eq!(faults(&net, "incast", &fixed), said);
+    let none = [&incast[..3], &[("load.bytes", "wire")]].concat();
+    assert_eq!(faults(&net, "incast", &none), ["load.bytes: `wire`; left out where `load.fraction` is not given"]);
 }

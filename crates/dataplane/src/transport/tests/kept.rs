@@ -1,0 +1,88 @@
+//! Connections that are kept: messages in one stream of bytes.
+
+use super::*;
+use crate::transport::{ENDLESS, Receiver};
+use crate::{FlowTable, NewFlow, Out};
+use mech::{Flags, FlowId, HostId, PortId};
+
+/// What was told of messages: arrived, or acknowledged after so many retransmissions and timeouts.
+#[derive(Default)]
+struct Told(Vec<(u32, Option<(u32, u32)>)>);
+
+impl Out for Told {
+    fn transmit(&mut self, _: PortId, _: &Pkt, _: Time) {}
+    fn wake(&mut self, _: PortId, _: Time) {}
+    fn timer(&mut self, _: u32, _: Time) {}
+    fn flow_received(&mut self, flow: FlowId) {
+        self.0.push((flow.0, None));
+    }
+    fn flow_acked(&mut self, flow: FlowId, stats: &SenderStats) {
+        self.0.push((flow.0, Some((stats.retransmissions, stats.timeouts))));
+    }
+}
+
+/// Messages of 1000, 2000 and 500 bytes on one connection.
+fn three() -> (FlowTable, FlowId) {
+    let mut flows = FlowTable::default();
+    let first = flows.add(NewFlow { src: HostId(0), dst: HostId(1), bytes: 1000, class: 0, raw: false });
+    flows.keep(first);
+    flows.write(first, first);
+    for bytes in [2000, 500] {
+        let message = flows.add_message(first, bytes);
+        flows.write(first, message);
+    }
+    (flows, first)
+}
+
+#[test]
+fn a_message_is_there_when_everything_up_to_its_last_byte_is() {
+    let (mut flows, first) = three();
+    let mut told = Told::default();
+    for (received, expected) in [(999, 0), (1000, 1), (2999, 1), (3500, 3), (3500, 3)] {
+        flows.deliver(first, received, &mut told);
+        assert_eq!(told.0.len(), expected, "{received}");
+    }
+    assert_eq!(told.0, [(0, None), (1, None), (2, None)]);
+    let info = |n| (flows.info(FlowId(n)).bytes, flows.info(FlowId(n)).hash);
+    assert_eq!([info(1).0, info(2).0], [2000, 500]);
+    assert_eq!([info(1).1, info(2).1], [info(0).1; 2], "the same ports, the same path");
+}
+
+#[test]
+fn what_a_sender_did_is_put_to_the_message_that_is_acknowledged_next() {
+    let (mut flows, first) = three();
+    flows.deliver(first, 3500, &mut Told::default());
+    let mut told = Told::default();
+    let mut h = Hand::of(ENDLESS, "newreno", &[]);
+    h.call(|s, io| s.open(io));
+    h.write(1000);
+    h.ack_bytes(1000, false);
+    flows.acknowledge(first, &h.sender, &mut told);
+    assert_eq!(h.write(2000), [1000, 1000]);
+    h.expire();
+    let rest: Vec<_> = flows.open_messages(first).map(|m| (m.flow.0, m.start, m.end)).collect();
+    assert_eq!(rest, [(1, 1000, 3000), (2, 3000, 3500)]);
+    assert_eq!(flows.since_told(first, &h.stats()).timeouts, 1);
+    h.ack_bytes(3000, false);
+    h.write(500);
+    h.ack_bytes(3500, false);
+    flows.acknowledge(first, &h.sender, &mut told);
+    assert_eq!(told.0, [(0, Some((0, 0))), (1, Some((1, 1))), (2, Some((0, 0)))]);
+    assert!(!h.sender.done(), "a connection that is kept is never done");
+}
+
+#[test]
+fn a_receiver_of_a_kept_connection_does_not_know_a_last_byte() {
+    // RFC 5681 §4.2: an odd segment waits for the delayed ACK's timer, where a flow's last would not.
+    let acks = |bytes: u64| {
+        let cfg = config("newreno", &[("delayed_ack", Value::Flag(true))]);
+        let (mut exts, mut out) = (Exts::default(), Vec::new());
+        let mut receiver = Receiver::new(&flow(bytes), &cfg);
+        let mut pkt = Pkt { payload: 1000, ..Pkt::default() };
+        pkt.head.flags = Flags::ACK.with(Flags::PAYLOAD);
+        receiver.receive(&pkt, &mut Io { now: Time::ZERO, cfg: &cfg, exts: &mut exts, out: &mut out });
+        (out.len(), receiver.complete(), receiver.deadline())
+    };
+    assert_eq!(acks(1000), (1, true, None));
+    assert_eq!(acks(ENDLESS), (0, false, Some(Time(Dur::ms(40).0))));
+}

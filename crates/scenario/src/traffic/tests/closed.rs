@@ -1,0 +1,139 @@
+//! Entries whose flows start when others have ended.
+
+use super::*;
+use std::collections::BTreeMap;
+
+const QUERY: [(&str, &str); 3] = [("degree", "5"), ("response", "20KB"), ("qps", "5000")];
+const INCAST: [(&str, &str); 4] = [("senders", "5"), ("receiver", "random"), ("size", "20KB"), ("qps", "5000")];
+
+/// All messages up to an instant, each delivered `latency` after its start.
+fn unrolled(net: &Topology, kind: &str, given: &[(&str, &str)], latency: Dur) -> Vec<FlowSpec> {
+    let traffic = entry(net, kind, given).unwrap().0;
+    let end = Time(Dur::ms(20).0);
+    let mut reaction = traffic.reaction(3, net, 9).expect("something follows");
+    let first = traffic.flows(3, net, 9, end).zip(0u64..);
+    let mut due: BTreeMap<(Time, u64), FlowSpec> = first.map(|(flow, n)| ((flow.start, n), flow)).collect();
+    let (mut all, mut n, mut said) = (Vec::new(), due.len() as u64, Vec::new());
+    while let Some(((start, _), message)) = due.pop_first() {
+        all.push(message);
+        let now = start.saturating_add(latency);
+        reaction.delivered(&message, now, &mut said);
+        for next in said.drain(..) {
+            assert_eq!(next.src, message.dst, "a host acts on what reached it");
+            assert_ne!(next.src, next.dst);
+            assert!(next.start >= now, "and not before that");
+            n += 1;
+            if next.start < end {
+                due.insert((next.start, n), next);
+            }
+        }
+    }
+    all
+}
+
+type Draws = BTreeMap<(u32, Role, u64, u32), (HostId, HostId, u64)>;
+
+fn drawn(all: &[FlowSpec]) -> Draws {
+    let key = |flow: &FlowSpec| (flow.query, flow.role, flow.tag, flow.connection);
+    all.iter().map(|flow| (key(flow), (flow.src, flow.dst, flow.bytes))).collect()
+}
+
+#[test]
+fn a_query_without_requests_is_an_incast() {
+    let net = star(9);
+    for more in [&[][..], &[("jitter", "3us")], &[("stop", "500ms"), ("class", "3")]] {
+        let query = flows(&net, "query", &[&QUERY[..], &[("request", "0B")], more].concat());
+        assert!(query == flows(&net, "incast", &[&INCAST[..], more].concat()), "{more:?}");
+        assert!(query.len() > 5000);
+    }
+    let traffic = entry(&net, "query", &[&QUERY[..], &[("request", "0B")]].concat()).unwrap().0;
+    assert!(traffic.reaction(0, &net, 1).is_none() && !traffic.is_closed_loop());
+}
+
+#[test]
+fn requests_go_from_the_target_to_the_hosts_that_an_incast_would_draw() {
+    let net = star(9);
+    let asked = flows(&net, "query", &QUERY);
+    let burst = flows(&net, "incast", &INCAST);
+    assert_eq!(asked.len(), burst.len());
+    let ends = |flow: &FlowSpec| (flow.query, flow.start, flow.dst, flow.src);
+    let (mut one, mut other): (Vec<_>, Vec<_>) =
+        (asked.iter().map(ends).collect(), burst.iter().map(|f| (f.query, f.start, f.src, f.dst)).collect());
+    one.sort_unstable();
+    other.sort_unstable();
+    assert_eq!(one, other);
+    assert!(asked.iter().all(|flow| flow.role == Role::Request && flow.bytes == 200));
+}
+
+#[test]
+fn what_is_drawn_does_not_depend_on_when_messages_arrive() {
+    let net = star(9);
+    let rpc = [("reply", "web_search"), ("think", "100us"), ("think_gaps", "exponential"), ("service_jitter", "30us")];
+    let query = [&QUERY[..2], &[("interval", "1ms"), ("service_jitter", "30us")]].concat();
+    for (kind, given) in [("request_reply", &rpc[..]), ("query", &query)] {
+        let (soon, late) = (unrolled(&net, kind, given, Dur::us(20)), unrolled(&net, kind, given, Dur::us(150)));
+        let (a, b) = (drawn(&soon), drawn(&late));
+        let shared = b.iter().filter(|(key, _)| a.contains_key(key)).count();
+        assert!(shared > 100, "{kind}: {shared}");
+        assert!(b.iter().all(|(key, what)| a.get(key).is_none_or(|other| other == what)), "{kind}");
+    }
+}
+
+#[test]
+fn more_sessions_leave_the_draws_of_the_others_alone() {
+    let net = star(9);
+    let given = |sessions| [("reply", "hadoop"), ("requests", "4"), ("sessions", sessions)];
+    let of = |sessions: &'static str, n: u32| -> BTreeMap<(u32, u64, Role), (HostId, HostId, u64)> {
+        let all = unrolled(&net, "request_reply", &given(sessions), Dur::us(20)).into_iter();
+        let all = all.map(|f| ((f.query % n, f.tag, f.role), (f.src, f.dst, f.bytes)));
+        all.filter(|((session, ..), _)| *session < 5).collect()
+    };
+    assert_eq!(of("5", 5), of("12", 12));
+    assert_eq!(of("5", 5).len(), 5 * 4 * 2);
+}
+
+#[test]
+fn pairs_are_drawn_taken_in_turn_or_all() {
+    let net = star(6);
+    let ends = |given: &[(&str, &str)]| -> Vec<(u32, u32)> {
+        let all = flows(&net, "request_reply", &[&[("reply", "1KB")], given].concat());
+        let mut all: Vec<_> = all.iter().map(|f| (f.query, (f.src.0, f.dst.0))).collect();
+        all.sort_unstable();
+        all.into_iter().map(|(_, ends)| ends).collect()
+    };
+    let turn = [("clients", "h0 h1"), ("servers", "h1 2"), ("pairs", "in_turn"), ("sessions", "5")];
+    assert_eq!(ends(&turn), [(0, 1), (1, 2), (0, 1), (1, 2), (0, 1)]);
+    assert_eq!(ends(&[("clients", "h0 h1"), ("servers", "h1 h2"), ("pairs", "all")]), [(0, 1), (0, 2), (1, 2)]);
+    assert_eq!(ends(&[("servers", "h1")]), [(0, 1), (2, 1), (3, 1), (4, 1), (5, 1)]);
+    let random = ends(&[("sessions", "600")]);
+    assert!(random.iter().enumerate().all(|(i, (client, server))| *client == i as u32 % 6 && client != server));
+    let hits = |server| random.iter().filter(|ends| ends.1 == server).count();
+    assert!((0..6).all(|server| (60..140).contains(&hits(server))), "{:?}", (0..6).map(hits).collect::<Vec<_>>());
+}
+
+#[test]
+fn what_sessions_and_queries_cannot_be_is_said() {
+    let net = star(4);
+    let rpc = |more: &[(&str, &str)]| faults(&net, "request_reply", &[&[("reply", "1KB")], more].concat());
+    let query =
+        |more: &[(&str, &str)]| faults(&net, "query", &[&[("degree", "3"), ("response", "1KB")], more].concat());
+    assert_eq!(rpc(&[("clients", "h0 h9")]), ["clients: `h9`; names of hosts, or their numbers, 0 to 3"]);
+    assert_eq!(
+        rpc(&[("clients", "h0 h1"), ("servers", "h1")]),
+        ["servers: no server for `h1` but itself; a server other than the client for every client"]
+    );
+    assert_eq!(rpc(&[("think", "1us"), ("clock", "2us")]), ["clock: 2us; left out where `think` is given"]);
+    assert_eq!(rpc(&[("pairs", "all"), ("sessions", "2")]), ["sessions: 2; left out where `pairs` is `all`"]);
+    let sizes = faults(&net, "request_reply", &[("reply", "nowhere")]);
+    assert!(sizes[0].starts_with("reply: `nowhere`: no such file; "), "{sizes:?}");
+    assert_eq!(
+        faults(&net, "request_reply", &[("reply", "0B")]),
+        ["reply: 0B; a size from 1B to 1PB, or a distribution"]
+    );
+    assert_eq!(
+        query(&[("request", "0B"), ("service", "1us")]),
+        ["service: 1us; left out where `request` is 0B: nothing is asked"]
+    );
+    assert_eq!(query(&[("target", "h7")]), ["target: `h7`; the name of a host, `h0` to `h3`"]);
+    assert_eq!(query(&[("qps", "5"), ("repeat", "2")]), ["qps: 5; left out where `repeat` is given"]);
+}
