@@ -100,7 +100,13 @@ pub(crate) fn summary_json(scenario: &Scenario, seed: u64, results: &Results) ->
                 "payload_bps": o.payload_bps,
             })
         });
-        json!({ "name": t.name, "kind": t.kind, "offered": offered, "closed_loop": t.is_closed_loop() })
+        json!({
+            "name": t.name,
+            "kind": t.kind,
+            "offered": offered,
+            "closed_loop": t.is_closed_loop(),
+            "endless": t.is_endless(),
+        })
     };
     let stop = match results.progress.stop {
         Some(Stop::Done) => "done",

@@ -8,7 +8,7 @@ use crate::world::World;
 use dataplane::{FLOW_START, MESSAGE_START, NewFlow};
 use mech::{FlowId, HostId};
 use scenario::topology::Topology;
-use scenario::traffic::{FlowSpec, OWN, Reaction, Role, Traffic};
+use scenario::traffic::{ENDLESS, FlowSpec, OWN, Reaction, Role, Traffic};
 use std::collections::BTreeMap;
 use units::Time;
 
@@ -166,6 +166,8 @@ impl<P: Probe, T: Tap> World<P, T> {
             None => self.flows.add(new),
         };
         let connection = kept.flatten().unwrap_or(message);
+        // What has no end has no completion time.
+        let measured = measured && spec.bytes != ENDLESS;
         self.board.records.push(FlowRecord::new(spec, connection, measured));
         self.board.open += u64::from(measured);
         if kept.is_some() {

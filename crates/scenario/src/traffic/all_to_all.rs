@@ -149,7 +149,7 @@ fn pace(
             let found = format!("`{}` with some of the hosts", values.word("load.of"));
             return Err(vec![fault("load.of", found, "`host`, or a shuffle of all hosts")]);
         }
-        let offered = asked(values, ctx, sizes)?;
+        let offered = asked(values, ctx, &[sizes])?;
         let interval = bits * 1e12 / offered.payload_bps;
         if interval > 1e18 || interval < 1.0 {
             let found = format!("a shuffle every {:e} s", interval / 1e12);
@@ -157,7 +157,7 @@ fn pace(
         }
         return Ok((Some(Dur((interval + 0.5) as u64)), Some(offered)));
     }
-    let faults = unasked(values, "load.fraction` is not given, nor `load");
+    let faults = unasked(values, "`load.fraction` is not given");
     if !faults.is_empty() {
         return Err(faults);
     }

@@ -1,9 +1,9 @@
 //! Many hosts send to one host at the same instant.
 
-use super::Context;
 use super::common::{CLASS, JITTER, START, STOP};
-use super::load::Offered;
+use super::load::{BYTES, FRACTION, OF, Offered, SEGMENT};
 use super::queries::{INTERVAL, Names, QPS, Queries, REPEAT, Rounds, Shape};
+use super::{Context, Sizes};
 use crate::fault::Fault;
 use mech::Stream;
 use mech::params::{Kind, Param, Spec, Values};
@@ -40,6 +40,10 @@ pub(super) const SPEC: Spec = Spec {
         INTERVAL,
         REPEAT,
         QPS,
+        FRACTION,
+        OF,
+        BYTES,
+        SEGMENT,
         JITTER,
         CLASS,
     ],
@@ -55,7 +59,9 @@ pub(super) struct Incast {
 impl Incast {
     pub fn build(name: &str, values: &Values, ctx: &Context) -> Result<Incast, Vec<Fault>> {
         let names = Names { degree: "senders", target: "receiver", pick: "pick" };
-        Ok(Incast { rounds: Rounds::build(name, names, values, ctx)?, bytes: values.size("size") })
+        let bytes = values.size("size");
+        let rounds = Rounds::build(name, names, values, ctx)?.at_load(values, ctx, &[&Sizes::fixed(bytes)])?;
+        Ok(Incast { rounds, bytes })
     }
 
     /// Payload over the capacity of all host links; nothing for a single query.

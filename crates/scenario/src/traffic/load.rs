@@ -142,18 +142,20 @@ pub(super) fn share(net: &Topology, known: &Capacities, of: LoadOf, fraction: f6
     (capacity > 0.0 && crossing > 0.0).then(|| fraction * capacity / crossing)
 }
 
-/// What the keys `load.*` of an entry ask for, its flows being of these sizes and between hosts drawn
-/// uniformly. PRECONDITION: `load.fraction` is given.
-pub(super) fn asked(values: &Values, ctx: &Context, sizes: &Sizes) -> Result<Offered, Vec<Fault>> {
+/// What the keys `load.*` of an entry ask for, its flows being of these sizes, one of each, and between
+/// hosts drawn uniformly. PRECONDITION: `load.fraction` is given.
+pub(super) fn asked(values: &Values, ctx: &Context, sizes: &[&Sizes]) -> Result<Offered, Vec<Fault>> {
     let of = match values.word("load.of") {
         "tor_uplink" => LoadOf::TorUplink,
         "bisection" => LoadOf::Bisection,
         _ => LoadOf::Host,
     };
     let fraction = values.number("load.fraction");
+    let wire = |sizes: &&Sizes| sizes.mean_wire(&ctx.framing, values.size("load.segment"));
+    let payload: f64 = sizes.iter().map(|sizes| sizes.mean()).sum();
     let (bytes, mean) = match values.word("load.bytes") {
-        "wire" => (LoadBytes::Wire, sizes.mean_wire(&ctx.framing, values.size("load.segment"))),
-        _ => (LoadBytes::Payload, sizes.mean()),
+        "wire" => (LoadBytes::Wire, sizes.iter().map(wire).sum()),
+        _ => (LoadBytes::Payload, payload),
     };
     if !mean.is_finite() {
         return Err(vec![fault("load.fraction", "sizes without a mean", "a `shape` above 1, or a `max`")]);
@@ -162,15 +164,14 @@ pub(super) fn asked(values: &Values, ctx: &Context, sizes: &Sizes) -> Result<Off
         vec![fault("load.of", format!("`{}`", of.name()), "a capacity that this network has and its traffic crosses")]
     })?;
     let bps = share * capacity(ctx.topology, LoadOf::Host);
-    Ok(Offered { fraction, of, bytes, bps, payload_bps: bps * sizes.mean() / mean })
+    Ok(Offered { fraction, of, bytes, bps, payload_bps: bps * payload / mean })
 }
 
-/// What is wrong with keys `load.*` beside another key that says how often: they are left out.
-pub(super) fn unasked(values: &Values, other: &str) -> Vec<Fault> {
+/// What is wrong with keys `load.*` where no load is asked for, as `why` says.
+pub(super) fn unasked(values: &Values, why: &str) -> Vec<Fault> {
     let plain = [("load.of", "host"), ("load.bytes", "payload")];
     let told = plain.into_iter().filter(|(key, plain)| values.word(key) != *plain);
-    told.map(|(key, _)| fault(key, format!("`{}`", values.word(key)), format!("left out where `{other}` is given")))
-        .collect()
+    told.map(|(key, _)| fault(key, format!("`{}`", values.word(key)), format!("left out where {why}"))).collect()
 }
 
 #[cfg(test)]

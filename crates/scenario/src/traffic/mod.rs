@@ -227,6 +227,7 @@ impl Traffic {
         match &self.source {
             Source::Incast(incast) => incast.offered(),
             Source::Poisson(poisson) => poisson.offered(),
+            Source::Query(query) => query.offered(),
             Source::AllToAll(shuffle) => shuffle.offered(),
             Source::Query(query) => query.offered(),
             Source::Permutation(_) | Source::Sessions(_) | Source::AllReduce(_) => None,

@@ -111,7 +111,7 @@ fn check_pace(values: &Values, faults: &mut Vec<Fault>) {
     } else if !load && !gap {
         faults.push(fault("load.fraction", "neither it nor `interarrival`", "one of the two"));
     } else if gap {
-        faults.extend(unasked(values, "interarrival"));
+        faults.extend(unasked(values, "`interarrival` is given"));
     }
 }
 
@@ -145,7 +145,7 @@ fn pace(values: &Values, ctx: &Context, sizes: &Sizes) -> Result<(Gap, Option<Of
         let offered = Offered { fraction: bps / all_hosts, of, bytes, bps, payload_bps: bps };
         return Ok((Gap::Same(gap), bps.is_finite().then_some(offered)));
     }
-    let offered = asked(values, ctx, sizes)?;
+    let offered = asked(values, ctx, &[sizes])?;
     // The fraction of its link that a host sends, in payload as in wire bytes.
     let gap = Gap::OverRate(sizes.mean() * 8.0 * 1e12 / (offered.payload_bps / all_hosts));
     Ok((gap, Some(offered)))

@@ -2,7 +2,7 @@
 
 use super::common::{check_jitter, fault, host, rounded, window};
 use super::flows::Draft;
-use super::load::{LoadBytes, LoadOf, Offered, capacity};
+use super::load::{LoadBytes, LoadOf, Offered, asked, capacity, unasked};
 use super::reactive::{Draws, What};
 use super::{Context, Role, Sizes};
 use crate::fault::Fault;
@@ -68,6 +68,8 @@ pub(super) struct Rounds {
     start: Time,
     stop: Time,
     hosts_rate: f64,
+    /// The load that was asked for.
+    asked: Option<Offered>,
 }
 
 /// What the flows are with which a query begins.
@@ -116,11 +118,40 @@ impl Rounds {
             return Err(vec![wrong]);
         }
         let hosts_rate = capacity(ctx.topology, LoadOf::Host);
-        Ok(Rounds { degree, target, pick, pace, start, stop, hosts_rate })
+        Ok(Rounds { degree, target, pick, pace, start, stop, hosts_rate, asked: None })
+    }
+
+    /// The same with as many queries a second as a `load` asks for, where one does; each host of a query
+    /// sends one flow of each of these sizes.
+    pub fn at_load(mut self, values: &Values, ctx: &Context, sizes: &[&Sizes]) -> Result<Rounds, Vec<Fault>> {
+        if !values.has("load.fraction") {
+            let faults = unasked(values, "`load.fraction` is not given");
+            return if faults.is_empty() { Ok(self) } else { Err(faults) };
+        }
+        if let Some(other) = ["qps", "interval", "repeat"].into_iter().find(|key| values.has(key)) {
+            return Err(vec![fault(other, "given", "left out where `load.fraction` is given")]);
+        }
+        if values.word("load.of") != "host" && (self.target.is_some() || self.pick != Pick::Random) {
+            let found = format!("`{}` with hosts that are not drawn", values.word("load.of"));
+            return Err(vec![fault("load.of", found, "`host`, or all hosts `random`")]);
+        }
+        let offered = asked(values, ctx, sizes)?;
+        let bytes: f64 = sizes.iter().map(|sizes| sizes.mean()).sum();
+        let gap = self.degree as f64 * bytes * 8.0 * 1e12 / offered.payload_bps;
+        if gap < 1.0 {
+            let found = "queries less than 1ps apart on average";
+            return Err(vec![fault("load.fraction", found, "a load that leaves at least 1ps between them")]);
+        }
+        check_jitter(values, self.degree as f64, gap).map_or(Ok(()), |wrong| Err(vec![wrong]))?;
+        (self.pace, self.asked) = (Pace::Poisson(gap), Some(offered));
+        Ok(self)
     }
 
     /// `bytes` for each of its hosts over the capacity of all host links; nothing for a single query.
     pub fn offered(&self, bytes: f64) -> Option<Offered> {
+        if self.asked.is_some() || !bytes.is_finite() {
+            return self.asked;
+        }
         let gap = match self.pace {
             Pace::Every(_, 1) => return None,
             Pace::Every(interval, _) => interval.0 as f64,

@@ -1,7 +1,7 @@
 //! Partition and aggregate: a host asks many, and all answer it.
 
 use super::common::{CLASS, JITTER, SERVICE, SERVICE_JITTER, START, STOP, Service, fault};
-use super::load::Offered;
+use super::load::{BYTES, FRACTION, OF, Offered, SEGMENT};
 use super::queries::{INTERVAL, Names, QPS, Queries, REPEAT, Rounds, Shape};
 use super::reactive::{Draws, Reaction, What};
 use super::{Context, FlowSpec, Role, SIZES, Sizes};
@@ -56,6 +56,10 @@ pub(super) const SPEC: Spec = Spec {
         INTERVAL,
         REPEAT,
         QPS,
+        FRACTION,
+        OF,
+        BYTES,
+        SEGMENT,
         JITTER,
         CLASS,
     ],
@@ -85,6 +89,9 @@ impl Query {
         }
         match (rounds, response) {
             (Some(rounds), Some(response)) if faults.is_empty() => {
+                let asking = Sizes::fixed(request.max(1));
+                let both = [&response, &asking];
+                let rounds = rounds.at_load(values, ctx, &both[..if request == 0 { 1 } else { 2 }])?;
                 Ok(Query { rounds, request, response: Arc::new(response), service: Service::of(values) })
             }
             _ => Err(faults),

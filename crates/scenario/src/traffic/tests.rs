@@ -3,6 +3,7 @@ use crate::topology::tests::{net, values};
 use std::collections::BTreeSet;
 
 mod closed;
+mod many;
 
 fn no_files(_: &str) -> Result<String, String> {
     Err("no such file".into())

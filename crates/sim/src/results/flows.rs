@@ -9,7 +9,7 @@ use mech::routing::Hop;
 use mech::{FlowId, HostId};
 use scenario::Scenario;
 use scenario::ideal::{Alone, ideal_fct};
-use scenario::traffic::OWN;
+use scenario::traffic::{ENDLESS, OWN};
 use units::{Dur, Rate};
 
 impl<T: Tap> World<Recorder, T> {
@@ -27,14 +27,15 @@ impl<T: Tap> World<Recorder, T> {
         let record = |i: &usize| &self.board.records[*i];
         let info = |i: &usize| self.flows.info(FlowId(*i as u32));
         let raw = |i: &usize| self.flows.is_raw(FlowId(*i as u32));
-        let ideal = |i: &usize| if raw(i) { 0 } else { self.ideal(scenario, *i).0 };
+        let endless = |i: &usize| info(i).bytes == ENDLESS;
+        let ideal = |i: &usize| if raw(i) || endless(i) { 0 } else { self.ideal(scenario, *i).0 };
         let columns = [
             ("flow", column(&ids, Column::U32, |i| *i as u32)),
             ("traffic", column(&ids, Column::U16, |i| record(i).traffic)),
             ("query", column(&ids, Column::U32, |i| record(i).query)),
             ("src", column(&ids, Column::U32, |i| info(i).src.0)),
             ("dst", column(&ids, Column::U32, |i| info(i).dst.0)),
-            ("bytes", column(&ids, Column::U64, |i| info(i).bytes)),
+            ("bytes", column(&ids, Column::U64, |i| if endless(i) { 0 } else { info(i).bytes })),
             ("start_ps", column(&ids, Column::U64, |i| record(i).start.0)),
             ("end_ps", column(&ids, Column::U64, |i| record(i).end.0)),
             ("ideal_ps", column(&ids, Column::U64, ideal)),

@@ -66,6 +66,11 @@ impl Sizes {
         Sizes::named(name, traffic, ctx).map_err(|(found, rule)| vec![fault(field, found, rule)])
     }
 
+    /// One size for all. PRECONDITION: it is at least 1.
+    pub(super) fn fixed(bytes: u64) -> Sizes {
+        Sizes(Shape::Fixed(bytes))
+    }
+
     /// The built-in distribution of a name, or the one in the file of that path.
     fn named(name: &str, traffic: &str, ctx: &Context) -> Result<Sizes, (String, String)> {
         if let Some(points) = tables::points(name) {
