@@ -15,7 +15,20 @@ TYPES = {
     "i64": pa.int64(),
     "f64": pa.float64(),
 }
-TABLES = ("flows", "ports", "queue_hist", "queue_trace", "activity", "packet_hist", "packets")
+TABLES = (
+    "flows",
+    "ports",
+    "queue_hist",
+    "queue_trace",
+    "activity",
+    "packet_hist",
+    "packets",
+    "queue_sojourn",
+    "host_goodput",
+    "flow_goodput",
+    "links",
+    "reorder",
+)
 U32_NONE = 0xFFFF_FFFF
 U64_NONE = 0xFFFF_FFFF_FFFF_FFFF
 # Columns where one value of the buffer stands for "none"; they become nulls.

@@ -73,9 +73,13 @@ class RunData:
 
     def column(self, table: str, column: str) -> np.ndarray:
         """A column as numpy; empty where there is no such table or column."""
+        known = column in self.column_names(table)
+        return self.columns(table, column)[0] if known else np.zeros(0, np.uint64)
+
+    def column_names(self, table: str) -> list[str]:
+        """The columns of a table; none where there is no such table."""
         found = self._tables.get(table)
-        known = [] if found is None else found.names if isinstance(found, Stored) else found.column_names
-        return self.columns(table, column)[0] if column in known else np.zeros(0, np.uint64)
+        return [] if found is None else found.names if isinstance(found, Stored) else found.column_names
 
     def columns(self, table: str, *names: str) -> tuple[np.ndarray, ...]:
         """Several columns of one table."""
