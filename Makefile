@@ -17,7 +17,7 @@ help:
 	@echo "make mutations  deliberate faults, one at a time, which the tests must catch; MUTATIONS=rfc6298 for some"
 	@echo "make bench-ns3  the same work in ns-3 (installs Debian's), the ratio, and a cross-check"
 	@echo "make format  format the sources"
-	@echo "make docs    write docs/reference.md from the declarations; make test fails where it is stale"
+	@echo "make docs    write docs/reference.md and docs/metrics.md from the declarations; make test fails where it is stale"
 
 setup: $(VENV)/.built
 
@@ -108,6 +108,8 @@ format:
 docs: dev
 	$(BIN)/python -m overspill.reference > docs/reference.md.new
 	mv docs/reference.md.new docs/reference.md
+	$(BIN)/python -m overspill.metrics_page > docs/metrics.md.new
+	mv docs/metrics.md.new docs/metrics.md
 
 clean:
 	rm -rf target out $(VENV)

@@ -27,8 +27,9 @@ class RunData:
             files = {name: tables / f"{name}.parquet" for name in columns.TABLES}
             tables = {name: Stored(file) for name, file in files.items() if file.is_file()}
         self._tables: Mapping[str, pa.Table | Stored] = tables
-        # Its metrics, once somebody has measured them.
+        # Its metrics, and what the halves of its window are compared by, once somebody has measured them.
         self.values: dict[str, Value] | None = None
+        self.halves: dict[str, tuple[float, float]] | None = None
 
     @property
     def variant(self) -> str:
@@ -68,7 +69,7 @@ class RunData:
     def stored(self, folder: Path) -> "RunData":
         """The same run, its tables now read from this folder when needed."""
         run = RunData(self.summary, folder)
-        run.values = self.values
+        run.values, run.halves = self.values, self.halves
         return run
 
     def column(self, table: str, column: str) -> np.ndarray:

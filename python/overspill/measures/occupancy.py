@@ -56,7 +56,7 @@ def over_time(place: str, hidden: tuple[str, ...]) -> list[Metric]:
     for part in ("mean", "p50", "p99"):
         name, doc = f"queue_{place}_arrival_{part}", f"{common} as arriving frames find it."
         shown, extreme = part == "p99" and place == "busiest", part != "mean"
-        of = f"{BY_TIME[part].replace('t', 'a')}; a(L): arrivals that find length L"
+        of = f"{BY_TIME[part].replace('t(', 'a(').replace('Σ t', 'Σ a')}; a(L): arrivals that find length L"
         rows.append(
             Metric(
                 name,
