@@ -44,13 +44,15 @@ def few_samples(results: Results) -> list[Line]:
     groups: dict[str, dict[str, int]] = {}
     for row in results.rows:
         counts = [cell.few_samples for cell in row.cells.values() if cell.few_samples is not None]
-        if counts:
+        # Of the same flows as FCT.
+        if counts and not row.metric.name.startswith("slowdown"):
             part = row.metric.name.partition("[")[0].rpartition("_")[2]
             name = row.metric.title.replace(f" {part}", "", 1)
             groups.setdefault(name, {})[part] = min(counts)
     if not groups:
         return []
-    texts = [f"{name} {', '.join(parts)} ({min(parts.values())})" for name, parts in groups.items()]
+    fewest = sorted(groups.items(), key=lambda one: min(one[1].values()))
+    texts = [f"{name} {', '.join(parts)} ({min(parts.values())})" for name, parts in fewest]
     left = f"; and {len(texts) - SHOWN} more" if len(texts) > SHOWN else ""
     text = "percentiles of fewer samples than 1/(1 − p) are no more than the largest: of so many a seed are "
     text += f"{'; '.join(texts[:SHOWN])}{left}"
