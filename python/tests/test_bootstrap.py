@@ -93,6 +93,8 @@ def test_a_cell_shows_both_bounds_where_its_interval_is_uneven() -> None:
     values = [Value(one) for one in SKEWED]
     uneven = Cell(range(10), values, resampled=(1.21, 4.4))
     assert formats.cell(uneven, 1.0) == "2.1 [1.2, 4.4]"
+    rounded = Cell(range(5), [Value(0.1 + 0.2), *[Value(0.3)] * 4])
+    assert formats.cell(rounded, 1.0) == "0.3000 ± 0"
     even = Cell(range(10), values, resampled=(1.0, 3.2))
     assert formats.cell(even, 1.0) == "2.1 ± 1.1"
     assert uneven.ci95 == pytest.approx((4.4 - 1.21) / 2)
