@@ -109,6 +109,8 @@ format:
 docs: dev
 	$(BIN)/python -m overspill.reference > docs/reference.md.new
 	mv docs/reference.md.new docs/reference.md
+	$(BIN)/python -m overspill.metrics_page > docs/metrics.md.new
+	mv docs/metrics.md.new docs/metrics.md
 	$(BIN)/mkdocs build --strict --quiet
 	@echo "site: out/site/index.html"
 

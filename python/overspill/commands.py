@@ -250,6 +250,8 @@ def explain(name: Annotated[str, typer.Argument(help="A mechanism, setting, para
         console.print(Text(f"{found.name}: {found.title}", "bold"))
         better = "" if found.better == "none" else f" {found.better.capitalize()} is better."
         console.print(Text(f"{found.doc} Unit: {found.unit}.{better}"))
+        source = f" [{found.source}]" if found.source else ""
+        console.print(Text(f"  = {found.formula}{source}"))
         return
     for spec in found:
         console.print(Text(f"{spec['slot']} {spec['kind']}".strip(), "bold"))

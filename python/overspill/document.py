@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
-from overspill import metrics, stats
+from overspill import bootstrap, cautions, metrics, stats
+from overspill.bootstrap import Interval
 from overspill.metrics import Metric
-from overspill.quantiles import Value
+from overspill.quantiles import NEEDED, Value
 
 if TYPE_CHECKING:
     from overspill.results import Results
@@ -21,6 +22,8 @@ class Cell:
     seeds: Sequence[int]
     values: Sequence[Value | None]
     best: bool = False
+    resampled: Interval | None = None  # its 95 % interval where that is not Student's t
+    needed: int = 0  # samples, for a percentile to be more than the largest
 
     @property
     def known(self) -> list[float]:
@@ -38,9 +41,25 @@ class Cell:
         return stats.mean(self.known) if self.known else None
 
     @property
+    def interval(self) -> Interval | None:
+        """Its 95 % interval; none with one seed or where `censored`."""
+        if self.censored or not self.known:
+            return None
+        return self.resampled or stats.interval(self.known)
+
+    @property
     def ci95(self) -> float | None:
-        """Half-width of its 95 % interval; none with one seed or where `censored`."""
-        return None if self.censored or not self.known else stats.half_width(self.known)
+        """Half-width of its 95 % interval."""
+        bounds = self.interval
+        if bounds is None:
+            return None
+        return (bounds[1] - bounds[0]) / 2 if self.resampled else stats.half_width(self.known)
+
+    @property
+    def few_samples(self) -> int | None:
+        """The fewest samples that a value rests on, where this is too few for its percentile."""
+        counts = [one.samples for one in self.values if one is not None and one.samples is not None]
+        return min(counts) if counts and min(counts) < self.needed else None
 
     @property
     def exact(self) -> dict[int, float] | None:
@@ -67,30 +86,98 @@ class Row:
 
 def rows(results: Results) -> list[Row]:
     """Every metric that any run has, in the order of the registry."""
+    return results.rows
+
+
+def build_rows(results: Results) -> list[Row]:
+    """The same, made: all intervals that are resampled at once, since that takes time."""
     keys: dict[str, None] = {}
     for by_seed in results.values.values():
         for values in by_seed.values():
             keys.update(dict.fromkeys(values))
     order = {name: index for index, name in enumerate(metrics.REGISTRY)}
-    return [row(results, key) for key in sorted(keys, key=lambda key: order[metrics.base(key)])]
+    ordered = sorted(keys, key=lambda key: order[metrics.base(key)])
+    drafts = [draft(results, key) for key in ordered]
+    of_cells = resample(values for one in drafts for values in one.cells_resampled.values())
+    most = max(len(results.variants) - 1, 1)
+    differences = (values for one in drafts for values in one.differences_resampled.values())
+    known = of_cells, resample(differences, most)
+    return [row(results, one, known) for one in drafts]
 
 
-def row(results: Results, key: str) -> Row:
-    """One metric of all variants, compared on their common seeds."""
+Values = tuple[float, ...]
+
+
+@dataclass(frozen=True)
+class Draft:
+    """A metric of all variants before its intervals are known."""
+
+    metric: Metric
+    cells: dict[str, Cell]
+    pairs: stats.Pairs | None
+
+    @property
+    def cells_resampled(self) -> dict[str, Values]:
+        """Values of the cells whose interval is resampled."""
+        if not self.metric.order_statistic:
+            return {}
+        found = {name: tuple(cell.known) for name, cell in self.cells.items() if not cell.censored}
+        return {name: values for name, values in found.items() if len(values) >= stats.ENOUGH}
+
+    @property
+    def differences_resampled(self) -> dict[str, Values]:
+        """Differences of the best variant from others whose interval is resampled."""
+        if not self.metric.order_statistic or self.pairs is None or self.pairs.n < stats.ENOUGH:
+            return {}
+        return {name: tuple(values) for name, values in self.pairs.others.items()}
+
+
+Known = dict[Values, dict[float, Interval | None]]
+
+
+def draft(results: Results, key: str) -> Draft:
+    """One metric of all variants, in pairs on their common seeds."""
     metric = metrics.find(key)
+    needed = NEEDED.get(metrics.base(key).rpartition("_")[2], 0)
     cells = {}
     for variant, by_seed in results.values.items():
         seeds = sorted(by_seed)
-        cells[variant] = Cell(seeds, [by_seed[seed].get(key) for seed in seeds])
+        cells[variant] = Cell(seeds, [by_seed[seed].get(key) for seed in seeds], needed=needed)
     exact = {variant: cell.exact for variant, cell in cells.items()}
     complete = {variant: values for variant, values in exact.items() if values is not None}
-    comparison = stats.compare(complete, metric.better) if len(complete) == len(cells) else None
-    if comparison is not None and not (results.fairness.allows(key) and varies(cells)):
+    return Draft(metric, cells, stats.pair(complete, metric.better) if len(complete) == len(cells) else None)
+
+
+def resample(samples: Iterable[Values], most: int = 1) -> Known:
+    """The intervals of all samples, at every confidence that `most` comparisons may ask for."""
+    levels = [stats.corrected(left) for left in range(1, most + 1)]
+    by_length: dict[int, dict[Values, None]] = {}
+    for values in samples:
+        by_length.setdefault(len(values), {})[values] = None
+    known: Known = {}
+    for several in by_length.values():
+        made = bootstrap.intervals(list(several), levels)
+        known |= {
+            values: dict(zip(levels, one, strict=True)) for values, one in zip(several, made, strict=True)
+        }
+    return known
+
+
+def row(results: Results, one: Draft, known: tuple[Known, Known]) -> Row:
+    """One metric of all variants, compared; `known` are intervals of values and of differences."""
+    of_cells, of_differences = known
+    cells = dict(one.cells)
+    for variant, values in one.cells_resampled.items():
+        cells[variant] = replace(cells[variant], resampled=of_cells[values][stats.corrected(1)])
+    if one.pairs is None:
+        return Row(one.metric, cells, None)
+    ready = {name: of_differences[values] for name, values in one.differences_resampled.items()}
+    comparison = one.pairs.compared(stats.looked_up(ready, one.pairs.others) if ready else None)
+    if not (results.fairness.allows(one.metric.name) and varies(cells)):
         comparison = replace(comparison, fair=False)
-    if comparison is not None and comparison.marked:
-        best = cells[comparison.best]
-        cells[comparison.best] = Cell(best.seeds, best.values, True)
-    return Row(metric, cells, comparison)
+    if comparison.marked:
+        cells[comparison.best] = replace(cells[comparison.best], best=True)
+    return Row(one.metric, cells, comparison)
 
 
 def varies(cells: Mapping[str, Cell]) -> bool:
@@ -105,8 +192,11 @@ def entry(cell: Cell, unit: str) -> dict[str, Any]:
         for one in cell.values
     ]
     found: dict[str, Any] = {"mean": cell.mean, "ci95": cell.ci95, "unit": unit, "values": values}
+    found["interval"] = list(cell.interval) if cell.interval else None
     if cell.censored:
         found["censored"] = True
+    if cell.few_samples is not None:
+        found["few_samples"] = True
     if cell.best:
         found["best"] = True
     return found
@@ -140,6 +230,7 @@ def build(results: Results) -> dict[str, Any]:
         "partial": results.partial,
         "interrupted": results.interrupted,
         "notes": results.facts["notes"],
+        "cautions": [f"{line.label}: {line.text}" for line in cautions.lines(results) if line.loud],
         "comparisons": comparisons(table),
     }
 

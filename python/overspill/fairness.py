@@ -4,11 +4,14 @@ from __future__ import annotations
 
 import hashlib
 import json
+from collections import Counter
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 import numpy as np
 
+from overspill.columns import U32_NONE
+from overspill.measures.completion import entries_that
 from overspill.rundata import RunData
 
 if TYPE_CHECKING:
@@ -56,22 +59,76 @@ def same_traffic(results: Results) -> list[tuple[str, ...]]:
     if len(ran) < 2:
         return [tuple(ran)]
     seeds = set.intersection(*({run.seed for run in runs} for runs in ran.values()))
-    groups: dict[tuple[str, ...], list[str]] = {}
+    groups: list[tuple[str, list[list[Conversation]], list[str]]] = []
     for variant, runs in ran.items():
-        spec = raw_entries(results, variant)
         # A run that was cut may not have come to all of its flows.
-        prints = (flows_met(run) for run in runs if run.seed in seeds and not results.any_cut)
-        groups.setdefault((spec, *prints), []).append(variant)
-    return [tuple(group) for group in groups.values()]
+        met = [run for run in runs if run.seed in seeds and not results.any_cut]
+        fixed = repr([raw_entries(results, variant), *(flows_met(run) for run in met)])
+        spoken = [conversations(run) for run in met]
+        for known, theirs, names in groups:
+            if known == fixed and all(compatible(*both) for both in zip(theirs, spoken, strict=True)):
+                names.append(variant)
+                break
+        else:
+            groups.append((fixed, spoken, [variant]))
+    return [tuple(names) for _, _, names in groups]
+
+
+def closed_loop(run: RunData, traffic: np.ndarray) -> np.ndarray:
+    """Which rows are of entries whose starts depend on completions, and so on the variant."""
+    return np.isin(traffic, entries_that(run, "closed_loop"))
 
 
 def flows_met(run: RunData) -> str:
-    """A hash of the flows that count and of raw sources, in whatever order."""
+    """A hash of the flows that count and of raw sources, in whatever order; closed loops are left out."""
     names = ("traffic", "start_ps", "src", "dst", "bytes", "measured", "raw")
     *facts, measured, raw = run.columns("flows", *names)
-    keep = (measured != 0) | (raw != 0)
+    keep = ((measured != 0) | (raw != 0)) & ~closed_loop(run, facts[0])
     rows = np.stack([column[keep].astype(np.uint64) for column in facts], axis=1)
     return hashlib.sha256(rows[np.lexsort(rows.T)].tobytes()).hexdigest()
+
+
+Message = tuple[int, ...]
+# The messages of one query or connection of an entry.
+Conversation = dict[tuple[int, ...], list[Message]]
+
+
+def conversations(run: RunData) -> list[Conversation]:
+    """What closed loops say: by connection in order, and of a query as a set.
+
+    Messages are role, source, destination and size: who spoke to whom of how much, and not when.
+    """
+    traffic = run.column("flows", "traffic")
+    keep = closed_loop(run, traffic)
+    if not keep.any():
+        return [{}, {}]
+    names = ("flow", "query", "src", "dst", "bytes")
+    flow, query, *facts = (column[keep] for column in run.columns("flows", *names))
+    count = len(flow)
+    role, connection = (run.column("flows", name) for name in ("role", "connection"))
+    role = role[keep] if len(role) else np.zeros(count, np.uint8)
+    connection = connection[keep] if len(connection) else flow
+    ordered: Conversation = {}
+    whole: Conversation = {}
+    columns = [one.tolist() for one in (traffic[keep], query, connection, role, *facts)]
+    for entry, asked, carrier, *message in (row for row in zip(*columns, strict=True)):
+        if asked != U32_NONE:
+            whole.setdefault((entry, asked), []).append(tuple(message))
+        else:
+            ordered.setdefault((entry, carrier), []).append(tuple(message))
+    return [ordered, whole]
+
+
+def compatible(left: list[Conversation], right: list[Conversation]) -> bool:
+    """Whether two variants say the same as far as both came: which may say more is up to them."""
+    for key in left[0].keys() & right[0].keys():
+        if any(a != b for a, b in zip(left[0][key], right[0][key], strict=False)):
+            return False
+    for key in left[1].keys() & right[1].keys():
+        fewer, more = sorted((Counter(left[1][key]), Counter(right[1][key])), key=Counter.total)
+        if fewer - more:
+            return False
+    return True
 
 
 def raw_entries(results: Results, variant: str) -> str:

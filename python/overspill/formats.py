@@ -8,6 +8,8 @@ from overspill.document import Cell
 TIMES = ((1.0, "s"), (1e-3, "ms"), (1e-6, "us"), (1e-9, "ns"))
 RATES = ((1e12, "Tbit/s"), (1e9, "Gbit/s"), (1e6, "Mbit/s"), (1e3, "kbit/s"), (1.0, "bit/s"))
 SHORT = {"1": "", "packets": "pkt", "events": "", "flows": ""}
+ROUNDING = 1e-9  # an interval this narrow, as a share of its mean, is none
+UNEVEN = 0.1  # sides of an interval differ by more than this share of its width: 0.55 to 0.45
 FAMILIES = {"s": TIMES, "bit/s": RATES}
 
 
@@ -40,24 +42,34 @@ def number(value: float, digits: int | None = None) -> str:
 
 
 def cell(one: Cell, factor: float) -> str:
-    """`mean ± ci95`, `> bound` where censored, `-` where there is nothing."""
+    """`mean ± ci95`, `mean [low, high]` where that is not even, `> bound` where censored, `-` for nothing."""
     if one.mean is None:
         return "-"
     value = one.mean / factor
     if one.censored:
         return f"> {number(value)}"
-    if one.ci95 is None:
+    if one.interval is None or one.ci95 is None:
         return number(value)
+    low, high = (bound / factor for bound in one.interval)
+    wide = high - low > 2 * ROUNDING * abs(value)
+    if wide and abs(low + high - 2 * value) > UNEVEN * (high - low):
+        digits = spread_digits(value, (high - low) / 2)
+        return f"{number(value, digits)} [{number(low, digits)}, {number(high, digits)}]"
     return spread(value, one.ci95 / factor)
 
 
 def spread(value: float, half: float) -> str:
     """`value ± half`, two digits of the half-width, four of the value at most where it is wide."""
-    if half <= 1e-9 * abs(value):
+    if half <= ROUNDING * abs(value):
         return f"{number(value)} ± 0"
-    digits = min(decimals(half, 2), max(decimals(value, 5), 0)) if value else decimals(half, 2)
+    digits = spread_digits(value, half)
     shown = number(half, digits)
     return f"{number(value, digits)} ± {shown if float(shown.replace(' ', '')) else f'{half:.0e}'}"
+
+
+def spread_digits(value: float, half: float) -> int:
+    """Digits after the point that show two of the half-width, and five of the value at most."""
+    return min(decimals(half, 2), max(decimals(value, 5), 0)) if value else decimals(half, 2)
 
 
 def time(picoseconds: float) -> str:

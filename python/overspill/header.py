@@ -3,29 +3,30 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from overspill import formats
+from overspill import cautions, formats
+from overspill.cautions import Line
+from overspill.measures.rates import ASK
 
 if TYPE_CHECKING:
     from overspill.results import Results
     from overspill.rundata import RunData
 
 
-@dataclass(frozen=True)
-class Line:
-    """A fact about the results; `loud` where it limits what they mean."""
-
-    label: str
-    text: str
-    loud: bool = False
-
-
 def lines(results: Results) -> list[Line]:
     """Every fact, the loud ones first."""
-    found = [*warnings(results), scenario(results), *window(results), *ended(results), flows(results)]
+    rough = cautions.lines(results)
+    found = [
+        *warnings(results),
+        *(line for line in rough if line.loud),
+        scenario(results),
+        *window(results),
+        *ended(results),
+        flows(results),
+    ]
     found += [*load(results), *memory(results), work(results)]
+    found += [line for line in rough if not line.loud]
     found += [Line("note", str(note)) for note in results.facts["notes"]]
     return found
 
@@ -166,7 +167,7 @@ def load(results: Results) -> list[Line]:
     for run in results.runs:
         for entry in run.summary["traffic"]:
             offered = entry.get("offered")
-            if not offered or entry.get("kind") != "poisson":
+            if not offered or entry.get("kind") not in ASK:
                 continue
             fraction = formats.trimmed(float(offered["fraction"]))
             entries[f"{entry['name']} {fraction} of {offered['of']} in {offered['bytes']} bytes"] = None

@@ -1,18 +1,23 @@
 """Percentiles by nearest rank: of samples, of right-censored samples, of histograms."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field, replace
 
 import numpy as np
 
 PERCENTILES = {"p50": 50.0, "p95": 95.0, "p99": 99.0, "p99.9": 99.9}
 
 
+# A percentile of fewer samples is the largest of them: 1 / (1 - p).
+NEEDED = {"p95": 20, "p99": 100, "p99.9": 1000}
+
+
 @dataclass(frozen=True)
 class Value:
-    """A number; where `censored`, the true one is at least this."""
+    """A number; where `censored`, the true one is at least this. A percentile knows of how many samples."""
 
     value: float
     censored: bool = False
+    samples: int | None = field(default=None, compare=False)
 
 
 def rank(percent: float, count: int) -> int:
@@ -44,7 +49,7 @@ def mean(values: np.ndarray, open_ended: np.ndarray) -> Value | None:
 
 
 def summary(values: np.ndarray, open_ended: np.ndarray) -> dict[str, Value]:
-    """Mean and percentiles, by name; empty where there are no samples."""
+    """Mean and percentiles, by name, with how many samples there are; empty where there are none."""
     average = mean(values, open_ended)
     if average is None:
         return {}
@@ -52,7 +57,7 @@ def summary(values: np.ndarray, open_ended: np.ndarray) -> dict[str, Value]:
     for name, percent in PERCENTILES.items():
         one = percentile(values, open_ended, percent)
         if one is not None:
-            found[name] = one
+            found[name] = replace(one, samples=len(values))
     return found
 
 
@@ -65,6 +70,17 @@ def weighted(values: np.ndarray, weights: np.ndarray, percent: float) -> float |
     below = np.cumsum(weights[order], dtype=np.uint64)
     need = rank(percent, total)
     return float(values[order][int(np.searchsorted(below, np.uint64(need), side="left"))])
+
+
+def counted(values: np.ndarray, counts: np.ndarray, percent: float) -> Value | None:
+    """The same of samples, each so often; with how many there are."""
+    found = weighted(values, counts, percent)
+    return None if found is None else Value(found, samples=int(counts.sum(dtype=np.uint64)))
+
+
+def seconds(picoseconds: Value | None) -> Value | None:
+    """A time in seconds."""
+    return None if picoseconds is None else replace(picoseconds, value=picoseconds.value * 1e-12)
 
 
 def weighted_mean(values: np.ndarray, weights: np.ndarray) -> float | None:

@@ -12,7 +12,7 @@ from typing import Any
 
 import pyarrow as pa
 
-from overspill import columns, core, document, interrupts, metrics, source, store, topology
+from overspill import columns, core, document, interrupts, metrics, source, steady, store, topology
 from overspill.errors import BadInput
 from overspill.fairness import Fairness, judge
 from overspill.pcap import Wanted
@@ -80,6 +80,17 @@ class Results:
             known = run.values
             found[run.variant][run.seed] = metrics.measure(run) if known is None else known
         return found
+
+    def halves(self, run: RunData) -> dict[str, tuple[float, float]]:
+        """What the halves of a run's window are compared by; taken once."""
+        if run.halves is None:
+            run.halves = steady.halves(run)
+        return run.halves
+
+    @cached_property
+    def rows(self) -> list[document.Row]:
+        """Every metric of all variants, with intervals and who is best."""
+        return document.build_rows(self)
 
     @property
     def unfinished(self) -> list[RunData]:
@@ -289,7 +300,7 @@ class Shelf:
         Done here, in the thread of the run, so that other threads go on meanwhile.
         """
         run.summary["config_hash"] = config_hash(self.resolved[run.variant], run.seed)
-        run.values = metrics.measure(run)
+        run.values, run.halves = metrics.measure(run), steady.halves(run)
         return run if self.staging is None else store.write_run(self.staging.folder, run)
 
 

@@ -32,8 +32,9 @@ class RunData:
             tables = {name: Stored(file) for name, file in files.items() if file.is_file()}
             self.captures = {link: folder / file for link, file in summary.get("captures", {}).items()}
         self._tables: Mapping[str, pa.Table | Stored] = tables
-        # Its metrics, once somebody has measured them.
+        # Its metrics, and what the halves of its window are compared by, once somebody has measured them.
         self.values: dict[str, Value] | None = None
+        self.halves: dict[str, tuple[float, float]] | None = None
 
     @property
     def variant(self) -> str:
@@ -73,7 +74,7 @@ class RunData:
     def stored(self, folder: Path) -> "RunData":
         """The same run, its tables now read from this folder when needed."""
         run = RunData(self.summary, folder)
-        run.values = self.values
+        run.values, run.halves = self.values, self.halves
         return run
 
     def captured(self, files: dict[str, Path], owner: Spill | None) -> None:
@@ -84,9 +85,13 @@ class RunData:
 
     def column(self, table: str, column: str) -> np.ndarray:
         """A column as numpy; empty where there is no such table or column."""
+        known = column in self.column_names(table)
+        return self.columns(table, column)[0] if known else np.zeros(0, np.uint64)
+
+    def column_names(self, table: str) -> list[str]:
+        """The columns of a table; none where there is no such table."""
         found = self._tables.get(table)
-        known = [] if found is None else found.names if isinstance(found, Stored) else found.column_names
-        return self.columns(table, column)[0] if column in known else np.zeros(0, np.uint64)
+        return [] if found is None else found.names if isinstance(found, Stored) else found.column_names
 
     def columns(self, table: str, *names: str) -> tuple[np.ndarray, ...]:
         """Several columns of one table."""

@@ -1,13 +1,20 @@
 """Confidence over seeds, and comparison of variants paired on the same seeds."""
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 
 from scipy.special import stdtr, stdtrit
 
+from overspill import bootstrap
+from overspill.bootstrap import Interval
+
 LEVEL = 0.95
+ENOUGH = 10  # seeds from which on order statistics are bootstrapped, and intervals are more than rough
+
+# The interval of a difference, by the other variant's name and the confidence.
+Intervals = Callable[[str, float], Interval]
 
 
 @lru_cache(maxsize=256)
@@ -72,22 +79,62 @@ class Comparison:
         return self.fair and bool(self.against) and all(one.excludes_zero for one in self.against)
 
 
-def holm(best: str, others: Mapping[str, Sequence[float]]) -> tuple[Difference, ...]:
+def holm(
+    best: str, others: Mapping[str, Sequence[float]], intervals: Intervals | None = None
+) -> tuple[Difference, ...]:
     """Intervals of paired differences, Holm-corrected (Holm 1979).
 
-    In order of p, the j-th of m gets confidence 1 - 0.05 / (m - j + 1), until one does not exclude 0; the
-    rest keep that one's confidence.
+    In order of the p of the t-test, the j-th of m gets confidence 1 - 0.05 / (m - j + 1), until one does not
+    exclude 0; the rest keep that one's confidence. Whatever the order, the chance of any wrong one is at most
+    0.05, so that `intervals` may come from elsewhere.
     """
+    interval = student(others) if intervals is None else intervals
     order = sorted(others, key=lambda name: (p_value(others[name]), name))
     found: dict[str, Difference] = {}
     left, rejecting = len(order), True
     for name in order:
-        centre = mean(others[name])
-        half = half_width(others[name], 1 - (1 - LEVEL) / left) or 0.0
-        found[name] = Difference(name, centre, centre - half, centre + half)
+        low, high = interval(name, corrected(left))
+        found[name] = Difference(name, mean(others[name]), low, high)
         rejecting = rejecting and found[name].excludes_zero
         left -= rejecting
     return tuple(found[name] for name in others)
+
+
+def corrected(left: int) -> float:
+    """The confidence where so many comparisons are left."""
+    return 1 - (1 - LEVEL) / left
+
+
+def student(others: Mapping[str, Sequence[float]]) -> Intervals:
+    """Intervals by Student's t."""
+
+    def interval(name: str, confidence: float) -> Interval:
+        centre = mean(others[name])
+        half = half_width(others[name], confidence) or 0.0
+        return centre - half, centre + half
+
+    return interval
+
+
+def resampled(others: Mapping[str, Sequence[float]]) -> Intervals:
+    """Intervals by the BCa bootstrap, by Student's t where that gives none."""
+    levels = [corrected(left) for left in range(1, len(others) + 1)]
+    made = bootstrap.intervals(list(others.values()), levels)
+    return looked_up(
+        {name: dict(zip(levels, one, strict=True)) for name, one in zip(others, made, strict=True)}, others
+    )
+
+
+def looked_up(
+    known: Mapping[str, Mapping[float, Interval | None]], others: Mapping[str, Sequence[float]]
+) -> Intervals:
+    """Intervals that were made before, by Student's t where there is none."""
+    otherwise = student(others)
+
+    def interval(name: str, confidence: float) -> Interval:
+        return known[name].get(confidence) or otherwise(name, confidence)
+
+    return interval
 
 
 def subtract(left: float, right: float) -> float:
@@ -96,8 +143,21 @@ def subtract(left: float, right: float) -> float:
     return 0.0 if abs(difference) <= 1e-12 * max(abs(left), abs(right)) else difference
 
 
-def compare(values: Mapping[str, Mapping[int, float]], better: str) -> Comparison | None:
-    """Compare variants (`variant -> seed -> value`) on their common seeds; `better` is `lower` or `higher`.
+@dataclass(frozen=True)
+class Pairs:
+    """The variant with the best mean, and its differences from every other one, seed by seed."""
+
+    best: str
+    n: int
+    others: Mapping[str, Sequence[float]]
+
+    def compared(self, intervals: Intervals | None = None) -> Comparison:
+        """With Holm-corrected intervals: by Student's t unless others are given."""
+        return Comparison(self.best, self.n, holm(self.best, self.others, intervals))
+
+
+def pair(values: Mapping[str, Mapping[int, float]], better: str) -> Pairs | None:
+    """Variants (`variant -> seed -> value`) on their common seeds; `better` is `lower` or `higher`.
 
     `None` where nothing can be said: one variant, or fewer than two seeds that all share.
     """
@@ -114,4 +174,25 @@ def compare(values: Mapping[str, Mapping[int, float]], better: str) -> Compariso
         for name, by_seed in values.items()
         if name != best
     }
-    return Comparison(best, len(seeds), holm(best, others))
+    return Pairs(best, len(seeds), others)
+
+
+def compare(
+    values: Mapping[str, Mapping[int, float]], better: str, order_statistic: bool = False
+) -> Comparison | None:
+    """Compare variants as `pair` takes them: by Student's t, or by BCa of an order statistic of 10 seeds."""
+    pairs = pair(values, better)
+    if pairs is None:
+        return None
+    many = order_statistic and pairs.n >= ENOUGH
+    return pairs.compared(resampled(pairs.others) if many else None)
+
+
+def interval(values: Sequence[float], order_statistic: bool = False) -> Interval | None:
+    """The 95 % interval of the mean over seeds; of many, `bootstrap.intervals` is faster."""
+    half = half_width(values)
+    if half is None:
+        return None
+    many = order_statistic and len(values) >= ENOUGH
+    made = bootstrap.intervals([values], [LEVEL])[0][0] if many else None
+    return made or (mean(values) - half, mean(values) + half)

@@ -10,7 +10,7 @@ from rich.console import Console, RenderableType
 from rich.table import Table
 from rich.text import Text
 
-from overspill import document, formats, header
+from overspill import document, formats, header, stats
 from overspill.document import Row
 
 if TYPE_CHECKING:
@@ -40,6 +40,11 @@ def legend(results: Results) -> str:
     if counts and max(counts) < 2:
         return "One seed: no intervals, and no variant is called best. Use --seeds N."
     parts = ["mean ± half-width of the 95 % interval over seeds (Student's t)."]
+    if counts and max(counts) >= stats.ENOUGH:
+        parts = [
+            "mean ± half-width of the 95 % interval over seeds, or mean [low, high] where that is uneven "
+            "(Student's t; BCa bootstrap for percentiles, minima and maxima)."
+        ]
     if len(results.variants) > 1:
         parts.append(
             "* best: the Holm-corrected 95 % intervals of its paired differences from every other variant, "

@@ -77,9 +77,9 @@ def test_json_has_the_promised_shape_and_nothing_else_on_stdout(command: Command
         assert set(variant["flows"]) == {"started", "completed"}
         for metric in variant["metrics"].values():
             assert (
-                {"mean", "ci95", "unit", "values"}
+                {"mean", "ci95", "interval", "unit", "values"}
                 <= set(metric)
-                <= {"mean", "ci95", "unit", "values", "best"}
+                <= {"mean", "ci95", "interval", "unit", "values", "best", "few_samples"}
             )
             assert len(metric["values"]) == 2
             assert metric["mean"] == pytest.approx(sum(metric["values"]) / 2)

@@ -125,3 +125,72 @@ def test_a_run_that_held_too_many_packets_is_partial(
     assert "PARTIAL RESULT" in ran.out and "too many packets were in memory" in ran.out
     assert json.loads(Path("out/incast/results.json").read_text())["partial"] is True
     assert " *" not in ran.out.replace(" * best", "")
+
+
+def sessions(variant: str, flows: dict[str, np.ndarray]) -> dict[str, np.ndarray]:
+    """The background as sessions: each five messages, which start later where the variant is slower."""
+    loop = flows["traffic"] == 1
+    flows["query"] = np.where(loop, np.arange(len(loop)) // 5, flows["query"]).astype(np.uint32)
+    later = np.uint64(0 if variant == "drop" else 1000 * fake_core.US)
+    flows["start_ps"] = np.where(loop, flows["start_ps"] + later, flows["start_ps"])
+    flows["end_ps"] = np.where(loop, flows["end_ps"] + later, flows["end_ps"])
+    return flows
+
+
+def closed(monkeypatch: pytest.MonkeyPatch, change: Callable[[str, dict[str, np.ndarray]], None]) -> None:
+    """Sessions that a test changes, in a core that says that they are a closed loop."""
+    original, summary = fake_core.Made.make_flows, fake_core.Made.summary
+
+    def made(self: fake_core.Made, unfinished: int) -> dict[str, np.ndarray]:
+        flows = sessions(self.variant, original(self, unfinished))
+        change(self.variant, flows)
+        return flows
+
+    def told(self: fake_core.Made) -> dict[str, object]:
+        found = summary(self)
+        found["traffic"][1]["closed_loop"] = True
+        return found
+
+    monkeypatch.setattr(fake_core.Made, "make_flows", made)
+    monkeypatch.setattr(fake_core.Made, "summary", told)
+
+
+def test_a_closed_loop_may_start_later_in_another_variant(
+    scenario: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    closed(monkeypatch, lambda variant, flows: None)
+    assert run(scenario, seeds=2).fairness.traffic == (("drop", "detour", "bounce"),)
+
+
+def test_a_closed_loop_may_come_farther_in_another_variant(
+    scenario: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def shorter(variant: str, flows: dict[str, np.ndarray]) -> None:
+        for name in flows if variant == "bounce" else ():
+            flows[name] = flows[name][:-7]
+
+    closed(monkeypatch, shorter)
+    assert run(scenario, seeds=2).fairness.traffic == (("drop", "detour", "bounce"),)
+
+
+@pytest.mark.parametrize("name", ["bytes", "src", "dst"])
+def test_a_closed_loop_that_says_something_else_is_other_traffic(
+    scenario: Path, monkeypatch: pytest.MonkeyPatch, name: str
+) -> None:
+    def other(variant: str, flows: dict[str, np.ndarray]) -> None:
+        if variant == "bounce":
+            flows[name][1000] += 1
+
+    closed(monkeypatch, other)
+    assert run(scenario, seeds=2).fairness.traffic == (("drop", "detour"), ("bounce",))
+
+
+def test_open_traffic_beside_a_closed_loop_must_be_the_same_to_the_instant(
+    scenario: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def other(variant: str, flows: dict[str, np.ndarray]) -> None:
+        if variant == "bounce":
+            flows["start_ps"][200] += np.uint64(1)
+
+    closed(monkeypatch, other)
+    assert run(scenario, seeds=2).fairness.traffic == (("drop", "detour"), ("bounce",))

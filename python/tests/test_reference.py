@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from overspill import core, reference
+from overspill import core, metrics, metrics_page, reference
 
 ROOT = Path(__file__).resolve().parents[2]
 
@@ -54,3 +54,22 @@ def test_the_first_scenario_of_a_document_is_valid(page: str) -> None:
     text = (ROOT / page).read_text(encoding="utf-8")
     first = text.partition("```toml\n")[2].partition("```")[0]
     assert core.load(page, first, [])["variants"] == ["no_marks", "marks"]
+
+
+def test_the_page_on_metrics_is_what_their_declarations_say() -> None:
+    page = (ROOT / "docs/metrics.md").read_text(encoding="utf-8")
+    assert page == metrics_page.markdown(), "docs/metrics.md is out of date: run `make docs`"
+
+
+def test_every_metric_has_a_formula_on_the_page() -> None:
+    page = metrics_page.markdown()
+    for metric in metrics.ALL:
+        assert metric.formula and "|" not in metric.formula
+        assert f"| `{metric.name}` | {metric.unit} | {metric.formula} |" in page
+    assert "{{" not in page
+
+
+def test_names_of_percentiles_and_extremes_are_order_statistics() -> None:
+    for metric in metrics.ALL:
+        extreme = bool(re.search(r"_(p\d+(\.\d)?|min|max)$", metric.name))
+        assert metric.order_statistic == extreme, metric.name

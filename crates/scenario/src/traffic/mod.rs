@@ -229,7 +229,6 @@ impl Traffic {
             Source::Poisson(poisson) => poisson.offered(),
             Source::Query(query) => query.offered(),
             Source::AllToAll(shuffle) => shuffle.offered(),
-            Source::Query(query) => query.offered(),
             Source::Permutation(_) | Source::Sessions(_) | Source::AllReduce(_) => None,
             Source::LongLived(_) | Source::Trace(_) | Source::Raw(_) => None,
         }

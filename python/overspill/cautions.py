@@ -1,0 +1,71 @@
+"""What makes numbers rough: few seeds, few samples, load that was not steady."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from overspill import stats, steady
+
+if TYPE_CHECKING:
+    from overspill.results import Results
+
+SHOWN = 6  # groups of metrics that a line names
+
+
+@dataclass(frozen=True)
+class Line:
+    """A fact about the results; `loud` where it limits what they mean."""
+
+    label: str
+    text: str
+    loud: bool = False
+
+
+def lines(results: Results) -> list[Line]:
+    """Every caution, the loud ones first."""
+    return [*not_steady(results), *few_seeds(results), *few_samples(results)]
+
+
+def few_seeds(results: Results) -> list[Line]:
+    """Intervals of fewer than 10 seeds are rough; of one there are none, which the legend says."""
+    counts = sorted({len(results.of(variant)) for variant in results.variants} - {0, 1})
+    if not counts or counts[0] >= stats.ENOUGH or results.fairness.idle_seeds:
+        return []
+    text = (
+        f"intervals of {counts[0]} seeds are rough, those of percentiles and maxima most of all: "
+        f"use {stats.ENOUGH} or more for what you quote"
+    )
+    return [Line("FEW SEEDS", text, True)]
+
+
+def few_samples(results: Results) -> list[Line]:
+    """Percentiles that are the largest sample, by group, with the fewest samples that a seed has."""
+    groups: dict[str, dict[str, int]] = {}
+    for row in results.rows:
+        counts = [cell.few_samples for cell in row.cells.values() if cell.few_samples is not None]
+        # Of the same flows as FCT.
+        if counts and not row.metric.name.startswith("slowdown"):
+            part = row.metric.name.partition("[")[0].rpartition("_")[2]
+            name = row.metric.title.replace(f" {part}", "", 1)
+            groups.setdefault(name, {})[part] = min(counts)
+    if not groups:
+        return []
+    fewest = sorted(groups.items(), key=lambda one: min(one[1].values()))
+    texts = [f"{name} {', '.join(parts)} ({min(parts.values())})" for name, parts in fewest]
+    left = f"; and {len(texts) - SHOWN} more" if len(texts) > SHOWN else ""
+    text = "percentiles of fewer samples than 1/(1 − p) are no more than the largest: of so many a seed are "
+    text += f"{'; '.join(texts[:SHOWN])}{left}"
+    return [Line("few samples", text)]
+
+
+def not_steady(results: Results) -> list[Line]:
+    """Variants whose second half of the window differs from the first."""
+    found = []
+    for variant in results.variants:
+        drifts = steady.drifts([results.halves(run) for run in results.of(variant)])
+        if drifts:
+            hint = "; of one seed this is a hint" if drifts[0].seeds == 1 else ""
+            text = f"{variant}: {'; '.join(steady.text(one) for one in drifts)}{hint}"
+            found.append(Line("NOT STEADY", text, True))
+    return found

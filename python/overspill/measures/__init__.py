@@ -1,0 +1,53 @@
+"""How each metric is computed from a run's tables, by subject; each declares its own."""
+
+from overspill.measures.completion import (
+    LARGE,
+    SIZES,
+    SMALL,
+    flows,
+    goodput_last,
+    groups,
+    measured_flows,
+    queries,
+    query_times,
+    slowdowns,
+)
+from overspill.measures.declare import PS, Metric, present, scale
+from overspill.measures.delivery import packets
+from overspill.measures.disorder import reordering
+from overspill.measures.events import REASONS, counters
+from overspill.measures.occupancy import busiest_ports, port_areas, queues, sojourns, switch_ports
+from overspill.measures.rates import goodput, hosts, jain, load, sharing
+from overspill.measures.utilisation import links
+
+__all__ = [
+    "LARGE",
+    "PS",
+    "REASONS",
+    "SIZES",
+    "SMALL",
+    "Metric",
+    "busiest_ports",
+    "counters",
+    "flows",
+    "goodput",
+    "goodput_last",
+    "groups",
+    "hosts",
+    "jain",
+    "links",
+    "load",
+    "measured_flows",
+    "packets",
+    "port_areas",
+    "present",
+    "queries",
+    "query_times",
+    "queues",
+    "reordering",
+    "scale",
+    "sharing",
+    "slowdowns",
+    "sojourns",
+    "switch_ports",
+]

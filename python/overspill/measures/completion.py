@@ -1,0 +1,184 @@
+"""Flows and queries: how long they took, and how they compare with an empty network."""
+
+from collections.abc import Mapping
+
+import numpy as np
+
+from overspill import quantiles
+from overspill.columns import U32_NONE, U64_NONE
+from overspill.measures.declare import PS, Metric, family, present
+from overspill.quantiles import Value
+from overspill.rundata import RunData
+
+SMALL, LARGE = 100_000, 10_000_000
+SIZES = ("0-100KB", "100KB-10MB", "10MB+")
+DATA = 0  # the role of a message that carries what was asked for; requests have another
+FLOW = (
+    "of measured flows (those that start in the measurement window; raw sources, requests and endless flows "
+    "excluded)."
+)
+
+METRICS = [
+    *family(
+        "fct",
+        Metric(
+            "",
+            "FCT",
+            "s",
+            f"Flow completion time {FLOW} It ends as `measure.fct_end` says.",
+            "lower",
+            formula="t = end − start",
+        ),
+        "t",
+    ),
+    *family(
+        "slowdown",
+        Metric(
+            "",
+            "slowdown",
+            "1",
+            f"FCT over the FCT of the same flow alone on its path, {FLOW}",
+            "lower",
+            formula="s = (end − start) / ideal",
+        ),
+        "s",
+        ("p50", "p95", "p99.9"),
+    ),
+    *family(
+        "qct",
+        Metric(
+            "",
+            "QCT",
+            "s",
+            "Query completion time: first start to last end among all messages of a query, requests "
+            "included, of queries whose first message is measured.",
+            "lower",
+            formula="q = max(end) − min(start)",
+        ),
+        "q",
+        ("p95", "p99.9"),
+    ),
+    Metric(
+        "unfinished_flows",
+        "unfinished flows",
+        "flows",
+        "Measured flows that were not finished when the run ended.",
+        "lower",
+        formula="number of measured flows without an end",
+    ),
+    Metric(
+        "goodput_last",
+        "goodput to the last byte",
+        "bit/s",
+        "Payload bits of measured flows over the time from the first start to the last end among them; no "
+        "value where one is unfinished.",
+        "higher",
+        formula="8·Σ bytes / (max(end) − min(start))",
+    ),
+]
+
+
+def entries_that(run: RunData, fact: str) -> np.ndarray:
+    """Numbers of the traffic entries of which the summary says this."""
+    return np.array([i for i, one in enumerate(run.summary["traffic"]) if one.get(fact)], np.uint64)
+
+
+def all_flows(run: RunData) -> dict[str, np.ndarray]:
+    """Every message but raw packets; `open` marks the unfinished, whose `time` is a lower bound."""
+    names = ("traffic", "query", "bytes", "start_ps", "end_ps", "ideal_ps", "measured", "raw")
+    columns = dict(zip(names, run.columns("flows", *names), strict=True))
+    # Older results have neither requests nor flows that nobody ends.
+    role = run.column("flows", "role")
+    columns["role"] = role if len(role) else np.zeros(len(columns["raw"]), np.uint8)
+    keep = columns.pop("raw") == 0
+    flows = {name: column[keep] for name, column in columns.items()}
+    flows["measured"] = flows["measured"] != 0
+    flows["open"] = flows["end_ps"] == U64_NONE
+    flows["end"] = np.where(flows["open"], np.uint64(run.end_ps), flows["end_ps"])
+    flows["time"] = (flows["end"] - np.minimum(flows["start_ps"], flows["end"])).astype(np.float64)
+    return flows
+
+
+def kept(flows: Mapping[str, np.ndarray], keep: np.ndarray) -> dict[str, np.ndarray]:
+    """Some of the flows."""
+    return {name: column[keep] for name, column in flows.items()}
+
+
+def measured_flows(run: RunData) -> dict[str, np.ndarray]:
+    """The flows whose FCT counts, as columns; `open` marks the unfinished, whose `time` is a lower bound."""
+    flows = all_flows(run)
+    endless = np.isin(flows["traffic"], entries_that(run, "endless"))
+    return kept(flows, flows["measured"] & (flows["role"] == DATA) & ~endless)
+
+
+def groups(run: RunData, flows: Mapping[str, np.ndarray]) -> dict[str, np.ndarray]:
+    """All flows, and each traffic entry and each bin of sizes where several have flows."""
+    found = {"": np.ones(len(flows["time"]), bool)}
+    entries = np.unique(flows["traffic"])
+    if len(entries) > 1:
+        for entry in entries:
+            name = run.summary["traffic"][int(entry)]["name"]
+            found[f"[traffic={name}]"] = flows["traffic"] == entry
+    bins = np.where(flows["bytes"] <= SMALL, 0, np.where(flows["bytes"] < LARGE, 1, 2))
+    used = np.unique(bins)
+    if len(used) > 1:
+        for one in used:
+            found[f"[size={SIZES[one]}]"] = bins == one
+    return found
+
+
+def flows(run: RunData) -> dict[str, Value]:
+    """FCT, slowdown, and how many did not finish."""
+    data = measured_flows(run)
+    found: dict[str, Value] = {}
+    slowdown = slowdowns(data)
+    for label, keep in groups(run, data).items():
+        open_ended = data["open"][keep]
+        for part, value in quantiles.summary(data["time"][keep] * PS, open_ended).items():
+            found[f"fct_{part}{label}"] = value
+        for part, value in quantiles.summary(slowdown[keep], open_ended).items():
+            found[f"slowdown_{part}{label}"] = value
+    if len(data["time"]):
+        found["unfinished_flows"] = Value(float(data["open"].sum()))
+    return found | present({"goodput_last": goodput_last(data)})
+
+
+def slowdowns(flows: Mapping[str, np.ndarray]) -> np.ndarray:
+    """FCT over the FCT of the same flow alone."""
+    return flows["time"] / np.maximum(flows["ideal_ps"].astype(np.float64), 1.0)
+
+
+def goodput_last(flows: Mapping[str, np.ndarray]) -> float | None:
+    """Payload bits of measured flows, from the first start to the last end; none if any is unfinished."""
+    if not len(flows["time"]) or flows["open"].any():
+        return None
+    seconds = (int(flows["end"].max()) - int(flows["start_ps"].min())) * PS
+    return float(flows["bytes"].sum(dtype=np.uint64)) * 8 / seconds if seconds > 0 else None
+
+
+def query_times(run: RunData) -> tuple[np.ndarray, np.ndarray]:
+    """Completion time in ps of every measured query, and whether it is only a lower bound.
+
+    A query counts where its first message is measured, and then with all its messages.
+    """
+    data = all_flows(run)
+    data = kept(data, data["query"] != U32_NONE)
+    if not len(data["query"]):
+        return np.zeros(0), np.zeros(0, bool)
+    key = (data["traffic"].astype(np.uint64) << np.uint64(32)) | data["query"].astype(np.uint64)
+    _, index = np.unique(key, return_inverse=True)
+    count = int(index.max()) + 1
+    start, end = np.full(count, U64_NONE, np.uint64), np.zeros(count, np.uint64)
+    open_ended, counts = np.zeros(count, bool), np.zeros(count, bool)
+    np.minimum.at(start, index, data["start_ps"])
+    np.maximum.at(end, index, data["end"])
+    np.logical_or.at(open_ended, index, data["open"])
+    np.logical_or.at(counts, index, data["measured"] & (data["start_ps"] == start[index]))
+    times = (end - np.minimum(start, end)).astype(np.float64)
+    return times[counts], open_ended[counts]
+
+
+def queries(run: RunData) -> dict[str, Value]:
+    """QCT."""
+    times, open_ended = query_times(run)
+    return {f"qct_{part}": value for part, value in quantiles.summary(times * PS, open_ended).items()}

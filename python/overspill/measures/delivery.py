@@ -1,0 +1,90 @@
+"""Delivered packets: delay, hops, detours and bounces."""
+
+import numpy as np
+
+from overspill import quantiles
+from overspill.measures.declare import RANK, Metric, present, scale
+from overspill.measures.occupancy import BUCKET, BY_WAIT, middle
+from overspill.quantiles import Value
+from overspill.rundata import RunData
+
+DELAY, HOPS, DETOURS, BOUNCES = range(4)
+OF_DELAY = "w = arrival at the receiver − sending at the host"
+
+METRICS = [
+    Metric(
+        "delay_mean",
+        "packet delay mean",
+        "s",
+        "Delay of delivered data packets, host to host.",
+        "lower",
+        formula=f"{BY_WAIT['mean']}; {OF_DELAY}",
+    ),
+    *(
+        Metric(
+            f"delay_{part}",
+            f"packet delay {part}",
+            "s",
+            f"The same. {RANK} {BUCKET}",
+            "lower",
+            formula=f"{BY_WAIT[part]}; {OF_DELAY}",
+            order_statistic=True,
+        )
+        for part in ("p50", "p99")
+    ),
+    Metric(
+        "hops_mean",
+        "hops mean",
+        "links",
+        "Links that a delivered data packet crossed.",
+        formula="Σ links / packets",
+    ),
+    Metric(
+        "hops_max",
+        "hops max",
+        "links",
+        "The most links that a delivered data packet crossed.",
+        formula="max links",
+        order_statistic=True,
+    ),
+]
+SHARES = [
+    Metric(
+        f"{name}_share",
+        f"{name} at least once",
+        "1",
+        "Share of delivered data packets.",
+        "none",
+        True,
+        False,
+        formula=f"data packets {name} ≥ 1 times / data packets delivered",
+    )
+    for name in ("detoured", "bounced")
+]
+
+
+def packets(run: RunData) -> dict[str, Value]:
+    """Delay, hops, and how many were detoured or bounced, of delivered data packets."""
+    names = ("data", "metric", "low", "high", "count", "sum")
+    data, metric, low, high, count, total = run.columns("packet_hist", *names)
+
+    def histogram(which: int) -> tuple[np.ndarray, np.ndarray, np.ndarray, float]:
+        """Lows, highs and counts of the buckets, and the sum of all values."""
+        keep = (data != 0) & (metric == which)
+        some = keep & (count > 0)
+        return low[some], high[some], count[some], float(total[keep].sum())
+
+    lows, highs, counts, whole = histogram(DELAY)
+    middles = middle(lows, highs)
+    found: dict[str, Value | float | None] = {
+        "delay_mean": scale(whole / int(counts.sum()) if len(counts) else None),
+        "delay_p50": quantiles.seconds(quantiles.counted(middles, counts, 50.0)),
+        "delay_p99": quantiles.seconds(quantiles.counted(middles, counts, 99.0)),
+    }
+    lows, _, counts, whole = histogram(HOPS)
+    found["hops_mean"] = whole / int(counts.sum()) if len(counts) else None
+    found["hops_max"] = float(lows.max()) if len(lows) else None
+    for name, which in (("detoured_share", DETOURS), ("bounced_share", BOUNCES)):
+        lows, _, counts, _ = histogram(which)
+        found[name] = quantiles.weighted_mean((lows > 0).astype(np.float64), counts)
+    return present(found)

@@ -1,0 +1,122 @@
+"""What switches, hosts and senders counted."""
+
+import numpy as np
+
+from overspill.measures.declare import WHOLE, Metric, present
+from overspill.quantiles import Value
+from overspill.rundata import RunData
+
+REASONS = (
+    "buffer_full",
+    "bounce_queue_full",
+    "no_detour",
+    "ttl_expired",
+    "evicted",
+    "early_drop",
+    "no_route",
+    "hold_full",
+)
+OF_FLOWS = "Σ over measured flows"
+
+DROPS = [
+    Metric(
+        "drops",
+        "drops",
+        "packets",
+        f"Frames lost, at switches and hosts. {WHOLE}",
+        "lower",
+        formula="Σ drops over ports and reasons",
+    ),
+    Metric(
+        "drop_share",
+        "drops per frame sent",
+        "1",
+        f"Frames lost over frames that hosts sent, ACKs and retransmissions included. {WHOLE}",
+        "lower",
+        formula="drops / Σ frames sent by hosts",
+    ),
+    *(
+        Metric(
+            f"drops_by_{part}",
+            "drops",
+            "packets",
+            f"Frames lost, by {words}. {WHOLE}",
+            "lower",
+            True,
+            False,
+            formula=f"Σ drops over ports with the same {part}" if part == "tier" else "Σ drops over ports",
+        )
+        for part, words in (("reason", "reason"), ("tier", "tier of the node"))
+    ),
+    *(
+        Metric(name, title, "packets", f"{doc} {WHOLE}", "none", True, False, formula=f"Σ {name} over ports")
+        for name, title, doc in (
+            ("marks", "ECN marks", "Congestion marks set."),
+            ("detours", "detours", "Times a frame was detoured."),
+            ("bounces", "bounces", "Times a frame was bounced."),
+        )
+    ),
+]
+SENDERS = [
+    Metric(
+        "retransmits",
+        "retransmissions, measured flows",
+        "packets",
+        "Of measured flows.",
+        "lower",
+        formula=f"{OF_FLOWS} of segments sent again",
+    ),
+    Metric(
+        "fast_retransmits",
+        "fast retransmits, measured flows",
+        "events",
+        "Of measured flows.",
+        "lower",
+        True,
+        False,
+        formula=f"{OF_FLOWS} of recoveries that duplicates or reports began",
+    ),
+    Metric(
+        "timeouts",
+        "RTOs, measured flows",
+        "events",
+        "Retransmission timeouts, of measured flows.",
+        "lower",
+        formula=f"{OF_FLOWS} of expiries of the timer",
+    ),
+    Metric(
+        "marked_acks",
+        "marked ACKs",
+        "packets",
+        "ACKs with ECN-Echo, of measured flows.",
+        "none",
+        False,
+        formula=f"{OF_FLOWS} of ACKs with ECN-Echo",
+    ),
+]
+
+
+def counters(run: RunData) -> dict[str, Value]:
+    """Drops by reason and place, marks, detours, bounces, and what senders counted."""
+    node, sent = run.columns("ports", "node", "sent")
+    if len(node) == 0:
+        return {}
+    reasons = {reason: run.column("ports", f"drop_{reason}").astype(np.int64) for reason in REASONS}
+    lost = sum(reasons.values(), np.zeros(len(node), np.int64))
+    found: dict[str, float | None] = {"drops": int(lost.sum())}
+    by_hosts = int(sent[run.is_host[node]].sum())
+    found["drop_share"] = int(lost.sum()) / by_hosts if by_hosts else None
+    for reason, column in reasons.items():
+        found[f"drops[reason={reason}]"] = int(column.sum())
+    for tier in dict.fromkeys(run.tiers):
+        found[f"drops[tier={tier}]"] = int(lost[run.tiers[node] == tier].sum())
+    for name, column_name in (("marks", "marked"), ("detours", "detoured"), ("bounces", "bounced")):
+        found[name] = int(run.column("ports", column_name).sum())
+    measured, raw = run.columns("flows", "measured", "raw")
+    measured = (measured != 0) & (raw == 0)
+    # Raw packets are never sent again.
+    if not measured.any():
+        return present(found)
+    for name in ("retransmits", "fast_retransmits", "timeouts", "marked_acks"):
+        found[name] = int(run.column("flows", name)[measured].sum())
+    return present(found)

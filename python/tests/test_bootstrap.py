@@ -1,0 +1,116 @@
+"""Intervals of order statistics over seeds, against scipy's own and against what they must be."""
+
+import time
+import warnings
+from pathlib import Path
+
+import numpy as np
+import pytest
+from scipy.stats import bootstrap as reference
+
+from overspill import bootstrap, document, formats, run, stats
+from overspill.document import Cell
+from overspill.quantiles import Value
+
+SKEWED = [1.0, 1.1, 1.2, 1.2, 1.3, 1.3, 1.4, 1.5, 1.7, 9.0]
+
+
+def test_the_interval_is_scipy_s_with_the_same_draws() -> None:
+    # Without ties, whose order is up to rounding.
+    values = np.random.default_rng(2).exponential(size=12)
+    expected = reference(
+        (values,),
+        np.mean,
+        n_resamples=bootstrap.RESAMPLES,
+        method="BCa",
+        random_state=np.random.default_rng(bootstrap.SEED),
+    ).confidence_interval
+    assert bootstrap.intervals([values], [0.95])[0][0] == pytest.approx(tuple(expected), rel=1e-12)
+
+
+def test_an_interval_does_not_depend_on_what_stands_beside_it() -> None:
+    alone = bootstrap.intervals([SKEWED], [0.95])[0]
+    beside = bootstrap.intervals([[5.0] * 10, list(range(10)), SKEWED], [0.95])[2]
+    assert alone == beside
+
+
+def test_a_long_tail_makes_the_upper_side_longer_and_t_does_not() -> None:
+    low, high = stats.interval(SKEWED, True) or (0, 0)
+    centre = stats.mean(SKEWED)
+    assert high - centre > 1.5 * (centre - low)
+    left, right = stats.interval(SKEWED) or (0, 0)
+    assert right - centre == pytest.approx(centre - left)
+
+
+def test_fewer_than_ten_seeds_have_student_s_interval() -> None:
+    assert stats.interval(SKEWED[:9], True) == stats.interval(SKEWED[:9])
+    assert stats.interval([1.0], True) is None
+
+
+def test_a_higher_confidence_contains_a_lower_one() -> None:
+    ((narrow, wide),) = bootstrap.intervals([SKEWED], [0.95, 0.99])
+    assert narrow and wide and wide[0] < narrow[0] and wide[1] > narrow[1]
+
+
+@pytest.mark.parametrize(
+    "values",
+    [[7.0] * 10, [0.0] * 10, [0.1 + 0.2] * 5 + [0.3] * 5, [1e-12] * 9 + [2e-12], [0.0] * 9 + [1.0]],
+)
+def test_odd_data_give_an_interval_around_the_mean_without_a_warning(values: list[float]) -> None:
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        low, high = stats.interval(values, True) or (1.0, 0.0)
+    assert low <= stats.mean(values) * (1 + 1e-12) and high >= stats.mean(values) * (1 - 1e-12)
+    assert np.isfinite([low, high]).all()
+
+
+def test_two_hundred_metrics_of_four_variants_and_twenty_seeds_take_about_a_second() -> None:
+    # Half of all metrics are order statistics: so many cells, and paired differences.
+    values = np.random.default_rng(1).exponential(size=(400, 20))
+    began = time.perf_counter()
+    document.resample([tuple(one) for one in values])
+    # A bound that a busy machine keeps too.
+    assert time.perf_counter() - began < 5
+
+
+def test_variants_are_compared_by_resampled_differences_from_ten_seeds_on() -> None:
+    better = dict(enumerate(SKEWED))
+    worse = {seed: value + 1 + 0.1 * (seed % 3) for seed, value in better.items()}
+    third = {seed: value + 0.5 * (-1) ** seed for seed, value in better.items()}
+    found = stats.compare({"a": better, "b": worse, "c": third}, "lower", True)
+    assert found is not None and found.best == "a"
+    by_name = {one.variant: one for one in found.against}
+    # `b` differs by 1.0 to 1.2 and comes first with 97.5 %; `c` has 95 % then.
+    differences = [stats.subtract(better[seed], worse[seed]) for seed in better]
+    expected = bootstrap.intervals([differences], [0.975])[0][0]
+    assert (by_name["b"].low, by_name["b"].high) == pytest.approx(expected)
+    assert by_name["b"].excludes_zero and not by_name["c"].excludes_zero and not found.marked
+    nine = {name: {seed: one[seed] for seed in range(9)} for name, one in (("a", better), ("b", worse))}
+    assert stats.compare(nine, "lower", True) == stats.compare(nine, "lower")
+
+
+def test_a_cell_shows_both_bounds_where_its_interval_is_uneven() -> None:
+    values = [Value(one) for one in SKEWED]
+    uneven = Cell(range(10), values, resampled=(1.21, 4.4))
+    assert formats.cell(uneven, 1.0) == "2.1 [1.2, 4.4]"
+    rounded = Cell(range(5), [Value(0.1 + 0.2), *[Value(0.3)] * 4])
+    assert formats.cell(rounded, 1.0) == "0.3000 ± 0"
+    even = Cell(range(10), values, resampled=(1.0, 3.2))
+    assert formats.cell(even, 1.0) == "2.1 ± 1.1"
+    assert uneven.ci95 == pytest.approx((4.4 - 1.21) / 2)
+    censored = Cell(range(2), [Value(1.0), Value(2.0, True)], resampled=(0.0, 9.0))
+    assert censored.interval is None and censored.ci95 is None
+
+
+def test_the_document_has_bounds_and_marks_percentiles_of_few_samples(scenario: Path) -> None:
+    results = run(scenario, seeds=10)
+    found = results.document()["variants"][0]["metrics"]
+    mean, tail = found["fct_mean"], found["fct_p99"]
+    assert mean["interval"] == pytest.approx([mean["mean"] - mean["ci95"], mean["mean"] + mean["ci95"]])
+    assert tail["interval"] == pytest.approx(bootstrap.intervals([tail["values"]], [0.95])[0][0])
+    assert tail["ci95"] == pytest.approx((tail["interval"][1] - tail["interval"][0]) / 2)
+    # Some 1250 flows a seed, and 7 queries.
+    assert "few_samples" not in tail and "few_samples" not in found["qct_p50"]
+    assert found["qct_p95"]["few_samples"] and found["qct_p99"]["few_samples"]
+    assert found["fct_p99.9[size=100KB-10MB]"]["few_samples"]
+    assert results.document() == results.document()
