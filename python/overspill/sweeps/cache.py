@@ -170,7 +170,10 @@ def held(out: Path) -> Iterator[Cache]:
             mark.write(MARKED)
             mark.flush()
         tidy(folder)
-        yield Cache(folder)
+        try:
+            yield Cache(folder)
+        finally:
+            tidy(folder)
 
 
 def refuse_foreign(out: Path) -> None:

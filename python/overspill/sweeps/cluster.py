@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import os
+import queue
 import re
 import tempfile
 import threading
+import uuid
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from importlib import import_module
@@ -72,9 +74,12 @@ class Cluster:
         self.dask: Any = None
         self.client: Any = None
         self.local: Any = None
-        self.tasks: dict[Any, Task] = {}
+        self.tasks: dict[str, tuple[Any, Task]] = {}  # by the key of their future, which is kept as well
+        self.arrived: queue.SimpleQueue[Any] = queue.SimpleQueue()
+        self.refused: list[Result] = []
         self.scene: Scene | None = None
         self.files: dict[str, bytes] = {}
+        self.cores = 1
 
     def __enter__(self) -> Cluster:
         self.dask = import_module("distributed")
@@ -103,56 +108,65 @@ class Cluster:
     def close(self) -> None:
         """Give back what is not done, and leave."""
         if self.client is not None:
-            self.client.cancel(list(self.tasks), force=True)
+            self.abandoned()
             self.client.close()
         if self.local is not None:
             self.local.close()
 
     @property
     def room(self) -> int:
-        """Two tasks a core of the cluster, as it is now."""
-        return max(2, 2 * sum(self.client.ncores().values()))
+        """Two tasks a core of the cluster, as it was lately."""
+        return 2 * self.cores
 
     @property
     def pending(self) -> int:
         """How many tasks are with the cluster."""
-        return len(self.tasks)
+        return len(self.tasks) + len(self.refused)
 
     def submit(self, task: Task, scene: Scene) -> None:
         """Send a task."""
+        try:
+            order = self.order(task, scene)
+        except OverspillError as error:
+            self.refused.append(Result(task, None, named(task, error)))
+            return
+        # Another sweep on the same cluster may do the same run with other tables.
+        future = self.client.submit(work, order, key=f"overspill-{uuid.uuid4()}", pure=False)
+        self.tasks[future.key] = future, task
+        future.add_done_callback(self.arrived.put)
+
+    def order(self, task: Task, scene: Scene) -> Order:
+        """What a worker needs for a task."""
         if self.scene is not scene:
             self.files, self.scene = contents(self.base, scene), scene
-        order = Order(
-            replace(task),
-            self.base.source,
-            (*self.base.sets, *scene.point.sets),
-            self.files,
-            self.base.build,
-            self.how.max_events,
-            self.how.tables,
-        )
-        # By the key of the run, so that the cluster's own page shows what is what.
-        future = self.client.submit(work, order, key=f"overspill-{task.key}", pure=False)
-        self.tasks[future] = task
+        sets = (*self.base.sets, *scene.point.sets)
+        how = self.how
+        return Order(task, self.base.source, sets, self.files, self.base.build, how.max_events, how.tables)
 
     def results(self, seconds: float) -> Iterator[Result]:
         """What was done meanwhile."""
         if self.how.stopped:
-            yield from (Result(task) for task in self.abandoned())
+            yield from self.abandoned()
             return
+        while self.refused:
+            yield self.refused.pop()
+        self.cores = max(1, sum(self.client.ncores().values()))
         try:
-            done = self.dask.wait(list(self.tasks), timeout=seconds, return_when="FIRST_COMPLETED").done
-        except TimeoutError:
+            future = self.arrived.get(timeout=seconds)
+            while True:
+                if future.key in self.tasks:
+                    yield self.result(*self.tasks.pop(future.key))
+                future = self.arrived.get_nowait()
+        except queue.Empty:
             return
-        for future in done:
-            yield self.result(future, self.tasks.pop(future))
 
-    def abandoned(self) -> list[Task]:
+    def abandoned(self) -> list[Result]:
         """Every task that is still there, now cancelled; one under way ends on its worker for nothing."""
         left = list(self.tasks.values())
-        self.client.cancel(list(self.tasks), force=True)
         self.tasks.clear()
-        return left
+        if left:
+            self.client.cancel([future for future, _ in left], force=True)
+        return [Result(task) for _, task in left]
 
     def result(self, future: Any, task: Task) -> Result:
         """What became of a task."""
@@ -171,7 +185,10 @@ def contents(base: Base, scene: Scene) -> dict[str, bytes]:
     """The files that a point's variants name by relative paths."""
     scene.get()
     folder = Path(base.source.path).parent
-    return {name: (folder / name).read_bytes() for name in scene.files if not Path(name).is_absolute()}
+    try:
+        return {name: (folder / name).read_bytes() for name in scene.files if not Path(name).is_absolute()}
+    except OSError as error:
+        raise Failed(f"{error.filename}: cannot be read: {error.strerror}") from error
 
 
 def work(order: Order) -> Done:

@@ -63,13 +63,14 @@ class Sweeping:
         """Every run, point by point; of equal ones only the first."""
         seen: set[str] = set()
         for point, configs in zip(self.checked.points, self.checked.configs, strict=True):
+            label = str(point)
             for variant, config in configs.items():
                 if config in seen:
                     continue
                 seen.add(config)
                 for seed in self.seeds:
                     key = keys.run(config, seed, self.options.max_events)
-                    yield Task(variant, seed, point.index, str(point), key, config)
+                    yield Task(variant, seed, point.index, label, key, config)
 
 
 def execute(scenario: str | Path, options: Options) -> Sweep:
