@@ -94,7 +94,6 @@ def document(scenario: dict[str, Any]) -> str:
             "fake": scenario.get("fake", {}),
             "switch": {**scenario.get("switch", {}), **scenario.get("variants", {}).get(name, {})},
             "file": scenario.get("file", ""),
-            "kind": "" if scenario.get("same") else name,
         }
         for name in variants
     }

@@ -18,8 +18,25 @@ from overspill.sweeps import cache, keys
 from overspill.sweeps.table import summarise
 
 Command = Callable[..., Ran]
+SCENARIO = """
+name = "incast"
+[variants.drop]
+z = "tail_drop"
+[variants.detour]
+z = "detour"
+[variants.bounce]
+z = "bounce"
+"""
 OUTPUTS = ("manifest.json", "summary.csv", "summary.parquet", "sweep.csv", "sweep.parquet")
 OVER = ("--over", "switch.x=1,2", "--over", "switch.y=a,b,c")
+
+
+@pytest.fixture
+def scenario(tmp_path: Path) -> Path:
+    """Variants that differ, unlike the fake's usual ones."""
+    path = tmp_path / "incast.toml"
+    path.write_text(SCENARIO)
+    return path
 
 
 def outputs(folder: Path) -> dict[str, bytes]:

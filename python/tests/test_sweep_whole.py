@@ -157,6 +157,14 @@ def test_a_cluster_that_loses_a_worker_gives_the_same_bytes(small: Path, tmp_pat
     assert made.kept("flows").equals(Sweep.load(tmp_path / "here").kept("flows"))
 
 
+def test_processes_of_this_machine_give_the_same_table(small: Path) -> None:
+    pytest.importorskip("distributed")
+    over = {"traffic.burst.senders": [2, 8]}
+    there = overspill.sweep(small, over, seeds=1, on="local:2")
+    here = overspill.sweep(small, over, seeds=1)
+    assert there.table.equals(here.table) and there.facts == here.facts
+
+
 def test_a_cluster_that_is_not_there_is_a_failure_in_one_line(
     small: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -237,3 +245,10 @@ def test_every_fault_of_the_compiled_core_names_its_axis(small: Path) -> None:
         "--over: switch.buffer.size:",
         "--over: traffic.burst.senders:",
     ]
+
+
+def test_a_variant_that_overrides_an_axis_is_noted_once(small: Path) -> None:
+    over = {"switch.marking.kind": ["none"], "switch.buffer.size": ["20pkt", "40pkt"]}
+    made = overspill.sweep(small, over, seeds=1)
+    noted = [note for note in made.notes if "overridden" in note]
+    assert noted == ["--over switch.marking.kind: overridden by variant marks"]

@@ -92,6 +92,8 @@ class Cluster:
                     host="127.0.0.1",
                     dashboard_address=None,
                     silence_logs="CRITICAL",
+                    # A terminal's Ctrl-C is for the sweep alone, which ends its workers then.
+                    preload=["import signal\nsignal.signal(signal.SIGINT, signal.SIG_IGN)\n"],
                 )
             self.client = self.dask.Client(self.local or self.on, timeout=PATIENCE, set_as_default=False)
             self.client.wait_for_workers(1, timeout=PATIENCE)

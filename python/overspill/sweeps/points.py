@@ -114,8 +114,8 @@ def check(base: Base, grid: Grid, wanted: Sequence[str] | None, seen: Callable[[
             raise BadInput(f"--over: at {one.point}: found other variants; expected the same at every point")
     notes: dict[str, int] = {}
     for one in found:
-        for note in one.document["notes"] or ():
-            notes[str(note)] = notes.get(str(note), 0) + 1
+        for note in dict.fromkeys(general(str(note), grid) for note in one.document["notes"] or ()):
+            notes[note] = notes.get(note, 0) + 1
     return Checked(
         str(first["name"]),
         int(first["seed"]),
@@ -123,8 +123,21 @@ def check(base: Base, grid: Grid, wanted: Sequence[str] | None, seen: Callable[[
         [one.point for one in found],
         [{name: one.configs[name] for name in variants} for one in found],
         dict(sorted({name: digest for one in found for name, digest in one.files.items()}.items())),
-        [note if count == len(found) else f"{note} (at {count} points)" for note, count in notes.items()],
+        [
+            note if count == len(found) else f"{note} (at {count} of {len(found)} points)"
+            for note, count in notes.items()
+        ],
     )
+
+
+def general(note: str, grid: Grid) -> str:
+    """A note about one value of an axis, as one about the axis."""
+    for axis, given in zip(grid.axes, grid.given, strict=True):
+        for value in given:
+            prefix = f"--set {axis.path}={value}: "
+            if note.startswith(prefix):
+                return f"--over {axis.path}: {note.removeprefix(prefix)}"
+    return note
 
 
 def examined(
