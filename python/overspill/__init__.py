@@ -7,12 +7,25 @@ from overspill.errors import BadInput, Failed, OverspillError
 
 if TYPE_CHECKING:
     from overspill.results import Options, Results, run
+    from overspill.sweeps import Axis, Sweep, sweep
 
-__all__ = ["BadInput", "Failed", "Options", "OverspillError", "Results", "run"]
+__all__ = [
+    "Axis",
+    "BadInput",
+    "Failed",
+    "Options",
+    "OverspillError",
+    "Results",
+    "Sweep",
+    "run",
+    "sweep",
+]
 
 
 def __getattr__(name: str) -> Any:
     """Load what takes long only when it is asked for, so that the command can be stopped before."""
     if name in ("Options", "Results", "run"):
         return getattr(importlib.import_module("overspill.results"), name)
+    if name in ("Axis", "Sweep", "sweep"):
+        return getattr(importlib.import_module("overspill.sweeps"), name)
     raise AttributeError(f"module {__name__!r} has no attribute {name!r}")

@@ -71,6 +71,10 @@ def parse(path: str, text: str, sets: list[str]) -> dict[str, Any]:
         raise ScenarioError([f"{path}:1: file: found {error}; expected TOML"]) from error
     for pair in sets:
         key, value = pair.split("=", 1)
+        if key.startswith("variants."):
+            _, variant, name = key.split(".", 2)
+            scenario["variants"].setdefault(variant, {})[name] = value
+            continue
         if not key.startswith(("fake.", "switch.", "measure.")):
             raise ScenarioError([f"--set: {key}: found an unknown key; expected a key of the schema"])
         group, name = key.split(".", 1)
@@ -84,7 +88,13 @@ def document(scenario: dict[str, Any]) -> str:
     variants = list(scenario.get("variants", {"default": {}}))
     allow = str(scenario.get("measure", {}).get("allow_unfinished", False)).lower() == "true"
     resolved = {
-        name: {"duration": "60ms", "measure": {"from": "5ms", "drain": "20ms", "allow_unfinished": allow}}
+        name: {
+            "duration": "60ms",
+            "measure": {"from": "5ms", "drain": "20ms", "allow_unfinished": allow},
+            "fake": scenario.get("fake", {}),
+            "switch": {**scenario.get("switch", {}), **scenario.get("variants", {}).get(name, {})},
+            "file": scenario.get("file", ""),
+        }
         for name in variants
     }
     return json.dumps(

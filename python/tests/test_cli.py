@@ -187,7 +187,7 @@ def test_a_folder_is_no_scenario(command: Command, tmp_path: Path) -> None:
     assert ran.status == 2 and "is a folder" in ran.err
 
 
-@pytest.mark.parametrize("name", ["sweep", "paper", "trace", "nonsense"])
+@pytest.mark.parametrize("name", ["paper", "trace", "nonsense"])
 def test_what_is_not_built_is_unknown(command: Command, name: str) -> None:
     ran = command(name, "x")
     assert ran.status == 2 and "No such command" in ran.err

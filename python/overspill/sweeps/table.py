@@ -1,0 +1,128 @@
+"""The tables of a sweep: every value of every run, and their means and intervals over seeds."""
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from functools import lru_cache
+from pathlib import Path
+
+import pyarrow as pa
+import pyarrow.csv as pc
+import pyarrow.parquet as pq
+
+from overspill import metrics, stats
+from overspill.quantiles import Value
+from overspill.sweeps.grid import Axis, Point
+
+VALUES = (
+    pa.field("variant", pa.string(), False),
+    pa.field("seed", pa.uint64(), False),
+    pa.field("metric", pa.string(), False),
+    pa.field("unit", pa.string(), False),
+    pa.field("value", pa.float64(), False),
+    pa.field("censored", pa.bool_(), False),
+)
+SUMMARY = (
+    pa.field("variant", pa.string(), False),
+    pa.field("metric", pa.string(), False),
+    pa.field("unit", pa.string(), False),
+    pa.field("n", pa.uint32(), False),
+    pa.field("mean", pa.float64(), False),
+    pa.field("ci95", pa.float64()),
+    pa.field("low", pa.float64()),
+    pa.field("high", pa.float64()),
+    pa.field("censored", pa.bool_(), False),
+)
+BATCH = 50_000  # rows gathered before they become columns
+
+Runs = Mapping[int, Mapping[str, Value]]  # seed -> metric -> value
+
+
+@dataclass(frozen=True)
+class Summary:
+    """A metric over seeds; `ci95` is half of its 95 % interval, `None` with one seed or if censored."""
+
+    n: int
+    mean: float
+    ci95: float | None
+    low: float | None
+    high: float | None
+    censored: bool
+
+
+def summarise(metric: str, values: Sequence[Value]) -> Summary:
+    """The mean over seeds and its interval; a lower bound where any value is."""
+    known, censored = [one.value for one in values], any(one.censored for one in values)
+    mean = stats.mean(known)
+    half = None if censored else stats.half_width(known)
+    if half is None:
+        return Summary(len(known), mean, None, None, None, censored)
+    return Summary(len(known), mean, half, mean - half, mean + half, censored)
+
+
+class Builder:
+    """Gathers rows into columns, so that few of them are Python's at any time."""
+
+    def __init__(self, axes: Sequence[Axis], fields: Sequence[pa.Field]) -> None:
+        names = [pa.field(axis.path, pa.string(), False) for axis in axes]
+        self.schema = pa.schema([*names, *fields])
+        self.rows: list[tuple[object, ...]] = []
+        self.batches: list[pa.RecordBatch] = []
+
+    def add(self, point: Point, *cells: object) -> None:
+        """Add a row."""
+        self.rows.append((*point.values.values(), *cells))
+        if len(self.rows) >= BATCH:
+            self.flush()
+
+    def flush(self) -> None:
+        """Make columns of the rows."""
+        columns = zip(*self.rows, strict=True)
+        arrays = [pa.array(column, field.type) for column, field in zip(columns, self.schema, strict=True)]
+        self.batches.append(pa.record_batch(arrays, schema=self.schema))
+        self.rows.clear()
+
+    def table(self) -> pa.Table:
+        """All rows."""
+        if self.rows:
+            self.flush()
+        return pa.Table.from_batches(self.batches, self.schema).combine_chunks()
+
+
+def build(axes: Sequence[Axis], runs: Iterable[tuple[Point, str, Runs]]) -> tuple[pa.Table, pa.Table]:
+    """The table of values and that of summaries, in the order of points, variants, seeds, metrics."""
+    values, summary = Builder(axes, VALUES), Builder(axes, SUMMARY)
+    for point, variant, by_seed in runs:
+        for seed, found in by_seed.items():
+            for name, one in found.items():
+                values.add(point, variant, seed, name, unit(name), one.value, one.censored)
+        for name in ordered(by_seed):
+            made = summarise(name, [found[name] for found in by_seed.values() if name in found])
+            cells = (made.n, made.mean, made.ci95, made.low, made.high, made.censored)
+            summary.add(point, variant, name, unit(name), *cells)
+    return values.table(), summary.table()
+
+
+@lru_cache(maxsize=4096)
+def unit(name: str) -> str:
+    """The unit of a metric."""
+    return metrics.find(name).unit
+
+
+def ordered(by_seed: Runs) -> Iterator[str]:
+    """Every metric that any seed has, in the order of the registry."""
+    place = {name: at for at, name in enumerate(metrics.REGISTRY)}
+    names = dict.fromkeys(name for found in by_seed.values() for name in found)
+    yield from sorted(names, key=lambda name: place[metrics.base(name)])
+
+
+def write(table: pa.Table, path: Path) -> list[Path]:
+    """A table as Parquet and CSV, each in its place at once."""
+    files = [path.with_suffix(".parquet"), path.with_suffix(".csv")]
+    for file in files:
+        new = file.with_name(f".{file.name}.new")
+        if file.suffix == ".parquet":
+            pq.write_table(table, new, compression="zstd")
+        else:
+            pc.write_csv(table, new)
+        new.replace(file)
+    return files

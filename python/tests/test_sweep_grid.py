@@ -1,0 +1,171 @@
+"""Axes as users write them, and the points of their grid."""
+
+import pytest
+
+from overspill import BadInput
+from overspill.sweeps import values
+from overspill.sweeps.grid import grid
+
+
+def texts(text: str) -> list[str]:
+    return values.values("x", text)
+
+
+@pytest.mark.parametrize(
+    ("given", "found"),
+    [
+        ("20", ["20"]),
+        ("20, 40 ,80", ["20", "40", "80"]),
+        ('"a,b",c', ['"a,b"', "c"]),
+        ('\'a,b\',"c\\",d"', ["'a,b'", '"c\\",d"']),
+        (
+            '{ kind = "detour", policy = "random" },{ kind = "tail_drop" }',
+            ['{ kind = "detour", policy = "random" }', '{ kind = "tail_drop" }'],
+        ),
+        ("[1,2],[3,[4,5]]", ["[1,2]", "[3,[4,5]]"]),
+        ("1..4:1", ["1", "2", "3", "4"]),
+        ("1..4:2", ["1", "3"]),
+        ("4..1:-1", ["4", "3", "2", "1"]),
+        ("0.1..0.3:0.1", ["0.1", "0.2", "0.3"]),
+        ("10KB..30KB:10KB", ["10KB", "20KB", "30KB"]),
+        ("10..30KB:10", ["10KB", "20KB", "30KB"]),
+        ("5,10..20:5,100", ["5", "10", "15", "20", "100"]),
+        ("lin(1,5,3)", ["1", "3", "5"]),
+        ("lin(0.0,1,5)", ["0", "0.25", "0.5", "0.75", "1"]),
+        ("lin(1,2,4)", ["1", "2"]),
+        ("log(1KB,1000KB,4)", ["1KB", "10KB", "100KB", "1000KB"]),
+        ("log(10,100,3)", ["10", "32", "100"]),
+        ("log(1.0,100,3)", ["1", "10", "100"]),
+        ("log(10.0us,1000us,5)", ["10us", "31.6228us", "100us", "316.228us", "1000us"]),
+        ("../flows.csv,flows..csv", ["../flows.csv", "flows..csv"]),
+    ],
+)
+def test_values_are_listed_ranged_and_spaced(given: str, found: list[str]) -> None:
+    assert texts(given) == found
+
+
+@pytest.mark.parametrize(
+    "given",
+    [
+        "1,,2",
+        "1,",
+        '"a,b',
+        "[1,2",
+        "1],2",
+        "1..4:0",
+        "1..4:-1",
+        "1KB..4MB:1KB",
+        "1KB..4:1",
+        "1..1e12:1",
+        "lin(1,2)",
+        "lin(1,2,1)",
+        "lin(1KB,2MB,3)",
+        "log(0,2,3)",
+        "log(a,b,3)",
+        "log(1,10,1000000)",
+    ],
+)
+def test_what_is_no_list_of_values_is_bad_input(given: str) -> None:
+    with pytest.raises(BadInput, match="--over: x: found"):
+        texts(given)
+
+
+@pytest.mark.parametrize(
+    ("given", "found"),
+    [
+        ("20,40", ([20.0, 40.0], "")),
+        ("10pkt,20pkt", ([10.0, 20.0], "pkt")),
+        ("500us,1ms", ([500.0, 1000.0], "us")),
+        ("1KiB,1KB", ([1.0, 1000 / 1024], "KiB")),
+        ("1/2 Gbps,100Mbps", ([0.5, 0.1], "Gbps")),
+        ("10pkt,20KB", None),
+        ("20,40KB", None),
+        ("true,false", None),
+        ("reno,dctcp", None),
+        ("1 apple,2 apples", None),
+        ("off,3", None),
+    ],
+)
+def test_quantities_of_one_dimension_are_numbers(given: str, found: tuple[list[float], str] | None) -> None:
+    axis = grid([f"x={given}"]).axes[0]
+    assert (axis.numbers, axis.unit) == (found or (None, ""))
+
+
+def test_points_cross_every_axis_with_the_last_one_fastest() -> None:
+    made = grid(["a=1,2", "b=x,y,z"])
+    assert len(made) == 6
+    points = list(made.points())
+    assert [str(point) for point in points[:4]] == ["a=1, b=x", "a=1, b=y", "a=1, b=z", "a=2, b=x"]
+    assert [point.index for point in points] == list(range(6))
+    assert points[5].sets == ("a=2", "b=z")
+
+
+def test_axes_that_move_together_are_not_crossed() -> None:
+    made = grid(["a=1,2", "b=x,y", "c=7,8"], ["a,c"])
+    assert [tuple(point.values.values()) for point in made.points()] == [
+        ("1", "x", "7"),
+        ("1", "y", "7"),
+        ("2", "x", "8"),
+        ("2", "y", "8"),
+    ]
+    assert len(made) == 4
+
+
+@pytest.mark.parametrize(
+    ("zips", "message"),
+    [
+        (["a,nope"], "found nope"),
+        (["a"], "two or more paths"),
+        (["a,b"], "different numbers of values"),
+    ],
+)
+def test_only_axes_of_equal_length_move_together(zips: list[str], message: str) -> None:
+    with pytest.raises(BadInput, match=message):
+        grid(["a=1,2", "b=1,2,3"], zips)
+
+
+@pytest.mark.parametrize(
+    ("over", "message"),
+    [
+        ([], "found nothing"),
+        (["a"], "expected path=a,b,c"),
+        (["=1"], "expected path=a,b,c"),
+        (["a= "], "expected path=a,b,c"),
+        (["a=1", "a=2"], "a: found it twice"),
+        (["a=1,2,1"], "found 1 twice"),
+        (['a="x",x'], "found x twice"),
+        (["seed=1,2"], "--seed and --seeds"),
+        (["metric=1"], "expected a key of a scenario"),
+        (["a=1..1000:1", "b=1..1000:1"], "found 1000000 points"),
+    ],
+)
+def test_what_is_no_grid_is_bad_input(over: list[str], message: str) -> None:
+    with pytest.raises(BadInput, match=message):
+        grid(over)
+
+
+def test_python_values_become_what_the_command_line_takes() -> None:
+    over = {
+        "a": [20, 40],
+        "b": [True, False],
+        "c": [{"kind": "detour", "hops": [1, 2], "on": True}],
+        "d": ["10pkt"],
+        "e": 5,
+        "f": "1..3:1",
+    }
+    made = grid(over)
+    assert made.given[:2] == [["20", "40"], ["true", "false"]]
+    assert made.given[2] == ['{ "kind" = "detour", "hops" = [1, 2], "on" = true }']
+    assert made.given[3:] == [["10pkt"], ["5"], ["1", "2", "3"]]
+    assert made.axes[0].numbers == [20.0, 40.0]
+
+
+def test_quotes_around_a_whole_value_are_not_shown_but_passed_on() -> None:
+    made = grid(['a="10pkt",20pkt'])
+    assert made.axes[0].texts == ["10pkt", "20pkt"] and made.given[0] == ['"10pkt"', "20pkt"]
+    assert made.axes[0].numbers == [10.0, 20.0]
+
+
+def test_an_empty_list_from_python_is_bad_input() -> None:
+    with pytest.raises(BadInput, match="expected one value or more"):
+        grid({"a": []})
