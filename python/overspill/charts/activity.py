@@ -42,10 +42,8 @@ def over_time(results: Results, kind: int) -> Chart | None:
         title = f"{variant}: {count} {KINDS[kind]} in the window (seed {run.seed})"
         panels.append(map_panel(title, one, period, run, f"no {KINDS[kind]}"))
     caption = (
-        f"Where and when frames were {DOING[kind]}: a row a switch, the {len(rows)} with most over all "
-        "variants "
-        f"and the others together; a colour is the count in {formats.time(step)}. First seed of each "
-        "variant. "
+        f"Where and when frames were {DOING[kind]}: a row a switch, those with most over all variants, and "
+        f"the others together; a colour is the count in {formats.time(step)}. First seed of each variant. "
         "Grey: outside the measurement window."
     )
     colours = scale(largest, f"{KINDS[kind]} in {formats.time(step)}")

@@ -20,8 +20,10 @@ def text(value: float, kind: Kind) -> str:
         return f"{formats.trimmed(value * 100)} %"
     if kind == "number":
         return formats.trimmed(value)
+    if not value:
+        return "0"
     factor, unit = scaled(kind, value)
-    return f"{formats.trimmed(value / factor)} {unit}" if value else f"0 {unit}"
+    return f"{formats.trimmed(value / factor)} {unit}"
 
 
 def scaled(kind: Kind, largest: float) -> tuple[float, str]:

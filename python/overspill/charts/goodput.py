@@ -44,9 +44,15 @@ def of_all(results: Results) -> Chart | None:
         f"{common.band_text(results)} "
         "Grey: outside the measurement window."
     )
-    panel = Panel("", period.axis(), Axis("goodput", "rate", shown=None), marks)
+    panel = Panel("", period.axis(), Axis("goodput", "rate", shown=(0, top(marks))), marks)
     entries = common.legend(results, variants)
     return Chart("goodput", "Goodput over time", caption, [panel], 1, 3.1, entries)
+
+
+def top(marks: list[Mark]) -> float:
+    """How high the axis goes for these lines; bands may go beyond."""
+    highest = max((float(mark.y.max(initial=0)) for mark in marks if isinstance(mark, Line)), default=0.0)
+    return 1.08 * (highest or 1.0)
 
 
 def width_ps(run: RunData, period: Period, steps: int) -> int:
@@ -123,13 +129,16 @@ def by_flow(results: Results) -> Chart | None:
     period = common.period_of(results, ("flow_goodput",))
     chosen = largest_flows(runs)
     shown = chosen[:FLOWS_SHOWN] if len(chosen) > len(COLOURS) else chosen
-    panels = []
+    drawn: dict[str, list[Mark]] = {}
     for variant, run in runs.items():
-        marks: list[Mark] = [*common.outside(run, period)]
+        marks = drawn[variant] = [*common.outside(run, period)]
         for flow in [*reversed(chosen[len(shown) : FAINT]), *shown]:
             marks.append(flow_line(run, flow, shown, period))
-        title = f"{variant} (seed {run.seed})"
-        panels.append(Panel(title, period.axis(), Axis("goodput", "rate"), marks))
+    y = Axis("goodput", "rate", shown=(0, top([mark for marks in drawn.values() for mark in marks])))
+    panels = [
+        Panel(f"{variant} (seed {runs[variant].seed})", period.axis(), y, marks)
+        for variant, marks in drawn.items()
+    ]
     first = next(iter(runs.values()))
     entries = [
         Entry(str(flow), flow_name(first, flow), Look(COLOURS[at], width=1.6))

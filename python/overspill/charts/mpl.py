@@ -40,6 +40,7 @@ STYLE: dict[Any, Any] = {
     "savefig.facecolor": "white",
     "svg.fonttype": "path",
     "path.simplify": True,
+    "text.parse_math": False,
 }
 WIDTH = 9.0  # inches
 TALLEST = 10.4
@@ -206,7 +207,9 @@ def graph(axes: Axes, mark: spec.Graph, colours: Normalize | None) -> None:
         style: dict[str, Any] = {"s": nodes.size**2, "marker": "s" if nodes.symbol == "square" else "o"}
         style |= {"linewidths": 0.5 if nodes.size > 4 else 0}
         edge: dict[str, Any] = {"edgecolors": "#333a42"}
-        axes.scatter(nodes.x[~known], nodes.y[~known], color=nodes.plain, zorder=2, clip_on=False, **edge, **style)
+        axes.scatter(
+            nodes.x[~known], nodes.y[~known], color=nodes.plain, zorder=2, clip_on=False, **edge, **style
+        )
         if known.any():
             colour: dict[str, Any] = {"c": nodes.value[known], "cmap": COLOUR_MAP, "norm": colours}
             axes.scatter(nodes.x[known], nodes.y[known], zorder=2.1, clip_on=False, **colour, **edge, **style)
@@ -289,9 +292,12 @@ def logarithmic(axes: Axes, one: Ruler, axis: Axis, what: tuple[float, int]) -> 
     if ratio > 20 and most < 6:
         ratio = np.inf
     (axes.set_xscale if one is axes.xaxis else axes.set_yscale)("log")
+    one.set_minor_formatter(NullFormatter())
+    if axis.ticks is not None:
+        one.set_ticks([at for at, _ in axis.ticks], [text for _, text in axis.ticks])
+        return
     one.set_major_locator(LogLocator(subs=words.subticks(ratio), numticks=most))
     one.set_major_formatter(FuncFormatter(lambda value, _: words.text(value, axis.kind)))
-    one.set_minor_formatter(NullFormatter())
 
 
 def colour_bar(made: Figure, colours: Colours, drawn: Sequence[Axes]) -> None:

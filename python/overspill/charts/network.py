@@ -235,7 +235,7 @@ def caption(results: Results, what: tuple[list[str], Network, str]) -> str:
         f"{common.counted(hosts, 'host')} (dots), {formats.number(switches)} switches (squares) and "
         f"{common.counted(len(network.links), 'link')}; wider lines are faster links. The colour of a "
         "switch is "
-        f"{meaning}, mean over {over}; white is none.{more}"
+        f"{meaning}, mean over {over}, as is the number above; white is none.{more}"
     )
 
 

@@ -47,7 +47,8 @@ def placed(values: np.ndarray, axis: Axis) -> np.ndarray:
 
 def blank(index: int) -> dict[str, Any]:
     """A trace without points, so that an empty panel has its axes."""
-    return {"type": "scatter", "x": [], "y": [], "xaxis": f"x{ref(index)}", "yaxis": f"y{ref(index)}"}
+    nothing = {"type": "scatter", "mode": "lines", "x": [None], "y": [None], "hoverinfo": "skip"}
+    return nothing | {"xaxis": f"x{ref(index)}", "yaxis": f"y{ref(index)}"}
 
 
 def traces(mark: spec.Mark, chart: Chart, panel: Panel, index: int) -> list[dict[str, Any]]:
@@ -59,7 +60,7 @@ def traces(mark: spec.Mark, chart: Chart, panel: Panel, index: int) -> list[dict
         case spec.Band():
             found = band(mark, panel)
         case spec.Heat():
-            found = [heat(mark, chart.colours or Colours(0, 1, ""))]
+            found = [heat(mark, chart.colours or Colours(0, 1, ""), panel.x)]
         case spec.Graph():
             found = graph(mark, chart.colours)
         case spec.Bars():
@@ -75,7 +76,7 @@ def traces(mark: spec.Mark, chart: Chart, panel: Panel, index: int) -> list[dict
 
 def label(chart: Chart, key: str) -> str:
     """What the legend says."""
-    return next((entry.label for entry in chart.legend if entry.key == key), key)
+    return plain(next((entry.label for entry in chart.legend if entry.key == key), key))
 
 
 def line(look: spec.Look, step: str = "") -> dict[str, Any]:
@@ -158,11 +159,12 @@ def bars(mark: spec.Bars, panel: Panel) -> dict[str, Any]:
     return found | texts(panel, mark.hover) | error_bars(mark, mark.height) | original(mark, panel)
 
 
-def heat(mark: spec.Heat, colours: Colours) -> dict[str, Any]:
+def heat(mark: spec.Heat, colours: Colours, x: Axis) -> dict[str, Any]:
     """A matrix; the numbers themselves are what the pointer finds."""
     _, form, unit = FORMATS[colours.kind]
     middles = (mark.edges[:-1] + mark.edges[1:]) / 2
-    what = f"time: %{{x:.4~s}}s<br>{plain(colours.label)}: %{{customdata:{form}}}{unit}"
+    across = "%{x}" if x.ticks else value("x", x)
+    what = f"{plain(x.label)}: {across}<br>{plain(colours.label)}: %{{customdata:{form}}}{unit}"
     return {
         "type": "heatmap",
         "x": np.asarray(middles, np.float64),

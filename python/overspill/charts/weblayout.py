@@ -11,7 +11,7 @@ from overspill.charts import axes as words
 from overspill.charts import spec
 from overspill.charts.spec import Axis, Chart, Colours, Panel
 
-PIXELS = 84  # per inch of a panel's height
+PIXELS = 94  # per inch of a panel's height
 GAP = 62  # pixels between rows of panels that have axes of their own
 TITLE = 26  # pixels of a panel's title
 INK, SOFT, GRID, LINE = "#1b1f24", "#5c6670", "#e3e7eb", "#9aa4ae"
@@ -53,9 +53,12 @@ def layout(chart: Chart, narrow: bool) -> dict[str, Any]:
     columns = 1 if narrow else chart.columns
     rows = -(-len(chart.panels) // columns)
     each = chart.height * PIXELS
-    tight = chart.share_x
-    gap = TITLE + 8 if tight else GAP + TITLE
-    top, bottom = TITLE + 10, 52
+    letters = 44 if narrow else 150 // columns
+    lines = max(len(textwrap.wrap(panel.title, letters)) for panel in chart.panels)
+    title = TITLE + 15 * (max(lines, 1) - 1)
+    tight = chart.share_x or all(panel.is_graph for panel in chart.panels)
+    gap = title + 8 if tight else GAP + title
+    top, bottom = title + 10, 52
     inner = rows * max(each - gap, 70) + (rows - 1) * gap
     found: dict[str, Any] = {
         "height": round(inner + top + bottom),
@@ -65,18 +68,20 @@ def layout(chart: Chart, narrow: bool) -> dict[str, Any]:
         "plot_bgcolor": "#ffffff",
         "hovermode": "closest",
         "hoverlabel": {"align": "left", "namelength": -1},
-        "dragmode": "zoom",
+        "dragmode": False if narrow else "zoom",
         "showlegend": False,
         "annotations": [],
         "shapes": [],
         "autosize": True,
         "bargap": 0.1,
     }
+    # The page sets the ticks of logarithmic axes, also when somebody zooms: plotly's have no units there.
+    found["meta"] = {"log": {}}
     cells = Cells(chart, columns, rows, gap / inner)
     for index, panel in enumerate(chart.panels):
         add_panel(found, chart, index, cells)
         found["shapes"] += [shade(mark, index) for mark in panel.marks if isinstance(mark, spec.Span)]
-        found["annotations"] += notes(panel, index, cells.box(index), 44 if narrow else 150 // columns)
+        found["annotations"] += notes(panel, index, cells.box(index), letters)
     if chart.colours is not None:
         found["coloraxis"] = colour_axis(chart.colours, narrow)
         found["margin"]["r"] = 12
@@ -101,7 +106,7 @@ class Cells:
     def box(self, index: int) -> tuple[list[float], list[float]]:
         """From where to where, along x and y."""
         row, column = self.cell(index)
-        between = 0.085 if self.columns < 3 else 0.075
+        between = 0.105 if self.columns < 3 else 0.095
         wide = (1 - between * (self.columns - 1)) / self.columns
         high = (1 - self.gap * (self.rows - 1)) / self.rows
         left, top = column * (wide + between), 1 - row * (high + self.gap)
@@ -129,7 +134,10 @@ def add_panel(found: dict[str, Any], chart: Chart, index: int, cells: Cells) -> 
     if panel.is_graph:
         hidden = {"visible": False, "fixedrange": False}
         x, y = x | hidden | {"range": [-0.02, 1.02]}, y | hidden
-    found[f"xaxis{ref(index)}"], found[f"yaxis{ref(index)}"] = x, y
+    for name, axis, one in ((f"xaxis{ref(index)}", panel.x, x), (f"yaxis{ref(index)}", panel.y, y)):
+        found[name] = one
+        if axis.scale == "log" and axis.ticks is None:
+            found["meta"]["log"][name] = axis.kind
 
 
 def ruler(axis: Axis, extent: tuple[float, float]) -> dict[str, Any]:
@@ -141,9 +149,12 @@ def ruler(axis: Axis, extent: tuple[float, float]) -> dict[str, Any]:
     found["title"] = {"text": plain(axis.label + note), "standoff": 8, "font": {"size": 12, "color": SOFT}}
     found |= {"tickformat": tick, "ticksuffix": unit, "hoverformat": form, "exponentformat": "SI"}
     low, high = axis.shown or extent
+    shown: list[float] | None
     if axis.scale == "log":
-        found |= {"type": "log", "dtick": log_step(low, high), "minor": {"showgrid": False}}
-        shown = [float(np.log10(one)) for one in axis.shown] if axis.shown else None
+        found["type"] = "log"
+        bottom, top = np.log10([max(low, 1e-300), max(high, 1e-300)]).tolist()
+        pad = 0.0 if axis.shown else max(0.02 * (top - bottom), 0.02)
+        shown = [bottom - pad, top + pad]
     elif axis.scale == "symlog":
         ticks = spec.symlog_ticks(low, high)
         found |= {"tickvals": spec.symlog(np.array(ticks)).tolist()}
@@ -153,22 +164,15 @@ def ruler(axis: Axis, extent: tuple[float, float]) -> dict[str, Any]:
         shown = list(axis.shown) if axis.shown else None
         if axis.whole and high - low < 7:
             found["dtick"] = 1
-        if axis.ticks is not None:
-            found |= {
-                "tickvals": [at for at, _ in axis.ticks],
-                "ticktext": [plain(one) for _, one in axis.ticks],
-            }
+    if axis.ticks == ():
+        found |= {"showticklabels": False, "ticks": "", "showgrid": False}
+    elif axis.ticks is not None:
+        found |= {"tickvals": [at for at, _ in axis.ticks], "ticktext": [plain(one) for _, one in axis.ticks]}
     if shown is not None:
         found["range"] = shown[::-1] if axis.reverse else shown
     elif axis.reverse:
         found["autorange"] = "reversed"
     return found
-
-
-def log_step(low: float, high: float) -> str | int:
-    """Ticks of a logarithmic axis: every decade, or parts of one where there are few."""
-    ratio = high / low if low > 0 else 1.0
-    return 2 if ratio > 1e8 else 1 if ratio > 200 else "D2" if ratio > 20 else "D1"
 
 
 def shade(mark: spec.Span, index: int) -> dict[str, Any]:
