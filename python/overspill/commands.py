@@ -189,11 +189,17 @@ def write_report(results: Results) -> Path:
 
 @app.command("report")
 def report_command(
-    folder: Annotated[Path, typer.Argument(metavar="DIR", help="A folder that `overspill run` wrote.")],
+    folder: Annotated[
+        Path, typer.Argument(metavar="DIR", help="A folder that `overspill run` or `overspill sweep` wrote.")
+    ],
 ) -> None:
     """Write report.html and the figures from results."""
     with interruptible():
-        say(out(), "report", write_report(Results.load(folder)))
+        from overspill.report import of_folder
+
+        with err().status("drawing the report"):
+            path = of_folder(folder)
+        say(out(), "report", path)
 
 
 @app.command("export")

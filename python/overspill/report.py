@@ -2,85 +2,95 @@
 
 from __future__ import annotations
 
-import io
-import re
-from importlib import resources
+import importlib
+import json
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-import jinja2
-import matplotlib as mpl
-from matplotlib.backends.backend_agg import FigureCanvasAgg
-from matplotlib.figure import Figure
-
-from overspill import formats, header, plots, store, table
-from overspill.errors import Failed
+from overspill import card, charts, document, formats, header, page, store, table
+from overspill.errors import BadInput, Failed
 
 if TYPE_CHECKING:
     from overspill.results import Results
 
-PIXELS = 150  # per inch, of PNG
+SWEEP = "overspill-sweep"
+
+
+def of_folder(folder: Path) -> Path:
+    """Write the report of a folder that `overspill run` or `overspill sweep` wrote; the page's path."""
+    if is_sweep(folder):
+        try:
+            sweeps = importlib.import_module("overspill.sweeps")
+        except ImportError:
+            raise BadInput(f"{folder}: a sweep, which this version cannot read") from None
+        from overspill import sweepreport
+
+        return sweepreport.write(sweeps.Sweep.load(folder), folder)
+    from overspill.results import Results
+
+    return write(Results.load(folder), folder)
+
+
+def is_sweep(folder: Path) -> bool:
+    """Whether a folder says that it holds a sweep."""
+    try:
+        manifest = json.loads((folder / store.MANIFEST).read_text(encoding="utf-8"))
+    except (OSError, ValueError):
+        return False
+    return isinstance(manifest, dict) and str(manifest.get("format", "")).startswith(SWEEP)
 
 
 def write(results: Results, folder: Path) -> Path:
     """Write `report.html` and `figures/`; the page's path."""
     try:
-        place = folder / "figures"
-        place.mkdir(parents=True, exist_ok=True)
-        drawn = [
-            {"name": name, "caption": caption, "svg": draw(figure, place, name)}
-            for name, (caption, figure) in plots.figures(results).items()
-        ]
-        page = folder / "report.html"
-        page.write_text(render(results, drawn), encoding="utf-8")
-        files = [f"figures/{one['name']}.{kind}" for one in drawn for kind in ("png", "svg", "pdf")]
-        store.list_report(folder, [page.name, *files])
+        drawn = page.draw(charts.of_results(results), folder)
+        path = folder / "report.html"
+        path.write_text(render(results, drawn), encoding="utf-8")
+        files = [link["path"] for one in drawn for link in one["links"]]
+        store.list_report(folder, [path.name, *files])
     except OSError as error:
         raise Failed(f"{folder}: the report cannot be written: {error.strerror}") from error
-    return page
+    return path
 
 
-def draw(figure: Figure, place: Path, name: str) -> str:
-    """Save a figure in three formats, the same bytes every time; its SVG for the page."""
-    FigureCanvasAgg(figure)
-    with plots.style(), mpl.rc_context({"svg.hashsalt": name}):
-        figure.savefig(place / f"{name}.png", dpi=PIXELS, metadata={"Software": None})
-        figure.savefig(
-            place / f"{name}.pdf", metadata={"CreationDate": None, "Producer": None, "Creator": None}
-        )
-        text = io.StringIO()
-        figure.savefig(text, format="svg", metadata={"Date": None, "Creator": None})
-    (place / f"{name}.svg").write_text(text.getvalue(), encoding="utf-8")
-    return inline(text.getvalue(), name)
-
-
-def inline(svg: str, name: str) -> str:
-    """An SVG as part of a page: no prologue, no metadata, ids that no other figure has."""
-    body = svg[svg.index("<svg") :]
-    body = re.sub(r"<metadata>.*?</metadata>", "", body, flags=re.DOTALL)
-    body = re.sub(r'\bid="([^"]+)"', rf'id="{name}-\1"', body)
-    body = re.sub(r'(xlink:href="#|url\(#)', rf"\g<1>{name}-", body)
-    # The page sets the size; the viewBox keeps the shape.
-    head, rest = body.split(">", 1)
-    return re.sub(r' (?:width|height)="[^"]*"', "", head) + ">" + rest
-
-
-def render(results: Results, drawn: list[dict[str, str]]) -> str:
+def render(results: Results, drawn: list[dict[str, Any]]) -> str:
     """The page."""
-    source = resources.files("overspill").joinpath("templates/report.html.j2").read_text(encoding="utf-8")
-    environment = jinja2.Environment(autoescape=True, undefined=jinja2.StrictUndefined, trim_blocks=True)
-    return environment.from_string(source).render(
-        results=results,
+    return page.render(
+        "report.html.j2",
+        title=results.scenario,
         facts=results.facts,
         lines=header.lines(results),
         variants=results.variants,
-        rows=table.shown(results),
+        rows=every_metric(results),
         legend=table.legend(results),
         figures=drawn,
+        card=card.rows(results),
         memory=memory(results),
         runs=[run_facts(run.summary) for run in results.runs],
         resolved=store.dump(results.facts["resolved"]),
     )
+
+
+def every_metric(results: Results) -> list[dict[str, Any]]:
+    """Every metric that has a value, those of the printed table first."""
+    known = [row for row in document.rows(results) if any(cell.known for cell in row.cells.values())]
+    return [metric_row(row) for row in sorted(known, key=lambda row: not row.visible)]
+
+
+def metric_row(row: document.Row) -> dict[str, Any]:
+    """One metric: its name, what it means, and each variant's text, number, and whether it is best."""
+    title, texts = table.cells(row)
+    cells = {}
+    for variant, (text, best) in texts.items():
+        mean = row.cells[variant].mean
+        cells[variant] = {"text": text, "best": best, "value": "" if mean is None else repr(float(mean))}
+    return {
+        "title": title,
+        "name": row.metric.name,
+        "doc": row.metric.doc,
+        "shown": row.visible,
+        "cells": cells,
+    }
 
 
 def memory(results: Results) -> list[dict[str, Any]]:

@@ -6,6 +6,7 @@ import pytest
 from matplotlib.colors import LogNorm
 
 from overspill import Results, measures, plots, run
+from overspill.charts import activity, common, mpl, queues
 
 
 def many(tmp_path: Path, count: int) -> Results:
@@ -17,7 +18,7 @@ def many(tmp_path: Path, count: int) -> Results:
 def test_every_panel_shows_the_same_port(scenario: Path) -> None:
     results = run(scenario)
     runs = {variant: results.of(variant)[0] for variant in results.variants}
-    ports = plots.watched(runs)
+    ports = queues.watched(runs)
     assert len(set(ports.values())) == 1 and set(ports) == set(runs)
     means = [sum(measures.port_areas(one).get(port, 0) for one in runs.values()) for port in ports.values()]
     assert means[0] == max(
@@ -29,12 +30,13 @@ def test_every_panel_shows_the_same_port(scenario: Path) -> None:
 def test_titles_count_as_the_table_does(scenario: Path) -> None:
     results = run(scenario)
     first = results.of("drop")[0]
-    assert plots.counted(first, 0) == results.values["drop"][1]["drops"].value
+    assert activity.counted(first, 0) == results.values["drop"][1]["drops"].value
     figure = plots.activity_over_time(results, 1)
     assert figure is not None
     marks = f"{int(results.values['drop'][1]['marks'].value):,}".replace(",", " ")
     assert f"drop: {marks} marks in the window (seed 1)" in [axes.get_title("left") for axes in figure.axes]
     assert all(axes.patches for axes in figure.axes[:3])
+    assert [text.get_text() for axes in figure.axes[:3] for text in axes.texts] == []
 
 
 @pytest.mark.parametrize("count", [1, 7, 14])
@@ -54,10 +56,30 @@ def test_few_flows_have_no_tail(scenario: Path, monkeypatch: pytest.MonkeyPatch)
 
 
 def test_curves_that_coincide_differ_in_dashes_and_width(three_seeds: Results) -> None:
-    looks = [plots.look(three_seeds, variant) for variant in three_seeds.variants]
-    assert len({str(one["linestyle"]) for one in looks}) == len({one["linewidth"] for one in looks}) == 3
+    looks = [common.look(three_seeds, variant) for variant in three_seeds.variants]
+    assert len({one.dash for one in looks}) == len({one.width for one in looks}) == 3
 
 
 def test_few_counts_have_an_even_scale_of_colours() -> None:
-    assert not isinstance(plots.colours(3), LogNorm)
-    assert isinstance(plots.colours(1000), LogNorm)
+    assert not isinstance(mpl.norm(activity.scale(3, "")), LogNorm)
+    assert isinstance(mpl.norm(activity.scale(1000, "")), LogNorm)
+
+
+def test_a_variant_without_drops_has_an_empty_panel(scenario: Path) -> None:
+    figure = plots.activity_over_time(run(scenario), 2)
+    assert figure is not None
+    titles = [axes.get_title("left") for axes in figure.axes]
+    assert "drop: 0 detours in the window (seed 1)" in titles
+    notes = [text.get_text() for axes in figure.axes for text in axes.texts]
+    assert notes == ["no detours", "no detours"]
+
+
+def test_figures_of_entries_name_them(scenario: Path) -> None:
+    captions = {name: caption for name, (caption, _) in plots.figures(run(scenario)).items()}
+    assert captions["fct-0"].startswith("Flow completion times of burst:")
+    assert captions["fct-1"].startswith("Flow completion times of background:")
+
+
+def test_an_unknown_distribution_is_refused(scenario: Path) -> None:
+    with pytest.raises(ValueError, match="fct, qct"):
+        plots.distribution(run(scenario), "rtt")

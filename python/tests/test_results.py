@@ -8,8 +8,10 @@ from pathlib import Path
 import pytest
 
 from overspill import BadInput, Results, formats, plots, report, run, store
+from overspill.charts import activity, common
 from overspill.document import Cell
 from overspill.header import total_text
+from overspill.page import plotly_script
 from overspill.quantiles import Value
 from overspill.results import config_hash
 
@@ -114,8 +116,14 @@ def test_the_report_needs_nothing_from_elsewhere(reported: Path) -> None:
     page = reported.read_text()
     body = re.sub(r'xmlns(:\w+)?="[^"]*"', "", page)
     assert not re.findall(r'(?:src|href|action)="(?:https?:)?//', body)
-    assert "http" not in re.sub(r"<pre>.*?</pre>", "", body, flags=re.DOTALL)
-    assert not re.findall(r"<(?:script|link|iframe|img)\b|@import|url\((?!#)", body)
+    ours = body.replace(plotly_script(), "")
+    assert len(ours) < len(body) / 4
+    assert "http" not in re.sub(r"<pre>.*?</pre>", "", ours, flags=re.DOTALL)
+    assert not re.findall(r"<iframe\b|<script[^>]* src|@import|url\((?!#)", ours)
+    assert re.findall(r"<link\b[^>]*>", ours) == ['<link rel="icon" href="data:,">']
+    body, page = ours, page.replace(plotly_script(), "")
+    for target in re.findall(r'src="([^"]*)"', body):
+        assert (reported.parent / target).is_file(), target
     for target in re.findall(r'href="([^#"][^"]*)"', body):
         assert target.startswith("data:") or (reported.parent / target).is_file(), target
     ids = re.findall(r'\bid="([^"]+)"', page)
@@ -127,10 +135,9 @@ def test_the_report_needs_nothing_from_elsewhere(reported: Path) -> None:
 def test_the_report_shows_table_memory_and_figures(reported: Path) -> None:
     page = reported.read_text()
     for name in ("fct", "queue", "drops", "detours", "bounces", "marks", "qct"):
-        assert f'<figure id="{name}">' in page
+        assert f'<figure id="{name}"' in page
         for kind in ("png", "svg", "pdf"):
             assert (reported.parent / f"figures/{name}.{kind}").stat().st_size > 1000
-    assert page.count("<svg") == page.count("<figure")
     assert "FCT p99 (ms)" in page and "bounce queue per port" in page
     assert len(set(re.findall("<code>([0-9a-f]{12})</code>", page))) == 2
 
@@ -140,7 +147,8 @@ def test_a_hostile_name_stays_text(tmp_path: Path) -> None:
     path.write_text('name = "<script>alert(1)</script>"\n[variants."<b>$x$"]\n')
     results = run(path, out=tmp_path / "h")
     page = report.write(results, tmp_path / "h").read_text()
-    assert "<script>" not in page and "<b>" not in page
+    assert "<script>alert" not in page
+    assert "<b>$x$" not in page.replace(plotly_script(), "")
 
 
 def test_a_figure_is_only_made_where_there_is_something_to_draw(scenario: Path) -> None:
@@ -155,11 +163,11 @@ def test_a_figure_is_only_made_where_there_is_something_to_draw(scenario: Path) 
 def test_busy_switches_are_named_and_the_others_put_together(scenario: Path) -> None:
     results = run(scenario)
     first = results.of("drop")[0]
-    rows = plots.busiest_switches([first], 0)
-    assert len(rows) == plots.SWITCHES_SHOWN
-    drawn = plots.heat(first, (0, rows), plots.span_of(results))
+    rows = activity.busiest_switches([first], 0)
+    assert len(rows) == activity.SWITCHES_SHOWN
+    drawn = activity.grid(first, (0, rows), common.period_of(results))
     assert drawn.names[-1] == "24 others"
-    assert drawn.grid.sum() == plots.total(first, 0)
+    assert drawn.counts.sum() == activity.total(first, 0)
 
 
 @pytest.mark.parametrize(

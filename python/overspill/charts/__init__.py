@@ -1,0 +1,29 @@
+"""Figures as plain data, built once from results and drawn by matplotlib and, for the page, by plotly."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from overspill.charts import activity, flows, goodput, network, packets, queues
+from overspill.charts.spec import Chart
+
+if TYPE_CHECKING:
+    from overspill.results import Results
+
+ENTRIES_SHOWN = 6
+
+
+def of_results(results: Results) -> dict[str, Chart]:
+    """Every figure that the results have data for, by name, in the order of the page."""
+    if not results.runs:
+        return {}
+    found = [network.chart(results), flows.distribution(results, "fct")]
+    names = flows.traffic_names(results)
+    if len(names) > 1:
+        found += [flows.distribution(results, "fct", at) for at in range(min(len(names), ENTRIES_SHOWN))]
+    found += [flows.distribution(results, "qct"), flows.slowdown_by_size(results)]
+    found += [goodput.of_all(results), goodput.by_host(results), goodput.by_flow(results)]
+    found += [queues.over_time(results), queues.lengths(results), queues.sojourn(results)]
+    found += [activity.over_time(results, kind) for kind in range(len(activity.KINDS))]
+    found += [activity.hot_links(results), packets.reordering(results)]
+    return {chart.name: chart for chart in found if chart is not None}

@@ -1,0 +1,217 @@
+"""Figures of where and when: drops, marks, detours and bounces by switch and time, and busy links."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from overspill import formats, measures
+from overspill.charts import common
+from overspill.charts.common import Period
+from overspill.charts.spec import Axis, Chart, Colours, Heat, Mark, Panel
+from overspill.rundata import RunData
+
+if TYPE_CHECKING:
+    from overspill.results import Results
+
+KINDS = ("drops", "marks", "detours", "bounces")
+DOING = ("dropped", "marked", "detoured", "bounced")
+PORT_COUNTERS = ("", "marked", "detoured", "bounced")
+SWITCHES_SHOWN = 8
+LINKS_SHOWN = 12
+
+
+def over_time(results: Results, kind: int) -> Chart | None:
+    """Drops (0), marks (1), detours (2) or bounces (3) over time by switch, of each variant's first seed."""
+    runs = common.first_runs(results)
+    busy = [run for run in runs.values() if total(run, kind)]
+    if not busy:
+        return None
+    rows = busiest_switches(busy, kind)[: room(len(runs))]
+    period = common.period_of(results)
+    maps = {variant: grid(run, (kind, rows), period) for variant, run in runs.items()}
+    step = next(one.step_ps for variant, one in maps.items() if total(runs[variant], kind))
+    largest = max(float(one.counts.max(initial=0)) for one in maps.values())
+    panels = []
+    for variant, one in maps.items():
+        run = runs[variant]
+        count = formats.number(counted(run, kind))
+        title = f"{variant}: {count} {KINDS[kind]} in the window (seed {run.seed})"
+        panels.append(map_panel(title, one, period, run, f"no {KINDS[kind]}"))
+    caption = (
+        f"Where and when frames were {DOING[kind]}: a row a switch, those with most over all variants, and "
+        f"the others together; a colour is the count in {formats.time(step)}. First seed of each variant. "
+        "Grey: outside the measurement window."
+    )
+    colours = scale(largest, f"{KINDS[kind]} in {formats.time(step)}")
+    names = max(len(one.names) for one in maps.values())
+    return stacked(
+        KINDS[kind], f"{KINDS[kind].capitalize()} by switch and time", caption, panels, (colours, names)
+    )
+
+
+def stacked(name: str, title: str, caption: str, panels: list[Panel], drawn: tuple[Colours, int]) -> Chart:
+    """Maps one below the other, with one scale of colours; a map of few rows needs room for its title."""
+    colours, names = drawn
+    height = common.height_of(len(panels), max(1.2, 0.6 + 0.2 * names))
+    columns = common.columns_of(len(panels))
+    return Chart(name, title, caption, panels, columns, height, colours=colours, share_x=True, down=True)
+
+
+def room(panels: int) -> int:
+    """So many rows of names as a panel has room for."""
+    height = common.TALLEST / -(-panels // common.columns_of(panels))
+    return max(1, min(SWITCHES_SHOWN, int((height - 0.7) / 0.2) - 2))
+
+
+def map_panel(title: str, one: Grid, period: Period, run: RunData, none: str) -> Panel:
+    """A map, or the note that there is nothing."""
+    marks: list[Mark] = [*common.outside(run, period)]
+    if not one.counts.size or not np.nansum(one.counts):
+        return Panel(title, period.axis(), Axis(ticks=(), shown=(0, 1)), marks, none)
+    edges = one.start_ps + np.arange(one.counts.shape[1] + 1, dtype=np.int64) * one.step_ps
+    values = np.where(one.counts > 0, one.counts, np.nan)
+    marks.append(Heat(values, edges * measures.PS, one.names))
+    return Panel(title, period.axis(), Axis(), marks)
+
+
+def scale(largest: float, label: str) -> Colours:
+    """Counts as colours: by logarithm from two decades on, evenly below, where that has too few ticks."""
+    if largest >= 100:
+        return Colours(1, largest, label, log=True)
+    return Colours(0, max(1.0, largest), label, whole=True)
+
+
+def counted(run: RunData, kind: int) -> int:
+    """How often it happened in the measurement window, as the table counts."""
+    names = [f"drop_{reason}" for reason in measures.REASONS] if kind == 0 else [PORT_COUNTERS[kind]]
+    return sum(int(run.column("ports", name).sum()) for name in names)
+
+
+@dataclass(frozen=True)
+class Grid:
+    """Counts by row and step of time."""
+
+    counts: np.ndarray
+    names: list[str]
+    start_ps: int
+    step_ps: int
+
+
+def events(run: RunData, kind: int) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """Bins, nodes and counts of one kind."""
+    bins, node, kinds, count = run.columns("activity", "bin", "node", "kind", "count")
+    keep = kinds == kind
+    return bins[keep], node[keep], count[keep]
+
+
+def total(run: RunData, kind: int) -> int:
+    """How often it happened."""
+    return int(events(run, kind)[2].sum())
+
+
+def busiest_switches(runs: Sequence[RunData], kind: int) -> list[int]:
+    """The switches where it happened most, over all variants; in the order of nodes."""
+    counts: dict[int, int] = {}
+    for run in runs:
+        _, node, count = events(run, kind)
+        keep = ~run.is_host[node]
+        for one, times in zip(node[keep].tolist(), count[keep].tolist(), strict=True):
+            counts[one] = counts.get(one, 0) + times
+    return sorted(sorted(counts, key=lambda node: (-counts[node], node))[:SWITCHES_SHOWN])
+
+
+def grid(run: RunData, what: tuple[int, Sequence[int]], period: Period) -> Grid:
+    """One kind of event by time: the given switches, all others together, and hosts together."""
+    kind, rows = what
+    bins, node, count = events(run, kind)
+    hosts = run.is_host[node]
+    rest = ~np.isin(node, rows) & ~hosts
+    groups = [(run.node_name(row), node == row) for row in rows if row < len(run.summary["nodes"])]
+    if rest.any():
+        others = np.unique(node[rest])
+        groups.append((run.node_name(others[0]) if len(others) == 1 else f"{len(others)} others", rest))
+    if hosts.any():
+        groups.append(("hosts", hosts))
+    first, steps, width = period.bins(run, common.COLUMNS_SHOWN)
+    counts = np.zeros((len(groups), steps))
+    for row, (_, keep) in enumerate(groups):
+        counts[row] = period.sums(run, common.COLUMNS_SHOWN, (bins[keep], count[keep]))
+    bin_ps = int(run.summary["bin_ps"])
+    return Grid(counts, [name for name, _ in groups], first * bin_ps, width * bin_ps)
+
+
+def hot_links(results: Results) -> Chart | None:
+    """How much of their rate the busiest links carry over time, first seeds; `None` without the table."""
+    if not common.having(results, "links"):
+        return None
+    runs = {variant: run for variant, run in common.first_runs(results).items() if common.has(run, "links")}
+    if not runs:
+        return None
+    rows = busiest_links(runs)[: max(3, room(len(runs)) + 4)]
+    period = common.period_of(results, ("links",))
+    maps = {variant: used(run, rows, period) for variant, run in runs.items()}
+    panels = [
+        map_panel(f"{variant} (seed {runs[variant].seed})", one, period, runs[variant], "nothing was sent")
+        for variant, one in maps.items()
+    ]
+    step = next(iter(maps.values())).step_ps
+    caption = (
+        f"The {len(rows)} directions of links that carried most, over all variants, first seed of each: "
+        "a colour "
+        f"is the share of the rate that was used in {formats.time(step)}, frames with preamble and gap, "
+        "counted "
+        "where their transmission begins. Grey: outside the measurement window."
+    )
+    label = f"share of the rate in {formats.time(step)}"
+    colours = Colours(0, 1, label, kind="share")
+    return stacked("links", "Hot links", caption, panels, (colours, len(rows)))
+
+
+Direction = tuple[int, int]  # node and port
+
+
+def busiest_links(runs: dict[str, RunData]) -> list[Direction]:
+    """Directions of links by the share of their rate that they carried, most first, over all variants."""
+    sums: dict[Direction, float] = {}
+    for run in runs.values():
+        rates = rates_of(run)
+        node, port, bits = run.columns("links", "node", "port", "bits")
+        key = (node.astype(np.uint64) << np.uint64(16)) | port.astype(np.uint64)
+        keys, index = np.unique(key, return_inverse=True)
+        carried = np.zeros(len(keys))
+        np.add.at(carried, index, bits.astype(np.float64))
+        for one, amount in zip(keys.tolist(), carried.tolist(), strict=True):
+            place = (one >> 16, one & 0xFFFF)
+            sums[place] = sums.get(place, 0.0) + amount / rates.get(place, np.inf)
+    chosen = sorted(sums, key=lambda place: (-sums[place], place))
+    return chosen[:LINKS_SHOWN]
+
+
+def rates_of(run: RunData) -> dict[Direction, float]:
+    """The rate of each port."""
+    node, port, rate = run.columns("ports", "node", "port", "rate_bps")
+    return {(int(n), int(p)): float(r) for n, p, r in zip(node, port, rate, strict=True)}
+
+
+def used(run: RunData, rows: Sequence[Direction], period: Period) -> Grid:
+    """The share of the rate that these directions carried, over time."""
+    bins, node, port, bits = run.columns("links", "bin", "node", "port", "bits")
+    rates = rates_of(run)
+    nodes, ports, peers = run.columns("ports", "node", "port", "peer")
+    ends = {(int(n), int(p)): int(q) for n, p, q in zip(nodes, ports, peers, strict=True)}
+    first, steps, width = period.bins(run, common.COLUMNS_SHOWN)
+    bin_ps = int(run.summary["bin_ps"])
+    seconds = width * bin_ps * measures.PS
+    shares = np.zeros((len(rows), steps))
+    names = []
+    for row, place in enumerate(rows):
+        keep = (node == place[0]) & (port == place[1])
+        carried = period.sums(run, common.COLUMNS_SHOWN, (bins[keep], bits[keep].astype(np.float64)))
+        shares[row] = carried / (rates.get(place, np.inf) * seconds)
+        names.append(f"{run.node_name(place[0])} > {run.node_name(ends[place])}" if place in ends else "-")
+    # A frame that begins at the end of a bin is counted there, whole.
+    return Grid(np.minimum(shares, 1.0), names, first * bin_ps, width * bin_ps)

@@ -1,0 +1,58 @@
+"""Ticks and texts of numbers on axes, the same words in every figure."""
+
+from __future__ import annotations
+
+import math
+
+from overspill import formats
+from overspill.charts.spec import Axis, Kind
+
+BYTES = ((1e12, "TB"), (1e9, "GB"), (1e6, "MB"), (1e3, "kB"), (1.0, "B"))
+
+
+def text(value: float, kind: Kind) -> str:
+    """A number with its unit: `100 us`, `20 kB`, `1 Gbit/s`, `0.1 %`."""
+    if not math.isfinite(value):
+        return "-"
+    if kind == "time":
+        return ("-" if value < 0 else "") + formats.time(abs(value) * 1e12)
+    if kind == "share":
+        return f"{formats.trimmed(value * 100)} %"
+    if kind == "number":
+        return formats.trimmed(value)
+    if not value:
+        return "0"
+    factor, unit = scaled(kind, value)
+    return f"{formats.trimmed(value / factor)} {unit}"
+
+
+def scaled(kind: Kind, largest: float) -> tuple[float, str]:
+    """One unit for an axis whose largest number is this: how much it is, and its name."""
+    if kind == "bytes":
+        return next((one for one in BYTES if abs(largest) >= one[0]), BYTES[-1])
+    if kind == "rate":
+        return formats.scale("bit/s", [largest])
+    if kind == "time":
+        return formats.scale("s", [largest])
+    return 1.0, ""
+
+
+def named(axis: Axis, unit: str = "") -> str:
+    """What stands beside an axis."""
+    parts = [part for part in (unit, "log scale" if axis.scale in ("log", "symlog") else "") if part]
+    if not axis.label:
+        return ""
+    return f"{axis.label} ({', '.join(parts)})" if unit else ", ".join([axis.label, *parts])
+
+
+def time_scale(low: float, high: float) -> tuple[str, tuple[float, float] | None]:
+    """A logarithmic axis of times, or a linear one where they differ little, and how far it goes."""
+    if low > 0 and high / low >= 3:
+        return "log", None
+    margin = max((high - low) * 0.05, high * 0.005)
+    return "linear", (low - margin, high + margin)
+
+
+def subticks(ratio: float) -> tuple[float, ...]:
+    """Which parts of a decade have a tick on a logarithmic axis whose ends differ by this factor."""
+    return (1.0,) if ratio > 200 else (1.0, 3.0) if ratio > 20 else (1.0, 2.0, 5.0)

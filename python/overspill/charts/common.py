@@ -1,0 +1,162 @@
+"""What the figures of all subjects share: variants, their looks, seeds, and parts of time."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from overspill import formats, measures, stats
+from overspill.charts import spec
+from overspill.charts.spec import Axis, Entry, Look, Span
+from overspill.rundata import RunData
+
+if TYPE_CHECKING:
+    from overspill.results import Results
+
+TALLEST = 10.0  # inches of all panels together
+COLUMNS_SHOWN = 240  # columns of a map over time
+INTERVALS_FROM = 3  # seeds; those of two are so wide that they hide everything
+STEPS_SHOWN = 1200  # steps of a curve over time
+
+
+def look(results: Results, variant: str) -> Look:
+    """A variant's look: the same in every figure of the results."""
+    return spec.look(results.variants.index(variant))
+
+
+def legend(results: Results, variants: Iterable[str]) -> list[Entry]:
+    """An entry for each of the variants."""
+    return [Entry(variant, variant, look(results, variant)) for variant in variants]
+
+
+def with_runs(results: Results) -> list[str]:
+    """Variants that have a finished run."""
+    return [variant for variant in results.variants if results.of(variant)]
+
+
+def first_runs(results: Results) -> dict[str, RunData]:
+    """The first seed of every variant."""
+    return {variant: results.of(variant)[0] for variant in with_runs(results)}
+
+
+def having(results: Results, table: str) -> list[str]:
+    """Variants of which a run has rows in a table."""
+    return [one for one in with_runs(results) if any(has(run, table) for run in results.of(one))]
+
+
+def has(run: RunData, table: str) -> bool:
+    """Whether a run has rows in a table."""
+    return any(batch.num_rows for batch in run.batches(table))
+
+
+def columns_of(count: int) -> int:
+    """Panels of variants side by side: one below the other, or in two columns where they are many."""
+    return 1 if count <= 6 else 2
+
+
+def height_of(count: int, wish: float) -> float:
+    """Inches of each panel of so many variants, so that all stay on a screen."""
+    return min(wish, TALLEST / -(-count // columns_of(count)))
+
+
+def seeds_text(results: Results, variants: Iterable[str] | None = None) -> str:
+    """`5 seeds`, as many as the variants have at most."""
+    names = with_runs(results) if variants is None else variants
+    most = max((len(results.of(variant)) for variant in names), default=0)
+    return f"{most} seed{'' if most == 1 else 's'}"
+
+
+def band_text(results: Results) -> str:
+    """What bands mean, where there are any."""
+    most = max((len(results.of(variant)) for variant in with_runs(results)), default=0)
+    if most < INTERVALS_FROM:
+        return f"Lines are means over {most} seeds." if most > 1 else "One seed: no intervals."
+    rough = " With fewer than 10 seeds these are rough." if most < 10 else ""
+    return f"Lines are means over {most} seeds, bands their 95 % intervals (Student's t).{rough}"
+
+
+def mean_and_interval(values: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """By column: mean over the rows, and the ends of its 95 % interval, which are the mean for one row."""
+    rows = values.shape[0]
+    middle = values.mean(axis=0)
+    if rows < INTERVALS_FROM:
+        return middle, middle, middle
+    half = stats.t_quantile(stats.LEVEL, rows - 1) * values.std(axis=0, ddof=1) / math.sqrt(rows)
+    return middle, middle - half, middle + half
+
+
+def thinned(count: int, shown: int = 1500, tail: int = 200) -> np.ndarray:
+    """Which of so many sorted samples a curve shows: few of the body, all of the tail."""
+    if count <= shown:
+        return np.arange(count)
+    return np.union1d(np.linspace(0, count - 1, shown, dtype=int), np.arange(count - tail, count))
+
+
+@dataclass(frozen=True)
+class Period:
+    """The part of the time that a figure shows, in ps: where something happens."""
+
+    start: int
+    end: int
+
+    @property
+    def seconds(self) -> tuple[float, float]:
+        """From when to when."""
+        return self.start * measures.PS, self.end * measures.PS
+
+    def bins(self, run: RunData, shown: int) -> tuple[int, int, int]:
+        """First bin, number of groups of bins, and bins in a group, so that no more than `shown` remain."""
+        width_ps = int(run.summary["bin_ps"])
+        first = self.start // width_ps
+        count = max(1, -(-self.end // width_ps) - first)
+        width = -(-count // shown)
+        return first, -(-count // width), width
+
+    def edges(self, run: RunData, shown: int) -> np.ndarray:
+        """Where these groups begin and end, in seconds."""
+        first, groups, width = self.bins(run, shown)
+        bins = first + np.arange(groups + 1, dtype=np.int64) * width
+        return bins * int(run.summary["bin_ps"]) * measures.PS
+
+    def sums(self, run: RunData, shown: int, data: tuple[np.ndarray, np.ndarray]) -> np.ndarray:
+        """Values by bin, added up in each of these groups."""
+        first, groups, width = self.bins(run, shown)
+        bins, values = data
+        keep = (bins >= first) & (bins < first + groups * width)
+        found = np.zeros(groups)
+        np.add.at(found, (bins[keep].astype(np.int64) - first) // width, values[keep])
+        return found
+
+    def axis(self) -> Axis:
+        """The x axis of what this period shows."""
+        return Axis("time", "time", shown=self.seconds)
+
+
+OVER_TIME = ("queue_trace", "activity")
+
+
+def period_of(results: Results, tables: Sequence[str] = OVER_TIME) -> Period:
+    """From the first bin to the last in which first seeds have rows; from 0 if that is early."""
+    bins = [(run, run.column(table, "bin")) for run in first_runs(results).values() for table in tables]
+    pairs = [(int(run.summary["bin_ps"]), one) for run, one in bins if len(one)]
+    start = min((width * int(one.min()) for width, one in pairs), default=0)
+    end = max((width * (int(one.max()) + 1) for width, one in pairs), default=1)
+    margin = (end - start) // 40
+    return Period(0 if start < end // 4 else start - margin, end + margin)
+
+
+def outside(run: RunData, period: Period) -> list[Span]:
+    """Grey where nothing is measured."""
+    start, end = run.window_ps
+    ends = ((period.start, start), (end, period.end))
+    clipped = [(max(left, period.start), min(right, period.end)) for left, right in ends]
+    return [Span(left * measures.PS, right * measures.PS) for left, right in clipped if right > left]
+
+
+def counted(count: float, what: str) -> str:
+    """`1 flow`, `12 flows`."""
+    return f"{formats.number(count)} {what}{'' if count == 1 else 's'}"

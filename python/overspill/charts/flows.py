@@ -1,0 +1,221 @@
+"""Figures of flows and queries: distributions of completion times, slowdown against size."""
+
+from __future__ import annotations
+
+import itertools
+import math
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from overspill import formats, measures, quantiles
+from overspill.charts import axes as words
+from overspill.charts import common
+from overspill.charts.spec import Axis, Band, Chart, Entry, Line, Mark, Panel, Points
+
+if TYPE_CHECKING:
+    from overspill.results import Results
+    from overspill.rundata import RunData
+
+TAIL_FROM = 10  # samples
+PER_DECADE = 4  # bins of sizes
+FEWEST = 5  # samples of a bin in every seed, below which it is left out
+PERCENTS = {"p50": 50.0, "p95": 95.0, "p99": 99.0}
+SUBJECTS = {"fct": ("Flow", "flows"), "qct": ("Query", "queries")}
+
+
+def distribution(results: Results, which: str, traffic: int | None = None) -> Chart | None:
+    """The distribution of FCT (`which` = `fct`) or QCT (`qct`), and its tail; `None` without any."""
+    samples = {variant: pooled(results, variant, which, traffic) for variant in common.with_runs(results)}
+    samples = {variant: one for variant, one in samples.items() if len(one[0])}
+    if not samples:
+        return None
+    whole: list[Mark] = []
+    tail: list[Mark] = []
+    entries: list[Entry] = []
+    for variant, (values, count) in samples.items():
+        k = common.thinned(len(values))
+        x = np.sort(values)[k] * measures.PS
+        missing = count - len(values)
+        label = f"{variant} ({missing} of {count} unfinished)" if missing else variant
+        line = common.look(results, variant)
+        entries.append(Entry(variant, label, line))
+        # Where curves coincide, a step begins at its foot.
+        steps = np.append(x[:1], x), np.append(0.0, (k + 1) / count)
+        whole.append(Line(*steps, line, variant, "post"))
+        # At the k-th smallest sample, the share that is as large or larger.
+        tail.append(Line(x, (count - k) / count, line, variant, "pre"))
+    few = max(len(values) for values, _ in samples.values()) < TAIL_FROM
+    panels = of_distribution(which, whole, () if few else tail)
+    subject, many = SUBJECTS[which]
+    name = "" if traffic is None else f" of {traffic_name(results, traffic)}"
+    counts = sorted({count for _, count in samples.values()})
+    pool = f"{formats.number(counts[0])}" if len(counts) == 1 else (
+        f"{formats.number(counts[0])} to {formats.number(counts[-1])}"
+    )  # fmt: skip
+    end = "" if few else " Left: the share that is done within a time; right: the share that takes longer."
+    caption = (
+        f"{subject} completion times{name}: {pool} measured {many} per variant, "
+        f"{common.seeds_text(results)} pooled.{end}"
+    )
+    key = which if traffic is None else f"{which}-{traffic}"
+    return Chart(key, f"{subject} completion time{name}", caption, panels, len(panels), 3.1, entries)
+
+
+def of_distribution(which: str, whole: list[Mark], tail: list[Mark] | tuple[()]) -> list[Panel]:
+    """The two panels; of few samples there is no tail."""
+    name, many = which.upper(), SUBJECTS[which][1]
+    low, high = bounds(whole)
+    scale, shown = words.time_scale(low, high)
+    x = Axis(name, "time", "log" if scale == "log" else "linear", shown)
+    panels = [
+        Panel("distribution", x, Axis(f"share of {many} done within it", "share", shown=(0, 1.02)), whole)
+    ]
+    if tail:
+        smallest = min(float(mark.y.min()) for mark in tail if isinstance(mark, Line))
+        # Whole decades, one at least, so that there are ticks to read.
+        floor = min(0.1, 10 ** math.floor(math.log10(max(smallest, 1e-9)))) * 0.85
+        panels.append(Panel("tail", x, Axis("share that takes as long", "share", "log", (floor, 1.15)), tail))
+    return panels
+
+
+def bounds(marks: list[Mark]) -> tuple[float, float]:
+    """The smallest and the largest x of lines."""
+    every = np.concatenate([mark.x for mark in marks if isinstance(mark, Line)])
+    return float(every.min()), float(every.max())
+
+
+def pooled(results: Results, variant: str, which: str, traffic: int | None) -> tuple[np.ndarray, int]:
+    """Times in ps of what finished, over all seeds, and the number of all."""
+    done, count = [], 0
+    for run in results.of(variant):
+        if which == "qct":
+            times, open_ended = measures.query_times(run)
+        else:
+            flows = measures.measured_flows(run)
+            keep = np.ones(len(flows["time"]), bool) if traffic is None else flows["traffic"] == traffic
+            times, open_ended = flows["time"][keep], flows["open"][keep]
+        done.append(np.maximum(times[~open_ended], 1.0))
+        count += len(times)
+    return (np.concatenate(done) if done else np.zeros(0)), count
+
+
+def traffic_names(results: Results) -> list[str]:
+    """The names of the traffic entries, by number."""
+    entries: list[dict[str, Any]] = max((run.summary["traffic"] for run in results.runs), key=len, default=[])
+    return [str(entry["name"]) for entry in entries]
+
+
+def traffic_name(results: Results, traffic: int) -> str:
+    """The name of a traffic entry."""
+    return traffic_names(results)[traffic]
+
+
+def slowdown_by_size(results: Results) -> Chart | None:
+    """Slowdown against flow size: a panel a percentile, a line a variant; `None` for one size."""
+    variants = [variant for variant in common.with_runs(results) if sized(results, variant)]
+    data = {variant: sized(results, variant) for variant in variants}
+    edges = size_bins([sizes for runs in data.values() for sizes, _, _ in runs])
+    if len(edges) < 3:
+        return None
+    curves = {
+        name: {variant: binned(data[variant], edges, percent) for variant in variants}
+        for name, percent in PERCENTS.items()
+    }
+    if not any(len(curve[0]) > 1 for by_variant in curves.values() for curve in by_variant.values()):
+        return None
+    panels = []
+    x = Axis("flow size", "bytes", "log")
+    for name, by_variant in curves.items():
+        marks = [
+            mark for variant, curve in by_variant.items() for mark in size_marks(results, variant, curve)
+        ]
+        panels.append(Panel(f"{name} of slowdown", x, Axis("slowdown", scale="log"), marks))
+    caption = (
+        f"Slowdown (FCT over that of the same flow alone) against flow size, {common.seeds_text(results)}; "
+        f"a percentile is taken per seed and bin of sizes. {common.band_text(results)} Hollow: the "
+        "percentile "
+        "rests on too few flows of a seed, or on unfinished ones, which make it a lower bound. Bins "
+        "with fewer "
+        f"than {FEWEST} flows in a seed are left out."
+    )
+    entries = common.legend(results, variants)
+    return Chart("slowdown-size", "Slowdown by flow size", caption, panels, 3, 3.1, entries, share_y=True)
+
+
+Sized = tuple[np.ndarray, np.ndarray, np.ndarray]
+
+
+def sized(results: Results, variant: str) -> list[Sized]:
+    """Of each seed: sizes in bytes, slowdowns, and which of them are lower bounds."""
+    return [one for one in (sizes_of(run) for run in results.of(variant)) if len(one[0])]
+
+
+def sizes_of(run: RunData) -> Sized:
+    """Of one run."""
+    flows = measures.measured_flows(run)
+    keep = flows["role"] == 0 if "role" in flows else np.ones(len(flows["time"]), bool)
+    ideal = np.maximum(flows["ideal_ps"][keep].astype(np.float64), 1.0)
+    return flows["bytes"][keep].astype(np.float64), flows["time"][keep] / ideal, flows["open"][keep]
+
+
+def size_bins(sizes: list[np.ndarray]) -> np.ndarray:
+    """Edges of bins: of few sizes one each, of many in even steps of the logarithm."""
+    every = np.unique(np.concatenate(sizes)) if sizes else np.zeros(0)
+    every = every[every > 0]
+    if len(every) < 2:
+        return np.zeros(0)
+    if len(every) <= 10:
+        middles = np.sqrt(every[1:] * every[:-1])
+        return np.concatenate([[every[0] * 0.9], middles, [every[-1] * 1.1]])
+    low, high = math.floor(math.log10(every[0]) * PER_DECADE), math.log10(every[-1]) * PER_DECADE
+    return 10 ** (np.arange(low, math.floor(high) + 2) / PER_DECADE)
+
+
+Curve = tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray, np.ndarray, list[str]]
+
+
+def binned(seeds: list[Sized], edges: np.ndarray, percent: float) -> Curve:
+    """Size, mean over seeds, ends of its interval, whether it is doubtful, and a text, of each bin."""
+    found = []
+    for left, right in itertools.pairwise(edges.tolist()):
+        parts = [(sizes >= left) & (sizes < right) for sizes, _, _ in seeds]
+        counts = [int(part.sum()) for part in parts]
+        if min(counts, default=0) < FEWEST:
+            continue
+        values = [
+            quantiles.percentile(slow[part], late[part], percent)
+            for part, (_, slow, late) in zip(parts, seeds, strict=True)
+        ]
+        known = [one for one in values if one is not None]
+        open_ended = any(one.censored for one in known)
+        middle, low, high = common.mean_and_interval(np.array([[one.value] for one in known]))
+        doubtful = open_ended or min(counts) < math.ceil(round(100 / (100 - percent), 6))
+        sizes = np.concatenate([one[part] for part, (one, _, _) in zip(parts, seeds, strict=True)])
+        size = float(np.exp(np.log(sizes).mean()))
+        text = f"{words.text(left, 'bytes')} to {words.text(right, 'bytes')}: slowdown "
+        text += f"{'> ' if open_ended else ''}{formats.trimmed(float(middle[0]))}"
+        text += f"<br>{formats.number(min(counts))} flows or more in a seed"
+        found.append((size, middle[0], low[0], high[0], doubtful, text))
+    if not found:
+        return (*(np.zeros(0) for _ in range(5)), [])  # type: ignore[return-value]
+    *numbers, texts = zip(*found, strict=True)
+    at, middles, lows, highs, doubt = (np.array(one, np.float64) for one in numbers)
+    # A slowdown is never below 1, nor is a mean of them.
+    return at, middles, np.maximum(lows, np.minimum(middles, 1.0)), highs, doubt, list(texts)
+
+
+def size_marks(results: Results, variant: str, curve: Curve) -> list[Mark]:
+    """The line, band and points of one variant."""
+    size, middle, low, high, doubtful, texts = curve
+    line = common.look(results, variant)
+    marks: list[Mark] = []
+    if len(results.of(variant)) >= common.INTERVALS_FROM:
+        marks.append(Band(size, low, high, line, variant))
+    marks.append(Line(size, middle, line, variant))
+    for hollow in (False, True):
+        keep = (doubtful != 0) == hollow
+        if keep.any():
+            hover = [text for text, kept in zip(texts, keep, strict=True) if kept]
+            marks.append(Points(size[keep], middle[keep], line, variant, hollow=hollow, size=4, hover=hover))
+    return marks

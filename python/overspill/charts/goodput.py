@@ -1,0 +1,191 @@
+"""Figures of goodput over time: of everything, by host, by flow."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from overspill import formats, measures
+from overspill.charts import activity, common
+from overspill.charts.activity import Grid
+from overspill.charts.common import Period
+from overspill.charts.spec import COLOURS, Axis, Band, Chart, Colours, Entry, Line, Look, Mark, Panel
+from overspill.rundata import RunData
+
+if TYPE_CHECKING:
+    from overspill.results import Results
+
+STEPS = 300  # of a curve
+HOSTS_SHOWN = 16
+FLOWS_SHOWN = 7
+FAINT = 60  # flows in grey
+
+
+def of_all(results: Results) -> Chart | None:
+    """Payload that arrives at all hosts over time, a line a variant; `None` without the table."""
+    variants = common.having(results, "host_goodput")
+    if not variants:
+        return None
+    period = common.period_of(results, ("host_goodput",))
+    marks: list[Mark] = [*common.outside(results.of(variants[0])[0], period)]
+    for variant in variants:
+        runs = results.of(variant)
+        at = period.edges(runs[0], STEPS)
+        rows = [rate(run, run.columns("host_goodput", "bin", "bytes"), period) for run in runs]
+        middle, low, high = (np.append(one, one[-1:]) for one in common.mean_and_interval(np.array(rows)))
+        line = common.look(results, variant)
+        if len(rows) >= common.INTERVALS_FROM:
+            marks.append(Band(at, np.maximum(low, 0), high, line, variant, "post"))
+        marks.append(Line(at, middle, line, variant, "post"))
+    step = formats.time(width_ps(results.of(variants[0])[0], period, STEPS))
+    caption = (
+        f"Payload that arrived for the first time at all hosts, in steps of {step}. "
+        f"{common.band_text(results)} "
+        "Grey: outside the measurement window."
+    )
+    panel = Panel("", period.axis(), Axis("goodput", "rate", shown=(0, top(marks))), marks)
+    entries = common.legend(results, variants)
+    return Chart("goodput", "Goodput over time", caption, [panel], 1, 3.1, entries)
+
+
+def top(marks: list[Mark]) -> float:
+    """How high the axis goes for these lines; bands may go beyond."""
+    highest = max((float(mark.y.max(initial=0)) for mark in marks if isinstance(mark, Line)), default=0.0)
+    return 1.08 * (highest or 1.0)
+
+
+def width_ps(run: RunData, period: Period, steps: int) -> int:
+    """How long a step is."""
+    return period.bins(run, steps)[2] * int(run.summary["bin_ps"])
+
+
+def rate(run: RunData, data: tuple[np.ndarray, ...], period: Period) -> np.ndarray:
+    """Bytes by bin as bit/s in each step."""
+    bins, size = data
+    seconds = width_ps(run, period, STEPS) * measures.PS
+    return period.sums(run, STEPS, (bins, size.astype(np.float64))) * 8 / seconds
+
+
+def by_host(results: Results) -> Chart | None:
+    """Goodput by host and time, first seeds; `None` without the table or with one host alone."""
+    runs = common.first_runs(results)
+    runs = {variant: run for variant, run in runs.items() if common.has(run, "host_goodput")}
+    hosts = busiest_hosts(runs)
+    if len(hosts) < 2:
+        return None
+    rows = sorted(hosts[: min(HOSTS_SHOWN, activity.room(len(runs)) + 8)])
+    period = common.period_of(results, ("host_goodput",))
+    maps = {variant: host_grid(run, rows, period) for variant, run in runs.items()}
+    panels = [
+        activity.map_panel(f"{variant} (seed {runs[variant].seed})", one, period, runs[variant], "no goodput")
+        for variant, one in maps.items()
+    ]
+    largest = max(float(one.counts.max(initial=0)) for one in maps.values())
+    step = formats.time(next(iter(maps.values())).step_ps)
+    some = (
+        f"the {len(rows)} of {len(hosts)} hosts that receive most" if len(rows) < len(hosts) else "every host"
+    )
+    caption = (
+        f"Payload that arrived for the first time at {some} over all variants, in steps of {step}, "
+        "first seed of "
+        "each variant. Grey: outside the measurement window."
+    )
+    colours = Colours(0, largest or 1.0, f"goodput in {step}", kind="rate")
+    return activity.stacked("goodput-hosts", "Goodput by host", caption, panels, (colours, len(rows)))
+
+
+def busiest_hosts(runs: dict[str, RunData]) -> list[int]:
+    """Hosts that receive, by bytes over all variants, most first."""
+    sums: dict[int, int] = {}
+    for run in runs.values():
+        node, size = run.columns("host_goodput", "node", "bytes")
+        found = np.zeros(int(node.max(initial=0)) + 1, np.int64)
+        np.add.at(found, node.astype(np.int64), size.astype(np.int64))
+        for host in np.flatnonzero(found).tolist():
+            sums[host] = sums.get(host, 0) + int(found[host])
+    return sorted(sums, key=lambda host: (-sums[host], host))
+
+
+def host_grid(run: RunData, rows: list[int], period: Period) -> Grid:
+    """Goodput of these hosts over time."""
+    bins, node, size = run.columns("host_goodput", "bin", "node", "bytes")
+    first, steps, width = period.bins(run, common.COLUMNS_SHOWN)
+    bin_ps = int(run.summary["bin_ps"])
+    rates = np.zeros((len(rows), steps))
+    for row, host in enumerate(rows):
+        keep = node == host
+        sums = period.sums(run, common.COLUMNS_SHOWN, (bins[keep], size[keep].astype(np.float64)))
+        rates[row] = sums * 8 / (width * bin_ps * measures.PS)
+    return Grid(rates, [run.node_name(host) for host in rows], first * bin_ps, width * bin_ps)
+
+
+def by_flow(results: Results) -> Chart | None:
+    """Goodput of flows over time, first seeds: the largest in colours, others grey; or `None`."""
+    runs = common.first_runs(results)
+    runs = {variant: run for variant, run in runs.items() if common.has(run, "flow_goodput")}
+    if not runs:
+        return None
+    period = common.period_of(results, ("flow_goodput",))
+    chosen = largest_flows(runs)
+    shown = chosen[:FLOWS_SHOWN] if len(chosen) > len(COLOURS) else chosen
+    drawn: dict[str, list[Mark]] = {}
+    for variant, run in runs.items():
+        marks = drawn[variant] = [*common.outside(run, period)]
+        for flow in [*reversed(chosen[len(shown) : FAINT]), *shown]:
+            marks.append(flow_line(run, flow, shown, period))
+    y = Axis("goodput", "rate", shown=(0, top([mark for marks in drawn.values() for mark in marks])))
+    panels = [
+        Panel(f"{variant} (seed {runs[variant].seed})", period.axis(), y, marks)
+        for variant, marks in drawn.items()
+    ]
+    first = next(iter(runs.values()))
+    entries = [
+        Entry(str(flow), flow_name(first, flow), Look(COLOURS[at], width=1.6))
+        for at, flow in enumerate(shown)
+    ]
+    step = formats.time(width_ps(first, period, STEPS))
+    grey = f"; the next {len(chosen[len(shown) : FAINT])} in grey" if len(chosen) > len(shown) else ""
+    caption = (
+        f"Payload of a flow that arrived for the first time, in steps of {step}: the {len(shown)} flows "
+        "with most "
+        f"bytes of {len(chosen)}{grey}. First seed of each variant. Grey areas: outside the measurement "
+        "window."
+    )
+    height, columns = common.height_of(len(panels), 1.9), common.columns_of(len(panels))
+    return Chart(
+        "goodput-flows", "Goodput by flow", caption, panels, columns, height, entries,
+        share_x=True, share_y=True, down=True,
+    )  # fmt: skip
+
+
+def flow_line(run: RunData, flow: int, shown: list[int], period: Period) -> Line:
+    """One flow's goodput over time."""
+    bins, flows, size = run.columns("flow_goodput", "bin", "flow", "bytes")
+    keep = flows == flow
+    rates = rate(run, (bins[keep], size[keep]), period)
+    coloured = flow in shown
+    colour = Look(COLOURS[shown.index(flow)], width=1.6) if coloured else Look("#b5bcc4", width=0.7)
+    at = period.edges(run, STEPS)
+    return Line(at, np.append(rates, rates[-1:]), colour, str(flow) if coloured else "", "post")
+
+
+def largest_flows(runs: dict[str, RunData]) -> list[int]:
+    """Flows by payload that arrived over all variants, most first."""
+    sums: dict[int, int] = {}
+    for run in runs.values():
+        flow, size = run.columns("flow_goodput", "flow", "bytes")
+        ids, index = np.unique(flow, return_inverse=True)
+        found = np.zeros(len(ids), np.int64)
+        np.add.at(found, index, size.astype(np.int64))
+        for one, amount in zip(ids.tolist(), found.tolist(), strict=True):
+            sums[one] = sums.get(one, 0) + amount
+    return sorted(sums, key=lambda flow: (-sums[flow], flow))
+
+
+def flow_name(run: RunData, flow: int) -> str:
+    """`flow 3: h1 > h5`."""
+    ids, src, dst = run.columns("flows", "flow", "src", "dst")
+    at = np.flatnonzero(ids == flow)
+    ends = f": {run.node_name(int(src[at[0]]))} > {run.node_name(int(dst[at[0]]))}" if len(at) else ""
+    return f"flow {flow}{ends}"

@@ -1,0 +1,312 @@
+"""A chart as a matplotlib figure, for PNG, SVG and PDF."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from contextlib import AbstractContextManager
+from typing import Any
+
+import matplotlib as mpl
+import numpy as np
+from matplotlib.axes import Axes
+from matplotlib.axis import Axis as Ruler
+from matplotlib.cm import ScalarMappable
+from matplotlib.colors import LogNorm, Normalize
+from matplotlib.figure import Figure
+from matplotlib.layout_engine import ConstrainedLayoutEngine
+from matplotlib.lines import Line2D
+from matplotlib.patheffects import withStroke
+from matplotlib.ticker import FixedLocator, FuncFormatter, LogLocator, MaxNLocator, NullFormatter
+
+from overspill.charts import axes as words
+from overspill.charts import spec
+from overspill.charts.spec import Axis, Chart, Colours, Panel
+
+STYLE: dict[Any, Any] = {
+    "font.family": "DejaVu Sans",
+    "font.size": 9.5,
+    "axes.titlesize": 10,
+    "axes.titlelocation": "left",
+    "axes.spines.top": False,
+    "axes.spines.right": False,
+    "axes.edgecolor": "#666666",
+    "axes.grid": True,
+    "grid.color": "#dddddd",
+    "grid.linewidth": 0.6,
+    "axes.axisbelow": True,
+    "lines.linewidth": 1.6,
+    "legend.frameon": False,
+    "figure.facecolor": "white",
+    "savefig.facecolor": "white",
+    "svg.fonttype": "path",
+    "path.simplify": True,
+    "text.parse_math": False,
+}
+WIDTH = 9.0  # inches
+TALLEST = 10.4
+LETTERS = 118  # that fit the width of a figure
+COLOUR_MAP = "viridis_r"
+HALO = [withStroke(linewidth=2, foreground="white")]
+
+
+def style() -> AbstractContextManager[Any]:
+    """The look that all figures share."""
+    return mpl.rc_context(STYLE)
+
+
+def figure(chart: Chart) -> Figure:
+    """The chart, drawn; no taller than a screen."""
+    height = min(TALLEST, chart.rows * chart.height + 0.35 + 0.2 * legend_rows(chart))
+    with style():
+        made = Figure(
+            figsize=(WIDTH, height),
+            layout=ConstrainedLayoutEngine(w_pad=0.08, h_pad=0.08, wspace=0.04),
+        )
+        grid: Any = made.subplots(chart.rows, chart.columns, squeeze=False)
+        drawn = []
+        for index, panel in enumerate(chart.panels):
+            axes = grid[chart.cell(index)]
+            draw(axes, panel, chart.colours)
+            drawn.append(axes)
+        used = {chart.cell(index) for index in range(len(chart.panels))}
+        for row, column in np.ndindex(grid.shape):
+            if (row, column) not in used:
+                grid[row, column].remove()
+        shared(chart, drawn)
+        for index, (axes, panel) in enumerate(zip(drawn, chart.panels, strict=True)):
+            scales(axes, chart, panel, index)
+        finish(made, chart, drawn)
+    return made
+
+
+def finish(made: Figure, chart: Chart, drawn: Sequence[Axes]) -> None:
+    """The legend above the axes, where it covers nothing, and the scale of colours beside them."""
+    if chart.legend:
+        handles = [Line2D([], [], **line(entry.look)) for entry in chart.legend]
+        labels = [entry.label for entry in chart.legend]
+        made.legend(handles, labels, loc="outside upper center", ncols=fitting(labels), handlelength=2.6)
+    if chart.colours is not None:
+        colour_bar(made, chart.colours, drawn)
+
+
+def legend_rows(chart: Chart) -> int:
+    """How many lines the legend has."""
+    labels = [entry.label for entry in chart.legend]
+    return -(-len(labels) // fitting(labels)) if labels else 0
+
+
+def fitting(labels: Sequence[str]) -> int:
+    """Columns of a legend that is no wider than the figure."""
+    widest = max(len(label) for label in labels) + 7
+    return max(1, min(len(labels), 5, int(LETTERS / widest)))
+
+
+def line(look: spec.Look) -> dict[str, Any]:
+    """A look as matplotlib has it."""
+    return {
+        "color": look.colour,
+        "linestyle": (0, look.dash) if look.dash else "-",
+        "linewidth": look.width,
+        "alpha": look.opacity if look.opacity < 1 else None,
+        "zorder": 3 - look.width / 10,
+    }
+
+
+def norm(colours: Colours) -> Normalize:
+    """How values become colours."""
+    return LogNorm(colours.low, colours.high) if colours.log else Normalize(colours.low, colours.high)
+
+
+def draw(axes: Axes, panel: Panel, colours: Colours | None) -> None:
+    """Every mark of a panel, in their order."""
+    axes.set_title(panel.title)
+    for mark in panel.marks:
+        match mark:
+            case spec.Line():
+                curve(axes, mark)
+            case spec.Band():
+                area(axes, mark)
+            case spec.Points():
+                points(axes, mark)
+            case spec.Bars():
+                axes.bar(mark.x, mark.height, mark.width, color=mark.look.colour, alpha=mark.look.opacity)
+                errors(axes, mark, mark.height)
+            case spec.Heat():
+                heat(axes, mark, norm(colours or Colours(0, 1, "")))
+            case spec.Span():
+                axes.axvspan(mark.start, mark.end, color="#888888", alpha=0.13, linewidth=0, zorder=0)
+            case spec.Graph():
+                graph(axes, mark, norm(colours) if colours else None)
+    if panel.note:
+        middle: dict[str, Any] = {
+            "ha": "center",
+            "va": "center",
+            "color": "#5c6670",
+            "transform": axes.transAxes,
+        }
+        axes.text(0.5, 0.5, panel.note, **middle)
+
+
+def area(axes: Axes, mark: spec.Band) -> None:
+    """A band."""
+    style: dict[str, Any] = {"facecolor": mark.look.colour, "alpha": 0.18, "linewidth": 0}
+    axes.fill_between(mark.x, mark.low, mark.high, step="post" if mark.step else None, **style)
+
+
+def curve(axes: Axes, mark: spec.Line) -> None:
+    """A line or steps."""
+    drawn = {"post": "steps-post", "pre": "steps-pre"}.get(mark.step, "default")
+    axes.plot(mark.x, mark.y, drawstyle=drawn, **line(mark.look))
+
+
+def points(axes: Axes, mark: spec.Points) -> None:
+    """Points, and their error bars."""
+    fill = "white" if mark.hollow else mark.look.colour
+    style: dict[str, Any] = {
+        "markeredgecolor": mark.look.colour,
+        "markerfacecolor": fill,
+        "markeredgewidth": 1.2,
+    }
+    axes.plot(mark.x, mark.y, linestyle="none", marker="o", markersize=mark.size, zorder=3.2, **style)
+    errors(axes, mark, mark.y)
+
+
+def errors(axes: Axes, mark: spec.Points | spec.Bars, middle: np.ndarray) -> None:
+    """Error bars."""
+    if mark.low is not None and mark.high is not None:
+        reach = np.maximum([middle - mark.low, mark.high - middle], 0)
+        axes.errorbar(
+            mark.x, middle, reach, fmt="none", ecolor=mark.look.colour, elinewidth=1.1, capsize=2.5, zorder=3
+        )
+
+
+def heat(axes: Axes, mark: spec.Heat, colours: Normalize) -> None:
+    """A matrix; its rows from the top."""
+    rows = len(mark.rows)
+    left, right = float(mark.edges[0]), float(mark.edges[-1])
+    axes.imshow(
+        np.ma.masked_invalid(mark.values),
+        cmap=COLOUR_MAP,
+        norm=colours,
+        aspect="auto",
+        interpolation="nearest",
+        extent=(left, right, rows, 0),
+    )
+    axes.grid(False)
+    axes.set_yticks(np.arange(rows) + 0.5, list(mark.rows), fontsize=8)
+    axes.tick_params(axis="y", length=0)
+    axes.hlines(np.arange(1, rows), left, right, color="#eeeeee", linewidth=0.5)
+
+
+def graph(axes: Axes, mark: spec.Graph, colours: Normalize | None) -> None:
+    """A network: links, nodes on them, names."""
+    for links in mark.links:
+        axes.plot(links.x, links.y, color="#b5bcc4", linewidth=links.width, zorder=1, solid_capstyle="round")
+    for nodes in mark.nodes:
+        known = np.isfinite(nodes.value)
+        style: dict[str, Any] = {"s": nodes.size**2, "marker": "s" if nodes.symbol == "square" else "o"}
+        style |= {"linewidths": 0.5 if nodes.size > 4 else 0}
+        edge: dict[str, Any] = {"edgecolors": "#333a42"}
+        axes.scatter(
+            nodes.x[~known], nodes.y[~known], color=nodes.plain, zorder=2, clip_on=False, **edge, **style
+        )
+        if known.any():
+            colour: dict[str, Any] = {"c": nodes.value[known], "cmap": COLOUR_MAP, "norm": colours}
+            axes.scatter(nodes.x[known], nodes.y[known], zorder=2.1, clip_on=False, **colour, **edge, **style)
+        for x, y, label in zip(nodes.x, nodes.y, nodes.labels, strict=True):
+            if label:
+                shift = -(nodes.size / 2 + 3) if nodes.symbol == "circle" else nodes.size / 2 + 2.5
+                place: dict[str, Any] = {"textcoords": "offset points", "ha": "center", "fontsize": 7.5}
+                place |= {"color": "#333a42", "path_effects": HALO}
+                edge_at = "top" if shift < 0 else "bottom"
+                axes.annotate(label, (x, y), (0, shift), va=edge_at, zorder=4, **place)
+    for y, name in mark.tiers:
+        side: dict[str, Any] = {"fontsize": 8.5, "color": "#5c6670", "va": "center", "ha": "right"}
+        axes.text(-0.02, y, name, transform=axes.get_yaxis_transform(), **side)
+    axes.margins(0.02, 0.14)
+    axes.axis("off")
+
+
+def shared(chart: Chart, drawn: Sequence[Axes]) -> None:
+    """Join the axes that panels share."""
+    for axes in drawn[1:]:
+        if chart.share_x:
+            axes.sharex(drawn[0])
+        if chart.share_y:
+            axes.sharey(drawn[0])
+
+
+def scales(axes: Axes, chart: Chart, panel: Panel, index: int) -> None:
+    """Scales, ranges, ticks and names of both axes."""
+    if panel.is_graph:
+        return
+    group = chart.panels
+    ruler(axes, panel.x, spec.extent(group if chart.share_x else [panel], "x"), ("x", 12 // chart.columns))
+    ruler(axes, panel.y, spec.extent(group if chart.share_y else [panel], "y"), ("y", 10))
+    if chart.share_x and not chart.lowest(index):
+        axes.set_xlabel("")
+        axes.tick_params(labelbottom=False)
+
+
+def ruler(axes: Axes, axis: Axis, extent: tuple[float, float], what: tuple[str, int]) -> None:
+    """One axis, `x` or `y`, with so many ticks at most where it is logarithmic."""
+    which, most = what
+    low, high = axis.shown or extent
+    one: Ruler = axes.xaxis if which == "x" else axes.yaxis
+    limit = axes.set_xlim if which == "x" else axes.set_ylim
+    unit = ""
+    if axis.scale == "log":
+        logarithmic(axes, one, axis, (high / low if low > 0 else 1.0, most))
+    elif axis.scale == "symlog":
+        functions = (spec.symlog, spec.symlog_inverse)
+        (axes.set_xscale if which == "x" else axes.set_yscale)("function", functions=functions)
+        one.set_major_locator(FixedLocator(spec.symlog_ticks(low, high)))
+        one.set_minor_locator(FixedLocator([]))
+        one.set_major_formatter(FuncFormatter(lambda value, _: words.text(value, axis.kind)))
+    elif axis.ticks is not None:
+        one.set_ticks([at for at, _ in axis.ticks], [text for _, text in axis.ticks])
+    elif not ticked(one):
+        factor, unit = words.scaled(axis.kind, high)
+        one.set_major_locator(MaxNLocator(5, integer=axis.whole))
+        one.set_major_formatter(FuncFormatter(lambda value, _: linear(value, axis, factor)))
+    if axis.shown:
+        limit(*(axis.shown[::-1] if axis.reverse else axis.shown))
+    elif axis.reverse:
+        limit(high, low)
+    (axes.set_xlabel if which == "x" else axes.set_ylabel)(words.named(axis, unit))
+
+
+def ticked(one: Ruler) -> bool:
+    """Whether the axis has its ticks from the rows of a matrix."""
+    return isinstance(one.get_major_locator(), FixedLocator)
+
+
+def linear(value: float, axis: Axis, factor: float) -> str:
+    """A tick of a linear axis, whose unit stands in its name."""
+    return words.text(value, "share") if axis.kind == "share" else words.text(value / factor, "number")
+
+
+def logarithmic(axes: Axes, one: Ruler, axis: Axis, what: tuple[float, int]) -> None:
+    """A logarithmic axis whose ticks have their units."""
+    ratio, most = what
+    if ratio > 20 and most < 6:
+        ratio = np.inf
+    (axes.set_xscale if one is axes.xaxis else axes.set_yscale)("log")
+    one.set_minor_formatter(NullFormatter())
+    if axis.ticks is not None:
+        one.set_ticks([at for at, _ in axis.ticks], [text for _, text in axis.ticks])
+        return
+    one.set_major_locator(LogLocator(subs=words.subticks(ratio), numticks=most))
+    one.set_major_formatter(FuncFormatter(lambda value, _: words.text(value, axis.kind)))
+
+
+def colour_bar(made: Figure, colours: Colours, drawn: Sequence[Axes]) -> None:
+    """The scale of colours beside the panels."""
+    mappable = ScalarMappable(norm(colours), COLOUR_MAP)
+    bar = made.colorbar(mappable, ax=list(drawn), pad=0.01, fraction=0.03, aspect=30)
+    bar.set_label(colours.label + ("\nlog scale" if colours.log else ""))
+    if not colours.log:
+        bar.ax.yaxis.set_major_locator(MaxNLocator(5, integer=colours.whole))
+    bar.ax.yaxis.set_major_formatter(FuncFormatter(lambda value, _: words.text(value, colours.kind)))
+    bar.ax.yaxis.set_minor_formatter(NullFormatter())
+    bar.outline.set_visible(False)

@@ -1,0 +1,382 @@
+"""The network of a scenario: its nodes by tier, and what happened at its switches."""
+
+from __future__ import annotations
+
+import math
+from collections import Counter, deque
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from overspill import formats, measures
+from overspill.charts import axes as words
+from overspill.charts import common
+from overspill.charts.spec import Chart, Colours, Graph, Links, Nodes, Panel
+
+if TYPE_CHECKING:
+    from overspill.results import Results
+    from overspill.rundata import RunData
+
+PANELS_SHOWN = 6
+MOST_NODES = 2500
+LETTERS = 105  # of names that fit below each other's nodes in a row
+LINKS_HOVERED = 4000
+
+
+@dataclass(frozen=True)
+class Node:
+    """A node of the network."""
+
+    name: str
+    tier: str
+    host: bool
+
+
+@dataclass(frozen=True)
+class Link:
+    """A link between two nodes, by their numbers; the delay is unknown where only ports are told."""
+
+    a: int
+    b: int
+    rate_bps: float
+    delay_ps: int | None
+
+
+@dataclass(frozen=True)
+class Network:
+    """Nodes and links."""
+
+    nodes: tuple[Node, ...]
+    links: tuple[Link, ...]
+
+
+def network_of(results: Results, variant: str) -> Network | None:
+    """The network of a variant: from the facts of the results, or from what its ports say; else `None`."""
+    runs = results.of(variant)
+    networks, which = results.facts.get("networks") or [], results.facts.get("network_of") or {}
+    index = which.get(variant)
+    told = networks[index] if isinstance(index, int) and index < len(networks) else None
+    if told:
+        return told_network(told)
+    return from_ports(runs[0]) if runs else None
+
+
+def told_network(told: dict[str, Any]) -> Network:
+    """A network as the core tells it."""
+    nodes = tuple(Node(str(one["name"]), str(one["tier"]), bool(one["host"])) for one in told["nodes"])
+    links = tuple(
+        Link(int(one["a"]), int(one["b"]), float(one["rate_bps"]), int(one["delay_ps"]))
+        for one in told["links"]
+    )
+    return Network(nodes, links)
+
+
+def from_ports(run: RunData) -> Network | None:
+    """A network as the table of ports has it, without delays."""
+    node, peer, rate = run.columns("ports", "node", "peer", "rate_bps")
+    nodes = tuple(Node(str(one["name"]), str(one["tier"]), bool(one["host"])) for one in run.summary["nodes"])
+    if not len(node):
+        return None
+    pairs: dict[tuple[int, int], list[float]] = {}
+    for a, b, bps in zip(node.tolist(), peer.tolist(), rate.tolist(), strict=True):
+        if a != b and max(a, b) < len(nodes):
+            pairs.setdefault((min(a, b), max(a, b)), []).append(float(bps))
+    # Each link has a port at both ends.
+    links = [Link(a, b, rates[0], None) for (a, b), rates in sorted(pairs.items()) for _ in rates[::2]]
+    return Network(nodes, tuple(links))
+
+
+@dataclass(frozen=True)
+class Places:
+    """Where nodes are drawn: x from 0 to 1, y upwards; rows of switches from the hosts on."""
+
+    x: np.ndarray
+    y: np.ndarray
+    rows: tuple[tuple[int, ...], ...]
+    per_column: int  # hosts below each other
+
+
+def neighbours(network: Network) -> list[list[int]]:
+    """Who is linked to whom."""
+    found: list[list[int]] = [[] for _ in network.nodes]
+    for link in network.links:
+        found[link.a].append(link.b)
+        found[link.b].append(link.a)
+    return found
+
+
+def levels(network: Network, near: list[list[int]]) -> list[int]:
+    """The row of every node: hosts at 0, the tier that most are linked to at 1, others by distance from it.
+
+    Where all switches are of one tier, by distance from hosts.
+    """
+    nodes = network.nodes
+    attached = Counter(nodes[near[at][0]].tier for at, node in enumerate(nodes) if node.host and near[at])
+    edge = min(attached, key=lambda tier: (-attached[tier], tier), default="")
+    alone = len({node.tier for node in nodes if not node.host}) < 2
+    start = [at for at, node in enumerate(nodes) if (node.host if alone else node.tier == edge)]
+    found = dict.fromkeys(start, 0 if alone else 1)
+    waiting = deque(start)
+    while waiting:
+        at = waiting.popleft()
+        for other in near[at]:
+            if other not in found and not nodes[other].host:
+                found[other] = found[at] + 1
+                waiting.append(other)
+    return [0 if node.host else found.get(at, 1) for at, node in enumerate(nodes)]
+
+
+def places(network: Network) -> Places:
+    """Hosts at the bottom below their switch, the other tiers above, evenly, near what they are linked to."""
+    near = neighbours(network)
+    level = levels(network, near)
+    count = len(network.nodes)
+    x, y = np.zeros(count), np.zeros(count)
+    slots = slots_of(network, near, level)
+    # A switch has as much room as its hosts need, so that all dots are as far apart.
+    deep = depth(slots)
+    widths = np.array([max(1, -(-len(hosts) // deep)) + 0.6 for _, hosts in slots])
+    starts = np.concatenate([[0.0], np.cumsum(widths)]) / widths.sum()
+    for (switch, hosts), left, right in zip(slots, starts[:-1], starts[1:], strict=True):
+        columns = max(1, -(-len(hosts) // deep))
+        for at, host in enumerate(hosts):
+            x[host] = left + (right - left) * (0.3 + at % columns + 0.5) / (columns + 0.6)
+            y[host] = -0.16 * (at // columns)
+        if switch is not None and level[switch] == 1:
+            x[switch], y[switch] = (left + right) / 2, 1.0
+    rows = [tuple(switch for switch, _ in slots if switch is not None and level[switch] == 1)]
+    for height in range(2, max(level, default=1) + 1):
+        rows.append(row_above(network, near, (level, height), x))
+        y[list(rows[-1])] = height
+    return Places(x, y, tuple(row for row in rows if row), deep)
+
+
+Slot = tuple[int | None, list[int]]
+
+
+def slots_of(network: Network, near: list[list[int]], level: list[int]) -> list[Slot]:
+    """Every switch next to hosts with its hosts, in the order of the hosts; others of that row after them."""
+    found: dict[int | None, list[int]] = {}
+    for at, node in enumerate(network.nodes):
+        if node.host:
+            found.setdefault(near[at][0] if near[at] else None, []).append(at)
+    for at, node in enumerate(network.nodes):
+        if not node.host and level[at] == 1:
+            found.setdefault(at, [])
+    return list(found.items())
+
+
+def depth(slots: list[Slot]) -> int:
+    """How many hosts stand below each other, so that all rows together have no more than a hundred or so."""
+    most = max((len(hosts) for _, hosts in slots), default=1)
+    for deep in range(1, most + 1):
+        if sum(max(1, -(-len(hosts) // deep)) for _, hosts in slots) <= 110:
+            return deep
+    return max(most, 1)
+
+
+def row_above(
+    network: Network, near: list[list[int]], which: tuple[list[int], int], x: np.ndarray
+) -> tuple[int, ...]:
+    """The switches of a level, evenly across, in the order of the middle of what they are linked to below."""
+    level, height = which
+    row = [at for at, node in enumerate(network.nodes) if not node.host and level[at] == height]
+
+    def middle(at: int) -> float:
+        below = [float(x[other]) for other in near[at] if level[other] == height - 1]
+        return round(sum(below) / len(below), 9) if below else 0.5
+
+    row.sort(key=lambda at: (middle(at), at))
+    for place, at in enumerate(row):
+        x[at] = (place + 0.5) / len(row)
+    return tuple(row)
+
+
+def chart(results: Results) -> Chart | None:
+    """The network, a panel a variant, its switches coloured by drops, or by queues without any."""
+    variants = [variant for variant in common.with_runs(results) if network_of(results, variant)]
+    shown = variants[:PANELS_SHOWN]
+    networks = {variant: network_of(results, variant) for variant in shown}
+    drawn = {variant: one for variant, one in networks.items() if one and len(one.nodes) <= MOST_NODES}
+    if not drawn:
+        return None
+    counts = {variant: at_switches(results, variant) for variant in drawn}
+    what = "drops" if any(one["drops"].sum() > 0 for one in counts.values()) else "longest queue"
+    largest = max(float(one[what].max(initial=0)) for one in counts.values())
+    colours = colours_of(what, largest)
+    first = next(iter(drawn.values()))
+    columns = 1 if len(drawn) == 1 or len(first.nodes) > 60 else 2
+    panels = []
+    for variant, network in drawn.items():
+        title = f"{variant}: {formats.trimmed(round(float(counts[variant]['drops'].sum()), 1))} drops"
+        panels.append(Panel(title, marks=[graph(network, counts[variant], (what, columns))]))
+    height = 3.4 if len(panels) == 1 else max(1.9, min(2.6, 10 / -(-len(panels) // columns)))
+    return Chart(
+        "network",
+        "Network",
+        caption(results, (variants, first, what)),
+        panels,
+        columns,
+        height,
+        colours=colours,
+    )
+
+
+def caption(results: Results, what: tuple[list[str], Network, str]) -> str:
+    """What is seen."""
+    variants, network, quantity = what
+    hosts = sum(node.host for node in network.nodes)
+    switches = len(network.nodes) - hosts
+    over = common.seeds_text(results)
+    meaning = "frames dropped there in the window" if quantity == "drops" else "its longest queue in frames"
+    more = f" The first {PANELS_SHOWN} of {len(variants)} variants." if len(variants) > PANELS_SHOWN else ""
+    return (
+        f"{common.counted(hosts, 'host')} (dots), {formats.number(switches)} switches (squares) and "
+        f"{common.counted(len(network.links), 'link')}; wider lines are faster links. The colour of a "
+        "switch is "
+        f"{meaning}, mean over {over}, as is the number above; white is none.{more}"
+    )
+
+
+def colours_of(what: str, largest: float) -> Colours:
+    """The scale of colours of a quantity."""
+    label = "drops of a switch" if what == "drops" else "longest queue (frames)"
+    return Colours(0.0, max(largest, 1.0), label)
+
+
+def at_switches(results: Results, variant: str) -> dict[str, np.ndarray]:
+    """By node, mean over seeds: drops, marks, detours and bounces, and the longest queue of its ports."""
+    runs = results.of(variant)
+    size = len(runs[0].summary["nodes"])
+    columns = {"drops": [f"drop_{reason}" for reason in measures.REASONS], "marks": ["marked"]}
+    columns |= {"detours": ["detoured"], "bounces": ["bounced"]}
+    found = {name: np.zeros(size) for name in (*columns, "longest queue")}
+    for run in runs:
+        node = run.column("ports", "node").astype(np.int64)
+        for name, parts in columns.items():
+            for part in parts:
+                values = run.column("ports", part)
+                if len(values) == len(node):
+                    np.add.at(found[name], node, values.astype(np.float64) / len(runs))
+        longest = np.zeros(size)
+        held = run.column("ports", "max_packets")
+        if len(held) == len(node):
+            np.maximum.at(longest, node, held.astype(np.float64))
+        found["longest queue"] += longest / len(runs)
+    for one in found.values():
+        one[runs[0].is_host] = 0
+    return found
+
+
+def graph(network: Network, counts: dict[str, np.ndarray], what: tuple[str, int]) -> Graph:
+    """The drawing, of a quantity, in one of so many columns."""
+    quantity, columns = what
+    place = places(network)
+    nodes = network.nodes
+    hosts = [at for at, node in enumerate(nodes) if node.host]
+    found = []
+    switches = [at for row in place.rows for at in row]
+    widest = max((len(row) for row in place.rows), default=1)
+    size = 12.0 if widest <= 20 else 9.0 if widest <= 40 else 6.0 if widest <= 80 else 4.5
+    labels = names_of(network, place, (hosts, LETTERS // columns))
+    texts = {at: about(network, at, counts) for at in switches}
+    square = np.array(switches, np.int64)
+    values = np.where(counts[quantity][square] > 0, counts[quantity][square], np.nan)
+    found.append(
+        Nodes(
+            place.x[square], place.y[square], values, [labels.get(at, "") for at in switches],
+            [texts[at] for at in switches], "square", size, "#ffffff",
+        )
+    )  # fmt: skip
+    if hosts:
+        round_ = np.array(hosts, np.int64)
+        dot = 7.0 if len(hosts) <= 40 else 4.5 if len(hosts) <= 200 else 3.0
+        names = [words_of(nodes[at]) for at in hosts]
+        found.append(
+            Nodes(
+                place.x[round_], place.y[round_], np.full(len(hosts), np.nan),
+                [labels.get(at, "") for at in hosts], names, "circle", dot,
+            )
+        )  # fmt: skip
+    tiers = [(float(place.y[row[0]]), tier_of(network, row)) for row in place.rows]
+    if hosts:
+        tiers.append((float(place.y[np.array(hosts)].mean()), "hosts"))
+    return Graph(links_of(network, place), found, tiers)
+
+
+def tier_of(network: Network, row: tuple[int, ...]) -> str:
+    """The tiers of a row of switches."""
+    return formats.listing(dict.fromkeys(network.nodes[at].tier for at in row), 2)
+
+
+def words_of(node: Node) -> str:
+    """A host under the pointer."""
+    return escaped(node.name)
+
+
+def escaped(text: str) -> str:
+    """Text in which no page sees a tag."""
+    return text.replace("&", "&amp;").replace("<", "&lt;").replace(">", "&gt;")
+
+
+def about(network: Network, at: int, counts: dict[str, np.ndarray]) -> str:
+    """A switch under the pointer."""
+    node = network.nodes[at]
+    lines = [f"<b>{escaped(node.name)}</b> ({escaped(node.tier)})"]
+    lines += [f"{name}: {formats.trimmed(float(values[at]))}" for name, values in counts.items()]
+    return "<br>".join(lines)
+
+
+def names_of(network: Network, place: Places, room: tuple[list[int], int]) -> dict[int, str]:
+    """The names that there is room for: every n-th of a row where all are too long."""
+    hosts, letters = room
+    found: dict[int, str] = {}
+    rows = [*place.rows, *([tuple(hosts)] if place.per_column == 1 else [])]
+    for row in rows:
+        ordered = sorted(row, key=lambda at: (float(place.x[at]), at))
+        longest = max(len(network.nodes[at].name) for at in ordered) + 1.5
+        every = max(1, math.ceil(len(ordered) * longest / letters))
+        found |= {at: network.nodes[at].name for at in ordered[::every]}
+    return found
+
+
+def links_of(network: Network, place: Places) -> list[Links]:
+    """Links by rate; those between switches of one row that are not beside each other go around."""
+    rates = sorted({link.rate_bps for link in network.links})
+    many = len(network.links) > 400
+    found = []
+    for at, rate in enumerate(rates):
+        group = [link for link in network.links if link.rate_bps == rate]
+        paths = [path(link, place) for link in group]
+        gap = np.array([np.nan])
+        xs = [part for x, _ in paths for part in (x, gap)]
+        ys = [part for _, y in paths for part in (y, gap)]
+        width = (0.35 if many else 0.8) * (1 + 0.9 * at / max(1, len(rates) - 1)) if len(rates) > 1 else (
+            0.4 if many else 0.9
+        )  # fmt: skip
+        hovered = group if len(network.links) <= LINKS_HOVERED else []
+        middles = [(float(np.mean(x)), float(np.mean(y))) for x, y in paths[: len(hovered)]]
+        middle_x, middle_y = (np.array([one[which] for one in middles]) for which in (0, 1))
+        hover = [told(network, link) for link in hovered]
+        found.append(
+            Links(np.concatenate(xs), np.concatenate(ys), round(width, 2), middle_x, middle_y, hover)
+        )
+    return found
+
+
+def path(link: Link, place: Places) -> tuple[np.ndarray, np.ndarray]:
+    """A straight line, or an arc within a row."""
+    x, y = place.x[[link.a, link.b]], place.y[[link.a, link.b]]
+    row = next((row for row in place.rows if link.a in row and link.b in row), None)
+    if row is None or abs(row.index(link.a) - row.index(link.b)) == 1:
+        return x, y
+    along = np.linspace(0, 1, 13)
+    return x[0] + (x[1] - x[0]) * along, y[0] + 0.35 * np.sin(np.pi * along)
+
+
+def told(network: Network, link: Link) -> str:
+    """A link under the pointer."""
+    ends = f"{escaped(network.nodes[link.a].name)} - {escaped(network.nodes[link.b].name)}"
+    delay = "" if link.delay_ps is None else f", {formats.time(link.delay_ps)}"
+    return f"{ends}<br>{words.text(link.rate_bps, 'rate')}{delay}"

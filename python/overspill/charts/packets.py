@@ -1,0 +1,64 @@
+"""Figures of packets: how far they arrive out of order."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from overspill.charts import common
+from overspill.charts.spec import Axis, Chart, Line, Mark, Panel, Points
+
+if TYPE_CHECKING:
+    from overspill.results import Results
+
+DISPLACEMENT, OCCUPANCY, EXTENT, RECEIVED = range(4)
+SUBJECTS = {
+    DISPLACEMENT: ("displacement", "packets late (early: negative)"),
+    OCCUPANCY: ("reorder buffer", "packets in the buffer"),
+    EXTENT: ("extent of reordered packets", "packets before it"),
+}
+
+
+def reordering(results: Results) -> Chart | None:
+    """Densities of displacement and reorder buffer (RFC 5236), and extents (RFC 4737); `None` without any."""
+    variants = common.having(results, "reorder")
+    panels = []
+    for metric, (title, label) in SUBJECTS.items():
+        marks: list[Mark] = []
+        for variant in variants:
+            values, share = density(results, variant, metric)
+            if len(values):
+                line = common.look(results, variant)
+                marks.append(Line(values, share, line, variant))
+                marks.append(Points(values, share, line, variant, size=3))
+        if marks:
+            x = Axis(label, scale="symlog" if metric == DISPLACEMENT else "linear", whole=True)
+            panels.append(Panel(title, x, Axis("share of packets", "share", "log"), marks))
+    if not panels:
+        return None
+    caption = (
+        "How far packets arrive out of order: displacement and reorder-buffer occupancy (RFC 5236) as "
+        "a share of "
+        "the packets for which they are known, extents of reordered packets (RFC 4737) as a share of "
+        "all that were "
+        f"received; {common.seeds_text(results)} and all traffic pooled."
+    )
+    entries = common.legend(results, variants)
+    return Chart("reorder", "Reordering", caption, panels, len(panels), 3.1, entries, share_y=True)
+
+
+def density(results: Results, variant: str, metric: int) -> tuple[np.ndarray, np.ndarray]:
+    """Values, and the share of packets that have each."""
+    found: dict[int, int] = {}
+    received = 0
+    for run in results.of(variant):
+        kinds, value, count = run.columns("reorder", "metric", "value", "count")
+        received += int(count[kinds == RECEIVED].sum())
+        keep = kinds == metric
+        for one, times in zip(value[keep].tolist(), count[keep].tolist(), strict=True):
+            found[int(one)] = found.get(int(one), 0) + int(times)
+    values = np.array(sorted(one for one in found if found[one]), np.int64)
+    counts = np.array([found[int(one)] for one in values], np.float64)
+    whole = received if metric == EXTENT and received else counts.sum()
+    return values.astype(np.float64), counts / whole if whole else counts

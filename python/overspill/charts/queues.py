@@ -1,0 +1,221 @@
+"""Figures of queues: one over time, lengths weighted by time, and how long frames wait."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from overspill import measures
+from overspill.charts import common
+from overspill.charts.common import Period
+from overspill.charts.spec import Axis, Band, Chart, Line, Look, Mark, Panel
+from overspill.rundata import RunData
+
+if TYPE_CHECKING:
+    from overspill.results import Results
+
+LENGTHS_SHOWN = 400  # points of a distribution of lengths
+PLACES = {"busiest": "busiest switch port", "all": "all switch ports"}
+
+
+def over_time(results: Results) -> Chart | None:
+    """The same switch port's queue in every variant, first seed: largest and mean of each bin."""
+    runs = common.first_runs(results)
+    traces = {variant: trace_of(runs[variant], port) for variant, port in watched(runs).items()}
+    if not any(len(trace.bins) for trace in traces.values()):
+        return None
+    period = common.period_of(results)
+    highest = max(float(trace.largest.max(initial=0)) for trace in traces.values())
+    y = Axis("waiting frames", shown=(0, 1.05 * max(1.0, highest)), whole=True)
+    panels = []
+    for variant, trace in traces.items():
+        run, colour = runs[variant], common.look(results, variant).colour
+        at, high, mean = trace.steps(run, period)
+        marks: list[Mark] = [*common.outside(run, period)]
+        marks.append(Band(at, np.zeros(len(at)), high, Look(colour, width=0), step="post"))
+        marks.append(Line(at, mean, Look(colour, width=1.1), step="post", hover=texts(high, mean)))
+        title = f"{variant}: {trace.place} (seed {run.seed})"
+        panels.append(Panel(title, period.axis(), y, marks))
+    count = len(panels)
+    caption = (
+        "Frames that wait at one switch port, the one with the highest mean over all variants, first seed of "
+        "each: the largest number in a bin of time (area) and the mean (line). Grey: outside the measurement "
+        "window."
+    )
+    height = common.height_of(count, 1.5)
+    columns = common.columns_of(count)
+    return Chart(
+        "queue", "Queue over time", caption, panels, columns, height, share_x=True, share_y=True, down=True
+    )
+
+
+def texts(high: np.ndarray, mean: np.ndarray) -> list[str]:
+    """What is told of each step."""
+    return [f"largest {top:g}, mean {middle:.3g}" for top, middle in zip(high, mean, strict=True)]
+
+
+@dataclass(frozen=True)
+class Trace:
+    """One port's queue over time; bins in which it was empty are left out."""
+
+    place: str
+    bins: np.ndarray
+    largest: np.ndarray
+    mean: np.ndarray
+
+    def steps(self, run: RunData, period: Period) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+        """Instants in seconds, and from each on the largest and the mean; extremes are kept."""
+        first, groups, width = period.bins(run, common.STEPS_SHOWN)
+        largest, mean = np.zeros(groups + 1), np.zeros(groups + 1)
+        inside = (self.bins >= first) & (self.bins < first + groups * width)
+        group = (self.bins[inside].astype(np.int64) - first) // width
+        np.maximum.at(largest, group, self.largest[inside])
+        np.add.at(mean, group, self.mean[inside] / width)
+        return period.edges(run, common.STEPS_SHOWN), largest, mean
+
+
+def watched(runs: dict[str, RunData]) -> dict[str, tuple[int, int]]:
+    """The switch port to show of each run: the same, the one with the highest mean over all of them.
+
+    Where the runs' networks differ, each has its own.
+    """
+    areas = {variant: measures.port_areas(run) for variant, run in runs.items()}
+    areas = {variant: one for variant, one in areas.items() if one}
+    if len({repr(runs[variant].summary["nodes"]) for variant in areas}) > 1:
+        return {variant: measures.busiest_ports(runs[variant])[0] for variant in areas}
+    total: dict[tuple[int, int], float] = {}
+    for variant, one in areas.items():
+        start, end = runs[variant].window_ps
+        for port, area in one.items():
+            total[port] = total.get(port, 0.0) + area / max(end - start, 1)
+    best = min(total, key=lambda port: (-total[port], port), default=None)
+    return {} if best is None else dict.fromkeys(areas, best)
+
+
+def trace_of(run: RunData, port: tuple[int, int]) -> Trace:
+    """The trace of a port; empty where nothing ever waited there."""
+    names = ("bin", "node", "port", "max_packets", "mean_packets")
+    bins, nodes, ports, largest, mean = run.columns("queue_trace", *names)
+    keep = (nodes == port[0]) & (ports == port[1])
+    return Trace(place(run, *port), bins[keep], largest[keep], mean[keep])
+
+
+def place(run: RunData, node: int, port: int) -> str:
+    """`leaf3 port 2 to h5`."""
+    nodes, ports, peers = run.columns("ports", "node", "port", "peer")
+    peer = peers[(nodes == node) & (ports == port)]
+    toward = f" to {run.node_name(int(peer[0]))}" if len(peer) else ""
+    return f"{run.node_name(node)} port {port}{toward}"
+
+
+def lengths(results: Results) -> Chart | None:
+    """How much of the time so many frames wait, or more: at the busiest port and over all ports."""
+    variants = common.having(results, "queue_hist")
+    panels = []
+    for where, name in PLACES.items():
+        rows = {variant: tails(results, variant, where) for variant in variants}
+        shares = {variant: one for variant, one in rows.items() if one is not None}
+        marks = [mark for variant, one in shares.items() for mark in length_marks(results, variant, one)]
+        smallest = [float(one[one > 0].min()) for one in shares.values() if (one > 0).any()]
+        floor = 10 ** math.floor(math.log10(max(min(smallest, default=0.1), 1e-6) * 1.001))
+        x = Axis("frames", whole=True)
+        y = Axis("share of time", "share", "log", (min(floor, 0.1), 1.3))
+        panels.append(Panel(name, x, y, marks))
+    if not any(panel.marks for panel in panels):
+        return None
+    caption = (
+        "Share of the measurement window in which so many frames wait or more: at the switch "
+        f"port with the highest mean of each run, and over all switch ports. {common.band_text(results)}"
+    )
+    entries = common.legend(results, variants)
+    return Chart("queue-cdf", "Queue lengths", caption, panels, 2, 3.1, entries)
+
+
+def tails(results: Results, variant: str, where: str) -> np.ndarray | None:
+    """Of each seed: the share of time with 1 frame or more, 2 or more, and so on."""
+    rows = [tail_of(run, where) for run in results.of(variant)]
+    known = [row for row in rows if row is not None]
+    longest = max((len(row) for row in known), default=0)
+    if not longest:
+        return None
+    return np.array([np.pad(row, (0, longest - len(row))) for row in known])
+
+
+def tail_of(run: RunData, where: str) -> np.ndarray | None:
+    """The same of one run; `None` where no queue is told of."""
+    ports = measures.busiest_ports(run)
+    whole = max(run.window_ps[1] - run.window_ps[0], 0)
+    if not ports or not whole:
+        return None
+    node, port, packets, time = run.columns("queue_hist", "node", "port", "packets", "time_ps")
+    keep = (node == ports[0][0]) & (port == ports[0][1]) if where == "busiest" else ~run.is_host[node]
+    whole *= 1 if where == "busiest" else max(measures.switch_ports(run), 1)
+    spent = np.zeros(int(packets[keep].max(initial=0)) + 1)
+    np.add.at(spent, packets[keep].astype(np.int64), time[keep].astype(np.float64))
+    return np.asarray(np.cumsum(spent[:0:-1])[::-1] / whole)
+
+
+def length_marks(results: Results, variant: str, shares: np.ndarray) -> list[Mark]:
+    """A variant's line, and its band where there are several seeds; what is 0 ends the line."""
+    middle, low, high = common.mean_and_interval(shares)
+    count = len(middle)
+    at = np.unique(np.linspace(0, count - 1, min(count, LENGTHS_SHOWN), dtype=int))
+    at = at[middle[at] > 0]
+    line = common.look(results, variant)
+    marks: list[Mark] = []
+    if shares.shape[0] >= common.INTERVALS_FROM:
+        # A logarithmic axis has no 0.
+        marks.append(Band(at + 1.0, np.maximum(low[at], middle[at] * 1e-3), high[at], line, variant))
+    return [*marks, Line(at + 1.0, middle[at], line, variant)]
+
+
+def sojourn(results: Results) -> Chart | None:
+    """How long frames wait before they are sent: of the busiest port and of all, and the tails."""
+    variants = common.having(results, "queue_sojourn")
+    panels: list[Panel] = []
+    times = {where: {one: waits(results, one, where) for one in variants} for where in PLACES if variants}
+    every = [curve for by_variant in times.values() for curve in by_variant.values() if len(curve[0])]
+    if not every:
+        return None
+    least = min(float(curve[0][curve[0] > 0].min()) for curve in every if (curve[0] > 0).any())
+    for where, by_variant in times.items():
+        marks: list[Mark] = []
+        for variant, (at, above) in by_variant.items():
+            keep = above > 0
+            # A logarithmic axis has no 0: what does not wait is at its left end.
+            x = np.maximum(at[keep], least / 2)
+            marks.append(Line(x, above[keep], common.look(results, variant), variant, "post"))
+        y = Axis("share of frames", "share", "log")
+        panels.append(Panel(PLACES[where], Axis("time in the queue", "time", "log"), y, marks))
+    caption = (
+        "Share of the frames that wait longer than a time before their transmission starts, in the "
+        "measurement "
+        f"window, {common.seeds_text(results)} pooled; at the switch port with the highest mean queue "
+        "of each "
+        "run, and over all switch ports. Times are ends of buckets."
+    )
+    entries = common.legend(results, variants)
+    return Chart("sojourn", "Time in queues", caption, panels, 2, 3.1, entries, share_y=True)
+
+
+def waits(results: Results, variant: str, where: str) -> tuple[np.ndarray, np.ndarray]:
+    """Ends of buckets in seconds, and the share of frames that waited longer, over all seeds."""
+    ends: list[np.ndarray] = []
+    counts: list[np.ndarray] = []
+    for run in results.of(variant):
+        node, port, high, count = run.columns("queue_sojourn", "node", "port", "high", "count")
+        ports = measures.busiest_ports(run)
+        keep = ~run.is_host[node] if len(node) else np.zeros(0, bool)
+        if where == "busiest" and ports:
+            keep = (node == ports[0][0]) & (port == ports[0][1])
+        # A bucket ends before `high`.
+        ends.append(np.maximum(high[keep].astype(np.float64) - 1, 0))
+        counts.append(count[keep].astype(np.float64))
+    at, index = np.unique(np.concatenate(ends), return_inverse=True)
+    total = np.zeros(len(at))
+    np.add.at(total, index, np.concatenate(counts))
+    whole = total.sum()
+    return (at * measures.PS, 1 - np.cumsum(total) / whole) if whole else (np.zeros(0), np.zeros(0))

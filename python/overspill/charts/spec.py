@@ -1,0 +1,278 @@
+"""What a figure shows, as plain data: panels, axes and marks; two renderers draw the same."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from typing import Literal
+
+import numpy as np
+
+Kind = Literal["number", "time", "bytes", "rate", "share"]
+Scale = Literal["linear", "log", "symlog"]
+
+# Okabe and Ito's colours, told apart with any colour vision; with the dashes, 28 variants.
+COLOURS = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9", "#444444")
+# Lengths of strokes and gaps in points. Where curves coincide, the wide one shows beside and between the
+# dashes of the narrow ones.
+DASHES: tuple[tuple[float, ...], ...] = ((), (6, 2), (2, 1.5), (7, 1.5, 1.5, 1.5))
+WIDTHS = (2.8, 2.2, 1.8, 1.4)
+GREY = "#8a9199"
+
+
+@dataclass(frozen=True)
+class Look:
+    """How a line is drawn; `dash` is in units of its width, as matplotlib's."""
+
+    colour: str = COLOURS[0]
+    dash: tuple[float, ...] = ()
+    width: float = 1.6
+    opacity: float = 1.0
+
+
+def look(index: int) -> Look:
+    """The look of the n-th variant, the same in every figure."""
+    return Look(COLOURS[index % len(COLOURS)], DASHES[index % len(DASHES)], WIDTHS[index % len(WIDTHS)])
+
+
+@dataclass(frozen=True)
+class Axis:
+    """An axis. Times are in seconds, sizes in bytes, rates in bit/s, shares from 0 to 1.
+
+    `ticks` are places with texts, for axes of categories; `whole` asks for ticks at whole numbers alone. On a
+    `symlog` axis a value v is placed at sign(v) log10(1 + |v|). `shown` is how far the axis goes.
+    """
+
+    label: str = ""
+    kind: Kind = "number"
+    scale: Scale = "linear"
+    shown: tuple[float, float] | None = None
+    ticks: tuple[tuple[float, str], ...] | None = None
+    whole: bool = False
+    reverse: bool = False
+
+
+@dataclass(frozen=True)
+class Entry:
+    """An entry of the legend, which marks name by `key`."""
+
+    key: str
+    label: str
+    look: Look
+
+
+@dataclass(frozen=True)
+class Line:
+    """A line through points, or in steps: `post` keeps a value until the next point, `pre` from the last."""
+
+    x: np.ndarray
+    y: np.ndarray
+    look: Look
+    entry: str = ""
+    step: Literal["", "pre", "post"] = ""
+    hover: Sequence[str] = ()
+
+
+@dataclass(frozen=True)
+class Band:
+    """The area between two curves, such as an interval; without a text of its own."""
+
+    x: np.ndarray
+    low: np.ndarray
+    high: np.ndarray
+    look: Look
+    entry: str = ""
+    step: Literal["", "post"] = ""
+
+
+@dataclass(frozen=True)
+class Points:
+    """Points with error bars, filled or hollow."""
+
+    x: np.ndarray
+    y: np.ndarray
+    look: Look
+    entry: str = ""
+    low: np.ndarray | None = None
+    high: np.ndarray | None = None
+    hollow: bool = False
+    size: float = 5.0
+    hover: Sequence[str] = ()
+
+
+@dataclass(frozen=True)
+class Bars:
+    """Bars from 0 on, with error bars."""
+
+    x: np.ndarray
+    height: np.ndarray
+    width: float
+    look: Look
+    entry: str = ""
+    low: np.ndarray | None = None
+    high: np.ndarray | None = None
+    hover: Sequence[str] = ()
+
+
+@dataclass(frozen=True)
+class Colours:
+    """Values as colours, from light to dark; `log` from 1 on."""
+
+    low: float
+    high: float
+    label: str
+    log: bool = False
+    kind: Kind = "number"
+    whole: bool = False
+
+
+@dataclass(frozen=True)
+class Heat:
+    """A matrix as colours: row r from r to r + 1 on the y axis, column c from `edges[c]` to `edges[c + 1]`.
+
+    What is NaN stays white.
+    """
+
+    values: np.ndarray
+    edges: np.ndarray
+    rows: Sequence[str]
+
+
+@dataclass(frozen=True)
+class Span:
+    """A shaded part of the x axis."""
+
+    start: float
+    end: float
+
+
+@dataclass(frozen=True)
+class Links:
+    """Links of one kind: paths, NaN between them, and a point of each for the pointer."""
+
+    x: np.ndarray
+    y: np.ndarray
+    width: float
+    middle_x: np.ndarray
+    middle_y: np.ndarray
+    hover: Sequence[str]
+
+
+@dataclass(frozen=True)
+class Nodes:
+    """Nodes of one kind; `value` is a colour, or NaN: then it is `plain`; labels may be empty."""
+
+    x: np.ndarray
+    y: np.ndarray
+    value: np.ndarray
+    labels: Sequence[str]
+    hover: Sequence[str]
+    symbol: Literal["circle", "square"]
+    size: float
+    plain: str = GREY
+
+
+@dataclass(frozen=True)
+class Graph:
+    """A network; its panel has no axes."""
+
+    links: Sequence[Links]
+    nodes: Sequence[Nodes]
+    tiers: Sequence[tuple[float, str]]
+
+
+Mark = Line | Band | Points | Bars | Heat | Span | Graph
+
+
+@dataclass(frozen=True)
+class Panel:
+    """One pair of axes; `note` stands in the middle where there is nothing to show."""
+
+    title: str = ""
+    x: Axis = field(default_factory=Axis)
+    y: Axis = field(default_factory=Axis)
+    marks: Sequence[Mark] = ()
+    note: str = ""
+
+    @property
+    def is_graph(self) -> bool:
+        """Whether it shows a network."""
+        return any(isinstance(mark, Graph) for mark in self.marks)
+
+
+@dataclass(frozen=True)
+class Chart:
+    """A figure: panels row by row in so many columns (`down` fills columns first), each `height` inches high.
+
+    With `share_x` the panels have one x axis, told below the lowest; with `share_y` one range of y.
+    """
+
+    name: str
+    title: str
+    caption: str
+    panels: Sequence[Panel]
+    columns: int = 1
+    height: float = 3.0
+    legend: Sequence[Entry] = ()
+    colours: Colours | None = None
+    share_x: bool = False
+    share_y: bool = False
+    down: bool = False
+
+    @property
+    def rows(self) -> int:
+        """Rows of the grid."""
+        return -(-len(self.panels) // self.columns)
+
+    def cell(self, index: int) -> tuple[int, int]:
+        """Row and column of a panel."""
+        return (index % self.rows, index // self.rows) if self.down else divmod(index, self.columns)
+
+    def lowest(self, index: int) -> bool:
+        """Whether no panel is below this one."""
+        row, column = self.cell(index)
+        return (row + 1, column) not in {self.cell(at) for at in range(len(self.panels))}
+
+
+def symlog(values: np.ndarray) -> np.ndarray:
+    """Where values lie on a `symlog` axis."""
+    numbers = np.asarray(values, np.float64)
+    return np.asarray(np.sign(numbers) * np.log10(1 + np.abs(numbers)))
+
+
+def symlog_inverse(places: np.ndarray) -> np.ndarray:
+    """The values at places of a `symlog` axis."""
+    numbers = np.asarray(places, np.float64)
+    return np.asarray(np.sign(numbers) * (10 ** np.abs(numbers) - 1))
+
+
+def symlog_ticks(low: float, high: float) -> list[float]:
+    """Zero and powers of ten on both sides."""
+    largest = max(abs(low), abs(high), 1.0)
+    powers = [10.0**power for power in range(int(np.floor(np.log10(largest))) + 1)]
+    if len(powers) > 5:
+        powers = powers[:: -(-len(powers) // 5)]
+    return [tick for tick in (*(-one for one in reversed(powers)), 0.0, *powers) if low <= tick <= high]
+
+
+def extent(panels: Sequence[Panel], which: Literal["x", "y"]) -> tuple[float, float]:
+    """The smallest and the largest finite number that marks have on an axis; 0 and 1 where there is none."""
+    found = [one for panel in panels for mark in panel.marks for one in numbers_on(mark, which)]
+    every = np.concatenate(found) if found else np.zeros(0)
+    every = every[np.isfinite(every)]
+    return (float(every.min()), float(every.max())) if len(every) else (0.0, 1.0)
+
+
+def numbers_on(mark: Mark, which: Literal["x", "y"]) -> list[np.ndarray]:
+    """The numbers of a mark that an axis has to hold."""
+    if isinstance(mark, Heat):
+        return [np.asarray(mark.edges if which == "x" else (0, len(mark.rows)), np.float64)]
+    if isinstance(mark, Span | Graph):
+        return []
+    if which == "x":
+        return [np.asarray(mark.x, np.float64)]
+    if isinstance(mark, Band):
+        return [np.asarray(mark.low, np.float64), np.asarray(mark.high, np.float64)]
+    main = mark.height if isinstance(mark, Bars) else mark.y
+    errors = [] if isinstance(mark, Line) else [one for one in (mark.low, mark.high) if one is not None]
+    return [np.asarray(one, np.float64) for one in (main, *errors)]

@@ -1,0 +1,323 @@
+"""Figures of sweeps: metrics against the swept fields, a line a variant with intervals over seeds."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any, Protocol
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from overspill import formats, metrics
+from overspill.charts import spec
+from overspill.charts.spec import Axis, Band, Chart, Colours, Entry, Heat, Kind, Line, Mark, Panel, Points
+
+PANELS_SHOWN = 12
+MANY_VALUES = 6  # of a second axis, from which on a map takes the place of small panels
+NOISE = 1e-12
+FAMILIES = (
+    ("fct", "Flow completion time", ("fct_mean", "fct_p50", "fct_p99", "fct_p99.9")),
+    ("slowdown", "Slowdown", ("slowdown_mean", "slowdown_p50", "slowdown_p99")),
+    ("qct", "Query completion time", ("qct_mean", "qct_p50", "qct_p99")),
+    ("rates", "Goodput", ("goodput", "goodput_last", "throughput", "unfinished_flows")),
+    ("queues", "Queues", ("queue_busiest_mean", "queue_busiest_p99", "queue_all_mean", "queue_all_p99")),
+    ("losses", "Losses and their mending", ("drops", "drop_share", "retransmits", "timeouts")),
+    ("mechanisms", "What switches did", ("marks", "detours", "bounces")),
+    ("packets", "Packets", ("delay_mean", "delay_p99", "hops_mean", "hops_max")),
+)
+KINDS: dict[str, Kind] = {"s": "time", "bit/s": "rate", "bytes": "bytes", "B": "bytes"}
+
+
+class Swept(Protocol):
+    """One swept field: its values as text, and as numbers of `unit` where they are."""
+
+    @property
+    def path(self) -> str:
+        """The field."""
+
+    @property
+    def texts(self) -> list[str]:
+        """Its values."""
+
+    @property
+    def numbers(self) -> list[float] | None:
+        """The same as numbers."""
+
+    @property
+    def unit(self) -> str:
+        """Their unit."""
+
+
+class SweepResults(Protocol):
+    """What figures need of a sweep."""
+
+    @property
+    def axes(self) -> Sequence[Any]:
+        """The swept fields, `Swept` each."""
+
+    @property
+    def summary(self) -> pa.Table:
+        """A row per point, variant and metric."""
+
+
+@dataclass(frozen=True)
+class Cell:
+    """A metric of a variant at a point."""
+
+    mean: float
+    low: float | None
+    high: float | None
+    censored: bool
+    n: int
+
+
+Key = tuple[tuple[str, ...], str]  # values of the axes; variant
+
+
+def of_sweep(sweep: SweepResults) -> dict[str, Chart]:
+    """Every figure of a sweep, by name, in the order of the page."""
+    known = set(sweep.summary.column("metric").to_pylist()) if sweep.summary.num_rows else set()
+    found: dict[str, Chart] = {}
+    free = free_axes(sweep)
+    for name, title, wanted in FAMILIES:
+        tables = {metric: cells_of(sweep, metric) for metric in wanted if metric in known}
+        tables = {metric: cells for metric, cells in tables.items() if telling(metric, cells)}
+        if not tables:
+            continue
+        if len(free) <= 1:
+            chart = lines(sweep, (name, title), tables)
+            found[chart.name] = chart
+            continue
+        for metric, cells in tables.items():
+            chart = crossed(sweep, metric, cells)
+            found[chart.name] = chart
+    return found
+
+
+def cells_of(sweep: SweepResults, metric: str) -> dict[Key, Cell]:
+    """A metric by point and variant."""
+    rows = sweep.summary.filter(pc.equal(sweep.summary.column("metric"), metric)).to_pylist()
+    paths = [axis.path for axis in sweep.axes]
+    return {
+        (tuple(str(row[path]) for path in paths), str(row["variant"])): Cell(
+            float(row["mean"]), row["low"], row["high"], bool(row["censored"]), int(row["n"])
+        )
+        for row in rows
+        if row["mean"] is not None and math.isfinite(row["mean"])
+    }
+
+
+def telling(metric: str, cells: dict[Key, Cell]) -> bool:
+    """Whether there is anything to see."""
+    zero = metrics.REGISTRY[metric].zero_shown if metric in metrics.REGISTRY else True
+    return bool(cells) and (zero or any(cell.mean for cell in cells.values()))
+
+
+def variants_of(sweep: SweepResults) -> list[str]:
+    """Variants in the order of the table."""
+    return list(dict.fromkeys(sweep.summary.column("variant").to_pylist()))
+
+
+def free_axes(sweep: SweepResults) -> list[int]:
+    """Axes that move on their own, and the first of those that move together."""
+    together = getattr(sweep, "facts", {}).get("together", [])
+    led = {path for group in together for path in group[1:]}
+    return [at for at, axis in enumerate(sweep.axes) if axis.path not in led and len(axis.texts) > 1]
+
+
+def along(sweep: SweepResults) -> int | None:
+    """The axis that goes to the right: the one with most numbers, or most values."""
+    free = free_axes(sweep)
+    axes = sweep.axes
+    return max(free, key=lambda at: (axes[at].numbers is not None, len(axes[at].texts), -at), default=None)
+
+
+def places(axis: Swept) -> tuple[np.ndarray, Axis]:
+    """Where the values are, and the axis: logarithmic where their spacing is; categories without numbers."""
+    count = len(axis.texts)
+    label = f"{axis.path} ({axis.unit})" if axis.unit and axis.unit not in KINDS else axis.path
+    numbers = axis.numbers
+    if numbers is None or len(set(numbers)) < count:
+        named = tuple((float(at), text) for at, text in enumerate(axis.texts))
+        return np.arange(count, dtype=np.float64), Axis(label, shown=(-0.4, count - 0.6), ticks=named)
+    values = np.array(numbers, np.float64)
+    kind = KINDS.get(axis.unit, "number")
+    scale = "log" if geometric(np.sort(values)) else "linear"
+    every = tuple(zip(values.tolist(), axis.texts, strict=True))
+    ticks = every if count <= 8 else None
+    return values, Axis(label, kind, "log" if scale == "log" else "linear", ticks=ticks)
+
+
+def geometric(values: np.ndarray) -> bool:
+    """Whether values are spaced by factors rather than by steps."""
+    if len(values) < 3 or values[0] <= 0:
+        return False
+    factors, steps = np.diff(np.log(values)), np.diff(values)
+    return bool(np.std(factors) / np.mean(factors) < np.std(steps) / np.mean(steps) - NOISE)
+
+
+def unit_axis(metric: str, cells: dict[Key, Cell]) -> Axis:
+    """The axis of a metric: from 0 on, or logarithmic over more than two decades."""
+    known = metrics.find(metric)
+    kind = KINDS.get(known.unit, "number")
+    means = [cell.mean for cell in cells.values()]
+    low, high = min(means), max(means)
+    label = (
+        known.title
+        if known.unit in ("1", *KINDS)
+        else f"{known.title} ({formats.SHORT.get(known.unit) or known.unit})"
+    )
+    if low > 0 and high / low > 100:
+        return Axis(label, kind, "log")
+    tops = [cell.high for cell in cells.values() if cell.high is not None and cell.high < 3 * high]
+    top = max([high, *tops]) if high > 0 else 1.0
+    return Axis(label, kind, shown=(0, top * 1.06) if low >= 0 else None)
+
+
+def curve(
+    sweep: SweepResults, cells: dict[Key, Cell], at: tuple[int, tuple[str, ...]], which: tuple[str, Axis]
+) -> list[Mark]:
+    """One variant's line along an axis, the other axes held."""
+    along_axis, held = at
+    variant, y = which
+    axis = sweep.axes[along_axis]
+    x, _ = places(axis)
+    found = []
+    for place, text in zip(x.tolist(), axis.texts, strict=True):
+        for (point, name), cell in cells.items():
+            if name == variant and point[along_axis] == text and others(point, sweep, along_axis) == held:
+                found.append((place, cell, text))
+    if not found:
+        return []
+    found.sort(key=lambda one: one[0])
+    look = spec.look(variants_of(sweep).index(variant))
+    at_x = np.array([place for place, _, _ in found])
+    mean = np.array([cell.mean for _, cell, _ in found])
+    low = np.array([cell.mean if cell.low is None else cell.low for _, cell, _ in found])
+    high = np.array([cell.mean if cell.high is None else cell.high for _, cell, _ in found])
+    if y.scale == "log":
+        low = np.maximum(low, mean * 1e-2)
+    elif y.shown:
+        low, high = np.maximum(low, y.shown[0]), high
+    marks: list[Mark] = [Line(at_x, mean, look, variant)]
+    if (high > low).any():
+        marks.insert(0, Band(at_x, low, high, look, variant))
+    for hollow in (False, True):
+        keep = [one for one in range(len(found)) if found[one][1].censored == hollow]
+        if keep:
+            texts = [hover_text(found[one][1], y.kind) for one in keep]
+            marks.append(Points(at_x[keep], mean[keep], look, variant, hollow=hollow, size=4, hover=texts))
+    return marks
+
+
+def hover_text(cell: Cell, kind: Kind) -> str:
+    """The number with its interval."""
+    from overspill.charts.axes import text
+
+    if cell.censored:
+        return f"> {text(cell.mean, kind)} ({cell.n} seeds)"
+    if cell.low is None or cell.high is None:
+        return f"{text(cell.mean, kind)} ({cell.n} seed{'' if cell.n == 1 else 's'})"
+    return f"{text(cell.mean, kind)}, {text(cell.low, kind)} to {text(cell.high, kind)} ({cell.n} seeds)"
+
+
+def others(point: tuple[str, ...], sweep: SweepResults, along_axis: int) -> tuple[str, ...]:
+    """The values of the other free axes."""
+    return tuple(point[at] for at in free_axes(sweep) if at != along_axis)
+
+
+def lines(sweep: SweepResults, what: tuple[str, str], tables: dict[str, dict[Key, Cell]]) -> Chart:
+    """A panel a metric, against the one axis there is."""
+    name, title = what
+    at = along(sweep)
+    index = 0 if at is None else at
+    _, x = places(sweep.axes[index])
+    panels = []
+    for metric, cells in tables.items():
+        y = unit_axis(metric, cells)
+        held = others(next(iter(cells))[0], sweep, index)
+        marks = [mark for one in variants_of(sweep) for mark in curve(sweep, cells, (index, held), (one, y))]
+        panels.append(Panel(metrics.find(metric).title, x, y, marks))
+    columns = min(2, len(panels))
+    text = caption(sweep, tables, sweep.axes[index].path)
+    return Chart(f"sweep-{name}", title, text, panels, columns, 2.9, entries(sweep))
+
+
+def entries(sweep: SweepResults) -> list[Entry]:
+    """The legend."""
+    return [Entry(one, one, spec.look(at)) for at, one in enumerate(variants_of(sweep))]
+
+
+def caption(sweep: SweepResults, tables: dict[str, dict[Key, Cell]], path: str) -> str:
+    """What is seen."""
+    counts = sorted({cell.n for cells in tables.values() for cell in cells.values()})
+    seeds = f"{counts[0]}" if len(counts) == 1 else f"{counts[0]} to {counts[-1]}"
+    many = counts[-1] > 1
+    means = "lines are means, bands their 95 % intervals" if many else "no intervals"
+    rough = " With fewer than 10 seeds these are rough." if many and counts[-1] < 10 else ""
+    censored = any(cell.censored for cells in tables.values() for cell in cells.values())
+    bounds = " Hollow points are lower bounds: flows were left unfinished." if censored else ""
+    return f"Against {path}; {seeds} seed{'s' if many else ''} at each point: {means}.{rough}{bounds}"
+
+
+def crossed(sweep: SweepResults, metric: str, cells: dict[Key, Cell]) -> Chart:
+    """Several axes: small panels of lines, or maps where the second axis has many values."""
+    at = along(sweep)
+    index = 0 if at is None else at
+    rest = [one for one in free_axes(sweep) if one != index]
+    if len(rest) == 1 and len(sweep.axes[rest[0]].texts) > MANY_VALUES:
+        return heat_maps(sweep, metric, cells, (index, rest[0]))
+    _, x = places(sweep.axes[index])
+    y = unit_axis(metric, cells)
+    held_by = list(dict.fromkeys(others(point, sweep, index) for point, _ in cells))
+    panels = []
+    for held in held_by[:PANELS_SHOWN]:
+        marks = [mark for one in variants_of(sweep) for mark in curve(sweep, cells, (index, held), (one, y))]
+        title = ", ".join(f"{sweep.axes[one].path} = {text}" for one, text in zip(rest, held, strict=True))
+        panels.append(Panel(title, x, y, marks))
+    more = f" The first {PANELS_SHOWN} of {len(held_by)} combinations." if len(held_by) > PANELS_SHOWN else ""
+    columns = min(3 if len(panels) > 4 else 2, len(panels))
+    text = f"{metrics.find(metric).title}. {caption(sweep, {metric: cells}, sweep.axes[index].path)}{more}"
+    title = metrics.find(metric).title
+    return Chart(
+        f"sweep-{metric}",
+        title[:1].upper() + title[1:],
+        text,
+        panels,
+        columns,
+        2.5,
+        entries(sweep),
+        share_y=True,
+    )
+
+
+def heat_maps(sweep: SweepResults, metric: str, cells: dict[Key, Cell], which: tuple[int, int]) -> Chart:
+    """The mean as a colour, a panel a variant; values of both axes in even steps."""
+    across, up = (sweep.axes[one] for one in which)
+    known = metrics.find(metric)
+    kind = KINDS.get(known.unit, "number")
+    means = [cell.mean for cell in cells.values()]
+    logarithmic = min(means) >= 1 and max(means) / min(means) > 100
+    colours = Colours(
+        1 if logarithmic else min(0.0, *means), max(*means, NOISE), known.title, logarithmic, kind
+    )
+    columns = {text: at for at, text in enumerate(across.texts)}
+    rows = {text: at for at, text in enumerate(reversed(up.texts))}
+    panels = []
+    ticks = tuple((at + 0.5, text) for text, at in columns.items())
+    x = Axis(across.path, ticks=ticks, shown=(0, len(columns)))
+    for variant in variants_of(sweep)[:PANELS_SHOWN]:
+        grid = np.full((len(rows), len(columns)), np.nan)
+        for (point, name), cell in cells.items():
+            if name == variant:
+                grid[rows[point[which[1]]], columns[point[which[0]]]] = cell.mean
+        mark = Heat(grid, np.arange(len(columns) + 1, dtype=np.float64), list(rows))
+        panels.append(Panel(f"{variant}: {up.path} upwards", x, Axis(), [mark]))
+    text = f"{known.title}, means over seeds: {across.path} to the right, {up.path} upwards."
+    title = known.title[:1].upper() + known.title[1:]
+    return Chart(
+        f"sweep-{metric}", title, text, panels, min(2, len(panels)), 0.9 + 0.24 * len(rows), colours=colours
+    )

@@ -1,0 +1,216 @@
+"""A chart as a plotly figure, for the page: the same data, zoomable, with texts where the pointer is."""
+
+from __future__ import annotations
+
+import base64
+import json
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+
+from overspill.charts import spec
+from overspill.charts.spec import Axis, Chart, Colours, Panel
+from overspill.charts.weblayout import FORMATS, coloured, layout, plain, ref
+
+
+def figure(chart: Chart, narrow: bool = False) -> dict[str, Any]:
+    """`data` and `layout` as plotly.js takes them; `narrow` has all panels below each other."""
+    data = []
+    for index, panel in enumerate(chart.panels):
+        data += [one for mark in panel.marks for one in traces(mark, chart, panel, index)]
+        if panel.note:
+            data.append(blank(index))
+    return {"data": data, "layout": layout(chart, narrow)}
+
+
+def dump(value: Any) -> str:
+    """JSON that can stand in a page's script; long arrays as bytes of base64, which plotly.js reads."""
+    text = json.dumps(value, default=encoded, separators=(",", ":"), allow_nan=False, ensure_ascii=True)
+    return text.replace("<", "\\u003c").replace(">", "\\u003e").replace("&", "\\u0026")
+
+
+def encoded(array: Any) -> Any:
+    """An array of numbers for JSON."""
+    if not isinstance(array, np.ndarray):
+        raise TypeError(f"no JSON for {type(array).__name__}")
+    if array.size < 24 and np.isfinite(array).all():
+        return array.tolist()
+    found = {"dtype": "f8", "bdata": base64.b64encode(array.astype("<f8").tobytes()).decode()}
+    return found | ({"shape": ", ".join(str(one) for one in array.shape)} if array.ndim > 1 else {})
+
+
+def placed(values: np.ndarray, axis: Axis) -> np.ndarray:
+    """Where values lie: plotly has no symlog axis."""
+    return spec.symlog(values) if axis.scale == "symlog" else np.asarray(values, np.float64)
+
+
+def blank(index: int) -> dict[str, Any]:
+    """A trace without points, so that an empty panel has its axes."""
+    nothing = {"type": "scatter", "mode": "lines", "x": [None], "y": [None], "hoverinfo": "skip"}
+    return nothing | {"xaxis": f"x{ref(index)}", "yaxis": f"y{ref(index)}"}
+
+
+def traces(mark: spec.Mark, chart: Chart, panel: Panel, index: int) -> list[dict[str, Any]]:
+    """A mark as traces; a span is a shape of the layout."""
+    where = {"xaxis": f"x{ref(index)}", "yaxis": f"y{ref(index)}", "showlegend": False}
+    match mark:
+        case spec.Span():
+            return []
+        case spec.Band():
+            found = band(mark, panel)
+        case spec.Heat():
+            found = [heat(mark, chart.colours or Colours(0, 1, ""), panel.x)]
+        case spec.Graph():
+            found = graph(mark, chart.colours)
+        case spec.Bars():
+            found = [bars(mark, panel)]
+        case spec.Points():
+            found = [points(mark, panel)]
+        case spec.Line():
+            found = [curve(mark, panel)]
+    entry = getattr(mark, "entry", "")
+    group = {"legendgroup": entry, "name": label(chart, entry)} if entry else {}
+    return [where | group | one for one in found]
+
+
+def label(chart: Chart, key: str) -> str:
+    """What the legend says."""
+    return plain(next((entry.label for entry in chart.legend if entry.key == key), key))
+
+
+def line(look: spec.Look, step: str = "") -> dict[str, Any]:
+    """A look as plotly has it."""
+    dash = ",".join(f"{length * look.width:.3g}px" for length in look.dash) or "solid"
+    found = {"color": look.colour, "width": look.width, "dash": dash}
+    return found | ({"shape": "hv" if step == "post" else "vh"} if step else {})
+
+
+def texts(panel: Panel, hover: Sequence[str]) -> dict[str, Any]:
+    """What is said of a point: its text, or both numbers."""
+    x, y = panel.x, panel.y
+    first = f"{plain(x.label)}: {value('x', x)}" if x.label else value("x", x)
+    if hover:
+        return {"text": list(hover), "hovertemplate": f"{first}<br>%{{text}}"}
+    return {"hovertemplate": f"{first}<br>{plain(y.label)}: {value('y', y)}"}
+
+
+def value(which: str, axis: Axis) -> str:
+    """A number in a hover text; of a transformed axis the number before that."""
+    _, form, unit = FORMATS[axis.kind]
+    source = "customdata" if axis.scale == "symlog" else which
+    return f"%{{{source}:{form}}}{unit}"
+
+
+def original(mark: spec.Line | spec.Points | spec.Bars, panel: Panel) -> dict[str, Any]:
+    """The numbers of a transformed x axis."""
+    return {"customdata": np.asarray(mark.x, np.float64)} if panel.x.scale == "symlog" else {}
+
+
+def curve(mark: spec.Line, panel: Panel) -> dict[str, Any]:
+    """A line or steps."""
+    found = {"type": "scatter", "mode": "lines", "line": line(mark.look, mark.step)}
+    found |= {"x": placed(mark.x, panel.x), "y": placed(mark.y, panel.y)}
+    return found | texts(panel, mark.hover) | original(mark, panel)
+
+
+def band(mark: spec.Band, panel: Panel) -> list[dict[str, Any]]:
+    """The area between two lines that are not drawn themselves."""
+    shape = {"shape": "hv"} if mark.step else {}
+    both: dict[str, Any] = {
+        "type": "scatter",
+        "mode": "lines",
+        "hoverinfo": "skip",
+        "x": placed(mark.x, panel.x),
+    }
+    both["line"] = {"color": mark.look.colour, "width": 0} | shape
+    upper = {"y": placed(mark.high, panel.y), "fill": "tonexty", "fillcolor": faint(mark.look.colour)}
+    return [both | {"y": placed(mark.low, panel.y)}, both | upper]
+
+
+def faint(colour: str) -> str:
+    """A colour that lets what is below shine through."""
+    red, green, blue = (int(colour[at : at + 2], 16) for at in (1, 3, 5))
+    return f"rgba({red},{green},{blue},0.18)"
+
+
+def error_bars(mark: spec.Points | spec.Bars, middle: np.ndarray) -> dict[str, Any]:
+    """Error bars."""
+    if mark.low is None or mark.high is None:
+        return {}
+    reach = {"array": np.maximum(mark.high - middle, 0), "arrayminus": np.maximum(middle - mark.low, 0)}
+    style = {"type": "data", "symmetric": False, "color": mark.look.colour, "thickness": 1.2, "width": 3}
+    return {"error_y": style | reach}
+
+
+def points(mark: spec.Points, panel: Panel) -> dict[str, Any]:
+    """Points, and their error bars."""
+    fill = "#ffffff" if mark.hollow else mark.look.colour
+    marker = {"color": fill, "size": mark.size * 1.5, "line": {"color": mark.look.colour, "width": 1.4}}
+    found = {"type": "scatter", "mode": "markers", "marker": marker, "cliponaxis": False}
+    found |= {"x": placed(mark.x, panel.x), "y": placed(mark.y, panel.y)}
+    return found | texts(panel, mark.hover) | error_bars(mark, mark.y) | original(mark, panel)
+
+
+def bars(mark: spec.Bars, panel: Panel) -> dict[str, Any]:
+    """Bars, and their error bars."""
+    found = {"type": "bar", "width": mark.width, "marker": {"color": mark.look.colour}}
+    found |= {"x": placed(mark.x, panel.x), "y": np.asarray(mark.height, np.float64)}
+    return found | texts(panel, mark.hover) | error_bars(mark, mark.height) | original(mark, panel)
+
+
+def heat(mark: spec.Heat, colours: Colours, x: Axis) -> dict[str, Any]:
+    """A matrix; the numbers themselves are what the pointer finds."""
+    _, form, unit = FORMATS[colours.kind]
+    middles = (mark.edges[:-1] + mark.edges[1:]) / 2
+    across = "%{x}" if x.ticks else value("x", x)
+    what = f"{plain(x.label)}: {across}<br>{plain(colours.label)}: %{{customdata:{form}}}{unit}"
+    return {
+        "type": "heatmap",
+        "x": np.asarray(middles, np.float64),
+        "y": np.arange(len(mark.rows)) + 0.5,
+        "z": coloured(mark.values, colours),
+        "customdata": np.asarray(mark.values, np.float64),
+        "coloraxis": "coloraxis",
+        "hoverongaps": False,
+        "hovertemplate": f"%{{y}}<br>{what}<extra></extra>",
+    }
+
+
+def graph(mark: spec.Graph, colours: Colours | None) -> list[dict[str, Any]]:
+    """A network: links, a point on each for the pointer, and nodes."""
+    found: list[dict[str, Any]] = []
+    for links in mark.links:
+        style: dict[str, Any] = {"type": "scatter", "mode": "lines", "hoverinfo": "skip"}
+        style |= {"line": {"color": "#b5bcc4", "width": links.width}}
+        found.append(style | {"x": links.x, "y": links.y})
+        middle: dict[str, Any] = {"type": "scatter", "mode": "markers", "marker": {"size": 7, "opacity": 0}}
+        middle |= {"x": links.middle_x, "y": links.middle_y, "text": list(links.hover)}
+        found.append(middle | {"hovertemplate": "%{text}<extra></extra>"})
+    for nodes in mark.nodes:
+        found += [of_nodes(nodes, known, colours) for known in (False, True)]
+    return [one for one in found if len(one["x"])]
+
+
+def of_nodes(nodes: spec.Nodes, known: bool, colours: Colours | None) -> dict[str, Any]:
+    """The nodes with a colour, or those without."""
+    keep = np.flatnonzero(np.isfinite(nodes.value) == known).tolist()
+    marker: dict[str, Any] = {"symbol": nodes.symbol, "size": nodes.size, "opacity": 1}
+    marker["line"] = {"width": 0.8 if nodes.size > 4 else 0, "color": "#333a42"}
+    if known and colours is not None:
+        marker |= {"color": coloured(nodes.value[keep], colours), "coloraxis": "coloraxis"}
+    else:
+        marker["color"] = nodes.plain
+    side = "bottom center" if nodes.symbol == "circle" else "top center"
+    found: dict[str, Any] = {
+        "type": "scatter",
+        "mode": "markers+text",
+        "marker": marker,
+        "textposition": side,
+    }
+    found |= {"x": nodes.x[keep], "y": nodes.y[keep], "text": [plain(nodes.labels[at]) for at in keep]}
+    found |= {"textfont": {"size": 10, "color": "#333a42"}, "cliponaxis": False}
+    return found | {
+        "customdata": [nodes.hover[at] for at in keep],
+        "hovertemplate": "%{customdata}<extra></extra>",
+    }

@@ -1,0 +1,236 @@
+"""The layout of a plotly figure: where panels are, their axes, titles, and the scale of colours."""
+
+from __future__ import annotations
+
+import textwrap
+from typing import Any
+
+import numpy as np
+
+from overspill.charts import axes as words
+from overspill.charts import spec
+from overspill.charts.spec import Axis, Chart, Colours, Panel
+
+PIXELS = 94  # per inch of a panel's height
+GAP = 62  # pixels between rows of panels that have axes of their own
+TITLE = 26  # pixels of a panel's title
+INK, SOFT, GRID, LINE = "#1b1f24", "#5c6670", "#e3e7eb", "#9aa4ae"
+FONT = "system-ui, -apple-system, 'Segoe UI', Roboto, sans-serif"
+# d3 formats that follow the zoom: tick, number under the pointer, and what comes after it.
+FORMATS = {
+    "number": ("", ",.6~r", ""),
+    "time": ("~s", ".4~s", "s"),
+    "bytes": ("~s", ".4~s", "B"),
+    "rate": ("~s", ".4~s", "bit/s"),
+    "share": ("~%", ".4~%", ""),
+}
+SCALE = "Viridis"
+
+
+def ref(index: int) -> str:
+    """The number of a panel's axes: none for the first."""
+    return "" if index == 0 else str(index + 1)
+
+
+def plain(text: str) -> str:
+    """Text in which plotly sees no tags."""
+    return text.replace("&", "&amp;").replace("<", "&lt;").replace(">", "&gt;")
+
+
+def coloured(values: np.ndarray, colours: Colours) -> np.ndarray:
+    """What the scale of colours takes: plotly's has no logarithm."""
+    return np.log10(values) if colours.log else np.asarray(values, np.float64)
+
+
+def limits(colours: Colours) -> tuple[float, float]:
+    """The ends of the scale of colours."""
+    low, high = coloured(np.array([colours.low, colours.high]), colours)
+    return float(low), float(high)
+
+
+def layout(chart: Chart, narrow: bool) -> dict[str, Any]:
+    """Where panels are, their axes, titles and shaded parts."""
+    columns = 1 if narrow else chart.columns
+    rows = -(-len(chart.panels) // columns)
+    each = chart.height * PIXELS
+    letters = 44 if narrow else 150 // columns
+    lines = max(len(textwrap.wrap(panel.title, letters)) for panel in chart.panels)
+    title = TITLE + 15 * (max(lines, 1) - 1)
+    tight = chart.share_x or all(panel.is_graph for panel in chart.panels)
+    gap = title + 8 if tight else GAP + title
+    top, bottom = title + 10, 52
+    inner = rows * max(each - gap, 70) + (rows - 1) * gap
+    found: dict[str, Any] = {
+        "height": round(inner + top + bottom),
+        "margin": {"l": 66, "r": 18, "t": top, "b": bottom},
+        "font": {"family": FONT, "size": 12, "color": INK},
+        "paper_bgcolor": "#ffffff",
+        "plot_bgcolor": "#ffffff",
+        "hovermode": "closest",
+        "hoverlabel": {"align": "left", "namelength": -1},
+        "dragmode": False if narrow else "zoom",
+        "showlegend": False,
+        "annotations": [],
+        "shapes": [],
+        "autosize": True,
+        "bargap": 0.1,
+    }
+    # The page sets the ticks of logarithmic axes, also when somebody zooms: plotly's have no units there.
+    found["meta"] = {"log": {}}
+    cells = Cells(chart, columns, rows, gap / inner)
+    for index, panel in enumerate(chart.panels):
+        add_panel(found, chart, index, cells)
+        found["shapes"] += [shade(mark, index) for mark in panel.marks if isinstance(mark, spec.Span)]
+        found["annotations"] += notes(panel, index, cells.box(index), letters)
+    if chart.colours is not None:
+        found["coloraxis"] = colour_axis(chart.colours, narrow)
+        found["margin"]["r"] = 12
+    return found
+
+
+class Cells:
+    """Where panels are, as shares of what is inside the margins."""
+
+    def __init__(self, chart: Chart, columns: int, rows: int, gap: float) -> None:
+        self.chart, self.columns, self.rows, self.gap = chart, columns, rows, gap
+
+    def cell(self, index: int) -> tuple[int, int]:
+        """Row and column."""
+        return (index, 0) if self.columns == 1 else self.chart.cell(index)
+
+    def lowest(self, index: int) -> bool:
+        """Whether no panel is below this one."""
+        row, column = self.cell(index)
+        return (row + 1, column) not in {self.cell(at) for at in range(len(self.chart.panels))}
+
+    def box(self, index: int) -> tuple[list[float], list[float]]:
+        """From where to where, along x and y."""
+        row, column = self.cell(index)
+        between = 0.105 if self.columns < 3 else 0.095
+        wide = (1 - between * (self.columns - 1)) / self.columns
+        high = (1 - self.gap * (self.rows - 1)) / self.rows
+        left, top = column * (wide + between), 1 - row * (high + self.gap)
+        return [left, min(left + wide, 1.0)], [max(top - high, 0.0), top]
+
+
+def add_panel(found: dict[str, Any], chart: Chart, index: int, cells: Cells) -> None:
+    """The two axes of a panel."""
+    panel = chart.panels[index]
+    across, up = cells.box(index)
+    x_group = chart.panels if chart.share_x else [panel]
+    y_group = chart.panels if chart.share_y else [panel]
+    x = ruler(panel.x, spec.extent(x_group, "x")) | {"domain": across, "anchor": f"y{ref(index)}"}
+    y = ruler(panel.y, spec.extent(y_group, "y")) | {"domain": up, "anchor": f"x{ref(index)}"}
+    if chart.share_x and index:
+        x["matches"] = "x"
+    if chart.share_x and not cells.lowest(index):
+        x |= {"showticklabels": False, "title": {"text": ""}}
+    if chart.share_y and index:
+        y["matches"] = "y"
+    rows = next((mark.rows for mark in panel.marks if isinstance(mark, spec.Heat)), None)
+    if rows is not None:
+        ticks = {"tickvals": [at + 0.5 for at in range(len(rows))], "ticktext": [plain(one) for one in rows]}
+        y |= ticks | {"range": [len(rows), 0], "showgrid": False, "ticks": "", "tickfont": {"size": 10.5}}
+    if panel.is_graph:
+        hidden = {"visible": False, "fixedrange": False}
+        x, y = x | hidden | {"range": [-0.02, 1.02]}, y | hidden
+    for name, axis, one in ((f"xaxis{ref(index)}", panel.x, x), (f"yaxis{ref(index)}", panel.y, y)):
+        found[name] = one
+        if axis.scale == "log" and axis.ticks is None:
+            found["meta"]["log"][name] = axis.kind
+
+
+def ruler(axis: Axis, extent: tuple[float, float]) -> dict[str, Any]:
+    """One axis: ticks follow the zoom where they are numbers."""
+    tick, form, unit = FORMATS[axis.kind]
+    style = {"gridcolor": GRID, "linecolor": LINE, "showline": True, "zeroline": False, "automargin": True}
+    found: dict[str, Any] = style | {"ticks": "outside", "ticklen": 4, "tickcolor": LINE, "nticks": 7}
+    note = ", log scale" if axis.scale in ("log", "symlog") and axis.label else ""
+    found["title"] = {"text": plain(axis.label + note), "standoff": 8, "font": {"size": 12, "color": SOFT}}
+    found |= {"tickformat": tick, "ticksuffix": unit, "hoverformat": form, "exponentformat": "SI"}
+    low, high = axis.shown or extent
+    shown: list[float] | None
+    if axis.scale == "log":
+        found["type"] = "log"
+        bottom, top = np.log10([max(low, 1e-300), max(high, 1e-300)]).tolist()
+        pad = 0.0 if axis.shown else max(0.02 * (top - bottom), 0.02)
+        shown = [bottom - pad, top + pad]
+    elif axis.scale == "symlog":
+        ticks = spec.symlog_ticks(low, high)
+        found |= {"tickvals": spec.symlog(np.array(ticks)).tolist()}
+        found["ticktext"] = [words.text(one, axis.kind) for one in ticks]
+        shown = [float(spec.symlog(np.array(one))) for one in axis.shown] if axis.shown else None
+    else:
+        shown = list(axis.shown) if axis.shown else None
+        if axis.whole and high - low < 7:
+            found["dtick"] = 1
+    if axis.ticks == ():
+        found |= {"showticklabels": False, "ticks": "", "showgrid": False}
+    elif axis.ticks is not None:
+        found |= {"tickvals": [at for at, _ in axis.ticks], "ticktext": [plain(one) for _, one in axis.ticks]}
+    if shown is not None:
+        found["range"] = shown[::-1] if axis.reverse else shown
+    elif axis.reverse:
+        found["autorange"] = "reversed"
+    return found
+
+
+def shade(mark: spec.Span, index: int) -> dict[str, Any]:
+    """A shaded part of the x axis."""
+    place = {"xref": f"x{ref(index)}", "yref": f"y{ref(index)} domain", "y0": 0, "y1": 1, "layer": "below"}
+    look = {"type": "rect", "fillcolor": "rgba(136,136,136,0.13)", "line": {"width": 0}}
+    return look | place | {"x0": mark.start, "x1": mark.end}
+
+
+def notes(
+    panel: Panel, index: int, box: tuple[list[float], list[float]], letters: int
+) -> list[dict[str, Any]]:
+    """A panel's title above it, its note in the middle, and the names of tiers."""
+    across, up = box
+    found: list[dict[str, Any]] = []
+    base = {"showarrow": False, "xref": "paper", "yref": "paper"}
+    if panel.title:
+        text = "<br>".join(plain(one) for one in textwrap.wrap(panel.title, letters))
+        place = {"x": across[0], "y": up[1], "xanchor": "left", "yanchor": "bottom", "yshift": 3}
+        found.append(base | place | {"text": text, "align": "left", "font": {"size": 12.5}})
+    if panel.note:
+        place = {"x": sum(across) / 2, "y": sum(up) / 2, "xanchor": "center", "yanchor": "middle"}
+        found.append(base | place | {"text": plain(panel.note), "font": {"color": SOFT}})
+    for mark in panel.marks:
+        for y, name in mark.tiers if isinstance(mark, spec.Graph) else ():
+            place = {"x": across[0], "y": y, "yref": f"y{ref(index)}", "xanchor": "right", "xshift": -4}
+            found.append(base | place | {"text": plain(name), "font": {"color": SOFT, "size": 11}})
+    return found
+
+
+def colour_axis(colours: Colours, narrow: bool) -> dict[str, Any]:
+    """The scale of colours, beside the panels or, on a narrow page, above them."""
+    tick, _, unit = FORMATS[colours.kind]
+    low, high = limits(colours)
+    label = plain(colours.label + (", log scale" if colours.log else ""))
+    bar: dict[str, Any] = {
+        "thickness": 12,
+        "outlinewidth": 0,
+        "title": {"text": label, "font": {"size": 11.5}},
+    }
+    bar |= {"tickformat": tick, "ticksuffix": unit, "tickfont": {"size": 11}, "nticks": 6}
+    if narrow:
+        bar |= {
+            "orientation": "h",
+            "x": 0.5,
+            "y": 0,
+            "yanchor": "top",
+            "ypad": 46,
+            "title": {"text": label, "side": "top"},
+        }
+    else:
+        bar |= {"x": 1.01, "xpad": 4, "title": {"text": label, "side": "right", "font": {"size": 11.5}}}
+    if colours.log:
+        powers = [10.0**power for power in range(int(np.floor(high)) + 1)]
+        bar |= {
+            "tickvals": np.log10(powers).tolist(),
+            "ticktext": [words.text(one, colours.kind) for one in powers],
+        }
+    elif colours.whole and high <= 6:
+        bar["dtick"] = 1
+    return {"cmin": low, "cmax": high, "colorscale": SCALE, "reversescale": True, "colorbar": bar}

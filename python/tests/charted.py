@@ -1,0 +1,106 @@
+"""Results with every table that figures know, and a sweep, made here."""
+
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+
+from overspill import Results
+from overspill.rundata import RunData
+
+BINS = 400
+
+
+def with_everything(results: Results) -> Results:
+    """The same results with goodput, links, sojourn times and reordering."""
+    return Results(results.facts, [extended(run) for run in results.runs])
+
+
+def extended(run: RunData) -> RunData:
+    tables: dict[str, Any] = {name: run.table(name) for name in run.names}
+    rng = np.random.default_rng([run.seed, *run.variant.encode()])
+    hosts = np.flatnonzero(run.is_host)[:40]
+    bins = np.tile(np.arange(BINS, dtype=np.uint32), len(hosts))
+    nodes = np.repeat(hosts.astype(np.uint32), BINS)
+    size = rng.integers(0, 12_000, len(bins)).astype(np.uint64)
+    tables["host_goodput"] = pa.table({"bin": bins, "node": nodes, "bytes": size})
+    flows = np.repeat(np.arange(20, dtype=np.uint32), BINS)
+    bits = np.tile(np.arange(BINS, dtype=np.uint32), 20)
+    amount = (rng.integers(0, 9000, len(bits)) * (1 + flows % 4)).astype(np.uint64)
+    tables["flow_goodput"] = pa.table({"bin": bits, "flow": flows, "bytes": amount})
+    tables["links"] = links(run, rng)
+    tables["queue_sojourn"] = sojourn(run, rng)
+    tables["reorder"] = reorder(rng)
+    return RunData(run.summary, tables)
+
+
+def links(run: RunData, rng: np.random.Generator) -> pa.Table:
+    node, port = run.columns("ports", "node", "port")
+    count = min(30, len(node))
+    bins = np.tile(np.arange(BINS, dtype=np.uint32), count)
+    bits = rng.integers(0, 10**5, len(bins)).astype(np.uint64)
+    nodes, ports = np.repeat(node[:count], BINS), np.repeat(port[:count], BINS)
+    return pa.table({"bin": bins, "node": nodes, "port": ports, "bits": bits})
+
+
+def sojourn(run: RunData, rng: np.random.Generator) -> pa.Table:
+    low = np.concatenate([[0], (10_000 * 1.5 ** np.arange(30))]).astype(np.uint64)
+    high = np.append(low[1:], low[-1] * 2).astype(np.uint64)
+    switch = int(np.flatnonzero(~run.is_host)[0])
+    rows = []
+    for at in range(3):
+        for start, end in zip(low, high, strict=True):
+            rows.append((switch + at, 0, start, end, int(rng.integers(1, 9000)), 0.0))
+    names = ("node", "port", "low", "high", "count", "sum")
+    types = (np.uint32, np.uint16, np.uint64, np.uint64, np.uint64, np.float64)
+    columns = zip(names, zip(*rows, strict=True), types, strict=True)
+    return pa.table({name: np.array(column, kind) for name, column, kind in columns})
+
+
+def reorder(rng: np.random.Generator) -> pa.Table:
+    rows = [(0, 0, value, int(10_000 * np.exp(-abs(value) / 3)) + 1) for value in range(-40, 41)]
+    rows += [(0, 1, value, int(3000 * np.exp(-value / 4)) + 1) for value in range(30)]
+    rows += [(0, 2, value, int(900 * np.exp(-value / 6)) + int(rng.integers(1, 9))) for value in range(1, 40)]
+    rows += [(0, 3, 0, 60_000)]
+    traffic, metric, value, count = zip(*rows, strict=True)
+    columns = {"traffic": np.array(traffic, np.uint16), "metric": np.array(metric, np.uint8)}
+    return pa.table(columns | {"value": np.array(value, np.int64), "count": np.array(count, np.uint64)})
+
+
+@dataclass(frozen=True)
+class Axis:
+    path: str
+    texts: list[str]
+    numbers: list[float] | None = None
+    unit: str = ""
+
+
+@dataclass
+class Sweep:
+    axes: list[Axis]
+    summary: pa.Table
+    facts: dict[str, Any] = field(default_factory=dict)
+
+
+SIZES = Axis("switch.buffer.size", ["10pkt", "20pkt", "40pkt", "80pkt"], [10.0, 20.0, 40.0, 80.0], "pkt")
+THETA = Axis("switch.overflow.theta", ["0.7", "0.8", "0.9"], [0.7, 0.8, 0.9])
+METRICS = {"fct_mean": "s", "fct_p99": "s", "slowdown_p99": "1", "goodput": "bit/s", "drops": "packets"}
+
+
+def sweep(axes: list[Axis], variants: tuple[str, ...] = ("drop", "bounce"), seeds: int = 5) -> Sweep:
+    """A sweep whose numbers follow from their place."""
+    rows = []
+    shape = [len(axis.texts) for axis in axes]
+    for place in np.ndindex(*shape):
+        texts = {axis.path: axis.texts[at] for axis, at in zip(axes, place, strict=True)}
+        for index, variant in enumerate(variants):
+            for at, (metric, unit) in enumerate(METRICS.items()):
+                mean = (1 + sum(place) + 2 * index + at) * {"s": 1e-3, "bit/s": 1e8}.get(unit, 1.0)
+                censored = metric == "fct_p99" and sum(place) == 0
+                half = None if seeds < 2 or censored else mean / 10
+                ends = (None, None) if half is None else (mean - half, mean + half)
+                numbers = {"n": seeds, "mean": mean, "ci95": half, "low": ends[0], "high": ends[1]}
+                head = texts | {"variant": variant, "metric": metric, "unit": unit}
+                rows.append(head | numbers | {"censored": censored})
+    return Sweep(axes, pa.Table.from_pylist(rows), {"name": "made", "notes": []})
