@@ -9,7 +9,7 @@ import pyarrow as pa
 import pyarrow.csv as pc
 import pyarrow.parquet as pq
 
-from overspill import metrics, stats
+from overspill import bootstrap, metrics, stats
 from overspill.quantiles import Value
 from overspill.sweeps.grid import Axis, Point
 
@@ -49,14 +49,29 @@ class Summary:
     censored: bool
 
 
-def summarise(metric: str, values: Sequence[Value]) -> Summary:
-    """The mean over seeds and its interval; a lower bound where any value is."""
+def summarise(values: Sequence[Value], interval: stats.Interval | None) -> Summary:
+    """The mean over seeds, and its interval unless any value is a lower bound."""
     known, censored = [one.value for one in values], any(one.censored for one in values)
-    mean = stats.mean(known)
-    half = None if censored else stats.half_width(known)
-    if half is None:
-        return Summary(len(known), mean, None, None, None, censored)
-    return Summary(len(known), mean, half, mean - half, mean + half, censored)
+    if censored or interval is None:
+        return Summary(len(known), stats.mean(known), None, None, None, censored)
+    low, high = interval
+    return Summary(len(known), stats.mean(known), (high - low) / 2, low, high, False)
+
+
+def intervals(samples: Sequence[tuple[str, Sequence[Value]]]) -> list[stats.Interval | None]:
+    """The interval of each metric's values: by the bootstrap where `overspill run` does so, all at once."""
+    found: list[stats.Interval | None] = []
+    resampled: dict[int, list[int]] = {}
+    for at, (metric, values) in enumerate(samples):
+        known = [one.value for one in values]
+        found.append(stats.interval(known))
+        if metrics.find(metric).order_statistic and len(known) >= stats.ENOUGH:
+            resampled.setdefault(len(known), []).append(at)
+    for places in resampled.values():
+        rows = [[one.value for one in samples[at][1]] for at in places]
+        for at, made in zip(places, bootstrap.intervals(rows, [stats.LEVEL]), strict=True):
+            found[at] = made[0] or found[at]
+    return found
 
 
 class Builder:
@@ -91,14 +106,19 @@ class Builder:
 def build(axes: Sequence[Axis], runs: Iterable[tuple[Point, str, Runs]]) -> tuple[pa.Table, pa.Table]:
     """The table of values and that of summaries, in the order of points, variants, seeds, metrics."""
     values, summary = Builder(axes, VALUES), Builder(axes, SUMMARY)
+    places: list[tuple[Point, str]] = []
+    samples: list[tuple[str, Sequence[Value]]] = []
     for point, variant, by_seed in runs:
         for seed, found in by_seed.items():
             for name, one in found.items():
                 values.add(point, variant, seed, name, unit(name), one.value, one.censored)
         for name in ordered(by_seed):
-            made = summarise(name, [found[name] for found in by_seed.values() if name in found])
-            cells = (made.n, made.mean, made.ci95, made.low, made.high, made.censored)
-            summary.add(point, variant, name, unit(name), *cells)
+            places.append((point, variant))
+            samples.append((name, [found[name] for found in by_seed.values() if name in found]))
+    for (point, variant), (name, known), interval in zip(places, samples, intervals(samples), strict=True):
+        made = summarise(known, interval)
+        cells = (made.n, made.mean, made.ci95, made.low, made.high, made.censored)
+        summary.add(point, variant, name, unit(name), *cells)
     return values.table(), summary.table()
 
 
