@@ -257,6 +257,26 @@ fn bounce_beside_memory_that_it_cannot_measure_is_noted() {
 }
 
 #[test]
+fn sizes_are_a_text_or_a_table_and_resolved_as_they_were_written() {
+    let all = star("").replace("kind = \"incast\"\nsenders = 2\nreceiver = \"h0\"", "kind = \"permutation\"");
+    let with = |size: &str| all.replace("size = \"20KB\"", &format!("size = {size}"));
+    assert_eq!(loaded(&with("\"20KB\""), &[]).resolved["default"]["traffic"][0]["size"], "20KB");
+    let pareto = with("{ kind = \"pareto\", shape = 1.2, mean = \"50KB\" }");
+    let resolved = loaded(&pareto, &["traffic.burst.size.shape=1.5"]).resolved["default"]["traffic"][0]["size"].clone();
+    assert_eq!(resolved, json!({ "kind": "pareto", "shape": 1.5, "mean": "50KB" }));
+    assert_eq!(
+        refused(&with("{ kind = \"pareto\", shap = 1.2, mean = \"50KB\", shape = 1 }"), &[]),
+        "test.toml:9: traffic.burst.size.shap: found unknown key `shap`; expected one of `kind`, `shape`, `scale`, \
+         `mean`, `max` (did you mean `shape`?)"
+    );
+    assert_eq!(
+        refused(&with("{ kind = \"pareto\", mean = \"50KB\", shape = 1 }"), &[]),
+        "test.toml:9: traffic.burst.size.shape: found 1; expected more than 1, or a `max`, where a mean is given"
+    );
+    assert!(refused(&with("20"), &[]).contains("found 20, which has no unit; expected a size with its unit"));
+}
+
+#[test]
 fn every_value_is_resolved_with_its_unit() {
     let loaded = loaded(INCAST, &[]);
     let bounce = &loaded.resolved["bounce"];

@@ -151,7 +151,7 @@ fn pace(
         }
         let offered = asked(values, ctx, &[sizes])?;
         let interval = bits * 1e12 / offered.payload_bps;
-        if !(1.0..=1e18).contains(&interval) {
+        if !(1.0..=8.64e17).contains(&interval) {
             let found = format!("a shuffle every {:e} s", interval / 1e12);
             return Err(vec![fault("load.fraction", found, "between 1ps and 10 days from one shuffle to the next")]);
         }
