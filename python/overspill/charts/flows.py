@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import itertools
 import math
+from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -93,11 +94,17 @@ def pooled(results: Results, variant: str, which: str, traffic: int | None) -> t
             times, open_ended = measures.query_times(run)
         else:
             flows = measures.measured_flows(run)
-            keep = np.ones(len(flows["time"]), bool) if traffic is None else flows["traffic"] == traffic
+            keep = of_data(flows)
+            keep &= True if traffic is None else flows["traffic"] == traffic
             times, open_ended = flows["time"][keep], flows["open"][keep]
         done.append(np.maximum(times[~open_ended], 1.0))
         count += len(times)
     return (np.concatenate(done) if done else np.zeros(0)), count
+
+
+def of_data(flows: Mapping[str, np.ndarray]) -> np.ndarray:
+    """Which flows carry data: requests are told apart by their role, where results have it."""
+    return flows["role"] == 0 if "role" in flows else np.ones(len(flows["time"]), bool)
 
 
 def traffic_names(results: Results) -> list[str]:
@@ -154,7 +161,7 @@ def sized(results: Results, variant: str) -> list[Sized]:
 def sizes_of(run: RunData) -> Sized:
     """Of one run."""
     flows = measures.measured_flows(run)
-    keep = flows["role"] == 0 if "role" in flows else np.ones(len(flows["time"]), bool)
+    keep = of_data(flows)
     ideal = np.maximum(flows["ideal_ps"][keep].astype(np.float64), 1.0)
     return flows["bytes"][keep].astype(np.float64), flows["time"][keep] / ideal, flows["open"][keep]
 
