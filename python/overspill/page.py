@@ -34,6 +34,9 @@ def save(chart: Chart, place: Path, name: str) -> None:
     figure = paper.figure(chart)
     FigureCanvasAgg(figure)
     with paper.style(), mpl.rc_context({"svg.hashsalt": name}):
+        # Laid out once, not anew for every format.
+        figure.draw_without_rendering()
+        figure.set_layout_engine("none")
         figure.savefig(place / f"{name}.png", dpi=PIXELS, metadata={"Software": None})
         nobody = {"CreationDate": None, "Producer": None, "Creator": None}
         figure.savefig(place / f"{name}.pdf", metadata=nobody)

@@ -7,12 +7,15 @@ from typing import TYPE_CHECKING, Any
 
 from matplotlib.figure import Figure
 
-from overspill import charts
+from overspill import charts, metrics
 from overspill.charts import activity, flows, goodput, mpl, network, packets, queues
+from overspill.charts import sweep as drawing
 from overspill.charts.spec import Chart
+from overspill.errors import BadInput
 
 if TYPE_CHECKING:
     from overspill.results import Results
+    from overspill.sweeps import Sweep
 
 
 def style() -> AbstractContextManager[Any]:
@@ -88,6 +91,16 @@ def reordering(results: Results) -> Figure | None:
 def topology(results: Results) -> Figure | None:
     """The network by tiers, a panel a variant, its switches coloured by drops or by their longest queue."""
     return drawn(network.chart(results))
+
+
+def sweep(found: Sweep, metric: str) -> Figure | None:
+    """A metric against what was swept, a line and its 95 % band for each variant, or maps for two axes.
+
+    `BadInput` where no metric has this name.
+    """
+    if metrics.base(metric) not in metrics.REGISTRY:
+        raise BadInput(f"metric: found {metric}; expected one of `overspill list metrics`")
+    return drawn(drawing.of_metric(found, metric))
 
 
 def figures(results: Results) -> dict[str, tuple[str, Figure]]:

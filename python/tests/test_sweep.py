@@ -15,7 +15,7 @@ import overspill
 from overspill import BadInput, Failed, Sweep, metrics, stats
 from overspill.quantiles import Value
 from overspill.sweeps import cache, keys
-from overspill.sweeps.table import summarise
+from overspill.sweeps.table import intervals, summarise
 
 Command = Callable[..., Ran]
 SCENARIO = """
@@ -92,9 +92,17 @@ def test_values_are_those_of_a_plain_run(scenario: Path) -> None:
 
 
 def test_a_censored_value_makes_a_lower_bound_without_an_interval() -> None:
-    made = summarise("fct_p99", [Value(1.0), Value(3.0, True)])
+    made = summarise([Value(1.0), Value(3.0, True)], (0.0, 4.0))
     assert (made.mean, made.ci95, made.low, made.high, made.censored) == (2.0, None, None, None, True)
-    assert summarise("fct_p99", [Value(1.0)]).ci95 is None
+    assert summarise([Value(1.0)], None).ci95 is None
+
+
+def test_a_percentile_over_ten_seeds_is_resampled_and_a_mean_is_not() -> None:
+    known = [1.0, 1.1, 1.2, 1.3, 1.4, 1.5, 1.6, 1.7, 1.8, 9.0]
+    values = [Value(one) for one in known]
+    tail, middle, few = intervals([("fct_p99", values), ("fct_mean", values), ("fct_p99", values[:9])])
+    assert tail == stats.interval(known, True) != stats.interval(known) == middle
+    assert few == stats.interval(known[:9])
 
 
 def test_all_errors_of_all_points_are_told_before_the_first_run(command: Command, scenario: Path) -> None:

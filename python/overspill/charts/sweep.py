@@ -97,6 +97,17 @@ def of_sweep(sweep: SweepResults) -> dict[str, Chart]:
     return found
 
 
+def of_metric(sweep: SweepResults, metric: str) -> Chart | None:
+    """One metric of a sweep; `None` where no run has it."""
+    cells = cells_of(sweep, metric)
+    if not cells:
+        return None
+    title = metrics.find(metric).title
+    if len(free_axes(sweep)) <= 1:
+        return lines(sweep, (metric, title[:1].upper() + title[1:]), {metric: cells})
+    return crossed(sweep, metric, cells)
+
+
 def cells_of(sweep: SweepResults, metric: str) -> dict[Key, Cell]:
     """A metric by point and variant."""
     rows = sweep.summary.filter(pc.equal(sweep.summary.column("metric"), metric)).to_pylist()

@@ -64,6 +64,7 @@ def sweep(
         int | None, typer.Option(min=1, help="Cut each run after so many events; the result is partial.")
     ] = None,
     as_json: Annotated[bool, typer.Option("--json", help="Print one JSON document, not the table.")] = False,
+    report: Annotated[bool, typer.Option(help="Write report.html and the figures.")] = True,
 ) -> None:
     """Run a scenario at every point of a grid; goes on where it was stopped."""
     show.check(metric or ())
@@ -88,16 +89,23 @@ def sweep(
             commands.emit(store.dump(found.document()))
         elif found.finished:
             show.show(found, metric or (), commands.out())
-        finish(found, as_json)
+        finish(found, as_json, report)
 
 
-def finish(sweep: Sweep, as_json: bool) -> NoReturn:
-    """Say where the results are and what is missing, and leave with the right status."""
+def finish(sweep: Sweep, as_json: bool, report: bool) -> NoReturn:
+    """Write the report, say where the results are and what is missing, and leave with the right status."""
     if not sweep.finished:
         commands.err().print("interrupted before the first run was finished; nothing is kept")
         raise typer.Exit(commands.INTERRUPTED)
     assert sweep.folder is not None
-    commands.say(commands.err() if as_json else commands.out(), "results", sweep.folder)
+    console = commands.err() if as_json else commands.out()
+    commands.say(console, "results", sweep.folder)
+    if report and not sweep.interrupted:
+        from overspill import sweepreport
+
+        with commands.err().status("drawing the report"):
+            path = sweepreport.write(sweep, sweep.folder)
+        commands.say(console, "report", path)
     left, loud = status(sweep), show.warnings(sweep)
     if as_json:
         told(f"{line.label}: {line.text}" for line in loud)

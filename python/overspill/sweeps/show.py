@@ -10,8 +10,8 @@ from rich.table import Table
 from rich.text import Text
 
 from overspill import formats, metrics, table
+from overspill.cautions import Line
 from overspill.errors import BadInput
-from overspill.header import Line
 from overspill.sweeps.results import Sweep, rows
 
 DEFAULTS = ("qct_p99", "fct_p99", "goodput")

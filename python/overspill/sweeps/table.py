@@ -49,7 +49,7 @@ class Summary:
     censored: bool
 
 
-def summarise(values: Sequence[Value], interval: stats.Interval | None) -> Summary:
+def summarise(values: Sequence[Value], interval: bootstrap.Interval | None) -> Summary:
     """The mean over seeds, and its interval unless any value is a lower bound."""
     known, censored = [one.value for one in values], any(one.censored for one in values)
     if censored or interval is None:
@@ -58,9 +58,9 @@ def summarise(values: Sequence[Value], interval: stats.Interval | None) -> Summa
     return Summary(len(known), stats.mean(known), (high - low) / 2, low, high, False)
 
 
-def intervals(samples: Sequence[tuple[str, Sequence[Value]]]) -> list[stats.Interval | None]:
+def intervals(samples: Sequence[tuple[str, Sequence[Value]]]) -> list[bootstrap.Interval | None]:
     """The interval of each metric's values: by the bootstrap where `overspill run` does so, all at once."""
-    found: list[stats.Interval | None] = []
+    found: list[bootstrap.Interval | None] = []
     resampled: dict[int, list[int]] = {}
     for at, (metric, values) in enumerate(samples):
         known = [one.value for one in values]
