@@ -48,7 +48,7 @@ def entries(folder: Path) -> list[Path]:
 
 
 def test_a_grid_ends_in_one_tidy_table(command: Command, scenario: Path) -> None:
-    ran = command("sweep", scenario, *OVER, "--seeds", 2)
+    ran = command("sweep", scenario, "--no-report", *OVER, "--seeds", 2)
     assert ran.status == 0
     assert ran.out.splitlines()[-1] == "results: out/incast-sweep"
     assert "6 points, 3 variants, 36 runs" in ran.out
@@ -86,7 +86,7 @@ def test_values_are_those_of_a_plain_run(scenario: Path) -> None:
     assert made.metrics == list(next(iter(plain.values["drop"].values())))
     row = next(one for one in made.summary.to_pylist() if one["metric"] == "fct_mean")
     values = [found[row["variant"], seed, "fct_mean"].value for seed in (1, 2, 3)]
-    assert row["mean"] == stats.mean(values) and row["ci95"] == stats.half_width(values)
+    assert row["mean"] == stats.mean(values) and row["ci95"] == pytest.approx(stats.half_width(values))
     assert (row["high"] - row["low"]) / 2 == pytest.approx(row["ci95"]) and row["n"] == 3
     assert row["unit"] == metrics.REGISTRY["fct_mean"].unit
 
@@ -106,11 +106,13 @@ def test_a_percentile_over_ten_seeds_is_resampled_and_a_mean_is_not() -> None:
 
 
 def test_all_errors_of_all_points_are_told_before_the_first_run(command: Command, scenario: Path) -> None:
-    ran = command("sweep", scenario, "--over", "switch.x=1,2", "--over", "odd.x=1,2", "--set", "bad.y=1")
+    ran = command(
+        "sweep", scenario, "--no-report", "--over", "switch.x=1,2", "--over", "odd.x=1,2", "--set", "bad.y=1"
+    )
     assert ran.status == 2 and "Traceback" not in ran.err
     assert ran.err.count("bad.y: found an unknown key") == 1
     assert fake_core.behaviour.finished == 0 and not Path("out").exists()
-    ran = command("sweep", scenario, "--over", "switch.x=1,2", "--over", "odd.x=1,2")
+    ran = command("sweep", scenario, "--no-report", "--over", "switch.x=1,2", "--over", "odd.x=1,2")
     assert "--over: odd.x: found an unknown key" in ran.err and "points" not in ran.err
 
 
@@ -125,7 +127,7 @@ def test_an_error_of_some_points_says_at_which(
         return parse(path, text, sets)
 
     monkeypatch.setattr(fake_core, "parse", strict)
-    ran = command("sweep", scenario, *OVER)
+    ran = command("sweep", scenario, "--no-report", *OVER)
     assert ran.status == 2
     where = "(at 3 of 6 points, first switch.x=2, switch.y=a)"
     assert ran.err.splitlines() == [f"--over: switch.x: found 2; expected 1 {where}"]
@@ -152,17 +154,17 @@ def test_an_error_of_some_points_says_at_which(
 def test_bad_input_of_a_sweep_has_status_2(
     command: Command, scenario: Path, arguments: list[object], message: str
 ) -> None:
-    ran = command("sweep", scenario, *arguments)
+    ran = command("sweep", scenario, "--no-report", *arguments)
     assert ran.status == 2 and message in ran.err
     assert ran.out == "" and "Traceback" not in ran.err
     assert fake_core.behaviour.finished == 0
 
 
 def test_a_second_start_repeats_nothing(command: Command, scenario: Path) -> None:
-    command("sweep", scenario, *OVER, "--seeds", 2, "--out", "o")
+    command("sweep", scenario, "--no-report", *OVER, "--seeds", 2, "--out", "o")
     before, stamps = outputs(Path("o")), [path.stat() for path in entries(Path("o"))]
     fake_core.behaviour.finished = 0
-    ran = command("sweep", scenario, *OVER, "--seeds", 2, "--out", "o")
+    ran = command("sweep", scenario, "--no-report", *OVER, "--seeds", 2, "--out", "o")
     assert ran.status == 0 and "36/36 runs, 36 from the store" in ran.err
     assert fake_core.behaviour.finished == 0
     assert outputs(Path("o")) == before
@@ -172,29 +174,41 @@ def test_a_second_start_repeats_nothing(command: Command, scenario: Path) -> Non
 
 
 def test_another_grid_takes_what_it_shares(command: Command, scenario: Path) -> None:
-    command("sweep", scenario, "--over", "switch.x=1,2", "--seeds", 2, "--out", "o")
+    command("sweep", scenario, "--no-report", "--over", "switch.x=1,2", "--seeds", 2, "--out", "o")
     fake_core.behaviour.finished = 0
     text = scenario.read_text()
     # Comments, and what the scenario is called, change no run.
     scenario.write_text("# more words\n" + text.replace('"incast"', '"other"'))
-    ran = command("sweep", scenario, "--over", "switch.x=2,3", "--seeds", 3, "--out", "o")
+    ran = command("sweep", scenario, "--no-report", "--over", "switch.x=2,3", "--seeds", 3, "--out", "o")
     assert "18 runs, 6 from the store" in " ".join(ran.err.split())
     assert fake_core.behaviour.finished == 12
     assert Sweep.load("o").points == [{"switch.x": "2"}, {"switch.x": "3"}]
 
 
 def test_the_outcome_does_not_depend_on_jobs_order_or_history(command: Command, scenario: Path) -> None:
-    command("sweep", scenario, *OVER, "--seeds", 2, "--out", "one", "--jobs", 1)
-    command("sweep", scenario, *OVER, "--seeds", 2, "--out", "many", "--jobs", 8)
+    command("sweep", scenario, "--no-report", *OVER, "--seeds", 2, "--out", "one", "--jobs", 1)
+    command("sweep", scenario, "--no-report", *OVER, "--seeds", 2, "--out", "many", "--jobs", 8)
     command(
-        "sweep", scenario, "--over", "switch.x=2", "--over", "switch.y=c,a", "--seeds", 1, "--out", "pieces"
+        "sweep",
+        scenario,
+        "--no-report",
+        "--over",
+        "switch.x=2",
+        "--over",
+        "switch.y=c,a",
+        "--seeds",
+        1,
+        "--out",
+        "pieces",
     )
-    command("sweep", scenario, *OVER, "--seeds", 2, "--out", "pieces")
+    command("sweep", scenario, "--no-report", *OVER, "--seeds", 2, "--out", "pieces")
     assert outputs(Path("one")) == outputs(Path("many")) == outputs(Path("pieces"))
 
 
 def test_equal_configurations_are_run_once_and_that_is_said(command: Command, scenario: Path) -> None:
-    ran = command("sweep", scenario, "--over", "variants.bounce.x=1,2", "--seeds", 2, "--out", "o")
+    ran = command(
+        "sweep", scenario, "--no-report", "--over", "variants.bounce.x=1,2", "--seeds", 2, "--out", "o"
+    )
     assert ran.status == 0
     assert "2 of 6 configurations (a point, a variant) are equal to another: run once" in ran.out
     assert fake_core.behaviour.finished == 8 == len(entries(Path("o")))
@@ -235,37 +249,47 @@ def lie(path: Path) -> None:
 def test_a_damaged_file_is_noticed_and_run_again(
     command: Command, scenario: Path, damage: Callable[[Path], object]
 ) -> None:
-    command("sweep", scenario, *OVER, "--seeds", 1, "--out", "o")
+    command("sweep", scenario, "--no-report", *OVER, "--seeds", 1, "--out", "o")
     before = outputs(Path("o"))
     victim = entries(Path("o"))[0]
     whole = victim.read_bytes()
     damage(victim)
     fake_core.behaviour.finished = 0
-    ran = command("sweep", scenario, *OVER, "--seeds", 1, "--out", "o")
+    ran = command("sweep", scenario, "--no-report", *OVER, "--seeds", 1, "--out", "o")
     assert ran.status == 0 and fake_core.behaviour.finished == 1
     assert ran.err.count("run again, its file in the store is damaged") == 1
     assert victim.read_bytes() == whole and outputs(Path("o")) == before
 
 
 def test_what_a_killed_writer_left_is_taken_away(command: Command, scenario: Path) -> None:
-    command("sweep", scenario, *OVER, "--seeds", 1, "--out", "o")
+    command("sweep", scenario, "--no-report", *OVER, "--seeds", 1, "--out", "o")
     victim = entries(Path("o"))[0]
     left = victim.with_name(f".{victim.stem}.77.new")
     left.write_bytes(b"half")
     (Path("o") / "store/.staging/x").mkdir(parents=True)
-    command("sweep", scenario, *OVER, "--seeds", 1, "--out", "o")
+    command("sweep", scenario, "--no-report", *OVER, "--seeds", 1, "--out", "o")
     assert not left.exists() and not (Path("o") / "store/.staging").exists()
 
 
 def test_tables_are_kept_where_asked_for(command: Command, scenario: Path) -> None:
-    command("sweep", scenario, "--over", "switch.x=1,2", "--seeds", 1, "--out", "o")
+    command("sweep", scenario, "--no-report", "--over", "switch.x=1,2", "--seeds", 1, "--out", "o")
     assert not list(Path("o").rglob("flows.parquet"))
     with pytest.raises(BadInput, match="not kept"):
         Sweep.load("o").kept("flows")
     before = {path.name: pq.ParquetFile(path).read() for path in entries(Path("o"))}
     fake_core.behaviour.finished = 0
     ran = command(
-        "sweep", scenario, "--over", "switch.x=1,2", "--seeds", 1, "--out", "o", "--tables", "flows,packets"
+        "sweep",
+        scenario,
+        "--no-report",
+        "--over",
+        "switch.x=1,2",
+        "--seeds",
+        1,
+        "--out",
+        "o",
+        "--tables",
+        "flows,packets",
     )
     assert ran.status == 0 and fake_core.behaviour.finished == 6
     assert all(pq.ParquetFile(path).read().equals(before[path.name]) for path in entries(Path("o")))
@@ -276,34 +300,74 @@ def test_tables_are_kept_where_asked_for(command: Command, scenario: Path) -> No
     assert flows.column("bytes").to_pylist()[: plain.num_rows] == plain.column("bytes").to_pylist()
     fake_core.behaviour.finished = 0
     # A table that no run writes is no reason to run again; nor is one asked for less.
-    command("sweep", scenario, "--over", "switch.x=1,2", "--seeds", 1, "--out", "o", "--tables", "packets")
+    command(
+        "sweep",
+        scenario,
+        "--no-report",
+        "--over",
+        "switch.x=1,2",
+        "--seeds",
+        1,
+        "--out",
+        "o",
+        "--tables",
+        "packets",
+    )
     assert fake_core.behaviour.finished == 0
     next(Path("o").rglob("flows.parquet")).write_bytes(b"")
     ran = command(
-        "sweep", scenario, "--over", "switch.x=1,2", "--seeds", 1, "--out", "o", "--tables", "flows"
+        "sweep",
+        scenario,
+        "--no-report",
+        "--over",
+        "switch.x=1,2",
+        "--seeds",
+        1,
+        "--out",
+        "o",
+        "--tables",
+        "flows",
     )
     assert fake_core.behaviour.finished == 1 and "not the table that was written" in ran.err
 
 
 def test_unfinished_flows_are_said_per_point_with_status_3(command: Command, scenario: Path) -> None:
-    ran = command("sweep", scenario, "--over", "fake.unfinished=0,60", "--seeds", 2, "--metric", "fct_p99")
+    ran = command(
+        "sweep",
+        scenario,
+        "--no-report",
+        "--over",
+        "fake.unfinished=0,60",
+        "--seeds",
+        2,
+        "--metric",
+        "fct_p99",
+    )
     assert ran.status == 3
     loud = [line for line in ran.out.splitlines() if line.startswith("UNFINISHED FLOWS")]
     assert len(loud) == 3 and all("fake.unfinished=60: " in line and "seeds 1, 2" in line for line in loud)
     row = next(line for line in ran.out.splitlines() if line.split()[:1] == ["60"])
     assert row.count("> ") == 3
     assert "UNFINISHED FLOWS: exit status 3" in ran.err
-    again = command("sweep", scenario, "--over", "fake.unfinished=0,60", "--seeds", 2, "--json")
+    again = command(
+        "sweep", scenario, "--no-report", "--over", "fake.unfinished=0,60", "--seeds", 2, "--json"
+    )
     assert again.status == 3 and again.err.count("UNFINISHED FLOWS: fake.unfinished=60") == 3
     assert len(json.loads(again.out)["unfinished"]) == 3
     allowed = command(
-        "sweep", scenario, "--over", "fake.unfinished=60", "--set", "measure.allow_unfinished=true"
+        "sweep",
+        scenario,
+        "--no-report",
+        "--over",
+        "fake.unfinished=60",
+        "--set",
+        "measure.allow_unfinished=true",
     )
     assert allowed.status == 0
 
 
 def test_a_run_cut_by_max_events_is_partial_and_kept_apart(command: Command, scenario: Path) -> None:
-    args = ("sweep", scenario, "--over", "switch.x=1", "--seeds", 1, "--out", "o")
+    args = ("sweep", scenario, "--no-report", "--over", "switch.x=1", "--seeds", 1, "--out", "o")
     assert command(*args, "--max-events", 1000).status == 3
     ran = command(*args, "--max-events", 1000)
     assert ran.status == 3 and ran.out.count("PARTIAL RESULT") == 3
@@ -314,20 +378,23 @@ def test_a_run_cut_by_max_events_is_partial_and_kept_apart(command: Command, sce
 
 def test_a_run_that_fails_does_not_stop_the_others(command: Command, scenario: Path) -> None:
     fake_core.behaviour.crash_seed = 2
-    ran = command("sweep", scenario, "--over", "switch.x=1,2", "--seeds", 3, "--out", "o")
+    ran = command("sweep", scenario, "--no-report", "--over", "switch.x=1,2", "--seeds", 3, "--out", "o")
     assert ran.status == 1
     assert "switch.x=2: bounce seed 2: the run failed: queue 3 lost a packet" in ran.out
     assert ran.out.count("FAILED") == 6 and "FAILED: exit status 1" in ran.err
     made = Sweep.load("o")
     assert made.finished == 12 and len(made.failures) == 6
     fake_core.reset()
-    assert command("sweep", scenario, "--over", "switch.x=1,2", "--seeds", 3, "--out", "o").status == 0
+    assert (
+        command("sweep", scenario, "--no-report", "--over", "switch.x=1,2", "--seeds", 3, "--out", "o").status
+        == 0
+    )
     assert fake_core.behaviour.finished == 6
 
 
 def test_a_sweep_in_which_everything_fails_says_all_of_it(command: Command, scenario: Path) -> None:
     fake_core.behaviour.crash = True
-    ran = command("sweep", scenario, "--over", "switch.x=1,2", "--seeds", 1)
+    ran = command("sweep", scenario, "--no-report", "--over", "switch.x=1,2", "--seeds", 1)
     assert ran.status == 1 and ran.err.count("the run failed: queue 3 lost a packet") == 6
     with pytest.raises(Failed):
         overspill.sweep(scenario, {"switch.x": [1]}, seeds=1)
@@ -335,30 +402,32 @@ def test_a_sweep_in_which_everything_fails_says_all_of_it(command: Command, scen
 
 def test_ctrl_c_keeps_what_is_finished_and_a_second_start_goes_on(command: Command, scenario: Path) -> None:
     fake_core.behaviour.interrupt_after = 7
-    ran = command("sweep", scenario, *OVER, "--seeds", 2, "--jobs", 1, "--out", "o")
+    ran = command("sweep", scenario, "--no-report", *OVER, "--seeds", 2, "--jobs", 1, "--out", "o")
     assert ran.status == 130 and "Traceback" not in ran.err
     assert "7 of 36 runs are finished" in ran.out
     assert len(entries(Path("o"))) == 7
     assert Sweep.load("o").interrupted and Sweep.load("o").finished == 7
     fake_core.reset()
-    assert command("sweep", scenario, *OVER, "--seeds", 2, "--out", "o").status == 0
+    assert command("sweep", scenario, "--no-report", *OVER, "--seeds", 2, "--out", "o").status == 0
     assert fake_core.behaviour.finished == 29
-    command("sweep", scenario, *OVER, "--seeds", 2, "--out", "whole")
+    command("sweep", scenario, "--no-report", *OVER, "--seeds", 2, "--out", "whole")
     assert outputs(Path("o")) == outputs(Path("whole"))
 
 
 def test_ctrl_c_before_anything_is_finished_leaves_earlier_tables(command: Command, scenario: Path) -> None:
-    command("sweep", scenario, "--over", "switch.x=1", "--seeds", 1, "--out", "o")
+    command("sweep", scenario, "--no-report", "--over", "switch.x=1", "--seeds", 1, "--out", "o")
     before = outputs(Path("o"))
     fake_core.reset()
     fake_core.behaviour.interrupt_after = 0
-    ran = command("sweep", scenario, "--over", "switch.x=5", "--seeds", 1, "--out", "o")
+    ran = command("sweep", scenario, "--no-report", "--over", "switch.x=5", "--seeds", 1, "--out", "o")
     assert ran.status == 130 and "nothing is kept" in ran.err
     assert outputs(Path("o")) == before
 
 
 def test_json_is_one_document_and_nothing_else(command: Command, scenario: Path) -> None:
-    ran = command("sweep", scenario, "--over", "switch.x=1us,2us", "--seeds", 2, "--seed", 7, "--json")
+    ran = command(
+        "sweep", scenario, "--no-report", "--over", "switch.x=1us,2us", "--seeds", 2, "--seed", 7, "--json"
+    )
     assert ran.status == 0
     found = json.loads(ran.out)
     assert found["scenario"] == "incast" and found["seeds"] == [7, 8]
@@ -375,17 +444,19 @@ def test_json_is_one_document_and_nothing_else(command: Command, scenario: Path)
 
 def test_some_variants_and_metrics_may_be_chosen(command: Command, scenario: Path) -> None:
     chosen = ("--variants", "bounce,drop", "--metric", "fct_mean", "--metric", "hops_max")
-    ran = command("sweep", scenario, "--over", "switch.x=1,2", "--seeds", 2, *chosen)
+    ran = command("sweep", scenario, "--no-report", "--over", "switch.x=1,2", "--seeds", 2, *chosen)
     assert ran.status == 0 and fake_core.behaviour.finished == 8
     assert "FCT mean (ms)" in ran.out and "hops max (links)" in ran.out and "QCT" not in ran.out
     head = next(line for line in ran.out.splitlines() if line.startswith("switch.x"))
     assert head.split() == ["switch.x", "drop", "bounce"]
-    assert "QCT p99 (ms)" in command("sweep", scenario, "--over", "switch.x=1", "--seeds", 1).out
+    assert (
+        "QCT p99 (ms)" in command("sweep", scenario, "--no-report", "--over", "switch.x=1", "--seeds", 1).out
+    )
 
 
 def test_a_long_table_says_where_the_rest_is(command: Command, scenario: Path) -> None:
     args = ("--over", "switch.x=1..70:1", "--seeds", 1, "--variants", "drop")
-    ran = command("sweep", scenario, *args)
+    ran = command("sweep", scenario, "--no-report", *args)
     assert ran.status == 0 and "... 10 more points are in summary.csv" in ran.out
 
 
@@ -409,12 +480,15 @@ def test_axes_that_move_together_are_run_so(command: Command, scenario: Path) ->
 def test_a_folder_of_somebody_else_is_refused(command: Command, scenario: Path) -> None:
     Path("other").mkdir()
     Path("other/mine.txt").write_text("mine")
-    ran = command("sweep", scenario, "--over", "switch.x=1", "--out", "other")
+    ran = command("sweep", scenario, "--no-report", "--over", "switch.x=1", "--out", "other")
     assert ran.status == 2 and "no sweep of overspill" in ran.err
     assert os.listdir("other") == ["mine.txt"]
     assert command("run", scenario, "--out", "runs", "--no-report").status == 0
-    assert command("sweep", scenario, "--over", "switch.x=1", "--out", "runs").status == 2
-    assert command("sweep", scenario, "--over", "switch.x=1", "--seeds", 1, "--out", "s").status == 0
+    assert command("sweep", scenario, "--no-report", "--over", "switch.x=1", "--out", "runs").status == 2
+    assert (
+        command("sweep", scenario, "--no-report", "--over", "switch.x=1", "--seeds", 1, "--out", "s").status
+        == 0
+    )
     assert command("run", scenario, "--out", "s").status == 2
 
 
@@ -422,9 +496,12 @@ def test_only_one_sweep_at_a_time_writes_to_a_folder(
     command: Command, scenario: Path, tmp_path: Path
 ) -> None:
     with cache.held(tmp_path / "o"):
-        ran = command("sweep", scenario, "--over", "switch.x=1", "--seeds", 1, "--out", "o")
+        ran = command("sweep", scenario, "--no-report", "--over", "switch.x=1", "--seeds", 1, "--out", "o")
         assert ran.status == 2 and "another sweep is writing there" in ran.err
-    assert command("sweep", scenario, "--over", "switch.x=1", "--seeds", 1, "--out", "o").status == 0
+    assert (
+        command("sweep", scenario, "--no-report", "--over", "switch.x=1", "--seeds", 1, "--out", "o").status
+        == 0
+    )
 
 
 def test_changed_tables_are_not_loaded(scenario: Path, tmp_path: Path) -> None:
@@ -500,3 +577,14 @@ def test_only_scenarios_of_runs_under_way_are_in_memory(
     made = overspill.sweep(scenario, {"switch.x": "1..60:1"}, seeds=1, variants=["drop"], jobs=2)
     assert made.finished == 60
     assert most[0] < 16
+
+
+def test_a_sweep_ends_with_its_page_and_the_page_can_be_made_again(
+    command: Command, scenario: Path, tmp_path: Path
+) -> None:
+    ran = command("sweep", scenario, "--over", "switch.x=1,2", "--seeds", 2, "--out", "o")
+    assert ran.status == 0
+    assert ran.out.splitlines()[-2:] == ["results: o", "report: o/report.html"]
+    page = (tmp_path / "o/report.html").read_bytes()
+    assert command("report", "o").out == "report: o/report.html\n"
+    assert (tmp_path / "o/report.html").read_bytes() == page

@@ -60,7 +60,18 @@ def small(tmp_path: Path) -> Path:
 
 def started(small: Path, out: Path) -> "subprocess.Popen[str]":
     """The command, in a process of its own."""
-    line = [sys.executable, "-m", "overspill", "sweep", str(small), "--over", SENDERS, "--over", SIZES]
+    line = [
+        sys.executable,
+        "-m",
+        "overspill",
+        "sweep",
+        str(small),
+        "--no-report",
+        "--over",
+        SENDERS,
+        "--over",
+        SIZES,
+    ]
     where = str(Path(overspill.__file__).parent.parent)
     return subprocess.Popen(
         [*line, "--jobs", "1", "--seeds", "2", "--out", str(out)],

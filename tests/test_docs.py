@@ -1,0 +1,76 @@
+"""The documentation does what it says: the site builds, the tutorial runs word by word, the notebook too."""
+
+import re
+import subprocess
+import sys
+from pathlib import Path
+
+import nbformat
+import pytest
+from nbclient import NotebookClient
+
+ROOT = Path(__file__).parents[1]
+TUTORIAL = ROOT / "docs/tutorial.md"
+BLOCK = re.compile(r"^```(\w+)\n(.*?)^```", re.MULTILINE | re.DOTALL)
+
+
+def test_the_site_builds_without_a_warning_and_every_link_leads_somewhere(tmp_path: Path) -> None:
+    command = [sys.executable, "-m", "mkdocs", "build", "--strict", "--site-dir", str(tmp_path)]
+    done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stderr
+    page = (tmp_path / "mechanisms/bounce.html").read_text()
+    assert "source/scenarios/packet_bounce.toml.html" in page, "links out of docs/ have pages"
+    assert (tmp_path / "source/scenarios/packet_bounce.toml.html").is_file()
+
+
+def test_every_page_of_the_docs_is_on_the_site() -> None:
+    nav = (ROOT / "mkdocs.yml").read_text()
+    pages = [path.relative_to(ROOT / "docs").as_posix() for path in (ROOT / "docs").rglob("*.md")]
+    assert [page for page in pages if f"- {page}\n" not in nav] == []
+
+
+@pytest.fixture(scope="module")
+def followed(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A folder in which every block of the tutorial was done, in order."""
+    folder = tmp_path_factory.mktemp("tutorial")
+    (folder / ".venv").symlink_to(Path(sys.executable).parents[1])
+    for kind, text in BLOCK.findall(TUTORIAL.read_text()):
+        if kind in ("toml", "python"):
+            (folder / {"toml": "tutorial.toml", "python": "tutorial.py"}[kind]).write_text(text)
+        for line in text.splitlines() if kind == "sh" else ():
+            if line != "make setup":
+                done = subprocess.run(line.split(), cwd=folder, capture_output=True, text=True, check=False)
+                assert done.returncode == 0, f"{line}\n{done.stdout}\n{done.stderr}"
+    return folder
+
+
+def test_the_tutorial_ends_at_its_figures(followed: Path) -> None:
+    named = re.findall(r"`(out/[\w/.-]+|\w+\.png)`", TUTORIAL.read_text())
+    assert len(named) >= 5
+    assert [name for name in named if not (followed / name).exists()] == []
+    assert (followed / "qct.png").stat().st_size > 10_000
+    for folder in ("out/tutorial/figures", "out/tutorial-sweep/figures"):
+        kinds = {path.suffix for path in (followed / folder).iterdir()}
+        assert kinds == {".png", ".svg", ".pdf"}
+
+
+def test_what_the_tutorial_says_of_its_runs_is_so(followed: Path) -> None:
+    import overspill
+
+    def of(folder: str, metric: str) -> dict[str, float]:
+        values = overspill.Results.load(followed / folder).values
+        return {name: max(one[metric].value for one in by_seed.values()) for name, by_seed in values.items()}
+
+    slow, lost = of("out/tutorial", "qct_p99"), of("out/tutorial", "drops")
+    assert min(slow["drop"], slow["mark"]) > 10e-3 > 1e-3 > max(slow["detour"], slow["bounce"])
+    assert min(lost["drop"], lost["mark"]) > 0 == max(lost["detour"], lost["bounce"])
+    assert set(of("out/six", "drops").values()) == {0}
+
+
+def test_the_notebook_runs_from_its_first_cell_to_its_last() -> None:
+    book = nbformat.read(ROOT / "examples/incast.ipynb", as_version=4)
+    where = {"metadata": {"path": str(ROOT)}}
+    NotebookClient(book, timeout=300, kernel_name="python3", resources=where).execute()
+    outputs = [out for cell in book.cells for out in cell.get("outputs", [])]
+    pictures = [out for out in outputs if "image/png" in out.get("data", {})]
+    assert len(pictures) == 2, "the queue and the sweep"
