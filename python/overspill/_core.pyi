@@ -85,7 +85,7 @@ class Run:
 
         The summary's `wire_bits` tells what the links carried within the measurement window, by level:
         `{"host" | "tor_uplink" | "bisection": {"bits": n, "capacity_bps": x}}`; a level may be missing.
-        `received_bytes` is payload that arrived for the first time in the window, a number for each entry of
+        `received_bytes` is payload that arrived in order in the window, a number for each entry of
         `traffic`; `stop` is one of done, drained_out, max_events, max_packets. In
         `packet_hist`, the sum of all values stands in any row of its (metric, data), or spread over them; in
         `queue_sojourn`, in any row of its (node, port). `reorder` has, by entry of `traffic`, counts of

@@ -20,6 +20,7 @@ if TYPE_CHECKING:
 TALLEST = 10.0  # inches of all panels together
 COLUMNS_SHOWN = 240  # columns of a map over time
 INTERVALS_FROM = 3  # seeds; those of two are so wide that they hide everything
+RESAMPLED = f"BCa bootstrap from {stats.ENOUGH} seeds on, else Student's t"
 STEPS_SHOWN = 1200  # steps of a curve over time
 
 
@@ -70,13 +71,13 @@ def seeds_text(results: Results, variants: Iterable[str] | None = None) -> str:
     return f"{most} seed{'' if most == 1 else 's'}"
 
 
-def band_text(results: Results) -> str:
+def band_text(results: Results, how: str = "Student's t") -> str:
     """What bands mean, where there are any."""
     most = max((len(results.of(variant)) for variant in with_runs(results)), default=0)
     if most < INTERVALS_FROM:
         return f"Lines are means over {most} seeds." if most > 1 else "One seed: no intervals."
     rough = " With fewer than 10 seeds these are rough." if most < 10 else ""
-    return f"Lines are means over {most} seeds, bands their 95 % intervals (Student's t).{rough}"
+    return f"Lines are means over {most} seeds, bands their 95 % intervals ({how}).{rough}"
 
 
 def mean_and_interval(values: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
@@ -87,6 +88,13 @@ def mean_and_interval(values: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.nd
         return middle, middle, middle
     half = stats.t_quantile(stats.LEVEL, rows - 1) * values.std(axis=0, ddof=1) / math.sqrt(rows)
     return middle, middle - half, middle + half
+
+
+def percentile_interval(values: Sequence[float]) -> tuple[float, float, float]:
+    """The mean over seeds of a percentile, and the ends of its interval as tables have it."""
+    middle = stats.mean(values)
+    made = stats.interval(values, True) if len(values) >= INTERVALS_FROM else None
+    return middle, *(made or (middle, middle))
 
 
 def thinned(count: int, shown: int = 1500, tail: int = 200) -> np.ndarray:

@@ -140,7 +140,7 @@ def slowdown_by_size(results: Results) -> Chart | None:
         panels.append(Panel(f"{name} of slowdown", x, Axis("slowdown", scale="log"), marks))
     caption = (
         f"Slowdown (FCT over that of the same flow alone) against flow size, {common.seeds_text(results)}; "
-        f"a percentile is taken per seed and bin of sizes. {common.band_text(results)} Hollow: the "
+        f"a percentile is taken per seed and bin of sizes. {common.band_text(results, common.RESAMPLED)} Hollow: the "
         "percentile "
         "rests on too few flows of a seed, or on unfinished ones, which make it a lower bound. Bins "
         "with fewer "
@@ -196,14 +196,14 @@ def binned(seeds: list[Sized], edges: np.ndarray, percent: float) -> Curve:
         ]
         known = [one for one in values if one is not None]
         open_ended = any(one.censored for one in known)
-        middle, low, high = common.mean_and_interval(np.array([[one.value] for one in known]))
+        middle, low, high = common.percentile_interval([one.value for one in known])
         doubtful = open_ended or min(counts) < math.ceil(round(100 / (100 - percent), 6))
         sizes = np.concatenate([one[part] for part, (one, _, _) in zip(parts, seeds, strict=True)])
         size = float(np.exp(np.log(sizes).mean()))
         text = f"{words.text(left, 'bytes')} to {words.text(right, 'bytes')}: slowdown "
-        text += f"{'> ' if open_ended else ''}{formats.trimmed(float(middle[0]))}"
+        text += f"{'> ' if open_ended else ''}{formats.trimmed(middle)}"
         text += f"<br>{formats.number(min(counts))} flows or more in a seed"
-        found.append((size, middle[0], low[0], high[0], doubtful, text))
+        found.append((size, middle, low, high, doubtful, text))
     if not found:
         return (*(np.zeros(0) for _ in range(5)), [])  # type: ignore[return-value]
     *numbers, texts = zip(*found, strict=True)

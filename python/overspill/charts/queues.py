@@ -17,6 +17,7 @@ from overspill.rundata import RunData
 if TYPE_CHECKING:
     from overspill.results import Results
 
+LEAST_WAIT = 1e-9  # seconds; frames that come at one instant may be picoseconds apart
 LENGTHS_SHOWN = 400  # points of a distribution of lengths
 PLACES = {"busiest": "busiest switch port", "all": "all switch ports"}
 
@@ -181,11 +182,12 @@ def sojourn(results: Results) -> Chart | None:
     if not every:
         return None
     least = min(float(curve[0][curve[0] > 0].min()) for curve in every if (curve[0] > 0).any())
+    least = max(least, LEAST_WAIT)
     for where, by_variant in times.items():
         marks: list[Mark] = []
         for variant, (at, above) in by_variant.items():
             keep = above > 0
-            # A logarithmic axis has no 0: what does not wait is at its left end.
+            # A logarithmic axis has no 0: what waits less is at its left end.
             x = np.maximum(at[keep], least / 2)
             marks.append(Line(x, above[keep], common.look(results, variant), variant, "post"))
         y = Axis("share of frames", "share", "log")

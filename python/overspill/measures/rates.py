@@ -13,11 +13,11 @@ from overspill.rundata import RunData
 OVER_BINS = "Taken over the whole bins (`measure.bin`) in the measurement window."
 RATE = "xᵢ = 8·received / active time"
 OWN = (
-    "A flow's goodput is the payload that arrived for the first time over its active time: from start to "
+    "A flow's goodput is the payload that arrived in order over its active time: from start to "
     "end, or to the end of the run where it is unfinished. Endless flows are taken over the whole bins "
     "of the window where `measure.goodput` is `flows`, and from their start to the end of the run otherwise."
 )
-ASK = ("poisson",)  # kinds of traffic that ask for a load
+ASK = ("poisson", "incast", "query", "all_to_all")  # kinds of traffic that have a load
 JAIN = "Jain, Chiu and Hawe 1984, DEC-TR-301"
 
 METRICS = [
@@ -25,7 +25,7 @@ METRICS = [
         "goodput",
         "goodput",
         "bit/s",
-        "Payload bits that arrived for the first time at receivers in the measurement window, over its "
+        "Payload bits that arrived in order at receivers in the measurement window, over its "
         "length: of all traffic, raw sources included, and of each entry where there are several.",
         "higher",
         formula="8·Σ received in the window / window",
@@ -36,7 +36,7 @@ METRICS = [
             f"goodput of a host, {part}",
             "bit/s",
             f"{words} over hosts that receive anything in the window of the payload bits that arrived there "
-            f"for the first time, over time. {OVER_BINS}",
+            f"in order, over time. {OVER_BINS}",
             "higher",
             part != "max",
             formula=f"{part} over hosts h of 8·Σ bytes(h) / time",
@@ -79,7 +79,7 @@ METRICS = [
         "load_asked",
         "load, as asked",
         "1",
-        "Payload of an entry that arrived for the first time in the measurement window, over its length, as "
+        "Payload of an entry that arrived in order in the measurement window, over its length, as "
         "the fraction in whose terms the entry asks for a load: compare with `load asked`.",
         formula="fraction asked · goodput / payload rate asked",
     ),
@@ -87,7 +87,7 @@ METRICS = [
         "load_payload",
         "load, payload",
         "1",
-        "Payload that arrived for the first time in the measurement window, over its length, as a fraction "
+        "Payload that arrived in order in the measurement window, over its length, as a fraction "
         "of all hosts' links.",
         formula="goodput / Σ rates of hosts' links",
     ),
@@ -105,7 +105,7 @@ METRICS = [
 
 
 def arrived(run: RunData) -> list[int] | None:
-    """Payload bytes that arrived for the first time in the window, of each traffic entry."""
+    """Payload bytes that arrived in order in the window, of each traffic entry."""
     found = run.summary.get("received_bytes")
     return None if found is None else [int(one) for one in found]
 

@@ -61,7 +61,7 @@ pub struct Results {
     pub raw: u64,
     /// What links carried inside the measurement window, by level.
     pub carried: Vec<Carried>,
-    /// Payload bytes that arrived for the first time inside the measurement window, by entry of the
+    /// Payload bytes that arrived in order inside the measurement window, by entry of the
     /// scenario's traffic; raw packets count whenever they arrive.
     pub received: Vec<u64>,
 }
