@@ -140,8 +140,8 @@ def slowdown_by_size(results: Results) -> Chart | None:
         panels.append(Panel(f"{name} of slowdown", x, Axis("slowdown", scale="log"), marks))
     caption = (
         f"Slowdown (FCT over that of the same flow alone) against flow size, {common.seeds_text(results)}; "
-        f"a percentile is taken per seed and bin of sizes. {common.band_text(results, common.RESAMPLED)} Hollow: the "
-        "percentile "
+        f"a percentile is taken per seed and bin of sizes. "
+        f"{common.band_text(results, common.RESAMPLED)} Hollow: the percentile "
         "rests on too few flows of a seed, or on unfinished ones, which make it a lower bound. Bins "
         "with fewer "
         f"than {FEWEST} flows in a seed are left out."
