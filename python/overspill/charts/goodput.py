@@ -40,7 +40,7 @@ def of_all(results: Results) -> Chart | None:
         marks.append(Line(at, middle, line, variant, "post"))
     step = formats.time(width_ps(results.of(variants[0])[0], period, STEPS))
     caption = (
-        f"Payload that arrived for the first time at all hosts, in steps of {step}. "
+        f"Payload that arrived in order at all hosts, in steps of {step}. "
         f"{common.band_text(results)} "
         "Grey: outside the measurement window."
     )
@@ -87,7 +87,7 @@ def by_host(results: Results) -> Chart | None:
         f"the {len(rows)} of {len(hosts)} hosts that receive most" if len(rows) < len(hosts) else "every host"
     )
     caption = (
-        f"Payload that arrived for the first time at {some} over all variants, in steps of {step}, "
+        f"Payload that arrived in order at {some} over all variants, in steps of {step}, "
         "first seed of "
         "each variant. Grey: outside the measurement window."
     )
@@ -147,7 +147,7 @@ def by_flow(results: Results) -> Chart | None:
     step = formats.time(width_ps(first, period, STEPS))
     grey = f"; the next {len(chosen[len(shown) : FAINT])} in grey" if len(chosen) > len(shown) else ""
     caption = (
-        f"Payload of a flow that arrived for the first time, in steps of {step}: the {len(shown)} flows "
+        f"Payload of a flow that arrived in order, in steps of {step}: the {len(shown)} flows "
         "with most "
         f"bytes of {len(chosen)}{grey}. First seed of each variant. Grey areas: outside the measurement "
         "window."
