@@ -85,10 +85,12 @@ class Run:
 
         The summary's `wire_bits` tells what the links carried within the measurement window, by level:
         `{"host" | "tor_uplink" | "bisection": {"bits": n, "capacity_bps": x}}`; a level may be missing.
-        `received_bytes` is payload that arrived in order in the window, a number for each entry of
-        `traffic`; `stop` is one of done, drained_out, max_events, max_packets. In
-        `packet_hist`, the sum of all values stands in any row of its (metric, data), or spread over them; in
-        `queue_sojourn`, in any row of its (node, port). `reorder` has, by entry of `traffic`, counts of
-        packets by metric: 0 displacement (early below 0) and 1 reorder buffer occupancy (RFC 5236), 2 extent
-        of reordered packets (RFC 4737), and 3 all packets received, at the value 0.
+        `received_bytes` is payload that arrived in order in the window, a number for each entry
+        of `traffic`; `stop` is one of done, drained_out, max_events, max_packets. In `packet_hist`, the sum
+        of all values stands in any row of its (traffic, metric, data), or spread over them; in
+        `queue_sojourn`, in any row of its (node, port). `fates` has, by entry of `traffic` and by ACKs and
+        data, counts of what happened in the window: 0 drop, 1 mark, 2 detour, 3 bounce. `reorder` has, by
+        entry of `traffic`, counts of packets by metric: 0 displacement (early below 0) and 1 reorder buffer
+        occupancy (RFC 5236), 2 extent of reordered packets (RFC 4737), and 3 all packets received, at the
+        value 0.
         """

@@ -26,6 +26,7 @@ TABLES = (
     "flow_goodput",
     "links",
     "packet_hist",
+    "fates",
     "reorder",
     "packets",
 )

@@ -98,6 +98,11 @@ def build_rows(results: Results) -> list[Row]:
     order = {name: index for index, name in enumerate(metrics.REGISTRY)}
     ordered = sorted(keys, key=lambda key: order[metrics.base(key)])
     drafts = [draft(results, key) for key in ordered]
+    hidden = metrics.lone(keys)
+    drafts = [
+        replace(one, metric=replace(one.metric, shown=False)) if one.metric.name in hidden else one
+        for one in drafts
+    ]
     of_cells = resample(values for one in drafts for values in one.cells_resampled.values())
     most = max(len(results.variants) - 1, 1)
     differences = (values for one in drafts for values in one.differences_resampled.values())

@@ -40,7 +40,7 @@ class Fairness:
         """Whether a variant may be called best in a metric."""
         if self.different or self.cut or self.idle_seeds:
             return False
-        return not self.unfinished or metric == OF_UNFINISHED
+        return not self.unfinished or metric.partition("[")[0] == OF_UNFINISHED
 
 
 def judge(results: Results) -> Fairness:

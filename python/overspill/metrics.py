@@ -1,5 +1,6 @@
 """Every metric: its name, unit and meaning, for tables, JSON, documentation and `overspill explain`."""
 
+from collections.abc import Collection
 from dataclasses import replace
 
 from overspill import measures
@@ -8,7 +9,7 @@ from overspill.measures.declare import Better, Metric
 from overspill.quantiles import Value
 from overspill.rundata import RunData
 
-__all__ = ["ALL", "REGISTRY", "SECTIONS", "Better", "Metric", "base", "find", "measure"]
+__all__ = ["ALL", "REGISTRY", "SECTIONS", "Better", "Metric", "base", "find", "lone", "measure"]
 
 # By subject, in the order of tables and documentation.
 SECTIONS: dict[str, list[Metric]] = {
@@ -36,16 +37,18 @@ PARTS = (
     measures.reordering,
     measures.counters,
 )
-# Of a breakdown by traffic entry or size, only these go to the table; JSON has all.
-BREAKDOWN_SHOWN = ("fct_mean", "fct_p99")
-BREAKDOWN_HIDDEN = ("fct", "slowdown", "reorder", "displace", "link_", "hot_")
+# Of a breakdown by traffic entry or size, only these go to the table; JSON and the report have all.
+BREAKDOWN_SHOWN = ("fct_mean", "fct_p99", "qct_mean", "qct_p99", "goodput", "jain", "load_asked", "drops")
+# Of one by anything else, all but these.
+BREAKDOWN_HIDDEN = ("link_", "hot_")
 
 
 def base(key: str) -> str:
     """`fct_p99[size=0-100KB]` is the metric `fct_p99`; `drops[reason=..]` is `drops_by_reason`."""
     name, bracket, label = key.partition("[")
-    if bracket and name == "drops":
-        return f"drops_by_{label.partition('=')[0]}"
+    kind = label.partition("=")[0]
+    if bracket and name == "drops" and kind != "traffic":
+        return f"drops_by_{kind}"
     return name
 
 
@@ -55,9 +58,24 @@ def find(key: str) -> Metric:
     _, bracket, label = key.partition("[")
     if not bracket:
         return metric
-    shown = metric.shown and (not metric.name.startswith(BREAKDOWN_HIDDEN) or metric.name in BREAKDOWN_SHOWN)
-    which = label.removesuffix("]").partition("=")[2]
-    return replace(metric, name=key, title=f"{metric.title} [{which}]", shown=shown)
+    kind, _, which = label.removesuffix("]").partition("=")
+    if kind in ("traffic", "size"):
+        shown = metric.name in BREAKDOWN_SHOWN
+    else:
+        shown = not metric.name.startswith(BREAKDOWN_HIDDEN)
+    title = f"{metric.title} [{which}]"
+    zero_shown = metric.zero_shown and metric.name != "drops"
+    return replace(metric, name=key, title=title, shown=metric.shown and shown, zero_shown=zero_shown)
+
+
+def lone(keys: Collection[str]) -> set[str]:
+    """Those that say of the only entry with such values what is said of all: no table needs both."""
+    parts: dict[str, list[str]] = {}
+    for key in keys:
+        name, _, label = key.partition("[")
+        if label.startswith("traffic=") and name in keys:
+            parts.setdefault(name, []).append(key)
+    return {several[0] for several in parts.values() if len(several) == 1}
 
 
 def measure(run: RunData) -> dict[str, Value]:

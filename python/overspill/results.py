@@ -172,8 +172,13 @@ class Results:
 
     @property
     def packet_hist(self) -> pa.Table:
-        """Delays, hops, detours and bounces of delivered packets, as histograms."""
+        """Delays, hops, detours and bounces of delivered packets, as histograms, by entry of the traffic."""
         return self.table("packet_hist")
+
+    @property
+    def fates(self) -> pa.Table:
+        """Drops (0), marks (1), detours (2) and bounces (3) in the window, by entry of the traffic."""
+        return self.table("fates")
 
     @property
     def packets(self) -> pa.Table:

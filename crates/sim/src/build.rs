@@ -246,7 +246,7 @@ fn add_raw_sources<P: Probe, T: Tap>(scenario: &Scenario, seed: u64, world: &mut
             tag: 0,
             connection: OWN,
         };
-        world.board.records.push(FlowRecord::new(&spec, flow, false));
+        world.board.enter(FlowRecord::new(&spec, flow, false));
         let setup = RawSetup {
             payload: raw.payload,
             packets_per_burst: raw.packets_per_burst,

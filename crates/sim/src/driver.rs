@@ -48,6 +48,11 @@ impl<P: Probe> Board<P> {
     pub(crate) fn unfinished(&self) -> u64 {
         self.open + self.owed
     }
+    /// A flow is entered; its number is that of its record.
+    pub(crate) fn enter(&mut self, record: FlowRecord) {
+        self.probe.entered(FlowId(self.records.len() as u32), record.traffic);
+        self.records.push(record);
+    }
     #[inline]
     pub(crate) fn driver(&mut self, node: u32, now: Time) -> Driver<'_, P> {
         let base = self.base[node as usize];
@@ -109,17 +114,17 @@ impl<P: Probe> Out for Driver<'_, P> {
             self.board.lost_exts.push(pkt.ext);
         }
     }
-    fn marked(&mut self, port: PortId, _pkt: &Pkt) {
+    fn marked(&mut self, port: PortId, pkt: &Pkt) {
         let spot = self.spot(port);
-        self.board.probe.marked(spot);
+        self.board.probe.marked(spot, pkt);
     }
-    fn detoured(&mut self, port: PortId, _pkt: &Pkt) {
+    fn detoured(&mut self, port: PortId, pkt: &Pkt) {
         let spot = self.spot(port);
-        self.board.probe.detoured(spot);
+        self.board.probe.detoured(spot, pkt);
     }
-    fn bounced(&mut self, port: PortId, _pkt: &Pkt) {
+    fn bounced(&mut self, port: PortId, pkt: &Pkt) {
         let spot = self.spot(port);
-        self.board.probe.bounced(spot);
+        self.board.probe.bounced(spot, pkt);
     }
     #[inline]
     fn delivered(&mut self, pkt: &Pkt) {

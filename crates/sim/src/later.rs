@@ -168,7 +168,7 @@ impl<P: Probe, T: Tap> World<P, T> {
         let connection = kept.flatten().unwrap_or(message);
         // What has no end has no completion time.
         let measured = measured && spec.bytes != ENDLESS;
-        self.board.records.push(FlowRecord::new(spec, connection, measured));
+        self.board.enter(FlowRecord::new(spec, connection, measured));
         self.board.open += u64::from(measured);
         if kept.is_some() {
             *self.later.connection(spec.traffic, spec.connection) = Some(connection);

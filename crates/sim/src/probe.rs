@@ -29,6 +29,9 @@ pub struct Gain {
 
 /// A listener. `()` hears nothing and compiles to nothing.
 pub trait Probe: Clone + Send {
+    /// A flow is entered, the next in number, of this entry of the scenario's traffic. Nothing else is told
+    /// of it before.
+    fn entered(&mut self, _flow: FlowId, _traffic: u16) {}
     /// Whether [`Probe::stored`] and [`Probe::freed`] are wanted; then departures are not computed
     /// ahead.
     fn follows_queues(&self) -> bool {
@@ -52,11 +55,11 @@ pub trait Probe: Clone + Send {
     /// A packet was lost.
     fn dropped(&mut self, _at: Spot, _pkt: &Pkt, _reason: DropReason) {}
     /// A packet got a congestion mark.
-    fn marked(&mut self, _at: Spot) {}
+    fn marked(&mut self, _at: Spot, _pkt: &Pkt) {}
     /// A packet was detoured.
-    fn detoured(&mut self, _at: Spot) {}
+    fn detoured(&mut self, _at: Spot, _pkt: &Pkt) {}
     /// A packet was bounced.
-    fn bounced(&mut self, _at: Spot) {}
+    fn bounced(&mut self, _at: Spot, _pkt: &Pkt) {}
     /// Payload bytes have arrived in order, for the first time.
     fn received(&mut self, _at: Spot, _gain: Gain) {}
     /// A packet has reached its transport.

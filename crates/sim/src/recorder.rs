@@ -1,6 +1,7 @@
 //! The probe behind every table and figure: queues over time, what happened where, and the fate
 //! of packets.
 
+mod entries;
 mod follow;
 mod goodput;
 mod histogram;
@@ -16,10 +17,11 @@ pub(crate) use rows::{ActivityRow, OpenBin, PacketRow, Rows, SumRow, TraceRow};
 
 use crate::probe::{Gain, Probe, Spot};
 use dataplane::Pkt;
+use entries::Entries;
 use goodput::GoodputOverTime;
 use links::LinkBits;
 use mech::overflow::DropReason;
-use mech::{Flags, PktId};
+use mech::{FlowId, PktId};
 use scenario::{Goodput, Scenario};
 use sequence::Reordering;
 use stored_at::StoredAt;
@@ -79,6 +81,10 @@ pub(crate) enum Kind {
     Bounce = 3,
 }
 
+impl Kind {
+    pub(crate) const COUNT: usize = Kind::Bounce as usize + 1;
+}
+
 /// What is told apart of delivered packets.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Metric {
@@ -103,8 +109,7 @@ pub struct Recorder {
     pub(crate) reordering: Option<Box<Reordering>>,
     /// By node.
     activity: Vec<OpenBin>,
-    /// By [`Metric`], then ACKs and data.
-    pub(crate) histograms: [[Histogram; 2]; 4],
+    pub(crate) entries: Entries,
     pub(crate) rows: Rows,
     pub(crate) crossed: Crossed,
     /// Payload bytes that arrived for the first time inside the measurement window, by entry of the
@@ -158,7 +163,7 @@ impl Recorder {
             links: measure.links.then(|| Box::new(links())),
             reordering: measure.reordering.then(|| Box::new(Reordering::new(measure.displacement_threshold))),
             activity: vec![OpenBin::default(); nodes.len()],
-            histograms: Default::default(),
+            entries: Entries::new(scenario.traffic.len()),
             rows: Rows::default(),
             received: Vec::new(),
             closed: false,
@@ -166,7 +171,10 @@ impl Recorder {
         }
     }
 
-    fn count(&mut self, at: Spot, kind: Kind) {
+    fn count(&mut self, at: Spot, pkt: &Pkt, kind: Kind) {
+        if self.scope.covers(at.now) {
+            self.entries.count(pkt, kind);
+        }
         let bin = self.scope.bin_of(at.now);
         self.activity[at.node as usize].count(kind, (bin, at.node), &mut self.rows.activity);
     }
@@ -234,6 +242,9 @@ impl Probe for Recorder {
             links.transmitted((&self.scope, at.now), at.port, (pkt.head.size, end), &mut self.rows.links);
         }
     }
+    fn entered(&mut self, flow: FlowId, traffic: u16) {
+        self.entries.entered(flow, traffic);
+    }
     #[inline(always)]
     fn follows_order(&self) -> bool {
         self.reordering.is_some()
@@ -242,17 +253,17 @@ impl Probe for Recorder {
         self.reordering.iter_mut().for_each(|reordering| reordering.emitted(traffic, pkt));
     }
     fn dropped(&mut self, at: Spot, pkt: &Pkt, reason: DropReason) {
-        self.count(at, Kind::Drop);
+        self.count(at, pkt, Kind::Drop);
         self.ended(at, pkt, 1 + reason as u8);
     }
-    fn marked(&mut self, at: Spot) {
-        self.count(at, Kind::Mark);
+    fn marked(&mut self, at: Spot, pkt: &Pkt) {
+        self.count(at, pkt, Kind::Mark);
     }
-    fn detoured(&mut self, at: Spot) {
-        self.count(at, Kind::Detour);
+    fn detoured(&mut self, at: Spot, pkt: &Pkt) {
+        self.count(at, pkt, Kind::Detour);
     }
-    fn bounced(&mut self, at: Spot) {
-        self.count(at, Kind::Bounce);
+    fn bounced(&mut self, at: Spot, pkt: &Pkt) {
+        self.count(at, pkt, Kind::Bounce);
     }
     fn received(&mut self, at: Spot, gain: Gain) {
         self.goodput.received(&self.scope, at, gain, &mut self.rows);
@@ -274,15 +285,12 @@ impl Probe for Recorder {
         if !counts {
             return;
         }
-        let data = usize::from(pkt.head.flags.has(Flags::PAYLOAD));
         let values = [
             at.now.since(pkt.sent).0,
             u64::from(pkt.head.hops),
             u64::from(pkt.head.detours),
             u64::from(pkt.head.bounces),
         ];
-        for metric in Metric::ALL {
-            self.histograms[metric as usize][data].add(values[metric as usize]);
-        }
+        self.entries.add(pkt, values);
     }
 }

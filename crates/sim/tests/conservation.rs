@@ -112,6 +112,15 @@ fn ends(results: &Results) -> BTreeMap<(u64, u64), Vec<u64>> {
     ends
 }
 
+/// Columns of `ports`, in the order of the kinds of `fates` from 1.
+const KINDS: [&str; 3] = ["marked", "detoured", "bounced"];
+
+/// How often something of a kind happened to packets of all entries.
+fn fates(results: &Results, kind: u64) -> u64 {
+    let (kinds, counts) = (column(results, "fates", "kind"), column(results, "fates", "count"));
+    kinds.iter().zip(counts).filter(|(of, _)| **of == kind).map(|(_, count)| count).sum()
+}
+
 #[test]
 fn books_balance_and_every_packet_ends_once_in_random_scenarios() {
     let (mut quiet, mut lossy, mut kinds) = (0, 0, BTreeSet::<&str>::new());
@@ -119,6 +128,11 @@ fn books_balance_and_every_packet_ends_once_in_random_scenarios() {
         let results = audited(n, true);
         let lost = column(&results, "packets", "fate").iter().filter(|fate| **fate > 0).count() as u64;
         assert_eq!(lost, drops(&results), "scenario {n}: losses by packet and by port");
+        for (kind, counted) in
+            [drops(&results)].into_iter().chain(KINDS.map(|c| total(&results, "ports", c))).enumerate()
+        {
+            assert_eq!(fates(&results, kind as u64), counted, "scenario {n}: kind {kind} by entry and by port");
+        }
         // Where the run ended because nothing was left to happen, nothing is under way.
         let is_quiet = results.progress.stop == Some(Stop::Done) && results.end().0 < 2_000_000_000_000;
         for (who, emissions) in ends(&results) {
@@ -133,7 +147,7 @@ fn books_balance_and_every_packet_ends_once_in_random_scenarios() {
         assert!(rows > 0, "scenario {n} sends something");
         quiet += u64::from(is_quiet);
         lossy += u64::from(lost > 0);
-        kinds.extend(["detoured", "bounced", "marked"].into_iter().filter(|c| total(&results, "ports", c) > 0));
+        kinds.extend(KINDS.into_iter().filter(|c| total(&results, "ports", c) > 0));
     }
     assert!(quiet > SCENARIOS / 2, "{quiet} runs end with an empty network");
     assert!(lossy > SCENARIOS / 4, "{lossy} runs lose packets");
@@ -144,7 +158,7 @@ fn books_balance_and_every_packet_ends_once_in_random_scenarios() {
 fn watching_queues_changes_nothing_in_random_scenarios() {
     for n in 0..SCENARIOS {
         let (watched, blind) = (audited(n, true), audited(n, false));
-        for table in ["flows", "ports", "packets", "packet_hist", "activity"] {
+        for table in ["flows", "ports", "packets", "packet_hist", "fates", "activity"] {
             assert_eq!(watched.table(table), blind.table(table), "scenario {n}, {table}\n{}", random(n, true));
         }
         assert_eq!(watched.carried, blind.carried, "scenario {n}");

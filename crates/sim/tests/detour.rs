@@ -74,7 +74,7 @@ impl Probe for Watch {
         self.strays += u64::from(at.node < self.hosts);
         self.lost[reason as usize] += 1;
     }
-    fn detoured(&mut self, at: Spot) {
+    fn detoured(&mut self, at: Spot, _pkt: &Pkt) {
         self.detours += 1;
         self.under_way = Some(at);
     }

@@ -6,6 +6,7 @@ import numpy as np
 
 from overspill import quantiles
 from overspill.columns import U32_NONE, U64_NONE
+from overspill.measures import entries
 from overspill.measures.declare import PS, Metric, family, present
 from overspill.quantiles import Value
 from overspill.rundata import RunData
@@ -51,7 +52,7 @@ METRICS = [
             "QCT",
             "s",
             "Query completion time: first start to last end among all messages of a query, requests "
-            "included, of queries whose first message is measured.",
+            "included, of queries whose first message is measured; a query belongs to its entry.",
             "lower",
             formula="q = max(end) − min(start)",
         ),
@@ -114,11 +115,7 @@ def measured_flows(run: RunData) -> dict[str, np.ndarray]:
 def groups(run: RunData, flows: Mapping[str, np.ndarray]) -> dict[str, np.ndarray]:
     """All flows, and each traffic entry and each bin of sizes where several have flows."""
     found = {"": np.ones(len(flows["time"]), bool)}
-    entries = np.unique(flows["traffic"])
-    if len(entries) > 1:
-        for entry in entries:
-            name = run.summary["traffic"][int(entry)]["name"]
-            found[f"[traffic={name}]"] = flows["traffic"] == entry
+    found |= entries.split(run, flows["traffic"])
     bins = np.where(flows["bytes"] <= SMALL, 0, np.where(flows["bytes"] < LARGE, 1, 2))
     used = np.unique(bins)
     if len(used) > 1:
@@ -138,9 +135,11 @@ def flows(run: RunData) -> dict[str, Value]:
             found[f"fct_{part}{label}"] = value
         for part, value in quantiles.summary(slowdown[keep], open_ended).items():
             found[f"slowdown_{part}{label}"] = value
-    if len(data["time"]):
-        found["unfinished_flows"] = Value(float(data["open"].sum()))
-    return found | present({"goodput_last": goodput_last(data)})
+    for label, keep in entries.split(run, data["traffic"]):
+        mine = kept(data, keep)
+        found[f"unfinished_flows{label}"] = Value(float(mine["open"].sum()))
+        found |= present({f"goodput_last{label}": goodput_last(mine)})
+    return found
 
 
 def slowdowns(flows: Mapping[str, np.ndarray]) -> np.ndarray:
@@ -157,17 +156,22 @@ def goodput_last(flows: Mapping[str, np.ndarray]) -> float | None:
 
 
 def query_times(run: RunData) -> tuple[np.ndarray, np.ndarray]:
-    """Completion time in ps of every measured query, and whether it is only a lower bound.
+    """Completion time in ps of every measured query, and whether it is only a lower bound."""
+    times, open_ended, _ = measured_queries(all_flows(run))
+    return times, open_ended
+
+
+def measured_queries(flows: Mapping[str, np.ndarray]) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """The same of the queries among all flows, and the traffic entry of each.
 
     A query counts where its first message is measured, and then with all its messages.
     """
-    data = all_flows(run)
-    data = kept(data, data["query"] != U32_NONE)
+    data = kept(flows, flows["query"] != U32_NONE)
     if not len(data["query"]):
-        return np.zeros(0), np.zeros(0, bool)
+        return np.zeros(0), np.zeros(0, bool), np.zeros(0, np.uint64)
     key = (data["traffic"].astype(np.uint64) << np.uint64(32)) | data["query"].astype(np.uint64)
-    _, index = np.unique(key, return_inverse=True)
-    count = int(index.max()) + 1
+    known, index = np.unique(key, return_inverse=True)
+    count = len(known)
     start, end = np.full(count, U64_NONE, np.uint64), np.zeros(count, np.uint64)
     open_ended, counts = np.zeros(count, bool), np.zeros(count, bool)
     np.minimum.at(start, index, data["start_ps"])
@@ -175,10 +179,18 @@ def query_times(run: RunData) -> tuple[np.ndarray, np.ndarray]:
     np.logical_or.at(open_ended, index, data["open"])
     np.logical_or.at(counts, index, data["measured"] & (data["start_ps"] == start[index]))
     times = (end - np.minimum(start, end)).astype(np.float64)
-    return times[counts], open_ended[counts]
+    return times[counts], open_ended[counts], known[counts] >> np.uint64(32)
 
 
 def queries(run: RunData) -> dict[str, Value]:
-    """QCT."""
-    times, open_ended = query_times(run)
-    return {f"qct_{part}": value for part, value in quantiles.summary(times * PS, open_ended).items()}
+    """QCT of all, and of each entry with queries where several entries have measured messages."""
+    data = all_flows(run)
+    times, open_ended, traffic = measured_queries(data)
+    of = {"": np.ones(len(times), bool)}
+    if len(np.unique(data["traffic"][data["measured"]])) > 1:
+        of |= {entries.label(run, int(entry)): traffic == entry for entry in np.unique(traffic)}
+    found: dict[str, Value] = {}
+    for label, keep in of.items():
+        values = quantiles.summary(times[keep] * PS, open_ended[keep])
+        found |= {f"qct_{part}{label}": value for part, value in values.items()}
+    return found

@@ -3,6 +3,7 @@
 import numpy as np
 
 from overspill import quantiles
+from overspill.measures import entries
 from overspill.measures.declare import RANK, Metric, present, scale
 from overspill.measures.occupancy import BUCKET, BY_WAIT, middle
 from overspill.quantiles import Value
@@ -64,13 +65,27 @@ SHARES = [
 
 
 def packets(run: RunData) -> dict[str, Value]:
-    """Delay, hops, and how many were detoured or bounced, of delivered data packets."""
-    names = ("data", "metric", "low", "high", "count", "sum")
-    data, metric, low, high, count, total = run.columns("packet_hist", *names)
+    """Delay, hops, and how many were detoured or bounced, of all delivered data packets and by entry."""
+    names = ("metric", "low", "high", "count", "sum")
+    data, *columns = run.columns("packet_hist", "data", *names)
+    traffic = run.column("packet_hist", "traffic")
+    # Older results do not tell entries apart.
+    traffic = traffic if len(traffic) else np.zeros(len(data), np.uint16)
+    is_data = data != 0
+    found: dict[str, Value] = {}
+    for label, keep in entries.split(run, traffic[is_data]):
+        rows = {name: column[is_data][keep] for name, column in zip(names, columns, strict=True)}
+        found |= {f"{name}{label}": one for name, one in delivered(rows).items()}
+    return found
+
+
+def delivered(rows: dict[str, np.ndarray]) -> dict[str, Value]:
+    """The same of these rows of the histograms."""
+    metric, low, high, count, total = (rows[name] for name in ("metric", "low", "high", "count", "sum"))
 
     def histogram(which: int) -> tuple[np.ndarray, np.ndarray, np.ndarray, float]:
         """Lows, highs and counts of the buckets, and the sum of all values."""
-        keep = (data != 0) & (metric == which)
+        keep = metric == which
         some = keep & (count > 0)
         return low[some], high[some], count[some], float(total[keep].sum())
 

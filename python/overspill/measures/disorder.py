@@ -1,10 +1,9 @@
 """How far packets arrive out of order: RFC 4737, RFC 5236, and the entropy that PABO reports."""
 
-from collections.abc import Iterator
-
 import numpy as np
 
 from overspill import quantiles
+from overspill.measures import entries
 from overspill.measures.declare import RANK, Metric, present
 from overspill.quantiles import Value
 from overspill.rundata import RunData
@@ -114,21 +113,11 @@ def reordering(run: RunData) -> dict[str, Value]:
     """What is known of the order of arrivals, of all and of each of several entries."""
     traffic, metric, value, count = run.columns("reorder", "traffic", "metric", "value", "count")
     found: dict[str, Value | float | None] = {}
-    for label, keep in entries(run, traffic):
+    for label, keep in entries.split(run, traffic):
         of = {which: keep & (metric == which) & (count > 0) for which in range(RECEIVED + 1)}
         pairs = {which: (value[some], count[some]) for which, some in of.items()}
         found |= {f"{name}{label}": one for name, one in order(pairs).items()}
     return present(found)
-
-
-def entries(run: RunData, traffic: np.ndarray) -> Iterator[tuple[str, np.ndarray]]:
-    """All, and each entry where several have packets."""
-    if not len(traffic):
-        return
-    yield "", np.ones(len(traffic), bool)
-    several = np.unique(traffic)
-    for entry in several if len(several) > 1 else ():
-        yield f"[traffic={run.summary['traffic'][int(entry)]['name']}]", traffic == entry
 
 
 def order(pairs: dict[int, tuple[np.ndarray, np.ndarray]]) -> dict[str, Value | float | None]:

@@ -2,6 +2,7 @@
 
 import numpy as np
 
+from overspill.measures import entries
 from overspill.measures.declare import WHOLE, Metric, present
 from overspill.quantiles import Value
 from overspill.rundata import RunData
@@ -17,13 +18,15 @@ REASONS = (
     "hold_full",
 )
 OF_FLOWS = "Σ over measured flows"
+KINDS = ("drops", "marks", "detours", "bounces")  # in the order of their numbers in the table `fates`
+BY_ENTRY = "By entry of the traffic, too, where there are several."
 
 DROPS = [
     Metric(
         "drops",
         "drops",
         "packets",
-        f"Frames lost, at switches and hosts. {WHOLE}",
+        f"Frames lost, at switches and hosts. {WHOLE} {BY_ENTRY}",
         "lower",
         formula="Σ drops over ports and reasons",
     ),
@@ -49,7 +52,16 @@ DROPS = [
         for part, words in (("reason", "reason"), ("tier", "tier of the node"))
     ),
     *(
-        Metric(name, title, "packets", f"{doc} {WHOLE}", "none", True, False, formula=f"Σ {name} over ports")
+        Metric(
+            name,
+            title,
+            "packets",
+            f"{doc} {WHOLE} {BY_ENTRY}",
+            "none",
+            True,
+            False,
+            formula=f"Σ {name} over ports",
+        )
         for name, title, doc in (
             ("marks", "ECN marks", "Congestion marks set."),
             ("detours", "detours", "Times a frame was detoured."),
@@ -112,11 +124,30 @@ def counters(run: RunData) -> dict[str, Value]:
         found[f"drops[tier={tier}]"] = int(lost[run.tiers[node] == tier].sum())
     for name, column_name in (("marks", "marked"), ("detours", "detoured"), ("bounces", "bounced")):
         found[name] = int(run.column("ports", column_name).sum())
-    measured, raw = run.columns("flows", "measured", "raw")
-    measured = (measured != 0) & (raw == 0)
-    # Raw packets are never sent again.
-    if not measured.any():
-        return present(found)
-    for name in ("retransmits", "fast_retransmits", "timeouts", "marked_acks"):
-        found[name] = int(run.column("flows", name)[measured].sum())
+    found.update(fates(run) | senders(run))
     return present(found)
+
+
+def fates(run: RunData) -> dict[str, float]:
+    """Drops, marks, detours and bounces of each of several entries, 0 where an entry has none."""
+    found: dict[str, float] = {}
+    if "fates" not in run.names or len(run.summary["traffic"]) < 2:
+        return found
+    traffic, kind, count = run.columns("fates", "traffic", "kind", "count")
+    for which, name in enumerate(KINDS):
+        for entry in range(len(run.summary["traffic"])):
+            mine = (kind == which) & (traffic == entry)
+            found[f"{name}{entries.label(run, entry)}"] = int(count[mine].sum())
+    return found
+
+
+def senders(run: RunData) -> dict[str, float]:
+    """What the senders of measured flows counted, of all and by entry; raw packets are never sent again."""
+    measured, raw, traffic = run.columns("flows", "measured", "raw", "traffic")
+    keep = (measured != 0) & (raw == 0)
+    counts = {one.name: run.column("flows", one.name)[keep] for one in SENDERS}
+    return {
+        f"{name}{label}": int(column[mine].sum())
+        for label, mine in entries.split(run, traffic[keep])
+        for name, column in counts.items()
+    }

@@ -95,6 +95,7 @@ impl<T: Tap> World<Recorder, T> {
             self.queue_histogram(),
             self.sojourn_table(),
             self.packet_histogram(),
+            self.fates_table(),
             self.reorder_table(),
         ];
         tables.extend(over_time);

@@ -8,24 +8,44 @@ use crate::world::World;
 impl<T: Tap> World<Recorder, T> {
     pub(super) fn packet_histogram(&self) -> Table {
         let mut rows = Vec::new();
-        for metric in Metric::ALL {
-            for data in 0..2 {
-                let histogram = &self.board.probe.histograms[metric as usize][data];
+        for (entry, traffic) in self.board.probe.entries.all.iter().zip(0u16..) {
+            for (metric, data) in Metric::ALL.into_iter().flat_map(|metric| [(metric, 0), (metric, 1)]) {
+                let histogram = &entry.histograms[metric as usize][data];
                 let mut sum = histogram.sum() as f64;
                 for (low, high, count) in histogram.buckets() {
-                    rows.push((data as u8, metric as u8, low, high, count, std::mem::take(&mut sum)));
+                    let of = (traffic, data as u8, metric as u8);
+                    rows.push((of, low, high, count, std::mem::take(&mut sum)));
                 }
             }
         }
         let columns = [
-            ("data", column(&rows, Column::U8, |r| r.0)),
-            ("metric", column(&rows, Column::U8, |r| r.1)),
-            ("low", column(&rows, Column::U64, |r| r.2)),
-            ("high", column(&rows, Column::U64, |r| r.3)),
-            ("count", column(&rows, Column::U64, |r| r.4)),
-            ("sum", column(&rows, Column::F64, |r| r.5)),
+            ("traffic", column(&rows, Column::U16, |r| r.0.0)),
+            ("data", column(&rows, Column::U8, |r| r.0.1)),
+            ("metric", column(&rows, Column::U8, |r| r.0.2)),
+            ("low", column(&rows, Column::U64, |r| r.1)),
+            ("high", column(&rows, Column::U64, |r| r.2)),
+            ("count", column(&rows, Column::U64, |r| r.3)),
+            ("sum", column(&rows, Column::F64, |r| r.4)),
         ];
         Table { name: "packet_hist", columns: named(columns) }
+    }
+
+    /// Drops, marks, detours and bounces in the measurement window, by entry of the scenario's traffic.
+    pub(super) fn fates_table(&self) -> Table {
+        let mut rows = Vec::new();
+        for (entry, traffic) in self.board.probe.entries.all.iter().zip(0u16..) {
+            for (counts, data) in entry.fates.iter().zip(0u8..) {
+                let some = counts.iter().zip(0u8..).filter(|(count, _)| **count > 0);
+                rows.extend(some.map(|(count, kind)| (traffic, data, kind, *count)));
+            }
+        }
+        let columns = [
+            ("traffic", column(&rows, Column::U16, |r| r.0)),
+            ("data", column(&rows, Column::U8, |r| r.1)),
+            ("kind", column(&rows, Column::U8, |r| r.2)),
+            ("count", column(&rows, Column::U64, |r| r.3)),
+        ];
+        Table { name: "fates", columns: named(columns) }
     }
 }
 

@@ -58,13 +58,13 @@ impl Probe for Tape {
     fn dropped(&mut self, at: Spot, pkt: &Pkt, reason: DropReason) {
         self.packet(16 + reason as u64, at, pkt);
     }
-    fn marked(&mut self, at: Spot) {
+    fn marked(&mut self, at: Spot, _pkt: &Pkt) {
         self.hear(3, at, &[]);
     }
-    fn detoured(&mut self, at: Spot) {
+    fn detoured(&mut self, at: Spot, _pkt: &Pkt) {
         self.hear(4, at, &[]);
     }
-    fn bounced(&mut self, at: Spot) {
+    fn bounced(&mut self, at: Spot, _pkt: &Pkt) {
         self.hear(5, at, &[]);
     }
     fn received(&mut self, at: Spot, gain: Gain) {

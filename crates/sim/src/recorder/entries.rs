@@ -1,0 +1,57 @@
+//! What became of packets, by the entry of the scenario's traffic that they come from.
+
+use super::{Histogram, Kind, Metric};
+use dataplane::Pkt;
+use mech::{Flags, FlowId};
+
+/// The packets of one entry, ACKs and data apart.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Entry {
+    /// By [`Metric`], then ACKs and data.
+    pub(crate) histograms: [[Histogram; 2]; Metric::ALL.len()],
+    /// ACKs and data, then by [`Kind`]: how often that happened.
+    pub(crate) fates: [[u64; Kind::COUNT]; 2],
+}
+
+/// Every entry, and whose every flow is.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Entries {
+    /// By flow, the number of its entry.
+    of: Vec<u16>,
+    /// By number.
+    pub(crate) all: Vec<Entry>,
+}
+
+fn is_data(pkt: &Pkt) -> usize {
+    usize::from(pkt.head.flags.has(Flags::PAYLOAD))
+}
+
+impl Entries {
+    pub(crate) fn new(count: usize) -> Entries {
+        Entries { of: Vec::new(), all: vec![Entry::default(); count] }
+    }
+
+    /// The next flow is of this entry.
+    pub(crate) fn entered(&mut self, flow: FlowId, traffic: u16) {
+        debug_assert_eq!(self.of.len(), flow.0 as usize, "flows are numbered as they are entered");
+        self.of.push(traffic);
+    }
+
+    #[inline]
+    fn of(&mut self, pkt: &Pkt) -> &mut Entry {
+        &mut self.all[usize::from(self.of[pkt.head.flow.0 as usize])]
+    }
+
+    /// Something has happened to a packet.
+    pub(crate) fn count(&mut self, pkt: &Pkt, kind: Kind) {
+        self.of(pkt).fates[is_data(pkt)][kind as usize] += 1;
+    }
+
+    /// A packet has arrived; its values are by [`Metric`].
+    #[inline]
+    pub(crate) fn add(&mut self, pkt: &Pkt, values: [u64; Metric::ALL.len()]) {
+        let data = is_data(pkt);
+        let histograms = &mut self.of(pkt).histograms;
+        histograms.iter_mut().zip(values).for_each(|(of, value)| of[data].add(value));
+    }
+}

@@ -1,0 +1,164 @@
+"""Several entries of traffic at once: each is a group of its own in every metric."""
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pyarrow as pa
+import pytest
+from test_metrics import MS, NONE32, NONE64, US, a_run, column, flows
+
+from overspill import document, metrics, run
+from overspill.columns import table
+from overspill.quantiles import Value
+from overspill.rundata import RunData
+
+DROP, MARK, DETOUR, BOUNCE = range(4)
+
+
+def fates(rows: list[tuple[int, int, int, int]]) -> pa.Table:
+    """Rows of `traffic`, `data`, `kind` and `count`."""
+    traffic, data, kind, count = zip(*rows, strict=True)
+    columns = {"traffic": column("u16", *traffic), "data": column("u8", *data)}
+    return table("fates", columns | {"kind": column("u8", *kind), "count": column("u64", *count)})
+
+
+def packet_hist(rows: list[tuple[int, int, int, int, int, int, float]]) -> pa.Table:
+    """Rows of `traffic`, `data`, `metric`, `low`, `high`, `count` and `sum`."""
+    kinds = {"traffic": "u16", "data": "u8", "metric": "u8"}
+    kinds |= {"low": "u64", "high": "u64", "count": "u64", "sum": "f64"}
+    values = zip(kinds, zip(*rows, strict=True), strict=True)
+    return table("packet_hist", {name: column(kinds[name], *one) for name, one in values})
+
+
+def two_queries() -> RunData:
+    """Query 0 of `q` takes 41 us and query 0 of `bg` 2.001 ms; a second query of `bg` is not measured."""
+    return a_run(flows=flows(query=column("u32", 0, 0, 0, 1, NONE32)))
+
+
+def grouped(found: dict[str, Value]) -> set[str]:
+    return {name.partition("[")[0] for name in found if "[traffic=" in name}
+
+
+def test_a_query_belongs_to_its_entry_and_all_queries_count_together() -> None:
+    found = metrics.measure(two_queries())
+    assert found["qct_p99[traffic=q]"].value == found["qct_mean[traffic=q]"].value == pytest.approx(41e-6)
+    assert found["qct_p50[traffic=bg]"].value == pytest.approx(2e-3)
+    assert found["qct_p50[traffic=bg]"].samples == 1
+    assert found["qct_mean"].value == pytest.approx((41e-6 + 2e-3) / 2)
+    assert found["qct_p50"].value == pytest.approx(41e-6)
+
+
+def test_an_unfinished_query_censors_its_own_entry_alone() -> None:
+    ends = column("u64", 1 * MS + 10 * US, NONE64, 4 * MS, US, NONE64)
+    found = metrics.measure(a_run(flows=flows(query=column("u32", 0, 0, 0, 1, NONE32), end_ps=ends)))
+    assert found["qct_mean[traffic=q]"].censored and found["qct_mean"].censored
+    assert not found["qct_mean[traffic=bg]"].censored
+    assert found["unfinished_flows[traffic=q]"] == Value(1.0)
+    assert found["unfinished_flows[traffic=bg]"] == Value(0.0)
+    assert found["unfinished_flows"] == Value(1.0)
+
+
+def test_senders_are_counted_by_entry_of_their_measured_flows() -> None:
+    # Flows 0, 1 of `q` and 2 of `bg` are measured and count as many as their number.
+    found = metrics.measure(a_run())
+    for name in ("retransmits", "fast_retransmits", "timeouts", "marked_acks"):
+        assert found[f"{name}[traffic=q]"] == Value(1.0)
+        assert found[f"{name}[traffic=bg]"] == Value(2.0)
+        assert found[name] == Value(3.0)
+        assert f"{name}[traffic=raw]" not in found
+
+
+def test_goodput_to_the_last_byte_is_that_of_an_entry_by_itself() -> None:
+    found = metrics.measure(a_run())
+    assert found["goodput_last[traffic=q]"].value == pytest.approx(2000 * 8 / 41e-6)
+    assert found["goodput_last[traffic=bg]"].value == pytest.approx(200_000 * 8 / 2e-3)
+
+
+def test_drops_marks_detours_and_bounces_of_entries_are_acks_and_data_together() -> None:
+    rows = [(0, 0, DROP, 2), (0, 1, DROP, 5), (1, 1, DROP, 1), (1, 1, MARK, 4), (2, 1, BOUNCE, 6)]
+    found = metrics.measure(a_run(fates=fates(rows)))
+    of = {
+        name: [found[f"{name}[traffic={one}]"].value for one in ("q", "bg", "raw")]
+        for name in grouped(found)
+        if name in ("drops", "marks", "detours", "bounces")
+    }
+    assert of == {"drops": [7, 1, 0], "marks": [0, 4, 0], "detours": [0, 0, 0], "bounces": [0, 0, 6]}
+    assert sum(of["drops"]) == found["drops"].value and sum(of["marks"]) == found["marks"].value
+    # By entry they are drops, by reason and place metrics of their own.
+    names = list(found)
+    assert metrics.base("drops[traffic=q]") == "drops" and metrics.base("drops[tier=host]") == "drops_by_tier"
+    assert names.index("drops") < names.index("drops[traffic=q]") < names.index("drops[reason=buffer_full]")
+
+
+def test_delays_and_hops_are_those_of_an_entrys_data() -> None:
+    rows: list[tuple[int, int, int, int, int, int, float]] = [
+        (0, 1, 0, 10 * US, 20 * US, 3, 45 * US),
+        (2, 1, 0, 10 * US, 20 * US, 1, 90 * US),
+        (2, 1, 0, 60 * US, 80 * US, 1, 0),
+        (0, 0, 0, 1, 2, 99, 99),
+        (0, 1, 1, 2, 3, 3, 6),
+        (2, 1, 1, 4, 5, 2, 8),
+        (0, 1, 2, 0, 1, 3, 0),
+        (2, 1, 2, 0, 1, 1, 0),
+        (2, 1, 2, 3, 4, 1, 3),
+        (0, 1, 3, 0, 1, 3, 0),
+        (2, 1, 3, 1, 2, 2, 2),
+    ]
+    found = metrics.measure(a_run(packet_hist=packet_hist(rows)))
+    assert found["delay_mean[traffic=q]"].value == pytest.approx(15e-6)
+    assert found["delay_mean[traffic=raw]"].value == pytest.approx(45e-6)
+    assert found["delay_mean"].value == pytest.approx(135e-6 / 5)
+    assert found["delay_p99[traffic=q]"].value == pytest.approx(15e-6)
+    assert found["delay_p99"].value == found["delay_p99[traffic=raw]"].value == pytest.approx(70e-6)
+    # Buckets of two entries are one where all count.
+    assert found["delay_p50"].value == pytest.approx(15e-6) and found["delay_p50"].samples == 5
+    assert [found[f"hops_mean{one}"].value for one in ("", "[traffic=q]", "[traffic=raw]")] == [14 / 5, 2, 4]
+    assert found["hops_max[traffic=q]"] == Value(2.0) and found["hops_max"] == Value(4.0)
+    assert found["detoured_share[traffic=q]"] == Value(0.0)
+    assert found["detoured_share[traffic=raw]"] == Value(0.5)
+    assert found["bounced_share"].value == pytest.approx(2 / 5)
+    assert "delay_mean[traffic=bg]" not in found, "it has delivered nothing"
+
+
+def test_one_entry_has_no_groups() -> None:
+    alone: dict[str, Any] = {
+        "summary": {"traffic": [{"name": "q", "kind": "incast", "offered": None}], "received_bytes": [2000]},
+        "flows": flows(query=column("u32", 0, 0, 1, 1, NONE32), traffic=column("u16", *[0] * 5)),
+        "fates": fates([(0, 1, DROP, 8), (0, 1, MARK, 4)]),
+        "packet_hist": packet_hist([(0, 1, 0, 10, 20, 1, 15), (0, 1, 1, 2, 3, 1, 2)]),
+    }
+    found = metrics.measure(a_run(**alone))
+    assert {"qct_p99", "retransmits", "delay_mean", "hops_mean", "drops"} <= set(found)
+    assert grouped(found) == set()
+
+
+def test_older_results_do_not_tell_packets_apart() -> None:
+    found = metrics.measure(a_run())
+    assert found["delay_mean"].value == pytest.approx(13.8e-6)
+    assert not {"delay_mean", "hops_mean", "drops", "marks"} & grouped(found)
+
+
+def test_the_table_shows_few_of_the_groups_and_those_that_say_more_than_the_whole() -> None:
+    shown = {name: metrics.find(name).shown for name in ("qct_p99[traffic=q]", "qct_p50[traffic=q]")}
+    assert shown == {"qct_p99[traffic=q]": True, "qct_p50[traffic=q]": False}
+    for name in ("delay_mean", "hops_mean", "retransmits", "marks", "unfinished_flows", "slowdown_p99"):
+        assert metrics.find(name).shown and not metrics.find(f"{name}[traffic=q]").shown, name
+    assert not metrics.find("drops[traffic=q]").zero_shown and metrics.find("drops").zero_shown
+    assert metrics.find("drops[reason=buffer_full]").shown
+    keys = ["qct_p99", "qct_p99[traffic=q]", "goodput", "goodput[traffic=q]", "goodput[traffic=bg]"]
+    assert metrics.lone([*keys, "load_asked[traffic=bg]", "drops[tier=host]", "drops"]) == {
+        "qct_p99[traffic=q]"
+    }
+
+
+def test_a_group_that_is_the_whole_is_in_the_document_and_not_in_the_table(scenario: Path) -> None:
+    results = run(scenario)
+    rows = {row.metric.name: row for row in document.rows(results)}
+    # Only `burst` has queries; both entries have flows.
+    assert rows["qct_p99"].visible and not rows["qct_p99[traffic=burst]"].visible
+    assert rows["fct_p99[traffic=burst]"].visible and not rows["timeouts[traffic=burst]"].visible
+    made = json.loads(json.dumps(document.build(results)))["variants"][0]["metrics"]
+    assert made["qct_p99[traffic=burst]"]["values"] == made["qct_p99"]["values"]
+    parts = [made[f"timeouts[traffic={one}]"]["values"] for one in ("burst", "background")]
+    assert [a + b for a, b in zip(*parts, strict=True)] == made["timeouts"]["values"]
