@@ -40,7 +40,7 @@ def few_seeds(results: Results) -> list[Line]:
 
 
 def few_samples(results: Results) -> list[Line]:
-    """Percentiles that are the largest sample, by group, with the fewest samples that a seed has."""
+    """Percentiles that rest on fewer than five samples, by group, with the fewest samples that a seed has."""
     groups: dict[str, dict[str, int]] = {}
     for row in results.rows:
         counts = [cell.few_samples for cell in row.cells.values() if cell.few_samples is not None]
@@ -54,8 +54,8 @@ def few_samples(results: Results) -> list[Line]:
     fewest = sorted(groups.items(), key=lambda one: min(one[1].values()))
     texts = [f"{name} {', '.join(parts)} ({min(parts.values())})" for name, parts in fewest]
     left = f"; and {len(texts) - SHOWN} more" if len(texts) > SHOWN else ""
-    text = "percentiles of fewer samples than 1/(1 − p) are no more than the largest: of so many a seed are "
-    text += f"{'; '.join(texts[:SHOWN])}{left}"
+    named = f"{'; '.join(texts[:SHOWN])}{left}"
+    text = f"less than five of a seed's samples lie beyond these percentiles (samples): {named}"
     return [Line("few samples", text)]
 
 

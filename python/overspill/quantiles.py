@@ -7,8 +7,8 @@ import numpy as np
 PERCENTILES = {"p50": 50.0, "p95": 95.0, "p99": 99.0, "p99.9": 99.9}
 
 
-# A percentile of fewer samples is the largest of them: 1 / (1 - p).
-NEEDED = {"p95": 20, "p99": 100, "p99.9": 1000}
+# With fewer samples, fewer than five lie at or beyond the percentile: 5 / (1 - p).
+NEEDED = {"p95": 100, "p99": 500, "p99.9": 5000}
 
 
 @dataclass(frozen=True)
