@@ -354,3 +354,30 @@ fn what_a_lossy_kept_connection_did_is_divided_among_its_messages() {
     let sent = rows.filter(|row| *row == (1, 0)).count() as u64;
     assert_eq!(of(0).iter().sum::<u64>(), sent - 3 * 60, "each of sixty segments was sent once, and these again");
 }
+
+/// Requests reach h2 at 6.448 us, of h0, and at 9.448 us, of h1; both answers start at 14.448 us. That of the
+/// first entry goes first, though it was planned last.
+#[test]
+fn messages_of_one_instant_start_in_the_order_of_their_entries() {
+    let text = session("service = \"5us\"\nstart = \"3us\"").replace("n = 2", "n = 3");
+    let text = text.replace("\"h0\"", "\"h1\"").replace("\"1\"", "\"h2\"").replace("requests = 3", "requests = 1");
+    let traffic = text.find("[[traffic]]").unwrap();
+    let other = text[traffic..].replace("\"h1\"", "\"h0\"").replace("\"rpc\"", "\"other\"");
+    let other = other.replace("5us", "8us").replace("3us", "0us");
+    let results = run(&format!("{text}\n{other}"), 1);
+    let both = REQUEST + 8_000_000;
+    assert_eq!(column(&results, "flows", "start_ps"), [0, 3_000_000, both, both]);
+    assert_eq!(column(&results, "flows", "traffic"), [1, 0, 0, 1]);
+    assert_eq!(column(&results, "flows", "dst"), [2, 2, 1, 0]);
+    let first = both + REPLY;
+    assert_eq!(column(&results, "flows", "end_ps")[2..], [first, first + 12_304_000]);
+}
+
+#[test]
+fn what_starts_when_the_window_ends_does_not_count() {
+    let text = session("clock = \"10us\"").replace("duration = \"1ms\"", "duration = \"1ms\"\nmeasure.to = \"20us\"");
+    let results = run(&text, 1);
+    let rows = column(&results, "flows", "query").into_iter().zip(column(&results, "flows", "measured"));
+    let counts: Vec<_> = rows.filter(|(_, counts)| *counts == 1).map(|(query, _)| query).collect();
+    assert_eq!(counts, [0, 0, 1, 1], "the requests of 0 and 10 us and their answers; 20 us is the end");
+}

@@ -124,6 +124,7 @@ mod tests {
         assert_eq!(names.collect::<Vec<_>>(), [name("a>b"), name("b>a")]);
         assert!(reader.interfaces()[0].options.contains(&InterfaceDescriptionOption::IfSpeed(1_000_000_000)));
         assert!(reader.interfaces()[0].options.contains(&InterfaceDescriptionOption::IfTsResol(9)));
+        assert!(reader.interfaces()[0].options.contains(&InterfaceDescriptionOption::IfFcsLen(0)));
         let told = packets.iter().map(|p| (p.interface_id, p.timestamp.as_nanos(), p.original_len, p.data.len()));
         assert_eq!(told.collect::<Vec<_>>(), [(0, 12_304, 1514, 1514), (1, 5_000_000_000_000_001, 1514, 1514)]);
         let said: Vec<_> = packets.iter().map(|p| p.options.clone()).collect();

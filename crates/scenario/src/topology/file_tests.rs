@@ -47,6 +47,8 @@ fn the_tiers_of_an_hpcc_topology_are_hops_to_the_nearest_host() {
     let tiers: Vec<_> = net.switches().iter().map(|node| node.tier.as_str()).collect();
     assert_eq!(tiers, ["edge", "agg", "core", "level4", "level5"]);
     assert_eq!(ports(&net, "6"), ["5 1Mbps 1us"]);
+    let turned = text.replace("2 3 1Gbps", "3 2 1Gbps").replace("0 2 1Gbps", "2 0 1Gbps");
+    assert_eq!(read("hpcc", &[], &turned).unwrap().0.tiers(), net.tiers(), "whichever end is named first");
 }
 
 #[test]
@@ -59,6 +61,7 @@ fn what_is_wrong_with_an_hpcc_topology_is_said_of_its_line() {
         ("6 2 6", "6 2 4", "`net`, line 1: 4 links of 6 nodes; at least 5, since a network is connected".into()),
         ("0 5\n1", "0 0\n1", "`net`, line 2: switch 0 again; every switch once".into()),
         ("1 0 25", "9 0 25", "`net`, line 3: `9`; the id of a node, a whole number below 6".into()),
+        ("3 5 25", "3 6 25", "`net`, line 5: `6`; the id of a node, a whole number below 6".into()),
         ("0.000000", "0.01", "`net`, line 4: error rate `0.01`; 0, since links do not lose here".into()),
         ("0.001ms", "0ms", "`net`, line 3: delay `0ms`; a length of time with its unit (ps, ns, us, ms, s) from 1ps to 10 days, such as `1us`".into()),
         ("1 0 25Gbps", "1 0 25G", format!("`net`, line 3: rate `25G`, which has a unit of another kind; {rate}")),
@@ -121,9 +124,43 @@ fn opposite_arcs_of_a_directed_graph_are_one_link_and_an_arc_alone_is_one_too() 
     let alike = directed.replace("<data key=\"d3\">5us</data><data key=\"d4\">2.5</data>", "");
     let (net, _) = read("custom", &LINK, &alike).unwrap();
     assert_eq!(ports(&net, "left"), ["a 10Gbps 1us", "up 10Gbps 1us"]);
+    let arcs = |all: &[(&str, &str, u32)]| {
+        let arc = |(from, to, weight): &(&str, &str, u32)| {
+            format!("<edge source=\"{from}\" target=\"{to}\"><data key=\"d4\">{weight}</data></edge>")
+        };
+        let all: String = all.iter().map(arc).collect();
+        read("custom", &LINK, &alike.replace("<edge source=\"up\" target=\"left\"/>", &all))
+    };
+    let one = arcs(&[("up", "left", 2)]).unwrap_err();
+    assert!(one[0].contains("line 17: another rate, delay or weight"), "only their weights differ: {one:?}");
+    // Of two arcs each way the first are one link, and the second.
+    let two = arcs(&[("left", "up", 2), ("up", "left", 1), ("up", "left", 2)]).unwrap().0;
+    assert_eq!(ports(&two, "left").len(), 3);
     // The same direction twice is two links.
     let same = alike.replace("source=\"up\" target=\"left\"", "source=\"left\" target=\"up\"");
     assert_eq!(ports(&read("custom", &LINK, &same).unwrap().0, "left").len(), 3);
+}
+
+#[test]
+fn an_edge_may_say_by_itself_whether_it_is_directed() {
+    let own = |back: &str, edges: &str| {
+        let text = GRAPHML.replace("<edge source=\"up\" target=\"left\"/>", back).replace("\"undirected\"", edges);
+        let text = text.replace("<data key=\"d3\">5us</data><data key=\"d4\">2.5</data>", "");
+        ports(&read("custom", &LINK, &text).unwrap().0, "left").len()
+    };
+    let as_it_says = |directed: &str| format!("<edge source=\"up\" target=\"left\" directed=\"{directed}\"/>");
+    assert_eq!((own(&as_it_says("true"), "\"directed\""), own(&as_it_says("false"), "\"directed\"")), (2, 3));
+}
+
+#[test]
+fn a_key_has_a_default_and_a_tier_of_hosts_is_of_hosts() {
+    let text = GRAPHML
+        .replace("attr.name=\"rate\" attr.type=\"string\"/>", "attr.name=\"rate\"><default>25Gbps</default></key>");
+    let text = text.replace("<default>switch</default>", "");
+    let text = text.replace("<data key=\"d0\">Host</data>", "<data key=\"d1\">host</data>");
+    let (net, _) = read("custom", &LINK, &text).unwrap();
+    assert_eq!(ports(&net, "left"), ["a 25Gbps 1us", "up 25Gbps 5us", "up 25Gbps 1us"], "before `link.rate`");
+    assert_eq!((net.hosts, net.nodes[0].name.as_str()), (2, "a"));
 }
 
 #[test]
@@ -214,6 +251,13 @@ fn two_tiers_of_htsim_are_a_leaf_spine_and_bundles_are_parallel_links() {
     let (net, _) = read("htsim", &[], &tiny(2, 8, 2)).unwrap();
     assert_eq!(ports(&net, "tor3")[8..], ["agg0 100Gbps 1us", "agg0 100Gbps 1us"]);
     assert_eq!(net.switches().len(), 5);
+    // Eight links of 100 Gb/s down and two of 400 up: nothing is oversubscribed.
+    let fast =
+        tiny(2, 4, 1).replace("Oversubscribed 4\nTier 1\nDownlink_speed_Gbps 100", "Tier 1\nDownlink_speed_Gbps 400");
+    let (net, _) = read("htsim", &[], &fast).unwrap();
+    assert_eq!(ports(&net, "tor3")[7..], ["h31 100Gbps 1us", "agg0 400Gbps 1us", "agg1 400Gbps 1us"]);
+    let pods = read("htsim", &[], &tiny(2, 4, 1).replace("podsize 32", "podsize 16")).unwrap_err();
+    assert_eq!(pods, ["file: `net`: podsize 16 of 32 nodes in 2 tiers; one pod where there are 2 tiers"]);
 }
 
 #[test]
@@ -239,6 +283,7 @@ fn what_is_wrong_with_a_topo_file_is_said() {
         ),
         ("Downlink_Latency_ns 3000", "", "`net`: no `downlink_latency_ns` of tier 2; a number of at least 1"),
         ("Switch_Latency_ns 300", "Switch_Latency_ns 0.3", "`net`, line 22: `0.3`; a whole number, at most 1000000000"),
+        ("Switch_Latency_ns 100\n", "Bundle 2\n", "`net`: a bundle in tier 0; one link a host"),
         ("Switch_Latency_ns 300", "Bundle 3", "`net`: radix_up 2 of tier 1 in bundles of 3; whole bundles"),
     ] {
         assert_eq!(TOPO.matches(from).count(), 1, "{from}");

@@ -71,10 +71,11 @@ mod tests {
         open.add(5, (3, 7), &mut rows);
         open.add(6, (3, 7), &mut rows);
         assert_eq!(rows, [], "the step is not over");
+        open.add(2, (4, 7), &mut rows);
         open.add(1, (4_000_000_000, 7), &mut rows);
         open.close(7, &mut rows);
         open.close(7, &mut rows);
         let row = |amount, bin| SumRow { amount, bin, of: 7 };
-        assert_eq!(rows, [row(11, 3), row(1, 4_000_000_000)]);
+        assert_eq!(rows, [row(11, 3), row(2, 4), row(1, 4_000_000_000)]);
     }
 }

@@ -90,6 +90,18 @@ mod tests {
         assert_eq!(rows, [row(800, 0, 0), row(1600, 0, 1), row(1600, 1, 1), row(800, 5, 1)]);
     }
 
+    /// Told of at 0, one begins with the step 1; told of in that step, another begins in it too.
+    #[test]
+    fn a_step_is_written_once_and_not_before_it_is_over() {
+        let (mut links, mut rows) = (LinkBits::new(vec![Rate::gbps(1).clock()], 20), Vec::new());
+        for (now, end) in [(0, 800_000), (0, 1_800_000), (1_000_000, 2_600_000)] {
+            links.transmitted((&SCOPE, Time(now)), 0, (80, Time(end)), &mut rows);
+        }
+        assert_eq!(rows, [row(800, 0, 0)]);
+        links.close(&mut rows);
+        assert_eq!(rows, [row(800, 0, 0), row(1600, 1, 0)]);
+    }
+
     #[test]
     fn what_has_not_begun_when_the_run_ends_is_taken_back() {
         let (mut links, mut rows) = (LinkBits::new(vec![Rate::gbps(1).clock()], 20), Vec::new());

@@ -260,4 +260,38 @@ mod tests {
         segments.add(2000, 1000);
         assert_eq!([(1000, 1000), (1400, 600), (2000, 1)].map(|range| segments.place(range)), [1, 1, 2].map(Some));
     }
+
+    fn data(flow: u32, seq: u32, payload: u16) -> Pkt {
+        let mut pkt = Pkt { seq, payload, ..Pkt::default() };
+        pkt.head.flags = Flags::ACK.with(Flags::PAYLOAD);
+        pkt.head.flow = mech::FlowId(flow);
+        pkt
+    }
+
+    /// Packets by displacement, from -3 on, and all.
+    fn counted(order: &Reordering) -> (Vec<u64>, u64) {
+        (order.tallies[0].displaced.clone(), order.tallies[0].received)
+    }
+
+    /// 1000 and 400 bytes; the second again, with 600 new ones behind; 1000 more. The last two change places.
+    #[test]
+    fn what_is_sent_again_has_its_place_and_a_flow_with_nothing_under_way_leaves_nothing() {
+        let mut order = Reordering::new(3);
+        for (seq, len) in [(0, 1000), (1000, 400), (0, 1000), (1000, 1000), (2000, 1000)] {
+            order.emitted(0, &data(0, seq, len));
+        }
+        for (seq, len) in [(0, 1000), (2000, 1000), (1000, 1000)] {
+            order.delivered(&data(0, seq, len), true);
+        }
+        assert_eq!((counted(&order), order.kept()), ((vec![0, 0, 1, 1, 1], 3), 0));
+        // Another flow, of which the second packet is sent outside the window.
+        for seq in [0, 500, 1000] {
+            order.emitted(0, &data(1, seq, 500));
+        }
+        assert_eq!(order.kept(), 1);
+        for (seq, counts) in [(0, true), (500, false), (1000, true)] {
+            order.delivered(&data(1, seq, 500), counts);
+        }
+        assert_eq!((counted(&order), order.kept()), ((vec![0, 0, 1, 3, 1], 5), 0));
+    }
 }

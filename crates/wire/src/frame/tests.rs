@@ -52,6 +52,9 @@ fn what_a_framing_leaves_out_makes_the_frame_longer_than_the_simulation_says() {
     assert_eq!(frame(&pkt, None, false).len(), 1514);
     pkt.head.size = 1522;
     assert_eq!(frame(&pkt, None, false).len(), 1518, "and what it has beyond Ethernet is padding");
+    let mut ack = packet(Flags::ACK, 0, 0);
+    ack.head.size = 40;
+    assert_eq!(frame(&ack, None, false).len(), SHORTEST, "no frame is shorter than Ethernet's shortest");
 }
 
 #[test]

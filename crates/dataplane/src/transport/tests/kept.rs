@@ -5,9 +5,14 @@ use crate::transport::{ENDLESS, Receiver};
 use crate::{FlowTable, NewFlow, Out};
 use mech::{Flags, FlowId, HostId, PortId};
 
-/// What was told of messages: arrived, or acknowledged after so many retransmissions and timeouts.
+/// What was told of messages: arrived, or acknowledged after so many retransmissions, recoveries, timeouts and
+/// echoes.
 #[derive(Default)]
-struct Told(Vec<(u32, Option<(u32, u32)>)>);
+struct Told(Vec<(u32, Option<[u32; 4]>)>);
+
+fn counts(stats: &SenderStats) -> [u32; 4] {
+    [stats.retransmissions, stats.fast_retransmits, stats.timeouts, stats.echoes]
+}
 
 impl Out for Told {
     fn transmit(&mut self, _: PortId, _: &Pkt, _: Time) {}
@@ -17,17 +22,21 @@ impl Out for Told {
         self.0.push((flow.0, None));
     }
     fn flow_acked(&mut self, flow: FlowId, stats: &SenderStats) {
-        self.0.push((flow.0, Some((stats.retransmissions, stats.timeouts))));
+        self.0.push((flow.0, Some(counts(stats))));
     }
 }
 
 /// Messages of 1000, 2000 and 500 bytes on one connection.
 fn three() -> (FlowTable, FlowId) {
+    messages(1000, [2000, 500])
+}
+
+fn messages(bytes: u64, more: [u64; 2]) -> (FlowTable, FlowId) {
     let mut flows = FlowTable::default();
-    let first = flows.add(NewFlow { src: HostId(0), dst: HostId(1), bytes: 1000, class: 0, raw: false });
+    let first = flows.add(NewFlow { src: HostId(0), dst: HostId(1), bytes, class: 0, raw: false });
     flows.keep(first);
     flows.write(first, first);
-    for bytes in [2000, 500] {
+    for bytes in more {
         let message = flows.add_message(first, bytes);
         flows.write(first, message);
     }
@@ -67,8 +76,36 @@ fn what_a_sender_did_is_put_to_the_message_that_is_acknowledged_next() {
     h.write(500);
     h.ack_bytes(3500, false);
     flows.acknowledge(first, &h.sender, &mut told);
-    assert_eq!(told.0, [(0, Some((0, 0))), (1, Some((1, 1))), (2, Some((0, 0)))]);
+    assert_eq!(told.0, [(0, Some([0; 4])), (1, Some([1, 0, 1, 0])), (2, Some([0; 4]))]);
     assert!(!h.sender.done(), "a connection that is kept is never done");
+}
+
+/// Of the first message the second of five segments is lost, and its last ACK has an echo.
+#[test]
+fn a_recovery_and_an_echo_are_put_to_one_message() {
+    let (mut flows, first) = messages(5000, [2000, 1000]);
+    let mut told = Told::default();
+    let mut h = Hand::of(ENDLESS, "newreno", &[("ecn", Value::Flag(true))]);
+    h.call(|s, io| s.open(io));
+    assert_eq!(h.write(5000).len(), 5);
+    let again: Vec<_> = [1000; 4].iter().flat_map(|bytes| h.ack_bytes(*bytes, false)).collect();
+    assert_eq!(again, [1]);
+    flows.acknowledge(first, &h.sender, &mut told);
+    assert_eq!((told.0.len(), counts(&flows.since_told(first, &h.stats()))), (0, [1, 1, 0, 0]));
+    flows.deliver(first, 5000, &mut told);
+    h.ack_bytes(5000, true);
+    flows.acknowledge(first, &h.sender, &mut told);
+    assert_eq!(counts(&flows.since_told(first, &h.stats())), [0; 4], "that was told");
+    h.write(2000);
+    h.ack_bytes(6000, false);
+    flows.acknowledge(first, &h.sender, &mut told);
+    assert_eq!(told.0.len(), 2, "its first byte is acknowledged, and its last is not");
+    flows.deliver(first, 7000, &mut told);
+    h.ack_bytes(7000, false);
+    flows.acknowledge(first, &h.sender, &mut told);
+    flows.deliver(first, 8000, &mut told);
+    let expected = [(0, None), (0, Some([1, 1, 0, 1])), (1, None), (1, Some([0; 4])), (2, None)];
+    assert_eq!(told.0, expected);
 }
 
 #[test]

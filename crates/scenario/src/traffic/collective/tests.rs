@@ -167,6 +167,22 @@ fn a_rank_that_computes_longer_holds_up_its_ring_and_nothing_is_sent_before_it_h
 }
 
 #[test]
+fn what_reaches_a_rank_before_it_has_begun_waits_and_its_next_iteration_begins_no_sooner() {
+    for (algorithm, ranks, late) in [(Algorithm::Ring, 3, 1), (Algorithm::Tree(1), 2, 0)] {
+        let mut toy = Toy::new(plan(algorithm, ranks, 1));
+        toy.ranks.ranks[late].begin = Time(Dur::ms(1).0);
+        let (at, draft) = toy.ranks.first().into_iter().find(|(_, draft)| draft.dst == HostId(late as u32)).unwrap();
+        let mut out = Vec::new();
+        toy.ranks.delivered(&draft.at(at, (7, 2)), Time(Dur::us(2).0), &mut out);
+        assert_eq!(out.iter().map(|spec| spec.start).collect::<Vec<_>>(), [Time(Dur::ms(1).0)]);
+        if algorithm == Algorithm::Tree(1) {
+            // A root has nothing to receive but what has come; 5 us of computing.
+            assert_eq!(toy.ranks.ranks[late].begin, Time(Dur::us(1005).0));
+        }
+    }
+}
+
+#[test]
 fn kept_connections_have_one_number_for_each_way_between_two_ranks() {
     for algorithm in [Algorithm::Ring, Algorithm::Tree(4)] {
         let plan = Arc::new(Plan { kept: true, ..plan(algorithm, 5, 2) });

@@ -21,6 +21,8 @@ fn abqs_pareto_has_the_mean_that_it_is_given_and_a_smallest_size_of_a_sixth() {
     assert_eq!(sizes.quantile(0.0), 8_333);
     assert_eq!(sizes.quantile(0.5), 14_848);
     assert_eq!(sizes.quantile(1.0 - 1.0 / 4096.0), 8_533_333);
+    let least = shape("pareto", &[("shape", "2"), ("mean", "2B")]).unwrap();
+    assert_eq!(least.quantile(0.0), 1, "one byte is a size");
 }
 
 #[test]
@@ -49,6 +51,7 @@ fn exponential_and_uniform_sizes_have_their_quantiles() {
     let uniform = shape("uniform", &[("min", "3B"), ("max", "6B")]).unwrap();
     assert_eq!([0.0, 0.2499, 0.25, 0.999].map(|u| uniform.quantile(u)), [3, 3, 4, 6]);
     assert_eq!(uniform.mean(), 4.5);
+    assert_eq!(uniform.mean_segments(2), 2.5, "3 and 4 bytes take two, 5 and 6 three");
 }
 
 #[test]

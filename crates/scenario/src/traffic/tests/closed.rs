@@ -80,6 +80,40 @@ fn what_is_drawn_does_not_depend_on_when_messages_arrive() {
 }
 
 #[test]
+fn every_request_is_answered_once_by_a_size_and_after_a_time_of_its_own() {
+    let net = star(9);
+    let given = [("degree", "8"), ("response", "uniform min=1KB max=90KB"), ("service_jitter", "1ms")];
+    let all = unrolled(&net, "query", &given, Dur::us(20));
+    let mut answers: Vec<_> = all.iter().filter(|flow| flow.role == Role::Data).collect();
+    assert_eq!((all.len(), answers.len()), (16, 8));
+    answers.sort_by_key(|flow| flow.bytes);
+    assert!(answers.windows(2).all(|two| two[0].bytes < two[1].bytes));
+    assert!(!answers.is_sorted_by_key(|flow| flow.start), "the largest does not take longest: {answers:?}");
+}
+
+#[test]
+fn nothing_is_asked_from_the_stop_on_and_what_was_asked_is_answered() {
+    let net = star(9);
+    let starts = |stop: &str| -> Vec<u64> {
+        let given = [("reply", "1KB"), ("sessions", "1"), ("think", "10us"), ("stop", stop)];
+        unrolled(&net, "request_reply", &given, Dur::us(20)).iter().map(|flow| flow.start.0 / 1_000_000).collect()
+    };
+    assert_eq!(starts("1us"), [0, 20], "the answer starts after the stop");
+    assert_eq!((starts("50us"), starts("51us")), (vec![0, 20], vec![0, 20, 50, 70]));
+}
+
+#[test]
+fn every_session_keeps_a_connection_each_way() {
+    let given = [("reply", "1KB"), ("sessions", "5"), ("requests", "3")];
+    let mut ways = BTreeMap::new();
+    for flow in unrolled(&star(9), "request_reply", &given, Dur::us(20)) {
+        let way = (flow.query % 5, flow.role, flow.src, flow.dst);
+        assert_eq!(*ways.entry(flow.connection).or_insert(way), way);
+    }
+    assert_eq!(ways.len(), 10);
+}
+
+#[test]
 fn more_sessions_leave_the_draws_of_the_others_alone() {
     let net = star(9);
     let given = |sessions| [("reply", "hadoop"), ("requests", "4"), ("sessions", sessions)];

@@ -65,6 +65,8 @@ fn what_a_shuffle_cannot_be_is_said() {
         with(&[shifted, ("gap", "1ms"), ("interval", "2ms")]),
         ["interval: shuffles 2ms apart; time for all rounds of one before the next, 3ms"]
     );
+    let at_once = [("size", "1KB"), shifted, ("gap", "1ms"), ("interval", "3ms"), ("repeat", "2")];
+    assert_eq!(flows(&net, "all_to_all", &at_once)[12].start, Time(Dur::ms(3).0));
     assert_eq!(with(&[("repeat", "2")]), ["repeat: 2; given together with `interval` or `load`"]);
     assert_eq!(
         with(&[("load.fraction", "0.5"), ("interval", "2ms")]),
@@ -159,6 +161,8 @@ fn what_an_all_reduce_cannot_be_is_said() {
     assert_eq!(with(&crowded), ["ranks: 3 in each of 3 jobs; at most a rank on each of 8 hosts"]);
     let tiny = |more: &[(&str, &str)]| faults(&star(8), "all_reduce", &[&[("size", "7B")], more].concat());
     assert_eq!(tiny(&[]), ["size: 7B; at least a byte for each of 8 ranks"]);
+    let just = [("size", "8B"), ("jobs", "2"), ("ranks", "4")];
+    assert!(entry(&star(8), "all_reduce", &just).is_ok() && entry(&star(8), "all_reduce", &just[..1]).is_ok());
     let tree = [("algorithm", "tree"), ("chunks", "9")];
     assert_eq!(tiny(&tree), ["size: 7B; at least a byte for each of 9 chunks"]);
     let endless = [("jobs", "4"), ("repeat", "1073741824")];
@@ -182,6 +186,7 @@ fn the_ranks_of_jobs_are_packed_or_drawn_and_begin_at_the_start() {
     let late = flows(&net, "all_reduce", &[&job[..], &[("jitter", "2us")]].concat());
     let (from, to) = (Time(Dur::us(3).0), Time(Dur::us(5).0));
     assert!(late.iter().all(|flow| flow.start >= from && flow.start < to) && late[0].start < late[7].start);
+    assert!(late.is_sorted_by_key(|flow| flow.start), "not in the order of the ranks");
 }
 
 #[test]
@@ -211,6 +216,9 @@ fn a_load_of_queries_is_their_number_a_second() {
     let (asked, _) = entry(&net, "query", &[&query[..], &incast[3..]].concat()).unwrap();
     let same = |kind| asked.flows(0, &net, 1, Time(Dur::s(1).0)).last().unwrap().query == kind;
     assert!(same(queries));
+    // Five requests and answers of 25 KB together every 500 us.
+    let (paced, _) = entry(&net, "query", &[&query[..], &[("interval", "500us")]].concat()).unwrap();
+    assert!((paced.offered().unwrap().bps - 2e9).abs() < 1.0, "{:?}", paced.offered());
     let with = |more: &[(&str, &str)]| faults(&net, "incast", &[&incast[..], more].concat());
     assert_eq!(with(&[("qps", "5")]), ["qps: given; left out where `load.fraction` is given"]);
     let fixed = [("receiver", "h0"), ("senders", "5"), ("size", "25KB"), incast[3], ("load.of", "bisection")];
