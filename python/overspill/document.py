@@ -95,6 +95,8 @@ def build_rows(results: Results) -> list[Row]:
     for by_seed in results.values.values():
         for values in by_seed.values():
             keys.update(dict.fromkeys(values))
+    for key in metrics.one_size(keys):
+        del keys[key]
     order = {name: index for index, name in enumerate(metrics.REGISTRY)}
     ordered = sorted(keys, key=lambda key: order[metrics.base(key)])
     drafts = [draft(results, key) for key in ordered]
@@ -104,10 +106,7 @@ def build_rows(results: Results) -> list[Row]:
         for one in drafts
     ]
     of_cells = resample(values for one in drafts for values in one.cells_resampled.values())
-    most = max(len(results.variants) - 1, 1)
-    differences = (values for one in drafts for values in one.differences_resampled.values())
-    known = of_cells, resample(differences, most)
-    return [row(results, one, known) for one in drafts]
+    return [row(results, one, of_cells) for one in drafts]
 
 
 Values = tuple[float, ...]
@@ -129,15 +128,8 @@ class Draft:
         found = {name: tuple(cell.known) for name, cell in self.cells.items() if not cell.censored}
         return {name: values for name, values in found.items() if len(values) >= stats.ENOUGH}
 
-    @property
-    def differences_resampled(self) -> dict[str, Values]:
-        """Differences of the best variant from others whose interval is resampled."""
-        if not self.metric.order_statistic or self.pairs is None or self.pairs.n < stats.ENOUGH:
-            return {}
-        return {name: tuple(values) for name, values in self.pairs.others.items()}
 
-
-Known = dict[Values, dict[float, Interval | None]]
+Known = dict[Values, Interval | None]
 
 
 def draft(results: Results, key: str) -> Draft:
@@ -153,31 +145,26 @@ def draft(results: Results, key: str) -> Draft:
     return Draft(metric, cells, stats.pair(complete, metric.better) if len(complete) == len(cells) else None)
 
 
-def resample(samples: Iterable[Values], most: int = 1) -> Known:
-    """The intervals of all samples, at every confidence that `most` comparisons may ask for."""
-    levels = [stats.corrected(left) for left in range(1, most + 1)]
+def resample(samples: Iterable[Values]) -> Known:
+    """The intervals of all samples."""
     by_length: dict[int, dict[Values, None]] = {}
     for values in samples:
         by_length.setdefault(len(values), {})[values] = None
     known: Known = {}
     for several in by_length.values():
-        made = bootstrap.intervals(list(several), levels)
-        known |= {
-            values: dict(zip(levels, one, strict=True)) for values, one in zip(several, made, strict=True)
-        }
+        made = bootstrap.intervals(list(several), [stats.LEVEL])
+        known |= {values: one[0] for values, one in zip(several, made, strict=True)}
     return known
 
 
-def row(results: Results, one: Draft, known: tuple[Known, Known]) -> Row:
-    """One metric of all variants, compared; `known` are intervals of values and of differences."""
-    of_cells, of_differences = known
+def row(results: Results, one: Draft, known: Known) -> Row:
+    """One metric of all variants, compared; `known` are intervals that are resampled."""
     cells = dict(one.cells)
     for variant, values in one.cells_resampled.items():
-        cells[variant] = replace(cells[variant], resampled=of_cells[values][stats.corrected(1)])
+        cells[variant] = replace(cells[variant], resampled=known[values])
     if one.pairs is None:
         return Row(one.metric, cells, None)
-    ready = {name: of_differences[values] for name, values in one.differences_resampled.items()}
-    comparison = one.pairs.compared(stats.looked_up(ready, one.pairs.others) if ready else None)
+    comparison = one.pairs.compared()
     if not (results.fairness.allows(one.metric.name) and varies(cells)):
         comparison = replace(comparison, fair=False)
     if comparison.marked:

@@ -30,6 +30,7 @@ class Fairness:
     unfinished: int
     cut: bool
     idle_seeds: bool
+    measured_alike: bool = True
 
     @property
     def different(self) -> bool:
@@ -38,7 +39,7 @@ class Fairness:
 
     def allows(self, metric: str) -> bool:
         """Whether a variant may be called best in a metric."""
-        if self.different or self.cut or self.idle_seeds:
+        if self.different or self.cut or self.idle_seeds or not self.measured_alike:
             return False
         return not self.unfinished or metric.partition("[")[0] == OF_UNFINISHED
 
@@ -50,7 +51,15 @@ def judge(results: Results) -> Fairness:
         sum(run.unfinished for run in results.runs),
         any(run.cut for run in results.runs),
         idle_seeds(results),
+        measured_alike(results),
     )
+
+
+def measured_alike(results: Results) -> bool:
+    """Whether all variants count the same: window, end of a flow, steps of time, thresholds."""
+    resolved = results.facts.get("resolved", {})
+    tables = [resolved.get(variant, {}).get("measure") for variant in results.variants]
+    return all(one == tables[0] for one in tables[1:])
 
 
 def same_traffic(results: Results) -> list[tuple[str, ...]]:

@@ -60,7 +60,7 @@ def warnings(results: Results) -> list[Line]:
 def doubts(results: Results) -> list[Line]:
     """What makes numbers say less than they seem to."""
     found = []
-    idle = [run for run in results.runs if not run.summary["flows"]["measured"] and not raw_sources(run)]
+    idle = [run for run in results.runs if not run.summary["flows"]["measured"] and not others(run)]
     for variant in dict.fromkeys(run.variant for run in idle):
         text = f"{named([run for run in idle if run.variant == variant])}: no flow starts in the window"
         found.append(Line("NOTHING MEASURED", text, True))
@@ -68,12 +68,16 @@ def doubts(results: Results) -> list[Line]:
         groups = " | ".join(formats.listing(group) for group in results.fairness.traffic)
         text = f"variants {groups} carry different traffic: not compared"
         found.append(Line("NOT COMPARED", text, True))
+    if not results.fairness.measured_alike:
+        text = "variants differ in [measure], so their numbers do not mean the same: nobody is called best"
+        found.append(Line("NOT COMPARED", text, True))
     return found
 
 
-def raw_sources(run: RunData) -> int:
-    """How many sources a run has that send packets without flows."""
-    return int(run.summary["flows"].get("raw", 0))
+def others(run: RunData) -> bool:
+    """Whether a run has what sends without completion times: raw sources, or flows without end."""
+    endless = any(entry.get("endless") for entry in run.summary["traffic"])
+    return endless or int(run.summary["flows"].get("raw", 0)) > 0
 
 
 def named(runs: Sequence[RunData]) -> str:

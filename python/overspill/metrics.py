@@ -78,6 +78,12 @@ def lone(keys: Collection[str]) -> set[str]:
     return {several[0] for several in parts.values() if len(several) == 1}
 
 
+def one_size(keys: Collection[str]) -> set[str]:
+    """Those by bin of sizes, where all flows are in one: they say again what is said of all."""
+    by_size = {key for key in keys if "[size=" in key}
+    return by_size if len({key.partition("[")[2] for key in by_size}) == 1 else set()
+
+
 def measure(run: RunData) -> dict[str, Value]:
     """Every metric that this run has a value of, in the order of the registry."""
     found: dict[str, Value] = {}

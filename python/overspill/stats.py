@@ -1,7 +1,7 @@
 """Confidence over seeds, and comparison of variants paired on the same seeds."""
 
 import math
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 
@@ -14,7 +14,6 @@ LEVEL = 0.95
 ENOUGH = 10  # seeds from which on order statistics are bootstrapped, and intervals are more than rough
 
 # The interval of a difference, by the other variant's name and the confidence.
-Intervals = Callable[[str, float], Interval]
 
 
 @lru_cache(maxsize=256)
@@ -79,22 +78,18 @@ class Comparison:
         return self.fair and bool(self.against) and all(one.excludes_zero for one in self.against)
 
 
-def holm(
-    best: str, others: Mapping[str, Sequence[float]], intervals: Intervals | None = None
-) -> tuple[Difference, ...]:
-    """Intervals of paired differences, Holm-corrected (Holm 1979).
+def holm(best: str, others: Mapping[str, Sequence[float]]) -> tuple[Difference, ...]:
+    """Intervals of paired differences by Student's t, Holm-corrected (Holm 1979).
 
-    In order of the p of the t-test, the j-th of m gets confidence 1 - 0.05 / (m - j + 1), until one does not
-    exclude 0; the rest keep that one's confidence. Whatever the order, the chance of any wrong one is at most
-    0.05, so that `intervals` may come from elsewhere.
+    In order of p, the j-th of m gets confidence 1 - 0.05 / (m - j + 1), until one does not exclude 0; the
+    rest keep that one's confidence. Of few seeds a bootstrap of differences excludes 0 far too often.
     """
-    interval = student(others) if intervals is None else intervals
     order = sorted(others, key=lambda name: (p_value(others[name]), name))
     found: dict[str, Difference] = {}
     left, rejecting = len(order), True
     for name in order:
-        low, high = interval(name, corrected(left))
-        found[name] = Difference(name, mean(others[name]), low, high)
+        centre, half = mean(others[name]), half_width(others[name], corrected(left)) or 0.0
+        found[name] = Difference(name, centre, centre - half, centre + half)
         rejecting = rejecting and found[name].excludes_zero
         left -= rejecting
     return tuple(found[name] for name in others)
@@ -103,38 +98,6 @@ def holm(
 def corrected(left: int) -> float:
     """The confidence where so many comparisons are left."""
     return 1 - (1 - LEVEL) / left
-
-
-def student(others: Mapping[str, Sequence[float]]) -> Intervals:
-    """Intervals by Student's t."""
-
-    def interval(name: str, confidence: float) -> Interval:
-        centre = mean(others[name])
-        half = half_width(others[name], confidence) or 0.0
-        return centre - half, centre + half
-
-    return interval
-
-
-def resampled(others: Mapping[str, Sequence[float]]) -> Intervals:
-    """Intervals by the BCa bootstrap, by Student's t where that gives none."""
-    levels = [corrected(left) for left in range(1, len(others) + 1)]
-    made = bootstrap.intervals(list(others.values()), levels)
-    return looked_up(
-        {name: dict(zip(levels, one, strict=True)) for name, one in zip(others, made, strict=True)}, others
-    )
-
-
-def looked_up(
-    known: Mapping[str, Mapping[float, Interval | None]], others: Mapping[str, Sequence[float]]
-) -> Intervals:
-    """Intervals that were made before, by Student's t where there is none."""
-    otherwise = student(others)
-
-    def interval(name: str, confidence: float) -> Interval:
-        return known[name].get(confidence) or otherwise(name, confidence)
-
-    return interval
 
 
 def subtract(left: float, right: float) -> float:
@@ -151,9 +114,9 @@ class Pairs:
     n: int
     others: Mapping[str, Sequence[float]]
 
-    def compared(self, intervals: Intervals | None = None) -> Comparison:
-        """With Holm-corrected intervals: by Student's t unless others are given."""
-        return Comparison(self.best, self.n, holm(self.best, self.others, intervals))
+    def compared(self) -> Comparison:
+        """With Holm-corrected intervals."""
+        return Comparison(self.best, self.n, holm(self.best, self.others))
 
 
 def pair(values: Mapping[str, Mapping[int, float]], better: str) -> Pairs | None:
@@ -177,15 +140,10 @@ def pair(values: Mapping[str, Mapping[int, float]], better: str) -> Pairs | None
     return Pairs(best, len(seeds), others)
 
 
-def compare(
-    values: Mapping[str, Mapping[int, float]], better: str, order_statistic: bool = False
-) -> Comparison | None:
-    """Compare variants as `pair` takes them: by Student's t, or by BCa of an order statistic of 10 seeds."""
+def compare(values: Mapping[str, Mapping[int, float]], better: str) -> Comparison | None:
+    """Compare variants as `pair` takes them."""
     pairs = pair(values, better)
-    if pairs is None:
-        return None
-    many = order_statistic and pairs.n >= ENOUGH
-    return pairs.compared(resampled(pairs.others) if many else None)
+    return None if pairs is None else pairs.compared()
 
 
 def interval(values: Sequence[float], order_statistic: bool = False) -> Interval | None:

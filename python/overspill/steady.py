@@ -12,7 +12,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from overspill import measures, stats
-from overspill.measures.completion import all_flows, entries_that
+from overspill.measures.completion import all_flows, entries_that, kept
 from overspill.rundata import RunData
 
 LIMIT, HINT = 0.10, 0.25  # of the mean of both halves: over several seeds, with one
@@ -49,7 +49,7 @@ def ongoing(run: RunData) -> bool:
         if (mine & endless).any():
             whole = bool((quarter[mine] < 1).all())
         else:
-            whole = set(quarter[mine & flows["measured"]].tolist()) == {0, 1, 2, 3}
+            whole = set(quarter[mine & flows["measured"]].tolist()) >= {0, 1, 2, 3}
         if not whole:
             return False
     return True
@@ -63,6 +63,7 @@ def halves(run: RunData) -> dict[str, tuple[float, float]]:
     start, end = run.window_ps
     middle = (start + end) // 2
     flows = measures.measured_flows(run)
+    flows = kept(flows, ~flows["owed"])
     early = flows["start_ps"] < middle
     if early.any() and not early.all():
         times = measures.slowdowns(flows)

@@ -18,6 +18,8 @@ pub struct Alone<'a> {
     pub options: u16,
     /// Bytes of options in the SYN and in its answer; `None` without a handshake.
     pub syn: Option<u16>,
+    /// Bytes of options in the ACK that ends the flow at its sender; `None` where it ends at its receiver.
+    pub ack: Option<u16>,
     /// Time of one traversal of a host's stack.
     pub stack: Dur,
     /// Payload bytes.
@@ -25,19 +27,31 @@ pub struct Alone<'a> {
 }
 
 /// The shortest possible FCT of a flow: a handshake where it has one, then store and forward, all
-/// headers, an unlimited window, the last payload byte at the receiver, and one traversal of the
-/// stack at each end.
+/// headers, an unlimited window, the last payload byte at the receiver (or its ACK at the sender),
+/// and one traversal of the stack at each end.
 pub fn ideal_fct(flow: &Alone) -> Dur {
-    let data = transfer(flow).saturating_add(flow.stack).saturating_add(flow.stack);
-    flow.syn.map_or(data, |options| data.saturating_add(handshake(flow, options)))
+    let mut fct = transfer(flow).saturating_add(flow.stack).saturating_add(flow.stack);
+    if let Some(options) = flow.syn {
+        fct = fct.saturating_add(handshake(flow, options));
+    }
+    if let Some(options) = flow.ack {
+        fct =
+            fct.saturating_add(crossing(flow, options, flow.back)).saturating_add(Dur(flow.stack.0.saturating_mul(2)));
+    }
+    fct
+}
+
+/// One empty segment over links.
+fn crossing(flow: &Alone, options: u16, links: &[(Rate, Dur)]) -> Dur {
+    let size = flow.framing.wire(flow.framing.frame(0, options));
+    let cross = |sum: Dur, (rate, delay): &(Rate, Dur)| sum.saturating_add(rate.time(size)).saturating_add(*delay);
+    links.iter().fold(Dur::ZERO, cross)
 }
 
 /// A SYN there and its answer back; the ACK of that is the first segment (RFC 9293 §3.5).
 fn handshake(flow: &Alone, options: u16) -> Dur {
-    let size = flow.framing.wire(flow.framing.frame(0, options));
-    let links = flow.links.iter().chain(flow.back);
-    let cross = |sum: Dur, (rate, delay): &(Rate, Dur)| sum.saturating_add(rate.time(size)).saturating_add(*delay);
-    links.fold(Dur(flow.stack.0.saturating_mul(4)), cross)
+    let there = crossing(flow, options, flow.links);
+    there.saturating_add(crossing(flow, options, flow.back)).saturating_add(Dur(flow.stack.0.saturating_mul(4)))
 }
 
 /// From the first byte on the first link to the last one at the end of the last.
@@ -80,7 +94,7 @@ mod tests {
 
     fn alone<'a>(links: &'a [(Rate, Dur)], bytes: u64) -> Alone<'a> {
         let framing = &Framing::ETHERNET;
-        Alone { links, back: &[], framing, mss: 1460, options: 0, syn: None, stack: Dur::ZERO, bytes }
+        Alone { links, back: &[], framing, mss: 1460, options: 0, syn: None, ack: None, stack: Dur::ZERO, bytes }
     }
 
     /// Every frame on every link, one after the other.
@@ -135,6 +149,16 @@ mod tests {
     }
 
     #[test]
+    fn an_end_at_the_sender_is_the_way_back_of_an_ack_later() {
+        let (links, back) = ([(Rate::gbps(1), Dur::us(1)); 2], [(Rate::gbps(1), Dur::us(5)); 2]);
+        let flow = Alone { back: &back, stack: Dur::us(3), ..alone(&links, 1460) };
+        // 64 B, a slot of 84 B, 672 ns at 1 Gb/s; with 12 bytes of options 70 B and 720 ns.
+        let ended = Dur::ns(2 * 672 + 2 * 5000 + 2 * 3000);
+        assert_eq!(ideal_fct(&Alone { ack: Some(0), ..flow }), ideal_fct(&flow) + ended);
+        assert_eq!(ideal_fct(&Alone { ack: Some(12), ..flow }), ideal_fct(&flow) + ended + Dur::ns(2 * 48));
+    }
+
+    #[test]
     fn ten_segments_are_pipelined() {
         let links = [(Rate::gbps(1), Dur::us(1)); 6];
         assert_eq!(ideal_fct(&alone(&links, 14_600)), Dur::ns((6 + 9) * 12_304 + 6 * 1000));
@@ -166,6 +190,7 @@ mod tests {
                 mss,
                 options: [0, 12][draw.below(2) as usize],
                 syn: [None, Some(8), Some(20)][draw.below(3) as usize],
+                ack: None,
                 stack: Dur(draw.below(3_000_000)),
                 bytes: 1 + draw.below(40 * u64::from(mss)),
             };

@@ -180,6 +180,9 @@ fn a_flow_may_end_where_its_sender_knows_it() {
     let back = 2 * 672_000 + 2_000_000;
     assert_eq!(fct(&last_byte), [there; 6]);
     assert_eq!(fct(&sender_ack), [there + back; 6]);
+    // Alone on its path, a flow has a slowdown of 1 by either convention.
+    assert_eq!(column(&last_byte, "flows", "ideal_ps"), fct(&last_byte));
+    assert_eq!(column(&sender_ack, "flows", "ideal_ps"), fct(&sender_ack));
 }
 
 #[test]

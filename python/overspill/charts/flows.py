@@ -161,7 +161,7 @@ def sized(results: Results, variant: str) -> list[Sized]:
 def sizes_of(run: RunData) -> Sized:
     """Of one run."""
     flows = measures.measured_flows(run)
-    keep = of_data(flows)
+    keep = of_data(flows) & ~flows["owed"]
     ideal = np.maximum(flows["ideal_ps"][keep].astype(np.float64), 1.0)
     return flows["bytes"][keep].astype(np.float64), flows["time"][keep] / ideal, flows["open"][keep]
 

@@ -63,9 +63,10 @@ METRICS = [
         "unfinished_flows",
         "unfinished flows",
         "flows",
-        "Measured flows that were not finished when the run ended.",
+        "Measured flows that were not finished when the run ended: requests too, and answers that are due "
+        "and had not started.",
         "lower",
-        formula="number of measured flows without an end",
+        formula="number of measured messages without an end",
     ),
     Metric(
         "goodput_last",
@@ -94,10 +95,43 @@ def all_flows(run: RunData) -> dict[str, np.ndarray]:
     keep = columns.pop("raw") == 0
     flows = {name: column[keep] for name, column in columns.items()}
     flows["measured"] = flows["measured"] != 0
+    flows = with_owed(run, flows)
     flows["open"] = flows["end_ps"] == U64_NONE
     flows["end"] = np.where(flows["open"], np.uint64(run.end_ps), flows["end_ps"])
     flows["time"] = (flows["end"] - np.minimum(flows["start_ps"], flows["end"])).astype(np.float64)
     return flows
+
+
+def with_owed(run: RunData, flows: dict[str, np.ndarray]) -> dict[str, np.ndarray]:
+    """The same and the answers that are due and have not started: each request of a query gets one.
+
+    Of such an answer nothing is known but that it is not there, so its time is at least 0.
+    """
+    flows["owed"] = np.zeros(len(flows["role"]), bool)
+    asked = (flows["role"] != DATA) & (flows["query"] != U32_NONE)
+    if not asked.any() or not run.unfinished:
+        return flows
+    key = (flows["traffic"].astype(np.uint64) << np.uint64(32)) | flows["query"].astype(np.uint64)
+    due: dict[int, int] = {}
+    for one, requests in zip(*np.unique(key[asked], return_counts=True), strict=True):
+        due[int(one)] = int(requests)
+    answers = np.isin(key, key[asked]) & (flows["role"] == DATA)
+    for one, there in zip(*np.unique(key[answers], return_counts=True), strict=True):
+        due[int(one)] -= int(there)
+    counts = {int(one) for one in key[asked & flows["measured"]]}
+    late = [one for one, missing in due.items() for _ in range(missing)]
+    more = {
+        "traffic": [one >> 32 for one in late],
+        "query": [one & U32_NONE for one in late],
+        "start_ps": [run.end_ps] * len(late),
+        "end_ps": [U64_NONE] * len(late),
+        "measured": [one in counts for one in late],
+        "owed": [True] * len(late),
+    }
+    return {
+        name: np.append(column, np.array(more.get(name, [0] * len(late)), column.dtype))
+        for name, column in flows.items()
+    }
 
 
 def kept(flows: Mapping[str, np.ndarray], keep: np.ndarray) -> dict[str, np.ndarray]:
@@ -105,28 +139,38 @@ def kept(flows: Mapping[str, np.ndarray], keep: np.ndarray) -> dict[str, np.ndar
     return {name: column[keep] for name, column in flows.items()}
 
 
-def measured_flows(run: RunData) -> dict[str, np.ndarray]:
-    """The flows whose FCT counts, as columns; `open` marks the unfinished, whose `time` is a lower bound."""
+def measured_messages(run: RunData) -> dict[str, np.ndarray]:
+    """The messages that count, requests among them."""
     flows = all_flows(run)
     endless = np.isin(flows["traffic"], entries_that(run, "endless"))
-    return kept(flows, flows["measured"] & (flows["role"] == DATA) & ~endless)
+    return kept(flows, flows["measured"] & ~endless)
+
+
+def measured_flows(run: RunData) -> dict[str, np.ndarray]:
+    """The flows whose FCT counts, as columns; `open` marks the unfinished, whose `time` is a lower bound.
+
+    An answer that is due and has not started is among them, `owed`, with a time of at least 0.
+    """
+    flows = measured_messages(run)
+    return kept(flows, flows["role"] == DATA)
 
 
 def groups(run: RunData, flows: Mapping[str, np.ndarray]) -> dict[str, np.ndarray]:
-    """All flows, and each traffic entry and each bin of sizes where several have flows."""
+    """All flows, each traffic entry where there are several, and each bin of sizes that has flows."""
     found = {"": np.ones(len(flows["time"]), bool)}
     found |= entries.split(run, flows["traffic"])
     bins = np.where(flows["bytes"] <= SMALL, 0, np.where(flows["bytes"] < LARGE, 1, 2))
-    used = np.unique(bins)
-    if len(used) > 1:
-        for one in used:
-            found[f"[size={SIZES[one]}]"] = bins == one
+    # Nobody has drawn the size of an answer that has not started.
+    bins[flows["owed"]] = -1
+    for one in np.unique(bins[bins >= 0]):
+        found[f"[size={SIZES[one]}]"] = bins == one
     return found
 
 
 def flows(run: RunData) -> dict[str, Value]:
     """FCT, slowdown, and how many did not finish."""
-    data = measured_flows(run)
+    everything = measured_messages(run)
+    data = kept(everything, everything["role"] == DATA)
     found: dict[str, Value] = {}
     slowdown = slowdowns(data)
     for label, keep in groups(run, data).items():
@@ -136,9 +180,9 @@ def flows(run: RunData) -> dict[str, Value]:
         for part, value in quantiles.summary(slowdown[keep], open_ended).items():
             found[f"slowdown_{part}{label}"] = value
     for label, keep in entries.split(run, data["traffic"]):
-        mine = kept(data, keep)
-        found[f"unfinished_flows{label}"] = Value(float(mine["open"].sum()))
-        found |= present({f"goodput_last{label}": goodput_last(mine)})
+        found |= present({f"goodput_last{label}": goodput_last(kept(data, keep))})
+    for label, keep in entries.split(run, everything["traffic"]):
+        found[f"unfinished_flows{label}"] = Value(float(everything["open"][keep].sum()))
     return found
 
 
@@ -183,11 +227,11 @@ def measured_queries(flows: Mapping[str, np.ndarray]) -> tuple[np.ndarray, np.nd
 
 
 def queries(run: RunData) -> dict[str, Value]:
-    """QCT of all, and of each entry with queries where several entries have measured messages."""
+    """QCT of all, and of each entry with queries where the scenario has several entries."""
     data = all_flows(run)
     times, open_ended, traffic = measured_queries(data)
     of = {"": np.ones(len(times), bool)}
-    if len(np.unique(data["traffic"][data["measured"]])) > 1:
+    if len(run.summary["traffic"]) > 1:
         of |= {entries.label(run, int(entry)): traffic == entry for entry in np.unique(traffic)}
     found: dict[str, Value] = {}
     for label, keep in of.items():

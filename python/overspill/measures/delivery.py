@@ -70,10 +70,13 @@ def packets(run: RunData) -> dict[str, Value]:
     data, *columns = run.columns("packet_hist", "data", *names)
     traffic = run.column("packet_hist", "traffic")
     # Older results do not tell entries apart.
-    traffic = traffic if len(traffic) else np.zeros(len(data), np.uint16)
+    told_apart = len(traffic) > 0
+    traffic = traffic if told_apart else np.zeros(len(data), np.uint16)
     is_data = data != 0
     found: dict[str, Value] = {}
     for label, keep in entries.split(run, traffic[is_data]):
+        if label and not told_apart:
+            continue
         rows = {name: column[is_data][keep] for name, column in zip(names, columns, strict=True)}
         found |= {f"{name}{label}": one for name, one in delivered(rows).items()}
     return found

@@ -13,10 +13,10 @@ def label(run: RunData, entry: int) -> str:
 
 
 def split(run: RunData, traffic: np.ndarray) -> Iterator[tuple[str, np.ndarray]]:
-    """All rows, and those of each entry where several have some; `traffic` is the entry of every row."""
+    """All rows, and those of each entry where the scenario has several; `traffic` tells each row's entry."""
     if not len(traffic):
         return
     yield "", np.ones(len(traffic), bool)
-    several = np.unique(traffic)
-    for entry in several if len(several) > 1 else ():
+    # By what the scenario has, not by what a seed brought: a group is there in every seed, or has no flows.
+    for entry in np.unique(traffic) if len(run.summary["traffic"]) > 1 else ():
         yield label(run, int(entry)), traffic == entry

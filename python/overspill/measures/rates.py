@@ -159,12 +159,14 @@ def flow_goodputs(run: RunData) -> dict[int, tuple[np.ndarray, bool]]:
     role = run.column("flows", "role")
     data = (columns["raw"] == 0) & ((role == DATA) if len(role) else True)
     endless = entries_that(run, "endless")
+    # Written in any case, and empty where nobody asked for it.
+    binned = len(run.column("flow_goodput", "bin")) > 0
     found: dict[int, tuple[np.ndarray, bool]] = {}
     for entry in np.unique(columns["traffic"][data]).tolist():
         forever = bool(np.isin(entry, endless))
         keep = data & (columns["traffic"] == entry) & (forever | (columns["measured"] != 0))
         mine = {name: column[keep] for name, column in columns.items()}
-        rates = in_bins(run, mine) if forever and "flow_goodput" in run.names else over_life(run, mine)
+        rates = in_bins(run, mine) if forever and binned else over_life(run, mine)
         if len(rates):
             found[entry] = rates, forever
     return found

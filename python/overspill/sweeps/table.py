@@ -6,6 +6,7 @@ from functools import lru_cache
 from pathlib import Path
 
 import pyarrow as pa
+import pyarrow.compute as compute
 import pyarrow.csv as pc
 import pyarrow.parquet as pq
 
@@ -115,11 +116,23 @@ def build(axes: Sequence[Axis], runs: Iterable[tuple[Point, str, Runs]]) -> tupl
         for name in ordered(by_seed):
             places.append((point, variant))
             samples.append((name, [found[name] for found in by_seed.values() if name in found]))
+    every = {name for name, _ in samples}
+    again = metrics.one_size(every)
+    kept = [at for at, (name, _) in enumerate(samples) if name not in again]
+    places, samples = [places[at] for at in kept], [samples[at] for at in kept]
     for (point, variant), (name, known), interval in zip(places, samples, intervals(samples), strict=True):
         made = summarise(known, interval)
         cells = (made.n, made.mean, made.ci95, made.low, made.high, made.censored)
         summary.add(point, variant, name, unit(name), *cells)
-    return values.table(), summary.table()
+    return without(values.table(), again), summary.table()
+
+
+def without(table: pa.Table, names: set[str]) -> pa.Table:
+    """The rows of other metrics."""
+    if not names:
+        return table
+    there = compute.is_in(table.column("metric"), value_set=pa.array(sorted(names)))
+    return table.filter(compute.invert(there)).combine_chunks()
 
 
 @lru_cache(maxsize=4096)

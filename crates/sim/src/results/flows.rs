@@ -7,9 +7,9 @@ use crate::tap::Tap;
 use crate::world::World;
 use mech::routing::Hop;
 use mech::{FlowId, HostId};
-use scenario::Scenario;
 use scenario::ideal::{Alone, ideal_fct};
 use scenario::traffic::{ENDLESS, OWN};
+use scenario::{FctEnd, Scenario};
 use units::{Dur, Rate};
 
 impl<T: Tap> World<Recorder, T> {
@@ -81,13 +81,19 @@ impl<T: Tap> World<Recorder, T> {
         let links = |ends, hash| self.links(scenario, ends, hash);
         // A message of a connection that is open needs no handshake.
         let syn = self.tcp.syn_bytes().filter(|_| self.board.records[flow].connection.0 as usize == flow);
+        let ack = (scenario.measure.fct_end == FctEnd::SenderAck).then(|| self.tcp.options());
+        let back = match (syn, ack) {
+            (None, None) => Vec::new(),
+            _ => links((info.dst, info.src), info.back_hash),
+        };
         ideal_fct(&Alone {
             links: &links((info.src, info.dst), info.hash),
-            back: &syn.map_or(vec![], |_| links((info.dst, info.src), info.back_hash)),
+            back: &back,
             framing: &scenario.framing,
             mss: self.tcp.mss(),
             options: self.tcp.options(),
             syn,
+            ack,
             stack: scenario.host.stack_delay,
             bytes: info.bytes,
         })
