@@ -144,6 +144,7 @@ def test_an_error_of_some_points_says_at_which(
         (["--over", "switch.x=1", "--variants", "drop,nope"], "--variants: found nope"),
         (["--over", "switch.x=1", "--variants", ","], "--variants: found nothing"),
         (["--over", "switch.x=1", "--metric", "speed"], "--metric: found speed"),
+        (["--over", "switch.x=1", "--metric", "qct_p98"], "did you mean qct_p9"),
         (["--over", "switch.x=1", "--tables", "flow"], "--tables: found flow"),
         (["--over", "switch.x=1", "--on", "somewhere"], "--on: found 'somewhere'"),
         (["--over", "switch.x=1", "--on", "local:2", "--jobs", 2], "--jobs is for runs in this process"),
@@ -588,3 +589,44 @@ def test_a_sweep_ends_with_its_page_and_the_page_can_be_made_again(
     page = (tmp_path / "o/report.html").read_bytes()
     assert command("report", "o").out == "report: o/report.html\n"
     assert (tmp_path / "o/report.html").read_bytes() == page
+
+
+def test_a_sweep_is_not_exported_and_the_message_says_why(command: Command, scenario: Path) -> None:
+    command("sweep", scenario, "--no-report", "--over", "switch.x=1", "--seeds", 1, "--out", "o")
+    ran = command("export", "o", "--format", "csv")
+    assert ran.status == 2 and ran.out == ""
+    assert ran.err == (
+        "o: is a sweep; its flows are kept only with --tables flows: export takes a folder of `overspill run`\n"
+    )
+    assert command("run", scenario, "--out", "o", "--no-report").status == 2
+
+
+@pytest.mark.parametrize("name", ["report", "export"])
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        ("{", "here/manifest.json: found no JSON; expected a folder that `overspill run`"),
+        ("\xff", "here/manifest.json: found no JSON"),
+        ("[]", "here/manifest.json: found no object of JSON"),
+        ("{}", "here/manifest.json: found another format"),
+        ('{"format": 1}', "here/manifest.json: not a whole manifest"),
+        (None, "here: no manifest.json here; expected a folder that `overspill run`"),
+    ],
+)
+def test_a_folder_without_a_manifest_of_ours_is_bad_input(
+    command: Command, tmp_path: Path, name: str, text: str | None, message: str
+) -> None:
+    (tmp_path / "here").mkdir()
+    if text is not None:
+        (tmp_path / "here/manifest.json").write_bytes(text.encode("latin-1"))
+    ran = command(name, "here", *(["--format", "csv"] if name == "export" else []))
+    assert ran.status == 2 and ran.err.startswith(message)
+    assert not {"Errno", "Error", "Expecting", "codec"} & set(ran.err.replace(":", " ").split())
+
+
+def test_a_report_of_a_file_or_of_nothing_is_bad_input(command: Command, scenario: Path) -> None:
+    expected = "expected a folder that `overspill run` or `overspill sweep` wrote\n"
+    ran = command("report", "incast.toml")
+    assert (ran.status, ran.err) == (2, f"incast.toml: a file; {expected}")
+    ran = command("report", "nowhere")
+    assert (ran.status, ran.err) == (2, f"nowhere: no such folder; {expected}")

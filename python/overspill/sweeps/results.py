@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Iterator, Mapping
 from dataclasses import asdict, dataclass, field
 from functools import cached_property
@@ -21,7 +20,7 @@ from overspill.sweeps.cache import Broken, Cache
 from overspill.sweeps.grid import Axis, Grid, Point
 from overspill.sweeps.points import Base, Checked
 
-FORMAT = "overspill-sweep-1"
+FORMAT = f"{store.SWEEP}-1"
 VALUES, SUMMARY = "sweep.parquet", "summary.parquet"
 FILES = (VALUES, "sweep.csv", SUMMARY, "summary.csv")
 
@@ -142,23 +141,16 @@ class Sweep:
         """A sweep that `overspill sweep` wrote; `BadInput` where it is not whole."""
         out = Path(folder)
         path = out / store.MANIFEST
-        try:
-            facts = json.loads(path.read_text(encoding="utf-8"))
-        except FileNotFoundError:
-            raise BadInput(
-                f"{out}: no {store.MANIFEST} here; expected a folder of `overspill sweep`"
-            ) from None
-        except (OSError, ValueError) as error:
-            raise BadInput(f"{path}: cannot be read: {error}") from None
-        if not isinstance(facts, dict) or facts.get("format") != FORMAT:
+        facts = store.parse_manifest(out, "`overspill sweep`")
+        if facts.get("format") != FORMAT:
             raise BadInput(f"{path}: found another format; expected {FORMAT}")
         try:
             for name in FILES:
                 store.check(out / name, facts["outputs"][name])
             axes = [Axis(**axis) for axis in facts["axes"]]
             tables = [pq.ParquetFile(out / name).read() for name in (VALUES, SUMMARY)]
-        except (KeyError, TypeError, AttributeError, OSError, pa.ArrowException) as error:
-            raise BadInput(f"{path}: not a whole sweep: {error}") from None
+        except (KeyError, TypeError, AttributeError, OSError, pa.ArrowException):
+            raise BadInput(f"{path}: not a whole manifest of `overspill sweep`") from None
         return Sweep(axes, tables[0], tables[1], facts, out)
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import difflib
 from collections.abc import Sequence
 from typing import Any
 
@@ -22,7 +23,9 @@ def check(wanted: Sequence[str]) -> None:
     """`BadInput` where a metric has no such name."""
     for name in wanted:
         if metrics.base(name) not in metrics.REGISTRY:
-            raise BadInput(f"--metric: found {name}; expected one of `overspill list metrics`")
+            close = difflib.get_close_matches(metrics.base(name), metrics.REGISTRY, n=3)
+            hint = f"; did you mean {' or '.join(close)}?" if close else ""
+            raise BadInput(f"--metric: found {name}; expected one of `overspill list metrics`{hint}")
 
 
 def chosen(sweep: Sweep, wanted: Sequence[str]) -> list[str]:
