@@ -33,7 +33,7 @@ def write(results: Results, folder: Path) -> Path:
     """Write `report.html` and `figures/`; the page's path."""
     try:
         drawn = page.draw(charts.of_results(results), folder)
-        path = folder / "report.html"
+        path = folder / store.REPORT
         path.write_text(render(results, drawn), encoding="utf-8")
         files = [link["path"] for one in drawn for link in one["links"]]
         store.list_report(folder, [path.name, *files])

@@ -17,6 +17,7 @@ from overspill.rundata import RunData
 
 MANIFEST = "manifest.json"
 RESULTS = "results.json"
+REPORT = "report.html"
 STAGING = ".overspill-new-"  # and the process
 FORMAT = 1
 SWEEP = "overspill-sweep"  # begins the format of a sweep's manifest

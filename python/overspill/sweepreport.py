@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any
 
-from overspill import formats, metrics, page
+from overspill import formats, metrics, page, store
 from overspill.charts import sweep as drawing
 from overspill.charts.sweep import SweepResults
 from overspill.document import Cell
@@ -19,7 +19,7 @@ def write(sweep: SweepResults, folder: Path) -> Path:
     """Write `report.html` and `figures/`; the page's path."""
     try:
         drawn = page.draw(drawing.of_sweep(sweep), folder)
-        path = folder / "report.html"
+        path = folder / store.REPORT
         path.write_text(render(sweep, drawn), encoding="utf-8")
     except OSError as error:
         raise Failed(f"{folder}: the report cannot be written: {error.strerror}") from error

@@ -15,6 +15,9 @@ import overspill
 from overspill import BadInput, Failed, Sweep, metrics, stats
 from overspill.quantiles import Value
 from overspill.sweeps import cache, keys
+from overspill.sweeps.progress import Meter, Watch
+from overspill.sweeps.run import Options, execute
+from overspill.sweeps.simulate import Task
 from overspill.sweeps.table import intervals, summarise
 
 Command = Callable[..., Ran]
@@ -147,6 +150,7 @@ def test_an_error_of_some_points_says_at_which(
         (["--over", "switch.x=1", "--metric", "qct_p98"], "did you mean qct_p9"),
         (["--over", "switch.x=1", "--tables", "flow"], "--tables: found flow"),
         (["--over", "switch.x=1", "--on", "somewhere"], "--on: found 'somewhere'"),
+        (["--over", "switch.x=1", "--on", "foo://bar:1"], "--on: found 'foo://bar:1'"),
         (["--over", "switch.x=1", "--on", "local:2", "--jobs", 2], "--jobs is for runs in this process"),
         (["--over", "switch.x=1", "--out", "incast.toml"], "is a file"),
         (["--over", "switch.x=1..40:1", "--seeds", 100_000], "found 12000000 runs"),
@@ -407,6 +411,7 @@ def test_ctrl_c_keeps_what_is_finished_and_a_second_start_goes_on(command: Comma
     assert ran.status == 130 and "Traceback" not in ran.err
     assert "7 of 36 runs are finished" in ran.out
     assert len(entries(Path("o"))) == 7
+    assert "no report" not in ran.err
     assert Sweep.load("o").interrupted and Sweep.load("o").finished == 7
     fake_core.reset()
     assert command("sweep", scenario, "--no-report", *OVER, "--seeds", 2, "--out", "o").status == 0
@@ -595,9 +600,8 @@ def test_a_sweep_is_not_exported_and_the_message_says_why(command: Command, scen
     command("sweep", scenario, "--no-report", "--over", "switch.x=1", "--seeds", 1, "--out", "o")
     ran = command("export", "o", "--format", "csv")
     assert ran.status == 2 and ran.out == ""
-    assert ran.err == (
-        "o: is a sweep; its flows are kept only with --tables flows: export takes a folder of `overspill run`\n"
-    )
+    why = "its flows are kept only with --tables flows: export takes a folder of `overspill run`"
+    assert ran.err == f"o: is a sweep; {why}\n"
     assert command("run", scenario, "--out", "o", "--no-report").status == 2
 
 
@@ -630,3 +634,52 @@ def test_a_report_of_a_file_or_of_nothing_is_bad_input(command: Command, scenari
     assert (ran.status, ran.err) == (2, f"incast.toml: a file; {expected}")
     ran = command("report", "nowhere")
     assert (ran.status, ran.err) == (2, f"nowhere: no such folder; {expected}")
+
+
+def test_an_interrupted_sweep_leaves_no_page_of_earlier_tables(command: Command, scenario: Path) -> None:
+    args = ("sweep", scenario, "--seeds", 2, "--jobs", 1, "--out", "o")
+    command(*args, "--over", "switch.x=1")
+    drawn = sorted(Path("o/figures").glob("sweep-*"))
+    assert drawn and Path("o/report.html").is_file()
+    Path("o/figures/mine.png").write_bytes(b"mine")
+    # The same tables again: the page is still theirs.
+    command(*args, "--over", "switch.x=1", "--no-report")
+    assert Path("o/report.html").is_file() and sorted(Path("o/figures").glob("sweep-*")) == drawn
+    fake_core.reset()
+    fake_core.behaviour.interrupt_after = 3
+    ran = command(*args, *OVER)
+    assert ran.status == 130
+    assert "no report: interrupted; overspill report o draws one\n" in ran.err
+    assert not Path("o/report.html").exists() and os.listdir("o/figures") == ["mine.png"]
+    fake_core.reset()
+    assert command("report", "o").status == 0 and Path("o/report.html").is_file()
+    command(*args, *OVER, "--no-report")
+    assert not Path("o/report.html").exists()
+
+
+def test_points_are_run_scattered_over_the_grid_and_told_in_its_order(scenario: Path) -> None:
+    begun: list[str] = []
+
+    class Order(Watch):
+        """Notes which point has a run finished."""
+
+        def kept(self, task: Task, hops: int) -> None:
+            """Note it."""
+            begun.append(task.label.partition("=")[2])
+
+    options = Options({"switch.x": "0..9:1"}, seeds=1, variants=["drop"], jobs=1, watch=Order())
+    made = execute(scenario, options)
+    assert begun == ["0", "5", "2", "7", "4", "9", "1", "6", "3", "8"]
+    assert list(dict.fromkeys(made.table.column("switch.x").to_pylist())) == list("0123456789")
+
+
+def test_the_time_left_is_estimated_by_the_nearest_known_point_of_the_variant() -> None:
+    meter = Meter()
+    runs = [Task(variant, seed, point) for point in range(10) for variant in "ab" for seed in (1, 2)]
+    meter.begin(runs, [])
+    for task in runs:
+        if task.seed == 1 and task.variant == "a" and task.point in (0, 8):
+            meter.ended(task, 100 if task.point == 0 else 900)
+    found = meter.expected()
+    assert [found[point, "a"] for point in range(10)] == [100.0] * 5 + [900.0] * 5
+    assert found[3, "b"] == 500.0

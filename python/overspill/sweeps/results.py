@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Iterator, Mapping
 from dataclasses import asdict, dataclass, field
 from functools import cached_property
@@ -128,6 +129,8 @@ class Sweep:
         out = Path(folder)
         try:
             out.mkdir(parents=True, exist_ok=True)
+            if not described(self.facts, out):
+                store.remove(out, pages(out))
             (out / store.MANIFEST).unlink(missing_ok=True)
             files = [*table.write(self.table, out / VALUES), *table.write(self.summary, out / SUMMARY)]
         except OSError as error:
@@ -152,6 +155,21 @@ class Sweep:
         except (KeyError, TypeError, AttributeError, OSError, pa.ArrowException):
             raise BadInput(f"{path}: not a whole manifest of `overspill sweep`") from None
         return Sweep(axes, tables[0], tables[1], facts, out)
+
+
+def described(facts: Mapping[str, Any], out: Path) -> bool:
+    """Whether the manifest of a folder is of the same results, and so is a page beside it."""
+    try:
+        known = store.parse_manifest(out, "`overspill sweep`")
+    except BadInput:
+        return False
+    return {**known, "outputs": None} == {**json.loads(store.dump(facts)), "outputs": None}
+
+
+def pages(out: Path) -> list[str]:
+    """The report of a sweep and its figures, as far as they are there."""
+    figures = [path.relative_to(out).as_posix() for path in sorted((out / "figures").glob("sweep-*"))]
+    return [name for name in (store.REPORT, *figures) if (out / name).is_file()]
 
 
 def facts(base: Base, grid: Grid, checked: Checked) -> dict[str, Any]:
