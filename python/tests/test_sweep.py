@@ -2,6 +2,7 @@
 
 import json
 import os
+import re
 from collections.abc import Callable
 from pathlib import Path
 
@@ -14,7 +15,7 @@ from conftest import Ran
 import overspill
 from overspill import BadInput, Failed, Sweep, metrics, stats
 from overspill.quantiles import Value
-from overspill.sweeps import cache, keys
+from overspill.sweeps import cache, keys, show
 from overspill.sweeps.progress import Meter, Watch
 from overspill.sweeps.run import Options, execute
 from overspill.sweeps.simulate import Task
@@ -446,6 +447,10 @@ def test_json_is_one_document_and_nothing_else(command: Command, scenario: Path)
     assert set(one) == {"mean", "ci95", "interval", "unit", "values"}
     assert one["mean"] == pytest.approx(sum(one["values"]) / 2) and len(one["interval"]) == 2
     assert found["runs"] == {"planned": 12, "finished": 12}
+    assert found["cautions"][0].startswith("FEW SEEDS: intervals of 2 seeds are rough")
+    assert (
+        found["cautions"][1].startswith("few samples: ") and "QCT p95, p99, p99.9 (7)" in found["cautions"][1]
+    )
 
 
 def test_some_variants_and_metrics_may_be_chosen(command: Command, scenario: Path) -> None:
@@ -683,3 +688,50 @@ def test_the_time_left_is_estimated_by_the_nearest_known_point_of_the_variant() 
     found = meter.expected()
     assert [found[point, "a"] for point in range(10)] == [100.0] * 5 + [900.0] * 5
     assert found[3, "b"] == 500.0
+
+
+def test_few_seeds_and_few_samples_are_said_once_in_terminal_and_page(
+    command: Command, scenario: Path
+) -> None:
+    args = ("sweep", scenario, "--over", "switch.x=1,2", "--out", "o")
+    ran = command(*args, "--seeds", 3)
+    assert ran.out.count("FEW SEEDS") == 1 and "intervals of 3 seeds are rough" in ran.out
+    few = [line for line in ran.out.splitlines() if line.startswith("few samples")]
+    assert len(few) == 1 and few[0].endswith("of so many a seed are QCT p99 (7)")
+    assert "(Student's t)" in ran.out and "BCa" not in ran.out
+    page = Path("o/report.html").read_text()
+    assert "intervals of 3 seeds are rough" in page and "QCT p95, p99, p99.9 (7)" in page
+    # What lies in the store knows of how many samples.
+    assert "QCT p99 (7)" in command(*args, "--seeds", 3, "--no-report").out
+    few = command(*args, "--seeds", 3, "--no-report", "--metric", "fct_mean").out
+    assert "FEW SEEDS" in few and "few samples" not in few
+    one = command(*args, "--seeds", 1, "--no-report").out
+    assert "FEW SEEDS" not in one and "One seed: no intervals" in one
+    ten = command(*args, "--seeds", 10, "--no-report").out
+    assert "FEW SEEDS" not in ten and "QCT p99 (7)" in ten and "BCa bootstrap for percentiles" in ten
+
+
+def test_seeds_that_change_nothing_are_not_few(scenario: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(metrics, "measure", lambda run: {"goodput": Value(5.0)})
+    assert overspill.sweep(scenario, {"switch.x": [1]}, seeds=3).facts["rough"] == {
+        "seeds": None,
+        "samples": {},
+    }
+
+
+def test_an_uneven_interval_is_printed_by_its_ends_as_a_run_does() -> None:
+    row = {"n": 10, "mean": 2.2, "ci95": 3.0, "low": 1.0, "high": 7.0, "censored": False}
+    assert show.text(row, 1.0) == "2.2 [1.0, 7.0]"
+    assert show.text({**row, "low": 0.2, "high": 4.2, "ci95": 2.0}, 1.0) == "2.2 ± 2.0"
+    assert show.text({**row, "ci95": None, "low": None, "high": None}, 1.0) == "2.200"
+    assert show.text({**row, "ci95": None, "low": None, "high": None, "censored": True}, 1.0) == "> 2.200"
+    assert show.text(None, 1.0) == "-"
+
+
+def test_the_cells_of_a_sweep_are_those_of_a_plain_run(command: Command, scenario: Path) -> None:
+    swept = command("sweep", scenario, "--no-report", "--over", "switch.x=1", "--metric", "fct_p99").out
+    plain = command("run", scenario, "--no-report", "--set", "switch.x=1", "--seeds", 10).out
+    row = next(line for line in swept.splitlines() if line.split()[:1] == ["1"])
+    wanted = next(line for line in plain.splitlines() if line.startswith("FCT p99 ("))
+    cells = [one.replace(" *", "").strip() for one in re.split(r"  +", wanted)[1:] if one.strip(" *")]
+    assert len(cells) == 3 and [one for one in re.split(r"  +", row.strip())[1:]] == cells
