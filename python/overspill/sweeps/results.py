@@ -356,7 +356,7 @@ def cautions(facts: Mapping[str, Any], shown: Collection[str] | None = None) -> 
 def legend(summary: pa.Table) -> str:
     """How to read the cells of a sweep's tables."""
     most = pc.max(summary.column("n")).as_py() or 0
-    return f"{explained(most, False)} > where flows did not finish."
+    return f"{explained(most, False)} After > stands a lower bound: flows did not finish."
 
 
 def rows(sweep: Sweep, metric: str) -> dict[tuple[str, ...], dict[str, Any]]:
