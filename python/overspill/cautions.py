@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from overspill import stats, steady
+from overspill import metrics, stats, steady
 
 if TYPE_CHECKING:
     from overspill.results import Results
@@ -32,27 +33,41 @@ def few_seeds(results: Results) -> list[Line]:
     counts = sorted({len(results.of(variant)) for variant in results.variants} - {0, 1})
     if not counts or counts[0] >= stats.ENOUGH or results.fairness.idle_seeds:
         return []
+    return [rough(counts[0])]
+
+
+def rough(seeds: int) -> Line:
+    """What is said of intervals of so few seeds."""
     text = (
-        f"intervals of {counts[0]} seeds are rough, those of percentiles and maxima most of all: "
+        f"intervals of {seeds} seeds are rough, those of percentiles and maxima most of all: "
         f"use {stats.ENOUGH} or more for what you quote"
     )
-    return [Line("FEW SEEDS", text, True)]
+    return Line("FEW SEEDS", text, True)
 
 
 def few_samples(results: Results) -> list[Line]:
     """Percentiles that rest on fewer than five samples, by group, with the fewest samples that a seed has."""
-    groups: dict[str, dict[str, int]] = {}
+    found = {}
     for row in results.rows:
         counts = [cell.few_samples for cell in row.cells.values() if cell.few_samples is not None]
+        if counts:
+            found[row.metric.name] = min(counts)
+    return largest(found)
+
+
+def largest(fewest: Mapping[str, int]) -> list[Line]:
+    """What is said of percentiles, by name, of too few samples; nothing where there are none."""
+    groups: dict[str, dict[str, int]] = {}
+    of_fct = any(name.startswith("fct") for name in fewest)
+    for name, count in fewest.items():
         # Of the same flows as FCT.
-        if counts and not row.metric.name.startswith("slowdown"):
-            part = row.metric.name.partition("[")[0].rpartition("_")[2]
-            name = row.metric.title.replace(f" {part}", "", 1)
-            groups.setdefault(name, {})[part] = min(counts)
+        if not (of_fct and name.startswith("slowdown")):
+            part = name.partition("[")[0].rpartition("_")[2]
+            groups.setdefault(metrics.find(name).title.replace(f" {part}", "", 1), {})[part] = count
     if not groups:
         return []
-    fewest = sorted(groups.items(), key=lambda one: min(one[1].values()))
-    texts = [f"{name} {', '.join(parts)} ({min(parts.values())})" for name, parts in fewest]
+    by_count = sorted(groups.items(), key=lambda one: min(one[1].values()))
+    texts = [f"{name} {', '.join(parts)} ({min(parts.values())})" for name, parts in by_count]
     left = f"; and {len(texts) - SHOWN} more" if len(texts) > SHOWN else ""
     named = f"{'; '.join(texts[:SHOWN])}{left}"
     text = f"less than five of a seed's samples lie beyond these percentiles (samples): {named}"

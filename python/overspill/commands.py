@@ -218,7 +218,7 @@ def export_command(
     from overspill import export
 
     with interruptible():
-        for written in export.write(Results.load(folder), form, out_path, (variant, seed)):
+        for written in export.write(export.load(folder), form, out_path, (variant, seed)):
             say(out(), "written", written.path)
             if written.unfinished:
                 err().print(f"{written.path}: {written.unfinished} unfinished flows are left out")

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 from overspill import bootstrap, cautions, metrics, stats
 from overspill.bootstrap import Interval
 from overspill.metrics import Metric
-from overspill.quantiles import NEEDED, Value
+from overspill.quantiles import Value
 
 if TYPE_CHECKING:
     from overspill.results import Results
@@ -135,7 +135,7 @@ Known = dict[Values, Interval | None]
 def draft(results: Results, key: str) -> Draft:
     """One metric of all variants, in pairs on their common seeds."""
     metric = metrics.find(key)
-    needed = NEEDED.get(metrics.base(key).rpartition("_")[2], 0)
+    needed = metrics.needed(key)
     cells = {}
     for variant, by_seed in results.values.items():
         seeds = sorted(by_seed)

@@ -109,6 +109,16 @@ FORMATS: dict[str, tuple[Callable[[RunData], tuple[str, int]], str, str]] = {
 }
 
 
+def load(folder: Path) -> Results:
+    """The results to export; `BadInput` where there are none of `overspill run`."""
+    if store.of_sweep(store.parse_manifest(folder, "`overspill run`")):
+        raise BadInput(
+            f"{folder}: is a sweep; its flows are kept only with --tables flows: "
+            "export takes a folder of `overspill run`"
+        )
+    return Results.load(folder)
+
+
 def write(
     results: Results, form: str, out: Path | None = None, only: tuple[str | None, int | None] = (None, None)
 ) -> Iterator[Written]:

@@ -2,8 +2,7 @@
 
 import math
 from collections.abc import Iterable
-
-from overspill.document import Cell
+from typing import Protocol
 
 TIMES = ((1.0, "s"), (1e-3, "ms"), (1e-6, "us"), (1e-9, "ns"))
 RATES = ((1e12, "Tbit/s"), (1e9, "Gbit/s"), (1e6, "Mbit/s"), (1e3, "kbit/s"), (1.0, "bit/s"))
@@ -11,6 +10,26 @@ SHORT = {"1": "", "packets": "pkt", "events": "", "flows": ""}
 ROUNDING = 1e-9  # an interval this narrow, as a share of its mean, is none
 UNEVEN = 0.1  # sides of an interval differ by more than this share of its width: 0.55 to 0.45
 FAMILIES = {"s": TIMES, "bit/s": RATES}
+
+
+class Averaged(Protocol):
+    """A metric over seeds, as a cell of a table shows it."""
+
+    @property
+    def mean(self) -> float | None:
+        """The mean; a lower bound where `censored`."""
+
+    @property
+    def censored(self) -> bool:
+        """Whether the true mean is only known to be at least this."""
+
+    @property
+    def interval(self) -> tuple[float, float] | None:
+        """Its 95 % interval, if it has one."""
+
+    @property
+    def ci95(self) -> float | None:
+        """Half of that."""
 
 
 def scale(unit: str, values: Iterable[float]) -> tuple[float, str]:
@@ -41,7 +60,7 @@ def number(value: float, digits: int | None = None) -> str:
     return f"{value:,.{digits}f}".replace(",", " ")
 
 
-def cell(one: Cell, factor: float) -> str:
+def cell(one: Averaged, factor: float) -> str:
     """`mean ± ci95`, `mean [low, high]` where that is not even, `> bound` where censored, `-` for nothing."""
     if one.mean is None:
         return "-"

@@ -6,10 +6,10 @@ from dataclasses import replace
 from overspill import measures
 from overspill.measures import completion, delivery, disorder, events, occupancy, rates, utilisation
 from overspill.measures.declare import Better, Metric
-from overspill.quantiles import Value
+from overspill.quantiles import NEEDED, Value
 from overspill.rundata import RunData
 
-__all__ = ["ALL", "REGISTRY", "SECTIONS", "Better", "Metric", "base", "find", "lone", "measure"]
+__all__ = ["ALL", "REGISTRY", "SECTIONS", "Better", "Metric", "base", "find", "lone", "measure", "needed"]
 
 # By subject, in the order of tables and documentation.
 SECTIONS: dict[str, list[Metric]] = {
@@ -66,6 +66,11 @@ def find(key: str) -> Metric:
     title = f"{metric.title} [{which}]"
     zero_shown = metric.zero_shown and metric.name != "drops"
     return replace(metric, name=key, title=title, shown=metric.shown and shown, zero_shown=zero_shown)
+
+
+def needed(key: str) -> int:
+    """Samples, for a percentile to be more than the largest; 0 for what is no percentile."""
+    return NEEDED.get(base(key).rpartition("_")[2], 0)
 
 
 def lone(keys: Collection[str]) -> set[str]:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import importlib
-import json
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -13,12 +12,11 @@ from overspill.errors import BadInput, Failed
 if TYPE_CHECKING:
     from overspill.results import Results
 
-SWEEP = "overspill-sweep"
-
 
 def of_folder(folder: Path) -> Path:
     """Write the report of a folder that `overspill run` or `overspill sweep` wrote; the page's path."""
-    if is_sweep(folder):
+    manifest = store.parse_manifest(folder, "`overspill run` or `overspill sweep`")
+    if store.of_sweep(manifest):
         try:
             sweeps = importlib.import_module("overspill.sweeps")
         except ImportError:
@@ -31,20 +29,11 @@ def of_folder(folder: Path) -> Path:
     return write(Results.load(folder), folder)
 
 
-def is_sweep(folder: Path) -> bool:
-    """Whether a folder says that it holds a sweep."""
-    try:
-        manifest = json.loads((folder / store.MANIFEST).read_text(encoding="utf-8"))
-    except (OSError, ValueError):
-        return False
-    return isinstance(manifest, dict) and str(manifest.get("format", "")).startswith(SWEEP)
-
-
 def write(results: Results, folder: Path) -> Path:
     """Write `report.html` and `figures/`; the page's path."""
     try:
         drawn = page.draw(charts.of_results(results), folder)
-        path = folder / "report.html"
+        path = folder / store.REPORT
         path.write_text(render(results, drawn), encoding="utf-8")
         files = [link["path"] for one in drawn for link in one["links"]]
         store.list_report(folder, [path.name, *files])

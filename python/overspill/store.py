@@ -17,8 +17,10 @@ from overspill.rundata import RunData
 
 MANIFEST = "manifest.json"
 RESULTS = "results.json"
+REPORT = "report.html"
 STAGING = ".overspill-new-"  # and the process
 FORMAT = 1
+SWEEP = "overspill-sweep"  # begins the format of a sweep's manifest
 
 
 def slug(name: str) -> str:
@@ -195,17 +197,38 @@ def write_manifest(out: Path, facts: dict[str, Any], runs: Sequence[RunData]) ->
     return manifest
 
 
-def read_manifest(out: Path) -> dict[str, Any]:
-    """The manifest of a folder of results."""
-    path = out / MANIFEST
+def parse_manifest(out: Path, writers: str) -> dict[str, Any]:
+    """The manifest of a folder that `writers` wrote, of whatever format; `BadInput` where there is none."""
+    path, expected = out / MANIFEST, f"expected a folder that {writers} wrote"
     try:
+        if not out.exists():
+            raise BadInput(f"{shortened(str(out))}: no such folder; {expected}")
+        if not out.is_dir():
+            raise BadInput(f"{out}: a file; {expected}")
         manifest = json.loads(path.read_text(encoding="utf-8"))
     except FileNotFoundError:
-        raise BadInput(f"{out}: no {MANIFEST} here; expected a folder that `overspill run` wrote") from None
-    except (OSError, ValueError) as error:
-        raise BadInput(f"{path}: cannot be read: {error}") from None
-    if not isinstance(manifest, dict) or manifest.get("format") != FORMAT:
-        raise BadInput(f"{path}: found another format; expected format {FORMAT}")
+        raise BadInput(f"{out}: no {MANIFEST} here; {expected}") from None
+    except OSError as error:
+        raise BadInput(f"{shortened(str(path))}: cannot be read: {error.strerror}") from None
+    except (ValueError, RecursionError):
+        raise BadInput(f"{path}: found no JSON; {expected}") from None
+    if not isinstance(manifest, dict):
+        raise BadInput(f"{path}: found no object of JSON; {expected}")
+    return manifest
+
+
+def of_sweep(manifest: dict[str, Any]) -> bool:
+    """Whether a manifest is that of a sweep."""
+    return str(manifest.get("format", "")).startswith(SWEEP)
+
+
+def read_manifest(out: Path) -> dict[str, Any]:
+    """The manifest of a folder of results."""
+    manifest = parse_manifest(out, "`overspill run`")
+    if of_sweep(manifest):
+        raise BadInput(f"{out}: is a sweep; expected a folder that `overspill run` wrote")
+    if manifest.get("format") != FORMAT:
+        raise BadInput(f"{out / MANIFEST}: found another format; expected format {FORMAT}")
     return manifest
 
 
@@ -217,8 +240,8 @@ def read_runs(out: Path, manifest: dict[str, Any]) -> list[RunData]:
             for name, expected in entry["files"].items():
                 check(out / name, expected)
             runs.append(RunData(entry["summary"], folder(out, RunData(entry["summary"], {}))))
-    except (KeyError, TypeError, AttributeError) as error:
-        raise BadInput(f"{out / MANIFEST}: not a whole manifest: {error}") from None
+    except (KeyError, TypeError, AttributeError):
+        raise BadInput(f"{out / MANIFEST}: not a whole manifest of `overspill run`") from None
     return runs
 
 

@@ -5,12 +5,12 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any
 
-from overspill import formats, metrics, page
+from overspill import formats, metrics, page, store
 from overspill.charts import sweep as drawing
 from overspill.charts.sweep import SweepResults
-from overspill.document import Cell
 from overspill.errors import Failed
-from overspill.quantiles import Value
+from overspill.sweeps.results import cautions, legend
+from overspill.sweeps.table import Summary
 
 ROWS_MOST = 4000
 
@@ -19,7 +19,7 @@ def write(sweep: SweepResults, folder: Path) -> Path:
     """Write `report.html` and `figures/`; the page's path."""
     try:
         drawn = page.draw(drawing.of_sweep(sweep), folder)
-        path = folder / "report.html"
+        path = folder / store.REPORT
         path.write_text(render(sweep, drawn), encoding="utf-8")
     except OSError as error:
         raise Failed(f"{folder}: the report cannot be written: {error.strerror}") from error
@@ -39,6 +39,7 @@ def render(sweep: SweepResults, drawn: list[dict[str, Any]]) -> str:
         axes=[{"path": axis.path, "texts": formats.listing(axis.texts, 20)} for axis in sweep.axes],
         paths=[axis.path for axis in sweep.axes],
         figures=drawn,
+        legend=legend(sweep.summary),
         rows=rows[:ROWS_MOST],
         left_out=max(0, len(rows) - ROWS_MOST),
         shown=sum(row["shown"] for row in rows),
@@ -57,12 +58,15 @@ def lines(sweep: SweepResults, facts: dict[str, Any]) -> list[dict[str, Any]]:
     left = sum(int(one.get("unfinished", 0)) for one in facts.get("unfinished") or [])
     if left:
         found.append(("UNFINISHED FLOWS", f"{left} measured flows did not finish: bounds are marked >", True))
+    rough = [(line.label, line.text, line.loud) for line in cautions(facts)]
+    found += [line for line in rough if line[2]]
     found += [("swept", f"{axis.path}: {formats.listing(axis.texts, 20)}", False) for axis in sweep.axes]
     found.append(("variants", formats.listing(drawing.variants_of(sweep), 20), False))
     if facts.get("seeds"):
         found.append(("seeds", formats.seeds(facts["seeds"]), False))
     if runs:
         found.append(("runs", f"{runs.get('finished')} of {runs.get('planned')}", False))
+    found += [line for line in rough if not line[2]]
     found += [("note", str(note), False) for note in facts.get("notes") or []]
     return [{"label": label, "text": text, "loud": loud} for label, text, loud in found]
 
@@ -82,7 +86,7 @@ def every_row(sweep: SweepResults) -> list[dict[str, Any]]:
                 "variant": str(row["variant"]),
                 "title": f"{title(key)} ({unit})" if unit else title(key),
                 "name": key,
-                "text": cell(row, factor),
+                "text": formats.cell(Summary.of(row), factor),
                 "value": "" if row["mean"] is None else repr(float(row["mean"])),
                 "n": row["n"],
                 "shown": key in drawn,
@@ -104,12 +108,3 @@ def units(sweep: SweepResults) -> dict[str, tuple[float, str]]:
 def title(key: str) -> str:
     """A metric in words."""
     return metrics.find(key).title if metrics.base(key) in metrics.REGISTRY else key
-
-
-def cell(row: dict[str, Any], factor: float) -> str:
-    """`mean ± ci95`, `> bound` where censored."""
-    if row["mean"] is None:
-        return "-"
-    if row["censored"] or row["ci95"] is None:
-        return formats.cell(Cell([0], [Value(row["mean"], bool(row["censored"]))]), factor)
-    return formats.spread(row["mean"] / factor, row["ci95"] / factor)

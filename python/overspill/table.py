@@ -36,16 +36,21 @@ def cells(row: Row) -> tuple[str, dict[str, tuple[str, bool]]]:
 
 def legend(results: Results) -> str:
     """How to read the cells."""
-    counts = {len(results.of(variant)) for variant in results.variants}
-    if counts and max(counts) < 2:
+    counts = [len(results.of(variant)) for variant in results.variants]
+    return explained(max(counts, default=0), len(results.variants) > 1)
+
+
+def explained(seeds: int, compared: bool) -> str:
+    """How to read cells over so many seeds at most; `compared` where a variant may be called best."""
+    if seeds < 2:
         return "One seed: no intervals, and no variant is called best. Use --seeds N."
     parts = ["mean ± half-width of the 95 % interval over seeds (Student's t)."]
-    if counts and max(counts) >= stats.ENOUGH:
+    if seeds >= stats.ENOUGH:
         parts = [
             "mean ± half-width of the 95 % interval over seeds, or mean [low, high] where that is uneven "
             "(Student's t; BCa bootstrap for percentiles, minima and maxima)."
         ]
-    if len(results.variants) > 1:
+    if compared:
         parts.append(
             "* best: the Holm-corrected 95 % intervals of its paired differences from every other variant, "
             "on the same seeds, exclude 0; nobody where seeds change nothing."

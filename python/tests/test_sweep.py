@@ -2,6 +2,7 @@
 
 import json
 import os
+import re
 from collections.abc import Callable
 from pathlib import Path
 
@@ -14,7 +15,10 @@ from conftest import Ran
 import overspill
 from overspill import BadInput, Failed, Sweep, metrics, stats
 from overspill.quantiles import Value
-from overspill.sweeps import cache, keys
+from overspill.sweeps import cache, keys, show
+from overspill.sweeps.progress import Meter, Watch
+from overspill.sweeps.run import Options, execute
+from overspill.sweeps.simulate import Task
 from overspill.sweeps.table import intervals, summarise
 
 Command = Callable[..., Ran]
@@ -144,8 +148,10 @@ def test_an_error_of_some_points_says_at_which(
         (["--over", "switch.x=1", "--variants", "drop,nope"], "--variants: found nope"),
         (["--over", "switch.x=1", "--variants", ","], "--variants: found nothing"),
         (["--over", "switch.x=1", "--metric", "speed"], "--metric: found speed"),
+        (["--over", "switch.x=1", "--metric", "qct_p98"], "did you mean qct_p9"),
         (["--over", "switch.x=1", "--tables", "flow"], "--tables: found flow"),
         (["--over", "switch.x=1", "--on", "somewhere"], "--on: found 'somewhere'"),
+        (["--over", "switch.x=1", "--on", "foo://bar:1"], "--on: found 'foo://bar:1'"),
         (["--over", "switch.x=1", "--on", "local:2", "--jobs", 2], "--jobs is for runs in this process"),
         (["--over", "switch.x=1", "--out", "incast.toml"], "is a file"),
         (["--over", "switch.x=1..40:1", "--seeds", 100_000], "found 12000000 runs"),
@@ -406,6 +412,7 @@ def test_ctrl_c_keeps_what_is_finished_and_a_second_start_goes_on(command: Comma
     assert ran.status == 130 and "Traceback" not in ran.err
     assert "7 of 36 runs are finished" in ran.out
     assert len(entries(Path("o"))) == 7
+    assert "no report" not in ran.err
     assert Sweep.load("o").interrupted and Sweep.load("o").finished == 7
     fake_core.reset()
     assert command("sweep", scenario, "--no-report", *OVER, "--seeds", 2, "--out", "o").status == 0
@@ -440,6 +447,10 @@ def test_json_is_one_document_and_nothing_else(command: Command, scenario: Path)
     assert set(one) == {"mean", "ci95", "interval", "unit", "values"}
     assert one["mean"] == pytest.approx(sum(one["values"]) / 2) and len(one["interval"]) == 2
     assert found["runs"] == {"planned": 12, "finished": 12}
+    assert found["cautions"][0].startswith("FEW SEEDS: intervals of 2 seeds are rough")
+    assert (
+        found["cautions"][1].startswith("few samples: ") and "QCT p95, p99, p99.9 (7)" in found["cautions"][1]
+    )
 
 
 def test_some_variants_and_metrics_may_be_chosen(command: Command, scenario: Path) -> None:
@@ -588,3 +599,139 @@ def test_a_sweep_ends_with_its_page_and_the_page_can_be_made_again(
     page = (tmp_path / "o/report.html").read_bytes()
     assert command("report", "o").out == "report: o/report.html\n"
     assert (tmp_path / "o/report.html").read_bytes() == page
+
+
+def test_a_sweep_is_not_exported_and_the_message_says_why(command: Command, scenario: Path) -> None:
+    command("sweep", scenario, "--no-report", "--over", "switch.x=1", "--seeds", 1, "--out", "o")
+    ran = command("export", "o", "--format", "csv")
+    assert ran.status == 2 and ran.out == ""
+    why = "its flows are kept only with --tables flows: export takes a folder of `overspill run`"
+    assert ran.err == f"o: is a sweep; {why}\n"
+    assert command("run", scenario, "--out", "o", "--no-report").status == 2
+
+
+@pytest.mark.parametrize("name", ["report", "export"])
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        ("{", "here/manifest.json: found no JSON; expected a folder that `overspill run`"),
+        ("\xff", "here/manifest.json: found no JSON"),
+        ("[]", "here/manifest.json: found no object of JSON"),
+        ("{}", "here/manifest.json: found another format"),
+        ('{"format": 1}', "here/manifest.json: not a whole manifest"),
+        (None, "here: no manifest.json here; expected a folder that `overspill run`"),
+    ],
+)
+def test_a_folder_without_a_manifest_of_ours_is_bad_input(
+    command: Command, tmp_path: Path, name: str, text: str | None, message: str
+) -> None:
+    (tmp_path / "here").mkdir()
+    if text is not None:
+        (tmp_path / "here/manifest.json").write_bytes(text.encode("latin-1"))
+    ran = command(name, "here", *(["--format", "csv"] if name == "export" else []))
+    assert ran.status == 2 and ran.err.startswith(message)
+    assert not {"Errno", "Error", "Expecting", "codec"} & set(ran.err.replace(":", " ").split())
+
+
+def test_a_report_of_a_file_or_of_nothing_is_bad_input(command: Command, scenario: Path) -> None:
+    expected = "expected a folder that `overspill run` or `overspill sweep` wrote\n"
+    ran = command("report", "incast.toml")
+    assert (ran.status, ran.err) == (2, f"incast.toml: a file; {expected}")
+    ran = command("report", "nowhere")
+    assert (ran.status, ran.err) == (2, f"nowhere: no such folder; {expected}")
+
+
+def test_an_interrupted_sweep_leaves_no_page_of_earlier_tables(command: Command, scenario: Path) -> None:
+    args = ("sweep", scenario, "--seeds", 2, "--jobs", 1, "--out", "o")
+    command(*args, "--over", "switch.x=1")
+    drawn = sorted(Path("o/figures").glob("sweep-*"))
+    assert drawn and Path("o/report.html").is_file()
+    Path("o/figures/mine.png").write_bytes(b"mine")
+    # The same tables again: the page is still theirs.
+    command(*args, "--over", "switch.x=1", "--no-report")
+    assert Path("o/report.html").is_file() and sorted(Path("o/figures").glob("sweep-*")) == drawn
+    fake_core.reset()
+    fake_core.behaviour.interrupt_after = 3
+    ran = command(*args, *OVER)
+    assert ran.status == 130
+    assert "no report: interrupted; overspill report o draws one\n" in ran.err
+    assert not Path("o/report.html").exists() and os.listdir("o/figures") == ["mine.png"]
+    fake_core.reset()
+    assert command("report", "o").status == 0 and Path("o/report.html").is_file()
+    command(*args, *OVER, "--no-report")
+    assert not Path("o/report.html").exists()
+
+
+def test_points_are_run_scattered_over_the_grid_and_told_in_its_order(scenario: Path) -> None:
+    begun: list[str] = []
+
+    class Order(Watch):
+        """Notes which point has a run finished."""
+
+        def kept(self, task: Task, hops: int) -> None:
+            """Note it."""
+            begun.append(task.label.partition("=")[2])
+
+    options = Options({"switch.x": "0..9:1"}, seeds=1, variants=["drop"], jobs=1, watch=Order())
+    made = execute(scenario, options)
+    assert begun == ["0", "5", "2", "7", "4", "9", "1", "6", "3", "8"]
+    assert list(dict.fromkeys(made.table.column("switch.x").to_pylist())) == list("0123456789")
+
+
+def test_the_time_left_is_estimated_by_the_nearest_known_point_of_the_variant() -> None:
+    meter = Meter()
+    runs = [Task(variant, seed, point) for point in range(10) for variant in "ab" for seed in (1, 2)]
+    meter.begin(runs, [])
+    for task in runs:
+        if task.seed == 1 and task.variant == "a" and task.point in (0, 8):
+            meter.ended(task, 100 if task.point == 0 else 900)
+    found = meter.expected()
+    assert [found[point, "a"] for point in range(10)] == [100.0] * 5 + [900.0] * 5
+    assert found[3, "b"] == 500.0
+
+
+def test_few_seeds_and_few_samples_are_said_once_in_terminal_and_page(
+    command: Command, scenario: Path
+) -> None:
+    args = ("sweep", scenario, "--over", "switch.x=1,2", "--out", "o")
+    ran = command(*args, "--seeds", 3)
+    assert ran.out.count("FEW SEEDS") == 1 and "intervals of 3 seeds are rough" in ran.out
+    few = [line for line in ran.out.splitlines() if line.startswith("few samples")]
+    assert len(few) == 1 and few[0].endswith("of so many a seed are QCT p99 (7)")
+    assert "(Student's t)" in ran.out and "BCa" not in ran.out
+    page = Path("o/report.html").read_text()
+    assert "intervals of 3 seeds are rough" in page and "QCT p95, p99, p99.9 (7)" in page
+    # What lies in the store knows of how many samples.
+    assert "QCT p99 (7)" in command(*args, "--seeds", 3, "--no-report").out
+    few = command(*args, "--seeds", 3, "--no-report", "--metric", "fct_mean").out
+    assert "FEW SEEDS" in few and "few samples" not in few
+    one = command(*args, "--seeds", 1, "--no-report").out
+    assert "FEW SEEDS" not in one and "One seed: no intervals" in one
+    ten = command(*args, "--seeds", 10, "--no-report").out
+    assert "FEW SEEDS" not in ten and "QCT p99 (7)" in ten and "BCa bootstrap for percentiles" in ten
+
+
+def test_seeds_that_change_nothing_are_not_few(scenario: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(metrics, "measure", lambda run: {"goodput": Value(5.0)})
+    assert overspill.sweep(scenario, {"switch.x": [1]}, seeds=3).facts["rough"] == {
+        "seeds": None,
+        "samples": {},
+    }
+
+
+def test_an_uneven_interval_is_printed_by_its_ends_as_a_run_does() -> None:
+    row = {"n": 10, "mean": 2.2, "ci95": 3.0, "low": 1.0, "high": 7.0, "censored": False}
+    assert show.text(row, 1.0) == "2.2 [1.0, 7.0]"
+    assert show.text({**row, "low": 0.2, "high": 4.2, "ci95": 2.0}, 1.0) == "2.2 ± 2.0"
+    assert show.text({**row, "ci95": None, "low": None, "high": None}, 1.0) == "2.200"
+    assert show.text({**row, "ci95": None, "low": None, "high": None, "censored": True}, 1.0) == "> 2.200"
+    assert show.text(None, 1.0) == "-"
+
+
+def test_the_cells_of_a_sweep_are_those_of_a_plain_run(command: Command, scenario: Path) -> None:
+    swept = command("sweep", scenario, "--no-report", "--over", "switch.x=1", "--metric", "fct_p99").out
+    plain = command("run", scenario, "--no-report", "--set", "switch.x=1", "--seeds", 10).out
+    row = next(line for line in swept.splitlines() if line.split()[:1] == ["1"])
+    wanted = next(line for line in plain.splitlines() if line.startswith("FCT p99 ("))
+    cells = [one.replace(" *", "").strip() for one in re.split(r"  +", wanted)[1:] if one.strip(" *")]
+    assert len(cells) == 3 and [one for one in re.split(r"  +", row.strip())[1:]] == cells

@@ -122,6 +122,17 @@ def test_a_sweep_in_memory_has_the_same_tables_as_one_in_a_folder(small: Path, t
     assert loaded.table.equals(kept.table) and loaded.axes == kept.axes and loaded.facts == kept.facts
 
 
+class Said(Watch):
+    """Keeps what is said."""
+
+    def __init__(self) -> None:
+        self.lines: list[str] = []
+
+    def say(self, line: str) -> None:
+        """Keep it."""
+        self.lines.append(line)
+
+
 class Killer(Watch):
     """Kills a process once some runs are kept."""
 
@@ -180,9 +191,12 @@ def test_a_cluster_that_is_not_there_is_a_failure_in_one_line(
     small: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     pytest.importorskip("distributed")
-    monkeypatch.setattr(cluster, "PATIENCE", 0.5)
-    with pytest.raises(Failed, match=r"--on: tcp://127\.0\.0\.1:9: no cluster") as error:
-        overspill.sweep(small, {"traffic.burst.senders": [2]}, seeds=1, on="tcp://127.0.0.1:9")
+    monkeypatch.setattr(cluster, "ANSWER", 0.5)
+    said = Said()
+    options = Options({"traffic.burst.senders": [2]}, seeds=1, on="tcp://127.0.0.1:9", watch=said)
+    with pytest.raises(Failed, match=r"--on: tcp://127\.0\.0\.1:9: no scheduler of Dask answers") as error:
+        execute(small, options)
+    assert said.lines == ["connecting to tcp://127.0.0.1:9"]
     assert len(error.value.lines) == 1 and "\n" not in error.value.lines[0]
 
 

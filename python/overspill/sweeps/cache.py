@@ -24,6 +24,7 @@ SCHEMA = pa.schema(
         pa.field("metric", pa.string(), False),
         pa.field("value", pa.float64(), False),
         pa.field("censored", pa.bool_(), False),
+        pa.field("samples", pa.uint64()),
     ]
 )
 META = b"overspill"
@@ -131,6 +132,7 @@ def pack(key: str, entry: Entry) -> pa.Table:
         pa.array(list(entry.values), pa.string()),
         pa.array([one.value for one in entry.values.values()], pa.float64()),
         pa.array([one.censored for one in entry.values.values()], pa.bool_()),
+        pa.array([one.samples for one in entry.values.values()], pa.uint64()),
     ]
     text = json.dumps(meta, sort_keys=True, separators=(",", ":"))
     return pa.table(columns, schema=SCHEMA.with_metadata({META: text.encode()}))
@@ -139,13 +141,13 @@ def pack(key: str, entry: Entry) -> pa.Table:
 def unpack(table: pa.Table, meta: dict[str, Any]) -> Entry:
     """A run from its table."""
     columns = (table.column(name).to_pylist() for name in SCHEMA.names)
-    values = {name: Value(value, censored) for name, value, censored in zip(*columns, strict=True)}
+    values = {name: Value(*known) for name, *known in zip(*columns, strict=True)}
     return Entry(values, meta["summary"], meta["tables"])
 
 
 def fingerprint(key: str, entry: Entry) -> str:
     """SHA-256 of what an entry says, to the bit."""
-    values = [[name, one.value.hex(), one.censored] for name, one in entry.values.items()]
+    values = [[name, one.value.hex(), one.censored, one.samples] for name, one in entry.values.items()]
     text = json.dumps([key, values, entry.summary, entry.tables], sort_keys=True, separators=(",", ":"))
     return hashlib.sha256(text.encode()).hexdigest()
 

@@ -26,8 +26,8 @@ from overspill.sweeps.pool import Result, failed, named
 from overspill.sweeps.simulate import Finished, How, Task, simulate
 
 LOCAL = re.compile(r"local:([1-9][0-9]{0,3})")
-ADDRESS = re.compile(r"[a-z][a-z0-9+]*://\S+")
-PATIENCE = "30s"
+ADDRESS = re.compile(r"(?:tcp|tls|ucx|wss?)://\S+:[0-9]{1,5}")
+ANSWER, WORKERS = 7, 30  # seconds until a scheduler answers, and has a worker
 
 
 @dataclass(frozen=True)
@@ -84,6 +84,7 @@ class Cluster:
     def __enter__(self) -> Cluster:
         self.dask = import_module("distributed")
         match = LOCAL.fullmatch(self.on)
+        missing = f"no scheduler of Dask answers there within {ANSWER} s"
         try:
             if match:
                 self.local = self.dask.LocalCluster(
@@ -95,11 +96,12 @@ class Cluster:
                     # A terminal's Ctrl-C is for the sweep alone, which ends its workers then.
                     preload=["import signal\nsignal.signal(signal.SIGINT, signal.SIG_IGN)\n"],
                 )
-            self.client = self.dask.Client(self.local or self.on, timeout=PATIENCE, set_as_default=False)
-            self.client.wait_for_workers(1, timeout=PATIENCE)
-        except (OSError, TimeoutError) as error:
+            self.client = self.dask.Client(self.local or self.on, timeout=ANSWER, set_as_default=False)
+            missing = f"its scheduler has no worker after {WORKERS} s"
+            self.client.wait_for_workers(1, timeout=WORKERS)
+        except (OSError, TimeoutError, ValueError) as error:
             self.close()
-            raise Failed(f"--on: {self.on}: no cluster with a worker there: {error}") from error
+            raise Failed(f"--on: {self.on}: {missing}") from error
         return self
 
     def __exit__(

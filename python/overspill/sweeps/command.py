@@ -100,7 +100,10 @@ def finish(sweep: Sweep, as_json: bool, report: bool) -> NoReturn:
     assert sweep.folder is not None
     console = commands.err() if as_json else commands.out()
     commands.say(console, "results", sweep.folder)
-    if report and not sweep.interrupted:
+    if report and sweep.interrupted:
+        text = f"no report: interrupted; overspill report {sweep.folder} draws one"
+        commands.err().print(Text(text), soft_wrap=True)
+    elif report:
         from overspill import sweepreport
 
         with commands.err().status("drawing the report"):

@@ -9,6 +9,7 @@ from overspill.errors import BadInput
 from overspill.sweeps import values
 
 POINTS_MOST = 100_000
+LABELS = ("name", "description")
 RESERVED = ("variant", "seed", "metric", "unit", "value", "censored", "n", "mean", "ci95", "low", "high")
 
 Over = Mapping[str, object] | Iterable[str]
@@ -67,6 +68,8 @@ def grid(over: Over, zips: Iterable[str | Sequence[str]] = ()) -> Grid:
     for path in paths:
         if paths.count(path) > 1:
             raise BadInput(f"--over: {path}: found it twice; expected each path once")
+        if path in LABELS:
+            raise BadInput(f"--over: {path}: a label that changes no run; there is nothing to sweep")
         if path in RESERVED:
             how = "expected --seed and --seeds" if path == "seed" else "expected a key of a scenario"
             raise BadInput(f"--over: {path}: {how}")

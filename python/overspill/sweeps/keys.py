@@ -16,6 +16,7 @@ from overspill import core, metrics
 from overspill.errors import Failed
 
 # What a variant is called and which seed comes first changes no run.
+ENTRY = 2  # what is kept of a run
 NO_PART = ("name", "description", "seed")
 LONGEST_NAME = 4096
 
@@ -116,7 +117,7 @@ def texts(value: Any, below: str = "") -> Iterator[str]:
 def config(resolved: Mapping[str, Any], files: Mapping[str, str], build: Build) -> str:
     """SHA-256 of the software, a variant with every default filled in, and the files that it names."""
     kept = {key: value for key, value in resolved.items() if key not in NO_PART}
-    return digest({"build": vars(build), "resolved": kept, "files": dict(files)})
+    return digest({"entry": ENTRY, "build": vars(build), "resolved": kept, "files": dict(files)})
 
 
 def run(config: str, seed: int, max_events: int | None) -> str:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import threading
 import time
+from bisect import bisect_left
 from collections import Counter
 from collections.abc import Iterable
 from types import TracebackType
@@ -47,7 +48,7 @@ class Watch(Listener):
 
 
 class Meter:
-    """How much work is left, in packet-hops: what other seeds took, or the mean of all runs."""
+    """How much work is left, in packet-hops: what other seeds took, or those of the nearest known point."""
 
     def __init__(self) -> None:
         self.lock, self.began = threading.Lock(), time.monotonic()
@@ -100,11 +101,28 @@ class Meter:
             known = sum(self.runs.values())
             if not known or not self.worked + going or elapsed <= 0:
                 return None
-            mean = sum(self.hops.values()) / known
-            each = {one: self.hops[one] / self.runs[one] if self.runs[one] else mean for one in self.left}
+            each = self.expected()
             whole = sum(count * each[one] for one, count in self.left.items())
             here = sum(part * each[group(task)] for task, (_, part) in self.going.items())
             return max(0.0, whole - here) * elapsed / (self.worked + going)
+
+    def expected(self) -> dict[Group, float]:
+        """Packet-hops of a run of each group: its own, of the nearest known point, or the mean of all."""
+        own = {one: self.hops[one] / count for one, count in self.runs.items() if count}
+        mean = sum(self.hops.values()) / sum(self.runs.values())
+        points: dict[str, list[int]] = {}
+        for point, variant in sorted(own):
+            points.setdefault(variant, []).append(point)
+        found = {}
+        for point, variant in self.left:
+            known = points.get(variant)
+            if known is None:
+                found[point, variant] = mean
+                continue
+            at = bisect_left(known, point)
+            nearest = min(known[max(0, at - 1) : at + 1], key=lambda one: abs(one - point))
+            found[point, variant] = own[nearest, variant]
+        return found
 
     def __str__(self) -> str:
         text = f"{self.stored + self.done}/{self.total} runs"

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator, Mapping
+from collections.abc import Collection, Iterator, Mapping
 from dataclasses import asdict, dataclass, field
 from functools import cached_property
 from pathlib import Path
@@ -13,16 +13,20 @@ import pyarrow as pa
 import pyarrow.compute as pc
 import pyarrow.parquet as pq
 
-from overspill import rundata, store
+from overspill import rundata, stats, store
+from overspill.cautions import Line, largest, rough
 from overspill.errors import BadInput, Unwritable
 from overspill.quantiles import Value
 from overspill.sweeps import keys, table
 from overspill.sweeps.cache import Broken, Cache
 from overspill.sweeps.grid import Axis, Grid, Point
 from overspill.sweeps.points import Base, Checked
+from overspill.sweeps.table import Runs
+from overspill.table import explained
 
-FORMAT = "overspill-sweep-1"
+FORMAT = f"{store.SWEEP}-1"
 VALUES, SUMMARY = "sweep.parquet", "summary.parquet"
+NONE = 2**64  # more samples than there are
 FILES = (VALUES, "sweep.csv", SUMMARY, "summary.csv")
 
 
@@ -129,6 +133,8 @@ class Sweep:
         out = Path(folder)
         try:
             out.mkdir(parents=True, exist_ok=True)
+            if not described(self.facts, out):
+                store.remove(out, pages(out))
             (out / store.MANIFEST).unlink(missing_ok=True)
             files = [*table.write(self.table, out / VALUES), *table.write(self.summary, out / SUMMARY)]
         except OSError as error:
@@ -142,24 +148,32 @@ class Sweep:
         """A sweep that `overspill sweep` wrote; `BadInput` where it is not whole."""
         out = Path(folder)
         path = out / store.MANIFEST
-        try:
-            facts = json.loads(path.read_text(encoding="utf-8"))
-        except FileNotFoundError:
-            raise BadInput(
-                f"{out}: no {store.MANIFEST} here; expected a folder of `overspill sweep`"
-            ) from None
-        except (OSError, ValueError) as error:
-            raise BadInput(f"{path}: cannot be read: {error}") from None
-        if not isinstance(facts, dict) or facts.get("format") != FORMAT:
+        facts = store.parse_manifest(out, "`overspill sweep`")
+        if facts.get("format") != FORMAT:
             raise BadInput(f"{path}: found another format; expected {FORMAT}")
         try:
             for name in FILES:
                 store.check(out / name, facts["outputs"][name])
             axes = [Axis(**axis) for axis in facts["axes"]]
             tables = [pq.ParquetFile(out / name).read() for name in (VALUES, SUMMARY)]
-        except (KeyError, TypeError, AttributeError, OSError, pa.ArrowException) as error:
-            raise BadInput(f"{path}: not a whole sweep: {error}") from None
+        except (KeyError, TypeError, AttributeError, OSError, pa.ArrowException):
+            raise BadInput(f"{path}: not a whole manifest of `overspill sweep`") from None
         return Sweep(axes, tables[0], tables[1], facts, out)
+
+
+def described(facts: Mapping[str, Any], out: Path) -> bool:
+    """Whether the manifest of a folder is of the same results, and so is a page beside it."""
+    try:
+        known = store.parse_manifest(out, "`overspill sweep`")
+    except BadInput:
+        return False
+    return {**known, "outputs": None} == {**json.loads(store.dump(facts)), "outputs": None}
+
+
+def pages(out: Path) -> list[str]:
+    """The report of a sweep and its figures, as far as they are there."""
+    figures = [path.relative_to(out).as_posix() for path in sorted((out / "figures").glob("sweep-*"))]
+    return [name for name in (store.REPORT, *figures) if (out / name).is_file()]
 
 
 def facts(base: Base, grid: Grid, checked: Checked) -> dict[str, Any]:
@@ -203,6 +217,31 @@ class Gathered:
     unfinished: list[dict[str, Any]] = field(default_factory=list)
     partial: list[dict[str, Any]] = field(default_factory=list)
     missing: list[dict[str, Any]] = field(default_factory=list)
+    seeds: set[int] = field(default_factory=set)  # how many, of points and variants that have several
+    idle: bool = True  # seeds change nothing
+    samples: dict[str, int] = field(default_factory=dict)  # the fewest of percentiles that need more
+
+    def measured(self, by_seed: Runs) -> None:
+        """The values of a point and variant."""
+        if len(by_seed) > 1:
+            self.seeds.add(len(by_seed))
+            several = list(by_seed.values())
+            self.idle = self.idle and all(one == several[0] for one in several)
+        for values in by_seed.values():
+            for name, one in values.items():
+                if one.samples is not None and one.samples < min(
+                    table.needed(name), self.samples.get(name, NONE)
+                ):
+                    self.samples[name] = one.samples
+
+    @property
+    def rough(self) -> dict[str, Any]:
+        """How few seeds there are where these are too few, and how few samples by metric."""
+        few = min(self.seeds, default=stats.ENOUGH)
+        ordered = {
+            name: self.samples[name] for name in table.ordered({0: dict.fromkeys(self.samples, Value(0.0))})
+        }
+        return {"seeds": few if few < stats.ENOUGH and not self.idle else None, "samples": ordered}
 
     def add(self, point: Point, variant: str, by_seed: Mapping[int, Mapping[str, Any] | None]) -> None:
         """The summaries of a point and variant."""
@@ -247,6 +286,7 @@ def gather(known: dict[str, Any], axes: list[Axis], points: list[Point], found: 
                     if entry is not None:
                         by_seed[seed] = entry.values
                 told.add(point, variant, summaries)
+                told.measured(by_seed)
                 if by_seed:
                     yield point, variant, by_seed
 
@@ -257,6 +297,7 @@ def gather(known: dict[str, Any], axes: list[Axis], points: list[Point], found: 
         "missing": told.missing,
         "unfinished": told.unfinished,
         "partial": told.partial,
+        "rough": told.rough,
     }
     return Sweep(axes, values, summary, known)
 
@@ -301,7 +342,21 @@ def document(sweep: Sweep) -> dict[str, Any]:
         "seeds": sweep.seeds,
         "points": points,
         **{key: sweep.facts[key] for key in kept},
+        "cautions": [f"{line.label}: {line.text}" for line in cautions(sweep.facts)],
     }
+
+
+def cautions(facts: Mapping[str, Any], shown: Collection[str] | None = None) -> list[Line]:
+    """What makes a sweep's numbers rough, of the metrics shown or all: few seeds, few samples."""
+    known = facts.get("rough") or {"seeds": None, "samples": {}}
+    few = {name: count for name, count in known["samples"].items() if shown is None or name in shown}
+    return [*([rough(known["seeds"])] if known["seeds"] else []), *largest(few)]
+
+
+def legend(summary: pa.Table) -> str:
+    """How to read the cells of a sweep's tables."""
+    most = pc.max(summary.column("n")).as_py() or 0
+    return f"{explained(most, False)} After > stands a lower bound: flows did not finish."
 
 
 def rows(sweep: Sweep, metric: str) -> dict[tuple[str, ...], dict[str, Any]]:

@@ -19,6 +19,7 @@ from overspill.sweeps.results import Sweep, facts, gather
 from overspill.sweeps.simulate import How, Task
 
 RUNS_MOST = 1_000_000
+GOLDEN = 0x9E37_79B9_7F4A_7C15  # 2^64 times the fractional part of the golden ratio, rounded down
 
 
 @dataclass(frozen=True)
@@ -166,6 +167,7 @@ def drive(made: Sweeping, left: Sequence[Task], found: Cache, asked: threading.E
         threads = max(1, min(options.jobs or results.cores(), len(left)))
         pool = Threads(threads, how, found.staging)
     else:
+        options.watch.say(f"connecting to {options.on}")
         pool = cluster.Cluster(options.on, how, made.base)
     done = 0
     with pool:
@@ -181,7 +183,7 @@ def drive(made: Sweeping, left: Sequence[Task], found: Cache, asked: threading.E
 
 def loop(made: Sweeping, left: Sequence[Task], pool: Pool, how: How) -> Iterator[Result]:
     """Hand out tasks, a few ahead, until all are done or nothing more is to be run."""
-    tasks = iter(left)
+    tasks = iter(scattered(left))
     scene: Scene | None = None
     while True:
         while pool.pending < pool.room and not how.stopped and (task := next(tasks, None)) is not None:
@@ -191,6 +193,14 @@ def loop(made: Sweeping, left: Sequence[Task], pool: Pool, how: How) -> Iterator
         if not pool.pending:
             return
         yield from pool.results(0.2)
+
+
+def scattered(tasks: Sequence[Task]) -> list[Task]:
+    """Points in the order of the fractional parts of their number times the golden ratio.
+
+    Any first part of that order lies evenly over the grid, so that its cost tells that of the rest.
+    """
+    return sorted(tasks, key=lambda task: task.point * GOLDEN % 2**64)
 
 
 def keep(result: Result, found: Cache, options: Options, outcome: Outcome) -> bool:

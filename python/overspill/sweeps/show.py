@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import difflib
 from collections.abc import Sequence
 from typing import Any
 
@@ -12,7 +13,8 @@ from rich.text import Text
 from overspill import formats, metrics, table
 from overspill.cautions import Line
 from overspill.errors import BadInput
-from overspill.sweeps.results import Sweep, rows
+from overspill.sweeps.results import Sweep, cautions, legend, rows
+from overspill.sweeps.table import Summary
 
 DEFAULTS = ("qct_p99", "fct_p99", "goodput")
 SHOWN = 60  # points in a table; the files have all
@@ -22,7 +24,9 @@ def check(wanted: Sequence[str]) -> None:
     """`BadInput` where a metric has no such name."""
     for name in wanted:
         if metrics.base(name) not in metrics.REGISTRY:
-            raise BadInput(f"--metric: found {name}; expected one of `overspill list metrics`")
+            close = difflib.get_close_matches(metrics.base(name), metrics.REGISTRY, n=3)
+            hint = f"; did you mean {' or '.join(close)}?" if close else ""
+            raise BadInput(f"--metric: found {name}; expected one of `overspill list metrics`{hint}")
 
 
 def chosen(sweep: Sweep, wanted: Sequence[str]) -> list[str]:
@@ -53,8 +57,9 @@ def where(sweep: Sweep, one: dict[str, Any]) -> str:
     return f"{at}: {one['variant']}, seed{'s' if len(one['seeds']) > 1 else ''} {formats.seeds(one['seeds'])}"
 
 
-def lines(sweep: Sweep) -> list[Line]:
-    """Every fact, the loud ones first."""
+def lines(sweep: Sweep, names: Sequence[str]) -> list[Line]:
+    """Every fact beside the tables of these metrics, the loud ones first."""
+    rough = cautions(sweep.facts, names)
     axes = "; ".join(f"{axis.path} = {formats.listing(axis.texts)}" for axis in sweep.axes)
     seeds = f"seed{'s' if len(sweep.seeds) > 1 else ''} {formats.seeds(sweep.seeds)} (n = {len(sweep.seeds)})"
     sets = f"; set {', '.join(sweep.facts['sets'])}" if sweep.facts["sets"] else ""
@@ -62,10 +67,12 @@ def lines(sweep: Sweep) -> list[Line]:
     points = f"{len(sweep.points)} points, {len(sweep.variants)} variants, {sweep.finished} runs"
     return [
         *warnings(sweep),
+        *(line for line in rough if line.loud),
         Line("scenario", f"{sweep.scenario}, {seeds}{sets}"),
         Line("swept", axes),
         *together,
         Line("finished", points),
+        *(line for line in rough if not line.loud),
         *(Line("note", note) for note in sweep.notes),
     ]
 
@@ -73,18 +80,16 @@ def lines(sweep: Sweep) -> list[Line]:
 def show(sweep: Sweep, wanted: Sequence[str], console: Console) -> None:
     """Print the facts and a table a metric."""
     facts = Table.grid(padding=(0, 2, 0, 0))
-    for line in lines(sweep):
+    names = chosen(sweep, wanted)
+    for line in lines(sweep, names):
         style = "red" if line.loud else ""
         facts.add_row(Text(line.label, "bold red" if line.loud else "bold"), Text(line.text, style))
     facts.columns[0].no_wrap = True
     table.put(console, facts, table.LINE)
-    for name in chosen(sweep, wanted):
+    for name in names:
         console.print()
         one(sweep, name, console)
-    text = (
-        "mean ± half-width of the 95 % interval over seeds; one seed has none; > where flows did not finish."
-    )
-    table.put(console, Text(text, "dim"), table.LINE)
+    table.put(console, Text(legend(sweep.summary), "dim"), table.LINE)
 
 
 def one(sweep: Sweep, name: str, console: Console) -> None:
@@ -111,10 +116,5 @@ def one(sweep: Sweep, name: str, console: Console) -> None:
 
 
 def text(entry: dict[str, Any] | None, factor: float) -> str:
-    """A cell: `mean ± ci95`, `> bound` where censored, `-` where there is nothing."""
-    if entry is None:
-        return "-"
-    value = entry["mean"] / factor
-    if entry["censored"]:
-        return f"> {formats.number(value)}"
-    return formats.number(value) if entry["ci95"] is None else formats.spread(value, entry["ci95"] / factor)
+    """A cell as `overspill run` prints it; `-` where there is nothing."""
+    return "-" if entry is None else formats.cell(Summary.of(entry), factor)

@@ -1,9 +1,10 @@
 """The tables of a sweep: every value of every run, and their means and intervals over seeds."""
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 from functools import lru_cache
 from pathlib import Path
+from typing import Any
 
 import pyarrow as pa
 import pyarrow.compute as compute
@@ -48,6 +49,16 @@ class Summary:
     low: float | None
     high: float | None
     censored: bool
+
+    @property
+    def interval(self) -> bootstrap.Interval | None:
+        """The 95 % interval."""
+        return None if self.low is None or self.high is None else (self.low, self.high)
+
+    @staticmethod
+    def of(row: Mapping[str, Any]) -> "Summary":
+        """The summary that a row of the table of summaries has."""
+        return Summary(**{one.name: row[one.name] for one in fields(Summary)})
 
 
 def summarise(values: Sequence[Value], interval: bootstrap.Interval | None) -> Summary:
@@ -139,6 +150,12 @@ def without(table: pa.Table, names: set[str]) -> pa.Table:
 def unit(name: str) -> str:
     """The unit of a metric."""
     return metrics.find(name).unit
+
+
+@lru_cache(maxsize=4096)
+def needed(name: str) -> int:
+    """Samples that a percentile needs."""
+    return metrics.needed(name)
 
 
 def ordered(by_seed: Runs) -> Iterator[str]:

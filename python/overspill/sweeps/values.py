@@ -74,9 +74,9 @@ def expand(path: str, item: str) -> list[str]:
 
 def stepped(path: str, item: str, match: re.Match[str]) -> list[str]:
     """`a..b:step`, both ends in where the step hits them."""
-    unit = match[6] or match[4] or match[2]
-    if {match[2], match[4], match[6]} - {"", unit} or (match[2] and not match[4]):
-        raise refused(path, item, "expected one unit, such as 10KB..50KB:10KB")
+    unit = match[2]
+    if (match[4], match[6]) != (unit, unit):
+        raise refused(path, item, "expected both ends and the step in the same unit, such as 10KB..50KB:10KB")
     first, last, step = (exact(match[at]) for at in (1, 3, 5))
     if step == 0 or (last - first) / step < 0:
         raise refused(path, item, "expected a step that leads from the first to the last")
