@@ -96,7 +96,7 @@ def compare(panel: Panel, axes: Any, traces: list[dict[str, Any]]) -> int:
                 one = left.pop(0)
                 line = lines.pop(0)
                 same(placed(line.get_xdata(), panel.x), decoded(one["x"]))
-                same(np.asarray(line.get_ydata()), decoded(one["y"]))
+                same(placed(line.get_ydata(), panel.y), decoded(one["y"]))
                 assert (
                     one["line"]["color"] == line.get_color() and one["line"]["width"] == line.get_linewidth()
                 )
@@ -105,11 +105,12 @@ def compare(panel: Panel, axes: Any, traces: list[dict[str, Any]]) -> int:
                 low, high = left.pop(0), left.pop(0)
                 corners = areas.pop(0).get_paths()[0].vertices
                 both = np.concatenate([decoded(low["y"]), decoded(high["y"])])
-                assert set(np.round(both, 12)) <= set(np.round(corners[:, 1], 12))
+                drawn = placed(corners[:, 1], panel.y)
+                assert set(np.round(both, 12)) <= set(np.round(drawn, 12))
                 assert high["fill"] == "tonexty"
             case Points():
                 one, line = left.pop(0), lines.pop(0)
-                same(np.asarray(line.get_ydata()), decoded(one["y"]))
+                same(placed(line.get_ydata(), panel.y), decoded(one["y"]))
                 same(placed(line.get_xdata(), panel.x), decoded(one["x"]))
             case Heat():
                 one = left.pop(0)

@@ -239,7 +239,7 @@ def from_left(curve: Waits, left: float) -> Waits:
 
 
 def begin_of(curve: Waits) -> float:
-    """The wait, 1 ns at least, at which more than a few frames have gone: before it there is little to see."""
+    """The wait, 1 ns at least, at which more than a few frames have gone."""
     at, above = curve
     begin = 1 - share_below(curve, LEAST_WAIT)
     gone = (at >= LEAST_WAIT) & (above < begin - HARDLY)
