@@ -38,6 +38,10 @@ def every(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Chart]:
     many = charted.Axis("k", [f"{at}pkt" for at in range(9)])
     for number, axes in enumerate(([charted.SIZES], [charted.SIZES, charted.THETA], [charted.SIZES, many])):
         found |= {f"{number}-{key}": one for key, one in sweeping.of_sweep(charted.sweep(axes)).items()}
+    counts = charted.sweep_of(
+        ("drops", "packets"), {"drop": [(0.0, 0.0), (3.0, 4.0), (40.0, 9.0), (9e3, 90.0)]}
+    )
+    found |= {f"counts-{key}": one for key, one in sweeping.of_sweep(counts).items()}
     bars = Bars(np.arange(3.0), np.array([1.0, 2.0, 3.0]), 0.8, Look(), low=np.ones(3), high=np.full(3, 4.0))
     return found | {"bars": Chart("bars", "Bars", "Bars.", [Panel("bars", marks=[bars])])}
 
