@@ -62,7 +62,12 @@ def block(chart: Chart) -> dict[str, Any]:
 def stroke(look: Look) -> dict[str, str]:
     """A line of the legend as attributes of SVG."""
     dash = " ".join(f"{length * look.width:.3g}" for length in look.dash)
-    return {"colour": look.colour, "width": f"{look.width:g}", "dash": dash or "none"}
+    return {
+        "colour": look.colour,
+        "width": f"{look.width:g}",
+        "dash": dash or "none",
+        "opacity": f"{look.opacity:g}",
+    }
 
 
 def render(template: str, **values: Any) -> str:

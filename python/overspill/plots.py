@@ -69,7 +69,7 @@ def hot_links(results: Results) -> Figure | None:
 
 
 def goodput_over_time(results: Results) -> Figure | None:
-    """Payload that arrives at all hosts over time, a line a variant."""
+    """Payload that arrives at all hosts over time, a panel a variant."""
     return drawn(goodput.of_all(results))
 
 

@@ -53,6 +53,7 @@ def render(results: Results, drawn: list[dict[str, Any]]) -> str:
         rows=every_metric(results),
         legend=table.legend(results),
         figures=drawn,
+        left_out=charts.left_out(results),
         card=card.rows(results),
         memory=memory(results),
         runs=[run_facts(run.summary) for run in results.runs],

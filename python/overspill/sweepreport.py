@@ -66,6 +66,10 @@ def lines(sweep: SweepResults, facts: dict[str, Any]) -> list[dict[str, Any]]:
         found.append(("seeds", formats.seeds(facts["seeds"]), False))
     if runs:
         found.append(("runs", f"{runs.get('finished')} of {runs.get('planned')}", False))
+    if len(drawing.free_axes(sweep)) > 1:
+        shown = len(drawing.crossed_metrics(sweep))
+        text = f"{shown} metrics; any other: overspill.plots.sweep(sweep, metric)"
+        found.append(("figures", text, False))
     found += [line for line in rough if not line[2]]
     found += [("note", str(note), False) for note in facts.get("notes") or []]
     return [{"label": label, "text": text, "loud": loud} for label, text, loud in found]

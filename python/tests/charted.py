@@ -68,6 +68,30 @@ def reorder(rng: np.random.Generator) -> pa.Table:
     return pa.table(columns | {"value": np.array(value, np.int64), "count": np.array(count, np.uint64)})
 
 
+def with_table(results: Results, name: str, tables: dict[str, pa.Table]) -> Results:
+    """The same results with another table for each variant; where there is none for it, without rows."""
+    nothing = next(iter(tables.values())).slice(0, 0)
+    made = []
+    for run in results.runs:
+        others: dict[str, Any] = {one: run.table(one) for one in run.names}
+        made.append(RunData(run.summary, others | {name: tables.get(run.variant, nothing)}))
+    return Results(results.facts, made)
+
+
+def happened(rows: list[tuple[int, int, int, int]]) -> pa.Table:
+    """A table of activity: bin, node, kind and count."""
+    columns = zip(("bin", "node", "kind", "count"), zip(*rows, strict=True), strict=True)
+    types = {"bin": np.uint32, "node": np.uint32, "kind": np.uint8, "count": np.uint64}
+    return pa.table({name: np.array(values, types[name]) for name, values in columns})
+
+
+def waited(rows: list[tuple[int, int, int]], switch: int) -> pa.Table:
+    """A table of times in the queue: low, high and count of each bucket of one port."""
+    low, high, count = (np.array(one, np.uint64) for one in zip(*rows, strict=True))
+    place = {"node": np.full(len(rows), switch, np.uint32), "port": np.zeros(len(rows), np.uint16)}
+    return pa.table(place | {"low": low, "high": high, "count": count, "sum": np.zeros(len(rows))})
+
+
 @dataclass(frozen=True)
 class Axis:
     path: str
@@ -104,3 +128,17 @@ def sweep(axes: list[Axis], variants: tuple[str, ...] = ("drop", "bounce"), seed
                 head = texts | {"variant": variant, "metric": metric, "unit": unit}
                 rows.append(head | numbers | {"censored": censored})
     return Sweep(axes, pa.Table.from_pylist(rows), {"name": "made", "notes": []})
+
+
+def sweep_of(metric: tuple[str, str], curves: dict[str, list[tuple[float, float]]]) -> Sweep:
+    """A sweep of one metric and its unit: mean and half-width of each variant at each size."""
+    rows = [
+        {
+            SIZES.path: text,
+            **{"variant": variant, "metric": metric[0], "unit": metric[1], "censored": False},
+            **{"n": 5, "mean": mean, "ci95": half, "low": mean - half, "high": mean + half},
+        }
+        for variant, curve in curves.items()
+        for text, (mean, half) in zip(SIZES.texts, curve, strict=True)
+    ]
+    return Sweep([SIZES], pa.Table.from_pylist(rows), {"name": "made", "notes": []})

@@ -38,6 +38,10 @@ def every(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Chart]:
     many = charted.Axis("k", [f"{at}pkt" for at in range(9)])
     for number, axes in enumerate(([charted.SIZES], [charted.SIZES, charted.THETA], [charted.SIZES, many])):
         found |= {f"{number}-{key}": one for key, one in sweeping.of_sweep(charted.sweep(axes)).items()}
+    counts = charted.sweep_of(
+        ("drops", "packets"), {"drop": [(0.0, 0.0), (3.0, 4.0), (40.0, 9.0), (9e3, 90.0)]}
+    )
+    found |= {f"counts-{key}": one for key, one in sweeping.of_sweep(counts).items()}
     bars = Bars(np.arange(3.0), np.array([1.0, 2.0, 3.0]), 0.8, Look(), low=np.ones(3), high=np.full(3, 4.0))
     return found | {"bars": Chart("bars", "Bars", "Bars.", [Panel("bars", marks=[bars])])}
 
@@ -96,7 +100,7 @@ def compare(panel: Panel, axes: Any, traces: list[dict[str, Any]]) -> int:
                 one = left.pop(0)
                 line = lines.pop(0)
                 same(placed(line.get_xdata(), panel.x), decoded(one["x"]))
-                same(np.asarray(line.get_ydata()), decoded(one["y"]))
+                same(placed(line.get_ydata(), panel.y), decoded(one["y"]))
                 assert (
                     one["line"]["color"] == line.get_color() and one["line"]["width"] == line.get_linewidth()
                 )
@@ -105,11 +109,12 @@ def compare(panel: Panel, axes: Any, traces: list[dict[str, Any]]) -> int:
                 low, high = left.pop(0), left.pop(0)
                 corners = areas.pop(0).get_paths()[0].vertices
                 both = np.concatenate([decoded(low["y"]), decoded(high["y"])])
-                assert set(np.round(both, 12)) <= set(np.round(corners[:, 1], 12))
+                drawn = placed(corners[:, 1], panel.y)
+                assert set(np.round(both, 12)) <= set(np.round(drawn, 12))
                 assert high["fill"] == "tonexty"
             case Points():
                 one, line = left.pop(0), lines.pop(0)
-                same(np.asarray(line.get_ydata()), decoded(one["y"]))
+                same(placed(line.get_ydata(), panel.y), decoded(one["y"]))
                 same(placed(line.get_xdata(), panel.x), decoded(one["x"]))
             case Heat():
                 one = left.pop(0)

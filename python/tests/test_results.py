@@ -162,10 +162,10 @@ def test_a_figure_is_only_made_where_there_is_something_to_draw(scenario: Path) 
 def test_busy_switches_are_named_and_the_others_put_together(scenario: Path) -> None:
     results = run(scenario)
     first = results.of("drop")[0]
-    rows = activity.busiest_switches([first], 0)
-    assert len(rows) == activity.SWITCHES_SHOWN
+    rows = activity.rows_of([first], 0, activity.SWITCHES_SHOWN)
+    assert len(rows.switches) == activity.SWITCHES_SHOWN
     drawn = activity.grid(first, (0, rows), common.period_of(results))
-    assert drawn.names[-1] == "24 others"
+    assert drawn.names[-1] == f"{32 - activity.SWITCHES_SHOWN} others"
     assert drawn.counts.sum() == activity.total(first, 0)
 
 

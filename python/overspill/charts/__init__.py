@@ -27,3 +27,10 @@ def of_results(results: Results) -> dict[str, Chart]:
     found += [activity.over_time(results, kind) for kind in range(len(activity.KINDS))]
     found += [activity.hot_links(results), packets.reordering(results)]
     return {chart.name: chart for chart in found if chart is not None}
+
+
+def left_out(results: Results) -> list[str]:
+    """Why a figure that a reader may look for is not there, a line each."""
+    if results.runs and flows.one_size(results):
+        return ["Slowdown by flow size: left out, for all measured flows have one size."]
+    return []

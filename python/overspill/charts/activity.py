@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -20,7 +20,8 @@ if TYPE_CHECKING:
 KINDS = ("drops", "marks", "detours", "bounces")
 DOING = ("dropped", "marked", "detoured", "bounced")
 PORT_COUNTERS = ("", "marked", "detoured", "bounced")
-SWITCHES_SHOWN = 8
+SWITCHES_SHOWN = 12
+LOW = 1 / 3  # height of a panel without anything, beside the others
 LINKS_SHOWN = 12
 
 
@@ -30,7 +31,7 @@ def over_time(results: Results, kind: int) -> Chart | None:
     busy = [run for run in runs.values() if total(run, kind)]
     if not busy:
         return None
-    rows = busiest_switches(busy, kind)[: room(len(runs))]
+    rows = rows_of(list(runs.values()), kind, room(len(runs), len(runs) - len(busy)))
     period = common.period_of(results)
     maps = {variant: grid(run, (kind, rows), period) for variant, run in runs.items()}
     step = next(one.step_ps for variant, one in maps.items() if total(runs[variant], kind))
@@ -41,9 +42,10 @@ def over_time(results: Results, kind: int) -> Chart | None:
         count = formats.number(counted(run, kind))
         title = f"{variant}: {count} {KINDS[kind]} in the window (seed {run.seed})"
         panels.append(map_panel(title, one, period, run, f"no {KINDS[kind]}"))
+    which = ", those with most over all variants, and the others together" if rows.others else ""
     caption = (
-        f"Where and when frames were {DOING[kind]}: a row a switch, those with most over all variants, and "
-        f"the others together; a colour is the count in {formats.time(step)}. First seed of each variant. "
+        f"Where and when frames were {DOING[kind]}: a row a switch{which}, the same in every panel; a colour "
+        f"is the count in {formats.time(step)}. First seed of each variant. "
         "Grey: outside the measurement window."
     )
     colours = scale(largest, f"{KINDS[kind]} in {formats.time(step)}")
@@ -56,14 +58,16 @@ def over_time(results: Results, kind: int) -> Chart | None:
 def stacked(name: str, title: str, caption: str, panels: list[Panel], drawn: tuple[Colours, int]) -> Chart:
     """Maps one below the other, with one scale of colours; a map of few rows needs room for its title."""
     colours, names = drawn
-    height = common.height_of(len(panels), max(1.2, 0.6 + 0.2 * names))
     columns = common.columns_of(len(panels))
-    return Chart(name, title, caption, panels, columns, height, colours=colours, share_x=True, down=True)
+    made = Chart(name, title, caption, panels, columns, colours=colours, share_x=True, down=True)
+    return replace(made, height=min(max(1.2, 0.6 + 0.2 * names), common.TALLEST / sum(made.weights)))
 
 
-def room(panels: int) -> int:
-    """So many rows of names as a panel has room for."""
-    height = common.TALLEST / -(-panels // common.columns_of(panels))
+def room(panels: int, low: int = 0) -> int:
+    """So many rows of names as a panel has room for, where so many of them are low."""
+    columns = common.columns_of(panels)
+    weight = panels - low * (1 - LOW) if columns == 1 else -(-panels // columns)
+    height = common.TALLEST / weight
     return max(1, min(SWITCHES_SHOWN, int((height - 0.7) / 0.2) - 2))
 
 
@@ -71,7 +75,7 @@ def map_panel(title: str, one: Grid, period: Period, run: RunData, none: str) ->
     """A map, or the note that there is nothing."""
     marks: list[Mark] = [*common.outside(run, period)]
     if not one.counts.size or not np.nansum(one.counts):
-        return Panel(title, period.axis(), Axis(ticks=(), shown=(0, 1)), marks, none)
+        return Panel(title, period.axis(), Axis(ticks=(), shown=(0, 1)), marks, none, share=LOW)
     edges = one.start_ps + np.arange(one.counts.shape[1] + 1, dtype=np.int64) * one.step_ps
     values = np.where(one.counts > 0, one.counts, np.nan)
     marks.append(Heat(values, edges * measures.PS, one.names))
@@ -113,29 +117,52 @@ def total(run: RunData, kind: int) -> int:
     return int(events(run, kind)[2].sum())
 
 
-def busiest_switches(runs: Sequence[RunData], kind: int) -> list[int]:
-    """The switches where it happened most, over all variants; in the order of nodes."""
+@dataclass(frozen=True)
+class Rows:
+    """The rows of a map: switches, others in one row, and whether hosts have one."""
+
+    switches: list[int]
+    others: list[int]
+    hosts: bool
+
+
+def rows_of(runs: Sequence[RunData], kind: int, most: int) -> Rows:
+    """The rows of one kind, the same for all variants.
+
+    Where they fit, the switches where anything of any kind happens, so that all maps of a run have the same;
+    else those where it happens; else, of these, those with most.
+    """
+    own, found = active(runs, (kind,)), active(runs, range(len(KINDS)))
+    switches = own[:most] if len(own) > most else own
+    if len(found) <= min(most, room(len(runs))):
+        switches = found
+    hosts = any(run.is_host[events(run, kind)[1]].any() for run in runs)
+    return Rows(sorted(switches), sorted(set(own) - set(switches)), hosts)
+
+
+def active(runs: Sequence[RunData], kinds: Iterable[int]) -> list[int]:
+    """The switches where it happens, over all variants, those with most first."""
     counts: dict[int, int] = {}
     for run in runs:
-        _, node, count = events(run, kind)
-        keep = ~run.is_host[node]
-        for one, times in zip(node[keep].tolist(), count[keep].tolist(), strict=True):
-            counts[one] = counts.get(one, 0) + times
-    return sorted(sorted(counts, key=lambda node: (-counts[node], node))[:SWITCHES_SHOWN])
+        for kind in kinds:
+            _, node, count = events(run, kind)
+            keep = ~run.is_host[node] & (count > 0)
+            for one, times in zip(node[keep].tolist(), count[keep].tolist(), strict=True):
+                counts[one] = counts.get(one, 0) + times
+    return sorted(counts, key=lambda node: (-counts[node], node))
 
 
-def grid(run: RunData, what: tuple[int, Sequence[int]], period: Period) -> Grid:
+def grid(run: RunData, what: tuple[int, Rows], period: Period) -> Grid:
     """One kind of event by time: the given switches, all others together, and hosts together."""
     kind, rows = what
     bins, node, count = events(run, kind)
-    hosts = run.is_host[node]
-    rest = ~np.isin(node, rows) & ~hosts
-    groups = [(run.node_name(row), node == row) for row in rows if row < len(run.summary["nodes"])]
-    if rest.any():
-        others = np.unique(node[rest])
-        groups.append((run.node_name(others[0]) if len(others) == 1 else f"{len(others)} others", rest))
-    if hosts.any():
-        groups.append(("hosts", hosts))
+    known = [row for row in rows.switches if row < len(run.summary["nodes"])]
+    groups = [(run.node_name(row), node == row) for row in known]
+    if rows.others:
+        name = run.node_name(rows.others[0]) if len(rows.others) == 1 else f"{len(rows.others)} others"
+        groups.append((name, np.isin(node, rows.others)))
+    if rows.hosts:
+        groups.append(("hosts", run.is_host[node]))
     first, steps, width = period.bins(run, common.COLUMNS_SHOWN)
     counts = np.zeros((len(groups), steps))
     for row, (_, keep) in enumerate(groups):

@@ -150,6 +150,12 @@ def slowdown_by_size(results: Results) -> Chart | None:
     return Chart("slowdown-size", "Slowdown by flow size", caption, panels, 3, 3.1, entries, share_y=True)
 
 
+def one_size(results: Results) -> bool:
+    """Whether there are flows, all of one size, of which no slowdown by size is drawn."""
+    sizes = [one[0] for variant in common.with_runs(results) for one in sized(results, variant)]
+    return len(np.unique(np.concatenate(sizes))) == 1 if sizes else False
+
+
 Sized = tuple[np.ndarray, np.ndarray, np.ndarray]
 
 

@@ -17,42 +17,59 @@ if TYPE_CHECKING:
     from overspill.results import Results
 
 STEPS = 300  # of a curve
+STEPS_OF_BAND = 120  # of a curve with a band, which hides it where there are more
+VARIANTS_SHOWN = 6
 HOSTS_SHOWN = 16
 FLOWS_SHOWN = 7
 FAINT = 60  # flows in grey
 
 
 def of_all(results: Results) -> Chart | None:
-    """Payload that arrives at all hosts over time, a line a variant; `None` without the table."""
+    """Payload that arrives at all hosts over time, a panel a variant; `None` without the table."""
     variants = common.having(results, "host_goodput")
     if not variants:
         return None
+    shown = variants[:VARIANTS_SHOWN]
     period = common.period_of(results, ("host_goodput",))
-    marks: list[Mark] = [*common.outside(results.of(variants[0])[0], period)]
-    for variant in variants:
-        runs = results.of(variant)
-        at = period.edges(runs[0], STEPS)
-        rows = [rate(run, run.columns("host_goodput", "bin", "bytes"), period) for run in runs]
-        middle, low, high = (np.append(one, one[-1:]) for one in common.mean_and_interval(np.array(rows)))
-        line = common.look(results, variant)
-        if len(rows) >= common.INTERVALS_FROM:
-            marks.append(Band(at, np.maximum(low, 0), high, line, variant, "post"))
-        marks.append(Line(at, middle, line, variant, "post"))
-    step = formats.time(width_ps(results.of(variants[0])[0], period, STEPS))
+    drawn = {variant: marks_of(results, variant, period) for variant in shown}
+    highest, cut = top([mark for marks in drawn.values() for mark in marks])
+    y = Axis("goodput", "rate", shown=(0, highest))
+    panels = [Panel(variant, period.axis(), y, marks) for variant, marks in drawn.items()]
+    step = formats.time(width_ps(results.of(shown[0])[0], period, STEPS_OF_BAND))
+    more = f" The first {len(shown)} of {len(variants)} variants." if len(variants) > len(shown) else ""
+    beyond = " The widest bands go beyond the axis." if cut else ""
     caption = (
         f"Payload that arrived in order at all hosts, in steps of {step}. "
-        f"{common.band_text(results)} "
+        f"{common.band_text(results)}{beyond}{more} "
         "Grey: outside the measurement window."
     )
-    panel = Panel("", period.axis(), Axis("goodput", "rate", shown=(0, top(marks))), marks)
-    entries = common.legend(results, variants)
-    return Chart("goodput", "Goodput over time", caption, [panel], 1, 3.1, entries)
+    height = common.height_of(len(panels), 1.6 if len(panels) > 1 else 3.1)
+    return Chart(
+        "goodput", "Goodput over time", caption, panels, 1, height, share_x=True, share_y=True, down=True
+    )
 
 
-def top(marks: list[Mark]) -> float:
-    """How high the axis goes for these lines; bands may go beyond."""
+def marks_of(results: Results, variant: str, period: Period) -> list[Mark]:
+    """A variant's line, and its band where there are several seeds."""
+    runs = results.of(variant)
+    marks: list[Mark] = [*common.outside(runs[0], period)]
+    at = period.edges(runs[0], STEPS_OF_BAND)
+    rows = [rate(run, run.columns("host_goodput", "bin", "bytes"), (period, STEPS_OF_BAND)) for run in runs]
+    middle, low, high = (np.append(one, one[-1:]) for one in common.mean_and_interval(np.array(rows)))
+    colour = Look(common.look(results, variant).colour, width=1.4)
+    if len(rows) >= common.INTERVALS_FROM:
+        marks.append(Band(at, np.maximum(low, 0), high, colour, variant, "post"))
+    return [*marks, Line(at, middle, colour, variant, "post")]
+
+
+def top(marks: list[Mark]) -> tuple[float, bool]:
+    """How high the axis goes for these lines and bands, and whether a few far wider bands go beyond."""
     highest = max((float(mark.y.max(initial=0)) for mark in marks if isinstance(mark, Line)), default=0.0)
-    return 1.08 * (highest or 1.0)
+    highs = [mark.high for mark in marks if isinstance(mark, Band)]
+    tops = np.concatenate(highs) if highs else np.zeros(1)
+    most, usual = float(tops.max()), float(np.percentile(tops, 99))
+    cut = most > 1.5 * max(usual, highest)
+    return 1.06 * (max(highest, usual if cut else most) or 1.0), cut
 
 
 def width_ps(run: RunData, period: Period, steps: int) -> int:
@@ -60,11 +77,11 @@ def width_ps(run: RunData, period: Period, steps: int) -> int:
     return period.bins(run, steps)[2] * int(run.summary["bin_ps"])
 
 
-def rate(run: RunData, data: tuple[np.ndarray, ...], period: Period) -> np.ndarray:
-    """Bytes by bin as bit/s in each step."""
-    bins, size = data
-    seconds = width_ps(run, period, STEPS) * measures.PS
-    return period.sums(run, STEPS, (bins, size.astype(np.float64))) * 8 / seconds
+def rate(run: RunData, data: tuple[np.ndarray, ...], when: tuple[Period, int]) -> np.ndarray:
+    """Bytes by bin as bit/s in each of so many steps of a period."""
+    (bins, size), (period, steps) = data, when
+    seconds = width_ps(run, period, steps) * measures.PS
+    return period.sums(run, steps, (bins, size.astype(np.float64))) * 8 / seconds
 
 
 def by_host(results: Results) -> Chart | None:
@@ -77,22 +94,27 @@ def by_host(results: Results) -> Chart | None:
     rows = sorted(hosts[: min(HOSTS_SHOWN, activity.room(len(runs)) + 8)])
     period = common.period_of(results, ("host_goodput",))
     maps = {variant: host_grid(run, rows, period) for variant, run in runs.items()}
+    count = common.counted(len(hosts), "host")
+    part = len(rows) < len(hosts)
+    which = f"{len(rows)} of {count}" if part else f"all {count}"
     panels = [
-        activity.map_panel(f"{variant} (seed {runs[variant].seed})", one, period, runs[variant], "no goodput")
+        activity.map_panel(
+            f"{variant}: {which} (seed {runs[variant].seed})", one, period, runs[variant], "none"
+        )
         for variant, one in maps.items()
     ]
     largest = max(float(one.counts.max(initial=0)) for one in maps.values())
     step = formats.time(next(iter(maps.values())).step_ps)
-    some = (
-        f"the {len(rows)} of {len(hosts)} hosts that receive most" if len(rows) < len(hosts) else "every host"
-    )
+    some = f"the {len(rows)} of {count} that receive most" if part else f"every host that receives ({count})"
     caption = (
         f"Payload that arrived in order at {some} over all variants, in steps of {step}, "
         "first seed of "
         "each variant. Grey: outside the measurement window."
     )
-    colours = Colours(0, largest or 1.0, f"goodput in {step}", kind="rate")
-    return activity.stacked("goodput-hosts", "Goodput by host", caption, panels, (colours, len(rows)))
+    colours = Colours(0, largest or 1.0, f"goodput in {step}", kind="rate", fade=True)
+    return activity.stacked(
+        "goodput-hosts", f"Goodput by host ({which})", caption, panels, (colours, len(rows))
+    )
 
 
 def busiest_hosts(runs: dict[str, RunData]) -> list[int]:
@@ -134,7 +156,7 @@ def by_flow(results: Results) -> Chart | None:
         marks = drawn[variant] = [*common.outside(run, period)]
         for flow in [*reversed(chosen[len(shown) : FAINT]), *shown]:
             marks.append(flow_line(run, flow, shown, period))
-    y = Axis("goodput", "rate", shown=(0, top([mark for marks in drawn.values() for mark in marks])))
+    y = Axis("goodput", "rate", shown=(0, top([mark for marks in drawn.values() for mark in marks])[0]))
     panels = [
         Panel(f"{variant} (seed {runs[variant].seed})", period.axis(), y, marks)
         for variant, marks in drawn.items()
@@ -163,7 +185,7 @@ def flow_line(run: RunData, flow: int, shown: list[int], period: Period) -> Line
     """One flow's goodput over time."""
     bins, flows, size = run.columns("flow_goodput", "bin", "flow", "bytes")
     keep = flows == flow
-    rates = rate(run, (bins[keep], size[keep]), period)
+    rates = rate(run, (bins[keep], size[keep]), (period, STEPS))
     coloured = flow in shown
     colour = Look(COLOURS[shown.index(flow)], width=1.6) if coloured else Look("#b5bcc4", width=0.7)
     at = period.edges(run, STEPS)

@@ -11,7 +11,7 @@ import numpy as np
 from matplotlib.axes import Axes
 from matplotlib.axis import Axis as Ruler
 from matplotlib.cm import ScalarMappable
-from matplotlib.colors import LogNorm, Normalize
+from matplotlib.colors import Colormap, LinearSegmentedColormap, LogNorm, Normalize
 from matplotlib.figure import Figure
 from matplotlib.layout_engine import ConstrainedLayoutEngine
 from matplotlib.lines import Line2D
@@ -45,7 +45,6 @@ STYLE: dict[Any, Any] = {
 WIDTH = 9.0  # inches
 TALLEST = 10.4
 LETTERS = 118  # that fit the width of a figure
-COLOUR_MAP = "viridis_r"
 HALO = [withStroke(linewidth=2, foreground="white")]
 
 
@@ -56,13 +55,13 @@ def style() -> AbstractContextManager[Any]:
 
 def figure(chart: Chart) -> Figure:
     """The chart, drawn; no taller than a screen."""
-    height = min(TALLEST, chart.rows * chart.height + 0.35 + 0.2 * legend_rows(chart))
+    height = min(TALLEST, sum(chart.weights) * chart.height + 0.35 + 0.2 * legend_rows(chart))
     with style():
         made = Figure(
             figsize=(WIDTH, height),
             layout=ConstrainedLayoutEngine(w_pad=0.08, h_pad=0.08, wspace=0.04),
         )
-        grid: Any = made.subplots(chart.rows, chart.columns, squeeze=False)
+        grid: Any = made.subplots(chart.rows, chart.columns, squeeze=False, height_ratios=chart.weights)
         drawn = []
         for index, panel in enumerate(chart.panels):
             axes = grid[chart.cell(index)]
@@ -117,6 +116,11 @@ def norm(colours: Colours) -> Normalize:
     return LogNorm(colours.low, colours.high) if colours.log else Normalize(colours.low, colours.high)
 
 
+def shades(colours: Colours) -> Colormap:
+    """The colours from the lowest value to the largest."""
+    return LinearSegmentedColormap.from_list("overspill", list(colours.stops), N=512)
+
+
 def draw(axes: Axes, panel: Panel, colours: Colours | None) -> None:
     """Every mark of a panel, in their order."""
     axes.set_title(panel.title)
@@ -132,19 +136,22 @@ def draw(axes: Axes, panel: Panel, colours: Colours | None) -> None:
                 axes.bar(mark.x, mark.height, mark.width, color=mark.look.colour, alpha=mark.look.opacity)
                 errors(axes, mark, mark.height)
             case spec.Heat():
-                heat(axes, mark, norm(colours or Colours(0, 1, "")))
+                heat(axes, mark, colours or Colours(0, 1, ""))
             case spec.Span():
                 axes.axvspan(mark.start, mark.end, color="#888888", alpha=0.13, linewidth=0, zorder=0)
             case spec.Graph():
-                graph(axes, mark, norm(colours) if colours else None)
+                graph(axes, mark, colours)
+    texts(axes, panel)
+
+
+def texts(axes: Axes, panel: Panel) -> None:
+    """What is told inside a panel."""
+    look: dict[str, Any] = {"transform": axes.transAxes, "color": "#5c6670"}
     if panel.note:
-        middle: dict[str, Any] = {
-            "ha": "center",
-            "va": "center",
-            "color": "#5c6670",
-            "transform": axes.transAxes,
-        }
-        axes.text(0.5, 0.5, panel.note, **middle)
+        axes.text(0.5, 0.5, panel.note, ha="center", va="center", **look)
+    if panel.corner:
+        text = "\n".join(panel.corner)
+        axes.text(0.03, 0.04, text, ha="left", va="bottom", fontsize=8.5, zorder=5, **look)
 
 
 def area(axes: Axes, mark: spec.Band) -> None:
@@ -180,14 +187,14 @@ def errors(axes: Axes, mark: spec.Points | spec.Bars, middle: np.ndarray) -> Non
         )
 
 
-def heat(axes: Axes, mark: spec.Heat, colours: Normalize) -> None:
+def heat(axes: Axes, mark: spec.Heat, colours: Colours) -> None:
     """A matrix; its rows from the top."""
     rows = len(mark.rows)
     left, right = float(mark.edges[0]), float(mark.edges[-1])
     axes.imshow(
         np.ma.masked_invalid(mark.values),
-        cmap=COLOUR_MAP,
-        norm=colours,
+        cmap=shades(colours),
+        norm=norm(colours),
         aspect="auto",
         interpolation="nearest",
         extent=(left, right, rows, 0),
@@ -198,7 +205,7 @@ def heat(axes: Axes, mark: spec.Heat, colours: Normalize) -> None:
     axes.hlines(np.arange(1, rows), left, right, color="#eeeeee", linewidth=0.5)
 
 
-def graph(axes: Axes, mark: spec.Graph, colours: Normalize | None) -> None:
+def graph(axes: Axes, mark: spec.Graph, colours: Colours | None) -> None:
     """A network: links, nodes on them, names."""
     for links in mark.links:
         axes.plot(links.x, links.y, color="#b5bcc4", linewidth=links.width, zorder=1, solid_capstyle="round")
@@ -210,8 +217,8 @@ def graph(axes: Axes, mark: spec.Graph, colours: Normalize | None) -> None:
         axes.scatter(
             nodes.x[~known], nodes.y[~known], color=nodes.plain, zorder=2, clip_on=False, **edge, **style
         )
-        if known.any():
-            colour: dict[str, Any] = {"c": nodes.value[known], "cmap": COLOUR_MAP, "norm": colours}
+        if known.any() and colours is not None:
+            colour: dict[str, Any] = {"c": nodes.value[known], "cmap": shades(colours), "norm": norm(colours)}
             axes.scatter(nodes.x[known], nodes.y[known], zorder=2.1, clip_on=False, **colour, **edge, **style)
         for x, y, label in zip(nodes.x, nodes.y, nodes.labels, strict=True):
             if label:
@@ -302,7 +309,7 @@ def logarithmic(axes: Axes, one: Ruler, axis: Axis, what: tuple[float, int]) -> 
 
 def colour_bar(made: Figure, colours: Colours, drawn: Sequence[Axes]) -> None:
     """The scale of colours beside the panels."""
-    mappable = ScalarMappable(norm(colours), COLOUR_MAP)
+    mappable = ScalarMappable(norm(colours), shades(colours))
     bar = made.colorbar(mappable, ax=list(drawn), pad=0.01, fraction=0.03, aspect=30)
     bar.set_label(colours.label + ("\nlog scale" if colours.log else ""))
     if not colours.log:

@@ -9,16 +9,24 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from overspill import measures
+from overspill.charts import axes as words
 from overspill.charts import common
 from overspill.charts.common import Period
-from overspill.charts.spec import Axis, Band, Chart, Line, Look, Mark, Panel
+from overspill.charts.spec import Axis, Band, Chart, Entry, Line, Look, Mark, Panel
 from overspill.rundata import RunData
 
 if TYPE_CHECKING:
     from overspill.results import Results
 
 LEAST_WAIT = 1e-9  # seconds; frames that come at one instant may be picoseconds apart
+TOLD_FROM = 0.01  # share of frames that wait less than that, from which on it is told
+HARDLY = 0.002  # share of frames that is too small to show waits for
+TEXTS_SHOWN = 5  # variants, each with a line of its own in a panel
 LENGTHS_SHOWN = 400  # points of a distribution of lengths
+KEY = (
+    Entry("largest", "largest in a bin of time", Look("#444444", width=8, opacity=0.25)),
+    Entry("mean", "mean of the bin", Look("#444444", width=1.1)),
+)
 PLACES = {"busiest": "busiest switch port", "all": "all switch ports"}
 
 
@@ -36,8 +44,8 @@ def over_time(results: Results) -> Chart | None:
         run, colour = runs[variant], common.look(results, variant).colour
         at, high, mean = trace.steps(run, period)
         marks: list[Mark] = [*common.outside(run, period)]
-        marks.append(Band(at, np.zeros(len(at)), high, Look(colour, width=0), step="post"))
-        marks.append(Line(at, mean, Look(colour, width=1.1), step="post", hover=texts(high, mean)))
+        marks.append(Band(at, np.zeros(len(at)), high, Look(colour, width=0), "largest", "post"))
+        marks.append(Line(at, mean, Look(colour, width=1.1), "mean", "post", texts(high, mean)))
         title = f"{variant}: {trace.place} (seed {run.seed})"
         panels.append(Panel(title, period.axis(), y, marks))
     count = len(panels)
@@ -49,7 +57,16 @@ def over_time(results: Results) -> Chart | None:
     height = common.height_of(count, 1.5)
     columns = common.columns_of(count)
     return Chart(
-        "queue", "Queue over time", caption, panels, columns, height, share_x=True, share_y=True, down=True
+        "queue",
+        "Queue over time",
+        caption,
+        panels,
+        columns,
+        height,
+        KEY,
+        share_x=True,
+        share_y=True,
+        down=True,
     )
 
 
@@ -122,7 +139,7 @@ def lengths(results: Results) -> Chart | None:
         marks = [mark for variant, one in shares.items() for mark in length_marks(results, variant, one)]
         smallest = [float(one[one > 0].min()) for one in shares.values() if (one > 0).any()]
         floor = 10 ** math.floor(math.log10(max(min(smallest, default=0.1), 1e-6) * 1.001))
-        x = Axis("frames", whole=True)
+        x = Axis("so many frames or more", whole=True)
         y = Axis("share of time", "share", "log", (min(floor, 0.1), 1.3))
         panels.append(Panel(name, x, y, marks))
     if not any(panel.marks for panel in panels):
@@ -132,7 +149,15 @@ def lengths(results: Results) -> Chart | None:
         f"port with the highest mean of each run, and over all switch ports. {common.band_text(results)}"
     )
     entries = common.legend(results, variants)
-    return Chart("queue-cdf", "Queue lengths", caption, panels, 2, 3.1, entries)
+    return Chart(
+        "queue-cdf",
+        "Queue lengths: share of time with at least so many frames",
+        caption,
+        panels,
+        2,
+        3.1,
+        entries,
+    )
 
 
 def tails(results: Results, variant: str, where: str) -> np.ndarray | None:
@@ -181,17 +206,17 @@ def sojourn(results: Results) -> Chart | None:
     every = [curve for by_variant in times.values() for curve in by_variant.values() if len(curve[0])]
     if not every:
         return None
-    least = min(float(curve[0][curve[0] > 0].min()) for curve in every if (curve[0] > 0).any())
-    least = max(least, LEAST_WAIT)
+    left = 0.8 * min(begin_of(curve) for curve in every)
     for where, by_variant in times.items():
-        marks: list[Mark] = []
-        for variant, (at, above) in by_variant.items():
-            keep = above > 0
-            # A logarithmic axis has no 0: what waits less is at its left end.
-            x = np.maximum(at[keep], least / 2)
-            marks.append(Line(x, above[keep], common.look(results, variant), variant, "post"))
-        y = Axis("share of frames", "share", "log")
-        panels.append(Panel(PLACES[where], Axis("time in the queue", "time", "log"), y, marks))
+        marks = [
+            Line(*from_left(curve, left), common.look(results, variant), variant, "post")
+            for variant, curve in by_variant.items()
+            if len(curve[0])
+        ]
+        right = max(float(mark.x.max()) for mark in marks) if marks else 10 * left
+        x = Axis("time in the queue, longer than", "time", "log", (left, 1.25 * right))
+        y = Axis("share waiting longer", "share", "log")
+        panels.append(Panel(PLACES[where], x, y, marks, corner=at_once(by_variant)))
     caption = (
         "Share of the frames that wait longer than a time before their transmission starts, in the "
         "measurement "
@@ -203,7 +228,49 @@ def sojourn(results: Results) -> Chart | None:
     return Chart("sojourn", "Time in queues", caption, panels, 2, 3.1, entries, share_y=True)
 
 
-def waits(results: Results, variant: str, where: str) -> tuple[np.ndarray, np.ndarray]:
+Waits = tuple[np.ndarray, np.ndarray]  # ends of buckets in seconds; the share of frames that waited longer
+
+
+def from_left(curve: Waits, left: float) -> Waits:
+    """A curve from the left end of its axis on, to where no frame waits longer."""
+    at, above = curve
+    kept = (at > left) & (above > 0)
+    return np.append(left, at[kept]), np.append(1 - share_below(curve, left), above[kept])
+
+
+def begin_of(curve: Waits) -> float:
+    """The wait, 1 ns at least, at which more than a few frames have gone."""
+    at, above = curve
+    begin = 1 - share_below(curve, LEAST_WAIT)
+    gone = (at >= LEAST_WAIT) & (above < begin - HARDLY)
+    return float(at[gone].min()) if gone.any() else LEAST_WAIT
+
+
+def share_below(curve: Waits, wait: float) -> float:
+    """The share of frames that wait less; a bucket that ends later does not count."""
+    at, above = curve
+    below = above[at < wait]
+    return float(1 - below[-1]) if len(below) else 0.0
+
+
+def at_once(by_variant: dict[str, Waits]) -> list[str]:
+    """What is left of the axis, where it is more than little: the share that hardly waits."""
+    shares = {one: share_below(curve, LEAST_WAIT) for one, curve in by_variant.items() if len(curve[0])}
+    told = {variant: share for variant, share in shares.items() if share > TOLD_FROM}
+    if not told:
+        return []
+    head = f"wait less than {words.text(LEAST_WAIT, 'time')}:"
+    if len(told) > TEXTS_SHOWN:
+        return [f"{head} {percent(min(told.values()))} to {percent(max(told.values()))}"]
+    return [head, *(f"{variant}: {percent(share)}" for variant, share in told.items())]
+
+
+def percent(share: float) -> str:
+    """A share with three digits at most."""
+    return words.text(float(f"{share:.3g}"), "share")
+
+
+def waits(results: Results, variant: str, where: str) -> Waits:
     """Ends of buckets in seconds, and the share of frames that waited longer, over all seeds."""
     ends: list[np.ndarray] = []
     counts: list[np.ndarray] = []

@@ -18,6 +18,12 @@ COLOURS = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9", "#4
 DASHES: tuple[tuple[float, ...], ...] = ((), (6, 2), (2, 1.5), (7, 1.5, 1.5, 1.5))
 WIDTHS = (2.8, 2.2, 1.8, 1.4)
 GREY = "#8a9199"
+# Viridis from light to dark, in even steps, after van der Walt and Smith.
+SHADES = (
+    "#fde725", "#b5de2b", "#6ece58", "#35b779", "#1f9e89",
+    "#26828e", "#31688e", "#3e4989", "#482878", "#440154",
+)  # fmt: skip
+FADED = 0.12  # of a scale that begins with white
 
 
 @dataclass(frozen=True)
@@ -116,7 +122,7 @@ class Bars:
 
 @dataclass(frozen=True)
 class Colours:
-    """Values as colours, from light to dark; `log` from 1 on."""
+    """Values as colours, from light to dark; `log` from 1 on. With `fade` the lowest is white."""
 
     low: float
     high: float
@@ -124,6 +130,16 @@ class Colours:
     log: bool = False
     kind: Kind = "number"
     whole: bool = False
+    fade: bool = False
+
+    @property
+    def stops(self) -> tuple[tuple[float, str], ...]:
+        """Places from 0 to 1 and their colours, straight lines between them."""
+        if not self.fade:
+            return tuple((at / (len(SHADES) - 1), colour) for at, colour in enumerate(SHADES))
+        last = len(SHADES) - 1
+        later = [(FADED + (1 - FADED) * at / (last - 1), SHADES[at + 1]) for at in range(last)]
+        return ((0.0, "#ffffff"), *later)
 
 
 @dataclass(frozen=True)
@@ -186,13 +202,18 @@ Mark = Line | Band | Points | Bars | Heat | Span | Graph
 
 @dataclass(frozen=True)
 class Panel:
-    """One pair of axes; `note` stands in the middle where there is nothing to show."""
+    """One pair of axes; `note` stands in the middle where there is nothing to show.
+
+    `corner` is a text at the lower left, a line each; `share` is the height beside that of other panels.
+    """
 
     title: str = ""
     x: Axis = field(default_factory=Axis)
     y: Axis = field(default_factory=Axis)
     marks: Sequence[Mark] = ()
     note: str = ""
+    corner: Sequence[str] = ()
+    share: float = 1.0
 
     @property
     def is_graph(self) -> bool:
@@ -223,6 +244,16 @@ class Chart:
     def rows(self) -> int:
         """Rows of the grid."""
         return -(-len(self.panels) // self.columns)
+
+    @property
+    def weights(self) -> list[float]:
+        """How high each row is, as a share of `height`: as its highest panel."""
+        cells = [self.cell(index)[0] for index in range(len(self.panels))]
+        rows = range(self.rows)
+        return [
+            max((one.share for at, one in zip(cells, self.panels, strict=True) if at == row), default=1.0)
+            for row in rows
+        ]
 
     def cell(self, index: int) -> tuple[int, int]:
         """Row and column of a panel."""

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, Protocol
 
 import numpy as np
@@ -28,6 +28,12 @@ FAMILIES = (
     ("mechanisms", "What switches did", ("marks", "detours", "bounces")),
     ("packets", "Packets", ("delay_mean", "delay_p99", "hops_mean", "hops_max")),
 )
+# What has a figure where several fields are swept; the rest is in `plots.sweep`.
+CROSSED = ("qct_p99", "fct_p99", "qct_mean", "fct_mean", "drops", "goodput")
+CROSSED_SHOWN = 6
+COUNTS = ("packets", "events", "flows")  # units of what may be 0 or thousands
+LETTERS = 24  # of a name that stand beside an axis
+FAR = 100.0  # the factor between the smallest and the largest from which on an axis is not linear
 KINDS: dict[str, Kind] = {"s": "time", "bit/s": "rate", "bytes": "bytes", "B": "bytes"}
 
 
@@ -79,22 +85,35 @@ Key = tuple[tuple[str, ...], str]  # values of the axes; variant
 
 def of_sweep(sweep: SweepResults) -> dict[str, Chart]:
     """Every figure of a sweep, by name, in the order of the page."""
-    known = set(sweep.summary.column("metric").to_pylist()) if sweep.summary.num_rows else set()
+    if len(free_axes(sweep)) > 1:
+        charts = [crossed(sweep, metric, cells_of(sweep, metric)) for metric in crossed_metrics(sweep)]
+        return {chart.name: chart for chart in charts}
+    known = known_metrics(sweep)
     found: dict[str, Chart] = {}
-    free = free_axes(sweep)
     for name, title, wanted in FAMILIES:
-        tables = {metric: cells_of(sweep, metric) for metric in wanted if metric in known}
-        tables = {metric: cells for metric, cells in tables.items() if telling(metric, cells)}
-        if not tables:
-            continue
-        if len(free) <= 1:
+        every = {metric: cells_of(sweep, metric) for metric in wanted if metric in known}
+        tables = {metric: cells for metric, cells in every.items() if telling(cells)}
+        if tables:
             chart = lines(sweep, (name, title), tables)
-            found[chart.name] = chart
-            continue
-        for metric, cells in tables.items():
-            chart = crossed(sweep, metric, cells)
-            found[chart.name] = chart
+            nothing = [metrics.find(one).title for one, cells in every.items() if cells and one not in tables]
+            text = f" 0 everywhere and left out: {', '.join(nothing)}." if nothing else ""
+            found[chart.name] = replace(chart, caption=chart.caption + text)
     return found
+
+
+def known_metrics(sweep: SweepResults) -> set[str]:
+    """The metrics that a sweep has."""
+    return set(sweep.summary.column("metric").to_pylist()) if sweep.summary.num_rows else set()
+
+
+def crossed_metrics(sweep: SweepResults) -> list[str]:
+    """The metrics that have a figure where several fields are swept: some of all, or the first there are."""
+    known = known_metrics(sweep)
+    chosen = [one for one in CROSSED if one in known and telling(cells_of(sweep, one))]
+    if not chosen:
+        every = [one for _, _, wanted in FAMILIES for one in wanted if one in known]
+        chosen = [one for one in every if telling(cells_of(sweep, one))]
+    return chosen[:CROSSED_SHOWN]
 
 
 def of_metric(sweep: SweepResults, metric: str) -> Chart | None:
@@ -121,10 +140,9 @@ def cells_of(sweep: SweepResults, metric: str) -> dict[Key, Cell]:
     }
 
 
-def telling(metric: str, cells: dict[Key, Cell]) -> bool:
-    """Whether there is anything to see."""
-    zero = metrics.REGISTRY[metric].zero_shown if metric in metrics.REGISTRY else True
-    return bool(cells) and (zero or any(cell.mean for cell in cells.values()))
+def telling(cells: dict[Key, Cell]) -> bool:
+    """Whether there is anything to see: not 0 everywhere."""
+    return any(cell.mean for cell in cells.values())
 
 
 def variants_of(sweep: SweepResults) -> list[str]:
@@ -171,21 +189,31 @@ def geometric(values: np.ndarray) -> bool:
 
 
 def unit_axis(metric: str, cells: dict[Key, Cell]) -> Axis:
-    """The axis of a metric: from 0 on, or logarithmic over more than two decades."""
+    """The axis of a metric: from 0 on, or logarithmic over more than two decades.
+
+    Counts that are 0 at some points have a logarithmic axis with a 0.
+    """
     known = metrics.find(metric)
     kind = KINDS.get(known.unit, "number")
     means = [cell.mean for cell in cells.values()]
     low, high = min(means), max(means)
-    label = (
-        known.title
-        if known.unit in ("1", *KINDS)
-        else f"{known.title} ({formats.SHORT.get(known.unit) or known.unit})"
-    )
-    if low > 0 and high / low > 100:
-        return Axis(label, kind, "log")
+    name = known.title if len(known.title) <= LETTERS else known.title.split(",")[0]
+    label = name if known.unit in ("1", *KINDS) else f"{name} ({formats.SHORT.get(known.unit) or known.unit})"
     tops = [cell.high for cell in cells.values() if cell.high is not None and cell.high < 3 * high]
     top = max([high, *tops]) if high > 0 else 1.0
+    if low > 0 and high / low > FAR:
+        return Axis(label, kind, "log", shown=(lower_edge(cells), top * 1.2))
+    positive = min((mean for mean in means if mean > 0), default=high)
+    if low == 0 and known.unit in COUNTS and high > max(FAR * positive, FAR):
+        return Axis(label, kind, "symlog", shown=(0, top * 1.2))
     return Axis(label, kind, shown=(0, top * 1.06) if low >= 0 else None)
+
+
+def lower_edge(cells: dict[Key, Cell]) -> float:
+    """Where a logarithmic axis begins: below every mean, and below ends of intervals that are near."""
+    low = min(cell.mean for cell in cells.values())
+    ends = [cell.low for cell in cells.values() if cell.low is not None and cell.low > low / 4]
+    return 0.8 * min([low, *ends])
 
 
 def curve(
@@ -209,10 +237,8 @@ def curve(
     mean = np.array([cell.mean for _, cell, _ in found])
     low = np.array([cell.mean if cell.low is None else cell.low for _, cell, _ in found])
     high = np.array([cell.mean if cell.high is None else cell.high for _, cell, _ in found])
-    if y.scale == "log":
-        low = np.maximum(low, mean * 1e-2)
-    elif y.shown:
-        low, high = np.maximum(low, y.shown[0]), high
+    if y.shown:
+        low = np.maximum(low, y.shown[0])
     marks: list[Mark] = [Line(at_x, mean, look, variant)]
     if (high > low).any():
         marks.insert(0, Band(at_x, low, high, look, variant))

@@ -103,8 +103,12 @@ def value(which: str, axis: Axis) -> str:
 
 
 def original(mark: spec.Line | spec.Points | spec.Bars, panel: Panel) -> dict[str, Any]:
-    """The numbers of a transformed x axis."""
-    return {"customdata": np.asarray(mark.x, np.float64)} if panel.x.scale == "symlog" else {}
+    """The numbers of a transformed axis; no figure has two."""
+    if panel.x.scale == "symlog":
+        return {"customdata": np.asarray(mark.x, np.float64)}
+    if panel.y.scale == "symlog":
+        return {"customdata": np.asarray(mark.height if isinstance(mark, spec.Bars) else mark.y, np.float64)}
+    return {}
 
 
 def curve(mark: spec.Line, panel: Panel) -> dict[str, Any]:

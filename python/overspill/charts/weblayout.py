@@ -24,7 +24,6 @@ FORMATS = {
     "rate": ("~s", ".4~s", "bit/s"),
     "share": ("~%", ".4~%", ""),
 }
-SCALE = "Viridis"
 
 
 def ref(index: int) -> str:
@@ -59,7 +58,8 @@ def layout(chart: Chart, narrow: bool) -> dict[str, Any]:
     tight = chart.share_x or all(panel.is_graph for panel in chart.panels)
     gap = title + 8 if tight else GAP + title
     top, bottom = title + 10, 52
-    inner = rows * max(each - gap, 70) + (rows - 1) * gap
+    weights = [panel.share for panel in chart.panels] if columns == 1 else chart.weights
+    inner = sum(weights) * max(each - gap, 70) + (rows - 1) * gap
     found: dict[str, Any] = {
         "height": round(inner + top + bottom),
         "margin": {"l": 66, "r": 18, "t": top, "b": bottom},
@@ -77,7 +77,7 @@ def layout(chart: Chart, narrow: bool) -> dict[str, Any]:
     }
     # The page sets the ticks of logarithmic axes, also when somebody zooms: plotly's have no units there.
     found["meta"] = {"log": {}}
-    cells = Cells(chart, columns, rows, gap / inner)
+    cells = Cells(chart, columns, weights, gap / inner)
     for index, panel in enumerate(chart.panels):
         add_panel(found, chart, index, cells)
         found["shapes"] += [shade(mark, index) for mark in panel.marks if isinstance(mark, spec.Span)]
@@ -91,8 +91,8 @@ def layout(chart: Chart, narrow: bool) -> dict[str, Any]:
 class Cells:
     """Where panels are, as shares of what is inside the margins."""
 
-    def __init__(self, chart: Chart, columns: int, rows: int, gap: float) -> None:
-        self.chart, self.columns, self.rows, self.gap = chart, columns, rows, gap
+    def __init__(self, chart: Chart, columns: int, weights: list[float], gap: float) -> None:
+        self.chart, self.columns, self.weights, self.gap = chart, columns, weights, gap
 
     def cell(self, index: int) -> tuple[int, int]:
         """Row and column."""
@@ -108,9 +108,9 @@ class Cells:
         row, column = self.cell(index)
         between = 0.105 if self.columns < 3 else 0.095
         wide = (1 - between * (self.columns - 1)) / self.columns
-        high = (1 - self.gap * (self.rows - 1)) / self.rows
-        left, top = column * (wide + between), 1 - row * (high + self.gap)
-        return [left, min(left + wide, 1.0)], [max(top - high, 0.0), top]
+        unit = (1 - self.gap * (len(self.weights) - 1)) / sum(self.weights)
+        left, top = column * (wide + between), 1 - unit * sum(self.weights[:row]) - row * self.gap
+        return [left, min(left + wide, 1.0)], [max(top - unit * self.weights[row], 0.0), max(top, 0.0)]
 
 
 def add_panel(found: dict[str, Any], chart: Chart, index: int, cells: Cells) -> None:
@@ -196,6 +196,10 @@ def notes(
     if panel.note:
         place = {"x": sum(across) / 2, "y": sum(up) / 2, "xanchor": "center", "yanchor": "middle"}
         found.append(base | place | {"text": plain(panel.note), "font": {"color": SOFT}})
+    if panel.corner:
+        place = {"x": across[0], "y": up[0], "xanchor": "left", "yanchor": "bottom", "xshift": 8, "yshift": 6}
+        text = "<br>".join(plain(one) for one in panel.corner)
+        found.append(base | place | {"text": text, "align": "left", "font": {"color": SOFT, "size": 11}})
     for mark in panel.marks:
         for y, name in mark.tiers if isinstance(mark, spec.Graph) else ():
             place = {"x": across[0], "y": y, "yref": f"y{ref(index)}", "xanchor": "right", "xshift": -4}
@@ -233,4 +237,5 @@ def colour_axis(colours: Colours, narrow: bool) -> dict[str, Any]:
         }
     elif colours.whole and high <= 6:
         bar["dtick"] = 1
-    return {"cmin": low, "cmax": high, "colorscale": SCALE, "reversescale": True, "colorbar": bar}
+    scale = [[at, colour] for at, colour in colours.stops]
+    return {"cmin": low, "cmax": high, "colorscale": scale, "colorbar": bar}

@@ -1,0 +1,196 @@
+"""Charts: what is in which panel, how far axes go, and what is told beside them."""
+
+from pathlib import Path
+from typing import Any
+
+import charted
+import numpy as np
+import pyarrow as pa
+import pytest
+
+from overspill import Results, charts, report, run
+from overspill.charts import activity, common, flows, goodput, mpl, network, queues, spec, web
+from overspill.charts import sweep as sweeping
+from overspill.charts.spec import Band, Chart, Heat, Line, Look, Panel
+
+HOSTS = 96  # of the fake core: switches have the numbers from there on
+
+
+def heats(chart: Chart | None) -> list[Heat]:
+    assert chart is not None
+    return [mark for panel in chart.panels for mark in panel.marks if isinstance(mark, Heat)]
+
+
+def test_goodput_has_a_panel_a_variant_with_all_of_its_band(scenario: Path) -> None:
+    chart = goodput.of_all(charted.with_everything(run(scenario, seeds=3)))
+    assert chart is not None and [panel.title for panel in chart.panels] == ["drop", "detour", "bounce"]
+    tops = set()
+    for panel in chart.panels:
+        line, band = (next(m for m in panel.marks if isinstance(m, kind)) for kind in (Line, Band))
+        assert len(line.x) <= goodput.STEPS_OF_BAND + 1
+        assert panel.y.shown is not None and float(band.high.max()) <= panel.y.shown[1]
+        tops.add(panel.y.shown[1])
+    assert len(tops) == 1 and chart.share_y and "beyond" not in chart.caption
+
+
+def test_a_band_that_is_far_wider_than_the_others_does_not_set_the_axis() -> None:
+    at, ones = np.arange(300.0), np.ones(300)
+    high = ones * 2
+    line = Line(at, ones, Look())
+    assert goodput.top([Band(at, ones, high, Look()), line]) == (pytest.approx(2.12), False)
+    high[7] = 50
+    assert goodput.top([Band(at, ones, high, Look()), line]) == (pytest.approx(2.12), True)
+
+
+def test_goodput_by_host_says_how_many_of_how_many_and_no_value_is_white(scenario: Path) -> None:
+    chart = goodput.by_host(charted.with_everything(run(scenario)))
+    assert chart is not None and chart.colours is not None
+    shown = len(heats(chart)[0].rows)
+    assert shown < 40 and chart.panels[0].title == f"drop: {shown} of 40 hosts (seed 1)"
+    assert chart.title == f"Goodput by host ({shown} of 40 hosts)"
+    assert tuple(mpl.shades(chart.colours)(0.0)) == (1, 1, 1, 1)
+    assert web.figure(chart)["layout"]["coloraxis"]["colorscale"][0] == [0.0, "#ffffff"]
+
+
+@pytest.mark.parametrize(
+    ("drops", "seeds", "text"),
+    [
+        (1962.6, 10, "1 963 drops (mean of 10 seeds)"), (2.34, 3, "2.3 drops (mean of 3 seeds)"),
+        (1, 1, "1 drop"), (0, 2, "0 drops (mean of 2 seeds)"),
+    ],
+)  # fmt: skip
+def test_drops_above_a_network_are_whole_where_they_are_many(drops: float, seeds: int, text: str) -> None:
+    assert network.drops_text(drops, seeds) == text
+
+
+def active(scenario: Path) -> Results:
+    """Drops at two switches in one variant, marks at another in the next, nothing in the third."""
+    tables = {
+        "drop": charted.happened([(100, HOSTS, 0, 5), (120, HOSTS + 3, 0, 1)]),
+        "detour": charted.happened([(110, HOSTS + 7, 1, 2), (130, HOSTS + 3, 0, 4)]),
+    }
+    return charted.with_table(run(scenario), "activity", tables)
+
+
+def test_every_map_has_the_same_switches_and_a_low_panel_where_nothing_happens(scenario: Path) -> None:
+    results = active(scenario)
+    names = [results.runs[0].node_name(HOSTS + at) for at in (0, 3, 7)]
+    for kind, shares in ((0, [1, 1, activity.LOW]), (1, [activity.LOW, 1, activity.LOW])):
+        chart = activity.over_time(results, kind)
+        assert chart is not None and [panel.share for panel in chart.panels] == shares
+        assert [list(one.rows) for one in heats(chart)] == [names] * shares.count(1)
+        figure = mpl.figure(chart)
+        figure.draw_without_rendering()
+        heights = [axes.get_position().height for axes in figure.axes[:3]]
+        assert heights[2] == pytest.approx(activity.LOW * heights[shares.index(1)], rel=0.02)
+        layout = web.figure(chart)["layout"]
+        low, high = (np.ptp(layout[f"yaxis{at}"]["domain"]) for at in ("3", "2"))
+        assert low == pytest.approx(activity.LOW * high)
+
+
+def test_switches_that_do_not_fit_are_those_of_the_kind_or_one_row(scenario: Path) -> None:
+    many = [(100, HOSTS + at, 0, 30 - at) for at in range(20)]
+    results = charted.with_table(
+        run(scenario), "activity", {"drop": charted.happened([*many, (90, HOSTS + 25, 1, 1)])}
+    )
+    runs = list(common.first_runs(results).values())
+    assert activity.rows_of(runs, 1, 8) == activity.Rows([HOSTS + 25], [], False)
+    rows = activity.rows_of(runs, 0, 8)
+    assert rows == activity.Rows([HOSTS + at for at in range(8)], [HOSTS + at for at in range(8, 20)], False)
+    assert heats(activity.over_time(results, 0))[0].rows[-1].endswith(" others")
+
+
+def test_waits_begin_where_frames_wait_and_the_rest_is_told(scenario: Path) -> None:
+    # In ps: three of ten frames wait less than 1 ns, one 5 us to 6 us, six 50 us to 60 us.
+    rows = [(0, 1, 2), (500, 600, 1), (5_000_000, 6_000_000, 1), (50_000_000, 60_000_000, 6)]
+    table = charted.waited(rows, HOSTS)
+    late = charted.waited(rows[2:], HOSTS)
+    chart = queues.sojourn(
+        charted.with_table(run(scenario), "queue_sojourn", {"drop": table, "detour": late})
+    )
+    assert chart is not None
+    panel = chart.panels[1]
+    assert panel.corner == ["wait less than 1 ns:", "drop: 30 %"]
+    assert panel.x.shown is not None and panel.x.shown[0] == pytest.approx(0.8 * 6e-6)
+    first = next(mark for mark in panel.marks if isinstance(mark, Line))
+    assert first.x[0] == panel.x.shown[0] and first.y.tolist() == pytest.approx([0.7, 0.6])
+    assert "longer" in panel.x.label and "longer" in panel.y.label
+    texts = [text.get_text() for axes in mpl.figure(chart).axes for text in axes.texts]
+    assert "wait less than 1 ns:\ndrop: 30 %" in texts
+    assert "drop: 30 %" in str(web.figure(chart)["layout"]["annotations"])
+
+
+def test_queues_tell_what_area_and_line_are(scenario: Path) -> None:
+    results = run(scenario)
+    chart, lengths = queues.over_time(results), queues.lengths(results)
+    assert chart is not None and lengths is not None
+    assert [entry.label for entry in chart.legend] == ["largest in a bin of time", "mean of the bin"]
+    keys = {mark.entry for panel in chart.panels for mark in panel.marks if isinstance(mark, Band | Line)}
+    assert keys == {entry.key for entry in chart.legend}
+    assert "or more" in lengths.panels[0].x.label and "at least so many" in lengths.title
+
+
+def only(chart: Chart) -> Panel:
+    assert len(chart.panels) == 1
+    return chart.panels[0]
+
+
+def test_small_counts_beside_large_ones_are_seen() -> None:
+    curves = {"drop": [(0.0, 0.0), (2.0, 5.0), (30.0, 4.0), (9000.0, 90.0)], "bounce": [(0.0, 0.0)] * 4}
+    made = sweeping.of_sweep(charted.sweep_of(("drops", "packets"), curves))["sweep-losses"]
+    y = only(made).y
+    assert y.scale == "symlog" and y.shown == (0, pytest.approx(9090 * 1.2))
+    band = next(mark for mark in only(made).marks if isinstance(mark, Band))
+    assert band.low.tolist() == [0, 0, 26, 8910]
+    figure = web.figure(made)
+    line = next(one for one in figure["data"] if one["mode"] == "lines" and "customdata" in one)
+    np.testing.assert_allclose(spec.symlog_inverse(line["y"]), line["customdata"], atol=1e-9)
+    near = {"drop": [(0.0, 0.0), (200.0, 5.0), (3000.0, 4.0), (9000.0, 90.0)]}
+    even = sweeping.of_sweep(charted.sweep_of(("drops", "packets"), near))["sweep-losses"]
+    assert only(even).y.scale == "linear"
+
+
+def test_an_interval_below_0_reaches_the_lower_edge_of_a_logarithmic_axis() -> None:
+    curves = {"drop": [(1e-4, 1e-5), (1e-3, 4e-3), (2e-2, 1e-3), (1e-1, 1e-3)]}
+    panel = only(sweeping.of_sweep(charted.sweep_of(("qct_p99", "s"), curves))["sweep-qct"])
+    band = next(mark for mark in panel.marks if isinstance(mark, Band))
+    assert panel.y.scale == "log" and panel.y.shown is not None
+    assert panel.y.shown[0] == pytest.approx(0.8 * 9e-5) and band.low[1] == panel.y.shown[0]
+    assert band.low[0] == pytest.approx(9e-5)
+
+
+def test_what_is_0_everywhere_has_no_panel_and_is_told() -> None:
+    nothing = charted.sweep_of(("unfinished_flows", "flows"), {"drop": [(0.0, 0.0)] * 4})
+    assert sweeping.of_sweep(nothing) == {}
+    some = charted.sweep_of(("goodput", "bit/s"), {"drop": [(1e9, 1e7)] * 4})
+    some.summary = pa.concat_tables([some.summary, nothing.summary])
+    chart = sweeping.of_sweep(some)["sweep-rates"]
+    assert len(chart.panels) == 1 and chart.caption.endswith("0 everywhere and left out: unfinished flows.")
+
+
+def test_two_axes_have_a_figure_for_the_main_metrics_alone() -> None:
+    both = [charted.SIZES, charted.THETA]
+    made = charted.sweep(both)
+    assert list(sweeping.of_sweep(made)) == [
+        f"sweep-{name}" for name in ("fct_p99", "fct_mean", "drops", "goodput")
+    ]
+    assert sweeping.of_metric(made, "slowdown_p99") is not None
+    made.summary = made.summary.filter(np.array(made.summary.column("metric")) == "slowdown_p99")
+    assert list(sweeping.of_sweep(made)) == ["sweep-slowdown_p99"]
+
+
+def test_the_report_says_why_slowdown_by_size_is_left_out(
+    scenario: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    results = run(scenario)
+    assert charts.left_out(results) == []
+
+    def alike(found: Any) -> Any:
+        sizes, slow, late = whole(found)
+        return np.full(len(sizes), 20_000.0), slow, late
+
+    whole = flows.sizes_of
+    monkeypatch.setattr(flows, "sizes_of", alike)
+    assert "slowdown-size" not in charts.of_results(results)
+    (line,) = charts.left_out(results)
+    assert "one size" in line and line in report.render(results, [])
