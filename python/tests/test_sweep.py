@@ -697,7 +697,7 @@ def test_few_seeds_and_few_samples_are_said_once_in_terminal_and_page(
     ran = command(*args, "--seeds", 3)
     assert ran.out.count("FEW SEEDS") == 1 and "intervals of 3 seeds are rough" in ran.out
     few = [line for line in ran.out.splitlines() if line.startswith("few samples")]
-    assert len(few) == 1 and few[0].endswith("of so many a seed are QCT p99 (7)")
+    assert len(few) == 1 and few[0].endswith("(samples): QCT p99 (7)")
     assert "(Student's t)" in ran.out and "BCa" not in ran.out
     page = Path("o/report.html").read_text()
     assert "intervals of 3 seeds are rough" in page and "QCT p95, p99, p99.9 (7)" in page
