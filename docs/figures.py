@@ -12,10 +12,11 @@ from matplotlib.ticker import FuncFormatter, NullFormatter
 
 import overspill
 from overspill import plots
+from overspill.charts.spec import COLOURS
 from overspill.results import Results
 
 IMAGES = Path(__file__).parent / "images"
-BLUE, RED, GREEN, PINK = plots.COLOURS[:4]
+BLUE, RED, GREEN, PINK = COLOURS[:4]
 
 
 def run(text: str, seeds: int = 1) -> Results:

@@ -1,5 +1,6 @@
 """The documentation does what it says: the site builds, the tutorial runs word by word, the notebook too."""
 
+import importlib.util
 import re
 import subprocess
 import sys
@@ -7,6 +8,7 @@ from pathlib import Path
 
 import nbformat
 import pytest
+from matplotlib.figure import Figure
 from nbclient import NotebookClient
 
 ROOT = Path(__file__).parents[1]
@@ -74,3 +76,16 @@ def test_the_notebook_runs_from_its_first_cell_to_its_last() -> None:
     outputs = [out for cell in book.cells for out in cell.get("outputs", [])]
     pictures = [out for out in outputs if "image/png" in out.get("data", {})]
     assert len(pictures) == 2, "the queue and the sweep"
+
+
+def test_the_figures_of_mechanisms_can_be_drawn_anew_and_each_is_on_a_page() -> None:
+    spec = importlib.util.spec_from_file_location("figures", ROOT / "docs/figures.py")
+    assert spec is not None and spec.loader is not None
+    figures = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(figures)
+    pages = "".join(path.read_text() for path in (ROOT / "docs/mechanisms").glob("*.md"))
+    for name, draw in figures.FIGURES.items():
+        assert f"../images/{name}.png" in pages and (ROOT / f"docs/images/{name}.png").is_file()
+        axes = Figure().subplots()
+        draw(axes)
+        assert axes.lines or axes.patches, name
