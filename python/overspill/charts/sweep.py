@@ -17,6 +17,7 @@ from overspill.charts.spec import Axis, Band, Chart, Colours, Entry, Heat, Kind,
 
 PANELS_SHOWN = 12
 MANY_VALUES = 6  # of a second axis, from which on a map takes the place of small panels
+TICKS_SHOWN = 10  # of a map
 NOISE = 1e-12
 FAMILIES = (
     ("fct", "Flow completion time", ("fct_mean", "fct_p50", "fct_p99", "fct_p99.9")),
@@ -339,12 +340,13 @@ def heat_maps(sweep: SweepResults, metric: str, cells: dict[Key, Cell], which: t
     means = [cell.mean for cell in cells.values()]
     logarithmic = min(means) >= 1 and max(means) / min(means) > 100
     colours = Colours(
-        1 if logarithmic else min(0.0, *means), max(*means, NOISE), known.title, logarithmic, kind
+        min(means) if logarithmic else min(0.0, *means), max(*means, NOISE), known.title, logarithmic, kind
     )
     columns = {text: at for at, text in enumerate(across.texts)}
     rows = {text: at for at, text in enumerate(reversed(up.texts))}
     panels = []
-    ticks = tuple((at + 0.5, text) for text, at in columns.items())
+    every = -(-len(columns) // TICKS_SHOWN)
+    ticks = tuple((at + 0.5, text) for text, at in columns.items() if at % every == 0)
     x = Axis(across.path, ticks=ticks, shown=(0, len(columns)))
     for variant in variants_of(sweep)[:PANELS_SHOWN]:
         grid = np.full((len(rows), len(columns)), np.nan)
