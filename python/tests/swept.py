@@ -1,0 +1,34 @@
+"""What tests of sweeps share."""
+
+from collections.abc import Callable
+from pathlib import Path
+
+from conftest import Ran
+
+Command = Callable[..., Ran]
+SCENARIO = """
+name = "incast"
+[variants.drop]
+z = "tail_drop"
+[variants.detour]
+z = "detour"
+[variants.bounce]
+z = "bounce"
+"""
+OUTPUTS = ("manifest.json", "summary.csv", "summary.parquet", "sweep.csv", "sweep.parquet")
+OVER = ("--over", "switch.x=1,2", "--over", "switch.y=a,b,c")
+
+
+def written(folder: Path) -> Path:
+    """A scenario whose variants differ, unlike the fake's usual ones."""
+    path = folder / "incast.toml"
+    path.write_text(SCENARIO)
+    return path
+
+
+def outputs(folder: Path) -> dict[str, bytes]:
+    return {name: (folder / name).read_bytes() for name in OUTPUTS}
+
+
+def entries(folder: Path) -> list[Path]:
+    return sorted((folder / "store").glob("??/*.parquet"))
