@@ -111,7 +111,7 @@ docs: dev
 	mv docs/reference.md.new docs/reference.md
 	$(BIN)/python -m overspill.metrics_page > docs/metrics.md.new
 	mv docs/metrics.md.new docs/metrics.md
-	$(BIN)/mkdocs build --strict --quiet
+	NO_MKDOCS_2_WARNING=1 $(BIN)/mkdocs build --strict --quiet
 	@echo "site: out/site/index.html"
 
 figures: dev

@@ -364,6 +364,28 @@ def facts(plan: Plan, loaded: dict[str, Any], outcome: Outcome) -> dict[str, Any
     }
 
 
-def run(scenario: str | Path, **options: Any) -> Results:
-    """Run a scenario file; options are those of `Options` (`sets`, `seeds`, `out`, `topology`, ...)."""
-    return execute(scenario, Options(**options))
+def run(
+    scenario: str | Path,
+    *,
+    seeds: int = 1,
+    seed: int | None = None,
+    sets: Iterable[str] | Mapping[str, object] = (),
+    out: Callable[[str], Path] | str | Path | None = None,
+    jobs: int | None = None,
+    max_events: int | None = None,
+    topology: Any = None,
+    pcap: str | Iterable[str] = (),
+    pcap_snaplen: int | None = None,
+    listener: Listener | None = None,
+) -> Results:
+    """Run every variant of a scenario file with `seeds` seeds from `seed` on, the scenario's own unless given.
+
+    `sets` changes fields by their paths; `topology` puts a NetworkX graph, a `[topology]` table or a
+    GraphML file in the place of the scenario's. With `out`, results are files there; without, they are in
+    memory. `pcap` names links and hosts whose frames are captured. `jobs` are threads, all cores by default.
+    `BadInput` tells all that is wrong with a scenario; a run that fails is in `Results.failures`.
+    """
+    options = Options(
+        sets, seed, seeds, max_events, jobs, out, listener or Listener(), pcap, pcap_snaplen, topology
+    )
+    return execute(scenario, options)
