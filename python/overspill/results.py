@@ -378,7 +378,7 @@ def run(
     pcap_snaplen: int | None = None,
     listener: Listener | None = None,
 ) -> Results:
-    """Run every variant of a scenario file with `seeds` seeds from `seed` on, the scenario's own unless given.
+    """Run every variant of a scenario file with `seeds` seeds from `seed` on, or the scenario's own.
 
     `sets` changes fields by their paths; `topology` puts a NetworkX graph, a `[topology]` table or a
     GraphML file in the place of the scenario's. With `out`, results are files there; without, they are in
