@@ -23,6 +23,7 @@ from overspill.stream import Spill
 
 SEED_MAX = 2**64 - 1
 SEEDS_MOST = 100_000
+FACTS = ("name", "variants", "seeds", "sets", "notes", "interrupted", "resolved", "memory", "scenario")
 
 
 @dataclass
@@ -222,6 +223,9 @@ class Results:
         out = Path(folder)
         manifest = store.read_manifest(out)
         runs = store.read_runs(out, manifest)
+        missing = [name for name in FACTS if name not in manifest]
+        if missing:
+            raise BadInput(f"{out / store.MANIFEST}: not a whole manifest: no {', '.join(missing)}")
         facts = {key: value for key, value in manifest.items() if key not in ("format", "runs", "report")}
         return Results(facts, runs, out)
 

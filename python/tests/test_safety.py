@@ -214,3 +214,10 @@ def test_ctrl_c_while_the_command_loads_is_130(tmp_path: Path) -> None:
     code += f"sys.path.insert(0, {str(tmp_path)!r})\ncli.main(['list'])"
     ran = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=False)
     assert ran.returncode == 130 and ran.stderr == "interrupted\n"
+
+
+def test_a_manifest_that_lacks_facts_is_bad_input(command: Command, tmp_path: Path) -> None:
+    (tmp_path / "hollow").mkdir()
+    (tmp_path / "hollow/manifest.json").write_text('{"format": 1, "runs": []}')
+    ran = command("report", "hollow")
+    assert ran.status == 2 and "not a whole manifest: no name, variants" in ran.err
