@@ -8,7 +8,8 @@ from pathlib import Path
 import fake_core
 import pytest
 
-from overspill import cli, core, report
+from overspill import cli, core, page, report
+from overspill.charts.spec import Chart
 from overspill.results import Results, run
 
 # A job in the background of a shell inherits an ignored SIGINT; tests interrupt themselves.
@@ -37,6 +38,17 @@ def fake() -> Iterator[None]:
     core.use(fake_core)  # type: ignore[arg-type]
     yield
     core.use(None)
+
+
+@pytest.fixture
+def sketched(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Files of figures hold their names alone: drawing takes seconds, and tests of the command are many."""
+
+    def save(chart: Chart, place: Path, name: str) -> None:
+        for kind in page.KINDS:
+            (place / f"{name}.{kind}").write_text(chart.name)
+
+    monkeypatch.setattr(page, "save", save)
 
 
 @pytest.fixture

@@ -9,6 +9,8 @@ import fake_core
 import pytest
 from conftest import Ran
 
+pytestmark = pytest.mark.usefixtures("sketched")
+
 Command = Callable[..., Ran]
 
 

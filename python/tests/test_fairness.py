@@ -11,6 +11,8 @@ from conftest import Ran
 
 from overspill import Results, document, header, run, table
 
+pytestmark = pytest.mark.usefixtures("sketched")
+
 Command = Callable[..., Ran]
 
 

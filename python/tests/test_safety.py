@@ -15,6 +15,8 @@ from conftest import Ran
 
 from overspill import Results, interrupts, report, run, source, store
 
+pytestmark = pytest.mark.usefixtures("sketched")
+
 Command = Callable[..., Ran]
 
 

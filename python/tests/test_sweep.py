@@ -15,6 +15,8 @@ from overspill import BadInput, Sweep, metrics, stats
 from overspill.quantiles import Value
 from overspill.sweeps.table import intervals, summarise
 
+pytestmark = pytest.mark.usefixtures("sketched")
+
 
 @pytest.fixture
 def scenario(tmp_path: Path) -> Path:

@@ -18,6 +18,8 @@ from overspill.sweeps.progress import Meter, Watch
 from overspill.sweeps.run import Options, execute
 from overspill.sweeps.simulate import Task
 
+pytestmark = pytest.mark.usefixtures("sketched")
+
 
 @pytest.fixture
 def scenario(tmp_path: Path) -> Path:
