@@ -250,25 +250,14 @@ def test_what_a_killed_writer_left_is_taken_away(command: Command, scenario: Pat
 
 
 def test_tables_are_kept_where_asked_for(command: Command, scenario: Path) -> None:
+    args = ("sweep", scenario, "--no-report", "--over", "switch.x=1,2", "--seeds", 1, "--out", "o")
     command("sweep", scenario, "--no-report", "--over", "switch.x=1,2", "--seeds", 1, "--out", "o")
     assert not list(Path("o").rglob("flows.parquet"))
     with pytest.raises(BadInput, match="not kept"):
         Sweep.load("o").kept("flows")
     before = {path.name: pq.ParquetFile(path).read() for path in entries(Path("o"))}
     fake_core.behaviour.finished = 0
-    ran = command(
-        "sweep",
-        scenario,
-        "--no-report",
-        "--over",
-        "switch.x=1,2",
-        "--seeds",
-        1,
-        "--out",
-        "o",
-        "--tables",
-        "flows,packets",
-    )
+    ran = command(*args, "--tables", "flows,packets")
     assert ran.status == 0 and fake_core.behaviour.finished == 6
     assert all(pq.ParquetFile(path).read().equals(before[path.name]) for path in entries(Path("o")))
     flows = Sweep.load("o").kept("flows")
@@ -278,32 +267,8 @@ def test_tables_are_kept_where_asked_for(command: Command, scenario: Path) -> No
     assert flows.column("bytes").to_pylist()[: plain.num_rows] == plain.column("bytes").to_pylist()
     fake_core.behaviour.finished = 0
     # A table that no run writes is no reason to run again; nor is one asked for less.
-    command(
-        "sweep",
-        scenario,
-        "--no-report",
-        "--over",
-        "switch.x=1,2",
-        "--seeds",
-        1,
-        "--out",
-        "o",
-        "--tables",
-        "packets",
-    )
+    command(*args, "--tables", "packets")
     assert fake_core.behaviour.finished == 0
     next(Path("o").rglob("flows.parquet")).write_bytes(b"")
-    ran = command(
-        "sweep",
-        scenario,
-        "--no-report",
-        "--over",
-        "switch.x=1,2",
-        "--seeds",
-        1,
-        "--out",
-        "o",
-        "--tables",
-        "flows",
-    )
+    ran = command(*args, "--tables", "flows")
     assert fake_core.behaviour.finished == 1 and "not the table that was written" in ran.err
