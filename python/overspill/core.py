@@ -2,6 +2,7 @@
 
 import importlib
 import json
+from collections.abc import Sequence
 from typing import Any, Protocol, cast
 
 from overspill.errors import BadInput, Failed
@@ -56,6 +57,9 @@ class Core(Protocol):
 
     def catalogue(self) -> str:
         """What a scenario may name, as JSON."""
+
+    def curve(self, kind: str, sets: list[str], steps: int, places: list[float] = ...) -> str | None:
+        """The curve of a mechanism, as JSON."""
 
     def schema(self) -> str:
         """The JSON Schema of a scenario."""
@@ -116,6 +120,16 @@ def document(scenario: CoreScenario) -> dict[str, Any]:
 def catalogue() -> list[dict[str, Any]]:
     """What a scenario may name."""
     return cast(list[dict[str, Any]], json.loads(backend().catalogue()))
+
+
+def curve(kind: str, sets: list[str], steps: int, places: Sequence[float] = ()) -> dict[str, Any] | None:
+    """The curve of a mechanism with these settings, if it has one; `BadInput` where one is wrong."""
+    core = backend()
+    try:
+        found = core.curve(kind, sets, steps, list(places))
+    except core.ScenarioError as error:
+        raise BadInput(error_lines(error)) from error
+    return None if found is None else cast(dict[str, Any], json.loads(found))
 
 
 def schema() -> str:
