@@ -1,4 +1,4 @@
-"""What the code of a paper's figures is given and gives back: it knows neither published numbers nor tolerances."""
+"""What the code of a paper's figures is given and gives back; it knows nothing of what was published."""
 
 from __future__ import annotations
 
