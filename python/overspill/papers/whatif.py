@@ -200,7 +200,7 @@ def panel(axes: Axes, row: Row, cells: Sequence[Cell | None]) -> None:
     for at, cell in known:
         colour, marker = COLOURS[cell["verdict"]], MARKERS[cell["verdict"]]
         bars: dict[str, Any] = {"color": colour, "marker": marker, "markersize": 5, "capsize": 2}
-        axes.errorbar([cell["measured"]], [at], xerr=[cell["ci95"] or 0.0], **bars)
+        axes.errorbar([cell["measured"]], [at], xerr=[cell["ci95"]] if cell["ci95"] else None, **bars)
 
 
 def stretched(ends: list[float]) -> tuple[float, float]:
