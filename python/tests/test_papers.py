@@ -190,6 +190,17 @@ def test_code_that_asks_for_what_is_not_there_is_told_so(
 
 
 @pytest.mark.usefixtures("quick")
+def test_code_that_breaks_is_told_by_its_figure(paper: Paper, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.delenv("OVERSPILL_TRACEBACK", raising=False)
+    papered.coded(monkeypatch, {"fig3": Figure(lambda runs: [1 / len(runs)])})  # type: ignore[list-item]
+    ran = paper("fig3")
+    assert ran.status == 1 and "fig3: its code failed: ZeroDivisionError" in ran.err
+    papered.coded(monkeypatch, {"fig3": Figure(FIGURES["fig3"].measure, lambda runs, published: {}["no"])})
+    ran = paper("fig3")
+    assert ran.status == 1 and "fig3: its code failed: KeyError" in ran.err
+
+
+@pytest.mark.usefixtures("quick")
 def test_a_paper_without_code_is_told(command: Paper, tmp_path: Path) -> None:
     ran = command("paper", "small", "--papers", papered.written(tmp_path))
     assert ran.status == 1 and "expected a module overspill.papers.small with CODE" in ran.err
