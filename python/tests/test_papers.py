@@ -2,7 +2,7 @@
 
 import json
 import os
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from pathlib import Path
 from typing import Any
 
@@ -15,8 +15,10 @@ from matplotlib.figure import Figure as Drawing
 from papered import FIGURES, PAPER
 
 from overspill import core
-from overspill.papers import whatif, write
+from overspill.papers import data, reproduce, running, whatif, write
 from overspill.papers.spec import Figure, Measured
+from overspill.sweeps.progress import Watch
+from overspill.sweeps.simulate import Task
 
 Paper = Callable[..., Ran]
 
@@ -124,6 +126,25 @@ def test_a_paper_goes_on_where_it_was_stopped(paper: Paper) -> None:
     whole = Path("out/papers/small/rows.json").read_bytes()
     assert paper("--out", "never_stopped").status == 0
     assert Path("never_stopped/rows.json").read_bytes() == whole
+
+
+def test_progress_counts_all_sweeps_at_once_and_keeps_their_points_apart(tmp_path: Path) -> None:
+    class Seen(Watch):
+        tasks: list[Task]
+        kept_ones: list[Task]
+
+        def begin(self, left: Iterable[Task], stored: Iterable[tuple[Task, int]]) -> None:
+            self.tasks, self.kept_ones = list(left), []
+            assert not list(stored)
+
+        def kept(self, task: Task, hops: int) -> None:
+            self.kept_ones.append(task)
+
+    small, seen = data.load("small", papered.written(tmp_path)), Seen()
+    running.everything(reproduce.select(small, (), True, (tmp_path / "out", None)).planned, seen, 1)
+    assert len(seen.tasks) == 15 and set(seen.tasks) == set(seen.kept_ones)
+    points = {(task.point, task.label) for task in seen.tasks}
+    assert points == {(0, "grid switch.x=1"), (1, "grid switch.x=2"), (2, "single"), (3, "y/single")}
 
 
 @pytest.mark.usefixtures("quick")

@@ -87,6 +87,7 @@ def test_values_without_chance_are_a_point() -> None:
 def test_texts_hold_where_every_seed_gives_the_published_one() -> None:
     assert judged(["S1 S4"] * 3, TEXT) == Judged("S1 S4", None, 3, "holds")
     assert judged(["S1", "S1 S4", "S1"], TEXT) == Judged("S1 (2 of 3); S1 S4 (1 of 3)", None, 3, "fails")
+    assert judged(["S1 S4", "S1 S4", "S2"], TEXT).verdict == "fails"
     assert judged(["S2"], TEXT) == Judged("S2", None, 1, "fails")
 
 
