@@ -4,15 +4,15 @@
 //! Only packets that were bounced and have not ended are kept, since no packet has room for it.
 
 use dataplane::Pkt;
-use mech::Flags;
+use mech::{Flags, hash_mix};
 use std::collections::HashMap;
-use std::hash::{BuildHasherDefault, DefaultHasher};
+use std::hash::{BuildHasherDefault, Hasher};
 
 /// See the module.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Distances {
     /// By identity. Its order is never looked at.
-    of: HashMap<Identity, Distance, BuildHasherDefault<DefaultHasher>>,
+    of: HashMap<Identity, Distance, BuildHasherDefault<Mixed>>,
 }
 
 /// Flow, direction, n-th emission.
@@ -20,6 +20,22 @@ type Identity = (u32, bool, u32);
 
 fn identity(pkt: &Pkt) -> Identity {
     (pkt.head.flow.0, pkt.head.flags.has(Flags::REVERSE), pkt.emission)
+}
+
+/// A hash of few numbers; every bounced packet is looked for at every link.
+#[derive(Clone, Copy, Debug, Default)]
+struct Mixed(u64);
+
+impl Hasher for Mixed {
+    fn finish(&self) -> u64 {
+        self.0
+    }
+    fn write(&mut self, bytes: &[u8]) {
+        bytes.iter().for_each(|byte| self.0 = hash_mix(self.0, u64::from(*byte)));
+    }
+    fn write_u32(&mut self, number: u32) {
+        self.0 = hash_mix(self.0, u64::from(number));
+    }
 }
 
 /// One packet's.
@@ -86,7 +102,7 @@ mod tests {
     #[test]
     fn a_bounce_is_one_away_and_the_way_forward_takes_it_back() {
         assert_eq!([most("b"), most("bf"), most("bbff"), most("bfbf")], [1, 1, 2, 1]);
-        assert_eq!([most("bbfbbff"), most("bbfbfbbf")], [3, 3]);
+        assert_eq!([most("bbfbbff"), most("bbfbfbbf"), most("bbffb")], [3, 3, 2]);
     }
 
     #[test]
