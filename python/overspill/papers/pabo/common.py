@@ -1,4 +1,4 @@
-"""What the figures of PABO share: statistics over seeds, nodes by the paper's names, and the look of drawings."""
+"""What the figures of PABO share: statistics over seeds, nodes by the paper's names, looks of drawings."""
 
 from __future__ import annotations
 
@@ -14,6 +14,7 @@ from scipy import stats as scipy_stats
 
 from overspill import columns, stats
 from overspill.charts import mpl
+from overspill.errors import Failed
 from overspill.papers.spec import Measured, Point, Runs
 
 Published = Mapping[tuple[str, str], float]
@@ -28,10 +29,10 @@ RECEIVER = "h3"
 
 
 def jackknife(statistic: Callable[[np.ndarray], float], by_seed: np.ndarray) -> list[float]:
-    """Pseudo-values n T(all) - (n - 1) T(without seed i), T of the means over seeds, the first axis (Quenouille).
+    """Pseudo-values n T(all) - (n - 1) T(without seed i), T of means over seeds, the first axis.
 
     For what noise of single seeds inflates, such as a range: their mean is T less its bias of order 1/n, and
-    their scatter is that of T. With one seed T itself.
+    their scatter is that of T (Quenouille 1956, Tukey 1958). With one seed T itself.
     """
     count = len(by_seed)
     whole = statistic(by_seed.mean(axis=0))
@@ -52,12 +53,12 @@ def spread(curve: np.ndarray) -> float:
 
 
 def quotient(above: float, below: float) -> float:
-    """above / below; NaN where nothing is below."""
+    """One quotient; NaN where nothing is below."""
     return above / below if below else float("nan")
 
 
 def quotients(above: np.ndarray, below: np.ndarray) -> np.ndarray:
-    """above / below seed by seed; NaN where nothing is below."""
+    """Seed by seed; NaN where nothing is below."""
     return np.array([quotient(float(one), float(other)) for one, other in zip(above, below, strict=True)])
 
 
@@ -95,6 +96,28 @@ def along(runs: Runs, name: str, variant: str, points: Sequence[Point]) -> Curve
     return np.array([runs.metric(name, variant, point) for point in points]).T
 
 
+def line(runs: Runs, path: str, **fixed: float) -> tuple[list[float], list[Point]]:
+    """Values of a path and their points in their order, where other paths that end in `fixed` have its values.
+
+    `Failed` where there are none, or several of a value.
+    """
+    kept = [
+        point
+        for point in runs.points
+        if all(float(point[end(point, name)]) == at for name, at in fixed.items())
+    ]
+    kept.sort(key=lambda point: float(point[path]))
+    values = [float(point[path]) for point in kept]
+    if not kept or len(set(values)) < len(values):
+        raise Failed(f"{path}: found {values} where {fixed}; expected each value once")
+    return values, kept
+
+
+def end(point: Point, name: str) -> str:
+    """The path that ends in a name."""
+    return next(path for path in point if path.rpartition(".")[2] == name)
+
+
 def by_switch(runs: Runs, table: pa.Table, column: str, switches: Mapping[str, str]) -> dict[str, int]:
     """A counter of `ports`, summed over the ports of each switch, by the paper's name."""
     node, count = columns.numbers(table, "node"), columns.numbers(table, column)
@@ -104,7 +127,7 @@ def by_switch(runs: Runs, table: pa.Table, column: str, switches: Mapping[str, s
 def dropped(table: pa.Table) -> np.ndarray:
     """Packets dropped at each port of `ports`, for whatever reason."""
     reasons = [name for name in table.column_names if name.startswith("drop_")]
-    return np.sum([columns.numbers(table, name) for name in reasons], axis=0)
+    return np.asarray(np.sum([columns.numbers(table, name) for name in reasons], axis=0))
 
 
 def names(counts: Mapping[str, float]) -> str:
