@@ -181,9 +181,9 @@ def mean_line(axes: Axes, x: Sequence[float] | np.ndarray, by_seed: Curve, colou
 
 
 def marked(axes: Axes, values: Sequence[tuple[float, float | None]], label: str = "published") -> None:
-    """Published values at places, where there are any: hollow diamonds in black."""
+    """Published values at places, where there are any: hollow black diamonds, through which ours are seen."""
     known = [(x, y) for x, y in values if y is not None]
-    style: dict[str, Any] = {"markerfacecolor": "white", "markeredgecolor": "black", "markersize": 7}
+    style: dict[str, Any] = {"markerfacecolor": "none", "markeredgecolor": "black", "markersize": 9}
     if known:
         places, heights = [x for x, _ in known], [y for _, y in known]
         axes.plot(places, heights, "D", linestyle="none", zorder=5, label=label, **style)
