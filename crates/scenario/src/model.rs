@@ -31,6 +31,13 @@ pub struct Scenario {
     pub measure: Measure,
 }
 
+impl Scenario {
+    /// The highest traffic class in use.
+    pub fn top_class(&self) -> u8 {
+        self.traffic.iter().map(|traffic| traffic.class()).max().unwrap_or(0)
+    }
+}
+
 /// A named mechanism with its validated parameters.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Choice {
@@ -114,6 +121,8 @@ pub struct Measure {
     pub bin: Dur,
     /// Whether queues are followed exactly: histograms and traces.
     pub queues: bool,
+    /// Whether the queues of every switch port are followed apart too.
+    pub sub_queues: bool,
     /// Whether every delivered or lost packet is written down.
     pub packets: bool,
     /// Whose goodput is followed over time.
