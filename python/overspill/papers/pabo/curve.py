@@ -83,7 +83,7 @@ def panel(axes: Axes, drawn: Curves, named: Sequence[tuple[str, float | None]]) 
     places, every = drawn
     for at, (curve, (name, _)) in enumerate(zip(every, named, strict=True)):
         axes.plot(places, curve, color=COLOURS[at], label=name)
-    common.marked(axes, [(PLACE, mark) for _, mark in named], "computed from the formula")
+    common.marked(axes, [(PLACE, mark) for _, mark in named], "by the formula")
     axes.set_xlim(0, 1)
     axes.set_ylim(0, 1.02)
     axes.set_xlabel("utilisation of the queue")

@@ -176,7 +176,8 @@ def lambdas(sweeps: Sweeps, published: Published) -> Drawing:
         common.mean_line(axes, places, means, COLOURS[0], marker="o", markersize=4, label="measured")
         ends = [(at, published.get((f"lambda={at:g}", "mean_total_hop"))) for at in places]
         common.marked(axes, ends, "ends of the published axis")
-        axes.set_xlim(0, 163)
+        axes.set_xlim(-4, 164)
+        axes.set_ylim(6.08, 6.54)
         axes.set_xlabel("λ")
         axes.set_ylabel("mean totalHop (hops)")
         common.legend(axes, loc="lower right")

@@ -16,6 +16,7 @@ from overspill.papers.pabo.common import Curve
 GREEK = {"theta": "θ", "lambda": "λ"}
 NAMES = ("entropy (nat)", "variance of utilisation", "timeRatio")
 MARKERS = ("o", "s", "^")
+NEAREST = 0.06  # of an axis, between texts of ticks
 SCALE = {"theta": "linear", "lambda": "log"}
 
 
@@ -54,8 +55,19 @@ def panel(swept: str, held: str, places: Sequence[float], curves: Sequence[Curve
             if at:
                 one.spines["right"].set_visible(True)
         axes.set_xscale(SCALE[swept])
-        axes.set_xticks(places, [f"{one:g}" for one in places])
+        axes.set_xticks(places, labels(np.log(places) if SCALE[swept] == "log" else np.array(places), places))
         axes.minorticks_off()
         axes.set_xlabel(GREEK[swept])
         axes.set_title(f"{GREEK[name]} = {value}")
     return made
+
+
+def labels(at: np.ndarray, places: Sequence[float]) -> list[str]:
+    """Texts of ticks; none so near to the last that they would touch."""
+    texts: list[str] = []
+    last = -np.inf
+    for where, place in zip(at, places, strict=True):
+        free = where - last > NEAREST * (at[-1] - at[0])
+        texts.append(f"{place:g}" if free else "")
+        last = where if free else last
+    return texts
