@@ -3,6 +3,7 @@
 import tomllib
 from pathlib import Path
 
+import numpy as np
 import pytest
 from matplotlib.figure import Figure as Drawing
 from pabo_runs import (
@@ -22,7 +23,7 @@ from pabo_runs import (
     traced,
 )
 
-from overspill.papers.pabo import curve, hops, tree
+from overspill.papers.pabo import curve, hops, tree, tree_drawn
 from overspill.papers.spec import Runs
 
 PAPER = Path(__file__).parents[2] / "papers" / "pabo"
@@ -97,3 +98,8 @@ def marks(drawn: Drawing) -> int:
     """How many published values are marked."""
     lines = [line for axes in drawn.axes for line in axes.lines if line.get_marker() == "D"]
     return sum(len(line.get_xdata()) for line in lines)
+
+
+def test_texts_of_ticks_do_not_touch() -> None:
+    places = [0, 0.5, 0.9, 0.95, 0.99]
+    assert tree_drawn.labels(np.array(places), places) == ["0", "0.5", "0.9", "", "0.99"]

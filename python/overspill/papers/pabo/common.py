@@ -23,7 +23,6 @@ Curve = np.ndarray  # seeds by places
 # The tree of figure 4, as `chain_tree` names it.
 SWITCHES = {f"S{number}": f"s{number - 1}" for number in range(1, 8)}
 SENDERS = {f"H{number}": f"h{number - 1}" for number in range(1, 4)}
-RECEIVER = "h3"
 THETA, LAMBDA = "switch.overflow.theta", "switch.overflow.lambda"
 # Section V: packets of a sender's burst, one more than the paper's numPacketsPerGenerate.
 PACKETS = "traffic.bursts.packets"
