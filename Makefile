@@ -5,7 +5,7 @@ BIN := $(VENV)/bin
 RUST := $(shell find crates -name '*.rs' -o -name 'Cargo.toml') Cargo.toml
 export CARGO_TERM_COLOR ?= auto
 
-.PHONY: help setup dev demo test lint format rust-test python-test bench fuzz fuzz-tools golden mutations bench-ns3 docs figures clean
+.PHONY: help setup dev demo test lint format rust-test python-test bench fuzz fuzz-tools golden mutations bench-ns3 docs figures papers clean
 
 help:
 	@echo "make setup   an environment in .venv with the command .venv/bin/overspill"
@@ -18,6 +18,7 @@ help:
 	@echo "make bench-ns3  the same work in ns-3 (installs Debian's), the ratio, and a cross-check"
 	@echo "make format  format the sources"
 	@echo "make docs    write the generated pages, and the site into out/site; make test fails where a page is stale"
+	@echo "make papers  reproduce every paper of papers/ into docs/reproduction; goes on where it was stopped; PAPERS=pabo for one"
 	@echo "make figures draw the figures of the pages on mechanisms anew"
 
 setup: $(VENV)/.built
@@ -116,6 +117,13 @@ docs: dev
 
 figures: dev
 	$(BIN)/python docs/figures.py
+
+# Every paper, though runs of one fail; hours where nothing is in out/papers yet.
+PAPERS ?= $(notdir $(patsubst %/,%,$(dir $(wildcard papers/*/paper.toml))))
+
+papers: setup
+	@left=0; for name in $(PAPERS); do \
+		$(BIN)/overspill paper $$name --what-if --publish docs/reproduction || left=$$?; done; exit $$left
 
 clean:
 	rm -rf target out $(VENV)

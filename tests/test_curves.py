@@ -42,6 +42,13 @@ def test_several_values_of_lambda_are_several_curves_of_np_0(explain) -> None:  
     assert row(out, "0.75") == ["0.75", "75", "0.7773", "0.9770", "0.9981"]
 
 
+def test_several_values_of_theta_are_told_to_the_last_digit(explain) -> None:  # noqa: ANN001
+    status, out, _ = explain("bounce", "--set", "theta=0.8,0.5")
+    exact = [_core.curve("bounce", [f"theta={theta}"], 1, [0.85]) for theta in (0.8, 0.5)]
+    highs = [f"{json.loads(one or '')['asked'][0][0]:.4f}" for one in exact]
+    assert status == 0 and row(out, "0.85") == ["0.85", "85", *highs] and highs[0] == "0.9180"
+
+
 def test_red_has_a_curve_over_its_average_queue(explain) -> None:  # noqa: ANN001
     status, out, _ = explain("red", "--set", "max_p=0.2")
     assert status == 0 and "average queue, in packets" in out
@@ -57,6 +64,7 @@ def test_red_has_a_curve_over_its_average_queue(explain) -> None:  # noqa: ANN00
         (["bounce", "--set", "theta"], "found `theta`; expected PATH=VALUE"),
         (["bounce", "--set", "lambda=5,,6"], "no value"),
         (["bounce", "--set", "lambda=1,2,3", "--set", "theta=.1,.2,.3"], "at most 8 curves"),
+        (["red", "--set", "max=20pkt,30KB"], "found 30KB, in bytes beside min = 5pkt"),
         (["bounce", "--out", "curve.gif"], "expected a file that ends with .png, .svg, .pdf"),
         (
             ["detour", "--set", "x=1"],

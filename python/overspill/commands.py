@@ -298,6 +298,7 @@ def curve_of(
     for kind in kinds[:1]:
         drawn = curves.of(kind, sets)
         if drawn is not None:
+            curves.check_size(drawn, size)
             return drawn
     if sets or size is not None or file is not None:
         known = ", ".join(curves.kinds_with(core.catalogue()))

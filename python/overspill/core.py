@@ -2,6 +2,7 @@
 
 import importlib
 import json
+from collections.abc import Sequence
 from typing import Any, Protocol, cast
 
 from overspill.errors import BadInput, Failed
@@ -57,7 +58,7 @@ class Core(Protocol):
     def catalogue(self) -> str:
         """What a scenario may name, as JSON."""
 
-    def curve(self, kind: str, sets: list[str], steps: int) -> str | None:
+    def curve(self, kind: str, sets: list[str], steps: int, places: list[float] = ...) -> str | None:
         """The curve of a mechanism, as JSON."""
 
     def schema(self) -> str:
@@ -121,11 +122,11 @@ def catalogue() -> list[dict[str, Any]]:
     return cast(list[dict[str, Any]], json.loads(backend().catalogue()))
 
 
-def curve(kind: str, sets: list[str], steps: int) -> dict[str, Any] | None:
+def curve(kind: str, sets: list[str], steps: int, places: Sequence[float] = ()) -> dict[str, Any] | None:
     """The curve of a mechanism with these settings, if it has one; `BadInput` where one is wrong."""
     core = backend()
     try:
-        found = core.curve(kind, sets, steps)
+        found = core.curve(kind, sets, steps, list(places))
     except core.ScenarioError as error:
         raise BadInput(error_lines(error)) from error
     return None if found is None else cast(dict[str, Any], json.loads(found))

@@ -24,18 +24,40 @@ PLACES = 100  # of a queue of which nothing is said
 
 
 @dataclass(frozen=True)
+class Curve:
+    """One line: what it is called, where and how high, and by which settings of the mechanism."""
+
+    label: str
+    x: np.ndarray
+    y: np.ndarray
+    kind: str
+    sets: tuple[str, ...]
+    number: int
+
+    def heights(self, places: np.ndarray) -> list[float]:
+        """How high it is over other places, by the core."""
+        told = core.curve(self.kind, list(self.sets), 1, [float(place) for place in places])
+        return [] if told is None else [float(high) for high in told["asked"][self.number]]
+
+
+@dataclass(frozen=True)
 class Curves:
-    """Lines over the same kind of place: a label, where and how high."""
+    """Lines over places of one kind."""
 
     kind: str
     settings: str
     told: dict[str, Any]
-    lines: list[tuple[str, np.ndarray, np.ndarray]]
+    lines: list[Curve]
 
     @property
     def starts(self) -> float:
         """Where the first line begins to rise."""
-        return min(float(x[1]) for _, x, _ in self.lines)
+        return min(float(line.x[1]) for line in self.lines)
+
+    @property
+    def ends(self) -> float:
+        """Where the last line has risen."""
+        return max(float(line.x[-1]) for line in self.lines)
 
 
 def of(kind: str, sets: list[str]) -> Curves | None:
@@ -48,24 +70,24 @@ def of(kind: str, sets: list[str]) -> Curves | None:
     combined = list(itertools.islice(itertools.product(*map(values, sets)), MOST + 1))
     if len(combined) > MOST:
         raise BadInput(f"--set: found more than {MOST} combinations; expected at most {MOST} curves")
-    found = [
-        (chosen, told) for chosen in combined if (told := core.curve(kind, list(chosen), STEPS)) is not None
-    ]
+    found = [(chosen, told) for chosen in combined if (told := core.curve(kind, list(chosen), STEPS))]
+    told = found[0][1]
+    if kinds := sorted({one["x"] for _, one in found} - {told["x"]}):
+        raise BadInput(f"--set: found curves over {told['x']} and {kinds[0]}; expected one unit")
     several = [at for at, given in enumerate(sets) if len(values(given)) > 1]
-    first = found[0][1]
     if not several:
-        lines = [
-            (label, np.array(first["places"]), np.array(first["values"][at]))
-            for at, label in enumerate(first["lines"])
-        ]
-        return Curves(kind, ", ".join(sets), first, lines)
+        lines = [curve(label, (kind, found[0]), at) for at, label in enumerate(told["lines"])]
+        return Curves(kind, ", ".join(sets), told, lines)
     fixed = [given for at, given in enumerate(sets) if at not in several]
-    only = [first["lines"][0]] if len(first["lines"]) > 1 else []
-    lines = [
-        (", ".join(chosen[at] for at in several), np.array(told["places"]), np.array(told["values"][0]))
-        for chosen, told in found
-    ]
-    return Curves(kind, ", ".join([*only, *fixed]), first, lines)
+    only = told["lines"][:1] if len(told["lines"]) > 1 else []
+    lines = [curve(", ".join(one[0][at] for at in several), (kind, one), 0) for one in found]
+    return Curves(kind, ", ".join([*only, *fixed]), told, lines)
+
+
+def curve(label: str, source: tuple[str, tuple[tuple[str, ...], dict[str, Any]]], number: int) -> Curve:
+    """A line of what the core told of a mechanism with some settings."""
+    kind, (sets, told) = source
+    return Curve(label, np.array(told["places"]), np.array(told["values"][number]), kind, sets, number)
 
 
 def values(given: str) -> list[str]:
@@ -79,37 +101,46 @@ def kinds_with(specs: list[dict[str, Any]]) -> list[str]:
     return [spec["kind"] for spec in specs if spec["kind"] and core.curve(spec["kind"], [], 1) is not None]
 
 
-def show(curves: Curves, places: int | None, console: Console) -> None:
-    """Print the curves: their shapes, then a table of places and heights."""
-    told = curves.told
-    if places is not None and not told["of_size"]:
+def check_size(curves: Curves, places: int | None) -> None:
+    """Refuse the size of a queue where the curve is not over its utilisation."""
+    if places is not None and not curves.told["of_size"]:
         raise BadInput(
             f"--size: found it for {curves.kind!r}; expected a curve over the utilisation of a queue"
         )
-    size = places or PLACES
+
+
+def show(curves: Curves, places: int | None, console: Console) -> None:
+    """Print the curves: their shapes, then a table of places and heights."""
+    told = curves.told
     console.print()
     console.print(Text(f"{told['y']} over {told['x']}".capitalize(), "bold"))
     if curves.settings:
         console.print(Text(f"  with {curves.settings}"))
-    end = max(float(x[-1]) for _, x, _ in curves.lines)
-    wide = max(len(label) for label, _, _ in curves.lines)
-    for label, x, y in curves.lines:
-        heights = np.interp(np.linspace(0, end, 41), x, y)
+    wide = max(len(line.label) for line in curves.lines)
+    for line in curves.lines:
+        heights = line.heights(np.linspace(0, curves.ends, 41))
         drawn = "".join(BARS[min(len(BARS) - 1, int(high * len(BARS)))] for high in heights)
-        console.print(Text(f"  {label:{wide}} {drawn}"))
-    grid = Table.grid(padding=(0, 2), pad_edge=True)
-    heads = [f"frames of {size}"] if told["of_size"] else []
-    names = ["u" if told["of_size"] else "queue", *heads, *(label for label, _, _ in curves.lines)]
-    for _ in names:
-        grid.add_column(justify="right", no_wrap=True)
-    grid.add_row(*(Text(name, "bold") for name in names))
-    for at in np.linspace(curves.starts, end, ROWS + 1):
-        lengths = [f"{at * size:.4g}"] if told["of_size"] else []
-        heights = [f"{np.interp(at, x, y):.4f}" for _, x, y in curves.lines]
-        grid.add_row(f"{at:.4g}", *lengths, *heights)
-    table.put(console, grid)
+        console.print(Text(f"  {line.label:{wide}} {drawn}"))
+    table.put(console, grid(curves, places or PLACES))
     if told["note"]:
         console.print(Text(told["note"], "dim"))
+
+
+def grid(curves: Curves, size: int) -> Table:
+    """Places, the lengths of a queue of so many frames there, and the height of every line."""
+    at = np.linspace(curves.starts, curves.ends, ROWS + 1)
+    of_size = curves.told["of_size"]
+    columns = [("u" if of_size else "queue", [f"{place:.4g}" for place in at])]
+    if of_size:
+        columns.append((f"frames of {size}", [f"{place * size:.6g}" for place in at]))
+    columns += [(line.label, [f"{high:.4f}" for high in line.heights(at)]) for line in curves.lines]
+    made = Table.grid(padding=(0, 2), pad_edge=True)
+    for _ in columns:
+        made.add_column(justify="right", no_wrap=True)
+    made.add_row(*(Text(name, "bold") for name, _ in columns))
+    for row in zip(*(cells for _, cells in columns), strict=True):
+        made.add_row(*row)
+    return made
 
 
 def save(curves: Curves, path: Path) -> None:
@@ -143,9 +174,10 @@ def chart(curves: Curves) -> Any:
     """The curves as a figure, as PABO's figure 3."""
     from overspill.charts.spec import Axis, Chart, Entry, Line, Panel, look
 
-    marks = [Line(x, y, look(at), label) for at, (label, x, y) in enumerate(curves.lines)]
-    legend = [Entry(label, label, look(at)) for at, (label, _, _) in enumerate(curves.lines)]
+    looks = [(line, look(at)) for at, line in enumerate(curves.lines)]
+    marks = [Line(line.x, line.y, drawn, line.label) for line, drawn in looks]
+    legend = [Entry(line.label, line.label, drawn) for line, drawn in looks]
     told = curves.told
-    end = max(float(x[-1]) for _, x, _ in curves.lines)
+    end = curves.ends
     panel = Panel(curves.settings, Axis(told["x"], shown=(0, end)), Axis(told["y"], shown=(0, 1.02)), marks)
     return Chart(curves.kind, curves.kind, "", [panel], 1, 4.2, legend)

@@ -148,7 +148,7 @@ def catalogue() -> str:
     return json.dumps([dict(zip(keys, spec, strict=True)) for spec in specs])
 
 
-def curve(kind: str, sets: list[str], steps: int) -> str | None:
+def curve(kind: str, sets: list[str], steps: int, places: list[float]) -> str | None:
     return None
 
 

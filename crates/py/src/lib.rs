@@ -37,11 +37,12 @@ fn schema() -> String {
     scenario::schema().to_string()
 }
 
-/// The curve of a mechanism with settings `NAME=VALUE`, in so many steps, as JSON; `None` where it has
-/// none.
+/// The curve of a mechanism with settings `NAME=VALUE`, in so many steps and over other places, as JSON;
+/// `None` where it has none.
 #[pyfunction]
-fn curve(kind: &str, sets: Vec<String>, steps: u32) -> PyResult<Option<String>> {
-    let found = scenario::curve_json(kind, &sets, steps).map_err(|faults| {
+#[pyo3(signature = (kind, sets, steps, places=Vec::new()))]
+fn curve(kind: &str, sets: Vec<String>, steps: u32, places: Vec<f64>) -> PyResult<Option<String>> {
+    let found = scenario::curve_json(kind, &sets, steps, &places).map_err(|faults| {
         let lines: Vec<String> = faults.iter().map(ToString::to_string).collect();
         ScenarioError::new_err((lines,))
     })?;

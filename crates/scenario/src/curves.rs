@@ -6,12 +6,18 @@ use mech::curve::CURVES;
 use serde_json::{Value as Json, json};
 
 /// The curve of a mechanism with settings `NAME=VALUE`, in so many steps, 1 to 100 000, over the part where there is
-/// something to see: `{x, y, of_size, lines, note, places, values}`, `places` from 0 on, and `values` a
-/// list for each of `lines`. `None` where it has no curve.
+/// something to see, and over other places: `{x, y, of_size, lines, note, places, values, asked}`, `places`
+/// from 0 on, `values` a list for each of `lines`, and `asked` the same over `others`. `None` where it has
+/// no curve.
 ///
 /// # Errors
 /// Everything that is wrong with the settings.
-pub fn curve_json(kind: &str, settings: &[String], steps: u32) -> Result<Option<Json>, Vec<Diagnostic>> {
+pub fn curve_json(
+    kind: &str,
+    settings: &[String],
+    steps: u32,
+    others: &[f64],
+) -> Result<Option<Json>, Vec<Diagnostic>> {
     let Some(curve) = CURVES.iter().find(|curve| curve.kind == kind) else { return Ok(None) };
     let Some(spec) = mech::catalogue().into_iter().find(|spec| spec.kind == kind) else { return Ok(None) };
     let values = alone(spec, settings)?.values;
@@ -19,14 +25,16 @@ pub fn curve_json(kind: &str, settings: &[String], steps: u32) -> Result<Option<
     let (from, to) = (curve.range)(&values);
     let place = |i| if i == steps { to } else { from + (to - from) * f64::from(i) / f64::from(steps) };
     let places: Vec<f64> = std::iter::once(0.0).chain((0..=steps).map(place)).collect();
-    let line = |line| -> Vec<f64> { places.iter().map(|x| (curve.at)(&values, line, *x)).collect() };
+    let line = |line, over: &[f64]| -> Vec<f64> { over.iter().map(|x| (curve.at)(&values, line, *x)).collect() };
+    let lines = |over: &[f64]| -> Vec<Vec<f64>> { (0..curve.lines.len()).map(|n| line(n, over)).collect() };
     Ok(Some(json!({
         "x": (curve.x)(&values),
         "y": curve.y,
         "of_size": curve.of_size,
         "lines": curve.lines,
         "note": (curve.note)(&values),
-        "values": (0..curve.lines.len()).map(line).collect::<Vec<_>>(),
+        "values": lines(&places),
+        "asked": lines(others),
         "places": places,
     })))
 }
@@ -37,17 +45,18 @@ mod tests {
 
     fn told(kind: &str, settings: &[&str]) -> Vec<String> {
         let settings: Vec<String> = settings.iter().map(|text| text.to_string()).collect();
-        curve_json(kind, &settings, 4).unwrap_err().iter().map(ToString::to_string).collect()
+        curve_json(kind, &settings, 4, &[]).unwrap_err().iter().map(ToString::to_string).collect()
     }
 
     #[test]
     fn a_curve_has_its_places_and_a_list_a_line() {
-        let found = curve_json("bounce", &["theta=0.5".into(), "lambda=5".into()], 4).unwrap().unwrap();
+        let found = curve_json("bounce", &["theta=0.5".into(), "lambda=5".into()], 4, &[0.75, 1.0]).unwrap().unwrap();
         assert_eq!(found["places"], json!([0.0, 0.5, 0.625, 0.75, 0.875, 1.0]));
         assert_eq!(found["lines"], json!(["np = 0", "np = 1", "np = 2"]));
         let middle = found["values"][0][3].as_f64().unwrap();
+        assert_eq!(found["asked"][0], json!([middle, 1.0]));
         assert!((middle - 0.7773).abs() < 1e-4, "{middle}");
-        assert_eq!(curve_json("tail_drop", &[], 4), Ok(None));
+        assert_eq!(curve_json("tail_drop", &[], 4, &[]), Ok(None));
     }
 
     #[test]

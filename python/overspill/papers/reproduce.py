@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+import os
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -200,11 +202,24 @@ def measured(
 
 
 def given(figure: Shown, code: Code, ran: Mapping[str, Ran]) -> list[Measured]:
-    """What a figure's code gives; where it asks for what is not there, the error names the figure."""
-    try:
+    """What a figure's code gives."""
+    with named(figure):
         return list(code.figures[figure.id].measure(runs(figure, ran)))
+
+
+@contextmanager
+def named(figure: Shown) -> Iterator[None]:
+    """Whatever goes wrong in a figure's code, the error names the figure."""
+    try:
+        yield
     except Failed as error:
         raise Failed(f"{figure.id}: {line}" for line in error.lines) from error
+    except Exception as error:
+        if os.environ.get("OVERSPILL_TRACEBACK"):
+            raise
+        what = f"{type(error).__name__}: {' '.join(str(error).split()) or 'no message'}"
+        hint = "OVERSPILL_TRACEBACK=1 tells where"
+        raise Failed(f"{figure.id}: its code failed: {what} ({hint})") from error
 
 
 def runs(figure: Shown, ran: Mapping[str, Ran]) -> dict[str, Runs]:

@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import math
+import textwrap
 from collections.abc import Mapping, Sequence
 from typing import Any
 
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
+from matplotlib.layout_engine import ConstrainedLayoutEngine
 
 from overspill import core
 from overspill.charts import mpl as look
@@ -18,7 +20,8 @@ from overspill.papers.rows import Row
 
 NAME = "what_if"
 OWN = "as reproduced"
-PANELS, COLUMNS = 30, 3
+PANELS, COLUMNS = 24, 4
+LETTERS = 40  # of a panel's title in a line
 MARKERS = {HOLDS: "o", FAILS: "X", INCONCLUSIVE: "D"}
 COLOURS = {HOLDS: "#00734c", FAILS: "#b3261e", INCONCLUSIVE: "#a06a00"}
 KEPT = ("measured", "ci95", "seeds", "verdict", "note")
@@ -126,7 +129,7 @@ def markdown(made: Reproduced) -> list[str]:
             f"**{escaped(one['text'])}**" if one["changes"] else escaped(one["text"]) for one in row["cells"]
         ]
         lines.append(line((*row["name"], row["published"])) + " " + " | ".join(cells) + " |")
-    if drawing(made) is not None:
+    if any(moved(own, cells) for _, own, cells in table(made)):
         lines += ["", f"![How rows move where an open parameter is changed](figures/{NAME}.png)"]
     return [*lines, ""]
 
@@ -155,9 +158,8 @@ def drawing(made: Reproduced) -> Figure | None:
     lines = -(-len(rows) // columns)
     names = [OWN, *(one.name for one in made.asked.what_ifs)]
     with look.style():
-        figure = Figure(
-            figsize=(3.6 * columns + 1.4, (0.62 + 0.24 * len(names)) * lines + 0.7), layout="constrained"
-        )
+        size = (2.7 * columns + 1.4, (0.8 + 0.17 * len(names)) * lines + 0.6)
+        figure = Figure(figsize=size, layout=ConstrainedLayoutEngine(w_pad=0.15))
         grid: Any = figure.subplots(lines, columns, squeeze=False)
         for at, (row, own, cells) in enumerate(rows):
             panel(grid[divmod(at, columns)], row, [own, *(cells.get(name) for name in names[1:])])
@@ -172,19 +174,18 @@ def drawing(made: Reproduced) -> Figure | None:
 
 def ticks(axes: Axes, names: list[str], first: bool) -> None:
     """Settings from the top, named in the first column."""
-    axes.set_yticks(range(len(names)), names if first else [""] * len(names), fontsize=8)
+    axes.set_yticks(range(len(names)), names if first else [""] * len(names), fontsize=7.5)
     axes.set_ylim(len(names) - 0.4, -0.6)
     axes.tick_params(axis="y", length=0)
-    axes.tick_params(axis="x", labelsize=8)
-    axes.locator_params(axis="x", nbins=5)
+    axes.tick_params(axis="x", labelsize=7.5)
+    axes.locator_params(axis="x", nbins=4)
     axes.grid(axis="y", visible=False)
 
 
 def panel(axes: Axes, row: Row, cells: Sequence[Cell | None]) -> None:
     """One row; its settings from the top, `None` where one does not touch it."""
-    axes.set_title(
-        f"{row.figure}: {row.case}, {row.metric}" + (f" ({row.unit})" if row.unit else ""), fontsize=8
-    )
+    name = f"{row.figure}: {row.case}, {row.metric}" + (f" ({row.unit})" if row.unit else "")
+    axes.set_title("\n".join(textwrap.wrap(name, LETTERS)), fontsize=8)
     known = [(at, one) for at, one in enumerate(cells) if one and isinstance(one["measured"], int | float)]
     ends = [one["measured"] + sign * (one["ci95"] or 0.0) for _, one in known for sign in (-1, 1)]
     within = row.tolerance
@@ -200,7 +201,7 @@ def panel(axes: Axes, row: Row, cells: Sequence[Cell | None]) -> None:
     for at, cell in known:
         colour, marker = COLOURS[cell["verdict"]], MARKERS[cell["verdict"]]
         bars: dict[str, Any] = {"color": colour, "marker": marker, "markersize": 5, "capsize": 2}
-        axes.errorbar([cell["measured"]], [at], xerr=[cell["ci95"] or 0.0], **bars)
+        axes.errorbar([cell["measured"]], [at], xerr=[cell["ci95"]] if cell["ci95"] else None, **bars)
 
 
 def stretched(ends: list[float]) -> tuple[float, float]:

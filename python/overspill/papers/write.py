@@ -15,7 +15,7 @@ from overspill import page, store
 from overspill.charts import mpl as look
 from overspill.errors import BadInput, Unwritable
 from overspill.papers import report, whatif
-from overspill.papers.reproduce import Asked, Reproduced, runs
+from overspill.papers.reproduce import Asked, Reproduced, named, runs
 
 ROWS, TABLE, PAGE, README, WHAT_IF = "rows.json", "rows.parquet", "page.html", "README.md", "what_if.json"
 PUBLISHED = ("png", "svg")
@@ -97,7 +97,7 @@ def draw(made: Reproduced, place: Path) -> list[str]:
             for row in made.paper.rows_of(figure.id)
             if isinstance(row.published, int | float)
         }
-        with look.style():
+        with look.style(), named(figure):
             drawing = code.draw(runs(figure, ran), known)
         save(drawing, place, figure.id)
         found.append(figure.id)

@@ -1,0 +1,157 @@
+"""A small paper, and the code of its figures, which tests of papers share."""
+
+import sys
+from collections.abc import Iterable, Mapping
+from pathlib import Path
+from types import ModuleType
+
+import pytest
+from matplotlib.figure import Figure as Drawing
+
+from overspill.papers.spec import Code, Figure, Measured, Runs
+
+SCENARIO = """
+name = "small"
+[variants.drop]
+z = "tail_drop"
+[variants.bounce]
+z = "bounce"
+"""
+PAPER = """
+name = "small"
+title = "A small paper"
+cite = "Nobody, 2020"
+[[sweep]]
+name = "grid"
+scenario = "small.toml"
+over = { "switch.x" = [1, 2] }
+seeds = 3
+tables = ["ports"]
+[[sweep]]
+name = "single"
+scenario = "small.toml"
+set = ["switch.y=4"]
+seeds = 2
+variants = ["bounce"]
+[[figure]]
+id = "fig1"
+title = "Flows"
+sweeps = ["grid"]
+claim = "Bouncing is quick."
+[[figure]]
+id = "fig2"
+title = "Places"
+sweeps = ["single"]
+claim = "It bounces | everywhere."
+[[figure]]
+id = "fig3"
+title = "A function"
+claim = "It is 1."
+[[what_if]]
+name = "y"
+title = "another y"
+sweeps = ["single"]
+set = ["switch.y=9"]
+seeds = 1
+"""
+ROWS = """
+[[row]]
+figure = "fig1"
+case = "x 1"
+metric = "fct"
+unit = "s"
+published = 1
+basis = "text"
+kind = "value"
+tolerance = { max = 100 }
+one_run = true
+note = "read off a plot"
+[[row]]
+figure = "fig1"
+case = "x 2"
+metric = "dropped"
+unit = "pkt"
+published = 0
+basis = "table"
+kind = "exact"
+tolerance = { abs = 0 }
+[[row]]
+figure = "fig2"
+case = "all"
+metric = "switch"
+published = "leaf0"
+basis = "text"
+kind = "exact"
+[[row]]
+figure = "fig2"
+case = "all"
+metric = "bounces"
+basis = "derived"
+kind = "order"
+tolerance = { min = 1 }
+[[row]]
+figure = "fig3"
+case = "u = 1"
+metric = "P"
+published = 1
+basis = "text"
+kind = "exact"
+tolerance = { abs = 1e-12 }
+[[row]]
+figure = "fig3"
+case = "hardware"
+metric = "rate"
+basis = "text"
+kind = "value"
+later = true
+note = "once there is hardware"
+"""
+
+
+def flows(runs: Mapping[str, Runs]) -> Iterable[Measured]:
+    one, other = runs["grid"].points
+    yield Measured("x 1", "fct", list(runs["grid"].metric("fct_p99", "bounce", one)))
+    lost = [
+        sum(table.column("drop_buffer_full").to_pylist())
+        for table in runs["grid"].tables("ports", "bounce", other)
+    ]
+    yield Measured("x 2", "dropped", lost, "counted at all ports")
+
+
+def places(runs: Mapping[str, Runs]) -> Iterable[Measured]:
+    found = runs["single"].metric("bounces", "bounce")
+    yield Measured("all", "switch", ["leaf0"] * len(found))
+    yield Measured("all", "bounces", list(found))
+
+
+def function(runs: Mapping[str, Runs]) -> Iterable[Measured]:
+    assert not runs
+    yield Measured("u = 1", "P", [1.0])
+
+
+def drawn(runs: Mapping[str, Runs], published: Mapping[tuple[str, str], float]) -> Drawing:
+    made = Drawing()
+    axes = made.subplots()
+    axes.plot(runs["grid"].metric("fct_p99", "drop", runs["grid"].points[0]))
+    axes.axhline(published["x 1", "fct"])
+    return made
+
+
+FIGURES = {"fig1": Figure(flows, drawn), "fig2": Figure(places), "fig3": Figure(function)}
+
+
+def written(folder: Path, paper: str = PAPER, rows: str = ROWS) -> Path:
+    """The folder of papers with the small one in it."""
+    place = folder / "papers" / "small"
+    place.mkdir(parents=True, exist_ok=True)
+    (place / "small.toml").write_text(SCENARIO)
+    (place / "paper.toml").write_text(paper)
+    (place / "rows.toml").write_text(rows)
+    return folder / "papers"
+
+
+def coded(monkeypatch: pytest.MonkeyPatch, figures: Mapping[str, Figure]) -> None:
+    """Put the code of its figures where it is looked for."""
+    module = ModuleType("overspill.papers.small")
+    module.CODE = Code(figures)  # type: ignore[attr-defined]
+    monkeypatch.setitem(sys.modules, module.__name__, module)

@@ -1,0 +1,382 @@
+"""`overspill paper` over the fake core: what is run, what is written, what is told."""
+
+import json
+import os
+from collections.abc import Callable, Iterable
+from pathlib import Path
+from typing import Any
+
+import fake_core
+import papered
+import pyarrow.parquet as pq
+import pytest
+from conftest import Ran
+from matplotlib.figure import Figure as Drawing
+from papered import FIGURES, PAPER
+
+from overspill import core
+from overspill.papers import data, reproduce, running, whatif, write
+from overspill.papers.spec import Figure, Measured
+from overspill.sweeps.progress import Watch
+from overspill.sweeps.simulate import Task
+
+Paper = Callable[..., Ran]
+
+
+@pytest.fixture
+def quick(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Files of figures are empty: drawing takes seconds."""
+
+    def save(drawing: Drawing, place: Path, name: str) -> None:
+        for kind in ("png", "svg", "pdf"):
+            (place / f"{name}.{kind}").write_text(name)
+
+    monkeypatch.setattr(write, "save", save)
+
+
+@pytest.fixture
+def paper(command: Paper, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Paper:
+    papers = papered.written(tmp_path)
+    papered.coded(monkeypatch, FIGURES)
+    return lambda *arguments: command("paper", "small", "--papers", papers, *arguments)
+
+
+def rows(ran: Ran) -> dict[tuple[str, str], dict[str, Any]]:
+    return {(row["case"], row["metric"]): row for row in json.loads(ran.out)}
+
+
+def stored(folder: str) -> int:
+    return len(list(Path("out/papers/small", folder, "store").glob("??/*.parquet")))
+
+
+@pytest.mark.usefixtures("quick")
+def test_rows_are_published_beside_measured(paper: Paper) -> None:
+    ran = paper("--json")
+    assert ran.status == 0
+    assert list(json.loads(ran.out)[0]) == [
+        "paper", "figure", "case", "metric", "unit", "published", "measured", "ci95", "seeds",
+        "basis", "kind", "tolerance", "verdict", "ok", "note", "prediction",
+    ]  # fmt: skip
+    found = rows(ran)
+    fct = found["x 1", "fct"]
+    assert (fct["verdict"], fct["ok"], fct["seeds"], fct["note"]) == ("holds", True, 3, "read off a plot")
+    assert fct["ci95"] > 0 and fct["prediction"]["inside"] is False and fct["tolerance"] == {"max": 100}
+    assert found["x 2", "dropped"]["measured"] == 0 == found["x 2", "dropped"]["ci95"]
+    assert found["x 2", "dropped"]["note"] == "counted at all ports"
+    assert (found["all", "switch"]["measured"], found["all", "switch"]["verdict"]) == ("leaf0", "holds")
+    later = found["hardware", "rate"]
+    assert (later["measured"], later["verdict"], later["ok"]) == (None, "inconclusive", False)
+    assert [row["figure"] for row in found.values()] == ["fig1", "fig1", "fig2", "fig2", "fig3", "fig3"]
+    assert (stored("sweeps/grid"), stored("sweeps/single")) == (12, 2)
+    document = json.loads(Path("out/papers/small/rows.json").read_text())
+    assert document["rows"] == json.loads(ran.out) and len(document["tolerances"]) == 64
+    assert document["score"] == {"of": 4, "holds": 4, "fails": 0, "inconclusive": 0}
+    table = pq.read_table("out/papers/small/rows.parquet").to_pylist()
+    assert (
+        table[2]["published"] is None and table[2]["published_text"] == "leaf0" == table[2]["measured_text"]
+    )
+    assert [row["verdict"] for row in table] == [row["verdict"] for row in found.values()]
+
+
+def test_the_same_command_again_gives_the_same_bits(paper: Paper) -> None:
+    assert paper("--what-if").status == 0
+    first = files(Path("out/papers/small"))
+    again = paper("--what-if", "--jobs", 1)
+    assert "15/15 runs, 15 from the store" in again.err
+    assert paper("--what-if", "--out", "other").status == 0
+    assert files(Path("out/papers/small")) == first == files(Path("other"))
+    assert {"rows.json", "rows.parquet", "page.html", "README.md", "what_if.json"} < set(first)
+    assert {f"figures/fig1.{kind}" for kind in ("png", "svg", "pdf")} < set(first)
+
+
+def files(folder: Path) -> dict[str, bytes]:
+    """What is written but the runs."""
+    skipped = ("sweeps", "what_if")
+    return {
+        path.relative_to(folder).as_posix(): path.read_bytes()
+        for path in sorted(folder.rglob("*"))
+        if path.is_file() and path.relative_to(folder).parts[0] not in skipped
+    }
+
+
+@pytest.mark.usefixtures("quick")
+def test_figures_and_sweeps_are_chosen_by_name(paper: Paper) -> None:
+    assert {row["figure"] for row in json.loads(paper("fig3", "--json").out)} == {"fig3"}
+    assert not Path("out/papers/small/sweeps").exists()
+    ran = paper("fig2")
+    assert "fig2  Places" in ran.out and "fig1" not in ran.out and "fig3" not in ran.out
+    assert (stored("sweeps/single"), stored("sweeps/grid")) == (2, 0)
+    assert {row["figure"] for row in json.loads(paper("grid", "fig3", "--json").out)} == {"fig1", "fig3"}
+    ran = paper("fig7")
+    assert ran.status == 2 and "found 'fig7'; expected some of fig1, fig2, fig3, grid, single" in ran.err
+
+
+@pytest.mark.usefixtures("quick")
+def test_a_paper_goes_on_where_it_was_stopped(paper: Paper) -> None:
+    fake_core.behaviour.interrupt_after = 5
+    ran = paper("--jobs", 1)
+    assert ran.status == 130
+    assert "fig3  A function" in ran.out and "fig1  Flows" not in ran.out
+    assert "INTERRUPTED: grid: stopped by the user: 5 of 12 runs" in ran.out
+    assert "INTERRUPTED: not computed: fig1, fig2" in ran.out
+    assert not Path("out/papers/small/rows.json").exists()
+    fake_core.reset()
+    ran = paper()
+    assert ran.status == 0 and "5/14 runs, 5 from the store" in ran.err
+    whole = Path("out/papers/small/rows.json").read_bytes()
+    assert paper("--out", "never_stopped").status == 0
+    assert Path("never_stopped/rows.json").read_bytes() == whole
+
+
+def test_progress_counts_all_sweeps_at_once_and_keeps_their_points_apart(tmp_path: Path) -> None:
+    class Seen(Watch):
+        tasks: list[Task]
+        kept_ones: list[Task]
+
+        def begin(self, left: Iterable[Task], stored: Iterable[tuple[Task, int]]) -> None:
+            self.tasks, self.kept_ones = list(left), []
+            assert not list(stored)
+
+        def kept(self, task: Task, hops: int) -> None:
+            self.kept_ones.append(task)
+
+    small, seen = data.load("small", papered.written(tmp_path)), Seen()
+    running.everything(reproduce.select(small, (), True, (tmp_path / "out", None)).planned, seen, 1)
+    assert len(seen.tasks) == 15 and set(seen.tasks) == set(seen.kept_ones)
+    points = {(task.point, task.label) for task in seen.tasks}
+    assert points == {(0, "grid switch.x=1"), (1, "grid switch.x=2"), (2, "single"), (3, "y/single")}
+
+
+@pytest.mark.usefixtures("quick")
+def test_runs_that_fail_are_told_and_their_rows_fail(paper: Paper) -> None:
+    fake_core.behaviour.crash_seed = 3
+    ran = paper("--json")
+    assert ran.status == 1 and "FAILED: grid: switch.x=1: drop seed 3: the run failed" in ran.err
+    found = rows(ran)
+    assert found["x 1", "fct"]["note"] == "read off a plot; not measured: runs of grid failed"
+    assert found["x 1", "fct"]["verdict"] == "fails" and found["all", "switch"]["verdict"] == "holds"
+    fake_core.behaviour.crash = True
+    ran = paper("--out", "all", "--publish", "docs")
+    assert ran.status == 1 and "FAILED" in ran.out and not Path("docs/small/rows.json").exists()
+
+
+@pytest.mark.usefixtures("quick")
+def test_unfinished_flows_are_loud_and_have_status_3(paper: Paper, tmp_path: Path) -> None:
+    papered.written(tmp_path, PAPER.replace('["switch.y=4"]', '["fake.unfinished=60"]'))
+    ran = paper("--json")
+    assert ran.status == 3 and "UNFINISHED FLOWS: single: bounce, seeds 1, 2" in ran.err
+    assert "UNFINISHED FLOWS" in Path("out/papers/small/page.html").read_text()
+    assert "**UNFINISHED FLOWS**" in Path("out/papers/small/README.md").read_text()
+
+
+@pytest.mark.usefixtures("quick")
+def test_a_value_that_is_only_a_bound_is_no_value(paper: Paper, tmp_path: Path, monkeypatch: Any) -> None:
+    papered.written(tmp_path, PAPER.replace("seeds = 3", 'seeds = 3\nset = ["fake.unfinished=60"]'))
+    found = rows(paper("fig1", "--json"))["x 1", "fct"]
+    assert found["verdict"] == "fails" and "no finite value in 3 of 3" in found["note"]
+
+
+@pytest.mark.usefixtures("quick")
+def test_what_code_and_rows_do_not_share_is_told(paper: Paper, monkeypatch: pytest.MonkeyPatch) -> None:
+    more = Figure(lambda runs: [Measured("u = 1", "P", [1.0]), Measured("u = 2", "P", [1.0])])
+    papered.coded(monkeypatch, FIGURES | {"fig3": more})
+    ran = paper("fig3")
+    assert ran.status == 1 and "fig3: its code measures ('u = 2', 'P'), which no row" in ran.err
+    papered.coded(monkeypatch, {"fig1": FIGURES["fig1"]})
+    note = rows(paper("fig3", "--json"))["u = 1", "P"]["note"]
+    assert note == "not measured: no code computes this figure"
+    papered.coded(monkeypatch, FIGURES | {"fig9": more})
+    assert "CODE has figure 'fig9'" in paper("fig3").err
+
+
+@pytest.mark.parametrize(
+    ("ask", "said"),
+    [
+        (lambda runs: runs["single"].metric("nonsense", "bounce"), "found metric 'nonsense'"),
+        (lambda runs: runs["single"].metric("drops", "drop"), "found variant 'drop'; expected bounce"),
+        (lambda runs: runs["single"].metric("drops", "bounce", {"switch.x": "1"}), "found point"),
+        (
+            lambda runs: runs["single"].tables("ports", "bounce"),
+            "found table 'ports'; expected one of `tables`",
+        ),
+    ],
+)
+@pytest.mark.usefixtures("quick")
+def test_code_that_asks_for_what_is_not_there_is_told_so(
+    paper: Paper, monkeypatch: pytest.MonkeyPatch, ask: Callable[[Any], Any], said: str
+) -> None:
+    papered.coded(monkeypatch, {"fig2": Figure(lambda runs: [Measured("all", "bounces", ask(runs))])})
+    ran = paper("fig2")
+    assert ran.status == 1 and "fig2: sweep single: " in ran.err and said in ran.err
+
+
+@pytest.mark.usefixtures("quick")
+def test_code_that_breaks_is_told_by_its_figure(paper: Paper, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.delenv("OVERSPILL_TRACEBACK", raising=False)
+    papered.coded(monkeypatch, {"fig3": Figure(lambda runs: [1 / len(runs)])})  # type: ignore[list-item]
+    ran = paper("fig3")
+    assert ran.status == 1 and "fig3: its code failed: ZeroDivisionError" in ran.err
+    papered.coded(monkeypatch, {"fig3": Figure(FIGURES["fig3"].measure, lambda runs, published: {}["no"])})
+    ran = paper("fig3")
+    assert ran.status == 1 and "fig3: its code failed: KeyError" in ran.err
+
+
+@pytest.mark.usefixtures("quick")
+def test_a_paper_without_code_is_told(command: Paper, tmp_path: Path) -> None:
+    ran = command("paper", "small", "--papers", papered.written(tmp_path))
+    assert ran.status == 1 and "expected a module overspill.papers.small with CODE" in ran.err
+
+
+def test_what_is_in_a_paper_is_listed(command: Paper, paper: Paper, monkeypatch: pytest.MonkeyPatch) -> None:
+    ran = paper("--list")
+    assert ran.status == 0 and not Path("out").exists()
+    for text in ("Nobody, 2020", "fig1", "2 rows", "rests on single", "no runs", "3 seeds", "switch.y=9"):
+        assert text in ran.out
+    monkeypatch.setenv("OVERSPILL_PAPERS", str(Path("papers").absolute()))
+    assert command("list", "papers").out.split() == ["papers", "small", "A", "small", "paper"]
+    assert "expected one of small" in command("paper", "large").err
+
+
+@pytest.mark.usefixtures("quick")
+def test_an_open_parameter_is_changed_alone(paper: Paper, monkeypatch: pytest.MonkeyPatch) -> None:
+    def places(runs: Any) -> list[Measured]:
+        other = "switch.y=9" in runs["single"].sweep.facts["sets"]
+        assert ("switch.y=4" in runs["single"].sweep.facts["sets"]) is not other
+        return [
+            Measured("all", "switch", ["leaf1" if other else "leaf0"]),
+            Measured("all", "bounces", [2.0 - 2 * other]),
+        ]
+
+    papered.coded(monkeypatch, FIGURES | {"fig2": Figure(places)})
+    ran = paper("--what-if")
+    assert ran.status == 0 and "what if: another y (switch.y=9): 2 of 2 verdicts change" in ran.out
+    assert stored("what_if/y/single") == 1 and not Path("out/papers/small/what_if/y/grid").exists()
+    made = json.loads(Path("out/papers/small/what_if.json").read_text())
+    assert [row["metric"] for row in made["rows"]] == ["switch", "bounces"]
+    assert made["rows"][1]["settings"]["y"] | {"note": ""} == {
+        "measured": 0.0, "ci95": None, "seeds": 1, "verdict": "fails", "note": "", "changes": True,
+    }  # fmt: skip
+    readme = Path("out/papers/small/README.md").read_text()
+    assert "| fig2 | all | bounces | – | ✓ 2 | **✗ 0** |" in readme and "figures/what_if.png" in readme
+    assert "changes" in Path("out/papers/small/page.html").read_text()
+    assert paper().status == 0 and not Path("out/papers/small/what_if.json").exists()
+
+
+def test_the_figure_of_open_parameters_has_a_panel_for_each_row_that_moves(
+    paper: Paper, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    drawn: list[Drawing] = []
+
+    def save(drawing: Drawing, place: Path, name: str) -> None:
+        (place / f"{name}.svg").write_text("")
+        (place / f"{name}.png").write_text("")
+        drawn.append(drawing)
+
+    def places(runs: Any) -> list[Measured]:
+        other = "switch.y=9" in runs["single"].sweep.facts["sets"]
+        return [Measured("all", "switch", ["leaf0"]), Measured("all", "bounces", [2.0 + other])]
+
+    monkeypatch.setattr(write, "save", save)
+    papered.coded(monkeypatch, FIGURES | {"fig2": Figure(places)})
+    assert paper("fig2", "--what-if").status == 0
+    [made] = drawn
+    [axes] = made.axes
+    assert axes.get_title(loc="left").startswith("fig2: all, bounces")
+    assert [tick.get_text() for tick in axes.get_yticklabels()] == [whatif.OWN, "y"]
+    assert [line.get_xdata()[0] for line in axes.lines if len(line.get_xdata()) == 1] == [2.0, 3.0]
+
+
+def test_whole_papers_are_published(paper: Paper) -> None:
+    ran = paper("--publish", "docs")
+    assert ran.status == 0 and ran.out.splitlines()[-1] == "published: docs/small"
+    found = {
+        path.relative_to("docs/small").as_posix() for path in Path("docs/small").rglob("*") if path.is_file()
+    }
+    assert found == {
+        "rows.json",
+        "rows.parquet",
+        "page.html",
+        "README.md",
+        "figures/fig1.png",
+        "figures/fig1.svg",
+    }
+    assert paper("--publish", "docs").status == 0
+    for partial in (("fig1",), ("--seeds", 1)):
+        ran = paper(*partial, "--publish", "docs")
+        assert ran.status == 2 and "expected the whole paper" in ran.err
+    Path("docs/small/rows.json").unlink()
+    ran = paper("--publish", "docs")
+    assert ran.status == 2 and "has files but no rows.json" in ran.err
+
+
+def test_the_page_needs_nothing_from_elsewhere(paper: Paper) -> None:
+    assert paper().status == 0
+    page = Path("out/papers/small/page.html").read_text()
+    assert "http" not in page.replace("http://www.w3.org", "") and "<script" not in page
+    assert 'id="fig1"' in page and "✓ holds" in page and "– later" in page
+    assert 'src="data:image/svg+xml;base64,' in page
+    readme = Path("out/papers/small/README.md").read_text()
+    assert "It bounces \\| everywhere." in readme and "![Flows](figures/fig1.png)" in readme
+    assert str(os.getcwd()) not in page + readme
+
+
+TREE = """
+name = "tree"
+duration = "1ms"
+[topology]
+kind = "star"
+n = 3
+link = { rate = "1Gbps", delay = "1us" }
+[[traffic]]
+name = "b"
+kind = "incast"
+senders = 2
+receiver = "h2"
+size = "2KB"
+start = "10us"
+[variants.drop]
+"""
+TREE_PAPER = """
+name = "small"
+title = "t"
+cite = "c"
+[[sweep]]
+name = "tree"
+scenario = "tree.toml"
+seeds = 1
+tables = ["ports"]
+[[figure]]
+id = "f"
+title = "t"
+claim = "c"
+sweeps = ["tree"]
+"""
+TREE_ROWS = """
+[[row]]
+figure = "f"
+case = "c"
+metric = "sent"
+published = 4
+basis = "text"
+kind = "exact"
+tolerance = { abs = 0 }
+"""
+
+
+def test_nodes_have_the_numbers_of_their_network(command: Paper, tmp_path: Path, monkeypatch: Any) -> None:
+    core.use(None)
+    papers = papered.written(tmp_path, TREE_PAPER, TREE_ROWS)
+    (papers / "small/tree.toml").write_text(TREE)
+
+    def sent(runs: Any) -> list[Measured]:
+        one = runs["tree"]
+        assert (one.node("h0"), one.node("h2")) == (0, 2) and len(one.nodes) == 4
+        [table] = one.tables("ports", "drop")
+        switch, last = one.node(next(reversed(one.nodes))), one.node("h2")
+        ports = [row for row in table.to_pylist() if (row["node"], row["peer"]) == (switch, last)]
+        return [Measured("c", "sent", [float(ports[0]["sent"])])]
+
+    papered.coded(monkeypatch, {"f": Figure(sent)})
+    ran = command("paper", "small", "--papers", papers, "--json", "--no-report")
+    assert ran.status == 0, ran.err
+    assert rows(ran)["c", "sent"]["measured"] == 4

@@ -1,0 +1,150 @@
+"""Verdicts of rows: intervals beside tolerances, and every edge of that."""
+
+import math
+from dataclasses import replace
+
+import pytest
+
+from overspill import stats
+from overspill.errors import Failed
+from overspill.papers import judge
+from overspill.papers.judge import Judged
+from overspill.papers.rows import Row, Tolerance
+from overspill.papers.spec import Measured
+
+NUMBER = Row("fig1", "c", "m", "%", 10.0, "text", "value", Tolerance({"abs": 1}, 9, 11), False, False, "")
+TEXT = replace(NUMBER, published="S1 S4", kind="exact", tolerance=None)
+
+
+def judged(values: list[float] | list[str], row: Row = NUMBER) -> Judged:
+    return judge.judge(row, Measured(row.case, row.metric, values))
+
+
+def around(centre: float, half: float) -> list[float]:
+    """Three values with this mean, whose 95 % interval is this wide on either side."""
+    reach = half / (stats.half_width([-1.0, 0.0, 1.0]) or 1.0)
+    return [centre - reach, centre, centre + reach]
+
+
+@pytest.mark.parametrize(
+    ("centre", "half", "verdict"),
+    [
+        (10, 0.5, "holds"),
+        (10, 0.999, "holds"),
+        (10.6, 0.5, "inconclusive"),
+        (11.4, 0.5, "inconclusive"),
+        (11.6, 0.5, "fails"),
+        (8.6, 0.5, "inconclusive"),
+        (8.4, 0.5, "fails"),
+        (10, 2, "inconclusive"),
+    ],
+)
+def test_a_verdict_is_by_the_whole_interval(centre: float, half: float, verdict: str) -> None:
+    found = judged(around(centre, half))
+    assert found.verdict == verdict
+    assert found.measured == pytest.approx(centre) and found.ci95 == pytest.approx(half) and found.seeds == 3
+
+
+def test_an_interval_that_only_touches_the_tolerance_from_outside_does_not_yet_fail() -> None:
+    within = Tolerance({"max": 2}, high=2)
+    assert judge.compared((2.0, 3.0), within, None) == "inconclusive"
+    assert judge.compared((1.0, 2.0), within, None) == "holds"
+    assert judge.compared((2.0 + 1e-6, 3.0), within, None) == "fails"
+
+
+@pytest.mark.parametrize(
+    ("low", "high", "value", "verdict"),
+    [
+        (5, math.inf, 5.0, "holds"),
+        (5, math.inf, 1e12, "holds"),
+        (5, math.inf, 4.99, "fails"),
+        (-math.inf, 0, 0.0, "holds"),
+        (-math.inf, 0, 1e-6, "fails"),
+        (10 / 1.5, 15, 15.0, "holds"),
+        (10 / 1.5, 15, 6.6, "fails"),
+    ],
+)
+def test_a_tolerance_may_have_one_end(low: float, high: float, value: float, verdict: str) -> None:
+    row = replace(NUMBER, published=None, tolerance=Tolerance({}, low, high))
+    assert judged([value], row).verdict == verdict
+
+
+def test_the_edge_of_an_exact_tolerance_is_in_whatever_binary_makes_of_it() -> None:
+    row = replace(NUMBER, published=0.7, tolerance=Tolerance({"abs": 0.1}, 0.7 - 0.1, 0.7 + 0.1))
+    assert 0.8 > 0.7 + 0.1
+    for value in (0.8, 0.6, 0.59999999999999):
+        assert judged([value], row).verdict == "holds"
+    assert judged([0.80000001], row).verdict == "fails"
+    nothing = replace(NUMBER, published=0, tolerance=Tolerance({"abs": 0}, 0, 0))
+    assert judged([0.0, 0.0], nothing).verdict == "holds" and judged([1e-12], nothing).verdict == "fails"
+
+
+def test_values_without_chance_are_a_point() -> None:
+    assert judged([10.0]) == Judged(10.0, None, 1, "holds")
+    assert judged([0.1 + 10.9] * 7) == Judged(11.0, 0.0, 7, "holds")
+
+
+def test_texts_hold_where_every_seed_gives_the_published_one() -> None:
+    assert judged(["S1 S4"] * 3, TEXT) == Judged("S1 S4", None, 3, "holds")
+    assert judged(["S1", "S1 S4", "S1"], TEXT) == Judged("S1 (2 of 3); S1 S4 (1 of 3)", None, 3, "fails")
+    assert judged(["S1 S4", "S1 S4", "S2"], TEXT).verdict == "fails"
+    assert judged(["S2"], TEXT) == Judged("S2", None, 1, "fails")
+
+
+def test_a_value_that_is_not_finite_fails_with_a_note() -> None:
+    found = judged([10.0, math.nan, 10.0])
+    assert (found.verdict, found.measured, found.ci95, found.seeds) == ("fails", None, None, 3)
+    assert found.note == "no finite value in 1 of 3, mean of the others 10"
+    assert judged([math.inf]).note == "no finite value in 1 of 1"
+
+
+def test_a_row_that_nothing_measures_fails_unless_it_is_for_later() -> None:
+    assert judge.judge(NUMBER, None, "no code") == Judged(None, None, 0, "fails", "no code")
+    later = replace(NUMBER, later=True, note="hardware")
+    assert judge.judge(later, None).verdict == "inconclusive" and not later.counted
+    with pytest.raises(Failed, match="for later"):
+        judged([1.0], later)
+
+
+def test_numbers_are_not_judged_as_texts() -> None:
+    with pytest.raises(Failed, match="measured are texts, but a number is published"):
+        judged(["S1"])
+    with pytest.raises(Failed, match="measured are numbers, but a text is published"):
+        judged([1.0], TEXT)
+
+
+def test_a_prediction_interval_is_that_of_one_more_run() -> None:
+    values = [8.0, 9.0, 10.0, 11.0, 12.0]
+    low, high = judge.interval_of_one(values, 0.95) or (0.0, 0.0)
+    # t(0.975, 4) = 2.776445, s = sqrt(2.5), n = 5.
+    assert high - 10 == pytest.approx(2.776445 * math.sqrt(2.5) * math.sqrt(1.2), rel=1e-6) == 10 - low
+    row = replace(NUMBER, tolerance=Tolerance({"prediction": 0.95}, prediction=0.95))
+    assert judged(values, replace(row, published=14.8)).verdict == "holds"
+    assert judged(values, replace(row, published=14.9)).verdict == "fails"
+    assert judged(values[:2], row).verdict == "inconclusive"
+    assert judged([10.0] * 3, row).verdict == "holds"
+
+
+def test_where_the_paper_shows_one_run_the_row_says_whether_ours_may_be_it() -> None:
+    row = replace(NUMBER, one_run=True)
+    found = judged([8.0, 10.0, 12.0], row)
+    assert found.prediction is not None and found.prediction["inside"] is True
+    assert judged([20.0, 20.1, 20.2], row).prediction["inside"] is False  # type: ignore[index]
+    assert judged([10.0], row).prediction == {"low": None, "high": None, "inside": None}
+    assert judged([10.1, 10.1], row).prediction == {"low": 10.1, "high": 10.1, "inside": None}
+    assert "prediction" not in judge.document("p", NUMBER, judged([10.0]))
+    assert judge.document("p", row, judge.judge(row, None))["prediction"]["inside"] is None
+
+
+def test_only_what_the_paper_says_is_in_the_score() -> None:
+    rows = [
+        replace(NUMBER, basis=basis)
+        for basis in ("text", "table", "axis", "derived", "own_model", "calibrated")
+    ]
+    rows.append(replace(NUMBER, later=True))
+    made = [
+        {"verdict": verdict}
+        for verdict in ("holds", "fails", "inconclusive", "holds", "holds", "fails", "fails")
+    ]
+    score = judge.score(zip(rows, made, strict=True))
+    assert score == {"of": 3, "holds": 1, "fails": 1, "inconclusive": 1}
