@@ -6,8 +6,9 @@ from typing import Any
 
 from overspill import core, metrics
 from overspill.errors import BadInput
+from overspill.papers import data
 
-CATEGORIES = ("mechanisms", "topologies", "transports", "traffic", "sizes", "metrics")
+CATEGORIES = ("mechanisms", "topologies", "transports", "traffic", "sizes", "metrics", "papers")
 SLOTS = {"topologies": "topology", "transports": "transport", "traffic": "traffic"}
 
 Spec = dict[str, Any]
@@ -30,6 +31,8 @@ def entries(which: str) -> list[tuple[str, str, str]]:
     if which == "sizes":
         shapes = [(one["kind"], one["doc"]) for one in core.catalogue() if category(one) == "sizes"]
         return [("distributions of flow sizes", name, doc) for name, doc in [*sizes().items(), *shapes]]
+    if which == "papers":
+        return [("papers", name, title) for name, title in data.titles()]
     if which not in CATEGORIES:
         raise BadInput(f"list: found {which!r}; expected one of {', '.join(CATEGORIES)}")
     return [(spec["slot"], spec["kind"], spec["doc"]) for spec in core.catalogue() if category(spec) == which]

@@ -12,12 +12,14 @@ def main(arguments: list[str] | None = None) -> NoReturn:
     try:
         # Imported here, since that takes a second in which the user may press Ctrl-C.
         from overspill import commands, errors
+        from overspill.papers import command as paper
         from overspill.sweeps import command
     except KeyboardInterrupt:
         leave("interrupted", INTERRUPTED)
     except ImportError as error:
         leave(f"overspill is not whole: {error}; build it with `make setup`", FAILED)
     command.register(commands.app)
+    paper.register(commands.app)
     try:
         commands.app(args=arguments, prog_name="overspill")
     except errors.OverspillError as error:

@@ -227,10 +227,10 @@ def export_command(
 @app.command("list")
 def list_command(
     which: Annotated[
-        str | None, typer.Argument(metavar="[mechanisms|topologies|transports|traffic|sizes|metrics]")
+        str | None, typer.Argument(metavar="[mechanisms|topologies|transports|traffic|sizes|metrics|papers]")
     ] = None,
 ) -> None:
-    """List what a scenario may name, and the metrics."""
+    """List what a scenario may name, the metrics, and the papers."""
     console = out()
     for category in [which] if which else catalogue.CATEGORIES:
         groups: dict[str, Table] = {}

@@ -11,6 +11,7 @@ from typing import Any
 import jinja2
 import matplotlib as mpl
 from matplotlib.backends.backend_agg import FigureCanvasAgg
+from matplotlib.figure import Figure
 
 from overspill.charts import mpl as paper
 from overspill.charts import web
@@ -31,7 +32,11 @@ def draw(charts: Mapping[str, Chart], folder: Path) -> list[dict[str, Any]]:
 
 def save(chart: Chart, place: Path, name: str) -> None:
     """Save a chart as PNG, SVG and PDF."""
-    figure = paper.figure(chart)
+    save_figure(paper.figure(chart), place, name)
+
+
+def save_figure(figure: Figure, place: Path, name: str) -> None:
+    """Save a figure of matplotlib as PNG, SVG and PDF."""
     FigureCanvasAgg(figure)
     with paper.style(), mpl.rc_context({"svg.hashsalt": name}):
         # Laid out once, not anew for every format.

@@ -189,7 +189,7 @@ def test_a_folder_is_no_scenario(command: Command, tmp_path: Path) -> None:
     assert ran.status == 2 and "is a folder" in ran.err
 
 
-@pytest.mark.parametrize("name", ["paper", "trace", "nonsense"])
+@pytest.mark.parametrize("name", ["trace", "nonsense"])
 def test_what_is_not_built_is_unknown(command: Command, name: str) -> None:
     ran = command(name, "x")
     assert ran.status == 2 and "No such command" in ran.err
@@ -233,7 +233,7 @@ def test_flow_sizes_are_listed_and_explained(command: Command) -> None:
 def test_an_unknown_name_is_bad_input_with_a_hint(command: Command) -> None:
     ran = command("explain", "detuor")
     assert ran.status == 2 and "did you mean detour or" in ran.err
-    assert command("list", "papers").status == 2
+    assert command("list", "nothing").status == 2
 
 
 def test_schema_and_version_are_the_core_s(command: Command) -> None:

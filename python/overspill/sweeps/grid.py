@@ -59,10 +59,13 @@ class Grid:
             yield Point(index, texts, sets)
 
 
-def grid(over: Over, zips: Iterable[str | Sequence[str]] = ()) -> Grid:
-    """The grid of `path=a,b,c` texts, or of values by path; `zips` name axes that move together."""
+def grid(over: Over, zips: Iterable[str | Sequence[str]] = (), single: bool = False) -> Grid:
+    """The grid of `path=a,b,c` texts, or of values by path; `zips` name axes that move together.
+
+    Without any axis there is one point, where that is `single` on purpose.
+    """
     given = list(pairs(over))
-    if not given:
+    if not given and not single:
         raise BadInput("--over: found nothing; expected path=a,b,c, such as switch.buffer.size=50pkt,100pkt")
     paths = [path for path, _ in given]
     for path in paths:

@@ -38,6 +38,7 @@ class Options:
     on: str | None = None
     out: Callable[[str], Path] | str | Path | None = None
     watch: Watch = field(default_factory=Watch)
+    single: bool = False  # `over` may be empty: one point
 
 
 @dataclass
@@ -116,7 +117,7 @@ def prepare(scenario: str | Path, options: Options) -> Sweeping:
     if isinstance(given, Mapping):
         given = {path: values.written(value) for path, value in given.items()}
     sets = source.overrides(given)
-    axes = grid(options.over, options.zips)
+    axes = grid(options.over, options.zips, options.single)
     both = {axis.path for axis in axes.axes} & {one.partition("=")[0].strip() for one in sets}
     if both:
         raise BadInput(f"--over: {min(both)}: found it in --set, too; expected one of them")

@@ -54,7 +54,8 @@ def where(sweep: Sweep, one: dict[str, Any]) -> str:
     """A point, a variant, and seeds."""
     point = zip(sweep.axes, one["point"], strict=True)
     at = ", ".join(f"{axis.path}={text}" for axis, text in point)
-    return f"{at}: {one['variant']}, seed{'s' if len(one['seeds']) > 1 else ''} {formats.seeds(one['seeds'])}"
+    place = f"{at}: {one['variant']}" if at else one["variant"]
+    return f"{place}, seed{'s' if len(one['seeds']) > 1 else ''} {formats.seeds(one['seeds'])}"
 
 
 def lines(sweep: Sweep, names: Sequence[str]) -> list[Line]:

@@ -42,7 +42,8 @@ class Task(Job):
     config: str = ""
 
     def __str__(self) -> str:
-        return f"{self.label}: {self.variant} seed {self.seed}"
+        where = f"{self.label}: " if self.label else ""
+        return f"{where}{self.variant} seed {self.seed}"
 
 
 @dataclass(frozen=True)

@@ -1,0 +1,246 @@
+"""A paper as data: its experiments, figures and open parameters (`paper.toml`), its rows (`rows.toml`)."""
+
+from __future__ import annotations
+
+import importlib
+import os
+import re
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from overspill import columns
+from overspill.errors import BadInput, Failed
+from overspill.papers import rows
+from overspill.papers.reader import REQUIRED, Fields, document
+from overspill.papers.rows import Row
+from overspill.papers.spec import Code
+
+PAPER, ROWS = "paper.toml", "rows.toml"
+VARIABLE = "OVERSPILL_PAPERS"
+NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9_.\-]*")
+
+
+@dataclass(frozen=True)
+class Experiment:
+    """A sweep that figures rest on; its results lie in a folder of its name."""
+
+    name: str
+    scenario: Path
+    over: Mapping[str, Any]
+    zips: Sequence[str]
+    sets: Sequence[str]
+    seeds: int
+    variants: Sequence[str] | None
+    tables: Sequence[str]
+
+
+@dataclass(frozen=True)
+class Shown:
+    """A figure, table or claim: what it rests on, and its claim in our words."""
+
+    id: str
+    title: str
+    sweeps: Sequence[str]
+    claim: str
+
+
+@dataclass(frozen=True)
+class WhatIf:
+    """An open parameter changed alone, and the sweeps that are run again with it."""
+
+    name: str
+    title: str
+    sweeps: Sequence[str]
+    sets: Sequence[str]
+    seeds: int | None
+
+
+@dataclass(frozen=True)
+class Paper:
+    """A paper, checked; `digest` is the SHA-256 of its rows and tolerances."""
+
+    folder: Path
+    name: str
+    title: str
+    cite: str
+    sweeps: Mapping[str, Experiment]
+    figures: Mapping[str, Shown]
+    what_ifs: Sequence[WhatIf]
+    rows: Sequence[Row]
+    digest: str
+
+    def rows_of(self, figure: str) -> list[Row]:
+        """The rows of a figure, in the order of the file."""
+        return [row for row in self.rows if row.figure == figure]
+
+    def code(self) -> Code:
+        """The code of its figures; `Failed` where there is none, or it has figures that the paper has not."""
+        module = f"overspill.papers.{self.name.replace('-', '_')}"
+        try:
+            code = importlib.import_module(module).CODE
+        except ModuleNotFoundError as error:
+            if error.name != module:
+                raise
+            raise Failed(
+                f"{self.name}: no code of its figures: expected a module {module} with CODE"
+            ) from None
+        except AttributeError:
+            raise Failed(f"{self.name}: the module {module} has no CODE") from None
+        if unknown := [one for one in code.figures if one not in self.figures]:
+            raise Failed(
+                f"{module}: CODE has figure {unknown[0]!r}; {self.folder / PAPER} has none of that id"
+            )
+        assert isinstance(code, Code)
+        return code
+
+
+def home(given: Path | None = None) -> Path | None:
+    """The folder of all papers: the one given, that of the environment, or the one beside the package."""
+    named = given or (Path(os.environ[VARIABLE]) if os.environ.get(VARIABLE) else None)
+    if named is not None:
+        if not named.is_dir():
+            raise BadInput(f"{named}: no such folder; expected one with papers in it")
+        return named
+    for parent in Path(__file__).resolve().parents[2:5]:
+        if any(parent.glob(f"papers/*/{PAPER}")):
+            return parent / "papers"
+    return None
+
+
+def names(given: Path | None = None) -> list[str]:
+    """The papers that there are."""
+    folder = home(given)
+    return [] if folder is None else sorted(path.parent.name for path in folder.glob(f"*/{PAPER}"))
+
+
+def titles() -> list[tuple[str, str]]:
+    """The papers that there are, with their titles; of one that is not whole, that."""
+    folder, found = home(), []
+    for name in names():
+        assert folder is not None
+        try:
+            title = str(document(folder / name / PAPER)[0].get("title", ""))
+        except BadInput as error:
+            title = f"not whole: {error.lines[0]}"
+        found.append((name, title))
+    return found
+
+
+def load(name: str, given: Path | None = None) -> Paper:
+    """A paper by its name; `BadInput` with all that is wrong with its files."""
+    folder, known = home(given), names(given)
+    if folder is None or name not in known:
+        where = f"; set {VARIABLE} to the folder that has them" if not known else ""
+        raise BadInput(f"paper: found {name!r}; expected one of {', '.join(known) or 'none'}{where}")
+    return read(folder / name)
+
+
+def read(folder: Path) -> Paper:
+    """The paper in a folder."""
+    path = folder / PAPER
+    given, _ = document(path)
+    top = Fields(path, "", given)
+    name = top.text("name")
+    if name != folder.name:
+        raise top.wrong("name", repr(name), f"that of its folder, {folder.name!r}")
+    title, cite = top.text("title"), top.text("cite")
+    sweeps = keyed([experiment(path, at, one) for at, one in enumerate(top.tables("sweep"), 1)], path)
+    tables = enumerate(top.tables("figure"), 1)
+    figures = keyed([shown(path, (at, one), list(sweeps)) for at, one in tables], path)
+    settings = [what_if(path, (at, one), list(sweeps)) for at, one in enumerate(top.tables("what_if"), 1)]
+    top.done()
+    keyed(settings, path)
+    if not figures:
+        raise top.wrong("figure", "none", "one table [[figure]] or more")
+    if both := sorted(set(sweeps) & set(figures)):
+        raise top.wrong(
+            "figure", f"{both[0]!r}, which is a sweep, too", "different names of sweeps and figures"
+        )
+    known, digest = rows.load(folder / ROWS, figures)
+    return Paper(folder, name, title, cite, sweeps, figures, settings, known, digest)
+
+
+def keyed(given: Sequence[Any], path: Path) -> dict[str, Any]:
+    """Tables by their names, which must differ."""
+    found: dict[str, Any] = {}
+    for one in given:
+        key = one.id if isinstance(one, Shown) else one.name
+        if key in found:
+            raise BadInput(f"{path}: found {key!r} twice; expected each name once")
+        found[key] = one
+    return found
+
+
+def named(fields: Fields, field: str) -> str:
+    """A name that can be one part of a path."""
+    found = fields.text(field)
+    if not NAME.fullmatch(found):
+        raise fields.wrong(field, repr(found), "letters, digits, and _ . - after the first")
+    return found
+
+
+def place(kind: str, at: int, given: Any, field: str) -> str:
+    """Where a table is, in words."""
+    told = given.get(field) if isinstance(given, Mapping) else None
+    return f"{kind} {at} ({told})" if isinstance(told, str) else f"{kind} {at}"
+
+
+def experiment(path: Path, at: int, given: Any) -> Experiment:
+    """A table `[[sweep]]`."""
+    fields = Fields(path, place("sweep", at, given, "name"), given)
+    name, scenario = named(fields, "name"), path.parent / fields.text("scenario")
+    if not scenario.is_file():
+        raise fields.wrong("scenario", f"{scenario.name!r}, which is no file", f"a scenario in {path.parent}")
+    over = fields.take("over", {})
+    if not isinstance(over, Mapping):
+        raise fields.wrong("over", repr(over), 'fields and their values, such as { "switch.x" = [1, 2] }')
+    made = Experiment(
+        name,
+        scenario,
+        over,
+        fields.texts("zip", []),
+        sets(fields, []),
+        fields.whole("seeds", 10),
+        fields.texts("variants") if "variants" in fields.given else fields.take("variants", None),
+        fields.known("tables", columns.TABLES, []),
+    )
+    fields.done()
+    return made
+
+
+def sets(fields: Fields, default: Any) -> list[str]:
+    """Settings as `--set` takes them."""
+    found = fields.texts("set", default)
+    for one in found:
+        path, equals, value = one.partition("=")
+        if not equals or not path.strip() or not value.strip():
+            raise fields.wrong("set", repr(one), "path=value, such as switch.buffer.size=50pkt")
+    return found
+
+
+def shown(path: Path, numbered: tuple[int, Any], sweeps: list[str]) -> Shown:
+    """A table `[[figure]]`."""
+    fields = Fields(path, place("figure", numbered[0], numbered[1], "id"), numbered[1])
+    made = Shown(
+        named(fields, "id"), fields.text("title"), fields.known("sweeps", sweeps, []), fields.text("claim")
+    )
+    fields.done()
+    return made
+
+
+def what_if(path: Path, numbered: tuple[int, Any], sweeps: list[str]) -> WhatIf:
+    """A table `[[what_if]]`."""
+    fields = Fields(path, place("what_if", numbered[0], numbered[1], "name"), numbered[1])
+    made = WhatIf(
+        named(fields, "name"),
+        fields.text("title"),
+        fields.known("sweeps", sweeps),
+        sets(fields, REQUIRED),
+        fields.whole("seeds") if "seeds" in fields.given else fields.take("seeds", None),
+    )
+    fields.done()
+    if not made.sweeps or not made.sets:
+        raise fields.wrong("sweeps" if not made.sweeps else "set", "none", "one or more")
+    return made

@@ -1,0 +1,177 @@
+"""Values by seed beside what was published: the verdict of a row. Pure: no files, no runs."""
+
+from __future__ import annotations
+
+import math
+from collections import Counter
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from overspill import stats
+from overspill.errors import Failed
+from overspill.papers.rows import Row, Tolerance
+from overspill.papers.spec import Measured
+
+HOLDS, FAILS, INCONCLUSIVE = "holds", "fails", "inconclusive"
+VERDICTS = (HOLDS, FAILS, INCONCLUSIVE)
+# Ends of tolerances reach this much further, as a share: 0.13 + 0.005 is not 0.135 in binary.
+NOISE = 1e-9
+FEWEST = 3  # seeds from which the spread of single runs is known at all
+
+
+@dataclass(frozen=True)
+class Judged:
+    """A row's measurement over seeds and its verdict; `ci95` is half of the mean's 95 % interval."""
+
+    measured: float | str | None
+    ci95: float | None
+    seeds: int
+    verdict: str
+    note: str = ""
+    prediction: Mapping[str, Any] | None = None
+
+
+def judge(row: Row, found: Measured | None, missing: str = "nothing computes it") -> Judged:
+    """The verdict of a row; `missing` says why nothing was measured. `Failed` where the code is at fault."""
+    if found is None:
+        if row.later:
+            return Judged(None, None, 0, INCONCLUSIVE, "", run(row, ()))
+        return Judged(None, None, 0, FAILS, missing, run(row, ()))
+    place = f"{row.figure}, {row.case}, {row.metric}"
+    if row.later:
+        raise Failed(f"{place}: measured, but rows.toml has it for later; take `later` away")
+    if not len(found.values):
+        return Judged(None, None, 0, FAILS, joined(found.note, missing), run(row, ()))
+    texts = [one for one in found.values if isinstance(one, str)]
+    if texts and len(texts) != len(found.values):
+        raise Failed(f"{place}: found numbers and texts; expected one kind of value")
+    if bool(texts) != isinstance(row.published, str):
+        kinds = ("texts", "a number") if texts else ("numbers", "a text")
+        raise Failed(f"{place}: measured are {kinds[0]}, but {kinds[1]} is published")
+    if texts:
+        return of_texts(row, texts, found.note)
+    return of_numbers(row, [float(one) for one in found.values], found.note)
+
+
+def of_texts(row: Row, texts: Sequence[str], note: str) -> Judged:
+    """Texts hold where every seed's is the published one."""
+    counts = Counter(texts)
+    # The most frequent first, equal ones by their letters.
+    order = sorted(counts, key=lambda text: (-counts[text], text))
+    shown = order[0]
+    if len(order) > 1:
+        shown = "; ".join(f"{text} ({counts[text]} of {len(texts)})" for text in order)
+    verdict = HOLDS if order == [row.published] else FAILS
+    return Judged(shown, None, len(texts), verdict, note)
+
+
+def of_numbers(row: Row, values: Sequence[float], note: str) -> Judged:
+    """Numbers hold where the whole 95 % interval of their mean lies within the tolerance."""
+    known = [one for one in values if math.isfinite(one)]
+    if len(known) < len(values):
+        text = f"no finite value in {len(values) - len(known)} of {len(values)}"
+        if known:
+            text += f", mean of the others {stats.mean(known):.6g}"
+        return Judged(None, None, len(values), FAILS, joined(note, text), run(row, ()))
+    centre, half = middle(values)
+    assert row.tolerance is not None
+    if row.tolerance.prediction is not None:
+        verdict = predicted(row, values, row.tolerance.prediction)
+    else:
+        reach = half or 0.0
+        verdict = compared((centre - reach, centre + reach), row.tolerance, row.published)
+    return Judged(centre, half, len(values), verdict, note, run(row, values))
+
+
+def middle(values: Sequence[float]) -> tuple[float, float | None]:
+    """The mean and half of its interval: none with one value, 0 where chance has no part."""
+    if len(values) == 1:
+        return values[0], None
+    if min(values) == max(values):
+        return values[0], 0.0
+    return stats.mean(values), stats.half_width(values)
+
+
+def compared(interval: tuple[float, float], within: Tolerance, published: float | str | None) -> str:
+    """The verdict of an interval."""
+    size = abs(published) if isinstance(published, int | float) else 0.0
+    low, high = (
+        bound if math.isinf(bound) else bound + sign * NOISE * max(abs(bound), size)
+        for bound, sign in ((within.low, -1), (within.high, 1))
+    )
+    if low <= interval[0] and interval[1] <= high:
+        return HOLDS
+    return FAILS if interval[1] < low or interval[0] > high else INCONCLUSIVE
+
+
+def interval_of_one(values: Sequence[float], level: float) -> tuple[float, float] | None:
+    """Where one more run lies with this confidence: mean ± t s sqrt(1 + 1/n); `None` with fewer than two."""
+    if len(values) < 2:
+        return None
+    centre, half = middle(values)
+    if not half:
+        return centre, centre
+    # The interval of the mean is t s / sqrt(n).
+    reach = (stats.half_width(values, level) or 0.0) * math.sqrt(len(values) + 1)
+    return centre - reach, centre + reach
+
+
+def predicted(row: Row, values: Sequence[float], level: float) -> str:
+    """Whether the published value may be that of one of our runs."""
+    if len(values) < FEWEST:
+        return INCONCLUSIVE
+    between = interval_of_one(values, level)
+    assert between is not None
+    return HOLDS if inside(row, between) else FAILS
+
+
+def inside(row: Row, between: tuple[float, float]) -> bool:
+    """Whether the published value lies in an interval."""
+    value = float(row.published or 0.0)
+    return compared((value, value), Tolerance({}, *between), value) == HOLDS
+
+
+def run(row: Row, values: Sequence[float]) -> Mapping[str, Any] | None:
+    """The 95 % interval of one of our runs, and whether the published value is in, where one run is shown."""
+    if not row.one_run:
+        return None
+    between = interval_of_one(values, stats.LEVEL)
+    if between is None:
+        return {"low": None, "high": None, "inside": None}
+    # Of runs that are all the same there is no spread, and what is printed is rounded.
+    chance = between[0] < between[1]
+    return {"low": between[0], "high": between[1], "inside": inside(row, between) if chance else None}
+
+
+def joined(*notes: str) -> str:
+    """Notes as one."""
+    return "; ".join(note for note in notes if note)
+
+
+def document(paper: str, row: Row, found: Judged) -> dict[str, Any]:
+    """A row as `--json` prints it."""
+    made = {
+        "paper": paper,
+        "figure": row.figure,
+        "case": row.case,
+        "metric": row.metric,
+        "unit": row.unit,
+        "published": row.published,
+        "measured": found.measured,
+        "ci95": found.ci95,
+        "seeds": found.seeds,
+        "basis": row.basis,
+        "kind": row.kind,
+        "tolerance": None if row.tolerance is None else dict(row.tolerance.form),
+        "verdict": found.verdict,
+        "ok": found.verdict == HOLDS,
+        "note": joined(row.note, found.note),
+    }
+    return made if found.prediction is None else made | {"prediction": dict(found.prediction)}
+
+
+def score(rows: Iterable[tuple[Row, Mapping[str, Any]]]) -> dict[str, int]:
+    """How many of the rows that count hold: those of the paper's own texts, tables and axes."""
+    counted = [made["verdict"] for row, made in rows if row.counted]
+    return {"of": len(counted), **{verdict: counted.count(verdict) for verdict in VERDICTS}}

@@ -1,0 +1,151 @@
+"""The page of a reproduction, and the same as Markdown."""
+
+from __future__ import annotations
+
+import base64
+from collections.abc import Iterable
+from pathlib import Path
+from typing import Any
+
+from overspill import core, formats
+from overspill import page as pages
+from overspill.papers import whatif, words
+from overspill.papers.data import Shown
+from overspill.papers.reproduce import Reproduced
+from overspill.papers.show import HEADS, LEGEND
+
+EMBEDDED = 1_500_000  # bytes of SVG up to which a figure is embedded as such
+
+
+def page(made: Reproduced, drawn: list[str], out: Path) -> str:
+    """One self-contained page."""
+    paper = made.paper
+    return pages.render(
+        "paper.html.j2",
+        title=paper.title,
+        paper=paper,
+        lines=[{"label": label, "text": text, "loud": loud} for label, text, loud in facts(made)],
+        figures=[
+            {
+                "id": figure.id,
+                "title": figure.title,
+                "claim": figure.claim,
+                "rows": [cells(row) for row in rows],
+                "count": f"{sum(row['ok'] for row in rows)} of {len(rows)} rows hold",
+                "image": image(out, figure.id) if figure.id in drawn else None,
+            }
+            for figure, rows in by_figure(made)
+        ],
+        heads=HEADS[1:],
+        legend=LEGEND,
+        matrix=whatif.matrix(made),
+        matrix_image=image(out, whatif.NAME) if has_matrix(out) else None,
+    )
+
+
+def has_matrix(out: Path) -> bool:
+    """Whether the figure of open parameters was drawn."""
+    return (out / "figures" / f"{whatif.NAME}.png").is_file()
+
+
+def facts(made: Reproduced) -> Iterable[tuple[str, str, bool]]:
+    """What is told above everything; what limits the results is loud."""
+    yield from ((line.label, line.text, True) for line in made.warnings)
+    yield "paper", made.paper.cite, False
+    yield "score", words.score(made.score), False
+    yield "seeds", seeds(made), False
+    yield "made by", f"Overspill {core.version()}", False
+    text = f"rows.toml, SHA-256 {made.paper.digest}; committed before the first run"
+    yield "tolerances", text, False
+
+
+def seeds(made: Reproduced) -> str:
+    """How many seeds each sweep has."""
+    counts: dict[int, list[str]] = {}
+    for one in made.ran:
+        if one.planned.what_if is None:
+            counts.setdefault(one.planned.seeds, []).append(one.planned.experiment.name)
+    return "; ".join(f"{count}: {formats.listing(names, 20)}" for count, names in counts.items()) or "none"
+
+
+def by_figure(made: Reproduced) -> Iterable[tuple[Shown, list[dict[str, Any]]]]:
+    """Every figure with its rows."""
+    for figure in made.asked.figures:
+        rows = [row for row in made.rows if row["figure"] == figure.id]
+        if rows:
+            yield figure, rows
+
+
+def cells(row: dict[str, Any]) -> dict[str, Any]:
+    """A row as text."""
+    return {
+        "anchor": anchor(row),
+        "texts": texts(row),
+        "verdict": words.verdict(row),
+        "kind": "later" if words.later(row) else row["verdict"],
+        "basis": words.basis(row),
+        "notes": words.notes(row),
+        "seeds": row["seeds"],
+    }
+
+
+def texts(row: dict[str, Any]) -> list[str]:
+    """What stands before the verdict."""
+    published = words.value(row["published"], row["unit"])
+    return [row["case"], row["metric"], published, words.measured(row), words.tolerance(row)]
+
+
+def anchor(row: dict[str, Any]) -> str:
+    """What a link to a row ends in."""
+    text = "-".join((row["figure"], row["case"], row["metric"]))
+    return "".join(letter if letter.isalnum() else "-" for letter in text)
+
+
+def image(out: Path, name: str) -> dict[str, str]:
+    """A figure as a part of the page: as SVG, or as PNG where that is huge."""
+    path, kind = out / "figures" / f"{name}.svg", "svg+xml"
+    if path.stat().st_size > EMBEDDED:
+        path, kind = path.with_suffix(".png"), "png"
+    return {"name": name, "data": f"data:image/{kind};base64,{base64.b64encode(path.read_bytes()).decode()}"}
+
+
+def readme(made: Reproduced, drawn: list[str]) -> str:
+    """The same as Markdown, figures linked."""
+    paper = made.paper
+    lines = [f"# {paper.title}", "", paper.cite, ""]
+    lines += [f"**{words.score(made.score)}.**", ""]
+    lines += [f"**{line.label}**: {escaped(line.text)}\n" for line in made.warnings]
+    lines += [
+        f"Made by `overspill paper {paper.name}`, Overspill {core.version()}. Tolerances: `rows.toml`, "
+        f"SHA-256 `{paper.digest}`, committed before the first run. Seeds: {seeds(made)}.",
+        "",
+        f"{LEGEND} All numbers are in [rows.json](rows.json), the same as a page for offline in "
+        "[page.html](page.html).",
+        "",
+    ]
+    for figure, rows in by_figure(made):
+        lines += [f"## {figure.id}: {figure.title}", "", escaped(figure.claim), ""]
+        lines += [line(HEADS[1:]), line("---" for _ in HEADS[1:])]
+        lines += [line((*texts(row), words.verdict(row), words.basis(row))) for row in rows]
+        lines += [""]
+        told = [(row, note) for row in rows for note in words.notes(row)]
+        lines += [
+            f"- {escaped(row['case'])}, {escaped(row['metric'])}: {escaped(note)}" for row, note in told
+        ]
+        lines += [""] if told else []
+        if figure.id in drawn:
+            lines += [f"![{escaped(figure.title)}](figures/{figure.id}.png)", ""]
+    lines += whatif.markdown(made)
+    return "\n".join(lines).rstrip("\n") + "\n"
+
+
+def line(given: Iterable[str]) -> str:
+    """A row of a table in Markdown."""
+    return "| " + " | ".join(escaped(one) for one in given) + " |"
+
+
+def escaped(text: str) -> str:
+    """A text that Markdown leaves alone."""
+    for letter in "\\|*_<[`":
+        text = text.replace(letter, f"\\{letter}" if letter != "<" else "&lt;")
+    return " ".join(text.split())

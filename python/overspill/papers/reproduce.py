@@ -1,0 +1,212 @@
+"""A paper reproduced: what is asked for, its sweeps run, its rows judged."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from overspill import core
+from overspill.cautions import Line
+from overspill.errors import BadInput, Failed
+from overspill.papers import judge, running
+from overspill.papers.data import Paper, Shown, WhatIf
+from overspill.papers.rows import Key
+from overspill.papers.running import Planned, Ran
+from overspill.papers.spec import Code, Measured, Runs
+from overspill.sweeps.progress import Watch
+
+Rows = list[dict[str, Any]]
+
+
+@dataclass(frozen=True)
+class Asked:
+    """What of a paper is to be done, and how."""
+
+    paper: Paper
+    figures: Sequence[Shown]
+    sweeps: Sequence[str]
+    what_ifs: Sequence[WhatIf]
+    out: Path
+    seeds: int | None = None
+
+    @property
+    def whole(self) -> bool:
+        """Whether it is all figures, with the paper's own numbers of seeds."""
+        return len(self.figures) == len(self.paper.figures) and self.seeds is None
+
+    def affected(self, what_if: WhatIf) -> list[Shown]:
+        """The figures that rest on what an open parameter changes."""
+        return [figure for figure in self.figures if set(figure.sweeps) & set(what_if.sweeps)]
+
+    @property
+    def planned(self) -> list[Planned]:
+        """Every sweep, those of the paper first."""
+        every = self.paper.sweeps
+        made = [
+            Planned(every[name], self.out / "sweeps" / name, self.seeds or every[name].seeds)
+            for name in self.sweeps
+        ]
+        for one in self.what_ifs:
+            for name in one.sweeps:
+                if name in self.sweeps:
+                    seeds = self.seeds or one.seeds or every[name].seeds
+                    made.append(Planned(every[name], self.out / "what_if" / one.name / name, seeds, one))
+        return made
+
+
+@dataclass
+class Reproduced:
+    """What came out: the rows of every figure, and those with an open parameter changed."""
+
+    asked: Asked
+    code: Code
+    ran: list[Ran]
+    rows: Rows = field(default_factory=list)
+    changed: dict[str, Rows] = field(default_factory=dict)
+    left_out: list[str] = field(default_factory=list)  # figures whose sweeps were stopped by the user
+
+    @property
+    def paper(self) -> Paper:
+        """The paper."""
+        return self.asked.paper
+
+    @property
+    def interrupted(self) -> bool:
+        """Whether the user stopped."""
+        return any(one.interrupted for one in self.ran)
+
+    @property
+    def failed(self) -> bool:
+        """Whether runs failed."""
+        return any(one.errors or (one.sweep is not None and one.sweep.failures) for one in self.ran)
+
+    @property
+    def unfinished(self) -> bool:
+        """Whether runs were cut, or left flows unfinished that had to finish."""
+        return any(one.sweep is not None and (one.sweep.unfinished or one.sweep.partial) for one in self.ran)
+
+    @property
+    def warnings(self) -> list[Line]:
+        """What makes the runs less than whole."""
+        found = [line for one in self.ran for line in one.warnings]
+        if self.left_out:
+            found.append(Line("INTERRUPTED", f"not computed: {', '.join(self.left_out)}", True))
+        return found
+
+    @property
+    def score(self) -> dict[str, int]:
+        """How many of the rows that count hold."""
+        return judge.score(self.judged(self.rows))
+
+    def judged(self, rows: Rows) -> Iterable[tuple[Any, dict[str, Any]]]:
+        """The paper's rows beside what came out."""
+        by_key = {(row.figure, *row.key): row for row in self.paper.rows}
+        return [(by_key[one["figure"], one["case"], one["metric"]], one) for one in rows]
+
+    def of(self, what_if: WhatIf | None = None) -> dict[str, Ran]:
+        """The sweeps by name, those with the parameter changed in the place of the paper's own."""
+        own = {one.planned.experiment.name: one for one in self.ran if one.planned.what_if is None}
+        if what_if is None:
+            return own
+        return own | {one.planned.experiment.name: one for one in self.ran if one.planned.what_if == what_if}
+
+    def document(self) -> dict[str, Any]:
+        """What `rows.json` holds; nothing of the clock or the machine."""
+        return {
+            "paper": self.paper.name,
+            "title": self.paper.title,
+            "overspill": core.version(),
+            "tolerances": self.paper.digest,
+            "figures": [figure.id for figure in self.asked.figures if figure.id not in self.left_out],
+            "score": self.score,
+            "rows": self.rows,
+        }
+
+
+def select(paper: Paper, wanted: Sequence[str], what_if: bool, into: tuple[Path, int | None]) -> Asked:
+    """What is asked for by ids of figures and names of sweeps; `into` is the folder, and the number of seeds.
+
+    A sweep stands for all figures that rest on it.
+    """
+    known = [*paper.figures, *paper.sweeps]
+    for one in wanted:
+        if one not in known:
+            raise BadInput(f"paper {paper.name}: found {one!r}; expected some of {', '.join(known)}")
+    figures = [
+        figure
+        for figure in paper.figures.values()
+        if not wanted or figure.id in wanted or set(figure.sweeps) & set(wanted)
+    ]
+    used = {name for figure in figures for name in figure.sweeps} | set(wanted)
+    sweeps = [name for name in paper.sweeps if name in used]
+    settings = [one for one in paper.what_ifs if what_if and set(one.sweeps) & set(sweeps)]
+    return Asked(paper, figures, sweeps, settings, *into)
+
+
+def reproduce(asked: Asked, watch: Watch, jobs: int | None = None) -> Reproduced:
+    """Run what the folder does not have, and judge every row."""
+    code = asked.paper.code()
+    made = Reproduced(asked, code, running.everything(asked.planned, watch, jobs))
+    own = made.of()
+    for figure in asked.figures:
+        if any(stopped(own[name]) for name in figure.sweeps):
+            made.left_out.append(figure.id)
+        else:
+            made.rows += rows(asked.paper, code, figure, own)
+    for one in asked.what_ifs:
+        changed = made.of(one)
+        made.changed[one.name] = [
+            row
+            for figure in asked.affected(one)
+            if not any(stopped(changed[name]) for name in figure.sweeps)
+            for row in rows(asked.paper, code, figure, changed)
+        ]
+    return made
+
+
+def stopped(ran: Ran) -> bool:
+    """Whether runs of a sweep are left out since the user stopped."""
+    return ran.interrupted and not ran.whole
+
+
+def rows(paper: Paper, code: Code, figure: Shown, ran: Mapping[str, Ran]) -> Rows:
+    """The rows of a figure, in the order of the paper's file."""
+    found, missing = measured(paper, code, figure, ran)
+    wanted = paper.rows_of(figure.id)
+    if unknown := [key for key in found if key not in {row.key for row in wanted}]:
+        text = f"{figure.id}: its code measures {unknown[0]}, which no row of rows.toml asks for"
+        raise Failed(text)
+    return [judge.document(paper.name, row, judge.judge(row, found.get(row.key), missing)) for row in wanted]
+
+
+def measured(
+    paper: Paper, code: Code, figure: Shown, ran: Mapping[str, Ran]
+) -> tuple[dict[Key, Measured], str]:
+    """What a figure's code measures by case and metric, and why it did not measure the rest."""
+    broken = [name for name in figure.sweeps if not ran[name].whole]
+    if broken:
+        return {}, f"not measured: runs of {', '.join(broken)} failed"
+    if figure.id not in code.figures:
+        return {}, "not measured: no code computes this figure"
+    found: dict[Key, Measured] = {}
+    for one in given(figure, code, ran):
+        key = one.case, one.metric
+        if key in found:
+            raise Failed(f"{figure.id}: its code measures {key} twice")
+        found[key] = one
+    return found, "not measured: the code of this figure gives no such value"
+
+
+def given(figure: Shown, code: Code, ran: Mapping[str, Ran]) -> list[Measured]:
+    """What a figure's code gives; where it asks for what is not there, the error names the figure."""
+    try:
+        return list(code.figures[figure.id].measure(runs(figure, ran)))
+    except Failed as error:
+        raise Failed(f"{figure.id}: {line}" for line in error.lines) from error
+
+
+def runs(figure: Shown, ran: Mapping[str, Ran]) -> dict[str, Runs]:
+    """The runs of a figure's sweeps."""
+    return {name: made for name in figure.sweeps if (made := ran[name].runs) is not None}

@@ -1,0 +1,175 @@
+"""What a paper published, row by row, and how near a measurement must come: `rows.toml`."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from overspill.errors import BadInput
+from overspill.papers.reader import Fields, document, number
+
+BASES = ("text", "table", "axis", "derived", "calibrated", "own_model")
+COUNTED = ("text", "table", "axis")  # what the paper itself says
+KINDS = ("exact", "value", "ratio", "order")
+FORMS = "{ abs }, { rel }, { factor }, { min, max } (one of them may be left out) or { prediction }"
+
+Key = tuple[str, str]  # case and metric
+
+
+@dataclass(frozen=True)
+class Tolerance:
+    """Where a measured value must lie, in the row's unit; both ends are in.
+
+    With `prediction`, a share, the published value must lie in the interval of one of our runs instead.
+    """
+
+    form: Mapping[str, float]
+    low: float = -math.inf
+    high: float = math.inf
+    prediction: float | None = None
+
+
+@dataclass(frozen=True)
+class Row:
+    """A published number or statement, by figure, case and metric."""
+
+    figure: str
+    case: str
+    metric: str
+    unit: str
+    published: float | str | None
+    basis: str
+    kind: str
+    tolerance: Tolerance | None
+    one_run: bool
+    later: bool
+    note: str
+
+    @property
+    def key(self) -> Key:
+        """What the figure's code knows it by."""
+        return self.case, self.metric
+
+    @property
+    def counted(self) -> bool:
+        """Whether it is in the score."""
+        return self.basis in COUNTED and not self.later
+
+
+def load(path: Path, figures: Iterable[str]) -> tuple[list[Row], str]:
+    """Every row of a file, and its SHA-256; `BadInput` with all that is wrong."""
+    given, digest = document(path)
+    top = Fields(path, "", given)
+    tables, known = top.tables("row"), list(figures)
+    top.done()
+    found: list[Row] = []
+    wrong: list[str] = []
+    seen: dict[tuple[str, str, str], int] = {}
+    for at, table in enumerate(tables, 1):
+        try:
+            row = one(path, (at, table), known)
+            first = seen.setdefault((row.figure, *row.key), at)
+            if first != at:
+                place = f"{path}: row {at} ({row.figure}, {row.case}, {row.metric})"
+                raise BadInput(
+                    f"{place}: found it in row {first}, too; expected each figure, case, metric once"
+                )
+            found.append(row)
+        except BadInput as error:
+            wrong += error.lines
+    without = [figure for figure in known if figure not in {row.figure for row in found}]
+    wrong += [
+        f"{path}: found no row of figure {figure}; expected one or more" for figure in without if not wrong
+    ]
+    if wrong:
+        raise BadInput(wrong)
+    return found, digest
+
+
+def one(path: Path, numbered: tuple[int, Any], figures: list[str]) -> Row:
+    """One row, in its place of the file."""
+    at, given = numbered
+    told = given if isinstance(given, Mapping) else {}
+    name = ", ".join(str(told[key]) for key in ("figure", "case", "metric") if key in told)
+    fields = Fields(path, f"row {at} ({name})" if name else f"row {at}", given)
+    row = Row(
+        figure=fields.word("figure", figures),
+        case=fields.text("case"),
+        metric=fields.text("metric"),
+        unit=fields.text("unit", ""),
+        published=published(fields),
+        basis=fields.word("basis", BASES),
+        kind=fields.word("kind", KINDS),
+        tolerance=tolerance(fields),
+        one_run=fields.flag("one_run"),
+        later=fields.flag("later"),
+        note=fields.text("note", ""),
+    )
+    fields.done()
+    fit(fields, row)
+    return row
+
+
+def published(fields: Fields) -> float | str | None:
+    """The published value: a number, a text, or nothing."""
+    found: Any = fields.take("published", None)
+    if found is None or number(found) or (isinstance(found, str) and found.strip()):
+        return found  # type: ignore[no-any-return]
+    raise fields.wrong("published", repr(found), "a number, a text, or nothing")
+
+
+def tolerance(fields: Fields) -> Tolerance | None:
+    """The tolerance around what was published."""
+    given = fields.take("tolerance", None)
+    if given is None:
+        return None
+    if not isinstance(given, Mapping) or not all(number(one) for one in given.values()):
+        raise fields.wrong("tolerance", repr(given), FORMS)
+    form: dict[str, float] = dict(given)
+    value: Any = fields.given.get("published")
+    names = set(form)
+    if names and names <= {"min", "max"}:
+        low, high = form.get("min", -math.inf), form.get("max", math.inf)
+        if low > high:
+            raise fields.wrong("tolerance", repr(form), "min at most max")
+        return Tolerance(form, low, high)
+    if len(names) != 1 or not names <= {"abs", "rel", "factor", "prediction"}:
+        raise fields.wrong("tolerance", repr(form), FORMS)
+    if not number(value):
+        raise fields.wrong("tolerance", repr(form), "{ min, max } where no number is published")
+    return around(fields, form, float(value))
+
+
+def around(fields: Fields, form: dict[str, float], value: float) -> Tolerance:
+    """A tolerance around a published number."""
+    [(name, size)] = form.items()
+    if name == "prediction":
+        if not 0 < size < 1:
+            raise fields.wrong("tolerance", repr(form), "prediction between 0 and 1, such as 0.95")
+        return Tolerance(form, prediction=float(size))
+    if name == "factor":
+        if size < 1 or value <= 0:
+            raise fields.wrong("tolerance", repr(form), "factor of 1 or more, and a published number above 0")
+        return Tolerance(form, value / size, value * size)
+    if size < 0:
+        raise fields.wrong("tolerance", repr(form), f"{name} of 0 or more")
+    reach = size * abs(value) if name == "rel" else size
+    return Tolerance(form, value - reach, value + reach)
+
+
+def fit(fields: Fields, row: Row) -> None:
+    """Refuse fields that do not go together."""
+    if row.later and not row.note.strip():
+        raise fields.wrong("note", "nothing", "why the row is for later")
+    if isinstance(row.published, str):
+        if row.kind != "exact":
+            raise fields.wrong("kind", repr(row.kind), "exact, since a text is published")
+        if row.tolerance is not None:
+            raise fields.wrong("tolerance", repr(dict(row.tolerance.form)), "none, since a text is published")
+    elif row.tolerance is None and not row.later:
+        raise fields.wrong("tolerance", "nothing", FORMS)
+    if row.one_run and not number(row.published):
+        raise fields.wrong("one_run", "true", "it only where a number is published")

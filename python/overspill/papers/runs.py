@@ -1,0 +1,115 @@
+"""The runs of a sweep as the code of a figure reads them: metrics and tables by seed, nodes by name."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+import pyarrow.parquet as pq
+
+from overspill import metrics
+from overspill.errors import Failed
+from overspill.papers.spec import Point
+from overspill.sweeps import keys, points
+from overspill.sweeps.cache import Cache
+from overspill.sweeps.results import Sweep
+from overspill.sweeps.run import Sweeping
+
+Place = tuple[str, tuple[str, ...]]  # a variant, and the values of a point
+
+
+class SweepRuns:
+    """All runs of one sweep, which must be whole."""
+
+    def __init__(self, name: str, sweep: Sweep, made: Sweeping) -> None:
+        self.name, self.sweep, self.made = name, sweep, made
+        self.read: dict[str, dict[Place, dict[int, float]]] = {}
+
+    @property
+    def variants(self) -> Sequence[str]:
+        """Variants in the order of the scenario."""
+        return self.sweep.variants
+
+    @cached_property
+    def points(self) -> Sequence[Point]:
+        """Every point, its values by path."""
+        return self.sweep.points
+
+    @property
+    def seeds(self) -> Sequence[int]:
+        """The seeds of every point."""
+        return self.sweep.seeds
+
+    def metric(self, name: str, variant: str, point: Point | None = None) -> np.ndarray:
+        """A metric by seed; NaN where a run has none of it, or only a bound since flows are unfinished."""
+        if metrics.base(name) not in metrics.REGISTRY:
+            raise Failed(
+                f"sweep {self.name}: found metric {name!r}; expected one of `overspill list metrics`"
+            )
+        place = self.place(variant, point)
+        if name not in self.read:
+            self.read[name] = self.values(name)
+        by_seed = self.read[name].get(place, {})
+        return np.array([by_seed.get(seed, np.nan) for seed in self.seeds])
+
+    def values(self, name: str) -> dict[Place, dict[int, float]]:
+        """All values of a metric."""
+        table = self.sweep.table
+        found: dict[Place, dict[int, float]] = {}
+        for row in table.filter(pc.equal(table.column("metric"), name)).to_pylist():
+            place = row["variant"], tuple(row[axis.path] for axis in self.sweep.axes)
+            found.setdefault(place, {})[row["seed"]] = np.nan if row["censored"] else row["value"]
+        return found
+
+    def place(self, variant: str, point: Point | None) -> Place:
+        """A variant and a point, which must be there."""
+        if variant not in self.variants:
+            raise self.refused(f"variant {variant!r}", ", ".join(self.variants))
+        if point is None:
+            if len(self.points) > 1:
+                raise self.refused("no point", f"one of {len(self.points)}")
+            point = self.points[0]
+        given = {path: str(value) for path, value in point.items()}
+        if given not in self.points:
+            raise self.refused(f"point {given}", f"one of `points`, such as {dict(self.points[0])}")
+        return variant, tuple(given[axis.path] for axis in self.sweep.axes)
+
+    def refused(self, found: str, expected: str) -> Failed:
+        """What a figure's code asks for and is not there."""
+        return Failed(f"sweep {self.name}: found {found}; expected {expected}")
+
+    def tables(self, name: str, variant: str, point: Point | None = None) -> list[pa.Table]:
+        """A table that the sweep keeps, by seed."""
+        kept = self.sweep.facts["tables"]
+        if name not in kept or self.sweep.folder is None:
+            raise self.refused(f"table {name!r}", f"one of `tables`: {', '.join(kept) or 'none'}")
+        _, values = self.place(variant, point)
+        at = next(one for one in self.sweep.facts["points"] if tuple(one["values"]) == values)
+        store = Cache(self.sweep.folder / "store")
+        cut = self.sweep.facts["max_events"]
+        paths = [store.table(keys.run(at["configs"][variant], seed, cut), name) for seed in self.seeds]
+        if absent := [path for path in paths if not path.is_file()]:
+            raise Failed(f"sweep {self.name}: no table {name} of {variant}: {absent[0]} is missing")
+        return [pq.ParquetFile(path).read() for path in paths]
+
+    def node(self, name: str) -> int:
+        """The number of a node in the tables."""
+        if name not in self.nodes:
+            raise self.refused(f"node {name!r}", f"one of {', '.join(self.nodes)}")
+        return self.nodes[name]
+
+    @cached_property
+    def nodes(self) -> dict[str, int]:
+        """Numbers of nodes by name; of names whose number depends on the variant, none."""
+        scene = self.made.checked
+        document: dict[str, Any] = points.read(self.made.base, scene.points[0])[1]
+        used = {document["network_of"][variant] for variant in self.variants}
+        numbered: dict[str, set[int]] = {}
+        for at in sorted(used):
+            for number, node in enumerate(document["networks"][at]["nodes"]):
+                numbered.setdefault(node["name"], set()).add(number)
+        return {name: next(iter(found)) for name, found in numbered.items() if len(found) == 1}

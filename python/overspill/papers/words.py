@@ -1,0 +1,94 @@
+"""How rows are written for people: numbers, tolerances, verdicts with their signs."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from overspill import formats
+from overspill.papers.judge import FAILS, HOLDS, INCONCLUSIVE
+from overspill.papers.rows import COUNTED
+
+SIGNS = {HOLDS: "✓", FAILS: "✗", INCONCLUSIVE: "?"}
+STYLES = {HOLDS: "green", FAILS: "bold red", INCONCLUSIVE: "yellow"}
+BASES = {"own_model": "own model"}
+
+Row = Mapping[str, Any]
+
+
+def later(row: Row) -> bool:
+    """Whether nothing was to be measured yet."""
+    return row["measured"] is None and row["verdict"] == INCONCLUSIVE
+
+
+def verdict(row: Row) -> str:
+    """The verdict with its sign."""
+    return "– later" if later(row) else f"{SIGNS[row['verdict']]} {row['verdict']}"
+
+
+def value(given: float | str | None, unit: str = "") -> str:
+    """A number or text with its unit."""
+    if given is None:
+        return "–"
+    if isinstance(given, str):
+        return given
+    return f"{plain(given)} {unit}".strip()
+
+
+def plain(given: float) -> str:
+    """A number in up to six digits; very small and very large ones with an exponent."""
+    if given and not 1e-6 <= abs(given) < 1e15:
+        return f"{given:.4g}"
+    return formats.trimmed(given) if isinstance(given, float) else formats.number(given)
+
+
+def measured(row: Row) -> str:
+    """What was measured, with half of its 95 % interval."""
+    found, half = row["measured"], row["ci95"]
+    if found is None or isinstance(found, str) or not half:
+        return value(found, row["unit"])
+    return f"{formats.spread(found, half)} {row['unit']}".strip()
+
+
+def tolerance(row: Row) -> str:
+    """What a measurement must keep to."""
+    form = row["tolerance"]
+    if form is None:
+        return "–" if row["published"] is None or later(row) else "the same"
+    if set(form) == {"min", "max"}:
+        return f"{plain(form['min'])} to {plain(form['max'])}"
+    [(name, size)] = form.items()
+    texts = {
+        "min": f"≥ {plain(size)}",
+        "max": f"≤ {plain(size)}",
+        "abs": f"± {plain(size)}" if size else "exactly",
+        "rel": f"± {plain(100 * size)} %",
+        "factor": f"within a factor of {plain(size)}",
+        "prediction": f"in {plain(100 * size)} % interval of a run",
+    }
+    return texts[name]
+
+
+def basis(row: Row) -> str:
+    """Where the published value is from; in brackets where it is not counted."""
+    name = BASES.get(row["basis"], str(row["basis"]))
+    return name if row["basis"] in COUNTED and not later(row) else f"({name})"
+
+
+def notes(row: Row) -> list[str]:
+    """What is told below a row."""
+    found = [row["note"]] if row["note"] else []
+    one = row.get("prediction")
+    if one and one["inside"] is not None:
+        where = "inside" if one["inside"] else "outside"
+        text = f"the published run lies {where} the 95 % prediction interval of one of ours"
+        found.append(f"{text}, {plain(one['low'])} to {plain(one['high'])} {row['unit']}".rstrip())
+    return found
+
+
+def score(found: Mapping[str, int]) -> str:
+    """The score in a sentence."""
+    text = f"{found['holds']} of {found['of']} rows hold, {found['fails']} fail"
+    open_ones = found["inconclusive"]
+    verb = "is" if open_ones == 1 else "are"
+    return f"{text}, {open_ones} {verb} inconclusive (rows of basis text, table and axis)"

@@ -1,0 +1,142 @@
+"""What a reproduction leaves behind: rows as JSON and Parquet, figures, a page, a README; publishing them."""
+
+from __future__ import annotations
+
+import json
+import shutil
+from pathlib import Path
+from typing import Any
+
+import pyarrow as pa
+import pyarrow.parquet as pq
+from matplotlib.figure import Figure as Drawing
+
+from overspill import page, store
+from overspill.charts import mpl as look
+from overspill.errors import BadInput, Unwritable
+from overspill.papers import report, whatif
+from overspill.papers.reproduce import Asked, Reproduced, runs
+
+ROWS, TABLE, PAGE, README, WHAT_IF = "rows.json", "rows.parquet", "page.html", "README.md", "what_if.json"
+PUBLISHED = ("png", "svg")
+SCHEMA = pa.schema(
+    [
+        *(pa.field(name, pa.string(), False) for name in ("paper", "figure", "case", "metric", "unit")),
+        pa.field("published", pa.float64()),
+        pa.field("published_text", pa.string()),
+        pa.field("measured", pa.float64()),
+        pa.field("measured_text", pa.string()),
+        pa.field("ci95", pa.float64()),
+        pa.field("seeds", pa.uint32(), False),
+        *(pa.field(name, pa.string(), False) for name in ("basis", "kind")),
+        pa.field("tolerance", pa.string()),
+        pa.field("verdict", pa.string(), False),
+        pa.field("ok", pa.bool_(), False),
+        pa.field("note", pa.string(), False),
+        pa.field("prediction_low", pa.float64()),
+        pa.field("prediction_high", pa.float64()),
+        pa.field("prediction_inside", pa.bool_()),
+    ]
+)
+
+
+def everything(made: Reproduced, pages: bool) -> Path:
+    """Write it all into the folder of the results; the page, or the rows without one."""
+    out = made.asked.out
+    try:
+        out.mkdir(parents=True, exist_ok=True)
+        clear(out)
+        store.write_json(out / ROWS, made.document())
+        pq.write_table(table(made.rows), out / TABLE, compression="zstd")
+        if made.changed:
+            store.write_json(out / WHAT_IF, whatif.document(made))
+        if not pages:
+            return out / ROWS
+        drawn = draw(made, out / "figures")
+        (out / PAGE).write_text(report.page(made, drawn, out), encoding="utf-8")
+        (out / README).write_text(report.readme(made, drawn), encoding="utf-8")
+        return out / PAGE
+    except OSError as error:
+        raise Unwritable(f"{out}: cannot be written: {error.strerror or error}") from error
+
+
+def clear(out: Path) -> None:
+    """Take away what an earlier reproduction wrote, but for its runs."""
+    for name in (ROWS, TABLE, PAGE, README, WHAT_IF):
+        (out / name).unlink(missing_ok=True)
+    for kind in page.KINDS:
+        for path in (out / "figures").glob(f"*.{kind}"):
+            path.unlink()
+
+
+def table(rows: list[dict[str, Any]]) -> pa.Table:
+    """The rows as columns; a text and a number are in columns of their own, a tolerance is JSON."""
+    made = []
+    for row in rows:
+        one = dict(row)
+        for name in ("published", "measured"):
+            text = isinstance(row[name], str)
+            one[name], one[f"{name}_text"] = (None, row[name]) if text else (row[name], None)
+        one["tolerance"] = None if row["tolerance"] is None else json.dumps(row["tolerance"])
+        for name, found in (row.get("prediction") or {}).items():
+            one[f"prediction_{name}"] = found
+        made.append({field.name: one.get(field.name) for field in SCHEMA})
+    return pa.Table.from_pylist(made, SCHEMA)
+
+
+def draw(made: Reproduced, place: Path) -> list[str]:
+    """Save every figure that has a drawing, in three formats, the same bytes every time; their names."""
+    place.mkdir(parents=True, exist_ok=True)
+    ran, found = made.of(), []
+    for figure in made.asked.figures:
+        code = made.code.figures.get(figure.id)
+        if code is None or code.draw is None or not all(ran[name].whole for name in figure.sweeps):
+            continue
+        known = {
+            row.key: float(row.published)
+            for row in made.paper.rows_of(figure.id)
+            if isinstance(row.published, int | float)
+        }
+        with look.style():
+            drawing = code.draw(runs(figure, ran), known)
+        save(drawing, place, figure.id)
+        found.append(figure.id)
+    if made.changed and (chart := whatif.drawing(made)) is not None:
+        save(chart, place, whatif.NAME)
+    return found
+
+
+def save(drawing: Drawing, place: Path, name: str) -> None:
+    """Save a figure."""
+    page.save_figure(drawing, place, name)
+
+
+def check_publish(asked: Asked, folder: Path) -> None:
+    """`BadInput` where less than the whole paper, or into a folder of something else, is to be published."""
+    if not asked.whole:
+        raise BadInput("--publish: found only some figures or other seeds; expected the whole paper")
+    place = folder / asked.paper.name
+    if place.exists() and not place.is_dir():
+        raise BadInput(f"--publish: {place} is a file; expected a folder")
+    if place.is_dir() and any(place.iterdir()) and not (place / ROWS).is_file():
+        raise BadInput(f"--publish: {place} has files but no {ROWS}; expected a new or empty folder")
+
+
+def publish(made: Reproduced, folder: Path) -> Path:
+    """Put rows, figures, page and README into `folder/NAME`, in the place of what was there."""
+    out, place = made.asked.out, folder / made.paper.name
+    if made.failed:
+        raise Unwritable(f"{place}: not published: runs failed")
+    try:
+        place.mkdir(parents=True, exist_ok=True)
+        clear(place)
+        for name in (ROWS, TABLE, PAGE, README, WHAT_IF):
+            if (out / name).is_file():
+                shutil.copyfile(out / name, place / name)
+        (place / "figures").mkdir(exist_ok=True)
+        for kind in PUBLISHED:
+            for path in sorted((out / "figures").glob(f"*.{kind}")):
+                shutil.copyfile(path, place / "figures" / path.name)
+    except OSError as error:
+        raise Unwritable(f"{place}: cannot be written: {error.strerror or error}") from error
+    return place
