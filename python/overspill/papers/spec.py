@@ -1,4 +1,4 @@
-"""What the code of a paper's figures is given and gives back; it knows nothing of what was published."""
+"""What the code of a paper's figures is given and gives back; of published numbers it knows nothing."""
 
 from __future__ import annotations
 

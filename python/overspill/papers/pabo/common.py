@@ -24,6 +24,12 @@ Curve = np.ndarray  # seeds by places
 SWITCHES = {f"S{number}": f"s{number - 1}" for number in range(1, 8)}
 SENDERS = {f"H{number}": f"h{number - 1}" for number in range(1, 4)}
 RECEIVER = "h3"
+THETA, LAMBDA = "switch.overflow.theta", "switch.overflow.lambda"
+# Section V: packets of a sender's burst, one more than the paper's numPacketsPerGenerate.
+PACKETS = "traffic.bursts.packets"
+LOADS = {"mild": 501, "moderate": 1501, "severe": 2501}
+# What `packet_hist` counts: links that a packet crossed, one more than totalHop, and maxBouncedDistance.
+CROSSED, DISTANCE = 1, 4
 
 # Statistics.
 
@@ -96,26 +102,37 @@ def along(runs: Runs, name: str, variant: str, points: Sequence[Point]) -> Curve
     return np.array([runs.metric(name, variant, point) for point in points]).T
 
 
-def line(runs: Runs, path: str, **fixed: float) -> tuple[list[float], list[Point]]:
-    """Values of a path and their points in their order, where other paths that end in `fixed` have its values.
+def line(runs: Runs, path: str, fixed: Mapping[str, float] | None = None) -> tuple[list[float], list[Point]]:
+    """Values of a path and their points in order, where other paths have the values `fixed`.
 
     `Failed` where there are none, or several of a value.
     """
-    kept = [
-        point
-        for point in runs.points
-        if all(float(point[end(point, name)]) == at for name, at in fixed.items())
-    ]
+    held = fixed or {}
+    kept = [point for point in runs.points if all(float(point[one]) == held[one] for one in held)]
     kept.sort(key=lambda point: float(point[path]))
     values = [float(point[path]) for point in kept]
     if not kept or len(set(values)) < len(values):
-        raise Failed(f"{path}: found {values} where {fixed}; expected each value once")
+        raise Failed(f"{path}: found {values} where {dict(held)}; expected some, and each once")
     return values, kept
 
 
-def end(point: Point, name: str) -> str:
-    """The path that ends in a name."""
-    return next(path for path in point if path.rpartition(".")[2] == name)
+def load(runs: Runs, name: str) -> Point:
+    """The point of a load of section V."""
+    values, points = line(runs, PACKETS)
+    return points[values.index(LOADS[name])]
+
+
+def counted(table: pa.Table, which: int) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """Of `packet_hist`, what it counts of delivered data packets: from, to below, and how many."""
+    keep = (columns.numbers(table, "metric") == which) & (columns.numbers(table, "data") == 1)
+    low, high, count = (columns.numbers(table, name)[keep] for name in ("low", "high", "count"))
+    return low, high, count
+
+
+def within(table: pa.Table, hops: int) -> float:
+    """Share in % of delivered data packets with a totalHop of so many at most."""
+    _, high, count = counted(table, CROSSED)
+    return 100 * quotient(float(count[high - 1 <= hops + 1].sum()), float(count.sum()))
 
 
 def by_switch(runs: Runs, table: pa.Table, column: str, switches: Mapping[str, str]) -> dict[str, int]:
@@ -163,7 +180,10 @@ def mean_line(axes: Axes, x: Sequence[float] | np.ndarray, by_seed: Curve, colou
     axes.fill_between(x, centre - reach, centre + reach, facecolor=colour, alpha=0.18, linewidth=0)
 
 
-def paper_marks(axes: Axes, x: Sequence[float], y: Sequence[float], label: str = "") -> None:
-    """Published values: hollow diamonds in black."""
+def marked(axes: Axes, values: Sequence[tuple[float, float | None]], label: str = "published") -> None:
+    """Published values at places, where there are any: hollow diamonds in black."""
+    known = [(x, y) for x, y in values if y is not None]
     style: dict[str, Any] = {"markerfacecolor": "white", "markeredgecolor": "black", "markersize": 7}
-    axes.plot(x, y, "D", linestyle="none", zorder=5, label=label or "published", **style)
+    if known:
+        places, heights = [x for x, _ in known], [y for _, y in known]
+        axes.plot(places, heights, "D", linestyle="none", zorder=5, label=label, **style)
