@@ -57,7 +57,7 @@ impl<R: Routes> Fib for Table<'_, R> {
         match self.routes.way(self.node, host) {
             Way::None => None,
             Way::Only(port) => Some(port),
-            Way::Among(hops) => Some(hops[self.routing.peek().table(hash, hops)].port),
+            Way::Among(hops) => Some(hops[self.routing.peek().table(host, hash, hops)].port),
         }
     }
 }
@@ -111,6 +111,7 @@ impl Switch {
             Way::Only(port) => port,
             Way::Among(hops) => match &self.routing {
                 RoutingSlot::Ecmp(ecmp) => hops[ecmp.place(head.hash, hops.len())].port,
+                RoutingSlot::TwoLevel(tables) => hops[tables.place(head.dst, hops)].port,
                 _ => return None,
             },
         };
@@ -238,9 +239,9 @@ impl Switch {
     pub fn received(&self) -> u64 {
         self.received
     }
-    /// The path decision for a flow hash among `hops`, without a draw.
-    pub fn table_choice(&self, hash: u32, hops: &[Hop]) -> usize {
-        self.routing.peek().table(hash, hops)
+    /// The path decision for a host and a flow hash among `hops`, without a draw.
+    pub fn table_choice(&self, host: HostId, hash: u32, hops: &[Hop]) -> usize {
+        self.routing.peek().table(host, hash, hops)
     }
 
     /// Checks `received = sent + dropped + queued`, in packets and (with what was cut off) in bytes.

@@ -37,7 +37,7 @@ pub(crate) fn begin(scenario: &Scenario, seed: u64, options: Options, asked: &As
     let ports = scenario.topology.nodes.iter().map(|node| node.ports.len()).sum();
     let capture = Capture::new(&asked.links, ports);
     let world = build_tapped(scenario, seed, options, (recorder, capture)).map_err(failed)?;
-    let dump = Dump::new(&about, &asked.links, asked.snaplen).map_err(failed)?;
+    let dump = Dump::new(&about, &asked.links, asked.snaplen, scenario.plan()).map_err(failed)?;
     Ok(Box::new(Tapped { world, dump }))
 }
 

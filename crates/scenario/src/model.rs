@@ -4,6 +4,7 @@ use crate::topology::Topology;
 use crate::traffic::Traffic;
 use dataplane::Framing;
 use mech::params::Values;
+use mech::routing::AddressPlan;
 use units::{Amount, Dur, Time};
 
 /// One variant of a scenario, every default filled in.
@@ -29,6 +30,14 @@ pub struct Scenario {
     pub traffic: Vec<Traffic>,
     /// What counts.
     pub measure: Measure,
+}
+
+impl Scenario {
+    /// The addresses of hosts, where switches route by them; else hosts are but numbered.
+    pub fn plan(&self) -> Option<AddressPlan> {
+        let by_address = self.switches.iter().any(|switch| switch.routing.kind == "two_level");
+        self.topology.plan.filter(|_| by_address)
+    }
 }
 
 /// A named mechanism with its validated parameters.

@@ -8,7 +8,7 @@ use mech::buffer::{BufferSlot, PerPort};
 use mech::marking::MarkingSlot;
 use mech::overflow::OverflowSlot;
 use mech::params::Values;
-use mech::routing::{RoutingSlot, Way};
+use mech::routing::{Own, RoutingSlot, Way};
 use mech::scheduler::SchedulerSlot;
 use mech::{Flags, FlowId, Head, HostId, PortId, Purpose, Stream};
 use scenario::load::{Source, load};
@@ -74,7 +74,8 @@ fn switch() -> Switch {
             may_compute: true,
             ports: (0..16).map(|_| port()).collect(),
         },
-        routing: RoutingSlot::build("ecmp", &Values::default(), 1).expect("it is in the catalogue"),
+        routing: RoutingSlot::build("ecmp", &Values::default(), Own { hash_seed: 1, seat: None })
+            .expect("it is in the catalogue"),
         snapshot: false,
         shuffle: true,
     })

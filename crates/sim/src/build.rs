@@ -15,7 +15,7 @@ use dataplane::{
 use mech::buffer::{BufferSlot, PerPort, Unlimited};
 use mech::marking::MarkingSlot;
 use mech::overflow::{OverflowSlot, TailDrop};
-use mech::routing::RoutingSlot;
+use mech::routing::{Own, RoutingSlot};
 use mech::scheduler::{SchedulerSlot, StrictPriority};
 use mech::{HostId, Purpose, Stream};
 use scenario::routes::Routes;
@@ -103,8 +103,11 @@ impl Site<'_> {
         let overflow = overflow.ok_or_else(|| unknown(&config.overflow))?;
         let buffer = BufferSlot::build(&config.buffer.kind, &config.buffer.values);
         let buffer = buffer.ok_or_else(|| unknown(&config.buffer))?.for_ports(links.len() as u16);
-        let hash_seed = Stream::new(self.seed, node, Purpose::Hash).u64();
-        let routing = RoutingSlot::build(&config.routing.kind, &config.routing.values, hash_seed);
+        let own = Own {
+            hash_seed: Stream::new(self.seed, node, Purpose::Hash).u64(),
+            seat: s.topology.plan.map(|plan| (plan, plan.seat(index as u32))),
+        };
+        let routing = RoutingSlot::build(&config.routing.kind, &config.routing.values, own);
         let ports = links.iter().zip(&config.ports).map(|(link, port)| {
             let scheduler = SchedulerSlot::build(&port.scheduler.kind, &port.scheduler.values);
             Ok(PortSetup {

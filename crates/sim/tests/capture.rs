@@ -44,7 +44,7 @@ fn tapped(scenario: &Scenario) -> World<Recorder, Capture> {
 /// Everything that waits, by link, taken so many frames at a time.
 fn files(world: &mut World<Recorder, Capture>, scenario: &Scenario, at_most: usize) -> Vec<Vec<u8>> {
     let links = chosen(scenario);
-    let mut dump = Dump::new("a test", &links, None).unwrap();
+    let mut dump = Dump::new("a test", &links, None, scenario.plan()).unwrap();
     let mut whole = |link| {
         let mut file = Vec::new();
         loop {

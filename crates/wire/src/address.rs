@@ -1,6 +1,15 @@
 //! Addresses and ports, made from numbers of hosts and flows.
 
+use mech::routing::AddressPlan;
 use mech::{FlowId, HostId};
+
+/// The IPv4 and MAC addresses of a host: as a plan gives them, else by its number.
+pub(crate) fn addresses(host: HostId, plan: Option<AddressPlan>) -> ([u8; 4], [u8; 6]) {
+    match plan {
+        Some(plan) => (plan.host(host), plan.mac(host)),
+        None => (ipv4(host), mac(host)),
+    }
+}
 
 /// Host `n` is 10.0.0.1 + n, modulo the network's 2²⁴ addresses (RFC 1918 §3: 10/8).
 pub fn ipv4(host: HostId) -> [u8; 4] {

@@ -1,10 +1,11 @@
 //! A packet as the bytes of its frame.
 
-use crate::address::{ipv4, mac, ports};
+use crate::address::{addresses, ports};
 use crate::options::options;
 use dataplane::{Ext, Pkt};
 use etherparse::{EtherType, Ethernet2Header, IpDscp, IpEcn, IpNumber, Ipv4Header, TcpHeader, UdpHeader};
 use mech::Flags;
+use mech::routing::AddressPlan;
 
 /// Bytes of a frame's check sequence, which captures do not have.
 pub const FCS: u16 = 4;
@@ -26,6 +27,8 @@ pub struct Crossing<'a> {
     pub ext: Option<&'a Ext>,
     /// Whether it has the last byte of what the application handed over (RFC 9293 §3.9.1.2: PSH).
     pub push: bool,
+    /// The addresses of the network where places have them; else hosts are numbered.
+    pub plan: Option<AddressPlan>,
 }
 
 /// Appends a packet's frame: Ethernet II, IPv4, and TCP, or UDP for raw packets.
@@ -37,12 +40,13 @@ pub fn deparse(crossing: &Crossing, out: &mut Vec<u8>) {
     let (start, head) = (out.len(), &crossing.pkt.head);
     let control = head.flags.has(Flags::CONTROL);
     let ether_type = if control { EXPERIMENT } else { EtherType::IPV4 };
+    let mac = |host| addresses(host, crossing.plan).1;
     let ethernet = Ethernet2Header { source: mac(head.src), destination: mac(head.dst), ether_type };
     out.extend_from_slice(&ethernet.to_bytes());
     if !control {
         match head.flags.any(Flags::ACK.with(Flags::SYN).with(Flags::RST)) {
             true => tcp(crossing, out),
-            false => udp(crossing.pkt, out),
+            false => udp(crossing, out),
         }
     }
     let length = usize::from(head.size.saturating_sub(FCS)).max(SHORTEST);
@@ -51,8 +55,9 @@ pub fn deparse(crossing: &Crossing, out: &mut Vec<u8>) {
 
 /// RFC 791 §3.1. The class is a class selector (RFC 2474 §4.2.2); the identification counts the
 /// flow's emissions in this direction.
-fn internet(pkt: &Pkt, protocol: IpNumber, length: u16) -> Ipv4Header {
-    let head = &pkt.head;
+fn internet(crossing: &Crossing, protocol: IpNumber, length: u16) -> Ipv4Header {
+    let (pkt, head) = (crossing.pkt, &crossing.pkt.head);
+    let ipv4 = |host| addresses(host, crossing.plan).0;
     let mut ip = Ipv4Header {
         dscp: IpDscp::try_new(head.tos >> 2).unwrap_or_default(),
         ecn: IpEcn::try_new(head.tos & 0b11).unwrap_or_default(),
@@ -77,7 +82,7 @@ fn from_to(pkt: &Pkt) -> (u16, u16) {
 
 /// RFC 9293 §3.1.
 fn tcp(crossing: &Crossing, out: &mut Vec<u8>) {
-    let Crossing { pkt, ext, push } = *crossing;
+    let Crossing { pkt, ext, push, .. } = *crossing;
     let flags = pkt.head.flags;
     let (from, to) = from_to(pkt);
     // A receiver's SYN takes no number in the simulation: here it has that before its first byte's.
@@ -94,18 +99,19 @@ fn tcp(crossing: &Crossing, out: &mut Vec<u8>) {
     header.psh = push;
     header.options = ext.map(options).unwrap_or_default();
     let payload = pkt.payload.min(u16::MAX - IPV4 - header.header_len_u16());
-    let ip = internet(pkt, IpNumber::TCP, header.header_len_u16() + payload);
+    let ip = internet(crossing, IpNumber::TCP, header.header_len_u16() + payload);
     let data = zeros(out, usize::from(IPV4 + header.header_len_u16()), payload);
     header.checksum = header.calc_checksum_ipv4_raw(ip.source, ip.destination, &out[data..]).unwrap_or(0);
     put(out, data, &[&ip.to_bytes(), &header.to_bytes()]);
 }
 
 /// RFC 768.
-fn udp(pkt: &Pkt, out: &mut Vec<u8>) {
+fn udp(crossing: &Crossing, out: &mut Vec<u8>) {
+    let pkt = crossing.pkt;
     let (from, to) = from_to(pkt);
     let fills = pkt.head.size.saturating_sub(ETHERNET + FCS + IPV4 + UDP);
     let payload = pkt.payload.max(fills).min(u16::MAX - IPV4 - UDP);
-    let ip = internet(pkt, IpNumber::UDP, UDP + payload);
+    let ip = internet(crossing, IpNumber::UDP, UDP + payload);
     let data = zeros(out, usize::from(IPV4 + UDP), payload);
     let mut header = UdpHeader { source_port: from, destination_port: to, length: UDP + payload, checksum: 0 };
     header.checksum = header.calc_checksum_ipv4_raw(ip.source, ip.destination, &out[data..]).unwrap_or(0);

@@ -102,7 +102,7 @@ mod tests {
         bounced.head.bounces = 1;
         let mut bytes = Vec::new();
         for (face, at, pkt) in [(0, 12_304_999, plain), (1, 5_000_000_000_000_001_000, bounced)] {
-            writer.packet((face, at), &Crossing { pkt: &pkt, ext: None, push: false }).unwrap();
+            writer.packet((face, at), &Crossing { pkt: &pkt, ext: None, push: false, plan: None }).unwrap();
             bytes.extend(writer.take());
         }
         bytes
@@ -148,6 +148,6 @@ mod tests {
     #[test]
     fn a_packet_of_an_interface_that_is_not_there_is_refused() {
         let mut writer = Writer::new("", Vec::new(), None).unwrap();
-        assert!(writer.packet((0, 0), &Crossing { pkt: &data(), ext: None, push: false }).is_err());
+        assert!(writer.packet((0, 0), &Crossing { pkt: &data(), ext: None, push: false, plan: None }).is_err());
     }
 }

@@ -4,7 +4,7 @@
 
 use super::{Hop, Routing};
 use crate::params::Spec;
-use crate::{Env, Head, hash_mix};
+use crate::{Env, Head, HostId, hash_mix};
 
 /// See the module.
 #[derive(Clone, Debug)]
@@ -41,7 +41,7 @@ impl Routing for Ecmp {
     fn choose(&mut self, pkt: &Head, hops: &[Hop], _env: &mut Env) -> usize {
         self.place(pkt.hash, hops.len())
     }
-    fn table(&self, hash: u32, hops: &[Hop]) -> usize {
+    fn table(&self, _host: HostId, hash: u32, hops: &[Hop]) -> usize {
         self.place(hash, hops.len())
     }
     fn boxed(&self) -> Box<dyn Routing> {
@@ -66,7 +66,7 @@ mod tests {
             let pkt = head(&format!("hash={hash}"));
             let first = ecmp.choose(&pkt, &hops(4), &mut Desk::draws(&[]).env());
             assert_eq!(first, ecmp.choose(&pkt, &hops(4), &mut Desk::draws(&[]).env()));
-            assert_eq!(first, ecmp.table(hash, &hops(4)));
+            assert_eq!(first, ecmp.table(HostId(0), hash, &hops(4)));
         }
     }
 

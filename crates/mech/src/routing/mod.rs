@@ -1,15 +1,19 @@
 //! The routing slot: which of the next hops that lead to the destination?
 
+mod address_plan;
 mod ecmp;
 mod spray;
+mod two_level;
 mod weighted;
 
+pub use address_plan::{AddressPlan, Seat};
 pub use ecmp::Ecmp;
 pub use spray::Spray;
+pub use two_level::{Entry, Part, Table, TwoLevel, entries};
 pub use weighted::Weighted;
 
 use crate::params::{Spec, Values};
-use crate::{Env, Head, PortId};
+use crate::{Env, Head, HostId, PortId};
 
 /// One way to a destination.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -35,14 +39,24 @@ pub enum Way<'a> {
 pub trait Routing: Send + Sync {
     /// The place in `hops` of the one that `pkt` takes. PRECONDITION: `hops` has two or more.
     fn choose(&mut self, pkt: &Head, hops: &[Hop], env: &mut Env) -> usize;
-    /// The same for a flow hash alone, without a draw: what the tables say of a way back.
-    fn table(&self, hash: u32, hops: &[Hop]) -> usize;
+    /// The same for a destination and a flow hash alone, without a draw: what the tables say of a way
+    /// back.
+    fn table(&self, host: HostId, hash: u32, hops: &[Hop]) -> usize;
     /// A copy, with its state.
     fn boxed(&self) -> Box<dyn Routing>;
 }
 
 /// The mechanisms of this slot.
-pub const SPECS: &[&Spec] = &[&ecmp::SPEC, &spray::SPEC, &weighted::SPEC];
+pub const SPECS: &[&Spec] = &[&ecmp::SPEC, &spray::SPEC, &two_level::SPEC, &weighted::SPEC];
+
+/// What a switch's routing is made from beside its parameters.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Own {
+    /// The seed of its flow hash.
+    pub hash_seed: u64,
+    /// Where it stands, in a fat-tree.
+    pub seat: Option<(AddressPlan, Seat)>,
+}
 
 /// One mechanism, or a caller's own.
 pub enum RoutingSlot {
@@ -50,6 +64,8 @@ pub enum RoutingSlot {
     Ecmp(Ecmp),
     /// `spray`
     Spray(Spray),
+    /// `two_level`
+    TwoLevel(TwoLevel),
     /// `weighted`
     Weighted(Weighted),
     /// A mechanism from outside the catalogue.
@@ -57,13 +73,14 @@ pub enum RoutingSlot {
 }
 
 impl RoutingSlot {
-    /// The mechanism named `kind`, its flow hash seeded; `None` where the catalogue has none of
-    /// that name.
-    pub fn build(kind: &str, _values: &Values, hash_seed: u64) -> Option<RoutingSlot> {
-        let ecmp = Ecmp::new(hash_seed);
+    /// The mechanism named `kind` for one switch; `None` where the catalogue has none of that name,
+    /// or the switch has no seat and needs one.
+    pub fn build(kind: &str, _values: &Values, own: Own) -> Option<RoutingSlot> {
+        let ecmp = Ecmp::new(own.hash_seed);
         Some(match kind {
             "ecmp" => RoutingSlot::Ecmp(ecmp),
             "spray" => RoutingSlot::Spray(Spray::new(ecmp)),
+            "two_level" => own.seat.map(|(plan, seat)| RoutingSlot::TwoLevel(TwoLevel::new(plan, seat)))?,
             "weighted" => RoutingSlot::Weighted(Weighted::new(ecmp)),
             _ => return None,
         })
@@ -74,6 +91,7 @@ impl RoutingSlot {
         match self {
             RoutingSlot::Ecmp(m) => m,
             RoutingSlot::Spray(m) => m,
+            RoutingSlot::TwoLevel(m) => m,
             RoutingSlot::Weighted(m) => m,
             RoutingSlot::Custom(m) => &mut **m,
         }
@@ -83,6 +101,7 @@ impl RoutingSlot {
         match self {
             RoutingSlot::Ecmp(m) => m,
             RoutingSlot::Spray(m) => m,
+            RoutingSlot::TwoLevel(m) => m,
             RoutingSlot::Weighted(m) => m,
             RoutingSlot::Custom(m) => &**m,
         }
@@ -94,6 +113,7 @@ impl Clone for RoutingSlot {
         match self {
             RoutingSlot::Ecmp(m) => RoutingSlot::Ecmp(m.clone()),
             RoutingSlot::Spray(m) => RoutingSlot::Spray(m.clone()),
+            RoutingSlot::TwoLevel(m) => RoutingSlot::TwoLevel(m.clone()),
             RoutingSlot::Weighted(m) => RoutingSlot::Weighted(m.clone()),
             RoutingSlot::Custom(m) => RoutingSlot::Custom(m.boxed()),
         }

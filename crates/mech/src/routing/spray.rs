@@ -3,7 +3,7 @@
 
 use super::{Ecmp, Hop, Routing};
 use crate::params::Spec;
-use crate::{Env, Head};
+use crate::{Env, Head, HostId};
 
 /// See the module.
 #[derive(Clone, Debug)]
@@ -30,7 +30,7 @@ impl Routing for Spray {
     fn choose(&mut self, _pkt: &Head, hops: &[Hop], env: &mut Env) -> usize {
         env.rng.below(hops.len() as u64) as usize
     }
-    fn table(&self, hash: u32, hops: &[Hop]) -> usize {
+    fn table(&self, _host: HostId, hash: u32, hops: &[Hop]) -> usize {
         self.back.place(hash, hops.len())
     }
     fn boxed(&self) -> Box<dyn Routing> {
@@ -48,10 +48,10 @@ mod tests {
     fn packets_of_one_flow_spread_evenly_while_its_way_back_stands_still() {
         let hops: Vec<Hop> = (0..4).map(|port| Hop { port: PortId(port), weight: 1.0 }).collect();
         let (mut spray, mut desk, mut counts) = (Spray::new(Ecmp::new(3)), Desk::seeded(6), [0u32; 4]);
-        let back = spray.table(5, &hops);
+        let back = spray.table(HostId(0), 5, &hops);
         for _ in 0..40_000 {
             counts[spray.choose(&head("hash=5"), &hops, &mut desk.env())] += 1;
-            assert_eq!(spray.table(5, &hops), back);
+            assert_eq!(spray.table(HostId(0), 5, &hops), back);
         }
         // The 99.99 % point of χ² with 3 degrees of freedom is 21.1.
         assert!(chi_square(&counts) < 21.1, "{counts:?}");

@@ -4,7 +4,7 @@
 
 use super::{Ecmp, Hop, Routing};
 use crate::params::Spec;
-use crate::{Env, Head};
+use crate::{Env, Head, HostId};
 
 /// See the module.
 #[derive(Clone, Debug)]
@@ -43,7 +43,7 @@ impl Routing for Weighted {
     fn choose(&mut self, pkt: &Head, hops: &[Hop], env: &mut Env) -> usize {
         pick(hops, env.rng.unit()).unwrap_or_else(|| self.back.place(pkt.hash, hops.len()))
     }
-    fn table(&self, hash: u32, hops: &[Hop]) -> usize {
+    fn table(&self, _host: HostId, hash: u32, hops: &[Hop]) -> usize {
         pick(hops, self.back.unit(hash)).unwrap_or_else(|| self.back.place(hash, hops.len()))
     }
     fn boxed(&self) -> Box<dyn Routing> {
@@ -78,7 +78,7 @@ mod tests {
     fn a_link_of_weight_zero_is_never_taken_there_or_back() {
         assert_eq!([choose(&[0.0, 1.0, 0.0], 0.0), choose(&[0.0, 1.0, 0.0], 0.9999999999999999)], [1, 1]);
         let weighted = Weighted::new(Ecmp::new(9));
-        assert!((0..10_000).all(|hash| weighted.table(hash, &hops(&[0.0, 1.0, 0.0])) == 1));
+        assert!((0..10_000).all(|hash| weighted.table(HostId(0), hash, &hops(&[0.0, 1.0, 0.0])) == 1));
     }
 
     #[test]
@@ -87,7 +87,7 @@ mod tests {
         let (mut weighted, mut desk) = (Weighted::new(Ecmp::new(1)), Desk::seeded(8));
         let split = hops(&[0.3, 0.7]);
         let there = (0..100_000).filter(|_| weighted.choose(&head(""), &split, &mut desk.env()) == 0).count();
-        let back = (0..100_000).filter(|hash| weighted.table(*hash, &split) == 0).count();
+        let back = (0..100_000).filter(|hash| weighted.table(HostId(0), *hash, &split) == 0).count();
         // Five standard deviations of a binomial(100 000, 0.3) are 725.
         assert!(there.abs_diff(30_000) < 725 && back.abs_diff(30_000) < 725, "{there} {back}");
     }

@@ -105,6 +105,7 @@ conforms! {
     tail_drop_conforms_to_its_table: "tail_drop";
     detour_conforms_to_its_table: "detour";
     bounce_conforms_to_its_table: "bounce";
+    two_level_routing_conforms_to_its_table: "two_level";
     abq_conforms_to_its_table: "abq";
     qcn_with_arrival_culprits_conforms_to_its_table: "qcn_arrival";
     qcn_with_occupancy_culprits_conforms_to_its_table: "qcn_occupancy";

@@ -9,7 +9,7 @@ use crate::notify::Notify;
 use crate::overflow::OverflowSlot;
 use crate::params::{Kind, Spec, Value, Values};
 use crate::pause::Pause;
-use crate::routing::{Hop, RoutingSlot};
+use crate::routing::{AddressPlan, Hop, Own, RoutingSlot, Seat};
 use crate::scheduler::SchedulerSlot;
 use crate::{Ecn, Flags, FlowId, Head, HostId, PortId};
 use toml::{Table, Value as Toml};
@@ -105,6 +105,13 @@ fn fib(text: &str) -> Vec<(u32, Vec<Hop>)> {
     text.split_whitespace().map(entry).collect()
 }
 
+/// `4 13` is switch 13 of the fat-tree of 4 ports, counted from the first edge switch.
+fn seat(text: &str) -> Option<(AddressPlan, Seat)> {
+    let (k, switch) = text.split_once(' ')?;
+    let plan = AddressPlan::new(k.parse().expect(text));
+    Some((plan, plan.seat(switch.parse().expect(text))))
+}
+
 impl Setup {
     /// From a `[case.switch]` table.
     pub fn read(table: &Table) -> Setup {
@@ -135,7 +142,12 @@ impl Setup {
             ack_hold: of("ack_hold").map(|v| Box::new(Abq::new(&v)) as Box<dyn AckHold>),
             notify: of("notify").map(|v| Box::new(Qcn::new(&v)) as Box<dyn Notify>),
             pause: of("pause").map(|v| Box::new(Pfc::new(&v)) as Box<dyn Pause>),
-            routing: RoutingSlot::build(&routing, &routing_values, 0).expect(&routing),
+            routing: RoutingSlot::build(
+                &routing,
+                &routing_values,
+                Own { hash_seed: 0, seat: seat(text(table, "seat")) },
+            )
+            .expect(&routing),
             buffer: BufferSlot::build(&kind, &values).expect(&kind),
             overflow,
             marking: MarkingSlot::build(&marking, &marking_values).expect(&marking),

@@ -165,7 +165,7 @@ impl View for State {
     }
     fn port_toward(&self, host: HostId, hash: u32) -> Option<PortId> {
         let hops = self.fib.get(&host.0)?;
-        let place = if hops.len() > 1 { self.routing.peek().table(hash, hops) } else { 0 };
+        let place = if hops.len() > 1 { self.routing.peek().table(host, hash, hops) } else { 0 };
         hops.get(place).map(|hop| hop.port)
     }
     fn first(&self, port: PortId, queue: QueueId) -> Option<(PktId, u64)> {

@@ -4,6 +4,7 @@ use super::fields::Faults;
 use super::tree::Node;
 use crate::diag::message;
 use crate::model::Choice;
+use crate::topology::Topology;
 use mech::params::Values;
 use units::{Amount, Bytes, Dur, Time};
 
@@ -32,6 +33,15 @@ pub(super) fn marking(parent: &Node, marking: &Choice, faults: &mut Faults) {
         faults.add(&parent.find("marking.max"), message(found, format!("the unit of min, {unit}")));
     } else if low >= high {
         faults.add(&parent.find("marking.min"), message(min, format!("less than max = {max}")));
+    }
+}
+
+/// Tables of two levels need addresses that say where a host is. `parent` is the table that holds the
+/// slots.
+pub(super) fn two_level(parent: &Node, routing: &Choice, net: &Topology, faults: &mut Faults) {
+    if routing.kind == "two_level" && net.plan.is_none() {
+        let rule = "`ecmp`, `spray` or `weighted`: `two_level` needs topology.kind = \"fat_tree\"";
+        faults.add(&parent.find("routing.kind"), message("\"two_level\" in a network that is no `fat_tree`", rule));
     }
 }
 

@@ -92,12 +92,13 @@ impl<'a> Filler<'a> {
         filled
     }
 
-    /// The same for a switch with so many ports, its memory checked against them.
-    fn sized(&mut self, which: &[usize], ports: usize, faults: &mut Faults) {
+    /// The same for a switch of a network with so many ports, its memory and routing checked against them.
+    fn sized(&mut self, which: &[usize], (ports, net): (usize, &Topology), faults: &mut Faults) {
         self.filled(which, faults);
         if let (true, Some((table, Some(filled)))) = (self.sized.insert((which.to_vec(), ports)), self.known.get(which))
         {
             checks::reserves(table, &filled.slots["buffer"], ports, faults);
+            checks::two_level(table, &filled.slots["routing"], net, faults);
         }
     }
 
@@ -119,7 +120,7 @@ impl<'a> Filler<'a> {
             let kinds = [None, Some("host"), Some("switch")];
             let keys = kinds.map(|kind| self.matching(node, kind, net));
             let [own, ..] = &keys;
-            self.sized(own, node.ports.len(), faults);
+            self.sized(own, (node.ports.len(), net), faults);
             let filled: Vec<_> = keys.iter().map(|key| self.filled(key, faults)).collect();
             let [Some(own), Some(to_host), Some(to_switch)] = filled.as_slice() else { continue };
             let far = |port: &topology::Port| if port.peer < net.hosts { to_host } else { to_switch };

@@ -92,11 +92,11 @@ impl Builder {
     /// With hosts `h0`, `h1`, …
     pub fn with_hosts(hosts: u32) -> Builder {
         let node = |i| Node { name: format!("h{i}"), tier: "host".into(), ports: Vec::new() };
-        Builder(Topology { nodes: (0..hosts).map(node).collect(), hosts })
+        Builder(Topology { nodes: (0..hosts).map(node).collect(), hosts, plan: None })
     }
     /// With hosts of any name; switches are to follow.
     pub fn with_nodes(nodes: Vec<Node>, hosts: u32) -> Builder {
-        Builder(Topology { nodes, hosts })
+        Builder(Topology { nodes, hosts, plan: None })
     }
     /// Adds `n` switches of a tier, named `stem0`, `stem1`, … and gives the node of the first.
     pub fn switches(&mut self, n: u32, stem: &str, tier: &str) -> u32 {

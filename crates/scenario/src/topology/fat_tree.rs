@@ -8,6 +8,7 @@ use super::Topology;
 use super::builder::{Builder, FABRIC_DELAY, FABRIC_RATE, LINK_DELAY, LINK_RATE, OVERSUBSCRIPTION, tiered};
 use crate::fault::Fault;
 use mech::params::{Kind, Param, Spec, Values};
+use mech::routing::AddressPlan;
 
 pub(super) const SPEC: Spec = Spec {
     slot: "topology",
@@ -53,5 +54,5 @@ pub(super) fn build(values: &Values) -> Result<Topology, Vec<Fault>> {
         let group = a % half;
         (0..half).for_each(|c| net.connect(agg + a, core + group * half + c, fabric));
     }
-    Ok(net.done())
+    Ok(Topology { plan: Some(AddressPlan::new(k)), ..net.done() })
 }

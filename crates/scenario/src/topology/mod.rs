@@ -18,6 +18,7 @@ pub use custom::{CustomGraph, CustomLink, CustomNode};
 use crate::fault::Fault;
 use mech::HostId;
 use mech::params::{Spec, Values};
+use mech::routing::AddressPlan;
 use std::cell::RefCell;
 use std::collections::BTreeSet;
 use units::{Dur, Rate};
@@ -29,6 +30,8 @@ pub struct Topology {
     pub nodes: Vec<Node>,
     /// Number of hosts.
     pub hosts: u32,
+    /// The addresses of a `fat_tree`, by which `two_level` routing finds its way.
+    pub plan: Option<AddressPlan>,
 }
 
 /// A host or a switch.

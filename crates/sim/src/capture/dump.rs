@@ -3,21 +3,29 @@
 use super::{Capture, Link};
 use crate::probe::Probe;
 use crate::world::World;
+use mech::routing::AddressPlan;
 use wire::{Crossing, PcapError, Writer};
 
 /// The files of a run's captures, one a link, as they are being written.
 pub struct Dump {
     writers: Vec<Writer>,
+    plan: Option<AddressPlan>,
 }
 
 impl Dump {
     /// A file for each link, with at most `snaplen` bytes of a frame. `about` is a comment of each.
+    /// Hosts have the addresses of `plan`, where there is one.
     ///
     /// # Errors
     /// Never, since they are written to memory.
-    pub fn new(about: &str, links: &[Link], snaplen: Option<u32>) -> Result<Dump, PcapError> {
+    pub fn new(
+        about: &str,
+        links: &[Link],
+        snaplen: Option<u32>,
+        plan: Option<AddressPlan>,
+    ) -> Result<Dump, PcapError> {
         let writer = |link: &Link| Writer::new(about, link.interfaces.to_vec(), snaplen);
-        Ok(Dump { writers: links.iter().map(writer).collect::<Result<_, _>>()? })
+        Ok(Dump { writers: links.iter().map(writer).collect::<Result<_, _>>()?, plan })
     }
 
     /// The next bytes of one file, with at most so many frames; none where no frame waits and the
@@ -34,9 +42,9 @@ impl Dump {
         link: usize,
         at_most: usize,
     ) -> Result<Vec<u8>, PcapError> {
-        let writer = &mut self.writers[link];
+        let (writer, plan) = (&mut self.writers[link], self.plan);
         for row in world.take_crossed(link, at_most) {
-            let crossing = Crossing { pkt: &row.pkt, ext: row.ext.as_ref(), push: row.push };
+            let crossing = Crossing { pkt: &row.pkt, ext: row.ext.as_ref(), push: row.push, plan };
             writer.packet((row.interface, row.at.0), &crossing)?;
         }
         Ok(writer.take())

@@ -1,11 +1,12 @@
 use super::*;
+use crate::address::ipv4;
 use dataplane::{Framing, MAX_BLOCKS, SynOptions, Timestamps};
 use etherparse::{SlicedPacket, TcpOptionElement as Element, TransportSlice};
 use mech::{Ecn, FlowId, HostId, Purpose, Stream};
 
 fn frame(pkt: &Pkt, ext: Option<&Ext>, push: bool) -> Vec<u8> {
     let mut out = Vec::new();
-    deparse(&Crossing { pkt, ext, push }, &mut out);
+    deparse(&Crossing { pkt, ext, push, plan: None }, &mut out);
     out
 }
 
@@ -119,6 +120,23 @@ fn expected(ext: &Ext) -> Vec<Element> {
         all.push(Element::SelectiveAcknowledgement(ext.sack[0], [block(1), block(2), block(3)]));
     }
     all
+}
+
+#[test]
+fn hosts_of_an_address_plan_have_its_addresses_on_every_layer() {
+    let plan = Some(AddressPlan::new(4));
+    for flags in [Flags::ACK, Flags::default()] {
+        let pkt = packet(flags, 100, 0);
+        let mut bytes = Vec::new();
+        deparse(&Crossing { pkt: &pkt, ext: None, push: false, plan }, &mut bytes);
+        // Hosts 1 and 2 of the fat-tree of 4 ports (PABO §VI-A).
+        assert_eq!(bytes[..12], [0x0A, 0xAA, 10, 0, 1, 2, 0x0A, 0xAA, 10, 0, 0, 3]);
+        assert_eq!(bytes[26..34], [10, 0, 0, 3, 10, 0, 1, 2]);
+        let sliced = SlicedPacket::from_ethernet(&bytes).unwrap();
+        let etherparse::NetSlice::Ipv4(ip) = sliced.net.unwrap() else { panic!("not IPv4") };
+        let ip = ip.header().to_header();
+        assert_eq!(ip.header_checksum, ip.calc_header_checksum());
+    }
 }
 
 #[test]

@@ -12,7 +12,7 @@ fn network(hosts: u32, names: &[&str], links: &[(usize, usize)]) -> Topology {
         nodes[*a].ports.push(port(*b as u32, at_b));
         nodes[*b].ports.push(port(*a as u32, at_a));
     }
-    Topology { nodes, hosts }
+    Topology { nodes, hosts, plan: None }
 }
 
 /// h0 and h1 at s0, two links to s1, one to s2.

@@ -1,0 +1,97 @@
+//! Addresses in a k-ary fat-tree, which say where a node is (Al-Fares et al., "A scalable, commodity
+//! data center network architecture", SIGCOMM 2008 §3.2; PABO §VI-A).
+
+use crate::HostId;
+
+/// The addresses of a k-ary fat-tree, whose hosts are numbered pod by pod and edge by edge, and whose
+/// switches are numbered edges first, then aggregation switches, then cores, group by group.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct AddressPlan {
+    half: u32,
+}
+
+/// Where a switch stands.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Seat {
+    /// An edge switch: its pod, and its number there from the left, from 0.
+    Edge(u8, u8),
+    /// An aggregation switch: the same.
+    Aggregation(u8, u8),
+    /// A core: its group, which is the number of its aggregation switch in every pod, and its number
+    /// in the group, both from 0.
+    Core(u8, u8),
+}
+
+impl AddressPlan {
+    /// Of the fat-tree whose switches have `k` ports. PRECONDITION: `k` is even, 2 to 64.
+    pub const fn new(k: u32) -> AddressPlan {
+        AddressPlan { half: k / 2 }
+    }
+    /// Half the ports of a switch: as many lead up as down.
+    pub const fn half(self) -> u8 {
+        self.half as u8
+    }
+    /// Host `id` of edge switch `switch` of a pod is 10.pod.switch.id, `id` from 2 on (Al-Fares §3.2).
+    #[inline]
+    pub const fn host(self, host: HostId) -> [u8; 4] {
+        let (edge, id) = (host.0 / self.half, host.0 % self.half + 2);
+        [10, (edge / self.half) as u8, (edge % self.half) as u8, id as u8]
+    }
+    /// The MAC address of a host: 0A-AA, then the four octets of its address (PABO §VI-A).
+    pub const fn mac(self, host: HostId) -> [u8; 6] {
+        let [a, b, c, d] = self.host(host);
+        [0x0A, 0xAA, a, b, c, d]
+    }
+    /// Where the switch of a number stands, counted from the first edge switch.
+    pub const fn seat(self, switch: u32) -> Seat {
+        let of_tier = 2 * self.half * self.half;
+        let (tier, number) = (switch / of_tier, switch % of_tier);
+        let (group, place) = ((number / self.half) as u8, (number % self.half) as u8);
+        match tier {
+            0 => Seat::Edge(group, place),
+            1 => Seat::Aggregation(group, place),
+            _ => Seat::Core(group, place),
+        }
+    }
+    /// A switch of a pod is 10.pod.switch.1, aggregation switches counted on from the edges; core i of
+    /// group j, both from 1, is 10.k.j.i (Al-Fares §3.2).
+    pub const fn switch(self, seat: Seat) -> [u8; 4] {
+        match seat {
+            Seat::Edge(pod, z) => [10, pod, z, 1],
+            Seat::Aggregation(pod, z) => [10, pod, z + self.half(), 1],
+            Seat::Core(group, place) => [10, 2 * self.half(), group + 1, place + 1],
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::collections::BTreeSet;
+
+    #[test]
+    fn the_addresses_of_a_k4_fat_tree_are_the_papers() {
+        let plan = AddressPlan::new(4);
+        // PABO §VI-A: H2 and H10; Al-Fares fig. 3: 10.2.0.2, and the switches around it.
+        assert_eq!([1, 9, 8].map(|h| plan.host(HostId(h))), [[10, 0, 0, 3], [10, 2, 0, 3], [10, 2, 0, 2]]);
+        assert_eq!(plan.mac(HostId(15)), [0x0A, 0xAA, 10, 3, 1, 3]);
+        assert_eq!(plan.mac(HostId(0))[0] & 0b11, 0b10, "one station's, locally administered");
+        let switches = [(0, [10, 0, 0, 1]), (3, [10, 1, 1, 1]), (8, [10, 0, 2, 1]), (13, [10, 2, 3, 1])];
+        for (number, address) in switches {
+            assert_eq!(plan.switch(plan.seat(number)), address, "switch {number}");
+        }
+        let cores = (16..20).map(|core| plan.switch(plan.seat(core)));
+        assert!(cores.eq([[10, 4, 1, 1], [10, 4, 1, 2], [10, 4, 2, 1], [10, 4, 2, 2]]));
+    }
+
+    #[test]
+    fn every_host_and_every_switch_has_an_address_of_its_own() {
+        for k in (2..=64).step_by(2) {
+            let plan = AddressPlan::new(k);
+            let (hosts, switches) = (k * k * k / 4, 5 * k * k / 4);
+            let all = (0..hosts).map(|h| plan.host(HostId(h)));
+            let all: BTreeSet<_> = all.chain((0..switches).map(|s| plan.switch(plan.seat(s)))).collect();
+            assert_eq!(all.len() as u32, hosts + switches, "k = {k}");
+        }
+    }
+}

@@ -1,0 +1,216 @@
+//! Two-level tables (Al-Fares et al., "A scalable, commodity data center network architecture",
+//! SIGCOMM 2008 §3.3 to §3.5; PABO §VI-A): prefixes say where packets go down, and the last octet of
+//! the destination says by which port they go up, so that the hosts of a rack are spread over all
+//! cores and every host has one path to every other.
+//!
+//! Switch z of its tier in a pod, from 0, sends what goes up to host `id` by port
+//! (id - 2 + z) mod k/2 + k/2 (Al-Fares alg. 1). Edge switches know their own hosts by their whole
+//! addresses, aggregation switches the edges of their pod by three octets, cores the pods by two.
+
+use super::{AddressPlan, Hop, Routing, Seat};
+use crate::params::Spec;
+use crate::{Env, Head, HostId, PortId};
+
+pub(super) const SPEC: Spec = Spec {
+    slot: "switch.routing",
+    kind: "two_level",
+    doc: "Static tables of a `fat_tree`: prefixes lead down, the last octet of the destination chooses the way up.",
+    cite: "Al-Fares et al. 2008 §3.5; PABO §VI-A",
+    params: &[],
+};
+
+/// Which part of an address an entry looks at.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Part {
+    /// All four octets.
+    Whole,
+    /// So many octets from the left, 1 to 3.
+    Prefix(u8),
+    /// So many octets from the right, 1 to 3.
+    Suffix(u8),
+}
+
+/// An entry of a table.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Entry {
+    /// The address that it is for; octets outside its part say nothing.
+    pub address: [u8; 4],
+    /// What of the address must agree.
+    pub part: Part,
+    /// The port to leave by.
+    pub port: PortId,
+}
+
+impl Part {
+    /// The bits that must agree.
+    const fn mask(self) -> u32 {
+        match self {
+            Part::Whole => u32::MAX,
+            Part::Prefix(octets) => !(u32::MAX >> (8 * octets as u32)),
+            Part::Suffix(octets) => !(u32::MAX << (8 * octets as u32)),
+        }
+    }
+    /// The place in the order in which entries are asked: whole addresses and prefixes end a lookup,
+    /// the longest first, and suffixes come after all of them (Al-Fares §3.3).
+    const fn rank(self) -> u8 {
+        match self {
+            Part::Whole => 0,
+            Part::Prefix(octets) => 4 - octets,
+            Part::Suffix(octets) => 9 - octets,
+        }
+    }
+}
+
+/// The table of one switch.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Table {
+    /// Bits that must agree, what they must be, and the port: in the order in which they are asked.
+    rows: Vec<(u32, u32, PortId)>,
+}
+
+impl Table {
+    /// Of these entries.
+    pub fn new(mut entries: Vec<Entry>) -> Table {
+        entries.sort_by_key(|entry| entry.part.rank());
+        let row = |entry: &Entry| {
+            let mask = entry.part.mask();
+            (mask, u32::from_be_bytes(entry.address) & mask, entry.port)
+        };
+        Table { rows: entries.iter().map(row).collect() }
+    }
+    /// The port that an address leads to; `None` where no entry knows it.
+    #[inline]
+    pub fn lookup(&self, address: [u8; 4]) -> Option<PortId> {
+        let address = u32::from_be_bytes(address);
+        self.rows.iter().find(|(mask, value, _)| address & mask == *value).map(|(.., port)| *port)
+    }
+}
+
+/// The entries of a switch: what leads down, then what leads up (Al-Fares alg. 1 and 2).
+pub fn entries(plan: AddressPlan, seat: Seat) -> Vec<Entry> {
+    let half = plan.half();
+    let entry = |address, part, port: u8| Entry { address, part, port: PortId(u16::from(port)) };
+    let down = |port: u8| match seat {
+        Seat::Edge(pod, z) => entry([10, pod, z, port + 2], Part::Whole, port),
+        Seat::Aggregation(pod, _) => entry([10, pod, port, 0], Part::Prefix(3), port),
+        Seat::Core(..) => entry([10, port, 0, 0], Part::Prefix(2), port),
+    };
+    let up = |id: u8, z: u8| entry([0, 0, 0, id], Part::Suffix(1), (id - 2 + z) % half + half);
+    match seat {
+        Seat::Edge(_, z) | Seat::Aggregation(_, z) => {
+            (0..half).map(down).chain((2..half + 2).map(|id| up(id, z))).collect()
+        }
+        Seat::Core(..) => (0..2 * half).map(down).collect(),
+    }
+}
+
+/// See the module.
+#[derive(Clone, Debug)]
+pub struct TwoLevel {
+    plan: AddressPlan,
+    table: Table,
+}
+
+impl TwoLevel {
+    /// For the switch at a seat.
+    pub fn new(plan: AddressPlan, seat: Seat) -> TwoLevel {
+        TwoLevel { plan, table: Table::new(entries(plan, seat)) }
+    }
+    /// The port that the table gives for a host.
+    pub fn port(&self, host: HostId) -> Option<PortId> {
+        self.table.lookup(self.plan.host(host))
+    }
+    /// The place in `hops` of the port that the table gives for a host.
+    ///
+    /// # Panics
+    /// Where the table leads away from the host, which no table of a fat-tree does.
+    pub fn place(&self, host: HostId, hops: &[Hop]) -> usize {
+        let port = self.port(host);
+        hops.iter().position(|hop| Some(hop.port) == port).expect("a fat-tree's tables lead to every host")
+    }
+}
+
+impl Routing for TwoLevel {
+    fn choose(&mut self, pkt: &Head, hops: &[Hop], _env: &mut Env) -> usize {
+        self.place(pkt.dst, hops)
+    }
+    fn table(&self, host: HostId, _hash: u32, hops: &[Hop]) -> usize {
+        self.place(host, hops)
+    }
+    fn boxed(&self) -> Box<dyn Routing> {
+        Box::new(self.clone())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::testing::{Desk, head};
+
+    fn of(k: u32, seat: Seat) -> TwoLevel {
+        TwoLevel::new(AddressPlan::new(k), seat)
+    }
+    /// The port toward 10.pod.switch.id.
+    fn port(k: u32, seat: Seat, address: [u8; 4]) -> u16 {
+        of(k, seat).table.lookup(address).unwrap().0
+    }
+
+    #[test]
+    fn left_switches_send_octet_2_by_port_2_and_right_ones_by_port_3() {
+        // PABO §VI-A, fig. 10.
+        for (left, right) in [(Seat::Edge(0, 0), Seat::Edge(0, 1)), (Seat::Aggregation(1, 0), Seat::Aggregation(1, 1))]
+        {
+            let up = |seat, id| port(4, seat, [10, 2, 0, id]);
+            assert_eq!([up(left, 2), up(left, 3)], [2, 3]);
+            assert_eq!([up(right, 2), up(right, 3)], [3, 2]);
+        }
+    }
+
+    #[test]
+    fn what_is_below_a_switch_goes_down_whatever_its_last_octet() {
+        assert_eq!([2, 3].map(|id| port(4, Seat::Edge(1, 1), [10, 1, 1, id])), [0, 1]);
+        assert_eq!([2, 3].map(|id| port(4, Seat::Edge(1, 1), [10, 1, 0, id])), [3, 2], "the other edge of its pod");
+        assert_eq!([2, 3].map(|id| port(4, Seat::Aggregation(1, 1), [10, 1, 0, id])), [0, 0]);
+        assert_eq!([2, 3].map(|id| port(4, Seat::Aggregation(1, 1), [10, 1, 1, id])), [1, 1]);
+        assert_eq!([2, 3].map(|id| port(4, Seat::Core(1, 0), [10, 3, 1, id])), [3, 3]);
+        assert_eq!(of(4, Seat::Core(0, 0)).table.lookup([10, 4, 0, 2]), None, "a pod that is not there");
+    }
+
+    #[test]
+    fn the_ports_of_a_k6_fat_tree_turn_with_the_switch() {
+        // Al-Fares alg. 1: (id - 2 + z) mod 3 + 3.
+        let up = |z| [2, 3, 4].map(|id| port(6, Seat::Edge(0, z), [10, 5, 2, id]));
+        assert_eq!([up(0), up(1), up(2)], [[3, 4, 5], [4, 5, 3], [5, 3, 4]]);
+    }
+
+    #[test]
+    fn prefixes_end_a_lookup_and_the_longest_wins_in_any_order_of_entries() {
+        let entry = |address, part, port| Entry { address, part, port: PortId(port) };
+        let mut rows = vec![
+            entry([0, 0, 0, 7], Part::Suffix(1), 5),
+            entry([0, 0, 1, 7], Part::Suffix(2), 4),
+            entry([10, 1, 0, 0], Part::Prefix(2), 3),
+            entry([10, 1, 1, 0], Part::Prefix(3), 2),
+            entry([10, 1, 1, 7], Part::Whole, 1),
+        ];
+        let cases =
+            [([10, 1, 1, 7], 1), ([10, 1, 1, 8], 2), ([10, 1, 2, 7], 3), ([10, 2, 1, 7], 4), ([10, 2, 2, 7], 5)];
+        for _ in 0..2 {
+            let table = Table::new(rows.clone());
+            assert!(cases.iter().all(|(address, port)| table.lookup(*address) == Some(PortId(*port))));
+            assert_eq!(table.lookup([10, 2, 2, 8]), None);
+            rows.reverse();
+        }
+    }
+
+    #[test]
+    fn packets_and_ways_back_follow_the_table_whatever_their_hash() {
+        let hops = [2, 3].map(|port| Hop { port: PortId(port), weight: 1.0 });
+        let mut s4 = of(4, Seat::Aggregation(0, 1));
+        for hash in 0..100 {
+            let pkt = head(&format!("dst=9 hash={hash}"));
+            assert_eq!(s4.choose(&pkt, &hops, &mut Desk::draws(&[]).env()), 0);
+            assert_eq!([9, 8].map(|host| s4.table(HostId(host), hash, &hops)), [0, 1]);
+        }
+    }
+}
