@@ -10,7 +10,7 @@ from matplotlib.axes import Axes
 
 from overspill import stats
 from overspill.charts.spec import COLOURS
-from overspill.papers.pabo.common import paper_marks
+from overspill.papers.pabo.common import marked
 
 WIDTH = 0.8  # of a group
 
@@ -55,11 +55,9 @@ def grouped(
         (float(at), value)
         for kind, row in enumerate(paper)
         for at, value in zip(bars.places(kind), row, strict=True)
-        if value is not None
     ]
-    if marks:
-        paper_marks(axes, [at for at, _ in marks], [value for _, value in marks])
+    marked(axes, marks)
     axes.set_xticks(range(len(groups)), list(groups))
     axes.grid(False, axis="x")
-    if len(bars.kinds) > 1 or marks:
+    if len(bars.kinds) > 1 or any(value is not None for _, value in marks):
         axes.legend(loc="best")

@@ -11,7 +11,7 @@ from overspill.charts import mpl
 from overspill.charts.spec import COLOURS
 from overspill.papers.pabo import fat_tree
 from overspill.papers.pabo.bars import Bars, grouped, interval
-from overspill.papers.pabo.common import Curve, Published, mean_line, paper_marks, sheet
+from overspill.papers.pabo.common import Curve, Published, marked, mean_line, sheet
 from overspill.papers.pabo.fat_tree import PABO, SCENARIOS, WITHOUT, Sweeps
 from overspill.papers.spec import Runs
 
@@ -27,8 +27,7 @@ def draw_displacement(sweeps: Sweeps, published: Published) -> Drawing:
             shares = cumulated(sweeps["12to1"], variant)
             mean_line(axes, range(FARTHEST + 1), shares, colour, label=name, drawstyle="steps-post")
         share = published.get(("PABO", "displaced_share"))
-        if share is not None:
-            paper_marks(axes, [0], [100 - share], "published: in place with PABO")
+        marked(axes, [(0, None if share is None else 100 - share)], "published: in place with PABO")
         for (case, shape), name in zip((("PABO", ">"), ("without PABO", "<")), NAMES.values(), strict=True):
             most = published.get((case, "largest_displacement"))
             if most is not None:
