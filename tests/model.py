@@ -67,7 +67,7 @@ class World:
         heapq.heappush(self.events, (*key, self.count, act))
 
     def run(self) -> dict[Any, Any]:
-        """(flow, reverse, emission) -> (sent, end, hops, detours, bounces, node, fate)."""
+        """(flow, reverse, emission) -> (sent, end, hops, detours, bounces, farthest back, node, fate)."""
         while self.events:
             self.now, node = self.events[0][:2]
             while self.events and self.events[0][:2] == (self.now, node):
@@ -88,7 +88,7 @@ class World:
         self.at((over + port.delay, port.peer, 1, ingress), lambda: self.arrive(port.peer, packet))
 
     def emit(self, flow: Any, reverse: int, **fields: Any) -> None:
-        end, zero = flow.ends[reverse], dict.fromkeys(("ce", "hops", "detours", "bounces"), 0)
+        end, zero = flow.ends[reverse], dict.fromkeys(("ce", "hops", "detours", "bounces", "back", "most"), 0)
         packet = Box(flow=flow, reverse=reverse, sent=self.now, ttl=end.o["ttl"], **zero, **fields)
         packet.emission, end.emitted = end.emitted, end.emitted + 1
         packet.src, packet.dst = (flow.src, flow.dst)[:: 1 - 2 * reverse]
@@ -96,7 +96,7 @@ class World:
         self.ports[packet.src][0].queues[0].append(packet)
 
     def end(self, p: Any, node: int, fate: str) -> None:
-        seen = p.sent, self.now, p.hops, p.detours, p.bounces, node, fate
+        seen = p.sent, self.now, p.hops, p.detours, p.bounces, p.most, node, fate
         self.records[p.flow.id, p.reverse, p.emission] = seen
 
     def arrive(self, node: int, packet: Any) -> None:
@@ -105,6 +105,7 @@ class World:
             self.forward(node, packet)
         elif packet.dst != node:  # PABO: what came all the way back goes out again
             self.ports[node][0].queues[1].append(packet)
+            packet.back = max(packet.back - 1, 0)
         else:
             self.end(packet, node, "delivered")
             packet.flow.ends[1 - packet.reverse].take(packet)
@@ -117,6 +118,9 @@ class World:
         port, kind = self.toward(node, packet.dst), int(packet.bounces > 0)
         if self.overflow["kind"] == "bounce" and self.bounces(len(port.queues[kind]), self.limits[kind]):
             port, kind, packet.bounces = self.toward(node, packet.src), 1, packet.bounces + 1
+            packet.back, packet.most = packet.back + 1, max(packet.back + 1, packet.most)
+        else:  # PABO §III: bouncedDistance
+            packet.back = max(packet.back - 1, 0)
         full = len(port.queues[kind]) >= self.limits[kind]
         if full and self.overflow["kind"] == "detour":
             switches = [p for p in self.ports[node] if self.is_switch[p.peer]]

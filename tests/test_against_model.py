@@ -16,7 +16,7 @@ from overspill.measures import REASONS
 FOLDER = Path(__file__).parent
 RUNS = sorted(path.stem for path in (FOLDER / "runs").glob("*.toml"))
 FATES = ("delivered", *REASONS)
-ROW = ("sent_ps", "end_ps", "hops", "detours", "bounces", "node")
+ROW = ("sent_ps", "end_ps", "hops", "detours", "bounces", "max_bounced_distance", "node")
 # What the model does not know stays as it is, whatever the default: set where Overspill has such a key.
 PINS = {
     "recovery": "newreno",
@@ -58,6 +58,18 @@ FAULTS = {
     ),
     "a bounced packet looks at the normal queue": ("int(packet.bounces > 0)", "0"),
     "the last places of a queue are not full": ("limit if length >=", "limit if False and length >="),
+    "a switch that forwards brings a packet no nearer": (
+        "else:  # PABO §III: bouncedDistance\n            packet.back = max(packet.back - 1, 0)",
+        "else:\n            pass",
+    ),
+    "a host that sends a packet again brings it no nearer": (
+        "append(packet)\n            packet.back = max(packet.back - 1, 0)",
+        "append(packet)",
+    ),
+    "the distance falls below nought": (
+        "bouncedDistance\n            packet.back = max(packet.back - 1, 0)",
+        "bouncedDistance\n            packet.back -= 1",
+    ),
     "a host sends back what was bounced in its normal queue": (
         "ports[node][0].queues[1].append",
         "ports[node][0].queues[0].append",

@@ -167,13 +167,31 @@ class Results:
         return self.table("queue_trace")
 
     @property
+    def sub_queues(self) -> pa.Table:
+        """The queues of every switch port and their limits in packets, 0 for none.
+
+        Class c has queue 2·c and, for what was bounced, 2·c + 1. Where the scenario says `measure.sub_queues`.
+        """
+        return self.table("sub_queues")
+
+    @property
+    def sub_queue_hist(self) -> pa.Table:
+        """How long each of them held how many frames; arrivals and decisions that found so many."""
+        return self.table("sub_queue_hist")
+
+    @property
+    def sub_queue_trace(self) -> pa.Table:
+        """Each of them over time, by bin; empty bins are left out."""
+        return self.table("sub_queue_trace")
+
+    @property
     def activity(self) -> pa.Table:
         """Drops (0), marks (1), detours (2) and bounces (3) by bin and node."""
         return self.table("activity")
 
     @property
     def packet_hist(self) -> pa.Table:
-        """Delays, hops, detours and bounces of delivered packets, as histograms, by entry of the traffic."""
+        """Delays, hops, detours, bounces and distances of delivered packets, as histograms, by entry."""
         return self.table("packet_hist")
 
     @property

@@ -33,6 +33,7 @@ min_rto = "1ms"
 packets = true
 goodput = "flows"
 links = true
+sub_queues = true
 reordering = true
 bin = "10us"
 allow_unfinished = true
@@ -49,7 +50,15 @@ start = "0ms"
 [variants.mark]
 switch.marking = { kind = "ecn_threshold", k = "5pkt" }
 """
-GROWING = ("packets", "queue_trace", "activity", "host_goodput", "flow_goodput", "links")
+GROWING = (
+    "packets",
+    "queue_trace",
+    "sub_queue_trace",
+    "activity",
+    "host_goodput",
+    "flow_goodput",
+    "links",
+)
 
 
 @pytest.fixture(autouse=True)

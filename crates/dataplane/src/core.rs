@@ -155,7 +155,13 @@ impl Core {
 
     /// Asks the overflow slot about an arrival that lookup would send out by `out_port`.
     #[inline]
-    pub(crate) fn decide<F: Fib, O>(&mut self, pkt: &Pkt, out_port: PortId, step: &Step<F, O>) -> Decision {
+    pub(crate) fn decide<F: Fib, O: Out>(&mut self, pkt: &Pkt, out_port: PortId, step: &mut Step<F, O>) -> Decision {
+        step.out.decided((out_port, self.shelf.queue(pkt.head.queue())), pkt);
+        self.question(pkt, out_port, step)
+    }
+
+    #[inline]
+    fn question<F: Fib, O>(&mut self, pkt: &Pkt, out_port: PortId, step: &Step<F, O>) -> Decision {
         let now = step.now;
         self.shelf.settle(out_port, now);
         let queue = self.shelf.queue(pkt.head.queue());
@@ -207,7 +213,7 @@ impl Core {
             Fate::Evict(id) => {
                 // Where it is gone already, simultaneous arrivals have chosen the same one.
                 self.evict(id, port, step.out);
-                let again = self.decide(pkt, port, step);
+                let again = self.question(pkt, port, step);
                 self.apply((pkt, port), again, step);
             }
             Fate::Drop(reason) => self.drop(pkt, port, reason, step.out),
@@ -242,7 +248,8 @@ impl Core {
             p.counts_mut().marked += 1;
             step.out.marked(port, pkt);
         }
-        step.out.stored(port, p.waiting(), None);
+        // A node with computed departures has one class and no bounce queue.
+        step.out.stored((port, QueueId::normal(0)), p.waiting(), None);
         let end = p.compute(step.now, size);
         step.out.transmit(port, pkt, end);
         true
@@ -268,7 +275,7 @@ impl Core {
             p.rest.eligible &= !(u16::from(empty) << queue);
             p.counts_mut().evicted += 1;
             p.counts_mut().evicted_bytes += u64::from(pkt.head.size);
-            out.freed(port, p.waiting(), None);
+            out.freed((port, QueueId(queue as u8)), p.waiting(), None);
             return self.drop(&pkt, port, DropReason::Evicted, out);
         }
     }
@@ -310,7 +317,7 @@ impl Core {
         let p = &mut self.shelf.ports[usize::from(port.0)];
         let before = p.waiting();
         if p.computed {
-            step.out.stored(port, before, None);
+            step.out.stored((port, queue), before, None);
             let end = p.compute(step.now, pkt.head.size);
             return step.out.transmit(port, pkt, end);
         }
@@ -319,7 +326,7 @@ impl Core {
         p.rest.stamp += 1;
         p.rest.eligible |= 1 << queue.0;
         let slot = self.shelf.arena.push(&mut p.rest.queues[usize::from(queue.0)], *pkt, p.rest.stamp);
-        step.out.stored(port, before, Some(PktId(slot)));
+        step.out.stored((port, queue), before, Some(PktId(slot)));
         if p.rest.waking || p.rest.kicked {
             return;
         }
@@ -373,7 +380,7 @@ impl Core {
         p.free_at = step.now + p.time(pkt.head.size);
         let (end, more, after) = (p.free_at, p.rest.eligible != 0, p.waiting());
         p.rest.waking = more;
-        step.out.freed(port, after, Some(id));
+        step.out.freed((port, queue), after, Some(id));
         step.out.transmit(port, &pkt, end);
         if more {
             step.out.wake(port, end);
@@ -412,6 +419,20 @@ impl Core {
     #[inline]
     fn counts(&mut self, port: PortId) -> &mut crate::PortCounts {
         self.shelf.ports[usize::from(port.0)].counts_mut()
+    }
+
+    /// The queues of every port, and how long each may get; `None` where that is not fixed. All normal queues
+    /// of a port share theirs.
+    pub fn queues(&self) -> impl Iterator<Item = (QueueId, Option<Amount>)> {
+        let normal = Core::memory(&self.shelf.buffer);
+        let bounce = match self.shelf.bounce {
+            BounceQueue::Of(size) => Some(size),
+            BounceQueue::Absent | BounceQueue::Unlimited => None,
+        };
+        let count = self.shelf.ports.first().map_or(0, |port| port.rest.queues.len());
+        let queues = (0..count as u8).map(QueueId);
+        let built = queues.filter(|queue| !queue.is_bounce() || self.shelf.bounce != BounceQueue::Absent);
+        built.map(move |queue| (queue, if queue.is_bounce() { bounce } else { normal }))
     }
 
     /// Packets that it holds.

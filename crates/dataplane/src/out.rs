@@ -3,7 +3,7 @@
 use crate::Pkt;
 use crate::transport::SenderStats;
 use mech::overflow::DropReason;
-use mech::{FlowId, PktId, PortId};
+use mech::{FlowId, PktId, PortId, QueueId};
 use units::Time;
 
 /// The driver of a node: the simulator, or a software switch. The first three calls are requests;
@@ -16,12 +16,15 @@ pub trait Out {
     /// Call the node's `timer(index)` at `at`.
     fn timer(&mut self, index: u32, at: Time);
 
-    /// A frame was stored for `port`, where `before` frames waited. `slot` is its own in the node's
-    /// memory until it leaves; `None` where its departure is computed.
-    fn stored(&mut self, _port: PortId, _before: u32, _slot: Option<PktId>) {}
-    /// A frame left the memory of `port`, where `after` frames now wait. `started` is its slot where its
+    /// What becomes of an arrival is decided, once: its lookup points at this queue. Not told of where a
+    /// plain node stores without asking.
+    fn decided(&mut self, _of: (PortId, QueueId), _pkt: &Pkt) {}
+    /// A frame was stored in a queue of a port, where `before` frames waited in all. `slot` is its own in
+    /// the node's memory until it leaves; `None` where its departure is computed.
+    fn stored(&mut self, _to: (PortId, QueueId), _before: u32, _slot: Option<PktId>) {}
+    /// A frame left a queue of a port, where `after` frames now wait in all. `started` is its slot where its
     /// transmission begins; `None` where it was removed before its turn.
-    fn freed(&mut self, _port: PortId, _after: u32, _started: Option<PktId>) {}
+    fn freed(&mut self, _of: (PortId, QueueId), _after: u32, _started: Option<PktId>) {}
     /// A transport made a packet, which is on its way to the NIC.
     fn emitted(&mut self, _pkt: &Pkt) {}
     /// A packet that was to leave by `port` was lost.

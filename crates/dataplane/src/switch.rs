@@ -148,7 +148,7 @@ impl Switch {
             for pkt in arrivals.iter_mut() {
                 if let Some(port) = self.lookup(now, (pkt, None), routes, out) {
                     let fib = &Table { node: self.node, routes, routing: &self.routing };
-                    let decision = self.core.decide(pkt, port, &Step { now, fib, out });
+                    let decision = self.core.decide(pkt, port, &mut Step { now, fib, out });
                     decided.push(((pkt, port), decision));
                 }
             }

@@ -38,6 +38,11 @@ impl Scenario {
         let by_address = self.switches.iter().any(|switch| switch.routing.kind == "two_level");
         self.topology.plan.filter(|_| by_address)
     }
+
+    /// The highest traffic class in use.
+    pub fn top_class(&self) -> u8 {
+        self.traffic.iter().map(|traffic| traffic.class()).max().unwrap_or(0)
+    }
 }
 
 /// A named mechanism with its validated parameters.
@@ -123,6 +128,8 @@ pub struct Measure {
     pub bin: Dur,
     /// Whether queues are followed exactly: histograms and traces.
     pub queues: bool,
+    /// Whether the queues of every switch port are followed apart too.
+    pub sub_queues: bool,
     /// Whether every delivered or lost packet is written down.
     pub packets: bool,
     /// Whose goodput is followed over time.

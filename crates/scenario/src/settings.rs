@@ -160,6 +160,13 @@ pub const MEASURE: Spec = Spec {
             default: Some("true"),
         },
         Param {
+            name: "sub_queues",
+            doc: "Whether the queues of every switch port are followed apart too: of each class, and of what was \
+                  bounced; needs `queues`.",
+            kind: Kind::Flag,
+            default: Some("false"),
+        },
+        Param {
             name: "packets",
             doc: "Whether every delivered or lost packet is written down.",
             kind: Kind::Flag,

@@ -159,7 +159,7 @@ pub fn build_tapped<P: Probe, T: Tap>(
     let site = Site {
         scenario,
         seed,
-        top_class: scenario.traffic.iter().map(|t| t.class()).max().unwrap_or(0),
+        top_class: scenario.top_class(),
         any_bounce: scenario.switches.iter().any(|s| s.overflow.kind == "bounce"),
         may_compute: !options.step_departures && !probe.follows_queues(),
     };

@@ -7,7 +7,7 @@ use crate::queue::{EventQueue, Key, Phase};
 use dataplane::transport::SenderStats;
 use dataplane::{NO_EXT, Out, Pkt};
 use mech::overflow::DropReason;
-use mech::{FlowId, PktId, PortId};
+use mech::{FlowId, PktId, PortId, QueueId};
 use scenario::FctEnd;
 use units::Time;
 
@@ -91,14 +91,19 @@ impl<P: Probe> Out for Driver<'_, P> {
         self.board.queue.push(Key::new(at.max(self.now), self.node, Phase::Timer, index));
     }
     #[inline]
-    fn stored(&mut self, port: PortId, before: u32, slot: Option<PktId>) {
+    fn decided(&mut self, (port, queue): (PortId, QueueId), pkt: &Pkt) {
         let spot = self.spot(port);
-        self.board.probe.stored(spot, before, slot);
+        self.board.probe.decided(spot, queue, pkt);
     }
     #[inline]
-    fn freed(&mut self, port: PortId, after: u32, started: Option<PktId>) {
+    fn stored(&mut self, (port, queue): (PortId, QueueId), before: u32, slot: Option<PktId>) {
         let spot = self.spot(port);
-        self.board.probe.freed(spot, after, started);
+        self.board.probe.stored(spot, queue, (before, slot));
+    }
+    #[inline]
+    fn freed(&mut self, (port, queue): (PortId, QueueId), after: u32, started: Option<PktId>) {
+        let spot = self.spot(port);
+        self.board.probe.freed(spot, queue, (after, started));
     }
     #[inline]
     fn emitted(&mut self, pkt: &Pkt) {

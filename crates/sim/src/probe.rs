@@ -2,7 +2,7 @@
 
 use dataplane::Pkt;
 use mech::overflow::DropReason;
-use mech::{FlowId, PktId};
+use mech::{FlowId, PktId, QueueId};
 use units::Time;
 
 /// Where and when something happened.
@@ -37,12 +37,14 @@ pub trait Probe: Clone + Send {
     fn follows_queues(&self) -> bool {
         false
     }
-    /// A frame was stored where `before` waited. `slot` is its own in its node's memory until it leaves;
-    /// `None` where its departure is computed.
-    fn stored(&mut self, _at: Spot, _before: u32, _slot: Option<PktId>) {}
-    /// A frame left the memory; `after` still wait. `started` is its slot where its transmission begins;
-    /// `None` where it was removed before its turn.
-    fn freed(&mut self, _at: Spot, _after: u32, _started: Option<PktId>) {}
+    /// What becomes of an arrival is decided: its lookup points at this queue.
+    fn decided(&mut self, _at: Spot, _queue: QueueId, _pkt: &Pkt) {}
+    /// A frame was stored in this queue, where `before` waited at the port in all. `slot` is its own in its
+    /// node's memory until it leaves; `None` where its departure is computed.
+    fn stored(&mut self, _at: Spot, _queue: QueueId, (_before, _slot): (u32, Option<PktId>)) {}
+    /// A frame left this queue; `after` still wait at the port in all. `started` is its slot where its
+    /// transmission begins; `None` where it was removed before its turn.
+    fn freed(&mut self, _at: Spot, _queue: QueueId, (_after, _started): (u32, Option<PktId>)) {}
     /// A frame goes out by a port; its last bit leaves at `end`. Where departures are computed its first
     /// may leave later than now.
     fn transmitted(&mut self, _at: Spot, _pkt: &Pkt, _end: Time) {}

@@ -1,6 +1,7 @@
 //! The probe behind every table and figure: queues over time, what happened where, and the fate
 //! of packets.
 
+mod distances;
 mod entries;
 mod follow;
 mod goodput;
@@ -10,6 +11,7 @@ mod reorder;
 mod rows;
 mod sequence;
 mod stored_at;
+mod sub_queues;
 
 pub(crate) use follow::Follow;
 pub(crate) use histogram::Histogram;
@@ -17,14 +19,16 @@ pub(crate) use rows::{ActivityRow, OpenBin, PacketRow, Rows, SumRow, TraceRow};
 
 use crate::probe::{Gain, Probe, Spot};
 use dataplane::Pkt;
+use distances::Distances;
 use entries::Entries;
 use goodput::GoodputOverTime;
 use links::LinkBits;
 use mech::overflow::DropReason;
-use mech::{FlowId, PktId};
+use mech::{FlowId, PktId, QueueId};
 use scenario::{Goodput, Scenario};
 use sequence::Reordering;
 use stored_at::StoredAt;
+use sub_queues::SubQueues;
 use units::{Dur, Time};
 
 /// What to record.
@@ -38,6 +42,8 @@ pub struct Scope {
     pub bin: Dur,
     /// Follow the queues of all switch ports exactly.
     pub queues: bool,
+    /// And the queues of every port apart.
+    pub sub_queues: bool,
     /// Write down every delivered or lost packet.
     pub packets: bool,
     /// Whose goodput to follow over time.
@@ -54,6 +60,7 @@ impl Scope {
         to: Time::ZERO,
         bin: Dur(1),
         queues: false,
+        sub_queues: false,
         packets: false,
         goodput: Goodput::None,
         hosts: 0,
@@ -92,10 +99,15 @@ pub(crate) enum Metric {
     Hops = 1,
     Detours = 2,
     Bounces = 3,
+    /// How far bounces have ever brought it back.
+    MaxDistance = 4,
 }
 
 impl Metric {
-    pub(crate) const ALL: [Metric; 4] = [Metric::Delay, Metric::Hops, Metric::Detours, Metric::Bounces];
+    pub(crate) const ALL: [Metric; 5] =
+        [Metric::Delay, Metric::Hops, Metric::Detours, Metric::Bounces, Metric::MaxDistance];
+    /// Those that are told of every packet: all before it.
+    pub(crate) const OF_EVERY: usize = Metric::MaxDistance as usize;
 }
 
 /// The probe.
@@ -103,7 +115,9 @@ impl Metric {
 pub struct Recorder {
     pub(crate) scope: Scope,
     pub(crate) queues: Vec<Follow>,
+    pub(crate) sub_queues: Option<Box<SubQueues>>,
     stored_at: StoredAt,
+    distances: Distances,
     goodput: GoodputOverTime,
     pub(crate) links: Option<Box<LinkBits>>,
     pub(crate) reordering: Option<Box<Reordering>>,
@@ -147,6 +161,7 @@ impl Recorder {
             to: measure.to,
             bin: measure.bin,
             queues: measure.queues,
+            sub_queues: measure.sub_queues,
             packets: measure.packets,
             goodput: measure.goodput,
             hosts: scenario.topology.hosts,
@@ -158,7 +173,9 @@ impl Recorder {
         Recorder {
             scope,
             queues: (0..queues as u32).map(Follow::new).collect(),
+            sub_queues: scope.sub_queues.then(|| Box::new(SubQueues::new(queues, scenario.top_class()))),
             stored_at: StoredAt::new(nodes.len() - hosts),
+            distances: Distances::default(),
             goodput: GoodputOverTime::new(scope.goodput, scope.hosts),
             links: measure.links.then(|| Box::new(links())),
             reordering: measure.reordering.then(|| Box::new(Reordering::new(measure.displacement_threshold))),
@@ -183,10 +200,13 @@ impl Recorder {
         Some(at.port.checked_sub(self.scope.hosts)? as usize).filter(|queue| *queue < self.queues.len())
     }
 
-    fn ended(&mut self, at: Spot, pkt: &Pkt, fate: u8) {
+    /// A packet has ended: how far bounces have ever brought it back.
+    fn ended(&mut self, at: Spot, pkt: &Pkt, fate: u8) -> u8 {
+        let most = if pkt.head.bounces > 0 { self.distances.ended(pkt) } else { 0 };
         if self.scope.packets {
-            self.rows.packets.push(PacketRow::new(pkt, (at.now, at.node), fate));
+            self.rows.packets.push(PacketRow::new(pkt, (at.now, at.node), (fate, most)));
         }
+        most
     }
 
     /// The run has ended: what is open is closed, once.
@@ -196,11 +216,18 @@ impl Recorder {
         }
         let scope = self.scope;
         self.queues.iter_mut().for_each(|queue| queue.close(&scope, now, &mut self.rows.trace));
+        let sub_queues = self.sub_queues.iter_mut();
+        sub_queues.for_each(|queues| queues.close(&scope, now, &mut self.rows.sub_trace));
         let nodes = self.activity.iter_mut().zip(0..);
         nodes.for_each(|(open, node)| open.close(node, &mut self.rows.activity));
         self.goodput.close(&mut self.rows);
         self.links.iter_mut().for_each(|links| links.close(&mut self.rows.links));
         self.reordering.iter_mut().for_each(|reordering| reordering.close());
+    }
+
+    /// Packets that were bounced and have not ended.
+    pub fn distances_kept(&self) -> usize {
+        self.distances.kept()
     }
 
     /// Flows of which data are missing or wait for their place, where order is measured.
@@ -220,16 +247,28 @@ impl Probe for Recorder {
     fn follows_queues(&self) -> bool {
         self.scope.queues
     }
-    fn stored(&mut self, at: Spot, before: u32, slot: Option<PktId>) {
+    #[inline]
+    fn decided(&mut self, at: Spot, queue: QueueId, pkt: &Pkt) {
+        if let (Some(port), Some(all)) = (self.queue(at), &mut self.sub_queues) {
+            all.decided(&self.scope, at.now, (port, queue), pkt);
+        }
+    }
+    fn stored(&mut self, at: Spot, sub: QueueId, (before, slot): (u32, Option<PktId>)) {
         if let Some(queue) = self.queue(at) {
             self.queues[queue].stored(&self.scope, (at.now, before), &mut self.rows.trace);
+            if let Some(all) = &mut self.sub_queues {
+                all.stored(&self.scope, at.now, (queue, sub), &mut self.rows.sub_trace);
+            }
             let switch = (at.node - self.scope.hosts) as usize;
             slot.into_iter().for_each(|slot| self.stored_at.set(at.now, switch, slot));
         }
     }
-    fn freed(&mut self, at: Spot, after: u32, started: Option<PktId>) {
+    fn freed(&mut self, at: Spot, sub: QueueId, (after, started): (u32, Option<PktId>)) {
         if let Some(queue) = self.queue(at) {
             self.queues[queue].freed(&self.scope, (at.now, after), &mut self.rows.trace);
+            if let Some(all) = &mut self.sub_queues {
+                all.freed(&self.scope, at.now, (queue, sub), &mut self.rows.sub_trace);
+            }
             if let Some(slot) = started {
                 let switch = (at.node - self.scope.hosts) as usize;
                 self.queues[queue].started(&self.scope, at.now, self.stored_at.get(switch, slot));
@@ -240,6 +279,9 @@ impl Probe for Recorder {
     fn transmitted(&mut self, at: Spot, pkt: &Pkt, end: Time) {
         if let Some(links) = &mut self.links {
             links.transmitted((&self.scope, at.now), at.port, (pkt.head.size, end), &mut self.rows.links);
+        }
+        if pkt.head.bounces > 0 {
+            self.distances.transmitted(pkt);
         }
     }
     fn entered(&mut self, flow: FlowId, traffic: u16) {
@@ -264,6 +306,7 @@ impl Probe for Recorder {
     }
     fn bounced(&mut self, at: Spot, pkt: &Pkt) {
         self.count(at, pkt, Kind::Bounce);
+        self.distances.bounced(pkt);
     }
     fn received(&mut self, at: Spot, gain: Gain) {
         self.goodput.received(&self.scope, at, gain, &mut self.rows);
@@ -278,7 +321,7 @@ impl Probe for Recorder {
         self.received[entry] += bytes;
     }
     fn delivered(&mut self, at: Spot, pkt: &Pkt) {
-        self.ended(at, pkt, 0);
+        let most = self.ended(at, pkt, 0);
         self.crossed.count(&self.scope, at.now, pkt);
         let counts = self.scope.covers(pkt.sent);
         self.reordering.iter_mut().for_each(|reordering| reordering.delivered(pkt, counts));
@@ -292,5 +335,8 @@ impl Probe for Recorder {
             u64::from(pkt.head.bounces),
         ];
         self.entries.add(pkt, values);
+        if pkt.head.bounces > 0 {
+            self.entries.add_distance(pkt, most);
+        }
     }
 }

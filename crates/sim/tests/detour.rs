@@ -59,7 +59,7 @@ impl Probe for Watch {
     fn follows_queues(&self) -> bool {
         true
     }
-    fn stored(&mut self, at: Spot, before: u32, _slot: Option<mech::PktId>) {
+    fn stored(&mut self, at: Spot, _queue: mech::QueueId, (before, _slot): (u32, Option<mech::PktId>)) {
         if at.node >= self.hosts && before >= LIMIT {
             self.into_full_ports += 1;
         }

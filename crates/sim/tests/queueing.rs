@@ -62,11 +62,11 @@ impl Probe for Waits {
     fn follows_queues(&self) -> bool {
         true
     }
-    fn stored(&mut self, at: Spot, _before: u32, _slot: Option<mech::PktId>) {
+    fn stored(&mut self, at: Spot, _queue: mech::QueueId, _counts: (u32, Option<mech::PktId>)) {
         self.pass(at.now.0);
         self.queued += 1;
     }
-    fn freed(&mut self, at: Spot, _after: u32, _started: Option<mech::PktId>) {
+    fn freed(&mut self, at: Spot, _queue: mech::QueueId, _counts: (u32, Option<mech::PktId>)) {
         self.pass(at.now.0);
         self.queued -= 1;
     }

@@ -23,6 +23,7 @@ packets = true
 bin = "10us"
 goodput = "flows"
 links = true
+sub_queues = true
 [[traffic]]
 name = "query"
 kind = "incast"
@@ -34,7 +35,8 @@ repeat = 20
 start = "0ms"
 "#;
 
-const GROWING: [&str; 6] = ["packets", "queue_trace", "activity", "host_goodput", "flow_goodput", "links"];
+const GROWING: [&str; 7] =
+    ["packets", "queue_trace", "sub_queue_trace", "activity", "host_goodput", "flow_goodput", "links"];
 
 fn append(whole: &mut Table, part: Table) {
     for ((_, column), (_, more)) in whole.columns.iter_mut().zip(part.columns) {

@@ -127,6 +127,13 @@ pub(super) fn window(scenario: &Node, duration: Dur, measure: &Values, faults: &
     (Time(to.0), bin)
 }
 
+/// The queues of ports are followed apart beside the whole ports. `scenario` is the document.
+pub(super) fn sub_queues(scenario: &Node, measure: &Values, faults: &mut Faults) {
+    if measure.flag("sub_queues") && !measure.flag("queues") {
+        faults.add(&scenario.find("measure.sub_queues"), message("true", "measure.queues = true beside it"));
+    }
+}
+
 /// Sizes of headers that frames can have.
 pub(super) fn framing(parent: &Node, framing: &Choice, faults: &mut Faults) {
     for key in ["header", "link", "min_frame", "gap"] {

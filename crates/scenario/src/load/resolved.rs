@@ -125,6 +125,7 @@ pub(super) fn measure(measure: &Measure) -> Json {
         "allow_unfinished": measure.allow_unfinished,
         "bin": measure.bin.to_string(),
         "queues": measure.queues,
+        "sub_queues": measure.sub_queues,
         "packets": measure.packets,
         "goodput": goodput,
         "links": measure.links,

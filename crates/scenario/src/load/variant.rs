@@ -139,6 +139,7 @@ fn measure(document: &Node, duration: Option<Dur>, faults: &mut Faults) -> Optio
     let table = table(document, "measure", faults)?;
     let values = read(&table, Wanted::of(settings::MEASURE.params), faults)?;
     let (to, bin) = checks::window(document, duration?, &values, faults);
+    checks::sub_queues(document, &values, faults);
     let fct_end = match values.word("fct_end") {
         "sender_ack" => FctEnd::SenderAck,
         _ => FctEnd::LastByte,
@@ -151,6 +152,7 @@ fn measure(document: &Node, duration: Option<Dur>, faults: &mut Faults) -> Optio
         allow_unfinished: values.flag("allow_unfinished"),
         bin,
         queues: values.flag("queues"),
+        sub_queues: values.flag("sub_queues"),
         packets: values.flag("packets"),
         goodput: match values.word("goodput") {
             "flows" => Goodput::Flows,

@@ -7,10 +7,22 @@ use mech::{Flags, FlowId};
 /// The packets of one entry, ACKs and data apart.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Entry {
-    /// By [`Metric`], then ACKs and data.
+    /// By [`Metric`], then ACKs and data. Distances are those of packets that were bounced.
     pub(crate) histograms: [[Histogram; 2]; Metric::ALL.len()],
     /// ACKs and data, then by [`Kind`]: how often that happened.
     pub(crate) fates: [[u64; Kind::COUNT]; 2],
+}
+
+impl Entry {
+    /// Where some packets were bounced, the others were so 0 far.
+    pub(crate) fn complete(&mut self) {
+        let [.., bounces, distances] = &mut self.histograms;
+        for (bounces, distances) in bounces.iter().zip(distances) {
+            if !distances.is_empty() {
+                distances.set_zeros(bounces.zeros());
+            }
+        }
+    }
 }
 
 /// Every entry, and whose every flow is.
@@ -47,9 +59,14 @@ impl Entries {
         self.of(pkt).fates[is_data(pkt)][kind as usize] += 1;
     }
 
-    /// A packet has arrived; its values are by [`Metric`].
+    /// A packet that was bounced has arrived; this far bounces have ever brought it back.
+    pub(crate) fn add_distance(&mut self, pkt: &Pkt, most: u8) {
+        self.of(pkt).histograms[Metric::MaxDistance as usize][is_data(pkt)].add(u64::from(most));
+    }
+
+    /// A packet has arrived; its values are by [`Metric`], of those that are told of every packet.
     #[inline]
-    pub(crate) fn add(&mut self, pkt: &Pkt, values: [u64; Metric::ALL.len()]) {
+    pub(crate) fn add(&mut self, pkt: &Pkt, values: [u64; Metric::OF_EVERY]) {
         let data = is_data(pkt);
         let histograms = &mut self.of(pkt).histograms;
         histograms.iter_mut().zip(values).for_each(|(of, value)| of[data].add(value));

@@ -45,6 +45,11 @@ impl Follow {
         }
     }
 
+    /// Frames that wait.
+    pub(crate) fn length(&self) -> u32 {
+        self.length
+    }
+
     /// A frame came to `before` others.
     pub(crate) fn stored(&mut self, scope: &Scope, (now, before): (Time, u32), trace: &mut Vec<TraceRow>) {
         self.pass(scope, now, trace);

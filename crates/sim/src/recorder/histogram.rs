@@ -12,6 +12,7 @@ pub(crate) struct Histogram {
     /// From there on; what lies below the smallest value takes no memory.
     counts: Vec<u64>,
     sum: u128,
+    squares: u128,
 }
 
 fn bucket(value: u64) -> usize {
@@ -38,7 +39,9 @@ impl Histogram {
             self.reach(i);
         }
         self.counts[i - self.first] += 1;
-        self.sum += u128::from(value);
+        let value = u128::from(value);
+        self.sum += value;
+        self.squares += value * value;
     }
 
     /// Makes room for a bucket, a power of two at a time.
@@ -60,6 +63,27 @@ impl Histogram {
         let zeros = (self.zeros > 0).then_some((0, 1, self.zeros));
         let full = self.counts.iter().zip(self.first..).filter(|(count, _)| **count > 0);
         zeros.into_iter().chain(full.map(|(count, i)| (bounds(i).0, bounds(i).1, *count)))
+    }
+    /// Whether there is no value.
+    pub(crate) fn is_empty(&self) -> bool {
+        self.zeros == 0 && self.counts.is_empty()
+    }
+    /// Values that are 0.
+    pub(crate) fn zeros(&self) -> u64 {
+        self.zeros
+    }
+    /// As if so many values had been 0.
+    pub(crate) fn set_zeros(&mut self, zeros: u64) {
+        self.zeros = zeros;
+    }
+    /// The sum of the squares of the differences from the mean: in whole numbers around the mean rounded
+    /// down, and what that is too much in the end.
+    pub(crate) fn squared_deviations(&self) -> f64 {
+        let n = u128::from(self.zeros + self.counts.iter().sum::<u64>());
+        let Some(mean) = self.sum.checked_div(n) else { return 0.0 };
+        let rest = (self.sum % n) as f64;
+        let around = self.squares + n * mean * mean - 2 * mean * self.sum;
+        around as f64 - rest * rest / n as f64
     }
     /// The sum of all values.
     pub(crate) fn sum(&self) -> u128 {
@@ -95,6 +119,21 @@ mod tests {
         let low: Vec<_> = histogram.buckets().map(|(low, _, count)| (low, count)).collect();
         assert_eq!(low, [(0, 2), (3, 2), (63, 1), (64, 1), (1 << 20, 1), (1 << 40, 1)]);
         assert_eq!(histogram.sum(), 133 + (1 << 20) + (1 << 40));
+    }
+
+    /// 3, 4, 5 and 8 far from 0 differ from their mean by -2, -1, 0 and 3: 14. With a fifth, 7, and a zero the
+    /// mean is 4.5.
+    #[test]
+    fn squared_deviations_are_exact_however_far_from_nought_the_values_lie() {
+        let of = |values: &[u64]| {
+            let mut histogram = Histogram::default();
+            values.iter().for_each(|value| histogram.add(*value));
+            histogram.squared_deviations()
+        };
+        for far in [0, 1 << 40, 1 << 50] {
+            assert_eq!(of(&[3, 4, 5, 8].map(|value| far + value)), 14.0);
+        }
+        assert_eq!([of(&[3, 4, 5, 8, 7, 0]), of(&[]), of(&[0, 0]), of(&[1 << 60])], [41.5, 0.0, 0.0, 0.0]);
     }
 
     #[test]

@@ -16,13 +16,14 @@ pub(crate) struct PacketRow {
     pub(crate) hops: u16,
     pub(crate) detours: u8,
     pub(crate) bounces: u8,
+    pub(crate) max_distance: u8,
     pub(crate) reverse: u8,
     /// 0 delivered, else 1 + [`mech::overflow::DropReason`].
     pub(crate) fate: u8,
 }
 
 impl PacketRow {
-    pub(crate) fn new(pkt: &Pkt, (end, node): (Time, u32), fate: u8) -> PacketRow {
+    pub(crate) fn new(pkt: &Pkt, (end, node): (Time, u32), (fate, max_distance): (u8, u8)) -> PacketRow {
         PacketRow {
             sent: pkt.sent,
             end,
@@ -32,6 +33,7 @@ impl PacketRow {
             hops: pkt.head.hops,
             detours: pkt.head.detours,
             bounces: pkt.head.bounces,
+            max_distance,
             reverse: u8::from(pkt.head.flags.has(Flags::REVERSE)),
             fate,
         }
@@ -73,6 +75,8 @@ pub(crate) struct SumRow {
 pub(crate) struct Rows {
     pub(crate) packets: Vec<PacketRow>,
     pub(crate) trace: Vec<TraceRow>,
+    /// Of the queues of ports apart.
+    pub(crate) sub_trace: Vec<TraceRow>,
     pub(crate) activity: Vec<ActivityRow>,
     pub(crate) host_goodput: Vec<SumRow>,
     pub(crate) flow_goodput: Vec<SumRow>,
@@ -83,7 +87,7 @@ impl Rows {
     /// Rows of the longest table.
     pub(crate) fn waiting(&self) -> usize {
         let sums = [&self.host_goodput, &self.flow_goodput, &self.links].map(Vec::len);
-        let others = [self.packets.len(), self.trace.len(), self.activity.len()];
+        let others = [self.packets.len(), self.trace.len(), self.sub_trace.len(), self.activity.len()];
         sums.into_iter().chain(others).max().unwrap_or(0)
     }
 }

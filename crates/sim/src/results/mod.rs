@@ -6,6 +6,7 @@ mod packets;
 mod ports;
 mod queues;
 mod stream;
+mod sub_queues;
 mod sums;
 
 pub(crate) use ports::Books;
@@ -83,6 +84,7 @@ impl<T: Tap> World<Recorder, T> {
         let rows = &self.board.probe.rows;
         let over_time = [
             self.queue_trace(&rows.trace),
+            self.sub_queue_trace(&rows.sub_trace),
             queues::activity(&rows.activity),
             sums::host_goodput(&rows.host_goodput),
             sums::flow_goodput(&rows.flow_goodput),
@@ -93,6 +95,8 @@ impl<T: Tap> World<Recorder, T> {
             flows,
             self.ports_table(scenario),
             self.queue_histogram(),
+            self.sub_queues_table(scenario),
+            self.sub_queue_histogram(),
             self.sojourn_table(),
             self.packet_histogram(),
             self.fates_table(),

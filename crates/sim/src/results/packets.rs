@@ -8,13 +8,14 @@ use crate::world::World;
 impl<T: Tap> World<Recorder, T> {
     pub(super) fn packet_histogram(&self) -> Table {
         let mut rows = Vec::new();
-        for (entry, traffic) in self.board.probe.entries.all.iter().zip(0u16..) {
+        for (mut entry, traffic) in self.board.probe.entries.all.iter().cloned().zip(0u16..) {
+            entry.complete();
             for (metric, data) in Metric::ALL.into_iter().flat_map(|metric| [(metric, 0), (metric, 1)]) {
                 let histogram = &entry.histograms[metric as usize][data];
-                let mut sum = histogram.sum() as f64;
+                let mut sums = Some((histogram.sum() as f64, histogram.squared_deviations()));
                 for (low, high, count) in histogram.buckets() {
                     let of = (traffic, data as u8, metric as u8);
-                    rows.push((of, low, high, count, std::mem::take(&mut sum)));
+                    rows.push((of, low, high, count, sums.take().unwrap_or_default()));
                 }
             }
         }
@@ -25,7 +26,8 @@ impl<T: Tap> World<Recorder, T> {
             ("low", column(&rows, Column::U64, |r| r.1)),
             ("high", column(&rows, Column::U64, |r| r.2)),
             ("count", column(&rows, Column::U64, |r| r.3)),
-            ("sum", column(&rows, Column::F64, |r| r.4)),
+            ("sum", column(&rows, Column::F64, |r| r.4.0)),
+            ("squared_deviations", column(&rows, Column::F64, |r| r.4.1)),
         ];
         Table { name: "packet_hist", columns: named(columns) }
     }
@@ -60,6 +62,7 @@ pub(super) fn packets(rows: &[PacketRow]) -> Table {
         ("hops", column(rows, Column::U16, |p| p.hops)),
         ("detours", column(rows, Column::U8, |p| p.detours)),
         ("bounces", column(rows, Column::U8, |p| p.bounces)),
+        ("max_bounced_distance", column(rows, Column::U8, |p| p.max_distance)),
         ("node", column(rows, Column::U32, |p| p.node)),
         ("fate", column(rows, Column::U8, |p| p.fate)),
     ];

@@ -7,7 +7,7 @@ use crate::world::World;
 
 impl<T: Tap> World<Recorder, T> {
     /// Node and port of each followed queue.
-    fn followed(&self) -> Vec<(u32, u16)> {
+    pub(super) fn followed(&self) -> Vec<(u32, u16)> {
         let hosts = self.hosts.len() as u32;
         let of = |(s, switch): (usize, &dataplane::Switch)| {
             (0..switch.core().ports().len()).map(move |p| (hosts + s as u32, p as u16)).collect::<Vec<_>>()

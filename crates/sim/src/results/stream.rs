@@ -26,7 +26,7 @@ impl<T: Tap> World<Recorder, T> {
     }
 
     /// Rows that wait in the longest of the tables that grow with simulated time: `packets`, `queue_trace`,
-    /// `activity`, `host_goodput`, `flow_goodput` and `links`.
+    /// `sub_queue_trace`, `activity`, `host_goodput`, `flow_goodput` and `links`.
     pub fn rows_waiting(&self) -> usize {
         self.board.probe.rows.waiting()
     }
@@ -38,6 +38,7 @@ impl<T: Tap> World<Recorder, T> {
         let mut taker = Taker { at_least: at_least.max(1), tables: Vec::new() };
         taker.take(&mut rows.packets, packets::packets);
         taker.take(&mut rows.trace, |rows| self.queue_trace(rows));
+        taker.take(&mut rows.sub_trace, |rows| self.sub_queue_trace(rows));
         taker.take(&mut rows.activity, queues::activity);
         taker.take(&mut rows.host_goodput, sums::host_goodput);
         taker.take(&mut rows.flow_goodput, sums::flow_goodput);

@@ -3,7 +3,7 @@
 use super::{column, world};
 use dataplane::Pkt;
 use mech::overflow::DropReason;
-use mech::{Flags, PktId};
+use mech::{Flags, PktId, QueueId};
 use scenario::Scenario;
 use sim::{Gain, Options, Probe, Results, Spot, build};
 use std::fmt::Write;
@@ -45,12 +45,12 @@ impl Probe for Tape {
     fn follows_queues(&self) -> bool {
         self.queues
     }
-    fn stored(&mut self, at: Spot, before: u32, _slot: Option<PktId>) {
+    fn stored(&mut self, at: Spot, _queue: QueueId, (before, _slot): (u32, Option<PktId>)) {
         if self.queues {
             self.hear(1, at, &[u64::from(before)]);
         }
     }
-    fn freed(&mut self, at: Spot, after: u32, _started: Option<PktId>) {
+    fn freed(&mut self, at: Spot, _queue: QueueId, (after, _started): (u32, Option<PktId>)) {
         if self.queues {
             self.hear(2, at, &[u64::from(after)]);
         }

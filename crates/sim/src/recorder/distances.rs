@@ -1,0 +1,112 @@
+//! How far bounces have brought a packet back (PABO §III: bouncedDistance): one farther with every bounce,
+//! one nearer with every normal forward, by a host too, and never below 0.
+//!
+//! Only packets that were bounced and have not ended are kept, since no packet has room for it.
+
+use dataplane::Pkt;
+use mech::Flags;
+use std::collections::HashMap;
+use std::hash::{BuildHasherDefault, DefaultHasher};
+
+/// See the module.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Distances {
+    /// By identity. Its order is never looked at.
+    of: HashMap<Identity, Distance, BuildHasherDefault<DefaultHasher>>,
+}
+
+/// Flow, direction, n-th emission.
+type Identity = (u32, bool, u32);
+
+fn identity(pkt: &Pkt) -> Identity {
+    (pkt.head.flow.0, pkt.head.flags.has(Flags::REVERSE), pkt.emission)
+}
+
+/// One packet's.
+#[derive(Clone, Copy, Debug, Default)]
+struct Distance {
+    now: u8,
+    most: u8,
+    /// Its next transmission is the bounce itself.
+    turned: bool,
+}
+
+impl Distances {
+    /// A packet is bounced; its transmission comes next.
+    pub(crate) fn bounced(&mut self, pkt: &Pkt) {
+        let distance = self.of.entry(identity(pkt)).or_default();
+        distance.now = distance.now.saturating_add(1);
+        distance.most = distance.most.max(distance.now);
+        distance.turned = true;
+    }
+
+    /// A packet that was bounced at some time goes out by a port.
+    pub(crate) fn transmitted(&mut self, pkt: &Pkt) {
+        if let Some(distance) = self.of.get_mut(&identity(pkt))
+            && !std::mem::take(&mut distance.turned)
+        {
+            distance.now = distance.now.saturating_sub(1);
+        }
+    }
+
+    /// A packet that was bounced at some time is delivered or lost: how far it ever was (PABO §III:
+    /// maxBouncedDistance).
+    pub(crate) fn ended(&mut self, pkt: &Pkt) -> u8 {
+        self.of.remove(&identity(pkt)).map_or(0, |distance| distance.most)
+    }
+
+    /// Packets of which something is kept.
+    pub(crate) fn kept(&self) -> usize {
+        self.of.len()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn data(emission: u32) -> Pkt {
+        Pkt { emission, ..Pkt::default() }
+    }
+
+    /// `b` is a bounce with its transmission, `f` a normal forward.
+    fn most(steps: &str) -> u8 {
+        let (mut distances, pkt) = (Distances::default(), data(0));
+        for step in steps.chars() {
+            if step == 'b' {
+                distances.bounced(&pkt);
+            }
+            distances.transmitted(&pkt);
+        }
+        let most = distances.ended(&pkt);
+        assert_eq!(distances.kept(), 0);
+        most
+    }
+
+    #[test]
+    fn a_bounce_is_one_away_and_the_way_forward_takes_it_back() {
+        assert_eq!([most("b"), most("bf"), most("bbff"), most("bfbf")], [1, 1, 2, 1]);
+        assert_eq!([most("bbfbbff"), most("bbfbfbbf")], [3, 3]);
+    }
+
+    #[test]
+    fn normal_forwards_never_bring_a_packet_nearer_than_nought() {
+        assert_eq!(most("bffffb"), 1);
+        assert_eq!(most("bffffbb"), 2);
+    }
+
+    #[test]
+    fn directions_and_emissions_are_told_apart_and_what_is_lost_leaves_nothing() {
+        let mut distances = Distances::default();
+        let (first, second) = (data(0), data(1));
+        let mut back = data(0);
+        back.head.flags = Flags::REVERSE;
+        for pkt in [&first, &first, &second, &first, &back, &back] {
+            distances.bounced(pkt);
+            distances.transmitted(pkt);
+        }
+        assert_eq!(distances.kept(), 3);
+        assert_eq!([&first, &second, &back].map(|pkt| distances.ended(pkt)), [3, 1, 2]);
+        assert_eq!((distances.kept(), distances.ended(&first)), (0, 0));
+    }
+}

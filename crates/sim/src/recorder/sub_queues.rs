@@ -1,0 +1,116 @@
+//! The queues of every switch port apart, each followed as a whole port is; and how often the decision about
+//! an arrival was about which of them.
+
+use super::{Follow, Scope, TraceRow};
+use dataplane::Pkt;
+use mech::{Flags, QueueId};
+use units::Time;
+
+/// See the module. Queues are numbered by port, then by [`QueueId`].
+#[derive(Clone, Debug)]
+pub(crate) struct SubQueues {
+    /// Queues of a port.
+    each: usize,
+    pub(crate) queues: Vec<Follow>,
+    /// By queue: decisions inside the measurement window, by the length that they were taken at.
+    pub(crate) decisions: Vec<Vec<u64>>,
+    /// By queue: those of them that were about data.
+    pub(crate) data: Vec<u64>,
+}
+
+impl SubQueues {
+    /// Of so many ports, where classes go up to `top_class`.
+    pub(crate) fn new(ports: usize, top_class: u8) -> SubQueues {
+        let each = 2 * (usize::from(top_class) + 1);
+        let count = ports * each;
+        let queues = (0..count as u32).map(Follow::new).collect();
+        SubQueues { each, queues, decisions: vec![Vec::new(); count], data: vec![0; count] }
+    }
+
+    fn at(&self, (port, queue): (usize, QueueId)) -> usize {
+        port * self.each + usize::from(queue.0)
+    }
+
+    /// Port and queue of a number.
+    pub(crate) fn place(&self, number: usize) -> (usize, QueueId) {
+        (number / self.each, QueueId((number % self.each) as u8))
+    }
+
+    /// An arrival whose lookup points at this queue of a port is decided about.
+    pub(crate) fn decided(&mut self, scope: &Scope, now: Time, of: (usize, QueueId), pkt: &Pkt) {
+        if scope.covers(now) {
+            let at = self.at(of);
+            let length = self.queues[at].length() as usize;
+            let counts = &mut self.decisions[at];
+            counts.resize(counts.len().max(length + 1), 0);
+            counts[length] += 1;
+            self.data[at] += u64::from(pkt.head.flags.has(Flags::PAYLOAD));
+        }
+    }
+
+    /// A frame was stored.
+    pub(crate) fn stored(&mut self, scope: &Scope, now: Time, of: (usize, QueueId), trace: &mut Vec<TraceRow>) {
+        let at = self.at(of);
+        let before = self.queues[at].length();
+        self.queues[at].stored(scope, (now, before), trace);
+    }
+
+    /// A frame left. PRECONDITION: one was there.
+    pub(crate) fn freed(&mut self, scope: &Scope, now: Time, of: (usize, QueueId), trace: &mut Vec<TraceRow>) {
+        let at = self.at(of);
+        let after = self.queues[at].length() - 1;
+        self.queues[at].freed(scope, (now, after), trace);
+    }
+
+    pub(crate) fn close(&mut self, scope: &Scope, now: Time, trace: &mut Vec<TraceRow>) {
+        self.queues.iter_mut().for_each(|queue| queue.close(scope, now, trace));
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use units::Dur;
+
+    const NORMAL: (usize, QueueId) = (1, QueueId::normal(0));
+    const BOUNCE: (usize, QueueId) = (1, QueueId::bounce(0));
+
+    /// The normal queue of the second port holds one frame from 100 to 300 and two from 150 to 200; its bounce
+    /// queue one from 150 on. Of four decisions the first is before the window.
+    #[test]
+    fn every_queue_has_its_own_length_over_time_and_its_own_decisions() {
+        let scope = Scope { from: Time(50), to: Time(400), bin: Dur(100), ..Scope::NOTHING };
+        let (mut subs, mut trace) = (SubQueues::new(2, 0), Vec::new());
+        for (now, of) in [(20, NORMAL), (100, NORMAL), (150, BOUNCE), (150, NORMAL)] {
+            subs.decided(&scope, Time(now), of, &Pkt::default());
+        }
+        subs.stored(&scope, Time(100), NORMAL, &mut trace);
+        subs.stored(&scope, Time(150), BOUNCE, &mut trace);
+        let mut data = Pkt::default();
+        data.head.flags = Flags::ACK.with(Flags::PAYLOAD);
+        subs.decided(&scope, Time(150), NORMAL, &data);
+        subs.stored(&scope, Time(150), NORMAL, &mut trace);
+        for now in [200, 300] {
+            subs.freed(&scope, Time(now), NORMAL, &mut trace);
+        }
+        subs.close(&scope, Time(500), &mut trace);
+        let times: Vec<_> = subs.queues.iter().map(|queue| queue.time_at.clone()).collect();
+        assert_eq!(times, [vec![350], vec![350], vec![150, 150, 50], vec![100, 250]]);
+        assert_eq!(subs.decisions, [vec![], vec![], vec![2, 1], vec![1]]);
+        assert_eq!(subs.data, [0, 0, 1, 0]);
+        let seen: Vec<_> = subs.queues.iter().map(|queue| queue.seen.clone()).collect();
+        assert_eq!(seen, [vec![], vec![], vec![1, 1], vec![1]]);
+        let rows: Vec<_> = trace.iter().map(|row| (row.queue, row.bin, row.max, row.area)).collect();
+        let normal = [(2, 1, 2, 150.0), (2, 2, 2, 100.0), (2, 3, 1, 0.0)];
+        let bounce = [(3, 1, 1, 50.0), (3, 2, 1, 100.0), (3, 3, 1, 100.0), (3, 4, 1, 100.0)];
+        assert_eq!(rows, [&normal[..], &bounce[..]].concat());
+        assert_eq!([0, 1, 2, 3].map(|n| subs.place(n)), [(0, NORMAL.1), (0, BOUNCE.1), NORMAL, BOUNCE]);
+    }
+
+    #[test]
+    fn classes_have_two_queues_each() {
+        let subs = SubQueues::new(3, 2);
+        assert_eq!(subs.queues.len(), 18);
+        assert_eq!((subs.place(17), subs.at((2, QueueId::bounce(2)))), ((2, QueueId::bounce(2)), 17));
+    }
+}

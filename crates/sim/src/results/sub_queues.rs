@@ -1,0 +1,95 @@
+//! The queues of every switch port apart.
+
+use super::{Column, Table, column, named};
+use crate::recorder::{Recorder, TraceRow};
+use crate::tap::Tap;
+use crate::world::World;
+use mech::QueueId;
+use scenario::Scenario;
+use units::Amount;
+
+/// A queue's place: node, port, queue.
+type At = (u32, u16, u8);
+
+impl<T: Tap> World<Recorder, T> {
+    /// Every followed queue in the order of their numbers, and how long it may get in packets, 0 for as long
+    /// as it likes or a limit in bytes; `None` for what the switch does not have.
+    fn apart(&self) -> Vec<(At, Option<u64>)> {
+        let Some(all) = &self.board.probe.sub_queues else { return Vec::new() };
+        let (ports, hosts) = (self.followed(), self.hosts.len());
+        let limit = |node: u32, queue: QueueId| {
+            let mut queues = self.switches[node as usize - hosts].core().queues();
+            let (_, limit) = queues.find(|(its, _)| *its == queue)?;
+            Some(if let Some(Amount::Packets(n)) = limit { n } else { 0 })
+        };
+        let of = |number| {
+            let (port, queue) = all.place(number);
+            let (node, port) = ports[port];
+            ((node, port, queue.0), limit(node, queue))
+        };
+        (0..all.queues.len()).map(of).collect()
+    }
+
+    /// Every queue that there is, how long it may get, from which utilisation on its switch bounces (1 is never),
+    /// and how many data were to go there.
+    pub(super) fn sub_queues_table(&self, scenario: &Scenario) -> Table {
+        let theta = |node: u32| {
+            let overflow = &scenario.switches[node as usize - self.hosts.len()].overflow;
+            if overflow.kind == "bounce" { overflow.values.number("theta") } else { 1.0 }
+        };
+        let all = self.board.probe.sub_queues.iter().flat_map(|all| &all.data);
+        let all = self.apart().into_iter().zip(all);
+        let rows: Vec<_> = all.filter_map(|((at, limit), data)| Some((at, limit?, theta(at.0), *data))).collect();
+        let columns = [
+            ("node", column(&rows, Column::U32, |r| r.0.0)),
+            ("port", column(&rows, Column::U16, |r| r.0.1)),
+            ("queue", column(&rows, Column::U8, |r| r.0.2)),
+            ("limit", column(&rows, Column::U64, |r| r.1)),
+            ("theta", column(&rows, Column::F64, |r| r.2)),
+            ("data", column(&rows, Column::U64, |r| r.3)),
+        ];
+        Table { name: "sub_queues", columns: named(columns) }
+    }
+
+    pub(super) fn sub_queue_histogram(&self) -> Table {
+        let mut rows = Vec::new();
+        let places = self.apart();
+        if let Some(all) = &self.board.probe.sub_queues {
+            let queues = all.queues.iter().zip(&all.decisions).zip(places.iter());
+            for ((queue, decisions), (at, _)) in queues.filter(|(_, (_, limit))| limit.is_some()) {
+                let counts = [&queue.time_at, &queue.seen, decisions];
+                for length in 0..counts.iter().map(|counts| counts.len()).max().unwrap_or(0) {
+                    let found = counts.map(|counts| counts.get(length).copied().unwrap_or(0));
+                    if found != [0; 3] {
+                        rows.push((*at, length as u32, found));
+                    }
+                }
+            }
+        }
+        let columns = [
+            ("node", column(&rows, Column::U32, |r| r.0.0)),
+            ("port", column(&rows, Column::U16, |r| r.0.1)),
+            ("queue", column(&rows, Column::U8, |r| r.0.2)),
+            ("packets", column(&rows, Column::U32, |r| r.1)),
+            ("time_ps", column(&rows, Column::U64, |r| r.2[0])),
+            ("arrivals", column(&rows, Column::U64, |r| r.2[1])),
+            ("decisions", column(&rows, Column::U64, |r| r.2[2])),
+        ];
+        Table { name: "sub_queue_hist", columns: named(columns) }
+    }
+
+    /// Steps of these queues.
+    pub(super) fn sub_queue_trace(&self, rows: &[TraceRow]) -> Table {
+        let (width, places) = (self.board.probe.scope.bin.0 as f64, self.apart());
+        let place = |row: &TraceRow| places[row.queue as usize].0;
+        let columns = [
+            ("bin", column(rows, Column::U32, |r| r.bin)),
+            ("node", column(rows, Column::U32, |r| place(r).0)),
+            ("port", column(rows, Column::U16, |r| place(r).1)),
+            ("queue", column(rows, Column::U8, |r| place(r).2)),
+            ("max_packets", column(rows, Column::U32, |r| r.max)),
+            ("mean_packets", column(rows, Column::F64, |r| r.area / width)),
+        ];
+        Table { name: "sub_queue_trace", columns: named(columns) }
+    }
+}
