@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 from matplotlib.axes import Axes
@@ -13,6 +14,9 @@ from overspill.charts.spec import COLOURS
 from overspill.papers.pabo.common import marked
 
 WIDTH = 0.8  # of a group
+# Over the axes, right of the title, where it covers nothing.
+ABOVE: dict[str, Any] = {"loc": "lower right", "bbox_to_anchor": (1, 1), "ncols": 4, "borderaxespad": 0.2}
+ABOVE |= {"columnspacing": 1.2, "handlelength": 1.4}
 
 
 @dataclass(frozen=True)
@@ -60,4 +64,4 @@ def grouped(
     axes.set_xticks(range(len(groups)), list(groups))
     axes.grid(False, axis="x")
     if len(bars.kinds) > 1 or any(value is not None for _, value in marks):
-        axes.legend(loc="best")
+        axes.legend(**ABOVE)

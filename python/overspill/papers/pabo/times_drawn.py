@@ -6,6 +6,7 @@ from typing import Any
 
 import numpy as np
 from matplotlib.figure import Figure as Drawing
+from matplotlib.ticker import NullFormatter
 
 from overspill.charts import mpl
 from overspill.charts.spec import COLOURS
@@ -16,6 +17,7 @@ from overspill.papers.pabo.fat_tree import PABO, SCENARIOS, WITHOUT, Sweeps
 from overspill.papers.spec import Runs
 
 NAMES = {PABO: "with PABO", WITHOUT: "without PABO"}
+TICKS = (10, 30, 100, 300, 1000)  # ms
 FARTHEST = 100  # packets; what is displaced farther counts as lost
 
 
@@ -72,7 +74,6 @@ def draw_delay(sweeps: Sweeps, published: Published) -> Drawing:
         grouped(axes, SCENARIOS, bars)
         axes.set_ylabel("delay of a packet (µs)")
         axes.set_title("Delay from host to host")
-        axes.legend(loc="upper left")
     return made
 
 
@@ -83,8 +84,9 @@ def draw_fct(sweeps: Sweeps, published: Published) -> Drawing:
         made, [axes] = sheet(1)
         grouped(axes, SCENARIOS, Bars(tuple(NAMES.values()), values))
         axes.set_yscale("log")
-        axes.set_ylim(10, None)
+        axes.set_ylim(10, 1000)
+        axes.set_yticks(TICKS, list(map(str, TICKS)))
+        axes.yaxis.set_minor_formatter(NullFormatter())
         axes.set_ylabel("flow completion time (ms, log scale)")
         axes.set_title("From a request to the last byte of its reply")
-        axes.legend(loc="upper left")
     return made
