@@ -107,7 +107,6 @@ def draw_rates(axes: Axes, sweeps: Sweeps, published: Published) -> None:
     paper = [[published.get((f"{name}, without PABO", kind)) for name in sweeps] for kind in kinds]
     grouped(axes, list(sweeps), Bars(("of data", "of data, ACKs"), values), paper)
     axes.set_ylabel("packets lost without PABO (%)")
-    axes.set_title("Drop rate")
 
 
 def draw_many_to_many(sweeps: Sweeps, published: Published) -> Drawing:

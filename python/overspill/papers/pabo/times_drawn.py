@@ -17,7 +17,7 @@ from overspill.papers.pabo.fat_tree import PABO, SCENARIOS, WITHOUT, Sweeps
 from overspill.papers.spec import Runs
 
 NAMES = {PABO: "with PABO", WITHOUT: "without PABO"}
-TICKS = (10, 30, 100, 300, 1000)  # ms
+TICKS = (10, 30, 100, 300, 1000, 3000, 10000)  # ms
 FARTHEST = 100  # packets; what is displaced farther counts as lost
 
 
@@ -84,7 +84,7 @@ def draw_fct(sweeps: Sweeps, published: Published) -> Drawing:
         made, [axes] = sheet(1)
         grouped(axes, SCENARIOS, Bars(tuple(NAMES.values()), values))
         axes.set_yscale("log")
-        axes.set_ylim(10, 1000)
+        axes.set_ylim(10, max(1000, axes.get_ylim()[1]))
         axes.set_yticks(TICKS, list(map(str, TICKS)))
         axes.yaxis.set_minor_formatter(NullFormatter())
         axes.set_ylabel("flow completion time (ms, log scale)")
