@@ -20,6 +20,14 @@ class Status(TypedDict):
 def catalogue() -> str:
     """JSON list of `slot`, `kind`, `doc`, `cite`, `params`."""
 
+def curve(kind: str, sets: list[str], steps: int) -> str | None:
+    """JSON: the curve of a mechanism with settings `NAME=VALUE`; `None` where it has none.
+
+    `x`, `y` say what the axes are, `of_size` whether `x` is a share of a queue's size. `places` is 0 and so
+    many steps where there is something to see; `values` has a list for each of `lines`. `note` may be empty.
+    `ScenarioError` where a setting is wrong.
+    """
+
 def schema() -> str:
     """The JSON Schema of a scenario."""
 

@@ -12,7 +12,8 @@ from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
-from overspill import catalogue, core, header, metrics, progress, store, table
+from overspill import catalogue, core, curves, header, metrics, progress, store, table
+from overspill.errors import BadInput
 from overspill.results import Options, Results, execute
 
 FAILED, UNFINISHED, INTERRUPTED = 1, 3, 130
@@ -246,9 +247,22 @@ def list_command(
 
 
 @app.command()
-def explain(name: Annotated[str, typer.Argument(help="A mechanism, setting, parameter or metric.")]) -> None:
-    """Explain a name: what it does, where it comes from, its parameters."""
+def explain(
+    name: Annotated[str, typer.Argument(help="A mechanism, setting, parameter or metric.")],
+    sets: Annotated[
+        list[str] | None,
+        typer.Option("--set", metavar="NAME=VALUE[,VALUE...]", help="A parameter of its curve; repeatable."),
+    ] = None,
+    size: Annotated[
+        int | None, typer.Option("--size", min=1, help="Frames that the queue of the curve holds. [100]")
+    ] = None,
+    file: Annotated[
+        Path | None, typer.Option("--out", metavar="FILE", help="Draw its curve: .png, .svg or .pdf.")
+    ] = None,
+) -> None:
+    """Explain a name: what it does, where it comes from, its parameters; bounce and red have a curve."""
     found, console = catalogue.find(name), out()
+    drawn = curve_of(found, name, (sets or [], size, file))
     if isinstance(found, str):
         console.print(Text(found))
         return
@@ -267,6 +281,29 @@ def explain(name: Annotated[str, typer.Argument(help="A mechanism, setting, para
             line = Text(f"  {parameter['name']}", "bold")
             console.print(line.append(f" {catalogue.given(parameter)}", "not bold dim"))
             console.print(Text(f"      {parameter['doc']}"))
+    if drawn is not None:
+        curves.show(drawn, size, console)
+        if file is not None:
+            curves.save(drawn, file)
+
+
+def curve_of(
+    found: object, name: str, given: tuple[list[str], int | None, Path | None]
+) -> curves.Curves | None:
+    """The curve of what was found; options of a curve are refused where it has none."""
+    sets, size, file = given
+    if file is not None:
+        curves.check_path(file)
+    kinds = [spec["kind"] for spec in found if spec["kind"]] if isinstance(found, list) else []
+    for kind in kinds[:1]:
+        drawn = curves.of(kind, sets)
+        if drawn is not None:
+            return drawn
+    if sets or size is not None or file is not None:
+        known = ", ".join(curves.kinds_with(core.catalogue()))
+        option = "--set" if sets else "--size" if size is not None else "--out"
+        raise BadInput(f"explain: found {option} for {name!r}; expected a mechanism with a curve: {known}")
+    return None
 
 
 @app.command()

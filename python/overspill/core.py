@@ -57,6 +57,9 @@ class Core(Protocol):
     def catalogue(self) -> str:
         """What a scenario may name, as JSON."""
 
+    def curve(self, kind: str, sets: list[str], steps: int) -> str | None:
+        """The curve of a mechanism, as JSON."""
+
     def schema(self) -> str:
         """The JSON Schema of a scenario."""
 
@@ -116,6 +119,16 @@ def document(scenario: CoreScenario) -> dict[str, Any]:
 def catalogue() -> list[dict[str, Any]]:
     """What a scenario may name."""
     return cast(list[dict[str, Any]], json.loads(backend().catalogue()))
+
+
+def curve(kind: str, sets: list[str], steps: int) -> dict[str, Any] | None:
+    """The curve of a mechanism with these settings, if it has one; `BadInput` where one is wrong."""
+    core = backend()
+    try:
+        found = core.curve(kind, sets, steps)
+    except core.ScenarioError as error:
+        raise BadInput(error_lines(error)) from error
+    return None if found is None else cast(dict[str, Any], json.loads(found))
 
 
 def schema() -> str:

@@ -4,7 +4,7 @@ from collections.abc import Collection
 from dataclasses import replace
 
 from overspill import measures
-from overspill.measures import completion, delivery, disorder, events, occupancy, rates, utilisation
+from overspill.measures import bouncing, completion, delivery, disorder, events, occupancy, rates, utilisation
 from overspill.measures.declare import Better, Metric
 from overspill.quantiles import NEEDED, Value
 from overspill.rundata import RunData
@@ -18,6 +18,7 @@ SECTIONS: dict[str, list[Metric]] = {
     "links": utilisation.METRICS,
     "queues": occupancy.METRICS,
     "packets": [*delivery.METRICS, *events.DROPS, *delivery.SHARES],
+    "bounces": bouncing.METRICS,
     "reordering": disorder.METRICS,
     "senders": events.SENDERS,
 }
@@ -34,6 +35,8 @@ PARTS = (
     measures.queues,
     measures.sojourns,
     measures.packets,
+    measures.bounced,
+    measures.filled,
     measures.reordering,
     measures.counters,
 )
@@ -44,11 +47,11 @@ BREAKDOWN_HIDDEN = ("link_", "hot_")
 
 
 def base(key: str) -> str:
-    """`fct_p99[size=0-100KB]` is the metric `fct_p99`; `drops[reason=..]` is `drops_by_reason`."""
+    """`fct_p99[size=0-100KB]` is the metric `fct_p99`; `drops[reason=..]` is `drops_by_reason`, and so on."""
     name, bracket, label = key.partition("[")
     kind = label.partition("=")[0]
-    if bracket and name == "drops" and kind != "traffic":
-        return f"drops_by_{kind}"
+    if bracket and name in ("drops", "bounces") and kind != "traffic":
+        return f"{name}_by_{kind}"
     return name
 
 

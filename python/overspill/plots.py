@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 from matplotlib.figure import Figure
 
 from overspill import charts, metrics
-from overspill.charts import activity, flows, goodput, mpl, network, packets, queues
+from overspill.charts import activity, bounces, flows, goodput, mpl, network, packets, queues
 from overspill.charts import sweep as drawing
 from overspill.charts.spec import Chart
 from overspill.errors import BadInput
@@ -61,6 +61,16 @@ def queue_sojourn(results: Results) -> Figure | None:
 def activity_over_time(results: Results, kind: int) -> Figure | None:
     """Drops (0), marks (1), detours (2) or bounces (3) over time by switch, of each variant's first seed."""
     return drawn(activity.over_time(results, kind))
+
+
+def bounces_by_switch(results: Results) -> Figure | None:
+    """How often each switch bounced a frame, variants side by side."""
+    return drawn(bounces.by_switch(results))
+
+
+def bounced_packets(results: Results) -> Figure | None:
+    """How far back bounces brought packets, and how many hops they took."""
+    return drawn(bounces.packets(results))
 
 
 def hot_links(results: Results) -> Figure | None:

@@ -170,7 +170,7 @@ class Results:
     def sub_queues(self) -> pa.Table:
         """The queues of every switch port and their limits in packets, 0 for none.
 
-        Class c has queue 2·c and, for what was bounced, 2·c + 1. Where the scenario says `measure.sub_queues`.
+        Class c has queue 2·c and, for what was bounced, 2·c + 1; with `measure.sub_queues`.
         """
         return self.table("sub_queues")
 

@@ -13,7 +13,7 @@ BINS = 400
 
 
 def with_everything(results: Results) -> Results:
-    """The same results with goodput, links, sojourn times and reordering."""
+    """The same results with goodput, links, sojourn times, distances and reordering."""
     return Results(results.facts, [extended(run) for run in results.runs])
 
 
@@ -32,7 +32,18 @@ def extended(run: RunData) -> RunData:
     tables["links"] = links(run, rng)
     tables["queue_sojourn"] = sojourn(run, rng)
     tables["reorder"] = reorder(rng)
+    tables["packet_hist"] = distances(tables["packet_hist"])
     return RunData(run.summary, tables)
+
+
+def distances(packets: pa.Table) -> pa.Table:
+    """With how far back what was bounced went, where anything was."""
+    rows = packets.to_pylist()
+    bounced = sum(row["count"] for row in rows if row["metric"] == 3 and row["low"] > 0)
+    for low, count in ((1, bounced - bounced // 10), (2, bounced // 10)):
+        far = {"data": 1, "metric": 4, "low": low, "high": low + 1, "count": count, "sum": low * count}
+        rows += [far] if count else []
+    return pa.Table.from_pylist(rows, packets.schema)
 
 
 def links(run: RunData, rng: np.random.Generator) -> pa.Table:

@@ -148,6 +148,10 @@ def catalogue() -> str:
     return json.dumps([dict(zip(keys, spec, strict=True)) for spec in specs])
 
 
+def curve(kind: str, sets: list[str], steps: int) -> str | None:
+    return None
+
+
 def schema() -> str:
     return json.dumps({"$schema": "https://json-schema.org/draft/2020-12/schema", "type": "object"})
 

@@ -19,7 +19,7 @@ from overspill.charts.spec import Axis, Band, Bars, Chart, Graph, Heat, Line, Lo
 EXPECTED = [
     *("network", "fct", "fct-0", "fct-1", "qct", "slowdown-size", "goodput", "goodput-hosts"),
     *("goodput-flows", "queue", "queue-cdf", "sojourn", "drops", "marks", "detours", "bounces"),
-    *("links", "reorder"),
+    *("bounces-switches", "bounced", "links", "reorder"),
 ]
 
 

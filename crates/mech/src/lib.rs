@@ -7,6 +7,7 @@
 pub mod ack_hold;
 mod act;
 pub mod buffer;
+pub mod curve;
 mod head;
 pub mod host;
 mod ids;

@@ -37,6 +37,17 @@ fn schema() -> String {
     scenario::schema().to_string()
 }
 
+/// The curve of a mechanism with settings `NAME=VALUE`, in so many steps, as JSON; `None` where it has
+/// none.
+#[pyfunction]
+fn curve(kind: &str, sets: Vec<String>, steps: u32) -> PyResult<Option<String>> {
+    let found = scenario::curve_json(kind, &sets, steps).map_err(|faults| {
+        let lines: Vec<String> = faults.iter().map(ToString::to_string).collect();
+        ScenarioError::new_err((lines,))
+    })?;
+    Ok(found.map(|json| json.to_string()))
+}
+
 /// The version of the core.
 #[pyfunction]
 fn version() -> &'static str {
@@ -207,6 +218,7 @@ fn _core(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_class::<Scenario>()?;
     module.add_class::<Run>()?;
     module.add_function(wrap_pyfunction!(catalogue, module)?)?;
+    module.add_function(wrap_pyfunction!(curve, module)?)?;
     module.add_function(wrap_pyfunction!(schema, module)?)?;
     module.add_function(wrap_pyfunction!(version, module)?)?;
     Ok(())

@@ -2,6 +2,7 @@
 //! Nothing here runs anything.
 
 mod catalogue;
+mod curves;
 pub mod diag;
 pub mod fault;
 pub mod ideal;
@@ -15,6 +16,7 @@ pub mod topology;
 pub mod traffic;
 
 pub use catalogue::catalogue_json;
+pub use curves::curve_json;
 pub use diag::Diagnostic;
 pub use fault::Fault;
 pub use ideal::{Alone, ideal_fct};

@@ -33,15 +33,15 @@ pub struct Scenario {
 }
 
 impl Scenario {
+    /// The highest traffic class in use.
+    pub fn top_class(&self) -> u8 {
+        self.traffic.iter().map(|traffic| traffic.class()).max().unwrap_or(0)
+    }
+
     /// The addresses of hosts, where switches route by them; else hosts are but numbered.
     pub fn plan(&self) -> Option<AddressPlan> {
         let by_address = self.switches.iter().any(|switch| switch.routing.kind == "two_level");
         self.topology.plan.filter(|_| by_address)
-    }
-
-    /// The highest traffic class in use.
-    pub fn top_class(&self) -> u8 {
-        self.traffic.iter().map(|traffic| traffic.class()).max().unwrap_or(0)
     }
 }
 

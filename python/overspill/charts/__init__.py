@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from overspill.charts import activity, flows, goodput, network, packets, queues
+from overspill.charts import activity, bounces, flows, goodput, network, packets, queues
 from overspill.charts.spec import Chart
 
 if TYPE_CHECKING:
@@ -25,6 +25,7 @@ def of_results(results: Results) -> dict[str, Chart]:
     found += [goodput.of_all(results), goodput.by_host(results), goodput.by_flow(results)]
     found += [queues.over_time(results), queues.lengths(results), queues.sojourn(results)]
     found += [activity.over_time(results, kind) for kind in range(len(activity.KINDS))]
+    found += [bounces.by_switch(results), bounces.packets(results)]
     found += [activity.hot_links(results), packets.reordering(results)]
     return {chart.name: chart for chart in found if chart is not None}
 

@@ -1,5 +1,6 @@
 """How each metric is computed from a run's tables, by subject; each declares its own."""
 
+from overspill.measures.bouncing import bounced, filled
 from overspill.measures.completion import (
     LARGE,
     SIZES,
@@ -27,8 +28,10 @@ __all__ = [
     "SIZES",
     "SMALL",
     "Metric",
+    "bounced",
     "busiest_ports",
     "counters",
+    "filled",
     "flows",
     "goodput",
     "goodput_last",

@@ -34,6 +34,14 @@ METRICS = [
         for part in ("p50", "p99")
     ),
     Metric(
+        "delay_sd",
+        "packet delay sd",
+        "s",
+        "Standard deviation of the delay of delivered data packets.",
+        "lower",
+        formula=f"√(Σ (w − w̄)² / n); {OF_DELAY}",
+    ),
+    Metric(
         "hops_mean",
         "hops mean",
         "links",
@@ -69,6 +77,7 @@ def packets(run: RunData) -> dict[str, Value]:
     names = ("metric", "low", "high", "count", "sum")
     data, *columns = run.columns("packet_hist", "data", *names)
     traffic = run.column("packet_hist", "traffic")
+    squares = run.column("packet_hist", "squared_deviations")
     # Older results do not tell entries apart.
     told_apart = len(traffic) > 0
     traffic = traffic if told_apart else np.zeros(len(data), np.uint16)
@@ -78,8 +87,25 @@ def packets(run: RunData) -> dict[str, Value]:
         if label and not told_apart:
             continue
         rows = {name: column[is_data][keep] for name, column in zip(names, columns, strict=True)}
+        if len(squares):
+            found |= deviation(label, traffic[is_data][keep], rows, squares[is_data][keep])
         found |= {f"{name}{label}": one for name, one in delivered(rows).items()}
     return found
+
+
+def deviation(
+    label: str, traffic: np.ndarray, rows: dict[str, np.ndarray], squares: np.ndarray
+) -> dict[str, Value]:
+    """The standard deviation of the delay, exact: within entries, and between their means."""
+    delays = rows["metric"] == DELAY
+    groups = [delays & (traffic == one) for one in np.unique(traffic[delays])]
+    counts = np.array([int(rows["count"][one].sum()) for one in groups], np.float64)
+    if not counts.sum():
+        return {}
+    means = np.array([float(rows["sum"][one].sum()) for one in groups]) / counts
+    between = counts * (means - np.average(means, weights=counts)) ** 2
+    whole = sum(float(squares[one].sum()) for one in groups) + float(between.sum())
+    return present({f"delay_sd{label}": scale(float(np.sqrt(whole / counts.sum())))})
 
 
 def delivered(rows: dict[str, np.ndarray]) -> dict[str, Value]:

@@ -68,6 +68,16 @@ DROPS = [
             ("bounces", "bounces", "Times a frame was bounced."),
         )
     ),
+    Metric(
+        "bounces_by_tier",
+        "bounces",
+        "packets",
+        f"Times a frame was bounced, by tier of the switch. {WHOLE}",
+        "none",
+        True,
+        False,
+        formula="Σ bounces over ports with the same tier",
+    ),
 ]
 SENDERS = [
     Metric(
@@ -124,6 +134,9 @@ def counters(run: RunData) -> dict[str, Value]:
         found[f"drops[tier={tier}]"] = int(lost[run.tiers[node] == tier].sum())
     for name, column_name in (("marks", "marked"), ("detours", "detoured"), ("bounces", "bounced")):
         found[name] = int(run.column("ports", column_name).sum())
+    back = run.column("ports", "bounced")
+    for tier in dict.fromkeys(run.tiers[~run.is_host]):
+        found[f"bounces[tier={tier}]"] = int(back[run.tiers[node] == tier].sum())
     found.update(fates(run) | senders(run))
     return present(found)
 

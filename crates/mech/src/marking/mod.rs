@@ -6,6 +6,7 @@ mod red;
 
 pub use ecn_threshold::EcnThreshold;
 pub use red::Red;
+pub(crate) use red::{probability as red_probability, range as red_range};
 
 use crate::params::{Spec, Values};
 use crate::{Env, Head, Interests, QueueView};

@@ -82,6 +82,18 @@ fn plain(amount: Amount) -> f64 {
     }
 }
 
+/// The probability of a mark at an average queue, in the unit of `max`, before marks are spread.
+pub(crate) fn probability(values: &Values, average: f64) -> f64 {
+    let red = Red { average, ..Red::new(values) };
+    if average < red.min { 0.0 } else { red.probability() }
+}
+
+/// The average queues between which the probability grows from 0 to 1.
+pub(crate) fn range(values: &Values) -> (f64, f64) {
+    let red = Red::new(values);
+    (red.min, if red.gentle { 2.0 * red.max } else { red.max })
+}
+
 impl Red {
     /// From validated parameters. PRECONDITION: `min` and `max` are in the same unit, `min <= max`.
     pub fn new(values: &Values) -> Red {

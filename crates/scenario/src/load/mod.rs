@@ -1,6 +1,7 @@
 //! From a scenario's text to what it means: parse, apply `--set`, lay the variants upon the base,
 //! check every table against its declaration, build. All that is wrong is found in one go.
 
+mod alone;
 mod build;
 mod checks;
 mod fields;
@@ -12,6 +13,7 @@ mod tree;
 mod value;
 mod variant;
 
+pub(crate) use alone::alone;
 pub(crate) use build::specs;
 pub(crate) use value::{FASTEST, LONGEST_STEP, SLOWEST, allowed, default, word};
 

@@ -177,13 +177,21 @@ def mean_line(axes: Axes, x: Sequence[float] | np.ndarray, by_seed: Curve, colou
     """A line through the means over seeds, and the band of their 95 % intervals."""
     centre, reach = by_seed.mean(axis=0), halves(by_seed)
     axes.plot(x, centre, color=colour, **style)
-    axes.fill_between(x, centre - reach, centre + reach, facecolor=colour, alpha=0.18, linewidth=0)
+    step: Any = style.get("drawstyle", "").removeprefix("steps-") or None
+    axes.fill_between(x, centre - reach, centre + reach, facecolor=colour, alpha=0.18, linewidth=0, step=step)
 
 
 def marked(axes: Axes, values: Sequence[tuple[float, float | None]], label: str = "published") -> None:
-    """Published values at places, where there are any: hollow diamonds in black."""
+    """Published values at places, where there are any: hollow black diamonds, through which ours are seen."""
     known = [(x, y) for x, y in values if y is not None]
-    style: dict[str, Any] = {"markerfacecolor": "white", "markeredgecolor": "black", "markersize": 7}
+    style: dict[str, Any] = {"markerfacecolor": "none", "markeredgecolor": "black", "markersize": 9}
     if known:
         places, heights = [x for x, _ in known], [y for _, y in known]
         axes.plot(places, heights, "D", linestyle="none", zorder=5, label=label, **style)
+
+
+def legend(axes: Axes, **place: Any) -> None:
+    """The legend, what was published last."""
+    handles, labels = axes.get_legend_handles_labels()
+    order = sorted(range(len(handles)), key=lambda at: getattr(handles[at], "get_marker", str)() == "D")
+    axes.legend([handles[at] for at in order], [labels[at] for at in order], **place)

@@ -87,7 +87,7 @@ def distances(sweeps: Sweeps, published: Published) -> Drawing:
         common.marked(axes, marks)
         axes.set_xlabel("maxBouncedDistance")
         axes.set_ylabel("share of packets (%)")
-        axes.legend()
+        common.legend(axes)
     return made
 
 
@@ -122,7 +122,7 @@ def bounces(sweeps: Sweeps, published: Published) -> Drawing:
         bars(axes, list(SWITCHES), groups, list(LOADS))
         common.marked(axes, marks, f"{MODEL}; of three switches a third of their sum")
         axes.set_ylabel("bounces")
-        axes.legend()
+        common.legend(axes)
     return made
 
 
@@ -143,7 +143,7 @@ def total_hops(sweeps: Sweeps, published: Published) -> Drawing:
         axes.set_xlabel("totalHop (hops)")
         axes.set_ylabel("share of packets")
         axes.yaxis.set_major_formatter(PercentFormatter(1))
-        axes.legend(loc="lower right")
+        common.legend(axes, loc="lower right")
     return made
 
 
@@ -162,7 +162,7 @@ def thetas(sweeps: Sweeps, published: Published) -> Drawing:
         axes.set_ylim(0.82, 1.0)
         axes.set_xlabel("θ")
         axes.set_ylabel("share of bounced packets")
-        axes.legend()
+        common.legend(axes)
     return made
 
 
@@ -179,7 +179,7 @@ def lambdas(sweeps: Sweeps, published: Published) -> Drawing:
         axes.set_xlim(0, 163)
         axes.set_xlabel("λ")
         axes.set_ylabel("mean totalHop (hops)")
-        axes.legend(loc="lower right")
+        common.legend(axes, loc="lower right")
     return made
 
 

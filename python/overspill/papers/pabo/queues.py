@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 import pyarrow as pa
@@ -13,7 +12,7 @@ from matplotlib.figure import Figure as Drawing
 
 from overspill import columns
 from overspill.charts import mpl
-from overspill.charts.spec import COLOURS
+from overspill.charts.spec import look
 from overspill.errors import Failed
 from overspill.papers.pabo import common
 from overspill.papers.pabo.common import Published, measured
@@ -168,14 +167,13 @@ class Shown:
     step: float
 
 
-def curves(
-    axes: Axes, seeds: list[Queues], shown: Shown, of: Callable[[Queues, str], np.ndarray], **style: Any
-) -> None:
-    """A curve for each output, the mean over seeds and its band; S7 below the others."""
+def curves(axes: Axes, seeds: list[Queues], shown: Shown, of: Callable[[Queues, str], np.ndarray]) -> None:
+    """A curve for each output, the mean over seeds and its band; dashes show those that coincide."""
     time = (np.arange(shown.until) + 0.5) * shown.step
     for at, switch in enumerate(OUTPUTS):
         by_seed = np.array([of(one, switch)[: shown.until] for one in seeds])
-        common.mean_line(axes, time, by_seed, COLOURS[at], **({"label": switch, "linewidth": 1.3} | style))
+        style = mpl.line(look(at))
+        common.mean_line(axes, time, by_seed, style.pop("color"), label=switch, **style)
     axes.set_xlim(0, shown.until * shown.step)
     axes.set_ylim(0)
 
@@ -198,26 +196,20 @@ def draw_first(sweeps: Sweeps, _: Published) -> Drawing:
     seeds = read(sweeps["peaks"])
     last = max(first(one).stop for one in seeds)
     shown = Shown(min(last + last // 10 + 1, len(seeds[0].busy)), STEP * 1e-3)
+    panels: dict[str, Callable[[Queues, str], np.ndarray]] = {
+        "Mean of both queues": Queues.utilisation,
+        "Normal queue": lambda run, switch: run.share(switch, NORMAL),
+        "Bounce queue": lambda run, switch: run.share(switch, BOUNCE),
+    }
     with mpl.style():
-        made, [both, apart] = common.sheet(2)
-        curves(both, seeds, shown, Queues.utilisation)
-        curves(apart, seeds, shown, lambda run, switch: run.share(switch, NORMAL), label="")
-        curves(
-            apart,
-            seeds,
-            shown,
-            lambda run, switch: run.share(switch, BOUNCE),
-            label="",
-            linestyle=(0, (4, 1.5)),
-        )
-        apart.axhline(THRESHOLD, color="#666666", linewidth=0.8, linestyle=":")
-        apart.annotate("θ", (1, THRESHOLD), xycoords=("axes fraction", "data"), ha="right", va="bottom")
-        for axes, title in (
-            (both, "Mean of both queues"),
-            (apart, "Normal queue (full lines), bounce queue (dashed)"),
-        ):
+        made, every = common.sheet(3)
+        for axes, (title, of) in zip(every, panels.items(), strict=True):
+            curves(axes, seeds, shown, of)
+            axes.set_ylim(0, 1)
             axes.set_title(title)
             axes.set_xlabel("time (ms)")
-        both.set_ylabel("utilisation")
-        made.legend(loc="outside upper center", ncols=4)
+        every[1].axhline(THRESHOLD, color="#666666", linewidth=0.8, linestyle=":")
+        every[1].annotate("θ", (1, THRESHOLD), xycoords=("axes fraction", "data"), ha="right", va="bottom")
+        every[0].set_ylabel("utilisation")
+        made.legend(*every[0].get_legend_handles_labels(), loc="outside upper center", ncols=4)
     return made

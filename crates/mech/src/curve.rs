@@ -1,0 +1,104 @@
+//! Curves by which mechanisms decide, to be looked at. A mechanism with one adds a line to [`CURVES`].
+
+use crate::params::Values;
+use crate::{marking, overflow};
+use units::Amount;
+
+/// What a mechanism does, and how likely, over what it looks at.
+#[derive(Debug)]
+pub struct Curve {
+    /// The name of the mechanism.
+    pub kind: &'static str,
+    /// What it looks at, with its unit.
+    pub x: fn(&Values) -> &'static str,
+    /// What it does, from 0 to 1.
+    pub y: &'static str,
+    /// Whether `x` is a share of a queue's size.
+    pub of_size: bool,
+    /// What its lines differ in, a text a line.
+    pub lines: &'static [&'static str],
+    /// From where to where along `x` there is something to see.
+    pub range: fn(&Values) -> (f64, f64),
+    /// The height of a line, by its number, over a place.
+    pub at: fn(&Values, usize, f64) -> f64,
+    /// A sentence on what the curve leaves out; may be empty.
+    pub note: fn(&Values) -> String,
+}
+
+/// All curves.
+pub const CURVES: &[Curve] = &[BOUNCE, RED];
+
+/// PABO fig. 3: eq. 4 for packets that were bounced 0, 1 and 2 times.
+const BOUNCE: Curve = Curve {
+    kind: "bounce",
+    x: |_| "utilisation of the queue",
+    y: "probability of a bounce",
+    of_size: true,
+    lines: &["np = 0", "np = 1", "np = 2"],
+    range: |values| (values.number("theta"), 1.0),
+    at: |values, np, u| overflow::probability(u, np as u8, values.number("theta"), values.number("lambda")),
+    note: |values| match values.count("round_to") {
+        0 => String::new(),
+        n => format!("A queue of C frames counts as full from ⌊C/{n}⌋ · {n} on (`round_to`)."),
+    },
+};
+
+/// Floyd and Jacobson 1993, fig. 2, before marks are spread.
+const RED: Curve = Curve {
+    kind: "red",
+    x: |values| match values.amount("max") {
+        Amount::Packets(_) => "average queue, in packets",
+        Amount::Bytes(_) => "average queue, in bytes",
+    },
+    y: "probability of a mark",
+    of_size: false,
+    lines: &["p"],
+    range: marking::red_range,
+    at: |values, _, average| marking::red_probability(values, average),
+    note: |_| "Marks are spread: the longer ago the last one, the likelier the next (1993, §7).".into(),
+};
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::testing::values;
+
+    fn curve(kind: &str, given: &str) -> (&'static Curve, Values) {
+        let spec = crate::catalogue().into_iter().find(|spec| spec.kind == kind).unwrap();
+        (CURVES.iter().find(|curve| curve.kind == kind).unwrap(), values(spec, given))
+    }
+
+    #[test]
+    fn the_curve_of_bounce_is_equation_4_of_figure_3() {
+        let (curve, values) = curve("bounce", "theta=0.5 lambda=5");
+        let at = |np, u| ((curve.at)(&values, np, u) * 1e4).round() / 1e4;
+        assert_eq!([at(0, 0.75), at(1, 0.75), at(2, 0.75)], [0.7773, 0.6514, 0.6027]);
+        assert_eq!([at(0, 0.5), at(2, 1.0)], [0.0, 1.0]);
+        assert_eq!((curve.range)(&values), (0.5, 1.0));
+        assert!((curve.note)(&values).contains("⌊C/3⌋ · 3"));
+    }
+
+    #[test]
+    fn the_curve_of_red_is_a_line_then_a_steeper_one() {
+        let (gentle, values) = curve("red", "min=5pkt max=15pkt max_p=0.1");
+        assert_eq!((gentle.range)(&values), (5.0, 30.0));
+        let at = [4.0, 5.0, 10.0, 15.0, 22.5, 30.0].map(|average| (gentle.at)(&values, 0, average));
+        assert_eq!(at, [0.0, 0.0, 0.05, 0.1, 0.55, 1.0]);
+        assert_eq!((gentle.x)(&values), "average queue, in packets");
+        let (step, values) = curve("red", "min=5pkt max=15pkt gentle=false");
+        assert_eq!((step.range)(&values), (5.0, 15.0));
+        assert_eq!((step.at)(&values, 0, 15.0), 1.0);
+    }
+
+    #[test]
+    fn every_curve_is_of_a_mechanism_and_starts_at_nothing_and_ends_at_certainty() {
+        for curve in CURVES {
+            let spec = crate::catalogue().into_iter().find(|spec| spec.kind == curve.kind).expect(curve.kind);
+            let values = values(spec, "");
+            let (from, to) = (curve.range)(&values);
+            for line in 0..curve.lines.len() {
+                assert_eq!([from, to].map(|x| (curve.at)(&values, line, x)), [0.0, 1.0], "{}", curve.kind);
+            }
+        }
+    }
+}

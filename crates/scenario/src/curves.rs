@@ -1,0 +1,68 @@
+//! Curves by which mechanisms decide, as data for a terminal or a figure.
+
+use crate::diag::Diagnostic;
+use crate::load::alone;
+use mech::curve::CURVES;
+use serde_json::{Value as Json, json};
+
+/// The curve of a mechanism with settings `NAME=VALUE`, in so many steps, 1 to 100 000, over the part where there is
+/// something to see: `{x, y, of_size, lines, note, places, values}`, `places` from 0 on, and `values` a
+/// list for each of `lines`. `None` where it has no curve.
+///
+/// # Errors
+/// Everything that is wrong with the settings.
+pub fn curve_json(kind: &str, settings: &[String], steps: u32) -> Result<Option<Json>, Vec<Diagnostic>> {
+    let Some(curve) = CURVES.iter().find(|curve| curve.kind == kind) else { return Ok(None) };
+    let Some(spec) = mech::catalogue().into_iter().find(|spec| spec.kind == kind) else { return Ok(None) };
+    let values = alone(spec, settings)?.values;
+    let steps = steps.clamp(1, 100_000);
+    let (from, to) = (curve.range)(&values);
+    let place = |i| if i == steps { to } else { from + (to - from) * f64::from(i) / f64::from(steps) };
+    let places: Vec<f64> = std::iter::once(0.0).chain((0..=steps).map(place)).collect();
+    let line = |line| -> Vec<f64> { places.iter().map(|x| (curve.at)(&values, line, *x)).collect() };
+    Ok(Some(json!({
+        "x": (curve.x)(&values),
+        "y": curve.y,
+        "of_size": curve.of_size,
+        "lines": curve.lines,
+        "note": (curve.note)(&values),
+        "values": (0..curve.lines.len()).map(line).collect::<Vec<_>>(),
+        "places": places,
+    })))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn told(kind: &str, settings: &[&str]) -> Vec<String> {
+        let settings: Vec<String> = settings.iter().map(|text| text.to_string()).collect();
+        curve_json(kind, &settings, 4).unwrap_err().iter().map(ToString::to_string).collect()
+    }
+
+    #[test]
+    fn a_curve_has_its_places_and_a_list_a_line() {
+        let found = curve_json("bounce", &["theta=0.5".into(), "lambda=5".into()], 4).unwrap().unwrap();
+        assert_eq!(found["places"], json!([0.0, 0.5, 0.625, 0.75, 0.875, 1.0]));
+        assert_eq!(found["lines"], json!(["np = 0", "np = 1", "np = 2"]));
+        let middle = found["values"][0][3].as_f64().unwrap();
+        assert!((middle - 0.7773).abs() < 1e-4, "{middle}");
+        assert_eq!(curve_json("tail_drop", &[], 4), Ok(None));
+    }
+
+    #[test]
+    fn settings_that_cannot_be_are_told_by_name_and_rule() {
+        assert_eq!(
+            told("bounce", &["theta=1.5"]),
+            ["--set: theta: found 1.5; expected a number from 0 up to, but not, 1"]
+        );
+        let unknown = told("bounce", &["thta=0.5"]);
+        assert!(
+            unknown[0].starts_with("--set: thta: found unknown key `thta`; expected one of `theta`"),
+            "{unknown:?}"
+        );
+        assert!(told("bounce", &["kind=red"])[0].contains("unknown key `kind`"));
+        assert!(told("bounce", &["theta"])[0].contains("PATH=VALUE"));
+        assert!(told("red", &["min=20pkt"])[0].contains("less than max = 15pkt"));
+    }
+}

@@ -1,0 +1,165 @@
+"""Figures of bounces: where packets are bounced, how far back, and how many hops that makes."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from overspill.charts import common
+from overspill.charts.spec import Axis, Bars, Chart, Line, Mark, Panel
+from overspill.measures.bouncing import BOUNCES, DISTANCE, HOPS
+
+if TYPE_CHECKING:
+    from overspill.results import Results
+
+SWITCHES_SHOWN = 24
+CATEGORIES_FROM = 5
+ROOM = 0.8  # of the space between categories, for the bars of all variants
+
+
+def bouncing(results: Results) -> list[str]:
+    """Variants that bounced something."""
+    return [
+        variant
+        for variant in common.with_runs(results)
+        if any(run.column("ports", "bounced").any() for run in results.of(variant))
+    ]
+
+
+def by_switch(results: Results) -> Chart | None:
+    """How often each switch bounced a frame, mean over seeds; `None` where nothing was bounced."""
+    variants = bouncing(results)
+    if not variants:
+        return None
+    counts = {variant: at_switches(results, variant) for variant in variants}
+    order = place(results)
+    every = sorted({name for found in counts.values() for name in found}, key=lambda name: order[name])
+    totals = {name: sum(found.get(name, np.zeros(1)).mean() for found in counts.values()) for name in every}
+    most = sorted(every, key=lambda name: (-totals[name], every.index(name)))[:SWITCHES_SHOWN]
+    names = [name for name in every if name in most]
+    marks: list[Mark] = []
+    for index, variant in enumerate(variants):
+        seeds = len(results.of(variant))
+        columns = [counts[variant].get(name, np.zeros(seeds)) for name in names]
+        height, low, high = common.mean_and_interval(np.array(columns).T)
+        ends = (np.maximum(low, 0), high) if seeds >= common.INTERVALS_FROM else (None, None)
+        marks.append(bars(results, (variant, index, len(variants)), (np.arange(len(names)), height), ends))
+    ticks = tuple((float(at), name) for at, name in enumerate(names))
+    left = len(every) - len(names)
+    others = f" The {len(names)} switches with most; {left} others are left out." if left else ""
+    with_ends = any(isinstance(one, Bars) and one.low is not None for one in marks)
+    means = ": means and 95 % intervals (Student's t)." if with_ends else ": means."
+    caption = (
+        "How often each switch bounced a frame in the measurement window; a frame counts every time. "
+        "Switches that bounced nothing are left out."
+        f"{others} {common.seeds_text(results, variants)}{means}"
+    )
+    panel = Panel("", Axis("switch", ticks=ticks, shown=categories(len(names))), Axis("bounces"), marks)
+    entries = common.legend(results, variants)
+    return Chart("bounces-switches", "Bounces by switch", caption, [panel], 1, 3.1, entries)
+
+
+def bars(
+    results: Results,
+    which: tuple[str, int, int],
+    data: tuple[np.ndarray, np.ndarray],
+    ends: tuple[np.ndarray | None, np.ndarray | None] = (None, None),
+) -> Bars:
+    """Bars of a variant, the n-th of so many beside each other."""
+    variant, index, count = which
+    width = ROOM / count
+    x = data[0] + (index - (count - 1) / 2) * width
+    # Not opaque, so that ends of intervals show inside.
+    look = replace(common.look(results, variant), opacity=0.75)
+    return Bars(x, data[1], width * 0.92, look, variant, ends[0], ends[1])
+
+
+def categories(count: int) -> tuple[float, float]:
+    """How far the axis of so many goes; few bars are not wide."""
+    spare = max(0, CATEGORIES_FROM - count) / 2
+    return -0.6 - spare, count - 0.4 + spare
+
+
+def place(results: Results) -> dict[str, int]:
+    """The place of a switch in the order of the scenario's nodes."""
+    names = [node["name"] for run in results.runs for node in run.summary["nodes"]]
+    return {name: at for at, name in reversed(list(enumerate(names)))}
+
+
+def at_switches(results: Results, variant: str) -> dict[str, np.ndarray]:
+    """Bounces in each seed by the name of the switch."""
+    runs = results.of(variant)
+    found: dict[str, np.ndarray] = {}
+    for seed, run in enumerate(runs):
+        node, count = run.columns("ports", "node", "bounced")
+        for one, times in zip(node[count > 0].tolist(), count[count > 0].tolist(), strict=True):
+            found.setdefault(run.node_name(one), np.zeros(len(runs)))[seed] += times
+    return found
+
+
+def packets(results: Results) -> Chart | None:
+    """How far back packets were bounced, and their hops; `None` where nothing was bounced."""
+    variants = bouncing(results)
+    far: list[Mark] = []
+    hops: list[Mark] = []
+    drawn, most = [], 0
+    for index, variant in enumerate(variants):
+        values, share = shares(results, variant, DISTANCE)
+        if not len(values):
+            continue
+        drawn.append(variant)
+        most = max(most, int(values.max()))
+        far.append(bars(results, (variant, index, len(variants)), (values, share)))
+        values, share = shares(results, variant, HOPS)
+        # A step begins at its foot.
+        x, y = np.append(values[:1], values) - 1, np.append(0.0, np.cumsum(share))
+        hops.append(Line(x, y, common.look(results, variant), variant, "post"))
+    if not drawn:
+        return None
+    ticks = tuple((float(at), f"{at}") for at in range(most + 1))
+    panels = [
+        Panel(
+            "bounced distance",
+            Axis("farthest back, hops", ticks=ticks, shown=categories(most + 1)),
+            Axis("share of packets", "share", shown=(0, 1.02)),
+            far,
+        ),
+        Panel(
+            "total hops",
+            Axis("hops", whole=True),
+            Axis("share with as many or fewer", "share", shown=(0, 1.02)),
+            hops,
+        ),
+    ]
+    caption = (
+        "Delivered data packets that were sent in the measurement window. Left: the farthest that bounces "
+        "ever brought a packet back, 0 for those that were never bounced. Right: switches that a packet was "
+        "at, again each time, and hosts that sent it again. "
+        f"{common.seeds_text(results, drawn)} and all traffic pooled."
+    )
+    entries = common.legend(results, drawn)
+    return Chart("bounced", "Bounced packets", caption, panels, 2, 3.1, entries)
+
+
+def shares(results: Results, variant: str, which: int) -> tuple[np.ndarray, np.ndarray]:
+    """Values of data packets, and the share that has each; none where there are none.
+
+    An entry of the traffic of which nothing was bounced has no distances: its packets are 0 far.
+    """
+    counts: dict[int, int] = {}
+    for run in results.of(variant):
+        data, metric, low, count = run.columns("packet_hist", "data", "metric", "low", "count")
+        keep = (data != 0) & (metric == which)
+        for one, times in zip(low[keep].tolist(), count[keep].tolist(), strict=True):
+            counts[one] = counts.get(one, 0) + times
+        if which == DISTANCE:
+            every = int(count[(data != 0) & (metric == BOUNCES)].sum())
+            counts[0] = counts.get(0, 0) + every - int(count[keep].sum())
+    counts = {value: count for value, count in counts.items() if count}
+    if not counts or (which == DISTANCE and set(counts) == {0}):
+        return np.zeros(0), np.zeros(0)
+    values = np.array(sorted(counts), np.float64)
+    found = np.array([counts[int(value)] for value in values], np.float64)
+    return values, found / found.sum()
