@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 import pyarrow as pa
 
+from overspill.papers.pabo import fat_tree, paths, theta
 from overspill.papers.spec import Point
 
 NODES = [f"h{n}" for n in range(16)] + [f"edge{n}" for n in range(8)]
@@ -94,3 +95,53 @@ def joined(*sweeps: Made) -> Made:
     """One sweep that keeps the tables of all."""
     held = {key: tables for one in sweeps for key, tables in one.held.items()}
     return Made(held, seeds=sweeps[0].seeds)
+
+
+THETAS = (0.5, 0.6, 0.7, 0.8, 0.9, 0.95, 0.99)
+
+
+def swept(entropy: Sequence[float], bounced: Sequence[int], took: Sequence[float]) -> Made:
+    """Two equal seeds of every theta, given in another order than that of theta."""
+    points = [{theta.THETA: str(one)} for one in reversed(THETAS)]
+    made = Made(variants=("pabo",), points=points, seeds=(1, 2))
+    for at, one in enumerate(THETAS):
+        n = bounced[at]
+        hist = packets(bounces={0: 100 - n, at + 1: n}, delay={int(1e6 * took[at]): 1})
+        made.values["reorder_entropy", "pabo", str(one)] = [entropy[at]] * 2
+        made.held["packet_hist", "pabo", str(one)] = [hist] * 2
+        made.held["flows", "pabo", str(one)] = [flows((0, 0.0, took[at]))] * 2
+    return made
+
+
+def traced(*routes: tuple[str, str, Sequence[tuple[str, int]]]) -> Made:
+    """One flow a step: its ends, and nodes with the ports that its data take; ACKs come over core3."""
+    flow, link = [], []
+    for step, (source, destination, hops) in enumerate(routes):
+        ends = NODES.index(source), NODES.index(destination)
+        flow.append({"src": ends[0], "dst": ends[1], "start_ps": step * paths.STEP_PS})
+        data = [(source, 0, 4912), *((name, port, 4912) for name, port in hops)]
+        for name, port, bits in [*data, (destination, 0, 672), ("core3", 0, 672), ("agg1", 0, 672)]:
+            link.append({"bin": step, "node": NODES.index(name), "port": port, "bits": bits})
+    held = {("flows", "two_level", ""): [pa.Table.from_pylist(flow)]}
+    held["links", "two_level", ""] = [pa.Table.from_pylist(link)]
+    return Made(held, variants=("two_level",))
+
+
+UP = [("edge0", 3), ("agg1", 2), ("core2", 2), ("agg5", 0), ("edge4", 1)]
+
+
+def everything() -> dict[str, Made]:
+    """Every sweep of section VI, two equal seeds each."""
+    hist = packets(bounces={0: 5, 2: 5}, distance={0: 5, 1: 5}, delay={10**9: 10}, acks={10**6: 10})
+    kinds = {
+        "ports": ports(bounced={"core0": 9, "edge4": 30}, drop_buffer_full={"edge4": 1}),
+        "packet_hist": hist,
+        "reorder": reorder({0: 5, -3: 4, 12: 1}),
+        "flows": flows((0, 0.0, 30.0), (1, 1.0, None)),
+    }
+    both = ("without", "pabo")
+    held = {(name, variant, ""): [kind] * 2 for name, kind in kinds.items() for variant in both}
+    drops = {("drops", variant, ""): [0.0, 1.0] for variant in both}
+    found = {name: Made(held, drops, seeds=(1, 2)) for name in fat_tree.SCENARIOS}
+    theta_ = swept([4, 4, 4, 4, 4, 4, 3], [70, 60, 50, 40, 30, 20, 10], [40] * 7)
+    return found | {"mtom_theta": theta_, "paths": traced(("h1", "h9", UP))}

@@ -11,9 +11,23 @@ from typing import Any
 import numpy as np
 import pyarrow as pa
 import pytest
-from fat_tree_made import NODES, Made, flows, joined, packets, ports, reorder, sweep
+from fat_tree_made import (
+    NODES,
+    UP,
+    Made,
+    everything,
+    flows,
+    joined,
+    packets,
+    ports,
+    reorder,
+    sweep,
+    swept,
+    traced,
+)
+from matplotlib.figure import Figure as Drawing
 
-from overspill.papers.pabo import fat_tree, losses, paths, places, theta, times
+from overspill.papers.pabo import CODE, fat_tree, losses, paths, places, places_drawn, theta, times
 from overspill.papers.spec import Measured
 
 PAPER = Path(__file__).parents[2] / "papers" / "pabo"
@@ -258,22 +272,6 @@ def test_a_scenario_without_any_reply_has_no_ratio() -> None:
 # Figure 15.
 
 
-THETAS = (0.5, 0.6, 0.7, 0.8, 0.9, 0.95, 0.99)
-
-
-def swept(entropy: Sequence[float], bounced: Sequence[int], took: Sequence[float]) -> Made:
-    """Two equal seeds of every theta, given in another order than that of theta."""
-    points = [{theta.THETA: str(one)} for one in reversed(THETAS)]
-    made = Made(variants=("pabo",), points=points, seeds=(1, 2))
-    for at, one in enumerate(THETAS):
-        n = bounced[at]
-        hist = packets(bounces={0: 100 - n, at + 1: n}, delay={int(1e6 * took[at]): 1})
-        made.values["reorder_entropy", "pabo", str(one)] = [entropy[at]] * 2
-        made.held["packet_hist", "pabo", str(one)] = [hist] * 2
-        made.held["flows", "pabo", str(one)] = [flows((0, 0.0, took[at]))] * 2
-    return made
-
-
 def test_figure_15_knows_its_curves_by_theta() -> None:
     runs = swept([4, 4, 4, 4, 4.2, 9, 2.02], [70, 60, 50, 40, 30, 20, 10], [10, 10, 12, 10, 10, 10, 99])
     got = found("fig15", {"mtom_theta": runs})
@@ -319,23 +317,6 @@ def test_the_conclusion_says_nothing_where_nothing_is_lost() -> None:
 # Figure 10.
 
 
-def traced(*routes: tuple[str, str, Sequence[tuple[str, int]]]) -> Made:
-    """One flow a step: its ends, and nodes with the ports that its data take; ACKs come over core3."""
-    flow, link = [], []
-    for step, (source, destination, hops) in enumerate(routes):
-        ends = NODES.index(source), NODES.index(destination)
-        flow.append({"src": ends[0], "dst": ends[1], "start_ps": step * paths.STEP_PS})
-        data = [(source, 0, 4912), *((name, port, 4912) for name, port in hops)]
-        for name, port, bits in [*data, (destination, 0, 672), ("core3", 0, 672), ("agg1", 0, 672)]:
-            link.append({"bin": step, "node": NODES.index(name), "port": port, "bits": bits})
-    held = {("flows", "two_level", ""): [pa.Table.from_pylist(flow)]}
-    held["links", "two_level", ""] = [pa.Table.from_pylist(link)]
-    return Made(held, variants=("two_level",))
-
-
-UP = [("edge0", 3), ("agg1", 2), ("core2", 2), ("agg5", 0), ("edge4", 1)]
-
-
 def test_figure_10_tells_the_ports_on_the_way_up() -> None:
     first = ("h0", "h8", [("edge0", 2), ("agg0", 2), ("core0", 2), ("agg4", 0), ("edge4", 0)])
     got = found("fig10", {"paths": traced(first, ("h1", "h9", UP))})
@@ -377,3 +358,41 @@ def test_the_servers_are_those_of_the_scenarios() -> None:
         client: [fat_tree.HOSTS[name] for name in servers] for client, servers in paths.FLOWS["mtom"].items()
     }
     assert ours == {"H9": many[0]["servers"], "H10": many[1]["servers"]}
+
+
+# Drawings.
+
+
+@pytest.mark.parametrize("name", sorted(one for one in FIGURES if FIGURES[one].draw))
+def test_a_figure_is_drawn_with_and_without_what_was_published(name: str) -> None:
+    draw = FIGURES[name].draw
+    assert draw is not None
+    told = {
+        key: row["published"] for key, row in rows(name).items() if isinstance(row.get("published"), float)
+    }
+    for published in ({}, told):
+        made = draw(everything(), published)
+        assert isinstance(made, Drawing)
+        assert all(axes.get_title("left") or axes.get_ylabel() for axes in made.axes)
+
+
+def test_published_values_are_marked_and_others_are_not() -> None:
+    draw = FIGURES["tab2"].draw
+    assert draw is not None
+    for published in ({}, {("mtom", "bounced_share"): 61.63}):
+        lines = draw(everything(), published).axes[0].lines
+        assert [list(one.get_ydata()) for one in lines if one.get_marker() == "D"] == [
+            [value] for value in published.values()
+        ]
+
+
+def test_an_axis_is_broken_in_its_widest_gap_and_only_there() -> None:
+    assert places_drawn.widest_gap([1, 10, 12, 40]) == (12, 40)
+    assert places_drawn.widest_gap([0, 0, 10, 12, 14]) is None
+    assert places_drawn.widest_gap([0]) is None
+
+
+def test_all_figures_of_section_6_and_the_conclusion_are_there() -> None:
+    ids = "fig10 tab2 fig11 secVI-C fig12 fig13 fig14 secVI-D fig15 secVIII"
+    assert sorted(FIGURES) == sorted(ids.split())
+    assert CODE.figures.items() >= FIGURES.items()
