@@ -62,6 +62,7 @@ def test_shares_are_of_data_packets_and_not_of_acks() -> None:
     table = packets(bounces={0: 1, 1: 2, 3: 1}, delay={5: 4}, acks={1: 96})
     assert fat_tree.bounced_share(table) == 75
     assert fat_tree.bounces_per_bounced(table) == pytest.approx(5 / 3)
+    assert fat_tree.delay(table) == 5e-6
     assert (fat_tree.delivered(table), fat_tree.delivered(table, acks=True)) == (4, 100)
 
 
@@ -155,9 +156,11 @@ def test_figure_11_tells_shares_of_all_bounces() -> None:
 # Sections VI-C and VI-D.
 
 
-def lossy(without: Mapping[str, int], pabo: Mapping[str, int], end: float | None = 9.0) -> Made:
+def lossy(
+    without: Mapping[str, int], pabo: Mapping[str, int], end: float | None = 9.0, often: int = 2
+) -> Made:
     """A run that lost these packets at these nodes; 90 data packets and 100 ACKs arrived."""
-    came = packets(delay={1: 90}, acks={1: 100}, bounces={0: 45, 2: 45})
+    came = packets(delay={1: 90}, acks={1: 100}, bounces={0: 45, often: 45})
     return joined(
         sweep(
             "ports",
@@ -173,6 +176,7 @@ def lossy(without: Mapping[str, int], pabo: Mapping[str, int], end: float | None
 
 def test_drop_rates_are_of_what_was_delivered_or_dropped() -> None:
     runs = {name: lossy({"core0": 4, "edge4": 6}, {}) for name in fat_tree.MANY_TO_ONE}
+    runs["6to1"] = lossy({}, {}, often=5)
     got = found("secVI-C", runs)
     assert got["3to1, without PABO", "drop_rate"].values == [10]
     assert got["3to1, without PABO", "drop_rate_with_acks"].values == [5]
@@ -182,7 +186,8 @@ def test_drop_rates_are_of_what_was_delivered_or_dropped() -> None:
     assert got["12to1, without PABO", "drops_at_S9_less_C1"].values == [20]
     assert got["3to1, PABO", "drops"].values == [0]
     assert got["3to1, PABO", "drops"].note == ""
-    assert got["6to1 less 3to1", "bounces_per_bounced_packet"].values == [0]
+    assert got["6to1 less 3to1", "bounces_per_bounced_packet"].values == [3]
+    assert got["9to1 less 6to1", "bounces_per_bounced_packet"].values == [-3]
     assert got.keys() == rows("secVI-C").keys()
 
 
@@ -213,7 +218,7 @@ def test_many_to_many_tells_where_it_bounces() -> None:
 
 
 def test_figure_12_counts_packets_out_of_their_place() -> None:
-    tables = {"pabo": [reorder({0: 5, -3: 4, 12: 1})], "without": [reorder({0: 9, -20: 1, 30: 0})]}
+    tables = {"pabo": [reorder({0: 5, -1: 4, 12: 1})], "without": [reorder({0: 9, -20: 1, 30: 0})]}
     got = found("fig12", {"12to1": sweep("reorder", tables)})
     assert got["PABO", "displaced_share"].values == [50]
     assert got["PABO", "largest_displacement"].values == [12]
