@@ -17,7 +17,7 @@ from overspill.papers.pabo.common import Published, sheet
 from overspill.papers.pabo.fat_tree import MANY_TO_ONE, SCENARIOS, WITHOUT, Sweeps
 
 ALONG = ("C1", "C2", "C3", "C4", "S11", "S12", "S9")  # the switches on the way to H9
-BREAK = 1.5  # an axis is broken where no bar ends between a height and so many times that height
+BREAK = 1.3  # an axis is broken where no bar ends between a height and so many times that height
 
 
 def draw_shares(sweeps: Sweeps, published: Published) -> Drawing:
@@ -41,7 +41,7 @@ def draw_shares(sweeps: Sweeps, published: Published) -> Drawing:
 def draw_bounces(sweeps: Sweeps, published: Published) -> Drawing:
     """Figure 11: bounces by switch and scenario, the axis broken below the highest bars."""
     bars = Bars(MANY_TO_ONE, [along_the_way(fat_tree.events(sweeps[name])) for name in MANY_TO_ONE])
-    gap = widest_gap([sum(interval(one)) for row in bars.values for one in row])
+    gap = widest_gap([interval(one) for row in bars.values for one in row])
     with mpl.style():
         made = Drawing(figsize=(mpl.WIDTH, 4.4), layout="constrained")
         every = made.subplots(2, 1, sharex=True, height_ratios=(1, 2)) if gap else [made.subplots()]
@@ -61,12 +61,18 @@ def along_the_way(found: Sequence[Mapping[str, int]]) -> list[np.ndarray]:
     return [*named, others]
 
 
-def widest_gap(tops: Sequence[float]) -> tuple[float, float] | None:
-    """Between which heights, as quotient, lies the widest gap of the upper part; none where it is narrow."""
-    order = sorted(tops)
-    gaps = [(below, above) for below, above in itertools.pairwise(order) if below > order[-1] / 20]
-    wide = max(gaps, key=lambda gap: gap[1] / gap[0], default=(1.0, 1.0))
-    return wide if wide[1] / wide[0] > BREAK else None
+def widest_gap(bars: Sequence[tuple[float, float]]) -> tuple[float, float] | None:
+    """Between which heights no interval of a mean lies, as far apart as can be; none where that is too near."""
+    order = sorted(bars)
+    tops = itertools.accumulate((mean + half for mean, half in order), max)
+    gaps = [(top, mean - half) for top, (mean, half) in zip(tops, order[1:], strict=False)]
+    wide = max((gap for gap in gaps if gap[0] > order[-1][0] / 20), key=quotient_of, default=(1.0, 1.0))
+    return wide if quotient_of(wide) > BREAK else None
+
+
+def quotient_of(gap: tuple[float, float]) -> float:
+    """The upper end by the lower one."""
+    return gap[1] / gap[0]
 
 
 def split(high: Axes, low: Axes, gap: tuple[float, float]) -> None:
