@@ -62,7 +62,7 @@ def along_the_way(found: Sequence[Mapping[str, int]]) -> list[np.ndarray]:
 
 
 def widest_gap(bars: Sequence[tuple[float, float]]) -> tuple[float, float] | None:
-    """Between which heights no interval of a mean lies, as far apart as can be; none where that is too near."""
+    """The widest gap, by its ends, in which no interval of a mean lies; none where it is narrow."""
     order = sorted(bars)
     tops = itertools.accumulate((mean + half for mean, half in order), max)
     gaps = [(top, mean - half) for top, (mean, half) in zip(tops, order[1:], strict=False)]
