@@ -86,18 +86,15 @@ def test_replies_are_timed_from_their_requests() -> None:
     one = fat_tree.replies(runs, flows((0, 1.0, 4.0), (1, 2.0, 7.0), (2, 3.0, None), server=4))
     assert one.times.tolist() == [3, 5]
     assert (one.mean, one.unfinished, one.held) == (4, 1, "H5")
-    nobody = fat_tree.replies(runs, flows((0, 1.0, None)))
-    assert math.isnan(nobody.mean) and nobody.unfinished == 1
+    assert math.isnan(fat_tree.replies(runs, flows((0, 1.0, None))).mean)
 
 
 def test_a_request_whose_reply_never_began_is_unfinished() -> None:
-    only_asked = flows((0, 1.0, 2.0), (1, 5.0, None)).slice(0, 3)
-    assert fat_tree.replies(Made(), only_asked).unfinished == 1
+    assert fat_tree.replies(Made(), flows((0, 1.0, 2.0), (1, 5.0, None)).slice(0, 3)).unfinished == 1
 
 
 def test_queries_of_two_entries_are_told_apart() -> None:
-    first, second = flows((0, 0.0, 2.0)), flows((0, 1.0, 9.0))
-    other = second.set_column(0, "traffic", pa.array([1, 1]))
+    first, other = flows((0, 0.0, 2.0)), flows((0, 1.0, 9.0)).set_column(0, "traffic", pa.array([1, 1]))
     assert sorted(fat_tree.replies(Made(), pa.concat_tables([first, other])).times) == [2, 8]
 
 
@@ -387,9 +384,8 @@ def test_published_values_are_marked_and_others_are_not() -> None:
     assert draw is not None
     for published in ({}, {("mtom", "bounced_share"): 61.63}):
         lines = draw(everything(), published).axes[0].lines
-        assert [list(one.get_ydata()) for one in lines if one.get_marker() == "D"] == [
-            [value] for value in published.values()
-        ]
+        heights = [float(one.get_ydata()[0]) for one in lines if one.get_marker() == "D"]
+        assert heights == list(published.values())
 
 
 def test_an_axis_is_broken_in_its_widest_gap_and_only_there() -> None:
