@@ -1,0 +1,67 @@
+"""Groups of bars with the intervals of their means, and published values beside them."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from matplotlib.axes import Axes
+
+from overspill import stats
+from overspill.charts.spec import COLOURS
+from overspill.papers.pabo.common import marked
+
+WIDTH = 0.8  # of a group
+# Over the axes, right of the title, where it covers nothing.
+ABOVE: dict[str, Any] = {"loc": "lower right", "bbox_to_anchor": (1, 1), "ncols": 4, "borderaxespad": 0.2}
+ABOVE |= {"columnspacing": 1.2, "handlelength": 1.4}
+
+
+@dataclass(frozen=True)
+class Bars:
+    """Kinds of bars; each has a value by seed in every group. `first` is the first one's colour."""
+
+    kinds: Sequence[str]
+    values: Sequence[Sequence[np.ndarray]]
+    first: int = 0
+
+    def places(self, kind: int) -> np.ndarray:
+        """Where the bars of a kind stand."""
+        return np.arange(len(self.values[kind])) + (kind - (len(self.kinds) - 1) / 2) * self.width
+
+    @property
+    def width(self) -> float:
+        """How wide a bar is."""
+        return WIDTH / len(self.kinds)
+
+
+def interval(by_seed: np.ndarray) -> tuple[float, float]:
+    """The mean of what is finite and half of its 95 % interval; 0 and 0 where nothing is."""
+    known = [float(one) for one in by_seed if np.isfinite(one)]
+    return (stats.mean(known), stats.half_width(known) or 0.0) if known else (0.0, 0.0)
+
+
+def grouped(
+    axes: Axes, groups: Sequence[str], bars: Bars, paper: Sequence[Sequence[float | None]] = ()
+) -> None:
+    """Bars of means with their 95 % intervals; published values, by kind and group, as marks."""
+    for kind, name in enumerate(bars.kinds):
+        places, found = bars.places(kind), [interval(one) for one in bars.values[kind]]
+        height, reach = [one[0] for one in found], [one[1] for one in found]
+        colour = COLOURS[(bars.first + kind) % len(COLOURS)]
+        axes.bar(places, height, bars.width * 0.94, color=colour, alpha=0.85, label=name)
+        axes.errorbar(
+            places, height, reach, fmt="none", ecolor="#222222", elinewidth=1.1, capsize=2.5, zorder=4
+        )
+    marks = [
+        (float(at), value)
+        for kind, row in enumerate(paper)
+        for at, value in zip(bars.places(kind), row, strict=True)
+    ]
+    marked(axes, marks)
+    axes.set_xticks(range(len(groups)), list(groups))
+    axes.grid(False, axis="x")
+    if len(bars.kinds) > 1 or any(value is not None for _, value in marks):
+        axes.legend(**ABOVE)

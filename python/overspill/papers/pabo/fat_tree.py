@@ -1,0 +1,223 @@
+"""Section VI's fat-tree: the paper's names, its scenarios, and what a run tells of packets and replies."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from enum import IntEnum
+
+import numpy as np
+import pyarrow as pa
+
+from overspill import columns
+from overspill.papers.pabo.common import dropped, quotients
+from overspill.papers.spec import Point, Runs
+
+WITHOUT, PABO = "without", "pabo"
+MANY_TO_ONE = ("3to1", "6to1", "9to1", "12to1")
+SCENARIOS = (*MANY_TO_ONE, "mtom")
+Sweeps = Mapping[str, Runs]
+
+# S(4p + 1) to S(4p + 4) of pod p are its edge switches and then its aggregation switches (figure 10).
+CORES = {f"C{number}": f"core{number - 1}" for number in range(1, 5)}
+POD_SWITCHES = {
+    f"S{4 * pod + place + 1}": f"{tier}{2 * pod + side}"
+    for pod in range(4)
+    for place, (tier, side) in enumerate((("edge", 0), ("edge", 1), ("agg", 0), ("agg", 1)))
+}
+SWITCHES = CORES | POD_SWITCHES
+HOSTS = {f"H{number}": f"h{number - 1}" for number in range(1, 17)}
+
+DISPLACEMENT = 0  # the metric of `reorder`
+REQUEST = 1  # the role of a flow in `flows`; replies have 0
+BASE = "shares and means are of delivered data packets, the requests (1 in 2000) among them"
+
+
+class Of(IntEnum):
+    """Metrics of `packet_hist`."""
+
+    DELAY = 0
+    BOUNCES = 3
+    MAX_BOUNCED_DISTANCE = 4
+
+
+@dataclass(frozen=True)
+class Histogram:
+    """Delivered packets of one run by a metric; exact below 128."""
+
+    low: np.ndarray
+    count: np.ndarray
+    sum: float
+    squares: float  # of deviations from the mean
+
+    @property
+    def total(self) -> int:
+        """Packets."""
+        return int(self.count.sum())
+
+    @property
+    def mean(self) -> float:
+        """The mean; NaN without packets."""
+        return self.sum / self.total if self.total else float("nan")
+
+    @property
+    def deviation(self) -> float:
+        """The standard deviation over packets; NaN without packets."""
+        return float(np.sqrt(self.squares / self.total)) if self.total else float("nan")
+
+    def share(self, least: int, most: float = float("inf")) -> float:
+        """The share of packets from `least` to `most`, in %; NaN without packets."""
+        if not self.total:
+            return float("nan")
+        chosen = (self.low >= least) & (self.low <= most)
+        return 100 * float(self.count[chosen].sum()) / self.total
+
+
+def histogram(table: pa.Table, metric: Of) -> Histogram:
+    """A metric of delivered data packets from `packet_hist`, all entries of the traffic together."""
+    chosen = (columns.numbers(table, "metric") == metric) & (columns.numbers(table, "data") == 1)
+    entry, low, count, total = (
+        columns.numbers(table, name)[chosen] for name in ("traffic", "low", "count", "sum")
+    )
+    if "squared_deviations" not in table.column_names:
+        return Histogram(low, count, float(total.sum()), float("nan"))
+    inside, between = float(columns.numbers(table, "squared_deviations")[chosen].sum()), 0.0
+    mean = total.sum() / count.sum() if len(count) else 0.0
+    for one in np.unique(entry):
+        size = float(count[entry == one].sum())
+        between += size * (total[entry == one].sum() / size - mean) ** 2
+    return Histogram(low, count, float(total.sum()), inside + between)
+
+
+# Statistics of one run, from its `packet_hist`.
+
+
+def bounced_share(table: pa.Table) -> float:
+    """Packets that were bounced, in % of the delivered."""
+    return histogram(table, Of.BOUNCES).share(1)
+
+
+def bounces_per_bounced(table: pa.Table) -> float:
+    """How often a bounced packet was bounced; NaN where none was."""
+    found = histogram(table, Of.BOUNCES)
+    bounced = int(found.count[found.low > 0].sum())
+    return found.sum / bounced if bounced else float("nan")
+
+
+def delay(table: pa.Table) -> float:
+    """Mean delay from host to host, us."""
+    return histogram(table, Of.DELAY).mean / 1e6
+
+
+def delay_deviation(table: pa.Table) -> float:
+    """Standard deviation of the delay over packets, us."""
+    return histogram(table, Of.DELAY).deviation / 1e6
+
+
+def delivered(table: pa.Table, acks: bool = False) -> int:
+    """Delivered data packets, or those and ACKs."""
+    chosen = columns.numbers(table, "metric") == Of.DELAY
+    if not acks:
+        chosen &= columns.numbers(table, "data") == 1
+    return int(columns.numbers(table, "count")[chosen].sum())
+
+
+# Statistics of one run, from its `reorder`.
+
+
+def displacements(table: pa.Table) -> tuple[np.ndarray, np.ndarray]:
+    """Displacements of `reorder` without their signs, and how many packets have each."""
+    chosen = columns.numbers(table, "metric") == DISPLACEMENT
+    return np.abs(columns.numbers(table, "value")[chosen]), columns.numbers(table, "count")[chosen]
+
+
+# Statistics of one run, from its `ports`.
+
+
+def by_node(runs: Runs, table: pa.Table, counts: np.ndarray, nodes: Mapping[str, str]) -> dict[str, int]:
+    """Counts of ports, summed over the ports of each node, by the paper's name."""
+    node = columns.numbers(table, "node")
+    return {name: int(counts[node == runs.node(ours)].sum()) for name, ours in nodes.items()}
+
+
+def events(runs: Runs) -> list[dict[str, int]]:
+    """Bounces by switch with PABO, seed by seed."""
+    tables = runs.tables("ports", PABO)
+    return [by_node(runs, table, columns.numbers(table, "bounced"), SWITCHES) for table in tables]
+
+
+def lost(runs: Runs, variant: str) -> list[dict[str, int]]:
+    """Packets dropped by node, hosts last, seed by seed."""
+    return [by_node(runs, table, dropped(table), SWITCHES | HOSTS) for table in runs.tables("ports", variant)]
+
+
+def drop_rates(runs: Runs, variant: str, acks: bool = False) -> np.ndarray:
+    """Drops in % of data packets delivered or dropped, seed by seed; with `acks` of ACKs, too."""
+    arrived = [delivered(table, acks) for table in runs.tables("packet_hist", variant)]
+    counts = np.array([sum(one.values()) for one in lost(runs, variant)])
+    return 100 * quotients(counts, np.array(arrived) + counts)
+
+
+def shares(counts: Mapping[str, int]) -> dict[str, float]:
+    """Counts in % of their sum; NaN where it is 0."""
+    total = sum(counts.values())
+    return {name: 100 * count / total if total else float("nan") for name, count in counts.items()}
+
+
+# Statistics of one run, from its `flows`.
+
+
+@dataclass(frozen=True)
+class Replies:
+    """What became of the replies of a run; times in ms, from a request's start to its reply's last byte."""
+
+    times: np.ndarray
+    unfinished: int
+    held: str  # servers of the unfinished, by the paper's names
+
+    @property
+    def mean(self) -> float:
+        """Mean time of the replies that came; NaN where none did."""
+        return float(self.times.mean()) if len(self.times) else float("nan")
+
+
+def replies(runs: Runs, table: pa.Table) -> Replies:
+    """Requests and replies of `flows`, paired by entry and query; a reply not begun is unfinished, too."""
+    asked: dict[tuple[int, int], tuple[int, int]] = {}
+    ended: dict[tuple[int, int], int] = {}
+    wanted = ("traffic", "query", "role", "start_ps", "end_ps", "dst")
+    for one in table.select(list(wanted)).to_pylist():
+        pair = one["traffic"], one["query"]
+        if one["role"] == REQUEST:
+            asked[pair] = one["start_ps"], one["dst"]
+        elif one["end_ps"] is not None:
+            ended[pair] = one["end_ps"]
+    times = [(ended[pair] - start) / 1e9 for pair, (start, _) in asked.items() if pair in ended]
+    late = {server for pair, (_, server) in asked.items() if pair not in ended}
+    held = " ".join(name for name, ours in HOSTS.items() if runs.node(ours) in late)
+    return Replies(np.array(times), len(asked) - len(times), held)
+
+
+def answered(runs: Runs, variant: str, point: Point | None = None) -> list[Replies]:
+    """What became of the replies, by seed."""
+    return [replies(runs, table) for table in runs.tables("flows", variant, point)]
+
+
+def fct(runs: Runs, variant: str, point: Point | None = None) -> np.ndarray:
+    """Mean flow completion time, ms, by seed."""
+    return np.array([one.mean for one in answered(runs, variant, point)])
+
+
+# Over seeds.
+
+
+def packets(
+    runs: Runs, of: Callable[[pa.Table], float], variant: str = PABO, point: Point | None = None
+) -> np.ndarray:
+    """A statistic of `packet_hist`, by seed."""
+    return np.array([of(table) for table in runs.tables("packet_hist", variant, point)])
+
+
+def seeds(runs: Runs, told: Sequence[str]) -> str:
+    """A note of those seeds of which something is told."""
+    return "; ".join(f"seed {seed}: {text}" for seed, text in zip(runs.seeds, told, strict=True) if text)

@@ -1,0 +1,174 @@
+"""Where section VI's fat-tree bounces and loses packets: table II, figure 11, sections VI-C and VI-D."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Sequence
+
+import numpy as np
+import pyarrow as pa
+
+from overspill import columns
+from overspill.papers.pabo import fat_tree
+from overspill.papers.pabo.common import measured, names
+from overspill.papers.pabo.fat_tree import MANY_TO_ONE, PABO, SCENARIOS, WITHOUT, Of, Sweeps
+from overspill.papers.pabo.places_drawn import draw_bounces, draw_drops, draw_many_to_many, draw_shares
+from overspill.papers.spec import Figure, Measured, Runs
+
+OF_DATA = "drops of every kind by data packets delivered or dropped"
+OF_ALL = "drops of every kind by data packets and ACKs delivered or dropped"
+
+
+def steps(scenarios: Sequence[str] = MANY_TO_ONE) -> list[tuple[str, str]]:
+    """Each scenario and the one before it."""
+    return list(zip(scenarios[1:], scenarios[:-1], strict=True))
+
+
+# Table II.
+
+
+def table_2(sweeps: Sweeps) -> Iterable[Measured]:
+    """How many packets are bounced, and over which distance at most."""
+    bounced = {name: fat_tree.packets(sweeps[name], fat_tree.bounced_share) for name in SCENARIOS}
+    for name in SCENARIOS:
+        yield measured(name, "bounced_share", bounced[name], fat_tree.BASE)
+    for name in SCENARIOS:
+        yield measured(name, "share_of_0", fat_tree.packets(sweeps[name], untouched))
+        yield measured(name, "share_above_1", fat_tree.packets(sweeps[name], far))
+    for less, more in (("3to1", "12to1"), ("3to1", "6to1"), ("6to1", "9to1"), ("9to1", "12to1")):
+        yield measured(f"{less} less {more}", "bounced_share", bounced[less] - bounced[more])
+
+
+def untouched(table: pa.Table) -> float:
+    """Packets with a largest bounced distance of 0, in %."""
+    return fat_tree.histogram(table, Of.MAX_BOUNCED_DISTANCE).share(0, 0)
+
+
+def far(table: pa.Table) -> float:
+    """Packets with a largest bounced distance above 1, in %."""
+    return fat_tree.histogram(table, Of.MAX_BOUNCED_DISTANCE).share(2)
+
+
+# Figure 11.
+
+
+def figure_11(sweeps: Sweeps) -> Iterable[Measured]:
+    """How often which switch bounces."""
+    found = {name: fat_tree.events(sweeps[name]) for name in MANY_TO_ONE}
+    total = {name: np.array([sum(one.values()) for one in by_seed]) for name, by_seed in found.items()}
+    for more, less in steps():
+        yield measured(f"{more} less {less}", "bounces", total[more] - total[less])
+    yield Measured("3to1", "bouncing_switches", [names(one) for one in found["3to1"]])
+    share = {name: [fat_tree.shares(one) for one in by_seed] for name, by_seed in found.items()}
+    yield least(share, "6to1", "C1", "C4")
+    yield of_switch(share, "6to1", "S11")
+    yield of_switch(share, "6to1", "S12")
+    yield last_hop(share, "6to1")
+    yield least(share, "9to1", "C1", "C4", "S11")
+    yield of_switch(share, "9to1", "S12")
+    yield last_hop(share, "9to1")
+    yield least(share, "12to1", "C1", "C4", "S11", "S12")
+    yield last_hop(share, "12to1")
+
+
+Shares = dict[str, list[dict[str, float]]]
+
+
+def least(share: Shares, case: str, *switches: str) -> Measured:
+    """The smallest share among some switches."""
+    by_seed = [min(one[switch] for switch in switches) for one in share[case]]
+    return measured(case, "_".join(("least_of", *switches)), by_seed)
+
+
+def of_switch(share: Shares, case: str, switch: str) -> Measured:
+    """The share of a switch."""
+    return measured(case, f"share_of_{switch}", [one[switch] for one in share[case]])
+
+
+def last_hop(share: Shares, case: str) -> Measured:
+    """The share of S9 less the largest other."""
+    others = [max(value for name, value in one.items() if name != "S9") for one in share[case]]
+    return measured(
+        case, "S9_less_next", [one["S9"] - next_ for one, next_ in zip(share[case], others, strict=True)]
+    )
+
+
+# Sections VI-C and VI-D.
+
+
+def many_to_one(sweeps: Sweeps) -> Iterable[Measured]:
+    """Drops without PABO and with it, and how often a bounced packet is bounced."""
+    for name in MANY_TO_ONE:
+        yield from losses(name, sweeps[name])
+    yield from places_of_12(sweeps["12to1"])
+    often = {name: fat_tree.packets(sweeps[name], fat_tree.bounces_per_bounced) for name in MANY_TO_ONE}
+    for more, less in steps():
+        yield measured(f"{more} less {less}", "bounces_per_bounced_packet", often[more] - often[less])
+
+
+def losses(name: str, runs: Runs) -> Iterable[Measured]:
+    """How many packets are lost, and where."""
+    case, lost = f"{name}, without PABO", fat_tree.lost(runs, WITHOUT)
+    yield measured(case, "drop_rate", fat_tree.drop_rates(runs, WITHOUT), OF_DATA)
+    yield measured(case, "drop_rate_with_acks", fat_tree.drop_rates(runs, WITHOUT, acks=True), OF_ALL)
+    told = places(runs, WITHOUT, lambda one: "" if len(one) < 2 else parts(one))
+    yield Measured(case, "dropping_switches", [names(one) for one in lost], told)
+    with_it = [sum(one.values()) for one in fat_tree.lost(runs, PABO)]
+    yield measured(f"{name}, PABO", "drops", with_it, lost_with_pabo(runs))
+
+
+def places(runs: Runs, variant: str, tell: Callable[[dict[str, int]], str]) -> str:
+    """A note on the nodes that dropped, seed by seed."""
+    lost = fat_tree.lost(runs, variant)
+    return fat_tree.seeds(runs, [tell({name: count for name, count in one.items() if count}) for one in lost])
+
+
+def parts(lost: dict[str, int]) -> str:
+    """Each node with its drops: `C1 12, S9 30`."""
+    return ", ".join(f"{name} {count}" for name, count in lost.items())
+
+
+def lost_with_pabo(runs: Runs) -> str:
+    """Which seeds lost packets in which queues although they bounced, and what became of the replies."""
+    told = []
+    replies = fat_tree.answered(runs, PABO)
+    for table, reply in zip(runs.tables("ports", PABO), replies, strict=True):
+        kinds = {
+            name: columns.numbers(table, name) for name in table.column_names if name.startswith("drop_")
+        }
+        found = [
+            f"{int(counts.sum())} {name.removeprefix('drop_')} "
+            f"at {names(fat_tree.by_node(runs, table, counts, fat_tree.SWITCHES | fat_tree.HOSTS))}"
+            for name, counts in kinds.items()
+            if counts.sum()
+        ]
+        if reply.unfinished and found:
+            found.append(f"{reply.unfinished} replies hang, of {reply.held}")
+        told.append(", ".join(found))
+    return fat_tree.seeds(runs, told)
+
+
+def places_of_12(runs: Runs) -> Iterable[Measured]:
+    """Where the packets are lost that 12 to 1 loses without PABO."""
+    case, share = "12to1, without PABO", [fat_tree.shares(one) for one in fat_tree.lost(runs, WITHOUT)]
+    for switch in ("C1", "S9"):
+        yield measured(case, f"share_of_drops_at_{switch}", [one[switch] for one in share])
+    yield measured(case, "drops_at_S9_less_C1", [one["S9"] - one["C1"] for one in share])
+
+
+def many_to_many(sweeps: Sweeps) -> Iterable[Measured]:
+    """Two groups of servers that meet at S11 and part at S9."""
+    runs = sweeps["mtom"]
+    yield from losses("mtom", runs)
+    bounced = fat_tree.events(runs)
+    share = [fat_tree.shares(one) for one in bounced]
+    for switch in ("C1", "C2", "S11"):
+        yield measured("mtom, PABO", f"share_of_bounces_at_{switch}", [one[switch] for one in share])
+    yield measured("mtom, PABO", "bounces_at_S9", [one["S9"] for one in bounced])
+
+
+FIGURES: dict[str, Figure] = {
+    "tab2": Figure(table_2, draw_shares),
+    "fig11": Figure(figure_11, draw_bounces),
+    "secVI-C": Figure(many_to_one, draw_drops),
+    "secVI-D": Figure(many_to_many, draw_many_to_many),
+}

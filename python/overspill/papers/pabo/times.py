@@ -1,0 +1,109 @@
+"""When packets and replies arrive in section VI's fat-tree: figures 12 to 14."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+import numpy as np
+import pyarrow as pa
+
+from overspill.papers.pabo import fat_tree
+from overspill.papers.pabo.common import measured, quotients
+from overspill.papers.pabo.fat_tree import MANY_TO_ONE, PABO, SCENARIOS, WITHOUT, Sweeps
+from overspill.papers.pabo.times_drawn import draw_delay, draw_displacement, draw_fct
+from overspill.papers.spec import Figure, Measured, Runs
+
+# Figure 12.
+
+
+def displaced(table: pa.Table) -> float:
+    """Packets that are not in their place, in % of those in `reorder`; NaN without packets."""
+    place, count = fat_tree.displacements(table)
+    return 100 * float(count[place != 0].sum()) / float(count.sum()) if count.sum() else float("nan")
+
+
+def farthest(table: pa.Table) -> float:
+    """The largest displacement without its sign; NaN without packets."""
+    place, count = fat_tree.displacements(table)
+    return float(place[count > 0].max()) if count.sum() else float("nan")
+
+
+def figure_12(sweeps: Sweeps) -> Iterable[Measured]:
+    """How many packets are out of their place in 12 to 1, and how far."""
+    runs = sweeps["12to1"]
+    share = {
+        one: np.array([displaced(table) for table in runs.tables("reorder", one)]) for one in (PABO, WITHOUT)
+    }
+    far = {one: [farthest(table) for table in runs.tables("reorder", one)] for one in (PABO, WITHOUT)}
+    yield measured("PABO", "displaced_share", share[PABO])
+    yield measured("PABO", "largest_displacement", far[PABO])
+    yield measured("without PABO", "largest_displacement", far[WITHOUT])
+    yield measured("without PABO by PABO", "displaced_share", quotients(share[WITHOUT], share[PABO]))
+
+
+# Figure 13.
+
+
+def figure_13(sweeps: Sweeps) -> Iterable[Measured]:
+    """The delay of packets and its spread."""
+    delay = {
+        (name, variant): fat_tree.packets(sweeps[name], fat_tree.delay, variant)
+        for name in SCENARIOS
+        for variant in (PABO, WITHOUT)
+    }
+    for name in SCENARIOS:
+        with_it, without = delay[name, PABO], delay[name, WITHOUT]
+        told = f"{with_it.mean():.0f} us with PABO, {without.mean():.0f} us without"
+        yield measured(name, "delay_PABO_less_without", with_it - without, told)
+        yield measured(name, "delay_PABO_by_without", quotients(with_it, without))
+    deviation = {name: fat_tree.packets(sweeps[name], fat_tree.delay_deviation) for name in MANY_TO_ONE}
+    for more, less in zip(MANY_TO_ONE[1:], MANY_TO_ONE[:-1], strict=True):
+        yield measured(f"{more} less {less}", "delay_sd_PABO", deviation[more] - deviation[less])
+    for more, less in (("6to1", "3to1"), ("9to1", "6to1")):
+        yield measured(f"{more} less {less}", "delay_PABO", delay[more, PABO] - delay[less, PABO])
+
+
+# Figure 14.
+
+
+def figure_14(sweeps: Sweeps) -> Iterable[Measured]:
+    """How long replies take, of those that came within the run."""
+    ratio = {name: gain(sweeps[name]) for name in SCENARIOS}
+    for name in SCENARIOS:
+        yield measured(name, "fct_without_by_PABO", ratio[name], completion(sweeps[name]))
+    for more, less in (("6to1", "3to1"), ("9to1", "6to1")):
+        yield measured(f"{more} by {less}", "fct_without_by_PABO", quotients(ratio[more], ratio[less]))
+    hung = {name: fat_tree.answered(sweeps[name], PABO) for name in SCENARIOS}
+    told = [
+        f"{name}, {text}"
+        for name, found in hung.items()
+        if (
+            text := fat_tree.seeds(
+                sweeps[name], [one.held and f"{one.unfinished} of {one.held}" for one in found]
+            )
+        )
+    ]
+    count = np.sum([[one.unfinished for one in found] for found in hung.values()], axis=0)
+    yield measured("all five, PABO", "unfinished_replies", count, "; ".join(told))
+
+
+def gain(runs: Runs) -> np.ndarray:
+    """Flow completion time without PABO by that with it, seed by seed."""
+    return quotients(fat_tree.fct(runs, WITHOUT), fat_tree.fct(runs, PABO))
+
+
+def completion(runs: Runs) -> str:
+    """Both times, and how many replies without PABO the run's end cuts off."""
+    found = {variant: fat_tree.answered(runs, variant) for variant in (PABO, WITHOUT)}
+    mean = {variant: np.mean([one.mean for one in by_seed]) for variant, by_seed in found.items()}
+    told = f"{mean[PABO]:.1f} ms with PABO, {mean[WITHOUT]:.0f} ms without"
+    cut = sum(one.unfinished for one in found[WITHOUT])
+    every = sum(one.unfinished + len(one.times) for one in found[WITHOUT])
+    return told + (f" ({cut} of {every} replies unfinished and left out)" if cut else "")
+
+
+FIGURES: dict[str, Figure] = {
+    "fig12": Figure(figure_12, draw_displacement),
+    "fig13": Figure(figure_13, draw_delay),
+    "fig14": Figure(figure_14, draw_fct),
+}
