@@ -13,6 +13,8 @@ use dataplane::{
     BounceQueue, CoreSetup, FlowTable, Host, HostSetup, NewFlow, PortSetup, RawSetup, Switch, SwitchSetup,
 };
 use mech::buffer::{BufferSlot, PerPort, Unlimited};
+use mech::fib::FibSlot;
+use mech::host::WindowCut;
 use mech::marking::MarkingSlot;
 use mech::overflow::{OverflowSlot, TailDrop};
 use mech::routing::RoutingSlot;
@@ -105,6 +107,7 @@ impl Site<'_> {
         let buffer = buffer.ok_or_else(|| unknown(&config.buffer))?.for_ports(links.len() as u16);
         let hash_seed = Stream::new(self.seed, node, Purpose::Hash).u64();
         let routing = RoutingSlot::build(&config.routing.kind, &config.routing.values, hash_seed);
+        let fib = FibSlot::build(&config.fib.kind, &config.fib.values, &|name| s.topology.host(name));
         let ports = links.iter().zip(&config.ports).map(|(link, port)| {
             let scheduler = SchedulerSlot::build(&port.scheduler.kind, &port.scheduler.values);
             Ok(PortSetup {
@@ -126,6 +129,7 @@ impl Site<'_> {
                 may_compute: self.may_compute && !self.any_bounce,
                 ports: ports.collect::<Result<_, BuildError>>()?,
             },
+            fib: fib.ok_or_else(|| unknown(&config.fib))?,
             routing: routing.ok_or_else(|| unknown(&config.routing))?,
             snapshot: config.simultaneous == Simultaneous::Snapshot,
             shuffle: config.ties == Ties::Random,
@@ -164,6 +168,8 @@ pub fn build_tapped<P: Probe, T: Tap>(
     let switches = scenario.switches.iter().enumerate().map(|(i, config)| site.switch(i, config));
     let switches = switches.collect::<Result<Vec<_>, _>>()?;
     let tcp = TcpConfig::new(&scenario.transport.kind, &scenario.transport.values, scenario.framing);
+    let signal = WindowCut::build(&scenario.host.bounce_signal.kind, &scenario.host.bounce_signal.values);
+    let signal = signal.ok_or_else(|| unknown(&scenario.host.bounce_signal))?;
     let (wires, base) = wire(scenario);
     let duration = Time(scenario.duration.0);
     let horizon = duration.saturating_add(scenario.measure.drain);
@@ -177,6 +183,7 @@ pub fn build_tapped<P: Probe, T: Tap>(
             base,
             records: Vec::new(),
             lost_exts: Vec::new(),
+            copied_exts: Vec::new(),
             probe,
             open: 0,
             completed: 0,
@@ -190,7 +197,7 @@ pub fn build_tapped<P: Probe, T: Tap>(
         net: Net(Arc::new(Routes::compute(topology))),
         flows: FlowTable::default(),
         exts: dataplane::Exts::default(),
-        tcp: Arc::new(tcp.ok_or_else(|| unknown(&scenario.transport))?),
+        tcp: Arc::new(tcp.ok_or_else(|| unknown(&scenario.transport))?.with_bounce_signal(signal)),
         pending,
         next,
         later,
@@ -210,6 +217,7 @@ pub fn build_tapped<P: Probe, T: Tap>(
         baseline: None,
         baseline_end: None,
         arrivals: Vec::new(),
+        foresees: scenario.switches.iter().all(|s| s.fib.kind == "static"),
         foreseen: (Key::new(Time::ZERO, 0, Phase::Timer, 0), None),
         tap,
     };

@@ -74,6 +74,8 @@ pub struct World<P: Probe, T: Tap = ()> {
     pub(crate) arrivals: Vec<Pkt>,
     /// An arrival at a switch, and the port that its packet is to leave by, where that is known.
     pub(crate) foreseen: (Key, Option<PortId>),
+    /// Whether ways are known ahead: no switch learns them.
+    pub(crate) foresees: bool,
     /// Who sees what crosses links.
     pub(crate) tap: T,
 }
@@ -121,7 +123,8 @@ impl<P: Probe, T: Tap> World<P, T> {
     /// At counts of events that do not depend on how the run is advanced.
     fn check(&mut self) {
         self.check_at = (self.events / CHECK_EVERY + 1) * CHECK_EVERY;
-        self.board.lost_exts.drain(..).for_each(|ext| self.exts.give(ext));
+        self.board.copied_exts.drain(..).for_each(|(ext, further)| self.exts.share(ext, further));
+        self.board.lost_exts.drain(..).for_each(|ext| self.exts.give_shared(ext));
         if self.stop.is_none() && self.is_overloaded() {
             self.stop = Some(Stop::Overloaded);
         }
@@ -177,7 +180,8 @@ impl<P: Probe, T: Tap> World<P, T> {
     /// Finds the way of the packet that is likely to be next, and brings its port near the processor.
     #[inline(always)]
     fn foresee(&mut self) {
-        if let Some(key) = self.board.queue.ahead()
+        if self.foresees
+            && let Some(key) = self.board.queue.ahead()
             && key.phase() == Phase::Arrival
             && let Some(switch) = self.switches.get((key.node() as usize).wrapping_sub(self.hosts.len()))
             && let Some(pkt) = self.board.wires.first(key.index())

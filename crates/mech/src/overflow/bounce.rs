@@ -134,7 +134,9 @@ impl Overflow for Bounce {
             return forward;
         }
         match self.back(pkt, at) {
-            Some(back) if !self.tests_back || at.fits(back, QueueId::bounce(pkt.class()), pkt.size) => Fate::Bounce(back),
+            Some(back) if !self.tests_back || at.fits(back, QueueId::bounce(pkt.class()), pkt.size) => {
+                Fate::Bounce(back)
+            }
             _ => forward,
         }
     }

@@ -3,6 +3,7 @@
 
 mod build;
 mod checks;
+mod fibs;
 mod fields;
 mod merge;
 mod resolved;
