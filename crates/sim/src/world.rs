@@ -120,11 +120,31 @@ impl<P: Probe, T: Tap> World<P, T> {
         self.board.queue.peek().is_none_or(over)
     }
 
+    /// Frees the extensions of packets that have ended where nobody could. Copies are told of first:
+    /// none ended before it was made, and no place is used anew in between.
+    fn free_extensions(&mut self) {
+        self.board.copied_exts.drain(..).for_each(|(ext, further)| self.exts.share(ext, further));
+        self.board.lost_exts.drain(..).for_each(|ext| self.exts.give_shared(ext));
+    }
+
+    /// Extensions that packets carry.
+    pub fn extensions(&mut self) -> usize {
+        self.free_extensions();
+        self.exts.live()
+    }
+
+    /// Copies that switches made of frames whose destinations they did not know, and how many of them
+    /// have ended where they were of no use, at switches and at hosts.
+    pub fn flooded(&self) -> (u64, u64) {
+        let at_hosts = self.hosts.iter().map(Host::discarded).sum();
+        let each = self.switches.iter().map(Switch::flooded);
+        each.fold((0, at_hosts), |sum, at| (sum.0 + at.0, sum.1 + at.1))
+    }
+
     /// At counts of events that do not depend on how the run is advanced.
     fn check(&mut self) {
         self.check_at = (self.events / CHECK_EVERY + 1) * CHECK_EVERY;
-        self.board.copied_exts.drain(..).for_each(|(ext, further)| self.exts.share(ext, further));
-        self.board.lost_exts.drain(..).for_each(|ext| self.exts.give_shared(ext));
+        self.free_extensions();
         if self.stop.is_none() && self.is_overloaded() {
             self.stop = Some(Stop::Overloaded);
         }

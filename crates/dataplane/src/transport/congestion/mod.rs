@@ -160,9 +160,9 @@ impl Congestion {
         self.cut_until = nxt;
         self.cwnd
     }
-    /// Cuts the window to so many bytes, two segments at least; nothing where it is no larger.
-    pub fn cut_to(&mut self, window: u32, cfg: &TcpConfig) {
-        let window = window.max(2 * u32::from(cfg.mss));
+    /// Cuts the window by so many bytes, to two segments at least; nothing where it is no larger.
+    pub fn cut_by(&mut self, bytes: u32, cfg: &TcpConfig) {
+        let window = self.cwnd.saturating_sub(bytes).max(2 * u32::from(cfg.mss));
         if window < self.cwnd {
             self.cwnd = window;
             self.ssthresh = window;

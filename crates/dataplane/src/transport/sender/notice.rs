@@ -9,8 +9,17 @@ use mech::host::Returned;
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Heard {
     returned: Returned,
-    /// The window before the cut and the bytes that were under way, until these are acknowledged.
-    cut: Option<(u32, u32)>,
+    /// Until what was under way at the cut is acknowledged.
+    cut: Option<Cut>,
+}
+
+/// A cut that grows with what comes back: the window before it, what was under way, and by how much the
+/// window was cut so far; it may grow meanwhile.
+#[derive(Clone, Copy, Debug)]
+struct Cut {
+    window: u32,
+    flight: u32,
+    done: u32,
 }
 
 impl Sender {
@@ -38,11 +47,13 @@ impl Sender {
             return;
         }
         if heard.cut.is_none() && self.congestion.may_cut(self.una) {
-            heard.cut = Some((self.congestion.begin_cut(self.nxt), flight));
+            heard.cut = Some(Cut { window: self.congestion.begin_cut(self.nxt), flight, done: 0 });
             self.cuts += 1;
         }
-        if let Some((window, flight)) = heard.cut {
-            self.congestion.cut_to(law.cut(window, flight, &heard.returned), io.cfg);
+        if let Some(cut) = &mut heard.cut {
+            let due = cut.window - law.cut(cut.window, cut.flight, &heard.returned);
+            self.congestion.cut_by(due.saturating_sub(cut.done), io.cfg);
+            cut.done = cut.done.max(due);
         }
     }
 }
