@@ -248,6 +248,37 @@ mod tests {
     }
 
     #[test]
+    fn a_draw_that_equals_the_probability_bounces() {
+        assert_eq!(fate("theta=0 lambda=0 round_to=0", (1, 2), &[0.5]), Fate::Bounce(PortId(2)));
+        let above = 0.5 + f64::from(f32::EPSILON);
+        assert_eq!(fate("theta=0 lambda=0 round_to=0", (1, 2), &[above]), Fate::Enqueue(QueueId::normal(0)));
+    }
+
+    #[test]
+    fn every_class_has_a_normal_and_a_bounce_queue_and_looks_at_its_own() {
+        for class in 0..8 {
+            let mut state = switch(3, packets(10));
+            state.bounce = Some(PerPort::of(Amount::Packets(10)));
+            let other = (class + 1) % 8;
+            state.fill_up(10, head(&format!("np=1 class={other}")), (PortId(0), QueueId::bounce(other)));
+            let at = Place { view: &state, ingress: PortId(1), out: PortId(0) };
+            for (np, queue) in [(0, QueueId::normal(class)), (1, QueueId::bounce(class)), (9, QueueId::bounce(class))] {
+                let pkt = head(&format!("src=2 dst=0 class={class} np={np}"));
+                let fate = bounce("").admit(&pkt, &at, &mut Desk::draws(&[]).env());
+                assert_eq!(fate, Fate::Enqueue(queue), "class {class}, bounced {np} times");
+            }
+            state.fill_up(10, head(&format!("np=1 class={class}")), (PortId(0), QueueId::bounce(class)));
+            let at = Place { view: &state, ingress: PortId(1), out: PortId(0) };
+            let pkt = head(&format!("src=2 dst=0 class={class} np=1"));
+            assert_eq!(
+                bounce("").admit(&pkt, &at, &mut Desk::draws(&[]).env()),
+                Fate::Bounce(PortId(2)),
+                "class {class}"
+            );
+        }
+    }
+
+    #[test]
     fn the_last_places_count_as_full_in_steps_of_round_to() {
         assert_eq!(fate("round_to=3", (99, 100), &[]), Fate::Bounce(PortId(2)));
         // P(0.98; 0.8, 50) = 0.99992; P(0.99) = 0.99997.
