@@ -309,3 +309,6 @@ impl Switch {
         packets == received && bytes == received_bytes && self.core.ports().iter().all(|p| p.balanced())
     }
 }
+
+#[cfg(test)]
+mod tests;

@@ -111,6 +111,14 @@ fn nothing_is_cut_while_a_loss_is_mended_or_nothing_is_under_way() {
     let before = h.cwnd();
     back(&mut h, 10);
     assert_eq!((h.cwnd(), h.stats().cuts), (before, 0));
+    // Nor does a cut that began before the loss grow.
+    let mut h = hand(law(Dur::ms(1), 1, 0.5));
+    back(&mut h, 1);
+    (0..4).for_each(|_| drop(h.ack(0)));
+    assert!(h.stats().in_recovery);
+    let before = h.cwnd();
+    back(&mut h, 10);
+    assert_eq!((h.cwnd(), h.stats().cuts), (before, 1));
     let mut h = hand(law(Dur::ms(1), 1, 1.0));
     h.cfg = h.cfg.clone();
     let mut h = Hand { sender: Sender::new(&flow(20_000), &h.cfg), ..h };
