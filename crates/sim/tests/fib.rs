@@ -6,8 +6,10 @@ use common::digest::digest;
 use common::{column, drops, run_with, scenario, total, world};
 use dataplane::Pkt;
 use mech::Flags;
-use sim::{Options, Probe, Results, Spot, build};
+use sim::{Crossed, Options, Probe, Results, Spot, Tap, build};
 use std::collections::BTreeMap;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU32, Ordering};
 
 /// Flows of one segment over a star of five hosts, one after the other, and what `more` says.
 fn star(fib: &str, more: &str) -> String {
@@ -181,4 +183,29 @@ fn np_never_falls_no_copy_is_bounced_and_every_packet_arrives_once() {
         assert!(seen.delivered.values().all(|n| *n == 1), "{variant}");
         assert_eq!(seen.delivered.len(), seen.bounces.len(), "{variant}: what is sent arrives");
     }
+}
+
+/// What every packet carried on its first link, and what it and its copies carry on others.
+#[derive(Clone, Default)]
+struct Carried(BTreeMap<(u32, bool, u32), Option<dataplane::Ext>>, Arc<AtomicU32>);
+
+impl Tap for Carried {
+    fn crossed(&mut self, frame: &Crossed<'_>) {
+        let head = &frame.pkt.head;
+        let who = (head.flow.0, head.flags.has(Flags::REVERSE), frame.pkt.emission);
+        let first = *self.0.entry(who).or_insert(frame.ext.copied());
+        assert_eq!(first, frame.ext.copied(), "{who:?} on link {}", frame.link);
+        self.1.fetch_add(u32::from(head.flags.has(Flags::ASTRAY)), Ordering::Relaxed);
+    }
+}
+
+#[test]
+fn copies_carry_the_options_of_their_packet_to_the_end() {
+    let text = star("kind = \"learning\", ageing = \"1us\"", "repeat = 4\ninterval = \"1ms\"\n")
+        .replace("kind = \"newreno\"", "kind = \"sack\"\ntimestamps = true");
+    let text = text.replace("size = \"1000B\"", "size = \"20KB\"");
+    let tap = Carried::default();
+    let copies = tap.1.clone();
+    sim::build_tapped(&scenario(&text, ""), 1, Options::default(), ((), tap)).unwrap().run();
+    assert!(copies.load(Ordering::Relaxed) > 20, "{copies:?}");
 }
