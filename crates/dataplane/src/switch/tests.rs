@@ -157,7 +157,7 @@ fn utilisation_goes_up_and_down_by_one_place_at_each_step() {
 #[test]
 fn bounced_packets_of_a_class_leave_before_the_others_of_it_and_after_higher_classes() {
     let mut switch = switch();
-    let mut pkt = |class, bounces| {
+    let pkt = |class, bounces| {
         let mut head = Head { src: HostId(1), ingress: PortId(1), size: 1518, ttl: 9, bounces, ..Head::default() };
         head.set_class(class);
         Pkt { head, ext: NO_EXT, ..Pkt::default() }
