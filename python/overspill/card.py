@@ -11,7 +11,7 @@ from overspill import formats
 if TYPE_CHECKING:
     from overspill.results import Results
 
-SLOTS = ("buffer", "overflow", "marking", "scheduler", "routing", "pause", "notify", "ack_hold")
+SLOTS = ("buffer", "overflow", "marking", "scheduler", "routing", "fib", "pause", "notify", "ack_hold")
 TRANSPORT = ("kind", "initial_window", "min_rto", "dupack_threshold")
 IDLE: Mapping[str, Any] = {"class": 0, "jitter": "0ps", "allow_unfinished": False}
 

@@ -1,5 +1,6 @@
 //! What switches and NICs share: deciding, applying fates, storing, sending.
 
+use crate::ends::Tally;
 use crate::port::{Limits, Port, PortShape};
 use crate::shelf::{BounceQueue, Fib, Look, Pool, Shelf};
 use crate::{Framing, Out, Pkt};
@@ -59,6 +60,8 @@ pub struct Core {
     direct: bool,
     acts: Acts,
     kicks: Vec<PortId>,
+    /// Copies of flooded frames that have ended where they were of no use.
+    pub(crate) discarded: Tally,
 }
 
 /// One instant at one node: what deciding and sending need beside the node itself.
@@ -100,6 +103,7 @@ impl Core {
             direct,
             acts: Acts::default(),
             kicks: Vec::new(),
+            discarded: Tally::default(),
         };
         for (i, p) in setup.ports.into_iter().enumerate() {
             let computed = computes.then(|| Core::limits(memory, &p.marking));
@@ -220,6 +224,13 @@ impl Core {
         }
     }
 
+    /// Stores one of the frames that a flooded one has become; overflow is not asked.
+    pub(crate) fn forward<F: Fib, O: Out>(&mut self, arrival: (&mut Pkt, PortId), step: &mut Step<F, O>) {
+        self.shelf.settle(arrival.1, step.now);
+        let fate = Fate::Enqueue(arrival.0.head.queue());
+        self.apply(arrival, Decision { fate, mark: false }, step);
+    }
+
     /// Decides and applies.
     #[inline(always)]
     pub(crate) fn admit<F: Fib, O: Out>(&mut self, arrival: (&mut Pkt, PortId), step: &mut Step<F, O>) {
@@ -282,10 +293,19 @@ impl Core {
 
     /// Loses a packet that was to leave by `port`.
     pub(crate) fn drop<O: Out>(&mut self, pkt: &Pkt, port: PortId, reason: DropReason, out: &mut O) {
+        if pkt.head.flags.has(Flags::ASTRAY) {
+            return self.discard(pkt, out);
+        }
         let counts = self.counts(port);
         counts.dropped[reason as usize] += 1;
         counts.dropped_bytes += u64::from(pkt.head.size);
         out.dropped(port, pkt, reason);
+    }
+
+    /// Ends a copy that is not on the way to its destination: no packet is lost.
+    pub(crate) fn discard<O: Out>(&mut self, pkt: &Pkt, out: &mut O) {
+        self.discarded.count(pkt);
+        out.ended(pkt);
     }
 
     #[inline]

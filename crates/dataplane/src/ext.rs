@@ -1,6 +1,8 @@
 //! What a packet carries beyond its 64 bytes: TCP options. Taken only where there is something to
 //! carry, so that a packet without options costs nothing.
 
+use std::collections::BTreeMap;
+
 /// The extension of one packet.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Ext {
@@ -59,6 +61,8 @@ impl Ext {
 pub struct Exts {
     slots: Vec<Ext>,
     free: Vec<u32>,
+    /// Of those that several frames carry: how many do beside one.
+    shared: BTreeMap<u32, u32>,
 }
 
 impl Exts {
@@ -87,6 +91,20 @@ impl Exts {
             self.free.push(index);
         }
     }
+    /// So many further frames carry an extension. Nothing for [`NO_EXT`](crate::NO_EXT).
+    pub fn share(&mut self, index: u32, further: u32) {
+        if (index as usize) < self.slots.len() {
+            *self.shared.entry(index).or_default() += further;
+        }
+    }
+    /// A frame that may share its extension is gone; the last one frees it.
+    pub fn give_shared(&mut self, index: u32) {
+        match self.shared.get_mut(&index) {
+            None => self.give(index),
+            Some(1) => drop(self.shared.remove(&index)),
+            Some(others) => *others -= 1,
+        }
+    }
     /// Extensions in use.
     pub fn live(&self) -> usize {
         self.slots.len() - self.free.len()
@@ -107,6 +125,22 @@ mod tests {
         let syn = Some(SynOptions { mss: 1460, window_scale: Some(7), sack_permitted: true });
         assert_eq!(Ext { syn, ..Ext::default() }.bytes(), 12);
         assert_eq!(Ext { syn, timestamps: stamps, ..Ext::default() }.bytes(), 20);
+    }
+
+    #[test]
+    fn what_several_frames_carry_is_free_when_the_last_of_them_is_gone() {
+        let mut exts = Exts::default();
+        let a = exts.take(Ext::default());
+        exts.share(a, 2);
+        exts.share(crate::NO_EXT, 5);
+        for live in [1, 1, 0] {
+            exts.give_shared(a);
+            assert_eq!(exts.live(), live);
+        }
+        let b = exts.take(Ext::default());
+        exts.give_shared(b);
+        exts.give_shared(crate::NO_EXT);
+        assert_eq!(exts.live(), 0, "one that is carried once");
     }
 
     #[test]

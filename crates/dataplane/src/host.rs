@@ -6,11 +6,12 @@ use crate::flows::{FlowTable, GONE, NONE};
 use crate::raw::{RawSetup, RawSource};
 use crate::shelf::Fib;
 use crate::stack::Stack;
-use crate::transport::{ENDLESS, FlowInfo, Io, Receiver, Sender, TcpConfig, ack_of_finished};
+use crate::transport::{ENDLESS, FlowInfo, Heard, Io, Notice, Receiver, Sender, TcpConfig, ack_of_finished};
 use crate::{Exts, Framing, NO_EXT, Out, Pkt};
 use mech::host::Reinject;
 use mech::overflow::DropReason;
 use mech::{Flags, FlowId, HostId, PortId, Purpose, Stream};
+use std::collections::BTreeMap;
 use units::{Dur, Time};
 
 /// A host as it is to be built.
@@ -57,11 +58,15 @@ pub struct Host {
     senders: Ends<Sender>,
     receivers: Ends<Receiver>,
     raw: Vec<RawSource>,
+    /// What came back of flows whose senders are here.
+    heard: BTreeMap<FlowId, Heard>,
     scratch: Vec<Pkt>,
     received: Tally,
     originated: Tally,
     consumed: Tally,
     strays: Tally,
+    /// Copies of flooded frames for somebody else.
+    discarded: Tally,
 }
 
 /// What a timer of a host is for; packed into the event's index.
@@ -128,11 +133,13 @@ impl Host {
             senders: Ends::new(),
             receivers: Ends::new(),
             raw: Vec::new(),
+            heard: BTreeMap::new(),
             scratch: Vec::new(),
             received: Tally::default(),
             originated: Tally::default(),
             consumed: Tally::default(),
             strays: Tally::default(),
+            discarded: Tally::default(),
         }
     }
 
@@ -195,10 +202,28 @@ impl Host {
 
     fn not_for_me<O: Out>(&mut self, pkt: &mut Pkt, step: &mut HostStep<O>) {
         if Reinject.wants(&pkt.head, self.id) {
+            if step.tcp.hears_bounces() {
+                self.tell(pkt, step);
+            }
             self.nic.admit((pkt, NIC), &mut step.of_nic());
+        } else if pkt.head.flags.has(Flags::ASTRAY) {
+            self.discarded.count(pkt);
+            step.out.ended(pkt);
         } else {
             self.strays.count(pkt);
             step.out.dropped(NIC, pkt, DropReason::NoRoute);
+        }
+    }
+
+    /// Tells the sender of a flow that its data came back; not a receiver, whose ACKs did.
+    fn tell<O: Out>(&mut self, pkt: &Pkt, step: &mut HostStep<O>) {
+        let ends = step.flows.ends[pkt.head.flow.0 as usize];
+        let data = pkt.payload > 0 && !pkt.head.flags.has(Flags::REVERSE);
+        if data && !ends.raw && ends.sender < GONE {
+            let (flow, notice) = (pkt.head.flow, Notice::Bounced(pkt.payload));
+            let mut heard = self.heard.remove(&flow).unwrap_or_default();
+            self.with_sender(ends.sender, step, |sender, io| sender.on_notice(&notice, &mut heard, io));
+            self.heard.insert(flow, heard);
         }
     }
 
@@ -268,7 +293,10 @@ impl Host {
         step.out.delivered(pkt);
         self.hand_up(pkt, step);
         if pkt.ext != NO_EXT {
-            step.exts.give(pkt.ext);
+            match pkt.head.flags.has(Flags::FLOODED) {
+                true => step.out.ended(pkt),
+                false => step.exts.give(pkt.ext),
+            }
         }
     }
 
@@ -319,6 +347,7 @@ impl Host {
         if sender.done() {
             step.out.flow_acked(flow, &sender.stats());
             step.flows.ends[flow.0 as usize].sender = GONE;
+            self.heard.remove(&flow);
             self.senders.remove(slot);
         } else if let Some(at) = self.senders.arm(slot, deadline) {
             step.out.timer(Timer::Sender(slot).index(), at);
@@ -406,16 +435,26 @@ impl Host {
         self.strays.packets
     }
 
-    /// Checks `received + originated = sent + consumed + dropped + held + queued`, in packets and in
-    /// bytes.
+    /// Copies of flooded frames that came in and were for somebody else.
+    pub fn discarded(&self) -> u64 {
+        self.discarded.packets
+    }
+
+    /// Checks `received + originated = sent + consumed + dropped + discarded + held + queued`, in packets
+    /// and in bytes.
     pub fn conserves(&self) -> bool {
         let port = &self.nic.ports()[0];
         let counts = port.counts();
         let held = [&self.up, &self.down];
         let dropped = counts.dropped.iter().sum::<u64>() + self.strays.packets;
-        let packets = counts.sent + self.consumed.packets + dropped + u64::from(port.waiting());
-        let bytes =
-            counts.sent_bytes + self.consumed.bytes + counts.dropped_bytes + self.strays.bytes + port.waiting_bytes();
+        let packets =
+            counts.sent + self.consumed.packets + self.discarded.packets + dropped + u64::from(port.waiting());
+        let bytes = counts.sent_bytes
+            + self.consumed.bytes
+            + self.discarded.bytes
+            + counts.dropped_bytes
+            + self.strays.bytes
+            + port.waiting_bytes();
         self.received.packets + self.originated.packets == packets + held.map(Stack::len).iter().sum::<u64>()
             && self.received.bytes + self.originated.bytes == bytes + held.map(Stack::bytes).iter().sum::<u64>()
             && port.balanced()

@@ -29,6 +29,10 @@ pub trait Out {
     fn emitted(&mut self, _pkt: &Pkt) {}
     /// A packet that was to leave by `port` was lost.
     fn dropped(&mut self, _port: PortId, _pkt: &Pkt, _reason: DropReason) {}
+    /// So many further frames were made of a packet; they share its extension.
+    fn copied(&mut self, _pkt: &Pkt, _made: u32) {}
+    /// A frame that may share its extension with others has ended without being lost.
+    fn ended(&mut self, _pkt: &Pkt) {}
     /// A packet got a congestion mark at `port`.
     fn marked(&mut self, _port: PortId, _pkt: &Pkt) {}
     /// A packet was to leave by `port` and was detoured.

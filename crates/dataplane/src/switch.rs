@@ -1,11 +1,15 @@
 //! An output-queued switch: lookup, decision points, queues, in one step per instant.
 
+mod learnt;
+
 use crate::core::{Core, CoreSetup, Decision, Step};
 use crate::shelf::Fib;
 use crate::{Out, Pkt};
+use learnt::Learnt;
+use mech::fib::FibSlot;
 use mech::overflow::DropReason;
 use mech::routing::{Hop, RoutingSlot, Way};
-use mech::{Acts, Env, Head, HostId, PortId, Purpose, Stream, hash_mix};
+use mech::{Acts, Env, Flags, Head, HostId, PortId, Purpose, Stream, hash_mix};
 use prefetch_index::prefetch_index;
 use units::Time;
 
@@ -19,6 +23,8 @@ pub trait Routes {
 pub struct SwitchSetup {
     /// Its output side.
     pub core: CoreSetup,
+    /// The forwarding table.
+    pub fib: FibSlot,
     /// The routing slot.
     pub routing: RoutingSlot,
     /// Whether simultaneous arrivals are all decided before any is stored.
@@ -43,6 +49,8 @@ pub struct Switch {
     /// Lost before a port was chosen.
     lost: [u64; DropReason::ALL.len()],
     lost_bytes: u64,
+    /// Where its table learns.
+    learnt: Option<Box<Learnt>>,
 }
 
 /// What one switch's tables say.
@@ -50,10 +58,15 @@ struct Table<'a, R: Routes> {
     node: u32,
     routes: &'a R,
     routing: &'a RoutingSlot,
+    now: Time,
+    learnt: Option<&'a Learnt>,
 }
 
 impl<R: Routes> Fib for Table<'_, R> {
     fn port_toward(&self, host: HostId, hash: u32) -> Option<PortId> {
+        if let Some(learnt) = self.learnt.filter(|learnt| !learnt.table.is_preset(host)) {
+            return learnt.table.port(host, self.now);
+        }
         match self.routes.way(self.node, host) {
             Way::None => None,
             Way::Only(port) => Some(port),
@@ -78,6 +91,10 @@ impl Switch {
             received_bytes: 0,
             lost: Default::default(),
             lost_bytes: 0,
+            learnt: match setup.fib {
+                FibSlot::Static => None,
+                FibSlot::Learning(table) => Some(Box::new(Learnt::new(table))),
+            },
         }
     }
 
@@ -98,12 +115,12 @@ impl Switch {
     /// The frame on the wire of `port` has ended and something waits.
     #[inline]
     pub fn ended<R: Routes, O: Out>(&mut self, now: Time, port: PortId, routes: &R, out: &mut O) {
-        let fib = &Table { node: self.node, routes, routing: &self.routing };
+        let fib = &Table { node: self.node, routes, routing: &self.routing, now, learnt: self.learnt.as_deref() };
         self.core.ended(port, &mut Step { now, fib, out });
     }
 
     /// The port that a packet will leave by if nothing else is decided, where that is known without
-    /// a draw; and brings the port near the processor.
+    /// a draw; and brings the port near the processor. PRECONDITION: its table does not learn.
     #[inline(always)]
     pub fn foresee<R: Routes>(&self, head: &Head, routes: &R) -> Option<PortId> {
         let port = match routes.way(self.node, head.dst) {
@@ -129,8 +146,11 @@ impl Switch {
         routes: &R,
         out: &mut O,
     ) {
+        if known.is_none() && self.learnt.is_some() {
+            return self.arrive_learning(now, std::slice::from_mut(pkt), routes, out);
+        }
         if let Some(port) = self.lookup(now, (pkt, known), routes, out) {
-            let fib = &Table { node: self.node, routes, routing: &self.routing };
+            let fib = &Table { node: self.node, routes, routing: &self.routing, now, learnt: self.learnt.as_deref() };
             let step = &mut Step { now, fib, out };
             self.core.admit((pkt, port), step);
             self.core.finish(step);
@@ -143,28 +163,33 @@ impl Switch {
         if arrivals.len() > 1 {
             self.order(now, arrivals);
         }
+        if self.learnt.is_some() {
+            return self.arrive_learning(now, arrivals, routes, out);
+        }
         if self.snapshot && arrivals.len() > 1 {
             let mut decided: Vec<((&mut Pkt, PortId), Decision)> = Vec::with_capacity(arrivals.len());
             for pkt in arrivals.iter_mut() {
                 if let Some(port) = self.lookup(now, (pkt, None), routes, out) {
-                    let fib = &Table { node: self.node, routes, routing: &self.routing };
+                    let fib =
+                        &Table { node: self.node, routes, routing: &self.routing, now, learnt: self.learnt.as_deref() };
                     let decision = self.core.decide(pkt, port, &mut Step { now, fib, out });
                     decided.push(((pkt, port), decision));
                 }
             }
-            let fib = &Table { node: self.node, routes, routing: &self.routing };
+            let fib = &Table { node: self.node, routes, routing: &self.routing, now, learnt: self.learnt.as_deref() };
             for (arrival, decision) in decided {
                 self.core.apply(arrival, decision, &mut Step { now, fib, out });
             }
         } else {
             for pkt in arrivals.iter_mut() {
                 if let Some(port) = self.lookup(now, (pkt, None), routes, out) {
-                    let fib = &Table { node: self.node, routes, routing: &self.routing };
+                    let fib =
+                        &Table { node: self.node, routes, routing: &self.routing, now, learnt: self.learnt.as_deref() };
                     self.core.admit((pkt, port), &mut Step { now, fib, out });
                 }
             }
         }
-        let fib = &Table { node: self.node, routes, routing: &self.routing };
+        let fib = &Table { node: self.node, routes, routing: &self.routing, now, learnt: self.learnt.as_deref() };
         self.core.finish(&mut Step { now, fib, out });
     }
 
@@ -180,6 +205,18 @@ impl Switch {
         }
     }
 
+    /// Counts a packet in and ages it; whether it may go on.
+    #[inline(always)]
+    fn take_in<O: Out>(&mut self, pkt: &mut Pkt, out: &mut O) -> bool {
+        self.received += 1;
+        self.received_bytes += u64::from(pkt.head.size);
+        pkt.head.ttl = pkt.head.ttl.saturating_sub(1);
+        if pkt.head.ttl == 0 {
+            self.lose(pkt, DropReason::TtlExpired, out);
+        }
+        pkt.head.ttl > 0
+    }
+
     /// Counts a packet in, ages it and finds the port that it would leave by.
     #[inline(always)]
     fn lookup<R: Routes, O: Out>(
@@ -189,16 +226,18 @@ impl Switch {
         routes: &R,
         out: &mut O,
     ) -> Option<PortId> {
-        self.received += 1;
-        self.received_bytes += u64::from(pkt.head.size);
-        pkt.head.ttl = pkt.head.ttl.saturating_sub(1);
-        if pkt.head.ttl == 0 {
-            self.lose(pkt, DropReason::TtlExpired, out);
+        if !self.take_in(pkt, out) {
             return None;
         }
         if known.is_some() {
             return known;
         }
+        self.by_routes(now, pkt, routes, out)
+    }
+
+    /// The port that the routes and the routing slot give; the packet is lost where there is none.
+    #[inline(always)]
+    fn by_routes<R: Routes, O: Out>(&mut self, now: Time, pkt: &Pkt, routes: &R, out: &mut O) -> Option<PortId> {
         let hops = match routes.way(self.node, pkt.head.dst) {
             Way::Only(port) => return Some(port),
             Way::Among(hops) => hops,
@@ -218,6 +257,9 @@ impl Switch {
     }
 
     fn lose<O: Out>(&mut self, pkt: &Pkt, reason: DropReason, out: &mut O) {
+        if pkt.head.flags.has(Flags::ASTRAY) {
+            return self.core.discard(pkt, out);
+        }
         self.lost[reason as usize] += 1;
         self.lost_bytes += u64::from(pkt.head.size);
         out.dropped(pkt.head.ingress, pkt, reason);
@@ -244,7 +286,13 @@ impl Switch {
         self.routing.peek().table(host, hash, hops)
     }
 
-    /// Checks `received = sent + dropped + queued`, in packets and (with what was cut off) in bytes.
+    /// Copies that were made of flooded frames, and those that ended where they were of no use.
+    pub fn flooded(&self) -> (u64, u64) {
+        self.learnt.as_ref().map_or((0, 0), |learnt| (learnt.created.packets, self.core.discarded.packets))
+    }
+
+    /// Checks `received + created = sent + dropped + discarded + queued`, in packets and (with what was
+    /// cut off) in bytes.
     pub fn conserves(&self) -> bool {
         let (mut packets, mut bytes) = (self.lost.iter().sum::<u64>(), self.lost_bytes);
         for port in self.core.ports() {
@@ -252,6 +300,16 @@ impl Switch {
             packets += counts.sent + counts.dropped.iter().sum::<u64>() + u64::from(port.waiting());
             bytes += counts.sent_bytes + counts.dropped_bytes + counts.trimmed_bytes + port.waiting_bytes();
         }
-        packets == self.received && bytes == self.received_bytes && self.core.ports().iter().all(|p| p.balanced())
+        let (mut received, mut received_bytes) = (self.received, self.received_bytes);
+        if let Some(learnt) = &self.learnt {
+            received += learnt.created.packets;
+            received_bytes += learnt.created.bytes;
+            packets += self.core.discarded.packets;
+            bytes += self.core.discarded.bytes;
+        }
+        packets == received && bytes == received_bytes && self.core.ports().iter().all(|p| p.balanced())
     }
 }
+
+#[cfg(test)]
+mod tests;

@@ -77,6 +77,11 @@ impl Flags {
     pub const RETRANSMIT: Flags = Flags(1 << 10);
     /// Travels from the flow's receiver to its sender.
     pub const REVERSE: Flags = Flags(1 << 11);
+    /// One of the frames that a switch has made of it which did not know its destination.
+    pub const FLOODED: Flags = Flags(1 << 12);
+    /// Such a one, and not on the way to its destination: books tell nothing of its end. No mechanism
+    /// may decide by this.
+    pub const ASTRAY: Flags = Flags(1 << 13);
 
     /// Whether every bit of `other` is set.
     pub const fn has(self, other: Flags) -> bool {

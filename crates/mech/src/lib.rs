@@ -8,6 +8,7 @@ pub mod ack_hold;
 mod act;
 pub mod buffer;
 pub mod curve;
+pub mod fib;
 mod head;
 pub mod host;
 mod ids;
@@ -34,7 +35,7 @@ pub use watch::{Change, Interests, Watch};
 
 /// Every mechanism that a scenario may name, slot by slot, in the order of the slots.
 pub fn catalogue() -> Vec<&'static params::Spec> {
-    let slots: [&[&'static params::Spec]; 5] =
-        [routing::SPECS, buffer::SPECS, overflow::SPECS, marking::SPECS, scheduler::SPECS];
+    let slots: [&[&'static params::Spec]; 7] =
+        [fib::SPECS, routing::SPECS, buffer::SPECS, overflow::SPECS, marking::SPECS, scheduler::SPECS, host::SPECS];
     slots.concat()
 }

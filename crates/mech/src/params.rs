@@ -83,6 +83,8 @@ pub enum Kind {
     Text,
     /// A list of texts: names of hosts.
     Texts,
+    /// A list of texts, or one of these words.
+    TextsOr(&'static [&'static str]),
     /// A list of dimensionless numbers, each at least 0.
     Numbers,
     /// Sizes of flows: one size, the name of a distribution or of a file, or a table of one of these
@@ -109,9 +111,9 @@ pub enum Value {
     Amount(Amount),
     /// Of [`Kind::Size`].
     Size(Bytes),
-    /// Of [`Kind::Choice`] and [`Kind::Text`].
+    /// Of [`Kind::Choice`] and [`Kind::Text`], and a word of [`Kind::TextsOr`].
     Word(String),
-    /// Of [`Kind::Texts`].
+    /// Of [`Kind::Texts`] and [`Kind::TextsOr`].
     Words(Vec<String>),
     /// Of [`Kind::Numbers`].
     Numbers(Vec<f64>),
@@ -170,6 +172,19 @@ impl Values {
         match self.0.get(name) {
             Some(Value::Off) => None,
             _ => Some(self.count(name)),
+        }
+    }
+    /// A word, or as the error a list of texts, of [`Kind::TextsOr`].
+    ///
+    /// # Errors
+    /// The list.
+    ///
+    /// # Panics
+    /// As the other getters.
+    pub fn one_of_or_words(&self, name: &str) -> Result<&str, &[String]> {
+        match self.0.get(name) {
+            Some(Value::Words(list)) => Err(list),
+            _ => Ok(self.word(name)),
         }
     }
     /// Whether a parameter without a default was given.

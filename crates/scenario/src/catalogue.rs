@@ -52,6 +52,7 @@ fn type_name(kind: &Kind) -> &'static str {
         Kind::Choice(_) => "choice",
         Kind::Text => "text",
         Kind::Texts => "texts",
+        Kind::TextsOr(_) => "texts_or_word",
         Kind::Numbers => "numbers",
         Kind::Sizes(_) => "sizes",
     }

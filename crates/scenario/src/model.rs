@@ -64,11 +64,15 @@ pub struct HostConfig {
     pub nic_queue: Option<Amount>,
     /// Marking at the NIC.
     pub marking: Choice,
+    /// What a source's transport hears of packets that come back.
+    pub bounce_signal: Choice,
 }
 
 /// One switch.
 #[derive(Clone, Debug, PartialEq)]
 pub struct SwitchConfig {
+    /// The forwarding table.
+    pub fib: Choice,
     /// The routing slot.
     pub routing: Choice,
     /// The buffer slot.

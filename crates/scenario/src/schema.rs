@@ -58,6 +58,7 @@ fn tables(part: Part) -> Map<String, Json> {
     let entry = with(choice(traffic, Part::Whole, None), settings::TRAFFIC.params);
     let mut host = object(settings::HOST.params, part);
     host["properties"]["marking"] = slot("marking", part);
+    host["properties"]["bounce_signal"] = choice(mech::host::SPECS, part, Some("none"));
     let place = object(settings::WHERE.params, part);
     let each = json!({
         "type": "object",
@@ -203,6 +204,9 @@ fn property(param: &Param) -> Json {
         Kind::Choice(words) => json!({ "enum": words }),
         Kind::Text => json!({ "type": "string" }),
         Kind::Texts => json!({ "type": "array", "items": { "type": "string" } }),
+        Kind::TextsOr(words) => {
+            json!({ "anyOf": [{ "enum": words }, { "type": "array", "items": { "type": "string" } }] })
+        }
         Kind::Numbers => json!({ "type": "array", "items": { "type": "number", "minimum": 0 } }),
         Kind::Sizes(specs) => json!({ "anyOf": [{ "type": "string" }, choice(specs, Part::Whole, None)] }),
     };

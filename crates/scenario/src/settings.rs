@@ -294,7 +294,8 @@ pub const FRAMING: &[&Spec] = &[&ETHERNET, &MTU, &PAYLOAD];
 pub const TABLES: &[&Spec] = &[&SCENARIO, &NODE, &LINK, &HOST, &SWITCH, &WHERE, &MEASURE, &TRAFFIC];
 
 /// The slots of a switch, with what fills each where the scenario leaves it out.
-pub const SLOTS: [(&str, &str); 5] = [
+pub const SLOTS: [(&str, &str); 6] = [
+    ("fib", "static"),
     ("routing", "ecmp"),
     ("buffer", "per_port"),
     ("overflow", "tail_drop"),

@@ -74,6 +74,7 @@ fn switch() -> Switch {
             may_compute: true,
             ports: (0..16).map(|_| port()).collect(),
         },
+        fib: mech::fib::FibSlot::Static,
         routing: RoutingSlot::build("ecmp", &Values::default(), Own { hash_seed: 1, seat: None })
             .expect("it is in the catalogue"),
         snapshot: false,

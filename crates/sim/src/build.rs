@@ -13,6 +13,8 @@ use dataplane::{
     BounceQueue, CoreSetup, FlowTable, Host, HostSetup, NewFlow, PortSetup, RawSetup, Switch, SwitchSetup,
 };
 use mech::buffer::{BufferSlot, PerPort, Unlimited};
+use mech::fib::FibSlot;
+use mech::host::WindowCut;
 use mech::marking::MarkingSlot;
 use mech::overflow::{OverflowSlot, TailDrop};
 use mech::routing::{Own, RoutingSlot};
@@ -108,6 +110,7 @@ impl Site<'_> {
             seat: s.topology.plan.map(|plan| (plan, plan.seat(index as u32))),
         };
         let routing = RoutingSlot::build(&config.routing.kind, &config.routing.values, own);
+        let fib = FibSlot::build(&config.fib.kind, &config.fib.values, &|name| s.topology.host(name));
         let ports = links.iter().zip(&config.ports).map(|(link, port)| {
             let scheduler = SchedulerSlot::build(&port.scheduler.kind, &port.scheduler.values);
             Ok(PortSetup {
@@ -129,6 +132,7 @@ impl Site<'_> {
                 may_compute: self.may_compute && !self.any_bounce,
                 ports: ports.collect::<Result<_, BuildError>>()?,
             },
+            fib: fib.ok_or_else(|| unknown(&config.fib))?,
             routing: routing.ok_or_else(|| unknown(&config.routing))?,
             snapshot: config.simultaneous == Simultaneous::Snapshot,
             shuffle: config.ties == Ties::Random,
@@ -167,6 +171,8 @@ pub fn build_tapped<P: Probe, T: Tap>(
     let switches = scenario.switches.iter().enumerate().map(|(i, config)| site.switch(i, config));
     let switches = switches.collect::<Result<Vec<_>, _>>()?;
     let tcp = TcpConfig::new(&scenario.transport.kind, &scenario.transport.values, scenario.framing);
+    let signal = WindowCut::build(&scenario.host.bounce_signal.kind, &scenario.host.bounce_signal.values);
+    let signal = signal.ok_or_else(|| unknown(&scenario.host.bounce_signal))?;
     let (wires, base) = wire(scenario);
     let duration = Time(scenario.duration.0);
     let horizon = duration.saturating_add(scenario.measure.drain);
@@ -180,6 +186,7 @@ pub fn build_tapped<P: Probe, T: Tap>(
             base,
             records: Vec::new(),
             lost_exts: Vec::new(),
+            copied_exts: Vec::new(),
             probe,
             open: 0,
             completed: 0,
@@ -193,7 +200,7 @@ pub fn build_tapped<P: Probe, T: Tap>(
         net: Net(Arc::new(Routes::compute(topology))),
         flows: FlowTable::default(),
         exts: dataplane::Exts::default(),
-        tcp: Arc::new(tcp.ok_or_else(|| unknown(&scenario.transport))?),
+        tcp: Arc::new(tcp.ok_or_else(|| unknown(&scenario.transport))?.with_bounce_signal(signal)),
         pending,
         next,
         later,
@@ -213,6 +220,7 @@ pub fn build_tapped<P: Probe, T: Tap>(
         baseline: None,
         baseline_end: None,
         arrivals: Vec::new(),
+        foresees: scenario.switches.iter().all(|s| s.fib.kind == "static"),
         foreseen: (Key::new(Time::ZERO, 0, Phase::Timer, 0), None),
         tap,
     };

@@ -21,6 +21,8 @@ pub(crate) struct Board<P> {
     pub(crate) records: Vec<FlowRecord>,
     /// Extensions of packets that were lost, to be freed.
     pub(crate) lost_exts: Vec<u32>,
+    /// Extensions that further frames carry, and how many.
+    pub(crate) copied_exts: Vec<(u32, u32)>,
     pub(crate) probe: P,
     pub(crate) open: u64,
     /// Messages that count, are to follow upon others, and have not started.
@@ -115,6 +117,14 @@ impl<P: Probe> Out for Driver<'_, P> {
     fn dropped(&mut self, port: PortId, pkt: &Pkt, reason: DropReason) {
         let spot = self.spot(port);
         self.board.probe.dropped(spot, pkt, reason);
+        self.ended(pkt);
+    }
+    fn copied(&mut self, pkt: &Pkt, made: u32) {
+        if pkt.ext != NO_EXT {
+            self.board.copied_exts.push((pkt.ext, made));
+        }
+    }
+    fn ended(&mut self, pkt: &Pkt) {
         if pkt.ext != NO_EXT {
             self.board.lost_exts.push(pkt.ext);
         }

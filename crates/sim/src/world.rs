@@ -74,6 +74,8 @@ pub struct World<P: Probe, T: Tap = ()> {
     pub(crate) arrivals: Vec<Pkt>,
     /// An arrival at a switch, and the port that its packet is to leave by, where that is known.
     pub(crate) foreseen: (Key, Option<PortId>),
+    /// Whether ways are known ahead: no switch learns them.
+    pub(crate) foresees: bool,
     /// Who sees what crosses links.
     pub(crate) tap: T,
 }
@@ -118,10 +120,31 @@ impl<P: Probe, T: Tap> World<P, T> {
         self.board.queue.peek().is_none_or(over)
     }
 
+    /// Frees the extensions of packets that have ended where nobody could. Copies are told of first:
+    /// none ended before it was made, and no place is used anew in between.
+    fn free_extensions(&mut self) {
+        self.board.copied_exts.drain(..).for_each(|(ext, further)| self.exts.share(ext, further));
+        self.board.lost_exts.drain(..).for_each(|ext| self.exts.give_shared(ext));
+    }
+
+    /// Extensions that packets carry.
+    pub fn extensions(&mut self) -> usize {
+        self.free_extensions();
+        self.exts.live()
+    }
+
+    /// Copies that switches made of frames whose destinations they did not know, and how many of them
+    /// have ended where they were of no use, at switches and at hosts.
+    pub fn flooded(&self) -> (u64, u64) {
+        let at_hosts = self.hosts.iter().map(Host::discarded).sum();
+        let each = self.switches.iter().map(Switch::flooded);
+        each.fold((0, at_hosts), |sum, at| (sum.0 + at.0, sum.1 + at.1))
+    }
+
     /// At counts of events that do not depend on how the run is advanced.
     fn check(&mut self) {
         self.check_at = (self.events / CHECK_EVERY + 1) * CHECK_EVERY;
-        self.board.lost_exts.drain(..).for_each(|ext| self.exts.give(ext));
+        self.free_extensions();
         if self.stop.is_none() && self.is_overloaded() {
             self.stop = Some(Stop::Overloaded);
         }
@@ -177,7 +200,8 @@ impl<P: Probe, T: Tap> World<P, T> {
     /// Finds the way of the packet that is likely to be next, and brings its port near the processor.
     #[inline(always)]
     fn foresee(&mut self) {
-        if let Some(key) = self.board.queue.ahead()
+        if self.foresees
+            && let Some(key) = self.board.queue.ahead()
             && key.phase() == Phase::Arrival
             && let Some(switch) = self.switches.get((key.node() as usize).wrapping_sub(self.hosts.len()))
             && let Some(pkt) = self.board.wires.first(key.index())

@@ -67,6 +67,16 @@ fn random(n: u64, queues: bool) -> String {
     let scheduler = draw.of(&["fifo", "strict_priority"]);
     let simultaneous = draw.of(&["in_turn", "snapshot"]);
     let ties = draw.of(&["random", "port"]);
+    // Draws of its own, so that the others stay what they were.
+    let fib = match topology.contains("star") || topology.contains("dumbbell") || topology.contains("chain_tree") {
+        true => Draw(Stream::new(78, n as u32, Purpose::Hash)).of(&[
+            "kind = \"static\"",
+            "kind = \"learning\"",
+            "kind = \"learning\", ageing = \"200us\"",
+            "kind = \"learning\", preset = [\"h0\"], ageing = \"1us\"",
+        ]),
+        false => "kind = \"static\"",
+    };
     let framing = draw.of(&["", "[framing]\nkind = \"ethernet\"\nheader = \"0B\"\n"]);
     let host = draw.of(&[
         "",
@@ -79,7 +89,7 @@ fn random(n: u64, queues: bool) -> String {
         (0..=draw.0.below(2)).map(|i| format!("[[traffic]]\nname = \"t{i}\"\n{}", traffic(&mut draw))).collect();
     format!(
         "name = \"random\"\nduration = \"2s\"\n[topology]\n{topology}\n{framing}{host}[switch]\n\
-         buffer = {{ {buffer} }}\noverflow = {{ {overflow} }}\nmarking = {{ {marking} }}\n\
+         fib = {{ {fib} }}\nbuffer = {{ {buffer} }}\noverflow = {{ {overflow} }}\nmarking = {{ {marking} }}\n\
          routing = {{ kind = \"{routing}\" }}\nscheduler = {{ kind = \"{scheduler}\" }}\n\
          simultaneous = \"{simultaneous}\"\nties = \"{ties}\"\n[transport]\nkind = \"{transport}\"\nmin_rto = \"1ms\"\n\
          [measure]\npackets = true\nqueues = {queues}\nbin = \"10ms\"\nallow_unfinished = true\n{entries}"

@@ -119,8 +119,18 @@ fn saves_events(scenario: &Scenario) -> bool {
 
 #[test]
 fn golden_runs_cover_every_kind_that_a_scenario_may_name() {
-    const SLOTS: [&str; 8] =
-        ["topology", "routing", "buffer", "overflow", "marking", "scheduler", "transport", "traffic"];
+    const SLOTS: [&str; 10] = [
+        "topology",
+        "fib",
+        "host.bounce_signal",
+        "routing",
+        "buffer",
+        "overflow",
+        "marking",
+        "scheduler",
+        "transport",
+        "traffic",
+    ];
     let catalogue = scenario::catalogue_json();
     let listed = catalogue.as_array().unwrap().iter().map(|spec| (spec["slot"].as_str(), spec["kind"].as_str()));
     let listed: BTreeSet<(String, String)> = listed
@@ -140,7 +150,9 @@ fn kinds(loaded: &Loaded) -> Vec<(String, String)> {
     let mut found: Vec<(&str, String)> = Vec::new();
     for scenario in &loaded.variants {
         found.push(("transport", scenario.transport.kind.clone()));
+        found.push(("host.bounce_signal", scenario.host.bounce_signal.kind.clone()));
         for switch in &scenario.switches {
+            found.push(("fib", switch.fib.kind.clone()));
             let slots = [("routing", &switch.routing), ("buffer", &switch.buffer), ("overflow", &switch.overflow)];
             found.extend(slots.map(|(slot, choice)| (slot, choice.kind.clone())));
             let ports = switch.ports.iter();

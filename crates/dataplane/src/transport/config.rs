@@ -2,6 +2,7 @@
 
 use super::congestion::dctcp;
 use crate::Framing;
+use mech::host::WindowCut;
 use mech::params::{Kind, Param, Spec, Values};
 use units::{Amount, Dur};
 
@@ -260,6 +261,8 @@ pub struct TcpConfig {
     pub(super) max_rto: Dur,
     pub(super) granularity: Dur,
     pub(super) delayed_ack: Option<Dur>,
+    /// What frames that come back do to their flow's window; `None` is nothing.
+    pub(super) bounce_signal: Option<WindowCut>,
 }
 
 impl TcpConfig {
@@ -313,7 +316,18 @@ impl TcpConfig {
             max_rto,
             granularity: values.time("clock_granularity"),
             delayed_ack: values.flag("delayed_ack").then(|| values.time("delayed_ack_timeout")),
+            bounce_signal: None,
         })
+    }
+
+    /// The same with senders that hear of their frames that come back, by this law (PABO §II-G).
+    pub fn with_bounce_signal(self, law: Option<WindowCut>) -> TcpConfig {
+        TcpConfig { bounce_signal: law, ..self }
+    }
+
+    /// Whether senders want to be told of their frames that come back.
+    pub fn hears_bounces(&self) -> bool {
+        self.bounce_signal.is_some()
     }
 
     /// What the declared ranges cannot say: how parameters bound each other.

@@ -35,6 +35,7 @@ pub use loss::{AckEvent, DuplicateEvent, LossDetection};
 pub use pacing::Pacing;
 pub use receiver::{Finished, Receiver, ReceiverStats, ack_of_finished};
 pub use rto::Rto;
+pub use sender::notice::Heard;
 pub use sender::{Sender, SenderStats};
 
 use crate::{Exts, Pkt};
@@ -92,8 +93,8 @@ pub enum Notice {
     Pack(Range<u64>),
     /// A congestion notification message with this quantized feedback (802.1Qau: CNM).
     Cnm(u8),
-    /// One of its packets came back, bounced so many times (PABO §II).
-    Bounced(u8),
+    /// A frame with so many bytes of its data came back, bounced (PABO §II-G).
+    Bounced(u16),
 }
 
 /// The 64-bit offset whose low half is `low`, nearest to `near`; `None` below the first byte.

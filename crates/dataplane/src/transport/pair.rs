@@ -8,7 +8,7 @@
 
 mod told;
 
-use super::{FlowInfo, Io, Receiver, SPECS, Sender, TcpConfig};
+use super::{FlowInfo, Heard, Io, Notice, Receiver, SPECS, Sender, TcpConfig};
 use crate::{Ext, Exts, Framing, NO_EXT, Pkt};
 use mech::params::{Kind, Param, Value, Values};
 use mech::{Ecn, Flags, Stream};
@@ -30,6 +30,8 @@ pub enum Fault {
     Late(Dur),
     Twice,
     Mark,
+    /// It comes back to its sender's host, which sends it again: it arrives two delays later.
+    Back,
 }
 
 /// Faults at random, in percent of packets of both directions.
@@ -79,6 +81,9 @@ pub struct Pair {
     pub completed: Option<Time>,
     pub exts: Exts,
     wire: BTreeMap<(Time, u64), (Way, Pkt)>,
+    /// What comes back to the sender's host: bytes of payload.
+    back: BTreeMap<(Time, u64), u16>,
+    heard: Heard,
     serial: u64,
     free: Time,
     /// One past the highest byte sent.
@@ -155,6 +160,8 @@ impl Pair {
             completed: None,
             exts: Exts::default(),
             wire: BTreeMap::new(),
+            back: BTreeMap::new(),
+            heard: Heard::default(),
             serial: 0,
             free: Time::ZERO,
             highest: 0,
@@ -188,6 +195,7 @@ impl Pair {
     }
     /// The next event; false where there is none. The network comes before timers.
     fn step(&mut self) -> bool {
+        self.hand_back();
         let wire = self.wire.first_key_value().map_or(Time::NEVER, |((at, _), _)| *at);
         let [sender, receiver] = [self.sender.deadline(), self.receiver.deadline()].map(|d| d.unwrap_or(Time::NEVER));
         let next = wire.min(sender).min(receiver);
@@ -226,6 +234,18 @@ impl Pair {
         self.emit(out);
         self.check();
         true
+    }
+    /// What comes back before anything else happens.
+    fn hand_back(&mut self) {
+        let next = self.wire.first_key_value().map_or(Time::NEVER, |((at, _), _)| *at);
+        let next = self.sender.deadline().into_iter().fold(next, Time::min);
+        while let Some(back) = self.back.first_entry().filter(|back| back.key().0 <= next) {
+            let ((at, _), payload) = back.remove_entry();
+            if !self.sender.done() {
+                let io = Io { now: at, cfg: &self.cfg, exts: &mut self.exts, out: &mut vec![] };
+                self.sender.on_notice(&Notice::Bounced(payload), &mut self.heard, &io);
+            }
+        }
     }
     /// What holds at every instant.
     fn check(&self) {
@@ -316,6 +336,10 @@ impl Pair {
                 Fault::Late(by) => at += by,
                 Fault::Twice if copies == 1 => copies = 2,
                 Fault::Mark if pkt.head.is_ect() => pkt.head.set_ecn(Ecn::Ce),
+                Fault::Back => {
+                    self.back.insert((at, self.serial), pkt.payload);
+                    at += self.delay * 2;
+                }
                 Fault::Twice | Fault::Mark => {}
             }
         }

@@ -3,4 +3,4 @@
 
 mod bounce;
 
-pub use bounce::Reinject;
+pub use bounce::{Reinject, Returned, SPECS, WindowCut};

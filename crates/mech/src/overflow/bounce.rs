@@ -5,14 +5,15 @@
 //! normal queue of its output port, or the bounce queue once it was bounced. With probability
 //! eq. 4 of that queue's utilisation it goes to the bounce queue of the port that the switch's own
 //! table gives for the packet's source. A queue that has no room for the packet counts as full,
-//! whatever its unit, so that only a full bounce queue loses packets: the back port's queue is not
-//! tested. With `back_port = "ingress"` a packet that came in by the port it would leave by goes on
-//! toward its source, since it was bounced here from there before. Not modelled: the rate reduction of a source that gets its packets back
-//! (§II-G), which the paper leaves open and uses in no experiment.
+//! whatever its unit, so that only a full bounce queue loses packets. The paper does not say what becomes
+//! of a packet whose way back is full: with `bounce_full = "drop"` the back port's queue is not tested and
+//! the packet is lost there, with `forward` it tries its own queue instead. With `back_port = "ingress"` a
+//! packet that came in by the port it would leave by goes on toward its source, since it was bounced here
+//! from there before. What a source does that gets its packets back (§II-G) is in [`crate::host`].
 
 use super::{DropReason, Fate, Overflow};
 use crate::params::{Kind, Param, Spec, Values};
-use crate::{Env, Fill, Head, Place, PortId};
+use crate::{Env, Fill, Head, Place, PortId, QueueId};
 use units::Amount;
 
 /// See the module.
@@ -23,6 +24,7 @@ pub struct Bounce {
     bounce_size: Amount,
     round_to: u64,
     by_source: bool,
+    tests_back: bool,
 }
 
 pub(super) const SPEC: Spec = Spec {
@@ -61,6 +63,13 @@ pub(super) const SPEC: Spec = Spec {
             kind: Kind::Choice(&["source", "ingress"]),
             default: Some("source"),
         },
+        Param {
+            name: "bounce_full",
+            doc: "Where the bounce queue that a packet is sent back to has no room: it is lost there, or tries its own \
+                  queue of the output port instead.",
+            kind: Kind::Choice(&["drop", "forward"]),
+            default: Some("drop"),
+        },
     ],
 };
 
@@ -89,6 +98,7 @@ impl Bounce {
             bounce_size: values.amount("bounce_size"),
             round_to: values.count("round_to"),
             by_source: values.word("back_port") == "source",
+            tests_back: values.word("bounce_full") == "forward",
         }
     }
     /// How full the queue counts as, 0 to 1. With N arrivals at one instant the last of them decide
@@ -123,7 +133,12 @@ impl Overflow for Bounce {
         if p <= 0.0 || (p < 1.0 && env.rng.unit() > p) {
             return forward;
         }
-        self.back(pkt, at).map_or(forward, Fate::Bounce)
+        match self.back(pkt, at) {
+            Some(back) if !self.tests_back || at.fits(back, QueueId::bounce(pkt.class()), pkt.size) => {
+                Fate::Bounce(back)
+            }
+            _ => forward,
+        }
     }
     fn bounce_queue(&self) -> Option<Amount> {
         Some(self.bounce_size)
@@ -136,7 +151,6 @@ impl Overflow for Bounce {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::QueueId;
     use crate::buffer::PerPort;
     use crate::testing::{Desk, head, packets, switch, values};
 
@@ -234,6 +248,37 @@ mod tests {
     }
 
     #[test]
+    fn a_draw_that_equals_the_probability_bounces() {
+        assert_eq!(fate("theta=0 lambda=0 round_to=0", (1, 2), &[0.5]), Fate::Bounce(PortId(2)));
+        let above = 0.5 + f64::from(f32::EPSILON);
+        assert_eq!(fate("theta=0 lambda=0 round_to=0", (1, 2), &[above]), Fate::Enqueue(QueueId::normal(0)));
+    }
+
+    #[test]
+    fn every_class_has_a_normal_and_a_bounce_queue_and_looks_at_its_own() {
+        for class in 0..8 {
+            let mut state = switch(3, packets(10));
+            state.bounce = Some(PerPort::of(Amount::Packets(10)));
+            let other = (class + 1) % 8;
+            state.fill_up(10, head(&format!("np=1 class={other}")), (PortId(0), QueueId::bounce(other)));
+            let at = Place { view: &state, ingress: PortId(1), out: PortId(0) };
+            for (np, queue) in [(0, QueueId::normal(class)), (1, QueueId::bounce(class)), (9, QueueId::bounce(class))] {
+                let pkt = head(&format!("src=2 dst=0 class={class} np={np}"));
+                let fate = bounce("").admit(&pkt, &at, &mut Desk::draws(&[]).env());
+                assert_eq!(fate, Fate::Enqueue(queue), "class {class}, bounced {np} times");
+            }
+            state.fill_up(10, head(&format!("np=1 class={class}")), (PortId(0), QueueId::bounce(class)));
+            let at = Place { view: &state, ingress: PortId(1), out: PortId(0) };
+            let pkt = head(&format!("src=2 dst=0 class={class} np=1"));
+            assert_eq!(
+                bounce("").admit(&pkt, &at, &mut Desk::draws(&[]).env()),
+                Fate::Bounce(PortId(2)),
+                "class {class}"
+            );
+        }
+    }
+
+    #[test]
     fn the_last_places_count_as_full_in_steps_of_round_to() {
         assert_eq!(fate("round_to=3", (99, 100), &[]), Fate::Bounce(PortId(2)));
         // P(0.98; 0.8, 50) = 0.99992; P(0.99) = 0.99997.
@@ -258,6 +303,24 @@ mod tests {
         let ask = |text| bounce("").admit(&head(text), &at, &mut Desk::draws(&[]).env());
         assert_eq!(ask("src=77"), Fate::Drop(DropReason::BufferFull));
         assert_eq!(ask("src=77 np=1"), Fate::Drop(DropReason::BounceQueueFull));
+    }
+
+    #[test]
+    fn a_full_way_back_leads_to_its_own_queue_where_that_is_asked_for() {
+        let mut state = switch(3, packets(10));
+        state.bounce = Some(PerPort::of(Amount::Packets(2)));
+        state.fill_up(9, head(""), (PortId(0), QueueId::normal(0)));
+        state.fill_up(2, head("np=1"), (PortId(2), QueueId::bounce(0)));
+        let ask = |state: &crate::testing::State, given: &str| {
+            let at = Place { view: state, ingress: PortId(1), out: PortId(0) };
+            bounce(given).admit(&head("src=2 dst=0"), &at, &mut Desk::draws(&[]).env())
+        };
+        assert_eq!(ask(&state, ""), Fate::Bounce(PortId(2)));
+        assert_eq!(ask(&state, "bounce_full=forward"), Fate::Enqueue(QueueId::normal(0)));
+        state.fill_up(1, head(""), (PortId(0), QueueId::normal(0)));
+        assert_eq!(ask(&state, "bounce_full=forward"), Fate::Drop(DropReason::BufferFull));
+        state.bounce = Some(PerPort::of(Amount::Packets(3)));
+        assert_eq!(ask(&state, "bounce_full=forward"), Fate::Bounce(PortId(2)));
     }
 
     #[test]

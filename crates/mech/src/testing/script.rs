@@ -58,6 +58,8 @@ fn parse(param: &'static str, kind: &Kind, text: &str) -> Value {
         Kind::Size { .. } => units::parse_bytes(text).map_or_else(wrong, Value::Size),
         Kind::Choice(words) if !words.contains(&text) => panic!("`{text}` is not in {words:?} of {param}"),
         Kind::Choice(_) | Kind::Text => Value::Word(text.to_owned()),
+        Kind::TextsOr(words) if words.contains(&text) => Value::Word(text.to_owned()),
+        Kind::TextsOr(_) => Value::Words(text.split(',').map(str::to_owned).collect()),
         Kind::Texts | Kind::Numbers | Kind::Sizes(_) => {
             panic!("{param}: lists and tables are not written in these tables")
         }

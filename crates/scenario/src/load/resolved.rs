@@ -79,6 +79,7 @@ fn switch(config: &SwitchConfig) -> Map<String, Json> {
         Ties::Port => "port",
     };
     let all = [
+        ("fib", choice(&config.fib)),
         ("routing", choice(&config.routing)),
         ("buffer", choice(&config.buffer)),
         ("overflow", choice(&config.overflow)),

@@ -204,6 +204,7 @@ impl Filled {
     }
     fn config(&self, ports: Vec<PortConfig>) -> SwitchConfig {
         SwitchConfig {
+            fib: self.slots["fib"].clone(),
             routing: self.slots["routing"].clone(),
             buffer: self.slots["buffer"].clone(),
             overflow: self.slots["overflow"].clone(),

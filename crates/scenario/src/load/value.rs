@@ -33,6 +33,10 @@ pub(crate) fn rule(kind: &Kind) -> String {
         Kind::Choice(words) => one_of("", words.iter().copied()),
         Kind::Text => "a text in quotes".into(),
         Kind::Texts => "a list of texts, such as [\"h0\", \"h1\"]".into(),
+        Kind::TextsOr(words) => {
+            let words: Vec<_> = words.iter().map(|word| format!("\"{word}\"")).collect();
+            format!("{}, or a list of texts, such as [\"h0\", \"h1\"]", words.join(", "))
+        }
         Kind::Numbers => "a list of numbers, each at least 0".into(),
         Kind::Sizes(specs) => {
             let kinds: Vec<_> = specs.iter().map(|spec| format!("`{}`", spec.kind)).collect();
@@ -151,7 +155,7 @@ fn plain(kind: &Kind, node: &Node) -> Result<Value, String> {
             let inside = n.is_finite() && n >= *min && n <= *max && !(*below_max && n >= *max);
             if inside { Ok(Value::Number(n)) } else { wrong() }
         }
-        (Kind::Texts, Data::List(items)) => {
+        (Kind::Texts | Kind::TextsOr(_), Data::List(items)) => {
             let texts: Option<Vec<_>> = items.iter().map(|item| item.text().map(str::to_string)).collect();
             texts.map(Value::Words).ok_or_else(|| " with something else than texts".into())
         }
@@ -192,7 +196,7 @@ fn quantity(kind: &Kind, text: &str) -> Result<Value, String> {
             (Value::Amount(amount), n < *min)
         }
         Kind::Size { min } => parse_bytes(text).map(|b| (Value::Size(b), b.0 < *min)).map_err(which)?,
-        Kind::Choice(words) => (Value::Word(text.into()), !words.contains(&text)),
+        Kind::Choice(words) | Kind::TextsOr(words) => (Value::Word(text.into()), !words.contains(&text)),
         Kind::Text | Kind::Sizes(_) => (Value::Word(text.into()), false),
         _ => return Err(String::new()),
     };

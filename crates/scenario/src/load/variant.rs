@@ -3,6 +3,7 @@
 use super::Source;
 use super::build::{self, Ground};
 use super::checks;
+use super::fibs;
 use super::fields::{Faults, NAME_RULE, Wanted, choice, is_name, read, table};
 use super::resolved;
 use super::switches::{Filler, mechanisms};
@@ -46,7 +47,7 @@ pub(super) fn read_variant(
     let mut said = Vec::new();
     let filler = Filler::new(document, &mut said, faults);
     let switches = match net {
-        Some(net) => filler.all(net, faults),
+        Some(net) => filler.all(net, faults).inspect(|(switches, _)| fibs::check(document, net, switches, faults)),
         None => {
             filler.alone(faults);
             None
@@ -65,6 +66,7 @@ pub(super) fn read_variant(
     let mut host_json = resolved::values(&host_values?);
     host_json.entry("nic_queue").or_insert(json!("unlimited"));
     host_json.insert("marking".into(), resolved::choice(&host.marking));
+    host_json.insert("bounce_signal".into(), resolved::choice(&host.bounce_signal));
     for (key, value) in [
         ("topology", resolved::choice(&network)),
         ("framing", resolved::choice(&framing_choice)),
@@ -121,16 +123,20 @@ fn framing(document: &Node, faults: &mut Faults) -> Option<(Choice, Framing)> {
 
 fn host(document: &Node, faults: &mut Faults) -> Option<(HostConfig, Values)> {
     let host = table(document, "host", faults)?;
-    let values = read(&host, Wanted { others: &["marking"], ..Wanted::of(settings::HOST.params) }, faults);
+    let values =
+        read(&host, Wanted { others: &["marking", "bounce_signal"], ..Wanted::of(settings::HOST.params) }, faults);
     let marking = table(&host, "marking", faults)?;
     let marking = choice(&marking, (&mechanisms("marking"), Some("none")), (&[], &[]), faults)?;
     checks::marking(&host, &marking, faults);
+    let signal = table(&host, "bounce_signal", faults)?;
+    let bounce_signal = choice(&signal, (mech::host::SPECS, Some("none")), (&[], &[]), faults)?;
     let values = values?;
     let config = HostConfig {
         stack_delay: values.time("stack_delay"),
         stack_jitter: values.time("stack_jitter"),
         nic_queue: values.has("nic_queue").then(|| values.amount("nic_queue")),
         marking,
+        bounce_signal,
     };
     Some((config, values))
 }

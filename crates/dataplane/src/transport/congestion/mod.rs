@@ -8,8 +8,8 @@
 pub(super) mod dctcp;
 mod halving;
 
+use super::TcpConfig;
 use super::config::{EcnMode, Law as Kind, Recovery};
-use super::{Notice, TcpConfig};
 use core::ops::Range;
 use dctcp::Dctcp;
 
@@ -88,7 +88,7 @@ impl Congestion {
     /// An ACK carries an echo of congestion: cuts the window, once a window of data (RFC 3168
     /// §6.1.2, RFC 8257 §3.3). Whether it did.
     pub fn on_mark(&mut self, ack: &Acked, cfg: &TcpConfig) -> bool {
-        if self.cut_until != 0 && ack.una <= self.cut_until {
+        if !self.may_cut(ack.una) {
             return false;
         }
         let floor = 2 * u32::from(cfg.mss);
@@ -151,10 +151,21 @@ impl Congestion {
         self.cwnd = mss;
         self.cut_until = lost.sent;
     }
-    /// A notice from the network. Neither halving nor DCTCP reacts to one.
-    pub fn on_notice(&mut self, _notice: &Notice, _cfg: &TcpConfig) {
-        match self.law {
-            Law::Halving | Law::Dctcp(_) => {}
+    /// Whether the window was not cut yet in this window of data.
+    pub fn may_cut(&self, una: u64) -> bool {
+        self.cut_until == 0 || una > self.cut_until
+    }
+    /// It is cut now, for what is sent up to this byte. What it was.
+    pub fn begin_cut(&mut self, nxt: u64) -> u32 {
+        self.cut_until = nxt;
+        self.cwnd
+    }
+    /// Cuts the window by so many bytes, to two segments at least; nothing where it is no larger.
+    pub fn cut_by(&mut self, bytes: u32, cfg: &TcpConfig) {
+        let window = self.cwnd.saturating_sub(bytes).max(2 * u32::from(cfg.mss));
+        if window < self.cwnd {
+            self.cwnd = window;
+            self.ssthresh = window;
         }
     }
     /// The congestion window, bytes.

@@ -10,6 +10,7 @@
 //! was granted, retransmissions keep to that edge, and the ACK of them opens the window again. If
 //! that ACK is lost the same data are still outstanding. With nothing outstanding it is open.
 
+pub(crate) mod notice;
 mod open;
 mod recovery;
 mod transmit;
@@ -17,7 +18,7 @@ mod transmit;
 use super::config::{EcnMode, Recovery};
 use super::loss::Reach;
 use super::timing::Timing;
-use super::{AckEvent, Acked, Congestion, FlowInfo, Io, LossDetection, Notice, Pacing, Rto, TcpConfig};
+use super::{AckEvent, Acked, Congestion, FlowInfo, Io, LossDetection, Pacing, Rto, TcpConfig};
 use super::{clock, unwrap};
 use crate::{NO_EXT, Pkt};
 use mech::Flags;
@@ -87,7 +88,7 @@ pub struct SenderStats {
     pub timeouts: u32,
     /// ACKs that carried an echo of congestion.
     pub echoes: u32,
-    /// Cuts of the window because of an echo.
+    /// Cuts of the window because of an echo, or of frames that came back.
     pub cuts: u32,
     /// Notices from the network.
     pub notices: u32,
@@ -298,12 +299,6 @@ impl Sender {
             self.on_timeout(io.now, io.cfg);
         }
         self.send(io);
-    }
-
-    /// The network has told something; nothing here sends because of it.
-    pub fn on_notice(&mut self, notice: &Notice, cfg: &TcpConfig) {
-        self.notices += 1;
-        self.congestion.on_notice(notice, cfg);
     }
 
     /// When `timer` wants to be called; `None` while nothing is awaited.

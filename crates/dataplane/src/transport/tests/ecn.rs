@@ -3,7 +3,7 @@
 use super::*;
 use crate::transport::congestion::dctcp::{ONE, fixed};
 use crate::transport::pair::{Fault, Pair, Way};
-use crate::transport::{Finished, FlowInfo, Notice, Receiver, ack_of_finished};
+use crate::transport::{Finished, FlowInfo, Receiver, ack_of_finished};
 use mech::{Ecn, Flags};
 
 fn ecn() -> (&'static str, Value) {
@@ -265,7 +265,7 @@ fn a_notice_is_counted_and_changes_nothing() {
     h.start();
     let before = h.stats();
     for notice in [Notice::Pack(0..1000), Notice::Cnm(63), Notice::Bounced(2)] {
-        h.sender.on_notice(&notice, &h.cfg);
+        h.notice(&notice);
     }
     assert_eq!(h.stats(), SenderStats { notices: 3, ..before });
 }

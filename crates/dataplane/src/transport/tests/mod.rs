@@ -1,6 +1,7 @@
 //! One test a rule; each names its clause.
 
 mod application;
+mod bounced;
 mod chaos;
 mod conformance;
 mod ecn;
@@ -15,7 +16,7 @@ mod timestamps;
 mod window;
 
 use super::pair::{config, flow};
-use super::{Io, Sender, SenderStats, TcpConfig, segment};
+use super::{Heard, Io, Notice, Sender, SenderStats, TcpConfig, segment};
 use crate::{Ext, Exts, Pkt};
 use mech::params::Value;
 use units::{Amount, Bytes, Dur, Time};
@@ -47,6 +48,7 @@ struct Hand {
     now: Time,
     exts: Exts,
     last: Vec<Pkt>,
+    heard: Heard,
 }
 
 impl Hand {
@@ -55,7 +57,19 @@ impl Hand {
     }
     fn of(bytes: u64, kind: &str, set: &[(&str, Value)]) -> Hand {
         let cfg = config(kind, set);
-        Hand { sender: Sender::new(&flow(bytes), &cfg), cfg, now: Time::ZERO, exts: Exts::default(), last: vec![] }
+        Hand {
+            sender: Sender::new(&flow(bytes), &cfg),
+            cfg,
+            now: Time::ZERO,
+            exts: Exts::default(),
+            last: vec![],
+            heard: Heard::default(),
+        }
+    }
+    fn notice(&mut self, notice: &Notice) {
+        let mut heard = self.heard;
+        self.call(|s, io| s.on_notice(notice, &mut heard, io));
+        self.heard = heard;
     }
     fn call(&mut self, f: impl FnOnce(&mut Sender, &mut Io)) -> Vec<u32> {
         self.last.clear();

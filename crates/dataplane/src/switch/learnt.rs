@@ -1,0 +1,162 @@
+//! A switch whose table learns, apart from the way that frames take where every way is known.
+//!
+//! Of the copies of a flooded frame one is on its way to the destination, by the routes of the network.
+//! It is the packet; the others are marked as astray, so that the books tell of each packet's fate once.
+//! Nothing decides by that mark where a frame goes. All of them share one extension, which is free when
+//! the last has ended. Overflow is not asked about copies: they are stored or lost, never bounced.
+
+use super::{Routes, Switch, Table};
+use crate::core::{Decision, Step};
+use crate::ends::Tally;
+use crate::shelf::Fib;
+use crate::{Out, Pkt};
+use mech::fib::{Learning, Onward};
+use mech::overflow::DropReason;
+use mech::routing::Way;
+use mech::{Flags, PortId};
+use units::Time;
+
+/// What such a switch has beside its table.
+#[derive(Clone)]
+pub(super) struct Learnt {
+    pub(super) table: Learning,
+    /// Copies made, beside the frame that came in.
+    pub(super) created: Tally,
+}
+
+impl Learnt {
+    pub(super) fn new(table: Learning) -> Learnt {
+        Learnt { table, created: Tally::default() }
+    }
+}
+
+/// What becomes of an arrival.
+enum Next {
+    Gone,
+    Flood,
+    By(PortId),
+}
+
+impl Switch {
+    /// All arrivals of an instant, in their order.
+    #[cold]
+    pub(super) fn arrive_learning<R: Routes, O: Out>(
+        &mut self,
+        now: Time,
+        arrivals: &mut [Pkt],
+        routes: &R,
+        out: &mut O,
+    ) {
+        if self.snapshot && arrivals.len() > 1 {
+            let mut planned: Vec<(&mut Pkt, PortId, Option<Decision>)> = Vec::with_capacity(arrivals.len());
+            for pkt in arrivals.iter_mut() {
+                match self.next(now, pkt, routes, out) {
+                    Next::Gone => {}
+                    Next::Flood => planned.push((pkt, PortId(0), None)),
+                    Next::By(port) => {
+                        let fib = &Table {
+                            node: self.node,
+                            routes,
+                            routing: &self.routing,
+                            now,
+                            learnt: self.learnt.as_deref(),
+                        };
+                        let decision = self.core.decide(pkt, port, &mut Step { now, fib, out });
+                        planned.push((pkt, port, Some(decision)));
+                    }
+                }
+            }
+            for (pkt, port, decision) in planned {
+                match decision {
+                    None => self.flood(now, pkt, routes, out),
+                    Some(decision) => {
+                        let fib = &Table {
+                            node: self.node,
+                            routes,
+                            routing: &self.routing,
+                            now,
+                            learnt: self.learnt.as_deref(),
+                        };
+                        self.core.apply((pkt, port), decision, &mut Step { now, fib, out });
+                    }
+                }
+            }
+        } else {
+            for pkt in arrivals.iter_mut() {
+                match self.next(now, pkt, routes, out) {
+                    Next::Gone => {}
+                    Next::Flood => self.flood(now, pkt, routes, out),
+                    Next::By(port) => {
+                        let fib = &Table {
+                            node: self.node,
+                            routes,
+                            routing: &self.routing,
+                            now,
+                            learnt: self.learnt.as_deref(),
+                        };
+                        self.core.admit((pkt, port), &mut Step { now, fib, out });
+                    }
+                }
+            }
+        }
+        let fib = &Table { node: self.node, routes, routing: &self.routing, now, learnt: self.learnt.as_deref() };
+        self.core.finish(&mut Step { now, fib, out });
+    }
+
+    /// Counts a packet in, learns from it, and looks its destination up.
+    fn next<R: Routes, O: Out>(&mut self, now: Time, pkt: &mut Pkt, routes: &R, out: &mut O) -> Next {
+        if !self.take_in(pkt, out) {
+            return Next::Gone;
+        }
+        let Some(learnt) = &mut self.learnt else { return Next::Gone };
+        learnt.table.learn(&pkt.head, now);
+        let toward = match learnt.table.is_preset(pkt.head.dst) {
+            false => learnt.table.port(pkt.head.dst, now),
+            true => match self.by_routes(now, pkt, routes, out) {
+                None => return Next::Gone,
+                port => port,
+            },
+        };
+        let fib = Table { node: self.node, routes, routing: &self.routing, now, learnt: self.learnt.as_deref() };
+        let back = fib.port_toward(pkt.head.src, pkt.head.hash);
+        match self.learnt.as_ref().map(|learnt| learnt.table.onward(&pkt.head, (toward, back))) {
+            Some(Onward::By(port)) => Next::By(port),
+            Some(Onward::Flood) => Next::Flood,
+            Some(Onward::Filtered) | None => {
+                self.lose(pkt, DropReason::NoRoute, out);
+                Next::Gone
+            }
+        }
+    }
+
+    /// Sends a packet out by every port but the one it came in by.
+    fn flood<R: Routes, O: Out>(&mut self, now: Time, pkt: &Pkt, routes: &R, out: &mut O) {
+        let astray = pkt.head.flags.has(Flags::ASTRAY);
+        let others = (0..self.core.ports().len() as u16).map(PortId).filter(|port| *port != pkt.head.ingress);
+        let right = match routes.way(self.node, pkt.head.dst) {
+            Way::Only(port) if !astray && port != pkt.head.ingress => Some(port),
+            _ => None,
+        };
+        let copies = others.clone().count() as u32;
+        let goes_on = right.is_some() || (astray && copies > 0);
+        if !goes_on {
+            self.lose(pkt, DropReason::NoRoute, out);
+        }
+        let made = copies - u32::from(goes_on);
+        if let Some(learnt) = &mut self.learnt {
+            (0..made).for_each(|_| learnt.created.count(pkt));
+        }
+        if made > 0 {
+            out.copied(pkt, made);
+        }
+        for port in others {
+            let mut copy = *pkt;
+            copy.head.flags = copy.head.flags.with(Flags::FLOODED);
+            if Some(port) != right {
+                copy.head.flags = copy.head.flags.with(Flags::ASTRAY);
+            }
+            let fib = &Table { node: self.node, routes, routing: &self.routing, now, learnt: self.learnt.as_deref() };
+            self.core.forward((&mut copy, port), &mut Step { now, fib, out });
+        }
+    }
+}

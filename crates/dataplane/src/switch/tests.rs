@@ -1,0 +1,178 @@
+//! A switch that bounces, arrival by arrival.
+
+use super::*;
+use crate::core::PortSetup;
+use crate::shelf::{BounceQueue, Look};
+use crate::{Framing, NO_EXT};
+use mech::buffer::{BufferSlot, PerPort};
+use mech::marking::MarkingSlot;
+use mech::overflow::OverflowSlot;
+use mech::params::{Value, Values};
+use mech::routing::Ecmp;
+use mech::scheduler::{SchedulerSlot, StrictPriority};
+use mech::{Fill, QueueId, View};
+use std::collections::BTreeMap;
+use units::{Amount, Rate};
+
+const PORTS: u16 = 4;
+const NORMAL: u64 = 20;
+const BOUNCE: u64 = 30;
+
+/// Host `n` is behind port `n`.
+struct Direct;
+
+impl Routes for Direct {
+    fn way(&self, _switch: u32, host: HostId) -> Way<'_> {
+        Way::Only(PortId(host.0 as u16))
+    }
+}
+
+/// What the switch has asked for and told.
+#[derive(Default)]
+struct Told {
+    stored: Option<PortId>,
+    sent: Vec<(PortId, Pkt)>,
+    wakes: Vec<PortId>,
+    lost: u32,
+}
+
+impl Out for Told {
+    fn transmit(&mut self, port: PortId, pkt: &Pkt, _end: Time) {
+        self.sent.push((port, *pkt));
+    }
+    fn wake(&mut self, port: PortId, _at: Time) {
+        self.wakes.push(port);
+    }
+    fn timer(&mut self, _index: u32, _at: Time) {}
+    fn stored(&mut self, (port, _): (PortId, mech::QueueId), _before: u32, _slot: Option<mech::PktId>) {
+        self.stored = Some(port);
+    }
+    fn dropped(&mut self, _port: PortId, _pkt: &Pkt, _reason: DropReason) {
+        self.lost += 1;
+    }
+}
+
+fn bounce() -> OverflowSlot {
+    let word = |text: &str| Value::Word(text.into());
+    let values = [
+        ("theta", Value::Number(0.3)),
+        ("lambda", Value::Number(5.0)),
+        ("bounce_size", Value::Amount(Amount::Packets(BOUNCE))),
+        ("round_to", Value::Count(0)),
+        ("back_port", word("source")),
+        ("bounce_full", word("forward")),
+    ];
+    let values = values.map(|(name, value)| (name.to_string(), value));
+    OverflowSlot::build("bounce", &Values(values.into_iter().collect())).unwrap()
+}
+
+fn switch() -> Switch {
+    let port = || PortSetup {
+        clock: Rate::gbps(1).clock(),
+        is_switch: true,
+        marking: MarkingSlot::None,
+        scheduler: SchedulerSlot::StrictPriority(StrictPriority),
+    };
+    Switch::new(SwitchSetup {
+        core: CoreSetup {
+            node: 0,
+            seed: 3,
+            framing: Framing::ETHERNET,
+            buffer: BufferSlot::PerPort(PerPort::of(Amount::Packets(NORMAL))),
+            overflow: bounce(),
+            bounce: BounceQueue::Of(Amount::Packets(BOUNCE)),
+            top_class: 7,
+            may_compute: false,
+            ports: (0..PORTS).map(|_| port()).collect(),
+        },
+        fib: FibSlot::Static,
+        routing: RoutingSlot::Ecmp(Ecmp::new(1)),
+        snapshot: false,
+        shuffle: false,
+    })
+}
+
+fn fill(switch: &Switch, port: PortId, queue: QueueId) -> Fill {
+    let fib = &Table { node: 0, routes: &Direct, routing: &switch.routing, now: Time::ZERO, learnt: None };
+    Look { shelf: &switch.core.shelf, fib }.fill(port, queue)
+}
+
+/// The column "Util" of PABO's table (§II-D): by port and queue that is limited by itself, normal queues
+/// of all classes together.
+#[derive(Default)]
+struct Util(BTreeMap<(u16, u8), f64>);
+
+impl Util {
+    fn moves(&mut self, port: PortId, pkt: &Pkt, by: f64) {
+        let queue = pkt.head.queue();
+        let (queue, size) = if queue.is_bounce() { (queue.0, BOUNCE) } else { (0, NORMAL) };
+        *self.0.entry((port.0, queue)).or_default() += by / size as f64;
+    }
+    fn check(&self, switch: &Switch) {
+        for ((port, queue), u) in &self.0 {
+            let Fill { used, limit } = fill(switch, PortId(*port), QueueId(*queue));
+            let found = used as f64 / limit.unwrap() as f64;
+            assert!((u - found).abs() < 1e-9, "port {port}, queue {queue}: {u} by steps, {found} as it is");
+        }
+    }
+}
+
+#[test]
+fn utilisation_goes_up_and_down_by_one_place_at_each_step() {
+    let (mut switch, mut util, mut draws) = (switch(), Util::default(), Stream::new(9, 0, Purpose::Custom(0)));
+    let (mut bounced, mut waiting) = (0, Vec::new());
+    for step in 0..20_000 {
+        let mut told = Told::default();
+        if draws.below(5) < 2 && !waiting.is_empty() {
+            let port = waiting.swap_remove(draws.below(waiting.len() as u64) as usize);
+            let free = Time(u64::MAX / 4 + step * 1_000_000);
+            switch.step(free, &[port], &mut [], &Direct, &mut told);
+        } else {
+            let mut head = Head { src: HostId(1 + draws.below(3) as u32), size: 1518, ttl: 9, ..Head::default() };
+            (head.ingress, head.bounces) = (PortId(head.src.0 as u16), draws.below(3) as u8);
+            head.set_class(draws.below(8) as u8);
+            let before = head.bounces;
+            let mut pkt = [Pkt { head, ext: NO_EXT, ..Pkt::default() }];
+            switch.step(Time(u64::MAX / 4 + step * 1_000_000), &[], &mut pkt, &Direct, &mut told);
+            let [pkt] = pkt;
+            assert_eq!(told.stored.is_some(), told.lost == 0);
+            if let Some(port) = told.stored {
+                assert_eq!(port == PortId(0), pkt.head.bounces == before, "back is toward the source");
+                assert!(pkt.head.bounces == before || pkt.head.bounces == before + 1);
+                bounced += u32::from(port != PortId(0));
+                util.moves(port, &pkt, 1.0);
+            }
+        }
+        for (port, pkt) in &told.sent {
+            util.moves(*port, pkt, -1.0);
+        }
+        waiting.extend(told.wakes);
+        util.check(&switch);
+        assert!(switch.conserves());
+    }
+    assert!(bounced > 1000, "{bounced}");
+    assert_eq!(util.0.keys().filter(|(_, queue)| *queue > 0).map(|(_, queue)| queue).max(), Some(&15), "every class");
+}
+
+#[test]
+fn bounced_packets_of_a_class_leave_before_the_others_of_it_and_after_higher_classes() {
+    let mut switch = switch();
+    let pkt = |class, bounces| {
+        let mut head = Head { src: HostId(1), ingress: PortId(1), size: 1518, ttl: 9, bounces, ..Head::default() };
+        head.set_class(class);
+        Pkt { head, ext: NO_EXT, ..Pkt::default() }
+    };
+    let mut told = Told::default();
+    let mut all: Vec<Pkt> = vec![pkt(0, 0)];
+    all.extend((0..8).flat_map(|class| [pkt(class, 0), pkt(class, 1)]).take(5));
+    all.extend([pkt(7, 2), pkt(7, 0)]);
+    all.iter().for_each(|one| switch.step(Time::ZERO, &[], &mut [*one], &Direct, &mut told));
+    while let Some(port) = told.wakes.pop() {
+        switch.step(Time(u64::MAX / 4), &[port], &mut [], &Direct, &mut told);
+    }
+    let left: Vec<u8> = told.sent.iter().map(|(_, pkt)| pkt.head.queue().0).collect();
+    let mut sorted = left[1..].to_vec();
+    sorted.sort_unstable_by(|a, b| b.cmp(a));
+    assert_eq!((left[0], &left[1..]), (0, sorted.as_slice()), "the first was on the wire");
+    assert_eq!(sorted, [15, 14, 4, 3, 2, 1, 0]);
+}

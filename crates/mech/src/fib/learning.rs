@@ -1,0 +1,191 @@
+//! A table that learns from what passes, as bridges do (IEEE 802.1Q §8.7): the source of a frame is
+//! where the frame came in. A frame for an address that is not known is flooded to every other port.
+//!
+//! PABO: nothing is learnt from bounced frames, which come in from where their destination is (§II-D,
+//! III). Nor is it from detoured ones, which have left the way from their source as well. Preset
+//! addresses are static entries: the routes give their ways, nothing learnt takes their place, and
+//! they do not age.
+
+use crate::params::{Kind, Param, Spec, Values};
+use crate::{Head, HostId, PortId};
+use std::collections::BTreeMap;
+use units::{Dur, Time};
+
+pub(super) const SPEC: Spec = Spec {
+    slot: "switch.fib",
+    kind: "learning",
+    doc: "A switch learns from the frames that pass where their sources are, and floods those for addresses that \
+          it does not know.",
+    cite: "IEEE 802.1Q §8.7, §8.8; PABO §II-D, III",
+    params: &[
+        Param {
+            name: "preset",
+            doc: "Addresses that are known from the start, by the routes, and for ever: none, all, or those of some hosts.",
+            kind: Kind::TextsOr(&["none", "all"]),
+            default: Some("none"),
+        },
+        Param {
+            name: "ageing",
+            doc: "What was learnt is forgotten when so long no frame has confirmed it (IEEE 802.1Q §8.8.3: 300 s).",
+            kind: Kind::Time { min: 1 },
+            default: Some("300s"),
+        },
+    ],
+};
+
+/// The addresses that are known from the start.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Preset {
+    /// None.
+    None,
+    /// All.
+    All,
+    /// These, in order.
+    Hosts(Vec<HostId>),
+}
+
+/// What becomes of a frame.
+#[must_use]
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Onward {
+    /// It would leave by this port.
+    By(PortId),
+    /// Nobody knows: by every port but its own.
+    Flood,
+    /// It came from where its destination is, and has reached it without this switch.
+    Filtered,
+}
+
+/// See the module.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Learning {
+    preset: Preset,
+    ageing: Dur,
+    /// By address: the port, and when a frame last came in by it.
+    known: BTreeMap<HostId, (PortId, Time)>,
+}
+
+impl Learning {
+    /// From validated parameters; `None` where a preset host does not exist.
+    pub fn new(values: &Values, host: &dyn Fn(&str) -> Option<HostId>) -> Option<Learning> {
+        let preset = match values.one_of_or_words("preset") {
+            Ok("all") => Preset::All,
+            Ok(_) => Preset::None,
+            Err(names) => {
+                let mut hosts = names.iter().map(|name| host(name)).collect::<Option<Vec<_>>>()?;
+                hosts.sort_unstable();
+                Preset::Hosts(hosts)
+            }
+        };
+        Some(Learning { preset, ageing: values.time("ageing"), known: BTreeMap::new() })
+    }
+    /// Whether the routes are to be asked for an address.
+    pub fn is_preset(&self, host: HostId) -> bool {
+        match &self.preset {
+            Preset::None => false,
+            Preset::All => true,
+            Preset::Hosts(hosts) => hosts.binary_search(&host).is_ok(),
+        }
+    }
+    /// The port that was learnt for an address and is still known.
+    pub fn port(&self, host: HostId, now: Time) -> Option<PortId> {
+        let (port, seen) = self.known.get(&host)?;
+        (now.since(*seen) < self.ageing).then_some(*port)
+    }
+    /// A frame has come in: where it says its source to be is kept, in place of what was known.
+    pub fn learn(&mut self, pkt: &Head, now: Time) {
+        if pkt.bounces == 0 && pkt.detours == 0 && !self.is_preset(pkt.src) {
+            self.known.insert(pkt.src, (pkt.ingress, now));
+        }
+    }
+    /// What becomes of a frame whose destination is behind `out` and whose source is behind `back`,
+    /// as far as that is known.
+    ///
+    /// A frame may leave by the port it came in by only where it was bounced or detoured. One of those
+    /// whose destination was forgotten goes back to the switch that sent it here out of its way, which
+    /// knew; a bounced one that comes from its source's side is on its way again, and is flooded.
+    pub fn onward(&self, pkt: &Head, (out, back): (Option<PortId>, Option<PortId>)) -> Onward {
+        let astray = pkt.bounces > 0 || pkt.detours > 0;
+        match out {
+            Some(port) if port == pkt.ingress && !astray => Onward::Filtered,
+            Some(port) => Onward::By(port),
+            None if pkt.detours > 0 || (pkt.bounces > 0 && back != Some(pkt.ingress)) => Onward::By(pkt.ingress),
+            None => Onward::Flood,
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::testing::{head, values};
+
+    const T0: Time = Time::ZERO;
+
+    fn table(given: &str) -> Learning {
+        let number = |name: &str| name.strip_prefix('h')?.parse().ok().map(HostId);
+        Learning::new(&values(&SPEC, given), &number).unwrap()
+    }
+
+    #[test]
+    fn a_source_is_where_its_last_frame_came_in() {
+        let mut fib = table("");
+        assert_eq!(fib.port(HostId(4), T0), None);
+        fib.learn(&head("src=4 in=2"), T0);
+        assert_eq!(fib.port(HostId(4), T0), Some(PortId(2)));
+        assert_eq!(fib.port(HostId(5), T0), None);
+        fib.learn(&head("src=4 in=3"), T0 + Dur::us(1));
+        assert_eq!(fib.port(HostId(4), T0 + Dur::us(1)), Some(PortId(3)), "it has moved");
+    }
+
+    #[test]
+    fn nothing_is_learnt_from_frames_that_were_bounced_or_detoured() {
+        let mut fib = table("");
+        fib.learn(&head("src=4 in=2"), T0);
+        fib.learn(&head("src=4 in=3 np=1"), T0 + Dur::us(1));
+        fib.learn(&Head { detours: 1, ..head("src=4 in=3") }, T0 + Dur::us(1));
+        fib.learn(&head("src=5 in=3 np=9"), T0);
+        assert_eq!((fib.port(HostId(4), T0), fib.port(HostId(5), T0)), (Some(PortId(2)), None));
+    }
+
+    #[test]
+    fn an_entry_is_forgotten_when_nothing_confirms_it_for_the_ageing_time() {
+        let mut fib = table("ageing=10us");
+        fib.learn(&head("src=4 in=2"), T0);
+        assert_eq!(fib.port(HostId(4), T0 + (Dur::us(10) - Dur(1))), Some(PortId(2)));
+        assert_eq!(fib.port(HostId(4), T0 + Dur::us(10)), None);
+        fib.learn(&head("src=4 in=2"), T0 + Dur::us(9));
+        assert_eq!(fib.port(HostId(4), T0 + Dur::us(18)), Some(PortId(2)), "a frame renews it");
+        assert_eq!(fib.port(HostId(4), T0 + Dur::us(19)), None);
+    }
+
+    #[test]
+    fn preset_addresses_are_the_routes_own_and_nothing_learnt_takes_their_place() {
+        let mut fib = table("preset=h7,h4");
+        assert_eq!([3, 4, 7].map(|host| fib.is_preset(HostId(host))), [false, true, true]);
+        fib.learn(&head("src=4 in=2"), T0);
+        assert_eq!(fib.port(HostId(4), T0), None);
+        assert!(table("preset=all").is_preset(HostId(99)) && !table("preset=none").is_preset(HostId(0)));
+        assert_eq!(Learning::new(&values(&SPEC, "preset=h1"), &|_| None), None);
+    }
+
+    #[test]
+    fn what_is_not_known_is_flooded_and_what_came_from_there_is_filtered() {
+        let fib = table("");
+        let (at, other) = (Some(PortId(1)), Some(PortId(2)));
+        assert_eq!(fib.onward(&head("in=1"), (None, None)), Onward::Flood);
+        assert_eq!(fib.onward(&head("in=1"), (other, at)), Onward::By(PortId(2)));
+        assert_eq!(fib.onward(&head("in=1"), (at, None)), Onward::Filtered);
+        assert_eq!(fib.onward(&head("in=1 np=1"), (at, other)), Onward::By(PortId(1)), "it was bounced from there");
+    }
+
+    #[test]
+    fn a_bounced_frame_whose_destination_was_forgotten_goes_back_to_who_knew() {
+        let fib = table("");
+        let (at, other) = (Some(PortId(1)), Some(PortId(2)));
+        assert_eq!(fib.onward(&head("in=1 np=1"), (None, other)), Onward::By(PortId(1)));
+        assert_eq!(fib.onward(&head("in=1 np=1"), (None, None)), Onward::By(PortId(1)));
+        assert_eq!(fib.onward(&head("in=1 np=1"), (None, at)), Onward::Flood, "it comes from its source again");
+        assert_eq!(fib.onward(&Head { detours: 1, ..head("in=1") }, (None, at)), Onward::By(PortId(1)));
+    }
+}

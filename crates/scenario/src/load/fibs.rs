@@ -1,0 +1,70 @@
+//! Forwarding tables against the network: one kind for all switches, and nothing floods round a loop.
+
+use super::fields::Faults;
+use super::tree::Node;
+use crate::diag::{message, one_of};
+use crate::model::SwitchConfig;
+use crate::topology::Topology;
+use mech::params::Values;
+use std::collections::BTreeSet;
+
+/// Checks `switch.fib` of a whole network. `document` is the variant.
+pub(super) fn check(document: &Node, net: &Topology, switches: &[SwitchConfig], faults: &mut Faults) {
+    let learning: Vec<&Values> =
+        switches.iter().filter(|switch| switch.fib.kind == "learning").map(|switch| &switch.fib.values).collect();
+    if learning.is_empty() {
+        return;
+    }
+    let at = document.find("switch.fib");
+    if learning.len() < switches.len() {
+        let found = format!("`learning` at {} of {} switches", learning.len(), switches.len());
+        let rule = "one kind of table at all switches; one that knows every way has preset = \"all\"";
+        faults.add(&at, message(found, rule));
+    }
+    let (mut seen, mut floods) = (BTreeSet::new(), false);
+    for values in learning {
+        let Err(names) = values.one_of_or_words("preset") else {
+            floods |= values.one_of_or_words("preset") == Ok("none");
+            continue;
+        };
+        let before = faults.count;
+        let hosts: BTreeSet<&str> = names.iter().map(String::as_str).collect();
+        for name in hosts.iter().filter(|name| seen.insert(name.to_string()) && net.host(name).is_none()) {
+            let known = net.nodes[..net.hosts as usize].iter().map(|node| node.name.as_str());
+            let found = format!("unknown host `{name}`");
+            faults.add(&document.find("switch.fib.preset"), message(found, one_of(name, known)));
+        }
+        floods |= faults.count == before && (hosts.len() as u64) < u64::from(net.hosts);
+    }
+    if let Some((a, b)) = closing(net).filter(|_| floods) {
+        let name = |node: u32| &net.nodes[node as usize].name;
+        let found = format!("learning in a network whose switches form a loop, closed by {} and {}", name(a), name(b));
+        faults.add(&at, message(found, "switches without loops, or preset = \"all\""));
+    }
+}
+
+/// The ends of the first link, in the order of the nodes, that joins switches which are joined already.
+fn closing(net: &Topology) -> Option<(u32, u32)> {
+    let mut above: Vec<u32> = (0..net.nodes.len() as u32).collect();
+    fn root(above: &mut [u32], mut node: u32) -> u32 {
+        while above[node as usize] != node {
+            above[node as usize] = above[above[node as usize] as usize];
+            node = above[node as usize];
+        }
+        node
+    }
+    for node in net.hosts..net.nodes.len() as u32 {
+        for (port, own) in net.nodes[node as usize].ports.iter().zip(0u16..) {
+            // Each link once, from its lower end; a link of a switch with itself is a loop at once.
+            if port.peer < net.hosts || (port.peer, port.peer_port) < (node, own) {
+                continue;
+            }
+            let (a, b) = (root(&mut above, node), root(&mut above, port.peer));
+            if a == b {
+                return Some((node, port.peer));
+            }
+            above[a as usize] = b;
+        }
+    }
+    None
+}
