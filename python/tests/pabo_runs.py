@@ -143,14 +143,14 @@ def of_tree(**metrics: Any) -> dict[str, Runs]:
 
 
 def probabilities(bounces: int, decay: float) -> np.ndarray:
-    """Equation 4 at the places that the core gives."""
-    places = np.concatenate(([0], np.linspace(0.5, 1, curve.STEPS + 1)))
+    """Equation 4 at the places that the core is asked for."""
+    places = curve.PLACES
     rate = decay / (bounces + 1)
     return np.where(places <= 0.5, 0, np.expm1(rate * (0.5 - places)) / np.expm1(rate * (0.5 - 1)))
 
 
 def both_panels() -> tuple[curve.Curves, curve.Curves]:
-    places = np.concatenate(([0], np.linspace(0.5, 1, curve.STEPS + 1)))
+    places = curve.PLACES
     left = [probabilities(bounces, 5) for bounces in curve.BOUNCED]
     right = [probabilities(0, decay) for decay in curve.DECAYS]
     return (places, np.array(left)), (places, np.array(right))

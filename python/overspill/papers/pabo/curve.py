@@ -23,17 +23,17 @@ DECAY = 5  # lambda of panel a
 BOUNCED = (0, 1, 2)
 DECAYS = (5, 15, 25)  # lambda of panel b, of packets that were never bounced
 PLACE = 0.75  # of the curves, where rows ask
-STEPS = 100  # from theta to 1
+PLACES = np.linspace(0, 1, 201)  # utilisations
 
 Curves = tuple[np.ndarray, np.ndarray]  # places, and a row of P for each curve
 
 
 def curves(decay: float) -> Curves:
-    """P over a queue's utilisation (PABO eq. 4), a row for each of `BOUNCED`: at 0, theta, on to 1."""
-    found = core.curve("bounce", [f"theta={THRESHOLD}", f"lambda={decay}"], STEPS)
+    """P over the utilisation of a queue, a row for each of `BOUNCED` (PABO eq. 4)."""
+    found = core.curve("bounce", [f"theta={THRESHOLD}", f"lambda={decay}"], 1, PLACES.tolist())
     if found is None:
         raise Failed("bounce: the core has no curve of it")
-    return np.array(found["places"]), np.array(found["values"])[list(BOUNCED)]
+    return PLACES, np.array(found["asked"])[list(BOUNCED)]
 
 
 def by_decay() -> Curves:
