@@ -63,5 +63,6 @@ def grouped(
     marked(axes, marks)
     axes.set_xticks(range(len(groups)), list(groups))
     axes.grid(False, axis="x")
+    axes.set_ylim(bottom=0)
     if len(bars.kinds) > 1 or any(value is not None for _, value in marks):
         axes.legend(**ABOVE)
