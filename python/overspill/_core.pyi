@@ -24,8 +24,8 @@ def curve(kind: str, sets: list[str], steps: int, places: list[float] = ...) -> 
     """JSON: the curve of a mechanism with settings `NAME=VALUE`; `None` where it has none.
 
     `x`, `y` say what the axes are, `of_size` whether `x` is a share of a queue's size. `places` is 0 and so
-    many steps where there is something to see; `values` has a list for each of `lines`, and `asked` the same over the
-    places that were given. `note` may be empty.
+    many steps where there is something to see; `values` has a list for each of `lines`, and `asked` the
+    same over the places that were given. `note` may be empty.
     `ScenarioError` where a setting is wrong.
     """
 

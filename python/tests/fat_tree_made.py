@@ -130,6 +130,17 @@ def traced(*routes: tuple[str, str, Sequence[tuple[str, int]]]) -> Made:
 UP = [("edge0", 3), ("agg1", 2), ("core2", 2), ("agg5", 0), ("edge4", 1)]
 
 
+SIZE = "variants.pabo.switch.overflow.bounce_size"
+
+
+def roomy(*losses: list[int]) -> Made:
+    """Drops of two seeds with bounce queues of 100 frames, 200 and so on."""
+    sizes = [f"{100 * (at + 1)}pkt" for at in range(len(losses))]
+    runs = Made(points=[{SIZE: size} for size in sizes], seeds=(1, 2), variants=("pabo",))
+    runs.values = {("drops", "pabo", size): lost for size, lost in zip(sizes, losses, strict=True)}
+    return runs
+
+
 def everything() -> dict[str, Made]:
     """Every sweep of section VI, two equal seeds each."""
     hist = packets(bounces={0: 5, 2: 5}, distance={0: 5, 1: 5}, delay={10**9: 10}, acks={10**6: 10})
@@ -144,4 +155,4 @@ def everything() -> dict[str, Made]:
     drops = {("drops", variant, ""): [0.0, 1.0] for variant in both}
     found = {name: Made(held, drops, seeds=(1, 2)) for name in fat_tree.SCENARIOS}
     theta_ = swept([4, 4, 4, 4, 4, 4, 3], [70, 60, 50, 40, 30, 20, 10], [40] * 7)
-    return found | {"mtom_theta": theta_, "paths": traced(("h1", "h9", UP))}
+    return found | {"mtom_theta": theta_, "paths": traced(("h1", "h9", UP)), "room": roomy([5, 0], [0, 0])}

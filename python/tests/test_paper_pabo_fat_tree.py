@@ -21,6 +21,7 @@ from fat_tree_made import (
     packets,
     ports,
     reorder,
+    roomy,
     sweep,
     swept,
     traced,
@@ -304,16 +305,29 @@ def test_the_conclusion_counts_every_point_and_says_which_seeds_lost() -> None:
     grid = Made(points=points, seeds=(1, 2), variants=("pabo",))
     grid.values = {("drops", "pabo", "1"): [0, 3], ("drops", "pabo", "2"): [0, 4]}
     plain = Made(seeds=(1, 2), values={("drops", "pabo", ""): [1, 0], ("drops", "without", ""): [99, 99]})
-    [got] = found("secVIII", {"tree": grid, "9to1": plain}).values()
+    made = found("secVIII", {"tree": grid, "9to1": plain, "room": roomy([5, 0], [0, 0])})
+    got = made["every run with PABO", "drops"]
     assert got.values == [1, 7]
     assert got.note == "tree over 2 points: seed 2 (7); 9to1: seed 1 (1)"
-    assert {(got.case, got.metric)} == rows("secVIII").keys()
+    assert made.keys() == rows("secVIII").keys()
+
+
+def test_a_bounce_queue_is_large_enough_where_it_and_all_larger_ones_lose_nothing() -> None:
+    def smallest(*losses: list[int]) -> Measured:
+        return found("secVIII", {"room": roomy(*losses), "3to1": roomy([0, 0])})[
+            "12to1", "bounce_queue_without_loss"
+        ]
+
+    assert smallest([5, 0], [0, 0], [0, 0]).values == [200]
+    assert smallest([0, 0], [0, 1], [0, 0]).values == [300]
+    assert smallest([0, 0], [0, 0]).values == [100]
+    assert np.isnan(smallest([0, 0], [1, 0]).values[0])
+    assert smallest([5, 2], [0, 1]).note.endswith("100 (2 of 2 seeds), 200 (1 of 2 seeds)")
 
 
 def test_the_conclusion_says_nothing_where_nothing_is_lost() -> None:
-    [got] = found(
-        "secVIII", {"example": Made(values={("drops", "pabo", ""): [0]}, variants=("pabo",))}
-    ).values()
+    runs = Made(values={("drops", "pabo", ""): [0]}, variants=("pabo",))
+    got = found("secVIII", {"example": runs, "room": roomy([0, 0])})["every run with PABO", "drops"]
     assert (got.values, got.note) == ([0], "")
 
 

@@ -37,9 +37,10 @@ const BOUNCE: Curve = Curve {
     lines: &["np = 0", "np = 1", "np = 2"],
     range: |values| (values.number("theta"), 1.0),
     at: |values, np, u| overflow::probability(u, np as u8, values.number("theta"), values.number("lambda")),
-    note: |values| match values.count("round_to") {
-        0 => String::new(),
-        n => format!("A queue of C frames counts as full from ⌊C/{n}⌋ · {n} on (`round_to`)."),
+    note: |values| match (values.count("round_to"), values.word("rounding")) {
+        (0 | 1, _) => String::new(),
+        (n, "multiple") => format!("A queue of C frames counts as full from ⌊C/{n}⌋ · {n} on (`round_to`)."),
+        (n, _) => format!("A queue of C frames counts as full from C - {} on (`round_to`).", n - 1),
     },
 };
 
@@ -75,7 +76,7 @@ mod tests {
         assert_eq!([at(0, 0.75), at(1, 0.75), at(2, 0.75)], [0.7773, 0.6514, 0.6027]);
         assert_eq!([at(0, 0.5), at(2, 1.0)], [0.0, 1.0]);
         assert_eq!((curve.range)(&values), (0.5, 1.0));
-        assert!((curve.note)(&values).contains("⌊C/3⌋ · 3"));
+        assert!((curve.note)(&values).contains("from C - 2 on"));
     }
 
     #[test]

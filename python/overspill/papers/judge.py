@@ -67,7 +67,7 @@ def of_texts(row: Row, texts: Sequence[str], note: str) -> Judged:
 
 
 def of_numbers(row: Row, values: Sequence[float], note: str) -> Judged:
-    """Numbers hold where the whole 95 % interval of their mean lies within the tolerance."""
+    """Numbers hold where the 95 % interval of their mean lies within the tolerance, exact ones where all do."""
     known = [one for one in values if math.isfinite(one)]
     if len(known) < len(values):
         text = f"no finite value in {len(values) - len(known)} of {len(values)}"
@@ -78,6 +78,9 @@ def of_numbers(row: Row, values: Sequence[float], note: str) -> Judged:
     assert row.tolerance is not None
     if row.tolerance.prediction is not None:
         verdict = predicted(row, values, row.tolerance.prediction)
+    elif row.kind == "exact":
+        each = (compared((one, one), row.tolerance, row.published) for one in values)
+        verdict = HOLDS if all(one == HOLDS for one in each) else FAILS
     else:
         reach = half or 0.0
         verdict = compared((centre - reach, centre + reach), row.tolerance, row.published)

@@ -39,10 +39,14 @@ class Planned:
 
     @property
     def sets(self) -> list[str]:
-        """What is set at every point; what is changed takes the place of the same path."""
+        """What is set at every point; what is changed takes the place of the same path.
+
+        It comes first, so that a whole table may be changed of which the sweep sets a part.
+        """
         changed = list(self.what_if.sets) if self.what_if else []
         paths = {one.partition("=")[0].strip() for one in changed}
-        return [one for one in self.experiment.sets if one.partition("=")[0].strip() not in paths] + changed
+        kept = [one for one in self.experiment.sets if one.partition("=")[0].strip() not in paths]
+        return changed + kept
 
 
 @dataclass

@@ -23,6 +23,7 @@ pub struct Bounce {
     lambda: f64,
     bounce_size: Amount,
     round_to: u64,
+    to_multiple: bool,
     by_source: bool,
     tests_back: bool,
 }
@@ -53,9 +54,18 @@ pub(super) const SPEC: Spec = Spec {
         },
         Param {
             name: "round_to",
-            doc: "N upstream switches: from the last multiple of N places on, a queue counts as full; 0 is never.",
+            doc: "N upstream switches, whose packets may arrive at one instant and be decided on the same length: a \
+                  queue counts as full early, from where `rounding` says; 0 is never.",
             kind: Kind::Count { min: 0, max: 1024 },
             default: Some("3"),
+        },
+        Param {
+            name: "rounding",
+            doc: "From where on a queue of C places counts as full: the last multiple of N up to C, or as soon as \
+                  fewer than N places are left. They are the same where N divides C - N + 1: of 500 places and N = 3 \
+                  both are 498, of 100 they are 99 and 98, and only from 98 on do three arrivals always fit.",
+            kind: Kind::Choice(&["places", "multiple"]),
+            default: Some("places"),
         },
         Param {
             name: "back_port",
@@ -97,6 +107,7 @@ impl Bounce {
             lambda: values.number("lambda"),
             bounce_size: values.amount("bounce_size"),
             round_to: values.count("round_to"),
+            to_multiple: values.word("rounding") == "multiple",
             by_source: values.word("back_port") == "source",
             tests_back: values.word("bounce_full") == "forward",
         }
@@ -105,11 +116,18 @@ impl Bounce {
     /// on a length that is out of date, hence full N places early; but an empty queue is never full.
     fn utilisation(&self, fill: Fill, fits: bool) -> f64 {
         let Some(limit) = fill.limit else { return 0.0 };
-        let last = limit.checked_div(self.round_to).map_or(u64::MAX, |n| (n * self.round_to).max(1));
-        match !fits || fill.used >= limit.min(last) {
+        match !fits || fill.used >= self.full_from(limit) {
             true => 1.0,
             false => fill.used as f64 / limit as f64,
         }
+    }
+    fn full_from(&self, limit: u64) -> u64 {
+        let last = match self.round_to {
+            0 => limit,
+            n if self.to_multiple => limit / n * n,
+            n => limit.saturating_sub(n - 1),
+        };
+        last.max(1).min(limit)
     }
     fn back(&self, pkt: &Head, at: &Place) -> Option<PortId> {
         match self.by_source || at.ingress == at.out {
@@ -279,10 +297,22 @@ mod tests {
     }
 
     #[test]
-    fn the_last_places_count_as_full_in_steps_of_round_to() {
-        assert_eq!(fate("round_to=3", (99, 100), &[]), Fate::Bounce(PortId(2)));
-        // P(0.98; 0.8, 50) = 0.99992; P(0.99) = 0.99997.
-        assert_eq!(fate("round_to=3", (98, 100), &[0.99999]), Fate::Enqueue(QueueId::normal(0)));
+    fn a_queue_counts_as_full_where_fewer_places_are_left_than_may_arrive_at_once() {
+        assert_eq!(fate("round_to=3", (98, 100), &[]), Fate::Bounce(PortId(2)));
+        // P(0.97; 0.8, 50) = 0.99984; P(0.98) = 0.99992; P(0.99) = 0.99997.
+        assert_eq!(fate("round_to=3", (97, 100), &[0.99999]), Fate::Enqueue(QueueId::normal(0)));
+        assert_eq!(fate("round_to=1", (99, 100), &[0.99999]), Fate::Enqueue(QueueId::normal(0)));
+    }
+
+    #[test]
+    fn the_authors_own_rule_counts_in_multiples_of_round_to_which_is_the_same_for_500_places() {
+        let full = |given, used, limit| fate(given, (used, limit), &[]) == Fate::Bounce(PortId(2));
+        for given in ["round_to=3 rounding=multiple theta=0.999", "round_to=3 theta=0.999"] {
+            assert!(full(given, 498, 500) && !full(given, 497, 500), "{given}");
+        }
+        assert!(full("round_to=3 rounding=multiple theta=0.999", 99, 100));
+        assert!(!full("round_to=3 rounding=multiple theta=0.999", 98, 100));
+        assert_eq!(fate("round_to=3 rounding=multiple", (98, 100), &[0.99999]), Fate::Enqueue(QueueId::normal(0)));
         assert_eq!(fate("round_to=0", (99, 100), &[0.99999]), Fate::Enqueue(QueueId::normal(0)));
         assert_eq!(fate("round_to=0", (100, 100), &[]), Fate::Bounce(PortId(2)));
     }
