@@ -67,7 +67,7 @@ def of_texts(row: Row, texts: Sequence[str], note: str) -> Judged:
 
 
 def of_numbers(row: Row, values: Sequence[float], note: str) -> Judged:
-    """Numbers hold where the interval of their mean lies within the tolerance, exact ones where every one does."""
+    """Numbers hold where their mean's interval lies within the tolerance, exact ones where every one does."""
     known = [one for one in values if math.isfinite(one)]
     if len(known) < len(values):
         text = f"no finite value in {len(values) - len(known)} of {len(values)}"

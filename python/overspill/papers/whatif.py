@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-import math
-import textwrap
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from typing import Any
 
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from matplotlib.layout_engine import ConstrainedLayoutEngine
+from matplotlib.patches import Rectangle
 
 from overspill import core
 from overspill.charts import mpl as look
@@ -20,9 +19,6 @@ from overspill.papers.rows import Row
 
 NAME = "what_if"
 OWN = "as reproduced"
-PANELS, COLUMNS = 24, 4
-LETTERS = 40  # of a panel's title in a line
-MARKERS = {HOLDS: "o", FAILS: "X", INCONCLUSIVE: "D"}
 COLOURS = {HOLDS: "#00734c", FAILS: "#b3261e", INCONCLUSIVE: "#a06a00"}
 KEPT = ("measured", "ci95", "seeds", "verdict", "note")
 
@@ -129,83 +125,54 @@ def markdown(made: Reproduced) -> list[str]:
             f"**{escaped(one['text'])}**" if one["changes"] else escaped(one["text"]) for one in row["cells"]
         ]
         lines.append(line((*row["name"], row["published"])) + " " + " | ".join(cells) + " |")
-    if any(moved(own, cells) for _, own, cells in table(made)):
-        lines += ["", f"![How rows move where an open parameter is changed](figures/{NAME}.png)"]
+    if any(changed(own, cells) for _, own, cells in table(made)):
+        lines += ["", f"![Rows whose verdict an open parameter changes](figures/{NAME}.png)"]
     return [*lines, ""]
 
 
-def moved(own: Cell, cells: Mapping[str, Cell]) -> bool:
-    """Whether a row's number changes its verdict or moves further than both intervals reach."""
-    if not isinstance(own["measured"], int | float):
-        return False
-    for cell in cells.values():
-        if not isinstance(cell["measured"], int | float):
-            continue
-        reach = (own["ci95"] or 0.0) + (cell["ci95"] or 0.0)
-        slack = reach + 1e-9 * abs(own["measured"])
-        if cell["verdict"] != own["verdict"] or abs(cell["measured"] - own["measured"]) > slack:
-            return True
-    return False
-
-
 def drawing(made: Reproduced) -> Figure | None:
-    """One panel a row that moves: measured by setting, the tolerance, what was published."""
-    every = [one for one in table(made) if moved(one[1], one[2])]
-    if not every:
+    """Rows whose verdict some setting changes, by setting: sign, value, and a frame where it is another."""
+    rows = [one for one in table(made) if changed(one[1], one[2])]
+    if not rows:
         return None
-    rows = every[:PANELS]
-    columns = min(COLUMNS, len(rows))
-    lines = -(-len(rows) // columns)
     names = [OWN, *(one.name for one in made.asked.what_ifs)]
     with look.style():
-        size = (2.7 * columns + 1.4, (0.8 + 0.17 * len(names)) * lines + 0.6)
-        figure = Figure(figsize=size, layout=ConstrainedLayoutEngine(w_pad=0.15))
-        grid: Any = figure.subplots(lines, columns, squeeze=False)
-        for at, (row, own, cells) in enumerate(rows):
-            panel(grid[divmod(at, columns)], row, [own, *(cells.get(name) for name in names[1:])])
-            ticks(grid[divmod(at, columns)], names, at % columns == 0)
-        for at in range(len(rows), lines * columns):
-            grid[divmod(at, columns)].remove()
-        left = f"; {len(every) - len(rows)} more move" if len(every) > len(rows) else ""
-        text = "Mean and 95 % interval. Shaded: tolerance.\nLine: published."
-        figure.suptitle(f"{text}  ● holds  ✖ fails  ◆ inconclusive{left}", fontsize=9, x=0.01, ha="left")
+        size = (3.4 + 0.62 * len(names), 1.3 + 0.23 * len(rows))
+        figure = Figure(figsize=size, layout=ConstrainedLayoutEngine())
+        axes = figure.subplots()
+        for at, (_, own, cells) in enumerate(rows):
+            for column, cell in enumerate((own, *(cells.get(name) for name in names[1:]))):
+                if cell is not None:
+                    draw_cell(axes, (column, at), cell, cell["verdict"] != own["verdict"])
+        labels = [f"{row.figure}: {row.case}, {row.metric.replace('_', ' ')}" for row, _, _ in rows]
+        axes.set_yticks(range(len(rows)), labels, fontsize=7)
+        axes.set_xticks(
+            range(len(names)), names, fontsize=7.5, rotation=45, ha="left", rotation_mode="anchor"
+        )
+        axes.tick_params(length=0, top=False, bottom=False, labeltop=True, labelbottom=False)
+        axes.set_xlim(-0.5, len(names) - 0.5)
+        axes.set_ylim(len(rows) - 0.5, -0.5)
+        axes.grid(visible=False)
+        axes.spines[:].set_visible(False)
+        axes.set_xlabel(
+            "✓ holds  ✗ fails  ? inconclusive; framed: another verdict than as reproduced", fontsize=8
+        )
     return figure
 
 
-def ticks(axes: Axes, names: list[str], first: bool) -> None:
-    """Settings from the top, named in the first column."""
-    axes.set_yticks(range(len(names)), names if first else [""] * len(names), fontsize=7.5)
-    axes.set_ylim(len(names) - 0.4, -0.6)
-    axes.tick_params(axis="y", length=0)
-    axes.tick_params(axis="x", labelsize=7.5)
-    axes.locator_params(axis="x", nbins=4)
-    axes.grid(axis="y", visible=False)
+def draw_cell(axes: Axes, at: tuple[int, int], cell: Cell, framed: bool) -> None:
+    """A cell in its verdict's colour."""
+    column, line = at
+    colour = COLOURS[cell["verdict"]]
+    corner = (column - 0.47, line - 0.44)
+    axes.add_patch(Rectangle(corner, 0.94, 0.88, facecolor=colour, alpha=0.16, linewidth=0))
+    if framed:
+        axes.add_patch(Rectangle(corner, 0.94, 0.88, fill=False, edgecolor=colour, linewidth=1.1))
+    number = f" {cell['measured']:.3g}" if isinstance(cell["measured"], int | float) else ""
+    text = f"{words.SIGNS[cell['verdict']]}{number}"
+    axes.text(column, line, text, ha="center", va="center", fontsize=6.5, color=colour)
 
 
-def panel(axes: Axes, row: Row, cells: Sequence[Cell | None]) -> None:
-    """One row; its settings from the top, `None` where one does not touch it."""
-    name = f"{row.figure}: {row.case}, {row.metric}" + (f" ({row.unit})" if row.unit else "")
-    axes.set_title("\n".join(textwrap.wrap(name, LETTERS)), fontsize=8)
-    known = [(at, one) for at, one in enumerate(cells) if one and isinstance(one["measured"], int | float)]
-    ends = [one["measured"] + sign * (one["ci95"] or 0.0) for _, one in known for sign in (-1, 1)]
-    within = row.tolerance
-    ends += [one for one in (within.low, within.high) if math.isfinite(one)] if within else []
-    if isinstance(row.published, int | float):
-        ends.append(float(row.published))
-        axes.axvline(float(row.published), color="#333a42", linewidth=1)
-    low, high = stretched(ends)
-    if within is not None and within.prediction is None:
-        shade: dict[str, Any] = {"color": COLOURS[HOLDS], "alpha": 0.12, "linewidth": 0}
-        axes.axvspan(max(within.low, low), min(within.high, high), **shade)
-    axes.set_xlim(low, high)
-    for at, cell in known:
-        colour, marker = COLOURS[cell["verdict"]], MARKERS[cell["verdict"]]
-        bars: dict[str, Any] = {"color": colour, "marker": marker, "markersize": 5, "capsize": 2}
-        axes.errorbar([cell["measured"]], [at], xerr=[cell["ci95"]] if cell["ci95"] else None, **bars)
-
-
-def stretched(ends: list[float]) -> tuple[float, float]:
-    """A range around values, with some room."""
-    low, high = min(ends), max(ends)
-    room = 0.08 * (high - low) or 0.1 * abs(high) or 1.0
-    return low - room, high + room
+def changed(own: Cell, cells: Mapping[str, Cell]) -> bool:
+    """Whether some setting changes a row's verdict."""
+    return any(cell["verdict"] != own["verdict"] for cell in cells.values())
