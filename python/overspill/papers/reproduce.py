@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
@@ -108,10 +108,18 @@ class Reproduced:
         return [(by_key[one["figure"], one["case"], one["metric"]], one) for one in rows]
 
     def of(self, what_if: WhatIf | None = None) -> dict[str, Ran]:
-        """The sweeps by name, those with the parameter changed in the place of the paper's own."""
+        """The sweeps by name, those with the parameter changed in the place of the paper's own.
+
+        Where these have fewer seeds, so have the others, since figures pair their sweeps by seed.
+        """
         own = {one.planned.experiment.name: one for one in self.ran if one.planned.what_if is None}
         if what_if is None:
             return own
+        if (most := what_if.seeds) is not None:
+            own = {
+                name: one if one.runs is None else replace(one, runs=one.runs.first(most))
+                for name, one in own.items()
+            }
         return own | {one.planned.experiment.name: one for one in self.ran if one.planned.what_if == what_if}
 
     def document(self) -> dict[str, Any]:

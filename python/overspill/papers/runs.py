@@ -25,8 +25,8 @@ Place = tuple[str, tuple[str, ...]]  # a variant, and the values of a point
 class SweepRuns:
     """All runs of one sweep, which must be whole."""
 
-    def __init__(self, name: str, sweep: Sweep, made: Sweeping) -> None:
-        self.name, self.sweep, self.made = name, sweep, made
+    def __init__(self, name: str, sweep: Sweep, made: Sweeping, most: int | None = None) -> None:
+        self.name, self.sweep, self.made, self.most = name, sweep, made, most
         self.read: dict[str, dict[Place, dict[int, float]]] = {}
 
     @property
@@ -42,7 +42,11 @@ class SweepRuns:
     @property
     def seeds(self) -> Sequence[int]:
         """The seeds of every point."""
-        return self.sweep.seeds
+        return self.sweep.seeds[: self.most]
+
+    def first(self, seeds: int) -> SweepRuns:
+        """The same runs, of the first seeds alone."""
+        return SweepRuns(self.name, self.sweep, self.made, seeds)
 
     def metric(self, name: str, variant: str, point: Point | None = None) -> np.ndarray:
         """A metric by seed; NaN where a run has none of it, or only a bound since flows are unfinished."""
