@@ -59,6 +59,7 @@ fn bounce() -> OverflowSlot {
         ("lambda", Value::Number(5.0)),
         ("bounce_size", Value::Amount(Amount::Packets(BOUNCE))),
         ("round_to", Value::Count(0)),
+        ("rounding", Value::Word("places".into())),
         ("back_port", word("source")),
         ("bounce_full", word("forward")),
     ];

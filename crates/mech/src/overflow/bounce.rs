@@ -202,6 +202,21 @@ mod tests {
     }
 
     #[test]
+    fn equation_4_is_equations_1_to_3_put_together() {
+        for (theta, lambda) in [(0.0, 5.0), (0.5, 25.0), (0.8, 50.0), (0.95, 50.0)] {
+            for np in 0..4u8 {
+                let base = libm::exp(lambda / (f64::from(np) + 1.0));
+                let alpha = libm::pow(base, theta) / (libm::pow(base, theta - 1.0) - 1.0);
+                let beta = 1.0 / (1.0 - libm::pow(base, theta - 1.0));
+                for u in (1..100).map(|i| theta + (1.0 - theta) * f64::from(i) / 100.0) {
+                    let p = alpha * libm::pow(base, -u) + beta;
+                    near(probability(u, np, theta, lambda), p, 1e-9);
+                }
+            }
+        }
+    }
+
+    #[test]
     fn the_values_of_sections_v_and_vi() {
         near(probability(0.9, 0, 0.8, 50.0), 0.9933, 1e-4);
         near(probability(0.9, 3, 0.8, 50.0), 0.7773, 1e-4);
