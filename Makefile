@@ -5,7 +5,7 @@ BIN := $(VENV)/bin
 RUST := $(shell find crates -name '*.rs' -o -name 'Cargo.toml') Cargo.toml
 export CARGO_TERM_COLOR ?= auto
 
-.PHONY: help setup dev demo test lint format rust-test python-test bench fuzz fuzz-tools golden mutations bench-ns3 docs figures papers clean
+.PHONY: help setup dev demo test lint format rust-test python-test bench fuzz fuzz-tools golden mutations bench-ns3 docs figures papers studies clean
 
 help:
 	@echo "make setup   an environment in .venv with the command .venv/bin/overspill"
@@ -19,6 +19,7 @@ help:
 	@echo "make format  format the sources"
 	@echo "make docs    write the generated pages, and the site into out/site; make test fails where a page is stale"
 	@echo "make papers  reproduce every paper of papers/ into docs/reproduction; goes on where it was stopped; PAPERS=pabo for one"
+	@echo "make studies run the studies of docs/studies; goes on where it was stopped"
 	@echo "make figures draw the figures of the pages on mechanisms anew"
 
 setup: $(VENV)/.built
@@ -57,9 +58,9 @@ lint: dev
 	@cargo clippy --version >/dev/null 2>&1 || rustup component add clippy
 	cargo fmt --all --check
 	cargo clippy --workspace --all-targets --quiet -- -D warnings
-	$(BIN)/ruff check python tests docs
-	$(BIN)/ruff format --check python tests docs
-	$(BIN)/mypy python/overspill
+	$(BIN)/ruff check python tests docs studies
+	$(BIN)/ruff format --check python tests docs studies
+	$(BIN)/mypy python/overspill studies
 
 rust-test:
 	cargo test --workspace --exclude overspill-py --quiet
@@ -104,8 +105,8 @@ bench-ns3: setup
 
 format:
 	cargo fmt --all
-	$(BIN)/ruff format python tests docs
-	$(BIN)/ruff check --fix python tests docs
+	$(BIN)/ruff format python tests docs studies
+	$(BIN)/ruff check --fix python tests docs studies
 
 docs: dev
 	$(BIN)/python -m overspill.reference > docs/reference.md.new
@@ -124,6 +125,10 @@ PAPERS ?= $(notdir $(patsubst %/,%,$(dir $(wildcard papers/*/paper.toml))))
 papers: setup
 	@left=0; for name in $(PAPERS); do \
 		$(BIN)/overspill paper $$name --what-if --publish docs/reproduction || left=$$?; done; exit $$left
+
+# Some 700 runs of one to three seconds where nothing is in out/studies yet.
+studies: setup
+	$(BIN)/python studies/bounce.py
 
 clean:
 	rm -rf target out $(VENV)

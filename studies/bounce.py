@@ -1,0 +1,130 @@
+"""The study of theta and lambda of PABO: its numbers, and the tables and figures of its page.
+
+`make studies` runs it; `python studies/bounce.py --page` runs nothing and takes the committed CSV.
+"""
+
+import argparse
+from collections.abc import Callable, Iterable, Mapping
+from pathlib import Path
+
+import bounce_figures as figures
+from bounce_numbers import ALL, BOUNCING, ENTROPY, QCT, REFERENCES, SHORT, Plan, Row, read, run, write
+
+DOCS = Path(__file__).resolve().parents[1] / "docs/studies"
+
+
+def number(value: float) -> str:
+    """Three digits, and no more than two places."""
+    return f"{value:.0f}" if abs(value) >= 100 else f"{value:.1f}" if abs(value) >= 10 else f"{value:.2f}"
+
+
+def value(row: Row) -> str:
+    """Mean and half-width."""
+    return f"{number(row.shown)} ± {number(row.ci95 * row.scale)}"
+
+
+def less(row: Row, reference: str) -> str:
+    """A difference with its interval, in bold where that excludes 0."""
+    found = row.less.get(reference)
+    if found is None:
+        return "–"
+    mean, low, high = (x * row.scale for x in found)
+    mark = "**" if row.differs(reference) else ""
+    return f"{mark}{mean:+.2f}{mark} ± {number((high - low) / 2)}"
+
+
+Cells = dict[str, dict[str, Row]]  # label of the line, metric
+
+
+def lines(found: Iterable[Row], label: Callable[[Row], str]) -> Cells:
+    """Rows by line of a table."""
+    made: Cells = {}
+    for row in found:
+        made.setdefault(label(row), {})[row.metric] = row
+    return made
+
+
+HEADS = {
+    SHORT: "FCT p99, up to 100 KB (ms)",
+    ALL: "FCT p99, all (ms)",
+    QCT: "QCT mean (ms)",
+    ENTROPY: "entropy (nat)",
+    "drop_share": "lost (%)",
+    "timeouts": "timeouts",
+}
+COMPARED = {SHORT: REFERENCES, QCT: REFERENCES, ALL: ("dctcp_k32",)}
+NAMES = {
+    "drop": "drop",
+    "dctcp_k32": "DCTCP",
+    "dctcp_k32_rto_1ms": "DCTCP, RTO 1 ms",
+    "dctcp_k32_shared": "DCTCP, shared",
+}
+TOLD = {SHORT: "FCT p99 up to 100 KB", QCT: "QCT mean", ALL: "FCT p99, all"}
+
+
+def written(heads: Iterable[str], body: Iterable[Iterable[str]]) -> str:
+    """A table as Markdown."""
+    every = [list(heads), *(list(one) for one in body)]
+    every.insert(1, ["---"] * len(every[0]))
+    return "\n".join(f"| {' | '.join(one)} |" for one in every)
+
+
+def values(first: str, cells: Cells) -> str:
+    """A table of means."""
+    body = ([name, *(value(by_metric[one]) for one in HEADS)] for name, by_metric in cells.items())
+    return written([first, *HEADS.values()], body)
+
+
+def differences(first: str, cells: Cells) -> str:
+    """A table of paired differences in ms."""
+    pairs = [(metric, reference) for metric, names in COMPARED.items() for reference in names]
+    heads = (f"{TOLD[metric]}, less {NAMES[reference]}" for metric, reference in pairs)
+    body = ([name, *(less(cell[metric], one) for metric, one in pairs)] for name, cell in cells.items())
+    return written([first, *heads], body)
+
+
+def tables(found: list[Row]) -> dict[str, str]:
+    """Every table of the page by its name."""
+    grid = [row for row in found if row.case.series == "grid"]
+    made: dict[str, tuple[str, Cells]] = {}
+    for variant in BOUNCING:
+        chosen = [row for row in grid if row.case.variant == variant]
+        made[variant] = ("θ, λ", lines(chosen, lambda row: f"{row.case.theta}, {row.case.lambda_}"))
+    loads = [row for row in found if row.case.series == "load"]
+    for load in dict.fromkeys(row.case.load for row in loads):
+        chosen = [row for row in loads if row.case.load == load]
+        made[f"load {load}"] = ("variant", lines(chosen, lambda row: f"`{row.case.variant}`"))
+    told = {name: values(*one) for name, one in made.items()}
+    return told | {f"{name}, differences": differences(*one) for name, one in made.items()}
+
+
+def place(text: str, made: Mapping[str, str]) -> str:
+    """The page's text with its tables put between their marks."""
+    for name, body in made.items():
+        start = f"<!-- {name} -->\n"
+        before, mark, after = text.partition(start)
+        _, end, rest = after.partition("<!-- end -->")
+        if not mark or not end:
+            raise SystemExit(f"bounce.md: found no {start.strip()} with <!-- end --> after it")
+        text = f"{before}{start}\n{body}\n\n{end}{rest}"
+    return text
+
+
+def main(arguments: list[str] | None = None) -> None:
+    """Run what the store does not have, then write CSV, tables and figures."""
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--out", type=Path, default=Path("out/studies/bounce"), help="folder of the runs")
+    parser.add_argument("--jobs", type=int, help="runs at a time; all cores by default")
+    parser.add_argument("--page", action="store_true", help="run nothing, take the committed CSV")
+    given = parser.parse_args(arguments)
+    numbers, page = DOCS / "bounce.csv", DOCS / "bounce.md"
+    if not given.page:
+        write(run(Plan(jobs=given.jobs), given.out), numbers)
+    found = read(numbers)
+    page.write_text(place(page.read_text(encoding="utf-8"), tables(found)), encoding="utf-8")
+    for path in figures.draw(found, DOCS / "images"):
+        print(path)
+
+
+if __name__ == "__main__":
+    main()
