@@ -52,7 +52,7 @@ name = "y"
 title = "another y"
 sweeps = ["single"]
 set = ["switch.y=9"]
-seeds = 1
+seeds = 2
 """
 ROWS = """
 [[row]]

@@ -40,8 +40,9 @@ def test_the_largest_hops_must_follow_lambda(sign: int, expected: float) -> None
     runs = Made(
         points(RAW_LAMBDA, LAMBDAS), {"total_hop_max": lambda at, seed: 20 + sign * at[RAW_LAMBDA] * seed}
     )
-    [values] = answers(hops.largest_hops({"raw_lambda": runs})).values()
-    assert values == pytest.approx([expected, expected])
+    signed, sizes = answers(hops.largest_hops({"raw_lambda": runs})).values()
+    assert signed == pytest.approx([expected, expected])
+    assert sizes == pytest.approx([abs(expected), abs(expected)])
 
 
 def test_drop_rates_are_of_all_that_was_generated() -> None:

@@ -82,7 +82,7 @@ def test_the_same_command_again_gives_the_same_bits(paper: Paper) -> None:
     assert paper("--what-if").status == 0
     first = files(Path("out/papers/small"))
     again = paper("--what-if", "--jobs", 1)
-    assert "15/15 runs, 15 from the store" in again.err
+    assert "16/16 runs, 16 from the store" in again.err
     assert paper("--what-if", "--out", "other").status == 0
     assert files(Path("out/papers/small")) == first == files(Path("other"))
     assert {"rows.json", "rows.parquet", "page.html", "README.md", "what_if.json"} < set(first)
@@ -142,7 +142,7 @@ def test_progress_counts_all_sweeps_at_once_and_keeps_their_points_apart(tmp_pat
 
     small, seen = data.load("small", papered.written(tmp_path)), Seen()
     running.everything(reproduce.select(small, (), True, (tmp_path / "out", None)).planned, seen, 1)
-    assert len(seen.tasks) == 15 and set(seen.tasks) == set(seen.kept_ones)
+    assert len(seen.tasks) == 16 and set(seen.tasks) == set(seen.kept_ones)
     points = {(task.point, task.label) for task in seen.tasks}
     assert points == {(0, "grid switch.x=1"), (1, "grid switch.x=2"), (2, "single"), (3, "y/single")}
 
@@ -250,7 +250,7 @@ def test_an_open_parameter_is_changed_alone(paper: Paper, monkeypatch: pytest.Mo
     papered.coded(monkeypatch, FIGURES | {"fig2": Figure(places)})
     ran = paper("--what-if")
     assert ran.status == 0 and "what if: another y (switch.y=9): 2 of 2 verdicts change" in ran.out
-    assert stored("what_if/y/single") == 1 and not Path("out/papers/small/what_if/y/grid").exists()
+    assert stored("what_if/y/single") == 2 and not Path("out/papers/small/what_if/y/grid").exists()
     made = json.loads(Path("out/papers/small/what_if.json").read_text())
     assert [row["metric"] for row in made["rows"]] == ["switch", "bounces"]
     assert made["rows"][1]["settings"]["y"] | {"note": ""} == {

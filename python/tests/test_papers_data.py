@@ -22,7 +22,7 @@ def test_a_whole_paper_is_read(tmp_path: Path) -> None:
     assert list(paper.figures) == ["fig1", "fig2", "fig3"] and list(paper.sweeps) == ["grid", "single"]
     assert paper.sweeps["single"].seeds == 2 and paper.sweeps["single"].variants == ["bounce"]
     assert [row.later for row in paper.rows] == [False] * 5 + [True]
-    assert paper.what_ifs[0].seeds == 1 and len(paper.digest) == 64
+    assert paper.what_ifs[0].seeds == 2 and len(paper.digest) == 64
 
 
 @pytest.mark.parametrize(

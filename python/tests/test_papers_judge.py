@@ -148,3 +148,18 @@ def test_only_what_the_paper_says_is_in_the_score() -> None:
     ]
     score = judge.score(zip(rows, made, strict=True))
     assert score == {"of": 3, "holds": 1, "fails": 1, "inconclusive": 1}
+
+
+def test_one_seed_gives_no_verdict_but_of_what_is_exact() -> None:
+    exact = replace(NUMBER, kind="exact", tolerance=Tolerance({"abs": 0}, 10.0, 10.0))
+    one = Measured("all", "m", [10.0])
+    assert judge.judge(NUMBER, one, "", 1).verdict == "inconclusive"
+    assert judge.judge(NUMBER, one, "", 0).verdict == "holds", "a function has no seeds"
+    assert judge.judge(NUMBER, one, "", 5).verdict == "holds", "of five seeds together"
+    assert judge.judge(exact, one, "", 1).verdict == "holds"
+
+
+def test_an_exact_row_fails_where_one_seed_does() -> None:
+    exact = replace(NUMBER, kind="exact", tolerance=Tolerance({"abs": 1}, 9.0, 11.0))
+    assert judged([10.0, 10.5, 9.5], exact).verdict == "holds"
+    assert judged([10.0] * 20 + [11.5], exact).verdict == "fails"

@@ -210,11 +210,12 @@ impl Switch {
     fn take_in<O: Out>(&mut self, pkt: &mut Pkt, out: &mut O) -> bool {
         self.received += 1;
         self.received_bytes += u64::from(pkt.head.size);
+        let last = pkt.head.ttl == 1;
         pkt.head.ttl = pkt.head.ttl.saturating_sub(1);
-        if pkt.head.ttl == 0 {
+        if last {
             self.lose(pkt, DropReason::TtlExpired, out);
         }
-        pkt.head.ttl > 0
+        !last
     }
 
     /// Counts a packet in, ages it and finds the port that it would leave by.

@@ -27,7 +27,7 @@ pub struct Head {
     pub flags: Flags,
     /// Traffic class in the upper six bits, ECN codepoint in the lower two (RFC 2474, RFC 3168 §5).
     pub tos: u8,
-    /// Switches it may still enter, itself included.
+    /// Switches it may still enter, itself included; 0 is any number.
     pub ttl: u8,
     /// Times it was bounced (PABO: `np`), never lowered.
     pub bounces: u8,

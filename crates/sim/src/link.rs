@@ -107,7 +107,7 @@ impl Wires {
         link.tail = if next == NIL { NIL } else { link.tail };
         self.free.push(id);
         let mut pkt = self.frames[id as usize];
-        pkt.head.hops += 1;
+        pkt.head.hops = pkt.head.hops.saturating_add(1);
         pkt.head.ingress = PortId(link.peer_port);
         (pkt, next_at)
     }

@@ -27,6 +27,7 @@ fn a_packet_is_lost_where_its_time_to_live_is_used_up() {
     let of = |ttl: u32| crossing(&format!("kind = \"newreno\"\nttl = {ttl}"), true);
     let received = |ttl| total(&of(ttl), "flows", "received");
     assert_eq!([received(1), received(2), received(3), received(4)], [0, 0, 0, BYTES]);
+    assert_eq!(total(&crossing("kind = \"newreno\"\nttl = \"off\"", true), "flows", "received"), BYTES);
 }
 
 #[test]

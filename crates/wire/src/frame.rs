@@ -64,7 +64,7 @@ fn internet(crossing: &Crossing, protocol: IpNumber, length: u16) -> Ipv4Header 
         total_len: IPV4 + length,
         identification: pkt.emission as u16,
         dont_fragment: true,
-        time_to_live: head.ttl,
+        time_to_live: if head.ttl == 0 { 64 } else { head.ttl },
         protocol,
         source: ipv4(head.src),
         destination: ipv4(head.dst),

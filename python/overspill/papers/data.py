@@ -70,6 +70,7 @@ class Paper:
     what_ifs: Sequence[WhatIf]
     rows: Sequence[Row]
     digest: str
+    assumptions: Sequence[str] = ()
 
     def rows_of(self, figure: str) -> list[Row]:
         """The rows of a figure, in the order of the file."""
@@ -146,6 +147,7 @@ def read(folder: Path) -> Paper:
     if name != folder.name:
         raise top.wrong("name", repr(name), f"that of its folder, {folder.name!r}")
     title, cite = top.text("title"), top.text("cite")
+    assumptions = top.texts("assumptions", [])
     sweeps = keyed([experiment(path, at, one) for at, one in enumerate(top.tables("sweep"), 1)], path)
     tables = enumerate(top.tables("figure"), 1)
     figures = keyed([shown(path, (at, one), list(sweeps)) for at, one in tables], path)
@@ -159,7 +161,7 @@ def read(folder: Path) -> Paper:
             "figure", f"{both[0]!r}, which is a sweep, too", "different names of sweeps and figures"
         )
     known, digest = rows.load(folder / ROWS, figures)
-    return Paper(folder, name, title, cite, sweeps, figures, settings, known, digest)
+    return Paper(folder, name, title, cite, sweeps, figures, settings, known, digest, assumptions)
 
 
 def keyed(given: Sequence[Any], path: Path) -> dict[str, Any]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 from overspill import stats
@@ -32,8 +32,22 @@ class Judged:
     prediction: Mapping[str, Any] | None = None
 
 
-def judge(row: Row, found: Measured | None, missing: str = "nothing computes it") -> Judged:
-    """The verdict of a row; `missing` says why nothing was measured. `Failed` where the code is at fault."""
+ONE_SEED = "one seed: no interval, and so no verdict"
+
+
+def judge(row: Row, found: Measured | None, missing: str = "nothing computes it", seeds: int = 0) -> Judged:
+    """The verdict of a row; `missing` says why nothing was measured. `Failed` where the code is at fault.
+
+    `seeds` is how many the runs have, 0 where there are none: with a single one only what is exact is judged.
+    """
+    made = judged(row, found, missing)
+    if seeds != 1 or row.kind == "exact" or made.measured is None or isinstance(made.measured, str):
+        return made
+    return replace(made, verdict=INCONCLUSIVE, note=joined(made.note, ONE_SEED))
+
+
+def judged(row: Row, found: Measured | None, missing: str) -> Judged:
+    """The verdict by the values alone."""
     if found is None:
         if row.later:
             return Judged(None, None, 0, INCONCLUSIVE, "", run(row, ()))

@@ -14,6 +14,7 @@ from overspill.papers.data import Shown
 from overspill.papers.reproduce import Reproduced
 from overspill.papers.show import HEADS, LEGEND
 
+BEFORE = "tolerances are set before the first run, and a later change is told in CHANGELOG.md"
 EMBEDDED = 1_500_000  # bytes of SVG up to which a figure is embedded as such
 
 
@@ -38,6 +39,7 @@ def page(made: Reproduced, drawn: list[str], out: Path) -> str:
         ],
         heads=HEADS[1:],
         legend=LEGEND,
+        assumptions=paper.assumptions,
         matrix=whatif.matrix(made),
         matrix_image=image(out, whatif.NAME) if has_matrix(out) else None,
     )
@@ -50,13 +52,24 @@ def has_matrix(out: Path) -> bool:
 
 def facts(made: Reproduced) -> Iterable[tuple[str, str, bool]]:
     """What is told above everything; what limits the results is loud."""
+    if made.asked.part:
+        yield "part", made.asked.part, True
     yield from ((line.label, line.text, True) for line in made.warnings)
     yield "paper", made.paper.cite, False
     yield "score", words.score(made.score), False
     yield "seeds", seeds(made), False
-    yield "made by", f"Overspill {core.version()}", False
-    text = f"rows.toml, SHA-256 {made.paper.digest}; committed before the first run"
-    yield "tolerances", text, False
+    yield "made by", f"{command(made)}, Overspill {core.version()}", False
+    yield "tolerances", f"{BEFORE}; rows.toml has the SHA-256 {made.paper.digest}", False
+
+
+def command(made: Reproduced) -> str:
+    """The command that makes this again."""
+    asked = made.asked
+    some = [] if len(asked.figures) == len(asked.paper.figures) else [figure.id for figure in asked.figures]
+    seeds = [] if asked.seeds is None else ["--seeds", str(asked.seeds)]
+    return " ".join(
+        ["overspill paper", asked.paper.name, *some, *seeds, *(["--what-if"] if asked.what_ifs else [])]
+    )
 
 
 def seeds(made: Reproduced) -> str:
@@ -116,15 +129,19 @@ def readme(made: Reproduced, drawn: list[str]) -> str:
     lines += [f"**{words.score(made.score)}.**", ""]
     lines += [f"**{line.label}**: {escaped(line.text)}\n" for line in made.warnings]
     lines += [
-        f"Made by `overspill paper {paper.name}`, Overspill {core.version()}. Tolerances: `rows.toml`, "
-        f"SHA-256 `{paper.digest}`, committed before the first run. Seeds: {seeds(made)}.",
+        f"Made by `{command(made)}`, Overspill {core.version()}. {BEFORE[0].upper()}{BEFORE[1:]}; "
+        f"`rows.toml` has the SHA-256 `{paper.digest}`. Seeds: {seeds(made)}.",
         "",
         f"{LEGEND} All numbers are in [rows.json](rows.json), the same as a page for offline in "
         "[page.html](page.html).",
         "",
     ]
+    if made.asked.part:
+        lines[4:4] = [f"**Part of the paper: {made.asked.part}.**", ""]
+    if paper.assumptions:
+        lines += ["## What is assumed", "", *(f"- {escaped(one)}" for one in paper.assumptions), ""]
     for figure, rows in by_figure(made):
-        lines += [f"## {figure.id}: {figure.title}", "", escaped(figure.claim), ""]
+        lines += [f"## {figure.id}: {figure.title}", "", f"The paper: {escaped(figure.claim)}", ""]
         lines += [line(HEADS[1:]), line("---" for _ in HEADS[1:])]
         lines += [line((*texts(row), words.verdict(row), words.basis(row))) for row in rows]
         lines += [""]

@@ -38,6 +38,21 @@ class Asked:
         """Whether it is all figures, with the paper's own numbers of seeds."""
         return len(self.figures) == len(self.paper.figures) and self.seeds is None
 
+    @property
+    def results(self) -> Path:
+        """Where rows, figures and page go: those of a part do not take the place of the whole paper's."""
+        return self.out if self.whole else self.out / "part"
+
+    @property
+    def part(self) -> str:
+        """What of the paper it is; empty where it is all of it."""
+        told = []
+        if len(self.figures) < len(self.paper.figures):
+            told.append(f"{len(self.figures)} of {len(self.paper.figures)} figures")
+        if self.seeds is not None:
+            told.append(f"{self.seeds} seed{'s' * (self.seeds > 1)} a sweep, for a quick look")
+        return "; ".join(told)
+
     def affected(self, what_if: WhatIf) -> list[Shown]:
         """The figures that rest on what an open parameter changes."""
         return [figure for figure in self.figures if set(figure.sweeps) & set(what_if.sweeps)]
@@ -188,7 +203,11 @@ def rows(paper: Paper, code: Code, figure: Shown, ran: Mapping[str, Ran]) -> Row
     if unknown := [key for key in found if key not in {row.key for row in wanted}]:
         text = f"{figure.id}: its code measures {unknown[0]}, which no row of rows.toml asks for"
         raise Failed(text)
-    return [judge.document(paper.name, row, judge.judge(row, found.get(row.key), missing)) for row in wanted]
+    seeds = max((len(one.seeds) for one in runs(figure, ran).values()), default=0)
+    return [
+        judge.document(paper.name, row, judge.judge(row, found.get(row.key), missing, seeds))
+        for row in wanted
+    ]
 
 
 def measured(

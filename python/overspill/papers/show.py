@@ -9,7 +9,7 @@ from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
-from overspill import table
+from overspill import store, table
 from overspill.papers import words
 from overspill.papers.data import Paper
 from overspill.papers.reproduce import Reproduced
@@ -17,12 +17,16 @@ from overspill.papers.reproduce import Reproduced
 HEADS = ("", "case", "metric", "published", "measured", "tolerance", "verdict", "basis")
 LEGEND = (
     "measured: mean ± half-width of its 95 % interval over seeds. holds: the whole interval is within the "
-    "tolerance; fails: wholly outside; inconclusive: neither. A basis in brackets is not counted."
+    "tolerance; fails: wholly outside; inconclusive: neither. Where a row is exact, every seed must be "
+    "within. A basis in brackets is not counted. Bars and bands of figures are 95 % intervals of the "
+    "mean, too."
 )
 
 
 def show(found: Reproduced, console: Console) -> None:
     """Print every figure's rows, and the score."""
+    if found.asked.part:
+        console.print(Text(f"PART: {found.asked.part}", "bold"), soft_wrap=True)
     for line in found.warnings:
         console.print(Text(f"{line.label}: {line.text}", "bold red"), soft_wrap=True)
     for figure in found.asked.figures:
@@ -96,7 +100,10 @@ def listed(paper: Paper, console: Console) -> None:
         sweeps.add_row(f"  {sweep.name}", sweep.scenario.name, f"{sweep.seeds} seeds", Text(axes))
     for one in paper.what_ifs:
         settings.add_row(
-            f"  {one.name}", Text(one.title), Text(", ".join(one.sets)), Text(", ".join(one.sweeps))
+            f"  {one.name}",
+            Text(one.title),
+            Text(store.shortened(", ".join(one.sets))),
+            Text(", ".join(one.sweeps)),
         )
     for title, rows in (("figures", figures), ("sweeps", sweeps), ("what if", settings)):
         if rows.row_count:

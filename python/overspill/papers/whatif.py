@@ -18,6 +18,10 @@ from overspill.papers.reproduce import Reproduced
 from overspill.papers.rows import Row
 
 NAME = "what_if"
+WHAT_IF = (
+    "Each open parameter changed alone; a verdict that it changes is bold. "
+    "Settings may have fewer seeds; near a limit, scatter alone may change one."
+)
 OWN = "as reproduced"
 COLOURS = {HOLDS: "#00734c", FAILS: "#b3261e", INCONCLUSIVE: "#a06a00"}
 KEPT = ("measured", "ci95", "seeds", "verdict", "note")
@@ -114,7 +118,7 @@ def markdown(made: Reproduced) -> list[str]:
     if found is None:
         return []
     names = [one["name"] for one in found["settings"]]
-    lines = ["## What if", "", "Each open parameter changed alone; a verdict that it changes is bold.", ""]
+    lines = ["## What if", "", WHAT_IF, ""]
     for one in found["settings"]:
         told = f"{escaped(one['title'])} (`{one['set']}`, in {escaped(one['sweeps'])})"
         lines.append(f"- {escaped(one['name'])}: {told}")
@@ -137,7 +141,7 @@ def drawing(made: Reproduced) -> Figure | None:
         return None
     names = [OWN, *(one.name for one in made.asked.what_ifs)]
     with look.style():
-        size = (3.4 + 0.62 * len(names), 1.3 + 0.23 * len(rows))
+        size = (4.2 + 0.62 * len(names), 1.9 + 0.23 * len(rows))
         figure = Figure(figsize=size, layout=ConstrainedLayoutEngine())
         axes = figure.subplots()
         for at, (_, own, cells) in enumerate(rows):
@@ -155,7 +159,7 @@ def drawing(made: Reproduced) -> Figure | None:
         axes.grid(visible=False)
         axes.spines[:].set_visible(False)
         axes.set_xlabel(
-            "✓ holds  ✗ fails  ? inconclusive; framed: another verdict than as reproduced", fontsize=8
+            "✓ holds  ✗ fails  ? inconclusive\nframed: another verdict than as reproduced", fontsize=8
         )
     return figure
 

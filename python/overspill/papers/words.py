@@ -32,7 +32,12 @@ def value(given: float | str | None, unit: str = "") -> str:
         return "–"
     if isinstance(given, str):
         return given
-    return f"{plain(given)} {unit}".strip()
+    return f"{plain(given)} {shown(unit)}".strip()
+
+
+def shown(unit: str) -> str:
+    """A unit as it is printed; ratios have none."""
+    return "" if unit == "1" else unit
 
 
 def plain(given: float) -> str:
@@ -47,7 +52,7 @@ def measured(row: Row) -> str:
     found, half = row["measured"], row["ci95"]
     if found is None or isinstance(found, str) or not half:
         return value(found, row["unit"])
-    return f"{formats.spread(found, half)} {row['unit']}".strip()
+    return f"{formats.spread(found, half)} {shown(row['unit'])}".strip()
 
 
 def tolerance(row: Row) -> str:
@@ -82,7 +87,7 @@ def notes(row: Row) -> list[str]:
     if one and one["inside"] is not None:
         where = "inside" if one["inside"] else "outside"
         text = f"the published run lies {where} the 95 % prediction interval of one of ours"
-        found.append(f"{text}, {plain(one['low'])} to {plain(one['high'])} {row['unit']}".rstrip())
+        found.append(f"{text}, {plain(one['low'])} to {plain(one['high'])} {shown(row['unit'])}".rstrip())
     return found
 
 

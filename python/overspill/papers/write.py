@@ -42,7 +42,7 @@ SCHEMA = pa.schema(
 
 def everything(made: Reproduced, pages: bool) -> Path:
     """Write it all into the folder of the results; the page, or the rows without one."""
-    out = made.asked.out
+    out = made.asked.results
     try:
         out.mkdir(parents=True, exist_ok=True)
         clear(out)
@@ -124,7 +124,7 @@ def check_publish(asked: Asked, folder: Path) -> None:
 
 def publish(made: Reproduced, folder: Path) -> Path:
     """Put rows, figures, page and README into `folder/NAME`, in the place of what was there."""
-    out, place = made.asked.out, folder / made.paper.name
+    out, place = made.asked.results, folder / made.paper.name
     if made.failed:
         raise Unwritable(f"{place}: not published: runs failed")
     try:

@@ -131,8 +131,9 @@ macro_rules! tcp_params {
             },
             Param {
                 name: "ttl",
-                doc: "Time to live of every packet: each switch takes one, and at 0 the packet is lost.",
-                kind: Kind::Count { min: 1, max: 255 },
+                doc: "Time to live of every packet: each switch takes one, and at 0 the packet is lost. `off` is for \
+                      switches that bridge, which leave it alone.",
+                kind: Kind::CountOrOff { min: 1, max: 255 },
                 default: Some("255"),
             },
             $($more),*
@@ -296,7 +297,7 @@ impl TcpConfig {
             ecn,
             framing,
             mss: mss as u16,
-            ttl: values.count("ttl").clamp(1, 255) as u8,
+            ttl: values.count_or_off("ttl").map_or(0, |n| n.clamp(1, 255) as u8),
             window_shift,
             limited_transmit: values.flag("limited_transmit"),
             timestamps: values.flag("timestamps"),

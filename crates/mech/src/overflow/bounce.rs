@@ -114,18 +114,23 @@ impl Bounce {
     }
     /// How full the queue counts as, 0 to 1. With N arrivals at one instant the last of them decide
     /// on a length that is out of date, hence full N places early; but an empty queue is never full.
-    fn utilisation(&self, fill: Fill, fits: bool) -> f64 {
+    fn utilisation(&self, fill: Fill, fits: bool, size: u16) -> f64 {
         let Some(limit) = fill.limit else { return 0.0 };
-        match !fits || fill.used >= self.full_from(limit) {
+        match !fits || fill.used >= self.full_from(limit, size) {
             true => 1.0,
             false => fill.used as f64 / limit as f64,
         }
     }
-    fn full_from(&self, limit: u64) -> u64 {
-        let last = match self.round_to {
+    /// A place is a packet, or the bytes of one like that which asks.
+    fn full_from(&self, limit: u64, size: u16) -> u64 {
+        let place = match self.bounce_size {
+            Amount::Packets(_) => 1,
+            Amount::Bytes(_) => u64::from(size.max(1)),
+        };
+        let last = match self.round_to * place {
             0 => limit,
-            n if self.to_multiple => limit / n * n,
-            n => limit.saturating_sub(n - 1),
+            all if self.to_multiple => limit / all * all,
+            all => (limit + 1).saturating_sub(all),
         };
         last.max(1).min(limit)
     }
@@ -141,7 +146,7 @@ impl Overflow for Bounce {
     fn admit(&mut self, pkt: &Head, at: &Place, env: &mut Env) -> Fate {
         let queue = pkt.queue();
         let fits = at.fits(at.out, queue, pkt.size);
-        let u = self.utilisation(at.fill(at.out, queue), fits);
+        let u = self.utilisation(at.fill(at.out, queue), fits, pkt.size);
         let p = probability(u, pkt.bounces, self.theta, self.lambda);
         let forward = match fits {
             true => Fate::Enqueue(queue),
@@ -317,6 +322,15 @@ mod tests {
         // P(0.97; 0.8, 50) = 0.99984; P(0.98) = 0.99992; P(0.99) = 0.99997.
         assert_eq!(fate("round_to=3", (97, 100), &[0.99999]), Fate::Enqueue(QueueId::normal(0)));
         assert_eq!(fate("round_to=1", (99, 100), &[0.99999]), Fate::Enqueue(QueueId::normal(0)));
+    }
+
+    #[test]
+    fn in_bytes_a_place_is_a_packet_like_the_one_that_asks() {
+        let bytes = bounce("bounce_size=12000B round_to=3");
+        assert_eq!((bytes.full_from(12_000, 1500), bytes.full_from(12_000, 64)), (7501, 11_809));
+        assert_eq!(bounce("bounce_size=12000B round_to=3 rounding=multiple").full_from(12_000, 1500), 9000);
+        assert_eq!(bounce("bounce_size=12000B round_to=0").full_from(12_000, 1500), 12_000);
+        assert_eq!(bytes.full_from(3000, 1500), 1, "an empty queue is not full");
     }
 
     #[test]

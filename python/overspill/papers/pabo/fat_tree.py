@@ -76,6 +76,10 @@ class Histogram:
 def histogram(table: pa.Table, metric: Of) -> Histogram:
     """A metric of delivered data packets from `packet_hist`, all entries of the traffic together."""
     chosen = (columns.numbers(table, "metric") == metric) & (columns.numbers(table, "data") == 1)
+    if metric is Of.MAX_BOUNCED_DISTANCE and not chosen.any():
+        # Told only where packets are bounced; else it is 0 for all of them.
+        every = histogram(table, Of.BOUNCES).total
+        return Histogram(np.zeros(min(every, 1)), np.full(min(every, 1), every), 0.0, 0.0)
     entry, low, count, total = (
         columns.numbers(table, name)[chosen] for name in ("traffic", "low", "count", "sum")
     )
@@ -179,6 +183,11 @@ class Replies:
     def mean(self) -> float:
         """Mean time of the replies that came; NaN where none did."""
         return float(self.times.mean()) if len(self.times) else float("nan")
+
+    @property
+    def whole(self) -> float:
+        """Mean time of all replies; NaN where some did not come, since then it is only a bound."""
+        return float("nan") if self.unfinished else self.mean
 
 
 def replies(runs: Runs, table: pa.Table) -> Replies:

@@ -40,6 +40,8 @@ def largest_hops(sweeps: Sweeps) -> Iterator[Measured]:
     curves = common.along(runs, "total_hop_max", "pabo", points)
     values = [common.rank_correlation(lambdas, curve) for curve in curves]
     yield measured("moderate", "rank_correlation_of_lambda_and_largest_total_hop", values)
+    sizes = [abs(one) for one in values]
+    yield measured("moderate", "size_of_rank_correlation_of_lambda_and_largest_total_hop", sizes)
 
 
 # Section V-B.
@@ -102,6 +104,9 @@ def by_distance(table: pa.Table) -> list[float]:
     """Shares in % of the largest distances 0, 1, 2, and of all above."""
     low, _, count = common.counted(table, common.DISTANCE)
     every = float(count.sum())
+    if not every:  # Told only where packets are bounced; else it is 0 for all of them.
+        low, every = np.zeros(1), float(common.counted(table, common.CROSSED)[2].sum())
+        count = np.array([every])
     exact = [float(count[low == distance].sum()) for distance in range(3)]
     return [100 * common.quotient(one, every) for one in (*exact, every - sum(exact))]
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -112,7 +112,7 @@ def first_peak(sweeps: Sweeps) -> Iterator[Measured]:
     seeds = read(sweeps["peaks"])
     case = "first peak"
     yield measured(case, "bounce_queues_used_after_theta", [used_after(one) for one in seeds])
-    yield Measured(case, "bounce_queues_in_use", [in_use(one) for one in seeds])
+    yield Measured(case, "bounce_queues_in_use", [in_use(one) for one in seeds], lengths(seeds))
     yield Measured(case, "order_of_clearing", [clearing(one) for one in seeds])
     yield measured(case, "spread_of_peaks_of_S4_to_S6", [unlike(one) for one in seeds])
 
@@ -137,6 +137,15 @@ def in_use(queues: Queues) -> str:
     """The switches whose bounce queue has a frame in it."""
     peak = first(queues)
     return common.names({one: queues.longest[one, BOUNCE][peak].max(initial=0) for one in OUTPUTS})
+
+
+def lengths(seeds: Sequence[Queues]) -> str:
+    """The most frames in each bounce queue and in each normal queue, over all seeds."""
+    told = []
+    for kind, name in ((BOUNCE, "bounce"), (NORMAL, "normal")):
+        most = {one: max(int(run.longest[one, kind].max(initial=0)) for run in seeds) for one in OUTPUTS}
+        told.append(f"{name} {', '.join(f'{one} {count}' for one, count in most.items())}")
+    return f"longest queues in frames: {'; '.join(told)}"
 
 
 def clearing(queues: Queues) -> str:
