@@ -119,7 +119,7 @@ docs: dev
 figures: dev
 	$(BIN)/python docs/figures.py
 
-# Every paper, though runs of one fail; hours where nothing is in out/papers yet.
+# Every paper, though runs of one fail; some minutes a paper.
 PAPERS ?= $(notdir $(patsubst %/,%,$(dir $(wildcard papers/*/paper.toml))))
 
 papers: setup

@@ -285,6 +285,7 @@ def explain(
         curves.show(drawn, size, console)
         if file is not None:
             curves.save(drawn, file)
+            say(console, "written", file)
 
 
 def curve_of(
