@@ -277,7 +277,7 @@ def test_a_scenario_without_any_reply_has_no_ratio() -> None:
 
 
 def test_where_nothing_is_bounced_every_distance_is_0() -> None:
-    table = packets(bounces={0: 7}, distance={}, delay={10**9: 7}, acks={})
+    table = packets(bounces={0: 7}, delay={10**9: 7})
     assert (places.untouched(table), places.far(table)) == (100, 0)
 
 

@@ -15,7 +15,7 @@ from overspill.papers.reproduce import Reproduced
 from overspill.papers.show import HEADS, LEGEND
 
 BEFORE = "tolerances are set before the first run, and a later change is told in CHANGELOG.md"
-EMBEDDED = 1_500_000  # bytes of SVG up to which a figure is embedded as such
+EMBEDDED = 400_000  # bytes of SVG up to which a figure is embedded as such
 
 
 def page(made: Reproduced, drawn: list[str], out: Path) -> str:

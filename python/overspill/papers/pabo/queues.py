@@ -174,13 +174,16 @@ class Shown:
 
     until: int
     step: float
+    every: int = 1  # steps that are one point, their mean
 
 
 def curves(axes: Axes, seeds: list[Queues], shown: Shown, of: Callable[[Queues, str], np.ndarray]) -> None:
     """A curve for each output, the mean over seeds and its band; dashes show those that coincide."""
-    time = (np.arange(shown.until) + 0.5) * shown.step
+    count = shown.until // shown.every
+    time = (np.arange(count) + 0.5) * shown.step * shown.every
     for at, switch in enumerate(OUTPUTS):
-        by_seed = np.array([of(one, switch)[: shown.until] for one in seeds])
+        fine = np.array([of(one, switch)[: count * shown.every] for one in seeds])
+        by_seed = fine.reshape(len(seeds), count, shown.every).mean(axis=2)
         style = mpl.line(look(at))
         common.mean_line(axes, time, by_seed, style.pop("color"), label=switch, **style)
     axes.set_xlim(0, shown.until * shown.step)
@@ -192,7 +195,7 @@ def draw_whole(sweeps: Sweeps, _: Published) -> Drawing:
     seeds = read(sweeps["peaks"])
     with mpl.style():
         made, [axes] = common.sheet(1)
-        curves(axes, seeds, Shown(len(seeds[0].busy), STEP * 1e-6), Queues.utilisation)
+        curves(axes, seeds, Shown(len(seeds[0].busy), STEP * 1e-6, 10), Queues.utilisation)
         axes.set_xlim(0, 1)
         axes.set_xlabel("time (s)")
         axes.set_ylabel("utilisation of both queues")
