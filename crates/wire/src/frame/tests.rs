@@ -153,7 +153,10 @@ fn what_is_deparsed_is_what_a_parser_reads() {
         assert_eq!((ip.source, ip.destination), (ipv4(head.src), ipv4(head.dst)));
         assert_eq!(ip.dscp.value() << 2 | ip.ecn.value(), head.tos);
         assert_eq!(ip.ecn.value() == 3, head.ecn() == Ecn::Ce);
-        assert_eq!((ip.time_to_live, ip.identification), (if head.ttl == 0 { 64 } else { head.ttl }, pkt.emission as u16));
+        assert_eq!(
+            (ip.time_to_live, ip.identification),
+            (if head.ttl == 0 { 64 } else { head.ttl }, pkt.emission as u16)
+        );
         assert_eq!(ip.header_checksum, ip.calc_header_checksum());
         let Some(TransportSlice::Tcp(slice)) = sliced.transport else { panic!("not TCP") };
         assert_eq!(slice.payload(), vec![0; usize::from(pkt.payload)], "padding is no payload");
