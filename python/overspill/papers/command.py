@@ -93,7 +93,7 @@ def finish(made: Reproduced, how: tuple[bool, bool], publish: Path | None) -> No
     if as_json:
         for line in made.warnings:
             commands.err().print(Text(f"{line.label}: {line.text}", "bold red"), soft_wrap=True)
-    elif left:
+    elif left and made.warnings:
         labels = " and ".join(dict.fromkeys(line.label for line in made.warnings))
         commands.err().print(Text(f"{labels}: exit status {left}", "bold red"), soft_wrap=True)
     raise typer.Exit(left)

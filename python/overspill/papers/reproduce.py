@@ -101,8 +101,9 @@ class Reproduced:
 
     @property
     def unfinished(self) -> bool:
-        """Whether runs were cut, or left flows unfinished that had to finish."""
-        return any(one.sweep is not None and (one.sweep.unfinished or one.sweep.partial) for one in self.ran)
+        """Whether runs were cut, or left flows unfinished that had to finish; open parameters as they are."""
+        own = [one.sweep for one in self.ran if one.sweep is not None and one.planned.what_if is None]
+        return any(sweep.unfinished or sweep.partial for sweep in own)
 
     @property
     def warnings(self) -> list[Line]:

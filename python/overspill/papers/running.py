@@ -70,8 +70,11 @@ class Ran:
 
     @property
     def warnings(self) -> list[Line]:
-        """What makes it less than whole."""
+        """What makes it less than whole; of an open parameter changed, a line for all points."""
         found = [] if self.sweep is None else show.warnings(self.sweep)
+        if self.planned.what_if is not None and len(found) > 1:
+            labels = dict.fromkeys(one.label for one in found)
+            found = [Line(one, f"at {sum(line.label == one for line in found)} points") for one in labels]
         lines = [Line("FAILED", one, True) for one in self.errors] + found
         return [Line(one.label, f"{self.planned.name}: {one.text}", one.loud) for one in lines]
 

@@ -65,6 +65,7 @@ def draw(sweeps: Sweeps, published: Published) -> Drawing:
         )
         axes.set_title("12 to 1: packets lost, each seed and their mean")
         axes.set_xlabel("bounce queue (frames)")
+        axes.set_ylabel("packets lost")
         axes.set_ylim(bottom=0)
     return made
 

@@ -84,9 +84,10 @@ def draw_fct(sweeps: Sweeps, published: Published) -> Drawing:
         made, [axes] = sheet(1)
         grouped(axes, SCENARIOS, Bars(tuple(NAMES.values()), values))
         axes.set_yscale("log")
-        axes.set_ylim(10, max(1000, axes.get_ylim()[1]))
+        most = max(1000, axes.get_ylim()[1])
         axes.set_yticks(TICKS, list(map(str, TICKS)))
+        axes.set_ylim(10, most)
         axes.yaxis.set_minor_formatter(NullFormatter())
         axes.set_ylabel("flow completion time (ms, log scale)")
-        axes.set_title("From a request to the last byte of its reply")
+        axes.set_title("From a request to the last byte of its reply, of replies that came")
     return made
