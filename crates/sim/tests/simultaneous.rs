@@ -53,7 +53,7 @@ fn two_arrivals_fit_either_way() {
 
 #[test]
 fn bounces_see_the_queue_as_detours_do() {
-    let bounce = "kind = \"bounce\", bounce_size = \"3pkt\"";
+    let bounce = "kind = \"bounce\", bounce_size = \"3pkt\", round_to = 1";
     let results = meet(5, "in_turn", bounce);
     assert_eq!((total(&results, "ports", "bounced"), drops(&results)), (2, 0), "sent again by their hosts");
     assert_eq!(total(&results, "flows", "received"), 5 * 1460);
