@@ -140,7 +140,9 @@ class World:
         """PABO eq. 4 with λ so great that it is a step at θ; the last places count as full."""
         assert self.overflow["lambda"] == 1000000, "or the run would depend on a draw"
         step = self.overflow["round_to"] or 1
-        used = limit if length >= limit // step * step else length
+        places = self.overflow.get("rounding", "places") == "places"
+        full = limit - step + 1 if places else limit // step * step
+        used = limit if length >= max(full, 1) else length
         return Fraction(used, limit) > Fraction(str(self.overflow["theta"]))
 
 
