@@ -2,6 +2,8 @@
 
 const BITS: u32 = 6;
 const OCTAVE: usize = 1 << BITS;
+/// Below this a bucket is one value.
+const EXACT: u64 = 2 << BITS;
 
 /// See the module.
 #[derive(Clone, Debug, Default)]
@@ -12,6 +14,7 @@ pub(crate) struct Histogram {
     /// From there on; what lies below the smallest value takes no memory.
     counts: Vec<u64>,
     sum: u128,
+    /// Of values that share a bucket; those of the others follow from their counts.
     squares: u128,
 }
 
@@ -39,9 +42,10 @@ impl Histogram {
             self.reach(i);
         }
         self.counts[i - self.first] += 1;
-        let value = u128::from(value);
-        self.sum += value;
-        self.squares += value * value;
+        self.sum += u128::from(value);
+        if value >= EXACT {
+            self.squares += u128::from(value) * u128::from(value);
+        }
     }
 
     /// Makes room for a bucket, a power of two at a time.
@@ -82,7 +86,9 @@ impl Histogram {
         let n = u128::from(self.zeros + self.counts.iter().sum::<u64>());
         let Some(mean) = self.sum.checked_div(n) else { return 0.0 };
         let rest = (self.sum % n) as f64;
-        let around = self.squares + n * mean * mean - 2 * mean * self.sum;
+        let exact = self.buckets().filter(|(low, ..)| *low < EXACT);
+        let squares: u128 = exact.map(|(low, _, count)| u128::from(low * low) * u128::from(count)).sum();
+        let around = self.squares + squares + n * mean * mean - 2 * mean * self.sum;
         around as f64 - rest * rest / n as f64
     }
     /// The sum of all values.
@@ -133,6 +139,7 @@ mod tests {
         for far in [0, 1 << 40, 1 << 50] {
             assert_eq!(of(&[3, 4, 5, 8].map(|value| far + value)), 14.0);
         }
+        assert_eq!(of(&[126, 127, 128, 131]), 14.0, "at the end of what is exact");
         assert_eq!([of(&[3, 4, 5, 8, 7, 0]), of(&[]), of(&[0, 0]), of(&[1 << 60])], [41.5, 0.0, 0.0, 0.0]);
     }
 
