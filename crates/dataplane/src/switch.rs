@@ -1,5 +1,18 @@
 //! An output-queued switch: lookup, decision points, queues, in one step per instant.
 
+/// What the tables of a switch say at an instant; not a method, for the output side is borrowed beside it.
+macro_rules! table {
+    ($switch:ident, $routes:ident, $now:ident) => {
+        Table {
+            node: $switch.node,
+            routes: $routes,
+            routing: &$switch.routing,
+            now: $now,
+            learnt: $switch.learnt.as_deref(),
+        }
+    };
+}
+
 mod learnt;
 
 use crate::core::{Core, CoreSetup, Decision, Step};
@@ -115,7 +128,7 @@ impl Switch {
     /// The frame on the wire of `port` has ended and something waits.
     #[inline]
     pub fn ended<R: Routes, O: Out>(&mut self, now: Time, port: PortId, routes: &R, out: &mut O) {
-        let fib = &Table { node: self.node, routes, routing: &self.routing, now, learnt: self.learnt.as_deref() };
+        let fib = &table!(self, routes, now);
         self.core.ended(port, &mut Step { now, fib, out });
     }
 
@@ -150,7 +163,7 @@ impl Switch {
             return self.arrive_learning(now, std::slice::from_mut(pkt), routes, out);
         }
         if let Some(port) = self.lookup(now, (pkt, known), routes, out) {
-            let fib = &Table { node: self.node, routes, routing: &self.routing, now, learnt: self.learnt.as_deref() };
+            let fib = &table!(self, routes, now);
             let step = &mut Step { now, fib, out };
             self.core.admit((pkt, port), step);
             self.core.finish(step);
@@ -170,26 +183,24 @@ impl Switch {
             let mut decided: Vec<((&mut Pkt, PortId), Decision)> = Vec::with_capacity(arrivals.len());
             for pkt in arrivals.iter_mut() {
                 if let Some(port) = self.lookup(now, (pkt, None), routes, out) {
-                    let fib =
-                        &Table { node: self.node, routes, routing: &self.routing, now, learnt: self.learnt.as_deref() };
+                    let fib = &table!(self, routes, now);
                     let decision = self.core.decide(pkt, port, &mut Step { now, fib, out });
                     decided.push(((pkt, port), decision));
                 }
             }
-            let fib = &Table { node: self.node, routes, routing: &self.routing, now, learnt: self.learnt.as_deref() };
+            let fib = &table!(self, routes, now);
             for (arrival, decision) in decided {
                 self.core.apply(arrival, decision, &mut Step { now, fib, out });
             }
         } else {
             for pkt in arrivals.iter_mut() {
                 if let Some(port) = self.lookup(now, (pkt, None), routes, out) {
-                    let fib =
-                        &Table { node: self.node, routes, routing: &self.routing, now, learnt: self.learnt.as_deref() };
+                    let fib = &table!(self, routes, now);
                     self.core.admit((pkt, port), &mut Step { now, fib, out });
                 }
             }
         }
-        let fib = &Table { node: self.node, routes, routing: &self.routing, now, learnt: self.learnt.as_deref() };
+        let fib = &table!(self, routes, now);
         self.core.finish(&mut Step { now, fib, out });
     }
 

@@ -54,13 +54,7 @@ impl Switch {
                     Next::Gone => {}
                     Next::Flood => planned.push((pkt, PortId(0), None)),
                     Next::By(port) => {
-                        let fib = &Table {
-                            node: self.node,
-                            routes,
-                            routing: &self.routing,
-                            now,
-                            learnt: self.learnt.as_deref(),
-                        };
+                        let fib = &table!(self, routes, now);
                         let decision = self.core.decide(pkt, port, &mut Step { now, fib, out });
                         planned.push((pkt, port, Some(decision)));
                     }
@@ -70,13 +64,7 @@ impl Switch {
                 match decision {
                     None => self.flood(now, pkt, routes, out),
                     Some(decision) => {
-                        let fib = &Table {
-                            node: self.node,
-                            routes,
-                            routing: &self.routing,
-                            now,
-                            learnt: self.learnt.as_deref(),
-                        };
+                        let fib = &table!(self, routes, now);
                         self.core.apply((pkt, port), decision, &mut Step { now, fib, out });
                     }
                 }
@@ -87,19 +75,13 @@ impl Switch {
                     Next::Gone => {}
                     Next::Flood => self.flood(now, pkt, routes, out),
                     Next::By(port) => {
-                        let fib = &Table {
-                            node: self.node,
-                            routes,
-                            routing: &self.routing,
-                            now,
-                            learnt: self.learnt.as_deref(),
-                        };
+                        let fib = &table!(self, routes, now);
                         self.core.admit((pkt, port), &mut Step { now, fib, out });
                     }
                 }
             }
         }
-        let fib = &Table { node: self.node, routes, routing: &self.routing, now, learnt: self.learnt.as_deref() };
+        let fib = &table!(self, routes, now);
         self.core.finish(&mut Step { now, fib, out });
     }
 
@@ -117,7 +99,7 @@ impl Switch {
                 port => port,
             },
         };
-        let fib = Table { node: self.node, routes, routing: &self.routing, now, learnt: self.learnt.as_deref() };
+        let fib = table!(self, routes, now);
         let back = fib.port_toward(pkt.head.src, pkt.head.hash);
         match self.learnt.as_ref().map(|learnt| learnt.table.onward(&pkt.head, (toward, back))) {
             Some(Onward::By(port)) => Next::By(port),
@@ -155,7 +137,7 @@ impl Switch {
             if Some(port) != right {
                 copy.head.flags = copy.head.flags.with(Flags::ASTRAY);
             }
-            let fib = &Table { node: self.node, routes, routing: &self.routing, now, learnt: self.learnt.as_deref() };
+            let fib = &table!(self, routes, now);
             self.core.forward((&mut copy, port), &mut Step { now, fib, out });
         }
     }
