@@ -2,10 +2,12 @@
 
 use super::fields::Faults;
 use super::tree::Node;
-use crate::diag::message;
+use crate::diag::{message, one_of};
 use crate::model::Choice;
 use crate::topology::Topology;
+use mech::overflow::ENTRY_BYTES;
 use mech::params::Values;
+use std::collections::BTreeSet;
 use units::{Amount, Bytes, Dur, Time};
 
 /// What a bounce with endless memory says of itself.
@@ -75,6 +77,70 @@ pub(super) fn bounce(
         let found = format!("{size}, in {unit} beside a buffer in {buffer_unit}");
         let rule = format!("the unit of the buffer, {buffer_unit}");
         faults.add(&parent.find("overflow.bounce_size"), message(found, rule));
+    }
+}
+
+/// A detour's parameters that belong to one policy alone, and to one choice of flows. `parent` is the table
+/// that holds `overflow`.
+pub(super) fn detour(parent: &Node, overflow: &Choice, notes: &mut Vec<String>, faults: &mut Faults) {
+    if overflow.kind != "detour" {
+        return;
+    }
+    let values = &overflow.values;
+    let (policy, flows) = (values.word("policy"), values.word("flows"));
+    let given = |key: &str| parent.get("overflow").and_then(|table| table.get(key));
+    let by_flow = ["flows", "hosts", "flow_size", "flow_table"].map(|key| (key, policy == "flow_based", "flow_based"));
+    let early = ["lo", "hi"].map(|key| (key, policy == "probabilistic", "probabilistic"));
+    let stray = by_flow.into_iter().chain(early).filter(|(_, fits, _)| !fits);
+    for (node, of) in stray.filter_map(|(key, _, of)| Some((given(key)?, of))) {
+        faults.add(&node.at, message(format!("{} with policy = \"{policy}\"", node.shown()), only_with("policy", of)));
+    }
+    if policy == "flow_based" {
+        detour_flows(parent, (values, flows), notes, faults);
+    }
+    let (lo, hi) = (values.number("lo"), values.number("hi"));
+    if policy == "probabilistic" && lo > hi {
+        faults.add(&parent.find("overflow.lo"), message(lo, format!("at most hi = {hi}")));
+    }
+}
+
+fn only_with(key: &str, word: &str) -> String {
+    format!("it only with {key} = \"{word}\"")
+}
+
+/// Which flows are detoured, and by what.
+fn detour_flows(parent: &Node, (values, flows): (&Values, &str), notes: &mut Vec<String>, faults: &mut Faults) {
+    let sized = matches!(flows, "short" | "long");
+    let stray = [("flow_size", sized, "short\" or \"long"), ("flow_table", sized, "short\" or \"long")];
+    let stray = stray.into_iter().chain([("hosts", flows == "hosts", "hosts")]).filter(|(_, fits, _)| !fits);
+    for (key, _, of) in stray {
+        if let Some(node) = parent.get("overflow").and_then(|table| table.get(key)) {
+            faults.add(&node.at, message(format!("{} with flows = \"{flows}\"", node.shown()), only_with("flows", of)));
+        }
+    }
+    if flows == "hosts" && (!values.has("hosts") || values.words("hosts").is_empty()) {
+        let found = if values.has("hosts") { "no host" } else { "nothing" };
+        faults.add(&parent.find("overflow.hosts"), message(found, "one host or more, as flows = \"hosts\""));
+    }
+    if sized {
+        let places = values.count("flow_table");
+        let bytes = Bytes(places * ENTRY_BYTES);
+        notes.push(format!(
+            "detour by flow size: every such switch has a table of {places} flows, {bytes} beside its buffer"
+        ));
+    }
+}
+
+/// The hosts whose packets are detoured are there. `parent` is the table that holds `overflow`.
+pub(super) fn detour_hosts(parent: &Node, overflow: &Choice, net: &Topology, faults: &mut Faults) {
+    if overflow.kind != "detour" || !overflow.values.has("hosts") {
+        return;
+    }
+    let names: BTreeSet<&str> = overflow.values.words("hosts").iter().map(String::as_str).collect();
+    for name in names.into_iter().filter(|name| net.host(name).is_none()) {
+        let known = net.nodes[..net.hosts as usize].iter().map(|node| node.name.as_str());
+        let found = format!("unknown host `{name}`");
+        faults.add(&parent.find("overflow.hosts"), message(found, one_of(name, known)));
     }
 }
 

@@ -81,6 +81,7 @@ impl<'a> Filler<'a> {
         let filled = fill(&merged, faults);
         if let Some(filled) = &filled {
             checks::marking(&merged, &filled.slots["marking"], faults);
+            checks::detour(&merged, &filled.slots["overflow"], self.notes, faults);
             checks::bounce(
                 &merged,
                 (&filled.slots["overflow"], &filled.slots["buffer"], !which.is_empty()),
@@ -99,6 +100,7 @@ impl<'a> Filler<'a> {
         {
             checks::reserves(table, &filled.slots["buffer"], ports, faults);
             checks::two_level(table, &filled.slots["routing"], net, faults);
+            checks::detour_hosts(table, &filled.slots["overflow"], net, faults);
         }
     }
 
