@@ -80,49 +80,47 @@ pub(super) fn bounce(
     }
 }
 
-/// A detour's parameters that belong to one policy alone, and to one choice of flows. `parent` is the table
-/// that holds `overflow`.
-pub(super) fn detour(parent: &Node, overflow: &Choice, notes: &mut Vec<String>, faults: &mut Faults) {
+/// A detour's parameters that belong to one policy alone: the key, the policy, and where it needs one of
+/// certain choices of flows, these.
+const OF_POLICIES: [(&str, &str, &[&str]); 6] = [
+    ("flows", "flow_based", &[]),
+    ("flow_size", "flow_based", &["short", "long"]),
+    ("flow_table", "flow_based", &["short", "long"]),
+    ("hosts", "flow_based", &["hosts"]),
+    ("lo", "probabilistic", &[]),
+    ("hi", "probabilistic", &[]),
+];
+
+/// A detour's parameters with each other; those of other policies are refused where they are given, and
+/// dropped where they have only their defaults. `parent` is the table that holds `overflow`.
+pub(super) fn detour(parent: &Node, overflow: &mut Choice, notes: &mut Vec<String>, faults: &mut Faults) {
     if overflow.kind != "detour" {
         return;
     }
-    let values = &overflow.values;
+    let values = overflow.values.clone();
     let (policy, flows) = (values.word("policy"), values.word("flows"));
-    let given = |key: &str| parent.get("overflow").and_then(|table| table.get(key));
-    let by_flow = ["flows", "hosts", "flow_size", "flow_table"].map(|key| (key, policy == "flow_based", "flow_based"));
-    let early = ["lo", "hi"].map(|key| (key, policy == "probabilistic", "probabilistic"));
-    let stray = by_flow.into_iter().chain(early).filter(|(_, fits, _)| !fits);
-    for (node, of) in stray.filter_map(|(key, _, of)| Some((given(key)?, of))) {
-        faults.add(&node.at, message(format!("{} with policy = \"{policy}\"", node.shown()), only_with("policy", of)));
-    }
-    if policy == "flow_based" {
-        detour_flows(parent, (values, flows), notes, faults);
-    }
-    let (lo, hi) = (values.number("lo"), values.number("hi"));
-    if policy == "probabilistic" && lo > hi {
-        faults.add(&parent.find("overflow.lo"), message(lo, format!("at most hi = {hi}")));
-    }
-}
-
-fn only_with(key: &str, word: &str) -> String {
-    format!("it only with {key} = \"{word}\"")
-}
-
-/// Which flows are detoured, and by what.
-fn detour_flows(parent: &Node, (values, flows): (&Values, &str), notes: &mut Vec<String>, faults: &mut Faults) {
-    let sized = matches!(flows, "short" | "long");
-    let stray = [("flow_size", sized, "short\" or \"long"), ("flow_table", sized, "short\" or \"long")];
-    let stray = stray.into_iter().chain([("hosts", flows == "hosts", "hosts")]).filter(|(_, fits, _)| !fits);
-    for (key, _, of) in stray {
+    for (key, its_policy, its_flows) in OF_POLICIES {
+        let (by, found, rule) = match its_flows {
+            _ if policy != its_policy => ("policy", policy, &[its_policy][..]),
+            of if !of.is_empty() && !of.contains(&flows) => ("flows", flows, of),
+            _ => continue,
+        };
+        overflow.values.0.remove(key);
         if let Some(node) = parent.get("overflow").and_then(|table| table.get(key)) {
-            faults.add(&node.at, message(format!("{} with flows = \"{flows}\"", node.shown()), only_with("flows", of)));
+            let rule = format!("it only with {by} = \"{}\"", rule.join("\" or \""));
+            faults.add(&node.at, message(format!("{} with {by} = {found:?}", node.shown()), rule));
         }
     }
-    if flows == "hosts" && (!values.has("hosts") || values.words("hosts").is_empty()) {
-        let found = if values.has("hosts") { "no host" } else { "nothing" };
-        faults.add(&parent.find("overflow.hosts"), message(found, "one host or more, as flows = \"hosts\""));
+    let values = &overflow.values;
+    if values.has("lo") && values.number("lo") > values.number("hi") {
+        let rule = format!("at most hi = {}", values.number("hi"));
+        faults.add(&parent.find("overflow.lo"), message(values.number("lo"), rule));
     }
-    if sized {
+    if flows == "hosts" && policy == "flow_based" && (!values.has("hosts") || values.words("hosts").is_empty()) {
+        let found = if values.has("hosts") { "no host" } else { "nothing" };
+        faults.add(&parent.find("overflow.hosts"), message(found, "one host or more with flows = \"hosts\""));
+    }
+    if values.has("flow_table") {
         let places = values.count("flow_table");
         let bytes = Bytes(places * ENTRY_BYTES);
         notes.push(format!(

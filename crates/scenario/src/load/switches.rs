@@ -78,10 +78,11 @@ impl<'a> Filler<'a> {
         for over in which.iter().filter_map(|i| self.overrides[*i].switch) {
             merge(&mut merged, over);
         }
-        let filled = fill(&merged, faults);
-        if let Some(filled) = &filled {
+        let mut filled = fill(&merged, faults);
+        if let Some(filled) = &mut filled {
             checks::marking(&merged, &filled.slots["marking"], faults);
-            checks::detour(&merged, &filled.slots["overflow"], self.notes, faults);
+            let overflow = filled.slots.get_mut("overflow");
+            overflow.into_iter().for_each(|choice| checks::detour(&merged, choice, self.notes, faults));
             checks::bounce(
                 &merged,
                 (&filled.slots["overflow"], &filled.slots["buffer"], !which.is_empty()),

@@ -38,9 +38,9 @@ pub(super) enum Flows {
 }
 
 impl Flows {
-    /// From validated parameters, without hosts.
+    /// From validated parameters, without hosts. Only `flow_based` has a rule.
     pub fn new(values: &Values) -> Flows {
-        match values.word("flows") {
+        match if values.has("flows") { values.word("flows") } else { "all" } {
             "hosts" => Flows::Hosts(Vec::new()),
             word @ ("short" | "long") => Flows::Sized {
                 long: word == "long",
