@@ -124,6 +124,13 @@ fn where_the_pool_is_exhausted_the_reserves_of_other_ports_take_detours() {
 }
 
 #[test]
+fn load_aware_detours_leave_all_ports_alike() {
+    let mut switch = switch(per_port(5), detour("load_aware", []), false);
+    burst(&mut switch, 0, 5 + 3 * 7);
+    assert!(counts(&switch)[1..].iter().all(|c| c.enqueued == 3));
+}
+
+#[test]
 fn a_small_alpha_detours_long_before_the_memory_is_used_up() {
     let mut switch = switch(shared(0.25), detour("random", []), false);
     burst(&mut switch, 0, 400);

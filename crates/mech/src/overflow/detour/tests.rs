@@ -159,9 +159,9 @@ fn bytes_of_every_class_are_load() {
     let mut state = switch(3, packets(9));
     state.fill_up(9, head(""), (PortId(0), QUEUE));
     state.fill_up(2, head("size=500"), (PortId(1), QUEUE));
-    state.fill_up(1, head("size=999"), (PortId(2), QueueId::normal(7)));
+    state.fill_up(1, head("size=1001"), (PortId(2), QueueId::normal(7)));
     let mut detour = detour("policy=load_aware");
-    assert_eq!(port_of(fate(&mut detour, ("", 1), &state, &mut Desk::draws(&[0.1]))), 2);
+    assert_eq!(port_of(fate(&mut detour, ("", 1), &state, &mut Desk::draws(&[0.9]))), 1);
 }
 
 #[test]
