@@ -318,6 +318,15 @@ fn an_early_detour_without_a_port_stays_and_asks_for_no_mark() {
 }
 
 #[test]
+fn a_draw_that_equals_the_probability_stays() {
+    let mut half = state(&[], &[]);
+    half.fill_up(1, head(""), (PortId(0), QUEUE));
+    let mut detour = detour("policy=probabilistic lo=0 hi=1");
+    assert_eq!(fate(&mut detour, ("", 1), &half, &mut Desk::draws(&[0.5])), Fate::Enqueue(QUEUE));
+    port_of(fate(&mut detour, ("", 1), &half, &mut Desk::draws(&[0.5 - 1e-9, 0.0])));
+}
+
+#[test]
 fn with_both_thresholds_at_one_probabilistic_is_random_draw_by_draw() {
     let (mut one, mut other) = (Desk::seeded(7), Desk::seeded(7));
     let (mut random, mut late) = (detour(""), detour("policy=probabilistic lo=1 hi=1"));
