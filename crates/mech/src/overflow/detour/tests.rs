@@ -323,7 +323,7 @@ fn a_draw_that_equals_the_probability_stays() {
     half.fill_up(1, head(""), (PortId(0), QUEUE));
     let mut detour = detour("policy=probabilistic lo=0 hi=1");
     assert_eq!(fate(&mut detour, ("", 1), &half, &mut Desk::draws(&[0.5])), Fate::Enqueue(QUEUE));
-    port_of(fate(&mut detour, ("", 1), &half, &mut Desk::draws(&[0.5 - 1e-9, 0.0])));
+    port_of(fate(&mut detour, ("", 1), &half, &mut Desk::draws(&[0.5 - 1e-9, 0.1])));
 }
 
 #[test]
