@@ -29,6 +29,8 @@ class World:
         config = tomllib.loads(path.read_text())
         switch, nodes, transport = config["switch"], config["topology"]["node"], config["transport"]
         self.overflow, self.marking = switch["overflow"], switch["marking"]
+        most = self.overflow.get("max_detours", "off")
+        self.most_detours = 255 if most == "off" else most
         self.limits = [number(switch["buffer"]["size"]), number(self.overflow.get("bounce_size", "0B"))]
         place = [node["name"] for node in nodes].index
         self.is_switch = [node["kind"] == "switch" for node in nodes]
@@ -82,6 +84,7 @@ class World:
         if port.busy or not queue:
             return
         packet, port.busy = queue.popleft(), True
+        packet.via = port.node
         over = self.now + -(-packet.wire * 8 * 10**12 // port.rate)
         self.at((over, port.node, 0, port.index), lambda: self.start(port, True))
         ingress = next(back.index for back in self.ports[port.peer] if back.peer == port.node)
@@ -123,7 +126,10 @@ class World:
             packet.back = max(packet.back - 1, 0)
         full = len(port.queues[kind]) >= self.limits[kind]
         if full and self.overflow["kind"] == "detour":
-            switches = [p for p in self.ports[node] if self.is_switch[p.peer]]
+            if packet.detours >= self.most_detours:
+                return self.end(packet, node, "detours_spent")
+            closed = None if self.overflow.get("ingress", True) else packet.via
+            switches = [p for p in self.ports[node] if self.is_switch[p.peer] and p.peer != closed]
             others = [p for p in switches if len(p.queues[0]) < self.limits[0]]
             if not others:
                 return self.end(packet, node, "no_detour")

@@ -1,4 +1,4 @@
-"""Ten small runs, packet by packet, beside a separate model (docs/internals/model.md)."""
+"""Eleven small runs, packet by packet, beside a separate model (docs/internals/model.md)."""
 
 import functools
 import json
@@ -36,6 +36,7 @@ NEEDS = {
     "ecn_3": {"marked_acks", "buffer_full", "fast_retransmits"},
     "detour_2": {"detours", "marked_acks"},
     "detour_3": {"detours", "no_detour", "ttl_expired", "fast_retransmits", "timeouts"},
+    "detour_4": {"detours", "no_detour", "detours_spent", "marked_acks"},
     "bounce_2": {"bounces"},
     "bounce_3": {"bounces", "bounce_queue_full", "marked_acks", "fast_retransmits", "timeouts"},
     "delayed_ack_2": {"marked_acks"},
@@ -52,6 +53,8 @@ FAULTS = {
     "arrivals of the same instant come from the last port on": ("1, ingress)", "1, -ingress)"),
     "the last hop is one hop too late": ("packet.ttl == 0", "packet.ttl < 0"),
     "a detour leaves no mark": ('packet.ect and self.overflow["mark_detoured"]', "False"),
+    "no detour leads back": ('None if self.overflow.get("ingress", True) else', ""),
+    "one detour more than may be": (">= self.most_detours", "> self.most_detours"),
     "bounced frames wait behind others": (
         "port.queues[1] or port.queues[0]",
         "port.queues[0] or port.queues[1]",

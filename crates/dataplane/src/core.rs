@@ -58,6 +58,8 @@ pub struct Core {
     /// What fits is stored without asking: departures are computed, and the overflow slot only acts
     /// where there is no room.
     direct: bool,
+    /// The overflow slot only acts where there is no room.
+    only_when_full: bool,
     acts: Acts,
     kicks: Vec<PortId>,
     /// Copies of flooded frames that have ended where they were of no use.
@@ -82,7 +84,11 @@ impl Core {
     /// The output side described by `setup`.
     pub fn new(setup: CoreSetup) -> Core {
         let computes = setup.may_compute && Core::is_plain(&setup);
-        let direct = computes && matches!(setup.overflow, OverflowSlot::TailDrop(_) | OverflowSlot::Detour(_));
+        let only_when_full = match &setup.overflow {
+            OverflowSlot::TailDrop(_) => true,
+            OverflowSlot::Detour(detour) => detour.only_when_full(),
+            _ => false,
+        };
         let memory = Core::memory(&setup.buffer);
         let (node, seed) = (setup.node, setup.seed);
         let pool = Pool::new(&setup.buffer);
@@ -100,7 +106,8 @@ impl Core {
             marking_rng: Vec::new(),
             schedulers: Vec::new(),
             framing: setup.framing,
-            direct,
+            direct: computes && only_when_full,
+            only_when_full,
             acts: Acts::default(),
             kicks: Vec::new(),
             discarded: Tally::default(),
@@ -172,8 +179,7 @@ impl Core {
         match self.overflow {
             // The capacity test that every fate meets is tail drop.
             OverflowSlot::TailDrop(_) => return Decision { fate: Fate::Enqueue(queue), mark: false },
-            // Looks at other ports only where this one is full.
-            OverflowSlot::Detour(_) if self.shelf.accepts(out_port, queue, pkt.head.size) => {
+            OverflowSlot::Detour(_) if self.only_when_full && self.shelf.accepts(out_port, queue, pkt.head.size) => {
                 return Decision { fate: Fate::Enqueue(queue), mark: false };
             }
             _ => self.shelf.settle_all(now),

@@ -178,6 +178,9 @@ impl<F: Fib> View for Look<'_, F> {
     fn backlog(&self, port: PortId, queue: QueueId) -> (u32, u64) {
         self.port(port).backlog(queue)
     }
+    fn port_backlog(&self, port: PortId) -> (u32, u64) {
+        self.port(port).all()
+    }
     fn is_switch(&self, port: PortId) -> bool {
         self.port(port).rest.is_switch
     }

@@ -324,4 +324,6 @@ impl Switch {
 }
 
 #[cfg(test)]
+mod detours;
+#[cfg(test)]
 mod tests;

@@ -257,6 +257,14 @@ fn bounce_beside_memory_that_it_cannot_measure_is_noted() {
 }
 
 #[test]
+fn a_table_of_flows_is_told_as_memory_beside_the_buffer() {
+    let with = |more: &str| loaded(&star(&format!("[switch]\noverflow = {{ kind = \"detour\"{more} }}\n")), &[]).notes;
+    let note = "default: detour by flow size: every such switch has a table of 500 flows, 4KB beside its buffer";
+    assert_eq!(with(", policy = \"flow_based\", flows = \"long\", flow_table = 500"), [note]);
+    assert!(with(", policy = \"flow_based\"").is_empty() && with("").is_empty());
+}
+
+#[test]
 fn sizes_are_a_text_or_a_table_and_resolved_as_they_were_written() {
     let all = star("").replace("kind = \"incast\"\nsenders = 2\nreceiver = \"h0\"", "kind = \"permutation\"");
     let with = |size: &str| all.replace("size = \"20KB\"", &format!("size = {size}"));

@@ -16,7 +16,7 @@ use mech::buffer::{BufferSlot, PerPort, Unlimited};
 use mech::fib::FibSlot;
 use mech::host::WindowCut;
 use mech::marking::MarkingSlot;
-use mech::overflow::{OverflowSlot, TailDrop};
+use mech::overflow::{self, OverflowSlot, TailDrop};
 use mech::routing::{Own, RoutingSlot};
 use mech::scheduler::{SchedulerSlot, StrictPriority};
 use mech::{HostId, Purpose, Stream};
@@ -102,15 +102,16 @@ impl Site<'_> {
         let (s, node) = (self.scenario, self.scenario.topology.hosts + index as u32);
         let links = &s.topology.nodes[node as usize].ports;
         let overflow = OverflowSlot::build(&config.overflow.kind, &config.overflow.values);
+        let host = |name: &str| s.topology.host(name);
+        let hash_seed = Stream::new(self.seed, node, Purpose::Hash).u64();
+        let overflow =
+            overflow.and_then(|m| m.for_switch(&config.overflow.values, overflow::Own { hash_seed, host: &host }));
         let overflow = overflow.ok_or_else(|| unknown(&config.overflow))?;
         let buffer = BufferSlot::build(&config.buffer.kind, &config.buffer.values);
         let buffer = buffer.ok_or_else(|| unknown(&config.buffer))?.for_ports(links.len() as u16);
-        let own = Own {
-            hash_seed: Stream::new(self.seed, node, Purpose::Hash).u64(),
-            seat: s.topology.plan.map(|plan| (plan, plan.seat(index as u32))),
-        };
+        let own = Own { hash_seed, seat: s.topology.plan.map(|plan| (plan, plan.seat(index as u32))) };
         let routing = RoutingSlot::build(&config.routing.kind, &config.routing.values, own);
-        let fib = FibSlot::build(&config.fib.kind, &config.fib.values, &|name| s.topology.host(name));
+        let fib = FibSlot::build(&config.fib.kind, &config.fib.values, &host);
         let ports = links.iter().zip(&config.ports).map(|(link, port)| {
             let scheduler = SchedulerSlot::build(&port.scheduler.kind, &port.scheduler.values);
             Ok(PortSetup {

@@ -2,9 +2,12 @@
 
 mod common;
 
+use common::digest::digest;
 use common::{drops, scenario, total};
 use dataplane::Pkt;
+use mech::Flags;
 use mech::overflow::DropReason;
+use scenario::Scenario;
 use sim::{Options, Probe, Recorder, Spot, build};
 
 /// Queries into random hosts of a fat-tree, far too much for their ports.
@@ -39,16 +42,38 @@ switch.simultaneous = "snapshot"
 
 const LIMIT: u32 = 20;
 
+/// A policy each, and what may be said beside it.
+const POLICIES: [&str; 9] = [
+    "policy = \"random\"",
+    "policy = \"random\", ingress = false, max_detours = 3",
+    "policy = \"load_aware\"",
+    "policy = \"load_aware\", ingress = false",
+    "policy = \"flow_based\"",
+    "policy = \"flow_based\", flows = \"short\", flow_size = \"12KB\"",
+    "policy = \"flow_based\", flows = \"long\", flow_size = \"6KB\", flow_table = 64",
+    "policy = \"flow_based\", flows = \"hosts\", hosts = [\"h1\", \"h2\", \"h3\", \"h4\", \"h5\", \"h6\"]",
+    "policy = \"probabilistic\", lo = 0.3, hi = 0.9",
+];
+
+/// Queries with a detour of certain parameters.
+fn with(detour: &str) -> String {
+    QUERIES.replace("kind = \"detour\"", &format!("kind = \"detour\", {detour}"))
+}
+
 /// Watches every detour to the port where the packet is stored.
 #[derive(Clone)]
 struct Watch {
     hosts: u32,
     /// By port over the whole network: whether a host is at the far end.
     to_host: Vec<bool>,
-    under_way: Option<Spot>,
+    /// By node: the first of its ports.
+    base: Vec<u32>,
+    /// Where a detour is under way, and the port by which the packet came in.
+    under_way: Option<(Spot, u32)>,
     detours: u64,
     to_hosts: u64,
     onto_the_same_port: u64,
+    back: u64,
     into_full_ports: u64,
     strays: u64,
     lost: [u64; DropReason::ALL.len()],
@@ -63,8 +88,9 @@ impl Probe for Watch {
         if at.node >= self.hosts && before >= LIMIT {
             self.into_full_ports += 1;
         }
-        if let Some(from) = self.under_way.take() {
+        if let Some((from, ingress)) = self.under_way.take() {
             assert_eq!((from.now, from.node), (at.now, at.node), "a detour is applied at once");
+            self.back += u64::from(ingress == at.port);
             self.to_hosts += u64::from(self.to_host[at.port as usize]);
             self.onto_the_same_port += u64::from(from.port == at.port);
         }
@@ -74,26 +100,33 @@ impl Probe for Watch {
         self.strays += u64::from(at.node < self.hosts);
         self.lost[reason as usize] += 1;
     }
-    fn detoured(&mut self, at: Spot, _pkt: &Pkt) {
+    fn detoured(&mut self, at: Spot, pkt: &Pkt) {
         self.detours += 1;
-        self.under_way = Some(at);
+        self.under_way = Some((at, self.base[at.node as usize] + u32::from(pkt.head.ingress.0)));
     }
     fn delivered(&mut self, _at: Spot, pkt: &Pkt) {
         self.most_detours = self.most_detours.max(pkt.head.detours);
     }
 }
 
-fn watched(variant: &str, seed: u64) -> Watch {
-    let s = scenario(QUERIES, variant);
+fn watched(text: &str, variant: &str, seed: u64) -> Watch {
+    let s = scenario(text, variant);
     let hosts = s.topology.hosts;
     let ports = s.topology.nodes.iter().flat_map(|node| &node.ports);
+    let base = s.topology.nodes.iter().scan(0, |next, node| {
+        let own = *next;
+        *next += node.ports.len() as u32;
+        Some(own)
+    });
     let watch = Watch {
         hosts,
         to_host: ports.map(|port| port.peer < hosts).collect(),
+        base: base.collect(),
         under_way: None,
         detours: 0,
         to_hosts: 0,
         onto_the_same_port: 0,
+        back: 0,
         into_full_ports: 0,
         strays: 0,
         lost: Default::default(),
@@ -107,23 +140,236 @@ fn watched(variant: &str, seed: u64) -> Watch {
 
 #[test]
 fn a_detour_never_leads_to_a_host_nor_to_a_full_port() {
-    for seed in 1..=4 {
-        for variant in ["in_turn", "snapshot"] {
-            let seen = watched(variant, seed);
-            assert!(seen.detours > 1000, "{variant}: there is something to watch: {}", seen.detours);
-            assert!(seen.most_detours > 1, "{variant}: some packets are detoured again");
-            assert_eq!((seen.to_hosts, seen.strays), (0, 0), "{variant}");
-            assert_eq!((seen.onto_the_same_port, seen.into_full_ports), (0, 0), "{variant}");
+    for detour in POLICIES {
+        for (seed, variant) in [(1, "in_turn"), (2, "in_turn"), (1, "snapshot"), (2, "snapshot")] {
+            let seen = watched(&with(detour), variant, seed);
+            assert!(seen.detours > 50, "{detour}, {variant}: there is something to watch: {}", seen.detours);
+            assert!(seen.most_detours > 1, "{detour}, {variant}: some packets are detoured again");
+            assert_eq!((seen.to_hosts, seen.strays), (0, 0), "{detour}, {variant}");
+            assert_eq!((seen.onto_the_same_port, seen.into_full_ports), (0, 0), "{detour}, {variant}");
+            assert_eq!(seen.back > 0, !detour.contains("ingress = false"), "{detour}, {variant}: {}", seen.back);
         }
     }
 }
 
 #[test]
 fn a_full_port_has_the_last_word_only_where_simultaneous_arrivals_chose_the_same_place() {
-    let full = |variant| (1..=4).map(|seed| watched(variant, seed).lost[DropReason::BufferFull as usize]).sum::<u64>();
-    // Decided one after the other, a detour is only to a port with room, and it still has it.
-    assert_eq!(full("in_turn"), 0);
-    assert!(full("snapshot") > 0);
+    let lost = |policy: &str, variant: &str| {
+        (1..=4).map(|seed| watched(&with(policy), variant, seed).lost[DropReason::BufferFull as usize]).sum::<u64>()
+    };
+    for policy in ["policy = \"random\"", "policy = \"load_aware\"", "policy = \"flow_based\""] {
+        // Decided one after the other, a detour is only to a port with room, and it still has it.
+        assert_eq!(lost(policy, "in_turn"), 0, "{policy}");
+        assert!(lost(policy, "snapshot") > 0, "{policy}");
+    }
+}
+
+#[test]
+fn a_cap_on_detours_is_met_and_never_exceeded() {
+    for most in [1u8, 3, 6] {
+        for policy in ["random", "load_aware", "flow_based", "probabilistic"] {
+            let seen = watched(&with(&format!("policy = \"{policy}\", max_detours = {most}")), "in_turn", 1);
+            assert_eq!(seen.most_detours, most, "{policy}");
+            assert!(seen.lost[DropReason::DetoursSpent as usize] > 0, "{policy}: {most}");
+        }
+    }
+    let free = watched(QUERIES, "in_turn", 1);
+    assert!(free.most_detours > 6 && free.lost[DropReason::DetoursSpent as usize] == 0, "{}", free.most_detours);
+}
+
+#[test]
+fn packets_of_flows_that_are_not_detoured_meet_tail_drop() {
+    #[derive(Clone, Default)]
+    struct Who {
+        detoured: [u64; 2],
+        lost: [u64; 2],
+    }
+    impl Who {
+        fn named(pkt: &Pkt) -> usize {
+            usize::from([pkt.head.src.0, pkt.head.dst.0].iter().any(|host| (1..=6).contains(host)))
+        }
+    }
+    impl Probe for Who {
+        fn detoured(&mut self, _at: Spot, pkt: &Pkt) {
+            self.detoured[Who::named(pkt)] += 1;
+        }
+        fn dropped(&mut self, _at: Spot, pkt: &Pkt, reason: DropReason) {
+            self.lost[Who::named(pkt)] += u64::from(reason == DropReason::BufferFull);
+        }
+    }
+    let s = scenario(&with(POLICIES[7]), "in_turn");
+    let mut world = build(&s, 1, Options::default(), Who::default()).unwrap();
+    world.run();
+    let Who { detoured, lost } = world.probe();
+    assert!(detoured[0] == 0 && detoured[1] > 500 && lost[0] > 100 && lost[1] == 0, "{detoured:?} {lost:?}");
+}
+
+#[test]
+fn every_policy_gives_the_same_bits_with_computed_and_stepped_departures() {
+    for detour in POLICIES {
+        for variant in ["in_turn", "snapshot"] {
+            let s = scenario(&with(detour), variant);
+            let stepped = Options { step_departures: true, ..Options::default() };
+            assert!(digest(&s, 1, Options::default()) == digest(&s, 1, stepped), "{detour}, {variant}");
+        }
+    }
+}
+
+/// All that happens before a queue is full somewhere, and when that is.
+#[derive(Clone, Default)]
+struct Before {
+    heard: Vec<[u64; 5]>,
+    full_at: Option<u64>,
+}
+
+impl Before {
+    fn hear(&mut self, what: u64, at: Spot, more: [u64; 2]) {
+        if self.full_at.is_none() {
+            self.heard.push([what, at.now.0, u64::from(at.port), more[0], more[1]]);
+        }
+    }
+}
+
+impl Probe for Before {
+    fn follows_queues(&self) -> bool {
+        true
+    }
+    fn stored(&mut self, at: Spot, queue: mech::QueueId, (before, _slot): (u32, Option<mech::PktId>)) {
+        self.hear(0, at, [u64::from(queue.0), u64::from(before)]);
+    }
+    fn delivered(&mut self, at: Spot, pkt: &Pkt) {
+        self.hear(1, at, [u64::from(pkt.head.flow.0), u64::from(pkt.emission)]);
+    }
+    fn marked(&mut self, at: Spot, pkt: &Pkt) {
+        self.hear(2, at, [u64::from(pkt.head.flow.0), u64::from(pkt.emission)]);
+    }
+    fn dropped(&mut self, at: Spot, _pkt: &Pkt, _reason: DropReason) {
+        self.full_at.get_or_insert(at.now.0);
+    }
+    fn detoured(&mut self, at: Spot, _pkt: &Pkt) {
+        self.full_at.get_or_insert(at.now.0);
+    }
+}
+
+#[test]
+fn until_a_queue_is_full_every_policy_but_probabilistic_is_tail_drop_bit_by_bit() {
+    let before = |s: &Scenario, seed| {
+        let mut world = build(s, seed, Options::default(), Before::default()).unwrap();
+        world.run();
+        let Before { heard, full_at } = world.probe();
+        (heard.clone(), *full_at)
+    };
+    for detour in POLICIES {
+        let late = !detour.contains("probabilistic");
+        for (seed, variant) in [(1, "in_turn"), (2, "snapshot")] {
+            let tail = scenario(&QUERIES.replace("kind = \"detour\"", "kind = \"tail_drop\""), variant);
+            let (plain, own) = (before(&tail, seed), before(&scenario(&with(detour), variant), seed));
+            assert!(plain.1.is_some() && plain.0.len() > 100);
+            assert_eq!(plain == own, late, "{detour}, {variant}: {:?} {:?}", plain.1, own.1);
+        }
+        // Where none ever is, the whole runs are the same.
+        let roomy = |text: &str| scenario(&text.replace("20pkt", "4000pkt"), "in_turn");
+        let digests = [with(detour), QUERIES.replace("kind = \"detour\"", "kind = \"tail_drop\"")];
+        let [own, plain] = digests.map(|text| digest(&roomy(&text), 1, Options::default()));
+        assert!(own == plain, "{detour}");
+    }
+}
+
+/// One great incast across a fat-tree, whose packets may enter so many switches.
+fn across(ttl: u32) -> String {
+    format!(
+        r#"
+name = "across"
+duration = "100ms"
+[topology]
+kind = "fat_tree"
+k = 8
+[switch]
+buffer = {{ kind = "per_port", size = "8pkt" }}
+overflow = {{ kind = "detour" }}
+[transport]
+kind = "dctcp"
+dupack_threshold = "off"
+ttl = {ttl}
+[measure]
+queues = false
+allow_unfinished = true
+[[traffic]]
+name = "burst"
+kind = "incast"
+senders = 127
+receiver = "h0"
+size = "15KB"
+"#
+    )
+}
+
+/// Data packets that came from another pod: the most links and detours of those that arrived, and the least
+/// detours of those whose time to live was over.
+#[derive(Clone, Default)]
+struct Budget {
+    arrived: u64,
+    /// On the way up a detour may lead to an equal-cost port, which costs nothing; of the others.
+    most: u8,
+    links: u16,
+    aside: u64,
+    least: Option<u8>,
+}
+
+impl Budget {
+    fn of(pkt: &Pkt) -> bool {
+        pkt.head.flags.has(Flags::PAYLOAD) && pkt.head.src.0 >= 16
+    }
+}
+
+impl Probe for Budget {
+    fn delivered(&mut self, _at: Spot, pkt: &Pkt) {
+        if Budget::of(pkt) {
+            let all_back = u32::from(pkt.head.hops) == 6 + 2 * u32::from(pkt.head.detours);
+            self.arrived += 1;
+            self.aside += u64::from(!all_back);
+            self.most = self.most.max(if all_back { pkt.head.detours } else { 0 });
+            self.links = self.links.max(pkt.head.hops);
+        }
+    }
+    fn dropped(&mut self, _at: Spot, pkt: &Pkt, reason: DropReason) {
+        if Budget::of(pkt) && reason == DropReason::TtlExpired {
+            self.least = Some(self.least.map_or(pkt.head.detours, |least| least.min(pkt.head.detours)));
+        }
+    }
+}
+
+#[test]
+fn a_time_to_live_allows_the_detours_that_fit_into_it_on_the_way_across_a_fat_tree() {
+    // Five switches on the way, and two more for each detour, which the last but one of the TTL may enter:
+    // 5 + 2 d <= TTL - 1.
+    for (ttl, detours) in [(12, 3), (24, 9), (48, 21)] {
+        let s = scenario(&across(ttl), "");
+        let mut world = build(&s, 1, Options::default(), Budget::default()).unwrap();
+        world.run();
+        let seen = world.probe();
+        assert_eq!((seen.most, seen.least), (detours, Some(detours + 1)), "TTL {ttl}");
+        assert_eq!(u32::from(seen.links), ttl, "a link more than switches, of which one fewer than the TTL");
+        assert!(seen.arrived > 1000 && seen.aside * 10 < seen.arrived, "{} of {}", seen.aside, seen.arrived);
+    }
+}
+
+#[test]
+fn a_shared_memory_that_one_port_has_used_up_still_lends_its_reserves_to_detours() {
+    let shared = |overflow: &str, reserved: &str| {
+        let buffer = format!("kind = \"shared\", size = \"90KB\", alpha = 1000000000, reserved = \"{reserved}\"");
+        let text = QUERIES.replace("kind = \"per_port\", size = \"20pkt\"", &buffer);
+        let s = scenario(&text.replace("kind = \"detour\"", overflow), "in_turn");
+        let results = common::run_with(&s, 1, Options::default());
+        (drops(&results), total(&results, "ports", "detoured"))
+    };
+    let (tail, _) = shared("kind = \"tail_drop\"", "7500B");
+    let (without, _) = shared("kind = \"detour\"", "0B");
+    for policy in ["random", "load_aware", "flow_based"] {
+        let (lost, detoured) = shared(&format!("kind = \"detour\", policy = \"{policy}\""), "7500B");
+        assert!(lost * 10 < tail && detoured > 100, "{policy}: {lost} lost, {detoured} detoured; tail drop {tail}");
+        assert!(lost < without, "{policy}: {lost} lost, {without} without reserves");
+    }
 }
 
 #[test]

@@ -110,9 +110,12 @@ fn busy(draw: &mut Draw, switch: &str) -> String {
     )
 }
 
-const MECHANISMS: [&str; 5] = [
+const MECHANISMS: [&str; 8] = [
     "overflow = { kind = \"tail_drop\" }",
     "overflow = { kind = \"detour\" }\nrouting = { kind = \"spray\" }",
+    "overflow = { kind = \"detour\", policy = \"load_aware\", ingress = false, max_detours = 2 }",
+    "overflow = { kind = \"detour\", policy = \"flow_based\", flows = \"short\", flow_size = \"9KB\", flow_table = 5 }",
+    "overflow = { kind = \"detour\", policy = \"probabilistic\", lo = 0.2, hi = 0.7 }",
     "overflow = { kind = \"bounce\", theta = 0.5, bounce_size = \"SIZE\" }",
     "overflow = { kind = \"bounce\", lambda = 0, back_port = \"ingress\", bounce_size = \"SIZE\" }",
     "routing = { kind = \"weighted\" }",

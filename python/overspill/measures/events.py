@@ -16,6 +16,7 @@ REASONS = (
     "early_drop",
     "no_route",
     "hold_full",
+    "detours_spent",
 )
 OF_FLOWS = "Σ over measured flows"
 KINDS = ("drops", "marks", "detours", "bounces")  # in the order of their numbers in the table `fates`

@@ -2,18 +2,34 @@
 //! "DIBS: Just-in-time Congestion Mitigation for Data Centers", EuroSys 2014).
 //!
 //! Eligible is a port whose far end is a switch, whose queue is not full and which is not the
-//! desired one; the ingress port is eligible too, since the paper's own trace returns packets to
-//! where they came from (fig. 1). Nothing is remembered: the next switch routes the packet as any
-//! other. Not modelled here: the policies of §7 other than `random`.
+//! desired one; the ingress port is eligible too unless `ingress` says otherwise, since the paper's
+//! own trace returns packets to where they came from (fig. 1). Nothing is remembered of a detour: the
+//! next switch routes the packet as any other. Which of the eligible ports it takes, and which packets
+//! leave before their queue is full, is in [`policy`]; which flows are detoured at all in [`flows`].
+//! Beyond `random` the paper gives ideas (§7), not rules: the rules are ours.
 
-use super::{DropReason, Fate, Overflow};
+mod flows;
+mod policy;
+#[cfg(test)]
+mod tests;
+
+pub use flows::ENTRY_BYTES;
+
+use super::{DropReason, Fate, Overflow, Own};
 use crate::params::{Kind, Param, Spec, Values};
-use crate::{Env, Head, Place, PortId};
+use crate::{Env, Head, Place};
+use flows::Flows;
+use policy::Policy;
 
 /// See the module.
 #[derive(Clone, Debug)]
 pub struct Detour {
+    policy: Policy,
+    flows: Flows,
     mark_detoured: bool,
+    ingress: bool,
+    /// As many detours as a packet may have had to be detoured once more; `None` is any number.
+    max_detours: Option<u64>,
 }
 
 pub(super) const SPEC: Spec = Spec {
@@ -24,8 +40,10 @@ pub(super) const SPEC: Spec = Spec {
     params: &[
         Param {
             name: "policy",
-            doc: "How the other port is chosen; `random` is uniform over the eligible ones (DIBS §2).",
-            kind: Kind::Choice(&["random"]),
+            doc: "How the other port is chosen: `random` is uniform over the eligible ones (DIBS §2), `load_aware` \
+                  takes the one where the fewest bytes wait, `flow_based` the one that a hash of the flow gives, and \
+                  `probabilistic` is `random` that begins before the queue is full (DIBS §7).",
+            kind: Kind::Choice(&["random", "load_aware", "flow_based", "probabilistic"]),
             default: Some("random"),
         },
         Param {
@@ -34,117 +52,103 @@ pub(super) const SPEC: Spec = Spec {
             kind: Kind::Flag,
             default: Some("true"),
         },
+        Param {
+            name: "ingress",
+            doc: "Whether a packet may be sent back by the port it came in by (DIBS fig. 1).",
+            kind: Kind::Flag,
+            default: Some("true"),
+        },
+        Param {
+            name: "max_detours",
+            doc: "A packet that was detoured so often is not detoured again: where its queue is full it is lost.",
+            kind: Kind::CountOrOff { min: 1, max: 254 },
+            default: Some("off"),
+        },
+        Param {
+            name: "flows",
+            doc: "With `flow_based`, which flows are detoured; packets of others are lost where their queue is full \
+                  (DIBS §7).",
+            kind: Kind::Choice(&["all", "short", "long", "hosts"]),
+            default: Some("all"),
+        },
+        Param {
+            name: "flow_size",
+            doc: "With `flows` = `short` or `long`: a flow is long once more bytes of its frames have come to the switch.",
+            kind: Kind::Size { min: 0 },
+            default: Some("100KB"),
+        },
+        Param {
+            name: "flow_table",
+            doc: "With `flows` = `short` or `long`: places of the table, at each switch, in which flows are counted.",
+            kind: Kind::Count { min: 1, max: 65_536 },
+            default: Some("4096"),
+        },
+        Param {
+            name: "hosts",
+            doc: "With `flows` = `hosts`: packets from or to one of these are detoured.",
+            kind: Kind::Texts,
+            default: Some(""),
+        },
+        Param {
+            name: "lo",
+            doc: "With `probabilistic`: the share of its queue's limit from which on class 0, the least urgent, is \
+                  detoured early; the classes above it begin in equal steps up to 1, which is never early, for class 7.",
+            kind: Kind::Number { min: 0.0, max: 1.0, below_max: false },
+            default: Some("0.5"),
+        },
+        Param {
+            name: "hi",
+            doc: "With `probabilistic`: the share from which on class 0 is always detoured; the classes above it in \
+                  equal steps up to 1. With lo = hi = 1 it is `random`.",
+            kind: Kind::Number { min: 0.0, max: 1.0, below_max: false },
+            default: Some("1"),
+        },
     ],
 };
 
 impl Detour {
-    /// From validated parameters.
+    /// From validated parameters, for no switch in particular: without a hash of its own, and without hosts.
     pub fn new(values: &Values) -> Detour {
-        Detour { mark_detoured: values.flag("mark_detoured") }
+        Detour {
+            policy: Policy::new(values, 0),
+            flows: Flows::new(values),
+            mark_detoured: values.flag("mark_detoured"),
+            ingress: values.flag("ingress"),
+            max_detours: values.count_or_off("max_detours"),
+        }
+    }
+    /// The same for one switch; `None` where a host of that name does not exist.
+    pub fn for_switch(self, values: &Values, own: Own) -> Option<Detour> {
+        let flows = self.flows.with_hosts(values, own.host)?;
+        Some(Detour { policy: Policy::new(values, own.hash_seed), flows, ..self })
+    }
+    /// Whether it need not be asked about a packet that has room: it would be stored, nothing drawn and
+    /// nothing counted.
+    pub fn only_when_full(&self) -> bool {
+        !self.policy.begins_early() && !self.flows.counts()
     }
 }
 
 impl Overflow for Detour {
     fn admit(&mut self, pkt: &Head, at: &Place, env: &mut Env) -> Fate {
         let queue = pkt.queue();
-        if at.fits(at.out, queue, pkt.size) {
+        let may = self.flows.may(pkt);
+        let fits = at.fits(at.out, queue, pkt.size);
+        let stay = |reason| if fits { Fate::Enqueue(queue) } else { Fate::Drop(reason) };
+        if !may {
+            return stay(DropReason::BufferFull);
+        }
+        if self.max_detours.is_some_and(|most| u64::from(pkt.detours) >= most) {
+            return stay(DropReason::DetoursSpent);
+        }
+        if fits && !self.policy.early(pkt, at, env) {
             return Fate::Enqueue(queue);
         }
-        let eligible = |port: &PortId| *port != at.out && at.view.is_switch(*port) && at.fits(*port, queue, pkt.size);
-        let ports = || (0..at.view.ports()).map(PortId).filter(eligible);
-        let count = ports().count() as u64;
-        if count == 0 {
-            return Fate::Drop(DropReason::NoDetour);
-        }
-        let chosen = ports().nth(env.rng.below(count) as usize);
+        let Some(port) = self.policy.choose(pkt, (at, self.ingress), env) else { return stay(DropReason::NoDetour) };
         env.acts.mark |= self.mark_detoured;
-        chosen.map_or(Fate::Drop(DropReason::NoDetour), |port| Fate::Detour(port, queue))
+        Fate::Detour(port, queue)
     }
     fn boxed(&self) -> Box<dyn Overflow> {
         Box::new(self.clone())
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-    use crate::QueueId;
-    use crate::testing::{Desk, State, chi_square, head, packets, switch, values};
-
-    const QUEUE: QueueId = QueueId::normal(0);
-
-    fn detour() -> Detour {
-        Detour::new(&values(&SPEC, ""))
-    }
-    /// Eight ports of two packets each; these are full, and these lead to hosts.
-    fn state(full: &[u16], hosts: &[u16]) -> State {
-        let mut state = switch(8, packets(2));
-        full.iter().for_each(|port| state.fill_up(2, head(""), (PortId(*port), QUEUE)));
-        state.switch_ports.retain(|port| !hosts.contains(port));
-        state
-    }
-    fn admit(state: &State, ingress: u16, desk: &mut Desk) -> Fate {
-        let at = Place { view: state, ingress: PortId(ingress), out: PortId(0) };
-        detour().admit(&head(""), &at, &mut desk.env())
-    }
-
-    #[test]
-    fn nothing_is_drawn_or_marked_while_the_queue_has_room() {
-        let mut desk = Desk::draws(&[]);
-        let mut state = state(&[1, 2, 3, 4, 5, 6, 7], &[]);
-        state.fill_up(1, head(""), (PortId(0), QUEUE));
-        assert_eq!(admit(&state, 1, &mut desk), Fate::Enqueue(QUEUE));
-        assert!(!desk.acts.mark && desk.acts.list.is_empty());
-    }
-
-    #[test]
-    fn every_set_of_full_ports_and_hosts_leaves_only_eligible_ones() {
-        let mut desk = Desk::seeded(1);
-        for full in 0u16..256 {
-            for hosts in [0u16, 0b0101_0101, 0b1111_0000, 0b1010_1010, 0b1111_1110] {
-                let some = |bits: u16| (0..8).filter(|port| bits >> port & 1 == 1).collect::<Vec<u16>>();
-                let full_ports = some(full | 1);
-                let state = state(&full_ports, &some(hosts));
-                let eligible = !(full | hosts | 1) & 0xff;
-                match admit(&state, 1, &mut desk) {
-                    Fate::Detour(PortId(port), QUEUE) => {
-                        assert!(eligible >> port & 1 == 1, "{full:b} {hosts:b} {port}")
-                    }
-                    fate => assert_eq!((fate, eligible), (Fate::Drop(DropReason::NoDetour), 0), "{full:b} {hosts:b}"),
-                }
-            }
-        }
-    }
-
-    #[test]
-    fn the_choice_is_uniform_over_the_eligible_and_the_ingress_is_one() {
-        let (mut desk, state) = (Desk::seeded(2), state(&[0, 3], &[6]));
-        let mut counts = [0u32; 8];
-        for _ in 0..50_000 {
-            let Fate::Detour(port, _) = admit(&state, 1, &mut desk) else { panic!("a port is free") };
-            counts[usize::from(port.0)] += 1;
-        }
-        assert_eq!((counts[0], counts[3], counts[6]), (0, 0, 0));
-        // The 99.99 % point of χ² with 4 degrees of freedom is 23.5.
-        assert!(chi_square(&[counts[1], counts[2], counts[4], counts[5], counts[7]]) < 23.5, "{counts:?}");
-    }
-
-    #[test]
-    fn a_mark_is_asked_for_unless_it_is_switched_off() {
-        let (mut desk, full) = (Desk::seeded(3), state(&[0], &[]));
-        assert!(matches!(admit(&full, 1, &mut desk), Fate::Detour(..)));
-        assert!(desk.acts.mark);
-        desk.acts.clear();
-        let at = Place { view: &full, ingress: PortId(1), out: PortId(0) };
-        let mut plain = Detour::new(&values(&SPEC, "mark_detoured=false"));
-        assert!(matches!(plain.admit(&head("ect"), &at, &mut desk.env()), Fate::Detour(..)));
-        assert!(!desk.acts.mark);
-    }
-
-    #[test]
-    fn a_packet_with_nowhere_to_go_is_not_marked() {
-        let mut desk = Desk::draws(&[]);
-        assert_eq!(admit(&state(&[0, 1, 2, 3, 4, 5, 6, 7], &[]), 1, &mut desk), Fate::Drop(DropReason::NoDetour));
-        assert!(!desk.acts.mark);
     }
 }

@@ -5,11 +5,11 @@ mod detour;
 mod tail_drop;
 
 pub use bounce::{Bounce, probability};
-pub use detour::Detour;
+pub use detour::{Detour, ENTRY_BYTES};
 pub use tail_drop::TailDrop;
 
 use crate::params::{Spec, Values};
-use crate::{Env, Head, Interests, PktId, Place, PortId, QueueId};
+use crate::{Env, Head, HostId, Interests, PktId, Place, PortId, QueueId};
 use units::{Amount, Bytes};
 
 /// What becomes of an arrival.
@@ -50,11 +50,13 @@ pub enum DropReason {
     NoRoute = 6,
     /// No room for a held ACK.
     HoldFull = 7,
+    /// Queue full, and detoured as often as a packet may be.
+    DetoursSpent = 8,
 }
 
 impl DropReason {
     /// All reasons, in the order of their numbers.
-    pub const ALL: [DropReason; 8] = [
+    pub const ALL: [DropReason; 9] = [
         DropReason::BufferFull,
         DropReason::BounceQueueFull,
         DropReason::NoDetour,
@@ -63,6 +65,7 @@ impl DropReason {
         DropReason::EarlyDrop,
         DropReason::NoRoute,
         DropReason::HoldFull,
+        DropReason::DetoursSpent,
     ];
     /// The name in results.
     pub const fn name(self) -> &'static str {
@@ -75,6 +78,7 @@ impl DropReason {
             DropReason::EarlyDrop => "early_drop",
             DropReason::NoRoute => "no_route",
             DropReason::HoldFull => "hold_full",
+            DropReason::DetoursSpent => "detours_spent",
         }
     }
 }
@@ -104,6 +108,15 @@ pub trait Overflow: Send + Sync {
 /// The mechanisms of this slot.
 pub const SPECS: &[&Spec] = &[&tail_drop::SPEC, &detour::SPEC, &bounce::SPEC];
 
+/// What a switch's answer to overflow is made from beside its parameters.
+#[derive(Clone, Copy)]
+pub struct Own<'a> {
+    /// The seed of the switch's flow hash.
+    pub hash_seed: u64,
+    /// The host of a name.
+    pub host: &'a dyn Fn(&str) -> Option<HostId>,
+}
+
 /// One mechanism, or a caller's own.
 pub enum OverflowSlot {
     /// `tail_drop`
@@ -117,13 +130,21 @@ pub enum OverflowSlot {
 }
 
 impl OverflowSlot {
-    /// The mechanism named `kind`; `None` where the catalogue has none of that name.
+    /// The mechanism named `kind`, for no switch in particular; `None` where the catalogue has none of that
+    /// name.
     pub fn build(kind: &str, values: &Values) -> Option<OverflowSlot> {
         Some(match kind {
             "tail_drop" => OverflowSlot::TailDrop(TailDrop),
             "detour" => OverflowSlot::Detour(Detour::new(values)),
             "bounce" => OverflowSlot::Bounce(Bounce::new(values)),
             _ => return None,
+        })
+    }
+    /// The same for one switch; `None` where `values` name a host that does not exist.
+    pub fn for_switch(self, values: &Values, own: Own) -> Option<OverflowSlot> {
+        Some(match self {
+            OverflowSlot::Detour(m) => OverflowSlot::Detour(m.for_switch(values, own)?),
+            other => other,
         })
     }
     /// The mechanism.

@@ -8,7 +8,7 @@ mod recorder;
 mod script;
 mod state;
 
-pub use script::{packet, values};
+pub use script::{host, packet, values};
 pub use state::State;
 
 use crate::{Acts, Head, Stream};

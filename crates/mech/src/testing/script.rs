@@ -6,7 +6,7 @@ use crate::ack_hold::AckHold;
 use crate::buffer::BufferSlot;
 use crate::marking::MarkingSlot;
 use crate::notify::Notify;
-use crate::overflow::OverflowSlot;
+use crate::overflow::{self, OverflowSlot};
 use crate::params::{Kind, Spec, Value, Values};
 use crate::pause::Pause;
 use crate::routing::{AddressPlan, Hop, Own, RoutingSlot, Seat};
@@ -60,7 +60,8 @@ fn parse(param: &'static str, kind: &Kind, text: &str) -> Value {
         Kind::Choice(_) | Kind::Text => Value::Word(text.to_owned()),
         Kind::TextsOr(words) if words.contains(&text) => Value::Word(text.to_owned()),
         Kind::TextsOr(_) => Value::Words(text.split(',').map(str::to_owned).collect()),
-        Kind::Texts | Kind::Numbers | Kind::Sizes(_) => {
+        Kind::Texts => Value::Words(text.split(',').map(str::to_owned).collect()),
+        Kind::Numbers | Kind::Sizes(_) => {
             panic!("{param}: lists and tables are not written in these tables")
         }
     }
@@ -72,7 +73,7 @@ pub fn values(spec: &Spec, given: &str) -> Values {
     let mut given: Vec<_> = given.split_whitespace().map(|pair| pair.split_once('=').expect(pair)).collect();
     for param in spec.params {
         let own = given.iter().position(|(name, _)| *name == param.name).map(|i| given.remove(i).1);
-        if let Some(text) = own.or(param.default) {
+        if let Some(text) = own.or(param.default).filter(|text| !text.is_empty()) {
             values.0.insert(param.name.to_owned(), parse(param.name, &param.kind, text));
         }
     }
@@ -95,6 +96,11 @@ fn named(slot: &str, table: &Table, plain: &str) -> (String, Values) {
 
 fn ports(text: &str) -> Vec<u16> {
     text.split_whitespace().map(|port| port.parse().expect(text)).collect()
+}
+
+/// `h9` is host 9.
+pub fn host(name: &str) -> Option<HostId> {
+    name.strip_prefix('h')?.parse().ok().map(HostId)
 }
 
 /// `9:0 1:2,3` is host 9 by port 0, host 1 by ports 2 and 3.
@@ -120,7 +126,10 @@ impl Setup {
         let overflow = match named("overflow", table, "tail_drop") {
             (kind, _) if kind == "evict" => OverflowSlot::Custom(Box::new(Evict)),
             (kind, values) if kind == "trim" => OverflowSlot::Custom(Box::new(Trim::new(&values))),
-            (kind, values) => OverflowSlot::build(&kind, &values).expect(&kind),
+            (kind, values) => {
+                let slot = OverflowSlot::build(&kind, &values).expect(&kind);
+                slot.for_switch(&values, overflow::Own { hash_seed: 0, host: &host }).expect("hosts")
+            }
         };
         let scheduler = match named("scheduler", table, "fifo") {
             (kind, _) if kind == "srpt" => SchedulerSlot::Custom(Box::new(Srpt)),
@@ -191,6 +200,7 @@ pub fn packet(text: &str, common: &str) -> (String, Head, u32) {
             "class" => head.set_class(number as u8),
             "rank" => head.rank = number,
             "ttl" => head.ttl = number as u8,
+            "detours" => head.detours = number as u8,
             "np" => head.bounces = number as u8,
             "n" => many = number,
             other => panic!("`{other}` says nothing of a packet"),

@@ -2,10 +2,12 @@
 
 use super::fields::Faults;
 use super::tree::Node;
-use crate::diag::message;
+use crate::diag::{message, one_of};
 use crate::model::Choice;
 use crate::topology::Topology;
+use mech::overflow::ENTRY_BYTES;
 use mech::params::Values;
+use std::collections::BTreeSet;
 use units::{Amount, Bytes, Dur, Time};
 
 /// What a bounce with endless memory says of itself.
@@ -75,6 +77,68 @@ pub(super) fn bounce(
         let found = format!("{size}, in {unit} beside a buffer in {buffer_unit}");
         let rule = format!("the unit of the buffer, {buffer_unit}");
         faults.add(&parent.find("overflow.bounce_size"), message(found, rule));
+    }
+}
+
+/// A detour's parameters that belong to one policy alone: the key, the policy, and where it needs one of
+/// certain choices of flows, these.
+const OF_POLICIES: [(&str, &str, &[&str]); 6] = [
+    ("flows", "flow_based", &[]),
+    ("flow_size", "flow_based", &["short", "long"]),
+    ("flow_table", "flow_based", &["short", "long"]),
+    ("hosts", "flow_based", &["hosts"]),
+    ("lo", "probabilistic", &[]),
+    ("hi", "probabilistic", &[]),
+];
+
+/// A detour's parameters with each other; those of other policies are refused where they are given, and
+/// dropped where they have only their defaults. `parent` is the table that holds `overflow`.
+pub(super) fn detour(parent: &Node, overflow: &mut Choice, notes: &mut Vec<String>, faults: &mut Faults) {
+    if overflow.kind != "detour" {
+        return;
+    }
+    let values = overflow.values.clone();
+    let (policy, flows) = (values.word("policy"), values.word("flows"));
+    for (key, its_policy, its_flows) in OF_POLICIES {
+        let (by, found, rule) = match its_flows {
+            _ if policy != its_policy => ("policy", policy, &[its_policy][..]),
+            of if !of.is_empty() && !of.contains(&flows) => ("flows", flows, of),
+            _ => continue,
+        };
+        overflow.values.0.remove(key);
+        if let Some(node) = parent.get("overflow").and_then(|table| table.get(key)) {
+            let rule = format!("it only with {by} = \"{}\"", rule.join("\" or \""));
+            faults.add(&node.at, message(format!("{} with {by} = {found:?}", node.shown()), rule));
+        }
+    }
+    let values = &overflow.values;
+    if values.has("lo") && values.number("lo") > values.number("hi") {
+        let rule = format!("at most hi = {}", values.number("hi"));
+        faults.add(&parent.find("overflow.lo"), message(values.number("lo"), rule));
+    }
+    if flows == "hosts" && policy == "flow_based" && (!values.has("hosts") || values.words("hosts").is_empty()) {
+        let found = if values.has("hosts") { "no host" } else { "nothing" };
+        faults.add(&parent.find("overflow.hosts"), message(found, "one host or more with flows = \"hosts\""));
+    }
+    if values.has("flow_table") {
+        let places = values.count("flow_table");
+        let bytes = Bytes(places * ENTRY_BYTES);
+        notes.push(format!(
+            "detour by flow size: every such switch has a table of {places} flows, {bytes} beside its buffer"
+        ));
+    }
+}
+
+/// The hosts whose packets are detoured are there. `parent` is the table that holds `overflow`.
+pub(super) fn detour_hosts(parent: &Node, overflow: &Choice, net: &Topology, faults: &mut Faults) {
+    if overflow.kind != "detour" || !overflow.values.has("hosts") {
+        return;
+    }
+    let names: BTreeSet<&str> = overflow.values.words("hosts").iter().map(String::as_str).collect();
+    for name in names.into_iter().filter(|name| net.host(name).is_none()) {
+        let known = net.nodes[..net.hosts as usize].iter().map(|node| node.name.as_str());
+        let found = format!("unknown host `{name}`");
+        faults.add(&parent.find("overflow.hosts"), message(found, one_of(name, known)));
     }
 }
 

@@ -78,9 +78,11 @@ impl<'a> Filler<'a> {
         for over in which.iter().filter_map(|i| self.overrides[*i].switch) {
             merge(&mut merged, over);
         }
-        let filled = fill(&merged, faults);
-        if let Some(filled) = &filled {
+        let mut filled = fill(&merged, faults);
+        if let Some(filled) = &mut filled {
             checks::marking(&merged, &filled.slots["marking"], faults);
+            let overflow = filled.slots.get_mut("overflow");
+            overflow.into_iter().for_each(|choice| checks::detour(&merged, choice, self.notes, faults));
             checks::bounce(
                 &merged,
                 (&filled.slots["overflow"], &filled.slots["buffer"], !which.is_empty()),
@@ -99,6 +101,7 @@ impl<'a> Filler<'a> {
         {
             checks::reserves(table, &filled.slots["buffer"], ports, faults);
             checks::two_level(table, &filled.slots["routing"], net, faults);
+            checks::detour_hosts(table, &filled.slots["overflow"], net, faults);
         }
     }
 

@@ -1,0 +1,192 @@
+//! A switch that detours in shared memory (DIBS §4, §5.5.2), and how often it is asked.
+
+use super::*;
+use crate::core::PortSetup;
+use crate::shelf::BounceQueue;
+use crate::{Framing, NO_EXT, PortCounts};
+use mech::buffer::BufferSlot;
+use mech::marking::MarkingSlot;
+use mech::overflow::OverflowSlot;
+use mech::params::{Value, Values};
+use mech::routing::Ecmp;
+use mech::scheduler::SchedulerSlot;
+use units::{Amount, Bytes, Rate};
+
+const PORTS: u16 = 8;
+const FRAME: u16 = 1500;
+
+/// Host `n` is behind port `n`.
+struct Direct;
+
+impl Routes for Direct {
+    fn way(&self, _switch: u32, host: HostId) -> Way<'_> {
+        Way::Only(PortId(host.0 as u16))
+    }
+}
+
+/// Nobody listens.
+struct Deaf;
+
+impl Out for Deaf {
+    fn transmit(&mut self, _port: PortId, _pkt: &Pkt, _end: Time) {}
+    fn wake(&mut self, _port: PortId, _at: Time) {}
+    fn timer(&mut self, _index: u32, _at: Time) {}
+}
+
+fn of<const N: usize>(values: [(&str, Value); N]) -> Values {
+    Values(values.map(|(name, value)| (name.to_string(), value)).into_iter().collect())
+}
+fn word(text: &str) -> Value {
+    Value::Word(text.into())
+}
+/// 1.7 MB for eight ports, ten packets of which are set aside for each, and a threshold that leaves all
+/// that is free to whoever comes.
+fn shared(alpha: f64) -> BufferSlot {
+    let values = of([
+        ("size", Value::Size(Bytes(1_700_000))),
+        ("alpha", Value::Number(alpha)),
+        ("reserved", Value::Size(Bytes(15_000))),
+    ]);
+    BufferSlot::build("shared", &values).unwrap().for_ports(PORTS)
+}
+fn per_port(packets: u64) -> BufferSlot {
+    BufferSlot::build("per_port", &of([("size", Value::Amount(Amount::Packets(packets)))])).unwrap()
+}
+fn detour<const N: usize>(policy: &str, more: [(&str, Value); N]) -> OverflowSlot {
+    let mut values = of([
+        ("policy", word(policy)),
+        ("mark_detoured", Value::Flag(true)),
+        ("ingress", Value::Flag(true)),
+        ("max_detours", Value::Off),
+    ]);
+    values.0.extend(of(more).0);
+    OverflowSlot::build("detour", &values).unwrap()
+}
+
+/// Eight ports, the first of which leads to a host.
+fn switch(buffer: BufferSlot, overflow: OverflowSlot, snapshot: bool) -> Switch {
+    let port = |n| PortSetup {
+        clock: Rate::gbps(1).clock(),
+        is_switch: n > 0,
+        marking: MarkingSlot::None,
+        scheduler: SchedulerSlot::build("fifo", &Values::default()).unwrap(),
+    };
+    Switch::new(SwitchSetup {
+        core: CoreSetup {
+            node: 0,
+            seed: 3,
+            framing: Framing::ETHERNET,
+            buffer,
+            overflow,
+            bounce: BounceQueue::Absent,
+            top_class: 0,
+            may_compute: true,
+            ports: (0..PORTS).map(port).collect(),
+        },
+        fib: FibSlot::Static,
+        routing: RoutingSlot::Ecmp(Ecmp::new(1)),
+        snapshot,
+        shuffle: false,
+    })
+}
+/// So many frames for host 0 come at an instant, in picoseconds: the wire is still busy with the first of all.
+fn burst(switch: &mut Switch, at: u64, frames: u16) {
+    let pkt = |n| {
+        let head = Head { ingress: PortId(1 + n % 7), hash: u32::from(n), size: FRAME, ttl: 9, ..Head::default() };
+        Pkt { head, ext: NO_EXT, ..Pkt::default() }
+    };
+    let mut arrivals: Vec<Pkt> = (0..frames).map(pkt).collect();
+    switch.step(Time(at), &[], &mut arrivals, &Direct, &mut Deaf);
+    assert!(switch.conserves());
+}
+fn counts(switch: &Switch) -> Vec<PortCounts> {
+    switch.core.ports().iter().map(|port| port.counts()).collect()
+}
+fn lost(switch: &Switch, reason: DropReason) -> u64 {
+    counts(switch).iter().map(|c| c.dropped[reason as usize]).sum()
+}
+
+#[test]
+fn where_the_pool_is_exhausted_the_reserves_of_other_ports_take_detours() {
+    for policy in ["random", "load_aware", "flow_based"] {
+        let mut switch = switch(shared(1e9), detour(policy, []), false);
+        // 1 580 000 bytes of the pool and 15 000 of its own: 1063 frames; then ten for each of the seven others.
+        burst(&mut switch, 0, 1063);
+        assert_eq!(counts(&switch)[0].detoured, 0, "{policy}: one queue may take the whole pool");
+        burst(&mut switch, 1, 90);
+        let all = counts(&switch);
+        // The first burst put one of its frames on the wire when it was over, whose bytes are free again.
+        assert_eq!((all[0].enqueued, all[0].detoured), (1064, 70), "{policy}");
+        assert!(all[1..].iter().all(|c| c.enqueued == 10), "{policy}: every reserve is used, and no more");
+        assert_eq!(lost(&switch, DropReason::NoDetour), 90 - 1 - 70, "{policy}");
+        assert_eq!(lost(&switch, DropReason::BufferFull), 0, "{policy}");
+    }
+}
+
+#[test]
+fn load_aware_detours_leave_all_ports_alike() {
+    let mut switch = switch(per_port(5), detour("load_aware", []), false);
+    burst(&mut switch, 0, 5 + 3 * 7);
+    assert!(counts(&switch)[1..].iter().all(|c| c.enqueued == 3));
+}
+
+#[test]
+fn a_small_alpha_detours_long_before_the_memory_is_used_up() {
+    let mut switch = switch(shared(0.25), detour("random", []), false);
+    burst(&mut switch, 0, 400);
+    // A port alone settles at 15 000 + 0.25 (1 580 000 - 316 000) = 331 000 bytes: 220 frames.
+    let all = counts(&switch);
+    assert_eq!((all[0].enqueued, all[0].detoured), (220, 180));
+    assert_eq!(lost(&switch, DropReason::NoDetour), 0);
+}
+
+#[test]
+fn arrivals_of_one_instant_all_see_the_ports_as_they_were_where_that_is_asked_for() {
+    for policy in ["random", "load_aware", "flow_based"] {
+        let after = |snapshot| {
+            let mut switch = switch(per_port(1), detour(policy, []), snapshot);
+            burst(&mut switch, 0, 1);
+            burst(&mut switch, 1, 1);
+            burst(&mut switch, 2, 14);
+            let stored = counts(&switch)[1..].iter().map(|c| c.enqueued).sum::<u64>();
+            let reasons = [DropReason::NoDetour, DropReason::BufferFull].map(|reason| lost(&switch, reason));
+            (counts(&switch)[0].detoured, stored, reasons)
+        };
+        assert_eq!(after(false), (7, 7, [7, 0]), "{policy}: each sees what those before it took");
+        let (detoured, stored, reasons) = after(true);
+        assert_eq!((detoured, reasons), (14, [0, 14 - stored]), "{policy}: the memory has the last word");
+        assert!(stored < 8, "{policy}: {stored}");
+    }
+}
+
+#[test]
+fn with_endless_memory_no_policy_detours() {
+    for (policy, more) in [("random", None), ("load_aware", None), ("flow_based", None), ("probabilistic", Some(0.0))] {
+        let more = more.map(|n| [("lo", Value::Number(n)), ("hi", Value::Number(n))]);
+        let overflow = more.map_or_else(|| detour(policy, []), |more| detour(policy, more));
+        let buffer = BufferSlot::build("unlimited", &Values::default()).unwrap();
+        let mut switch = switch(buffer, overflow, false);
+        burst(&mut switch, 0, 2000);
+        assert_eq!((counts(&switch)[0].enqueued, counts(&switch)[0].detoured), (2000, 0), "{policy}");
+    }
+}
+
+#[test]
+fn a_policy_that_begins_early_or_counts_is_asked_for_every_packet() {
+    let half = [("lo", Value::Number(0.5)), ("hi", Value::Number(0.5))];
+    let mut early = switch(per_port(20), detour("probabilistic", half), false);
+    burst(&mut early, 0, 40);
+    // From ten waiting on for certain.
+    assert_eq!((counts(&early)[0].enqueued, counts(&early)[0].detoured), (10, 30));
+    let sized = |flows| {
+        let more =
+            [("flows", word(flows)), ("flow_size", Value::Size(Bytes(15_000))), ("flow_table", Value::Count(64))];
+        let mut switch = switch(per_port(20), detour("flow_based", more), false);
+        let pkt = || Pkt { head: Head { size: FRAME, ttl: 9, ..Head::default() }, ext: NO_EXT, ..Pkt::default() };
+        let mut arrivals: Vec<Pkt> = (0..30).map(|_| pkt()).collect();
+        switch.step(Time::ZERO, &[], &mut arrivals, &Direct, &mut Deaf);
+        (counts(&switch)[0].enqueued, counts(&switch)[0].detoured, lost(&switch, DropReason::BufferFull))
+    };
+    // The ten packets that had room made the flow long.
+    assert_eq!((sized("long"), sized("short")), ((20, 10, 0), (20, 0, 10)));
+}

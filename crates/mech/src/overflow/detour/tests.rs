@@ -1,0 +1,359 @@
+//! Which port, which packet, and when.
+
+use super::policy::probability;
+use super::*;
+use crate::buffer::{BufferSlot, Unlimited};
+use crate::routing::Ecmp;
+use crate::testing::{Desk, State, chi_square, head, host, packets, switch, values};
+use crate::{PortId, QueueId};
+
+const QUEUE: QueueId = QueueId::normal(0);
+const POLICIES: [&str; 4] =
+    ["policy=random", "policy=load_aware", "policy=flow_based", "policy=probabilistic lo=0 hi=0.5"];
+const FULL: Fate = Fate::Drop(DropReason::BufferFull);
+const NOWHERE: Fate = Fate::Drop(DropReason::NoDetour);
+
+fn detour(given: &str) -> Detour {
+    let values = values(&SPEC, given);
+    Detour::new(&values).for_switch(&values, Own { hash_seed: 5, host: &host }).unwrap()
+}
+/// Eight ports of two packets each; these are full, and these lead to hosts.
+fn state(full: &[u16], hosts: &[u16]) -> State {
+    let mut state = switch(8, packets(2));
+    full.iter().for_each(|port| state.fill_up(2, head(""), (PortId(*port), QUEUE)));
+    state.switch_ports.retain(|port| !hosts.contains(port));
+    state
+}
+/// The fate of a packet for port 0.
+fn fate(detour: &mut Detour, (pkt, ingress): (&str, u16), state: &State, desk: &mut Desk) -> Fate {
+    let at = Place { view: state, ingress: PortId(ingress), out: PortId(0) };
+    detour.admit(&head(pkt), &at, &mut desk.env())
+}
+fn admit(state: &State, ingress: u16, desk: &mut Desk) -> Fate {
+    fate(&mut detour(""), ("", ingress), state, desk)
+}
+fn port_of(fate: Fate) -> u16 {
+    let Fate::Detour(PortId(port), QUEUE) = fate else { panic!("a port is free: {fate:?}") };
+    port
+}
+
+#[test]
+fn nothing_is_drawn_or_marked_while_the_queue_has_room() {
+    let mut desk = Desk::draws(&[]);
+    let mut state = state(&[1, 2, 3, 4, 5, 6, 7], &[]);
+    state.fill_up(1, head(""), (PortId(0), QUEUE));
+    for given in ["", "policy=load_aware", "policy=flow_based", "policy=flow_based flows=long flow_size=0B"] {
+        assert_eq!(fate(&mut detour(given), ("", 1), &state, &mut desk), Fate::Enqueue(QUEUE), "{given}");
+        assert!(!desk.acts.mark && desk.acts.list.is_empty());
+    }
+}
+
+#[test]
+fn every_set_of_full_ports_and_hosts_leaves_only_eligible_ones() {
+    let some = |bits: u16| (0..8).filter(|port| bits >> port & 1 == 1).collect::<Vec<u16>>();
+    let mut desk = Desk::seeded(1);
+    for full in 0u16..256 {
+        for hosts in [0u16, 0b0101_0101, 0b1111_0000, 0b1010_1010, 0b1111_1110] {
+            let state = state(&some(full | 1), &some(hosts));
+            for (policy, back) in POLICIES.iter().flat_map(|policy| [(policy, true), (policy, false)]) {
+                let mut detour = detour(&format!("{policy} ingress={back}"));
+                for ingress in [0u16, 1, 2, 6] {
+                    let closed = full | hosts | 1 | u16::from(!back) << ingress;
+                    let told = format!("{policy}, ingress {back} {ingress}: {full:b} {hosts:b}");
+                    match fate(&mut detour, (&format!("hash={full}"), ingress), &state, &mut desk) {
+                        Fate::Detour(PortId(port), QUEUE) => assert_eq!(closed >> port & 1, 0, "{told}, {port}"),
+                        fate => assert_eq!((fate, closed & 0xff), (NOWHERE, 0xff), "{told}"),
+                    }
+                }
+            }
+        }
+    }
+}
+
+#[test]
+fn the_choice_is_uniform_over_the_eligible_and_the_ingress_is_one() {
+    for given in ["", "policy=load_aware", "policy=probabilistic"] {
+        let (mut desk, state, mut detour) = (Desk::seeded(2), state(&[0, 3], &[6]), detour(given));
+        let mut counts = [0u32; 8];
+        for _ in 0..50_000 {
+            counts[usize::from(port_of(fate(&mut detour, ("", 1), &state, &mut desk)))] += 1;
+        }
+        assert_eq!((counts[0], counts[3], counts[6]), (0, 0, 0), "{given}");
+        // The 99.99 % point of χ² with 4 degrees of freedom is 23.5.
+        assert!(chi_square(&[counts[1], counts[2], counts[4], counts[5], counts[7]]) < 23.5, "{given}: {counts:?}");
+    }
+}
+
+#[test]
+fn the_port_a_packet_came_in_by_may_be_closed_to_it() {
+    let mut desk = Desk::draws(&[0.0, 0.0]);
+    let only_back = state(&[0, 2, 3, 4, 5, 6, 7], &[]);
+    assert_eq!(port_of(admit(&only_back, 1, &mut desk)), 1);
+    for policy in POLICIES {
+        let fate = fate(&mut detour(&format!("{policy} ingress=false")), ("", 1), &only_back, &mut desk);
+        assert_eq!(fate, NOWHERE, "{policy}");
+    }
+    assert_eq!(port_of(fate(&mut detour("ingress=false"), ("", 2), &only_back, &mut desk)), 1, "another's");
+}
+
+#[test]
+fn a_mark_is_asked_for_unless_it_is_switched_off() {
+    for policy in POLICIES {
+        let (mut desk, full) = (Desk::seeded(3), state(&[0], &[]));
+        port_of(fate(&mut detour(policy), ("", 1), &full, &mut desk));
+        assert!(desk.acts.mark);
+        desk.acts.clear();
+        port_of(fate(&mut detour(&format!("{policy} mark_detoured=false")), ("ect", 1), &full, &mut desk));
+        assert!(!desk.acts.mark);
+    }
+}
+
+#[test]
+fn a_packet_with_nowhere_to_go_is_not_marked() {
+    let mut desk = Desk::draws(&[]);
+    for policy in POLICIES {
+        let all = state(&[0, 1, 2, 3, 4, 5, 6, 7], &[]);
+        assert_eq!(fate(&mut detour(policy), ("", 1), &all, &mut desk), NOWHERE);
+        assert!(!desk.acts.mark);
+    }
+}
+
+#[test]
+fn a_packet_is_detoured_as_often_as_it_may_be_and_no_more() {
+    let (mut desk, full, free) = (Desk::seeded(4), state(&[0], &[]), state(&[], &[]));
+    for most in [1u16, 2, 254] {
+        for policy in POLICIES {
+            let mut detour = detour(&format!("{policy} max_detours={most}"));
+            let mut at = |n: u16, state| fate(&mut detour, (&format!("detours={n}"), 1), state, &mut desk);
+            port_of(at(most - 1, &full));
+            assert_eq!(at(most, &full), Fate::Drop(DropReason::DetoursSpent), "{policy} {most}");
+            assert_eq!(at(most, &free), Fate::Enqueue(QUEUE), "{policy} {most}");
+        }
+    }
+    port_of(fate(&mut detour(""), ("detours=255", 1), &full, &mut desk));
+}
+
+#[test]
+fn a_packet_that_is_detoured_no_more_is_not_drawn_for() {
+    let mut half = state(&[], &[]);
+    half.fill_up(1, head(""), (PortId(0), QUEUE));
+    let mut detour = detour("policy=probabilistic lo=0 hi=1 max_detours=3");
+    assert_eq!(fate(&mut detour, ("detours=3", 1), &half, &mut Desk::draws(&[])), Fate::Enqueue(QUEUE));
+}
+
+#[test]
+fn the_least_loaded_port_is_the_one_with_the_fewest_bytes() {
+    let mut state = switch(4, packets(4));
+    state.fill_up(4, head(""), (PortId(0), QUEUE));
+    state.fill_up(1, head("size=1500"), (PortId(1), QUEUE));
+    state.fill_up(3, head("size=64"), (PortId(2), QUEUE));
+    state.fill_up(1, head("size=200"), (PortId(3), QUEUE));
+    let mut detour = detour("policy=load_aware");
+    assert_eq!(port_of(fate(&mut detour, ("", 1), &state, &mut Desk::draws(&[0.9]))), 2);
+    state.fill_up(1, head("size=64"), (PortId(2), QUEUE));
+    assert_eq!(port_of(fate(&mut detour, ("", 1), &state, &mut Desk::draws(&[0.9]))), 3, "the least loaded is full");
+}
+
+#[test]
+fn bytes_of_every_class_are_load() {
+    let mut state = switch(3, packets(9));
+    state.fill_up(9, head(""), (PortId(0), QUEUE));
+    state.fill_up(2, head("size=500"), (PortId(1), QUEUE));
+    state.fill_up(1, head("size=1001"), (PortId(2), QueueId::normal(7)));
+    let mut detour = detour("policy=load_aware");
+    assert_eq!(port_of(fate(&mut detour, ("", 1), &state, &mut Desk::draws(&[0.9]))), 1);
+}
+
+#[test]
+fn equal_loads_are_drawn_from_and_greater_ones_never_taken() {
+    let (mut desk, mut detour) = (Desk::seeded(5), detour("policy=load_aware"));
+    for load in 0..3u32.pow(5) {
+        let of = |port: u16| load / 3u32.pow(u32::from(port)) % 3;
+        let mut state = switch(6, packets(2));
+        state.fill_up(2, head(""), (PortId(5), QUEUE));
+        (0..5).for_each(|port| state.fill_up(of(port), head(""), (PortId(port), QUEUE)));
+        let at = Place { view: &state, ingress: PortId(1), out: PortId(5) };
+        match (detour.admit(&head(""), &at, &mut desk.env()), (0..5).map(of).min().unwrap()) {
+            (Fate::Detour(PortId(port), QUEUE), least) => assert_eq!(of(port), least, "{load}"),
+            (fate, least) => assert_eq!((fate, least), (NOWHERE, 2), "{load}"),
+        }
+    }
+}
+
+#[test]
+fn a_flow_takes_the_same_port_whichever_others_are_full() {
+    let (mut desk, mut detour) = (Desk::draws(&[]), detour("policy=flow_based"));
+    for hash in 0..100u32 {
+        let pkt = format!("hash={hash}");
+        let mut at = |full: &[u16], hosts: &[u16]| fate(&mut detour, (&pkt, 2), &state(full, hosts), &mut desk);
+        let first = port_of(at(&[0], &[]));
+        for other in (1..8).filter(|port| *port != first) {
+            assert_eq!(port_of(at(&[0, other], &[])), first, "a full port moves only the flows that took it");
+        }
+        // Circularly: from port 7 on to port 1.
+        let mut full = vec![0];
+        for n in 0..7 {
+            let next = 1 + (first - 1 + n) % 7;
+            assert_eq!(port_of(at(&full, &[])), next, "hash {hash}");
+            full.push(next);
+        }
+        assert_eq!(at(&full, &[]), NOWHERE);
+        assert!([2, 5, 6].contains(&port_of(at(&[0], &[1, 3, 4, 7]))), "ports toward hosts are not in the list");
+    }
+}
+
+#[test]
+fn flows_spread_over_the_ports_as_equal_cost_paths_of_the_same_switch_do_not() {
+    let (mut desk, mut detour, state) = (Desk::draws(&[]), detour("policy=flow_based"), state(&[0], &[5, 6, 7]));
+    let (ecmp, mut joint) = (Ecmp::new(5), [0u32; 16]);
+    for hash in 0..40_000u32 {
+        let port = port_of(fate(&mut detour, (&format!("hash={hash}"), 1), &state, &mut desk));
+        joint[ecmp.place(hash, 4) * 4 + usize::from(port - 1)] += 1;
+    }
+    // The 99.99 % point of χ² with 15 degrees of freedom is 44.3.
+    assert!(chi_square(&joint) < 44.3, "{joint:?}");
+}
+
+#[test]
+fn switches_of_other_hash_seeds_send_a_flow_elsewhere() {
+    let of = |hash_seed| {
+        let values = values(&SPEC, "policy=flow_based");
+        let mut detour = Detour::new(&values).for_switch(&values, Own { hash_seed, host: &host }).unwrap();
+        let ports = (0..64).map(|hash| (format!("hash={hash}"), 1));
+        let full = state(&[0], &[]);
+        ports.map(|(pkt, at)| port_of(fate(&mut detour, (&pkt, at), &full, &mut Desk::draws(&[])))).collect::<Vec<_>>()
+    };
+    assert!(of(1) != of(2) && of(1) == of(1));
+}
+
+#[test]
+fn only_packets_from_or_to_the_named_hosts_are_detoured() {
+    let (mut desk, full) = (Desk::draws(&[]), state(&[0], &[]));
+    let mut detour = detour("policy=flow_based flows=hosts hosts=h7,h3");
+    for (src, dst) in [(3, 0), (0, 3), (7, 1), (3, 7)] {
+        port_of(fate(&mut detour, (&format!("src={src} dst={dst}"), 1), &full, &mut desk));
+    }
+    assert_eq!(fate(&mut detour, ("src=4 dst=6", 1), &full, &mut desk), FULL, "others meet tail drop");
+    let values = values(&SPEC, "policy=flow_based flows=hosts hosts=x");
+    assert!(Detour::new(&values).for_switch(&values, Own { hash_seed: 0, host: &host }).is_none());
+}
+
+#[test]
+fn a_flow_is_long_once_more_than_flow_size_of_it_has_come() {
+    let (mut desk, full) = (Desk::draws(&[]), state(&[0], &[]));
+    let fates = |flows: &str, desk: &mut Desk| {
+        let mut detour = detour(&format!("policy=flow_based flows={flows} flow_size=3000B"));
+        let mut at = |pkt: &str| fate(&mut detour, (pkt, 1), &full, desk);
+        let own: Vec<bool> = (0..4).map(|_| at("hash=1 size=1500") != FULL).collect();
+        assert_eq!(at("hash=2") != FULL, flows == "short", "another flow");
+        own
+    };
+    // 1500, 3000, 4500, 6000 bytes.
+    assert_eq!(fates("short", &mut desk), [true, true, false, false]);
+    assert_eq!(fates("long", &mut desk), [false, false, true, true]);
+}
+
+#[test]
+fn packets_that_found_room_are_counted_too() {
+    let (mut desk, full, free) = (Desk::draws(&[]), state(&[0], &[]), state(&[], &[]));
+    let mut detour = detour("policy=flow_based flows=long flow_size=3000B");
+    for _ in 0..2 {
+        assert_eq!(fate(&mut detour, ("hash=1", 1), &free, &mut desk), Fate::Enqueue(QUEUE));
+    }
+    port_of(fate(&mut detour, ("hash=1", 1), &full, &mut desk));
+}
+
+#[test]
+fn a_flow_that_takes_a_place_over_counts_from_zero() {
+    let (mut desk, full) = (Desk::draws(&[]), state(&[0], &[]));
+    let mut detour = detour("policy=flow_based flows=long flow_size=2000B flow_table=1");
+    let mut long = |hash| fate(&mut detour, (&format!("hash={hash}"), 1), &full, &mut desk) != FULL;
+    assert_eq!([long(1), long(1), long(2), long(1), long(1)], [false, true, false, false, true]);
+}
+
+#[test]
+fn the_probability_rises_in_a_straight_line_and_the_lowest_class_is_first() {
+    let near = |p: f64, published: f64| assert!((p - published).abs() < 1e-12, "{p} is not {published}");
+    // Class 0 from 0.3 to 0.8; class 7 from 1 to 1; class 3 at 0.3 + 0.7 x 3/7 = 0.6, 0.8 + 0.2 x 3/7 = 0.8857….
+    for (u, p) in [(0.0, 0.0), (0.3, 0.0), (0.4, 0.2), (0.55, 0.5), (0.7, 0.8), (0.8, 1.0), (0.99, 1.0)] {
+        near(probability(u, 0, (0.3, 0.8)), p);
+    }
+    near(probability(0.6, 3, (0.3, 0.8)), 0.0);
+    near(probability(0.6 + 1.0 / 7.0, 3, (0.3, 0.8)), 0.5);
+    for u in (0..100).map(|i| f64::from(i) / 100.0) {
+        let all: Vec<f64> = (0..8).map(|class| probability(u, class, (0.3, 0.8))).collect();
+        assert!(all.windows(2).all(|two| two[0] >= two[1]), "{u}: {all:?}");
+        assert_eq!(all[7], 0.0, "the highest class never leaves early");
+        assert!((0..8).all(|class| probability(u, class, (1.0, 1.0)) == 0.0));
+    }
+    assert_eq!([0.49, 0.5, 0.51].map(|u| probability(u, 0, (0.5, 0.5))), [0.0, 1.0, 1.0], "a step");
+}
+
+#[test]
+fn early_detours_come_as_often_as_the_queue_is_full() {
+    let mut desk = Desk::seeded(6);
+    // Classes 0 and 2 of lo = 0.2, hi = 0.9: from 0.2 and 0.4286 on, up to 0.9 and 0.9286.
+    for (class, waiting, p) in
+        [(0, 2, 0.0), (0, 3, 0.1 / 0.7), (0, 6, 0.4 / 0.7), (0, 9, 1.0), (2, 4, 0.0), (2, 6, 12.0 / 35.0)]
+    {
+        let (mut state, mut detour) = (switch(3, packets(10)), detour("policy=probabilistic lo=0.2 hi=0.9"));
+        state.fill_up(waiting, head(""), (PortId(0), QUEUE));
+        let pkt = format!("class={class}");
+        let left = (0..20_000).filter(|_| matches!(fate(&mut detour, (&pkt, 1), &state, &mut desk), Fate::Detour(..)));
+        let share = left.count() as f64 / 20_000.0;
+        // Five standard deviations are at most 0.0177.
+        assert!((share - p).abs() < 0.018, "class {class}, {waiting} of 10: {share}, not {p}");
+        assert!((share == p) == (p == 0.0 || p == 1.0));
+    }
+}
+
+#[test]
+fn an_early_detour_without_a_port_stays_and_asks_for_no_mark() {
+    let mut half = state(&[1, 2, 3, 4, 5, 6, 7], &[]);
+    half.fill_up(1, head(""), (PortId(0), QUEUE));
+    let (mut desk, mut detour) = (Desk::draws(&[0.1]), detour("policy=probabilistic lo=0 hi=1"));
+    assert_eq!(fate(&mut detour, ("ect", 1), &half, &mut desk), Fate::Enqueue(QUEUE));
+    assert!(!desk.acts.mark);
+    assert_eq!(desk.rng.undrawn(), 0);
+}
+
+#[test]
+fn a_draw_that_equals_the_probability_stays() {
+    let mut half = state(&[], &[]);
+    half.fill_up(1, head(""), (PortId(0), QUEUE));
+    let mut detour = detour("policy=probabilistic lo=0 hi=1");
+    assert_eq!(fate(&mut detour, ("", 1), &half, &mut Desk::draws(&[0.5])), Fate::Enqueue(QUEUE));
+    port_of(fate(&mut detour, ("", 1), &half, &mut Desk::draws(&[0.5 - 1e-9, 0.1])));
+}
+
+#[test]
+fn with_both_thresholds_at_one_probabilistic_is_random_draw_by_draw() {
+    let (mut one, mut other) = (Desk::seeded(7), Desk::seeded(7));
+    let (mut random, mut late) = (detour(""), detour("policy=probabilistic lo=1 hi=1"));
+    for i in 0..4000u16 {
+        let mut state = state(&[1 + i % 7, 1 + i / 7 % 7], &[]);
+        state.fill_up(u32::from(i % 3), head(""), (PortId(0), QUEUE));
+        let pkt = format!("class={}", i % 8);
+        let fates = [fate(&mut random, (&pkt, 1), &state, &mut one), fate(&mut late, (&pkt, 1), &state, &mut other)];
+        assert_eq!(fates[0], fates[1]);
+    }
+    assert_eq!(one.rng.u64(), other.rng.u64());
+}
+
+#[test]
+fn endless_memory_is_never_filled() {
+    let mut state = switch(3, BufferSlot::Unlimited(Unlimited));
+    state.fill_up(10_000, head(""), (PortId(0), QUEUE));
+    let mut detour = detour("policy=probabilistic lo=0 hi=0");
+    assert_eq!(fate(&mut detour, ("", 1), &state, &mut Desk::draws(&[])), Fate::Enqueue(QUEUE));
+}
+
+#[test]
+fn it_must_be_asked_for_every_packet_where_it_begins_early_or_counts() {
+    for given in ["", "ingress=false max_detours=1", "policy=load_aware", "policy=flow_based flows=hosts hosts=h1"] {
+        assert!(detour(given).only_when_full(), "{given}");
+    }
+    for given in ["policy=probabilistic", "policy=flow_based flows=short", "policy=flow_based flows=long"] {
+        assert!(!detour(given).only_when_full(), "{given}");
+    }
+}
