@@ -147,7 +147,7 @@ impl Setup {
             routing: RoutingSlot::build(
                 &routing,
                 &routing_values,
-                Own { hash_seed: 0, seat: seat(text(table, "seat")) },
+                Own { seat: seat(text(table, "seat")), ..Own::default() },
             )
             .expect(&routing),
             buffer: BufferSlot::build(&kind, &values).expect(&kind),

@@ -127,7 +127,7 @@ fn a_chain_tree_of_three_is_the_tree_of_pabo() {
     assert_eq!((net.hosts, net.switches().len()), (4, 7));
     let routes = crate::Routes::compute(&net);
     let name = |node: u32| net.nodes[node as usize].name.as_str();
-    let path = |src| routes.path(HostId(src), HostId(3), &|_, _| 0);
+    let path = |src| routes.path(HostId(src), HostId(3), &|_, hops| hops[0].port);
     let names: Vec<_> = path(1).iter().map(|(node, _)| name(*node)).collect();
     assert_eq!(names, ["h1", "s1", "s4", "s6"]);
     assert_eq!(net.tiers(), ["host", "level1", "level2", "root"]);
