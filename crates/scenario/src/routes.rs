@@ -156,7 +156,7 @@ impl Routes {
 }
 
 /// Hops of every switch from one of them, over switches only; `u32::MAX` where there is no way.
-fn levels(net: &Topology, root: u32) -> Vec<u32> {
+pub(crate) fn levels(net: &Topology, root: u32) -> Vec<u32> {
     let mut level = vec![u32::MAX; net.switches().len()];
     level[(root - net.hosts) as usize] = 0;
     let mut queue = VecDeque::from([root]);

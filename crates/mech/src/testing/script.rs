@@ -60,7 +60,7 @@ fn parse(param: &'static str, kind: &Kind, text: &str) -> Value {
         Kind::Choice(_) | Kind::Text => Value::Word(text.to_owned()),
         Kind::TextsOr(words) if words.contains(&text) => Value::Word(text.to_owned()),
         Kind::TextsOr(_) => Value::Words(text.split(',').map(str::to_owned).collect()),
-        Kind::Texts | Kind::Numbers | Kind::Sizes(_) => {
+        Kind::Texts | Kind::Numbers | Kind::Counts { .. } | Kind::Sizes(_) => {
             panic!("{param}: lists and tables are not written in these tables")
         }
     }

@@ -23,6 +23,7 @@ pub(crate) fn values(spec: &Spec, given: &[(&str, &str)]) -> Values {
             Kind::Rate => Value::Rate(parse_rate(text).unwrap()),
             Kind::Size { .. } => Value::Size(Bytes(units::parse_bytes(text).unwrap().0)),
             Kind::Texts => Value::Words(words()),
+            Kind::Counts { .. } => Value::Counts(text.split_whitespace().map(|count| count.parse().unwrap()).collect()),
             Kind::Choice(allowed) => {
                 assert!(allowed.contains(&text), "{text}");
                 Value::Word(text.into())
@@ -74,7 +75,7 @@ pub(crate) fn custom(nodes: &[&str], links: &[&str]) -> Result<Topology, Vec<Fau
 }
 
 /// The invariants of every network: links have two ends that agree, hosts one port.
-fn check(net: &Topology) {
+pub(super) fn check(net: &Topology) {
     for (a, node) in net.nodes.iter().enumerate() {
         assert!(!net.is_host(a as u32) || node.ports.len() == 1, "{}", node.name);
         for (i, port) in node.ports.iter().enumerate() {
@@ -87,7 +88,7 @@ fn check(net: &Topology) {
     assert_eq!(names.len(), net.nodes.len());
 }
 
-fn faults(result: Result<Topology, Vec<Fault>>) -> Vec<String> {
+pub(super) fn faults(result: Result<Topology, Vec<Fault>>) -> Vec<String> {
     let line = |f: Fault| format!("{}: {}; {}", f.field, f.found, f.rule);
     result.unwrap_err().into_iter().map(line).collect()
 }
