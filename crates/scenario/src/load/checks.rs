@@ -43,7 +43,7 @@ pub(super) fn marking(parent: &Node, marking: &Choice, faults: &mut Faults) {
 /// slots.
 pub(super) fn two_level(parent: &Node, routing: &Choice, net: &Topology, faults: &mut Faults) {
     if routing.kind == "two_level" && net.plan.is_none() {
-        let rule = "`ecmp`, `spray` or `weighted`: `two_level` needs topology.kind = \"fat_tree\"";
+        let rule = "`ecmp`, `spray`, `weighted` or `k_shortest`: `two_level` needs topology.kind = \"fat_tree\"";
         faults.add(&parent.find("routing.kind"), message("\"two_level\" in a network that is no `fat_tree`", rule));
     }
 }
