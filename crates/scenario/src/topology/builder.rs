@@ -32,9 +32,9 @@ pub(super) const FABRIC_DELAY: Param = Param {
 };
 pub(super) const OVERSUBSCRIPTION: Param = Param {
     name: "oversubscription",
-    doc: "Capacity of a ToR's host links over that of its uplinks; sets the rate of all links between switches, \
-          so `fabric.rate` is refused beside it. In a fat-tree those links run at `link.rate` divided by this, \
-          which DIBS §5.5.4 counts as 1:f² over its two tiers.",
+    doc: "Capacity of a ToR's host links over that of its links to switches; sets the rate of all links between \
+          switches, so `fabric.rate` is refused beside it. In a fat-tree those links run at `link.rate` divided by \
+          this factor f, which DIBS §5.5.4 counts as 1:f² over its two tiers: its 1:4, 1:9 and 1:16 are 2, 3 and 4.",
     kind: Kind::Number { min: 1.0, max: 1000.0, below_max: false },
     default: Some(""),
 };
