@@ -142,6 +142,7 @@ impl Switch {
             Way::Among(hops) => match &self.routing {
                 RoutingSlot::Ecmp(ecmp) => hops[ecmp.place(head.hash, hops.len())].port,
                 RoutingSlot::TwoLevel(tables) => hops[tables.place(head.dst, hops)].port,
+                RoutingSlot::KShortest(paths) => paths.port((head.src, head.dst), head.hash, hops),
                 _ => return None,
             },
         };
@@ -258,14 +259,13 @@ impl Switch {
                 return None;
             }
         };
-        let place = match &mut self.routing {
-            RoutingSlot::Ecmp(ecmp) => ecmp.place(pkt.head.hash, hops.len()),
+        Some(match &mut self.routing {
+            RoutingSlot::Ecmp(ecmp) => hops[ecmp.place(pkt.head.hash, hops.len())].port,
             other => {
                 let mut env = Env { now, rng: &mut self.routing_rng, acts: &mut self.acts };
-                other.get().choose(&pkt.head, hops, &mut env)
+                other.get().leave(&pkt.head, hops, &mut env)
             }
-        };
-        Some(hops[place].port)
+        })
     }
 
     fn lose<O: Out>(&mut self, pkt: &Pkt, reason: DropReason, out: &mut O) {
@@ -293,9 +293,9 @@ impl Switch {
     pub fn received(&self) -> u64 {
         self.received
     }
-    /// The path decision for a host and a flow hash among `hops`, without a draw.
-    pub fn table_choice(&self, host: HostId, hash: u32, hops: &[Hop]) -> usize {
-        self.routing.peek().table(host, hash, hops)
+    /// The path decision for a source, a destination and a flow hash among `hops`, without a draw.
+    pub fn table_choice(&self, ends: (HostId, HostId), hash: u32, hops: &[Hop]) -> PortId {
+        self.routing.peek().along(ends, hash, hops)
     }
 
     /// Copies that were made of flooded frames, and those that ended where they were of no use.

@@ -87,6 +87,13 @@ pub enum Kind {
     TextsOr(&'static [&'static str]),
     /// A list of dimensionless numbers, each at least 0.
     Numbers,
+    /// A list of whole numbers, each in a closed range.
+    Counts {
+        /// Smallest allowed.
+        min: u64,
+        /// Largest allowed.
+        max: u64,
+    },
     /// Sizes of flows: one size, the name of a distribution or of a file, or a table of one of these
     /// kinds.
     Sizes(&'static [&'static Spec]),
@@ -117,6 +124,8 @@ pub enum Value {
     Words(Vec<String>),
     /// Of [`Kind::Numbers`].
     Numbers(Vec<f64>),
+    /// Of [`Kind::Counts`].
+    Counts(Vec<u64>),
     /// A table of a kind, of [`Kind::Sizes`]; its texts are words.
     Table(String, Values),
 }
@@ -162,6 +171,8 @@ impl Values {
         words: Words => &[String], |v| -> &[String] { let v: &Vec<String> = v; v.as_slice() };
         /// A list of numbers.
         numbers: Numbers => &[f64], |v| -> &[f64] { let v: &Vec<f64> = v; v.as_slice() };
+        /// A list of whole numbers.
+        counts: Counts => &[u64], |v| -> &[u64] { let v: &Vec<u64> = v; v.as_slice() };
     }
 
     /// A whole number, or `None` for `off`.

@@ -54,6 +54,7 @@ fn type_name(kind: &Kind) -> &'static str {
         Kind::Texts => "texts",
         Kind::TextsOr(_) => "texts_or_word",
         Kind::Numbers => "numbers",
+        Kind::Counts { .. } => "counts",
         Kind::Sizes(_) => "sizes",
     }
 }

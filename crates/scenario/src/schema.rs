@@ -208,6 +208,9 @@ fn property(param: &Param) -> Json {
             json!({ "anyOf": [{ "enum": words }, { "type": "array", "items": { "type": "string" } }] })
         }
         Kind::Numbers => json!({ "type": "array", "items": { "type": "number", "minimum": 0 } }),
+        Kind::Counts { min, max } => {
+            json!({ "type": "array", "items": { "type": "integer", "minimum": min, "maximum": max } })
+        }
         Kind::Sizes(specs) => json!({ "anyOf": [{ "type": "string" }, choice(specs, Part::Whole, None)] }),
     };
     if let Some(word) = word(param) {
@@ -232,6 +235,7 @@ fn typed(value: &Value, text: &str) -> Json {
         Value::Number(n) => json!(n),
         Value::Words(words) => json!(words),
         Value::Numbers(numbers) => json!(numbers),
+        Value::Counts(counts) => json!(counts),
         _ => json!(text),
     }
 }

@@ -24,7 +24,10 @@ fn tables(net: &Topology) -> Vec<TwoLevel> {
 /// The nodes of the path from host to host, and the ports by which they are left.
 fn path(net: &Topology, src: u32, dst: u32) -> Vec<(u32, u16)> {
     let tables = tables(net);
-    let choose = |node: u32, hops: &[Hop]| tables[(node - net.hosts) as usize].place(HostId(dst), hops);
+    let choose = |node: u32, hops: &[Hop]| {
+        let table = &tables[(node - net.hosts) as usize];
+        hops[table.place(HostId(dst), hops)].port
+    };
     Routes::compute(net).path(HostId(src), HostId(dst), &choose)
 }
 
@@ -118,7 +121,10 @@ fn pairs_of_hosts_are_spread_evenly_over_all_cores() {
         let first_core = net.node("core0").unwrap();
         let mut crossed = BTreeMap::new();
         for (src, dst) in (0..net.hosts).flat_map(|src| (0..net.hosts).map(move |dst| (src, dst))) {
-            let choose = |node: u32, hops: &[Hop]| tables[(node - net.hosts) as usize].place(HostId(dst), hops);
+            let choose = |node: u32, hops: &[Hop]| {
+                let table = &tables[(node - net.hosts) as usize];
+                hops[table.place(HostId(dst), hops)].port
+            };
             let path = if src == dst { Vec::new() } else { routes.path(HostId(src), HostId(dst), &choose) };
             let cores: Vec<_> = path.iter().filter(|(node, _)| *node >= first_core).collect();
             assert_eq!(cores.len(), usize::from(src / pod != dst / pod));

@@ -75,7 +75,7 @@ fn switch() -> Switch {
             ports: (0..16).map(|_| port()).collect(),
         },
         fib: mech::fib::FibSlot::Static,
-        routing: RoutingSlot::build("ecmp", &Values::default(), Own { hash_seed: 1, seat: None })
+        routing: RoutingSlot::build("ecmp", &Values::default(), Own { hash_seed: 1, seat: None, paths: None })
             .expect("it is in the catalogue"),
         snapshot: false,
         shuffle: true,

@@ -17,7 +17,7 @@ use mech::fib::FibSlot;
 use mech::host::WindowCut;
 use mech::marking::MarkingSlot;
 use mech::overflow::{self, OverflowSlot, TailDrop};
-use mech::routing::{Own, RoutingSlot};
+use mech::routing::{Ecmp, Own, Paths, RoutingSlot};
 use mech::scheduler::{SchedulerSlot, StrictPriority};
 use mech::{HostId, Purpose, Stream};
 use scenario::routes::Routes;
@@ -63,6 +63,8 @@ struct Site<'a> {
     top_class: u8,
     any_bounce: bool,
     may_compute: bool,
+    /// Where switches route by them.
+    paths: Option<Arc<Paths>>,
 }
 
 impl Site<'_> {
@@ -109,7 +111,11 @@ impl Site<'_> {
         let overflow = overflow.ok_or_else(|| unknown(&config.overflow))?;
         let buffer = BufferSlot::build(&config.buffer.kind, &config.buffer.values);
         let buffer = buffer.ok_or_else(|| unknown(&config.buffer))?.for_ports(links.len() as u16);
-        let own = Own { hash_seed, seat: s.topology.plan.map(|plan| (plan, plan.seat(index as u32))) };
+        let own = Own {
+            hash_seed,
+            seat: s.topology.plan.map(|plan| (plan, plan.seat(index as u32))),
+            paths: self.paths.clone().map(|paths| (paths, index as u32)),
+        };
         let routing = RoutingSlot::build(&config.routing.kind, &config.routing.values, own);
         let fib = FibSlot::build(&config.fib.kind, &config.fib.values, &host);
         let ports = links.iter().zip(&config.ports).map(|(link, port)| {
@@ -167,6 +173,7 @@ pub fn build_tapped<P: Probe, T: Tap>(
         top_class: scenario.top_class(),
         any_bounce: scenario.switches.iter().any(|s| s.overflow.kind == "bounce"),
         may_compute: !options.step_departures && !probe.follows_queues(),
+        paths: paths(scenario, seed).map(Arc::new),
     };
     let hosts = (0..topology.hosts).map(|id| site.host(id)).collect::<Result<Vec<_>, _>>()?;
     let switches = scenario.switches.iter().enumerate().map(|(i, config)| site.switch(i, config));
@@ -198,7 +205,7 @@ pub fn build_tapped<P: Probe, T: Tap>(
         },
         hosts,
         switches,
-        net: Net(Arc::new(Routes::compute(topology))),
+        net: Net(Arc::new(if site.paths.is_some() { Routes::asking(topology) } else { Routes::compute(topology) })),
         flows: FlowTable::default(),
         exts: dataplane::Exts::default(),
         tcp: Arc::new(tcp.ok_or_else(|| unknown(&scenario.transport))?.with_bounce_signal(signal)),
@@ -228,6 +235,16 @@ pub fn build_tapped<P: Probe, T: Tap>(
     add_raw_sources(scenario, seed, &mut world);
     world.plan_next_flow();
     Ok(world)
+}
+
+/// The paths of `k_shortest` routing, which all switches have or none; no node has the last number, so
+/// that it seeds what they have in common.
+fn paths(scenario: &Scenario, seed: u64) -> Option<Paths> {
+    let routing = &scenario.switches.first()?.routing;
+    (routing.kind == "k_shortest").then(|| {
+        let pick = Ecmp::new(Stream::new(seed, u32::MAX, Purpose::Hash).u64());
+        scenario::paths::paths(&scenario.topology, routing.values.count("k") as usize, pick)
+    })
 }
 
 /// Links in the numbering of ports over the whole network, and the first port of each node.

@@ -11,7 +11,7 @@ import numpy as np
 
 from overspill import formats, measures
 from overspill.charts import axes as words
-from overspill.charts import common
+from overspill.charts import common, flat
 from overspill.charts.spec import Chart, Colours, Graph, Links, Nodes, Panel
 
 if TYPE_CHECKING:
@@ -95,6 +95,7 @@ class Places:
     y: np.ndarray
     rows: tuple[tuple[int, ...], ...]
     per_column: int  # hosts below each other
+    flat: flat.Spots | None = None  # where there are no tiers
 
 
 def neighbours(network: Network) -> list[list[int]]:
@@ -128,8 +129,13 @@ def levels(network: Network, near: list[list[int]]) -> list[int]:
 
 
 def places(network: Network) -> Places:
-    """Hosts at the bottom below their switch, the other tiers above, evenly, near what they are linked to."""
+    """Hosts at the bottom below their switch, the other tiers above, evenly, near what they are linked to.
+
+    Where there are no tiers and no chain, a grid or a circle.
+    """
     near = neighbours(network)
+    if spots := flat.spots(network, near):
+        return Places(spots.x, spots.y, spots.rows, 1, spots)
     level = levels(network, near)
     count = len(network.nodes)
     x, y = np.zeros(count), np.zeros(count)
@@ -212,6 +218,8 @@ def chart(results: Results) -> Chart | None:
         title = f"{variant}: {drops_text(float(counts[variant]['drops'].sum()), len(results.of(variant)))}"
         panels.append(Panel(title, marks=[graph(network, counts[variant], (what, columns))]))
     height = 3.4 if len(panels) == 1 else max(1.9, min(2.6, 10 / -(-len(panels) // columns)))
+    if flat.spots(first, neighbours(first)):
+        height *= 1.4
     return Chart(
         "network",
         "Network",
@@ -306,8 +314,8 @@ def graph(network: Network, counts: dict[str, np.ndarray], what: tuple[str, int]
                 [labels.get(at, "") for at in hosts], names, "circle", dot,
             )
         )  # fmt: skip
-    tiers = [(float(place.y[row[0]]), tier_of(network, row)) for row in place.rows]
-    if hosts:
+    tiers = [(float(place.y[row[0]]), tier_of(network, row)) for row in place.rows if not place.flat]
+    if hosts and not place.flat:
         tiers.append((float(place.y[np.array(hosts)].mean()), "hosts"))
     return Graph(links_of(network, place), found, tiers)
 
@@ -339,7 +347,7 @@ def names_of(network: Network, place: Places, room: tuple[list[int], int]) -> di
     """The names that there is room for: every n-th of a row where all are too long."""
     hosts, letters = room
     found: dict[int, str] = {}
-    rows = [*place.rows, *([tuple(hosts)] if place.per_column == 1 else [])]
+    rows = [*place.rows, *([tuple(hosts)] if place.per_column == 1 and not place.flat else [])]
     for row in rows:
         ordered = sorted(row, key=lambda at: (float(place.x[at]), at))
         longest = max(len(network.nodes[at].name) for at in ordered) + 1.5
@@ -373,8 +381,10 @@ def links_of(network: Network, place: Places) -> list[Links]:
 
 
 def path(link: Link, place: Places) -> tuple[np.ndarray, np.ndarray]:
-    """A straight line, or an arc within a row."""
+    """A straight line, or an arc within a row or a column."""
     x, y = place.x[[link.a, link.b]], place.y[[link.a, link.b]]
+    if place.flat:
+        return flat.bowed(x, y, place.flat.cell) if place.flat.grid else (x, y)
     row = next((row for row in place.rows if link.a in row and link.b in row), None)
     if row is None or abs(row.index(link.a) - row.index(link.b)) == 1:
         return x, y

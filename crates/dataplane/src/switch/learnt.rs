@@ -12,7 +12,7 @@ use crate::shelf::Fib;
 use crate::{Out, Pkt};
 use mech::fib::{Learning, Onward};
 use mech::overflow::DropReason;
-use mech::routing::Way;
+use mech::routing::{Hop, Way};
 use mech::{Flags, PortId};
 use units::Time;
 
@@ -116,7 +116,7 @@ impl Switch {
         let astray = pkt.head.flags.has(Flags::ASTRAY);
         let others = (0..self.core.ports().len() as u16).map(PortId).filter(|port| *port != pkt.head.ingress);
         let right = match routes.way(self.node, pkt.head.dst) {
-            Way::Only(port) if !astray && port != pkt.head.ingress => Some(port),
+            Way::Only(port) | Way::Among(&[Hop { port, .. }]) if !astray && port != pkt.head.ingress => Some(port),
             _ => None,
         };
         let copies = others.clone().count() as u32;

@@ -61,7 +61,7 @@ fn parse(param: &'static str, kind: &Kind, text: &str) -> Value {
         Kind::TextsOr(words) if words.contains(&text) => Value::Word(text.to_owned()),
         Kind::TextsOr(_) => Value::Words(text.split(',').map(str::to_owned).collect()),
         Kind::Texts => Value::Words(text.split(',').map(str::to_owned).collect()),
-        Kind::Numbers | Kind::Sizes(_) => {
+        Kind::Numbers | Kind::Counts { .. } | Kind::Sizes(_) => {
             panic!("{param}: lists and tables are not written in these tables")
         }
     }
@@ -156,7 +156,7 @@ impl Setup {
             routing: RoutingSlot::build(
                 &routing,
                 &routing_values,
-                Own { hash_seed: 0, seat: seat(text(table, "seat")) },
+                Own { seat: seat(text(table, "seat")), ..Own::default() },
             )
             .expect(&routing),
             buffer: BufferSlot::build(&kind, &values).expect(&kind),

@@ -3,13 +3,16 @@
 use super::fields::Faults;
 use super::tree::Node;
 use crate::diag::{message, one_of};
-use crate::model::Choice;
+use crate::model::{Choice, SwitchConfig};
+use crate::paths;
 use crate::topology::Topology;
 use mech::overflow::ENTRY_BYTES;
 use mech::params::Values;
 use std::collections::BTreeSet;
 use units::{Amount, Bytes, Dur, Time};
 
+/// What finding paths may cost, see [`paths::work`]: some seconds.
+const MOST_PATHS: u64 = 10_000_000_000;
 /// What a bounce with endless memory says of itself.
 const NEVER_BOUNCES: &str = "bounce with an unlimited buffer never bounces: its utilisation is always 0";
 /// What a bounce with shared memory says of itself.
@@ -42,8 +45,27 @@ pub(super) fn marking(parent: &Node, marking: &Choice, faults: &mut Faults) {
 /// slots.
 pub(super) fn two_level(parent: &Node, routing: &Choice, net: &Topology, faults: &mut Faults) {
     if routing.kind == "two_level" && net.plan.is_none() {
-        let rule = "`ecmp`, `spray` or `weighted`: `two_level` needs topology.kind = \"fat_tree\"";
+        let rule = "`ecmp`, `spray`, `weighted` or `k_shortest`: `two_level` needs topology.kind = \"fat_tree\"";
         faults.add(&parent.find("routing.kind"), message("\"two_level\" in a network that is no `fat_tree`", rule));
+    }
+}
+
+/// Paths are the same for all switches, and there are only so many. `document` is the variant.
+pub(super) fn k_shortest(document: &Node, net: &Topology, switches: &[SwitchConfig], faults: &mut Faults) {
+    let mut of_it = switches.iter().map(|switch| &switch.routing).filter(|routing| routing.kind == "k_shortest");
+    let Some(first) = of_it.next() else { return };
+    let alike = 1 + of_it.filter(|other| *other == first).count();
+    let k = first.values.count("k");
+    if alike < switches.len() {
+        let found = format!("`k_shortest` with k = {k} at {alike} of {} switches", switches.len());
+        faults.add(&document.find("switch.routing"), message(found, "the same paths at all switches"));
+    }
+    let work = paths::work(net, k);
+    if alike == switches.len() && work > MOST_PATHS {
+        let found = format!("{k} paths between each two of {} switches with hosts", net.edges());
+        let what = "k times the links of all shortest paths between them times the ports of the network";
+        let rule = format!("{what} at most {MOST_PATHS}, which is {work} here");
+        faults.add(&document.find("switch.routing.k"), message(found, rule));
     }
 }
 

@@ -20,6 +20,7 @@ fn value(value: &Value) -> Json {
         Value::Word(word) => json!(word),
         Value::Words(words) => json!(words),
         Value::Numbers(numbers) => json!(numbers),
+        Value::Counts(counts) => json!(counts),
         Value::Table(kind, given) => {
             let mut map = values(given);
             map.insert("kind".into(), json!(kind));

@@ -38,6 +38,7 @@ pub(crate) fn rule(kind: &Kind) -> String {
             format!("{}, or a list of texts, such as [\"h0\", \"h1\"]", words.join(", "))
         }
         Kind::Numbers => "a list of numbers, each at least 0".into(),
+        Kind::Counts { min, max } => format!("a list of whole numbers from {min} to {max}, such as [{min}, {min}]"),
         Kind::Sizes(specs) => {
             let kinds: Vec<_> = specs.iter().map(|spec| format!("`{}`", spec.kind)).collect();
             let text = "a size with its unit, such as \"20KB\", the name of a distribution, a file of sizes";
@@ -84,6 +85,7 @@ fn parse_default(kind: &Kind, text: &str) -> Option<Value> {
         Kind::Number { .. } => text.parse().ok().filter(|n: &f64| n.is_finite()).map(Value::Number),
         Kind::Texts => Some(Value::Words(list().map(str::to_string).collect())),
         Kind::Numbers => list().map(|t| t.parse().ok()).collect::<Option<_>>().map(Value::Numbers),
+        Kind::Counts { .. } => list().map(|t| t.parse().ok()).collect::<Option<_>>().map(Value::Counts),
         _ => quantity(kind, text).ok(),
     }
 }
@@ -163,6 +165,14 @@ fn plain(kind: &Kind, node: &Node) -> Result<Value, String> {
             let inside = |n: &f64| n.is_finite() && *n >= 0.0;
             let numbers: Option<Vec<_>> = items.iter().map(|item| number(item).filter(inside)).collect();
             numbers.map(Value::Numbers).ok_or_else(|| " with something else than numbers of at least 0".into())
+        }
+        (Kind::Counts { min, max }, Data::List(items)) => {
+            let count = |item: &Node| match item.data {
+                Data::Whole(n) => u64::try_from(n).ok().filter(|n| (*min..=*max).contains(n)),
+                _ => None,
+            };
+            let counts: Option<Vec<_>> = items.iter().map(count).collect();
+            counts.map(Value::Counts).ok_or_else(|| " with something else".into())
         }
         (
             Kind::Time { .. } | Kind::Rate | Kind::Amount { .. } | Kind::Size { .. } | Kind::Sizes(_),

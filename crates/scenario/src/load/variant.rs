@@ -47,7 +47,10 @@ pub(super) fn read_variant(
     let mut said = Vec::new();
     let filler = Filler::new(document, &mut said, faults);
     let switches = match net {
-        Some(net) => filler.all(net, faults).inspect(|(switches, _)| fibs::check(document, net, switches, faults)),
+        Some(net) => filler.all(net, faults).inspect(|(switches, _)| {
+            fibs::check(document, net, switches, faults);
+            checks::k_shortest(document, net, switches, faults);
+        }),
         None => {
             filler.alone(faults);
             None

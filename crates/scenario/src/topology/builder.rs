@@ -32,12 +32,21 @@ pub(super) const FABRIC_DELAY: Param = Param {
 };
 pub(super) const OVERSUBSCRIPTION: Param = Param {
     name: "oversubscription",
-    doc: "Capacity of a ToR's host links over that of its uplinks; sets the rate of all links between switches, \
-          so `fabric.rate` is refused beside it. In a fat-tree those links run at `link.rate` divided by this, \
-          which DIBS §5.5.4 counts as 1:f² over its two tiers.",
+    doc: "Capacity of a ToR's host links over that of its links to switches; sets the rate of all links between \
+          switches, so `fabric.rate` is refused beside it. In a fat-tree those links run at `link.rate` divided by \
+          this factor f, which DIBS §5.5.4 counts as 1:f² over its two tiers: its 1:4, 1:9 and 1:16 are 2, 3 and 4.",
     kind: Kind::Number { min: 1.0, max: 1000.0, below_max: false },
     default: Some(""),
 };
+
+pub(super) const HOSTS_PER_SWITCH: Param = Param {
+    name: "hosts_per_switch",
+    doc: "Number of hosts on each switch.",
+    kind: Kind::Count { min: 1, max: 1024 },
+    default: None,
+};
+/// Most ports that the switches of a scenario may have together.
+const MOST_PORTS: u64 = 4_000_000;
 
 /// Rate and delay of a link.
 #[derive(Clone, Copy, Debug)]
@@ -83,6 +92,15 @@ fn exact(number: f64) -> Option<(u64, u64)> {
     let (whole, part) = text.split_once('.').unwrap_or((&text, ""));
     let den = 10u64.checked_pow(part.len() as u32)?;
     Some((format!("{whole}{part}").parse().ok()?, den))
+}
+
+/// Refuses switches with more ports together than there may be; `field` is told.
+pub(super) fn ports_fit(field: &str, (switches, ports): (u64, u64)) -> Result<(), Vec<Fault>> {
+    if switches.saturating_mul(ports) <= MOST_PORTS {
+        return Ok(());
+    }
+    let found = format!("{switches} switches of {ports} ports");
+    Err(vec![Fault { field: field.into(), found, rule: format!("at most {MOST_PORTS} ports of switches in all") }])
 }
 
 /// A network being put together: all hosts first, then the switches, then links.

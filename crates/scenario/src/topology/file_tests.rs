@@ -232,7 +232,7 @@ fn three_tiers_of_htsim_with_radix_4_are_a_fat_tree() {
     );
     assert_eq!(ports(&net, "core1"), ["agg1 100Gbps 3us", "agg3 100Gbps 3us", "agg5 100Gbps 3us", "agg7 100Gbps 3us"]);
     let routes = crate::Routes::compute(&net);
-    assert_eq!(routes.path(HostId(0), HostId(15), &|_, _| 0).len(), 6);
+    assert_eq!(routes.path(HostId(0), HostId(15), &|_, hops| hops[0].port).len(), 6);
     assert_eq!(net.bisection(), 800e9);
 }
 

@@ -10,7 +10,10 @@ mod fat_tree;
 mod graphml;
 mod hpcc;
 mod htsim;
+mod hyperx;
+mod jellyfish;
 mod leaf_spine;
+mod linear;
 mod star;
 
 pub use custom::{CustomGraph, CustomLink, CustomNode};
@@ -67,6 +70,9 @@ pub const SPECS: &[&Spec] = &[
     &chain_tree::SPEC,
     &leaf_spine::SPEC,
     &fat_tree::SPEC,
+    &hyperx::SPEC,
+    &jellyfish::SPEC,
+    &linear::SPEC,
     &custom::SPEC,
     &hpcc::SPEC,
     &htsim::SPEC,
@@ -104,6 +110,9 @@ pub fn build(kind: &str, values: &Values, given: &Given) -> Result<Topology, Vec
         "chain_tree" => chain_tree::build(values),
         "leaf_spine" => leaf_spine::build(values),
         "fat_tree" => fat_tree::build(values),
+        "hyperx" => hyperx::build(values),
+        "jellyfish" => jellyfish::build(values),
+        "linear" => linear::build(values),
         "custom" if values.has("file") => graphml::build(values, given),
         "custom" => custom::build(given.graph.unwrap_or(&CustomGraph::default())),
         "hpcc" => hpcc::build(values, given),
@@ -163,5 +172,7 @@ impl Topology {
 
 #[cfg(test)]
 mod file_tests;
+#[cfg(test)]
+mod flat_tests;
 #[cfg(test)]
 pub(crate) mod tests;

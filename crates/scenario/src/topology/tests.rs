@@ -23,6 +23,7 @@ pub(crate) fn values(spec: &Spec, given: &[(&str, &str)]) -> Values {
             Kind::Rate => Value::Rate(parse_rate(text).unwrap()),
             Kind::Size { .. } => Value::Size(Bytes(units::parse_bytes(text).unwrap().0)),
             Kind::Texts => Value::Words(words()),
+            Kind::Counts { .. } => Value::Counts(text.split_whitespace().map(|count| count.parse().unwrap()).collect()),
             Kind::Choice(allowed) => {
                 assert!(allowed.contains(&text), "{text}");
                 Value::Word(text.into())
@@ -74,7 +75,7 @@ pub(crate) fn custom(nodes: &[&str], links: &[&str]) -> Result<Topology, Vec<Fau
 }
 
 /// The invariants of every network: links have two ends that agree, hosts one port.
-fn check(net: &Topology) {
+pub(super) fn check(net: &Topology) {
     for (a, node) in net.nodes.iter().enumerate() {
         assert!(!net.is_host(a as u32) || node.ports.len() == 1, "{}", node.name);
         for (i, port) in node.ports.iter().enumerate() {
@@ -87,7 +88,7 @@ fn check(net: &Topology) {
     assert_eq!(names.len(), net.nodes.len());
 }
 
-fn faults(result: Result<Topology, Vec<Fault>>) -> Vec<String> {
+pub(super) fn faults(result: Result<Topology, Vec<Fault>>) -> Vec<String> {
     let line = |f: Fault| format!("{}: {}; {}", f.field, f.found, f.rule);
     result.unwrap_err().into_iter().map(line).collect()
 }
@@ -127,7 +128,7 @@ fn a_chain_tree_of_three_is_the_tree_of_pabo() {
     assert_eq!((net.hosts, net.switches().len()), (4, 7));
     let routes = crate::Routes::compute(&net);
     let name = |node: u32| net.nodes[node as usize].name.as_str();
-    let path = |src| routes.path(HostId(src), HostId(3), &|_, _| 0);
+    let path = |src| routes.path(HostId(src), HostId(3), &|_, hops| hops[0].port);
     let names: Vec<_> = path(1).iter().map(|(node, _)| name(*node)).collect();
     assert_eq!(names, ["h1", "s1", "s4", "s6"]);
     assert_eq!(net.tiers(), ["host", "level1", "level2", "root"]);
@@ -161,14 +162,37 @@ fn oversubscription_is_host_capacity_over_uplink_capacity_exactly() {
     let uplink = |net: &Topology| net.switches()[0].ports.last().unwrap().rate;
     assert_eq!(uplink(&net("leaf_spine", &sized("1"))), Rate::gbps(2));
     assert_eq!(uplink(&net("leaf_spine", &sized("2.5"))), Rate::mbps(800));
-    // DIBS §5.5.4: 333.3 Mb/s between switches is 24 ns a byte.
-    let slow = net("fat_tree", &[("k", "8"), ("oversubscription", "3")]);
-    assert_eq!(uplink(&slow).time(1), Dur::ns(24));
-    assert_eq!(slow.nodes[0].ports[0].rate, Rate::gbps(1));
     assert_eq!(
         faults(try_net("fat_tree", &[("k", "4"), ("oversubscription", "3"), ("fabric.rate", "1Gbps")])),
         ["oversubscription: 3; left out where `fabric.rate` is given"]
     );
+}
+
+#[test]
+fn links_between_switches_that_are_two_three_and_four_times_slower_are_the_one_to_4_9_and_16_of_dibs() {
+    // DIBS §5.5.4: 500, 333.3 and 250 Mb/s between switches, 16, 24 and 32 ns a byte.
+    for (factor, rate, ns) in [("2", "500Mbps", 16), ("3", "1/3 Gbps", 24), ("4", "250Mbps", 32)] {
+        let by_factor = net("fat_tree", &[("k", "8"), ("oversubscription", factor)]);
+        assert_eq!(by_factor, net("fat_tree", &[("k", "8"), ("fabric.rate", rate)]));
+        assert_eq!(by_factor.nodes[0].ports[0].rate, Rate::gbps(1));
+        for switch in by_factor.switches() {
+            for port in switch.ports.iter().filter(|port| !by_factor.is_host(port.peer)) {
+                assert_eq!(port.rate.time(1), Dur::ns(ns));
+            }
+        }
+    }
+    // What is typed with a point is something else.
+    assert_eq!(parse_rate("333.3Mbps").unwrap().time(1000), Dur(24_002_401));
+}
+
+#[test]
+fn the_testbed_of_dibs_is_a_leaf_spine_of_three_and_two() {
+    // DIBS §5.2: two aggregation switches, three edge switches, two servers a rack.
+    let net = net("leaf_spine", &[("leaves", "3"), ("spines", "2"), ("hosts_per_leaf", "2")]);
+    check(&net);
+    assert_eq!((net.hosts, net.switches().len()), (6, 5));
+    assert!(net.switches()[..3].iter().all(|leaf| leaf.ports.len() == 2 + 2));
+    assert!(net.switches()[3..].iter().all(|spine| spine.ports.len() == 3));
 }
 
 #[test]

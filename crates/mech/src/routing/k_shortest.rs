@@ -1,0 +1,211 @@
+//! The k shortest paths between the switches of two hosts, of which a hash of the flow picks one
+//! (Singla et al., "Jellyfish", NSDI 2012 §5: 8 paths, Yen's).
+//!
+//! No label travels with a packet: where the paths of its source and its destination pass a switch,
+//! and the hash picks one of these, the switch knows its next hop. Which path that is does not depend
+//! on the switch, so all switches agree. A switch that is not on a packet's path has got it by a detour
+//! or a bounce, and sends it by an equal shortest path. Each such hop leads nearer to the destination,
+//! and from the first switch on the path it is followed to its end; so every packet gets there.
+//!
+//! Different from the paper: all paths count alike, whatever shares them; and ties between paths of
+//! one length are broken by a hash of the pair, where the paper does not say how.
+
+use super::yen::{Graph, Step};
+use super::{Ecmp, Hop, Routing};
+use crate::params::{Kind, Param, Spec};
+use crate::{Env, Head, HostId, PortId};
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
+pub(super) const SPEC: Spec = Spec {
+    slot: "switch.routing",
+    kind: "k_shortest",
+    doc: "A flow keeps one of the k shortest paths without loops, equally long or not; off its path a packet \
+          goes as by `ecmp`. All switches have it, with one k.",
+    cite: "Yen 1971; Singla et al., \"Jellyfish\", NSDI 2012 §5",
+    params: &[Param {
+        name: "k",
+        doc: "Paths from each switch with hosts to each other one, as far as there are so many.",
+        kind: Kind::Count { min: 1, max: 64 },
+        default: Some("8"),
+    }],
+};
+
+/// The paths between all switches with hosts.
+#[derive(Clone, Debug)]
+pub struct Paths {
+    /// Per host: the number of its switch among those with hosts.
+    columns: Vec<u32>,
+    width: usize,
+    /// Per pair of such switches, and one more: where its paths begin in `paths`.
+    pairs: Vec<u32>,
+    /// Per path, and one more: where its steps begin in `steps`.
+    paths: Vec<u32>,
+    steps: Vec<Step>,
+    pick: Ecmp,
+}
+
+impl Paths {
+    /// The `k` shortest of a network, for hosts at these switches, and how a flow's hash picks one.
+    pub fn new(graph: &mut Graph, switches: &[u32], (k, pick): (usize, Ecmp)) -> Paths {
+        let mut known = BTreeMap::new();
+        let mut column = |switch: &u32| {
+            let next = known.len() as u32;
+            *known.entry(*switch).or_insert(next)
+        };
+        let columns = switches.iter().map(&mut column).collect();
+        let edges: BTreeMap<u32, u32> = known.iter().map(|(switch, column)| (*column, *switch)).collect();
+        let width = edges.len();
+        let mut paths = Paths { columns, width, pairs: vec![0], paths: vec![0], steps: Vec::new(), pick };
+        for from in edges.values() {
+            for to in edges.values() {
+                let ways = if from == to { Vec::new() } else { graph.ways((*from, *to), k) };
+                for way in ways {
+                    paths.steps.extend(way);
+                    paths.paths.push(paths.steps.len() as u32);
+                }
+                paths.pairs.push(paths.paths.len() as u32 - 1);
+            }
+        }
+        paths
+    }
+
+    /// The paths from the switch of one host to that of another, the shortest first.
+    pub fn between(&self, src: HostId, dst: HostId) -> impl ExactSizeIterator<Item = &[Step]> {
+        let pair = self.columns[src.0 as usize] as usize * self.width + self.columns[dst.0 as usize] as usize;
+        (self.pairs[pair] as usize..self.pairs[pair + 1] as usize).map(|path| self.path(path))
+    }
+
+    /// The path that a packet of this hash takes; empty where both hosts are at one switch.
+    #[inline]
+    pub fn chosen(&self, src: HostId, dst: HostId, hash: u32) -> &[Step] {
+        let pair = self.columns[src.0 as usize] as usize * self.width + self.columns[dst.0 as usize] as usize;
+        let (first, end) = (self.pairs[pair] as usize, self.pairs[pair + 1] as usize);
+        if first == end { &[] } else { self.path(first + self.pick.place(hash, end - first)) }
+    }
+
+    /// Bytes that the tables take.
+    pub fn memory(&self) -> usize {
+        self.steps.len() * size_of::<Step>()
+            + (self.columns.len() + self.pairs.len() + self.paths.len()) * size_of::<u32>()
+    }
+
+    #[inline]
+    fn path(&self, path: usize) -> &[Step] {
+        &self.steps[self.paths[path] as usize..self.paths[path + 1] as usize]
+    }
+}
+
+/// See the module.
+#[derive(Clone, Debug)]
+pub struct KShortest {
+    paths: Arc<Paths>,
+    switch: u32,
+    off: Ecmp,
+}
+
+impl KShortest {
+    /// For the switch of a number; `off` chooses for packets that are not on their path.
+    pub const fn new(paths: Arc<Paths>, switch: u32, off: Ecmp) -> KShortest {
+        KShortest { paths, switch, off }
+    }
+    /// The port by which a packet leaves: of its path, or else one of `hops`, the equal shortest ways.
+    #[inline]
+    pub fn port(&self, (src, dst): (HostId, HostId), hash: u32, hops: &[Hop]) -> PortId {
+        let path = self.paths.chosen(src, dst, hash);
+        match path.iter().find(|step| step.switch == self.switch) {
+            Some(step) => step.port,
+            None => hops[self.off.place(hash, hops.len())].port,
+        }
+    }
+}
+
+impl Routing for KShortest {
+    fn choose(&mut self, pkt: &Head, hops: &[Hop], _env: &mut Env) -> usize {
+        self.off.place(pkt.hash, hops.len())
+    }
+    fn table(&self, _host: HostId, hash: u32, hops: &[Hop]) -> usize {
+        self.off.place(hash, hops.len())
+    }
+    fn leave(&mut self, pkt: &Head, hops: &[Hop], _env: &mut Env) -> PortId {
+        self.port((pkt.src, pkt.dst), pkt.hash, hops)
+    }
+    fn along(&self, ends: (HostId, HostId), hash: u32, hops: &[Hop]) -> PortId {
+        self.port(ends, hash, hops)
+    }
+    fn boxed(&self) -> Box<dyn Routing> {
+        Box::new(self.clone())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::testing::{Desk, chi_square, head};
+
+    /// Switches 0 to 3 in a ring, each linked to the last and the next, and host i at switch i; but host
+    /// 4 is at switch 0 too.
+    fn ring(k: usize) -> Arc<Paths> {
+        let ports = |s: u32| vec![(PortId(2), (s + 3) % 4), (PortId(3), (s + 1) % 4)];
+        let mut graph = Graph::new((0..4).map(ports).collect());
+        Arc::new(Paths::new(&mut graph, &[0, 1, 2, 3, 0], (k, Ecmp::new(7))))
+    }
+    fn hops(ports: &[u16]) -> Vec<Hop> {
+        ports.iter().map(|port| Hop { port: PortId(*port), weight: 1.0 }).collect()
+    }
+    fn lengths(paths: &Paths, src: u32, dst: u32) -> Vec<usize> {
+        paths.between(HostId(src), HostId(dst)).map(<[Step]>::len).collect()
+    }
+
+    #[test]
+    fn a_ring_has_a_short_and_a_long_path_between_neighbours() {
+        assert_eq!(lengths(&ring(8), 0, 1), [1, 3]);
+        assert_eq!(lengths(&ring(8), 0, 2), [2, 2]);
+        assert_eq!(lengths(&ring(1), 4, 1), [1]);
+        assert!(lengths(&ring(8), 0, 4).is_empty(), "two hosts of one switch");
+    }
+
+    #[test]
+    fn every_switch_of_a_path_knows_its_next_hop_and_off_it_a_packet_goes_as_by_ecmp() {
+        let paths = ring(8);
+        let mut long = 0;
+        for hash in 0..1000 {
+            let pkt = head(&format!("src=0 dst=1 hash={hash}"));
+            let chosen = paths.chosen(HostId(0), HostId(1), hash);
+            long += usize::from(chosen.len() == 3);
+            for switch in [0, 2, 3] {
+                let off = Ecmp::new(u64::from(switch));
+                let mut own = KShortest::new(Arc::clone(&paths), switch, off.clone());
+                let near = if switch == 2 { hops(&[2]) } else { hops(&[3, 2]) };
+                let port = own.leave(&pkt, &near, &mut Desk::draws(&[]).env());
+                let wanted = match (chosen.len(), switch) {
+                    (1, 0) => 3,
+                    // 0, 3, 2, 1: against the numbers.
+                    (3, _) | (_, 2) => 2,
+                    _ => near[off.place(hash, 2)].port.0,
+                };
+                assert_eq!(port, PortId(wanted), "switch {switch}, {chosen:?}");
+                assert_eq!(own.along((HostId(0), HostId(1)), hash, &near), port);
+                assert_eq!(own.table(HostId(1), hash, &near), off.place(hash, near.len()), "a way back");
+            }
+        }
+        assert!((400..600).contains(&long), "{long} of 1000 flows take the long path");
+    }
+
+    #[test]
+    fn flows_spread_evenly_over_the_paths_of_a_pair() {
+        // A full mesh of ten: from 0 to 1 one path of one link, eight of two.
+        let ports = |s: u16| (0..10).filter(|t| *t != s).map(|t| (PortId(t), u32::from(t))).collect();
+        let mut graph = Graph::new((0..10).map(ports).collect());
+        let paths = Paths::new(&mut graph, &[0, 1], (8, Ecmp::new(3)));
+        assert_eq!(lengths(&paths, 0, 1), [1, 2, 2, 2, 2, 2, 2, 2]);
+        let all: Vec<_> = paths.between(HostId(0), HostId(1)).collect();
+        let mut counts = [0u32; 8];
+        for hash in 0..40_000 {
+            let chosen = paths.chosen(HostId(0), HostId(1), hash);
+            counts[all.iter().position(|path| *path == chosen).unwrap()] += 1;
+        }
+        // The 99.99 % point of χ² with 7 degrees of freedom.
+        assert!(chi_square(&counts) < 29.9, "{counts:?}");
+    }
+}

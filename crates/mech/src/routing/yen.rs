@@ -1,0 +1,215 @@
+//! The k shortest ways without loops between two switches (Yen, "Finding the k shortest loopless
+//! paths in a network", Management Science 17(11), 1971), with the candidates of each kept apart as
+//! Lawler does (Management Science 18(7), 1972), so that none is found twice.
+//!
+//! Ways are counted in links; two parallel links are two ways. Of ways that are equally long the one
+//! comes first whose first port has the lower rank, then the second, and so on: a rank is a hash of
+//! the pair, the switch and the port, so that each pair has an order of its own. By port numbers all
+//! pairs would agree on the first links of a network and leave the last ones empty.
+
+use crate::{PortId, hash_mix};
+use std::collections::{BTreeSet, VecDeque};
+
+/// A switch of a way, and the port to leave it by.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub struct Step {
+    /// The number of the switch.
+    pub switch: u32,
+    /// The port to leave it by.
+    pub port: PortId,
+}
+
+/// The links between switches, numbered from 0: of each its ports, and the switch at the far end.
+#[derive(Clone, Debug, Default)]
+pub struct Graph {
+    ports: Vec<Vec<(PortId, u32)>>,
+    /// Links to the target of the search, where that is known; switches without one are not reached.
+    level: Vec<u32>,
+    closed: Vec<bool>,
+}
+
+/// A way, in the order in which ways are taken.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
+struct Candidate {
+    length: usize,
+    ranks: Vec<u64>,
+    steps: Vec<Step>,
+    /// Where it left the way that it was made from.
+    deviation: usize,
+}
+
+const FAR: u32 = u32::MAX;
+
+impl Graph {
+    /// Of switches with these ports toward other switches. PRECONDITION: every link is there from both
+    /// of its ends.
+    pub fn new(ports: Vec<Vec<(PortId, u32)>>) -> Graph {
+        let n = ports.len();
+        Graph { ports, level: vec![FAR; n], closed: vec![false; n] }
+    }
+
+    /// The first `k` ways from one switch to another, or all where there are fewer.
+    /// PRECONDITION: `from` and `to` are two switches.
+    pub fn ways(&mut self, (from, to): (u32, u32), k: usize) -> Vec<Vec<Step>> {
+        let mut found: Vec<Candidate> = Vec::new();
+        let mut waiting: BTreeSet<Candidate> = self.spur(&[], (from, to), (from, &[])).into_iter().collect();
+        while let Some(next) = waiting.pop_first() {
+            found.push(next);
+            if found.len() == k {
+                break;
+            }
+            waiting.extend(self.deviations(&found, (from, to)));
+        }
+        found.into_iter().map(|candidate| candidate.steps).collect()
+    }
+
+    /// The best ways that leave the last one found at each of its switches, from where it left its own.
+    fn deviations(&mut self, found: &[Candidate], pair: (u32, u32)) -> Vec<Candidate> {
+        let Some((last, before)) = found.split_last() else { return Vec::new() };
+        let mut made = Vec::new();
+        for at in last.deviation..last.length {
+            let (root, step) = (&last.steps[..at], last.steps[at]);
+            let alike = before.iter().filter(|other| other.steps.get(..at) == Some(root));
+            let mut barred: Vec<PortId> = alike.filter_map(|other| other.steps.get(at)).map(|s| s.port).collect();
+            barred.push(step.port);
+            made.extend(self.spur(root, pair, (step.switch, &barred)));
+        }
+        made
+    }
+
+    /// The best way that begins with `root` and leaves the switch after it by no barred port.
+    fn spur(&mut self, root: &[Step], pair: (u32, u32), (at, barred): (u32, &[PortId])) -> Option<Candidate> {
+        let salt = hash_mix(u64::from(pair.0), u64::from(pair.1));
+        let rank = |step: &Step| hash_mix(salt, u64::from(step.switch) << 16 | u64::from(step.port.0));
+        root.iter().for_each(|step| self.closed[step.switch as usize] = true);
+        self.closed[at as usize] = true;
+        let nearest = self.level_from(pair.1, (at, barred));
+        root.iter().for_each(|step| self.closed[step.switch as usize] = false);
+        self.closed[at as usize] = false;
+        let (mut steps, mut node, mut level) = (root.to_vec(), at, nearest?.checked_add(1)?);
+        while level > 0 {
+            level -= 1;
+            let open = |port: &PortId| node != at || !barred.contains(port);
+            let lower = self.ports[node as usize]
+                .iter()
+                .filter(|(port, peer)| self.level[*peer as usize] == level && open(port));
+            let choice = lower.map(|(port, peer)| (Step { switch: node, port: *port }, *peer));
+            let (step, peer) = choice.min_by_key(|(step, _)| (rank(step), step.port))?;
+            steps.push(step);
+            node = peer;
+        }
+        let ranks = steps.iter().map(rank).collect();
+        Some(Candidate { length: steps.len(), ranks, steps, deviation: root.len() })
+    }
+
+    /// Sets the levels of switches that are not closed, as far as the nearest at the end of an open link
+    /// of `at`, whose level it gives.
+    fn level_from(&mut self, to: u32, (at, barred): (u32, &[PortId])) -> Option<u32> {
+        self.level.fill(FAR);
+        let ends = self.ports[at as usize].iter().filter(|(port, _)| !barred.contains(port));
+        let ends: Vec<u32> = ends.map(|(_, peer)| *peer).collect();
+        self.level[to as usize] = 0;
+        let mut queue = VecDeque::from([to]);
+        while let Some(node) = queue.pop_front() {
+            if ends.contains(&node) {
+                // All of its level have theirs, and whoever is as near may be at the end of a link too.
+                return Some(self.level[node as usize]);
+            }
+            let next = self.level[node as usize] + 1;
+            for (_, peer) in &self.ports[node as usize] {
+                if self.level[*peer as usize] == FAR && !self.closed[*peer as usize] {
+                    self.level[*peer as usize] = next;
+                    queue.push_back(*peer);
+                }
+            }
+        }
+        None
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::{Purpose, Stream};
+
+    /// Of links between switches, ports numbered as the links come.
+    fn graph(n: usize, links: &[(u32, u32)]) -> Graph {
+        let mut ports: Vec<Vec<(PortId, u32)>> = vec![Vec::new(); n];
+        for (a, b) in links {
+            for (from, to) in [(*a, *b), (*b, *a)] {
+                let port = PortId(ports[from as usize].len() as u16);
+                ports[from as usize].push((port, to));
+            }
+        }
+        Graph::new(ports)
+    }
+
+    /// All ways, enumerated, in the order of the module.
+    fn brute(graph: &Graph, (from, to): (u32, u32)) -> Vec<Vec<Step>> {
+        fn go(graph: &Graph, (node, to): (u32, u32), way: &mut Vec<Step>, all: &mut Vec<Vec<Step>>) {
+            if node == to {
+                return all.push(way.clone());
+            }
+            for (port, peer) in &graph.ports[node as usize] {
+                if way.iter().all(|step| step.switch != *peer) && *peer != node {
+                    way.push(Step { switch: node, port: *port });
+                    go(graph, (*peer, to), way, all);
+                    way.pop();
+                }
+            }
+        }
+        let (mut all, salt) = (Vec::new(), hash_mix(u64::from(from), u64::from(to)));
+        go(graph, (from, to), &mut Vec::new(), &mut all);
+        let rank = |step: &Step| hash_mix(salt, u64::from(step.switch) << 16 | u64::from(step.port.0));
+        all.sort_by_key(|way| (way.len(), way.iter().map(rank).collect::<Vec<_>>()));
+        all
+    }
+
+    #[test]
+    fn the_ways_are_the_first_of_all_that_there_are_in_their_order() {
+        let mut draw = Stream::new(1, 0, Purpose::Custom(0));
+        let mut longer = 0;
+        for _ in 0..300 {
+            let n = 2 + draw.below(6);
+            // Parallel links are among them, and parts that do not hang together.
+            let link = |draw: &mut Stream| (draw.below(n) as u32, draw.below(n) as u32);
+            let links: Vec<_> = (0..6 + draw.below(9)).map(|_| link(&mut draw)).filter(|(a, b)| a != b).collect();
+            let mut net = graph(n as usize, &links);
+            let all = brute(&net, (0, 1));
+            longer += usize::from(all.last().is_some_and(|way| way.len() > all[0].len() + 1));
+            for k in [1, 2, 3, 8, 1000] {
+                assert_eq!(net.ways((0, 1), k), all[..k.min(all.len())], "k = {k}, {links:?}");
+            }
+        }
+        assert!(longer > 50, "{longer} networks have ways of very different lengths");
+    }
+
+    #[test]
+    fn a_square_with_a_diagonal_has_ways_of_one_two_and_two_links() {
+        // 0 - 1 - 2 - 3 - 0, and 0 - 2: from 0 to 2 straight, over 1 and over 3.
+        let mut net = graph(4, &[(0, 1), (1, 2), (2, 3), (3, 0), (0, 2)]);
+        let over = |way: &Vec<Step>| way.iter().map(|step| step.switch).collect::<Vec<_>>();
+        let mut ways: Vec<_> = net.ways((0, 2), 8).iter().map(over).collect();
+        assert_eq!(ways[0], [0]);
+        ways.sort();
+        assert_eq!(ways, [vec![0], vec![0, 1], vec![0, 3]]);
+        // From 1 to 3 there are two of two links, and two of three: over 0 and 2, over 2 and 0.
+        assert_eq!(net.ways((1, 3), 8).iter().map(Vec::len).collect::<Vec<_>>(), [2, 2, 3, 3]);
+    }
+
+    #[test]
+    fn parallel_links_are_ways_of_their_own_and_pairs_differ_in_which_they_take_first() {
+        let mut net = graph(40, &(0..39).flat_map(|i| [(i, i + 1); 2]).collect::<Vec<_>>());
+        assert_eq!(net.ways((0, 1), 8).len(), 2);
+        assert_eq!(net.ways((0, 2), 8).len(), 4);
+        // Of the ports toward the next switch the first is an even one.
+        let lower = (0..39).filter(|i| net.ways((*i, i + 1), 1)[0][0].port.0 % 2 == 0).count();
+        // 39 tosses: five standard deviations are 15.6.
+        assert!((4..36).contains(&lower), "{lower} of 39 pairs take the first of two links");
+    }
+
+    #[test]
+    fn where_there_is_no_way_there_is_none() {
+        assert!(graph(3, &[(0, 1)]).ways((0, 2), 8).is_empty());
+    }
+}

@@ -1,0 +1,160 @@
+//! The k shortest paths of a network, and how many there may be.
+
+use crate::routes::levels;
+use crate::topology::Topology;
+use mech::PortId;
+use mech::routing::{Ecmp, Graph, Paths};
+use std::collections::BTreeSet;
+
+/// The paths between the edge switches of a network; `pick` chooses among those of a pair.
+pub fn paths(net: &Topology, k: usize, pick: Ecmp) -> Paths {
+    let at = |node: u32| node - net.hosts;
+    let toward = |switch: &crate::topology::Node| {
+        let ports = switch.ports.iter().enumerate().filter(|(_, port)| !net.is_host(port.peer));
+        ports.map(|(i, port)| (PortId(i as u16), at(port.peer))).collect()
+    };
+    let mut graph = Graph::new(net.switches().iter().map(toward).collect());
+    let edges: Vec<u32> = net.nodes[..net.hosts as usize].iter().map(|host| at(host.ports[0].peer)).collect();
+    Paths::new(&mut graph, &edges, (k, pick))
+}
+
+/// What it costs at most, about, to find `k` paths between all edge switches: each path is searched for
+/// from each of its switches, through the whole network.
+pub fn work(net: &Topology, k: u64) -> u64 {
+    let edges: BTreeSet<u32> = net.nodes[..net.hosts as usize].iter().map(|host| host.ports[0].peer).collect();
+    let links = |root: &u32| {
+        let level = levels(net, *root);
+        edges.iter().map(|edge| u64::from(level[(edge - net.hosts) as usize])).sum::<u64>()
+    };
+    let ports: u64 = net.switches().iter().map(|switch| switch.ports.len() as u64).sum();
+    edges.iter().map(links).sum::<u64>().saturating_mul(k).saturating_mul(ports)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::Routes;
+    use crate::topology::tests::{custom, net};
+    use mech::HostId;
+    use mech::routing::{KShortest, Routing, Way};
+    use std::sync::Arc;
+
+    /// A network with its tables: what each switch does with a packet.
+    struct Lab {
+        net: Topology,
+        routes: Routes,
+        paths: Arc<Paths>,
+        switches: Vec<KShortest>,
+    }
+
+    impl Lab {
+        fn new(net: Topology, k: usize) -> Lab {
+            let paths = Arc::new(paths(&net, k, Ecmp::new(5)));
+            let own = |s: u32| KShortest::new(Arc::clone(&paths), s, Ecmp::new(u64::from(s)));
+            let switches = (0..net.switches().len() as u32).map(own).collect();
+            Lab { routes: Routes::asking(&net), paths, switches, net }
+        }
+        /// The switches that a packet crosses from one of them on, each with the port that it leaves by.
+        fn walk(&self, start: u32, ends: (HostId, HostId), hash: u32) -> Vec<(u32, PortId)> {
+            let (mut node, mut way) = (start, Vec::new());
+            while node != ends.1.0 {
+                assert!(way.len() < 100, "a loop");
+                let port = match self.routes.way(node, ends.1) {
+                    Way::None => panic!("no way"),
+                    Way::Only(port) => port,
+                    Way::Among(hops) => self.switches[(node - self.net.hosts) as usize].along(ends, hash, hops),
+                };
+                way.push((node - self.net.hosts, port));
+                node = self.net.nodes[node as usize].ports[usize::from(port.0)].peer;
+            }
+            way
+        }
+        fn pairs(&self) -> impl Iterator<Item = (HostId, HostId)> {
+            let hosts = self.net.hosts;
+            let all = (0..hosts).flat_map(move |a| (0..hosts).map(move |b| (HostId(a), HostId(b))));
+            all.filter(|(a, b)| a != b)
+        }
+    }
+
+    fn labs() -> Vec<Lab> {
+        let jellyfish = [("switches", "12"), ("degree", "4"), ("hosts_per_switch", "2")];
+        let parallel = ["h0 a 1", "h1 b 1", "h2 c 1", "a b 1", "a b 1", "b c 1", "a c 1", "c d 1", "d b 1"];
+        let nodes = ["h0 host", "h1 host", "h2 host", "a", "b", "c", "d"];
+        let nets = [
+            net("hyperx", &[("dims", "3 3"), ("hosts_per_switch", "1")]),
+            net("jellyfish", &jellyfish),
+            net("linear", &[("switches", "5"), ("hosts_per_switch", "2")]),
+            net("fat_tree", &[("k", "4")]),
+            custom(&nodes, &parallel).unwrap(),
+        ];
+        nets.into_iter().map(|net| Lab::new(net, 8)).collect()
+    }
+
+    #[test]
+    fn a_packet_follows_its_path_to_the_end_and_leaves_it_for_its_host() {
+        let mut some_longer = Vec::new();
+        for lab in labs() {
+            let mut longer = 0;
+            for (src, dst) in lab.pairs() {
+                for hash in (0..16).map(|i: u32| i.wrapping_mul(0x9E37_79B9)) {
+                    let chosen = lab.paths.chosen(src, dst, hash);
+                    let mut wanted: Vec<_> = chosen.iter().map(|step| (step.switch, step.port)).collect();
+                    let last = lab.net.nodes[dst.0 as usize].ports[0];
+                    wanted.push((last.peer - lab.net.hosts, PortId(last.peer_port)));
+                    assert_eq!(lab.walk(lab.net.edge_of(src), (src, dst), hash), wanted);
+                    longer += usize::from(wanted.len() + 1 > lab.routes.distance(src, dst));
+                }
+            }
+            some_longer.push(longer > 0);
+        }
+        // A chain has one path.
+        assert_eq!(some_longer, [true, true, false, true, true]);
+    }
+
+    #[test]
+    fn from_any_switch_any_packet_reaches_its_destination() {
+        for lab in labs() {
+            let longest = |(src, dst)| lab.paths.between(src, dst).map(<[_]>::len).max().unwrap_or(0);
+            let far = lab.net.switches().len();
+            for start in lab.net.hosts..lab.net.nodes.len() as u32 {
+                for (src, dst) in lab.pairs() {
+                    for hash in [1, 0x8000_0000, 0xFFFF_0000] {
+                        assert!(lab.walk(start, (src, dst), hash).len() <= far + longest((src, dst)));
+                    }
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn the_paths_of_all_pairs_use_every_link_about_alike() {
+        // A full mesh is the hardest: eight paths, of which seven are drawn from ten equal ones.
+        let lab = Lab::new(net("hyperx", &[("dims", "12"), ("hosts_per_switch", "1")]), 8);
+        let mut used = vec![vec![0u32; 12]; 12];
+        for (src, dst) in lab.pairs() {
+            for step in lab.paths.between(src, dst).flatten() {
+                used[step.switch as usize][usize::from(step.port.0)] += 1;
+            }
+        }
+        let links: Vec<u32> = used.iter().flat_map(|switch| &switch[1..]).copied().collect();
+        // Of each pair 1 + 7 x 2 links, over as many links as there are pairs: 15 on average.
+        assert_eq!((links.len(), links.iter().sum::<u32>()), (132, 132 * 15));
+        let (least, most) = (links.iter().min().unwrap(), links.iter().max().unwrap());
+        assert!(*least >= 8 && *most <= 22, "{least} to {most}");
+    }
+
+    #[test]
+    fn the_paths_of_64_switches_take_less_than_two_megabytes() {
+        let given = [("switches", "64"), ("degree", "8"), ("hosts_per_switch", "4")];
+        let lab = Lab::new(net("jellyfish", &given), 8);
+        assert_eq!(lab.net.hosts, 256);
+        assert!(lab.paths.memory() < 2_000_000, "{}", lab.paths.memory());
+        assert!(lab.pairs().all(|(src, dst)| [0, 8].contains(&lab.paths.between(src, dst).len())));
+    }
+
+    #[test]
+    fn the_work_is_paths_times_their_links_times_ports() {
+        // Distances 1, 2 and 1 both ways, and 3 x 1 + 2 + 2 ports toward hosts and switches: 8 x 7 x k.
+        assert_eq!(work(&net("linear", &[("switches", "3"), ("hosts_per_switch", "1")]), 5), 8 * 7 * 5);
+    }
+}

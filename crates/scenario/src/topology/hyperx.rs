@@ -1,0 +1,79 @@
+//! HyperX: switches at the points of a grid, each linked to all that differ from it in one coordinate.
+//! A row is a full mesh, so that a way needs one hop for each coordinate that differs.
+//!
+//! Different from the paper: the relative bandwidth K of a dimension is 1; all links between switches
+//! have one rate. A switch has its hosts first, then the others of its row in the first dimension, in
+//! the order of their coordinate, then those in the second, and so on.
+
+use super::Topology;
+use super::builder::{
+    Builder, FABRIC_DELAY, FABRIC_RATE, HOSTS_PER_SWITCH, LINK_DELAY, LINK_RATE, OVERSUBSCRIPTION, ports_fit, tiered,
+};
+use crate::fault::Fault;
+use mech::params::{Kind, Param, Spec, Values};
+
+/// Most dimensions: a hypercube of so many has 65 536 switches.
+const MOST_DIMS: usize = 16;
+
+pub(super) const SPEC: Spec = Spec {
+    slot: "topology",
+    kind: "hyperx",
+    doc: "A switch at every point of a grid, linked to all that differ from it in one coordinate. A switch bears its \
+          coordinates, the last one counts fastest: `s0_0`, `s0_1`…; hosts `h0`… switch by switch.",
+    cite: "Ahn et al., \"HyperX: topology, routing, and packaging of efficient large-scale networks\", SC 2009 §3",
+    params: &[
+        Param {
+            name: "dims",
+            doc: "Switches along each dimension (S, as many as L): `[4, 4]` is a square, `[8]` a full mesh, \
+                  `[2, 2, 2]` a cube.",
+            kind: Kind::Counts { min: 2, max: 1024 },
+            default: None,
+        },
+        HOSTS_PER_SWITCH,
+        LINK_RATE,
+        LINK_DELAY,
+        FABRIC_RATE,
+        FABRIC_DELAY,
+        OVERSUBSCRIPTION,
+    ],
+};
+
+pub(super) fn build(values: &Values) -> Result<Topology, Vec<Fault>> {
+    let (dims, hosts) = (values.counts("dims"), values.count("hosts_per_switch"));
+    if dims.is_empty() || dims.len() > MOST_DIMS {
+        let found = format!("{} dimensions", dims.len());
+        return Err(vec![Fault { field: "dims".into(), found, rule: format!("1 to {MOST_DIMS}") }]);
+    }
+    let degree: u64 = dims.iter().map(|size| size - 1).sum();
+    let switches = dims.iter().fold(1u64, |all, size| all.saturating_mul(*size));
+    ports_fit("dims", (switches, hosts + degree))?;
+    let (host, fabric) = tiered(values, hosts, degree)?;
+    let (switches, hosts) = (switches as u32, hosts as u32);
+    let mut net = Builder::with_hosts(switches * hosts);
+    let first = switches * hosts;
+    for s in 0..switches {
+        net.switch(name(dims, s), "switch".into());
+    }
+    (0..first).for_each(|h| net.connect(h, first + h / hosts, host));
+    // How far apart neighbours in a dimension are numbered.
+    let mut stride = switches;
+    for size in dims.iter().map(|size| *size as u32) {
+        stride /= size;
+        for s in 0..switches {
+            let at = s / stride % size;
+            (1..size - at).for_each(|more| net.connect(first + s, first + s + more * stride, fabric));
+        }
+    }
+    Ok(net.done())
+}
+
+/// `s` and the coordinates of a switch.
+fn name(dims: &[u64], switch: u32) -> String {
+    let (mut rest, mut at) = (u64::from(switch), Vec::new());
+    for size in dims.iter().rev() {
+        at.push((rest % size).to_string());
+        rest /= size;
+    }
+    at.reverse();
+    format!("s{}", at.join("_"))
+}

@@ -1,0 +1,228 @@
+//! Jellyfish: switches joined at random, each to as many others.
+//!
+//! Pairs of switches that have a port free and no link yet are joined, each pair as likely as any other,
+//! until there is none (§3). Where ports are left, a link between two other switches is taken out, and
+//! its ends are joined with what is left: both with one switch that has two ports free, or each with
+//! another one, where two switches are linked already and have a port free each. Every port is used in
+//! the end. A graph that comes out in parts is drawn anew.
+//!
+//! A switch has its hosts first, then its neighbours in the order of their numbers.
+
+use super::Topology;
+use super::builder::{
+    Builder, FABRIC_DELAY, FABRIC_RATE, HOSTS_PER_SWITCH, LINK_DELAY, LINK_RATE, OVERSUBSCRIPTION, ports_fit, tiered,
+};
+use crate::fault::Fault;
+use mech::params::{Kind, Param, Spec, Values};
+use mech::{Purpose, Stream};
+use std::collections::BTreeSet;
+
+pub(super) const SPEC: Spec = Spec {
+    slot: "topology",
+    kind: "jellyfish",
+    doc: "Switches `s0`… joined at random, each to `degree` others; hosts `h0`… switch by switch. The graph is one of \
+          the scenario: it does not change with the seed of a run.",
+    cite: "Singla et al., \"Jellyfish: networking data centers randomly\", NSDI 2012 §3",
+    params: &[
+        Param {
+            name: "switches",
+            doc: "Number of switches (N).",
+            kind: Kind::Count { min: 2, max: 4096 },
+            default: None,
+        },
+        Param {
+            name: "degree",
+            doc: "Ports of a switch toward other switches (r): fewer than there are switches, and an even number of \
+                  ports in all.",
+            kind: Kind::Count { min: 1, max: 1024 },
+            default: None,
+        },
+        HOSTS_PER_SWITCH,
+        Param {
+            name: "seed",
+            doc: "Seed of the graph, beside the run's.",
+            kind: Kind::Count { min: 0, max: i64::MAX as u64 },
+            default: Some("1"),
+        },
+        LINK_RATE,
+        LINK_DELAY,
+        FABRIC_RATE,
+        FABRIC_DELAY,
+        OVERSUBSCRIPTION,
+    ],
+};
+
+/// Graphs that are drawn before it is given up: with two links a switch few hang together.
+const DRAWN: u64 = 100;
+/// Pairs that are drawn before those that may be joined are counted.
+const TOSSED: u32 = 64;
+
+pub(super) fn build(values: &Values) -> Result<Topology, Vec<Fault>> {
+    let (switches, hosts) = (values.count("switches"), values.count("hosts_per_switch"));
+    let degree = values.count("degree");
+    let fault = |field: &str, found: String, rule: &str| vec![Fault { field: field.into(), found, rule: rule.into() }];
+    if degree >= switches {
+        return Err(fault("degree", format!("{degree} of {switches} switches"), "fewer than there are switches"));
+    }
+    if switches * degree % 2 == 1 {
+        let found = format!("{degree} ports of each of {switches} switches");
+        return Err(fault("degree", found, "an even number of ports in all"));
+    }
+    ports_fit("switches", (switches, hosts + degree))?;
+    let (host, fabric) = tiered(values, hosts, degree)?;
+    let stream = |n| Stream::new(values.count("seed"), 0, Purpose::Custom(0)).at(n);
+    let drawn = (0..DRAWN).map(|n| Graph::random(switches as usize, degree as usize, &mut stream(n)));
+    let Some(graph) = drawn.into_iter().find(Graph::hangs_together) else {
+        let found = format!("{switches} switches of {degree}, of which no graph hung together in {DRAWN} draws");
+        return Err(fault("degree", found, "3 or more, or another seed"));
+    };
+    let (switches, hosts) = (switches as u32, hosts as u32);
+    let mut net = Builder::with_hosts(switches * hosts);
+    let first = net.switches(switches, "s", "switch");
+    (0..first).for_each(|h| net.connect(h, first + h / hosts, host));
+    graph.links().for_each(|(a, b)| net.connect(first + a as u32, first + b as u32, fabric));
+    Ok(net.done())
+}
+
+/// Who is joined with whom.
+struct Graph {
+    near: Vec<BTreeSet<usize>>,
+    degree: usize,
+}
+
+impl Graph {
+    /// Of which every switch has `degree` links. PRECONDITION: `degree` is below `n`, and their product
+    /// even.
+    fn random(n: usize, degree: usize, draw: &mut Stream) -> Graph {
+        let mut graph = Graph { near: vec![BTreeSet::new(); n], degree };
+        let mut free: Vec<usize> = (0..n).collect();
+        while !free.is_empty() {
+            let full = |graph: &Graph, switch: usize| graph.near[switch].len() == degree;
+            match graph.pair(&free, draw) {
+                Some((a, b)) => {
+                    graph.join(a, b);
+                    if !full(&graph, a) && !full(&graph, b) {
+                        continue;
+                    }
+                }
+                None => graph.swap(&free, draw),
+            }
+            free.retain(|switch| !full(&graph, *switch));
+        }
+        graph
+    }
+
+    fn join(&mut self, a: usize, b: usize) {
+        self.near[a].insert(b);
+        self.near[b].insert(a);
+    }
+    fn may_join(&self, a: usize, b: usize) -> bool {
+        a != b && !self.near[a].contains(&b)
+    }
+
+    /// Two switches of these that may be joined, if there are any.
+    fn pair(&self, free: &[usize], draw: &mut Stream) -> Option<(usize, usize)> {
+        for _ in 0..TOSSED {
+            let mut toss = || free[draw.below(free.len() as u64) as usize];
+            let (a, b) = (toss(), toss());
+            if self.may_join(a, b) {
+                return Some((a, b));
+            }
+        }
+        let pairs = free.iter().flat_map(|a| free.iter().map(move |b| (*a, *b)));
+        let open: Vec<_> = pairs.filter(|(a, b)| a < b && self.may_join(*a, *b)).collect();
+        (!open.is_empty()).then(|| open[draw.below(open.len() as u64) as usize])
+    }
+
+    /// Takes out a link, and joins its ends with switches that have ports free and are all linked with
+    /// each other. There always is such a link: whoever is no neighbour of the first of them has all its
+    /// links, more than the second has neighbours.
+    fn swap(&mut self, free: &[usize], draw: &mut Stream) {
+        let a = free[0];
+        let b = if self.degree - self.near[a].len() >= 2 { a } else { free[1] };
+        let both = self.links().flat_map(|(x, y)| [(x, y), (y, x)]);
+        let fits = |(x, y): &(usize, usize)| self.may_join(a, *x) && self.may_join(b, *y);
+        let open: Vec<_> = both.filter(fits).collect();
+        let (x, y) = open[draw.below(open.len() as u64) as usize];
+        self.near[x].remove(&y);
+        self.near[y].remove(&x);
+        self.join(a, x);
+        self.join(b, y);
+    }
+
+    /// Each link once, from its lower end.
+    fn links(&self) -> impl Iterator<Item = (usize, usize)> {
+        let each = self.near.iter().enumerate();
+        each.flat_map(|(a, near)| near.iter().filter(move |b| a < **b).map(move |b| (a, *b)))
+    }
+
+    fn hangs_together(&self) -> bool {
+        let (mut seen, mut next) = (BTreeSet::from([0]), vec![0]);
+        while let Some(at) = next.pop() {
+            next.extend(self.near[at].iter().filter(|other| seen.insert(**other)));
+        }
+        seen.len() == self.near.len()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn graph(degree: usize, near: &[&[usize]]) -> Graph {
+        Graph { near: near.iter().map(|near| near.iter().copied().collect()).collect(), degree }
+    }
+    fn draw(seed: u64) -> Stream {
+        Stream::new(seed, 0, Purpose::Custom(0))
+    }
+
+    #[test]
+    fn a_switch_with_two_ports_left_takes_the_place_of_a_link() {
+        // Five that are all linked with each other, and one that came too late.
+        let full = [&[1, 2, 3, 4][..], &[0, 2, 3, 4], &[0, 1, 3, 4], &[0, 1, 2, 4], &[0, 1, 2, 3], &[]];
+        for seed in 0..50 {
+            let (mut graph, mut draw) = (graph(4, &full), draw(seed));
+            assert_eq!(graph.pair(&[5], &mut draw), None);
+            graph.swap(&[5], &mut draw);
+            let taken: Vec<_> = graph.near[5].iter().copied().collect();
+            assert_eq!(taken.len(), 2);
+            assert!(!graph.near[taken[0]].contains(&taken[1]), "their link is gone");
+            graph.swap(&[5], &mut draw);
+            assert!(graph.near.iter().all(|near| near.len() == 4));
+        }
+    }
+
+    #[test]
+    fn two_neighbours_with_a_port_left_each_take_one_end_of_a_link() {
+        let stuck = [&[1, 2][..], &[0, 3], &[0, 4, 5], &[1, 4, 5], &[2, 3, 5], &[2, 3, 4]];
+        for seed in 0..50 {
+            let (mut graph, mut draw) = (graph(3, &stuck), draw(seed));
+            assert_eq!(graph.pair(&[0, 1], &mut draw), None);
+            graph.swap(&[0, 1], &mut draw);
+            assert!(graph.near.iter().all(|near| near.len() == 3));
+            let told =
+                |(a, near): (usize, &BTreeSet<usize>)| near.iter().all(|b| *b != a && graph.near[*b].contains(&a));
+            assert!(graph.near.iter().enumerate().all(told), "links have two ends");
+        }
+    }
+
+    #[test]
+    fn some_graphs_get_stuck_and_all_are_finished() {
+        // Of six switches with four links each, one that is left out at the end of the joining.
+        let stuck = |seed| {
+            let mut graph = graph(4, &[&[] as &[usize]; 6]);
+            let mut draw = draw(seed);
+            let mut free: Vec<_> = (0..6).collect();
+            while let Some((a, b)) = (free.len() > 1).then(|| graph.pair(&free, &mut draw)).flatten() {
+                graph.join(a, b);
+                free.retain(|switch| graph.near[*switch].len() < 4);
+            }
+            !free.is_empty()
+        };
+        let seeds: Vec<_> = (0..100).filter(|seed| stuck(*seed)).collect();
+        assert!((5..95).contains(&seeds.len()), "{seeds:?}");
+        for seed in seeds {
+            assert!(Graph::random(6, 4, &mut draw(seed)).near.iter().all(|near| near.len() == 4));
+        }
+    }
+}

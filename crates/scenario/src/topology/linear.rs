@@ -1,0 +1,41 @@
+//! Switches in a chain, each with hosts: the network without another way (DIBS §7, footnote 10).
+//!
+//! A switch has its hosts first, then the switch before it, then the one after it.
+
+use super::Topology;
+use super::builder::{Builder, FABRIC_DELAY, FABRIC_RATE, HOSTS_PER_SWITCH, LINK_DELAY, LINK_RATE, link, ports_fit};
+use crate::fault::Fault;
+use mech::params::{Kind, Param, Spec, Values};
+
+pub(super) const SPEC: Spec = Spec {
+    slot: "topology",
+    kind: "linear",
+    doc: "Switches `s0`… in a chain, hosts `h0`… switch by switch.",
+    cite: "DIBS §7, footnote 10",
+    params: &[
+        Param {
+            name: "switches",
+            doc: "Number of switches.",
+            kind: Kind::Count { min: 1, max: 10_000 },
+            default: None,
+        },
+        HOSTS_PER_SWITCH,
+        LINK_RATE,
+        LINK_DELAY,
+        FABRIC_RATE,
+        FABRIC_DELAY,
+    ],
+};
+
+pub(super) fn build(values: &Values) -> Result<Topology, Vec<Fault>> {
+    let (switches, hosts) = (values.count("switches"), values.count("hosts_per_switch"));
+    ports_fit("hosts_per_switch", (switches, hosts + 2))?;
+    let (switches, hosts) = (switches as u32, hosts as u32);
+    let host = link(values, "link", None);
+    let fabric = link(values, "fabric", Some(host));
+    let mut net = Builder::with_hosts(switches * hosts);
+    let first = net.switches(switches, "s", "switch");
+    (0..switches * hosts).for_each(|h| net.connect(h, first + h / hosts, host));
+    (1..switches).for_each(|s| net.connect(first + s - 1, first + s, fabric));
+    Ok(net.done())
+}

@@ -1,0 +1,115 @@
+"""Where the nodes of a network are drawn whose switches are all alike: a grid, or a circle."""
+
+from __future__ import annotations
+
+import math
+import re
+from dataclasses import dataclass
+from itertools import pairwise
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+if TYPE_CHECKING:
+    from overspill.charts.network import Network
+
+COORDINATES = re.compile(r"\D*(\d+(?:_\d+)+)")
+CHUNKS = 2  # of a circle, whose names are thinned out each for itself
+BOW = 0.16  # how far a link bows for each switch that it passes
+
+
+@dataclass(frozen=True)
+class Spots:
+    """Places from 0 to 1 across and from 0 upwards; rows of switches; whether these are a grid."""
+
+    x: np.ndarray
+    y: np.ndarray
+    rows: tuple[tuple[int, ...], ...]
+    grid: bool
+    cell: float  # how far apart columns are
+
+
+def spots(network: Network, near: list[list[int]]) -> Spots | None:
+    """Of a network of one tier with hosts at every switch, unless its switches are a chain."""
+    nodes = network.nodes
+    switches = [at for at, node in enumerate(nodes) if not node.host]
+    hosts = {at: [other for other in near[at] if nodes[other].host] for at in switches}
+    beside = set(pairwise(switches))
+    joined = {
+        (min(link.a, link.b), max(link.a, link.b))
+        for link in network.links
+        if not nodes[link.a].host and not nodes[link.b].host
+    }
+    if len({nodes[at].tier for at in switches}) != 1 or not all(hosts.values()) or joined <= beside:
+        return None
+    cells = grid_cells([nodes[at].name for at in switches])
+    return in_grid(switches, hosts, cells) if cells else in_circle(switches, hosts)
+
+
+def grid_cells(names: list[str]) -> list[tuple[int, float]] | None:
+    """Row and column of switches that bear their coordinates; the first half of these are the row."""
+    found = [COORDINATES.fullmatch(name) for name in names]
+    if not all(found):
+        return None
+    at = [[int(part) for part in one[1].split("_")] for one in found if one]
+    if len({len(one) for one in at}) != 1:
+        return None
+    half = len(at[0]) // 2
+    sizes = [max(one[which] for one in at) + 1 for which in range(len(at[0]))]
+    return [(round(place(one[:half], sizes[:half], 0)), place(one[half:], sizes[half:], 0.6)) for one in at]
+
+
+def place(coordinates: list[int], sizes: list[int], gap: float) -> float:
+    """The number of a point, the last coordinate fastest, with a gap between blocks of it."""
+    found, wide = 0.0, 1.0
+    for coordinate, size in zip(reversed(coordinates), reversed(sizes), strict=True):
+        found += coordinate * wide
+        wide = wide * size + gap
+    return found
+
+
+def in_grid(switches: list[int], hosts: dict[int, list[int]], cells: list[tuple[int, float]]) -> Spots:
+    """Rows from the top, hosts below their switch."""
+    count = len(switches) + sum(len(own) for own in hosts.values())
+    x, y = np.zeros(count), np.zeros(count)
+    rows = max(row for row, _ in cells) + 1
+    wide = max(column for _, column in cells) + 1
+    found: list[list[int]] = [[] for _ in range(rows)]
+    for at, (row, column) in zip(switches, cells, strict=True):
+        x[at], y[at] = (column + 0.5) / wide, rows - 1 - row
+        found[row].append(at)
+        for number, host in enumerate(hosts[at]):
+            x[host] = (column + 0.5 + 0.6 * ((number + 0.5) / len(hosts[at]) - 0.5)) / wide
+            y[host] = y[at] - 0.36
+    return Spots(x, y, tuple(tuple(row) for row in found), True, 1 / wide)
+
+
+def in_circle(switches: list[int], hosts: dict[int, list[int]]) -> Spots:
+    """Clockwise from the top, hosts outside."""
+    count = len(switches) + sum(len(own) for own in hosts.values())
+    x, y = np.zeros(count), np.zeros(count)
+
+    def put(node: int, turn: float, radius: float) -> None:
+        x[node] = 0.5 + 0.5 * radius * math.sin(2 * math.pi * turn)
+        y[node] = 1.5 + 1.5 * radius * math.cos(2 * math.pi * turn)
+
+    for number, at in enumerate(switches):
+        put(at, number / len(switches), 0.82)
+        for order, host in enumerate(hosts[at]):
+            fan = 0.7 * ((order + 0.5) / len(hosts[at]) - 0.5)
+            put(host, (number + fan) / len(switches), 1.0)
+    chunk = -(-len(switches) // CHUNKS)
+    rows = (tuple(switches[at : at + chunk]) for at in range(0, len(switches), chunk))
+    return Spots(x, y, tuple(rows), False, 1.0)
+
+
+def bowed(x: np.ndarray, y: np.ndarray, cell: float) -> tuple[np.ndarray, np.ndarray]:
+    """A link of a grid whose columns are `cell` apart, around the switches of its row or column."""
+    across, down = abs(x[1] - x[0]) / cell, abs(y[1] - y[0])
+    if (across > 1e-6 and down > 1e-6) or max(across, down) < 1.5:
+        return x, y
+    along = np.linspace(0, 1, 13)
+    bow = BOW * np.sin(np.pi * along) * min(max(across, down), 4.0)
+    if down > 1e-6:
+        return x[0] + bow * cell, y[0] + (y[1] - y[0]) * along
+    return x[0] + (x[1] - x[0]) * along, y[0] + bow

@@ -1,0 +1,86 @@
+"""Networks whose switches are all alike are drawn as what they are."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from overspill.charts import flat, network
+
+
+def of(names: list[str], joined: list[tuple[int, int]], hosts: int = 1) -> network.Network:
+    """Switches of these names, each with so many hosts, and links between switches."""
+    nodes = [network.Node(f"h{at}", "host", True) for at in range(hosts * len(names))]
+    nodes += [network.Node(name, "switch", False) for name in names]
+    first = hosts * len(names)
+    links = [network.Link(at, first + at // hosts, 1e9, 1) for at in range(first)]
+    links += [network.Link(first + a, first + b, 1e9, 1) for a, b in joined]
+    return network.Network(tuple(nodes), tuple(links))
+
+
+def square() -> network.Network:
+    """A hyperx of three by three."""
+    names = [f"s{row}_{column}" for row in range(3) for column in range(3)]
+    pairs = [(a, b) for a in range(9) for b in range(a + 1, 9) if a // 3 == b // 3 or a % 3 == b % 3]
+    return of(names, pairs, 2)
+
+
+def test_a_hyperx_is_a_grid_with_its_hosts_below_each_switch() -> None:
+    place = network.places(square())
+    assert [len(row) for row in place.rows] == [3, 3, 3]
+    rows = [[18 + 3 * row + column for column in range(3)] for row in range(3)]
+    assert [list(row) for row in place.rows] == rows
+    for row in rows:
+        assert len(set(place.y[row])) == 1 and list(place.x[row]) == sorted(place.x[row])
+    assert place.y[rows[0][0]] > place.y[rows[1][0]] > place.y[rows[2][0]]
+    for host in range(18):
+        switch = 18 + host // 2
+        assert place.y[switch] - 1 < place.y[host] < place.y[switch]
+        assert abs(place.x[host] - place.x[switch]) < 1 / 6
+    assert place.x.min() >= 0 and place.x.max() <= 1
+
+
+def test_a_link_bows_around_the_switches_that_it_passes() -> None:
+    net = square()
+    place = network.places(net)
+    drawn = {(link.a - 18, link.b - 18): network.path(link, place) for link in net.links[18:]}
+    assert len(drawn[0, 1][0]) == len(drawn[0, 3][0]) == 2
+    over_x, over_y = drawn[0, 2]
+    assert over_y.max() > over_y[0] == pytest.approx(over_y[-1])
+    beside_x, _ = drawn[0, 6]
+    assert beside_x.max() > beside_x[0] == pytest.approx(beside_x[-1])
+    assert beside_x.max() < over_x[len(over_x) // 2]
+
+
+def test_blocks_of_a_third_dimension_stand_apart() -> None:
+    names = [f"s{a}_{b}_{c}" for a in range(2) for b in range(2) for c in range(2)]
+    cells = flat.grid_cells(names)
+    assert cells is not None
+    assert [row for row, _ in cells] == [0, 0, 0, 0, 1, 1, 1, 1]
+    assert [column for _, column in cells[:4]] == pytest.approx([0, 1, 2.6, 3.6])
+    assert flat.grid_cells(["s0", "s1"]) is None and flat.grid_cells(["s0_0", "s0_0_1"]) is None
+
+
+def test_a_jellyfish_is_a_circle_with_its_hosts_outside() -> None:
+    joined = [(at, (at + step) % 12) for at in range(12) for step in (1, 5)]
+    net = of([f"s{at}" for at in range(12)], joined, 3)
+    place = network.places(net)
+    assert place.flat is not None and not place.flat.grid
+    out = np.hypot((place.x - 0.5) / 0.5, (place.y - 1.5) / 1.5)
+    assert out[36:] == pytest.approx(0.82) and out[:36] == pytest.approx(1.0)
+    spots = set(zip(place.x.round(6).tolist(), place.y.round(6).tolist(), strict=True))
+    assert len(spots) == 48
+    assert sorted(at for row in place.rows for at in row) == list(range(36, 48))
+    crossing = network.path(network.Link(36, 41, 1e9, 1), place)
+    assert len(crossing[0]) == 2
+
+
+def test_a_chain_stays_a_line_and_a_tree_keeps_its_tiers() -> None:
+    chain = of([f"s{at}" for at in range(5)], [(at, at + 1) for at in range(4)])
+    place = network.places(chain)
+    assert place.flat is None and len(set(place.y[5:])) == 1
+    bare = of(["s0", "s1", "s2"], [(0, 1), (1, 2), (0, 2)])
+    nodes = (*bare.nodes, network.Node("top", "switch", False))
+    without_hosts = network.Network(nodes, (*bare.links, network.Link(3, 6, 1e9, 1)))
+    assert network.places(bare).flat is not None
+    assert network.places(without_hosts).flat is None
