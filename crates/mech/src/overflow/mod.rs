@@ -2,10 +2,12 @@
 
 mod bounce;
 mod detour;
+mod evict;
 mod tail_drop;
 
 pub use bounce::{Bounce, probability};
 pub use detour::Detour;
+pub use evict::Evict;
 pub use tail_drop::TailDrop;
 
 use crate::params::{Spec, Values};
@@ -102,7 +104,7 @@ pub trait Overflow: Send + Sync {
 }
 
 /// The mechanisms of this slot.
-pub const SPECS: &[&Spec] = &[&tail_drop::SPEC, &detour::SPEC, &bounce::SPEC];
+pub const SPECS: &[&Spec] = &[&tail_drop::SPEC, &detour::SPEC, &bounce::SPEC, &evict::SPEC];
 
 /// One mechanism, or a caller's own.
 pub enum OverflowSlot {
@@ -112,6 +114,8 @@ pub enum OverflowSlot {
     Detour(Detour),
     /// `bounce`
     Bounce(Bounce),
+    /// `evict`
+    Evict(Evict),
     /// A mechanism from outside the catalogue.
     Custom(Box<dyn Overflow>),
 }
@@ -123,6 +127,7 @@ impl OverflowSlot {
             "tail_drop" => OverflowSlot::TailDrop(TailDrop),
             "detour" => OverflowSlot::Detour(Detour::new(values)),
             "bounce" => OverflowSlot::Bounce(Bounce::new(values)),
+            "evict" => OverflowSlot::Evict(Evict),
             _ => return None,
         })
     }
@@ -133,6 +138,7 @@ impl OverflowSlot {
             OverflowSlot::TailDrop(m) => m,
             OverflowSlot::Detour(m) => m,
             OverflowSlot::Bounce(m) => m,
+            OverflowSlot::Evict(m) => m,
             OverflowSlot::Custom(m) => &mut **m,
         }
     }
@@ -142,6 +148,7 @@ impl OverflowSlot {
             OverflowSlot::TailDrop(m) => m,
             OverflowSlot::Detour(m) => m,
             OverflowSlot::Bounce(m) => m,
+            OverflowSlot::Evict(m) => m,
             OverflowSlot::Custom(m) => &**m,
         }
     }
@@ -153,6 +160,7 @@ impl Clone for OverflowSlot {
             OverflowSlot::TailDrop(m) => OverflowSlot::TailDrop(m.clone()),
             OverflowSlot::Detour(m) => OverflowSlot::Detour(m.clone()),
             OverflowSlot::Bounce(m) => OverflowSlot::Bounce(m.clone()),
+            OverflowSlot::Evict(m) => OverflowSlot::Evict(m.clone()),
             OverflowSlot::Custom(m) => OverflowSlot::Custom(m.boxed()),
         }
     }
