@@ -81,6 +81,7 @@ impl<'a> Filler<'a> {
         let filled = fill(&merged, faults);
         if let Some(filled) = &filled {
             checks::marking(&merged, &filled.slots["marking"], faults);
+            checks::evict(&filled.slots["overflow"], &filled.slots["buffer"], self.notes);
             checks::bounce(
                 &merged,
                 (&filled.slots["overflow"], &filled.slots["buffer"], !which.is_empty()),
