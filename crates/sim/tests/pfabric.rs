@@ -93,6 +93,17 @@ fn the_nic_serves_the_flow_with_the_fewest_bytes_to_go() {
     assert!(of(&text.replace("[host]\nscheduler = { kind = \"srpt\" }\n", "")) > 1.5);
 }
 
+#[test]
+fn the_nic_loses_its_least_urgent_packet_where_it_may_evict() {
+    let both = flow("long", "first", 1_000_000, "0us") + &flow("short", "first", 14_600, "100us");
+    let nic = |overflow: &str| format!("[host]\nnic_queue = \"8pkt\"\noverflow = {{ kind = \"{overflow}\" }}\n");
+    let of = |overflow| run(&pfabric(STAR, &both).replace("[host]\n", &nic(overflow)), 1);
+    let lost = |results: &Results, reason: &str| column(results, "ports", reason)[1];
+    let (tail, evict) = (of("tail_drop"), of("evict"));
+    assert!(lost(&tail, "drop_buffer_full") > 0 && lost(&tail, "drop_evicted") == 0);
+    assert!(lost(&evict, "drop_evicted") > 0 && slowdowns(&evict)[1] < slowdowns(&tail)[1]);
+}
+
 fn incast(senders: u32, bytes: u32) -> String {
     format!(
         "[[traffic]]\nname = \"query\"\nkind = \"incast\"\nsenders = {senders}\nreceiver = \"h0\"\nsize = \"{bytes}B\"\n\
