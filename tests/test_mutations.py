@@ -11,12 +11,13 @@ from overspill import _core
 TABLES = mutate.tables()
 FAULTS = [fault for table in TABLES for fault in (*table.faults, *table.equivalent)]
 CASES = mutate.ROOT / "conformance" / "tcp"
+RULES = ("RFC ", "pFabric ")
 
 
 def rules(claimed: bool) -> set[str]:
     """The rules of conformance/tcp/README.md that have cases, or those that are not modelled."""
     rows = [line.split("|") for line in (CASES / "README.md").read_text().splitlines()]
-    rows = [row for row in rows if len(row) > 3 and row[1].strip().startswith("RFC ")]
+    rows = [row for row in rows if len(row) > 3 and row[1].strip().startswith(RULES)]
     return {row[1].strip() for row in rows if ("not modelled" not in row[2]) == claimed}
 
 
@@ -29,7 +30,7 @@ def test_every_fault_applies_to_its_file() -> None:
 def test_every_rule_that_is_claimed_has_a_fault_and_none_that_is_not() -> None:
     faulty = {rule for table in TABLES for fault in table.faults for rule in fault.rules}
     assert rules(claimed=True) - faulty == set(), "no fault"
-    assert {rule for rule in faulty if rule.startswith("RFC ")} <= rules(claimed=True)
+    assert {rule for rule in faulty if rule.startswith(RULES)} <= rules(claimed=True)
 
 
 def test_every_mechanism_of_the_catalogue_has_a_fault() -> None:
@@ -54,7 +55,7 @@ def test_what_caught_a_fault_of_a_rule_is_a_case_of_that_rule() -> None:
         for case in mutate.tomllib.loads(path.read_text())["case"]:
             of[f"{path.stem}: {case['name']}"] = case["rule"]
     for fault in FAULTS:
-        claimed = {rule for rule in fault.rules if rule.startswith("RFC ")}
+        claimed = {rule for rule in fault.rules if rule.startswith(RULES)}
         if claimed:
             assert {of.get(name) for name in fault.caught_by} == claimed, fault.name
 

@@ -20,9 +20,9 @@ def test_a_ready_scenario_loads_and_the_readme_names_it(path: Path) -> None:
 
 
 def test_variants_that_differ_in_their_transport_mend_losses_alike() -> None:
-    """But for the one that compares just that, so that a comparison changes one thing at a time."""
+    """But for those that compare just that, so that a comparison changes one thing at a time."""
     for path in READY:
         document = json.loads(_core.Scenario(str(path), path.read_text(), []).document())
         transports = [resolved.get("transport", {}) for resolved in document["resolved"].values()]
         recoveries = {one.get("recovery", one.get("kind")) for one in transports}
-        assert (len(recoveries) > 1) == (path.stem == "transports"), path.stem
+        assert (len(recoveries) > 1) == (path.stem in ("transports", "pfabric")), path.stem

@@ -126,6 +126,11 @@ impl Arena {
         self.slots.len() - self.free.len()
     }
 
+    /// The age of the packet that lies in a slot, or lay there last, modulo 2³².
+    pub fn stamp(&self, id: u32) -> u32 {
+        self.links[id as usize].stamp as u32
+    }
+
     /// A waiting packet.
     pub fn get(&self, id: u32) -> &Pkt {
         &self.slots[id as usize]

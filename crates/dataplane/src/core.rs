@@ -78,6 +78,14 @@ pub(crate) struct Step<'a, F, O> {
 pub(crate) struct Decision {
     fate: Fate,
     mark: bool,
+    /// The stamp of the packet that is to be evicted, by which a later one in its slot is told from it.
+    victim: u32,
+}
+
+impl Decision {
+    fn store(queue: QueueId) -> Decision {
+        Decision { fate: Fate::Enqueue(queue), mark: false, victim: 0 }
+    }
 }
 
 impl Core {
@@ -178,9 +186,9 @@ impl Core {
         let queue = self.shelf.queue(pkt.head.queue());
         match self.overflow {
             // The capacity test that every fate meets is tail drop.
-            OverflowSlot::TailDrop(_) => return Decision { fate: Fate::Enqueue(queue), mark: false },
+            OverflowSlot::TailDrop(_) => return Decision::store(queue),
             OverflowSlot::Detour(_) if self.only_when_full && self.shelf.accepts(out_port, queue, pkt.head.size) => {
-                return Decision { fate: Fate::Enqueue(queue), mark: false };
+                return Decision::store(queue);
             }
             _ => self.shelf.settle_all(now),
         }
@@ -190,7 +198,8 @@ impl Core {
         let mut env = Env { now, rng: &mut self.overflow_rng, acts: &mut self.acts };
         let fate = self.overflow.get().admit(&pkt.head, &place, &mut env);
         assert!(self.acts.list.is_empty(), "an overflow mechanism may ask for a mark and for no other act");
-        Decision { fate, mark: self.acts.mark }
+        let victim = if let Fate::Evict(id) = fate { self.shelf.arena.stamp(id.0) } else { 0 };
+        Decision { fate, mark: self.acts.mark, victim }
     }
 
     /// Does what was decided. Capacity is tested here once more: this place has the last word.
@@ -220,11 +229,9 @@ impl Core {
                 self.trim(pkt, port);
                 self.store(pkt, (port, queue), mark, step);
             }
-            Fate::Evict(id) => {
-                // Where it is gone already, simultaneous arrivals have chosen the same one.
-                self.evict(id, port, step.out);
-                let again = self.question(pkt, port, step);
-                self.apply((pkt, port), again, step);
+            Fate::Evict(_) => {
+                let last = self.make_room((pkt, port), decision, step);
+                self.apply((pkt, port), last, step);
             }
             Fate::Drop(reason) => self.drop(pkt, port, reason, step.out),
         }
@@ -233,8 +240,8 @@ impl Core {
     /// Stores one of the frames that a flooded one has become; overflow is not asked.
     pub(crate) fn forward<F: Fib, O: Out>(&mut self, arrival: (&mut Pkt, PortId), step: &mut Step<F, O>) {
         self.shelf.settle(arrival.1, step.now);
-        let fate = Fate::Enqueue(arrival.0.head.queue());
-        self.apply(arrival, Decision { fate, mark: false }, step);
+        let decision = Decision::store(arrival.0.head.queue());
+        self.apply(arrival, decision, step);
     }
 
     /// Decides and applies.
@@ -280,6 +287,24 @@ impl Core {
         let counts = self.counts(port);
         counts.trimmed += 1;
         counts.trimmed_bytes += u64::from(before - pkt.head.size);
+    }
+
+    /// Evicts, and asks again, as long as something is to be evicted. Where it is gone already,
+    /// simultaneous arrivals have chosen the same one.
+    #[cold]
+    fn make_room<F: Fib, O: Out>(
+        &mut self,
+        (pkt, port): (&Pkt, PortId),
+        mut decision: Decision,
+        step: &mut Step<F, O>,
+    ) -> Decision {
+        while let Fate::Evict(id) = decision.fate {
+            if self.shelf.arena.stamp(id.0) == decision.victim {
+                self.evict(id, port, step.out);
+            }
+            decision = self.question(pkt, port, step);
+        }
+        decision
     }
 
     fn evict<O: Out>(&mut self, id: PktId, port: PortId, out: &mut O) {

@@ -64,6 +64,10 @@ pub struct HostConfig {
     pub nic_queue: Option<Amount>,
     /// Marking at the NIC.
     pub marking: Choice,
+    /// Who leaves the NIC next.
+    pub scheduler: Choice,
+    /// What becomes of a packet that finds the NIC's queue full.
+    pub overflow: Choice,
     /// What a source's transport hears of packets that come back.
     pub bounce_signal: Choice,
 }

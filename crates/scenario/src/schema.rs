@@ -57,8 +57,9 @@ fn tables(part: Part) -> Map<String, Json> {
     let [topology, transport, traffic] = specs().map(|(_, specs)| specs);
     let entry = with(choice(traffic, Part::Whole, None), settings::TRAFFIC.params);
     let mut host = object(settings::HOST.params, part);
-    host["properties"]["marking"] = slot("marking", part);
-    host["properties"]["bounce_signal"] = choice(mech::host::SPECS, part, Some("none"));
+    for (slot, default) in settings::HOST_SLOTS {
+        host["properties"][slot] = choice(&settings::host_mechanisms(slot), part, Some(default));
+    }
     let place = object(settings::WHERE.params, part);
     let each = json!({
         "type": "object",

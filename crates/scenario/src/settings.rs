@@ -303,5 +303,25 @@ pub const SLOTS: [(&str, &str); 6] = [
     ("scheduler", "strict_priority"),
 ];
 
+/// The slots of a host, likewise.
+pub const HOST_SLOTS: [(&str, &str); 4] =
+    [("marking", "none"), ("scheduler", "strict_priority"), ("overflow", "tail_drop"), ("bounce_signal", "none")];
+
+/// The mechanisms of a slot of the host: its own, or those of the switch that make sense at a NIC.
+pub fn host_mechanisms(slot: &str) -> Vec<&'static Spec> {
+    let kinds: &[&str] = match slot {
+        "scheduler" => &["strict_priority", "srpt"],
+        "overflow" => &["tail_drop", "evict"],
+        "marking" => &["none", "ecn_threshold", "red"],
+        _ => &[],
+    };
+    let is_one = |spec: &&Spec| match spec.slot.split_once('.') {
+        Some(("host", own)) => own == slot,
+        Some(("switch", of)) => of == slot && kinds.contains(&spec.kind),
+        _ => false,
+    };
+    mech::catalogue().into_iter().filter(is_one).collect()
+}
+
 /// What carries the flows where the scenario has no `[transport]`.
 pub const TRANSPORT: &str = "newreno";

@@ -122,7 +122,8 @@ fn what_is_left_out_has_its_default() {
     assert_eq!((switch.simultaneous, switch.ties), (Simultaneous::InTurn, Ties::Random));
     assert_eq!(only.framing, dataplane::Framing::ETHERNET);
     assert_eq!((only.host.stack_delay, only.host.stack_jitter, only.host.nic_queue), (Dur::ZERO, Dur::ZERO, None));
-    assert_eq!(only.host.marking.kind, "none");
+    let of_host = [&only.host.marking, &only.host.scheduler, &only.host.overflow].map(|c| c.kind.as_str());
+    assert_eq!(of_host, ["none", "strict_priority", "tail_drop"]);
     let m = &only.measure;
     assert_eq!((m.from, m.to, m.drain, m.bin), (Time::ZERO, Time(Dur::ms(10).0), Dur::s(1), Dur::us(50)));
     assert_eq!((m.fct_end, m.allow_unfinished, m.queues, m.packets), (FctEnd::LastByte, false, true, false));
@@ -134,6 +135,26 @@ fn what_is_left_out_has_its_default() {
 fn a_trace_has_steps_of_at_least_a_microsecond() {
     let loaded = loaded(&star("").replace("10ms", "20us"), &[]);
     assert_eq!(loaded.variants[0].measure.bin, Dur::us(1));
+}
+
+#[test]
+fn pfabric_is_four_slots_and_a_transport_and_says_where_it_does_nothing() {
+    let slots = "[switch]\noverflow = { kind = \"evict\" }\nscheduler = { kind = \"srpt\" }\n[host]\n\
+                 nic_queue = \"24pkt\"\nscheduler = { kind = \"srpt\" }\noverflow = { kind = \"evict\" }\n";
+    let whole = loaded(&star(&format!("{slots}[transport]\nkind = \"pfabric\"\n")), &[]);
+    assert!(whole.notes.is_empty(), "{:?}", whole.notes);
+    let host = &whole.resolved["default"]["host"];
+    assert_eq!((&host["scheduler"]["kind"], &host["overflow"]["kind"]), (&json!("srpt"), &json!("evict")));
+    let transport = &whole.resolved["default"]["transport"];
+    let values = ["initial_window", "max_window", "rto", "dupack_threshold", "probe_after", "priority"];
+    let found = values.map(|key| transport[key].to_string());
+    assert_eq!(found, ["\"12pkt\"", "\"24pkt\"", "\"45us\"", "\"off\"", "5", "\"remaining\""]);
+    let blind = loaded(&star(slots), &[]).notes;
+    assert!(blind.len() == 1 && blind[0].starts_with("default: srpt and evict with transport.priority"), "{blind:?}");
+    let endless = format!("{slots}[transport]\nkind = \"sack\"\npriority = \"remaining\"\n")
+        .replace("[switch]\n", "[switch]\nbuffer = { kind = \"unlimited\" }\n");
+    let notes = loaded(&star(&endless), &[]).notes;
+    assert_eq!(notes, ["default: evict with an unlimited buffer never evicts: no queue is ever full"]);
 }
 
 #[test]

@@ -16,9 +16,9 @@ use mech::buffer::{BufferSlot, PerPort, Unlimited};
 use mech::fib::FibSlot;
 use mech::host::WindowCut;
 use mech::marking::MarkingSlot;
-use mech::overflow::{self, OverflowSlot, TailDrop};
+use mech::overflow::{self, OverflowSlot};
 use mech::routing::{Ecmp, Own, Paths, RoutingSlot};
-use mech::scheduler::{SchedulerSlot, StrictPriority};
+use mech::scheduler::SchedulerSlot;
 use mech::{HostId, Purpose, Stream};
 use scenario::routes::Routes;
 use scenario::traffic::{FlowSpec, Flows, OWN, Role};
@@ -56,6 +56,14 @@ fn marking(choice: &Choice) -> Result<MarkingSlot, BuildError> {
     MarkingSlot::build(&choice.kind, &choice.values).ok_or_else(|| unknown(choice))
 }
 
+fn scheduler(choice: &Choice) -> Result<SchedulerSlot, BuildError> {
+    SchedulerSlot::build(&choice.kind, &choice.values).ok_or_else(|| unknown(choice))
+}
+
+fn overflow(choice: &Choice) -> Result<OverflowSlot, BuildError> {
+    OverflowSlot::build(&choice.kind, &choice.values).ok_or_else(|| unknown(choice))
+}
+
 /// What all nodes of a run share.
 struct Site<'a> {
     scenario: &'a Scenario,
@@ -79,7 +87,7 @@ impl Site<'_> {
             clock: port.rate.clock(),
             is_switch: port.peer >= s.topology.hosts,
             marking: marking(&s.host.marking)?,
-            scheduler: SchedulerSlot::StrictPriority(StrictPriority),
+            scheduler: scheduler(&s.host.scheduler)?,
         };
         Ok(Host::new(HostSetup {
             core: CoreSetup {
@@ -87,7 +95,7 @@ impl Site<'_> {
                 seed: self.seed,
                 framing: s.framing,
                 buffer,
-                overflow: OverflowSlot::TailDrop(TailDrop),
+                overflow: overflow(&s.host.overflow)?,
                 bounce: s.host.nic_queue.map_or(BounceQueue::Unlimited, BounceQueue::Of),
                 top_class: self.top_class,
                 // Packets that were bounced back have a queue of their own.
@@ -103,12 +111,11 @@ impl Site<'_> {
     fn switch(&self, index: usize, config: &SwitchConfig) -> Result<Switch, BuildError> {
         let (s, node) = (self.scenario, self.scenario.topology.hosts + index as u32);
         let links = &s.topology.nodes[node as usize].ports;
-        let overflow = OverflowSlot::build(&config.overflow.kind, &config.overflow.values);
         let host = |name: &str| s.topology.host(name);
         let hash_seed = Stream::new(self.seed, node, Purpose::Hash).u64();
-        let overflow =
-            overflow.and_then(|m| m.for_switch(&config.overflow.values, overflow::Own { hash_seed, host: &host }));
-        let overflow = overflow.ok_or_else(|| unknown(&config.overflow))?;
+        let overflow = overflow(&config.overflow)?
+            .for_switch(&config.overflow.values, overflow::Own { hash_seed, host: &host })
+            .ok_or_else(|| unknown(&config.overflow))?;
         let buffer = BufferSlot::build(&config.buffer.kind, &config.buffer.values);
         let buffer = buffer.ok_or_else(|| unknown(&config.buffer))?.for_ports(links.len() as u16);
         let own = Own {
@@ -119,12 +126,11 @@ impl Site<'_> {
         let routing = RoutingSlot::build(&config.routing.kind, &config.routing.values, own);
         let fib = FibSlot::build(&config.fib.kind, &config.fib.values, &host);
         let ports = links.iter().zip(&config.ports).map(|(link, port)| {
-            let scheduler = SchedulerSlot::build(&port.scheduler.kind, &port.scheduler.values);
             Ok(PortSetup {
                 clock: link.rate.clock(),
                 is_switch: link.peer >= s.topology.hosts,
                 marking: marking(&port.marking)?,
-                scheduler: scheduler.ok_or_else(|| unknown(&port.scheduler))?,
+                scheduler: scheduler(&port.scheduler)?,
             })
         });
         Ok(Switch::new(SwitchSetup {

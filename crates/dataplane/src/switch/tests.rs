@@ -1,4 +1,6 @@
-//! A switch that bounces, arrival by arrival.
+//! A switch that bounces, arrival by arrival; one that evicts has a file of its own.
+
+mod evict;
 
 use super::*;
 use crate::core::PortSetup;
@@ -34,6 +36,7 @@ struct Told {
     sent: Vec<(PortId, Pkt)>,
     wakes: Vec<PortId>,
     lost: u32,
+    last_lost: Vec<(Pkt, DropReason)>,
 }
 
 impl Out for Told {
@@ -47,8 +50,9 @@ impl Out for Told {
     fn stored(&mut self, (port, _): (PortId, mech::QueueId), _before: u32, _slot: Option<mech::PktId>) {
         self.stored = Some(port);
     }
-    fn dropped(&mut self, _port: PortId, _pkt: &Pkt, _reason: DropReason) {
+    fn dropped(&mut self, _port: PortId, pkt: &Pkt, reason: DropReason) {
         self.lost += 1;
+        self.last_lost.push((*pkt, reason));
     }
 }
 

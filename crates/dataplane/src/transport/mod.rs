@@ -25,11 +25,12 @@ mod reorder;
 mod rto;
 mod segment;
 mod sender;
+mod specs;
 #[cfg(test)]
 mod tests;
 mod timing;
 
-pub use config::{SPECS, TcpConfig};
+pub use config::TcpConfig;
 pub use congestion::{Acked, Congestion, Lost};
 pub use loss::{AckEvent, DuplicateEvent, LossDetection};
 pub use pacing::Pacing;
@@ -37,6 +38,7 @@ pub use receiver::{Finished, Receiver, ReceiverStats, ack_of_finished};
 pub use rto::Rto;
 pub use sender::notice::Heard;
 pub use sender::{Sender, SenderStats};
+pub use specs::SPECS;
 
 use crate::{Exts, Pkt};
 use core::ops::Range;

@@ -2,10 +2,12 @@
 
 mod bounce;
 mod detour;
+mod evict;
 mod tail_drop;
 
 pub use bounce::{Bounce, probability};
 pub use detour::{Detour, ENTRY_BYTES};
+pub use evict::Evict;
 pub use tail_drop::TailDrop;
 
 use crate::params::{Spec, Values};
@@ -106,7 +108,7 @@ pub trait Overflow: Send + Sync {
 }
 
 /// The mechanisms of this slot.
-pub const SPECS: &[&Spec] = &[&tail_drop::SPEC, &detour::SPEC, &bounce::SPEC];
+pub const SPECS: &[&Spec] = &[&tail_drop::SPEC, &detour::SPEC, &bounce::SPEC, &evict::SPEC];
 
 /// What a switch's answer to overflow is made from beside its parameters.
 #[derive(Clone, Copy)]
@@ -125,6 +127,8 @@ pub enum OverflowSlot {
     Detour(Detour),
     /// `bounce`
     Bounce(Bounce),
+    /// `evict`
+    Evict(Evict),
     /// A mechanism from outside the catalogue.
     Custom(Box<dyn Overflow>),
 }
@@ -137,6 +141,7 @@ impl OverflowSlot {
             "tail_drop" => OverflowSlot::TailDrop(TailDrop),
             "detour" => OverflowSlot::Detour(Detour::new(values)),
             "bounce" => OverflowSlot::Bounce(Bounce::new(values)),
+            "evict" => OverflowSlot::Evict(Evict),
             _ => return None,
         })
     }
@@ -154,6 +159,7 @@ impl OverflowSlot {
             OverflowSlot::TailDrop(m) => m,
             OverflowSlot::Detour(m) => m,
             OverflowSlot::Bounce(m) => m,
+            OverflowSlot::Evict(m) => m,
             OverflowSlot::Custom(m) => &mut **m,
         }
     }
@@ -163,6 +169,7 @@ impl OverflowSlot {
             OverflowSlot::TailDrop(m) => m,
             OverflowSlot::Detour(m) => m,
             OverflowSlot::Bounce(m) => m,
+            OverflowSlot::Evict(m) => m,
             OverflowSlot::Custom(m) => &**m,
         }
     }
@@ -174,6 +181,7 @@ impl Clone for OverflowSlot {
             OverflowSlot::TailDrop(m) => OverflowSlot::TailDrop(m.clone()),
             OverflowSlot::Detour(m) => OverflowSlot::Detour(m.clone()),
             OverflowSlot::Bounce(m) => OverflowSlot::Bounce(m.clone()),
+            OverflowSlot::Evict(m) => OverflowSlot::Evict(m.clone()),
             OverflowSlot::Custom(m) => OverflowSlot::Custom(m.boxed()),
         }
     }

@@ -1,9 +1,11 @@
 //! The scheduler slot: who leaves next?
 
 mod fifo;
+mod srpt;
 mod strict_priority;
 
 pub use fifo::Fifo;
+pub use srpt::Srpt;
 pub use strict_priority::StrictPriority;
 
 use crate::params::{Spec, Values};
@@ -23,7 +25,7 @@ pub trait Scheduler: Send + Sync {
 }
 
 /// The mechanisms of this slot.
-pub const SPECS: &[&Spec] = &[&fifo::SPEC, &strict_priority::SPEC];
+pub const SPECS: &[&Spec] = &[&fifo::SPEC, &strict_priority::SPEC, &srpt::SPEC];
 
 /// One mechanism, or a caller's own.
 pub enum SchedulerSlot {
@@ -31,6 +33,8 @@ pub enum SchedulerSlot {
     Fifo(Fifo),
     /// `strict_priority`
     StrictPriority(StrictPriority),
+    /// `srpt`
+    Srpt(Srpt),
     /// A mechanism from outside the catalogue.
     Custom(Box<dyn Scheduler>),
 }
@@ -41,6 +45,7 @@ impl SchedulerSlot {
         Some(match kind {
             "fifo" => SchedulerSlot::Fifo(Fifo),
             "strict_priority" => SchedulerSlot::StrictPriority(StrictPriority),
+            "srpt" => SchedulerSlot::Srpt(Srpt),
             _ => return None,
         })
     }
@@ -50,6 +55,7 @@ impl SchedulerSlot {
         match self {
             SchedulerSlot::Fifo(m) => m,
             SchedulerSlot::StrictPriority(m) => m,
+            SchedulerSlot::Srpt(m) => m,
             SchedulerSlot::Custom(m) => &mut **m,
         }
     }
@@ -58,6 +64,7 @@ impl SchedulerSlot {
         match self {
             SchedulerSlot::Fifo(m) => m.interests(),
             SchedulerSlot::StrictPriority(m) => m.interests(),
+            SchedulerSlot::Srpt(m) => m.interests(),
             SchedulerSlot::Custom(m) => m.interests(),
         }
     }
@@ -68,6 +75,7 @@ impl Clone for SchedulerSlot {
         match self {
             SchedulerSlot::Fifo(m) => SchedulerSlot::Fifo(m.clone()),
             SchedulerSlot::StrictPriority(m) => SchedulerSlot::StrictPriority(m.clone()),
+            SchedulerSlot::Srpt(m) => SchedulerSlot::Srpt(m.clone()),
             SchedulerSlot::Custom(m) => SchedulerSlot::Custom(m.boxed()),
         }
     }

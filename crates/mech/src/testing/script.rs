@@ -1,6 +1,6 @@
 //! Reading conformance tables: cases, set-ups, packets, and parameters as a scenario writes them.
 
-use super::mechanisms::{self, Abq, Evict, Pfc, Qcn, Srpt, Trim};
+use super::mechanisms::{self, Abq, Pfc, Qcn, Trim};
 use super::state::Memory;
 use crate::ack_hold::AckHold;
 use crate::buffer::BufferSlot;
@@ -124,17 +124,13 @@ impl Setup {
     /// From a `[case.switch]` table.
     pub fn read(table: &Table) -> Setup {
         let overflow = match named("overflow", table, "tail_drop") {
-            (kind, _) if kind == "evict" => OverflowSlot::Custom(Box::new(Evict)),
             (kind, values) if kind == "trim" => OverflowSlot::Custom(Box::new(Trim::new(&values))),
             (kind, values) => {
                 let slot = OverflowSlot::build(&kind, &values).expect(&kind);
                 slot.for_switch(&values, overflow::Own { hash_seed: 0, host: &host }).expect("hosts")
             }
         };
-        let scheduler = match named("scheduler", table, "fifo") {
-            (kind, _) if kind == "srpt" => SchedulerSlot::Custom(Box::new(Srpt)),
-            (kind, values) => SchedulerSlot::build(&kind, &values).expect(&kind),
-        };
+        let (scheduler, scheduler_values) = named("scheduler", table, "fifo");
         let of = |slot: &str| table.contains_key(slot).then(|| named(slot, table, "").1);
         let (kind, values) = named("buffer", table, "unlimited");
         let (marking, marking_values) = named("marking", table, "none");
@@ -162,7 +158,7 @@ impl Setup {
             buffer: BufferSlot::build(&kind, &values).expect(&kind),
             overflow,
             marking: MarkingSlot::build(&marking, &marking_values).expect(&marking),
-            scheduler,
+            scheduler: SchedulerSlot::build(&scheduler, &scheduler_values).expect(&scheduler),
             at: ports(text(table, "at")),
         }
     }

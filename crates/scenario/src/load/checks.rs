@@ -3,7 +3,7 @@
 use super::fields::Faults;
 use super::tree::Node;
 use crate::diag::{message, one_of};
-use crate::model::{Choice, SwitchConfig};
+use crate::model::{Choice, HostConfig, SwitchConfig};
 use crate::paths;
 use crate::topology::Topology;
 use mech::overflow::ENTRY_BYTES;
@@ -18,6 +18,12 @@ const NEVER_BOUNCES: &str = "bounce with an unlimited buffer never bounces: its 
 /// What a bounce with shared memory says of itself.
 const SHARED_BOUNCES: &str = "bounce with a shared buffer: utilisation is measured against the dynamic threshold of \
                               the instant, and the bounce queues are memory beside the shared one";
+
+/// What an eviction with endless memory says of itself.
+const NEVER_EVICTS: &str = "evict with an unlimited buffer never evicts: no queue is ever full";
+/// What `srpt` and `evict` say where no packet has a rank.
+const NO_RANKS: &str = "srpt and evict with transport.priority = \"none\": all packets are equally urgent, which makes \
+                        them first in, first out and tail drop within a class";
 
 fn plain(amount: Amount) -> (u64, &'static str) {
     match amount {
@@ -161,6 +167,30 @@ pub(super) fn detour_hosts(parent: &Node, overflow: &Choice, net: &Topology, fau
         let known = net.nodes[..net.hosts as usize].iter().map(|node| node.name.as_str());
         let found = format!("unknown host `{name}`");
         faults.add(&parent.find("overflow.hosts"), message(found, one_of(name, known)));
+    }
+}
+
+/// What evicts needs a queue that can be full. `host` is the table that holds `overflow`.
+pub(super) fn nic_overflow(host: &Node, overflow: &Choice, values: &Values, faults: &mut Faults) {
+    if overflow.kind == "evict" && !values.has("nic_queue") {
+        faults.add(&host.find("overflow.kind"), message("\"evict\" at an unlimited NIC", "host.nic_queue beside it"));
+    }
+}
+
+/// Says of an eviction with endless memory that there is none.
+pub(super) fn evict(overflow: &Choice, buffer: &Choice, notes: &mut Vec<String>) {
+    if overflow.kind == "evict" && buffer.kind == "unlimited" {
+        notes.push(NEVER_EVICTS.into());
+    }
+}
+
+/// Says where packets are told apart by a rank that none has.
+pub(super) fn ranks(host: &HostConfig, switches: &[SwitchConfig], transport: &Choice, notes: &mut Vec<String>) {
+    let by_rank = |scheduler: &Choice, overflow: &Choice| scheduler.kind == "srpt" || overflow.kind == "evict";
+    let of_switch = |s: &SwitchConfig| s.ports.iter().any(|port| by_rank(&port.scheduler, &s.overflow));
+    let asked = by_rank(&host.scheduler, &host.overflow) || switches.iter().any(of_switch);
+    if asked && transport.values.word("priority") == "none" {
+        notes.push(NO_RANKS.into());
     }
 }
 

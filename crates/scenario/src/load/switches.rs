@@ -83,6 +83,7 @@ impl<'a> Filler<'a> {
             checks::marking(&merged, &filled.slots["marking"], faults);
             let overflow = filled.slots.get_mut("overflow");
             overflow.into_iter().for_each(|choice| checks::detour(&merged, choice, self.notes, faults));
+            checks::evict(&filled.slots["overflow"], &filled.slots["buffer"], self.notes);
             checks::bounce(
                 &merged,
                 (&filled.slots["overflow"], &filled.slots["buffer"], !which.is_empty()),

@@ -6,7 +6,7 @@ use super::checks;
 use super::fibs;
 use super::fields::{Faults, NAME_RULE, Wanted, choice, is_name, read, table};
 use super::resolved;
-use super::switches::{Filler, mechanisms};
+use super::switches::Filler;
 use super::tree::Node;
 use crate::diag::message;
 use crate::model::{Choice, FctEnd, Goodput, HostConfig, Measure, Scenario};
@@ -64,12 +64,19 @@ pub(super) fn read_variant(
     }
     let (top, duration, (network, topology), (framing_choice, framing)) = (top?, duration?, network?, framing?);
     let (host, transport, measure, (switches, groups)) = (host?, transport?, measure?, switches?);
+    checks::ranks(&host, &switches, &transport, &mut notes.borrow_mut());
     let mut map = resolved::values(&top);
     let made: Vec<Json> = traffic.iter().map(|(made, _)| resolved::choice(made)).collect();
     let mut host_json = resolved::values(&host_values?);
     host_json.entry("nic_queue").or_insert(json!("unlimited"));
-    host_json.insert("marking".into(), resolved::choice(&host.marking));
-    host_json.insert("bounce_signal".into(), resolved::choice(&host.bounce_signal));
+    for (key, made) in [
+        ("marking", &host.marking),
+        ("scheduler", &host.scheduler),
+        ("overflow", &host.overflow),
+        ("bounce_signal", &host.bounce_signal),
+    ] {
+        host_json.insert(key.into(), resolved::choice(made));
+    }
     for (key, value) in [
         ("topology", resolved::choice(&network)),
         ("framing", resolved::choice(&framing_choice)),
@@ -126,19 +133,28 @@ fn framing(document: &Node, faults: &mut Faults) -> Option<(Choice, Framing)> {
 
 fn host(document: &Node, faults: &mut Faults) -> Option<(HostConfig, Values)> {
     let host = table(document, "host", faults)?;
-    let values =
-        read(&host, Wanted { others: &["marking", "bounce_signal"], ..Wanted::of(settings::HOST.params) }, faults);
-    let marking = table(&host, "marking", faults)?;
-    let marking = choice(&marking, (&mechanisms("marking"), Some("none")), (&[], &[]), faults)?;
-    checks::marking(&host, &marking, faults);
-    let signal = table(&host, "bounce_signal", faults)?;
-    let bounce_signal = choice(&signal, (mech::host::SPECS, Some("none")), (&[], &[]), faults)?;
+    let slots = settings::HOST_SLOTS.map(|(slot, _)| slot);
+    let values = read(&host, Wanted { others: &slots, ..Wanted::of(settings::HOST.params) }, faults);
+    let filled = settings::HOST_SLOTS.map(|(slot, default)| {
+        let table = table(&host, slot, faults)?;
+        choice(&table, (&settings::host_mechanisms(slot), Some(default)), (&[], &[]), faults)
+    });
+    let [marking, scheduler, overflow, bounce_signal] = filled;
+    if let Some(marking) = &marking {
+        checks::marking(&host, marking, faults);
+    }
+    if let (Some(overflow), Some(values)) = (&overflow, &values) {
+        checks::nic_overflow(&host, overflow, values, faults);
+    }
+    let (marking, scheduler, overflow, bounce_signal) = (marking?, scheduler?, overflow?, bounce_signal?);
     let values = values?;
     let config = HostConfig {
         stack_delay: values.time("stack_delay"),
         stack_jitter: values.time("stack_jitter"),
         nic_queue: values.has("nic_queue").then(|| values.amount("nic_queue")),
         marking,
+        scheduler,
+        overflow,
         bounce_signal,
     };
     Some((config, values))

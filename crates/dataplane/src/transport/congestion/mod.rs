@@ -7,6 +7,7 @@
 
 pub(super) mod dctcp;
 mod halving;
+mod pfabric;
 
 use super::TcpConfig;
 use super::config::{EcnMode, Law as Kind, Recovery};
@@ -48,6 +49,7 @@ pub struct Lost {
 enum Law {
     Halving,
     Dctcp(Dctcp),
+    PFabric,
 }
 
 /// The congestion window of one sender.
@@ -66,6 +68,7 @@ impl Congestion {
         let law = match cfg.law {
             Kind::Halving => Law::Halving,
             Kind::Dctcp => Law::Dctcp(Dctcp::new(cfg.initial_alpha)),
+            Kind::PFabric => Law::PFabric,
         };
         Congestion { cwnd: cfg.initial_window, ssthresh: cfg.initial_ssthresh, cut_until: 0, law }
     }
@@ -84,6 +87,9 @@ impl Congestion {
             true => ack.bytes.min(mss),
             false => (mss * mss / self.cwnd).max(1),
         };
+        if let Law::PFabric = self.law {
+            self.cwnd = self.cwnd.min(cfg.max_window);
+        }
     }
     /// An ACK carries an echo of congestion: cuts the window, once a window of data (RFC 3168
     /// §6.1.2, RFC 8257 §3.3). Whether it did.
@@ -93,7 +99,7 @@ impl Congestion {
         }
         let floor = 2 * u32::from(cfg.mss);
         let cut = match &self.law {
-            Law::Halving => halving::after_mark(self.cwnd),
+            Law::Halving | Law::PFabric => halving::after_mark(self.cwnd),
             Law::Dctcp(d) => d.after_mark(self.cwnd),
         };
         self.ssthresh = cut.max(floor);
@@ -145,7 +151,9 @@ impl Congestion {
     /// outstanding unless this segment was already sent again by the timer.
     pub fn on_timeout(&mut self, lost: &Lost, again: bool, cfg: &TcpConfig) {
         let mss = u32::from(cfg.mss);
-        if !again {
+        if let Law::PFabric = self.law {
+            self.ssthresh = pfabric::after_timeout(self.cwnd, mss);
+        } else if !again {
             self.ssthresh = (lost.flight / 2).max(2 * mss);
         }
         self.cwnd = mss;
@@ -180,7 +188,7 @@ impl Congestion {
     /// DCTCP's estimate α in units of 2⁻³⁰; `None` for others.
     pub fn alpha(&self) -> Option<u32> {
         match &self.law {
-            Law::Halving => None,
+            Law::Halving | Law::PFabric => None,
             Law::Dctcp(d) => Some(d.alpha()),
         }
     }

@@ -142,10 +142,11 @@ impl LossDetection {
             board.forget_if_reneged(una);
         }
     }
-    /// Bytes beyond `una` that need not be sent again after a timeout; 0 at other times.
-    pub(super) fn spared(&self, una: u64) -> u32 {
+    /// Bytes beyond `una` that need not be sent again after a timeout; 0 at other times, unless what was
+    /// reported counts as arrived `always`.
+    pub(super) fn spared(&self, una: u64, always: bool) -> u32 {
         match &self.board {
-            Some(board) if !self.in_recovery && una < self.recover => board.sacked(),
+            Some(board) if !self.in_recovery && (always || una < self.recover) => board.sacked(),
             _ => 0,
         }
     }

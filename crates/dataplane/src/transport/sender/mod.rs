@@ -15,7 +15,7 @@ mod open;
 mod recovery;
 mod transmit;
 
-use super::config::{EcnMode, Recovery};
+use super::config::{EcnMode, Law, Recovery};
 use super::loss::Reach;
 use super::timing::Timing;
 use super::{AckEvent, Acked, Congestion, FlowInfo, Io, LossDetection, Pacing, Rto, TcpConfig};
@@ -59,8 +59,9 @@ pub struct Sender {
     cuts: u32,
     notices: u32,
     state: State,
-    /// The first byte not acknowledged, or the SYN, was already sent again by the timer.
-    timed_out: bool,
+    /// How often in a row the timer has sent the first byte not acknowledged, or the SYN, again; 255 is
+    /// that or more.
+    expiries: u8,
     /// A timestamp of the peer's has come.
     peer_heard: bool,
     /// The next new segment says CWR (RFC 3168 §6.1.2).
@@ -155,7 +156,7 @@ impl Sender {
             cuts: 0,
             notices: 0,
             state: if cfg.handshake { State::Closed } else { State::Established },
-            timed_out: false,
+            expiries: 0,
             cwr: false,
         }
     }
@@ -208,6 +209,9 @@ impl Sender {
             rtt = Some(Dur(u64::from(ticks).saturating_mul(clock::tick(io.cfg).0)));
         }
         let new = io.cfg.recovery == Recovery::Sack && self.loss.on_blocks(ext, (ack, self.una), self.sent);
+        if new && io.cfg.law == Law::PFabric {
+            self.expiries = 0;
+        }
         (new, rtt)
     }
 
@@ -245,7 +249,7 @@ impl Sender {
         self.nxt = self.nxt.max(self.una);
         acked.nxt = self.nxt;
         self.limited = 0;
-        self.timed_out = false;
+        self.expiries = 0;
         let event = self.loss.on_ack(self.una, cfg.recovery);
         acked.open = event == AckEvent::Open;
         self.congestion.on_ack(&acked, cfg);
@@ -297,6 +301,9 @@ impl Sender {
         }
         if expired {
             self.on_timeout(io.now, io.cfg);
+            if self.probes(io.cfg) {
+                return self.probe(io);
+            }
         }
         self.send(io);
     }

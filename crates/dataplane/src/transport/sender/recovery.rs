@@ -126,13 +126,26 @@ impl Sender {
         }
     }
 
+    /// Whether the timer has expired so often in a row that only probes are sent (pFabric §4.3).
+    #[inline]
+    pub(super) fn probes(&self, cfg: &TcpConfig) -> bool {
+        u32::from(self.expiries) >= cfg.probe_after
+    }
+
+    /// Sends a probe: the first byte that is not acknowledged.
+    #[cold]
+    pub(super) fn probe(&mut self, io: &mut Io) {
+        let rank = if io.cfg.probes_as_data { self.rank(io.cfg) } else { 0 };
+        self.emit_ranked((self.una, 1), rank, io);
+    }
+
     /// RFC 6298 (5.4) to (5.6), RFC 5681 §3.1, RFC 6582 §3.2 step 4, RFC 6675 §5.1.
     pub(super) fn on_timeout(&mut self, now: Time, cfg: &TcpConfig) {
         let lost = Lost { range: self.una..self.nxt, flight: self.flight(), sent: self.sent, left: 0 };
-        self.congestion.on_timeout(&lost, self.timed_out, cfg);
+        self.congestion.on_timeout(&lost, self.expiries > 0, cfg);
         self.loss.on_timeout(self.una, self.sent);
         self.timeouts += 1;
-        self.timed_out = true;
+        self.expiries = self.expiries.saturating_add(1);
         self.cwr = cfg.ecn != EcnMode::Off;
         self.limited = 0;
         self.nxt = self.una;

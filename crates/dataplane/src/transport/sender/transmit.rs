@@ -7,8 +7,12 @@ use crate::{Ext, Pkt, Timestamps};
 use mech::{Ecn, Flags};
 
 impl Sender {
-    /// Sends what may be sent now: what the scoreboard asks for, or what both windows allow.
+    /// Sends what may be sent now: what the scoreboard asks for, or what both windows allow; nothing
+    /// while it probes.
     pub(super) fn send(&mut self, io: &mut Io) {
+        if self.probes(io.cfg) {
+            return;
+        }
         if io.cfg.recovery == Recovery::Sack && self.loss.in_recovery() {
             self.mend(io);
         } else {
@@ -24,7 +28,7 @@ impl Sender {
         self.restart_if_idle(io);
         let window = self.congestion.window();
         if self.nxt == self.sent || self.resend(window, io) {
-            let under_way = self.flight() - self.loss.spared(self.una);
+            let under_way = self.flight() - self.loss.spared(self.una, io.cfg.sack_opens_window);
             self.fill(u64::from(window.saturating_sub(under_way)), io);
         }
     }
@@ -122,7 +126,7 @@ impl Sender {
     fn emit_new(&mut self, len: u32, io: &mut Io) {
         let (start, cfg) = (self.nxt, io.cfg);
         let end = start + u64::from(len);
-        let mut pkt = segment::data(&self.flow, (start, len), self.written - self.una, cfg);
+        let mut pkt = segment::data(&self.flow, (start, len), self.rank(cfg), cfg);
         if self.cwr {
             pkt.head.flags = pkt.head.flags.with(Flags::CWR);
             self.cwr = false;
@@ -145,7 +149,14 @@ impl Sender {
         if start == self.sent {
             return self.emit_new(len, io);
         }
-        let mut pkt = segment::data(&self.flow, range, self.written - self.una, io.cfg);
+        let rank = self.rank(io.cfg);
+        self.emit_ranked(range, rank, io);
+    }
+
+    /// The same with a rank of its own.
+    pub(super) fn emit_ranked(&mut self, range: (u64, u32), rank: u64, io: &mut Io) {
+        let start = range.0;
+        let mut pkt = segment::data(&self.flow, range, rank, io.cfg);
         pkt.head.flags = pkt.head.flags.with(Flags::RETRANSMIT);
         self.retransmissions += 1;
         self.timing.clear();
@@ -153,10 +164,19 @@ impl Sender {
             pkt.head.set_ecn(Ecn::Ect0);
         }
         if start == self.nxt {
-            self.nxt = start + u64::from(len);
+            self.nxt = start + u64::from(range.1);
             self.sent = self.sent.max(self.nxt);
         }
         self.push(pkt, io);
+    }
+
+    /// What remains of the flow, where that is its priority: not acknowledged and not reported (pFabric §4.3).
+    #[inline]
+    pub(super) fn rank(&self, cfg: &TcpConfig) -> u64 {
+        if !cfg.by_remaining {
+            return 0;
+        }
+        self.written - self.una - self.loss.board().map_or(0, |board| u64::from(board.sacked()))
     }
 
     #[inline]

@@ -96,6 +96,40 @@ fn every_byte_arrives_through_loss_reordering_duplication_and_marks() {
     assert!(all.iter().all(|n| *n > 1000) && options > 10_000, "{all:?} {options}");
 }
 
+/// pFabric with options by the bits of `n`; its timer lies above the bench's round trip, or below it.
+fn minimal(n: u64) -> (&'static str, Vec<(&'static str, Value)>) {
+    let bit = |i: u64| n >> i & 1 == 1;
+    let set = vec![
+        ("rto", time(Dur::us(if bit(0) { 350 } else { 45 }))),
+        ("sack_opens_window", Value::Flag(bit(1))),
+        ("probe_after", if bit(2) { Value::Count(1 + n % 6) } else { Value::Off }),
+        ("delayed_ack", Value::Flag(bit(3))),
+        ("timestamps", Value::Flag(bit(4))),
+        ("connection", Value::Word(if bit(5) { "handshake" } else { "established" }.into())),
+        ("probe_priority", Value::Word(if bit(6) { "urgent" } else { "priority" }.into())),
+        ("delayed_ack_timeout", time(Dur::us(20))),
+    ];
+    ("pfabric", set)
+}
+
+#[test]
+fn by_a_timer_alone_every_byte_arrives_whatever_the_network_does() {
+    let (mut timeouts, mut probes) = (0, 0);
+    for n in 0..256 {
+        let (kind, set) = minimal(n);
+        let mut pair = Pair::new(bytes(n), config(kind, &set));
+        pair.chaos = Some(faults(n));
+        let pair = pair.run();
+        assert!(pair.sender.done() && pair.receiver.complete(), "combination {n}");
+        let s = pair.sender.stats();
+        assert_eq!(s.fast_retransmits, 0, "combination {n}");
+        assert!(s.cwnd <= 24_000, "combination {n}");
+        timeouts += s.timeouts;
+        probes += pair.data.iter().filter(|p| p.payload == 1 && bytes(n) > 1).count();
+    }
+    assert!(timeouts > 10_000 && probes > 100, "{timeouts} {probes}");
+}
+
 #[test]
 fn without_faults_every_byte_is_sent_once() {
     for n in 0..COMBINATIONS {

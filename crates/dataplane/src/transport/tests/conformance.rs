@@ -1,4 +1,4 @@
-//! Runs the tables of `conformance/tcp/`, one file an RFC, and holds them against the list of rules
+//! Runs the tables of `conformance/tcp/`, one file an RFC or paper, and holds them against the list of rules
 //! in their README.
 
 mod ends;
@@ -13,9 +13,9 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use toml::{Table, Value as Toml};
 
-const FILES: [&str; 11] = [
+const FILES: [&str; 12] = [
     "rfc5681", "rfc6582", "rfc2018", "rfc6675", "rfc2883", "rfc7323", "rfc8257", "rfc3168", "rfc6298", "rfc3042",
-    "rfc9293",
+    "rfc9293", "pfabric",
 ];
 
 fn folder() -> String {
@@ -104,6 +104,7 @@ conforms! {
     the_retransmission_timer_conforms_to_rfc_6298: "rfc6298";
     limited_transmit_conforms_to_rfc_3042: "rfc3042";
     windows_nagle_and_handshake_conform_to_rfc_9293: "rfc9293";
+    rate_control_conforms_to_pfabric: "pfabric";
 }
 
 /// The rows `| rule | cases or "not modelled" | ... |` of the README.
@@ -112,7 +113,7 @@ fn rows() -> BTreeMap<String, bool> {
     let page = std::fs::read_to_string(&path).expect(&path);
     let row = |line: &str| {
         let cells: Vec<&str> = line.split('|').map(str::trim).collect();
-        let rule = cells.get(1).filter(|rule| rule.starts_with("RFC "))?;
+        let rule = cells.get(1).filter(|rule| rule.starts_with("RFC ") || rule.starts_with("pFabric "))?;
         Some(((*rule).to_owned(), !cells.get(2)?.starts_with("not ")))
     };
     page.lines().filter_map(row).collect()

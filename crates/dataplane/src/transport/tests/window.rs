@@ -112,7 +112,7 @@ fn a_packet_is_complete() {
     assert_eq!((last.payload, last.head.size, last.seq, last.emission), (500, 558, 2000, 2));
     assert_eq!((first.head.flow.0, first.head.src.0, first.head.dst.0, first.head.hash), (5, 3, 8, 77));
     assert_eq!((first.head.class(), first.head.ecn(), first.head.ttl), (2, Ecn::NotEct, 255));
-    assert_eq!((first.head.rank, first.ext, first.sent), (2500, NO_EXT, Time::ZERO));
+    assert_eq!((first.head.rank, first.ext, first.sent), (0, NO_EXT, Time::ZERO));
     assert_eq!(first.head.flags, Flags::ACK.with(Flags::PAYLOAD));
     h.ack(1);
     assert!(h.last.is_empty() && !h.sender.done());

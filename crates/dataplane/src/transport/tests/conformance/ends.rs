@@ -294,6 +294,7 @@ pub fn item(pkt: &Pkt, ext: &Ext, cfg: &TcpConfig) -> Item {
         .flag("ece", flags.has(Flags::ECE))
         .with("ecn", ecn)
         .with("size", pkt.head.size)
+        .with("rank", pkt.head.rank)
         .with("options", ext.bytes())
         .with("win", u32::from(pkt.window) << shift)
         .with("val", ext.timestamps.map_or("none".into(), |t| t.val.to_string()))

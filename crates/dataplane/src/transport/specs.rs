@@ -1,0 +1,257 @@
+//! The transports that a scenario may name, and their parameters.
+
+use mech::params::{Kind, Param, Spec};
+
+macro_rules! tcp_params {
+    // A transport after TCP's defaults, or with its own timer and these defaults.
+    ($($more:expr),* $(,)?) => {
+        tcp_params!(
+            timer: [MIN_RTO, MAX_RTO, INITIAL_RTO],
+            initial_window: "10pkt", dupack_threshold: "3", restart_after_idle: "true", priority: "none",
+            $($more),*
+        )
+    };
+    (timer: [$($timer:expr),*], initial_window: $window:literal, dupack_threshold: $dupacks:literal,
+     restart_after_idle: $restart:literal, priority: $priority:literal, $($more:expr),* $(,)?) => {
+        &[
+            Param {
+                name: "mss",
+                doc: "Largest payload of a segment (SMSS), at most 9000 B.",
+                kind: Kind::Size { min: 1 },
+                default: Some("1460B"),
+            },
+            Param {
+                name: "initial_window",
+                doc: "Congestion window at the start (IW), in segments or bytes, at least one segment; RFC 6928.",
+                kind: Kind::Amount { min: 1 },
+                default: Some($window),
+            },
+            Param {
+                name: "initial_ssthresh",
+                doc: "Slow start threshold at the start; the default is above every window (RFC 5681 §3.1).",
+                kind: Kind::Size { min: 1 },
+                default: Some("1GiB"),
+            },
+            Param {
+                name: "receive_window",
+                doc: "Window that the receiver advertises, rounded down to its scale (RFC 7323 §2.2).",
+                kind: Kind::Size { min: 1 },
+                default: Some("1GiB"),
+            },
+            $($timer,)*
+            Param {
+                name: "clock_granularity",
+                doc: "Clock granularity G: a timeout is longer than the smoothed round-trip time by at least this \
+                      (RFC 6298 (2.2), (2.3)); the tick of `timestamps`.",
+                kind: Kind::Time { min: 0 },
+                default: Some("1us"),
+            },
+            Param {
+                name: "dupack_threshold",
+                doc: "Duplicate ACKs that show a loss (RFC 5681 §3.2), or `off`: no fast retransmit, only the timer.",
+                kind: Kind::CountOrOff { min: 1, max: 1_000_000 },
+                default: Some($dupacks),
+            },
+            Param {
+                name: "limited_transmit",
+                doc: "Send new data on the first two duplicate ACKs (RFC 3042).",
+                kind: Kind::Flag,
+                default: Some("false"),
+            },
+            Param {
+                name: "delayed_ack",
+                doc: "ACK every second segment instead of each; out of order, and with `dctcp` where marks begin or end, at \
+                      once (RFC 5681 §4.2, RFC 8257 §3.2).",
+                kind: Kind::Flag,
+                default: Some("false"),
+            },
+            Param {
+                name: "delayed_ack_timeout",
+                doc: "Longest that a delayed ACK waits; RFC 5681 §4.2 says at most 500 ms. Keep it below min_rto: a last odd segment waits so long.",
+                kind: Kind::Time { min: 1 },
+                default: Some("40ms"),
+            },
+            Param {
+                name: "timestamps",
+                doc: "Every segment carries timestamps, 12 B beside `mss`, and every ACK of new data gives a sample of the \
+                      round-trip time (RFC 7323 §3, §4).",
+                kind: Kind::Flag,
+                default: Some("false"),
+            },
+            Param {
+                name: "nagle",
+                doc: "A segment shorter than `mss`, as a flow's last may be, waits until all before it is acknowledged \
+                      (RFC 9293 §3.7.4).",
+                kind: Kind::Flag,
+                default: Some("false"),
+            },
+            Param {
+                name: "restart_after_idle",
+                doc: "After nothing was sent for more than a timeout, the window is at most the initial one (RFC 5681 §4.1).",
+                kind: Kind::Flag,
+                default: Some($restart),
+            },
+            Param {
+                name: "retransmission_timer",
+                doc: "Whether there is a retransmission timer (RFC 6298); without it, a flow whose loss only the timer could \
+                      mend never finishes.",
+                kind: Kind::Flag,
+                default: Some("true"),
+            },
+            Param {
+                name: "window_less_out_of_order",
+                doc: "Bytes that wait beyond a gap are taken from the advertised window, whose right edge never moves back \
+                      (RFC 9293 §3.8.6): reordering then slows a sender whose `receive_window` is small.",
+                kind: Kind::Flag,
+                default: Some("false"),
+            },
+            Param {
+                name: "connection",
+                doc: "`established` before the flow starts, or opened by a `handshake`, whose time is part of the FCT \
+                      (RFC 9293 §3.5).",
+                kind: Kind::Choice(&["established", "handshake"]),
+                default: Some("established"),
+            },
+            Param {
+                name: "ttl",
+                doc: "Time to live of every packet: each switch takes one, and at 0 the packet is lost. `off` is for \
+                      switches that bridge, which leave it alone.",
+                kind: Kind::CountOrOff { min: 1, max: 255 },
+                default: Some("255"),
+            },
+            Param {
+                name: "priority",
+                doc: "The rank of data, by which `srpt` and `evict` choose: `remaining` is the bytes of the flow that were \
+                      not acknowledged as they left, `none` is 0, the most urgent, as that of ACKs always is.",
+                kind: Kind::Choice(&["none", "remaining"]),
+                default: Some($priority),
+            },
+            $($more),*
+        ]
+    };
+}
+
+const ECN: Param = Param {
+    name: "ecn",
+    doc: "Data are ECN-capable, and a mark halves the window, at most once a round trip (RFC 3168 §6.1).",
+    kind: Kind::Flag,
+    default: Some("false"),
+};
+
+const MIN_RTO: Param = Param {
+    name: "min_rto",
+    doc: "Lower bound of the retransmission timeout; RFC 6298 (2.4) says 1 s, 10 ms is usual in data centers.",
+    kind: Kind::Time { min: 1 },
+    default: Some("10ms"),
+};
+const MAX_RTO: Param = Param {
+    name: "max_rto",
+    doc: "Upper bound of the retransmission timeout (RFC 6298 (2.5)); not below `min_rto`.",
+    kind: Kind::Time { min: 1 },
+    default: Some("60s"),
+};
+const INITIAL_RTO: Param = Param {
+    name: "initial_rto",
+    doc: "Retransmission timeout before the first sample, at least `min_rto`; RFC 6298 (2.1) says 1 s.",
+    kind: Kind::Time { min: 1 },
+    default: Some("10ms"),
+};
+/// The timer of pFabric: one length.
+const RTO: Param = Param {
+    name: "rto",
+    doc: "The retransmission timeout, which neither follows round-trip times nor backs off; about three of them.",
+    kind: Kind::Time { min: 1 },
+    default: Some("45us"),
+};
+
+/// The transports.
+pub const SPECS: &[&Spec] = &[
+    &Spec {
+        slot: "transport",
+        kind: "reno",
+        doc: "TCP that halves its window at a loss. The first new ACK ends fast recovery: of several losses in a window, \
+              most wait for the timer.",
+        cite: "RFC 5681, RFC 6298, RFC 3168",
+        params: tcp_params![ECN],
+    },
+    &Spec {
+        slot: "transport",
+        kind: "newreno",
+        doc: "TCP that halves its window at a loss. In fast recovery each partial ACK mends one more: several losses in a \
+              window take a round trip each.",
+        cite: "RFC 5681, RFC 6582, RFC 6298, RFC 3168",
+        params: tcp_params![ECN],
+    },
+    &Spec {
+        slot: "transport",
+        kind: "sack",
+        doc: "TCP that halves its window at a loss. Selective acknowledgements tell what is lost: several losses in a window \
+              are mended together.",
+        cite: "RFC 5681, RFC 2018, RFC 2883, RFC 6675, RFC 6298, RFC 3168",
+        params: tcp_params![ECN],
+    },
+    &Spec {
+        slot: "transport",
+        kind: "dctcp",
+        doc: "TCP that cuts its window by half the fraction of its bytes that were marked, and halves it at a loss; always \
+              ECN-capable.",
+        cite: "RFC 8257; Alizadeh et al., SIGCOMM 2010",
+        params: tcp_params![
+            Param {
+                name: "recovery",
+                doc: "How losses are mended: as by `reno` (RFC 5681), `newreno` (RFC 6582) or `sack` (RFC 6675).",
+                kind: Kind::Choice(&["reno", "newreno", "sack"]),
+                default: Some("sack"),
+            },
+            Param {
+                name: "g",
+                doc: "Weight g of the newest window in the estimate (RFC 8257 §4.2).",
+                kind: Kind::Number { min: 0.0, max: 1.0, below_max: false },
+                default: Some("0.0625"),
+            },
+            Param {
+                name: "initial_alpha",
+                doc: "The estimate α at the start (RFC 8257 §4.1: 1).",
+                kind: Kind::Number { min: 0.0, max: 1.0, below_max: false },
+                default: Some("1"),
+            },
+        ],
+    },
+    &Spec {
+        slot: "transport",
+        kind: "pfabric",
+        doc: "pFabric's minimal rate control, for switches with `evict` and `srpt`: starts with a full window, learns of \
+              losses by a short fixed timer alone, and probes where that has expired often in a row; not ECN-capable.",
+        cite: "Alizadeh et al., SIGCOMM 2013, §4.3",
+        params: tcp_params![
+            timer: [RTO],
+            initial_window: "12pkt", dupack_threshold: "off", restart_after_idle: "false", priority: "remaining",
+            Param {
+                name: "max_window",
+                doc: "Largest congestion window, in segments or bytes, at least `initial_window`.",
+                kind: Kind::Amount { min: 1 },
+                default: Some("24pkt"),
+            },
+            Param {
+                name: "sack_opens_window",
+                doc: "What was selectively acknowledged makes room in the window at once; `false` counts it as under way \
+                      until the gap before it is filled or the timer expires.",
+                kind: Kind::Flag,
+                default: Some("true"),
+            },
+            Param {
+                name: "probe_after",
+                doc: "Timeouts in a row, with nothing acknowledged between, after which the sender only probes: one byte \
+                      each `rto`, until something is acknowledged, then slow start; or `off`.",
+                kind: Kind::CountOrOff { min: 1, max: 255 },
+                default: Some("5"),
+            },
+            Param {
+                name: "probe_priority",
+                doc: "The rank of probes: `urgent` is 0, as of ACKs, `priority` that of data.",
+                kind: Kind::Choice(&["urgent", "priority"]),
+                default: Some("urgent"),
+            },
+        ],
+    },
+];

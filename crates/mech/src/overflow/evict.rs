@@ -1,0 +1,117 @@
+//! pFabric's drop rule: a full queue loses its least urgent packet (Alizadeh et al., "pFabric: Minimal
+//! Near-Optimal Datacenter Transport", SIGCOMM 2013, §4.2).
+//!
+//! The least urgent is that of the lowest class, in it that of the largest rank, and of equals the newest,
+//! which may be the one that arrives. Only what waits for the same port is compared, even where ports share
+//! memory: full is then what the threshold of the instant says. As long as the arrival does not fit the
+//! question is asked again, so that in bytes one arrival may push out several.
+
+use super::{DropReason, Fate, Overflow};
+use crate::params::Spec;
+use crate::{Env, Head, Interests, PktId, Place, QueueId};
+
+/// See the module.
+#[derive(Clone, Debug)]
+pub struct Evict;
+
+pub(super) const SPEC: Spec = Spec {
+    slot: "switch.overflow",
+    kind: "evict",
+    doc: "A full queue loses the packet of the lowest class with the most bytes to go, the newest of equals, which may be \
+          the one that arrives.",
+    cite: "pFabric §4.2",
+    params: &[],
+};
+
+/// The least urgent packet that waits for a port, with its class and rank.
+fn least_urgent(at: &Place) -> Option<(u8, u32, PktId)> {
+    (0..8).find_map(|class| {
+        let mut worst: Option<(u8, u32, PktId)> = None;
+        at.view.visit(at.out, QueueId::normal(class), &mut |id, other| {
+            if worst.is_none_or(|(_, rank, _)| other.rank >= rank) {
+                worst = Some((class, other.rank, id));
+            }
+        });
+        worst
+    })
+}
+
+impl Overflow for Evict {
+    fn admit(&mut self, pkt: &Head, at: &Place, _env: &mut Env) -> Fate {
+        let queue = pkt.queue();
+        if at.fits(at.out, queue, pkt.size) {
+            return Fate::Enqueue(queue);
+        }
+        match least_urgent(at) {
+            Some((class, rank, id)) if class < pkt.class() || (class == pkt.class() && rank > pkt.rank) => {
+                Fate::Evict(id)
+            }
+            _ => Fate::Drop(DropReason::BufferFull),
+        }
+    }
+    fn interests(&self) -> Interests {
+        Interests { remove: true, ..Interests::default() }
+    }
+    fn boxed(&self) -> Box<dyn Overflow> {
+        Box::new(self.clone())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::PortId;
+    use crate::testing::{Desk, State, head, packets, switch};
+
+    /// Port 0 with room for three packets, filled with these.
+    fn full(waiting: [&str; 3]) -> (State, [PktId; 3]) {
+        let mut state = switch(2, packets(3));
+        let ids = waiting.map(|text| {
+            let pkt = head(text);
+            state.push(String::new(), pkt, (PortId(0), pkt.queue()))
+        });
+        (state, ids)
+    }
+    fn fate(state: &State, text: &str) -> Fate {
+        let at = Place { view: state, ingress: PortId(1), out: PortId(0) };
+        Evict.admit(&head(text), &at, &mut Desk::draws(&[]).env())
+    }
+
+    #[test]
+    fn what_fits_is_stored_whatever_its_rank() {
+        let (mut state, ids) = full(["rank=1", "rank=2", "rank=3"]);
+        state.unqueue(ids[0]);
+        state.give(ids[0]);
+        assert_eq!(fate(&state, "rank=4000000000"), Fate::Enqueue(QueueId::normal(0)));
+    }
+
+    #[test]
+    fn the_largest_rank_is_lost_and_of_equals_the_newest() {
+        let (state, ids) = full(["rank=70", "rank=90", "rank=90"]);
+        assert_eq!(fate(&state, "rank=80"), Fate::Evict(ids[2]));
+        assert_eq!(fate(&state, "rank=0"), Fate::Evict(ids[2]));
+        for lost in ["rank=90", "rank=91"] {
+            assert_eq!(fate(&state, lost), Fate::Drop(DropReason::BufferFull), "{lost}");
+        }
+    }
+
+    #[test]
+    fn a_lower_class_is_lost_before_a_higher_one_whatever_the_ranks() {
+        let (state, ids) = full(["rank=5 class=3", "rank=10 class=3", "rank=1 class=1"]);
+        assert_eq!(fate(&state, "rank=999 class=2"), Fate::Evict(ids[2]));
+        assert_eq!(fate(&state, "rank=0 class=1"), Fate::Evict(ids[2]));
+        for lost in ["rank=1 class=1", "rank=0"] {
+            assert_eq!(fate(&state, lost), Fate::Drop(DropReason::BufferFull), "{lost}");
+        }
+        let (state, ids) = full(["rank=5 class=3", "rank=10 class=3", "rank=1 class=3"]);
+        assert_eq!(fate(&state, "rank=6 class=3"), Fate::Evict(ids[1]));
+    }
+
+    #[test]
+    fn what_waits_for_other_ports_is_never_lost() {
+        let (mut state, ids) = full(["rank=10", "rank=20", "rank=30"]);
+        state.fill_up(3, head("rank=1000"), (PortId(1), QueueId::normal(0)));
+        assert_eq!(fate(&state, "rank=25"), Fate::Evict(ids[2]));
+        assert_eq!(fate(&state, "rank=35"), Fate::Drop(DropReason::BufferFull));
+    }
+}

@@ -1,0 +1,112 @@
+//! pFabric's service: the shortest remaining processing time first (Alizadeh et al., SIGCOMM 2013, §4.2).
+//!
+//! Of the packets of the highest class the one of the smallest rank is found, the oldest of equals, and the
+//! oldest packet of its flow and direction leaves, so that no flow is reordered and none starves by its own
+//! later packets. Between classes, and between bounced packets and others of a class, the order is that of
+//! [`super::StrictPriority`].
+
+use super::Scheduler;
+use crate::params::Spec;
+use crate::{Env, FlowId, HostId, PktId, PortView, QueueId};
+
+/// See the module.
+#[derive(Clone, Debug)]
+pub struct Srpt;
+
+pub(super) const SPEC: Spec = Spec {
+    slot: "switch.scheduler",
+    kind: "srpt",
+    doc: "In the highest class the flow with the fewest bytes to go leaves next, its oldest packet first.",
+    cite: "pFabric §4.2",
+    params: &[],
+};
+
+impl Scheduler for Srpt {
+    fn next(&mut self, port: &PortView, _env: &mut Env) -> Option<(QueueId, PktId)> {
+        let queue = QueueId(port.eligible.checked_ilog2()? as u8);
+        let mut least: Option<(u32, FlowId, HostId)> = None;
+        port.view.visit(port.port, queue, &mut |_, pkt| {
+            if least.is_none_or(|(rank, ..)| pkt.rank < rank) {
+                least = Some((pkt.rank, pkt.flow, pkt.src));
+            }
+        });
+        let (_, flow, src) = least?;
+        let mut oldest = None;
+        port.view.visit(port.port, queue, &mut |id, pkt| {
+            if oldest.is_none() && (pkt.flow, pkt.src) == (flow, src) {
+                oldest = Some(id);
+            }
+        });
+        oldest.map(|id| (queue, id))
+    }
+    fn boxed(&self) -> Box<dyn Scheduler> {
+        Box::new(self.clone())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::testing::{Desk, State, head, packets, switch};
+    use crate::{PortId, View};
+
+    /// Packets that came to port 0 in this order, named by their place.
+    fn port(waiting: &[&str]) -> (State, Vec<PktId>) {
+        let mut state = switch(1, packets(100));
+        let push = |text: &&str| {
+            let pkt = head(text);
+            state.push(String::new(), pkt, (PortId(0), pkt.queue()))
+        };
+        let ids = waiting.iter().map(push).collect();
+        (state, ids)
+    }
+    /// The order in which they leave.
+    fn order(waiting: &[&str]) -> Vec<usize> {
+        let (mut state, ids) = port(waiting);
+        let mut left = vec![];
+        loop {
+            let eligible = (0..16).filter(|q| state.backlog(PortId(0), QueueId(*q)).0 > 0);
+            let eligible = eligible.fold(0, |bits, q| bits | 1 << q);
+            let view = PortView { view: &state, port: PortId(0), eligible };
+            let Some((_, id)) = Srpt.next(&view, &mut Desk::draws(&[]).env()) else { return left };
+            left.push(ids.iter().position(|other| *other == id).unwrap());
+            state.unqueue(id);
+            state.give(id);
+        }
+    }
+
+    #[test]
+    fn the_flow_with_the_fewest_bytes_to_go_leaves_in_its_own_order() {
+        // Flow 1 has 1000 to go by its newest packet, so its oldest goes first.
+        let waiting = ["flow=1 rank=3000", "flow=2 rank=2500", "flow=1 rank=1000", "flow=2 rank=1500"];
+        assert_eq!(order(&waiting), [0, 2, 1, 3]);
+    }
+
+    #[test]
+    fn of_equals_the_oldest_goes_first() {
+        assert_eq!(order(&["flow=3 rank=7", "flow=1 rank=7", "flow=2 rank=7"]), [0, 1, 2]);
+        assert_eq!(order(&["flow=3", "flow=1", "flow=3", "flow=2"]), [0, 1, 2, 3], "without ranks it is a FIFO");
+    }
+
+    #[test]
+    fn the_two_directions_of_a_flow_are_two() {
+        assert_eq!(order(&["flow=1 src=1 rank=900", "flow=2 src=1 rank=50", "flow=1 src=2 rank=0"]), [2, 1, 0]);
+    }
+
+    #[test]
+    fn a_higher_class_and_what_was_bounced_go_first_whatever_the_ranks() {
+        let waiting = ["flow=1 rank=1", "flow=2 class=2 rank=9", "flow=3 class=2 rank=8", "flow=4 class=2 rank=9 np=1"];
+        assert_eq!(order(&waiting), [3, 2, 1, 0]);
+    }
+
+    #[test]
+    fn a_paused_class_waits_and_an_empty_port_sends_nothing() {
+        let (state, ids) = port(&["flow=1 class=3", "flow=2"]);
+        let next = |eligible| {
+            let view = PortView { view: &state, port: PortId(0), eligible };
+            Srpt.next(&view, &mut Desk::draws(&[]).env())
+        };
+        assert_eq!(next(1), Some((QueueId(0), ids[1])));
+        assert_eq!(next(0), None);
+    }
+}
