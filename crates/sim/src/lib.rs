@@ -3,6 +3,7 @@
 mod build;
 mod capture;
 mod driver;
+mod identity;
 mod later;
 mod link;
 mod probe;
@@ -15,6 +16,7 @@ mod world;
 
 pub use build::{BuildError, Options, build, build_tapped};
 pub use capture::{Capture, Dump, Link, links};
+pub use identity::PacketId;
 pub use probe::{Gain, Probe, Spot};
 pub use progress::{FlowRecord, Progress, SenderCounts, Stop};
 pub use recorder::Recorder;

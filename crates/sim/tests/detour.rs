@@ -59,7 +59,7 @@ impl Probe for Watch {
     fn follows_queues(&self) -> bool {
         true
     }
-    fn stored(&mut self, at: Spot, _queue: mech::QueueId, (before, _slot): (u32, Option<mech::PktId>)) {
+    fn stored(&mut self, at: Spot, _queue: mech::QueueId, (before, _slot): (u32, Option<mech::PktId>), _pkt: &Pkt) {
         if at.node >= self.hosts && before >= LIMIT {
             self.into_full_ports += 1;
         }
@@ -74,7 +74,7 @@ impl Probe for Watch {
         self.strays += u64::from(at.node < self.hosts);
         self.lost[reason as usize] += 1;
     }
-    fn detoured(&mut self, at: Spot, _pkt: &Pkt) {
+    fn detoured(&mut self, at: Spot, _taken: u32, _pkt: &Pkt) {
         self.detours += 1;
         self.under_way = Some(at);
     }

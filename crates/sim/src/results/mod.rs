@@ -90,6 +90,7 @@ impl<T: Tap> World<Recorder, T> {
             sums::flow_goodput(&rows.flow_goodput),
             self.links_table(&rows.links),
             packets::packets(&rows.packets),
+            self.detour_steps(&rows.detour_steps),
         ];
         let mut tables = vec![
             flows,
