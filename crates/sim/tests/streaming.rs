@@ -35,8 +35,8 @@ repeat = 20
 start = "0ms"
 "#;
 
-const GROWING: [&str; 8] =
-    ["packets", "queue_trace", "sub_queue_trace", "activity", "host_goodput", "flow_goodput", "links", "detour_steps"];
+const GROWING: [&str; 7] =
+    ["packets", "queue_trace", "sub_queue_trace", "activity", "host_goodput", "flow_goodput", "links"];
 
 fn append(whole: &mut Table, part: Table) {
     for ((_, column), (_, more)) in whole.columns.iter_mut().zip(part.columns) {
