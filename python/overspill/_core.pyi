@@ -121,8 +121,9 @@ class Trace:
     """The journey of a packet, looked for in passes over the same run."""
 
     def advance(self, max_events: int) -> dict[str, Any]:
-        """Go on for about so many events; `Status` of the pass, and `pass`: 1 finds, 2 follows, 3 looks around.
+        """Go on for about so many events, or to the end of the pass.
 
+        `Status` of the pass, and `pass`: 1 finds, 2 follows, 3 looks around; and `over` where it has ended.
         `ScenarioError` where there is no such packet, with what there is.
         """
 

@@ -57,8 +57,8 @@ impl Trace {
 
 #[pymethods]
 impl Trace {
-    /// Goes on for about so many events, with the interpreter free for others. `pass` is 1 while the packet is
-    /// looked for, 2 while it is followed, 3 while what is around it is looked at.
+    /// Goes on for about so many events, or to the end of the pass, with the interpreter free for others. `pass` is 1 while the packet is
+    /// looked for, 2 while it is followed, 3 while what is around it is looked at; `over` where that ends.
     fn advance<'py>(&mut self, py: Python<'py>, max_events: u64) -> PyResult<Bound<'py, PyDict>> {
         let tracer = &mut self.tracer;
         let stage = py.detach(|| tracer.advance(max_events)).map_err(missing)?;
@@ -66,6 +66,7 @@ impl Trace {
         let answer = PyDict::new(py);
         answer.set_item("done", stage.done)?;
         answer.set_item("pass", stage.pass)?;
+        answer.set_item("over", stage.over)?;
         answer.set_item("time_ps", stage.progress.now.0)?;
         answer.set_item("end_ps", stage.until.0)?;
         answer.set_item("events", stage.progress.events)?;

@@ -51,7 +51,9 @@ pub struct Stage {
     pub progress: Progress,
     /// When the pass ends at the latest, as planned.
     pub until: Time,
-    /// Whether all passes are over.
+    /// Whether the pass is over.
+    pub over: bool,
+    /// Whether all are.
     pub done: bool,
 }
 
@@ -104,7 +106,7 @@ impl Tracer {
         Ok(Tracer { scenario, seed, wanted, instants, plan, pass, id, steps: None, around: None })
     }
 
-    /// Goes on for about so many events.
+    /// Goes on for about so many events, or to the end of the pass.
     ///
     /// # Errors
     /// There is no such packet.
@@ -114,7 +116,7 @@ impl Tracer {
             let slice = left.min(SLICE);
             let stage = self.slice(slice)?;
             left -= slice;
-            if left == 0 || stage.done {
+            if left == 0 || stage.over {
                 return Ok(stage);
             }
         }
@@ -127,22 +129,19 @@ impl Tracer {
             Pass::Follow(world, _) => world.advance(events),
             Pass::Look(world) => world.advance(events),
         };
-        let (now, over) = (progress.now, progress.stop.is_some());
-        let stage = |pass, until, done| Stage { pass, progress, until, done };
-        let (stage, next) = match &self.pass {
-            Pass::Find(world) => {
-                (stage(1, self.horizon(now), false), over.then(|| Next::Follow(world.probe().found())))
-            }
+        let (now, stopped) = (progress.now, progress.stop.is_some());
+        let (pass, until, next) = match &self.pass {
+            Pass::Find(world) => (1, self.horizon(now), stopped.then(|| Next::Follow(world.probe().found()))),
             Pass::Follow(world, end) => {
                 let (probe, until) = (world.probe(), end.unwrap_or(self.horizon(now)));
-                (stage(2, until, false), (over || probe.ended).then(|| Next::Look(probe.clone())))
+                (2, until, (stopped || probe.ended).then(|| Next::Look(probe.clone())))
             }
             Pass::Look(world) => {
                 let until = self.window().1;
-                let done = over || now > until;
-                (stage(3, until, done), done.then(|| Next::Rest(world.probe().clone())))
+                (3, until, (stopped || now > until).then(|| Next::Rest(world.probe().clone())))
             }
         };
+        let stage = Stage { pass, progress, until, over: next.is_some(), done: next.is_some() && pass == 3 };
         match next {
             None => {}
             Some(Next::Follow(found)) => self.follow(found)?,
