@@ -32,8 +32,7 @@ def trace(
         str | None,
         typer.Option(
             metavar="T1,T2,T3",
-            help="When to look at queues (default: it is emitted; half-way between its first and last detour; "
-            "it ends).",
+            help="When to look at queues (default: its first detour or bounce, its last, and half-way).",
         ),
     ] = None,
     out_dir: Annotated[

@@ -61,6 +61,7 @@ def execute(scenario: str | Path, options: Options) -> Journey:
         found = passes(scene, Job(variant, seed), (wanted, instants), options.listener, asked)
     facts = json.loads(found["summary"])
     facts |= {"scenario": loaded["name"], "variant": variant, "seed": seed}
+    facts["instants_asked"] = instants is not None
     facts["topology"] = loaded["resolved"][variant]["topology"]["kind"]
     return Journey(facts, columns.tables(found["tables"]), json.loads(scene.network(variant)))
 

@@ -85,9 +85,9 @@ enum Next {
 }
 
 impl Tracer {
-    /// Before the first pass. `instants` are when queues are looked at, in any order; without, when the packet is
-    /// emitted, half-way between its first and its last detour or bounce, or else of its journey, and when it
-    /// ends.
+    /// Before the first pass. `instants` are when queues are looked at, in any order; without, at its first detour
+    /// or bounce, at its last, and half-way; of a packet with fewer than two, at both ends of the journey, and
+    /// half-way.
     ///
     /// # Errors
     /// [`Missing::Build`].
@@ -218,10 +218,9 @@ impl Tracer {
         let mut all = self.instants.unwrap_or_else(|| {
             let (first, last) = self.ends();
             let mut turns = self.steps().iter().filter(|step| matches!(step.what, What::Detoured | What::Bounced));
-            let from = turns.next().map(|step| step.at.now);
-            let to = turns.next_back().map(|step| step.at.now).or(from);
-            let (from, to) = (from.unwrap_or(first), to.unwrap_or(last));
-            [first, from + Dur((to.0 - from.0) / 2), last]
+            let (one, other) = (turns.next(), turns.next_back());
+            let (from, to) = one.zip(other).map_or((first, last), |(one, other)| (one.at.now, other.at.now));
+            [from, from + Dur((to.0 - from.0) / 2), to]
         });
         all.sort_unstable();
         all
