@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -22,7 +23,8 @@ if TYPE_CHECKING:
 FORWARD, DETOUR, BOUNCE = Look(COLOURS[0]), Look(COLOURS[1], (3.0, 1.4)), Look(COLOURS[2], (1.0, 1.2))
 LOOKS = {"": FORWARD, "detour": DETOUR, "bounce": BOUNCE}
 NAMES = {"": "sent on the normal way", "detour": "detoured", "bounce": "bounced"}
-THINNEST, THICKER, THICKEST = 1.2, 0.9, 7.0  # points: crossed once, each time more, at most
+THINNEST, THICKEST = 1.2, 5.6  # points: crossed once, and as often as any
+FEW = 8  # where no arc was crossed oftener, so often is the thickest
 INSTANT = Look(GREY, (4, 2), 1.0)
 
 
@@ -36,20 +38,22 @@ def path(journey: Journey) -> Chart:
     """The arcs, as thick as they were often crossed; those that detours chose are dashed."""
     layout = placed(journey)
     turned = [one for one in LOOKS if any(arc.turned == one for arc in journey.arcs)]
-    legend = [Entry(one or "normal", NAMES[one], look(one, 2)) for one in turned]
+    legend = [Entry(one or "normal", NAMES[one], look(one, 0.25)) for one in turned]
     facts = journey.facts
     which = f"packet {facts['n']} of flow {facts['flow']}{', backwards,' if facts['reverse'] else ''}"
+    several = len(set(layout.shown.values())) < len(layout.shown)
+    more = "; switches that met the same nodes are one box" if several else ""
     caption = (
         f"The path of {which} of {facts['variant']} (seed {facts['seed']}): {summary(journey)[0]}. The number at an "
-        "arc is how often the packet crossed it, as is its width. Only nodes where it was are shown."
+        "arc is how often the packet crossed it, as is its width. Only nodes where it was are shown{more}."
     )
     panel = Panel(marks=[graph(journey, layout)])
     return Chart("journey", "The journey", caption, [panel], height=ROW * (layout.height - 0.3) + 0.2, legend=legend)
 
 
-def look(turned: str, count: int) -> Look:
-    """An arc that was crossed so often."""
-    base, width = LOOKS[turned], min(THICKEST, THINNEST + THICKER * (count - 1))
+def look(turned: str, share: float) -> Look:
+    """An arc that was crossed so often, from 0, which is once, to 1."""
+    base, width = LOOKS[turned], THINNEST + (THICKEST - THINNEST) * share
     # Dashes are in units of the width, and would be long in a wide line.
     dash = tuple(length * max(0.45, 1.6 / width) for length in base.dash)
     return Look(base.colour, dash, round(width, 2))
@@ -57,18 +61,19 @@ def look(turned: str, count: int) -> Look:
 
 def graph(journey: Journey, layout: Layout) -> Graph:
     """Nodes as boxes, arcs between them."""
-    arcs = []
+    counts: Counter[tuple[int, int, str]] = Counter()
     for one in journey.arcs:
-        again = one.turned != "" and any(
-            other.turned == "" and (other.start, other.end) == (one.start, one.end) for other in journey.arcs
-        )
-        x, y = layout.curve((one.start, one.end), again)
-        ends = f"{escaped(journey.names[one.start])} to {escaped(journey.names[one.end])}"
-        hover = f"{ends}, {NAMES[one.turned]}<br>{common.counted(one.count, 'time')}"
-        arcs.append(Arc(x, y, look(one.turned, one.count), one.turned or "normal", str(one.count), hover))
-    nodes = list(layout.places)
-    hosts = [at for at in nodes if journey.network["nodes"][at]["host"]]
-    switches = [at for at in nodes if at not in hosts]
+        counts[layout.shown[one.start], layout.shown[one.end], one.turned] += one.count
+    most = max([FEW, *counts.values()])
+    arcs = []
+    for (start, end, turned), count in counts.items():
+        x, y = layout.curve((start, end), turned != "" and (start, end, "") in counts)
+        ends = f"{escaped(layout.names[start])} to {escaped(layout.names[end])}"
+        hover = f"{ends}, {NAMES[turned]}<br>{common.counted(count, 'time')}"
+        drawn = look(turned, (count - 1) / (most - 1))
+        arcs.append(Arc(x, y, drawn, turned or "normal", str(count), hover))
+    hosts = [at for at in layout.places if journey.network["nodes"][at]["host"]]
+    switches = [at for at in layout.places if at not in hosts]
     groups = [(group, plain) for group, plain in ((switches, "#eef2f6"), (hosts, "#ffffff")) if group]
     return Graph([], [boxes(journey, layout, group, plain) for group, plain in groups], [], arcs)
 
@@ -76,9 +81,13 @@ def graph(journey: Journey, layout: Layout) -> Graph:
 def boxes(journey: Journey, layout: Layout, group: list[int], plain: str) -> Nodes:
     """Nodes of one colour."""
     x, y = (np.array([layout.places[at][axis] for at in group]) for axis in (0, 1))
-    names = [journey.names[at] for at in group]
-    stays = [sum(visit.node == at for visit in journey.visits) for at in group]
-    hover = [f"{escaped(name)}<br>{common.counted(n, 'stay')}" for name, n in zip(names, stays, strict=True)]
+    hover = []
+    for shown in group:
+        nodes = [at for at, by in layout.shown.items() if by == shown]
+        stays = sum(visit.node in nodes for visit in journey.visits)
+        who = formats.listing([escaped(journey.names[at]) for at in nodes])
+        hover.append(f"{who}<br>{common.counted(stays, 'stay')}")
+    names = [layout.names[at] for at in group]
     return Nodes(x, y, np.full(len(group), np.nan), names, hover, "box", 8.0, plain)
 
 

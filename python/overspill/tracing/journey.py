@@ -15,6 +15,7 @@ from overspill.measures import REASONS
 DOING = ("emitted", "arrived", "detoured", "bounced", "marked", "stored", "started", "delivered")
 EMITTED, ARRIVED, DETOURED, BOUNCED, MARKED, STORED, STARTED, DELIVERED = range(len(DOING))
 NO_PORT, NO_COUNT = 0xFFFF, 0xFFFF_FFFF
+UNROUTED = ("ttl_expired", "no_route")  # before a port is chosen; the port is that it came in by
 LONGEST_LOOP = 4  # nodes in a loop that a path tells once with its count
 
 
@@ -102,7 +103,9 @@ class Journey:
             visit.turned = "detour" if what == DETOURED else "bounce"
             visit.happened.append(f"{DOING[what]}, not to {self.name(port)}")
         elif what >= len(DOING):
-            visit.happened.append(f"lost: {REASONS[what - len(DOING)]}, on the way to {self.name(port)}")
+            reason = REASONS[what - len(DOING)]
+            to = "" if reason in UNROUTED else f", on the way to {self.name(port)}"
+            visit.happened.append(f"lost: {reason}{to}")
         else:
             visit.happened.append(DOING[what])
 
@@ -195,7 +198,8 @@ class Journey:
             found["reason"] = REASONS[what - len(DOING)]
         if what not in (EMITTED, DELIVERED):
             far = self.peers.get((step["node"], step["port"]))
-            found |= {"port": step["port"], "from" if what == ARRIVED else "to": self.name(far)}
+            came = what == ARRIVED or found.get("reason") in UNROUTED
+            found |= {"port": step["port"], "from" if came else "to": self.name(far)}
         if step["taken"] != NO_PORT:
             found |= {"taken": step["taken"], "taken_to": self.name(self.peers.get((step["node"], step["taken"])))}
         if step["before"] != NO_COUNT:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections import deque
+from collections import Counter, deque
 from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
@@ -17,14 +17,19 @@ WIDTH, ROW = 8.7, 1.35  # inches: all of x, and from row to row
 HALF_LETTER, HALF_HEIGHT = 0.03, 0.12  # inches of a box: half a letter's width, half its height
 POINTS = 41
 GAP = 0.085  # of the width, at least, between nodes of a row
+MOST = 6  # nodes of a row that are all drawn
 
 
 @dataclass(frozen=True)
 class Layout:
-    """Places by node: x from 0 to 1, y upwards from 0, a row at every whole number."""
+    """Places by node: x from 0 to 1, y upwards from 0, a row at every whole number.
+
+    `shown` has the node that stands for a node: for itself, or for all that met the same nodes.
+    """
 
     places: dict[int, tuple[float, float]]
-    names: list[str]
+    names: dict[int, str]
+    shown: dict[int, int]
 
     @property
     def height(self) -> float:
@@ -52,29 +57,55 @@ class Layout:
 
 
 def placed(journey: Journey) -> Layout:
-    """Hosts below, the other tiers above as far as they are from hosts, the source at the left.
+    """Hosts below, the other tiers above as far as they are from hosts, in the order of the journey.
 
-    Switches that are all as far from hosts stand on an ellipse.
+    Switches that are all as far from hosts stand on an ellipse. Of a row with many, those that met the same
+    nodes are one.
     """
-    near = neighbours(journey)
+    level = heights(journey, neighbours(journey))
     visited = list(dict.fromkeys(visit.node for visit in journey.visits))
-    level = heights(journey, near)
+    shown, names = merged(journey, visited, level)
+    near: dict[int, set[int]] = {}
+    for arc in journey.arcs:
+        near.setdefault(shown[arc.start], set()).add(shown[arc.end])
+        near.setdefault(shown[arc.end], set()).add(shown[arc.start])
     rows: dict[int, list[int]] = {}
-    for node in visited:
+    for node in dict.fromkeys(shown.values()):
         rows.setdefault(level[node], []).append(node)
     switches = [at for at in rows if at > 0]
     if len(switches) == 1 and len(rows[switches[0]]) > 3:
-        return Layout(ellipse(rows, near), journey.names)
+        return Layout(ellipse(rows, near), names, shown)
     x: dict[int, float] = {}
     base = max(rows, key=lambda at: (at > 0, len(rows[at])))
-    order = sorted(rows, key=lambda at: (abs(at - base), at))
-    for height in order:
+    for height in sorted(rows, key=lambda at: (abs(at - base), at)):
         spread(rows[height], (near, x), first=height == base)
-    return Layout({node: (x[node], float(level[node])) for node in visited}, journey.names)
+    return Layout({node: (x[node], float(level[node])) for node in x}, names, shown)
+
+
+def merged(
+    journey: Journey, visited: list[int], level: dict[int, int]
+) -> tuple[dict[int, int], dict[int, str]]:
+    """Which node stands for each node, and what it is called."""
+    met: dict[int, set[int]] = {node: set() for node in visited}
+    for arc in journey.arcs:
+        met[arc.start].add(arc.end)
+        met[arc.end].add(arc.start)
+    sizes = Counter(level[node] for node in visited)
+    groups: dict[object, list[int]] = {}
+    for node in visited:
+        alike = sizes[level[node]] > MOST and level[node] == max(sizes)
+        key = (level[node], tuple(sorted(met[node]))) if alike else node
+        groups.setdefault(key, []).append(node)
+    shown = {node: group[0] for group in groups.values() for node in group}
+    names = {
+        group[0]: journey.names[group[0]] if len(group) == 1 else f"{len(group)} x {journey.tier(group[0])}"
+        for group in groups.values()
+    }
+    return shown, names
 
 
 def neighbours(journey: Journey) -> dict[int, set[int]]:
-    """Whom the packet met from each node, and the switch of every host."""
+    """Who is linked to whom."""
     found: dict[int, set[int]] = {}
     for (node, _), peer in journey.peers.items():
         found.setdefault(node, set()).add(peer)
