@@ -93,7 +93,8 @@ class Run:
         """Go on for about so many events; the GIL is released meanwhile.
 
         Less where one of the tables that grow with simulated time (`packets`, `queue_trace`, `activity`,
-        `host_goodput`, `flow_goodput`, `links`, `detour_steps`) has `max_rows` rows; some events are taken in any case.
+        `host_goodput`, `flow_goodput`, `links`, `detour_steps`) has `max_rows` rows; some events are
+        taken in any case.
         """
 
     def take(self, at_least: int) -> dict[str, Any]:

@@ -1,4 +1,4 @@
-"""A packet's journey: the arcs that it crossed; detours by switch over time, and queues, around its destination."""
+"""A packet's journey: the arcs that it crossed; detours over time, and queues, around its destination."""
 
 from __future__ import annotations
 
@@ -11,8 +11,22 @@ from overspill import formats, measures
 from overspill.charts import common
 from overspill.charts.network import escaped
 from overspill.charts.spec import (
-    COLOURS, GREY, Arc, Axis, Chart, Colours, Entry, Graph, Heat, Line, Look, Mark, Nodes, Panel, Points,
-)  # fmt: skip
+    COLOURS,
+    GREY,
+    Arc,
+    Axis,
+    Chart,
+    Colours,
+    Entry,
+    Graph,
+    Heat,
+    Line,
+    Look,
+    Mark,
+    Nodes,
+    Panel,
+    Points,
+)
 from overspill.tracing.journey import BOUNCED, DETOURED
 from overspill.tracing.layout import ROW, Layout, placed
 from overspill.tracing.show import summary
@@ -44,11 +58,14 @@ def path(journey: Journey) -> Chart:
     several = len(set(layout.shown.values())) < len(layout.shown)
     more = "; switches that met the same nodes are one box" if several else ""
     caption = (
-        f"The path of {which} of {facts['variant']} (seed {facts['seed']}): {summary(journey)[0]}. The number at an "
-        "arc is how often the packet crossed it, as is its width. Only nodes where it was are shown{more}."
+        f"The path of {which} of {facts['variant']} (seed {facts['seed']}): {summary(journey)[0]}. "
+        "The number at an arc is how often the packet crossed it, as is its width. Only nodes where it was "
+        f"are shown{more}."
     )
     panel = Panel(marks=[graph(journey, layout)])
-    return Chart("journey", "The journey", caption, [panel], height=ROW * (layout.height - 0.3) + 0.2, legend=legend)
+    return Chart(
+        "journey", "The journey", caption, [panel], height=ROW * (layout.height - 0.3) + 0.2, legend=legend
+    )
 
 
 def look(turned: str, share: float) -> Look:
@@ -108,7 +125,9 @@ def detours(journey: Journey) -> Chart | None:
     seconds = times * measures.PS
     marks: list[Mark] = []
     for at in journey.facts["instants_ps"]:
-        marks.append(Line(np.full(2, at * measures.PS), np.array([-0.6, len(pod) - 0.4]), INSTANT, "instants"))
+        marks.append(
+            Line(np.full(2, at * measures.PS), np.array([-0.6, len(pod) - 0.4]), INSTANT, "instants")
+        )
     rows = {node: at for at, node in enumerate(pod)}
     known = np.isin(nodes, pod)
     heights = np.array([rows[int(node)] for node in nodes[known]], np.float64)
@@ -117,7 +136,13 @@ def detours(journey: Journey) -> Chart | None:
     if own:
         when = np.array([step["time_ps"] for step in own]) * measures.PS
         marks.append(
-            Points(when, np.array([float(rows[step["node"]]) for step in own]), Look(COLOURS[1]), "own", hollow=True)
+            Points(
+                when,
+                np.array([float(rows[step["node"]]) for step in own]),
+                Look(COLOURS[1]),
+                "own",
+                hollow=True,
+            )
         )
     ticks = tuple((float(at), f"{journey.names[node]} ({counts[at]})") for at, node in enumerate(pod))
     start, end = (at * measures.PS for at in journey.facts["window_ps"])
@@ -132,11 +157,15 @@ def detours(journey: Journey) -> Chart | None:
 def told(journey: Journey, count: int) -> str:
     """What the figure of detours shows."""
     total, left_out = journey.tables["detours"].num_rows, journey.facts["detours_left_out"]
-    more = f" Only the first {formats.number(total)} detours are known: {left_out} came after them." if left_out else ""
+    more = (
+        f" Only the first {formats.number(total)} detours are known: {left_out} came after them."
+        if left_out
+        else ""
+    )
     return (
-        f"When switches of {around(journey)} detoured a packet, a mark each, {formats.number(count)} in all; other "
-        f"switches detoured {common.counted(total - count, 'packet')} in the same time. From as long before the "
-        f"journey as it took, to as long after it.{more}"
+        f"When switches of {around(journey)} detoured a packet, a mark each, {formats.number(count)} in all; "
+        f"other switches detoured {common.counted(total - count, 'packet')} in the same time: the journey, "
+        f"as much before and after it, and t1 to t3.{more}"
     )
 
 
@@ -158,14 +187,18 @@ def occupancy(journey: Journey) -> Chart | None:
             values[row, port[keep].astype(np.int64)] = packets[keep]
         ticks = tuple((at + 0.5, str(at)) for at in range(0, most, -(-most // 12)))
         title = f"t{number} = {formats.time(instant)}"
-        panels.append(Panel(title, Axis("port", ticks=ticks), Axis(), [Heat(values, np.arange(most + 1), names)]))
+        panels.append(
+            Panel(title, Axis("port", ticks=ticks), Axis(), [Heat(values, np.arange(most + 1), names)])
+        )
     largest = float(packets[np.isin(node, pod)].max())
     halves = " The first half of a switch's ports leads down, the other up." if is_tree(journey) else ""
     caption = (
-        f"Frames that wait at each port of {around(journey)}, a row a switch, at three instants: {rule(journey)}.{halves}"
+        f"Frames that wait at each port of {around(journey)}, a row a switch, at three instants: "
+        f"{rule(journey)}.{halves}"
     )
-    return Chart("occupancy", "Queues at three instants", caption, panels, 3, min(5.5, 1.1 + 0.2 * len(pod)),
-                 colours=Colours(0, max(1.0, largest), "frames that wait", whole=True, fade=True))  # fmt: skip
+    colours = Colours(0, max(1.0, largest), "frames that wait", whole=True, fade=True)
+    height = min(5.5, 1.1 + 0.2 * len(pod))
+    return Chart("occupancy", "Queues at three instants", caption, panels, 3, height, colours=colours)
 
 
 def is_tree(journey: Journey) -> bool:
@@ -179,7 +212,8 @@ def rule(journey: Journey) -> str:
         return "those asked for"
     turns = journey.count(DETOURED) + journey.count(BOUNCED)
     what = "detour or bounce" if journey.count(BOUNCED) else "detour"
-    return f"the packet's first {what}, its last, and half-way" if turns > 1 else "both ends of the journey, and half-way"
-
-
-
+    return (
+        f"the packet's first {what}, its last, and half-way"
+        if turns > 1
+        else "both ends of the journey, and half-way"
+    )

@@ -202,10 +202,8 @@ def of_arc(arc: spec.Arc) -> list[dict[str, Any]]:
     group = {"legendgroup": arc.entry} if arc.entry else {}
     path = {"type": "scatter", "mode": "lines", "hoverinfo": "skip", "line": line(arc.look)}
     tip: dict[str, Any] = {"type": "scatter", "mode": "markers", "hoverinfo": "skip"}
-    tip["marker"] = {
-        "symbol": "arrow", "angleref": "previous", "color": arc.look.colour, "size": [0, 8 + 2 * arc.look.width],
-        "opacity": 1,
-    }  # fmt: skip
+    marker: dict[str, Any] = {"symbol": "arrow", "angleref": "previous", "color": arc.look.colour}
+    tip["marker"] = marker | {"size": [0, 8 + 2 * arc.look.width], "opacity": 1}
     found = [path | {"x": arc.x, "y": arc.y}, tip | {"x": arc.x[-2:], "y": arc.y[-2:]}]
     if arc.label:
         x, y = arc.middle

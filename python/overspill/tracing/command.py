@@ -16,12 +16,13 @@ def trace(
         str,
         typer.Option(
             metavar="PACKET",
-            help="most_detoured, most_bounced, or flow=F,n=N: the n-th that flow F's sender sent, from 0; with "
-            ",reverse its receiver's.",
+            help="most_detoured, most_bounced, or flow=F,n=N: the n-th that flow F's sender sent, from 0; "
+            "with ,reverse its receiver's.",
         ),
     ],
     variant: Annotated[
-        str | None, typer.Option(metavar="NAME", help="The variant (default: the first that detours or bounces).")
+        str | None,
+        typer.Option(metavar="NAME", help="The variant (default: the first that detours or bounces)."),
     ] = None,
     sets: Annotated[
         list[str] | None,
@@ -36,7 +37,8 @@ def trace(
         ),
     ] = None,
     out_dir: Annotated[
-        Path | None, typer.Option("--out", metavar="DIR", help="Folder of the files (default: out/NAME-trace).")
+        Path | None,
+        typer.Option("--out", metavar="DIR", help="Folder of the files (default: out/NAME-trace)."),
     ] = None,
     as_json: Annotated[bool, typer.Option("--json", help="Print one JSON document, not the table.")] = False,
     report: Annotated[bool, typer.Option(help="Write trace.json, trace.html and the figures.")] = True,

@@ -201,7 +201,10 @@ class Journey:
             came = what == ARRIVED or found.get("reason") in UNROUTED
             found |= {"port": step["port"], "from" if came else "to": self.name(far)}
         if step["taken"] != NO_PORT:
-            found |= {"taken": step["taken"], "taken_to": self.name(self.peers.get((step["node"], step["taken"])))}
+            found |= {
+                "taken": step["taken"],
+                "taken_to": self.name(self.peers.get((step["node"], step["taken"]))),
+            }
         if step["before"] != NO_COUNT:
             found["before"] = step["before"]
         return found | {"size": step["size"]}

@@ -37,7 +37,7 @@ class Layout:
         return max(y for _, y in self.places.values()) - min(y for _, y in self.places.values()) + 1
 
     def curve(self, ends: tuple[int, int], again: bool) -> tuple[np.ndarray, np.ndarray]:
-        """From box to box, bent to the right, so that both directions are apart; more where there is another."""
+        """From box to box, bent to the right, so that directions are apart; more beside another arc."""
         start, end = (np.array(self.places[at]) * (WIDTH, ROW) for at in ends)
         way = end - start
         length = float(np.hypot(*way)) or 1.0

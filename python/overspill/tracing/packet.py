@@ -79,5 +79,7 @@ def variant(loaded: Mapping[str, Any], wanted: str | None, packet: Packet) -> st
             if any(one["overflow"]["kind"] == kind for one in loaded["resolved"][name]["switches"]):
                 return name
     if packet.most:
-        raise BadInput(f"--packet: found {packet}; expected a scenario with a variant that has overflow {kinds[0]}")
+        raise BadInput(
+            f"--packet: found {packet}; expected a scenario with a variant that has overflow {kinds[0]}"
+        )
     return names[0]

@@ -43,8 +43,8 @@ def trace(
 ) -> Journey:
     """The journey of a packet: `most_detoured`, `most_bounced` or `flow=F,n=N[,reverse]`.
 
-    Without `variant`, of the first that detours (or bounces); without `seed`, of the scenario's. `at` are three
-    times at which queues are looked at. `BadInput` where there is no such packet.
+    Without `variant`, of the first that detours (or bounces); without `seed`, of the scenario's. `at` are
+    three times at which queues are looked at. `BadInput` where there is no such packet.
     """
     return execute(scenario, Options(packet, variant, seed, sets, at))
 

@@ -31,7 +31,7 @@ def show(journey: Journey, console: Console) -> None:
 
 
 def cells(journey: Journey, visit: Visit) -> list[str]:
-    """A stay: when it began, where, what happened, where it left to, what waited before it, how long it did."""
+    """A stay: when, where, what happened, where it left to, what waited before it, how long it did."""
     waited = ""
     if visit.left_ps is not None and visit.stored_ps is not None:
         waited = us(visit.left_ps - visit.stored_ps)
@@ -51,7 +51,9 @@ def summary(journey: Journey) -> list[str]:
     fates = {"delivered": f"delivered to {journey.path[-1]}", "under_way": "under way when the run ended"}
     fate = fates.get(journey.fate, f"lost at {journey.path[-1]} ({journey.fate})")
     counts = [(ARRIVED, "hop"), (DETOURED, "detour"), (BOUNCED, "bounce"), (MARKED, "mark")]
-    parts = [counted(journey.count(what), name) for what, name in counts if what == ARRIVED or journey.count(what)]
+    parts = [
+        counted(journey.count(what), name) for what, name in counts if what == ARRIVED or journey.count(what)
+    ]
     return [
         f"{fate} after {formats.time(end - start)}: {', '.join(parts)}",
         f"path: {compressed(journey.path)}",

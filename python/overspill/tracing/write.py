@@ -16,7 +16,9 @@ def check(folder: Path) -> None:
         if folder.exists() and not folder.is_dir():
             raise BadInput(f"--out: {folder} is a file; expected a folder")
         if folder.is_dir() and any(folder.iterdir()) and not (folder / DOCUMENT).is_file():
-            raise BadInput(f"--out: {folder} holds other files; expected a new folder, or one of `overspill trace`")
+            raise BadInput(
+                f"--out: {folder} holds other files; expected a new folder, or one of `overspill trace`"
+            )
     except OSError as error:
         raise BadInput(f"--out: {store.shortened(str(folder))}: {error.strerror}") from error
 
@@ -34,7 +36,9 @@ def write(journey: Journey, folder: Path) -> Path:
         facts = journey.facts
         lines = [
             Line("Run", f"{facts['scenario']}, variant {facts['variant']}, seed {facts['seed']}"),
-            Line("Packet", f"flow {facts['flow']}, {'reverse ' if facts['reverse'] else ''}packet {facts['n']}"),
+            Line(
+                "Packet", f"flow {facts['flow']}, {'reverse ' if facts['reverse'] else ''}packet {facts['n']}"
+            ),
             *(Line("Journey" if not at else "", line) for at, line in enumerate(show.summary(journey))),
         ]
         rows = [show.cells(journey, visit) for visit in journey.visits]
