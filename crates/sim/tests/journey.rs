@@ -143,6 +143,17 @@ fn the_most_bounced_packet_has_the_maximum_of_the_table() {
 }
 
 #[test]
+fn a_lost_packet_may_be_the_most_detoured() {
+    let text = QUERIES.replace("dupack_threshold = \"off\"", "dupack_threshold = \"off\"\nttl = 12");
+    let s = scenario(&text, "in_turn");
+    let rows = packets(&run_with(&s, 1, Options::default()));
+    let most = rows.iter().map(|row| row.detours).max().unwrap();
+    let first = rows.iter().find(|row| row.detours == most).unwrap();
+    assert!(first.fate > 0, "it was detoured so often that its time to live ran out");
+    assert_eq!(told(&trace_at(&text, "in_turn", (Wanted::Most(Often::Detoured), None), 1 << 20).unwrap()), *first);
+}
+
+#[test]
 fn any_packet_can_be_followed_whatever_becomes_of_it() {
     for variant in ["in_turn", "snapshot", "slow_stack", "drop", "bounce"] {
         let rows = ordinary(variant);
@@ -278,6 +289,21 @@ fn queues_at_three_instants_are_what_is_worked_out_by_hand() {
         (What::Delivered, 51.216, None),
     ];
     assert_eq!(steps, expected);
+}
+
+/// The first of `a` and of `b` come to the switch at 13.304 us.
+#[test]
+fn queues_are_seen_after_all_that_happens_at_an_instant() {
+    let id = PacketId { flow: 0, reverse: false, emission: 1 };
+    let seen = |ns: u64| {
+        let at = [Time(ns * 1_000), Time(900_000_000), Time(900_000_000)];
+        let tracer = trace_at(TWO, "", (Wanted::This(id), Some(at)), 1 << 20).unwrap();
+        table(&tracer.tables(), "occupancy", "packets").clone()
+    };
+    let [before, at, empty] = [13_303, 13_304, 75_000].map(seen);
+    assert_eq!(before, Column::U32(vec![]));
+    assert_eq!(at, Column::U32(vec![1]), "of two that come at once one waits");
+    assert_eq!(empty, Column::U32(vec![]));
 }
 
 #[test]

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
 WIDTH, ROW = 8.7, 1.35  # inches: all of x, and from row to row
 HALF_LETTER, HALF_HEIGHT = 0.03, 0.12  # inches of a box: half a letter's width, half its height
-POINTS = 41
+APART = 0.045  # inches between points of a curve
 GAP = 0.085  # of the width, at least, between nodes of a row
 MOST = 6  # nodes of a row that are all drawn
 
@@ -43,7 +43,7 @@ class Layout:
         length = float(np.hypot(*way)) or 1.0
         bend = min(0.15 * length, 0.25) + (0.45 if again else 0.09)
         control = (start + end) / 2 + np.array([way[1], -way[0]]) / length * bend
-        along = np.linspace(0, 1, POINTS)[:, None]
+        along = np.linspace(0, 1, max(9, round(length / APART)))[:, None]
         points = (1 - along) ** 2 * start + 2 * along * (1 - along) * control + along**2 * end
         outside = ~(self.inside(points, ends[0]) | self.inside(points, ends[1]))
         kept = points[outside] if outside.sum() > 2 else points
