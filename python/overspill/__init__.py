@@ -8,17 +8,20 @@ from overspill.errors import BadInput, Failed, OverspillError
 if TYPE_CHECKING:
     from overspill.results import Options, Results, run
     from overspill.sweeps import Axis, Sweep, sweep
+    from overspill.tracing import Journey, trace
 
 __all__ = [
     "Axis",
     "BadInput",
     "Failed",
+    "Journey",
     "Options",
     "OverspillError",
     "Results",
     "Sweep",
     "run",
     "sweep",
+    "trace",
 ]
 
 
@@ -28,4 +31,6 @@ def __getattr__(name: str) -> Any:
         return getattr(importlib.import_module("overspill.results"), name)
     if name in ("Axis", "Sweep", "sweep"):
         return getattr(importlib.import_module("overspill.sweeps"), name)
+    if name in ("Journey", "trace"):
+        return getattr(importlib.import_module("overspill.tracing"), name)
     raise AttributeError(f"module {__name__!r} has no attribute {name!r}")

@@ -73,6 +73,19 @@ class Scenario:
     def links(self, variant: str, pcap: list[str]) -> list[str]:
         """The names of the links that a variant captures, each once; `ScenarioError` where there is none."""
 
+    def trace(
+        self,
+        variant: str,
+        seed: int,
+        packet: str | tuple[int, bool, int],
+        at_ps: tuple[int, int, int] | None = None,
+    ) -> Trace:
+        """The journey of a packet of one variant with one seed, which is not looked for yet.
+
+        The packet is that most often `"detoured"` or `"bounced"`, or (flow, whether its receiver sent it,
+        emission). `at_ps` are three instants at which queues are looked at, in place of the usual.
+        """
+
 class Run:
     """One variant of a scenario with one seed."""
 
@@ -80,7 +93,8 @@ class Run:
         """Go on for about so many events; the GIL is released meanwhile.
 
         Less where one of the tables that grow with simulated time (`packets`, `queue_trace`, `activity`,
-        `host_goodput`, `flow_goodput`, `links`) has `max_rows` rows; some events are taken in any case.
+        `host_goodput`, `flow_goodput`, `links`, `detour_steps`) has `max_rows` rows; some events are
+        taken in any case.
         """
 
     def take(self, at_least: int) -> dict[str, Any]:
@@ -102,4 +116,26 @@ class Run:
         entry of `traffic`, counts of packets by metric: 0 displacement (early below 0) and 1 reorder buffer
         occupancy (RFC 5236), 2 extent of reordered packets (RFC 4737), and 3 all packets received, at the
         value 0.
+        """
+
+class Trace:
+    """The journey of a packet, looked for in passes over the same run."""
+
+    def advance(self, max_events: int) -> dict[str, Any]:
+        """Go on for about so many events, or to the end of the pass.
+
+        `Status` of the pass, and `pass`: 1 finds, 2 follows, 3 looks around; and `over` where it has ended.
+        `ScenarioError` where there is no such packet, with what there is.
+        """
+
+    def results(self) -> dict[str, Any]:
+        """`summary`: JSON text; `tables`: table -> column -> (dtype, little-endian bytes); once it is done.
+
+        The summary has `flow`, `reverse`, `n`, the hosts `src` and `dst`, `ended` (false: under way when the
+        run ended), `window_ps`, `instants_ps`, `detours_left_out`. `steps` has what happened: `time_ps`,
+        `node`, `what` (0 emitted, 1 arrived, 2 detoured, 3 bounced, 4 marked, 5 stored, 6 started, 7
+        delivered, 8 + reason lost), `port` (that it came in by, was to leave by, or leaves by), `taken` (of a
+        detour, else 65535), `before` (frames that waited before a stored one, else 4294967295), `size`.
+        `detours` has `time_ps`, `node` of all detours in the window; `occupancy` has `at_ps`, `node`, `port`,
+        `packets` at the three instants, of switch ports where anything waited.
         """

@@ -14,12 +14,14 @@ def main(arguments: list[str] | None = None) -> NoReturn:
         from overspill import commands, errors
         from overspill.papers import command as paper
         from overspill.sweeps import command
+        from overspill.tracing import command as trace
     except KeyboardInterrupt:
         leave("interrupted", INTERRUPTED)
     except ImportError as error:
         leave(f"overspill is not whole: {error}; build it with `make setup`", FAILED)
     command.register(commands.app)
     paper.register(commands.app)
+    trace.register(commands.app)
     try:
         commands.app(args=arguments, prog_name="overspill")
     except errors.OverspillError as error:

@@ -24,6 +24,16 @@ class CoreRun(Protocol):
         """The summary and the columns."""
 
 
+class CoreTrace(Protocol):
+    """A packet's journey that is looked for."""
+
+    def advance(self, max_events: int) -> dict[str, Any]:
+        """Go on for about so many events."""
+
+    def results(self) -> dict[str, Any]:
+        """The summary and the columns."""
+
+
 class CoreScenario(Protocol):
     """A scenario, checked once for all its runs."""
 
@@ -45,6 +55,15 @@ class CoreScenario(Protocol):
 
     def links(self, variant: str, pcap: list[str]) -> list[str]:
         """The names of the links that would be captured."""
+
+    def trace(
+        self,
+        variant: str,
+        seed: int,
+        packet: str | tuple[int, bool, int],
+        at_ps: tuple[int, int, int] | None = None,
+    ) -> CoreTrace:
+        """The journey of a packet, which is not looked for yet."""
 
 
 class Core(Protocol):

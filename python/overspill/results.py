@@ -205,6 +205,11 @@ class Results:
         return self.table("packets")
 
     @property
+    def detour_steps(self) -> pa.Table:
+        """Every detour of packets with at least so many as the scenario's `measure.detours` says."""
+        return self.table("detour_steps")
+
+    @property
     def captures(self) -> dict[tuple[str, int], dict[str, Path]]:
         """The pcapng files of captured links: (variant, seed) -> link -> file."""
         return {(run.variant, run.seed): run.captures for run in self.runs if run.captures}

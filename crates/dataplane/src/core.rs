@@ -222,7 +222,7 @@ impl Core {
             Fate::Detour(other, queue) => {
                 pkt.head.detours = pkt.head.detours.saturating_add(1);
                 self.counts(port).detoured += 1;
-                step.out.detoured(port, pkt);
+                step.out.detoured((port, other), pkt);
                 self.store(pkt, (other, queue), mark, step);
             }
             Fate::Trim(queue) => {
@@ -273,7 +273,7 @@ impl Core {
             step.out.marked(port, pkt);
         }
         // A node with computed departures has one class and no bounce queue.
-        step.out.stored((port, QueueId::normal(0)), p.waiting(), None);
+        step.out.stored((port, QueueId::normal(0)), p.waiting(), None, pkt);
         let end = p.compute(step.now, size);
         step.out.transmit(port, pkt, end);
         true
@@ -368,7 +368,7 @@ impl Core {
         let p = &mut self.shelf.ports[usize::from(port.0)];
         let before = p.waiting();
         if p.computed {
-            step.out.stored((port, queue), before, None);
+            step.out.stored((port, queue), before, None, pkt);
             let end = p.compute(step.now, pkt.head.size);
             return step.out.transmit(port, pkt, end);
         }
@@ -377,7 +377,7 @@ impl Core {
         p.rest.stamp += 1;
         p.rest.eligible |= 1 << queue.0;
         let slot = self.shelf.arena.push(&mut p.rest.queues[usize::from(queue.0)], *pkt, p.rest.stamp);
-        step.out.stored((port, queue), before, Some(PktId(slot)));
+        step.out.stored((port, queue), before, Some(PktId(slot)), pkt);
         if p.rest.waking || p.rest.kicked {
             return;
         }

@@ -21,7 +21,7 @@ pub trait Out {
     fn decided(&mut self, _of: (PortId, QueueId), _pkt: &Pkt) {}
     /// A frame was stored in a queue of a port, where `before` frames waited in all. `slot` is its own in
     /// the node's memory until it leaves; `None` where its departure is computed.
-    fn stored(&mut self, _to: (PortId, QueueId), _before: u32, _slot: Option<PktId>) {}
+    fn stored(&mut self, _to: (PortId, QueueId), _before: u32, _slot: Option<PktId>, _pkt: &Pkt) {}
     /// A frame left a queue of a port, where `after` frames now wait in all. `started` is its slot where its
     /// transmission begins; `None` where it was removed before its turn.
     fn freed(&mut self, _of: (PortId, QueueId), _after: u32, _started: Option<PktId>) {}
@@ -35,8 +35,8 @@ pub trait Out {
     fn ended(&mut self, _pkt: &Pkt) {}
     /// A packet got a congestion mark at `port`.
     fn marked(&mut self, _port: PortId, _pkt: &Pkt) {}
-    /// A packet was to leave by `port` and was detoured.
-    fn detoured(&mut self, _port: PortId, _pkt: &Pkt) {}
+    /// A packet was to leave by the first of these ports and is detoured by the other.
+    fn detoured(&mut self, _ports: (PortId, PortId), _pkt: &Pkt) {}
     /// A packet was to leave by `port` and was bounced.
     fn bounced(&mut self, _port: PortId, _pkt: &Pkt) {}
     /// A packet has reached the transport it is for.

@@ -2,6 +2,7 @@
 
 mod convert;
 mod going;
+mod trace;
 
 use convert::{memory_json, network_json, networks_json, summary_json, tables};
 use going::{Asked, Going, begin};
@@ -9,9 +10,10 @@ use pyo3::exceptions::{PyRuntimeError, PyValueError};
 use pyo3::prelude::*;
 use pyo3::types::{PyBytes, PyDict};
 use scenario::load::{Loaded, Source, load as load_scenario};
-use sim::{Link, Options, links};
+use sim::{INSTANTS, Link, Options, links};
 use std::path::Path;
 use std::sync::Arc;
+use trace::{Packet, Trace};
 use units::Time;
 
 pyo3::create_exception!(_core, ScenarioError, PyValueError, "A scenario that cannot be run; args[0] lists why.");
@@ -103,6 +105,14 @@ impl Scenario {
         let options = Options { max_events, ..Options::default() };
         let world = py.detach(|| begin(&scenario, seed, options, &asked))?;
         Ok(Run { world, scenario, seed, links: asked.links })
+    }
+
+    /// The journey of a packet of one variant with one seed, which is not looked for yet: "detoured" or
+    /// "bounced" most often, or (flow, whether its receiver sent it, emission). `at_ps` are three instants at
+    /// which queues are looked at.
+    #[pyo3(signature = (variant, seed, packet, at_ps=None))]
+    fn trace(&self, variant: &str, seed: u64, packet: Packet, at_ps: Option<[u64; INSTANTS]>) -> PyResult<Trace> {
+        Trace::new(self.variant(variant)?, seed, packet, at_ps)
     }
 
     /// The names of the links that a variant would capture, each once.
@@ -218,6 +228,7 @@ fn _core(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add("ScenarioError", module.py().get_type::<ScenarioError>())?;
     module.add_class::<Scenario>()?;
     module.add_class::<Run>()?;
+    module.add_class::<Trace>()?;
     module.add_function(wrap_pyfunction!(catalogue, module)?)?;
     module.add_function(wrap_pyfunction!(curve, module)?)?;
     module.add_function(wrap_pyfunction!(schema, module)?)?;

@@ -139,6 +139,8 @@ pub struct Measure {
     pub sub_queues: bool,
     /// Whether every delivered or lost packet is written down.
     pub packets: bool,
+    /// Packets that were detoured at least so often have every detour written down; `None` is nobody.
+    pub detours: Option<u32>,
     /// Whose goodput is followed over time.
     pub goodput: Goodput,
     /// Whether the bits that begin to leave by every port are counted over time.

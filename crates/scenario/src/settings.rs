@@ -173,6 +173,12 @@ pub const MEASURE: Spec = Spec {
             default: Some("false"),
         },
         Param {
+            name: "detours",
+            doc: "Packets that were detoured at least so often have every detour written down.",
+            kind: Kind::CountOrOff { min: 1, max: 1_000_000 },
+            default: Some("off"),
+        },
+        Param {
             name: "goodput",
             doc: "Whose goodput is followed over time: of every host, also of every flow, or of none.",
             kind: Kind::Choice(&["hosts", "flows", "none"]),

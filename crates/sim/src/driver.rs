@@ -98,9 +98,9 @@ impl<P: Probe> Out for Driver<'_, P> {
         self.board.probe.decided(spot, queue, pkt);
     }
     #[inline]
-    fn stored(&mut self, (port, queue): (PortId, QueueId), before: u32, slot: Option<PktId>) {
+    fn stored(&mut self, (port, queue): (PortId, QueueId), before: u32, slot: Option<PktId>, pkt: &Pkt) {
         let spot = self.spot(port);
-        self.board.probe.stored(spot, queue, (before, slot));
+        self.board.probe.stored(spot, queue, (before, slot), pkt);
     }
     #[inline]
     fn freed(&mut self, (port, queue): (PortId, QueueId), after: u32, started: Option<PktId>) {
@@ -133,9 +133,9 @@ impl<P: Probe> Out for Driver<'_, P> {
         let spot = self.spot(port);
         self.board.probe.marked(spot, pkt);
     }
-    fn detoured(&mut self, port: PortId, pkt: &Pkt) {
-        let spot = self.spot(port);
-        self.board.probe.detoured(spot, pkt);
+    fn detoured(&mut self, (wanted, taken): (PortId, PortId), pkt: &Pkt) {
+        let (spot, taken) = (self.spot(wanted), self.spot(taken).port);
+        self.board.probe.detoured(spot, taken, pkt);
     }
     fn bounced(&mut self, port: PortId, pkt: &Pkt) {
         let spot = self.spot(port);

@@ -3,6 +3,8 @@
 mod build;
 mod capture;
 mod driver;
+mod identity;
+mod journey;
 mod later;
 mod link;
 mod probe;
@@ -15,6 +17,8 @@ mod world;
 
 pub use build::{BuildError, Options, build, build_tapped};
 pub use capture::{Capture, Dump, Link, links};
+pub use identity::PacketId;
+pub use journey::{INSTANTS, Missing, Often, Stage, Step, Tracer, Wanted, What};
 pub use probe::{Gain, Probe, Spot};
 pub use progress::{FlowRecord, Progress, SenderCounts, Stop};
 pub use recorder::Recorder;

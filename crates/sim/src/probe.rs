@@ -41,7 +41,7 @@ pub trait Probe: Clone + Send {
     fn decided(&mut self, _at: Spot, _queue: QueueId, _pkt: &Pkt) {}
     /// A frame was stored in this queue, where `before` waited at the port in all. `slot` is its own in its
     /// node's memory until it leaves; `None` where its departure is computed.
-    fn stored(&mut self, _at: Spot, _queue: QueueId, (_before, _slot): (u32, Option<PktId>)) {}
+    fn stored(&mut self, _at: Spot, _queue: QueueId, (_before, _slot): (u32, Option<PktId>), _pkt: &Pkt) {}
     /// A frame left this queue; `after` still wait at the port in all. `started` is its slot where its
     /// transmission begins; `None` where it was removed before its turn.
     fn freed(&mut self, _at: Spot, _queue: QueueId, (_after, _started): (u32, Option<PktId>)) {}
@@ -58,8 +58,8 @@ pub trait Probe: Clone + Send {
     fn dropped(&mut self, _at: Spot, _pkt: &Pkt, _reason: DropReason) {}
     /// A packet got a congestion mark.
     fn marked(&mut self, _at: Spot, _pkt: &Pkt) {}
-    /// A packet was detoured.
-    fn detoured(&mut self, _at: Spot, _pkt: &Pkt) {}
+    /// A packet that was to leave by the port of `at` is detoured by the port `taken`, counted as that one.
+    fn detoured(&mut self, _at: Spot, _taken: u32, _pkt: &Pkt) {}
     /// A packet was bounced.
     fn bounced(&mut self, _at: Spot, _pkt: &Pkt) {}
     /// Payload bytes have arrived in order, for the first time.

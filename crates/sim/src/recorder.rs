@@ -1,6 +1,7 @@
 //! The probe behind every table and figure: queues over time, what happened where, and the fate
 //! of packets.
 
+mod detour_steps;
 mod distances;
 mod entries;
 mod follow;
@@ -13,6 +14,7 @@ mod sequence;
 mod stored_at;
 mod sub_queues;
 
+pub(crate) use detour_steps::{Detour, DetourRow, DetourSteps};
 pub(crate) use follow::Follow;
 pub(crate) use histogram::Histogram;
 pub(crate) use rows::{ActivityRow, OpenBin, PacketRow, Rows, SumRow, TraceRow};
@@ -118,6 +120,7 @@ pub struct Recorder {
     pub(crate) sub_queues: Option<Box<SubQueues>>,
     stored_at: StoredAt,
     distances: Distances,
+    detour_steps: Option<Box<DetourSteps>>,
     goodput: GoodputOverTime,
     pub(crate) links: Option<Box<LinkBits>>,
     pub(crate) reordering: Option<Box<Reordering>>,
@@ -176,6 +179,7 @@ impl Recorder {
             sub_queues: scope.sub_queues.then(|| Box::new(SubQueues::new(queues, scenario.top_class()))),
             stored_at: StoredAt::new(nodes.len() - hosts),
             distances: Distances::default(),
+            detour_steps: measure.detours.map(|least| Box::new(DetourSteps::new(least))),
             goodput: GoodputOverTime::new(scope.goodput, scope.hosts),
             links: measure.links.then(|| Box::new(links())),
             reordering: measure.reordering.then(|| Box::new(Reordering::new(measure.displacement_threshold))),
@@ -203,6 +207,9 @@ impl Recorder {
     /// A packet has ended: how far bounces have ever brought it back.
     fn ended(&mut self, at: Spot, pkt: &Pkt, fate: u8) -> u8 {
         let most = if pkt.head.bounces > 0 { self.distances.ended(pkt) } else { 0 };
+        if let Some(steps) = self.detour_steps.as_mut().filter(|_| pkt.head.detours > 0) {
+            steps.ended(pkt, &mut self.rows.detour_steps);
+        }
         if self.scope.packets {
             self.rows.packets.push(PacketRow::new(pkt, (at.now, at.node), (fate, most)));
         }
@@ -230,6 +237,11 @@ impl Recorder {
         self.distances.kept()
     }
 
+    /// Packets that were detoured and have not ended, where their detours are written down.
+    pub fn detours_kept(&self) -> usize {
+        self.detour_steps.as_ref().map_or(0, |steps| steps.kept())
+    }
+
     /// Flows of which data are missing or wait for their place, where order is measured.
     pub fn streams_kept(&self) -> usize {
         self.reordering.as_ref().map_or(0, |reordering| reordering.kept())
@@ -253,7 +265,7 @@ impl Probe for Recorder {
             all.decided(&self.scope, at.now, (port, queue), pkt);
         }
     }
-    fn stored(&mut self, at: Spot, sub: QueueId, (before, slot): (u32, Option<PktId>)) {
+    fn stored(&mut self, at: Spot, sub: QueueId, (before, slot): (u32, Option<PktId>), _pkt: &Pkt) {
         if let Some(queue) = self.queue(at) {
             self.queues[queue].stored(&self.scope, (at.now, before), &mut self.rows.trace);
             if let Some(all) = &mut self.sub_queues {
@@ -301,8 +313,11 @@ impl Probe for Recorder {
     fn marked(&mut self, at: Spot, pkt: &Pkt) {
         self.count(at, pkt, Kind::Mark);
     }
-    fn detoured(&mut self, at: Spot, pkt: &Pkt) {
+    fn detoured(&mut self, at: Spot, taken: u32, pkt: &Pkt) {
         self.count(at, pkt, Kind::Detour);
+        if let Some(steps) = self.detour_steps.as_mut().filter(|_| self.scope.covers(pkt.sent)) {
+            steps.detoured(Detour { at, taken }, pkt);
+        }
     }
     fn bounced(&mut self, at: Spot, pkt: &Pkt) {
         self.count(at, pkt, Kind::Bounce);

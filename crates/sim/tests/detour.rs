@@ -84,7 +84,7 @@ impl Probe for Watch {
     fn follows_queues(&self) -> bool {
         true
     }
-    fn stored(&mut self, at: Spot, _queue: mech::QueueId, (before, _slot): (u32, Option<mech::PktId>)) {
+    fn stored(&mut self, at: Spot, _queue: mech::QueueId, (before, _slot): (u32, Option<mech::PktId>), _pkt: &Pkt) {
         if at.node >= self.hosts && before >= LIMIT {
             self.into_full_ports += 1;
         }
@@ -100,7 +100,7 @@ impl Probe for Watch {
         self.strays += u64::from(at.node < self.hosts);
         self.lost[reason as usize] += 1;
     }
-    fn detoured(&mut self, at: Spot, pkt: &Pkt) {
+    fn detoured(&mut self, at: Spot, _taken: u32, pkt: &Pkt) {
         self.detours += 1;
         self.under_way = Some((at, self.base[at.node as usize] + u32::from(pkt.head.ingress.0)));
     }
@@ -190,7 +190,7 @@ fn packets_of_flows_that_are_not_detoured_meet_tail_drop() {
         }
     }
     impl Probe for Who {
-        fn detoured(&mut self, _at: Spot, pkt: &Pkt) {
+        fn detoured(&mut self, _at: Spot, _taken: u32, pkt: &Pkt) {
             self.detoured[Who::named(pkt)] += 1;
         }
         fn dropped(&mut self, _at: Spot, pkt: &Pkt, reason: DropReason) {
@@ -234,7 +234,7 @@ impl Probe for Before {
     fn follows_queues(&self) -> bool {
         true
     }
-    fn stored(&mut self, at: Spot, queue: mech::QueueId, (before, _slot): (u32, Option<mech::PktId>)) {
+    fn stored(&mut self, at: Spot, queue: mech::QueueId, (before, _slot): (u32, Option<mech::PktId>), _pkt: &Pkt) {
         self.hear(0, at, [u64::from(queue.0), u64::from(before)]);
     }
     fn delivered(&mut self, at: Spot, pkt: &Pkt) {
@@ -246,7 +246,7 @@ impl Probe for Before {
     fn dropped(&mut self, at: Spot, _pkt: &Pkt, _reason: DropReason) {
         self.full_at.get_or_insert(at.now.0);
     }
-    fn detoured(&mut self, at: Spot, _pkt: &Pkt) {
+    fn detoured(&mut self, at: Spot, _taken: u32, _pkt: &Pkt) {
         self.full_at.get_or_insert(at.now.0);
     }
 }

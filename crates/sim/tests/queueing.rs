@@ -62,7 +62,7 @@ impl Probe for Waits {
     fn follows_queues(&self) -> bool {
         true
     }
-    fn stored(&mut self, at: Spot, _queue: mech::QueueId, _counts: (u32, Option<mech::PktId>)) {
+    fn stored(&mut self, at: Spot, _queue: mech::QueueId, _counts: (u32, Option<mech::PktId>), _pkt: &dataplane::Pkt) {
         self.pass(at.now.0);
         self.queued += 1;
     }

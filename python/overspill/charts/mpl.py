@@ -209,7 +209,12 @@ def graph(axes: Axes, mark: spec.Graph, colours: Colours | None) -> None:
     """A network: links, nodes on them, names."""
     for links in mark.links:
         axes.plot(links.x, links.y, color="#b5bcc4", linewidth=links.width, zorder=1, solid_capstyle="round")
+    for arc in mark.arcs:
+        arrow(axes, arc)
     for nodes in mark.nodes:
+        if nodes.symbol == "box":
+            boxes(axes, nodes)
+            continue
         known = np.isfinite(nodes.value)
         style: dict[str, Any] = {"s": nodes.size**2, "marker": "s" if nodes.symbol == "square" else "o"}
         style |= {"linewidths": 0.5 if nodes.size > 4 else 0}
@@ -231,7 +236,31 @@ def graph(axes: Axes, mark: spec.Graph, colours: Colours | None) -> None:
         side: dict[str, Any] = {"fontsize": 8.5, "color": "#5c6670", "va": "center", "ha": "right"}
         axes.text(-0.02, y, name, transform=axes.get_yaxis_transform(), **side)
     axes.margins(0.02, 0.14)
+    if mark.arcs:
+        heights = np.concatenate([nodes.y for nodes in mark.nodes])
+        axes.set(xlim=(0, 1), ylim=(heights.min() - 0.35, heights.max() + 0.35))
     axes.axis("off")
+
+
+def arrow(axes: Axes, arc: spec.Arc) -> None:
+    """An arc, its head, and its text."""
+    axes.plot(arc.x[:-2], arc.y[:-2], solid_capstyle="butt", dash_capstyle="butt", **line(arc.look))
+    shape = "-|>,head_length=0.5,head_width=0.28"
+    head: dict[str, Any] = {"arrowstyle": shape, "color": arc.look.colour, "linewidth": 0}
+    head |= {"mutation_scale": 8 + 3 * arc.look.width, "shrinkA": 0, "shrinkB": 0}
+    axes.annotate("", (arc.x[-1], arc.y[-1]), (arc.x[-4], arc.y[-4]), arrowprops=head, zorder=3)
+    if arc.label:
+        box = {"boxstyle": "round,pad=0.12", "facecolor": "white", "edgecolor": "none"}
+        place: dict[str, Any] = {"ha": "center", "va": "center", "fontsize": 7.5, "zorder": 4}
+        axes.text(*arc.middle, arc.label, color=arc.look.colour, bbox=box, **place)
+
+
+def boxes(axes: Axes, nodes: spec.Nodes) -> None:
+    """Nodes with their names in them."""
+    box = {"boxstyle": "round,pad=0.3", "facecolor": nodes.plain, "edgecolor": "#333a42", "linewidth": 0.8}
+    place: dict[str, Any] = {"ha": "center", "va": "center", "fontsize": nodes.size, "zorder": 5, "bbox": box}
+    for x, y, label in zip(nodes.x, nodes.y, nodes.labels, strict=True):
+        axes.text(x, y, label, color="#1b1f24", **place)
 
 
 def shared(chart: Chart, drawn: Sequence[Axes]) -> None:

@@ -175,15 +175,36 @@ class Links:
 
 
 @dataclass(frozen=True)
+class Arc:
+    """An arrow along a path, with a text in its middle."""
+
+    x: np.ndarray
+    y: np.ndarray
+    look: Look
+    entry: str = ""
+    label: str = ""
+    hover: str = ""
+
+    @property
+    def middle(self) -> tuple[float, float]:
+        """Where the text stands."""
+        at = len(self.x) // 2
+        return float(self.x[at]), float(self.y[at])
+
+
+@dataclass(frozen=True)
 class Nodes:
-    """Nodes of one kind; `value` is a colour, or NaN: then it is `plain`; labels may be empty."""
+    """Nodes of one kind; `value` is a colour, or NaN: then it is `plain`; labels may be empty.
+
+    A `box` is as large as its label, which stands in it.
+    """
 
     x: np.ndarray
     y: np.ndarray
     value: np.ndarray
     labels: Sequence[str]
     hover: Sequence[str]
-    symbol: Literal["circle", "square"]
+    symbol: Literal["circle", "square", "box"]
     size: float
     plain: str = GREY
 
@@ -195,6 +216,7 @@ class Graph:
     links: Sequence[Links]
     nodes: Sequence[Nodes]
     tiers: Sequence[tuple[float, str]]
+    arcs: Sequence[Arc] = ()
 
 
 Mark = Line | Band | Points | Bars | Heat | Span | Graph

@@ -191,9 +191,27 @@ def graph(mark: spec.Graph, colours: Colours | None) -> list[dict[str, Any]]:
         middle: dict[str, Any] = {"type": "scatter", "mode": "markers", "marker": {"size": 7, "opacity": 0}}
         middle |= {"x": links.middle_x, "y": links.middle_y, "text": list(links.hover)}
         found.append(middle | {"hovertemplate": "%{text}<extra></extra>"})
+    found += [one for arc in mark.arcs for one in of_arc(arc)]
     for nodes in mark.nodes:
         found += [of_nodes(nodes, known, colours) for known in (False, True)]
     return [one for one in found if len(one["x"])]
+
+
+def of_arc(arc: spec.Arc) -> list[dict[str, Any]]:
+    """An arc, its head, and its text."""
+    group = {"legendgroup": arc.entry} if arc.entry else {}
+    path = {"type": "scatter", "mode": "lines", "hoverinfo": "skip", "line": line(arc.look)}
+    tip: dict[str, Any] = {"type": "scatter", "mode": "markers", "hoverinfo": "skip"}
+    marker: dict[str, Any] = {"symbol": "arrow", "angleref": "previous", "color": arc.look.colour}
+    tip["marker"] = marker | {"size": [0, 8 + 2 * arc.look.width], "opacity": 1}
+    found = [path | {"x": arc.x, "y": arc.y}, tip | {"x": arc.x[-2:], "y": arc.y[-2:]}]
+    if arc.label:
+        x, y = arc.middle
+        text: dict[str, Any] = {"type": "scatter", "mode": "markers+text", "x": [x], "y": [y]}
+        text |= {"text": [plain(arc.label)], "textfont": {"size": 10.5, "color": arc.look.colour}}
+        text["marker"] = {"size": 13, "color": "#ffffff", "opacity": 1}
+        found.append(text | {"customdata": [arc.hover], "hovertemplate": "%{customdata}<extra></extra>"})
+    return [one | group for one in found]
 
 
 def of_nodes(nodes: spec.Nodes, known: bool, colours: Colours | None) -> dict[str, Any]:
@@ -205,7 +223,9 @@ def of_nodes(nodes: spec.Nodes, known: bool, colours: Colours | None) -> dict[st
         marker |= {"color": coloured(nodes.value[keep], colours), "coloraxis": "coloraxis"}
     else:
         marker["color"] = nodes.plain
-    side = "bottom center" if nodes.symbol == "circle" else "top center"
+    side = {"circle": "bottom center", "square": "top center", "box": "middle center"}[nodes.symbol]
+    if nodes.symbol == "box":
+        marker |= {"symbol": "square", "size": 5 * nodes.size}
     found: dict[str, Any] = {
         "type": "scatter",
         "mode": "markers+text",

@@ -47,7 +47,7 @@ impl Out for Told {
         self.wakes.push(port);
     }
     fn timer(&mut self, _index: u32, _at: Time) {}
-    fn stored(&mut self, (port, _): (PortId, mech::QueueId), _before: u32, _slot: Option<mech::PktId>) {
+    fn stored(&mut self, (port, _): (PortId, mech::QueueId), _before: u32, _slot: Option<mech::PktId>, _pkt: &Pkt) {
         self.stored = Some(port);
     }
     fn dropped(&mut self, _port: PortId, pkt: &Pkt, reason: DropReason) {

@@ -129,6 +129,7 @@ pub(super) fn measure(measure: &Measure) -> Json {
         "queues": measure.queues,
         "sub_queues": measure.sub_queues,
         "packets": measure.packets,
+        "detours": measure.detours.map_or(json!("off"), |n| json!(n)),
         "goodput": goodput,
         "links": measure.links,
         "reordering": measure.reordering,

@@ -179,6 +179,7 @@ fn measure(document: &Node, duration: Option<Dur>, faults: &mut Faults) -> Optio
         queues: values.flag("queues"),
         sub_queues: values.flag("sub_queues"),
         packets: values.flag("packets"),
+        detours: values.count_or_off("detours").map(|n| n as u32),
         goodput: match values.word("goodput") {
             "flows" => Goodput::Flows,
             "none" => Goodput::None,

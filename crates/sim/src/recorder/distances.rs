@@ -1,41 +1,15 @@
 //! How far bounces have brought a packet back (PABO §III: bouncedDistance): one farther with every bounce,
 //! one nearer with every normal forward, by a host too, and never below 0.
 //!
-//! Only packets that were bounced and have not ended are kept, since no packet has room for it.
+//! Only packets that were bounced and have not ended are kept.
 
+use crate::identity::{Aside, PacketId};
 use dataplane::Pkt;
-use mech::{Flags, hash_mix};
-use std::collections::HashMap;
-use std::hash::{BuildHasherDefault, Hasher};
 
 /// See the module.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Distances {
-    /// By identity. Its order is never looked at.
-    of: HashMap<Identity, Distance, BuildHasherDefault<Mixed>>,
-}
-
-/// Flow, direction, n-th emission.
-type Identity = (u32, bool, u32);
-
-fn identity(pkt: &Pkt) -> Identity {
-    (pkt.head.flow.0, pkt.head.flags.has(Flags::REVERSE), pkt.emission)
-}
-
-/// A hash of few numbers; every bounced packet is looked for at every link.
-#[derive(Clone, Copy, Debug, Default)]
-struct Mixed(u64);
-
-impl Hasher for Mixed {
-    fn finish(&self) -> u64 {
-        self.0
-    }
-    fn write(&mut self, bytes: &[u8]) {
-        bytes.iter().for_each(|byte| self.0 = hash_mix(self.0, u64::from(*byte)));
-    }
-    fn write_u32(&mut self, number: u32) {
-        self.0 = hash_mix(self.0, u64::from(number));
-    }
+    of: Aside<Distance>,
 }
 
 /// One packet's.
@@ -50,7 +24,7 @@ struct Distance {
 impl Distances {
     /// A packet is bounced; its transmission comes next.
     pub(crate) fn bounced(&mut self, pkt: &Pkt) {
-        let distance = self.of.entry(identity(pkt)).or_default();
+        let distance = self.of.entry(PacketId::of(pkt)).or_default();
         distance.now = distance.now.saturating_add(1);
         distance.most = distance.most.max(distance.now);
         distance.turned = true;
@@ -58,7 +32,7 @@ impl Distances {
 
     /// A packet that was bounced at some time goes out by a port.
     pub(crate) fn transmitted(&mut self, pkt: &Pkt) {
-        if let Some(distance) = self.of.get_mut(&identity(pkt))
+        if let Some(distance) = self.of.get_mut(&PacketId::of(pkt))
             && !std::mem::take(&mut distance.turned)
         {
             distance.now = distance.now.saturating_sub(1);
@@ -68,7 +42,7 @@ impl Distances {
     /// A packet that was bounced at some time is delivered or lost: how far it ever was (PABO §III:
     /// maxBouncedDistance).
     pub(crate) fn ended(&mut self, pkt: &Pkt) -> u8 {
-        self.of.remove(&identity(pkt)).map_or(0, |distance| distance.most)
+        self.of.remove(&PacketId::of(pkt)).map_or(0, |distance| distance.most)
     }
 
     /// Packets of which something is kept.
@@ -80,6 +54,7 @@ impl Distances {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use mech::Flags;
 
     fn data(emission: u32) -> Pkt {
         Pkt { emission, ..Pkt::default() }

@@ -1,6 +1,6 @@
 //! What grows with simulated time: rows that wait until somebody takes them.
 
-use super::Kind;
+use super::{DetourRow, Kind};
 use dataplane::Pkt;
 use mech::Flags;
 use units::Time;
@@ -81,6 +81,7 @@ pub(crate) struct Rows {
     pub(crate) host_goodput: Vec<SumRow>,
     pub(crate) flow_goodput: Vec<SumRow>,
     pub(crate) links: Vec<SumRow>,
+    pub(crate) detour_steps: Vec<DetourRow>,
 }
 
 impl Rows {
@@ -88,7 +89,7 @@ impl Rows {
     pub(crate) fn waiting(&self) -> usize {
         let sums = [&self.host_goodput, &self.flow_goodput, &self.links].map(Vec::len);
         let others = [self.packets.len(), self.trace.len(), self.sub_trace.len(), self.activity.len()];
-        sums.into_iter().chain(others).max().unwrap_or(0)
+        sums.into_iter().chain(others).chain([self.detour_steps.len()]).max().unwrap_or(0)
     }
 }
 

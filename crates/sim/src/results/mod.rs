@@ -67,7 +67,7 @@ pub struct Results {
     pub received: Vec<u64>,
 }
 
-fn column<T, C>(rows: &[T], make: fn(Vec<C>) -> Column, cell: impl Fn(&T) -> C) -> Column {
+pub(crate) fn column<T, C>(rows: &[T], make: fn(Vec<C>) -> Column, cell: impl Fn(&T) -> C) -> Column {
     make(rows.iter().map(cell).collect())
 }
 
@@ -90,6 +90,7 @@ impl<T: Tap> World<Recorder, T> {
             sums::flow_goodput(&rows.flow_goodput),
             self.links_table(&rows.links),
             packets::packets(&rows.packets),
+            self.detour_steps(&rows.detour_steps),
         ];
         let mut tables = vec![
             flows,
@@ -124,7 +125,7 @@ impl<T: Tap> World<Recorder, T> {
     }
 }
 
-fn named<const N: usize>(columns: [(&str, Column); N]) -> Vec<(String, Column)> {
+pub(crate) fn named<const N: usize>(columns: [(&str, Column); N]) -> Vec<(String, Column)> {
     columns.into_iter().map(|(name, column)| (name.to_string(), column)).collect()
 }
 

@@ -1,7 +1,7 @@
 //! What became of packets.
 
 use super::{Column, Table, column, named};
-use crate::recorder::{Metric, PacketRow, Recorder};
+use crate::recorder::{DetourRow, Metric, PacketRow, Recorder};
 use crate::tap::Tap;
 use crate::world::World;
 
@@ -48,6 +48,23 @@ impl<T: Tap> World<Recorder, T> {
             ("count", column(&rows, Column::U64, |r| r.3)),
         ];
         Table { name: "fates", columns: named(columns) }
+    }
+
+    /// Every detour of packets that were detoured often.
+    pub(super) fn detour_steps(&self, rows: &[DetourRow]) -> Table {
+        let base = &self.board.base;
+        let port = |row: &DetourRow, port: u32| (port - base[row.detour.at.node as usize]) as u16;
+        let columns = [
+            ("flow", column(rows, Column::U32, |r| r.id.flow)),
+            ("n", column(rows, Column::U32, |r| r.id.emission)),
+            ("reverse", column(rows, Column::U8, |r| u8::from(r.id.reverse))),
+            ("step", column(rows, Column::U32, |r| r.step)),
+            ("node", column(rows, Column::U32, |r| r.detour.at.node)),
+            ("wanted", column(rows, Column::U16, |r| port(r, r.detour.at.port))),
+            ("taken", column(rows, Column::U16, |r| port(r, r.detour.taken))),
+            ("time_ps", column(rows, Column::U64, |r| r.detour.at.now.0)),
+        ];
+        Table { name: "detour_steps", columns: named(columns) }
     }
 }
 

@@ -45,7 +45,7 @@ impl Probe for Tape {
     fn follows_queues(&self) -> bool {
         self.queues
     }
-    fn stored(&mut self, at: Spot, _queue: QueueId, (before, _slot): (u32, Option<PktId>)) {
+    fn stored(&mut self, at: Spot, _queue: QueueId, (before, _slot): (u32, Option<PktId>), _pkt: &Pkt) {
         if self.queues {
             self.hear(1, at, &[u64::from(before)]);
         }
@@ -61,7 +61,7 @@ impl Probe for Tape {
     fn marked(&mut self, at: Spot, _pkt: &Pkt) {
         self.hear(3, at, &[]);
     }
-    fn detoured(&mut self, at: Spot, _pkt: &Pkt) {
+    fn detoured(&mut self, at: Spot, _taken: u32, _pkt: &Pkt) {
         self.hear(4, at, &[]);
     }
     fn bounced(&mut self, at: Spot, _pkt: &Pkt) {

@@ -1,0 +1,105 @@
+//! The journey of one packet.
+
+use crate::ScenarioError;
+use crate::convert::tables;
+use pyo3::exceptions::{PyRuntimeError, PyValueError};
+use pyo3::prelude::*;
+use pyo3::types::PyDict;
+use serde_json::{Value, json};
+use sim::{INSTANTS, Missing, Often, PacketId, Tracer, Wanted};
+use std::sync::Arc;
+use units::Time;
+
+/// Which packet Python asks for: by what there is most of, or flow, direction and emission.
+#[derive(FromPyObject)]
+pub(crate) enum Packet {
+    Most(String),
+    This((u32, bool, u32)),
+}
+
+impl Packet {
+    fn wanted(self) -> PyResult<Wanted> {
+        match self {
+            Packet::Most(often) if often == "detoured" => Ok(Wanted::Most(Often::Detoured)),
+            Packet::Most(often) if often == "bounced" => Ok(Wanted::Most(Often::Bounced)),
+            Packet::Most(other) => Err(PyValueError::new_err(format!("no packet is most `{other}`"))),
+            Packet::This((flow, reverse, emission)) => Ok(Wanted::This(PacketId { flow, reverse, emission })),
+        }
+    }
+}
+
+/// A journey that is looked for in three passes over the same run.
+#[pyclass]
+pub(crate) struct Trace {
+    tracer: Tracer,
+    done: bool,
+}
+
+fn missing(why: Missing) -> PyErr {
+    match why {
+        Missing::Build(error) => PyRuntimeError::new_err(error.to_string()),
+        other => ScenarioError::new_err((vec![other.to_string()],)),
+    }
+}
+
+impl Trace {
+    pub(crate) fn new(
+        scenario: &Arc<scenario::Scenario>,
+        seed: u64,
+        packet: Packet,
+        at_ps: Option<[u64; INSTANTS]>,
+    ) -> PyResult<Trace> {
+        let instants = at_ps.map(|all| all.map(Time));
+        let tracer = Tracer::new(scenario.clone(), seed, packet.wanted()?, instants).map_err(missing)?;
+        Ok(Trace { tracer, done: false })
+    }
+}
+
+#[pymethods]
+impl Trace {
+    /// Goes on for about so many events, or to the end of the pass, with the interpreter free for others. `pass` is 1 while the packet is
+    /// looked for, 2 while it is followed, 3 while what is around it is looked at; `over` where that ends.
+    fn advance<'py>(&mut self, py: Python<'py>, max_events: u64) -> PyResult<Bound<'py, PyDict>> {
+        let tracer = &mut self.tracer;
+        let stage = py.detach(|| tracer.advance(max_events)).map_err(missing)?;
+        self.done = stage.done;
+        let answer = PyDict::new(py);
+        answer.set_item("done", stage.done)?;
+        answer.set_item("pass", stage.pass)?;
+        answer.set_item("over", stage.over)?;
+        answer.set_item("time_ps", stage.progress.now.0)?;
+        answer.set_item("end_ps", stage.until.0)?;
+        answer.set_item("events", stage.progress.events)?;
+        answer.set_item("hops", stage.progress.hops)?;
+        answer.set_item("rows", 0)?;
+        answer.set_item("flows_started", stage.progress.started)?;
+        answer.set_item("flows_completed", stage.progress.completed)?;
+        Ok(answer)
+    }
+
+    /// The summary as JSON, and the tables as plain little-endian buffers, once it is done.
+    fn results<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyDict>> {
+        if !self.done {
+            return Err(PyValueError::new_err("the journey is not known yet"));
+        }
+        let answer = PyDict::new(py);
+        answer.set_item("summary", summary(&self.tracer).to_string())?;
+        answer.set_item("tables", tables(py, &self.tracer.tables())?)?;
+        Ok(answer)
+    }
+}
+
+fn summary(tracer: &Tracer) -> Value {
+    let (id, pkt, window) = (tracer.id(), tracer.packet(), tracer.window());
+    json!({
+        "flow": id.flow,
+        "reverse": id.reverse,
+        "n": id.emission,
+        "src": pkt.head.src.0,
+        "dst": pkt.head.dst.0,
+        "ended": tracer.has_ended(),
+        "window_ps": [window.0.0, window.1.0],
+        "instants_ps": tracer.instants().map(|at| at.0),
+        "detours_left_out": tracer.left_out(),
+    })
+}

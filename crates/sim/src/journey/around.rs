@@ -1,0 +1,77 @@
+//! What switches did around a journey: every detour, and how long queues were at some instants.
+
+use crate::probe::{Probe, Spot};
+use dataplane::Pkt;
+use mech::{PktId, QueueId};
+use units::Time;
+
+/// So many detours are kept; further ones are counted.
+const MOST: usize = 1 << 20;
+
+/// The probe.
+#[derive(Clone, Debug)]
+pub(super) struct Around {
+    from: Time,
+    to: Time,
+    /// Instants to come.
+    instants: Vec<Time>,
+    /// When and at which node.
+    pub(super) detours: Vec<(Time, u32)>,
+    /// Detours in the window that are not kept.
+    pub(super) left_out: u64,
+    /// Frames that wait, by port over the whole network.
+    lengths: Vec<u32>,
+    /// The same as it was after all that happened at an instant.
+    pub(super) seen: Vec<(Time, Vec<u32>)>,
+}
+
+impl Around {
+    /// From `window.0` to `window.1`, both included; `instants` in their order.
+    pub(super) fn new(window: (Time, Time), instants: &[Time], ports: usize) -> Around {
+        Around {
+            from: window.0,
+            to: window.1,
+            instants: instants.iter().rev().copied().collect(),
+            detours: Vec::new(),
+            left_out: 0,
+            lengths: vec![0; ports],
+            seen: Vec::new(),
+        }
+    }
+
+    /// Something changes at `now`.
+    fn pass(&mut self, now: Time) {
+        while let Some(instant) = self.instants.last().copied().filter(|instant| *instant < now) {
+            self.instants.pop();
+            self.seen.push((instant, self.lengths.clone()));
+        }
+    }
+
+    /// Nothing more happens.
+    pub(super) fn close(&mut self) {
+        self.pass(Time::NEVER);
+    }
+}
+
+impl Probe for Around {
+    fn follows_queues(&self) -> bool {
+        true
+    }
+    fn stored(&mut self, at: Spot, _queue: QueueId, (before, _slot): (u32, Option<PktId>), _pkt: &Pkt) {
+        self.pass(at.now);
+        self.lengths[at.port as usize] = before + 1;
+    }
+    fn freed(&mut self, at: Spot, _queue: QueueId, (after, _started): (u32, Option<PktId>)) {
+        self.pass(at.now);
+        self.lengths[at.port as usize] = after;
+    }
+    fn detoured(&mut self, at: Spot, _taken: u32, _pkt: &Pkt) {
+        if at.now < self.from || at.now > self.to {
+            return;
+        }
+        match self.detours.len() < MOST {
+            true => self.detours.push((at.now, at.node)),
+            false => self.left_out += 1,
+        }
+    }
+}

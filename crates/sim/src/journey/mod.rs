@@ -1,0 +1,240 @@
+//! The journey of one packet, and what switches did meanwhile.
+//!
+//! A run is repeated with a filter, so that other runs pay nothing: one pass finds the packet where it is not
+//! known by name, the next follows it, the last looks around it. All are the same run, to the bit.
+
+mod around;
+mod missing;
+mod most;
+mod plan;
+mod steps;
+mod tables;
+
+pub use missing::Missing;
+pub use most::Often;
+pub use steps::{Step, What};
+
+use crate::identity::PacketId;
+use crate::probe::Probe;
+use crate::{Options, Progress, World, build};
+use around::Around;
+use most::Most;
+use plan::Plan;
+use scenario::Scenario;
+use std::sync::Arc;
+use steps::Steps;
+use units::{Dur, Time};
+
+/// How often, in events, it is looked at whether a pass has seen enough.
+const SLICE: u64 = 1 << 14;
+/// The least that is looked at before and after a journey.
+const MARGIN: Dur = Dur(1_000_000);
+/// Instants at which queues are looked at.
+pub const INSTANTS: usize = 3;
+
+/// Which packet.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Wanted {
+    /// That with most detours or bounces, of those that were delivered or lost; of equals the first to end. What
+    /// a packet counts ends at 255.
+    Most(Often),
+    /// This one.
+    This(PacketId),
+}
+
+/// How far it is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Stage {
+    /// 1 finds the packet, 2 follows it, 3 looks around it.
+    pub pass: u8,
+    /// The pass.
+    pub progress: Progress,
+    /// When the pass ends at the latest, as planned.
+    pub until: Time,
+    /// Whether the pass is over.
+    pub over: bool,
+    /// Whether all are.
+    pub done: bool,
+}
+
+/// A journey that is being looked for.
+pub struct Tracer {
+    scenario: Arc<Scenario>,
+    seed: u64,
+    wanted: Wanted,
+    /// As asked for.
+    instants: Option<[Time; INSTANTS]>,
+    plan: Arc<Plan>,
+    pass: Pass,
+    id: Option<PacketId>,
+    steps: Option<Steps>,
+    around: Option<Around>,
+}
+
+enum Pass {
+    Find(Box<World<Most>>),
+    Follow(Box<World<Steps>>, Option<Time>),
+    Look(Box<World<Around>>),
+}
+
+/// What comes after a pass that has seen enough.
+enum Next {
+    Follow(Option<(PacketId, Time)>),
+    Look(Steps),
+    Rest(Around),
+}
+
+impl Tracer {
+    /// Before the first pass. `instants` are when queues are looked at, in any order; without, at its first detour
+    /// or bounce, at its last, and half-way; of a packet with fewer than two, at both ends of the journey, and
+    /// half-way.
+    ///
+    /// # Errors
+    /// [`Missing::Build`].
+    pub fn new(
+        scenario: Arc<Scenario>,
+        seed: u64,
+        wanted: Wanted,
+        instants: Option<[Time; INSTANTS]>,
+    ) -> Result<Tracer, Missing> {
+        let plan = Arc::new(Plan::of(&scenario.topology));
+        let pass = match wanted {
+            Wanted::Most(often) => Pass::Find(begin(&scenario, seed, Most::new(often))?),
+            Wanted::This(id) => Pass::Follow(begin(&scenario, seed, Steps::new(id, plan.clone()))?, None),
+        };
+        let id = if let Wanted::This(id) = wanted { Some(id) } else { None };
+        Ok(Tracer { scenario, seed, wanted, instants, plan, pass, id, steps: None, around: None })
+    }
+
+    /// Goes on for about so many events, or to the end of the pass.
+    ///
+    /// # Errors
+    /// There is no such packet.
+    pub fn advance(&mut self, max_events: u64) -> Result<Stage, Missing> {
+        let mut left = max_events;
+        loop {
+            let slice = left.min(SLICE);
+            let stage = self.slice(slice)?;
+            left -= slice;
+            if left == 0 || stage.over {
+                return Ok(stage);
+            }
+        }
+    }
+
+    /// At the end of a pass the next begins.
+    fn slice(&mut self, events: u64) -> Result<Stage, Missing> {
+        let progress = match &mut self.pass {
+            Pass::Find(world) => world.advance(events),
+            Pass::Follow(world, _) => world.advance(events),
+            Pass::Look(world) => world.advance(events),
+        };
+        let (now, stopped) = (progress.now, progress.stop.is_some());
+        let (pass, until, next) = match &self.pass {
+            Pass::Find(world) => (1, self.horizon(now), stopped.then(|| Next::Follow(world.probe().found()))),
+            Pass::Follow(world, end) => {
+                let (probe, until) = (world.probe(), end.unwrap_or(self.horizon(now)));
+                (2, until, (stopped || probe.ended).then(|| Next::Look(probe.clone())))
+            }
+            Pass::Look(world) => {
+                let until = self.window().1;
+                (3, until, (stopped || now > until).then(|| Next::Rest(world.probe().clone())))
+            }
+        };
+        let stage = Stage { pass, progress, until, over: next.is_some(), done: next.is_some() && pass == 3 };
+        match next {
+            None => {}
+            Some(Next::Follow(found)) => self.follow(found)?,
+            Some(Next::Look(steps)) => self.look(steps, now)?,
+            Some(Next::Rest(mut around)) => {
+                around.close();
+                self.around = Some(around);
+            }
+        }
+        Ok(stage)
+    }
+
+    fn follow(&mut self, found: Option<(PacketId, Time)>) -> Result<(), Missing> {
+        let often = if let Wanted::Most(often) = self.wanted { often } else { Often::Detoured };
+        let (id, end) = found.ok_or(Missing::None(often))?;
+        let world = begin(&self.scenario, self.seed, Steps::new(id, self.plan.clone()))?;
+        (self.id, self.pass) = (Some(id), Pass::Follow(world, Some(end)));
+        Ok(())
+    }
+
+    fn look(&mut self, mut steps: Steps, now: Time) -> Result<(), Missing> {
+        steps.close(now);
+        let id = self.id();
+        if steps.steps.is_empty() {
+            let flow = id.flow >= steps.flows;
+            return Err(if flow { Missing::Flow(id, steps.flows) } else { Missing::Packet(id, steps.emissions) });
+        }
+        self.steps = Some(steps);
+        let around = Around::new(self.window(), &self.instants(), self.plan.ports());
+        self.pass = Pass::Look(begin(&self.scenario, self.seed, around)?);
+        Ok(())
+    }
+
+    /// The planned end of a run that is at `now`.
+    fn horizon(&self, now: Time) -> Time {
+        let duration = Time(self.scenario.duration.0);
+        if now <= duration { duration } else { duration.saturating_add(self.scenario.measure.drain) }
+    }
+}
+
+/// What was found. PRECONDITION of all: the last pass has begun.
+impl Tracer {
+    /// The packet's.
+    pub fn id(&self) -> PacketId {
+        self.id.expect("the packet is known")
+    }
+
+    /// What happened to it, in the order of time.
+    pub fn steps(&self) -> &[Step] {
+        &self.found().steps
+    }
+
+    /// The packet as it was told of last.
+    pub fn packet(&self) -> &dataplane::Pkt {
+        self.found().last.as_ref().expect("a journey has a step")
+    }
+
+    /// Whether it was delivered or lost; else it was under way when the run ended.
+    pub fn has_ended(&self) -> bool {
+        self.found().ended
+    }
+
+    fn found(&self) -> &Steps {
+        self.steps.as_ref().expect("the packet was followed")
+    }
+
+    fn ends(&self) -> (Time, Time) {
+        let steps = self.steps();
+        (steps[0].at.now, steps[steps.len() - 1].at.now)
+    }
+
+    /// When queues are looked at, in order.
+    pub fn instants(&self) -> [Time; INSTANTS] {
+        let mut all = self.instants.unwrap_or_else(|| {
+            let (first, last) = self.ends();
+            let mut turns = self.steps().iter().filter(|step| matches!(step.what, What::Detoured | What::Bounced));
+            let (one, other) = (turns.next(), turns.next_back());
+            let (from, to) = one.zip(other).map_or((first, last), |(one, other)| (one.at.now, other.at.now));
+            [from, from + Dur((to.0 - from.0) / 2), to]
+        });
+        all.sort_unstable();
+        all
+    }
+
+    /// From when to when detours are looked at: the journey, as much before and after it, and all instants.
+    pub fn window(&self) -> (Time, Time) {
+        let ((first, last), instants) = (self.ends(), self.instants());
+        let margin = MARGIN.0.max(last.0 - first.0);
+        let (from, to) = (Time(first.0.saturating_sub(margin)), last.saturating_add(Dur(margin)));
+        (from.min(instants[0]), to.max(instants[INSTANTS - 1]))
+    }
+}
+
+fn begin<P: Probe>(scenario: &Scenario, seed: u64, probe: P) -> Result<Box<World<P>>, Missing> {
+    build(scenario, seed, Options::default(), probe).map(Box::new).map_err(Missing::Build)
+}

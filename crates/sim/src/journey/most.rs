@@ -1,0 +1,54 @@
+//! Which packet was detoured, or bounced, most often: the maximum and no more is kept.
+
+use crate::identity::PacketId;
+use crate::probe::{Probe, Spot};
+use dataplane::Pkt;
+use mech::overflow::DropReason;
+use units::Time;
+
+/// What there is to be most of.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Often {
+    /// Detours.
+    Detoured,
+    /// Bounces.
+    Bounced,
+}
+
+/// The probe.
+#[derive(Clone, Debug)]
+pub(super) struct Most {
+    of: Often,
+    /// How often, who, and its end; of equals the first to end.
+    found: Option<(u8, PacketId, Time)>,
+}
+
+impl Most {
+    pub(super) fn new(of: Often) -> Most {
+        Most { of, found: None }
+    }
+
+    /// Who, and when it ended.
+    pub(super) fn found(&self) -> Option<(PacketId, Time)> {
+        self.found.map(|(_, id, end)| (id, end))
+    }
+
+    fn ended(&mut self, now: Time, pkt: &Pkt) {
+        let count = match self.of {
+            Often::Detoured => pkt.head.detours,
+            Often::Bounced => pkt.head.bounces,
+        };
+        if count > self.found.map_or(0, |(most, ..)| most) {
+            self.found = Some((count, PacketId::of(pkt), now));
+        }
+    }
+}
+
+impl Probe for Most {
+    fn dropped(&mut self, at: Spot, pkt: &Pkt, _reason: DropReason) {
+        self.ended(at.now, pkt);
+    }
+    fn delivered(&mut self, at: Spot, pkt: &Pkt) {
+        self.ended(at.now, pkt);
+    }
+}

@@ -1,0 +1,153 @@
+//! Every step of one packet.
+
+use super::plan::Plan;
+use crate::identity::PacketId;
+use crate::probe::{Probe, Spot};
+use dataplane::Pkt;
+use mech::overflow::DropReason;
+use mech::{Flags, FlowId, PktId, QueueId};
+use std::sync::Arc;
+use units::Time;
+
+/// What happens to a packet.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum What {
+    /// Its transport made it.
+    Emitted,
+    /// Its last bit has come in by a port.
+    Arrived,
+    /// It is to leave by a port and is detoured.
+    Detoured,
+    /// It is to leave by a port and is bounced.
+    Bounced,
+    /// It gets a congestion mark.
+    Marked,
+    /// It waits at a port.
+    Stored,
+    /// Its first bit leaves by a port.
+    Started,
+    /// It has reached its transport.
+    Delivered,
+    /// It is lost.
+    Dropped(DropReason),
+}
+
+impl What {
+    /// Its number in tables; losses are counted on by their reasons.
+    pub fn number(self) -> u8 {
+        match self {
+            What::Emitted => 0,
+            What::Arrived => 1,
+            What::Detoured => 2,
+            What::Bounced => 3,
+            What::Marked => 4,
+            What::Stored => 5,
+            What::Started => 6,
+            What::Delivered => 7,
+            What::Dropped(reason) => 8 + reason as u8,
+        }
+    }
+}
+
+/// One step.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Step {
+    /// When and where; of what has no port, that is the node's first.
+    pub at: Spot,
+    /// What.
+    pub what: What,
+    /// The port that a detoured packet leaves by instead, counted over the whole network.
+    pub taken: Option<u32>,
+    /// How many frames wait at the port before a stored one.
+    pub before: Option<u32>,
+    /// Bytes of the frame.
+    pub size: u16,
+}
+
+/// The probe.
+#[derive(Clone, Debug)]
+pub(super) struct Steps {
+    id: PacketId,
+    plan: Arc<Plan>,
+    pub(super) steps: Vec<Step>,
+    /// As it was told of last.
+    pub(super) last: Option<Pkt>,
+    pub(super) ended: bool,
+    /// Flows that were entered.
+    pub(super) flows: u32,
+    /// Packets that this end of its flow has sent.
+    pub(super) emissions: u32,
+}
+
+impl Steps {
+    pub(super) fn new(id: PacketId, plan: Arc<Plan>) -> Steps {
+        Steps { id, plan, steps: Vec::new(), last: None, ended: false, flows: 0, emissions: 0 }
+    }
+
+    fn is_it(&self, pkt: &Pkt) -> bool {
+        !self.ended && PacketId::of(pkt) == self.id && !pkt.head.flags.has(Flags::ASTRAY)
+    }
+
+    /// Writes a step down, if it is this packet's; whether it is.
+    fn note(&mut self, at: Spot, what: What, pkt: &Pkt) -> Option<&mut Step> {
+        if !self.is_it(pkt) {
+            return None;
+        }
+        self.last = Some(*pkt);
+        self.steps.push(Step { at, what, taken: None, before: None, size: pkt.head.size });
+        self.steps.last_mut()
+    }
+
+    /// The run is over at `now`: what was still on a link has not arrived.
+    pub(super) fn close(&mut self, now: Time) {
+        while self.steps.last().is_some_and(|step| step.at.now > now) {
+            self.steps.pop();
+        }
+    }
+}
+
+impl Probe for Steps {
+    fn entered(&mut self, _flow: FlowId, _traffic: u16) {
+        self.flows += 1;
+    }
+    fn follows_queues(&self) -> bool {
+        true
+    }
+    fn follows_order(&self) -> bool {
+        true
+    }
+    fn emitted(&mut self, _traffic: u16, pkt: &Pkt) {
+        let id = PacketId::of(pkt);
+        self.emissions += u32::from((id.flow, id.reverse) == (self.id.flow, self.id.reverse));
+        let node = pkt.head.src.0;
+        self.note(Spot { now: pkt.sent, node, port: self.plan.base[node as usize] }, What::Emitted, pkt);
+    }
+    fn stored(&mut self, at: Spot, _queue: QueueId, (before, _slot): (u32, Option<PktId>), pkt: &Pkt) {
+        if let Some(step) = self.note(at, What::Stored, pkt) {
+            step.before = Some(before);
+        }
+    }
+    fn transmitted(&mut self, at: Spot, pkt: &Pkt, end: Time) {
+        if self.note(at, What::Started, pkt).is_some() {
+            let (far, delay) = self.plan.far_end(at.port);
+            self.note(Spot { now: end + delay, ..far }, What::Arrived, pkt);
+        }
+    }
+    fn detoured(&mut self, at: Spot, taken: u32, pkt: &Pkt) {
+        if let Some(step) = self.note(at, What::Detoured, pkt) {
+            step.taken = Some(taken);
+        }
+    }
+    fn bounced(&mut self, at: Spot, pkt: &Pkt) {
+        self.note(at, What::Bounced, pkt);
+    }
+    fn marked(&mut self, at: Spot, pkt: &Pkt) {
+        self.note(at, What::Marked, pkt);
+    }
+    fn dropped(&mut self, at: Spot, pkt: &Pkt, reason: DropReason) {
+        self.ended |= self.note(at, What::Dropped(reason), pkt).is_some();
+    }
+    fn delivered(&mut self, at: Spot, pkt: &Pkt) {
+        self.ended |= self.note(at, What::Delivered, pkt).is_some();
+    }
+}

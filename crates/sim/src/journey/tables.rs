@@ -1,0 +1,61 @@
+//! A journey as plain columns.
+
+use super::{Step, Tracer};
+use crate::results::{Column, Table, column, named};
+
+/// No such port, or nothing counted.
+const NO_PORT: u16 = u16::MAX;
+const NO_COUNT: u32 = u32::MAX;
+
+impl Tracer {
+    /// `steps`, `detours` and `occupancy`. PRECONDITION: all passes are over.
+    pub fn tables(&self) -> Vec<Table> {
+        vec![self.steps_table(), self.detours_table(), self.occupancy_table()]
+    }
+
+    /// What happened to the packet; `taken` is the port of a detour, `before` what waited before a stored frame.
+    fn steps_table(&self) -> Table {
+        let rows = self.steps();
+        let port = |step: &Step, port: u32| (port - self.plan.base[step.at.node as usize]) as u16;
+        let columns = [
+            ("time_ps", column(rows, Column::U64, |s| s.at.now.0)),
+            ("node", column(rows, Column::U32, |s| s.at.node)),
+            ("what", column(rows, Column::U8, |s| s.what.number())),
+            ("port", column(rows, Column::U16, |s| port(s, s.at.port))),
+            ("taken", column(rows, Column::U16, |s| s.taken.map_or(NO_PORT, |taken| port(s, taken)))),
+            ("before", column(rows, Column::U32, |s| s.before.unwrap_or(NO_COUNT))),
+            ("size", column(rows, Column::U16, |s| s.size)),
+        ];
+        Table { name: "steps", columns: named(columns) }
+    }
+
+    /// Detours at all switches in the window.
+    fn detours_table(&self) -> Table {
+        let rows = self.around.as_ref().map_or(&[][..], |around| &around.detours);
+        let columns = [("time_ps", column(rows, Column::U64, |r| r.0.0)), ("node", column(rows, Column::U32, |r| r.1))];
+        Table { name: "detours", columns: named(columns) }
+    }
+
+    /// Frames that waited at switch ports at the instants; ports without any are left out.
+    fn occupancy_table(&self) -> Table {
+        let hosts = self.scenario.topology.hosts;
+        let mut rows = Vec::new();
+        for (at, lengths) in self.around.iter().flat_map(|around| &around.seen) {
+            for (length, port) in lengths.iter().zip(0..).skip(hosts as usize).filter(|(length, _)| **length > 0) {
+                rows.push((*at, self.plan.place(port), *length));
+            }
+        }
+        let columns = [
+            ("at_ps", column(&rows, Column::U64, |r| r.0.0)),
+            ("node", column(&rows, Column::U32, |r| r.1.0)),
+            ("port", column(&rows, Column::U16, |r| r.1.1)),
+            ("packets", column(&rows, Column::U32, |r| r.2)),
+        ];
+        Table { name: "occupancy", columns: named(columns) }
+    }
+
+    /// Detours in the window that are not in the table, since there are too many.
+    pub fn left_out(&self) -> u64 {
+        self.around.as_ref().map_or(0, |around| around.left_out)
+    }
+}

@@ -1,0 +1,88 @@
+//! Every detour of the packets that are detoured often.
+//!
+//! Kept for packets that are under way and have been detoured, since no packet has room for it; rows are made
+//! when such a packet ends with enough of them. Detours are counted here without the bound of a packet's own
+//! counter, which stays at 255.
+
+use crate::identity::{Aside, PacketId};
+use crate::probe::Spot;
+use dataplane::Pkt;
+#[cfg(test)]
+use units::Time;
+
+/// See the module.
+#[derive(Clone, Debug)]
+pub(crate) struct DetourSteps {
+    /// How many make a packet worth it.
+    least: usize,
+    of: Aside<Vec<Detour>>,
+}
+
+/// One detour.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(crate) struct Detour {
+    pub(crate) at: Spot,
+    /// The port that it left by; `at` has the one that it was to.
+    pub(crate) taken: u32,
+}
+
+/// One detour of one packet.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(crate) struct DetourRow {
+    pub(crate) id: PacketId,
+    /// How many were before it.
+    pub(crate) step: u32,
+    pub(crate) detour: Detour,
+}
+
+impl DetourSteps {
+    pub(crate) fn new(least: u32) -> DetourSteps {
+        DetourSteps { least: least as usize, of: Aside::default() }
+    }
+
+    pub(crate) fn detoured(&mut self, detour: Detour, pkt: &Pkt) {
+        self.of.entry(PacketId::of(pkt)).or_default().push(detour);
+    }
+
+    /// A packet that was detoured at some time is delivered or lost.
+    pub(crate) fn ended(&mut self, pkt: &Pkt, rows: &mut Vec<DetourRow>) {
+        let id = PacketId::of(pkt);
+        let found = self.of.remove(&id).filter(|detours| detours.len() >= self.least).unwrap_or_default();
+        rows.extend(found.into_iter().zip(0..).map(|(detour, step)| DetourRow { id, step, detour }));
+    }
+
+    /// Packets of which something is kept.
+    pub(crate) fn kept(&self) -> usize {
+        self.of.len()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn detour(now: u64) -> Detour {
+        Detour { at: Spot { now: Time(now), node: 7, port: 30 }, taken: 31 }
+    }
+
+    #[test]
+    fn only_packets_with_enough_detours_leave_rows_and_none_is_kept_after_its_end() {
+        let (mut steps, mut rows) = (DetourSteps::new(2), Vec::new());
+        let pkts = [0, 1].map(|emission| Pkt { emission, ..Pkt::default() });
+        for (now, which) in [(10, 0), (20, 1), (30, 0)] {
+            steps.detoured(detour(now), &pkts[which]);
+        }
+        assert_eq!(steps.kept(), 2);
+        pkts.iter().for_each(|pkt| steps.ended(pkt, &mut rows));
+        let row = |step, now| DetourRow { id: PacketId::of(&pkts[0]), step, detour: detour(now) };
+        assert_eq!((rows, steps.kept()), (vec![row(0, 10), row(1, 30)], 0));
+    }
+
+    #[test]
+    fn more_detours_than_a_packet_counts_are_all_written_down() {
+        let (mut steps, mut rows, pkt) = (DetourSteps::new(256), Vec::new(), Pkt::default());
+        (0..300).for_each(|now| steps.detoured(detour(now), &pkt));
+        steps.ended(&pkt, &mut rows);
+        assert_eq!((rows.len(), rows[299].step), (300, 299));
+    }
+}

@@ -1,0 +1,395 @@
+//! The journey of a packet is what the tables of an ordinary run say of it.
+
+mod common;
+
+use common::{column, run_with, scenario, total, world};
+use sim::{Column, Missing, Often, Options, PacketId, Results, Step, Table, Tracer, Wanted, What};
+use std::sync::Arc;
+use units::Time;
+
+/// Queries into random hosts of a fat-tree, far too much for their ports.
+const QUERIES: &str = r#"
+name = "queries"
+duration = "12ms"
+[topology]
+kind = "fat_tree"
+k = 4
+[switch]
+buffer = { kind = "per_port", size = "20pkt" }
+marking = { kind = "ecn_threshold", k = "5pkt" }
+overflow = { kind = "detour" }
+[transport]
+kind = "dctcp"
+min_rto = "5ms"
+dupack_threshold = "off"
+[measure]
+packets = true
+[[traffic]]
+name = "query"
+kind = "incast"
+senders = 15
+receiver = "random"
+size = "30KB"
+start = "1ms"
+interval = "3ms"
+repeat = 3
+[variants.in_turn]
+[variants.snapshot]
+switch.simultaneous = "snapshot"
+[variants.slow_stack]
+host.stack_delay = "3us"
+host.stack_jitter = "2us"
+[variants.drop]
+switch.overflow = { kind = "tail_drop" }
+[variants.bounce]
+switch.overflow = { kind = "bounce", theta = 0.8, lambda = 50, bounce_size = "20pkt" }
+"#;
+
+fn trace(variant: &str, wanted: Wanted, slice: u64) -> Result<Tracer, Missing> {
+    trace_at(QUERIES, variant, (wanted, None), slice)
+}
+
+type Asked = (Wanted, Option<[Time; 3]>);
+
+fn trace_at(text: &str, variant: &str, (wanted, at): Asked, slice: u64) -> Result<Tracer, Missing> {
+    let mut tracer = Tracer::new(Arc::new(scenario(text, variant)), 1, wanted, at)?;
+    let mut pass = 1;
+    loop {
+        let stage = tracer.advance(slice)?;
+        assert!(stage.pass >= pass, "passes come one after the other");
+        pass = stage.pass;
+        if stage.done {
+            return Ok(tracer);
+        }
+    }
+}
+
+fn table<'a>(tables: &'a [Table], name: &str, column: &str) -> &'a Column {
+    let table = tables.iter().find(|table| table.name == name).expect("the table exists");
+    &table.columns.iter().find(|(found, _)| found == column).expect("the column exists").1
+}
+
+/// One row of `packets`.
+#[derive(Debug, PartialEq)]
+struct Row {
+    id: PacketId,
+    sent: u64,
+    end: u64,
+    hops: usize,
+    detours: usize,
+    bounces: usize,
+    node: u32,
+    fate: u8,
+}
+
+fn packets(results: &Results) -> Vec<Row> {
+    let names = ["flow", "reverse", "emission", "sent_ps", "end_ps", "hops", "detours", "bounces", "node", "fate"];
+    let columns = names.map(|name| column(results, "packets", name));
+    let row = |i: usize| {
+        let [flow, reverse, emission, sent, end, hops, detours, bounces, node, fate] =
+            std::array::from_fn(|c| columns[c][i]);
+        let id = PacketId { flow: flow as u32, reverse: reverse == 1, emission: emission as u32 };
+        let [hops, detours, bounces] = [hops, detours, bounces].map(|n| n as usize);
+        Row { id, sent, end, hops, detours, bounces, node: node as u32, fate: fate as u8 }
+    };
+    (0..columns[0].len()).map(row).collect()
+}
+
+fn count(steps: &[Step], what: What) -> usize {
+    steps.iter().filter(|step| step.what == what).count()
+}
+
+/// What a journey says in the words of the table.
+fn told(tracer: &Tracer) -> Row {
+    let steps = tracer.steps();
+    let (first, last) = (steps[0], steps[steps.len() - 1]);
+    assert_eq!(first.what, What::Emitted);
+    assert!(tracer.has_ended());
+    Row {
+        id: tracer.id(),
+        sent: first.at.now.0,
+        end: last.at.now.0,
+        hops: count(steps, What::Arrived),
+        detours: count(steps, What::Detoured),
+        bounces: count(steps, What::Bounced),
+        node: last.at.node,
+        fate: last.what.number() - What::Delivered.number(),
+    }
+}
+
+fn ordinary(variant: &str) -> Vec<Row> {
+    packets(&run_with(&scenario(QUERIES, variant), 1, Options::default()))
+}
+
+#[test]
+fn the_most_detoured_packet_has_the_maximum_of_the_table_and_is_the_first_to_end_with_it() {
+    for variant in ["in_turn", "snapshot", "slow_stack"] {
+        let rows = ordinary(variant);
+        let most = rows.iter().map(|row| row.detours).max().unwrap();
+        assert!(most > 3, "{variant}: {most} detours are a journey");
+        let first = rows.iter().find(|row| row.detours == most).unwrap();
+        let tracer = trace(variant, Wanted::Most(Often::Detoured), 1 << 20).unwrap();
+        assert_eq!(told(&tracer), *first, "{variant}");
+    }
+}
+
+#[test]
+fn the_most_bounced_packet_has_the_maximum_of_the_table() {
+    let rows = ordinary("bounce");
+    let most = rows.iter().map(|row| row.bounces).max().unwrap();
+    assert!(most > 1, "{most} bounces");
+    let first = rows.iter().find(|row| row.bounces == most).unwrap();
+    assert_eq!(told(&trace("bounce", Wanted::Most(Often::Bounced), 1 << 20).unwrap()), *first);
+}
+
+#[test]
+fn a_lost_packet_may_be_the_most_detoured() {
+    let text = QUERIES.replace("dupack_threshold = \"off\"", "dupack_threshold = \"off\"\nttl = 12");
+    let s = scenario(&text, "in_turn");
+    let rows = packets(&run_with(&s, 1, Options::default()));
+    let most = rows.iter().map(|row| row.detours).max().unwrap();
+    let first = rows.iter().find(|row| row.detours == most).unwrap();
+    assert!(first.fate > 0, "it was detoured so often that its time to live ran out");
+    assert_eq!(told(&trace_at(&text, "in_turn", (Wanted::Most(Often::Detoured), None), 1 << 20).unwrap()), *first);
+}
+
+#[test]
+fn any_packet_can_be_followed_whatever_becomes_of_it() {
+    for variant in ["in_turn", "snapshot", "slow_stack", "drop", "bounce"] {
+        let rows = ordinary(variant);
+        let delivered = rows.iter().filter(|row| row.fate == 0).step_by(rows.len() / 4);
+        let lost = rows.iter().filter(|row| row.fate > 0).take(2);
+        let acks = rows.iter().filter(|row| row.id.reverse).step_by(rows.len() / 4);
+        let often = rows.iter().filter(|row| row.detours + row.bounces > 1).take(2);
+        let chosen: Vec<&Row> = delivered.chain(lost).chain(acks).chain(often).collect();
+        assert!(chosen.len() > 4, "{variant}: {}", chosen.len());
+        for row in chosen {
+            assert_eq!(told(&trace(variant, Wanted::This(row.id), 1 << 20).unwrap()), *row, "{variant}");
+        }
+    }
+    assert!(ordinary("drop").iter().any(|row| row.fate > 0), "some are lost");
+}
+
+/// Every step follows upon the one before: what starts arrives at the far end of that link, what is detoured
+/// waits at the port that was taken.
+#[test]
+fn steps_are_a_chain_in_the_order_of_time() {
+    let rows = ordinary("in_turn");
+    for reverse in [false, true] {
+        let most = rows.iter().filter(|row| row.id.reverse == reverse).max_by_key(|row| row.detours).unwrap();
+        assert!(most.detours > 1, "{most:?}");
+        let tracer = trace("in_turn", Wanted::This(most.id), 1 << 20).unwrap();
+        is_a_chain(tracer.steps());
+        // Data once, where they find more than 5 waiting or are detoured; ACKs never.
+        assert_eq!(count(tracer.steps(), What::Marked), usize::from(!reverse));
+    }
+}
+
+fn is_a_chain(steps: &[Step]) {
+    let s = scenario(QUERIES, "in_turn");
+    let mut chain = Vec::new();
+    for pair in steps.windows(2) {
+        let (a, b) = (pair[0], pair[1]);
+        assert!(a.at.now <= b.at.now, "{a:?} {b:?}");
+        match (a.what, b.what) {
+            (What::Started, What::Arrived) => {
+                let base: u32 = s.topology.nodes[..a.at.node as usize].iter().map(|node| node.ports.len() as u32).sum();
+                let port = &s.topology.nodes[a.at.node as usize].ports[(a.at.port - base) as usize];
+                let takes = port.rate.time(s.framing.wire(a.size)) + port.delay;
+                assert_eq!((b.at.node, b.at.now), (port.peer, a.at.now + takes));
+            }
+            (What::Detoured, _) => {
+                assert_ne!(a.taken, Some(a.at.port));
+                let stored = steps.iter().find(|step| step.what == What::Stored && step.at.now == a.at.now).unwrap();
+                assert_eq!((Some(stored.at.port), stored.at.node), (a.taken, a.at.node));
+                assert!(stored.before.unwrap() < 20);
+            }
+            _ => assert_eq!(a.at.node, b.at.node, "{a:?} {b:?}"),
+        }
+        chain.push((a.what, b.what));
+    }
+    assert!(chain.contains(&(What::Stored, What::Started)) && chain.contains(&(What::Arrived, What::Detoured)));
+}
+
+#[test]
+fn it_does_not_matter_in_which_slices_a_journey_is_followed() {
+    let [whole, slices] = [1 << 30, 333].map(|slice| trace("in_turn", Wanted::Most(Often::Detoured), slice).unwrap());
+    assert_eq!(whole.tables(), slices.tables());
+    assert_eq!((whole.id(), whole.window(), whole.instants()), (slices.id(), slices.window(), slices.instants()));
+}
+
+#[test]
+fn what_is_not_there_is_told_with_what_there_is() {
+    let said = |variant: &str, wanted| trace(variant, wanted, 1 << 20).err().unwrap().to_string();
+    let this = |flow, reverse, emission| Wanted::This(PacketId { flow, reverse, emission });
+    assert_eq!(
+        said("drop", Wanted::Most(Often::Detoured)),
+        "packet: found most_detoured; expected a run that detours; none of its packets was"
+    );
+    assert_eq!(
+        said("in_turn", Wanted::Most(Often::Bounced)),
+        "packet: found most_bounced; expected a run that bounces; none of its packets was"
+    );
+    assert_eq!(said("in_turn", this(45, false, 0)), "packet: found flow=45,n=0; expected a flow from 0 to 44");
+    let sent = ordinary("in_turn").iter().filter(|row| row.id.flow == 3 && !row.id.reverse).count();
+    assert_eq!(
+        said("in_turn", this(3, false, 9_999)),
+        format!(
+            "packet: found flow=3,n=9999; expected n from 0 to {}: the sender of flow 3 sent {sent} packets",
+            sent - 1
+        )
+    );
+    let acks = ordinary("in_turn").iter().filter(|row| row.id.flow == 3 && row.id.reverse).count();
+    assert!(said("in_turn", this(3, true, 9_999)).ends_with(&format!("the receiver of flow 3 sent {acks} packets")));
+}
+
+/// Two hosts send at once through one port of 1 Gb/s to a third; full frames take 12.304 us. `over_time.rs` works
+/// out when each is there.
+const TWO: &str = r#"
+name = "two"
+duration = "1ms"
+[topology]
+kind = "star"
+n = 3
+link = { rate = "1Gbps", delay = "1us" }
+[switch]
+ties = "port"
+[[traffic]]
+name = "a"
+kind = "constant"
+source = "h0"
+destination = "h2"
+payload = "1460B"
+rate = "1Gbps"
+bytes = "wire"
+stop = "30us"
+[[traffic]]
+name = "b"
+kind = "constant"
+source = "h1"
+destination = "h2"
+payload = "1460B"
+rate = "1Gbps"
+bytes = "wire"
+stop = "20us"
+"#;
+
+#[test]
+fn queues_at_three_instants_are_what_is_worked_out_by_hand() {
+    let id = PacketId { flow: 0, reverse: false, emission: 1 };
+    let at = [30, 20, 60].map(|us| Time(us * 1_000_000));
+    let tracer = trace_at(TWO, "", (Wanted::This(id), Some(at)), 1 << 20).unwrap();
+    let tables = tracer.tables();
+    assert_eq!(table(&tables, "occupancy", "at_ps"), &Column::U64(vec![20_000_000, 30_000_000, 60_000_000]));
+    assert_eq!(table(&tables, "occupancy", "node"), &Column::U32(vec![3; 3]));
+    assert_eq!(table(&tables, "occupancy", "port"), &Column::U16(vec![2; 3]));
+    assert_eq!(table(&tables, "occupancy", "packets"), &Column::U32(vec![1, 2, 1]));
+
+    let us = |step: &Step| step.at.now.0 as f64 / 1e6;
+    let steps: Vec<(What, f64, Option<u32>)> = tracer.steps().iter().map(|s| (s.what, us(s), s.before)).collect();
+    let expected = [
+        (What::Emitted, 12.304, None),
+        (What::Stored, 12.304, Some(0)),
+        (What::Started, 12.304, None),
+        (What::Arrived, 25.608, None),
+        (What::Stored, 25.608, Some(0)),
+        (What::Started, 37.912, None),
+        (What::Arrived, 51.216, None),
+        (What::Delivered, 51.216, None),
+    ];
+    assert_eq!(steps, expected);
+}
+
+/// The first of `a` and of `b` come to the switch at 13.304 us.
+#[test]
+fn queues_are_seen_after_all_that_happens_at_an_instant() {
+    let id = PacketId { flow: 0, reverse: false, emission: 1 };
+    let seen = |ns: u64| {
+        let at = [Time(ns * 1_000), Time(900_000_000), Time(900_000_000)];
+        let tracer = trace_at(TWO, "", (Wanted::This(id), Some(at)), 1 << 20).unwrap();
+        table(&tracer.tables(), "occupancy", "packets").clone()
+    };
+    let [before, at, empty] = [13_303, 13_304, 75_000].map(seen);
+    assert_eq!(before, Column::U32(vec![]));
+    assert_eq!(at, Column::U32(vec![1]), "of two that come at once one waits");
+    assert_eq!(empty, Column::U32(vec![]));
+}
+
+#[test]
+fn all_detours_of_a_run_are_around_a_journey_that_has_all_of_it_in_its_window() {
+    let results = run_with(&scenario(QUERIES, "in_turn"), 1, Options::default());
+    let most = Wanted::Most(Often::Detoured);
+    let near = trace("in_turn", most, 1 << 20).unwrap();
+    let whole = [Time::ZERO, Time(1), results.progress.now];
+    let tracer = trace_at(QUERIES, "in_turn", (most, Some(whole)), 1 << 20).unwrap();
+    let times = |tracer: &Tracer| match table(&tracer.tables(), "detours", "time_ps") {
+        Column::U64(times) => times.clone(),
+        other => panic!("{other:?}"),
+    };
+    let (all, (from, to)) = (times(&tracer), near.window());
+    assert_eq!(all.len() as u64, total(&results, "ports", "detoured"));
+    let inside: Vec<u64> = all.into_iter().filter(|at| *at >= from.0 && *at <= to.0).collect();
+    assert_eq!(times(&near), inside);
+    assert!(!inside.is_empty());
+}
+
+const STEPS: [&str; 8] = ["flow", "n", "reverse", "step", "node", "wanted", "taken", "time_ps"];
+
+fn detour_steps(results: &Results) -> Vec<[u64; 8]> {
+    let columns = STEPS.map(|name| column(results, "detour_steps", name));
+    (0..columns[0].len()).map(|i| std::array::from_fn(|c| columns[c][i])).collect()
+}
+
+fn measured(more: &str) -> scenario::Scenario {
+    scenario(&QUERIES.replace("[measure]", &format!("[measure]\n{more}")), "in_turn")
+}
+
+#[test]
+fn every_detour_of_packets_with_enough_of_them_is_a_row() {
+    let s = measured("detours = 4\nfrom = \"3ms\"");
+    let results = run_with(&s, 1, Options::default());
+    let rows = detour_steps(&results);
+    let enough = |row: &&Row| row.detours >= 4 && row.sent >= 3_000_000_000;
+    let mut expected = Vec::new();
+    for row in packets(&results).iter().filter(enough) {
+        let tracer = trace("in_turn", Wanted::This(row.id), 1 << 20).unwrap();
+        let detours = tracer.steps().iter().filter(|step| step.what == What::Detoured);
+        for (step, n) in detours.zip(0..) {
+            let base: u32 = s.topology.nodes[..step.at.node as usize].iter().map(|node| node.ports.len() as u32).sum();
+            let id = [row.id.flow, row.id.emission, u32::from(row.id.reverse), n, step.at.node].map(u64::from);
+            let ports = [step.at.port - base, step.taken.unwrap() - base].map(u64::from);
+            expected.push([id[0], id[1], id[2], id[3], id[4], ports[0], ports[1], step.at.now.0]);
+        }
+    }
+    assert!(rows.len() > 8, "{} rows", rows.len());
+    assert_eq!(rows, expected, "in the order in which packets end");
+}
+
+#[test]
+fn rows_of_detours_may_be_taken_out_on_the_way_and_cost_nothing_else() {
+    let s = measured("detours = 1");
+    let whole = run_with(&s, 1, Options::default());
+    let plain = run_with(&measured(""), 1, Options::default());
+    assert_eq!(detour_steps(&plain), Vec::<[u64; 8]>::new());
+    for table in plain.tables.iter().filter(|table| table.name != "detour_steps") {
+        assert_eq!(whole.table(table.name), Some(table), "{}", table.name);
+    }
+    let (mut world, mut taken) = (world(&s, 1, Options::default()), 0);
+    while world.advance_rows(1_000, 10).stop.is_none() {
+        let parts = world.take_rows(10);
+        let steps = parts.iter().filter(|part| part.name == "detour_steps");
+        taken += steps
+            .map(|part| {
+                if let Column::U8(v) = table(std::slice::from_ref(part), "detour_steps", "reverse") {
+                    v.len()
+                } else {
+                    0
+                }
+            })
+            .sum::<usize>();
+    }
+    assert_eq!(world.probe().detours_kept(), 0, "all packets have ended");
+    assert!(taken > 0);
+    assert_eq!(taken + detour_steps(&world.results(&s)).len(), detour_steps(&whole).len());
+    assert_eq!(detour_steps(&whole).len() as u64, total(&whole, "ports", "detoured"));
+}

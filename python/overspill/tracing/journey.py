@@ -1,0 +1,233 @@
+"""A packet's journey: where it was, what happened to it there, and what switches did meanwhile."""
+
+from collections import Counter
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+
+from overspill import columns
+from overspill.measures import REASONS
+
+DOING = ("emitted", "arrived", "detoured", "bounced", "marked", "stored", "started", "delivered")
+EMITTED, ARRIVED, DETOURED, BOUNCED, MARKED, STORED, STARTED, DELIVERED = range(len(DOING))
+NO_PORT, NO_COUNT = 0xFFFF, 0xFFFF_FFFF
+UNROUTED = ("ttl_expired", "no_route")  # before a port is chosen; the port is that it came in by
+LONGEST_LOOP = 4  # nodes in a loop that a path tells once with its count
+
+
+@dataclass
+class Visit:
+    """A stay at a node: what happened there, and where to the packet left."""
+
+    node: int
+    since_ps: int
+    happened: list[str] = field(default_factory=list)
+    before: int | None = None
+    stored_ps: int | None = None
+    left_ps: int | None = None
+    to: int | None = None
+    turned: str = ""  # `detour` or `bounce`
+
+
+@dataclass(frozen=True)
+class Arc:
+    """A link in one direction, and how often the packet crossed it; as detours and bounces apart."""
+
+    start: int
+    end: int
+    count: int
+    turned: str
+
+
+class Journey:
+    """One packet of one run; `facts` say which, `network` is as the core tells it."""
+
+    def __init__(self, facts: dict[str, Any], tables: dict[str, pa.Table], network: dict[str, Any]) -> None:
+        self.facts, self.tables, self.network = facts, tables, network
+        self.names = [str(node["name"]) for node in network["nodes"]]
+        self.peers: dict[tuple[int, int], int] = {}
+        for link in network["links"]:
+            self.peers[link["a"], link["a_port"]] = link["b"]
+            self.peers[link["b"], link["b_port"]] = link["a"]
+
+    def numbers(self, table: str, *names: str) -> list[np.ndarray]:
+        """Columns of a table."""
+        return [columns.numbers(self.tables[table], name) for name in names]
+
+    @cached_property
+    def steps(self) -> list[dict[str, int]]:
+        """What happened, a row a step, in the order of time."""
+        found: list[dict[str, int]] = self.tables["steps"].to_pylist()
+        return found
+
+    def count(self, what: int) -> int:
+        """How often something happened."""
+        return sum(step["what"] == what for step in self.steps)
+
+    @property
+    def fate(self) -> str:
+        """`delivered`, why it was lost, or `under_way`."""
+        last = self.steps[-1]["what"]
+        if not self.facts["ended"]:
+            return "under_way"
+        return "delivered" if last == DELIVERED else REASONS[last - len(DOING)]
+
+    @property
+    def times_ps(self) -> tuple[int, int]:
+        """When it was emitted, and the last that is known of it."""
+        return self.steps[0]["time_ps"], self.steps[-1]["time_ps"]
+
+    @cached_property
+    def visits(self) -> list[Visit]:
+        """Its stays, from its source on."""
+        found = [Visit(self.steps[0]["node"], self.steps[0]["time_ps"])]
+        for step in self.steps:
+            if step["what"] == ARRIVED:
+                found.append(Visit(step["node"], step["time_ps"]))
+            else:
+                self.add(found[-1], step)
+        return found
+
+    def add(self, visit: Visit, step: dict[str, int]) -> None:
+        """A step of a stay."""
+        what, port = step["what"], self.peers.get((step["node"], step["port"]))
+        if what == STORED:
+            visit.before, visit.stored_ps = step["before"], step["time_ps"]
+        elif what == STARTED:
+            visit.left_ps, visit.to = step["time_ps"], port
+        elif what in (DETOURED, BOUNCED):
+            visit.turned = "detour" if what == DETOURED else "bounce"
+            visit.happened.append(f"{DOING[what]}, not to {self.name(port)}")
+        elif what >= len(DOING):
+            reason = REASONS[what - len(DOING)]
+            to = "" if reason in UNROUTED else f", on the way to {self.name(port)}"
+            visit.happened.append(f"lost: {reason}{to}")
+        else:
+            visit.happened.append(DOING[what])
+
+    def name(self, node: int | None) -> str:
+        """A node's name."""
+        return "?" if node is None else self.names[node]
+
+    @cached_property
+    def arcs(self) -> list[Arc]:
+        """The links that it crossed, in the order of their first time."""
+        stays = zip(self.visits[:-1], self.visits[1:], strict=True)
+        counts = Counter((a.node, b.node, a.turned) for a, b in stays)
+        return [Arc(start, end, count, turned) for (start, end, turned), count in counts.items()]
+
+    @property
+    def path(self) -> list[str]:
+        """The names of the nodes where it was."""
+        return [self.names[visit.node] for visit in self.visits]
+
+    @cached_property
+    def pod(self) -> list[int]:
+        """The switches around its destination, that of the destination first.
+
+        In a fat-tree its pod, elsewhere the destination's switch and that one's neighbours.
+        """
+        near: dict[int, list[int]] = {}
+        for (node, _), peer in sorted(self.peers.items()):
+            near.setdefault(node, []).append(peer)
+        hosts = {at for at, node in enumerate(self.network["nodes"]) if node["host"]}
+        edge = near[self.facts["dst"]][0]
+        if edge in hosts:
+            return []
+        others = [peer for peer in dict.fromkeys(near[edge]) if peer not in hosts]
+        if self.facts["topology"] != "fat_tree":
+            return [edge, *others]
+        below = {peer for agg in others for peer in near[agg] if self.tier(peer) == self.tier(edge)}
+        return [edge, *sorted(below - {edge}), *others]
+
+    def tier(self, node: int) -> str:
+        """A node's tier."""
+        return str(self.network["nodes"][node]["tier"])
+
+    def waiting(self) -> Iterator[dict[str, Any]]:
+        """Ports of the pod's switches where something waited at one of the three instants."""
+        pod = set(self.pod)
+        for row in self.tables["occupancy"].to_pylist():
+            if row["node"] in pod:
+                to = self.name(self.peers.get((row["node"], row["port"])))
+                yield row | {"node": self.names[row["node"]], "to": to}
+
+    def document(self) -> dict[str, Any]:
+        """What `--json` prints."""
+        facts, (start, end) = self.facts, self.times_ps
+        nodes, times = self.numbers("detours", "node", "time_ps")
+        seen = {int(node): [int(at) for at in times[nodes == node]] for node in sorted(set(nodes.tolist()))}
+        return {
+            "scenario": facts["scenario"],
+            "variant": facts["variant"],
+            "seed": facts["seed"],
+            "packet": {key: facts[key] for key in ("flow", "n", "reverse")},
+            "src": self.names[facts["src"]],
+            "dst": self.names[facts["dst"]],
+            "fate": self.fate,
+            "sent_ps": start,
+            "end_ps": end,
+            "hops": self.count(ARRIVED),
+            "detours": self.count(DETOURED),
+            "bounces": self.count(BOUNCED),
+            "path": self.path,
+            "steps": [self.told(step) for step in self.steps],
+            "arcs": [
+                {"from": self.names[one.start], "to": self.names[one.end], "count": one.count}
+                | {"turned": one.turned or None}
+                for one in self.arcs
+            ],
+            "pod": [self.names[node] for node in self.pod],
+            "window_ps": facts["window_ps"],
+            "instants_ps": facts["instants_ps"],
+            "detours_ps": {self.names[node]: all_of for node, all_of in seen.items()},
+            "detours_left_out": facts["detours_left_out"],
+            "occupancy": list(self.waiting()),
+        }
+
+    def told(self, step: dict[str, int]) -> dict[str, Any]:
+        """A step with names."""
+        what = step["what"]
+        found: dict[str, Any] = {"time_ps": step["time_ps"], "node": self.names[step["node"]]}
+        found["what"] = DOING[what] if what < len(DOING) else "lost"
+        if what >= len(DOING):
+            found["reason"] = REASONS[what - len(DOING)]
+        if what not in (EMITTED, DELIVERED):
+            far = self.peers.get((step["node"], step["port"]))
+            came = what == ARRIVED or found.get("reason") in UNROUTED
+            found |= {"port": step["port"], "from" if came else "to": self.name(far)}
+        if step["taken"] != NO_PORT:
+            found |= {
+                "taken": step["taken"],
+                "taken_to": self.name(self.peers.get((step["node"], step["taken"]))),
+            }
+        if step["before"] != NO_COUNT:
+            found["before"] = step["before"]
+        return found | {"size": step["size"]}
+
+
+def compressed(path: Sequence[str]) -> str:
+    """A path as text, loops that come again at once told once with their count."""
+    parts, at = list[str](), 0
+    while at < len(path):
+        size, times = loop(path[at:])
+        text = " ".join(path[at : at + size])
+        parts.append(text if times == 1 else f"({text}) x{times}")
+        at += size * times
+    return " ".join(parts)
+
+
+def loop(path: Sequence[str]) -> tuple[int, int]:
+    """How many nodes come again at once at the beginning of a path, and how often they are there."""
+    best = (1, 1)
+    for size in range(1, min(LONGEST_LOOP, len(path) // 2) + 1):
+        times = 1
+        while list(path[times * size : (times + 1) * size]) == list(path[:size]):
+            times += 1
+        if times > 1 and size * times > best[0] * best[1]:
+            best = (size, times)
+    return best

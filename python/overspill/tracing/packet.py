@@ -1,0 +1,85 @@
+"""Which packet of which variant, and when to look at queues, as a user writes it."""
+
+import re
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from fractions import Fraction
+from typing import Any
+
+from overspill.errors import BadInput
+
+U32_MAX, U64_MAX = 2**32 - 1, 2**64 - 1
+FORMS = "expected most_detoured, most_bounced or flow=F,n=N[,reverse]"
+ONE = re.compile(r"flow=([0-9]{1,10}),n=([0-9]{1,10})(,reverse)?")
+TIME = re.compile(r"([0-9]+(?:\.[0-9]+)?) ?(ps|ns|us|ms|s)")
+UNITS = {"ps": 1, "ns": 10**3, "us": 10**6, "ms": 10**9, "s": 10**12}
+INSTANTS = 3
+
+
+@dataclass(frozen=True)
+class Packet:
+    """A packet by its identity, or by what there is most of: `detoured` or `bounced`."""
+
+    most: str = ""
+    flow: int = 0
+    n: int = 0
+    reverse: bool = False
+
+    @staticmethod
+    def of(text: str) -> "Packet":
+        """What `--packet` says."""
+        bare = text.replace(" ", "")
+        if bare in ("most_detoured", "most_bounced"):
+            return Packet(bare.removeprefix("most_"))
+        found = ONE.fullmatch(bare)
+        if found is None:
+            raise BadInput(f"--packet: found {text!r}; {FORMS}")
+        flow, n = int(found[1]), int(found[2])
+        if max(flow, n) > U32_MAX:
+            raise BadInput(f"--packet: found {text!r}; expected numbers from 0 to {U32_MAX}")
+        return Packet("", flow, n, bool(found[3]))
+
+    def __str__(self) -> str:
+        """As it may be written."""
+        if self.most:
+            return f"most_{self.most}"
+        return f"flow={self.flow},n={self.n}{',reverse' if self.reverse else ''}"
+
+    @property
+    def asked(self) -> str | tuple[int, bool, int]:
+        """As the core takes it."""
+        return self.most or (self.flow, self.reverse, self.n)
+
+
+def instants(text: str | None) -> tuple[int, int, int] | None:
+    """`--at t1,t2,t3` in ps; `None` where it is not given."""
+    if text is None:
+        return None
+    found = [TIME.fullmatch(part.strip()) for part in text.split(",")]
+    times = [int(Fraction(one[1]) * UNITS[one[2]]) for one in found if one is not None]
+    if len(times) != len(found) or len(times) != INSTANTS or max(times) > U64_MAX:
+        raise BadInput(f"--at: found {text!r}; expected three times, such as 1.2ms,1.5ms,2ms")
+    first, second, third = times
+    return first, second, third
+
+
+def variant(loaded: Mapping[str, Any], wanted: str | None, packet: Packet) -> str:
+    """The variant that is asked for, or the first whose switches do what the packet is to be found by.
+
+    For a packet that is told by name, the first that detours, else the first that bounces, else the first.
+    """
+    names: Sequence[str] = loaded["variants"]
+    if wanted is not None:
+        if wanted not in names:
+            raise BadInput(f"--variant: found {wanted!r}; expected one of {', '.join(names)}")
+        return wanted
+    kinds = {"detoured": ("detour",), "bounced": ("bounce",)}.get(packet.most, ("detour", "bounce"))
+    for kind in kinds:
+        for name in names:
+            if any(one["overflow"]["kind"] == kind for one in loaded["resolved"][name]["switches"]):
+                return name
+    if packet.most:
+        raise BadInput(
+            f"--packet: found {packet}; expected a scenario with a variant that has overflow {kinds[0]}"
+        )
+    return names[0]

@@ -1,0 +1,97 @@
+"""The passes over a run that find a packet, follow it and look around it."""
+
+import json
+import threading
+import time
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from overspill import columns, core, interrupts, source
+from overspill.core import CoreScenario
+from overspill.errors import BadInput
+from overspill.results import seeds_from
+from overspill.runner import CHUNK, Job, Listener
+from overspill.tracing import packet as words
+from overspill.tracing.journey import Journey
+from overspill.tracing.packet import Packet
+
+PASSES = ("", "finding the packet", "following it", "looking around")
+
+
+@dataclass(frozen=True)
+class Options:
+    """Which packet of which run."""
+
+    packet: str
+    variant: str | None = None
+    seed: int | None = None
+    sets: Iterable[str] | Mapping[str, object] = ()
+    at: str | None = None
+    listener: Listener = field(default_factory=Listener)
+
+
+def trace(
+    scenario: str | Path,
+    packet: str,
+    *,
+    variant: str | None = None,
+    seed: int | None = None,
+    sets: Iterable[str] | Mapping[str, object] = (),
+    at: str | None = None,
+) -> Journey:
+    """The journey of a packet: `most_detoured`, `most_bounced` or `flow=F,n=N[,reverse]`.
+
+    Without `variant`, of the first that detours (or bounces); without `seed`, of the scenario's. `at` are
+    three times at which queues are looked at. `BadInput` where there is no such packet.
+    """
+    return execute(scenario, Options(packet, variant, seed, sets, at))
+
+
+def execute(scenario: str | Path, options: Options) -> Journey:
+    """Find it; Ctrl-C is `KeyboardInterrupt` at the next chunk."""
+    wanted, instants = Packet.of(options.packet), words.instants(options.at)
+    text = source.read(scenario)
+    scene = core.scenario(text.path, text.text, source.overrides(options.sets))
+    loaded = core.document(scene)
+    variant = words.variant(loaded, options.variant, wanted)
+    seed = seeds_from(loaded["seed"] if options.seed is None else options.seed, 1)[0]
+    with interrupts.asked() as asked:
+        found = passes(scene, Job(variant, seed), (wanted, instants), options.listener, asked)
+    facts = json.loads(found["summary"])
+    facts |= {"scenario": loaded["name"], "variant": variant, "seed": seed}
+    facts["instants_asked"] = instants is not None
+    facts["topology"] = loaded["resolved"][variant]["topology"]["kind"]
+    return Journey(facts, columns.tables(found["tables"]), json.loads(scene.network(variant)))
+
+
+Asked = tuple[Packet, tuple[int, int, int] | None]
+
+
+def passes(
+    scene: CoreScenario, job: Job, asked_for: Asked, listener: Listener, stop: threading.Event
+) -> dict[str, Any]:
+    """Go through all passes; what the core has found."""
+    packet, instants = asked_for
+    listener.planned(len(PASSES) - 1 if packet.most else len(PASSES) - 2)
+    try:
+        going = scene.trace(job.variant, job.seed, packet.asked, instants)
+        began, done = time.monotonic(), False
+        while not done:
+            if stop.is_set():
+                raise KeyboardInterrupt
+            status = going.advance(CHUNK)
+            done = status["done"]
+            listener.advanced(named(job, status), status)
+            if status["over"]:
+                listener.finished(named(job, status), status, time.monotonic() - began)
+                began = time.monotonic()
+    except core.backend().ScenarioError as error:
+        raise BadInput([f"--{line}" for line in core.error_lines(error)]) from error
+    return going.results()
+
+
+def named(job: Job, status: dict[str, Any]) -> Job:
+    """A pass, as progress shows it."""
+    return Job(f"{PASSES[status['pass']]}: {job.variant}", job.seed)

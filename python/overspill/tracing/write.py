@@ -1,0 +1,52 @@
+"""A journey's files: `trace.json`, a page that works offline, and its figures as PNG, SVG and PDF."""
+
+from pathlib import Path
+
+from overspill import store
+from overspill.cautions import Line
+from overspill.errors import BadInput, Unwritable
+from overspill.tracing.journey import Journey
+
+DOCUMENT, PAGE = "trace.json", "trace.html"
+
+
+def check(folder: Path) -> None:
+    """`BadInput` unless the folder is new, empty, or holds a journey."""
+    try:
+        if folder.exists() and not folder.is_dir():
+            raise BadInput(f"--out: {folder} is a file; expected a folder")
+        if folder.is_dir() and any(folder.iterdir()) and not (folder / DOCUMENT).is_file():
+            raise BadInput(
+                f"--out: {folder} holds other files; expected a new folder, or one of `overspill trace`"
+            )
+    except OSError as error:
+        raise BadInput(f"--out: {store.shortened(str(folder))}: {error.strerror}") from error
+
+
+def write(journey: Journey, folder: Path) -> Path:
+    """Write them, in place of those of an earlier journey; the page's path."""
+    from overspill import page
+    from overspill.charts import journey as charts
+    from overspill.tracing import show
+
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+        store.write_json(folder / DOCUMENT, journey.document())
+        drawn = page.draw(charts.of(journey), folder)
+        facts = journey.facts
+        lines = [
+            Line("Run", f"{facts['scenario']}, variant {facts['variant']}, seed {facts['seed']}"),
+            Line(
+                "Packet", f"flow {facts['flow']}, {'reverse ' if facts['reverse'] else ''}packet {facts['n']}"
+            ),
+            *(Line("Journey" if not at else "", line) for at, line in enumerate(show.summary(journey))),
+        ]
+        rows = [show.cells(journey, visit) for visit in journey.visits]
+        text = page.render(
+            "trace.html.j2", title=f"A packet of {facts['scenario']}", lines=lines, figures=drawn,
+            heads=show.HEADS, rows=rows,
+        )  # fmt: skip
+        (folder / PAGE).write_text(text, encoding="utf-8")
+    except OSError as error:
+        raise Unwritable(f"{folder}: cannot be written: {error.strerror}") from error
+    return folder / PAGE
