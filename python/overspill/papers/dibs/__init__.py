@@ -1,0 +1,5 @@
+"""DIBS's figures, tables and claims, by their ids."""
+
+from overspill.papers.spec import Code
+
+CODE = Code({})
