@@ -32,6 +32,7 @@ TABLES = (
     "fates",
     "reorder",
     "packets",
+    "detour_steps",
 )
 U32_NONE = 0xFFFF_FFFF
 U64_NONE = 0xFFFF_FFFF_FFFF_FFFF

@@ -2,55 +2,29 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 
 import numpy as np
 
-from overspill import columns
-from overspill.papers.dibs import testbed_drawn
+from overspill.papers.dibs.emulab import (
+    CALIBRATED,
+    DELAYED,
+    DIBS,
+    DROPTAIL,
+    INFINITE,
+    NAMES,
+    OTHERS,
+    RATE,
+    RATES,
+    Sweeps,
+    durations,
+    of_case,
+    qct,
+    timed_out,
+)
+from overspill.papers.dibs.testbed_drawn import draw_flows, draw_others, draw_queries
 from overspill.papers.pabo.common import measured, quotient
-from overspill.papers.spec import Figure, Measured, Point, Runs
-
-Sweeps = Mapping[str, Runs]
-
-INFINITE, DROPTAIL, DIBS = "infinite", "droptail", "dibs"
-NAMES = {INFINITE: "infinite", DROPTAIL: "droptail", DIBS: "DIBS"}
-RATE = "topology.link.rate"
-RATES = {"1 Gb/s": "1Gbps", "553 Mb/s": "553Mbps"}
-CALIBRATED = "553 Mb/s"
-DELAYED = 25, 50  # ms, between which the paper has its delayed flows
-# What section 5.2 changes, and which sweep does so: the sweep, the path and its value.
-OTHERS = {
-    "16 KB": ("testbed_sizes", "traffic.responses.size", "16KB"),
-    "64 KB": ("testbed_sizes", "traffic.responses.size", "64KB"),
-    "5 flows a host": ("testbed_flows", "traffic.responses.senders", "25"),
-    "20 flows a host": ("testbed_flows", "traffic.responses.senders", "100"),
-    "50 packets": ("testbed_queues", "switch.buffer.size", "50pkt"),
-    "200 packets": ("testbed_queues", "switch.buffer.size", "200pkt"),
-}
-
-
-def qct(runs: Runs, variant: str, point: Point) -> np.ndarray:
-    """Completion times of the one query of each run, ms."""
-    return 1e3 * runs.metric("qct_mean", variant, point)
-
-
-def durations(runs: Runs, variant: str, point: Point) -> list[np.ndarray]:
-    """How long flows took, ms, run by run; infinite where one is unfinished."""
-    found = []
-    for table in runs.tables("flows", variant, point):
-        ends = table.column("end_ps").to_numpy(zero_copy_only=False).astype(np.float64)
-        taken = (ends - columns.numbers(table, "start_ps")) / 1e9
-        found.append(np.where(np.isfinite(taken), taken, np.inf))
-    return found
-
-
-def timed_out(runs: Runs, variant: str, point: Point) -> list[np.ndarray]:
-    """Which flows had a retransmission timeout, run by run."""
-    return [columns.numbers(table, "timeouts") > 0 for table in runs.tables("flows", variant, point)]
-
-
-# Figure 6.
+from overspill.papers.spec import Figure, Measured
 
 
 def queries(sweeps: Sweeps) -> Iterator[Measured]:
@@ -61,9 +35,7 @@ def queries(sweeps: Sweeps) -> Iterator[Measured]:
         slowest = {variant: float(times.max()) for variant, times in found.items()}
         told = ", ".join(f"{NAMES[one]} {found[one].min():.1f} to {slowest[one]:.1f} ms" for one in NAMES)
         yield measured(case, "slowest_DIBS_by_infinite", [quotient(slowest[DIBS], slowest[INFINITE])], told)
-        yield measured(
-            case, "slowest_droptail_by_infinite", [quotient(slowest[DROPTAIL], slowest[INFINITE])]
-        )
+        yield measured(case, "slowest_droptail_by_infinite", [quotient(slowest[DROPTAIL], slowest[INFINITE])])
         yield measured(case, "qct_DIBS_less_infinite", found[DIBS] - found[INFINITE])
         yield measured(case, "median_qct_droptail_less_DIBS", np.median(found[DROPTAIL]) - found[DIBS])
         if case == CALIBRATED:
@@ -80,7 +52,7 @@ def flows(sweeps: Sweeps) -> Iterator[Measured]:
         point, whose = {RATE: rate}, f"{case}, droptail"
         late = timed_out(runs, DROPTAIL, point)
         yield measured(whose, "flows_with_a_timeout", [100 * one.mean() for one in late])
-        yield measured(whose, "runs_with_a_delayed_flow", [100 * np.mean([one.any() for one in late])])
+        yield measured(whose, "runs_with_a_delayed_flow", [100 * float(np.mean([one.any() for one in late]))])
         yield measured(f"{case}, DIBS", "drops", runs.metric("drops", DIBS, point))
         yield measured(f"{case}, DIBS", "timeouts", runs.metric("timeouts", DIBS, point))
     point = {RATE: RATES[CALIBRATED]}
@@ -98,22 +70,16 @@ def between(times: np.ndarray) -> float:
 # Other settings.
 
 
-def slowest(sweeps: Sweeps, case: str) -> dict[str, float]:
-    """The slowest query of each setting of section 5.2, ms."""
-    name, path, value = OTHERS[case]
-    return {variant: float(qct(sweeps[name], variant, {path: value}).max()) for variant in (DROPTAIL, DIBS)}
-
-
 def others(sweeps: Sweeps) -> Iterator[Measured]:
     """What is said of other sizes, numbers of flows and queues."""
     for case in OTHERS:
-        found = slowest(sweeps, case)
+        found = {variant: float(of_case(sweeps, case, variant).max()) for variant in (DROPTAIL, DIBS)}
         told = ", ".join(f"{NAMES[variant]} {time:.1f} ms" for variant, time in found.items())
         yield measured(case, "slowest_droptail_less_DIBS", [found[DROPTAIL] - found[DIBS]], told)
 
 
 FIGURES: dict[str, Figure] = {
-    "fig6a": Figure(queries, testbed_drawn.draw_queries),
-    "fig6b": Figure(flows, testbed_drawn.draw_flows),
-    "sec5.2": Figure(others, testbed_drawn.draw_others),
+    "fig6a": Figure(queries, draw_queries),
+    "fig6b": Figure(flows, draw_flows),
+    "sec5.2": Figure(others, draw_others),
 }

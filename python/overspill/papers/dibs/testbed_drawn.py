@@ -11,8 +11,7 @@ from matplotlib.figure import Figure as Drawing
 
 from overspill.charts import mpl
 from overspill.charts.spec import look
-from overspill.papers.dibs import testbed
-from overspill.papers.pabo.bars import Bars, grouped
+from overspill.papers.dibs import emulab
 from overspill.papers.pabo.common import Published, legend, marked, sheet
 from overspill.papers.spec import Point, Runs
 
@@ -22,7 +21,7 @@ Times = Callable[[str, Point], np.ndarray]  # of a variant at a point, ms
 
 def draw_queries(sweeps: Sweeps, published: Published) -> Drawing:
     """Figure 6a: completion times of the 50 queries."""
-    found = testbed.CALIBRATED
+    found = emulab.CALIBRATED
     ends = [
         (published.get((found, "slowest_infinite")), 1.0),
         (published.get((found, "slowest_DIBS")), 1.0),
@@ -30,19 +29,19 @@ def draw_queries(sweeps: Sweeps, published: Published) -> Drawing:
         (published.get((found, "slowest_droptail")), 1.0),
     ]
     runs = sweeps["testbed"]
-    return distributions(lambda variant, point: testbed.qct(runs, variant, point), "query", ends)
+    return distributions(lambda variant, point: emulab.qct(runs, variant, point), "query", ends)
 
 
 def draw_flows(sweeps: Sweeps, published: Published) -> Drawing:
     """Figure 6b: durations of all flows of all queries."""
-    late = published.get((f"{testbed.CALIBRATED}, droptail", "flows_of_25_to_50_ms"))
+    late = published.get((f"{emulab.CALIBRATED}, droptail", "flows_of_25_to_50_ms"))
     ends = [
-        (published.get((f"{testbed.CALIBRATED}, DIBS", "longest_flow")), 1.0),
-        (None if late is None else float(testbed.DELAYED[0]), 1 - (late or 0) / 100),
+        (published.get((f"{emulab.CALIBRATED}, DIBS", "longest_flow")), 1.0),
+        (None if late is None else float(emulab.DELAYED[0]), 1 - (late or 0) / 100),
     ]
     runs = sweeps["testbed"]
     return distributions(
-        lambda variant, point: np.concatenate(testbed.durations(runs, variant, point)), "flow", ends
+        lambda variant, point: np.concatenate(emulab.durations(runs, variant, point)), "flow", ends
     )
 
 
@@ -50,17 +49,17 @@ def distributions(times: Times, what: str, ends: Sequence[tuple[float | None, fl
     """Distributions at both rates; what was published beside those at the rate that was solved from it."""
     with mpl.style():
         made, panels = sheet(2)
-        for axes, (case, rate) in zip(panels, testbed.RATES.items(), strict=True):
-            for at, (variant, name) in enumerate(testbed.NAMES.items()):
-                distribution(axes, times(variant, {testbed.RATE: rate}), at, name)
-            calibrated = case == testbed.CALIBRATED
+        for axes, (case, rate) in zip(panels, emulab.RATES.items(), strict=True):
+            for at, (variant, name) in enumerate(emulab.NAMES.items()):
+                distribution(axes, times(variant, {emulab.RATE: rate}), at, name)
+            calibrated = case == emulab.CALIBRATED
             if calibrated:
                 marked(axes, [(x, y) for x, y in ends if x is not None])
             axes.set_title(f"{case}, solved from the paper's 25 ms" if calibrated else case)
             axes.set_xlabel(f"time of a {what} (ms)")
-            axes.set_ylim(-0.03, 1.03)
-            axes.set_xlim(0, panels[0].get_xlim()[1] if not calibrated else None)
-            legend(axes, loc="lower right")
+            axes.set_ylim(-0.05, 1.06)
+            axes.set_xlim(left=0)
+            legend(axes, loc="center left" if what == "query" else "lower right")
         panels[0].set_ylabel(f"share of {'queries' if what == 'query' else 'flows'}")
     return made
 
@@ -76,13 +75,22 @@ def distribution(axes: Axes, times: np.ndarray, at: int, name: str) -> None:
 
 
 def draw_others(sweeps: Sweeps, published: Published) -> Drawing:
-    """The slowest query of each setting of section 5.2."""
-    found = [testbed.slowest(sweeps, case) for case in testbed.OTHERS]
-    kinds = (testbed.DROPTAIL, testbed.DIBS)
-    values = [[np.array([one[variant]]) for one in found] for variant in kinds]
+    """From the fastest query to the slowest, and the median, of each setting of section 5.2."""
     with mpl.style():
         made, [axes] = sheet(1)
-        grouped(axes, list(testbed.OTHERS), Bars([testbed.NAMES[one] for one in kinds], values, first=1))
-        axes.set_ylabel("slowest of the queries (ms)")
-        axes.set_title("One thing changed of 32 KB, 10 flows a host, 100 packets")
+        for at, variant in ((1, emulab.DROPTAIL), (2, emulab.DIBS)):
+            found = [emulab.of_case(sweeps, case, variant) for case in emulab.OTHERS]
+            places = np.arange(len(found)) + 0.24 * (at - 1.5)
+            low, high = [one.min() for one in found], [one.max() for one in found]
+            axes.vlines(places, low, high, color=look(at).colour, linewidth=9, alpha=0.45)
+            middle = [float(np.median(one)) for one in found]
+            axes.plot(places, middle, "o", color=look(at).colour, label=emulab.NAMES[variant])
+        axes.set_xticks(range(len(emulab.OTHERS)), list(emulab.OTHERS))
+        axes.grid(visible=False, axis="x")
+        axes.set_ylim(bottom=0)
+        axes.set_ylabel("time of a query (ms)")
+        axes.set_title(
+            "Fastest to slowest query, and the median. One thing is changed of 32 KB, 10 flows, 100 packets"
+        )
+        axes.legend(loc="upper right")
     return made
