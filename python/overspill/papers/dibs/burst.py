@@ -28,8 +28,9 @@ DETOUR = 2  # the kind in `activity`
 class Burst:
     """One run: detours by switch and step, and queues by step and port of the pod's switches.
 
-    `waits` says where a packet waited: one that found its port idle did not. `uplink` and `to_others` say which ports lead from an edge switch to an aggregation, and from an
-    aggregation to a core or to an edge switch that is not the receiver's; both by switch of `POD` and port.
+    `waits` says where a packet waited: one that found its port idle did not. `uplink` and `to_others` say
+    which ports lead from an edge switch to an aggregation, and from an aggregation to a core or to an edge
+    switch that is not the receiver's; both by switch of `POD` and port.
     """
 
     detours: Mapping[str, np.ndarray]  # also `cores` and `elsewhere`
