@@ -74,8 +74,8 @@ def arcs(axes: Axes, packet: Journey | None) -> None:
     axes.set_xlim(-0.3, 1.1)
     axes.set_ylim(-0.02, 1.02)
     style: dict[str, Any] = {"arrowstyle": "-|>", "mutation_scale": 13, "shrinkA": 17, "shrinkB": 17}
-    for way in WAYS:
-        arrow(axes, (*way, 0.0), "", style | {"color": "#b0b5ba", "linewidth": 1.2})
+    for start, end in WAYS:
+        arrow(axes, (start, end, 0.0), "", style | {"color": "#b0b5ba", "linewidth": 1.2})
     counts = dict(zip(KINDS, packet.counts if packet else np.zeros(len(KINDS), int), strict=True))
     for at, (kind, way) in enumerate(ARCS.items()):
         if count := int(counts[kind]):

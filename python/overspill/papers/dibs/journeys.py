@@ -10,9 +10,10 @@ import pyarrow as pa
 
 from overspill import columns
 from overspill.papers.dibs.fabric import Fabric
-from overspill.papers.spec import Runs
+from overspill.papers.spec import Point, Runs
 
-SWEEP, DIBS = "often_detoured", "dibs"
+SWEEP, DIBS, QPS = "often_detoured", "dibs", "traffic.query.qps"
+DEFAULT, HEAVY = 300, 2000  # queries a second
 OFTEN = 15  # detours of the paper's packet, and `measure.detours` of the sweep
 DETOURS = 2  # the metric of `packet_hist`
 # Where a detour leads: in the receiver's pod from an aggregation switch to a core or to an edge switch that
@@ -34,10 +35,16 @@ class Journey:
         return np.bincount(self.kinds, minlength=len(KINDS))
 
 
-def journeys(runs: Runs) -> list[list[Journey]]:
+def point(load: int) -> Point:
+    """The point of a load."""
+    return {QPS: str(load)}
+
+
+def journeys(runs: Runs, load: int = DEFAULT) -> list[list[Journey]]:
     """The data packets that are detoured often, by seed."""
-    fabric = Fabric.of(runs, runs.tables("ports", DIBS)[0])
-    tables = zip(runs.tables("detour_steps", DIBS), runs.tables("flows", DIBS), strict=True)
+    at = point(load)
+    fabric = Fabric.of(runs, runs.tables("ports", DIBS, at)[0])
+    tables = zip(runs.tables("detour_steps", DIBS, at), runs.tables("flows", DIBS, at), strict=True)
     return [one_run(fabric, steps, flows) for steps, flows in tables]
 
 
