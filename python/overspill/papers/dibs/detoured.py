@@ -66,7 +66,7 @@ def most(found: Sequence[Sequence[Journey]]) -> str:
     there = sum(counts[0] + counts[1] > counts[2] for counts in every)
     return (
         f"{len(every) / len(found):.0f} in a run, those that were lost included, and "
-        f"{100 * quotient(there, len(every)):.0f} % of them detoured at aggregation switches for the most part"
+        f"{100 * quotient(there, len(every)):.0f} % of them mostly detoured at aggregation switches"
     )
 
 
