@@ -13,7 +13,7 @@ from overspill.charts import mpl
 from overspill.charts.spec import look
 from overspill.papers.dibs import links
 from overspill.papers.pabo.bars import Bars, grouped
-from overspill.papers.pabo.common import Published, legend, marked, sheet
+from overspill.papers.pabo.common import Published, marked, sheet
 from overspill.papers.spec import Runs
 
 Sweeps = Mapping[str, Runs]
@@ -30,13 +30,13 @@ def draw_relative(sweeps: Sweeps, published: Published) -> Drawing:
 
 def draw_hot(sweeps: Sweeps, published: Published) -> Drawing:
     """Figure 4."""
-    return over_time(sweeps, lambda busy: links.share_above(busy, links.HOT), "used to 90 %", {})
+    return over_time(sweeps, lambda busy: links.share_above(busy, links.HOT), "used to 90 % or more", {})
 
 
 def draw_half(sweeps: Sweeps, published: Published) -> Drawing:
     """Figure 4 with the threshold of its footnote."""
     shares: Shares = lambda busy: links.share_above(busy, links.HALF)  # noqa: E731
-    return over_time(sweeps, shares, "used to 50 %", published)
+    return over_time(sweeps, shares, "used to 50 % or more", published)
 
 
 def over_time(sweeps: Sweeps, shares: Shares, what: str, published: Published) -> Drawing:
@@ -58,7 +58,8 @@ def over_time(sweeps: Sweeps, shares: Shares, what: str, published: Published) -
             axes.minorticks_off()
             axes.set_ylim(0, 1.03)
         panels[0].set_ylabel("share of windows")
-        legend(panels[0], loc="upper left")
+        handles, labels = panels[0].get_legend_handles_labels()
+        made.legend(handles, labels, loc="outside upper right", ncols=4)
     return made
 
 
@@ -92,5 +93,7 @@ def draw_neighbours(sweeps: Sweeps, published: Published) -> Drawing:
         left.set_ylim(0, 104)
         left.set_ylabel("free buffers near a hot output (%)")
         grouped(right, groups, Bars(("hot links",), [hot], first=2))
-        right.set_ylabel("links used to 90 % (%)")
+        for at, one in enumerate(hot):
+            right.text(at, one.mean() + 1.5, f"{one.mean():.2g}", ha="center", va="bottom")
+        right.set_ylabel("links used to 90 % or more (%)")
     return made
