@@ -1,0 +1,110 @@
+"""One large incast into an idle fat-tree, step by step: what its runs hold of the receiver's pod."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+import numpy as np
+import pyarrow as pa
+
+from overspill import columns
+from overspill.papers.dibs.fabric import A_POD, PLACES, Fabric
+from overspill.papers.spec import Point, Runs
+
+DIBS = "dibs"
+DEGREE = "traffic.burst.senders"
+DEGREES = (40, 59)
+STEP = 0.1  # ms, `measure.bin` of the scenario
+RECEIVER, EDGE = "h0", "edge0"
+# The eight switches of the receiver's pod.
+AGGS = tuple(f"agg{at}" for at in range(A_POD))
+EDGES = tuple(f"edge{at}" for at in range(A_POD))
+POD = (*AGGS, *EDGES)
+DETOUR = 2  # the kind in `activity`
+
+
+@dataclass(frozen=True)
+class Burst:
+    """One run: detours by switch and step, and queues by step and port of the pod's switches.
+
+    `waits` says where a packet waited: one that found its port idle did not. `uplink` and `to_others` say
+    which ports lead from an edge switch to an aggregation, and from an aggregation to a core or to an edge
+    switch that is not the receiver's; both by switch of `POD` and port.
+    """
+
+    detours: Mapping[str, np.ndarray]  # also `cores` and `elsewhere`
+    longest: np.ndarray  # steps by switches of `POD` by ports: the most packets that waited
+    waits: np.ndarray
+    uplink: np.ndarray
+    to_others: np.ndarray
+
+    @property
+    def full(self) -> np.ndarray:
+        """Whether a switch of the pod has a full buffer, by step and switch."""
+        return np.asarray((self.longest >= PLACES).any(axis=2))
+
+    def end(self, *switches: str) -> int:
+        """The step after the last in which one of these detours; 0 where none does."""
+        found = np.flatnonzero(np.sum([self.detours[one] for one in switches], axis=0))
+        return int(found[-1]) + 1 if len(found) else 0
+
+    @property
+    def t1(self) -> int:
+        """The first step in which packets wait for the receiver."""
+        waiting = np.flatnonzero(self.longest[:, POD.index(EDGE), 0])
+        return int(waiting[0]) if len(waiting) else 0
+
+    @property
+    def t2(self) -> int:
+        """The first step with the most switches that have a full buffer."""
+        return int(np.argmax(self.full.sum(axis=1)))
+
+    @property
+    def t3(self) -> int:
+        """Halfway from the last detour of an aggregation switch to that of the receiver's edge switch."""
+        return (self.end(*AGGS) + max(self.end(EDGE), self.end(*AGGS))) // 2
+
+
+def point(degree: int) -> Point:
+    """The point of a degree."""
+    return {DEGREE: str(degree)}
+
+
+def read(runs: Runs, degree: int) -> list[Burst]:
+    """The bursts of a degree, seed by seed."""
+    at = point(degree)
+    fabric = Fabric.of(runs, runs.tables("ports", DIBS, at)[0])
+    tables = zip(runs.tables("activity", DIBS, at), runs.tables("queue_trace", DIBS, at), strict=True)
+    return [one_run(runs, fabric, pair) for pair in tables]
+
+
+def one_run(runs: Runs, fabric: Fabric, tables: tuple[pa.Table, pa.Table]) -> Burst:
+    """One burst."""
+    activity, trace = tables
+    steps = 1 + max((int(columns.numbers(one, "bin").max()) for one in tables if one.num_rows), default=0)
+    nodes = np.array([runs.node(name) for name in POD])
+    longest, mean = (fabric.over_time(trace, name, (0, steps)) for name in ("max_packets", "mean_packets"))
+    places = np.array([np.flatnonzero(fabric.node == node) for node in nodes])
+    tier = fabric.tier(fabric.peer[places])
+    own = fabric.tier(nodes)[:, None]
+    return Burst(
+        detours(runs, fabric, activity, steps),
+        longest[:, places],
+        mean[:, places] > 0,
+        (own == "edge") & (tier == "agg"),
+        (own == "agg") & ((tier == "core") | ((tier == "edge") & (fabric.peer[places] != runs.node(EDGE)))),
+    )
+
+
+def detours(runs: Runs, fabric: Fabric, activity: pa.Table, steps: int) -> dict[str, np.ndarray]:
+    """Detours by step: of each switch of the pod, of cores, and of other pods."""
+    keep = columns.numbers(activity, "kind") == DETOUR
+    step, node, count = (columns.numbers(activity, name)[keep] for name in ("bin", "node", "count"))
+    which = {name: node == runs.node(name) for name in POD}
+    which["cores"] = fabric.tier(node) == "core"
+    which["elsewhere"] = ~np.any(list(which.values()), axis=0) if len(node) else np.zeros(0, bool)
+    return {
+        name: np.bincount(step[chosen].astype(np.int64), count[chosen].astype(float), steps)
+        for name, chosen in which.items()
+    }

@@ -1,0 +1,73 @@
+"""How often a packet is detoured as in figure 1, and where to."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+
+import numpy as np
+
+from overspill.papers.dibs.detoured_drawn import draw_packet
+from overspill.papers.dibs.journeys import (
+    DEFAULT,
+    DIBS,
+    HEAVY,
+    KINDS,
+    SWEEP,
+    Journey,
+    journeys,
+    often,
+    point,
+    shares,
+)
+from overspill.papers.pabo.common import measured, quotient
+from overspill.papers.spec import Figure, Measured, Runs
+
+Sweeps = Mapping[str, Runs]
+
+CASE = "packets detoured 15 times or more"
+METRICS = {
+    "aggregation_to_core_per_15_detours": "core",
+    "aggregation_to_other_edges_per_15_detours": "edges",
+    "edge_to_aggregation_per_15_detours": "aggregation",
+    "elsewhere_per_15_detours": "elsewhere",
+}
+
+
+def figure_1(sweeps: Sweeps) -> Iterator[Measured]:
+    """The share of such packets, and how their detours divide."""
+    runs = sweeps[SWEEP]
+    found, heavy = journeys(runs), journeys(runs, HEAVY)
+    note = f"{most(found)}; at {HEAVY} qps {np.mean(per_million(runs, HEAVY)):.0f} per million, {most(heavy)}"
+    share = per_million(runs, DEFAULT)
+    yield measured("default traffic", "data_packets_detoured_15_times_or_more", share, note)
+    of, of_heavy = divided(found), divided(heavy)
+    for metric, kind in METRICS.items():
+        yield measured(CASE, metric, of[kind], f"at {HEAVY} qps {of_heavy[kind].mean():.1f}")
+    yield measured(CASE, "to_core_less_to_other_edges_per_15_detours", of["core"] - of["edges"])
+    at_aggregation = of["core"] + of["edges"]
+    yield measured(CASE, "at_aggregation_less_at_edge_per_15_detours", at_aggregation - of["aggregation"])
+
+
+def per_million(runs: Runs, load: int) -> list[float]:
+    """Delivered data packets that were detoured 15 times or more, of a million, seed by seed."""
+    counted = [often(table) for table in runs.tables("packet_hist", DIBS, point(load))]
+    return [1e6 * quotient(many, total) for many, total in counted]
+
+
+def divided(found: Sequence[Sequence[Journey]]) -> dict[str, np.ndarray]:
+    """How 15 detours divide, by kind and seed."""
+    by_seed = np.array([shares(one) for one in found])
+    return {kind: by_seed[:, at] for at, kind in enumerate(KINDS)}
+
+
+def most(found: Sequence[Sequence[Journey]]) -> str:
+    """How many such packets there are, and of how many most detours are at aggregation switches."""
+    every = [one.counts for by_seed in found for one in by_seed]
+    there = sum(counts[0] + counts[1] > counts[2] for counts in every)
+    return (
+        f"{len(every) / len(found):.0f} in a run, those that were lost included, and "
+        f"{100 * quotient(there, len(every)):.0f} % of them mostly detoured at aggregation switches"
+    )
+
+
+FIGURES: dict[str, Figure] = {"fig1": Figure(figure_1, draw_packet)}

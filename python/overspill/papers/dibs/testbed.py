@@ -1,0 +1,85 @@
+"""Section 5.2: query completion and durations of flows on the testbed (figure 6), and other settings."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import numpy as np
+
+from overspill.papers.dibs.emulab import (
+    CALIBRATED,
+    DELAYED,
+    DIBS,
+    DROPTAIL,
+    INFINITE,
+    NAMES,
+    OTHERS,
+    RATE,
+    RATES,
+    Sweeps,
+    durations,
+    of_case,
+    qct,
+    timed_out,
+)
+from overspill.papers.dibs.testbed_drawn import draw_flows, draw_others, draw_queries
+from overspill.papers.pabo.common import measured, quotient
+from overspill.papers.spec import Figure, Measured
+
+
+def queries(sweeps: Sweeps) -> Iterator[Measured]:
+    """Figure 6a: the three settings beside each other, at both rates."""
+    runs = sweeps["testbed"]
+    for case, rate in RATES.items():
+        found = {variant: qct(runs, variant, {RATE: rate}) for variant in NAMES}
+        slowest = {variant: float(times.max()) for variant, times in found.items()}
+        told = ", ".join(f"{NAMES[one]} {found[one].min():.1f} to {slowest[one]:.1f} ms" for one in NAMES)
+        yield measured(case, "slowest_DIBS_by_infinite", [quotient(slowest[DIBS], slowest[INFINITE])], told)
+        yield measured(case, "slowest_droptail_by_infinite", [quotient(slowest[DROPTAIL], slowest[INFINITE])])
+        yield measured(case, "qct_DIBS_less_infinite", found[DIBS] - found[INFINITE])
+        yield measured(case, "median_qct_droptail_less_DIBS", np.median(found[DROPTAIL]) - found[DIBS])
+        if case == CALIBRATED:
+            yield measured(case, "slowest_infinite", [slowest[INFINITE]])
+            yield measured(case, "slowest_DIBS", [slowest[DIBS]])
+            yield measured(case, "fastest_droptail", [found[DROPTAIL].min()])
+            yield measured(case, "slowest_droptail", [slowest[DROPTAIL]])
+
+
+def flows(sweeps: Sweeps) -> Iterator[Measured]:
+    """Figure 6b: flows that wait for a timeout, and that none does with detours."""
+    runs = sweeps["testbed"]
+    for case, rate in RATES.items():
+        point, whose = {RATE: rate}, f"{case}, droptail"
+        late = timed_out(runs, DROPTAIL, point)
+        yield measured(whose, "flows_with_a_timeout", [100 * one.mean() for one in late])
+        yield measured(whose, "runs_with_a_delayed_flow", [100 * float(np.mean([one.any() for one in late]))])
+        yield measured(f"{case}, DIBS", "drops", runs.metric("drops", DIBS, point))
+        yield measured(f"{case}, DIBS", "timeouts", runs.metric("timeouts", DIBS, point))
+    point = {RATE: RATES[CALIBRATED]}
+    shares = [100 * between(one) for one in durations(runs, DROPTAIL, point)]
+    yield measured(f"{CALIBRATED}, droptail", "flows_of_25_to_50_ms", shares)
+    longest = max(one.max() for one in durations(runs, DIBS, point))
+    yield measured(f"{CALIBRATED}, DIBS", "longest_flow", [longest])
+
+
+def between(times: np.ndarray) -> float:
+    """The share of times among the paper's delayed ones."""
+    return float(np.mean((times >= DELAYED[0]) & (times <= DELAYED[1])))
+
+
+# Other settings.
+
+
+def others(sweeps: Sweeps) -> Iterator[Measured]:
+    """What is said of other sizes, numbers of flows and queues."""
+    for case in OTHERS:
+        found = {variant: float(of_case(sweeps, case, variant).max()) for variant in (DROPTAIL, DIBS)}
+        told = ", ".join(f"{NAMES[variant]} {time:.1f} ms" for variant, time in found.items())
+        yield measured(case, "slowest_droptail_less_DIBS", [found[DROPTAIL] - found[DIBS]], told)
+
+
+FIGURES: dict[str, Figure] = {
+    "fig6a": Figure(queries, draw_queries),
+    "fig6b": Figure(flows, draw_flows),
+    "sec5.2": Figure(others, draw_others),
+}

@@ -1,0 +1,80 @@
+"""Runs of DIBS's figures 1 to 6 made by hand: the k = 8 fat-tree, and tables whose answers are known."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+
+import numpy as np
+import pyarrow as pa
+
+from overspill.papers.spec import Point
+
+FIRST = {"h": 0, "edge": 128, "agg": 160, "core": 192}
+Tables = Callable[[str, Point, int], pa.Table]  # of a variant, a point and a seed
+Values = Callable[[str, Point, int], float]
+
+
+def number(name: str) -> int:
+    """The number of a node of the fat-tree."""
+    parts = re.fullmatch(r"([a-z]+)(\d+)", name)
+    assert parts is not None
+    return FIRST[parts[1]] + int(parts[2])
+
+
+@dataclass
+class Made:
+    """Runs made by hand: tables and metrics as functions of a variant, a point and a seed."""
+
+    points: Sequence[Point] = ({},)
+    kept: Mapping[str, Tables] = field(default_factory=dict)
+    metrics: Mapping[str, Values] = field(default_factory=dict)
+    variants: Sequence[str] = ("dibs",)
+    seeds: Sequence[int] = (1, 2)
+
+    def metric(self, name: str, variant: str, point: Point | None = None) -> np.ndarray:
+        assert variant in self.variants
+        at = self.at(point)
+        return np.array([self.metrics[name](variant, at, seed) for seed in self.seeds], np.float64)
+
+    def tables(self, name: str, variant: str, point: Point | None = None) -> list[pa.Table]:
+        assert variant in self.variants
+        at = self.at(point)
+        return [self.kept[name](variant, at, seed) for seed in self.seeds]
+
+    def at(self, point: Point | None) -> Point:
+        found = self.points[0] if point is None else point
+        assert found in self.points
+        return found
+
+    def node(self, name: str) -> int:
+        return number(name)
+
+
+def table(names: str, *rows: Sequence[float | None]) -> pa.Table:
+    """A table from the names of its columns, in one text, and its rows."""
+    return pa.table({name: pa.array([row[at] for row in rows]) for at, name in enumerate(names.split())})
+
+
+def along(path: str, values: Sequence[object]) -> list[Point]:
+    """Points along one path."""
+    return [{path: str(value)} for value in values]
+
+
+def fat_tree() -> pa.Table:
+    """`ports` of the k = 8 fat-tree, its ports downward first."""
+    rows = [(host, 0, FIRST["edge"] + host // 4, 1e9) for host in range(128)]
+    for pod in range(8):
+        edges, aggs = ([FIRST[tier] + 4 * pod + at for at in range(4)] for tier in ("edge", "agg"))
+        for at in range(4):
+            hosts = [16 * pod + 4 * at + port for port in range(4)]
+            cores = [FIRST["core"] + 4 * at + port for port in range(4)]
+            rows += [(edges[at], port, peer, 1e9) for port, peer in enumerate([*hosts, *aggs])]
+            rows += [(aggs[at], port, peer, 1e9) for port, peer in enumerate([*edges, *cores])]
+    for core in range(16):
+        rows += [(FIRST["core"] + core, pod, FIRST["agg"] + 4 * pod + core // 4, 1e9) for pod in range(8)]
+    return table("node port peer rate_bps", *sorted(rows))
+
+
+PORTS = fat_tree()
