@@ -98,8 +98,8 @@ def section_541(sweeps: Sweeps) -> Iterable[Measured]:
 
 def section_57(sweeps: Sweeps) -> Iterable[Measured]:
     """Rounds that a response alone in the network takes."""
-    [table] = sweeps["alone"].tables("packets", "default")
-    by_round = rounds(table)
+    runs = sweeps["alone"]
+    by_round = rounds(runs.tables("packets", runs.variants[0])[0])
     yield measured("20 KB", "rounds_to_send", [float(len(by_round))])
     for name, count in zip(("first", "second"), by_round, strict=False):
         yield measured(f"20 KB, {name} round", "segments", [float(count)])
