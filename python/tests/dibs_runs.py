@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 import pyarrow as pa
 
-from overspill.papers.dibs import buffers, claims, limits, loads, pfabric
+from overspill.papers.dibs import buffers, claims, compare, limits, loads, pfabric
 from overspill.papers.spec import Point, Runs
 
 SEEDS = (1, 2, 3, 4)
@@ -103,7 +103,7 @@ def simple(qct: float, fct: float, large: float = 50.0) -> pa.Table:
 
 
 def packets(variant: str, point: Point, seed: int) -> pa.Table:
-    """`packet_hist`: of 100 packets of queries 30 are detoured once and one 20 times, of 100 others one twice."""
+    """`packet_hist`: of 100 of queries 30 are detoured once, one 20 times; of 100 others one twice."""
     query = [(0, 1, 0, 49), (0, 1, 1, 30), (0, 1, 20, 1), (0, 0, 0, 20)]
     return detours(*query, (1, 1, 0, 79), (1, 1, 2, 1), (1, 0, 0, 20))
 
@@ -114,7 +114,8 @@ def swept(path: str, values: Iterable[object], qct: Told, fct: Told | None = Non
     def table(variant: str, point: Point, seed: int) -> pa.Table:
         return simple(qct(variant, point, seed), fct(variant, point, seed) if fct else 2.0)
 
-    metrics = {"drops": lambda variant, *_: 7 * (variant == "dctcp")} | more.pop("metrics", {})
+    metrics: dict[str, Told] = {f"drops[reason={one}]": lambda *_: 0 for one in compare.WHY}
+    metrics |= {"drops": lambda variant, *_: 7 * (variant == "dctcp")} | more.pop("metrics", {})
     points = [{path: str(value)} for value in values]
     return Made(points, metrics=metrics, kept={"flows": table, "packet_hist": packets}, **more)
 

@@ -119,6 +119,19 @@ def test_the_note_tells_both_levels() -> None:
     assert compare.told(runs, None, mixed.p99_fct) == "dctcp 2 ms; dibs 4 ms"
 
 
+def test_drops_are_summed_over_points_and_told_by_reason_and_place() -> None:
+    points = [{"x": "40"}, {"x": "60"}, {"x": "80"}]
+    lost = {"40": 0, "60": 3, "80": 1}
+    metrics = {"drops": lambda _, point, seed: lost[point["x"]] * seed}
+    metrics |= {f"drops[reason={reason}]": lambda *_: 0 for reason in compare.WHY}
+    metrics["drops[reason=no_detour]"] = metrics["drops"]
+    runs = Made(points, metrics=metrics)
+    found = compare.drops("all", runs, "dibs", points)
+    assert (found.values, found.note) == ([4, 8, 12, 16], "at 60; 80: no_detour 100 %")
+    assert compare.drops("one", runs, "dibs", points[:1]).note == ""
+    assert compare.drops("one", runs, "dibs", points[1:2]).note == "no_detour 100 %"
+
+
 def test_a_point_is_found_by_its_value_and_must_be_there() -> None:
     runs = Made([{"x": "20KB"}, {"x": "30KB"}])
     assert compare.at(runs, "x", "30KB") == {"x": "30KB"}

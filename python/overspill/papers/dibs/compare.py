@@ -23,6 +23,9 @@ from overspill.papers.dibs.mixed import (
 )
 from overspill.papers.spec import Measured, Point, Runs
 
+# Why switches of these figures lose packets.
+WHY = ("buffer_full", "no_detour", "ttl_expired")
+
 
 def at(runs: Runs, path: str, value: object) -> Point:
     """The point where a path has this value; `Failed` where there is none, or several."""
@@ -69,9 +72,9 @@ def told(runs: Runs, point: Point | None, of: Of = p99_qct) -> str:
     return "; ".join(parts)
 
 
-def gaps(case: str, runs: Runs, point: Point | None) -> Measured:
+def gaps(case: str, runs: Runs, point: Point | None, note: str = "") -> Measured:
     """The gap of p99 QCT, as a number that is compared with a published one."""
-    return measured(case, "gap_of_p99_qct", gap(runs, point), told(runs, point))
+    return measured(case, "gap_of_p99_qct", gap(runs, point), note)
 
 
 def below(case: str, runs: Runs, point: Point | None) -> Measured:
@@ -105,7 +108,19 @@ def later(case: str, runs: Runs, point: Point | None) -> Iterable[Measured]:
         yield measured(case, f"queries_over_{limit}ms_dctcp_less_dibs", difference, levels)
 
 
-def drops(case: str, runs: Runs, variant: str, points: Sequence[Point], metric: str = "drops") -> Measured:
-    """Packets lost over points, by seed."""
-    found = np.sum([runs.metric(metric, variant, point) for point in points], axis=0)
-    return measured(case, "drops", found)
+def drops(case: str, runs: Runs, variant: str, points: Sequence[Point]) -> Measured:
+    """Packets lost over points, by seed; where there are some, why and at how many points."""
+    by_point = np.array([runs.metric("drops", variant, point) for point in points])
+    found = by_point.sum(axis=0)
+    if not found.any():
+        return measured(case, "drops", found)
+    lossy = [point for point, lost in zip(points, by_point, strict=True) if lost.any()]
+    where = "; ".join(", ".join(point.values()) for point in lossy)
+    why = {
+        reason: sum(runs.metric(f"drops[reason={reason}]", variant, point).sum() for point in lossy)
+        for reason in WHY
+    }
+    shares = ", ".join(
+        f"{reason} {100 * count / found.sum():.3g} %" for reason, count in why.items() if count
+    )
+    return measured(case, "drops", found, f"at {where}: {shares}" if len(points) > 1 else shares)

@@ -8,7 +8,7 @@ import numpy as np
 import pyarrow as pa
 
 from overspill.papers.common import extent, jackknife, measured
-from overspill.papers.dibs.compare import at, curve, gaps, less, mean, rise
+from overspill.papers.dibs.compare import at, curve, gaps, less, mean, rise, told
 from overspill.papers.dibs.limits_drawn import draw_factors, draw_fairness, draw_ttl
 from overspill.papers.dibs.mixed import DCTCP, DIBS, Sweeps, detours_of, flows_of, p99_fct, p99_qct
 from overspill.papers.spec import Figure, Measured, Runs
@@ -82,7 +82,7 @@ def section_554(sweeps: Sweeps) -> Iterable[Measured]:
     runs = sweeps["oversubscription"]
     for point in runs.points:
         case = f"1:{round(float(point[FACTOR]) ** 2)}"
-        yield gaps(case, runs, point)
+        yield gaps(case, runs, point, told(runs, point))
         yield rise(case, runs, point)
 
 
