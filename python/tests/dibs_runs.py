@@ -52,7 +52,8 @@ def flows(
 ) -> pa.Table:
     """`flows` of queries, the times of their responses in ms, and of background flows, their bytes and times.
 
-    All start after 1 ms but for a flow that does not count and ends after 500 ms; `None` never ends.
+    `more` are columns from the first row on, 0 where they end. All start after 1 ms but for a flow that does
+    not count and ends after 500 ms; `None` never ends.
     """
     rows: list[tuple[int, int | None, int, float | None]] = [
         (0, query, 20_000, took) for query, responses in enumerate(queries) for took in responses

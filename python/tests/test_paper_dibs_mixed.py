@@ -54,6 +54,16 @@ def test_a_percentile_that_no_unfinished_flow_can_change_is_exact() -> None:
     assert found.qct.value == pytest.approx(198)
 
 
+def test_queries_are_of_the_half_of_the_window_that_they_start_in() -> None:
+    table = flows([[1.0], [2.0], [30.0], [4.0]])
+    starts = pa.array([int(ms * 1e9) for ms in (1, 10, 11, 20)] + [0], pa.uint64())
+    ends = pa.array([int(ms * 1e9) for ms in (2, 12, 41, 24)] + [0], pa.uint64())
+    for name, column in (("start_ps", starts), ("end_ps", ends)):
+        table = table.set_column(table.column_names.index(name), name, column)
+    # The middle of the starts is 10.5 ms.
+    assert mixed.times(table).halves == pytest.approx([2, 30])
+
+
 def test_segments_sent_again_are_a_share_of_all_that_were_sent() -> None:
     table = flows([[1.0], [1.0]], retransmits=[3, 4], timeouts=[1, 0])
     found = mixed.times(table)

@@ -3,16 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
+from dataclasses import replace
 
 import numpy as np
 from matplotlib.figure import Figure as Drawing
 
 from overspill.papers.common import Published, measured
-from overspill.papers.dibs.compare import above, below, curve, less, told
+from overspill.papers.dibs.compare import above, below, curve, less, mean, told
 from overspill.papers.dibs.drawn import Panel, two
 from overspill.papers.dibs.loads import QPS, SIZE
 from overspill.papers.dibs.mixed import DCTCP, DIBS, Sweeps, flows_of, p99_fct
-from overspill.papers.spec import Figure, Measured, Runs
+from overspill.papers.spec import Figure, Measured, Point, Runs
 
 HOLDS_UP_TO = 10_000  # queries a second, in the words of the paper
 
@@ -25,11 +26,25 @@ def figure_13(sweeps: Sweeps) -> Iterable[Measured]:
         rate = int(point[QPS])
         case = f"{rate // 1000}k qps"
         if rate <= HOLDS_UP_TO:
-            yield below(case, runs, point)
+            yield noted(below(case, runs, point), halves(runs, point))
             continue
-        yield above(case, runs, point)
+        yield noted(above(case, runs, point), halves(runs, point))
         found = less(flows_of(runs, DIBS, point), flows_of(runs, DCTCP, point), p99_fct)
         yield measured(case, "rise_of_p99_fct", found, told(runs, point, p99_fct))
+
+
+def noted(row: Measured, note: str) -> Measured:
+    """The same with one more note."""
+    return replace(row, note=f"{row.note}; {note}")
+
+
+def halves(runs: Runs, point: Point) -> str:
+    """Whether it goes on as it began: 99th percentiles of QCT in both halves of the window."""
+    found = []
+    for variant in (DCTCP, DIBS):
+        first, second = (mean(one.halves[half] for one in flows_of(runs, variant, point)) for half in (0, 1))
+        found.append(f"{variant} {first:.3g} and {second:.3g} ms")
+    return f"by halves of the window {', '.join(found)}"
 
 
 def breaking(runs: Runs) -> list[float]:
@@ -45,7 +60,7 @@ def figure_14(sweeps: Sweeps) -> Iterable[Measured]:
     """Large responses."""
     runs = sweeps["large"]
     for point in runs.points:
-        yield below(point[SIZE].replace("KB", " KB"), runs, point)
+        yield noted(below(point[SIZE].replace("KB", " KB"), runs, point), halves(runs, point))
 
 
 def draw_13(sweeps: Sweeps, published: Published) -> Drawing:

@@ -38,6 +38,7 @@ class Times:
     """What became of the flows of one run that count; times in ms. What is censored is a lower bound."""
 
     qct: Value  # 99th percentile
+    halves: Sequence[float]  # the same of queries of the first and the second half of the window
     late: Sequence[float]  # shares of queries over 10, 20 and 40 ms, %
     short: Value  # 99th percentile of FCT of background flows of 1 to 10 KB
     large: Value  # the same of 1 MB or more
@@ -62,7 +63,8 @@ def times(table: pa.Table) -> Times:
     # A flow that starts after the last end takes at least no time.
     end = np.maximum(np.where(opened, last, of["end_ps"]), of["start_ps"])
     took = (end - of["start_ps"]) * MS
-    asked, unanswered = by_query(of["query"], took, opened)
+    asked, unanswered, start = by_query(of["query"], (took, opened, of["start_ps"]))
+    early = start < (int(start.min(initial=U64_NONE)) + int(start.max(initial=0))) // 2
     background = of["traffic"] == Entry.BACKGROUND
     short = background & (of["bytes"] >= SHORT[0]) & (of["bytes"] <= SHORT[1])
     large = background & (of["bytes"] >= LARGE)
@@ -70,6 +72,7 @@ def times(table: pa.Table) -> Times:
     segments = int(-(-of["bytes"].astype(np.int64) // SEGMENT).sum())
     return Times(
         qct=percentile(asked, unanswered, 99),
+        halves=[percentile(asked[half], unanswered[half], 99).value for half in (early, ~early)],
         late=[share((asked > limit) | unanswered) for limit in LATE],
         short=percentile(took[short], opened[short], 99),
         large=percentile(took[large], opened[large], 99),
@@ -81,14 +84,20 @@ def times(table: pa.Table) -> Times:
     )
 
 
-def by_query(query: np.ndarray, took: np.ndarray, opened: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """The longest time of each query, whose responses all start at its instant, and whether one is open."""
+def by_query(query: np.ndarray, of: Sequence[np.ndarray]) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """Of each query the longest time among its responses, whether one is open, and when it starts.
+
+    `of` are the times, what is open and the starts of all flows.
+    """
     asked = query != U32_NONE
+    took, opened, start = (column[asked] for column in of)
     known, index = np.unique(query[asked], return_inverse=True)
     longest, unanswered = np.zeros(len(known)), np.zeros(len(known), bool)
-    np.maximum.at(longest, index, took[asked])
-    np.logical_or.at(unanswered, index, opened[asked])
-    return longest, unanswered
+    first = np.full(len(known), U64_NONE, np.uint64)
+    np.maximum.at(longest, index, took)
+    np.logical_or.at(unanswered, index, opened)
+    np.minimum.at(first, index, start)
+    return longest, unanswered, first
 
 
 def percentile(values: np.ndarray, opened: np.ndarray, percent: float) -> Value:
