@@ -92,7 +92,7 @@ def finish(axes: Axes, panel: Panel) -> None:
     if panel.logy:
         axes.set_yscale("log")
     else:
-        axes.set_ylim(bottom=0)
+        axes.set_ylim(0, 1.05 * axes.get_ylim()[1])
     axes.set_xlabel(panel.label)
     axes.set_ylabel(panel.y)
     axes.set_title(panel.title)
