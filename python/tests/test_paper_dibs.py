@@ -2,13 +2,15 @@
 
 import tomllib
 from pathlib import Path
+from typing import Any
 
 import pytest
-from dibs_runs import everything
+from dibs_runs import Made, everything, flows
 from matplotlib.figure import Figure as Drawing
 
 from overspill.papers import data
-from overspill.papers.dibs import buffers, claims, extremes, limits, loads, pfabric
+from overspill.papers.dibs import buffers, claims, drawn, extremes, limits, loads, pfabric
+from overspill.papers.spec import Point
 
 PAPER = Path(__file__).parents[2] / "papers" / "dibs"
 ROWS = tomllib.loads((PAPER / "rows.toml").read_text())["row"]
@@ -51,7 +53,24 @@ def test_a_figure_is_drawn_with_what_was_published_where_it_has_a_place(name: st
     assert counts == [0, 2 if name in ("fig9", "fig10") else 0]
 
 
-def marks(drawn: Drawing) -> int:
+def marks(made: Drawing) -> int:
     """How many published values are marked."""
-    lines = [line for axes in drawn.axes for line in axes.lines if line.get_marker() == "D"]
+    lines = [line for axes in made.axes for line in axes.lines if line.get_marker() == "D"]
     return sum(len(line.get_xdata()) for line in lines)
+
+
+def test_values_that_are_only_bounds_are_drawn_as_such() -> None:
+    def table(variant: str, point: Point, _: int) -> Any:
+        return flows([[None if (variant, point["x"]) == ("dctcp", "20KB") else 9.0]])
+
+    runs = Made([{"x": "10KB"}, {"x": "20KB"}], kept={"flows": table})
+    axes = drawn.two(runs, drawn.Panel("x", "size (KB)", "Queries")).axes[0]
+    [bound] = [line for line in axes.lines if line.get_marker() == "^"]
+    assert (list(bound.get_xdata()), bound.get_label()) == ([20.0], "DCTCP: at least")
+    assert bound.get_ydata()[0] == pytest.approx(499)
+
+
+def test_a_value_is_placed_by_the_number_that_it_begins_with() -> None:
+    assert [drawn.number(text) for text in ("20KB", "2.5pkt", "255")] == [20, 2.5, 255]
+    even = drawn.Panel("x", "", "", even=True)
+    assert drawn.places(even, [{"x": "12"}, {"x": "255"}]) == [0, 1]
