@@ -15,6 +15,7 @@ from overspill.papers.dibs.mixed import p99_qct as qct
 SIZES = Panel("switch.buffer.size", "buffer of a port (packets)", "", qct, logx=True, logy=True)
 TITLES = {"buffers": "threshold of 20 packets", "buffers_fifth": "threshold of a fifth of the buffer"}
 DEGREE = "traffic.query.senders"
+COUNTS = (0, 1, 100, 10_000, 1_000_000)
 
 
 def draw_queries(sweeps: Sweeps, published: Published) -> Drawing:
@@ -49,6 +50,8 @@ def draw_shared(sweeps: Sweeps, published: Published) -> Drawing:
         detours = np.array([runs.metric("detours", DIBS, at(runs, DEGREE, degree)) for degree in degrees]).T
         steps(left, degrees, detours, "detours")
         left.set_yscale("symlog", linthresh=1)
+        left.set_yticks(COUNTS, [f"{count:,}".replace(",", " ") for count in COUNTS])
+        left.set_ylim(bottom=0)
         left.set_title("Packets dropped, and detours")
         left.set_xlabel("responders")
         left.set_ylabel("a run of two seconds")
