@@ -35,6 +35,9 @@ class Runs(Protocol):
     def tables(self, name: str, variant: str, point: Point | None = None) -> list[pa.Table]:
         """A table that the sweep keeps, by seed."""
 
+    def __hash__(self) -> int:
+        """By identity: what is computed of a sweep may be kept."""
+
     def node(self, name: str) -> int:
         """The number of a node in the tables, by its name in the scenario's network."""
 

@@ -6,6 +6,7 @@ from collections.abc import Iterator, Mapping, Sequence
 
 import numpy as np
 
+from overspill.papers.common import measured, quotient
 from overspill.papers.dibs.detoured_drawn import draw_packet
 from overspill.papers.dibs.journeys import (
     DEFAULT,
@@ -19,7 +20,6 @@ from overspill.papers.dibs.journeys import (
     point,
     shares,
 )
-from overspill.papers.pabo.common import measured, quotient
 from overspill.papers.spec import Figure, Measured, Runs
 
 Sweeps = Mapping[str, Runs]

@@ -12,9 +12,9 @@ from matplotlib.patches import FancyArrowPatch
 
 from overspill.charts import mpl
 from overspill.charts.spec import COLOURS
+from overspill.papers.bars import Bars, grouped
+from overspill.papers.common import Published, sheet
 from overspill.papers.dibs.journeys import KINDS, OFTEN, SWEEP, Journey, journeys, shares
-from overspill.papers.pabo.bars import Bars, grouped
-from overspill.papers.pabo.common import Published, sheet
 from overspill.papers.spec import Runs
 
 Sweeps = Mapping[str, Runs]

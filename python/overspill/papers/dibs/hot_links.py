@@ -6,6 +6,7 @@ from collections.abc import Iterator, Mapping
 
 import numpy as np
 
+from overspill.papers.common import measured, quotients
 from overspill.papers.dibs.hot_links_drawn import draw_half, draw_hot, draw_neighbours, draw_relative
 from overspill.papers.dibs.links import (
     FEW,
@@ -20,7 +21,6 @@ from overspill.papers.dibs.links import (
     share_by_busiest,
     used,
 )
-from overspill.papers.pabo.common import measured, quotients
 from overspill.papers.spec import Figure, Measured, Runs
 
 Sweeps = Mapping[str, Runs]

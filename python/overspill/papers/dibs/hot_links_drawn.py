@@ -11,9 +11,9 @@ from matplotlib.figure import Figure as Drawing
 
 from overspill.charts import mpl
 from overspill.charts.spec import look
+from overspill.papers.bars import Bars, grouped
+from overspill.papers.common import Published, marked, sheet
 from overspill.papers.dibs import links
-from overspill.papers.pabo.bars import Bars, grouped
-from overspill.papers.pabo.common import Published, marked, sheet
 from overspill.papers.spec import Runs
 
 Sweeps = Mapping[str, Runs]

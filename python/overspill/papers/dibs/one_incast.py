@@ -6,9 +6,9 @@ from collections.abc import Iterator, Mapping
 
 import numpy as np
 
+from overspill.papers.common import measured, names
 from overspill.papers.dibs.burst import AGGS, DEGREES, DIBS, EDGE, POD, STEP, Burst, point, read
 from overspill.papers.dibs.one_incast_drawn import draw_buffers, draw_detours
-from overspill.papers.pabo.common import measured, names
 from overspill.papers.spec import Figure, Measured, Runs
 
 Sweeps = Mapping[str, Runs]

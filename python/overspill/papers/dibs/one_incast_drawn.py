@@ -12,10 +12,10 @@ from matplotlib.figure import Figure as Drawing
 
 from overspill.charts import mpl
 from overspill.charts.spec import COLOURS, SHADES
+from overspill.papers.common import Published, sheet
 from overspill.papers.dibs import burst as bursts
 from overspill.papers.dibs import fabric
 from overspill.papers.dibs.burst import AGGS, EDGE, EDGES, POD, STEP, Burst
-from overspill.papers.pabo.common import Published, sheet
 from overspill.papers.spec import Runs
 
 Sweeps = Mapping[str, Runs]

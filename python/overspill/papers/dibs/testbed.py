@@ -6,6 +6,7 @@ from collections.abc import Iterator
 
 import numpy as np
 
+from overspill.papers.common import measured, quotient
 from overspill.papers.dibs.emulab import (
     CALIBRATED,
     DELAYED,
@@ -23,7 +24,6 @@ from overspill.papers.dibs.emulab import (
     timed_out,
 )
 from overspill.papers.dibs.testbed_drawn import draw_flows, draw_others, draw_queries
-from overspill.papers.pabo.common import measured, quotient
 from overspill.papers.spec import Figure, Measured
 
 

@@ -11,8 +11,8 @@ from matplotlib.figure import Figure as Drawing
 
 from overspill.charts import mpl
 from overspill.charts.spec import look
+from overspill.papers.common import Published, legend, marked, sheet
 from overspill.papers.dibs import emulab
-from overspill.papers.pabo.common import Published, legend, marked, sheet
 from overspill.papers.spec import Point, Runs
 
 Sweeps = Mapping[str, Runs]

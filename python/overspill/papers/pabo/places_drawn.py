@@ -11,8 +11,8 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure as Drawing
 
 from overspill.charts import mpl
+from overspill.papers.bars import Bars, grouped, interval
 from overspill.papers.pabo import fat_tree
-from overspill.papers.pabo.bars import Bars, grouped, interval
 from overspill.papers.pabo.common import Published, sheet
 from overspill.papers.pabo.fat_tree import MANY_TO_ONE, SCENARIOS, WITHOUT, Sweeps
 

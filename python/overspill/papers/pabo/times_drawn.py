@@ -10,8 +10,8 @@ from matplotlib.ticker import NullFormatter
 
 from overspill.charts import mpl
 from overspill.charts.spec import COLOURS
+from overspill.papers.bars import Bars, grouped, interval
 from overspill.papers.pabo import fat_tree
-from overspill.papers.pabo.bars import Bars, grouped, interval
 from overspill.papers.pabo.common import Curve, Published, marked, mean_line, sheet
 from overspill.papers.pabo.fat_tree import PABO, SCENARIOS, WITHOUT, Sweeps
 from overspill.papers.spec import Runs

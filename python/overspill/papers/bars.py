@@ -11,7 +11,7 @@ from matplotlib.axes import Axes
 
 from overspill import stats
 from overspill.charts.spec import COLOURS
-from overspill.papers.pabo.common import marked
+from overspill.papers.common import marked
 
 WIDTH = 0.8  # of a group
 # Over the axes, right of the title, where it covers nothing.

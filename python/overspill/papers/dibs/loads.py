@@ -1,0 +1,182 @@
+"""Section 5.4: figures 7 to 10, what they have in common, and the reduction that the abstract names."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+
+import numpy as np
+
+from overspill.papers.common import extent, jackknife, measured
+from overspill.papers.dibs.compare import at, below, drops, gap, gaps, later, mean, rise, rises, told
+from overspill.papers.dibs.loads_drawn import draw_background, draw_degrees, draw_queries, draw_responses
+from overspill.papers.dibs.mixed import (
+    DCTCP,
+    DIBS,
+    Sweeps,
+    detours_of,
+    exact,
+    flows_of,
+    p99_fct,
+    p99_qct,
+)
+from overspill.papers.spec import Figure, Measured, Point, Runs
+
+GAP = "traffic.background.interarrival"
+QPS = "traffic.query.qps"
+SIZE = "traffic.query.size"
+DEGREE = "traffic.query.senders"
+REDUCING = ("background", "queries", "responses", "degrees", "buffers", "ttl")
+
+
+def figure_7(sweeps: Sweeps) -> Iterable[Measured]:
+    """Background traffic of several intensities."""
+    runs = sweeps["background"]
+    points = {point[GAP].replace("ms", " ms"): point for point in runs.points}
+    by_point = np.array([gap(runs, point) for point in points.values()]).T
+    yield measured("best point", "gap_of_p99_qct", jackknife(lambda curve: float(np.max(curve)), by_point))
+    for case, point in points.items():
+        yield below(case, runs, point)
+        yield rise(case, runs, point)
+    rising = np.array([rises(runs, point) for point in points.values()]).T
+    yield measured("every point", "range_of_rise_of_p99_fct", jackknife(extent, rising))
+    yield from later("120 ms", runs, points["120 ms"])
+    found = [detours_of(runs, point) for point in points.values()]
+    data = mean(one.data for by_seed in found for one in by_seed)
+    packets = np.mean([[one.packets for one in by_seed] for by_seed in found], axis=0)
+    queries = np.mean([[one.queries for one in by_seed] for by_seed in found], axis=0)
+    background = np.mean([[one.background for one in by_seed] for by_seed in found], axis=0)
+    yield measured("every point", "detoured_packets", packets, f"of data packets alone {data:.3g} %")
+    yield measured("every point", "query_share_of_detoured_packets", queries)
+    yield measured("every point", "detoured_background_packets", background)
+    for variant in (DIBS, DCTCP):
+        yield drops(f"every point, {variant}", runs, variant, runs.points)
+
+
+def figure_8(sweeps: Sweeps) -> Iterable[Measured]:
+    """Queries at several rates."""
+    runs = sweeps["queries"]
+    for point in runs.points:
+        case = f"{point[QPS]} qps"
+        yield gaps(case, runs, point)
+        yield below(case, runs, point)
+        if point[QPS] != "2000":
+            yield rise(case, runs, point)
+        share = [one.queries for one in detours_of(runs, point)]
+        yield measured(case, "query_share_of_detoured_packets", share)
+    high = at(runs, QPS, 2000)
+    yield from later("2000 qps", runs, high)
+    note = told(runs, high, p99_fct)
+    yield measured("2000 qps", "fall_of_p99_fct", -rises(runs, high), note)
+    found = detours_of(runs, high)
+    note = f"of data packets alone {100 - mean(one.data for one in found):.3g} %"
+    yield measured("2000 qps, dibs", "packets_not_detoured", [100 - one.packets for one in found], note)
+    yield drops("every point, dibs", runs, DIBS, runs.points)
+    lost = runs.metric("drops[traffic=background]", DCTCP, high)
+    yield measured("2000 qps, dctcp", "drops_of_background", lost)
+
+
+def figure_9(sweeps: Sweeps) -> Iterable[Measured]:
+    """Responses of several sizes."""
+    runs = sweeps["responses"]
+    points = {point[SIZE].replace("KB", " KB"): point for point in runs.points}
+    small, large = points["20 KB"], points["50 KB"]
+    for case, point in points.items():
+        yield below(case, runs, point)
+    for case in ("20 KB", "50 KB"):
+        yield gaps(case, runs, points[case])
+        yield rise(case, runs, points[case])
+    yield from levels("50 KB", runs, large)
+    yield from later("50 KB", runs, large)
+    yield measured("20 KB less 50 KB", "gap_of_p99_qct", gap(runs, small) - gap(runs, large))
+    yield measured("50 KB less 20 KB", "rise_of_p99_fct", rises(runs, large) - rises(runs, small))
+    yield drops("every point, dibs", runs, DIBS, runs.points)
+    timeouts = [one.timeouts for one in flows_of(runs, DIBS, large)]
+    yield measured("50 KB, dibs", "timeouts", timeouts, f"{lost(runs, large):.3g} packets dropped a run")
+    yield farthest("50 KB, dibs", runs, large)
+
+
+def figure_10(sweeps: Sweeps) -> Iterable[Measured]:
+    """Several numbers of responders."""
+    runs = sweeps["degrees"]
+    for point in runs.points:
+        yield below(f"degree {point[DEGREE]}", runs, point)
+    few, many = at(runs, DEGREE, 40), at(runs, DEGREE, 100)
+    yield gaps("degree 40", runs, few)
+    yield gaps("degree 100", runs, many)
+    yield measured("degree 100 less 40", "gap_of_p99_qct", gap(runs, many) - gap(runs, few))
+    yield measured("degree 100 less 40", "rise_of_p99_fct", rises(runs, many) - rises(runs, few))
+    yield from levels("degree 100", runs, many)
+    yield from later("degree 100", runs, many)
+    yield farthest("degree 100, dibs", runs, many)
+    yield drops("every point, dibs", runs, DIBS, runs.points)
+
+
+def levels(case: str, runs: Runs, point: Point) -> Iterable[Measured]:
+    """The 99th percentile of QCT of both."""
+    for variant in (DCTCP, DIBS):
+        yield measured(f"{case}, {variant}", "p99_qct", exact(flows_of(runs, variant, point), p99_qct))
+
+
+def lost(runs: Runs, point: Point) -> float:
+    """Packets dropped a run with detours."""
+    return mean(runs.metric("drops", DIBS, point))
+
+
+def farthest(case: str, runs: Runs, point: Point) -> Measured:
+    """How often the most detoured 1 % of data packets are detoured at least."""
+    found = detours_of(runs, point)
+    note = f"{mean(one.p99_of_queries for one in found):.3g} of packets of queries alone"
+    return measured(case, "p99_detours", [one.p99 for one in found], note)
+
+
+def figures_9_and_10(sweeps: Sweeps) -> Iterable[Measured]:
+    """2 MB by many responders, and by large responses."""
+    many = sweeps["degrees"], at(sweeps["degrees"], DEGREE, 100)
+    large = sweeps["responses"], at(sweeps["responses"], SIZE, "50KB")
+    case, worse = "degree 100 less 50 KB", {}
+    for variant in (DCTCP, DIBS):
+        one, other = (exact(flows_of(runs, variant, point), p99_qct) for runs, point in (many, large))
+        worse[variant] = one - other
+        yield measured(
+            f"{case}, {variant}", "p99_qct", worse[variant], f"{mean(one):.3g}, {mean(other):.3g} ms"
+        )
+    yield measured(f"{case}, dctcp less dibs", "p99_qct", worse[DCTCP] - worse[DIBS])
+    often = [np.array([one.p99 for one in detours_of(*place)]) for place in (many, large)]
+    yield measured(f"{case}, dibs", "p99_detours", often[0] - often[1])
+
+
+def abstract(sweeps: Sweeps) -> Iterable[Measured]:
+    """The largest reduction: its point is chosen on every other seed, and tested on the others."""
+    places = [(name, point) for name in REDUCING for point in sweeps[name].points]
+    found = np.array([reduction(sweeps[name], point) for name, point in places])
+    chosen, tested = found[:, 0::2], found[:, 1::2]
+    if not tested.shape[1]:
+        chosen = tested = found
+    averages = np.array([float(np.mean(one)) for one in chosen])
+    best = int(np.nanargmax(averages)) if np.isfinite(averages).any() else 0
+    name, point = places[best]
+    where = ", ".join(f"{path} {value}" for path, value in point.items())
+    note = f"at {where} ({name}); {told(sweeps[name], point)}"
+    yield measured("best point", "reduction_of_p99_qct", tested[best], note)
+
+
+def reduction(runs: Runs, point: Point) -> np.ndarray:
+    """By how much detours reduce p99 QCT, in %; NaN where one of both is only a bound."""
+    before, after = (exact(flows_of(runs, variant, point), p99_qct) for variant in (DCTCP, DIBS))
+    return np.asarray(100 * (1 - after / before))
+
+
+def best(runs: Runs, points: Sequence[Point]) -> list[float]:
+    """The largest reduction over points, by seed, without what noise of single seeds adds."""
+    by_point = np.array([reduction(runs, point) for point in points]).T
+    return jackknife(lambda curve: float(np.max(curve)), by_point)
+
+
+FIGURES: dict[str, Figure] = {
+    "fig7": Figure(figure_7, draw_background),
+    "fig8": Figure(figure_8, draw_queries),
+    "fig9": Figure(figure_9, draw_responses),
+    "fig10": Figure(figure_10, draw_degrees),
+    "fig9v10": Figure(figures_9_and_10),
+    "abs": Figure(abstract),
+}

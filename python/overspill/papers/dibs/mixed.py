@@ -1,0 +1,204 @@
+"""What a run of DIBS's mixed traffic tells: completion times of queries and background flows, detours."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from enum import IntEnum
+from functools import cache
+
+import numpy as np
+import pyarrow as pa
+
+from overspill import columns, quantiles
+from overspill.columns import U32_NONE, U64_NONE
+from overspill.papers.common import quotient
+from overspill.papers.spec import Point, Runs
+from overspill.quantiles import Value
+
+DCTCP, DIBS = "dctcp", "dibs"
+Sweeps = Mapping[str, Runs]
+
+MS = 1e-9  # of a picosecond
+LATE = (10, 20, 40)  # ms
+SHORT = (1_000, 10_000)  # bytes of short background flows, both in (section 5.3)
+LARGE = 1_000_000
+SEGMENT = 1460
+
+
+class Entry(IntEnum):
+    """Entries of the traffic, in the order of the scenario."""
+
+    QUERY = 0
+    BACKGROUND = 1
+
+
+@dataclass(frozen=True)
+class Times:
+    """What became of the flows of one run that count; times in ms. What is censored is a lower bound."""
+
+    qct: Value  # 99th percentile
+    halves: Sequence[float]  # the same of queries of the first and the second half of the window
+    late: Sequence[float]  # shares of queries over 10, 20 and 40 ms, %
+    short: Value  # 99th percentile of FCT of background flows of 1 to 10 KB
+    large: Value  # the same of 1 MB or more
+    large_mean: Value
+    median: Value  # of FCT of all background flows
+    flows: int
+    timeouts: int
+    retransmitted: float  # segments sent again, in % of all that were sent
+
+
+NOTHING = Value(float("nan"), True)
+
+
+def times(table: pa.Table) -> Times:
+    """The same from `flows`; an unfinished flow takes at least until the last end in the table."""
+    names = ("traffic", "query", "bytes", "start_ps", "end_ps", "retransmits", "timeouts")
+    counts = columns.numbers(table, "measured") != 0
+    of = {name: columns.numbers(table, name)[counts] for name in names}
+    every = columns.numbers(table, "end_ps")
+    last = every[every != U64_NONE].max(initial=0)
+    opened = of["end_ps"] == U64_NONE
+    # A flow that starts after the last end takes at least no time.
+    end = np.maximum(np.where(opened, last, of["end_ps"]), of["start_ps"])
+    took = (end - of["start_ps"]) * MS
+    asked, unanswered, start = by_query(of["query"], (took, opened, of["start_ps"]))
+    early = start < (int(start.min(initial=U64_NONE)) + int(start.max(initial=0))) // 2
+    background = of["traffic"] == Entry.BACKGROUND
+    short = background & (of["bytes"] >= SHORT[0]) & (of["bytes"] <= SHORT[1])
+    large = background & (of["bytes"] >= LARGE)
+    again = int(of["retransmits"].sum())
+    segments = int(-(-of["bytes"].astype(np.int64) // SEGMENT).sum())
+    return Times(
+        qct=percentile(asked, unanswered, 99),
+        halves=[percentile(asked[half], unanswered[half], 99).value for half in (early, ~early)],
+        late=[share((asked > limit) | unanswered) for limit in LATE],
+        short=percentile(took[short], opened[short], 99),
+        large=percentile(took[large], opened[large], 99),
+        large_mean=quantiles.mean(took[large], opened[large]) or NOTHING,
+        median=percentile(took[background], opened[background], 50),
+        flows=len(took),
+        timeouts=int(of["timeouts"].sum()),
+        retransmitted=100 * quotient(again, segments + again),
+    )
+
+
+def by_query(query: np.ndarray, of: Sequence[np.ndarray]) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """Of each query the longest time among its responses, whether one is open, and when it starts.
+
+    `of` are the times, what is open and the starts of all flows.
+    """
+    asked = query != U32_NONE
+    took, opened, start = (column[asked] for column in of)
+    known, index = np.unique(query[asked], return_inverse=True)
+    longest, unanswered = np.zeros(len(known)), np.zeros(len(known), bool)
+    first = np.full(len(known), U64_NONE, np.uint64)
+    np.maximum.at(longest, index, took)
+    np.logical_or.at(unanswered, index, opened)
+    np.minimum.at(first, index, start)
+    return longest, unanswered, first
+
+
+def percentile(values: np.ndarray, opened: np.ndarray, percent: float) -> Value:
+    """By nearest rank; NaN without values."""
+    return quantiles.percentile(values, opened, percent) or NOTHING
+
+
+def share(chosen: np.ndarray) -> float:
+    """In %; NaN of none."""
+    return 100 * quotient(float(chosen.sum()), len(chosen))
+
+
+@dataclass(frozen=True)
+class Detours:
+    """How often delivered packets of one run were detoured."""
+
+    packets: float  # detoured packets, ACKs among them, in % of all
+    data: float  # the same of data packets alone
+    background: float  # the same of the background's packets, ACKs among them
+    queries: float  # packets of queries, in % of the detoured
+    p99: float  # of detours of data packets
+    p99_of_queries: float
+    most: int
+
+
+DETOURS = 2  # the metric of `packet_hist`
+
+
+def detours(table: pa.Table) -> Detours:
+    """The same from `packet_hist`, exact below 128."""
+    chosen = columns.numbers(table, "metric") == DETOURS
+    entry, data, low, count = (
+        columns.numbers(table, name)[chosen] for name in ("traffic", "data", "low", "count")
+    )
+    often, is_data = low > 0, data == 1
+    query = entry == Entry.QUERY
+
+    def of(part: np.ndarray, whole: np.ndarray) -> float:
+        return 100 * quotient(float(count[part & whole].sum()), float(count[whole].sum()))
+
+    def ninety_nine(whole: np.ndarray) -> float:
+        found = quantiles.weighted(low[whole], count[whole], 99)
+        return float("nan") if found is None else found
+
+    return Detours(
+        packets=of(often, np.ones(len(low), bool)),
+        data=of(often, is_data),
+        background=of(often, ~query),
+        queries=of(query, often),
+        p99=ninety_nine(is_data),
+        p99_of_queries=ninety_nine(is_data & query),
+        most=int(low[count > 0].max(initial=0)),
+    )
+
+
+# Over seeds. Tables of a point are large and asked for by several figures, so what they tell is kept.
+
+
+def flows_of(runs: Runs, variant: str, point: Point | None = None) -> Sequence[Times]:
+    """What became of the flows, by seed."""
+    return _flows(runs, variant, tuple((point or runs.points[0]).items()))
+
+
+@cache
+def _flows(runs: Runs, variant: str, point: tuple[tuple[str, str], ...]) -> Sequence[Times]:
+    return [times(table) for table in runs.tables("flows", variant, dict(point))]
+
+
+def detours_of(runs: Runs, point: Point | None = None, variant: str = DIBS) -> Sequence[Detours]:
+    """How often packets were detoured, by seed."""
+    return _detours(runs, variant, tuple((point or runs.points[0]).items()))
+
+
+@cache
+def _detours(runs: Runs, variant: str, point: tuple[tuple[str, str], ...]) -> Sequence[Detours]:
+    return [detours(table) for table in runs.tables("packet_hist", variant, dict(point))]
+
+
+Of = Callable[[Times], Value]
+
+
+def p99_qct(one: Times) -> Value:
+    """The 99th percentile of QCT."""
+    return one.qct
+
+
+def p99_fct(one: Times) -> Value:
+    """The 99th percentile of FCT of short background flows."""
+    return one.short
+
+
+def exact(found: Sequence[Times], of: Of) -> np.ndarray:
+    """Values by seed; NaN where one is only a bound."""
+    return np.array([np.nan if of(one).censored else of(one).value for one in found])
+
+
+def least(found: Sequence[Times], of: Of) -> np.ndarray:
+    """Values by seed, or what they are at least."""
+    return np.array([of(one).value for one in found])
+
+
+def bounds(found: Sequence[Times], of: Of) -> int:
+    """In how many runs a value is only a bound."""
+    return sum(of(one).censored for one in found)

@@ -1,0 +1,76 @@
+"""Every figure of DIBS's sections 5.3 to 5.8 measures exactly its rows, and is drawn."""
+
+import tomllib
+from pathlib import Path
+from typing import Any
+
+import pytest
+from dibs_runs import Made, everything, flows
+from matplotlib.figure import Figure as Drawing
+
+from overspill.papers import data
+from overspill.papers.dibs import buffers, claims, drawn, extremes, limits, loads, pfabric
+from overspill.papers.spec import Point
+
+PAPER = Path(__file__).parents[2] / "papers" / "dibs"
+ROWS = tomllib.loads((PAPER / "rows.toml").read_text())["row"]
+FIGURES = (
+    claims.FIGURES | loads.FIGURES | buffers.FIGURES | limits.FIGURES | extremes.FIGURES | pfabric.FIGURES
+)
+IDS = """sec2a sec3 sec4a sec4b sec4c sec5.3 sec5.4a fig7 fig8 fig9 fig10 fig9v10 abs fig11 fig11a sec5.5.2
+fig12 sec5.5.3 sec5.5.4 sec5.6 sec5.7 fig13 fig14 fig15a fig15b sec7"""
+
+
+def test_every_figure_of_these_sections_has_code() -> None:
+    assert sorted(FIGURES) == sorted(IDS.split())
+
+
+def test_the_paper_is_whole_and_its_sweeps_are_those_that_the_tests_make() -> None:
+    paper = data.read(PAPER)
+    for name in IDS.split():
+        assert set(paper.figures[name].sweeps) <= set(everything())
+    assert {row["figure"] for row in ROWS} >= set(IDS.split())
+
+
+@pytest.mark.parametrize("name", sorted(FIGURES))
+def test_a_figure_measures_exactly_its_rows(name: str) -> None:
+    found = list(FIGURES[name].measure(everything()))
+    keys = [(one.case, one.metric) for one in found]
+    assert sorted(keys) == sorted((row["case"], row["metric"]) for row in ROWS if row["figure"] == name)
+    assert all(len(one.values) for one in found)
+
+
+@pytest.mark.parametrize("name", sorted(one for one in FIGURES if FIGURES[one].draw))
+def test_a_figure_is_drawn_with_what_was_published_where_it_has_a_place(name: str) -> None:
+    published = {
+        (row["case"], row["metric"]): row["published"]
+        for row in ROWS
+        if row["figure"] == name and isinstance(row.get("published"), int | float)
+    }
+    draw = FIGURES[name].draw
+    assert draw is not None
+    counts = [marks(draw(everything(), given)) for given in ({}, published)]
+    assert counts == [0, 2 if name in ("fig9", "fig10") else 0]
+
+
+def marks(made: Drawing) -> int:
+    """How many published values are marked."""
+    lines = [line for axes in made.axes for line in axes.lines if line.get_marker() == "D"]
+    return sum(len(line.get_xdata()) for line in lines)
+
+
+def test_values_that_are_only_bounds_are_drawn_as_such() -> None:
+    def table(variant: str, point: Point, _: int) -> Any:
+        return flows([[None if (variant, point["x"]) == ("dctcp", "20KB") else 9.0]])
+
+    runs = Made([{"x": "10KB"}, {"x": "20KB"}], kept={"flows": table})
+    axes = drawn.two(runs, drawn.Panel("x", "size (KB)", "Queries")).axes[0]
+    [bound] = [line for line in axes.lines if line.get_marker() == "^"]
+    assert (list(bound.get_xdata()), bound.get_label()) == ([20.0], "DCTCP: at least")
+    assert bound.get_ydata()[0] == pytest.approx(499)
+
+
+def test_a_value_is_placed_by_the_number_that_it_begins_with() -> None:
+    assert [drawn.number(text) for text in ("20KB", "2.5pkt", "255")] == [20, 2.5, 255]
+    even = drawn.Panel("x", "", "", even=True)
+    assert drawn.places(even, [{"x": "12"}, {"x": "255"}]) == [0, 1]
