@@ -36,12 +36,13 @@ class Panel:
     y: str = "99th percentile of QCT (ms)"
     log: bool = False
     even: bool = False  # values at even distances
+    per: float = 1  # what values are divided by in the labels of the axis
 
 
 def short(panel: Panel, title: str) -> Panel:
     """The same of short background flows."""
     y = "99th percentile of FCT (ms)"
-    return Panel(panel.path, panel.label, title, p99_fct, y, panel.log, panel.even)
+    return Panel(panel.path, panel.label, title, p99_fct, y, panel.log, panel.even, panel.per)
 
 
 def number(text: str) -> float:
@@ -77,7 +78,7 @@ def lines(
             }
             heights = values.mean(axis=0)[open_ended]
             axes.plot([x[at] for at in open_ended], heights, label=f"{name}: at least", **style)
-        axes.set_xticks(x, [f"{number(point[panel.path]):g}" for point in runs.points])
+        axes.set_xticks(x, [f"{number(point[panel.path]) / panel.per:g}" for point in runs.points])
     marked(axes, [(place, value) for (_, place), value in (marks or {}).items()])
     finish(axes, panel)
 
