@@ -10,10 +10,9 @@ from overspill.papers.common import Published, legend, sheet
 from overspill.papers.dibs.compare import at
 from overspill.papers.dibs.drawn import NAMES, Panel, lines, short, steps
 from overspill.papers.dibs.mixed import DIBS, Sweeps
-from overspill.papers.dibs.mixed import p99_qct as qct
 
-SIZES = Panel("switch.buffer.size", "buffer of a port (packets)", "", qct, logx=True, logy=True)
-TITLES = {"buffers": "threshold of 20 packets", "buffers_fifth": "threshold of a fifth of the buffer"}
+SIZES = Panel("switch.buffer.size", "buffer of a port (packets)", "", log=True, even=True)
+TITLES = {"buffers": "K = 20 packets", "buffers_fifth": "K = B/5"}
 DEGREE = "traffic.query.senders"
 COUNTS = (0, 1, 100, 10_000, 1_000_000)
 

@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure as Drawing
+from matplotlib.ticker import FuncFormatter
 
 from overspill.charts import mpl
 from overspill.charts.spec import COLOURS
@@ -33,15 +34,15 @@ class Panel:
     title: str
     of: Of = p99_qct
     y: str = "99th percentile of QCT (ms)"
-    logx: bool = False
-    logy: bool = False
+    log: bool = False
     even: bool = False  # values at even distances
+    per: float = 1  # what values are divided by in the labels of the axis
 
 
 def short(panel: Panel, title: str) -> Panel:
     """The same of short background flows."""
     y = "99th percentile of FCT (ms)"
-    return Panel(panel.path, panel.label, title, p99_fct, y, panel.logx, panel.logy, panel.even)
+    return Panel(panel.path, panel.label, title, p99_fct, y, panel.log, panel.even, panel.per)
 
 
 def number(text: str) -> float:
@@ -77,20 +78,16 @@ def lines(
             }
             heights = values.mean(axis=0)[open_ended]
             axes.plot([x[at] for at in open_ended], heights, label=f"{name}: at least", **style)
-        axes.set_xticks(x, [f"{number(point[panel.path]):g}" for point in runs.points])
+        axes.set_xticks(x, [f"{number(point[panel.path]) / panel.per:g}" for point in runs.points])
     marked(axes, [(place, value) for (_, place), value in (marks or {}).items()])
     finish(axes, panel)
 
 
 def finish(axes: Axes, panel: Panel) -> None:
     """Scales, labels and the legend."""
-    if panel.logx:
-        ticks, labels = axes.get_xticks(), [label.get_text() for label in axes.get_xticklabels()]
-        axes.set_xscale("log")
-        axes.set_xticks(ticks, labels)
-        axes.minorticks_off()
-    if panel.logy:
+    if panel.log:
         axes.set_yscale("log")
+        axes.yaxis.set_major_formatter(FuncFormatter(lambda value, _: f"{value:,g}".replace(",", " ")))
     else:
         axes.set_ylim(0, 1.05 * axes.get_ylim()[1])
     axes.set_xlabel(panel.label)

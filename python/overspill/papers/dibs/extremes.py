@@ -65,7 +65,7 @@ def figure_14(sweeps: Sweeps) -> Iterable[Measured]:
 
 def draw_13(sweeps: Sweeps, published: Published) -> Drawing:
     """Figure 13."""
-    return two(sweeps["extreme"], Panel(QPS, "queries a second", "Queries"))
+    return two(sweeps["extreme"], Panel(QPS, "queries a second (thousands)", "Queries", per=1000))
 
 
 def draw_14(sweeps: Sweeps, published: Published) -> Drawing:
