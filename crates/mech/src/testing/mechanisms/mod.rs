@@ -2,14 +2,12 @@
 
 mod abq;
 mod evict;
-mod pfc;
 mod qcn;
 mod srpt;
 mod trim;
 
 pub use abq::Abq;
 pub use evict::Evict;
-pub use pfc::Pfc;
 pub use qcn::Qcn;
 pub use srpt::Srpt;
 pub use trim::Trim;
@@ -17,4 +15,4 @@ pub use trim::Trim;
 use crate::params::Spec;
 
 /// What tables may name besides the catalogue.
-pub const SPECS: &[&Spec] = &[&abq::SPEC, &evict::SPEC, &pfc::SPEC, &qcn::SPEC, &srpt::SPEC, &trim::SPEC];
+pub const SPECS: &[&Spec] = &[&abq::SPEC, &evict::SPEC, &qcn::SPEC, &srpt::SPEC, &trim::SPEC];
