@@ -9,6 +9,7 @@ pub mod ideal;
 pub mod load;
 pub mod memory;
 pub mod model;
+mod pausing;
 pub mod routes;
 mod schema;
 pub mod settings;

@@ -10,13 +10,14 @@ use crate::tap::Tap;
 use crate::world::{Net, Schedule, World};
 use dataplane::transport::TcpConfig;
 use dataplane::{
-    BounceQueue, CoreSetup, FlowTable, Host, HostSetup, NewFlow, PortSetup, RawSetup, Switch, SwitchSetup,
+    BounceQueue, CoreSetup, FlowTable, Host, HostSetup, NewFlow, PauseSetup, PortSetup, RawSetup, Switch, SwitchSetup,
 };
 use mech::buffer::{BufferSlot, PerPort, Unlimited};
 use mech::fib::FibSlot;
 use mech::host::WindowCut;
 use mech::marking::MarkingSlot;
 use mech::overflow::{OverflowSlot, TailDrop};
+use mech::pause::PauseSlot;
 use mech::routing::{Own, RoutingSlot};
 use mech::scheduler::{SchedulerSlot, StrictPriority};
 use mech::{HostId, Purpose, Stream};
@@ -62,6 +63,7 @@ struct Site<'a> {
     seed: u64,
     top_class: u8,
     any_bounce: bool,
+    pauses: bool,
     may_compute: bool,
 }
 
@@ -78,6 +80,7 @@ impl Site<'_> {
             is_switch: port.peer >= s.topology.hosts,
             marking: marking(&s.host.marking)?,
             scheduler: SchedulerSlot::StrictPriority(StrictPriority),
+            pause: self.pause(id, 0, PauseSlot::None),
         };
         Ok(Host::new(HostSetup {
             core: CoreSetup {
@@ -98,6 +101,20 @@ impl Site<'_> {
         }))
     }
 
+    /// The part of a port in pausing; `None` where nobody in the network is ever stopped.
+    fn pause(&self, node: u32, port: u16, slot: PauseSlot) -> Option<PauseSetup> {
+        let setup = || {
+            let span = self.scenario.span(node, port);
+            PauseSetup {
+                response: self.scenario.response_of(node, port),
+                headroom: span.headroom(),
+                latency: span.latency(),
+                slot,
+            }
+        };
+        self.pauses.then(setup)
+    }
+
     fn switch(&self, index: usize, config: &SwitchConfig) -> Result<Switch, BuildError> {
         let (s, node) = (self.scenario, self.scenario.topology.hosts + index as u32);
         let links = &s.topology.nodes[node as usize].ports;
@@ -111,13 +128,16 @@ impl Site<'_> {
         };
         let routing = RoutingSlot::build(&config.routing.kind, &config.routing.values, own);
         let fib = FibSlot::build(&config.fib.kind, &config.fib.values, &|name| s.topology.host(name));
-        let ports = links.iter().zip(&config.ports).map(|(link, port)| {
+        let ports = links.iter().zip(&config.ports).zip(0..).map(|((link, port), p)| {
+            let pause = PauseSlot::build(&port.pause.kind, &port.pause.values, link.rate.clock());
+            let pause = pause.ok_or_else(|| unknown(&port.pause))?;
             let scheduler = SchedulerSlot::build(&port.scheduler.kind, &port.scheduler.values);
             Ok(PortSetup {
                 clock: link.rate.clock(),
                 is_switch: link.peer >= s.topology.hosts,
                 marking: marking(&port.marking)?,
                 scheduler: scheduler.ok_or_else(|| unknown(&port.scheduler))?,
+                pause: self.pause(node, p, pause),
             })
         });
         Ok(Switch::new(SwitchSetup {
@@ -165,6 +185,7 @@ pub fn build_tapped<P: Probe, T: Tap>(
         seed,
         top_class: scenario.top_class(),
         any_bounce: scenario.switches.iter().any(|s| s.overflow.kind == "bounce"),
+        pauses: scenario.pauses(),
         may_compute: !options.step_departures && !probe.follows_queues(),
     };
     let hosts = (0..topology.hosts).map(|id| site.host(id)).collect::<Result<Vec<_>, _>>()?;
@@ -194,6 +215,7 @@ pub fn build_tapped<P: Probe, T: Tap>(
             reacts: later.reacts(),
             heard: Vec::new(),
             fct_end: scenario.measure.fct_end,
+            lost: None,
         },
         hosts,
         switches,
@@ -216,10 +238,13 @@ pub fn build_tapped<P: Probe, T: Tap>(
         check_at: 0,
         hops: 0,
         stop: None,
+        pauses: site.pauses,
+        deadlock: None,
         milestone: Time::ZERO,
         baseline: None,
         baseline_end: None,
         arrivals: Vec::new(),
+        timers: Vec::new(),
         foresees: scenario.switches.iter().all(|s| s.fib.kind == "static"),
         foreseen: (Key::new(Time::ZERO, 0, Phase::Timer, 0), None),
         tap,

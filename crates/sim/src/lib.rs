@@ -2,6 +2,7 @@
 
 mod build;
 mod capture;
+mod deadlock;
 mod driver;
 mod later;
 mod link;
@@ -15,6 +16,8 @@ mod world;
 
 pub use build::{BuildError, Options, build, build_tapped};
 pub use capture::{Capture, Dump, Link, links};
+pub use deadlock::Deadlock;
+pub use driver::LostAt;
 pub use probe::{Gain, Probe, Spot};
 pub use progress::{FlowRecord, Progress, SenderCounts, Stop};
 pub use recorder::Recorder;

@@ -446,9 +446,10 @@ impl Core {
         }
         bytes
     }
-    /// Bytes that the shared memory has free while so many are in use; `None` where none is shared.
-    pub fn shared_free(&self, used: u64) -> Option<u64> {
-        self.shelf.buffer.get().free(used)
+    /// Bytes that the shared memory has free while ports hold so many; `None` where none is shared.
+    pub fn shared_free(&self, held: &[u64]) -> Option<u64> {
+        let buffer = self.shelf.buffer.get();
+        buffer.free(held.iter().map(|bytes| bytes.saturating_sub(buffer.reserved())).sum())
     }
     /// PAUSE and PFC frames made here, and those that ended here.
     pub fn control_frames(&self) -> (u64, u64) {

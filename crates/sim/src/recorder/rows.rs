@@ -1,6 +1,6 @@
 //! What grows with simulated time: rows that wait until somebody takes them.
 
-use super::Kind;
+use super::{Kind, PauseRow};
 use dataplane::Pkt;
 use mech::Flags;
 use units::Time;
@@ -81,13 +81,16 @@ pub(crate) struct Rows {
     pub(crate) host_goodput: Vec<SumRow>,
     pub(crate) flow_goodput: Vec<SumRow>,
     pub(crate) links: Vec<SumRow>,
+    /// In the order of their ends.
+    pub(crate) pauses: Vec<PauseRow>,
 }
 
 impl Rows {
     /// Rows of the longest table.
     pub(crate) fn waiting(&self) -> usize {
         let sums = [&self.host_goodput, &self.flow_goodput, &self.links].map(Vec::len);
-        let others = [self.packets.len(), self.trace.len(), self.sub_trace.len(), self.activity.len()];
+        let traces = [self.trace.len(), self.sub_trace.len()];
+        let others = traces.into_iter().chain([self.packets.len(), self.activity.len(), self.pauses.len()]);
         sums.into_iter().chain(others).max().unwrap_or(0)
     }
 }
