@@ -12,6 +12,7 @@ pub mod queue;
 mod recorder;
 mod results;
 mod tap;
+mod told;
 mod world;
 
 pub use build::{BuildError, Options, build, build_tapped};
