@@ -348,4 +348,6 @@ impl Switch {
 }
 
 #[cfg(test)]
+mod pausing;
+#[cfg(test)]
 mod tests;
