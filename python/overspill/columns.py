@@ -32,6 +32,8 @@ TABLES = (
     "fates",
     "reorder",
     "packets",
+    "pauses",
+    "pause_trace",
 )
 U32_NONE = 0xFFFF_FFFF
 U64_NONE = 0xFFFF_FFFF_FFFF_FFFF

@@ -67,7 +67,7 @@ impl PausedPorts {
         let one = self.of(at.port, class);
         if let Some(from) = one.since.take() {
             let (begin, end) = (from.max(scope.from), at.now.min(scope.to));
-            one.stopped = one.stopped + end.max(begin).since(begin);
+            one.stopped += end.max(begin).since(begin);
             rows.push(PauseRow { from, to: at.now, port: at.port, class });
         }
     }
