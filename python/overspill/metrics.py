@@ -4,7 +4,17 @@ from collections.abc import Collection
 from dataclasses import replace
 
 from overspill import measures
-from overspill.measures import bouncing, completion, delivery, disorder, events, occupancy, pausing, rates, utilisation
+from overspill.measures import (
+    bouncing,
+    completion,
+    delivery,
+    disorder,
+    events,
+    occupancy,
+    pausing,
+    rates,
+    utilisation,
+)
 from overspill.measures.declare import Better, Metric
 from overspill.quantiles import NEEDED, Value
 from overspill.rundata import RunData

@@ -1,8 +1,11 @@
 //! What switches and NICs share: deciding, applying fates, storing, sending.
 
+mod alarm;
 mod pausing;
+mod standing;
 
-pub use pausing::{Held, Lost, Obeyed, PauseSetup};
+pub use pausing::{Lost, PauseSetup};
+pub use standing::{Held, Obeyed};
 
 use crate::ends::Tally;
 use crate::port::{Limits, Port, PortShape};

@@ -11,15 +11,18 @@ impl LostAt {
         let node = &scenario.topology.nodes[self.node as usize];
         let lost = &self.lost;
         let far = |port: u16| &scenario.topology.nodes[node.ports[usize::from(port)].peer as usize].name;
-        let has = lost.held.saturating_sub(lost.high);
+        let room = match lost.held.checked_sub(lost.high).filter(|over| *over > 0) {
+            Some(over) => format!("so that it had less than {} of headroom", Bytes(over)),
+            None => "so that it had no headroom: others had filled the memory".into(),
+        };
         let full = match lost.fill.limit {
             Some(limit) => format!("{} of {limit} in use", lost.fill.used),
             None => format!("{} in use", lost.fill.used),
         };
         format!(
-            "a packet that pausing should have kept from being lost found no memory: switch {}, port {} (from {}), class \
-             {}, at {}. With it {} of what came in there would be held; high is {}, so that it had less than {} of \
-             headroom, and the link needs {}. Port {} (to {}) was full: {full}",
+            "a packet that pausing should have kept from being lost found no memory: switch {}, port {} (from {}), \
+             class {}, at {}. With it {} of what came in there would be held; high is {}, {room}, and the link needs \
+             {}. Port {} (to {}) was full: {full}",
             node.name,
             lost.ingress.0,
             far(lost.ingress.0),
@@ -27,7 +30,6 @@ impl LostAt {
             Dur(self.at.0),
             Bytes(lost.held),
             Bytes(lost.high),
-            Bytes(has),
             Bytes(lost.headroom),
             lost.out.0,
             far(lost.out.0),

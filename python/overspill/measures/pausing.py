@@ -42,7 +42,7 @@ METRICS = [
         "pause_length_mean",
         "pause length mean",
         "s",
-        f"How long a pause lasts that begins {WINDOW}; one that the run's end cuts off counts as it is. {OF_ALL}",
+        f"How long a pause lasts that begins {WINDOW}; the run's end ends it. {OF_ALL}",
         "lower",
         formula="Σ (to − from) / pauses",
     ),
@@ -59,8 +59,8 @@ METRICS = [
         "pause_frames",
         "stop frames",
         "frames",
-        f"Classes told to stop by PAUSE and PFC frames that begin to leave {WINDOW}, refreshes among them; by "
-        "tier of the node that sends them.",
+        f"Stops of classes in PAUSE and PFC frames that begin to leave {WINDOW}, refreshes among them; by tier "
+        "of the node that sends them.",
         "lower",
         shown=False,
         formula="Σ stops_sent",

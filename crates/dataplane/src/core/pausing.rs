@@ -1,5 +1,6 @@
 //! Pausing: what the pause slots ask for, the frames that tell it, and what a port does when it hears one.
 
+use super::alarm::{Alarm, Timer};
 use super::{Core, Step};
 use crate::control::PauseFrame;
 use crate::ends::Tally;
@@ -7,7 +8,7 @@ use crate::shelf::{Fib, Look};
 use crate::{Out, Pkt};
 use mech::overflow::DropReason;
 use mech::pause::{Pause, PauseSlot};
-use mech::{Act, Acts, Change, ClassSet, Env, Fill, HostId, PortId, QueueId, QueueView, Stream, TimerId, View};
+use mech::{Act, Acts, Change, ClassSet, Env, Fill, HostId, PortId, QueueId, QueueView, Stream, View};
 use std::collections::VecDeque;
 use units::{Dur, Time};
 
@@ -43,108 +44,43 @@ pub struct Lost {
     pub headroom: u64,
 }
 
-/// What timers of a core are for; packed into an event's index.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Timer {
-    /// One that a pause slot has armed.
-    Slot(PortId, TimerId),
-    /// The quanta of a class run out.
-    Over(PortId, u8),
-    /// A request that has been heard takes effect.
-    Heard(PortId),
-}
-
-impl Timer {
-    const fn index(self) -> u32 {
-        let (port, kind, which) = match self {
-            Timer::Slot(port, id) => (port, 0, id.0 as u32 & 7),
-            Timer::Over(port, class) => (port, 1, class as u32),
-            Timer::Heard(port) => (port, 2, 0),
-        };
-        (port.0 as u32) << 5 | kind << 3 | which
-    }
-    const fn of(index: u32) -> Option<Timer> {
-        let (port, which) = (PortId((index >> 5) as u16), index & 7);
-        match index >> 3 & 3 {
-            0 => Some(Timer::Slot(port, TimerId(which as u16))),
-            1 => Some(Timer::Over(port, which as u8)),
-            2 => Some(Timer::Heard(port)),
-            _ => None,
-        }
-    }
-}
-
-/// A deadline, and the one event that is pending for it, which sleeps on where the deadline has moved.
-#[derive(Clone, Copy, Debug)]
-struct Alarm {
-    due: Time,
-    event: Time,
-}
-
-impl Alarm {
-    const OFF: Alarm = Alarm { due: Time::NEVER, event: Time::NEVER };
-
-    /// When an event has to be set, where the pending one comes too late.
-    fn set(&mut self, due: Time) -> Option<Time> {
-        self.due = due;
-        let sooner = due < self.event;
-        sooner.then(|| {
-            self.event = due;
-            due
-        })
-    }
-    /// Its event has come: whether it is due, or else when the event has to be set again.
-    fn rings(&mut self, now: Time) -> Result<(), Option<Time>> {
-        if self.event != now {
-            return Err(None);
-        }
-        self.event = Time::NEVER;
-        if self.due > now {
-            let again = self.due;
-            return Err(if again < Time::NEVER { self.set(again) } else { None });
-        }
-        self.due = Time::NEVER;
-        Ok(())
-    }
-}
-
 /// One port's part.
 #[derive(Clone)]
-struct Gate {
-    setup: PauseSetup,
+pub(super) struct Gate {
+    pub(super) setup: PauseSetup,
     timers: [Alarm; 8],
-    /// What the far end has been told to stop, sent or about to be.
+    /// What the far end has been told to stop.
     told: ClassSet,
     /// What is to be said and is not on the wire yet.
     unsaid: Option<PauseFrame>,
     /// Classes that the far end has stopped here, since when, and until when.
-    stopped: ClassSet,
-    since: [Time; 8],
+    pub(super) stopped: ClassSet,
+    pub(super) since: [Time; 8],
     over: [Alarm; 8],
     /// Requests that have been heard and have not taken effect, first to last.
     heard: VecDeque<(Time, PauseFrame)>,
-    goes: [Goes; 8],
+    pub(super) goes: [Goes; 8],
 }
 
 /// How often a class was told to go on.
 #[derive(Clone, Copy, Default)]
-struct Goes {
-    said: u64,
-    heard: u64,
+pub(super) struct Goes {
+    pub(super) said: u64,
+    pub(super) heard: u64,
 }
 
 /// What a core has where somebody may be stopped.
 #[derive(Clone)]
 pub(crate) struct Pausing {
-    gates: Vec<Gate>,
+    pub(super) gates: Vec<Gate>,
     acts: Acts,
     /// What slots have asked for and is not done: the port of the slot, and what.
     work: VecDeque<(PortId, Act)>,
     rng: Stream,
     /// Added to the index of every timer.
     base: u32,
-    said: Tally,
-    heard: Tally,
+    pub(super) said: Tally,
+    pub(super) heard: Tally,
 }
 
 /// On the list of idle ports: nobody, but something is asked for.
@@ -389,74 +325,10 @@ impl Core {
 }
 
 /// Tables that nobody asks.
-struct Nowhere;
+pub(super) struct Nowhere;
 
 impl Fib for Nowhere {
     fn port_toward(&self, _host: HostId, _hash: u32) -> Option<PortId> {
         None
-    }
-}
-
-/// What the slot of a port holds back, for whoever looks at the whole network.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Held {
-    /// Classes that its far end is to be silent about, and stays so until it is told to go on.
-    pub stopped: ClassSet,
-    /// How often the far end was told that this class may go on.
-    pub goes: [u64; 8],
-}
-
-/// What the far end of a port holds back there.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Obeyed {
-    /// Classes that may not leave.
-    pub stopped: ClassSet,
-    /// Since when.
-    pub since: [Time; 8],
-    /// How often it was heard that this class may go on.
-    pub goes: [u64; 8],
-}
-
-/// For whoever looks for deadlocks.
-impl Core {
-    /// What a port's slot holds back at its far end; `None` where it has none.
-    pub fn holds(&self, port: PortId) -> Option<Held> {
-        let gate = &self.pausing.as_ref()?.gates[usize::from(port.0)];
-        let slot = gate.setup.slot.peek()?;
-        let stopped = if slot.holds(gate.setup.latency) { slot.stopped() } else { ClassSet::NONE };
-        Some(Held { stopped, goes: gate.goes.map(|goes| goes.said) })
-    }
-    /// What a port may not send; `None` where nobody in the network is ever stopped.
-    pub fn obeys(&self, port: PortId) -> Option<Obeyed> {
-        let gate = &self.pausing.as_ref()?.gates[usize::from(port.0)];
-        Some(Obeyed { stopped: gate.stopped, since: gate.since, goes: gate.goes.map(|goes| goes.heard) })
-    }
-    /// The classes that are let go together with one, and the bytes down to which they have to fall for it
-    /// while so many of the shared memory are free.
-    pub fn lets_go(&self, port: PortId, class: u8, free: Option<u64>) -> Option<(ClassSet, u64)> {
-        let slot = self.pausing.as_ref()?.gates[usize::from(port.0)].setup.slot.peek()?;
-        Some((slot.together(class), slot.levels(free).1))
-    }
-    /// Bytes of a class that wait at a port, by the port that they came in by.
-    pub fn waiting_by_ingress(&self, port: PortId, class: u8) -> Vec<u64> {
-        let look = Look { shelf: &self.shelf, fib: &Nowhere };
-        let mut bytes = vec![0; self.shelf.ports.len()];
-        for queue in [QueueId::normal(class), QueueId::bounce(class)] {
-            look.visit(port, queue, &mut |_, head| bytes[usize::from(head.ingress.0)] += u64::from(head.size));
-        }
-        bytes
-    }
-    /// Bytes that the shared memory has free while ports hold so many; `None` where none is shared.
-    pub fn shared_free(&self, held: &[u64]) -> Option<u64> {
-        let buffer = self.shelf.buffer.get();
-        buffer.free(held.iter().map(|bytes| bytes.saturating_sub(buffer.reserved())).sum())
-    }
-    /// PAUSE and PFC frames made here, and those that ended here.
-    pub fn control_frames(&self) -> (u64, u64) {
-        self.pausing.as_ref().map_or((0, 0), |pausing| (pausing.said.packets, pausing.heard.packets))
-    }
-    /// The same as tallies.
-    pub(crate) fn control(&self) -> (Tally, Tally) {
-        self.pausing.as_ref().map_or_else(Default::default, |pausing| (pausing.said, pausing.heard))
     }
 }
