@@ -309,8 +309,9 @@ fn ring(switches: usize, buffer: &str) -> String {
     let flow = |i: usize| {
         format!(
             "[[traffic]]\nname = \"t{i}\"\nkind = \"constant\"\nsource = \"h{i}\"\ndestination = \"h{}\"\npayload = \
-             \"1460B\"\nrate = \"1Gbps\"\nbytes = \"wire\"\n",
-            (i + 2) % switches
+             \"1460B\"\nrate = \"1Gbps\"\nbytes = \"wire\"\nstart = \"{}us\"\n",
+            (i + 2) % switches,
+            37 * i
         )
     };
     let all = |one: &dyn Fn(usize) -> String| (0..switches).map(one).collect::<String>();
@@ -354,8 +355,10 @@ fn a_ring_whose_links_are_fast_enough_or_that_may_lose_does_not_deadlock() {
     assert_eq!(run(&fast, 1).deadlock, None);
     let off = ring(5, &RING.replace("kind = \"pfc\", high = \"20KB\", low = \"10KB\"", "kind = \"none\""));
     assert_eq!(run(&off, 1).deadlock, None);
-    let expires = ring(5, &RING.replace("low =", "quanta = 100, refresh = \"off\", lossless = false, low ="));
-    assert_eq!(run(&expires, 1).deadlock, None, "stops that run out are no deadlock");
+    let expires = ring(5, &RING.replace("low =", "refresh = \"off\", low ="));
+    let expires = run(&expires, 1);
+    assert!(pauses(&expires).iter().any(|row| row[1] == expires.progress.now.0), "somebody is stopped in the end");
+    assert_eq!(expires.deadlock, None, "stops that run out are no deadlock");
 }
 
 #[test]
