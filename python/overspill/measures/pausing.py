@@ -59,8 +59,8 @@ METRICS = [
         "pause_frames",
         "stop frames",
         "frames",
-        f"Stops of classes in PAUSE and PFC frames that begin to leave {WINDOW}, refreshes among them; by tier "
-        "of the node that sends them.",
+        f"Stops of classes in PAUSE and PFC frames that begin to leave {WINDOW}, refreshes among them; by "
+        "tier of the node that sends them.",
         "lower",
         shown=False,
         formula="Σ stops_sent",
