@@ -84,6 +84,8 @@ mod tests {
         let (base, more) = (span(10, Dur(1), Dur::ZERO), span(10, Dur(1) + one, one));
         assert_eq!(more.headroom() - base.headroom(), 3 * 1518);
         assert_eq!(more.latency(), base.latency() + one + one);
+        // The page's example: 4122 bytes of window are two frames and 1046 bytes, of which 1026 are a frame.
+        assert_eq!(span(10, Dur::us(1), Dur::ZERO).headroom(), 1517 + 2 * 1518 + 1026 + 1518);
     }
 
     #[test]
