@@ -33,6 +33,8 @@ TABLES = (
     "reorder",
     "packets",
     "detour_steps",
+    "pauses",
+    "pause_trace",
 )
 U32_NONE = 0xFFFF_FFFF
 U64_NONE = 0xFFFF_FFFF_FFFF_FFFF

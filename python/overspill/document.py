@@ -214,6 +214,7 @@ def build(results: Results) -> dict[str, Any]:
                 "conserved": bool(runs) and all(run.summary["conserved"] for run in runs),
                 "partial": [run.seed for run in runs if run.cut],
                 "unfinished": sum(run.unfinished for run in runs),
+                "deadlocks": [{"seed": run.seed, **run.deadlock} for run in runs if run.deadlock],
             }
         )
     return {

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from typing import TYPE_CHECKING, Any
 
 from overspill import cautions, formats
@@ -54,7 +54,22 @@ def warnings(results: Results) -> list[Line]:
             measured = sum(run.summary["flows"]["measured"] for run in left)
             text = f"{named(left)}: {count} of {measured} measured flows did not finish"
             found.append(Line("UNFINISHED FLOWS", text, True))
+        found += [Line("DEADLOCK", text, True) for text in deadlocks(results.of(variant))]
     return [*found, *doubts(results)]
+
+
+def deadlocks(runs: list[RunData]) -> Iterator[str]:
+    """Links that wait for each other for ever, the runs with the same cycle together."""
+    by_cycle: dict[tuple[str, ...], list[RunData]] = {}
+    for run in runs:
+        if run.deadlock:
+            by_cycle.setdefault(tuple(run.deadlock["cycle"]), []).append(run)
+    for cycle, stuck in by_cycle.items():
+        found = [run.deadlock for run in stuck if run.deadlock]
+        since = formats.time(min(one["at_ps"] for one in found))
+        kinds = formats.listing([str(one) for one in sorted({one["class"] for one in found})])
+        way = " -> ".join([*cycle, cycle[0]])
+        yield f"{named(stuck)}: no port of {way} sends class {kinds} any more, since {since}"
 
 
 def doubts(results: Results) -> list[Line]:

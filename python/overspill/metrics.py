@@ -4,7 +4,17 @@ from collections.abc import Collection
 from dataclasses import replace
 
 from overspill import measures
-from overspill.measures import bouncing, completion, delivery, disorder, events, occupancy, rates, utilisation
+from overspill.measures import (
+    bouncing,
+    completion,
+    delivery,
+    disorder,
+    events,
+    occupancy,
+    pausing,
+    rates,
+    utilisation,
+)
 from overspill.measures.declare import Better, Metric
 from overspill.quantiles import NEEDED, Value
 from overspill.rundata import RunData
@@ -19,6 +29,7 @@ SECTIONS: dict[str, list[Metric]] = {
     "queues": occupancy.METRICS,
     "packets": [*delivery.METRICS, *events.DROPS, *delivery.SHARES],
     "bounces": bouncing.METRICS,
+    "pauses": pausing.METRICS,
     "reordering": disorder.METRICS,
     "senders": events.SENDERS,
 }
@@ -37,13 +48,14 @@ PARTS = (
     measures.packets,
     measures.bounced,
     measures.filled,
+    measures.pauses,
     measures.reordering,
     measures.counters,
 )
 # Of a breakdown by traffic entry or size, only these go to the table; JSON and the report have all.
 BREAKDOWN_SHOWN = ("fct_mean", "fct_p99", "qct_mean", "qct_p99", "goodput", "jain", "load_asked", "drops")
 # Of one by anything else, all but these.
-BREAKDOWN_HIDDEN = ("link_", "hot_")
+BREAKDOWN_HIDDEN = ("link_", "hot_", "pause")
 
 
 def base(key: str) -> str:

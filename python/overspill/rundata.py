@@ -136,6 +136,12 @@ class RunData:
         return CUT[self.summary["stop"]]
 
     @property
+    def deadlock(self) -> dict[str, Any] | None:
+        """Paused links that wait for each other for ever: `at_ps`, `class`, `cycle`."""
+        found: dict[str, Any] | None = self.summary.get("deadlock")
+        return found
+
+    @property
     def unfinished(self) -> int:
         """Measured flows that did not finish."""
         return int(self.summary["flows"].get("unfinished", 0))

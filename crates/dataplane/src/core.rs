@@ -1,5 +1,12 @@
 //! What switches and NICs share: deciding, applying fates, storing, sending.
 
+mod alarm;
+mod pausing;
+mod standing;
+
+pub use pausing::{Lost, PauseSetup};
+pub use standing::{Held, Obeyed};
+
 use crate::ends::Tally;
 use crate::port::{Limits, Port, PortShape};
 use crate::shelf::{BounceQueue, Fib, Look, Pool, Shelf};
@@ -8,7 +15,8 @@ use mech::buffer::BufferSlot;
 use mech::marking::MarkingSlot;
 use mech::overflow::{DropReason, Fate, OverflowSlot};
 use mech::scheduler::SchedulerSlot;
-use mech::{Acts, Ecn, Env, Flags, PktId, Place, PortId, PortView, Purpose, QueueId, QueueView, Stream};
+use mech::{Acts, Change, Ecn, Env, Flags, PktId, Place, PortId, PortView, Purpose, QueueId, QueueView, Stream};
+use pausing::{NOBODY, Pausing};
 use units::{Amount, Clock, Time};
 
 /// One output port as it is to be built.
@@ -21,6 +29,8 @@ pub struct PortSetup {
     pub marking: MarkingSlot,
     /// Its scheduler slot.
     pub scheduler: SchedulerSlot,
+    /// Its part in stopping others and being stopped; `None` where nobody in the network ever is.
+    pub pause: Option<PauseSetup>,
 }
 
 /// A node's output side as it is to be built.
@@ -61,7 +71,10 @@ pub struct Core {
     /// The overflow slot only acts where there is no room.
     only_when_full: bool,
     acts: Acts,
+    /// Idle ports that got something in this step.
     kicks: Vec<PortId>,
+    node: u32,
+    pausing: Option<Box<Pausing>>,
     /// Copies of flooded frames that have ended where they were of no use.
     pub(crate) discarded: Tally,
 }
@@ -107,6 +120,7 @@ impl Core {
                 buffer: setup.buffer,
                 bounce: setup.bounce,
                 pool,
+                lent: Vec::new(),
             },
             overflow: setup.overflow,
             overflow_rng: Stream::new(seed, node, Purpose::Overflow),
@@ -118,9 +132,13 @@ impl Core {
             only_when_full,
             acts: Acts::default(),
             kicks: Vec::new(),
+            node,
+            pausing: None,
             discarded: Tally::default(),
         };
+        let mut pausing = Vec::new();
         for (i, p) in setup.ports.into_iter().enumerate() {
+            pausing.extend(p.pause);
             let computed = computes.then(|| Core::limits(memory, &p.marking));
             let (clock, is_switch, gap) = (p.clock, p.is_switch, setup.framing.gap);
             let shape = PortShape { clock, gap, is_switch, top_class: setup.top_class, computed };
@@ -128,6 +146,11 @@ impl Core {
             core.marking.push(p.marking);
             core.marking_rng.push(Stream::new(seed, node, Purpose::Marking(i as u16)));
             core.schedulers.push(p.scheduler);
+        }
+        if !pausing.is_empty() {
+            let pausing = Pausing::new(pausing, Stream::new(seed, node, Purpose::Pause));
+            core.shelf.lent = vec![0; if pausing.follows() { core.shelf.ports.len() * 8 } else { 0 }];
+            core.pausing = Some(Box::new(pausing));
         }
         core
     }
@@ -165,7 +188,7 @@ impl Core {
         let port = |p: &PortSetup| {
             let wants = p.scheduler.interests();
             let marking = matches!(p.marking, MarkingSlot::None | MarkingSlot::EcnThreshold(_));
-            marking && !wants.reorder && !wants.watch && !wants.pause
+            marking && !wants.reorder && !wants.watch && p.pause.is_none()
         };
         let bounces = overflow.bounce_queue().is_some();
         let overflow = !bounces && !wants.remove && !wants.watch && !wants.reorder;
@@ -300,25 +323,28 @@ impl Core {
     ) -> Decision {
         while let Fate::Evict(id) = decision.fate {
             if self.shelf.arena.stamp(id.0) == decision.victim {
-                self.evict(id, port, step.out);
+                self.evict(id, port, step);
             }
             decision = self.question(pkt, port, step);
         }
         decision
     }
 
-    fn evict<O: Out>(&mut self, id: PktId, port: PortId, out: &mut O) {
+    fn evict<F: Fib, O: Out>(&mut self, id: PktId, port: PortId, step: &mut Step<F, O>) {
         for queue in 0..self.shelf.ports[usize::from(port.0)].rest.queues.len() {
             let slot = &mut self.shelf.ports[usize::from(port.0)].rest.queues[queue];
             let Some(pkt) = self.shelf.arena.remove(slot, id.0) else { continue };
             let empty = slot.packets() == 0;
-            self.shelf.give(port, QueueId(queue as u8), pkt.head.size);
+            self.shelf.give(port, QueueId(queue as u8), &pkt.head);
             let p = &mut self.shelf.ports[usize::from(port.0)];
             p.rest.eligible &= !(u16::from(empty) << queue);
             p.counts_mut().evicted += 1;
             p.counts_mut().evicted_bytes += u64::from(pkt.head.size);
-            out.freed((port, QueueId(queue as u8)), p.waiting(), None);
-            return self.drop(&pkt, port, DropReason::Evicted, out);
+            step.out.freed((port, QueueId(queue as u8)), p.waiting(), None);
+            if self.pausing.is_some() {
+                self.follow((port, QueueId(queue as u8)), Change::Left(&pkt.head), step);
+            }
+            return self.drop(&pkt, port, DropReason::Evicted, step.out);
         }
     }
 
@@ -331,6 +357,9 @@ impl Core {
         counts.dropped[reason as usize] += 1;
         counts.dropped_bytes += u64::from(pkt.head.size);
         out.dropped(port, pkt, reason);
+        if let Some(lost) = self.should_not_lose(pkt, (port, self.shelf.queue(pkt.head.queue())), reason) {
+            out.lost(&lost);
+        }
     }
 
     /// Ends a copy that is not on the way to its destination: no packet is lost.
@@ -372,18 +401,28 @@ impl Core {
             let end = p.compute(step.now, pkt.head.size);
             return step.out.transmit(port, pkt, end);
         }
-        self.shelf.take(port, queue, pkt.head.size);
+        self.shelf.take(port, queue, &pkt.head);
         let p = &mut self.shelf.ports[usize::from(port.0)];
         p.rest.stamp += 1;
         p.rest.eligible |= 1 << queue.0;
         let slot = self.shelf.arena.push(&mut p.rest.queues[usize::from(queue.0)], *pkt, p.rest.stamp);
         step.out.stored((port, queue), before, Some(PktId(slot)), pkt);
-        if p.rest.waking || p.rest.kicked {
+        if self.pausing.is_some() {
+            self.follow((port, queue), Change::Enqueued(&pkt.head), step);
+        }
+        self.rouse(port, step.now, step.out);
+    }
+
+    /// Sees to it that a port with something to send does: now, or when the frame under way has ended.
+    #[inline]
+    fn rouse<O: Out>(&mut self, port: PortId, now: Time, out: &mut O) {
+        let p = &mut self.shelf.ports[usize::from(port.0)];
+        if p.rest.waking || p.rest.kicked || !p.rest.is_ready() {
             return;
         }
-        if p.free_at > step.now {
+        if p.free_at > now {
             p.rest.waking = true;
-            step.out.wake(port, p.free_at);
+            out.wake(port, p.free_at);
         } else {
             p.rest.kicked = true;
             self.kicks.push(port);
@@ -408,33 +447,45 @@ impl Core {
         self.send(port, step);
     }
 
-    /// Idle ports that got something in this step begin to send.
+    /// What this step has caused is done; then idle ports that got something in it begin to send.
     #[inline]
     pub(crate) fn finish<F: Fib, O: Out>(&mut self, step: &mut Step<F, O>) {
         while let Some(port) = self.kicks.pop() {
+            if self.pausing.is_some() {
+                self.perform(step.now, step.out);
+            }
+            if port == NOBODY {
+                continue;
+            }
             self.shelf.ports[usize::from(port.0)].rest.kicked = false;
             self.send(port, step);
         }
     }
 
     fn send<F: Fib, O: Out>(&mut self, port: PortId, step: &mut Step<F, O>) {
+        if self.shelf.ports[usize::from(port.0)].rest.control {
+            return self.send_control(port, step.now, step.out);
+        }
         let Some((queue, id)) = self.next(port, step) else { return };
         let slot = &mut self.shelf.ports[usize::from(port.0)].rest.queues[usize::from(queue.0)];
         let taken = self.shelf.arena.remove(slot, id.0);
         let empty = slot.packets() == 0;
         let Some(pkt) = taken else { return };
-        self.shelf.give(port, queue, pkt.head.size);
+        self.shelf.give(port, queue, &pkt.head);
         let p = &mut self.shelf.ports[usize::from(port.0)];
         p.rest.eligible &= !(u16::from(empty) << queue.0);
         p.counts_mut().sent += 1;
         p.counts_mut().sent_bytes += u64::from(pkt.head.size);
         p.free_at = step.now + p.time(pkt.head.size);
-        let (end, more, after) = (p.free_at, p.rest.eligible != 0, p.waiting());
+        let (end, more, after) = (p.free_at, p.rest.is_ready(), p.waiting());
         p.rest.waking = more;
         step.out.freed((port, queue), after, Some(id));
         step.out.transmit(port, &pkt, end);
         if more {
             step.out.wake(port, end);
+        }
+        if self.pausing.is_some() {
+            self.follow((port, queue), Change::Started(&pkt.head), step);
         }
         if empty {
             self.run_empty(step.now, port);
@@ -452,7 +503,7 @@ impl Core {
     #[inline]
     fn next<F: Fib, O>(&mut self, port: PortId, step: &Step<F, O>) -> Option<(QueueId, PktId)> {
         let p = &self.shelf.ports[usize::from(port.0)];
-        let (eligible, scheduler) = (p.rest.eligible, &mut self.schedulers[usize::from(port.0)]);
+        let (eligible, scheduler) = (p.rest.eligible & !p.rest.stopped, &mut self.schedulers[usize::from(port.0)]);
         if eligible == 0 {
             return None;
         }

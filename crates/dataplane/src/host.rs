@@ -77,6 +77,8 @@ enum Timer {
     Raw(u32),
     Sender(u32),
     Receiver(u32),
+    /// Of the NIC.
+    Nic(u32),
 }
 
 const SLOT_BITS: u32 = 27;
@@ -93,6 +95,7 @@ impl Timer {
             Timer::Raw(i) => 1 << SLOT_BITS | i,
             Timer::Sender(i) => 2 << SLOT_BITS | i,
             Timer::Receiver(i) => 3 << SLOT_BITS | i,
+            Timer::Nic(i) => 4 << SLOT_BITS | i,
         }
     }
     const fn of(index: u32) -> Option<Timer> {
@@ -103,6 +106,7 @@ impl Timer {
             (1, i) => Timer::Raw(i),
             (2, i) => Timer::Sender(i),
             (3, i) => Timer::Receiver(i),
+            (4, i) => Timer::Nic(i),
             _ => return None,
         })
     }
@@ -123,10 +127,13 @@ impl Host {
     /// The host described by `setup`.
     pub fn new(setup: HostSetup) -> Host {
         let (seed, node) = (setup.core.seed, setup.core.node);
+        let framing = setup.core.framing;
+        let mut nic = Core::new(setup.core);
+        nic.timers_from(Timer::Nic(0).index());
         Host {
             id: setup.id,
-            framing: setup.core.framing,
-            nic: Core::new(setup.core),
+            framing,
+            nic,
             up: Stack::new(setup.stack_delay, setup.stack_jitter),
             down: Stack::new(setup.stack_delay, setup.stack_jitter),
             stack_rng: Stream::new(seed, node, Purpose::Stack),
@@ -201,7 +208,9 @@ impl Host {
     }
 
     fn not_for_me<O: Out>(&mut self, pkt: &mut Pkt, step: &mut HostStep<O>) {
-        if Reinject.wants(&pkt.head, self.id) {
+        if pkt.head.flags.has(Flags::CONTROL) {
+            self.nic.hear(pkt, step.now, &mut step.out);
+        } else if Reinject.wants(&pkt.head, self.id) {
             if step.tcp.hears_bounces() {
                 self.tell(pkt, step);
             }
@@ -235,6 +244,7 @@ impl Host {
             Some(Timer::Raw(i)) => self.emit_raw(i, step),
             Some(Timer::Sender(slot)) => self.sender_timer(slot, step),
             Some(Timer::Receiver(slot)) => self.receiver_timer(slot, step),
+            Some(Timer::Nic(index)) => self.nic.timer(index, &mut step.of_nic()),
             None => {}
         }
     }
@@ -440,16 +450,22 @@ impl Host {
         self.discarded.packets
     }
 
-    /// Checks `received + originated = sent + consumed + dropped + discarded + held + queued`, in packets
-    /// and in bytes.
+    /// Checks `received + originated = sent + consumed + dropped + discarded + heard + held + queued`, in
+    /// packets and in bytes; what is heard are PAUSE and PFC frames.
     pub fn conserves(&self) -> bool {
         let port = &self.nic.ports()[0];
         let counts = port.counts();
         let held = [&self.up, &self.down];
         let dropped = counts.dropped.iter().sum::<u64>() + self.strays.packets;
-        let packets =
-            counts.sent + self.consumed.packets + self.discarded.packets + dropped + u64::from(port.waiting());
+        let (_, heard) = self.nic.control();
+        let packets = counts.sent
+            + self.consumed.packets
+            + self.discarded.packets
+            + heard.packets
+            + dropped
+            + u64::from(port.waiting());
         let bytes = counts.sent_bytes
+            + heard.bytes
             + self.consumed.bytes
             + self.discarded.bytes
             + counts.dropped_bytes

@@ -5,6 +5,7 @@
 //! frames. A node touches only its own state.
 
 mod arena;
+mod control;
 mod core;
 mod ends;
 mod ext;
@@ -20,7 +21,8 @@ mod stack;
 mod switch;
 pub mod transport;
 
-pub use crate::core::{Core, CoreSetup, PortSetup};
+pub use crate::core::{Core, CoreSetup, Held, Lost, Obeyed, PauseSetup, PortSetup};
+pub use control::PauseFrame;
 pub use ext::{Ext, Exts, MAX_BLOCKS, SynOptions, Timestamps};
 pub use flows::{FlowTable, NewFlow};
 pub use host::{FLOW_START, Host, HostSetup, HostStep, MESSAGE_START};

@@ -1,9 +1,9 @@
 //! What a node asks of its driver: the seam between the dataplane and whatever runs it.
 
-use crate::Pkt;
 use crate::transport::SenderStats;
+use crate::{Lost, PauseFrame, Pkt};
 use mech::overflow::DropReason;
-use mech::{FlowId, PktId, PortId, QueueId};
+use mech::{ClassSet, FlowId, PktId, PortId, QueueId};
 use units::Time;
 
 /// The driver of a node: the simulator, or a software switch. The first three calls are requests;
@@ -41,6 +41,15 @@ pub trait Out {
     fn bounced(&mut self, _port: PortId, _pkt: &Pkt) {}
     /// A packet has reached the transport it is for.
     fn delivered(&mut self, _pkt: &Pkt) {}
+    /// A frame that stops classes at the far end of a port, or lets them go on, begins to leave; `again` had
+    /// been stopped before.
+    fn pause_sent(&mut self, _port: PortId, _frame: &PauseFrame, _again: ClassSet) {}
+    /// A class may not leave by a port from now on.
+    fn paused(&mut self, _port: PortId, _class: u8) {}
+    /// A class may leave by a port again.
+    fn resumed(&mut self, _port: PortId, _class: u8) {}
+    /// A packet that should never be lost was, for want of memory.
+    fn lost(&mut self, _lost: &Lost) {}
     /// So many payload bytes of a flow have arrived that had not arrived before.
     fn received(&mut self, _flow: FlowId, _bytes: u64) {}
     /// The last byte of a flow has arrived.

@@ -47,6 +47,10 @@ pub(crate) struct Rest {
     clock: Clock,
     /// Bit `q` is set where queue `q` is not empty.
     pub(crate) eligible: u16,
+    /// Bit `q` is set where queue `q` may not leave: the far end has stopped its class.
+    pub(crate) stopped: u16,
+    /// A frame that stops the far end, or lets it go on, waits to be sent.
+    pub(crate) control: bool,
     /// A wake-up is pending.
     pub(crate) waking: bool,
     /// It is on the list of idle ports that got a packet in this step.
@@ -59,6 +63,14 @@ pub(crate) struct Rest {
     bounced: (u32, u64),
     /// Arrivals so far: the stamp of the next.
     pub(crate) stamp: u64,
+}
+
+impl Rest {
+    /// Whether anything may leave.
+    #[inline]
+    pub(crate) fn is_ready(&self) -> bool {
+        self.eligible & !self.stopped != 0 || self.control
+    }
 }
 
 /// What a plain first-in-first-out port compares an arrival with. The largest number is no limit.
@@ -169,6 +181,8 @@ impl Port {
             counts: PortCounts::default(),
             clock: shape.clock,
             eligible: 0,
+            stopped: 0,
+            control: false,
             waking: false,
             kicked: false,
             is_switch: shape.is_switch,
@@ -218,6 +232,15 @@ impl Port {
             0 => self.rest.clock.time(bytes),
             ps => Dur(bytes * ps),
         }
+    }
+
+    /// So many quanta of 512 bit times (802.3 §31B.2).
+    pub(crate) fn quanta(&self, quanta: u16) -> Dur {
+        self.rest.clock.time(u64::from(quanta) * 64)
+    }
+    /// How many classes have queues.
+    pub(crate) fn classes(&self) -> usize {
+        self.rest.queues.len() / 2
     }
 
     /// Frames and bytes that wait in all queues.

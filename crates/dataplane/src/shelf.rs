@@ -14,6 +14,8 @@ pub struct Shelf {
     pub(crate) buffer: BufferSlot,
     pub(crate) bounce: BounceQueue,
     pub(crate) pool: Pool,
+    /// Bytes by the port and the class that they came in by, eight a port, where a pause slot wants to know.
+    pub(crate) lent: Vec<u64>,
 }
 
 /// Whether bounced packets have a queue of their own at every port, and how long it may get.
@@ -123,7 +125,11 @@ impl Shelf {
 
     /// Books a frame in.
     #[inline]
-    pub(crate) fn take(&mut self, port: PortId, queue: QueueId, size: u16) {
+    pub(crate) fn take(&mut self, port: PortId, queue: QueueId, head: &Head) {
+        let size = head.size;
+        if let Some(lent) = self.lent.get_mut(lent_at(head)) {
+            *lent += u64::from(size);
+        }
         let p = &mut self.ports[usize::from(port.0)];
         p.take(queue, size);
         if self.pool.on {
@@ -134,7 +140,11 @@ impl Shelf {
 
     /// Books a frame out.
     #[inline]
-    pub(crate) fn give(&mut self, port: PortId, queue: QueueId, size: u16) {
+    pub(crate) fn give(&mut self, port: PortId, queue: QueueId, head: &Head) {
+        let size = head.size;
+        if let Some(lent) = self.lent.get_mut(lent_at(head)) {
+            *lent -= u64::from(size);
+        }
         let p = &mut self.ports[usize::from(port.0)];
         p.give(queue, size);
         if self.pool.on {
@@ -142,6 +152,12 @@ impl Shelf {
             self.pool.moved(after + u64::from(size), after);
         }
     }
+}
+
+/// The place of what a frame is lent.
+#[inline]
+fn lent_at(head: &Head) -> usize {
+    usize::from(head.ingress.0) * 8 + usize::from(head.class())
 }
 
 /// A node's memory and tables, to read.
@@ -195,6 +211,12 @@ impl<F: Fib> View for Look<'_, F> {
         if let Some(queue) = self.port(port).rest.queues.get(usize::from(queue.0)) {
             self.shelf.arena.ids(queue).for_each(|id| each(PktId(id), &self.shelf.arena.get(id).head));
         }
+    }
+    fn lent(&self, ingress: PortId, class: u8) -> u64 {
+        self.shelf.lent.get(usize::from(ingress.0) * 8 + usize::from(class)).copied().unwrap_or(0)
+    }
+    fn pool_free(&self) -> Option<u64> {
+        self.shelf.buffer.get().free(self.shelf.pool.shared_bytes)
     }
     fn leases(&self, port: PortId, queue: QueueId, each: &mut dyn FnMut(&Lease)) {
         self.visit(port, queue, &mut |_, head| {

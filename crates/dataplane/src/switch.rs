@@ -123,6 +123,7 @@ impl Switch {
     ) {
         ended.iter().for_each(|port| self.ended(now, *port, routes, out));
         self.arrive(now, arrivals, routes, out);
+        self.finish(now, routes, out);
     }
 
     /// The frame on the wire of `port` has ended and something waits.
@@ -161,14 +162,16 @@ impl Switch {
         out: &mut O,
     ) {
         if known.is_none() && self.learnt.is_some() {
-            return self.arrive_learning(now, std::slice::from_mut(pkt), routes, out);
+            self.arrive_learning(now, std::slice::from_mut(pkt), routes, out);
+            return self.finish(now, routes, out);
         }
-        if let Some(port) = self.lookup(now, (pkt, known), routes, out) {
-            let fib = &table!(self, routes, now);
-            let step = &mut Step { now, fib, out };
+        let port = self.lookup(now, (pkt, known), routes, out);
+        let fib = &table!(self, routes, now);
+        let step = &mut Step { now, fib, out };
+        if let Some(port) = port {
             self.core.admit((pkt, port), step);
-            self.core.finish(step);
         }
+        self.core.finish(step);
     }
 
     /// All arrivals of an instant, each with its ingress port set, after all ends of transmission.
@@ -201,8 +204,6 @@ impl Switch {
                 }
             }
         }
-        let fib = &table!(self, routes, now);
-        self.core.finish(&mut Step { now, fib, out });
     }
 
     /// A fixed order would always favour one port, so the order is drawn anew at every instant; it
@@ -219,15 +220,36 @@ impl Switch {
 
     /// Counts a packet in and ages it; whether it may go on.
     #[inline(always)]
-    fn take_in<O: Out>(&mut self, pkt: &mut Pkt, out: &mut O) -> bool {
+    fn take_in<O: Out>(&mut self, now: Time, pkt: &mut Pkt, out: &mut O) -> bool {
         self.received += 1;
         self.received_bytes += u64::from(pkt.head.size);
         let last = pkt.head.ttl == 1;
         pkt.head.ttl = pkt.head.ttl.saturating_sub(1);
         if last {
-            self.lose(pkt, DropReason::TtlExpired, out);
+            self.end(now, pkt, out);
         }
         !last
+    }
+
+    /// No switch sends this packet on.
+    #[cold]
+    fn end<O: Out>(&mut self, now: Time, pkt: &Pkt, out: &mut O) {
+        match pkt.head.flags.has(Flags::CONTROL) {
+            true => self.core.hear(pkt, now, out),
+            false => self.lose(pkt, DropReason::TtlExpired, out),
+        }
+    }
+
+    /// A timer of this switch has run out, after all arrivals of its instant.
+    pub fn timer<R: Routes, O: Out>(&mut self, now: Time, index: u32, routes: &R, out: &mut O) {
+        let fib = &table!(self, routes, now);
+        self.core.timer(index, &mut Step { now, fib, out });
+    }
+
+    /// The last call of every step that is more than one arrival: idle ports begin to send.
+    pub fn finish<R: Routes, O: Out>(&mut self, now: Time, routes: &R, out: &mut O) {
+        let fib = &table!(self, routes, now);
+        self.core.finish(&mut Step { now, fib, out });
     }
 
     /// Counts a packet in, ages it and finds the port that it would leave by.
@@ -239,7 +261,7 @@ impl Switch {
         routes: &R,
         out: &mut O,
     ) -> Option<PortId> {
-        if !self.take_in(pkt, out) {
+        if !self.take_in(now, pkt, out) {
             return None;
         }
         if known.is_some() {
@@ -303,8 +325,8 @@ impl Switch {
         self.learnt.as_ref().map_or((0, 0), |learnt| (learnt.created.packets, self.core.discarded.packets))
     }
 
-    /// Checks `received + created = sent + dropped + discarded + queued`, in packets and (with what was
-    /// cut off) in bytes.
+    /// Checks `received + created = sent + dropped + discarded + heard + queued`, in packets and (with what was
+    /// cut off) in bytes; what is heard are PAUSE and PFC frames, which are sent beside the books.
     pub fn conserves(&self) -> bool {
         let (mut packets, mut bytes) = (self.lost.iter().sum::<u64>(), self.lost_bytes);
         for port in self.core.ports() {
@@ -312,6 +334,8 @@ impl Switch {
             packets += counts.sent + counts.dropped.iter().sum::<u64>() + u64::from(port.waiting());
             bytes += counts.sent_bytes + counts.dropped_bytes + counts.trimmed_bytes + port.waiting_bytes();
         }
+        let (_, heard) = self.core.control();
+        (packets, bytes) = (packets + heard.packets, bytes + heard.bytes);
         let (mut received, mut received_bytes) = (self.received, self.received_bytes);
         if let Some(learnt) = &self.learnt {
             received += learnt.created.packets;
@@ -325,5 +349,7 @@ impl Switch {
 
 #[cfg(test)]
 mod detours;
+#[cfg(test)]
+mod pausing;
 #[cfg(test)]
 mod tests;

@@ -37,8 +37,8 @@ pub enum Act {
     },
     /// Send a message made here.
     Emit(Control, To),
-    /// Ask the device behind a port to stop sending these classes.
-    Pause(PortId, ClassSet),
+    /// Ask the device behind a port to stop sending these classes for so many quanta, of 512 bit times each.
+    Pause(PortId, ClassSet, u16),
     /// Let the device behind a port send these classes again.
     Resume(PortId, ClassSet),
     /// Let go of the copy that the memory keeps of a packet which has left.

@@ -35,7 +35,15 @@ pub use watch::{Change, Interests, Watch};
 
 /// Every mechanism that a scenario may name, slot by slot, in the order of the slots.
 pub fn catalogue() -> Vec<&'static params::Spec> {
-    let slots: [&[&'static params::Spec]; 7] =
-        [fib::SPECS, routing::SPECS, buffer::SPECS, overflow::SPECS, marking::SPECS, scheduler::SPECS, host::SPECS];
+    let slots: [&[&'static params::Spec]; 8] = [
+        fib::SPECS,
+        routing::SPECS,
+        buffer::SPECS,
+        overflow::SPECS,
+        marking::SPECS,
+        pause::SPECS,
+        scheduler::SPECS,
+        host::SPECS,
+    ];
     slots.concat()
 }

@@ -50,6 +50,10 @@ pub trait View {
         }
         bytes
     }
+    /// Bytes that are free in the memory that all ports share; `None` where none is shared.
+    fn pool_free(&self) -> Option<u64> {
+        None
+    }
     /// How full the fullest buffer on a flow's way through this node and out of it is; `None` where
     /// that is not known (QCN-OS §V-A: the path-congestion index).
     fn path_fill(&self, _flow: FlowId) -> Option<Fill> {

@@ -15,6 +15,8 @@ pub enum Purpose {
     Routing,
     /// The notify slot of a port.
     Notify(u16),
+    /// The pause slots of a switch.
+    Pause,
     /// The order of simultaneous arrivals.
     Ties,
     /// The seed of a switch's flow hash.
@@ -48,6 +50,7 @@ impl Purpose {
             Purpose::Custom(n) => 10 << 16 | n as u32,
             Purpose::Gaps(n) => 11 << 16 | n as u32,
             Purpose::Reply(n) => 12 << 16 | n as u32,
+            Purpose::Pause => 13 << 16,
         }
     }
 }

@@ -113,8 +113,11 @@ pub(crate) fn summary_json(scenario: &Scenario, seed: u64, results: &Results) ->
         Some(Stop::DrainedOut) => "drained_out",
         Some(Stop::MaxEvents) => "max_events",
         Some(Stop::Overloaded) => "max_packets",
+        Some(Stop::Lost) => "lost",
         None => "abandoned",
     };
+    let deadlock = results.deadlock.as_ref();
+    let deadlock = deadlock.map(|d| json!({ "at_ps": d.at.0, "class": d.class, "cycle": d.names(scenario) }));
     let carried = results.carried.iter();
     let carried = carried.map(|c| (c.of.name().to_string(), json!({ "bits": c.bits, "capacity_bps": c.capacity_bps })));
     json!({
@@ -132,6 +135,7 @@ pub(crate) fn summary_json(scenario: &Scenario, seed: u64, results: &Results) ->
         "events": results.progress.events,
         "hops": results.progress.hops,
         "conserved": results.conserved,
+        "deadlock": deadlock,
         "wire_bits": carried.collect::<serde_json::Map<_, _>>(),
         "flows": {
             "started": results.progress.started - results.raw,

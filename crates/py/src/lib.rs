@@ -208,6 +208,9 @@ impl Run {
             let place = self.world.imbalance().unwrap_or_default();
             return Err(PyRuntimeError::new_err(format!("packets are unaccounted for: {place}")));
         }
+        if let Some(lost) = results.lost {
+            return Err(PyRuntimeError::new_err(lost.told(scenario)));
+        }
         let answer = PyDict::new(py);
         answer.set_item("summary", summary)?;
         answer.set_item("tables", tables(py, &results.tables)?)?;

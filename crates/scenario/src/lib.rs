@@ -10,6 +10,7 @@ pub mod load;
 pub mod memory;
 pub mod model;
 pub mod paths;
+mod pausing;
 pub mod routes;
 mod schema;
 pub mod settings;

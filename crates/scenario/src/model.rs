@@ -3,6 +3,8 @@
 use crate::topology::Topology;
 use crate::traffic::Traffic;
 use dataplane::Framing;
+use dataplane::transport::TcpConfig;
+use mech::ClassSet;
 use mech::params::Values;
 use mech::routing::AddressPlan;
 use units::{Amount, Dur, Time};
@@ -41,6 +43,17 @@ impl Scenario {
     /// The highest traffic class in use.
     pub fn top_class(&self) -> u8 {
         self.traffic.iter().map(|traffic| traffic.class()).max().unwrap_or(0)
+    }
+    /// The traffic classes in use.
+    pub fn classes(&self) -> ClassSet {
+        self.traffic.iter().fold(ClassSet::NONE, |set, traffic| set.union(traffic.classes()))
+    }
+    /// Bytes of the largest frame of data.
+    pub fn largest_frame(&self) -> u16 {
+        let tcp = TcpConfig::new(&self.transport.kind, &self.transport.values, self.framing);
+        let segment = tcp.map_or(0, |tcp| self.framing.frame(tcp.mss(), tcp.options()));
+        let raw = |traffic: &Traffic| traffic.raw_payload().map_or(segment, |payload| self.framing.frame(payload, 0));
+        self.traffic.iter().map(raw).max().unwrap_or(segment)
     }
 }
 
@@ -98,6 +111,8 @@ pub struct PortConfig {
     pub marking: Choice,
     /// The scheduler slot.
     pub scheduler: Choice,
+    /// The pause slot.
+    pub pause: Choice,
 }
 
 /// Whether simultaneous arrivals see each other.

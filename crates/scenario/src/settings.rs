@@ -103,7 +103,7 @@ pub const WHERE: Spec = Spec {
         },
         Param {
             name: "port",
-            doc: "Ports whose far end is a host, or a switch; only for `marking` and `scheduler`.",
+            doc: "Ports whose far end is a host, or a switch; only for `marking`, `pause` and `scheduler`.",
             kind: Kind::Choice(&["host", "switch"]),
             default: Some("any"),
         },
@@ -300,12 +300,13 @@ pub const FRAMING: &[&Spec] = &[&ETHERNET, &MTU, &PAYLOAD];
 pub const TABLES: &[&Spec] = &[&SCENARIO, &NODE, &LINK, &HOST, &SWITCH, &WHERE, &MEASURE, &TRAFFIC];
 
 /// The slots of a switch, with what fills each where the scenario leaves it out.
-pub const SLOTS: [(&str, &str); 6] = [
+pub const SLOTS: [(&str, &str); 7] = [
     ("fib", "static"),
     ("routing", "ecmp"),
     ("buffer", "per_port"),
     ("overflow", "tail_drop"),
     ("marking", "none"),
+    ("pause", "none"),
     ("scheduler", "strict_priority"),
 ];
 

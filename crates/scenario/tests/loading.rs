@@ -449,3 +449,40 @@ fn names_of_any_length_are_told_in_messages_of_some_length() {
     let path = vec!["a"; 10_000].join(".");
     assert!(refused(&star(""), &[&format!("{path}=1")]).len() < 4000);
 }
+
+/// Three ports may fill the fourth: memory that holds `high` and the headroom of three is enough.
+#[test]
+fn a_buffer_that_cannot_hold_all_headroom_is_noted_with_its_numbers_and_one_that_can_is_not() {
+    let pause = |size: u64, kind: &str| {
+        star(&format!(
+            "[switch]\nbuffer = {{ kind = \"per_port\", size = \"{size}B\" }}\n\
+             pause = {{ kind = \"{kind}\", high = \"10KB\", low = \"1KB\" }}\n"
+        ))
+    };
+    for kind in ["pause", "pfc"] {
+        let headroom = loaded(&pause(1_000_000, kind), &[]).variants[0].span(4, 0).headroom();
+        let enough = 3 * (10_000 + headroom);
+        assert!(loaded(&pause(enough, kind), &[]).notes.is_empty());
+        let notes = loaded(&pause(enough - 1, kind), &[]).notes;
+        let [note] = &notes[..] else { panic!("{notes:?}") };
+        let said = format!("3 ports with high = 10KB and a headroom of {headroom}B may hold {enough}B");
+        assert!(note.contains(&said) && note.contains(&format!("has {}B that are sure", enough - 1)), "{note}");
+        let may_lose = loaded(&pause(enough - 1, kind), &["switch.pause.lossless=false"]);
+        assert!(may_lose.notes.is_empty(), "where loss is only counted nothing is to be said");
+    }
+}
+
+#[test]
+fn pause_may_differ_between_ports_and_classes_in_use_count_apart() {
+    let pfc = "[switch]\nbuffer = { kind = \"shared\", size = \"200KB\", alpha = 1 }\n\
+               pause = { kind = \"pfc\", high = \"25KB\", low = \"1KB\" }\n";
+    // 100 KB are sure; four ports hold 25 KB each and their headroom.
+    assert_eq!(loaded(&star(pfc), &[]).notes.len(), 1);
+    let spared = "[[override]]\nwhere = { port = \"host\" }\nswitch.pause = { kind = \"none\" }\n";
+    let none = loaded(&star(&format!("{pfc}{spared}")), &[]);
+    assert!(none.notes.is_empty() && !none.variants[0].pauses());
+    let second = "[[traffic]]\nname = \"more\"\nkind = \"incast\"\nsenders = 2\nreceiver = \"h0\"\n\
+                  size = \"20KB\"\nclass = 3\n";
+    let two = loaded(&star(&format!("{pfc}{second}")), &[]);
+    assert!(two.notes[0].contains("4 ports of 2 classes each"), "{:?}", two.notes);
+}

@@ -61,6 +61,7 @@ fn switch() -> Switch {
         is_switch: true,
         marking: MarkingSlot::None,
         scheduler: SchedulerSlot::build("fifo", &Values::default()).expect("it is in the catalogue"),
+        pause: None,
     };
     Switch::new(SwitchSetup {
         core: CoreSetup {

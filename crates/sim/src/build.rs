@@ -10,13 +10,14 @@ use crate::tap::Tap;
 use crate::world::{Net, Schedule, World};
 use dataplane::transport::TcpConfig;
 use dataplane::{
-    BounceQueue, CoreSetup, FlowTable, Host, HostSetup, NewFlow, PortSetup, RawSetup, Switch, SwitchSetup,
+    BounceQueue, CoreSetup, FlowTable, Host, HostSetup, NewFlow, PauseSetup, PortSetup, RawSetup, Switch, SwitchSetup,
 };
 use mech::buffer::{BufferSlot, PerPort, Unlimited};
 use mech::fib::FibSlot;
 use mech::host::WindowCut;
 use mech::marking::MarkingSlot;
 use mech::overflow::{self, OverflowSlot};
+use mech::pause::PauseSlot;
 use mech::routing::{Ecmp, Own, Paths, RoutingSlot};
 use mech::scheduler::SchedulerSlot;
 use mech::{HostId, Purpose, Stream};
@@ -70,6 +71,7 @@ struct Site<'a> {
     seed: u64,
     top_class: u8,
     any_bounce: bool,
+    pauses: bool,
     may_compute: bool,
     /// Where switches route by them.
     paths: Option<Arc<Paths>>,
@@ -88,6 +90,7 @@ impl Site<'_> {
             is_switch: port.peer >= s.topology.hosts,
             marking: marking(&s.host.marking)?,
             scheduler: scheduler(&s.host.scheduler)?,
+            pause: self.pause(id, 0, PauseSlot::None),
         };
         Ok(Host::new(HostSetup {
             core: CoreSetup {
@@ -108,6 +111,20 @@ impl Site<'_> {
         }))
     }
 
+    /// The part of a port in pausing; `None` where nobody in the network is ever stopped.
+    fn pause(&self, node: u32, port: u16, slot: PauseSlot) -> Option<PauseSetup> {
+        let setup = || {
+            let span = self.scenario.span(node, port);
+            PauseSetup {
+                response: self.scenario.response_of(node, port),
+                headroom: span.headroom(),
+                latency: span.latency(),
+                slot,
+            }
+        };
+        self.pauses.then(setup)
+    }
+
     fn switch(&self, index: usize, config: &SwitchConfig) -> Result<Switch, BuildError> {
         let (s, node) = (self.scenario, self.scenario.topology.hosts + index as u32);
         let links = &s.topology.nodes[node as usize].ports;
@@ -125,12 +142,15 @@ impl Site<'_> {
         };
         let routing = RoutingSlot::build(&config.routing.kind, &config.routing.values, own);
         let fib = FibSlot::build(&config.fib.kind, &config.fib.values, &host);
-        let ports = links.iter().zip(&config.ports).map(|(link, port)| {
+        let ports = links.iter().zip(&config.ports).zip(0..).map(|((link, port), p)| {
+            let pause = PauseSlot::build(&port.pause.kind, &port.pause.values, link.rate.clock());
+            let pause = pause.ok_or_else(|| unknown(&port.pause))?;
             Ok(PortSetup {
                 clock: link.rate.clock(),
                 is_switch: link.peer >= s.topology.hosts,
                 marking: marking(&port.marking)?,
                 scheduler: scheduler(&port.scheduler)?,
+                pause: self.pause(node, p, pause),
             })
         });
         Ok(Switch::new(SwitchSetup {
@@ -178,6 +198,7 @@ pub fn build_tapped<P: Probe, T: Tap>(
         seed,
         top_class: scenario.top_class(),
         any_bounce: scenario.switches.iter().any(|s| s.overflow.kind == "bounce"),
+        pauses: scenario.pauses(),
         may_compute: !options.step_departures && !probe.follows_queues(),
         paths: paths(scenario, seed).map(Arc::new),
     };
@@ -208,6 +229,7 @@ pub fn build_tapped<P: Probe, T: Tap>(
             reacts: later.reacts(),
             heard: Vec::new(),
             fct_end: scenario.measure.fct_end,
+            lost: None,
         },
         hosts,
         switches,
@@ -230,10 +252,13 @@ pub fn build_tapped<P: Probe, T: Tap>(
         check_at: 0,
         hops: 0,
         stop: None,
+        pauses: site.pauses,
+        deadlock: None,
         milestone: Time::ZERO,
         baseline: None,
         baseline_end: None,
         arrivals: Vec::new(),
+        timers: Vec::new(),
         foresees: scenario.switches.iter().all(|s| s.fib.kind == "static"),
         foreseen: (Key::new(Time::ZERO, 0, Phase::Timer, 0), None),
         tap,

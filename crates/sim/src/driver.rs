@@ -5,11 +5,25 @@ use crate::probe::{Gain, Probe, Spot};
 use crate::progress::FlowRecord;
 use crate::queue::{EventQueue, Key, Phase};
 use dataplane::transport::SenderStats;
-use dataplane::{NO_EXT, Out, Pkt};
+use dataplane::{Lost, NO_EXT, Out, PauseFrame, Pkt};
 use mech::overflow::DropReason;
-use mech::{FlowId, PktId, PortId, QueueId};
+use mech::{ClassSet, FlowId, PktId, PortId, QueueId};
 use scenario::FctEnd;
 use units::Time;
+
+/// The index of a timer that no node has: a packet is lost that should never be.
+pub(crate) const LOST: u32 = Key::MAX_INDEX;
+
+/// A packet that should never be lost, and where and when it was.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct LostAt {
+    /// The instant.
+    pub at: Time,
+    /// The switch.
+    pub node: u32,
+    /// The packet and the memory that it did not find.
+    pub lost: Lost,
+}
 
 /// Everything of a run that its driver calls write to.
 #[derive(Clone)]
@@ -33,6 +47,8 @@ pub(crate) struct Board<P> {
     pub(crate) heard: Vec<FlowId>,
     pub(crate) completed: u64,
     pub(crate) fct_end: FctEnd,
+    /// The first packet that should never be lost and was: the run is over.
+    pub(crate) lost: Option<LostAt>,
 }
 
 /// The driver of one node during one step.
@@ -127,6 +143,25 @@ impl<P: Probe> Out for Driver<'_, P> {
     fn ended(&mut self, pkt: &Pkt) {
         if pkt.ext != NO_EXT {
             self.board.lost_exts.push(pkt.ext);
+        }
+    }
+    fn pause_sent(&mut self, port: PortId, frame: &PauseFrame, again: ClassSet) {
+        let spot = self.spot(port);
+        self.board.probe.pause_sent(spot, frame.stop, again);
+    }
+    fn paused(&mut self, port: PortId, class: u8) {
+        let spot = self.spot(port);
+        self.board.probe.paused(spot, class);
+    }
+    fn resumed(&mut self, port: PortId, class: u8) {
+        let spot = self.spot(port);
+        self.board.probe.resumed(spot, class);
+    }
+    /// An event of this very instant ends the run.
+    fn lost(&mut self, lost: &Lost) {
+        if self.board.lost.is_none() {
+            self.board.lost = Some(LostAt { at: self.now, node: self.node, lost: *lost });
+            self.timer(LOST, self.now);
         }
     }
     fn marked(&mut self, port: PortId, pkt: &Pkt) {

@@ -2,6 +2,7 @@
 
 mod build;
 mod capture;
+mod deadlock;
 mod driver;
 mod identity;
 mod journey;
@@ -13,10 +14,13 @@ pub mod queue;
 mod recorder;
 mod results;
 mod tap;
+mod told;
 mod world;
 
 pub use build::{BuildError, Options, build, build_tapped};
 pub use capture::{Capture, Dump, Link, links};
+pub use deadlock::Deadlock;
+pub use driver::LostAt;
 pub use identity::PacketId;
 pub use journey::{INSTANTS, Missing, Often, Stage, Step, Tracer, Wanted, What};
 pub use probe::{Gain, Probe, Spot};

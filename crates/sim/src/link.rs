@@ -48,6 +48,11 @@ impl Wires {
     pub(crate) fn len(&self) -> usize {
         self.links.len()
     }
+    /// The node at the far end of a link, and its port there.
+    pub(crate) fn far(&self, link: u32) -> (u32, u16) {
+        let link = &self.links[link as usize];
+        (link.peer, link.peer_port)
+    }
     /// Frames under way on all links.
     pub(crate) fn under_way(&self) -> u64 {
         (self.frames.len() - self.free.len()) as u64

@@ -2,7 +2,7 @@
 
 use dataplane::Pkt;
 use mech::overflow::DropReason;
-use mech::{FlowId, PktId, QueueId};
+use mech::{ClassSet, FlowId, PktId, QueueId};
 use units::Time;
 
 /// Where and when something happened.
@@ -62,6 +62,13 @@ pub trait Probe: Clone + Send {
     fn detoured(&mut self, _at: Spot, _taken: u32, _pkt: &Pkt) {}
     /// A packet was bounced.
     fn bounced(&mut self, _at: Spot, _pkt: &Pkt) {}
+    /// A frame that stops these classes at the far end of a port, or none of them, begins to leave; `again`
+    /// had been stopped before.
+    fn pause_sent(&mut self, _at: Spot, _stop: ClassSet, _again: ClassSet) {}
+    /// A class may not leave by a port from now on.
+    fn paused(&mut self, _at: Spot, _class: u8) {}
+    /// A class may leave by a port again.
+    fn resumed(&mut self, _at: Spot, _class: u8) {}
     /// Payload bytes have arrived in order, for the first time.
     fn received(&mut self, _at: Spot, _gain: Gain) {}
     /// A packet has reached its transport.

@@ -84,6 +84,8 @@ pub enum Stop {
     MaxEvents,
     /// More packets or live flows than fit a sensible memory: the load has no bound.
     Overloaded,
+    /// A packet that should never be lost found no memory.
+    Lost,
 }
 
 /// How far a run is.

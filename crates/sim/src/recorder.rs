@@ -8,6 +8,7 @@ mod follow;
 mod goodput;
 mod histogram;
 mod links;
+mod pauses;
 mod reorder;
 mod rows;
 mod sequence;
@@ -17,6 +18,7 @@ mod sub_queues;
 pub(crate) use detour_steps::{Detour, DetourRow, DetourSteps};
 pub(crate) use follow::Follow;
 pub(crate) use histogram::Histogram;
+pub(crate) use pauses::{PauseRow, PausedPorts};
 pub(crate) use rows::{ActivityRow, OpenBin, PacketRow, Rows, SumRow, TraceRow};
 
 use crate::probe::{Gain, Probe, Spot};
@@ -26,7 +28,7 @@ use entries::Entries;
 use goodput::GoodputOverTime;
 use links::LinkBits;
 use mech::overflow::DropReason;
-use mech::{FlowId, PktId, QueueId};
+use mech::{ClassSet, FlowId, PktId, QueueId};
 use scenario::{Goodput, Scenario};
 use sequence::Reordering;
 use stored_at::StoredAt;
@@ -124,6 +126,7 @@ pub struct Recorder {
     goodput: GoodputOverTime,
     pub(crate) links: Option<Box<LinkBits>>,
     pub(crate) reordering: Option<Box<Reordering>>,
+    pub(crate) pauses: Option<Box<PausedPorts>>,
     /// By node.
     activity: Vec<OpenBin>,
     pub(crate) entries: Entries,
@@ -183,6 +186,7 @@ impl Recorder {
             goodput: GoodputOverTime::new(scope.goodput, scope.hosts),
             links: measure.links.then(|| Box::new(links())),
             reordering: measure.reordering.then(|| Box::new(Reordering::new(measure.displacement_threshold))),
+            pauses: scenario.pauses().then(|| Box::new(PausedPorts::new(ports.clone().count(), scenario.top_class()))),
             activity: vec![OpenBin::default(); nodes.len()],
             entries: Entries::new(scenario.traffic.len()),
             rows: Rows::default(),
@@ -230,6 +234,7 @@ impl Recorder {
         self.goodput.close(&mut self.rows);
         self.links.iter_mut().for_each(|links| links.close(&mut self.rows.links));
         self.reordering.iter_mut().for_each(|reordering| reordering.close());
+        self.pauses.iter_mut().for_each(|pauses| pauses.close(&scope, now, &mut self.rows.pauses));
     }
 
     /// Packets that were bounced and have not ended.
@@ -322,6 +327,15 @@ impl Probe for Recorder {
     fn bounced(&mut self, at: Spot, pkt: &Pkt) {
         self.count(at, pkt, Kind::Bounce);
         self.distances.bounced(pkt);
+    }
+    fn pause_sent(&mut self, at: Spot, stop: ClassSet, again: ClassSet) {
+        self.pauses.iter_mut().for_each(|pauses| pauses.sent(&self.scope, at, (stop, again)));
+    }
+    fn paused(&mut self, at: Spot, class: u8) {
+        self.pauses.iter_mut().for_each(|pauses| pauses.paused(&self.scope, at, class));
+    }
+    fn resumed(&mut self, at: Spot, class: u8) {
+        self.pauses.iter_mut().for_each(|pauses| pauses.resumed(&self.scope, at, class, &mut self.rows.pauses));
     }
     fn received(&mut self, at: Spot, gain: Gain) {
         self.goodput.received(&self.scope, at, gain, &mut self.rows);

@@ -1,6 +1,7 @@
 //! The world: nodes, links, the event queue, and the loop that moves packets between them.
 
-use crate::driver::{Board, Driver};
+use crate::deadlock::Deadlock;
+use crate::driver::{Board, Driver, LOST};
 use crate::later::Later;
 use crate::probe::Probe;
 use crate::progress::{Progress, Stop};
@@ -65,6 +66,10 @@ pub struct World<P: Probe, T: Tap = ()> {
     pub(crate) check_at: u64,
     pub(crate) hops: u64,
     pub(crate) stop: Option<Stop>,
+    /// Whether any port may be stopped by its far end.
+    pub(crate) pauses: bool,
+    /// The first deadlock that was found.
+    pub(crate) deadlock: Option<Deadlock>,
     /// Nothing but steps happens before this instant.
     pub(crate) milestone: Time,
     /// The books at the start of the measurement window, where that is not the start of the run.
@@ -72,6 +77,8 @@ pub struct World<P: Probe, T: Tap = ()> {
     /// The books at the end of the measurement window, once it is over.
     pub(crate) baseline_end: Option<Books>,
     pub(crate) arrivals: Vec<Pkt>,
+    /// Timers of a switch that run out in its step.
+    pub(crate) timers: Vec<u32>,
     /// An arrival at a switch, and the port that its packet is to leave by, where that is known.
     pub(crate) foreseen: (Key, Option<PortId>),
     /// Whether ways are known ahead: no switch learns them.
@@ -148,13 +155,24 @@ impl<P: Probe, T: Tap> World<P, T> {
         if self.stop.is_none() && self.is_overloaded() {
             self.stop = Some(Stop::Overloaded);
         }
+        self.look_for_deadlock();
     }
 
     fn is_overloaded(&self) -> bool {
-        let cores = self.hosts.iter().map(Host::nic).chain(self.switches.iter().map(Switch::core));
-        let held: usize = cores.map(dataplane::Core::held).sum();
+        let held: usize = self.cores().map(dataplane::Core::held).sum();
         let ends: usize = self.hosts.iter().map(Host::live_ends).sum();
         held as u64 + self.board.wires.under_way() > MOST_PACKETS || ends as u64 > MOST_ENDS
+    }
+
+    /// The output sides of all nodes.
+    pub(crate) fn cores(&self) -> impl Iterator<Item = &dataplane::Core> {
+        self.hosts.iter().map(Host::nic).chain(self.switches.iter().map(Switch::core))
+    }
+
+    /// PAUSE and PFC frames that nodes have made, and those that have reached their far ends.
+    pub fn control_frames(&self) -> (u64, u64) {
+        let each = self.cores().map(dataplane::Core::control_frames);
+        each.fold((0, 0), |sum, at| (sum.0 + at.0, sum.1 + at.1))
     }
 
     /// The listener.
@@ -287,14 +305,24 @@ impl<P: Probe, T: Tap> World<P, T> {
                     let mut driver = self.board.driver(first.node(), self.now);
                     self.switches[s].ended(self.now, PortId(key.index() as u16), &self.net, &mut driver);
                 }
-                Phase::Timer => self.events += 1,
+                Phase::Timer => {
+                    self.events += 1;
+                    self.timers.push(key.index());
+                }
             }
             event = next.take().or_else(|| self.board.queue.pop_if_same_step(first));
         }
+        let mut driver = self.board.driver(first.node(), self.now);
         if !self.arrivals.is_empty() {
-            let mut driver = self.board.driver(first.node(), self.now);
             self.switches[s].arrive(self.now, &mut self.arrivals, &self.net, &mut driver);
         }
+        for index in self.timers.drain(..) {
+            match index {
+                LOST => self.stop = Some(Stop::Lost),
+                index => self.switches[s].timer(self.now, index, &self.net, &mut driver),
+            }
+        }
+        self.switches[s].finish(self.now, &self.net, &mut driver);
     }
 
     fn host_step(&mut self, first: Key) {
@@ -362,7 +390,8 @@ impl<P: Probe, T: Tap> World<P, T> {
         let counts = self.port_counts(self.now);
         let on_links: u64 = self.board.wires.under_way();
         let waiting_ahead: u64 = self.waiting_ahead();
-        let sent: u64 = counts.iter().map(|c| c.sent).sum();
+        let said: u64 = self.cores().map(|core| core.control_frames().0).sum();
+        let sent: u64 = counts.iter().map(|c| c.sent).sum::<u64>() + said;
         let received: u64 =
             self.hosts.iter().map(Host::received).chain(self.switches.iter().map(Switch::received)).sum();
         sent + waiting_ahead == received + on_links

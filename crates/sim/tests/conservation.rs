@@ -77,6 +77,15 @@ fn random(n: u64, queues: bool) -> String {
         ]),
         false => "kind = \"static\"",
     };
+    let mut own = Draw(Stream::new(79, n as u32, Purpose::Hash));
+    let pause = match (own.of(&["no", "fixed", "no", "whole", "free"]), buffer.contains("shared")) {
+        ("fixed", _) => "kind = \"pfc\", high = \"4KB\", low = \"1KB\", lossless = false",
+        ("whole", _) => {
+            "kind = \"pause\", high = \"3KB\", low = \"0B\", quanta = 20, response = \"700ns\", lossless = false"
+        }
+        ("free", true) => "kind = \"pfc\", alpha = 0.3, classes = [0, 3, 7], refresh = \"off\", lossless = false",
+        _ => "kind = \"none\"",
+    };
     let framing = draw.of(&["", "[framing]\nkind = \"ethernet\"\nheader = \"0B\"\n"]);
     let host = draw.of(&[
         "",
@@ -89,7 +98,7 @@ fn random(n: u64, queues: bool) -> String {
         (0..=draw.0.below(2)).map(|i| format!("[[traffic]]\nname = \"t{i}\"\n{}", traffic(&mut draw))).collect();
     format!(
         "name = \"random\"\nduration = \"2s\"\n[topology]\n{topology}\n{framing}{host}[switch]\n\
-         fib = {{ {fib} }}\nbuffer = {{ {buffer} }}\noverflow = {{ {overflow} }}\nmarking = {{ {marking} }}\n\
+         pause = {{ {pause} }}\nfib = {{ {fib} }}\nbuffer = {{ {buffer} }}\noverflow = {{ {overflow} }}\nmarking = {{ {marking} }}\n\
          routing = {{ kind = \"{routing}\" }}\nscheduler = {{ kind = \"{scheduler}\" }}\n\
          simultaneous = \"{simultaneous}\"\nties = \"{ties}\"\n[transport]\nkind = \"{transport}\"\nmin_rto = \"1ms\"\n\
          [measure]\npackets = true\nqueues = {queues}\nbin = \"10ms\"\nallow_unfinished = true\n{entries}"
@@ -108,6 +117,9 @@ fn audited(n: u64, queues: bool) -> Results {
     world.run();
     let results = world.results(&s);
     assert!(results.conserved, "scenario {n}: {:?}\n{text}", world.imbalance());
+    let (said, heard) = world.control_frames();
+    let under_way = results.progress.stop != Some(Stop::Done) || results.end().0 >= 2_000_000_000_000;
+    assert!(said == heard || under_way, "scenario {n}: {said} control frames are sent and {heard} end\n{text}");
     results
 }
 
@@ -133,7 +145,7 @@ fn fates(results: &Results, kind: u64) -> u64 {
 
 #[test]
 fn books_balance_and_every_packet_ends_once_in_random_scenarios() {
-    let (mut quiet, mut lossy, mut kinds) = (0, 0, BTreeSet::<&str>::new());
+    let (mut quiet, mut lossy, mut paused, mut kinds) = (0, 0, 0, BTreeSet::<&str>::new());
     for n in 0..SCENARIOS {
         let results = audited(n, true);
         let lost = column(&results, "packets", "fate").iter().filter(|fate| **fate > 0).count() as u64;
@@ -157,10 +169,12 @@ fn books_balance_and_every_packet_ends_once_in_random_scenarios() {
         assert!(rows > 0, "scenario {n} sends something");
         quiet += u64::from(is_quiet);
         lossy += u64::from(lost > 0);
+        paused += u64::from(total(&results, "pauses", "times") > 0);
         kinds.extend(KINDS.into_iter().filter(|c| total(&results, "ports", c) > 0));
     }
     assert!(quiet > SCENARIOS / 2, "{quiet} runs end with an empty network");
     assert!(lossy > SCENARIOS / 4, "{lossy} runs lose packets");
+    assert!(paused > SCENARIOS / 8, "{paused} runs stop somebody");
     assert_eq!(kinds.len(), 3, "detours, bounces and marks all happen: {kinds:?}");
 }
 

@@ -119,7 +119,7 @@ fn saves_events(scenario: &Scenario) -> bool {
 
 #[test]
 fn golden_runs_cover_every_kind_that_a_scenario_may_name() {
-    const SLOTS: [&str; 10] = [
+    const SLOTS: [&str; 11] = [
         "topology",
         "fib",
         "host.bounce_signal",
@@ -128,6 +128,7 @@ fn golden_runs_cover_every_kind_that_a_scenario_may_name() {
         "overflow",
         "marking",
         "scheduler",
+        "pause",
         "transport",
         "traffic",
     ];
@@ -158,7 +159,7 @@ fn kinds(loaded: &Loaded) -> Vec<(String, String)> {
             let ports = switch.ports.iter();
             found.extend(
                 ports
-                    .flat_map(|port| [("marking", &port.marking), ("scheduler", &port.scheduler)])
+                    .flat_map(|port| [("marking", &port.marking), ("scheduler", &port.scheduler), ("pause", &port.pause)])
                     .map(|(slot, choice)| (slot, choice.kind.clone())),
             );
         }

@@ -14,6 +14,7 @@ n = 9
 link = { rate = "10Gbps", delay = "1us" }
 [switch]
 buffer = { kind = "per_port", size = "20pkt" }
+pause = { kind = "pfc", high = "3KB", low = "1KB", lossless = false }
 marking = { kind = "ecn_threshold", k = "5pkt" }
 [transport]
 kind = "dctcp"
@@ -35,8 +36,8 @@ repeat = 20
 start = "0ms"
 "#;
 
-const GROWING: [&str; 7] =
-    ["packets", "queue_trace", "sub_queue_trace", "activity", "host_goodput", "flow_goodput", "links"];
+const GROWING: [&str; 8] =
+    ["packets", "queue_trace", "sub_queue_trace", "activity", "host_goodput", "flow_goodput", "links", "pause_trace"];
 
 fn append(whole: &mut Table, part: Table) {
     for ((_, column), (_, more)) in whole.columns.iter_mut().zip(part.columns) {
@@ -55,6 +56,7 @@ fn append(whole: &mut Table, part: Table) {
 fn rows(table: &Table) -> usize {
     match &table.columns[0].1 {
         Column::U32(v) => v.len(),
+        Column::U64(v) => v.len(),
         other => panic!("{other:?}"),
     }
 }

@@ -1,8 +1,8 @@
 //! A packet as the bytes of its frame.
 
-use crate::address::{addresses, ports};
+use crate::address::{self, addresses, ports};
 use crate::options::options;
-use dataplane::{Ext, Pkt};
+use dataplane::{Ext, PauseFrame, Pkt};
 use etherparse::{EtherType, Ethernet2Header, IpDscp, IpEcn, IpNumber, Ipv4Header, TcpHeader, UdpHeader};
 use mech::Flags;
 use mech::routing::AddressPlan;
@@ -12,8 +12,12 @@ pub const FCS: u16 = 4;
 /// Shortest frame of Ethernet without its check sequence (IEEE 802.3 §3.2.8).
 pub const SHORTEST: usize = 60;
 
-/// Control frames between neighbours: for experiments of one's own (IEEE 802 §9.2.4).
-const EXPERIMENT: EtherType = EtherType(0x88b5);
+/// MAC control frames (IEEE 802.3 §31.4.1.3), and the group address of those of one link (§31B.1).
+const MAC_CONTROL: EtherType = EtherType(0x8808);
+const ONE_LINK: [u8; 6] = [0x01, 0x80, 0xc2, 0x00, 0x00, 0x01];
+/// What a MAC control frame is (§31B.2, 802.1Qbb §31D.2).
+const PAUSE: u16 = 0x0001;
+const PFC: u16 = 0x0101;
 const ETHERNET: u16 = 14;
 const IPV4: u16 = 20;
 const UDP: u16 = 8;
@@ -31,19 +35,21 @@ pub struct Crossing<'a> {
     pub plan: Option<AddressPlan>,
 }
 
-/// Appends a packet's frame: Ethernet II, IPv4, and TCP, or UDP for raw packets.
+/// Appends a packet's frame: Ethernet II, IPv4, and TCP, or UDP for raw packets; PAUSE and PFC frames are MAC control
+/// frames.
 ///
 /// It is as long as the simulation says, without check sequence, and at least what its headers and
 /// payload take: longer where a scenario's framing leaves headers out. What a raw packet's UDP
 /// header is shorter than TCP's is payload, so that the datagram fills its frame.
 pub fn deparse(crossing: &Crossing, out: &mut Vec<u8>) {
     let (start, head) = (out.len(), &crossing.pkt.head);
-    let control = head.flags.has(Flags::CONTROL);
-    let ether_type = if control { EXPERIMENT } else { EtherType::IPV4 };
     let mac = |host| addresses(host, crossing.plan).1;
-    let ethernet = Ethernet2Header { source: mac(head.src), destination: mac(head.dst), ether_type };
-    out.extend_from_slice(&ethernet.to_bytes());
-    if !control {
+    if let Some(frame) = PauseFrame::of(crossing.pkt) {
+        control(&frame, address::mac(head.src), out);
+    } else {
+        let (source, destination) = (mac(head.src), mac(head.dst));
+        let ethernet = Ethernet2Header { source, destination, ether_type: EtherType::IPV4 };
+        out.extend_from_slice(&ethernet.to_bytes());
         match head.flags.any(Flags::ACK.with(Flags::SYN).with(Flags::RST)) {
             true => tcp(crossing, out),
             false => udp(crossing, out),
@@ -51,6 +57,20 @@ pub fn deparse(crossing: &Crossing, out: &mut Vec<u8>) {
     }
     let length = usize::from(head.size.saturating_sub(FCS)).max(SHORTEST);
     out.resize(out.len().max(start + length), 0);
+}
+
+/// PAUSE: the quanta. PFC: which classes are meant, and the quanta of each of them, 0 where it may go on.
+fn control(frame: &PauseFrame, source: [u8; 6], out: &mut Vec<u8>) {
+    let ethernet = Ethernet2Header { source, destination: ONE_LINK, ether_type: MAC_CONTROL };
+    out.extend_from_slice(&ethernet.to_bytes());
+    let quanta = |class| if frame.stop.has(class) { frame.quanta } else { 0 };
+    if frame.whole {
+        [PAUSE, quanta(0)].iter().for_each(|word| out.extend_from_slice(&word.to_be_bytes()));
+        return;
+    }
+    let meant = u16::from(frame.stop.union(frame.go).0);
+    [PFC, meant].iter().for_each(|word| out.extend_from_slice(&word.to_be_bytes()));
+    (0..8).for_each(|class| out.extend_from_slice(&quanta(class).to_be_bytes()));
 }
 
 /// RFC 791 §3.1. The class is a class selector (RFC 2474 §4.2.2); the identification counts the

@@ -18,6 +18,7 @@ from overspill.measures.delivery import packets
 from overspill.measures.disorder import reordering
 from overspill.measures.events import REASONS, counters
 from overspill.measures.occupancy import busiest_ports, port_areas, queues, sojourns, switch_ports
+from overspill.measures.pausing import pauses
 from overspill.measures.rates import goodput, hosts, jain, load, sharing
 from overspill.measures.utilisation import links
 
@@ -42,6 +43,7 @@ __all__ = [
     "load",
     "measured_flows",
     "packets",
+    "pauses",
     "port_areas",
     "present",
     "queries",

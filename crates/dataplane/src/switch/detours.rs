@@ -70,6 +70,7 @@ fn switch(buffer: BufferSlot, overflow: OverflowSlot, snapshot: bool) -> Switch 
         is_switch: n > 0,
         marking: MarkingSlot::None,
         scheduler: SchedulerSlot::build("fifo", &Values::default()).unwrap(),
+        pause: None,
     };
     Switch::new(SwitchSetup {
         core: CoreSetup {

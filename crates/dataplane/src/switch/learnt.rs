@@ -81,13 +81,11 @@ impl Switch {
                 }
             }
         }
-        let fib = &table!(self, routes, now);
-        self.core.finish(&mut Step { now, fib, out });
     }
 
     /// Counts a packet in, learns from it, and looks its destination up.
     fn next<R: Routes, O: Out>(&mut self, now: Time, pkt: &mut Pkt, routes: &R, out: &mut O) -> Next {
-        if !self.take_in(pkt, out) {
+        if !self.take_in(now, pkt, out) {
             return Next::Gone;
         }
         let Some(learnt) = &mut self.learnt else { return Next::Gone };

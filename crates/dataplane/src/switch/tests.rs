@@ -77,6 +77,7 @@ fn switch() -> Switch {
         is_switch: true,
         marking: MarkingSlot::None,
         scheduler: SchedulerSlot::StrictPriority(StrictPriority),
+        pause: None,
     };
     Switch::new(SwitchSetup {
         core: CoreSetup {

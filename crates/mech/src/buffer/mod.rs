@@ -58,6 +58,14 @@ pub trait Buffer: Send + Sync {
     fn reserved(&self) -> u64 {
         0
     }
+    /// Bytes of the shared memory that are free while so many are lent beyond what is reserved; `None`
+    /// where nothing is shared.
+    fn free(&self, _pool_shared_bytes: u64) -> Option<u64> {
+        None
+    }
+    /// Bytes that fit whichever ports they wait for: no arrival is refused that makes no more of them. `None`
+    /// is endless; memory in frames is taken to hold frames of `frame` bytes.
+    fn sure(&self, frame: u16) -> Option<u64>;
     /// A copy, with its state.
     fn boxed(&self) -> Box<dyn Buffer>;
 }

@@ -9,7 +9,7 @@ use crate::buffer::PerPort;
 use crate::marking::MarkingSlot;
 use crate::notify::Notify;
 use crate::overflow::{DropReason, Fate, OverflowSlot};
-use crate::pause::Pause;
+use crate::pause::PauseSlot;
 use crate::scheduler::SchedulerSlot;
 use crate::{Act, Acts, Change, ClassSet, Ecn, Env, Flags, Head, Place, PortId};
 use crate::{QueueId, QueueView, Stream, TimerId};
@@ -50,7 +50,7 @@ enum Watcher {
 struct PortSlots {
     ack_hold: Option<Box<dyn AckHold>>,
     notify: Option<Box<dyn Notify>>,
-    pause: Option<Box<dyn Pause>>,
+    pause: PauseSlot,
     marking: MarkingSlot,
     scheduler: SchedulerSlot,
     held: VecDeque<Passing>,
@@ -82,6 +82,9 @@ pub fn place((port, queue): (PortId, QueueId)) -> String {
 }
 
 fn classes(set: ClassSet) -> String {
+    if set == ClassSet::ALL {
+        return "all".into();
+    }
     (0..8).filter(|class| set.has(*class)).map(|class| class.to_string()).collect()
 }
 
@@ -96,7 +99,7 @@ impl Recorder {
         let slots = (0..setup.ports).map(|port| PortSlots {
             ack_hold: setup.ack_hold.as_ref().filter(|_| filled(port)).map(|m| m.boxed()),
             notify: setup.notify.as_ref().filter(|_| filled(port)).map(|m| m.boxed()),
-            pause: setup.pause.as_ref().filter(|_| filled(port)).map(|m| m.boxed()),
+            pause: if filled(port) { setup.pause.clone() } else { PauseSlot::None },
             marking: setup.marking.clone(),
             scheduler: setup.scheduler.clone(),
             held: VecDeque::new(),
@@ -152,7 +155,7 @@ impl Recorder {
         match who {
             Watcher::AckHold => slots.ack_hold.as_mut().map(|m| m.timer(TimerId(id), &q, &mut env)),
             Watcher::Notify => slots.notify.as_mut().map(|m| m.timer(TimerId(id), &q, &mut env)),
-            Watcher::Pause => slots.pause.as_mut().map(|m| m.timer(TimerId(id), &q, &mut env)),
+            Watcher::Pause => slots.pause.get().map(|m| m.timer(TimerId(id), &q, &mut env)),
             Watcher::Switch => None,
         };
         self.note(port, who, acts);
@@ -314,7 +317,7 @@ impl Recorder {
             let q = memory_view(&self.state, follows, queue);
             m.changed(&q, why, &mut Env { now, rng, acts: notify });
         }
-        if let Some(m) = &mut self.slots[usize::from(head.ingress.0)].pause {
+        if let Some(m) = self.slots[usize::from(head.ingress.0)].pause.get() {
             m.changed(&q, why, &mut Env { now, rng, acts: pause });
         }
         let [hold, notify, pause] = acts;

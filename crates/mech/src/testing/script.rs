@@ -1,6 +1,6 @@
 //! Reading conformance tables: cases, set-ups, packets, and parameters as a scenario writes them.
 
-use super::mechanisms::{self, Abq, Pfc, Qcn, Trim};
+use super::mechanisms::{self, Abq, Qcn, Trim};
 use super::state::Memory;
 use crate::ack_hold::AckHold;
 use crate::buffer::BufferSlot;
@@ -8,11 +8,12 @@ use crate::marking::MarkingSlot;
 use crate::notify::Notify;
 use crate::overflow::{self, OverflowSlot};
 use crate::params::{Kind, Spec, Value, Values};
-use crate::pause::Pause;
+use crate::pause::PauseSlot;
 use crate::routing::{AddressPlan, Hop, Own, RoutingSlot, Seat};
 use crate::scheduler::SchedulerSlot;
 use crate::{Ecn, Flags, FlowId, Head, HostId, PortId};
 use toml::{Table, Value as Toml};
+use units::Rate;
 
 /// One kind of switch, slot by slot; a slot that is not named holds its plainest answer.
 pub struct Setup {
@@ -24,7 +25,7 @@ pub struct Setup {
     pub cut_size: u16,
     pub ack_hold: Option<Box<dyn AckHold>>,
     pub notify: Option<Box<dyn Notify>>,
-    pub pause: Option<Box<dyn Pause>>,
+    pub pause: PauseSlot,
     pub routing: RoutingSlot,
     pub buffer: BufferSlot,
     pub overflow: OverflowSlot,
@@ -61,7 +62,8 @@ fn parse(param: &'static str, kind: &Kind, text: &str) -> Value {
         Kind::TextsOr(words) if words.contains(&text) => Value::Word(text.to_owned()),
         Kind::TextsOr(_) => Value::Words(text.split(',').map(str::to_owned).collect()),
         Kind::Texts => Value::Words(text.split(',').map(str::to_owned).collect()),
-        Kind::Numbers | Kind::Counts { .. } | Kind::Sizes(_) => {
+        Kind::Counts { .. } => Value::Counts(text.split(',').map(|n| n.parse().expect(param)).collect()),
+        Kind::Numbers | Kind::Sizes(_) => {
             panic!("{param}: lists and tables are not written in these tables")
         }
     }
@@ -134,6 +136,7 @@ impl Setup {
         let of = |slot: &str| table.contains_key(slot).then(|| named(slot, table, "").1);
         let (kind, values) = named("buffer", table, "unlimited");
         let (marking, marking_values) = named("marking", table, "none");
+        let (pause, pause_values) = named("pause", table, "none");
         let (routing, routing_values) = named("routing", table, "ecmp");
         Setup {
             ports: table["ports"].as_integer().expect("ports") as u16,
@@ -148,7 +151,7 @@ impl Setup {
             cut_size: table.get("cut_size").and_then(Toml::as_integer).unwrap_or(66) as u16,
             ack_hold: of("ack_hold").map(|v| Box::new(Abq::new(&v)) as Box<dyn AckHold>),
             notify: of("notify").map(|v| Box::new(Qcn::new(&v)) as Box<dyn Notify>),
-            pause: of("pause").map(|v| Box::new(Pfc::new(&v)) as Box<dyn Pause>),
+            pause: PauseSlot::build(&pause, &pause_values, Rate::gbps(10).clock()).expect(&pause),
             routing: RoutingSlot::build(
                 &routing,
                 &routing_values,

@@ -188,6 +188,10 @@ impl View for State {
         let of_class = |pkt: &&Stored| pkt.head.ingress == ingress && pkt.head.class() == class;
         State::lent(self).filter(of_class).map(|pkt| u64::from(pkt.head.size)).sum()
     }
+    fn pool_free(&self) -> Option<u64> {
+        let now = self.usage((PortId(0), None));
+        self.buffer.get().free(now.pool_shared_bytes)
+    }
     /// The one buffer on the way here is the queue of the port that the flow leaves by.
     fn path_fill(&self, flow: FlowId) -> Option<Fill> {
         let pkt = State::lent(self).find(|pkt| pkt.head.flow == flow)?;

@@ -194,6 +194,50 @@ pub(super) fn ranks(host: &HostConfig, switches: &[SwitchConfig], transport: &Ch
     }
 }
 
+/// Thresholds of pause are fixed or of what is free, one or the other; classes are some of the eight.
+/// `parent` is the table that holds the slots.
+pub(super) fn pause(parent: &Node, (pause, buffer): (&Choice, &Choice), faults: &mut Faults) {
+    if pause.kind == "none" {
+        return;
+    }
+    let values = &pause.values;
+    let mut wrong = |key: &str, found: String, rule: &str| {
+        faults.add(&parent.find(&format!("pause.{key}")), message(found, rule));
+    };
+    let [high, low, alpha, offset] = ["high", "low", "alpha", "offset"].map(|key| values.has(key));
+    match (high, low, alpha) {
+        (true, true, false) if values.size("low") >= values.size("high") => {
+            let rule = format!("less than high = {}", Bytes(values.size("high")));
+            wrong("low", Bytes(values.size("low")).to_string(), &rule);
+        }
+        (true, true, false) => {}
+        (false, false, true) if buffer.kind != "shared" => {
+            wrong("alpha", format!("alpha beside a `{}` buffer", buffer.kind), "a `shared` buffer beside alpha");
+        }
+        (false, false, true) => {}
+        (false, false, false) => wrong("kind", "neither high nor alpha".into(), "high and low, or alpha"),
+        (_, _, true) => wrong("alpha", "alpha beside high or low".into(), "high and low, or alpha"),
+        (true, false, false) => wrong("high", "high without low".into(), "high and low"),
+        (false, true, false) => wrong("low", "low without high".into(), "high and low"),
+    }
+    if offset && !alpha {
+        wrong("offset", "offset without alpha".into(), "offset beside alpha; beside high it is low");
+    }
+    if values.has("refresh")
+        && let Some(refresh) = values.count_or_off("refresh").filter(|n| *n > values.count("quanta"))
+    {
+        let rule = format!("at most quanta = {}", values.count("quanta"));
+        wrong("refresh", refresh.to_string(), &rule);
+    }
+    if pause.kind == "pfc" && values.has("classes") {
+        let classes = values.counts("classes");
+        let once: BTreeSet<u64> = classes.iter().copied().collect();
+        if classes.is_empty() || once.len() < classes.len() {
+            wrong("classes", format!("{classes:?}"), "one or more whole numbers from 0 to 7, each once");
+        }
+    }
+}
+
 /// The reserves of all ports come out of the shared memory. `parent` is the table that holds `buffer`.
 pub(super) fn reserves(parent: &Node, buffer: &Choice, ports: usize, faults: &mut Faults) {
     if buffer.kind != "shared" {

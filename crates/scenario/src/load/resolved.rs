@@ -64,7 +64,7 @@ pub(super) fn choice(choice: &Choice) -> Json {
 }
 
 fn port(port: &PortConfig) -> Map<String, Json> {
-    [("marking", choice(&port.marking)), ("scheduler", choice(&port.scheduler))]
+    [("marking", choice(&port.marking)), ("pause", choice(&port.pause)), ("scheduler", choice(&port.scheduler))]
         .map(|(key, value)| (key.to_string(), value))
         .into_iter()
         .collect()

@@ -15,7 +15,7 @@ use std::collections::{BTreeMap, BTreeSet};
 /// Unknown tiers and switches that are told at most.
 const MOST_UNKNOWN: usize = 100;
 /// The slots that may be filled port by port.
-const OF_PORTS: [&str; 2] = ["marking", "scheduler"];
+const OF_PORTS: [&str; 3] = ["marking", "pause", "scheduler"];
 
 /// The mechanisms of a slot of the switch.
 pub(super) fn mechanisms(slot: &str) -> Vec<&'static Spec> {
@@ -84,6 +84,7 @@ impl<'a> Filler<'a> {
             let overflow = filled.slots.get_mut("overflow");
             overflow.into_iter().for_each(|choice| checks::detour(&merged, choice, self.notes, faults));
             checks::evict(&filled.slots["overflow"], &filled.slots["buffer"], self.notes);
+            checks::pause(&merged, (&filled.slots["pause"], &filled.slots["buffer"]), faults);
             checks::bounce(
                 &merged,
                 (&filled.slots["overflow"], &filled.slots["buffer"], !which.is_empty()),
@@ -204,7 +205,8 @@ impl<'a> Filler<'a> {
 
 impl Filled {
     fn port(&self) -> PortConfig {
-        PortConfig { marking: self.slots["marking"].clone(), scheduler: self.slots["scheduler"].clone() }
+        let slot = |name| self.slots[name].clone();
+        PortConfig { marking: slot("marking"), scheduler: slot("scheduler"), pause: slot("pause") }
     }
     fn config(&self, ports: Vec<PortConfig>) -> SwitchConfig {
         SwitchConfig {
@@ -260,7 +262,7 @@ fn parse<'a>(item: &'a Node, faults: &mut Faults) -> Option<Override<'a>> {
 /// Routing, buffer and overflow belong to the whole switch.
 fn check_keys(switch: &Node, of_ports: bool, faults: &mut Faults) {
     for (key, node) in switch.entries().iter().filter(|(key, _)| of_ports && !OF_PORTS.contains(&key.as_str())) {
-        let rule = "marking or scheduler where the place says `port`; all else is one per switch";
+        let rule = "marking, pause or scheduler where the place says `port`; all else is one per switch";
         faults.add(&node.at, message(format!("`{key}` for some ports of a switch"), rule));
     }
 }

@@ -38,7 +38,9 @@ pub(crate) fn rule(kind: &Kind) -> String {
             format!("{}, or a list of texts, such as [\"h0\", \"h1\"]", words.join(", "))
         }
         Kind::Numbers => "a list of numbers, each at least 0".into(),
-        Kind::Counts { min, max } => format!("a list of whole numbers from {min} to {max}, such as [{min}, {min}]"),
+        Kind::Counts { min, max } => {
+            format!("a list of whole numbers from {min} to {max}, such as [{min}, {}]", min + 1)
+        }
         Kind::Sizes(specs) => {
             let kinds: Vec<_> = specs.iter().map(|spec| format!("`{}`", spec.kind)).collect();
             let text = "a size with its unit, such as \"20KB\", the name of a distribution, a file of sizes";
@@ -171,8 +173,8 @@ fn plain(kind: &Kind, node: &Node) -> Result<Value, String> {
                 Data::Whole(n) => u64::try_from(n).ok().filter(|n| (*min..=*max).contains(n)),
                 _ => None,
             };
-            let counts: Option<Vec<_>> = items.iter().map(count).collect();
-            counts.map(Value::Counts).ok_or_else(|| " with something else".into())
+            let each = items.iter().map(|item| count(item).ok_or_else(|| format!(" with {}", item.shown())));
+            each.collect::<Result<_, _>>().map(Value::Counts)
         }
         (
             Kind::Time { .. } | Kind::Rate | Kind::Amount { .. } | Kind::Size { .. } | Kind::Sizes(_),

@@ -10,6 +10,7 @@ use super::switches::Filler;
 use super::tree::Node;
 use crate::diag::message;
 use crate::model::{Choice, FctEnd, Goodput, HostConfig, Measure, Scenario};
+use crate::pausing;
 use crate::settings;
 use dataplane::Framing;
 use mech::params::Values;
@@ -101,6 +102,13 @@ pub(super) fn read_variant(
         traffic,
         measure,
     };
+    if let Some((name, sure, high)) = pausing::too_late(&scenario) {
+        let found =
+            format!("{high} at {name}, whose buffer has {sure} that are sure: it is full before anybody is stopped");
+        faults.add(&document.find("switch.pause.high"), message(found, "less, or lossless = false"));
+        return None;
+    }
+    notes.borrow_mut().append(&mut pausing::notes(&scenario));
     Some(Read { scenario, seed: top.count("seed"), resolved: map.into() })
 }
 

@@ -30,8 +30,8 @@ pub use sizes::{SPECS as SIZES, Sizes};
 use crate::fault::Fault;
 use crate::topology::Topology;
 use dataplane::Framing;
-use mech::HostId;
 use mech::params::{Spec, Values};
+use mech::{ClassSet, HostId};
 use std::cell::RefCell;
 use units::{Dur, Time};
 
@@ -178,6 +178,25 @@ impl Traffic {
         match &self.source {
             Source::Trace(trace) => trace.class().unwrap_or(self.class),
             _ => self.class,
+        }
+    }
+
+    /// The traffic classes of its packets; where a file tells them, all up to the highest.
+    pub fn classes(&self) -> ClassSet {
+        match &self.source {
+            Source::Trace(trace) => match trace.class() {
+                Some(highest) => (0..=highest).fold(ClassSet::NONE, |set, class| set.union(ClassSet::of(class))),
+                None => ClassSet::of(self.class),
+            },
+            _ => ClassSet::of(self.class),
+        }
+    }
+
+    /// Payload of each of its packets where it is raw.
+    pub fn raw_payload(&self) -> Option<u16> {
+        match &self.source {
+            Source::Raw(raw) => Some(raw.payload()),
+            _ => None,
         }
     }
 

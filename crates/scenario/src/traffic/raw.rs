@@ -195,6 +195,11 @@ impl Raw {
         Ok(Raw { pairs, payload, packets, intervals, exponential, pause, start, stop })
     }
 
+    /// Payload bytes of each packet.
+    pub fn payload(&self) -> u16 {
+        self.payload
+    }
+
     pub fn specs(&self, traffic: &Traffic, index: u16, seed: u64) -> Vec<RawSpec> {
         let spec = |(i, (src, dst)): (usize, &(HostId, HostId))| {
             let mut shake = Stream::new(seed, i as u32, Purpose::Raw(index));

@@ -1,6 +1,6 @@
 //! What grows with simulated time: rows that wait until somebody takes them.
 
-use super::{DetourRow, Kind};
+use super::{DetourRow, Kind, PauseRow};
 use dataplane::Pkt;
 use mech::Flags;
 use units::Time;
@@ -82,14 +82,17 @@ pub(crate) struct Rows {
     pub(crate) flow_goodput: Vec<SumRow>,
     pub(crate) links: Vec<SumRow>,
     pub(crate) detour_steps: Vec<DetourRow>,
+    /// In the order of their ends.
+    pub(crate) pauses: Vec<PauseRow>,
 }
 
 impl Rows {
     /// Rows of the longest table.
     pub(crate) fn waiting(&self) -> usize {
         let sums = [&self.host_goodput, &self.flow_goodput, &self.links].map(Vec::len);
-        let others = [self.packets.len(), self.trace.len(), self.sub_trace.len(), self.activity.len()];
-        sums.into_iter().chain(others).chain([self.detour_steps.len()]).max().unwrap_or(0)
+        let traces = [self.trace.len(), self.sub_trace.len(), self.packets.len(), self.activity.len()];
+        let others = [self.detour_steps.len(), self.pauses.len()];
+        sums.into_iter().chain(traces).chain(others).max().unwrap_or(0)
     }
 }
 

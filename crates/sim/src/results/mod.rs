@@ -3,6 +3,7 @@
 mod flows;
 mod order;
 mod packets;
+mod pauses;
 mod ports;
 mod queues;
 mod stream;
@@ -12,6 +13,8 @@ mod sums;
 pub(crate) use ports::Books;
 pub use ports::Carried;
 
+use crate::deadlock::Deadlock;
+use crate::driver::LostAt;
 use crate::progress::{Progress, Stop};
 use crate::recorder::Recorder;
 use crate::tap::Tap;
@@ -65,6 +68,10 @@ pub struct Results {
     /// Payload bytes that arrived in order inside the measurement window, by entry of the
     /// scenario's traffic; raw packets count whenever they arrive.
     pub received: Vec<u64>,
+    /// The first deadlock of paused links that was found.
+    pub deadlock: Option<Deadlock>,
+    /// The packet that should never have been lost, and ended the run.
+    pub lost: Option<LostAt>,
 }
 
 pub(crate) fn column<T, C>(rows: &[T], make: fn(Vec<C>) -> Column, cell: impl Fn(&T) -> C) -> Column {
@@ -79,6 +86,7 @@ impl<T: Tap> World<Recorder, T> {
         let conserved = self.conserves();
         self.take_back_ahead();
         self.board.probe.close(now);
+        self.look_for_deadlock();
         let flows = self.flows_table(scenario);
         let measured = self.board.records.iter().filter(|r| r.measured).count() as u64 + self.board.owed;
         let rows = &self.board.probe.rows;
@@ -91,6 +99,7 @@ impl<T: Tap> World<Recorder, T> {
             self.links_table(&rows.links),
             packets::packets(&rows.packets),
             self.detour_steps(&rows.detour_steps),
+            self.pause_trace(&rows.pauses),
         ];
         let mut tables = vec![
             flows,
@@ -102,6 +111,7 @@ impl<T: Tap> World<Recorder, T> {
             self.packet_histogram(),
             self.fates_table(),
             self.reorder_table(),
+            self.pauses_table(),
         ];
         tables.extend(over_time);
         Results {
@@ -113,6 +123,8 @@ impl<T: Tap> World<Recorder, T> {
             raw: (0..self.flows.len()).filter(|i| self.flows.is_raw(mech::FlowId(*i as u32))).count() as u64,
             carried: self.carried(scenario),
             received: self.received_in_window(scenario),
+            deadlock: self.deadlock.clone(),
+            lost: self.board.lost,
         }
     }
 }
@@ -136,7 +148,7 @@ impl Results {
     }
     /// Whether the run was cut short.
     pub fn is_partial(&self) -> bool {
-        matches!(self.progress.stop, None | Some(Stop::MaxEvents | Stop::Overloaded))
+        matches!(self.progress.stop, None | Some(Stop::MaxEvents | Stop::Overloaded | Stop::Lost))
     }
     /// Simulated time at the end.
     pub fn end(&self) -> Time {

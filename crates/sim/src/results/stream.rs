@@ -26,7 +26,7 @@ impl<T: Tap> World<Recorder, T> {
     }
 
     /// Rows that wait in the longest of the tables that grow with simulated time: `packets`, `queue_trace`,
-    /// `sub_queue_trace`, `activity`, `host_goodput`, `flow_goodput`, `links` and `detour_steps`.
+    /// `sub_queue_trace`, `activity`, `host_goodput`, `flow_goodput`, `links`, `detour_steps` and `pause_trace`.
     pub fn rows_waiting(&self) -> usize {
         self.board.probe.rows.waiting()
     }
@@ -44,6 +44,7 @@ impl<T: Tap> World<Recorder, T> {
         taker.take(&mut rows.flow_goodput, sums::flow_goodput);
         taker.take(&mut rows.links, |rows| self.links_table(rows));
         taker.take(&mut rows.detour_steps, |rows| self.detour_steps(rows));
+        taker.take(&mut rows.pauses, |rows| self.pause_trace(rows));
         self.board.probe.rows = rows;
         taker.tables
     }

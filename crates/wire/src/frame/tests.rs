@@ -68,10 +68,27 @@ fn the_answer_to_a_syn_has_the_number_before_the_first() {
     assert_eq!([sequence(flags.with(Flags::REVERSE)), sequence(flags)], [u32::MAX, 0]);
 }
 
+/// A PAUSE or PFC frame as a switch that is node 7 sends it.
+fn control(stop: u8, go: u8, whole: bool) -> Vec<u8> {
+    let mut pkt = packet(Flags::CONTROL, 0, 0);
+    (pkt.head.src, pkt.head.dst) = (HostId(7), HostId(u32::MAX));
+    (pkt.seq, pkt.ack) = (0x1234, u32::from(stop) | u32::from(go) << 8 | u32::from(whole) << 16);
+    frame(&pkt, None, false)
+}
+
 #[test]
-fn a_control_frame_has_a_type_of_its_own() {
-    let bytes = frame(&packet(Flags::CONTROL, 0, 0), None, false);
-    assert_eq!((bytes.len(), &bytes[12..14], bytes[14]), (60, &[0x88, 0xb5][..], 0));
+fn pause_and_pfc_are_mac_control_frames_byte_by_byte() {
+    let head = [0x01, 0x80, 0xc2, 0, 0, 1, 2, 0, 10, 0, 0, 8, 0x88, 0x08];
+    let padded = |rest: &[u8]| {
+        let mut all = [&head[..], rest].concat();
+        all.resize(60, 0);
+        all
+    };
+    assert_eq!(control(0xff, 0, true), padded(&[0, 1, 0x12, 0x34]));
+    assert_eq!(control(0, 0xff, true), padded(&[0, 1, 0, 0]), "of 0 quanta: go on");
+    let mut pfc = vec![1, 1, 0, 0b1000_0011];
+    pfc.extend([0x12, 0x34, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0x12, 0x34]);
+    assert_eq!(control(0b1000_0001, 0b10, false), padded(&pfc));
 }
 
 #[test]

@@ -10,6 +10,7 @@ fn switch(size: Amount, snapshot: bool) -> Switch {
         is_switch: true,
         marking: MarkingSlot::None,
         scheduler: SchedulerSlot::build("srpt", &Values::default()).unwrap(),
+        pause: None,
     };
     Switch::new(SwitchSetup {
         core: CoreSetup {

@@ -1,16 +1,14 @@
 //! Answers that the catalogue does not hold yet, written as they will stand there.
 
 mod abq;
-mod pfc;
 mod qcn;
 mod trim;
 
 pub use abq::Abq;
-pub use pfc::Pfc;
 pub use qcn::Qcn;
 pub use trim::Trim;
 
 use crate::params::Spec;
 
 /// What tables may name besides the catalogue.
-pub const SPECS: &[&Spec] = &[&abq::SPEC, &pfc::SPEC, &qcn::SPEC, &trim::SPEC];
+pub const SPECS: &[&Spec] = &[&abq::SPEC, &qcn::SPEC, &trim::SPEC];

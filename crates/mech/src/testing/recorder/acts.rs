@@ -73,7 +73,7 @@ impl Recorder {
         match act {
             Act::ReleaseHeld { port, max, set_ece } => self.release(port, max, set_ece),
             Act::Emit(control, to) => self.emit(port, control, to),
-            Act::Pause(at, set) => {
+            Act::Pause(at, set, _) => {
                 self.say(format!("{}: pause {}", at.0, classes(set)));
                 self.sent(at, Change::PauseSent(set));
             }

@@ -1,0 +1,105 @@
+//! Timers of a node's ports: what they are for, and deadlines that move.
+
+use mech::{PortId, TimerId};
+use units::Time;
+
+/// What timers of a core are for; packed into an event's index.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Timer {
+    /// One that a pause slot has armed.
+    Slot(PortId, TimerId),
+    /// The quanta of a class run out.
+    Over(PortId, u8),
+    /// A request that has been heard takes effect.
+    Heard(PortId),
+}
+
+impl Timer {
+    pub(super) const fn index(self) -> u32 {
+        let (port, kind, which) = match self {
+            Timer::Slot(port, id) => (port, 0, id.0 as u32 & 7),
+            Timer::Over(port, class) => (port, 1, class as u32),
+            Timer::Heard(port) => (port, 2, 0),
+        };
+        (port.0 as u32) << 5 | kind << 3 | which
+    }
+    pub(super) const fn of(index: u32) -> Option<Timer> {
+        let (port, which) = (PortId((index >> 5) as u16), index & 7);
+        match index >> 3 & 3 {
+            0 => Some(Timer::Slot(port, TimerId(which as u16))),
+            1 => Some(Timer::Over(port, which as u8)),
+            2 => Some(Timer::Heard(port)),
+            _ => None,
+        }
+    }
+}
+
+/// A deadline, and the one event that is pending for it, which sleeps on where the deadline has moved.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Alarm {
+    due: Time,
+    event: Time,
+}
+
+impl Alarm {
+    pub(super) const OFF: Alarm = Alarm { due: Time::NEVER, event: Time::NEVER };
+
+    /// When an event has to be set, where the pending one comes too late.
+    pub(super) fn set(&mut self, due: Time) -> Option<Time> {
+        self.due = due;
+        let sooner = due < self.event;
+        sooner.then(|| {
+            self.event = due;
+            due
+        })
+    }
+    /// Its event has come: whether it is due, or else when the event has to be set again.
+    pub(super) fn rings(&mut self, now: Time) -> Result<(), Option<Time>> {
+        if self.event != now {
+            return Err(None);
+        }
+        self.event = Time::NEVER;
+        if self.due > now {
+            let again = self.due;
+            return Err(if again < Time::NEVER { self.set(again) } else { None });
+        }
+        self.due = Time::NEVER;
+        Ok(())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_timer_is_what_its_index_says() {
+        for port in [0, 1, 47, u16::MAX] {
+            let port = PortId(port);
+            for timer in [Timer::Slot(port, TimerId(7)), Timer::Over(port, 3), Timer::Heard(port)] {
+                assert_eq!(Timer::of(timer.index()), Some(timer));
+                assert!(timer.index() < 1 << 27, "hosts have their own bits above");
+            }
+        }
+    }
+
+    #[test]
+    fn a_deadline_that_moves_on_costs_no_further_event_and_one_that_comes_sooner_does() {
+        let mut alarm = Alarm::OFF;
+        assert_eq!(alarm.set(Time(10)), Some(Time(10)));
+        assert_eq!(alarm.set(Time(30)), None, "the event at 10 sleeps on");
+        assert_eq!(alarm.rings(Time(10)), Err(Some(Time(30))));
+        assert_eq!(alarm.set(Time(20)), Some(Time(20)));
+        assert_eq!(alarm.rings(Time(20)), Ok(()));
+        assert_eq!(alarm.rings(Time(30)), Err(None), "that event is of no use any more");
+    }
+
+    #[test]
+    fn a_deadline_that_is_taken_back_never_comes() {
+        let mut alarm = Alarm::OFF;
+        alarm.set(Time(10));
+        alarm.set(Time::NEVER);
+        assert_eq!(alarm.rings(Time(10)), Err(None));
+        assert_eq!(alarm.set(Time(15)), Some(Time(15)));
+    }
+}

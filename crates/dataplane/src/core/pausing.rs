@@ -1,0 +1,334 @@
+//! Pausing: what the pause slots ask for, the frames that tell it, and what a port does when it hears one.
+
+use super::alarm::{Alarm, Timer};
+use super::{Core, Step};
+use crate::control::PauseFrame;
+use crate::ends::Tally;
+use crate::shelf::{Fib, Look};
+use crate::{Out, Pkt};
+use mech::overflow::DropReason;
+use mech::pause::{Pause, PauseSlot};
+use mech::{Act, Acts, Change, ClassSet, Env, Fill, HostId, PortId, QueueId, QueueView, Stream, View};
+use std::collections::VecDeque;
+use units::{Dur, Time};
+
+/// A port of a network with pause, as it is to be built.
+#[derive(Clone)]
+pub struct PauseSetup {
+    /// Its slot.
+    pub slot: PauseSlot,
+    /// From the arrival of a request until it takes effect here.
+    pub response: Dur,
+    /// Bytes that may come in on top of the slot's threshold.
+    pub headroom: u64,
+    /// The longest from when a request is made here until it takes effect at the far end.
+    pub latency: Dur,
+}
+
+/// A packet that should never be lost, and found no memory.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Lost {
+    /// The port that it came in by.
+    pub ingress: PortId,
+    /// Its class.
+    pub class: u8,
+    /// The port that had no memory for it.
+    pub out: PortId,
+    /// How full that was.
+    pub fill: Fill,
+    /// Bytes held of what is stopped together with it, itself included.
+    pub held: u64,
+    /// Bytes from which the far end is stopped.
+    pub high: u64,
+    /// Bytes that may come on top of that.
+    pub headroom: u64,
+}
+
+/// One port's part.
+#[derive(Clone)]
+pub(super) struct Gate {
+    pub(super) setup: PauseSetup,
+    timers: [Alarm; 8],
+    /// What the far end has been told to stop.
+    told: ClassSet,
+    /// What is to be said and is not on the wire yet.
+    unsaid: Option<PauseFrame>,
+    /// Classes that the far end has stopped here, since when, and until when.
+    pub(super) stopped: ClassSet,
+    pub(super) since: [Time; 8],
+    over: [Alarm; 8],
+    /// Requests that have been heard and have not taken effect, first to last.
+    heard: VecDeque<(Time, PauseFrame)>,
+    pub(super) goes: [Goes; 8],
+}
+
+/// How often a class was told to go on.
+#[derive(Clone, Copy, Default)]
+pub(super) struct Goes {
+    pub(super) said: u64,
+    pub(super) heard: u64,
+}
+
+/// What a core has where somebody may be stopped.
+#[derive(Clone)]
+pub(crate) struct Pausing {
+    pub(super) gates: Vec<Gate>,
+    acts: Acts,
+    /// What slots have asked for and is not done: the port of the slot, and what.
+    work: VecDeque<(PortId, Act)>,
+    rng: Stream,
+    /// Added to the index of every timer.
+    base: u32,
+    pub(super) said: Tally,
+    pub(super) heard: Tally,
+}
+
+/// On the list of idle ports: nobody, but something is asked for.
+pub(super) const NOBODY: PortId = PortId(u16::MAX);
+
+impl Pausing {
+    pub(super) fn new(ports: Vec<PauseSetup>, rng: Stream) -> Pausing {
+        let gate = |setup| Gate {
+            setup,
+            timers: [Alarm::OFF; 8],
+            told: ClassSet::NONE,
+            unsaid: None,
+            stopped: ClassSet::NONE,
+            since: [Time::ZERO; 8],
+            over: [Alarm::OFF; 8],
+            heard: VecDeque::new(),
+            goes: [Goes::default(); 8],
+        };
+        let gates = ports.into_iter().map(gate).collect();
+        Pausing {
+            gates,
+            acts: Acts::default(),
+            work: VecDeque::new(),
+            rng,
+            base: 0,
+            said: Tally::default(),
+            heard: Tally::default(),
+        }
+    }
+    pub(super) fn follows(&self) -> bool {
+        self.gates.iter().any(|gate| gate.setup.slot.peek().is_some())
+    }
+}
+
+/// The queues of a class, a bit each.
+fn queues(class: usize) -> u16 {
+    0b11 << (2 * class)
+}
+
+/// The classes of a set.
+fn each(set: ClassSet) -> impl Iterator<Item = usize> {
+    (0..8).filter(move |class| set.has(*class as u8))
+}
+
+impl Core {
+    /// Timers of this node's ports have indices from here on.
+    pub(crate) fn timers_from(&mut self, base: u32) {
+        self.pausing.iter_mut().for_each(|pausing| pausing.base = base);
+    }
+
+    /// Tells the slot of the port that a packet came in by what has happened to it.
+    pub(super) fn follow<F: Fib, O>(&mut self, at: (PortId, QueueId), why: Change, step: &Step<F, O>) {
+        if let Change::Enqueued(head) | Change::Started(head) | Change::Left(head) = why {
+            self.ask_slot(head.ingress, step, |slot, look, env| {
+                slot.changed(&QueueView::new(look, at.0, at.1), why, env);
+            });
+        }
+    }
+
+    /// Lets the slot of a port speak; what it asks for is done before an idle port of this step sends.
+    fn ask_slot<F: Fib, O>(
+        &mut self,
+        port: PortId,
+        step: &Step<F, O>,
+        ask: impl FnOnce(&mut dyn Pause, &Look<F>, &mut Env),
+    ) {
+        let Some(pausing) = &mut self.pausing else { return };
+        let look = Look { shelf: &self.shelf, fib: step.fib };
+        let Some(slot) = pausing.gates[usize::from(port.0)].setup.slot.get() else { return };
+        let mut env = Env { now: step.now, rng: &mut pausing.rng, acts: &mut pausing.acts };
+        ask(slot, &look, &mut env);
+        if !pausing.acts.list.is_empty() {
+            pausing.work.extend(pausing.acts.list.drain(..).map(|act| (port, act)));
+            self.kicks.push(NOBODY);
+        }
+    }
+
+    /// Does what slots have asked for, first to last.
+    pub(super) fn perform<O: Out>(&mut self, now: Time, out: &mut O) {
+        while let Some((port, act)) = self.pausing.as_mut().and_then(|pausing| pausing.work.pop_front()) {
+            match act {
+                Act::Pause(at, stop, quanta) => {
+                    let whole = stop == ClassSet::ALL;
+                    self.tell(at, PauseFrame { stop, quanta, whole, ..PauseFrame::default() }, (now, out));
+                }
+                Act::Resume(at, go) => {
+                    let whole = go == ClassSet::ALL;
+                    self.tell(at, PauseFrame { go, whole, ..PauseFrame::default() }, (now, out));
+                }
+                Act::Arm(at, id) => {
+                    let alarm = self.gate(port).and_then(|gate| gate.timers[usize::from(id.0 & 7)].set(at));
+                    alarm.into_iter().for_each(|at| self.wake_me(Timer::Slot(port, id), at, out));
+                }
+                other => unreachable!("a pause slot may not ask for {other:?}"),
+            }
+        }
+    }
+
+    fn gate(&mut self, port: PortId) -> Option<&mut Gate> {
+        self.pausing.as_mut().map(|pausing| &mut pausing.gates[usize::from(port.0)])
+    }
+
+    fn wake_me<O: Out>(&self, timer: Timer, at: Time, out: &mut O) {
+        let base = self.pausing.as_ref().map_or(0, |pausing| pausing.base);
+        out.timer(base | timer.index(), at);
+    }
+
+    /// A frame is to go out by a port, before all else; one that waits there says this too.
+    fn tell<O: Out>(&mut self, port: PortId, frame: PauseFrame, (now, out): (Time, &mut O)) {
+        let Some(gate) = self.gate(port) else { return };
+        gate.unsaid.get_or_insert_default().add(frame);
+        self.shelf.ports[usize::from(port.0)].rest.control = true;
+        self.rouse(port, now, out);
+    }
+
+    /// Sends the frame that waits at a port.
+    pub(super) fn send_control<O: Out>(&mut self, port: PortId, now: Time, out: &mut O) {
+        let p = &mut self.shelf.ports[usize::from(port.0)];
+        p.rest.control = false;
+        let Some(pausing) = &mut self.pausing else { return };
+        let gate = &mut pausing.gates[usize::from(port.0)];
+        let Some(frame) = gate.unsaid.take() else { return };
+        let again = ClassSet(frame.stop.0 & gate.told.0);
+        gate.told = gate.told.minus(frame.go).union(frame.stop);
+        each(frame.go).for_each(|class| gate.goes[class].said += 1);
+        let pkt = frame.packet(self.node, p.rest.is_switch);
+        pausing.said.count(&pkt);
+        p.free_at = now + p.time(pkt.head.size);
+        let (end, more) = (p.free_at, p.rest.is_ready());
+        p.rest.waking = more;
+        out.pause_sent(port, &frame, again);
+        out.transmit(port, &pkt, end);
+        if more {
+            out.wake(port, end);
+        }
+    }
+
+    /// A PAUSE or PFC frame has arrived.
+    pub(crate) fn hear<O: Out>(&mut self, pkt: &Pkt, now: Time, out: &mut O) {
+        let (port, frame) = (pkt.head.ingress, PauseFrame::of(pkt));
+        let (Some(pausing), Some(frame)) = (&mut self.pausing, frame) else { return };
+        pausing.heard.count(pkt);
+        let gate = &mut pausing.gates[usize::from(port.0)];
+        if gate.setup.response == Dur::ZERO {
+            return self.obey(port, frame, (now, out));
+        }
+        let at = now + gate.setup.response;
+        gate.heard.push_back((at, frame));
+        if gate.heard.len() == 1 {
+            self.wake_me(Timer::Heard(port), at, out);
+        }
+    }
+
+    /// A request takes effect: the frame under way goes on to its end.
+    fn obey<O: Out>(&mut self, port: PortId, frame: PauseFrame, (now, out): (Time, &mut O)) {
+        let p = &mut self.shelf.ports[usize::from(port.0)];
+        let (lasts, in_use) = (p.quanta(frame.quanta), ClassSet(((1u16 << p.classes()) - 1) as u8));
+        for class in each(ClassSet(frame.stop.0 & in_use.0)) {
+            let Some(gate) = self.gate(port) else { return };
+            let alarm = gate.over[class].set(now + lasts);
+            if !gate.stopped.has(class as u8) {
+                gate.stopped = gate.stopped.union(ClassSet::of(class as u8));
+                gate.since[class] = now;
+                self.shelf.ports[usize::from(port.0)].rest.stopped |= queues(class);
+                out.paused(port, class as u8);
+            }
+            alarm.into_iter().for_each(|at| self.wake_me(Timer::Over(port, class as u8), at, out));
+        }
+        for class in each(ClassSet(frame.go.0 & in_use.0)) {
+            self.gate(port).into_iter().for_each(|gate| gate.goes[class].heard += 1);
+            self.let_go((port, class), now, out);
+        }
+    }
+
+    /// A class may leave by a port again.
+    fn let_go<O: Out>(&mut self, (port, class): (PortId, usize), now: Time, out: &mut O) {
+        let Some(gate) = self.gate(port).filter(|gate| gate.stopped.has(class as u8)) else { return };
+        gate.stopped = gate.stopped.minus(ClassSet::of(class as u8));
+        gate.over[class].set(Time::NEVER);
+        self.shelf.ports[usize::from(port.0)].rest.stopped &= !queues(class);
+        out.resumed(port, class as u8);
+        self.rouse(port, now, out);
+    }
+
+    /// A timer of this node's ports has run out.
+    pub(crate) fn timer<F: Fib, O: Out>(&mut self, index: u32, step: &mut Step<F, O>) {
+        let (now, Some(timer)) = (step.now, Timer::of(index)) else { return };
+        let rings = |alarm: &mut Alarm| alarm.rings(now);
+        let rung = match timer {
+            Timer::Slot(port, id) => self.gate(port).map(|gate| rings(&mut gate.timers[usize::from(id.0)])),
+            Timer::Over(port, class) => self.gate(port).map(|gate| rings(&mut gate.over[usize::from(class)])),
+            Timer::Heard(_) => Some(Ok(())),
+        };
+        match (rung, timer) {
+            (None, _) => {}
+            (Some(Err(again)), _) => again.into_iter().for_each(|at| self.wake_me(timer, at, step.out)),
+            (Some(Ok(())), Timer::Slot(port, id)) => self.ask_slot(port, step, |slot, look, env| {
+                slot.timer(id, &QueueView::new(look, port, QueueId(0)), env);
+            }),
+            (Some(Ok(())), Timer::Over(port, class)) => self.let_go((port, usize::from(class)), now, step.out),
+            (Some(Ok(())), Timer::Heard(port)) => self.take_heard(port, now, step.out),
+        }
+    }
+
+    /// Requests whose time of response is over take effect.
+    fn take_heard<O: Out>(&mut self, port: PortId, now: Time, out: &mut O) {
+        loop {
+            let Some(gate) = self.gate(port) else { return };
+            match gate.heard.front().copied() {
+                Some((at, frame)) if at <= now => {
+                    gate.heard.pop_front();
+                    self.obey(port, frame, (now, out));
+                }
+                Some((at, _)) => return self.wake_me(Timer::Heard(port), at, out),
+                None => return,
+            }
+        }
+    }
+
+    /// What is to be told where a packet that found no memory at `out` should never have been lost.
+    pub(super) fn should_not_lose(&self, pkt: &Pkt, out: (PortId, QueueId), reason: DropReason) -> Option<Lost> {
+        let memory = [DropReason::BufferFull, DropReason::BounceQueueFull, DropReason::NoDetour, DropReason::Evicted];
+        let (ingress, class) = (pkt.head.ingress, pkt.head.class());
+        let gate = self.pausing.as_ref()?.gates.get(usize::from(ingress.0))?;
+        let slot = gate.setup.slot.peek().filter(|slot| memory.contains(&reason) && slot.lossless())?;
+        let together = slot.together(class);
+        if !together.has(class) {
+            return None;
+        }
+        let look = Look { shelf: &self.shelf, fib: &Nowhere };
+        let held = each(together).map(|class| look.lent(ingress, class as u8)).sum::<u64>();
+        Some(Lost {
+            ingress,
+            class,
+            out: out.0,
+            fill: look.fill(out.0, out.1),
+            held: held + u64::from(pkt.head.size),
+            high: slot.levels(look.pool_free()).0,
+            headroom: gate.setup.headroom,
+        })
+    }
+}
+
+/// Tables that nobody asks.
+pub(super) struct Nowhere;
+
+impl Fib for Nowhere {
+    fn port_toward(&self, _host: HostId, _hash: u32) -> Option<PortId> {
+        None
+    }
+}

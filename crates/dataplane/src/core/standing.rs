@@ -1,0 +1,71 @@
+//! How pausing stands at a node, for whoever looks at the whole network.
+
+use super::Core;
+use super::pausing::Nowhere;
+use crate::ends::Tally;
+use crate::shelf::Look;
+use mech::{ClassSet, PortId, QueueId, View};
+use units::Time;
+
+/// What the slot of a port holds back.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Held {
+    /// Classes that its far end is to be silent about, and stays so until it is told to go on.
+    pub stopped: ClassSet,
+    /// How often the far end was told that this class may go on.
+    pub goes: [u64; 8],
+}
+
+/// What the far end of a port holds back there.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Obeyed {
+    /// Classes that may not leave.
+    pub stopped: ClassSet,
+    /// Since when.
+    pub since: [Time; 8],
+    /// How often it was heard that this class may go on.
+    pub goes: [u64; 8],
+}
+
+impl Core {
+    /// What a port's slot holds back at its far end; `None` where it has none.
+    pub fn holds(&self, port: PortId) -> Option<Held> {
+        let gate = &self.pausing.as_ref()?.gates[usize::from(port.0)];
+        let slot = gate.setup.slot.peek()?;
+        let stopped = if slot.holds(gate.setup.latency) { slot.stopped() } else { ClassSet::NONE };
+        Some(Held { stopped, goes: gate.goes.map(|goes| goes.said) })
+    }
+    /// What a port may not send; `None` where nobody in the network is ever stopped.
+    pub fn obeys(&self, port: PortId) -> Option<Obeyed> {
+        let gate = &self.pausing.as_ref()?.gates[usize::from(port.0)];
+        Some(Obeyed { stopped: gate.stopped, since: gate.since, goes: gate.goes.map(|goes| goes.heard) })
+    }
+    /// The classes that are let go together with one, and the bytes down to which they have to fall for it
+    /// while so many of the shared memory are free.
+    pub fn lets_go(&self, port: PortId, class: u8, free: Option<u64>) -> Option<(ClassSet, u64)> {
+        let slot = self.pausing.as_ref()?.gates[usize::from(port.0)].setup.slot.peek()?;
+        Some((slot.together(class), slot.levels(free).1))
+    }
+    /// Bytes of a class that wait at a port, by the port that they came in by.
+    pub fn waiting_by_ingress(&self, port: PortId, class: u8) -> Vec<u64> {
+        let look = Look { shelf: &self.shelf, fib: &Nowhere };
+        let mut bytes = vec![0; self.shelf.ports.len()];
+        for queue in [QueueId::normal(class), QueueId::bounce(class)] {
+            look.visit(port, queue, &mut |_, head| bytes[usize::from(head.ingress.0)] += u64::from(head.size));
+        }
+        bytes
+    }
+    /// Bytes that the shared memory has free while ports hold so many; `None` where none is shared.
+    pub fn shared_free(&self, held: &[u64]) -> Option<u64> {
+        let buffer = self.shelf.buffer.get();
+        buffer.free(held.iter().map(|bytes| bytes.saturating_sub(buffer.reserved())).sum())
+    }
+    /// PAUSE and PFC frames made here, and those that ended here.
+    pub fn control_frames(&self) -> (u64, u64) {
+        self.pausing.as_ref().map_or((0, 0), |pausing| (pausing.said.packets, pausing.heard.packets))
+    }
+    /// The same as tallies.
+    pub(crate) fn control(&self) -> (Tally, Tally) {
+        self.pausing.as_ref().map_or_else(Default::default, |pausing| (pausing.said, pausing.heard))
+    }
+}

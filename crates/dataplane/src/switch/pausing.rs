@@ -1,0 +1,253 @@
+//! A switch whose ports stop others and are stopped, frame by frame. Ports are of 1 Gb/s: 64 bytes and 20 of
+//! preamble and gap take 672 ns, 1518 take 12304.
+
+use super::*;
+use crate::core::{PauseSetup, PortSetup};
+use crate::shelf::BounceQueue;
+use crate::{Framing, NO_EXT, PauseFrame};
+use mech::buffer::{BufferSlot, PerPort};
+use mech::marking::MarkingSlot;
+use mech::overflow::{OverflowSlot, TailDrop};
+use mech::params::{Value, Values};
+use mech::pause::PauseSlot;
+use mech::routing::Ecmp;
+use mech::scheduler::{SchedulerSlot, StrictPriority};
+use mech::{ClassSet, QueueId};
+use units::{Amount, Bytes, Dur, Rate};
+
+/// Host `n` is behind port `n`.
+struct Direct;
+
+impl Routes for Direct {
+    fn way(&self, _switch: u32, host: HostId) -> Way<'_> {
+        Way::Only(PortId(host.0 as u16))
+    }
+}
+
+/// What the switch has asked for and told.
+#[derive(Default)]
+struct Told {
+    sent: Vec<(u16, Pkt)>,
+    wakes: Vec<(u16, Time)>,
+    timers: Vec<(u32, Time)>,
+    paused: Vec<(u16, u8, bool)>,
+    lost: Vec<crate::Lost>,
+}
+
+impl Told {
+    /// What each port sent: the frame of PAUSE or PFC, or the size of a packet.
+    fn sent(&mut self) -> Vec<(u16, Result<u16, PauseFrame>)> {
+        let each = |(port, pkt): (u16, Pkt)| (port, PauseFrame::of(&pkt).map_or(Ok(pkt.head.size), Err));
+        self.sent.drain(..).map(each).collect()
+    }
+}
+
+impl Out for Told {
+    fn transmit(&mut self, port: PortId, pkt: &Pkt, _end: Time) {
+        self.sent.push((port.0, *pkt));
+    }
+    fn wake(&mut self, port: PortId, at: Time) {
+        self.wakes.push((port.0, at));
+    }
+    fn timer(&mut self, index: u32, at: Time) {
+        self.timers.push((index, at));
+    }
+    fn paused(&mut self, port: PortId, class: u8) {
+        self.paused.push((port.0, class, true));
+    }
+    fn resumed(&mut self, port: PortId, class: u8) {
+        self.paused.push((port.0, class, false));
+    }
+    fn lost(&mut self, lost: &crate::Lost) {
+        self.lost.push(*lost);
+    }
+}
+
+fn pfc() -> PauseSlot {
+    let values = [
+        ("high", Value::Size(Bytes(3000))),
+        ("low", Value::Size(Bytes(1000))),
+        ("quanta", Value::Count(100)),
+        ("lossless", Value::Flag(true)),
+        ("classes", Value::Counts(vec![1, 2])),
+    ];
+    let values = Values(values.map(|(name, value)| (name.to_string(), value)).into_iter().collect());
+    PauseSlot::build("pfc", &values, Rate::gbps(1).clock()).unwrap()
+}
+
+fn switch(response: Dur) -> Switch {
+    let port = || PortSetup {
+        clock: Rate::gbps(1).clock(),
+        is_switch: true,
+        marking: MarkingSlot::None,
+        scheduler: SchedulerSlot::StrictPriority(StrictPriority),
+        pause: Some(PauseSetup { slot: pfc(), response, headroom: 500, latency: Dur::us(1) }),
+    };
+    Switch::new(SwitchSetup {
+        core: CoreSetup {
+            node: 0,
+            seed: 3,
+            framing: Framing::ETHERNET,
+            buffer: BufferSlot::PerPort(PerPort::of(Amount::Bytes(5000))),
+            overflow: OverflowSlot::TailDrop(TailDrop),
+            bounce: BounceQueue::Absent,
+            top_class: 2,
+            may_compute: true,
+            ports: (0..4).map(|_| port()).collect(),
+        },
+        fib: FibSlot::Static,
+        routing: RoutingSlot::Ecmp(Ecmp::new(1)),
+        snapshot: false,
+        shuffle: false,
+    })
+}
+
+/// A packet of a class from a port to a port.
+fn pkt(from: u16, to: u16, (class, size): (u8, u16)) -> Pkt {
+    let mut pkt = Pkt { ext: NO_EXT, ..Pkt::default() };
+    (pkt.head.ingress, pkt.head.dst, pkt.head.ttl) = (PortId(from), HostId(u32::from(to)), 9);
+    (pkt.head.size, pkt.head.orig_size) = (size, size);
+    pkt.head.set_class(class);
+    pkt
+}
+
+/// A frame of PFC that comes in by a port.
+fn told(port: u16, stop: u8, go: u8) -> Pkt {
+    let frame = PauseFrame { stop: ClassSet(stop), go: ClassSet(go), quanta: 10, whole: false };
+    let mut pkt = frame.packet(5, true);
+    pkt.head.ingress = PortId(port);
+    pkt
+}
+
+fn at(switch: &mut Switch, ns: u64, arrivals: &mut [Pkt], out: &mut Told) {
+    switch.step(Time(ns * 1000), &[], arrivals, &Direct, out);
+    assert!(switch.conserves(), "at {ns} ns");
+}
+
+fn said(stop: u8, go: u8) -> Result<u16, PauseFrame> {
+    Err(PauseFrame { stop: ClassSet(stop), go: ClassSet(go), quanta: if stop > 0 { 100 } else { 0 }, whole: false })
+}
+
+#[test]
+fn a_request_leaves_before_all_that_waits_and_after_the_frame_under_way() {
+    let (mut switch, mut out) = (switch(Dur::ZERO), Told::default());
+    at(&mut switch, 0, &mut [pkt(3, 0, (0, 1518)), pkt(3, 0, (0, 1518))], &mut out);
+    assert_eq!(out.sent(), [(0, Ok(1518))]);
+    // Port 0 brings 3000 bytes of class 1, the first of which leave at once: 3000 with the next.
+    at(&mut switch, 100, &mut [pkt(0, 1, (1, 1500)), pkt(0, 1, (1, 1500)), pkt(0, 1, (1, 1500))], &mut out);
+    assert_eq!(out.sent(), [(1, Ok(1500))], "port 0 is busy with its first");
+    assert_eq!(out.wakes[0], (0, Time(12_304_000)));
+    switch.step(Time(12_304_000), &[PortId(0)], &mut [], &Direct, &mut out);
+    assert_eq!(out.sent(), [(0, said(0b10, 0))], "before the second");
+    switch.step(Time(12_976_000), &[PortId(0)], &mut [], &Direct, &mut out);
+    assert_eq!(out.sent(), [(0, Ok(1518))], "84 bytes later");
+    assert_eq!(switch.core().control_frames(), (1, 0));
+    assert!(switch.conserves());
+}
+
+#[test]
+fn an_idle_port_says_what_it_has_to_at_once_and_once_for_all_classes() {
+    let (mut switch, mut out) = (switch(Dur::ZERO), Told::default());
+    let mut both = [pkt(0, 1, (1, 1500)), pkt(0, 1, (1, 1500)), pkt(0, 2, (2, 1500)), pkt(0, 2, (2, 1500))];
+    at(&mut switch, 0, &mut both, &mut out);
+    let mut sent = out.sent();
+    sent.sort_by_key(|(port, _)| *port);
+    assert_eq!(sent[0], (0, said(0b110, 0)), "both classes were at 3000 when it could leave");
+    // And 1500 of each have begun to leave: not down at 1000.
+    switch.step(Time(12_160_000), &[PortId(1), PortId(2)], &mut [], &Direct, &mut out);
+    let mut sent = out.sent();
+    sent.sort_by_key(|(port, _)| *port);
+    assert_eq!(sent[0], (0, said(0, 0b110)), "nothing is left");
+}
+
+#[test]
+fn a_class_that_is_not_listed_is_never_stopped() {
+    let (mut switch, mut out) = (switch(Dur::ZERO), Told::default());
+    at(&mut switch, 0, &mut [(); 4].map(|()| pkt(0, 1, (0, 1500))), &mut out);
+    assert_eq!(out.sent(), [(1, Ok(1500))]);
+    assert!(out.lost.is_empty(), "and what it loses is no fault");
+    assert_eq!(switch.core().ports()[1].counts().dropped.iter().sum::<u64>(), 1);
+}
+
+#[test]
+fn a_stopped_class_waits_while_others_leave_and_goes_on_when_told() {
+    let (mut switch, mut out) = (switch(Dur::ZERO), Told::default());
+    at(&mut switch, 0, &mut [told(1, 0b100, 0)], &mut out);
+    assert_eq!(out.paused, [(1, 2, true)]);
+    at(&mut switch, 10, &mut [pkt(0, 1, (2, 64))], &mut out);
+    assert!(out.sent().is_empty() && out.wakes.is_empty(), "nothing that may leave, nothing pending");
+    at(&mut switch, 20, &mut [pkt(0, 1, (1, 64)), pkt(0, 1, (1, 65))], &mut out);
+    assert_eq!(out.sent(), [(1, Ok(64))], "a lower class goes");
+    switch.step(Time(692_000), &[PortId(1)], &mut [], &Direct, &mut out);
+    assert_eq!(out.sent(), [(1, Ok(65))]);
+    at(&mut switch, 1000, &mut [told(1, 0, 0b100)], &mut out);
+    assert!(out.sent().is_empty(), "the wire is busy until 1372");
+    assert_eq!(out.wakes.last(), Some(&(1, Time(1_372_000))));
+    switch.step(Time(1_372_000), &[PortId(1)], &mut [], &Direct, &mut out);
+    assert_eq!(out.sent(), [(1, Ok(64))]);
+    assert_eq!(out.paused, [(1, 2, true), (1, 2, false)]);
+}
+
+#[test]
+fn quanta_run_out_to_the_picosecond_and_a_second_stop_puts_that_off() {
+    let (mut switch, mut out) = (switch(Dur::ZERO), Told::default());
+    // 10 quanta are 5120 ns.
+    at(&mut switch, 0, &mut [told(1, 0b10, 0), pkt(0, 1, (1, 64))], &mut out);
+    let (index, first) = out.timers[0];
+    assert_eq!((out.timers.len(), first), (1, Time(5_120_000)));
+    at(&mut switch, 3000, &mut [told(1, 0b10, 0)], &mut out);
+    assert_eq!(out.timers.len(), 1, "the event that is pending sleeps on");
+    switch.timer(first, index, &Direct, &mut out);
+    assert_eq!((out.paused.len(), out.timers[1]), (1, (index, Time(8_120_000))));
+    switch.timer(Time(8_120_000), index, &Direct, &mut out);
+    switch.finish(Time(8_120_000), &Direct, &mut out);
+    assert_eq!((out.paused[1], out.sent()), ((1, 1, false), vec![(1, Ok(64))]));
+}
+
+#[test]
+fn after_a_response_time_requests_take_effect_in_their_order() {
+    let (mut switch, mut out) = (switch(Dur::ns(500)), Told::default());
+    at(&mut switch, 0, &mut [told(1, 0b10, 0)], &mut out);
+    at(&mut switch, 200, &mut [told(1, 0, 0b10)], &mut out);
+    assert!(out.paused.is_empty());
+    let (index, when) = out.timers[0];
+    assert_eq!((when, out.timers.len()), (Time(500_000), 1));
+    switch.timer(when, index, &Direct, &mut out);
+    assert_eq!(out.paused, [(1, 1, true)]);
+    assert_eq!(out.timers.iter().filter(|timer| **timer == (index, Time(700_000))).count(), 1);
+    switch.timer(Time(700_000), index, &Direct, &mut out);
+    assert_eq!(out.paused, [(1, 1, true), (1, 1, false)]);
+}
+
+#[test]
+fn a_packet_that_should_not_be_lost_is_told_with_the_memory_that_it_missed() {
+    let (mut switch, mut out) = (switch(Dur::ZERO), Told::default());
+    // 1500 leave; 1500, 1500 and 1500 stay of 5000; one more does not fit.
+    at(&mut switch, 0, &mut [pkt(0, 1, (1, 1500))], &mut out);
+    at(&mut switch, 1, &mut [(); 4].map(|()| pkt(0, 1, (1, 1500))), &mut out);
+    let [lost] = out.lost[..] else { panic!("{:?}", out.lost) };
+    assert_eq!((lost.ingress, lost.class, lost.out), (PortId(0), 1, PortId(1)));
+    assert_eq!((lost.held, lost.high, lost.headroom), (6000, 3000, 500));
+    assert_eq!((lost.fill.used, lost.fill.limit), (4500, Some(5000)));
+}
+
+#[test]
+fn memory_is_booked_by_port_and_class_until_the_last_byte_is_gone() {
+    let (mut switch, mut out) = (switch(Dur::ZERO), Told::default());
+    at(&mut switch, 0, &mut [pkt(0, 1, (1, 100)), pkt(2, 1, (1, 200)), pkt(0, 1, (2, 300))], &mut out);
+    at(&mut switch, 1, &mut [pkt(0, 1, (1, 64))], &mut out);
+    // Class 2 left first.
+    let by_ingress = |switch: &Switch, class| switch.core().waiting_by_ingress(PortId(1), class);
+    assert_eq!(by_ingress(&switch, 1), [164, 0, 200, 0]);
+    assert_eq!(by_ingress(&switch, 2), [0; 4]);
+    let lent = |switch: &Switch| switch.core.shelf.lent.clone();
+    assert_eq!(lent(&switch).iter().sum::<u64>(), 364);
+    assert_eq!((lent(&switch)[1], lent(&switch)[2 * 8 + 1]), (164, 200));
+    let mut now = 2_560_000;
+    for _ in 0..3 {
+        switch.step(Time(now), &[PortId(1)], &mut [], &Direct, &mut out);
+        now += 2_000_000;
+    }
+    assert_eq!(lent(&switch), [0; 32]);
+    assert_eq!(switch.core().ports()[1].backlog(QueueId::normal(1)), (0, 0));
+}

@@ -1,0 +1,155 @@
+//! What both kinds of pause share: thresholds, quanta and refreshing.
+
+use crate::params::{Kind, Param, Value, Values};
+use units::{Clock, Dur};
+
+pub(super) const HIGH: Param = Param {
+    name: "high",
+    doc: "Memory in use from which the far end is stopped; beside `low`, instead of `alpha`.",
+    kind: Kind::Size { min: 1 },
+    default: Some(""),
+};
+pub(super) const LOW: Param = Param {
+    name: "low",
+    doc: "Memory in use down to which it may go on; less than `high`.",
+    kind: Kind::Size { min: 0 },
+    default: Some(""),
+};
+pub(super) const ALPHA: Param = Param {
+    name: "alpha",
+    doc: "Instead of `high`: the far end is stopped from so many times what is free in the shared buffer.",
+    kind: Kind::Number { min: 0.0, max: 1e9, below_max: false },
+    default: Some(""),
+};
+pub(super) const OFFSET: Param = Param {
+    name: "offset",
+    doc: "Beside `alpha`: it may go on once so much less is in use than would stop it; 3KB where left out.",
+    kind: Kind::Size { min: 0 },
+    default: Some(""),
+};
+pub(super) const QUANTA: Param = Param {
+    name: "quanta",
+    doc: "For how long a frame stops the far end, in units of 512 bit times of the port.",
+    kind: Kind::Count { min: 1, max: 65_535 },
+    default: Some("65535"),
+};
+pub(super) const REFRESH: Param = Param {
+    name: "refresh",
+    doc: "After so many quanta it is stopped again while there is too much; half of `quanta` where left out.",
+    kind: Kind::CountOrOff { min: 1, max: 65_535 },
+    default: Some(""),
+};
+pub(super) const RESPONSE: Param = Param {
+    name: "response",
+    doc: "Time from the arrival of such a frame at the far end until it takes effect there.",
+    kind: Kind::Time { min: 0 },
+    default: Some("0us"),
+};
+pub(super) const LOSSLESS: Param = Param {
+    name: "lossless",
+    doc: "Whether the run fails where a packet that should never be lost finds no memory; else it is counted.",
+    kind: Kind::Flag,
+    default: Some("true"),
+};
+
+/// `offset` where it is left out, bytes.
+const OFFSET_LEFT_OUT: u64 = 3000;
+/// Bytes in a quantum: 512 bits.
+const QUANTUM: u64 = 64;
+
+/// How much memory in use is too much, and how much is little enough.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Level {
+    /// As many bytes at any time.
+    Fixed {
+        /// Stop from here on.
+        high: u64,
+        /// Go from here down.
+        low: u64,
+    },
+    /// A multiple of what is free in the memory that all ports share.
+    OfFree {
+        /// The multiple, in units of 2⁻³².
+        alpha: u64,
+        /// Bytes between stop and go.
+        offset: u64,
+    },
+}
+
+impl Level {
+    /// From validated parameters.
+    pub fn new(values: &Values) -> Level {
+        if values.has("high") {
+            return Level::Fixed { high: values.size("high"), low: values.size("low") };
+        }
+        let offset = if values.has("offset") { values.size("offset") } else { OFFSET_LEFT_OUT };
+        Level::OfFree { alpha: (values.number("alpha") * (1u64 << 32) as f64) as u64, offset }
+    }
+    /// Bytes from which to say stop, and down to which to say go.
+    pub fn at(&self, free: Option<u64>) -> (u64, u64) {
+        match *self {
+            Level::Fixed { high, low } => (high, low),
+            Level::OfFree { alpha, offset } => {
+                let times = (u128::from(alpha) * u128::from(free.unwrap_or(u64::MAX))) >> 32;
+                let high = u64::try_from(times).unwrap_or(u64::MAX);
+                (high, high.saturating_sub(offset))
+            }
+        }
+    }
+}
+
+/// What is to be said now.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Say {
+    Stop,
+    Go,
+}
+
+/// See the module.
+#[derive(Clone, Debug)]
+pub(super) struct Rules {
+    pub(super) level: Level,
+    pub(super) quanta: u16,
+    /// The time of all of them.
+    lasts: Dur,
+    pub(super) refresh: Option<Dur>,
+    pub(super) lossless: bool,
+}
+
+impl Rules {
+    /// From validated parameters, for a port of this rate.
+    pub(super) fn new(values: &Values, clock: Clock) -> Rules {
+        let quanta = values.count("quanta");
+        let refresh = match values.0.get("refresh") {
+            Some(Value::Off) => None,
+            Some(_) => values.count_or_off("refresh"),
+            None => Some((quanta / 2).max(1)),
+        };
+        Rules {
+            level: Level::new(values),
+            quanta: quanta as u16,
+            lasts: clock.time(quanta * QUANTUM),
+            refresh: refresh.map(|quanta| clock.time(quanta * QUANTUM)),
+            lossless: values.flag("lossless"),
+        }
+    }
+
+    /// Whether `used` bytes, after a packet was stored or left, change what was said last.
+    pub(super) fn turn(&self, stopped: bool, (used, stored): (u64, bool), free: Option<u64>) -> Option<Say> {
+        let (high, low) = self.level.at(free);
+        match (stored, stopped) {
+            (true, false) if used >= high => Some(Say::Stop),
+            (false, true) if used <= low => Some(Say::Go),
+            _ => None,
+        }
+    }
+
+    /// What is to be said when it is time to say stop again.
+    pub(super) fn again(&self, used: u64, free: Option<u64>) -> Say {
+        if used <= self.level.at(free).1 { Say::Go } else { Say::Stop }
+    }
+
+    pub(super) fn holds(&self, margin: Dur) -> bool {
+        self.refresh.is_some_and(|refresh| refresh.saturating_add(margin) < self.lasts)
+    }
+}

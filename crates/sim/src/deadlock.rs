@@ -1,0 +1,149 @@
+//! Deadlocks of paused links, found exactly: sets of links none of which can ever go on.
+//!
+//! A node B lets the link from A go on once what came in by it has fallen to a threshold. What waits at B
+//! for ports that are not stopped leaves sooner or later. So, beginning with all links that are stopped, every
+//! one is taken out again that falls to its threshold once all has left B that does not wait for a port still
+//! in the set; what remains is a deadlock. Only stops that are said again before they run out count, and only
+//! while nothing that takes them back is on its way.
+
+use crate::probe::Probe;
+use crate::tap::Tap;
+use crate::world::World;
+use dataplane::{Core, Held, Obeyed};
+use mech::{ClassSet, PortId};
+use std::collections::BTreeMap;
+use units::Time;
+
+/// Links that wait for each other for ever.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Deadlock {
+    /// When the last of them was stopped.
+    pub at: Time,
+    /// The class that waits.
+    pub class: u8,
+    /// The nodes and their stopped ports, each followed by the one that it waits for; the last waits for the
+    /// first.
+    pub cycle: Vec<(u32, u16)>,
+}
+
+/// Where a link ends: a node, and the port there that holds it back.
+type End = (u32, u16);
+
+impl<P: Probe, T: Tap> World<P, T> {
+    /// Looks for a deadlock, until one has been found.
+    pub(crate) fn look_for_deadlock(&mut self) {
+        if self.pauses && self.deadlock.is_none() {
+            self.deadlock = self.find_deadlock();
+        }
+    }
+
+    fn core(&self, node: u32) -> &Core {
+        match self.hosts.get(node as usize) {
+            Some(host) => host.nic(),
+            None => self.switches[node as usize - self.hosts.len()].core(),
+        }
+    }
+
+    /// The far end of a port.
+    fn far(&self, node: u32, port: u16) -> End {
+        self.board.wires.far(self.board.base[node as usize] + u32::from(port))
+    }
+
+    /// Links that are stopped for good unless what they wait for moves, by their ends.
+    fn stopped(&self) -> BTreeMap<End, ClassSet> {
+        let mut all = BTreeMap::new();
+        for (switch, node) in self.switches.iter().zip(self.hosts.len() as u32..) {
+            for port in 0..switch.core().ports().len() as u16 {
+                let (from, out) = self.far(node, port);
+                let held = switch.core().holds(PortId(port)).zip(self.core(from).obeys(PortId(out)));
+                let both = held.map_or(ClassSet::NONE, |(held, obeyed)| firmly(&held, &obeyed));
+                if both != ClassSet::NONE {
+                    all.insert((node, port), both);
+                }
+            }
+        }
+        all
+    }
+
+    fn find_deadlock(&self) -> Option<Deadlock> {
+        let mut stuck = self.stopped();
+        loop {
+            let before = stuck.len();
+            let goes_on: Vec<(End, ClassSet)> = stuck.keys().map(|end| (*end, self.may_go_on(*end, &stuck))).collect();
+            let mut changed = false;
+            for (end, go) in goes_on {
+                let Some(classes) = stuck.get_mut(&end) else { continue };
+                changed |= classes.0 & go.0 != 0;
+                *classes = classes.minus(go);
+            }
+            stuck.retain(|_, classes| *classes != ClassSet::NONE);
+            if !changed && stuck.len() == before {
+                return self.cycle(&stuck);
+            }
+        }
+    }
+
+    /// The stopped classes of a link that go on once all that can leave its end has left.
+    fn may_go_on(&self, end: End, stuck: &BTreeMap<End, ClassSet>) -> ClassSet {
+        let (core, ingress) = (self.core(end.0), PortId(end.1));
+        // What never leaves: by class of what came in there, and in all by the port that it waits for.
+        let (mut own, mut by_port) = ([0; 8], vec![0; core.ports().len()]);
+        for (port, sum) in by_port.iter_mut().enumerate() {
+            let Some(classes) = stuck.get(&self.far(end.0, port as u16)) else { continue };
+            for class in (0..8).filter(|class| classes.has(*class)) {
+                let bytes = core.waiting_by_ingress(PortId(port as u16), class);
+                own[usize::from(class)] += bytes[usize::from(ingress.0)];
+                *sum += bytes.iter().sum::<u64>();
+            }
+        }
+        let free = core.shared_free(&by_port);
+        let mut go = ClassSet::NONE;
+        for class in (0..8).filter(|class| stuck[&end].has(*class)) {
+            let Some((together, low)) = core.lets_go(ingress, class, free) else { continue };
+            let stays: u64 = (0..8).filter(|class| together.has(*class)).map(|class| own[usize::from(class)]).sum();
+            if stays <= low {
+                go = go.union(together);
+            }
+        }
+        go
+    }
+
+    /// Follows who waits for whom, from the first link that is stuck, until one comes again.
+    fn cycle(&self, stuck: &BTreeMap<End, ClassSet>) -> Option<Deadlock> {
+        let (first, classes) = stuck.iter().next()?;
+        let mut way = vec![(*first, (0..8).find(|class| classes.has(*class))?)];
+        loop {
+            let next = self.waits_for(*way.last()?, stuck)?;
+            if let Some(begin) = way.iter().position(|known| *known == next) {
+                let cycle = &way[begin..];
+                let sources: Vec<End> = cycle.iter().map(|((node, port), _)| self.far(*node, *port)).collect();
+                let since = sources.iter().zip(cycle).filter_map(|((node, port), (_, class))| {
+                    Some(self.core(*node).obeys(PortId(*port))?.since[usize::from(*class)])
+                });
+                return Some(Deadlock { at: since.max()?, class: next.1, cycle: sources });
+            }
+            way.push(next);
+        }
+    }
+
+    /// A stuck link that something waits for which holds another one back.
+    fn waits_for(&self, (end, class): (End, u8), stuck: &BTreeMap<End, ClassSet>) -> Option<(End, u8)> {
+        let core = self.core(end.0);
+        let (together, _) = core.lets_go(PortId(end.1), class, None)?;
+        let mut ways = (0..core.ports().len() as u16).flat_map(|port| (0..8).map(move |class| (port, class)));
+        ways.find_map(|(port, class)| {
+            let far = self.far(end.0, port);
+            let is_stuck = together.has(class) && stuck.get(&far).is_some_and(|classes| classes.has(class));
+            let waits = || core.waiting_by_ingress(PortId(port), class)[usize::from(end.1)] > 0;
+            (is_stuck && waits()).then_some((far, class))
+        })
+    }
+}
+
+/// The classes that one end holds back and the other obeys, nothing that takes it back being on its way.
+fn firmly(held: &Held, obeyed: &Obeyed) -> ClassSet {
+    let settled = |class: &u8| held.goes[usize::from(*class)] == obeyed.goes[usize::from(*class)];
+    let both = ClassSet(held.stopped.0 & obeyed.stopped.0);
+    let all = (0..8).filter(|class| both.has(*class)).filter(settled);
+    all.fold(ClassSet::NONE, |set, class| set.union(ClassSet::of(class)))
+}

@@ -1,0 +1,116 @@
+//! Who was stopped when, and how often it was said.
+
+use super::Scope;
+use crate::probe::Spot;
+use mech::ClassSet;
+use units::{Dur, Time};
+
+/// A time in which a class could not leave by a port.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(crate) struct PauseRow {
+    pub(crate) from: Time,
+    pub(crate) to: Time,
+    /// Counted over the whole network.
+    pub(crate) port: u32,
+    pub(crate) class: u8,
+}
+
+/// One class of a port.
+#[derive(Clone, Copy, Debug, Default)]
+pub(crate) struct Pauses {
+    /// Stopped since.
+    since: Option<Time>,
+    /// Times that it was stopped inside the window.
+    pub(crate) times: u64,
+    /// How long it was stopped inside the window.
+    pub(crate) stopped: Dur,
+    /// Frames inside the window by which this port stopped its far end, and those of them for a class that it
+    /// had stopped before.
+    pub(crate) sent: u64,
+    pub(crate) again: u64,
+}
+
+/// See the module.
+#[derive(Clone, Debug)]
+pub(crate) struct PausedPorts {
+    pub(crate) classes: usize,
+    /// By port over the whole network, and class.
+    pub(crate) all: Vec<Pauses>,
+}
+
+impl PausedPorts {
+    pub(crate) fn new(ports: usize, top_class: u8) -> PausedPorts {
+        let classes = usize::from(top_class) + 1;
+        PausedPorts { classes, all: vec![Pauses::default(); ports * classes] }
+    }
+
+    fn of(&mut self, port: u32, class: u8) -> &mut Pauses {
+        &mut self.all[port as usize * self.classes + usize::from(class)]
+    }
+
+    pub(crate) fn sent(&mut self, scope: &Scope, at: Spot, (stop, again): (ClassSet, ClassSet)) {
+        let in_use = (0..self.classes as u8).filter(|class| scope.covers(at.now) && stop.has(*class));
+        for class in in_use {
+            let one = self.of(at.port, class);
+            one.sent += 1;
+            one.again += u64::from(again.has(class));
+        }
+    }
+
+    pub(crate) fn paused(&mut self, scope: &Scope, at: Spot, class: u8) {
+        let one = self.of(at.port, class);
+        one.since = Some(at.now);
+        one.times += u64::from(scope.covers(at.now));
+    }
+
+    pub(crate) fn resumed(&mut self, scope: &Scope, at: Spot, class: u8, rows: &mut Vec<PauseRow>) {
+        let one = self.of(at.port, class);
+        if let Some(from) = one.since.take() {
+            let (begin, end) = (from.max(scope.from), at.now.min(scope.to));
+            one.stopped += end.max(begin).since(begin);
+            rows.push(PauseRow { from, to: at.now, port: at.port, class });
+        }
+    }
+
+    pub(crate) fn close(&mut self, scope: &Scope, now: Time, rows: &mut Vec<PauseRow>) {
+        for i in 0..self.all.len() {
+            let at = Spot { now, node: 0, port: (i / self.classes) as u32 };
+            self.resumed(scope, at, (i % self.classes) as u8, rows);
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn only_what_lies_in_the_window_counts_and_every_interval_is_told() {
+        let scope = Scope { from: Time(100), to: Time(200), ..Scope::NOTHING };
+        let (mut ports, mut rows) = (PausedPorts::new(2, 1), Vec::new());
+        let at = |now| Spot { now: Time(now), node: 3, port: 1 };
+        for (from, to) in [(10, 50), (60, 130), (140, 150), (190, 260), (300, 310)] {
+            ports.paused(&scope, at(from), 1);
+            ports.resumed(&scope, at(to), 1, &mut rows);
+        }
+        ports.paused(&scope, at(400), 1);
+        ports.close(&scope, Time(420), &mut rows);
+        ports.close(&scope, Time(420), &mut rows);
+        let one = ports.all[3];
+        assert_eq!((one.times, one.stopped), (2, Dur(30 + 10 + 10)));
+        assert_eq!(rows.len(), 6);
+        assert_eq!(rows[5], PauseRow { from: Time(400), to: Time(420), port: 1, class: 1 });
+    }
+
+    #[test]
+    fn frames_count_by_class_and_refreshes_among_them() {
+        let scope = Scope { to: Time(200), ..Scope::NOTHING };
+        let mut ports = PausedPorts::new(1, 1);
+        let at = |now| Spot { now: Time(now), node: 3, port: 0 };
+        ports.sent(&scope, at(1), (ClassSet::ALL, ClassSet::NONE));
+        ports.sent(&scope, at(2), (ClassSet::of(1), ClassSet::of(1)));
+        ports.sent(&scope, at(3), (ClassSet::NONE, ClassSet::NONE));
+        ports.sent(&scope, at(200), (ClassSet::ALL, ClassSet::ALL));
+        assert_eq!(ports.all.iter().map(|one| (one.sent, one.again)).collect::<Vec<_>>(), [(1, 0), (2, 1)]);
+    }
+}

@@ -1,0 +1,46 @@
+//! Ports that were stopped by their far ends.
+
+use super::{Column, Table, column, named};
+use crate::recorder::{PauseRow, PausedPorts, Recorder};
+use crate::tap::Tap;
+use crate::world::World;
+use mech::PortId;
+
+impl<T: Tap> World<Recorder, T> {
+    /// A port over the whole network as node and port.
+    fn place(&self, port: u32) -> (u32, PortId) {
+        let base = &self.board.base;
+        let node = base.partition_point(|first| *first <= port) - 1;
+        (node as u32, PortId((port - base[node]) as u16))
+    }
+
+    /// What every class of every port was stopped for, and stopped; no rows where nobody ever is.
+    pub(super) fn pauses_table(&self) -> Table {
+        let pauses: Option<&PausedPorts> = self.board.probe.pauses.as_deref();
+        let (all, classes) = pauses.map_or((&[][..], 1), |pauses| (&pauses.all[..], pauses.classes));
+        let rows: Vec<usize> = (0..all.len()).collect();
+        let place = |i: &usize| self.place((*i / classes) as u32);
+        let columns = [
+            ("node", column(&rows, Column::U32, |i| place(i).0)),
+            ("port", column(&rows, Column::U16, |i| place(i).1.0)),
+            ("class", column(&rows, Column::U8, |i| (i % classes) as u8)),
+            ("times", column(&rows, Column::U64, |i| all[*i].times)),
+            ("stopped_ps", column(&rows, Column::U64, |i| all[*i].stopped.0)),
+            ("stops_sent", column(&rows, Column::U64, |i| all[*i].sent)),
+            ("refreshes", column(&rows, Column::U64, |i| all[*i].again)),
+        ];
+        Table { name: "pauses", columns: named(columns) }
+    }
+
+    /// Every time in which a class could not leave by a port.
+    pub(super) fn pause_trace(&self, rows: &[PauseRow]) -> Table {
+        let columns = [
+            ("from_ps", column(rows, Column::U64, |r| r.from.0)),
+            ("to_ps", column(rows, Column::U64, |r| r.to.0)),
+            ("node", column(rows, Column::U32, |r| self.place(r.port).0)),
+            ("port", column(rows, Column::U16, |r| self.place(r.port).1.0)),
+            ("class", column(rows, Column::U8, |r| r.class)),
+        ];
+        Table { name: "pause_trace", columns: named(columns) }
+    }
+}

@@ -1,0 +1,46 @@
+//! What ends or hinders a run, in words.
+
+use crate::deadlock::Deadlock;
+use crate::driver::LostAt;
+use scenario::Scenario;
+use units::{Bytes, Dur};
+
+impl LostAt {
+    /// In a sentence: where and when, and what memory there was and should have been.
+    pub fn told(&self, scenario: &Scenario) -> String {
+        let node = &scenario.topology.nodes[self.node as usize];
+        let lost = &self.lost;
+        let far = |port: u16| &scenario.topology.nodes[node.ports[usize::from(port)].peer as usize].name;
+        let room = match lost.held.checked_sub(lost.high).filter(|over| *over > 0) {
+            Some(over) => format!("so that it had less than {} of headroom", Bytes(over)),
+            None => "so that it had no headroom: others had filled the memory".into(),
+        };
+        let full = match lost.fill.limit {
+            Some(limit) => format!("{} of {limit} in use", lost.fill.used),
+            None => format!("{} in use", lost.fill.used),
+        };
+        format!(
+            "a packet that pausing should have kept from being lost found no memory: switch {}, port {} (from {}), \
+             class {}, at {}. With it {} of what came in there would be held; high is {}, {room}, and the link needs \
+             {}. Port {} (to {}) was full: {full}",
+            node.name,
+            lost.ingress.0,
+            far(lost.ingress.0),
+            lost.class,
+            Dur(self.at.0),
+            Bytes(lost.held),
+            Bytes(lost.high),
+            Bytes(lost.headroom),
+            lost.out.0,
+            far(lost.out.0),
+        )
+    }
+}
+
+impl Deadlock {
+    /// The nodes and their stopped ports, `name:port`, each followed by the one that it waits for.
+    pub fn names(&self, scenario: &Scenario) -> Vec<String> {
+        let name = |(node, port): &(u32, u16)| format!("{}:{port}", scenario.topology.nodes[*node as usize].name);
+        self.cycle.iter().map(name).collect()
+    }
+}

@@ -1,0 +1,436 @@
+//! PAUSE and PFC in whole runs: to the picosecond where a run can be worked out by hand, and as laws where it
+//! cannot.
+
+mod common;
+
+use common::{column, drops, run, run_with, scenario, total, world};
+use sim::{Options, Results, Stop};
+
+/// The rows of a table, column by column as asked for.
+fn rows<const N: usize>(results: &Results, table: &str, names: [&str; N]) -> Vec<[u64; N]> {
+    let columns = names.map(|name| column(results, table, name));
+    (0..columns[0].len()).map(|i| std::array::from_fn(|c| columns[c][i])).collect()
+}
+
+/// `from_ps, to_ps, node, port, class` of every pause.
+fn pauses(results: &Results) -> Vec<[u64; 5]> {
+    rows(results, "pause_trace", ["from_ps", "to_ps", "node", "port", "class"])
+}
+
+/// One host sends full frames at 1 Gb/s to another whose link has 0.1 Gb/s, over one switch. A frame takes
+/// 12.304 us on the first link and 123.04 us on the second; delays are 1 us.
+fn slow(pause: &str, more: &str) -> String {
+    format!(
+        r#"
+name = "slow"
+duration = "2ms"
+[topology]
+kind = "custom"
+node = [{{ name = "a", kind = "host" }}, {{ name = "b", kind = "host" }}, {{ name = "s", kind = "switch" }}]
+link = [
+  {{ a = "a", b = "s", rate = "1Gbps", delay = "1us" }},
+  {{ a = "s", b = "b", rate = "100Mbps", delay = "1us" }},
+]
+[switch]
+buffer = {{ kind = "per_port", size = "100KB" }}
+pause = {pause}
+{more}
+[measure]
+drain = "100ms"
+[[traffic]]
+name = "t"
+kind = "constant"
+source = "a"
+destination = "b"
+payload = "1460B"
+rate = "1Gbps"
+bytes = "wire"
+stop = "130us"
+"#
+    )
+}
+
+/// Frame n = 1, 2, … is at the switch at 1 us + 12.304 us n. The first goes on at once; with the fourth, at 50.216 us,
+/// three wait, which is `high`. The control frame takes 84 bytes of wire, 0.672 us, and 1 us: the NIC stops at 51.888,
+/// and its fifth frame, under way, still comes. From 136.344 us on a frame leaves every 123.04 us: of four one is left
+/// at 382.424 us, and the NIC goes on at 384.096.
+#[test]
+fn a_stop_and_a_go_take_effect_to_the_picosecond() {
+    let results = run(&slow(r#"{ kind = "pfc", high = "4554B", low = "1518B" }"#, ""), 1);
+    let first = pauses(&results)[0];
+    assert_eq!(first, [51_888_000, 384_096_000, 0, 0, 0]);
+    assert_eq!(drops(&results), 0);
+    // Eleven frames, each sent by the NIC and by the switch; control frames are beside the books.
+    assert_eq!(total(&results, "ports", "sent"), 22);
+    assert!(results.deadlock.is_none() && results.lost.is_none());
+}
+
+/// 100 quanta of 512 ns.
+#[test]
+fn a_stop_whose_quanta_run_out_ends_by_itself() {
+    let short = r#"{ kind = "pfc", high = "4554B", low = "1518B", quanta = 100, refresh = "off" }"#;
+    let results = run(&slow(short, ""), 1);
+    assert_eq!(pauses(&results)[0], [51_888_000, 51_888_000 + 51_200_000, 0, 0, 0]);
+    // It is not said again: the port has been told.
+    assert_eq!(total(&results, "pauses", "times"), 1);
+    assert_eq!(total(&results, "pauses", "refreshes"), 0);
+}
+
+/// Stopped again after 60 quanta, before 100 have run out.
+#[test]
+fn a_refresh_in_time_leaves_no_gap() {
+    let short = r#"{ kind = "pfc", high = "4554B", low = "1518B", quanta = 100, refresh = 60 }"#;
+    let results = run(&slow(short, ""), 1);
+    assert_eq!(pauses(&results)[0], [51_888_000, 384_096_000, 0, 0, 0]);
+    // From 50.216 us on, every 30.72 us until 382.424.
+    let refreshes = (382_424_000u64 - 50_216_000) / 30_720_000;
+    let first = rows(&results, "pauses", ["node", "port", "stops_sent", "refreshes"]);
+    let switch = first.iter().find(|row| row[..2] == [2, 0]).expect("the switch's port toward a");
+    assert!(switch[3] >= refreshes && switch[2] > switch[3], "{switch:?}");
+}
+
+#[test]
+fn a_response_time_delays_both_stop_and_go() {
+    let late = r#"{ kind = "pfc", high = "4554B", low = "1518B", response = "3us" }"#;
+    let first = pauses(&run(&slow(late, ""), 1))[0];
+    assert_eq!(first, [54_888_000, 387_096_000, 0, 0, 0]);
+}
+
+#[test]
+fn pause_stops_the_whole_port_and_pfc_the_class() {
+    for (kind, classes) in [("pause", vec![0, 1, 2]), ("pfc", vec![2])] {
+        let text = slow(&format!(r#"{{ kind = "{kind}", high = "4554B", low = "1518B" }}"#), "")
+            .replace("stop = \"130us\"", "stop = \"130us\"\nclass = 2");
+        let results = run(&text, 1);
+        let mut stopped: Vec<u64> = pauses(&results).iter().map(|row| row[4]).collect();
+        stopped.sort_unstable();
+        stopped.dedup();
+        assert_eq!(stopped, classes, "{kind}");
+        assert_eq!(drops(&results), 0);
+    }
+}
+
+/// Twenty hosts send 100 KB each at once to one.
+fn incast(switch: &str) -> String {
+    format!(
+        r#"
+name = "incast"
+duration = "50ms"
+[topology]
+kind = "star"
+n = 21
+link = {{ rate = "1Gbps", delay = "1us" }}
+[switch]
+{switch}
+[transport]
+kind = "newreno"
+[measure]
+packets = true
+drain = "5s"
+[[traffic]]
+name = "burst"
+kind = "incast"
+senders = 20
+receiver = "h0"
+size = "100KB"
+"#
+    )
+}
+
+const TAIL_DROP: &str = r#"buffer = { kind = "per_port", size = "300KB" }"#;
+const PFC: &str = r#"
+buffer = { kind = "per_port", size = "300KB" }
+pause = { kind = "pfc", high = "8000B", low = "4000B" }
+"#;
+
+#[test]
+fn an_incast_that_loses_with_tail_drop_loses_nothing_with_either_pause() {
+    let before = run(&incast(TAIL_DROP), 1);
+    assert!(drops(&before) > 0 && column(&before, "pauses", "times").is_empty());
+    for pfc in [PFC.to_string(), PFC.replace("\"pfc\"", "\"pause\"")] {
+        let results = run(&incast(&pfc), 1);
+        assert_eq!((drops(&results), results.unfinished), (0, 0));
+        assert_eq!(results.progress.stop, Some(Stop::Done));
+        let retransmits = total(&results, "flows", "timeouts");
+        assert_eq!(retransmits, 0);
+        assert!(total(&results, "pauses", "times") > 20);
+        assert!(total(&results, "pauses", "stops_sent") > 20);
+        // Nothing is stopped in the end, and every control frame has arrived.
+        assert_eq!(results.progress.completed, 20);
+    }
+}
+
+#[test]
+fn too_little_memory_for_the_headroom_ends_the_run_and_says_where_or_only_counts() {
+    let tight = PFC.replace("300KB", "100KB");
+    let results = run(&incast(&tight), 1);
+    assert_eq!(results.progress.stop, Some(Stop::Lost));
+    let lost = results.lost.expect("a packet was lost");
+    assert_eq!((lost.node, lost.lost.class, lost.lost.high), (21, 0, 8000));
+    assert_eq!(lost.at, results.progress.now);
+    // 1 Gb/s: 1538 + 84 bytes of waiting, twice 125 of delay: one frame, and 334 bytes of which 314 are a frame.
+    assert_eq!(lost.lost.headroom, 1517 + 1518 + 314 + 1518);
+    assert_eq!(lost.lost.fill.limit, Some(100_000));
+    let counted = run(&incast(&tight.replace("low =", "lossless = false, low =")), 1);
+    assert!(drops(&counted) > 0 && counted.lost.is_none());
+    assert_ne!(counted.progress.stop, Some(Stop::Lost));
+}
+
+/// The worst that the formula allows, made on purpose: what comes from `a` waits behind a link of one bit a
+/// second, and the frame with which `high` is reached, by all but a byte more than needed, comes a nanosecond after one
+/// of `c` has begun to leave toward `a`.
+fn worst(size: u64) -> String {
+    format!(
+        r#"
+name = "worst"
+duration = "1ms"
+[topology]
+kind = "custom"
+node = [
+  {{ name = "a", kind = "host" }}, {{ name = "b", kind = "host" }}, {{ name = "c", kind = "host" }},
+  {{ name = "s", kind = "switch" }},
+]
+link = [
+  {{ a = "a", b = "s", rate = "1Gbps", delay = "18150ns" }},
+  {{ a = "s", b = "b", rate = "1Kbps", delay = "1us" }},
+  {{ a = "c", b = "s", rate = "1Gbps", delay = "18149ns" }},
+]
+[switch]
+buffer = {{ kind = "per_port", size = "{size}B" }}
+pause = {{ kind = "pfc", high = "{HIGH}B", low = "0B" }}
+[measure]
+drain = "1ms"
+allow_unfinished = true
+[[traffic]]
+name = "t"
+kind = "constant"
+source = "a"
+destination = "b"
+payload = "1460B"
+rate = "1Gbps"
+bytes = "wire"
+[[traffic]]
+name = "back"
+kind = "constant"
+source = "c"
+destination = "a"
+payload = "1460B"
+rate = "1Gbps"
+bytes = "wire"
+"#
+    )
+}
+
+/// Ten frames and a byte: the eleventh that waits crosses it by 1517.
+const HIGH: u64 = 15_181;
+
+#[test]
+fn the_headroom_that_is_computed_is_used_in_the_worst_case_and_a_byte_less_loses() {
+    let text = worst(1_000_000);
+    let headroom = scenario(&text, "").span(3, 0).headroom();
+    // Window: 1538 + 84 bytes of waiting and twice 18.15 us, 2268.75 each: four frames and 7.5 bytes, no more frame.
+    assert_eq!(headroom, 1517 + 4 * 1518 + 1518);
+    let most = run(&text, 1);
+    let ports = rows(&most, "ports", ["node", "port", "max_bytes"]);
+    let held = ports.iter().find(|row| row[..2] == [3, 1]).expect("the port toward b")[2];
+    assert_eq!(held, HIGH + headroom);
+    assert_eq!(run(&worst(held), 1).lost, None);
+    let lost = run(&worst(held - 1), 1).lost.expect("one byte less is too little").lost;
+    assert_eq!((lost.held, lost.high, lost.headroom), (held, HIGH, headroom));
+}
+
+/// h0 and h1 share a link to h2, who is slow, and h3, who is not: h1's frames for h3 are the victims.
+fn victim(kind: &str, class: u8) -> String {
+    format!(
+        r#"
+name = "victim"
+duration = "20ms"
+[topology]
+kind = "custom"
+node = [
+  {{ name = "h0", kind = "host" }}, {{ name = "h1", kind = "host" }}, {{ name = "h2", kind = "host" }},
+  {{ name = "h3", kind = "host" }}, {{ name = "s0", kind = "switch" }}, {{ name = "s1", kind = "switch" }},
+]
+link = [
+  {{ a = "h0", b = "s0", rate = "1Gbps", delay = "1us" }},
+  {{ a = "h1", b = "s0", rate = "1Gbps", delay = "1us" }},
+  {{ a = "s0", b = "s1", rate = "2Gbps", delay = "1us" }},
+  {{ a = "h2", b = "s1", rate = "100Mbps", delay = "1us" }},
+  {{ a = "h3", b = "s1", rate = "1Gbps", delay = "1us" }},
+]
+[switch]
+buffer = {{ kind = "per_port", size = "500KB" }}
+scheduler = {{ kind = "fifo" }}
+pause = {{ kind = "{kind}", high = "20KB", low = "10KB" }}
+[host]
+nic_queue = "100pkt"
+[measure]
+allow_unfinished = true
+[[traffic]]
+name = "culprit"
+kind = "constant"
+source = "h0"
+destination = "h2"
+payload = "1460B"
+rate = "1Gbps"
+bytes = "wire"
+[[traffic]]
+name = "victim"
+kind = "constant"
+source = "h1"
+destination = "h3"
+payload = "1460B"
+rate = "900Mbps"
+bytes = "wire"
+class = {class}
+"#
+    )
+}
+
+#[test]
+fn a_victim_suffers_under_pause_and_under_pfc_only_in_the_culprits_class() {
+    let got = |kind, class| run(&victim(kind, class), 1).received[1] as f64 * 8.0 / 20e-3 / 900e6;
+    let [pause, same, other] = [got("pause", 1), got("pfc", 0), got("pfc", 1)];
+    assert!(other > 0.9, "in a class of its own it is not concerned: {other}");
+    assert!(pause < 0.4 && same < 0.4, "stopped with the culprit: {pause}, {same}");
+}
+
+/// A ring of switches with a host each; every host sends two hops clockwise.
+fn ring(switches: usize, buffer: &str) -> String {
+    let node =
+        |i: usize| format!("  {{ name = \"h{i}\", kind = \"host\" }},\n  {{ name = \"s{i}\", kind = \"switch\" }},\n");
+    let link = |i: usize| {
+        format!(
+            "  {{ a = \"h{i}\", b = \"s{i}\", rate = \"1Gbps\", delay = \"1us\" }},\n  {{ a = \"s{i}\", b = \"s{}\", rate \
+             = \"1Gbps\", delay = \"1us\" }},\n",
+            (i + 1) % switches
+        )
+    };
+    let flow = |i: usize| {
+        format!(
+            "[[traffic]]\nname = \"t{i}\"\nkind = \"constant\"\nsource = \"h{i}\"\ndestination = \"h{}\"\npayload = \
+             \"1460B\"\nrate = \"1Gbps\"\nbytes = \"wire\"\nstart = \"{}us\"\n",
+            (i + 2) % switches,
+            37 * i
+        )
+    };
+    let all = |one: &dyn Fn(usize) -> String| (0..switches).map(one).collect::<String>();
+    format!(
+        "name = \"ring\"\nduration = \"5ms\"\n[topology]\nkind = \"custom\"\nnode = [\n{}]\nlink = \
+         [\n{}]\n[switch]\n{buffer}\n[measure]\nallow_unfinished = true\ndrain = \"1ms\"\n{}",
+        all(&node),
+        all(&link),
+        all(&flow)
+    )
+}
+
+const RING: &str = r#"
+buffer = { kind = "per_port", size = "200KB" }
+pause = { kind = "pfc", high = "20KB", low = "10KB" }
+"#;
+
+#[test]
+fn a_ring_deadlocks_and_the_cycle_is_named() {
+    let text = ring(5, RING);
+    let results = run(&text, 1);
+    let found = results.deadlock.clone().expect("every link waits for the next");
+    assert_eq!(found.cycle.len(), 5);
+    assert_eq!(found.class, 0);
+    let s = scenario(&text, "");
+    // Each is followed by the switch at the far end of its port.
+    for (at, next) in found.cycle.iter().zip(found.cycle.iter().cycle().skip(1)) {
+        assert_eq!(s.topology.nodes[at.0 as usize].ports[usize::from(at.1)].peer, next.0);
+    }
+    let last = pauses(&results).iter().filter(|row| row[2] >= 5).map(|row| row[0]).max();
+    assert_eq!(Some(found.at.0), last, "that is when the last of them was stopped for good");
+    // Nothing arrives any more.
+    let arrived = column(&results, "host_goodput", "bin").into_iter().max().unwrap();
+    assert!(arrived * s.measure.bin.0 < 2_000_000_000, "{arrived}");
+    assert_eq!(drops(&results), 0);
+}
+
+#[test]
+fn a_ring_whose_links_are_fast_enough_or_that_may_lose_does_not_deadlock() {
+    let fast = ring(5, RING).replace("rate = \"1Gbps\"\nbytes", "rate = \"400Mbps\"\nbytes");
+    assert_eq!(run(&fast, 1).deadlock, None);
+    let off = ring(5, &RING.replace("kind = \"pfc\", high = \"20KB\", low = \"10KB\"", "kind = \"none\""));
+    assert_eq!(run(&off, 1).deadlock, None);
+    let expires = ring(5, &RING.replace("low =", "refresh = \"off\", low ="));
+    let expires = run(&expires, 1);
+    assert!(pauses(&expires).iter().any(|row| row[1] == expires.progress.now.0), "somebody is stopped in the end");
+    assert_eq!(expires.deadlock, None, "stops that run out are no deadlock");
+}
+
+#[test]
+fn a_long_line_of_stopped_links_is_no_deadlock() {
+    let results = run(&victim("pause", 0), 1);
+    assert!(total(&results, "pauses", "times") > 10 && results.deadlock.is_none());
+}
+
+/// Everything that is told of a run.
+fn same(a: &Results, b: &Results) {
+    assert_eq!(a.progress.now, b.progress.now);
+    assert_eq!((&a.tables, &a.deadlock, &a.lost), (&b.tables, &b.deadlock, &b.lost));
+}
+
+#[test]
+fn heap_and_wheel_and_a_clone_from_the_middle_give_the_same_bits() {
+    let shared = r#"
+buffer = { kind = "shared", size = "1MB", alpha = 8, reserved = "2KB" }
+marking = { kind = "ecn_threshold", k = "20pkt" }
+pause = { kind = "pfc", alpha = 0.008, offset = "2KB", response = "500ns", quanta = 200 }
+"#;
+    for text in [incast(PFC), incast(shared).replace("newreno", "dctcp"), ring(5, RING)] {
+        let s = scenario(&text, "");
+        let whole = run_with(&s, 3, Options::default());
+        assert!(total(&whole, "pauses", "times") > 0);
+        same(&whole, &run_with(&s, 3, Options { heap: true, ..Options::default() }));
+        let mut first = world(&s, 3, Options::default());
+        first.advance(7_000);
+        let mut second = first.clone();
+        first.run();
+        second.run();
+        same(&first.results(&s), &second.results(&s));
+        same(&whole, &second.results(&s));
+    }
+}
+
+#[test]
+fn memory_by_ingress_follows_packets_that_are_detoured_and_bounced() {
+    let tree = |switch: &str| {
+        format!(
+            r#"
+name = "tree"
+duration = "20ms"
+[topology]
+kind = "fat_tree"
+k = 4
+link = {{ rate = "1Gbps", delay = "1us" }}
+[switch]
+{switch}
+[transport]
+kind = "dctcp"
+[measure]
+drain = "2s"
+[[traffic]]
+name = "burst"
+kind = "incast"
+senders = 12
+receiver = "h0"
+size = "50KB"
+class = 3
+"#
+        )
+    };
+    let buffer = r#"buffer = { kind = "per_port", size = "30KB" }"#;
+    let pause = r#"pause = { kind = "pfc", high = "15KB", low = "5KB", lossless = false }"#;
+    for overflow in [
+        r#"{ kind = "detour", policy = "random" }"#,
+        r#"{ kind = "bounce", theta = 0.8, lambda = 50, bounce_size = "30KB" }"#,
+    ] {
+        let results = run(&tree(&format!("{buffer}\n{pause}\noverflow = {overflow}")), 1);
+        assert!(total(&results, "pauses", "times") > 0, "{overflow}");
+        assert!(total(&results, "ports", "detoured") + total(&results, "ports", "bounced") > 0, "{overflow}");
+        assert_eq!(results.unfinished, 0, "{overflow}");
+    }
+}

@@ -1,0 +1,119 @@
+"""What is measured of pauses, and what a run says that should not lose or never ends."""
+
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+import overspill
+from overspill import core, document, header
+from overspill.results import Results
+
+# crates/sim/tests/pause.rs works this run out: the NIC of `a` is stopped from 51.888 to 384.096 us.
+SLOW = """
+name = "slow"
+duration = "1ms"
+[topology]
+kind = "custom"
+node = [{ name = "a", kind = "host" }, { name = "b", kind = "host" }, { name = "s", kind = "switch" }]
+link = [
+  { a = "a", b = "s", rate = "1Gbps", delay = "1us" },
+  { a = "s", b = "b", rate = "100Mbps", delay = "1us" },
+]
+[switch]
+buffer = { kind = "per_port", size = "100KB" }
+[measure]
+to = "400us"
+[[traffic]]
+name = "t"
+kind = "constant"
+source = "a"
+destination = "b"
+payload = "1460B"
+rate = "1Gbps"
+bytes = "wire"
+stop = "80us"
+[variants.pfc]
+switch.pause = { kind = "pfc", high = "4554B", low = "1518B" }
+[variants.tail_drop]
+"""
+
+
+@pytest.fixture(autouse=True)
+def compiled() -> Iterator[None]:
+    """The compiled core."""
+    core.use(None)
+    yield
+    core.use(None)
+
+
+def ran(tmp_path: Path, *sets: str) -> Results:
+    """The scenario with these settings."""
+    path = tmp_path / "slow.toml"
+    path.write_text(SLOW)
+    return overspill.run(path, sets=sets)
+
+
+def test_pauses_are_measured_to_the_picosecond(tmp_path: Path) -> None:
+    results = ran(tmp_path)
+    found = {name: one.value for name, one in results.values["pfc"][1].items()}
+    paused = 384.096 - 51.888
+    assert (found["pauses"], found["pause_frames"]) == (1, 1), "the second begins after the window"
+    assert found["pause_share_max"] == pytest.approx(paused / 400)
+    assert found["pause_share_mean"] == pytest.approx(paused / 400 / 4), "four ports, one class"
+    assert found["pause_length_mean"] == found["pause_length_max"] == pytest.approx(paused * 1e-6)
+    assert not any(name.startswith("pause") for name in results.values["tail_drop"][1])
+
+
+def test_a_run_that_should_not_lose_and_does_says_where_and_the_others_go_on(tmp_path: Path) -> None:
+    results = ran(tmp_path, "switch.buffer.size='5KB'")
+    (failure,) = results.failures
+    assert "switch s, port 0 (from a), class 0, at 62520ns" in failure
+    assert "high is 4554B" in failure and "Port 1 (to b) was full: 4554 of 5000 in use" in failure
+    assert {run.variant for run in results.runs} == {"tail_drop"}
+
+
+def ring() -> str:
+    """Five switches in a ring, each with a host that sends 500 KB two hops on."""
+    hosts, after = range(5), [(i + 1) % 5 for i in range(5)]
+    nodes = [
+        f'{{ name = "{name}{i}", kind = "{kind}" }}'
+        for name, kind in (("h", "host"), ("s", "switch"))
+        for i in hosts
+    ]
+    ends = [(f"h{i}", f"s{i}") for i in hosts] + [(f"s{i}", f"s{after[i]}") for i in hosts]
+    links = [f'{{ a = "{a}", b = "{b}", rate = "1Gbps", delay = "1us" }}' for a, b in ends]
+    return f"""
+name = "ring"
+duration = "5ms"
+[topology]
+kind = "custom"
+node = [{", ".join(nodes)}]
+link = [{", ".join(links)}]
+[switch]
+buffer = {{ kind = "per_port", size = "200KB" }}
+pause = {{ kind = "pfc", high = "20KB", low = "10KB" }}
+[measure]
+drain = "10ms"
+[[traffic]]
+name = "t"
+kind = "trace"
+file = "flows.csv"
+"""
+
+
+def test_a_deadlock_is_named_beside_the_flows_that_it_leaves_unfinished(tmp_path: Path) -> None:
+    rows = ["start,source,destination,bytes", *(f"0ms,h{i},h{(i + 2) % 5},500KB" for i in range(5))]
+    (tmp_path / "flows.csv").write_text("\n".join(rows))
+    path = tmp_path / "ring.toml"
+    path.write_text(ring())
+    results = overspill.run(path)
+    (run,) = results.runs
+    assert run.deadlock is not None
+    cycle, at = run.deadlock["cycle"], run.deadlock["at_ps"]
+    assert sorted(one.partition(":")[0] for one in cycle) == ["s0", "s1", "s2", "s3", "s4"]
+    assert run.unfinished == 5 and results.unfinished == [run]
+    (said,) = [line.text for line in header.lines(results) if line.label == "DEADLOCK"]
+    assert " -> ".join([*cycle, cycle[0]]) in said
+    (told,) = document.build(results)["variants"]
+    assert told["deadlocks"] == [{"seed": 1, "at_ps": at, "class": 0, "cycle": cycle}]
