@@ -1,59 +1,25 @@
 //! What switches and NICs share: deciding, applying fates, storing, sending.
 
 mod alarm;
+mod built;
 mod pausing;
+mod sending;
 mod standing;
 
+pub use built::{CoreSetup, PortSetup};
 pub use pausing::{Lost, PauseSetup};
 pub use standing::{Held, Obeyed};
 
 use crate::ends::Tally;
-use crate::port::{Limits, Port, PortShape};
-use crate::shelf::{BounceQueue, Fib, Look, Pool, Shelf};
+use crate::port::Port;
+use crate::shelf::{Fib, Look, Shelf};
 use crate::{Framing, Out, Pkt};
-use mech::buffer::BufferSlot;
 use mech::marking::MarkingSlot;
 use mech::overflow::{DropReason, Fate, OverflowSlot};
 use mech::scheduler::SchedulerSlot;
-use mech::{Acts, Change, Ecn, Env, Flags, PktId, Place, PortId, PortView, Purpose, QueueId, QueueView, Stream};
-use pausing::{NOBODY, Pausing};
-use units::{Amount, Clock, Time};
-
-/// One output port as it is to be built.
-pub struct PortSetup {
-    /// Rate out of it.
-    pub clock: Clock,
-    /// Whether its far end is a switch.
-    pub is_switch: bool,
-    /// Its marking slot.
-    pub marking: MarkingSlot,
-    /// Its scheduler slot.
-    pub scheduler: SchedulerSlot,
-    /// Its part in stopping others and being stopped; `None` where nobody in the network ever is.
-    pub pause: Option<PauseSetup>,
-}
-
-/// A node's output side as it is to be built.
-pub struct CoreSetup {
-    /// The node's number.
-    pub node: u32,
-    /// The seed of the run.
-    pub seed: u64,
-    /// What a frame costs on the wire.
-    pub framing: Framing,
-    /// The buffer slot.
-    pub buffer: BufferSlot,
-    /// The overflow slot.
-    pub overflow: OverflowSlot,
-    /// The bounce queue of every port.
-    pub bounce: BounceQueue,
-    /// The highest traffic class in use.
-    pub top_class: u8,
-    /// Whether departures may be computed at arrival.
-    pub may_compute: bool,
-    /// The ports.
-    pub ports: Vec<PortSetup>,
-}
+use mech::{Acts, Change, Ecn, Env, Flags, PktId, Place, PortId, QueueId, QueueView, Stream};
+use pausing::Pausing;
+use units::Time;
 
 /// The output side of a node: ports, memory, and the slots that decide about them.
 #[derive(Clone)]
@@ -102,99 +68,6 @@ impl Decision {
 }
 
 impl Core {
-    /// The output side described by `setup`.
-    pub fn new(setup: CoreSetup) -> Core {
-        let computes = setup.may_compute && Core::is_plain(&setup);
-        let only_when_full = match &setup.overflow {
-            OverflowSlot::TailDrop(_) => true,
-            OverflowSlot::Detour(detour) => detour.only_when_full(),
-            _ => false,
-        };
-        let memory = Core::memory(&setup.buffer);
-        let (node, seed) = (setup.node, setup.seed);
-        let pool = Pool::new(&setup.buffer);
-        let mut core = Core {
-            shelf: Shelf {
-                arena: Default::default(),
-                ports: Vec::new(),
-                buffer: setup.buffer,
-                bounce: setup.bounce,
-                pool,
-                lent: Vec::new(),
-            },
-            overflow: setup.overflow,
-            overflow_rng: Stream::new(seed, node, Purpose::Overflow),
-            marking: Vec::new(),
-            marking_rng: Vec::new(),
-            schedulers: Vec::new(),
-            framing: setup.framing,
-            direct: computes && only_when_full,
-            only_when_full,
-            acts: Acts::default(),
-            kicks: Vec::new(),
-            node,
-            pausing: None,
-            discarded: Tally::default(),
-        };
-        let mut pausing = Vec::new();
-        for (i, p) in setup.ports.into_iter().enumerate() {
-            pausing.extend(p.pause);
-            let computed = computes.then(|| Core::limits(memory, &p.marking));
-            let (clock, is_switch, gap) = (p.clock, p.is_switch, setup.framing.gap);
-            let shape = PortShape { clock, gap, is_switch, top_class: setup.top_class, computed };
-            core.shelf.ports.push(Port::new(shape));
-            core.marking.push(p.marking);
-            core.marking_rng.push(Stream::new(seed, node, Purpose::Marking(i as u16)));
-            core.schedulers.push(p.scheduler);
-        }
-        if !pausing.is_empty() {
-            let pausing = Pausing::new(pausing, Stream::new(seed, node, Purpose::Pause));
-            core.shelf.lent = vec![0; if pausing.follows() { core.shelf.ports.len() * 8 } else { 0 }];
-            core.pausing = Some(Box::new(pausing));
-        }
-        core
-    }
-
-    /// The memory of one port; `None` is endless.
-    fn memory(buffer: &BufferSlot) -> Option<Amount> {
-        match buffer {
-            BufferSlot::PerPort(own) => Some(own.size()),
-            _ => None,
-        }
-    }
-
-    fn limits(memory: Option<Amount>, marking: &MarkingSlot) -> Limits {
-        let mut limits = Limits::NONE;
-        let frames = |n: u64| u32::try_from(n).unwrap_or(u32::MAX);
-        match memory {
-            Some(Amount::Packets(n)) => limits.packets = frames(n),
-            Some(Amount::Bytes(n)) => limits.bytes = n,
-            None => {}
-        }
-        if let MarkingSlot::EcnThreshold(step) = marking {
-            match step.k() {
-                Amount::Packets(n) => limits.mark_packets = frames(n),
-                Amount::Bytes(n) => limits.mark_bytes = n,
-            }
-        }
-        limits
-    }
-
-    /// Whether nothing here can change the order or the time of a departure once it is known.
-    fn is_plain(setup: &CoreSetup) -> bool {
-        let overflow = setup.overflow.peek();
-        let wants = overflow.interests();
-        let buffer = matches!(setup.buffer, BufferSlot::PerPort(_) | BufferSlot::Unlimited(_));
-        let port = |p: &PortSetup| {
-            let wants = p.scheduler.interests();
-            let marking = matches!(p.marking, MarkingSlot::None | MarkingSlot::EcnThreshold(_));
-            marking && !wants.reorder && !wants.watch && p.pause.is_none()
-        };
-        let bounces = overflow.bounce_queue().is_some();
-        let overflow = !bounces && !wants.remove && !wants.watch && !wants.reorder;
-        setup.top_class == 0 && buffer && overflow && setup.ports.iter().all(port)
-    }
-
     /// Asks the overflow slot about an arrival that lookup would send out by `out_port`.
     #[inline]
     pub(crate) fn decide<F: Fib, O: Out>(&mut self, pkt: &Pkt, out_port: PortId, step: &mut Step<F, O>) -> Decision {
@@ -413,22 +286,6 @@ impl Core {
         self.rouse(port, step.now, step.out);
     }
 
-    /// Sees to it that a port with something to send does: now, or when the frame under way has ended.
-    #[inline]
-    fn rouse<O: Out>(&mut self, port: PortId, now: Time, out: &mut O) {
-        let p = &mut self.shelf.ports[usize::from(port.0)];
-        if p.rest.waking || p.rest.kicked || !p.rest.is_ready() {
-            return;
-        }
-        if p.free_at > now {
-            p.rest.waking = true;
-            out.wake(port, p.free_at);
-        } else {
-            p.rest.kicked = true;
-            self.kicks.push(port);
-        }
-    }
-
     /// Whether the queue wants a mark on the packet, and then whether it drops what cannot carry one.
     #[inline]
     fn due_mark<F: Fib, O>(&mut self, pkt: &Pkt, to: (PortId, QueueId), step: &Step<F, O>) -> Option<bool> {
@@ -440,101 +297,9 @@ impl Core {
         marking.mark(&pkt.head, &view, &mut env).then(|| marking.drops_not_ect())
     }
 
-    /// The frame on the wire of `port` has ended and something waits: send the next.
-    #[inline]
-    pub(crate) fn ended<F: Fib, O: Out>(&mut self, port: PortId, step: &mut Step<F, O>) {
-        self.shelf.ports[usize::from(port.0)].rest.waking = false;
-        self.send(port, step);
-    }
-
-    /// What this step has caused is done; then idle ports that got something in it begin to send.
-    #[inline]
-    pub(crate) fn finish<F: Fib, O: Out>(&mut self, step: &mut Step<F, O>) {
-        while let Some(port) = self.kicks.pop() {
-            if self.pausing.is_some() {
-                self.perform(step.now, step.out);
-            }
-            if port == NOBODY {
-                continue;
-            }
-            self.shelf.ports[usize::from(port.0)].rest.kicked = false;
-            self.send(port, step);
-        }
-    }
-
-    fn send<F: Fib, O: Out>(&mut self, port: PortId, step: &mut Step<F, O>) {
-        if self.shelf.ports[usize::from(port.0)].rest.control {
-            return self.send_control(port, step.now, step.out);
-        }
-        let Some((queue, id)) = self.next(port, step) else { return };
-        let slot = &mut self.shelf.ports[usize::from(port.0)].rest.queues[usize::from(queue.0)];
-        let taken = self.shelf.arena.remove(slot, id.0);
-        let empty = slot.packets() == 0;
-        let Some(pkt) = taken else { return };
-        self.shelf.give(port, queue, &pkt.head);
-        let p = &mut self.shelf.ports[usize::from(port.0)];
-        p.rest.eligible &= !(u16::from(empty) << queue.0);
-        p.counts_mut().sent += 1;
-        p.counts_mut().sent_bytes += u64::from(pkt.head.size);
-        p.free_at = step.now + p.time(pkt.head.size);
-        let (end, more, after) = (p.free_at, p.rest.is_ready(), p.waiting());
-        p.rest.waking = more;
-        step.out.freed((port, queue), after, Some(id));
-        step.out.transmit(port, &pkt, end);
-        if more {
-            step.out.wake(port, end);
-        }
-        if self.pausing.is_some() {
-            self.follow((port, queue), Change::Started(&pkt.head), step);
-        }
-        if empty {
-            self.run_empty(step.now, port);
-        }
-    }
-
-    fn run_empty(&mut self, now: Time, port: PortId) {
-        let (slot, rng) = (&mut self.marking[usize::from(port.0)], &mut self.marking_rng[usize::from(port.0)]);
-        if let MarkingSlot::Red(_) | MarkingSlot::Custom(_) = slot {
-            let mut env = Env { now, rng, acts: &mut self.acts };
-            slot.get().into_iter().for_each(|m| m.idle(&mut env));
-        }
-    }
-
-    #[inline]
-    fn next<F: Fib, O>(&mut self, port: PortId, step: &Step<F, O>) -> Option<(QueueId, PktId)> {
-        let p = &self.shelf.ports[usize::from(port.0)];
-        let (eligible, scheduler) = (p.rest.eligible & !p.rest.stopped, &mut self.schedulers[usize::from(port.0)]);
-        if eligible == 0 {
-            return None;
-        }
-        if eligible.is_power_of_two() && !scheduler.interests().reorder {
-            let queue = QueueId(eligible.trailing_zeros() as u8);
-            let first = self.shelf.arena.first(&p.rest.queues[usize::from(queue.0)]);
-            return first.map(|(id, _)| (queue, PktId(id)));
-        }
-        let look = Look { shelf: &self.shelf, fib: step.fib };
-        let view = PortView { view: &look, port, eligible };
-        let mut env = Env { now: step.now, rng: &mut self.overflow_rng, acts: &mut self.acts };
-        scheduler.get().next(&view, &mut env)
-    }
-
     #[inline]
     fn counts(&mut self, port: PortId) -> &mut crate::PortCounts {
         self.shelf.ports[usize::from(port.0)].counts_mut()
-    }
-
-    /// The queues of every port, and how long each may get; `None` where that is not fixed. All normal queues
-    /// of a port share theirs.
-    pub fn queues(&self) -> impl Iterator<Item = (QueueId, Option<Amount>)> {
-        let normal = Core::memory(&self.shelf.buffer);
-        let bounce = match self.shelf.bounce {
-            BounceQueue::Of(size) => Some(size),
-            BounceQueue::Absent | BounceQueue::Unlimited => None,
-        };
-        let count = self.shelf.ports.first().map_or(0, |port| port.rest.queues.len());
-        let queues = (0..count as u8).map(QueueId);
-        let built = queues.filter(|queue| !queue.is_bounce() || self.shelf.bounce != BounceQueue::Absent);
-        built.map(move |queue| (queue, if queue.is_bounce() { bounce } else { normal }))
     }
 
     /// Packets that it holds.

@@ -34,6 +34,8 @@ pub struct Port {
     enqueued_bytes: u64,
     max_bytes: u64,
     max_packets: u32,
+    /// The far end is a switch.
+    pub(crate) is_switch: bool,
     /// What not every frame touches.
     pub(crate) rest: Box<Rest>,
 }
@@ -55,8 +57,6 @@ pub(crate) struct Rest {
     pub(crate) waking: bool,
     /// It is on the list of idle ports that got a packet in this step.
     pub(crate) kicked: bool,
-    /// The far end is a switch.
-    pub(crate) is_switch: bool,
     /// By [`QueueId`].
     pub(crate) queues: Box<[Queue]>,
     /// Frames and bytes that wait in bounce queues.
@@ -185,7 +185,6 @@ impl Port {
             control: false,
             waking: false,
             kicked: false,
-            is_switch: shape.is_switch,
             queues,
             bounced: (0, 0),
             stamp: 0,
@@ -205,6 +204,7 @@ impl Port {
             enqueued_bytes: 0,
             max_bytes: 0,
             max_packets: 0,
+            is_switch: shape.is_switch,
             rest: Box::new(rest),
         }
     }

@@ -198,7 +198,7 @@ impl<F: Fib> View for Look<'_, F> {
         self.port(port).all()
     }
     fn is_switch(&self, port: PortId) -> bool {
-        self.port(port).rest.is_switch
+        self.port(port).is_switch
     }
     fn port_toward(&self, host: HostId, hash: u32) -> Option<PortId> {
         self.fib.port_toward(host, hash)

@@ -159,7 +159,9 @@ fn kinds(loaded: &Loaded) -> Vec<(String, String)> {
             let ports = switch.ports.iter();
             found.extend(
                 ports
-                    .flat_map(|port| [("marking", &port.marking), ("scheduler", &port.scheduler), ("pause", &port.pause)])
+                    .flat_map(|port| {
+                        [("marking", &port.marking), ("scheduler", &port.scheduler), ("pause", &port.pause)]
+                    })
                     .map(|(slot, choice)| (slot, choice.kind.clone())),
             );
         }

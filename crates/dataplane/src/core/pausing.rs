@@ -206,7 +206,7 @@ impl Core {
         let again = ClassSet(frame.stop.0 & gate.told.0);
         gate.told = gate.told.minus(frame.go).union(frame.stop);
         each(frame.go).for_each(|class| gate.goes[class].said += 1);
-        let pkt = frame.packet(self.node, p.rest.is_switch);
+        let pkt = frame.packet(self.node, p.is_switch);
         pausing.said.count(&pkt);
         p.free_at = now + p.time(pkt.head.size);
         let (end, more) = (p.free_at, p.rest.is_ready());

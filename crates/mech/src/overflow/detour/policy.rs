@@ -93,8 +93,17 @@ impl Policy {
 
 /// One of the ports, each equally likely; nothing is drawn where there is none.
 fn draw<I: Iterator<Item = PortId>>(ports: impl Fn() -> I, env: &mut Env) -> Option<PortId> {
-    match ports().count() as u64 {
-        0 => None,
-        count => ports().nth(env.rng.below(count) as usize),
+    const KEPT: usize = 32;
+    let (mut first, mut count) = ([PortId(0); KEPT], 0);
+    for port in ports() {
+        if count < KEPT {
+            first[count] = port;
+        }
+        count += 1;
     }
+    if count == 0 {
+        return None;
+    }
+    let chosen = env.rng.below(count as u64) as usize;
+    if chosen < KEPT { Some(first[chosen]) } else { ports().nth(chosen) }
 }
