@@ -251,8 +251,8 @@ class Sender:
     def reduce(self) -> None:
         """Once a window: RFC 3168 §6.1.2, RFC 8257 §3.3."""
         if self.ecn and self.una > self.cut_end:
-            cut = self.cwnd * (1 - self.alpha / 2) if self.dctcp else self.cwnd // 2
-            self.ssthresh = max(int(cut), 2 * self.mss)
+            cut = int(self.cwnd * self.alpha / 2) if self.dctcp else self.cwnd - self.cwnd // 2
+            self.ssthresh = max(self.cwnd - cut, 2 * self.mss)
             self.cwnd = min(self.cwnd, self.ssthresh)
             self.cut_end, self.cwr = self.nxt, True
 

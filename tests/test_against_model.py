@@ -36,7 +36,7 @@ NEEDS = {
     "ecn_3": {"marked_acks", "buffer_full", "fast_retransmits"},
     "detour_2": {"detours", "marked_acks"},
     "detour_3": {"detours", "no_detour", "ttl_expired", "fast_retransmits", "timeouts"},
-    "detour_4": {"detours", "no_detour", "detours_spent", "marked_acks"},
+    "detour_4": {"detours", "detours_spent", "marked_acks"},
     "bounce_2": {"bounces"},
     "bounce_3": {"bounces", "bounce_queue_full", "marked_acks", "fast_retransmits", "timeouts"},
     "delayed_ack_2": {"marked_acks"},
@@ -76,6 +76,10 @@ FAULTS = {
     "a host sends back what was bounced in its normal queue": (
         "ports[node][0].queues[1].append",
         "ports[node][0].queues[0].append",
+    ),
+    "a cut by marks rounds the window down": (
+        "int(self.cwnd * self.alpha / 2)",
+        "-int(-self.cwnd * self.alpha // 2)",
     ),
     "RTTVAR keeps half instead of 3/4": ("- self.rttvar // 4", "- self.rttvar // 2"),
     "the granularity is no lower bound": (
