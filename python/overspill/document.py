@@ -211,7 +211,7 @@ def build(results: Results) -> dict[str, Any]:
                     if row.cells[variant].known
                 },
                 "flows": {key: sum(one[key] for one in flows) for key in ("started", "completed")},
-                "conserved": bool(runs) and all(run.summary["conserved"] for run in runs),
+                "conserved": all(run.summary["conserved"] for run in runs) if runs else None,
                 "partial": [run.seed for run in runs if run.cut],
                 "unfinished": sum(run.unfinished for run in runs),
                 "deadlocks": [{"seed": run.seed, **run.deadlock} for run in runs if run.deadlock],
@@ -222,6 +222,7 @@ def build(results: Results) -> dict[str, Any]:
         "variants": variants,
         "partial": results.partial,
         "interrupted": results.interrupted,
+        "failures": results.failures,
         "notes": results.facts["notes"],
         "cautions": [f"{line.label}: {line.text}" for line in cautions.lines(results) if line.loud],
         "comparisons": comparisons(table),

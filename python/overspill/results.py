@@ -13,7 +13,7 @@ from typing import Any
 import pyarrow as pa
 
 from overspill import columns, core, document, interrupts, metrics, source, steady, store, topology
-from overspill.errors import BadInput
+from overspill.errors import BadInput, OverspillError
 from overspill.fairness import Fairness, judge
 from overspill.pcap import Wanted
 from overspill.quantiles import Value
@@ -346,11 +346,18 @@ def collect(plan: Plan, loaded: dict[str, Any], options: Options, place: Place) 
     shelf = Shelf(loaded["resolved"], staging)
     outcome = Runner(plan, options.listener, shelf, asked).execute(options.jobs or cores())
     if outcome.failures and not outcome.runs:
-        raise outcome.failures[0]
+        raise whole_failure(outcome.failures, loaded)
     results = Results(facts(plan, loaded, outcome), outcome.runs)
     if staging is not None and results.runs:
         results.commit(staging)
     return results
+
+
+def whole_failure(failures: Sequence[OverspillError], loaded: dict[str, Any]) -> OverspillError:
+    """What is told where no run is left: of every run why, and the scenario's notes, which may say more."""
+    notes = [f"note: {note}" for note in loaded.get("notes", [])]
+    lines = dict.fromkeys(line for error in failures for line in error.lines)
+    return type(failures[0])([*notes, *lines])
 
 
 def config_hash(resolved: Any, seed: int) -> str:

@@ -199,6 +199,15 @@ def test_a_run_that_breaks_has_status_1(command: Command, scenario: Path) -> Non
     ran = command("run", scenario)
     assert ran.status == 1
     assert "queue 3 lost a packet" in ran.err and "Traceback" not in ran.err
+    assert "note: web_search.csv" in ran.err, "what the scenario's reading had to say may be why"
+
+
+def test_runs_that_failed_are_in_the_document(command: Command, scenario: Path) -> None:
+    fake_core.behaviour.crash_seed = 2
+    ran = command("run", scenario, "--seeds", "2", "--json")
+    document = json.loads(ran.out)
+    assert ran.status == 1 and any("queue 3 lost a packet" in line for line in document["failures"])
+    assert all(variant["seeds"] == [1] and variant["conserved"] for variant in document["variants"])
 
 
 def test_packets_that_are_not_conserved_fail_the_run(command: Command, scenario: Path) -> None:

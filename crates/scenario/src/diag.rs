@@ -73,7 +73,7 @@ pub(crate) fn one_of<'a>(typed: &str, words: impl IntoIterator<Item = &'a str> +
         _ => format!("one of {shown}{more}"),
     };
     match nearest(typed, words) {
-        Some(word) if all.len() > 1 => format!("{list} (did you mean `{word}`?)"),
+        Some(word) if all.len() > 1 && !typed.is_empty() => format!("{list} (did you mean `{word}`?)"),
         _ => list,
     }
 }
@@ -106,6 +106,7 @@ mod tests {
         assert_eq!(nearest("lamdba", ["theta", "lambda"]), Some("lambda"));
         assert_eq!(nearest("frequency", ["theta", "lambda"]), None);
         assert_eq!(nearest("k", ["kind", "link"]), None);
+        assert_eq!(one_of("", ["ms", "s"]), "one of `ms`, `s`", "nothing was typed");
     }
 
     #[test]
