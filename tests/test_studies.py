@@ -24,7 +24,7 @@ SMALL = {
 @pytest.fixture
 def bounce(monkeypatch: pytest.MonkeyPatch) -> ModuleType:
     monkeypatch.syspath_prepend(str(ROOT / "studies"))
-    for name in ("bounce", "bounce_numbers", "bounce_figures"):
+    for name in ("bounce", "bounce_numbers", "bounce_figures", "common"):
         sys.modules.pop(name, None)
     return importlib.import_module("bounce")
 
@@ -37,15 +37,15 @@ def test_a_tiny_study_runs_from_its_scenario_to_its_figures(bounce: ModuleType, 
         "baselines once, every bouncing variant at every point, all at a load"
     )
     assert all(row.n == 2 and row.low <= row.mean <= row.high for row in made)
-    bounce.write(made, tmp_path / "numbers.csv")
-    again = bounce.read(tmp_path / "numbers.csv")
+    bounce.STUDY.write(made, tmp_path / "numbers.csv")
+    again = bounce.STUDY.read(tmp_path / "numbers.csv")
     assert [row.mean for row in again] == pytest.approx([row.mean for row in made], rel=1e-5)
     assert len(bounce.figures.draw(again, tmp_path)) == 4
     assert all(text.count("\n") >= 5 for text in bounce.tables(again).values())
 
 
 def test_a_paired_difference_is_the_difference_of_the_means(bounce: ModuleType) -> None:
-    found = bounce.read(NUMBERS)
+    found = bounce.STUDY.read(NUMBERS)
     means = {(row.case, row.metric): row.mean for row in found}
     compared = [(row, name, less) for row in found for name, less in row.less.items()]
     assert len(compared) > 1000
@@ -58,7 +58,7 @@ def test_a_paired_difference_is_the_difference_of_the_means(bounce: ModuleType) 
 
 def test_the_tables_of_the_page_are_those_of_the_committed_numbers(bounce: ModuleType) -> None:
     text = PAGE.read_text(encoding="utf-8")
-    assert bounce.place(text, bounce.tables(bounce.read(NUMBERS))) == text, (
+    assert bounce.place(text, bounce.tables(bounce.STUDY.read(NUMBERS))) == text, (
         "run `python studies/bounce.py --page`"
     )
 
