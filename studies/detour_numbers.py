@@ -32,8 +32,8 @@ NETWORKS: Mapping[str, Sets] = {
     "fat_tree": {},
     "hyperx": HYPERX,
     "jellyfish": JELLYFISH,
-    "hyperx, 8 paths": HYPERX | EIGHT_PATHS,
-    "jellyfish, 8 paths": JELLYFISH | EIGHT_PATHS,
+    "hyperx, 8 paths": {**HYPERX, **EIGHT_PATHS},
+    "jellyfish, 8 paths": {**JELLYFISH, **EIGHT_PATHS},
     "hyperx_wide": WIDE,
 }
 ONE_CLASS: Sets = {"traffic.query.class": 0, "traffic.background.class": 0}
@@ -251,7 +251,7 @@ class Runner:
     def tune(self) -> list[Row]:
         """Twelve settings of DIBS and of PABO each, on seeds of their own."""
         plan, found = self.plan, Lines()
-        sets = ONE_CLASS | {QPS: plan.tuned_at}
+        sets = {**ONE_CLASS, QPS: plan.tuned_at}
         case = Case("tune", "fat_tree", str(plan.tuned_at), "{}")
         marks = {K: [f"{k}pkt" for k in plan.k_dibs]}
         found.add(self.sweep(marks, TUNED, sets, tuning=True), case)
@@ -271,7 +271,7 @@ class Runner:
             ("pabo_tuned", ("pabo",), settings(pabo)),
         ]
         for name, variants, sets in runs:
-            found.add(self.sweep(over, variants, ONE_CLASS | sets), Case("duel", "fat_tree", "", name))
+            found.add(self.sweep(over, variants, {**ONE_CLASS, **sets}), Case("duel", "fat_tree", "", name))
         return found.rows()
 
 
