@@ -10,7 +10,8 @@ from matplotlib.figure import Figure
 from common import plain
 from detour_numbers import BACKGROUND, POLICIES, QCT, QCT_TAIL, Row
 from overspill import plots
-from overspill.charts.spec import COLOURS, DASHES
+from overspill.charts import spec
+from overspill.charts.spec import DASHES, GREY
 
 NAMES = {
     QCT: "QCT mean (ms)",
@@ -37,6 +38,8 @@ DUEL = {
     "pabo": "PABO as published",
     "pabo_tuned": "PABO tuned",
 }
+COLOURS = (*spec.COLOURS, "#882255", GREY)
+TICKS = (-80, -40, -20, 0, 20, 40, 80, 200, 400)
 SHOWN = ("fat_tree", "hyperx", "jellyfish")
 
 
@@ -68,9 +71,9 @@ def curve(axes: Axes, found: Sequence[Row], at: int, name: str) -> None:
         [float(one.case.load) for one in found],
         [one.shown for one in found],
         yerr=[[r.scale * (r.mean - r.low) for r in found], [r.scale * (r.high - r.mean) for r in found]],
-        color=COLOURS[at % len(COLOURS)],
+        color=COLOURS[at],
         linestyle=(0, DASHES[at % len(DASHES)]),
-        marker="o" if at < len(COLOURS) else "s",
+        marker="o",
         markersize=4,
         capsize=2,
         elinewidth=0.7,
@@ -101,7 +104,7 @@ def beside_random(rows: Sequence[Row]) -> Figure:
     """What each policy is less `random`, in per cent of it, with Holm's intervals."""
     points = list(dict.fromkeys((r.case.network, r.case.load) for r in rows if r.case.series == "policy"))
     names = [name for name in POLICIES if name.startswith(("load", "flow", "prob")) and name != "flow_long"]
-    figure = Figure(figsize=(10, 5.6), layout="constrained")
+    figure = Figure(figsize=(10, 8), layout="constrained")
     grid = figure.subplots(1, 3, sharey=True)
     for axes, metric in zip(grid, NAMES, strict=True):
         of = {(r.case.network, r.case.load): r.mean for r in picked(rows, "policy", "random", metric)}
@@ -115,13 +118,13 @@ def beside_random(rows: Sequence[Row]) -> Figure:
                     xerr=[[mean - low], [high - mean]],
                     fmt="o",
                     markersize=5 if row.differs("random") else 3,
-                    color=COLOURS[(at + 3) % len(COLOURS)],
+                    color=COLOURS[list(LABELS).index(name)],
                     elinewidth=0.9,
                     label=LABELS[name] if point == points[0] else None,
                 )
         axes.axvline(0, color="black", linewidth=0.8)
         axes.set_xscale("symlog", linthresh=20)
-        axes.set_xticks([-50, -20, -10, 0, 10, 20, 50, 100, 200], [-50, -20, -10, 0, 10, 20, 50, 100, 200])
+        axes.set_xticks(TICKS, TICKS)
         axes.tick_params(axis="x", labelsize=7)
         axes.set(title=NAMES[metric].replace(" (ms)", ""), xlabel="less random, % of it")
     grid[0].set_yticks(range(len(points)), [f"{network}, {load} qps" for network, load in points])

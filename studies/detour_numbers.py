@@ -47,7 +47,8 @@ POLICIES = ("drop", "drop_no_fast_retransmit", *DETOURING)
 AT_WIDE = ("drop", "drop_no_fast_retransmit", "random", "load_aware", "flow_all")
 ASIDES = (
     *("drop", "random", "probabilistic", "probabilistic_early", "random_not_back", "random_at_most_8"),
-    *("random_not_marked", "random_fast_retransmit", "drop_strict_priority"),
+    *("random_not_marked", "random_fast_retransmit", "drop_strict_priority", "flow_all", "flow_short"),
+    "flow_short_1mb",
 )
 TUNED = ("random", "load_aware", "flow_all", "probabilistic")
 BESIDE = ("drop", "drop_rto_1ms", "drop_shared")
@@ -81,7 +82,7 @@ class Plan:
             "hyperx_wide": (4000,),
         }
     )
-    aside: int = 2000
+    asides: Mapping[str, int] = field(default_factory=lambda: {"fat_tree": 2000, "hyperx": 4000})
     duel: Sequence[int] = (300, 1000, 2000)
     tuned_at: int = 1000
     thetas: Sequence[float] = (0.6, 0.8, 0.9)
@@ -240,12 +241,13 @@ class Runner:
         return found.rows()
 
     def asides(self) -> list[Row]:
-        """Other settings of `random`, and classes the other way round, at one load of the fat-tree."""
-        found, over = Lines(), {QPS: [self.plan.aside]}
-        case = Case("aside", "fat_tree", "", "{}")
-        found.add(self.sweep(over, ASIDES, {}), case)
-        other = Case("aside", "fat_tree", "", "{}_swapped")
-        found.add(self.sweep(over, ("probabilistic", "probabilistic_early"), SWAPPED), other)
+        """Other settings of some policies, and classes the other way round, each network at one load."""
+        found, early = Lines(), ("probabilistic", "probabilistic_early")
+        for network, load in self.plan.asides.items():
+            over, sets = {QPS: [load]}, NETWORKS[network]
+            found.add(self.sweep(over, ASIDES, sets), Case("aside", network, "", "{}"))
+            other = self.sweep(over, early, {**sets, **SWAPPED})
+            found.add(other, Case("aside", network, "", "{}_swapped"))
         return found.rows()
 
     def tune(self) -> list[Row]:

@@ -77,13 +77,19 @@ def test_a_tiny_study_runs_from_its_scenario_to_its_figures(study: ModuleType, t
 
 @of("detour")
 def test_a_tiny_study_of_policies_has_every_series(study: ModuleType, tmp_path: Path) -> None:
-    few = {"thetas": (0.8,), "lambdas": (1, 10), "k_pabo": (20,), "k_dibs": (20,)}
+    few = {
+        "asides": {"fat_tree": 1000},
+        "thetas": (0.8,),
+        "lambdas": (1, 10),
+        "k_pabo": (20,),
+        "k_dibs": (20,),
+    }
     loads = {"fat_tree": (1000,), "jellyfish, 8 paths": (1000,)}
-    plan = study.Plan(loads=loads, aside=1000, duel=(1000,), seeds=2, tuning=2, jobs=1, sets=SHORT, **few)
+    plan = study.Plan(loads=loads, duel=(1000,), seeds=2, tuning=2, jobs=1, sets=SHORT, **few)
     made = study.run(plan, tmp_path / "runs")
     queries = [row.case for row in made if row.metric == study.QCT]
     counts = [sum(case.series == name for case in queries) for name in ("policy", "aside", "tune", "duel")]
-    assert counts == [2 * 9, 9 + 2, 4 + 2, 3 + 4]
+    assert counts == [2 * 9, 12 + 2, 4 + 2, 3 + 4]
     assert len(set(queries)) == len(queries)
     rows = [row for row in made if row.n == 2]
     assert {"random", "drop", "dibs_tuned"} == {name for row in rows for name in row.less}
