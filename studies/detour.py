@@ -116,10 +116,11 @@ def tables(found: Sequence[Row]) -> dict[str, str]:
         cells = lines((one for one in there if one.case.load == load), label)
         if cells:
             made[f"{network}, {load}"] = values(cells, HEADS, "random")
-    asides = [one for one in found if one.case.series == "aside"]
-    for network in dict.fromkeys(one.case.network for one in asides):
-        cells = lines((one for one in asides if one.case.network == network), label)
-        made[f"asides, {network}"] = values(cells, HEADS, "random")
+    for series in ("aside", "swapped"):
+        asides = [one for one in found if one.case.series == series]
+        for network in dict.fromkeys(one.case.network for one in asides):
+            cells = lines((one for one in asides if one.case.network == network), label)
+            made[f"{series}, {network}"] = values(cells, HEADS, "random")
     made["tried"] = tried([one for one in found if one.case.series == "tune"])
     duel = [one for one in found if one.case.series == "duel"]
     for load in dict.fromkeys(one.case.load for one in duel):

@@ -39,7 +39,7 @@ DUEL = {
     "pabo_tuned": "PABO tuned",
 }
 COLOURS = (*spec.COLOURS, "#882255", GREY)
-TICKS = (-80, -40, -20, 0, 20, 40, 80, 200, 400)
+TICKS = (-60, -20, 0, 20, 60, 200)
 SHOWN = ("fat_tree", "hyperx", "jellyfish")
 
 

@@ -50,6 +50,7 @@ ASIDES = (
     *("random_not_marked", "random_fast_retransmit", "drop_strict_priority", "flow_all", "flow_short"),
     "flow_short_1mb",
 )
+AT_SWAPPED = ("random", "probabilistic", "probabilistic_early")
 TUNED = ("random", "load_aware", "flow_all", "probabilistic")
 BESIDE = ("drop", "drop_rto_1ms", "drop_shared")
 REFERENCES = ("random", "drop", "dibs_tuned")
@@ -242,12 +243,12 @@ class Runner:
 
     def asides(self) -> list[Row]:
         """Other settings of some policies, and classes the other way round, each network at one load."""
-        found, early = Lines(), ("probabilistic", "probabilistic_early")
+        found = Lines()
         for network, load in self.plan.asides.items():
             over, sets = {QPS: [load]}, NETWORKS[network]
             found.add(self.sweep(over, ASIDES, sets), Case("aside", network, "", "{}"))
-            other = self.sweep(over, early, {**sets, **SWAPPED})
-            found.add(other, Case("aside", network, "", "{}_swapped"))
+            other = self.sweep(over, AT_SWAPPED, {**sets, **SWAPPED})
+            found.add(other, Case("swapped", network, "", "{}"))
         return found.rows()
 
     def tune(self) -> list[Row]:
