@@ -4,44 +4,15 @@
 """
 
 import argparse
-from collections.abc import Callable, Iterable, Mapping
 from pathlib import Path
 
 import bounce_figures as figures
-from bounce_numbers import ALL, BOUNCING, ENTROPY, QCT, REFERENCES, SHORT, Plan, Row, read, run, write
+import common
+from bounce_numbers import ALL, BOUNCING, ENTROPY, QCT, REFERENCES, SHORT, STUDY, Case, Plan, Row, run
+from common import less, lines, place, value, written
 
+Cells = common.Cells[Case]
 DOCS = Path(__file__).resolve().parents[1] / "docs/studies"
-
-
-def number(value: float) -> str:
-    """Three digits, and no more than two places."""
-    return f"{value:.0f}" if abs(value) >= 100 else f"{value:.1f}" if abs(value) >= 10 else f"{value:.2f}"
-
-
-def value(row: Row) -> str:
-    """Mean and half-width."""
-    return f"{number(row.shown)} ± {number(row.ci95 * row.scale)}"
-
-
-def less(row: Row, reference: str) -> str:
-    """A difference with its interval, in bold where that excludes 0."""
-    found = row.less.get(reference)
-    if found is None:
-        return "–"
-    mean, low, high = (x * row.scale for x in found)
-    mark = "**" if row.differs(reference) else ""
-    return f"{mark}{mean:+.2f}{mark} ± {number((high - low) / 2)}"
-
-
-Cells = dict[str, dict[str, Row]]  # label of the line, metric
-
-
-def lines(found: Iterable[Row], label: Callable[[Row], str]) -> Cells:
-    """Rows by line of a table."""
-    made: Cells = {}
-    for row in found:
-        made.setdefault(label(row), {})[row.metric] = row
-    return made
 
 
 HEADS = {
@@ -60,13 +31,6 @@ NAMES = {
     "dctcp_k32_shared": "DCTCP, shared",
 }
 TOLD = {SHORT: "FCT p99 up to 100 KB", QCT: "QCT mean", ALL: "FCT p99, all"}
-
-
-def written(heads: Iterable[str], body: Iterable[Iterable[str]]) -> str:
-    """A table as Markdown."""
-    every = [list(heads), *(list(one) for one in body)]
-    every.insert(1, ["---"] * len(every[0]))
-    return "\n".join(f"| {' | '.join(one)} |" for one in every)
 
 
 def values(first: str, cells: Cells) -> str:
@@ -98,18 +62,6 @@ def tables(found: list[Row]) -> dict[str, str]:
     return told | {f"{name}, differences": differences(*one) for name, one in made.items()}
 
 
-def place(text: str, made: Mapping[str, str]) -> str:
-    """The page's text with its tables put between their marks."""
-    for name, body in made.items():
-        start = f"<!-- {name} -->\n"
-        before, mark, after = text.partition(start)
-        _, end, rest = after.partition("<!-- end -->")
-        if not mark or not end:
-            raise SystemExit(f"bounce.md: found no {start.strip()} with <!-- end --> after it")
-        text = f"{before}{start}\n{body}\n\n{end}{rest}"
-    return text
-
-
 def main(arguments: list[str] | None = None) -> None:
     """Run what the store does not have, then write CSV, tables and figures."""
     parser = argparse.ArgumentParser(description=__doc__)
@@ -119,8 +71,8 @@ def main(arguments: list[str] | None = None) -> None:
     given = parser.parse_args(arguments)
     numbers, page = DOCS / "bounce.csv", DOCS / "bounce.md"
     if not given.page:
-        write(run(Plan(jobs=given.jobs), given.out), numbers)
-    found = read(numbers)
+        STUDY.write(run(Plan(jobs=given.jobs), given.out), numbers)
+    found = STUDY.read(numbers)
     page.write_text(place(page.read_text(encoding="utf-8"), tables(found)), encoding="utf-8")
     for path in figures.draw(found, DOCS / "images"):
         print(path)

@@ -8,9 +8,9 @@ import numpy as np
 from matplotlib.axes import Axes
 from matplotlib.colors import LogNorm, Normalize
 from matplotlib.figure import Figure
-from matplotlib.ticker import FuncFormatter, LogLocator, NullFormatter
 
 from bounce_numbers import ALL, ENTROPY, QCT, SHORT, Row
+from common import plain
 from overspill import plots
 from overspill.charts.spec import COLOURS, DASHES
 
@@ -160,10 +160,3 @@ def over_load(rows: Sequence[Row]) -> Figure:
     handles, labels = figure.axes[0].get_legend_handles_labels()
     figure.legend(handles, labels, loc="outside lower center", ncols=3, fontsize=8)
     return figure
-
-
-def plain(axes: Axes) -> None:
-    """Numbers, not powers, at 1, 2 and 5 of each decade of a logarithmic axis."""
-    axes.yaxis.set_major_locator(LogLocator(subs=(1, 2, 5)))
-    axes.yaxis.set_major_formatter(FuncFormatter(lambda value, _: f"{value:g}"))
-    axes.yaxis.set_minor_formatter(NullFormatter())

@@ -1,13 +1,12 @@
-"""The numbers of the study of theta and lambda of PABO: its sweeps, their rows, and the rows as CSV."""
+"""The numbers of the study of theta and lambda of PABO: its sweeps and their rows."""
 
-import csv
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import astuple, dataclass, field, fields
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any
 
+import common
 import overspill
-from overspill import stats
+from common import Line, Study, whole
 from overspill.sweeps import Sweep
 
 SCENARIO = Path(__file__).with_name("bounce.toml")
@@ -29,7 +28,6 @@ METRICS = (
         "load_payload[of=host]",
     ),
 )
-BOUNDS = ("", "_low", "_high")
 
 
 @dataclass(frozen=True)
@@ -55,41 +53,20 @@ class Case:
     variant: str
 
 
-Less = tuple[float, float, float]  # mean, low, high of a difference
+Row = common.Row[Case]
 
 
-@dataclass(frozen=True)
-class Row:
-    """A metric of a case over seeds, in its unit, and what it is less each reference (paired, Holm)."""
-
-    case: Case
-    metric: str
-    unit: str
-    n: int
-    mean: float
-    ci95: float
-    low: float
-    high: float
-    less: Mapping[str, Less]
-
-    @property
-    def scale(self) -> float:
-        """What a number of the metric is multiplied with to be shown: ms and per cent."""
-        return 1e3 if self.unit == "s" else 100.0 if self.metric.endswith("_share") else 1.0
-
-    @property
-    def shown(self) -> float:
-        """The mean in ms, per cent or as it is."""
-        return self.mean * self.scale
-
-    def differs(self, reference: str) -> bool:
-        """Whether the interval of the difference from a reference excludes 0."""
-        found = self.less.get(reference)
-        return found is not None and (found[1] > 0 or found[2] < 0)
+def family(case: Case, metric: str) -> tuple[str, ...]:
+    """What is corrected together: the whole grid of a variant, or all variants under one load."""
+    return (metric, case.variant) if case.series == "grid" and case.theta else (metric, case.load)
 
 
-Values = dict[Case, dict[str, dict[int, float]]]  # metric, seed
-Differences = dict[tuple[Case, str], dict[str, Less]]
+def reference(case: Case, name: str) -> Case:
+    """The case of a reference under the same load."""
+    return Case(case.series, case.load, "", "", name)
+
+
+STUDY = Study(Case, METRICS, REFERENCES, reference, family)
 
 
 def run(plan: Plan, out: Path) -> list[Row]:
@@ -106,111 +83,24 @@ def run(plan: Plan, out: Path) -> list[Row]:
         sets=plan.sets,
         out=out,
     )
-    return [*rows(whole(grid), at_point), *rows(whole(loads), at_load)]
+    return [*rows(grid, at_point), *rows(loads, at_load)]
 
 
-def whole(sweep: Sweep) -> Sweep:
-    """The sweep, if all of it is there."""
-    if sweep.failures or sweep.unfinished or sweep.partial or sweep.finished < sweep.planned:
-        wrong = sweep.failures or sweep.unfinished or sweep.partial
-        raise SystemExit(f"{sweep.scenario}: {sweep.finished} of {sweep.planned} runs, {wrong}")
-    return sweep
+def rows(sweep: Sweep, case_of: Callable[[Line], Case]) -> list[Row]:
+    """The rows of a whole sweep."""
+    made = whole(sweep)
+    return STUDY.rows(made.table.to_pylist(), made.summary.to_pylist(), case_of)
 
 
-def at_point(row: Mapping[str, object]) -> Case:
+def at_point(row: Line) -> Case:
     """The case of a row of the grid."""
     variant = str(row["variant"])
     at = ("", "") if variant in BASELINES else (str(row[THETA]), str(row[LAMBDA]))
     return Case("grid", "0.4", *at, variant)
 
 
-def at_load(row: Mapping[str, object]) -> Case:
+def at_load(row: Line) -> Case:
     """The case of a row of the series over loads."""
     variant = str(row["variant"])
     at = ("", "") if variant in BASELINES else ("0.8", "50")
     return Case("load", str(row[LOAD]), *at, variant)
-
-
-def rows(sweep: Sweep, case_of: Callable[[Mapping[str, object]], Case]) -> list[Row]:
-    """Every metric of every case once, with its differences from the references."""
-    values: Values = {}
-    for one in told(sweep.table.to_pylist()):
-        by_seed = values.setdefault(case_of(one), {}).setdefault(one["metric"], {})
-        by_seed[one["seed"]] = one["value"]
-    less = differences(values)
-    found: dict[tuple[Case, str], Row] = {}
-    for one in told(sweep.summary.to_pylist()):
-        key = (case_of(one), one["metric"])
-        if one["ci95"] is not None and key not in found:
-            mean, half, low, high = (one[name] for name in ("mean", "ci95", "low", "high"))
-            found[key] = Row(*key, one["unit"], one["n"], mean, half, low, high, less.get(key, {}))
-    order = {case: at for at, case in enumerate(values)}
-    return [found[key] for key in sorted(found, key=lambda key: (order[key[0]], METRICS.index(key[1])))]
-
-
-def told(lines: Iterable[dict[str, Any]]) -> Iterator[dict[str, Any]]:
-    """The lines of the metrics that the study tells."""
-    return (one for one in lines if one["metric"] in METRICS)
-
-
-def family(case: Case, metric: str) -> tuple[str, ...]:
-    """What is corrected together: the whole grid of a variant, or all variants under one load."""
-    return (metric, case.variant) if case.series == "grid" and case.theta else (metric, case.load)
-
-
-def compared_with(variant: str) -> Sequence[str]:
-    """The references of a variant; of two references the later one is compared with the earlier."""
-    return REFERENCES[: REFERENCES.index(variant)] if variant in REFERENCES else REFERENCES
-
-
-def differences(values: Values) -> Differences:
-    """Each case less each reference, seed by seed, with Holm's intervals."""
-    families: dict[tuple[str, ...], dict[tuple[Case, str, str], list[float]]] = {}
-    for case, metrics in values.items():
-        for metric, by_seed in metrics.items():
-            for reference in compared_with(case.variant):
-                other = values[Case(case.series, case.load, "", "", reference)].get(metric, {})
-                seeds = sorted(by_seed.keys() & other.keys())
-                if len(seeds) > 1:
-                    paired = [stats.subtract(by_seed[seed], other[seed]) for seed in seeds]
-                    families.setdefault(family(case, metric), {})[case, metric, reference] = paired
-    found: Differences = {}
-    for members in families.values():
-        made = stats.holm("", {str(at): paired for at, paired in enumerate(members.values())})
-        for (case, metric, reference), one in zip(members, made, strict=True):
-            found.setdefault((case, metric), {})[reference] = (one.mean, one.low, one.high)
-    return found
-
-
-def write(found: Iterable[Row], path: Path) -> None:
-    """The rows as CSV, numbers with six digits."""
-    names = [one.name.rstrip("_") for one in fields(Case)]
-    names += [one.name for one in fields(Row)[1:-1]]
-    names += [f"less_{reference}{bound}" for reference in REFERENCES for bound in BOUNDS]
-    with path.open("w", newline="", encoding="utf-8") as file:
-        out = csv.writer(file, lineterminator="\n")
-        out.writerow(names)
-        for row in found:
-            numbers: list[float | str] = [row.mean, row.ci95, row.low, row.high]
-            for reference in REFERENCES:
-                numbers += row.less.get(reference, ("", "", ""))
-            digits = (x if isinstance(x, str) else f"{x:.6g}" for x in numbers)
-            out.writerow([*astuple(row.case), row.metric, row.unit, row.n, *digits])
-
-
-def read(path: Path) -> list[Row]:
-    """The rows of such a CSV."""
-    with path.open(newline="", encoding="utf-8") as file:
-        return [row_of(line) for line in list(csv.reader(file))[1:]]
-
-
-def row_of(line: Sequence[str]) -> Row:
-    """The row of a line."""
-    case, (metric, unit, n), numbers, rest = Case(*line[:5]), line[5:8], line[8:12], line[12:]
-    less = {
-        reference: (float(rest[at]), float(rest[at + 1]), float(rest[at + 2]))
-        for at, reference in ((3 * index, name) for index, name in enumerate(REFERENCES))
-        if rest[at]
-    }
-    mean, ci95, low, high = (float(one) for one in numbers)
-    return Row(case, metric, unit, int(n), mean, ci95, low, high, less)

@@ -2,14 +2,22 @@
 
 import importlib
 import sys
-from dataclasses import replace
+import tomllib
 from pathlib import Path
 from types import ModuleType
+from typing import Any
 
+import numpy as np
+import pyarrow as pa
 import pytest
 
+import overspill
+
 ROOT = Path(__file__).parents[1]
-PAGE, NUMBERS = ROOT / "docs/studies/bounce.md", ROOT / "docs/studies/bounce.csv"
+DOCS = ROOT / "docs/studies"
+NAMES = ("bounce", "detour")
+MODULES = ("common", *NAMES, *(f"{name}_{part}" for name in NAMES for part in ("numbers", "figures")))
+SERIES = ("policy", "aside", "swapped", "tune", "duel")
 SMALL = {
     "duration": "2ms",
     "topology.k": 4,
@@ -19,54 +27,132 @@ SMALL = {
     "traffic.incast.stop": "2ms",
     "traffic.incast.senders": 12,
 }
+SHORT = {
+    "duration": "6ms",
+    "measure.from": "500us",
+    "traffic.query.senders": 12,
+    "traffic.query.stop": "6ms",
+    "traffic.background.interarrival": "10ms",
+    "traffic.background.stop": "6ms",
+}
 
 
 @pytest.fixture
-def bounce(monkeypatch: pytest.MonkeyPatch) -> ModuleType:
+def study(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> ModuleType:
     monkeypatch.syspath_prepend(str(ROOT / "studies"))
-    for name in ("bounce", "bounce_numbers", "bounce_figures"):
+    for name in MODULES:
         sys.modules.pop(name, None)
-    return importlib.import_module("bounce")
+    return importlib.import_module(request.param)
 
 
-def test_a_tiny_study_runs_from_its_scenario_to_its_figures(bounce: ModuleType, tmp_path: Path) -> None:
-    plan = bounce.Plan(thetas=(0.5, 0.9), lambdas=(1, 50), loads=(0.4,), seeds=2, jobs=1, sets=SMALL)
-    made = bounce.run(plan, tmp_path / "runs")
-    short = [row for row in made if row.metric == bounce.SHORT]
+def of(*names: str) -> pytest.MarkDecorator:
+    return pytest.mark.parametrize("study", names, indirect=True)
+
+
+def scenario(name: str) -> dict[str, Any]:
+    return tomllib.loads((ROOT / f"studies/{name}.toml").read_text(encoding="utf-8"))
+
+
+def again(study: ModuleType, made: list[Any], folder: Path) -> list[Any]:
+    """The rows as they come back from their CSV."""
+    assert all(row.n == 2 and row.low <= row.mean <= row.high for row in made)
+    study.STUDY.write(made, folder / "numbers.csv")
+    read: list[Any] = study.STUDY.read(folder / "numbers.csv")
+    assert [row.mean for row in read] == pytest.approx([row.mean for row in made], rel=1e-5)
+    assert [row.case for row in read] == [row.case for row in made]
+    return read
+
+
+@of("bounce")
+def test_a_tiny_study_runs_from_its_scenario_to_its_figures(study: ModuleType, tmp_path: Path) -> None:
+    plan = study.Plan(thetas=(0.5, 0.9), lambdas=(1, 50), loads=(0.4,), seeds=2, jobs=1, sets=SMALL)
+    made = study.run(plan, tmp_path / "runs")
+    short = [row for row in made if row.metric == study.SHORT]
     assert len(short) == 6 + 2 * 4 + 11, (
         "baselines once, every bouncing variant at every point, all at a load"
     )
-    assert all(row.n == 2 and row.low <= row.mean <= row.high for row in made)
-    bounce.write(made, tmp_path / "numbers.csv")
-    again = bounce.read(tmp_path / "numbers.csv")
-    assert [row.mean for row in again] == pytest.approx([row.mean for row in made], rel=1e-5)
-    assert len(bounce.figures.draw(again, tmp_path)) == 4
-    assert all(text.count("\n") >= 5 for text in bounce.tables(again).values())
+    rows = again(study, made, tmp_path)
+    assert len(study.figures.draw(rows, tmp_path)) == 4
+    assert all(text.count("\n") >= 5 for text in study.tables(rows).values())
 
 
-def test_a_paired_difference_is_the_difference_of_the_means(bounce: ModuleType) -> None:
-    found = bounce.read(NUMBERS)
-    means = {(row.case, row.metric): row.mean for row in found}
+@of("detour")
+def test_a_tiny_study_of_policies_has_every_series(study: ModuleType, tmp_path: Path) -> None:
+    few = {
+        "asides": {"fat_tree": 1000},
+        "thetas": (0.8,),
+        "lambdas": (1, 10),
+        "k_pabo": (20,),
+        "k_dibs": (20,),
+    }
+    loads = {"fat_tree": (1000,), "jellyfish, 8 paths": (1000,)}
+    plan = study.Plan(loads=loads, duel=(1000,), seeds=2, tuning=2, jobs=1, sets=SHORT, **few)
+    made = study.run(plan, tmp_path / "runs")
+    queries = [row.case for row in made if row.metric == study.QCT]
+    counts = [sum(case.series == name for case in queries) for name in SERIES]
+    assert counts == [2 * 9, 12, 3, 4 + 2, 3 + 4]
+    assert len(set(queries)) == len(queries)
+    rows = [row for row in made if row.n == 2]
+    assert {"random", "drop", "dibs_tuned"} == {name for row in rows for name in row.less}
+    assert study.chosen(rows, "pabo").setting in ("θ 0.8, λ 1, K 20pkt", "θ 0.8, λ 10, K 20pkt")
+    rows = again(study, rows, tmp_path)
+    assert len(study.figures.draw(rows, tmp_path)) == 3
+
+
+@of("detour")
+def test_the_last_percent_of_short_background_flows_is_found(study: ModuleType) -> None:
+    count = 200
+    flows = pa.table(
+        {
+            "measured": [1] * count + [0, 1, 1],
+            "traffic": [1] * count + [1, 0, 1],
+            "bytes": [100_000] * count + [1, 1, 100_001],
+            "start_ps": [5 * 10**9] * (count + 3),
+            "end_ps": [5 * 10**9 + at * 10**9 for at in range(1, count + 1)] + [9 * 10**12] * 3,
+        }
+    )
+    (value, unit), *others = numbers(study).short_flows(flows).values()
+    assert (value, unit, others) == (pytest.approx(0.198), "s", [])
+
+
+@of("detour")
+def test_detours_are_counted_of_data_packets_that_were_detoured(study: ModuleType) -> None:
+    rows = [(1, 2, 0, 1, 900), (1, 2, 1, 2, 98), (1, 2, 7, 8, 2), (0, 2, 50, 51, 9), (1, 1, 50, 51, 9)]
+    names = ("data", "metric", "low", "high", "count")
+    hist = pa.table(dict(zip(names, np.array(rows).T, strict=True)))
+    found = numbers(study).how_often(hist)
+    assert [value for value, _ in found.values()] == [pytest.approx((98 + 14) / 100), 7]
+
+
+def numbers(study: ModuleType) -> Any:
+    return sys.modules[f"{study.__name__}_numbers"]
+
+
+@of(*NAMES)
+def test_a_paired_difference_is_the_difference_of_the_means(study: ModuleType) -> None:
+    found = study.STUDY.read(DOCS / f"{study.__name__}.csv")
+    known = {(row.case, row.metric): row for row in found}
     compared = [(row, name, less) for row in found for name, less in row.less.items()]
     assert len(compared) > 1000
     for row, name, (mean, low, high) in compared:
         assert low <= mean <= high
-        reference = replace(row.case, theta="", lambda_="", variant=name)
-        other = means[reference, row.metric]
-        assert mean == pytest.approx(row.mean - other, rel=1e-3, abs=1e-5 * max(1e-9, row.mean, other)), row
+        other = known[study.STUDY.reference(row.case, name), row.metric]
+        if other.n == row.n:
+            size = max(1e-9, row.mean, other.mean)
+            assert mean == pytest.approx(row.mean - other.mean, rel=1e-3, abs=1e-5 * size), row
 
 
-def test_the_tables_of_the_page_are_those_of_the_committed_numbers(bounce: ModuleType) -> None:
-    text = PAGE.read_text(encoding="utf-8")
-    assert bounce.place(text, bounce.tables(bounce.read(NUMBERS))) == text, (
-        "run `python studies/bounce.py --page`"
+@of(*NAMES)
+def test_the_tables_of_the_page_are_those_of_the_committed_numbers(study: ModuleType) -> None:
+    name = study.__name__
+    text = (DOCS / f"{name}.md").read_text(encoding="utf-8")
+    assert study.place(text, study.tables(study.STUDY.read(DOCS / f"{name}.csv"))) == text, (
+        f"run `python studies/{name}.py --page`"
     )
 
 
-def test_baselines_and_bouncing_switches_have_the_same_memory(bounce: ModuleType) -> None:
-    import tomllib
-
-    written = tomllib.loads((ROOT / "studies/bounce.toml").read_text(encoding="utf-8"))
+def test_baselines_and_bouncing_switches_have_the_same_memory() -> None:
+    written = scenario("bounce")
     base = written["switch"]
     assert (base["buffer"]["size"], base["overflow"]["bounce_size"]) == ("50pkt", "50pkt")
     for name, variant in written["variants"].items():
@@ -75,3 +161,34 @@ def test_baselines_and_bouncing_switches_have_the_same_memory(bounce: ModuleType
         pool = {"kind": "shared", "size": f"{8 * 100 * 1518}B", "alpha": 1}
         assert (switch.get("buffer") in ({"size": "100pkt"}, pool)) == alone, name
         assert (switch.get("overflow") == {"kind": "tail_drop"}) == alone, name
+
+
+def test_detouring_and_bouncing_switches_have_the_same_memory() -> None:
+    written = scenario("detour")
+    assert written["switch"]["buffer"]["size"] == "100pkt"
+    others = {
+        name: (one["switch"]["buffer"], one["switch"].get("overflow", {}).get("bounce_size"))
+        for name, one in written["variants"].items()
+        if "buffer" in one.get("switch", {})
+    }
+    assert others == {
+        "pabo": ({"kind": "per_port", "size": "50pkt"}, "50pkt"),
+        "drop_shared": ({"kind": "shared", "size": f"{8 * 100 * 1518}B", "alpha": 1}, None),
+    }
+
+
+@of("detour")
+def test_the_networks_have_the_ports_that_the_page_says(study: ModuleType, tmp_path: Path) -> None:
+    text = (DOCS / "detour.md").read_text(encoding="utf-8")
+    for name, count in {"fat_tree": 640, "hyperx": 224, "jellyfish": 224, "hyperx_wide": 448}.items():
+        sweep = overspill.sweep(
+            ROOT / "studies/detour.toml",
+            over={numbers(study).QPS: [1000]},
+            sets={**study.NETWORKS[name], **SHORT},
+            variants=["random"],
+            seeds=1,
+            tables=["ports"],
+            out=tmp_path / name,
+        )
+        assert sweep.kept("ports").num_rows == count + 128, f"{name}: a port of each host, beside"
+        assert f"{count} ports" in text, name

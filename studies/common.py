@@ -1,0 +1,214 @@
+"""What studies share: rows of means and paired differences, as CSV, and as Markdown between marks."""
+
+import csv
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import astuple, dataclass, fields
+from pathlib import Path
+from typing import Any, ClassVar, Generic, Protocol, TypeVar
+
+from matplotlib.axes import Axes
+from matplotlib.ticker import FuncFormatter, LogLocator, NullFormatter
+
+from overspill import stats
+from overspill.sweeps import Sweep
+
+BOUNDS = ("", "_low", "_high")
+Less = tuple[float, float, float]  # mean, low, high of a difference
+Line = dict[str, Any]  # of a sweep's table
+
+
+class Case(Protocol):
+    """One configuration; a frozen dataclass of texts."""
+
+    __dataclass_fields__: ClassVar[dict[str, Any]]
+
+    @property
+    def variant(self) -> str:
+        """Its variant's name."""
+
+
+C = TypeVar("C", bound=Case)
+
+
+@dataclass(frozen=True)
+class Row(Generic[C]):
+    """A metric of a case over seeds, in its unit, and what it is less each reference (paired, Holm)."""
+
+    case: C
+    metric: str
+    unit: str
+    n: int
+    mean: float
+    ci95: float
+    low: float
+    high: float
+    less: Mapping[str, Less]
+
+    @property
+    def scale(self) -> float:
+        """What a number of the metric is multiplied with to be shown: ms and per cent."""
+        return 1e3 if self.unit == "s" else 100.0 if self.metric.endswith("_share") else 1.0
+
+    @property
+    def shown(self) -> float:
+        """The mean in ms, per cent or as it is."""
+        return self.mean * self.scale
+
+    def differs(self, reference: str) -> bool:
+        """Whether the interval of the difference from a reference excludes 0."""
+        found = self.less.get(reference)
+        return found is not None and (found[1] > 0 or found[2] < 0)
+
+
+@dataclass(frozen=True)
+class Study(Generic[C]):
+    """How a study compares: `reference` is the case of a reference, `family` what is corrected together."""
+
+    case: type[C]
+    metrics: Sequence[str]
+    references: Sequence[str]
+    reference: Callable[[C, str], C]
+    family: Callable[[C, str], tuple[str, ...]]
+
+    def rows(
+        self, table: Iterable[Line], summary: Iterable[Line], case_of: Callable[[Line], C]
+    ) -> list[Row[C]]:
+        """Every metric of every case once, with its differences from the references."""
+        values: dict[C, dict[str, dict[int, float]]] = {}
+        for one in self.told(table):
+            by_seed = values.setdefault(case_of(one), {}).setdefault(one["metric"], {})
+            by_seed[one["seed"]] = one["value"]
+        less = self.differences(values)
+        found: dict[tuple[C, str], Row[C]] = {}
+        for one in self.told(summary):
+            key = (case_of(one), one["metric"])
+            if one["ci95"] is not None and key not in found:
+                mean, half, low, high = (one[name] for name in ("mean", "ci95", "low", "high"))
+                found[key] = Row(*key, one["unit"], one["n"], mean, half, low, high, less.get(key, {}))
+        order = {case: at for at, case in enumerate(values)}
+        keys = sorted(found, key=lambda key: (order[key[0]], self.metrics.index(key[1])))
+        return [found[key] for key in keys]
+
+    def told(self, lines: Iterable[Line]) -> Iterator[Line]:
+        """The lines of the metrics that the study tells."""
+        return (one for one in lines if one["metric"] in self.metrics)
+
+    def compared_with(self, variant: str) -> Sequence[str]:
+        """The references of a variant; of two references the later one is compared with the earlier."""
+        references = self.references
+        return references[: references.index(variant)] if variant in references else references
+
+    def differences(
+        self, values: Mapping[C, Mapping[str, Mapping[int, float]]]
+    ) -> dict[tuple[C, str], dict[str, Less]]:
+        """Each case less each reference that there is, seed by seed, with Holm's intervals."""
+        families: dict[tuple[str, ...], dict[tuple[C, str, str], list[float]]] = {}
+        for case, metrics in values.items():
+            for metric, by_seed in metrics.items():
+                for reference in self.compared_with(case.variant):
+                    other = values.get(self.reference(case, reference), {}).get(metric, {})
+                    seeds = sorted(by_seed.keys() & other.keys())
+                    if len(seeds) > 1:
+                        paired = [stats.subtract(by_seed[seed], other[seed]) for seed in seeds]
+                        family = families.setdefault(self.family(case, metric), {})
+                        family[case, metric, reference] = paired
+        found: dict[tuple[C, str], dict[str, Less]] = {}
+        for members in families.values():
+            made = stats.holm("", {str(at): paired for at, paired in enumerate(members.values())})
+            for (case, metric, reference), one in zip(members, made, strict=True):
+                found.setdefault((case, metric), {})[reference] = (one.mean, one.low, one.high)
+        return found
+
+    def write(self, found: Iterable[Row[C]], path: Path) -> None:
+        """The rows as CSV, numbers with six digits."""
+        names = [one.name.rstrip("_") for one in fields(self.case)]
+        names += [one.name for one in fields(Row)[1:-1]]
+        names += [f"less_{reference}{bound}" for reference in self.references for bound in BOUNDS]
+        with path.open("w", newline="", encoding="utf-8") as file:
+            out = csv.writer(file, lineterminator="\n")
+            out.writerow(names)
+            for row in found:
+                numbers: list[float | str] = [row.mean, row.ci95, row.low, row.high]
+                for reference in self.references:
+                    numbers += row.less.get(reference, ("", "", ""))
+                digits = (x if isinstance(x, str) else f"{x:.6g}" for x in numbers)
+                out.writerow([*astuple(row.case), row.metric, row.unit, row.n, *digits])
+
+    def read(self, path: Path) -> list[Row[C]]:
+        """The rows of such a CSV."""
+        with path.open(newline="", encoding="utf-8") as file:
+            return [self.row_of(line) for line in list(csv.reader(file))[1:]]
+
+    def row_of(self, line: Sequence[str]) -> Row[C]:
+        """The row of a line."""
+        at = len(fields(self.case))
+        case, (metric, unit, n), rest = self.case(*line[:at]), line[at : at + 3], line[at + 3 :]
+        mean, ci95, low, high = (float(one) for one in rest[:4])
+        triples = zip(self.references, *(rest[4 + start :: 3] for start in range(3)), strict=True)
+        less = {name: (float(a), float(b), float(c)) for name, a, b, c in triples if a}
+        return Row(case, metric, unit, int(n), mean, ci95, low, high, less)
+
+
+def whole(sweep: Sweep) -> Sweep:
+    """The sweep, if all of it is there."""
+    if sweep.failures or sweep.unfinished or sweep.partial or sweep.finished < sweep.planned:
+        wrong = sweep.failures or sweep.unfinished or sweep.partial
+        raise SystemExit(f"{sweep.scenario}: {sweep.finished} of {sweep.planned} runs, {wrong}")
+    return sweep
+
+
+def number(value: float) -> str:
+    """Three digits, and no more than two places."""
+    return f"{value:.0f}" if abs(value) >= 100 else f"{value:.1f}" if abs(value) >= 10 else f"{value:.2f}"
+
+
+def value(row: Row[Any]) -> str:
+    """Mean and half-width."""
+    return f"{number(row.shown)} ± {number(row.ci95 * row.scale)}"
+
+
+def less(row: Row[Any], reference: str) -> str:
+    """A difference with its interval, in bold where that excludes 0."""
+    found = row.less.get(reference)
+    if found is None:
+        return "–"
+    mean, low, high = (x * row.scale for x in found)
+    mark = "**" if row.differs(reference) else ""
+    return f"{mark}{mean:+.2f}{mark} ± {number((high - low) / 2)}"
+
+
+Cells = dict[str, dict[str, Row[C]]]  # label of the line, metric
+
+
+def lines(found: Iterable[Row[C]], label: Callable[[Row[C]], str]) -> Cells[C]:
+    """Rows by line of a table."""
+    made: Cells[C] = {}
+    for row in found:
+        made.setdefault(label(row), {})[row.metric] = row
+    return made
+
+
+def written(heads: Iterable[str], body: Iterable[Iterable[str]]) -> str:
+    """A table as Markdown."""
+    every = [list(heads), *(list(one) for one in body)]
+    every.insert(1, ["---"] * len(every[0]))
+    return "\n".join(f"| {' | '.join(one)} |" for one in every)
+
+
+def place(text: str, made: Mapping[str, str]) -> str:
+    """A page's text with its tables put between their marks."""
+    for name, body in made.items():
+        start = f"<!-- {name} -->\n"
+        before, mark, after = text.partition(start)
+        _, end, rest = after.partition("<!-- end -->")
+        if not mark or not end:
+            raise SystemExit(f"the page has no {start.strip()} with <!-- end --> after it")
+        text = f"{before}{start}\n{body}\n\n{end}{rest}"
+    return text
+
+
+def plain(axes: Axes) -> None:
+    """Numbers, not powers, at 1, 2 and 5 of each decade of a logarithmic axis."""
+    axes.yaxis.set_major_locator(LogLocator(subs=(1, 2, 5)))
+    axes.yaxis.set_major_formatter(FuncFormatter(lambda value, _: f"{value:g}"))
+    axes.yaxis.set_minor_formatter(NullFormatter())
