@@ -434,3 +434,50 @@ class = 3
         assert_eq!(results.unfinished, 0, "{overflow}");
     }
 }
+
+/// `a` sends to `x` over `s` and `t`, whose link to `x` is slow; `t` may detour to `u` and back to `s`.
+fn beside(overflow: &str, more: &str) -> String {
+    format!(
+        r#"
+name = "beside"
+duration = "3ms"
+[topology]
+kind = "custom"
+node = [
+  {{ name = "a", kind = "host" }}, {{ name = "x", kind = "host" }},
+  {{ name = "s", kind = "switch" }}, {{ name = "t", kind = "switch" }}, {{ name = "u", kind = "switch" }},
+]
+link = [
+  {{ a = "a", b = "s", rate = "10Gbps", delay = "1us" }},
+  {{ a = "s", b = "t", rate = "10Gbps", delay = "2us" }},
+  {{ a = "t", b = "u", rate = "10Gbps", delay = "1us" }},
+  {{ a = "t", b = "x", rate = "100Mbps", delay = "1us" }},
+]
+[switch]
+buffer = {{ kind = "per_port", size = "24KB" }}
+overflow = {overflow}
+pause = {{ kind = "pfc", high = "20KB", low = "10KB" }}
+{more}
+[measure]
+drain = "10ms"
+[[override]]
+where = {{ node = "s" }}
+switch.buffer = {{ kind = "per_port", size = "400KB" }}
+[[traffic]]
+name = "f"
+kind = "constant"
+source = "a"
+destination = "x"
+rate = "10Gbps"
+stop = "200us"
+"#
+    )
+}
+
+#[test]
+fn a_packet_that_was_detoured_as_often_as_it_may_is_a_loss_too() {
+    let lost = run(&beside(r#"{ kind = "detour", max_detours = 1 }"#, ""), 1);
+    assert_eq!(lost.progress.stop, Some(Stop::Lost));
+    assert_eq!((total(&lost, "ports", "drop_detours_spent"), drops(&lost)), (1, 1));
+    assert_eq!(lost.lost.expect("a packet was lost").node, 3);
+}

@@ -302,10 +302,9 @@ impl Core {
 
     /// What is to be told where a packet that found no memory at `out` should never have been lost.
     pub(super) fn should_not_lose(&self, pkt: &Pkt, out: (PortId, QueueId), reason: DropReason) -> Option<Lost> {
-        let memory = [DropReason::BufferFull, DropReason::BounceQueueFull, DropReason::NoDetour, DropReason::Evicted];
         let (ingress, class) = (pkt.head.ingress, pkt.head.class());
         let gate = self.pausing.as_ref()?.gates.get(usize::from(ingress.0))?;
-        let slot = gate.setup.slot.peek().filter(|slot| memory.contains(&reason) && slot.lossless())?;
+        let slot = gate.setup.slot.peek().filter(|slot| reason.wants_memory() && slot.lossless())?;
         let together = slot.together(class);
         if !together.has(class) {
             return None;
