@@ -2,6 +2,7 @@
 //! enough for it.
 
 use crate::model::{Choice, Scenario};
+use mech::ClassSet;
 use mech::buffer::BufferSlot;
 use mech::pause::{Level, Pause, PauseSlot, Span};
 use std::collections::BTreeMap;
@@ -51,9 +52,11 @@ struct Need {
     /// Ports that stop their far ends, and classes that each counts apart.
     ports: u64,
     classes: u64,
+    /// The highest threshold, and the key that it comes from.
     high: u64,
+    key: &'static str,
     headroom: u64,
-    /// Of all of them together.
+    /// Of all of them together, at most.
     sum: u64,
     sure: u64,
     buffer: String,
@@ -65,32 +68,46 @@ fn need(scenario: &Scenario, index: usize) -> Option<Need> {
     let node = scenario.topology.hosts + index as u32;
     let ports = &scenario.topology.nodes[node as usize].ports;
     let buffer = BufferSlot::build(&config.buffer.kind, &config.buffer.values)?.for_ports(ports.len() as u16);
-    let sure = buffer.get().sure(scenario.largest_frame())?;
+    let buffer = buffer.get();
     let in_use = scenario.classes();
-    let mut need = Need { ports: 0, classes: 0, high: 0, headroom: 0, sum: 0, sure, buffer: described(&config.buffer) };
-    let mut least = u64::MAX;
+    let mut need = Need {
+        ports: 0,
+        classes: 0,
+        high: 0,
+        key: "high",
+        headroom: 0,
+        sum: 0,
+        sure: buffer.sure(scenario.largest_frame())?,
+        buffer: described(&config.buffer),
+    };
+    let pool = buffer.free(0).map_or(0, |free| free.saturating_add(buffer.reserved()));
+    let (mut least, mut left) = (u64::MAX, u128::from(pool));
     for (p, (link, port)) in ports.iter().zip(&config.ports).enumerate() {
         let slot = PauseSlot::build(&port.pause.kind, &port.pause.values, link.rate.clock())?;
-        let Some(slot) = slot.peek().filter(|slot| slot.lossless()) else { continue };
-        let classes = groups(slot, in_use);
-        let high = match Level::new(&port.pause.values) {
-            Level::Fixed { high, .. } => high,
-            // Where all ports are at their thresholds at once.
+        let slot = slot.peek().filter(|slot| slot.lossless());
+        let Some((slot, classes)) = slot.map(|slot| (slot, groups(slot, in_use))).filter(|(_, classes)| *classes > 0)
+        else {
+            continue;
+        };
+        let (high, key, thresholds) = match Level::new(&port.pause.values) {
+            Level::Fixed { high, .. } => (high, "high", classes.saturating_mul(high)),
+            // One after another, each its share of what the last has left.
             Level::OfFree { alpha, .. } => {
-                let (alpha, pool) = (u128::from(alpha), u128::from(buffer.get().free(0)?));
-                (alpha * pool / ((1 << 32) + alpha * (ports.len() as u128) * u128::from(classes))) as u64
+                let keeps = |left: u128| (left << 32) / ((1 << 32) + u128::from(alpha));
+                (pool - keeps(u128::from(pool)) as u64, "alpha", {
+                    let before = left;
+                    left = (0..classes).fold(left, |left, _| keeps(left));
+                    (before - left) as u64
+                })
             }
         };
-        let headroom = scenario.span(node, p as u16).headroom();
-        let own = classes.saturating_mul(high.saturating_add(headroom));
-        need = Need {
-            ports: need.ports + 1,
-            classes: need.classes.max(classes),
-            high: need.high.max(high),
-            headroom: need.headroom.max(headroom),
-            sum: need.sum.saturating_add(own),
-            ..need
-        };
+        let span = scenario.span(node, p as u16);
+        let own = thresholds.saturating_add(classes.saturating_mul(span.headroom()));
+        (need.high, need.key) = (need.high, need.key).max((high, key));
+        need.ports += 1;
+        need.classes = need.classes.max(classes);
+        need.headroom = need.headroom.max(span.headroom());
+        need.sum = need.sum.saturating_add(own);
         least = least.min(own);
     }
     // What waits for a port came in by the others.
@@ -102,7 +119,7 @@ fn need(scenario: &Scenario, index: usize) -> Option<Need> {
 }
 
 /// How many parts of what comes in by a port are counted apart.
-fn groups(slot: &dyn Pause, in_use: mech::ClassSet) -> u64 {
+fn groups(slot: &dyn Pause, in_use: ClassSet) -> u64 {
     let mut sets: Vec<u8> = (0..8).filter(|class| in_use.has(*class)).map(|class| slot.together(class).0).collect();
     sets.retain(|set| *set != 0);
     sets.sort_unstable();
@@ -118,37 +135,70 @@ fn described(buffer: &Choice) -> String {
     }
 }
 
-/// Switches that may lose a packet although they should not: notes, one for those that are alike.
+impl Need {
+    /// Why a packet may be lost although it should not.
+    fn reasons(&self) -> Vec<String> {
+        let mut all: Vec<String> = Vec::new();
+        if self.sum > self.sure {
+            all.push(self.too_much());
+        }
+        all
+    }
+
+    fn too_much(&self) -> String {
+        let of_classes = if self.classes > 1 { format!(" of {} classes each", self.classes) } else { String::new() };
+        let down = if self.key == "alpha" { " and less, one after another," } else { "" };
+        format!(
+            "{} ports{of_classes} with high = {}{down} and a headroom of {} may hold {}, and the buffer ({}) has {} \
+             that are sure",
+            self.ports,
+            Bytes(self.high),
+            Bytes(self.headroom),
+            Bytes(self.sum),
+            self.buffer,
+            Bytes(self.sure),
+        )
+    }
+}
+
+/// What of pausing does not go together, as far as it need not be wrong: one note for switches that are alike.
 pub(crate) fn notes(scenario: &Scenario) -> Vec<String> {
     let mut said: BTreeMap<String, Vec<&str>> = BTreeMap::new();
     let names = scenario.topology.nodes.iter().skip(scenario.topology.hosts as usize).map(|node| node.name.as_str());
-    for (i, name) in names.enumerate() {
-        let Some(need) = need(scenario, i).filter(|need| need.sum > need.sure) else { continue };
-        let of_classes = if need.classes > 1 { format!(" of {} classes each", need.classes) } else { String::new() };
-        let text = format!(
-            "{} ports{of_classes} with high = {} and a headroom of {} may hold {}, and the buffer ({}) has {} that \
-             are sure: a packet may be lost, which ends the run as an error unless lossless = false",
-            need.ports,
-            Bytes(need.high),
-            Bytes(need.headroom),
-            Bytes(need.sum),
-            need.buffer,
-            Bytes(need.sure),
-        );
-        said.entry(text).or_default().push(name);
+    for (i, name) in names.enumerate().filter(|_| scenario.pauses()) {
+        let Some(need) = need(scenario, i) else { continue };
+        need.reasons().into_iter().for_each(|text| said.entry(text).or_default().push(name));
     }
+    let fails = "a packet may be lost, which ends the run as an error unless lossless = false";
     let one = |(text, names): (String, Vec<&str>)| match names.as_slice() {
-        [only] => format!("pause at {only}: {text}"),
-        [first, rest @ ..] => format!("pause at {first} and {} like it: {text}", rest.len()),
-        [] => text,
+        [first, rest @ ..] if !rest.is_empty() => {
+            format!("pause at {first} and {} like it: {text}: {fails}", rest.len())
+        }
+        names => format!("pause at {}: {text}: {fails}", names.concat()),
     };
     said.into_iter().map(one).collect()
 }
 
-/// A switch whose memory is full before it would ever say stop: its name, what it has, and its threshold.
-pub(crate) fn too_late(scenario: &Scenario) -> Option<(String, Bytes, Bytes)> {
+/// A switch whose memory is full before it would ever say stop.
+pub(crate) struct TooLate {
+    /// Its name.
+    pub name: String,
+    /// What it has for sure.
+    pub sure: Bytes,
+    /// Its threshold.
+    pub high: Bytes,
+    /// The key that the threshold comes from.
+    pub key: &'static str,
+}
+
+/// The first switch of the kind.
+pub(crate) fn too_late(scenario: &Scenario) -> Option<TooLate> {
     let names = scenario.topology.nodes.iter().skip(scenario.topology.hosts as usize);
     let mut all = names.enumerate().filter_map(|(i, node)| Some((node, need(scenario, i)?)));
-    all.find(|(_, need)| need.high >= need.sure)
-        .map(|(node, need)| (node.name.clone(), Bytes(need.sure), Bytes(need.high)))
+    all.find(|(_, need)| need.high >= need.sure).map(|(node, need)| TooLate {
+        name: node.name.clone(),
+        sure: Bytes(need.sure),
+        high: Bytes(need.high),
+        key: need.key,
+    })
 }

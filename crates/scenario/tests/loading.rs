@@ -486,3 +486,21 @@ fn pause_may_differ_between_ports_and_classes_in_use_count_apart() {
     let two = loaded(&star(&format!("{pfc}{second}")), &[]);
     assert!(two.notes[0].contains("4 ports of 2 classes each"), "{:?}", two.notes);
 }
+
+/// Each takes half of what the last has left: 500 000, 250 000, … 1953 bytes of 1 MB. All at once they would
+/// take a tenth each, for which and for the headroom there is room.
+#[test]
+fn thresholds_of_what_is_free_are_reached_one_after_another() {
+    let text = "[switch]\nbuffer = { kind = \"shared\", size = \"1MB\", alpha = 1000000 }\n\
+                pause = { kind = \"pfc\", alpha = 1 }\n";
+    let nine = loaded(&star(text).replace("n = 4", "n = 9"), &[]);
+    let headroom = nine.variants[0].span(9, 0).headroom();
+    assert!(9 * (100_000 + headroom) < 999_999);
+    let may_hold = 998_047 + 9 * headroom;
+    let said = format!(
+        "9 ports with high = 500KB and less, one after another, and a headroom of {headroom}B may hold {may_hold}B"
+    );
+    assert!(matches!(&nine.notes[..], [note] if note.contains(&said)), "{:?}", nine.notes);
+    // Of four ports a sixteenth is left.
+    assert_eq!(loaded(&star(text), &[]).notes, [""; 0]);
+}

@@ -481,3 +481,35 @@ fn a_packet_that_was_detoured_as_often_as_it_may_is_a_loss_too() {
     assert_eq!((total(&lost, "ports", "drop_detours_spent"), drops(&lost)), (1, 1));
     assert_eq!(lost.lost.expect("a packet was lost").node, 3);
 }
+
+/// Eight hosts one after another send to a slow one: each is stopped at half of what the last has left of the pool.
+#[test]
+fn thresholds_of_what_is_free_lose_where_they_are_reached_one_after_another() {
+    let node: String = (0..9).map(|i| format!("{{ name = \"h{i}\", kind = \"host\" }}, ")).collect();
+    let link: String = (0..9)
+        .map(|i| {
+            let rate = if i == 0 { "10Mbps" } else { "10Gbps" };
+            format!("{{ a = \"h{i}\", b = \"s\", rate = \"{rate}\", delay = \"2us\" }}, ")
+        })
+        .collect();
+    let text = |apart: u64| {
+        let flow = |i: u64| {
+            format!(
+                "[[traffic]]\nname = \"f{i}\"\nkind = \"constant\"\nsource = \"h{i}\"\ndestination = \"h0\"\n\
+                 rate = \"10Gbps\"\nstart = \"{}us\"\nstop = \"4ms\"\n",
+                (i - 1) * apart
+            )
+        };
+        let flows: String = (1..9).map(flow).collect();
+        format!(
+            "name = \"pool\"\nduration = \"5ms\"\n[topology]\nkind = \"custom\"\nnode = [{node}{{ name = \"s\", \
+             kind = \"switch\" }}]\nlink = [{link}]\n[switch]\nbuffer = {{ kind = \"shared\", size = \"1MB\", \
+             alpha = 1000000 }}\npause = {{ kind = \"pfc\", alpha = 1 }}\n[measure]\nallow_unfinished = true\n\
+             drain = \"0ms\"\n{flows}"
+        )
+    };
+    assert_eq!(run(&text(0), 1).lost, None);
+    let apart = text(420);
+    let lost = run(&apart, 1).lost.expect("the last finds no room for its headroom");
+    assert!(lost.lost.held > lost.lost.high);
+}
