@@ -6,7 +6,7 @@ use mech::ClassSet;
 use mech::buffer::BufferSlot;
 use mech::pause::{Level, Pause, PauseSlot, Span};
 use std::collections::BTreeMap;
-use units::{Bytes, Dur};
+use units::{Amount, Bytes, Dur};
 
 /// The kinds that stop nobody.
 fn stops(choice: &Choice) -> bool {
@@ -58,8 +58,13 @@ struct Need {
     headroom: u64,
     /// Of all of them together, at most.
     sum: u64,
+    /// What fits of the largest frames, and of the smallest.
     sure: u64,
+    surely: u64,
     buffer: String,
+    /// Who fills the same memory and is never stopped: classes, and what comes in by other ports.
+    lossy: ClassSet,
+    others: u64,
 }
 
 /// `None` where the switch stops nobody, may lose, or has no end of memory.
@@ -69,7 +74,7 @@ fn need(scenario: &Scenario, index: usize) -> Option<Need> {
     let ports = &scenario.topology.nodes[node as usize].ports;
     let buffer = BufferSlot::build(&config.buffer.kind, &config.buffer.values)?.for_ports(ports.len() as u16);
     let buffer = buffer.get();
-    let in_use = scenario.classes();
+    let (in_use, smallest) = (scenario.classes(), scenario.smallest_frame());
     let mut need = Need {
         ports: 0,
         classes: 0,
@@ -78,7 +83,10 @@ fn need(scenario: &Scenario, index: usize) -> Option<Need> {
         headroom: 0,
         sum: 0,
         sure: buffer.sure(scenario.largest_frame())?,
-        buffer: described(&config.buffer),
+        surely: buffer.sure(smallest)?,
+        buffer: described(&config.buffer, smallest),
+        lossy: ClassSet::NONE,
+        others: 0,
     };
     let pool = buffer.free(0).map_or(0, |free| free.saturating_add(buffer.reserved()));
     let (mut least, mut left) = (u64::MAX, u128::from(pool));
@@ -87,6 +95,7 @@ fn need(scenario: &Scenario, index: usize) -> Option<Need> {
         let slot = slot.peek().filter(|slot| slot.lossless());
         let Some((slot, classes)) = slot.map(|slot| (slot, groups(slot, in_use))).filter(|(_, classes)| *classes > 0)
         else {
+            need.others += 1;
             continue;
         };
         let (high, key, thresholds) = match Level::new(&port.pause.values) {
@@ -108,6 +117,7 @@ fn need(scenario: &Scenario, index: usize) -> Option<Need> {
         need.classes = need.classes.max(classes);
         need.headroom = need.headroom.max(span.headroom());
         need.sum = need.sum.saturating_add(own);
+        need.lossy = need.lossy.union(never(slot, in_use));
         least = least.min(own);
     }
     // What waits for a port came in by the others.
@@ -127,10 +137,19 @@ fn groups(slot: &dyn Pause, in_use: ClassSet) -> u64 {
     sets.len() as u64
 }
 
-fn described(buffer: &Choice) -> String {
+/// The classes that it never stops.
+fn never(slot: &dyn Pause, in_use: ClassSet) -> ClassSet {
+    let lossy = (0..8).filter(|class| in_use.has(*class) && slot.together(*class) == ClassSet::NONE);
+    lossy.fold(ClassSet::NONE, |set, class| set.union(ClassSet::of(class)))
+}
+
+fn described(buffer: &Choice, frame: u16) -> String {
     match buffer.kind.as_str() {
         "shared" => format!("shared, alpha = {}", buffer.values.number("alpha")),
-        "per_port" => format!("per_port, {}", buffer.values.amount("size")),
+        "per_port" => match buffer.values.amount("size") {
+            Amount::Packets(n) => format!("per_port, {n}pkt of {frame}B"),
+            bytes @ Amount::Bytes(_) => format!("per_port, {bytes}"),
+        },
         kind => kind.into(),
     }
 }
@@ -139,8 +158,14 @@ impl Need {
     /// Why a packet may be lost although it should not.
     fn reasons(&self) -> Vec<String> {
         let mut all: Vec<String> = Vec::new();
-        if self.sum > self.sure {
+        if self.sum > self.surely {
             all.push(self.too_much());
+        }
+        let classes = (0..8).filter(|class| self.lossy.has(*class)).map(|class| format!("class {class}"));
+        let ports = (self.others > 0).then(|| format!("what comes in by {} ports without lossless pause", self.others));
+        let who: Vec<String> = classes.chain(ports).collect();
+        if !who.is_empty() {
+            all.push(format!("{} may fill the memory that is to be kept for others", who.join(" and ")));
         }
         all
     }
@@ -156,7 +181,7 @@ impl Need {
             Bytes(self.headroom),
             Bytes(self.sum),
             self.buffer,
-            Bytes(self.sure),
+            Bytes(self.surely),
         )
     }
 }
@@ -165,8 +190,10 @@ impl Need {
 pub(crate) fn notes(scenario: &Scenario) -> Vec<String> {
     let mut said: BTreeMap<String, Vec<&str>> = BTreeMap::new();
     let names = scenario.topology.nodes.iter().skip(scenario.topology.hosts as usize).map(|node| node.name.as_str());
+    let mut lossless = false;
     for (i, name) in names.enumerate().filter(|_| scenario.pauses()) {
         let Some(need) = need(scenario, i) else { continue };
+        lossless = true;
         need.reasons().into_iter().for_each(|text| said.entry(text).or_default().push(name));
     }
     let fails = "a packet may be lost, which ends the run as an error unless lossless = false";
@@ -176,8 +203,14 @@ pub(crate) fn notes(scenario: &Scenario) -> Vec<String> {
         }
         names => format!("pause at {}: {text}: {fails}", names.concat()),
     };
-    said.into_iter().map(one).collect()
+    let detours = scenario.switches.iter().any(|switch| switch.overflow.kind == "detour");
+    let ttl = (lossless && detours && scenario.has_ttl()).then(|| SPENT_ON_DETOURS.to_string());
+    said.into_iter().map(one).chain(ttl).collect()
 }
+
+/// What is said where packets that should not be lost are detoured.
+const SPENT_ON_DETOURS: &str = "detour beside lossless pause: a packet may use up its TTL on detours, which is for no \
+                                want of memory and counted as ttl_expired alone";
 
 /// A switch whose memory is full before it would ever say stop.
 pub(crate) struct TooLate {
