@@ -5,7 +5,7 @@ use crate::model::{Choice, Scenario};
 use mech::ClassSet;
 use mech::buffer::BufferSlot;
 use mech::pause::{Level, Pause, PauseSlot, Span};
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use units::{Amount, Bytes, Dur};
 
 /// The kinds that stop nobody.
@@ -65,6 +65,8 @@ struct Need {
     /// Who fills the same memory and is never stopped: classes, and what comes in by other ports.
     lossy: ClassSet,
     others: u64,
+    /// Stops that end before they are said again.
+    lapses: BTreeSet<String>,
 }
 
 /// `None` where the switch stops nobody, may lose, or has no end of memory.
@@ -87,6 +89,7 @@ fn need(scenario: &Scenario, index: usize) -> Option<Need> {
         buffer: described(&config.buffer, smallest),
         lossy: ClassSet::NONE,
         others: 0,
+        lapses: BTreeSet::new(),
     };
     let pool = buffer.free(0).map_or(0, |free| free.saturating_add(buffer.reserved()));
     let (mut least, mut left) = (u64::MAX, u128::from(pool));
@@ -118,6 +121,7 @@ fn need(scenario: &Scenario, index: usize) -> Option<Need> {
         need.headroom = need.headroom.max(span.headroom());
         need.sum = need.sum.saturating_add(own);
         need.lossy = need.lossy.union(never(slot, in_use));
+        need.lapses.extend(lapse(slot, &span));
         least = least.min(own);
     }
     // What waits for a port came in by the others.
@@ -143,6 +147,17 @@ fn never(slot: &dyn Pause, in_use: ClassSet) -> ClassSet {
     lossy.fold(ClassSet::NONE, |set, class| set.union(ClassSet::of(class)))
 }
 
+/// What is to be said of stops that may end before they are said again.
+fn lapse(slot: &dyn Pause, span: &Span) -> Option<String> {
+    let (lasts, again) = slot.lasts();
+    let again = match again {
+        _ if slot.holds(span.waits()) => return None,
+        Some(again) => format!("is said again after {again}, up to {} late", span.waits()),
+        None => "is never said again".into(),
+    };
+    Some(format!("a stop lasts {lasts} and {again}: the far end goes on meanwhile, which no headroom is for"))
+}
+
 fn described(buffer: &Choice, frame: u16) -> String {
     match buffer.kind.as_str() {
         "shared" => format!("shared, alpha = {}", buffer.values.number("alpha")),
@@ -157,7 +172,7 @@ fn described(buffer: &Choice, frame: u16) -> String {
 impl Need {
     /// Why a packet may be lost although it should not.
     fn reasons(&self) -> Vec<String> {
-        let mut all: Vec<String> = Vec::new();
+        let mut all: Vec<String> = self.lapses.iter().cloned().collect();
         if self.sum > self.surely {
             all.push(self.too_much());
         }

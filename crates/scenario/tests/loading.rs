@@ -548,6 +548,24 @@ fn a_buffer_in_packets_is_sure_only_of_the_smallest_frames() {
     assert_eq!(pausing(&switch("759KB"), ""), [""; 0]);
 }
 
+/// 20 quanta are 10.24 us at 1 Gb/s, and a stop may wait 12.304 us for the frame under way.
+#[test]
+fn stops_that_may_run_out_before_they_are_said_again_are_noted_with_their_times() {
+    let with = |more: &str| pausing(&format!("{PER_PORT}\n{}", PFC.replace("low", &format!("{more}, low"))), "");
+    let note = |again: &str, lasts: &str| {
+        format!(
+            "pause at s0: a stop lasts {lasts} and {again}: the far end goes on meanwhile, which no headroom is for: a \
+             packet may be lost, which ends the run as an error unless lossless = false"
+        )
+    };
+    let again = |after: &str| format!("is said again after {after}, up to 12304ns late");
+    assert_eq!(with("quanta = 20, refresh = \"off\""), [note("is never said again", "10240ns")]);
+    assert_eq!(with("quanta = 20, refresh = 20"), [note(&again("10240ns"), "10240ns")]);
+    assert_eq!(with("quanta = 100, refresh = 76"), [note(&again("38912ns"), "51200ns")]);
+    assert_eq!(with("quanta = 100, refresh = 75"), [""; 0], "38.4 and 12.304 of 51.2 us");
+    assert_eq!(with("quanta = 20, refresh = \"off\", lossless = false"), [""; 0]);
+}
+
 #[test]
 fn detours_beside_lossless_pause_are_noted_where_packets_have_a_ttl() {
     let detour = format!("{PER_PORT}\n{PFC}\noverflow = {{ kind = \"detour\" }}");

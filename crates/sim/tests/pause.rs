@@ -511,5 +511,33 @@ fn thresholds_of_what_is_free_lose_where_they_are_reached_one_after_another() {
     assert_eq!(run(&text(0), 1).lost, None);
     let apart = text(420);
     let lost = run(&apart, 1).lost.expect("the last finds no room for its headroom");
-    assert!(lost.lost.held > lost.lost.high);
+    assert!(lost.lost.held > lost.lost.high && lost.lost.lapsed.is_none());
+    // All at once in a fifth of the memory: what is free, and with it the threshold, is gone within the headroom.
+    let small = scenario(&text(0).replace("1MB", "200KB"), "");
+    let told = run_with(&small, 1, Options::default()).lost.expect("headroom is more than the pool").told(&small);
+    assert!(told.contains("beyond it is more than the 9557B that come after a stop: high has fallen"), "{told}");
+}
+
+/// What the error says: a stop that had run out, memory that others had filled, and too little headroom.
+#[test]
+fn a_loss_is_laid_on_headroom_only_where_more_of_it_would_have_helped() {
+    let told = |text: &str| run(text, 1).lost.expect("a packet was lost").told(&scenario(text, ""));
+    let stop = |more: &str| slow(&format!(r#"{{ kind = "pfc", high = "20KB", low = "10KB"{more} }}"#), "");
+    let fast = |more: &str| stop(more).replace("stop = \"130us\"", "stop = \"2ms\"");
+    // 100 quanta are 51.2 us, in which the slow link takes no half of a frame.
+    let lapsed = told(&fast(r#", quanta = 100, refresh = "off""#));
+    assert!(
+        lapsed.contains("but a stop lasts 51200ns there and may have run out before it was said again"),
+        "{lapsed}"
+    );
+    assert!(!lapsed.contains("headroom"), "{lapsed}");
+    assert_eq!(run(&fast(""), 1).lost, None);
+    // The same stops, but the memory is full before the first of them can have run out.
+    let tight = told(&fast(r#", quanta = 100, refresh = "off""#).replace("100KB", "21KB"));
+    assert!(tight.contains("so that it had less than") && tight.contains("of headroom, and the link needs"), "{tight}");
+    // What fills the memory is of a class that nobody counts.
+    let other = "[[traffic]]\nname = \"kept\"\nkind = \"constant\"\nsource = \"a\"\ndestination = \"b\"\nclass = 1\n\
+                 payload = \"1460B\"\nrate = \"1Gbps\"\nstart = \"1500us\"\n";
+    let others = told(&format!("{}{other}", fast(", classes = [1]")));
+    assert!(others.contains("so that it had no headroom, and the link needs 4867B: others had filled the memory"));
 }
