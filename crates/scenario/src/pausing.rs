@@ -48,13 +48,13 @@ impl Scenario {
 }
 
 /// What a switch needs, and has, so that nothing is lost.
+#[derive(Default)]
 struct Need {
     /// Ports that stop their far ends, and classes that each counts apart.
     ports: u64,
     classes: u64,
     /// The highest threshold, and the key that it comes from.
-    high: u64,
-    key: &'static str,
+    high: (u64, &'static str),
     headroom: u64,
     /// Of all of them together, at most.
     sum: u64,
@@ -78,21 +78,13 @@ fn need(scenario: &Scenario, index: usize) -> Option<Need> {
     let buffer = buffer.get();
     let (in_use, smallest) = (scenario.classes(), scenario.smallest_frame());
     let mut need = Need {
-        ports: 0,
-        classes: 0,
-        high: 0,
-        key: "high",
-        headroom: 0,
-        sum: 0,
         sure: buffer.sure(scenario.largest_frame())?,
         surely: buffer.sure(smallest)?,
         buffer: described(&config.buffer, smallest),
-        lossy: ClassSet::NONE,
-        others: 0,
-        lapses: BTreeSet::new(),
+        ..Need::default()
     };
-    let pool = buffer.free(0).map_or(0, |free| free.saturating_add(buffer.reserved()));
-    let (mut least, mut left) = (u64::MAX, u128::from(pool));
+    let all = buffer.free(0).map_or(0, |free| free.saturating_add(buffer.reserved()));
+    let (mut least, mut pool) = (u64::MAX, Pool { all, left: all });
     for (p, (link, port)) in ports.iter().zip(&config.ports).enumerate() {
         let slot = PauseSlot::build(&port.pause.kind, &port.pause.values, link.rate.clock())?;
         let slot = slot.peek().filter(|slot| slot.lossless());
@@ -101,21 +93,10 @@ fn need(scenario: &Scenario, index: usize) -> Option<Need> {
             need.others += 1;
             continue;
         };
-        let (high, key, thresholds) = match Level::new(&port.pause.values) {
-            Level::Fixed { high, .. } => (high, "high", classes.saturating_mul(high)),
-            // One after another, each its share of what the last has left.
-            Level::OfFree { alpha, .. } => {
-                let keeps = |left: u128| (left << 32) / ((1 << 32) + u128::from(alpha));
-                (pool - keeps(u128::from(pool)) as u64, "alpha", {
-                    let before = left;
-                    left = (0..classes).fold(left, |left, _| keeps(left));
-                    (before - left) as u64
-                })
-            }
-        };
+        let (high, thresholds) = pool.thresholds(Level::new(&port.pause.values), classes);
         let span = scenario.span(node, p as u16);
         let own = thresholds.saturating_add(classes.saturating_mul(span.headroom()));
-        (need.high, need.key) = (need.high, need.key).max((high, key));
+        need.high = need.high.max(high);
         need.ports += 1;
         need.classes = need.classes.max(classes);
         need.headroom = need.headroom.max(span.headroom());
@@ -130,6 +111,28 @@ fn need(scenario: &Scenario, index: usize) -> Option<Need> {
         need.ports -= 1;
     }
     (need.ports > 0).then_some(need)
+}
+
+/// Shared memory, all of it and what is left of it.
+struct Pool {
+    all: u64,
+    left: u64,
+}
+
+impl Pool {
+    /// The highest threshold, with the key that it comes from, and the most that so many hold at theirs: one after
+    /// another, each at its share of what the last has left.
+    fn thresholds(&mut self, level: Level, many: u64) -> ((u64, &'static str), u64) {
+        match level {
+            Level::Fixed { high, .. } => ((high, "high"), many.saturating_mul(high)),
+            Level::OfFree { alpha, .. } => {
+                let keeps = |left: u64| ((u128::from(left) << 32) / ((1 << 32) + u128::from(alpha))) as u64;
+                let before = self.left;
+                self.left = (0..many).fold(before, |left, _| keeps(left));
+                ((self.all - keeps(self.all), "alpha"), before - self.left)
+            }
+        }
+    }
 }
 
 /// How many parts of what comes in by a port are counted apart.
@@ -187,12 +190,12 @@ impl Need {
 
     fn too_much(&self) -> String {
         let of_classes = if self.classes > 1 { format!(" of {} classes each", self.classes) } else { String::new() };
-        let down = if self.key == "alpha" { " and less, one after another," } else { "" };
+        let down = if self.high.1 == "alpha" { " and less, one after another," } else { "" };
         format!(
             "{} ports{of_classes} with high = {}{down} and a headroom of {} may hold {}, and the buffer ({}) has {} \
              that are sure",
             self.ports,
-            Bytes(self.high),
+            Bytes(self.high.0),
             Bytes(self.headroom),
             Bytes(self.sum),
             self.buffer,
@@ -243,10 +246,10 @@ pub(crate) struct TooLate {
 pub(crate) fn too_late(scenario: &Scenario) -> Option<TooLate> {
     let names = scenario.topology.nodes.iter().skip(scenario.topology.hosts as usize);
     let mut all = names.enumerate().filter_map(|(i, node)| Some((node, need(scenario, i)?)));
-    all.find(|(_, need)| need.high >= need.sure).map(|(node, need)| TooLate {
+    all.find(|(_, need)| need.high.0 >= need.sure).map(|(node, need)| TooLate {
         name: node.name.clone(),
         sure: Bytes(need.sure),
-        high: Bytes(need.high),
-        key: need.key,
+        high: Bytes(need.high.0),
+        key: need.high.1,
     })
 }

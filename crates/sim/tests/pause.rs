@@ -349,6 +349,16 @@ fn a_ring_deadlocks_and_the_cycle_is_named() {
     assert_eq!(drops(&results), 0);
 }
 
+/// A request takes 33 us from when it is made until it takes effect, but every one the same 20.7 of them: said again after
+/// 30.72 of 51.2 us and up to 12.304 later it is in time.
+#[test]
+fn a_ring_of_long_links_deadlocks_where_stops_are_said_again_in_time() {
+    let far = |text: &str| ring(5, text).replace("delay = \"1us\"", "delay = \"20us\"");
+    let again = |quanta: u64| RING.replace("low =", &format!("quanta = 100, refresh = {quanta}, low ="));
+    assert!(run(&far(&again(60)), 1).deadlock.is_some());
+    assert_eq!(run(&far(&again(76)), 1).deadlock, None, "38.912 and 12.304 are more than 51.2");
+}
+
 #[test]
 fn a_ring_whose_links_are_fast_enough_or_that_may_lose_does_not_deadlock() {
     let fast = ring(5, RING).replace("rate = \"1Gbps\"\nbytes", "rate = \"400Mbps\"\nbytes");
