@@ -129,7 +129,7 @@ impl Core {
                 let last = self.make_room((pkt, port), decision, step);
                 self.apply((pkt, port), last, step);
             }
-            Fate::Drop(reason) => self.drop(pkt, port, reason, step.out),
+            Fate::Drop(reason) => self.drop(pkt, port, (reason, step.now), step.out),
         }
     }
 
@@ -217,20 +217,20 @@ impl Core {
             if self.pausing.is_some() {
                 self.follow((port, QueueId(queue as u8)), Change::Left(&pkt.head), step);
             }
-            return self.drop(&pkt, port, DropReason::Evicted, step.out);
+            return self.drop(&pkt, port, (DropReason::Evicted, step.now), step.out);
         }
     }
 
     /// Loses a packet that was to leave by `port`.
-    pub(crate) fn drop<O: Out>(&mut self, pkt: &Pkt, port: PortId, reason: DropReason, out: &mut O) {
+    pub(crate) fn drop<O: Out>(&mut self, pkt: &Pkt, port: PortId, why: (DropReason, Time), out: &mut O) {
         if pkt.head.flags.has(Flags::ASTRAY) {
             return self.discard(pkt, out);
         }
         let counts = self.counts(port);
-        counts.dropped[reason as usize] += 1;
+        counts.dropped[why.0 as usize] += 1;
         counts.dropped_bytes += u64::from(pkt.head.size);
-        out.dropped(port, pkt, reason);
-        if let Some(lost) = self.should_not_lose(pkt, (port, self.shelf.queue(pkt.head.queue())), reason) {
+        out.dropped(port, pkt, why.0);
+        if let Some(lost) = self.should_not_lose(pkt, (port, self.shelf.queue(pkt.head.queue())), why) {
             out.lost(&lost);
         }
     }
@@ -246,11 +246,11 @@ impl Core {
         let to = (to.0, self.shelf.queue(to.1));
         if !self.shelf.accepts(to.0, to.1, pkt.head.size) && !self.has_extra_room(pkt, to) {
             let reason = if to.1.is_bounce() { DropReason::BounceQueueFull } else { DropReason::BufferFull };
-            return self.drop(pkt, to.0, reason, step.out);
+            return self.drop(pkt, to.0, (reason, step.now), step.out);
         }
         let due = self.due_mark(pkt, to, step);
         if due.is_some_and(|drops| drops && !pkt.head.is_ect()) {
-            return self.drop(pkt, to.0, DropReason::EarlyDrop, step.out);
+            return self.drop(pkt, to.0, (DropReason::EarlyDrop, step.now), step.out);
         }
         if (mark || due.is_some()) && pkt.head.is_ect() && pkt.head.ecn() != Ecn::Ce {
             pkt.head.set_ecn(Ecn::Ce);

@@ -55,6 +55,16 @@ impl Scenario {
         let raw = |traffic: &Traffic| traffic.raw_payload().map_or(segment, |payload| self.framing.frame(payload, 0));
         self.traffic.iter().map(raw).max().unwrap_or(segment)
     }
+    /// Bytes of the smallest frame: of raw data, or of an ACK where anything is acknowledged.
+    pub fn smallest_frame(&self) -> u16 {
+        let size = |traffic: &Traffic| self.framing.frame(traffic.raw_payload().unwrap_or(0), 0);
+        self.traffic.iter().map(size).min().unwrap_or(self.framing.min_frame)
+    }
+    /// Whether any packet may be lost because it has entered too many switches.
+    pub fn has_ttl(&self) -> bool {
+        let raw = self.traffic.iter().any(|traffic| traffic.raw_payload().is_some());
+        raw || self.transport.values.count_or_off("ttl").is_some()
+    }
 }
 
 /// A named mechanism with its validated parameters.

@@ -2,10 +2,11 @@
 //! enough for it.
 
 use crate::model::{Choice, Scenario};
+use mech::ClassSet;
 use mech::buffer::BufferSlot;
 use mech::pause::{Level, Pause, PauseSlot, Span};
-use std::collections::BTreeMap;
-use units::{Bytes, Dur};
+use std::collections::{BTreeMap, BTreeSet};
+use units::{Amount, Bytes, Dur};
 
 /// The kinds that stop nobody.
 fn stops(choice: &Choice) -> bool {
@@ -47,16 +48,25 @@ impl Scenario {
 }
 
 /// What a switch needs, and has, so that nothing is lost.
+#[derive(Default)]
 struct Need {
     /// Ports that stop their far ends, and classes that each counts apart.
     ports: u64,
     classes: u64,
-    high: u64,
+    /// The highest threshold, and the key that it comes from.
+    high: (u64, &'static str),
     headroom: u64,
-    /// Of all of them together.
+    /// Of all of them together, at most.
     sum: u64,
+    /// What fits of the largest frames, and of the smallest.
     sure: u64,
+    surely: u64,
     buffer: String,
+    /// Who fills the same memory and is never stopped: classes, and what comes in by other ports.
+    lossy: ClassSet,
+    others: u64,
+    /// Stops that end before they are said again.
+    lapses: BTreeSet<String>,
 }
 
 /// `None` where the switch stops nobody, may lose, or has no end of memory.
@@ -65,32 +75,34 @@ fn need(scenario: &Scenario, index: usize) -> Option<Need> {
     let node = scenario.topology.hosts + index as u32;
     let ports = &scenario.topology.nodes[node as usize].ports;
     let buffer = BufferSlot::build(&config.buffer.kind, &config.buffer.values)?.for_ports(ports.len() as u16);
-    let sure = buffer.get().sure(scenario.largest_frame())?;
-    let in_use = scenario.classes();
-    let mut need = Need { ports: 0, classes: 0, high: 0, headroom: 0, sum: 0, sure, buffer: described(&config.buffer) };
-    let mut least = u64::MAX;
+    let buffer = buffer.get();
+    let (in_use, smallest) = (scenario.classes(), scenario.smallest_frame());
+    let mut need = Need {
+        sure: buffer.sure(scenario.largest_frame())?,
+        surely: buffer.sure(smallest)?,
+        buffer: described(&config.buffer, smallest),
+        ..Need::default()
+    };
+    let all = buffer.free(0).map_or(0, |free| free.saturating_add(buffer.reserved()));
+    let (mut least, mut pool) = (u64::MAX, Pool { all, left: all });
     for (p, (link, port)) in ports.iter().zip(&config.ports).enumerate() {
         let slot = PauseSlot::build(&port.pause.kind, &port.pause.values, link.rate.clock())?;
-        let Some(slot) = slot.peek().filter(|slot| slot.lossless()) else { continue };
-        let classes = groups(slot, in_use);
-        let high = match Level::new(&port.pause.values) {
-            Level::Fixed { high, .. } => high,
-            // Where all ports are at their thresholds at once.
-            Level::OfFree { alpha, .. } => {
-                let (alpha, pool) = (u128::from(alpha), u128::from(buffer.get().free(0)?));
-                (alpha * pool / ((1 << 32) + alpha * (ports.len() as u128) * u128::from(classes))) as u64
-            }
+        let slot = slot.peek().filter(|slot| slot.lossless());
+        let Some((slot, classes)) = slot.map(|slot| (slot, groups(slot, in_use))).filter(|(_, classes)| *classes > 0)
+        else {
+            need.others += 1;
+            continue;
         };
-        let headroom = scenario.span(node, p as u16).headroom();
-        let own = classes.saturating_mul(high.saturating_add(headroom));
-        need = Need {
-            ports: need.ports + 1,
-            classes: need.classes.max(classes),
-            high: need.high.max(high),
-            headroom: need.headroom.max(headroom),
-            sum: need.sum.saturating_add(own),
-            ..need
-        };
+        let (high, thresholds) = pool.thresholds(Level::new(&port.pause.values), classes);
+        let span = scenario.span(node, p as u16);
+        let own = thresholds.saturating_add(classes.saturating_mul(span.headroom()));
+        need.high = need.high.max(high);
+        need.ports += 1;
+        need.classes = need.classes.max(classes);
+        need.headroom = need.headroom.max(span.headroom());
+        need.sum = need.sum.saturating_add(own);
+        need.lossy = need.lossy.union(never(slot, in_use));
+        need.lapses.extend(lapse(slot, &span));
         least = least.min(own);
     }
     // What waits for a port came in by the others.
@@ -101,8 +113,30 @@ fn need(scenario: &Scenario, index: usize) -> Option<Need> {
     (need.ports > 0).then_some(need)
 }
 
+/// Shared memory, all of it and what is left of it.
+struct Pool {
+    all: u64,
+    left: u64,
+}
+
+impl Pool {
+    /// The highest threshold, with the key that it comes from, and the most that so many hold at theirs: one after
+    /// another, each at its share of what the last has left.
+    fn thresholds(&mut self, level: Level, many: u64) -> ((u64, &'static str), u64) {
+        match level {
+            Level::Fixed { high, .. } => ((high, "high"), many.saturating_mul(high)),
+            Level::OfFree { alpha, .. } => {
+                let keeps = |left: u64| ((u128::from(left) << 32) / ((1 << 32) + u128::from(alpha))) as u64;
+                let before = self.left;
+                self.left = (0..many).fold(before, |left, _| keeps(left));
+                ((self.all - keeps(self.all), "alpha"), before - self.left)
+            }
+        }
+    }
+}
+
 /// How many parts of what comes in by a port are counted apart.
-fn groups(slot: &dyn Pause, in_use: mech::ClassSet) -> u64 {
+fn groups(slot: &dyn Pause, in_use: ClassSet) -> u64 {
     let mut sets: Vec<u8> = (0..8).filter(|class| in_use.has(*class)).map(|class| slot.together(class).0).collect();
     sets.retain(|set| *set != 0);
     sets.sort_unstable();
@@ -110,45 +144,112 @@ fn groups(slot: &dyn Pause, in_use: mech::ClassSet) -> u64 {
     sets.len() as u64
 }
 
-fn described(buffer: &Choice) -> String {
+/// The classes that it never stops.
+fn never(slot: &dyn Pause, in_use: ClassSet) -> ClassSet {
+    let lossy = (0..8).filter(|class| in_use.has(*class) && slot.together(*class) == ClassSet::NONE);
+    lossy.fold(ClassSet::NONE, |set, class| set.union(ClassSet::of(class)))
+}
+
+/// What is to be said of stops that may end before they are said again.
+fn lapse(slot: &dyn Pause, span: &Span) -> Option<String> {
+    let (lasts, again) = slot.lasts();
+    let again = match again {
+        _ if slot.holds(span.waits()) => return None,
+        Some(again) => format!("is said again after {again}, up to {} late", span.waits()),
+        None => "is never said again".into(),
+    };
+    Some(format!("a stop lasts {lasts} and {again}: the far end goes on meanwhile, which no headroom is for"))
+}
+
+fn described(buffer: &Choice, frame: u16) -> String {
     match buffer.kind.as_str() {
         "shared" => format!("shared, alpha = {}", buffer.values.number("alpha")),
-        "per_port" => format!("per_port, {}", buffer.values.amount("size")),
+        "per_port" => match buffer.values.amount("size") {
+            Amount::Packets(n) => format!("per_port, {n}pkt of {frame}B"),
+            bytes @ Amount::Bytes(_) => format!("per_port, {bytes}"),
+        },
         kind => kind.into(),
     }
 }
 
-/// Switches that may lose a packet although they should not: notes, one for those that are alike.
+impl Need {
+    /// Why a packet may be lost although it should not.
+    fn reasons(&self) -> Vec<String> {
+        let mut all: Vec<String> = self.lapses.iter().cloned().collect();
+        if self.sum > self.surely {
+            all.push(self.too_much());
+        }
+        let classes = (0..8).filter(|class| self.lossy.has(*class)).map(|class| format!("class {class}"));
+        let ports = (self.others > 0).then(|| format!("what comes in by {} ports without lossless pause", self.others));
+        let who: Vec<String> = classes.chain(ports).collect();
+        if !who.is_empty() {
+            all.push(format!("{} may fill the memory that is to be kept for others", who.join(" and ")));
+        }
+        all
+    }
+
+    fn too_much(&self) -> String {
+        let of_classes = if self.classes > 1 { format!(" of {} classes each", self.classes) } else { String::new() };
+        let down = if self.high.1 == "alpha" { " and less, one after another," } else { "" };
+        format!(
+            "{} ports{of_classes} with high = {}{down} and a headroom of {} may hold {}, and the buffer ({}) has {} \
+             that are sure",
+            self.ports,
+            Bytes(self.high.0),
+            Bytes(self.headroom),
+            Bytes(self.sum),
+            self.buffer,
+            Bytes(self.surely),
+        )
+    }
+}
+
+/// What of pausing does not go together, as far as it need not be wrong: one note for switches that are alike.
 pub(crate) fn notes(scenario: &Scenario) -> Vec<String> {
     let mut said: BTreeMap<String, Vec<&str>> = BTreeMap::new();
     let names = scenario.topology.nodes.iter().skip(scenario.topology.hosts as usize).map(|node| node.name.as_str());
-    for (i, name) in names.enumerate() {
-        let Some(need) = need(scenario, i).filter(|need| need.sum > need.sure) else { continue };
-        let of_classes = if need.classes > 1 { format!(" of {} classes each", need.classes) } else { String::new() };
-        let text = format!(
-            "{} ports{of_classes} with high = {} and a headroom of {} may hold {}, and the buffer ({}) has {} that \
-             are sure: a packet may be lost, which ends the run as an error unless lossless = false",
-            need.ports,
-            Bytes(need.high),
-            Bytes(need.headroom),
-            Bytes(need.sum),
-            need.buffer,
-            Bytes(need.sure),
-        );
-        said.entry(text).or_default().push(name);
+    let mut lossless = false;
+    for (i, name) in names.enumerate().filter(|_| scenario.pauses()) {
+        let Some(need) = need(scenario, i) else { continue };
+        lossless = true;
+        need.reasons().into_iter().for_each(|text| said.entry(text).or_default().push(name));
     }
+    let fails = "a packet may be lost, which ends the run as an error unless lossless = false";
     let one = |(text, names): (String, Vec<&str>)| match names.as_slice() {
-        [only] => format!("pause at {only}: {text}"),
-        [first, rest @ ..] => format!("pause at {first} and {} like it: {text}", rest.len()),
-        [] => text,
+        [first, rest @ ..] if !rest.is_empty() => {
+            format!("pause at {first} and {} like it: {text}: {fails}", rest.len())
+        }
+        names => format!("pause at {}: {text}: {fails}", names.concat()),
     };
-    said.into_iter().map(one).collect()
+    let detours = scenario.switches.iter().any(|switch| switch.overflow.kind == "detour");
+    let ttl = (lossless && detours && scenario.has_ttl()).then(|| SPENT_ON_DETOURS.to_string());
+    said.into_iter().map(one).chain(ttl).collect()
 }
 
-/// A switch whose memory is full before it would ever say stop: its name, what it has, and its threshold.
-pub(crate) fn too_late(scenario: &Scenario) -> Option<(String, Bytes, Bytes)> {
+/// What is said where packets that should not be lost are detoured.
+const SPENT_ON_DETOURS: &str = "detour beside lossless pause: a packet may use up its TTL on detours, which is for no \
+                                want of memory and counted as ttl_expired alone";
+
+/// A switch whose memory is full before it would ever say stop.
+pub(crate) struct TooLate {
+    /// Its name.
+    pub name: String,
+    /// What it has for sure.
+    pub sure: Bytes,
+    /// Its threshold.
+    pub high: Bytes,
+    /// The key that the threshold comes from.
+    pub key: &'static str,
+}
+
+/// The first switch of the kind.
+pub(crate) fn too_late(scenario: &Scenario) -> Option<TooLate> {
     let names = scenario.topology.nodes.iter().skip(scenario.topology.hosts as usize);
     let mut all = names.enumerate().filter_map(|(i, node)| Some((node, need(scenario, i)?)));
-    all.find(|(_, need)| need.high >= need.sure)
-        .map(|(node, need)| (node.name.clone(), Bytes(need.sure), Bytes(need.high)))
+    all.find(|(_, need)| need.high.0 >= need.sure).map(|(node, need)| TooLate {
+        name: node.name.clone(),
+        sure: Bytes(need.sure),
+        high: Bytes(need.high.0),
+        key: need.high.1,
+    })
 }

@@ -486,3 +486,92 @@ fn pause_may_differ_between_ports_and_classes_in_use_count_apart() {
     let two = loaded(&star(&format!("{pfc}{second}")), &[]);
     assert!(two.notes[0].contains("4 ports of 2 classes each"), "{:?}", two.notes);
 }
+
+/// A switch of nine ports whose slots are these.
+fn pausing(switch: &str, more: &str) -> Vec<String> {
+    loaded(&star(&format!("[switch]\n{switch}\n{more}")).replace("n = 4", "n = 9"), &[])
+        .notes
+        .iter()
+        .map(|note| note.replace("default: ", ""))
+        .collect()
+}
+
+const PER_PORT: &str = "buffer = { kind = \"per_port\", size = \"500KB\" }";
+const PFC: &str = "pause = { kind = \"pfc\", high = \"20KB\", low = \"10KB\" }";
+
+/// Each takes half of what the last has left: 500 000, 250 000, … 1953 bytes of 1 MB. All at once they would
+/// take a tenth each, for which and for the headroom there is room.
+#[test]
+fn thresholds_of_what_is_free_are_reached_one_after_another() {
+    let text = "[switch]\nbuffer = { kind = \"shared\", size = \"1MB\", alpha = 1000000 }\n\
+                pause = { kind = \"pfc\", alpha = 1 }\n";
+    let nine = loaded(&star(text).replace("n = 4", "n = 9"), &[]);
+    let headroom = nine.variants[0].span(9, 0).headroom();
+    assert!(9 * (100_000 + headroom) < 999_999);
+    let may_hold = 998_047 + 9 * headroom;
+    let said = format!(
+        "9 ports with high = 500KB and less, one after another, and a headroom of {headroom}B may hold {may_hold}B"
+    );
+    assert!(matches!(&nine.notes[..], [note] if note.contains(&said)), "{:?}", nine.notes);
+    // Of four ports a sixteenth is left.
+    assert_eq!(loaded(&star(text), &[]).notes, [""; 0]);
+}
+
+#[test]
+fn what_is_never_stopped_and_takes_of_the_same_memory_is_noted() {
+    assert_eq!(pausing(&format!("{PER_PORT}\n{PFC}"), ""), [""; 0]);
+    let only_one = PFC.replace("high", "classes = [1], high");
+    let both = "[[traffic]]\nname = \"more\"\nkind = \"incast\"\nsenders = 2\nreceiver = \"h0\"\n\
+                size = \"20KB\"\nclass = 1\n";
+    let end = "may fill the memory that is to be kept for others: a packet may be lost, which ends the run as an error \
+               unless lossless = false";
+    assert_eq!(pausing(&format!("{PER_PORT}\n{only_one}"), both), [format!("pause at s0: class 0 {end}")]);
+    assert_eq!(pausing(&format!("{PER_PORT}\n{only_one}"), ""), [""; 0], "nobody is stopped, and nobody to be kept");
+    let two_tiers =
+        star(&format!("[switch]\n{PER_PORT}\n[[override]]\nwhere = {{ port = \"switch\" }}\nswitch.{PFC}\n"));
+    let tree = two_tiers.replace("\"star\"\nn = 4", "\"fat_tree\"\nk = 4");
+    assert_eq!(
+        loaded(&tree, &[]).notes,
+        [format!("default: pause at edge0 and 7 like it: what comes in by 2 ports without lossless pause {end}")]
+    );
+}
+
+/// 500 packets hold 759 000 bytes of full frames and 32 000 of ACKs.
+#[test]
+fn a_buffer_in_packets_is_sure_only_of_the_smallest_frames() {
+    let switch = |size: &str| format!("buffer = {{ kind = \"per_port\", size = \"{size}\" }}\n{PFC}");
+    let notes = pausing(&switch("500pkt"), "");
+    assert!(
+        matches!(&notes[..], [note] if note.contains("(per_port, 500pkt of 64B) has 32KB that are sure")),
+        "{notes:?}"
+    );
+    assert_eq!(pausing(&switch("759KB"), ""), [""; 0]);
+}
+
+/// 20 quanta are 10.24 us at 1 Gb/s, and a stop may wait 12.304 us for the frame under way.
+#[test]
+fn stops_that_may_run_out_before_they_are_said_again_are_noted_with_their_times() {
+    let with = |more: &str| pausing(&format!("{PER_PORT}\n{}", PFC.replace("low", &format!("{more}, low"))), "");
+    let note = |again: &str, lasts: &str| {
+        format!(
+            "pause at s0: a stop lasts {lasts} and {again}: the far end goes on meanwhile, which no headroom is for: a \
+             packet may be lost, which ends the run as an error unless lossless = false"
+        )
+    };
+    let again = |after: &str| format!("is said again after {after}, up to 12304ns late");
+    assert_eq!(with("quanta = 20, refresh = \"off\""), [note("is never said again", "10240ns")]);
+    assert_eq!(with("quanta = 20, refresh = 20"), [note(&again("10240ns"), "10240ns")]);
+    assert_eq!(with("quanta = 100, refresh = 76"), [note(&again("38912ns"), "51200ns")]);
+    assert_eq!(with("quanta = 100, refresh = 75"), [""; 0], "38.4 and 12.304 of 51.2 us");
+    assert_eq!(with("quanta = 20, refresh = \"off\", lossless = false"), [""; 0]);
+}
+
+#[test]
+fn detours_beside_lossless_pause_are_noted_where_packets_have_a_ttl() {
+    let detour = format!("{PER_PORT}\n{PFC}\noverflow = {{ kind = \"detour\" }}");
+    let note = "detour beside lossless pause: a packet may use up its TTL on detours, which is for no want of memory and \
+                counted as ttl_expired alone";
+    assert_eq!(pausing(&detour, ""), [note]);
+    assert_eq!(pausing(&detour, "[transport]\nkind = \"dctcp\"\nttl = \"off\"\n"), [""; 0]);
+    assert_eq!(pausing(&detour.replace("high", "lossless = false, high"), ""), [""; 0]);
+}

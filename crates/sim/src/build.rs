@@ -118,7 +118,8 @@ impl Site<'_> {
             PauseSetup {
                 response: self.scenario.response_of(node, port),
                 headroom: span.headroom(),
-                latency: span.latency(),
+                waits: span.waits(),
+                away: span.away(),
                 slot,
             }
         };

@@ -11,9 +11,17 @@ impl LostAt {
         let node = &scenario.topology.nodes[self.node as usize];
         let lost = &self.lost;
         let far = |port: u16| &scenario.topology.nodes[node.ports[usize::from(port)].peer as usize].name;
-        let room = match lost.held.checked_sub(lost.high).filter(|over| *over > 0) {
-            Some(over) => format!("so that it had less than {} of headroom", Bytes(over)),
-            None => "so that it had no headroom: others had filled the memory".into(),
+        let (over, needs) = (lost.held.saturating_sub(lost.high), format!("the link needs {}", Bytes(lost.headroom)));
+        let room = match lost.lapsed {
+            Some(lasts) => format!("but a stop lasts {lasts} there and may have run out before it was said again"),
+            None if over > lost.headroom => format!(
+                "and {} beyond it is more than the {} that come after a stop: high has fallen since, as the memory \
+                 filled, or the far end did not stop",
+                Bytes(over),
+                Bytes(lost.headroom)
+            ),
+            None if over > 0 => format!("so that it had less than {} of headroom, and {needs}", Bytes(over)),
+            None => format!("so that it had no headroom, and {needs}: others had filled the memory"),
         };
         let full = match lost.fill.limit {
             Some(limit) => format!("{} of {limit} in use", lost.fill.used),
@@ -21,8 +29,8 @@ impl LostAt {
         };
         format!(
             "a packet that pausing should have kept from being lost found no memory: switch {}, port {} (from {}), \
-             class {}, at {}. With it {} of what came in there would be held; high is {}, {room}, and the link needs \
-             {}. Port {} (to {}) was full: {full}",
+             class {}, at {}. With it {} of what came in there would be held; high is {}, {room}. \
+             Port {} (to {}) was full: {full}",
             node.name,
             lost.ingress.0,
             far(lost.ingress.0),
@@ -30,7 +38,6 @@ impl LostAt {
             Dur(self.at.0),
             Bytes(lost.held),
             Bytes(lost.high),
-            Bytes(lost.headroom),
             lost.out.0,
             far(lost.out.0),
         )

@@ -349,6 +349,16 @@ fn a_ring_deadlocks_and_the_cycle_is_named() {
     assert_eq!(drops(&results), 0);
 }
 
+/// A request takes 33 us from when it is made until it takes effect, but every one the same 20.7 of them: said again after
+/// 30.72 of 51.2 us and up to 12.304 later it is in time.
+#[test]
+fn a_ring_of_long_links_deadlocks_where_stops_are_said_again_in_time() {
+    let far = |text: &str| ring(5, text).replace("delay = \"1us\"", "delay = \"20us\"");
+    let again = |quanta: u64| RING.replace("low =", &format!("quanta = 100, refresh = {quanta}, low ="));
+    assert!(run(&far(&again(60)), 1).deadlock.is_some());
+    assert_eq!(run(&far(&again(76)), 1).deadlock, None, "38.912 and 12.304 are more than 51.2");
+}
+
 #[test]
 fn a_ring_whose_links_are_fast_enough_or_that_may_lose_does_not_deadlock() {
     let fast = ring(5, RING).replace("rate = \"1Gbps\"\nbytes", "rate = \"400Mbps\"\nbytes");
@@ -433,4 +443,111 @@ class = 3
         assert!(total(&results, "ports", "detoured") + total(&results, "ports", "bounced") > 0, "{overflow}");
         assert_eq!(results.unfinished, 0, "{overflow}");
     }
+}
+
+/// `a` sends to `x` over `s` and `t`, whose link to `x` is slow; `t` may detour to `u` and back to `s`.
+fn beside(overflow: &str, more: &str) -> String {
+    format!(
+        r#"
+name = "beside"
+duration = "3ms"
+[topology]
+kind = "custom"
+node = [
+  {{ name = "a", kind = "host" }}, {{ name = "x", kind = "host" }},
+  {{ name = "s", kind = "switch" }}, {{ name = "t", kind = "switch" }}, {{ name = "u", kind = "switch" }},
+]
+link = [
+  {{ a = "a", b = "s", rate = "10Gbps", delay = "1us" }},
+  {{ a = "s", b = "t", rate = "10Gbps", delay = "2us" }},
+  {{ a = "t", b = "u", rate = "10Gbps", delay = "1us" }},
+  {{ a = "t", b = "x", rate = "100Mbps", delay = "1us" }},
+]
+[switch]
+buffer = {{ kind = "per_port", size = "24KB" }}
+overflow = {overflow}
+pause = {{ kind = "pfc", high = "20KB", low = "10KB" }}
+{more}
+[measure]
+drain = "10ms"
+[[override]]
+where = {{ node = "s" }}
+switch.buffer = {{ kind = "per_port", size = "400KB" }}
+[[traffic]]
+name = "f"
+kind = "constant"
+source = "a"
+destination = "x"
+rate = "10Gbps"
+stop = "200us"
+"#
+    )
+}
+
+#[test]
+fn a_packet_that_was_detoured_as_often_as_it_may_is_a_loss_too() {
+    let lost = run(&beside(r#"{ kind = "detour", max_detours = 1 }"#, ""), 1);
+    assert_eq!(lost.progress.stop, Some(Stop::Lost));
+    assert_eq!((total(&lost, "ports", "drop_detours_spent"), drops(&lost)), (1, 1));
+    assert_eq!(lost.lost.expect("a packet was lost").node, 3);
+}
+
+/// Eight hosts one after another send to a slow one: each is stopped at half of what the last has left of the pool.
+#[test]
+fn thresholds_of_what_is_free_lose_where_they_are_reached_one_after_another() {
+    let node: String = (0..9).map(|i| format!("{{ name = \"h{i}\", kind = \"host\" }}, ")).collect();
+    let link: String = (0..9)
+        .map(|i| {
+            let rate = if i == 0 { "10Mbps" } else { "10Gbps" };
+            format!("{{ a = \"h{i}\", b = \"s\", rate = \"{rate}\", delay = \"2us\" }}, ")
+        })
+        .collect();
+    let text = |apart: u64| {
+        let flow = |i: u64| {
+            format!(
+                "[[traffic]]\nname = \"f{i}\"\nkind = \"constant\"\nsource = \"h{i}\"\ndestination = \"h0\"\n\
+                 rate = \"10Gbps\"\nstart = \"{}us\"\nstop = \"4ms\"\n",
+                (i - 1) * apart
+            )
+        };
+        let flows: String = (1..9).map(flow).collect();
+        format!(
+            "name = \"pool\"\nduration = \"5ms\"\n[topology]\nkind = \"custom\"\nnode = [{node}{{ name = \"s\", \
+             kind = \"switch\" }}]\nlink = [{link}]\n[switch]\nbuffer = {{ kind = \"shared\", size = \"1MB\", \
+             alpha = 1000000 }}\npause = {{ kind = \"pfc\", alpha = 1 }}\n[measure]\nallow_unfinished = true\n\
+             drain = \"0ms\"\n{flows}"
+        )
+    };
+    assert_eq!(run(&text(0), 1).lost, None);
+    let apart = text(420);
+    let lost = run(&apart, 1).lost.expect("the last finds no room for its headroom");
+    assert!(lost.lost.held > lost.lost.high && lost.lost.lapsed.is_none());
+    // All at once in a fifth of the memory: what is free, and with it the threshold, is gone within the headroom.
+    let small = scenario(&text(0).replace("1MB", "200KB"), "");
+    let told = run_with(&small, 1, Options::default()).lost.expect("headroom is more than the pool").told(&small);
+    assert!(told.contains("beyond it is more than the 9557B that come after a stop: high has fallen"), "{told}");
+}
+
+/// What the error says: a stop that had run out, memory that others had filled, and too little headroom.
+#[test]
+fn a_loss_is_laid_on_headroom_only_where_more_of_it_would_have_helped() {
+    let told = |text: &str| run(text, 1).lost.expect("a packet was lost").told(&scenario(text, ""));
+    let stop = |more: &str| slow(&format!(r#"{{ kind = "pfc", high = "20KB", low = "10KB"{more} }}"#), "");
+    let fast = |more: &str| stop(more).replace("stop = \"130us\"", "stop = \"2ms\"");
+    // 100 quanta are 51.2 us, in which the slow link takes no half of a frame.
+    let lapsed = told(&fast(r#", quanta = 100, refresh = "off""#));
+    assert!(
+        lapsed.contains("but a stop lasts 51200ns there and may have run out before it was said again"),
+        "{lapsed}"
+    );
+    assert!(!lapsed.contains("headroom"), "{lapsed}");
+    assert_eq!(run(&fast(""), 1).lost, None);
+    // The same stops, but the memory is full before the first of them can have run out.
+    let tight = told(&fast(r#", quanta = 100, refresh = "off""#).replace("100KB", "21KB"));
+    assert!(tight.contains("so that it had less than") && tight.contains("of headroom, and the link needs"), "{tight}");
+    // What fills the memory is of a class that nobody counts.
+    let other = "[[traffic]]\nname = \"kept\"\nkind = \"constant\"\nsource = \"a\"\ndestination = \"b\"\nclass = 1\n\
+                 payload = \"1460B\"\nrate = \"1Gbps\"\nstart = \"1500us\"\n";
+    let others = told(&format!("{}{other}", fast(", classes = [1]")));
+    assert!(others.contains("so that it had no headroom, and the link needs 4867B: others had filled the memory"));
 }

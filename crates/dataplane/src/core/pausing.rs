@@ -21,8 +21,10 @@ pub struct PauseSetup {
     pub response: Dur,
     /// Bytes that may come in on top of the slot's threshold.
     pub headroom: u64,
-    /// The longest from when a request is made here until it takes effect at the far end.
-    pub latency: Dur,
+    /// The longest that a request waits here for the frame under way.
+    pub waits: Dur,
+    /// From when a request begins to leave here until nothing comes any more that began before it took effect.
+    pub away: Dur,
 }
 
 /// A packet that should never be lost, and found no memory.
@@ -42,6 +44,8 @@ pub struct Lost {
     pub high: u64,
     /// Bytes that may come on top of that.
     pub headroom: u64,
+    /// How long a stop lasts, where one may have run out before it was said again.
+    pub lapsed: Option<Dur>,
 }
 
 /// One port's part.
@@ -49,8 +53,9 @@ pub struct Lost {
 pub(super) struct Gate {
     pub(super) setup: PauseSetup,
     timers: [Alarm; 8],
-    /// What the far end has been told to stop.
+    /// What the far end has been told to stop, and when it was told first.
     told: ClassSet,
+    asked: [Time; 8],
     /// What is to be said and is not on the wire yet.
     unsaid: Option<PauseFrame>,
     /// Classes that the far end has stopped here, since when, and until when.
@@ -60,6 +65,16 @@ pub(super) struct Gate {
     /// Requests that have been heard and have not taken effect, first to last.
     heard: VecDeque<(Time, PauseFrame)>,
     pub(super) goes: [Goes; 8],
+}
+
+impl Gate {
+    /// How long a stop of a class lasts, where what the far end sends after it has run out may have come by now.
+    fn lapsed(&self, class: u8, now: Time) -> Option<Dur> {
+        let slot = self.setup.slot.peek().filter(|slot| self.told.has(class) && !slot.holds(self.setup.waits))?;
+        let (lasts, _) = slot.lasts();
+        let since = now - self.asked[usize::from(class)];
+        (since >= lasts.saturating_add(self.setup.away)).then_some(lasts)
+    }
 }
 
 /// How often a class was told to go on.
@@ -92,6 +107,7 @@ impl Pausing {
             setup,
             timers: [Alarm::OFF; 8],
             told: ClassSet::NONE,
+            asked: [Time::ZERO; 8],
             unsaid: None,
             stopped: ClassSet::NONE,
             since: [Time::ZERO; 8],
@@ -204,6 +220,7 @@ impl Core {
         let gate = &mut pausing.gates[usize::from(port.0)];
         let Some(frame) = gate.unsaid.take() else { return };
         let again = ClassSet(frame.stop.0 & gate.told.0);
+        each(frame.stop.minus(again)).for_each(|class| gate.asked[class] = now);
         gate.told = gate.told.minus(frame.go).union(frame.stop);
         each(frame.go).for_each(|class| gate.goes[class].said += 1);
         let pkt = frame.packet(self.node, p.is_switch);
@@ -301,15 +318,15 @@ impl Core {
     }
 
     /// What is to be told where a packet that found no memory at `out` should never have been lost.
-    pub(super) fn should_not_lose(&self, pkt: &Pkt, out: (PortId, QueueId), reason: DropReason) -> Option<Lost> {
-        let memory = [DropReason::BufferFull, DropReason::BounceQueueFull, DropReason::NoDetour, DropReason::Evicted];
+    pub(super) fn should_not_lose(&self, pkt: &Pkt, out: (PortId, QueueId), why: (DropReason, Time)) -> Option<Lost> {
         let (ingress, class) = (pkt.head.ingress, pkt.head.class());
         let gate = self.pausing.as_ref()?.gates.get(usize::from(ingress.0))?;
-        let slot = gate.setup.slot.peek().filter(|slot| memory.contains(&reason) && slot.lossless())?;
+        let slot = gate.setup.slot.peek().filter(|slot| why.0.wants_memory() && slot.lossless())?;
         let together = slot.together(class);
         if !together.has(class) {
             return None;
         }
+        let lapsed = gate.lapsed(class, why.1);
         let look = Look { shelf: &self.shelf, fib: &Nowhere };
         let held = each(together).map(|class| look.lent(ingress, class as u8)).sum::<u64>();
         Some(Lost {
@@ -320,6 +337,7 @@ impl Core {
             held: held + u64::from(pkt.head.size),
             high: slot.levels(look.pool_free()).0,
             headroom: gate.setup.headroom,
+            lapsed,
         })
     }
 }

@@ -81,7 +81,7 @@ fn switch(response: Dur) -> Switch {
         is_switch: true,
         marking: MarkingSlot::None,
         scheduler: SchedulerSlot::StrictPriority(StrictPriority),
-        pause: Some(PauseSetup { slot: pfc(), response, headroom: 500, latency: Dur::us(1) }),
+        pause: Some(PauseSetup { slot: pfc(), response, headroom: 500, waits: Dur::us(1), away: Dur::us(4) }),
     };
     Switch::new(SwitchSetup {
         core: CoreSetup {

@@ -248,9 +248,9 @@ pub const SPECS: &[&Spec] = &[
             },
             Param {
                 name: "probe_priority",
-                doc: "The rank of probes: `urgent` is 0, as of ACKs, `priority` that of data.",
-                kind: Kind::Choice(&["urgent", "priority"]),
-                default: Some("urgent"),
+                doc: "The rank of probes: `priority` is that of data, `urgent` is 0, as of ACKs.",
+                kind: Kind::Choice(&["priority", "urgent"]),
+                default: Some("priority"),
             },
         ],
     },

@@ -83,6 +83,18 @@ impl DropReason {
             DropReason::DetoursSpent => "detours_spent",
         }
     }
+    /// Whether memory was wanting: what pausing is there to prevent.
+    pub const fn wants_memory(self) -> bool {
+        match self {
+            DropReason::BufferFull
+            | DropReason::BounceQueueFull
+            | DropReason::NoDetour
+            | DropReason::Evicted
+            | DropReason::HoldFull
+            | DropReason::DetoursSpent => true,
+            DropReason::TtlExpired | DropReason::EarlyDrop | DropReason::NoRoute => false,
+        }
+    }
 }
 
 /// An answer to overflow.
@@ -183,6 +195,20 @@ impl Clone for OverflowSlot {
             OverflowSlot::Bounce(m) => OverflowSlot::Bounce(m.clone()),
             OverflowSlot::Evict(m) => OverflowSlot::Evict(m.clone()),
             OverflowSlot::Custom(m) => OverflowSlot::Custom(m.boxed()),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::DropReason;
+
+    #[test]
+    fn a_packet_is_lost_for_want_of_memory_or_by_its_own_fault() {
+        let not_wanting = [DropReason::TtlExpired, DropReason::EarlyDrop, DropReason::NoRoute];
+        for (number, reason) in DropReason::ALL.into_iter().enumerate() {
+            assert_eq!(reason as usize, number);
+            assert_eq!(reason.wants_memory(), !not_wanting.contains(&reason), "{}", reason.name());
         }
     }
 }

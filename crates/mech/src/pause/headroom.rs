@@ -41,15 +41,20 @@ impl Span {
         clock.time(u64::from(size) + u64::from(self.gap))
     }
 
-    /// The longest from when a request is made until it takes effect.
-    pub fn latency(&self) -> Dur {
-        let waits = self.wire(self.there, self.frame).saturating_add(self.wire(self.there, CONTROL_FRAME));
-        waits.saturating_add(self.delay_there).saturating_add(self.response)
+    /// The longest that a request waits for the frame under way; all else takes every request as long.
+    pub fn waits(&self) -> Dur {
+        self.wire(self.there, self.frame)
+    }
+
+    /// From when a request begins to leave until nothing comes any more that began before it took effect.
+    pub fn away(&self) -> Dur {
+        let heard = self.wire(self.there, CONTROL_FRAME).saturating_add(self.delay_there);
+        heard.saturating_add(self.response).saturating_add(self.delay_back)
     }
 
     /// Bytes that may come on top of `high`.
     pub fn headroom(&self) -> u64 {
-        let window = self.latency().saturating_add(self.delay_back);
+        let window = self.waits().saturating_add(self.away());
         let (one, frame) = (self.wire(self.back, self.frame), u64::from(self.frame));
         let whole = window.0 / one.0;
         let left = Dur(window.0 % one.0);
@@ -83,7 +88,8 @@ mod tests {
         let one = Dur(1_230_400);
         let (base, more) = (span(10, Dur(1), Dur::ZERO), span(10, Dur(1) + one, one));
         assert_eq!(more.headroom() - base.headroom(), 3 * 1518);
-        assert_eq!(more.latency(), base.latency() + one + one);
+        assert_eq!(more.away(), base.away() + one + one + one);
+        assert_eq!(more.waits(), one);
         // The page's example: 4122 bytes of window are two frames and 1046 bytes, of which 1026 are a frame.
         assert_eq!(span(10, Dur::us(1), Dur::ZERO).headroom(), 1517 + 2 * 1518 + 1026 + 1518);
     }

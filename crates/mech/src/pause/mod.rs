@@ -16,7 +16,7 @@ pub use rules::Level;
 
 use crate::params::{Spec, Values};
 use crate::{ClassSet, Interests, Watch};
-use units::Clock;
+use units::{Clock, Dur};
 
 /// A way to stop the device behind a port.
 pub trait Pause: Watch + Send + Sync {
@@ -31,8 +31,13 @@ pub trait Pause: Watch + Send + Sync {
     fn stopped(&self) -> ClassSet;
     /// Bytes from which it says stop, and down to which it says go, with so many free in the shared memory.
     fn levels(&self, free: Option<u64>) -> (u64, u64);
-    /// Whether it says stop again before the quanta of the last stop have run out by so much.
-    fn holds(&self, margin: units::Dur) -> bool;
+    /// How long a stop lasts, and after how long it is said again, if ever.
+    fn lasts(&self) -> (Dur, Option<Dur>);
+    /// Whether it says stop again before the quanta of the last stop have run out, by more than so much.
+    fn holds(&self, margin: Dur) -> bool {
+        let (lasts, again) = self.lasts();
+        again.is_some_and(|again| again.saturating_add(margin) < lasts)
+    }
     /// Whether it is a fault where a packet of a class that it stops finds no memory.
     fn lossless(&self) -> bool;
     /// A copy, with its state.

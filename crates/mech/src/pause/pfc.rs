@@ -102,8 +102,8 @@ impl Pause for Pfc {
     fn levels(&self, free: Option<u64>) -> (u64, u64) {
         self.rules.level.at(free)
     }
-    fn holds(&self, margin: Dur) -> bool {
-        self.rules.holds(margin)
+    fn lasts(&self) -> (Dur, Option<Dur>) {
+        (self.rules.lasts, self.rules.refresh)
     }
     fn lossless(&self) -> bool {
         self.rules.lossless

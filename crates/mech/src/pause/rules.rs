@@ -111,7 +111,7 @@ pub(super) struct Rules {
     pub(super) level: Level,
     pub(super) quanta: u16,
     /// The time of all of them.
-    lasts: Dur,
+    pub(super) lasts: Dur,
     pub(super) refresh: Option<Dur>,
     pub(super) lossless: bool,
 }
@@ -147,9 +147,5 @@ impl Rules {
     /// What is to be said when it is time to say stop again.
     pub(super) fn again(&self, used: u64, free: Option<u64>) -> Say {
         if used <= self.level.at(free).1 { Say::Go } else { Say::Stop }
-    }
-
-    pub(super) fn holds(&self, margin: Dur) -> bool {
-        self.refresh.is_some_and(|refresh| refresh.saturating_add(margin) < self.lasts)
     }
 }

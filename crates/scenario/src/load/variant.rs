@@ -102,10 +102,10 @@ pub(super) fn read_variant(
         traffic,
         measure,
     };
-    if let Some((name, sure, high)) = pausing::too_late(&scenario) {
+    if let Some(pausing::TooLate { name, sure, high, key }) = pausing::too_late(&scenario) {
         let found =
             format!("{high} at {name}, whose buffer has {sure} that are sure: it is full before anybody is stopped");
-        faults.add(&document.find("switch.pause.high"), message(found, "less, or lossless = false"));
+        faults.add(&document.find(&format!("switch.pause.{key}")), message(found, "less, or lossless = false"));
         return None;
     }
     notes.borrow_mut().append(&mut pausing::notes(&scenario));
