@@ -1,4 +1,4 @@
-"""Saturation trees: who is stopped because of whom, from a switch that stops others and is not stopped itself.
+"""Saturation trees: who is stopped because of whom, from a switch that stops others and is not stopped.
 
 A port (A to B) that is stopped was stopped by B. A tree's root is a switch that stops others in a class while
 none of its own ports is stopped in it; what the root stops, what these stop, and so on, are its branches, so
@@ -19,7 +19,7 @@ from overspill.rundata import RunData
 WHAT = (
     "A tree grows upstream from a switch that stops others in a class while none of its own ports is stopped "
     "in it, from its first stop until it stops nobody or is stopped itself; of trees that begin in the "
-    "measurement window. Overlap in time alone is looked at: a port upstream may be stopped for another reason."
+    "measurement window. Overlap in time alone is looked at: a port upstream may be stopped for others."
 )
 DEPTH = "depth: links from the root to the farthest node that is stopped, largest over the tree's life"
 HOSTS = "hosts: those stopped at once, largest over the tree's life"
