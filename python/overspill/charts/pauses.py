@@ -44,8 +44,8 @@ def over_time(results: Results) -> Chart | None:
     maps = {variant: grid(run, stops[variant], (rows, period, several)) for variant, run in runs.items()}
     panels = []
     for variant, one in maps.items():
-        count = formats.number(int(runs[variant].column("pauses", "times").sum()))
-        title = f"{variant}: {count} pauses in the window (seed {runs[variant].seed})"
+        count = common.counted(int(runs[variant].column("pauses", "times").sum()), "pause")
+        title = f"{variant}: {count} in the window (seed {runs[variant].seed})"
         panels.append(activity.map_panel(title, one, period, runs[variant], "no pauses"))
     step = next(iter(maps.values())).step_ps
     left = len(every) - len(rows)
@@ -105,7 +105,7 @@ def grid(run: RunData, stops: Stops, what: tuple[list[Row], Period, bool]) -> Gr
 def step_of(period: Period) -> int:
     """The shortest step of 1, 2 or 5 of a power of ten, ps, of which few enough are in a period."""
     least = -(-(period.end - period.start) // common.COLUMNS_SHOWN)
-    power = 10 ** (len(str(least)) - 1)
+    power = int(10 ** (len(str(least)) - 1))
     return next(many * power for many in (1, 2, 5, 10) if many * power >= least)
 
 
