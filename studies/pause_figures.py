@@ -75,7 +75,12 @@ def curves(axes: Axes, rows: Sequence[Row], variants: Sequence[str]) -> None:
         middle = [row.mean * row.scale for row in found]
         below = [max(0.0, row.mean - row.low) * row.scale for row in found]
         above = [max(0.0, row.high - row.mean) * row.scale for row in found]
-        look: dict[str, Any] = {"color": COLOURS[MAIN.index(name)], "marker": "o", "markersize": 4, "capsize": 2.5}
+        look: dict[str, Any] = {
+            "color": COLOURS[MAIN.index(name)],
+            "marker": "o",
+            "markersize": 4,
+            "capsize": 2.5,
+        }
         axes.errorbar(at, middle, [below, above], label=LABELS[name], elinewidth=1, **look)
     axes.set(xlabel="queries per second", xscale="log")
     rates = sorted({float(row.case.qps) for row in rows})

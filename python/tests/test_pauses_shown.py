@@ -145,3 +145,16 @@ def test_a_sweep_keeps_deadlocks_and_tells_of_them(ring: Path, tmp_path: Path) -
     assert again.deadlocks == sweep.deadlocks, "the store and the manifest keep them"
     page = report.of_folder(out).read_text(encoding="utf-8")
     assert "DEADLOCK" in page and found["cycle"][0] in page
+
+
+def test_trees_of_a_pause_that_stops_all_classes_are_one_row(tmp_path: Path) -> None:
+    text = made.SLOW.replace('kind = "pfc"', 'kind = "pause"')
+    path = tmp_path / "both.toml"
+    quiet = text.partition("[[traffic]]")[2].partition("[variants")[0].replace('"t"', '"u"')
+    quiet = quiet.replace('"80us"', '"20us"').replace('stop = "20us"', 'stop = "20us"\nclass = 1')
+    path.write_text(text.replace("[variants.pfc]", f"[[traffic]]{quiet}[variants.pfc]", 1))
+    results = overspill.run(path, sets=["traffic.u.rate='10Mbps'"])
+    found = saturation.trees_of(results)["pfc"]
+    assert [one.tree.kind for one in found] == [0, 1]
+    (told,) = saturation.rows(results)
+    assert told["class"] == "0, 1"

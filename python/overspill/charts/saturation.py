@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
@@ -66,18 +66,29 @@ def trees_of(results: Results) -> dict[str, list[Largest]]:
 
 
 def rows(results: Results) -> list[dict[str, str]]:
-    """The largest trees of every variant as rows of the page."""
-    return [row(one) for many in trees_of(results).values() for one in many[:ROWS_SHOWN]]
+    """The largest trees of every variant as rows of the page; those alike in several classes are one."""
+    return [row(*alike) for many in trees_of(results).values() for alike in list(merged(many))[:ROWS_SHOWN]]
 
 
-def row(one: Largest) -> dict[str, str]:
+def merged(many: Iterable[Largest]) -> Iterator[tuple[Largest, list[int]]]:
+    """Trees, and the classes that each was there in with the same stops: IEEE 802.3x stops all."""
+    classes: dict[tuple[int, Tree], list[int]] = {}
+    first: dict[tuple[int, Tree], Largest] = {}
+    for one in many:
+        key = (one.run.seed, replace(one.tree, kind=0))
+        first.setdefault(key, one)
+        classes.setdefault(key, []).append(one.tree.kind)
+    yield from ((first[key], sorted(kinds)) for key, kinds in classes.items())
+
+
+def row(one: Largest, classes: Iterable[int]) -> dict[str, str]:
     """A tree in words."""
     tree, most = one.tree, one.tree.most
     return {
         "variant": one.run.variant,
         "seed": str(one.run.seed),
         "root": rooted(one),
-        "class": str(tree.kind),
+        "class": ", ".join(str(kind) for kind in classes),
         "from": formats.time(tree.start),
         "to": formats.time(tree.end),
         "largest": formats.time(tree.at),

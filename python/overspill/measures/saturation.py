@@ -114,7 +114,7 @@ class Size:
     hosts: int
 
 
-@dataclass
+@dataclass(unsafe_hash=True)
 class Tree:
     """A root and class from the first stop to the last; sizes are the largest, each by itself."""
 
