@@ -126,9 +126,10 @@ papers: setup
 	@left=0; for name in $(PAPERS); do \
 		$(BIN)/overspill paper $$name --what-if --publish docs/reproduction || left=$$?; done; exit $$left
 
-# Some 700 runs of one to three seconds where nothing is in out/studies yet.
+# Some 700 runs of one to three seconds, and 270 of one to ten, where nothing is in out/studies yet.
 studies: setup
 	$(BIN)/python studies/bounce.py
+	$(BIN)/python studies/pause.py
 
 clean:
 	rm -rf target out $(VENV)
