@@ -29,7 +29,7 @@ REACH = {
     "saturation_hosts_mean": "hosts mean",
     "saturation_hosts_max": "hosts max",
 }
-COMPARED = {"qct_mean": "QCT mean", "qct_p99": "QCT p99", SHORT_MEAN: "short FCT mean"}
+COMPARED = {"qct_mean": "QCT mean", SHORT_MEAN: "short FCT mean"}
 Cells = dict[str, dict[str, Row]]  # variant, metric
 
 

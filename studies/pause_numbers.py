@@ -1,9 +1,10 @@
 """The numbers of the study of PAUSE and PFC beside DIBS: its sweeps, their rows, and the rows as CSV."""
 
 import csv
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import astuple, dataclass, field, fields
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 
@@ -18,14 +19,14 @@ REFERENCES = ("drop", "dibs", "shared")
 MAIN = (*REFERENCES, "pause", "pfc", "pfc_query")
 ASIDES = ("drop_tcp", "pfc_tcp", "pfc_dibs")
 TIERS = ("host", "edge", "agg", "core")
-SHORT_P99, SHORT_MEAN = "short_p99", "short_mean"
+SHORT_P99, SHORT_MEAN, DEADLOCKS = "short_p99", "short_mean", "deadlocks"
 COMPARED = ("qct_mean", "qct_p99", SHORT_P99, SHORT_MEAN)
 METRICS = (
     *COMPARED,
     *("fct_mean[traffic=background]", "drops", "drops[traffic=background]", "timeouts", "detoured_share"),
     *("hops_mean", "pauses", "pause_share_mean", *(f"pause_share_mean[tier={tier}]" for tier in TIERS)),
     *("pause_length_mean", "saturation_depth_mean", "saturation_depth_max"),
-    *("saturation_hosts_mean", "saturation_hosts_max", "load_asked[traffic=query]"),
+    *("saturation_hosts_mean", "saturation_hosts_max", "load_asked[traffic=query]", DEADLOCKS),
 )
 BACKGROUND, LEAST, MOST = 1, 1_000, 10_000  # the entry of the traffic, and bytes of its short flows
 BOUNDS = ("", "_low", "_high")
@@ -95,17 +96,33 @@ def run(plan: Plan, out: Path) -> list[Row]:
             out=out,
             tables=["flows"],
         )
-        for case, metric, seed, value in [*measured(whole(found)), *short(found, out)]:
-            values.setdefault(case, {}).setdefault(metric, {})[seed] = value
+        locked = stuck(whole(found))
+        for case, metric, seed, value in [*measured(found), *short(found, out, locked)]:
+            if (case, seed) not in locked:
+                values.setdefault(case, {}).setdefault(metric, {})[seed] = value
+        for point, variant, seed, _ in found.runs():
+            case = Case(point[QPS], variant)
+            values[case].setdefault(DEADLOCKS, {})[seed] = float((case, seed) in locked)
     return rows(values)
 
 
 def whole(sweep: Sweep) -> Sweep:
-    """The sweep, if all of it is there and every flow ended."""
-    wrong = sweep.failures or sweep.deadlocks or sweep.unfinished or sweep.partial
-    if wrong or sweep.finished < sweep.planned:
+    """The sweep, if all of it is there and every flow ended but where a deadlock holds it."""
+    left = [one for one in sweep.unfinished if not places(one) <= stuck(sweep)]
+    if sweep.failures or left or sweep.partial or sweep.finished < sweep.planned:
+        wrong = sweep.failures or left or sweep.partial
         raise SystemExit(f"{sweep.scenario}: {sweep.finished} of {sweep.planned} runs, {wrong}")
     return sweep
+
+
+def stuck(sweep: Sweep) -> set[tuple[Case, int]]:
+    """Cases and seeds that end in a deadlock: what they measured says nothing of those that do not."""
+    return {place for one in sweep.deadlocks for place in places(one)}
+
+
+def places(one: Mapping[str, Any]) -> set[tuple[Case, int]]:
+    """The cases and seeds of what a sweep tells of a point and variant."""
+    return {(Case(one["point"][0], one["variant"]), seed) for seed in one["seeds"]}
 
 
 One = tuple[Case, str, int, float]
@@ -118,12 +135,14 @@ def measured(sweep: Sweep) -> Iterator[One]:
             yield Case(one[QPS], one["variant"]), one["metric"], one["seed"], one["value"]
 
 
-def short(sweep: Sweep, out: Path) -> Iterator[One]:
-    """Completion times of the background's short flows in every run, s."""
+def short(sweep: Sweep, out: Path, without: Collection[tuple[Case, int]]) -> Iterator[One]:
+    """Completion times of the background's short flows in every run but these, s."""
     store = Cache(out / "store")
     for values, variant, seed, key in sweep.runs():
-        took = short_times(store.table(key, "flows"))
         case = Case(values[QPS], variant)
+        if (case, seed) in without:
+            continue
+        took = short_times(store.table(key, "flows"))
         tail = quantiles.percentile(took, np.zeros(len(took), bool), 99)
         assert tail is not None
         yield case, SHORT_P99, seed, tail.value
@@ -160,6 +179,8 @@ def declared(metric: str) -> tuple[str, bool]:
     """Its unit, and whether it is a percentile or a maximum."""
     if metric in (SHORT_P99, SHORT_MEAN):
         return "s", metric == SHORT_P99
+    if metric == DEADLOCKS:
+        return "1", False
     found = metrics.find(metric)
     return found.unit, found.order_statistic
 
