@@ -30,7 +30,7 @@ TIMES = {
     SHORT_P99: "short background FCT, p99 (ms)",
 }
 WHERE = {
-    **{f"pause_share_mean[tier={tier}]": f"ports of {tier}s: time stopped (%)" for tier in TIERS},
+    **{f"pause_share_mean[tier={tier}]": f"ports of tier {tier}: time stopped (%)" for tier in TIERS},
     "saturation_hosts_max": "most hosts stopped by a tree",
     "saturation_depth_mean": "depth of trees, mean (links)",
 }
@@ -81,6 +81,8 @@ def curves(axes: Axes, rows: Sequence[Row], variants: Sequence[str]) -> None:
             "markersize": 4,
             "capsize": 2.5,
         }
+        # It lies on PAUSE's in places.
+        look["linestyle"] = "--" if name == "pfc_query" else "-"
         axes.errorbar(at, middle, [below, above], label=LABELS[name], elinewidth=1, **look)
     axes.set(xlabel="queries per second", xscale="log")
     rates = sorted({float(row.case.qps) for row in rows})
