@@ -126,10 +126,11 @@ papers: setup
 	@left=0; for name in $(PAPERS); do \
 		$(BIN)/overspill paper $$name --what-if --publish docs/reproduction || left=$$?; done; exit $$left
 
-# Some 2300 runs of up to three seconds where nothing is in out/studies yet.
+# Some 2600 runs of one to ten seconds where nothing is in out/studies yet.
 studies: setup
 	$(BIN)/python studies/bounce.py
 	$(BIN)/python studies/detour.py
+	$(BIN)/python studies/pause.py
 
 clean:
 	rm -rf target out $(VENV)

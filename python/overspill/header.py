@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 from overspill import cautions, formats
@@ -63,13 +63,18 @@ def deadlocks(runs: list[RunData]) -> Iterator[str]:
     by_cycle: dict[tuple[str, ...], list[RunData]] = {}
     for run in runs:
         if run.deadlock:
-            by_cycle.setdefault(tuple(run.deadlock["cycle"]), []).append(run)
-    for cycle, stuck in by_cycle.items():
+            key = (str(run.deadlock["class"]), *run.deadlock["cycle"])
+            by_cycle.setdefault(key, []).append(run)
+    for stuck in by_cycle.values():
         found = [run.deadlock for run in stuck if run.deadlock]
-        since = formats.time(min(one["at_ps"] for one in found))
-        kinds = formats.listing([str(one) for one in sorted({one["class"] for one in found})])
-        way = " -> ".join([*cycle, cycle[0]])
-        yield f"{named(stuck)}: no port of {way} sends class {kinds} any more, since {since}"
+        yield f"{named(stuck)}: {circle(min(found, key=lambda one: int(one['at_ps'])))}"
+
+
+def circle(deadlock: Mapping[str, Any]) -> str:
+    """The ports of a deadlock, the class that they do not send, and since when."""
+    cycle = deadlock["cycle"]
+    way, since = " -> ".join([*cycle, cycle[0]]), formats.time(deadlock["at_ps"])
+    return f"no port of {way} sends class {deadlock['class']} any more, since {since}"
 
 
 def doubts(results: Results) -> list[Line]:

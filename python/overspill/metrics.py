@@ -13,6 +13,7 @@ from overspill.measures import (
     occupancy,
     pausing,
     rates,
+    saturation,
     utilisation,
 )
 from overspill.measures.declare import Better, Metric
@@ -29,7 +30,7 @@ SECTIONS: dict[str, list[Metric]] = {
     "queues": occupancy.METRICS,
     "packets": [*delivery.METRICS, *events.DROPS, *delivery.SHARES],
     "bounces": bouncing.METRICS,
-    "pauses": pausing.METRICS,
+    "pauses": [*pausing.METRICS, *saturation.METRICS],
     "reordering": disorder.METRICS,
     "senders": events.SENDERS,
 }
@@ -49,6 +50,7 @@ PARTS = (
     measures.bounced,
     measures.filled,
     measures.pauses,
+    measures.saturated,
     measures.reordering,
     measures.counters,
 )

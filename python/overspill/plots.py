@@ -8,7 +8,18 @@ from typing import TYPE_CHECKING, Any
 from matplotlib.figure import Figure
 
 from overspill import charts, metrics
-from overspill.charts import activity, bounces, flows, goodput, mpl, network, packets, queues
+from overspill.charts import (
+    activity,
+    bounces,
+    flows,
+    goodput,
+    mpl,
+    network,
+    packets,
+    pauses,
+    queues,
+    saturation,
+)
 from overspill.charts import sweep as drawing
 from overspill.charts.spec import Chart
 from overspill.errors import BadInput
@@ -71,6 +82,26 @@ def bounces_by_switch(results: Results) -> Figure | None:
 def bounced_packets(results: Results) -> Figure | None:
     """How far back bounces brought packets, and how many hops they took."""
     return drawn(bounces.packets(results))
+
+
+def stopped_ports(results: Results) -> Figure | None:
+    """When the ports that were stopped longest were stopped, of each variant's first seed."""
+    return drawn(pauses.over_time(results))
+
+
+def stopped_by_tier(results: Results) -> Figure | None:
+    """The share of the time that ports were stopped, by tier and class, variants side by side."""
+    return drawn(pauses.by_tier(results))
+
+
+def saturation_tree(results: Results) -> Figure | None:
+    """The largest saturation tree of each variant at its largest instant, on the network."""
+    return drawn(saturation.largest(results))
+
+
+def deadlock(results: Results) -> Figure | None:
+    """Ports that wait for each other for ever, on the network."""
+    return drawn(saturation.deadlocks(results))
 
 
 def hot_links(results: Results) -> Figure | None:

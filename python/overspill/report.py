@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from overspill import card, charts, document, formats, header, page, store, table
+from overspill.charts import saturation
 from overspill.errors import BadInput, Failed
 
 if TYPE_CHECKING:
@@ -56,6 +57,8 @@ def render(results: Results, drawn: list[dict[str, Any]]) -> str:
         left_out=charts.left_out(results),
         card=card.rows(results),
         memory=memory(results),
+        saturation=saturation.rows(results),
+        overlap=saturation.OVERLAP,
         runs=[run_facts(run.summary) for run in results.runs],
         resolved=store.dump(results.facts["resolved"]),
     )

@@ -15,6 +15,7 @@ import pyarrow as pa
 from overspill import columns, core, document, interrupts, metrics, source, steady, store, topology
 from overspill.errors import BadInput, OverspillError
 from overspill.fairness import Fairness, judge
+from overspill.measures import saturation
 from overspill.pcap import Wanted
 from overspill.quantiles import Value
 from overspill.rundata import RunData
@@ -80,6 +81,14 @@ class Results:
         for run in self.runs:
             known = run.values
             found[run.variant][run.seed] = metrics.measure(run) if known is None else known
+        return found
+
+    @cached_property
+    def trees(self) -> dict[str, dict[int, list[saturation.Tree]]]:
+        """Every saturation tree by its begin: variant -> seed -> trees; none where nobody is stopped."""
+        found: dict[str, dict[int, list[saturation.Tree]]] = {variant: {} for variant in self.variants}
+        for run in self.runs:
+            found[run.variant][run.seed] = saturation.trees(run)
         return found
 
     def halves(self, run: RunData) -> dict[str, tuple[float, float]]:
@@ -208,6 +217,16 @@ class Results:
     def detour_steps(self) -> pa.Table:
         """Every detour of packets with at least so many as the scenario's `measure.detours` says."""
         return self.table("detour_steps")
+
+    @property
+    def pauses(self) -> pa.Table:
+        """How often and how long each port was stopped by its far end in each class, in the window."""
+        return self.table("pauses")
+
+    @property
+    def pause_trace(self) -> pa.Table:
+        """Every time in which a class could not leave by a port, in the order of their ends."""
+        return self.table("pause_trace")
 
     @property
     def captures(self) -> dict[tuple[str, int], dict[str, Path]]:

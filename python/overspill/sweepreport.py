@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any
 
-from overspill import formats, metrics, page, store
+from overspill import formats, header, metrics, page, store
 from overspill.charts import sweep as drawing
 from overspill.charts.sweep import SweepResults
 from overspill.errors import Failed
@@ -58,6 +58,9 @@ def lines(sweep: SweepResults, facts: dict[str, Any]) -> list[dict[str, Any]]:
     left = sum(int(one.get("unfinished", 0)) for one in facts.get("unfinished") or [])
     if left:
         found.append(("UNFINISHED FLOWS", f"{left} measured flows did not finish: bounds are marked >", True))
+    for one in facts.get("deadlocks") or []:
+        at = [*one["point"], one["variant"], f"seeds {formats.seeds(one['seeds'])}"]
+        found.append(("DEADLOCK", f"{', '.join(at)}: {header.circle(one)}", True))
     rough = [(line.label, line.text, line.loud) for line in cautions(facts)]
     found += [line for line in rough if line[2]]
     found += [("swept", f"{axis.path}: {formats.listing(axis.texts, 20)}", False) for axis in sweep.axes]

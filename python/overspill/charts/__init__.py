@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from overspill.charts import activity, bounces, flows, goodput, network, packets, queues
+from overspill.charts import activity, bounces, flows, goodput, network, packets, pauses, queues, saturation
 from overspill.charts.spec import Chart
 
 if TYPE_CHECKING:
@@ -26,6 +26,8 @@ def of_results(results: Results) -> dict[str, Chart]:
     found += [queues.over_time(results), queues.lengths(results), queues.sojourn(results)]
     found += [activity.over_time(results, kind) for kind in range(len(activity.KINDS))]
     found += [bounces.by_switch(results), bounces.packets(results)]
+    found += [pauses.over_time(results), pauses.by_tier(results)]
+    found += [saturation.largest(results), saturation.deadlocks(results)]
     found += [activity.hot_links(results), packets.reordering(results)]
     return {chart.name: chart for chart in found if chart is not None}
 

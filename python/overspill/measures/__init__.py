@@ -20,6 +20,7 @@ from overspill.measures.events import REASONS, counters
 from overspill.measures.occupancy import busiest_ports, port_areas, queues, sojourns, switch_ports
 from overspill.measures.pausing import pauses
 from overspill.measures.rates import goodput, hosts, jain, load, sharing
+from overspill.measures.saturation import saturated
 from overspill.measures.utilisation import links
 
 __all__ = [
@@ -50,6 +51,7 @@ __all__ = [
     "query_times",
     "queues",
     "reordering",
+    "saturated",
     "scale",
     "sharing",
     "slowdowns",

@@ -8,7 +8,7 @@ from overspill.rundata import RunData
 
 OF_ALL = (
     "Of every class in use at every port, hosts' too, where a port may be stopped; by tier of the stopped "
-    "node, too, where several tiers were."
+    "node, too, where ports of several tiers may."
 )
 WINDOW = "in the measurement window"
 
@@ -68,9 +68,9 @@ METRICS = [
 ]
 
 
-def choices(run: RunData, stopped: np.ndarray) -> list[tuple[str, np.ndarray]]:
-    """What a metric is of, by node: everything, and each tier with a stopped port where there are several."""
-    tiers = list(dict.fromkeys(run.tiers[stopped]))
+def choices(run: RunData, nodes: np.ndarray) -> list[tuple[str, np.ndarray]]:
+    """What a metric is of, by node: everything, and each tier of these nodes where there are several."""
+    tiers = list(dict.fromkeys(run.tiers[nodes]))
     several = [(f"[tier={tier}]", run.tiers == tier) for tier in tiers] if len(tiers) > 1 else []
     return [("", np.ones(len(run.tiers), bool)), *several]
 
@@ -86,7 +86,7 @@ def pauses(run: RunData) -> dict[str, Value]:
     found: dict[str, float | None] = {}
     share = stopped.astype(np.float64) / (end - start)
     lengths = Lengths(run, len(run.tiers))
-    for label, which in choices(run, np.unique(node[stopped > 0])):
+    for label, which in choices(run, np.unique(node)):
         here = which[node]
         found[f"pauses{label}"] = int(times[here].sum())
         found[f"pause_share_mean{label}"] = float(share[here].mean())

@@ -87,6 +87,11 @@ class Sweep:
         return list(self.facts["partial"])
 
     @property
+    def deadlocks(self) -> list[dict[str, Any]]:
+        """By point, variant and cycle: seeds in which paused links wait for each other for ever."""
+        return list(self.facts.get("deadlocks", []))
+
+    @property
     def finished(self) -> int:
         """How many runs there are."""
         return int(self.facts["runs"]["finished"])
@@ -216,6 +221,7 @@ class Gathered:
     finished: int = 0
     unfinished: list[dict[str, Any]] = field(default_factory=list)
     partial: list[dict[str, Any]] = field(default_factory=list)
+    deadlocks: list[dict[str, Any]] = field(default_factory=list)
     missing: list[dict[str, Any]] = field(default_factory=list)
     seeds: set[int] = field(default_factory=set)  # how many, of points and variants that have several
     idle: bool = True  # seeds change nothing
@@ -261,6 +267,14 @@ class Gathered:
         if cut:
             why = " and ".join(dict.fromkeys(cut.values()))
             self.partial.append({**where, "seeds": list(cut), "why": why})
+        stuck: dict[tuple[str, ...], list[int]] = {}
+        for seed, one in there.items():
+            if one.get("deadlock"):
+                key = (str(one["deadlock"]["class"]), *one["deadlock"]["cycle"])
+                stuck.setdefault(key, []).append(seed)
+        for seeds in stuck.values():
+            first = min((there[seed]["deadlock"] for seed in seeds), key=lambda one: int(one["at_ps"]))
+            self.deadlocks.append({**where, "seeds": seeds, **first})
 
 
 def late(summary: Mapping[str, Any]) -> bool:
@@ -297,6 +311,7 @@ def gather(known: dict[str, Any], axes: list[Axis], points: list[Point], found: 
         "missing": told.missing,
         "unfinished": told.unfinished,
         "partial": told.partial,
+        "deadlocks": told.deadlocks,
         "rough": told.rough,
     }
     return Sweep(axes, values, summary, known)
@@ -334,14 +349,14 @@ def document(sweep: Sweep) -> dict[str, Any]:
         }
         for point in sweep.points
     ]
-    kept = ("runs", "interrupted", "failures", "missing", "unfinished", "partial", "notes")
+    kept = ("runs", "interrupted", "failures", "missing", "unfinished", "partial", "deadlocks", "notes")
     return {
         "scenario": sweep.scenario,
         "axes": [asdict(axis) for axis in sweep.axes],
         "variants": sweep.variants,
         "seeds": sweep.seeds,
         "points": points,
-        **{key: sweep.facts[key] for key in kept},
+        **{key: sweep.facts.get(key, []) for key in kept},
         "cautions": [f"{line.label}: {line.text}" for line in cautions(sweep.facts)],
     }
 

@@ -10,7 +10,7 @@ from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
-from overspill import formats, metrics, table
+from overspill import formats, header, metrics, table
 from overspill.cautions import Line
 from overspill.errors import BadInput
 from overspill.sweeps.results import Sweep, cautions, legend, rows
@@ -47,6 +47,8 @@ def warnings(sweep: Sweep) -> list[Line]:
     for one in sweep.unfinished:
         counts = f"{one['unfinished']} of {one['measured']} measured flows did not finish"
         found.append(Line("UNFINISHED FLOWS", f"{where(sweep, one)}: {counts}", True))
+    for one in sweep.deadlocks:
+        found.append(Line("DEADLOCK", f"{where(sweep, one)}: {header.circle(one)}", True))
     return found
 
 

@@ -22,6 +22,7 @@ KEPT = (
     "flows",
     "stop",
     "conserved",
+    "deadlock",
     "allow_unfinished",
     "end_ps",
     "window_ps",

@@ -1,0 +1,180 @@
+"""Figures of pauses: which ports stood still and when, and how long by tier and class."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from overspill import formats
+from overspill.charts import activity, common
+from overspill.charts.activity import Grid
+from overspill.charts.bounces import bars, categories
+from overspill.charts.common import Period
+from overspill.charts.spec import Axis, Bars, Chart, Colours, Mark, Panel
+from overspill.measures.saturation import Port, Stops, peers
+from overspill.rundata import RunData
+
+if TYPE_CHECKING:
+    from overspill.results import Results
+
+ROWS_SHOWN = 16
+Row = tuple[int, int, int]  # node, port and class
+
+
+def pausing(results: Results) -> list[str]:
+    """Variants in which ports may be stopped."""
+    return common.having(results, "pauses")
+
+
+def over_time(results: Results) -> Chart | None:
+    """The share of the time that ports were stopped, of each variant's first seed, those with most.
+
+    `None` where nobody was ever stopped.
+    """
+    runs = {variant: results.of(variant)[0] for variant in pausing(results)}
+    stops = {variant: Stops.of(run) for variant, run in runs.items()}
+    if not any(len(one.start) for one in stops.values()):
+        return None
+    empty = sum(not len(one.start) for one in stops.values())
+    every = longest(list(stops.values()))
+    rows = every[: min(ROWS_SHOWN, activity.room(len(runs), empty) + 4)]
+    period = period_of(list(stops.values()))
+    several = len({kind for _, _, kind in every}) > 1
+    maps = {variant: grid(run, stops[variant], (rows, period, several)) for variant, run in runs.items()}
+    panels = []
+    for variant, one in maps.items():
+        count = common.counted(int(runs[variant].column("pauses", "times").sum()), "pause")
+        title = f"{variant}: {count} in the window (seed {runs[variant].seed})"
+        panels.append(activity.map_panel(title, one, period, runs[variant], "no pauses"))
+    step = next(iter(maps.values())).step_ps
+    left = len(every) - len(rows)
+    caption = (
+        f"When ports were stopped by their far ends: a row a port{' and class' if several else ''}, the "
+        f"{len(rows)} that stood still longest over all variants"
+        f"{f', {left} others left out' if left else ''}; a colour is the share of {formats.time(step)} in "
+        "which it was stopped. First seed of each variant. Grey: outside the measurement window."
+    )
+    colours = Colours(0, 1, f"share of {formats.time(step)} stopped", kind="share")
+    return activity.stacked("pauses", "Stopped ports by time", caption, panels, (colours, len(rows)))
+
+
+def longest(stops: list[Stops]) -> list[Row]:
+    """Ports and classes by how long they were stopped in all runs together, longest first."""
+    sums: dict[Row, float] = {}
+    for one in stops:
+        rows, lengths = totals(one)
+        for row, length in zip(rows, lengths, strict=True):
+            sums[row] = sums.get(row, 0.0) + length
+    return sorted(sums, key=lambda row: (-sums[row], row))
+
+
+def totals(stops: Stops) -> tuple[list[Row], list[float]]:
+    """Ports and classes, and how long each was stopped, ps."""
+    places = np.array([stops.node, stops.port, stops.kind]).T
+    rows, index = np.unique(places, axis=0, return_inverse=True)
+    lengths = np.zeros(len(rows))
+    np.add.at(lengths, index.reshape(-1), (stops.end - stops.start).astype(np.float64))
+    return [(int(node), int(port), int(kind)) for node, port, kind in rows], lengths.tolist()
+
+
+def period_of(stops: list[Stops]) -> Period:
+    """From the first stop to the last; from 0 if that is early."""
+    some = [one for one in stops if len(one.start)]
+    start, end = min(int(one.start.min()) for one in some), max(int(one.end.max()) for one in some)
+    margin = max((end - start) // 40, 1)
+    return Period(0 if start < end // 4 else start - margin, end + margin)
+
+
+def grid(run: RunData, stops: Stops, what: tuple[list[Row], Period, bool]) -> Grid:
+    """The share of each step of time in which these were stopped, from where each stop begins and ends."""
+    rows, period, several = what
+    step = step_of(period)
+    first, last = period.start // step, -(-period.end // step)
+    edges = np.arange(first, last + 1, dtype=np.int64) * step
+    ends = peers(run)
+    shares, names = np.zeros((len(rows), last - first)), []
+    for at, (node, port, kind) in enumerate(rows):
+        own = (stops.node == node) & (stops.port == port) & (stops.kind == kind)
+        for start, end in zip(stops.start[own].tolist(), stops.end[own].tolist(), strict=True):
+            shares[at] += np.clip(np.minimum(edges[1:], end) - np.maximum(edges[:-1], start), 0, None)
+        names.append(named(run, ends, (node, port)) + (f", class {kind}" if several else ""))
+    return Grid(shares / step, names, first * step, step)
+
+
+def step_of(period: Period) -> int:
+    """The shortest step of 1, 2 or 5 of a power of ten, ps, of which few enough are in a period."""
+    least = -(-(period.end - period.start) // common.COLUMNS_SHOWN)
+    power = int(10 ** (len(str(least)) - 1))
+    return next(many * power for many in (1, 2, 5, 10) if many * power >= least)
+
+
+def named(run: RunData, ends: dict[Port, int], port: Port) -> str:
+    """`leaf0 > spine1`."""
+    known = port in ends
+    return f"{run.node_name(port[0])} > {run.node_name(ends[port])}" if known else "-"
+
+
+Group = tuple[str, int]  # tier and class
+
+
+def by_tier(results: Results) -> Chart | None:
+    """The share of the time that ports of a tier were stopped in a class, mean over ports and seeds.
+
+    `None` where nobody was stopped in the window.
+    """
+    variants = pausing(results)
+    found = {variant: [shares(run) for run in results.of(variant)] for variant in variants}
+    groups = [group for many in found.values() for one in many for group in one]
+    if not any(share for many in found.values() for one in many for share in one.values()):
+        return None
+    order = list(dict.fromkeys(tier for run in results.runs for tier in run.tiers))
+    every = sorted(set(groups), key=lambda group: (order.index(group[0]), group[1]))
+    several = len({kind for _, kind in every}) > 1
+    marks: list[Mark] = []
+    for index, variant in enumerate(variants):
+        # A class or a tier that a variant does not know never stood still in it.
+        values = np.array([[one.get(group, 0.0) for group in every] for one in found[variant]])
+        height, low, high = common.mean_and_interval(values)
+        many = len(values) >= common.INTERVALS_FROM
+        reach = (np.maximum(low, 0), high) if many else (None, None)
+        marks.append(bars(results, (variant, index, len(variants)), (np.arange(len(every)), height), reach))
+    texts = [f"{tier}\nclass {kind}" if several else tier for tier, kind in every]
+    ticks = tuple((float(at), text) for at, text in enumerate(texts))
+    intervals = any(isinstance(one, Bars) and one.low is not None for one in marks)
+    how = "means and 95 % intervals (Student's t)" if intervals else "means"
+    caption = (
+        "Share of the measurement window in which a port was stopped by its far end, mean over all ports of "
+        f"a tier{' by class' if several else ''}; hosts are stopped at their NIC. "
+        f"{common.seeds_text(results, variants)}: {how}."
+    )
+    panel = Panel(
+        "",
+        Axis("ports of", ticks=ticks, shown=categories(len(every))),
+        Axis("share of the time stopped", "share"),
+        marks,
+    )
+    return Chart(
+        "pauses-tiers",
+        "Time stopped by tier",
+        caption,
+        [panel],
+        1,
+        3.1,
+        common.legend(results, variants),
+    )
+
+
+def shares(run: RunData) -> dict[Group, float]:
+    """By tier and class, the share of the window that a port was stopped, mean over ports."""
+    start, end = run.window_ps
+    node, kind, stopped = run.columns("pauses", "node", "class", "stopped_ps")
+    if end <= start:
+        return {}
+    tiers = run.tiers[node.astype(np.int64)]
+    found = {}
+    for tier in dict.fromkeys(tiers):
+        for one in np.unique(kind[tiers == tier]).tolist():
+            own = stopped[(tiers == tier) & (kind == one)]
+            found[str(tier), int(one)] = float(own.astype(np.float64).mean()) / (end - start)
+    return found

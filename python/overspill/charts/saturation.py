@@ -1,0 +1,281 @@
+"""Drawings of stops on the network: the largest saturation tree of each variant, and deadlocks."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from overspill import formats
+from overspill.charts import common, flat
+from overspill.charts.network import (
+    LETTERS,
+    MOST_NODES,
+    PANELS_SHOWN,
+    Network,
+    Places,
+    escaped,
+    links_of,
+    names_of,
+    network_of,
+    places,
+    tier_of,
+)
+from overspill.charts.spec import COLOURS, GREY, Arc, Chart, Entry, Graph, Look, Nodes, Panel
+from overspill.measures import saturation
+from overspill.measures.saturation import Forest, Port, Stops, Tree
+from overspill.rundata import RunData
+
+if TYPE_CHECKING:
+    from overspill.results import Results
+
+TREE, OTHER, CYCLE = Look(COLOURS[1], (2.6, 1.2), 1.5), Look(GREY, (1.2, 1.4), 1.0), Look("#b00020", (), 2.2)
+ROOT, STOPPED, IDLE = "#b00020", "#f4b183", "#ffffff"
+OVERLAP = (
+    "Overlap in time is all that is looked at: a port upstream that is stopped at the same time may be "
+    "stopped for another reason."
+)
+MANY = 60  # arrows that are drawn wide
+ROWS_SHOWN = 5  # trees of a variant in the table
+
+Arrow = tuple[int, int]  # from who stops to who is stopped
+
+
+@dataclass(frozen=True)
+class Largest:
+    """A tree, and the run that it is of."""
+
+    run: RunData
+    tree: Tree
+
+
+def trees_of(results: Results) -> dict[str, list[Largest]]:
+    """The trees of each variant's runs that overlap their windows, those with most ports first."""
+    found: dict[str, list[Largest]] = {}
+    for run in results.runs:
+        start, end = run.window_ps
+        inside = (
+            tree for tree in results.trees[run.variant][run.seed] if start < tree.end and tree.start < end
+        )
+        found.setdefault(run.variant, []).extend(Largest(run, tree) for tree in inside)
+    for many in found.values():
+        many.sort(key=lambda one: (-one.tree.most.ports, -one.tree.most.depth, one.run.seed, one.tree.start))
+    return {variant: found[variant] for variant in results.variants if found.get(variant)}
+
+
+def rows(results: Results) -> list[dict[str, str]]:
+    """The largest trees of every variant as rows of the page; those alike in several classes are one."""
+    return [row(*alike) for many in trees_of(results).values() for alike in list(merged(many))[:ROWS_SHOWN]]
+
+
+def merged(many: Iterable[Largest]) -> Iterator[tuple[Largest, list[int]]]:
+    """Trees, and the classes that each was there in with the same stops: IEEE 802.3x stops all."""
+    classes: dict[tuple[int, Tree], list[int]] = {}
+    first: dict[tuple[int, Tree], Largest] = {}
+    for one in many:
+        key = (one.run.seed, replace(one.tree, kind=0))
+        first.setdefault(key, one)
+        classes.setdefault(key, []).append(one.tree.kind)
+    yield from ((first[key], sorted(kinds)) for key, kinds in classes.items())
+
+
+def row(one: Largest, classes: Iterable[int]) -> dict[str, str]:
+    """A tree in words."""
+    tree, most = one.tree, one.tree.most
+    return {
+        "variant": one.run.variant,
+        "seed": str(one.run.seed),
+        "root": rooted(one),
+        "class": ", ".join(str(kind) for kind in classes),
+        "from": formats.time(tree.start),
+        "to": formats.time(tree.end),
+        "largest": formats.time(tree.at),
+        "depth": str(most.depth),
+        "ports": formats.number(most.ports),
+        "switches": formats.number(most.switches),
+        "hosts": formats.number(most.hosts),
+    }
+
+
+def rooted(one: Largest) -> str:
+    """The name of the root, or of the switches of a ring."""
+    names = [one.run.node_name(at) for at in one.tree.roots]
+    return names[0] if len(names) == 1 else f"ring of {formats.listing(names, 8)}"
+
+
+def largest(results: Results) -> Chart | None:
+    """The largest tree of each variant at its largest instant; `None` where nobody was stopped."""
+    panels = []
+    for variant, (one, *_) in list(trees_of(results).items())[:PANELS_SHOWN]:
+        network = drawable(results, variant)
+        if network is not None:
+            panels.append(Panel(title(one), marks=[drawn(network, one)]))
+    if not panels:
+        return None
+    caption = (
+        "The saturation tree with most stopped ports of each variant, at the instant when it had most. Red: "
+        "its root, which stops others while none of its own ports is stopped in that class, or a ring of "
+        "switches that stop each other; orange: who is stopped because of it. Arrows go from who stops to "
+        "who is stopped, away from where frames are going; grey ones are of stops that are not of this tree. "
+        f"{OVERLAP}"
+    )
+    legend = [Entry("tree", "stopped, in the tree", TREE), Entry("other", "stopped, not in it", OTHER)]
+    return chart("saturation", "Largest saturation tree", caption, panels, legend)
+
+
+def title(one: Largest) -> str:
+    """Which tree it is."""
+    ports = common.counted(saturation_at(one).ports, "port")
+    return (
+        f"{one.run.variant}: {rooted(one)}, class {one.tree.kind}, at {formats.time(one.tree.at)}: {ports} "
+        f"stopped (seed {one.run.seed})"
+    )
+
+
+def saturation_at(one: Largest) -> saturation.Size:
+    """The size of a tree at its largest instant."""
+    forest, _ = standing(one.run, one.tree.at, one.tree.kind)
+    return forest.size(one.tree.roots)
+
+
+def chart(name: str, head: str, caption: str, panels: list[Panel], legend: list[Entry]) -> Chart:
+    """Networks below each other."""
+    height = 3.6 if len(panels) == 1 else max(2.0, min(2.9, common.TALLEST / len(panels)))
+    return Chart(name, head, caption, panels, 1, height, legend)
+
+
+def drawable(results: Results, variant: str) -> Network | None:
+    """The network of a variant, if it is not too large."""
+    network = network_of(results, variant)
+    return network if network and len(network.nodes) <= MOST_NODES else None
+
+
+def standing(run: RunData, instant: int, kind: int) -> tuple[Forest, list[tuple[Port, int]]]:
+    """Who stops whom at an instant."""
+    forest = Forest(run.is_host)
+    now = list(Stops.of(run).at(instant, kind))
+    for (node, _), peer in now:
+        forest.change(node, peer, 1)
+    return forest, now
+
+
+def drawn(network: Network, one: Largest) -> Graph:
+    """A tree on its network."""
+    forest, now = standing(one.run, one.tree.at, one.tree.kind)
+    inside = saturation.reach(one.tree.roots, forest.holds)
+    place = places(network)
+    looks = {(peer, node): ("tree", TREE) if peer in inside else ("other", OTHER) for (node, _), peer in now}
+    colours = dict.fromkeys((at for at in inside if at in forest.waits), STOPPED)
+    colours |= dict.fromkeys(one.tree.roots, ROOT)
+    arcs = arrows(network, place, looks)
+    return graph(network, place, colours, arcs)
+
+
+def arrows(network: Network, place: Places, looks: dict[Arrow, tuple[str, Look]]) -> list[Arc]:
+    """An arrow from each who stops to each who is stopped; those of the legend's first entry on top."""
+    found = []
+    thin = 1.0 if len(looks) <= MANY else 0.5
+    for (start, end), (entry, look) in sorted(looks.items(), key=lambda one: one[1][0] != "other"):
+        look = replace(look, width=round(thin * look.width, 2))
+        x, y = way(place, (start, end))
+        hover = f"{escaped(network.nodes[start].name)} stops {escaped(network.nodes[end].name)}"
+        found.append(Arc(x, y, look, entry, hover=hover))
+    return found
+
+
+def way(place: Places, ends: Arrow) -> tuple[np.ndarray, np.ndarray]:
+    """From near one node to near the other, bent a little to the right, so that both directions show."""
+    x, y = place.x[list(ends)], place.y[list(ends)]
+    along = np.linspace(0.07, 0.93, 41)
+    if place.flat:
+        whole = flat.bowed(x, y, place.flat.cell) if place.flat.grid else (x, y)
+        reach = np.linspace(0, 1, len(whole[0]))
+        return np.interp(along, reach, whole[0]), np.interp(along, reach, whole[1])
+    bend = 0.006 * np.sin(np.pi * along) * np.sign(y[1] - y[0] or 1.0)
+    rise = 0.3 * np.sin(np.pi * along) if y[0] == y[1] else 0.0
+    return x[0] + (x[1] - x[0]) * along + bend, y[0] + (y[1] - y[0]) * along + rise
+
+
+def graph(network: Network, place: Places, colours: dict[int, str], arcs: list[Arc]) -> Graph:
+    """Nodes by their colours over grey links."""
+    hosts = [at for at, node in enumerate(network.nodes) if node.host]
+    switches = [at for row in place.rows for at in row]
+    labels = names_of(network, place, (hosts, LETTERS))
+    widest = max((len(row) for row in place.rows), default=1)
+    size = 11.0 if widest <= 20 else 7.0 if widest <= 40 else 5.0
+    dot = 6.5 if len(hosts) <= 40 else 4.0
+    found = []
+    for group, symbol, plain, large in ((switches, "square", IDLE, size), (hosts, "circle", GREY, dot)):
+        for colour in dict.fromkeys([plain, STOPPED, ROOT]):
+            own = [at for at in group if colours.get(at, plain) == colour]
+            if own:
+                found.append(nodes(network, place, own, (labels, symbol, large, colour)))
+    tiers = [(float(place.y[row[0]]), tier_of(network, row)) for row in place.rows if not place.flat]
+    if hosts and not place.flat:
+        tiers.append((float(place.y[np.array(hosts)].mean()), "hosts"))
+    return Graph(links_of(network, place), found, tiers, arcs)
+
+
+def nodes(
+    network: Network, place: Places, own: list[int], how: tuple[dict[int, str], str, float, str]
+) -> Nodes:
+    """Nodes of one colour."""
+    labels, symbol, size, colour = how
+    at = np.array(own, np.int64)
+    hover = [escaped(network.nodes[one].name) for one in own]
+    shown = [labels.get(one, "") for one in own]
+    plain = np.full(len(own), np.nan)
+    return Nodes(
+        place.x[at],
+        place.y[at],
+        plain,
+        shown,
+        hover,
+        "circle" if symbol == "circle" else "square",
+        size,
+        colour,
+    )
+
+
+def deadlocks(results: Results) -> Chart | None:
+    """The first deadlock of each variant, on the network; `None` where there is none."""
+    panels: list[Panel] = []
+    for variant in common.with_runs(results):
+        stuck = next((run for run in results.of(variant) if run.deadlock), None)
+        network = drawable(results, variant)
+        if stuck is not None and network is not None and len(panels) < PANELS_SHOWN:
+            panels.append(locked(network, stuck))
+    if not panels:
+        return None
+    caption = (
+        "Ports that wait for each other for ever, in red, and all others that were stopped in that class "
+        "when the last of them was, in grey. Arrows go from who stops to who is stopped. First such seed of "
+        "each variant."
+    )
+    legend = [Entry("cycle", "stopped for ever", CYCLE), Entry("other", "stopped", OTHER)]
+    return chart("deadlock", "Deadlock", caption, panels, legend)
+
+
+def locked(network: Network, run: RunData) -> Panel:
+    """A deadlock and what else is stopped."""
+    assert run.deadlock is not None
+    at, kind = int(run.deadlock["at_ps"]), int(run.deadlock["class"])
+    cycle = set(ports_of(run, run.deadlock["cycle"]))
+    ends, place = saturation.peers(run), places(network)
+    _, now = standing(run, at, kind)
+    looks = {(peer, node): ("other", OTHER) for (node, _), peer in now}
+    looks |= {(ends[port], port[0]): ("cycle", CYCLE) for port in cycle}
+    colours = {node: STOPPED for (node, _), _ in now} | {node: ROOT for node, _ in cycle}
+    ports, since = common.counted(len(cycle), "port"), formats.time(at)
+    title = f"{run.variant}: class {kind}, since {since}: {ports} wait for each other (seed {run.seed})"
+    return Panel(title, marks=[graph(network, place, colours, arrows(network, place, looks))])
+
+
+def ports_of(run: RunData, cycle: Iterable[str]) -> Iterable[Port]:
+    """The ports that a deadlock names as `node:port`."""
+    numbers = {str(node["name"]): at for at, node in enumerate(run.summary["nodes"])}
+    for one in cycle:
+        name, _, port = one.rpartition(":")
+        yield numbers[name], int(port)

@@ -1,0 +1,160 @@
+"""Figures and tables of stops: both renderers draw them, with what the tables say."""
+
+import json
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import plotly.graph_objects as go
+import pytest
+import test_pausing as made
+from matplotlib.backends.backend_agg import FigureCanvasAgg
+
+import overspill
+from overspill import charts, core, report
+from overspill.charts import mpl, saturation, web
+from overspill.charts.spec import Bars, Chart, Graph, Heat, Span
+from overspill.results import Results
+from overspill.sweeps import show
+
+FLOWS = ["start,source,destination,bytes", *(f"0ms,h{i},h{(i + 2) % 5},500KB" for i in range(5))]
+
+
+@pytest.fixture(autouse=True)
+def compiled() -> Iterator[None]:
+    """The compiled core."""
+    core.use(None)
+    yield
+    core.use(None)
+
+
+@pytest.fixture
+def slow(tmp_path: Path) -> Results:
+    """One NIC that is stopped from 51.888 to 384.096 us, and again after 400 us, the window's end."""
+    return made.ran(tmp_path)
+
+
+@pytest.fixture
+def ring(tmp_path: Path) -> Path:
+    """Five switches that stop each other for ever."""
+    (tmp_path / "flows.csv").write_text("\n".join(FLOWS))
+    path = tmp_path / "ring.toml"
+    path.write_text(made.ring())
+    return path
+
+
+def drawn(chart: Chart) -> None:
+    """Both renderers draw it."""
+    FigureCanvasAgg(mpl.figure(chart)).draw()
+    figure = web.figure(chart)
+    go.Figure(json.loads(web.dump(figure)) and figure)
+
+
+def marks(chart: Chart, kind: type) -> list[Any]:
+    return [mark for panel in chart.panels for mark in panel.marks if isinstance(mark, kind)]
+
+
+def test_a_map_has_the_time_stopped_to_the_picosecond(slow: Results) -> None:
+    chart = charts.of_results(slow)["pauses"]
+    drawn(chart)
+    (heat,) = marks(chart, Heat)
+    assert heat.rows == ["a > s"]
+    run = slow.of("pfc")[0]
+    _, times = run.columns("pause_trace", "from_ps", "to_ps")
+    start = run.column("pause_trace", "from_ps")
+    width = np.diff(heat.edges)
+    assert np.nansum(heat.values[0] * width) == pytest.approx(float((times - start).sum()) * 1e-12)
+    assert np.nanmax(heat.values) == 1.0
+    # The heat is empty before the stop and whole within it.
+    middle = (heat.edges[:-1] + heat.edges[1:]) / 2
+    assert (
+        np.isnan(heat.values[0][middle < 45e-6]).all()
+        and (heat.values[0][(middle > 60e-6) & (middle < 370e-6)] == 1).all()
+    )
+    (span,) = marks(chart, Span)
+    assert span.start == pytest.approx(400e-6) and span.end >= float(times.max()) * 1e-12
+    assert [panel.title for panel in chart.panels] == ["pfc: 1 pause in the window (seed 1)"]
+
+
+def test_bars_are_the_share_of_the_window_by_tier(slow: Results) -> None:
+    chart = charts.of_results(slow)["pauses-tiers"]
+    drawn(chart)
+    (bars,) = marks(chart, Bars)
+    assert chart.panels[0].x.ticks is not None
+    found = dict(zip((text for _, text in chart.panels[0].x.ticks), bars.height.tolist(), strict=True))
+    # Of two hosts one was stopped; a custom network's switch has a tier of its own.
+    assert found.pop("host") == pytest.approx((384.096 - 51.888) / 400 / 2)
+    assert set(found.values()) == {0.0}
+
+
+def test_the_tree_is_drawn_and_told_from_its_root_on(slow: Results, tmp_path: Path) -> None:
+    chart = charts.of_results(slow)["saturation"]
+    drawn(chart)
+    (graph,) = marks(chart, Graph)
+    assert [(arc.entry, arc.hover) for arc in graph.arcs] == [("tree", "s stops a")]
+    colours = {name: nodes.plain for nodes in graph.nodes for name in nodes.hover}
+    assert (colours["s"], colours["a"]) == (saturation.ROOT, saturation.STOPPED)
+    assert colours["b"] not in (saturation.ROOT, saturation.STOPPED)
+    (first, *rest) = saturation.rows(slow)
+    assert not rest, "the other tree begins after the window"
+    assert (first["root"], first["from"], first["to"]) == ("s", "51.888 us", "384.096 us")
+    assert [first[name] for name in ("depth", "ports", "switches", "hosts")] == ["1", "1", "0", "1"]
+    slow.save(tmp_path / "out")
+    page = report.write(slow, tmp_path / "out").read_text(encoding="utf-8")
+    assert "Saturation trees" in page and "<td>51.888 us</td><td>384.096 us</td>" in page
+    assert saturation.OVERLAP in page
+
+
+def test_a_run_without_stops_has_no_figures_of_them(tmp_path: Path) -> None:
+    path = tmp_path / "calm.toml"
+    path.write_text(made.SLOW.partition("[variants.pfc]")[0])
+    results = overspill.run(path)
+    assert not {"pauses", "pauses-tiers", "saturation", "deadlock"} & set(charts.of_results(results))
+    assert saturation.rows(results) == []
+
+
+def test_a_deadlock_is_drawn_as_its_ring(ring: Path) -> None:
+    results = overspill.run(ring)
+    chart = charts.of_results(results)["deadlock"]
+    drawn(chart)
+    (graph,) = marks(chart, Graph)
+    stuck = {arc.hover for arc in graph.arcs if arc.entry == "cycle"}
+    assert stuck == {f"s{(i + 1) % 5} stops s{i}" for i in range(5)}
+    colours = {name: nodes.plain for nodes in graph.nodes for name in nodes.hover}
+    assert {name for name, colour in colours.items() if colour == saturation.ROOT} == {
+        f"s{i}" for i in range(5)
+    }
+    last = saturation.trees_of(results)[results.variants[0]][0]
+    assert [results.runs[0].node_name(at) for at in last.tree.roots] == [f"s{i}" for i in range(5)]
+    assert last.tree.end == results.runs[0].end_ps, "a deadlock's tree lasts to the end"
+    assert saturation.rooted(last) == "ring of s0, s1, s2, s3, s4"
+
+
+def test_a_sweep_keeps_deadlocks_and_tells_of_them(ring: Path, tmp_path: Path) -> None:
+    pause = "switch.pause.high"
+    out = tmp_path / "out"
+    sweep = overspill.sweep(ring, over={pause: ["20KB", "150KB"]}, seeds=2, out=out)
+    (found,) = [one for one in sweep.deadlocks if one["point"] == ["20KB"]]
+    assert found["seeds"] == [1, 2] and len(found["cycle"]) == 5 and found["class"] == 0
+    loud = [line.text for line in show.warnings(sweep) if line.label == "DEADLOCK"]
+    way = " -> ".join([*found["cycle"], found["cycle"][0]])
+    assert any("switch.pause.high=20KB" in text and "seeds 1, 2" in text and way in text for text in loud)
+    assert sweep.document()["deadlocks"] == sweep.deadlocks
+    again = overspill.sweeps.Sweep.load(out)
+    assert again.deadlocks == sweep.deadlocks, "the store and the manifest keep them"
+    page = report.of_folder(out).read_text(encoding="utf-8")
+    assert "DEADLOCK" in page and found["cycle"][0] in page
+
+
+def test_trees_of_a_pause_that_stops_all_classes_are_one_row(tmp_path: Path) -> None:
+    text = made.SLOW.replace('kind = "pfc"', 'kind = "pause"')
+    path = tmp_path / "both.toml"
+    quiet = text.partition("[[traffic]]")[2].partition("[variants")[0].replace('"t"', '"u"')
+    quiet = quiet.replace('"80us"', '"20us"').replace('stop = "20us"', 'stop = "20us"\nclass = 1')
+    path.write_text(text.replace("[variants.pfc]", f"[[traffic]]{quiet}[variants.pfc]", 1))
+    results = overspill.run(path, sets=["traffic.u.rate='10Mbps'"])
+    found = saturation.trees_of(results)["pfc"]
+    assert [one.tree.kind for one in found] == [0, 1]
+    (told,) = saturation.rows(results)
+    assert told["class"] == "0, 1"

@@ -1,0 +1,134 @@
+"""The study of PAUSE and PFC beside DIBS: its numbers, and the tables and figures of its page.
+
+`make studies` runs it; `python studies/pause.py --page` runs nothing and takes the committed CSV.
+"""
+
+import argparse
+from collections.abc import Iterable, Mapping
+from pathlib import Path
+
+import pause_figures as figures
+from pause_numbers import ASIDES, REFERENCES, SHORT_MEAN, SHORT_P99, TIERS, Plan, Row, read, run, write
+
+DOCS = Path(__file__).resolve().parents[1] / "docs/studies"
+HEADS = {
+    "qct_mean": "QCT mean (ms)",
+    "qct_p99": "QCT p99 (ms)",
+    SHORT_MEAN: "short FCT mean (ms)",
+    SHORT_P99: "short FCT p99 (ms)",
+    "drops": "lost",
+    "drops[traffic=background]": "of these, background",
+    "timeouts": "timeouts",
+    "detoured_share": "detoured (%)",
+}
+REACH = {
+    **{f"pause_share_mean[tier={tier}]": f"{tier} (%)" for tier in TIERS},
+    "pause_length_mean": "a stop (ms)",
+    "saturation_depth_mean": "depth mean",
+    "saturation_depth_max": "depth max",
+    "saturation_hosts_mean": "hosts mean",
+    "saturation_hosts_max": "hosts max",
+}
+COMPARED = {"qct_mean": "QCT mean", SHORT_MEAN: "short FCT mean"}
+Cells = dict[str, dict[str, Row]]  # variant, metric
+
+
+def number(value: float) -> str:
+    """Three digits, and no more than two places."""
+    return f"{value:.0f}" if abs(value) >= 100 else f"{value:.1f}" if abs(value) >= 10 else f"{value:.2f}"
+
+
+def value(row: Row | None) -> str:
+    """The mean and its interval."""
+    if row is None:
+        return "–"
+    if not row.high:
+        return "0"
+    ends = (number(max(0.0, one) * row.scale) for one in (row.low, row.high))
+    return f"{number(row.mean * row.scale)} ({' to '.join(ends)})"
+
+
+def less(row: Row, reference: str) -> str:
+    """A difference with its interval, in bold where that excludes 0."""
+    found = row.less.get(reference)
+    if found is None:
+        return "–"
+    mean, low, high = (one * row.scale for one in found)
+    mark = "**" if row.differs(reference) else ""
+    half = (high - low) / 2
+    return f"{mark}{'+' if mean > 0 else ''}{number(mean)}{mark} ± {number(half)}"
+
+
+def written(heads: Iterable[str], body: Iterable[Iterable[str]]) -> str:
+    """A table as Markdown."""
+    every = [list(heads), *(list(one) for one in body)]
+    every.insert(1, ["---"] * len(every[0]))
+    return "\n".join(f"| {' | '.join(one)} |" for one in every)
+
+
+def tables(found: Iterable[Row]) -> dict[str, str]:
+    """Every table of the page by its name."""
+    by_rate: dict[str, Cells] = {}
+    for row in found:
+        aside = row.case.variant in ASIDES
+        name = f"asides {row.case.qps}" if aside else row.case.qps
+        by_rate.setdefault(name, {}).setdefault(row.case.variant, {})[row.metric] = row
+    made = {}
+    for rate, cells in by_rate.items():
+        stopped = {name: metrics for name, metrics in cells.items() if "pause_length_mean" in metrics}
+        made[rate] = means(HEADS, cells)
+        made[f"{rate}, differences"] = differences(cells)
+        if stopped:
+            made[f"{rate}, stops"] = means(REACH, stopped)
+    return made
+
+
+def means(heads: Mapping[str, str], cells: Cells) -> str:
+    """A table of means."""
+    body = ([f"`{name}`", *(value(metrics.get(one)) for one in heads)] for name, metrics in cells.items())
+    return written(["variant", *heads.values()], body)
+
+
+def differences(cells: Cells) -> str:
+    """A table of paired differences in ms."""
+    pairs = [(metric, reference) for metric in COMPARED for reference in REFERENCES]
+    heads = (f"{COMPARED[metric]}, less `{reference}`" for metric, reference in pairs)
+    rows = {name: metrics for name, metrics in cells.items() if metrics["qct_mean"].less}
+    body = (
+        [f"`{name}`", *(less(metrics[one], other) for one, other in pairs)] for name, metrics in rows.items()
+    )
+    return written(["variant", *heads], body)
+
+
+def place(text: str, made: Mapping[str, str]) -> str:
+    """The page's text with its tables put between their marks; a table without marks is in the CSV alone."""
+    for name, body in made.items():
+        start = f"<!-- {name} -->\n"
+        before, mark, after = text.partition(start)
+        _, end, rest = after.partition("<!-- end -->")
+        if mark and not end:
+            raise SystemExit(f"pause.md: found no <!-- end --> after {start.strip()}")
+        if mark:
+            text = f"{before}{start}\n{body}\n\n{end}{rest}"
+    return text
+
+
+def main(arguments: list[str] | None = None) -> None:
+    """Run what the store does not have, then write CSV, tables and figures."""
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--out", type=Path, default=Path("out/studies/pause"), help="folder of the runs")
+    parser.add_argument("--jobs", type=int, help="runs at a time; all cores by default")
+    parser.add_argument("--page", action="store_true", help="run nothing, take the committed CSV")
+    given = parser.parse_args(arguments)
+    numbers, page = DOCS / "pause.csv", DOCS / "pause.md"
+    if not given.page:
+        write(run(Plan(jobs=given.jobs), given.out), numbers)
+        print(figures.trees(DOCS / "images/pause-tree.png", given.jobs))
+    found = read(numbers)
+    page.write_text(place(page.read_text(encoding="utf-8"), tables(found)), encoding="utf-8")
+    for path in figures.draw(found, DOCS / "images"):
+        print(path)
+
+
+if __name__ == "__main__":
+    main()

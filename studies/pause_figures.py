@@ -1,0 +1,114 @@
+"""The figures of the study of PAUSE and PFC beside DIBS."""
+
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+import matplotlib as mpl
+from matplotlib.axes import Axes
+from matplotlib.figure import Figure
+from matplotlib.ticker import FuncFormatter, LogLocator, NullFormatter
+
+import overspill
+from overspill import plots
+from overspill.charts.spec import COLOURS
+from pause_numbers import MAIN, QPS, SCENARIO, SHORT_MEAN, SHORT_P99, TIERS, Row
+
+STOPPING = ("pause", "pfc", "pfc_query")
+LABELS = {
+    "drop": "lost (drop)",
+    "dibs": "detoured (dibs)",
+    "shared": "pool, lost (shared)",
+    "pause": "pool, PAUSE",
+    "pfc": "pool, PFC",
+    "pfc_query": "pool, PFC for queries",
+}
+TIMES = {
+    "qct_mean": "QCT mean (ms)",
+    "qct_p99": "QCT p99 (ms)",
+    SHORT_MEAN: "short background FCT, mean (ms)",
+    SHORT_P99: "short background FCT, p99 (ms)",
+}
+WHERE = {
+    **{f"pause_share_mean[tier={tier}]": f"ports of tier {tier}: time stopped (%)" for tier in TIERS},
+    "saturation_hosts_max": "most hosts stopped by a tree",
+    "saturation_depth_mean": "depth of trees, mean (links)",
+}
+TREES = {QPS: 4000, "duration": "150ms", "traffic.query.stop": "150ms", "traffic.background.stop": "150ms"}
+
+
+def draw(rows: Sequence[Row], folder: Path) -> list[Path]:
+    """The figures of the rows, as PNG."""
+    folder.mkdir(parents=True, exist_ok=True)
+    made = []
+    with plots.style(), mpl.rc_context({"axes.titlesize": 9.5}):
+        for name, figure in {"pause-times": times(rows), "pause-where": where(rows)}.items():
+            made.append(folder / f"{name}.png")
+            figure.savefig(made[-1], dpi=110, metadata={"Software": None})
+    return made
+
+
+def times(rows: Sequence[Row]) -> Figure:
+    """Completion times over the rate of queries."""
+    figure = Figure(figsize=(9, 6.4), layout="constrained")
+    for axes, (metric, name) in zip(figure.subplots(2, 2).flat, TIMES.items(), strict=True):
+        curves(axes, [row for row in rows if row.metric == metric], MAIN)
+        axes.set(yscale="log", ylabel=name)
+        plain(axes)
+    return legend(figure)
+
+
+def where(rows: Sequence[Row]) -> Figure:
+    """Where ports stood still, and how far stops reached."""
+    figure = Figure(figsize=(9, 5.6), layout="constrained")
+    for axes, (metric, name) in zip(figure.subplots(2, 3).flat, WHERE.items(), strict=True):
+        curves(axes, [row for row in rows if row.metric == metric], STOPPING)
+        axes.set(title=name, ylim=(0, None))
+    return legend(figure)
+
+
+def curves(axes: Axes, rows: Sequence[Row], variants: Sequence[str]) -> None:
+    """A line for each variant, with its 95 % intervals."""
+    for name in variants:
+        found = [row for row in rows if row.case.variant == name]
+        at = [float(row.case.qps) for row in found]
+        middle = [row.mean * row.scale for row in found]
+        below = [max(0.0, row.mean - row.low) * row.scale for row in found]
+        above = [max(0.0, row.high - row.mean) * row.scale for row in found]
+        look: dict[str, Any] = {
+            "color": COLOURS[MAIN.index(name)],
+            "marker": "o",
+            "markersize": 4,
+            "capsize": 2.5,
+        }
+        # It lies on PAUSE's in places.
+        look["linestyle"] = "--" if name == "pfc_query" else "-"
+        axes.errorbar(at, middle, [below, above], label=LABELS[name], elinewidth=1, **look)
+    axes.set(xlabel="queries per second", xscale="log")
+    rates = sorted({float(row.case.qps) for row in rows})
+    axes.set_xticks(rates, [f"{rate:g}" for rate in rates])
+    axes.xaxis.set_minor_formatter(NullFormatter())
+
+
+def plain(axes: Axes) -> None:
+    """Numbers, not powers, at 1, 2 and 5 of each decade."""
+    axes.yaxis.set_major_locator(LogLocator(subs=(1, 2, 5)))
+    axes.yaxis.set_major_formatter(FuncFormatter(lambda value, _: f"{value:g}"))
+    axes.yaxis.set_minor_formatter(NullFormatter())
+
+
+def legend(figure: Figure) -> Figure:
+    """One legend above all panels."""
+    handles, labels = figure.axes[0].get_legend_handles_labels()
+    figure.legend(handles, labels, loc="outside upper center", ncols=3)
+    return figure
+
+
+def trees(path: Path, jobs: int | None) -> Path:
+    """The largest saturation trees of a short run with most queries, as PNG."""
+    results = overspill.run(SCENARIO, sets=TREES, jobs=jobs)
+    results.runs = [run for run in results.runs if run.variant in STOPPING]
+    figure = plots.saturation_tree(results)
+    assert figure is not None
+    figure.savefig(path, dpi=110, metadata={"Software": None})
+    return path

@@ -1,0 +1,83 @@
+"""The study of PAUSE and PFC can be run, and its page says what its numbers are."""
+
+import importlib
+import sys
+import tomllib
+from pathlib import Path
+from types import ModuleType
+
+import pytest
+
+ROOT = Path(__file__).parents[1]
+PAGE, NUMBERS = ROOT / "docs/studies/pause.md", ROOT / "docs/studies/pause.csv"
+SMALL = {
+    "duration": "30ms",
+    "topology.k": 4,
+    "measure.from": "5ms",
+    "traffic.query.senders": 12,
+    "traffic.query.stop": "30ms",
+    "traffic.background.interarrival": "10ms",
+    "traffic.background.stop": "30ms",
+}
+
+
+@pytest.fixture
+def pause(monkeypatch: pytest.MonkeyPatch) -> ModuleType:
+    monkeypatch.syspath_prepend(str(ROOT / "studies"))
+    for name in ("pause", "pause_numbers", "pause_figures"):
+        sys.modules.pop(name, None)
+    return importlib.import_module("pause")
+
+
+def test_a_tiny_study_runs_from_its_scenario_to_its_figures(pause: ModuleType, tmp_path: Path) -> None:
+    plan = pause.Plan(rates=(2000,), asides=(2000,), seeds=2, jobs=1, sets=SMALL)
+    made = pause.run(plan, tmp_path / "runs")
+    assert [row.case.variant for row in made if row.metric == "qct_mean"] == [
+        *("drop", "dibs", "shared", "pause", "pfc", "pfc_query"),
+        *pause.ASIDES,
+    ]
+    assert all(row.n == 2 and row.low <= row.mean <= row.high for row in made)
+    by_name = {(row.case.variant, row.metric): row.mean for row in made}
+    assert by_name["dibs", "detoured_share"] > 0 and by_name["pause", "drops"] == 0
+    assert by_name["drop", "drops"] > 0 and by_name["pfc", "pauses"] > 0
+    assert ("drop", "pauses") not in by_name
+    pause.write(made, tmp_path / "numbers.csv")
+    again = pause.read(tmp_path / "numbers.csv")
+    assert [row.mean for row in again] == pytest.approx([row.mean for row in made], rel=1e-5)
+    assert [row.less.keys() for row in again] == [row.less.keys() for row in made]
+    assert len(pause.figures.draw(again, tmp_path)) == 2
+    assert {"2000", "2000, differences", "2000, stops", "asides 2000"} <= pause.tables(again).keys()
+
+
+def test_a_paired_difference_is_the_difference_of_the_means(pause: ModuleType) -> None:
+    found = pause.read(NUMBERS)
+    means = {(row.case.qps, row.case.variant, row.metric): row.mean for row in found}
+    compared = [(row, name, less) for row in found for name, less in row.less.items()]
+    assert len(compared) > 200
+    for row, name, (mean, low, high) in compared:
+        assert low <= mean <= high
+        other = means[row.case.qps, name, row.metric]
+        assert mean == pytest.approx(row.mean - other, rel=1e-3, abs=1e-5 * max(row.mean, other)), row
+
+
+def test_the_tables_of_the_page_are_those_of_the_committed_numbers(pause: ModuleType) -> None:
+    text = PAGE.read_text(encoding="utf-8")
+    assert text.count("<!-- end -->") >= 8
+    assert pause.place(text, pause.tables(pause.read(NUMBERS))) == text, (
+        "run `python studies/pause.py --page`"
+    )
+
+
+def test_every_switch_has_800_frames_and_thresholds_leave_headroom() -> None:
+    written = tomllib.loads((ROOT / "studies/pause.toml").read_text(encoding="utf-8"))
+    ports, frame, headroom = 8, 1518, 4912
+    pool = {"kind": "shared", "size": f"{ports * 100 * frame}B", "alpha": 8}
+    assert written["switch"]["buffer"] == {"kind": "per_port", "size": "100pkt"}
+    for name, variant in written["variants"].items():
+        switch = variant.get("switch", {})
+        assert switch.get("buffer", pool) == pool, name
+        stops = switch.get("pause")
+        if stops and "buffer" in switch:
+            classes = 2 if stops["kind"] == "pfc" and "classes" not in stops else 1
+            high = int(stops["high"].removesuffix("KB")) * 1000
+            assert ports * classes * (high + headroom) <= ports * 100 * frame * 8 / 9, name
