@@ -54,14 +54,16 @@ def given(parameter: Spec) -> str:
 
 
 def parameters(specs: list[Spec], name: str) -> str:
-    """All parameters of a name, each with the entries that have it; empty where there is none."""
-    owners: dict[str, list[str]] = {}
+    """All parameters of a name, `k` or `k_shortest.k`, with the entries that have it; empty without one."""
+    owners: dict[tuple[str, str], list[str]] = {}
     for spec in specs:
+        owner = f"{spec['slot']} {spec['kind']}".strip()
+        known = {spec["kind"], spec["slot"], owner.replace(" ", ".")} - {""}
         for one in spec["params"]:
-            if one["name"] == name:
-                owner = f"{spec['slot']} {spec['kind']}".strip()
-                owners.setdefault(f"{given(one)}\n      {one['doc']}", []).append(owner)
-    return "\n".join(f"{name}, of {', '.join(names)} {text}" for text, names in owners.items())
+            if name in (one["name"], *(f"{prefix}.{one['name']}" for prefix in known)):
+                text = f"{given(one)}\n      {one['doc']}"
+                owners.setdefault((one["name"], text), []).append(owner)
+    return "\n".join(f"{key}, of {', '.join(names)} {text}" for (key, text), names in owners.items())
 
 
 def find(name: str) -> list[Spec] | metrics.Metric | str:

@@ -176,7 +176,7 @@ def status(results: Results) -> int:
         return FAILED
     if results.interrupted:
         return INTERRUPTED
-    return UNFINISHED if results.partial or results.unfinished else 0
+    return UNFINISHED if results.partial or results.unfinished or results.stuck else 0
 
 
 def write_report(results: Results) -> Path:

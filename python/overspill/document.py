@@ -6,7 +6,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
-from overspill import bootstrap, cautions, metrics, stats
+from overspill import bootstrap, header, metrics, stats
 from overspill.bootstrap import Interval
 from overspill.metrics import Metric
 from overspill.quantiles import Value
@@ -224,7 +224,7 @@ def build(results: Results) -> dict[str, Any]:
         "interrupted": results.interrupted,
         "failures": results.failures,
         "notes": results.facts["notes"],
-        "cautions": [f"{line.label}: {line.text}" for line in cautions.lines(results) if line.loud],
+        "cautions": [f"{line.label}: {line.text}" for line in header.lines(results) if line.loud],
         "comparisons": comparisons(table),
     }
 

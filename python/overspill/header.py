@@ -67,14 +67,15 @@ def deadlocks(runs: list[RunData]) -> Iterator[str]:
             by_cycle.setdefault(key, []).append(run)
     for stuck in by_cycle.values():
         found = [run.deadlock for run in stuck if run.deadlock]
-        yield f"{named(stuck)}: {circle(min(found, key=lambda one: int(one['at_ps'])))}"
+        yield f"{named(stuck)}: {circle(min(found, key=lambda one: int(one['at_ps'])), len(found))}"
 
 
-def circle(deadlock: Mapping[str, Any]) -> str:
-    """The ports of a deadlock, the class that they do not send, and since when."""
+def circle(deadlock: Mapping[str, Any], runs: int) -> str:
+    """The ports of a deadlock, the class that they do not send, and since when, of several runs the first."""
     cycle = deadlock["cycle"]
     way, since = " -> ".join([*cycle, cycle[0]]), formats.time(deadlock["at_ps"])
-    return f"no port of {way} sends class {deadlock['class']} any more, since {since}"
+    first = " at the earliest" if runs > 1 else ""
+    return f"no port of {way} sends class {deadlock['class']} any more, since {since}{first}"
 
 
 def doubts(results: Results) -> list[Line]:

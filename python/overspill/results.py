@@ -107,6 +107,11 @@ class Results:
         """Runs that left measured flows unfinished although the scenario does not allow it."""
         return [run for run in self.runs if run.unfinished and not run.summary["allow_unfinished"]]
 
+    @property
+    def stuck(self) -> bool:
+        """Whether links wait for each other for ever, flows without end too, where flows have to finish."""
+        return any(run.deadlock and not run.summary["allow_unfinished"] for run in self.runs)
+
     def table(self, name: str) -> pa.Table:
         """A table of all runs, with the columns `variant` and `seed`; empty where no run wrote it."""
         parts = []

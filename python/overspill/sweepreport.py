@@ -60,7 +60,7 @@ def lines(sweep: SweepResults, facts: dict[str, Any]) -> list[dict[str, Any]]:
         found.append(("UNFINISHED FLOWS", f"{left} measured flows did not finish: bounds are marked >", True))
     for one in facts.get("deadlocks") or []:
         at = [*one["point"], one["variant"], f"seeds {formats.seeds(one['seeds'])}"]
-        found.append(("DEADLOCK", f"{', '.join(at)}: {header.circle(one)}", True))
+        found.append(("DEADLOCK", f"{', '.join(at)}: {header.circle(one, len(one['seeds']))}", True))
     rough = [(line.label, line.text, line.loud) for line in cautions(facts)]
     found += [line for line in rough if line[2]]
     found += [("swept", f"{axis.path}: {formats.listing(axis.texts, 20)}", False) for axis in sweep.axes]

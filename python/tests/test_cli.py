@@ -230,6 +230,9 @@ def test_list_and_explain_know_the_catalogue_and_the_metrics(command: Command) -
 def test_a_parameter_is_explained_with_the_entries_that_have_it(command: Command) -> None:
     told = command("explain", "size").out
     assert "switch.buffer per_port (" in told and "default 100pkt" in told
+    alone = command("explain", "switch.buffer.per_port.size").out
+    assert "default 100pkt" in alone and "flow" not in alone
+    assert command("explain", "per_port.size").out == alone
 
 
 def test_flow_sizes_are_listed_and_explained(command: Command) -> None:

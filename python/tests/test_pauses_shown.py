@@ -140,7 +140,7 @@ def test_a_sweep_keeps_deadlocks_and_tells_of_them(ring: Path, tmp_path: Path) -
     loud = [line.text for line in show.warnings(sweep) if line.label == "DEADLOCK"]
     way = " -> ".join([*found["cycle"], found["cycle"][0]])
     assert any("switch.pause.high=20KB" in text and "seeds 1, 2" in text and way in text for text in loud)
-    assert sweep.document()["deadlocks"] == sweep.deadlocks
+    assert sweep.document()["deadlocks"] == sweep.deadlocks and sweep.stuck
     again = overspill.sweeps.Sweep.load(out)
     assert again.deadlocks == sweep.deadlocks, "the store and the manifest keep them"
     page = report.of_folder(out).read_text(encoding="utf-8")

@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 import overspill
-from overspill import core, document, header
+from overspill import commands, core, document, header
 from overspill.results import Results
 
 # crates/sim/tests/pause.rs works this run out: the NIC of `a` is stopped from 51.888 to 384.096 us.
@@ -117,3 +117,19 @@ def test_a_deadlock_is_named_beside_the_flows_that_it_leaves_unfinished(tmp_path
     assert " -> ".join([*cycle, cycle[0]]) in said
     (told,) = document.build(results)["variants"]
     assert told["deadlocks"] == [{"seed": 1, "at_ps": at, "class": 0, "cycle": cycle}]
+    assert commands.status(results) == commands.UNFINISHED
+
+
+@pytest.mark.parametrize(("allowed", "status"), [("false", 3), ("true", 0)])
+def test_a_deadlock_of_flows_without_end_is_told_by_the_exit_status_too(
+    tmp_path: Path, allowed: str, status: int
+) -> None:
+    names = [f"h{i}" for i in range(5)]
+    endless = f'kind = "long_lived"\nsources = {names}\ndestinations = {[*names[2:], *names[:2]]}'
+    path = tmp_path / "ring.toml"
+    path.write_text(ring().replace('kind = "trace"\nfile = "flows.csv"', endless))
+    results = overspill.run(path, seeds=2, sets=[f"measure.allow_unfinished={allowed}"])
+    assert all(run.deadlock for run in results.runs) and not results.unfinished
+    assert commands.status(results) == status
+    (said,) = [one for one in document.build(results)["cautions"] if one.startswith("DEADLOCK")]
+    assert "seeds 1, 2" in said and said.endswith("at the earliest")

@@ -130,7 +130,7 @@ def status(sweep: Sweep) -> int:
         return commands.FAILED
     if sweep.interrupted:
         return commands.INTERRUPTED
-    return commands.UNFINISHED if sweep.partial or sweep.unfinished else 0
+    return commands.UNFINISHED if sweep.partial or sweep.unfinished or sweep.stuck else 0
 
 
 def register(app: typer.Typer) -> None:

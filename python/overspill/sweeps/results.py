@@ -92,6 +92,11 @@ class Sweep:
         return list(self.facts.get("deadlocks", []))
 
     @property
+    def stuck(self) -> bool:
+        """Whether links wait for each other for ever where flows have to finish."""
+        return any(not one.get("allowed") for one in self.deadlocks)
+
+    @property
     def finished(self) -> int:
         """How many runs there are."""
         return int(self.facts["runs"]["finished"])
@@ -274,7 +279,8 @@ class Gathered:
                 stuck.setdefault(key, []).append(seed)
         for seeds in stuck.values():
             first = min((there[seed]["deadlock"] for seed in seeds), key=lambda one: int(one["at_ps"]))
-            self.deadlocks.append({**where, "seeds": seeds, **first})
+            allowed = all(there[seed]["allow_unfinished"] for seed in seeds)
+            self.deadlocks.append({**where, "seeds": seeds, **first, "allowed": allowed})
 
 
 def late(summary: Mapping[str, Any]) -> bool:

@@ -48,7 +48,7 @@ def warnings(sweep: Sweep) -> list[Line]:
         counts = f"{one['unfinished']} of {one['measured']} measured flows did not finish"
         found.append(Line("UNFINISHED FLOWS", f"{where(sweep, one)}: {counts}", True))
     for one in sweep.deadlocks:
-        found.append(Line("DEADLOCK", f"{where(sweep, one)}: {header.circle(one)}", True))
+        found.append(Line("DEADLOCK", f"{where(sweep, one)}: {header.circle(one, len(one['seeds']))}", True))
     return found
 
 
