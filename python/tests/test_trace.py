@@ -168,9 +168,11 @@ def test_a_packet_that_is_not_there_is_refused_with_what_there_is(
     ("more", "said"),
     [
         (["--variant", "detours"], "--variant: found 'detours'; expected one of drop, bounce, detour"),
-        (["--variant", "drop"], "--packet: found most_detoured; expected a run that detours"),
+        (["--variant", "drop"], "--variant: found 'drop', which has no overflow detour; for most_detoured"),
         (["--at", "1ms,2ms"], "--at: found '1ms,2ms'; expected three times, such as 1.2ms,1.5ms,2ms"),
         (["--at", "1,2,3"], "--at: found '1,2,3'"),
+        (["--at", "1ms,3ms,2ms"], "--at: found '1ms,3ms,2ms'; expected times in their order"),
+        (["--at", "1ms,2ms,9s"], "--at: found 9 s; expected times up to the end of the run and"),
         (["--set", "switch.x=1"], "switch.x"),
     ],
 )

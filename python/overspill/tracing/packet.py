@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any
 
+from overspill import formats
 from overspill.errors import BadInput
 
 U32_MAX, U64_MAX = 2**32 - 1, 2**64 - 1
@@ -56,11 +57,18 @@ def instants(text: str | None) -> tuple[int, int, int] | None:
     if text is None:
         return None
     found = [TIME.fullmatch(part.strip()) for part in text.split(",")]
-    times = [int(Fraction(one[1]) * UNITS[one[2]]) for one in found if one is not None]
+    times = [picoseconds(one) for one in found if one is not None]
     if len(times) != len(found) or len(times) != INSTANTS or max(times) > U64_MAX:
         raise BadInput(f"--at: found {text!r}; expected three times, such as 1.2ms,1.5ms,2ms")
     first, second, third = times
+    if not first <= second <= third:
+        raise BadInput(f"--at: found {text!r}; expected times in their order")
     return first, second, third
+
+
+def picoseconds(found: re.Match[str]) -> int:
+    """A time that was matched."""
+    return int(Fraction(found[1]) * UNITS[found[2]])
 
 
 def variant(loaded: Mapping[str, Any], wanted: str | None, packet: Packet) -> str:
@@ -69,17 +77,33 @@ def variant(loaded: Mapping[str, Any], wanted: str | None, packet: Packet) -> st
     For a packet that is told by name, the first that detours, else the first that bounces, else the first.
     """
     names: Sequence[str] = loaded["variants"]
-    if wanted is not None:
-        if wanted not in names:
-            raise BadInput(f"--variant: found {wanted!r}; expected one of {', '.join(names)}")
-        return wanted
+    if wanted is not None and wanted not in names:
+        raise BadInput(f"--variant: found {wanted!r}; expected one of {', '.join(names)}")
     kinds = {"detoured": ("detour",), "bounced": ("bounce",)}.get(packet.most, ("detour", "bounce"))
-    for kind in kinds:
-        for name in names:
-            if any(one["overflow"]["kind"] == kind for one in loaded["resolved"][name]["switches"]):
-                return name
-    if packet.most:
+    able = [name for kind in kinds for name in names if does(loaded["resolved"][name], kind)]
+    if packet.most and not able:
         raise BadInput(
             f"--packet: found {packet}; expected a scenario with a variant that has overflow {kinds[0]}"
         )
-    return names[0]
+    if packet.most and wanted is not None and wanted not in able:
+        raise BadInput(
+            f"--variant: found {wanted!r}, which has no overflow {kinds[0]}; "
+            f"for {packet} expected one of {', '.join(able)}"
+        )
+    return wanted or next(iter(able), names[0])
+
+
+def does(resolved: Mapping[str, Any], kind: str) -> bool:
+    """Whether any switch of a variant answers an overflow so."""
+    return any(one["overflow"]["kind"] == kind for one in resolved["switches"])
+
+
+def within(instants: tuple[int, int, int] | None, resolved: Mapping[str, Any]) -> None:
+    """`BadInput` where an instant lies after the latest end that a run of the variant can have."""
+    spans = [TIME.fullmatch(text) for text in (resolved["duration"], resolved["measure"]["drain"])]
+    end = sum(picoseconds(one) for one in spans if one is not None)
+    if instants is not None and all(spans) and instants[-1] > end:
+        raise BadInput(
+            f"--at: found {formats.time(instants[-1])}; expected times up to the end of the run and of its "
+            f"drain, {formats.time(end)}"
+        )

@@ -56,6 +56,7 @@ def execute(scenario: str | Path, options: Options) -> Journey:
     scene = core.scenario(text.path, text.text, source.overrides(options.sets))
     loaded = core.document(scene)
     variant = words.variant(loaded, options.variant, wanted)
+    words.within(instants, loaded["resolved"][variant])
     seed = seeds_from(loaded["seed"] if options.seed is None else options.seed, 1)[0]
     with interrupts.asked() as asked:
         found = passes(scene, Job(variant, seed), (wanted, instants), options.listener, asked)
