@@ -11,7 +11,7 @@ PLACES = {
     "busiest": (
         "busiest queue",
         "at the busiest switch port",
-        "Busiest is the port with the highest time-weighted mean in that run.",
+        "Busiest is the port with the highest time-weighted mean in that run: in each variant maybe another.",
     ),
     "all": ("all queues", "over all switch ports", "Every port has the same weight."),
 }
