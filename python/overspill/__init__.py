@@ -6,7 +6,8 @@ from typing import TYPE_CHECKING, Any
 from overspill.errors import BadInput, Failed, OverspillError
 
 if TYPE_CHECKING:
-    from overspill.results import Options, Results, run
+    from overspill.execution import Options, run
+    from overspill.results import Results
     from overspill.sweeps import Axis, Sweep, sweep
     from overspill.tracing import Journey, trace
 
@@ -27,8 +28,10 @@ __all__ = [
 
 def __getattr__(name: str) -> Any:
     """Load what takes long only when it is asked for, so that the command can be stopped before."""
-    if name in ("Options", "Results", "run"):
+    if name == "Results":
         return getattr(importlib.import_module("overspill.results"), name)
+    if name in ("Options", "run"):
+        return getattr(importlib.import_module("overspill.execution"), name)
     if name in ("Axis", "Sweep", "sweep"):
         return getattr(importlib.import_module("overspill.sweeps"), name)
     if name in ("Journey", "trace"):

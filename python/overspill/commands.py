@@ -14,7 +14,8 @@ from rich.text import Text
 
 from overspill import catalogue, core, curves, header, metrics, progress, store, table
 from overspill.errors import BadInput
-from overspill.results import Options, Results, execute
+from overspill.execution import Options, execute
+from overspill.results import Results
 
 FAILED, UNFINISHED, INTERRUPTED = 1, 3, 130
 

@@ -10,7 +10,8 @@ import pytest
 
 from overspill import cli, core, page, report
 from overspill.charts.spec import Chart
-from overspill.results import Results, run
+from overspill.execution import run
+from overspill.results import Results
 
 # A job in the background of a shell inherits an ignored SIGINT; tests interrupt themselves.
 signal.signal(signal.SIGINT, signal.default_int_handler)

@@ -10,10 +10,10 @@ import pytest
 from overspill import BadInput, Results, formats, plots, report, run, store
 from overspill.charts import activity, common
 from overspill.document import Cell
+from overspill.execution import config_hash
 from overspill.header import total_text
 from overspill.page import plotly_script
 from overspill.quantiles import Value
-from overspill.results import config_hash
 
 
 def test_tables_carry_variant_and_seed(three_seeds: Results) -> None:

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from itertools import islice
 from typing import Any
 
-from overspill import core, results
+from overspill import core, execution
 from overspill.core import CoreScenario
 from overspill.errors import BadInput, Failed
 from overspill.source import Source
@@ -145,7 +145,7 @@ def examined(
 ) -> Iterator[Facts | tuple[Point, list[str]]]:
     """The points in their order, a few at a time: the core releases the GIL."""
     points, count = grid.points(), 0
-    with ThreadPoolExecutor(results.cores()) as pool:
+    with ThreadPoolExecutor(execution.cores()) as pool:
         while some := list(islice(points, AHEAD)):
             yield from pool.map(lambda point: examine(base, point), some)
             count += len(some)

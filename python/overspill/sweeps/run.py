@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
-from overspill import columns, interrupts, results, source
+from overspill import columns, execution, interrupts, source
 from overspill.errors import BadInput, OverspillError, Unwritable
 from overspill.sweeps import cache, cluster, keys, points, progress, values
 from overspill.sweeps.cache import Broken, Cache, Entry
@@ -124,7 +124,7 @@ def prepare(scenario: str | Path, options: Options) -> Sweeping:
     base = Base(text, tuple(sets), keys.Files(text.path), keys.build())
     watch = options.watch
     checked = points.check(base, axes, options.variants, lambda done: watch.checking(done, len(axes)))
-    seeds = results.seeds_from(checked.seed if options.seed is None else options.seed, options.seeds)
+    seeds = execution.seeds_from(checked.seed if options.seed is None else options.seed, options.seeds)
     count = len(axes) * len(checked.variants) * len(seeds)
     if count > RUNS_MOST:
         raise BadInput(f"--over: found {count} runs; expected {RUNS_MOST} or fewer")
@@ -165,7 +165,7 @@ def drive(made: Sweeping, left: Sequence[Task], found: Cache, asked: threading.E
     )
     pool: Pool
     if options.on is None:
-        threads = max(1, min(options.jobs or results.cores(), len(left)))
+        threads = max(1, min(options.jobs or execution.cores(), len(left)))
         pool = Threads(threads, how, found.staging)
     else:
         options.watch.say(f"connecting to {options.on}")

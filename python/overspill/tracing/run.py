@@ -11,7 +11,7 @@ from typing import Any
 from overspill import columns, core, interrupts, source
 from overspill.core import CoreScenario
 from overspill.errors import BadInput
-from overspill.results import seeds_from
+from overspill.execution import seeds_from
 from overspill.runner import CHUNK, Job, Listener
 from overspill.tracing import packet as words
 from overspill.tracing.journey import Journey
