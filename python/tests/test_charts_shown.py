@@ -7,11 +7,24 @@ import charted
 import numpy as np
 import pyarrow as pa
 import pytest
+from matplotlib.colors import to_hex
 
 from overspill import Results, charts, report, run
-from overspill.charts import activity, common, flows, goodput, mpl, network, queues, spec, web
+from overspill.charts import (
+    activity,
+    axes,
+    common,
+    flows,
+    goodput,
+    mpl,
+    network,
+    queues,
+    spec,
+    web,
+    weblayout,
+)
 from overspill.charts import sweep as sweeping
-from overspill.charts.spec import Band, Chart, Heat, Line, Look, Panel
+from overspill.charts.spec import SHADES, Band, Chart, Colours, Heat, Line, Look, Panel
 
 HOSTS = 96  # of the fake core: switches have the numbers from there on
 
@@ -42,14 +55,60 @@ def test_a_band_that_is_far_wider_than_the_others_does_not_set_the_axis() -> Non
     assert goodput.top([Band(at, ones, high, Look()), line]) == (pytest.approx(2.12), True)
 
 
-def test_goodput_by_host_says_how_many_of_how_many_and_no_value_is_white(scenario: Path) -> None:
+def test_goodput_by_host_says_how_many_of_how_many(scenario: Path) -> None:
     chart = goodput.by_host(charted.with_everything(run(scenario)))
     assert chart is not None and chart.colours is not None
     shown = len(heats(chart)[0].rows)
     assert shown < 40 and chart.panels[0].title == f"drop: {shown} of 40 hosts (seed 1)"
     assert chart.title == f"Goodput by host ({shown} of 40 hosts)"
-    assert tuple(mpl.shades(chart.colours)(0.0)) == (1, 1, 1, 1)
-    assert web.figure(chart)["layout"]["coloraxis"]["colorscale"][0] == [0.0, "#ffffff"]
+
+
+def drawn(colours: Colours, value: float) -> str:
+    """The colour of a value as it is drawn."""
+    return to_hex(mpl.shades(colours)(mpl.norm(colours)(colours.placed(np.array(value)))))
+
+
+@pytest.mark.parametrize(
+    "colours",
+    [
+        activity.scale(7, "drops"), activity.scale(12_345, "drops"), network.colours_of("drops", 280),
+        Colours(0, 1, "share", kind="share", zero=True),
+    ],
+)  # fmt: skip
+def test_white_is_0_in_the_scale_too_and_nothing_else_is_white(colours: Colours) -> None:
+    assert drawn(colours, 0) == "#ffffff" != drawn(colours, colours.low or 1e-9)
+    assert drawn(colours, colours.low or 1e-9) == SHADES[0] and drawn(colours, colours.high) == SHADES[-1]
+    (at, text), *others = axes.colour_ticks(colours)
+    low, high = colours.ends
+    assert text.startswith("0") and low < at < low + spec.WHITE * (high - low) and len(others) >= 3
+    axis = weblayout.colour_axis(colours, narrow=False)
+    assert (axis["cmin"], axis["cmax"]) == colours.ends and axis["colorbar"]["tickvals"][0] == at
+    whites = [place for place, colour in axis["colorscale"] if colour == "#ffffff"]
+    assert whites[0] == 0 and (at - low) / (high - low) < whites[-1] < spec.WHITE
+
+
+def test_every_map_and_network_has_white_in_its_scale(scenario: Path) -> None:
+    results = charted.with_everything(run(scenario))
+    made = charts.of_results(results)
+    scales = {name: chart.colours for name, chart in made.items() if chart.colours is not None}
+    assert {"network", "drops", "goodput-hosts", "links"} <= set(scales)
+    assert all(one.zero for one in scales.values())
+    counts = network.at_switches(results, "drop")
+    counts["drops"][HOSTS] = 0
+    net = network.network_of(results, "drop")
+    assert net is not None
+    values = network.graph(net, counts, ("drops", 1)).nodes[0].value
+    assert np.isfinite(values).all() and (values == 0).sum() == 1
+
+
+def test_a_step_of_a_scale_is_1_2_or_5_of_a_power_of_ten() -> None:
+    assert [axes.even_step(least, False) for least in (0.2, 0.21, 7, 56, 1)] == [0.2, 0.5, 10, 100, 1]
+    assert axes.even_step(0.4, True) == 1
+    ticks = axes.colour_ticks(Colours(0, 280, "", whole=True))
+    assert ticks == [(0, "0"), *((float(at), str(at)) for at in range(50, 300, 50))]
+    assert [text for _, text in axes.colour_ticks(activity.scale(12_345, ""))] == [
+        "0", "1", "10", "100", "1 000", "10 000",
+    ]  # fmt: skip
 
 
 @pytest.mark.parametrize(

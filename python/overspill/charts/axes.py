@@ -4,9 +4,12 @@ from __future__ import annotations
 
 import math
 
-from overspill import formats
-from overspill.charts.spec import Axis, Kind
+import numpy as np
 
+from overspill import formats
+from overspill.charts.spec import Axis, Colours, Kind
+
+MOST_TICKS = 7.5  # of a scale of colours; fewest are three
 BYTES = ((1e12, "TB"), (1e9, "GB"), (1e6, "MB"), (1e3, "kB"), (1.0, "B"))
 
 
@@ -56,3 +59,24 @@ def time_scale(low: float, high: float) -> tuple[str, tuple[float, float] | None
 def subticks(ratio: float) -> tuple[float, ...]:
     """Which parts of a decade have a tick on a logarithmic axis whose ends differ by this factor."""
     return (1.0,) if ratio > 200 else (1.0, 3.0) if ratio > 20 else (1.0, 2.0, 5.0)
+
+
+def colour_ticks(colours: Colours) -> list[tuple[float, str]]:
+    """Places on a scale of colours and their texts: powers of ten of a logarithm, else even steps."""
+    low, high = colours.low, colours.high
+    if colours.log:
+        values = [10.0**power for power in range(math.ceil(np.log10(low)), math.floor(np.log10(high)) + 1)]
+    else:
+        step = even_step((high - low) / MOST_TICKS, colours.whole)
+        first, last = math.ceil(low / step - 1e-9), math.floor(high / step + 1e-9)
+        values = [number * step for number in range(first, last + 1)]
+    values = [0.0, *(one for one in values if one)] if colours.zero else values
+    places = colours.placed(np.array(values)).tolist()
+    return list(zip(places, [text(one, colours.kind) for one in values], strict=True))
+
+
+def even_step(least: float, whole: bool) -> float:
+    """The smallest of 1, 2 and 5 times a power of ten that is no less than this."""
+    power = 10.0 ** math.floor(math.log10(least))
+    step = next(many * power for many in (1, 2, 5, 10) if many * power >= least * (1 - 1e-9))
+    return max(1.0, step) if whole else step

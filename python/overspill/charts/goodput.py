@@ -111,7 +111,7 @@ def by_host(results: Results) -> Chart | None:
         "first seed of "
         "each variant. Grey: outside the measurement window."
     )
-    colours = Colours(0, largest or 1.0, f"goodput in {step}", kind="rate", fade=True)
+    colours = Colours(0, largest or 1.0, f"goodput in {step}", kind="rate", zero=True)
     return activity.stacked(
         "goodput-hosts", f"Goodput by host ({which})", caption, panels, (colours, len(rows))
     )

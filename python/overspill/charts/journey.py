@@ -26,6 +26,7 @@ from overspill.charts.spec import (
     Nodes,
     Panel,
     Points,
+    Span,
 )
 from overspill.tracing.journey import BOUNCED, DETOURED
 from overspill.tracing.layout import ROW, Layout, placed
@@ -187,16 +188,17 @@ def occupancy(journey: Journey) -> Chart | None:
             values[row, port[keep].astype(np.int64)] = packets[keep]
         ticks = tuple((at + 0.5, str(at)) for at in range(0, most, -(-most // 12)))
         title = f"t{number} = {formats.time(instant)}"
-        panels.append(
-            Panel(title, Axis("port", ticks=ticks), Axis(), [Heat(values, np.arange(most + 1), names)])
-        )
+        marks: list[Mark] = [Span(0, most), Heat(values, np.arange(most + 1), names)]
+        panels.append(Panel(title, Axis("port", ticks=ticks), Axis(), marks))
     largest = float(packets[np.isin(node, pod)].max())
     halves = " The first half of a switch's ports leads down, the other up." if is_tree(journey) else ""
+    fewer = any(len(ports[of]) < most for of in pod)
+    grey = " Grey: a switch has no such port." if fewer else ""
     caption = (
         f"Frames that wait at each port of {around(journey)}, a row a switch, at three instants: "
-        f"{rule(journey)}.{halves}"
+        f"{rule(journey)}.{halves}{grey}"
     )
-    colours = Colours(0, max(1.0, largest), "frames that wait", whole=True, fade=True)
+    colours = Colours(0, max(1.0, largest), "frames that wait", whole=True, zero=True)
     height = min(5.5, 1.1 + 0.2 * len(pod))
     return Chart("occupancy", "Queues at three instants", caption, panels, 3, height, colours=colours)
 

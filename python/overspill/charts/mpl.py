@@ -11,7 +11,7 @@ import numpy as np
 from matplotlib.axes import Axes
 from matplotlib.axis import Axis as Ruler
 from matplotlib.cm import ScalarMappable
-from matplotlib.colors import Colormap, LinearSegmentedColormap, LogNorm, Normalize
+from matplotlib.colors import Colormap, LinearSegmentedColormap, Normalize
 from matplotlib.figure import Figure
 from matplotlib.layout_engine import ConstrainedLayoutEngine
 from matplotlib.lines import Line2D
@@ -112,8 +112,8 @@ def line(look: spec.Look) -> dict[str, Any]:
 
 
 def norm(colours: Colours) -> Normalize:
-    """How values become colours."""
-    return LogNorm(colours.low, colours.high) if colours.log else Normalize(colours.low, colours.high)
+    """How places on the scale become colours."""
+    return Normalize(*colours.ends)
 
 
 def shades(colours: Colours) -> Colormap:
@@ -192,7 +192,7 @@ def heat(axes: Axes, mark: spec.Heat, colours: Colours) -> None:
     rows = len(mark.rows)
     left, right = float(mark.edges[0]), float(mark.edges[-1])
     axes.imshow(
-        np.ma.masked_invalid(mark.values),
+        np.ma.masked_invalid(colours.placed(mark.values)),
         cmap=shades(colours),
         norm=norm(colours),
         aspect="auto",
@@ -223,7 +223,8 @@ def graph(axes: Axes, mark: spec.Graph, colours: Colours | None) -> None:
             nodes.x[~known], nodes.y[~known], color=nodes.plain, zorder=2, clip_on=False, **edge, **style
         )
         if known.any() and colours is not None:
-            colour: dict[str, Any] = {"c": nodes.value[known], "cmap": shades(colours), "norm": norm(colours)}
+            colour: dict[str, Any] = {"c": colours.placed(nodes.value[known])}
+            colour |= {"cmap": shades(colours), "norm": norm(colours)}
             axes.scatter(nodes.x[known], nodes.y[known], zorder=2.1, clip_on=False, **colour, **edge, **style)
         for x, y, label in zip(nodes.x, nodes.y, nodes.labels, strict=True):
             if label:
@@ -341,8 +342,8 @@ def colour_bar(made: Figure, colours: Colours, drawn: Sequence[Axes]) -> None:
     mappable = ScalarMappable(norm(colours), shades(colours))
     bar = made.colorbar(mappable, ax=list(drawn), pad=0.01, fraction=0.03, aspect=30)
     bar.set_label(colours.label + ("\nlog scale" if colours.log else ""))
-    if not colours.log:
-        bar.ax.yaxis.set_major_locator(MaxNLocator(5, integer=colours.whole))
-    bar.ax.yaxis.set_major_formatter(FuncFormatter(lambda value, _: words.text(value, colours.kind)))
-    bar.ax.yaxis.set_minor_formatter(NullFormatter())
-    bar.outline.set_visible(False)
+    ticks = words.colour_ticks(colours)
+    bar.set_ticks([at for at, _ in ticks], labels=[text for _, text in ticks])
+    bar.ax.minorticks_off()
+    # Without an edge the white part is not seen.
+    bar.outline.set(edgecolor="#9aa4ae", linewidth=0.6)

@@ -250,14 +250,14 @@ def caption(results: Results, what: tuple[list[str], Network, str]) -> str:
         f"{common.counted(hosts, 'host')} (dots), {formats.number(switches)} switches (squares) and "
         f"{common.counted(len(network.links), 'link')}; wider lines are faster links. The colour of a "
         "switch is "
-        f"{meaning}, mean over {over}, as is the number above; white is none.{more}"
+        f"{meaning}, mean over {over}, as is the number above; white is 0.{more}"
     )
 
 
 def colours_of(what: str, largest: float) -> Colours:
     """The scale of colours of a quantity."""
     label = "drops of a switch" if what == "drops" else "longest queue (frames)"
-    return Colours(0.0, max(largest, 1.0), label)
+    return Colours(0.0, max(largest, 1.0), label, zero=True)
 
 
 def at_switches(results: Results, variant: str) -> dict[str, np.ndarray]:
@@ -297,11 +297,10 @@ def graph(network: Network, counts: dict[str, np.ndarray], what: tuple[str, int]
     labels = names_of(network, place, (hosts, LETTERS // columns))
     texts = {at: about(network, at, counts) for at in switches}
     square = np.array(switches, np.int64)
-    values = np.where(counts[quantity][square] > 0, counts[quantity][square], np.nan)
     found.append(
         Nodes(
-            place.x[square], place.y[square], values, [labels.get(at, "") for at in switches],
-            [texts[at] for at in switches], "square", size, "#ffffff",
+            place.x[square], place.y[square], counts[quantity][square],
+            [labels.get(at, "") for at in switches], [texts[at] for at in switches], "square", size,
         )
     )  # fmt: skip
     if hosts:

@@ -55,7 +55,7 @@ def over_time(results: Results) -> Chart | None:
         f"{f', {left} others left out' if left else ''}; a colour is the share of {formats.time(step)} in "
         "which it was stopped. First seed of each variant. Grey: outside the measurement window."
     )
-    colours = Colours(0, 1, f"share of {formats.time(step)} stopped", kind="share")
+    colours = Colours(0, 1, f"share of {formats.time(step)} stopped", kind="share", zero=True)
     return activity.stacked("pauses", "Stopped ports by time", caption, panels, (colours, len(rows)))
 
 
