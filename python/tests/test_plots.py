@@ -2,9 +2,11 @@
 
 from pathlib import Path
 
+import charted
+import pyarrow.compute as pc
 import pytest
 
-from overspill import Results, measures, plots, run
+from overspill import Results, charts, measures, plots, run
 from overspill.charts import activity, common, queues
 
 
@@ -77,6 +79,15 @@ def test_figures_of_entries_name_them(scenario: Path) -> None:
     captions = {name: caption for name, (caption, _) in plots.figures(run(scenario)).items()}
     assert captions["fct-0"].startswith("Flow completion times of burst:")
     assert captions["fct-1"].startswith("Flow completion times of background:")
+
+
+def test_an_entry_with_all_the_flows_has_no_figure_of_its_own(scenario: Path) -> None:
+    results = run(scenario)
+    table = results.table("flows")
+    assert set(table["traffic"].to_pylist()) == {0, 1}
+    alone = {variant: table.filter(pc.equal(table["traffic"], 1)) for variant in results.variants}
+    found = charts.of_results(charted.with_table(results, "flows", alone))
+    assert "fct" in found and not {"fct-0", "fct-1"} & set(found)
 
 
 def test_an_unknown_distribution_is_refused(scenario: Path) -> None:
