@@ -9,7 +9,7 @@ import pyarrow as pa
 import pytest
 from matplotlib.colors import to_hex
 
-from overspill import Results, charts, report, run
+from overspill import Results, charts, formats, metrics, report, run, table
 from overspill.charts import (
     activity,
     axes,
@@ -25,6 +25,7 @@ from overspill.charts import (
 )
 from overspill.charts import sweep as sweeping
 from overspill.charts.spec import SHADES, Band, Chart, Colours, Heat, Line, Look, Panel
+from overspill.document import Row
 
 HOSTS = 96  # of the fake core: switches have the numbers from there on
 
@@ -44,6 +45,20 @@ def test_goodput_has_a_panel_a_variant_with_all_of_its_band(scenario: Path) -> N
         assert panel.y.shown is not None and float(band.high.max()) <= panel.y.shown[1]
         tops.add(panel.y.shown[1])
     assert len(tops) == 1 and chart.share_y and "beyond" not in chart.caption
+
+
+def test_a_gap_that_closes_counts_in_one_step_above_the_rate_and_the_captions_say_so(scenario: Path) -> None:
+    results = run(scenario)
+    rate = float(results.ports["rate_bps"].to_numpy().max())
+    step = int(results.runs[0].summary["bin_ps"])
+    size = 3 * rate * step * 1e-12 / 8
+    rows = {"bin": pa.array([0, 50, 99], pa.uint64()), "node": pa.array([0, 0, 1], pa.uint32())}
+    table = pa.table(rows | {"bytes": pa.array([1, int(size), 1], pa.uint64())})
+    made = charted.with_table(results, "host_goodput", dict.fromkeys(results.variants, table))
+    found = [goodput.of_all(made), goodput.by_host(made)]
+    line = next(mark for mark in found[0].panels[0].marks if isinstance(mark, Line)) if found[0] else None
+    assert line is not None and line.y.max() > 2 * rate, "nothing is cut"
+    assert all(chart is not None and goodput.BURSTS in chart.caption for chart in found)
 
 
 def test_a_band_that_is_far_wider_than_the_others_does_not_set_the_axis() -> None:
@@ -253,3 +268,18 @@ def test_the_report_says_why_slowdown_by_size_is_left_out(
     assert "slowdown-size" not in charts.of_results(results)
     (line,) = charts.left_out(results)
     assert "one size" in line and line in report.render(results, [])
+
+
+@pytest.mark.parametrize(
+    ("title", "unit", "text"),
+    [
+        ("pauses", "pauses", "pauses"), ("saturation trees", "trees", "saturation trees"),
+        ("drops", "pkt", "drops (pkt)"),
+        ("hosts stopped by a tree mean", "hosts", "hosts stopped by a tree mean (hosts)"),
+        ("load", "", "load"),
+    ],
+)  # fmt: skip
+def test_a_unit_that_a_title_ends_with_is_not_said_again(title: str, unit: str, text: str) -> None:
+    assert formats.headed(title, unit) == text
+    row = Row(metrics.Metric("m", title, unit, ""), {}, None)
+    assert table.cells(row)[0] == text
