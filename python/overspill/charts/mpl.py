@@ -81,11 +81,21 @@ def figure(chart: Chart) -> Figure:
 def finish(made: Figure, chart: Chart, drawn: Sequence[Axes]) -> None:
     """The legend above the axes, where it covers nothing, and the scale of colours beside them."""
     if chart.legend:
-        handles = [Line2D([], [], **line(entry.look)) for entry in chart.legend]
+        handles = [Line2D([], [], **handle(entry)) for entry in chart.legend]
         labels = [entry.label for entry in chart.legend]
         made.legend(handles, labels, loc="outside upper center", ncols=fitting(labels), handlelength=2.6)
     if chart.colours is not None:
         colour_bar(made, chart.colours, drawn)
+
+
+def handle(entry: spec.Entry) -> dict[str, Any]:
+    """An entry of the legend as a line, or as what else it stands for."""
+    if entry.symbol == "line":
+        return line(entry.look)
+    fill = "white" if entry.symbol == "ring" else entry.look.colour
+    marker = {"marker": "s" if entry.symbol == "square" else "o", "markersize": 8, "markerfacecolor": fill}
+    found = line(entry.look) | marker | {"linestyle": "none", "markeredgecolor": entry.look.colour}
+    return found | {"markeredgewidth": 1.2}
 
 
 def legend_rows(chart: Chart) -> int:
@@ -226,21 +236,27 @@ def graph(axes: Axes, mark: spec.Graph, colours: Colours | None) -> None:
             colour: dict[str, Any] = {"c": colours.placed(nodes.value[known])}
             colour |= {"cmap": shades(colours), "norm": norm(colours)}
             axes.scatter(nodes.x[known], nodes.y[known], zorder=2.1, clip_on=False, **colour, **edge, **style)
-        for x, y, label in zip(nodes.x, nodes.y, nodes.labels, strict=True):
-            if label:
-                shift = -(nodes.size / 2 + 3) if nodes.symbol == "circle" else nodes.size / 2 + 2.5
-                place: dict[str, Any] = {"textcoords": "offset points", "ha": "center", "fontsize": 7.5}
-                place |= {"color": "#333a42", "path_effects": HALO}
-                edge_at = "top" if shift < 0 else "bottom"
-                axes.annotate(label, (x, y), (0, shift), va=edge_at, zorder=4, **place)
+        names(axes, nodes)
     for y, name in mark.tiers:
         side: dict[str, Any] = {"fontsize": 8.5, "color": "#5c6670", "va": "center", "ha": "right"}
         axes.text(-0.02, y, name, transform=axes.get_yaxis_transform(), **side)
-    axes.margins(0.02, 0.14)
+    axes.margins(0.02, 0.05 if mark.aspect else 0.14)
     if mark.arcs:
         heights = np.concatenate([nodes.y for nodes in mark.nodes])
         axes.set(xlim=(0, 1), ylim=(heights.min() - 0.35, heights.max() + 0.35))
+    if mark.aspect:
+        axes.set_aspect(mark.aspect, adjustable="datalim")
     axes.axis("off")
+
+
+def names(axes: Axes, nodes: spec.Nodes) -> None:
+    """Names above squares and below circles."""
+    shift = -(nodes.size / 2 + 3) if nodes.symbol == "circle" else nodes.size / 2 + 2.5
+    place: dict[str, Any] = {"textcoords": "offset points", "ha": "center", "fontsize": 7.5}
+    place |= {"va": "top" if shift < 0 else "bottom", "color": "#333a42", "path_effects": HALO}
+    for x, y, label in zip(nodes.x, nodes.y, nodes.labels, strict=True):
+        if label:
+            axes.annotate(label, (x, y), (0, shift), zorder=4, **place)
 
 
 def arrow(axes: Axes, arc: spec.Arc) -> None:

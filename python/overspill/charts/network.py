@@ -97,6 +97,11 @@ class Places:
     per_column: int  # hosts below each other
     flat: flat.Spots | None = None  # where there are no tiers
 
+    @property
+    def aspect(self) -> float | None:
+        """The scale of y in that of x: a circle, which is 3 high and 1 wide, is to be one."""
+        return 1 / 3 if self.flat and not self.flat.grid else None
+
 
 def neighbours(network: Network) -> list[list[int]]:
     """Who is linked to whom."""
@@ -212,14 +217,13 @@ def chart(results: Results) -> Chart | None:
     largest = max(float(one[what].max(initial=0)) for one in counts.values())
     colours = colours_of(what, largest)
     first = next(iter(drawn.values()))
-    columns = 1 if len(drawn) == 1 or len(first.nodes) > 60 else 2
+    even = places(first).flat is not None
+    columns = 1 if len(drawn) == 1 or (len(first.nodes) > 60 and not even) else 2
     panels = []
     for variant, network in drawn.items():
         title = f"{variant}: {drops_text(float(counts[variant]['drops'].sum()), len(results.of(variant)))}"
         panels.append(Panel(title, marks=[graph(network, counts[variant], (what, columns))]))
-    height = 3.4 if len(panels) == 1 else max(1.9, min(2.6, 10 / -(-len(panels) // columns)))
-    if flat.spots(first, neighbours(first)):
-        height *= 1.4
+    height = height_of(len(panels), columns, even)
     return Chart(
         "network",
         "Network",
@@ -229,6 +233,14 @@ def chart(results: Results) -> Chart | None:
         height,
         colours=colours,
     )
+
+
+def height_of(panels: int, columns: int, even: bool) -> float:
+    """Inches of a panel; `even` networks are as wide as high."""
+    if panels == 1:
+        return 4.8 if even else 3.4
+    each = common.TALLEST / -(-panels // columns)
+    return min(3.7, each) if even else max(1.9, min(2.6, each))
 
 
 def drops_text(drops: float, seeds: int) -> str:
@@ -316,7 +328,7 @@ def graph(network: Network, counts: dict[str, np.ndarray], what: tuple[str, int]
     tiers = [(float(place.y[row[0]]), tier_of(network, row)) for row in place.rows if not place.flat]
     if hosts and not place.flat:
         tiers.append((float(place.y[np.array(hosts)].mean()), "hosts"))
-    return Graph(links_of(network, place), found, tiers)
+    return Graph(links_of(network, place), found, tiers, aspect=place.aspect)
 
 
 def tier_of(network: Network, row: tuple[int, ...]) -> str:
@@ -370,13 +382,19 @@ def links_of(network: Network, place: Places) -> list[Links]:
             0.4 if many else 0.9
         )  # fmt: skip
         hovered = group if len(network.links) <= LINKS_HOVERED else []
-        middles = [(float(np.mean(x)), float(np.mean(y))) for x, y in paths[: len(hovered)]]
+        middles = [middle(one) for one in paths[: len(hovered)]]
         middle_x, middle_y = (np.array([one[which] for one in middles]) for which in (0, 1))
         hover = [told(network, link) for link in hovered]
         found.append(
             Links(np.concatenate(xs), np.concatenate(ys), round(width, 2), middle_x, middle_y, hover)
         )
     return found
+
+
+def middle(line: tuple[np.ndarray, np.ndarray]) -> tuple[float, float]:
+    """Half-way along a straight line or an arc."""
+    x, y = (one if len(one) == 2 else one[len(one) // 2] for one in line)
+    return float(np.mean(x)), float(np.mean(y))
 
 
 def path(link: Link, place: Places) -> tuple[np.ndarray, np.ndarray]:
@@ -387,7 +405,7 @@ def path(link: Link, place: Places) -> tuple[np.ndarray, np.ndarray]:
     row = next((row for row in place.rows if link.a in row and link.b in row), None)
     if row is None or abs(row.index(link.a) - row.index(link.b)) == 1:
         return x, y
-    along = np.linspace(0, 1, 13)
+    along = np.linspace(0, 1, flat.POINTS)
     return x[0] + (x[1] - x[0]) * along, y[0] + 0.35 * np.sin(np.pi * along)
 
 

@@ -9,7 +9,7 @@ import numpy as np
 from overspill import formats
 from overspill.charts import activity, common
 from overspill.charts.activity import Grid
-from overspill.charts.bounces import bars, categories
+from overspill.charts.bounces import bars, categories, legend_of_bars
 from overspill.charts.common import Period
 from overspill.charts.spec import Axis, Bars, Chart, Colours, Mark, Panel
 from overspill.measures.saturation import Port, Stops, peers
@@ -161,7 +161,7 @@ def by_tier(results: Results) -> Chart | None:
         [panel],
         1,
         3.1,
-        common.legend(results, variants),
+        legend_of_bars(results, variants),
     )
 
 

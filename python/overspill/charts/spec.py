@@ -60,11 +60,12 @@ class Axis:
 
 @dataclass(frozen=True)
 class Entry:
-    """An entry of the legend, which marks name by `key`."""
+    """An entry of the legend, which marks name by `key`; a `ring` is a hollow circle."""
 
     key: str
     label: str
     look: Look
+    symbol: Literal["line", "square", "circle", "ring"] = "line"
 
 
 @dataclass(frozen=True)
@@ -222,16 +223,18 @@ class Nodes:
     symbol: Literal["circle", "square", "box"]
     size: float
     plain: str = GREY
+    entry: str = ""
 
 
 @dataclass(frozen=True)
 class Graph:
-    """A network; its panel has no axes."""
+    """A network; its panel has no axes. With an `aspect`, y is drawn at that many times the scale of x."""
 
     links: Sequence[Links]
     nodes: Sequence[Nodes]
     tiers: Sequence[tuple[float, str]]
     arcs: Sequence[Arc] = ()
+    aspect: float | None = None
 
 
 Mark = Line | Band | Points | Bars | Heat | Span | Graph

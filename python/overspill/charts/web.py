@@ -224,9 +224,10 @@ def of_nodes(nodes: spec.Nodes, known: bool, colours: Colours | None) -> dict[st
     else:
         marker["color"] = nodes.plain
     side = {"circle": "bottom center", "square": "top center", "box": "middle center"}[nodes.symbol]
+    group = {"legendgroup": nodes.entry} if nodes.entry else {}
     if nodes.symbol == "box":
         marker |= {"symbol": "square", "size": 5 * nodes.size}
-    found: dict[str, Any] = {
+    found: dict[str, Any] = group | {
         "type": "scatter",
         "mode": "markers+text",
         "marker": marker,

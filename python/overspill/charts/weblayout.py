@@ -123,6 +123,8 @@ def add_panel(found: dict[str, Any], chart: Chart, index: int, cells: Cells) -> 
     if panel.is_graph:
         hidden = {"visible": False, "fixedrange": False}
         x, y = x | hidden | {"range": [-0.02, 1.02]}, y | hidden
+        aspect = next((mark.aspect for mark in panel.marks if isinstance(mark, spec.Graph)), None)
+        y |= {"scaleanchor": f"x{ref(index)}", "scaleratio": aspect} if aspect else {}
     for name, axis, one in ((f"xaxis{ref(index)}", panel.x, x), (f"yaxis{ref(index)}", panel.y, y)):
         found[name] = one
         if axis.scale == "log" and axis.ticks is None:
