@@ -27,6 +27,7 @@ from overspill.charts.spec import (
     Panel,
     Points,
     Span,
+    extent,
 )
 from overspill.tracing.journey import BOUNCED, DETOURED
 from overspill.tracing.layout import ROW, Layout, placed
@@ -146,13 +147,19 @@ def detours(journey: Journey) -> Chart | None:
             )
         )
     ticks = tuple((float(at), f"{journey.names[node]} ({counts[at]})") for at, node in enumerate(pod))
-    start, end = (at * measures.PS for at in journey.facts["window_ps"])
-    panel = Panel("", Axis("time", "time", shown=(start, end)),
+    panel = Panel("", Axis("time", "time", shown=reach(marks)),
                   Axis("", ticks=ticks, shown=(-0.6, len(pod) - 0.4), reverse=True), marks)  # fmt: skip
-    legend = [Entry("all", "a detour", Look(COLOURS[0], (), 3.0)), Entry("instants", "t1, t2, t3", INSTANT)]
-    legend[1:1] = [Entry("own", "a detour of this packet", Look(COLOURS[1], (), 3.0))] if own else []
+    legend = [Entry("all", "a detour", Look(COLOURS[0]), "circle"), Entry("instants", "t1, t2, t3", INSTANT)]
+    legend[1:1] = [Entry("own", "a detour of this packet", Look(COLOURS[1]), "ring")] if own else []
     return Chart("detours", "Detours by switch over time", told(journey, sum(counts)), [panel],
                  height=min(6.5, 0.9 + 0.24 * len(pod)), legend=legend)  # fmt: skip
+
+
+def reach(marks: list[Mark]) -> tuple[float, float]:
+    """From the first mark to the last, and a little more."""
+    start, end = extent([Panel(marks=marks)], "x")
+    margin = 0.02 * (end - start) or measures.PS
+    return start - margin, end + margin
 
 
 def told(journey: Journey, count: int) -> str:
@@ -166,7 +173,7 @@ def told(journey: Journey, count: int) -> str:
     return (
         f"When switches of {around(journey)} detoured a packet, a mark each, {formats.number(count)} in all; "
         f"other switches detoured {common.counted(total - count, 'packet')} in the same time: the journey, "
-        f"as much before and after it, and t1 to t3.{more}"
+        f"as much before and after it, and t1 to t3. The axis ends where there are no more marks.{more}"
     )
 
 
