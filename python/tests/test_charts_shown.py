@@ -116,14 +116,27 @@ def test_every_map_and_network_has_white_in_its_scale(scenario: Path) -> None:
     assert np.isfinite(values).all() and (values == 0).sum() == 1
 
 
+def words_beside(colours: Colours) -> list[str]:
+    """What stands beside a scale in both drawings."""
+    panel = Panel(marks=[Heat(np.ones((1, 1)), np.arange(2.0), ["s"])])
+    bar = mpl.figure(Chart("n", "n", "", [panel], colours=colours)).axes[-1]
+    return [weblayout.colour_axis(colours, narrow=False)["colorbar"]["title"]["text"], bar.get_ylabel()]
+
+
 def test_a_step_of_a_scale_is_1_2_or_5_of_a_power_of_ten() -> None:
     assert [axes.even_step(least, False) for least in (0.2, 0.21, 7, 56, 1)] == [0.2, 0.5, 10, 100, 1]
     assert axes.even_step(0.4, True) == 1
     ticks = axes.colour_ticks(Colours(0, 280, "", whole=True))
     assert ticks == [(0, "0"), *((float(at), str(at)) for at in range(50, 300, 50))]
     assert [text for _, text in axes.colour_ticks(activity.scale(12_345, ""))] == [
-        "0", "1", "10", "100", "1 000", "10 000",
+        "0", "10", "100", "1 000", "10 000",
     ]  # fmt: skip
+    rates = axes.colour_ticks(Colours(0, 1.6e9, "", kind="rate"))
+    assert [text for _, text in rates][1:3] == ["0.5 Gbit/s", "1 Gbit/s"]
+    assert words_beside(activity.scale(12_345, "drops")) == [
+        "drops, log scale from 1",
+        "drops\nlog scale from 1",
+    ]
 
 
 @pytest.mark.parametrize(

@@ -62,17 +62,30 @@ def subticks(ratio: float) -> tuple[float, ...]:
 
 
 def colour_ticks(colours: Colours) -> list[tuple[float, str]]:
-    """Places on a scale of colours and their texts: powers of ten of a logarithm, else even steps."""
+    """Places on a scale of colours and their texts: powers of ten, or even steps in one unit.
+
+    Beside a white part for 0 a logarithm has no tick at its lowest value, which would stand too near.
+    """
     low, high = colours.low, colours.high
+    factor, unit = (1.0, "") if colours.log else scaled(colours.kind, high)
     if colours.log:
         values = [10.0**power for power in range(math.ceil(np.log10(low)), math.floor(np.log10(high)) + 1)]
     else:
         step = even_step((high - low) / MOST_TICKS, colours.whole)
         first, last = math.ceil(low / step - 1e-9), math.floor(high / step + 1e-9)
         values = [number * step for number in range(first, last + 1)]
-    values = [0.0, *(one for one in values if one)] if colours.zero else values
+    values = [0.0, *(one for one in values if one > low)] if colours.zero else values
     places = colours.placed(np.array(values)).tolist()
-    return list(zip(places, [text(one, colours.kind) for one in values], strict=True))
+    texts = [
+        f"{formats.trimmed(one / factor)} {unit}" if unit and one else text(one, colours.kind)
+        for one in values
+    ]
+    return list(zip(places, texts, strict=True))
+
+
+def log_note(colours: Colours) -> str:
+    """What is said of a logarithmic scale of colours."""
+    return ("log scale from 1" if colours.zero else "log scale") if colours.log else ""
 
 
 def even_step(least: float, whole: bool) -> float:

@@ -357,7 +357,7 @@ def colour_bar(made: Figure, colours: Colours, drawn: Sequence[Axes]) -> None:
     """The scale of colours beside the panels."""
     mappable = ScalarMappable(norm(colours), shades(colours))
     bar = made.colorbar(mappable, ax=list(drawn), pad=0.01, fraction=0.03, aspect=30)
-    bar.set_label(colours.label + ("\nlog scale" if colours.log else ""))
+    bar.set_label("\n".join(part for part in (colours.label, words.log_note(colours)) if part))
     ticks = words.colour_ticks(colours)
     bar.set_ticks([at for at, _ in ticks], labels=[text for _, text in ticks])
     bar.ax.minorticks_off()

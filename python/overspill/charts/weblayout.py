@@ -201,7 +201,7 @@ def notes(
 def colour_axis(colours: Colours, narrow: bool) -> dict[str, Any]:
     """The scale of colours, beside the panels or, on a narrow page, above them."""
     low, high = colours.ends
-    label = plain(colours.label + (", log scale" if colours.log else ""))
+    label = plain(", ".join(part for part in (colours.label, words.log_note(colours)) if part))
     bar: dict[str, Any] = {
         "thickness": 12,
         "outlinewidth": 1,
