@@ -115,3 +115,9 @@ def bowed(x: np.ndarray, y: np.ndarray, cell: float) -> tuple[np.ndarray, np.nda
     if down > 1e-6:
         return x[0] + bow * cell, y[0] + (y[1] - y[0]) * along
     return x[0] + (x[1] - x[0]) * along, y[0] + bow
+
+
+def middle(line: tuple[np.ndarray, np.ndarray]) -> tuple[float, float]:
+    """Half-way along a straight line or an arc."""
+    x, y = (one if len(one) == 2 else one[len(one) // 2] for one in line)
+    return float(np.mean(x)), float(np.mean(y))

@@ -241,9 +241,10 @@ def graph(axes: Axes, mark: spec.Graph, colours: Colours | None) -> None:
         side: dict[str, Any] = {"fontsize": 8.5, "color": "#5c6670", "va": "center", "ha": "right"}
         axes.text(-0.02, y, name, transform=axes.get_yaxis_transform(), **side)
     axes.margins(0.02, 0.05 if mark.aspect else 0.14)
-    if mark.arcs:
+    if mark.arcs and not mark.aspect:
         heights = np.concatenate([nodes.y for nodes in mark.nodes])
-        axes.set(xlim=(0, 1), ylim=(heights.min() - 0.35, heights.max() + 0.35))
+        bows = np.concatenate([heights, *(links.y for links in mark.links)])
+        axes.set(xlim=(0, 1), ylim=(heights.min() - 0.35, max(heights.max() + 0.35, np.nanmax(bows) + 0.05)))
     if mark.aspect:
         axes.set_aspect(mark.aspect, adjustable="datalim")
     axes.axis("off")

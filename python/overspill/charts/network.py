@@ -223,7 +223,7 @@ def chart(results: Results) -> Chart | None:
     for variant, network in drawn.items():
         title = f"{variant}: {drops_text(float(counts[variant]['drops'].sum()), len(results.of(variant)))}"
         panels.append(Panel(title, marks=[graph(network, counts[variant], (what, columns))]))
-    height = height_of(len(panels), columns, even)
+    height = common.height_of_networks(len(panels), columns, even)
     return Chart(
         "network",
         "Network",
@@ -233,14 +233,6 @@ def chart(results: Results) -> Chart | None:
         height,
         colours=colours,
     )
-
-
-def height_of(panels: int, columns: int, even: bool) -> float:
-    """Inches of a panel; `even` networks are as wide as high."""
-    if panels == 1:
-        return 4.8 if even else 3.4
-    each = common.TALLEST / -(-panels // columns)
-    return min(3.7, each) if even else max(1.9, min(2.6, each))
 
 
 def drops_text(drops: float, seeds: int) -> str:
@@ -318,7 +310,7 @@ def graph(network: Network, counts: dict[str, np.ndarray], what: tuple[str, int]
     if hosts:
         round_ = np.array(hosts, np.int64)
         dot = 7.0 if len(hosts) <= 40 else 4.5 if len(hosts) <= 200 else 3.0
-        names = [words_of(nodes[at]) for at in hosts]
+        names = [escaped(nodes[at].name) for at in hosts]
         found.append(
             Nodes(
                 place.x[round_], place.y[round_], np.full(len(hosts), np.nan),
@@ -334,11 +326,6 @@ def graph(network: Network, counts: dict[str, np.ndarray], what: tuple[str, int]
 def tier_of(network: Network, row: tuple[int, ...]) -> str:
     """The tiers of a row of switches."""
     return formats.listing(dict.fromkeys(network.nodes[at].tier for at in row), 2)
-
-
-def words_of(node: Node) -> str:
-    """A host under the pointer."""
-    return escaped(node.name)
 
 
 def escaped(text: str) -> str:
@@ -382,19 +369,13 @@ def links_of(network: Network, place: Places) -> list[Links]:
             0.4 if many else 0.9
         )  # fmt: skip
         hovered = group if len(network.links) <= LINKS_HOVERED else []
-        middles = [middle(one) for one in paths[: len(hovered)]]
+        middles = [flat.middle(one) for one in paths[: len(hovered)]]
         middle_x, middle_y = (np.array([one[which] for one in middles]) for which in (0, 1))
         hover = [told(network, link) for link in hovered]
         found.append(
             Links(np.concatenate(xs), np.concatenate(ys), round(width, 2), middle_x, middle_y, hover)
         )
     return found
-
-
-def middle(line: tuple[np.ndarray, np.ndarray]) -> tuple[float, float]:
-    """Half-way along a straight line or an arc."""
-    x, y = (one if len(one) == 2 else one[len(one) // 2] for one in line)
-    return float(np.mean(x)), float(np.mean(y))
 
 
 def path(link: Link, place: Places) -> tuple[np.ndarray, np.ndarray]:

@@ -39,6 +39,8 @@ OVERLAP = (
     "stopped for another reason."
 )
 MANY = 60  # arrows that are drawn wide
+END = 0.07  # of the way to the next node, which an arrow leaves free at its ends
+STEPS = 121  # of an arrow: two of them are no longer than its head
 ROWS_SHOWN = 5  # trees of a variant in the table
 
 Arrow = tuple[int, int]  # from who stops to who is stopped
@@ -202,7 +204,9 @@ def arrows(network: Network, place: Places, looks: dict[Arrow, tuple[str, Look]]
 def way(place: Places, ends: Arrow) -> tuple[np.ndarray, np.ndarray]:
     """From near one node to near the other, bent a little to the right, so that both directions show."""
     x, y = place.x[list(ends)], place.y[list(ends)]
-    along = np.linspace(0.07, 0.93, 41)
+    grid = place.flat if place.flat and place.flat.grid else None
+    end = END / max(1.0, abs(x[1] - x[0]) / grid.cell, abs(y[1] - y[0])) if grid else END
+    along = np.linspace(end, 1 - end, STEPS)
     if place.flat:
         whole = flat.bowed(x, y, place.flat.cell) if place.flat.grid else (x, y)
         reach = np.linspace(0, 1, len(whole[0]))
