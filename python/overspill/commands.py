@@ -268,7 +268,8 @@ def explain(
         console.print(Text(found))
         return
     if isinstance(found, metrics.Metric):
-        console.print(Text(f"{found.name}: {found.title}", "bold"))
+        title = "" if found.title == found.name else f": {found.title}"
+        console.print(Text(f"{found.name}{title}", "bold"))
         better = "" if found.better == "none" else f" {found.better.capitalize()} is better."
         console.print(Text(f"{found.doc} Unit: {found.unit}.{better}"))
         source = f" [{found.source}]" if found.source else ""

@@ -44,6 +44,11 @@ def scale(unit: str, values: Iterable[float]) -> tuple[float, str]:
     return factor, name
 
 
+def headed(title: str, unit: str) -> str:
+    """A title with its unit behind it, unless it says it itself: `drops (pkt)`, but `saturation trees`."""
+    return f"{title} ({unit})" if unit and title.split()[-1:] != [unit] else title
+
+
 def decimals(value: float, significant: int = 4) -> int:
     """Digits after the point that show so many significant ones."""
     if value == 0 or not math.isfinite(value):

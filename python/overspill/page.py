@@ -58,7 +58,10 @@ def block(chart: Chart) -> dict[str, Any]:
         "title": chart.title,
         "caption": chart.caption,
         "height": wide["layout"]["height"],
-        "legend": [{"key": one.key, "label": one.label, "stroke": stroke(one.look)} for one in chart.legend],
+        "legend": [
+            {"key": one.key, "label": one.label, "symbol": one.symbol, "stroke": stroke(one.look)}
+            for one in chart.legend
+        ],
         "json": web.dump({"data": wide["data"], "wide": wide["layout"], "narrow": narrow["layout"]}),
         "links": [{"kind": kind, "path": f"figures/{chart.name}.{kind}"} for kind in KINDS],
     }

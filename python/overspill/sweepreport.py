@@ -91,7 +91,7 @@ def every_row(sweep: SweepResults) -> list[dict[str, Any]]:
             {
                 "point": [str(row[path]) for path in paths],
                 "variant": str(row["variant"]),
-                "title": f"{title(key)} ({unit})" if unit else title(key),
+                "title": formats.headed(title(key), unit),
                 "name": key,
                 "text": formats.cell(Summary.of(row), factor),
                 "value": "" if row["mean"] is None else repr(float(row["mean"])),

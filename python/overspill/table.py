@@ -30,7 +30,7 @@ def cells(row: Row) -> tuple[str, dict[str, tuple[str, bool]]]:
     """One row as text."""
     known = [number for one in row.cells.values() for number in one.known]
     factor, unit = formats.scale(row.metric.unit, known)
-    title = f"{row.metric.title} ({unit})" if unit else row.metric.title
+    title = formats.headed(row.metric.title, unit)
     return title, {name: (formats.cell(one, factor), one.best) for name, one in row.cells.items()}
 
 

@@ -119,7 +119,7 @@ def compare(panel: Panel, axes: Any, traces: list[dict[str, Any]]) -> int:
             case Heat():
                 one = left.pop(0)
                 image = np.ma.filled(axes.images[0].get_array(), np.nan)
-                same(image, decoded(one["customdata"]))
+                same(image, decoded(one["z"]))
             case Graph():
                 ours = [one for one in left if one["mode"] == "markers+text"]
                 points = np.concatenate([one.get_offsets() for one in axes.collections])

@@ -7,11 +7,25 @@ import charted
 import numpy as np
 import pyarrow as pa
 import pytest
+from matplotlib.colors import to_hex
 
-from overspill import Results, charts, report, run
-from overspill.charts import activity, common, flows, goodput, mpl, network, queues, spec, web
+from overspill import Results, charts, formats, metrics, report, run, table
+from overspill.charts import (
+    activity,
+    axes,
+    common,
+    flows,
+    goodput,
+    mpl,
+    network,
+    queues,
+    spec,
+    web,
+    weblayout,
+)
 from overspill.charts import sweep as sweeping
-from overspill.charts.spec import Band, Chart, Heat, Line, Look, Panel
+from overspill.charts.spec import SHADES, Band, Chart, Colours, Heat, Line, Look, Panel
+from overspill.document import Row
 
 HOSTS = 96  # of the fake core: switches have the numbers from there on
 
@@ -33,6 +47,20 @@ def test_goodput_has_a_panel_a_variant_with_all_of_its_band(scenario: Path) -> N
     assert len(tops) == 1 and chart.share_y and "beyond" not in chart.caption
 
 
+def test_a_gap_that_closes_counts_in_one_step_above_the_rate_and_the_captions_say_so(scenario: Path) -> None:
+    results = run(scenario)
+    rate = float(results.ports["rate_bps"].to_numpy().max())
+    step = int(results.runs[0].summary["bin_ps"])
+    size = 3 * rate * step * 1e-12 / 8
+    rows = {"bin": pa.array([0, 50, 99], pa.uint64()), "node": pa.array([0, 0, 1], pa.uint32())}
+    table = pa.table(rows | {"bytes": pa.array([1, int(size), 1], pa.uint64())})
+    made = charted.with_table(results, "host_goodput", dict.fromkeys(results.variants, table))
+    found = [goodput.of_all(made), goodput.by_host(made)]
+    line = next(mark for mark in found[0].panels[0].marks if isinstance(mark, Line)) if found[0] else None
+    assert line is not None and line.y.max() > 2 * rate, "nothing is cut"
+    assert all(chart is not None and goodput.BURSTS in chart.caption for chart in found)
+
+
 def test_a_band_that_is_far_wider_than_the_others_does_not_set_the_axis() -> None:
     at, ones = np.arange(300.0), np.ones(300)
     high = ones * 2
@@ -42,14 +70,73 @@ def test_a_band_that_is_far_wider_than_the_others_does_not_set_the_axis() -> Non
     assert goodput.top([Band(at, ones, high, Look()), line]) == (pytest.approx(2.12), True)
 
 
-def test_goodput_by_host_says_how_many_of_how_many_and_no_value_is_white(scenario: Path) -> None:
+def test_goodput_by_host_says_how_many_of_how_many(scenario: Path) -> None:
     chart = goodput.by_host(charted.with_everything(run(scenario)))
     assert chart is not None and chart.colours is not None
     shown = len(heats(chart)[0].rows)
     assert shown < 40 and chart.panels[0].title == f"drop: {shown} of 40 hosts (seed 1)"
     assert chart.title == f"Goodput by host ({shown} of 40 hosts)"
-    assert tuple(mpl.shades(chart.colours)(0.0)) == (1, 1, 1, 1)
-    assert web.figure(chart)["layout"]["coloraxis"]["colorscale"][0] == [0.0, "#ffffff"]
+
+
+def drawn(colours: Colours, value: float) -> str:
+    """The colour of a value as it is drawn."""
+    return to_hex(mpl.shades(colours)(mpl.norm(colours)(colours.placed(np.array(value)))))
+
+
+@pytest.mark.parametrize(
+    "colours",
+    [
+        activity.scale(7, "drops"), activity.scale(12_345, "drops"), network.colours_of("drops", 280),
+        Colours(0, 1, "share", kind="share", zero=True),
+    ],
+)  # fmt: skip
+def test_white_is_0_in_the_scale_too_and_nothing_else_is_white(colours: Colours) -> None:
+    assert drawn(colours, 0) == "#ffffff" != drawn(colours, colours.low or 1e-9)
+    assert drawn(colours, colours.low or 1e-9) == SHADES[0] and drawn(colours, colours.high) == SHADES[-1]
+    (at, text), *others = axes.colour_ticks(colours)
+    low, high = colours.ends
+    assert text.startswith("0") and low < at < low + spec.WHITE * (high - low) and len(others) >= 3
+    axis = weblayout.colour_axis(colours, narrow=False)
+    assert (axis["cmin"], axis["cmax"]) == colours.ends and axis["colorbar"]["tickvals"][0] == at
+    whites = [place for place, colour in axis["colorscale"] if colour == "#ffffff"]
+    assert whites[0] == 0 and (at - low) / (high - low) < whites[-1] < spec.WHITE
+
+
+def test_every_map_and_network_has_white_in_its_scale(scenario: Path) -> None:
+    results = charted.with_everything(run(scenario))
+    made = charts.of_results(results)
+    scales = {name: chart.colours for name, chart in made.items() if chart.colours is not None}
+    assert {"network", "drops", "goodput-hosts", "links"} <= set(scales)
+    assert all(one.zero for one in scales.values())
+    counts = network.at_switches(results, "drop")
+    counts["drops"][HOSTS] = 0
+    net = network.network_of(results, "drop")
+    assert net is not None
+    values = network.graph(net, counts, ("drops", 1)).nodes[0].value
+    assert np.isfinite(values).all() and (values == 0).sum() == 1
+
+
+def words_beside(colours: Colours) -> list[str]:
+    """What stands beside a scale in both drawings."""
+    panel = Panel(marks=[Heat(np.ones((1, 1)), np.arange(2.0), ["s"])])
+    bar = mpl.figure(Chart("n", "n", "", [panel], colours=colours)).axes[-1]
+    return [weblayout.colour_axis(colours, narrow=False)["colorbar"]["title"]["text"], bar.get_ylabel()]
+
+
+def test_a_step_of_a_scale_is_1_2_or_5_of_a_power_of_ten() -> None:
+    assert [axes.even_step(least, False) for least in (0.2, 0.21, 7, 56, 1)] == [0.2, 0.5, 10, 100, 1]
+    assert axes.even_step(0.4, True) == 1
+    ticks = axes.colour_ticks(Colours(0, 280, "", whole=True))
+    assert ticks == [(0, "0"), *((float(at), str(at)) for at in range(50, 300, 50))]
+    assert [text for _, text in axes.colour_ticks(activity.scale(12_345, ""))] == [
+        "0", "10", "100", "1 000", "10 000",
+    ]  # fmt: skip
+    rates = axes.colour_ticks(Colours(0, 1.6e9, "", kind="rate"))
+    assert [text for _, text in rates][1:3] == ["0.5 Gbit/s", "1 Gbit/s"]
+    assert words_beside(activity.scale(12_345, "drops")) == [
+        "drops, log scale from 1",
+        "drops\nlog scale from 1",
+    ]
 
 
 @pytest.mark.parametrize(
@@ -194,3 +281,18 @@ def test_the_report_says_why_slowdown_by_size_is_left_out(
     assert "slowdown-size" not in charts.of_results(results)
     (line,) = charts.left_out(results)
     assert "one size" in line and line in report.render(results, [])
+
+
+@pytest.mark.parametrize(
+    ("title", "unit", "text"),
+    [
+        ("pauses", "pauses", "pauses"), ("saturation trees", "trees", "saturation trees"),
+        ("drops", "pkt", "drops (pkt)"),
+        ("hosts stopped by a tree mean", "hosts", "hosts stopped by a tree mean (hosts)"),
+        ("load", "", "load"),
+    ],
+)  # fmt: skip
+def test_a_unit_that_a_title_ends_with_is_not_said_again(title: str, unit: str, text: str) -> None:
+    assert formats.headed(title, unit) == text
+    row = Row(metrics.Metric("m", title, unit, ""), {}, None)
+    assert table.cells(row)[0] == text

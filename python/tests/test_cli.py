@@ -224,6 +224,8 @@ def test_list_and_explain_know_the_catalogue_and_the_metrics(command: Command) -
     assert "default 100pkt" in command("explain", "per_port").out
     assert "must be given" in command("explain", "measure").out
     assert "Lower is better" in command("explain", "fct_p99").out
+    assert command("explain", "pauses").out.startswith("pauses\n")
+    assert command("explain", "saturation_trees").out.startswith("saturation_trees: saturation trees\n")
     assert "RFC 8257" in command("explain", "dctcp").out
 
 

@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
+from matplotlib.backends.backend_agg import FigureCanvasAgg
 
-from overspill.charts import flat, network
+from overspill.charts import common, flat, mpl, network, saturation, web
+from overspill.charts.spec import Chart, Panel
 
 
 def of(names: list[str], joined: list[tuple[int, int]], hosts: int = 1) -> network.Network:
@@ -50,6 +52,29 @@ def test_a_link_bows_around_the_switches_that_it_passes() -> None:
     beside_x, _ = drawn[0, 6]
     assert beside_x.max() > beside_x[0] == pytest.approx(beside_x[-1])
     assert beside_x.max() < over_x[len(over_x) // 2]
+    assert flat.middle((over_x, over_y)) == (pytest.approx(over_x.mean()), over_y.max())
+    assert place.aspect is None
+    for x, y in ((over_x, over_y / 3), drawn[0, 6]):
+        turns = np.diff(np.unwrap(np.arctan2(np.diff(y), np.diff(x))))
+        assert 0 < np.abs(turns).max() < np.radians(3), "a corner is seen"
+
+
+def test_a_circle_is_drawn_as_one_by_both() -> None:
+    net = of(
+        [f"s{at}" for at in range(12)], [(at, (at + step) % 12) for at in range(12) for step in (1, 5)], 3
+    )
+    counts = {name: np.zeros(48) for name in ("drops", "longest queue")}
+    panel = Panel(marks=[network.graph(net, counts, ("drops", 1))])
+    height = common.height_of_networks(1, 1, even=True)
+    chart = Chart("n", "n", "", [panel], height=height, colours=network.colours_of("drops", 0))
+    figure = mpl.figure(chart)
+    FigureCanvasAgg(figure).draw()
+    axes = figure.axes[0]
+    corners = axes.transData.transform(np.array([[0.0, 0.0], [1.0, 3.0]]))
+    wide, high = corners[1] - corners[0]
+    assert wide == pytest.approx(high) and high > 0.8 * axes.bbox.height
+    layout = web.figure(chart)["layout"]
+    assert layout["yaxis"]["scaleanchor"] == "x" and layout["yaxis"]["scaleratio"] * 3 == pytest.approx(1)
 
 
 def test_blocks_of_a_third_dimension_stand_apart() -> None:
@@ -67,7 +92,8 @@ def test_a_jellyfish_is_a_circle_with_its_hosts_outside() -> None:
     place = network.places(net)
     assert place.flat is not None and not place.flat.grid
     out = np.hypot((place.x - 0.5) / 0.5, (place.y - 1.5) / 1.5)
-    assert out[36:] == pytest.approx(0.82) and out[:36] == pytest.approx(1.0)
+    assert out[36:] == pytest.approx(flat.INNER) and out[:36] == pytest.approx(1.0)
+    assert place.aspect is not None and 3 * place.aspect == pytest.approx(1)
     spots = set(zip(place.x.round(6).tolist(), place.y.round(6).tolist(), strict=True))
     assert len(spots) == 48
     assert sorted(at for row in place.rows for at in row) == list(range(36, 48))
@@ -84,3 +110,32 @@ def test_a_chain_stays_a_line_and_a_tree_keeps_its_tiers() -> None:
     without_hosts = network.Network(nodes, (*bare.links, network.Link(3, 6, 1e9, 1)))
     assert network.places(bare).flat is not None
     assert network.places(without_hosts).flat is None
+
+
+def test_arrows_along_bows_stay_in_the_drawing_and_leave_as_much_free_at_every_node() -> None:
+    net = square()
+    place = network.places(net)
+    ends = {(18, 19): (0, 1), (18, 20): (0, 2), (18, 24): (0, 6)}
+    arcs = saturation.arrows(net, place, dict.fromkeys(ends, ("tree", saturation.TREE)))
+    for arc, (start, end) in zip(arcs, ends, strict=True):
+        assert place.flat is not None
+        cell = np.array([place.flat.cell, 1.0])
+        nodes = np.stack([place.x, place.y], 1)
+        way = np.hypot(*((np.stack([arc.x, arc.y], 1)[[0, -1]] - nodes[[start, end]]) / cell).T)
+        assert way == pytest.approx([way[0]] * 2) and 0.06 < way[0] < 0.13
+    axes = mpl.figure(Chart("n", "n", "", [Panel(marks=[saturation.graph(net, place, {}, arcs)])])).axes[0]
+    bottom, top = axes.get_ylim()
+    highest = max(float(np.nanmax(links.y)) for links in network.links_of(net, place))
+    assert highest > place.y.max() and bottom < place.y.min() and top > highest
+
+
+def test_arrows_in_a_circle_need_no_limits_that_its_shape_breaks(
+    caplog: pytest.LogCaptureFixture,
+) -> None:
+    net = of([f"s{at}" for at in range(12)], [(at, (at + step) % 12) for at in range(12) for step in (1, 5)])
+    place = network.places(net)
+    arcs = saturation.arrows(net, place, {(12, 17): ("tree", saturation.TREE)})
+    graph = saturation.graph(net, place, {}, arcs)
+    assert graph.aspect and arcs
+    FigureCanvasAgg(mpl.figure(Chart("n", "n", "", [Panel(marks=[graph])]))).draw()
+    assert not caplog.records

@@ -93,6 +93,15 @@ def test_the_tree_is_drawn_and_told_from_its_root_on(slow: Results, tmp_path: Pa
     drawn(chart)
     (graph,) = marks(chart, Graph)
     assert [(arc.entry, arc.hover) for arc in graph.arcs] == [("tree", "s stops a")]
+    entries = {entry.key: (entry.symbol, entry.look.colour) for entry in chart.legend}
+    assert list(entries) == ["root", "stopped", "tree"], "what is not drawn is not in the legend"
+    assert entries["root"] == ("square", saturation.ROOT)
+    assert {(nodes.entry, nodes.plain) for nodes in graph.nodes if nodes.entry} == {
+        (key, entries[key][1]) for key in ("root", "stopped")
+    }
+    handles: list[Any] = list(mpl.figure(chart).legends[0].legend_handles)
+    assert [one.get_marker() for one in handles] == ["s", "s", "None"]
+    assert handles[0].get_markerfacecolor() == saturation.ROOT
     colours = {name: nodes.plain for nodes in graph.nodes for name in nodes.hover}
     assert (colours["s"], colours["a"]) == (saturation.ROOT, saturation.STOPPED)
     assert colours["b"] not in (saturation.ROOT, saturation.STOPPED)
@@ -102,6 +111,7 @@ def test_the_tree_is_drawn_and_told_from_its_root_on(slow: Results, tmp_path: Pa
     assert [first[name] for name in ("depth", "ports", "switches", "hosts")] == ["1", "1", "0", "1"]
     slow.save(tmp_path / "out")
     page = report.write(slow, tmp_path / "out").read_text(encoding="utf-8")
+    assert f'<rect x="1" y="1" width="10" height="10" fill="{saturation.ROOT}"' in page
     assert "Saturation trees" in page and "<td>51.888 us</td><td>384.096 us</td>" in page
     assert saturation.OVERLAP in page
 

@@ -2,11 +2,12 @@
 
 from pathlib import Path
 
+import charted
+import pyarrow.compute as pc
 import pytest
-from matplotlib.colors import LogNorm
 
-from overspill import Results, measures, plots, run
-from overspill.charts import activity, common, mpl, queues
+from overspill import Results, charts, measures, plots, run
+from overspill.charts import activity, common, queues
 
 
 def many(tmp_path: Path, count: int) -> Results:
@@ -61,8 +62,8 @@ def test_curves_that_coincide_differ_in_dashes_and_width(three_seeds: Results) -
 
 
 def test_few_counts_have_an_even_scale_of_colours() -> None:
-    assert not isinstance(mpl.norm(activity.scale(3, "")), LogNorm)
-    assert isinstance(mpl.norm(activity.scale(1000, "")), LogNorm)
+    assert not activity.scale(3, "").log
+    assert activity.scale(1000, "").log
 
 
 def test_a_variant_without_drops_has_an_empty_panel(scenario: Path) -> None:
@@ -78,6 +79,15 @@ def test_figures_of_entries_name_them(scenario: Path) -> None:
     captions = {name: caption for name, (caption, _) in plots.figures(run(scenario)).items()}
     assert captions["fct-0"].startswith("Flow completion times of burst:")
     assert captions["fct-1"].startswith("Flow completion times of background:")
+
+
+def test_an_entry_with_all_the_flows_has_no_figure_of_its_own(scenario: Path) -> None:
+    results = run(scenario)
+    table = results.table("flows")
+    assert set(table["traffic"].to_pylist()) == {0, 1}
+    alone = {variant: table.filter(pc.equal(table["traffic"], 1)) for variant in results.variants}
+    found = charts.of_results(charted.with_table(results, "flows", alone))
+    assert "fct" in found and not {"fct-0", "fct-1"} & set(found)
 
 
 def test_an_unknown_distribution_is_refused(scenario: Path) -> None:

@@ -9,6 +9,7 @@ import sys
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
+import numpy as np
 import pytest
 from conftest import Ran
 
@@ -16,7 +17,7 @@ import overspill
 from overspill import BadInput, core, page
 from overspill.charts import journey as charts
 from overspill.charts import mpl, web
-from overspill.charts.spec import Graph, Heat, Points
+from overspill.charts.spec import Graph, Heat, Line, Points
 from overspill.tracing import Journey, layout
 from overspill.tracing.journey import ARRIVED, DETOURED, compressed
 from overspill.tracing.packet import Packet, instants
@@ -273,6 +274,13 @@ def test_the_figures_around_show_the_pod_and_all_its_detours(journey: Journey) -
     assert len(points[0].x) == sum(node in journey.pod for node in nodes.tolist())
     assert len(points[1].x) == journey.count(DETOURED)
     assert times.min() >= journey.facts["window_ps"][0]
+    panel = made["detours"].panels[0]
+    marks = np.concatenate([np.asarray(mark.x) for mark in panel.marks if isinstance(mark, Points | Line)])
+    assert panel.x.shown is not None
+    left, right = panel.x.shown
+    assert left < marks.min() and marks.max() < right
+    assert np.ptp(marks) > 0.9 * (right - left), "the axis reaches far beyond what there is"
+    assert [entry.symbol for entry in made["detours"].legend] == ["circle", "ring", "line"]
     maps = [mark for panel in made["occupancy"].panels for mark in panel.marks if isinstance(mark, Heat)]
     assert [one.values.shape for one in maps] == [(4, 4)] * 3
     total = sum(int(row["packets"]) for row in journey.waiting())

@@ -18,9 +18,9 @@ def of_results(results: Results) -> dict[str, Chart]:
     if not results.runs:
         return {}
     found = [network.chart(results), flows.distribution(results, "fct")]
-    names = flows.traffic_names(results)
-    if len(names) > 1:
-        found += [flows.distribution(results, "fct", at) for at in range(min(len(names), ENTRIES_SHOWN))]
+    entries = flows.with_flows(results)
+    if len(entries) > 1:
+        found += [flows.distribution(results, "fct", at) for at in entries[:ENTRIES_SHOWN]]
     found += [flows.distribution(results, "qct"), flows.slowdown_by_size(results)]
     found += [goodput.of_all(results), goodput.by_host(results), goodput.by_flow(results)]
     found += [queues.over_time(results), queues.lengths(results), queues.sojourn(results)]

@@ -85,8 +85,8 @@ def map_panel(title: str, one: Grid, period: Period, run: RunData, none: str) ->
 def scale(largest: float, label: str) -> Colours:
     """Counts as colours: by logarithm from two decades on, evenly below, where that has too few ticks."""
     if largest >= 100:
-        return Colours(1, largest, label, log=True)
-    return Colours(0, max(1.0, largest), label, whole=True)
+        return Colours(1, largest, label, log=True, zero=True)
+    return Colours(0, max(1.0, largest), label, whole=True, zero=True)
 
 
 def counted(run: RunData, kind: int) -> int:
@@ -194,7 +194,7 @@ def hot_links(results: Results) -> Chart | None:
         "where their transmission begins. Grey: outside the measurement window."
     )
     label = f"share of the rate in {formats.time(step)}"
-    colours = Colours(0, 1, label, kind="share")
+    colours = Colours(0, 1, label, kind="share", zero=True)
     return stacked("links", "Hot links", caption, panels, (colours, len(rows)))
 
 

@@ -4,9 +4,12 @@ from __future__ import annotations
 
 import math
 
-from overspill import formats
-from overspill.charts.spec import Axis, Kind
+import numpy as np
 
+from overspill import formats
+from overspill.charts.spec import Axis, Colours, Kind
+
+MOST_TICKS = 7.5  # of a scale of colours; fewest are three
 BYTES = ((1e12, "TB"), (1e9, "GB"), (1e6, "MB"), (1e3, "kB"), (1.0, "B"))
 
 
@@ -56,3 +59,37 @@ def time_scale(low: float, high: float) -> tuple[str, tuple[float, float] | None
 def subticks(ratio: float) -> tuple[float, ...]:
     """Which parts of a decade have a tick on a logarithmic axis whose ends differ by this factor."""
     return (1.0,) if ratio > 200 else (1.0, 3.0) if ratio > 20 else (1.0, 2.0, 5.0)
+
+
+def colour_ticks(colours: Colours) -> list[tuple[float, str]]:
+    """Places on a scale of colours and their texts: powers of ten, or even steps in one unit.
+
+    Beside a white part for 0 a logarithm has no tick at its lowest value, which would stand too near.
+    """
+    low, high = colours.low, colours.high
+    factor, unit = (1.0, "") if colours.log else scaled(colours.kind, high)
+    if colours.log:
+        values = [10.0**power for power in range(math.ceil(np.log10(low)), math.floor(np.log10(high)) + 1)]
+    else:
+        step = even_step((high - low) / MOST_TICKS, colours.whole)
+        first, last = math.ceil(low / step - 1e-9), math.floor(high / step + 1e-9)
+        values = [number * step for number in range(first, last + 1)]
+    values = [0.0, *(one for one in values if one > low)] if colours.zero else values
+    places = colours.placed(np.array(values)).tolist()
+    texts = [
+        f"{formats.trimmed(one / factor)} {unit}" if unit and one else text(one, colours.kind)
+        for one in values
+    ]
+    return list(zip(places, texts, strict=True))
+
+
+def log_note(colours: Colours) -> str:
+    """What is said of a logarithmic scale of colours."""
+    return ("log scale from 1" if colours.zero else "log scale") if colours.log else ""
+
+
+def even_step(least: float, whole: bool) -> float:
+    """The smallest of 1, 2 and 5 times a power of ten that is no less than this."""
+    power = 10.0 ** math.floor(math.log10(least))
+    step = next(many * power for many in (1, 2, 5, 10) if many * power >= least * (1 - 1e-9))
+    return max(1.0, step) if whole else step

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from overspill.charts import common
-from overspill.charts.spec import Axis, Bars, Chart, Line, Mark, Panel
+from overspill.charts.spec import Axis, Bars, Chart, Entry, Line, Mark, Panel
 from overspill.measures.bouncing import BOUNCES, DISTANCE, HOPS
 
 if TYPE_CHECKING:
@@ -17,6 +17,7 @@ if TYPE_CHECKING:
 SWITCHES_SHOWN = 24
 CATEGORIES_FROM = 5
 ROOM = 0.8  # of the space between categories, for the bars of all variants
+OPACITY = 0.75  # of bars, so that ends of intervals show inside
 
 
 def bouncing(results: Results) -> list[str]:
@@ -57,7 +58,7 @@ def by_switch(results: Results) -> Chart | None:
         f"{others} {common.seeds_text(results, variants)}{means}"
     )
     panel = Panel("", Axis("switch", ticks=ticks, shown=categories(len(names))), Axis("bounces"), marks)
-    entries = common.legend(results, variants)
+    entries = legend_of_bars(results, variants)
     return Chart("bounces-switches", "Bounces by switch", caption, [panel], 1, 3.1, entries)
 
 
@@ -71,9 +72,14 @@ def bars(
     variant, index, count = which
     width = ROOM / count
     x = data[0] + (index - (count - 1) / 2) * width
-    # Not opaque, so that ends of intervals show inside.
-    look = replace(common.look(results, variant), opacity=0.75)
+    look = replace(common.look(results, variant), opacity=OPACITY)
     return Bars(x, data[1], width * 0.92, look, variant, ends[0], ends[1])
+
+
+def legend_of_bars(results: Results, variants: list[str]) -> list[Entry]:
+    """An entry for each of the variants, as its bars are."""
+    every = common.legend(results, variants)
+    return [replace(one, look=replace(one.look, opacity=OPACITY), symbol="square") for one in every]
 
 
 def categories(count: int) -> tuple[float, float]:

@@ -64,6 +64,14 @@ def height_of(count: int, wish: float) -> float:
     return min(wish, TALLEST / -(-count // columns_of(count)))
 
 
+def height_of_networks(panels: int, columns: int, even: bool) -> float:
+    """Inches of a panel with a network; `even` ones are as wide as high."""
+    if panels == 1:
+        return 4.8 if even else 3.4
+    each = TALLEST / -(-panels // columns)
+    return min(3.7, each) if even else max(1.9, min(2.6, each))
+
+
 def seeds_text(results: Results, variants: Iterable[str] | None = None) -> str:
     """`5 seeds`, as many as the variants have at most."""
     names = with_runs(results) if variants is None else variants

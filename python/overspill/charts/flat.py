@@ -14,8 +14,10 @@ if TYPE_CHECKING:
     from overspill.charts.network import Network
 
 COORDINATES = re.compile(r"\D*(\d+(?:_\d+)+)")
+INNER = 0.76  # radius of a circle of switches beside that of their hosts, with room for names between them
 CHUNKS = 2  # of a circle, whose names are thinned out each for itself
 BOW = 0.16  # how far a link bows for each switch that it passes
+POINTS = 61  # of a bow, which is smooth with so many; an odd number, so that one is its middle
 
 
 @dataclass(frozen=True)
@@ -94,7 +96,7 @@ def in_circle(switches: list[int], hosts: dict[int, list[int]]) -> Spots:
         y[node] = 1.5 + 1.5 * radius * math.cos(2 * math.pi * turn)
 
     for number, at in enumerate(switches):
-        put(at, number / len(switches), 0.82)
+        put(at, number / len(switches), INNER)
         for order, host in enumerate(hosts[at]):
             fan = 0.7 * ((order + 0.5) / len(hosts[at]) - 0.5)
             put(host, (number + fan) / len(switches), 1.0)
@@ -108,8 +110,14 @@ def bowed(x: np.ndarray, y: np.ndarray, cell: float) -> tuple[np.ndarray, np.nda
     across, down = abs(x[1] - x[0]) / cell, abs(y[1] - y[0])
     if (across > 1e-6 and down > 1e-6) or max(across, down) < 1.5:
         return x, y
-    along = np.linspace(0, 1, 13)
+    along = np.linspace(0, 1, POINTS)
     bow = BOW * np.sin(np.pi * along) * min(max(across, down), 4.0)
     if down > 1e-6:
         return x[0] + bow * cell, y[0] + (y[1] - y[0]) * along
     return x[0] + (x[1] - x[0]) * along, y[0] + bow
+
+
+def middle(line: tuple[np.ndarray, np.ndarray]) -> tuple[float, float]:
+    """Half-way along a straight line or an arc."""
+    x, y = (one if len(one) == 2 else one[len(one) // 2] for one in line)
+    return float(np.mean(x)), float(np.mean(y))

@@ -118,6 +118,13 @@ def traffic_name(results: Results, traffic: int) -> str:
     return traffic_names(results)[traffic]
 
 
+def with_flows(results: Results) -> list[int]:
+    """The entries of the traffic, by number, that have measured flows of data: one alone is all there is."""
+    every = [measures.measured_flows(run) for run in results.runs]
+    found = [np.unique(flows["traffic"][of_data(flows)]) for flows in every]
+    return sorted({int(one) for numbers in found for one in numbers})
+
+
 def slowdown_by_size(results: Results) -> Chart | None:
     """Slowdown against flow size: a panel a percentile, a line a variant; `None` for one size."""
     variants = [variant for variant in common.with_runs(results) if sized(results, variant)]

@@ -22,6 +22,10 @@ VARIANTS_SHOWN = 6
 HOSTS_SHOWN = 16
 FLOWS_SHOWN = 7
 FAINT = 60  # flows in grey
+BURSTS = (
+    "What waited for a missing packet counts in the step in which that arrives, which may be more than links "
+    "carry in it."
+)
 
 
 def of_all(results: Results) -> Chart | None:
@@ -39,7 +43,7 @@ def of_all(results: Results) -> Chart | None:
     more = f" The first {len(shown)} of {len(variants)} variants." if len(variants) > len(shown) else ""
     beyond = " The widest bands go beyond the axis." if cut else ""
     caption = (
-        f"Payload that arrived in order at all hosts, in steps of {step}. "
+        f"Payload that arrived in order at all hosts, in steps of {step}. {BURSTS} "
         f"{common.band_text(results)}{beyond}{more} "
         "Grey: outside the measurement window."
     )
@@ -108,10 +112,9 @@ def by_host(results: Results) -> Chart | None:
     some = f"the {len(rows)} of {count} that receive most" if part else f"every host that receives ({count})"
     caption = (
         f"Payload that arrived in order at {some} over all variants, in steps of {step}, "
-        "first seed of "
-        "each variant. Grey: outside the measurement window."
+        f"first seed of each variant. {BURSTS} Grey: outside the measurement window."
     )
-    colours = Colours(0, largest or 1.0, f"goodput in {step}", kind="rate", fade=True)
+    colours = Colours(0, largest or 1.0, f"goodput in {step}", kind="rate", zero=True)
     return activity.stacked(
         "goodput-hosts", f"Goodput by host ({which})", caption, panels, (colours, len(rows))
     )
@@ -171,8 +174,8 @@ def by_flow(results: Results) -> Chart | None:
     caption = (
         f"Payload of a flow that arrived in order, in steps of {step}: the {len(shown)} flows "
         "with most "
-        f"bytes of {len(chosen)}{grey}. First seed of each variant. Grey areas: outside the measurement "
-        "window."
+        f"bytes of {len(chosen)}{grey}. First seed of each variant. {BURSTS} Grey areas: outside the "
+        "measurement window."
     )
     height, columns = common.height_of(len(panels), 1.9), common.columns_of(len(panels))
     return Chart(

@@ -26,6 +26,8 @@ from overspill.charts.spec import (
     Nodes,
     Panel,
     Points,
+    Span,
+    extent,
 )
 from overspill.tracing.journey import BOUNCED, DETOURED
 from overspill.tracing.layout import ROW, Layout, placed
@@ -145,13 +147,19 @@ def detours(journey: Journey) -> Chart | None:
             )
         )
     ticks = tuple((float(at), f"{journey.names[node]} ({counts[at]})") for at, node in enumerate(pod))
-    start, end = (at * measures.PS for at in journey.facts["window_ps"])
-    panel = Panel("", Axis("time", "time", shown=(start, end)),
+    panel = Panel("", Axis("time", "time", shown=reach(marks)),
                   Axis("", ticks=ticks, shown=(-0.6, len(pod) - 0.4), reverse=True), marks)  # fmt: skip
-    legend = [Entry("all", "a detour", Look(COLOURS[0], (), 3.0)), Entry("instants", "t1, t2, t3", INSTANT)]
-    legend[1:1] = [Entry("own", "a detour of this packet", Look(COLOURS[1], (), 3.0))] if own else []
+    legend = [Entry("all", "a detour", Look(COLOURS[0]), "circle"), Entry("instants", "t1, t2, t3", INSTANT)]
+    legend[1:1] = [Entry("own", "a detour of this packet", Look(COLOURS[1]), "ring")] if own else []
     return Chart("detours", "Detours by switch over time", told(journey, sum(counts)), [panel],
                  height=min(6.5, 0.9 + 0.24 * len(pod)), legend=legend)  # fmt: skip
+
+
+def reach(marks: list[Mark]) -> tuple[float, float]:
+    """From the first mark to the last, and a little more."""
+    start, end = extent([Panel(marks=marks)], "x")
+    margin = 0.02 * (end - start) or measures.PS
+    return start - margin, end + margin
 
 
 def told(journey: Journey, count: int) -> str:
@@ -165,7 +173,7 @@ def told(journey: Journey, count: int) -> str:
     return (
         f"When switches of {around(journey)} detoured a packet, a mark each, {formats.number(count)} in all; "
         f"other switches detoured {common.counted(total - count, 'packet')} in the same time: the journey, "
-        f"as much before and after it, and t1 to t3.{more}"
+        f"as much before and after it, and t1 to t3. The axis ends where there are no more marks.{more}"
     )
 
 
@@ -187,16 +195,17 @@ def occupancy(journey: Journey) -> Chart | None:
             values[row, port[keep].astype(np.int64)] = packets[keep]
         ticks = tuple((at + 0.5, str(at)) for at in range(0, most, -(-most // 12)))
         title = f"t{number} = {formats.time(instant)}"
-        panels.append(
-            Panel(title, Axis("port", ticks=ticks), Axis(), [Heat(values, np.arange(most + 1), names)])
-        )
+        marks: list[Mark] = [Span(0, most), Heat(values, np.arange(most + 1), names)]
+        panels.append(Panel(title, Axis("port", ticks=ticks), Axis(), marks))
     largest = float(packets[np.isin(node, pod)].max())
     halves = " The first half of a switch's ports leads down, the other up." if is_tree(journey) else ""
+    fewer = any(len(ports[of]) < most for of in pod)
+    grey = " Grey: a switch has no such port." if fewer else ""
     caption = (
         f"Frames that wait at each port of {around(journey)}, a row a switch, at three instants: "
-        f"{rule(journey)}.{halves}"
+        f"{rule(journey)}.{halves}{grey}"
     )
-    colours = Colours(0, max(1.0, largest), "frames that wait", whole=True, fade=True)
+    colours = Colours(0, max(1.0, largest), "frames that wait", whole=True, zero=True)
     height = min(5.5, 1.1 + 0.2 * len(pod))
     return Chart("occupancy", "Queues at three instants", caption, panels, 3, height, colours=colours)
 

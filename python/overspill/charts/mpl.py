@@ -11,7 +11,7 @@ import numpy as np
 from matplotlib.axes import Axes
 from matplotlib.axis import Axis as Ruler
 from matplotlib.cm import ScalarMappable
-from matplotlib.colors import Colormap, LinearSegmentedColormap, LogNorm, Normalize
+from matplotlib.colors import Colormap, LinearSegmentedColormap, Normalize
 from matplotlib.figure import Figure
 from matplotlib.layout_engine import ConstrainedLayoutEngine
 from matplotlib.lines import Line2D
@@ -81,11 +81,21 @@ def figure(chart: Chart) -> Figure:
 def finish(made: Figure, chart: Chart, drawn: Sequence[Axes]) -> None:
     """The legend above the axes, where it covers nothing, and the scale of colours beside them."""
     if chart.legend:
-        handles = [Line2D([], [], **line(entry.look)) for entry in chart.legend]
+        handles = [Line2D([], [], **handle(entry)) for entry in chart.legend]
         labels = [entry.label for entry in chart.legend]
         made.legend(handles, labels, loc="outside upper center", ncols=fitting(labels), handlelength=2.6)
     if chart.colours is not None:
         colour_bar(made, chart.colours, drawn)
+
+
+def handle(entry: spec.Entry) -> dict[str, Any]:
+    """An entry of the legend as a line, or as what else it stands for."""
+    if entry.symbol == "line":
+        return line(entry.look)
+    fill = "white" if entry.symbol == "ring" else entry.look.colour
+    marker = {"marker": "s" if entry.symbol == "square" else "o", "markersize": 8, "markerfacecolor": fill}
+    found = line(entry.look) | marker | {"linestyle": "none", "markeredgecolor": entry.look.colour}
+    return found | {"markeredgewidth": 1.2}
 
 
 def legend_rows(chart: Chart) -> int:
@@ -112,8 +122,8 @@ def line(look: spec.Look) -> dict[str, Any]:
 
 
 def norm(colours: Colours) -> Normalize:
-    """How values become colours."""
-    return LogNorm(colours.low, colours.high) if colours.log else Normalize(colours.low, colours.high)
+    """How places on the scale become colours."""
+    return Normalize(*colours.ends)
 
 
 def shades(colours: Colours) -> Colormap:
@@ -192,7 +202,7 @@ def heat(axes: Axes, mark: spec.Heat, colours: Colours) -> None:
     rows = len(mark.rows)
     left, right = float(mark.edges[0]), float(mark.edges[-1])
     axes.imshow(
-        np.ma.masked_invalid(mark.values),
+        np.ma.masked_invalid(colours.placed(mark.values)),
         cmap=shades(colours),
         norm=norm(colours),
         aspect="auto",
@@ -223,23 +233,31 @@ def graph(axes: Axes, mark: spec.Graph, colours: Colours | None) -> None:
             nodes.x[~known], nodes.y[~known], color=nodes.plain, zorder=2, clip_on=False, **edge, **style
         )
         if known.any() and colours is not None:
-            colour: dict[str, Any] = {"c": nodes.value[known], "cmap": shades(colours), "norm": norm(colours)}
+            colour: dict[str, Any] = {"c": colours.placed(nodes.value[known])}
+            colour |= {"cmap": shades(colours), "norm": norm(colours)}
             axes.scatter(nodes.x[known], nodes.y[known], zorder=2.1, clip_on=False, **colour, **edge, **style)
-        for x, y, label in zip(nodes.x, nodes.y, nodes.labels, strict=True):
-            if label:
-                shift = -(nodes.size / 2 + 3) if nodes.symbol == "circle" else nodes.size / 2 + 2.5
-                place: dict[str, Any] = {"textcoords": "offset points", "ha": "center", "fontsize": 7.5}
-                place |= {"color": "#333a42", "path_effects": HALO}
-                edge_at = "top" if shift < 0 else "bottom"
-                axes.annotate(label, (x, y), (0, shift), va=edge_at, zorder=4, **place)
+        names(axes, nodes)
     for y, name in mark.tiers:
         side: dict[str, Any] = {"fontsize": 8.5, "color": "#5c6670", "va": "center", "ha": "right"}
         axes.text(-0.02, y, name, transform=axes.get_yaxis_transform(), **side)
-    axes.margins(0.02, 0.14)
-    if mark.arcs:
+    axes.margins(0.02, 0.05 if mark.aspect else 0.14)
+    if mark.arcs and not mark.aspect:
         heights = np.concatenate([nodes.y for nodes in mark.nodes])
-        axes.set(xlim=(0, 1), ylim=(heights.min() - 0.35, heights.max() + 0.35))
+        bows = np.concatenate([heights, *(links.y for links in mark.links)])
+        axes.set(xlim=(0, 1), ylim=(heights.min() - 0.35, max(heights.max() + 0.35, np.nanmax(bows) + 0.05)))
+    if mark.aspect:
+        axes.set_aspect(mark.aspect, adjustable="datalim")
     axes.axis("off")
+
+
+def names(axes: Axes, nodes: spec.Nodes) -> None:
+    """Names above squares and below circles."""
+    shift = -(nodes.size / 2 + 3) if nodes.symbol == "circle" else nodes.size / 2 + 2.5
+    place: dict[str, Any] = {"textcoords": "offset points", "ha": "center", "fontsize": 7.5}
+    place |= {"va": "top" if shift < 0 else "bottom", "color": "#333a42", "path_effects": HALO}
+    for x, y, label in zip(nodes.x, nodes.y, nodes.labels, strict=True):
+        if label:
+            axes.annotate(label, (x, y), (0, shift), zorder=4, **place)
 
 
 def arrow(axes: Axes, arc: spec.Arc) -> None:
@@ -340,9 +358,9 @@ def colour_bar(made: Figure, colours: Colours, drawn: Sequence[Axes]) -> None:
     """The scale of colours beside the panels."""
     mappable = ScalarMappable(norm(colours), shades(colours))
     bar = made.colorbar(mappable, ax=list(drawn), pad=0.01, fraction=0.03, aspect=30)
-    bar.set_label(colours.label + ("\nlog scale" if colours.log else ""))
-    if not colours.log:
-        bar.ax.yaxis.set_major_locator(MaxNLocator(5, integer=colours.whole))
-    bar.ax.yaxis.set_major_formatter(FuncFormatter(lambda value, _: words.text(value, colours.kind)))
-    bar.ax.yaxis.set_minor_formatter(NullFormatter())
-    bar.outline.set_visible(False)
+    bar.set_label("\n".join(part for part in (colours.label, words.log_note(colours)) if part))
+    ticks = words.colour_ticks(colours)
+    bar.set_ticks([at for at, _ in ticks], labels=[text for _, text in ticks])
+    bar.ax.minorticks_off()
+    # Without an edge the white part is not seen.
+    bar.outline.set(edgecolor="#9aa4ae", linewidth=0.6)

@@ -97,6 +97,11 @@ class Places:
     per_column: int  # hosts below each other
     flat: flat.Spots | None = None  # where there are no tiers
 
+    @property
+    def aspect(self) -> float | None:
+        """The scale of y in that of x: a circle, which is 3 high and 1 wide, is to be one."""
+        return 1 / 3 if self.flat and not self.flat.grid else None
+
 
 def neighbours(network: Network) -> list[list[int]]:
     """Who is linked to whom."""
@@ -212,14 +217,13 @@ def chart(results: Results) -> Chart | None:
     largest = max(float(one[what].max(initial=0)) for one in counts.values())
     colours = colours_of(what, largest)
     first = next(iter(drawn.values()))
-    columns = 1 if len(drawn) == 1 or len(first.nodes) > 60 else 2
+    even = places(first).flat is not None
+    columns = 1 if len(drawn) == 1 or (len(first.nodes) > 60 and not even) else 2
     panels = []
     for variant, network in drawn.items():
         title = f"{variant}: {drops_text(float(counts[variant]['drops'].sum()), len(results.of(variant)))}"
         panels.append(Panel(title, marks=[graph(network, counts[variant], (what, columns))]))
-    height = 3.4 if len(panels) == 1 else max(1.9, min(2.6, 10 / -(-len(panels) // columns)))
-    if flat.spots(first, neighbours(first)):
-        height *= 1.4
+    height = common.height_of_networks(len(panels), columns, even)
     return Chart(
         "network",
         "Network",
@@ -250,14 +254,14 @@ def caption(results: Results, what: tuple[list[str], Network, str]) -> str:
         f"{common.counted(hosts, 'host')} (dots), {formats.number(switches)} switches (squares) and "
         f"{common.counted(len(network.links), 'link')}; wider lines are faster links. The colour of a "
         "switch is "
-        f"{meaning}, mean over {over}, as is the number above; white is none.{more}"
+        f"{meaning}, mean over {over}, as is the number above; white is 0.{more}"
     )
 
 
 def colours_of(what: str, largest: float) -> Colours:
     """The scale of colours of a quantity."""
     label = "drops of a switch" if what == "drops" else "longest queue (frames)"
-    return Colours(0.0, max(largest, 1.0), label)
+    return Colours(0.0, max(largest, 1.0), label, zero=True)
 
 
 def at_switches(results: Results, variant: str) -> dict[str, np.ndarray]:
@@ -297,17 +301,16 @@ def graph(network: Network, counts: dict[str, np.ndarray], what: tuple[str, int]
     labels = names_of(network, place, (hosts, LETTERS // columns))
     texts = {at: about(network, at, counts) for at in switches}
     square = np.array(switches, np.int64)
-    values = np.where(counts[quantity][square] > 0, counts[quantity][square], np.nan)
     found.append(
         Nodes(
-            place.x[square], place.y[square], values, [labels.get(at, "") for at in switches],
-            [texts[at] for at in switches], "square", size, "#ffffff",
+            place.x[square], place.y[square], counts[quantity][square],
+            [labels.get(at, "") for at in switches], [texts[at] for at in switches], "square", size,
         )
     )  # fmt: skip
     if hosts:
         round_ = np.array(hosts, np.int64)
         dot = 7.0 if len(hosts) <= 40 else 4.5 if len(hosts) <= 200 else 3.0
-        names = [words_of(nodes[at]) for at in hosts]
+        names = [escaped(nodes[at].name) for at in hosts]
         found.append(
             Nodes(
                 place.x[round_], place.y[round_], np.full(len(hosts), np.nan),
@@ -317,17 +320,12 @@ def graph(network: Network, counts: dict[str, np.ndarray], what: tuple[str, int]
     tiers = [(float(place.y[row[0]]), tier_of(network, row)) for row in place.rows if not place.flat]
     if hosts and not place.flat:
         tiers.append((float(place.y[np.array(hosts)].mean()), "hosts"))
-    return Graph(links_of(network, place), found, tiers)
+    return Graph(links_of(network, place), found, tiers, aspect=place.aspect)
 
 
 def tier_of(network: Network, row: tuple[int, ...]) -> str:
     """The tiers of a row of switches."""
     return formats.listing(dict.fromkeys(network.nodes[at].tier for at in row), 2)
-
-
-def words_of(node: Node) -> str:
-    """A host under the pointer."""
-    return escaped(node.name)
 
 
 def escaped(text: str) -> str:
@@ -371,7 +369,7 @@ def links_of(network: Network, place: Places) -> list[Links]:
             0.4 if many else 0.9
         )  # fmt: skip
         hovered = group if len(network.links) <= LINKS_HOVERED else []
-        middles = [(float(np.mean(x)), float(np.mean(y))) for x, y in paths[: len(hovered)]]
+        middles = [flat.middle(one) for one in paths[: len(hovered)]]
         middle_x, middle_y = (np.array([one[which] for one in middles]) for which in (0, 1))
         hover = [told(network, link) for link in hovered]
         found.append(
@@ -388,7 +386,7 @@ def path(link: Link, place: Places) -> tuple[np.ndarray, np.ndarray]:
     row = next((row for row in place.rows if link.a in row and link.b in row), None)
     if row is None or abs(row.index(link.a) - row.index(link.b)) == 1:
         return x, y
-    along = np.linspace(0, 1, 13)
+    along = np.linspace(0, 1, flat.POINTS)
     return x[0] + (x[1] - x[0]) * along, y[0] + 0.35 * np.sin(np.pi * along)
 
 

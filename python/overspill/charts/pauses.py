@@ -9,7 +9,7 @@ import numpy as np
 from overspill import formats
 from overspill.charts import activity, common
 from overspill.charts.activity import Grid
-from overspill.charts.bounces import bars, categories
+from overspill.charts.bounces import bars, categories, legend_of_bars
 from overspill.charts.common import Period
 from overspill.charts.spec import Axis, Bars, Chart, Colours, Mark, Panel
 from overspill.measures.saturation import Port, Stops, peers
@@ -55,7 +55,7 @@ def over_time(results: Results) -> Chart | None:
         f"{f', {left} others left out' if left else ''}; a colour is the share of {formats.time(step)} in "
         "which it was stopped. First seed of each variant. Grey: outside the measurement window."
     )
-    colours = Colours(0, 1, f"share of {formats.time(step)} stopped", kind="share")
+    colours = Colours(0, 1, f"share of {formats.time(step)} stopped", kind="share", zero=True)
     return activity.stacked("pauses", "Stopped ports by time", caption, panels, (colours, len(rows)))
 
 
@@ -161,7 +161,7 @@ def by_tier(results: Results) -> Chart | None:
         [panel],
         1,
         3.1,
-        common.legend(results, variants),
+        legend_of_bars(results, variants),
     )
 
 

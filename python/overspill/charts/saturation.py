@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
@@ -23,7 +23,7 @@ from overspill.charts.network import (
     places,
     tier_of,
 )
-from overspill.charts.spec import COLOURS, GREY, Arc, Chart, Entry, Graph, Look, Nodes, Panel
+from overspill.charts.spec import COLOURS, GREY, Arc, Chart, Entry, Graph, Look, Mark, Nodes, Panel
 from overspill.measures import saturation
 from overspill.measures.saturation import Forest, Port, Stops, Tree
 from overspill.rundata import RunData
@@ -33,11 +33,14 @@ if TYPE_CHECKING:
 
 TREE, OTHER, CYCLE = Look(COLOURS[1], (2.6, 1.2), 1.5), Look(GREY, (1.2, 1.4), 1.0), Look("#b00020", (), 2.2)
 ROOT, STOPPED, IDLE = "#b00020", "#f4b183", "#ffffff"
+ENTRIES = {ROOT: "root", STOPPED: "stopped"}  # of the legend
 OVERLAP = (
     "Overlap in time is all that is looked at: a port upstream that is stopped at the same time may be "
     "stopped for another reason."
 )
 MANY = 60  # arrows that are drawn wide
+END = 0.07  # of the way to the next node, which an arrow leaves free at its ends
+STEPS = 121  # of an arrow: two of them are no longer than its head
 ROWS_SHOWN = 5  # trees of a variant in the table
 
 Arrow = tuple[int, int]  # from who stops to who is stopped
@@ -121,7 +124,12 @@ def largest(results: Results) -> Chart | None:
         "who is stopped, away from where frames are going; grey ones are of stops that are not of this tree. "
         f"{OVERLAP}"
     )
-    legend = [Entry("tree", "stopped, in the tree", TREE), Entry("other", "stopped, not in it", OTHER)]
+    legend = [
+        Entry("root", "root", Look(ROOT), "square"),
+        Entry("stopped", "stopped because of it", Look(STOPPED), "square"),
+        Entry("tree", "a stop of the tree", TREE),
+        Entry("other", "another stop", OTHER),
+    ]
     return chart("saturation", "Largest saturation tree", caption, panels, legend)
 
 
@@ -142,8 +150,16 @@ def saturation_at(one: Largest) -> saturation.Size:
 
 def chart(name: str, head: str, caption: str, panels: list[Panel], legend: list[Entry]) -> Chart:
     """Networks below each other."""
-    height = 3.6 if len(panels) == 1 else max(2.0, min(2.9, common.TALLEST / len(panels)))
-    return Chart(name, head, caption, panels, 1, height, legend)
+    even = any(graph.aspect for panel in panels for graph in panel.marks if isinstance(graph, Graph))
+    tallest = 4.8 if even else 3.6 if len(panels) == 1 else 2.9
+    height = max(2.0, min(tallest, common.TALLEST / len(panels)))
+    used = {mark.entry for panel in panels for drawn in panel.marks for mark in parts(drawn)}
+    return Chart(name, head, caption, panels, 1, height, [one for one in legend if one.key in used])
+
+
+def parts(mark: Mark) -> Sequence[Arc | Nodes]:
+    """What a legend may name of a network."""
+    return [*mark.arcs, *mark.nodes] if isinstance(mark, Graph) else []
 
 
 def drawable(results: Results, variant: str) -> Network | None:
@@ -188,7 +204,9 @@ def arrows(network: Network, place: Places, looks: dict[Arrow, tuple[str, Look]]
 def way(place: Places, ends: Arrow) -> tuple[np.ndarray, np.ndarray]:
     """From near one node to near the other, bent a little to the right, so that both directions show."""
     x, y = place.x[list(ends)], place.y[list(ends)]
-    along = np.linspace(0.07, 0.93, 41)
+    grid = place.flat if place.flat and place.flat.grid else None
+    end = END / max(1.0, abs(x[1] - x[0]) / grid.cell, abs(y[1] - y[0])) if grid else END
+    along = np.linspace(end, 1 - end, STEPS)
     if place.flat:
         whole = flat.bowed(x, y, place.flat.cell) if place.flat.grid else (x, y)
         reach = np.linspace(0, 1, len(whole[0]))
@@ -215,7 +233,7 @@ def graph(network: Network, place: Places, colours: dict[int, str], arcs: list[A
     tiers = [(float(place.y[row[0]]), tier_of(network, row)) for row in place.rows if not place.flat]
     if hosts and not place.flat:
         tiers.append((float(place.y[np.array(hosts)].mean()), "hosts"))
-    return Graph(links_of(network, place), found, tiers, arcs)
+    return Graph(links_of(network, place), found, tiers, arcs, place.aspect)
 
 
 def nodes(
@@ -236,6 +254,7 @@ def nodes(
         "circle" if symbol == "circle" else "square",
         size,
         colour,
+        ENTRIES.get(colour, ""),
     )
 
 
@@ -254,7 +273,12 @@ def deadlocks(results: Results) -> Chart | None:
         "when the last of them was, in grey. Arrows go from who stops to who is stopped. First such seed of "
         "each variant."
     )
-    legend = [Entry("cycle", "stopped for ever", CYCLE), Entry("other", "stopped", OTHER)]
+    legend = [
+        Entry("root", "waits for ever", Look(ROOT), "square"),
+        Entry("stopped", "is stopped", Look(STOPPED), "square"),
+        Entry("cycle", "a stop for ever", CYCLE),
+        Entry("other", "another stop", OTHER),
+    ]
     return chart("deadlock", "Deadlock", caption, panels, legend)
 
 

@@ -23,7 +23,7 @@ SHADES = (
     "#fde725", "#b5de2b", "#6ece58", "#35b779", "#1f9e89",
     "#26828e", "#31688e", "#3e4989", "#482878", "#440154",
 )  # fmt: skip
-FADED = 0.12  # of a scale that begins with white
+WHITE = 1 / 32  # of a scale: its white part, which is 0
 
 
 @dataclass(frozen=True)
@@ -60,11 +60,12 @@ class Axis:
 
 @dataclass(frozen=True)
 class Entry:
-    """An entry of the legend, which marks name by `key`."""
+    """An entry of the legend, which marks name by `key`; a `ring` is a hollow circle."""
 
     key: str
     label: str
     look: Look
+    symbol: Literal["line", "square", "circle", "ring"] = "line"
 
 
 @dataclass(frozen=True)
@@ -122,7 +123,7 @@ class Bars:
 
 @dataclass(frozen=True)
 class Colours:
-    """Values as colours, from light to dark; `log` from 1 on. With `fade` the lowest is white."""
+    """Values as colours, from light to dark; `log` from 1 on. With `zero` a white part below is 0 alone."""
 
     low: float
     high: float
@@ -130,16 +131,31 @@ class Colours:
     log: bool = False
     kind: Kind = "number"
     whole: bool = False
-    fade: bool = False
+    zero: bool = False
 
     @property
     def stops(self) -> tuple[tuple[float, str], ...]:
         """Places from 0 to 1 and their colours, straight lines between them."""
-        if not self.fade:
-            return tuple((at / (len(SHADES) - 1), colour) for at, colour in enumerate(SHADES))
-        last = len(SHADES) - 1
-        later = [(FADED + (1 - FADED) * at / (last - 1), SHADES[at + 1]) for at in range(last)]
-        return ((0.0, "#ffffff"), *later)
+        first, last = (WHITE if self.zero else 0.0), len(SHADES) - 1
+        shades = [(first + (1 - first) * at / last, colour) for at, colour in enumerate(SHADES)]
+        # The white ends a little below the lowest value, which no rounding may make white.
+        edge = 0.9 * first
+        white = [(0.0, "#ffffff"), (edge, "#ffffff"), (edge, SHADES[0])]
+        return tuple(white + shades if self.zero else shades)
+
+    @property
+    def ends(self) -> tuple[float, float]:
+        """The ends of the scale, its white part included, where `placed` puts values."""
+        low, high = np.log10([self.low, self.high]).tolist() if self.log else (self.low, self.high)
+        return (low - (high - low) * WHITE / (1 - WHITE) if self.zero else low), high
+
+    def placed(self, values: np.ndarray) -> np.ndarray:
+        """Where values lie on the scale, with its logarithm; 0 in the middle of its white part."""
+        numbers = np.asarray(values, np.float64)
+        with np.errstate(divide="ignore"):
+            found = np.log10(numbers) if self.log else numbers
+        low, high = self.ends
+        return np.where(numbers == 0, low + (high - low) * WHITE / 2, found) if self.zero else found
 
 
 @dataclass(frozen=True)
@@ -207,16 +223,18 @@ class Nodes:
     symbol: Literal["circle", "square", "box"]
     size: float
     plain: str = GREY
+    entry: str = ""
 
 
 @dataclass(frozen=True)
 class Graph:
-    """A network; its panel has no axes."""
+    """A network; its panel has no axes. With an `aspect`, y is drawn at that many times the scale of x."""
 
     links: Sequence[Links]
     nodes: Sequence[Nodes]
     tiers: Sequence[tuple[float, str]]
     arcs: Sequence[Arc] = ()
+    aspect: float | None = None
 
 
 Mark = Line | Band | Points | Bars | Heat | Span | Graph

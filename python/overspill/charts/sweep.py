@@ -199,7 +199,8 @@ def unit_axis(metric: str, cells: dict[Key, Cell]) -> Axis:
     means = [cell.mean for cell in cells.values()]
     low, high = min(means), max(means)
     name = known.title if len(known.title) <= LETTERS else known.title.split(",")[0]
-    label = name if known.unit in ("1", *KINDS) else f"{name} ({formats.SHORT.get(known.unit) or known.unit})"
+    unit = "" if known.unit in ("1", *KINDS) else formats.SHORT.get(known.unit) or known.unit
+    label = formats.headed(name, unit)
     tops = [cell.high for cell in cells.values() if cell.high is not None and cell.high < 3 * high]
     top = max([high, *tops]) if high > 0 else 1.0
     if low > 0 and high / low > FAR:

@@ -11,7 +11,7 @@ import numpy as np
 
 from overspill.charts import spec
 from overspill.charts.spec import Axis, Chart, Colours, Panel
-from overspill.charts.weblayout import FORMATS, coloured, layout, plain, ref
+from overspill.charts.weblayout import FORMATS, layout, plain, ref
 
 
 def figure(chart: Chart, narrow: bool = False) -> dict[str, Any]:
@@ -173,7 +173,7 @@ def heat(mark: spec.Heat, colours: Colours, x: Axis) -> dict[str, Any]:
         "type": "heatmap",
         "x": np.asarray(middles, np.float64),
         "y": np.arange(len(mark.rows)) + 0.5,
-        "z": coloured(mark.values, colours),
+        "z": colours.placed(mark.values),
         "customdata": np.asarray(mark.values, np.float64),
         "coloraxis": "coloraxis",
         "hoverongaps": False,
@@ -220,13 +220,14 @@ def of_nodes(nodes: spec.Nodes, known: bool, colours: Colours | None) -> dict[st
     marker: dict[str, Any] = {"symbol": nodes.symbol, "size": nodes.size, "opacity": 1}
     marker["line"] = {"width": 0.8 if nodes.size > 4 else 0, "color": "#333a42"}
     if known and colours is not None:
-        marker |= {"color": coloured(nodes.value[keep], colours), "coloraxis": "coloraxis"}
+        marker |= {"color": colours.placed(nodes.value[keep]), "coloraxis": "coloraxis"}
     else:
         marker["color"] = nodes.plain
     side = {"circle": "bottom center", "square": "top center", "box": "middle center"}[nodes.symbol]
+    group = {"legendgroup": nodes.entry} if nodes.entry else {}
     if nodes.symbol == "box":
         marker |= {"symbol": "square", "size": 5 * nodes.size}
-    found: dict[str, Any] = {
+    found: dict[str, Any] = group | {
         "type": "scatter",
         "mode": "markers+text",
         "marker": marker,

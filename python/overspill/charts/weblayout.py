@@ -36,17 +36,6 @@ def plain(text: str) -> str:
     return text.replace("&", "&amp;").replace("<", "&lt;").replace(">", "&gt;")
 
 
-def coloured(values: np.ndarray, colours: Colours) -> np.ndarray:
-    """What the scale of colours takes: plotly's has no logarithm."""
-    return np.log10(values) if colours.log else np.asarray(values, np.float64)
-
-
-def limits(colours: Colours) -> tuple[float, float]:
-    """The ends of the scale of colours."""
-    low, high = coloured(np.array([colours.low, colours.high]), colours)
-    return float(low), float(high)
-
-
 def layout(chart: Chart, narrow: bool) -> dict[str, Any]:
     """Where panels are, their axes, titles and shaded parts."""
     columns = 1 if narrow else chart.columns
@@ -134,6 +123,8 @@ def add_panel(found: dict[str, Any], chart: Chart, index: int, cells: Cells) -> 
     if panel.is_graph:
         hidden = {"visible": False, "fixedrange": False}
         x, y = x | hidden | {"range": [-0.02, 1.02]}, y | hidden
+        aspect = next((mark.aspect for mark in panel.marks if isinstance(mark, spec.Graph)), None)
+        y |= {"scaleanchor": f"x{ref(index)}", "scaleratio": aspect} if aspect else {}
     for name, axis, one in ((f"xaxis{ref(index)}", panel.x, x), (f"yaxis{ref(index)}", panel.y, y)):
         found[name] = one
         if axis.scale == "log" and axis.ticks is None:
@@ -209,15 +200,17 @@ def notes(
 
 def colour_axis(colours: Colours, narrow: bool) -> dict[str, Any]:
     """The scale of colours, beside the panels or, on a narrow page, above them."""
-    tick, _, unit = FORMATS[colours.kind]
-    low, high = limits(colours)
-    label = plain(colours.label + (", log scale" if colours.log else ""))
+    low, high = colours.ends
+    label = plain(", ".join(part for part in (colours.label, words.log_note(colours)) if part))
     bar: dict[str, Any] = {
         "thickness": 12,
-        "outlinewidth": 0,
+        "outlinewidth": 1,
+        "outlinecolor": LINE,
         "title": {"text": label, "font": {"size": 11.5}},
     }
-    bar |= {"tickformat": tick, "ticksuffix": unit, "tickfont": {"size": 11}, "nticks": 6}
+    ticks = words.colour_ticks(colours)
+    bar |= {"tickvals": [at for at, _ in ticks], "ticktext": [text for _, text in ticks]}
+    bar["tickfont"] = {"size": 11}
     if narrow:
         bar |= {
             "orientation": "h",
@@ -229,13 +222,5 @@ def colour_axis(colours: Colours, narrow: bool) -> dict[str, Any]:
         }
     else:
         bar |= {"x": 1.01, "xpad": 4, "title": {"text": label, "side": "right", "font": {"size": 11.5}}}
-    if colours.log:
-        powers = [10.0**power for power in range(int(np.floor(high)) + 1)]
-        bar |= {
-            "tickvals": np.log10(powers).tolist(),
-            "ticktext": [words.text(one, colours.kind) for one in powers],
-        }
-    elif colours.whole and high <= 6:
-        bar["dtick"] = 1
     scale = [[at, colour] for at, colour in colours.stops]
     return {"cmin": low, "cmax": high, "colorscale": scale, "colorbar": bar}
