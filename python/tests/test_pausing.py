@@ -68,7 +68,7 @@ def test_pauses_are_measured_to_the_picosecond(tmp_path: Path) -> None:
 def test_a_run_that_should_not_lose_and_does_says_where_and_the_others_go_on(tmp_path: Path) -> None:
     results = ran(tmp_path, "switch.buffer.size='5KB'")
     (failure,) = results.failures
-    assert "switch s, port 0 (from a), class 0, at 62520ns" in failure
+    assert "switch s, port 0 (from a), class 0, at 62.52us" in failure
     assert "high is 4554B" in failure and "Port 1 (to b) was full: 4554 of 5000 in use" in failure
     assert {run.variant for run in results.runs} == {"tail_drop"}
 

@@ -3,7 +3,7 @@
 use crate::deadlock::Deadlock;
 use crate::driver::LostAt;
 use scenario::Scenario;
-use units::{Bytes, Dur};
+use units::{Bytes, Time};
 
 impl LostAt {
     /// In a sentence: where and when, and what memory there was and should have been.
@@ -23,6 +23,10 @@ impl LostAt {
             None if over > 0 => format!("so that it had less than {} of headroom, and {needs}", Bytes(over)),
             None => format!("so that it had no headroom, and {needs}: others had filled the memory"),
         };
+        let cure = match lost.lapsed {
+            Some(_) => "More quanta, or a refresh, keep such a packet",
+            None => "More memory, or a lower high, keeps such a packet",
+        };
         let full = match lost.fill.limit {
             Some(limit) => format!("{} of {limit} in use", lost.fill.used),
             None => format!("{} in use", lost.fill.used),
@@ -30,18 +34,24 @@ impl LostAt {
         format!(
             "a packet that pausing should have kept from being lost found no memory: switch {}, port {} (from {}), \
              class {}, at {}. With it {} of what came in there would be held; high is {}, {room}. \
-             Port {} (to {}) was full: {full}",
+             Port {} (to {}) was full: {full}. {cure}; with lossless = false it is counted and the run goes on",
             node.name,
             lost.ingress.0,
             far(lost.ingress.0),
             lost.class,
-            Dur(self.at.0),
+            microseconds(self.at),
             Bytes(lost.held),
             Bytes(lost.high),
             lost.out.0,
             far(lost.out.0),
         )
     }
+}
+
+/// An instant to the picosecond, without zeros at the end.
+fn microseconds(at: Time) -> String {
+    let told = format!("{}.{:06}", at.0 / 1_000_000, at.0 % 1_000_000);
+    format!("{}us", told.trim_end_matches('0').trim_end_matches('.'))
 }
 
 impl Deadlock {
