@@ -12,7 +12,12 @@ use mech::host::Reinject;
 use mech::overflow::DropReason;
 use mech::{Flags, FlowId, HostId, PortId, Purpose, Stream};
 use std::collections::BTreeMap;
+use timers::Timer;
+pub use timers::{FLOW_START, MESSAGE_START};
 use units::{Dur, Time};
+
+mod books;
+mod timers;
 
 /// A host as it is to be built.
 pub struct HostSetup {
@@ -67,49 +72,6 @@ pub struct Host {
     strays: Tally,
     /// Copies of flooded frames for somebody else.
     discarded: Tally,
-}
-
-/// What a timer of a host is for; packed into the event's index.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Timer {
-    StackUp,
-    StackDown,
-    Raw(u32),
-    Sender(u32),
-    Receiver(u32),
-    /// Of the NIC.
-    Nic(u32),
-}
-
-const SLOT_BITS: u32 = 27;
-/// The timer index that the driver keeps for starting flows; no host uses it.
-pub const FLOW_START: u32 = 0;
-/// And the one that it keeps for starting messages that follow upon others.
-pub const MESSAGE_START: u32 = 3;
-
-impl Timer {
-    const fn index(self) -> u32 {
-        match self {
-            Timer::StackUp => 1,
-            Timer::StackDown => 2,
-            Timer::Raw(i) => 1 << SLOT_BITS | i,
-            Timer::Sender(i) => 2 << SLOT_BITS | i,
-            Timer::Receiver(i) => 3 << SLOT_BITS | i,
-            Timer::Nic(i) => 4 << SLOT_BITS | i,
-        }
-    }
-    const fn of(index: u32) -> Option<Timer> {
-        let slot = index & ((1 << SLOT_BITS) - 1);
-        Some(match (index >> SLOT_BITS, slot) {
-            (0, 1) => Timer::StackUp,
-            (0, 2) => Timer::StackDown,
-            (1, i) => Timer::Raw(i),
-            (2, i) => Timer::Sender(i),
-            (3, i) => Timer::Receiver(i),
-            (4, i) => Timer::Nic(i),
-            _ => return None,
-        })
-    }
 }
 
 /// The tables of a host: there is one way out.
@@ -406,73 +368,5 @@ impl Host {
         } else if let Some(at) = self.down.push(step.now, *pkt, &mut self.stack_rng) {
             step.out.timer(Timer::StackDown.index(), at);
         }
-    }
-
-    /// Ends of flows that live here.
-    pub fn live_ends(&self) -> usize {
-        self.senders.live() + self.receivers.live()
-    }
-    /// The NIC.
-    pub fn nic(&self) -> &Core {
-        &self.nic
-    }
-    /// The NIC, to settle its books.
-    pub fn nic_mut(&mut self) -> &mut Core {
-        &mut self.nic
-    }
-    /// The senders that have not finished.
-    pub fn unfinished(&self) -> impl Iterator<Item = (FlowId, &Sender)> {
-        self.senders.slots.iter().flatten().map(|(flow, sender)| (*flow, sender))
-    }
-    /// The receivers that wait for more.
-    pub fn receiving(&self) -> impl Iterator<Item = (FlowId, &Receiver)> {
-        self.receivers.slots.iter().flatten().map(|(flow, receiver)| (*flow, receiver))
-    }
-    /// Packets that its transports have made.
-    pub fn originated(&self) -> u64 {
-        self.originated.packets
-    }
-    /// Packets that have reached its transports.
-    pub fn consumed(&self) -> u64 {
-        self.consumed.packets
-    }
-    /// Frames that came in.
-    pub fn received(&self) -> u64 {
-        self.received.packets
-    }
-    /// Frames that came in, were for somebody else and could not go back.
-    pub fn strays(&self) -> u64 {
-        self.strays.packets
-    }
-
-    /// Copies of flooded frames that came in and were for somebody else.
-    pub fn discarded(&self) -> u64 {
-        self.discarded.packets
-    }
-
-    /// Checks `received + originated = sent + consumed + dropped + discarded + heard + held + queued`, in
-    /// packets and in bytes; what is heard are PAUSE and PFC frames.
-    pub fn conserves(&self) -> bool {
-        let port = &self.nic.ports()[0];
-        let counts = port.counts();
-        let held = [&self.up, &self.down];
-        let dropped = counts.dropped.iter().sum::<u64>() + self.strays.packets;
-        let (_, heard) = self.nic.control();
-        let packets = counts.sent
-            + self.consumed.packets
-            + self.discarded.packets
-            + heard.packets
-            + dropped
-            + u64::from(port.waiting());
-        let bytes = counts.sent_bytes
-            + heard.bytes
-            + self.consumed.bytes
-            + self.discarded.bytes
-            + counts.dropped_bytes
-            + self.strays.bytes
-            + port.waiting_bytes();
-        self.received.packets + self.originated.packets == packets + held.map(Stack::len).iter().sum::<u64>()
-            && self.received.bytes + self.originated.bytes == bytes + held.map(Stack::bytes).iter().sum::<u64>()
-            && port.balanced()
     }
 }

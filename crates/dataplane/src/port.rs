@@ -1,9 +1,11 @@
 //! An output port: queues, the transmitter, and what has passed.
 
 use crate::arena::Queue;
+pub use counts::PortCounts;
 use mech::QueueId;
-use mech::overflow::DropReason;
 use units::{Clock, Dur, Time};
+
+mod counts;
 
 /// One output port. What a frame touches on its way through a port whose departures are computed
 /// comes first, in two cache lines.
@@ -135,42 +137,6 @@ pub(crate) struct PortShape {
     pub(crate) top_class: u8,
     /// Where departures are computed at arrival, against what.
     pub(crate) computed: Option<Limits>,
-}
-
-/// What has passed a port. Every count is of frames or of their bytes without preamble and gap.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-#[repr(C)]
-pub struct PortCounts {
-    /// Most frames that ever waited.
-    pub max_packets: u32,
-    /// Most bytes that ever waited.
-    pub max_bytes: u64,
-    /// Stored.
-    pub enqueued: u64,
-    /// Bytes stored.
-    pub enqueued_bytes: u64,
-    /// Transmission begun.
-    pub sent: u64,
-    /// Bytes of these.
-    pub sent_bytes: u64,
-    /// Given a congestion mark.
-    pub marked: u64,
-    /// Wanted this port and were detoured.
-    pub detoured: u64,
-    /// Wanted this port and were bounced.
-    pub bounced: u64,
-    /// Removed again before their turn.
-    pub evicted: u64,
-    /// Bytes of these.
-    pub evicted_bytes: u64,
-    /// Cut to their header.
-    pub trimmed: u64,
-    /// Bytes that were cut off.
-    pub trimmed_bytes: u64,
-    /// Lost on the way to this port, by [`DropReason`].
-    pub dropped: [u64; DropReason::ALL.len()],
-    /// Bytes of these.
-    pub dropped_bytes: u64,
 }
 
 impl Port {

@@ -9,13 +9,15 @@ use crate::queue::{Key, Phase};
 use crate::results::Books;
 use crate::tap::{Crossed, Tap};
 use dataplane::transport::TcpConfig;
-use dataplane::{Exts, FLOW_START, FlowTable, Host, HostStep, MESSAGE_START, Pkt, Port, PortCounts, Switch};
+use dataplane::{Exts, FLOW_START, FlowTable, Host, HostStep, MESSAGE_START, Pkt, Switch};
 use mech::routing::Way;
 use mech::{FlowId, HostId, PortId};
 use scenario::routes::Routes;
 use scenario::traffic::{FlowSpec, Flows};
 use std::sync::Arc;
 use units::{Dur, Time};
+
+mod books;
 
 /// The routes of the whole network, as the dataplane asks for them.
 #[derive(Clone)]
@@ -374,46 +376,5 @@ impl<P: Probe, T: Tap> World<P, T> {
     pub(crate) fn add_raw(&mut self, host: HostId, setup: dataplane::RawSetup, flow: FlowId) {
         let mut driver = self.board.driver(host.0, Time::ZERO);
         self.hosts[host.0 as usize].add_raw(setup, flow, &self.flows, &mut driver);
-    }
-
-    /// What has passed every port by `now`, in the numbering over the whole network.
-    pub(crate) fn port_counts(&mut self, now: Time) -> Vec<PortCounts> {
-        self.hosts.iter_mut().for_each(|host| host.nic_mut().settle(now));
-        self.switches.iter_mut().for_each(|switch| switch.core_mut().settle(now));
-        let nics = self.hosts.iter().flat_map(|host| host.nic().ports());
-        nics.chain(self.switches.iter().flat_map(|s| s.core().ports())).map(Port::counts).collect()
-    }
-
-    /// Checks that no packet was made or lost on the way without being counted: at every queue, at
-    /// every node, and between nodes.
-    pub fn conserves(&mut self) -> bool {
-        let counts = self.port_counts(self.now);
-        let on_links: u64 = self.board.wires.under_way();
-        let waiting_ahead: u64 = self.waiting_ahead();
-        let said: u64 = self.cores().map(|core| core.control_frames().0).sum();
-        let sent: u64 = counts.iter().map(|c| c.sent).sum::<u64>() + said;
-        let received: u64 =
-            self.hosts.iter().map(Host::received).chain(self.switches.iter().map(Switch::received)).sum();
-        sent + waiting_ahead == received + on_links
-            && self.hosts.iter().all(Host::conserves)
-            && self.switches.iter().all(Switch::conserves)
-    }
-
-    /// The first node whose books do not balance, if any.
-    pub fn imbalance(&self) -> Option<String> {
-        let host = self.hosts.iter().position(|host| !host.conserves()).map(|h| format!("host {h}"));
-        let switch = || self.switches.iter().position(|s| !s.conserves()).map(|s| format!("switch {s}"));
-        host.or_else(switch)
-    }
-
-    /// Frames that wait in a port's memory although their departure is computed and they are on
-    /// their link already.
-    fn waiting_ahead(&self) -> u64 {
-        let of = |core: &dataplane::Core| match core.computes_departures() {
-            true => core.ports().iter().map(|port| u64::from(port.waiting())).sum(),
-            false => 0,
-        };
-        let hosts = self.hosts.iter().map(|host| of(host.nic()));
-        hosts.chain(self.switches.iter().map(|s| of(s.core()))).sum()
     }
 }

@@ -1,0 +1,77 @@
+//! What a host says of itself: the ends of flows that live there, and packets that came, went and stayed.
+
+use super::Host;
+use crate::core::Core;
+use crate::stack::Stack;
+use crate::transport::{Receiver, Sender};
+use mech::FlowId;
+
+impl Host {
+    /// Ends of flows that live here.
+    pub fn live_ends(&self) -> usize {
+        self.senders.live() + self.receivers.live()
+    }
+    /// The NIC.
+    pub fn nic(&self) -> &Core {
+        &self.nic
+    }
+    /// The NIC, to settle its books.
+    pub fn nic_mut(&mut self) -> &mut Core {
+        &mut self.nic
+    }
+    /// The senders that have not finished.
+    pub fn unfinished(&self) -> impl Iterator<Item = (FlowId, &Sender)> {
+        self.senders.slots.iter().flatten().map(|(flow, sender)| (*flow, sender))
+    }
+    /// The receivers that wait for more.
+    pub fn receiving(&self) -> impl Iterator<Item = (FlowId, &Receiver)> {
+        self.receivers.slots.iter().flatten().map(|(flow, receiver)| (*flow, receiver))
+    }
+    /// Packets that its transports have made.
+    pub fn originated(&self) -> u64 {
+        self.originated.packets
+    }
+    /// Packets that have reached its transports.
+    pub fn consumed(&self) -> u64 {
+        self.consumed.packets
+    }
+    /// Frames that came in.
+    pub fn received(&self) -> u64 {
+        self.received.packets
+    }
+    /// Frames that came in, were for somebody else and could not go back.
+    pub fn strays(&self) -> u64 {
+        self.strays.packets
+    }
+
+    /// Copies of flooded frames that came in and were for somebody else.
+    pub fn discarded(&self) -> u64 {
+        self.discarded.packets
+    }
+
+    /// Checks `received + originated = sent + consumed + dropped + discarded + heard + held + queued`, in
+    /// packets and in bytes; what is heard are PAUSE and PFC frames.
+    pub fn conserves(&self) -> bool {
+        let port = &self.nic.ports()[0];
+        let counts = port.counts();
+        let held = [&self.up, &self.down];
+        let dropped = counts.dropped.iter().sum::<u64>() + self.strays.packets;
+        let (_, heard) = self.nic.control();
+        let packets = counts.sent
+            + self.consumed.packets
+            + self.discarded.packets
+            + heard.packets
+            + dropped
+            + u64::from(port.waiting());
+        let bytes = counts.sent_bytes
+            + heard.bytes
+            + self.consumed.bytes
+            + self.discarded.bytes
+            + counts.dropped_bytes
+            + self.strays.bytes
+            + port.waiting_bytes();
+        self.received.packets + self.originated.packets == packets + held.map(Stack::len).iter().sum::<u64>()
+            && self.received.bytes + self.originated.bytes == bytes + held.map(Stack::bytes).iter().sum::<u64>()
+            && port.balanced()
+    }
+}

@@ -1,0 +1,44 @@
+//! Timers of a host: what they are for, packed into the index of an event.
+
+/// What a timer of a host is for; packed into the event's index.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Timer {
+    StackUp,
+    StackDown,
+    Raw(u32),
+    Sender(u32),
+    Receiver(u32),
+    /// Of the NIC.
+    Nic(u32),
+}
+
+const SLOT_BITS: u32 = 27;
+/// The timer index that the driver keeps for starting flows; no host uses it.
+pub const FLOW_START: u32 = 0;
+/// And the one that it keeps for starting messages that follow upon others.
+pub const MESSAGE_START: u32 = 3;
+
+impl Timer {
+    pub(super) const fn index(self) -> u32 {
+        match self {
+            Timer::StackUp => 1,
+            Timer::StackDown => 2,
+            Timer::Raw(i) => 1 << SLOT_BITS | i,
+            Timer::Sender(i) => 2 << SLOT_BITS | i,
+            Timer::Receiver(i) => 3 << SLOT_BITS | i,
+            Timer::Nic(i) => 4 << SLOT_BITS | i,
+        }
+    }
+    pub(super) const fn of(index: u32) -> Option<Timer> {
+        let slot = index & ((1 << SLOT_BITS) - 1);
+        Some(match (index >> SLOT_BITS, slot) {
+            (0, 1) => Timer::StackUp,
+            (0, 2) => Timer::StackDown,
+            (1, i) => Timer::Raw(i),
+            (2, i) => Timer::Sender(i),
+            (3, i) => Timer::Receiver(i),
+            (4, i) => Timer::Nic(i),
+            _ => return None,
+        })
+    }
+}
