@@ -75,7 +75,8 @@ def circle(deadlock: Mapping[str, Any], runs: int) -> str:
     cycle = deadlock["cycle"]
     way, since = " -> ".join([*cycle, cycle[0]]), formats.time(deadlock["at_ps"])
     first = " at the earliest" if runs > 1 else ""
-    return f"no port of {way} sends class {deadlock['class']} any more, since {since}{first}"
+    waits = "where each port waits for the next"
+    return f"no port of {way}, {waits}, sends class {deadlock['class']} any more, since {since}{first}"
 
 
 def doubts(results: Results) -> list[Line]:

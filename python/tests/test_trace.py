@@ -11,6 +11,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+import test_pausing as pausing
 from conftest import Ran
 
 import overspill
@@ -21,6 +22,7 @@ from overspill.charts.spec import Graph, Heat, Line, Points
 from overspill.tracing import Journey, layout
 from overspill.tracing.journey import ARRIVED, DETOURED, compressed
 from overspill.tracing.packet import Packet, instants
+from overspill.tracing.show import cells, summary
 
 Command = Callable[..., Ran]
 SCENARIO = """
@@ -365,3 +367,35 @@ def test_packets_and_instants_are_read_as_they_are_written() -> None:
     assert str(Packet.of("flow=3,n=4,reverse")) == "flow=3,n=4,reverse"
     assert Packet.of("most_bounced").asked == "bounced" and Packet.of("flow=3,n=4").asked == (3, False, 4)
     assert instants("1.5us, 2 ms,3s") == (1_500_000, 2_000_000_000, 3_000_000_000_000)
+
+
+def test_a_packet_that_a_deadlock_holds_waits_to_the_end_of_the_run_and_says_why(tmp_path: Path) -> None:
+    (tmp_path / "flows.csv").write_text(
+        "\n".join(["start,source,destination,bytes", *(f"0ms,h{i},h{(i + 2) % 5},500KB" for i in range(5))])
+    )
+    path = tmp_path / "ring.toml"
+    path.write_text(pausing.ring())
+    stuck = next(
+        journey
+        for journey in (overspill.trace(path, f"flow=0,n={n}") for n in range(10, 300, 10))
+        if journey.fate == "under_way" and journey.count(ARRIVED)
+    )
+    deadlock = overspill.run(path).runs[0].deadlock
+    end = stuck.facts["run_end"]
+    assert end["deadlock"] == deadlock and end["failed"] is None and deadlock is not None
+    assert stuck.document()["end_ps"] == end["at_ps"] > deadlock["at_ps"]
+    under_way, _, said = summary(stuck)
+    assert under_way.startswith("under way when the run ended at ")
+    assert said.startswith("DEADLOCK: no port of ") and " -> ".join(deadlock["cycle"]) in said
+    assert cells(stuck, stuck.visits[-1])[-1].startswith("> ")
+
+
+def test_a_journey_in_a_run_that_failed_says_how(tmp_path: Path) -> None:
+    path = tmp_path / "slow.toml"
+    path.write_text(pausing.SLOW.replace('size = "100KB"', 'size = "5KB"'))
+    lost, held = (overspill.trace(path, f"flow=0,n={n}", variant="pfc") for n in (4, 5))
+    assert (lost.fate, held.fate) == ("buffer_full", "under_way")
+    assert all("a packet that pausing should have kept" in summary(one)[-1] for one in (lost, held))
+    assert lost.times_ps[1] == lost.steps[-1]["time_ps"]
+    with pytest.raises(BadInput, match=r"expected n from 0 to \d+.*; the run failed: a packet that pausing"):
+        overspill.trace(path, "flow=0,n=5000", variant="pfc")

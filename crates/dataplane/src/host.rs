@@ -228,7 +228,7 @@ impl Host {
     fn emit_raw<O: Out>(&mut self, i: u32, step: &mut HostStep<O>) {
         let framing = self.framing;
         let source = &mut self.raw[i as usize];
-        let mut pkt = source.emit(step.now, &framing);
+        let mut pkt = source.emit(step.now, &framing, step.tcp.ttl);
         if let Some(at) = source.next() {
             step.out.timer(Timer::Raw(i).index(), at);
         }

@@ -54,8 +54,8 @@ impl RawSource {
         (self.next < self.setup.stop).then_some(self.next)
     }
 
-    /// The packet that is due at `now`.
-    pub(crate) fn emit(&mut self, now: Time, framing: &Framing) -> Pkt {
+    /// The packet that is due at `now`, with its time to live.
+    pub(crate) fn emit(&mut self, now: Time, framing: &Framing, ttl: u8) -> Pkt {
         let s = &mut self.setup;
         self.in_burst += 1;
         let burst_over = s.packets_per_burst > 0 && self.in_burst == s.packets_per_burst;
@@ -72,7 +72,7 @@ impl RawSource {
             size,
             orig_size: size,
             flags: Flags::PAYLOAD,
-            ttl: u8::MAX,
+            ttl,
             ..Head::default()
         };
         head.set_class(self.flow.class);
@@ -104,7 +104,8 @@ mod tests {
         let mut at = Vec::new();
         while let Some(now) = source.next() {
             at.push(now.0 / 1_000_000);
-            assert_eq!(source.emit(now, &Framing::ETHERNET).head.size, 1558);
+            let head = source.emit(now, &Framing::ETHERNET, 64).head;
+            assert_eq!((head.size, head.ttl), (1558, 64));
         }
         assert_eq!(at, [0, 10, 20, 220, 230, 240, 440, 450, 460]);
     }
@@ -128,7 +129,7 @@ mod tests {
             let at = now.0 as f64 / 1e6;
             gaps.push(at - last);
             last = at;
-            source.emit(now, &Framing::ETHERNET);
+            source.emit(now, &Framing::ETHERNET, 64);
         }
         // 50 000 are expected; five standard deviations of their number, and of mean and deviation.
         let n = gaps.len() as f64;

@@ -6,8 +6,13 @@ use scenario::Scenario;
 use scenario::memory::{Memory, switch_memory};
 use scenario::topology::{Node, Port, Topology};
 use serde_json::{Value, json};
-use sim::{Column, Results, Stop, Table};
+use sim::{Column, Deadlock, Results, Stop, Table};
 use units::Rate;
+
+/// Links that wait for each other, by their nodes' names.
+pub(crate) fn deadlock(found: &Deadlock, scenario: &Scenario) -> Value {
+    json!({ "at_ps": found.at.0, "class": found.class, "cycle": found.names(scenario) })
+}
 
 /// The unit and amount of each part; a switch whose buffer and bounce queues count differently has
 /// two.
@@ -116,8 +121,7 @@ pub(crate) fn summary_json(scenario: &Scenario, seed: u64, results: &Results) ->
         Some(Stop::Lost) => "lost",
         None => "abandoned",
     };
-    let deadlock = results.deadlock.as_ref();
-    let deadlock = deadlock.map(|d| json!({ "at_ps": d.at.0, "class": d.class, "cycle": d.names(scenario) }));
+    let deadlock = results.deadlock.as_ref().map(|found| deadlock(found, scenario));
     let carried = results.carried.iter();
     let carried = carried.map(|c| (c.of.name().to_string(), json!({ "bits": c.bits, "capacity_bps": c.capacity_bps })));
     json!({

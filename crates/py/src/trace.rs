@@ -32,6 +32,7 @@ impl Packet {
 #[pyclass]
 pub(crate) struct Trace {
     tracer: Tracer,
+    scenario: Arc<scenario::Scenario>,
     done: bool,
 }
 
@@ -51,7 +52,7 @@ impl Trace {
     ) -> PyResult<Trace> {
         let instants = at_ps.map(|all| all.map(Time));
         let tracer = Tracer::new(scenario.clone(), seed, packet.wanted()?, instants).map_err(missing)?;
-        Ok(Trace { tracer, done: false })
+        Ok(Trace { tracer, scenario: scenario.clone(), done: false })
     }
 }
 
@@ -83,13 +84,13 @@ impl Trace {
             return Err(PyValueError::new_err("the journey is not known yet"));
         }
         let answer = PyDict::new(py);
-        answer.set_item("summary", summary(&self.tracer).to_string())?;
+        answer.set_item("summary", summary(&self.tracer, &self.scenario).to_string())?;
         answer.set_item("tables", tables(py, &self.tracer.tables())?)?;
         Ok(answer)
     }
 }
 
-fn summary(tracer: &Tracer) -> Value {
+fn summary(tracer: &Tracer, scenario: &scenario::Scenario) -> Value {
     let (id, pkt, window) = (tracer.id(), tracer.packet(), tracer.window());
     json!({
         "flow": id.flow,
@@ -98,6 +99,11 @@ fn summary(tracer: &Tracer) -> Value {
         "src": pkt.head.src.0,
         "dst": pkt.head.dst.0,
         "ended": tracer.has_ended(),
+        "run_end": tracer.end().map(|end| json!({
+            "at_ps": end.at.0,
+            "deadlock": end.deadlock.as_ref().map(|deadlock| crate::convert::deadlock(deadlock, scenario)),
+            "failed": end.lost.map(|lost| lost.told(scenario)),
+        })),
         "window_ps": [window.0.0, window.1.0],
         "instants_ps": tracer.instants().map(|at| at.0),
         "detours_left_out": tracer.left_out(),

@@ -22,7 +22,7 @@ pub use capture::{Capture, Dump, Link, links};
 pub use deadlock::Deadlock;
 pub use driver::LostAt;
 pub use identity::PacketId;
-pub use journey::{INSTANTS, Missing, Often, Stage, Step, Tracer, Wanted, What};
+pub use journey::{INSTANTS, Missing, Often, RunEnd, Stage, Step, Tracer, Wanted, What};
 pub use probe::{Gain, Probe, Spot};
 pub use progress::{FlowRecord, Progress, SenderCounts, Stop};
 pub use recorder::Recorder;

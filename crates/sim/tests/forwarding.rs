@@ -42,3 +42,34 @@ fn only_packets_that_are_ecn_capable_are_marked_and_once() {
         assert_eq!(marked("kind = \"dctcp\"", queues), BYTES / 1000, "data at the first switch, ACKs never");
     }
 }
+
+#[test]
+fn packets_of_a_raw_source_live_as_long_as_the_transport_says() {
+    let line = |ttl: &str| {
+        format!(
+            r#"
+name = "line"
+duration = "1ms"
+[topology]
+kind = "linear"
+switches = 4
+hosts_per_switch = 1
+link = {{ rate = "1Gbps", delay = "1us" }}
+[transport]
+kind = "newreno"
+ttl = {ttl}
+[[traffic]]
+name = "t"
+kind = "bursts"
+source = "h0"
+destination = "h3"
+packets = 10
+interval = "20us"
+pause = "1s"
+stop = "1ms"
+"#
+        )
+    };
+    let expired = |ttl: &str| total(&run(&line(ttl), 1), "ports", "drop_ttl_expired");
+    assert_eq!(["4", "5", "255", "\"off\""].map(expired), [10, 0, 0, 0], "four switches take one each");
+}

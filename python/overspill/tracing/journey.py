@@ -78,8 +78,9 @@ class Journey:
 
     @property
     def times_ps(self) -> tuple[int, int]:
-        """When it was emitted, and the last that is known of it."""
-        return self.steps[0]["time_ps"], self.steps[-1]["time_ps"]
+        """When it was emitted, and when it was delivered or lost, or the run ended."""
+        end, last = self.facts.get("run_end"), self.steps[-1]["time_ps"]
+        return self.steps[0]["time_ps"], end["at_ps"] if end and not self.facts["ended"] else last
 
     @cached_property
     def visits(self) -> list[Visit]:
@@ -171,6 +172,7 @@ class Journey:
             "fate": self.fate,
             "sent_ps": start,
             "end_ps": end,
+            "run_end": facts.get("run_end"),
             "hops": self.count(ARRIVED),
             "detours": self.count(DETOURED),
             "bounces": self.count(BOUNCED),

@@ -1,10 +1,13 @@
 """A journey as text: a row a stay at a node, and a summary."""
 
+from collections.abc import Mapping
+from typing import Any
+
 from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
-from overspill import formats, table
+from overspill import formats, header, table
 from overspill.tracing.journey import ARRIVED, BOUNCED, DETOURED, MARKED, Journey, Visit, compressed
 
 HEADS = ("time (us)", "node", "what happened", "leaves to", "queue", "waited (us)")
@@ -35,6 +38,8 @@ def cells(journey: Journey, visit: Visit) -> list[str]:
     waited = ""
     if visit.left_ps is not None and visit.stored_ps is not None:
         waited = us(visit.left_ps - visit.stored_ps)
+    elif visit.stored_ps is not None and visit is journey.visits[-1] and journey.fate == "under_way":
+        waited = f"> {us(journey.times_ps[1] - visit.stored_ps)}"
     to = "" if visit.to is None else journey.names[visit.to]
     before = "" if visit.before is None else str(visit.before)
     return [us(visit.since_ps), journey.names[visit.node], "; ".join(visit.happened), to, before, waited]
@@ -48,7 +53,8 @@ def us(picoseconds: int) -> str:
 def summary(journey: Journey) -> list[str]:
     """What became of it, and its path."""
     start, end = journey.times_ps
-    fates = {"delivered": f"delivered to {journey.path[-1]}", "under_way": "under way when the run ended"}
+    under_way = f"under way when the run ended at {formats.time(end)},"
+    fates = {"delivered": f"delivered to {journey.path[-1]}", "under_way": under_way}
     fate = fates.get(journey.fate, f"lost at {journey.path[-1]} ({journey.fate})")
     counts = [(ARRIVED, "hop"), (DETOURED, "detour"), (BOUNCED, "bounce"), (MARKED, "mark")]
     parts = [
@@ -57,7 +63,15 @@ def summary(journey: Journey) -> list[str]:
     return [
         f"{fate} after {formats.time(end - start)}: {', '.join(parts)}",
         f"path: {compressed(journey.path)}",
+        *run_end(journey.facts.get("run_end") or {}),
     ]
+
+
+def run_end(found: Mapping[str, Any]) -> list[str]:
+    """What kept it: links that wait for each other for ever, or a run that failed."""
+    deadlock, failed = found.get("deadlock"), found.get("failed")
+    told = [f"DEADLOCK: {header.circle(deadlock, 1)}"] if deadlock else []
+    return [*told, f"FAILED: the run failed: {failed}"] if failed else told
 
 
 def counted(count: int, name: str) -> str:

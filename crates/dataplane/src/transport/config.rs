@@ -51,7 +51,8 @@ pub struct TcpConfig {
     pub(super) ecn: EcnMode,
     pub(super) framing: Framing,
     pub(super) mss: u16,
-    pub(super) ttl: u8,
+    /// Time to live of every packet, raw ones too; 0 where nothing takes from it.
+    pub(crate) ttl: u8,
     pub(super) window_shift: u8,
     pub(super) limited_transmit: bool,
     pub(super) timestamps: bool,

@@ -114,7 +114,7 @@ macro_rules! tcp_params {
             },
             Param {
                 name: "ttl",
-                doc: "Time to live of every packet: each switch takes one, and at 0 the packet is lost. `off` is for \
+                doc: "Time to live of every packet, those of raw sources too: each switch takes one, and at 0 the packet is lost. `off` is for \
                       switches that bridge, which leave it alone.",
                 kind: Kind::CountOrOff { min: 1, max: 255 },
                 default: Some("255"),

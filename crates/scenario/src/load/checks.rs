@@ -144,6 +144,10 @@ pub(super) fn detour(parent: &Node, overflow: &mut Choice, notes: &mut Vec<Strin
         let rule = format!("at most hi = {}", values.number("hi"));
         faults.add(&parent.find("overflow.lo"), message(values.number("lo"), rule));
     }
+    if values.has("hi") && values.number("hi") == 0.0 {
+        let rule = "more than 0, or no packet ever waits for its own port";
+        faults.add(&parent.find("overflow.hi"), message(0, rule));
+    }
     if flows == "hosts" && policy == "flow_based" && (!values.has("hosts") || values.words("hosts").is_empty()) {
         let found = if values.has("hosts") { "no host" } else { "nothing" };
         faults.add(&parent.find("overflow.hosts"), message(found, "one host or more with flows = \"hosts\""));

@@ -14,6 +14,8 @@ pub enum Missing {
     Flow(PacketId, u32),
     /// This end of the flow sent fewer packets; how many it did.
     Packet(PacketId, u32),
+    /// The same, of a run that failed, and how it did.
+    Failed(Box<Missing>, String),
     /// A fault of the program.
     Build(BuildError),
 }
@@ -30,6 +32,7 @@ impl Display for Missing {
             Missing::Flow(id, 0) => (told(id), "a run with flows; it has none".to_string()),
             Missing::Flow(id, flows) => (told(id), format!("a flow from 0 to {}", flows - 1)),
             Missing::Packet(id, sent) => (told(id), range(id, *sent)),
+            Missing::Failed(why, how) => return write!(f, "{why}; the run failed: {how}"),
             Missing::Build(error) => return error.fmt(f),
         };
         write!(f, "packet: found {found}; expected {why}")

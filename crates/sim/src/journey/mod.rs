@@ -4,12 +4,14 @@
 //! known by name, the next follows it, the last looks around it. All are the same run, to the bit.
 
 mod around;
+mod end;
 mod missing;
 mod most;
 mod plan;
 mod steps;
 mod tables;
 
+pub use end::RunEnd;
 pub use missing::Missing;
 pub use most::Often;
 pub use steps::{Step, What};
@@ -68,6 +70,7 @@ pub struct Tracer {
     pass: Pass,
     id: Option<PacketId>,
     steps: Option<Steps>,
+    end: Option<RunEnd>,
     around: Option<Around>,
 }
 
@@ -103,7 +106,7 @@ impl Tracer {
             Wanted::This(id) => Pass::Follow(begin(&scenario, seed, Steps::new(id, plan.clone()))?, None),
         };
         let id = if let Wanted::This(id) = wanted { Some(id) } else { None };
-        Ok(Tracer { scenario, seed, wanted, instants, plan, pass, id, steps: None, around: None })
+        Ok(Tracer { scenario, seed, wanted, instants, plan, pass, id, steps: None, end: None, around: None })
     }
 
     /// Goes on for about so many events, or to the end of the pass.
@@ -142,6 +145,9 @@ impl Tracer {
             }
         };
         let stage = Stage { pass, progress, until, over: next.is_some(), done: next.is_some() && pass == 3 };
+        if let (Pass::Follow(world, _), true) = (&mut self.pass, stopped) {
+            self.end = RunEnd::of(world);
+        }
         match next {
             None => {}
             Some(Next::Follow(found)) => self.follow(found)?,
@@ -167,7 +173,12 @@ impl Tracer {
         let id = self.id();
         if steps.steps.is_empty() {
             let flow = id.flow >= steps.flows;
-            return Err(if flow { Missing::Flow(id, steps.flows) } else { Missing::Packet(id, steps.emissions) });
+            let why = if flow { Missing::Flow(id, steps.flows) } else { Missing::Packet(id, steps.emissions) };
+            let lost = self.end.as_ref().and_then(|end| end.lost);
+            return Err(match lost {
+                Some(lost) => Missing::Failed(Box::new(why), lost.told(&self.scenario)),
+                None => why,
+            });
         }
         self.steps = Some(steps);
         let around = Around::new(self.window(), &self.instants(), self.plan.ports());
@@ -202,6 +213,11 @@ impl Tracer {
     /// Whether it was delivered or lost; else it was under way when the run ended.
     pub fn has_ended(&self) -> bool {
         self.found().ended
+    }
+
+    /// How the run ended, if the packet was under way then, or was what should never have been lost.
+    pub fn end(&self) -> Option<&RunEnd> {
+        self.end.as_ref()
     }
 
     fn found(&self) -> &Steps {
