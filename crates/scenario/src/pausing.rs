@@ -206,10 +206,13 @@ impl Need {
 
 /// What of pausing does not go together, as far as it need not be wrong: one note for switches that are alike.
 pub(crate) fn notes(scenario: &Scenario) -> Vec<String> {
+    if !scenario.pauses() {
+        return Vec::new();
+    }
     let mut said: BTreeMap<String, Vec<&str>> = BTreeMap::new();
     let names = scenario.topology.nodes.iter().skip(scenario.topology.hosts as usize).map(|node| node.name.as_str());
     let mut lossless = false;
-    for (i, name) in names.enumerate().filter(|_| scenario.pauses()) {
+    for (i, name) in names.enumerate() {
         let Some(need) = need(scenario, i) else { continue };
         lossless = true;
         need.reasons().into_iter().for_each(|text| said.entry(text).or_default().push(name));
