@@ -5,6 +5,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
+from overspill import inline
 from overspill.errors import BadInput
 
 LARGEST = 16 << 20  # bytes; a scenario has some thousand
@@ -45,7 +46,9 @@ def read(path: str | Path) -> Source:
 
 def overrides(sets: Iterable[str] | Mapping[str, object]) -> list[str]:
     """`path=value` texts, checked for their shape; the core checks what they mean."""
-    pairs = [f"{k}={v}" for k, v in sets.items()] if isinstance(sets, Mapping) else list(sets)
+    if isinstance(sets, Mapping):
+        sets = [f"{path}={inline.written(value)}" for path, value in sets.items()]
+    pairs = list(sets)
     for pair in pairs:
         path, equals, value = pair.partition("=")
         if not equals or not path.strip() or not value.strip():

@@ -8,7 +8,7 @@ from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import Any
 
-from overspill import core, source
+from overspill import core, inline, source
 from overspill.errors import BadInput, Failed
 
 KINDS = {"host": "host", "server": "host", "switch": "switch", "router": "switch"}
@@ -127,19 +127,4 @@ def setting(topology: Any, scenario: str | Path) -> str:
         table = topology
     else:
         table = from_networkx(topology)
-    return f"topology={toml(table)}"
-
-
-def toml(value: Any) -> str:
-    """A value as TOML, on one line."""
-    if isinstance(value, Mapping):
-        return "{" + ", ".join(f"{toml(str(key))} = {toml(each)}" for key, each in value.items()) + "}"
-    if isinstance(value, str):
-        return json.dumps(value, ensure_ascii=False).replace("\x7f", "\\u007f")
-    if isinstance(value, bool):
-        return "true" if value else "false"
-    if isinstance(value, int | float):
-        return repr(value)
-    if isinstance(value, Iterable):
-        return "[" + ", ".join(toml(each) for each in value) + "]"
-    raise BadInput(f"topology: found {value!r}; expected texts, numbers, lists and tables")
+    return f"topology={inline.toml(table)}"

@@ -7,9 +7,10 @@ from pathlib import Path
 from typing import Any
 
 import networkx
+import numpy as np
 import pytest
 
-from overspill import BadInput, core, run, topology
+from overspill import BadInput, core, inline, run, source, topology
 
 SCENARIO = """
 name = "graph"
@@ -85,7 +86,7 @@ def test_a_graph_may_be_handed_over_as_it_is_or_as_a_file(file: Path, tmp_path: 
     networkx.write_graphml(made, tmp_path / "net.graphml")
     by_file = run(file, topology=tmp_path / "net.graphml")
     assert by_file.facts["networks"] == by_graph.facts["networks"]
-    assert by_file.facts["sets"] == ['topology={"kind" = "custom", "file" = "net.graphml"}']
+    assert by_file.facts["sets"] == ['topology={ "kind" = "custom", "file" = "net.graphml" }']
     assert by_file.flows.equals(by_graph.flows)
 
 
@@ -134,7 +135,7 @@ def test_what_the_core_refuses_is_said_of_the_setting(file: Path) -> None:
 def test_an_odd_name_is_written_as_toml_reads_it() -> None:
     odd = 'a "b"\\\n\té\U0001f600\x7f\x01'
     table = {"kind": "custom", "node": [{"name": odd, "kind": "host", "on": True, "n": 1.5}]}
-    assert tomllib.loads(f"topology={topology.toml(table)}") == {"topology": table}
+    assert tomllib.loads(f"topology={inline.toml(table)}") == {"topology": table}
 
 
 def test_a_scenario_becomes_a_graph_and_comes_back() -> None:
@@ -149,3 +150,22 @@ def test_a_scenario_becomes_a_graph_and_comes_back() -> None:
     assert {"a": "left", "b": "spine", "rate": "20Gbps", "delay": "1us", "weight": 2.0} in back["link"]
     with pytest.raises(BadInput, match="found no variant 'gone'; expected one of ecmp, spray, weighted"):
         topology.to_networkx(root / "scenarios" / "graphml.toml", "gone")
+
+
+def test_settings_from_python_are_tables_lists_and_numbers_of_any_kind() -> None:
+    sets = {
+        "switch.buffer": {"kind": "shared", "alpha": np.float64(0.5)},
+        "traffic.t.hosts": ["h0", "h1"],
+        "switch.marking.k": "20pkt",
+        "measure.detours": np.int64(3),
+        "measure.links": True,
+    }
+    assert source.overrides(sets) == [
+        'switch.buffer={ "kind" = "shared", "alpha" = 0.5 }',
+        'traffic.t.hosts=["h0", "h1"]',
+        "switch.marking.k=20pkt",
+        "measure.detours=3",
+        "measure.links=true",
+    ]
+    with pytest.raises(BadInput, match="found None; expected texts, numbers, lists and tables"):
+        source.overrides({"switch.buffer": None})

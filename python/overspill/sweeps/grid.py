@@ -5,6 +5,7 @@ import math
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
+from overspill import inline
 from overspill.errors import BadInput
 from overspill.sweeps import values
 
@@ -91,9 +92,9 @@ def pairs(over: Over) -> Iterator[tuple[str, list[str]]]:
             if isinstance(given, str):
                 yield path, values.values(path, given)
             elif isinstance(given, Iterable) and not isinstance(given, Mapping):
-                yield path, listed(path, [values.written(one) for one in given])
+                yield path, listed(path, [inline.written(one) for one in given])
             else:
-                yield path, [values.written(given)]
+                yield path, [inline.written(given)]
         return
     for text in over:
         path, equals, rest = text.partition("=")

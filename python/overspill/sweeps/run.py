@@ -9,7 +9,7 @@ from tempfile import TemporaryDirectory
 
 from overspill import columns, execution, interrupts, source
 from overspill.errors import BadInput, OverspillError, Unwritable
-from overspill.sweeps import cache, cluster, keys, points, progress, values
+from overspill.sweeps import cache, cluster, keys, points, progress
 from overspill.sweeps.cache import Broken, Cache, Entry
 from overspill.sweeps.grid import Grid, Over, grid
 from overspill.sweeps.points import Base, Checked, Scene
@@ -113,10 +113,7 @@ def check_options(options: Options) -> None:
 def prepare(scenario: str | Path, options: Options) -> Sweeping:
     """Read the scenario and check every point."""
     text = source.read(scenario)
-    given = options.sets
-    if isinstance(given, Mapping):
-        given = {path: values.written(value) for path, value in given.items()}
-    sets = source.overrides(given)
+    sets = source.overrides(options.sets)
     axes = grid(options.over, options.zips, options.single)
     both = {axis.path for axis in axes.axes} & {one.partition("=")[0].strip() for one in sets}
     if both:

@@ -151,30 +151,6 @@ def numbers(texts: Iterable[str]) -> tuple[list[float], str] | None:
     return [float(number * family[one] / family[unit]) for number, one in found], unit
 
 
-def written(value: object) -> str:
-    """A Python value as `--set` and `--over` take it."""
-    if isinstance(value, bool):
-        return "true" if value else "false"
-    return value if isinstance(value, str) else toml(value)
-
-
-def toml(value: object) -> str:
-    """A Python value as TOML in one line."""
-    if isinstance(value, bool):
-        return "true" if value else "false"
-    if isinstance(value, Mapping):
-        return "{ " + ", ".join(f"{quoted(str(key))} = {toml(one)}" for key, one in value.items()) + " }"
-    if isinstance(value, list | tuple):
-        return "[" + ", ".join(toml(one) for one in value) + "]"
-    return quoted(value) if isinstance(value, str) else str(value)
-
-
-def quoted(text: str) -> str:
-    """A text as a basic string of TOML."""
-    made = text.replace("\\", "\\\\").replace('"', '\\"')
-    return '"' + "".join(f"\\u{ord(one):04X}" if ord(one) < 32 else one for one in made) + '"'
-
-
 def refused(path: str, found: str, rule: str) -> BadInput:
     """What is wrong with an axis."""
     return BadInput(f"--over: {path}: found {found}; {rule}")
