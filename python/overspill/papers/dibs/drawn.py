@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure as Drawing
-from matplotlib.ticker import FuncFormatter
+from matplotlib.ticker import FuncFormatter, LogLocator, NullFormatter
 
 from overspill.charts import mpl
 from overspill.charts.spec import COLOURS
@@ -87,7 +87,10 @@ def finish(axes: Axes, panel: Panel) -> None:
     """Scales, labels and the legend."""
     if panel.log:
         axes.set_yscale("log")
+        low, high = axes.get_ylim()
+        axes.yaxis.set_major_locator(LogLocator(subs=(1, 2, 5) if high < 100 * low else (1,)))
         axes.yaxis.set_major_formatter(FuncFormatter(lambda value, _: f"{value:,g}".replace(",", " ")))
+        axes.yaxis.set_minor_formatter(NullFormatter())
     else:
         axes.set_ylim(0, 1.05 * axes.get_ylim()[1])
     axes.set_xlabel(panel.label)

@@ -9,12 +9,11 @@ import pyarrow as pa
 
 from overspill.papers.common import extent, jackknife, measured
 from overspill.papers.dibs.compare import at, curve, gaps, less, mean, rise, told
-from overspill.papers.dibs.limits_drawn import draw_factors, draw_fairness, draw_ttl
+from overspill.papers.dibs.limits_drawn import FACTOR, draw_factors, draw_fairness, draw_ttl
 from overspill.papers.dibs.mixed import DCTCP, DIBS, Sweeps, detours_of, flows_of, p99_fct, p99_qct
 from overspill.papers.spec import Figure, Measured, Runs
 
 TTL = "transport.ttl"
-FACTOR = "topology.oversubscription"
 FLOWS = "traffic.long.flows"
 # What of a flow must be the same where nothing differs.
 TOLD = ("src", "dst", "bytes", "start_ps", "end_ps", "retransmits", "marked_acks")

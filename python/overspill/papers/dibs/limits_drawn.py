@@ -10,6 +10,7 @@ from overspill.papers.common import Published, sheet
 from overspill.papers.dibs.drawn import Panel, steps, two
 from overspill.papers.dibs.mixed import DIBS, Sweeps
 
+FACTOR = "topology.oversubscription"
 LIMIT = 0.9  # of Jain's index, in the words of the paper
 
 
@@ -20,8 +21,12 @@ def draw_ttl(sweeps: Sweeps, published: Published) -> Drawing:
 
 def draw_factors(sweeps: Sweeps, published: Published) -> Drawing:
     """Section 5.5.4."""
-    label = "host links by links between switches"
-    return two(sweeps["oversubscription"], Panel("topology.oversubscription", label, "Queries"))
+    runs = sweeps["oversubscription"]
+    made = two(runs, Panel(FACTOR, "oversubscription, over two tiers", "Queries"))
+    factors = [float(point[FACTOR]) for point in runs.points]
+    for axes in made.axes:
+        axes.set_xticks(factors, [f"1:{round(factor**2)}" for factor in factors])
+    return made
 
 
 def draw_fairness(sweeps: Sweeps, published: Published) -> Drawing:
