@@ -119,7 +119,7 @@ docs: dev
 figures: dev
 	$(BIN)/python docs/figures.py
 
-# Every paper, though runs of one fail; some minutes a paper.
+# Every paper, though runs of one fail; some minutes of PABO, two hours of DIBS.
 PAPERS ?= $(notdir $(patsubst %/,%,$(dir $(wildcard papers/*/paper.toml))))
 
 papers: setup

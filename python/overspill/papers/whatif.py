@@ -142,7 +142,7 @@ def drawing(made: Reproduced) -> Figure | None:
     names = [OWN, *(one.name for one in made.asked.what_ifs)]
     with look.style():
         size = (4.2 + 0.62 * len(names), 1.9 + 0.23 * len(rows))
-        figure = Figure(figsize=size, layout=ConstrainedLayoutEngine())
+        figure = Figure(figsize=size, layout=ConstrainedLayoutEngine(w_pad=0.3))
         axes = figure.subplots()
         for at, (_, own, cells) in enumerate(rows):
             for column, cell in enumerate((own, *(cells.get(name) for name in names[1:]))):
