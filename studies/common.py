@@ -47,7 +47,12 @@ class Row(Generic[C]):
     @property
     def scale(self) -> float:
         """What a number of the metric is multiplied with to be shown: ms and per cent."""
-        return 1e3 if self.unit == "s" else 100.0 if self.metric.endswith("_share") else 1.0
+        return 1e3 if self.unit == "s" else 100.0 if self.percent else 1.0
+
+    @property
+    def percent(self) -> bool:
+        """Whether it is a share of a whole, shown in per cent."""
+        return self.metric.endswith("_share") or self.metric.startswith("link_utilisation")
 
     @property
     def shown(self) -> float:

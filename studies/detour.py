@@ -16,11 +16,13 @@ from detour_numbers import (
     EACH,
     EACH_TAIL,
     ENTROPY,
+    LINKS,
     NETWORKS,
     POLICIES,
     QCT,
     QCT_TAIL,
     STUDY,
+    TUNED,
     Case,
     Plan,
     Row,
@@ -40,11 +42,12 @@ HEADS = {
     "drop_share": "lost (%)",
     "timeouts": "timeouts",
     ENTROPY: "entropy (nat)",
+    LINKS: "links between switches, used (%)",
 }
 DUEL_HEADS = {
     **{metric: HEADS[metric] for metric in (QCT, QCT_TAIL, BACKGROUND, DETOURED)},
     "bounced_share": "bounced (%)",
-    **{metric: HEADS[metric] for metric in ("drop_share", "timeouts", ENTROPY)},
+    **{metric: HEADS[metric] for metric in ("drop_share", "timeouts", ENTROPY, LINKS)},
 }
 TOLD = {QCT: "qct", QCT_TAIL: "qct tail", BACKGROUND: "background"}
 GROUPS = {
@@ -96,9 +99,10 @@ def differences(found: Sequence[Row], metric: str, networks: Iterable[str]) -> s
 def tried(found: Sequence[Row]) -> str:
     """Every setting that was tried, the chosen ones in bold."""
     rows = [one for one in found if one.metric == QCT]
-    best = {chosen(found, name) for name in ("dibs", "pabo")}
+    best = {chosen(found, name) for name in TUNED}
+    group = {variant: at for at, names in enumerate(TUNED.values()) for variant in names}
     body = []
-    for row in sorted(rows, key=lambda row: (row.case.variant == "pabo", row.mean)):
+    for row in sorted(rows, key=lambda row: (group[row.case.variant], row.mean)):
         mark = "**" if row.case in best else ""
         body.append([f"`{row.case.variant}`", f"{mark}{row.case.setting}{mark}", value(row)])
     return written(["overflow", "setting", "QCT mean (ms)"], body)

@@ -32,11 +32,12 @@ LABELS = {
 DUEL = {
     "drop": "drop",
     "drop_rto_1ms": "drop, RTO 1 ms",
-    "drop_shared": "drop, shared buffer",
+    "drop_shared": "shared buffer, α = 1",
     "dibs": "DIBS as published",
     "dibs_tuned": "DIBS tuned",
     "pabo": "PABO as published",
     "pabo_tuned": "PABO tuned",
+    "pool_tuned": "shared buffer tuned",
 }
 COLOURS = (*spec.COLOURS, "#882255", GREY)
 TICKS = (-60, -20, 0, 20, 60, 200)

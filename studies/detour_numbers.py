@@ -19,6 +19,8 @@ from overspill.sweeps.cache import Cache
 SCENARIO = Path(__file__).with_name("detour.toml")
 QPS, K = "traffic.query.qps", "switch.marking.k"
 THETA, LAMBDA = (f"variants.pabo.switch.overflow.{name}" for name in ("theta", "lambda"))
+ALPHA = "variants.drop_shared.switch.buffer.alpha"
+PATHS = {"θ": THETA, "λ": LAMBDA, "α": ALPHA, "K": K}
 Sets = Mapping[str, object]
 
 LINK = {"rate": "1Gbps", "delay": "1us"}
@@ -51,18 +53,22 @@ ASIDES = (
     "flow_short_1mb",
 )
 AT_SWAPPED = ("random", "probabilistic", "probabilistic_early")
-TUNED = ("random", "load_aware", "flow_all", "probabilistic")
+TUNED: Mapping[str, tuple[str, ...]] = {
+    "dibs": ("random", "load_aware", "flow_all", "probabilistic"),
+    "pabo": ("pabo",),
+    "pool": ("drop_shared",),
+}
 BESIDE = ("drop", "drop_rto_1ms", "drop_shared")
-REFERENCES = ("random", "drop", "dibs_tuned")
+REFERENCES = ("random", "dibs_tuned", "drop")
 
 QCT, QCT_TAIL, BACKGROUND = "qct_mean", "qct_p99", "fct_p99[background, up to 100 KB]"
 DETOURED, EACH, EACH_TAIL = "detoured_share", "detours_mean[of detoured]", "detours_p99[of detoured]"
-ENTROPY = "reorder_entropy"
+ENTROPY, LINKS = "reorder_entropy", "link_utilisation_mean[of=switches]"
 METRICS = (
     *(QCT, QCT_TAIL, BACKGROUND, "fct_p99[traffic=background]", "fct_mean[traffic=background]"),
     *(DETOURED, EACH, EACH_TAIL, "hops_mean", "bounced_share", "drop_share", "timeouts"),
     *(ENTROPY, "reorder_entropy[traffic=query]", "reorder_extent_p99", "retransmits"),
-    "load_payload[of=host]",
+    *("load_payload[of=host]", LINKS),
 )
 SHORT = 100_000  # bytes
 TABLES = ("flows", "packet_hist")
@@ -86,10 +92,10 @@ class Plan:
     asides: Mapping[str, int] = field(default_factory=lambda: {"fat_tree": 2000, "hyperx": 4000})
     duel: Sequence[int] = (300, 1000, 2000)
     tuned_at: int = 1000
-    thetas: Sequence[float] = (0.6, 0.8, 0.9)
-    lambdas: Sequence[int] = (1, 10)
-    k_pabo: Sequence[int] = (10, 20)
-    k_dibs: Sequence[int] = (10, 20, 40)
+    thetas: Sequence[float] = (0.6, 0.8)
+    lambdas: Sequence[int] = (1, 50)
+    alphas: Sequence[int] = (1, 2, 4, 8)
+    marks: Sequence[int] = (5, 10, 20, 40)
     seeds: int = 10
     tuning: int = 5  # seeds above those that tell
     jobs: int | None = None
@@ -145,7 +151,7 @@ class Lines:
 
 def filled(case: Case, one: Line) -> Case:
     """A case with its load, variant and setting from a line, where it has none itself."""
-    tried = [f"{name} {one[path]}" for name, path in (("θ", THETA), ("λ", LAMBDA), ("K", K)) if path in one]
+    tried = [f"{name} {one[path]}" for name, path in PATHS.items() if path in one]
     variant, load = str(one["variant"]), case.load or str(one[QPS])
     return Case(case.series, case.network, load, case.variant.format(variant), ", ".join(tried))
 
@@ -252,42 +258,44 @@ class Runner:
         return found.rows()
 
     def tune(self) -> list[Row]:
-        """Twelve settings of DIBS and of PABO each, on seeds of their own."""
+        """Sixteen settings of DIBS, of PABO and of one pool each, on seeds of their own."""
         plan, found = self.plan, Lines()
         sets = {**ONE_CLASS, QPS: plan.tuned_at}
         case = Case("tune", "fat_tree", str(plan.tuned_at), "{}")
-        marks = {K: [f"{k}pkt" for k in plan.k_dibs]}
-        found.add(self.sweep(marks, TUNED, sets, tuning=True), case)
-        grid = {THETA: plan.thetas, LAMBDA: plan.lambdas, K: [f"{k}pkt" for k in plan.k_pabo]}
-        found.add(self.sweep(grid, ("pabo",), sets, tuning=True), case)
+        grids: dict[str, dict[str, Sequence[object]]] = {
+            "dibs": {},
+            "pabo": {THETA: plan.thetas, LAMBDA: plan.lambdas},
+            "pool": {ALPHA: plan.alphas},
+        }
+        for name, grid in grids.items():
+            over = {**grid, K: [f"{k}pkt" for k in plan.marks]}
+            found.add(self.sweep(over, TUNED[name], sets, tuning=True), case)
         return found.rows()
 
     def duel(self, tuned: Sequence[Row]) -> list[Row]:
-        """DIBS and PABO as published and as tuned, beside what else there is."""
+        """DIBS, PABO and one pool as published or plain, and as tuned, beside what else there is."""
         found, over = Lines(), {QPS: self.plan.duel}
-        dibs, pabo = chosen(tuned, "dibs"), chosen(tuned, "pabo")
         runs: list[tuple[str, Sequence[str], Sets]] = [
             ("{}", BESIDE, {}),
             ("dibs", ("random",), {}),
             ("pabo", ("pabo",), {}),
-            ("dibs_tuned", (dibs.variant,), settings(dibs)),
-            ("pabo_tuned", ("pabo",), settings(pabo)),
         ]
+        best = {name: chosen(tuned, name) for name in TUNED}
+        runs += [(f"{name}_tuned", (case.variant,), settings(case)) for name, case in best.items()]
         for name, variants, sets in runs:
             found.add(self.sweep(over, variants, {**ONE_CLASS, **sets}), Case("duel", "fat_tree", "", name))
         return found.rows()
 
 
 def chosen(tuned: Sequence[Row], name: str) -> Case:
-    """Of all settings tried of DIBS or of PABO, the one with the lowest mean of the mean QCT."""
-    of = [one for one in tuned if one.metric == QCT and (one.case.variant == "pabo") == (name == "pabo")]
+    """Of all settings tried of DIBS, PABO or the pool, the one with the lowest mean of the mean QCT."""
+    of = [one for one in tuned if one.metric == QCT and one.case.variant in TUNED[name]]
     return min(of, key=lambda one: one.mean).case
 
 
 def settings(case: Case) -> Sets:
     """What to set for a setting."""
-    paths = {"θ": THETA, "λ": LAMBDA, "K": K}
-    return {paths[name]: text for name, text in (one.split(" ") for one in case.setting.split(", "))}
+    return {PATHS[name]: text for name, text in (one.split(" ") for one in case.setting.split(", "))}
 
 
 def run(plan: Plan, out: Path) -> list[Row]:

@@ -82,18 +82,21 @@ def test_a_tiny_study_of_policies_has_every_series(study: ModuleType, tmp_path: 
         "asides": {"fat_tree": 1000},
         "thetas": (0.8,),
         "lambdas": (1, 10),
-        "k_pabo": (20,),
-        "k_dibs": (20,),
+        "alphas": (1,),
+        "marks": (20,),
     }
     loads = {"fat_tree": (1000,), "jellyfish, 8 paths": (1000,)}
     plan = study.Plan(loads=loads, duel=(1000,), seeds=2, tuning=2, jobs=1, sets=SHORT, **few)
     made = study.run(plan, tmp_path / "runs")
     queries = [row.case for row in made if row.metric == study.QCT]
     counts = [sum(case.series == name for case in queries) for name in SERIES]
-    assert counts == [2 * 9, 12, 3, 4 + 2, 3 + 4]
+    assert counts == [2 * 9, 12, 3, 4 + 2 + 1, 3 + 2 + 3]
     assert len(set(queries)) == len(queries)
     rows = [row for row in made if row.n == 2]
     assert {"random", "drop", "dibs_tuned"} == {name for row in rows for name in row.less}
+    beside = {row.case.variant for row in rows if "dibs_tuned" in row.less}
+    assert beside == {"drop", "drop_rto_1ms", "drop_shared", "dibs", "pabo", "pabo_tuned", "pool_tuned"}
+    assert study.chosen(rows, "pool").setting == "α 1, K 20pkt"
     assert study.chosen(rows, "pabo").setting in ("θ 0.8, λ 1, K 20pkt", "θ 0.8, λ 10, K 20pkt")
     rows = again(study, rows, tmp_path)
     assert len(study.figures.draw(rows, tmp_path)) == 3
