@@ -126,7 +126,7 @@ papers: setup
 	@left=0; for name in $(PAPERS); do \
 		$(BIN)/overspill paper $$name --what-if --publish docs/reproduction || left=$$?; done; exit $$left
 
-# Some 2600 runs of one to ten seconds where nothing is in out/studies yet.
+# Some 2750 runs of one to ten seconds where nothing is in out/studies yet.
 studies: setup
 	$(BIN)/python studies/bounce.py
 	$(BIN)/python studies/detour.py
