@@ -3,16 +3,12 @@
 `make studies` runs it; `python studies/bounce.py --page` runs nothing and takes the committed CSV.
 """
 
-import argparse
-from pathlib import Path
-
 import bounce_figures as figures
 import common
 from bounce_numbers import ALL, BOUNCING, ENTROPY, QCT, REFERENCES, SHORT, STUDY, Case, Plan, Row, run
-from common import less, lines, place, value, written
+from common import DOCS, asked, less, lines, place, value, written
 
 Cells = common.Cells[Case]
-DOCS = Path(__file__).resolve().parents[1] / "docs/studies"
 
 
 HEADS = {
@@ -64,11 +60,7 @@ def tables(found: list[Row]) -> dict[str, str]:
 
 def main(arguments: list[str] | None = None) -> None:
     """Run what the store does not have, then write CSV, tables and figures."""
-    parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--out", type=Path, default=Path("out/studies/bounce"), help="folder of the runs")
-    parser.add_argument("--jobs", type=int, help="runs at a time; all cores by default")
-    parser.add_argument("--page", action="store_true", help="run nothing, take the committed CSV")
-    given = parser.parse_args(arguments)
+    given = asked("bounce", __doc__, arguments)
     numbers, page = DOCS / "bounce.csv", DOCS / "bounce.md"
     if not given.page:
         STUDY.write(run(Plan(jobs=given.jobs), given.out), numbers)

@@ -1,5 +1,6 @@
 """What studies share: rows of means and paired differences, as CSV, and as Markdown between marks."""
 
+import argparse
 import csv
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import astuple, dataclass, fields
@@ -12,6 +13,7 @@ from matplotlib.ticker import FuncFormatter, LogLocator, NullFormatter
 from overspill import stats
 from overspill.sweeps import Sweep
 
+DOCS = Path(__file__).resolve().parents[1] / "docs/studies"
 BOUNDS = ("", "_low", "_high")
 Less = tuple[float, float, float]  # mean, low, high of a difference
 Line = dict[str, Any]  # of a sweep's table
@@ -152,6 +154,15 @@ class Study(Generic[C]):
         triples = zip(self.references, *(rest[4 + start :: 3] for start in range(3)), strict=True)
         less = {name: (float(a), float(b), float(c)) for name, a, b, c in triples if a}
         return Row(case, metric, unit, int(n), mean, ci95, low, high, less)
+
+
+def asked(name: str, doc: str | None, arguments: Sequence[str] | None) -> argparse.Namespace:
+    """What the command of a study is asked for: `out`, `jobs`, and whether the `page` alone is made anew."""
+    parser = argparse.ArgumentParser(description=doc)
+    parser.add_argument("--out", type=Path, default=Path("out/studies") / name, help="folder of the runs")
+    parser.add_argument("--jobs", type=int, help="runs at a time; all cores by default")
+    parser.add_argument("--page", action="store_true", help="run nothing, take the committed CSV")
+    return parser.parse_args(arguments)
 
 
 def whole(sweep: Sweep) -> Sweep:

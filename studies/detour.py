@@ -3,13 +3,11 @@
 `make studies` runs it; `python studies/detour.py --page` runs nothing and takes the committed CSV.
 """
 
-import argparse
 from collections.abc import Callable, Iterable, Sequence
-from pathlib import Path
 
 import common
 import detour_figures as figures
-from common import less, lines, place, value, written
+from common import DOCS, asked, less, lines, place, value, written
 from detour_numbers import (
     BACKGROUND,
     DETOURED,
@@ -31,7 +29,6 @@ from detour_numbers import (
 )
 
 Cells = common.Cells[Case]
-DOCS = Path(__file__).resolve().parents[1] / "docs/studies"
 HEADS = {
     QCT: "QCT mean (ms)",
     QCT_TAIL: "QCT p99 (ms)",
@@ -135,11 +132,7 @@ def tables(found: Sequence[Row]) -> dict[str, str]:
 
 def main(arguments: list[str] | None = None) -> None:
     """Run what the store does not have, then write CSV, tables and figures."""
-    parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--out", type=Path, default=Path("out/studies/detour"), help="folder of the runs")
-    parser.add_argument("--jobs", type=int, help="runs at a time; all cores by default")
-    parser.add_argument("--page", action="store_true", help="run nothing, take the committed CSV")
-    given = parser.parse_args(arguments)
+    given = asked("detour", __doc__, arguments)
     numbers, page = DOCS / "detour.csv", DOCS / "detour.md"
     if not given.page:
         STUDY.write(run(Plan(jobs=given.jobs), given.out), numbers)

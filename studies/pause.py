@@ -3,14 +3,13 @@
 `make studies` runs it; `python studies/pause.py --page` runs nothing and takes the committed CSV.
 """
 
-import argparse
 from collections.abc import Iterable, Mapping
-from pathlib import Path
 
+import common
 import pause_figures as figures
+from common import DOCS, asked, number, written
 from pause_numbers import ASIDES, REFERENCES, SHORT_MEAN, SHORT_P99, TIERS, Plan, Row, read, run, write
 
-DOCS = Path(__file__).resolve().parents[1] / "docs/studies"
 HEADS = {
     "qct_mean": "QCT mean (ms)",
     "qct_p99": "QCT p99 (ms)",
@@ -33,11 +32,6 @@ COMPARED = {"qct_mean": "QCT mean", SHORT_MEAN: "short FCT mean"}
 Cells = dict[str, dict[str, Row]]  # variant, metric
 
 
-def number(value: float) -> str:
-    """Three digits, and no more than two places."""
-    return f"{value:.0f}" if abs(value) >= 100 else f"{value:.1f}" if abs(value) >= 10 else f"{value:.2f}"
-
-
 def value(row: Row | None) -> str:
     """The mean and its interval."""
     if row is None:
@@ -57,13 +51,6 @@ def less(row: Row, reference: str) -> str:
     mark = "**" if row.differs(reference) else ""
     half = (high - low) / 2
     return f"{mark}{'+' if mean > 0 else ''}{number(mean)}{mark} ± {number(half)}"
-
-
-def written(heads: Iterable[str], body: Iterable[Iterable[str]]) -> str:
-    """A table as Markdown."""
-    every = [list(heads), *(list(one) for one in body)]
-    every.insert(1, ["---"] * len(every[0]))
-    return "\n".join(f"| {' | '.join(one)} |" for one in every)
 
 
 def tables(found: Iterable[Row]) -> dict[str, str]:
@@ -102,24 +89,12 @@ def differences(cells: Cells) -> str:
 
 def place(text: str, made: Mapping[str, str]) -> str:
     """The page's text with its tables put between their marks; a table without marks is in the CSV alone."""
-    for name, body in made.items():
-        start = f"<!-- {name} -->\n"
-        before, mark, after = text.partition(start)
-        _, end, rest = after.partition("<!-- end -->")
-        if mark and not end:
-            raise SystemExit(f"pause.md: found no <!-- end --> after {start.strip()}")
-        if mark:
-            text = f"{before}{start}\n{body}\n\n{end}{rest}"
-    return text
+    return common.place(text, {name: body for name, body in made.items() if f"<!-- {name} -->\n" in text})
 
 
 def main(arguments: list[str] | None = None) -> None:
     """Run what the store does not have, then write CSV, tables and figures."""
-    parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--out", type=Path, default=Path("out/studies/pause"), help="folder of the runs")
-    parser.add_argument("--jobs", type=int, help="runs at a time; all cores by default")
-    parser.add_argument("--page", action="store_true", help="run nothing, take the committed CSV")
-    given = parser.parse_args(arguments)
+    given = asked("pause", __doc__, arguments)
     numbers, page = DOCS / "pause.csv", DOCS / "pause.md"
     if not given.page:
         write(run(Plan(jobs=given.jobs), given.out), numbers)

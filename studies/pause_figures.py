@@ -7,9 +7,10 @@ from typing import Any
 import matplotlib as mpl
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
-from matplotlib.ticker import FuncFormatter, LogLocator, NullFormatter
+from matplotlib.ticker import NullFormatter
 
 import overspill
+from common import plain
 from overspill import plots
 from overspill.charts.spec import COLOURS
 from pause_numbers import MAIN, QPS, SCENARIO, SHORT_MEAN, SHORT_P99, TIERS, Row
@@ -88,13 +89,6 @@ def curves(axes: Axes, rows: Sequence[Row], variants: Sequence[str]) -> None:
     rates = sorted({float(row.case.qps) for row in rows})
     axes.set_xticks(rates, [f"{rate:g}" for rate in rates])
     axes.xaxis.set_minor_formatter(NullFormatter())
-
-
-def plain(axes: Axes) -> None:
-    """Numbers, not powers, at 1, 2 and 5 of each decade."""
-    axes.yaxis.set_major_locator(LogLocator(subs=(1, 2, 5)))
-    axes.yaxis.set_major_formatter(FuncFormatter(lambda value, _: f"{value:g}"))
-    axes.yaxis.set_minor_formatter(NullFormatter())
 
 
 def legend(figure: Figure) -> Figure:
