@@ -3,7 +3,7 @@
 
 mod common;
 
-use common::{column, run, run_with, scenario, total};
+use common::{column, rows, run, run_with, scenario, total};
 use sim::{Options, Results};
 use std::collections::BTreeMap;
 
@@ -43,12 +43,6 @@ rate = "1Gbps"
 bytes = "wire"
 stop = "30us"
 "#;
-
-/// The rows of a table, column by column as asked for.
-fn rows<const N: usize>(results: &Results, table: &str, names: [&str; N]) -> Vec<[u64; N]> {
-    let columns = names.map(|name| column(results, table, name));
-    (0..columns[0].len()).map(|i| std::array::from_fn(|c| columns[c][i])).collect()
-}
 
 /// Frames of both senders are at the switch (node 3) at 13.304, 25.608 and 37.912 us, `a` first. Toward h2 one
 /// leaves every 12.304 us from 13.304 on. The arrivals find 0, 1, 0, 1, 1 and 2 waiting: the last, the third of

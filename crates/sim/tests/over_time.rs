@@ -3,7 +3,7 @@
 
 mod common;
 
-use common::{column, run, run_with, scenario, total, world};
+use common::{column, rows, run, run_with, scenario, total, world};
 use sim::{Options, Results};
 
 /// Two hosts send at once through one port of 1 Gb/s to a third: full frames take 12.304 us.
@@ -40,12 +40,6 @@ rate = "1Gbps"
 bytes = "wire"
 stop = "20us"
 "#;
-
-/// The rows of a table, column by column as asked for.
-fn rows<const N: usize>(results: &Results, table: &str, names: [&str; N]) -> Vec<[u64; N]> {
-    let columns = names.map(|name| column(results, table, name));
-    (0..columns[0].len()).map(|i| std::array::from_fn(|c| columns[c][i])).collect()
-}
 
 /// `a` sends at 0, 12.304 and 24.608 us, `b` at 0 and 12.304 us. Frames are at the switch 13.304 us after
 /// they are sent. There, port 2 sends for 12.304 us each: the first of `a` at 13.304, the first of `b` at

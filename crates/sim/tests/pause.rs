@@ -3,19 +3,8 @@
 
 mod common;
 
-use common::{column, drops, run, run_with, scenario, total, world};
-use sim::{Options, Results, Stop};
-
-/// The rows of a table, column by column as asked for.
-fn rows<const N: usize>(results: &Results, table: &str, names: [&str; N]) -> Vec<[u64; N]> {
-    let columns = names.map(|name| column(results, table, name));
-    (0..columns[0].len()).map(|i| std::array::from_fn(|c| columns[c][i])).collect()
-}
-
-/// `from_ps, to_ps, node, port, class` of every pause.
-fn pauses(results: &Results) -> Vec<[u64; 5]> {
-    rows(results, "pause_trace", ["from_ps", "to_ps", "node", "port", "class"])
-}
+use common::{column, drops, pauses, rows, run, run_with, same_again, scenario, total};
+use sim::{Options, Stop};
 
 /// One host sends full frames at 1 Gb/s to another whose link has 0.1 Gb/s, over one switch. A frame takes
 /// 12.304 us on the first link and 123.04 us on the second; delays are 1 us.
@@ -295,92 +284,10 @@ fn a_victim_suffers_under_pause_and_under_pfc_only_in_the_culprits_class() {
     assert!(pause < 0.4 && same < 0.4, "stopped with the culprit: {pause}, {same}");
 }
 
-/// A ring of switches with a host each; every host sends two hops clockwise.
-fn ring(switches: usize, buffer: &str) -> String {
-    let node =
-        |i: usize| format!("  {{ name = \"h{i}\", kind = \"host\" }},\n  {{ name = \"s{i}\", kind = \"switch\" }},\n");
-    let link = |i: usize| {
-        format!(
-            "  {{ a = \"h{i}\", b = \"s{i}\", rate = \"1Gbps\", delay = \"1us\" }},\n  {{ a = \"s{i}\", b = \"s{}\", rate \
-             = \"1Gbps\", delay = \"1us\" }},\n",
-            (i + 1) % switches
-        )
-    };
-    let flow = |i: usize| {
-        format!(
-            "[[traffic]]\nname = \"t{i}\"\nkind = \"constant\"\nsource = \"h{i}\"\ndestination = \"h{}\"\npayload = \
-             \"1460B\"\nrate = \"1Gbps\"\nbytes = \"wire\"\nstart = \"{}us\"\n",
-            (i + 2) % switches,
-            37 * i
-        )
-    };
-    let all = |one: &dyn Fn(usize) -> String| (0..switches).map(one).collect::<String>();
-    format!(
-        "name = \"ring\"\nduration = \"5ms\"\n[topology]\nkind = \"custom\"\nnode = [\n{}]\nlink = \
-         [\n{}]\n[switch]\n{buffer}\n[measure]\nallow_unfinished = true\ndrain = \"1ms\"\n{}",
-        all(&node),
-        all(&link),
-        all(&flow)
-    )
-}
-
-const RING: &str = r#"
-buffer = { kind = "per_port", size = "200KB" }
-pause = { kind = "pfc", high = "20KB", low = "10KB" }
-"#;
-
-#[test]
-fn a_ring_deadlocks_and_the_cycle_is_named() {
-    let text = ring(5, RING);
-    let results = run(&text, 1);
-    let found = results.deadlock.clone().expect("every link waits for the next");
-    assert_eq!(found.cycle.len(), 5);
-    assert_eq!(found.class, 0);
-    let s = scenario(&text, "");
-    // Each is followed by the switch at the far end of its port.
-    for (at, next) in found.cycle.iter().zip(found.cycle.iter().cycle().skip(1)) {
-        assert_eq!(s.topology.nodes[at.0 as usize].ports[usize::from(at.1)].peer, next.0);
-    }
-    let last = pauses(&results).iter().filter(|row| row[2] >= 5).map(|row| row[0]).max();
-    assert_eq!(Some(found.at.0), last, "that is when the last of them was stopped for good");
-    // Nothing arrives any more.
-    let arrived = column(&results, "host_goodput", "bin").into_iter().max().unwrap();
-    assert!(arrived * s.measure.bin.0 < 2_000_000_000, "{arrived}");
-    assert_eq!(drops(&results), 0);
-}
-
-/// A request takes 33 us from when it is made until it takes effect, but every one the same 20.7 of them: said again after
-/// 30.72 of 51.2 us and up to 12.304 later it is in time.
-#[test]
-fn a_ring_of_long_links_deadlocks_where_stops_are_said_again_in_time() {
-    let far = |text: &str| ring(5, text).replace("delay = \"1us\"", "delay = \"20us\"");
-    let again = |quanta: u64| RING.replace("low =", &format!("quanta = 100, refresh = {quanta}, low ="));
-    assert!(run(&far(&again(60)), 1).deadlock.is_some());
-    assert_eq!(run(&far(&again(76)), 1).deadlock, None, "38.912 and 12.304 are more than 51.2");
-}
-
-#[test]
-fn a_ring_whose_links_are_fast_enough_or_that_may_lose_does_not_deadlock() {
-    let fast = ring(5, RING).replace("rate = \"1Gbps\"\nbytes", "rate = \"400Mbps\"\nbytes");
-    assert_eq!(run(&fast, 1).deadlock, None);
-    let off = ring(5, &RING.replace("kind = \"pfc\", high = \"20KB\", low = \"10KB\"", "kind = \"none\""));
-    assert_eq!(run(&off, 1).deadlock, None);
-    let expires = ring(5, &RING.replace("low =", "refresh = \"off\", low ="));
-    let expires = run(&expires, 1);
-    assert!(pauses(&expires).iter().any(|row| row[1] == expires.progress.now.0), "somebody is stopped in the end");
-    assert_eq!(expires.deadlock, None, "stops that run out are no deadlock");
-}
-
 #[test]
 fn a_long_line_of_stopped_links_is_no_deadlock() {
     let results = run(&victim("pause", 0), 1);
     assert!(total(&results, "pauses", "times") > 10 && results.deadlock.is_none());
-}
-
-/// Everything that is told of a run.
-fn same(a: &Results, b: &Results) {
-    assert_eq!(a.progress.now, b.progress.now);
-    assert_eq!((&a.tables, &a.deadlock, &a.lost), (&b.tables, &b.deadlock, &b.lost));
 }
 
 #[test]
@@ -390,18 +297,8 @@ buffer = { kind = "shared", size = "1MB", alpha = 8, reserved = "2KB" }
 marking = { kind = "ecn_threshold", k = "20pkt" }
 pause = { kind = "pfc", alpha = 0.008, offset = "2KB", response = "500ns", quanta = 200 }
 "#;
-    for text in [incast(PFC), incast(shared).replace("newreno", "dctcp"), ring(5, RING)] {
-        let s = scenario(&text, "");
-        let whole = run_with(&s, 3, Options::default());
-        assert!(total(&whole, "pauses", "times") > 0);
-        same(&whole, &run_with(&s, 3, Options { heap: true, ..Options::default() }));
-        let mut first = world(&s, 3, Options::default());
-        first.advance(7_000);
-        let mut second = first.clone();
-        first.run();
-        second.run();
-        same(&first.results(&s), &second.results(&s));
-        same(&whole, &second.results(&s));
+    for text in [incast(PFC), incast(shared).replace("newreno", "dctcp")] {
+        same_again(&text, 3);
     }
 }
 

@@ -59,3 +59,35 @@ pub fn drops(results: &Results) -> u64 {
     let names = table.columns.iter().filter(|(name, _)| name.starts_with("drop_"));
     names.map(|(name, _)| total(results, "ports", name)).sum()
 }
+
+/// The rows of a table, column by column as asked for.
+pub fn rows<const N: usize>(results: &Results, table: &str, names: [&str; N]) -> Vec<[u64; N]> {
+    let columns = names.map(|name| column(results, table, name));
+    (0..columns[0].len()).map(|i| std::array::from_fn(|c| columns[c][i])).collect()
+}
+
+/// `from_ps, to_ps, node, port, class` of every pause.
+pub fn pauses(results: &Results) -> Vec<[u64; 5]> {
+    rows(results, "pause_trace", ["from_ps", "to_ps", "node", "port", "class"])
+}
+
+/// Everything that is told of a run.
+fn same(a: &Results, b: &Results) {
+    assert_eq!(a.progress.now, b.progress.now);
+    assert_eq!((&a.tables, &a.deadlock, &a.lost), (&b.tables, &b.deadlock, &b.lost));
+}
+
+/// A run with stops, which the wheel, the heap and a clone from its middle go through to the same bits.
+pub fn same_again(text: &str, seed: u64) {
+    let s = scenario(text, "");
+    let whole = run_with(&s, seed, Options::default());
+    assert!(total(&whole, "pauses", "times") > 0);
+    same(&whole, &run_with(&s, seed, Options { heap: true, ..Options::default() }));
+    let mut first = world(&s, seed, Options::default());
+    first.advance(7_000);
+    let mut second = first.clone();
+    first.run();
+    second.run();
+    same(&first.results(&s), &second.results(&s));
+    same(&whole, &second.results(&s));
+}
