@@ -5,7 +5,7 @@ BIN := $(VENV)/bin
 RUST := $(shell find crates -name '*.rs' -o -name 'Cargo.toml') Cargo.toml
 export CARGO_TERM_COLOR ?= auto
 
-.PHONY: help setup dev demo test lint format rust-test python-test bench fuzz fuzz-tools golden mutations bench-ns3 docs figures papers studies clean
+.PHONY: help setup dev demo test lint format rust-test python-test bench fuzz fuzz-tools golden mutations bench-ns3 docs figures papers studies lock audit clean
 
 help:
 	@echo "make setup   an environment in .venv with the command .venv/bin/overspill"
@@ -20,16 +20,21 @@ help:
 	@echo "make docs    write the generated pages, and the site into out/site; make test fails where a page is stale"
 	@echo "make papers  reproduce every paper of papers/ into docs/reproduction; goes on where it was stopped; PAPERS=pabo for one"
 	@echo "make studies run the studies of docs/studies; goes on where it was stopped"
+	@echo "make lock    write requirements/*.lock anew from pyproject.toml; LOCK=--upgrade takes the newest of everything"
+	@echo "make audit   ask osv.dev for known advisories on the crates and packages that are locked"
 	@echo "make figures draw the figures of the pages on mechanisms anew"
 
 setup: $(VENV)/.built
 
-$(VENV)/.tools: pyproject.toml
+# Versions and hashes are those of requirements/*.lock.
+PIP_INSTALL = $(BIN)/python -m pip install --quiet --disable-pip-version-check --require-hashes -r
+
+$(VENV)/.tools: requirements/setup.lock
 	@command -v cargo >/dev/null || { echo "cargo is missing: install Rust with rustup"; exit 1; }
 	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' || { echo "Python 3.11 or newer is needed: make PYTHON=python3.12"; exit 1; }
 	@echo "Installing Python packages into $(VENV)"
 	@test -x $(BIN)/python || $(PYTHON) -m venv $(VENV)
-	@$(BIN)/python -m pip install --quiet --disable-pip-version-check "maturin>=1.9.4,<2"
+	@$(PIP_INSTALL) $<
 	@touch $@
 
 $(VENV)/.built: $(VENV)/.tools $(RUST)
@@ -40,13 +45,28 @@ $(VENV)/.built: $(VENV)/.tools $(RUST)
 # What tests and documentation need beyond the command itself.
 dev: $(VENV)/.dev
 
-$(VENV)/.dev: pyproject.toml $(VENV)/.built
+$(VENV)/.dev: requirements/dev.lock $(VENV)/.tools | $(VENV)/.built
 	@echo "Installing what tests and docs need"
-	@$(BIN)/python -c 'import tomllib; \
-		extras = tomllib.load(open("pyproject.toml", "rb"))["project"]["optional-dependencies"]; \
-		print(*[one for names in extras.values() for one in names if not one.startswith("overspill[")], sep="\n")' > $@.new
-	@$(BIN)/python -m pip install --quiet --disable-pip-version-check -r $@.new
-	@mv $@.new $@
+	@$(PIP_INSTALL) $<
+	@touch $@
+
+# One resolution for every Python since 3.11 and every system (uv's markers); pins stay unless pyproject.toml forbids them.
+LOCK ?=
+UV_COMPILE = out/lock/venv/bin/uv pip compile --quiet --universal --python-version 3.11 --generate-hashes --no-annotate \
+	--custom-compile-command "make lock" --cache-dir out/lock/cache
+
+lock:
+	@test -x out/lock/venv/bin/uv || { $(PYTHON) -m venv out/lock/venv && \
+		out/lock/venv/bin/python -m pip install --quiet --disable-pip-version-check "uv>=0.5"; }
+	@$(PYTHON) -c 'import tomllib; \
+		print(*tomllib.load(open("pyproject.toml", "rb"))["build-system"]["requires"], sep="\n")' > out/lock/build.in
+	$(UV_COMPILE) $(LOCK) --extra dev --output-file requirements/dev.lock pyproject.toml out/lock/build.in
+	$(UV_COMPILE) --upgrade --constraint requirements/dev.lock --output-file requirements/setup.lock \
+		pyproject.toml out/lock/build.in
+
+# Needs the network; no part of the tests.
+audit:
+	@$(PYTHON) tests/audit.py
 
 demo: setup
 	$(BIN)/overspill run scenarios/incast.toml --seeds 5

@@ -1,0 +1,110 @@
+"""Asks a database of advisories about every crate and package that is locked: `make audit`.
+
+The database is osv.dev, which holds those of RustSec and PyPA; OSV_URL names another of the same interface.
+The exit status is 1 where an advisory is known. Where the database cannot be had that is said, and the status
+is 0: nothing was found because nothing was looked for.
+"""
+
+import json
+import os
+import re
+import sys
+import tomllib
+import urllib.request
+from pathlib import Path
+from typing import Any, NamedTuple
+
+ROOT = Path(__file__).resolve().parent.parent
+URL = "https://api.osv.dev"
+SECONDS = 30
+AT_ONCE = 500  # queries in one request; osv.dev takes 1000
+PIN = re.compile(r"^([A-Za-z0-9._-]+)==([^ ;\\]+)", re.MULTILINE)
+
+
+class Locked(NamedTuple):
+    """One version of one crate or package."""
+
+    ecosystem: str
+    name: str
+    version: str
+
+
+class Unavailable(Exception):
+    """The database did not answer."""
+
+
+def crates(path: Path) -> set[Locked]:
+    """What a Cargo.lock takes from a registry; the workspace's own crates come from nowhere."""
+    rows = tomllib.loads(path.read_text())["package"]
+    return {Locked("crates.io", row["name"], row["version"]) for row in rows if "source" in row}
+
+
+def packages(path: Path) -> set[Locked]:
+    """What a file of requirements pins, for whatever Python and system."""
+    return {Locked("PyPI", *pin) for pin in PIN.findall(path.read_text())}
+
+
+def everything(root: Path) -> dict[str, set[Locked]]:
+    """By the name of the file that locks them."""
+    found = {name: crates(root / name) for name in ("Cargo.lock", "fuzz/Cargo.lock")}
+    for path in sorted((root / "requirements").glob("*.lock")):
+        found[str(path.relative_to(root))] = packages(path)
+    return found
+
+
+def query(one: Locked, page: str = "") -> dict[str, Any]:
+    asked = {"package": {"ecosystem": one.ecosystem, "name": one.name}, "version": one.version}
+    return asked | ({"page_token": page} if page else {})
+
+
+def answers(url: str, queries: list[dict[str, Any]]) -> list[dict[str, Any]]:
+    """An answer to each query, in order."""
+    request = urllib.request.Request(
+        f"{url}/v1/querybatch",
+        data=json.dumps({"queries": queries}).encode(),
+        headers={"Content-Type": "application/json"},
+    )
+    try:
+        with urllib.request.urlopen(request, timeout=SECONDS) as reply:
+            results = json.load(reply)["results"]
+    except (OSError, ValueError, KeyError, TypeError) as error:
+        raise Unavailable(str(error)) from error
+    if len(results) != len(queries):
+        raise Unavailable(f"{len(results)} answers to {len(queries)} queries")
+    return list(results)
+
+
+def advisories(url: str, locked: list[Locked]) -> dict[Locked, list[str]]:
+    """The advisories known on each, where there are any."""
+    found: dict[Locked, list[str]] = {}
+    left = [(one, "") for one in locked]
+    while left:
+        now, left = left[:AT_ONCE], left[AT_ONCE:]
+        for (one, _), answer in zip(now, answers(url, [query(*each) for each in now]), strict=True):
+            ids = [row["id"] for row in answer.get("vulns", [])]
+            if ids:
+                found.setdefault(one, []).extend(ids)
+            if page := answer.get("next_page_token"):
+                left.append((one, page))
+    return found
+
+
+def report(url: str, files: dict[str, set[Locked]]) -> int:
+    """Prints what is known; the exit status."""
+    locked = sorted(set().union(*files.values()))
+    try:
+        found = advisories(url, locked)
+    except Unavailable as error:
+        print(f"NOT AUDITED: {url} cannot be had ({error});")
+        print(f"known advisories on {len(locked)} locked crates and packages were not looked for.")
+        return 0
+    for one, ids in sorted(found.items()):
+        where = ", ".join(name for name, held in files.items() if one in held)
+        print(f"{one.name} {one.version} ({where}): {', '.join(sorted(ids))}")
+        print("".join(f"    https://osv.dev/vulnerability/{each}\n" for each in sorted(ids)), end="")
+    print(f"{len(locked)} locked crates and packages, {len(found)} of them with known advisories")
+    return 1 if found else 0
+
+
+if __name__ == "__main__":
+    sys.exit(report(os.environ.get("OSV_URL", URL), everything(ROOT)))
