@@ -89,7 +89,7 @@ python-test: dev
 	$(BIN)/python -m pytest -q python/tests tests
 
 golden:
-	OVERSPILL_GOLDEN=record cargo test --package overspill-sim --test golden --quiet -- --nocapture every_golden_run
+	OVERSPILL_GOLDEN=record cargo test --package overspill-sim --test all --quiet -- --nocapture golden::every_golden_run
 
 bench: setup
 	cargo bench --quiet --package overspill-sim --bench micro

@@ -10,9 +10,7 @@
 //!   to within a segment;
 //! - behind a saturated bottleneck the ACKs of a lone flow come one slot of the bottleneck apart.
 
-mod common;
-
-use common::scenario;
+use crate::common::scenario;
 use dataplane::Pkt;
 use mech::{Flags, Purpose, Stream};
 use sim::{Options, Probe, Spot, Stop, build};

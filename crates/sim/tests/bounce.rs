@@ -1,10 +1,8 @@
 //! Packets that are bounced, in whole runs: the paper's example, what its parameters do, and sources
 //! that hear of what comes back (Shi et al., Computer Communications 2018).
 
-mod common;
-
-use common::digest::digest;
-use common::{column, drops, run_with, scenario, total};
+use crate::common::digest::digest;
+use crate::common::{column, drops, run_with, scenario, total};
 use sim::{Options, Results};
 
 /// PABO fig. 1: F1 from H1 by S1 and S4, F2 from H2 by S2, S3 and S4, both to H3, all at 1 Gb/s.

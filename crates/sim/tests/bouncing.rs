@@ -1,9 +1,7 @@
 //! What is measured of bounces (PABO §III) and of the queues of ports apart (PABO §IV-B): to the picosecond where
 //! a run can be worked out by hand, and as identities where it cannot.
 
-mod common;
-
-use common::{column, rows, run, run_with, scenario, total};
+use crate::common::{self, column, rows, run, run_with, scenario, total};
 use sim::{Options, Results};
 use std::collections::BTreeMap;
 

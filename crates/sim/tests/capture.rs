@@ -1,8 +1,6 @@
 //! Captures: what a tap sees, and that nothing changes because of it.
 
-mod common;
-
-use common::{column, scenario, world};
+use crate::common::{column, scenario, world};
 use scenario::Scenario;
 use sim::{Capture, Dump, Link, Options, Recorder, World, build_tapped, links};
 

@@ -1,8 +1,6 @@
 //! Runs whose outcome is known on paper, to the picosecond and to the packet.
 
-mod common;
-
-use common::{column, drops, run, total};
+use crate::common::{column, drops, run, total};
 
 fn one_flow(topology: &str, bytes: u64, destination: &str) -> String {
     format!(

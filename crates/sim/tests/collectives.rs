@@ -1,8 +1,6 @@
 //! Collectives and flows without end, by hand.
 
-mod common;
-
-use common::{column, run};
+use crate::common::{column, run};
 
 /// A frame of 1460 B on a link of 1 Gb/s, and an acknowledgement: 64 B of frame, 84 B with preamble and gap.
 const DATA: u64 = 12_304_000;

@@ -1,9 +1,7 @@
 //! No packet is made or lost without being counted, over random small scenarios of everything that
 //! a scenario may name.
 
-mod common;
-
-use common::{column, drops, scenario, total, world};
+use crate::common::{column, drops, scenario, total, world};
 use mech::{Purpose, Stream};
 use sim::{Options, Results, Stop};
 use std::collections::{BTreeMap, BTreeSet};

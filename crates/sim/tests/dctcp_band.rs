@@ -13,9 +13,7 @@
 //! the time it lies in the band, widened by a frame; its 5th percentile is within a third of A of
 //! Qmin, so that there is a sawtooth of that depth; and the link never rests.
 
-mod common;
-
-use common::{column, run};
+use crate::common::{column, run};
 use sim::Results;
 
 /// Frames of 1460 B of payload with everything, bits on the wire.

@@ -1,8 +1,6 @@
 //! Deadlocks of stopped links in whole runs: a ring has one, and what looks like one is none.
 
-mod common;
-
-use common::{column, drops, pauses, run, same_again, scenario};
+use crate::common::{column, drops, pauses, run, same_again, scenario};
 
 /// A ring of switches with a host each; every host sends two hops clockwise.
 fn ring(switches: usize, buffer: &str) -> String {

@@ -1,8 +1,6 @@
 //! The same scenario and seed give the same bits, however the run is driven.
 
-mod common;
-
-use common::{run_with, scenario, world};
+use crate::common::{self, run_with, scenario, world};
 use sim::{Options, Results};
 
 const QUERY: &str = r#"

@@ -1,9 +1,7 @@
 //! Detours go to switches with room, and to nobody else.
 
-mod common;
-
-use common::digest::digest;
-use common::{drops, scenario, total};
+use crate::common::digest::digest;
+use crate::common::{self, drops, scenario, total};
 use dataplane::Pkt;
 use mech::Flags;
 use mech::overflow::DropReason;

@@ -1,8 +1,6 @@
 //! What became of packets, by the entry of the scenario's traffic.
 
-mod common;
-
-use common::{column, drops, run_with, scenario, total};
+use crate::common::{column, drops, run_with, scenario, total};
 use sim::{Options, Results};
 use std::collections::BTreeMap;
 

@@ -1,9 +1,7 @@
 //! Forwarding tables that learn: what is flooded, what is learnt, and that every packet ends once.
 
-mod common;
-
-use common::digest::digest;
-use common::{column, drops, run_with, scenario, total, world};
+use crate::common::digest::digest;
+use crate::common::{column, drops, run_with, scenario, total, world};
 use dataplane::Pkt;
 use mech::Flags;
 use sim::{Crossed, Options, Probe, Results, Spot, Tap, build};

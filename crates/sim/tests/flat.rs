@@ -1,8 +1,6 @@
 //! Whole runs on the networks of DIBS §7: `hyperx`, `jellyfish`, `linear`, by either routing.
 
-mod common;
-
-use common::{column, drops, run, run_with, scenario, total};
+use crate::common::{column, drops, run, run_with, scenario, total};
 use sim::{Options, Results};
 
 const NETS: [&str; 3] = [

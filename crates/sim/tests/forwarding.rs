@@ -1,8 +1,6 @@
 //! What every switch does with every packet: hops that are left, and marks for those that carry them.
 
-mod common;
-
-use common::{drops, run, total};
+use crate::common::{drops, run, total};
 use sim::Results;
 
 const BYTES: u64 = 20_000;

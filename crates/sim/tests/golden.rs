@@ -1,9 +1,8 @@
 //! Small runs, bit-exact: every scenario of `golden/` gives the digest beside it, however it is run.
 //! `make golden` records the digests anew and prints what has changed.
 
-mod common;
-
-use common::digest::digest;
+use crate::common;
+use crate::common::digest::digest;
 use scenario::Scenario;
 use scenario::load::{Loaded, Source, load};
 use sim::Options;

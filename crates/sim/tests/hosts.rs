@@ -1,8 +1,6 @@
 //! The host: stack, NIC, and its books; and how routes split packets.
 
-mod common;
-
-use common::{column, drops, run, run_with, scenario, total};
+use crate::common::{column, drops, run, run_with, scenario, total};
 use sim::{Options, Results};
 
 fn one_segment(host: &str) -> String {

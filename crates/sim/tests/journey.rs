@@ -1,8 +1,6 @@
 //! The journey of a packet is what the tables of an ordinary run say of it.
 
-mod common;
-
-use common::{column, run_with, scenario, total, world};
+use crate::common::{column, run_with, scenario, total, world};
 use sim::{Column, Missing, Often, Options, PacketId, Results, Step, Table, Tracer, Wanted, What};
 use std::sync::Arc;
 use units::Time;

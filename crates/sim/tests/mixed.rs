@@ -1,8 +1,6 @@
 //! Switches of different kinds in one network.
 
-mod common;
-
-use common::{column, drops, run_with, scenario, total};
+use crate::common::{column, drops, run_with, scenario, total};
 use sim::Options;
 
 /// Only the first aggregation switch bounces; the switches that its packets come back to do not.

@@ -1,9 +1,7 @@
 //! Sojourn, goodput, links and order: to the picosecond where a run can be worked out by hand, and as
 //! identities where it cannot.
 
-mod common;
-
-use common::{column, rows, run, run_with, scenario, total, world};
+use crate::common::{self, column, rows, run, run_with, scenario, total, world};
 use sim::{Options, Results};
 
 /// Two hosts send at once through one port of 1 Gb/s to a third: full frames take 12.304 us.

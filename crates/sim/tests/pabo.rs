@@ -2,9 +2,7 @@
 //! switches, bounced and delivered without a loss. Shares are those of Table I, places those of
 //! fig. 7a.
 
-mod common;
-
-use common::{column, drops, run_with, scenario, total};
+use crate::common::{column, drops, run_with, scenario, total};
 use sim::{Options, Results};
 
 /// `s0` to `s2` are at the senders (the paper's S1 to S3), `s6` is the last (S7).

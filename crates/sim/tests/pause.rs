@@ -1,9 +1,7 @@
 //! PAUSE and PFC in whole runs: to the picosecond where a run can be worked out by hand, and as laws where it
 //! cannot.
 
-mod common;
-
-use common::{column, drops, pauses, rows, run, run_with, same_again, scenario, total};
+use crate::common::{column, drops, pauses, rows, run, run_with, same_again, scenario, total};
 use sim::{Options, Stop};
 
 /// One host sends full frames at 1 Gb/s to another whose link has 0.1 Gb/s, over one switch. A frame takes

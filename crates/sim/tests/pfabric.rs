@@ -1,9 +1,7 @@
 //! pFabric in whole runs: short flows overtake long ones, losses are mended by a short timer, and the books
 //! of evicted packets are right.
 
-mod common;
-
-use common::{column, run, run_with, scenario, total};
+use crate::common::{self, column, run, run_with, scenario, total};
 use dataplane::Pkt;
 use mech::Flags;
 use mech::overflow::DropReason;

@@ -2,9 +2,7 @@
 //! one path keeps the order, more memory loses no more, a longer way is never faster.
 //! The clock of ACKs has a file of its own, and so have the books of every node (`conservation.rs`).
 
-mod common;
-
-use common::{column, drops, run, scenario};
+use crate::common::{column, drops, run, scenario};
 use dataplane::Pkt;
 use mech::overflow::DropReason;
 use mech::{Flags, Purpose, Stream};

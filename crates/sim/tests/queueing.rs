@@ -7,9 +7,7 @@
 //! is the departure of the slow server alone, later by s₁. Waiting is therefore taken over the whole
 //! way, delay less the delay on an empty way; only 1/10000 of it lies before the fast link.
 
-mod common;
-
-use common::scenario;
+use crate::common::scenario;
 use dataplane::Pkt;
 use mech::Flags;
 use sim::{Options, Probe, Spot, build};

@@ -1,8 +1,6 @@
 //! Flows that start when others have ended, by hand: sessions of requests and replies.
 
-mod common;
-
-use common::{column, run, run_with, scenario, world};
+use crate::common::{column, run, run_with, scenario, world};
 use sim::Options;
 
 /// Two hosts at 1 Gb/s, 1 us a link: a request of 200 B is a frame of 258 B, a slot of 278 B and 2.224 us on

@@ -1,9 +1,7 @@
 //! Arrivals at the same instant at one switch: each decided and applied before the next, or all
 //! decided on the state before any is stored.
 
-mod common;
-
-use common::{column, drops, run, total};
+use crate::common::{column, drops, run, total};
 use sim::Results;
 
 /// `n` packets that reach a leaf at the same instant, for one host there, whose port holds three.

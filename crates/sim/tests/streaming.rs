@@ -1,8 +1,6 @@
 //! Tables that grow with simulated time may be taken out as the run goes.
 
-mod common;
-
-use common::{run_with, scenario, world};
+use crate::common::{self, run_with, scenario, world};
 use sim::{Column, Options, Results, Table};
 
 const BUSY: &str = r#"

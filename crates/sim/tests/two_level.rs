@@ -1,8 +1,6 @@
 //! Whole runs with two-level tables (PABO §VI-A).
 
-mod common;
-
-use common::{column, run_with, scenario, total};
+use crate::common::{self, column, run_with, scenario, total};
 use scenario::Scenario;
 use sim::{Capture, Dump, Options, Recorder, Results, build_tapped, links};
 

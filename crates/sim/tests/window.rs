@@ -1,8 +1,6 @@
 //! What counts: the measurement window, warm-up, drain, unfinished flows, and where a flow ends.
 
-mod common;
-
-use common::{column, drops, run, run_with, scenario, total, world};
+use crate::common::{column, drops, run, run_with, scenario, total, world};
 use scenario::traffic::LoadOf;
 use sim::{Options, Results, Stop};
 

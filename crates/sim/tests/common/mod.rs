@@ -1,5 +1,4 @@
 //! Runs scenarios given as text.
-#![allow(dead_code)]
 
 pub mod digest;
 

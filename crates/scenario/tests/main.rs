@@ -1,0 +1,24 @@
+//! Scenario files, right and wrong, and what they come to.
+//! One binary, since each is linked with the whole crate.
+
+mod declared;
+mod loading;
+mod malformed;
+mod two_level;
+
+use std::collections::BTreeSet;
+use std::fs;
+use std::path::Path;
+
+#[test]
+fn every_file_beside_this_one_is_a_module_of_it() {
+    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests");
+    let paths = fs::read_dir(folder).expect("the folder is there").map(|entry| entry.unwrap().path());
+    let here: BTreeSet<String> = paths
+        .filter(|path| path.is_dir() || path.extension().is_some_and(|e| e == "rs"))
+        .map(|path| path.file_stem().unwrap().to_string_lossy().into_owned())
+        .filter(|name| name != "main")
+        .collect();
+    let declared = include_str!("main.rs").lines().filter_map(|line| line.strip_prefix("mod ")?.strip_suffix(';'));
+    assert_eq!(here, declared.map(str::to_string).collect());
+}

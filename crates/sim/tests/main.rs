@@ -1,0 +1,51 @@
+//! Whole runs, against theory, closed forms, laws and recorded digests.
+//! One binary, since each is linked with the whole crate.
+
+mod ack_clock;
+mod bounce;
+mod bouncing;
+mod capture;
+mod closed_forms;
+mod collectives;
+mod common;
+mod conservation;
+mod dctcp_band;
+mod deadlock;
+mod determinism;
+mod detour;
+mod entries;
+mod fib;
+mod flat;
+mod forwarding;
+mod golden;
+mod hosts;
+mod journey;
+mod mixed;
+mod over_time;
+mod pabo;
+mod pause;
+mod pfabric;
+mod properties;
+mod queueing;
+mod sessions;
+mod simultaneous;
+mod streaming;
+mod two_level;
+mod window;
+
+use std::collections::BTreeSet;
+use std::fs;
+use std::path::Path;
+
+#[test]
+fn every_file_beside_this_one_is_a_module_of_it() {
+    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests");
+    let paths = fs::read_dir(folder).expect("the folder is there").map(|entry| entry.unwrap().path());
+    let here: BTreeSet<String> = paths
+        .filter(|path| path.is_dir() || path.extension().is_some_and(|e| e == "rs"))
+        .map(|path| path.file_stem().unwrap().to_string_lossy().into_owned())
+        .filter(|name| name != "main")
+        .collect();
+    let declared = include_str!("main.rs").lines().filter_map(|line| line.strip_prefix("mod ")?.strip_suffix(';'));
+    assert_eq!(here, declared.map(str::to_string).collect());
+}
