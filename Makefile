@@ -11,7 +11,8 @@ help:
 	@echo "make setup   an environment in .venv with the command .venv/bin/overspill"
 	@echo "make demo    run scenarios/incast.toml and write out/incast/report.html"
 	@echo "make test    formatting, lints and every test, Rust and Python"
-	@echo "make bench   events, hops, ACKs and whole runs timed; memory; two cores against one"
+	@echo "make bench   events, hops, ACKs and whole runs timed; tables; memory; two cores against one"
+	@echo "make bench BEFORE=rev  this tree against a revision, in turns; fails where a run has become slower"
 	@echo "make fuzz    an hour of wrong scenarios; FUZZ_SECONDS=600 for ten minutes, FUZZ_TARGET=quantity for units"
 	@echo "make golden  record the digests of golden/ anew and print what has changed; on purpose only"
 	@echo "make mutations  deliberate faults, one at a time, which the tests must catch; MUTATIONS=rfc6298 for some"
@@ -91,10 +92,20 @@ python-test: dev
 golden:
 	OVERSPILL_GOLDEN=record cargo test --package overspill-sim --test all --quiet -- --nocapture golden::every_golden_run
 
+# With BEFORE, a revision and the tree as it is, in turns; that needs SciPy but not the core in Python.
+BENCH_ROUNDS ?= 11
+
+ifdef BEFORE
+bench:
+	@$(BIN)/python -c 'import scipy' 2>/dev/null || $(MAKE) setup
+	$(BIN)/python benches/compare.py --rounds $(BENCH_ROUNDS) '$(BEFORE)'
+else
 bench: setup
-	cargo bench --quiet --package overspill-sim --bench micro
-	cargo bench --quiet --package overspill-sim --bench whole_runs
+	cargo bench --quiet --manifest-path crates/sim/Cargo.toml --bench micro
+	cargo bench --quiet --manifest-path crates/sim/Cargo.toml --bench whole_runs
+	$(BIN)/python benches/shares.py --rounds $(BENCH_ROUNDS)
 	$(BIN)/python benches/scaling.py
+endif
 
 # Minutes to an hour; goes on where it was interrupted.
 mutations:

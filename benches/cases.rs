@@ -10,6 +10,8 @@ pub struct Case {
     mark: &'static str,
     overflow: &'static str,
     traffic: &'static str,
+    /// With the tables that `overspill run` records where `[measure]` says nothing.
+    pub tables: bool,
 }
 
 const K8: &str = "kind = \"fat_tree\"\nk = 8";
@@ -28,16 +30,19 @@ const GIGABIT: Case = Case {
     mark: "15pkt",
     overflow: "tail_drop",
     traffic: PERMUTATION,
+    tables: false,
 };
 const HUNDRED: Case = Case { name: "k8_100g", rate: "100Gbps", buffer: "300pkt", mark: "65pkt", ..GIGABIT };
 
-/// A permutation in fat-trees of 128 and 1024 hosts at 1 and 100 Gb/s, an incast of 100 to 1 at 100
-/// Gb/s, and queries that overflow into detours.
+/// A permutation in fat-trees of 128 and 1024 hosts at 1 and 100 Gb/s, at 1 Gb/s also with the tables
+/// of an ordinary run, an incast of 100 to 1 at 100 Gb/s, and queries that overflow into detours.
 pub const CASES: &[Case] = &[
     GIGABIT,
     Case { name: "k16_1g", topology: K16, ..GIGABIT },
     HUNDRED,
     Case { name: "k16_100g", topology: K16, ..HUNDRED },
+    Case { name: "k8_1g_tables", tables: true, ..GIGABIT },
+    Case { name: "k16_1g_tables", topology: K16, tables: true, ..GIGABIT },
     Case { name: "incast_100g", topology: STAR, traffic: INCAST, ..HUNDRED },
     Case { name: "k8_query_detour", mark: "20pkt", overflow: "detour", traffic: QUERIES, ..GIGABIT },
 ];

@@ -2,18 +2,24 @@
 //! event, and memory.
 //!
 //! A packet-hop is one packet, data or ACK, that has finished one link, host links included. Loss is
-//! mended by SACK; every flow's completion and every port's counts are kept; the probe is `()`. Each
-//! run has a process of its own, so that its resident memory is its own, and is done three times:
+//! mended by SACK; every flow's completion and every port's counts are kept; the probe is `()`, or,
+//! where a run's name ends in `_tables`, the recorder that `overspill run` uses. Each run has a
+//! process of its own, so that its resident memory is its own, and is done three times:
 //! the fastest is printed with the slowest beside it. Names on the command line choose runs.
+//!
+//! `--alone NAME` does one run in this process and prints its row: `compare.py` and `shares.py` time
+//! such processes in turns.
 
 #[path = "cases.rs"]
 mod cases;
 
 use cases::{CASES, Case};
 use peak_alloc::PeakAlloc;
+use scenario::Scenario;
 use scenario::load::{Source, load};
 use serde_json::{Value, json};
-use sim::{Options, Stop, build};
+use sim::{Options, Probe, Progress, Recorder, Stop, World, build};
+use std::hint::black_box;
 use std::path::Path;
 use std::process::Command;
 use std::time::Instant;
@@ -23,6 +29,10 @@ static MEMORY: PeakAlloc = PeakAlloc;
 
 /// Rounds of each run, unless OVERSPILL_BENCH_ROUNDS says another number.
 const ROUNDS: usize = 3;
+/// Events between two looks at a run with tables, and the rows of a table that are taken at once: what
+/// `overspill run` asks for (`CHUNK` of runner.py, `ROWS` of stream.py).
+const CHUNK: u64 = 200_000;
+const ROWS: usize = 1 << 17;
 const OUT: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../../out");
 
 fn main() {
@@ -84,24 +94,10 @@ fn measure(case: &Case) -> Value {
     let scenario = &loaded.variants[0];
     let asked = std::env::var("OVERSPILL_BENCH_ROUNDS").ok().and_then(|n| n.parse().ok());
     let rounds: usize = asked.unwrap_or(ROUNDS).max(1);
-    let (mut seconds, mut last) = (Vec::new(), None);
-    let (mut built, mut peak) = (0, 0);
-    for _ in 0..rounds {
-        let before = MEMORY.current_usage();
-        let mut world = build(scenario, 1, Options::default(), ()).unwrap_or_else(|e| panic!("{e}"));
-        built = MEMORY.current_usage() - before;
-        MEMORY.reset_peak_usage();
-        let begin = Instant::now();
-        let progress = world.run();
-        seconds.push(begin.elapsed().as_secs_f64());
-        peak = MEMORY.peak_usage() - before;
-        assert!(world.conserves(), "packets are unaccounted for");
-        assert_eq!(progress.stop, Some(Stop::Done), "flows are unfinished");
-        last = Some(progress);
-    }
-    seconds.sort_by(f64::total_cmp);
-    let progress = last.expect("there is a round at least");
-    let (fast, slow) = (seconds[0], seconds[rounds - 1]);
+    let mut timed: Vec<Timed> = (0..rounds).map(|_| once(case, scenario)).collect();
+    timed.sort_by(|a, b| a.seconds.total_cmp(&b.seconds));
+    let Timed { seconds: fast, progress, built, peak } = timed[0];
+    let slow = timed[rounds - 1].seconds;
     let (hops, events) = (progress.hops as f64, progress.events as f64);
     let hosts = scenario.topology.hosts;
     json!({
@@ -117,6 +113,52 @@ fn measure(case: &Case) -> Value {
         "bytes_per_host": built / hosts as usize,
         "bytes_per_flow": (peak - built) / progress.completed.max(1) as usize,
     })
+}
+
+/// One run, timed.
+struct Timed {
+    seconds: f64,
+    progress: Progress,
+    /// Bytes that the network takes before the first event.
+    built: usize,
+    /// Bytes at most.
+    peak: usize,
+}
+
+fn once(case: &Case, scenario: &Scenario) -> Timed {
+    if case.tables {
+        timed(scenario, Recorder::of(scenario), recorded(scenario))
+    } else {
+        timed(scenario, (), World::run)
+    }
+}
+
+/// A run as `overspill run` does it: rows are taken where there are many, all tables at the end.
+fn recorded(scenario: &Scenario) -> impl FnOnce(&mut World<Recorder>) -> Progress {
+    move |world| loop {
+        let progress = world.advance_rows(CHUNK, ROWS);
+        if world.rows_waiting() >= ROWS {
+            black_box(world.take_rows(ROWS));
+        }
+        if progress.stop.is_some() {
+            black_box(world.results(scenario));
+            return progress;
+        }
+    }
+}
+
+fn timed<P: Probe>(scenario: &Scenario, probe: P, run: impl FnOnce(&mut World<P>) -> Progress) -> Timed {
+    let before = MEMORY.current_usage();
+    let mut world = build(scenario, 1, Options::default(), probe).unwrap_or_else(|e| panic!("{e}"));
+    let built = MEMORY.current_usage() - before;
+    MEMORY.reset_peak_usage();
+    let begin = Instant::now();
+    let progress = run(&mut world);
+    let seconds = begin.elapsed().as_secs_f64();
+    let peak = MEMORY.peak_usage() - before;
+    assert!(world.conserves(), "packets are unaccounted for");
+    assert_eq!(progress.stop, Some(Stop::Done), "flows are unfinished");
+    Timed { seconds, progress, built, peak }
 }
 
 /// The most memory of this process that was ever resident, in bytes, where the system tells.
