@@ -84,13 +84,13 @@ lint: dev
 	$(BIN)/mypy python/overspill studies
 
 rust-test:
-	cargo test --workspace --exclude overspill-py --quiet
+	cargo test --workspace --exclude py --quiet
 
 python-test: dev
 	$(BIN)/python -m pytest -q python/tests tests
 
 golden:
-	OVERSPILL_GOLDEN=record cargo test --package overspill-sim --test all --quiet -- --nocapture golden::every_golden_run
+	OVERSPILL_GOLDEN=record cargo test --package sim --test all --quiet -- --nocapture golden::every_golden_run
 
 # With BEFORE, a revision and the tree as it is, in turns; that needs SciPy but not the core in Python.
 BENCH_ROUNDS ?= 11

@@ -92,9 +92,9 @@ fn main() -> Result<()> {
         ready(&corpus, &scenarios)? + brought(&corpus, &scenarios)? + malformed(&corpus, root)? + declared(&corpus)?;
     let words = words();
     let quantities = quantities(&fuzz.join("corpus/quantity"), &words)?;
-    let dictionary: String = words.iter().map(|word| entry(word)).collect();
+    let dictionary: String = words.iter().map(|word| workload(word)).collect();
     fs::write(fuzz.join("scenario.dict"), &dictionary)?;
-    fs::write(fuzz.join("quantity.dict"), MORE.iter().map(|word| entry(word)).collect::<String>())?;
+    fs::write(fuzz.join("quantity.dict"), MORE.iter().map(|word| workload(word)).collect::<String>())?;
     println!("{written} scenarios, {quantities} quantities, {} words", words.len());
     Ok(())
 }
@@ -134,8 +134,8 @@ fn brought(corpus: &Path, folder: &Path) -> Result<usize> {
     }
     for (kind, file) in flows {
         let unit = if kind == "htsim" { "unit = \"ps\"\n" } else { "" };
-        let entry = format!("[[traffic]]\nname = \"flows\"\nkind = \"{kind}\"\nfile = \"f\"\n{unit}");
-        let text = format!("{head}kind = \"star\"\nn = 16\n{entry}");
+        let workload = format!("[[traffic]]\nname = \"flows\"\nkind = \"{kind}\"\nfile = \"f\"\n{unit}");
+        let text = format!("{head}kind = \"star\"\nn = 16\n{workload}");
         let file = fs::read_to_string(folder.join(file))?;
         fs::write(corpus.join(format!("brought-flows-{kind}")), seed(&text, &[], &file))?;
     }
@@ -256,7 +256,7 @@ fn quantities(corpus: &Path, words: &BTreeSet<String>) -> Result<usize> {
 }
 
 /// A line of a dictionary: printable characters as they are, others by their bytes.
-fn entry(word: &str) -> String {
+fn workload(word: &str) -> String {
     let plain = |byte: u8| (byte.is_ascii_graphic() || byte == b' ') && byte != b'"' && byte != b'\\';
     let bytes = word.bytes();
     let spelt: String = bytes.map(|b| if plain(b) { (b as char).to_string() } else { format!("\\x{b:02X}") }).collect();

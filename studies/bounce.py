@@ -16,7 +16,7 @@ HEADS = {
     ALL: "FCT p99, all (ms)",
     QCT: "QCT mean (ms)",
     ENTROPY: "entropy (nat)",
-    "drop_share": "lost (%)",
+    "drop_ratio": "lost (%)",
     "timeouts": "timeouts",
 }
 COMPARED = {SHORT: REFERENCES, QCT: REFERENCES, ALL: ("dctcp_k32",)}

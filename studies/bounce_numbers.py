@@ -19,7 +19,7 @@ SHORT, ALL, QCT, ENTROPY = "fct_p99[size=0-100KB]", "fct_p99", "qct_mean", "reor
 METRICS = (
     *(SHORT, ALL, "fct_p99[traffic=background]", "fct_mean", "fct_mean[size=10MB+]", QCT, "qct_p95", ENTROPY),
     *(
-        "drop_share",
+        "drop_ratio",
         "bounced_share",
         "hops_mean",
         "hops_max",

@@ -36,7 +36,7 @@ HEADS = {
     DETOURED: "detoured (%)",
     EACH: "detours of these, mean",
     EACH_TAIL: "p99",
-    "drop_share": "lost (%)",
+    "drop_ratio": "lost (%)",
     "timeouts": "timeouts",
     ENTROPY: "entropy (nat)",
     LINKS: "links between switches, used (%)",
@@ -44,7 +44,7 @@ HEADS = {
 DUEL_HEADS = {
     **{metric: HEADS[metric] for metric in (QCT, QCT_TAIL, BACKGROUND, DETOURED)},
     "bounced_share": "bounced (%)",
-    **{metric: HEADS[metric] for metric in ("drop_share", "timeouts", ENTROPY, LINKS)},
+    **{metric: HEADS[metric] for metric in ("drop_ratio", "timeouts", ENTROPY, LINKS)},
 }
 TOLD = {QCT: "qct", QCT_TAIL: "qct tail", BACKGROUND: "background"}
 GROUPS = {

@@ -66,7 +66,7 @@ DETOURED, EACH, EACH_TAIL = "detoured_share", "detours_mean[of detoured]", "deto
 ENTROPY, LINKS = "reorder_entropy", "link_utilisation_mean[of=switches]"
 METRICS = (
     *(QCT, QCT_TAIL, BACKGROUND, "fct_p99[traffic=background]", "fct_mean[traffic=background]"),
-    *(DETOURED, EACH, EACH_TAIL, "hops_mean", "bounced_share", "drop_share", "timeouts"),
+    *(DETOURED, EACH, EACH_TAIL, "hops_mean", "bounced_share", "drop_ratio", "timeouts"),
     *(ENTROPY, "reorder_entropy[traffic=query]", "reorder_extent_p99", "retransmits"),
     *("load_payload[of=host]", LINKS),
 )

@@ -21,7 +21,7 @@ HEADS = {
     "detoured_share": "detoured (%)",
 }
 REACH = {
-    **{f"pause_share_mean[tier={tier}]": f"{tier} (%)" for tier in TIERS},
+    **{f"paused_fraction_mean[tier={tier}]": f"{tier} (%)" for tier in TIERS},
     "pause_length_mean": "a stop (ms)",
     "saturation_depth_mean": "depth mean",
     "saturation_depth_max": "depth max",

@@ -31,7 +31,7 @@ TIMES = {
     SHORT_P99: "short background FCT, p99 (ms)",
 }
 WHERE = {
-    **{f"pause_share_mean[tier={tier}]": f"{tier}: stopped, mean of classes (%)" for tier in TIERS},
+    **{f"paused_fraction_mean[tier={tier}]": f"{tier}: stopped, mean of classes (%)" for tier in TIERS},
     "saturation_hosts_max": "most hosts stopped by a tree",
     "saturation_depth_mean": "depth of trees, mean (links)",
 }

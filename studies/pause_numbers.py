@@ -24,9 +24,9 @@ COMPARED = ("qct_mean", "qct_p99", SHORT_P99, SHORT_MEAN)
 METRICS = (
     *COMPARED,
     *("fct_mean[traffic=background]", "drops", "drops[traffic=background]", "timeouts", "detoured_share"),
-    *("hops_mean", "pauses", "pause_share_mean", *(f"pause_share_mean[tier={tier}]" for tier in TIERS)),
+    *("hops_mean", "pauses", "paused_fraction_mean", *(f"paused_fraction_mean[tier={tier}]" for tier in TIERS)),
     *("pause_length_mean", "saturation_depth_mean", "saturation_depth_max"),
-    *("saturation_hosts_mean", "saturation_hosts_max", "load_asked[traffic=query]", DEADLOCKS),
+    *("saturation_hosts_mean", "saturation_hosts_max", "achieved_load[traffic=query]", DEADLOCKS),
 )
 BACKGROUND, LEAST, MOST = 1, 1_000, 10_000  # the entry of the traffic, and bytes of its short flows
 BOUNDS = ("", "_low", "_high")

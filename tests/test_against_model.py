@@ -32,15 +32,15 @@ PINS = {
 NEEDS = {
     "drop_2": {"buffer_full", "fast_retransmits", "timeouts"},
     "drop_3": {"buffer_full", "fast_retransmits", "timeouts"},
-    "ecn_2": {"marked_acks"},
-    "ecn_3": {"marked_acks", "buffer_full", "fast_retransmits"},
-    "detour_2": {"detours", "marked_acks"},
+    "ecn_2": {"ece_acks"},
+    "ecn_3": {"ece_acks", "buffer_full", "fast_retransmits"},
+    "detour_2": {"detours", "ece_acks"},
     "detour_3": {"detours", "no_detour", "ttl_expired", "fast_retransmits", "timeouts"},
-    "detour_4": {"detours", "detours_spent", "marked_acks"},
+    "detour_4": {"detours", "detours_spent", "ece_acks"},
     "bounce_2": {"bounces"},
-    "bounce_3": {"bounces", "bounce_queue_full", "marked_acks", "fast_retransmits", "timeouts"},
-    "delayed_ack_2": {"marked_acks"},
-    "echo_2": {"marked_acks", "timeouts"},
+    "bounce_3": {"bounces", "bounce_queue_full", "ece_acks", "fast_retransmits", "timeouts"},
+    "delayed_ack_2": {"ece_acks"},
+    "echo_2": {"ece_acks", "timeouts"},
 }
 # Faults put into the model: what, and the words that change. The comparison must find each.
 FAULTS = {
@@ -145,7 +145,7 @@ def measured(name: str) -> tuple[dict[Any, Any], dict[str, int]]:
         for row in rows
     }
     assert len(packets) == len(rows), "a packet has one end"
-    counters = ("marked_acks", "fast_retransmits", "timeouts")
+    counters = ("ece_acks", "fast_retransmits", "timeouts")
     return packets, {key: sum(results.flows.column(key).to_pylist()) for key in counters}
 
 

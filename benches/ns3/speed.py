@@ -16,7 +16,7 @@ import overspill
 CASE = "k8_1g"
 ROUNDS = 5
 ON = "DCTCP, SACK; no timestamps"  # in both
-BENCH = ["cargo", "bench", "--quiet", "--package", "overspill-sim", "--bench", "whole_runs"]
+BENCH = ["cargo", "bench", "--quiet", "--package", "sim", "--bench", "whole_runs"]
 # The run of this name in benches/whole_runs.rs, for its permutation: ns-3 is told the same flows.
 SCENARIO = f"""name = "{CASE}"
 duration = "100ms"

@@ -96,18 +96,18 @@ fn build(scenario: &Scenario) {
         assert!(flow.src != flow.dst && flow.src.0.max(flow.dst.0) < net.hosts && flow.bytes > 0, "{flow:?}");
         before = flow.start;
     }
-    for (index, entry) in scenario.traffic.iter().enumerate() {
-        let (mut reaction, mut next) = (entry.reaction(index as u16, net, 1), Vec::new());
-        for message in entry.flows(index as u16, net, 1, end).take(FLOWS) {
+    for (index, workload) in scenario.traffic.iter().enumerate() {
+        let (mut reaction, mut next) = (workload.reaction(index as u16, net, 1), Vec::new());
+        for message in workload.flows(index as u16, net, 1, end).take(FLOWS) {
             let Some(reaction) = &mut reaction else { break };
             reaction.delivered(&message, message.start, &mut next);
             assert!(next.iter().all(|flow| flow.src == message.dst && flow.dst != flow.src && flow.bytes > 0), "{next:?}");
             assert!(next.drain(..).all(|flow| flow.start >= message.start));
         }
-        for raw in entry.raw(index as u16, 1) {
+        for raw in workload.raw(index as u16, 1) {
             assert!(raw.src != raw.dst && raw.payload > 0, "{raw:?}");
         }
-        if let Some(offered) = entry.offered() {
+        if let Some(offered) = workload.offered() {
             assert!(offered.bps.is_finite() && offered.fraction.is_finite(), "{offered:?}");
         }
     }

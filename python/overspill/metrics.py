@@ -55,7 +55,7 @@ PARTS = (
     measures.counters,
 )
 # Of a breakdown by traffic entry or size, only these go to the table; JSON and the report have all.
-BREAKDOWN_SHOWN = ("fct_mean", "fct_p99", "qct_mean", "qct_p99", "goodput", "jain", "load_asked", "drops")
+BREAKDOWN_SHOWN = ("fct_mean", "fct_p99", "qct_mean", "qct_p99", "goodput", "jain", "achieved_load", "drops")
 # Of one by anything else, all but these.
 BREAKDOWN_HIDDEN = ("link_", "hot_", "pause")
 

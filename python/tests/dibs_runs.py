@@ -72,7 +72,7 @@ def flows(
             "measured": 1,
             "retransmits": 0,
             "timeouts": 0,
-            "marked_acks": 0,
+            "ece_acks": 0,
         }
         for at, (traffic, query, size, took) in enumerate(rows)
     ]

@@ -263,7 +263,7 @@ class Made:
         flows |= {"start_ps": start, "end_ps": end, "ideal_ps": ideal, "measured": measured}
         flows |= {"raw": np.zeros(n, np.uint8), "retransmits": (lost * 4).astype(np.uint32)}
         flows |= {"fast_retransmits": (lost * 1).astype(np.uint32), "timeouts": lost.astype(np.uint32)}
-        flows |= {"marked_acks": np.zeros(n, np.uint32), "received": np.where(end == U64, size // 2, size)}
+        flows |= {"ece_acks": np.zeros(n, np.uint32), "received": np.where(end == U64, size // 2, size)}
         return flows
 
     def ports(self) -> dict[str, np.ndarray]:

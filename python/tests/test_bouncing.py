@@ -80,15 +80,15 @@ def test_one_bounce_gives_what_is_worked_out_by_hand(tmp_path: Path) -> None:
 def test_delays_deviate_from_their_mean_over_all_entries(tmp_path: Path) -> None:
     # 26.608 us and 0, 1, 1, 2, 2 and 3 frame times: of `a` 0, 1 and 2, of `b` 1, 2 and 3.
     found = two(tmp_path)
-    assert found["delay_sd"] == pytest.approx(12.304e-6 * np.sqrt(5.5 / 6))
-    assert found["delay_sd[traffic=a]"] == pytest.approx(12.304e-6 * np.sqrt(2 / 3))
+    assert found["delay_std"] == pytest.approx(12.304e-6 * np.sqrt(5.5 / 6))
+    assert found["delay_std[traffic=a]"] == pytest.approx(12.304e-6 * np.sqrt(2 / 3))
     assert found["delay_mean"] == pytest.approx(26.608e-6 + 12.304e-6 * 1.5)
 
 
 def test_the_time_above_theta_is_of_queues_that_were_asked_about(tmp_path: Path) -> None:
     # Toward h2 the normal queue holds two of two for 24.608 us of 1 ms, the bounce queue never two of three.
     found = two(tmp_path)
-    assert found["time_ratio"] == pytest.approx(0.024608 / 2)
+    assert found["time_above_theta"] == pytest.approx(0.024608 / 2)
     assert found["utilisation_variance"] == 0, "there is one switch"
 
 
@@ -104,7 +104,7 @@ def test_nothing_is_said_of_queues_that_are_not_followed_never_bounce_or_count_b
     tmp_path: Path, sets: list[str]
 ) -> None:
     found = two(tmp_path, *sets)
-    assert not {"time_ratio", "utilisation_variance"} & set(found)
+    assert not {"time_above_theta", "utilisation_variance"} & set(found)
     assert "total_hop_mean" in found and "max_bounced_distance_mean" in found
 
 
@@ -135,7 +135,7 @@ def test_a_switch_is_as_full_as_the_port_that_most_data_were_to_leave_by() -> No
     found = metrics.measure(apart(rows, held))
     assert found["utilisation_variance"].value == pytest.approx(0.15**2)
     # Asked about: 0.9 all the time; above a half for a fifth (a half itself is not); a fifth; nothing.
-    assert found["time_ratio"].value == pytest.approx((1 + 0.2 + 0 + 0) / 4)
+    assert found["time_above_theta"].value == pytest.approx((1 + 0.2 + 0 + 0) / 4)
 
 
 def test_switches_that_do_not_bounce_count_for_the_variance_alone() -> None:
@@ -143,7 +143,7 @@ def test_switches_that_do_not_bounce_count_for_the_variance_alone() -> None:
     held = [(2, 0, 0, 4, 100, 4), (3, 0, 0, 10, 100, 4)]
     found = metrics.measure(apart(rows, held))
     assert found["utilisation_variance"].value == pytest.approx(0.4**2)
-    assert found["time_ratio"].value == 0
+    assert found["time_above_theta"].value == 0
 
 
 def test_figures_tell_where_packets_were_bounced_and_how_far(tmp_path: Path) -> None:

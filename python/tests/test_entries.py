@@ -62,7 +62,7 @@ def test_an_unfinished_query_censors_its_own_entry_alone() -> None:
 def test_senders_are_counted_by_entry_of_their_measured_flows() -> None:
     # Flows 0, 1 of `q` and 2 of `bg` are measured and count as many as their number.
     found = metrics.measure(a_run())
-    for name in ("retransmits", "fast_retransmits", "timeouts", "marked_acks"):
+    for name in ("retransmits", "fast_retransmits", "timeouts", "ece_acks"):
         assert found[f"{name}[traffic=q]"] == Value(1.0)
         assert found[f"{name}[traffic=bg]"] == Value(2.0)
         assert found[name] == Value(3.0)
@@ -147,7 +147,7 @@ def test_the_table_shows_few_of_the_groups_and_those_that_say_more_than_the_whol
     assert not metrics.find("drops[traffic=q]").zero_shown and metrics.find("drops").zero_shown
     assert metrics.find("drops[reason=buffer_full]").shown
     keys = ["qct_p99", "qct_p99[traffic=q]", "goodput", "goodput[traffic=q]", "goodput[traffic=bg]"]
-    assert metrics.lone([*keys, "load_asked[traffic=bg]", "drops[tier=host]", "drops"]) == {
+    assert metrics.lone([*keys, "achieved_load[traffic=bg]", "drops[tier=host]", "drops"]) == {
         "qct_p99[traffic=q]"
     }
 

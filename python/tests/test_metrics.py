@@ -37,7 +37,7 @@ def flows(**changed: tuple[str, bytes]) -> pa.Table:
         "raw": column("u8", 0, 0, 0, 0, 1),
         "received": column("u64", 1000, 1000, 200_000, 500, 0),
     }
-    for name in ("retransmits", "fast_retransmits", "timeouts", "marked_acks"):
+    for name in ("retransmits", "fast_retransmits", "timeouts", "ece_acks"):
         columns[name] = column("u32", *range(n))
     return table("flows", columns | changed)
 
@@ -164,7 +164,7 @@ def test_goodput_is_what_arrived_in_the_window_over_its_length() -> None:
 def test_raw_sources_alone_have_goodput_and_loss_but_no_retransmissions() -> None:
     raw = flows(raw=column("u8", 1, 1, 1, 1, 1))
     found = metrics.measure(a_run(flows=raw))
-    assert {"goodput", "drops", "drop_share", "load_payload[of=host]"} <= set(found)
+    assert {"goodput", "drops", "drop_ratio", "load_payload[of=host]"} <= set(found)
     assert not {"retransmits", "timeouts", "fct_mean", "goodput_last"} & set(found)
 
 
@@ -173,8 +173,8 @@ def test_load_is_payload_and_wire_over_window_and_capacity() -> None:
     assert found["throughput"].value == pytest.approx(3e8)
     assert found["load_wire[of=host]"].value == pytest.approx(0.1)
     assert found["load_payload[of=host]"].value == pytest.approx(111_000 * 8 / (10e-3 * 3e9))
-    assert found["load_asked[traffic=bg]"].value == pytest.approx(0.1 * 100_000 * 8 / 10e-3 / 2e8)
-    assert "load_asked[traffic=q]" not in found
+    assert found["achieved_load[traffic=bg]"].value == pytest.approx(0.1 * 100_000 * 8 / 10e-3 / 2e8)
+    assert "achieved_load[traffic=q]" not in found
 
 
 def test_queues_are_weighted_by_time_with_the_empty_time_filled_in() -> None:
@@ -209,7 +209,7 @@ def test_packets_are_data_packets() -> None:
 def test_drops_are_counted_by_reason_and_place() -> None:
     found = metrics.measure(a_run())
     assert found["drops"] == Value(8.0)
-    assert found["drop_share"].value == pytest.approx(8 / 30)
+    assert found["drop_ratio"].value == pytest.approx(8 / 30)
     assert found["drops[reason=buffer_full]"] == Value(8.0)
     assert found["drops[tier=host]"] == Value(1.0)
     assert found["drops[tier=switch]"] == Value(7.0)

@@ -196,7 +196,7 @@ def test_flows_differ_by_their_ends_and_in_number(other: Any, count: int) -> Non
 
 
 def test_retransmissions_and_marks_make_flows_differ() -> None:
-    for name in ("retransmits", "marked_acks"):
+    for name in ("retransmits", "ece_acks"):
         assert limits.differing(flows([[1.0], [1.0]]), flows([[1.0], [1.0]], **{name: [0, 1]})) == 1
 
 

@@ -32,7 +32,7 @@ PAPER = Path(__file__).parents[2] / "papers" / "pabo"
 def everything() -> dict[str, Runs]:
     """Every sweep that these figures rest on."""
     flat = dict.fromkeys(
-        ("reorder_entropy", "time_ratio", "utilisation_variance", "bounced_share"), lambda *_: 1
+        ("reorder_entropy", "time_above_theta", "utilisation_variance", "bounced_share"), lambda *_: 1
     )
     metrics = {name: lambda at, seed: seed + sum(at.values()) for name in ("total_hop_max", "total_hop_mean")}
     at_s4 = table([(6, 0, 3)], "node", "port", "bounced")

@@ -96,7 +96,7 @@ def test_lost_packets_are_noted() -> None:
 
 def panel(name: str, **metrics: Any) -> dict[str, Sequence[Any]]:
     flat = dict.fromkeys(
-        ("reorder_entropy", "time_ratio", "utilisation_variance", "bounced_share"), lambda *_: 1
+        ("reorder_entropy", "time_above_theta", "utilisation_variance", "bounced_share"), lambda *_: 1
     )
     return {
         metric: values
@@ -108,7 +108,7 @@ def test_a_panel_over_theta_has_the_answers_of_its_formula() -> None:
     found = panel(
         "fig6b",
         reorder_entropy=lambda theta, *_: 4 if theta < 0.2 else 1 if theta > 0.9 else 2,
-        time_ratio=lambda theta, _, seed: seed * max(0.9 - theta, 0),
+        time_above_theta=lambda theta, _, seed: seed * max(0.9 - theta, 0),
         utilisation_variance=lambda theta, *_: theta**2,
     )
     assert found["entropy_theta_0.4_by_0.1"] == [0.5, 0.5]
@@ -124,7 +124,7 @@ def test_a_panel_over_theta_that_goes_the_other_way_fails() -> None:
     found = panel(
         "fig6c",
         reorder_entropy=lambda theta, *_: 1 + theta,
-        time_ratio=lambda theta, *_: 1 - theta**8,
+        time_above_theta=lambda theta, *_: 1 - theta**8,
         utilisation_variance=lambda theta, *_: -theta,
     )
     assert min(found["entropy_theta_0.4_by_0.1"]) > 1
@@ -135,10 +135,10 @@ def test_a_panel_over_theta_that_goes_the_other_way_fails() -> None:
 
 
 def test_ranges_of_time_ratio_are_compared_between_panels() -> None:
-    found = panel("fig6a", time_ratio=lambda theta, each, seed: seed * (1 - theta) * each)
+    found = panel("fig6a", time_above_theta=lambda theta, each, seed: seed * (1 - theta) * each)
     assert found["time_ratio_range_by_that_of_6b"] == pytest.approx([1 / 20] * 2)
     assert found["time_ratio_range_by_that_of_6c"] == pytest.approx([1 / 50] * 2)
-    over = {"time_ratio": lambda theta, each, _: each * (1 - theta)}
+    over = {"time_above_theta": lambda theta, each, _: each * (1 - theta)}
     assert panel("fig6e", **over)["time_ratio_range_by_that_of_6d"] == pytest.approx([0.5 / 0.9] * 2)
     assert panel("fig6f", **over)["time_ratio_range_by_that_of_6e"] == pytest.approx([0.05 / 0.5] * 2)
 
@@ -147,7 +147,7 @@ def test_panels_over_lambda_have_the_answers_of_their_formulas() -> None:
     found = panel(
         "fig6d",
         reorder_entropy=lambda _, each, __: 1 + min(each, 10) / 10,
-        time_ratio=lambda _, each, __: each,
+        time_above_theta=lambda _, each, __: each,
     )
     assert found["entropy_lambda_10_by_0.5"] == pytest.approx([2 / 1.05] * 2)
     assert found["entropy_spread_lambda_10_to_160"] == pytest.approx([0, 0])

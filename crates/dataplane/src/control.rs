@@ -8,9 +8,9 @@ use mech::{ClassSet, Flags, HostId};
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct PauseFrame {
     /// Classes to be silent.
-    pub stop: ClassSet,
+    pub xoff: ClassSet,
     /// Classes that may go on: those whose quanta are 0.
-    pub go: ClassSet,
+    pub xon: ClassSet,
     /// For how long, in units of 512 bit times.
     pub quanta: u16,
     /// Whether it is PAUSE of 802.3x, for the whole port, and not PFC.
@@ -22,7 +22,7 @@ impl PauseFrame {
     /// reads it as one for host 0, a host as one for nobody.
     pub(crate) fn packet(self, node: u32, to_switch: bool) -> Pkt {
         let mut pkt = Pkt { ext: NO_EXT, seq: u32::from(self.quanta), ..Pkt::default() };
-        pkt.ack = u32::from(self.stop.0) | u32::from(self.go.0) << 8 | u32::from(self.whole) << 16;
+        pkt.ack = u32::from(self.xoff.0) | u32::from(self.xon.0) << 8 | u32::from(self.whole) << 16;
         pkt.head.src = HostId(node);
         pkt.head.dst = if to_switch { HostId(0) } else { HostId(u32::MAX) };
         (pkt.head.size, pkt.head.orig_size) = (CONTROL_FRAME, CONTROL_FRAME);
@@ -35,14 +35,14 @@ impl PauseFrame {
     /// What a packet says; `None` where it is no such frame.
     pub fn of(pkt: &Pkt) -> Option<PauseFrame> {
         let [stop, go, whole, _] = pkt.ack.to_le_bytes();
-        let frame = PauseFrame { stop: ClassSet(stop), go: ClassSet(go), quanta: pkt.seq as u16, whole: whole > 0 };
+        let frame = PauseFrame { xoff: ClassSet(stop), xon: ClassSet(go), quanta: pkt.seq as u16, whole: whole > 0 };
         pkt.head.flags.has(Flags::CONTROL).then_some(frame)
     }
 
     /// Says more before it is sent: of each class, what is said last.
     pub(crate) fn add(&mut self, other: PauseFrame) {
-        self.stop = self.stop.minus(other.go).union(other.stop);
-        self.go = self.go.minus(other.stop).union(other.go);
+        self.xoff = self.xoff.minus(other.xon).union(other.xoff);
+        self.xon = self.xon.minus(other.xoff).union(other.xon);
         self.quanta = self.quanta.max(other.quanta);
         self.whole |= other.whole;
     }
@@ -56,7 +56,7 @@ mod tests {
     fn what_a_frame_says_is_in_its_packet() {
         let (stop, go) = (ClassSet(0b1001_0000), ClassSet(0b10));
         for whole in [false, true] {
-            let frame = PauseFrame { stop, go, quanta: 65_535, whole };
+            let frame = PauseFrame { xoff: stop, xon: go, quanta: 65_535, whole };
             assert_eq!(PauseFrame::of(&frame.packet(7, true)), Some(frame));
         }
         assert_eq!(PauseFrame::of(&Pkt::default()), None);
@@ -64,12 +64,12 @@ mod tests {
 
     #[test]
     fn a_frame_that_waits_says_the_last_word_on_each_class() {
-        let stop = |classes| PauseFrame { stop: ClassSet(classes), quanta: 9, ..PauseFrame::default() };
-        let go = |classes| PauseFrame { go: ClassSet(classes), ..PauseFrame::default() };
+        let stop = |classes| PauseFrame { xoff: ClassSet(classes), quanta: 9, ..PauseFrame::default() };
+        let go = |classes| PauseFrame { xon: ClassSet(classes), ..PauseFrame::default() };
         let mut frame = stop(0b011);
         frame.add(go(0b110));
-        assert_eq!((frame.stop, frame.go, frame.quanta), (ClassSet(0b001), ClassSet(0b110), 9));
+        assert_eq!((frame.xoff, frame.xon, frame.quanta), (ClassSet(0b001), ClassSet(0b110), 9));
         frame.add(stop(0b100));
-        assert_eq!((frame.stop, frame.go), (ClassSet(0b101), ClassSet(0b010)));
+        assert_eq!((frame.xoff, frame.xon), (ClassSet(0b101), ClassSet(0b010)));
     }
 }

@@ -7,24 +7,24 @@ mod sending;
 mod standing;
 
 pub use built::{CoreSetup, PortSetup};
-pub use pausing::{Lost, PauseSetup};
+pub use pausing::{LosslessViolation, PauseSetup};
 pub use standing::{Held, Obeyed};
 
 use crate::ends::Tally;
+use crate::packet_store::{Fib, Look, PacketStore};
 use crate::port::Port;
-use crate::shelf::{Fib, Look, Shelf};
 use crate::{Framing, Out, Pkt};
 use mech::marking::MarkingSlot;
 use mech::overflow::{DropReason, Fate, OverflowSlot};
 use mech::scheduler::SchedulerSlot;
-use mech::{Acts, Change, Ecn, Env, Flags, PktId, Place, PortId, QueueId, QueueView, Stream};
+use mech::{Acts, Change, Ecn, Env, Flags, ForwardingContext, PktId, PortId, QueueId, QueueView, Stream};
 use pausing::Pausing;
 use units::Time;
 
 /// The output side of a node: ports, memory, and the slots that decide about them.
 #[derive(Clone)]
 pub struct Core {
-    pub(crate) shelf: Shelf,
+    pub(crate) store: PacketStore,
     overflow: OverflowSlot,
     overflow_rng: Stream,
     marking: Vec<MarkingSlot>,
@@ -38,7 +38,7 @@ pub struct Core {
     only_when_full: bool,
     acts: Acts,
     /// Idle ports that got something in this step.
-    kicks: Vec<PortId>,
+    ready_ports: Vec<PortId>,
     node: u32,
     pausing: Option<Box<Pausing>>,
     /// Copies of flooded frames that have ended where they were of no use.
@@ -71,30 +71,30 @@ impl Core {
     /// Asks the overflow slot about an arrival that lookup would send out by `out_port`.
     #[inline]
     pub(crate) fn decide<F: Fib, O: Out>(&mut self, pkt: &Pkt, out_port: PortId, step: &mut Step<F, O>) -> Decision {
-        step.out.decided((out_port, self.shelf.queue(pkt.head.queue())), pkt);
+        step.out.decided((out_port, self.store.queue(pkt.head.queue())), pkt);
         self.question(pkt, out_port, step)
     }
 
     #[inline]
     fn question<F: Fib, O>(&mut self, pkt: &Pkt, out_port: PortId, step: &Step<F, O>) -> Decision {
         let now = step.now;
-        self.shelf.settle(out_port, now);
-        let queue = self.shelf.queue(pkt.head.queue());
+        self.store.settle(out_port, now);
+        let queue = self.store.queue(pkt.head.queue());
         match self.overflow {
             // The capacity test that every fate meets is tail drop.
             OverflowSlot::TailDrop(_) => return Decision::store(queue),
-            OverflowSlot::Detour(_) if self.only_when_full && self.shelf.accepts(out_port, queue, pkt.head.size) => {
+            OverflowSlot::Detour(_) if self.only_when_full && self.store.accepts(out_port, queue, pkt.head.size) => {
                 return Decision::store(queue);
             }
-            _ => self.shelf.settle_all(now),
+            _ => self.store.settle_all(now),
         }
         self.acts.clear();
-        let look = Look { shelf: &self.shelf, fib: step.fib };
-        let place = Place { view: &look, ingress: pkt.head.ingress, out: out_port };
+        let look = Look { store: &self.store, fib: step.fib };
+        let place = ForwardingContext { view: &look, ingress: pkt.head.ingress, out: out_port };
         let mut env = Env { now, rng: &mut self.overflow_rng, acts: &mut self.acts };
         let fate = self.overflow.get().admit(&pkt.head, &place, &mut env);
         assert!(self.acts.list.is_empty(), "an overflow mechanism may ask for a mark and for no other act");
-        let victim = if let Fate::Evict(id) = fate { self.shelf.arena.stamp(id.0) } else { 0 };
+        let victim = if let Fate::Evict(id) = fate { self.store.arena.stamp(id.0) } else { 0 };
         Decision { fate, mark: self.acts.mark, victim }
     }
 
@@ -135,7 +135,7 @@ impl Core {
 
     /// Stores one of the frames that a flooded one has become; overflow is not asked.
     pub(crate) fn forward<F: Fib, O: Out>(&mut self, arrival: (&mut Pkt, PortId), step: &mut Step<F, O>) {
-        self.shelf.settle(arrival.1, step.now);
+        self.store.settle(arrival.1, step.now);
         let decision = Decision::store(arrival.0.head.queue());
         self.apply(arrival, decision, step);
     }
@@ -157,7 +157,7 @@ impl Core {
     /// is what `decide` and `apply` would do, in one go.
     #[inline(always)]
     pub(crate) fn pass<F: Fib, O: Out>(&mut self, pkt: &mut Pkt, port: PortId, step: &mut Step<F, O>) -> bool {
-        let p = &mut self.shelf.ports[usize::from(port.0)];
+        let p = &mut self.store.ports[usize::from(port.0)];
         p.settle(step.now);
         let size = pkt.head.size;
         if !p.has_room(size) {
@@ -195,7 +195,7 @@ impl Core {
         step: &mut Step<F, O>,
     ) -> Decision {
         while let Fate::Evict(id) = decision.fate {
-            if self.shelf.arena.stamp(id.0) == decision.victim {
+            if self.store.arena.stamp(id.0) == decision.victim {
                 self.evict(id, port, step);
             }
             decision = self.question(pkt, port, step);
@@ -204,12 +204,12 @@ impl Core {
     }
 
     fn evict<F: Fib, O: Out>(&mut self, id: PktId, port: PortId, step: &mut Step<F, O>) {
-        for queue in 0..self.shelf.ports[usize::from(port.0)].rest.queues.len() {
-            let slot = &mut self.shelf.ports[usize::from(port.0)].rest.queues[queue];
-            let Some(pkt) = self.shelf.arena.remove(slot, id.0) else { continue };
+        for queue in 0..self.store.ports[usize::from(port.0)].rest.queues.len() {
+            let slot = &mut self.store.ports[usize::from(port.0)].rest.queues[queue];
+            let Some(pkt) = self.store.arena.remove(slot, id.0) else { continue };
             let empty = slot.packets() == 0;
-            self.shelf.give(port, QueueId(queue as u8), &pkt.head);
-            let p = &mut self.shelf.ports[usize::from(port.0)];
+            self.store.free(port, QueueId(queue as u8), &pkt.head);
+            let p = &mut self.store.ports[usize::from(port.0)];
             p.rest.eligible &= !(u16::from(empty) << queue);
             p.counts_mut().evicted += 1;
             p.counts_mut().evicted_bytes += u64::from(pkt.head.size);
@@ -223,15 +223,15 @@ impl Core {
 
     /// Loses a packet that was to leave by `port`.
     pub(crate) fn drop<O: Out>(&mut self, pkt: &Pkt, port: PortId, why: (DropReason, Time), out: &mut O) {
-        if pkt.head.flags.has(Flags::ASTRAY) {
+        if pkt.head.flags.has(Flags::MISDIRECTED) {
             return self.discard(pkt, out);
         }
         let counts = self.counts(port);
         counts.dropped[why.0 as usize] += 1;
         counts.dropped_bytes += u64::from(pkt.head.size);
         out.dropped(port, pkt, why.0);
-        if let Some(lost) = self.should_not_lose(pkt, (port, self.shelf.queue(pkt.head.queue())), why) {
-            out.lost(&lost);
+        if let Some(lost) = self.lossless_violation(pkt, (port, self.store.queue(pkt.head.queue())), why) {
+            out.lossless_violation(&lost);
         }
     }
 
@@ -243,8 +243,8 @@ impl Core {
 
     #[inline]
     fn store<F: Fib, O: Out>(&mut self, pkt: &mut Pkt, to: (PortId, QueueId), mark: bool, step: &mut Step<F, O>) {
-        let to = (to.0, self.shelf.queue(to.1));
-        if !self.shelf.accepts(to.0, to.1, pkt.head.size) && !self.has_extra_room(pkt, to) {
+        let to = (to.0, self.store.queue(to.1));
+        if !self.store.accepts(to.0, to.1, pkt.head.size) && !self.has_extra_room(pkt, to) {
             let reason = if to.1.is_bounce() { DropReason::BounceQueueFull } else { DropReason::BufferFull };
             return self.drop(pkt, to.0, (reason, step.now), step.out);
         }
@@ -262,28 +262,28 @@ impl Core {
 
     fn has_extra_room(&self, pkt: &Pkt, to: (PortId, QueueId)) -> bool {
         let extra = self.overflow.peek().extra_room(&pkt.head);
-        extra.0 > 0 && self.shelf.accepts_beyond(to, pkt.head.size, extra)
+        extra.0 > 0 && self.store.accepts_beyond(to, pkt.head.size, extra)
     }
 
     #[inline]
     fn put<F: Fib, O: Out>(&mut self, pkt: &Pkt, (port, queue): (PortId, QueueId), step: &mut Step<F, O>) {
-        let p = &mut self.shelf.ports[usize::from(port.0)];
+        let p = &mut self.store.ports[usize::from(port.0)];
         let before = p.waiting();
         if p.computed {
             step.out.stored((port, queue), before, None, pkt);
             let end = p.compute(step.now, pkt.head.size);
             return step.out.transmit(port, pkt, end);
         }
-        self.shelf.take(port, queue, &pkt.head);
-        let p = &mut self.shelf.ports[usize::from(port.0)];
+        self.store.allocate(port, queue, &pkt.head);
+        let p = &mut self.store.ports[usize::from(port.0)];
         p.rest.stamp += 1;
         p.rest.eligible |= 1 << queue.0;
-        let slot = self.shelf.arena.push(&mut p.rest.queues[usize::from(queue.0)], *pkt, p.rest.stamp);
+        let slot = self.store.arena.push(&mut p.rest.queues[usize::from(queue.0)], *pkt, p.rest.stamp);
         step.out.stored((port, queue), before, Some(PktId(slot)), pkt);
         if self.pausing.is_some() {
             self.follow((port, queue), Change::Enqueued(&pkt.head), step);
         }
-        self.rouse(port, step.now, step.out);
+        self.try_schedule(port, step.now, step.out);
     }
 
     /// Whether the queue wants a mark on the packet, and then whether it drops what cannot carry one.
@@ -291,7 +291,7 @@ impl Core {
     fn due_mark<F: Fib, O>(&mut self, pkt: &Pkt, to: (PortId, QueueId), step: &Step<F, O>) -> Option<bool> {
         let marking = self.marking[usize::from(to.0.0)].get()?;
         let rng = &mut self.marking_rng[usize::from(to.0.0)];
-        let look = Look { shelf: &self.shelf, fib: step.fib };
+        let look = Look { store: &self.store, fib: step.fib };
         let view = QueueView::new(&look, to.0, to.1);
         let mut env = Env { now: step.now, rng, acts: &mut self.acts };
         marking.mark(&pkt.head, &view, &mut env).then(|| marking.drops_not_ect())
@@ -299,26 +299,26 @@ impl Core {
 
     #[inline]
     fn counts(&mut self, port: PortId) -> &mut crate::PortCounts {
-        self.shelf.ports[usize::from(port.0)].counts_mut()
+        self.store.ports[usize::from(port.0)].counts_mut()
     }
 
     /// Packets that it holds.
     pub fn held(&self) -> usize {
-        self.shelf.arena.held()
+        self.store.arena.held()
     }
 
     /// The ports.
     pub fn ports(&self) -> &[Port] {
-        &self.shelf.ports
+        &self.store.ports
     }
 
-    /// Books out what has left by `now`, so that counts can be read.
+    /// Accounts for what has left by `now`, so that counts can be read.
     pub fn settle(&mut self, now: Time) {
-        self.shelf.settle_all(now);
+        self.store.settle_all(now);
     }
 
     /// Whether departures are computed at arrival.
     pub fn computes_departures(&self) -> bool {
-        self.shelf.ports.iter().all(|port| port.computed)
+        self.store.ports.iter().all(|port| port.computed)
     }
 }

@@ -67,7 +67,7 @@ pub struct Exts {
 
 impl Exts {
     /// Stores an extension; its index goes into [`Pkt::ext`](crate::Pkt::ext).
-    pub fn take(&mut self, ext: Ext) -> u32 {
+    pub fn allocate(&mut self, ext: Ext) -> u32 {
         match self.free.pop() {
             Some(index) => {
                 self.slots[index as usize] = ext;
@@ -86,7 +86,7 @@ impl Exts {
     }
     /// The packet is gone: its extension is free. Nothing for [`NO_EXT`](crate::NO_EXT).
     #[inline]
-    pub fn give(&mut self, index: u32) {
+    pub fn free(&mut self, index: u32) {
         if (index as usize) < self.slots.len() {
             self.free.push(index);
         }
@@ -98,9 +98,9 @@ impl Exts {
         }
     }
     /// A frame that may share its extension is gone; the last one frees it.
-    pub fn give_shared(&mut self, index: u32) {
+    pub fn free_shared(&mut self, index: u32) {
         match self.shared.get_mut(&index) {
-            None => self.give(index),
+            None => self.free(index),
             Some(1) => drop(self.shared.remove(&index)),
             Some(others) => *others -= 1,
         }
@@ -130,27 +130,27 @@ mod tests {
     #[test]
     fn what_several_frames_carry_is_free_when_the_last_of_them_is_gone() {
         let mut exts = Exts::default();
-        let a = exts.take(Ext::default());
+        let a = exts.allocate(Ext::default());
         exts.share(a, 2);
         exts.share(crate::NO_EXT, 5);
         for live in [1, 1, 0] {
-            exts.give_shared(a);
+            exts.free_shared(a);
             assert_eq!(exts.live(), live);
         }
-        let b = exts.take(Ext::default());
-        exts.give_shared(b);
-        exts.give_shared(crate::NO_EXT);
+        let b = exts.allocate(Ext::default());
+        exts.free_shared(b);
+        exts.free_shared(crate::NO_EXT);
         assert_eq!(exts.live(), 0, "one that is carried once");
     }
 
     #[test]
     fn places_of_packets_that_are_gone_are_used_again() {
         let mut exts = Exts::default();
-        let a = exts.take(Ext { blocks: 1, ..Ext::default() });
-        let b = exts.take(Ext { blocks: 2, ..Ext::default() });
-        exts.give(a);
-        exts.give(crate::NO_EXT);
-        assert_eq!(exts.take(Ext { blocks: 3, ..Ext::default() }), a);
+        let a = exts.allocate(Ext { blocks: 1, ..Ext::default() });
+        let b = exts.allocate(Ext { blocks: 2, ..Ext::default() });
+        exts.free(a);
+        exts.free(crate::NO_EXT);
+        assert_eq!(exts.allocate(Ext { blocks: 3, ..Ext::default() }), a);
         assert_eq!([a, b].map(|i| exts.get(i).map(|e| e.blocks)), [Some(3), Some(2)]);
         assert_eq!((exts.get(crate::NO_EXT), exts.live()), (None, 2));
     }

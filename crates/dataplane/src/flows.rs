@@ -1,6 +1,6 @@
 //! Every flow of a run, and where its two ends live.
 
-use crate::kept::Kept;
+use crate::persistent::Persistent;
 use crate::transport::{Finished, FlowInfo};
 use mech::{FlowId, HostId, hash_mix};
 
@@ -14,7 +14,7 @@ pub(crate) const GONE: u32 = u32::MAX - 1;
 pub struct FlowTable {
     pub(crate) info: Vec<FlowInfo>,
     pub(crate) ends: Vec<Ends>,
-    pub(crate) kept: Vec<Kept>,
+    pub(crate) persistent: Vec<Persistent>,
 }
 
 /// The two ends of a flow.
@@ -26,8 +26,8 @@ pub(crate) struct Ends {
     pub(crate) receiver: u32,
     /// What is left of a receiver that is gone.
     pub(crate) left: Finished,
-    /// Its kept connection, where it opened one.
-    pub(crate) kept: u32,
+    /// Its persistent connection, where it opened one.
+    pub(crate) persistent: u32,
     /// Not a transport's flow: packets are sent and forgotten.
     pub(crate) raw: bool,
     /// Payload bytes that have arrived (raw flows only).
@@ -39,7 +39,7 @@ impl Ends {
         sender: NONE,
         receiver: NONE,
         left: Finished { acks: 0, recent: 0 },
-        kept: NONE,
+        persistent: NONE,
         raw: false,
         raw_received: 0,
     };
@@ -82,7 +82,7 @@ impl FlowTable {
         self.ends.push(Ends { raw: new.raw, ..Ends::NEW });
         flow
     }
-    /// Enters a message of a kept connection that another flow has opened; its packets are that flow's.
+    /// Enters a message of a persistent connection that another flow has opened; its packets are that flow's.
     pub fn add_message(&mut self, connection: FlowId, bytes: u64) -> FlowId {
         let flow = FlowId(self.info.len() as u32);
         self.info.push(FlowInfo { flow, bytes, ..self.info[connection.0 as usize] });

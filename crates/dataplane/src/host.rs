@@ -3,8 +3,8 @@
 use crate::core::{Core, CoreSetup, Step};
 use crate::ends::{Ends, Tally};
 use crate::flows::{FlowTable, GONE, NONE};
+use crate::packet_store::Fib;
 use crate::raw::{RawSetup, RawSource};
-use crate::shelf::Fib;
 use crate::stack::Stack;
 use crate::transport::{ENDLESS, FlowInfo, Heard, Io, Notice, Receiver, Sender, TcpConfig, ack_of_finished};
 use crate::{Exts, Framing, NO_EXT, Out, Pkt};
@@ -16,7 +16,7 @@ use timers::Timer;
 pub use timers::{FLOW_START, MESSAGE_START};
 use units::{Dur, Time};
 
-mod books;
+mod counters;
 mod timers;
 
 /// A host as it is to be built.
@@ -69,7 +69,7 @@ pub struct Host {
     received: Tally,
     originated: Tally,
     consumed: Tally,
-    strays: Tally,
+    misdirected: Tally,
     /// Copies of flooded frames for somebody else.
     discarded: Tally,
 }
@@ -107,7 +107,7 @@ impl Host {
             received: Tally::default(),
             originated: Tally::default(),
             consumed: Tally::default(),
-            strays: Tally::default(),
+            misdirected: Tally::default(),
             discarded: Tally::default(),
         }
     }
@@ -119,14 +119,14 @@ impl Host {
         self.with_sender(slot, step, |sender, io| sender.start(io));
     }
 
-    /// A message is written to a kept connection, which the first of them opens.
+    /// A message is written to a persistent connection, which the first of them opens.
     pub fn write<O: Out>(&mut self, (connection, message): (FlowId, FlowId), step: &mut HostStep<O>) {
         let bytes = step.flows.info(message).bytes;
         let at = connection.0 as usize;
         if step.flows.ends[at].sender == NONE {
             let endless = FlowInfo { bytes: ENDLESS, ..step.flows.info[at] };
             step.flows.ends[at].sender = self.senders.add(connection, Sender::new(&endless, step.tcp));
-            step.flows.keep(connection);
+            step.flows.make_persistent(connection);
         }
         step.flows.write(connection, message);
         self.with_sender(step.flows.ends[at].sender, step, |sender, io| {
@@ -171,17 +171,17 @@ impl Host {
 
     fn not_for_me<O: Out>(&mut self, pkt: &mut Pkt, step: &mut HostStep<O>) {
         if pkt.head.flags.has(Flags::CONTROL) {
-            self.nic.hear(pkt, step.now, &mut step.out);
+            self.nic.on_pause_frame(pkt, step.now, &mut step.out);
         } else if Reinject.wants(&pkt.head, self.id) {
             if step.tcp.hears_bounces() {
                 self.tell(pkt, step);
             }
             self.nic.admit((pkt, NIC), &mut step.of_nic());
-        } else if pkt.head.flags.has(Flags::ASTRAY) {
+        } else if pkt.head.flags.has(Flags::MISDIRECTED) {
             self.discarded.count(pkt);
             step.out.ended(pkt);
         } else {
-            self.strays.count(pkt);
+            self.misdirected.count(pkt);
             step.out.dropped(NIC, pkt, DropReason::NoRoute);
         }
     }
@@ -267,7 +267,7 @@ impl Host {
         if pkt.ext != NO_EXT {
             match pkt.head.flags.has(Flags::FLOODED) {
                 true => step.out.ended(pkt),
-                false => step.exts.give(pkt.ext),
+                false => step.exts.free(pkt.ext),
             }
         }
     }
@@ -300,7 +300,7 @@ impl Host {
 
     fn open<O>(&mut self, flow: FlowId, step: &mut HostStep<O>) -> u32 {
         let mut info = *step.flows.info(flow);
-        if step.flows.ends[flow.0 as usize].kept != NONE {
+        if step.flows.ends[flow.0 as usize].persistent != NONE {
             info.bytes = ENDLESS;
         }
         let slot = self.receivers.add(flow, Receiver::new(&info, step.tcp));
@@ -313,7 +313,7 @@ impl Host {
         let Some((flow, sender)) = &mut self.senders.slots[slot as usize] else { return };
         act(sender, &mut Io { now: step.now, cfg: step.tcp, exts: step.exts, out: &mut self.scratch });
         let (flow, deadline) = (*flow, sender.deadline());
-        if sender.is_kept() {
+        if sender.is_persistent() {
             step.flows.acknowledge(flow, sender, &mut step.out);
         }
         if sender.done() {
@@ -334,7 +334,7 @@ impl Host {
         act(receiver, &mut Io { now: step.now, cfg: step.tcp, exts: step.exts, out: &mut self.scratch });
         let (flow, deadline) = (*flow, receiver.deadline());
         step.out.received(flow, receiver.received() - bytes);
-        if receiver.is_kept() {
+        if receiver.is_persistent() {
             step.flows.deliver(flow, receiver.received(), &mut step.out);
         }
         if receiver.complete() && !before {

@@ -1,7 +1,7 @@
 //! What a node asks of its driver: the seam between the dataplane and whatever runs it.
 
 use crate::transport::SenderStats;
-use crate::{Lost, PauseFrame, Pkt};
+use crate::{LosslessViolation, PauseFrame, Pkt};
 use mech::overflow::DropReason;
 use mech::{ClassSet, FlowId, PktId, PortId, QueueId};
 use units::Time;
@@ -49,7 +49,7 @@ pub trait Out {
     /// A class may leave by a port again.
     fn resumed(&mut self, _port: PortId, _class: u8) {}
     /// A packet that should never be lost was, for want of memory.
-    fn lost(&mut self, _lost: &Lost) {}
+    fn lossless_violation(&mut self, _lost: &LosslessViolation) {}
     /// So many payload bytes of a flow have arrived that had not arrived before.
     fn received(&mut self, _flow: FlowId, _bytes: u64) {}
     /// The last byte of a flow has arrived.

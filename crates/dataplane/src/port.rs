@@ -58,7 +58,7 @@ pub(crate) struct Rest {
     /// A wake-up is pending.
     pub(crate) waking: bool,
     /// It is on the list of idle ports that got a packet in this step.
-    pub(crate) kicked: bool,
+    pub(crate) listed: bool,
     /// By [`QueueId`].
     pub(crate) queues: Box<[Queue]>,
     /// Frames and bytes that wait in bounce queues.
@@ -150,7 +150,7 @@ impl Port {
             stopped: 0,
             control: false,
             waking: false,
-            kicked: false,
+            listed: false,
             queues,
             bounced: (0, 0),
             stamp: 0,
@@ -223,9 +223,9 @@ impl Port {
         }
     }
 
-    /// Books `size` bytes in.
+    /// Counts `size` bytes as stored.
     #[inline]
-    pub(crate) fn take(&mut self, queue: QueueId, size: u16) {
+    pub(crate) fn allocate(&mut self, queue: QueueId, size: u16) {
         if queue.is_bounce() {
             self.rest.bounced.0 += 1;
             self.rest.bounced.1 += u64::from(size);
@@ -243,9 +243,9 @@ impl Port {
         self.max_bytes = self.max_bytes.max(self.bytes);
     }
 
-    /// Books `size` bytes out.
+    /// Counts `size` bytes as freed.
     #[inline]
-    pub(crate) fn give(&mut self, queue: QueueId, size: u16) {
+    pub(crate) fn free(&mut self, queue: QueueId, size: u16) {
         if queue.is_bounce() {
             self.rest.bounced.0 -= 1;
             self.rest.bounced.1 -= u64::from(size);
@@ -300,7 +300,7 @@ impl Port {
 /// Departures computed at arrival: possible where nothing can change the order or the time of a
 /// departure once it is known.
 impl Port {
-    /// Books out what has left by `now`.
+    /// Accounts for what has left by `now`.
     #[inline(always)]
     pub(crate) fn settle(&mut self, now: Time) {
         while self.packets > 0 && (self.next_start < now || (self.next_start == now && !self.fresh)) {
@@ -323,7 +323,7 @@ impl Port {
         self.packets >= self.limits.mark_packets || self.bytes >= self.limits.mark_bytes
     }
 
-    /// Books a frame in that comes now, and tells when its last bit leaves. PRECONDITION: settled.
+    /// Stores the size of a frame that comes now, and tells when its last bit leaves. PRECONDITION: settled.
     #[inline(always)]
     pub(crate) fn compute(&mut self, now: Time, size: u16) -> Time {
         let idle = self.free_at <= now;

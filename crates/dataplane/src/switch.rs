@@ -16,12 +16,12 @@ macro_rules! table {
 mod learnt;
 
 use crate::core::{Core, CoreSetup, Decision, Step};
-use crate::shelf::Fib;
+use crate::packet_store::Fib;
 use crate::{Out, Pkt};
 use learnt::Learnt;
 use mech::fib::FibSlot;
 use mech::overflow::DropReason;
-use mech::routing::{Hop, RoutingSlot, Way};
+use mech::routing::{Hop, NextHops, RoutingSlot};
 use mech::{Acts, Env, Flags, Head, HostId, PortId, Purpose, Stream, hash_mix};
 use prefetch_index::prefetch_index;
 use units::Time;
@@ -29,7 +29,7 @@ use units::Time;
 /// The next hops toward each host, as a node's tables give them.
 pub trait Routes {
     /// The equal-cost ways of `switch` toward `host`.
-    fn way(&self, switch: u32, host: HostId) -> Way<'_>;
+    fn next_hops(&self, switch: u32, host: HostId) -> NextHops<'_>;
 }
 
 /// A switch as it is to be built.
@@ -80,10 +80,10 @@ impl<R: Routes> Fib for Table<'_, R> {
         if let Some(learnt) = self.learnt.filter(|learnt| !learnt.table.is_preset(host)) {
             return learnt.table.port(host, self.now);
         }
-        match self.routes.way(self.node, host) {
-            Way::None => None,
-            Way::Only(port) => Some(port),
-            Way::Among(hops) => Some(hops[self.routing.peek().table(host, hash, hops)].port),
+        match self.routes.next_hops(self.node, host) {
+            NextHops::None => None,
+            NextHops::Only(port) => Some(port),
+            NextHops::Among(hops) => Some(hops[self.routing.peek().table(host, hash, hops)].port),
         }
     }
 }
@@ -136,11 +136,11 @@ impl Switch {
     /// The port that a packet will leave by if nothing else is decided, where that is known without
     /// a draw; and brings the port near the processor. PRECONDITION: its table does not learn.
     #[inline(always)]
-    pub fn foresee<R: Routes>(&self, head: &Head, routes: &R) -> Option<PortId> {
-        let port = match routes.way(self.node, head.dst) {
-            Way::None => return None,
-            Way::Only(port) => port,
-            Way::Among(hops) => match &self.routing {
+    pub fn predict_route<R: Routes>(&self, head: &Head, routes: &R) -> Option<PortId> {
+        let port = match routes.next_hops(self.node, head.dst) {
+            NextHops::None => return None,
+            NextHops::Only(port) => port,
+            NextHops::Among(hops) => match &self.routing {
                 RoutingSlot::Ecmp(ecmp) => hops[ecmp.place(head.hash, hops.len())].port,
                 RoutingSlot::TwoLevel(tables) => hops[tables.place(head.dst, hops)].port,
                 RoutingSlot::KShortest(paths) => paths.port((head.src, head.dst), head.hash, hops),
@@ -152,7 +152,7 @@ impl Switch {
     }
 
     /// The only thing that happens here at `now`: one arrival, its ingress port set, and what
-    /// [`Switch::foresee`] has said of it.
+    /// [`Switch::predict_route`] has said of it.
     #[inline(always)]
     pub fn arrive_alone<R: Routes, O: Out>(
         &mut self,
@@ -235,7 +235,7 @@ impl Switch {
     #[cold]
     fn end<O: Out>(&mut self, now: Time, pkt: &Pkt, out: &mut O) {
         match pkt.head.flags.has(Flags::CONTROL) {
-            true => self.core.hear(pkt, now, out),
+            true => self.core.on_pause_frame(pkt, now, out),
             false => self.lose(pkt, DropReason::TtlExpired, out),
         }
     }
@@ -273,10 +273,10 @@ impl Switch {
     /// The port that the routes and the routing slot give; the packet is lost where there is none.
     #[inline(always)]
     fn by_routes<R: Routes, O: Out>(&mut self, now: Time, pkt: &Pkt, routes: &R, out: &mut O) -> Option<PortId> {
-        let hops = match routes.way(self.node, pkt.head.dst) {
-            Way::Only(port) => return Some(port),
-            Way::Among(hops) => hops,
-            Way::None => {
+        let hops = match routes.next_hops(self.node, pkt.head.dst) {
+            NextHops::Only(port) => return Some(port),
+            NextHops::Among(hops) => hops,
+            NextHops::None => {
                 self.lose(pkt, DropReason::NoRoute, out);
                 return None;
             }
@@ -291,7 +291,7 @@ impl Switch {
     }
 
     fn lose<O: Out>(&mut self, pkt: &Pkt, reason: DropReason, out: &mut O) {
-        if pkt.head.flags.has(Flags::ASTRAY) {
+        if pkt.head.flags.has(Flags::MISDIRECTED) {
             return self.core.discard(pkt, out);
         }
         self.lost[reason as usize] += 1;

@@ -81,7 +81,7 @@ impl Flags {
     pub const FLOODED: Flags = Flags(1 << 12);
     /// Such a one, and not on the way to its destination: books tell nothing of its end. No mechanism
     /// may decide by this.
-    pub const ASTRAY: Flags = Flags(1 << 13);
+    pub const MISDIRECTED: Flags = Flags(1 << 13);
 
     /// Whether every bit of `other` is set.
     pub const fn has(self, other: Flags) -> bool {

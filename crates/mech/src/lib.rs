@@ -1,7 +1,7 @@
 //! The catalogue: what a switch may do when its buffer overflows, one mechanism a file.
 //!
 //! A switch is a row of slots; each slot asks one question and each mechanism answers one. A
-//! mechanism sees a packet's [`Head`], a read-only [`Place`], and an [`Env`]; it returns a fate or
+//! mechanism sees a packet's [`Head`], a read-only [`ForwardingContext`], and an [`Env`]; it returns a fate or
 //! appends to [`Acts`]. It never touches bytes, queues or a clock.
 
 pub mod ack_hold;
@@ -29,7 +29,7 @@ mod testing;
 pub use act::{Act, Acts, Control, Env, To};
 pub use head::{Ecn, Flags, Head};
 pub use ids::{ClassSet, FlowId, HostId, PktId, PortId, QueueId, TimerId};
-pub use place::{Fill, Place, PortView, QueueView, View};
+pub use place::{Fill, ForwardingContext, PortView, QueueView, View};
 pub use rng::{Purpose, Stream, hash_mix};
 pub use watch::{Change, Interests, Watch};
 

@@ -41,7 +41,7 @@ pub trait View {
     }
     /// Bytes lent in the whole switch to frames of a class that came in by a port (802.1Qbb), kept
     /// copies included; a switch whose `pause` slot is filled keeps count of them.
-    fn lent(&self, ingress: PortId, class: u8) -> u64 {
+    fn allocated(&self, ingress: PortId, class: u8) -> u64 {
         let mut bytes = 0;
         let mut add = |_, head: &Head| bytes += u64::from(head.size) * u64::from(head.ingress == ingress);
         for port in (0..self.ports()).map(PortId) {
@@ -63,7 +63,7 @@ pub trait View {
 
 /// Where an arrival stands: the switch, the port it came in by and the one it would leave by.
 #[derive(Clone, Copy)]
-pub struct Place<'a> {
+pub struct ForwardingContext<'a> {
     /// The switch.
     pub view: &'a dyn View,
     /// The port the packet came in by.
@@ -98,7 +98,7 @@ pub struct PortView<'a> {
     pub eligible: u16,
 }
 
-impl Place<'_> {
+impl ForwardingContext<'_> {
     /// Whether a frame of `size` bytes would be accepted by a queue now.
     pub fn fits(&self, port: PortId, queue: QueueId, size: u16) -> bool {
         self.view.fits(port, queue, size)

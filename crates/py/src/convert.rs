@@ -118,7 +118,7 @@ pub(crate) fn summary_json(scenario: &Scenario, seed: u64, results: &Results) ->
         Some(Stop::DrainedOut) => "drained_out",
         Some(Stop::MaxEvents) => "max_events",
         Some(Stop::Overloaded) => "max_packets",
-        Some(Stop::Lost) => "lost",
+        Some(Stop::LosslessViolation) => "lost",
         None => "abandoned",
     };
     let deadlock = results.deadlock.as_ref().map(|found| deadlock(found, scenario));

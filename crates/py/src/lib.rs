@@ -1,14 +1,14 @@
 //! The Python face of the core: a scenario in, columns out.
 
 mod convert;
-mod going;
+mod run_handle;
 mod trace;
 
 use convert::{memory_json, network_json, networks_json, summary_json, tables};
-use going::{Asked, Going, begin};
 use pyo3::exceptions::{PyRuntimeError, PyValueError};
 use pyo3::prelude::*;
 use pyo3::types::{PyBytes, PyDict};
+use run_handle::{Asked, RunHandle, begin};
 use scenario::load::{Loaded, Source, load as load_scenario};
 use sim::{INSTANTS, Link, Options, links};
 use std::path::Path;
@@ -107,7 +107,7 @@ impl Scenario {
         Ok(Run { world, scenario, seed, links: asked.links })
     }
 
-    /// The journey of a packet of one variant with one seed, which is not looked for yet: "detoured" or
+    /// The packet trace of a packet of one variant with one seed, which is not looked for yet: "detoured" or
     /// "bounced" most often, or (flow, whether its receiver sent it, emission). `at_ps` are three instants at
     /// which queues are looked at.
     #[pyo3(signature = (variant, seed, packet, at_ps=None))]
@@ -155,7 +155,7 @@ fn document(loaded: &Loaded) -> serde_json::Value {
 struct Run {
     scenario: Arc<scenario::Scenario>,
     seed: u64,
-    world: Box<dyn Going>,
+    world: Box<dyn RunHandle>,
     links: Vec<Link>,
 }
 
@@ -209,7 +209,7 @@ impl Run {
             return Err(PyRuntimeError::new_err(format!("packets are unaccounted for: {place}")));
         }
         if let Some(lost) = results.lost {
-            return Err(PyRuntimeError::new_err(lost.told(scenario)));
+            return Err(PyRuntimeError::new_err(lost.describe(scenario)));
         }
         let answer = PyDict::new(py);
         answer.set_item("summary", summary)?;

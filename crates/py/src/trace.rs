@@ -1,4 +1,4 @@
-//! The journey of one packet.
+//! The packet trace of one packet.
 
 use crate::ScenarioError;
 use crate::convert::tables;
@@ -28,7 +28,7 @@ impl Packet {
     }
 }
 
-/// A journey that is looked for in three passes over the same run.
+/// A packet trace that is looked for in three passes over the same run.
 #[pyclass]
 pub(crate) struct Trace {
     tracer: Tracer,
@@ -81,7 +81,7 @@ impl Trace {
     /// The summary as JSON, and the tables as plain little-endian buffers, once it is done.
     fn results<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyDict>> {
         if !self.done {
-            return Err(PyValueError::new_err("the journey is not known yet"));
+            return Err(PyValueError::new_err("the packet trace is not known yet"));
         }
         let answer = PyDict::new(py);
         answer.set_item("summary", summary(&self.tracer, &self.scenario).to_string())?;
@@ -102,7 +102,7 @@ fn summary(tracer: &Tracer, scenario: &scenario::Scenario) -> Value {
         "run_end": tracer.end().map(|end| json!({
             "at_ps": end.at.0,
             "deadlock": end.deadlock.as_ref().map(|deadlock| crate::convert::deadlock(deadlock, scenario)),
-            "failed": end.lost.map(|lost| lost.told(scenario)),
+            "failed": end.lost.map(|lost| lost.describe(scenario)),
         })),
         "window_ps": [window.0.0, window.1.0],
         "instants_ps": tracer.instants().map(|at| at.0),

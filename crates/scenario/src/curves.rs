@@ -43,7 +43,7 @@ pub fn curve_json(
 mod tests {
     use super::*;
 
-    fn told(kind: &str, settings: &[&str]) -> Vec<String> {
+    fn describe(kind: &str, settings: &[&str]) -> Vec<String> {
         let settings: Vec<String> = settings.iter().map(|text| text.to_string()).collect();
         curve_json(kind, &settings, 4, &[]).unwrap_err().iter().map(ToString::to_string).collect()
     }
@@ -62,16 +62,16 @@ mod tests {
     #[test]
     fn settings_that_cannot_be_are_told_by_name_and_rule() {
         assert_eq!(
-            told("bounce", &["theta=1.5"]),
+            describe("bounce", &["theta=1.5"]),
             ["--set: theta: found 1.5; expected a number from 0 up to, but not, 1"]
         );
-        let unknown = told("bounce", &["thta=0.5"]);
+        let unknown = describe("bounce", &["thta=0.5"]);
         assert!(
             unknown[0].starts_with("--set: thta: found unknown key `thta`; expected one of `theta`"),
             "{unknown:?}"
         );
-        assert!(told("bounce", &["kind=red"])[0].contains("unknown key `kind`"));
-        assert!(told("bounce", &["theta"])[0].contains("PATH=VALUE"));
-        assert!(told("red", &["min=20pkt"])[0].contains("less than max = 15pkt"));
+        assert!(describe("bounce", &["kind=red"])[0].contains("unknown key `kind`"));
+        assert!(describe("bounce", &["theta"])[0].contains("PATH=VALUE"));
+        assert!(describe("red", &["min=20pkt"])[0].contains("less than max = 15pkt"));
     }
 }

@@ -36,7 +36,7 @@ mod tests {
     use crate::Routes;
     use crate::topology::tests::{custom, net};
     use mech::HostId;
-    use mech::routing::{KShortest, Routing, Way};
+    use mech::routing::{KShortest, NextHops, Routing};
     use std::sync::Arc;
 
     /// A network with its tables: what each switch does with a packet.
@@ -59,10 +59,10 @@ mod tests {
             let (mut node, mut way) = (start, Vec::new());
             while node != ends.1.0 {
                 assert!(way.len() < 100, "a loop");
-                let port = match self.routes.way(node, ends.1) {
-                    Way::None => panic!("no way"),
-                    Way::Only(port) => port,
-                    Way::Among(hops) => self.switches[(node - self.net.hosts) as usize].along(ends, hash, hops),
+                let port = match self.routes.next_hops(node, ends.1) {
+                    NextHops::None => panic!("no way"),
+                    NextHops::Only(port) => port,
+                    NextHops::Among(hops) => self.switches[(node - self.net.hosts) as usize].along(ends, hash, hops),
                 };
                 way.push((node - self.net.hosts, port));
                 node = self.net.nodes[node as usize].ports[usize::from(port.0)].peer;

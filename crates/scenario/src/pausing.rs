@@ -59,7 +59,7 @@ struct Need {
     /// Of all of them together, at most.
     sum: u64,
     /// What fits of the largest frames, and of the smallest.
-    sure: u64,
+    guaranteed_bytes: u64,
     surely: u64,
     buffer: String,
     /// Who fills the same memory and is never stopped: classes, and what comes in by other ports.
@@ -78,8 +78,8 @@ fn need(scenario: &Scenario, index: usize) -> Option<Need> {
     let buffer = buffer.get();
     let (in_use, smallest) = (scenario.classes(), scenario.smallest_frame());
     let mut need = Need {
-        sure: buffer.sure(scenario.largest_frame())?,
-        surely: buffer.sure(smallest)?,
+        guaranteed_bytes: buffer.guaranteed_bytes(scenario.largest_frame())?,
+        surely: buffer.guaranteed_bytes(smallest)?,
         buffer: described(&config.buffer, smallest),
         ..Need::default()
     };
@@ -124,7 +124,7 @@ impl Pool {
     /// another, each at its share of what the last has left.
     fn thresholds(&mut self, level: Level, many: u64) -> ((u64, &'static str), u64) {
         match level {
-            Level::Fixed { high, .. } => ((high, "high"), many.saturating_mul(high)),
+            Level::Fixed { xoff, .. } => ((xoff, "high"), many.saturating_mul(xoff)),
             Level::OfFree { alpha, .. } => {
                 let keeps = |left: u64| ((u128::from(left) << 32) / ((1 << 32) + u128::from(alpha))) as u64;
                 let before = self.left;
@@ -137,7 +137,7 @@ impl Pool {
 
 /// How many parts of what comes in by a port are counted apart.
 fn groups(slot: &dyn Pause, in_use: ClassSet) -> u64 {
-    let mut sets: Vec<u8> = (0..8).filter(|class| in_use.has(*class)).map(|class| slot.together(class).0).collect();
+    let mut sets: Vec<u8> = (0..8).filter(|class| in_use.has(*class)).map(|class| slot.pause_group(class).0).collect();
     sets.retain(|set| *set != 0);
     sets.sort_unstable();
     sets.dedup();
@@ -146,19 +146,19 @@ fn groups(slot: &dyn Pause, in_use: ClassSet) -> u64 {
 
 /// The classes that it never stops.
 fn never(slot: &dyn Pause, in_use: ClassSet) -> ClassSet {
-    let lossy = (0..8).filter(|class| in_use.has(*class) && slot.together(*class) == ClassSet::NONE);
+    let lossy = (0..8).filter(|class| in_use.has(*class) && slot.pause_group(*class) == ClassSet::NONE);
     lossy.fold(ClassSet::NONE, |set, class| set.union(ClassSet::of(class)))
 }
 
 /// What is to be said of stops that may end before they are said again.
 fn lapse(slot: &dyn Pause, span: &Span) -> Option<String> {
-    let (lasts, again) = slot.lasts();
+    let (duration, again) = slot.duration();
     let again = match again {
         _ if slot.holds(span.waits()) => return None,
         Some(again) => format!("is said again after {again}, up to {} late", span.waits()),
         None => "is never said again".into(),
     };
-    Some(format!("a stop lasts {lasts} and {again}: the far end goes on meanwhile, which no headroom is for"))
+    Some(format!("a stop lasts {duration} and {again}: the far end goes on meanwhile, which no headroom is for"))
 }
 
 fn described(buffer: &Choice, frame: u16) -> String {
@@ -193,7 +193,7 @@ impl Need {
         let down = if self.high.1 == "alpha" { " and less, one after another," } else { "" };
         format!(
             "{} ports{of_classes} with high = {}{down} and a headroom of {} may hold {}, and the buffer ({}) has {} \
-             that are sure",
+             guaranteed",
             self.ports,
             Bytes(self.high.0),
             Bytes(self.headroom),
@@ -238,7 +238,7 @@ pub(crate) struct TooLate {
     /// Its name.
     pub name: String,
     /// What it has for sure.
-    pub sure: Bytes,
+    pub guaranteed_bytes: Bytes,
     /// Its threshold.
     pub high: Bytes,
     /// The key that the threshold comes from.
@@ -249,9 +249,9 @@ pub(crate) struct TooLate {
 pub(crate) fn too_late(scenario: &Scenario) -> Option<TooLate> {
     let names = scenario.topology.nodes.iter().skip(scenario.topology.hosts as usize);
     let mut all = names.enumerate().filter_map(|(i, node)| Some((node, need(scenario, i)?)));
-    all.find(|(_, need)| need.high.0 >= need.sure).map(|(node, need)| TooLate {
+    all.find(|(_, need)| need.high.0 >= need.guaranteed_bytes).map(|(node, need)| TooLate {
         name: node.name.clone(),
-        sure: Bytes(need.sure),
+        guaranteed_bytes: Bytes(need.guaranteed_bytes),
         high: Bytes(need.high.0),
         key: need.high.1,
     })

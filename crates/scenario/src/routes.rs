@@ -5,7 +5,7 @@
 //! to every host, since a detoured packet may turn up anywhere.
 
 use crate::topology::Topology;
-use mech::routing::{Hop, Way};
+use mech::routing::{Hop, NextHops};
 use mech::{HostId, PortId};
 use std::collections::{BTreeMap, VecDeque};
 
@@ -73,20 +73,20 @@ impl Routes {
     /// The ways of a switch toward a host, next hops in the order of its ports: never none in a
     /// connected network. PRECONDITION: `switch` is the node of a switch.
     #[inline]
-    pub fn way(&self, switch: u32, dst: HostId) -> Way<'_> {
+    pub fn next_hops(&self, switch: u32, dst: HostId) -> NextHops<'_> {
         let Edge { column, node, port } = self.edges[dst.0 as usize];
         if node == switch {
-            return Way::Only(port);
+            return NextHops::Only(port);
         }
         let row = (switch - self.hosts) as usize * self.width as usize;
         let entry = self.table[row + column as usize];
         if entry & ONLY != 0 {
-            return Way::Only(PortId(entry as u16));
+            return NextHops::Only(PortId(entry as u16));
         }
         let (start, len) = self.groups[entry as usize];
         match len {
-            0 => Way::None,
-            _ => Way::Among(&self.hops[start as usize..(start + len) as usize]),
+            0 => NextHops::None,
+            _ => NextHops::Among(&self.hops[start as usize..(start + len) as usize]),
         }
     }
 
@@ -96,10 +96,10 @@ impl Routes {
         let mut path = vec![(src.0, 0)];
         let mut node = self.edges[src.0 as usize].node;
         while node != dst.0 {
-            let port = match self.way(node, dst) {
-                Way::None => return Vec::new(),
-                Way::Only(port) => port,
-                Way::Among(hops) => choose(node, hops),
+            let port = match self.next_hops(node, dst) {
+                NextHops::None => return Vec::new(),
+                NextHops::Only(port) => port,
+                NextHops::Among(hops) => choose(node, hops),
             };
             path.push((node, port.0));
             let first = self.ports[(node - self.hosts) as usize];
@@ -189,10 +189,10 @@ mod tests {
     use crate::topology::tests::{custom, net};
 
     fn ports(routes: &Routes, node: u32, dst: HostId) -> Vec<PortId> {
-        match routes.way(node, dst) {
-            Way::None => vec![],
-            Way::Only(port) => vec![port],
-            Way::Among(hops) => hops.iter().map(|hop| hop.port).collect(),
+        match routes.next_hops(node, dst) {
+            NextHops::None => vec![],
+            NextHops::Only(port) => vec![port],
+            NextHops::Among(hops) => hops.iter().map(|hop| hop.port).collect(),
         }
     }
 
@@ -204,8 +204,8 @@ mod tests {
         assert_eq!((1..16).map(distance).collect::<Vec<_>>(), [[2, 4, 4].as_slice(), &[6; 12]].concat());
         assert_eq!(ports(&routes, net.edge_of(HostId(0)), HostId(9)).len(), 2);
         assert_eq!(ports(&routes, net.node("agg0").unwrap(), HostId(9)).len(), 2);
-        assert_eq!(routes.way(net.node("core3").unwrap(), HostId(9)), Way::Only(PortId(2)));
-        assert_eq!(routes.way(net.edge_of(HostId(9)), HostId(9)), Way::Only(PortId(1)));
+        assert_eq!(routes.next_hops(net.node("core3").unwrap(), HostId(9)), NextHops::Only(PortId(2)));
+        assert_eq!(routes.next_hops(net.edge_of(HostId(9)), HostId(9)), NextHops::Only(PortId(1)));
     }
 
     #[test]
@@ -262,7 +262,7 @@ mod tests {
     fn parallel_links_are_equal_paths_with_their_own_weights() {
         let net = custom(&["h0 host", "h1 host", "a", "b"], &["h0 a 1", "h1 b 1", "a b 2", "a b 0.5"]).unwrap();
         let hops = [Hop { port: PortId(1), weight: 2.0 }, Hop { port: PortId(2), weight: 0.5 }];
-        assert_eq!(Routes::compute(&net).way(2, HostId(1)), Way::Among(&hops));
+        assert_eq!(Routes::compute(&net).next_hops(2, HostId(1)), NextHops::Among(&hops));
     }
 
     #[test]

@@ -466,7 +466,7 @@ fn a_buffer_that_cannot_hold_all_headroom_is_noted_with_its_numbers_and_one_that
         let notes = loaded(&pause(enough - 1, kind), &[]).notes;
         let [note] = &notes[..] else { panic!("{notes:?}") };
         let said = format!("3 ports with high = 10KB and a headroom of {headroom}B may hold {enough}B");
-        assert!(note.contains(&said) && note.contains(&format!("has {}B that are sure", enough - 1)), "{note}");
+        assert!(note.contains(&said) && note.contains(&format!("has {}B guaranteed", enough - 1)), "{note}");
         let may_lose = loaded(&pause(enough - 1, kind), &["switch.pause.lossless=false"]);
         assert!(may_lose.notes.is_empty(), "where loss is only counted nothing is to be said");
     }
@@ -476,7 +476,7 @@ fn a_buffer_that_cannot_hold_all_headroom_is_noted_with_its_numbers_and_one_that
 fn pause_may_differ_between_ports_and_classes_in_use_count_apart() {
     let pfc = "[switch]\nbuffer = { kind = \"shared\", size = \"200KB\", alpha = 1 }\n\
                pause = { kind = \"pfc\", high = \"25KB\", low = \"1KB\" }\n";
-    // 100 KB are sure; four ports hold 25 KB each and their headroom.
+    // 100 KB are guaranteed; four ports hold 25 KB each and their headroom.
     assert_eq!(loaded(&star(pfc), &[]).notes.len(), 1);
     let spared = "[[override]]\nwhere = { port = \"host\" }\nswitch.pause = { kind = \"none\" }\n";
     let none = loaded(&star(&format!("{pfc}{spared}")), &[]);
@@ -542,7 +542,7 @@ fn a_buffer_in_packets_is_sure_only_of_the_smallest_frames() {
     let switch = |size: &str| format!("buffer = {{ kind = \"per_port\", size = \"{size}\" }}\n{PFC}");
     let notes = pausing(&switch("500pkt"), "");
     assert!(
-        matches!(&notes[..], [note] if note.contains("(per_port, 500pkt of 64B) has 32KB that are sure")),
+        matches!(&notes[..], [note] if note.contains("(per_port, 500pkt of 64B) has 32KB guaranteed")),
         "{notes:?}"
     );
     assert_eq!(pausing(&switch("759KB"), ""), [""; 0]);
@@ -552,9 +552,9 @@ fn a_buffer_in_packets_is_sure_only_of_the_smallest_frames() {
 #[test]
 fn stops_that_may_run_out_before_they_are_said_again_are_noted_with_their_times() {
     let with = |more: &str| pausing(&format!("{PER_PORT}\n{}", PFC.replace("low", &format!("{more}, low"))), "");
-    let note = |again: &str, lasts: &str| {
+    let note = |again: &str, duration: &str| {
         format!(
-            "pause at s0: a stop lasts {lasts} and {again}: the far end goes on meanwhile, which no headroom is for: a \
+            "pause at s0: a stop lasts {duration} and {again}: the far end goes on meanwhile, which no headroom is for: a \
              packet may be lost, which ends the run as an error unless lossless = false"
         )
     };

@@ -2,7 +2,7 @@
 
 use mech::HostId;
 use mech::params::{Value, Values};
-use mech::routing::{AddressPlan, Hop, Seat, TwoLevel, Way};
+use mech::routing::{AddressPlan, Hop, NextHops, Position, TwoLevel};
 use scenario::routes::Routes;
 use scenario::topology::{Given, Topology, build};
 use std::collections::BTreeMap;
@@ -18,7 +18,7 @@ fn net(k: u64) -> Topology {
 /// The tables of all switches.
 fn tables(net: &Topology) -> Vec<TwoLevel> {
     let plan = net.plan.expect("a fat-tree has addresses");
-    (0..net.switches().len() as u32).map(|s| TwoLevel::new(plan, plan.seat(s))).collect()
+    (0..net.switches().len() as u32).map(|s| TwoLevel::new(plan, plan.position(s))).collect()
 }
 
 /// The nodes of the path from host to host, and the ports by which they are left.
@@ -33,10 +33,10 @@ fn path(net: &Topology, src: u32, dst: u32) -> Vec<(u32, u16)> {
 
 /// A switch of a fat-tree of 4 ports by its name in PABO's figure 10.
 fn shown(net: &Topology, node: u32) -> String {
-    match net.plan.unwrap().seat(node - net.hosts) {
-        Seat::Edge(pod, z) => format!("S{}", 4 * pod + z + 1),
-        Seat::Aggregation(pod, z) => format!("S{}", 4 * pod + z + 3),
-        Seat::Core(group, place) => format!("C{}", 2 * group + place + 1),
+    match net.plan.unwrap().position(node - net.hosts) {
+        Position::Edge(pod, z) => format!("S{}", 4 * pod + z + 1),
+        Position::Aggregation(pod, z) => format!("S{}", 4 * pod + z + 3),
+        Position::Core(group, place) => format!("C{}", 2 * group + place + 1),
     }
 }
 
@@ -51,10 +51,10 @@ fn seats_are_where_the_builder_puts_switches() {
     for k in [2, 4, 6] {
         let net = net(k);
         for (s, switch) in (0..).zip(net.switches()) {
-            let tier = match net.plan.unwrap().seat(s) {
-                Seat::Edge(..) => "edge",
-                Seat::Aggregation(..) => "agg",
-                Seat::Core(..) => "core",
+            let tier = match net.plan.unwrap().position(s) {
+                Position::Edge(..) => "edge",
+                Position::Aggregation(..) => "agg",
+                Position::Core(..) => "core",
             };
             assert_eq!(tier, switch.tier, "k = {k}, {}", switch.name);
         }
@@ -69,10 +69,10 @@ fn every_table_alone_sends_every_host_along_a_shortest_path() {
         for (node, table) in (net.hosts..).zip(&tables) {
             for host in (0..net.hosts).map(HostId) {
                 let port = table.port(host).expect("every table knows every host");
-                let sound = match routes.way(node, host) {
-                    Way::None => false,
-                    Way::Only(only) => only == port,
-                    Way::Among(hops) => hops.iter().any(|hop| hop.port == port),
+                let sound = match routes.next_hops(node, host) {
+                    NextHops::None => false,
+                    NextHops::Only(only) => only == port,
+                    NextHops::Among(hops) => hops.iter().any(|hop| hop.port == port),
                 };
                 assert!(sound, "k = {k}: {} sends {host:?} by {port:?}", net.nodes[node as usize].name);
             }

@@ -1,5 +1,5 @@
 //! The three things that a packet-hop is made of: an event taken and one put, one hop through a
-//! switch, and one ACK at a sender. `cargo bench -p overspill-sim --bench micro [FILTER]`.
+//! switch, and one ACK at a sender. `cargo bench -p sim --bench micro [FILTER]`.
 
 use criterion::Criterion;
 use dataplane::transport::{FlowInfo, Io, Sender, TcpConfig};
@@ -8,7 +8,7 @@ use mech::buffer::{BufferSlot, PerPort};
 use mech::marking::MarkingSlot;
 use mech::overflow::OverflowSlot;
 use mech::params::Values;
-use mech::routing::{Own, RoutingSlot, Way};
+use mech::routing::{NextHops, RoutingSlot, SwitchContext};
 use mech::scheduler::SchedulerSlot;
 use mech::{Flags, FlowId, Head, HostId, PortId, Purpose, Stream};
 use scenario::load::{Source, load};
@@ -39,8 +39,8 @@ fn event_queue(c: &mut Criterion) {
 struct Sixteen;
 
 impl Routes for Sixteen {
-    fn way(&self, _switch: u32, host: HostId) -> Way<'_> {
-        Way::Only(PortId(host.0 as u16 % 16))
+    fn next_hops(&self, _switch: u32, host: HostId) -> NextHops<'_> {
+        NextHops::Only(PortId(host.0 as u16 % 16))
     }
 }
 
@@ -76,8 +76,12 @@ fn switch() -> Switch {
             ports: (0..16).map(|_| port()).collect(),
         },
         fib: mech::fib::FibSlot::Static,
-        routing: RoutingSlot::build("ecmp", &Values::default(), Own { hash_seed: 1, seat: None, paths: None })
-            .expect("it is in the catalogue"),
+        routing: RoutingSlot::build(
+            "ecmp",
+            &Values::default(),
+            SwitchContext { hash_seed: 1, position: None, paths: None },
+        )
+        .expect("it is in the catalogue"),
         snapshot: false,
         shuffle: true,
     })

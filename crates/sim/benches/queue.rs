@@ -1,5 +1,5 @@
 //! Nanoseconds for one pop and one push in the hold pattern: take the next event, push one a random
-//! time later. `cargo bench -p overspill-sim --bench queue [MILLIONS_OF_EVENTS]`.
+//! time later. `cargo bench -p sim --bench queue [MILLIONS_OF_EVENTS]`.
 
 use mech::{Purpose, Stream};
 use sim::queue::{EventQueue, Key, Phase};

@@ -1,7 +1,7 @@
 //! From a scenario to a world at time zero.
 
-use crate::driver::Board;
-use crate::later::Later;
+use crate::closed_loop::ClosedLoop;
+use crate::driver::RunState;
 use crate::link::Wires;
 use crate::probe::Probe;
 use crate::progress::FlowRecord;
@@ -18,7 +18,7 @@ use mech::host::WindowCut;
 use mech::marking::MarkingSlot;
 use mech::overflow::{self, OverflowSlot};
 use mech::pause::PauseSlot;
-use mech::routing::{Ecmp, Own, Paths, RoutingSlot};
+use mech::routing::{Ecmp, Paths, RoutingSlot, SwitchContext};
 use mech::scheduler::SchedulerSlot;
 use mech::{HostId, Purpose, Stream};
 use scenario::routes::Routes;
@@ -132,13 +132,13 @@ impl Site<'_> {
         let host = |name: &str| s.topology.host(name);
         let hash_seed = Stream::new(self.seed, node, Purpose::Hash).u64();
         let overflow = overflow(&config.overflow)?
-            .for_switch(&config.overflow.values, overflow::Own { hash_seed, host: &host })
+            .for_switch(&config.overflow.values, overflow::SwitchContext { hash_seed, host: &host })
             .ok_or_else(|| unknown(&config.overflow))?;
         let buffer = BufferSlot::build(&config.buffer.kind, &config.buffer.values);
         let buffer = buffer.ok_or_else(|| unknown(&config.buffer))?.for_ports(links.len() as u16);
-        let own = Own {
+        let own = SwitchContext {
             hash_seed,
-            seat: s.topology.plan.map(|plan| (plan, plan.seat(index as u32))),
+            position: s.topology.plan.map(|plan| (plan, plan.position(index as u32))),
             paths: self.paths.clone().map(|paths| (paths, index as u32)),
         };
         let routing = RoutingSlot::build(&config.routing.kind, &config.routing.values, own);
@@ -214,9 +214,9 @@ pub fn build_tapped<P: Probe, T: Tap>(
     let horizon = duration.saturating_add(scenario.measure.drain);
     let mut pending = Flows::new(&scenario.traffic, topology, seed, horizon);
     let next = pending.next();
-    let later = Later::new(&scenario.traffic, topology, seed);
+    let closed_loop = ClosedLoop::new(&scenario.traffic, topology, seed);
     let mut world = World {
-        board: Board {
+        state: RunState {
             queue: if options.heap { EventQueue::heap() } else { EventQueue::wheel() },
             wires,
             base,
@@ -226,9 +226,9 @@ pub fn build_tapped<P: Probe, T: Tap>(
             probe,
             open: 0,
             completed: 0,
-            owed: 0,
-            reacts: later.reacts(),
-            heard: Vec::new(),
+            pending: 0,
+            reacts: closed_loop.reacts(),
+            delivered: Vec::new(),
             fct_end: scenario.measure.fct_end,
             lost: None,
         },
@@ -240,7 +240,7 @@ pub fn build_tapped<P: Probe, T: Tap>(
         tcp: Arc::new(tcp.ok_or_else(|| unknown(&scenario.transport))?.with_bounce_signal(signal)),
         pending,
         next,
-        later,
+        closed_loop,
         schedule: Schedule {
             from: scenario.measure.from,
             to: scenario.measure.to,
@@ -260,8 +260,8 @@ pub fn build_tapped<P: Probe, T: Tap>(
         baseline_end: None,
         arrivals: Vec::new(),
         timers: Vec::new(),
-        foresees: scenario.switches.iter().all(|s| s.fib.kind == "static"),
-        foreseen: (Key::new(Time::ZERO, 0, Phase::Timer, 0), None),
+        predicts_routes: scenario.switches.iter().all(|s| s.fib.kind == "static"),
+        predicted: (Key::new(Time::ZERO, 0, Phase::Timer, 0), None),
         tap,
     };
     add_raw_sources(scenario, seed, &mut world);
@@ -307,7 +307,7 @@ fn add_raw_sources<P: Probe, T: Tap>(scenario: &Scenario, seed: u64, world: &mut
             tag: 0,
             connection: OWN,
         };
-        world.board.enter(FlowRecord::new(&spec, flow, false));
+        world.state.enter(FlowRecord::new(&spec, flow, false));
         let setup = RawSetup {
             payload: raw.payload,
             packets_per_burst: raw.packets_per_burst,

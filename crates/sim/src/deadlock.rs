@@ -46,7 +46,7 @@ impl<P: Probe, T: Tap> World<P, T> {
 
     /// The far end of a port.
     fn far(&self, node: u32, port: u16) -> End {
-        self.board.wires.far(self.board.base[node as usize] + u32::from(port))
+        self.state.wires.far(self.state.base[node as usize] + u32::from(port))
     }
 
     /// Links that are stopped for good unless what they wait for moves, by their ends.
@@ -99,10 +99,10 @@ impl<P: Probe, T: Tap> World<P, T> {
         let free = core.shared_free(&by_port);
         let mut go = ClassSet::NONE;
         for class in (0..8).filter(|class| stuck[&end].has(*class)) {
-            let Some((together, low)) = core.lets_go(ingress, class, free) else { continue };
-            let stays: u64 = (0..8).filter(|class| together.has(*class)).map(|class| own[usize::from(class)]).sum();
+            let Some((pause_group, low)) = core.lets_go(ingress, class, free) else { continue };
+            let stays: u64 = (0..8).filter(|class| pause_group.has(*class)).map(|class| own[usize::from(class)]).sum();
             if stays <= low {
-                go = go.union(together);
+                go = go.union(pause_group);
             }
         }
         go
@@ -129,11 +129,11 @@ impl<P: Probe, T: Tap> World<P, T> {
     /// A stuck link that something waits for which holds another one back.
     fn waits_for(&self, (end, class): (End, u8), stuck: &BTreeMap<End, ClassSet>) -> Option<(End, u8)> {
         let core = self.core(end.0);
-        let (together, _) = core.lets_go(PortId(end.1), class, None)?;
+        let (pause_group, _) = core.lets_go(PortId(end.1), class, None)?;
         let mut ways = (0..core.ports().len() as u16).flat_map(|port| (0..8).map(move |class| (port, class)));
         ways.find_map(|(port, class)| {
             let far = self.far(end.0, port);
-            let is_stuck = together.has(class) && stuck.get(&far).is_some_and(|classes| classes.has(class));
+            let is_stuck = pause_group.has(class) && stuck.get(&far).is_some_and(|classes| classes.has(class));
             let waits = || core.waiting_by_ingress(PortId(port), class)[usize::from(end.1)] > 0;
             (is_stuck && waits()).then_some((far, class))
         })
@@ -142,7 +142,7 @@ impl<P: Probe, T: Tap> World<P, T> {
 
 /// The classes that one end holds back and the other obeys, nothing that takes it back being on its way.
 fn firmly(held: &Held, obeyed: &Obeyed) -> ClassSet {
-    let settled = |class: &u8| held.goes[usize::from(*class)] == obeyed.goes[usize::from(*class)];
+    let settled = |class: &u8| held.resumes[usize::from(*class)] == obeyed.resumes[usize::from(*class)];
     let both = ClassSet(held.stopped.0 & obeyed.stopped.0);
     let all = (0..8).filter(|class| both.has(*class)).filter(settled);
     all.fold(ClassSet::NONE, |set, class| set.union(ClassSet::of(class)))

@@ -5,29 +5,29 @@ use crate::probe::{Gain, Probe, Spot};
 use crate::progress::FlowRecord;
 use crate::queue::{EventQueue, Key, Phase};
 use dataplane::transport::SenderStats;
-use dataplane::{Lost, NO_EXT, Out, PauseFrame, Pkt};
+use dataplane::{LosslessViolation, NO_EXT, Out, PauseFrame, Pkt};
 use mech::overflow::DropReason;
 use mech::{ClassSet, FlowId, PktId, PortId, QueueId};
 use scenario::FctEnd;
 use units::Time;
 
 /// The index of a timer that no node has: a packet is lost that should never be.
-pub(crate) const LOST: u32 = Key::MAX_INDEX;
+pub(crate) const LOSSLESS_VIOLATION: u32 = Key::MAX_INDEX;
 
 /// A packet that should never be lost, and where and when it was.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct LostAt {
+pub struct LosslessViolationAt {
     /// The instant.
     pub at: Time,
     /// The switch.
     pub node: u32,
     /// The packet and the memory that it did not find.
-    pub lost: Lost,
+    pub lost: LosslessViolation,
 }
 
 /// Everything of a run that its driver calls write to.
 #[derive(Clone)]
-pub(crate) struct Board<P> {
+pub(crate) struct RunState<P> {
     pub(crate) queue: EventQueue,
     pub(crate) wires: Wires,
     /// The first of each node's ports in the numbering over the whole network.
@@ -40,20 +40,20 @@ pub(crate) struct Board<P> {
     pub(crate) probe: P,
     pub(crate) open: u64,
     /// Messages that count, are to follow upon others, and have not started.
-    pub(crate) owed: u64,
-    /// By entry of the scenario's traffic: whether anything follows upon its messages.
+    pub(crate) pending: u64,
+    /// By workload of the scenario's traffic: whether anything follows upon its messages.
     pub(crate) reacts: Vec<bool>,
-    /// Messages of such entries that have just arrived.
-    pub(crate) heard: Vec<FlowId>,
+    /// Messages of such workloads that have just arrived.
+    pub(crate) delivered: Vec<FlowId>,
     pub(crate) completed: u64,
     pub(crate) fct_end: FctEnd,
     /// The first packet that should never be lost and was: the run is over.
-    pub(crate) lost: Option<LostAt>,
+    pub(crate) lost: Option<LosslessViolationAt>,
 }
 
 /// The driver of one node during one step.
 pub(crate) struct Driver<'a, P> {
-    board: &'a mut Board<P>,
+    state: &'a mut RunState<P>,
     node: u32,
     /// The first of its ports in the numbering over the whole network, which is that of the links
     /// that leave by them.
@@ -61,10 +61,10 @@ pub(crate) struct Driver<'a, P> {
     now: Time,
 }
 
-impl<P: Probe> Board<P> {
+impl<P: Probe> RunState<P> {
     /// Flows that count and have not finished, or not even started.
     pub(crate) fn unfinished(&self) -> u64 {
-        self.open + self.owed
+        self.open + self.pending
     }
     /// A flow is entered; its number is that of its record.
     pub(crate) fn enter(&mut self, record: FlowRecord) {
@@ -74,7 +74,7 @@ impl<P: Probe> Board<P> {
     #[inline]
     pub(crate) fn driver(&mut self, node: u32, now: Time) -> Driver<'_, P> {
         let base = self.base[node as usize];
-        Driver { board: self, node, base, now }
+        Driver { state: self, node, base, now }
     }
 }
 
@@ -83,10 +83,10 @@ impl<P: Probe> Driver<'_, P> {
         Spot { now: self.now, node: self.node, port: self.base + u32::from(port.0) }
     }
     fn flow_ended(&mut self, flow: FlowId) {
-        let record = &mut self.board.records[flow.0 as usize];
+        let record = &mut self.state.records[flow.0 as usize];
         record.end = self.now;
-        self.board.completed += 1;
-        self.board.open -= u64::from(record.measured);
+        self.state.completed += 1;
+        self.state.open -= u64::from(record.measured);
     }
 }
 
@@ -95,112 +95,112 @@ impl<P: Probe> Out for Driver<'_, P> {
     fn transmit(&mut self, port: PortId, pkt: &Pkt, end: Time) {
         let link = self.base + u32::from(port.0);
         let spot = self.spot(port);
-        self.board.probe.transmitted(spot, pkt, end);
-        if let Some((at, peer)) = self.board.wires.send(link, pkt, end) {
-            self.board.queue.push(Key::new(at, peer, Phase::Arrival, link));
+        self.state.probe.transmitted(spot, pkt, end);
+        if let Some((at, peer)) = self.state.wires.send(link, pkt, end) {
+            self.state.queue.push(Key::new(at, peer, Phase::Arrival, link));
         }
     }
     #[inline]
     fn wake(&mut self, port: PortId, at: Time) {
-        self.board.queue.push(Key::new(at, self.node, Phase::Ended, u32::from(port.0)));
+        self.state.queue.push(Key::new(at, self.node, Phase::Ended, u32::from(port.0)));
     }
     #[inline]
     fn timer(&mut self, index: u32, at: Time) {
-        self.board.queue.push(Key::new(at.max(self.now), self.node, Phase::Timer, index));
+        self.state.queue.push(Key::new(at.max(self.now), self.node, Phase::Timer, index));
     }
     #[inline]
     fn decided(&mut self, (port, queue): (PortId, QueueId), pkt: &Pkt) {
         let spot = self.spot(port);
-        self.board.probe.decided(spot, queue, pkt);
+        self.state.probe.decided(spot, queue, pkt);
     }
     #[inline]
     fn stored(&mut self, (port, queue): (PortId, QueueId), before: u32, slot: Option<PktId>, pkt: &Pkt) {
         let spot = self.spot(port);
-        self.board.probe.stored(spot, queue, (before, slot), pkt);
+        self.state.probe.stored(spot, queue, (before, slot), pkt);
     }
     #[inline]
     fn freed(&mut self, (port, queue): (PortId, QueueId), after: u32, started: Option<PktId>) {
         let spot = self.spot(port);
-        self.board.probe.freed(spot, queue, (after, started));
+        self.state.probe.freed(spot, queue, (after, started));
     }
     #[inline]
     fn emitted(&mut self, pkt: &Pkt) {
-        if self.board.probe.follows_order() {
-            let traffic = self.board.records[pkt.head.flow.0 as usize].traffic;
-            self.board.probe.emitted(traffic, pkt);
+        if self.state.probe.follows_order() {
+            let traffic = self.state.records[pkt.head.flow.0 as usize].traffic;
+            self.state.probe.emitted(traffic, pkt);
         }
     }
     fn dropped(&mut self, port: PortId, pkt: &Pkt, reason: DropReason) {
         let spot = self.spot(port);
-        self.board.probe.dropped(spot, pkt, reason);
+        self.state.probe.dropped(spot, pkt, reason);
         self.ended(pkt);
     }
     fn copied(&mut self, pkt: &Pkt, made: u32) {
         if pkt.ext != NO_EXT {
-            self.board.copied_exts.push((pkt.ext, made));
+            self.state.copied_exts.push((pkt.ext, made));
         }
     }
     fn ended(&mut self, pkt: &Pkt) {
         if pkt.ext != NO_EXT {
-            self.board.lost_exts.push(pkt.ext);
+            self.state.lost_exts.push(pkt.ext);
         }
     }
     fn pause_sent(&mut self, port: PortId, frame: &PauseFrame, again: ClassSet) {
         let spot = self.spot(port);
-        self.board.probe.pause_sent(spot, frame.stop, again);
+        self.state.probe.pause_sent(spot, frame.xoff, again);
     }
     fn paused(&mut self, port: PortId, class: u8) {
         let spot = self.spot(port);
-        self.board.probe.paused(spot, class);
+        self.state.probe.paused(spot, class);
     }
     fn resumed(&mut self, port: PortId, class: u8) {
         let spot = self.spot(port);
-        self.board.probe.resumed(spot, class);
+        self.state.probe.resumed(spot, class);
     }
     /// An event of this very instant ends the run.
-    fn lost(&mut self, lost: &Lost) {
-        if self.board.lost.is_none() {
-            self.board.lost = Some(LostAt { at: self.now, node: self.node, lost: *lost });
-            self.timer(LOST, self.now);
+    fn lossless_violation(&mut self, lost: &LosslessViolation) {
+        if self.state.lost.is_none() {
+            self.state.lost = Some(LosslessViolationAt { at: self.now, node: self.node, lost: *lost });
+            self.timer(LOSSLESS_VIOLATION, self.now);
         }
     }
     fn marked(&mut self, port: PortId, pkt: &Pkt) {
         let spot = self.spot(port);
-        self.board.probe.marked(spot, pkt);
+        self.state.probe.marked(spot, pkt);
     }
     fn detoured(&mut self, (wanted, taken): (PortId, PortId), pkt: &Pkt) {
         let (spot, taken) = (self.spot(wanted), self.spot(taken).port);
-        self.board.probe.detoured(spot, taken, pkt);
+        self.state.probe.detoured(spot, taken, pkt);
     }
     fn bounced(&mut self, port: PortId, pkt: &Pkt) {
         let spot = self.spot(port);
-        self.board.probe.bounced(spot, pkt);
+        self.state.probe.bounced(spot, pkt);
     }
     #[inline]
     fn delivered(&mut self, pkt: &Pkt) {
         let spot = self.spot(PortId(0));
-        self.board.probe.delivered(spot, pkt);
+        self.state.probe.delivered(spot, pkt);
     }
     #[inline]
     fn received(&mut self, flow: FlowId, bytes: u64) {
         if bytes > 0 {
             let spot = self.spot(PortId(0));
-            let traffic = self.board.records[flow.0 as usize].traffic;
-            self.board.probe.received(spot, Gain { flow, traffic, bytes });
+            let traffic = self.state.records[flow.0 as usize].traffic;
+            self.state.probe.received(spot, Gain { flow, traffic, bytes });
         }
     }
     fn flow_received(&mut self, flow: FlowId) {
-        let traffic = self.board.records[flow.0 as usize].traffic;
-        if self.board.reacts[usize::from(traffic)] {
-            self.board.heard.push(flow);
+        let traffic = self.state.records[flow.0 as usize].traffic;
+        if self.state.reacts[usize::from(traffic)] {
+            self.state.delivered.push(flow);
         }
-        if self.board.fct_end == FctEnd::LastByte {
+        if self.state.fct_end == FctEnd::LastByte {
             self.flow_ended(flow);
         }
     }
     fn flow_acked(&mut self, flow: FlowId, stats: &SenderStats) {
-        self.board.records[flow.0 as usize].sender = stats.into();
-        if self.board.fct_end == FctEnd::SenderAck {
+        self.state.records[flow.0 as usize].sender = stats.into();
+        if self.state.fct_end == FctEnd::SenderAck {
             self.flow_ended(flow);
         }
     }

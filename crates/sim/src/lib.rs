@@ -2,27 +2,27 @@
 
 mod build;
 mod capture;
+mod closed_loop;
 mod deadlock;
+mod diagnostics;
 mod driver;
 mod identity;
-mod journey;
-mod later;
 mod link;
+mod packet_trace;
 mod probe;
 mod progress;
 pub mod queue;
 mod recorder;
 mod results;
 mod tap;
-mod told;
 mod world;
 
 pub use build::{BuildError, Options, build, build_tapped};
 pub use capture::{Capture, Dump, Link, links};
 pub use deadlock::Deadlock;
-pub use driver::LostAt;
+pub use driver::LosslessViolationAt;
 pub use identity::PacketId;
-pub use journey::{INSTANTS, Missing, Often, RunEnd, Stage, Step, Tracer, Wanted, What};
+pub use packet_trace::{INSTANTS, Missing, Often, RunEnd, Stage, Step, Tracer, Wanted, What};
 pub use probe::{Gain, Probe, Spot};
 pub use progress::{FlowRecord, Progress, SenderCounts, Stop};
 pub use recorder::Recorder;

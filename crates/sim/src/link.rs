@@ -26,7 +26,7 @@ pub(crate) struct Link {
 
 /// The frame behind a frame, and when that one arrives: all that an arrival has to ask.
 #[derive(Clone, Copy, Debug)]
-struct Place {
+struct Behind {
     next_at: Time,
     next: u32,
 }
@@ -36,7 +36,7 @@ struct Place {
 pub(crate) struct Wires {
     links: Vec<Link>,
     frames: Vec<Pkt>,
-    places: Vec<Place>,
+    places: Vec<Behind>,
     free: Vec<u32>,
 }
 
@@ -70,13 +70,13 @@ impl Wires {
             link.head = id;
             return Some((at, link.peer));
         }
-        self.places[before as usize] = Place { next_at: at, next: id };
+        self.places[before as usize] = Behind { next_at: at, next: id };
         None
     }
 
     #[inline(always)]
     fn store(&mut self, pkt: &Pkt) -> u32 {
-        let place = Place { next_at: Time::NEVER, next: NIL };
+        let place = Behind { next_at: Time::NEVER, next: NIL };
         if let Some(id) = self.free.pop() {
             self.frames[id as usize] = *pkt;
             self.places[id as usize] = place;
@@ -89,7 +89,7 @@ impl Wires {
 
     /// Brings what an arrival on this link will read near the processor.
     #[inline(always)]
-    pub(crate) fn warm(&self, link: u32) {
+    pub(crate) fn prefetch(&self, link: u32) {
         let id = self.links.get(link as usize).map_or(NIL, |link| link.head);
         prefetch_index(&self.frames, id as usize);
         prefetch_index(&self.places, id as usize);
@@ -107,7 +107,7 @@ impl Wires {
     pub(crate) fn arrive(&mut self, link: u32) -> (Pkt, Time) {
         let link = &mut self.links[link as usize];
         let id = link.head;
-        let Place { next, next_at } = self.places[id as usize];
+        let Behind { next, next_at } = self.places[id as usize];
         link.head = next;
         link.tail = if next == NIL { NIL } else { link.tail };
         self.free.push(id);

@@ -21,7 +21,7 @@ pub struct Spot {
 pub struct Gain {
     /// Their flow.
     pub flow: FlowId,
-    /// The entry of the scenario's traffic that it comes from.
+    /// The workload of the scenario's traffic that it comes from.
     pub traffic: u16,
     /// How many.
     pub bytes: u64,
@@ -29,7 +29,7 @@ pub struct Gain {
 
 /// A listener. `()` hears nothing and compiles to nothing.
 pub trait Probe: Clone + Send {
-    /// A flow is entered, the next in number, of this entry of the scenario's traffic. Nothing else is told
+    /// A flow is entered, the next in number, of this workload of the scenario's traffic. Nothing else is told
     /// of it before.
     fn entered(&mut self, _flow: FlowId, _traffic: u16) {}
     /// Whether [`Probe::stored`] and [`Probe::freed`] are wanted; then departures are not computed
@@ -52,7 +52,7 @@ pub trait Probe: Clone + Send {
     fn follows_order(&self) -> bool {
         false
     }
-    /// A transport made a packet of an entry of the scenario's traffic.
+    /// A transport made a packet of a workload of the scenario's traffic.
     fn emitted(&mut self, _traffic: u16, _pkt: &Pkt) {}
     /// A packet was lost.
     fn dropped(&mut self, _at: Spot, _pkt: &Pkt, _reason: DropReason) {}

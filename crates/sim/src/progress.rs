@@ -12,7 +12,7 @@ pub struct FlowRecord {
     pub start: Time,
     /// End by the scenario's convention; [`Time::NEVER`] while unfinished.
     pub end: Time,
-    /// Which entry of the scenario's traffic it comes from.
+    /// Which workload of the scenario's traffic it comes from.
     pub traffic: u16,
     /// Its query, `u32::MAX` for none.
     pub query: u32,
@@ -20,9 +20,9 @@ pub struct FlowRecord {
     pub measured: bool,
     /// What it is for.
     pub role: Role,
-    /// What its entry knows it by.
+    /// What its workload knows it by.
     pub tag: u64,
-    /// The number, within its entry, of the kept connection that carries it; [`scenario::traffic::OWN`]
+    /// The number, within its workload, of the persistent connection that carries it; [`scenario::traffic::OWN`]
     /// for one of its own.
     pub channel: u32,
     /// The flow whose connection carries it; itself where it has its own.
@@ -59,7 +59,7 @@ pub struct SenderCounts {
     /// Expiries of the retransmission timer.
     pub timeouts: u32,
     /// ACKs that carried an echo of congestion.
-    pub marked_acks: u32,
+    pub ece_acks: u32,
 }
 
 impl From<&SenderStats> for SenderCounts {
@@ -68,7 +68,7 @@ impl From<&SenderStats> for SenderCounts {
             retransmits: stats.retransmissions,
             fast_retransmits: stats.fast_retransmits,
             timeouts: stats.timeouts,
-            marked_acks: stats.echoes,
+            ece_acks: stats.echoes,
         }
     }
 }
@@ -85,7 +85,7 @@ pub enum Stop {
     /// More packets or live flows than fit a sensible memory: the load has no bound.
     Overloaded,
     /// A packet that should never be lost found no memory.
-    Lost,
+    LosslessViolation,
 }
 
 /// How far a run is.

@@ -3,7 +3,6 @@
 
 mod detour_steps;
 mod distances;
-mod entries;
 mod follow;
 mod goodput;
 mod histogram;
@@ -14,6 +13,7 @@ mod rows;
 mod sequence;
 mod stored_at;
 mod sub_queues;
+mod workloads;
 
 pub(crate) use detour_steps::{Detour, DetourRow, DetourSteps};
 pub(crate) use follow::Follow;
@@ -24,7 +24,6 @@ pub(crate) use rows::{ActivityRow, OpenBin, PacketRow, Rows, SumRow, TraceRow};
 use crate::probe::{Gain, Probe, Spot};
 use dataplane::Pkt;
 use distances::Distances;
-use entries::Entries;
 use goodput::GoodputOverTime;
 use links::LinkBits;
 use mech::overflow::DropReason;
@@ -34,6 +33,7 @@ use sequence::Reordering;
 use stored_at::StoredAt;
 use sub_queues::SubQueues;
 use units::{Dur, Time};
+use workloads::Workloads;
 
 /// What to record.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -129,10 +129,10 @@ pub struct Recorder {
     pub(crate) pauses: Option<Box<PausedPorts>>,
     /// By node.
     activity: Vec<OpenBin>,
-    pub(crate) entries: Entries,
+    pub(crate) workloads: Workloads,
     pub(crate) rows: Rows,
     pub(crate) crossed: Crossed,
-    /// Payload bytes that arrived for the first time inside the measurement window, by entry of the
+    /// Payload bytes that arrived for the first time inside the measurement window, by workload of the
     /// scenario's traffic.
     pub(crate) received: Vec<u64>,
     closed: bool,
@@ -188,7 +188,7 @@ impl Recorder {
             reordering: measure.reordering.then(|| Box::new(Reordering::new(measure.displacement_threshold))),
             pauses: scenario.pauses().then(|| Box::new(PausedPorts::new(ports.clone().count(), scenario.top_class()))),
             activity: vec![OpenBin::default(); nodes.len()],
-            entries: Entries::new(scenario.traffic.len()),
+            workloads: Workloads::new(scenario.traffic.len()),
             rows: Rows::default(),
             received: Vec::new(),
             closed: false,
@@ -198,7 +198,7 @@ impl Recorder {
 
     fn count(&mut self, at: Spot, pkt: &Pkt, kind: Kind) {
         if self.scope.covers(at.now) {
-            self.entries.count(pkt, kind);
+            self.workloads.count(pkt, kind);
         }
         let bin = self.scope.bin_of(at.now);
         self.activity[at.node as usize].count(kind, (bin, at.node), &mut self.rows.activity);
@@ -302,7 +302,7 @@ impl Probe for Recorder {
         }
     }
     fn entered(&mut self, flow: FlowId, traffic: u16) {
-        self.entries.entered(flow, traffic);
+        self.workloads.entered(flow, traffic);
     }
     #[inline(always)]
     fn follows_order(&self) -> bool {
@@ -343,11 +343,11 @@ impl Probe for Recorder {
             return;
         }
         let Gain { traffic, bytes, .. } = gain;
-        let entry = usize::from(traffic);
-        if self.received.len() <= entry {
-            self.received.resize(entry + 1, 0);
+        let workload = usize::from(traffic);
+        if self.received.len() <= workload {
+            self.received.resize(workload + 1, 0);
         }
-        self.received[entry] += bytes;
+        self.received[workload] += bytes;
     }
     fn delivered(&mut self, at: Spot, pkt: &Pkt) {
         let most = self.ended(at, pkt, 0);
@@ -363,9 +363,9 @@ impl Probe for Recorder {
             u64::from(pkt.head.detours),
             u64::from(pkt.head.bounces),
         ];
-        self.entries.add(pkt, values);
+        self.workloads.add(pkt, values);
         if pkt.head.bounces > 0 {
-            self.entries.add_distance(pkt, most);
+            self.workloads.add_distance(pkt, most);
         }
     }
 }

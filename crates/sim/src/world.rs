@@ -1,23 +1,23 @@
 //! The world: nodes, links, the event queue, and the loop that moves packets between them.
 
+use crate::closed_loop::ClosedLoop;
 use crate::deadlock::Deadlock;
-use crate::driver::{Board, Driver, LOST};
-use crate::later::Later;
+use crate::driver::{Driver, LOSSLESS_VIOLATION, RunState};
 use crate::probe::Probe;
 use crate::progress::{Progress, Stop};
 use crate::queue::{Key, Phase};
-use crate::results::Books;
+use crate::results::Counters;
 use crate::tap::{Crossed, Tap};
 use dataplane::transport::TcpConfig;
 use dataplane::{Exts, FLOW_START, FlowTable, Host, HostStep, MESSAGE_START, Pkt, Switch};
-use mech::routing::Way;
+use mech::routing::NextHops;
 use mech::{FlowId, HostId, PortId};
 use scenario::routes::Routes;
 use scenario::traffic::{FlowSpec, Flows};
 use std::sync::Arc;
 use units::{Dur, Time};
 
-mod books;
+mod counters;
 
 /// The routes of the whole network, as the dataplane asks for them.
 #[derive(Clone)]
@@ -25,8 +25,8 @@ pub(crate) struct Net(pub(crate) Arc<Routes>);
 
 impl dataplane::Routes for Net {
     #[inline]
-    fn way(&self, switch: u32, host: HostId) -> Way<'_> {
-        self.0.way(switch, host)
+    fn next_hops(&self, switch: u32, host: HostId) -> NextHops<'_> {
+        self.0.next_hops(switch, host)
     }
 }
 
@@ -51,7 +51,7 @@ pub(crate) struct Schedule {
 /// bits.
 #[derive(Clone)]
 pub struct World<P: Probe, T: Tap = ()> {
-    pub(crate) board: Board<P>,
+    pub(crate) state: RunState<P>,
     pub(crate) hosts: Vec<Host>,
     pub(crate) switches: Vec<Switch>,
     pub(crate) net: Net,
@@ -60,7 +60,7 @@ pub struct World<P: Probe, T: Tap = ()> {
     pub(crate) tcp: Arc<TcpConfig>,
     pub(crate) pending: Flows,
     pub(crate) next: Option<FlowSpec>,
-    pub(crate) later: Later,
+    pub(crate) closed_loop: ClosedLoop,
     pub(crate) schedule: Schedule,
     pub(crate) now: Time,
     pub(crate) events: u64,
@@ -75,16 +75,16 @@ pub struct World<P: Probe, T: Tap = ()> {
     /// Nothing but steps happens before this instant.
     pub(crate) milestone: Time,
     /// The books at the start of the measurement window, where that is not the start of the run.
-    pub(crate) baseline: Option<Books>,
+    pub(crate) baseline: Option<Counters>,
     /// The books at the end of the measurement window, once it is over.
-    pub(crate) baseline_end: Option<Books>,
+    pub(crate) baseline_end: Option<Counters>,
     pub(crate) arrivals: Vec<Pkt>,
     /// Timers of a switch that run out in its step.
     pub(crate) timers: Vec<u32>,
     /// An arrival at a switch, and the port that its packet is to leave by, where that is known.
-    pub(crate) foreseen: (Key, Option<PortId>),
+    pub(crate) predicted: (Key, Option<PortId>),
     /// Whether ways are known ahead: no switch learns them.
-    pub(crate) foresees: bool,
+    pub(crate) predicts_routes: bool,
     /// Who sees what crosses links.
     pub(crate) tap: T,
 }
@@ -125,15 +125,15 @@ impl<P: Probe, T: Tap> World<P, T> {
 
     /// Whether the next step would only find that the run is over.
     fn nothing_is_left(&self) -> bool {
-        let over = |key: Key| key.time() >= self.schedule.duration && self.board.unfinished() == 0;
-        self.board.queue.peek().is_none_or(over)
+        let over = |key: Key| key.time() >= self.schedule.duration && self.state.unfinished() == 0;
+        self.state.queue.peek().is_none_or(over)
     }
 
     /// Frees the extensions of packets that have ended where nobody could. Copies are told of first:
     /// none ended before it was made, and no place is used anew in between.
     fn free_extensions(&mut self) {
-        self.board.copied_exts.drain(..).for_each(|(ext, further)| self.exts.share(ext, further));
-        self.board.lost_exts.drain(..).for_each(|ext| self.exts.give_shared(ext));
+        self.state.copied_exts.drain(..).for_each(|(ext, further)| self.exts.share(ext, further));
+        self.state.lost_exts.drain(..).for_each(|ext| self.exts.free_shared(ext));
     }
 
     /// Extensions that packets carry.
@@ -163,7 +163,7 @@ impl<P: Probe, T: Tap> World<P, T> {
     fn is_overloaded(&self) -> bool {
         let held: usize = self.cores().map(dataplane::Core::held).sum();
         let ends: usize = self.hosts.iter().map(Host::live_ends).sum();
-        held as u64 + self.board.wires.under_way() > MOST_PACKETS || ends as u64 > MOST_ENDS
+        held as u64 + self.state.wires.under_way() > MOST_PACKETS || ends as u64 > MOST_ENDS
     }
 
     /// The output sides of all nodes.
@@ -179,7 +179,7 @@ impl<P: Probe, T: Tap> World<P, T> {
 
     /// The listener.
     pub fn probe(&self) -> &P {
-        &self.board.probe
+        &self.state.probe
     }
 
     /// How far the run is.
@@ -189,44 +189,44 @@ impl<P: Probe, T: Tap> World<P, T> {
             now: self.now,
             events: self.events,
             hops: self.hops,
-            started: self.board.records.len() as u64,
-            completed: self.board.completed,
+            started: self.state.records.len() as u64,
+            completed: self.state.completed,
         }
     }
 
     /// One instant at one node.
     fn step(&mut self) {
-        let Some(key) = self.board.queue.pop() else {
-            self.stop = Some(if self.board.unfinished() > 0 { Stop::DrainedOut } else { Stop::Done });
+        let Some(key) = self.state.queue.pop() else {
+            self.stop = Some(if self.state.unfinished() > 0 { Stop::DrainedOut } else { Stop::Done });
             return;
         };
         if key.time() >= self.milestone && self.passes_milestone(key.time()) {
-            self.board.queue.push(key);
+            self.state.queue.push(key);
             return;
         }
         self.now = key.time();
-        if let Some(ahead) = self.board.queue.ahead()
+        if let Some(ahead) = self.state.queue.ahead()
             && ahead.phase() == Phase::Arrival
         {
-            self.board.wires.warm(ahead.index());
+            self.state.wires.prefetch(ahead.index());
         }
         match (key.node() as usize) < self.hosts.len() {
             true => self.host_step(key),
             false => self.switch_step(key),
         }
-        self.foresee();
+        self.predict_route();
     }
 
     /// Finds the way of the packet that is likely to be next, and brings its port near the processor.
     #[inline(always)]
-    fn foresee(&mut self) {
-        if self.foresees
-            && let Some(key) = self.board.queue.ahead()
+    fn predict_route(&mut self) {
+        if self.predicts_routes
+            && let Some(key) = self.state.queue.ahead()
             && key.phase() == Phase::Arrival
             && let Some(switch) = self.switches.get((key.node() as usize).wrapping_sub(self.hosts.len()))
-            && let Some(pkt) = self.board.wires.first(key.index())
+            && let Some(pkt) = self.state.wires.first(key.index())
         {
-            self.foreseen = (key, switch.foresee(&pkt.head, &self.net));
+            self.predicted = (key, switch.predict_route(&pkt.head, &self.net));
         }
     }
 
@@ -235,10 +235,10 @@ impl<P: Probe, T: Tap> World<P, T> {
     fn passes_milestone(&mut self, at: Time) -> bool {
         let Schedule { from, to, duration, .. } = self.schedule;
         if at >= from && self.baseline.is_none() && from > Time::ZERO {
-            self.baseline = Some(self.books_before(from));
+            self.baseline = Some(self.counters_before(from));
         }
         if at >= to && self.baseline_end.is_none() {
-            self.baseline_end = Some(self.books_before(to));
+            self.baseline_end = Some(self.counters_before(to));
         }
         let ahead = [from, to, duration].into_iter().filter(|mark| *mark > at).min();
         self.milestone = ahead.unwrap_or(Time::ZERO);
@@ -247,7 +247,7 @@ impl<P: Probe, T: Tap> World<P, T> {
 
     fn is_over(&mut self, at: Time) -> bool {
         let end = self.schedule.duration.saturating_add(self.schedule.drain);
-        if self.board.unfinished() == 0 {
+        if self.state.unfinished() == 0 {
             self.now = self.now.max(self.schedule.duration);
             self.stop = Some(Stop::Done);
         } else if at >= end {
@@ -261,9 +261,9 @@ impl<P: Probe, T: Tap> World<P, T> {
     #[inline(always)]
     fn take_arrival(&mut self, key: Key) -> Pkt {
         let link = key.index();
-        let (pkt, next) = self.board.wires.arrive(link);
+        let (pkt, next) = self.state.wires.arrive(link);
         if next != Time::NEVER {
-            self.board.queue.push(Key::new(next, key.node(), Phase::Arrival, link));
+            self.state.queue.push(Key::new(next, key.node(), Phase::Arrival, link));
         }
         self.events += 1;
         self.hops += 1;
@@ -282,11 +282,11 @@ impl<P: Probe, T: Tap> World<P, T> {
     #[inline(always)]
     fn switch_step(&mut self, first: Key) {
         let s = first.node() as usize - self.hosts.len();
-        let second = self.board.queue.pop_if_same_step(first);
+        let second = self.state.queue.pop_if_same_step(first);
         if second.is_none() && first.phase() == Phase::Arrival {
             let mut pkt = self.take_arrival(first);
-            let known = if self.foreseen.0 == first { self.foreseen.1 } else { None };
-            let mut driver = self.board.driver(first.node(), self.now);
+            let known = if self.predicted.0 == first { self.predicted.1 } else { None };
+            let mut driver = self.state.driver(first.node(), self.now);
             return self.switches[s].arrive_alone(self.now, (&mut pkt, known), &self.net, &mut driver);
         }
         self.switch_events(s, first, second);
@@ -304,7 +304,7 @@ impl<P: Probe, T: Tap> World<P, T> {
                 }
                 Phase::Ended => {
                     self.events += 1;
-                    let mut driver = self.board.driver(first.node(), self.now);
+                    let mut driver = self.state.driver(first.node(), self.now);
                     self.switches[s].ended(self.now, PortId(key.index() as u16), &self.net, &mut driver);
                 }
                 Phase::Timer => {
@@ -312,15 +312,15 @@ impl<P: Probe, T: Tap> World<P, T> {
                     self.timers.push(key.index());
                 }
             }
-            event = next.take().or_else(|| self.board.queue.pop_if_same_step(first));
+            event = next.take().or_else(|| self.state.queue.pop_if_same_step(first));
         }
-        let mut driver = self.board.driver(first.node(), self.now);
+        let mut driver = self.state.driver(first.node(), self.now);
         if !self.arrivals.is_empty() {
             self.switches[s].arrive(self.now, &mut self.arrivals, &self.net, &mut driver);
         }
         for index in self.timers.drain(..) {
             match index {
-                LOST => self.stop = Some(Stop::Lost),
+                LOSSLESS_VIOLATION => self.stop = Some(Stop::LosslessViolation),
                 index => self.switches[s].timer(self.now, index, &self.net, &mut driver),
             }
         }
@@ -339,7 +339,7 @@ impl<P: Probe, T: Tap> World<P, T> {
                 }
                 Phase::Ended => {
                     self.events += 1;
-                    let mut driver = self.board.driver(first.node(), now);
+                    let mut driver = self.state.driver(first.node(), now);
                     self.hosts[h].ended(now, &mut driver);
                 }
                 Phase::Timer => {
@@ -354,19 +354,19 @@ impl<P: Probe, T: Tap> World<P, T> {
                     }
                 }
             }
-            if !self.board.heard.is_empty() {
+            if !self.state.delivered.is_empty() {
                 self.react();
             }
-            event = self.board.queue.pop_if_same_step(first);
+            event = self.state.queue.pop_if_same_step(first);
         }
-        let mut driver = self.board.driver(first.node(), now);
+        let mut driver = self.state.driver(first.node(), now);
         self.hosts[h].finish(now, &mut driver);
     }
 
     /// A host, and what it needs beyond itself.
     #[inline]
     pub(crate) fn at_host(&mut self, h: usize) -> (&mut Host, HostStep<'_, Driver<'_, P>>) {
-        let driver = self.board.driver(h as u32, self.now);
+        let driver = self.state.driver(h as u32, self.now);
         let step =
             HostStep { now: self.now, flows: &mut self.flows, tcp: &self.tcp, exts: &mut self.exts, out: driver };
         (&mut self.hosts[h], step)
@@ -374,7 +374,7 @@ impl<P: Probe, T: Tap> World<P, T> {
 
     /// Sets up a raw source, before the run.
     pub(crate) fn add_raw(&mut self, host: HostId, setup: dataplane::RawSetup, flow: FlowId) {
-        let mut driver = self.board.driver(host.0, Time::ZERO);
+        let mut driver = self.state.driver(host.0, Time::ZERO);
         self.hosts[host.0 as usize].add_raw(setup, flow, &self.flows, &mut driver);
     }
 }

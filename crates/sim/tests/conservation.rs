@@ -92,14 +92,14 @@ fn random(n: u64, queues: bool) -> String {
         "[host]\nnic_queue = \"5KB\"\n",
     ]);
     let transport = draw.of(&["newreno", "dctcp"]);
-    let entries: String =
+    let workloads: String =
         (0..=draw.0.below(2)).map(|i| format!("[[traffic]]\nname = \"t{i}\"\n{}", traffic(&mut draw))).collect();
     format!(
         "name = \"random\"\nduration = \"2s\"\n[topology]\n{topology}\n{framing}{host}[switch]\n\
          pause = {{ {pause} }}\nfib = {{ {fib} }}\nbuffer = {{ {buffer} }}\noverflow = {{ {overflow} }}\nmarking = {{ {marking} }}\n\
          routing = {{ kind = \"{routing}\" }}\nscheduler = {{ kind = \"{scheduler}\" }}\n\
          simultaneous = \"{simultaneous}\"\nties = \"{ties}\"\n[transport]\nkind = \"{transport}\"\nmin_rto = \"1ms\"\n\
-         [measure]\npackets = true\nqueues = {queues}\nbin = \"10ms\"\nallow_unfinished = true\n{entries}"
+         [measure]\npackets = true\nqueues = {queues}\nbin = \"10ms\"\nallow_unfinished = true\n{workloads}"
     )
 }
 
@@ -135,7 +135,7 @@ fn ends(results: &Results) -> BTreeMap<(u64, u64), Vec<u64>> {
 /// Columns of `ports`, in the order of the kinds of `fates` from 1.
 const KINDS: [&str; 3] = ["marked", "detoured", "bounced"];
 
-/// How often something of a kind happened to packets of all entries.
+/// How often something of a kind happened to packets of all workloads.
 fn fates(results: &Results, kind: u64) -> u64 {
     let (kinds, counts) = (column(results, "fates", "kind"), column(results, "fates", "count"));
     kinds.iter().zip(counts).filter(|(of, _)| **of == kind).map(|(_, count)| count).sum()
@@ -151,7 +151,7 @@ fn books_balance_and_every_packet_ends_once_in_random_scenarios() {
         for (kind, counted) in
             [drops(&results)].into_iter().chain(KINDS.map(|c| total(&results, "ports", c))).enumerate()
         {
-            assert_eq!(fates(&results, kind as u64), counted, "scenario {n}: kind {kind} by entry and by port");
+            assert_eq!(fates(&results, kind as u64), counted, "scenario {n}: kind {kind} by workload and by port");
         }
         // Where the run ended because nothing was left to happen, nothing is under way.
         let is_quiet = results.progress.stop == Some(Stop::Done) && results.end().0 < 2_000_000_000_000;

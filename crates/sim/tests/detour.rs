@@ -73,7 +73,7 @@ struct Watch {
     onto_the_same_port: u64,
     back: u64,
     into_full_ports: u64,
-    strays: u64,
+    misdirected: u64,
     lost: [u64; DropReason::ALL.len()],
     most_detours: u8,
 }
@@ -95,7 +95,7 @@ impl Probe for Watch {
     }
     fn dropped(&mut self, at: Spot, _pkt: &Pkt, reason: DropReason) {
         self.under_way = None;
-        self.strays += u64::from(at.node < self.hosts);
+        self.misdirected += u64::from(at.node < self.hosts);
         self.lost[reason as usize] += 1;
     }
     fn detoured(&mut self, at: Spot, _taken: u32, pkt: &Pkt) {
@@ -126,7 +126,7 @@ fn watched(text: &str, variant: &str, seed: u64) -> Watch {
         onto_the_same_port: 0,
         back: 0,
         into_full_ports: 0,
-        strays: 0,
+        misdirected: 0,
         lost: Default::default(),
         most_detours: 0,
     };
@@ -143,7 +143,7 @@ fn a_detour_never_leads_to_a_host_nor_to_a_full_port() {
             let seen = watched(&with(detour), variant, seed);
             assert!(seen.detours > 50, "{detour}, {variant}: there is something to watch: {}", seen.detours);
             assert!(seen.most_detours > 1, "{detour}, {variant}: some packets are detoured again");
-            assert_eq!((seen.to_hosts, seen.strays), (0, 0), "{detour}, {variant}");
+            assert_eq!((seen.to_hosts, seen.misdirected), (0, 0), "{detour}, {variant}");
             assert_eq!((seen.onto_the_same_port, seen.into_full_ports), (0, 0), "{detour}, {variant}");
             assert_eq!(seen.back > 0, !detour.contains("ingress = false"), "{detour}, {variant}: {}", seen.back);
         }

@@ -156,7 +156,7 @@ struct Watch {
 impl Probe for Watch {
     fn transmitted(&mut self, _at: Spot, pkt: &Pkt, _end: units::Time) {
         let head = &pkt.head;
-        if head.flags.has(Flags::ASTRAY) {
+        if head.flags.has(Flags::MISDIRECTED) {
             self.copies_bounced += u64::from(head.bounces > 0);
             return;
         }
@@ -193,7 +193,7 @@ impl Tap for Carried {
         let who = (head.flow.0, head.flags.has(Flags::REVERSE), frame.pkt.emission);
         let first = *self.0.entry(who).or_insert(frame.ext.copied());
         assert_eq!(first, frame.ext.copied(), "{who:?} on link {}", frame.link);
-        self.1.fetch_add(u32::from(head.flags.has(Flags::ASTRAY)), Ordering::Relaxed);
+        self.1.fetch_add(u32::from(head.flags.has(Flags::MISDIRECTED)), Ordering::Relaxed);
     }
 }
 

@@ -19,7 +19,7 @@ fn folder() -> PathBuf {
 
 /// The scenarios, by the names of their files.
 fn scenarios() -> Vec<(PathBuf, Loaded)> {
-    let paths = fs::read_dir(folder()).expect("the folder is there").map(|entry| entry.unwrap().path());
+    let paths = fs::read_dir(folder()).expect("the folder is there").map(|file| file.unwrap().path());
     let mut paths: Vec<PathBuf> = paths.filter(|path| path.extension().is_some_and(|e| e == "toml")).collect();
     paths.sort();
     let read = |path: PathBuf| {
@@ -166,7 +166,7 @@ fn kinds(loaded: &Loaded) -> Vec<(String, String)> {
         }
     }
     for variant in loaded.resolved.as_object().unwrap().values() {
-        let traffic = variant["traffic"].as_array().unwrap().iter().map(|entry| ("traffic", &entry["kind"]));
+        let traffic = variant["traffic"].as_array().unwrap().iter().map(|workload| ("traffic", &workload["kind"]));
         let topology = [("topology", &variant["topology"]["kind"])];
         found.extend(traffic.chain(topology).map(|(slot, kind)| (slot, kind.as_str().unwrap().to_string())));
     }

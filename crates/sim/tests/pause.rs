@@ -151,16 +151,16 @@ fn an_incast_that_loses_with_tail_drop_loses_nothing_with_either_pause() {
 fn too_little_memory_for_the_headroom_ends_the_run_and_says_where_or_only_counts() {
     let tight = PFC.replace("300KB", "100KB");
     let results = run(&incast(&tight), 1);
-    assert_eq!(results.progress.stop, Some(Stop::Lost));
+    assert_eq!(results.progress.stop, Some(Stop::LosslessViolation));
     let lost = results.lost.expect("a packet was lost");
-    assert_eq!((lost.node, lost.lost.class, lost.lost.high), (21, 0, 8000));
+    assert_eq!((lost.node, lost.lost.class, lost.lost.xoff), (21, 0, 8000));
     assert_eq!(lost.at, results.progress.now);
     // 1 Gb/s: 1538 + 84 bytes of waiting, twice 125 of delay: one frame, and 334 bytes of which 314 are a frame.
     assert_eq!(lost.lost.headroom, 1517 + 1518 + 314 + 1518);
     assert_eq!(lost.lost.fill.limit, Some(100_000));
     let counted = run(&incast(&tight.replace("low =", "lossless = false, low =")), 1);
     assert!(drops(&counted) > 0 && counted.lost.is_none());
-    assert_ne!(counted.progress.stop, Some(Stop::Lost));
+    assert_ne!(counted.progress.stop, Some(Stop::LosslessViolation));
 }
 
 /// The worst that the formula allows, made on purpose: what comes from `a` waits behind a link of one bit a
@@ -223,7 +223,7 @@ fn the_headroom_that_is_computed_is_used_in_the_worst_case_and_a_byte_less_loses
     assert_eq!(held, HIGH + headroom);
     assert_eq!(run(&worst(held), 1).lost, None);
     let lost = run(&worst(held - 1), 1).lost.expect("one byte less is too little").lost;
-    assert_eq!((lost.held, lost.high, lost.headroom), (held, HIGH, headroom));
+    assert_eq!((lost.held, lost.xoff, lost.headroom), (held, HIGH, headroom));
 }
 
 /// h0 and h1 share a link to h2, who is slow, and h3, who is not: h1's frames for h3 are the victims.
@@ -382,7 +382,7 @@ stop = "200us"
 #[test]
 fn a_packet_that_was_detoured_as_often_as_it_may_is_a_loss_too() {
     let lost = run(&beside(r#"{ kind = "detour", max_detours = 1 }"#, ""), 1);
-    assert_eq!(lost.progress.stop, Some(Stop::Lost));
+    assert_eq!(lost.progress.stop, Some(Stop::LosslessViolation));
     assert_eq!((total(&lost, "ports", "drop_detours_spent"), drops(&lost)), (1, 1));
     assert_eq!(lost.lost.expect("a packet was lost").node, 3);
 }
@@ -416,17 +416,17 @@ fn thresholds_of_what_is_free_lose_where_they_are_reached_one_after_another() {
     assert_eq!(run(&text(0), 1).lost, None);
     let apart = text(420);
     let lost = run(&apart, 1).lost.expect("the last finds no room for its headroom");
-    assert!(lost.lost.held > lost.lost.high && lost.lost.lapsed.is_none());
+    assert!(lost.lost.held > lost.lost.xoff && lost.lost.expired.is_none());
     // All at once in a fifth of the memory: what is free, and with it the threshold, is gone within the headroom.
     let small = scenario(&text(0).replace("1MB", "200KB"), "");
-    let told = run_with(&small, 1, Options::default()).lost.expect("headroom is more than the pool").told(&small);
+    let told = run_with(&small, 1, Options::default()).lost.expect("headroom is more than the pool").describe(&small);
     assert!(told.contains("beyond it is more than the 9557B that come after a stop: high has fallen"), "{told}");
 }
 
 /// What the error says: a stop that had run out, memory that others had filled, and too little headroom.
 #[test]
 fn a_loss_is_laid_on_headroom_only_where_more_of_it_would_have_helped() {
-    let told = |text: &str| run(text, 1).lost.expect("a packet was lost").told(&scenario(text, ""));
+    let told = |text: &str| run(text, 1).lost.expect("a packet was lost").describe(&scenario(text, ""));
     let stop = |more: &str| slow(&format!(r#"{{ kind = "pfc", high = "20KB", low = "10KB"{more} }}"#), "");
     let fast = |more: &str| stop(more).replace("stop = \"130us\"", "stop = \"2ms\"");
     // 100 quanta are 51.2 us, in which the slow link takes no half of a frame.

@@ -145,8 +145,8 @@ fn every_packet_ends_once_and_payload_arrives_no_more_often_than_it_was_sent() {
             lost += u64::from(end.lost);
             if pkt.payload > 0 {
                 let first = if pkt.head.flags.has(Flags::RETRANSMIT) { 0 } else { 1 };
-                let entry = payload.entry((pkt.head.flow.0, pkt.seq)).or_default();
-                *entry = (entry.0 + 1, entry.1 + u32::from(!end.lost), entry.2 + first);
+                let workload = payload.entry((pkt.head.flow.0, pkt.seq)).or_default();
+                *workload = (workload.0 + 1, workload.1 + u32::from(!end.lost), workload.2 + first);
             }
         }
         for (who, emissions) in &mut sent {
@@ -221,7 +221,7 @@ fn packets_of_a_flow_arrive_in_the_order_in_which_they_were_sent_where_there_is_
 /// Packets of one size from several hosts, by their own clocks, to one host; nobody listens to losses.
 fn open_loop(draw: &mut Draw) -> String {
     let payload = draw.number(200, 1460);
-    let entry = |draw: &mut Draw, i: u64| {
+    let workload = |draw: &mut Draw, i: u64| {
         let kind = match draw.number(0, 2) {
             0 => format!("kind = \"constant\"\nrate = \"{}Mbps\"", draw.number(100, 900)),
             1 => format!("kind = \"constant\"\nrate = \"{}Mbps\"\ngaps = \"exponential\"", draw.number(100, 900)),
@@ -237,7 +237,7 @@ fn open_loop(draw: &mut Draw) -> String {
              jitter = \"20us\"\nstop = \"2ms\"\n"
         )
     };
-    let entries: String = (1..=draw.number(2, 5)).map(|i| entry(draw, i)).collect();
+    let workloads: String = (1..=draw.number(2, 5)).map(|i| workload(draw, i)).collect();
     let switch = format!(
         "ties = \"{}\"\nsimultaneous = \"{}\"",
         draw.of(&["random", "port"]),
@@ -245,7 +245,7 @@ fn open_loop(draw: &mut Draw) -> String {
     );
     format!(
         "name = \"open\"\nduration = \"20ms\"\n[topology]\nkind = \"star\"\nn = 6\n[switch]\n{switch}\n\
-         buffer = {{ kind = \"per_port\", size = \"BUFFER\" }}\n[measure]\nqueues = false\n{entries}"
+         buffer = {{ kind = \"per_port\", size = \"BUFFER\" }}\n[measure]\nqueues = false\n{workloads}"
     )
 }
 

@@ -215,7 +215,7 @@ transport.delayed_ack = true
 transport.nagle = true
 "#;
 
-/// Of every message: entry, query, role, source, destination, bytes, start, end.
+/// Of every message: workload, query, role, source, destination, bytes, start, end.
 fn messages(results: &sim::Results) -> Vec<[u64; 8]> {
     let names = ["traffic", "query", "role", "src", "dst", "bytes", "start_ps", "end_ps"];
     let columns = names.map(|name| column(results, "flows", name));
@@ -354,9 +354,9 @@ fn what_a_lossy_kept_connection_did_is_divided_among_its_messages() {
 }
 
 /// Requests reach h2 at 6.448 us, of h0, and at 9.448 us, of h1; both answers start at 14.448 us. That of the
-/// first entry goes first, though it was planned last.
+/// first workload goes first, though it was planned last.
 #[test]
-fn messages_of_one_instant_start_in_the_order_of_their_entries() {
+fn messages_of_one_instant_start_in_the_order_of_their_workloads() {
     let text = session("service = \"5us\"\nstart = \"3us\"").replace("n = 2", "n = 3");
     let text = text.replace("\"h0\"", "\"h1\"").replace("\"1\"", "\"h2\"").replace("requests = 3", "requests = 1");
     let traffic = text.find("[[traffic]]").unwrap();

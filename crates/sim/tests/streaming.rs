@@ -1,4 +1,4 @@
-//! Tables that grow with simulated time may be taken out as the run goes.
+//! Tables that grow with simulated time may be taken out as the run goes on.
 
 use crate::common::{self, run_with, scenario, world};
 use sim::{Column, Options, Results, Table};

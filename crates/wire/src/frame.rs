@@ -63,12 +63,12 @@ pub fn deparse(crossing: &Crossing, out: &mut Vec<u8>) {
 fn control(frame: &PauseFrame, source: [u8; 6], out: &mut Vec<u8>) {
     let ethernet = Ethernet2Header { source, destination: ONE_LINK, ether_type: MAC_CONTROL };
     out.extend_from_slice(&ethernet.to_bytes());
-    let quanta = |class| if frame.stop.has(class) { frame.quanta } else { 0 };
+    let quanta = |class| if frame.xoff.has(class) { frame.quanta } else { 0 };
     if frame.whole {
         [PAUSE, quanta(0)].iter().for_each(|word| out.extend_from_slice(&word.to_be_bytes()));
         return;
     }
-    let meant = u16::from(frame.stop.union(frame.go).0);
+    let meant = u16::from(frame.xoff.union(frame.xon).0);
     [PFC, meant].iter().for_each(|word| out.extend_from_slice(&word.to_be_bytes()));
     (0..8).for_each(|class| out.extend_from_slice(&quanta(class).to_be_bytes()));
 }

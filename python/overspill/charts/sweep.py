@@ -25,7 +25,7 @@ FAMILIES = (
     ("qct", "Query completion time", ("qct_mean", "qct_p50", "qct_p99")),
     ("rates", "Goodput", ("goodput", "goodput_last", "throughput", "unfinished_flows")),
     ("queues", "Queues", ("queue_busiest_mean", "queue_busiest_p99", "queue_all_mean", "queue_all_p99")),
-    ("losses", "Losses and their mending", ("drops", "drop_share", "retransmits", "timeouts")),
+    ("losses", "Losses and their mending", ("drops", "drop_ratio", "retransmits", "timeouts")),
     ("mechanisms", "What switches did", ("marks", "detours", "bounces")),
     ("packets", "Packets", ("delay_mean", "delay_p99", "hops_mean", "hops_max")),
 )

@@ -74,7 +74,7 @@ METRICS = [
         source=f"{VARIANCE}, which leaves the average over time and queues open",
     ),
     Metric(
-        "time_ratio",
+        "time_above_theta",
         "time above θ",
         "1",
         "Share of the measurement window that a queue is filled above its switch's θ, on average over the "
@@ -134,7 +134,7 @@ def filled(run: RunData) -> dict[str, Value]:
     return present(
         {
             "utilisation_variance": float(np.var(means)),
-            "time_ratio": float((above[asked] / window).mean()) if asked.any() else None,
+            "time_above_theta": float((above[asked] / window).mean()) if asked.any() else None,
         }
     )
 

@@ -34,7 +34,7 @@ METRICS = [
         for part in ("p50", "p99")
     ),
     Metric(
-        "delay_sd",
+        "delay_std",
         "packet delay sd",
         "s",
         "Standard deviation of the delay of delivered data packets.",
@@ -105,7 +105,7 @@ def deviation(
     means = np.array([float(rows["sum"][one].sum()) for one in groups]) / counts
     between = counts * (means - np.average(means, weights=counts)) ** 2
     whole = sum(float(squares[one].sum()) for one in groups) + float(between.sum())
-    return present({f"delay_sd{label}": scale(float(np.sqrt(whole / counts.sum())))})
+    return present({f"delay_std{label}": scale(float(np.sqrt(whole / counts.sum())))})
 
 
 def delivered(rows: dict[str, np.ndarray]) -> dict[str, Value]:

@@ -32,7 +32,7 @@ DROPS = [
         formula="Σ drops over ports and reasons",
     ),
     Metric(
-        "drop_share",
+        "drop_ratio",
         "drops per frame sent",
         "1",
         f"Frames lost over frames that hosts sent, ACKs and retransmissions included. {WHOLE}",
@@ -108,7 +108,7 @@ SENDERS = [
         formula=f"{OF_FLOWS} of expiries of the timer",
     ),
     Metric(
-        "marked_acks",
+        "ece_acks",
         "marked ACKs",
         "packets",
         "ACKs with ECN-Echo, of measured flows.",
@@ -128,7 +128,7 @@ def counters(run: RunData) -> dict[str, Value]:
     lost = sum(reasons.values(), np.zeros(len(node), np.int64))
     found: dict[str, float | None] = {"drops": int(lost.sum())}
     by_hosts = int(sent[run.is_host[node]].sum())
-    found["drop_share"] = int(lost.sum()) / by_hosts if by_hosts else None
+    found["drop_ratio"] = int(lost.sum()) / by_hosts if by_hosts else None
     for reason, column in reasons.items():
         found[f"drops[reason={reason}]"] = int(column.sum())
     for tier in dict.fromkeys(run.tiers):

@@ -22,7 +22,7 @@ METRICS = [
         formula="Σ times",
     ),
     Metric(
-        "pause_share_mean",
+        "paused_fraction_mean",
         "paused time mean",
         "1",
         f"Share of the measurement window in which a class was stopped at a port. {OF_ALL}",
@@ -89,7 +89,7 @@ def pauses(run: RunData) -> dict[str, Value]:
     for label, which in choices(run, np.unique(node)):
         here = which[node]
         found[f"pauses{label}"] = int(times[here].sum())
-        found[f"pause_share_mean{label}"] = float(share[here].mean())
+        found[f"paused_fraction_mean{label}"] = float(share[here].mean())
         found[f"pause_share_max{label}"] = float(share[here].max())
         found[f"pause_frames{label}"] = int(sent[here].sum())
         if lengths.count[which].sum():

@@ -76,7 +76,7 @@ METRICS = [
         formula="Σ wire bits of hosts / window",
     ),
     Metric(
-        "load_asked",
+        "achieved_load",
         "load, as asked",
         "1",
         "Payload of an entry that arrived in order in the measurement window, over its length, as "
@@ -227,7 +227,7 @@ def load(run: RunData) -> dict[str, Value]:
         offered: dict[str, Any] | None = entry.get("offered") if entry.get("kind") in ASK else None
         planned = payload_bps(offered) if offered else None
         if offered and planned:
-            found[f"load_asked[traffic={entry['name']}]"] = offered["fraction"] * size * 8 / seconds / planned
+            found[f"achieved_load[traffic={entry['name']}]"] = offered["fraction"] * size * 8 / seconds / planned
     capacity = host_bps(run)
     if capacity and got:
         found["load_payload[of=host]"] = sum(got) * 8 / (seconds * capacity)

@@ -11,7 +11,7 @@ pub(super) enum Timer {
     /// The quanta of a class run out.
     Over(PortId, u8),
     /// A request that has been heard takes effect.
-    Heard(PortId),
+    Effect(PortId),
 }
 
 impl Timer {
@@ -19,7 +19,7 @@ impl Timer {
         let (port, kind, which) = match self {
             Timer::Slot(port, id) => (port, 0, id.0 as u32 & 7),
             Timer::Over(port, class) => (port, 1, class as u32),
-            Timer::Heard(port) => (port, 2, 0),
+            Timer::Effect(port) => (port, 2, 0),
         };
         (port.0 as u32) << 5 | kind << 3 | which
     }
@@ -28,7 +28,7 @@ impl Timer {
         match index >> 3 & 3 {
             0 => Some(Timer::Slot(port, TimerId(which as u16))),
             1 => Some(Timer::Over(port, which as u8)),
-            2 => Some(Timer::Heard(port)),
+            2 => Some(Timer::Effect(port)),
             _ => None,
         }
     }
@@ -76,7 +76,7 @@ mod tests {
     fn a_timer_is_what_its_index_says() {
         for port in [0, 1, 47, u16::MAX] {
             let port = PortId(port);
-            for timer in [Timer::Slot(port, TimerId(7)), Timer::Over(port, 3), Timer::Heard(port)] {
+            for timer in [Timer::Slot(port, TimerId(7)), Timer::Over(port, 3), Timer::Effect(port)] {
                 assert_eq!(Timer::of(timer.index()), Some(timer));
                 assert!(timer.index() < 1 << 27, "hosts have their own bits above");
             }

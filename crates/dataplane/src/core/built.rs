@@ -4,8 +4,8 @@ use super::pausing::Pausing;
 use super::{Core, PauseSetup};
 use crate::Framing;
 use crate::ends::Tally;
+use crate::packet_store::{BounceQueue, PacketStore, Pool};
 use crate::port::{Limits, Port, PortShape};
-use crate::shelf::{BounceQueue, Pool, Shelf};
 use mech::buffer::BufferSlot;
 use mech::marking::MarkingSlot;
 use mech::overflow::OverflowSlot;
@@ -62,13 +62,13 @@ impl Core {
         let (node, seed) = (setup.node, setup.seed);
         let pool = Pool::new(&setup.buffer);
         let mut core = Core {
-            shelf: Shelf {
+            store: PacketStore {
                 arena: Default::default(),
                 ports: Vec::new(),
                 buffer: setup.buffer,
                 bounce: setup.bounce,
                 pool,
-                lent: Vec::new(),
+                allocated: Vec::new(),
             },
             overflow: setup.overflow,
             overflow_rng: Stream::new(seed, node, Purpose::Overflow),
@@ -79,7 +79,7 @@ impl Core {
             direct: computes && only_when_full,
             only_when_full,
             acts: Acts::default(),
-            kicks: Vec::new(),
+            ready_ports: Vec::new(),
             node,
             pausing: None,
             discarded: Tally::default(),
@@ -90,14 +90,14 @@ impl Core {
             let computed = computes.then(|| Core::limits(memory, &p.marking));
             let (clock, is_switch, gap) = (p.clock, p.is_switch, setup.framing.gap);
             let shape = PortShape { clock, gap, is_switch, top_class: setup.top_class, computed };
-            core.shelf.ports.push(Port::new(shape));
+            core.store.ports.push(Port::new(shape));
             core.marking.push(p.marking);
             core.marking_rng.push(Stream::new(seed, node, Purpose::Marking(i as u16)));
             core.schedulers.push(p.scheduler);
         }
         if !pausing.is_empty() {
             let pausing = Pausing::new(pausing, Stream::new(seed, node, Purpose::Pause));
-            core.shelf.lent = vec![0; if pausing.follows() { core.shelf.ports.len() * 8 } else { 0 }];
+            core.store.allocated = vec![0; if pausing.follows() { core.store.ports.len() * 8 } else { 0 }];
             core.pausing = Some(Box::new(pausing));
         }
         core
@@ -146,14 +146,14 @@ impl Core {
     /// The queues of every port, and how long each may get; `None` where that is not fixed. All normal queues
     /// of a port share theirs.
     pub fn queues(&self) -> impl Iterator<Item = (QueueId, Option<Amount>)> {
-        let normal = Core::memory(&self.shelf.buffer);
-        let bounce = match self.shelf.bounce {
+        let normal = Core::memory(&self.store.buffer);
+        let bounce = match self.store.bounce {
             BounceQueue::Of(size) => Some(size),
             BounceQueue::Absent | BounceQueue::Unlimited => None,
         };
-        let count = self.shelf.ports.first().map_or(0, |port| port.rest.queues.len());
+        let count = self.store.ports.first().map_or(0, |port| port.rest.queues.len());
         let queues = (0..count as u8).map(QueueId);
-        let built = queues.filter(|queue| !queue.is_bounce() || self.shelf.bounce != BounceQueue::Absent);
+        let built = queues.filter(|queue| !queue.is_bounce() || self.store.bounce != BounceQueue::Absent);
         built.map(move |queue| (queue, if queue.is_bounce() { bounce } else { normal }))
     }
 }

@@ -4,7 +4,7 @@ use super::alarm::{Alarm, Timer};
 use super::{Core, Step};
 use crate::control::PauseFrame;
 use crate::ends::Tally;
-use crate::shelf::{Fib, Look};
+use crate::packet_store::{Fib, Look};
 use crate::{Out, Pkt};
 use mech::overflow::DropReason;
 use mech::pause::{Pause, PauseSlot};
@@ -29,7 +29,7 @@ pub struct PauseSetup {
 
 /// A packet that should never be lost, and found no memory.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Lost {
+pub struct LosslessViolation {
     /// The port that it came in by.
     pub ingress: PortId,
     /// Its class.
@@ -41,11 +41,11 @@ pub struct Lost {
     /// Bytes held of what is stopped together with it, itself included.
     pub held: u64,
     /// Bytes from which the far end is stopped.
-    pub high: u64,
+    pub xoff: u64,
     /// Bytes that may come on top of that.
     pub headroom: u64,
     /// How long a stop lasts, where one may have run out before it was said again.
-    pub lapsed: Option<Dur>,
+    pub expired: Option<Dur>,
 }
 
 /// One port's part.
@@ -54,34 +54,34 @@ pub(super) struct Gate {
     pub(super) setup: PauseSetup,
     timers: [Alarm; 8],
     /// What the far end has been told to stop, and when it was told first.
-    told: ClassSet,
-    asked: [Time; 8],
+    paused: ClassSet,
+    paused_since: [Time; 8],
     /// What is to be said and is not on the wire yet.
-    unsaid: Option<PauseFrame>,
+    pending_frame: Option<PauseFrame>,
     /// Classes that the far end has stopped here, since when, and until when.
     pub(super) stopped: ClassSet,
     pub(super) since: [Time; 8],
     over: [Alarm; 8],
     /// Requests that have been heard and have not taken effect, first to last.
-    heard: VecDeque<(Time, PauseFrame)>,
-    pub(super) goes: [Goes; 8],
+    pending_requests: VecDeque<(Time, PauseFrame)>,
+    pub(super) resumes: [Resumes; 8],
 }
 
 impl Gate {
     /// How long a stop of a class lasts, where what the far end sends after it has run out may have come by now.
-    fn lapsed(&self, class: u8, now: Time) -> Option<Dur> {
-        let slot = self.setup.slot.peek().filter(|slot| self.told.has(class) && !slot.holds(self.setup.waits))?;
-        let (lasts, _) = slot.lasts();
-        let since = now - self.asked[usize::from(class)];
-        (since >= lasts.saturating_add(self.setup.away)).then_some(lasts)
+    fn expired(&self, class: u8, now: Time) -> Option<Dur> {
+        let slot = self.setup.slot.peek().filter(|slot| self.paused.has(class) && !slot.holds(self.setup.waits))?;
+        let (duration, _) = slot.duration();
+        let since = now - self.paused_since[usize::from(class)];
+        (since >= duration.saturating_add(self.setup.away)).then_some(duration)
     }
 }
 
 /// How often a class was told to go on.
 #[derive(Clone, Copy, Default)]
-pub(super) struct Goes {
-    pub(super) said: u64,
-    pub(super) heard: u64,
+pub(super) struct Resumes {
+    pub(super) sent: u64,
+    pub(super) received: u64,
 }
 
 /// What a core has where somebody may be stopped.
@@ -94,8 +94,8 @@ pub(crate) struct Pausing {
     rng: Stream,
     /// Added to the index of every timer.
     base: u32,
-    pub(super) said: Tally,
-    pub(super) heard: Tally,
+    pub(super) sent: Tally,
+    pub(super) received: Tally,
 }
 
 /// On the list of idle ports: nobody, but something is asked for.
@@ -106,14 +106,14 @@ impl Pausing {
         let gate = |setup| Gate {
             setup,
             timers: [Alarm::OFF; 8],
-            told: ClassSet::NONE,
-            asked: [Time::ZERO; 8],
-            unsaid: None,
+            paused: ClassSet::NONE,
+            paused_since: [Time::ZERO; 8],
+            pending_frame: None,
             stopped: ClassSet::NONE,
             since: [Time::ZERO; 8],
             over: [Alarm::OFF; 8],
-            heard: VecDeque::new(),
-            goes: [Goes::default(); 8],
+            pending_requests: VecDeque::new(),
+            resumes: [Resumes::default(); 8],
         };
         let gates = ports.into_iter().map(gate).collect();
         Pausing {
@@ -122,8 +122,8 @@ impl Pausing {
             work: VecDeque::new(),
             rng,
             base: 0,
-            said: Tally::default(),
-            heard: Tally::default(),
+            sent: Tally::default(),
+            received: Tally::default(),
         }
     }
     pub(super) fn follows(&self) -> bool {
@@ -164,13 +164,13 @@ impl Core {
         ask: impl FnOnce(&mut dyn Pause, &Look<F>, &mut Env),
     ) {
         let Some(pausing) = &mut self.pausing else { return };
-        let look = Look { shelf: &self.shelf, fib: step.fib };
+        let look = Look { store: &self.store, fib: step.fib };
         let Some(slot) = pausing.gates[usize::from(port.0)].setup.slot.get() else { return };
         let mut env = Env { now: step.now, rng: &mut pausing.rng, acts: &mut pausing.acts };
         ask(slot, &look, &mut env);
         if !pausing.acts.list.is_empty() {
             pausing.work.extend(pausing.acts.list.drain(..).map(|act| (port, act)));
-            self.kicks.push(NOBODY);
+            self.ready_ports.push(NOBODY);
         }
     }
 
@@ -180,11 +180,15 @@ impl Core {
             match act {
                 Act::Pause(at, stop, quanta) => {
                     let whole = stop == ClassSet::ALL;
-                    self.tell(at, PauseFrame { stop, quanta, whole, ..PauseFrame::default() }, (now, out));
+                    self.queue_pause_frame(
+                        at,
+                        PauseFrame { xoff: stop, quanta, whole, ..PauseFrame::default() },
+                        (now, out),
+                    );
                 }
                 Act::Resume(at, go) => {
                     let whole = go == ClassSet::ALL;
-                    self.tell(at, PauseFrame { go, whole, ..PauseFrame::default() }, (now, out));
+                    self.queue_pause_frame(at, PauseFrame { xon: go, whole, ..PauseFrame::default() }, (now, out));
                 }
                 Act::Arm(at, id) => {
                     let alarm = self.gate(port).and_then(|gate| gate.timers[usize::from(id.0 & 7)].set(at));
@@ -205,26 +209,26 @@ impl Core {
     }
 
     /// A frame is to go out by a port, before all else; one that waits there says this too.
-    fn tell<O: Out>(&mut self, port: PortId, frame: PauseFrame, (now, out): (Time, &mut O)) {
+    fn queue_pause_frame<O: Out>(&mut self, port: PortId, frame: PauseFrame, (now, out): (Time, &mut O)) {
         let Some(gate) = self.gate(port) else { return };
-        gate.unsaid.get_or_insert_default().add(frame);
-        self.shelf.ports[usize::from(port.0)].rest.control = true;
-        self.rouse(port, now, out);
+        gate.pending_frame.get_or_insert_default().add(frame);
+        self.store.ports[usize::from(port.0)].rest.control = true;
+        self.try_schedule(port, now, out);
     }
 
     /// Sends the frame that waits at a port.
     pub(super) fn send_control<O: Out>(&mut self, port: PortId, now: Time, out: &mut O) {
-        let p = &mut self.shelf.ports[usize::from(port.0)];
+        let p = &mut self.store.ports[usize::from(port.0)];
         p.rest.control = false;
         let Some(pausing) = &mut self.pausing else { return };
         let gate = &mut pausing.gates[usize::from(port.0)];
-        let Some(frame) = gate.unsaid.take() else { return };
-        let again = ClassSet(frame.stop.0 & gate.told.0);
-        each(frame.stop.minus(again)).for_each(|class| gate.asked[class] = now);
-        gate.told = gate.told.minus(frame.go).union(frame.stop);
-        each(frame.go).for_each(|class| gate.goes[class].said += 1);
+        let Some(frame) = gate.pending_frame.take() else { return };
+        let again = ClassSet(frame.xoff.0 & gate.paused.0);
+        each(frame.xoff.minus(again)).for_each(|class| gate.paused_since[class] = now);
+        gate.paused = gate.paused.minus(frame.xon).union(frame.xoff);
+        each(frame.xon).for_each(|class| gate.resumes[class].sent += 1);
         let pkt = frame.packet(self.node, p.is_switch);
-        pausing.said.count(&pkt);
+        pausing.sent.count(&pkt);
         p.free_at = now + p.time(pkt.head.size);
         let (end, more) = (p.free_at, p.rest.is_ready());
         p.rest.waking = more;
@@ -236,50 +240,50 @@ impl Core {
     }
 
     /// A PAUSE or PFC frame has arrived.
-    pub(crate) fn hear<O: Out>(&mut self, pkt: &Pkt, now: Time, out: &mut O) {
+    pub(crate) fn on_pause_frame<O: Out>(&mut self, pkt: &Pkt, now: Time, out: &mut O) {
         let (port, frame) = (pkt.head.ingress, PauseFrame::of(pkt));
         let (Some(pausing), Some(frame)) = (&mut self.pausing, frame) else { return };
-        pausing.heard.count(pkt);
+        pausing.received.count(pkt);
         let gate = &mut pausing.gates[usize::from(port.0)];
         if gate.setup.response == Dur::ZERO {
-            return self.obey(port, frame, (now, out));
+            return self.apply_pause(port, frame, (now, out));
         }
         let at = now + gate.setup.response;
-        gate.heard.push_back((at, frame));
-        if gate.heard.len() == 1 {
-            self.wake_me(Timer::Heard(port), at, out);
+        gate.pending_requests.push_back((at, frame));
+        if gate.pending_requests.len() == 1 {
+            self.wake_me(Timer::Effect(port), at, out);
         }
     }
 
     /// A request takes effect: the frame under way goes on to its end.
-    fn obey<O: Out>(&mut self, port: PortId, frame: PauseFrame, (now, out): (Time, &mut O)) {
-        let p = &mut self.shelf.ports[usize::from(port.0)];
-        let (lasts, in_use) = (p.quanta(frame.quanta), ClassSet(((1u16 << p.classes()) - 1) as u8));
-        for class in each(ClassSet(frame.stop.0 & in_use.0)) {
+    fn apply_pause<O: Out>(&mut self, port: PortId, frame: PauseFrame, (now, out): (Time, &mut O)) {
+        let p = &mut self.store.ports[usize::from(port.0)];
+        let (duration, in_use) = (p.quanta(frame.quanta), ClassSet(((1u16 << p.classes()) - 1) as u8));
+        for class in each(ClassSet(frame.xoff.0 & in_use.0)) {
             let Some(gate) = self.gate(port) else { return };
-            let alarm = gate.over[class].set(now + lasts);
+            let alarm = gate.over[class].set(now + duration);
             if !gate.stopped.has(class as u8) {
                 gate.stopped = gate.stopped.union(ClassSet::of(class as u8));
                 gate.since[class] = now;
-                self.shelf.ports[usize::from(port.0)].rest.stopped |= queues(class);
+                self.store.ports[usize::from(port.0)].rest.stopped |= queues(class);
                 out.paused(port, class as u8);
             }
             alarm.into_iter().for_each(|at| self.wake_me(Timer::Over(port, class as u8), at, out));
         }
-        for class in each(ClassSet(frame.go.0 & in_use.0)) {
-            self.gate(port).into_iter().for_each(|gate| gate.goes[class].heard += 1);
-            self.let_go((port, class), now, out);
+        for class in each(ClassSet(frame.xon.0 & in_use.0)) {
+            self.gate(port).into_iter().for_each(|gate| gate.resumes[class].received += 1);
+            self.resume_class((port, class), now, out);
         }
     }
 
     /// A class may leave by a port again.
-    fn let_go<O: Out>(&mut self, (port, class): (PortId, usize), now: Time, out: &mut O) {
+    fn resume_class<O: Out>(&mut self, (port, class): (PortId, usize), now: Time, out: &mut O) {
         let Some(gate) = self.gate(port).filter(|gate| gate.stopped.has(class as u8)) else { return };
         gate.stopped = gate.stopped.minus(ClassSet::of(class as u8));
         gate.over[class].set(Time::NEVER);
-        self.shelf.ports[usize::from(port.0)].rest.stopped &= !queues(class);
+        self.store.ports[usize::from(port.0)].rest.stopped &= !queues(class);
         out.resumed(port, class as u8);
-        self.rouse(port, now, out);
+        self.try_schedule(port, now, out);
     }
 
     /// A timer of this node's ports has run out.
@@ -289,7 +293,7 @@ impl Core {
         let rung = match timer {
             Timer::Slot(port, id) => self.gate(port).map(|gate| rings(&mut gate.timers[usize::from(id.0)])),
             Timer::Over(port, class) => self.gate(port).map(|gate| rings(&mut gate.over[usize::from(class)])),
-            Timer::Heard(_) => Some(Ok(())),
+            Timer::Effect(_) => Some(Ok(())),
         };
         match (rung, timer) {
             (None, _) => {}
@@ -297,47 +301,52 @@ impl Core {
             (Some(Ok(())), Timer::Slot(port, id)) => self.ask_slot(port, step, |slot, look, env| {
                 slot.timer(id, &QueueView::new(look, port, QueueId(0)), env);
             }),
-            (Some(Ok(())), Timer::Over(port, class)) => self.let_go((port, usize::from(class)), now, step.out),
-            (Some(Ok(())), Timer::Heard(port)) => self.take_heard(port, now, step.out),
+            (Some(Ok(())), Timer::Over(port, class)) => self.resume_class((port, usize::from(class)), now, step.out),
+            (Some(Ok(())), Timer::Effect(port)) => self.take_effect(port, now, step.out),
         }
     }
 
     /// Requests whose time of response is over take effect.
-    fn take_heard<O: Out>(&mut self, port: PortId, now: Time, out: &mut O) {
+    fn take_effect<O: Out>(&mut self, port: PortId, now: Time, out: &mut O) {
         loop {
             let Some(gate) = self.gate(port) else { return };
-            match gate.heard.front().copied() {
+            match gate.pending_requests.front().copied() {
                 Some((at, frame)) if at <= now => {
-                    gate.heard.pop_front();
-                    self.obey(port, frame, (now, out));
+                    gate.pending_requests.pop_front();
+                    self.apply_pause(port, frame, (now, out));
                 }
-                Some((at, _)) => return self.wake_me(Timer::Heard(port), at, out),
+                Some((at, _)) => return self.wake_me(Timer::Effect(port), at, out),
                 None => return,
             }
         }
     }
 
     /// What is to be told where a packet that found no memory at `out` should never have been lost.
-    pub(super) fn should_not_lose(&self, pkt: &Pkt, out: (PortId, QueueId), why: (DropReason, Time)) -> Option<Lost> {
+    pub(super) fn lossless_violation(
+        &self,
+        pkt: &Pkt,
+        out: (PortId, QueueId),
+        why: (DropReason, Time),
+    ) -> Option<LosslessViolation> {
         let (ingress, class) = (pkt.head.ingress, pkt.head.class());
         let gate = self.pausing.as_ref()?.gates.get(usize::from(ingress.0))?;
         let slot = gate.setup.slot.peek().filter(|slot| why.0.wants_memory() && slot.lossless())?;
-        let together = slot.together(class);
-        if !together.has(class) {
+        let pause_group = slot.pause_group(class);
+        if !pause_group.has(class) {
             return None;
         }
-        let lapsed = gate.lapsed(class, why.1);
-        let look = Look { shelf: &self.shelf, fib: &Nowhere };
-        let held = each(together).map(|class| look.lent(ingress, class as u8)).sum::<u64>();
-        Some(Lost {
+        let expired = gate.expired(class, why.1);
+        let look = Look { store: &self.store, fib: &Nowhere };
+        let held = each(pause_group).map(|class| look.allocated(ingress, class as u8)).sum::<u64>();
+        Some(LosslessViolation {
             ingress,
             class,
             out: out.0,
             fill: look.fill(out.0, out.1),
             held: held + u64::from(pkt.head.size),
-            high: slot.levels(look.pool_free()).0,
+            xoff: slot.thresholds(look.pool_free()).0,
             headroom: gate.setup.headroom,
-            lapsed,
+            expired,
         })
     }
 }

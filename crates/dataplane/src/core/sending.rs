@@ -3,7 +3,7 @@
 use super::pausing::NOBODY;
 use super::{Core, Step};
 use crate::Out;
-use crate::shelf::{Fib, Look};
+use crate::packet_store::{Fib, Look};
 use mech::marking::MarkingSlot;
 use mech::{Change, Env, PktId, PortId, PortView, QueueId};
 use units::Time;
@@ -11,52 +11,52 @@ use units::Time;
 impl Core {
     /// Sees to it that a port with something to send does: now, or when the frame under way has ended.
     #[inline]
-    pub(super) fn rouse<O: Out>(&mut self, port: PortId, now: Time, out: &mut O) {
-        let p = &mut self.shelf.ports[usize::from(port.0)];
-        if p.rest.waking || p.rest.kicked || !p.rest.is_ready() {
+    pub(super) fn try_schedule<O: Out>(&mut self, port: PortId, now: Time, out: &mut O) {
+        let p = &mut self.store.ports[usize::from(port.0)];
+        if p.rest.waking || p.rest.listed || !p.rest.is_ready() {
             return;
         }
         if p.free_at > now {
             p.rest.waking = true;
             out.wake(port, p.free_at);
         } else {
-            p.rest.kicked = true;
-            self.kicks.push(port);
+            p.rest.listed = true;
+            self.ready_ports.push(port);
         }
     }
     /// The frame on the wire of `port` has ended and something waits: send the next.
     #[inline]
     pub(crate) fn ended<F: Fib, O: Out>(&mut self, port: PortId, step: &mut Step<F, O>) {
-        self.shelf.ports[usize::from(port.0)].rest.waking = false;
+        self.store.ports[usize::from(port.0)].rest.waking = false;
         self.send(port, step);
     }
 
     /// What this step has caused is done; then idle ports that got something in it begin to send.
     #[inline]
     pub(crate) fn finish<F: Fib, O: Out>(&mut self, step: &mut Step<F, O>) {
-        while let Some(port) = self.kicks.pop() {
+        while let Some(port) = self.ready_ports.pop() {
             if self.pausing.is_some() {
                 self.perform(step.now, step.out);
             }
             if port == NOBODY {
                 continue;
             }
-            self.shelf.ports[usize::from(port.0)].rest.kicked = false;
+            self.store.ports[usize::from(port.0)].rest.listed = false;
             self.send(port, step);
         }
     }
 
     fn send<F: Fib, O: Out>(&mut self, port: PortId, step: &mut Step<F, O>) {
-        if self.shelf.ports[usize::from(port.0)].rest.control {
+        if self.store.ports[usize::from(port.0)].rest.control {
             return self.send_control(port, step.now, step.out);
         }
         let Some((queue, id)) = self.next(port, step) else { return };
-        let slot = &mut self.shelf.ports[usize::from(port.0)].rest.queues[usize::from(queue.0)];
-        let taken = self.shelf.arena.remove(slot, id.0);
+        let slot = &mut self.store.ports[usize::from(port.0)].rest.queues[usize::from(queue.0)];
+        let taken = self.store.arena.remove(slot, id.0);
         let empty = slot.packets() == 0;
         let Some(pkt) = taken else { return };
-        self.shelf.give(port, queue, &pkt.head);
-        let p = &mut self.shelf.ports[usize::from(port.0)];
+        self.store.free(port, queue, &pkt.head);
+        let p = &mut self.store.ports[usize::from(port.0)];
         p.rest.eligible &= !(u16::from(empty) << queue.0);
         p.counts_mut().sent += 1;
         p.counts_mut().sent_bytes += u64::from(pkt.head.size);
@@ -86,17 +86,17 @@ impl Core {
 
     #[inline]
     fn next<F: Fib, O>(&mut self, port: PortId, step: &Step<F, O>) -> Option<(QueueId, PktId)> {
-        let p = &self.shelf.ports[usize::from(port.0)];
+        let p = &self.store.ports[usize::from(port.0)];
         let (eligible, scheduler) = (p.rest.eligible & !p.rest.stopped, &mut self.schedulers[usize::from(port.0)]);
         if eligible == 0 {
             return None;
         }
         if eligible.is_power_of_two() && !scheduler.interests().reorder {
             let queue = QueueId(eligible.trailing_zeros() as u8);
-            let first = self.shelf.arena.first(&p.rest.queues[usize::from(queue.0)]);
+            let first = self.store.arena.first(&p.rest.queues[usize::from(queue.0)]);
             return first.map(|(id, _)| (queue, PktId(id)));
         }
-        let look = Look { shelf: &self.shelf, fib: step.fib };
+        let look = Look { store: &self.store, fib: step.fib };
         let view = PortView { view: &look, port, eligible };
         let mut env = Env { now: step.now, rng: &mut self.overflow_rng, acts: &mut self.acts };
         scheduler.get().next(&view, &mut env)

@@ -3,7 +3,7 @@
 use super::Core;
 use super::pausing::Nowhere;
 use crate::ends::Tally;
-use crate::shelf::Look;
+use crate::packet_store::Look;
 use mech::{ClassSet, PortId, QueueId, View};
 use units::Time;
 
@@ -13,7 +13,7 @@ pub struct Held {
     /// Classes that its far end is to be silent about, and stays so until it is told to go on.
     pub stopped: ClassSet,
     /// How often the far end was told that this class may go on.
-    pub goes: [u64; 8],
+    pub resumes: [u64; 8],
 }
 
 /// What the far end of a port holds back there.
@@ -24,7 +24,7 @@ pub struct Obeyed {
     /// Since when.
     pub since: [Time; 8],
     /// How often it was heard that this class may go on.
-    pub goes: [u64; 8],
+    pub resumes: [u64; 8],
 }
 
 impl Core {
@@ -33,23 +33,23 @@ impl Core {
         let gate = &self.pausing.as_ref()?.gates[usize::from(port.0)];
         let slot = gate.setup.slot.peek()?;
         let stopped = if slot.holds(gate.setup.waits) { slot.stopped() } else { ClassSet::NONE };
-        Some(Held { stopped, goes: gate.goes.map(|goes| goes.said) })
+        Some(Held { stopped, resumes: gate.resumes.map(|resumes| resumes.sent) })
     }
     /// What a port may not send; `None` where nobody in the network is ever stopped.
     pub fn obeys(&self, port: PortId) -> Option<Obeyed> {
         let gate = &self.pausing.as_ref()?.gates[usize::from(port.0)];
-        Some(Obeyed { stopped: gate.stopped, since: gate.since, goes: gate.goes.map(|goes| goes.heard) })
+        Some(Obeyed { stopped: gate.stopped, since: gate.since, resumes: gate.resumes.map(|resumes| resumes.received) })
     }
     /// The classes that are let go together with one, and the bytes down to which they have to fall for it
     /// while so many of the shared memory are free.
     pub fn lets_go(&self, port: PortId, class: u8, free: Option<u64>) -> Option<(ClassSet, u64)> {
         let slot = self.pausing.as_ref()?.gates[usize::from(port.0)].setup.slot.peek()?;
-        Some((slot.together(class), slot.levels(free).1))
+        Some((slot.pause_group(class), slot.thresholds(free).1))
     }
     /// Bytes of a class that wait at a port, by the port that they came in by.
     pub fn waiting_by_ingress(&self, port: PortId, class: u8) -> Vec<u64> {
-        let look = Look { shelf: &self.shelf, fib: &Nowhere };
-        let mut bytes = vec![0; self.shelf.ports.len()];
+        let look = Look { store: &self.store, fib: &Nowhere };
+        let mut bytes = vec![0; self.store.ports.len()];
         for queue in [QueueId::normal(class), QueueId::bounce(class)] {
             look.visit(port, queue, &mut |_, head| bytes[usize::from(head.ingress.0)] += u64::from(head.size));
         }
@@ -57,15 +57,15 @@ impl Core {
     }
     /// Bytes that the shared memory has free while ports hold so many; `None` where none is shared.
     pub fn shared_free(&self, held: &[u64]) -> Option<u64> {
-        let buffer = self.shelf.buffer.get();
+        let buffer = self.store.buffer.get();
         buffer.free(held.iter().map(|bytes| bytes.saturating_sub(buffer.reserved())).sum())
     }
     /// PAUSE and PFC frames made here, and those that ended here.
     pub fn control_frames(&self) -> (u64, u64) {
-        self.pausing.as_ref().map_or((0, 0), |pausing| (pausing.said.packets, pausing.heard.packets))
+        self.pausing.as_ref().map_or((0, 0), |pausing| (pausing.sent.packets, pausing.received.packets))
     }
     /// The same as tallies.
     pub(crate) fn control(&self) -> (Tally, Tally) {
-        self.pausing.as_ref().map_or_else(Default::default, |pausing| (pausing.said, pausing.heard))
+        self.pausing.as_ref().map_or_else(Default::default, |pausing| (pausing.sent, pausing.received))
     }
 }

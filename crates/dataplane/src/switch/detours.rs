@@ -2,7 +2,7 @@
 
 use super::*;
 use crate::core::PortSetup;
-use crate::shelf::BounceQueue;
+use crate::packet_store::BounceQueue;
 use crate::{Framing, NO_EXT, PortCounts};
 use mech::buffer::BufferSlot;
 use mech::marking::MarkingSlot;
@@ -19,8 +19,8 @@ const FRAME: u16 = 1500;
 struct Direct;
 
 impl Routes for Direct {
-    fn way(&self, _switch: u32, host: HostId) -> Way<'_> {
-        Way::Only(PortId(host.0 as u16))
+    fn next_hops(&self, _switch: u32, host: HostId) -> NextHops<'_> {
+        NextHops::Only(PortId(host.0 as u16))
     }
 }
 

@@ -8,11 +8,11 @@
 use super::{Routes, Switch, Table};
 use crate::core::{Decision, Step};
 use crate::ends::Tally;
-use crate::shelf::Fib;
+use crate::packet_store::Fib;
 use crate::{Out, Pkt};
 use mech::fib::{Learning, Onward};
 use mech::overflow::DropReason;
-use mech::routing::{Hop, Way};
+use mech::routing::{Hop, NextHops};
 use mech::{Flags, PortId};
 use units::Time;
 
@@ -111,10 +111,12 @@ impl Switch {
 
     /// Sends a packet out by every port but the one it came in by.
     fn flood<R: Routes, O: Out>(&mut self, now: Time, pkt: &Pkt, routes: &R, out: &mut O) {
-        let astray = pkt.head.flags.has(Flags::ASTRAY);
+        let astray = pkt.head.flags.has(Flags::MISDIRECTED);
         let others = (0..self.core.ports().len() as u16).map(PortId).filter(|port| *port != pkt.head.ingress);
-        let right = match routes.way(self.node, pkt.head.dst) {
-            Way::Only(port) | Way::Among(&[Hop { port, .. }]) if !astray && port != pkt.head.ingress => Some(port),
+        let right = match routes.next_hops(self.node, pkt.head.dst) {
+            NextHops::Only(port) | NextHops::Among(&[Hop { port, .. }]) if !astray && port != pkt.head.ingress => {
+                Some(port)
+            }
             _ => None,
         };
         let copies = others.clone().count() as u32;
@@ -133,7 +135,7 @@ impl Switch {
             let mut copy = *pkt;
             copy.head.flags = copy.head.flags.with(Flags::FLOODED);
             if Some(port) != right {
-                copy.head.flags = copy.head.flags.with(Flags::ASTRAY);
+                copy.head.flags = copy.head.flags.with(Flags::MISDIRECTED);
             }
             let fib = &table!(self, routes, now);
             self.core.forward((&mut copy, port), &mut Step { now, fib, out });

@@ -3,7 +3,7 @@
 
 use super::*;
 use crate::core::{PauseSetup, PortSetup};
-use crate::shelf::BounceQueue;
+use crate::packet_store::BounceQueue;
 use crate::{Framing, NO_EXT, PauseFrame};
 use mech::buffer::{BufferSlot, PerPort};
 use mech::marking::MarkingSlot;
@@ -19,8 +19,8 @@ use units::{Amount, Bytes, Dur, Rate};
 struct Direct;
 
 impl Routes for Direct {
-    fn way(&self, _switch: u32, host: HostId) -> Way<'_> {
-        Way::Only(PortId(host.0 as u16))
+    fn next_hops(&self, _switch: u32, host: HostId) -> NextHops<'_> {
+        NextHops::Only(PortId(host.0 as u16))
     }
 }
 
@@ -31,7 +31,7 @@ struct Told {
     wakes: Vec<(u16, Time)>,
     timers: Vec<(u32, Time)>,
     paused: Vec<(u16, u8, bool)>,
-    lost: Vec<crate::Lost>,
+    lost: Vec<crate::LosslessViolation>,
 }
 
 impl Told {
@@ -58,7 +58,7 @@ impl Out for Told {
     fn resumed(&mut self, port: PortId, class: u8) {
         self.paused.push((port.0, class, false));
     }
-    fn lost(&mut self, lost: &crate::Lost) {
+    fn lossless_violation(&mut self, lost: &crate::LosslessViolation) {
         self.lost.push(*lost);
     }
 }
@@ -112,8 +112,8 @@ fn pkt(from: u16, to: u16, (class, size): (u8, u16)) -> Pkt {
 }
 
 /// A frame of PFC that comes in by a port.
-fn told(port: u16, stop: u8, go: u8) -> Pkt {
-    let frame = PauseFrame { stop: ClassSet(stop), go: ClassSet(go), quanta: 10, whole: false };
+fn describe(port: u16, stop: u8, go: u8) -> Pkt {
+    let frame = PauseFrame { xoff: ClassSet(stop), xon: ClassSet(go), quanta: 10, whole: false };
     let mut pkt = frame.packet(5, true);
     pkt.head.ingress = PortId(port);
     pkt
@@ -125,7 +125,7 @@ fn at(switch: &mut Switch, ns: u64, arrivals: &mut [Pkt], out: &mut Told) {
 }
 
 fn said(stop: u8, go: u8) -> Result<u16, PauseFrame> {
-    Err(PauseFrame { stop: ClassSet(stop), go: ClassSet(go), quanta: if stop > 0 { 100 } else { 0 }, whole: false })
+    Err(PauseFrame { xoff: ClassSet(stop), xon: ClassSet(go), quanta: if stop > 0 { 100 } else { 0 }, whole: false })
 }
 
 #[test]
@@ -172,7 +172,7 @@ fn a_class_that_is_not_listed_is_never_stopped() {
 #[test]
 fn a_stopped_class_waits_while_others_leave_and_goes_on_when_told() {
     let (mut switch, mut out) = (switch(Dur::ZERO), Told::default());
-    at(&mut switch, 0, &mut [told(1, 0b100, 0)], &mut out);
+    at(&mut switch, 0, &mut [describe(1, 0b100, 0)], &mut out);
     assert_eq!(out.paused, [(1, 2, true)]);
     at(&mut switch, 10, &mut [pkt(0, 1, (2, 64))], &mut out);
     assert!(out.sent().is_empty() && out.wakes.is_empty(), "nothing that may leave, nothing pending");
@@ -180,7 +180,7 @@ fn a_stopped_class_waits_while_others_leave_and_goes_on_when_told() {
     assert_eq!(out.sent(), [(1, Ok(64))], "a lower class goes");
     switch.step(Time(692_000), &[PortId(1)], &mut [], &Direct, &mut out);
     assert_eq!(out.sent(), [(1, Ok(65))]);
-    at(&mut switch, 1000, &mut [told(1, 0, 0b100)], &mut out);
+    at(&mut switch, 1000, &mut [describe(1, 0, 0b100)], &mut out);
     assert!(out.sent().is_empty(), "the wire is busy until 1372");
     assert_eq!(out.wakes.last(), Some(&(1, Time(1_372_000))));
     switch.step(Time(1_372_000), &[PortId(1)], &mut [], &Direct, &mut out);
@@ -192,10 +192,10 @@ fn a_stopped_class_waits_while_others_leave_and_goes_on_when_told() {
 fn quanta_run_out_to_the_picosecond_and_a_second_stop_puts_that_off() {
     let (mut switch, mut out) = (switch(Dur::ZERO), Told::default());
     // 10 quanta are 5120 ns.
-    at(&mut switch, 0, &mut [told(1, 0b10, 0), pkt(0, 1, (1, 64))], &mut out);
+    at(&mut switch, 0, &mut [describe(1, 0b10, 0), pkt(0, 1, (1, 64))], &mut out);
     let (index, first) = out.timers[0];
     assert_eq!((out.timers.len(), first), (1, Time(5_120_000)));
-    at(&mut switch, 3000, &mut [told(1, 0b10, 0)], &mut out);
+    at(&mut switch, 3000, &mut [describe(1, 0b10, 0)], &mut out);
     assert_eq!(out.timers.len(), 1, "the event that is pending sleeps on");
     switch.timer(first, index, &Direct, &mut out);
     assert_eq!((out.paused.len(), out.timers[1]), (1, (index, Time(8_120_000))));
@@ -207,8 +207,8 @@ fn quanta_run_out_to_the_picosecond_and_a_second_stop_puts_that_off() {
 #[test]
 fn after_a_response_time_requests_take_effect_in_their_order() {
     let (mut switch, mut out) = (switch(Dur::ns(500)), Told::default());
-    at(&mut switch, 0, &mut [told(1, 0b10, 0)], &mut out);
-    at(&mut switch, 200, &mut [told(1, 0, 0b10)], &mut out);
+    at(&mut switch, 0, &mut [describe(1, 0b10, 0)], &mut out);
+    at(&mut switch, 200, &mut [describe(1, 0, 0b10)], &mut out);
     assert!(out.paused.is_empty());
     let (index, when) = out.timers[0];
     assert_eq!((when, out.timers.len()), (Time(500_000), 1));
@@ -227,7 +227,7 @@ fn a_packet_that_should_not_be_lost_is_told_with_the_memory_that_it_missed() {
     at(&mut switch, 1, &mut [(); 4].map(|()| pkt(0, 1, (1, 1500))), &mut out);
     let [lost] = out.lost[..] else { panic!("{:?}", out.lost) };
     assert_eq!((lost.ingress, lost.class, lost.out), (PortId(0), 1, PortId(1)));
-    assert_eq!((lost.held, lost.high, lost.headroom), (6000, 3000, 500));
+    assert_eq!((lost.held, lost.xoff, lost.headroom), (6000, 3000, 500));
     assert_eq!((lost.fill.used, lost.fill.limit), (4500, Some(5000)));
 }
 
@@ -240,14 +240,14 @@ fn memory_is_booked_by_port_and_class_until_the_last_byte_is_gone() {
     let by_ingress = |switch: &Switch, class| switch.core().waiting_by_ingress(PortId(1), class);
     assert_eq!(by_ingress(&switch, 1), [164, 0, 200, 0]);
     assert_eq!(by_ingress(&switch, 2), [0; 4]);
-    let lent = |switch: &Switch| switch.core.shelf.lent.clone();
-    assert_eq!(lent(&switch).iter().sum::<u64>(), 364);
-    assert_eq!((lent(&switch)[1], lent(&switch)[2 * 8 + 1]), (164, 200));
+    let allocated = |switch: &Switch| switch.core.store.allocated.clone();
+    assert_eq!(allocated(&switch).iter().sum::<u64>(), 364);
+    assert_eq!((allocated(&switch)[1], allocated(&switch)[2 * 8 + 1]), (164, 200));
     let mut now = 2_560_000;
     for _ in 0..3 {
         switch.step(Time(now), &[PortId(1)], &mut [], &Direct, &mut out);
         now += 2_000_000;
     }
-    assert_eq!(lent(&switch), [0; 32]);
+    assert_eq!(allocated(&switch), [0; 32]);
     assert_eq!(switch.core().ports()[1].backlog(QueueId::normal(1)), (0, 0));
 }

@@ -4,7 +4,7 @@ mod evict;
 
 use super::*;
 use crate::core::PortSetup;
-use crate::shelf::{BounceQueue, Look};
+use crate::packet_store::{BounceQueue, Look};
 use crate::{Framing, NO_EXT};
 use mech::buffer::{BufferSlot, PerPort};
 use mech::marking::MarkingSlot;
@@ -24,8 +24,8 @@ const BOUNCE: u64 = 30;
 struct Direct;
 
 impl Routes for Direct {
-    fn way(&self, _switch: u32, host: HostId) -> Way<'_> {
-        Way::Only(PortId(host.0 as u16))
+    fn next_hops(&self, _switch: u32, host: HostId) -> NextHops<'_> {
+        NextHops::Only(PortId(host.0 as u16))
     }
 }
 
@@ -100,7 +100,7 @@ fn switch() -> Switch {
 
 fn fill(switch: &Switch, port: PortId, queue: QueueId) -> Fill {
     let fib = &Table { node: 0, routes: &Direct, routing: &switch.routing, now: Time::ZERO, learnt: None };
-    Look { shelf: &switch.core.shelf, fib }.fill(port, queue)
+    Look { store: &switch.core.store, fib }.fill(port, queue)
 }
 
 /// The column "Util" of PABO's table (§II-D): by port and queue that is limited by itself, normal queues

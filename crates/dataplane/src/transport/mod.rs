@@ -64,13 +64,13 @@ pub struct FlowInfo {
     pub class: u8,
 }
 
-/// Payload bytes of a connection that is kept: the application writes on and on.
+/// Payload bytes of a persistent connection: the application writes on and on.
 pub(crate) const ENDLESS: u64 = u64::MAX >> 1;
 
 impl FlowInfo {
-    /// Whether this is a connection that is kept.
+    /// Whether this is a persistent connection.
     #[inline]
-    pub(crate) fn is_kept(&self) -> bool {
+    pub(crate) fn is_persistent(&self) -> bool {
         self.bytes == ENDLESS
     }
 }

@@ -6,19 +6,19 @@
 //! the windows; nothing that the sender was told has arrived is sent again, unless its timer expired
 //! since; no packet and no extension appears or vanishes; the advertised right edge stays.
 
-mod told;
+mod observed;
 
 use super::{FlowInfo, Heard, Io, Notice, Receiver, SPECS, Sender, TcpConfig};
 use crate::{Ext, Exts, Framing, NO_EXT, Pkt};
 use mech::params::{Kind, Param, Value, Values};
 use mech::{Ecn, Flags, Stream};
+use observed::Told;
 use std::collections::BTreeMap;
-use told::Told;
 use units::{Bytes, Dur, Time};
 
 /// A direction of the flow.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub enum Way {
+pub enum Direction {
     Data,
     Ack,
 }
@@ -47,7 +47,7 @@ pub struct Chaos {
 /// One emission, as it left.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Emitted {
-    pub way: Way,
+    pub way: Direction,
     pub pkt: Pkt,
     pub ext: Ext,
 }
@@ -63,7 +63,7 @@ pub struct Pair {
     pub delay: Dur,
     pub gap: Dur,
     /// What befalls the n-th emission of a direction.
-    pub script: Vec<(Way, u32, Fault)>,
+    pub script: Vec<(Direction, u32, Fault)>,
     /// What befalls the n-th sending of the segment that begins at a byte.
     pub sendings: Vec<(u64, u32, Fault)>,
     pub chaos: Option<Chaos>,
@@ -80,7 +80,7 @@ pub struct Pair {
     /// When the last byte arrived.
     pub completed: Option<Time>,
     pub exts: Exts,
-    wire: BTreeMap<(Time, u64), (Way, Pkt)>,
+    wire: BTreeMap<(Time, u64), (Direction, Pkt)>,
     /// What comes back to the sender's host: bytes of payload.
     back: BTreeMap<(Time, u64), u16>,
     heard: Heard,
@@ -171,7 +171,7 @@ impl Pair {
         }
     }
     /// Adds a fault to the n-th emission of a direction.
-    pub fn fault(mut self, way: Way, emission: u32, fault: Fault) -> Pair {
+    pub fn fault(mut self, way: Direction, emission: u32, fault: Fault) -> Pair {
         self.script.push((way, emission, fault));
         self
     }
@@ -211,13 +211,13 @@ impl Pair {
             self.delivered += 1;
             self.carrying -= usize::from(pkt.ext != NO_EXT);
             match way {
-                Way::Data => self.receiver.receive(&pkt, io),
-                Way::Ack => {
+                Direction::Data => self.receiver.receive(&pkt, io),
+                Direction::Ack => {
                     self.told.ack(&pkt, io.exts.get(pkt.ext), self.highest, self.cfg.window_shift);
                     self.sender.receive(&pkt, io);
                 }
             }
-            io.exts.give(pkt.ext);
+            io.exts.free(pkt.ext);
         } else if sender == next {
             let before = self.sender.stats().timeouts;
             self.expiries.push(next);
@@ -259,17 +259,17 @@ impl Pair {
     }
     fn emit(&mut self, out: Vec<Pkt>) {
         for pkt in out {
-            let way = if pkt.head.flags.has(Flags::REVERSE) { Way::Ack } else { Way::Data };
-            let so_far = if way == Way::Data { &mut self.data } else { &mut self.acks };
+            let way = if pkt.head.flags.has(Flags::REVERSE) { Direction::Ack } else { Direction::Data };
+            let so_far = if way == Direction::Data { &mut self.data } else { &mut self.acks };
             assert_eq!(pkt.emission as usize, so_far.len());
             assert_eq!(pkt.sent, self.now);
             so_far.push(pkt);
             let ext = self.exts.get(pkt.ext).copied().unwrap_or_default();
             assert_eq!(pkt.head.size, self.cfg.framing.frame(pkt.payload, ext.bytes()), "a frame's size");
             match way {
-                Way::Data if pkt.payload > 0 => self.check_data(&pkt),
-                Way::Data => {}
-                Way::Ack => self.check_ack(&pkt),
+                Direction::Data if pkt.payload > 0 => self.check_data(&pkt),
+                Direction::Data => {}
+                Direction::Ack => self.check_ack(&pkt),
             }
             if let Some(log) = &mut self.log {
                 log.push(Emitted { way, pkt, ext });
@@ -306,10 +306,10 @@ impl Pair {
         assert!(edge + (1 << self.cfg.window_shift) > self.edge, "the edge {} moves back to {edge}", self.edge);
         self.edge = self.edge.max(edge);
     }
-    fn faults(&mut self, way: Way, pkt: &Pkt) -> Vec<Fault> {
+    fn faults(&mut self, way: Direction, pkt: &Pkt) -> Vec<Fault> {
         let emission = self.script.iter().filter(|(w, n, _)| (*w, *n) == (way, pkt.emission)).map(|(_, _, f)| *f);
         let mut faults: Vec<Fault> = emission.collect();
-        if !self.sendings.is_empty() && way == Way::Data && pkt.payload > 0 {
+        if !self.sendings.is_empty() && way == Direction::Data && pkt.payload > 0 {
             let same = self.data.iter().filter(|p| p.payload > 0 && p.seq == pkt.seq).count() as u32;
             let struck = |s: &&(u64, u32, Fault)| (s.0 as u32, s.1 + 1) == (pkt.seq, same);
             faults.extend(self.sendings.iter().filter(struck).map(|s| s.2));
@@ -323,9 +323,9 @@ impl Pair {
         }
         faults
     }
-    fn carry(&mut self, way: Way, mut pkt: Pkt) {
+    fn carry(&mut self, way: Direction, mut pkt: Pkt) {
         let mut at = self.now + self.delay;
-        if way == Way::Data {
+        if way == Direction::Data {
             self.free = self.free.max(self.now) + self.gap;
             at = self.free + self.delay;
         }
@@ -348,13 +348,13 @@ impl Pair {
         let ext = self.exts.get(pkt.ext).copied();
         for copy in 0..copies {
             // Each copy that arrives has an extension of its own.
-            let own = if copy == 0 { pkt.ext } else { ext.map_or(NO_EXT, |ext| self.exts.take(ext)) };
+            let own = if copy == 0 { pkt.ext } else { ext.map_or(NO_EXT, |ext| self.exts.allocate(ext)) };
             self.carrying += usize::from(own != NO_EXT);
             self.wire.insert((at, self.serial), (way, Pkt { ext: own, ..pkt }));
             self.serial += 1;
         }
         if copies == 0 {
-            self.exts.give(pkt.ext);
+            self.exts.free(pkt.ext);
         }
     }
     /// The numbers of the segments of 1000 bytes that were sent, in order.

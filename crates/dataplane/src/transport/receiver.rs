@@ -325,8 +325,8 @@ impl Receiver {
 
     /// Whether it never has everything.
     #[inline]
-    pub(crate) fn is_kept(&self) -> bool {
-        self.flow.is_kept()
+    pub(crate) fn is_persistent(&self) -> bool {
+        self.flow.is_persistent()
     }
 
     /// Bytes that have arrived in order, and so can be read.

@@ -68,7 +68,7 @@ pub(super) fn ack(flow: &FlowInfo, next: u64, ece: bool, cfg: &TcpConfig) -> Pkt
 pub(super) fn with_options(pkt: &mut Pkt, ext: Ext, io: &mut Io) {
     let options = ext.bytes();
     if options > 0 {
-        pkt.ext = io.exts.take(ext);
+        pkt.ext = io.exts.allocate(ext);
         pkt.head.size = io.cfg.framing.frame(pkt.payload, options);
         pkt.head.orig_size = pkt.head.size;
     }

@@ -65,7 +65,7 @@ pub trait Buffer: Send + Sync {
     }
     /// Bytes that fit whichever ports they wait for: no arrival is refused that makes no more of them. `None`
     /// is endless; memory in frames is taken to hold frames of `frame` bytes.
-    fn sure(&self, frame: u16) -> Option<u64>;
+    fn guaranteed_bytes(&self, frame: u16) -> Option<u64>;
     /// A copy, with its state.
     fn boxed(&self) -> Box<dyn Buffer>;
 }

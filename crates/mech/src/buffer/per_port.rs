@@ -66,7 +66,7 @@ impl Buffer for PerPort {
             Amount::Bytes(n) => Amount::Bytes(n.saturating_mul(u64::from(ports))),
         })
     }
-    fn sure(&self, frame: u16) -> Option<u64> {
+    fn guaranteed_bytes(&self, frame: u16) -> Option<u64> {
         Some(match self.size {
             Amount::Packets(n) => n.saturating_mul(u64::from(frame)),
             Amount::Bytes(n) => n,

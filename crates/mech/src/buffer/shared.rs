@@ -93,7 +93,7 @@ impl Buffer for Shared {
         Some(self.pool.saturating_sub(pool_shared_bytes))
     }
     /// What one port alone may hold: its reserve, and α/(1 + α) of the pool.
-    fn sure(&self, _frame: u16) -> Option<u64> {
+    fn guaranteed_bytes(&self, _frame: u16) -> Option<u64> {
         let (alpha, one) = (u128::from(self.alpha), 1u128 << 32);
         let share = alpha * u128::from(self.pool) / (alpha + one);
         Some(self.reserved.saturating_add(share as u64))

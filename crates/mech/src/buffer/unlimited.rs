@@ -27,7 +27,7 @@ impl Buffer for Unlimited {
     fn budget(&self, _ports: u16) -> Option<Amount> {
         None
     }
-    fn sure(&self, _frame: u16) -> Option<u64> {
+    fn guaranteed_bytes(&self, _frame: u16) -> Option<u64> {
         None
     }
     fn boxed(&self) -> Box<dyn Buffer> {

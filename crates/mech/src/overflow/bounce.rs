@@ -13,7 +13,7 @@
 
 use super::{DropReason, Fate, Overflow};
 use crate::params::{Kind, Param, Spec, Values};
-use crate::{Env, Fill, Head, Place, PortId, QueueId};
+use crate::{Env, Fill, ForwardingContext, Head, PortId, QueueId};
 use units::Amount;
 
 /// See the module.
@@ -134,7 +134,7 @@ impl Bounce {
         };
         last.max(1).min(limit)
     }
-    fn back(&self, pkt: &Head, at: &Place) -> Option<PortId> {
+    fn back(&self, pkt: &Head, at: &ForwardingContext) -> Option<PortId> {
         match self.by_source || at.ingress == at.out {
             true => at.port_toward_source(pkt),
             false => Some(at.ingress),
@@ -143,7 +143,7 @@ impl Bounce {
 }
 
 impl Overflow for Bounce {
-    fn admit(&mut self, pkt: &Head, at: &Place, env: &mut Env) -> Fate {
+    fn admit(&mut self, pkt: &Head, at: &ForwardingContext, env: &mut Env) -> Fate {
         let queue = pkt.queue();
         let fits = at.fits(at.out, queue, pkt.size);
         let u = self.utilisation(at.fill(at.out, queue), fits, pkt.size);
@@ -189,7 +189,7 @@ mod tests {
         let mut state = switch(3, packets(limit));
         state.bounce = Some(PerPort::of(Amount::Packets(limit)));
         state.fill_up(waiting, head(""), (PortId(0), QueueId::normal(0)));
-        let at = Place { view: &state, ingress: PortId(1), out: PortId(0) };
+        let at = ForwardingContext { view: &state, ingress: PortId(1), out: PortId(0) };
         let mut desk = Desk::draws(draws);
         let fate = bounce(given).admit(&head("src=2 dst=0"), &at, &mut desk.env());
         assert_eq!(desk.rng.undrawn(), 0);
@@ -299,14 +299,14 @@ mod tests {
             state.bounce = Some(PerPort::of(Amount::Packets(10)));
             let other = (class + 1) % 8;
             state.fill_up(10, head(&format!("np=1 class={other}")), (PortId(0), QueueId::bounce(other)));
-            let at = Place { view: &state, ingress: PortId(1), out: PortId(0) };
+            let at = ForwardingContext { view: &state, ingress: PortId(1), out: PortId(0) };
             for (np, queue) in [(0, QueueId::normal(class)), (1, QueueId::bounce(class)), (9, QueueId::bounce(class))] {
                 let pkt = head(&format!("src=2 dst=0 class={class} np={np}"));
                 let fate = bounce("").admit(&pkt, &at, &mut Desk::draws(&[]).env());
                 assert_eq!(fate, Fate::Enqueue(queue), "class {class}, bounced {np} times");
             }
             state.fill_up(10, head(&format!("np=1 class={class}")), (PortId(0), QueueId::bounce(class)));
-            let at = Place { view: &state, ingress: PortId(1), out: PortId(0) };
+            let at = ForwardingContext { view: &state, ingress: PortId(1), out: PortId(0) };
             let pkt = head(&format!("src=2 dst=0 class={class} np=1"));
             assert_eq!(
                 bounce("").admit(&pkt, &at, &mut Desk::draws(&[]).env()),
@@ -358,7 +358,7 @@ mod tests {
         state.fill_up(1, head(""), (PortId(0), QueueId::normal(0)));
         state.fill_up(1, head("np=1"), (PortId(0), QueueId::bounce(0)));
         state.bounce = Some(PerPort::of(Amount::Packets(1)));
-        let at = Place { view: &state, ingress: PortId(1), out: PortId(0) };
+        let at = ForwardingContext { view: &state, ingress: PortId(1), out: PortId(0) };
         let ask = |text| bounce("").admit(&head(text), &at, &mut Desk::draws(&[]).env());
         assert_eq!(ask("src=77"), Fate::Drop(DropReason::BufferFull));
         assert_eq!(ask("src=77 np=1"), Fate::Drop(DropReason::BounceQueueFull));
@@ -371,7 +371,7 @@ mod tests {
         state.fill_up(9, head(""), (PortId(0), QueueId::normal(0)));
         state.fill_up(2, head("np=1"), (PortId(2), QueueId::bounce(0)));
         let ask = |state: &crate::testing::State, given: &str| {
-            let at = Place { view: state, ingress: PortId(1), out: PortId(0) };
+            let at = ForwardingContext { view: state, ingress: PortId(1), out: PortId(0) };
             bounce(given).admit(&head("src=2 dst=0"), &at, &mut Desk::draws(&[]).env())
         };
         assert_eq!(ask(&state, ""), Fate::Bounce(PortId(2)));
@@ -386,7 +386,7 @@ mod tests {
     fn endless_memory_is_never_well_filled() {
         let mut state = switch(2, crate::buffer::BufferSlot::Unlimited(crate::buffer::Unlimited));
         state.fill_up(10_000, head(""), (PortId(0), QueueId::normal(0)));
-        let at = Place { view: &state, ingress: PortId(1), out: PortId(0) };
+        let at = ForwardingContext { view: &state, ingress: PortId(1), out: PortId(0) };
         let fate = bounce("theta=0").admit(&head("src=1"), &at, &mut Desk::draws(&[]).env());
         assert_eq!(fate, Fate::Enqueue(QueueId::normal(0)));
     }
@@ -395,7 +395,7 @@ mod tests {
     fn shares_follow_the_probability() {
         let mut state = switch(3, packets(100));
         state.fill_up(81, head(""), (PortId(0), QueueId::normal(0)));
-        let at = Place { view: &state, ingress: PortId(1), out: PortId(0) };
+        let at = ForwardingContext { view: &state, ingress: PortId(1), out: PortId(0) };
         let (mut desk, mut mechanism) = (Desk::seeded(5), bounce(""));
         let mut ask = || matches!(mechanism.admit(&head("src=2"), &at, &mut desk.env()), Fate::Bounce(_));
         let bounced = (0..100_000).filter(|_| ask()).count() as f64;

@@ -15,9 +15,9 @@ mod tests;
 
 pub use flows::ENTRY_BYTES;
 
-use super::{DropReason, Fate, Overflow, Own};
+use super::{DropReason, Fate, Overflow, SwitchContext};
 use crate::params::{Kind, Param, Spec, Values};
-use crate::{Env, Head, Place};
+use crate::{Env, ForwardingContext, Head};
 use flows::Flows;
 use policy::Policy;
 
@@ -118,7 +118,7 @@ impl Detour {
         }
     }
     /// The same for one switch; `None` where a host of that name does not exist.
-    pub fn for_switch(self, values: &Values, own: Own) -> Option<Detour> {
+    pub fn for_switch(self, values: &Values, own: SwitchContext) -> Option<Detour> {
         let flows = self.flows.with_hosts(values, own.host)?;
         Some(Detour { policy: Policy::new(values, own.hash_seed), flows, ..self })
     }
@@ -130,7 +130,7 @@ impl Detour {
 }
 
 impl Overflow for Detour {
-    fn admit(&mut self, pkt: &Head, at: &Place, env: &mut Env) -> Fate {
+    fn admit(&mut self, pkt: &Head, at: &ForwardingContext, env: &mut Env) -> Fate {
         let queue = pkt.queue();
         let may = self.flows.may(pkt);
         let fits = at.fits(at.out, queue, pkt.size);

@@ -8,7 +8,7 @@
 
 use super::{DropReason, Fate, Overflow};
 use crate::params::Spec;
-use crate::{Env, Head, Interests, PktId, Place, QueueId};
+use crate::{Env, ForwardingContext, Head, Interests, PktId, QueueId};
 
 /// See the module.
 #[derive(Clone, Debug)]
@@ -24,7 +24,7 @@ pub(super) const SPEC: Spec = Spec {
 };
 
 /// The least urgent packet that waits for a port, with its class and rank.
-fn least_urgent(at: &Place) -> Option<(u8, u32, PktId)> {
+fn least_urgent(at: &ForwardingContext) -> Option<(u8, u32, PktId)> {
     (0..8).find_map(|class| {
         let mut worst: Option<(u8, u32, PktId)> = None;
         at.view.visit(at.out, QueueId::normal(class), &mut |id, other| {
@@ -37,7 +37,7 @@ fn least_urgent(at: &Place) -> Option<(u8, u32, PktId)> {
 }
 
 impl Overflow for Evict {
-    fn admit(&mut self, pkt: &Head, at: &Place, _env: &mut Env) -> Fate {
+    fn admit(&mut self, pkt: &Head, at: &ForwardingContext, _env: &mut Env) -> Fate {
         let queue = pkt.queue();
         if at.fits(at.out, queue, pkt.size) {
             return Fate::Enqueue(queue);
@@ -73,7 +73,7 @@ mod tests {
         (state, ids)
     }
     fn fate(state: &State, text: &str) -> Fate {
-        let at = Place { view: state, ingress: PortId(1), out: PortId(0) };
+        let at = ForwardingContext { view: state, ingress: PortId(1), out: PortId(0) };
         Evict.admit(&head(text), &at, &mut Desk::draws(&[]).env())
     }
 
@@ -81,7 +81,7 @@ mod tests {
     fn what_fits_is_stored_whatever_its_rank() {
         let (mut state, ids) = full(["rank=1", "rank=2", "rank=3"]);
         state.unqueue(ids[0]);
-        state.give(ids[0]);
+        state.free(ids[0]);
         assert_eq!(fate(&state, "rank=4000000000"), Fate::Enqueue(QueueId::normal(0)));
     }
 

@@ -11,7 +11,7 @@ pub use evict::Evict;
 pub use tail_drop::TailDrop;
 
 use crate::params::{Spec, Values};
-use crate::{Env, Head, HostId, Interests, PktId, Place, PortId, QueueId};
+use crate::{Env, ForwardingContext, Head, HostId, Interests, PktId, PortId, QueueId};
 use units::{Amount, Bytes};
 
 /// What becomes of an arrival.
@@ -100,7 +100,7 @@ impl DropReason {
 /// An answer to overflow.
 pub trait Overflow: Send + Sync {
     /// What becomes of `pkt`, which lookup would send out by `at.out`. Of the acts it may ask for a mark.
-    fn admit(&mut self, pkt: &Head, at: &Place, env: &mut Env) -> Fate;
+    fn admit(&mut self, pkt: &Head, at: &ForwardingContext, env: &mut Env) -> Fate;
     /// Room beyond the limit that a packet may use, as it is about to be stored: cut or not. The
     /// dataplane adds it wherever it tests capacity, with [`crate::buffer::Buffer::admits_beyond`]
     /// (CP §4.2, where the backlog is compared before the packet is added).
@@ -124,7 +124,7 @@ pub const SPECS: &[&Spec] = &[&tail_drop::SPEC, &detour::SPEC, &bounce::SPEC, &e
 
 /// What a switch's answer to overflow is made from beside its parameters.
 #[derive(Clone, Copy)]
-pub struct Own<'a> {
+pub struct SwitchContext<'a> {
     /// The seed of the switch's flow hash.
     pub hash_seed: u64,
     /// The host of a name.
@@ -158,7 +158,7 @@ impl OverflowSlot {
         })
     }
     /// The same for one switch; `None` where `values` name a host that does not exist.
-    pub fn for_switch(self, values: &Values, own: Own) -> Option<OverflowSlot> {
+    pub fn for_switch(self, values: &Values, own: SwitchContext) -> Option<OverflowSlot> {
         Some(match self {
             OverflowSlot::Detour(m) => OverflowSlot::Detour(m.for_switch(values, own)?),
             other => other,

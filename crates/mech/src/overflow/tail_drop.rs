@@ -2,7 +2,7 @@
 
 use super::{DropReason, Fate, Overflow};
 use crate::params::Spec;
-use crate::{Env, Head, Place};
+use crate::{Env, ForwardingContext, Head};
 
 /// See the module.
 #[derive(Clone, Debug)]
@@ -17,7 +17,7 @@ pub(super) const SPEC: Spec = Spec {
 };
 
 impl Overflow for TailDrop {
-    fn admit(&mut self, pkt: &Head, at: &Place, _env: &mut Env) -> Fate {
+    fn admit(&mut self, pkt: &Head, at: &ForwardingContext, _env: &mut Env) -> Fate {
         match at.fits(at.out, pkt.queue(), pkt.size) {
             true => Fate::Enqueue(pkt.queue()),
             false => Fate::Drop(DropReason::BufferFull),
@@ -37,7 +37,7 @@ mod tests {
     fn fate(waiting: u32, text: &str) -> Fate {
         let mut state = switch(2, packets(3));
         state.fill_up(waiting, head(""), (PortId(0), QueueId::normal(0)));
-        let at = Place { view: &state, ingress: PortId(1), out: PortId(0) };
+        let at = ForwardingContext { view: &state, ingress: PortId(1), out: PortId(0) };
         TailDrop.admit(&head(text), &at, &mut Desk::draws(&[]).env())
     }
 

@@ -26,17 +26,17 @@ pub trait Pause: Watch + Send + Sync {
     }
     /// The classes that are counted, stopped and let go together with one; none where that one never
     /// is stopped.
-    fn together(&self, class: u8) -> ClassSet;
+    fn pause_group(&self, class: u8) -> ClassSet;
     /// The classes that the device behind the port has been told not to send.
     fn stopped(&self) -> ClassSet;
     /// Bytes from which it says stop, and down to which it says go, with so many free in the shared memory.
-    fn levels(&self, free: Option<u64>) -> (u64, u64);
+    fn thresholds(&self, free: Option<u64>) -> (u64, u64);
     /// How long a stop lasts, and after how long it is said again, if ever.
-    fn lasts(&self) -> (Dur, Option<Dur>);
+    fn duration(&self) -> (Dur, Option<Dur>);
     /// Whether it says stop again before the quanta of the last stop have run out, by more than so much.
     fn holds(&self, margin: Dur) -> bool {
-        let (lasts, again) = self.lasts();
-        again.is_some_and(|again| again.saturating_add(margin) < lasts)
+        let (duration, again) = self.duration();
+        again.is_some_and(|again| again.saturating_add(margin) < duration)
     }
     /// Whether it is a fault where a packet of a class that it stops finds no memory.
     fn lossless(&self) -> bool;

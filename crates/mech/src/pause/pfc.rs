@@ -2,7 +2,7 @@
 //! wherever it waits, and a class of which there is too much is stopped at the far end, the others not.
 
 use super::Pause;
-use super::rules::{self, Rules, Say};
+use super::rules::{self, Rules, Signal};
 use crate::params::{Kind, Param, Spec, Values};
 use crate::{Act, Change, ClassSet, Env, PortId, QueueView, TimerId, Watch};
 use units::{Clock, Dur, Time};
@@ -48,17 +48,17 @@ impl Pfc {
         Pfc { rules: Rules::new(values, clock), classes, stopped: ClassSet::NONE }
     }
 
-    fn say(&mut self, say: Say, (port, class): (PortId, u8), env: &mut Env) {
+    fn say(&mut self, say: Signal, (port, class): (PortId, u8), env: &mut Env) {
         let set = ClassSet::of(class);
         let timer = TimerId(u16::from(class));
         match say {
-            Say::Stop => {
+            Signal::Xoff => {
                 self.stopped = self.stopped.union(set);
                 env.acts.push(Act::Pause(port, set, self.rules.quanta));
                 let again = self.rules.refresh.map(|refresh| Act::Arm(env.now + refresh, timer));
                 again.into_iter().for_each(|act| env.acts.push(act));
             }
-            Say::Go => {
+            Signal::Xon => {
                 self.stopped = self.stopped.minus(set);
                 env.acts.push(Act::Resume(port, set));
                 env.acts.push(Act::Arm(Time::NEVER, timer));
@@ -78,7 +78,7 @@ impl Watch for Pfc {
         if !self.classes.has(class) {
             return;
         }
-        let used = q.view.lent(head.ingress, class);
+        let used = q.view.allocated(head.ingress, class);
         let say = self.rules.turn(self.stopped.has(class), (used, stored), q.view.pool_free());
         say.into_iter().for_each(|say| self.say(say, (head.ingress, class), env));
     }
@@ -86,24 +86,24 @@ impl Watch for Pfc {
     fn timer(&mut self, id: TimerId, q: &QueueView, env: &mut Env) {
         let class = id.0 as u8;
         if self.stopped.has(class) {
-            let say = self.rules.again(q.view.lent(q.port, class), q.view.pool_free());
+            let say = self.rules.again(q.view.allocated(q.port, class), q.view.pool_free());
             self.say(say, (q.port, class), env);
         }
     }
 }
 
 impl Pause for Pfc {
-    fn together(&self, class: u8) -> ClassSet {
+    fn pause_group(&self, class: u8) -> ClassSet {
         if self.classes.has(class) { ClassSet::of(class) } else { ClassSet::NONE }
     }
     fn stopped(&self) -> ClassSet {
         self.stopped
     }
-    fn levels(&self, free: Option<u64>) -> (u64, u64) {
+    fn thresholds(&self, free: Option<u64>) -> (u64, u64) {
         self.rules.level.at(free)
     }
-    fn lasts(&self) -> (Dur, Option<Dur>) {
-        (self.rules.lasts, self.rules.refresh)
+    fn duration(&self) -> (Dur, Option<Dur>) {
+        (self.rules.duration, self.rules.refresh)
     }
     fn lossless(&self) -> bool {
         self.rules.lossless

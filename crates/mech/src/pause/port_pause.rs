@@ -2,7 +2,7 @@
 //! much of it the whole far end is stopped.
 
 use super::Pause;
-use super::rules::{self, Rules, Say};
+use super::rules::{self, Rules, Signal};
 use crate::params::{Spec, Values};
 use crate::{Act, Change, ClassSet, Env, PortId, QueueView, TimerId, Watch};
 use units::{Clock, Dur, Time};
@@ -39,8 +39,8 @@ impl PortPause {
         PortPause { rules: Rules::new(values, clock), stopped: false }
     }
 
-    fn say(&mut self, say: Say, port: PortId, env: &mut Env) {
-        self.stopped = say == Say::Stop;
+    fn say(&mut self, say: Signal, port: PortId, env: &mut Env) {
+        self.stopped = say == Signal::Xoff;
         if self.stopped {
             env.acts.push(Act::Pause(port, ClassSet::ALL, self.rules.quanta));
             let again = self.rules.refresh.map(|refresh| Act::Arm(env.now + refresh, REFRESH));
@@ -54,7 +54,7 @@ impl PortPause {
 
 /// Bytes lent to all that came in by a port.
 fn used(q: &QueueView, port: PortId) -> u64 {
-    (0..8).map(|class| q.view.lent(port, class)).sum()
+    (0..8).map(|class| q.view.allocated(port, class)).sum()
 }
 
 impl Watch for PortPause {
@@ -78,17 +78,17 @@ impl Watch for PortPause {
 }
 
 impl Pause for PortPause {
-    fn together(&self, _class: u8) -> ClassSet {
+    fn pause_group(&self, _class: u8) -> ClassSet {
         ClassSet::ALL
     }
     fn stopped(&self) -> ClassSet {
         if self.stopped { ClassSet::ALL } else { ClassSet::NONE }
     }
-    fn levels(&self, free: Option<u64>) -> (u64, u64) {
+    fn thresholds(&self, free: Option<u64>) -> (u64, u64) {
         self.rules.level.at(free)
     }
-    fn lasts(&self) -> (Dur, Option<Dur>) {
-        (self.rules.lasts, self.rules.refresh)
+    fn duration(&self) -> (Dur, Option<Dur>) {
+        (self.rules.duration, self.rules.refresh)
     }
     fn lossless(&self) -> bool {
         self.rules.lossless

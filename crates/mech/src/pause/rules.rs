@@ -63,9 +63,9 @@ pub enum Level {
     /// As many bytes at any time.
     Fixed {
         /// Stop from here on.
-        high: u64,
+        xoff: u64,
         /// Go from here down.
-        low: u64,
+        xon: u64,
     },
     /// A multiple of what is free in the memory that all ports share.
     OfFree {
@@ -80,7 +80,7 @@ impl Level {
     /// From validated parameters.
     pub fn new(values: &Values) -> Level {
         if values.has("high") {
-            return Level::Fixed { high: values.size("high"), low: values.size("low") };
+            return Level::Fixed { xoff: values.size("high"), xon: values.size("low") };
         }
         let offset = if values.has("offset") { values.size("offset") } else { OFFSET_LEFT_OUT };
         Level::OfFree { alpha: (values.number("alpha") * (1u64 << 32) as f64) as u64, offset }
@@ -88,11 +88,11 @@ impl Level {
     /// Bytes from which to say stop, and down to which to say go.
     pub fn at(&self, free: Option<u64>) -> (u64, u64) {
         match *self {
-            Level::Fixed { high, low } => (high, low),
+            Level::Fixed { xoff, xon } => (xoff, xon),
             Level::OfFree { alpha, offset } => {
                 let times = (u128::from(alpha) * u128::from(free.unwrap_or(u64::MAX))) >> 32;
-                let high = u64::try_from(times).unwrap_or(u64::MAX);
-                (high, high.saturating_sub(offset))
+                let xoff = u64::try_from(times).unwrap_or(u64::MAX);
+                (xoff, xoff.saturating_sub(offset))
             }
         }
     }
@@ -100,9 +100,9 @@ impl Level {
 
 /// What is to be said now.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Say {
-    Stop,
-    Go,
+pub(super) enum Signal {
+    Xoff,
+    Xon,
 }
 
 /// See the module.
@@ -111,7 +111,7 @@ pub(super) struct Rules {
     pub(super) level: Level,
     pub(super) quanta: u16,
     /// The time of all of them.
-    pub(super) lasts: Dur,
+    pub(super) duration: Dur,
     pub(super) refresh: Option<Dur>,
     pub(super) lossless: bool,
 }
@@ -128,24 +128,24 @@ impl Rules {
         Rules {
             level: Level::new(values),
             quanta: quanta as u16,
-            lasts: clock.time(quanta * QUANTUM),
+            duration: clock.time(quanta * QUANTUM),
             refresh: refresh.map(|quanta| clock.time(quanta * QUANTUM)),
             lossless: values.flag("lossless"),
         }
     }
 
     /// Whether `used` bytes, after a packet was stored or left, change what was said last.
-    pub(super) fn turn(&self, stopped: bool, (used, stored): (u64, bool), free: Option<u64>) -> Option<Say> {
-        let (high, low) = self.level.at(free);
+    pub(super) fn turn(&self, stopped: bool, (used, stored): (u64, bool), free: Option<u64>) -> Option<Signal> {
+        let (xoff, xon) = self.level.at(free);
         match (stored, stopped) {
-            (true, false) if used >= high => Some(Say::Stop),
-            (false, true) if used <= low => Some(Say::Go),
+            (true, false) if used >= xoff => Some(Signal::Xoff),
+            (false, true) if used <= xon => Some(Signal::Xon),
             _ => None,
         }
     }
 
     /// What is to be said when it is time to say stop again.
-    pub(super) fn again(&self, used: u64, free: Option<u64>) -> Say {
-        if used <= self.level.at(free).1 { Say::Go } else { Say::Stop }
+    pub(super) fn again(&self, used: u64, free: Option<u64>) -> Signal {
+        if used <= self.level.at(free).1 { Signal::Xon } else { Signal::Xoff }
     }
 }

@@ -12,7 +12,7 @@ pub struct AddressPlan {
 
 /// Where a switch stands.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Seat {
+pub enum Position {
     /// An edge switch: its pod, and its number there from the left, from 0.
     Edge(u8, u8),
     /// An aggregation switch: the same.
@@ -43,23 +43,23 @@ impl AddressPlan {
         [0x0A, 0xAA, a, b, c, d]
     }
     /// Where the switch of a number stands, counted from the first edge switch.
-    pub const fn seat(self, switch: u32) -> Seat {
+    pub const fn position(self, switch: u32) -> Position {
         let of_tier = 2 * self.half * self.half;
         let (tier, number) = (switch / of_tier, switch % of_tier);
         let (group, place) = ((number / self.half) as u8, (number % self.half) as u8);
         match tier {
-            0 => Seat::Edge(group, place),
-            1 => Seat::Aggregation(group, place),
-            _ => Seat::Core(group, place),
+            0 => Position::Edge(group, place),
+            1 => Position::Aggregation(group, place),
+            _ => Position::Core(group, place),
         }
     }
     /// A switch of a pod is 10.pod.switch.1, aggregation switches counted on from the edges; core i of
     /// group j, both from 1, is 10.k.j.i (Al-Fares §3.2).
-    pub const fn switch(self, seat: Seat) -> [u8; 4] {
-        match seat {
-            Seat::Edge(pod, z) => [10, pod, z, 1],
-            Seat::Aggregation(pod, z) => [10, pod, z + self.half(), 1],
-            Seat::Core(group, place) => [10, 2 * self.half(), group + 1, place + 1],
+    pub const fn switch(self, position: Position) -> [u8; 4] {
+        match position {
+            Position::Edge(pod, z) => [10, pod, z, 1],
+            Position::Aggregation(pod, z) => [10, pod, z + self.half(), 1],
+            Position::Core(group, place) => [10, 2 * self.half(), group + 1, place + 1],
         }
     }
 }
@@ -78,9 +78,9 @@ mod tests {
         assert_eq!(plan.mac(HostId(0))[0] & 0b11, 0b10, "one station's, locally administered");
         let switches = [(0, [10, 0, 0, 1]), (3, [10, 1, 1, 1]), (8, [10, 0, 2, 1]), (13, [10, 2, 3, 1])];
         for (number, address) in switches {
-            assert_eq!(plan.switch(plan.seat(number)), address, "switch {number}");
+            assert_eq!(plan.switch(plan.position(number)), address, "switch {number}");
         }
-        let cores = (16..20).map(|core| plan.switch(plan.seat(core)));
+        let cores = (16..20).map(|core| plan.switch(plan.position(core)));
         assert!(cores.eq([[10, 4, 1, 1], [10, 4, 1, 2], [10, 4, 2, 1], [10, 4, 2, 2]]));
     }
 
@@ -90,7 +90,7 @@ mod tests {
             let plan = AddressPlan::new(k);
             let (hosts, switches) = (k * k * k / 4, 5 * k * k / 4);
             let all = (0..hosts).map(|h| plan.host(HostId(h)));
-            let all: BTreeSet<_> = all.chain((0..switches).map(|s| plan.switch(plan.seat(s)))).collect();
+            let all: BTreeSet<_> = all.chain((0..switches).map(|s| plan.switch(plan.position(s)))).collect();
             assert_eq!(all.len() as u32, hosts + switches, "k = {k}");
         }
     }

@@ -8,7 +8,7 @@ mod two_level;
 mod weighted;
 mod yen;
 
-pub use address_plan::{AddressPlan, Seat};
+pub use address_plan::{AddressPlan, Position};
 pub use ecmp::Ecmp;
 pub use k_shortest::{KShortest, Paths};
 pub use spray::Spray;
@@ -31,7 +31,7 @@ pub struct Hop {
 
 /// What a table says of a destination.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub enum Way<'a> {
+pub enum NextHops<'a> {
     /// It cannot be reached.
     None,
     /// By this port.
@@ -64,11 +64,11 @@ pub const SPECS: &[&Spec] = &[&ecmp::SPEC, &spray::SPEC, &two_level::SPEC, &weig
 
 /// What a switch's routing is made from beside its parameters.
 #[derive(Clone, Debug, Default)]
-pub struct Own {
+pub struct SwitchContext {
     /// The seed of its flow hash.
     pub hash_seed: u64,
     /// Where it stands, in a fat-tree.
-    pub seat: Option<(AddressPlan, Seat)>,
+    pub position: Option<(AddressPlan, Position)>,
     /// The paths of the network, and the number of this switch in them.
     pub paths: Option<(Arc<Paths>, u32)>,
 }
@@ -91,13 +91,13 @@ pub enum RoutingSlot {
 
 impl RoutingSlot {
     /// The mechanism named `kind` for one switch; `None` where the catalogue has none of that name,
-    /// or the switch has no seat or paths and needs them.
-    pub fn build(kind: &str, _values: &Values, own: Own) -> Option<RoutingSlot> {
+    /// or the switch has no position or paths and needs them.
+    pub fn build(kind: &str, _values: &Values, own: SwitchContext) -> Option<RoutingSlot> {
         let ecmp = Ecmp::new(own.hash_seed);
         Some(match kind {
             "ecmp" => RoutingSlot::Ecmp(ecmp),
             "spray" => RoutingSlot::Spray(Spray::new(ecmp)),
-            "two_level" => own.seat.map(|(plan, seat)| RoutingSlot::TwoLevel(TwoLevel::new(plan, seat)))?,
+            "two_level" => own.position.map(|(plan, position)| RoutingSlot::TwoLevel(TwoLevel::new(plan, position)))?,
             "weighted" => RoutingSlot::Weighted(Weighted::new(ecmp)),
             "k_shortest" => own.paths.map(|(paths, at)| RoutingSlot::KShortest(KShortest::new(paths, at, ecmp)))?,
             _ => return None,

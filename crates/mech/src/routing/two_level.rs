@@ -7,7 +7,7 @@
 //! (id - 2 + z) mod k/2 + k/2 (Al-Fares alg. 1). Edge switches know their own hosts by their whole
 //! addresses, aggregation switches the edges of their pod by three octets, cores the pods by two.
 
-use super::{AddressPlan, Hop, Routing, Seat};
+use super::{AddressPlan, Hop, Position, Routing};
 use crate::params::Spec;
 use crate::{Env, Head, HostId, PortId};
 
@@ -87,20 +87,20 @@ impl Table {
 }
 
 /// The entries of a switch: what leads down, then what leads up (Al-Fares alg. 1 and 2).
-pub fn entries(plan: AddressPlan, seat: Seat) -> Vec<Entry> {
+pub fn entries(plan: AddressPlan, position: Position) -> Vec<Entry> {
     let half = plan.half();
     let entry = |address, part, port: u8| Entry { address, part, port: PortId(u16::from(port)) };
-    let down = |port: u8| match seat {
-        Seat::Edge(pod, z) => entry([10, pod, z, port + 2], Part::Whole, port),
-        Seat::Aggregation(pod, _) => entry([10, pod, port, 0], Part::Prefix(3), port),
-        Seat::Core(..) => entry([10, port, 0, 0], Part::Prefix(2), port),
+    let down = |port: u8| match position {
+        Position::Edge(pod, z) => entry([10, pod, z, port + 2], Part::Whole, port),
+        Position::Aggregation(pod, _) => entry([10, pod, port, 0], Part::Prefix(3), port),
+        Position::Core(..) => entry([10, port, 0, 0], Part::Prefix(2), port),
     };
     let up = |id: u8, z: u8| entry([0, 0, 0, id], Part::Suffix(1), (id - 2 + z) % half + half);
-    match seat {
-        Seat::Edge(_, z) | Seat::Aggregation(_, z) => {
+    match position {
+        Position::Edge(_, z) | Position::Aggregation(_, z) => {
             (0..half).map(down).chain((2..half + 2).map(|id| up(id, z))).collect()
         }
-        Seat::Core(..) => (0..2 * half).map(down).collect(),
+        Position::Core(..) => (0..2 * half).map(down).collect(),
     }
 }
 
@@ -112,9 +112,9 @@ pub struct TwoLevel {
 }
 
 impl TwoLevel {
-    /// For the switch at a seat.
-    pub fn new(plan: AddressPlan, seat: Seat) -> TwoLevel {
-        TwoLevel { plan, table: Table::new(entries(plan, seat)) }
+    /// For the switch at a position.
+    pub fn new(plan: AddressPlan, position: Position) -> TwoLevel {
+        TwoLevel { plan, table: Table::new(entries(plan, position)) }
     }
     /// The port that the table gives for a host.
     pub fn port(&self, host: HostId) -> Option<PortId> {
@@ -147,20 +147,21 @@ mod tests {
     use super::*;
     use crate::testing::{Desk, head};
 
-    fn of(k: u32, seat: Seat) -> TwoLevel {
-        TwoLevel::new(AddressPlan::new(k), seat)
+    fn of(k: u32, position: Position) -> TwoLevel {
+        TwoLevel::new(AddressPlan::new(k), position)
     }
     /// The port toward 10.pod.switch.id.
-    fn port(k: u32, seat: Seat, address: [u8; 4]) -> u16 {
-        of(k, seat).table.lookup(address).unwrap().0
+    fn port(k: u32, position: Position, address: [u8; 4]) -> u16 {
+        of(k, position).table.lookup(address).unwrap().0
     }
 
     #[test]
     fn left_switches_send_octet_2_by_port_2_and_right_ones_by_port_3() {
         // PABO §VI-A, fig. 10.
-        for (left, right) in [(Seat::Edge(0, 0), Seat::Edge(0, 1)), (Seat::Aggregation(1, 0), Seat::Aggregation(1, 1))]
+        for (left, right) in
+            [(Position::Edge(0, 0), Position::Edge(0, 1)), (Position::Aggregation(1, 0), Position::Aggregation(1, 1))]
         {
-            let up = |seat, id| port(4, seat, [10, 2, 0, id]);
+            let up = |position, id| port(4, position, [10, 2, 0, id]);
             assert_eq!([up(left, 2), up(left, 3)], [2, 3]);
             assert_eq!([up(right, 2), up(right, 3)], [3, 2]);
         }
@@ -168,18 +169,18 @@ mod tests {
 
     #[test]
     fn what_is_below_a_switch_goes_down_whatever_its_last_octet() {
-        assert_eq!([2, 3].map(|id| port(4, Seat::Edge(1, 1), [10, 1, 1, id])), [0, 1]);
-        assert_eq!([2, 3].map(|id| port(4, Seat::Edge(1, 1), [10, 1, 0, id])), [3, 2], "the other edge of its pod");
-        assert_eq!([2, 3].map(|id| port(4, Seat::Aggregation(1, 1), [10, 1, 0, id])), [0, 0]);
-        assert_eq!([2, 3].map(|id| port(4, Seat::Aggregation(1, 1), [10, 1, 1, id])), [1, 1]);
-        assert_eq!([2, 3].map(|id| port(4, Seat::Core(1, 0), [10, 3, 1, id])), [3, 3]);
-        assert_eq!(of(4, Seat::Core(0, 0)).table.lookup([10, 4, 0, 2]), None, "a pod that is not there");
+        assert_eq!([2, 3].map(|id| port(4, Position::Edge(1, 1), [10, 1, 1, id])), [0, 1]);
+        assert_eq!([2, 3].map(|id| port(4, Position::Edge(1, 1), [10, 1, 0, id])), [3, 2], "the other edge of its pod");
+        assert_eq!([2, 3].map(|id| port(4, Position::Aggregation(1, 1), [10, 1, 0, id])), [0, 0]);
+        assert_eq!([2, 3].map(|id| port(4, Position::Aggregation(1, 1), [10, 1, 1, id])), [1, 1]);
+        assert_eq!([2, 3].map(|id| port(4, Position::Core(1, 0), [10, 3, 1, id])), [3, 3]);
+        assert_eq!(of(4, Position::Core(0, 0)).table.lookup([10, 4, 0, 2]), None, "a pod that is not there");
     }
 
     #[test]
     fn the_ports_of_a_k6_fat_tree_turn_with_the_switch() {
         // Al-Fares alg. 1: (id - 2 + z) mod 3 + 3.
-        let up = |z| [2, 3, 4].map(|id| port(6, Seat::Edge(0, z), [10, 5, 2, id]));
+        let up = |z| [2, 3, 4].map(|id| port(6, Position::Edge(0, z), [10, 5, 2, id]));
         assert_eq!([up(0), up(1), up(2)], [[3, 4, 5], [4, 5, 3], [5, 3, 4]]);
     }
 
@@ -206,7 +207,7 @@ mod tests {
     #[test]
     fn packets_and_ways_back_follow_the_table_whatever_their_hash() {
         let hops = [2, 3].map(|port| Hop { port: PortId(port), weight: 1.0 });
-        let mut s4 = of(4, Seat::Aggregation(0, 1));
+        let mut s4 = of(4, Position::Aggregation(0, 1));
         for hash in 0..100 {
             let pkt = head(&format!("dst=9 hash={hash}"));
             assert_eq!(s4.choose(&pkt, &hops, &mut Desk::draws(&[]).env()), 0);

@@ -55,7 +55,7 @@ mod tests {
             let (from, id) = next(&state, eligible.fold(0, |bits, q| bits | 1 << q)).unwrap();
             assert_eq!(from, QueueId(queue));
             state.unqueue(id);
-            state.give(id);
+            state.free(id);
         }
         assert_eq!(next(&state, 0), None);
     }

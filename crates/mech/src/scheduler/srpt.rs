@@ -71,7 +71,7 @@ mod tests {
             let Some((_, id)) = Srpt.next(&view, &mut Desk::draws(&[]).env()) else { return left };
             left.push(ids.iter().position(|other| *other == id).unwrap());
             state.unqueue(id);
-            state.give(id);
+            state.free(id);
         }
     }
 

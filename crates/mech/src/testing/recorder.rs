@@ -11,7 +11,7 @@ use crate::notify::Notify;
 use crate::overflow::{DropReason, Fate, OverflowSlot};
 use crate::pause::PauseSlot;
 use crate::scheduler::SchedulerSlot;
-use crate::{Act, Acts, Change, ClassSet, Ecn, Env, Flags, Head, Place, PortId};
+use crate::{Act, Acts, Change, ClassSet, Ecn, Env, Flags, ForwardingContext, Head, PortId};
 use crate::{QueueId, QueueView, Stream, TimerId};
 use std::collections::{BTreeMap, VecDeque};
 use units::Time;
@@ -239,7 +239,7 @@ impl Recorder {
         self.state.ingress = head.ingress;
         let mut acts = Acts::default();
         let mut env = Env { now: self.now, rng: &mut self.rng, acts: &mut acts };
-        let at = Place { view: &self.state, ingress: head.ingress, out };
+        let at = ForwardingContext { view: &self.state, ingress: head.ingress, out };
         let fate = self.overflow.get().admit(head, &at, &mut env);
         Decision(out, fate, acts)
     }
@@ -265,7 +265,7 @@ impl Recorder {
             Fate::Evict(id) => {
                 if let Some(victim) = self.state.unqueue(id) {
                     self.say(format!("{}: drop {}", victim.name, DropReason::Evicted.name()));
-                    self.state.give(id);
+                    self.state.free(id);
                     self.changed((victim.port, victim.queue), &victim.head, Change::Left(&victim.head));
                 }
                 let again = self.ask(&head, out);

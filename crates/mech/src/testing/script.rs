@@ -9,7 +9,7 @@ use crate::notify::Notify;
 use crate::overflow::{self, OverflowSlot};
 use crate::params::{Kind, Spec, Value, Values};
 use crate::pause::PauseSlot;
-use crate::routing::{AddressPlan, Hop, Own, RoutingSlot, Seat};
+use crate::routing::{AddressPlan, Hop, Position, RoutingSlot, SwitchContext};
 use crate::scheduler::SchedulerSlot;
 use crate::{Ecn, Flags, FlowId, Head, HostId, PortId};
 use toml::{Table, Value as Toml};
@@ -116,10 +116,10 @@ fn fib(text: &str) -> Vec<(u32, Vec<Hop>)> {
 }
 
 /// `4 13` is switch 13 of the fat-tree of 4 ports, counted from the first edge switch.
-fn seat(text: &str) -> Option<(AddressPlan, Seat)> {
+fn position(text: &str) -> Option<(AddressPlan, Position)> {
     let (k, switch) = text.split_once(' ')?;
     let plan = AddressPlan::new(k.parse().expect(text));
-    Some((plan, plan.seat(switch.parse().expect(text))))
+    Some((plan, plan.position(switch.parse().expect(text))))
 }
 
 impl Setup {
@@ -129,7 +129,7 @@ impl Setup {
             (kind, values) if kind == "trim" => OverflowSlot::Custom(Box::new(Trim::new(&values))),
             (kind, values) => {
                 let slot = OverflowSlot::build(&kind, &values).expect(&kind);
-                slot.for_switch(&values, overflow::Own { hash_seed: 0, host: &host }).expect("hosts")
+                slot.for_switch(&values, overflow::SwitchContext { hash_seed: 0, host: &host }).expect("hosts")
             }
         };
         let (scheduler, scheduler_values) = named("scheduler", table, "fifo");
@@ -155,7 +155,7 @@ impl Setup {
             routing: RoutingSlot::build(
                 &routing,
                 &routing_values,
-                Own { seat: seat(text(table, "seat")), ..Own::default() },
+                SwitchContext { position: position(text(table, "position")), ..SwitchContext::default() },
             )
             .expect(&routing),
             buffer: BufferSlot::build(&kind, &values).expect(&kind),

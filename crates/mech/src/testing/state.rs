@@ -75,13 +75,13 @@ impl State {
             _ => (self.ingress, None),
         }
     }
-    fn lent(&self) -> impl Iterator<Item = &Stored> {
+    fn allocated(&self) -> impl Iterator<Item = &Stored> {
         self.leases.iter().filter_map(|id| self.stored.get(id))
     }
     fn usage(&self, account: (PortId, Option<u8>)) -> Use {
         let mut now = Use::default();
         let mut ports = BTreeMap::<PortId, u64>::new();
-        for pkt in self.lent() {
+        for pkt in self.allocated() {
             let size = u64::from(pkt.head.size);
             let own = self.account(pkt);
             if own == account {
@@ -131,7 +131,7 @@ impl State {
         Some(pkt)
     }
     /// Gives a packet's memory back.
-    pub fn give(&mut self, id: PktId) {
+    pub fn free(&mut self, id: PktId) {
         self.leases.retain(|other| *other != id);
         self.stored.remove(&id);
     }
@@ -179,14 +179,14 @@ impl View for State {
             Memory::Output => self.asked(port, queue),
             _ => (port, None),
         };
-        for pkt in self.lent().filter(|pkt| self.account(pkt) == account) {
+        for pkt in self.allocated().filter(|pkt| self.account(pkt) == account) {
             let Head { flow, src, ingress, size, .. } = pkt.head;
             each(&Lease { flow, src, ingress, class: pkt.head.class(), bytes: u32::from(size) });
         }
     }
-    fn lent(&self, ingress: PortId, class: u8) -> u64 {
+    fn allocated(&self, ingress: PortId, class: u8) -> u64 {
         let of_class = |pkt: &&Stored| pkt.head.ingress == ingress && pkt.head.class() == class;
-        State::lent(self).filter(of_class).map(|pkt| u64::from(pkt.head.size)).sum()
+        State::allocated(self).filter(of_class).map(|pkt| u64::from(pkt.head.size)).sum()
     }
     fn pool_free(&self) -> Option<u64> {
         let now = self.usage((PortId(0), None));
@@ -194,7 +194,7 @@ impl View for State {
     }
     /// The one buffer on the way here is the queue of the port that the flow leaves by.
     fn path_fill(&self, flow: FlowId) -> Option<Fill> {
-        let pkt = State::lent(self).find(|pkt| pkt.head.flow == flow)?;
+        let pkt = State::allocated(self).find(|pkt| pkt.head.flow == flow)?;
         let waiting = self.backlog(pkt.port, pkt.queue).1;
         Some(Fill { used: waiting, limit: Some(10_000) })
     }

@@ -81,7 +81,8 @@ fn every_switch_of_a_jellyfish_has_its_degree_in_different_neighbours_and_all_ha
 /// Whether every switch reaches the first host.
 fn hangs_together(net: &Topology) -> bool {
     let routes = Routes::compute(net);
-    (net.hosts..net.nodes.len() as u32).all(|switch| routes.way(switch, HostId(0)) != mech::routing::Way::None)
+    (net.hosts..net.nodes.len() as u32)
+        .all(|switch| routes.next_hops(switch, HostId(0)) != mech::routing::NextHops::None)
 }
 
 #[test]

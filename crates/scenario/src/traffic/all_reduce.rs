@@ -89,7 +89,7 @@ pub(super) const SPEC: Spec = Spec {
 /// Chunks that a tree's ranks may count in all: some hundred megabytes.
 const MOST_COUNTED: u64 = 100_000_000;
 
-/// An entry.
+/// A workload.
 #[derive(Clone, Debug, PartialEq)]
 pub(super) struct AllReduce {
     plan: Plan,
@@ -142,14 +142,14 @@ impl AllReduce {
             repeat,
             compute: values.time("compute"),
             jitter: Dur::ZERO,
-            kept: values.word("connection") == "kept",
+            persistent: values.word("connection") == "kept",
             start,
         };
         let random = values.word("placement") == "random";
         Ok(AllReduce { plan, pool, all: (ranks * jobs) as usize, random })
     }
 
-    /// The ranks of the `index`-th entry at their hosts, before their first iteration.
+    /// The ranks of the `index`-th workload at their hosts, before their first iteration.
     pub fn collective(&self, _net: &Topology, (index, jitter): (u16, Dur), seed: u64) -> Collective {
         let mut hosts = self.pool.clone();
         if self.random {

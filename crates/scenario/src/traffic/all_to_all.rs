@@ -64,7 +64,7 @@ pub(super) const SPEC: Spec = Spec {
     ],
 };
 
-/// An entry.
+/// A workload.
 #[derive(Clone, Debug, PartialEq)]
 pub(super) struct AllToAll {
     hosts: Arc<[HostId]>,
@@ -175,7 +175,7 @@ fn pace(
     Ok((Some(interval), (repeats && bps.is_finite()).then_some(offered)))
 }
 
-/// The rounds of an entry's shuffles, one after the other.
+/// The rounds of a workload's shuffles, one after the other.
 #[derive(Clone, Debug)]
 pub(super) struct Shifts {
     of: AllToAll,

@@ -21,7 +21,7 @@ pub(super) enum Algorithm {
     Tree(u32),
 }
 
-/// What is settled of an entry's jobs.
+/// What is settled of a workload's jobs.
 #[derive(Clone, Debug, PartialEq)]
 pub(super) struct Plan {
     pub algorithm: Algorithm,
@@ -38,14 +38,14 @@ pub(super) struct Plan {
     /// Each rank begins each iteration later by a draw up to this.
     pub jitter: Dur,
     /// Whether every pair of ranks keeps a connection.
-    pub kept: bool,
+    pub persistent: bool,
     pub start: Time,
 }
 
 /// Set in the number of a tree's chunk on its way to the root.
 const UP: u32 = 1 << 31;
 
-/// The ranks of an entry's jobs.
+/// The ranks of a workload's jobs.
 #[derive(Clone, Debug)]
 pub struct Collective {
     plan: Arc<Plan>,
@@ -113,7 +113,7 @@ impl Plan {
         };
         Draft {
             tag: u64::from(to) << 32 | u64::from(what),
-            connection: if self.kept { connection } else { OWN },
+            connection: if self.persistent { connection } else { OWN },
             ..Draft::data((self.hosts[place], self.hosts[other]), bytes, (iteration * self.jobs() + job) as u32)
         }
     }

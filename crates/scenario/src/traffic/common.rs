@@ -1,4 +1,4 @@
-//! What all kinds of traffic share: parameters, faults, hosts, the streams of an entry.
+//! What all kinds of traffic share: parameters, faults, hosts, the streams of a workload.
 
 use super::Context;
 use crate::fault::Fault;
@@ -57,7 +57,7 @@ impl Service {
     }
 }
 
-/// Nodes of an entry's streams that belong to no host.
+/// Nodes of a workload's streams that belong to no host.
 pub(super) const QUERY_TIMES: u32 = u32::MAX;
 pub(super) const QUERY_HOSTS: u32 = u32::MAX - 1;
 pub(super) const DERANGEMENT: u32 = u32::MAX - 2;
@@ -68,7 +68,7 @@ pub(super) fn fault(field: &str, found: impl Into<String>, rule: impl Into<Strin
     Fault { field: field.into(), found: found.into(), rule: rule.into() }
 }
 
-/// The span of an entry: from `start` up to `stop`, or on and on: load goes on while flows that count
+/// The span of a workload: from `start` up to `stop`, or on and on: load goes on while flows that count
 /// are unfinished.
 pub(super) fn window(values: &Values, ctx: &Context, faults: &mut Vec<Fault>) -> (Time, Time) {
     let (start, end) = (values.time("start"), ctx.duration);

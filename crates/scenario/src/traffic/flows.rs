@@ -1,4 +1,4 @@
-//! All entries' flows, merged in the order of their start, each made when it is asked for.
+//! All workloads' flows, merged in the order of their start, each made when it is asked for.
 
 use super::all_reduce::Ranks;
 use super::all_to_all::Shifts;
@@ -15,7 +15,7 @@ use std::cmp::Reverse;
 use std::collections::BinaryHeap;
 use units::{Dur, Time};
 
-/// The flows of a run, sorted by (start, source, entry, order within the entry).
+/// The flows of a run, sorted by (start, source, workload, order within the workload).
 ///
 /// Plain data: a copy goes on exactly as the original. Memory grows with the number of hosts and
 /// the largest query, not with the number of flows; with jitter, also with the flows in a jitter's
@@ -31,7 +31,7 @@ pub struct Flows {
     batch: Vec<Draft>,
 }
 
-/// A flow before its entry's number, class and jitter are put to it.
+/// A flow before its workload's number, class and jitter are put to it.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Draft {
     pub src: HostId,
@@ -48,14 +48,14 @@ impl Draft {
     pub fn data((src, dst): (HostId, HostId), bytes: u64, query: u32) -> Draft {
         Draft { src, dst, bytes, query, role: Role::Data, tag: 0, connection: OWN }
     }
-    /// The flow of an entry, by its number and class.
+    /// The flow of a workload, by its number and class.
     pub fn at(self, start: Time, (traffic, class): (u16, u8)) -> FlowSpec {
         let Draft { src, dst, bytes, query, role, tag, connection } = self;
         FlowSpec { start, src, dst, bytes, traffic, query, class, role, tag, connection }
     }
 }
 
-/// A sequence of flows: one for an entry, or one for each host of it.
+/// A sequence of flows: one for a workload, or one for each host of it.
 #[derive(Clone, Debug)]
 struct Cursor {
     traffic: u16,
@@ -143,8 +143,8 @@ impl Ord for Ready {
 }
 
 impl Flows {
-    /// The flows of all entries that start before `horizon`; raw ones have none.
-    /// PRECONDITION: the entries were built for this network.
+    /// The flows of all workloads that start before `horizon`; raw ones have none.
+    /// PRECONDITION: the workloads were built for this network.
     pub fn new(traffics: &[Traffic], topology: &Topology, seed: u64, horizon: Time) -> Flows {
         let mut flows = Flows::empty(horizon);
         for (index, traffic) in traffics.iter().enumerate() {

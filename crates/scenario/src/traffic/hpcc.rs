@@ -44,7 +44,7 @@ struct Reader<'a> {
     ports: RefCell<BTreeSet<u16>>,
 }
 
-/// The entry of a flow file.
+/// The workload of a flow file.
 pub(super) fn build(name: &str, values: &Values, ctx: &Context) -> Result<Trace, Vec<Fault>> {
     let classes = values.word("priority_group") == "class";
     let origin = Time(values.time("origin").0);

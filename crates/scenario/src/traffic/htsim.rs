@@ -44,7 +44,7 @@ struct Reader<'a> {
     priorities: Cell<usize>,
 }
 
-/// The entry of a connection matrix.
+/// The workload of a connection matrix.
 pub(super) fn build(name: &str, values: &Values, ctx: &Context) -> Result<Trace, Vec<Fault>> {
     let unit = if values.word("unit") == "ps" { ("picoseconds", 0) } else { ("microseconds", 6) };
     let reader = Reader { hosts: Hosts::of(ctx), unit, priorities: Cell::new(0) };
@@ -56,7 +56,7 @@ pub(super) fn build(name: &str, values: &Values, ctx: &Context) -> Result<Trace,
     Ok(made)
 }
 
-/// The entry of a flow file of Opera.
+/// The workload of a flow file of Opera.
 pub(super) fn opera(name: &str, values: &Values, ctx: &Context) -> Result<Trace, Vec<Fault>> {
     let hosts = Hosts::of(ctx);
     let row = |words: &[&str]| -> Result<Row, Wrong> {

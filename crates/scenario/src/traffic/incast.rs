@@ -49,7 +49,7 @@ pub(super) const SPEC: Spec = Spec {
     ],
 };
 
-/// An entry.
+/// A workload.
 #[derive(Clone, Debug, PartialEq)]
 pub(super) struct Incast {
     rounds: Rounds,

@@ -45,7 +45,7 @@ pub enum LoadOf {
 }
 
 /// What loads on one network are fractions of, by [`LoadOf`]: the capacity, and what crosses it
-/// where every host sends at the rate of its link. Computed once for all entries: a bisection
+/// where every host sends at the rate of its link. Computed once for all workloads: a bisection
 /// is a largest flow.
 #[derive(Debug, Default)]
 pub struct Capacities([OnceCell<(f64, f64)>; LoadOf::ALL.len()]);
@@ -142,7 +142,7 @@ pub(super) fn share(net: &Topology, known: &Capacities, of: LoadOf, fraction: f6
     (capacity > 0.0 && crossing > 0.0).then(|| fraction * capacity / crossing)
 }
 
-/// What the keys `load.*` of an entry ask for, its flows being of these sizes, one of each, and between
+/// What the keys `load.*` of a workload ask for, its flows being of these sizes, one of each, and between
 /// hosts drawn uniformly. PRECONDITION: `load.fraction` is given.
 pub(super) fn asked(values: &Values, ctx: &Context, sizes: &[&Sizes]) -> Result<Offered, Vec<Fault>> {
     let of = match values.word("load.of") {

@@ -45,7 +45,7 @@ pub(super) const SPEC: Spec = Spec {
     ],
 };
 
-/// Most flows of an entry: some gigabytes.
+/// Most flows of a workload: some gigabytes.
 const MOST_FLOWS: usize = 1_000_000;
 
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -55,7 +55,7 @@ enum Who {
     Listed,
 }
 
-/// An entry.
+/// A workload.
 #[derive(Clone, Debug, PartialEq)]
 pub(super) struct LongLived {
     who: Who,
@@ -119,7 +119,7 @@ fn two(hosts: u32, draws: &mut Stream) -> (HostId, HostId) {
     (HostId(from), HostId(if to < from { to } else { to + 1 }))
 }
 
-/// The flows of an entry, one after the other.
+/// The flows of a workload, one after the other.
 #[derive(Clone, Debug)]
 pub(super) struct Starts {
     pairs: Vec<(HostId, HostId)>,

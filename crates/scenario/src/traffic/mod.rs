@@ -53,7 +53,7 @@ pub const SPECS: &[&Spec] = &[
     &raw::BURSTS,
 ];
 
-/// What an entry is checked against.
+/// What a workload is checked against.
 #[derive(Clone, Copy)]
 pub struct Context<'a> {
     /// The network.
@@ -66,11 +66,11 @@ pub struct Context<'a> {
     pub files: &'a dyn Fn(&str) -> Result<String, String>,
     /// Sentences that a run prints: what was assumed where a file leaves it open.
     pub notes: &'a RefCell<Vec<String>>,
-    /// Shared by all entries on this network.
+    /// Shared by all workloads on this network.
     pub capacities: &'a Capacities,
 }
 
-/// One entry of the scenario's `[[traffic]]`.
+/// One workload of the scenario's `[[traffic]]`.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Traffic {
     /// Its name.
@@ -108,17 +108,17 @@ pub struct FlowSpec {
     pub dst: HostId,
     /// Payload bytes, at least 1; [`ENDLESS`] where there is no end.
     pub bytes: u64,
-    /// Which entry of `[[traffic]]` it comes from.
+    /// Which workload of `[[traffic]]` it comes from.
     pub traffic: u16,
-    /// Flows of one query share a number, counted per entry; `u32::MAX` where there are no queries.
+    /// Flows of one query share a number, counted per workload; `u32::MAX` where there are no queries.
     pub query: u32,
     /// Traffic class, 0 to 7.
     pub class: u8,
     /// What it is for.
     pub role: Role,
-    /// What its entry knows it by.
+    /// What its workload knows it by.
     pub tag: u64,
-    /// The number, within the entry, of the kept connection that carries it from `src` to `dst`:
+    /// The number, within the workload, of the persistent connection that carries it from `src` to `dst`:
     /// opened by its first message, gone on with by the others. [`OWN`] for one of its own.
     pub connection: u32,
 }
@@ -140,7 +140,7 @@ pub enum Role {
 }
 
 impl Traffic {
-    /// The entry of a name and kind with its validated parameters.
+    /// The workload of a name and kind with its validated parameters.
     ///
     /// # Errors
     /// A [`Fault`] for each parameter that does not fit the others, the network or the duration,
@@ -200,14 +200,14 @@ impl Traffic {
         }
     }
 
-    /// The flows of this entry alone, the `index`-th of the scenario; none where it is raw.
+    /// The flows of this workload alone, the `index`-th of the scenario; none where it is raw.
     pub fn flows(&self, index: u16, topology: &Topology, seed: u64, horizon: Time) -> Flows {
         let mut flows = Flows::empty(horizon);
         flows.add(self, index, (topology, seed));
         flows
     }
 
-    /// The raw sources of this entry, the `index`-th of the scenario, start jitter drawn; empty
+    /// The raw sources of this workload, the `index`-th of the scenario, start jitter drawn; empty
     /// where its flows have a transport.
     pub fn raw(&self, index: u16, seed: u64) -> Vec<RawSpec> {
         match &self.source {
@@ -216,7 +216,7 @@ impl Traffic {
         }
     }
 
-    /// What follows upon its messages, it being the `index`-th entry of the scenario; `None` where
+    /// What follows upon its messages, it being the `index`-th workload of the scenario; `None` where
     /// nothing does.
     pub fn reaction(&self, index: u16, topology: &Topology, seed: u64) -> Option<Reaction> {
         match &self.source {

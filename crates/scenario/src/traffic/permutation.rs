@@ -19,7 +19,7 @@ pub(super) const SPEC: Spec = Spec {
     params: &[SIZE, START, JITTER, CLASS],
 };
 
-/// An entry.
+/// A workload.
 #[derive(Clone, Debug, PartialEq)]
 pub(super) struct Permutation {
     sizes: Arc<Sizes>,
@@ -42,7 +42,7 @@ impl Permutation {
     }
 }
 
-/// The one instant of an entry.
+/// The one instant of a workload.
 #[derive(Clone, Debug)]
 pub(super) struct Shuffle {
     sizes: Arc<Sizes>,

@@ -43,7 +43,7 @@ pub(super) const SPEC: Spec = Spec {
     ],
 };
 
-/// An entry.
+/// A workload.
 #[derive(Clone, Debug, PartialEq)]
 pub(super) struct Poisson {
     sizes: Arc<Sizes>,

@@ -58,7 +58,7 @@ enum Pace {
     Poisson(f64),
 }
 
-/// The queries of an entry: when, and between whom.
+/// The queries of a workload: when, and between whom.
 #[derive(Clone, Debug, PartialEq)]
 pub(super) struct Rounds {
     degree: u64,
@@ -197,7 +197,7 @@ fn pace(values: &Values, faults: &mut Vec<Fault>) -> Pace {
     }
 }
 
-/// The queries of an entry, one after the other.
+/// The queries of a workload, one after the other.
 #[derive(Clone, Debug)]
 pub(super) struct Queries {
     rounds: Rounds,

@@ -65,7 +65,7 @@ pub(super) const SPEC: Spec = Spec {
     ],
 };
 
-/// An entry.
+/// A workload.
 #[derive(Clone, Debug, PartialEq)]
 pub(super) struct Query {
     rounds: Rounds,
@@ -103,9 +103,9 @@ impl Query {
         self.rounds.offered(self.response.mean() + self.request as f64)
     }
 
-    pub fn queries(&self, hosts: u32, (entry, seed): (u16, u64), draws: (Stream, Stream)) -> Queries {
+    pub fn queries(&self, hosts: u32, (workload, seed): (u16, u64), draws: (Stream, Stream)) -> Queries {
         let shape = match self.request {
-            0 => Shape::Drawn(self.response.clone(), Draws { seed, entry }),
+            0 => Shape::Drawn(self.response.clone(), Draws { seed, workload }),
             bytes => Shape::Request(bytes),
         };
         self.rounds.queries(shape, hosts, draws)
@@ -116,9 +116,9 @@ impl Query {
         self.request > 0
     }
 
-    pub fn reaction(&self, entry: u16, seed: u64) -> Option<Reaction> {
+    pub fn reaction(&self, workload: u16, seed: u64) -> Option<Reaction> {
         let answers =
-            || Answers { response: self.response.clone(), service: self.service, draws: Draws { seed, entry } };
+            || Answers { response: self.response.clone(), service: self.service, draws: Draws { seed, workload } };
         self.asks().then(|| Reaction::Answers(answers()))
     }
 }

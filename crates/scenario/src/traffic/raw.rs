@@ -140,7 +140,7 @@ pub struct RawSpec {
     pub interval: Dur,
     /// Whether gaps are exponential.
     pub exponential: bool,
-    /// Its place among the sources of its entry, from 0.
+    /// Its place among the sources of its workload, from 0.
     pub place: u32,
     /// Time from the last packet of a burst to the first of the next.
     pub pause: Dur,
@@ -148,11 +148,11 @@ pub struct RawSpec {
     pub start: Time,
     /// No packet is sent from here on.
     pub stop: Time,
-    /// Which entry of `[[traffic]]` it comes from.
+    /// Which workload of `[[traffic]]` it comes from.
     pub traffic: u16,
 }
 
-/// An entry.
+/// A workload.
 #[derive(Clone, Debug, PartialEq)]
 pub(super) struct Raw {
     pairs: Vec<(HostId, HostId)>,

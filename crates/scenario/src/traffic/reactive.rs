@@ -1,6 +1,6 @@
 //! Flows that start when others have ended.
 //!
-//! What a host does next depends on what has reached it, so the flows of such an entry cannot be
+//! What a host does next depends on what has reached it, so the flows of such a workload cannot be
 //! listed beforehand: only the first ones come from [`Flows`](super::Flows). Hosts, sizes and times
 //! are drawn at a place that the message itself names, so that they are the same in every variant
 //! of a scenario: only instants move.
@@ -12,7 +12,7 @@ use super::request_reply::Replies;
 use mech::{Purpose, Stream};
 use units::Time;
 
-/// What follows upon the messages of an entry: plain data.
+/// What follows upon the messages of a workload: plain data.
 #[derive(Clone, Debug)]
 pub enum Reaction {
     /// Requests are answered, and answers followed by the next request.
@@ -24,7 +24,7 @@ pub enum Reaction {
 }
 
 impl Reaction {
-    /// The last byte of `message`, one of the entry's, is at its receiver: appends the messages that
+    /// The last byte of `message`, one of the workload's, is at its receiver: appends the messages that
     /// follow upon that. Each starts at or after `now`, at the host that received.
     ///
     /// One that shares the query of `message` is part of what was begun: it counts where that counts.
@@ -46,17 +46,17 @@ pub(super) enum What {
     Jitter = 3,
 }
 
-/// The draws of an entry's messages, each by its place.
+/// The draws of a workload's messages, each by its place.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Draws {
     pub seed: u64,
-    /// The place of the entry in the scenario.
-    pub entry: u16,
+    /// The place of the workload in the scenario.
+    pub workload: u16,
 }
 
 impl Draws {
     /// The stream of the `n`-th message of a session or a query. PRECONDITION: `n` is below 2⁵⁴.
     pub fn of(self, who: u32, what: What, n: u64) -> Stream {
-        Stream::new(self.seed, who, Purpose::Reply(self.entry)).at(n << 2 | what as u64)
+        Stream::new(self.seed, who, Purpose::Reply(self.workload)).at(n << 2 | what as u64)
     }
 }

@@ -94,7 +94,7 @@ pub(super) const SPEC: Spec = Spec {
     ],
 };
 
-/// Most sessions of an entry: each has its cursor, its draws and up to two connections.
+/// Most sessions of a workload: each has its cursor, its draws and up to two connections.
 const MOST_SESSIONS: u64 = 200_000;
 
 /// When the next request is sent.
@@ -116,7 +116,7 @@ enum Pairs {
     All,
 }
 
-/// An entry.
+/// A workload.
 #[derive(Clone, Debug, PartialEq)]
 pub(super) struct Sessions {
     clients: Vec<HostId>,
@@ -128,7 +128,7 @@ pub(super) struct Sessions {
     requests: u64,
     pace: Pace,
     service: Service,
-    kept: bool,
+    persistent: bool,
     start: Time,
     stop: Time,
 }
@@ -167,15 +167,15 @@ impl Sessions {
             requests: if values.has("requests") { values.count("requests") } else { u64::MAX },
             pace,
             service: Service::of(values),
-            kept: values.word("connection") == "kept",
+            persistent: values.word("connection") == "kept",
             start,
             stop,
         })
     }
 
     /// The first requests of every session, or all where they go by the clock.
-    pub fn all(&self, entry: u16, seed: u64, jitter: Dur) -> impl Iterator<Item = Session> + use<> {
-        let plan = Arc::new(self.plan((entry, 0), seed));
+    pub fn all(&self, workload: u16, seed: u64, jitter: Dur) -> impl Iterator<Item = Session> + use<> {
+        let plan = Arc::new(self.plan((workload, 0), seed));
         (0..self.sessions as u32).map(move |session| {
             let mut late = plan.draws.of(session, What::Jitter, 0);
             let late = if jitter == Dur::ZERO { 0 } else { late.below(jitter.0) };
@@ -183,12 +183,12 @@ impl Sessions {
         })
     }
 
-    pub fn reaction(&self, entry: (u16, u8), seed: u64) -> Reaction {
-        Reaction::Sessions(Replies(Arc::new(self.plan(entry, seed))))
+    pub fn reaction(&self, workload: (u16, u8), seed: u64) -> Reaction {
+        Reaction::Sessions(Replies(Arc::new(self.plan(workload, seed))))
     }
 
-    fn plan(&self, (entry, class): (u16, u8), seed: u64) -> Plan {
-        let draws = Stream::new(seed, common::QUERY_HOSTS, Purpose::Traffic(entry));
+    fn plan(&self, (workload, class): (u16, u8), seed: u64) -> Plan {
+        let draws = Stream::new(seed, common::QUERY_HOSTS, Purpose::Traffic(workload));
         let ends = match self.pairs {
             Pairs::All => {
                 let pairs = self.clients.iter().flat_map(|c| self.servers.iter().map(move |s| (*c, *s)));
@@ -196,7 +196,7 @@ impl Sessions {
             }
             _ => (0..self.sessions).map(|session| self.ends(session, draws.clone().at(session))).collect(),
         };
-        Plan { of: self.clone(), ends, draws: Draws { seed, entry }, class }
+        Plan { of: self.clone(), ends, draws: Draws { seed, workload }, class }
     }
 
     /// The client and the server of a session. PRECONDITION: some server is not the client.
@@ -248,7 +248,7 @@ fn number(values: &Values, pairs: Pairs, (clients, servers): (&[HostId], &[HostI
     if sessions > MOST_SESSIONS { Err(vec![fault("pairs", found(), rule())]) } else { Ok(sessions) }
 }
 
-/// What is settled of all sessions of an entry.
+/// What is settled of all sessions of a workload.
 #[derive(Clone, Debug)]
 struct Plan {
     of: Sessions,
@@ -265,7 +265,7 @@ impl Plan {
     }
 
     fn connection(&self, session: u32, role: Role) -> u32 {
-        if self.of.kept { 2 * session + u32::from(role == Role::Data) } else { OWN }
+        if self.of.persistent { 2 * session + u32::from(role == Role::Data) } else { OWN }
     }
 
     fn request(&self, session: u32, n: u64) -> Option<Draft> {

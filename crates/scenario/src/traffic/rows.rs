@@ -18,7 +18,7 @@ pub(super) const TOLD: usize = 10;
 /// What was found, and what is allowed.
 pub(super) type Wrong = (String, String);
 
-/// An entry.
+/// A workload.
 #[derive(Clone, Debug, PartialEq)]
 pub(super) struct Trace {
     rows: Arc<[Row]>,
@@ -36,7 +36,7 @@ pub(super) struct Row {
 }
 
 impl Trace {
-    /// The flows that `parse` finds in the text of the entry's `file`.
+    /// The flows that `parse` finds in the text of the workload's `file`.
     pub fn read(
         name: &str,
         values: &Values,
@@ -167,7 +167,7 @@ pub(super) fn start(text: &str, (unit, zeros): (&str, i32)) -> Result<Time, Wron
     scaled(text, zeros).map(Time).ok_or_else(|| (format!("start `{text}`"), format!("a number of {unit}, at least 0")))
 }
 
-/// The rows of an entry, one after the other.
+/// The rows of a workload, one after the other.
 #[derive(Clone, Debug)]
 pub(super) struct Rows {
     rows: Arc<[Row]>,

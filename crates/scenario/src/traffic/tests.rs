@@ -9,8 +9,8 @@ fn no_files(_: &str) -> Result<String, String> {
     Err("no such file".into())
 }
 
-/// An entry on a network for a second, with the notes that it leaves.
-fn entry(net: &Topology, kind: &str, given: &[(&str, &str)]) -> Result<(Traffic, Vec<String>), Vec<Fault>> {
+/// A workload on a network for a second, with the notes that it leaves.
+fn workload(net: &Topology, kind: &str, given: &[(&str, &str)]) -> Result<(Traffic, Vec<String>), Vec<Fault>> {
     with_files(net, kind, given, &no_files)
 }
 
@@ -29,11 +29,11 @@ pub(super) fn with_files(
 }
 
 fn flows(net: &Topology, kind: &str, given: &[(&str, &str)]) -> Vec<FlowSpec> {
-    entry(net, kind, given).unwrap().0.flows(0, net, 1, Time(Dur::s(1).0)).collect()
+    workload(net, kind, given).unwrap().0.flows(0, net, 1, Time(Dur::s(1).0)).collect()
 }
 
 fn faults(net: &Topology, kind: &str, given: &[(&str, &str)]) -> Vec<String> {
-    lines(entry(net, kind, given).unwrap_err())
+    lines(workload(net, kind, given).unwrap_err())
 }
 
 pub(super) fn lines(faults: Vec<Fault>) -> Vec<String> {
@@ -117,7 +117,7 @@ fn queries_come_every_interval_as_often_as_asked() {
     assert_eq!(starts(&[("interval", "10ms"), ("repeat", "3")]), thrice);
     assert_eq!(starts(&[("interval", "10ms"), ("stop", "21ms")]), thrice);
     assert_eq!(starts(&[("interval", "10ms")]).len(), 100);
-    let (_, notes) = entry(&net, "incast", &given(&[("interval", "10ms"), ("repeat", "101")])).unwrap();
+    let (_, notes) = workload(&net, "incast", &given(&[("interval", "10ms"), ("repeat", "101")])).unwrap();
     assert_eq!(notes, ["traffic `t`: 100 of 101 queries start before 1s"]);
 }
 
@@ -139,7 +139,7 @@ fn what_an_incast_cannot_be_is_said() {
 fn a_permutation_is_one_cycle_through_all_hosts() {
     for (n, seed) in [(2, 1), (3, 2), (16, 3), (128, 4)] {
         let net = star(n);
-        let (traffic, _) = entry(&net, "permutation", &[("size", "1MB")]).unwrap();
+        let (traffic, _) = workload(&net, "permutation", &[("size", "1MB")]).unwrap();
         let all: Vec<_> = traffic.flows(0, &net, seed, Time::NEVER).collect();
         let mut at = 0;
         let mut ring = BTreeSet::new();
@@ -151,7 +151,7 @@ fn a_permutation_is_one_cycle_through_all_hosts() {
         assert!(all.iter().all(|flow| flow.src != flow.dst && flow.bytes == 1_000_000 && flow.query == u32::MAX));
     }
     let net = star(128);
-    let (traffic, _) = entry(&net, "permutation", &[("size", "1MB")]).unwrap();
+    let (traffic, _) = workload(&net, "permutation", &[("size", "1MB")]).unwrap();
     let dst = |seed| traffic.flows(0, &net, seed, Time::NEVER).map(|flow| flow.dst).collect::<Vec<_>>();
     assert_eq!(dst(1), dst(1));
     assert_ne!(dst(1), dst(2));
@@ -172,7 +172,7 @@ fn a_poisson_load_is_achieved_within_statistical_bounds() {
         [("host", 16e9), ("tor_uplink", 0.5 * 16e9 * 31.0 / 24.0), ("bisection", 0.5 * 8e9 * 2.0 * 31.0 / 16.0)];
     for (of, bps) in asked {
         let given = [("sizes", "imc10"), ("load.fraction", "0.5"), ("load.of", of)];
-        let (traffic, notes) = entry(&net, "poisson", &given).unwrap();
+        let (traffic, notes) = workload(&net, "poisson", &given).unwrap();
         let offered = traffic.offered().unwrap();
         assert_eq!((offered.fraction, offered.of.name(), notes.len()), (0.5, of, 0));
         assert!((offered.bps / bps - 1.0).abs() < 1e-9, "{of}: {offered:?}");
@@ -188,7 +188,7 @@ fn a_poisson_load_is_achieved_within_statistical_bounds() {
 fn a_load_in_wire_bytes_is_told_in_payload_bytes_too() {
     let net = star(10);
     let given = [("sizes", "imc10"), ("load.fraction", "0.5"), ("load.bytes", "wire")];
-    let (traffic, _) = entry(&net, "poisson", &given).unwrap();
+    let (traffic, _) = workload(&net, "poisson", &given).unwrap();
     let offered = traffic.offered().unwrap();
     assert_eq!(traffic.kind, "poisson");
     // Whole segments of 1460 B take 1538 B; most flows end in a shorter one, which costs more.
@@ -197,7 +197,7 @@ fn a_load_in_wire_bytes_is_told_in_payload_bytes_too() {
     let all: Vec<_> = traffic.flows(0, &net, 7, Time(Dur::s(1).0)).collect();
     let error = bits(&all) / offered.payload_bps - 1.0;
     assert!(error.abs() < 4.0 * 3.2 / (all.len() as f64).sqrt(), "{error} of {}", all.len());
-    let (payload, _) = entry(&net, "poisson", &given[..2]).unwrap();
+    let (payload, _) = workload(&net, "poisson", &given[..2]).unwrap();
     let payload = payload.offered().unwrap();
     assert_eq!(payload.payload_bps, payload.bps);
 }
@@ -213,7 +213,7 @@ fn an_interarrival_time_gives_its_number_of_flows_and_a_load_beyond_the_links_is
     all.iter().filter(|flow| flow.src.0 == 3).for_each(|flow| to[flow.dst.0 as usize] += 1);
     assert_eq!(to[3], 0);
     assert!(to.iter().filter(|n| n.abs_diff(111) < 55).count() == 9, "{to:?}");
-    let (traffic, notes) = entry(&net, "poisson", &[("sizes", "web_search"), ("interarrival", "10ms")]).unwrap();
+    let (traffic, notes) = workload(&net, "poisson", &[("sizes", "web_search"), ("interarrival", "10ms")]).unwrap();
     assert_eq!(notes, ["traffic `t`: offers 137 % of what the host links carry"]);
     assert!((traffic.offered().unwrap().fraction - 1.369).abs() < 1e-9);
     let wire = [("sizes", "web_search"), ("load.fraction", "0.5"), ("load.bytes", "wire")];
@@ -235,7 +235,7 @@ fn adding_hosts_leaves_the_starts_and_sizes_of_the_others_alone() {
 #[test]
 fn the_same_seed_gives_the_same_flows_and_a_copy_goes_on_like_its_original() {
     let net = net("fat_tree", &[("k", "4")]);
-    let make = |kind, given: &[(&str, &str)]| entry(&net, kind, given).unwrap().0;
+    let make = |kind, given: &[(&str, &str)]| workload(&net, kind, given).unwrap().0;
     let all = [
         make("poisson", &[("sizes", "imc10"), ("load.fraction", "0.3"), ("jitter", "1ms")]),
         make(
@@ -263,7 +263,7 @@ fn the_same_seed_gives_the_same_flows_and_a_copy_goes_on_like_its_original() {
     half.by_ref().take(once.len() / 2).for_each(drop);
     assert_eq!(half.clone().collect::<Vec<_>>(), once[once.len() / 2..]);
     assert_eq!(half.collect::<Vec<_>>(), once[once.len() / 2..]);
-    // Each entry alone gives what it gives among the others.
+    // Each workload alone gives what it gives among the others.
     let alone: Vec<_> = all[1].flows(1, &net, 1, Time(Dur::s(1).0)).collect();
     assert_eq!(alone, once.into_iter().filter(|flow| flow.traffic == 1).collect::<Vec<_>>());
     fn assert_plain<T: Clone + Send>(_: &T) {}
@@ -293,7 +293,7 @@ fn jitter_moves_starts_by_less_than_itself_and_nothing_else() {
 }
 
 #[test]
-fn a_poisson_entry_needs_exactly_one_pace_and_known_sizes() {
+fn a_poisson_workload_needs_exactly_one_pace_and_known_sizes() {
     let net = star(4);
     let with = |given: &[(&str, &str)]| faults(&net, "poisson", given);
     let web = ("sizes", "web_search");
@@ -369,7 +369,7 @@ fn a_malformed_trace_is_refused_with_its_line() {
     let two = trace(&format!("{H}x,h0,h1,1\n1us,h0,h1,1\n1us,h5,h1,1\n"), &[]).unwrap_err();
     assert_eq!(two.len(), 2);
     assert_eq!(
-        lines(entry(&star(4), "trace", &[("file", "gone.csv")]).unwrap_err()),
+        lines(workload(&star(4), "trace", &[("file", "gone.csv")]).unwrap_err()),
         ["file: `gone.csv`: no such file; a file that can be read"]
     );
 }
@@ -385,7 +385,7 @@ fn the_bursts_of_pabo_are_five_generations_of_501_packets() {
         ("pause", "200ms"),
         ("payload", "1500B"),
     ];
-    let (traffic, _) = entry(&net, "bursts", &given).unwrap();
+    let (traffic, _) = workload(&net, "bursts", &given).unwrap();
     let specs = traffic.raw(4, 1);
     assert_eq!(specs.len(), 3);
     let spec = specs[2];
@@ -401,7 +401,7 @@ fn a_constant_rate_counts_wire_bytes_unless_told_otherwise() {
     let net = star(4);
     let raw = |more: &[(&str, &str)]| {
         let given = [&[("source", "h0"), ("destination", "h1"), ("rate", "1Gbps")], more].concat();
-        entry(&net, "constant", &given).unwrap().0.raw(0, 1)
+        workload(&net, "constant", &given).unwrap().0.raw(0, 1)
     };
     assert_eq!(raw(&[])[0].interval, Dur::ns(12_304));
     let payload = raw(&[("bytes", "payload"), ("start", "1ms"), ("stop", "2ms")])[0];
@@ -414,10 +414,10 @@ fn a_constant_rate_counts_wire_bytes_unless_told_otherwise() {
 #[test]
 fn a_raw_source_of_exponential_gaps_keeps_its_rate_and_knows_its_place() {
     let given = [("sources", "h0 h2"), ("destination", "h1"), ("rate", "1Gbps"), ("gaps", "exponential")];
-    let specs = entry(&star(4), "constant", &given).unwrap().0.raw(0, 1);
+    let specs = workload(&star(4), "constant", &given).unwrap().0.raw(0, 1);
     assert!(specs.iter().all(|spec| spec.exponential && spec.interval == Dur::ns(12_304)));
     assert_eq!((specs[0].place, specs[1].place), (0, 1));
-    let even = entry(&star(4), "constant", &given[..3]).unwrap().0.raw(0, 1);
+    let even = workload(&star(4), "constant", &given[..3]).unwrap().0.raw(0, 1);
     assert!(even.iter().all(|spec| !spec.exponential));
 }
 

@@ -33,7 +33,7 @@ struct Reader<'a> {
     unit: Option<&'a str>,
 }
 
-/// The entry of a CSV file.
+/// The workload of a CSV file.
 pub(super) fn build(name: &str, values: &Values, ctx: &Context) -> Result<Trace, Vec<Fault>> {
     let unit = values.has("unit").then(|| values.word("unit"));
     let reader = Reader { hosts: Hosts::of(ctx), unit };

@@ -105,7 +105,7 @@ struct Lane {
 
 /// What is kept of every flow.
 #[derive(Clone, Copy, Debug)]
-struct Place {
+struct ForwardingContext {
     lane: u32,
     /// One past the highest byte sent.
     high: u32,
@@ -115,10 +115,10 @@ struct Place {
 #[derive(Clone, Debug)]
 pub(crate) struct Reordering {
     pub(crate) threshold: u32,
-    flows: Vec<Place>,
+    flows: Vec<ForwardingContext>,
     lanes: Vec<Lane>,
     free: Vec<u32>,
-    /// By entry of the scenario's traffic.
+    /// By workload of the scenario's traffic.
     pub(crate) tallies: Vec<Tally>,
 }
 
@@ -128,14 +128,14 @@ impl Reordering {
         Reordering { threshold, flows, lanes, free, tallies }
     }
 
-    /// A packet of an entry of the scenario's traffic is sent.
+    /// A packet of a workload of the scenario's traffic is sent.
     pub(crate) fn emitted(&mut self, traffic: u16, pkt: &Pkt) {
         if !pkt.head.flags.has(Flags::PAYLOAD) {
             return;
         }
         let (flow, (start, len)) = (pkt.head.flow.0 as usize, range(pkt));
         if self.flows.len() <= flow {
-            self.flows.resize(flow + 1, Place { lane: NONE, high: 0 });
+            self.flows.resize(flow + 1, ForwardingContext { lane: NONE, high: 0 });
         }
         let (high, end) = (self.flows[flow].high, start.wrapping_add(len));
         if !before(high, end) {

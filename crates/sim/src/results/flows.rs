@@ -15,16 +15,16 @@ use units::{Dur, Rate};
 impl<T: Tap> World<Recorder, T> {
     pub(super) fn flows_table(&self, scenario: &Scenario) -> Table {
         let received = self.received_bytes();
-        let mut stats: Vec<_> = self.board.records.iter().map(|r| r.sender).collect();
+        let mut stats: Vec<_> = self.state.records.iter().map(|r| r.sender).collect();
         for host in &self.hosts {
             for (flow, sender) in host.unfinished() {
-                let (now, kept) = (sender.stats(), self.flows.is_kept(flow));
+                let (now, kept) = (sender.stats(), self.flows.is_persistent(flow));
                 let first = if kept { self.flows.open_messages(flow).next().map(|m| m.flow) } else { Some(flow) };
-                first.into_iter().for_each(|m| stats[m.0 as usize] = (&self.flows.since_told(flow, &now)).into());
+                first.into_iter().for_each(|m| stats[m.0 as usize] = (&self.flows.since_reported(flow, &now)).into());
             }
         }
-        let ids: Vec<usize> = (0..self.board.records.len()).collect();
-        let record = |i: &usize| &self.board.records[*i];
+        let ids: Vec<usize> = (0..self.state.records.len()).collect();
+        let record = |i: &usize| &self.state.records[*i];
         let info = |i: &usize| self.flows.info(FlowId(*i as u32));
         let raw = |i: &usize| self.flows.is_raw(FlowId(*i as u32));
         let endless = |i: &usize| info(i).bytes == ENDLESS;
@@ -44,7 +44,7 @@ impl<T: Tap> World<Recorder, T> {
             ("retransmits", column(&ids, Column::U32, |i| stats[*i].retransmits)),
             ("fast_retransmits", column(&ids, Column::U32, |i| stats[*i].fast_retransmits)),
             ("timeouts", column(&ids, Column::U32, |i| stats[*i].timeouts)),
-            ("marked_acks", column(&ids, Column::U32, |i| stats[*i].marked_acks)),
+            ("ece_acks", column(&ids, Column::U32, |i| stats[*i].ece_acks)),
             ("received", column(&ids, Column::U64, |i| received[*i])),
             ("role", column(&ids, Column::U8, |i| record(i).role as u8)),
             ("connection", column(&ids, Column::U32, |i| record(i).connection.0)),
@@ -61,14 +61,14 @@ impl<T: Tap> World<Recorder, T> {
                 false => self.flows.received_whole(flow),
             }
         };
-        let mut received: Vec<u64> = self.board.records.iter().enumerate().map(done).collect();
-        let mut so_far = |flow: FlowId, bytes: u64| match self.flows.is_kept(flow) {
+        let mut received: Vec<u64> = self.state.records.iter().enumerate().map(done).collect();
+        let mut so_far = |flow: FlowId, bytes: u64| match self.flows.is_persistent(flow) {
             true => self.flows.open_messages(flow).for_each(|m| {
                 received[m.flow.0 as usize] = bytes.clamp(m.start, m.end) - m.start;
             }),
             false => received[flow.0 as usize] = bytes,
         };
-        self.flows.kept_connections().for_each(|flow| so_far(flow, 0));
+        self.flows.persistent_connections().for_each(|flow| so_far(flow, 0));
         for host in &self.hosts {
             host.receiving().for_each(|(flow, receiver)| so_far(flow, receiver.received()));
         }
@@ -80,7 +80,7 @@ impl<T: Tap> World<Recorder, T> {
         let info = self.flows.info(FlowId(flow as u32));
         let links = |ends, hash| self.links(scenario, ends, hash);
         // A message of a connection that is open needs no handshake.
-        let syn = self.tcp.syn_bytes().filter(|_| self.board.records[flow].connection.0 as usize == flow);
+        let syn = self.tcp.syn_bytes().filter(|_| self.state.records[flow].connection.0 as usize == flow);
         let ack = (scenario.measure.fct_end == FctEnd::SenderAck).then(|| self.tcp.options());
         let back = match (syn, ack) {
             (None, None) => Vec::new(),

@@ -10,11 +10,11 @@ mod stream;
 mod sub_queues;
 mod sums;
 
-pub(crate) use ports::Books;
 pub use ports::Carried;
+pub(crate) use ports::Counters;
 
 use crate::deadlock::Deadlock;
-use crate::driver::LostAt;
+use crate::driver::LosslessViolationAt;
 use crate::progress::{Progress, Stop};
 use crate::recorder::Recorder;
 use crate::tap::Tap;
@@ -65,13 +65,13 @@ pub struct Results {
     pub raw: u64,
     /// What links carried inside the measurement window, by level.
     pub carried: Vec<Carried>,
-    /// Payload bytes that arrived in order inside the measurement window, by entry of the
+    /// Payload bytes that arrived in order inside the measurement window, by workload of the
     /// scenario's traffic; raw packets count whenever they arrive.
     pub received: Vec<u64>,
     /// The first deadlock of paused links that was found.
     pub deadlock: Option<Deadlock>,
     /// The packet that should never have been lost, and ended the run.
-    pub lost: Option<LostAt>,
+    pub lost: Option<LosslessViolationAt>,
 }
 
 pub(crate) fn column<T, C>(rows: &[T], make: fn(Vec<C>) -> Column, cell: impl Fn(&T) -> C) -> Column {
@@ -85,11 +85,11 @@ impl<T: Tap> World<Recorder, T> {
         let now = self.now;
         let conserved = self.conserves();
         self.take_back_ahead();
-        self.board.probe.close(now);
+        self.state.probe.close(now);
         self.look_for_deadlock();
         let flows = self.flows_table(scenario);
-        let measured = self.board.records.iter().filter(|r| r.measured).count() as u64 + self.board.owed;
-        let rows = &self.board.probe.rows;
+        let measured = self.state.records.iter().filter(|r| r.measured).count() as u64 + self.state.pending;
+        let rows = &self.state.probe.rows;
         let over_time = [
             self.queue_trace(&rows.trace),
             self.sub_queue_trace(&rows.sub_trace),
@@ -118,20 +118,20 @@ impl<T: Tap> World<Recorder, T> {
             tables,
             progress: self.progress(),
             conserved,
-            unfinished: self.board.unfinished(),
+            unfinished: self.state.unfinished(),
             measured,
             raw: (0..self.flows.len()).filter(|i| self.flows.is_raw(mech::FlowId(*i as u32))).count() as u64,
             carried: self.carried(scenario),
             received: self.received_in_window(scenario),
             deadlock: self.deadlock.clone(),
-            lost: self.board.lost,
+            lost: self.state.lost,
         }
     }
 }
 
 impl<T: Tap> World<Recorder, T> {
     fn received_in_window(&self, scenario: &Scenario) -> Vec<u64> {
-        let mut received = self.board.probe.received.clone();
+        let mut received = self.state.probe.received.clone();
         received.resize(scenario.traffic.len(), 0);
         received
     }
@@ -148,7 +148,7 @@ impl Results {
     }
     /// Whether the run was cut short.
     pub fn is_partial(&self) -> bool {
-        matches!(self.progress.stop, None | Some(Stop::MaxEvents | Stop::Overloaded | Stop::Lost))
+        matches!(self.progress.stop, None | Some(Stop::MaxEvents | Stop::Overloaded | Stop::LosslessViolation))
     }
     /// Simulated time at the end.
     pub fn end(&self) -> Time {

@@ -8,10 +8,10 @@ use crate::world::World;
 impl<T: Tap> World<Recorder, T> {
     pub(super) fn packet_histogram(&self) -> Table {
         let mut rows = Vec::new();
-        for (mut entry, traffic) in self.board.probe.entries.all.iter().cloned().zip(0u16..) {
-            entry.complete();
+        for (mut workload, traffic) in self.state.probe.workloads.all.iter().cloned().zip(0u16..) {
+            workload.complete();
             for (metric, data) in Metric::ALL.into_iter().flat_map(|metric| [(metric, 0), (metric, 1)]) {
-                let histogram = &entry.histograms[metric as usize][data];
+                let histogram = &workload.histograms[metric as usize][data];
                 let mut sums = Some((histogram.sum() as f64, histogram.squared_deviations()));
                 for (low, high, count) in histogram.buckets() {
                     let of = (traffic, data as u8, metric as u8);
@@ -32,11 +32,11 @@ impl<T: Tap> World<Recorder, T> {
         Table { name: "packet_hist", columns: named(columns) }
     }
 
-    /// Drops, marks, detours and bounces in the measurement window, by entry of the scenario's traffic.
+    /// Drops, marks, detours and bounces in the measurement window, by workload of the scenario's traffic.
     pub(super) fn fates_table(&self) -> Table {
         let mut rows = Vec::new();
-        for (entry, traffic) in self.board.probe.entries.all.iter().zip(0u16..) {
-            for (counts, data) in entry.fates.iter().zip(0u8..) {
+        for (workload, traffic) in self.state.probe.workloads.all.iter().zip(0u16..) {
+            for (counts, data) in workload.fates.iter().zip(0u8..) {
                 let some = counts.iter().zip(0u8..).filter(|(count, _)| **count > 0);
                 rows.extend(some.map(|(count, kind)| (traffic, data, kind, *count)));
             }
@@ -52,7 +52,7 @@ impl<T: Tap> World<Recorder, T> {
 
     /// Every detour of packets that were detoured often.
     pub(super) fn detour_steps(&self, rows: &[DetourRow]) -> Table {
-        let base = &self.board.base;
+        let base = &self.state.base;
         let port = |row: &DetourRow, port: u32| (port - base[row.detour.at.node as usize]) as u16;
         let columns = [
             ("flow", column(rows, Column::U32, |r| r.id.flow)),

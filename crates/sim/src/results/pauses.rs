@@ -9,14 +9,14 @@ use mech::PortId;
 impl<T: Tap> World<Recorder, T> {
     /// A port over the whole network as node and port.
     fn place(&self, port: u32) -> (u32, PortId) {
-        let base = &self.board.base;
+        let base = &self.state.base;
         let node = base.partition_point(|first| *first <= port) - 1;
         (node as u32, PortId((port - base[node]) as u16))
     }
 
     /// What every class of every port was stopped for, and stopped; no rows where nobody ever is.
     pub(super) fn pauses_table(&self) -> Table {
-        let pauses: Option<&PausedPorts> = self.board.probe.pauses.as_deref();
+        let pauses: Option<&PausedPorts> = self.state.probe.pauses.as_deref();
         let (all, classes) = pauses.map_or((&[][..], 1), |pauses| (&pauses.all[..], pauses.classes));
         let rows: Vec<usize> = (0..all.len()).collect();
         let place = |i: &usize| self.place((*i / classes) as u32);

@@ -13,7 +13,7 @@ use units::Time;
 
 /// What has passed up to an instant.
 #[derive(Clone, Debug)]
-pub(crate) struct Books {
+pub(crate) struct Counters {
     /// By port, in the numbering over the whole network.
     ports: Vec<PortCounts>,
     /// Packets lost before a port was chosen, by node and reason.
@@ -36,17 +36,17 @@ pub struct Carried {
 
 impl<P: Probe, T: Tap> World<P, T> {
     /// The books before anything was done at the instant `at`.
-    pub(crate) fn books_before(&mut self, at: Time) -> Books {
+    pub(crate) fn counters_before(&mut self, at: Time) -> Counters {
         self.books(Time(at.0.saturating_sub(1)))
     }
 
-    fn books(&mut self, now: Time) -> Books {
-        Books { ports: self.port_counts(now), lost: self.lost_before_a_port() }
+    fn books(&mut self, now: Time) -> Counters {
+        Counters { ports: self.port_counts(now), lost: self.lost_before_a_port() }
     }
 
     /// The books at the start of the measurement window; those of the end where the run never got
     /// there.
-    fn books_at_start(&mut self) -> Option<Books> {
+    fn books_at_start(&mut self) -> Option<Counters> {
         match (&self.baseline, self.schedule.from) {
             (None, Time::ZERO) => None,
             (None, _) => Some(self.books(self.now)),
@@ -55,7 +55,7 @@ impl<P: Probe, T: Tap> World<P, T> {
     }
 
     /// The books at the end of the measurement window, or of the run where that came before.
-    fn books_at_end(&mut self) -> Books {
+    fn books_at_end(&mut self) -> Counters {
         self.baseline_end.clone().unwrap_or_else(|| self.books(self.now))
     }
 
@@ -63,7 +63,7 @@ impl<P: Probe, T: Tap> World<P, T> {
     fn lost_before_a_port(&self) -> Vec<[u64; DropReason::ALL.len()]> {
         let host = |h: &dataplane::Host| {
             let mut lost = [0; DropReason::ALL.len()];
-            lost[DropReason::NoRoute as usize] = h.strays();
+            lost[DropReason::NoRoute as usize] = h.misdirected();
             lost
         };
         self.hosts.iter().map(host).chain(self.switches.iter().map(|s| *s.lost())).collect()
@@ -91,7 +91,7 @@ impl<T: Tap> World<Recorder, T> {
                 at += 1;
             }
         }
-        let crossed = self.board.probe.crossed;
+        let crossed = self.state.probe.crossed;
         let level = |(of, bits)| Carried { of, bits, capacity_bps: capacity(net, of) };
         let crossing = bits(crossed.frames, crossed.bytes);
         let all = [(LoadOf::Host, host), (LoadOf::TorUplink, uplink), (LoadOf::Bisection, crossing)].map(level);
@@ -100,7 +100,7 @@ impl<T: Tap> World<Recorder, T> {
 
     pub(super) fn ports_table(&mut self, scenario: &Scenario) -> Table {
         let before = self.books_at_start();
-        let Books { ports: counts, lost } = self.books_at_end();
+        let Counters { ports: counts, lost } = self.books_at_end();
         let nodes = &scenario.topology.nodes;
         let place: Vec<(u32, u16)> = nodes
             .iter()

@@ -15,7 +15,7 @@ impl<T: Tap> World<Recorder, T> {
     /// Every followed queue in the order of their numbers, and how long it may get in packets, 0 for as long
     /// as it likes or a limit in bytes; `None` for what the switch does not have.
     fn apart(&self) -> Vec<(At, Option<u64>)> {
-        let Some(all) = &self.board.probe.sub_queues else { return Vec::new() };
+        let Some(all) = &self.state.probe.sub_queues else { return Vec::new() };
         let (ports, hosts) = (self.followed(), self.hosts.len());
         let limit = |node: u32, queue: QueueId| {
             let mut queues = self.switches[node as usize - hosts].core().queues();
@@ -37,7 +37,7 @@ impl<T: Tap> World<Recorder, T> {
             let overflow = &scenario.switches[node as usize - self.hosts.len()].overflow;
             if overflow.kind == "bounce" { overflow.values.number("theta") } else { 1.0 }
         };
-        let all = self.board.probe.sub_queues.iter().flat_map(|all| &all.data);
+        let all = self.state.probe.sub_queues.iter().flat_map(|all| &all.data);
         let all = self.apart().into_iter().zip(all);
         let rows: Vec<_> = all.filter_map(|((at, limit), data)| Some((at, limit?, theta(at.0), *data))).collect();
         let columns = [
@@ -54,7 +54,7 @@ impl<T: Tap> World<Recorder, T> {
     pub(super) fn sub_queue_histogram(&self) -> Table {
         let mut rows = Vec::new();
         let places = self.apart();
-        if let Some(all) = &self.board.probe.sub_queues {
+        if let Some(all) = &self.state.probe.sub_queues {
             let queues = all.queues.iter().zip(&all.decisions).zip(places.iter());
             for ((queue, decisions), (at, _)) in queues.filter(|(_, (_, limit))| limit.is_some()) {
                 let counts = [&queue.time_at, &queue.seen, decisions];
@@ -80,7 +80,7 @@ impl<T: Tap> World<Recorder, T> {
 
     /// Steps of these queues.
     pub(super) fn sub_queue_trace(&self, rows: &[TraceRow]) -> Table {
-        let (width, places) = (self.board.probe.scope.bin.0 as f64, self.apart());
+        let (width, places) = (self.state.probe.scope.bin.0 as f64, self.apart());
         let place = |row: &TraceRow| places[row.queue as usize].0;
         let columns = [
             ("bin", column(rows, Column::U32, |r| r.bin)),

@@ -27,7 +27,7 @@ fn goodput(name: &'static str, whose: &str, rows: &[SumRow]) -> Table {
 impl<T: Tap> World<Recorder, T> {
     /// Bits of the frames that began to leave by every port.
     pub(super) fn links_table(&self, rows: &[SumRow]) -> Table {
-        let base = &self.board.base;
+        let base = &self.state.base;
         let node = |row: &SumRow| base.partition_point(|first| *first <= row.of) - 1;
         let columns = [
             ("bin", column(rows, Column::U32, |r| r.bin)),
@@ -42,7 +42,7 @@ impl<T: Tap> World<Recorder, T> {
     pub(super) fn take_back_ahead(&mut self) {
         let cores = self.hosts.iter().map(dataplane::Host::nic).chain(self.switches.iter().map(|s| s.core()));
         for (port, at) in cores.flat_map(dataplane::Core::ports).zip(0..) {
-            self.board.probe.take_back(at, port.ahead());
+            self.state.probe.take_back(at, port.ahead());
         }
     }
 }

@@ -106,7 +106,7 @@ fn flows(results: &Results, scenario: &Scenario, text: &mut String) {
     let name = |node: u64| &scenario.topology.nodes[node as usize].name;
     let names = ["src", "dst", "bytes", "start_ps", "end_ps", "received", "raw"];
     let [src, dst, bytes, start, end, received, raw] = names.map(|c| column(results, "flows", c));
-    let names = ["retransmits", "fast_retransmits", "timeouts", "marked_acks"];
+    let names = ["retransmits", "fast_retransmits", "timeouts", "ece_acks"];
     let [retransmits, fast, timeouts, marked] = names.map(|c| column(results, "flows", c));
     for i in 0..src.len() {
         write!(text, "flow {i}: {} to {}, from {} ps, ", name(src[i]), name(dst[i]), start[i]).unwrap();

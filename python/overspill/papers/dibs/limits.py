@@ -16,7 +16,7 @@ from overspill.papers.spec import Figure, Measured, Runs
 TTL = "transport.ttl"
 FLOWS = "traffic.long.flows"
 # What of a flow must be the same where nothing differs.
-TOLD = ("src", "dst", "bytes", "start_ps", "end_ps", "retransmits", "marked_acks")
+TOLD = ("src", "dst", "bytes", "start_ps", "end_ps", "retransmits", "ece_acks")
 
 
 def ttl_less(runs: Runs, one: int, other: int) -> np.ndarray:

@@ -51,7 +51,7 @@ pub struct LossDetection {
     /// RecoveryPoint of RFC 6675 too.
     recover: u64,
     /// What was selectively acknowledged; nothing before the first such ACK.
-    board: Option<Box<Scoreboard>>,
+    state: Option<Box<Scoreboard>>,
     duplicates: u32,
     in_recovery: bool,
     partial_seen: bool,
@@ -69,11 +69,11 @@ impl LossDetection {
     /// New data is acknowledged, up to `una`.
     pub(super) fn on_ack(&mut self, una: u64, recovery: Recovery) -> AckEvent {
         self.duplicates = 0;
-        if let Some(board) = &mut self.board {
-            board.advance(una);
+        if let Some(state) = &mut self.state {
+            state.advance(una);
         }
         let event = self.of_recovery(una, recovery);
-        self.busy = self.in_recovery || una < self.recover || self.board.as_ref().is_some_and(|b| b.sacked() > 0);
+        self.busy = self.in_recovery || una < self.recover || self.state.as_ref().is_some_and(|b| b.sacked() > 0);
         event
     }
     fn of_recovery(&mut self, una: u64, recovery: Recovery) -> AckEvent {
@@ -96,13 +96,13 @@ impl LossDetection {
     /// duplicate in the sense of RFC 6675 §2.
     pub(super) fn on_blocks(&mut self, ext: &Ext, (ack, una): (u64, u64), sent: u64) -> bool {
         let blocks = &ext.sack[..usize::from(ext.blocks).min(ext.sack.len())];
-        let new = !blocks.is_empty() && self.board.get_or_insert_default().update(blocks, (ack, una), sent);
+        let new = !blocks.is_empty() && self.state.get_or_insert_default().update(blocks, (ack, una), sent);
         self.busy |= new;
         new
     }
     /// An ACK with new selective acknowledgements came (RFC 6675 §5, before step 1).
     pub(super) fn on_sacked(&mut self, una: u64, reach: Reach) -> DuplicateEvent {
-        let (Some(board), Some(threshold)) = (&self.board, reach.threshold) else { return DuplicateEvent::Ignored };
+        let (Some(state), Some(threshold)) = (&self.state, reach.threshold) else { return DuplicateEvent::Ignored };
         if self.in_recovery {
             return DuplicateEvent::More;
         }
@@ -111,7 +111,7 @@ impl LossDetection {
             return DuplicateEvent::Ignored;
         }
         self.duplicates += 1;
-        if self.duplicates < threshold && board.lost_below(reach) <= una {
+        if self.duplicates < threshold && state.lost_below(reach) <= una {
             return DuplicateEvent::Early(self.duplicates);
         }
         DuplicateEvent::Lost
@@ -124,8 +124,8 @@ impl LossDetection {
         self.in_recovery = true;
         self.partial_seen = false;
         self.duplicates = 0;
-        if let Some(board) = &mut self.board {
-            board.enter(first);
+        if let Some(state) = &mut self.state {
+            state.enter(first);
         }
     }
     /// The retransmission timer expired while everything between `una` and `sent` was outstanding
@@ -138,24 +138,24 @@ impl LossDetection {
         self.in_recovery = false;
         self.partial_seen = false;
         self.duplicates = 0;
-        if let Some(board) = &mut self.board {
-            board.forget_if_reneged(una);
+        if let Some(state) = &mut self.state {
+            state.forget_if_reneged(una);
         }
     }
     /// Bytes beyond `una` that need not be sent again after a timeout; 0 at other times, unless what was
     /// reported counts as arrived `always`.
     pub(super) fn spared(&self, una: u64, always: bool) -> u32 {
-        match &self.board {
-            Some(board) if !self.in_recovery && (always || una < self.recover) => board.sacked(),
+        match &self.state {
+            Some(state) if !self.in_recovery && (always || una < self.recover) => state.sacked(),
             _ => 0,
         }
     }
     /// The scoreboard, where there is one.
-    pub(super) fn board(&self) -> Option<&Scoreboard> {
-        self.board.as_deref()
+    pub(super) fn state(&self) -> Option<&Scoreboard> {
+        self.state.as_deref()
     }
     pub(super) fn board_mut(&mut self) -> Option<&mut Scoreboard> {
-        self.board.as_deref_mut()
+        self.state.as_deref_mut()
     }
     /// One past the highest byte sent when the recovery or timeout began.
     pub(super) fn recovery_point(&self) -> u64 {

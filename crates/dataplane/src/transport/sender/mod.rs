@@ -323,8 +323,8 @@ impl Sender {
 
     /// Whether it is never done.
     #[inline]
-    pub(crate) fn is_kept(&self) -> bool {
-        self.flow.is_kept()
+    pub(crate) fn is_persistent(&self) -> bool {
+        self.flow.is_persistent()
     }
 
     /// SND.UNA: bytes acknowledged.
@@ -335,7 +335,7 @@ impl Sender {
 
     /// What it has done, and where it stands.
     pub fn stats(&self) -> SenderStats {
-        let board = self.loss.board();
+        let state = self.loss.state();
         SenderStats {
             segments: self.emission,
             retransmissions: self.retransmissions,
@@ -344,10 +344,10 @@ impl Sender {
             echoes: self.echoes,
             cuts: self.cuts,
             notices: self.notices,
-            dsacks: board.map_or(0, |b| b.dsacks()),
+            dsacks: state.map_or(0, |b| b.dsacks()),
             acked: self.una,
             next: self.nxt,
-            sacked: board.map_or(0, |b| b.sacked()),
+            sacked: state.map_or(0, |b| b.sacked()),
             cwnd: self.congestion.window(),
             ssthresh: self.congestion.ssthresh(),
             rwnd: self.rwnd,

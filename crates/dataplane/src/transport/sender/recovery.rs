@@ -55,7 +55,7 @@ impl Sender {
         // What an ACK that is cumulative too lets out is no limited transmit.
         self.transmit(io);
         // Nothing is lost yet: the pipe is what was neither acknowledged nor reported.
-        let sacked = self.loss.board().map_or(0, |b| b.sacked());
+        let sacked = self.loss.state().map_or(0, |b| b.sacked());
         while self.congestion.window() + sacked >= self.flight() + u32::from(io.cfg.mss) {
             let len = self.next_new(io.cfg);
             if len == 0 || !self.pacing.ready(io.now) {
@@ -71,7 +71,7 @@ impl Sender {
     #[cold]
     fn on_lost(&mut self, io: &mut Io) {
         let cfg = io.cfg;
-        let end = self.loss.board().and_then(|b| b.hole(self.una)).map_or(self.sent, |hole| hole.end);
+        let end = self.loss.state().and_then(|b| b.hole(self.una)).map_or(self.sent, |hole| hole.end);
         let first = u64::from(cfg.mss).min(end - self.una);
         let lost = Lost {
             range: self.una..self.una + first,
@@ -103,22 +103,22 @@ impl Sender {
     #[cold]
     pub(super) fn mend(&mut self, io: &mut Io) {
         let (cfg, reach) = (io.cfg, io.cfg.reach());
-        let Some(board) = self.loss.board() else { return };
-        let mut pipe = board.pipe(self.una, self.sent, reach);
+        let Some(state) = self.loss.state() else { return };
+        let mut pipe = state.pipe(self.una, self.sent, reach);
         while u64::from(self.congestion.window()) >= pipe + u64::from(cfg.mss) && self.pacing.ready(io.now) {
             let new = self.next_new(cfg);
-            let Some(board) = self.loss.board() else { return };
-            let Some(next) = board.next_segment(self.una..self.sent, new > 0, reach) else { return };
+            let Some(state) = self.loss.state() else { return };
+            let Some(next) = state.next_segment(self.una..self.sent, new > 0, reach) else { return };
             let recover = self.loss.recovery_point();
             let (start, len) = match next {
                 Segment::New => (self.nxt, new),
                 Segment::Again(start, len) | Segment::Rescue(start, len) => (start, len),
             };
-            if let Some(board) = self.loss.board_mut() {
+            if let Some(state) = self.loss.board_mut() {
                 match next {
                     Segment::New => {}
-                    Segment::Again(..) => board.retransmitted(start + u64::from(len)),
-                    Segment::Rescue(..) => board.rescued(recover),
+                    Segment::Again(..) => state.retransmitted(start + u64::from(len)),
+                    Segment::Rescue(..) => state.rescued(recover),
                 }
             }
             self.emit((start, len), io);

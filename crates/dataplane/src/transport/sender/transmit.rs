@@ -97,13 +97,13 @@ impl Sender {
     #[cold]
     fn resend(&mut self, window: u32, io: &mut Io) -> bool {
         while self.nxt < self.sent {
-            let board = self.loss.board();
-            let at = board.map_or(self.nxt, |b| b.skip(self.nxt));
+            let state = self.loss.state();
+            let at = state.map_or(self.nxt, |b| b.skip(self.nxt));
             if at >= self.sent {
                 self.nxt = at;
                 break;
             }
-            let (spared, hole) = match board {
+            let (spared, hole) = match state {
                 Some(b) => (b.sacked_before(at), b.hole(at)),
                 None => (0, None),
             };
@@ -176,7 +176,7 @@ impl Sender {
         if !cfg.by_remaining {
             return 0;
         }
-        self.written - self.una - self.loss.board().map_or(0, |board| u64::from(board.sacked()))
+        self.written - self.una - self.loss.state().map_or(0, |state| u64::from(state.sacked()))
     }
 
     #[inline]
@@ -195,6 +195,6 @@ impl Sender {
     #[inline(never)]
     pub(super) fn stamps(&self, io: &mut Io) -> u32 {
         let stamps = Timestamps { val: clock::ticks(io.now, io.cfg), ecr: self.peer_clock };
-        io.exts.take(Ext { timestamps: Some(stamps), ..Ext::default() })
+        io.exts.allocate(Ext { timestamps: Some(stamps), ..Ext::default() })
     }
 }

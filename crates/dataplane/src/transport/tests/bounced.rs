@@ -1,7 +1,7 @@
 //! Frames that come back to their source's host (PABO §II-G).
 
 use super::*;
-use crate::transport::pair::{Fault, Pair, Way};
+use crate::transport::pair::{Direction, Fault, Pair};
 use mech::host::WindowCut;
 use mech::params::Values;
 
@@ -134,7 +134,7 @@ fn a_flow_whose_frames_come_back_sends_more_slowly_and_arrives_whole() {
     let run = |law| {
         let mut cfg = config("newreno", &[("dupack_threshold", Value::Off), ("initial_window", packets(20))]);
         cfg = cfg.with_bounce_signal(law);
-        let pair = (5..15).fold(Pair::new(400_000, cfg), |pair, n| pair.fault(Way::Data, n, Fault::Back));
+        let pair = (5..15).fold(Pair::new(400_000, cfg), |pair, n| pair.fault(Direction::Data, n, Fault::Back));
         pair.run()
     };
     let (deaf, hears) = (run(None), run(law(Dur::ms(1), 1, 0.5)));

@@ -2,7 +2,7 @@
 
 use super::*;
 use crate::transport::congestion::dctcp::{ONE, fixed};
-use crate::transport::pair::{Fault, Pair, Way};
+use crate::transport::pair::{Direction, Fault, Pair};
 use crate::transport::{Finished, FlowInfo, Receiver, ack_of_finished};
 use mech::{Ecn, Flags};
 
@@ -131,7 +131,7 @@ fn with_selective_acknowledgements_too_a_loss_and_a_mark_of_one_window_reduce_on
 fn the_receiver_latches_the_echo_until_cwr() {
     // RFC 3168 §6.1.3.
     let cfg = config("newreno", &[ecn()]);
-    let mut pair = Pair::new(40_000, cfg).fault(Way::Data, 2, Fault::Mark);
+    let mut pair = Pair::new(40_000, cfg).fault(Direction::Data, 2, Fault::Mark);
     pair.gap = Dur::us(20);
     let pair = pair.run();
     let echoed: Vec<bool> = pair.acks.iter().map(|p| p.head.flags.has(Flags::ECE)).collect();

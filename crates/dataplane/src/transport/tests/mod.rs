@@ -5,8 +5,8 @@ mod bounced;
 mod chaos;
 mod conformance;
 mod ecn;
-mod kept;
 mod opening;
+mod persistent;
 mod receiver;
 mod recovery;
 mod sack;
@@ -98,10 +98,10 @@ impl Hand {
         self.ack_with(bytes, ext)
     }
     fn ack_with(&mut self, bytes: u64, ext: Ext) -> Vec<u32> {
-        let ext = self.exts.take(ext);
+        let ext = self.exts.allocate(ext);
         let pkt = Pkt { ext, ..segment::ack(&flow(0), bytes, false, &self.cfg) };
         let sent = self.call(|s, io| s.receive(&pkt, io));
-        self.exts.give(ext);
+        self.exts.free(ext);
         sent
     }
     /// The application hands over so many bytes; how many leave in each segment.

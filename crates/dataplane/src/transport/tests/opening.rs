@@ -22,9 +22,9 @@ fn answer(h: &mut Hand, ecr: u32) -> Vec<u32> {
     let mut pkt = segment::ack(&flow(0), 0, false, &h.cfg);
     pkt.head.flags = pkt.head.flags.with(Flags::SYN);
     pkt.window = h.cfg.syn_window();
-    pkt.ext = h.exts.take(syn_options(&h.cfg, Timestamps { val: 7, ecr }));
+    pkt.ext = h.exts.allocate(syn_options(&h.cfg, Timestamps { val: 7, ecr }));
     let sent = h.call(|s, io| s.receive(&pkt, io));
-    h.exts.give(pkt.ext);
+    h.exts.free(pkt.ext);
     sent
 }
 

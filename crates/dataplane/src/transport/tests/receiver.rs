@@ -32,7 +32,7 @@ impl End {
         End { receiver, cfg, now: Time::ZERO, exts: Exts::default(), stamp: 0, last: vec![] }
     }
     fn call(&mut self, f: impl FnOnce(&mut Receiver, &mut Io)) -> Vec<u32> {
-        self.last.iter().for_each(|p| self.exts.give(p.ext));
+        self.last.iter().for_each(|p| self.exts.free(p.ext));
         self.last.clear();
         f(&mut self.receiver, &mut Io { now: self.now, cfg: &self.cfg, exts: &mut self.exts, out: &mut self.last });
         self.last.iter().map(|p| p.ack).collect()
@@ -40,10 +40,10 @@ impl End {
     fn packet(&mut self, mut pkt: Pkt) -> Vec<u32> {
         if self.cfg.timestamps && pkt.ext == NO_EXT {
             let timestamps = Some(Timestamps { val: self.stamp, ecr: 0 });
-            pkt.ext = self.exts.take(Ext { timestamps, ..Ext::default() });
+            pkt.ext = self.exts.allocate(Ext { timestamps, ..Ext::default() });
         }
         let acks = self.call(|r, io| r.receive(&pkt, io));
-        self.exts.give(pkt.ext);
+        self.exts.free(pkt.ext);
         assert_eq!(self.exts.live(), self.last.iter().filter(|p| p.ext != NO_EXT).count(), "one for each that is sent");
         acks
     }

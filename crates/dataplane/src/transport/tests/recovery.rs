@@ -1,7 +1,7 @@
 //! Fast retransmit and fast recovery (RFC 5681 §3.2, RFC 6582), limited transmit (RFC 3042).
 
 use super::*;
-use crate::transport::pair::{Fault, Pair, Way};
+use crate::transport::pair::{Direction, Fault, Pair};
 use mech::Flags;
 
 /// Ten segments under way, the first lost, two duplicate ACKs come.
@@ -198,7 +198,7 @@ fn limited_transmit_sends_new_data_on_the_first_two_duplicates_and_does_not_coun
 #[test]
 fn two_losses_in_a_window_are_mended_without_a_timeout() {
     let pair = Pair::new(100_000, config("newreno", &[]));
-    let pair = pair.fault(Way::Data, 20, Fault::Lose).fault(Way::Data, 24, Fault::Lose).run();
+    let pair = pair.fault(Direction::Data, 20, Fault::Lose).fault(Direction::Data, 24, Fault::Lose).run();
     let s = pair.sender.stats();
     assert_eq!((s.retransmissions, s.fast_retransmits, s.timeouts), (2, 1, 0));
     assert!(pair.receiver.complete());
@@ -209,10 +209,10 @@ fn two_losses_in_a_window_are_mended_without_a_timeout() {
 
 #[test]
 fn a_lost_retransmission_waits_for_the_timer() {
-    let first = Pair::new(60_000, config("newreno", &[])).fault(Way::Data, 20, Fault::Lose).run();
+    let first = Pair::new(60_000, config("newreno", &[])).fault(Direction::Data, 20, Fault::Lose).run();
     let at = first.data.iter().find(|p| p.head.flags.has(Flags::RETRANSMIT)).unwrap().emission;
     let pair = Pair::new(60_000, config("newreno", &[]));
-    let pair = pair.fault(Way::Data, 20, Fault::Lose).fault(Way::Data, at, Fault::Lose).run();
+    let pair = pair.fault(Direction::Data, 20, Fault::Lose).fault(Direction::Data, at, Fault::Lose).run();
     let s = pair.sender.stats();
     assert_eq!((s.fast_retransmits, s.timeouts), (1, 1));
     assert!(pair.receiver.complete());
@@ -220,7 +220,7 @@ fn a_lost_retransmission_waits_for_the_timer() {
 
 #[test]
 fn a_lost_last_segment_waits_for_the_timer() {
-    let pair = Pair::new(8_000, config("newreno", &[])).fault(Way::Data, 7, Fault::Lose).run();
+    let pair = Pair::new(8_000, config("newreno", &[])).fault(Direction::Data, 7, Fault::Lose).run();
     assert_eq!(pair.segments(), [0, 1, 2, 3, 4, 5, 6, 7, 7]);
     assert_eq!(pair.expiries.len(), 1);
     // Restarted by the last ACK: 7 segments of 10 us, 100 us of delay, and the least timeout.
@@ -230,7 +230,7 @@ fn a_lost_last_segment_waits_for_the_timer() {
 #[test]
 fn reordering_by_less_than_the_threshold_retransmits_nothing_and_by_more_what_was_under_way() {
     // RFC 6582 §3.2 step 3: once in recovery by mistake, every ACK in order is a partial one.
-    let by = |us| Pair::new(50_000, config("newreno", &[])).fault(Way::Data, 12, Fault::Late(Dur::us(us))).run();
+    let by = |us| Pair::new(50_000, config("newreno", &[])).fault(Direction::Data, 12, Fault::Late(Dur::us(us))).run();
     let (near, far) = (by(25), by(45));
     assert_eq!((near.sender.stats().retransmissions, near.receiver.stats().out_of_order), (0, 2));
     let s = far.sender.stats();

@@ -46,7 +46,7 @@ fn a_duplicate_may_move_the_window_and_acknowledge_too_which_starts_the_count_an
     h.sack_bytes(0, &[(3000, 3100)]);
     h.sack_bytes(0, &[(3000, 3200)]);
     assert!(h.sack_bytes(1000, &[(3000, 3300)]).iter().all(|n| *n >= 10));
-    let ext = h.exts.take(Ext { blocks: 1, sack: [(3000, 3400), (0, 0), (0, 0), (0, 0)], ..Ext::default() });
+    let ext = h.exts.allocate(Ext { blocks: 1, sack: [(3000, 3400), (0, 0), (0, 0), (0, 0)], ..Ext::default() });
     let mut pkt = Pkt { ext, ..segment::ack(&flow(0), 1000, false, &h.cfg) };
     pkt.window -= 1;
     h.call(|s, io| s.receive(&pkt, io));

@@ -59,18 +59,18 @@ fn play(seed: u64, met: &mut [u32; 3]) {
     let threshold = 1 + draw.below(4);
     let (mut una, mut sent) = (0u64, 30 + draw.below(60));
     let reach = Reach { threshold: Some(threshold as u32), mss: MSS };
-    let mut board = Scoreboard::default();
+    let mut state = Scoreboard::default();
     let mut octets =
         Octets { sacked: vec![false; 400], high_ack: 0, high_data: sent, high_rxt: 0, rescue_rxt: 0, threshold };
     let first = 1 + draw.below(u64::from(MSS));
-    board.enter(first);
+    state.enter(first);
     (octets.high_rxt, octets.rescue_rxt) = (first, first);
     for _ in 0..40 {
         let start = una + 1 + draw.below(sent - una);
         let end = (start + 1 + draw.below(8)).min(sent);
         let before = octets.sacked.clone();
         octets.sacked[(start + 1) as usize..=end as usize].iter_mut().for_each(|s| *s = true);
-        let new = board.update(&[(start as u32, end as u32)], (una, una), sent);
+        let new = state.update(&[(start as u32, end as u32)], (una, una), sent);
         assert_eq!(new, octets.sacked != before, "seed {seed}");
         if draw.below(4) == 0 && una + 10 < sent {
             una += 1 + draw.below(4);
@@ -78,14 +78,14 @@ fn play(seed: u64, met: &mut [u32; 3]) {
             // Stopping at what was reported is reneging: RFC 2018 §8.
             let gone = if octets.sacked[una as usize + 1] { octets.sacked.len() } else { una as usize + 1 };
             octets.sacked[..gone].iter_mut().for_each(|s| *s = false);
-            board.advance(una);
+            state.advance(una);
         }
         let count = octets.sacked.iter().filter(|s| **s).count();
-        assert_eq!(board.sacked() as usize, count);
-        assert_eq!(board.pipe(una, sent, reach), octets.pipe(), "seed {seed}");
-        assert!(octets.unsacked().all(|s| (s - 1 < board.lost_below(reach)) == octets.is_lost(s)), "seed {seed}");
+        assert_eq!(state.sacked() as usize, count);
+        assert_eq!(state.pipe(una, sent, reach), octets.pipe(), "seed {seed}");
+        assert!(octets.unsacked().all(|s| (s - 1 < state.lost_below(reach)) == octets.is_lost(s)), "seed {seed}");
         let fresh = draw.below(3) == 0;
-        let got = board.next_segment(una..sent, fresh, reach);
+        let got = state.next_segment(una..sent, fresh, reach);
         let want = octets.next(fresh);
         match (got, want) {
             (None, None) => {}
@@ -96,13 +96,13 @@ fn play(seed: u64, met: &mut [u32; 3]) {
             }
             (Some(Segment::Again(start, len)), Some((1, s, n))) => {
                 assert_eq!((start + 1, u64::from(len)), (s, n), "seed {seed}");
-                board.retransmitted(start + n);
+                state.retransmitted(start + n);
                 octets.high_rxt = s + n - 1;
                 met[0] += 1;
             }
             (Some(Segment::Rescue(start, len)), Some((4, s, n))) => {
                 assert_eq!((start + 1, u64::from(len)), (s, n), "seed {seed}");
-                board.rescued(sent);
+                state.rescued(sent);
                 octets.rescue_rxt = sent;
                 met[2] += 1;
             }

@@ -1,7 +1,7 @@
 //! The retransmission timer (RFC 6298) and what its expiry does (RFC 5681 §3.1).
 
 use super::*;
-use crate::transport::pair::{Fault, Pair, Way};
+use crate::transport::pair::{Direction, Fault, Pair};
 
 fn wide() -> Vec<(&'static str, Value)> {
     vec![("min_rto", time(Dur::ps(1))), ("initial_rto", time(Dur::s(1))), ("clock_granularity", time(Dur::ZERO))]
@@ -194,7 +194,7 @@ fn an_early_call_does_nothing() {
 #[test]
 fn a_whole_window_lost_comes_back_after_the_initial_timeout() {
     let mut pair = Pair::new(10_000, config("newreno", &[]));
-    pair.script = (0..10).map(|n| (Way::Data, n, Fault::Lose)).collect();
+    pair.script = (0..10).map(|n| (Direction::Data, n, Fault::Lose)).collect();
     let pair = pair.run();
     assert_eq!(pair.expiries, [Time::ZERO + Dur::ms(10)]);
     assert_eq!(pair.segments()[10..], [0, 1, 2, 3, 4, 5, 6, 7, 8, 9]);
@@ -202,9 +202,9 @@ fn a_whole_window_lost_comes_back_after_the_initial_timeout() {
 
 #[test]
 fn a_lost_ack_is_covered_by_the_next() {
-    let pair = Pair::new(10_000, config("newreno", &[])).fault(Way::Ack, 3, Fault::Lose).run();
+    let pair = Pair::new(10_000, config("newreno", &[])).fault(Direction::Ack, 3, Fault::Lose).run();
     assert_eq!((pair.data.len(), pair.expiries.len()), (10, 0));
-    let last = Pair::new(10_000, config("newreno", &[])).fault(Way::Ack, 9, Fault::Lose).run();
+    let last = Pair::new(10_000, config("newreno", &[])).fault(Direction::Ack, 9, Fault::Lose).run();
     assert_eq!((last.data.len(), last.expiries.len(), last.receiver.stats().duplicates), (11, 1, 1));
 }
 

@@ -143,8 +143,8 @@ fn sequence_numbers_wrap_and_a_flow_beyond_four_gigabytes_arrives() {
     let mut pair = Pair::new(bytes, cfg);
     pair.gap = Dur::us(1);
     pair.script = vec![
-        (crate::transport::pair::Way::Data, wrap - 1, crate::transport::pair::Fault::Lose),
-        (crate::transport::pair::Way::Data, wrap + 900, crate::transport::pair::Fault::Lose),
+        (crate::transport::pair::Direction::Data, wrap - 1, crate::transport::pair::Fault::Lose),
+        (crate::transport::pair::Direction::Data, wrap + 900, crate::transport::pair::Fault::Lose),
     ];
     let pair = pair.run();
     assert!(pair.sender.done() && pair.receiver.received() == bytes);

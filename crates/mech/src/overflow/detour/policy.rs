@@ -3,7 +3,7 @@
 
 use crate::params::Values;
 use crate::routing::Ecmp;
-use crate::{Env, Head, Place, PortId, hash_mix};
+use crate::{Env, ForwardingContext, Head, PortId, hash_mix};
 
 /// What keeps the hash for detours apart from that for equal-cost paths: one hash for both would send
 /// the flows of one path to the same few ports.
@@ -61,7 +61,7 @@ impl Policy {
     }
 
     /// Whether a packet whose queue has room is detoured all the same.
-    pub fn early(&self, pkt: &Head, at: &Place, env: &mut Env) -> bool {
+    pub fn early(&self, pkt: &Head, at: &ForwardingContext, env: &mut Env) -> bool {
         let Policy::Probabilistic { lo, hi } = self else { return false };
         let fill = at.fill(at.out, pkt.queue());
         let Some(limit) = fill.limit else { return false };
@@ -71,7 +71,7 @@ impl Policy {
 
     /// The port that a packet is detoured to; `None` where none is eligible. `ingress` is whether the
     /// one that it came in by may be.
-    pub fn choose(&self, pkt: &Head, (at, ingress): (&Place, bool), env: &mut Env) -> Option<PortId> {
+    pub fn choose(&self, pkt: &Head, (at, ingress): (&ForwardingContext, bool), env: &mut Env) -> Option<PortId> {
         let (view, queue) = (at.view, pkt.queue());
         let others = || (0..view.ports()).map(PortId).filter(|port| *port != at.out && view.is_switch(*port));
         let takes = |port: &PortId| (ingress || *port != at.ingress) && at.fits(*port, queue, pkt.size);

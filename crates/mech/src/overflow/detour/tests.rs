@@ -15,7 +15,7 @@ const NOWHERE: Fate = Fate::Drop(DropReason::NoDetour);
 
 fn detour(given: &str) -> Detour {
     let values = values(&SPEC, given);
-    Detour::new(&values).for_switch(&values, Own { hash_seed: 5, host: &host }).unwrap()
+    Detour::new(&values).for_switch(&values, SwitchContext { hash_seed: 5, host: &host }).unwrap()
 }
 /// Eight ports of two packets each; these are full, and these lead to hosts.
 fn state(full: &[u16], hosts: &[u16]) -> State {
@@ -26,7 +26,7 @@ fn state(full: &[u16], hosts: &[u16]) -> State {
 }
 /// The fate of a packet for port 0.
 fn fate(detour: &mut Detour, (pkt, ingress): (&str, u16), state: &State, desk: &mut Desk) -> Fate {
-    let at = Place { view: state, ingress: PortId(ingress), out: PortId(0) };
+    let at = ForwardingContext { view: state, ingress: PortId(ingress), out: PortId(0) };
     detour.admit(&head(pkt), &at, &mut desk.env())
 }
 fn admit(state: &State, ingress: u16, desk: &mut Desk) -> Fate {
@@ -172,7 +172,7 @@ fn equal_loads_are_drawn_from_and_greater_ones_never_taken() {
         let mut state = switch(6, packets(2));
         state.fill_up(2, head(""), (PortId(5), QUEUE));
         (0..5).for_each(|port| state.fill_up(of(port), head(""), (PortId(port), QUEUE)));
-        let at = Place { view: &state, ingress: PortId(1), out: PortId(5) };
+        let at = ForwardingContext { view: &state, ingress: PortId(1), out: PortId(5) };
         match (detour.admit(&head(""), &at, &mut desk.env()), (0..5).map(of).min().unwrap()) {
             (Fate::Detour(PortId(port), QUEUE), least) => assert_eq!(of(port), least, "{load}"),
             (fate, least) => assert_eq!((fate, least), (NOWHERE, 2), "{load}"),
@@ -218,7 +218,7 @@ fn flows_spread_over_the_ports_as_equal_cost_paths_of_the_same_switch_do_not() {
 fn switches_of_other_hash_seeds_send_a_flow_elsewhere() {
     let of = |hash_seed| {
         let values = values(&SPEC, "policy=flow_based");
-        let mut detour = Detour::new(&values).for_switch(&values, Own { hash_seed, host: &host }).unwrap();
+        let mut detour = Detour::new(&values).for_switch(&values, SwitchContext { hash_seed, host: &host }).unwrap();
         let ports = (0..64).map(|hash| (format!("hash={hash}"), 1));
         let full = state(&[0], &[]);
         ports.map(|(pkt, at)| port_of(fate(&mut detour, (&pkt, at), &full, &mut Desk::draws(&[])))).collect::<Vec<_>>()
@@ -235,7 +235,7 @@ fn only_packets_from_or_to_the_named_hosts_are_detoured() {
     }
     assert_eq!(fate(&mut detour, ("src=4 dst=6", 1), &full, &mut desk), FULL, "others meet tail drop");
     let values = values(&SPEC, "policy=flow_based flows=hosts hosts=x");
-    assert!(Detour::new(&values).for_switch(&values, Own { hash_seed: 0, host: &host }).is_none());
+    assert!(Detour::new(&values).for_switch(&values, SwitchContext { hash_seed: 0, host: &host }).is_none());
 }
 
 #[test]

@@ -6,7 +6,7 @@
 
 use crate::overflow::{DropReason, Fate, Overflow};
 use crate::params::{Kind, Param, Spec, Values};
-use crate::{Env, Flags, Head, Place};
+use crate::{Env, Flags, ForwardingContext, Head};
 use units::Bytes;
 
 /// See the module.
@@ -36,7 +36,7 @@ impl Trim {
 }
 
 impl Overflow for Trim {
-    fn admit(&mut self, pkt: &Head, at: &Place, _env: &mut Env) -> Fate {
+    fn admit(&mut self, pkt: &Head, at: &ForwardingContext, _env: &mut Env) -> Fate {
         let queue = pkt.queue();
         let fill = at.fill(at.out, queue);
         let over = |room: u64| fill.limit.is_some_and(|limit| fill.used > limit + room);

@@ -20,7 +20,7 @@ impl Recorder {
         assert_eq!((pkt.port, pkt.queue), (port, queue), "a scheduler chose a packet of another queue");
         self.say(format!("{}: start {}", port.0, pkt.name));
         if self.state.memory == Memory::Output {
-            self.state.give(id);
+            self.state.free(id);
         }
         self.changed((port, queue), &pkt.head, Change::Started(&pkt.head));
         if self.state.queues[&(port, queue)].is_empty() {
@@ -46,12 +46,12 @@ impl Recorder {
     fn free(&mut self, name: &str) {
         let id: PktId = self.state.named(name);
         let pkt = self.state.stored[&id].clone();
-        self.state.give(id);
+        self.state.free(id);
         self.changed((pkt.port, pkt.queue), &pkt.head, Change::Left(&pkt.head));
         self.settle();
     }
     /// The device behind a port asks to stop these classes, or lets them go on.
-    pub fn hear(&mut self, port: PortId, stop: bool, set: ClassSet) {
+    pub fn on_pause_frame(&mut self, port: PortId, stop: bool, set: ClassSet) {
         let paused = &mut self.slots[usize::from(port.0)].paused;
         *paused = if stop { paused.union(set) } else { paused.minus(set) };
         let head = Head { ingress: port, ..Head::default() };
@@ -81,7 +81,7 @@ impl Recorder {
                 self.say(format!("{}: resume {}", at.0, classes(set)));
                 self.sent(at, Change::ResumeSent(set));
             }
-            Act::Forget(id) => self.state.give(id),
+            Act::Forget(id) => self.state.free(id),
             Act::Arm(at, TimerId(id)) => {
                 self.timers.remove(&(port, who, id));
                 if at != Time::NEVER {

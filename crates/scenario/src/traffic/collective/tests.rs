@@ -11,7 +11,7 @@ fn plan(algorithm: Algorithm, ranks: u32, jobs: u32) -> Plan {
         repeat: 3,
         compute: Dur::us(5),
         jitter: Dur::ZERO,
-        kept: false,
+        persistent: false,
         start: Time(Dur::us(1).0),
     }
 }
@@ -183,9 +183,9 @@ fn what_reaches_a_rank_before_it_has_begun_waits_and_its_next_iteration_begins_n
 }
 
 #[test]
-fn kept_connections_have_one_number_for_each_way_between_two_ranks() {
+fn persistent_connections_have_one_number_for_each_way_between_two_ranks() {
     for algorithm in [Algorithm::Ring, Algorithm::Tree(4)] {
-        let plan = Arc::new(Plan { kept: true, ..plan(algorithm, 5, 2) });
+        let plan = Arc::new(Plan { persistent: true, ..plan(algorithm, 5, 2) });
         let mut ranks = Collective::new(plan.clone(), |place| Stream::new(3, place, Purpose::Reply(0)));
         let mut pairs: BTreeMap<u32, (HostId, HostId)> = BTreeMap::new();
         let mut all: Vec<FlowSpec> = ranks.first().into_iter().map(|(at, draft)| draft.at(at, (0, 0))).collect();

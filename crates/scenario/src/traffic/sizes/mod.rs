@@ -21,7 +21,7 @@ pub const SPECS: &[&Spec] = &[&shapes::PARETO, &shapes::EXPONENTIAL, &shapes::UN
 /// No flow is larger than a petabyte: draws beyond it are cut to it.
 pub const LARGEST: u64 = 1_000_000_000_000_000;
 
-/// The payload of the flows of an entry.
+/// The payload of the flows of a workload.
 pub(super) const SIZE: Param = Param {
     name: "size",
     doc: "Payload of each flow: one size, or a distribution, as `sizes` of `poisson`.",

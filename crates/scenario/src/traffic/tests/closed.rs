@@ -1,4 +1,4 @@
-//! Entries whose flows start when others have ended.
+//! Workloads whose flows start when others have ended.
 
 use super::*;
 use std::collections::BTreeMap;
@@ -8,7 +8,7 @@ const INCAST: [(&str, &str); 4] = [("senders", "5"), ("receiver", "random"), ("s
 
 /// All messages up to an instant, each delivered `latency` after its start.
 fn unrolled(net: &Topology, kind: &str, given: &[(&str, &str)], latency: Dur) -> Vec<FlowSpec> {
-    let traffic = entry(net, kind, given).unwrap().0;
+    let traffic = workload(net, kind, given).unwrap().0;
     let end = Time(Dur::ms(20).0);
     let mut reaction = traffic.reaction(3, net, 9).expect("something follows");
     let first = traffic.flows(3, net, 9, end).zip(0u64..);
@@ -46,7 +46,7 @@ fn a_query_without_requests_is_an_incast() {
         assert!(query == flows(&net, "incast", &[&INCAST[..], more].concat()), "{more:?}");
         assert!(query.len() > 5000);
     }
-    let traffic = entry(&net, "query", &[&QUERY[..], &[("request", "0B")]].concat()).unwrap().0;
+    let traffic = workload(&net, "query", &[&QUERY[..], &[("request", "0B")]].concat()).unwrap().0;
     assert!(traffic.reaction(0, &net, 1).is_none() && !traffic.is_closed_loop());
 }
 

@@ -1,6 +1,6 @@
 //! Tests of kinds of traffic between many hosts.
 
-use super::{entry, faults, flows, star};
+use super::{faults, flows, star, workload};
 use crate::topology::tests::net;
 use crate::traffic::*;
 use std::collections::{BTreeMap, BTreeSet};
@@ -39,15 +39,15 @@ fn shifted_rounds_go_to_the_next_host_but_one_and_leave_nobody_with_two() {
 fn a_load_of_shuffles_is_the_time_between_them() {
     // 4 hosts of 10 Gb/s at a half: 20 Gb/s; a shuffle is 12 flows of 100 KB, 9.6 Mb, every 480 us.
     let net = net("star", &[("n", "4"), ("link.rate", "10Gbps")]);
-    let (traffic, _) = entry(&net, "all_to_all", &[("size", "100KB"), ("load.fraction", "0.5")]).unwrap();
+    let (traffic, _) = workload(&net, "all_to_all", &[("size", "100KB"), ("load.fraction", "0.5")]).unwrap();
     let all: Vec<_> = traffic.flows(0, &net, 1, Time(Dur::ms(10).0)).collect();
     assert_eq!(all[12].start, Time(Dur::us(480).0));
     let offered = traffic.offered().unwrap();
     assert!((offered.bps - 2e10).abs() < 1.0 && offered.fraction == 0.5, "{offered:?}");
     let given = [("size", "100KB"), ("interval", "480us")];
-    let (same, _) = entry(&net, "all_to_all", &given).unwrap();
+    let (same, _) = workload(&net, "all_to_all", &given).unwrap();
     assert!((same.offered().unwrap().fraction - 0.5).abs() < 1e-12);
-    let (once, _) = entry(&net, "all_to_all", &given[..1]).unwrap();
+    let (once, _) = workload(&net, "all_to_all", &given[..1]).unwrap();
     assert_eq!(once.offered(), None);
 }
 
@@ -110,12 +110,12 @@ fn sizes_of_any_kind_go_with_any_kind_of_traffic() {
     let all = flows(&net, "poisson", &given);
     assert!(all.len() > 1000 && all.iter().all(|flow| flow.bytes == 20_000));
     let abq = [("sizes", "pareto shape=1.2 mean=50KB"), ("load.fraction", "0.5")];
-    let offered = entry(&net, "poisson", &abq).unwrap().0.offered().unwrap();
+    let offered = workload(&net, "poisson", &abq).unwrap().0.offered().unwrap();
     assert!(
-        (offered.payload_bps / entry(&net, "poisson", &given).unwrap().0.offered().unwrap().bps - 1.0).abs() < 1e-9
+        (offered.payload_bps / workload(&net, "poisson", &given).unwrap().0.offered().unwrap().bps - 1.0).abs() < 1e-9
     );
     let heavy = [("sizes", "pareto shape=1 scale=50KB"), ("interarrival", "1ms")];
-    assert_eq!(entry(&net, "poisson", &heavy).unwrap().0.offered(), None, "no mean, no load");
+    assert_eq!(workload(&net, "poisson", &heavy).unwrap().0.offered(), None, "no mean, no load");
 }
 
 #[test]
@@ -136,7 +136,7 @@ fn long_lived_flows_are_a_permutation_or_random_or_listed_and_staggered() {
     let listed = flows(&net, "long_lived", &[("sources", "h1 h3"), ("destination", "h8"), ("jitter", "1us")]);
     assert_eq!(listed.iter().map(|flow| (flow.src.0, flow.dst.0)).collect::<BTreeSet<_>>(), [(1, 8), (3, 8)].into());
     assert!(listed.iter().all(|flow| flow.start < Time(Dur::us(1).0)));
-    let (traffic, _) = entry(&net, "long_lived", &[("pairs", "random")]).unwrap();
+    let (traffic, _) = workload(&net, "long_lived", &[("pairs", "random")]).unwrap();
     assert!(traffic.is_endless() && traffic.offered().is_none() && !traffic.is_closed_loop());
 }
 
@@ -162,7 +162,7 @@ fn what_an_all_reduce_cannot_be_is_said() {
     let tiny = |more: &[(&str, &str)]| faults(&star(8), "all_reduce", &[&[("size", "7B")], more].concat());
     assert_eq!(tiny(&[]), ["size: 7B; at least a byte for each of 8 ranks"]);
     let just = [("size", "8B"), ("jobs", "2"), ("ranks", "4")];
-    assert!(entry(&star(8), "all_reduce", &just).is_ok() && entry(&star(8), "all_reduce", &just[..1]).is_ok());
+    assert!(workload(&star(8), "all_reduce", &just).is_ok() && workload(&star(8), "all_reduce", &just[..1]).is_ok());
     let tree = [("algorithm", "tree"), ("chunks", "9")];
     assert_eq!(tiny(&tree), ["size: 7B; at least a byte for each of 9 chunks"]);
     let endless = [("jobs", "4"), ("repeat", "1073741824")];
@@ -193,7 +193,7 @@ fn the_ranks_of_jobs_are_packed_or_drawn_and_begin_at_the_start() {
 fn a_constant_rate_may_be_a_fraction_of_each_sources_link() {
     let net = net("star", &[("n", "4"), ("link.rate", "10Gbps")]);
     let given = [("sources", "h0 h2"), ("destination", "h1"), ("load.fraction", "0.1")];
-    let specs = entry(&net, "constant", &given).unwrap().0.raw(0, 1);
+    let specs = workload(&net, "constant", &given).unwrap().0.raw(0, 1);
     // 1538 B at 1 Gb/s.
     assert!(specs.iter().all(|spec| spec.interval == Dur::ns(12_304)), "{specs:?}");
     let both = [&given[..], &[("rate", "1Gbps")]].concat();
@@ -206,18 +206,18 @@ fn a_load_of_queries_is_their_number_a_second() {
     // 8 hosts of 10 Gb/s at a quarter: 20 Gb/s; a query is 5 flows of 25 KB, 1 Mb: 20000 a second.
     let net = net("star", &[("n", "8"), ("link.rate", "10Gbps")]);
     let incast = [("receiver", "random"), ("senders", "5"), ("size", "25KB"), ("load.fraction", "0.25")];
-    let (traffic, _) = entry(&net, "incast", &incast).unwrap();
+    let (traffic, _) = workload(&net, "incast", &incast).unwrap();
     let queries = traffic.flows(0, &net, 1, Time(Dur::s(1).0)).last().unwrap().query;
     assert!(queries.abs_diff(20_000) < 707, "{queries}");
     let offered = traffic.offered().unwrap();
     assert!((offered.bps - 2e10).abs() < 1.0 && offered.fraction == 0.25, "{offered:?}");
     // Requests of 5 KB and responses of 20 KB on average are the same.
     let query = [("target", "random"), ("degree", "5"), ("request", "5KB"), ("response", "exponential mean=20KB")];
-    let (asked, _) = entry(&net, "query", &[&query[..], &incast[3..]].concat()).unwrap();
+    let (asked, _) = workload(&net, "query", &[&query[..], &incast[3..]].concat()).unwrap();
     let same = |kind| asked.flows(0, &net, 1, Time(Dur::s(1).0)).last().unwrap().query == kind;
     assert!(same(queries));
     // Five requests and answers of 25 KB together every 500 us.
-    let (paced, _) = entry(&net, "query", &[&query[..], &[("interval", "500us")]].concat()).unwrap();
+    let (paced, _) = workload(&net, "query", &[&query[..], &[("interval", "500us")]].concat()).unwrap();
     assert!((paced.offered().unwrap().bps - 2e9).abs() < 1.0, "{:?}", paced.offered());
     let with = |more: &[(&str, &str)]| faults(&net, "incast", &[&incast[..], more].concat());
     assert_eq!(with(&[("qps", "5")]), ["qps: given; left out where `load.fraction` is given"]);

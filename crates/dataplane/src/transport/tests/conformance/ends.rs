@@ -189,9 +189,9 @@ impl End {
     fn deliver(&mut self, mut pkt: Pkt, ext: Ext) -> Outcome {
         pkt.head.size = self.cfg.framing.frame(pkt.payload, ext.bytes());
         pkt.head.orig_size = pkt.head.size;
-        pkt.ext = if ext == Ext::default() { NO_EXT } else { self.exts.take(ext) };
+        pkt.ext = if ext == Ext::default() { NO_EXT } else { self.exts.allocate(ext) };
         self.call(Call::Packet(pkt))?;
-        self.exts.give(pkt.ext);
+        self.exts.free(pkt.ext);
         Ok(())
     }
 
@@ -211,7 +211,7 @@ impl End {
         for pkt in out {
             let ext = self.exts.get(pkt.ext).copied().unwrap_or_default();
             self.stamps.push(ext.timestamps.map_or(0, |t| t.val));
-            self.exts.give(pkt.ext);
+            self.exts.free(pkt.ext);
             self.sent.push((pkt, ext));
         }
         Ok(())

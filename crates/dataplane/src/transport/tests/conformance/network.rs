@@ -3,7 +3,7 @@
 use super::ends::item;
 use super::script::{self, Item, Outcome, Seen, dur, lines, number, text};
 use crate::transport::TcpConfig;
-use crate::transport::pair::{Fault, Pair, Way};
+use crate::transport::pair::{Direction, Fault, Pair};
 use toml::Table;
 use units::Time;
 
@@ -21,7 +21,7 @@ pub fn run(case: &Table, bytes: u64, cfg: TcpConfig) -> Outcome {
     }
     pair.log = Some(vec![]);
     let pair = pair.run();
-    for (key, way) in [("data", Way::Data), ("acks", Way::Ack)] {
+    for (key, way) in [("data", Direction::Data), ("acks", Direction::Ack)] {
         if case.contains_key(key) {
             let expected = script::list(text(case, key))?;
             script::compare(key, &expected, &items(&pair, way), exact(way))?;
@@ -35,10 +35,10 @@ pub fn run(case: &Table, bytes: u64, cfg: TcpConfig) -> Outcome {
     })
 }
 
-fn exact(way: Way) -> &'static [&'static str] {
+fn exact(way: Direction) -> &'static [&'static str] {
     match way {
-        Way::Data => &["rtx", "cwr", "ece"],
-        Way::Ack => &["ece", "sack"],
+        Direction::Data => &["rtx", "cwr", "ece"],
+        Direction::Ack => &["ece", "sack"],
     }
 }
 
@@ -55,8 +55,8 @@ fn fault(pair: Pair, line: &str) -> Outcome<Pair> {
         _ => return Err(format!("`{line}`")),
     };
     Ok(match way {
-        "data" => pair.fault(Way::Data, number(place)?, fault),
-        "ack" => pair.fault(Way::Ack, number(place)?, fault),
+        "data" => pair.fault(Direction::Data, number(place)?, fault),
+        "ack" => pair.fault(Direction::Ack, number(place)?, fault),
         "seg" => {
             let (segment, sending) = place.split_once('#').unwrap_or((place, "0"));
             pair.fault_at(number(segment)?, number(sending)?, fault)
@@ -65,7 +65,7 @@ fn fault(pair: Pair, line: &str) -> Outcome<Pair> {
     })
 }
 
-fn items(pair: &Pair, way: Way) -> Vec<Item> {
+fn items(pair: &Pair, way: Direction) -> Vec<Item> {
     pair.log.iter().flatten().filter(|e| e.way == way).map(|e| item(&e.pkt, &e.ext, &pair.cfg)).collect()
 }
 
@@ -80,7 +80,7 @@ fn trace(case: &Table, pair: &Pair) -> Outcome {
         let words: Vec<&str> = line.splitn(3, ' ').collect();
         let [at, way, packets] = words[..] else { return Err(format!("`{line}`")) };
         let at = Time(dur(at)?.0);
-        let way = if way == "data" { Way::Data } else { Way::Ack };
+        let way = if way == "data" { Direction::Data } else { Direction::Ack };
         let packets = script::list(packets)?;
         let came: Vec<_> = rest.by_ref().take(packets.len()).collect();
         let items: Vec<Item> = came.iter().map(|e| item(&e.pkt, &e.ext, &pair.cfg)).collect();

@@ -23,7 +23,7 @@ impl End {
         let mut pkt = segment::data(&flow(0), (0, 0), 0, &self.cfg);
         pkt.seq = u32::MAX;
         pkt.head.flags = Flags::SYN.with(flags);
-        pkt.ext = self.exts.take(offer);
+        pkt.ext = self.exts.allocate(offer);
         self.packet(pkt);
         self.last.iter().map(|p| p.head.flags).collect()
     }

@@ -140,7 +140,7 @@ fn a_receiver_that_is_gone_answers_as_it_did() {
             let mut pkt = segment::data(&flow(3_000), (start, len), 0, &e.cfg);
             let mut exts = Exts::default();
             let timestamps = e.cfg.timestamps.then_some(Timestamps { val: e.stamp, ecr: 0 });
-            pkt.ext = exts.take(Ext { timestamps, ..Ext::default() });
+            pkt.ext = exts.allocate(Ext { timestamps, ..Ext::default() });
             let mut out = vec![];
             let mut io = Io { now: e.now, cfg: &e.cfg, exts: &mut exts, out: &mut out };
             ack_of_finished(&flow(3_000), &pkt, &mut left, &mut io);

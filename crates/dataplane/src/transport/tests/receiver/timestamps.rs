@@ -109,7 +109,7 @@ fn data_without_a_timestamp_is_dropped() {
     // RFC 7323 §3.2.
     let mut e = stamped(&[]);
     let mut pkt = segment::data(&flow(0), (0, 1000), 0, &e.cfg);
-    pkt.ext = e.exts.take(Ext::default());
+    pkt.ext = e.exts.allocate(Ext::default());
     assert_eq!(e.packet(pkt), []);
     assert_eq!(e.receiver.stats().segments, 0);
 }

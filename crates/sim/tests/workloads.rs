@@ -1,4 +1,4 @@
-//! What became of packets, by the entry of the scenario's traffic.
+//! What became of packets, by the workload of the scenario's traffic.
 
 use crate::common::{column, drops, run_with, scenario, total};
 use sim::{Options, Results};
@@ -53,13 +53,13 @@ switch.overflow = { kind = "bounce", bounce_size = "20pkt" }
 const QUERY: u64 = 0;
 const RAW: u64 = 2;
 
-/// Of each kind, how often it happened: by entry, or by entry and whether it was data.
+/// Of each kind, how often it happened: by workload, or by workload and whether it was data.
 fn fates(results: &Results, kind: u64) -> BTreeMap<(u64, u64), u64> {
     let [traffic, data, kinds, count] = ["traffic", "data", "kind", "count"].map(|name| column(results, "fates", name));
     (0..count.len()).filter(|i| kinds[*i] == kind).map(|i| ((traffic[i], data[i]), count[i])).collect()
 }
 
-/// Packets of `packets` for which this holds, by entry: `fate`, `sent_ps`, `end_ps`.
+/// Packets of `packets` for which this holds, by workload: `fate`, `sent_ps`, `end_ps`.
 fn packets(results: &Results, holds: impl Fn([u64; 3]) -> bool) -> BTreeMap<u64, u64> {
     let of = column(results, "flows", "traffic");
     let [flow, fate, sent, end] = ["flow", "fate", "sent_ps", "end_ps"].map(|name| column(results, "packets", name));
@@ -70,14 +70,14 @@ fn packets(results: &Results, holds: impl Fn([u64; 3]) -> bool) -> BTreeMap<u64,
     found
 }
 
-/// By entry, summed over the rest.
-fn by_entry(counts: impl IntoIterator<Item = ((u64, u64), u64)>) -> BTreeMap<u64, u64> {
+/// By workload, summed over the rest.
+fn by_workload(counts: impl IntoIterator<Item = ((u64, u64), u64)>) -> BTreeMap<u64, u64> {
     let mut found = BTreeMap::new();
     counts.into_iter().for_each(|((traffic, _), count)| *found.entry(traffic).or_default() += count);
     found
 }
 
-/// Packets in the histograms of a metric, by entry and whether they were data.
+/// Packets in the histograms of a metric, by workload and whether they were data.
 fn delivered(results: &Results, metric: u64) -> BTreeMap<(u64, u64), u64> {
     let [traffic, data, metrics, count] =
         ["traffic", "data", "metric", "count"].map(|name| column(results, "packet_hist", name));
@@ -104,7 +104,7 @@ fn what_happened_to_all_entries_is_what_the_ports_counted() {
             assert_eq!(all(kind), total(&results, "ports", name), "{variant}: {name}");
         }
         let some = [("drop", 0), ("detour", 2), ("bounce", 3)].into_iter().find(|(name, _)| *name == variant);
-        let several = by_entry(fates(&results, some.unwrap().1));
+        let several = by_workload(fates(&results, some.unwrap().1));
         assert!(
             several.len() == 3 && several[&QUERY] > 100,
             "{variant}: there is something to tell apart: {several:?}"
@@ -113,21 +113,21 @@ fn what_happened_to_all_entries_is_what_the_ports_counted() {
 }
 
 #[test]
-fn losses_and_deliveries_of_an_entry_are_those_of_its_packets_in_the_window() {
+fn losses_and_deliveries_of_a_workload_are_those_of_its_packets_in_the_window() {
     let results = run_with(&scenario(MIXED, "drop"), 2, Options::default());
     let lost = packets(&results, |[fate, _, end]| fate > 0 && in_window(end));
-    assert_eq!(by_entry(fates(&results, 0)), lost);
+    assert_eq!(by_workload(fates(&results, 0)), lost);
     let arrived = packets(&results, |[fate, sent, _]| fate == 0 && in_window(sent));
     assert_eq!(arrived.len(), 3);
     for metric in 0..4 {
-        assert_eq!(by_entry(delivered(&results, metric)), arrived, "metric {metric}");
+        assert_eq!(by_workload(delivered(&results, metric)), arrived, "metric {metric}");
     }
 }
 
 #[test]
 fn a_source_without_a_transport_has_neither_marks_nor_acks() {
     let results = run_with(&scenario(MIXED, "drop"), 1, Options::default());
-    let marks = by_entry(fates(&results, 1));
+    let marks = by_workload(fates(&results, 1));
     assert!(marks[&QUERY] > 0 && !marks.contains_key(&RAW), "{marks:?}");
     let delivered = delivered(&results, 1);
     assert!(delivered[&(RAW, 1)] > 0 && !delivered.contains_key(&(RAW, 0)) && delivered[&(QUERY, 0)] > 0);

@@ -14,14 +14,14 @@ use units::Time;
 
 /// What follows upon messages, and what is to follow.
 #[derive(Clone)]
-pub(crate) struct Later {
-    /// By entry of the scenario's traffic.
+pub(crate) struct ClosedLoop {
+    /// By workload of the scenario's traffic.
     reactions: Vec<Option<Reaction>>,
     /// Messages that have not started.
     due: BTreeMap<(Time, HostId), Vec<Due>>,
     /// What was said last.
     said: Vec<FlowSpec>,
-    /// The flow that opened each kept connection, by entry and number.
+    /// The flow that opened each persistent connection, by workload and number.
     connections: Vec<Vec<Option<FlowId>>>,
 }
 
@@ -34,7 +34,7 @@ struct Due {
 
 impl Due {
     /// Whether it counts, whenever it starts.
-    fn owed(&self) -> u64 {
+    fn pending(&self) -> u64 {
         u64::from(self.counts == Some(true))
     }
 
@@ -45,10 +45,10 @@ impl Due {
     }
 }
 
-impl Later {
-    pub(crate) fn new(traffic: &[Traffic], net: &Topology, seed: u64) -> Later {
-        let reactions = traffic.iter().enumerate().map(|(i, entry)| entry.reaction(i as u16, net, seed));
-        Later {
+impl ClosedLoop {
+    pub(crate) fn new(traffic: &[Traffic], net: &Topology, seed: u64) -> ClosedLoop {
+        let reactions = traffic.iter().enumerate().map(|(i, workload)| workload.reaction(i as u16, net, seed));
+        ClosedLoop {
             reactions: reactions.collect(),
             due: BTreeMap::new(),
             said: Vec::new(),
@@ -56,7 +56,7 @@ impl Later {
         }
     }
 
-    /// By entry: whether anything follows upon its messages.
+    /// By workload: whether anything follows upon its messages.
     pub(crate) fn reacts(&self) -> Vec<bool> {
         self.reactions.iter().map(Option::is_some).collect()
     }
@@ -68,13 +68,13 @@ impl Later {
         here.len() == 1
     }
 
-    /// The flow that opened a kept connection; there is none before its first message.
-    fn connection(&mut self, entry: u16, number: u32) -> &mut Option<FlowId> {
-        let of_entry = &mut self.connections[usize::from(entry)];
-        if of_entry.len() <= number as usize {
-            of_entry.resize(number as usize + 1, None);
+    /// The flow that opened a persistent connection; there is none before its first message.
+    fn connection(&mut self, workload: u16, number: u32) -> &mut Option<FlowId> {
+        let of_workload = &mut self.connections[usize::from(workload)];
+        if of_workload.len() <= number as usize {
+            of_workload.resize(number as usize + 1, None);
         }
-        &mut of_entry[number as usize]
+        &mut of_workload[number as usize]
     }
 }
 
@@ -82,12 +82,12 @@ impl<P: Probe, T: Tap> World<P, T> {
     /// Asks what follows upon the messages that have just arrived.
     #[cold]
     pub(crate) fn react(&mut self) {
-        let heard = std::mem::take(&mut self.board.heard);
-        let mut said = std::mem::take(&mut self.later.said);
-        for flow in &heard {
+        let delivered = std::mem::take(&mut self.state.delivered);
+        let mut said = std::mem::take(&mut self.closed_loop.said);
+        for flow in &delivered {
             let message = self.spec_of(*flow);
-            let counts = self.board.records[flow.0 as usize].measured;
-            let Some(reaction) = &mut self.later.reactions[usize::from(message.traffic)] else { continue };
+            let counts = self.state.records[flow.0 as usize].measured;
+            let Some(reaction) = &mut self.closed_loop.reactions[usize::from(message.traffic)] else { continue };
             reaction.delivered(&message, self.now, &mut said);
             for mut spec in said.drain(..) {
                 debug_assert_eq!(spec.src, message.dst, "a host acts on what reached it, and on nothing else");
@@ -96,14 +96,14 @@ impl<P: Probe, T: Tap> World<P, T> {
                 self.plan(Due { spec, counts: part.then_some(counts) });
             }
         }
-        self.board.heard = heard;
-        self.board.heard.clear();
-        self.later.said = said;
+        self.state.delivered = delivered;
+        self.state.delivered.clear();
+        self.closed_loop.said = said;
     }
 
     /// A flow as it was started.
     fn spec_of(&self, flow: FlowId) -> FlowSpec {
-        let (record, info) = (&self.board.records[flow.0 as usize], self.flows.info(flow));
+        let (record, info) = (&self.state.records[flow.0 as usize], self.flows.info(flow));
         FlowSpec {
             start: record.start,
             src: info.src,
@@ -119,20 +119,20 @@ impl<P: Probe, T: Tap> World<P, T> {
     }
 
     fn plan(&mut self, due: Due) {
-        self.board.owed += due.owed();
+        self.state.pending += due.pending();
         let FlowSpec { start, src, .. } = due.spec;
         // One beyond the end of time is owed and never starts.
-        if start < Time::NEVER && self.later.add(due) {
-            self.board.queue.push(Key::new(start, src.0, Phase::Timer, MESSAGE_START));
+        if start < Time::NEVER && self.closed_loop.add(due) {
+            self.state.queue.push(Key::new(start, src.0, Phase::Timer, MESSAGE_START));
         }
     }
 
     /// Starts what follows upon others and is due now at host `h`.
     pub(crate) fn start_messages(&mut self, h: usize) {
-        let mut due = self.later.due.remove(&(self.now, HostId(h as u32))).unwrap_or_default();
+        let mut due = self.closed_loop.due.remove(&(self.now, HostId(h as u32))).unwrap_or_default();
         due.sort_unstable_by_key(Due::key);
         for due in due {
-            self.board.owed -= due.owed();
+            self.state.pending -= due.pending();
             self.begin(&due.spec, due.counts.unwrap_or_else(|| self.in_window(due.spec.start)));
         }
     }
@@ -149,7 +149,7 @@ impl<P: Probe, T: Tap> World<P, T> {
     /// Sets the event of the next of the scenario's flows to start.
     pub(crate) fn plan_next_flow(&mut self) {
         if let Some(spec) = self.next {
-            self.board.queue.push(Key::new(spec.start, spec.src.0, Phase::Timer, FLOW_START));
+            self.state.queue.push(Key::new(spec.start, spec.src.0, Phase::Timer, FLOW_START));
         }
     }
 
@@ -160,7 +160,7 @@ impl<P: Probe, T: Tap> World<P, T> {
     /// A message starts, on a connection of its own or on a kept one.
     fn begin(&mut self, spec: &FlowSpec, measured: bool) {
         let new = NewFlow { src: spec.src, dst: spec.dst, bytes: spec.bytes, class: spec.class, raw: false };
-        let kept = (spec.connection != OWN).then(|| *self.later.connection(spec.traffic, spec.connection));
+        let kept = (spec.connection != OWN).then(|| *self.closed_loop.connection(spec.traffic, spec.connection));
         let message = match kept.flatten() {
             Some(connection) => self.flows.add_message(connection, spec.bytes),
             None => self.flows.add(new),
@@ -168,10 +168,10 @@ impl<P: Probe, T: Tap> World<P, T> {
         let connection = kept.flatten().unwrap_or(message);
         // What has no end has no completion time.
         let measured = measured && spec.bytes != ENDLESS;
-        self.board.enter(FlowRecord::new(spec, connection, measured));
-        self.board.open += u64::from(measured);
+        self.state.enter(FlowRecord::new(spec, connection, measured));
+        self.state.open += u64::from(measured);
         if kept.is_some() {
-            *self.later.connection(spec.traffic, spec.connection) = Some(connection);
+            *self.closed_loop.connection(spec.traffic, spec.connection) = Some(connection);
         }
         let (host, mut step) = self.at_host(spec.src.0 as usize);
         match kept {

@@ -1,4 +1,4 @@
-//! What switches did around a journey: every detour, and how long queues were at some instants.
+//! What switches did around a packet trace: every detour, and how long queues were at some instants.
 
 use crate::probe::{Probe, Spot};
 use dataplane::Pkt;

@@ -1,11 +1,11 @@
-//! Why there is no journey.
+//! Why there is no packet trace.
 
 use super::Often;
 use crate::BuildError;
 use crate::identity::PacketId;
 use std::fmt::{Display, Formatter};
 
-/// Why there is no journey.
+/// Why there is no packet trace.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Missing {
     /// No packet was detoured, or bounced.
@@ -29,9 +29,9 @@ impl Display for Missing {
             Missing::None(Often::Bounced) => {
                 ("most_bounced".into(), "a run that bounces; none of its packets was".into())
             }
-            Missing::Flow(id, 0) => (told(id), "a run with flows; it has none".to_string()),
-            Missing::Flow(id, flows) => (told(id), format!("a flow from 0 to {}", flows - 1)),
-            Missing::Packet(id, sent) => (told(id), range(id, *sent)),
+            Missing::Flow(id, 0) => (describe(id), "a run with flows; it has none".to_string()),
+            Missing::Flow(id, flows) => (describe(id), format!("a flow from 0 to {}", flows - 1)),
+            Missing::Packet(id, sent) => (describe(id), range(id, *sent)),
             Missing::Failed(why, how) => return write!(f, "{why}; the run failed: {how}"),
             Missing::Build(error) => return error.fmt(f),
         };
@@ -39,7 +39,7 @@ impl Display for Missing {
     }
 }
 
-fn told(id: &PacketId) -> String {
+fn describe(id: &PacketId) -> String {
     let reverse = if id.reverse { ",reverse" } else { "" };
     format!("flow={},n={}{reverse}", id.flow, id.emission)
 }

@@ -1,4 +1,4 @@
-//! A journey as plain columns.
+//! A packet trace as plain columns.
 
 use super::{Step, Tracer};
 use crate::results::{Column, Table, column, named};

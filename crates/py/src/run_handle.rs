@@ -7,7 +7,7 @@ use scenario::Scenario;
 use sim::{Capture, Dump, Link, Options, Progress, Recorder, Results, Table, World, build, build_tapped};
 
 /// What Python asks of a world.
-pub(crate) trait Going: Send + Sync {
+pub(crate) trait RunHandle: Send + Sync {
     fn advance_rows(&mut self, max_events: u64, max_rows: usize) -> Progress;
     fn rows_waiting(&self) -> usize;
     fn take_rows(&mut self, at_least: usize) -> Vec<Table>;
@@ -27,7 +27,7 @@ fn failed(error: impl ToString) -> PyErr {
 }
 
 /// A run that has not begun.
-pub(crate) fn begin(scenario: &Scenario, seed: u64, options: Options, asked: &Asked) -> PyResult<Box<dyn Going>> {
+pub(crate) fn begin(scenario: &Scenario, seed: u64, options: Options, asked: &Asked) -> PyResult<Box<dyn RunHandle>> {
     let recorder = Recorder::of(scenario);
     if asked.links.is_empty() {
         let world = build(scenario, seed, options, recorder).map_err(failed)?;
@@ -68,7 +68,7 @@ macro_rules! of_world {
     };
 }
 
-impl Going for Plain {
+impl RunHandle for Plain {
     of_world!(0);
 
     fn captured(&mut self, _link: usize, _at_most: usize) -> PyResult<Vec<u8>> {
@@ -76,7 +76,7 @@ impl Going for Plain {
     }
 }
 
-impl Going for Tapped {
+impl RunHandle for Tapped {
     of_world!(world);
 
     fn captured(&mut self, link: usize, at_most: usize) -> PyResult<Vec<u8>> {

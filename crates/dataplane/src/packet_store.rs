@@ -8,14 +8,14 @@ use units::{Amount, Bytes, Time};
 
 /// Packets, queues and the memory they are lent.
 #[derive(Clone)]
-pub struct Shelf {
+pub struct PacketStore {
     pub(crate) arena: Arena,
     pub(crate) ports: Vec<Port>,
     pub(crate) buffer: BufferSlot,
     pub(crate) bounce: BounceQueue,
     pub(crate) pool: Pool,
     /// Bytes by the port and the class that they came in by, eight a port, where a pause slot wants to know.
-    pub(crate) lent: Vec<u64>,
+    pub(crate) allocated: Vec<u64>,
 }
 
 /// Whether bounced packets have a queue of their own at every port, and how long it may get.
@@ -59,7 +59,7 @@ impl Pool {
     }
 }
 
-impl Shelf {
+impl PacketStore {
     fn usage(&self, port: &Port) -> Use {
         let (packets, bytes) = if self.pool.on { port.all() } else { port.normal() };
         Use {
@@ -109,7 +109,7 @@ impl Shelf {
         own && (!self.pool.on || self.buffer.get().admits(&self.usage(port), size))
     }
 
-    /// Books out what has left one port by `now`, where departures are computed.
+    /// Accounts for what has left one port by `now`, where departures are computed.
     #[inline]
     pub(crate) fn settle(&mut self, port: PortId, now: Time) {
         let p = &mut self.ports[usize::from(port.0)];
@@ -123,30 +123,30 @@ impl Shelf {
         self.ports.iter_mut().filter(|port| port.computed).for_each(|port| port.settle(now));
     }
 
-    /// Books a frame in.
+    /// Allocates memory to a frame.
     #[inline]
-    pub(crate) fn take(&mut self, port: PortId, queue: QueueId, head: &Head) {
+    pub(crate) fn allocate(&mut self, port: PortId, queue: QueueId, head: &Head) {
         let size = head.size;
-        if let Some(lent) = self.lent.get_mut(lent_at(head)) {
-            *lent += u64::from(size);
+        if let Some(allocated) = self.allocated.get_mut(allocated_at(head)) {
+            *allocated += u64::from(size);
         }
         let p = &mut self.ports[usize::from(port.0)];
-        p.take(queue, size);
+        p.allocate(queue, size);
         if self.pool.on {
             let after = p.waiting_bytes();
             self.pool.moved(after - u64::from(size), after);
         }
     }
 
-    /// Books a frame out.
+    /// Frees the memory of a frame.
     #[inline]
-    pub(crate) fn give(&mut self, port: PortId, queue: QueueId, head: &Head) {
+    pub(crate) fn free(&mut self, port: PortId, queue: QueueId, head: &Head) {
         let size = head.size;
-        if let Some(lent) = self.lent.get_mut(lent_at(head)) {
-            *lent -= u64::from(size);
+        if let Some(allocated) = self.allocated.get_mut(allocated_at(head)) {
+            *allocated -= u64::from(size);
         }
         let p = &mut self.ports[usize::from(port.0)];
-        p.give(queue, size);
+        p.free(queue, size);
         if self.pool.on {
             let after = p.waiting_bytes();
             self.pool.moved(after + u64::from(size), after);
@@ -156,36 +156,36 @@ impl Shelf {
 
 /// The place of what a frame is lent.
 #[inline]
-fn lent_at(head: &Head) -> usize {
+fn allocated_at(head: &Head) -> usize {
     usize::from(head.ingress.0) * 8 + usize::from(head.class())
 }
 
 /// A node's memory and tables, to read.
 pub(crate) struct Look<'a, F: Fib> {
-    pub(crate) shelf: &'a Shelf,
+    pub(crate) store: &'a PacketStore,
     pub(crate) fib: &'a F,
 }
 
 impl<F: Fib> Look<'_, F> {
     fn port(&self, port: PortId) -> &Port {
-        &self.shelf.ports[usize::from(port.0)]
+        &self.store.ports[usize::from(port.0)]
     }
 }
 
 impl<F: Fib> View for Look<'_, F> {
     fn ports(&self) -> u16 {
-        self.shelf.ports.len() as u16
+        self.store.ports.len() as u16
     }
     fn fits(&self, port: PortId, queue: QueueId, size: u16) -> bool {
-        self.shelf.accepts(port, self.shelf.queue(queue), size)
+        self.store.accepts(port, self.store.queue(queue), size)
     }
     fn fill(&self, port: PortId, queue: QueueId) -> Fill {
-        let (p, queue) = (self.port(port), self.shelf.queue(queue));
+        let (p, queue) = (self.port(port), self.store.queue(queue));
         if !queue.is_bounce() {
-            return self.shelf.buffer.get().fill(&self.shelf.usage(p));
+            return self.store.buffer.get().fill(&self.store.usage(p));
         }
         let (packets, bytes) = p.backlog(queue);
-        match self.shelf.bounce {
+        match self.store.bounce {
             BounceQueue::Absent | BounceQueue::Unlimited => Fill { used: u64::from(packets), limit: None },
             BounceQueue::Of(Amount::Packets(n)) => Fill { used: u64::from(packets), limit: Some(n) },
             BounceQueue::Of(Amount::Bytes(n)) => Fill { used: bytes, limit: Some(n) },
@@ -205,18 +205,18 @@ impl<F: Fib> View for Look<'_, F> {
     }
     fn first(&self, port: PortId, queue: QueueId) -> Option<(PktId, u64)> {
         let queue = self.port(port).rest.queues.get(usize::from(queue.0))?;
-        self.shelf.arena.first(queue).map(|(id, stamp)| (PktId(id), stamp))
+        self.store.arena.first(queue).map(|(id, stamp)| (PktId(id), stamp))
     }
     fn visit(&self, port: PortId, queue: QueueId, each: &mut dyn FnMut(PktId, &Head)) {
         if let Some(queue) = self.port(port).rest.queues.get(usize::from(queue.0)) {
-            self.shelf.arena.ids(queue).for_each(|id| each(PktId(id), &self.shelf.arena.get(id).head));
+            self.store.arena.ids(queue).for_each(|id| each(PktId(id), &self.store.arena.get(id).head));
         }
     }
-    fn lent(&self, ingress: PortId, class: u8) -> u64 {
-        self.shelf.lent.get(usize::from(ingress.0) * 8 + usize::from(class)).copied().unwrap_or(0)
+    fn allocated(&self, ingress: PortId, class: u8) -> u64 {
+        self.store.allocated.get(usize::from(ingress.0) * 8 + usize::from(class)).copied().unwrap_or(0)
     }
     fn pool_free(&self) -> Option<u64> {
-        self.shelf.buffer.get().free(self.shelf.pool.shared_bytes)
+        self.store.buffer.get().free(self.store.pool.shared_bytes)
     }
     fn leases(&self, port: PortId, queue: QueueId, each: &mut dyn FnMut(&Lease)) {
         self.visit(port, queue, &mut |_, head| {

@@ -19,7 +19,7 @@ impl<P: Probe, T: Tap> World<P, T> {
     /// every node, and between nodes.
     pub fn conserves(&mut self) -> bool {
         let counts = self.port_counts(self.now);
-        let on_links: u64 = self.board.wires.under_way();
+        let on_links: u64 = self.state.wires.under_way();
         let waiting_ahead: u64 = self.waiting_ahead();
         let said: u64 = self.cores().map(|core| core.control_frames().0).sum();
         let sent: u64 = counts.iter().map(|c| c.sent).sum::<u64>() + said;

@@ -85,7 +85,7 @@ impl Steps {
     }
 
     fn is_it(&self, pkt: &Pkt) -> bool {
-        !self.ended && PacketId::of(pkt) == self.id && !pkt.head.flags.has(Flags::ASTRAY)
+        !self.ended && PacketId::of(pkt) == self.id && !pkt.head.flags.has(Flags::MISDIRECTED)
     }
 
     /// Writes a step down, if it is this packet's; whether it is.

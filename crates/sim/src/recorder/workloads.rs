@@ -1,10 +1,10 @@
-//! What became of packets, by the entry of the scenario's traffic that they come from.
+//! What became of packets, by the workload of the scenario's traffic that they come from.
 
 use super::{Histogram, Kind, Metric};
 use dataplane::Pkt;
 use mech::{Flags, FlowId};
 
-/// The packets of one entry, ACKs and data apart.
+/// The packets of one workload, ACKs and data apart.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Entry {
     /// By [`Metric`], then ACKs and data. Distances are those of packets that were bounced.
@@ -25,10 +25,10 @@ impl Entry {
     }
 }
 
-/// Every entry, and whose every flow is.
+/// Every workload, and whose every flow is.
 #[derive(Clone, Debug, Default)]
-pub(crate) struct Entries {
-    /// By flow, the number of its entry.
+pub(crate) struct Workloads {
+    /// By flow, the number of its workload.
     of: Vec<u16>,
     /// By number.
     pub(crate) all: Vec<Entry>,
@@ -38,12 +38,12 @@ fn is_data(pkt: &Pkt) -> usize {
     usize::from(pkt.head.flags.has(Flags::PAYLOAD))
 }
 
-impl Entries {
-    pub(crate) fn new(count: usize) -> Entries {
-        Entries { of: Vec::new(), all: vec![Entry::default(); count] }
+impl Workloads {
+    pub(crate) fn new(count: usize) -> Workloads {
+        Workloads { of: Vec::new(), all: vec![Entry::default(); count] }
     }
 
-    /// The next flow is of this entry.
+    /// The next flow is of this workload.
     pub(crate) fn entered(&mut self, flow: FlowId, traffic: u16) {
         debug_assert_eq!(self.of.len(), flow.0 as usize, "flows are numbered as they are entered");
         self.of.push(traffic);

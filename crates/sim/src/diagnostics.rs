@@ -1,19 +1,21 @@
 //! What ends or hinders a run, in words.
 
 use crate::deadlock::Deadlock;
-use crate::driver::LostAt;
+use crate::driver::LosslessViolationAt;
 use scenario::Scenario;
 use units::{Bytes, Time};
 
-impl LostAt {
+impl LosslessViolationAt {
     /// In a sentence: where and when, and what memory there was and should have been.
-    pub fn told(&self, scenario: &Scenario) -> String {
+    pub fn describe(&self, scenario: &Scenario) -> String {
         let node = &scenario.topology.nodes[self.node as usize];
         let lost = &self.lost;
         let far = |port: u16| &scenario.topology.nodes[node.ports[usize::from(port)].peer as usize].name;
-        let (over, needs) = (lost.held.saturating_sub(lost.high), format!("the link needs {}", Bytes(lost.headroom)));
-        let room = match lost.lapsed {
-            Some(lasts) => format!("but a stop lasts {lasts} there and may have run out before it was said again"),
+        let (over, needs) = (lost.held.saturating_sub(lost.xoff), format!("the link needs {}", Bytes(lost.headroom)));
+        let room = match lost.expired {
+            Some(duration) => {
+                format!("but a stop lasts {duration} there and may have run out before it was said again")
+            }
             None if over > lost.headroom => format!(
                 "and {} beyond it is more than the {} that come after a stop: high has fallen since, as the memory \
                  filled, or the far end did not stop",
@@ -23,7 +25,7 @@ impl LostAt {
             None if over > 0 => format!("so that it had less than {} of headroom, and {needs}", Bytes(over)),
             None => format!("so that it had no headroom, and {needs}: others had filled the memory"),
         };
-        let cure = match lost.lapsed {
+        let cure = match lost.expired {
             Some(_) => "More quanta, or a refresh, keep such a packet",
             None => "More memory, or a lower high, keeps such a packet",
         };
@@ -41,7 +43,7 @@ impl LostAt {
             lost.class,
             microseconds(self.at),
             Bytes(lost.held),
-            Bytes(lost.high),
+            Bytes(lost.xoff),
             lost.out.0,
             far(lost.out.0),
         )

@@ -1,4 +1,4 @@
-//! Connections that are kept: messages in one stream of bytes.
+//! Connections that are persistent: messages in one stream of bytes.
 
 use super::*;
 use crate::transport::{ENDLESS, Receiver};
@@ -34,7 +34,7 @@ fn three() -> (FlowTable, FlowId) {
 fn messages(bytes: u64, more: [u64; 2]) -> (FlowTable, FlowId) {
     let mut flows = FlowTable::default();
     let first = flows.add(NewFlow { src: HostId(0), dst: HostId(1), bytes, class: 0, raw: false });
-    flows.keep(first);
+    flows.make_persistent(first);
     flows.write(first, first);
     for bytes in more {
         let message = flows.add_message(first, bytes);
@@ -71,13 +71,13 @@ fn what_a_sender_did_is_put_to_the_message_that_is_acknowledged_next() {
     h.expire();
     let rest: Vec<_> = flows.open_messages(first).map(|m| (m.flow.0, m.start, m.end)).collect();
     assert_eq!(rest, [(1, 1000, 3000), (2, 3000, 3500)]);
-    assert_eq!(flows.since_told(first, &h.stats()).timeouts, 1);
+    assert_eq!(flows.since_reported(first, &h.stats()).timeouts, 1);
     h.ack_bytes(3000, false);
     h.write(500);
     h.ack_bytes(3500, false);
     flows.acknowledge(first, &h.sender, &mut told);
     assert_eq!(told.0, [(0, Some([0; 4])), (1, Some([1, 0, 1, 0])), (2, Some([0; 4]))]);
-    assert!(!h.sender.done(), "a connection that is kept is never done");
+    assert!(!h.sender.done(), "a persistent connection is never done");
 }
 
 /// Of the first message the second of five segments is lost, and its last ACK has an echo.
@@ -91,11 +91,11 @@ fn a_recovery_and_an_echo_are_put_to_one_message() {
     let again: Vec<_> = [1000; 4].iter().flat_map(|bytes| h.ack_bytes(*bytes, false)).collect();
     assert_eq!(again, [1]);
     flows.acknowledge(first, &h.sender, &mut told);
-    assert_eq!((told.0.len(), counts(&flows.since_told(first, &h.stats()))), (0, [1, 1, 0, 0]));
+    assert_eq!((told.0.len(), counts(&flows.since_reported(first, &h.stats()))), (0, [1, 1, 0, 0]));
     flows.deliver(first, 5000, &mut told);
     h.ack_bytes(5000, true);
     flows.acknowledge(first, &h.sender, &mut told);
-    assert_eq!(counts(&flows.since_told(first, &h.stats())), [0; 4], "that was told");
+    assert_eq!(counts(&flows.since_reported(first, &h.stats())), [0; 4], "that was told");
     h.write(2000);
     h.ack_bytes(6000, false);
     flows.acknowledge(first, &h.sender, &mut told);

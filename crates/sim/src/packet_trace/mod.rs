@@ -1,4 +1,4 @@
-//! The journey of one packet, and what switches did meanwhile.
+//! The packet trace of one packet, and what switches did meanwhile.
 //!
 //! A run is repeated with a filter, so that other runs pay nothing: one pass finds the packet where it is not
 //! known by name, the next follows it, the last looks around it. All are the same run, to the bit.
@@ -29,7 +29,7 @@ use units::{Dur, Time};
 
 /// How often, in events, it is looked at whether a pass has seen enough.
 const SLICE: u64 = 1 << 14;
-/// The least that is looked at before and after a journey.
+/// The least that is looked at before and after a packet trace.
 const MARGIN: Dur = Dur(1_000_000);
 /// Instants at which queues are looked at.
 pub const INSTANTS: usize = 3;
@@ -59,7 +59,7 @@ pub struct Stage {
     pub done: bool,
 }
 
-/// A journey that is being looked for.
+/// A packet trace that is being looked for.
 pub struct Tracer {
     scenario: Arc<Scenario>,
     seed: u64,
@@ -89,7 +89,7 @@ enum Next {
 
 impl Tracer {
     /// Before the first pass. `instants` are when queues are looked at, in any order; without, at its first detour
-    /// or bounce, at its last, and half-way; of a packet with fewer than two, at both ends of the journey, and
+    /// or bounce, at its last, and half-way; of a packet with fewer than two, at both ends of the packet trace, and
     /// half-way.
     ///
     /// # Errors
@@ -176,7 +176,7 @@ impl Tracer {
             let why = if flow { Missing::Flow(id, steps.flows) } else { Missing::Packet(id, steps.emissions) };
             let lost = self.end.as_ref().and_then(|end| end.lost);
             return Err(match lost {
-                Some(lost) => Missing::Failed(Box::new(why), lost.told(&self.scenario)),
+                Some(lost) => Missing::Failed(Box::new(why), lost.describe(&self.scenario)),
                 None => why,
             });
         }
@@ -207,7 +207,7 @@ impl Tracer {
 
     /// The packet as it was told of last.
     pub fn packet(&self) -> &dataplane::Pkt {
-        self.found().last.as_ref().expect("a journey has a step")
+        self.found().last.as_ref().expect("a packet trace has a step")
     }
 
     /// Whether it was delivered or lost; else it was under way when the run ended.
@@ -242,7 +242,7 @@ impl Tracer {
         all
     }
 
-    /// From when to when detours are looked at: the journey, as much before and after it, and all instants.
+    /// From when to when detours are looked at: the packet trace, as much before and after it, and all instants.
     pub fn window(&self) -> (Time, Time) {
         let ((first, last), instants) = (self.ends(), self.instants());
         let margin = MARGIN.0.max(last.0 - first.0);

@@ -40,8 +40,8 @@ impl Host {
         self.received.packets
     }
     /// Frames that came in, were for somebody else and could not go back.
-    pub fn strays(&self) -> u64 {
-        self.strays.packets
+    pub fn misdirected(&self) -> u64 {
+        self.misdirected.packets
     }
 
     /// Copies of flooded frames that came in and were for somebody else.
@@ -55,7 +55,7 @@ impl Host {
         let port = &self.nic.ports()[0];
         let counts = port.counts();
         let held = [&self.up, &self.down];
-        let dropped = counts.dropped.iter().sum::<u64>() + self.strays.packets;
+        let dropped = counts.dropped.iter().sum::<u64>() + self.misdirected.packets;
         let (_, heard) = self.nic.control();
         let packets = counts.sent
             + self.consumed.packets
@@ -68,7 +68,7 @@ impl Host {
             + self.consumed.bytes
             + self.discarded.bytes
             + counts.dropped_bytes
-            + self.strays.bytes
+            + self.misdirected.bytes
             + port.waiting_bytes();
         self.received.packets + self.originated.packets == packets + held.map(Stack::len).iter().sum::<u64>()
             && self.received.bytes + self.originated.bytes == bytes + held.map(Stack::bytes).iter().sum::<u64>()

@@ -1,4 +1,4 @@
-//! The journey of a packet is what the tables of an ordinary run say of it.
+//! The packet trace of a packet is what the tables of an ordinary run say of it.
 
 use crate::common::{column, run_with, scenario, total, world};
 use sim::{Column, Missing, Often, Options, PacketId, Results, Step, Table, Tracer, Wanted, What};
@@ -97,8 +97,8 @@ fn count(steps: &[Step], what: What) -> usize {
     steps.iter().filter(|step| step.what == what).count()
 }
 
-/// What a journey says in the words of the table.
-fn told(tracer: &Tracer) -> Row {
+/// What a packet trace says in the words of the table.
+fn describe(tracer: &Tracer) -> Row {
     let steps = tracer.steps();
     let (first, last) = (steps[0], steps[steps.len() - 1]);
     assert_eq!(first.what, What::Emitted);
@@ -124,10 +124,10 @@ fn the_most_detoured_packet_has_the_maximum_of_the_table_and_is_the_first_to_end
     for variant in ["in_turn", "snapshot", "slow_stack"] {
         let rows = ordinary(variant);
         let most = rows.iter().map(|row| row.detours).max().unwrap();
-        assert!(most > 3, "{variant}: {most} detours are a journey");
+        assert!(most > 3, "{variant}: {most} detours are a packet trace");
         let first = rows.iter().find(|row| row.detours == most).unwrap();
         let tracer = trace(variant, Wanted::Most(Often::Detoured), 1 << 20).unwrap();
-        assert_eq!(told(&tracer), *first, "{variant}");
+        assert_eq!(describe(&tracer), *first, "{variant}");
     }
 }
 
@@ -137,7 +137,7 @@ fn the_most_bounced_packet_has_the_maximum_of_the_table() {
     let most = rows.iter().map(|row| row.bounces).max().unwrap();
     assert!(most > 1, "{most} bounces");
     let first = rows.iter().find(|row| row.bounces == most).unwrap();
-    assert_eq!(told(&trace("bounce", Wanted::Most(Often::Bounced), 1 << 20).unwrap()), *first);
+    assert_eq!(describe(&trace("bounce", Wanted::Most(Often::Bounced), 1 << 20).unwrap()), *first);
 }
 
 #[test]
@@ -148,7 +148,7 @@ fn a_lost_packet_may_be_the_most_detoured() {
     let most = rows.iter().map(|row| row.detours).max().unwrap();
     let first = rows.iter().find(|row| row.detours == most).unwrap();
     assert!(first.fate > 0, "it was detoured so often that its time to live ran out");
-    assert_eq!(told(&trace_at(&text, "in_turn", (Wanted::Most(Often::Detoured), None), 1 << 20).unwrap()), *first);
+    assert_eq!(describe(&trace_at(&text, "in_turn", (Wanted::Most(Often::Detoured), None), 1 << 20).unwrap()), *first);
 }
 
 #[test]
@@ -162,7 +162,7 @@ fn any_packet_can_be_followed_whatever_becomes_of_it() {
         let chosen: Vec<&Row> = delivered.chain(lost).chain(acks).chain(often).collect();
         assert!(chosen.len() > 4, "{variant}: {}", chosen.len());
         for row in chosen {
-            assert_eq!(told(&trace(variant, Wanted::This(row.id), 1 << 20).unwrap()), *row, "{variant}");
+            assert_eq!(describe(&trace(variant, Wanted::This(row.id), 1 << 20).unwrap()), *row, "{variant}");
         }
     }
     assert!(ordinary("drop").iter().any(|row| row.fate > 0), "some are lost");
@@ -210,7 +210,7 @@ fn is_a_chain(steps: &[Step]) {
 }
 
 #[test]
-fn it_does_not_matter_in_which_slices_a_journey_is_followed() {
+fn it_does_not_matter_in_which_slices_a_packet_trace_is_followed() {
     let [whole, slices] = [1 << 30, 333].map(|slice| trace("in_turn", Wanted::Most(Often::Detoured), slice).unwrap());
     assert_eq!(whole.tables(), slices.tables());
     assert_eq!((whole.id(), whole.window(), whole.instants()), (slices.id(), slices.window(), slices.instants()));
@@ -314,7 +314,7 @@ fn queues_are_seen_after_all_that_happens_at_an_instant() {
 }
 
 #[test]
-fn all_detours_of_a_run_are_around_a_journey_that_has_all_of_it_in_its_window() {
+fn all_detours_of_a_run_are_around_a_packet_trace_that_has_all_of_it_in_its_window() {
     let results = run_with(&scenario(QUERIES, "in_turn"), 1, Options::default());
     let most = Wanted::Most(Often::Detoured);
     let whole = [Time::ZERO, Time(1), results.progress.now];
