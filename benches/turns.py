@@ -2,7 +2,7 @@
 
 Speed is packet-hops per second of CPU time, user and system, of a whole process: on a machine with others a
 process waits for its turn, which the clock counts and CPU time does not. Loading the scenario and building
-the network are in it; they take 3 % at most. What else disturbs, caches and clocks of cores that others use,
+the network are in it, some percent at most. What else disturbs, caches and clocks of cores that others use,
 changes slowly beside a round, so that both sides of a round see the same.
 """
 
