@@ -82,6 +82,7 @@ lint: dev
 	$(BIN)/ruff check python tests docs studies
 	$(BIN)/ruff format --check python tests docs studies
 	$(BIN)/mypy python/overspill studies
+	$(BIN)/python tests/circles.py
 
 rust-test:
 	cargo test --workspace --exclude py --quiet

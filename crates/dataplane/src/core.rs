@@ -7,7 +7,7 @@ mod sending;
 mod standing;
 
 pub use built::{CoreSetup, PortSetup};
-pub use pausing::{LosslessViolation, PauseSetup};
+pub use pausing::PauseSetup;
 pub use standing::{Held, Obeyed};
 
 use crate::ends::Tally;

@@ -1,8 +1,12 @@
 //! Every flow of a run, and where its two ends live.
 
-use crate::persistent::Persistent;
+mod persistent;
+
+pub use persistent::Message;
+
 use crate::transport::{Finished, FlowInfo};
 use mech::{FlowId, HostId, hash_mix};
+use persistent::Persistent;
 
 /// No slot yet.
 pub(crate) const NONE: u32 = u32::MAX;

@@ -9,6 +9,7 @@ mod act;
 pub mod buffer;
 pub mod curve;
 pub mod fib;
+mod fill;
 mod head;
 pub mod host;
 mod ids;
@@ -27,9 +28,10 @@ mod watch;
 mod testing;
 
 pub use act::{Act, Acts, Control, Env, To};
+pub use fill::Fill;
 pub use head::{Ecn, Flags, Head};
 pub use ids::{ClassSet, FlowId, HostId, PktId, PortId, QueueId, TimerId};
-pub use place::{Fill, ForwardingContext, PortView, QueueView, View};
+pub use place::{ForwardingContext, PortView, QueueView, View};
 pub use rng::{Purpose, Stream, hash_mix};
 pub use watch::{Change, Interests, Watch};
 

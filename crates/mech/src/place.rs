@@ -1,16 +1,7 @@
 //! What a mechanism may know of the switch it sits in: read-only views.
 
 use crate::buffer::Lease;
-use crate::{FlowId, Head, HostId, PktId, PortId, QueueId};
-
-/// How full a queue is, in the unit in which it is limited. The frame on the wire is not counted.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Fill {
-    /// Packets or bytes that wait.
-    pub used: u64,
-    /// As many as may wait at this instant; `None` where nothing limits them.
-    pub limit: Option<u64>,
-}
+use crate::{Fill, FlowId, Head, HostId, PktId, PortId, QueueId};
 
 /// What the dataplane answers to mechanisms.
 pub trait View {

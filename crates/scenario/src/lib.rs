@@ -6,6 +6,7 @@ mod curves;
 pub mod diag;
 pub mod fault;
 pub mod ideal;
+mod limits;
 pub mod load;
 pub mod memory;
 pub mod model;

@@ -5,10 +5,10 @@ use super::{Core, Step};
 use crate::control::PauseFrame;
 use crate::ends::Tally;
 use crate::packet_store::{Fib, Look};
-use crate::{Out, Pkt};
+use crate::{LosslessViolation, Out, Pkt};
 use mech::overflow::DropReason;
 use mech::pause::{Pause, PauseSlot};
-use mech::{Act, Acts, Change, ClassSet, Env, Fill, HostId, PortId, QueueId, QueueView, Stream, View};
+use mech::{Act, Acts, Change, ClassSet, Env, HostId, PortId, QueueId, QueueView, Stream, View};
 use std::collections::VecDeque;
 use units::{Dur, Time};
 
@@ -25,27 +25,6 @@ pub struct PauseSetup {
     pub waits: Dur,
     /// From when a request begins to leave here until nothing comes any more that began before it took effect.
     pub away: Dur,
-}
-
-/// A packet that should never be lost, and found no memory.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct LosslessViolation {
-    /// The port that it came in by.
-    pub ingress: PortId,
-    /// Its class.
-    pub class: u8,
-    /// The port that had no memory for it.
-    pub out: PortId,
-    /// How full that was.
-    pub fill: Fill,
-    /// Bytes held of what is stopped together with it, itself included.
-    pub held: u64,
-    /// Bytes from which the far end is stopped.
-    pub xoff: u64,
-    /// Bytes that may come on top of that.
-    pub headroom: u64,
-    /// How long a stop lasts, where one may have run out before it was said again.
-    pub expired: Option<Dur>,
 }
 
 /// One port's part.

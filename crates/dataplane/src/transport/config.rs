@@ -1,6 +1,6 @@
 //! What all flows of a run have in common: the validated parameters of a transport as plain data.
 
-use super::congestion::dctcp;
+use super::fraction;
 use crate::Framing;
 use mech::host::WindowCut;
 use mech::params::Values;
@@ -107,7 +107,7 @@ impl TcpConfig {
             Law::Halving if values.flag("ecn") => EcnMode::Latched,
             Law::Halving => EcnMode::Off,
         };
-        let fraction = |name| if law == Law::Dctcp { dctcp::fixed(values.number(name)) } else { 0 };
+        let fraction = |name| if law == Law::Dctcp { fraction::fixed(values.number(name)) } else { 0 };
         let mss = values.size("mss").clamp(1, MAX_MSS);
         let (receive_window, window_shift) = scaled(values.size("receive_window"));
         let fixed = law == Law::PFabric;

@@ -15,6 +15,7 @@
 mod clock;
 mod config;
 mod congestion;
+mod fraction;
 mod loss;
 mod opening;
 mod pacing;

@@ -1,9 +1,8 @@
 //! Where the loader hands over to those who build networks and traffic: every call to them is here.
 
 use super::Source;
-use super::fields::{Asked, Faults, NAME_RULE, Wanted, choice, is_name, read, table};
+use super::fields::{Asked, Faults, NAME_RULE, Wanted, choice, entries, is_name, read, table};
 use super::resolved;
-
 use super::tree::{Data, Node};
 use crate::diag::message;
 use crate::fault::Fault;
@@ -101,20 +100,6 @@ fn graph(table: &Node, faults: &mut Faults) -> Option<CustomGraph> {
         graph.links.push(CustomLink { a, b, rate, delay, weight });
     }
     (faults.count == before).then_some(graph)
-}
-
-/// The tables of a list of tables; none where it is missing or something else.
-pub(super) fn entries<'a>(parent: &'a Node, key: &str, faults: &mut Faults) -> Vec<&'a Node> {
-    let Some(list) = parent.get(key) else { return Vec::new() };
-    let Data::List(items) = &list.data else {
-        faults.add(&list.at, message(list.shown(), format!("a list of tables, [[{}]]", list.at.path)));
-        return Vec::new();
-    };
-    let is_table = |item: &&Node| matches!(item.data, Data::Table(_));
-    for item in items.iter().filter(|item| !is_table(item)) {
-        faults.add(&item.at, message(item.shown(), "a table"));
-    }
-    items.iter().filter(is_table).collect()
 }
 
 /// The transport of all flows.

@@ -185,6 +185,20 @@ pub(super) fn table<'a>(parent: &'a Node, key: &str, faults: &mut Faults) -> Opt
     }
 }
 
+/// The tables of a list of tables; none where it is missing or something else.
+pub(super) fn entries<'a>(parent: &'a Node, key: &str, faults: &mut Faults) -> Vec<&'a Node> {
+    let Some(list) = parent.get(key) else { return Vec::new() };
+    let Data::List(items) = &list.data else {
+        faults.add(&list.at, message(list.shown(), format!("a list of tables, [[{}]]", list.at.path)));
+        return Vec::new();
+    };
+    let is_table = |item: &&Node| matches!(item.data, Data::Table(_));
+    for item in items.iter().filter(|item| !is_table(item)) {
+        faults.add(&item.at, message(item.shown(), "a table"));
+    }
+    items.iter().filter(is_table).collect()
+}
+
 /// What the `kind` of a table names, `default` where it has none.
 pub(super) fn kind(
     table: &Node,

@@ -16,7 +16,7 @@ mod variant;
 
 pub(crate) use alone::alone;
 pub(crate) use build::specs;
-pub(crate) use value::{FASTEST, LONGEST_STEP, SLOWEST, allowed, default, word};
+pub(crate) use value::{allowed, default, word};
 
 use crate::diag::{Diagnostic, message};
 use crate::model::Scenario;

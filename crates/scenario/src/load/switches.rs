@@ -1,8 +1,7 @@
 //! What every switch and port is filled with: `[switch]`, and the overrides laid upon it.
 
-use super::build::entries;
 use super::checks;
-use super::fields::{Asked, Faults, Wanted, choice, read, table};
+use super::fields::{Asked, Faults, Wanted, choice, entries, read, table};
 use super::merge::merge;
 use super::tree::{Data, Node};
 use crate::diag::{message, one_of};

@@ -2,8 +2,9 @@
 
 use super::tree::{Data, Node};
 use crate::diag::{message, nearest, one_of};
+use crate::limits::{FASTEST, LONGEST_STEP, SLOWEST};
 use mech::params::{Kind, Param, Value};
-use units::{Amount, Bytes, Dur, ParseError, Rate, parse_amount, parse_bytes, parse_dur, parse_rate};
+use units::{Amount, Bytes, Dur, ParseError, parse_amount, parse_bytes, parse_dur, parse_rate};
 
 const SIZE_UNITS: &str = "B, KB, MB, GB, KiB, MiB, GiB";
 
@@ -118,15 +119,8 @@ pub(super) fn read(param: &Param, node: &Node) -> Result<Option<Value>, String> 
     })
 }
 
-/// The longest of the lengths of time that are not the run's own: sums of a few of them and the end of
-/// the longest run stay far below what 64 bits of picoseconds hold.
-pub(crate) const LONGEST_STEP: Dur = Dur::s(10 * 86_400);
 /// Lengths of time that are bounded by the run, or end with it.
 const OF_THE_RUN: [&str; 6] = ["duration", "from", "to", "drain", "start", "stop"];
-/// The slowest rate: a jumbo frame takes less than a day.
-pub(crate) const SLOWEST: Rate = Rate::bps(1);
-/// The fastest rate: a thousand terabits a second.
-pub(crate) const FASTEST: Rate = Rate::gbps(1_000_000);
 
 /// What is wrong with a quantity that is well written, and would not fit a run's arithmetic.
 fn out_of_range(param: &Param, node: &Node) -> Option<String> {

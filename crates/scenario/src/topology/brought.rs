@@ -3,7 +3,7 @@
 use super::custom::{self, CustomGraph};
 use super::{Given, Topology};
 use crate::fault::Fault;
-use crate::load::{FASTEST, LONGEST_STEP, SLOWEST};
+use crate::limits::{FASTEST, LONGEST_STEP, SLOWEST};
 use mech::params::{Kind, Param};
 use units::{Dur, Rate, parse_dur, parse_rate};
 

@@ -2,7 +2,7 @@
 
 use super::{Node, Port, Topology};
 use crate::fault::Fault;
-use crate::load::{FASTEST, SLOWEST};
+use crate::limits::{FASTEST, SLOWEST};
 use mech::params::{Kind, Param, Values};
 use units::{Dur, Rate};
 

@@ -3,7 +3,7 @@
 use super::Context;
 use super::collective::{Algorithm, Collective, Plan};
 use super::common::{self, CLASS, START, distinct_hosts, fault, shuffle, window};
-use super::flows::Draft;
+use super::draft::Draft;
 use crate::fault::Fault;
 use crate::topology::Topology;
 use mech::params::{Kind, Param, Spec, Values};

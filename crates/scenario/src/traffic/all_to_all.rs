@@ -1,7 +1,7 @@
 //! Shuffles: every host sends to every other one.
 
 use super::common::{CLASS, JITTER, START, STOP, distinct_hosts, fault, window};
-use super::flows::Draft;
+use super::draft::Draft;
 use super::load::{BYTES, FRACTION, LoadBytes, LoadOf, OF, Offered, SEGMENT, asked, capacity, unasked};
 use super::sizes::SIZE;
 use super::{Context, Sizes};

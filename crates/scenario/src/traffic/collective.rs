@@ -7,7 +7,7 @@
 //! Tree: rank r has the parent (r-1)/2. A chunk goes up as soon as it has come from all children, and
 //! down again from the root; chunks follow each other.
 
-use super::flows::Draft;
+use super::draft::Draft;
 use super::{FlowSpec, OWN};
 use mech::{HostId, Stream};
 use std::sync::Arc;

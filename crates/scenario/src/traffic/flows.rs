@@ -2,13 +2,14 @@
 
 use super::all_reduce::Ranks;
 use super::all_to_all::Shifts;
+use super::draft::Draft;
 use super::long_lived::Starts;
 use super::permutation::Shuffle;
 use super::poisson::Arrivals;
 use super::queries::Queries;
 use super::request_reply::Session;
 use super::rows::Rows;
-use super::{FlowSpec, OWN, Role, Source, Traffic, common};
+use super::{FlowSpec, Source, Traffic, common};
 use crate::topology::Topology;
 use mech::{HostId, Purpose, Stream};
 use std::cmp::Reverse;
@@ -29,30 +30,6 @@ pub struct Flows {
     /// Flows that are made; those before the first of `upcoming` are final.
     ready: BinaryHeap<Reverse<Ready>>,
     batch: Vec<Draft>,
-}
-
-/// A flow before its workload's number, class and jitter are put to it.
-#[derive(Clone, Copy, Debug)]
-pub(super) struct Draft {
-    pub src: HostId,
-    pub dst: HostId,
-    pub bytes: u64,
-    pub query: u32,
-    pub role: Role,
-    pub tag: u64,
-    pub connection: u32,
-}
-
-impl Draft {
-    /// A flow on a connection of its own; `query` is `u32::MAX` where there are no queries.
-    pub fn data((src, dst): (HostId, HostId), bytes: u64, query: u32) -> Draft {
-        Draft { src, dst, bytes, query, role: Role::Data, tag: 0, connection: OWN }
-    }
-    /// The flow of a workload, by its number and class.
-    pub fn at(self, start: Time, (traffic, class): (u16, u8)) -> FlowSpec {
-        let Draft { src, dst, bytes, query, role, tag, connection } = self;
-        FlowSpec { start, src, dst, bytes, traffic, query, class, role, tag, connection }
-    }
 }
 
 /// A sequence of flows: one for a workload, or one for each host of it.

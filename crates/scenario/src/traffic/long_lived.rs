@@ -1,7 +1,7 @@
 //! Flows that have no end: what they get of the links is measured, not when they are done.
 
 use super::common::{CLASS, JITTER, START, fault, window};
-use super::flows::Draft;
+use super::draft::Draft;
 use super::raw::{DESTINATION, DESTINATIONS, SOURCE, SOURCES, pairs};
 use super::{Context, ENDLESS};
 use crate::fault::Fault;

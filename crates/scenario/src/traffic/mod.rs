@@ -4,6 +4,8 @@ mod all_reduce;
 mod all_to_all;
 mod collective;
 mod common;
+mod draft;
+mod draws;
 mod flows;
 mod hpcc;
 mod htsim;
@@ -221,8 +223,8 @@ impl Traffic {
     pub fn reaction(&self, index: u16, topology: &Topology, seed: u64) -> Option<Reaction> {
         match &self.source {
             Source::AllReduce(job) => Some(Reaction::Collective(job.collective(topology, (index, self.jitter), seed))),
-            Source::Query(query) => query.reaction(index, seed),
-            Source::Sessions(sessions) => Some(sessions.reaction((index, self.class), seed)),
+            Source::Query(query) => query.answers(index, seed).map(Reaction::Answers),
+            Source::Sessions(sessions) => Some(Reaction::Sessions(sessions.replies((index, self.class), seed))),
             _ => None,
         }
     }

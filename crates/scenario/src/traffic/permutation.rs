@@ -1,7 +1,7 @@
 //! Every host sends to one other and receives from one other.
 
 use super::common::{CLASS, JITTER, START, window};
-use super::flows::Draft;
+use super::draft::Draft;
 use super::sizes::SIZE;
 use super::{Context, Sizes};
 use crate::fault::Fault;

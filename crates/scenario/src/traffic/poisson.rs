@@ -1,7 +1,7 @@
 //! Flows that come at random: exponential gaps at each host, sizes from a distribution.
 
 use super::common::{CLASS, JITTER, START, STOP, check_jitter, fault, rounded, window};
-use super::flows::Draft;
+use super::draft::Draft;
 use super::load::{BYTES, FRACTION, LoadBytes, LoadOf, OF, Offered, SEGMENT, asked, capacity, unasked};
 use super::{Context, SIZES, Sizes};
 use crate::fault::Fault;

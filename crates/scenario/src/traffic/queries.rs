@@ -1,9 +1,9 @@
 //! Queries: when they come, and between which hosts.
 
 use super::common::{check_jitter, fault, host, rounded, window};
-use super::flows::Draft;
+use super::draft::Draft;
+use super::draws::{Draws, What};
 use super::load::{LoadBytes, LoadOf, Offered, asked, capacity, unasked};
-use super::reactive::{Draws, What};
 use super::{Context, Role, Sizes};
 use crate::fault::Fault;
 use mech::params::{Kind, Param, Values};

@@ -1,9 +1,9 @@
 //! Partition and aggregate: a host asks many, and all answer it.
 
 use super::common::{CLASS, JITTER, SERVICE, SERVICE_JITTER, START, STOP, Service, fault};
+use super::draws::{Draws, What};
 use super::load::{BYTES, FRACTION, OF, Offered, SEGMENT};
 use super::queries::{INTERVAL, Names, QPS, Queries, REPEAT, Rounds, Shape};
-use super::reactive::{Draws, Reaction, What};
 use super::{Context, FlowSpec, Role, SIZES, Sizes};
 use crate::fault::Fault;
 use mech::Stream;
@@ -116,10 +116,10 @@ impl Query {
         self.request > 0
     }
 
-    pub fn reaction(&self, workload: u16, seed: u64) -> Option<Reaction> {
-        let answers =
-            || Answers { response: self.response.clone(), service: self.service, draws: Draws { seed, workload } };
-        self.asks().then(|| Reaction::Answers(answers()))
+    /// What follows upon its requests; `None` where nothing is asked.
+    pub fn answers(&self, workload: u16, seed: u64) -> Option<Answers> {
+        let draws = Draws { seed, workload };
+        self.asks().then(|| Answers { response: self.response.clone(), service: self.service, draws })
     }
 }
 

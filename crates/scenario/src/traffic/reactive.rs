@@ -9,7 +9,6 @@ use super::FlowSpec;
 use super::collective::Collective;
 use super::query::Answers;
 use super::request_reply::Replies;
-use mech::{Purpose, Stream};
 use units::Time;
 
 /// What follows upon the messages of a workload: plain data.
@@ -34,29 +33,5 @@ impl Reaction {
             Reaction::Collective(collective) => collective.delivered(message, now, out),
             Reaction::Answers(answers) => answers.delivered(message, now, out),
         }
-    }
-}
-
-/// What a draw of a message is for.
-#[derive(Clone, Copy, Debug)]
-pub(super) enum What {
-    Size = 0,
-    Think = 1,
-    Service = 2,
-    Jitter = 3,
-}
-
-/// The draws of a workload's messages, each by its place.
-#[derive(Clone, Copy, Debug)]
-pub(super) struct Draws {
-    pub seed: u64,
-    /// The place of the workload in the scenario.
-    pub workload: u16,
-}
-
-impl Draws {
-    /// The stream of the `n`-th message of a session or a query. PRECONDITION: `n` is below 2⁵⁴.
-    pub fn of(self, who: u32, what: What, n: u64) -> Stream {
-        Stream::new(self.seed, who, Purpose::Reply(self.workload)).at(n << 2 | what as u64)
     }
 }

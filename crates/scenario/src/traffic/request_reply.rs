@@ -1,8 +1,8 @@
 //! Sessions: a client asks, a server answers, and the client asks again.
 
 use super::common::{CLASS, SERVICE, SERVICE_JITTER, START, STOP, Service, fault, hosts, rounded, window};
-use super::flows::Draft;
-use super::reactive::{Draws, Reaction, What};
+use super::draft::Draft;
+use super::draws::{Draws, What};
 use super::{Context, FlowSpec, OWN, Role, SIZES, Sizes, common};
 use crate::fault::Fault;
 use mech::params::{Kind, Param, Spec, Values};
@@ -183,8 +183,8 @@ impl Sessions {
         })
     }
 
-    pub fn reaction(&self, workload: (u16, u8), seed: u64) -> Reaction {
-        Reaction::Sessions(Replies(Arc::new(self.plan(workload, seed))))
+    pub fn replies(&self, workload: (u16, u8), seed: u64) -> Replies {
+        Replies(Arc::new(self.plan(workload, seed)))
     }
 
     fn plan(&self, (workload, class): (u16, u8), seed: u64) -> Plan {

@@ -2,7 +2,7 @@
 
 use super::Context;
 use super::common::fault;
-use super::flows::Draft;
+use super::draft::Draft;
 use crate::fault::Fault;
 use mech::HostId;
 use mech::params::{Kind, Param, Values};

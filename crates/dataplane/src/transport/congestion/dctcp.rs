@@ -9,14 +9,7 @@
 //! threshold would drop them, and Linux sends them so.
 
 use super::Acked;
-
-/// One, in units of α.
-pub(in crate::transport) const ONE: u32 = 1 << 30;
-
-/// A fraction from 0 to 1 in units of α, nearest.
-pub(in crate::transport) fn fixed(x: f64) -> u32 {
-    (x.clamp(0.0, 1.0) * f64::from(ONE) + 0.5) as u32
-}
+use crate::transport::fraction::ONE;
 
 /// The estimate of one sender.
 #[derive(Clone, Copy, Debug)]

@@ -5,7 +5,7 @@
 //! nothing but blunt the next cut. A mark never takes cwnd below two segments (the floor of RFC
 //! 5681 eq. 4), so that RFC 3168's sending by timer at one segment does not arise.
 
-pub(super) mod dctcp;
+mod dctcp;
 mod halving;
 mod pfabric;
 

@@ -1,7 +1,7 @@
 //! Marks: RFC 3168 for NewReno, RFC 8257 for DCTCP.
 
 use super::*;
-use crate::transport::congestion::dctcp::{ONE, fixed};
+use crate::transport::fraction::{ONE, fixed};
 use crate::transport::pair::{Direction, Fault, Pair};
 use crate::transport::{Finished, FlowInfo, Receiver, ack_of_finished};
 use mech::{Ecn, Flags};

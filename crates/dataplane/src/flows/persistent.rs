@@ -1,6 +1,6 @@
 //! Connections that are persistent: messages are stretches of one stream of bytes.
 
-use crate::flows::{FlowTable, NONE};
+use super::{FlowTable, NONE};
 use crate::out::Out;
 use crate::transport::{Sender, SenderStats};
 use mech::FlowId;

@@ -1,0 +1,25 @@
+//! A loss where there should be none.
+
+use mech::{Fill, PortId};
+use units::Dur;
+
+/// A packet that should never be lost, and found no memory.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct LosslessViolation {
+    /// The port that it came in by.
+    pub ingress: PortId,
+    /// Its class.
+    pub class: u8,
+    /// The port that had no memory for it.
+    pub out: PortId,
+    /// How full that was.
+    pub fill: Fill,
+    /// Bytes held of what is stopped together with it, itself included.
+    pub held: u64,
+    /// Bytes from which the far end is stopped.
+    pub xoff: u64,
+    /// Bytes that may come on top of that.
+    pub headroom: u64,
+    /// How long a stop lasts, where one may have run out before it was said again.
+    pub expired: Option<Dur>,
+}

@@ -1,0 +1,380 @@
+"""Finds circles of files in the Rust crates; part of `make lint`.
+
+A module uses another where a path of its code (`use`, or any path from `crate`, `super`, `self` or a
+module's name) leads to what the other defines; a re-export is followed to the definition. Code under
+`#[cfg(test)]` does not count.
+
+A file and everything under it is one unit. Modules are looked at level by level: a use between two modules is
+one between the two units that hold them beneath their nearest common parent. So what a parent and its own
+submodules use of each other never counts. A circle is a set of units beneath one parent that all reach each
+other. Methods and macros are not seen: a path must name a module, or what is in it.
+"""
+
+import re
+import sys
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass, field
+from itertools import pairwise
+from pathlib import Path
+from typing import NamedTuple
+
+ROOT = Path(__file__).resolve().parent.parent
+# Files whose circles are known and still to be opened; nothing else may have one.
+KNOWN = {
+    Path("sim/src/closed_loop.rs"),
+    Path("sim/src/deadlock.rs"),
+    Path("sim/src/results/mod.rs"),
+    Path("sim/src/world.rs"),
+}
+TOKEN = re.compile(
+    r"""(?P<space>\s+|//[^\n]*)
+    | (?P<comment>/\*)
+    | (?P<string>b?r(?P<hash>\#*)"(?s:.*?)"(?P=hash)
+               | [bc]?"(?:[^"\\]|\\(?s:.))*" | b?'(?:[^'\\\n]|\\[^\n]+?)')
+    | (?P<name>(?:r\#)?[A-Za-z_]\w*)
+    | (?P<mark>'[A-Za-z_]\w* | :: | [0-9][\w.]* | .)""",
+    re.VERBOSE,
+)
+DEFINES = {"fn", "struct", "enum", "trait", "type", "const", "static", "union"}
+ITEMS = DEFINES | {"mod", "use", "impl", "pub", "macro_rules", "unsafe", "async", "extern"}
+
+
+class Token(NamedTuple):
+    text: str
+    line: int
+
+
+class Name(NamedTuple):
+    """A path as it is written: its segments, and the line of its first."""
+
+    segments: tuple[str, ...]
+    line: int
+    declared: bool = False  # by `use`
+
+
+@dataclass
+class Module:
+    """A module, in a file of its own or inside of its parent's."""
+
+    file: Path
+    parent: "Module | None" = None
+    children: dict[str, "Module"] = field(default_factory=dict)
+    defined: set[str] = field(default_factory=set)
+    imported: dict[str, Name] = field(default_factory=dict)
+    globs: list[Name] = field(default_factory=list)
+    paths: list[Name] = field(default_factory=list)
+
+    def lineage(self) -> list["Module"]:
+        """From the crate's root to this module, of which one inside of its parent's file is no unit."""
+        above = self.parent.lineage() if self.parent else []
+        return above if self.parent and self.parent.file == self.file else [*above, self]
+
+
+class Use(NamedTuple):
+    """One unit's use of another: where it is written, and what it says."""
+
+    file: Path
+    path: Name
+
+
+def tokens(source: str) -> list[Token]:
+    """Names and marks; comments and blanks are gone, and a string is one mark."""
+    found, at, line = [], 0, 1
+    while at < len(source):
+        match = TOKEN.match(source, at)
+        assert match is not None
+        end = end_of_comment(source, at) if match["comment"] else match.end()
+        if match["name"] or match["mark"]:
+            found.append(Token(match[0].removeprefix("r#"), line))
+        elif match["string"]:
+            found.append(Token('"', line))
+        line += source.count("\n", at, end)
+        at = end
+    return found
+
+
+def end_of_comment(source: str, at: int) -> int:
+    """Block comments nest."""
+    depth = 0
+    for mark in re.finditer(r"/\*|\*/", source[at:]):
+        depth += 1 if mark[0] == "/*" else -1
+        if not depth:
+            return at + mark.end()
+    return len(source)
+
+
+class Reader:
+    """Reads a file's tokens into its module, and the files that it declares."""
+
+    def __init__(self, module: Module, folder: Path) -> None:
+        self.module, self.folder = module, folder
+        self.tokens = tokens(module.file.read_text())
+        self.at = 0
+
+    def read(self) -> Module:
+        while self.at < len(self.tokens):
+            self.step()
+        return self.module
+
+    def text(self, ahead: int = 0) -> str:
+        at = self.at + ahead
+        return self.tokens[at].text if at < len(self.tokens) else ""
+
+    def step(self) -> None:
+        word = self.text()
+        if word == "#" and self.text(1) == "[":
+            self.attribute()
+        elif word == "mod" and self.text(2) in (";", "{"):
+            self.submodule()
+        elif word == "use" and self.text(1) != "<":  # `use<'a>` bounds a type
+            self.at += 1
+            self.tree(())
+        elif word in DEFINES and self.text(1).isidentifier():
+            self.module.defined.add(self.text(1))
+            self.at += 2
+        elif word.isidentifier() and self.text(1) == "::":
+            self.module.paths.append(self.path())
+        else:
+            self.at += 1
+
+    def attribute(self) -> None:
+        start = self.at
+        self.at += 1
+        self.group()
+        if [token.text for token in self.tokens[start : self.at]] == ["#", "[", "cfg", "(", "test", ")", "]"]:
+            while self.text() == "#":
+                self.at += 1
+                self.group()
+            self.skip_item()
+
+    def group(self) -> None:
+        """Past a bracket and all that it holds."""
+        depth = 0
+        while self.at < len(self.tokens):
+            depth += (self.text() in "([{") - (self.text() in ")]}")
+            self.at += 1
+            if not depth:
+                return
+
+    def skip_item(self) -> None:
+        """Past an item, or past a field, an arm or a statement."""
+        item = self.text() in ITEMS
+        braces_end = item and self.text() != "use"
+        while self.at < len(self.tokens) and self.text() not in ")]}":
+            word = self.text()
+            if word in ("(", "[", "{"):
+                self.group()
+                if word == "{" and braces_end:
+                    return
+            else:
+                self.at += 1
+                if word == ";" or (word == "," and not item):
+                    return
+
+    def submodule(self) -> None:
+        name, inline = self.text(1), self.text(2) == "{"
+        self.at += 3
+        if inline:
+            outer, folder, depth = self.module, self.folder, 1
+            self.module = outer.children.setdefault(name, Module(outer.file, outer))
+            self.folder = folder / name
+            while depth and self.at < len(self.tokens):
+                depth += (self.text() == "{") - (self.text() == "}")
+                if depth:
+                    self.step()
+            self.module, self.folder = outer, folder
+            self.at += 1
+            return
+        file = self.folder / f"{name}.rs"
+        if not file.exists():
+            file = self.folder / name / "mod.rs"
+        self.module.children[name] = Reader(Module(file, self.module), self.folder / name).read()
+
+    def path(self) -> Name:
+        line, segments = self.tokens[self.at].line, [self.text()]
+        while self.text(1) == "::" and self.text(2).isidentifier():
+            self.at += 2
+            segments.append(self.text())
+        self.at += 1
+        return Name(tuple(segments), line)
+
+    def tree(self, prefix: tuple[str, ...]) -> None:
+        """What a `use` names: a path, `path as name`, `path::*`, `path::{...}`."""
+        if self.text() == "::":
+            self.at += 1
+        line = self.tokens[self.at].line
+        segments = list(prefix)
+        while self.text().isidentifier():
+            segments.append(self.text())
+            self.at += 1
+            if self.text() != "::":
+                break
+            self.at += 1
+        if self.text() == "{":
+            self.at += 1
+            while self.text() != "}":
+                self.tree(tuple(segments))
+                self.at += self.text() == ","
+            self.at += 1
+            return
+        if self.text() == "*":
+            self.at += 1
+            self.module.globs.append(Name(tuple(segments), line, declared=True))
+            return
+        if segments[-1] == "self" and len(segments) > 1:
+            segments.pop()
+        name = segments[-1]
+        if self.text() == "as":
+            name = self.text(1)
+            self.at += 2
+        whole = Name(tuple(segments), line, declared=True)
+        self.module.imported[name] = whole
+        self.module.paths.append(whole)
+
+
+def resolve(
+    module: Module, segments: tuple[str, ...], seen: frozenset[tuple[int, str]] = frozenset()
+) -> Module | None:
+    """The module that defines what a path names; None where that is another crate's, or of no module."""
+    first, rest = segments[0], segments[1:]
+    at: Module | None
+    if first == "crate":
+        at = root(module)
+    elif first == "self":
+        at = module
+    elif first == "super":
+        at = module.parent
+    else:
+        return inside(module, segments, seen)
+    return inside(at, rest, seen) if at and rest else at
+
+
+def inside(module: Module, segments: tuple[str, ...], seen: frozenset[tuple[int, str]]) -> Module | None:
+    """The same for what is looked up in a module: its own, what it has imported, what a glob brings."""
+    first, rest = segments[0], segments[1:]
+    if first == "super":
+        return inside(module.parent, rest, seen) if module.parent and rest else module.parent
+    if first in module.children:
+        child = module.children[first]
+        return inside(child, rest, seen) or child if rest else child
+    if first in module.defined:
+        return module
+    if (id(module), first) in seen:
+        return None
+    seen = seen | {(id(module), first)}
+    if first in module.imported:
+        return resolve(module, module.imported[first].segments + rest, seen)
+    for glob in module.globs:
+        target = resolve(module, glob.segments, seen)
+        found = inside(target, segments, seen) if target else None
+        if found:
+            return found
+    return None
+
+
+def root(module: Module) -> Module:
+    return root(module.parent) if module.parent else module
+
+
+def every(module: Module) -> Iterator[Module]:
+    yield module
+    for child in module.children.values():
+        yield from every(child)
+
+
+Graph = dict[Path, dict[Path, list[Use]]]
+
+
+def graph(crate: Module) -> Graph:
+    """Who uses whom: units by their files, with the uses that say so."""
+    found: Graph = {}
+    for module in every(crate):
+        for path in module.paths:
+            target = resolve(module, path.segments)
+            pair = units(module, target) if target else None
+            if pair:
+                found.setdefault(pair[0], {}).setdefault(pair[1], []).append(Use(module.file, path))
+    return found
+
+
+def units(user: Module, used: Module) -> tuple[Path, Path] | None:
+    """The two beneath the nearest common parent; None where one is above the other, or both are one."""
+    for one, other in zip(user.lineage(), used.lineage(), strict=False):
+        if one is not other:
+            return one.file, other.file
+    return None
+
+
+def circles(uses: Graph) -> list[list[Path]]:
+    """Units that all reach each other, with what the shortest way around leads through first."""
+    left, found = set(uses), []
+    while left:
+        start = min(left)
+        around = {unit for unit in reached(uses, [start]) if start in reached(uses, [unit])}
+        if around:
+            found.append(sorted(around))
+        left -= around | {start}
+    return found
+
+
+def reached(uses: Graph, starts: Iterable[Path]) -> set[Path]:
+    """Units that some of these use, directly or not."""
+    todo, found = list(starts), set()
+    while todo:
+        for unit in uses.get(todo.pop(), {}):
+            if unit not in found:
+                found.add(unit)
+                todo.append(unit)
+    return found
+
+
+def shortest(uses: Graph, circle: list[Path]) -> list[Path]:
+    """The shortest way around within a circle; its first unit is its last."""
+    ways = []
+    for start in circle:
+        queue: list[list[Path]] = [[start]]
+        seen: set[Path] = set()
+        while queue:
+            way = queue.pop(0)
+            for unit in sorted(uses.get(way[-1], {})):
+                if unit == start:
+                    ways.append([*way, unit])
+                    queue.clear()
+                    break
+                if unit in circle and unit not in seen:
+                    seen.add(unit)
+                    queue.append([*way, unit])
+    return min(ways, key=len)
+
+
+def described(uses: Graph, circle: list[Path], base: Path) -> Iterator[str]:
+    """A circle in words: its files, then each step of the shortest way around with the lines that take it."""
+    names = ", ".join(str(path.relative_to(base)) for path in circle)
+    yield f"{len(circle)} files use each other in a circle: {names}"
+    way = shortest(uses, circle)
+    for user, used in pairwise(way):
+        yield f"  {user.relative_to(base)} uses {used.relative_to(base)}:"
+        found = uses[user][used]
+        for use in [use for use in found if use.path.declared] or found:
+            yield f"    {use.file.relative_to(base)}:{use.path.line}: {'::'.join(use.path.segments)}"
+
+
+def crate(file: Path) -> Module:
+    return Reader(Module(file), file.parent).read()
+
+
+def main(files: list[str]) -> int:
+    """The number of circles in these crates; in all of `crates` where none is named."""
+    found = 0
+    for file in [Path(file).resolve() for file in files] or sorted(ROOT.glob("crates/*/src/lib.rs")):
+        uses = graph(crate(file))
+        for circle in circles(uses):
+            if {path.relative_to(file.parents[2]) for path in circle} <= KNOWN:
+                continue
+            found += 1
+            print("\n".join(described(uses, circle, file.parents[2])))
+    return found
+
+
+if __name__ == "__main__":
+    sys.exit(min(main(sys.argv[1:]), 1))
