@@ -2,15 +2,17 @@
 PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
-RUST := $(shell find crates -name '*.rs' -o -name 'Cargo.toml') Cargo.toml
+# What the core is built from; tests and benchmarks are no part of it.
+RUST := $(shell find crates \( -name tests -o -name benches \) -prune -o \( -name '*.rs' -o -name 'Cargo.toml' \) -print) Cargo.toml Cargo.lock
 export CARGO_TERM_COLOR ?= auto
 
-.PHONY: help setup dev demo test lint format rust-test python-test bench fuzz fuzz-tools golden mutations bench-ns3 docs figures papers studies lock audit clean
+.PHONY: help setup dev demo test check lint format rust-test rust-unit-test python-test python-unit-test bench fuzz fuzz-tools golden mutations bench-ns3 docs figures papers studies lock audit clean
 
 help:
 	@echo "make setup   an environment in .venv with the command .venv/bin/overspill"
 	@echo "make demo    run scenarios/incast.toml and write out/incast/report.html"
 	@echo "make test    formatting, lints and every test, Rust and Python"
+	@echo "make check   formatting, lints and unit tests alone: a minute or two where little has changed"
 	@echo "make bench   events, hops, ACKs and whole runs timed; tables; memory; two cores against one"
 	@echo "make bench BEFORE=rev  this tree against a revision, in turns; fails where a run has become slower"
 	@echo "make fuzz    an hour of wrong scenarios; FUZZ_SECONDS=600 for ten minutes, FUZZ_TARGET=quantity for units"
@@ -38,15 +40,15 @@ $(VENV)/.tools: requirements/setup.lock
 	@$(PIP_INSTALL) $<
 	@touch $@
 
-$(VENV)/.built: $(VENV)/.tools $(RUST)
+$(VENV)/.built: $(VENV)/.tools pyproject.toml $(RUST)
 	@echo "Building the core"
 	@PIP_QUIET=1 VIRTUAL_ENV=$(abspath $(VENV)) $(BIN)/maturin develop --release --quiet
 	@touch $@
 
 # What tests and documentation need beyond the command itself.
-dev: $(VENV)/.dev
+dev: $(VENV)/.dev $(VENV)/.built
 
-$(VENV)/.dev: requirements/dev.lock $(VENV)/.tools | $(VENV)/.built
+$(VENV)/.dev: requirements/dev.lock $(VENV)/.tools
 	@echo "Installing what tests and docs need"
 	@$(PIP_INSTALL) $<
 	@touch $@
@@ -74,7 +76,9 @@ demo: setup
 
 test: lint rust-test python-test
 
-lint: dev
+check: lint rust-unit-test python-unit-test
+
+lint: $(VENV)/.dev
 	@cargo fmt --version >/dev/null 2>&1 || rustup component add rustfmt
 	@cargo clippy --version >/dev/null 2>&1 || rustup component add clippy
 	cargo fmt --all --check
@@ -87,8 +91,20 @@ lint: dev
 rust-test:
 	cargo test --workspace --exclude py --quiet
 
+# Unit tests stand beside the code.
+rust-unit-test:
+	cargo test --workspace --exclude py --lib --quiet
+
+# A file of tests stays in one process, since its tests share what takes long to make; the longest file comes first.
+PYTEST = $(BIN)/python -m pytest -q --numprocesses logical --maxprocesses 4 --dist loadfile --no-loadscope-reorder
+
 python-test: dev
-	$(BIN)/python -m pytest -q python/tests tests
+	$(PYTEST) tests python/tests
+
+# Without what runs whole commands, on the core as it was built last.
+python-unit-test: $(VENV)/.dev
+	@test -e $(VENV)/.built || $(MAKE) --no-print-directory setup
+	$(PYTEST) -m "not slow" python/tests
 
 golden:
 	OVERSPILL_GOLDEN=record cargo test --package sim --test all --quiet -- --nocapture golden::every_golden_run

@@ -16,12 +16,36 @@ from overspill.results import Results
 # A job in the background of a shell inherits an ignored SIGINT; tests interrupt themselves.
 signal.signal(signal.SIGINT, signal.default_int_handler)
 
+# Files that run whole commands, sweeps and papers, or draw many figures.
+SLOW = (
+    "test_charts",
+    "test_page",
+    "test_paper_dibs_figures_1_to_6",
+    "test_papers",
+    "test_pauses_shown",
+    "test_plots",
+    "test_results",
+    "test_safety",
+    "test_stream",
+    "test_sweep",
+    "test_sweep_told",
+    "test_sweep_whole",
+    "test_trace",
+)
+
 SCENARIO = """
 name = "incast"
 [variants.drop]
 [variants.detour]
 [variants.bounce]
 """
+
+
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """Marks the tests of slow files: `make check` leaves them out."""
+    for item in items:
+        if item.path.stem in SLOW:
+            item.add_marker(pytest.mark.slow)
 
 
 @dataclass
