@@ -348,8 +348,4 @@ impl Switch {
 }
 
 #[cfg(test)]
-mod detours;
-#[cfg(test)]
-mod pausing;
-#[cfg(test)]
 mod tests;

@@ -1,6 +1,8 @@
 //! A switch that bounces, arrival by arrival; one that evicts has a file of its own.
 
+mod detours;
 mod evict;
+mod pausing;
 
 use super::*;
 use crate::core::PortSetup;

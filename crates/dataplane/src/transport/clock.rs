@@ -28,7 +28,7 @@ pub(super) fn older(a: u32, b: u32) -> bool {
 
 #[cfg(test)]
 mod tests {
-    use super::super::pair::config;
+    use super::super::tests::pair::config;
     use super::*;
     use mech::params::Value;
 

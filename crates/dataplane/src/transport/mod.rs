@@ -19,8 +19,6 @@ mod fraction;
 mod loss;
 mod opening;
 mod pacing;
-#[cfg(test)]
-mod pair;
 mod receiver;
 mod reorder;
 mod rto;

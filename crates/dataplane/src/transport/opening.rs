@@ -28,7 +28,7 @@ impl TcpConfig {
 
 #[cfg(test)]
 mod tests {
-    use super::super::pair::config;
+    use super::super::tests::pair::config;
     use mech::params::Value;
 
     #[test]

@@ -171,8 +171,4 @@ impl Topology {
 }
 
 #[cfg(test)]
-mod file_tests;
-#[cfg(test)]
-mod flat_tests;
-#[cfg(test)]
 pub(crate) mod tests;

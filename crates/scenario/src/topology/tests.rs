@@ -1,3 +1,8 @@
+//! Networks, by kind.
+
+mod files;
+mod flat;
+
 use super::*;
 use mech::params::{Kind, Value};
 use units::{Bytes, parse_dur, parse_rate};
@@ -75,7 +80,7 @@ pub(crate) fn custom(nodes: &[&str], links: &[&str]) -> Result<Topology, Vec<Fau
 }
 
 /// The invariants of every network: links have two ends that agree, hosts one port.
-pub(super) fn check(net: &Topology) {
+fn check(net: &Topology) {
     for (a, node) in net.nodes.iter().enumerate() {
         assert!(!net.is_host(a as u32) || node.ports.len() == 1, "{}", node.name);
         for (i, port) in node.ports.iter().enumerate() {
@@ -88,7 +93,7 @@ pub(super) fn check(net: &Topology) {
     assert_eq!(names.len(), net.nodes.len());
 }
 
-pub(super) fn faults(result: Result<Topology, Vec<Fault>>) -> Vec<String> {
+fn faults(result: Result<Topology, Vec<Fault>>) -> Vec<String> {
     let line = |f: Fault| format!("{}: {}; {}", f.field, f.found, f.rule);
     result.unwrap_err().into_iter().map(line).collect()
 }

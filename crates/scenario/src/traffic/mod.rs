@@ -257,6 +257,4 @@ impl Traffic {
 }
 
 #[cfg(test)]
-mod file_tests;
-#[cfg(test)]
 mod tests;

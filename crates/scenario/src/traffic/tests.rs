@@ -3,6 +3,7 @@ use crate::topology::tests::{net, values};
 use std::collections::BTreeSet;
 
 mod closed;
+mod files;
 mod many;
 
 fn no_files(_: &str) -> Result<String, String> {
@@ -14,7 +15,7 @@ fn workload(net: &Topology, kind: &str, given: &[(&str, &str)]) -> Result<(Traff
     with_files(net, kind, given, &no_files)
 }
 
-pub(super) fn with_files(
+fn with_files(
     net: &Topology,
     kind: &str,
     given: &[(&str, &str)],
@@ -36,11 +37,11 @@ fn faults(net: &Topology, kind: &str, given: &[(&str, &str)]) -> Vec<String> {
     lines(workload(net, kind, given).unwrap_err())
 }
 
-pub(super) fn lines(faults: Vec<Fault>) -> Vec<String> {
+fn lines(faults: Vec<Fault>) -> Vec<String> {
     faults.into_iter().map(|f| format!("{}: {}; {}", f.field, f.found, f.rule)).collect()
 }
 
-pub(super) fn star(n: u32) -> Topology {
+fn star(n: u32) -> Topology {
     net("star", &[("n", &n.to_string())])
 }
 

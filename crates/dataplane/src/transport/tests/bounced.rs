@@ -1,7 +1,7 @@
 //! Frames that come back to their source's host (PABO §II-G).
 
 use super::*;
-use crate::transport::pair::{Direction, Fault, Pair};
+use crate::transport::tests::pair::{Direction, Fault, Pair};
 use mech::host::WindowCut;
 use mech::params::Values;
 

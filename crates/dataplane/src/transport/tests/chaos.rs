@@ -7,7 +7,7 @@
 //! under way.
 
 use super::*;
-use crate::transport::pair::{Chaos, Pair};
+use crate::transport::tests::pair::{Chaos, Pair};
 use mech::{Purpose, Stream};
 
 const COMBINATIONS: u64 = 9 * 64;

@@ -2,7 +2,7 @@
 
 use super::*;
 use crate::transport::fraction::{ONE, fixed};
-use crate::transport::pair::{Direction, Fault, Pair};
+use crate::transport::tests::pair::{Direction, Fault, Pair};
 use crate::transport::{Finished, FlowInfo, Receiver, ack_of_finished};
 use mech::{Ecn, Flags};
 

@@ -6,6 +6,7 @@ mod chaos;
 mod conformance;
 mod ecn;
 mod opening;
+pub(super) mod pair;
 mod persistent;
 mod receiver;
 mod recovery;
@@ -15,10 +16,10 @@ mod timer;
 mod timestamps;
 mod window;
 
-use super::pair::{config, flow};
 use super::{Heard, Io, Notice, Sender, SenderStats, TcpConfig, segment};
 use crate::{Ext, Exts, Pkt};
 use mech::params::Value;
+use pair::{config, flow};
 use units::{Amount, Bytes, Dur, Time};
 
 fn packets(n: u64) -> Value {

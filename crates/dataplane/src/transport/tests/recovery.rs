@@ -1,7 +1,7 @@
 //! Fast retransmit and fast recovery (RFC 5681 §3.2, RFC 6582), limited transmit (RFC 3042).
 
 use super::*;
-use crate::transport::pair::{Direction, Fault, Pair};
+use crate::transport::tests::pair::{Direction, Fault, Pair};
 use mech::Flags;
 
 /// Ten segments under way, the first lost, two duplicate ACKs come.

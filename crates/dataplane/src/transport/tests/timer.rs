@@ -1,7 +1,7 @@
 //! The retransmission timer (RFC 6298) and what its expiry does (RFC 5681 §3.1).
 
 use super::*;
-use crate::transport::pair::{Direction, Fault, Pair};
+use crate::transport::tests::pair::{Direction, Fault, Pair};
 
 fn wide() -> Vec<(&'static str, Value)> {
     vec![("min_rto", time(Dur::ps(1))), ("initial_rto", time(Dur::s(1))), ("clock_granularity", time(Dur::ZERO))]

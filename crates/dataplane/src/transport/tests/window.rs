@@ -1,7 +1,7 @@
 //! Slow start, congestion avoidance, and what the two windows allow.
 
 use super::*;
-use crate::transport::pair::{Pair, values};
+use crate::transport::tests::pair::{Direction, Fault, Pair, values};
 use crate::{Framing, NO_EXT};
 use mech::{Ecn, Flags};
 
@@ -142,10 +142,7 @@ fn sequence_numbers_wrap_and_a_flow_beyond_four_gigabytes_arrives() {
     let wrap = ((1u64 << 32) / 9000) as u32;
     let mut pair = Pair::new(bytes, cfg);
     pair.gap = Dur::us(1);
-    pair.script = vec![
-        (crate::transport::pair::Direction::Data, wrap - 1, crate::transport::pair::Fault::Lose),
-        (crate::transport::pair::Direction::Data, wrap + 900, crate::transport::pair::Fault::Lose),
-    ];
+    pair.script = vec![(Direction::Data, wrap - 1, Fault::Lose), (Direction::Data, wrap + 900, Fault::Lose)];
     let pair = pair.run();
     assert!(pair.sender.done() && pair.receiver.received() == bytes);
     assert_eq!(pair.sender.stats().retransmissions, 2);

@@ -2,7 +2,7 @@
 
 use super::script::{self, Item, Outcome, Seen, Step, When, blank, extent, extent_name, numbers, offset};
 use crate::transport::config::EcnMode;
-use crate::transport::pair::flow;
+use crate::transport::tests::pair::flow;
 use crate::transport::{Io, Receiver, Sender, TcpConfig};
 use crate::{Ext, Exts, MAX_BLOCKS, NO_EXT, Pkt, SynOptions, Timestamps};
 use mech::{Ecn, Flags};

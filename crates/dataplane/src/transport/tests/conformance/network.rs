@@ -3,7 +3,7 @@
 use super::ends::item;
 use super::script::{self, Item, Outcome, Seen, dur, lines, number, text};
 use crate::transport::TcpConfig;
-use crate::transport::pair::{Direction, Fault, Pair};
+use crate::transport::tests::pair::{Direction, Fault, Pair};
 use toml::Table;
 use units::Time;
 

@@ -1,8 +1,9 @@
 //! Reading the tables of `conformance/tcp/`: the grammar is in their README.
 
+use crate::transport::SPECS;
 use crate::transport::TcpConfig;
-use crate::transport::pair::{value, values};
-use crate::transport::{SPECS, pair};
+use crate::transport::tests::pair;
+use crate::transport::tests::pair::{value, values};
 use crate::{Framing, Pkt};
 use mech::params::Value;
 use std::collections::BTreeMap;

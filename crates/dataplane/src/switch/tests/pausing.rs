@@ -1,9 +1,9 @@
 //! A switch whose ports stop others and are stopped, frame by frame. Ports are of 1 Gb/s: 64 bytes and 20 of
 //! preamble and gap take 672 ns, 1518 take 12304.
 
-use super::*;
 use crate::core::{PauseSetup, PortSetup};
 use crate::packet_store::BounceQueue;
+use crate::switch::*;
 use crate::{Framing, NO_EXT, PauseFrame};
 use mech::buffer::{BufferSlot, PerPort};
 use mech::marking::MarkingSlot;

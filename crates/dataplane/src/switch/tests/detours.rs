@@ -1,8 +1,8 @@
 //! A switch that detours in shared memory (DIBS §4, §5.5.2), and how often it is asked.
 
-use super::*;
 use crate::core::PortSetup;
 use crate::packet_store::BounceQueue;
+use crate::switch::*;
 use crate::{Framing, NO_EXT, PortCounts};
 use mech::buffer::BufferSlot;
 use mech::marking::MarkingSlot;

@@ -1,6 +1,6 @@
-use super::tests::{lines, star, with_files};
-use super::*;
+use super::{lines, star, with_files};
 use crate::topology::tests::custom;
+use crate::traffic::*;
 
 type Told = (Vec<(String, u32, u32, u64, u8)>, Vec<String>);
 

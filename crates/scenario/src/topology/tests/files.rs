@@ -1,5 +1,5 @@
-use super::tests::values;
-use super::*;
+use super::values;
+use crate::topology::*;
 
 /// The network of a file, and the notes that it leaves.
 fn read(kind: &str, given: &[(&str, &str)], text: &str) -> Result<(Topology, Vec<String>), Vec<String>> {

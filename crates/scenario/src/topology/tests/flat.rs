@@ -1,8 +1,8 @@
 //! Networks whose switches are all alike: `hyperx`, `jellyfish`, `linear`.
 
-use super::tests::{check, faults, net, try_net};
-use super::*;
+use super::{check, faults, net, try_net};
 use crate::Routes;
+use crate::topology::*;
 use units::Rate;
 
 fn hyperx(dims: &str, hosts: &str) -> Topology {

@@ -2,13 +2,13 @@
 //! lose, delay, duplicate and mark any emission that a test names, or some at random.
 //!
 //! It knows nothing of how a transport works: it calls both ends, carries packets, and holds what
-//! passes against its own books ([`Told`]). At every step: new data follows what was sent, inside
+//! passes against its own counters ([`Told`]). At every step: new data follows what was sent, inside
 //! the windows; nothing that the sender was told has arrived is sent again, unless its timer expired
 //! since; no packet and no extension appears or vanishes; the advertised right edge stays.
 
 mod observed;
 
-use super::{FlowInfo, Heard, Io, Notice, Receiver, SPECS, Sender, TcpConfig};
+use crate::transport::{FlowInfo, Heard, Io, Notice, Receiver, SPECS, Sender, TcpConfig};
 use crate::{Ext, Exts, Framing, NO_EXT, Pkt};
 use mech::params::{Kind, Param, Value, Values};
 use mech::{Ecn, Flags, Stream};
@@ -281,7 +281,7 @@ impl Pair {
     /// or the advertised window; what was sent before says so and is not known to have arrived.
     fn check_data(&mut self, pkt: &Pkt) {
         let s = self.sender.stats();
-        let start = super::unwrap(pkt.seq, s.acked).unwrap();
+        let start = crate::transport::unwrap(pkt.seq, s.acked).unwrap();
         let end = start + u64::from(pkt.payload);
         assert_eq!(pkt.head.flags.has(Flags::RETRANSMIT), start < self.highest);
         assert!(end <= self.told.edge, "{end} is beyond the window's edge {}", self.told.edge);
@@ -301,7 +301,7 @@ impl Pair {
         if pkt.head.flags.has(Flags::SYN) {
             return;
         }
-        let ack = super::unwrap(pkt.ack, self.receiver.received()).unwrap();
+        let ack = crate::transport::unwrap(pkt.ack, self.receiver.received()).unwrap();
         let edge = ack + (u64::from(pkt.window) << self.cfg.window_shift);
         assert!(edge + (1 << self.cfg.window_shift) > self.edge, "the edge {} moves back to {edge}", self.edge);
         self.edge = self.edge.max(edge);

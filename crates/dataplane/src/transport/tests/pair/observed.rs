@@ -1,4 +1,4 @@
-//! What a sender has been told by the ACKs that reached it, kept apart from its own books: what it
+//! What a sender has been told by the ACKs that reached it, kept apart from its own state: what it
 //! may send is held against this.
 
 use crate::transport::unwrap;
