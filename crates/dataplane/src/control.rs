@@ -2,7 +2,7 @@
 
 use crate::{NO_EXT, Pkt};
 use mech::pause::CONTROL_FRAME;
-use mech::{ClassSet, Flags, HostId};
+use mech::{ClassSet, Flags, HostId, PacketKind};
 
 /// What a PAUSE or PFC frame says.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -18,25 +18,28 @@ pub struct PauseFrame {
 }
 
 impl PauseFrame {
-    /// The packet that says it. Its time to live is that of a frame which no switch sends on; a switch
-    /// reads it as one for host 0, a host as one for nobody.
-    pub(crate) fn packet(self, node: u32, to_switch: bool) -> Pkt {
-        let mut pkt = Pkt { ext: NO_EXT, seq: u32::from(self.quanta), ..Pkt::default() };
+    /// The packet that says it: the n-th of its node, for the far end of a link. A switch looks no further than
+    /// its kind, so its destination there is any host, and at a host nobody.
+    pub(crate) fn packet(self, node: u32, n: u32, to_switch: bool) -> Pkt {
+        let mut pkt = Pkt { ext: NO_EXT, seq: u32::from(self.quanta), emission: n, ..Pkt::default() };
         pkt.ack = u32::from(self.xoff.0) | u32::from(self.xon.0) << 8 | u32::from(self.whole) << 16;
         pkt.head.src = HostId(node);
         pkt.head.dst = if to_switch { HostId(0) } else { HostId(u32::MAX) };
         (pkt.head.size, pkt.head.orig_size) = (CONTROL_FRAME, CONTROL_FRAME);
-        pkt.head.flags = Flags::CONTROL;
-        pkt.head.ttl = 1;
+        pkt.head.flags = Flags::of(PacketKind::Pause);
         pkt.head.set_class(7);
         pkt
     }
 
+    /// The frame in a packet's words. PRECONDITION: the packet is a [`PacketKind::Pause`].
+    pub(crate) fn read(pkt: &Pkt) -> PauseFrame {
+        let [stop, go, whole, _] = pkt.ack.to_le_bytes();
+        PauseFrame { xoff: ClassSet(stop), xon: ClassSet(go), quanta: pkt.seq as u16, whole: whole > 0 }
+    }
+
     /// What a packet says; `None` where it is no such frame.
     pub fn of(pkt: &Pkt) -> Option<PauseFrame> {
-        let [stop, go, whole, _] = pkt.ack.to_le_bytes();
-        let frame = PauseFrame { xoff: ClassSet(stop), xon: ClassSet(go), quanta: pkt.seq as u16, whole: whole > 0 };
-        pkt.head.flags.has(Flags::CONTROL).then_some(frame)
+        (pkt.head.kind() == PacketKind::Pause).then(|| PauseFrame::read(pkt))
     }
 
     /// Says more before it is sent: of each class, what is said last.
@@ -57,7 +60,7 @@ mod tests {
         let (stop, go) = (ClassSet(0b1001_0000), ClassSet(0b10));
         for whole in [false, true] {
             let frame = PauseFrame { xoff: stop, xon: go, quanta: 65_535, whole };
-            assert_eq!(PauseFrame::of(&frame.packet(7, true)), Some(frame));
+            assert_eq!(PauseFrame::of(&frame.packet(7, 0, true)), Some(frame));
         }
         assert_eq!(PauseFrame::of(&Pkt::default()), None);
     }

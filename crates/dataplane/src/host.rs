@@ -7,16 +7,18 @@ use crate::packet_store::Fib;
 use crate::raw::{RawSetup, RawSource};
 use crate::stack::Stack;
 use crate::transport::{ENDLESS, FlowInfo, Heard, Io, Notice, Receiver, Sender, TcpConfig, ack_of_finished};
-use crate::{Exts, Framing, NO_EXT, Out, Pkt};
+use crate::{Body, Exts, Framing, NO_EXT, Out, Pkt};
+use limiters::Limiters;
 use mech::host::Reinject;
 use mech::overflow::DropReason;
-use mech::{Flags, FlowId, HostId, PortId, Purpose, Stream};
+use mech::{Flags, FlowId, HostId, PacketKind, PortId, Purpose, Stream};
 use std::collections::BTreeMap;
 use timers::Timer;
 pub use timers::{FLOW_START, MESSAGE_START};
 use units::{Dur, Time};
 
 mod counters;
+mod limiters;
 mod timers;
 
 /// A host as it is to be built.
@@ -65,6 +67,8 @@ pub struct Host {
     raw: Vec<RawSource>,
     /// What came back of flows whose senders are here.
     heard: BTreeMap<FlowId, Heard>,
+    /// Rate limiters of flows that are sent here.
+    limiters: Limiters,
     scratch: Vec<Pkt>,
     received: Tally,
     originated: Tally,
@@ -103,6 +107,7 @@ impl Host {
             receivers: Ends::new(),
             raw: Vec::new(),
             heard: BTreeMap::new(),
+            limiters: Limiters::default(),
             scratch: Vec::new(),
             received: Tally::default(),
             originated: Tally::default(),
@@ -170,7 +175,7 @@ impl Host {
     }
 
     fn not_for_me<O: Out>(&mut self, pkt: &mut Pkt, step: &mut HostStep<O>) {
-        if pkt.head.flags.has(Flags::CONTROL) {
+        if pkt.head.kind() == PacketKind::Pause {
             self.nic.on_pause_frame(pkt, step.now, &mut step.out);
         } else if Reinject.wants(&pkt.head, self.id) {
             if step.tcp.hears_bounces() {
@@ -262,7 +267,9 @@ impl Host {
     #[inline]
     fn deliver<O: Out>(&mut self, pkt: &Pkt, step: &mut HostStep<O>) {
         self.consumed.count(pkt);
-        step.out.delivered(pkt);
+        if pkt.head.kind() != PacketKind::Notice {
+            step.out.delivered(pkt);
+        }
         self.hand_up(pkt, step);
         if pkt.ext != NO_EXT {
             match pkt.head.flags.has(Flags::FLOODED) {
@@ -275,11 +282,11 @@ impl Host {
     #[inline]
     fn hand_up<O: Out>(&mut self, pkt: &Pkt, step: &mut HostStep<O>) {
         let flow = pkt.head.flow;
+        if pkt.head.kind() != PacketKind::Segment {
+            return self.hand_aside(pkt, step);
+        }
         let ends = step.flows.ends[flow.0 as usize];
-        if ends.raw {
-            step.flows.ends[flow.0 as usize].raw_received += u64::from(pkt.payload);
-            step.out.received(flow, u64::from(pkt.payload));
-        } else if pkt.head.flags.has(Flags::REVERSE) {
+        if pkt.head.flags.has(Flags::REVERSE) {
             if ends.sender < GONE {
                 self.with_sender(ends.sender, step, |s, io| s.receive(pkt, io));
             }
@@ -289,6 +296,24 @@ impl Host {
             let slot = if ends.receiver == NONE { self.open(flow, step) } else { ends.receiver };
             self.with_receiver(slot, step, |r, io| r.receive(pkt, io));
         }
+    }
+
+    /// Hands on what is for no transport.
+    fn hand_aside<O: Out>(&mut self, pkt: &Pkt, step: &mut HostStep<O>) {
+        let flow = pkt.head.flow;
+        match pkt.body() {
+            Body::Raw(payload) => {
+                step.flows.ends[flow.0 as usize].raw_received += u64::from(payload);
+                step.out.received(flow, u64::from(payload));
+            }
+            Body::Notice(notice) => self.on_notice(flow, notice),
+            Body::Segment(_) | Body::Pause(_) => {}
+        }
+    }
+
+    /// The network has told something about a flow that is sent here; that is for its rate limiter at the NIC.
+    fn on_notice(&mut self, flow: FlowId, notice: mech::Notice) {
+        self.limiters.on_notice(flow, notice);
     }
 
     fn reply<O: Out>(&mut self, pkt: &Pkt, step: &mut HostStep<O>) {

@@ -5,6 +5,7 @@
 //! frames. A node touches only its own state.
 
 mod arena;
+mod body;
 mod control;
 mod core;
 mod ends;
@@ -22,6 +23,7 @@ mod switch;
 pub mod transport;
 
 pub use crate::core::{Core, CoreSetup, Held, Obeyed, PauseSetup, PortSetup};
+pub use body::{Body, CNM_UNIT, NoticeSetup, Segment};
 pub use control::PauseFrame;
 pub use ext::{Ext, Exts, MAX_BLOCKS, SynOptions, Timestamps};
 pub use flows::{FlowTable, Message, NewFlow};

@@ -6,8 +6,9 @@ use units::Time;
 /// No extension.
 pub const NO_EXT: u32 = u32::MAX;
 
-/// A packet: what mechanisms see, and the words of its transport. Its identity is
-/// (flow, direction, n-th emission), never the handle under which it waits somewhere.
+/// A packet: what mechanisms see, and the words of its body, named as those of a segment; [`Pkt::body`] reads
+/// them as what the packet is. Its identity is (flow, origin, n-th emission), never the handle under which it
+/// waits somewhere.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 #[repr(align(64))]
 pub struct Pkt {

@@ -2,7 +2,7 @@
 
 use crate::transport::FlowInfo;
 use crate::{Framing, NO_EXT, Pkt};
-use mech::{Flags, Head, Stream};
+use mech::{Flags, Head, PacketKind, Stream};
 use units::{Dur, Time};
 
 /// A raw source as it is to be built.
@@ -71,7 +71,7 @@ impl RawSource {
             hash: self.flow.hash,
             size,
             orig_size: size,
-            flags: Flags::PAYLOAD,
+            flags: Flags::of(PacketKind::Raw).with(Flags::PAYLOAD),
             ttl,
             ..Head::default()
         };

@@ -22,7 +22,7 @@ use learnt::Learnt;
 use mech::fib::FibSlot;
 use mech::overflow::DropReason;
 use mech::routing::{Hop, NextHops, RoutingSlot};
-use mech::{Acts, Env, Flags, Head, HostId, PortId, Purpose, Stream, hash_mix};
+use mech::{Acts, Env, Flags, Head, HostId, PacketKind, PortId, Purpose, Stream, hash_mix};
 use prefetch_index::prefetch_index;
 use units::Time;
 
@@ -223,20 +223,20 @@ impl Switch {
     fn take_in<O: Out>(&mut self, now: Time, pkt: &mut Pkt, out: &mut O) -> bool {
         self.received += 1;
         self.received_bytes += u64::from(pkt.head.size);
-        let last = pkt.head.ttl == 1;
+        let ends = pkt.head.ttl == 1 || pkt.head.kind() == PacketKind::Pause;
         pkt.head.ttl = pkt.head.ttl.saturating_sub(1);
-        if last {
+        if ends {
             self.end(now, pkt, out);
         }
-        !last
+        !ends
     }
 
     /// No switch sends this packet on.
     #[cold]
     fn end<O: Out>(&mut self, now: Time, pkt: &Pkt, out: &mut O) {
-        match pkt.head.flags.has(Flags::CONTROL) {
-            true => self.core.on_pause_frame(pkt, now, out),
-            false => self.lose(pkt, DropReason::TtlExpired, out),
+        match pkt.head.kind() {
+            PacketKind::Pause => self.core.on_pause_frame(pkt, now, out),
+            _ => self.lose(pkt, DropReason::TtlExpired, out),
         }
     }
 

@@ -35,8 +35,15 @@ pub enum Act {
         /// Set ECE on each.
         set_ece: bool,
     },
-    /// Send a message made here.
-    Emit(Control, To),
+    /// Send a message made here, by this switch's own tables and past `ack_hold`.
+    Emit {
+        /// What it says.
+        notice: Notice,
+        /// The flow that it is about.
+        flow: FlowId,
+        /// The host that is told: the source of the flow.
+        to: HostId,
+    },
     /// Ask the device behind a port to stop sending these classes for so many quanta, of 512 bit times each.
     Pause(PortId, ClassSet, u16),
     /// Let the device behind a port send these classes again.
@@ -47,31 +54,22 @@ pub enum Act {
     Arm(Time, TimerId),
 }
 
-/// A message that a switch makes itself.
-#[derive(Clone, Copy, Debug, PartialEq)]
-pub enum Control {
-    /// Congestion notification (802.1Qau §33.3) about a culprit flow.
+/// What the source of a flow is told about congestion.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Notice {
+    /// Congestion notification message of a switch (802.1Qau §33.3).
     Cnm {
-        /// The flow that is told to slow down.
-        flow: FlowId,
         /// Quantized feedback, 1 to 63, larger is worse.
         feedback: u8,
         /// Queue length above the set point, bytes.
         q_off: i64,
         /// Growth of the queue since the last sample, bytes.
         q_delta: i64,
-        /// The congestion point that speaks.
-        cpid: u64,
+        /// The port of the congestion point that speaks; its switch is where the message comes from.
+        point: PortId,
     },
-}
-
-/// Whom a message is for.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum To {
-    /// The device behind a port.
-    Port(PortId),
-    /// A host, by the switch's own tables and past the ack_hold slot.
-    Host(HostId),
+    /// Congestion notification packet of a flow's receiver (RoCEv2, InfiniBand annex A17).
+    Cnp,
 }
 
 impl Acts {

@@ -48,7 +48,20 @@ pub enum Ecn {
     Ce = 3,
 }
 
-/// What a packet is: a set of bits.
+/// What a packet is, and so what the words of its body mean and whom a host hands it to.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum PacketKind {
+    /// A segment of a transport, data or ACK, a cut or a returned one too.
+    Segment = 0,
+    /// A PAUSE or PFC frame, which crosses one link (IEEE 802.3 annex 31B).
+    Pause = 1,
+    /// A message about congestion for the source of a flow: CNM or CNP.
+    Notice = 2,
+    /// A packet that was sent and forgotten, without a transport.
+    Raw = 3,
+}
+
+/// What a packet is: a set of bits, and its [`PacketKind`].
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Flags(pub u16);
 
@@ -71,8 +84,6 @@ impl Flags {
     pub const CPA: Flags = Flags(1 << 7);
     /// The payload was cut, or this is a PACK (CP §4.1: PPL).
     pub const PPL: Flags = Flags(1 << 8);
-    /// A control frame between neighbours or to a host: PAUSE, PFC, CNM.
-    pub const CONTROL: Flags = Flags(1 << 9);
     /// Sent before, in whole or in part.
     pub const RETRANSMIT: Flags = Flags(1 << 10);
     /// Travels from the flow's receiver to its sender.
@@ -82,6 +93,8 @@ impl Flags {
     /// Such a one, and not on the way to its destination: books tell nothing of its end. No mechanism
     /// may decide by this.
     pub const MISDIRECTED: Flags = Flags(1 << 13);
+    /// The bits that hold the packet's [`PacketKind`].
+    const KIND: Flags = Flags(0b11 << 14);
 
     /// Whether every bit of `other` is set.
     pub const fn has(self, other: Flags) -> bool {
@@ -99,9 +112,28 @@ impl Flags {
     pub const fn without(self, other: Flags) -> Flags {
         Flags(self.0 & !other.0)
     }
+    /// The flags of a packet of this kind, and no other bit.
+    pub const fn of(kind: PacketKind) -> Flags {
+        Flags((kind as u16) << 14)
+    }
+    /// The kind of the packet.
+    #[inline]
+    pub const fn kind(self) -> PacketKind {
+        match self.0 >> 14 {
+            0 => PacketKind::Segment,
+            1 => PacketKind::Pause,
+            2 => PacketKind::Notice,
+            _ => PacketKind::Raw,
+        }
+    }
 }
 
 impl Head {
+    /// What it is.
+    #[inline]
+    pub const fn kind(&self) -> PacketKind {
+        self.flags.kind()
+    }
     /// Priority class, 0 to 7, 7 the most urgent.
     #[inline]
     pub const fn class(&self) -> u8 {
@@ -133,7 +165,7 @@ impl Head {
     /// Whether it only acknowledges: no payload, none that was cut off (CP §4.1), and none of SYN,
     /// FIN, RST.
     pub const fn is_pure_ack(&self) -> bool {
-        let cut = Flags::CPA.with(Flags::CONTROL);
+        let cut = Flags::CPA.with(Flags::KIND);
         let other = Flags::PAYLOAD.with(Flags::SYN).with(Flags::FIN).with(Flags::RST).with(cut);
         self.flags.has(Flags::ACK) && !self.flags.any(other)
     }
@@ -146,6 +178,7 @@ impl Head {
 
 #[cfg(test)]
 mod tests {
+    use super::{Flags, PacketKind};
     use crate::testing::head;
 
     #[test]
@@ -154,6 +187,18 @@ mod tests {
         for other in ["", "ack data", "ack syn", "ack fin", "ack cpa data", "ack cpa ppl", "syn"] {
             assert!(!head(other).is_pure_ack(), "{other}");
         }
+    }
+
+    #[test]
+    fn a_kind_lies_beside_the_other_flags() {
+        for kind in [PacketKind::Segment, PacketKind::Pause, PacketKind::Notice, PacketKind::Raw] {
+            let flags = Flags::of(kind).with(Flags::MISDIRECTED).with(Flags::ACK);
+            assert_eq!((flags.kind(), flags.without(Flags::ACK).kind()), (kind, kind));
+            assert_eq!(Flags::of(kind).any(Flags(0x3fff)), false);
+        }
+        let mut notice = head("ack");
+        notice.flags = notice.flags.with(Flags::of(PacketKind::Notice));
+        assert!(!notice.is_pure_ack());
     }
 
     #[test]

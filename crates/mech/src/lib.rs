@@ -27,9 +27,9 @@ mod watch;
 #[cfg(test)]
 mod testing;
 
-pub use act::{Act, Acts, Control, Env, To};
+pub use act::{Act, Acts, Env, Notice};
 pub use fill::Fill;
-pub use head::{Ecn, Flags, Head};
+pub use head::{Ecn, Flags, Head, PacketKind};
 pub use ids::{ClassSet, FlowId, HostId, PktId, PortId, QueueId, TimerId};
 pub use place::{ForwardingContext, PortView, QueueView, View};
 pub use rng::{Purpose, Stream, hash_mix};

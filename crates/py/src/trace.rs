@@ -23,7 +23,7 @@ impl Packet {
             Packet::Most(often) if often == "detoured" => Ok(Wanted::Most(Often::Detoured)),
             Packet::Most(often) if often == "bounced" => Ok(Wanted::Most(Often::Bounced)),
             Packet::Most(other) => Err(PyValueError::new_err(format!("no packet is most `{other}`"))),
-            Packet::This((flow, reverse, emission)) => Ok(Wanted::This(PacketId { flow, reverse, emission })),
+            Packet::This((flow, reverse, emission)) => Ok(Wanted::This(PacketId::of_flow(flow, reverse, emission))),
         }
     }
 }
@@ -94,7 +94,7 @@ fn summary(tracer: &Tracer, scenario: &scenario::Scenario) -> Value {
     let (id, pkt, window) = (tracer.id(), tracer.packet(), tracer.window());
     json!({
         "flow": id.flow,
-        "reverse": id.reverse,
+        "reverse": id.is_reverse(),
         "n": id.emission,
         "src": pkt.head.src.0,
         "dst": pkt.head.dst.0,

@@ -86,7 +86,7 @@ fn packets(results: &Results) -> Vec<Row> {
     let row = |i: usize| {
         let [flow, reverse, emission, sent, end, hops, detours, bounces, node, fate] =
             std::array::from_fn(|c| columns[c][i]);
-        let id = PacketId { flow: flow as u32, reverse: reverse == 1, emission: emission as u32 };
+        let id = PacketId::of_flow(flow as u32, reverse == 1, emission as u32);
         let [hops, detours, bounces] = [hops, detours, bounces].map(|n| n as usize);
         Row { id, sent, end, hops, detours, bounces, node: node as u32, fate: fate as u8 }
     };
@@ -157,7 +157,7 @@ fn any_packet_can_be_followed_whatever_becomes_of_it() {
         let rows = ordinary(variant);
         let delivered = rows.iter().filter(|row| row.fate == 0).step_by(rows.len() / 4);
         let lost = rows.iter().filter(|row| row.fate > 0).take(2);
-        let acks = rows.iter().filter(|row| row.id.reverse).step_by(rows.len() / 4);
+        let acks = rows.iter().filter(|row| row.id.is_reverse()).step_by(rows.len() / 4);
         let often = rows.iter().filter(|row| row.detours + row.bounces > 1).take(2);
         let chosen: Vec<&Row> = delivered.chain(lost).chain(acks).chain(often).collect();
         assert!(chosen.len() > 4, "{variant}: {}", chosen.len());
@@ -174,7 +174,7 @@ fn any_packet_can_be_followed_whatever_becomes_of_it() {
 fn steps_are_a_chain_in_the_order_of_time() {
     let rows = ordinary("in_turn");
     for reverse in [false, true] {
-        let most = rows.iter().filter(|row| row.id.reverse == reverse).max_by_key(|row| row.detours).unwrap();
+        let most = rows.iter().filter(|row| row.id.is_reverse() == reverse).max_by_key(|row| row.detours).unwrap();
         assert!(most.detours > 1, "{most:?}");
         let tracer = trace("in_turn", Wanted::This(most.id), 1 << 20).unwrap();
         is_a_chain(tracer.steps());
@@ -219,7 +219,7 @@ fn it_does_not_matter_in_which_slices_a_packet_trace_is_followed() {
 #[test]
 fn what_is_not_there_is_told_with_what_there_is() {
     let said = |variant: &str, wanted| trace(variant, wanted, 1 << 20).err().unwrap().to_string();
-    let this = |flow, reverse, emission| Wanted::This(PacketId { flow, reverse, emission });
+    let this = |flow, reverse, emission| Wanted::This(PacketId::of_flow(flow, reverse, emission));
     assert_eq!(
         said("drop", Wanted::Most(Often::Detoured)),
         "packet: found most_detoured; expected a run that detours; none of its packets was"
@@ -229,7 +229,7 @@ fn what_is_not_there_is_told_with_what_there_is() {
         "packet: found most_bounced; expected a run that bounces; none of its packets was"
     );
     assert_eq!(said("in_turn", this(45, false, 0)), "packet: found flow=45,n=0; expected a flow from 0 to 44");
-    let sent = ordinary("in_turn").iter().filter(|row| row.id.flow == 3 && !row.id.reverse).count();
+    let sent = ordinary("in_turn").iter().filter(|row| row.id.flow == 3 && !row.id.is_reverse()).count();
     assert_eq!(
         said("in_turn", this(3, false, 9_999)),
         format!(
@@ -237,7 +237,7 @@ fn what_is_not_there_is_told_with_what_there_is() {
             sent - 1
         )
     );
-    let acks = ordinary("in_turn").iter().filter(|row| row.id.flow == 3 && row.id.reverse).count();
+    let acks = ordinary("in_turn").iter().filter(|row| row.id.flow == 3 && row.id.is_reverse()).count();
     assert!(said("in_turn", this(3, true, 9_999)).ends_with(&format!("the receiver of flow 3 sent {acks} packets")));
 }
 
@@ -274,7 +274,7 @@ stop = "20us"
 
 #[test]
 fn queues_at_three_instants_are_what_is_worked_out_by_hand() {
-    let id = PacketId { flow: 0, reverse: false, emission: 1 };
+    let id = PacketId::of_flow(0, false, 1);
     let at = [30, 20, 60].map(|us| Time(us * 1_000_000));
     let tracer = trace_at(TWO, "", (Wanted::This(id), Some(at)), 1 << 20).unwrap();
     let tables = tracer.tables();
@@ -301,7 +301,7 @@ fn queues_at_three_instants_are_what_is_worked_out_by_hand() {
 /// The first of `a` and of `b` come to the switch at 13.304 us.
 #[test]
 fn queues_are_seen_after_all_that_happens_at_an_instant() {
-    let id = PacketId { flow: 0, reverse: false, emission: 1 };
+    let id = PacketId::of_flow(0, false, 1);
     let seen = |ns: u64| {
         let at = [Time(ns * 1_000), Time(900_000_000), Time(900_000_000)];
         let tracer = trace_at(TWO, "", (Wanted::This(id), Some(at)), 1 << 20).unwrap();
@@ -358,7 +358,7 @@ fn every_detour_of_packets_with_enough_of_them_is_a_row() {
         let detours = tracer.steps().iter().filter(|step| step.what == What::Detoured);
         for (step, n) in detours.zip(0..) {
             let base: u32 = s.topology.nodes[..step.at.node as usize].iter().map(|node| node.ports.len() as u32).sum();
-            let id = [row.id.flow, row.id.emission, u32::from(row.id.reverse), n, step.at.node].map(u64::from);
+            let id = [row.id.flow, row.id.emission, u32::from(row.id.is_reverse()), n, step.at.node].map(u64::from);
             let ports = [step.at.port - base, step.taken.unwrap() - base].map(u64::from);
             expected.push([id[0], id[1], id[2], id[3], id[4], ports[0], ports[1], step.at.now.0]);
         }

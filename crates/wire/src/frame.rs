@@ -2,10 +2,10 @@
 
 use crate::address::{self, addresses, ports};
 use crate::options::options;
-use dataplane::{Ext, PauseFrame, Pkt};
+use dataplane::{Body, CNM_UNIT, Ext, PauseFrame, Pkt};
 use etherparse::{EtherType, Ethernet2Header, IpDscp, IpEcn, IpNumber, Ipv4Header, TcpHeader, UdpHeader};
-use mech::Flags;
 use mech::routing::AddressPlan;
+use mech::{Flags, Notice, PacketKind};
 
 /// Bytes of a frame's check sequence, which captures do not have.
 pub const FCS: u16 = 4;
@@ -18,6 +18,8 @@ const ONE_LINK: [u8; 6] = [0x01, 0x80, 0xc2, 0x00, 0x00, 0x01];
 /// What a MAC control frame is (§31B.2, 802.1Qbb §31D.2).
 const PAUSE: u16 = 0x0001;
 const PFC: u16 = 0x0101;
+/// Congestion notification messages (802.1Qau §33.2).
+const CNM: EtherType = EtherType(0x22e7);
 const ETHERNET: u16 = 14;
 const IPV4: u16 = 20;
 const UDP: u16 = 8;
@@ -35,8 +37,8 @@ pub struct Crossing<'a> {
     pub plan: Option<AddressPlan>,
 }
 
-/// Appends a packet's frame: Ethernet II, IPv4, and TCP, or UDP for raw packets; PAUSE and PFC frames are MAC control
-/// frames.
+/// Appends a packet's frame: Ethernet II, IPv4, and TCP, or UDP for raw packets and CNPs; PAUSE and PFC frames are
+/// MAC control frames, a CNM follows its EtherType.
 ///
 /// It is as long as the simulation says, without check sequence, and at least what its headers and
 /// payload take: longer where a scenario's framing leaves headers out. What a raw packet's UDP
@@ -44,15 +46,21 @@ pub struct Crossing<'a> {
 pub fn deparse(crossing: &Crossing, out: &mut Vec<u8>) {
     let (start, head) = (out.len(), &crossing.pkt.head);
     let mac = |host| addresses(host, crossing.plan).1;
-    if let Some(frame) = PauseFrame::of(crossing.pkt) {
-        control(&frame, address::mac(head.src), out);
-    } else {
-        let (source, destination) = (mac(head.src), mac(head.dst));
-        let ethernet = Ethernet2Header { source, destination, ether_type: EtherType::IPV4 };
-        out.extend_from_slice(&ethernet.to_bytes());
-        match head.flags.any(Flags::ACK.with(Flags::SYN).with(Flags::RST)) {
-            true => tcp(crossing, out),
-            false => udp(crossing, out),
+    match crossing.pkt.body() {
+        Body::Pause(frame) => control(&frame, address::mac(head.src), out),
+        Body::Notice(notice @ Notice::Cnm { .. }) => {
+            let (source, destination) = (address::mac(head.src), mac(head.dst));
+            out.extend_from_slice(&Ethernet2Header { source, destination, ether_type: CNM }.to_bytes());
+            message(crossing.pkt, notice, out);
+        }
+        Body::Segment(_) | Body::Raw(_) | Body::Notice(Notice::Cnp) => {
+            let (source, destination) = (mac(head.src), mac(head.dst));
+            let ethernet = Ethernet2Header { source, destination, ether_type: EtherType::IPV4 };
+            out.extend_from_slice(&ethernet.to_bytes());
+            match head.kind() == PacketKind::Segment {
+                true => tcp(crossing, out),
+                false => udp(crossing, out),
+            }
         }
     }
     let length = usize::from(head.size.saturating_sub(FCS)).max(SHORTEST);
@@ -71,6 +79,17 @@ fn control(frame: &PauseFrame, source: [u8; 6], out: &mut Vec<u8>) {
     let meant = u16::from(frame.xoff.union(frame.xon).0);
     [PFC, meant].iter().for_each(|word| out.extend_from_slice(&word.to_be_bytes()));
     (0..8).for_each(|class| out.extend_from_slice(&quanta(class).to_be_bytes()));
+}
+
+/// The fields of a CNM (802.1Qau §33.4) up to what it encapsulates, which is left out: version 0, feedback, the
+/// congestion point by its switch and port, lengths of the queue in their units.
+fn message(pkt: &Pkt, notice: Notice, out: &mut Vec<u8>) {
+    let Notice::Cnm { feedback, q_off, q_delta, point } = notice else { return };
+    let cpid = u64::from(pkt.head.src.0) << 16 | u64::from(point.0);
+    let words = [q_off, q_delta].map(|bytes| (bytes / CNM_UNIT) as i16);
+    out.extend_from_slice(&u16::from(feedback).to_be_bytes());
+    out.extend_from_slice(&cpid.to_be_bytes());
+    words.iter().for_each(|word| out.extend_from_slice(&word.to_be_bytes()));
 }
 
 /// RFC 791 §3.1. The class is a class selector (RFC 2474 §4.2.2); the identification counts the

@@ -206,7 +206,7 @@ impl Core {
         each(frame.xoff.minus(again)).for_each(|class| gate.paused_since[class] = now);
         gate.paused = gate.paused.minus(frame.xon).union(frame.xoff);
         each(frame.xon).for_each(|class| gate.resumes[class].sent += 1);
-        let pkt = frame.packet(self.node, p.is_switch);
+        let pkt = frame.packet(self.node, pausing.sent.packets as u32, p.is_switch);
         pausing.sent.count(&pkt);
         p.free_at = now + p.time(pkt.head.size);
         let (end, more) = (p.free_at, p.rest.is_ready());

@@ -27,6 +27,10 @@ impl Host {
     pub fn receiving(&self) -> impl Iterator<Item = (FlowId, &Receiver)> {
         self.receivers.slots.iter().flatten().map(|(flow, receiver)| (*flow, receiver))
     }
+    /// Messages about congestion that have come for a flow which is sent here, and the last of them.
+    pub fn notices(&self, flow: FlowId) -> (u64, Option<mech::Notice>) {
+        self.limiters.told(flow)
+    }
     /// Packets that its transports have made.
     pub fn originated(&self) -> u64 {
         self.originated.packets

@@ -40,12 +40,12 @@ impl Display for Missing {
 }
 
 fn describe(id: &PacketId) -> String {
-    let reverse = if id.reverse { ",reverse" } else { "" };
+    let reverse = if id.is_reverse() { ",reverse" } else { "" };
     format!("flow={},n={}{reverse}", id.flow, id.emission)
 }
 
 fn range(id: &PacketId, sent: u32) -> String {
-    let who = if id.reverse { "receiver" } else { "sender" };
+    let who = if id.is_reverse() { "receiver" } else { "sender" };
     match sent {
         0 => format!("another flow: the {who} of flow {} sent no packet", id.flow),
         1 => format!("n = 0: the {who} of flow {} sent 1 packet", id.flow),

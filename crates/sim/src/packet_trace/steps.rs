@@ -118,7 +118,7 @@ impl Probe for Steps {
     }
     fn emitted(&mut self, _traffic: u16, pkt: &Pkt) {
         let id = PacketId::of(pkt);
-        self.emissions += u32::from((id.flow, id.reverse) == (self.id.flow, self.id.reverse));
+        self.emissions += u32::from((id.flow, id.origin) == (self.id.flow, self.id.origin));
         let node = pkt.head.src.0;
         self.note(Spot { now: pkt.sent, node, port: self.plan.base[node as usize] }, What::Emitted, pkt);
     }

@@ -57,7 +57,7 @@ impl<T: Tap> World<Recorder, T> {
         let columns = [
             ("flow", column(rows, Column::U32, |r| r.id.flow)),
             ("n", column(rows, Column::U32, |r| r.id.emission)),
-            ("reverse", column(rows, Column::U8, |r| u8::from(r.id.reverse))),
+            ("reverse", column(rows, Column::U8, |r| u8::from(r.id.is_reverse()))),
             ("step", column(rows, Column::U32, |r| r.step)),
             ("node", column(rows, Column::U32, |r| r.detour.at.node)),
             ("wanted", column(rows, Column::U16, |r| port(r, r.detour.at.port))),

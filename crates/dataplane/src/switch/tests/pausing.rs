@@ -114,7 +114,7 @@ fn pkt(from: u16, to: u16, (class, size): (u8, u16)) -> Pkt {
 /// A frame of PFC that comes in by a port.
 fn describe(port: u16, stop: u8, go: u8) -> Pkt {
     let frame = PauseFrame { xoff: ClassSet(stop), xon: ClassSet(go), quanta: 10, whole: false };
-    let mut pkt = frame.packet(5, true);
+    let mut pkt = frame.packet(5, 0, true);
     pkt.head.ingress = PortId(port);
     pkt
 }

@@ -9,7 +9,7 @@
 use crate::buffer::Lease;
 use crate::notify::Notify;
 use crate::params::{Kind, Param, Spec, Values};
-use crate::{Act, Change, Control, Env, Flags, FlowId, Head, QueueView, TimerId, To, Watch};
+use crate::{Act, Change, Env, FlowId, Head, Notice, PacketKind, QueueView, TimerId, Watch};
 use units::{Dur, Time};
 
 /// Whom a message is about.
@@ -128,9 +128,8 @@ impl Qcn {
             }
         };
         if let Some((flow, source)) = culprit {
-            let cpid = u64::from(q.port.0);
-            let message = Control::Cnm { flow, feedback: feedback as u8, q_off, q_delta, cpid };
-            env.acts.push(Act::Emit(message, To::Host(source)));
+            let notice = Notice::Cnm { feedback: feedback as u8, q_off, q_delta, point: q.port };
+            env.acts.push(Act::Emit { notice, flow, to: source });
         }
     }
 
@@ -162,7 +161,7 @@ fn more_congested(q: &QueueView, a: Option<FlowId>, b: Option<FlowId>) -> bool {
 impl Watch for Qcn {
     fn changed(&mut self, q: &QueueView, why: Change, env: &mut Env) {
         match why {
-            Change::Enqueued(head) if head.class() == self.class && !head.flags.has(Flags::CONTROL) => {
+            Change::Enqueued(head) if head.class() == self.class && head.kind() != PacketKind::Notice => {
                 self.bytes_to_sample -= i64::from(head.size);
                 if self.bytes_to_sample <= 0 {
                     self.sample(Some(head), q, env);

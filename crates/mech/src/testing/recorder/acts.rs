@@ -2,7 +2,10 @@
 
 use super::{Recorder, Watcher, Work, classes};
 use crate::testing::state::Memory;
-use crate::{Act, Acts, Change, ClassSet, Control, Env, Flags, Head, PktId, PortId, PortView, QueueId, TimerId, To};
+use crate::{
+    Act, Acts, Change, ClassSet, Env, Flags, FlowId, Head, HostId, Notice, PacketKind, PktId, PortId, PortView,
+    QueueId, TimerId,
+};
 use units::Time;
 
 impl Recorder {
@@ -72,7 +75,7 @@ impl Recorder {
     fn perform(&mut self, port: PortId, who: Watcher, act: Act) {
         match act {
             Act::ReleaseHeld { port, max, set_ece } => self.release(port, max, set_ece),
-            Act::Emit(control, to) => self.emit(port, control, to),
+            Act::Emit { notice, flow, to } => self.emit(port, notice, (flow, to)),
             Act::Pause(at, set, _) => {
                 self.say(format!("{}: pause {}", at.0, classes(set)));
                 self.sent(at, Change::PauseSent(set));
@@ -103,13 +106,12 @@ impl Recorder {
             self.work.push_back(Work::Packet(name, head));
         }
     }
-    fn emit(&mut self, port: PortId, control: Control, to: To) {
-        let Control::Cnm { flow, feedback, q_off, q_delta, .. } = control;
-        let To::Host(host) = to else { return self.say(format!("cnm: to port {to:?}")) };
+    fn emit(&mut self, port: PortId, notice: Notice, (flow, host): (FlowId, HostId)) {
+        let Notice::Cnm { feedback, q_off, q_delta, .. } = notice else { panic!("{notice:?} from a switch") };
         let say = format!("cnm: to host {} flow {} fb {feedback} off {q_off} delta {q_delta}", host.0, flow.0);
         self.say(say);
         let mut head = Head { dst: host, flow, ingress: port, size: 64, orig_size: 64, ttl: 64, ..Head::default() };
-        head.flags = Flags::CONTROL;
+        head.flags = Flags::of(PacketKind::Notice);
         head.set_class(7);
         self.work.push_back(Work::Packet("cnm".to_owned(), head));
     }
