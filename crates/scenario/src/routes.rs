@@ -4,10 +4,10 @@
 //! is switches × edge switches; equal sets of next hops are stored once. Every switch knows a way
 //! to every host, since a detoured packet may turn up anywhere.
 
-use crate::topology::Topology;
+use crate::topology::{Port, Topology};
 use mech::routing::{Hop, NextHops};
 use mech::{HostId, PortId};
-use std::collections::{BTreeMap, VecDeque};
+use std::collections::{BTreeMap, BTreeSet, VecDeque};
 
 /// The routing tables of all switches.
 #[derive(Clone, Debug, Default, PartialEq)]
@@ -31,47 +31,73 @@ pub struct Routes {
 /// The edge switch of a host.
 #[derive(Clone, Copy, Debug, PartialEq)]
 struct Edge {
-    /// Its column: its number among the switches with hosts.
+    /// Its column: its number among the switches with hosts; one that leads nowhere where it cannot be reached.
     column: u32,
+    /// [`NOWHERE`] where it cannot be reached.
     node: u32,
     /// The port to the host.
     port: PortId,
 }
 
 const ONLY: u32 = 1 << 31;
+/// No node.
+const NOWHERE: u32 = u32::MAX;
+
+/// Ports that nothing is to be sent by: a node, and a port of it.
+pub type Dead = BTreeSet<(u32, u16)>;
 
 impl Routes {
     /// The tables of a network.
     pub fn compute(net: &Topology) -> Routes {
-        Routes::tables(net, false)
+        Routes::around(net, &Dead::new(), false)
     }
 
     /// The same where the routing slot is to be asked even where only one way is shortest.
     pub fn asking(net: &Topology) -> Routes {
-        Routes::tables(net, true)
+        Routes::around(net, &Dead::new(), true)
     }
 
-    fn tables(net: &Topology, asks: bool) -> Routes {
+    /// The tables of what is left of a network without some links, of which both ends are given; `asks` as
+    /// [`Routes::asking`] does.
+    pub fn around(net: &Topology, dead: &Dead, asks: bool) -> Routes {
         let mut routes = Routes::without_table(net);
         let roots = routes.roots();
         let switches = net.switches().len();
-        routes.width = roots.len() as u32;
-        routes.table = vec![0; switches * roots.len()];
+        let unreachable = routes.take_out(net, dead);
+        let width = roots.len() + usize::from(unreachable);
+        routes.width = width as u32;
+        routes.table = vec![0; switches * width];
         let mut known = BTreeMap::new();
+        let live = |node: u32, port: u16| dead.is_empty() || !dead.contains(&(node, port));
         for (column, root) in roots.iter().enumerate() {
-            let level = levels(net, *root);
+            let level = levels_over(net, *root, &live);
             for s in 0..switches {
-                let hops = downhill(net, s, &level);
+                let hops = downhill(net, s, &level, &live);
                 let key: Vec<_> = hops.iter().map(|hop| (hop.port, hop.weight.to_bits())).collect();
                 let group = *known.entry(key).or_insert_with(|| routes.enter(&hops, asks));
-                routes.table[s * roots.len() + column] = group;
+                routes.table[s * width + column] = group;
             }
+        }
+        if unreachable {
+            let nowhere = *known.entry(Vec::new()).or_insert_with(|| routes.enter(&[], asks));
+            (0..switches).for_each(|s| routes.table[s * width + width - 1] = nowhere);
         }
         routes
     }
 
-    /// The ways of a switch toward a host, next hops in the order of its ports: never none in a
-    /// connected network. PRECONDITION: `switch` is the node of a switch.
+    /// Hosts whose links are dead have a column of their own, which leads nowhere; whether there are any.
+    fn take_out(&mut self, net: &Topology, dead: &Dead) -> bool {
+        let nowhere = self.edges.iter().map(|edge| edge.column + 1).max().unwrap_or(0);
+        let mut any = false;
+        for host in (0..net.hosts).filter(|host| dead.contains(&(*host, 0))) {
+            let edge = &mut self.edges[host as usize];
+            (edge.column, edge.node, any) = (nowhere, NOWHERE, true);
+        }
+        any
+    }
+
+    /// The ways of a switch toward a host, next hops in the order of its ports: none where it cannot be
+    /// reached. PRECONDITION: `switch` is the node of a switch.
     #[inline]
     pub fn next_hops(&self, switch: u32, dst: HostId) -> NextHops<'_> {
         let Edge { column, node, port } = self.edges[dst.0 as usize];
@@ -91,11 +117,14 @@ impl Routes {
     }
 
     /// The path from host to host as (node, port to leave by), the sender's first; `choose` gives
-    /// the port at a switch with more than one.
+    /// the port at a switch with more than one. None where there is no way.
     pub fn path(&self, src: HostId, dst: HostId, choose: &dyn Fn(u32, &[Hop]) -> PortId) -> Vec<(u32, u16)> {
         let mut path = vec![(src.0, 0)];
         let mut node = self.edges[src.0 as usize].node;
         while node != dst.0 {
+            if node == NOWHERE {
+                return Vec::new();
+            }
             let port = match self.next_hops(node, dst) {
                 NextHops::None => return Vec::new(),
                 NextHops::Only(port) => port,
@@ -157,12 +186,18 @@ impl Routes {
 
 /// Hops of every switch from one of them, over switches only; `u32::MAX` where there is no way.
 pub(crate) fn levels(net: &Topology, root: u32) -> Vec<u32> {
+    levels_over(net, root, &|_, _| true)
+}
+
+/// The same over those ports that are live.
+fn levels_over(net: &Topology, root: u32, live: &impl Fn(u32, u16) -> bool) -> Vec<u32> {
     let mut level = vec![u32::MAX; net.switches().len()];
     level[(root - net.hosts) as usize] = 0;
     let mut queue = VecDeque::from([root]);
     while let Some(node) = queue.pop_front() {
         let next = level[(node - net.hosts) as usize] + 1;
-        for port in net.nodes[node as usize].ports.iter().filter(|port| !net.is_host(port.peer)) {
+        let ports = net.nodes[node as usize].ports.iter().zip(0..);
+        for (port, _) in ports.filter(|(port, p)| !net.is_host(port.peer) && live(node, *p)) {
             let at = (port.peer - net.hosts) as usize;
             if level[at] == u32::MAX {
                 level[at] = next;
@@ -174,13 +209,15 @@ pub(crate) fn levels(net: &Topology, root: u32) -> Vec<u32> {
 }
 
 /// The ports of switch `s` that lead one level down.
-fn downhill(net: &Topology, s: usize, level: &[u32]) -> Vec<Hop> {
+fn downhill(net: &Topology, s: usize, level: &[u32], live: &impl Fn(u32, u16) -> bool) -> Vec<Hop> {
+    let node = net.hosts + s as u32;
     let nearer = |peer: u32| {
         !net.is_host(peer) && level[(peer - net.hosts) as usize].checked_add(1).is_some_and(|next| next == level[s])
     };
     let ports = net.switches()[s].ports.iter().enumerate();
     let hop = |(i, weight)| Hop { port: PortId(i as u16), weight };
-    ports.filter(|(_, port)| nearer(port.peer)).map(|(i, port)| hop((i, port.weight))).collect()
+    let leads = |i: usize, port: &Port| nearer(port.peer) && live(node, i as u16);
+    ports.filter(|(i, port)| leads(*i, port)).map(|(i, port)| hop((i, port.weight))).collect()
 }
 
 #[cfg(test)]
@@ -272,5 +309,49 @@ mod tests {
         let routes = Routes::compute(&net);
         assert!(routes.memory() < 250_000, "{}", routes.memory());
         assert_eq!(routes.distance(HostId(0), HostId(1023)), 6);
+    }
+
+    /// Both ends of the links that these name.
+    fn dead(net: &Topology, links: &[&str]) -> Dead {
+        links.iter().flat_map(|link| net.link(link).unwrap().ends).collect()
+    }
+
+    #[test]
+    fn a_dead_link_leaves_the_other_next_hops_and_takes_no_more_than_that() {
+        let net = net("fat_tree", &[("k", "4")]);
+        let around = Routes::around(&net, &dead(&net, &["edge0:agg0"]), false);
+        let all = Routes::compute(&net);
+        let edge = net.edge_of(HostId(0));
+        assert_eq!(ports(&all, edge, HostId(9)).len(), 2);
+        assert_eq!(around.next_hops(edge, HostId(9)), NextHops::Only(PortId(3)));
+        // The other pods go up by the aggregation switches of the other cores alone, but not toward h2 and h3.
+        let far = net.edge_of(HostId(9));
+        assert_eq!(around.next_hops(far, HostId(0)), NextHops::Only(PortId(3)));
+        assert_eq!(ports(&around, far, HostId(2)).len(), 2);
+    }
+
+    #[test]
+    fn a_host_whose_link_is_dead_is_reached_by_nobody_and_the_others_at_its_switch_are() {
+        let net = net("leaf_spine", &[("leaves", "2"), ("spines", "2"), ("hosts_per_leaf", "2")]);
+        let around = Routes::around(&net, &dead(&net, &["h1"]), false);
+        let all = Routes::compute(&net);
+        for node in net.hosts..net.nodes.len() as u32 {
+            assert_eq!(around.next_hops(node, HostId(1)), NextHops::None);
+            for host in [0, 2, 3].map(HostId) {
+                assert_eq!(around.next_hops(node, host), all.next_hops(node, host));
+            }
+        }
+        let first = |_: u32, hops: &[Hop]| hops[0].port;
+        assert!(around.path(HostId(0), HostId(1), &first).is_empty());
+        assert!(around.path(HostId(1), HostId(0), &first).is_empty());
+    }
+
+    #[test]
+    fn halves_of_a_network_that_is_cut_in_two_do_not_reach_each_other() {
+        let net = net("dumbbell", &[("n", "2")]);
+        let around = Routes::around(&net, &dead(&net, &["s0:s1"]), false);
+        let left = net.edge_of(HostId(0));
+        let far = (0..net.hosts).map(HostId).filter(|host| net.edge_of(*host) != left);
+        assert!(far.clone().count() > 0 && far.clone().all(|host| around.next_hops(left, host) == NextHops::None));
     }
 }

@@ -14,9 +14,11 @@ mod hyperx;
 mod jellyfish;
 mod leaf_spine;
 mod linear;
+mod links;
 mod star;
 
 pub use custom::{CustomGraph, CustomLink, CustomNode};
+pub use links::Link;
 
 use crate::fault::Fault;
 use mech::HostId;

@@ -61,12 +61,6 @@ fn what_names_no_link_is_told_with_what_there_is() {
 }
 
 #[test]
-fn a_long_list_of_names_is_cut() {
-    let names: Vec<String> = (0..15).map(|n| format!("n{n}")).collect();
-    assert!(listing(&names).ends_with("`n11` and 3 more"));
-}
-
-#[test]
 fn names_with_colons_are_found_where_there_is_one_way_to_read_them() {
     let net = network(2, &["a:b", "a", "s", "s:0"], &[(0, 2), (1, 3), (2, 3)]);
     assert_eq!(names(&net, &["a:b", "a", "a:b:s", "s:s:0"]).unwrap(), ["a:b:s", "a:s:0", "s:s:0"]);
