@@ -17,7 +17,7 @@ use crate::{Framing, Out, Pkt};
 use mech::marking::MarkingSlot;
 use mech::overflow::{DropReason, Fate, OverflowSlot};
 use mech::scheduler::SchedulerSlot;
-use mech::{Acts, Change, Ecn, Env, Flags, ForwardingContext, PktId, PortId, QueueId, QueueView, Stream};
+use mech::{Acts, Asks, Change, Ecn, Env, Flags, ForwardingContext, PktId, PortId, QueueId, QueueView, Stream};
 use pausing::Pausing;
 use units::Time;
 
@@ -31,11 +31,11 @@ pub struct Core {
     marking_rng: Vec<Stream>,
     schedulers: Vec<SchedulerSlot>,
     framing: Framing,
-    /// What fits is stored without asking: departures are computed, and the overflow slot only acts
-    /// where there is no room.
+    /// What fits at a port whose departures are computed is stored without asking: the overflow slot only
+    /// acts where there is no room.
     direct: bool,
-    /// The overflow slot only acts where there is no room.
-    only_when_full: bool,
+    /// For which arrivals the overflow slot is asked.
+    asks: Asks,
     acts: Acts,
     /// Idle ports that got something in this step.
     ready_ports: Vec<PortId>,
@@ -80,12 +80,10 @@ impl Core {
         let now = step.now;
         self.store.settle(out_port, now);
         let queue = self.store.queue(pkt.head.queue());
-        match self.overflow {
-            // The capacity test that every fate meets is tail drop.
-            OverflowSlot::TailDrop(_) => return Decision::store(queue),
-            OverflowSlot::Detour(_) if self.only_when_full && self.store.accepts(out_port, queue, pkt.head.size) => {
-                return Decision::store(queue);
-            }
+        match self.asks {
+            // The capacity test that every fate meets is the answer.
+            Asks::Never => return Decision::store(queue),
+            Asks::WhenFull if self.store.accepts(out_port, queue, pkt.head.size) => return Decision::store(queue),
             _ => self.store.settle_all(now),
         }
         self.acts.clear();
@@ -289,7 +287,7 @@ impl Core {
     /// Whether the queue wants a mark on the packet, and then whether it drops what cannot carry one.
     #[inline]
     fn due_mark<F: Fib, O>(&mut self, pkt: &Pkt, to: (PortId, QueueId), step: &Step<F, O>) -> Option<bool> {
-        let marking = self.marking[usize::from(to.0.0)].get()?;
+        let marking = self.marking[usize::from(to.0.0)].active()?;
         let rng = &mut self.marking_rng[usize::from(to.0.0)];
         let look = Look { store: &self.store, fib: step.fib };
         let view = QueueView::new(&look, to.0, to.1);
@@ -317,8 +315,9 @@ impl Core {
         self.store.settle_all(now);
     }
 
-    /// Whether departures are computed at arrival.
-    pub fn computes_departures(&self) -> bool {
-        self.store.ports.iter().all(|port| port.computed)
+    /// Frames that wait in a port's memory although their departure is computed and they are on their
+    /// link already.
+    pub fn waiting_ahead(&self) -> u64 {
+        self.store.ports.iter().filter(|port| port.computed).map(|port| u64::from(port.waiting())).sum()
     }
 }

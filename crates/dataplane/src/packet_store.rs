@@ -46,8 +46,7 @@ pub trait Fib {
 
 impl Pool {
     pub(crate) fn new(buffer: &BufferSlot) -> Pool {
-        let on = matches!(buffer, BufferSlot::Shared(_) | BufferSlot::Custom(_));
-        Pool { on, reserved: buffer.get().reserved(), ..Pool::default() }
+        Pool { on: buffer.peek().plain().is_none(), reserved: buffer.peek().reserved(), ..Pool::default() }
     }
     fn beyond_reserve(&self, bytes: u64) -> u64 {
         bytes.saturating_sub(self.reserved)
@@ -77,17 +76,13 @@ impl PacketStore {
         if queue.is_bounce() {
             return self.bounce_accepts(p, queue, size);
         }
-        match &self.buffer {
-            BufferSlot::PerPort(m) => mech::buffer::Buffer::admits(m, &self.usage(p), size),
-            BufferSlot::Unlimited(_) => true,
-            other => other.get().admits(&self.usage(p), size),
-        }
+        self.buffer.admits(|| self.usage(p), size)
     }
 
     /// The same with `extra` bytes of room beyond the limit; bounce queues have none.
     pub(crate) fn accepts_beyond(&self, to: (PortId, QueueId), size: u16, extra: Bytes) -> bool {
         let port = &self.ports[usize::from(to.0.0)];
-        !to.1.is_bounce() && self.buffer.get().admits_beyond(&self.usage(port), size, extra)
+        !to.1.is_bounce() && self.buffer.peek().admits_beyond(&self.usage(port), size, extra)
     }
 
     /// The queue in which packets meant for `queue` wait here.
@@ -106,7 +101,7 @@ impl PacketStore {
             BounceQueue::Of(Amount::Packets(n)) => u64::from(packets) < n,
             BounceQueue::Of(Amount::Bytes(n)) => bytes + u64::from(size) <= n,
         };
-        own && (!self.pool.on || self.buffer.get().admits(&self.usage(port), size))
+        own && (!self.pool.on || self.buffer.peek().admits(&self.usage(port), size))
     }
 
     /// Accounts for what has left one port by `now`, where departures are computed.
@@ -182,7 +177,7 @@ impl<F: Fib> View for Look<'_, F> {
     fn fill(&self, port: PortId, queue: QueueId) -> Fill {
         let (p, queue) = (self.port(port), self.store.queue(queue));
         if !queue.is_bounce() {
-            return self.store.buffer.get().fill(&self.store.usage(p));
+            return self.store.buffer.peek().fill(&self.store.usage(p));
         }
         let (packets, bytes) = p.backlog(queue);
         match self.store.bounce {
@@ -216,7 +211,7 @@ impl<F: Fib> View for Look<'_, F> {
         self.store.allocated.get(usize::from(ingress.0) * 8 + usize::from(class)).copied().unwrap_or(0)
     }
     fn pool_free(&self) -> Option<u64> {
-        self.store.buffer.get().free(self.store.pool.shared_bytes)
+        self.store.buffer.peek().free(self.store.pool.shared_bytes)
     }
     fn leases(&self, port: PortId, queue: QueueId, each: &mut dyn FnMut(&Lease)) {
         self.visit(port, queue, &mut |_, head| {

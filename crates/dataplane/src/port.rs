@@ -90,8 +90,10 @@ pub(crate) struct Limits {
 }
 
 impl Limits {
-    pub(crate) const NONE: Limits =
-        Limits { bytes: u64::MAX, packets: u32::MAX, mark_packets: u32::MAX, mark_bytes: u64::MAX };
+    #[cfg(test)]
+    const NONE: Limits = Limits { bytes: u64::MAX, packets: u32::MAX, mark_packets: u32::MAX, mark_bytes: u64::MAX };
+    /// Of a port whose departures are not computed: what would be stored at once never has room.
+    const STEPPED: Limits = Limits { bytes: 0, packets: 0, mark_packets: u32::MAX, mark_bytes: u64::MAX };
 }
 
 /// Sizes of the frames that wait where departures are computed: each is on its way already, and only
@@ -158,9 +160,10 @@ impl Port {
         Port {
             free_at: Time::ZERO,
             bytes: 0,
-            limits: shape.computed.unwrap_or(Limits::NONE),
+            limits: shape.computed.unwrap_or(Limits::STEPPED),
             per_byte: shape.clock.per_byte().map_or(0, |dur| dur.0),
-            next_start: Time::ZERO,
+            // Where departures are not computed, nothing ever leaves by itself.
+            next_start: if shape.computed.is_some() { Time::ZERO } else { Time::NEVER },
             packets: 0,
             gap: shape.gap,
             computed: shape.computed.is_some(),

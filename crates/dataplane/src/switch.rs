@@ -104,10 +104,7 @@ impl Switch {
             received_bytes: 0,
             lost: Default::default(),
             lost_bytes: 0,
-            learnt: match setup.fib {
-                FibSlot::Static => None,
-                FibSlot::Learning(table) => Some(Box::new(Learnt::new(table))),
-            },
+            learnt: setup.fib.into_table().map(|table| Box::new(Learnt::new(table))),
         }
     }
 
@@ -140,12 +137,7 @@ impl Switch {
         let port = match routes.next_hops(self.node, head.dst) {
             NextHops::None => return None,
             NextHops::Only(port) => port,
-            NextHops::Among(hops) => match &self.routing {
-                RoutingSlot::Ecmp(ecmp) => hops[ecmp.place(head.hash, hops.len())].port,
-                RoutingSlot::TwoLevel(tables) => hops[tables.place(head.dst, hops)].port,
-                RoutingSlot::KShortest(paths) => paths.port((head.src, head.dst), head.hash, hops),
-                _ => return None,
-            },
+            NextHops::Among(hops) => self.routing.predict(head, hops)?,
         };
         prefetch_index(self.core.ports(), usize::from(port.0));
         Some(port)
@@ -281,13 +273,8 @@ impl Switch {
                 return None;
             }
         };
-        Some(match &mut self.routing {
-            RoutingSlot::Ecmp(ecmp) => hops[ecmp.place(pkt.head.hash, hops.len())].port,
-            other => {
-                let mut env = Env { now, rng: &mut self.routing_rng, acts: &mut self.acts };
-                other.get().leave(&pkt.head, hops, &mut env)
-            }
-        })
+        let mut env = Env { now, rng: &mut self.routing_rng, acts: &mut self.acts };
+        Some(self.routing.leave(&pkt.head, hops, &mut env))
     }
 
     fn lose<O: Out>(&mut self, pkt: &Pkt, reason: DropReason, out: &mut O) {

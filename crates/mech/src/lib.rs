@@ -4,6 +4,9 @@
 //! mechanism sees a packet's [`Head`], a read-only [`ForwardingContext`], and an [`Env`]; it returns a fate or
 //! appends to [`Acts`]. It never touches bytes, queues or a clock.
 
+#[macro_use]
+mod slot;
+
 pub mod ack_hold;
 mod act;
 pub mod buffer;
@@ -14,6 +17,7 @@ mod head;
 pub mod host;
 mod ids;
 pub mod marking;
+mod needs;
 pub mod notify;
 pub mod overflow;
 pub mod params;
@@ -31,8 +35,10 @@ pub use act::{Act, Acts, Env, Notice};
 pub use fill::Fill;
 pub use head::{Ecn, Flags, Head, PacketKind};
 pub use ids::{ClassSet, FlowId, HostId, PktId, PortId, QueueId, TimerId};
+pub use needs::{Asks, Needs, Room};
 pub use place::{ForwardingContext, PortView, QueueView, View};
 pub use rng::{Purpose, Stream, hash_mix};
+pub use routing::SwitchContext;
 pub use watch::{Change, Interests, Watch};
 
 /// Every mechanism that a scenario may name, slot by slot, in the order of the slots.

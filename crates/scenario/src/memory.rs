@@ -60,8 +60,8 @@ pub fn switch_memory(scenario: &Scenario) -> Vec<SwitchMemory> {
             tier: node.tier.clone(),
             count: 1,
             ports,
-            buffer: buffer.and_then(|b| b.get().budget(ports)),
-            bounce: overflow.and_then(|o| o.peek().bounce_queue()),
+            buffer: buffer.and_then(|b| b.peek().budget(ports)),
+            bounce: overflow.and_then(|o| o.peek().needs().back),
         };
         match places.get(&one) {
             Some(place) => groups[*place].count += 1,

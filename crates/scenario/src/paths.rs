@@ -3,11 +3,11 @@
 use crate::routes::levels;
 use crate::topology::Topology;
 use mech::PortId;
-use mech::routing::{Ecmp, Graph, Paths};
+use mech::routing::{FlowHash, Graph, Paths};
 use std::collections::BTreeSet;
 
 /// The paths between the edge switches of a network; `pick` chooses among those of a pair.
-pub fn paths(net: &Topology, k: usize, pick: Ecmp) -> Paths {
+pub fn paths(net: &Topology, k: usize, pick: FlowHash) -> Paths {
     let at = |node: u32| node - net.hosts;
     let toward = |switch: &crate::topology::Node| {
         let ports = switch.ports.iter().enumerate().filter(|(_, port)| !net.is_host(port.peer));
@@ -36,7 +36,7 @@ mod tests {
     use crate::Routes;
     use crate::topology::tests::{custom, net};
     use mech::HostId;
-    use mech::routing::{KShortest, NextHops, Routing};
+    use mech::routing::{Ecmp, KShortest, NextHops, Routing};
     use std::sync::Arc;
 
     /// A network with its tables: what each switch does with a packet.
@@ -49,8 +49,8 @@ mod tests {
 
     impl Lab {
         fn new(net: Topology, k: usize) -> Lab {
-            let paths = Arc::new(paths(&net, k, Ecmp::new(5)));
-            let own = |s: u32| KShortest::new(Arc::clone(&paths), s, Ecmp::new(u64::from(s)));
+            let paths = Arc::new(paths(&net, k, FlowHash::new(5)));
+            let own = |s: u32| KShortest::with(Arc::clone(&paths), s, Ecmp::new(u64::from(s)));
             let switches = (0..net.switches().len() as u32).map(own).collect();
             Lab { routes: Routes::asking(&net), paths, switches, net }
         }

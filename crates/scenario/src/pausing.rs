@@ -75,7 +75,7 @@ fn need(scenario: &Scenario, index: usize) -> Option<Need> {
     let node = scenario.topology.hosts + index as u32;
     let ports = &scenario.topology.nodes[node as usize].ports;
     let buffer = BufferSlot::build(&config.buffer.kind, &config.buffer.values)?.for_ports(ports.len() as u16);
-    let buffer = buffer.get();
+    let buffer = buffer.peek();
     let (in_use, smallest) = (scenario.classes(), scenario.smallest_frame());
     let mut need = Need {
         guaranteed_bytes: buffer.guaranteed_bytes(scenario.largest_frame())?,

@@ -4,11 +4,11 @@
 use criterion::Criterion;
 use dataplane::transport::{FlowInfo, Io, Sender, TcpConfig};
 use dataplane::{BounceQueue, CoreSetup, Exts, Framing, NO_EXT, Out, Pkt, PortSetup, Routes, Switch, SwitchSetup};
-use mech::buffer::{BufferSlot, PerPort};
+use mech::buffer::BufferSlot;
 use mech::marking::MarkingSlot;
 use mech::overflow::OverflowSlot;
 use mech::params::Values;
-use mech::routing::{NextHops, RoutingSlot, SwitchContext};
+use mech::routing::{Ecmp, NextHops};
 use mech::scheduler::SchedulerSlot;
 use mech::{Flags, FlowId, Head, HostId, PortId, Purpose, Stream};
 use scenario::load::{Source, load};
@@ -59,7 +59,7 @@ fn switch() -> Switch {
     let port = || PortSetup {
         clock: Rate::gbps(10).clock(),
         is_switch: true,
-        marking: MarkingSlot::None,
+        marking: MarkingSlot::none(),
         scheduler: SchedulerSlot::build("fifo", &Values::default()).expect("it is in the catalogue"),
         pause: None,
     };
@@ -68,20 +68,15 @@ fn switch() -> Switch {
             node: 0,
             seed: 1,
             framing: Framing::ETHERNET,
-            buffer: BufferSlot::PerPort(PerPort::of(Amount::Packets(100))),
+            buffer: BufferSlot::of(Some(Amount::Packets(100))),
             overflow: OverflowSlot::build("tail_drop", &Values::default()).expect("it is in the catalogue"),
             bounce: BounceQueue::Absent,
             top_class: 0,
             may_compute: true,
             ports: (0..16).map(|_| port()).collect(),
         },
-        fib: mech::fib::FibSlot::Static,
-        routing: RoutingSlot::build(
-            "ecmp",
-            &Values::default(),
-            SwitchContext { hash_seed: 1, position: None, paths: None },
-        )
-        .expect("it is in the catalogue"),
+        fib: mech::fib::FibSlot::routes(),
+        routing: Ecmp::new(1).into(),
         snapshot: false,
         shuffle: true,
     })

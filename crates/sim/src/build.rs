@@ -12,15 +12,15 @@ use dataplane::transport::TcpConfig;
 use dataplane::{
     BounceQueue, CoreSetup, FlowTable, Host, HostSetup, NewFlow, PauseSetup, PortSetup, RawSetup, Switch, SwitchSetup,
 };
-use mech::buffer::{BufferSlot, PerPort, Unlimited};
+use mech::buffer::BufferSlot;
 use mech::fib::FibSlot;
 use mech::host::WindowCut;
 use mech::marking::MarkingSlot;
-use mech::overflow::{self, OverflowSlot};
+use mech::overflow::OverflowSlot;
 use mech::pause::PauseSlot;
-use mech::routing::{Ecmp, Paths, RoutingSlot, SwitchContext};
+use mech::routing::{FlowHash, Paths, RoutingSlot};
 use mech::scheduler::SchedulerSlot;
-use mech::{HostId, Purpose, Stream};
+use mech::{HostId, Purpose, Stream, SwitchContext};
 use scenario::routes::Routes;
 use scenario::traffic::{FlowSpec, Flows, OWN, Role};
 use scenario::{Choice, Scenario, Simultaneous, SwitchConfig, Ties};
@@ -81,10 +81,6 @@ impl Site<'_> {
     fn host(&self, id: u32) -> Result<Host, BuildError> {
         let s = self.scenario;
         let port = &s.topology.nodes[id as usize].ports[0];
-        let buffer = match s.host.nic_queue {
-            None => BufferSlot::Unlimited(Unlimited),
-            Some(size) => BufferSlot::PerPort(PerPort::of(size)),
-        };
         let nic = PortSetup {
             clock: port.rate.clock(),
             is_switch: port.peer >= s.topology.hosts,
@@ -97,7 +93,7 @@ impl Site<'_> {
                 node: id,
                 seed: self.seed,
                 framing: s.framing,
-                buffer,
+                buffer: BufferSlot::of(s.host.nic_queue),
                 overflow: overflow(&s.host.overflow)?,
                 bounce: s.host.nic_queue.map_or(BounceQueue::Unlimited, BounceQueue::Of),
                 top_class: self.top_class,
@@ -130,19 +126,18 @@ impl Site<'_> {
         let (s, node) = (self.scenario, self.scenario.topology.hosts + index as u32);
         let links = &s.topology.nodes[node as usize].ports;
         let host = |name: &str| s.topology.host(name);
-        let hash_seed = Stream::new(self.seed, node, Purpose::Hash).u64();
-        let overflow = overflow(&config.overflow)?
-            .for_switch(&config.overflow.values, overflow::SwitchContext { hash_seed, host: &host })
-            .ok_or_else(|| unknown(&config.overflow))?;
+        let own = SwitchContext {
+            hash_seed: Stream::new(self.seed, node, Purpose::Hash).u64(),
+            ports: links.len() as u16,
+            host: &host,
+            position: s.topology.plan.map(|plan| (plan, plan.position(index as u32))),
+            paths: self.paths.as_ref().map(|paths| (paths, index as u32)),
+        };
+        let overflow = overflow(&config.overflow)?.for_switch(&own);
         let buffer = BufferSlot::build(&config.buffer.kind, &config.buffer.values);
         let buffer = buffer.ok_or_else(|| unknown(&config.buffer))?.for_ports(links.len() as u16);
-        let own = SwitchContext {
-            hash_seed,
-            position: s.topology.plan.map(|plan| (plan, plan.position(index as u32))),
-            paths: self.paths.clone().map(|paths| (paths, index as u32)),
-        };
-        let routing = RoutingSlot::build(&config.routing.kind, &config.routing.values, own);
-        let fib = FibSlot::build(&config.fib.kind, &config.fib.values, &host);
+        let routing = RoutingSlot::build(&config.routing.kind, &config.routing.values);
+        let fib = FibSlot::build(&config.fib.kind, &config.fib.values);
         let ports = links.iter().zip(&config.ports).zip(0..).map(|((link, port), p)| {
             let pause = PauseSlot::build(&port.pause.kind, &port.pause.values, link.rate.clock());
             let pause = pause.ok_or_else(|| unknown(&port.pause))?;
@@ -160,14 +155,14 @@ impl Site<'_> {
                 seed: self.seed,
                 framing: s.framing,
                 buffer,
-                bounce: overflow.peek().bounce_queue().map_or(BounceQueue::Absent, BounceQueue::Of),
+                bounce: overflow.peek().needs().back.map_or(BounceQueue::Absent, BounceQueue::Of),
                 overflow,
                 top_class: self.top_class,
                 may_compute: self.may_compute && !self.any_bounce,
                 ports: ports.collect::<Result<_, BuildError>>()?,
             },
-            fib: fib.ok_or_else(|| unknown(&config.fib))?,
-            routing: routing.ok_or_else(|| unknown(&config.routing))?,
+            fib: fib.ok_or_else(|| unknown(&config.fib))?.for_switch(&own),
+            routing: routing.ok_or_else(|| unknown(&config.routing))?.for_switch(&own),
             snapshot: config.simultaneous == Simultaneous::Snapshot,
             shuffle: config.ties == Ties::Random,
         }))
@@ -274,7 +269,7 @@ pub fn build_tapped<P: Probe, T: Tap>(
 fn paths(scenario: &Scenario, seed: u64) -> Option<Paths> {
     let routing = &scenario.switches.first()?.routing;
     (routing.kind == "k_shortest").then(|| {
-        let pick = Ecmp::new(Stream::new(seed, u32::MAX, Purpose::Hash).u64());
+        let pick = FlowHash::new(Stream::new(seed, u32::MAX, Purpose::Hash).u64());
         scenario::paths::paths(&scenario.topology, routing.values.count("k") as usize, pick)
     })
 }

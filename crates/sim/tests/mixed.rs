@@ -40,3 +40,51 @@ fn a_bounced_packet_waits_with_the_others_in_a_switch_that_does_not_bounce() {
     assert_eq!(drops(&results), 0, "and the switches above it take its packets");
     assert!(column(&results, "flows", "end_ps").iter().all(|end| *end < u64::MAX));
 }
+
+/// Ports toward hosts mark at random, those toward switches from a fixed length on.
+const TWO_WAYS_TO_MARK: &str = r#"
+name = "marks"
+duration = "5ms"
+[topology]
+kind = "fat_tree"
+k = 4
+[switch]
+buffer = { kind = "per_port", size = "30pkt" }
+marking = { kind = "ecn_threshold", k = "5pkt" }
+overflow = { kind = "detour" }
+[[override]]
+where = { port = "host" }
+switch.marking = { kind = "red", min = "3pkt", max = "15pkt", weight = 0.1 }
+[transport]
+kind = "dctcp"
+[measure]
+queues = false
+[[traffic]]
+name = "q"
+kind = "incast"
+senders = 12
+receiver = "random"
+size = "20KB"
+start = "1ms"
+interval = "500us"
+repeat = 5
+[variants.two]
+[variants.one]
+override = []
+[variants.red]
+switch.marking = { kind = "red", min = "3pkt", max = "15pkt", weight = 0.1 }
+"#;
+
+#[test]
+fn ports_that_mark_by_a_threshold_are_computed_beside_one_that_does_not() {
+    let events = |variant: &str| {
+        let s = scenario(TWO_WAYS_TO_MARK, variant);
+        let computed = run_with(&s, 1, Options::default());
+        let stepped = run_with(&s, 1, Options { step_departures: true, ..Options::default() });
+        assert_eq!((&computed.tables, computed.progress.now), (&stepped.tables, stepped.progress.now), "{variant}");
+        assert!(total(&computed, "ports", "marked") > 0 && total(&computed, "ports", "detoured") > 0, "{variant}");
+        computed.progress.events as f64 / stepped.progress.events as f64
+    };
+    let (two, one, red) = (events("two"), events("one"), events("red"));
+    assert!(one < two && two < red && red < 1.0, "{one} {two} {red}");
+}

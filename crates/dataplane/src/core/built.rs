@@ -10,7 +10,7 @@ use mech::buffer::BufferSlot;
 use mech::marking::MarkingSlot;
 use mech::overflow::OverflowSlot;
 use mech::scheduler::SchedulerSlot;
-use mech::{Acts, Purpose, QueueId, Stream};
+use mech::{Acts, Asks, Purpose, QueueId, Room, Stream};
 use units::{Amount, Clock};
 
 /// One output port as it is to be built.
@@ -52,13 +52,8 @@ pub struct CoreSetup {
 impl Core {
     /// The output side described by `setup`.
     pub fn new(setup: CoreSetup) -> Core {
-        let computes = setup.may_compute && Core::is_plain(&setup);
-        let only_when_full = match &setup.overflow {
-            OverflowSlot::TailDrop(_) => true,
-            OverflowSlot::Detour(detour) => detour.only_when_full(),
-            _ => false,
-        };
-        let memory = Core::memory(&setup.buffer);
+        let memory = Core::plain_memory(&setup);
+        let asks = setup.overflow.peek().asks();
         let (node, seed) = (setup.node, setup.seed);
         let pool = Pool::new(&setup.buffer);
         let mut core = Core {
@@ -76,8 +71,8 @@ impl Core {
             marking_rng: Vec::new(),
             schedulers: Vec::new(),
             framing: setup.framing,
-            direct: computes && only_when_full,
-            only_when_full,
+            direct: false,
+            asks,
             acts: Acts::default(),
             ready_ports: Vec::new(),
             node,
@@ -86,8 +81,9 @@ impl Core {
         };
         let mut pausing = Vec::new();
         for (i, p) in setup.ports.into_iter().enumerate() {
+            let computed = memory.and_then(|memory| Core::limits(memory, &p));
+            core.direct |= computed.is_some() && asks != Asks::Always;
             pausing.extend(p.pause);
-            let computed = computes.then(|| Core::limits(memory, &p.marking));
             let (clock, is_switch, gap) = (p.clock, p.is_switch, setup.framing.gap);
             let shape = PortShape { clock, gap, is_switch, top_class: setup.top_class, computed };
             core.store.ports.push(Port::new(shape));
@@ -103,50 +99,29 @@ impl Core {
         core
     }
 
-    /// The memory of one port; `None` is endless.
-    fn memory(buffer: &BufferSlot) -> Option<Amount> {
-        match buffer {
-            BufferSlot::PerPort(own) => Some(own.size()),
-            _ => None,
-        }
+    /// The memory of each port, where nothing that the ports have in common can change the order or the
+    /// time of a departure once it is known.
+    fn plain_memory(setup: &CoreSetup) -> Option<Room> {
+        let needs = setup.overflow.peek().needs();
+        let plain = setup.may_compute && setup.top_class == 0 && needs.back.is_none() && !needs.removes;
+        setup.buffer.peek().plain().filter(|_| plain)
     }
 
-    fn limits(memory: Option<Amount>, marking: &MarkingSlot) -> Limits {
-        let mut limits = Limits::NONE;
-        let frames = |n: u64| u32::try_from(n).unwrap_or(u32::MAX);
-        match memory {
-            Some(Amount::Packets(n)) => limits.packets = frames(n),
-            Some(Amount::Bytes(n)) => limits.bytes = n,
-            None => {}
-        }
-        if let MarkingSlot::EcnThreshold(step) = marking {
-            match step.k() {
-                Amount::Packets(n) => limits.mark_packets = frames(n),
-                Amount::Bytes(n) => limits.mark_bytes = n,
-            }
-        }
-        limits
-    }
-
-    /// Whether nothing here can change the order or the time of a departure once it is known.
-    fn is_plain(setup: &CoreSetup) -> bool {
-        let overflow = setup.overflow.peek();
-        let wants = overflow.interests();
-        let buffer = matches!(setup.buffer, BufferSlot::PerPort(_) | BufferSlot::Unlimited(_));
-        let port = |p: &PortSetup| {
-            let wants = p.scheduler.interests();
-            let marking = matches!(p.marking, MarkingSlot::None | MarkingSlot::EcnThreshold(_));
-            marking && !wants.reorder && !wants.watch && p.pause.is_none()
-        };
-        let bounces = overflow.bounce_queue().is_some();
-        let overflow = !bounces && !wants.remove && !wants.watch && !wants.reorder;
-        setup.top_class == 0 && buffer && overflow && setup.ports.iter().all(port)
+    /// What an arrival is compared with at a port that cannot change it either.
+    fn limits(memory: Room, port: &PortSetup) -> Option<Limits> {
+        let mark = port.marking.peek().plain()?;
+        (!port.scheduler.reorders() && port.pause.is_none()).then_some(Limits {
+            packets: memory.packets,
+            bytes: memory.bytes,
+            mark_packets: mark.packets,
+            mark_bytes: mark.bytes,
+        })
     }
 
     /// The queues of every port, and how long each may get; `None` where that is not fixed. All normal queues
     /// of a port share theirs.
     pub fn queues(&self) -> impl Iterator<Item = (QueueId, Option<Amount>)> {
-        let normal = Core::memory(&self.store.buffer);
+        let normal = self.store.buffer.peek().plain().and_then(Room::amount);
         let bounce = match self.store.bounce {
             BounceQueue::Of(size) => Some(size),
             BounceQueue::Absent | BounceQueue::Unlimited => None,

@@ -4,7 +4,6 @@ use super::pausing::NOBODY;
 use super::{Core, Step};
 use crate::Out;
 use crate::packet_store::{Fib, Look};
-use mech::marking::MarkingSlot;
 use mech::{Change, Env, PktId, PortId, PortView, QueueId};
 use units::Time;
 
@@ -78,9 +77,8 @@ impl Core {
 
     fn run_empty(&mut self, now: Time, port: PortId) {
         let (slot, rng) = (&mut self.marking[usize::from(port.0)], &mut self.marking_rng[usize::from(port.0)]);
-        if let MarkingSlot::Red(_) | MarkingSlot::Custom(_) = slot {
-            let mut env = Env { now, rng, acts: &mut self.acts };
-            slot.get().into_iter().for_each(|m| m.idle(&mut env));
+        if let Some(marking) = slot.active() {
+            marking.idle(&mut Env { now, rng, acts: &mut self.acts });
         }
     }
 
@@ -91,7 +89,7 @@ impl Core {
         if eligible == 0 {
             return None;
         }
-        if eligible.is_power_of_two() && !scheduler.interests().reorder {
+        if eligible.is_power_of_two() && !scheduler.reorders() {
             let queue = QueueId(eligible.trailing_zeros() as u8);
             let first = self.store.arena.first(&p.rest.queues[usize::from(queue.0)]);
             return first.map(|(id, _)| (queue, PktId(id)));

@@ -57,7 +57,7 @@ impl Core {
     }
     /// Bytes that the shared memory has free while ports hold so many; `None` where none is shared.
     pub fn shared_free(&self, held: &[u64]) -> Option<u64> {
-        let buffer = self.store.buffer.get();
+        let buffer = self.store.buffer.peek();
         buffer.free(held.iter().map(|bytes| bytes.saturating_sub(buffer.reserved())).sum())
     }
     /// PAUSE and PFC frames made here, and those that ended here.

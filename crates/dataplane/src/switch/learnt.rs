@@ -10,7 +10,7 @@ use crate::core::{Decision, Step};
 use crate::ends::Tally;
 use crate::packet_store::Fib;
 use crate::{Out, Pkt};
-use mech::fib::{Learning, Onward};
+use mech::fib::{AddressTable, Onward};
 use mech::overflow::DropReason;
 use mech::routing::{Hop, NextHops};
 use mech::{Flags, PortId};
@@ -19,13 +19,13 @@ use units::Time;
 /// What such a switch has beside its table.
 #[derive(Clone)]
 pub(super) struct Learnt {
-    pub(super) table: Learning,
+    pub(super) table: Box<dyn AddressTable>,
     /// Copies made, beside the frame that came in.
     pub(super) created: Tally,
 }
 
 impl Learnt {
-    pub(super) fn new(table: Learning) -> Learnt {
+    pub(super) fn new(table: Box<dyn AddressTable>) -> Learnt {
         Learnt { table, created: Tally::default() }
     }
 }

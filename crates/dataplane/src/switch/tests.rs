@@ -8,12 +8,12 @@ use super::*;
 use crate::core::PortSetup;
 use crate::packet_store::{BounceQueue, Look};
 use crate::{Framing, NO_EXT};
-use mech::buffer::{BufferSlot, PerPort};
+use mech::buffer::BufferSlot;
 use mech::marking::MarkingSlot;
 use mech::overflow::OverflowSlot;
 use mech::params::{Value, Values};
 use mech::routing::Ecmp;
-use mech::scheduler::{SchedulerSlot, StrictPriority};
+use mech::scheduler::StrictPriority;
 use mech::{Fill, QueueId, View};
 use std::collections::BTreeMap;
 use units::{Amount, Rate};
@@ -77,8 +77,8 @@ fn switch() -> Switch {
     let port = || PortSetup {
         clock: Rate::gbps(1).clock(),
         is_switch: true,
-        marking: MarkingSlot::None,
-        scheduler: SchedulerSlot::StrictPriority(StrictPriority),
+        marking: MarkingSlot::none(),
+        scheduler: StrictPriority.into(),
         pause: None,
     };
     Switch::new(SwitchSetup {
@@ -86,15 +86,15 @@ fn switch() -> Switch {
             node: 0,
             seed: 3,
             framing: Framing::ETHERNET,
-            buffer: BufferSlot::PerPort(PerPort::of(Amount::Packets(NORMAL))),
+            buffer: BufferSlot::of(Some(Amount::Packets(NORMAL))),
             overflow: bounce(),
             bounce: BounceQueue::Of(Amount::Packets(BOUNCE)),
             top_class: 7,
             may_compute: false,
             ports: (0..PORTS).map(|_| port()).collect(),
         },
-        fib: FibSlot::Static,
-        routing: RoutingSlot::Ecmp(Ecmp::new(1)),
+        fib: FibSlot::routes(),
+        routing: Ecmp::new(1).into(),
         snapshot: false,
         shuffle: false,
     })

@@ -9,7 +9,7 @@ pub use shared::Shared;
 pub use unlimited::Unlimited;
 
 use crate::params::{Spec, Values};
-use crate::{Fill, FlowId, HostId, PortId};
+use crate::{Fill, FlowId, HostId, PortId, Room};
 use units::{Amount, Bytes};
 
 /// Memory lent to one frame.
@@ -66,6 +66,14 @@ pub trait Buffer: Send + Sync {
     /// Bytes that fit whichever ports they wait for: no arrival is refused that makes no more of them. `None`
     /// is endless; memory in frames is taken to hold frames of `frame` bytes.
     fn guaranteed_bytes(&self, frame: u16) -> Option<u64>;
+    /// Where all that counts for a port is what waits there, against fixed thresholds: these. Its departures
+    /// may then be computed.
+    fn plain(&self) -> Option<Room> {
+        None
+    }
+    /// Makes it ready for a switch with so many ports: memory that is set aside for each leaves the rest to
+    /// share.
+    fn for_ports(&mut self, _ports: u16) {}
     /// A copy, with its state.
     fn boxed(&self) -> Box<dyn Buffer>;
 }
@@ -73,56 +81,42 @@ pub trait Buffer: Send + Sync {
 /// The mechanisms of this slot.
 pub const SPECS: &[&Spec] = &[&per_port::SPEC, &shared::SPEC, &unlimited::SPEC];
 
-/// One mechanism, or a caller's own.
-pub enum BufferSlot {
-    /// `per_port`
-    PerPort(PerPort),
-    /// `shared`
-    Shared(Shared),
-    /// `unlimited`
-    Unlimited(Unlimited),
-    /// A mechanism from outside the catalogue.
-    Custom(Box<dyn Buffer>),
+slot! {
+    /// How a switch or a NIC lends memory.
+    BufferSlot(Lender) of Buffer {
+        PerPort(PerPort),
+        Shared(Shared),
+        Unlimited(Unlimited),
+    }
 }
 
 impl BufferSlot {
     /// The mechanism named `kind`; `None` where the catalogue has none of that name.
     pub fn build(kind: &str, values: &Values) -> Option<BufferSlot> {
         Some(match kind {
-            "per_port" => BufferSlot::PerPort(PerPort::new(values)),
-            "shared" => BufferSlot::Shared(Shared::new(values)),
-            "unlimited" => BufferSlot::Unlimited(Unlimited),
+            "per_port" => PerPort::new(values).into(),
+            "shared" => Shared::new(values).into(),
+            "unlimited" => Unlimited.into(),
             _ => return None,
         })
     }
-    /// The same for a switch with so many ports: memory that is set aside for each leaves the rest
-    /// to share.
+    /// So much for each port; `None` is endless.
+    pub fn of(size: Option<Amount>) -> BufferSlot {
+        size.map_or_else(|| Unlimited.into(), |size| PerPort::of(size).into())
+    }
+    /// The same for a switch with so many ports.
     #[must_use]
-    pub fn for_ports(self, ports: u16) -> BufferSlot {
-        match self {
-            BufferSlot::Shared(m) => BufferSlot::Shared(m.for_ports(ports)),
-            other => other,
-        }
+    pub fn for_ports(mut self, ports: u16) -> BufferSlot {
+        self.get().for_ports(ports);
+        self
     }
-    /// The mechanism.
-    #[inline]
-    pub fn get(&self) -> &dyn Buffer {
-        match self {
-            BufferSlot::PerPort(m) => m,
-            BufferSlot::Shared(m) => m,
-            BufferSlot::Unlimited(m) => m,
-            BufferSlot::Custom(m) => &**m,
-        }
-    }
-}
-
-impl Clone for BufferSlot {
-    fn clone(&self) -> BufferSlot {
-        match self {
-            BufferSlot::PerPort(m) => BufferSlot::PerPort(m.clone()),
-            BufferSlot::Shared(m) => BufferSlot::Shared(m.clone()),
-            BufferSlot::Unlimited(m) => BufferSlot::Unlimited(m.clone()),
-            BufferSlot::Custom(m) => BufferSlot::Custom(m.boxed()),
+    /// Whether a frame of `size` bytes may be stored on top of what `now` says.
+    #[inline(always)]
+    pub fn admits(&self, now: impl FnOnce() -> Use, size: u16) -> bool {
+        match &self.0 {
+            Lender::PerPort(own) => own.admits(&now(), size),
+            Lender::Unlimited(_) => true,
+            _ => self.peek().admits(&now(), size),
         }
     }
 }

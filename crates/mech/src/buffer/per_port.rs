@@ -1,8 +1,8 @@
 //! A static share of memory for each output port, in frames or in bytes.
 
 use super::{Buffer, Use};
-use crate::Fill;
 use crate::params::{Kind, Param, Spec, Values};
+use crate::{Fill, Room};
 use units::{Amount, Bytes};
 
 /// See the module.
@@ -28,10 +28,6 @@ impl PerPort {
     /// From validated parameters.
     pub fn new(values: &Values) -> PerPort {
         PerPort { size: values.amount("size") }
-    }
-    /// Memory of a port.
-    pub const fn size(&self) -> Amount {
-        self.size
     }
     /// A port's memory of this size.
     pub const fn of(size: Amount) -> PerPort {
@@ -71,6 +67,9 @@ impl Buffer for PerPort {
             Amount::Packets(n) => n.saturating_mul(u64::from(frame)),
             Amount::Bytes(n) => n,
         })
+    }
+    fn plain(&self) -> Option<Room> {
+        Some(Room::of(self.size))
     }
     fn boxed(&self) -> Box<dyn Buffer> {
         Box::new(self.clone())

@@ -14,7 +14,7 @@ pub struct Shared {
     /// α in units of 2⁻³², so that thresholds are whole numbers without rounding errors.
     alpha: u64,
     reserved: u64,
-    /// Bytes that are not set aside; needs the number of ports, see [`Shared::for_ports`].
+    /// Bytes that are not set aside; needs the number of ports, see [`Buffer::for_ports`].
     pool: u64,
 }
 
@@ -51,12 +51,6 @@ impl Shared {
         let size = values.size("size");
         let alpha = (values.number("alpha") * (1u64 << 32) as f64) as u64;
         Shared { size, alpha, reserved: values.size("reserved"), pool: size }
-    }
-    /// The same for a switch with so many ports. PRECONDITION: the reserves fit into `size`.
-    #[must_use]
-    pub fn for_ports(mut self, ports: u16) -> Shared {
-        self.pool = self.size.saturating_sub(self.reserved.saturating_mul(u64::from(ports)));
-        self
     }
     /// Whether a switch with so many ports has memory for every reserve.
     pub fn reserves_fit(&self, ports: u16) -> bool {
@@ -98,6 +92,10 @@ impl Buffer for Shared {
         let share = alpha * u128::from(self.pool) / (alpha + one);
         Some(self.reserved.saturating_add(share as u64))
     }
+    /// PRECONDITION: the reserves fit into `size`.
+    fn for_ports(&mut self, ports: u16) {
+        self.pool = self.size.saturating_sub(self.reserved.saturating_mul(u64::from(ports)));
+    }
     fn boxed(&self) -> Box<dyn Buffer> {
         Box::new(self.clone())
     }
@@ -110,7 +108,9 @@ mod tests {
     use crate::{Purpose, Stream};
 
     fn shared(given: &str, ports: u16) -> Shared {
-        Shared::new(&values(&SPEC, given)).for_ports(ports)
+        let mut memory = Shared::new(&values(&SPEC, given));
+        memory.for_ports(ports);
+        memory
     }
     /// What port `port` sees where the ports hold these bytes.
     fn seen(memory: &Shared, held: &[u64], port: usize) -> Use {

@@ -1,8 +1,8 @@
 //! Endless memory: the ideal that the papers compare with.
 
 use super::{Buffer, Use};
-use crate::Fill;
 use crate::params::Spec;
+use crate::{Fill, Room};
 use units::Amount;
 
 /// See the module.
@@ -29,6 +29,9 @@ impl Buffer for Unlimited {
     }
     fn guaranteed_bytes(&self, _frame: u16) -> Option<u64> {
         None
+    }
+    fn plain(&self) -> Option<Room> {
+        Some(Room::ENDLESS)
     }
     fn boxed(&self) -> Box<dyn Buffer> {
         Box::new(self.clone())

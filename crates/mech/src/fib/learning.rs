@@ -6,8 +6,9 @@
 //! addresses are static entries: the routes give their ways, nothing learnt takes their place, and
 //! they do not age.
 
+use super::{AddressTable, Onward};
 use crate::params::{Kind, Param, Spec, Values};
-use crate::{Head, HostId, PortId};
+use crate::{Head, HostId, PortId, SwitchContext};
 use std::collections::BTreeMap;
 use units::{Dur, Time};
 
@@ -35,25 +36,14 @@ pub(super) const SPEC: Spec = Spec {
 
 /// The addresses that are known from the start.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Preset {
-    /// None.
+enum Preset {
     None,
-    /// All.
     All,
-    /// These, in order.
-    Hosts(Vec<HostId>),
-}
-
-/// What becomes of a frame.
-#[must_use]
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Onward {
-    /// It would leave by this port.
-    By(PortId),
-    /// Nobody knows: by every port but its own.
-    Flood,
-    /// It came from where its destination is, and has reached it without this switch.
-    Filtered,
+    /// Those of these names; in order, those that there are.
+    Hosts {
+        names: Vec<String>,
+        found: Vec<HostId>,
+    },
 }
 
 /// See the module.
@@ -66,45 +56,45 @@ pub struct Learning {
 }
 
 impl Learning {
-    /// From validated parameters; `None` where a preset host does not exist.
-    pub fn new(values: &Values, host: &dyn Fn(&str) -> Option<HostId>) -> Option<Learning> {
+    /// From validated parameters, no preset host found yet.
+    pub fn new(values: &Values) -> Learning {
         let preset = match values.one_of_or_words("preset") {
             Ok("all") => Preset::All,
             Ok(_) => Preset::None,
-            Err(names) => {
-                let mut hosts = names.iter().map(|name| host(name)).collect::<Option<Vec<_>>>()?;
-                hosts.sort_unstable();
-                Preset::Hosts(hosts)
-            }
+            Err(names) => Preset::Hosts { names: names.to_vec(), found: Vec::new() },
         };
-        Some(Learning { preset, ageing: values.time("ageing"), known: BTreeMap::new() })
+        Learning { preset, ageing: values.time("ageing"), known: BTreeMap::new() }
     }
-    /// Whether the routes are to be asked for an address.
-    pub fn is_preset(&self, host: HostId) -> bool {
+}
+
+impl AddressTable for Learning {
+    fn for_switch(&mut self, own: &SwitchContext) {
+        if let Preset::Hosts { names, found } = &mut self.preset {
+            *found = names.iter().filter_map(|name| (own.host)(name)).collect();
+            found.sort_unstable();
+        }
+    }
+    fn is_preset(&self, host: HostId) -> bool {
         match &self.preset {
             Preset::None => false,
             Preset::All => true,
-            Preset::Hosts(hosts) => hosts.binary_search(&host).is_ok(),
+            Preset::Hosts { found, .. } => found.binary_search(&host).is_ok(),
         }
     }
-    /// The port that was learnt for an address and is still known.
-    pub fn port(&self, host: HostId, now: Time) -> Option<PortId> {
+    fn port(&self, host: HostId, now: Time) -> Option<PortId> {
         let (port, seen) = self.known.get(&host)?;
         (now.since(*seen) < self.ageing).then_some(*port)
     }
-    /// A frame has come in: where it says its source to be is kept, in place of what was known.
-    pub fn learn(&mut self, pkt: &Head, now: Time) {
+    /// Where a frame says its source to be is kept, in place of what was known.
+    fn learn(&mut self, pkt: &Head, now: Time) {
         if pkt.bounces == 0 && pkt.detours == 0 && !self.is_preset(pkt.src) {
             self.known.insert(pkt.src, (pkt.ingress, now));
         }
     }
-    /// What becomes of a frame whose destination is behind `out` and whose source is behind `back`,
-    /// as far as that is known.
-    ///
     /// A frame may leave by the port it came in by only where it was bounced or detoured. One of those
     /// whose destination was forgotten goes back to the switch that sent it here out of its way, which
     /// knew; a bounced one that comes from its source's side is on its way again, and is flooded.
-    pub fn onward(&self, pkt: &Head, (out, back): (Option<PortId>, Option<PortId>)) -> Onward {
+    fn onward(&self, pkt: &Head, (out, back): (Option<PortId>, Option<PortId>)) -> Onward {
         let astray = pkt.bounces > 0 || pkt.detours > 0;
         match out {
             Some(port) if port == pkt.ingress && !astray => Onward::Filtered,
@@ -112,6 +102,9 @@ impl Learning {
             None if pkt.detours > 0 || (pkt.bounces > 0 && back != Some(pkt.ingress)) => Onward::By(pkt.ingress),
             None => Onward::Flood,
         }
+    }
+    fn boxed(&self) -> Box<dyn AddressTable> {
+        Box::new(self.clone())
     }
 }
 
@@ -124,7 +117,9 @@ mod tests {
 
     fn table(given: &str) -> Learning {
         let number = |name: &str| name.strip_prefix('h')?.parse().ok().map(HostId);
-        Learning::new(&values(&SPEC, given), &number).unwrap()
+        let mut learning = Learning::new(&values(&SPEC, given));
+        learning.for_switch(&SwitchContext { host: &number, ..SwitchContext::alone(0, 4) });
+        learning
     }
 
     #[test]
@@ -166,7 +161,6 @@ mod tests {
         fib.learn(&head("src=4 in=2"), T0);
         assert_eq!(fib.port(HostId(4), T0), None);
         assert!(table("preset=all").is_preset(HostId(99)) && !table("preset=none").is_preset(HostId(0)));
-        assert_eq!(Learning::new(&values(&SPEC, "preset=h1"), &|_| None), None);
     }
 
     #[test]

@@ -6,7 +6,7 @@
 
 use super::Marking;
 use crate::params::{Kind, Param, Spec, Values};
-use crate::{Env, Head, QueueView};
+use crate::{Env, Head, QueueView, Room};
 use units::Amount;
 
 /// See the module.
@@ -33,10 +33,6 @@ impl EcnThreshold {
     pub fn new(values: &Values) -> EcnThreshold {
         EcnThreshold { k: values.amount("k") }
     }
-    /// The threshold K.
-    pub const fn k(&self) -> Amount {
-        self.k
-    }
 }
 
 impl Marking for EcnThreshold {
@@ -46,6 +42,9 @@ impl Marking for EcnThreshold {
             Amount::Packets(k) => u64::from(q.packets) >= k,
             Amount::Bytes(k) => q.bytes >= k,
         }
+    }
+    fn plain(&self) -> Option<Room> {
+        Some(Room::of(self.k))
     }
     fn boxed(&self) -> Box<dyn Marking> {
         Box::new(self.clone())

@@ -5,11 +5,12 @@ mod none;
 mod red;
 
 pub use ecn_threshold::EcnThreshold;
+pub use none::NoMarks;
 pub use red::Red;
 pub(crate) use red::{probability as red_probability, range as red_range};
 
 use crate::params::{Spec, Values};
-use crate::{Env, Head, Interests, QueueView};
+use crate::{Env, Head, QueueView, Room};
 
 /// A way to mark.
 pub trait Marking: Send + Sync {
@@ -21,9 +22,10 @@ pub trait Marking: Send + Sync {
     }
     /// The queue has just run empty: averages start to decay.
     fn idle(&mut self, _env: &mut Env) {}
-    /// What it wants from the dataplane.
-    fn interests(&self) -> Interests {
-        Interests::default()
+    /// Where it compares what waits at a port with fixed thresholds and marks from there on: these.
+    /// Departures may then be computed.
+    fn plain(&self) -> Option<Room> {
+        None
     }
     /// A copy, with its state.
     fn boxed(&self) -> Box<dyn Marking>;
@@ -32,47 +34,35 @@ pub trait Marking: Send + Sync {
 /// The mechanisms of this slot.
 pub const SPECS: &[&Spec] = &[&none::SPEC, &ecn_threshold::SPEC, &red::SPEC];
 
-/// One mechanism, or a caller's own.
-pub enum MarkingSlot {
-    /// `none`
-    None,
-    /// `ecn_threshold`
-    EcnThreshold(EcnThreshold),
-    /// `red`
-    Red(Box<Red>),
-    /// A mechanism from outside the catalogue.
-    Custom(Box<dyn Marking>),
+slot! {
+    /// How a port marks.
+    MarkingSlot(Marker) of Marking {
+        None(NoMarks),
+        EcnThreshold(EcnThreshold),
+        Red(Red),
+    }
 }
 
 impl MarkingSlot {
     /// The mechanism named `kind`; `None` where the catalogue has none of that name.
     pub fn build(kind: &str, values: &Values) -> Option<MarkingSlot> {
         Some(match kind {
-            "none" => MarkingSlot::None,
-            "ecn_threshold" => MarkingSlot::EcnThreshold(EcnThreshold::new(values)),
-            "red" => MarkingSlot::Red(Box::new(Red::new(values))),
+            "none" => MarkingSlot::none(),
+            "ecn_threshold" => EcnThreshold::new(values).into(),
+            "red" => Red::new(values).into(),
             _ => return None,
         })
     }
-    /// The mechanism; `None` for `none`.
-    #[inline]
-    pub fn get(&mut self) -> Option<&mut dyn Marking> {
-        match self {
-            MarkingSlot::None => None,
-            MarkingSlot::EcnThreshold(m) => Some(m),
-            MarkingSlot::Red(m) => Some(&mut **m),
-            MarkingSlot::Custom(m) => Some(&mut **m),
-        }
+    /// Nothing is marked.
+    pub fn none() -> MarkingSlot {
+        NoMarks.into()
     }
-}
-
-impl Clone for MarkingSlot {
-    fn clone(&self) -> MarkingSlot {
-        match self {
-            MarkingSlot::None => MarkingSlot::None,
-            MarkingSlot::EcnThreshold(m) => MarkingSlot::EcnThreshold(m.clone()),
-            MarkingSlot::Red(m) => MarkingSlot::Red(m.clone()),
-            MarkingSlot::Custom(m) => MarkingSlot::Custom(m.boxed()),
+    /// The mechanism, unless it never marks.
+    #[inline]
+    pub fn active(&mut self) -> Option<&mut dyn Marking> {
+        match self.0 {
+            Marker::None(_) => None,
+            _ => Some(self.get()),
         }
     }
 }

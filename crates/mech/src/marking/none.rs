@@ -1,9 +1,27 @@
 //! No marks.
 
+use super::Marking;
 use crate::params::Spec;
+use crate::{Env, Head, QueueView, Room};
+
+/// See the module.
+#[derive(Clone, Debug)]
+pub struct NoMarks;
 
 pub(super) const SPEC: Spec =
     Spec { slot: "switch.marking", kind: "none", doc: "Nothing is marked.", cite: "RFC 3168 §5", params: &[] };
+
+impl Marking for NoMarks {
+    fn mark(&mut self, _pkt: &Head, _q: &QueueView, _env: &mut Env) -> bool {
+        false
+    }
+    fn plain(&self) -> Option<Room> {
+        Some(Room::ENDLESS)
+    }
+    fn boxed(&self) -> Box<dyn Marking> {
+        Box::new(self.clone())
+    }
+}
 
 #[cfg(test)]
 mod tests {
@@ -14,6 +32,6 @@ mod tests {
     #[test]
     fn without_marks_no_mechanism_is_asked() {
         let mut none = MarkingSlot::build("none", &values(&SPEC, "")).expect("it is in the catalogue");
-        assert!(none.get().is_none());
+        assert!(none.active().is_none());
     }
 }

@@ -13,7 +13,7 @@
 
 use super::{DropReason, Fate, Overflow};
 use crate::params::{Kind, Param, Spec, Values};
-use crate::{Env, Fill, ForwardingContext, Head, PortId, QueueId};
+use crate::{Env, Fill, ForwardingContext, Head, Needs, PortId, QueueId};
 use units::Amount;
 
 /// See the module.
@@ -163,8 +163,11 @@ impl Overflow for Bounce {
             _ => forward,
         }
     }
-    fn bounce_queue(&self) -> Option<Amount> {
-        Some(self.bounce_size)
+    fn needs(&self) -> Needs {
+        Needs { back: Some(self.bounce_size), ..Needs::default() }
+    }
+    fn acts_from(&self) -> f64 {
+        self.theta
     }
     fn boxed(&self) -> Box<dyn Overflow> {
         Box::new(self.clone())
@@ -384,7 +387,7 @@ mod tests {
 
     #[test]
     fn endless_memory_is_never_well_filled() {
-        let mut state = switch(2, crate::buffer::BufferSlot::Unlimited(crate::buffer::Unlimited));
+        let mut state = switch(2, crate::buffer::BufferSlot::of(None));
         state.fill_up(10_000, head(""), (PortId(0), QueueId::normal(0)));
         let at = ForwardingContext { view: &state, ingress: PortId(1), out: PortId(0) };
         let fate = bounce("theta=0").admit(&head("src=1"), &at, &mut Desk::draws(&[]).env());

@@ -15,9 +15,9 @@ mod tests;
 
 pub use flows::ENTRY_BYTES;
 
-use super::{DropReason, Fate, Overflow, SwitchContext};
+use super::{DropReason, Fate, Overflow};
 use crate::params::{Kind, Param, Spec, Values};
-use crate::{Env, ForwardingContext, Head};
+use crate::{Asks, Env, ForwardingContext, Head, Needs, SwitchContext};
 use flows::Flows;
 use policy::Policy;
 
@@ -110,22 +110,12 @@ impl Detour {
     /// From validated parameters, for no switch in particular: without a hash of its own, and without hosts.
     pub fn new(values: &Values) -> Detour {
         Detour {
-            policy: Policy::new(values, 0),
+            policy: Policy::new(values),
             flows: Flows::new(values),
             mark_detoured: values.flag("mark_detoured"),
             ingress: values.flag("ingress"),
             max_detours: values.count_or_off("max_detours"),
         }
-    }
-    /// The same for one switch; `None` where a host of that name does not exist.
-    pub fn for_switch(self, values: &Values, own: SwitchContext) -> Option<Detour> {
-        let flows = self.flows.with_hosts(values, own.host)?;
-        Some(Detour { policy: Policy::new(values, own.hash_seed), flows, ..self })
-    }
-    /// Whether it need not be asked about a packet that has room: it would be stored, nothing drawn and
-    /// nothing counted.
-    pub fn only_when_full(&self) -> bool {
-        !self.policy.begins_early() && !self.flows.counts()
     }
 }
 
@@ -147,6 +137,16 @@ impl Overflow for Detour {
         let Some(port) = self.policy.choose(pkt, (at, self.ingress), env) else { return stay(DropReason::NoDetour) };
         env.acts.mark |= self.mark_detoured;
         Fate::Detour(port, queue)
+    }
+    fn asks(&self) -> Asks {
+        if self.policy.begins_early() || self.flows.counts() { Asks::Always } else { Asks::WhenFull }
+    }
+    fn needs(&self) -> Needs {
+        Needs { aside: true, ..Needs::default() }
+    }
+    fn for_switch(&mut self, own: &SwitchContext) {
+        self.policy.seed(own.hash_seed);
+        self.flows.find(own.host);
     }
     fn boxed(&self) -> Box<dyn Overflow> {
         Box::new(self.clone())

@@ -8,7 +8,7 @@
 
 use super::{DropReason, Fate, Overflow};
 use crate::params::Spec;
-use crate::{Env, ForwardingContext, Head, Interests, PktId, QueueId};
+use crate::{Env, ForwardingContext, Head, Needs, PktId, QueueId};
 
 /// See the module.
 #[derive(Clone, Debug)]
@@ -49,8 +49,8 @@ impl Overflow for Evict {
             _ => Fate::Drop(DropReason::BufferFull),
         }
     }
-    fn interests(&self) -> Interests {
-        Interests { remove: true, ..Interests::default() }
+    fn needs(&self) -> Needs {
+        Needs { removes: true, ranks: true, ..Needs::default() }
     }
     fn boxed(&self) -> Box<dyn Overflow> {
         Box::new(self.clone())

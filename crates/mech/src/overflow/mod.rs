@@ -11,8 +11,8 @@ pub use evict::Evict;
 pub use tail_drop::TailDrop;
 
 use crate::params::{Spec, Values};
-use crate::{Env, ForwardingContext, Head, HostId, Interests, PktId, PortId, QueueId};
-use units::{Amount, Bytes};
+use crate::{Asks, Env, ForwardingContext, Head, Needs, PktId, PortId, QueueId, SwitchContext};
+use units::Bytes;
 
 /// What becomes of an arrival.
 #[must_use]
@@ -107,14 +107,20 @@ pub trait Overflow: Send + Sync {
     fn extra_room(&self, _pkt: &Head) -> Bytes {
         Bytes(0)
     }
-    /// The size of the bounce queue that it wants at every port, if any.
-    fn bounce_queue(&self) -> Option<Amount> {
-        None
+    /// For which arrivals it is asked.
+    fn asks(&self) -> Asks {
+        Asks::Always
     }
-    /// What it wants from the dataplane.
-    fn interests(&self) -> Interests {
-        Interests::default()
+    /// What it needs of the switch.
+    fn needs(&self) -> Needs {
+        Needs::default()
     }
+    /// The share of a queue's limit from which on it may act on a packet that fits; 1 is never.
+    fn acts_from(&self) -> f64 {
+        1.0
+    }
+    /// Makes it ready for one switch.
+    fn for_switch(&mut self, _own: &SwitchContext) {}
     /// A copy, with its state.
     fn boxed(&self) -> Box<dyn Overflow>;
 }
@@ -122,27 +128,14 @@ pub trait Overflow: Send + Sync {
 /// The mechanisms of this slot.
 pub const SPECS: &[&Spec] = &[&tail_drop::SPEC, &detour::SPEC, &bounce::SPEC, &evict::SPEC];
 
-/// What a switch's answer to overflow is made from beside its parameters.
-#[derive(Clone, Copy)]
-pub struct SwitchContext<'a> {
-    /// The seed of the switch's flow hash.
-    pub hash_seed: u64,
-    /// The host of a name.
-    pub host: &'a dyn Fn(&str) -> Option<HostId>,
-}
-
-/// One mechanism, or a caller's own.
-pub enum OverflowSlot {
-    /// `tail_drop`
-    TailDrop(TailDrop),
-    /// `detour`
-    Detour(Detour),
-    /// `bounce`
-    Bounce(Bounce),
-    /// `evict`
-    Evict(Evict),
-    /// A mechanism from outside the catalogue.
-    Custom(Box<dyn Overflow>),
+slot! {
+    /// An answer to overflow.
+    OverflowSlot(Answer) of Overflow {
+        TailDrop(TailDrop),
+        Detour(Detour),
+        Bounce(Bounce),
+        Evict(Evict),
+    }
 }
 
 impl OverflowSlot {
@@ -150,52 +143,18 @@ impl OverflowSlot {
     /// name.
     pub fn build(kind: &str, values: &Values) -> Option<OverflowSlot> {
         Some(match kind {
-            "tail_drop" => OverflowSlot::TailDrop(TailDrop),
-            "detour" => OverflowSlot::Detour(Detour::new(values)),
-            "bounce" => OverflowSlot::Bounce(Bounce::new(values)),
-            "evict" => OverflowSlot::Evict(Evict),
+            "tail_drop" => TailDrop.into(),
+            "detour" => Detour::new(values).into(),
+            "bounce" => Bounce::new(values).into(),
+            "evict" => Evict.into(),
             _ => return None,
         })
     }
-    /// The same for one switch; `None` where `values` name a host that does not exist.
-    pub fn for_switch(self, values: &Values, own: SwitchContext) -> Option<OverflowSlot> {
-        Some(match self {
-            OverflowSlot::Detour(m) => OverflowSlot::Detour(m.for_switch(values, own)?),
-            other => other,
-        })
-    }
-    /// The mechanism.
-    #[inline]
-    pub fn get(&mut self) -> &mut dyn Overflow {
-        match self {
-            OverflowSlot::TailDrop(m) => m,
-            OverflowSlot::Detour(m) => m,
-            OverflowSlot::Bounce(m) => m,
-            OverflowSlot::Evict(m) => m,
-            OverflowSlot::Custom(m) => &mut **m,
-        }
-    }
-    /// The mechanism, to read.
-    pub fn peek(&self) -> &dyn Overflow {
-        match self {
-            OverflowSlot::TailDrop(m) => m,
-            OverflowSlot::Detour(m) => m,
-            OverflowSlot::Bounce(m) => m,
-            OverflowSlot::Evict(m) => m,
-            OverflowSlot::Custom(m) => &**m,
-        }
-    }
-}
-
-impl Clone for OverflowSlot {
-    fn clone(&self) -> OverflowSlot {
-        match self {
-            OverflowSlot::TailDrop(m) => OverflowSlot::TailDrop(m.clone()),
-            OverflowSlot::Detour(m) => OverflowSlot::Detour(m.clone()),
-            OverflowSlot::Bounce(m) => OverflowSlot::Bounce(m.clone()),
-            OverflowSlot::Evict(m) => OverflowSlot::Evict(m.clone()),
-            OverflowSlot::Custom(m) => OverflowSlot::Custom(m.boxed()),
-        }
+    /// The same for one switch.
+    #[must_use]
+    pub fn for_switch(mut self, own: &SwitchContext) -> OverflowSlot {
+        self.get().for_switch(own);
+        self
     }
 }
 

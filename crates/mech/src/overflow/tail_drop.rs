@@ -2,7 +2,7 @@
 
 use super::{DropReason, Fate, Overflow};
 use crate::params::Spec;
-use crate::{Env, ForwardingContext, Head};
+use crate::{Asks, Env, ForwardingContext, Head};
 
 /// See the module.
 #[derive(Clone, Debug)]
@@ -22,6 +22,9 @@ impl Overflow for TailDrop {
             true => Fate::Enqueue(pkt.queue()),
             false => Fate::Drop(DropReason::BufferFull),
         }
+    }
+    fn asks(&self) -> Asks {
+        Asks::Never
     }
     fn boxed(&self) -> Box<dyn Overflow> {
         Box::new(self.clone())

@@ -5,7 +5,7 @@ use crate::HostId;
 
 /// The addresses of a k-ary fat-tree, whose hosts are numbered pod by pod and edge by edge, and whose
 /// switches are numbered edges first, then aggregation switches, then cores, group by group.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct AddressPlan {
     half: u32,
 }

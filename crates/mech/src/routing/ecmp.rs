@@ -2,14 +2,14 @@
 //! (RFC 2992). Every switch hashes with a seed of its own, else all tiers would agree and use one
 //! path in k.
 
-use super::{Hop, Routing};
+use super::{FlowHash, Hop, Routing};
 use crate::params::Spec;
-use crate::{Env, Head, HostId, hash_mix};
+use crate::{Env, Head, HostId, SwitchContext};
 
 /// See the module.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Default)]
 pub struct Ecmp {
-    seed: u64,
+    hash: FlowHash,
 }
 
 pub(super) const SPEC: Spec = Spec {
@@ -23,16 +23,16 @@ pub(super) const SPEC: Spec = Spec {
 impl Ecmp {
     /// With the seed of one switch.
     pub const fn new(seed: u64) -> Ecmp {
-        Ecmp { seed }
+        Ecmp { hash: FlowHash::new(seed) }
     }
-    /// The number in `[0, 1)`, a multiple of 2⁻³², that a flow hash gets here.
+    /// The number in `[0, 1)` that a flow hash gets here.
     pub const fn unit(&self, hash: u32) -> f64 {
-        (hash_mix(self.seed, hash as u64) >> 32) as f64 / (1u64 << 32) as f64
+        self.hash.unit(hash)
     }
     /// The place, below `n`, that a flow hash gets here.
     #[inline]
     pub const fn place(&self, hash: u32, n: usize) -> usize {
-        (((hash_mix(self.seed, hash as u64) >> 32) * n as u64) >> 32) as usize
+        self.hash.place(hash, n)
     }
 }
 
@@ -43,6 +43,9 @@ impl Routing for Ecmp {
     }
     fn table(&self, _host: HostId, hash: u32, hops: &[Hop]) -> usize {
         self.place(hash, hops.len())
+    }
+    fn for_switch(&mut self, own: &SwitchContext) {
+        self.hash = FlowHash::new(own.hash_seed);
     }
     fn boxed(&self) -> Box<dyn Routing> {
         Box::new(self.clone())

@@ -10,11 +10,10 @@
 //! Different from the paper: all paths count alike, whatever shares them; and ties between paths of
 //! one length are broken by a hash of the pair, where the paper does not say how.
 
-use super::yen::{Graph, Step};
+use super::paths::Paths;
 use super::{Ecmp, Hop, Routing};
-use crate::params::{Kind, Param, Spec};
-use crate::{Env, Head, HostId, PortId};
-use std::collections::BTreeMap;
+use crate::params::{Kind, Param, Spec, Values};
+use crate::{Env, Head, HostId, PortId, SwitchContext};
 use std::sync::Arc;
 
 pub(super) const SPEC: Spec = Spec {
@@ -31,83 +30,23 @@ pub(super) const SPEC: Spec = Spec {
     }],
 };
 
-/// The paths between all switches with hosts.
-#[derive(Clone, Debug)]
-pub struct Paths {
-    /// Per host: the number of its switch among those with hosts.
-    columns: Vec<u32>,
-    width: usize,
-    /// Per pair of such switches, and one more: where its paths begin in `paths`.
-    pairs: Vec<u32>,
-    /// Per path, and one more: where its steps begin in `steps`.
-    paths: Vec<u32>,
-    steps: Vec<Step>,
-    pick: Ecmp,
-}
-
-impl Paths {
-    /// The `k` shortest of a network, for hosts at these switches, and how a flow's hash picks one.
-    pub fn new(graph: &mut Graph, switches: &[u32], (k, pick): (usize, Ecmp)) -> Paths {
-        let mut known = BTreeMap::new();
-        let mut column = |switch: &u32| {
-            let next = known.len() as u32;
-            *known.entry(*switch).or_insert(next)
-        };
-        let columns = switches.iter().map(&mut column).collect();
-        let edges: BTreeMap<u32, u32> = known.iter().map(|(switch, column)| (*column, *switch)).collect();
-        let width = edges.len();
-        let mut paths = Paths { columns, width, pairs: vec![0], paths: vec![0], steps: Vec::new(), pick };
-        for from in edges.values() {
-            for to in edges.values() {
-                let ways = if from == to { Vec::new() } else { graph.ways((*from, *to), k) };
-                for way in ways {
-                    paths.steps.extend(way);
-                    paths.paths.push(paths.steps.len() as u32);
-                }
-                paths.pairs.push(paths.paths.len() as u32 - 1);
-            }
-        }
-        paths
-    }
-
-    /// The paths from the switch of one host to that of another, the shortest first.
-    pub fn between(&self, src: HostId, dst: HostId) -> impl ExactSizeIterator<Item = &[Step]> {
-        let pair = self.columns[src.0 as usize] as usize * self.width + self.columns[dst.0 as usize] as usize;
-        (self.pairs[pair] as usize..self.pairs[pair + 1] as usize).map(|path| self.path(path))
-    }
-
-    /// The path that a packet of this hash takes; empty where both hosts are at one switch.
-    #[inline]
-    pub fn chosen(&self, src: HostId, dst: HostId, hash: u32) -> &[Step] {
-        let pair = self.columns[src.0 as usize] as usize * self.width + self.columns[dst.0 as usize] as usize;
-        let (first, end) = (self.pairs[pair] as usize, self.pairs[pair + 1] as usize);
-        if first == end { &[] } else { self.path(first + self.pick.place(hash, end - first)) }
-    }
-
-    /// Bytes that the tables take.
-    pub fn memory(&self) -> usize {
-        self.steps.len() * size_of::<Step>()
-            + (self.columns.len() + self.pairs.len() + self.paths.len()) * size_of::<u32>()
-    }
-
-    #[inline]
-    fn path(&self, path: usize) -> &[Step] {
-        &self.steps[self.paths[path] as usize..self.paths[path + 1] as usize]
-    }
-}
-
-/// See the module.
+/// See the module. There are no paths until it is made ready for a switch.
 #[derive(Clone, Debug)]
 pub struct KShortest {
+    k: u64,
     paths: Arc<Paths>,
     switch: u32,
     off: Ecmp,
 }
 
 impl KShortest {
-    /// For the switch of a number; `off` chooses for packets that are not on their path.
-    pub const fn new(paths: Arc<Paths>, switch: u32, off: Ecmp) -> KShortest {
-        KShortest { paths, switch, off }
+    /// From validated parameters.
+    pub fn new(values: &Values) -> KShortest {
+        KShortest { k: values.count("k"), paths: Arc::default(), switch: 0, off: Ecmp::new(0) }
+    }
+    /// For the switch of a number, with paths that are known; `off` chooses for packets that are not on theirs.
+    pub const fn with(paths: Arc<Paths>, switch: u32, off: Ecmp) -> KShortest {
+        KShortest { k: 0, paths, switch, off }
     }
     /// The port by which a packet leaves: of its path, or else one of `hops`, the equal shortest ways.
     #[inline]
@@ -133,6 +72,15 @@ impl Routing for KShortest {
     fn along(&self, ends: (HostId, HostId), hash: u32, hops: &[Hop]) -> PortId {
         self.port(ends, hash, hops)
     }
+    fn for_switch(&mut self, own: &SwitchContext) {
+        self.off = Ecmp::new(own.hash_seed);
+        if let Some((paths, switch)) = own.paths {
+            (self.paths, self.switch) = (Arc::clone(paths), switch);
+        }
+    }
+    fn needs_paths(&self) -> Option<u64> {
+        Some(self.k)
+    }
     fn boxed(&self) -> Box<dyn Routing> {
         Box::new(self.clone())
     }
@@ -140,6 +88,7 @@ impl Routing for KShortest {
 
 #[cfg(test)]
 mod tests {
+    use super::super::{FlowHash, Graph, Step};
     use super::*;
     use crate::testing::{Desk, chi_square, head};
 
@@ -148,7 +97,7 @@ mod tests {
     fn ring(k: usize) -> Arc<Paths> {
         let ports = |s: u32| vec![(PortId(2), (s + 3) % 4), (PortId(3), (s + 1) % 4)];
         let mut graph = Graph::new((0..4).map(ports).collect());
-        Arc::new(Paths::new(&mut graph, &[0, 1, 2, 3, 0], (k, Ecmp::new(7))))
+        Arc::new(Paths::new(&mut graph, &[0, 1, 2, 3, 0], (k, FlowHash::new(7))))
     }
     fn hops(ports: &[u16]) -> Vec<Hop> {
         ports.iter().map(|port| Hop { port: PortId(*port), weight: 1.0 }).collect()
@@ -175,7 +124,7 @@ mod tests {
             long += usize::from(chosen.len() == 3);
             for switch in [0, 2, 3] {
                 let off = Ecmp::new(u64::from(switch));
-                let mut own = KShortest::new(Arc::clone(&paths), switch, off.clone());
+                let mut own = KShortest::with(Arc::clone(&paths), switch, off.clone());
                 let near = if switch == 2 { hops(&[2]) } else { hops(&[3, 2]) };
                 let port = own.leave(&pkt, &near, &mut Desk::draws(&[]).env());
                 let wanted = match (chosen.len(), switch) {
@@ -197,7 +146,7 @@ mod tests {
         // A full mesh of ten: from 0 to 1 one path of one link, eight of two.
         let ports = |s: u16| (0..10).filter(|t| *t != s).map(|t| (PortId(t), u32::from(t))).collect();
         let mut graph = Graph::new((0..10).map(ports).collect());
-        let paths = Paths::new(&mut graph, &[0, 1], (8, Ecmp::new(3)));
+        let paths = Paths::new(&mut graph, &[0, 1], (8, FlowHash::new(3)));
         assert_eq!(lengths(&paths, 0, 1), [1, 2, 2, 2, 2, 2, 2, 2]);
         let all: Vec<_> = paths.between(HostId(0), HostId(1)).collect();
         let mut counts = [0u32; 8];

@@ -2,23 +2,28 @@
 
 mod address_plan;
 mod ecmp;
+mod flow_hash;
 mod k_shortest;
+mod paths;
 mod spray;
+mod switch_context;
 mod two_level;
 mod weighted;
 mod yen;
 
 pub use address_plan::{AddressPlan, Position};
 pub use ecmp::Ecmp;
-pub use k_shortest::{KShortest, Paths};
+pub use flow_hash::FlowHash;
+pub use k_shortest::KShortest;
+pub use paths::Paths;
 pub use spray::Spray;
+pub use switch_context::SwitchContext;
 pub use two_level::{Entry, Part, Table, TwoLevel, entries};
 pub use weighted::Weighted;
 pub use yen::{Graph, Step};
 
 use crate::params::{Spec, Values};
 use crate::{Env, Head, HostId, PortId};
-use std::sync::Arc;
 
 /// One way to a destination.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -55,6 +60,16 @@ pub trait Routing: Send + Sync {
     fn along(&self, (_, dst): (HostId, HostId), hash: u32, hops: &[Hop]) -> PortId {
         hops[self.table(dst, hash, hops)].port
     }
+    /// Makes it ready for one switch.
+    fn for_switch(&mut self, _own: &SwitchContext) {}
+    /// Whether it routes by the addresses of a fat-tree, and needs to know where the switch stands.
+    fn needs_addresses(&self) -> bool {
+        false
+    }
+    /// As many paths between each two switches with hosts as it needs, the same at all switches.
+    fn needs_paths(&self) -> Option<u64> {
+        None
+    }
     /// A copy, with its state.
     fn boxed(&self) -> Box<dyn Routing>;
 }
@@ -62,81 +77,52 @@ pub trait Routing: Send + Sync {
 /// The mechanisms of this slot.
 pub const SPECS: &[&Spec] = &[&ecmp::SPEC, &spray::SPEC, &two_level::SPEC, &weighted::SPEC, &k_shortest::SPEC];
 
-/// What a switch's routing is made from beside its parameters.
-#[derive(Clone, Debug, Default)]
-pub struct SwitchContext {
-    /// The seed of its flow hash.
-    pub hash_seed: u64,
-    /// Where it stands, in a fat-tree.
-    pub position: Option<(AddressPlan, Position)>,
-    /// The paths of the network, and the number of this switch in them.
-    pub paths: Option<(Arc<Paths>, u32)>,
-}
-
-/// One mechanism, or a caller's own.
-pub enum RoutingSlot {
-    /// `ecmp`
-    Ecmp(Ecmp),
-    /// `spray`
-    Spray(Spray),
-    /// `two_level`
-    TwoLevel(TwoLevel),
-    /// `weighted`
-    Weighted(Weighted),
-    /// `k_shortest`
-    KShortest(KShortest),
-    /// A mechanism from outside the catalogue.
-    Custom(Box<dyn Routing>),
+slot! {
+    /// How a switch chooses among next hops.
+    RoutingSlot(Chooser) of Routing {
+        Ecmp(Ecmp),
+        Spray(Spray),
+        TwoLevel(TwoLevel),
+        Weighted(Weighted),
+        KShortest(KShortest),
+    }
 }
 
 impl RoutingSlot {
-    /// The mechanism named `kind` for one switch; `None` where the catalogue has none of that name,
-    /// or the switch has no position or paths and needs them.
-    pub fn build(kind: &str, _values: &Values, own: SwitchContext) -> Option<RoutingSlot> {
-        let ecmp = Ecmp::new(own.hash_seed);
+    /// The mechanism named `kind`, for no switch in particular; `None` where the catalogue has none of that
+    /// name.
+    pub fn build(kind: &str, values: &Values) -> Option<RoutingSlot> {
         Some(match kind {
-            "ecmp" => RoutingSlot::Ecmp(ecmp),
-            "spray" => RoutingSlot::Spray(Spray::new(ecmp)),
-            "two_level" => own.position.map(|(plan, position)| RoutingSlot::TwoLevel(TwoLevel::new(plan, position)))?,
-            "weighted" => RoutingSlot::Weighted(Weighted::new(ecmp)),
-            "k_shortest" => own.paths.map(|(paths, at)| RoutingSlot::KShortest(KShortest::new(paths, at, ecmp)))?,
+            "ecmp" => Ecmp::new(0).into(),
+            "spray" => Spray::new(Ecmp::new(0)).into(),
+            "two_level" => TwoLevel::default().into(),
+            "weighted" => Weighted::new(Ecmp::new(0)).into(),
+            "k_shortest" => KShortest::new(values).into(),
             _ => return None,
         })
     }
-    /// The mechanism.
-    #[inline]
-    pub fn get(&mut self) -> &mut dyn Routing {
-        match self {
-            RoutingSlot::Ecmp(m) => m,
-            RoutingSlot::Spray(m) => m,
-            RoutingSlot::TwoLevel(m) => m,
-            RoutingSlot::Weighted(m) => m,
-            RoutingSlot::KShortest(m) => m,
-            RoutingSlot::Custom(m) => &mut **m,
+    /// The same for one switch.
+    #[must_use]
+    pub fn for_switch(mut self, own: &SwitchContext) -> RoutingSlot {
+        self.get().for_switch(own);
+        self
+    }
+    /// The port that a packet will leave by, where that takes no draw and changes nothing.
+    #[inline(always)]
+    pub fn predict(&self, head: &Head, hops: &[Hop]) -> Option<PortId> {
+        match &self.0 {
+            Chooser::Ecmp(own) => Some(hops[own.place(head.hash, hops.len())].port),
+            Chooser::TwoLevel(own) => Some(hops[own.place(head.dst, hops)].port),
+            Chooser::KShortest(own) => Some(own.port((head.src, head.dst), head.hash, hops)),
+            _ => None,
         }
     }
-    /// The mechanism, to read.
-    pub fn peek(&self) -> &dyn Routing {
-        match self {
-            RoutingSlot::Ecmp(m) => m,
-            RoutingSlot::Spray(m) => m,
-            RoutingSlot::TwoLevel(m) => m,
-            RoutingSlot::Weighted(m) => m,
-            RoutingSlot::KShortest(m) => m,
-            RoutingSlot::Custom(m) => &**m,
-        }
-    }
-}
-
-impl Clone for RoutingSlot {
-    fn clone(&self) -> RoutingSlot {
-        match self {
-            RoutingSlot::Ecmp(m) => RoutingSlot::Ecmp(m.clone()),
-            RoutingSlot::Spray(m) => RoutingSlot::Spray(m.clone()),
-            RoutingSlot::TwoLevel(m) => RoutingSlot::TwoLevel(m.clone()),
-            RoutingSlot::Weighted(m) => RoutingSlot::Weighted(m.clone()),
-            RoutingSlot::KShortest(m) => RoutingSlot::KShortest(m.clone()),
-            RoutingSlot::Custom(m) => RoutingSlot::Custom(m.boxed()),
+    /// The port that a packet leaves by.
+    #[inline(always)]
+    pub fn leave(&mut self, head: &Head, hops: &[Hop], env: &mut Env) -> PortId {
+        match &self.0 {
+            Chooser::Ecmp(own) => hops[own.place(head.hash, hops.len())].port,
+            _ => self.get().leave(head, hops, env),
         }
     }
 }

@@ -3,7 +3,7 @@
 
 use super::{Ecmp, Hop, Routing};
 use crate::params::Spec;
-use crate::{Env, Head, HostId};
+use crate::{Env, Head, HostId, SwitchContext};
 
 /// See the module.
 #[derive(Clone, Debug)]
@@ -32,6 +32,9 @@ impl Routing for Spray {
     }
     fn table(&self, _host: HostId, hash: u32, hops: &[Hop]) -> usize {
         self.back.place(hash, hops.len())
+    }
+    fn for_switch(&mut self, own: &SwitchContext) {
+        self.back = Ecmp::new(own.hash_seed);
     }
     fn boxed(&self) -> Box<dyn Routing> {
         Box::new(self.clone())

@@ -9,7 +9,7 @@
 
 use super::{AddressPlan, Hop, Position, Routing};
 use crate::params::Spec;
-use crate::{Env, Head, HostId, PortId};
+use crate::{Env, Head, HostId, PortId, SwitchContext};
 
 pub(super) const SPEC: Spec = Spec {
     slot: "switch.routing",
@@ -62,7 +62,7 @@ impl Part {
 }
 
 /// The table of one switch.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Table {
     /// Bits that must agree, what they must be, and the port: in the order in which they are asked.
     rows: Vec<(u32, u32, PortId)>,
@@ -104,8 +104,8 @@ pub fn entries(plan: AddressPlan, position: Position) -> Vec<Entry> {
     }
 }
 
-/// See the module.
-#[derive(Clone, Debug)]
+/// See the module. The table is empty until it is made ready for a switch.
+#[derive(Clone, Debug, Default)]
 pub struct TwoLevel {
     plan: AddressPlan,
     table: Table,
@@ -136,6 +136,14 @@ impl Routing for TwoLevel {
     }
     fn table(&self, host: HostId, _hash: u32, hops: &[Hop]) -> usize {
         self.place(host, hops)
+    }
+    fn for_switch(&mut self, own: &SwitchContext) {
+        if let Some((plan, position)) = own.position {
+            *self = TwoLevel::new(plan, position);
+        }
+    }
+    fn needs_addresses(&self) -> bool {
+        true
     }
     fn boxed(&self) -> Box<dyn Routing> {
         Box::new(self.clone())

@@ -4,7 +4,7 @@
 
 use super::{Ecmp, Hop, Routing};
 use crate::params::Spec;
-use crate::{Env, Head, HostId};
+use crate::{Env, Head, HostId, SwitchContext};
 
 /// See the module.
 #[derive(Clone, Debug)]
@@ -45,6 +45,9 @@ impl Routing for Weighted {
     }
     fn table(&self, _host: HostId, hash: u32, hops: &[Hop]) -> usize {
         pick(hops, self.back.unit(hash)).unwrap_or_else(|| self.back.place(hash, hops.len()))
+    }
+    fn for_switch(&mut self, own: &SwitchContext) {
+        self.back = Ecmp::new(own.hash_seed);
     }
     fn boxed(&self) -> Box<dyn Routing> {
         Box::new(self.clone())

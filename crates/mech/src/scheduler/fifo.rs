@@ -2,7 +2,7 @@
 
 use super::Scheduler;
 use crate::params::Spec;
-use crate::{Env, Interests, PktId, PortView, QueueId};
+use crate::{Env, Needs, PktId, PortView, QueueId};
 
 /// See the module.
 #[derive(Clone, Debug)]
@@ -21,8 +21,8 @@ impl Scheduler for Fifo {
         let first = |q: u8| port.view.first(port.port, QueueId(q)).map(|(pkt, stamp)| (stamp, q, pkt));
         (0..16).filter(|q| port.eligible >> q & 1 == 1).filter_map(first).min().map(|(_, q, pkt)| (QueueId(q), pkt))
     }
-    fn interests(&self) -> Interests {
-        Interests::default()
+    fn needs(&self) -> Needs {
+        Needs::default()
     }
     fn boxed(&self) -> Box<dyn Scheduler> {
         Box::new(self.clone())

@@ -7,7 +7,7 @@
 
 use super::Scheduler;
 use crate::params::Spec;
-use crate::{Env, FlowId, HostId, PktId, PortView, QueueId};
+use crate::{Env, FlowId, HostId, Needs, PktId, PortView, QueueId};
 
 /// See the module.
 #[derive(Clone, Debug)]
@@ -38,6 +38,9 @@ impl Scheduler for Srpt {
             }
         });
         oldest.map(|id| (queue, id))
+    }
+    fn needs(&self) -> Needs {
+        Needs { reorders: true, ranks: true, ..Needs::default() }
     }
     fn boxed(&self) -> Box<dyn Scheduler> {
         Box::new(self.clone())

@@ -3,7 +3,7 @@
 
 use super::Scheduler;
 use crate::params::Spec;
-use crate::{Env, Interests, PktId, PortView, QueueId};
+use crate::{Env, Needs, PktId, PortView, QueueId};
 
 /// See the module.
 #[derive(Clone, Debug)]
@@ -23,8 +23,8 @@ impl Scheduler for StrictPriority {
         let queue = QueueId(port.eligible.checked_ilog2()? as u8);
         port.view.first(port.port, queue).map(|(pkt, _)| (queue, pkt))
     }
-    fn interests(&self) -> Interests {
-        Interests::default()
+    fn needs(&self) -> Needs {
+        Needs::default()
     }
     fn boxed(&self) -> Box<dyn Scheduler> {
         Box::new(self.clone())

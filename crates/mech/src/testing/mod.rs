@@ -47,7 +47,7 @@ pub fn head(text: &str) -> Head {
 
 /// A switch without packets, every port of which leads to a switch; host `n` is behind port `n`.
 pub fn switch(ports: u16, buffer: crate::buffer::BufferSlot) -> State {
-    let routing = crate::routing::RoutingSlot::Ecmp(crate::routing::Ecmp::new(0));
+    let routing = crate::routing::Ecmp::new(0).into();
     let mut state = State::new(ports, routing, buffer);
     state.switch_ports = (0..ports).collect();
     let hop = |port| vec![crate::routing::Hop { port: crate::PortId(port), weight: 1.0 }];
@@ -57,7 +57,7 @@ pub fn switch(ports: u16, buffer: crate::buffer::BufferSlot) -> State {
 
 /// Memory of so many packets a port.
 pub fn packets(n: u64) -> crate::buffer::BufferSlot {
-    crate::buffer::BufferSlot::PerPort(crate::buffer::PerPort::of(units::Amount::Packets(n)))
+    crate::buffer::BufferSlot::of(Some(units::Amount::Packets(n)))
 }
 
 /// χ² of counts against equal expectations.

@@ -93,7 +93,7 @@ impl Recorder {
         let mut state = State::new(setup.ports, setup.routing, setup.buffer);
         state.switch_ports = setup.switch_ports;
         state.fib = setup.fib.into_iter().collect();
-        state.bounce = setup.overflow.peek().bounce_queue().map(PerPort::of);
+        state.bounce = setup.overflow.peek().needs().back.map(PerPort::of);
         state.memory = setup.memory;
         let filled = |port: u16| setup.at.is_empty() || setup.at.contains(&port);
         let slots = (0..setup.ports).map(|port| PortSlots {
@@ -297,7 +297,7 @@ impl Recorder {
         self.changed(to, &head, Change::Enqueued(&head));
     }
     fn due_mark(&mut self, head: &Head, to: (PortId, QueueId)) -> (bool, bool) {
-        let Some(marking) = self.slots[usize::from(to.0.0)].marking.get() else { return (false, false) };
+        let Some(marking) = self.slots[usize::from(to.0.0)].marking.active() else { return (false, false) };
         let mut acts = Acts::default();
         let mut env = Env { now: self.now, rng: &mut self.rng, acts: &mut acts };
         let q = QueueView::new(&self.state, to.0, to.1);

@@ -6,12 +6,12 @@ use crate::ack_hold::AckHold;
 use crate::buffer::BufferSlot;
 use crate::marking::MarkingSlot;
 use crate::notify::Notify;
-use crate::overflow::{self, OverflowSlot};
+use crate::overflow::OverflowSlot;
 use crate::params::{Kind, Spec, Value, Values};
 use crate::pause::PauseSlot;
-use crate::routing::{AddressPlan, Hop, Position, RoutingSlot, SwitchContext};
+use crate::routing::{AddressPlan, Hop, Position, RoutingSlot};
 use crate::scheduler::SchedulerSlot;
-use crate::{Ecn, Flags, FlowId, Head, HostId, PortId};
+use crate::{Ecn, Flags, FlowId, Head, HostId, PortId, SwitchContext};
 use toml::{Table, Value as Toml};
 use units::Rate;
 
@@ -125,12 +125,12 @@ fn position(text: &str) -> Option<(AddressPlan, Position)> {
 impl Setup {
     /// From a `[case.switch]` table.
     pub fn read(table: &Table) -> Setup {
+        let ports_count = table["ports"].as_integer().expect("ports") as u16;
+        let position = position(text(table, "position"));
+        let own = SwitchContext { host: &host, position, ..SwitchContext::alone(0, ports_count) };
         let overflow = match named("overflow", table, "tail_drop") {
-            (kind, values) if kind == "trim" => OverflowSlot::Custom(Box::new(Trim::new(&values))),
-            (kind, values) => {
-                let slot = OverflowSlot::build(&kind, &values).expect(&kind);
-                slot.for_switch(&values, overflow::SwitchContext { hash_seed: 0, host: &host }).expect("hosts")
-            }
+            (kind, values) if kind == "trim" => OverflowSlot::custom(Trim::new(&values)),
+            (kind, values) => OverflowSlot::build(&kind, &values).expect(&kind).for_switch(&own),
         };
         let (scheduler, scheduler_values) = named("scheduler", table, "fifo");
         let of = |slot: &str| table.contains_key(slot).then(|| named(slot, table, "").1);
@@ -139,7 +139,7 @@ impl Setup {
         let (pause, pause_values) = named("pause", table, "none");
         let (routing, routing_values) = named("routing", table, "ecmp");
         Setup {
-            ports: table["ports"].as_integer().expect("ports") as u16,
+            ports: ports_count,
             switch_ports: ports(text(table, "switches")),
             fib: fib(text(table, "fib")),
             memory: match text(table, "memory") {
@@ -152,12 +152,7 @@ impl Setup {
             ack_hold: of("ack_hold").map(|v| Box::new(Abq::new(&v)) as Box<dyn AckHold>),
             notify: of("notify").map(|v| Box::new(Qcn::new(&v)) as Box<dyn Notify>),
             pause: PauseSlot::build(&pause, &pause_values, Rate::gbps(10).clock()).expect(&pause),
-            routing: RoutingSlot::build(
-                &routing,
-                &routing_values,
-                SwitchContext { position: position(text(table, "position")), ..SwitchContext::default() },
-            )
-            .expect(&routing),
+            routing: RoutingSlot::build(&routing, &routing_values).expect(&routing).for_switch(&own),
             buffer: BufferSlot::build(&kind, &values).expect(&kind),
             overflow,
             marking: MarkingSlot::build(&marking, &marking_values).expect(&marking),

@@ -93,14 +93,14 @@ impl State {
                 *ports.entry(own.0).or_default() += size;
             }
         }
-        let reserved = self.buffer.get().reserved();
+        let reserved = self.buffer.peek().reserved();
         now.pool_shared_bytes = ports.values().map(|bytes| bytes.saturating_sub(reserved)).sum();
         now
     }
     fn lender(&self, account: (PortId, Option<u8>)) -> &dyn Buffer {
         match (&self.bounce, account.1) {
             (Some(bounce), Some(_)) => bounce,
-            _ => self.buffer.get(),
+            _ => self.buffer.peek(),
         }
     }
     /// Whether a frame is accepted with so much room beyond the limit.
@@ -190,7 +190,7 @@ impl View for State {
     }
     fn pool_free(&self) -> Option<u64> {
         let now = self.usage((PortId(0), None));
-        self.buffer.get().free(now.pool_shared_bytes)
+        self.buffer.peek().free(now.pool_shared_bytes)
     }
     /// The one buffer on the way here is the queue of the port that the flow leaves by.
     fn path_fill(&self, flow: FlowId) -> Option<Fill> {

@@ -20,7 +20,7 @@ impl<P: Probe, T: Tap> World<P, T> {
     pub fn conserves(&mut self) -> bool {
         let counts = self.port_counts(self.now);
         let on_links: u64 = self.state.wires.under_way();
-        let waiting_ahead: u64 = self.waiting_ahead();
+        let waiting_ahead: u64 = self.cores().map(|core| core.waiting_ahead()).sum();
         let said: u64 = self.cores().map(|core| core.control_frames().0).sum();
         let sent: u64 = counts.iter().map(|c| c.sent).sum::<u64>() + said;
         let received: u64 =
@@ -35,16 +35,5 @@ impl<P: Probe, T: Tap> World<P, T> {
         let host = self.hosts.iter().position(|host| !host.conserves()).map(|h| format!("host {h}"));
         let switch = || self.switches.iter().position(|s| !s.conserves()).map(|s| format!("switch {s}"));
         host.or_else(switch)
-    }
-
-    /// Frames that wait in a port's memory although their departure is computed and they are on
-    /// their link already.
-    fn waiting_ahead(&self) -> u64 {
-        let of = |core: &dataplane::Core| match core.computes_departures() {
-            true => core.ports().iter().map(|port| u64::from(port.waiting())).sum(),
-            false => 0,
-        };
-        let hosts = self.hosts.iter().map(|host| of(host.nic()));
-        hosts.chain(self.switches.iter().map(|s| of(s.core()))).sum()
     }
 }

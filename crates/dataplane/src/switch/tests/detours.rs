@@ -68,7 +68,7 @@ fn switch(buffer: BufferSlot, overflow: OverflowSlot, snapshot: bool) -> Switch 
     let port = |n| PortSetup {
         clock: Rate::gbps(1).clock(),
         is_switch: n > 0,
-        marking: MarkingSlot::None,
+        marking: MarkingSlot::none(),
         scheduler: SchedulerSlot::build("fifo", &Values::default()).unwrap(),
         pause: None,
     };
@@ -84,8 +84,8 @@ fn switch(buffer: BufferSlot, overflow: OverflowSlot, snapshot: bool) -> Switch 
             may_compute: true,
             ports: (0..PORTS).map(port).collect(),
         },
-        fib: FibSlot::Static,
-        routing: RoutingSlot::Ecmp(Ecmp::new(1)),
+        fib: FibSlot::routes(),
+        routing: Ecmp::new(1).into(),
         snapshot,
         shuffle: false,
     })

@@ -8,8 +8,8 @@ fn switch(size: Amount, snapshot: bool) -> Switch {
     let port = || PortSetup {
         clock: Rate::gbps(1).clock(),
         is_switch: true,
-        marking: MarkingSlot::None,
-        scheduler: SchedulerSlot::build("srpt", &Values::default()).unwrap(),
+        marking: MarkingSlot::none(),
+        scheduler: mech::scheduler::Srpt.into(),
         pause: None,
     };
     Switch::new(SwitchSetup {
@@ -17,15 +17,15 @@ fn switch(size: Amount, snapshot: bool) -> Switch {
             node: 0,
             seed: 3,
             framing: Framing::ETHERNET,
-            buffer: BufferSlot::PerPort(PerPort::of(size)),
-            overflow: OverflowSlot::build("evict", &Values::default()).unwrap(),
+            buffer: BufferSlot::of(Some(size)),
+            overflow: mech::overflow::Evict.into(),
             bounce: BounceQueue::Absent,
             top_class: 7,
             may_compute: true,
             ports: (0..PORTS).map(|_| port()).collect(),
         },
-        fib: FibSlot::Static,
-        routing: RoutingSlot::Ecmp(Ecmp::new(1)),
+        fib: FibSlot::routes(),
+        routing: Ecmp::new(1).into(),
         snapshot,
         shuffle: false,
     })

@@ -5,13 +5,13 @@ use crate::core::{PauseSetup, PortSetup};
 use crate::packet_store::BounceQueue;
 use crate::switch::*;
 use crate::{Framing, NO_EXT, PauseFrame};
-use mech::buffer::{BufferSlot, PerPort};
+use mech::buffer::BufferSlot;
 use mech::marking::MarkingSlot;
-use mech::overflow::{OverflowSlot, TailDrop};
+use mech::overflow::TailDrop;
 use mech::params::{Value, Values};
 use mech::pause::PauseSlot;
 use mech::routing::Ecmp;
-use mech::scheduler::{SchedulerSlot, StrictPriority};
+use mech::scheduler::StrictPriority;
 use mech::{ClassSet, QueueId};
 use units::{Amount, Bytes, Dur, Rate};
 
@@ -79,8 +79,8 @@ fn switch(response: Dur) -> Switch {
     let port = || PortSetup {
         clock: Rate::gbps(1).clock(),
         is_switch: true,
-        marking: MarkingSlot::None,
-        scheduler: SchedulerSlot::StrictPriority(StrictPriority),
+        marking: MarkingSlot::none(),
+        scheduler: StrictPriority.into(),
         pause: Some(PauseSetup { slot: pfc(), response, headroom: 500, waits: Dur::us(1), away: Dur::us(4) }),
     };
     Switch::new(SwitchSetup {
@@ -88,15 +88,15 @@ fn switch(response: Dur) -> Switch {
             node: 0,
             seed: 3,
             framing: Framing::ETHERNET,
-            buffer: BufferSlot::PerPort(PerPort::of(Amount::Bytes(5000))),
-            overflow: OverflowSlot::TailDrop(TailDrop),
+            buffer: BufferSlot::of(Some(Amount::Bytes(5000))),
+            overflow: TailDrop.into(),
             bounce: BounceQueue::Absent,
             top_class: 2,
             may_compute: true,
             ports: (0..4).map(|_| port()).collect(),
         },
-        fib: FibSlot::Static,
-        routing: RoutingSlot::Ecmp(Ecmp::new(1)),
+        fib: FibSlot::routes(),
+        routing: Ecmp::new(1).into(),
         snapshot: false,
         shuffle: false,
     })

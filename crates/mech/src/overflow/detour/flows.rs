@@ -25,7 +25,12 @@ pub(super) enum Flows {
     /// All.
     All,
     /// Those from or to these hosts, in order.
-    Hosts(Vec<HostId>),
+    Hosts {
+        /// Their names.
+        names: Vec<String>,
+        /// Those of them that there are.
+        found: Vec<HostId>,
+    },
     /// Those of which more than so many bytes came, or where not `long` the others.
     Sized {
         /// Which of both.
@@ -38,10 +43,10 @@ pub(super) enum Flows {
 }
 
 impl Flows {
-    /// From validated parameters, without hosts. Only `flow_based` has a rule.
+    /// From validated parameters, no host found yet. Only `flow_based` has a rule.
     pub fn new(values: &Values) -> Flows {
         match if values.has("flows") { values.word("flows") } else { "all" } {
-            "hosts" => Flows::Hosts(Vec::new()),
+            "hosts" => Flows::Hosts { names: values.words("hosts").to_vec(), found: Vec::new() },
             word @ ("short" | "long") => Flows::Sized {
                 long: word == "long",
                 size: values.size("flow_size"),
@@ -51,12 +56,12 @@ impl Flows {
         }
     }
 
-    /// The same with its hosts found; `None` where one does not exist.
-    pub fn with_hosts(self, values: &Values, host: &dyn Fn(&str) -> Option<HostId>) -> Option<Flows> {
-        let Flows::Hosts(_) = self else { return Some(self) };
-        let mut hosts = values.words("hosts").iter().map(|name| host(name)).collect::<Option<Vec<_>>>()?;
-        hosts.sort_unstable();
-        Some(Flows::Hosts(hosts))
+    /// Finds its hosts.
+    pub fn find(&mut self, host: &dyn Fn(&str) -> Option<HostId>) {
+        if let Flows::Hosts { names, found } = self {
+            *found = names.iter().filter_map(|name| host(name)).collect();
+            found.sort_unstable();
+        }
     }
 
     /// Whether every packet must be shown to it.
@@ -68,7 +73,7 @@ impl Flows {
     pub fn may(&mut self, pkt: &Head) -> bool {
         match self {
             Flows::All => true,
-            Flows::Hosts(hosts) => [pkt.src, pkt.dst].iter().any(|host| hosts.binary_search(host).is_ok()),
+            Flows::Hosts { found, .. } => [pkt.src, pkt.dst].iter().any(|host| found.binary_search(host).is_ok()),
             Flows::Sized { long, size, table } => *long == (count(table, pkt) > *size),
         }
     }

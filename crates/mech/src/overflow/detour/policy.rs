@@ -45,13 +45,20 @@ pub(super) fn probability(u: f64, class: u8, (lo, hi): (f64, f64)) -> f64 {
 }
 
 impl Policy {
-    /// From validated parameters and the seed of the switch's flow hash.
-    pub fn new(values: &Values, hash_seed: u64) -> Policy {
+    /// From validated parameters.
+    pub fn new(values: &Values) -> Policy {
         match values.word("policy") {
             "load_aware" => Policy::LoadAware,
-            "flow_based" => Policy::FlowBased(Ecmp::new(hash_mix(hash_seed, APART))),
+            "flow_based" => Policy::FlowBased(Ecmp::default()),
             "probabilistic" => Policy::Probabilistic { lo: values.number("lo"), hi: values.number("hi") },
             _ => Policy::Random,
+        }
+    }
+
+    /// Takes the seed of the switch's flow hash.
+    pub fn seed(&mut self, hash_seed: u64) {
+        if let Policy::FlowBased(hash) = self {
+            *hash = Ecmp::new(hash_mix(hash_seed, APART));
         }
     }
 

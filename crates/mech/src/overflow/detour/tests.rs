@@ -2,7 +2,7 @@
 
 use super::policy::probability;
 use super::*;
-use crate::buffer::{BufferSlot, Unlimited};
+use crate::buffer::BufferSlot;
 use crate::routing::Ecmp;
 use crate::testing::{Desk, State, chi_square, head, host, packets, switch, values};
 use crate::{PortId, QueueId};
@@ -15,7 +15,13 @@ const NOWHERE: Fate = Fate::Drop(DropReason::NoDetour);
 
 fn detour(given: &str) -> Detour {
     let values = values(&SPEC, given);
-    Detour::new(&values).for_switch(&values, SwitchContext { hash_seed: 5, host: &host }).unwrap()
+    seeded(&values, 5)
+}
+/// At a switch with this seed.
+fn seeded(values: &Values, hash_seed: u64) -> Detour {
+    let mut detour = Detour::new(values);
+    detour.for_switch(&SwitchContext { host: &host, ..SwitchContext::alone(hash_seed, 8) });
+    detour
 }
 /// Eight ports of two packets each; these are full, and these lead to hosts.
 fn state(full: &[u16], hosts: &[u16]) -> State {
@@ -218,7 +224,7 @@ fn flows_spread_over_the_ports_as_equal_cost_paths_of_the_same_switch_do_not() {
 fn switches_of_other_hash_seeds_send_a_flow_elsewhere() {
     let of = |hash_seed| {
         let values = values(&SPEC, "policy=flow_based");
-        let mut detour = Detour::new(&values).for_switch(&values, SwitchContext { hash_seed, host: &host }).unwrap();
+        let mut detour = seeded(&values, hash_seed);
         let ports = (0..64).map(|hash| (format!("hash={hash}"), 1));
         let full = state(&[0], &[]);
         ports.map(|(pkt, at)| port_of(fate(&mut detour, (&pkt, at), &full, &mut Desk::draws(&[])))).collect::<Vec<_>>()
@@ -234,8 +240,6 @@ fn only_packets_from_or_to_the_named_hosts_are_detoured() {
         port_of(fate(&mut detour, (&format!("src={src} dst={dst}"), 1), &full, &mut desk));
     }
     assert_eq!(fate(&mut detour, ("src=4 dst=6", 1), &full, &mut desk), FULL, "others meet tail drop");
-    let values = values(&SPEC, "policy=flow_based flows=hosts hosts=x");
-    assert!(Detour::new(&values).for_switch(&values, SwitchContext { hash_seed: 0, host: &host }).is_none());
 }
 
 #[test]
@@ -342,7 +346,7 @@ fn with_both_thresholds_at_one_probabilistic_is_random_draw_by_draw() {
 
 #[test]
 fn endless_memory_is_never_filled() {
-    let mut state = switch(3, BufferSlot::Unlimited(Unlimited));
+    let mut state = switch(3, BufferSlot::of(None));
     state.fill_up(10_000, head(""), (PortId(0), QUEUE));
     let mut detour = detour("policy=probabilistic lo=0 hi=0");
     assert_eq!(fate(&mut detour, ("", 1), &state, &mut Desk::draws(&[])), Fate::Enqueue(QUEUE));
@@ -351,9 +355,9 @@ fn endless_memory_is_never_filled() {
 #[test]
 fn it_must_be_asked_for_every_packet_where_it_begins_early_or_counts() {
     for given in ["", "ingress=false max_detours=1", "policy=load_aware", "policy=flow_based flows=hosts hosts=h1"] {
-        assert!(detour(given).only_when_full(), "{given}");
+        assert_eq!(detour(given).asks(), Asks::WhenFull, "{given}");
     }
     for given in ["policy=probabilistic", "policy=flow_based flows=short", "policy=flow_based flows=long"] {
-        assert!(!detour(given).only_when_full(), "{given}");
+        assert_eq!(detour(given).asks(), Asks::Always, "{given}");
     }
 }

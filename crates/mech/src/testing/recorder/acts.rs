@@ -29,7 +29,7 @@ impl Recorder {
         if self.state.queues[&(port, queue)].is_empty() {
             let mut acts = Acts::default();
             let mut env = Env { now: self.now, rng: &mut self.rng, acts: &mut acts };
-            if let Some(marking) = self.slots[usize::from(port.0)].marking.get() {
+            if let Some(marking) = self.slots[usize::from(port.0)].marking.active() {
                 marking.idle(&mut env);
             }
         }

@@ -1,0 +1,74 @@
+//! What the dataplane, the loader and the builder must know of a mechanism. They ask it; nobody
+//! outside of this crate knows it by its name.
+
+use units::Amount;
+
+/// For which arrivals an answer to overflow is asked.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Asks {
+    /// For none: what fits is stored, what does not is lost.
+    Never,
+    /// For those that do not fit: all else it would store, draw nothing and count nothing.
+    WhenFull,
+    /// For all.
+    Always,
+}
+
+/// Fixed thresholds of one port. The largest number is none.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Room {
+    /// Frames.
+    pub packets: u32,
+    /// Bytes.
+    pub bytes: u64,
+}
+
+impl Room {
+    /// No threshold.
+    pub const ENDLESS: Room = Room { packets: u32::MAX, bytes: u64::MAX };
+
+    /// A threshold in one unit.
+    pub fn of(amount: Amount) -> Room {
+        match amount {
+            Amount::Packets(n) => Room { packets: u32::try_from(n).unwrap_or(u32::MAX), ..Room::ENDLESS },
+            Amount::Bytes(n) => Room { bytes: n, ..Room::ENDLESS },
+        }
+    }
+    /// The threshold; `None` where there is none.
+    pub fn amount(self) -> Option<Amount> {
+        match self {
+            Room::ENDLESS => None,
+            Room { packets: u32::MAX, bytes } => Some(Amount::Bytes(bytes)),
+            Room { packets, .. } => Some(Amount::Packets(u64::from(packets))),
+        }
+    }
+}
+
+/// What a mechanism needs of the switch or NIC that it is in; what nobody needs costs nothing.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Needs {
+    /// It sends packets back, which wait at every port in a lane of their own, so long, beside the buffer.
+    pub back: Option<Amount>,
+    /// It sends packets aside, by ports that lead to other switches.
+    pub aside: bool,
+    /// It removes packets that wait.
+    pub removes: bool,
+    /// The next packet to leave is not always the oldest of its queue.
+    pub reorders: bool,
+    /// It tells packets apart by their rank.
+    pub ranks: bool,
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_threshold_is_in_its_own_unit_and_endless_is_none() {
+        for amount in [Amount::Packets(0), Amount::Packets(100), Amount::Bytes(0), Amount::Bytes(3000)] {
+            assert_eq!(Room::of(amount).amount(), Some(amount));
+        }
+        assert_eq!(Room::ENDLESS.amount(), None);
+        assert_eq!(Room::of(Amount::Packets(u64::MAX)), Room::ENDLESS);
+    }
+}

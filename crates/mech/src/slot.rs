@@ -1,0 +1,63 @@
+//! What every slot is: an opaque choice of one mechanism. Who asks it does not know which; the
+//! catalogue's own are called without a table of functions, those from outside through one.
+
+macro_rules! slot {
+    (
+        $(#[$doc:meta])*
+        $slot:ident($kind:ident) of $trait:ident { $($variant:ident($own:ty),)* }
+    ) => {
+        $(#[$doc])*
+        #[derive(Clone)]
+        pub struct $slot($kind);
+
+        #[derive(Clone)]
+        enum $kind {
+            $($variant($own),)*
+            Custom(Box<dyn $trait>),
+        }
+
+        impl Clone for Box<dyn $trait> {
+            fn clone(&self) -> Box<dyn $trait> {
+                self.boxed()
+            }
+        }
+
+        $(impl From<$own> for $slot {
+            fn from(own: $own) -> $slot {
+                $slot($kind::$variant(own))
+            }
+        })*
+
+        impl $slot {
+            /// A mechanism from outside the catalogue.
+            pub fn custom(own: impl $trait + 'static) -> $slot {
+                $slot($kind::Custom(Box::new(own)))
+            }
+            /// The mechanism.
+            #[inline]
+            pub fn get(&mut self) -> &mut dyn $trait {
+                match &mut self.0 {
+                    $($kind::$variant(own) => own,)*
+                    $kind::Custom(own) => &mut **own,
+                }
+            }
+            /// The mechanism, to read.
+            #[inline]
+            pub fn peek(&self) -> &dyn $trait {
+                match &self.0 {
+                    $($kind::$variant(own) => own,)*
+                    $kind::Custom(own) => &**own,
+                }
+            }
+        }
+
+        impl core::fmt::Debug for $slot {
+            fn fmt(&self, f: &mut core::fmt::Formatter<'_>) -> core::fmt::Result {
+                f.write_str(match &self.0 {
+                    $($kind::$variant(_) => stringify!($variant),)*
+                    $kind::Custom(_) => "Custom",
+                })
+            }
+        }
+    };
+}
