@@ -169,7 +169,7 @@ def derived(sweep: Sweep) -> Iterator[Line]:
 
 
 def short_flows(flows: pa.Table) -> dict[str, tuple[float, str]]:
-    """The 99th percentile of FCT of measured background flows of up to 100 KB; entry 1 is the background."""
+    """The 99th percentile of FCT of measured background flows of up to 100 KB (workload 1)."""
     counts = columns.numbers(flows, "measured") != 0
     counts &= (columns.numbers(flows, "traffic") == 1) & (columns.numbers(flows, "bytes") <= SHORT)
     took = np.sort((columns.numbers(flows, "end_ps") - columns.numbers(flows, "start_ps"))[counts])

@@ -24,11 +24,16 @@ COMPARED = ("qct_mean", "qct_p99", SHORT_P99, SHORT_MEAN)
 METRICS = (
     *COMPARED,
     *("fct_mean[traffic=background]", "drops", "drops[traffic=background]", "timeouts", "detoured_share"),
-    *("hops_mean", "pauses", "paused_fraction_mean", *(f"paused_fraction_mean[tier={tier}]" for tier in TIERS)),
+    *(
+        "hops_mean",
+        "pauses",
+        "paused_fraction_mean",
+        *(f"paused_fraction_mean[tier={tier}]" for tier in TIERS),
+    ),
     *("pause_length_mean", "saturation_depth_mean", "saturation_depth_max"),
     *("saturation_hosts_mean", "saturation_hosts_max", "achieved_load[traffic=query]", DEADLOCKS),
 )
-BACKGROUND, LEAST, MOST = 1, 1_000, 10_000  # the entry of the traffic, and bytes of its short flows
+BACKGROUND, LEAST, MOST = 1, 1_000, 10_000  # the workload, and bytes of its short flows
 BOUNDS = ("", "_low", "_high")
 
 
@@ -154,8 +159,8 @@ def short_times(path: Path) -> np.ndarray:
     import pyarrow.parquet as pq
 
     table = pq.ParquetFile(path).read(["traffic", "bytes", "start_ps", "end_ps", "measured"])
-    entry, size, start, end, counts = (columns.numbers(table, name) for name in table.column_names)
-    keep = (entry == BACKGROUND) & (size >= LEAST) & (size <= MOST) & (counts != 0)
+    workload, size, start, end, counts = (columns.numbers(table, name) for name in table.column_names)
+    keep = (workload == BACKGROUND) & (size >= LEAST) & (size <= MOST) & (counts != 0)
     return np.asarray((end[keep] - start[keep]) * 1e-12, np.float64)
 
 

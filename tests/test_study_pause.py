@@ -88,5 +88,5 @@ def test_every_switch_has_800_frames_and_thresholds_leave_headroom() -> None:
         stops = switch.get("pause")
         if stops and "buffer" in switch:
             classes = 2 if stops["kind"] == "pfc" and "classes" not in stops else 1
-            high = int(stops["high"].removesuffix("KB")) * 1000
-            assert ports * classes * (high + headroom) <= ports * 100 * frame * 8 / 9, name
+            xoff = int(stops["xoff"].removesuffix("KB")) * 1000
+            assert ports * classes * (xoff + headroom) <= ports * 100 * frame * 8 / 9, name

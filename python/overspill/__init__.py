@@ -9,15 +9,15 @@ if TYPE_CHECKING:
     from overspill.execution import Options, run
     from overspill.results import Results
     from overspill.sweeps import Axis, Sweep, sweep
-    from overspill.tracing import Journey, trace
+    from overspill.tracing import PacketTrace, trace
 
 __all__ = [
     "Axis",
     "BadInput",
     "Failed",
-    "Journey",
     "Options",
     "OverspillError",
+    "PacketTrace",
     "Results",
     "Sweep",
     "run",
@@ -34,6 +34,6 @@ def __getattr__(name: str) -> Any:
         return getattr(importlib.import_module("overspill.execution"), name)
     if name in ("Axis", "Sweep", "sweep"):
         return getattr(importlib.import_module("overspill.sweeps"), name)
-    if name in ("Journey", "trace"):
+    if name in ("PacketTrace", "trace"):
         return getattr(importlib.import_module("overspill.tracing"), name)
     raise AttributeError(f"module {__name__!r} has no attribute {name!r}")

@@ -80,7 +80,7 @@ class Scenario:
         packet: str | tuple[int, bool, int],
         at_ps: tuple[int, int, int] | None = None,
     ) -> Trace:
-        """The journey of a packet of one variant with one seed, which is not looked for yet.
+        """The trace of a packet of one variant with one seed, which is not looked for yet.
 
         The packet is that most often `"detoured"` or `"bounced"`, or (flow, whether its receiver sent it,
         emission). `at_ps` are three instants at which queues are looked at, in place of the usual.
@@ -108,18 +108,18 @@ class Run:
 
         The summary's `wire_bits` tells what the links carried within the measurement window, by level:
         `{"host" | "tor_uplink" | "bisection": {"bits": n, "capacity_bps": x}}`; a level may be missing.
-        `received_bytes` is payload that arrived in order in the window, a number for each entry
+        `received_bytes` is payload that arrived in order in the window, a number for each workload
         of `traffic`; `stop` is one of done, drained_out, max_events, max_packets. In `packet_hist`, the sum
         of all values stands in any row of its (traffic, metric, data), or spread over them; in
-        `queue_sojourn`, in any row of its (node, port). `fates` has, by entry of `traffic` and by ACKs and
+        `queue_sojourn`, in any row of its (node, port). `fates` has, by workload and by ACKs and
         data, counts of what happened in the window: 0 drop, 1 mark, 2 detour, 3 bounce. `reorder` has, by
-        entry of `traffic`, counts of packets by metric: 0 displacement (early below 0) and 1 reorder buffer
+        workload, counts of packets by metric: 0 displacement (early below 0) and 1 reorder buffer
         occupancy (RFC 5236), 2 extent of reordered packets (RFC 4737), and 3 all packets received, at the
         value 0.
         """
 
 class Trace:
-    """The journey of a packet, looked for in passes over the same run."""
+    """The trace of a packet, looked for in passes over the same run."""
 
     def advance(self, max_events: int) -> dict[str, Any]:
         """Go on for about so many events, or to the end of the pass.

@@ -63,8 +63,8 @@ def of_variant(resolved: Mapping[str, Any]) -> Iterable[tuple[str, str]]:
     """The facts of one variant, by label."""
     if resolved.get("topology"):
         yield "network", text(resolved["topology"])
-    for entry in resolved.get("traffic") or []:
-        yield f"traffic {entry.get('name', '')}".strip(), text(entry, ("name",))
+    for workload in resolved.get("traffic") or []:
+        yield f"traffic {workload.get('name', '')}".strip(), text(workload, ("name",))
     transport = resolved.get("transport") or {}
     for key in TRANSPORT:
         if key in transport:

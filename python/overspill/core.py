@@ -25,7 +25,7 @@ class CoreRun(Protocol):
 
 
 class CoreTrace(Protocol):
-    """A packet's journey that is looked for."""
+    """A packet trace that is looked for."""
 
     def advance(self, max_events: int) -> dict[str, Any]:
         """Go on for about so many events."""
@@ -63,7 +63,7 @@ class CoreScenario(Protocol):
         packet: str | tuple[int, bool, int],
         at_ps: tuple[int, int, int] | None = None,
     ) -> CoreTrace:
-        """The journey of a packet, which is not looked for yet."""
+        """The trace of a packet, which is not looked for yet."""
 
 
 class Core(Protocol):

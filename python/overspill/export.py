@@ -58,8 +58,8 @@ def flows(run: RunData, *names: str) -> dict[str, np.ndarray]:
     if table is None:
         return {name: np.zeros(0, np.uint64) for name in names}
     keep = run.column("flows", "raw") == 0
-    entries = run.summary["traffic"]
-    endless = [i for i, entry in enumerate(entries) if entry.get("endless")]
+    workloads = run.summary["traffic"]
+    endless = [i for i, workload in enumerate(workloads) if workload.get("endless")]
     keep &= ~np.isin(run.column("flows", "traffic"), endless)
     return {name: run.column("flows", name)[keep] for name in names if name in table.column_names}
 

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from overspill.columns import U32_NONE
-from overspill.measures.completion import entries_that
+from overspill.measures.completion import workloads_that
 from overspill.rundata import RunData
 
 if TYPE_CHECKING:
@@ -72,7 +72,7 @@ def same_traffic(results: Results) -> list[tuple[str, ...]]:
     for variant, runs in ran.items():
         # A run that was cut may not have come to all of its flows.
         met = [run for run in runs if run.seed in seeds and not results.any_cut]
-        fixed = repr([raw_entries(results, variant), *(flows_met(run) for run in met)])
+        fixed = repr([raw_workloads(results, variant), *(flows_met(run) for run in met)])
         spoken = [conversations(run) for run in met]
         for known, theirs, names in groups:
             if known == fixed and all(compatible(*both) for both in zip(theirs, spoken, strict=True)):
@@ -84,8 +84,8 @@ def same_traffic(results: Results) -> list[tuple[str, ...]]:
 
 
 def closed_loop(run: RunData, traffic: np.ndarray) -> np.ndarray:
-    """Which rows are of entries whose starts depend on completions, and so on the variant."""
-    return np.isin(traffic, entries_that(run, "closed_loop"))
+    """Which rows are of workloads whose starts depend on completions, and so on the variant."""
+    return np.isin(traffic, workloads_that(run, "closed_loop"))
 
 
 def flows_met(run: RunData) -> str:
@@ -98,7 +98,7 @@ def flows_met(run: RunData) -> str:
 
 
 Message = tuple[int, ...]
-# The messages of one query or connection of an entry.
+# The messages of one query or connection of a workload.
 Conversation = dict[tuple[int, ...], list[Message]]
 
 
@@ -120,11 +120,11 @@ def conversations(run: RunData) -> list[Conversation]:
     ordered: Conversation = {}
     whole: Conversation = {}
     columns = [one.tolist() for one in (traffic[keep], query, connection, role, *facts)]
-    for entry, asked, carrier, *message in (row for row in zip(*columns, strict=True)):
+    for workload, asked, carrier, *message in (row for row in zip(*columns, strict=True)):
         if asked != U32_NONE:
-            whole.setdefault((entry, asked), []).append(tuple(message))
+            whole.setdefault((workload, asked), []).append(tuple(message))
         else:
-            ordered.setdefault((entry, carrier), []).append(tuple(message))
+            ordered.setdefault((workload, carrier), []).append(tuple(message))
     return [ordered, whole]
 
 
@@ -140,10 +140,10 @@ def compatible(left: list[Conversation], right: list[Conversation]) -> bool:
     return True
 
 
-def raw_entries(results: Results, variant: str) -> str:
+def raw_workloads(results: Results, variant: str) -> str:
     """What a variant says of raw sources, whose packets are in no table."""
-    entries = results.facts["resolved"].get(variant, {}).get("traffic", [])
-    return json.dumps([one for one in entries if one.get("kind") in RAW], sort_keys=True)
+    workloads = results.facts["resolved"].get(variant, {}).get("traffic", [])
+    return json.dumps([one for one in workloads if one.get("kind") in RAW], sort_keys=True)
 
 
 def idle_seeds(results: Results) -> bool:

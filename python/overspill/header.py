@@ -98,7 +98,7 @@ def doubts(results: Results) -> list[Line]:
 
 def others(run: RunData) -> bool:
     """Whether a run has what sends without completion times: raw sources, or flows without end."""
-    endless = any(entry.get("endless") for entry in run.summary["traffic"])
+    endless = any(workload.get("endless") for workload in run.summary["traffic"])
     return endless or int(run.summary["flows"].get("raw", 0)) > 0
 
 
@@ -188,23 +188,23 @@ def flows(results: Results) -> Line:
 
 
 def load(results: Results) -> list[Line]:
-    """Load asked, and load achieved."""
-    entries: dict[str, None] = {}
+    """Offered load, and achieved load."""
+    workloads: dict[str, None] = {}
     for run in results.runs:
-        for entry in run.summary["traffic"]:
-            offered = entry.get("offered")
-            if not offered or entry.get("kind") not in ASK:
+        for workload in run.summary["traffic"]:
+            offered = workload.get("offered")
+            if not offered or workload.get("kind") not in ASK:
                 continue
             fraction = formats.trimmed(float(offered["fraction"]))
-            entries[f"{entry['name']} {fraction} of {offered['of']} in {offered['bytes']} bytes"] = None
-    found = [Line("load asked", "; ".join(entries))] if entries else []
+            workloads[f"{workload['name']} {fraction} of {offered['of']} in {offered['bytes']} bytes"] = None
+    found = [Line("offered load", "; ".join(workloads))] if workloads else []
     groups = grouped(results, lambda variant: achieved(results, variant))
-    found += [Line("load achieved", variants + text) for variants, text in groups]
+    found += [Line("achieved load", variants + text) for variants, text in groups]
     return found
 
 
 def achieved(results: Results, variant: str) -> str | None:
-    """The mean achieved load of a variant: of each entry that asks for one, and of all."""
+    """The mean achieved load of a variant: of each workload that asks for one, and of all."""
     by_seed = list(results.values[variant].values())
     keys = dict.fromkeys(key for values in by_seed for key in values if key.startswith("load_"))
     parts = []

@@ -54,7 +54,7 @@ PARTS = (
     measures.reordering,
     measures.counters,
 )
-# Of a breakdown by traffic entry or size, only these go to the table; JSON and the report have all.
+# Of a breakdown by workload or size, only these go to the table; JSON and the report have all.
 BREAKDOWN_SHOWN = ("fct_mean", "fct_p99", "qct_mean", "qct_p99", "goodput", "jain", "achieved_load", "drops")
 # Of one by anything else, all but these.
 BREAKDOWN_HIDDEN = ("link_", "hot_", "pause")
@@ -91,7 +91,7 @@ def needed(key: str) -> int:
 
 
 def lone(keys: Collection[str]) -> set[str]:
-    """Those that say of the only entry with such values what is said of all: no table needs both."""
+    """Those that say of the only workload with such values what is said of all: no table needs both."""
     parts: dict[str, list[str]] = {}
     for key in keys:
         name, _, label = key.partition("[")

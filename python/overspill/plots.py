@@ -42,7 +42,7 @@ def drawn(chart: Chart | None) -> Figure | None:
 def distribution(results: Results, which: str, traffic: int | None = None) -> Figure | None:
     """The distribution of FCT (`which` = `fct`) or QCT (`qct`), and its tail.
 
-    Of all traffic, or of one entry by its number. `ValueError` for another `which`.
+    Of all traffic, or of one workload by its number. `ValueError` for another `which`.
     """
     if which not in flows.SUBJECTS:
         raise ValueError(f"found {which!r}; expected one of {', '.join(flows.SUBJECTS)}")
@@ -84,13 +84,13 @@ def bounced_packets(results: Results) -> Figure | None:
     return drawn(bounces.packets(results))
 
 
-def stopped_ports(results: Results) -> Figure | None:
-    """When the ports that were stopped longest were stopped, of each variant's first seed."""
+def paused_ports(results: Results) -> Figure | None:
+    """When the ports that were paused longest were paused, of each variant's first seed."""
     return drawn(pauses.over_time(results))
 
 
-def stopped_by_tier(results: Results) -> Figure | None:
-    """The share of the time that ports were stopped, by tier and class, variants side by side."""
+def paused_by_tier(results: Results) -> Figure | None:
+    """The share of the time that ports were paused, by tier and class, variants side by side."""
     return drawn(pauses.by_tier(results))
 
 

@@ -76,7 +76,7 @@ class Results:
 
     @cached_property
     def trees(self) -> dict[str, dict[int, list[saturation.Tree]]]:
-        """Every saturation tree by its begin: variant -> seed -> trees; none where nobody is stopped."""
+        """Every saturation tree by its begin: variant -> seed -> trees; none where nobody is paused."""
         found: dict[str, dict[int, list[saturation.Tree]]] = {variant: {} for variant in self.variants}
         for run in self.runs:
             found[run.variant][run.seed] = saturation.trees(run)
@@ -162,7 +162,7 @@ class Results:
     def reorder(self) -> pa.Table:
         """Displacement (0), buffer occupancy (1), extent (2), number (3) of data packets received, as counts.
 
-        By entry of the scenario's traffic, where it says `measure.reordering`.
+        By workload, where it says `measure.reordering`.
         """
         return self.table("reorder")
 
@@ -196,12 +196,12 @@ class Results:
 
     @property
     def packet_hist(self) -> pa.Table:
-        """Delays, hops, detours, bounces and distances of delivered packets, as histograms, by entry."""
+        """Delays, hops, detours, bounces and distances of delivered packets, as histograms, by workload."""
         return self.table("packet_hist")
 
     @property
     def fates(self) -> pa.Table:
-        """Drops (0), marks (1), detours (2) and bounces (3) in the window, by entry of the traffic."""
+        """Drops (0), marks (1), detours (2) and bounces (3) in the window, by workload."""
         return self.table("fates")
 
     @property
@@ -216,7 +216,7 @@ class Results:
 
     @property
     def pauses(self) -> pa.Table:
-        """How often and how long each port was stopped by its far end in each class, in the window."""
+        """How often and how long each port was paused by its far end in each class, in the window."""
         return self.table("pauses")
 
     @property

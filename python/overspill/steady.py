@@ -1,7 +1,7 @@
 """Whether load was steady in the measurement window: its two halves compared, over seeds.
 
-Only where all load goes on: every entry with measured flows starts some in each quarter of the window, or is
-endless and has begun by the end of the first. A single incast has no two halves to compare.
+Only where load is offered all the time: every workload with measured flows starts some in each quarter of the
+window, or is endless and has begun by the end of the first. A single incast has no two halves to compare.
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from overspill import measures, stats
-from overspill.measures.completion import all_flows, entries_that, kept
+from overspill.measures.completion import all_flows, kept, workloads_that
 from overspill.rundata import RunData
 
 LIMIT, HINT = 0.10, 0.25  # of the mean of both halves: over several seeds, with one
@@ -40,12 +40,12 @@ def ongoing(run: RunData) -> bool:
     """Whether all load of a run goes on through the window."""
     start, end = run.window_ps
     flows = all_flows(run)
-    endless = np.isin(flows["traffic"], entries_that(run, "endless"))
+    endless = np.isin(flows["traffic"], workloads_that(run, "endless"))
     if not (flows["measured"] | endless).any() or run.cut or end <= start:
         return False
     quarter = (flows["start_ps"].astype(np.float64) - start) * 4 // (end - start)
-    for entry in np.unique(flows["traffic"][flows["measured"] | endless]):
-        mine = flows["traffic"] == entry
+    for workload in np.unique(flows["traffic"][flows["measured"] | endless]):
+        mine = flows["traffic"] == workload
         if (mine & endless).any():
             whole = bool((quarter[mine] < 1).all())
         else:

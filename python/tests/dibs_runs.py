@@ -90,9 +90,9 @@ def flows(
 
 
 def detours(*rows: tuple[int, int, int, int]) -> pa.Table:
-    """`packet_hist` of entry, data, detours and packets; links crossed are something else."""
+    """`packet_hist` of workload, data, detours and packets; links crossed are something else."""
     names = ("traffic", "data", "metric", "low", "count")
-    every = [(entry, data, 2, low, count) for entry, data, low, count in rows]
+    every = [(workload, data, 2, low, count) for workload, data, low, count in rows]
     every.append((0, 1, 1, 6, 10_000))
     return pa.table({name: [row[at] for row in every] for at, name in enumerate(names)})
 

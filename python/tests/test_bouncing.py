@@ -77,7 +77,7 @@ def test_one_bounce_gives_what_is_worked_out_by_hand(tmp_path: Path) -> None:
     )
 
 
-def test_delays_deviate_from_their_mean_over_all_entries(tmp_path: Path) -> None:
+def test_delays_deviate_from_their_mean_over_all_workloads(tmp_path: Path) -> None:
     # 26.608 us and 0, 1, 1, 2, 2 and 3 frame times: of `a` 0, 1 and 2, of `b` 1, 2 and 3.
     found = two(tmp_path)
     assert found["delay_std"] == pytest.approx(12.304e-6 * np.sqrt(5.5 / 6))
@@ -156,7 +156,7 @@ def test_figures_tell_where_packets_were_bounced_and_how_far(tmp_path: Path) -> 
     far, hops = found["bounced"].panels
     (bar,) = (mark for mark in far.marks if isinstance(mark, Bars))
     assert bar.height.tolist() == pytest.approx([5 / 6, 1 / 6]), (
-        "both entries, one of which was never bounced"
+        "both workloads, one of which was never bounced"
     )
     (line,) = (mark for mark in hops.marks if isinstance(mark, Line))
     assert (line.x.tolist(), line.y.tolist()) == ([1, 1, 3], pytest.approx([0, 5 / 6, 1]))

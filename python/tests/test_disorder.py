@@ -20,7 +20,7 @@ def reorder(rows: list[tuple[int, int, int, int]]) -> Any:
     return table("reorder", columns | {"count": column("u64", *count)})
 
 
-def observed(arrivals: list[int], entry: int = 0) -> list[tuple[int, int, int, int]]:
+def observed(arrivals: list[int], workload: int = 0) -> list[tuple[int, int, int, int]]:
     """The table of one connection without losses and duplicates, by the definitions of the RFCs."""
     places = Counter(index - sequence for index, sequence in enumerate(arrivals, 1))
     extents, waiting, expected, held = Counter[int](), Counter[int](), 1, set[int]()
@@ -33,10 +33,10 @@ def observed(arrivals: list[int], entry: int = 0) -> list[tuple[int, int, int, i
             held.remove(expected)
             expected += 1
         waiting[len(held)] += 1
-    rows = [(entry, DISPLACEMENT, *pair) for pair in places.items()]
-    rows += [(entry, EXTENT, *pair) for pair in extents.items()]
-    rows += [(entry, BUFFER, *pair) for pair in waiting.items()]
-    return [*rows, (entry, RECEIVED, 0, len(arrivals))]
+    rows = [(workload, DISPLACEMENT, *pair) for pair in places.items()]
+    rows += [(workload, EXTENT, *pair) for pair in extents.items()]
+    rows += [(workload, BUFFER, *pair) for pair in waiting.items()]
+    return [*rows, (workload, RECEIVED, 0, len(arrivals))]
 
 
 def measure(rows: list[tuple[int, int, int, int]]) -> dict[str, float]:
@@ -83,7 +83,7 @@ def test_the_entropy_reaches_its_bound_where_every_displacement_is_as_frequent()
     assert measure(rows)["reorder_entropy"] == pytest.approx(math.log(2 * 92 + 1))
 
 
-def test_entries_are_put_together_and_told_apart() -> None:
+def test_workloads_are_put_together_and_told_apart() -> None:
     found = measure(observed([2, 1]) + observed([1, 2, 3, 4], 1))
     assert found["reordered_share"] == pytest.approx(1 / 6)
     assert found["reordered_share[traffic=q]"] == pytest.approx(1 / 2)

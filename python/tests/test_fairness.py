@@ -83,8 +83,8 @@ def test_flows_outside_of_the_window_and_their_order_do_not_matter(
 def test_raw_sources_that_differ_are_different_traffic(scenario: Path) -> None:
     results = run(scenario, seeds=2)
     for index, variant in enumerate(results.variants):
-        entry = {"kind": "bursts", "packets": 500 + index // 2}
-        results.facts["resolved"][variant]["traffic"] = [entry]
+        workload = {"kind": "bursts", "packets": 500 + index // 2}
+        results.facts["resolved"][variant]["traffic"] = [workload]
     assert results.fairness.traffic == (("drop", "detour"), ("bounce",))
 
 

@@ -14,7 +14,7 @@ from dibs_made import PORTS, Made, along, number, table
 from matplotlib.figure import Figure as Drawing
 
 from overspill.papers import dibs
-from overspill.papers.dibs import burst, emulab, hot_links, journeys, links, one_incast, testbed
+from overspill.papers.dibs import burst, detour_paths, emulab, hot_links, links, one_incast, testbed
 from overspill.papers.spec import Measured, Point
 
 PAPER = Path(__file__).parents[2] / "papers" / "dibs"
@@ -172,7 +172,7 @@ def everything() -> dict[str, Made]:
         "one_incast": Made(
             along(burst.DEGREE, burst.DEGREES), ports | {"activity": detours, "queue_trace": pod}, one
         ),
-        "often_detoured": Made(along(journeys.QPS, (300, 2000)), ports | often_detoured),
+        "often_detoured": Made(along(detour_paths.QPS, (300, 2000)), ports | often_detoured),
     }
 
 

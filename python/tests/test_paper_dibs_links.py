@@ -9,7 +9,7 @@ import pyarrow as pa
 import pytest
 from dibs_made import PORTS, Made, number, table
 
-from overspill.papers.dibs import burst, journeys, links
+from overspill.papers.dibs import burst, detour_paths, links
 from overspill.papers.dibs.burst import POD, Burst
 from overspill.papers.dibs.fabric import Fabric
 
@@ -167,28 +167,28 @@ def test_a_detour_is_told_by_where_it_leads() -> None:
     ]
     other = [(2, 1, 0, 0, number("agg0"), 1, 5, 9), (4, 8, 1, 0, number("agg0"), 1, 5, 9)]
     flows = table("flow dst", (9, 0), (4, 5), (2, 4))
-    found = journeys.one_run(FABRIC, table(STEPS, *reversed(rows), *other), flows)
+    found = detour_paths.one_run(FABRIC, table(STEPS, *reversed(rows), *other), flows)
     assert [(one.flow, one.n) for one in found] == [(2, 1), (4, 8)], (
         "the ACK's detour is none of a data packet"
     )
-    assert [journeys.KINDS[kind] for kind in found[1].kinds] == [kind for *_, kind in hops]
+    assert [detour_paths.KINDS[kind] for kind in found[1].kinds] == [kind for *_, kind in hops]
     assert found[1].counts.tolist() == [1, 1, 1, 3]
 
 
 def test_shares_of_detours_are_means_over_packets() -> None:
     packets = [
-        journeys.Journey(0, 0, np.array([0] * 30)),
-        journeys.Journey(0, 1, np.array([2] * 12 + [1] * 3)),
+        detour_paths.DetourPath(0, 0, np.array([0] * 30)),
+        detour_paths.DetourPath(0, 1, np.array([2] * 12 + [1] * 3)),
     ]
-    assert journeys.shares(packets).tolist() == [7.5, 1.5, 6, 0]
-    assert np.isnan(journeys.shares([])).all()
+    assert detour_paths.shares(packets).tolist() == [7.5, 1.5, 6, 0]
+    assert np.isnan(detour_paths.shares([])).all()
 
 
 def test_a_run_without_such_packets_has_none() -> None:
     none = table(STEPS, *[(0,) * 8]).slice(0, 0)
-    assert journeys.one_run(FABRIC, none, table("flow dst", (0, 0))) == []
+    assert detour_paths.one_run(FABRIC, none, table("flow dst", (0, 0))) == []
 
 
 def test_packets_are_counted_from_15_detours_on() -> None:
     rows = [(1, 2, 0, 90), (1, 2, 14, 6), (1, 2, 15, 3), (1, 2, 40, 1), (0, 2, 20, 50), (1, 1, 30, 7)]
-    assert journeys.often(table("data metric low count", *rows)) == (4, 100)
+    assert detour_paths.often(table("data metric low count", *rows)) == (4, 100)

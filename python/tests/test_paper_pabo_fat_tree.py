@@ -74,7 +74,7 @@ def test_without_a_bounce_there_are_no_bounces_of_a_bounced_packet() -> None:
     assert math.isnan(fat_tree.bounced_share(packets(delay={1: 1})))
 
 
-def test_the_spread_of_delay_is_that_of_all_entries_together() -> None:
+def test_the_spread_of_delay_is_that_of_all_workloads_together() -> None:
     first, second = packets(delay={2_000_000: 1, 4_000_000: 1}), packets(traffic=1, delay={9_000_000: 2})
     both = pa.concat_tables([first, second])
     assert fat_tree.delay(both) == 6
@@ -94,7 +94,7 @@ def test_a_request_whose_reply_never_began_is_unfinished() -> None:
     assert fat_tree.replies(Made(), flows((0, 1.0, 2.0), (1, 5.0, None)).slice(0, 3)).unfinished == 1
 
 
-def test_queries_of_two_entries_are_told_apart() -> None:
+def test_queries_of_two_workloads_are_told_apart() -> None:
     first, other = flows((0, 0.0, 2.0)), flows((0, 1.0, 9.0)).set_column(0, "traffic", pa.array([1, 1]))
     assert sorted(fat_tree.replies(Made(), pa.concat_tables([first, other])).times) == [2, 8]
 

@@ -1,4 +1,4 @@
-"""Figures and tables of stops: both renderers draw them, with what the tables say."""
+"""Figures and tables of pauses: both renderers draw them, with what the tables say."""
 
 import json
 from collections.abc import Iterator
@@ -31,13 +31,13 @@ def compiled() -> Iterator[None]:
 
 @pytest.fixture
 def slow(tmp_path: Path) -> Results:
-    """One NIC that is stopped from 51.888 to 384.096 us, and again after 400 us, the window's end."""
+    """One NIC that is paused from 51.888 to 384.096 us, and again after 400 us, the window's end."""
     return made.ran(tmp_path)
 
 
 @pytest.fixture
 def ring(tmp_path: Path) -> Path:
-    """Five switches that stop each other for ever."""
+    """Five switches that pause each other for ever."""
     (tmp_path / "flows.csv").write_text("\n".join(FLOWS))
     path = tmp_path / "ring.toml"
     path.write_text(made.ring())
@@ -55,7 +55,7 @@ def marks(chart: Chart, kind: type) -> list[Any]:
     return [mark for panel in chart.panels for mark in panel.marks if isinstance(mark, kind)]
 
 
-def test_a_map_has_the_time_stopped_to_the_picosecond(slow: Results) -> None:
+def test_a_map_has_the_time_paused_to_the_picosecond(slow: Results) -> None:
     chart = charts.of_results(slow)["pauses"]
     drawn(chart)
     (heat,) = marks(chart, Heat)
@@ -66,7 +66,7 @@ def test_a_map_has_the_time_stopped_to_the_picosecond(slow: Results) -> None:
     width = np.diff(heat.edges)
     assert np.nansum(heat.values[0] * width) == pytest.approx(float((times - start).sum()) * 1e-12)
     assert np.nanmax(heat.values) == 1.0
-    # The heat is empty before the stop and whole within it.
+    # The heat is empty before the pause and whole within it.
     middle = (heat.edges[:-1] + heat.edges[1:]) / 2
     assert (
         np.isnan(heat.values[0][middle < 45e-6]).all()
@@ -83,7 +83,7 @@ def test_bars_are_the_share_of_the_window_by_tier(slow: Results) -> None:
     (bars,) = marks(chart, Bars)
     assert chart.panels[0].x.ticks is not None
     found = dict(zip((text for _, text in chart.panels[0].x.ticks), bars.height.tolist(), strict=True))
-    # Of two hosts one was stopped; a custom network's switch has a tier of its own.
+    # Of two hosts one was paused; a custom network's switch has a tier of its own.
     assert found.pop("host") == pytest.approx((384.096 - 51.888) / 400 / 2)
     assert set(found.values()) == {0.0}
 
@@ -92,19 +92,19 @@ def test_the_tree_is_drawn_and_told_from_its_root_on(slow: Results, tmp_path: Pa
     chart = charts.of_results(slow)["saturation"]
     drawn(chart)
     (graph,) = marks(chart, Graph)
-    assert [(arc.entry, arc.hover) for arc in graph.arcs] == [("tree", "s stops a")]
+    assert [(arc.entry, arc.hover) for arc in graph.arcs] == [("tree", "s pauses a")]
     entries = {entry.key: (entry.symbol, entry.look.colour) for entry in chart.legend}
-    assert list(entries) == ["root", "stopped", "tree"], "what is not drawn is not in the legend"
+    assert list(entries) == ["root", "paused", "tree"], "what is not drawn is not in the legend"
     assert entries["root"] == ("square", saturation.ROOT)
     assert {(nodes.entry, nodes.plain) for nodes in graph.nodes if nodes.entry} == {
-        (key, entries[key][1]) for key in ("root", "stopped")
+        (key, entries[key][1]) for key in ("root", "paused")
     }
     handles: list[Any] = list(mpl.figure(chart).legends[0].legend_handles)
     assert [one.get_marker() for one in handles] == ["s", "s", "None"]
     assert handles[0].get_markerfacecolor() == saturation.ROOT
     colours = {name: nodes.plain for nodes in graph.nodes for name in nodes.hover}
-    assert (colours["s"], colours["a"]) == (saturation.ROOT, saturation.STOPPED)
-    assert colours["b"] not in (saturation.ROOT, saturation.STOPPED)
+    assert (colours["s"], colours["a"]) == (saturation.ROOT, saturation.PAUSED)
+    assert colours["b"] not in (saturation.ROOT, saturation.PAUSED)
     (first, *rest) = saturation.rows(slow)
     assert not rest, "the other tree begins after the window"
     assert (first["root"], first["from"], first["to"]) == ("s", "51.888 us", "384.096 us")
@@ -116,7 +116,7 @@ def test_the_tree_is_drawn_and_told_from_its_root_on(slow: Results, tmp_path: Pa
     assert saturation.OVERLAP in page
 
 
-def test_a_run_without_stops_has_no_figures_of_them(tmp_path: Path) -> None:
+def test_a_run_without_pauses_has_no_figures_of_them(tmp_path: Path) -> None:
     path = tmp_path / "calm.toml"
     path.write_text(made.SLOW.partition("[variants.pfc]")[0])
     results = overspill.run(path)
@@ -130,7 +130,7 @@ def test_a_deadlock_is_drawn_as_its_ring(ring: Path) -> None:
     drawn(chart)
     (graph,) = marks(chart, Graph)
     stuck = {arc.hover for arc in graph.arcs if arc.entry == "cycle"}
-    assert stuck == {f"s{(i + 1) % 5} stops s{i}" for i in range(5)}
+    assert stuck == {f"s{(i + 1) % 5} pauses s{i}" for i in range(5)}
     colours = {name: nodes.plain for nodes in graph.nodes for name in nodes.hover}
     assert {name for name, colour in colours.items() if colour == saturation.ROOT} == {
         f"s{i}" for i in range(5)
@@ -142,14 +142,14 @@ def test_a_deadlock_is_drawn_as_its_ring(ring: Path) -> None:
 
 
 def test_a_sweep_keeps_deadlocks_and_tells_of_them(ring: Path, tmp_path: Path) -> None:
-    pause = "switch.pause.high"
+    pause = "switch.pause.xoff"
     out = tmp_path / "out"
     sweep = overspill.sweep(ring, over={pause: ["20KB", "150KB"]}, seeds=2, out=out)
     (found,) = [one for one in sweep.deadlocks if one["point"] == ["20KB"]]
     assert found["seeds"] == [1, 2] and len(found["cycle"]) == 5 and found["class"] == 0
     loud = [line.text for line in show.warnings(sweep) if line.label == "DEADLOCK"]
     way = " -> ".join([*found["cycle"], found["cycle"][0]])
-    assert any("switch.pause.high=20KB" in text and "seeds 1, 2" in text and way in text for text in loud)
+    assert any("switch.pause.xoff=20KB" in text and "seeds 1, 2" in text and way in text for text in loud)
     assert sweep.document()["deadlocks"] == sweep.deadlocks and sweep.stuck
     again = overspill.sweeps.Sweep.load(out)
     assert again.deadlocks == sweep.deadlocks, "the store and the manifest keep them"
@@ -157,7 +157,7 @@ def test_a_sweep_keeps_deadlocks_and_tells_of_them(ring: Path, tmp_path: Path) -
     assert "DEADLOCK" in page and found["cycle"][0] in page
 
 
-def test_trees_of_a_pause_that_stops_all_classes_are_one_row(tmp_path: Path) -> None:
+def test_trees_of_a_pause_of_all_classes_are_one_row(tmp_path: Path) -> None:
     text = made.SLOW.replace('kind = "pfc"', 'kind = "pause"')
     path = tmp_path / "both.toml"
     quiet = text.partition("[[traffic]]")[2].partition("[variants")[0].replace('"t"', '"u"')

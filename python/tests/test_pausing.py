@@ -9,7 +9,7 @@ import overspill
 from overspill import commands, core, document, header
 from overspill.results import Results
 
-# crates/sim/tests/pause.rs works this run out: the NIC of `a` is stopped from 51.888 to 384.096 us.
+# crates/sim/tests/pause.rs works this run out: the NIC of `a` is paused from 51.888 to 384.096 us.
 SLOW = """
 name = "slow"
 duration = "1ms"
@@ -34,7 +34,7 @@ rate = "1Gbps"
 bytes = "wire"
 stop = "80us"
 [variants.pfc]
-switch.pause = { kind = "pfc", high = "4554B", low = "1518B" }
+switch.pause = { kind = "pfc", xoff = "4554B", xon = "1518B" }
 [variants.tail_drop]
 """
 
@@ -69,7 +69,7 @@ def test_a_run_that_should_not_lose_and_does_says_where_and_the_others_go_on(tmp
     results = ran(tmp_path, "switch.buffer.size='5KB'")
     (failure,) = results.failures
     assert "switch s, port 0 (from a), class 0, at 62.52us" in failure
-    assert "high is 4554B" in failure and "Port 1 (to b) was full: 4554 of 5000 in use" in failure
+    assert "xoff is 4554B" in failure and "Port 1 (to b) was full: 4554 of 5000 in use" in failure
     assert {run.variant for run in results.runs} == {"tail_drop"}
 
 
@@ -92,7 +92,7 @@ node = [{", ".join(nodes)}]
 link = [{", ".join(links)}]
 [switch]
 buffer = {{ kind = "per_port", size = "200KB" }}
-pause = {{ kind = "pfc", high = "20KB", low = "10KB" }}
+pause = {{ kind = "pfc", xoff = "20KB", xon = "10KB" }}
 [measure]
 drain = "10ms"
 [[traffic]]

@@ -75,13 +75,13 @@ def test_a_variant_without_drops_has_an_empty_panel(scenario: Path) -> None:
     assert notes == ["no detours", "no detours"]
 
 
-def test_figures_of_entries_name_them(scenario: Path) -> None:
+def test_figures_of_workloads_name_them(scenario: Path) -> None:
     captions = {name: caption for name, (caption, _) in plots.figures(run(scenario)).items()}
     assert captions["fct-0"].startswith("Flow completion times of burst:")
     assert captions["fct-1"].startswith("Flow completion times of background:")
 
 
-def test_an_entry_with_all_the_flows_has_no_figure_of_its_own(scenario: Path) -> None:
+def test_a_workload_with_all_the_flows_has_no_figure_of_its_own(scenario: Path) -> None:
     results = run(scenario)
     table = results.table("flows")
     assert set(table["traffic"].to_pylist()) == {0, 1}

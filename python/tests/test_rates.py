@@ -33,16 +33,16 @@ def test_jain_s_index_is_the_square_of_the_sum_over_n_sums_of_squares() -> None:
     assert measures.jain(np.zeros(3)) is None
 
 
-def test_flows_of_an_entry_share_by_what_each_got_over_its_own_time() -> None:
+def test_flows_of_a_workload_share_by_what_each_got_over_its_own_time() -> None:
     # 1000 bytes in 10 us and in 40 us: shares of 4 and 1, (4 + 1)^2 / (2 (16 + 1)) = 25 / 34.
     found = metrics.measure(a_run())
     assert found["jain[traffic=q]"].value == pytest.approx(25 / 34)
-    # Only one flow of the other entry is measured, and raw sources share nothing.
+    # Only one flow of the other workload is measured, and raw sources share nothing.
     assert "jain[traffic=bg]" not in found and "jain[traffic=raw]" not in found and "jain" not in found
 
 
 def two_endless(**changed: Any) -> RunData:
-    """Flows 2 and 3 of entry `bg` never end; 2 begins at 2 ms and 3 at 0; the window is 1 to 11 ms."""
+    """Flows 2 and 3 of workload `bg` never end; 2 begins at 2 ms and 3 at 0; the window is 1 to 11 ms."""
     ends = column("u64", 1 * MS + 10 * US, 1 * MS + 41 * US, NONE64, NONE64, NONE64)
     summary = {"traffic": traffic(endless=True), "bin_ps": BIN}
     return a_run(flows=flows(end_ps=ends), summary=summary, **changed)

@@ -1,4 +1,4 @@
-"""The journey of a packet: what the command prints, writes and refuses, with the compiled core."""
+"""The trace of a packet: what the command prints, writes and refuses, with the compiled core."""
 
 import json
 import os
@@ -16,12 +16,12 @@ from conftest import Ran
 
 import overspill
 from overspill import BadInput, core, page
-from overspill.charts import journey as charts
 from overspill.charts import mpl, web
+from overspill.charts import packet_trace as charts
 from overspill.charts.spec import Graph, Heat, Line, Points
-from overspill.tracing import Journey, layout
-from overspill.tracing.journey import ARRIVED, DETOURED, compressed
+from overspill.tracing import PacketTrace, layout
 from overspill.tracing.packet import Packet, instants
+from overspill.tracing.packet_trace import ARRIVED, DETOURED, compressed
 from overspill.tracing.show import cells, summary
 
 Command = Callable[..., Ran]
@@ -70,7 +70,7 @@ def few(tmp_path: Path) -> Path:
 
 
 @pytest.fixture
-def journey(few: Path) -> Journey:
+def traced(few: Path) -> PacketTrace:
     return overspill.trace(few, "most_detoured")
 
 
@@ -128,12 +128,12 @@ def test_json_is_one_document_and_agrees_with_the_table_of_packets(command: Comm
     assert [one["packets"] for one in full] == [20], "what is detoured finds a full queue"
 
 
-def test_detour_steps_of_a_run_are_those_of_the_journey(few: Path, journey: Journey) -> None:
+def test_detour_steps_of_a_run_are_those_of_the_trace(few: Path, traced: PacketTrace) -> None:
     rows = overspill.run(few).detour_steps.to_pylist()
-    facts = journey.facts
+    facts = traced.facts
     assert {row["variant"] for row in rows} == {"detour"}
     mine = [row for row in rows if (row["flow"], row["n"], row["reverse"]) == key_of(facts)]
-    steps = [step for step in journey.steps if step["what"] == DETOURED]
+    steps = [step for step in traced.steps if step["what"] == DETOURED]
     assert [(row["time_ps"], row["node"], row["wanted"], row["taken"]) for row in mine] == [
         (step["time_ps"], step["node"], step["port"], step["taken"]) for step in steps
     ]
@@ -205,7 +205,7 @@ def test_a_lost_packet_says_where_and_why(few: Path) -> None:
     assert found.fate == "buffer_full"
     assert found.visits[-1].happened == [f"lost: buffer_full, on the way to {'h0'}"]
     assert found.document()["steps"][-1]["reason"] == "buffer_full"
-    assert {"journey"} <= set(charts.of(found)) and "detours" not in charts.of(found)
+    assert {"path"} <= set(charts.of(found)) and "detours" not in charts.of(found)
 
 
 def test_the_files_are_written_and_a_folder_of_others_is_left_alone(command: Command, few: Path) -> None:
@@ -213,9 +213,7 @@ def test_the_files_are_written_and_a_folder_of_others_is_left_alone(command: Com
     assert first.out.splitlines()[-1] == "report: out/few-trace/trace.html"
     folder = Path("out/few-trace")
     kept = {path.relative_to(folder).as_posix() for path in folder.rglob("*") if path.is_file()}
-    figures = {
-        f"figures/{name}.{kind}" for name in ("journey", "detours", "occupancy") for kind in page.KINDS
-    }
+    figures = {f"figures/{name}.{kind}" for name in ("path", "detours", "occupancy") for kind in page.KINDS}
     assert kept == {"trace.json", "trace.html"} | figures
     written = (folder / "trace.html").read_text()
     assert "detoured, not to h0" in written and 'src="http' not in written
@@ -252,30 +250,30 @@ qps = 3000
 """
 
 
-def test_the_figure_has_an_arc_for_every_way_of_leaving_and_its_numbers_add_up(journey: Journey) -> None:
-    made = charts.of(journey)
-    assert list(made) == ["journey", "detours", "occupancy"]
-    graph = made["journey"].panels[0].marks[0]
+def test_the_figure_has_an_arc_for_every_way_of_leaving_and_its_numbers_add_up(traced: PacketTrace) -> None:
+    made = charts.of(traced)
+    assert list(made) == ["path", "detours", "occupancy"]
+    graph = made["path"].panels[0].marks[0]
     assert isinstance(graph, Graph)
-    assert sum(int(arc.label) for arc in graph.arcs) == journey.count(ARRIVED)
+    assert sum(int(arc.label) for arc in graph.arcs) == traced.count(ARRIVED)
     dashed = [arc for arc in graph.arcs if arc.look.dash]
-    assert sum(int(arc.label) for arc in dashed) == journey.count(DETOURED)
+    assert sum(int(arc.label) for arc in dashed) == traced.count(DETOURED)
     widths = {int(arc.label): arc.look.width for arc in graph.arcs}
     assert sorted(widths.values()) == [widths[count] for count in sorted(widths)]
     names = {label for nodes in graph.nodes for label in nodes.labels}
-    assert names == set(journey.path)
+    assert names == set(traced.path)
     for chart in made.values():
         assert mpl.figure(chart).axes
         assert web.figure(chart)["data"]
 
 
-def test_the_figures_around_show_the_pod_and_all_its_detours(journey: Journey) -> None:
-    made = charts.of(journey)
+def test_the_figures_around_show_the_pod_and_all_its_detours(traced: PacketTrace) -> None:
+    made = charts.of(traced)
     points = [mark for mark in made["detours"].panels[0].marks if isinstance(mark, Points)]
-    nodes, times = journey.numbers("detours", "node", "time_ps")
-    assert len(points[0].x) == sum(node in journey.pod for node in nodes.tolist())
-    assert len(points[1].x) == journey.count(DETOURED)
-    assert times.min() >= journey.facts["window_ps"][0]
+    nodes, times = traced.numbers("detours", "node", "time_ps")
+    assert len(points[0].x) == sum(node in traced.pod for node in nodes.tolist())
+    assert len(points[1].x) == traced.count(DETOURED)
+    assert times.min() >= traced.facts["window_ps"][0]
     panel = made["detours"].panels[0]
     marks = np.concatenate([np.asarray(mark.x) for mark in panel.marks if isinstance(mark, Points | Line)])
     assert panel.x.shown is not None
@@ -285,7 +283,7 @@ def test_the_figures_around_show_the_pod_and_all_its_detours(journey: Journey) -
     assert [entry.symbol for entry in made["detours"].legend] == ["circle", "ring", "line"]
     maps = [mark for panel in made["occupancy"].panels for mark in panel.marks if isinstance(mark, Heat)]
     assert [one.values.shape for one in maps] == [(4, 4)] * 3
-    total = sum(int(row["packets"]) for row in journey.waiting())
+    total = sum(int(row["packets"]) for row in traced.waiting())
     assert sum(one.values.sum() for one in maps) == total > 0
 
 
@@ -304,7 +302,7 @@ def test_many_switches_that_met_the_same_nodes_are_one_box(tmp_path: Path) -> No
     shown = [drawn.shown[node] for node in cores]
     merged = max(shown, key=shown.count)
     assert drawn.names[merged] == f"{shown.count(merged)} x core"
-    graph = charts.of(found)["journey"].panels[0].marks[0]
+    graph = charts.of(found)["path"].panels[0].marks[0]
     assert isinstance(graph, Graph)
     assert sum(int(arc.label) for arc in graph.arcs) == found.count(ARRIVED)
 
@@ -324,7 +322,7 @@ def test_switches_that_are_all_next_to_hosts_stand_around_the_middle(tmp_path: P
         ((places[name][0] - 0.5) / 0.36) ** 2 + ((places[name][1] - 2) / 1.5) ** 2 for name in ("h0", "h3")
     ]
     assert min(outside) > 1
-    assert mpl.figure(charts.of(found)["journey"]).axes
+    assert mpl.figure(charts.of(found)["path"]).axes
 
 
 RING = (
@@ -376,9 +374,9 @@ def test_a_packet_that_a_deadlock_holds_waits_to_the_end_of_the_run_and_says_why
     path = tmp_path / "ring.toml"
     path.write_text(pausing.ring())
     stuck = next(
-        journey
-        for journey in (overspill.trace(path, f"flow=0,n={n}") for n in range(10, 300, 10))
-        if journey.fate == "under_way" and journey.count(ARRIVED)
+        traced
+        for traced in (overspill.trace(path, f"flow=0,n={n}") for n in range(10, 300, 10))
+        if traced.fate == "under_way" and traced.count(ARRIVED)
     )
     deadlock = overspill.run(path).runs[0].deadlock
     end = stuck.facts["run_end"]
@@ -390,7 +388,7 @@ def test_a_packet_that_a_deadlock_holds_waits_to_the_end_of_the_run_and_says_why
     assert cells(stuck, stuck.visits[-1])[-1].startswith("> ")
 
 
-def test_a_journey_in_a_run_that_failed_says_how(tmp_path: Path) -> None:
+def test_a_trace_in_a_run_that_failed_says_how(tmp_path: Path) -> None:
     path = tmp_path / "slow.toml"
     path.write_text(pausing.SLOW.replace('size = "100KB"', 'size = "5KB"'))
     lost, held = (overspill.trace(path, f"flow=0,n={n}", variant="pfc") for n in (4, 5))

@@ -54,7 +54,7 @@ struct Need {
     ports: u64,
     classes: u64,
     /// The highest threshold, and the key that it comes from.
-    high: (u64, &'static str),
+    xoff: (u64, &'static str),
     headroom: u64,
     /// Of all of them together, at most.
     sum: u64,
@@ -93,10 +93,10 @@ fn need(scenario: &Scenario, index: usize) -> Option<Need> {
             need.others += 1;
             continue;
         };
-        let (high, thresholds) = pool.thresholds(Level::new(&port.pause.values), classes);
+        let (xoff, thresholds) = pool.thresholds(Level::new(&port.pause.values), classes);
         let span = scenario.span(node, p as u16);
         let own = thresholds.saturating_add(classes.saturating_mul(span.headroom()));
-        need.high = need.high.max(high);
+        need.xoff = need.xoff.max(xoff);
         need.ports += 1;
         need.classes = need.classes.max(classes);
         need.headroom = need.headroom.max(span.headroom());
@@ -124,7 +124,7 @@ impl Pool {
     /// another, each at its share of what the last has left.
     fn thresholds(&mut self, level: Level, many: u64) -> ((u64, &'static str), u64) {
         match level {
-            Level::Fixed { xoff, .. } => ((xoff, "high"), many.saturating_mul(xoff)),
+            Level::Fixed { xoff, .. } => ((xoff, "xoff"), many.saturating_mul(xoff)),
             Level::OfFree { alpha, .. } => {
                 let keeps = |left: u64| ((u128::from(left) << 32) / ((1 << 32) + u128::from(alpha))) as u64;
                 let before = self.left;
@@ -190,12 +190,12 @@ impl Need {
 
     fn too_much(&self) -> String {
         let of_classes = if self.classes > 1 { format!(" of {} classes each", self.classes) } else { String::new() };
-        let down = if self.high.1 == "alpha" { " and less, one after another," } else { "" };
+        let down = if self.xoff.1 == "alpha" { " and less, one after another," } else { "" };
         format!(
-            "{} ports{of_classes} with high = {}{down} and a headroom of {} may hold {}, and the buffer ({}) has {} \
+            "{} ports{of_classes} with xoff = {}{down} and a headroom of {} may hold {}, and the buffer ({}) has {} \
              guaranteed",
             self.ports,
-            Bytes(self.high.0),
+            Bytes(self.xoff.0),
             Bytes(self.headroom),
             Bytes(self.sum),
             self.buffer,
@@ -240,7 +240,7 @@ pub(crate) struct TooLate {
     /// What it has for sure.
     pub guaranteed_bytes: Bytes,
     /// Its threshold.
-    pub high: Bytes,
+    pub xoff: Bytes,
     /// The key that the threshold comes from.
     pub key: &'static str,
 }
@@ -249,10 +249,10 @@ pub(crate) struct TooLate {
 pub(crate) fn too_late(scenario: &Scenario) -> Option<TooLate> {
     let names = scenario.topology.nodes.iter().skip(scenario.topology.hosts as usize);
     let mut all = names.enumerate().filter_map(|(i, node)| Some((node, need(scenario, i)?)));
-    all.find(|(_, need)| need.high.0 >= need.guaranteed_bytes).map(|(node, need)| TooLate {
+    all.find(|(_, need)| need.xoff.0 >= need.guaranteed_bytes).map(|(node, need)| TooLate {
         name: node.name.clone(),
         guaranteed_bytes: Bytes(need.guaranteed_bytes),
-        high: Bytes(need.high.0),
-        key: need.high.1,
+        xoff: Bytes(need.xoff.0),
+        key: need.xoff.1,
     })
 }

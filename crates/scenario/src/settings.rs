@@ -205,7 +205,7 @@ pub const MEASURE: Spec = Spec {
     ],
 };
 
-/// What every entry of `[[traffic]]` takes, whatever its kind.
+/// What every workload (`[[traffic]]`) takes, whatever its kind.
 pub const TRAFFIC: Spec = Spec {
     slot: "traffic",
     kind: "",

@@ -389,13 +389,13 @@ fn variants_times_the_values_of_the_base_are_bounded() {
 }
 
 #[test]
-fn entries_of_traffic_times_hosts_are_bounded() {
-    let entry = |i| format!("[[traffic]]\nname = \"t{i}\"\nkind = \"permutation\"\nsize = \"1KB\"\n");
-    let text = star(&(0..200).map(entry).collect::<String>()).replace("n = 4", "n = 60000");
+fn workloads_times_hosts_are_bounded() {
+    let workload = |i| format!("[[traffic]]\nname = \"t{i}\"\nkind = \"permutation\"\nsize = \"1KB\"\n");
+    let text = star(&(0..200).map(workload).collect::<String>()).replace("n = 4", "n = 60000");
     let rule = "at most 10000000 times hosts, in all variants together";
     assert_eq!(
         refused(&text, &[]),
-        format!("test.toml:6: traffic: found 201 entries over 60000 hosts; expected {rule}")
+        format!("test.toml:6: traffic: found 201 workloads over 60000 hosts; expected {rule}")
     );
 }
 
@@ -450,13 +450,13 @@ fn names_of_any_length_are_told_in_messages_of_some_length() {
     assert!(refused(&star(""), &[&format!("{path}=1")]).len() < 4000);
 }
 
-/// Three ports may fill the fourth: memory that holds `high` and the headroom of three is enough.
+/// Three ports may fill the fourth: memory that holds `xoff` and the headroom of three is enough.
 #[test]
 fn a_buffer_that_cannot_hold_all_headroom_is_noted_with_its_numbers_and_one_that_can_is_not() {
     let pause = |size: u64, kind: &str| {
         star(&format!(
             "[switch]\nbuffer = {{ kind = \"per_port\", size = \"{size}B\" }}\n\
-             pause = {{ kind = \"{kind}\", high = \"10KB\", low = \"1KB\" }}\n"
+             pause = {{ kind = \"{kind}\", xoff = \"10KB\", xon = \"1KB\" }}\n"
         ))
     };
     for kind in ["pause", "pfc"] {
@@ -465,7 +465,7 @@ fn a_buffer_that_cannot_hold_all_headroom_is_noted_with_its_numbers_and_one_that
         assert!(loaded(&pause(enough, kind), &[]).notes.is_empty());
         let notes = loaded(&pause(enough - 1, kind), &[]).notes;
         let [note] = &notes[..] else { panic!("{notes:?}") };
-        let said = format!("3 ports with high = 10KB and a headroom of {headroom}B may hold {enough}B");
+        let said = format!("3 ports with xoff = 10KB and a headroom of {headroom}B may hold {enough}B");
         assert!(note.contains(&said) && note.contains(&format!("has {}B guaranteed", enough - 1)), "{note}");
         let may_lose = loaded(&pause(enough - 1, kind), &["switch.pause.lossless=false"]);
         assert!(may_lose.notes.is_empty(), "where loss is only counted nothing is to be said");
@@ -475,7 +475,7 @@ fn a_buffer_that_cannot_hold_all_headroom_is_noted_with_its_numbers_and_one_that
 #[test]
 fn pause_may_differ_between_ports_and_classes_in_use_count_apart() {
     let pfc = "[switch]\nbuffer = { kind = \"shared\", size = \"200KB\", alpha = 1 }\n\
-               pause = { kind = \"pfc\", high = \"25KB\", low = \"1KB\" }\n";
+               pause = { kind = \"pfc\", xoff = \"25KB\", xon = \"1KB\" }\n";
     // 100 KB are guaranteed; four ports hold 25 KB each and their headroom.
     assert_eq!(loaded(&star(pfc), &[]).notes.len(), 1);
     let spared = "[[override]]\nwhere = { port = \"host\" }\nswitch.pause = { kind = \"none\" }\n";
@@ -497,7 +497,7 @@ fn pausing(switch: &str, more: &str) -> Vec<String> {
 }
 
 const PER_PORT: &str = "buffer = { kind = \"per_port\", size = \"500KB\" }";
-const PFC: &str = "pause = { kind = \"pfc\", high = \"20KB\", low = \"10KB\" }";
+const PFC: &str = "pause = { kind = \"pfc\", xoff = \"20KB\", xon = \"10KB\" }";
 
 /// Each takes half of what the last has left: 500 000, 250 000, … 1953 bytes of 1 MB. All at once they would
 /// take a tenth each, for which and for the headroom there is room.
@@ -510,7 +510,7 @@ fn thresholds_of_what_is_free_are_reached_one_after_another() {
     assert!(9 * (100_000 + headroom) < 999_999);
     let may_hold = 998_047 + 9 * headroom;
     let said = format!(
-        "9 ports with high = 500KB and less, one after another, and a headroom of {headroom}B may hold {may_hold}B"
+        "9 ports with xoff = 500KB and less, one after another, and a headroom of {headroom}B may hold {may_hold}B"
     );
     assert!(matches!(&nine.notes[..], [note] if note.contains(&said)), "{:?}", nine.notes);
     // Of four ports a sixteenth is left.
@@ -520,7 +520,7 @@ fn thresholds_of_what_is_free_are_reached_one_after_another() {
 #[test]
 fn what_is_never_stopped_and_takes_of_the_same_memory_is_noted() {
     assert_eq!(pausing(&format!("{PER_PORT}\n{PFC}"), ""), [""; 0]);
-    let only_one = PFC.replace("high", "classes = [1], high");
+    let only_one = PFC.replace("xoff", "classes = [1], xoff");
     let both = "[[traffic]]\nname = \"more\"\nkind = \"incast\"\nsenders = 2\nreceiver = \"h0\"\n\
                 size = \"20KB\"\nclass = 1\n";
     let end = "may fill the memory that is to be kept for others: a packet may be lost, which ends the run as an error \
@@ -551,7 +551,7 @@ fn a_buffer_in_packets_is_sure_only_of_the_smallest_frames() {
 /// 20 quanta are 10.24 us at 1 Gb/s, and a stop may wait 12.304 us for the frame under way.
 #[test]
 fn stops_that_may_run_out_before_they_are_said_again_are_noted_with_their_times() {
-    let with = |more: &str| pausing(&format!("{PER_PORT}\n{}", PFC.replace("low", &format!("{more}, low"))), "");
+    let with = |more: &str| pausing(&format!("{PER_PORT}\n{}", PFC.replace("xon", &format!("{more}, xon"))), "");
     let note = |again: &str, duration: &str| {
         format!(
             "pause at s0: a stop lasts {duration} and {again}: the far end goes on meanwhile, which no headroom is for: a \
@@ -573,5 +573,5 @@ fn detours_beside_lossless_pause_are_noted_where_packets_have_a_ttl() {
                 counted as ttl_expired alone";
     assert_eq!(pausing(&detour, ""), [note]);
     assert_eq!(pausing(&detour, "[transport]\nkind = \"dctcp\"\nttl = \"off\"\n"), [""; 0]);
-    assert_eq!(pausing(&detour.replace("high", "lossless = false, high"), ""), [""; 0]);
+    assert_eq!(pausing(&detour.replace("xoff", "lossless = false, xoff"), ""), [""; 0]);
 }

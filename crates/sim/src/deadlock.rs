@@ -99,9 +99,9 @@ impl<P: Probe, T: Tap> World<P, T> {
         let free = core.shared_free(&by_port);
         let mut go = ClassSet::NONE;
         for class in (0..8).filter(|class| stuck[&end].has(*class)) {
-            let Some((pause_group, low)) = core.lets_go(ingress, class, free) else { continue };
+            let Some((pause_group, xon)) = core.lets_go(ingress, class, free) else { continue };
             let stays: u64 = (0..8).filter(|class| pause_group.has(*class)).map(|class| own[usize::from(class)]).sum();
-            if stays <= low {
+            if stays <= xon {
                 go = go.union(pause_group);
             }
         }

@@ -17,7 +17,7 @@ impl LosslessViolationAt {
                 format!("but a stop lasts {duration} there and may have run out before it was said again")
             }
             None if over > lost.headroom => format!(
-                "and {} beyond it is more than the {} that come after a stop: high has fallen since, as the memory \
+                "and {} beyond it is more than the {} that come after a stop: xoff has fallen since, as the memory \
                  filled, or the far end did not stop",
                 Bytes(over),
                 Bytes(lost.headroom)
@@ -27,7 +27,7 @@ impl LosslessViolationAt {
         };
         let cure = match lost.expired {
             Some(_) => "More quanta, or a refresh, keep such a packet",
-            None => "More memory, or a lower high, keeps such a packet",
+            None => "More memory, or a lower xoff, keeps such a packet",
         };
         let full = match lost.fill.limit {
             Some(limit) => format!("{} of {limit} in use", lost.fill.used),
@@ -35,7 +35,7 @@ impl LosslessViolationAt {
         };
         format!(
             "a packet that pausing should have kept from being lost found no memory: switch {}, port {} (from {}), \
-             class {}, at {}. With it {} of what came in there would be held; high is {}, {room}. \
+             class {}, at {}. With it {} of what came in there would be held; xoff is {}, {room}. \
              Port {} (to {}) was full: {full}. {cure}; with lossless = false it is counted and the run goes on",
             node.name,
             lost.ingress.0,

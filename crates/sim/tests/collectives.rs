@@ -42,7 +42,7 @@ fn spans(results: &sim::Results) -> Vec<(u64, u64)> {
 
 #[test]
 fn a_ring_on_a_star_takes_its_closed_form_to_the_picosecond() {
-    for connection in ["kept", "new"] {
+    for connection in ["persistent", "new"] {
         for n in [2u64, 3, 5] {
             let more =
                 format!("size = \"{}B\"\nrepeat = 3\ncompute = \"100us\"\nconnection = \"{connection}\"", n * 1460);
@@ -57,7 +57,7 @@ fn a_ring_on_a_star_takes_its_closed_form_to_the_picosecond() {
             assert_eq!(results.unfinished, 0);
             let connections =
                 column(&results, "flows", "connection").into_iter().collect::<std::collections::BTreeSet<_>>();
-            assert_eq!(connections.len() as u64, if connection == "kept" { n } else { 3 * steps * n });
+            assert_eq!(connections.len() as u64, if connection == "persistent" { n } else { 3 * steps * n });
         }
     }
 }

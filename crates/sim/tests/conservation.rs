@@ -77,9 +77,9 @@ fn random(n: u64, queues: bool) -> String {
     };
     let mut own = Draw(Stream::new(79, n as u32, Purpose::Hash));
     let pause = match (own.of(&["no", "fixed", "no", "whole", "free"]), buffer.contains("shared")) {
-        ("fixed", _) => "kind = \"pfc\", high = \"4KB\", low = \"1KB\", lossless = false",
+        ("fixed", _) => "kind = \"pfc\", xoff = \"4KB\", xon = \"1KB\", lossless = false",
         ("whole", _) => {
-            "kind = \"pause\", high = \"3KB\", low = \"0B\", quanta = 20, response = \"700ns\", lossless = false"
+            "kind = \"pause\", xoff = \"3KB\", xon = \"0B\", quanta = 20, response = \"700ns\", lossless = false"
         }
         ("free", true) => "kind = \"pfc\", alpha = 0.3, classes = [0, 3, 7], refresh = \"off\", lossless = false",
         _ => "kind = \"none\"",

@@ -33,7 +33,7 @@ fn ring(switches: usize, buffer: &str) -> String {
 
 const RING: &str = r#"
 buffer = { kind = "per_port", size = "200KB" }
-pause = { kind = "pfc", high = "20KB", low = "10KB" }
+pause = { kind = "pfc", xoff = "20KB", xon = "10KB" }
 "#;
 
 #[test]
@@ -61,7 +61,7 @@ fn a_ring_deadlocks_and_the_cycle_is_named() {
 #[test]
 fn a_ring_of_long_links_deadlocks_where_stops_are_said_again_in_time() {
     let far = |text: &str| ring(5, text).replace("delay = \"1us\"", "delay = \"20us\"");
-    let again = |quanta: u64| RING.replace("low =", &format!("quanta = 100, refresh = {quanta}, low ="));
+    let again = |quanta: u64| RING.replace("xon =", &format!("quanta = 100, refresh = {quanta}, xon ="));
     assert!(run(&far(&again(60)), 1).deadlock.is_some());
     assert_eq!(run(&far(&again(76)), 1).deadlock, None, "38.912 and 12.304 are more than 51.2");
 }
@@ -70,9 +70,9 @@ fn a_ring_of_long_links_deadlocks_where_stops_are_said_again_in_time() {
 fn a_ring_whose_links_are_fast_enough_or_that_may_lose_does_not_deadlock() {
     let fast = ring(5, RING).replace("rate = \"1Gbps\"\nbytes", "rate = \"400Mbps\"\nbytes");
     assert_eq!(run(&fast, 1).deadlock, None);
-    let off = ring(5, &RING.replace("kind = \"pfc\", high = \"20KB\", low = \"10KB\"", "kind = \"none\""));
+    let off = ring(5, &RING.replace("kind = \"pfc\", xoff = \"20KB\", xon = \"10KB\"", "kind = \"none\""));
     assert_eq!(run(&off, 1).deadlock, None);
-    let expires = ring(5, &RING.replace("low =", "refresh = \"off\", low ="));
+    let expires = ring(5, &RING.replace("xon =", "refresh = \"off\", xon ="));
     let expires = run(&expires, 1);
     assert!(pauses(&expires).iter().any(|row| row[1] == expires.progress.now.0), "somebody is stopped in the end");
     assert_eq!(expires.deadlock, None, "stops that run out are no deadlock");

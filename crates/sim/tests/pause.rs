@@ -38,12 +38,12 @@ stop = "130us"
 }
 
 /// Frame n = 1, 2, … is at the switch at 1 us + 12.304 us n. The first goes on at once; with the fourth, at 50.216 us,
-/// three wait, which is `high`. The control frame takes 84 bytes of wire, 0.672 us, and 1 us: the NIC stops at 51.888,
+/// three wait, which is `xoff`. The control frame takes 84 bytes of wire, 0.672 us, and 1 us: the NIC stops at 51.888,
 /// and its fifth frame, under way, still comes. From 136.344 us on a frame leaves every 123.04 us: of four one is left
 /// at 382.424 us, and the NIC goes on at 384.096.
 #[test]
 fn a_stop_and_a_go_take_effect_to_the_picosecond() {
-    let results = run(&slow(r#"{ kind = "pfc", high = "4554B", low = "1518B" }"#, ""), 1);
+    let results = run(&slow(r#"{ kind = "pfc", xoff = "4554B", xon = "1518B" }"#, ""), 1);
     let first = pauses(&results)[0];
     assert_eq!(first, [51_888_000, 384_096_000, 0, 0, 0]);
     assert_eq!(drops(&results), 0);
@@ -55,7 +55,7 @@ fn a_stop_and_a_go_take_effect_to_the_picosecond() {
 /// 100 quanta of 512 ns.
 #[test]
 fn a_stop_whose_quanta_run_out_ends_by_itself() {
-    let short = r#"{ kind = "pfc", high = "4554B", low = "1518B", quanta = 100, refresh = "off" }"#;
+    let short = r#"{ kind = "pfc", xoff = "4554B", xon = "1518B", quanta = 100, refresh = "off" }"#;
     let results = run(&slow(short, ""), 1);
     assert_eq!(pauses(&results)[0], [51_888_000, 51_888_000 + 51_200_000, 0, 0, 0]);
     // It is not said again: the port has been told.
@@ -66,7 +66,7 @@ fn a_stop_whose_quanta_run_out_ends_by_itself() {
 /// Stopped again after 60 quanta, before 100 have run out.
 #[test]
 fn a_refresh_in_time_leaves_no_gap() {
-    let short = r#"{ kind = "pfc", high = "4554B", low = "1518B", quanta = 100, refresh = 60 }"#;
+    let short = r#"{ kind = "pfc", xoff = "4554B", xon = "1518B", quanta = 100, refresh = 60 }"#;
     let results = run(&slow(short, ""), 1);
     assert_eq!(pauses(&results)[0], [51_888_000, 384_096_000, 0, 0, 0]);
     // From 50.216 us on, every 30.72 us until 382.424.
@@ -78,7 +78,7 @@ fn a_refresh_in_time_leaves_no_gap() {
 
 #[test]
 fn a_response_time_delays_both_stop_and_go() {
-    let late = r#"{ kind = "pfc", high = "4554B", low = "1518B", response = "3us" }"#;
+    let late = r#"{ kind = "pfc", xoff = "4554B", xon = "1518B", response = "3us" }"#;
     let first = pauses(&run(&slow(late, ""), 1))[0];
     assert_eq!(first, [54_888_000, 387_096_000, 0, 0, 0]);
 }
@@ -86,7 +86,7 @@ fn a_response_time_delays_both_stop_and_go() {
 #[test]
 fn pause_stops_the_whole_port_and_pfc_the_class() {
     for (kind, classes) in [("pause", vec![0, 1, 2]), ("pfc", vec![2])] {
-        let text = slow(&format!(r#"{{ kind = "{kind}", high = "4554B", low = "1518B" }}"#), "")
+        let text = slow(&format!(r#"{{ kind = "{kind}", xoff = "4554B", xon = "1518B" }}"#), "")
             .replace("stop = \"130us\"", "stop = \"130us\"\nclass = 2");
         let results = run(&text, 1);
         let mut stopped: Vec<u64> = pauses(&results).iter().map(|row| row[4]).collect();
@@ -127,7 +127,7 @@ size = "100KB"
 const TAIL_DROP: &str = r#"buffer = { kind = "per_port", size = "300KB" }"#;
 const PFC: &str = r#"
 buffer = { kind = "per_port", size = "300KB" }
-pause = { kind = "pfc", high = "8000B", low = "4000B" }
+pause = { kind = "pfc", xoff = "8000B", xon = "4000B" }
 "#;
 
 #[test]
@@ -158,13 +158,13 @@ fn too_little_memory_for_the_headroom_ends_the_run_and_says_where_or_only_counts
     // 1 Gb/s: 1538 + 84 bytes of waiting, twice 125 of delay: one frame, and 334 bytes of which 314 are a frame.
     assert_eq!(lost.lost.headroom, 1517 + 1518 + 314 + 1518);
     assert_eq!(lost.lost.fill.limit, Some(100_000));
-    let counted = run(&incast(&tight.replace("low =", "lossless = false, low =")), 1);
+    let counted = run(&incast(&tight.replace("xon =", "lossless = false, xon =")), 1);
     assert!(drops(&counted) > 0 && counted.lost.is_none());
     assert_ne!(counted.progress.stop, Some(Stop::LosslessViolation));
 }
 
 /// The worst that the formula allows, made on purpose: what comes from `a` waits behind a link of one bit a
-/// second, and the frame with which `high` is reached, by all but a byte more than needed, comes a nanosecond after one
+/// second, and the frame with which `xoff` is reached, by all but a byte more than needed, comes a nanosecond after one
 /// of `c` has begun to leave toward `a`.
 fn worst(size: u64) -> String {
     format!(
@@ -184,7 +184,7 @@ link = [
 ]
 [switch]
 buffer = {{ kind = "per_port", size = "{size}B" }}
-pause = {{ kind = "pfc", high = "{HIGH}B", low = "0B" }}
+pause = {{ kind = "pfc", xoff = "{HIGH}B", xon = "0B" }}
 [measure]
 drain = "1ms"
 allow_unfinished = true
@@ -248,7 +248,7 @@ link = [
 [switch]
 buffer = {{ kind = "per_port", size = "500KB" }}
 scheduler = {{ kind = "fifo" }}
-pause = {{ kind = "{kind}", high = "20KB", low = "10KB" }}
+pause = {{ kind = "{kind}", xoff = "20KB", xon = "10KB" }}
 [host]
 nic_queue = "100pkt"
 [measure]
@@ -328,7 +328,7 @@ class = 3
         )
     };
     let buffer = r#"buffer = { kind = "per_port", size = "30KB" }"#;
-    let pause = r#"pause = { kind = "pfc", high = "15KB", low = "5KB", lossless = false }"#;
+    let pause = r#"pause = { kind = "pfc", xoff = "15KB", xon = "5KB", lossless = false }"#;
     for overflow in [
         r#"{ kind = "detour", policy = "random" }"#,
         r#"{ kind = "bounce", theta = 0.8, lambda = 50, bounce_size = "30KB" }"#,
@@ -361,7 +361,7 @@ link = [
 [switch]
 buffer = {{ kind = "per_port", size = "24KB" }}
 overflow = {overflow}
-pause = {{ kind = "pfc", high = "20KB", low = "10KB" }}
+pause = {{ kind = "pfc", xoff = "20KB", xon = "10KB" }}
 {more}
 [measure]
 drain = "10ms"
@@ -420,14 +420,14 @@ fn thresholds_of_what_is_free_lose_where_they_are_reached_one_after_another() {
     // All at once in a fifth of the memory: what is free, and with it the threshold, is gone within the headroom.
     let small = scenario(&text(0).replace("1MB", "200KB"), "");
     let told = run_with(&small, 1, Options::default()).lost.expect("headroom is more than the pool").describe(&small);
-    assert!(told.contains("beyond it is more than the 9557B that come after a stop: high has fallen"), "{told}");
+    assert!(told.contains("beyond it is more than the 9557B that come after a stop: xoff has fallen"), "{told}");
 }
 
 /// What the error says: a stop that had run out, memory that others had filled, and too little headroom.
 #[test]
 fn a_loss_is_laid_on_headroom_only_where_more_of_it_would_have_helped() {
     let told = |text: &str| run(text, 1).lost.expect("a packet was lost").describe(&scenario(text, ""));
-    let stop = |more: &str| slow(&format!(r#"{{ kind = "pfc", high = "20KB", low = "10KB"{more} }}"#), "");
+    let stop = |more: &str| slow(&format!(r#"{{ kind = "pfc", xoff = "20KB", xon = "10KB"{more} }}"#), "");
     let fast = |more: &str| stop(more).replace("stop = \"130us\"", "stop = \"2ms\"");
     // 100 quanta are 51.2 us, in which the slow link takes no half of a frame.
     let lapsed = told(&fast(r#", quanta = 100, refresh = "off""#));
@@ -440,7 +440,7 @@ fn a_loss_is_laid_on_headroom_only_where_more_of_it_would_have_helped() {
     // The same stops, but the memory is full before the first of them can have run out.
     let tight = told(&fast(r#", quanta = 100, refresh = "off""#).replace("100KB", "21KB"));
     assert!(tight.contains("so that it had less than") && tight.contains("of headroom, and the link needs"), "{tight}");
-    assert!(tight.contains("More memory, or a lower high, keeps such a packet"), "{tight}");
+    assert!(tight.contains("More memory, or a lower xoff, keeps such a packet"), "{tight}");
     // What fills the memory is of a class that nobody counts.
     let other = "[[traffic]]\nname = \"kept\"\nkind = \"constant\"\nsource = \"a\"\ndestination = \"b\"\nclass = 1\n\
                  payload = \"1460B\"\nrate = \"1Gbps\"\nstart = \"1500us\"\n";

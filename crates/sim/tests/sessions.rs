@@ -34,7 +34,7 @@ const REPLY: u64 = 2 * 12_304_000 + 2 * 1_000_000;
 
 #[test]
 fn a_request_is_answered_and_the_reply_followed_by_the_next_one_after_a_time_to_think() {
-    for connection in ["kept", "new"] {
+    for connection in ["persistent", "new"] {
         let more = format!("connection = \"{connection}\"\nthink = \"10us\"\nservice = \"5us\"");
         let results = run(&session(&more), 1);
         let round = REQUEST + 5_000_000 + REPLY + 10_000_000;
@@ -49,7 +49,7 @@ fn a_request_is_answered_and_the_reply_followed_by_the_next_one_after_a_time_to_
         assert_eq!(column(&results, "flows", "received"), [200, 1460, 200, 1460, 200, 1460]);
         assert_eq!(column(&results, "flows", "ideal_ps"), [REQUEST, REPLY, REQUEST, REPLY, REQUEST, REPLY]);
         let of = column(&results, "flows", "connection");
-        assert_eq!(of, if connection == "kept" { [0, 1, 0, 1, 0, 1] } else { [0, 1, 2, 3, 4, 5] });
+        assert_eq!(of, if connection == "persistent" { [0, 1, 0, 1, 0, 1] } else { [0, 1, 2, 3, 4, 5] });
         assert_eq!((results.unfinished, results.measured), (0, 6));
     }
 }
@@ -99,7 +99,7 @@ fn a_kept_connection_shakes_hands_once_and_a_new_one_every_time() {
         took
     };
     let opened = [REQUEST + hands, REPLY + hands];
-    assert_eq!(fct("kept"), [&opened[..], &[REQUEST, REPLY, REQUEST, REPLY]].concat());
+    assert_eq!(fct("persistent"), [&opened[..], &[REQUEST, REPLY, REQUEST, REPLY]].concat());
     assert_eq!(fct("new"), [opened, opened, opened].concat());
 }
 

@@ -12,7 +12,7 @@ n = 9
 link = { rate = "10Gbps", delay = "1us" }
 [switch]
 buffer = { kind = "per_port", size = "20pkt" }
-pause = { kind = "pfc", high = "3KB", low = "1KB", lossless = false }
+pause = { kind = "pfc", xoff = "3KB", xon = "1KB", lossless = false }
 marking = { kind = "ecn_threshold", k = "5pkt" }
 [transport]
 kind = "dctcp"

@@ -93,7 +93,7 @@ fn in_window(at: u64) -> bool {
 }
 
 #[test]
-fn what_happened_to_all_entries_is_what_the_ports_counted() {
+fn what_happened_to_all_workloads_is_what_the_ports_counted() {
     for (variant, queues) in [("drop", true), ("detour", true), ("bounce", true), ("drop", false), ("detour", false)] {
         let mut s = scenario(MIXED, variant);
         s.measure.queues = queues;
@@ -164,7 +164,7 @@ stop = "500us"
 
 /// 1250 B at 100 and at 200 Mbit/s are a packet in 100 and in 50 us.
 #[test]
-fn packets_of_two_entries_have_crossed_the_links_of_their_own_way() {
+fn packets_of_two_workloads_have_crossed_the_links_of_their_own_way() {
     let results = run_with(&scenario(NEAR_AND_FAR, ""), 1, Options::default());
     let [traffic, data, metric, low, count, sum] =
         ["traffic", "data", "metric", "low", "count", "sum"].map(|name| column(&results, "packet_hist", name));

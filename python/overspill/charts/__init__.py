@@ -10,7 +10,7 @@ from overspill.charts.spec import Chart
 if TYPE_CHECKING:
     from overspill.results import Results
 
-ENTRIES_SHOWN = 6
+WORKLOADS_SHOWN = 6
 
 
 def of_results(results: Results) -> dict[str, Chart]:
@@ -18,9 +18,9 @@ def of_results(results: Results) -> dict[str, Chart]:
     if not results.runs:
         return {}
     found = [network.chart(results), flows.distribution(results, "fct")]
-    entries = flows.with_flows(results)
-    if len(entries) > 1:
-        found += [flows.distribution(results, "fct", at) for at in entries[:ENTRIES_SHOWN]]
+    workloads = flows.with_flows(results)
+    if len(workloads) > 1:
+        found += [flows.distribution(results, "fct", at) for at in workloads[:WORKLOADS_SHOWN]]
     found += [flows.distribution(results, "qct"), flows.slowdown_by_size(results)]
     found += [goodput.of_all(results), goodput.by_host(results), goodput.by_flow(results)]
     found += [queues.over_time(results), queues.lengths(results), queues.sojourn(results)]

@@ -152,7 +152,7 @@ def packets(results: Results) -> Chart | None:
 def shares(results: Results, variant: str, which: int) -> tuple[np.ndarray, np.ndarray]:
     """Values of data packets, and the share that has each; none where there are none.
 
-    An entry of the traffic of which nothing was bounced has no distances: its packets are 0 far.
+    A workload of which nothing was bounced has no distances: its packets are 0 far.
     """
     counts: dict[int, int] = {}
     for run in results.of(variant):

@@ -108,18 +108,20 @@ def of_data(flows: Mapping[str, np.ndarray]) -> np.ndarray:
 
 
 def traffic_names(results: Results) -> list[str]:
-    """The names of the traffic entries, by number."""
-    entries: list[dict[str, Any]] = max((run.summary["traffic"] for run in results.runs), key=len, default=[])
-    return [str(entry["name"]) for entry in entries]
+    """The names of the workloads, by number."""
+    workloads: list[dict[str, Any]] = max(
+        (run.summary["traffic"] for run in results.runs), key=len, default=[]
+    )
+    return [str(workload["name"]) for workload in workloads]
 
 
 def traffic_name(results: Results, traffic: int) -> str:
-    """The name of a traffic entry."""
+    """The name of a workload."""
     return traffic_names(results)[traffic]
 
 
 def with_flows(results: Results) -> list[int]:
-    """The entries of the traffic, by number, that have measured flows of data: one alone is all there is."""
+    """The workloads, by number, that have measured flows of data: one alone is all there is."""
     every = [measures.measured_flows(run) for run in results.runs]
     found = [np.unique(flows["traffic"][of_data(flows)]) for flows in every]
     return sorted({int(one) for numbers in found for one in numbers})

@@ -12,7 +12,7 @@ from overspill.charts.activity import Grid
 from overspill.charts.bounces import bars, categories, legend_of_bars
 from overspill.charts.common import Period
 from overspill.charts.spec import Axis, Bars, Chart, Colours, Mark, Panel
-from overspill.measures.saturation import Port, Stops, peers
+from overspill.measures.saturation import Pauses, Port, peers
 from overspill.rundata import RunData
 
 if TYPE_CHECKING:
@@ -23,25 +23,25 @@ Row = tuple[int, int, int]  # node, port and class
 
 
 def pausing(results: Results) -> list[str]:
-    """Variants in which ports may be stopped."""
+    """Variants in which ports may be paused."""
     return common.having(results, "pauses")
 
 
 def over_time(results: Results) -> Chart | None:
-    """The share of the time that ports were stopped, of each variant's first seed, those with most.
+    """The share of the time that ports were paused, of each variant's first seed, those with most.
 
-    `None` where nobody was ever stopped.
+    `None` where nobody was ever paused.
     """
     runs = {variant: results.of(variant)[0] for variant in pausing(results)}
-    stops = {variant: Stops.of(run) for variant, run in runs.items()}
-    if not any(len(one.start) for one in stops.values()):
+    pauses = {variant: Pauses.of(run) for variant, run in runs.items()}
+    if not any(len(one.start) for one in pauses.values()):
         return None
-    empty = sum(not len(one.start) for one in stops.values())
-    every = longest(list(stops.values()))
+    empty = sum(not len(one.start) for one in pauses.values())
+    every = longest(list(pauses.values()))
     rows = every[: min(ROWS_SHOWN, activity.room(len(runs), empty) + 4)]
-    period = period_of(list(stops.values()))
+    period = period_of(list(pauses.values()))
     several = len({kind for _, _, kind in every}) > 1
-    maps = {variant: grid(run, stops[variant], (rows, period, several)) for variant, run in runs.items()}
+    maps = {variant: grid(run, pauses[variant], (rows, period, several)) for variant, run in runs.items()}
     panels = []
     for variant, one in maps.items():
         count = common.counted(int(runs[variant].column("pauses", "times").sum()), "pause")
@@ -50,44 +50,44 @@ def over_time(results: Results) -> Chart | None:
     step = next(iter(maps.values())).step_ps
     left = len(every) - len(rows)
     caption = (
-        f"When ports were stopped by their far ends: a row a port{' and class' if several else ''}, the "
+        f"When ports were paused by their far ends: a row a port{' and class' if several else ''}, the "
         f"{len(rows)} that stood still longest over all variants"
         f"{f', {left} others left out' if left else ''}; a colour is the share of {formats.time(step)} in "
-        "which it was stopped. First seed of each variant. Grey: outside the measurement window."
+        "which it was paused. First seed of each variant. Grey: outside the measurement window."
     )
-    colours = Colours(0, 1, f"share of {formats.time(step)} stopped", kind="share", zero=True)
-    return activity.stacked("pauses", "Stopped ports by time", caption, panels, (colours, len(rows)))
+    colours = Colours(0, 1, f"share of {formats.time(step)} paused", kind="share", zero=True)
+    return activity.stacked("pauses", "Paused ports over time", caption, panels, (colours, len(rows)))
 
 
-def longest(stops: list[Stops]) -> list[Row]:
-    """Ports and classes by how long they were stopped in all runs together, longest first."""
+def longest(pauses: list[Pauses]) -> list[Row]:
+    """Ports and classes by how long they were paused in all runs together, longest first."""
     sums: dict[Row, float] = {}
-    for one in stops:
+    for one in pauses:
         rows, lengths = totals(one)
         for row, length in zip(rows, lengths, strict=True):
             sums[row] = sums.get(row, 0.0) + length
     return sorted(sums, key=lambda row: (-sums[row], row))
 
 
-def totals(stops: Stops) -> tuple[list[Row], list[float]]:
-    """Ports and classes, and how long each was stopped, ps."""
-    places = np.array([stops.node, stops.port, stops.kind]).T
+def totals(pauses: Pauses) -> tuple[list[Row], list[float]]:
+    """Ports and classes, and how long each was paused, ps."""
+    places = np.array([pauses.node, pauses.port, pauses.kind]).T
     rows, index = np.unique(places, axis=0, return_inverse=True)
     lengths = np.zeros(len(rows))
-    np.add.at(lengths, index.reshape(-1), (stops.end - stops.start).astype(np.float64))
+    np.add.at(lengths, index.reshape(-1), (pauses.end - pauses.start).astype(np.float64))
     return [(int(node), int(port), int(kind)) for node, port, kind in rows], lengths.tolist()
 
 
-def period_of(stops: list[Stops]) -> Period:
-    """From the first stop to the last; from 0 if that is early."""
-    some = [one for one in stops if len(one.start)]
+def period_of(pauses: list[Pauses]) -> Period:
+    """From the first pause to the last; from 0 if that is early."""
+    some = [one for one in pauses if len(one.start)]
     start, end = min(int(one.start.min()) for one in some), max(int(one.end.max()) for one in some)
     margin = max((end - start) // 40, 1)
     return Period(0 if start < end // 4 else start - margin, end + margin)
 
 
-def grid(run: RunData, stops: Stops, what: tuple[list[Row], Period, bool]) -> Grid:
-    """The share of each step of time in which these were stopped, from where each stop begins and ends."""
+def grid(run: RunData, pauses: Pauses, what: tuple[list[Row], Period, bool]) -> Grid:
+    """The share of each step of time in which these were paused, from where each pause begins and ends."""
     rows, period, several = what
     step = step_of(period)
     first, last = period.start // step, -(-period.end // step)
@@ -95,8 +95,8 @@ def grid(run: RunData, stops: Stops, what: tuple[list[Row], Period, bool]) -> Gr
     ends = peers(run)
     shares, names = np.zeros((len(rows), last - first)), []
     for at, (node, port, kind) in enumerate(rows):
-        own = (stops.node == node) & (stops.port == port) & (stops.kind == kind)
-        for start, end in zip(stops.start[own].tolist(), stops.end[own].tolist(), strict=True):
+        own = (pauses.node == node) & (pauses.port == port) & (pauses.kind == kind)
+        for start, end in zip(pauses.start[own].tolist(), pauses.end[own].tolist(), strict=True):
             shares[at] += np.clip(np.minimum(edges[1:], end) - np.maximum(edges[:-1], start), 0, None)
         names.append(named(run, ends, (node, port)) + (f", class {kind}" if several else ""))
     return Grid(shares / step, names, first * step, step)
@@ -119,9 +119,9 @@ Group = tuple[str, int]  # tier and class
 
 
 def by_tier(results: Results) -> Chart | None:
-    """The share of the time that ports of a tier were stopped in a class, mean over ports and seeds.
+    """The share of the time that ports of a tier were paused in a class, mean over ports and seeds.
 
-    `None` where nobody was stopped in the window.
+    `None` where nobody was paused in the window.
     """
     variants = pausing(results)
     found = {variant: [shares(run) for run in results.of(variant)] for variant in variants}
@@ -144,19 +144,19 @@ def by_tier(results: Results) -> Chart | None:
     intervals = any(isinstance(one, Bars) and one.low is not None for one in marks)
     how = "means and 95 % intervals (Student's t)" if intervals else "means"
     caption = (
-        "Share of the measurement window in which a port was stopped by its far end, mean over all ports of "
-        f"a tier{' by class' if several else ''}; hosts are stopped at their NIC. "
+        "Share of the measurement window in which a port was paused by its far end, mean over all ports of "
+        f"a tier{' by class' if several else ''}; hosts are paused at their NIC. "
         f"{common.seeds_text(results, variants)}: {how}."
     )
     panel = Panel(
         "",
         Axis("ports of", ticks=ticks, shown=categories(len(every))),
-        Axis("share of the time stopped", "share"),
+        Axis("share of the time paused", "share"),
         marks,
     )
     return Chart(
         "pauses-tiers",
-        "Time stopped by tier",
+        "Time paused by tier",
         caption,
         [panel],
         1,
@@ -166,15 +166,15 @@ def by_tier(results: Results) -> Chart | None:
 
 
 def shares(run: RunData) -> dict[Group, float]:
-    """By tier and class, the share of the window that a port was stopped, mean over ports."""
+    """By tier and class, the share of the window that a port was paused, mean over ports."""
     start, end = run.window_ps
-    node, kind, stopped = run.columns("pauses", "node", "class", "stopped_ps")
+    node, kind, paused = run.columns("pauses", "node", "class", "stopped_ps")
     if end <= start:
         return {}
     tiers = run.tiers[node.astype(np.int64)]
     found = {}
     for tier in dict.fromkeys(tiers):
         for one in np.unique(kind[tiers == tier]).tolist():
-            own = stopped[(tiers == tier) & (kind == one)]
+            own = paused[(tiers == tier) & (kind == one)]
             found[str(tier), int(one)] = float(own.astype(np.float64).mean()) / (end - start)
     return found

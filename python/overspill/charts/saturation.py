@@ -1,4 +1,4 @@
-"""Drawings of stops on the network: the largest saturation tree of each variant, and deadlocks."""
+"""Drawings of pauses on the network: the largest saturation tree of each variant, and deadlocks."""
 
 from __future__ import annotations
 
@@ -25,25 +25,25 @@ from overspill.charts.network import (
 )
 from overspill.charts.spec import COLOURS, GREY, Arc, Chart, Entry, Graph, Look, Mark, Nodes, Panel
 from overspill.measures import saturation
-from overspill.measures.saturation import Forest, Port, Stops, Tree
+from overspill.measures.saturation import Forest, Pauses, Port, Tree
 from overspill.rundata import RunData
 
 if TYPE_CHECKING:
     from overspill.results import Results
 
 TREE, OTHER, CYCLE = Look(COLOURS[1], (2.6, 1.2), 1.5), Look(GREY, (1.2, 1.4), 1.0), Look("#b00020", (), 2.2)
-ROOT, STOPPED, IDLE = "#b00020", "#f4b183", "#ffffff"
-ENTRIES = {ROOT: "root", STOPPED: "stopped"}  # of the legend
+ROOT, PAUSED, IDLE = "#b00020", "#f4b183", "#ffffff"
+ENTRIES = {ROOT: "root", PAUSED: "paused"}  # of the legend
 OVERLAP = (
-    "Overlap in time is all that is looked at: a port upstream that is stopped at the same time may be "
-    "stopped for another reason."
+    "Only overlap in time is considered: a port upstream that is paused at the same time may be paused "
+    "for another reason."
 )
 MANY = 60  # arrows that are drawn wide
 END = 0.07  # of the way to the next node, which an arrow leaves free at its ends
 STEPS = 121  # of an arrow: two of them are no longer than its head
 ROWS_SHOWN = 5  # trees of a variant in the table
 
-Arrow = tuple[int, int]  # from who stops to who is stopped
+Arrow = tuple[int, int]  # from who pauses to who is paused
 
 
 @dataclass(frozen=True)
@@ -74,7 +74,7 @@ def rows(results: Results) -> list[dict[str, str]]:
 
 
 def merged(many: Iterable[Largest]) -> Iterator[tuple[Largest, list[int]]]:
-    """Trees, and the classes that each was there in with the same stops: IEEE 802.3x stops all."""
+    """Trees, and the classes that each was there in with the same pauses: IEEE 802.3x pauses all."""
     classes: dict[tuple[int, Tree], list[int]] = {}
     first: dict[tuple[int, Tree], Largest] = {}
     for one in many:
@@ -109,7 +109,7 @@ def rooted(one: Largest) -> str:
 
 
 def largest(results: Results) -> Chart | None:
-    """The largest tree of each variant at its largest instant; `None` where nobody was stopped."""
+    """The largest tree of each variant at its largest instant; `None` where nobody was paused."""
     panels = []
     for variant, (one, *_) in list(trees_of(results).items())[:PANELS_SHOWN]:
         network = drawable(results, variant)
@@ -118,17 +118,18 @@ def largest(results: Results) -> Chart | None:
     if not panels:
         return None
     caption = (
-        "The saturation tree with most stopped ports of each variant, at the instant when it had most. Red: "
-        "its root, which stops others while none of its own ports is stopped in that class, or a ring of "
-        "switches that stop each other; orange: who is stopped because of it. Arrows go from who stops to "
-        "who is stopped, away from where frames are going; grey ones are of stops that are not of this tree. "
+        "The saturation tree with most paused ports of each variant, at the instant when it had most. "
+        "Red: its root, which pauses others while none of its own ports is paused in that class, or a "
+        "cycle of switches that pause each other; orange: nodes that are paused because of it. Arrows go "
+        "from the node that pauses to the node that is paused, against the direction of the frames; grey "
+        "ones are pauses that are not of this tree. "
         f"{OVERLAP}"
     )
     legend = [
         Entry("root", "root", Look(ROOT), "square"),
-        Entry("stopped", "stopped because of it", Look(STOPPED), "square"),
-        Entry("tree", "a stop of the tree", TREE),
-        Entry("other", "another stop", OTHER),
+        Entry("paused", "paused because of it", Look(PAUSED), "square"),
+        Entry("tree", "a pause of the tree", TREE),
+        Entry("other", "another pause", OTHER),
     ]
     return chart("saturation", "Largest saturation tree", caption, panels, legend)
 
@@ -138,7 +139,7 @@ def title(one: Largest) -> str:
     ports = common.counted(saturation_at(one).ports, "port")
     return (
         f"{one.run.variant}: {rooted(one)}, class {one.tree.kind}, at {formats.time(one.tree.at)}: {ports} "
-        f"stopped (seed {one.run.seed})"
+        f"paused (seed {one.run.seed})"
     )
 
 
@@ -169,9 +170,9 @@ def drawable(results: Results, variant: str) -> Network | None:
 
 
 def standing(run: RunData, instant: int, kind: int) -> tuple[Forest, list[tuple[Port, int]]]:
-    """Who stops whom at an instant."""
+    """Who pauses whom at an instant."""
     forest = Forest(run.is_host)
-    now = list(Stops.of(run).at(instant, kind))
+    now = list(Pauses.of(run).at(instant, kind))
     for (node, _), peer in now:
         forest.change(node, peer, 1)
     return forest, now
@@ -183,20 +184,20 @@ def drawn(network: Network, one: Largest) -> Graph:
     inside = saturation.reach(one.tree.roots, forest.holds)
     place = places(network)
     looks = {(peer, node): ("tree", TREE) if peer in inside else ("other", OTHER) for (node, _), peer in now}
-    colours = dict.fromkeys((at for at in inside if at in forest.waits), STOPPED)
+    colours = dict.fromkeys((at for at in inside if at in forest.waits), PAUSED)
     colours |= dict.fromkeys(one.tree.roots, ROOT)
     arcs = arrows(network, place, looks)
     return graph(network, place, colours, arcs)
 
 
 def arrows(network: Network, place: Places, looks: dict[Arrow, tuple[str, Look]]) -> list[Arc]:
-    """An arrow from each who stops to each who is stopped; those of the legend's first entry on top."""
+    """An arrow from each who pauses to each who is paused; those of the legend's first entry on top."""
     found = []
     thin = 1.0 if len(looks) <= MANY else 0.5
     for (start, end), (entry, look) in sorted(looks.items(), key=lambda one: one[1][0] != "other"):
         look = replace(look, width=round(thin * look.width, 2))
         x, y = way(place, (start, end))
-        hover = f"{escaped(network.nodes[start].name)} stops {escaped(network.nodes[end].name)}"
+        hover = f"{escaped(network.nodes[start].name)} pauses {escaped(network.nodes[end].name)}"
         found.append(Arc(x, y, look, entry, hover=hover))
     return found
 
@@ -226,7 +227,7 @@ def graph(network: Network, place: Places, colours: dict[int, str], arcs: list[A
     dot = 6.5 if len(hosts) <= 40 else 4.0
     found = []
     for group, symbol, plain, large in ((switches, "square", IDLE, size), (hosts, "circle", GREY, dot)):
-        for colour in dict.fromkeys([plain, STOPPED, ROOT]):
+        for colour in dict.fromkeys([plain, PAUSED, ROOT]):
             own = [at for at in group if colours.get(at, plain) == colour]
             if own:
                 found.append(nodes(network, place, own, (labels, symbol, large, colour)))
@@ -269,21 +270,21 @@ def deadlocks(results: Results) -> Chart | None:
     if not panels:
         return None
     caption = (
-        "Ports that wait for each other for ever, in red, and all others that were stopped in that class "
-        "when the last of them was, in grey. Arrows go from who stops to who is stopped. First such seed of "
-        "each variant."
+        "Ports that wait for each other for ever, in red, and all others that were paused in that class "
+        "when the last of them was, in grey. Arrows go from the node that pauses to the one that is "
+        "paused. First such seed of each variant."
     )
     legend = [
         Entry("root", "waits for ever", Look(ROOT), "square"),
-        Entry("stopped", "is stopped", Look(STOPPED), "square"),
-        Entry("cycle", "a stop for ever", CYCLE),
-        Entry("other", "another stop", OTHER),
+        Entry("paused", "is paused", Look(PAUSED), "square"),
+        Entry("cycle", "a pause for ever", CYCLE),
+        Entry("other", "another pause", OTHER),
     ]
     return chart("deadlock", "Deadlock", caption, panels, legend)
 
 
 def locked(network: Network, run: RunData) -> Panel:
-    """A deadlock and what else is stopped."""
+    """A deadlock and what else is paused."""
     assert run.deadlock is not None
     at, kind = int(run.deadlock["at_ps"]), int(run.deadlock["class"])
     cycle = set(ports_of(run, run.deadlock["cycle"]))
@@ -291,7 +292,7 @@ def locked(network: Network, run: RunData) -> Panel:
     _, now = standing(run, at, kind)
     looks = {(peer, node): ("other", OTHER) for (node, _), peer in now}
     looks |= {(ends[port], port[0]): ("cycle", CYCLE) for port in cycle}
-    colours = {node: STOPPED for (node, _), _ in now} | {node: ROOT for node, _ in cycle}
+    colours = {node: PAUSED for (node, _), _ in now} | {node: ROOT for node, _ in cycle}
     ports, since = common.counted(len(cycle), "port"), formats.time(at)
     title = f"{run.variant}: class {kind}, since {since}: {ports} wait for each other (seed {run.seed})"
     return Panel(title, marks=[graph(network, place, colours, arrows(network, place, looks))])

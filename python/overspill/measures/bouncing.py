@@ -2,13 +2,13 @@
 
 import numpy as np
 
-from overspill.measures import entries
+from overspill.measures import workloads
 from overspill.measures.declare import Metric, present
 from overspill.quantiles import Value
 from overspill.rundata import RunData
 
 HOPS, BOUNCES, DISTANCE = 1, 3, 4  # of the table `packet_hist`
-OF_ALL = "Of delivered data packets; by entry of the traffic, too, where there are several."
+OF_ALL = "Of delivered data packets; by workload, too, where there are several."
 COUNTERS = "PABO §III"
 VARIANCE = "PABO §IV-B"
 DISTANCE_RULE = "distance: + 1 by a bounce, − 1 by a normal forward of a switch or a host, never below 0"
@@ -87,14 +87,14 @@ METRICS = [
 
 
 def bounced(run: RunData) -> dict[str, Value]:
-    """Of delivered data packets, of all and of each of several entries."""
+    """Of delivered data packets, of all and of each of several workloads."""
     names = ("traffic", "data", "metric", "low", "count", "sum")
     if not set(names) <= set(run.column_names("packet_hist")):
         return {}
     traffic, data, *columns = run.columns("packet_hist", *names)
     is_data = data != 0
     found: dict[str, Value] = {}
-    for label, keep in entries.split(run, traffic[is_data]):
+    for label, keep in workloads.split(run, traffic[is_data]):
         metric, low, count, total = (column[is_data][keep] for column in columns)
         of = {which: metric == which for which in (HOPS, BOUNCES, DISTANCE)}
         rows = {which: (low[some], count[some], float(total[some].sum())) for which, some in of.items()}

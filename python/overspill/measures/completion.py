@@ -6,7 +6,7 @@ import numpy as np
 
 from overspill import quantiles
 from overspill.columns import U32_NONE, U64_NONE
-from overspill.measures import entries
+from overspill.measures import workloads
 from overspill.measures.declare import PS, Metric, family, present
 from overspill.quantiles import Value
 from overspill.rundata import RunData
@@ -52,7 +52,7 @@ METRICS = [
             "QCT",
             "s",
             "Query completion time: first start to last end among all messages of a query, requests "
-            "included, of queries whose first message is measured; a query belongs to its entry.",
+            "included, of queries whose first message is measured; a query belongs to its workload.",
             "lower",
             formula="q = max(end) − min(start)",
         ),
@@ -80,8 +80,8 @@ METRICS = [
 ]
 
 
-def entries_that(run: RunData, fact: str) -> np.ndarray:
-    """Numbers of the traffic entries of which the summary says this."""
+def workloads_that(run: RunData, fact: str) -> np.ndarray:
+    """Numbers of the workloads of which the summary says this."""
     return np.array([i for i, one in enumerate(run.summary["traffic"]) if one.get(fact)], np.uint64)
 
 
@@ -142,7 +142,7 @@ def kept(flows: Mapping[str, np.ndarray], keep: np.ndarray) -> dict[str, np.ndar
 def measured_messages(run: RunData) -> dict[str, np.ndarray]:
     """The messages that count, requests among them."""
     flows = all_flows(run)
-    endless = np.isin(flows["traffic"], entries_that(run, "endless"))
+    endless = np.isin(flows["traffic"], workloads_that(run, "endless"))
     return kept(flows, flows["measured"] & ~endless)
 
 
@@ -156,9 +156,9 @@ def measured_flows(run: RunData) -> dict[str, np.ndarray]:
 
 
 def groups(run: RunData, flows: Mapping[str, np.ndarray]) -> dict[str, np.ndarray]:
-    """All flows, each traffic entry where there are several, and each bin of sizes that has flows."""
+    """All flows, each workload where there are several, and each bin of sizes that has flows."""
     found = {"": np.ones(len(flows["time"]), bool)}
-    found |= entries.split(run, flows["traffic"])
+    found |= workloads.split(run, flows["traffic"])
     bins = np.where(flows["bytes"] <= SMALL, 0, np.where(flows["bytes"] < LARGE, 1, 2))
     # Nobody has drawn the size of an answer that has not started.
     bins[flows["owed"]] = -1
@@ -179,9 +179,9 @@ def flows(run: RunData) -> dict[str, Value]:
             found[f"fct_{part}{label}"] = value
         for part, value in quantiles.summary(slowdown[keep], open_ended).items():
             found[f"slowdown_{part}{label}"] = value
-    for label, keep in entries.split(run, data["traffic"]):
+    for label, keep in workloads.split(run, data["traffic"]):
         found |= present({f"goodput_last{label}": goodput_last(kept(data, keep))})
-    for label, keep in entries.split(run, everything["traffic"]):
+    for label, keep in workloads.split(run, everything["traffic"]):
         found[f"unfinished_flows{label}"] = Value(float(everything["open"][keep].sum()))
     return found
 
@@ -206,7 +206,7 @@ def query_times(run: RunData) -> tuple[np.ndarray, np.ndarray]:
 
 
 def measured_queries(flows: Mapping[str, np.ndarray]) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """The same of the queries among all flows, and the traffic entry of each.
+    """The same of the queries among all flows, and the workload of each.
 
     A query counts where its first message is measured, and then with all its messages.
     """
@@ -227,12 +227,12 @@ def measured_queries(flows: Mapping[str, np.ndarray]) -> tuple[np.ndarray, np.nd
 
 
 def queries(run: RunData) -> dict[str, Value]:
-    """QCT of all, and of each entry with queries where the scenario has several entries."""
+    """QCT of all, and of each workload with queries where the scenario has several workloads."""
     data = all_flows(run)
     times, open_ended, traffic = measured_queries(data)
     of = {"": np.ones(len(times), bool)}
     if len(run.summary["traffic"]) > 1:
-        of |= {entries.label(run, int(entry)): traffic == entry for entry in np.unique(traffic)}
+        of |= {workloads.label(run, int(workload)): traffic == workload for workload in np.unique(traffic)}
     found: dict[str, Value] = {}
     for label, keep in of.items():
         values = quantiles.summary(times[keep] * PS, open_ended[keep])

@@ -3,7 +3,7 @@
 import numpy as np
 
 from overspill import quantiles
-from overspill.measures import entries
+from overspill.measures import workloads
 from overspill.measures.declare import RANK, Metric, present, scale
 from overspill.measures.occupancy import BUCKET, BY_WAIT, middle
 from overspill.quantiles import Value
@@ -73,17 +73,17 @@ SHARES = [
 
 
 def packets(run: RunData) -> dict[str, Value]:
-    """Delay, hops, and how many were detoured or bounced, of all delivered data packets and by entry."""
+    """Delay, hops, and how many were detoured or bounced, of all delivered data packets and by workload."""
     names = ("metric", "low", "high", "count", "sum")
     data, *columns = run.columns("packet_hist", "data", *names)
     traffic = run.column("packet_hist", "traffic")
     squares = run.column("packet_hist", "squared_deviations")
-    # Older results do not tell entries apart.
+    # Older results do not tell workloads apart.
     told_apart = len(traffic) > 0
     traffic = traffic if told_apart else np.zeros(len(data), np.uint16)
     is_data = data != 0
     found: dict[str, Value] = {}
-    for label, keep in entries.split(run, traffic[is_data]):
+    for label, keep in workloads.split(run, traffic[is_data]):
         if label and not told_apart:
             continue
         rows = {name: column[is_data][keep] for name, column in zip(names, columns, strict=True)}
@@ -96,7 +96,7 @@ def packets(run: RunData) -> dict[str, Value]:
 def deviation(
     label: str, traffic: np.ndarray, rows: dict[str, np.ndarray], squares: np.ndarray
 ) -> dict[str, Value]:
-    """The standard deviation of the delay, exact: within entries, and between their means."""
+    """The standard deviation of the delay, exact: within workloads, and between their means."""
     delays = rows["metric"] == DELAY
     groups = [delays & (traffic == one) for one in np.unique(traffic[delays])]
     counts = np.array([int(rows["count"][one].sum()) for one in groups], np.float64)

@@ -3,13 +3,13 @@
 import numpy as np
 
 from overspill import quantiles
-from overspill.measures import entries
+from overspill.measures import workloads
 from overspill.measures.declare import RANK, Metric, present
 from overspill.quantiles import Value
 from overspill.rundata import RunData
 
 DISPLACEMENT, BUFFER, EXTENT, RECEIVED = range(4)
-OF_ALL = "Of data packets, each connection in itself, put together; by entry where there are several."
+OF_ALL = "Of data packets, each connection in itself, put together; by workload where there are several."
 D = "d = receive index − sequence, lost and duplicate packets left out; early is negative, late positive"
 RFC5236 = "RFC 5236 §3"
 RFC4737 = "RFC 4737 §3.3, §4.1"
@@ -110,10 +110,10 @@ METRICS = [
 
 
 def reordering(run: RunData) -> dict[str, Value]:
-    """What is known of the order of arrivals, of all and of each of several entries."""
+    """What is known of the order of arrivals, of all and of each of several workloads."""
     traffic, metric, value, count = run.columns("reorder", "traffic", "metric", "value", "count")
     found: dict[str, Value | float | None] = {}
-    for label, keep in entries.split(run, traffic):
+    for label, keep in workloads.split(run, traffic):
         of = {which: keep & (metric == which) & (count > 0) for which in range(RECEIVED + 1)}
         pairs = {which: (value[some], count[some]) for which, some in of.items()}
         found |= {f"{name}{label}": one for name, one in order(pairs).items()}

@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from overspill.measures import entries
+from overspill.measures import workloads
 from overspill.measures.declare import WHOLE, Metric, present
 from overspill.quantiles import Value
 from overspill.rundata import RunData
@@ -20,14 +20,14 @@ REASONS = (
 )
 OF_FLOWS = "Σ over measured flows"
 KINDS = ("drops", "marks", "detours", "bounces")  # in the order of their numbers in the table `fates`
-BY_ENTRY = "By entry of the traffic, too, where there are several."
+BY_WORKLOAD = "By workload, too, where there are several."
 
 DROPS = [
     Metric(
         "drops",
         "drops",
         "packets",
-        f"Frames lost, at switches and hosts. {WHOLE} {BY_ENTRY}",
+        f"Frames lost, at switches and hosts. {WHOLE} {BY_WORKLOAD}",
         "lower",
         formula="Σ drops over ports and reasons",
     ),
@@ -57,7 +57,7 @@ DROPS = [
             name,
             title,
             "packets",
-            f"{doc} {WHOLE} {BY_ENTRY}",
+            f"{doc} {WHOLE} {BY_WORKLOAD}",
             "none",
             True,
             False,
@@ -143,25 +143,25 @@ def counters(run: RunData) -> dict[str, Value]:
 
 
 def fates(run: RunData) -> dict[str, float]:
-    """Drops, marks, detours and bounces of each of several entries, 0 where an entry has none."""
+    """Drops, marks, detours and bounces of each of several workloads, 0 where a workload has none."""
     found: dict[str, float] = {}
     if "fates" not in run.names or len(run.summary["traffic"]) < 2:
         return found
     traffic, kind, count = run.columns("fates", "traffic", "kind", "count")
     for which, name in enumerate(KINDS):
-        for entry in range(len(run.summary["traffic"])):
-            mine = (kind == which) & (traffic == entry)
-            found[f"{name}{entries.label(run, entry)}"] = int(count[mine].sum())
+        for workload in range(len(run.summary["traffic"])):
+            mine = (kind == which) & (traffic == workload)
+            found[f"{name}{workloads.label(run, workload)}"] = int(count[mine].sum())
     return found
 
 
 def senders(run: RunData) -> dict[str, float]:
-    """What the senders of measured flows counted, of all and by entry; raw packets are never sent again."""
+    """What the senders of measured flows counted, of all and by workload; raw packets are never resent."""
     measured, raw, traffic = run.columns("flows", "measured", "raw", "traffic")
     keep = (measured != 0) & (raw == 0)
     counts = {one.name: run.column("flows", one.name)[keep] for one in SENDERS}
     return {
         f"{name}{label}": int(column[mine].sum())
-        for label, mine in entries.split(run, traffic[keep])
+        for label, mine in workloads.split(run, traffic[keep])
         for name, column in counts.items()
     }

@@ -1,4 +1,4 @@
-"""Pausing: how often and how long ports were stopped by their far ends."""
+"""Pausing: how often and how long ports were paused by their far ends."""
 
 import numpy as np
 
@@ -7,7 +7,7 @@ from overspill.quantiles import Value
 from overspill.rundata import RunData
 
 OF_ALL = (
-    "Of every class in use at every port, hosts' too, where a port may be stopped; by tier of the stopped "
+    "Of every class in use at every port, hosts' too, where a port may be paused; by tier of the paused "
     "node, too, where ports of several tiers may."
 )
 WINDOW = "in the measurement window"
@@ -17,7 +17,7 @@ METRICS = [
         "pauses",
         "pauses",
         "pauses",
-        f"Times that a class was stopped at a port {WINDOW}. {OF_ALL}",
+        f"Times that a class was paused at a port {WINDOW}. {OF_ALL}",
         "lower",
         formula="Σ times",
     ),
@@ -25,17 +25,17 @@ METRICS = [
         "paused_fraction_mean",
         "paused time mean",
         "1",
-        f"Share of the measurement window in which a class was stopped at a port. {OF_ALL}",
+        f"Share of the measurement window in which a class was paused at a port. {OF_ALL}",
         "lower",
-        formula="Σ stopped / (pairs of port and class · window)",
+        formula="Σ paused / (pairs of port and class · window)",
     ),
     Metric(
         "pause_share_max",
         "paused time max",
         "1",
-        f"The same at the port and class that were stopped longest. {OF_ALL}",
+        f"The same at the port and class that were paused longest. {OF_ALL}",
         "lower",
-        formula="max stopped / window",
+        formula="max paused / window",
         order_statistic=True,
     ),
     Metric(
@@ -57,9 +57,9 @@ METRICS = [
     ),
     Metric(
         "pause_frames",
-        "stop frames",
+        "pause frames",
         "frames",
-        f"Stops of classes in PAUSE and PFC frames that begin to leave {WINDOW}, refreshes among them; by "
+        f"Classes paused by PAUSE and PFC frames that begin to leave {WINDOW}, refreshes included; by "
         "tier of the node that sends them.",
         "lower",
         shown=False,
@@ -76,15 +76,15 @@ def choices(run: RunData, nodes: np.ndarray) -> list[tuple[str, np.ndarray]]:
 
 
 def pauses(run: RunData) -> dict[str, Value]:
-    """Pauses of ports; nothing where none may be stopped."""
+    """Pauses of ports; nothing where none may be paused."""
     start, end = run.window_ps
     if "pauses" not in run.names or end <= start:
         return {}
-    node, times, stopped, sent = run.columns("pauses", "node", "times", "stopped_ps", "stops_sent")
+    node, times, paused, sent = run.columns("pauses", "node", "times", "stopped_ps", "stops_sent")
     if not len(node):
         return {}
     found: dict[str, float | None] = {}
-    share = stopped.astype(np.float64) / (end - start)
+    share = paused.astype(np.float64) / (end - start)
     lengths = Lengths(run, len(run.tiers))
     for label, which in choices(run, np.unique(node)):
         here = which[node]

@@ -5,7 +5,7 @@ from typing import Any
 import numpy as np
 
 from overspill.columns import U64_NONE
-from overspill.measures.completion import DATA, entries_that
+from overspill.measures.completion import DATA, workloads_that
 from overspill.measures.declare import PS, Metric, present
 from overspill.quantiles import Value
 from overspill.rundata import RunData
@@ -26,7 +26,7 @@ METRICS = [
         "goodput",
         "bit/s",
         "Payload bits that arrived in order at receivers in the measurement window, over its "
-        "length: of all traffic, raw sources included, and of each entry where there are several.",
+        "length: of all traffic, raw sources included, and of each workload where there are several.",
         "higher",
         formula="8·Σ received in the window / window",
     ),
@@ -61,7 +61,7 @@ METRICS = [
         "Jain's index",
         "1",
         "How evenly flows share: Jain's index of the goodput of measured and of endless flows, requests and "
-        "raw sources excluded, by entry where there are several; of two flows or more. 1 is even, 1/n is "
+        "raw sources excluded, by workload where there are several; of two flows or more. 1 is even, 1/n is "
         f"all for one. {OWN} Flows of different size or path differ even where they share fairly.",
         "higher",
         formula=f"(Σ xᵢ)² / (n·Σ xᵢ²); {RATE}",
@@ -79,8 +79,8 @@ METRICS = [
         "achieved_load",
         "load, as asked",
         "1",
-        "Payload of an entry that arrived in order in the measurement window, over its length, as "
-        "the fraction in whose terms the entry asks for a load: compare with `load asked`.",
+        "Payload of a workload that arrived in order in the measurement window, over its length, as "
+        "the fraction in whose terms the workload asks for a load: compare with `offered load`.",
         formula="fraction asked · goodput / payload rate asked",
     ),
     Metric(
@@ -105,21 +105,21 @@ METRICS = [
 
 
 def arrived(run: RunData) -> list[int] | None:
-    """Payload bytes that arrived in order in the window, of each traffic entry."""
+    """Payload bytes that arrived in order in the window, of each workload."""
     found = run.summary.get("received_bytes")
     return None if found is None else [int(one) for one in found]
 
 
 def goodput(run: RunData) -> dict[str, Value]:
-    """Payload bits that arrived in the window over its length: of all, and of each of several entries."""
+    """Payload bits that arrived in the window over its length: of all, and of each of several workloads."""
     seconds = (run.window_ps[1] - run.window_ps[0]) * PS
     got = arrived(run)
     if got is None or seconds <= 0:
         return {}
     found = {"goodput": sum(got) * 8 / seconds}
     if len(got) > 1:
-        for entry, size in zip(run.summary["traffic"], got, strict=False):
-            found[f"goodput[traffic={entry['name']}]"] = size * 8 / seconds
+        for workload, size in zip(run.summary["traffic"], got, strict=False):
+            found[f"goodput[traffic={workload['name']}]"] = size * 8 / seconds
     return present(found)
 
 
@@ -153,22 +153,22 @@ def hosts(run: RunData) -> dict[str, Value]:
 
 
 def flow_goodputs(run: RunData) -> dict[int, tuple[np.ndarray, bool]]:
-    """By entry: bits per second of each of its flows, and whether they are endless."""
+    """By workload: bits per second of each of its flows, and whether they are endless."""
     names = ("flow", "traffic", "start_ps", "end_ps", "received", "measured", "raw")
     columns = dict(zip(names, run.columns("flows", *names), strict=True))
     role = run.column("flows", "role")
     data = (columns["raw"] == 0) & ((role == DATA) if len(role) else True)
-    endless = entries_that(run, "endless")
+    endless = workloads_that(run, "endless")
     # Written in any case, and empty where nobody asked for it.
     binned = len(run.column("flow_goodput", "bin")) > 0
     found: dict[int, tuple[np.ndarray, bool]] = {}
-    for entry in np.unique(columns["traffic"][data]).tolist():
-        forever = bool(np.isin(entry, endless))
-        keep = data & (columns["traffic"] == entry) & (forever | (columns["measured"] != 0))
+    for workload in np.unique(columns["traffic"][data]).tolist():
+        forever = bool(np.isin(workload, endless))
+        keep = data & (columns["traffic"] == workload) & (forever | (columns["measured"] != 0))
         mine = {name: column[keep] for name, column in columns.items()}
         rates = in_bins(run, mine) if forever and binned else over_life(run, mine)
         if len(rates):
-            found[entry] = rates, forever
+            found[workload] = rates, forever
     return found
 
 
@@ -202,13 +202,13 @@ def jain(shares: np.ndarray) -> float | None:
 
 
 def sharing(run: RunData) -> dict[str, Value]:
-    """Jain's index by entry, and the goodput of endless flows."""
+    """Jain's index by workload, and the goodput of endless flows."""
     found: dict[str, float | None] = {}
-    by_entry = flow_goodputs(run)
-    for entry, (rates, _) in by_entry.items():
-        name = run.summary["traffic"][entry]["name"]
-        found["jain" if len(by_entry) == 1 else f"jain[traffic={name}]"] = jain(rates)
-    forever = [rates for rates, endless in by_entry.values() if endless]
+    by_workload = flow_goodputs(run)
+    for workload, (rates, _) in by_workload.items():
+        name = run.summary["traffic"][workload]["name"]
+        found["jain" if len(by_workload) == 1 else f"jain[traffic={name}]"] = jain(rates)
+    forever = [rates for rates, endless in by_workload.values() if endless]
     if forever:
         rates = np.concatenate(forever)
         found |= {"flow_goodput_min": float(rates.min()), "flow_goodput_mean": float(rates.mean())}
@@ -216,18 +216,20 @@ def sharing(run: RunData) -> dict[str, Value]:
 
 
 def load(run: RunData) -> dict[str, Value]:
-    """Throughput, and the load that was achieved: of each entry that asks for one, and of all."""
+    """Throughput, and the load that was achieved: of each workload that asks for one, and of all."""
     found: dict[str, float | None] = {}
     start, end = run.window_ps
     seconds = (end - start) * PS
     if seconds <= 0:
         return {}
     got = arrived(run) or []
-    for entry, size in zip(run.summary["traffic"], got, strict=False):
-        offered: dict[str, Any] | None = entry.get("offered") if entry.get("kind") in ASK else None
+    for workload, size in zip(run.summary["traffic"], got, strict=False):
+        offered: dict[str, Any] | None = workload.get("offered") if workload.get("kind") in ASK else None
         planned = payload_bps(offered) if offered else None
         if offered and planned:
-            found[f"achieved_load[traffic={entry['name']}]"] = offered["fraction"] * size * 8 / seconds / planned
+            found[f"achieved_load[traffic={workload['name']}]"] = (
+                offered["fraction"] * size * 8 / seconds / planned
+            )
     capacity = host_bps(run)
     if capacity and got:
         found["load_payload[of=host]"] = sum(got) * 8 / (seconds * capacity)
@@ -239,7 +241,7 @@ def load(run: RunData) -> dict[str, Value]:
 
 
 def payload_bps(offered: dict[str, Any]) -> float | None:
-    """Payload bits per second that an entry asks all its hosts together to send."""
+    """Payload bits per second that a workload asks all its hosts together to send."""
     found = offered.get("payload_bps")
     return found or (offered.get("bps") if offered["bytes"] == "payload" else None)
 

@@ -1,10 +1,10 @@
-"""Saturation trees: who is stopped because of whom, from a switch that stops others and is not stopped.
+"""Saturation trees: who is paused because of whom, from a switch that pauses others and is not paused.
 
-A port (A to B) that is stopped was stopped by B. A tree's root is a switch that stops others in a class while
-none of its own ports is stopped in it; what the root stops, what these stop, and so on, are its branches, so
-that a tree grows upstream, away from where frames are going. Switches that stop each other in a ring, with no
-root above them, are a root together. Overlap in time is all that is looked at: a port upstream that is
-stopped at the same time may be stopped for another reason.
+A port (A to B) that is paused was paused by B. The root of a tree is a switch that pauses others in a class
+while none of its own ports is paused in it. Its branches are what the root pauses, what these pause, and so
+on: a tree grows upstream, against the direction of the frames. Switches that pause each other in a cycle,
+with no root above them, are a root together. Only overlap in time is considered: a port upstream that is
+paused at the same time may be paused for another reason.
 """
 
 from collections.abc import Iterable, Iterator, Mapping
@@ -17,12 +17,13 @@ from overspill.quantiles import Value
 from overspill.rundata import RunData
 
 WHAT = (
-    "A tree grows upstream from a switch that stops others in a class while none of its own ports is stopped "
-    "in it, from its first stop until it stops nobody or is stopped itself; of trees that begin in the "
-    "measurement window. Overlap in time alone is looked at: a port upstream may be stopped for others."
+    "A tree grows upstream from a switch that pauses others in a class while none of its own ports is paused "
+    "in it. It lasts from the first pause until the switch pauses nobody or is paused itself. Trees are "
+    "counted that begin in the measurement window. Only overlap in time is considered: a port upstream may "
+    "be paused for another reason."
 )
-DEPTH = "depth: links from the root to the farthest node that is stopped, largest over the tree's life"
-HOSTS = "hosts: those stopped at once, largest over the tree's life"
+DEPTH = "depth: links from the root to the farthest node that is paused, largest over the tree's life"
+HOSTS = "hosts: those paused at once, largest over the tree's life"
 
 
 def declared(name: str, title: str, unit: str, doc: str, formula: str) -> Metric:
@@ -49,16 +50,16 @@ METRICS = [
     ),
     declared(
         "saturation_hosts_mean",
-        "hosts stopped by a tree mean",
+        "hosts paused by a tree mean",
         "hosts",
-        "How many hosts a tree stops.",
+        "How many hosts a tree pauses.",
         f"Σ hosts / trees; {HOSTS}",
     ),
     declared(
         "saturation_hosts_max",
-        "hosts stopped by a tree max",
+        "hosts paused by a tree max",
         "hosts",
-        "The same of the tree that stops most.",
+        "The same of the tree that pauses most.",
         f"max hosts; {HOSTS}",
     ),
 ]
@@ -69,8 +70,8 @@ Waits = dict[int, dict[int, int]]  # from node to node, how many ports
 
 
 @dataclass(frozen=True)
-class Stops:
-    """Times in which a class could not leave by a port, by their begins; `peer` is who stopped it."""
+class Pauses:
+    """Times in which a class could not leave by a port, by their begins; `peer` is who paused it."""
 
     start: np.ndarray
     end: np.ndarray
@@ -80,8 +81,8 @@ class Stops:
     kind: np.ndarray  # the class
 
     @staticmethod
-    def of(run: RunData) -> "Stops":
-        """All stops of a run, with who stopped; none where no port may be stopped."""
+    def of(run: RunData) -> "Pauses":
+        """All pauses of a run, with who paused; none where no port may be paused."""
         names = ("from_ps", "to_ps", "node", "port", "class")
         found = [column.astype(np.int64) for column in run.columns("pause_trace", *names)]
         ends = peers(run)
@@ -89,10 +90,10 @@ class Stops:
         peer = np.array([ends[place] for place in places], np.int64)
         order = np.argsort(found[0], kind="stable")
         start, end, node, port, kind = (column[order] for column in found)
-        return Stops(start, end, node, port, peer[order], kind)
+        return Pauses(start, end, node, port, peer[order], kind)
 
     def at(self, instant: int, kind: int) -> Iterator[tuple[Port, int]]:
-        """Ports that are stopped at an instant in a class, and who stopped each."""
+        """Ports that are paused at an instant in a class, and who paused each."""
         now = (self.start <= instant) & (instant < self.end) & (self.kind == kind)
         rows = zip(*(one[now].tolist() for one in (self.node, self.port, self.peer)), strict=True)
         yield from (((node, port), peer) for node, port, peer in rows)
@@ -106,7 +107,7 @@ def peers(run: RunData) -> dict[Port, int]:
 
 @dataclass(frozen=True)
 class Size:
-    """A tree at an instant: links from the root, ports stopped, switches and hosts that have one."""
+    """A tree at an instant: links from the root, ports paused, switches and hosts that have one."""
 
     depth: int
     ports: int
@@ -116,7 +117,7 @@ class Size:
 
 @dataclass(unsafe_hash=True)
 class Tree:
-    """A root and class from the first stop to the last; sizes are the largest, each by itself."""
+    """A root and class from the first pause to the last; sizes are the largest, each by itself."""
 
     roots: Roots
     kind: int
@@ -155,14 +156,14 @@ def reach(start: Iterable[int], along: Mapping[int, Mapping[int, int]]) -> dict[
 
 @dataclass
 class Forest:
-    """Who stops whom in a class now; `holds` from who stops, `waits` from who is stopped."""
+    """Who pauses whom in a class now; `holds` from who pauses, `waits` from who is paused."""
 
     is_host: np.ndarray
     holds: Waits = field(default_factory=dict)
     waits: Waits = field(default_factory=dict)
 
     def change(self, node: int, peer: int, by: int) -> None:
-        """One port of `node` more (1) or fewer (-1) is stopped by `peer`."""
+        """One port of `node` more (1) or fewer (-1) is paused by `peer`."""
         for table, one, other in ((self.holds, peer, node), (self.waits, node, peer)):
             row = table.setdefault(one, {})
             row[other] = row.get(other, 0) + by
@@ -189,25 +190,25 @@ class Forest:
     def size(self, roots: Roots) -> Size:
         """The tree of a root."""
         found = reach(roots, self.holds)
-        stopped = [at for at in found if at in self.waits]
-        hosts = sum(bool(self.is_host[at]) for at in stopped)
+        paused = [at for at in found if at in self.waits]
+        hosts = sum(bool(self.is_host[at]) for at in paused)
         ports = sum(sum(self.holds[at].values()) for at in found if at in self.holds)
-        return Size(max(found.values()), ports, len(stopped) - hosts, hosts)
+        return Size(max(found.values()), ports, len(paused) - hosts, hosts)
 
 
-def trees(run: RunData, stops: Stops | None = None) -> list[Tree]:
+def trees(run: RunData, pauses: Pauses | None = None) -> list[Tree]:
     """Every tree of a run, by its begin."""
-    stops = Stops.of(run) if stops is None else stops
-    found = [tree for kind in np.unique(stops.kind).tolist() for tree in of_class(run, stops, kind)]
+    pauses = Pauses.of(run) if pauses is None else pauses
+    found = [tree for kind in np.unique(pauses.kind).tolist() for tree in of_class(run, pauses, kind)]
     return sorted(found, key=lambda tree: (tree.start, tree.kind, tree.roots))
 
 
-def of_class(run: RunData, stops: Stops, kind: int) -> Iterator[Tree]:
+def of_class(run: RunData, pauses: Pauses, kind: int) -> Iterator[Tree]:
     """The trees of a class, as they end."""
     forest = Forest(run.is_host)
     alive: dict[Roots, Tree] = {}
     now = 0
-    for now, changes in instants(stops, kind):
+    for now, changes in instants(pauses, kind):
         touched = set()
         for node, peer, by in changes:
             forest.change(node, peer, by)
@@ -232,11 +233,11 @@ def ended(tree: Tree, now: int) -> Tree:
 Changes = list[tuple[int, int, int]]  # node, peer, one more or one fewer
 
 
-def instants(stops: Stops, kind: int) -> Iterator[tuple[int, Changes]]:
+def instants(pauses: Pauses, kind: int) -> Iterator[tuple[int, Changes]]:
     """What begins and what ends, instant by instant."""
-    some = (stops.kind == kind) & (stops.end > stops.start)
-    node, peer = stops.node[some], stops.peer[some]
-    times = np.concatenate([stops.start[some], stops.end[some]])
+    some = (pauses.kind == kind) & (pauses.end > pauses.start)
+    node, peer = pauses.node[some], pauses.peer[some]
+    times = np.concatenate([pauses.start[some], pauses.end[some]])
     order = np.argsort(times, kind="stable")
     by = np.repeat([1, -1], len(node))
     columns = (times, np.tile(node, 2), np.tile(peer, 2), by)
@@ -252,7 +253,7 @@ def instants(stops: Stops, kind: int) -> Iterator[tuple[int, Changes]]:
 
 
 def saturated(run: RunData) -> dict[str, Value]:
-    """How many trees there were and how far they reached; nothing where no port may be stopped."""
+    """How many trees there were and how far they reached; nothing where no port may be paused."""
     start, end = run.window_ps
     if not len(run.column("pauses", "node")) or end <= start:
         return {}

@@ -43,21 +43,21 @@ def trace(
     as_json: Annotated[bool, typer.Option("--json", help="Print one JSON document, not the table.")] = False,
     report: Annotated[bool, typer.Option(help="Write trace.json, trace.html and the figures.")] = True,
 ) -> None:
-    """Print and draw the journey of one packet, found by repeating its run."""
+    """Print and draw the trace of one packet, found by repeating its run."""
     with commands.interruptible():
         if report and out_dir is not None:
             write.check(out_dir)
         with progress.listener(commands.err()) as listener:
-            journey = execute(scenario, Options(packet, variant, seed, sets or (), at, listener))
+            traced = execute(scenario, Options(packet, variant, seed, sets or (), at, listener))
         if as_json:
-            commands.emit(store.dump(journey.document()))
+            commands.emit(store.dump(traced.document()))
         else:
-            show.show(journey, commands.out())
+            show.show(traced, commands.out())
         if report:
-            folder = out_dir or Path("out") / f"{store.slug(journey.facts['scenario'])}-trace"
+            folder = out_dir or Path("out") / f"{store.slug(traced.facts['scenario'])}-trace"
             write.check(folder)
-            with commands.err().status("drawing the journey"):
-                path = write.write(journey, folder)
+            with commands.err().status("drawing the trace"):
+                path = write.write(traced, folder)
             commands.say(commands.err() if as_json else commands.out(), "report", path)
 
 

@@ -1,4 +1,4 @@
-"""Where the nodes of a journey are drawn, and the arcs between them."""
+"""Where the nodes of a packet trace are drawn, and the arcs between them."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 if TYPE_CHECKING:
-    from overspill.tracing.journey import Journey
+    from overspill.tracing.packet_trace import PacketTrace
 
 WIDTH, ROW = 8.7, 1.35  # inches: all of x, and from row to row
 HALF_LETTER, HALF_HEIGHT = 0.03, 0.12  # inches of a box: half a letter's width, half its height
@@ -56,17 +56,17 @@ class Layout:
         return np.asarray((np.abs(points - middle) < half).all(axis=1))
 
 
-def placed(journey: Journey) -> Layout:
-    """Hosts below, the other tiers above as far as they are from hosts, in the order of the journey.
+def placed(traced: PacketTrace) -> Layout:
+    """Hosts below, the other tiers above as far as they are from hosts, in the order of the trace.
 
     Switches that are all as far from hosts stand on an ellipse. Of a row with many, those that met the same
     nodes are one.
     """
-    level = heights(journey, neighbours(journey))
-    visited = list(dict.fromkeys(visit.node for visit in journey.visits))
-    shown, names = merged(journey, visited, level)
+    level = heights(traced, neighbours(traced))
+    visited = list(dict.fromkeys(visit.node for visit in traced.visits))
+    shown, names = merged(traced, visited, level)
     near: dict[int, set[int]] = {}
-    for arc in journey.arcs:
+    for arc in traced.arcs:
         near.setdefault(shown[arc.start], set()).add(shown[arc.end])
         near.setdefault(shown[arc.end], set()).add(shown[arc.start])
     rows: dict[int, list[int]] = {}
@@ -83,11 +83,11 @@ def placed(journey: Journey) -> Layout:
 
 
 def merged(
-    journey: Journey, visited: list[int], level: dict[int, int]
+    traced: PacketTrace, visited: list[int], level: dict[int, int]
 ) -> tuple[dict[int, int], dict[int, str]]:
     """Which node stands for each node, and what it is called."""
     met: dict[int, set[int]] = {node: set() for node in visited}
-    for arc in journey.arcs:
+    for arc in traced.arcs:
         met[arc.start].add(arc.end)
         met[arc.end].add(arc.start)
     sizes = Counter(level[node] for node in visited)
@@ -98,23 +98,23 @@ def merged(
         groups.setdefault(key, []).append(node)
     shown = {node: group[0] for group in groups.values() for node in group}
     names = {
-        group[0]: journey.names[group[0]] if len(group) == 1 else f"{len(group)} x {journey.tier(group[0])}"
+        group[0]: traced.names[group[0]] if len(group) == 1 else f"{len(group)} x {traced.tier(group[0])}"
         for group in groups.values()
     }
     return shown, names
 
 
-def neighbours(journey: Journey) -> dict[int, set[int]]:
+def neighbours(traced: PacketTrace) -> dict[int, set[int]]:
     """Who is linked to whom."""
     found: dict[int, set[int]] = {}
-    for (node, _), peer in journey.peers.items():
+    for (node, _), peer in traced.peers.items():
         found.setdefault(node, set()).add(peer)
     return found
 
 
-def heights(journey: Journey, near: dict[int, set[int]]) -> dict[int, int]:
+def heights(traced: PacketTrace, near: dict[int, set[int]]) -> dict[int, int]:
     """Links to the nearest host."""
-    found = {at: 0 for at, node in enumerate(journey.network["nodes"]) if node["host"]}
+    found = {at: 0 for at, node in enumerate(traced.network["nodes"]) if node["host"]}
     waiting = deque(found)
     while waiting:
         at = waiting.popleft()
@@ -126,7 +126,7 @@ def heights(journey: Journey, near: dict[int, set[int]]) -> dict[int, int]:
 
 
 def spread(row: list[int], known: tuple[dict[int, set[int]], dict[int, float]], first: bool) -> None:
-    """Places a row: evenly in the order of the journey, or near what it is linked to."""
+    """Places a row: evenly in the order of the trace, or near what it is linked to."""
     near, x = known
     if first:
         x.update(zip(row, even(len(row)), strict=True))

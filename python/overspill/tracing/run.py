@@ -14,8 +14,8 @@ from overspill.errors import BadInput
 from overspill.execution import seeds_from
 from overspill.runner import CHUNK, Job, Listener
 from overspill.tracing import packet as words
-from overspill.tracing.journey import Journey
 from overspill.tracing.packet import Packet
+from overspill.tracing.packet_trace import PacketTrace
 
 PASSES = ("", "finding the packet", "following it", "looking around")
 
@@ -40,8 +40,8 @@ def trace(
     seed: int | None = None,
     sets: Iterable[str] | Mapping[str, object] = (),
     at: str | None = None,
-) -> Journey:
-    """The journey of a packet: `most_detoured`, `most_bounced` or `flow=F,n=N[,reverse]`.
+) -> PacketTrace:
+    """The trace of a packet: `most_detoured`, `most_bounced` or `flow=F,n=N[,reverse]`.
 
     Without `variant`, of the first that detours (or bounces); without `seed`, of the scenario's. `at` are
     three times at which queues are looked at. `BadInput` where there is no such packet.
@@ -49,7 +49,7 @@ def trace(
     return execute(scenario, Options(packet, variant, seed, sets, at))
 
 
-def execute(scenario: str | Path, options: Options) -> Journey:
+def execute(scenario: str | Path, options: Options) -> PacketTrace:
     """Find it; Ctrl-C is `KeyboardInterrupt` at the next chunk."""
     wanted, instants = Packet.of(options.packet), words.instants(options.at)
     text = source.read(scenario)
@@ -64,7 +64,7 @@ def execute(scenario: str | Path, options: Options) -> Journey:
     facts |= {"scenario": loaded["name"], "variant": variant, "seed": seed}
     facts["instants_asked"] = instants is not None
     facts["topology"] = loaded["resolved"][variant]["topology"]["kind"]
-    return Journey(facts, columns.tables(found["tables"]), json.loads(scene.network(variant)))
+    return PacketTrace(facts, columns.tables(found["tables"]), json.loads(scene.network(variant)))
 
 
 Asked = tuple[Packet, tuple[int, int, int] | None]

@@ -1,17 +1,17 @@
-"""A journey's files: `trace.json`, a page that works offline, and its figures as PNG, SVG and PDF."""
+"""The files of a packet trace: `trace.json`, an offline page, and the figures as PNG, SVG and PDF."""
 
 from pathlib import Path
 
 from overspill import store
 from overspill.cautions import Line
 from overspill.errors import BadInput, Unwritable
-from overspill.tracing.journey import Journey
+from overspill.tracing.packet_trace import PacketTrace
 
 DOCUMENT, PAGE = "trace.json", "trace.html"
 
 
 def check(folder: Path) -> None:
-    """`BadInput` unless the folder is new, empty, or holds a journey."""
+    """`BadInput` unless the folder is new, empty, or holds a trace."""
     try:
         if folder.exists() and not folder.is_dir():
             raise BadInput(f"--out: {folder} is a file; expected a folder")
@@ -23,25 +23,25 @@ def check(folder: Path) -> None:
         raise BadInput(f"--out: {store.shortened(str(folder))}: {error.strerror}") from error
 
 
-def write(journey: Journey, folder: Path) -> Path:
-    """Write them, in place of those of an earlier journey; the page's path."""
+def write(traced: PacketTrace, folder: Path) -> Path:
+    """Write them, in place of those of an earlier trace; the page's path."""
     from overspill import page
-    from overspill.charts import journey as charts
+    from overspill.charts import packet_trace as charts
     from overspill.tracing import show
 
     try:
         folder.mkdir(parents=True, exist_ok=True)
-        store.write_json(folder / DOCUMENT, journey.document())
-        drawn = page.draw(charts.of(journey), folder)
-        facts = journey.facts
+        store.write_json(folder / DOCUMENT, traced.document())
+        drawn = page.draw(charts.of(traced), folder)
+        facts = traced.facts
         lines = [
             Line("Run", f"{facts['scenario']}, variant {facts['variant']}, seed {facts['seed']}"),
             Line(
                 "Packet", f"flow {facts['flow']}, {'reverse ' if facts['reverse'] else ''}packet {facts['n']}"
             ),
-            *(Line("Journey" if not at else "", line) for at, line in enumerate(show.summary(journey))),
+            *(Line("PacketTrace" if not at else "", line) for at, line in enumerate(show.summary(traced))),
         ]
-        rows = [show.cells(journey, visit) for visit in journey.visits]
+        rows = [show.cells(traced, visit) for visit in traced.visits]
         text = page.render(
             "trace.html.j2", title=f"A packet of {facts['scenario']}", lines=lines, figures=drawn,
             heads=show.HEADS, rows=rows,

@@ -1,6 +1,6 @@
 //! Headroom: what may still come in by a port after it has asked for silence (IEEE 802.1Q annex O).
 //!
-//! Let the frame that fills the memory to `high` be stored at the instant 0. The request waits for the frame
+//! Let the frame that fills the memory to `xoff` be stored at the instant 0. The request waits for the frame
 //! that has just begun to leave here, takes its own time on the wire and the delay of the link, and `response`
 //! passes at the far end; a frame that begins there by then still comes. All that the far end began from
 //! one delay before 0 comes after 0. So frames may begin there for
@@ -10,7 +10,7 @@
 //! ```
 //!
 //! and whole frames count, the last of which may begin at the very end. To them adds what the frame that
-//! crossed `high` has beyond it, all but a byte.
+//! crossed `xoff` has beyond it, all but a byte.
 
 use units::{Clock, Dur};
 
@@ -52,7 +52,7 @@ impl Span {
         heard.saturating_add(self.response).saturating_add(self.delay_back)
     }
 
-    /// Bytes that may come on top of `high`.
+    /// Bytes that may come on top of `xoff`.
     pub fn headroom(&self) -> u64 {
         let window = self.waits().saturating_add(self.away());
         let (one, frame) = (self.wire(self.back, self.frame), u64::from(self.frame));

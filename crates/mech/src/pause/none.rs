@@ -3,7 +3,7 @@
 use crate::params::Spec;
 
 pub(super) const SPEC: Spec =
-    Spec { slot: "switch.pause", kind: "none", doc: "Nobody is stopped.", cite: "", params: &[] };
+    Spec { slot: "switch.pause", kind: "none", doc: "No port is paused.", cite: "", params: &[] };
 
 #[cfg(test)]
 mod tests {

@@ -18,16 +18,16 @@ pub struct Pfc {
 pub(super) const SPEC: Spec = Spec {
     slot: "switch.pause",
     kind: "pfc",
-    doc: "A class of which a port brings too much is stopped at its far end.",
+    doc: "Pauses a class at the far end of a port whose frames of that class hold too much memory.",
     cite: "IEEE 802.1Qbb; 802.1Q §36",
     params: &[
-        rules::HIGH,
-        rules::LOW,
+        rules::XOFF,
+        rules::XON,
         rules::ALPHA,
         rules::OFFSET,
         Param {
             name: "classes",
-            doc: "The classes that are counted and stopped, 0 to 7; all where left out. The others are lost as ever.",
+            doc: "The classes that are counted and paused, 0 to 7; all by default. The others are lossy.",
             kind: Kind::Counts { min: 0, max: 7 },
             default: Some(""),
         },

@@ -17,11 +17,11 @@ pub struct PortPause {
 pub(super) const SPEC: Spec = Spec {
     slot: "switch.pause",
     kind: "pause",
-    doc: "A port that brings too much is stopped at its far end, whatever the class.",
+    doc: "Pauses the far end of a port whose frames hold too much memory, whatever their class.",
     cite: "IEEE 802.3x; 802.3 annex 31B",
     params: &[
-        rules::HIGH,
-        rules::LOW,
+        rules::XOFF,
+        rules::XON,
         rules::ALPHA,
         rules::OFFSET,
         rules::QUANTA,

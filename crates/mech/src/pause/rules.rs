@@ -3,51 +3,51 @@
 use crate::params::{Kind, Param, Value, Values};
 use units::{Clock, Dur};
 
-pub(super) const HIGH: Param = Param {
-    name: "high",
-    doc: "Memory in use from which the far end is stopped; beside `low`, instead of `alpha`.",
+pub(super) const XOFF: Param = Param {
+    name: "xoff",
+    doc: "XOFF threshold: memory in use from which the far end is paused. With `xon`, instead of `alpha`.",
     kind: Kind::Size { min: 1 },
     default: Some(""),
 };
-pub(super) const LOW: Param = Param {
-    name: "low",
-    doc: "Memory in use down to which it may go on; less than `high`.",
+pub(super) const XON: Param = Param {
+    name: "xon",
+    doc: "XON threshold: memory in use down to which the far end is resumed; less than `xoff`.",
     kind: Kind::Size { min: 0 },
     default: Some(""),
 };
 pub(super) const ALPHA: Param = Param {
     name: "alpha",
-    doc: "Instead of `high`: the far end is stopped from so many times what is free in the shared buffer.",
+    doc: "Dynamic threshold, instead of `xoff`: the factor of the free memory of the shared buffer that is XOFF.",
     kind: Kind::Number { min: 0.0, max: 1e9, below_max: false },
     default: Some(""),
 };
 pub(super) const OFFSET: Param = Param {
     name: "offset",
-    doc: "Beside `alpha`: it may go on once so much less is in use than would stop it; 3KB where left out.",
+    doc: "With `alpha`: XON is so much below XOFF; 3KB by default.",
     kind: Kind::Size { min: 0 },
     default: Some(""),
 };
 pub(super) const QUANTA: Param = Param {
     name: "quanta",
-    doc: "For how long a frame stops the far end, in units of 512 bit times of the port.",
+    doc: "How long a frame pauses the far end, in units of 512 bit times of the port.",
     kind: Kind::Count { min: 1, max: 65_535 },
     default: Some("65535"),
 };
 pub(super) const REFRESH: Param = Param {
     name: "refresh",
-    doc: "After so many quanta it is stopped again while there is too much; half of `quanta` where left out.",
+    doc: "After so many quanta the far end is paused again while the count is above XON; half of `quanta` by default.",
     kind: Kind::CountOrOff { min: 1, max: 65_535 },
     default: Some(""),
 };
 pub(super) const RESPONSE: Param = Param {
     name: "response",
-    doc: "Time from the arrival of such a frame at the far end until it takes effect there.",
+    doc: "Time from the arrival of a pause frame at the far end until it takes effect there.",
     kind: Kind::Time { min: 0 },
     default: Some("0us"),
 };
 pub(super) const LOSSLESS: Param = Param {
     name: "lossless",
-    doc: "Whether the run fails where a packet that should never be lost finds no memory; else it is counted.",
+    doc: "Whether the run fails where a packet of a paused class finds no memory; otherwise the loss is counted.",
     kind: Kind::Flag,
     default: Some("true"),
 };
@@ -79,8 +79,8 @@ pub enum Level {
 impl Level {
     /// From validated parameters.
     pub fn new(values: &Values) -> Level {
-        if values.has("high") {
-            return Level::Fixed { xoff: values.size("high"), xon: values.size("low") };
+        if values.has("xoff") {
+            return Level::Fixed { xoff: values.size("xoff"), xon: values.size("xon") };
         }
         let offset = if values.has("offset") { values.size("offset") } else { OFFSET_LEFT_OUT };
         Level::OfFree { alpha: (values.number("alpha") * (1u64 << 32) as f64) as u64, offset }

@@ -21,7 +21,7 @@ use units::Dur;
 const MOST_HOSTS: usize = 1_000_000;
 /// Most entries of routing tables, of 4 bytes each: a gigabyte.
 const MOST_ROUTES: usize = 250_000_000;
-/// More entries of traffic than this are refused: flows are numbered by them in 16 bits.
+/// More workloads than this are refused: flows are numbered by them in 16 bits.
 const MOST_TRAFFIC: usize = 65_535;
 
 /// The topologies, transports and kinds of traffic that a scenario may name.
@@ -125,7 +125,7 @@ pub(super) struct Ground<'a> {
     pub framing: Option<Framing>,
 }
 
-/// The entries of `[[traffic]]`, each with what it was made from.
+/// The workloads (`[[traffic]]`), each with what it was made from.
 pub(super) fn all_traffic(
     scenario: &Node,
     ground: Ground,
@@ -137,14 +137,14 @@ pub(super) fn all_traffic(
         faults.add(&scenario.find("traffic"), message("nothing", "at least one [[traffic]]"));
     }
     if items.len() > MOST_TRAFFIC {
-        let found = format!("{} entries", items.len());
+        let found = format!("{} workloads", items.len());
         faults.add(&scenario.find("traffic"), message(found, format!("at most {MOST_TRAFFIC}")));
         return Vec::new();
     }
     let hosts = ground.topology.map_or(0, |net| u64::from(net.hosts));
     faults.asked.sources += hosts * items.len() as u64;
     if faults.asked.sources > Asked::MOST_SOURCES {
-        let found = format!("{} entries over {hosts} hosts", items.len());
+        let found = format!("{} workloads over {hosts} hosts", items.len());
         let rule = format!("at most {} times hosts, in all variants together", Asked::MOST_SOURCES);
         faults.add(&scenario.find("traffic"), message(found, rule));
         return Vec::new();
@@ -176,7 +176,7 @@ fn check_name<'a>(item: &Node, name: &'a str, names: &mut BTreeMap<&'a str, usiz
     if !is_name(name) {
         faults.add(&at, message(format!("{name:?}"), NAME_RULE));
     } else if let Some(line) = names.insert(name, at.line) {
-        let found = format!("\"{name}\", the name of the entry of line {line} too");
-        faults.add(&at, message(found, "a name of its own for every entry"));
+        let found = format!("\"{name}\", the name of the workload of line {line} too");
+        faults.add(&at, message(found, "a name of its own for every workload"));
     }
 }

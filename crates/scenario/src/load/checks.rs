@@ -208,24 +208,24 @@ pub(super) fn pause(parent: &Node, (pause, buffer): (&Choice, &Choice), faults: 
     let mut wrong = |key: &str, found: String, rule: &str| {
         faults.add(&parent.find(&format!("pause.{key}")), message(found, rule));
     };
-    let [high, low, alpha, offset] = ["high", "low", "alpha", "offset"].map(|key| values.has(key));
-    match (high, low, alpha) {
-        (true, true, false) if values.size("low") >= values.size("high") => {
-            let rule = format!("less than high = {}", Bytes(values.size("high")));
-            wrong("low", Bytes(values.size("low")).to_string(), &rule);
+    let [xoff, xon, alpha, offset] = ["xoff", "xon", "alpha", "offset"].map(|key| values.has(key));
+    match (xoff, xon, alpha) {
+        (true, true, false) if values.size("xon") >= values.size("xoff") => {
+            let rule = format!("less than xoff = {}", Bytes(values.size("xoff")));
+            wrong("xon", Bytes(values.size("xon")).to_string(), &rule);
         }
         (true, true, false) => {}
         (false, false, true) if buffer.kind != "shared" => {
             wrong("alpha", format!("alpha beside a `{}` buffer", buffer.kind), "a `shared` buffer beside alpha");
         }
         (false, false, true) => {}
-        (false, false, false) => wrong("kind", "neither high nor alpha".into(), "high and low, or alpha"),
-        (_, _, true) => wrong("alpha", "alpha beside high or low".into(), "high and low, or alpha"),
-        (true, false, false) => wrong("high", "high without low".into(), "high and low"),
-        (false, true, false) => wrong("low", "low without high".into(), "high and low"),
+        (false, false, false) => wrong("kind", "neither xoff nor alpha".into(), "xoff and xon, or alpha"),
+        (_, _, true) => wrong("alpha", "alpha beside xoff or xon".into(), "xoff and xon, or alpha"),
+        (true, false, false) => wrong("xoff", "xoff without xon".into(), "xoff and xon"),
+        (false, true, false) => wrong("xon", "xon without xoff".into(), "xoff and xon"),
     }
     if offset && !alpha {
-        wrong("offset", "offset without alpha".into(), "offset beside alpha; beside high it is low");
+        wrong("offset", "offset without alpha".into(), "offset beside alpha; beside xoff it is xon");
     }
     if values.has("refresh")
         && let Some(refresh) = values.count_or_off("refresh").filter(|n| *n > values.count("quanta"))

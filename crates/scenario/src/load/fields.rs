@@ -1,7 +1,7 @@
 //! One table of a scenario, against the parameters that are declared for it.
 
 use super::tree::{At, Data, Node, join};
-use super::value;
+use super::{renamed, value};
 use crate::diag::{Diagnostic, LONGEST_PATH, clipped, message, one_of};
 use crate::fault::Fault;
 use crate::model::Choice;
@@ -49,7 +49,7 @@ impl Faults {
 pub(super) struct Asked {
     /// Ports of hosts and switches.
     pub ports: u64,
-    /// Hosts times entries of traffic.
+    /// Hosts times workloads.
     pub sources: u64,
     /// Switches times overrides.
     pub places: u64,
@@ -58,7 +58,7 @@ pub(super) struct Asked {
 impl Asked {
     /// Most ports in all variants together: about a gigabyte.
     pub const MOST_PORTS: u64 = 4_000_000;
-    /// Most hosts times entries of traffic in all variants together.
+    /// Most hosts times workloads in all variants together.
     pub const MOST_SOURCES: u64 = 10_000_000;
     /// Most switches times overrides in all variants together.
     pub const MOST_PLACES: u64 = 30_000_000;
@@ -166,8 +166,9 @@ fn flatten<'a>(
                 }
             }
         } else {
-            let found = format!("unknown key `{key}`");
-            wrong.push((node.at.clone(), message(found, one_of(key, wanted.keys(prefix)))));
+            let (found, known) = (format!("unknown key `{key}`"), wanted.keys(prefix));
+            let rule = renamed::key(key, &known).unwrap_or_else(|| one_of(key, known));
+            wrong.push((node.at.clone(), message(found, rule)));
         }
     }
     wrong

@@ -7,6 +7,7 @@ mod checks;
 mod fibs;
 mod fields;
 mod merge;
+mod renamed;
 mod resolved;
 mod sets;
 mod switches;

@@ -1,5 +1,6 @@
 //! One value of a scenario, against what its parameter allows.
 
+use super::renamed;
 use super::tree::{Data, Node};
 use crate::diag::{message, nearest, one_of};
 use crate::limits::{FASTEST, LONGEST_STEP, SLOWEST};
@@ -107,7 +108,9 @@ pub(super) fn read(param: &Param, node: &Node) -> Result<Option<Value>, String> 
     let off = matches!(param.kind, Kind::CountOrOff { .. }).then_some("off");
     plain(&param.kind, node).map(Some).map_err(|why| {
         let rule = match (&param.kind, node.text()) {
-            (Kind::Choice(words), Some(typed)) => one_of(typed, words.iter().copied()),
+            (Kind::Choice(words), Some(typed)) => {
+                renamed::word(typed, words).unwrap_or_else(|| one_of(typed, words.iter().copied()))
+            }
             (_, Some(typed)) => match nearest(typed, word(param).or(off)) {
                 Some(word) => format!("{} (did you mean \"{word}\"?)", allowed(param)),
                 None => allowed(param),

@@ -102,9 +102,9 @@ pub(super) fn read_variant(
         traffic,
         measure,
     };
-    if let Some(pausing::TooLate { name, guaranteed_bytes, high, key }) = pausing::too_late(&scenario) {
+    if let Some(pausing::TooLate { name, guaranteed_bytes, xoff, key }) = pausing::too_late(&scenario) {
         let found = format!(
-            "{high} at {name}, whose buffer has {guaranteed_bytes} guaranteed: it is full before anybody is stopped"
+            "{xoff} at {name}, whose buffer has {guaranteed_bytes} guaranteed: it is full before anybody is stopped"
         );
         faults.add(&document.find(&format!("switch.pause.{key}")), message(found, "less, or lossless = false"));
         return None;

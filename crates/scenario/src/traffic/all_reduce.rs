@@ -71,9 +71,9 @@ pub(super) const SPEC: Spec = Spec {
         },
         Param {
             name: "connection",
-            doc: "Whether a rank keeps its connections to others, or opens a new one for every message.",
-            kind: Kind::Choice(&["kept", "new"]),
-            default: Some("kept"),
+            doc: "`persistent`: a rank keeps its connections to others; `new`: every message has its own.",
+            kind: Kind::Choice(&["persistent", "new"]),
+            default: Some("persistent"),
         },
         START,
         Param {
@@ -142,7 +142,7 @@ impl AllReduce {
             repeat,
             compute: values.time("compute"),
             jitter: Dur::ZERO,
-            persistent: values.word("connection") == "kept",
+            persistent: values.word("connection") == "persistent",
             start,
         };
         let random = values.word("placement") == "random";

@@ -77,10 +77,10 @@ pub(super) const SPEC: Spec = Spec {
         SERVICE_JITTER,
         Param {
             name: "connection",
-            doc: "`kept`: a session has one connection each way, whose windows and timers go on from message to message; \
+            doc: "`persistent`: a session has one connection each way, whose windows and timers go on from message to message; \
                   `new`: every message has its own.",
-            kind: Kind::Choice(&["kept", "new"]),
-            default: Some("kept"),
+            kind: Kind::Choice(&["persistent", "new"]),
+            default: Some("persistent"),
         },
         START,
         STOP,
@@ -167,7 +167,7 @@ impl Sessions {
             requests: if values.has("requests") { values.count("requests") } else { u64::MAX },
             pace,
             service: Service::of(values),
-            persistent: values.word("connection") == "kept",
+            persistent: values.word("connection") == "persistent",
             start,
             stop,
         })

@@ -7,19 +7,19 @@ from collections.abc import Iterator, Mapping, Sequence
 import numpy as np
 
 from overspill.papers.common import measured, quotient
-from overspill.papers.dibs.detoured_drawn import draw_packet
-from overspill.papers.dibs.journeys import (
+from overspill.papers.dibs.detour_paths import (
     DEFAULT,
     DIBS,
     HEAVY,
     KINDS,
     SWEEP,
-    Journey,
-    journeys,
+    DetourPath,
+    detour_paths,
     often,
     point,
     shares,
 )
+from overspill.papers.dibs.detoured_drawn import draw_packet
 from overspill.papers.spec import Figure, Measured, Runs
 
 Sweeps = Mapping[str, Runs]
@@ -36,7 +36,7 @@ METRICS = {
 def figure_1(sweeps: Sweeps) -> Iterator[Measured]:
     """The share of such packets, and how their detours divide."""
     runs = sweeps[SWEEP]
-    found, heavy = journeys(runs), journeys(runs, HEAVY)
+    found, heavy = detour_paths(runs), detour_paths(runs, HEAVY)
     note = f"{most(found)}; at {HEAVY} qps {np.mean(per_million(runs, HEAVY)):.0f} per million, {most(heavy)}"
     share = per_million(runs, DEFAULT)
     yield measured("default traffic", "data_packets_detoured_15_times_or_more", share, note)
@@ -54,13 +54,13 @@ def per_million(runs: Runs, load: int) -> list[float]:
     return [1e6 * quotient(many, total) for many, total in counted]
 
 
-def divided(found: Sequence[Sequence[Journey]]) -> dict[str, np.ndarray]:
+def divided(found: Sequence[Sequence[DetourPath]]) -> dict[str, np.ndarray]:
     """How 15 detours divide, by kind and seed."""
     by_seed = np.array([shares(one) for one in found])
     return {kind: by_seed[:, at] for at, kind in enumerate(KINDS)}
 
 
-def most(found: Sequence[Sequence[Journey]]) -> str:
+def most(found: Sequence[Sequence[DetourPath]]) -> str:
     """How many such packets there are, and of how many most detours are at aggregation switches."""
     every = [one.counts for by_seed in found for one in by_seed]
     there = sum(counts[0] + counts[1] > counts[2] for counts in every)

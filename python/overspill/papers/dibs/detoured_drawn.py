@@ -14,7 +14,7 @@ from overspill.charts import mpl
 from overspill.charts.spec import COLOURS
 from overspill.papers.bars import Bars, grouped
 from overspill.papers.common import Published, sheet
-from overspill.papers.dibs.journeys import KINDS, OFTEN, SWEEP, Journey, journeys, shares
+from overspill.papers.dibs.detour_paths import KINDS, OFTEN, SWEEP, DetourPath, detour_paths, shares
 from overspill.papers.spec import Runs
 
 Sweeps = Mapping[str, Runs]
@@ -46,7 +46,7 @@ PUBLISHED = {
 
 def draw_packet(sweeps: Sweeps, published: Published) -> Drawing:
     """A packet with 15 detours, and the mean over all with as many or more."""
-    found = journeys(sweeps[SWEEP])
+    found = detour_paths(sweeps[SWEEP])
     by_seed = np.array([shares(one) for one in found])
     paper = {metric: value for (_, metric), value in published.items()}
     with mpl.style():
@@ -60,14 +60,14 @@ def draw_packet(sweeps: Sweeps, published: Published) -> Drawing:
     return made
 
 
-def sample(found: Sequence[Sequence[Journey]], wanted: Sequence[float | None]) -> Journey | None:
+def sample(found: Sequence[Sequence[DetourPath]], wanted: Sequence[float | None]) -> DetourPath | None:
     """Of packets with 15 detours the one whose kinds are nearest to those wanted; none without packets."""
     every = [one for by_seed in found for one in by_seed if len(one.kinds) == OFTEN]
     aim = np.array([one or 0 for one in wanted])
     return min(every, key=lambda one: float(abs(one.counts - aim).sum()), default=None)
 
 
-def arcs(axes: Axes, packet: Journey | None) -> None:
+def arcs(axes: Axes, packet: DetourPath | None) -> None:
     """Detours as dashed arcs, the thicker the more; solid where it is forwarded."""
     axes.set_axis_off()
     axes.set_aspect("equal")

@@ -26,8 +26,8 @@ LARGE = 1_000_000
 SEGMENT = 1460
 
 
-class Entry(IntEnum):
-    """Entries of the traffic, in the order of the scenario."""
+class Workload(IntEnum):
+    """Workloads, in the order of the scenario."""
 
     QUERY = 0
     BACKGROUND = 1
@@ -65,7 +65,7 @@ def times(table: pa.Table) -> Times:
     took = (end - of["start_ps"]) * MS
     asked, unanswered, start = by_query(of["query"], (took, opened, of["start_ps"]))
     early = start < (int(start.min(initial=U64_NONE)) + int(start.max(initial=0))) // 2
-    background = of["traffic"] == Entry.BACKGROUND
+    background = of["traffic"] == Workload.BACKGROUND
     short = background & (of["bytes"] >= SHORT[0]) & (of["bytes"] <= SHORT[1])
     large = background & (of["bytes"] >= LARGE)
     again = int(of["retransmits"].sum())
@@ -129,11 +129,11 @@ DETOURS = 2  # the metric of `packet_hist`
 def detours(table: pa.Table) -> Detours:
     """The same from `packet_hist`, exact below 128."""
     chosen = columns.numbers(table, "metric") == DETOURS
-    entry, data, low, count = (
+    workload, data, low, count = (
         columns.numbers(table, name)[chosen] for name in ("traffic", "data", "low", "count")
     )
     often, is_data = low > 0, data == 1
-    query = entry == Entry.QUERY
+    query = workload == Workload.QUERY
 
     def of(part: np.ndarray, whole: np.ndarray) -> float:
         return 100 * quotient(float(count[part & whole].sum()), float(count[whole].sum()))

@@ -74,22 +74,22 @@ class Histogram:
 
 
 def histogram(table: pa.Table, metric: Of) -> Histogram:
-    """A metric of delivered data packets from `packet_hist`, all entries of the traffic together."""
+    """A metric of delivered data packets from `packet_hist`, all workloads together."""
     chosen = (columns.numbers(table, "metric") == metric) & (columns.numbers(table, "data") == 1)
     if metric is Of.MAX_BOUNCED_DISTANCE and not chosen.any():
         # Told only where packets are bounced; else it is 0 for all of them.
         every = histogram(table, Of.BOUNCES).total
         return Histogram(np.zeros(min(every, 1)), np.full(min(every, 1), every), 0.0, 0.0)
-    entry, low, count, total = (
+    workload, low, count, total = (
         columns.numbers(table, name)[chosen] for name in ("traffic", "low", "count", "sum")
     )
     if "squared_deviations" not in table.column_names:
         return Histogram(low, count, float(total.sum()), float("nan"))
     inside, between = float(columns.numbers(table, "squared_deviations")[chosen].sum()), 0.0
     mean = total.sum() / count.sum() if len(count) else 0.0
-    for one in np.unique(entry):
-        size = float(count[entry == one].sum())
-        between += size * (total[entry == one].sum() / size - mean) ** 2
+    for one in np.unique(workload):
+        size = float(count[workload == one].sum())
+        between += size * (total[workload == one].sum() / size - mean) ** 2
     return Histogram(low, count, float(total.sum()), inside + between)
 
 
@@ -191,7 +191,7 @@ class Replies:
 
 
 def replies(runs: Runs, table: pa.Table) -> Replies:
-    """Requests and replies of `flows`, paired by entry and query; a reply not begun is unfinished, too."""
+    """Requests and replies of `flows`, paired by workload and query; a reply not begun is unfinished, too."""
     asked: dict[tuple[int, int], tuple[int, int]] = {}
     ended: dict[tuple[int, int], int] = {}
     wanted = ("traffic", "query", "role", "start_ps", "end_ps", "dst")

@@ -65,8 +65,8 @@ impl Out for Told {
 
 fn pfc() -> PauseSlot {
     let values = [
-        ("high", Value::Size(Bytes(3000))),
-        ("low", Value::Size(Bytes(1000))),
+        ("xoff", Value::Size(Bytes(3000))),
+        ("xon", Value::Size(Bytes(1000))),
         ("quanta", Value::Count(100)),
         ("lossless", Value::Flag(true)),
         ("classes", Value::Counts(vec![1, 2])),

@@ -22,7 +22,7 @@ KINDS = ("core", "edges", "aggregation", "elsewhere")
 
 
 @dataclass(frozen=True)
-class Journey:
+class DetourPath:
     """A packet's detours, in their order, as places in `KINDS`."""
 
     flow: int
@@ -40,7 +40,7 @@ def point(load: int) -> Point:
     return {QPS: str(load)}
 
 
-def journeys(runs: Runs, load: int = DEFAULT) -> list[list[Journey]]:
+def detour_paths(runs: Runs, load: int = DEFAULT) -> list[list[DetourPath]]:
     """The data packets that are detoured often, by seed."""
     at = point(load)
     fabric = Fabric.of(runs, runs.tables("ports", DIBS, at)[0])
@@ -48,7 +48,7 @@ def journeys(runs: Runs, load: int = DEFAULT) -> list[list[Journey]]:
     return [one_run(fabric, steps, flows) for steps, flows in tables]
 
 
-def one_run(fabric: Fabric, steps: pa.Table, flows: pa.Table) -> list[Journey]:
+def one_run(fabric: Fabric, steps: pa.Table, flows: pa.Table) -> list[DetourPath]:
     """The packets of one run, in the order of their flows and numbers."""
     steps = steps.filter(pa.array(columns.numbers(steps, "reverse") == 0))
     steps = steps.sort_by([(name, "ascending") for name in ("flow", "n", "step")])
@@ -57,7 +57,7 @@ def one_run(fabric: Fabric, steps: pa.Table, flows: pa.Table) -> list[Journey]:
     cuts = np.flatnonzero((np.diff(flow) != 0) | (np.diff(n) != 0)) + 1
     starts = [0, *cuts.tolist()] if len(flow) else []
     return [
-        Journey(int(flow[start]), int(n[start]), part)
+        DetourPath(int(flow[start]), int(n[start]), part)
         for start, part in zip(starts, np.split(found, cuts), strict=False)
     ]
 
@@ -82,7 +82,7 @@ def kinds(fabric: Fabric, steps: pa.Table, receiver: np.ndarray) -> np.ndarray:
     return found
 
 
-def shares(found: Sequence[Journey]) -> np.ndarray:
+def shares(found: Sequence[DetourPath]) -> np.ndarray:
     """Each kind's share of 15 detours, the mean over packets; NaN without one."""
     if not found:
         return np.full(len(KINDS), np.nan)

@@ -1,4 +1,4 @@
-"""Several entries of traffic at once: each is a group of its own in every metric."""
+"""Several workloads at once: each is a group of its own in every metric."""
 
 import json
 from pathlib import Path
@@ -40,7 +40,7 @@ def grouped(found: dict[str, Value]) -> set[str]:
     return {name.partition("[")[0] for name in found if "[traffic=" in name}
 
 
-def test_a_query_belongs_to_its_entry_and_all_queries_count_together() -> None:
+def test_a_query_belongs_to_its_workload_and_all_queries_count_together() -> None:
     found = metrics.measure(two_queries())
     assert found["qct_p99[traffic=q]"].value == found["qct_mean[traffic=q]"].value == pytest.approx(41e-6)
     assert found["qct_p50[traffic=bg]"].value == pytest.approx(2e-3)
@@ -49,7 +49,7 @@ def test_a_query_belongs_to_its_entry_and_all_queries_count_together() -> None:
     assert found["qct_p50"].value == pytest.approx(41e-6)
 
 
-def test_an_unfinished_query_censors_its_own_entry_alone() -> None:
+def test_an_unfinished_query_censors_its_own_workload_alone() -> None:
     ends = column("u64", 1 * MS + 10 * US, NONE64, 4 * MS, US, NONE64)
     found = metrics.measure(a_run(flows=flows(query=column("u32", 0, 0, 0, 1, NONE32), end_ps=ends)))
     assert found["qct_mean[traffic=q]"].censored and found["qct_mean"].censored
@@ -59,7 +59,7 @@ def test_an_unfinished_query_censors_its_own_entry_alone() -> None:
     assert found["unfinished_flows"] == Value(1.0)
 
 
-def test_senders_are_counted_by_entry_of_their_measured_flows() -> None:
+def test_senders_are_counted_by_workload_of_their_measured_flows() -> None:
     # Flows 0, 1 of `q` and 2 of `bg` are measured and count as many as their number.
     found = metrics.measure(a_run())
     for name in ("retransmits", "fast_retransmits", "timeouts", "ece_acks"):
@@ -69,13 +69,13 @@ def test_senders_are_counted_by_entry_of_their_measured_flows() -> None:
         assert f"{name}[traffic=raw]" not in found
 
 
-def test_goodput_to_the_last_byte_is_that_of_an_entry_by_itself() -> None:
+def test_goodput_to_the_last_byte_is_that_of_a_workload_by_itself() -> None:
     found = metrics.measure(a_run())
     assert found["goodput_last[traffic=q]"].value == pytest.approx(2000 * 8 / 41e-6)
     assert found["goodput_last[traffic=bg]"].value == pytest.approx(200_000 * 8 / 2e-3)
 
 
-def test_drops_marks_detours_and_bounces_of_entries_are_acks_and_data_together() -> None:
+def test_drops_marks_detours_and_bounces_of_workloads_are_acks_and_data_together() -> None:
     rows = [(0, 0, DROP, 2), (0, 1, DROP, 5), (1, 1, DROP, 1), (1, 1, MARK, 4), (2, 1, BOUNCE, 6)]
     found = metrics.measure(a_run(fates=fates(rows)))
     of = {
@@ -85,13 +85,13 @@ def test_drops_marks_detours_and_bounces_of_entries_are_acks_and_data_together()
     }
     assert of == {"drops": [7, 1, 0], "marks": [0, 4, 0], "detours": [0, 0, 0], "bounces": [0, 0, 6]}
     assert sum(of["drops"]) == found["drops"].value and sum(of["marks"]) == found["marks"].value
-    # By entry they are drops, by reason and place metrics of their own.
+    # By workload they are drops, by reason and place metrics of their own.
     names = list(found)
     assert metrics.base("drops[traffic=q]") == "drops" and metrics.base("drops[tier=host]") == "drops_by_tier"
     assert names.index("drops") < names.index("drops[traffic=q]") < names.index("drops[reason=buffer_full]")
 
 
-def test_delays_and_hops_are_those_of_an_entrys_data() -> None:
+def test_delays_and_hops_are_those_of_a_workloads_data() -> None:
     rows: list[tuple[int, int, int, int, int, int, float]] = [
         (0, 1, 0, 10 * US, 20 * US, 3, 45 * US),
         (2, 1, 0, 10 * US, 20 * US, 1, 90 * US),
@@ -111,7 +111,7 @@ def test_delays_and_hops_are_those_of_an_entrys_data() -> None:
     assert found["delay_mean"].value == pytest.approx(135e-6 / 5)
     assert found["delay_p99[traffic=q]"].value == pytest.approx(15e-6)
     assert found["delay_p99"].value == found["delay_p99[traffic=raw]"].value == pytest.approx(70e-6)
-    # Buckets of two entries are one where all count.
+    # Buckets of two workloads are one where all count.
     assert found["delay_p50"].value == pytest.approx(15e-6) and found["delay_p50"].samples == 5
     assert [found[f"hops_mean{one}"].value for one in ("", "[traffic=q]", "[traffic=raw]")] == [14 / 5, 2, 4]
     assert found["hops_max[traffic=q]"] == Value(2.0) and found["hops_max"] == Value(4.0)
@@ -121,7 +121,7 @@ def test_delays_and_hops_are_those_of_an_entrys_data() -> None:
     assert "delay_mean[traffic=bg]" not in found, "it has delivered nothing"
 
 
-def test_one_entry_has_no_groups() -> None:
+def test_one_workload_has_no_groups() -> None:
     alone: dict[str, Any] = {
         "summary": {"traffic": [{"name": "q", "kind": "incast", "offered": None}], "received_bytes": [2000]},
         "flows": flows(query=column("u32", 0, 0, 1, 1, NONE32), traffic=column("u16", *[0] * 5)),
@@ -155,7 +155,7 @@ def test_the_table_shows_few_of_the_groups_and_those_that_say_more_than_the_whol
 def test_a_group_that_is_the_whole_is_in_the_document_and_not_in_the_table(scenario: Path) -> None:
     results = run(scenario)
     rows = {row.metric.name: row for row in document.rows(results)}
-    # Only `burst` has queries; both entries have flows.
+    # Only `burst` has queries; both workloads have flows.
     assert rows["qct_p99"].visible and not rows["qct_p99[traffic=burst]"].visible
     assert rows["fct_p99[traffic=burst]"].visible and not rows["timeouts[traffic=burst]"].visible
     made = json.loads(json.dumps(document.build(results)))["variants"][0]["metrics"]

@@ -1,4 +1,4 @@
-"""A packet's journey: where it was, what happened to it there, and what switches did meanwhile."""
+"""A packet trace: where the packet was, what happened to it there, and what switches did meanwhile."""
 
 from collections import Counter
 from collections.abc import Iterator, Sequence
@@ -43,7 +43,7 @@ class Arc:
     turned: str
 
 
-class Journey:
+class PacketTrace:
     """One packet of one run; `facts` say which, `network` is as the core tells it."""
 
     def __init__(self, facts: dict[str, Any], tables: dict[str, pa.Table], network: dict[str, Any]) -> None:

@@ -1,4 +1,4 @@
-"""A packet's journey: the arcs that it crossed; detours over time, and queues, around its destination."""
+"""A packet trace: the arcs that it crossed; detours over time, and queues, around its destination."""
 
 from __future__ import annotations
 
@@ -29,12 +29,12 @@ from overspill.charts.spec import (
     Span,
     extent,
 )
-from overspill.tracing.journey import BOUNCED, DETOURED
 from overspill.tracing.layout import ROW, Layout, placed
+from overspill.tracing.packet_trace import BOUNCED, DETOURED
 from overspill.tracing.show import summary
 
 if TYPE_CHECKING:
-    from overspill.tracing.journey import Journey
+    from overspill.tracing.packet_trace import PacketTrace
 
 FORWARD, DETOUR, BOUNCE = Look(COLOURS[0]), Look(COLOURS[1], (3.0, 1.4)), Look(COLOURS[2], (1.0, 1.2))
 LOOKS = {"": FORWARD, "detour": DETOUR, "bounce": BOUNCE}
@@ -44,29 +44,34 @@ FEW = 8  # where no arc was crossed oftener, so often is the thickest
 INSTANT = Look(GREY, (4, 2), 1.0)
 
 
-def of(journey: Journey) -> dict[str, Chart]:
+def of(traced: PacketTrace) -> dict[str, Chart]:
     """Every figure that there is something to draw for."""
-    found = [path(journey), detours(journey), occupancy(journey)]
+    found = [path(traced), detours(traced), occupancy(traced)]
     return {chart.name: chart for chart in found if chart is not None}
 
 
-def path(journey: Journey) -> Chart:
+def path(traced: PacketTrace) -> Chart:
     """The arcs, as thick as they were often crossed; those that detours chose are dashed."""
-    layout = placed(journey)
-    turned = [one for one in LOOKS if any(arc.turned == one for arc in journey.arcs)]
+    layout = placed(traced)
+    turned = [one for one in LOOKS if any(arc.turned == one for arc in traced.arcs)]
     legend = [Entry(one or "normal", NAMES[one], look(one, 0.25)) for one in turned]
-    facts = journey.facts
+    facts = traced.facts
     which = f"packet {facts['n']} of flow {facts['flow']}{', backwards,' if facts['reverse'] else ''}"
     several = len(set(layout.shown.values())) < len(layout.shown)
     more = "; switches that met the same nodes are one box" if several else ""
     caption = (
-        f"The path of {which} of {facts['variant']} (seed {facts['seed']}): {summary(journey)[0]}. "
+        f"The path of {which} of {facts['variant']} (seed {facts['seed']}): {summary(traced)[0]}. "
         "The number at an arc is how often the packet crossed it, as is its width. Only nodes where it was "
         f"are shown{more}."
     )
-    panel = Panel(marks=[graph(journey, layout)])
+    panel = Panel(marks=[graph(traced, layout)])
     return Chart(
-        "journey", "The journey", caption, [panel], height=ROW * (layout.height - 0.3) + 0.2, legend=legend
+        "path",
+        "The path of the packet",
+        caption,
+        [panel],
+        height=ROW * (layout.height - 0.3) + 0.2,
+        legend=legend,
     )
 
 
@@ -78,10 +83,10 @@ def look(turned: str, share: float) -> Look:
     return Look(base.colour, dash, round(width, 2))
 
 
-def graph(journey: Journey, layout: Layout) -> Graph:
+def graph(traced: PacketTrace, layout: Layout) -> Graph:
     """Nodes as boxes, arcs between them."""
     counts: Counter[tuple[int, int, str]] = Counter()
-    for one in journey.arcs:
+    for one in traced.arcs:
         counts[layout.shown[one.start], layout.shown[one.end], one.turned] += one.count
     most = max([FEW, *counts.values()])
     arcs = []
@@ -91,42 +96,42 @@ def graph(journey: Journey, layout: Layout) -> Graph:
         hover = f"{ends}, {NAMES[turned]}<br>{common.counted(count, 'time')}"
         drawn = look(turned, (count - 1) / (most - 1))
         arcs.append(Arc(x, y, drawn, turned or "normal", str(count), hover))
-    hosts = [at for at in layout.places if journey.network["nodes"][at]["host"]]
+    hosts = [at for at in layout.places if traced.network["nodes"][at]["host"]]
     switches = [at for at in layout.places if at not in hosts]
     groups = [(group, plain) for group, plain in ((switches, "#eef2f6"), (hosts, "#ffffff")) if group]
-    return Graph([], [boxes(journey, layout, group, plain) for group, plain in groups], [], arcs)
+    return Graph([], [boxes(traced, layout, group, plain) for group, plain in groups], [], arcs)
 
 
-def boxes(journey: Journey, layout: Layout, group: list[int], plain: str) -> Nodes:
+def boxes(traced: PacketTrace, layout: Layout, group: list[int], plain: str) -> Nodes:
     """Nodes of one colour."""
     x, y = (np.array([layout.places[at][axis] for at in group]) for axis in (0, 1))
     hover = []
     for shown in group:
         nodes = [at for at, by in layout.shown.items() if by == shown]
-        stays = sum(visit.node in nodes for visit in journey.visits)
-        who = formats.listing([escaped(journey.names[at]) for at in nodes])
+        stays = sum(visit.node in nodes for visit in traced.visits)
+        who = formats.listing([escaped(traced.names[at]) for at in nodes])
         hover.append(f"{who}<br>{common.counted(stays, 'stay')}")
     names = [layout.names[at] for at in group]
     return Nodes(x, y, np.full(len(group), np.nan), names, hover, "box", 8.0, plain)
 
 
-def around(journey: Journey) -> str:
+def around(traced: PacketTrace) -> str:
     """Which switches the other figures show."""
-    if journey.facts["topology"] == "fat_tree":
+    if traced.facts["topology"] == "fat_tree":
         return "the destination's pod"
     return "the destination's switch and its neighbours"
 
 
-def detours(journey: Journey) -> Chart | None:
+def detours(traced: PacketTrace) -> Chart | None:
     """When each switch around the destination detoured a packet."""
-    pod = journey.pod
-    nodes, times = journey.numbers("detours", "node", "time_ps")
+    pod = traced.pod
+    nodes, times = traced.numbers("detours", "node", "time_ps")
     counts = [int((nodes == node).sum()) for node in pod]
     if not sum(counts):
         return None
     seconds = times * measures.PS
     marks: list[Mark] = []
-    for at in journey.facts["instants_ps"]:
+    for at in traced.facts["instants_ps"]:
         marks.append(
             Line(np.full(2, at * measures.PS), np.array([-0.6, len(pod) - 0.4]), INSTANT, "instants")
         )
@@ -134,7 +139,7 @@ def detours(journey: Journey) -> Chart | None:
     known = np.isin(nodes, pod)
     heights = np.array([rows[int(node)] for node in nodes[known]], np.float64)
     marks.append(Points(seconds[known], heights, Look(COLOURS[0]), "all", size=1.4))
-    own = [step for step in journey.steps if step["what"] in (DETOURED, BOUNCED) and step["node"] in rows]
+    own = [step for step in traced.steps if step["what"] in (DETOURED, BOUNCED) and step["node"] in rows]
     if own:
         when = np.array([step["time_ps"] for step in own]) * measures.PS
         marks.append(
@@ -146,12 +151,12 @@ def detours(journey: Journey) -> Chart | None:
                 hollow=True,
             )
         )
-    ticks = tuple((float(at), f"{journey.names[node]} ({counts[at]})") for at, node in enumerate(pod))
+    ticks = tuple((float(at), f"{traced.names[node]} ({counts[at]})") for at, node in enumerate(pod))
     panel = Panel("", Axis("time", "time", shown=reach(marks)),
                   Axis("", ticks=ticks, shown=(-0.6, len(pod) - 0.4), reverse=True), marks)  # fmt: skip
     legend = [Entry("all", "a detour", Look(COLOURS[0]), "circle"), Entry("instants", "t1, t2, t3", INSTANT)]
     legend[1:1] = [Entry("own", "a detour of this packet", Look(COLOURS[1]), "ring")] if own else []
-    return Chart("detours", "Detours by switch over time", told(journey, sum(counts)), [panel],
+    return Chart("detours", "Detours by switch over time", told(traced, sum(counts)), [panel],
                  height=min(6.5, 0.9 + 0.24 * len(pod)), legend=legend)  # fmt: skip
 
 
@@ -162,32 +167,32 @@ def reach(marks: list[Mark]) -> tuple[float, float]:
     return start - margin, end + margin
 
 
-def told(journey: Journey, count: int) -> str:
+def told(traced: PacketTrace, count: int) -> str:
     """What the figure of detours shows."""
-    total, left_out = journey.tables["detours"].num_rows, journey.facts["detours_left_out"]
+    total, left_out = traced.tables["detours"].num_rows, traced.facts["detours_left_out"]
     more = (
         f" Only the first {formats.number(total)} detours are known: {left_out} came after them."
         if left_out
         else ""
     )
     return (
-        f"When switches of {around(journey)} detoured a packet, a mark each, {formats.number(count)} in all; "
-        f"other switches detoured {common.counted(total - count, 'packet')} in the same time: the journey, "
+        f"When switches of {around(traced)} detoured a packet, a mark each, {formats.number(count)} in all; "
+        f"other switches detoured {common.counted(total - count, 'packet')} in the same time: the trace, "
         f"as much before and after it, and t1 to t3. The axis ends where there are no more marks.{more}"
     )
 
 
-def occupancy(journey: Journey) -> Chart | None:
+def occupancy(traced: PacketTrace) -> Chart | None:
     """How many frames waited at every port of these switches, at three instants."""
-    pod = journey.pod
-    ports = {node: [port for of, port in journey.peers if of == node] for node in pod}
+    pod = traced.pod
+    ports = {node: [port for of, port in traced.peers if of == node] for node in pod}
     most = max((max(one) + 1 for one in ports.values() if one), default=0)
-    at_ps, node, port, packets = journey.numbers("occupancy", "at_ps", "node", "port", "packets")
+    at_ps, node, port, packets = traced.numbers("occupancy", "at_ps", "node", "port", "packets")
     if not most or not np.isin(node, pod).any():
         return None
     panels = []
-    names = [journey.names[one] for one in pod]
-    for number, instant in enumerate(journey.facts["instants_ps"], 1):
+    names = [traced.names[one] for one in pod]
+    for number, instant in enumerate(traced.facts["instants_ps"], 1):
         values = np.full((len(pod), most), np.nan)
         for row, of in enumerate(pod):
             values[row, ports[of]] = 0
@@ -198,31 +203,31 @@ def occupancy(journey: Journey) -> Chart | None:
         marks: list[Mark] = [Span(0, most), Heat(values, np.arange(most + 1), names)]
         panels.append(Panel(title, Axis("port", ticks=ticks), Axis(), marks))
     largest = float(packets[np.isin(node, pod)].max())
-    halves = " The first half of a switch's ports leads down, the other up." if is_tree(journey) else ""
+    halves = " The first half of a switch's ports leads down, the other up." if is_tree(traced) else ""
     fewer = any(len(ports[of]) < most for of in pod)
     grey = " Grey: a switch has no such port." if fewer else ""
     caption = (
-        f"Frames that wait at each port of {around(journey)}, a row a switch, at three instants: "
-        f"{rule(journey)}.{halves}{grey}"
+        f"Frames that wait at each port of {around(traced)}, a row a switch, at three instants: "
+        f"{rule(traced)}.{halves}{grey}"
     )
     colours = Colours(0, max(1.0, largest), "frames that wait", whole=True, zero=True)
     height = min(5.5, 1.1 + 0.2 * len(pod))
     return Chart("occupancy", "Queues at three instants", caption, panels, 3, height, colours=colours)
 
 
-def is_tree(journey: Journey) -> bool:
+def is_tree(traced: PacketTrace) -> bool:
     """Whether ports are numbered from below."""
-    return bool(journey.facts["topology"] == "fat_tree")
+    return bool(traced.facts["topology"] == "fat_tree")
 
 
-def rule(journey: Journey) -> str:
+def rule(traced: PacketTrace) -> str:
     """What the instants are."""
-    if journey.facts["instants_asked"]:
+    if traced.facts["instants_asked"]:
         return "those asked for"
-    turns = journey.count(DETOURED) + journey.count(BOUNCED)
-    what = "detour or bounce" if journey.count(BOUNCED) else "detour"
+    turns = traced.count(DETOURED) + traced.count(BOUNCED)
+    what = "detour or bounce" if traced.count(BOUNCED) else "detour"
     return (
         f"the packet's first {what}, its last, and half-way"
         if turns > 1
-        else "both ends of the journey, and half-way"
+        else "both ends of the trace, and half-way"
     )
