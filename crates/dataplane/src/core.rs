@@ -2,11 +2,13 @@
 
 mod alarm;
 mod built;
+mod failing;
 mod pausing;
 mod sending;
 mod standing;
 
 pub use built::{CoreSetup, PortSetup};
+pub use failing::DeadPort;
 pub use pausing::PauseSetup;
 pub use standing::{Held, Obeyed};
 
@@ -65,6 +67,9 @@ impl Decision {
     fn store(queue: QueueId) -> Decision {
         Decision { fate: Fate::Enqueue(queue), mark: false, victim: 0 }
     }
+    fn lose(reason: DropReason) -> Decision {
+        Decision { fate: Fate::Drop(reason), mark: false, victim: 0 }
+    }
 }
 
 impl Core {
@@ -79,6 +84,9 @@ impl Core {
     fn question<F: Fib, O>(&mut self, pkt: &Pkt, out_port: PortId, step: &Step<F, O>) -> Decision {
         let now = step.now;
         self.store.settle(out_port, now);
+        if self.store.ports[usize::from(out_port.0)].closed {
+            return Decision::lose(DropReason::LinkDown);
+        }
         let queue = self.store.queue(pkt.head.queue());
         match self.asks {
             // The capacity test that every fate meets is the answer.
@@ -243,7 +251,11 @@ impl Core {
     fn store<F: Fib, O: Out>(&mut self, pkt: &mut Pkt, to: (PortId, QueueId), mark: bool, step: &mut Step<F, O>) {
         let to = (to.0, self.store.queue(to.1));
         if !self.store.accepts(to.0, to.1, pkt.head.size) && !self.has_extra_room(pkt, to) {
-            let reason = if to.1.is_bounce() { DropReason::BounceQueueFull } else { DropReason::BufferFull };
+            let reason = match to.1.is_bounce() {
+                _ if self.store.ports[usize::from(to.0.0)].closed => DropReason::LinkDown,
+                true => DropReason::BounceQueueFull,
+                false => DropReason::BufferFull,
+            };
             return self.drop(pkt, to.0, (reason, step.now), step.out);
         }
         let due = self.due_mark(pkt, to, step);

@@ -18,6 +18,7 @@ pub use timers::{FLOW_START, MESSAGE_START};
 use units::{Dur, Time};
 
 mod counters;
+mod failing;
 mod limiters;
 mod timers;
 

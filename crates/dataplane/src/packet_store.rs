@@ -73,6 +73,9 @@ impl PacketStore {
     #[inline]
     pub(crate) fn accepts(&self, port: PortId, queue: QueueId, size: u16) -> bool {
         let p = &self.ports[usize::from(port.0)];
+        if p.closed {
+            return false;
+        }
         if queue.is_bounce() {
             return self.bounce_accepts(p, queue, size);
         }
@@ -82,7 +85,7 @@ impl PacketStore {
     /// The same with `extra` bytes of room beyond the limit; bounce queues have none.
     pub(crate) fn accepts_beyond(&self, to: (PortId, QueueId), size: u16, extra: Bytes) -> bool {
         let port = &self.ports[usize::from(to.0.0)];
-        !to.1.is_bounce() && self.buffer.peek().admits_beyond(&self.usage(port), size, extra)
+        !to.1.is_bounce() && !port.closed && self.buffer.peek().admits_beyond(&self.usage(port), size, extra)
     }
 
     /// The queue in which packets meant for `queue` wait here.

@@ -38,6 +38,8 @@ pub struct Port {
     max_packets: u32,
     /// The far end is a switch.
     pub(crate) is_switch: bool,
+    /// Nothing is stored here: its link is known to be dead.
+    pub(crate) closed: bool,
     /// What not every frame touches.
     pub(crate) rest: Box<Rest>,
 }
@@ -53,6 +55,8 @@ pub(crate) struct Rest {
     pub(crate) eligible: u16,
     /// Bit `q` is set where queue `q` may not leave: the far end has stopped its class.
     pub(crate) stopped: u16,
+    /// Its link is known to be dead: nothing is sent, nor heard of what the far end said before.
+    pub(crate) dead: bool,
     /// A frame that stops the far end, or lets it go on, waits to be sent.
     pub(crate) control: bool,
     /// A wake-up is pending.
@@ -150,6 +154,7 @@ impl Port {
             clock: shape.clock,
             eligible: 0,
             stopped: 0,
+            dead: false,
             control: false,
             waking: false,
             listed: false,
@@ -174,6 +179,7 @@ impl Port {
             max_bytes: 0,
             max_packets: 0,
             is_switch: shape.is_switch,
+            closed: false,
             rest: Box::new(rest),
         }
     }
@@ -206,6 +212,12 @@ impl Port {
     /// So many quanta of 512 bit times (802.3 §31B.2).
     pub(crate) fn quanta(&self, quanta: u16) -> Dur {
         self.rest.clock.time(u64::from(quanta) * 64)
+    }
+    /// Frames that begin to leave from now on take the times of another rate. PRECONDITION: departures are
+    /// not computed.
+    pub(crate) fn set_clock(&mut self, clock: Clock) {
+        self.rest.clock = clock;
+        self.per_byte = clock.per_byte().map_or(0, |dur| dur.0);
     }
     /// How many classes have queues.
     pub(crate) fn classes(&self) -> usize {

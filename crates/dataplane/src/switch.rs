@@ -13,6 +13,7 @@ macro_rules! table {
     };
 }
 
+mod failing;
 mod learnt;
 
 use crate::core::{Core, CoreSetup, Decision, Step};

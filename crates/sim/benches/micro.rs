@@ -57,6 +57,7 @@ impl Out for Nowhere {
 
 fn switch() -> Switch {
     let port = || PortSetup {
+        changes: false,
         clock: Rate::gbps(10).clock(),
         is_switch: true,
         marking: MarkingSlot::none(),

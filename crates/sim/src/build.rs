@@ -87,6 +87,7 @@ impl Site<'_> {
             marking: marking(&s.host.marking)?,
             scheduler: scheduler(&s.host.scheduler)?,
             pause: self.pause(id, 0, PauseSlot::None),
+            changes: false,
         };
         Ok(Host::new(HostSetup {
             core: CoreSetup {
@@ -147,6 +148,7 @@ impl Site<'_> {
                 marking: marking(&port.marking)?,
                 scheduler: scheduler(&port.scheduler)?,
                 pause: self.pause(node, p, pause),
+                changes: false,
             })
         });
         Ok(Switch::new(SwitchSetup {

@@ -25,6 +25,8 @@ pub struct PortSetup {
     pub scheduler: SchedulerSlot,
     /// Its part in stopping others and being stopped; `None` where nobody in the network ever is.
     pub pause: Option<PauseSetup>,
+    /// Its rate may change or its link go down, so that departures cannot be known ahead.
+    pub changes: bool,
 }
 
 /// A node's output side as it is to be built.
@@ -110,7 +112,7 @@ impl Core {
     /// What an arrival is compared with at a port that cannot change it either.
     fn limits(memory: Room, port: &PortSetup) -> Option<Limits> {
         let mark = port.marking.peek().plain()?;
-        (!port.scheduler.reorders() && port.pause.is_none()).then_some(Limits {
+        (!port.changes && !port.scheduler.reorders() && port.pause.is_none()).then_some(Limits {
             packets: memory.packets,
             bytes: memory.bytes,
             mark_packets: mark.packets,

@@ -189,6 +189,9 @@ impl Core {
 
     /// A frame is to go out by a port, before all else; one that waits there says this too.
     fn queue_pause_frame<O: Out>(&mut self, port: PortId, frame: PauseFrame, (now, out): (Time, &mut O)) {
+        if self.store.ports[usize::from(port.0)].rest.dead {
+            return;
+        }
         let Some(gate) = self.gate(port) else { return };
         gate.pending_frame.get_or_insert_default().add(frame);
         self.store.ports[usize::from(port.0)].rest.control = true;
@@ -223,6 +226,9 @@ impl Core {
         let (port, frame) = (pkt.head.ingress, PauseFrame::of(pkt));
         let (Some(pausing), Some(frame)) = (&mut self.pausing, frame) else { return };
         pausing.received.count(pkt);
+        if self.store.ports[usize::from(port.0)].rest.dead {
+            return;
+        }
         let gate = &mut pausing.gates[usize::from(port.0)];
         if gate.setup.response == Dur::ZERO {
             return self.apply_pause(port, frame, (now, out));
@@ -263,6 +269,21 @@ impl Core {
         self.store.ports[usize::from(port.0)].rest.stopped &= !queues(class);
         out.resumed(port, class as u8);
         self.try_schedule(port, now, out);
+    }
+
+    /// The link of a port has gone down, or is back: neither what was said over it nor what was to be said counts.
+    pub(super) fn forget_pause<O: Out>(&mut self, port: PortId, now: Time, out: &mut O) {
+        (0..8).for_each(|class| self.resume_class((port, class), now, out));
+        let Some(gate) = self.gate(port) else { return };
+        gate.pending_requests.clear();
+        gate.pending_frame = None;
+        gate.paused = ClassSet::NONE;
+        gate.resumes = [Resumes::default(); 8];
+        for timer in &mut gate.timers {
+            timer.set(Time::NEVER);
+        }
+        gate.setup.slot.get().into_iter().for_each(|slot| slot.forget());
+        self.store.ports[usize::from(port.0)].rest.control = false;
     }
 
     /// A timer of this node's ports has run out.

@@ -75,6 +75,7 @@ fn bounce() -> OverflowSlot {
 
 fn switch() -> Switch {
     let port = || PortSetup {
+        changes: false,
         clock: Rate::gbps(1).clock(),
         is_switch: true,
         marking: MarkingSlot::none(),

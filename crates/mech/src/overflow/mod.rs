@@ -54,11 +54,17 @@ pub enum DropReason {
     HoldFull = 7,
     /// Queue full, and detoured as often as a packet may be.
     DetoursSpent = 8,
+    /// Its link was down while it crossed it, or its port is known to be dead.
+    LinkDown = 9,
+    /// Lost on its link at the probability that the scenario gives.
+    LinkLoss = 10,
+    /// Bits of it were wrong at the far end of its link, whose check sequence found it out.
+    Corrupted = 11,
 }
 
 impl DropReason {
     /// All reasons, in the order of their numbers.
-    pub const ALL: [DropReason; 9] = [
+    pub const ALL: [DropReason; 12] = [
         DropReason::BufferFull,
         DropReason::BounceQueueFull,
         DropReason::NoDetour,
@@ -68,6 +74,9 @@ impl DropReason {
         DropReason::NoRoute,
         DropReason::HoldFull,
         DropReason::DetoursSpent,
+        DropReason::LinkDown,
+        DropReason::LinkLoss,
+        DropReason::Corrupted,
     ];
     /// The name in results.
     pub const fn name(self) -> &'static str {
@@ -81,6 +90,9 @@ impl DropReason {
             DropReason::NoRoute => "no_route",
             DropReason::HoldFull => "hold_full",
             DropReason::DetoursSpent => "detours_spent",
+            DropReason::LinkDown => "link_down",
+            DropReason::LinkLoss => "link_loss",
+            DropReason::Corrupted => "corrupted",
         }
     }
     /// Whether memory was wanting: what pausing is there to prevent.
@@ -92,7 +104,12 @@ impl DropReason {
             | DropReason::Evicted
             | DropReason::HoldFull
             | DropReason::DetoursSpent => true,
-            DropReason::TtlExpired | DropReason::EarlyDrop | DropReason::NoRoute => false,
+            DropReason::TtlExpired
+            | DropReason::EarlyDrop
+            | DropReason::NoRoute
+            | DropReason::LinkDown
+            | DropReason::LinkLoss
+            | DropReason::Corrupted => false,
         }
     }
 }

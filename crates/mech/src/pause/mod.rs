@@ -40,6 +40,8 @@ pub trait Pause: Watch + Send + Sync {
     }
     /// Whether it is a fault where a packet of a class that it stops finds no memory.
     fn lossless(&self) -> bool;
+    /// The link of its port has gone down, or is back: the far end knows nothing of what it was told.
+    fn forget(&mut self);
     /// A copy, with its state.
     fn boxed(&self) -> Box<dyn Pause>;
 }

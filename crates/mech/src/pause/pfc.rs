@@ -108,6 +108,9 @@ impl Pause for Pfc {
     fn lossless(&self) -> bool {
         self.rules.lossless
     }
+    fn forget(&mut self) {
+        self.stopped = ClassSet::NONE;
+    }
     fn boxed(&self) -> Box<dyn Pause> {
         Box::new(self.clone())
     }

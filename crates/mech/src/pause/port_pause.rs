@@ -93,6 +93,9 @@ impl Pause for PortPause {
     fn lossless(&self) -> bool {
         self.rules.lossless
     }
+    fn forget(&mut self) {
+        self.stopped = false;
+    }
     fn boxed(&self) -> Box<dyn Pause> {
         Box::new(self.clone())
     }

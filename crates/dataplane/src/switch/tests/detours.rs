@@ -66,6 +66,7 @@ fn detour<const N: usize>(policy: &str, more: [(&str, Value); N]) -> OverflowSlo
 /// Eight ports, the first of which leads to a host.
 fn switch(buffer: BufferSlot, overflow: OverflowSlot, snapshot: bool) -> Switch {
     let port = |n| PortSetup {
+        changes: false,
         clock: Rate::gbps(1).clock(),
         is_switch: n > 0,
         marking: MarkingSlot::none(),

@@ -6,6 +6,7 @@ use mech::FlowId;
 
 fn switch(size: Amount, snapshot: bool) -> Switch {
     let port = || PortSetup {
+        changes: false,
         clock: Rate::gbps(1).clock(),
         is_switch: true,
         marking: MarkingSlot::none(),

@@ -77,6 +77,7 @@ fn pfc() -> PauseSlot {
 
 fn switch(response: Dur) -> Switch {
     let port = || PortSetup {
+        changes: false,
         clock: Rate::gbps(1).clock(),
         is_switch: true,
         marking: MarkingSlot::none(),

@@ -1,0 +1,79 @@
+//! Links that die and come back, and ports whose rate changes, as a node learns of it.
+
+use super::{Core, Step};
+use crate::packet_store::Fib;
+use crate::{Out, Pkt};
+use mech::overflow::DropReason;
+use mech::{Change, PortId, QueueId};
+use units::Clock;
+
+/// What becomes of the frames that wait for a port when its link is known to be dead.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum DeadPort {
+    /// They are dropped, and so is what is sent there later.
+    #[default]
+    Drop,
+    /// They wait until the link is back, and so does what is sent there later.
+    Wait,
+    /// They are looked up again, once; what is sent to the dead port all the same is dropped.
+    LookUp,
+}
+
+impl Core {
+    /// Frames that begin to leave by a port from now on do so at another rate; the one under way goes on at the old.
+    pub fn set_clock(&mut self, port: PortId, clock: Clock) {
+        self.store.ports[usize::from(port.0)].set_clock(clock);
+    }
+
+    /// The link of a port is known to be dead: nothing leaves by it any more, and what its ends had said to each
+    /// other about pausing is forgotten.
+    pub(crate) fn close<F: Fib, O: Out>(&mut self, port: PortId, waits: bool, step: &mut Step<F, O>) {
+        self.forget_pause(port, step.now, step.out);
+        let p = &mut self.store.ports[usize::from(port.0)];
+        (p.closed, p.rest.dead, p.rest.stopped) = (!waits, true, u16::MAX);
+    }
+
+    /// The link of a port is known to be back.
+    pub(crate) fn reopen<F: Fib, O: Out>(&mut self, port: PortId, step: &mut Step<F, O>) {
+        let p = &mut self.store.ports[usize::from(port.0)];
+        (p.closed, p.rest.dead, p.rest.stopped) = (false, false, 0);
+        self.forget_pause(port, step.now, step.out);
+        self.try_schedule(port, step.now, step.out);
+    }
+
+    /// Takes out all that waits for a port: the queue that is served first comes first, each from its front.
+    pub(crate) fn take_waiting<F: Fib, O: Out>(&mut self, port: PortId, step: &mut Step<F, O>) -> Vec<Pkt> {
+        let mut taken = Vec::new();
+        for queue in (0..self.store.ports[usize::from(port.0)].rest.queues.len()).rev() {
+            let to = (port, QueueId(queue as u8));
+            while let Some(pkt) = self.take_first(to, step) {
+                taken.push(pkt);
+            }
+        }
+        taken
+    }
+
+    fn take_first<F: Fib, O: Out>(&mut self, (port, queue): (PortId, QueueId), step: &mut Step<F, O>) -> Option<Pkt> {
+        let slot = &mut self.store.ports[usize::from(port.0)].rest.queues[usize::from(queue.0)];
+        let (id, _) = self.store.arena.first(slot)?;
+        let pkt = self.store.arena.remove(slot, id)?;
+        let empty = slot.packets() == 0;
+        self.store.free(port, queue, &pkt.head);
+        let p = &mut self.store.ports[usize::from(port.0)];
+        p.rest.eligible &= !(u16::from(empty) << queue.0);
+        p.counts_mut().evicted += 1;
+        p.counts_mut().evicted_bytes += u64::from(pkt.head.size);
+        step.out.freed((port, queue), p.waiting(), None);
+        if self.pausing.is_some() {
+            self.follow((port, queue), Change::Left(&pkt.head), step);
+        }
+        Some(pkt)
+    }
+
+    /// Loses all that waits for a port whose link is dead.
+    pub(crate) fn drop_waiting<F: Fib, O: Out>(&mut self, port: PortId, step: &mut Step<F, O>) {
+        for pkt in self.take_waiting(port, step) {
+            self.drop(&pkt, port, (DropReason::LinkDown, step.now), step.out);
+        }
+    }
+}
