@@ -48,6 +48,16 @@ pub struct Table {
     pub columns: Vec<(String, Column)>,
 }
 
+impl Table {
+    /// A column of 64-bit numbers by name; `None` where there is none of that name and type.
+    pub fn u64(&self, name: &str) -> Option<&[u64]> {
+        self.columns.iter().find_map(|(known, column)| match column {
+            Column::U64(values) if known == name => Some(values.as_slice()),
+            _ => None,
+        })
+    }
+}
+
 /// Everything that a run leaves.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Results {
