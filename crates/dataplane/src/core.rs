@@ -216,7 +216,7 @@ impl Core {
             let empty = slot.packets() == 0;
             self.store.free(port, QueueId(queue as u8), &pkt.head);
             let p = &mut self.store.ports[usize::from(port.0)];
-            p.rest.eligible &= !(u16::from(empty) << queue);
+            p.rest.eligible &= !(u32::from(empty) << queue);
             p.counts_mut().evicted += 1;
             p.counts_mut().evicted_bytes += u64::from(pkt.head.size);
             step.out.freed((port, QueueId(queue as u8)), p.waiting(), None);
@@ -251,10 +251,9 @@ impl Core {
     fn store<F: Fib, O: Out>(&mut self, pkt: &mut Pkt, to: (PortId, QueueId), mark: bool, step: &mut Step<F, O>) {
         let to = (to.0, self.store.queue(to.1));
         if !self.store.accepts(to.0, to.1, pkt.head.size) && !self.has_extra_room(pkt, to) {
-            let reason = match to.1.is_bounce() {
-                _ if self.store.ports[usize::from(to.0.0)].closed => DropReason::LinkDown,
-                true => DropReason::BounceQueueFull,
-                false => DropReason::BufferFull,
+            let reason = match self.store.ports[usize::from(to.0.0)].closed {
+                true => DropReason::LinkDown,
+                false => DropReason::of_full(to.1.lane()),
             };
             return self.drop(pkt, to.0, (reason, step.now), step.out);
         }
@@ -287,7 +286,7 @@ impl Core {
         self.store.allocate(port, queue, &pkt.head);
         let p = &mut self.store.ports[usize::from(port.0)];
         p.rest.stamp += 1;
-        p.rest.eligible |= 1 << queue.0;
+        p.rest.eligible |= queue.bit();
         let slot = self.store.arena.push(&mut p.rest.queues[usize::from(queue.0)], *pkt, p.rest.stamp);
         step.out.stored((port, queue), before, Some(PktId(slot)), pkt);
         if self.pausing.is_some() {

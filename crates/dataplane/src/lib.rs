@@ -31,7 +31,7 @@ pub use host::{FLOW_START, Host, HostSetup, HostStep, MESSAGE_START};
 pub use lossless_violation::LosslessViolation;
 pub use out::Out;
 pub use packet::{Framing, NO_EXT, Pkt};
-pub use packet_store::{BounceQueue, Fib};
+pub use packet_store::Fib;
 pub use port::{Port, PortCounts};
 pub use raw::RawSetup;
 pub use switch::{Routes, Switch, SwitchSetup};

@@ -3,8 +3,8 @@
 use crate::arena::Arena;
 use crate::port::Port;
 use mech::buffer::{BufferSlot, Lease, Use};
-use mech::{Fill, Head, HostId, PktId, PortId, QueueId, View};
-use units::{Amount, Bytes, Time};
+use mech::{Fill, Head, HostId, Lane, Lanes, PktId, PortId, QueueId, View};
+use units::{Bytes, Time};
 
 /// Packets, queues and the memory they are lent.
 #[derive(Clone)]
@@ -12,21 +12,12 @@ pub struct PacketStore {
     pub(crate) arena: Arena,
     pub(crate) ports: Vec<Port>,
     pub(crate) buffer: BufferSlot,
-    pub(crate) bounce: BounceQueue,
+    pub(crate) lanes: Lanes,
+    /// By queue as packets ask for it: the one that they wait in here.
+    pub(crate) waits_in: [QueueId; QueueId::COUNT as usize],
     pub(crate) pool: Pool,
     /// Bytes by the port and the class that they came in by, eight a port, where a pause slot wants to know.
     pub(crate) allocated: Vec<u64>,
-}
-
-/// Whether bounced packets have a queue of their own at every port, and how long it may get.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum BounceQueue {
-    /// They wait with the others of their class.
-    Absent,
-    /// Endless.
-    Unlimited,
-    /// So long.
-    Of(Amount),
 }
 
 /// What is lent in all, where ports share.
@@ -58,9 +49,19 @@ impl Pool {
     }
 }
 
+/// By queue as packets ask for it, the one that they wait in: the normal one where their lane is not there, and
+/// that of the highest class in use where theirs is higher.
+pub(crate) fn waits_in(lanes: &Lanes, top_class: u8) -> [QueueId; QueueId::COUNT as usize] {
+    std::array::from_fn(|number| {
+        let asked = QueueId(number as u8);
+        let lane = if lanes.has(asked.lane()) { asked.lane() } else { Lane::Normal };
+        QueueId::new(asked.class().min(top_class), lane)
+    })
+}
+
 impl PacketStore {
     fn usage(&self, port: &Port) -> Use {
-        let (packets, bytes) = if self.pool.on { port.all() } else { port.normal() };
+        let (packets, bytes) = if self.pool.on { port.counted() } else { port.normal() };
         Use {
             packets: u64::from(packets),
             bytes,
@@ -76,35 +77,31 @@ impl PacketStore {
         if p.closed {
             return false;
         }
-        if queue.is_bounce() {
-            return self.bounce_accepts(p, queue, size);
+        if queue.lane() != Lane::Normal {
+            return self.lane_accepts(p, queue, size);
         }
         self.buffer.admits(|| self.usage(p), size)
     }
 
-    /// The same with `extra` bytes of room beyond the limit; bounce queues have none.
+    /// The same with `extra` bytes of room beyond the limit; other lanes have none.
     pub(crate) fn accepts_beyond(&self, to: (PortId, QueueId), size: u16, extra: Bytes) -> bool {
         let port = &self.ports[usize::from(to.0.0)];
-        !to.1.is_bounce() && !port.closed && self.buffer.peek().admits_beyond(&self.usage(port), size, extra)
+        let own = to.1.lane() == Lane::Normal && !port.closed;
+        own && self.buffer.peek().admits_beyond(&self.usage(port), size, extra)
     }
 
     /// The queue in which packets meant for `queue` wait here.
     #[inline]
     pub(crate) fn queue(&self, queue: QueueId) -> QueueId {
-        match self.bounce {
-            BounceQueue::Absent => QueueId::normal(queue.class()),
-            _ => queue,
-        }
+        self.waits_in[usize::from(queue.0 % QueueId::COUNT)]
     }
 
-    fn bounce_accepts(&self, port: &Port, queue: QueueId, size: u16) -> bool {
-        let (packets, bytes) = port.backlog(queue);
-        let own = match self.bounce {
-            BounceQueue::Absent | BounceQueue::Unlimited => true,
-            BounceQueue::Of(Amount::Packets(n)) => u64::from(packets) < n,
-            BounceQueue::Of(Amount::Bytes(n)) => bytes + u64::from(size) <= n,
-        };
-        own && (!self.pool.on || self.buffer.peek().admits(&self.usage(port), size))
+    /// A lane has a limit of its own. What waits in it draws on shared memory too, unless it is a message about
+    /// that memory.
+    fn lane_accepts(&self, port: &Port, queue: QueueId, size: u16) -> bool {
+        let own = self.lanes.limit(queue.lane()).accepts(port.backlog(queue), size);
+        let draws = self.pool.on && queue.lane() != Lane::Notice;
+        own && (!draws || self.buffer.peek().admits(&self.usage(port), size))
     }
 
     /// Accounts for what has left one port by `now`, where departures are computed.
@@ -130,8 +127,8 @@ impl PacketStore {
         }
         let p = &mut self.ports[usize::from(port.0)];
         p.allocate(queue, size);
-        if self.pool.on {
-            let after = p.waiting_bytes();
+        if self.pool.on && queue.lane() != Lane::Notice {
+            let after = p.counted().1;
             self.pool.moved(after - u64::from(size), after);
         }
     }
@@ -145,8 +142,8 @@ impl PacketStore {
         }
         let p = &mut self.ports[usize::from(port.0)];
         p.free(queue, size);
-        if self.pool.on {
-            let after = p.waiting_bytes();
+        if self.pool.on && queue.lane() != Lane::Notice {
+            let after = p.counted().1;
             self.pool.moved(after + u64::from(size), after);
         }
     }
@@ -179,21 +176,16 @@ impl<F: Fib> View for Look<'_, F> {
     }
     fn fill(&self, port: PortId, queue: QueueId) -> Fill {
         let (p, queue) = (self.port(port), self.store.queue(queue));
-        if !queue.is_bounce() {
-            return self.store.buffer.peek().fill(&self.store.usage(p));
-        }
-        let (packets, bytes) = p.backlog(queue);
-        match self.store.bounce {
-            BounceQueue::Absent | BounceQueue::Unlimited => Fill { used: u64::from(packets), limit: None },
-            BounceQueue::Of(Amount::Packets(n)) => Fill { used: u64::from(packets), limit: Some(n) },
-            BounceQueue::Of(Amount::Bytes(n)) => Fill { used: bytes, limit: Some(n) },
+        match queue.lane() {
+            Lane::Normal => self.store.buffer.peek().fill(&self.store.usage(p)),
+            lane => self.store.lanes.limit(lane).fill(p.backlog(queue)),
         }
     }
     fn backlog(&self, port: PortId, queue: QueueId) -> (u32, u64) {
         self.port(port).backlog(queue)
     }
     fn port_backlog(&self, port: PortId) -> (u32, u64) {
-        self.port(port).all()
+        self.port(port).counted()
     }
     fn is_switch(&self, port: PortId) -> bool {
         self.port(port).is_switch

@@ -2,7 +2,7 @@
 
 use crate::arena::Queue;
 pub use counts::PortCounts;
-use mech::QueueId;
+use mech::{Lane, QueueId};
 use units::{Clock, Dur, Time};
 
 mod counts;
@@ -52,9 +52,9 @@ pub(crate) struct Rest {
     /// How long a byte takes.
     clock: Clock,
     /// Bit `q` is set where queue `q` is not empty.
-    pub(crate) eligible: u16,
+    pub(crate) eligible: u32,
     /// Bit `q` is set where queue `q` may not leave: the far end has stopped its class.
-    pub(crate) stopped: u16,
+    pub(crate) stopped: u32,
     /// Its link is known to be dead: nothing is sent, nor heard of what the far end said before.
     pub(crate) dead: bool,
     /// A frame that stops the far end, or lets it go on, waits to be sent.
@@ -65,13 +65,22 @@ pub(crate) struct Rest {
     pub(crate) listed: bool,
     /// By [`QueueId`].
     pub(crate) queues: Box<[Queue]>,
-    /// Frames and bytes that wait in bounce queues.
-    bounced: (u32, u64),
+    /// Frames and bytes that wait in other lanes than the normal one.
+    beside: (u32, u64),
+    /// Those of them that are messages about congestion.
+    notices: (u32, u64),
     /// Arrivals so far: the stamp of the next.
     pub(crate) stamp: u64,
 }
 
 impl Rest {
+    /// So many more frames and bytes wait in a lane other than the normal one.
+    fn count_beside(&mut self, lane: Lane, (frames, bytes): (i32, i64)) {
+        let notices = (lane == Lane::Notice).then_some(&mut self.notices);
+        for (count, sum) in [&mut self.beside].into_iter().chain(notices) {
+            (*count, *sum) = (count.wrapping_add_signed(frames), sum.wrapping_add_signed(bytes));
+        }
+    }
     /// Whether anything may leave.
     #[inline]
     pub(crate) fn is_ready(&self) -> bool {
@@ -141,6 +150,7 @@ pub(crate) struct PortShape {
     pub(crate) gap: u16,
     pub(crate) is_switch: bool,
     pub(crate) top_class: u8,
+    pub(crate) last_lane: Lane,
     /// Where departures are computed at arrival, against what.
     pub(crate) computed: Option<Limits>,
 }
@@ -148,7 +158,8 @@ pub(crate) struct PortShape {
 impl Port {
     /// A port with nothing in it.
     pub(crate) fn new(shape: PortShape) -> Port {
-        let queues = vec![Queue::default(); usize::from(shape.top_class) * 2 + 2].into_boxed_slice();
+        let last = QueueId::new(shape.top_class, shape.last_lane);
+        let queues = vec![Queue::default(); usize::from(last.0) + 1].into_boxed_slice();
         let rest = Rest {
             counts: PortCounts::default(),
             clock: shape.clock,
@@ -159,7 +170,8 @@ impl Port {
             waking: false,
             listed: false,
             queues,
-            bounced: (0, 0),
+            beside: (0, 0),
+            notices: (0, 0),
             stamp: 0,
         };
         Port {
@@ -221,7 +233,7 @@ impl Port {
     }
     /// How many classes have queues.
     pub(crate) fn classes(&self) -> usize {
-        self.rest.queues.len() / 2
+        self.rest.queues.len().div_ceil(usize::from(QueueId::LANES))
     }
 
     /// Frames and bytes that wait in all queues.
@@ -229,21 +241,28 @@ impl Port {
     pub(crate) fn all(&self) -> (u32, u64) {
         (self.packets, self.bytes)
     }
+    /// Frames and bytes that wait in all queues but those of messages about congestion.
+    #[inline]
+    pub(crate) fn counted(&self) -> (u32, u64) {
+        match self.computed {
+            true => self.all(),
+            false => (self.packets - self.rest.notices.0, self.bytes - self.rest.notices.1),
+        }
+    }
     /// Frames and bytes that wait in normal queues.
     #[inline]
     pub(crate) fn normal(&self) -> (u32, u64) {
         match self.computed {
             true => self.all(),
-            false => (self.packets - self.rest.bounced.0, self.bytes - self.rest.bounced.1),
+            false => (self.packets - self.rest.beside.0, self.bytes - self.rest.beside.1),
         }
     }
 
     /// Counts `size` bytes as stored.
     #[inline]
     pub(crate) fn allocate(&mut self, queue: QueueId, size: u16) {
-        if queue.is_bounce() {
-            self.rest.bounced.0 += 1;
-            self.rest.bounced.1 += u64::from(size);
+        if queue.lane() != Lane::Normal {
+            self.rest.count_beside(queue.lane(), (1, i64::from(size)));
         }
         self.count_in(size);
     }
@@ -261,9 +280,8 @@ impl Port {
     /// Counts `size` bytes as freed.
     #[inline]
     pub(crate) fn free(&mut self, queue: QueueId, size: u16) {
-        if queue.is_bounce() {
-            self.rest.bounced.0 -= 1;
-            self.rest.bounced.1 -= u64::from(size);
+        if queue.lane() != Lane::Normal {
+            self.rest.count_beside(queue.lane(), (-1, -i64::from(size)));
         }
         self.packets -= 1;
         self.bytes -= u64::from(size);
@@ -360,7 +378,14 @@ mod tests {
 
     fn port(limits: Limits) -> Port {
         let clock = Rate::gbps(1).clock();
-        Port::new(PortShape { clock, gap: 20, is_switch: true, top_class: 0, computed: Some(limits) })
+        Port::new(PortShape {
+            clock,
+            gap: 20,
+            is_switch: true,
+            top_class: 0,
+            last_lane: Lane::Normal,
+            computed: Some(limits),
+        })
     }
 
     #[test]

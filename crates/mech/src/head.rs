@@ -1,6 +1,6 @@
 //! What a mechanism may know of a packet.
 
-use crate::{FlowId, HostId, PortId, QueueId};
+use crate::{FlowId, HostId, Lane, PortId, QueueId};
 
 /// The hot part of a packet: 36 bytes that mechanisms read and the dataplane writes.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -169,10 +169,16 @@ impl Head {
         let other = Flags::PAYLOAD.with(Flags::SYN).with(Flags::FIN).with(Flags::RST).with(cut);
         self.flags.has(Flags::ACK) && !self.flags.any(other)
     }
-    /// The queue that its history puts it in: bounced packets have one of their own (PABO §II-E).
+    /// The queue that its kind and its history put it in: messages about congestion have a lane of their own, and
+    /// so have packets that were bounced (PABO §II-E).
     #[inline]
-    pub const fn queue(&self) -> QueueId {
-        QueueId(self.class() * 2 + (self.bounces > 0) as u8)
+    pub fn queue(&self) -> QueueId {
+        let lane = match self.kind() {
+            PacketKind::Notice => Lane::Notice,
+            _ if self.bounces > 0 => Lane::Bounce,
+            _ => Lane::Normal,
+        };
+        QueueId::new(self.class(), lane)
     }
 }
 

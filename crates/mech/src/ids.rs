@@ -1,11 +1,13 @@
 //! Names of things: small integers, each with a type of its own.
 
+use crate::Lane;
+
 /// A port of one switch or host, counted from 0.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct PortId(pub u16);
 
-/// A queue of one port: `2 * class + 1` is the bounce queue of a class, `2 * class` its normal
-/// queue, so that among queues a higher number is served first (PABO §II-E).
+/// A queue of one port: `4 * class + lane`, so that a higher number is more urgent: the higher class, and
+/// within a class the later lane.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct QueueId(pub u8);
 
@@ -30,21 +32,42 @@ pub struct TimerId(pub u16);
 pub struct ClassSet(pub u8);
 
 impl QueueId {
-    /// The queue of packets of a class that were never bounced.
+    /// Numbers that a class takes, more than there are lanes.
+    pub const LANES: u8 = 4;
+    /// As many numbers as eight classes take.
+    pub const COUNT: u8 = 8 * QueueId::LANES;
+
+    /// The queue of a lane of a class.
+    #[inline]
+    pub const fn new(class: u8, lane: Lane) -> QueueId {
+        QueueId(class * QueueId::LANES + lane as u8)
+    }
+    /// The normal queue of a class.
     pub const fn normal(class: u8) -> QueueId {
-        QueueId(class * 2)
+        QueueId::new(class, Lane::Normal)
     }
-    /// The queue of packets of a class that were bounced at least once.
-    pub const fn bounce(class: u8) -> QueueId {
-        QueueId(class * 2 + 1)
-    }
-    /// Whether this is a bounce queue.
-    pub const fn is_bounce(self) -> bool {
-        self.0 & 1 == 1
+    /// The lane.
+    #[inline]
+    pub const fn lane(self) -> Lane {
+        match self.0 % QueueId::LANES {
+            0 => Lane::Normal,
+            1 => Lane::Bounce,
+            _ => Lane::Notice,
+        }
     }
     /// The class whose packets wait here.
+    #[inline]
     pub const fn class(self) -> u8 {
-        self.0 >> 1
+        self.0 / QueueId::LANES
+    }
+    /// The bit of this queue in a set of queues.
+    #[inline]
+    pub const fn bit(self) -> u32 {
+        1 << self.0
+    }
+    /// The queues of a set, a bit each, from the least urgent on.
+    pub fn each(set: u32) -> impl Iterator<Item = QueueId> {
+        (0..QueueId::COUNT).map(QueueId).filter(move |queue| set & queue.bit() != 0)
     }
 }
 

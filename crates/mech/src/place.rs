@@ -1,7 +1,7 @@
 //! What a mechanism may know of the switch it sits in: read-only views.
 
 use crate::buffer::Lease;
-use crate::{Fill, FlowId, Head, HostId, PktId, PortId, QueueId};
+use crate::{Fill, FlowId, Head, HostId, Lane, PktId, PortId, QueueId};
 
 /// What the dataplane answers to mechanisms.
 pub trait View {
@@ -25,10 +25,11 @@ pub trait View {
     /// queues or of its bounce queue, at an input those of its memory; copies that are kept of
     /// packets which have left are among them.
     fn leases(&self, port: PortId, queue: QueueId, each: &mut dyn FnMut(&Lease));
-    /// Frames and bytes that wait in all queues of a port.
+    /// Frames and bytes that wait in all queues of a port but those of messages about congestion.
     fn port_backlog(&self, port: PortId) -> (u32, u64) {
         let sum = |(packets, bytes): (u32, u64), (p, b): (u32, u64)| (packets + p, bytes + b);
-        (0..16).map(|queue| self.backlog(port, QueueId(queue))).fold((0, 0), sum)
+        let queues = QueueId::each(u32::MAX).filter(|queue| Lane::PAUSED.contains(&queue.lane()));
+        queues.map(|queue| self.backlog(port, queue)).fold((0, 0), sum)
     }
     /// Bytes lent in the whole switch to frames of a class that came in by a port (802.1Qbb), kept
     /// copies included; a switch whose `pause` slot is filled keeps count of them.
@@ -36,8 +37,7 @@ pub trait View {
         let mut bytes = 0;
         let mut add = |_, head: &Head| bytes += u64::from(head.size) * u64::from(head.ingress == ingress);
         for port in (0..self.ports()).map(PortId) {
-            self.visit(port, QueueId::normal(class), &mut add);
-            self.visit(port, QueueId::bounce(class), &mut add);
+            Lane::PAUSED.iter().for_each(|lane| self.visit(port, QueueId::new(class, *lane), &mut add));
         }
         bytes
     }
@@ -86,7 +86,7 @@ pub struct PortView<'a> {
     /// The port.
     pub port: PortId,
     /// Bit `q` is set where queue `q` holds a packet and its class is not paused.
-    pub eligible: u16,
+    pub eligible: u32,
 }
 
 impl ForwardingContext<'_> {

@@ -3,14 +3,14 @@
 
 use criterion::Criterion;
 use dataplane::transport::{FlowInfo, Io, Sender, TcpConfig};
-use dataplane::{BounceQueue, CoreSetup, Exts, Framing, NO_EXT, Out, Pkt, PortSetup, Routes, Switch, SwitchSetup};
+use dataplane::{CoreSetup, Exts, Framing, NO_EXT, Out, Pkt, PortSetup, Routes, Switch, SwitchSetup};
 use mech::buffer::BufferSlot;
 use mech::marking::MarkingSlot;
 use mech::overflow::OverflowSlot;
 use mech::params::Values;
 use mech::routing::{Ecmp, NextHops};
 use mech::scheduler::SchedulerSlot;
-use mech::{Flags, FlowId, Head, HostId, PortId, Purpose, Stream};
+use mech::{Flags, FlowId, Head, HostId, Lanes, PortId, Purpose, Stream};
 use scenario::load::{Source, load};
 use sim::queue::{EventQueue, Key, Phase};
 use std::hint::black_box;
@@ -71,7 +71,7 @@ fn switch() -> Switch {
             framing: Framing::ETHERNET,
             buffer: BufferSlot::of(Some(Amount::Packets(100))),
             overflow: OverflowSlot::build("tail_drop", &Values::default()).expect("it is in the catalogue"),
-            bounce: BounceQueue::Absent,
+            lanes: Lanes::default(),
             top_class: 0,
             may_compute: true,
             ports: (0..16).map(|_| port()).collect(),

@@ -9,9 +9,7 @@ use crate::queue::{EventQueue, Key, Phase};
 use crate::tap::Tap;
 use crate::world::{Net, Schedule, World};
 use dataplane::transport::TcpConfig;
-use dataplane::{
-    BounceQueue, CoreSetup, FlowTable, Host, HostSetup, NewFlow, PauseSetup, PortSetup, RawSetup, Switch, SwitchSetup,
-};
+use dataplane::{CoreSetup, FlowTable, Host, HostSetup, NewFlow, PauseSetup, PortSetup, RawSetup, Switch, SwitchSetup};
 use mech::buffer::BufferSlot;
 use mech::fib::FibSlot;
 use mech::host::WindowCut;
@@ -20,7 +18,7 @@ use mech::overflow::OverflowSlot;
 use mech::pause::PauseSlot;
 use mech::routing::{FlowHash, Paths, RoutingSlot};
 use mech::scheduler::SchedulerSlot;
-use mech::{HostId, Purpose, Stream, SwitchContext};
+use mech::{HostId, Lane, LaneLimit, Lanes, Purpose, Stream, SwitchContext};
 use scenario::routes::Routes;
 use scenario::traffic::{FlowSpec, Flows, OWN, Role};
 use scenario::{Choice, Scenario, Simultaneous, SwitchConfig, Ties};
@@ -96,9 +94,8 @@ impl Site<'_> {
                 framing: s.framing,
                 buffer: BufferSlot::of(s.host.nic_queue),
                 overflow: overflow(&s.host.overflow)?,
-                bounce: s.host.nic_queue.map_or(BounceQueue::Unlimited, BounceQueue::Of),
+                lanes: self.host_lanes(),
                 top_class: self.top_class,
-                // Packets that were bounced back have a queue of their own.
                 may_compute: self.may_compute && !self.any_bounce,
                 ports: vec![nic],
             },
@@ -106,6 +103,12 @@ impl Site<'_> {
             stack_delay: s.host.stack_delay,
             stack_jitter: s.host.stack_jitter,
         }))
+    }
+
+    /// Packets that were bounced back wait at NICs in a lane of their own, as long as the NIC's queue.
+    fn host_lanes(&self) -> Lanes {
+        let limit = self.scenario.host.nic_queue.map_or(LaneLimit::Unlimited, LaneLimit::Of);
+        Lanes::default().with(Lane::Bounce, if self.any_bounce { limit } else { LaneLimit::Absent })
     }
 
     /// The part of a port in pausing; `None` where nobody in the network is ever stopped.
@@ -157,7 +160,8 @@ impl Site<'_> {
                 seed: self.seed,
                 framing: s.framing,
                 buffer,
-                bounce: overflow.peek().needs().back.map_or(BounceQueue::Absent, BounceQueue::Of),
+                lanes: Lanes::default()
+                    .with(Lane::Bounce, overflow.peek().needs().back.map_or(LaneLimit::Absent, LaneLimit::Of)),
                 overflow,
                 top_class: self.top_class,
                 may_compute: self.may_compute && !self.any_bounce,

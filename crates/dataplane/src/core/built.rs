@@ -4,13 +4,13 @@ use super::pausing::Pausing;
 use super::{Core, PauseSetup};
 use crate::Framing;
 use crate::ends::Tally;
-use crate::packet_store::{BounceQueue, PacketStore, Pool};
+use crate::packet_store::{PacketStore, Pool, waits_in};
 use crate::port::{Limits, Port, PortShape};
 use mech::buffer::BufferSlot;
 use mech::marking::MarkingSlot;
 use mech::overflow::OverflowSlot;
 use mech::scheduler::SchedulerSlot;
-use mech::{Acts, Asks, Purpose, QueueId, Room, Stream};
+use mech::{Acts, Asks, Lane, Lanes, Purpose, QueueId, Room, Stream};
 use units::{Amount, Clock};
 
 /// One output port as it is to be built.
@@ -41,8 +41,8 @@ pub struct CoreSetup {
     pub buffer: BufferSlot,
     /// The overflow slot.
     pub overflow: OverflowSlot,
-    /// The bounce queue of every port.
-    pub bounce: BounceQueue,
+    /// The lanes of every port beside the normal one.
+    pub lanes: Lanes,
     /// The highest traffic class in use.
     pub top_class: u8,
     /// Whether departures may be computed at arrival.
@@ -63,7 +63,8 @@ impl Core {
                 arena: Default::default(),
                 ports: Vec::new(),
                 buffer: setup.buffer,
-                bounce: setup.bounce,
+                lanes: setup.lanes,
+                waits_in: waits_in(&setup.lanes, setup.top_class),
                 pool,
                 allocated: Vec::new(),
             },
@@ -87,7 +88,8 @@ impl Core {
             core.direct |= computed.is_some() && asks != Asks::Always;
             pausing.extend(p.pause);
             let (clock, is_switch, gap) = (p.clock, p.is_switch, setup.framing.gap);
-            let shape = PortShape { clock, gap, is_switch, top_class: setup.top_class, computed };
+            let (top_class, last_lane) = (setup.top_class, setup.lanes.last());
+            let shape = PortShape { clock, gap, is_switch, top_class, last_lane, computed };
             core.store.ports.push(Port::new(shape));
             core.marking.push(p.marking);
             core.marking_rng.push(Stream::new(seed, node, Purpose::Marking(i as u16)));
@@ -105,7 +107,7 @@ impl Core {
     /// time of a departure once it is known.
     fn plain_memory(setup: &CoreSetup) -> Option<Room> {
         let needs = setup.overflow.peek().needs();
-        let plain = setup.may_compute && setup.top_class == 0 && needs.back.is_none() && !needs.removes;
+        let plain = setup.may_compute && setup.top_class == 0 && setup.lanes.last() == Lane::Normal && !needs.removes;
         setup.buffer.peek().plain().filter(|_| plain)
     }
 
@@ -124,13 +126,14 @@ impl Core {
     /// of a port share theirs.
     pub fn queues(&self) -> impl Iterator<Item = (QueueId, Option<Amount>)> {
         let normal = self.store.buffer.peek().plain().and_then(Room::amount);
-        let bounce = match self.store.bounce {
-            BounceQueue::Of(size) => Some(size),
-            BounceQueue::Absent | BounceQueue::Unlimited => None,
-        };
+        let lanes = self.store.lanes;
         let count = self.store.ports.first().map_or(0, |port| port.rest.queues.len());
         let queues = (0..count as u8).map(QueueId);
-        let built = queues.filter(|queue| !queue.is_bounce() || self.store.bounce != BounceQueue::Absent);
-        built.map(move |queue| (queue, if queue.is_bounce() { bounce } else { normal }))
+        let built = queues.filter(move |queue| self.store.queue(*queue) == *queue);
+        let limit = move |queue: QueueId| match queue.lane() {
+            Lane::Normal => normal,
+            lane => lanes.limit(lane).amount(),
+        };
+        built.map(move |queue| (queue, limit(queue)))
     }
 }

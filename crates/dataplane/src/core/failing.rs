@@ -30,7 +30,7 @@ impl Core {
     pub(crate) fn close<F: Fib, O: Out>(&mut self, port: PortId, waits: bool, step: &mut Step<F, O>) {
         self.forget_pause(port, step.now, step.out);
         let p = &mut self.store.ports[usize::from(port.0)];
-        (p.closed, p.rest.dead, p.rest.stopped) = (!waits, true, u16::MAX);
+        (p.closed, p.rest.dead, p.rest.stopped) = (!waits, true, u32::MAX);
     }
 
     /// The link of a port is known to be back.
@@ -60,7 +60,7 @@ impl Core {
         let empty = slot.packets() == 0;
         self.store.free(port, queue, &pkt.head);
         let p = &mut self.store.ports[usize::from(port.0)];
-        p.rest.eligible &= !(u16::from(empty) << queue.0);
+        p.rest.eligible &= !(u32::from(empty) << queue.0);
         p.counts_mut().evicted += 1;
         p.counts_mut().evicted_bytes += u64::from(pkt.head.size);
         step.out.freed((port, queue), p.waiting(), None);

@@ -8,7 +8,7 @@ use crate::packet_store::{Fib, Look};
 use crate::{LosslessViolation, Out, Pkt};
 use mech::overflow::DropReason;
 use mech::pause::{Pause, PauseSlot};
-use mech::{Act, Acts, Change, ClassSet, Env, HostId, PortId, QueueId, QueueView, Stream, View};
+use mech::{Act, Acts, Change, ClassSet, Env, HostId, Lane, PortId, QueueId, QueueView, Stream, View};
 use std::collections::VecDeque;
 use units::{Dur, Time};
 
@@ -110,9 +110,9 @@ impl Pausing {
     }
 }
 
-/// The queues of a class, a bit each.
-fn queues(class: usize) -> u16 {
-    0b11 << (2 * class)
+/// The queues of a class that can be stopped, a bit each.
+fn queues(class: usize) -> u32 {
+    Lane::PAUSED.iter().fold(0, |set, lane| set | QueueId::new(class as u8, *lane).bit())
 }
 
 /// The classes of a set.

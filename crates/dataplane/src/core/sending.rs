@@ -56,7 +56,7 @@ impl Core {
         let Some(pkt) = taken else { return };
         self.store.free(port, queue, &pkt.head);
         let p = &mut self.store.ports[usize::from(port.0)];
-        p.rest.eligible &= !(u16::from(empty) << queue.0);
+        p.rest.eligible &= !(u32::from(empty) << queue.0);
         p.counts_mut().sent += 1;
         p.counts_mut().sent_bytes += u64::from(pkt.head.size);
         p.free_at = step.now + p.time(pkt.head.size);

@@ -4,7 +4,7 @@ use super::Core;
 use super::pausing::Nowhere;
 use crate::ends::Tally;
 use crate::packet_store::Look;
-use mech::{ClassSet, PortId, QueueId, View};
+use mech::{ClassSet, Lane, PortId, QueueId, View};
 use units::Time;
 
 /// What the slot of a port holds back.
@@ -50,7 +50,7 @@ impl Core {
     pub fn waiting_by_ingress(&self, port: PortId, class: u8) -> Vec<u64> {
         let look = Look { store: &self.store, fib: &Nowhere };
         let mut bytes = vec![0; self.store.ports.len()];
-        for queue in [QueueId::normal(class), QueueId::bounce(class)] {
+        for queue in Lane::PAUSED.map(|lane| QueueId::new(class, lane)) {
             look.visit(port, queue, &mut |_, head| bytes[usize::from(head.ingress.0)] += u64::from(head.size));
         }
         bytes

@@ -6,7 +6,7 @@ mod pausing;
 
 use super::*;
 use crate::core::PortSetup;
-use crate::packet_store::{BounceQueue, Look};
+use crate::packet_store::Look;
 use crate::{Framing, NO_EXT};
 use mech::buffer::BufferSlot;
 use mech::marking::MarkingSlot;
@@ -14,7 +14,7 @@ use mech::overflow::OverflowSlot;
 use mech::params::{Value, Values};
 use mech::routing::Ecmp;
 use mech::scheduler::StrictPriority;
-use mech::{Fill, QueueId, View};
+use mech::{Fill, Lane, LaneLimit, Lanes, QueueId, View};
 use std::collections::BTreeMap;
 use units::{Amount, Rate};
 
@@ -89,7 +89,7 @@ fn switch() -> Switch {
             framing: Framing::ETHERNET,
             buffer: BufferSlot::of(Some(Amount::Packets(NORMAL))),
             overflow: bounce(),
-            bounce: BounceQueue::Of(Amount::Packets(BOUNCE)),
+            lanes: Lanes::default().with(Lane::Bounce, LaneLimit::Of(Amount::Packets(BOUNCE))),
             top_class: 7,
             may_compute: false,
             ports: (0..PORTS).map(|_| port()).collect(),
@@ -114,7 +114,7 @@ struct Util(BTreeMap<(u16, u8), f64>);
 impl Util {
     fn moves(&mut self, port: PortId, pkt: &Pkt, by: f64) {
         let queue = pkt.head.queue();
-        let (queue, size) = if queue.is_bounce() { (queue.0, BOUNCE) } else { (0, NORMAL) };
+        let (queue, size) = if queue.lane() == Lane::Bounce { (queue.0, BOUNCE) } else { (0, NORMAL) };
         *self.0.entry((port.0, queue)).or_default() += by / size as f64;
     }
     fn check(&self, switch: &Switch) {
@@ -160,7 +160,7 @@ fn utilisation_goes_up_and_down_by_one_place_at_each_step() {
         assert!(switch.conserves());
     }
     assert!(bounced > 1000, "{bounced}");
-    assert_eq!(util.0.keys().filter(|(_, queue)| *queue > 0).map(|(_, queue)| queue).max(), Some(&15), "every class");
+    assert_eq!(util.0.keys().filter(|(_, queue)| *queue > 0).map(|(_, queue)| queue).max(), Some(&29), "every class");
 }
 
 #[test]
@@ -183,5 +183,5 @@ fn bounced_packets_of_a_class_leave_before_the_others_of_it_and_after_higher_cla
     let mut sorted = left[1..].to_vec();
     sorted.sort_unstable_by(|a, b| b.cmp(a));
     assert_eq!((left[0], &left[1..]), (0, sorted.as_slice()), "the first was on the wire");
-    assert_eq!(sorted, [15, 14, 4, 3, 2, 1, 0]);
+    assert_eq!(sorted, [29, 28, 8, 5, 4, 1, 0]);
 }

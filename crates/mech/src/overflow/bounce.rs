@@ -13,7 +13,7 @@
 
 use super::{DropReason, Fate, Overflow};
 use crate::params::{Kind, Param, Spec, Values};
-use crate::{Env, Fill, ForwardingContext, Head, Needs, PortId, QueueId};
+use crate::{Env, Fill, ForwardingContext, Head, Lane, Needs, PortId, QueueId};
 use units::Amount;
 
 /// See the module.
@@ -150,14 +150,14 @@ impl Overflow for Bounce {
         let p = probability(u, pkt.bounces, self.theta, self.lambda);
         let forward = match fits {
             true => Fate::Enqueue(queue),
-            false if queue.is_bounce() => Fate::Drop(DropReason::BounceQueueFull),
+            false if queue.lane() == Lane::Bounce => Fate::Drop(DropReason::BounceQueueFull),
             false => Fate::Drop(DropReason::BufferFull),
         };
         if p <= 0.0 || (p < 1.0 && env.rng.unit() > p) {
             return forward;
         }
         match self.back(pkt, at) {
-            Some(back) if !self.tests_back || at.fits(back, QueueId::bounce(pkt.class()), pkt.size) => {
+            Some(back) if !self.tests_back || at.fits(back, QueueId::new(pkt.class(), Lane::Bounce), pkt.size) => {
                 Fate::Bounce(back)
             }
             _ => forward,
@@ -301,14 +301,18 @@ mod tests {
             let mut state = switch(3, packets(10));
             state.bounce = Some(PerPort::of(Amount::Packets(10)));
             let other = (class + 1) % 8;
-            state.fill_up(10, head(&format!("np=1 class={other}")), (PortId(0), QueueId::bounce(other)));
+            state.fill_up(10, head(&format!("np=1 class={other}")), (PortId(0), QueueId::new(other, Lane::Bounce)));
             let at = ForwardingContext { view: &state, ingress: PortId(1), out: PortId(0) };
-            for (np, queue) in [(0, QueueId::normal(class)), (1, QueueId::bounce(class)), (9, QueueId::bounce(class))] {
+            for (np, queue) in [
+                (0, QueueId::normal(class)),
+                (1, QueueId::new(class, Lane::Bounce)),
+                (9, QueueId::new(class, Lane::Bounce)),
+            ] {
                 let pkt = head(&format!("src=2 dst=0 class={class} np={np}"));
                 let fate = bounce("").admit(&pkt, &at, &mut Desk::draws(&[]).env());
                 assert_eq!(fate, Fate::Enqueue(queue), "class {class}, bounced {np} times");
             }
-            state.fill_up(10, head(&format!("np=1 class={class}")), (PortId(0), QueueId::bounce(class)));
+            state.fill_up(10, head(&format!("np=1 class={class}")), (PortId(0), QueueId::new(class, Lane::Bounce)));
             let at = ForwardingContext { view: &state, ingress: PortId(1), out: PortId(0) };
             let pkt = head(&format!("src=2 dst=0 class={class} np=1"));
             assert_eq!(
@@ -359,7 +363,7 @@ mod tests {
     fn a_source_nobody_knows_leaves_only_the_way_forward() {
         let mut state = switch(2, packets(1));
         state.fill_up(1, head(""), (PortId(0), QueueId::normal(0)));
-        state.fill_up(1, head("np=1"), (PortId(0), QueueId::bounce(0)));
+        state.fill_up(1, head("np=1"), (PortId(0), QueueId::new(0, Lane::Bounce)));
         state.bounce = Some(PerPort::of(Amount::Packets(1)));
         let at = ForwardingContext { view: &state, ingress: PortId(1), out: PortId(0) };
         let ask = |text| bounce("").admit(&head(text), &at, &mut Desk::draws(&[]).env());
@@ -372,7 +376,7 @@ mod tests {
         let mut state = switch(3, packets(10));
         state.bounce = Some(PerPort::of(Amount::Packets(2)));
         state.fill_up(9, head(""), (PortId(0), QueueId::normal(0)));
-        state.fill_up(2, head("np=1"), (PortId(2), QueueId::bounce(0)));
+        state.fill_up(2, head("np=1"), (PortId(2), QueueId::new(0, Lane::Bounce)));
         let ask = |state: &crate::testing::State, given: &str| {
             let at = ForwardingContext { view: state, ingress: PortId(1), out: PortId(0) };
             bounce(given).admit(&head("src=2 dst=0"), &at, &mut Desk::draws(&[]).env())

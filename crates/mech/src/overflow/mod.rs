@@ -11,7 +11,7 @@ pub use evict::Evict;
 pub use tail_drop::TailDrop;
 
 use crate::params::{Spec, Values};
-use crate::{Asks, Env, ForwardingContext, Head, Needs, PktId, PortId, QueueId, SwitchContext};
+use crate::{Asks, Env, ForwardingContext, Head, Lane, Needs, PktId, PortId, QueueId, SwitchContext};
 use units::Bytes;
 
 /// What becomes of an arrival.
@@ -93,6 +93,13 @@ impl DropReason {
             DropReason::LinkDown => "link_down",
             DropReason::LinkLoss => "link_loss",
             DropReason::Corrupted => "corrupted",
+        }
+    }
+    /// That of a packet for whose lane there was no room.
+    pub const fn of_full(lane: Lane) -> DropReason {
+        match lane {
+            Lane::Bounce => DropReason::BounceQueueFull,
+            Lane::Normal | Lane::Notice => DropReason::BufferFull,
         }
     }
     /// Whether memory was wanting: what pausing is there to prevent.

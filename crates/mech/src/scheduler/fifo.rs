@@ -18,8 +18,8 @@ pub(super) const SPEC: Spec = Spec {
 
 impl Scheduler for Fifo {
     fn next(&mut self, port: &PortView, _env: &mut Env) -> Option<(QueueId, PktId)> {
-        let first = |q: u8| port.view.first(port.port, QueueId(q)).map(|(pkt, stamp)| (stamp, q, pkt));
-        (0..16).filter(|q| port.eligible >> q & 1 == 1).filter_map(first).min().map(|(_, q, pkt)| (QueueId(q), pkt))
+        let first = |queue| port.view.first(port.port, queue).map(|(pkt, stamp)| (stamp, queue, pkt));
+        QueueId::each(port.eligible).filter_map(first).min().map(|(_, queue, pkt)| (queue, pkt))
     }
     fn needs(&self) -> Needs {
         Needs::default()
@@ -41,7 +41,7 @@ mod tests {
         queues.iter().for_each(|queue| state.fill_up(1, head(""), (PortId(0), QueueId(*queue))));
         state
     }
-    fn next(state: &State, eligible: u16) -> Option<(QueueId, PktId)> {
+    fn next(state: &State, eligible: u32) -> Option<(QueueId, PktId)> {
         let port = PortView { view: state, port: PortId(0), eligible };
         Fifo.next(&port, &mut Desk::draws(&[]).env())
     }
@@ -51,7 +51,7 @@ mod tests {
         let order = [4, 15, 0, 0, 1, 4, 14];
         let mut state = port(&order);
         for queue in order {
-            let eligible = (0..16).filter(|q| state.backlog(PortId(0), QueueId(*q)).0 > 0);
+            let eligible = (0..32).filter(|q| state.backlog(PortId(0), QueueId(*q)).0 > 0);
             let (from, id) = next(&state, eligible.fold(0, |bits, q| bits | 1 << q)).unwrap();
             assert_eq!(from, QueueId(queue));
             state.unqueue(id);

@@ -68,8 +68,8 @@ mod tests {
         let (mut state, ids) = port(waiting);
         let mut left = vec![];
         loop {
-            let eligible = (0..16).filter(|q| state.backlog(PortId(0), QueueId(*q)).0 > 0);
-            let eligible = eligible.fold(0, |bits, q| bits | 1 << q);
+            let eligible = (0..32).filter(|q| state.backlog(PortId(0), QueueId(*q)).0 > 0);
+            let eligible = eligible.fold(0, |bits: u32, q| bits | 1 << q);
             let view = PortView { view: &state, port: PortId(0), eligible };
             let Some((_, id)) = Srpt.next(&view, &mut Desk::draws(&[]).env()) else { return left };
             left.push(ids.iter().position(|other| *other == id).unwrap());

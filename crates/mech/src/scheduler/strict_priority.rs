@@ -34,20 +34,21 @@ impl Scheduler for StrictPriority {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::PortId;
     use crate::testing::{Desk, head, packets, switch};
+    use crate::{Lane, PortId};
 
     #[test]
     fn the_highest_class_first_and_bounced_packets_before_the_others_of_their_class() {
         let mut state = switch(1, packets(100));
-        (0..16).for_each(|queue| state.fill_up(1, head(""), (PortId(0), QueueId(queue))));
-        for eligible in 1..=u16::MAX {
+        (0..QueueId::COUNT).for_each(|queue| state.fill_up(1, head(""), (PortId(0), QueueId(queue))));
+        for eligible in (1..=u16::MAX).flat_map(|set| [u32::from(set), u32::from(set) << 16, u32::from(set) << 8 | 1]) {
             let port = PortView { view: &state, port: PortId(0), eligible };
             let next = StrictPriority.next(&port, &mut Desk::draws(&[]).env());
-            let wanted = QueueId((0..16).rev().find(|queue| eligible >> queue & 1 == 1).unwrap());
+            let wanted = QueueId((0..32).rev().find(|queue| eligible >> queue & 1 == 1).unwrap());
             assert_eq!(next.map(|(queue, _)| queue), Some(wanted));
         }
-        let order = [QueueId::bounce(7), QueueId::normal(7), QueueId::bounce(0), QueueId::normal(0)];
+        let order = [(7, Lane::Notice), (7, Lane::Bounce), (7, Lane::Normal), (0, Lane::Bounce), (0, Lane::Normal)]
+            .map(|(class, lane)| QueueId::new(class, lane));
         assert!(order.windows(2).all(|two| two[0] > two[1]));
     }
 

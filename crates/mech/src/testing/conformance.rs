@@ -3,7 +3,7 @@
 
 use super::recorder::{Order, Recorder};
 use super::script::{Setup, packet, text, texts};
-use crate::{ClassSet, Head, PortId, QueueId};
+use crate::{ClassSet, Head, Lane, PortId, QueueId};
 use toml::{Table, Value as Toml};
 use units::Time;
 
@@ -26,7 +26,8 @@ fn packets(lines: Vec<String>, common: &str) -> Vec<(String, Head)> {
 fn queue(place: &str) -> (PortId, QueueId) {
     let (port, queue) = place.split_once('/').unwrap_or((place, "c0"));
     let class = queue[1..].parse().unwrap_or(0);
-    let id = if queue.starts_with('b') { QueueId::bounce(class) } else { QueueId::normal(class) };
+    let lane = if queue.starts_with('b') { Lane::Bounce } else { Lane::Normal };
+    let id = QueueId::new(class, lane);
     (PortId(port.parse().expect(place)), id)
 }
 

@@ -11,7 +11,7 @@ use crate::notify::Notify;
 use crate::overflow::{DropReason, Fate, OverflowSlot};
 use crate::pause::PauseSlot;
 use crate::scheduler::SchedulerSlot;
-use crate::{Act, Acts, Change, ClassSet, Ecn, Env, Flags, ForwardingContext, Head, PortId};
+use crate::{Act, Acts, Change, ClassSet, Ecn, Env, Flags, ForwardingContext, Head, Lane, PortId};
 use crate::{QueueId, QueueView, Stream, TimerId};
 use std::collections::{BTreeMap, VecDeque};
 use units::Time;
@@ -73,7 +73,7 @@ pub struct Recorder {
 
 /// A queue as tables name it: `0` for port 0's normal queue of class 0, `0/c3`, `0/b`, `0/b3`.
 pub fn place((port, queue): (PortId, QueueId)) -> String {
-    match (queue.is_bounce(), queue.class()) {
+    match (queue.lane() == Lane::Bounce, queue.class()) {
         (false, 0) => format!("{}", port.0),
         (false, class) => format!("{}/c{class}", port.0),
         (true, 0) => format!("{}/b", port.0),
@@ -250,7 +250,7 @@ impl Recorder {
             Fate::Enqueue(queue) => self.store(name, head, "enqueue", ((out, queue), mark)),
             Fate::Bounce(back) => {
                 head.bounces = head.bounces.saturating_add(1);
-                let queue = QueueId::bounce(head.class());
+                let queue = QueueId::new(head.class(), Lane::Bounce);
                 self.store(name, head, "bounce", ((back, queue), mark));
             }
             Fate::Detour(port, queue) => {
@@ -281,7 +281,7 @@ impl Recorder {
         self.state.ingress = head.ingress;
         let extra = self.overflow.peek().extra_room(&head);
         if !self.state.accepts(to, head.size, extra) {
-            let reason = if to.1.is_bounce() { DropReason::BounceQueueFull } else { DropReason::BufferFull };
+            let reason = DropReason::of_full(to.1.lane());
             return self.say(format!("{line}, drop {}", reason.name()));
         }
         let (due, drops) = self.due_mark(&head, to);

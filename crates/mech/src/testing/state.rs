@@ -2,7 +2,7 @@
 
 use crate::buffer::{Buffer, BufferSlot, Lease, PerPort, Use};
 use crate::routing::{Hop, RoutingSlot};
-use crate::{Fill, FlowId, Head, HostId, PktId, PortId, QueueId, View};
+use crate::{Fill, FlowId, Head, HostId, Lane, PktId, PortId, QueueId, View};
 use std::collections::{BTreeMap, VecDeque};
 use units::Bytes;
 
@@ -65,13 +65,13 @@ impl State {
     /// Where a packet's bytes count: a port, and the number of its bounce queue, if in one.
     fn account(&self, pkt: &Stored) -> (PortId, Option<u8>) {
         match self.memory {
-            Memory::Output => (pkt.port, pkt.queue.is_bounce().then_some(pkt.queue.0)),
+            Memory::Output => (pkt.port, (pkt.queue.lane() == Lane::Bounce).then_some(pkt.queue.0)),
             _ => (pkt.head.ingress, None),
         }
     }
     fn asked(&self, port: PortId, queue: QueueId) -> (PortId, Option<u8>) {
         match self.memory {
-            Memory::Output => (port, queue.is_bounce().then_some(queue.0)),
+            Memory::Output => (port, (queue.lane() == Lane::Bounce).then_some(queue.0)),
             _ => (self.ingress, None),
         }
     }

@@ -21,7 +21,7 @@ pub(crate) struct SubQueues {
 impl SubQueues {
     /// Of so many ports, where classes go up to `top_class`.
     pub(crate) fn new(ports: usize, top_class: u8) -> SubQueues {
-        let each = 2 * (usize::from(top_class) + 1);
+        let each = usize::from(QueueId::LANES) * (usize::from(top_class) + 1);
         let count = ports * each;
         let queues = (0..count as u32).map(Follow::new).collect();
         SubQueues { each, queues, decisions: vec![Vec::new(); count], data: vec![0; count] }
@@ -70,10 +70,11 @@ impl SubQueues {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use mech::Lane;
     use units::Dur;
 
     const NORMAL: (usize, QueueId) = (1, QueueId::normal(0));
-    const BOUNCE: (usize, QueueId) = (1, QueueId::bounce(0));
+    const BOUNCE: (usize, QueueId) = (1, QueueId::new(0, Lane::Bounce));
 
     /// The normal queue of the second port holds one frame from 100 to 300 and two from 150 to 200; its bounce
     /// queue one from 150 on. Of four decisions the first is before the window.
@@ -95,22 +96,27 @@ mod tests {
         }
         subs.close(&scope, Time(500), &mut trace);
         let times: Vec<_> = subs.queues.iter().map(|queue| queue.time_at.clone()).collect();
-        assert_eq!(times, [vec![350], vec![350], vec![150, 150, 50], vec![100, 250]]);
-        assert_eq!(subs.decisions, [vec![], vec![], vec![2, 1], vec![1]]);
-        assert_eq!(subs.data, [0, 0, 1, 0]);
+        let empty = || vec![350];
+        assert_eq!(times[4..6], [vec![150, 150, 50], vec![100, 250]]);
+        assert!(times.iter().enumerate().all(|(n, its)| (4..6).contains(&n) || *its == empty()));
+        assert_eq!(subs.decisions[4..6], [vec![2, 1], vec![1]]);
+        assert_eq!(subs.data, [0, 0, 0, 0, 1, 0, 0, 0]);
         let seen: Vec<_> = subs.queues.iter().map(|queue| queue.seen.clone()).collect();
-        assert_eq!(seen, [vec![], vec![], vec![1, 1], vec![1]]);
+        assert_eq!(seen[4..6], [vec![1, 1], vec![1]]);
         let rows: Vec<_> = trace.iter().map(|row| (row.queue, row.bin, row.max, row.area)).collect();
-        let normal = [(2, 1, 2, 150.0), (2, 2, 2, 100.0), (2, 3, 1, 0.0)];
-        let bounce = [(3, 1, 1, 50.0), (3, 2, 1, 100.0), (3, 3, 1, 100.0), (3, 4, 1, 100.0)];
+        let normal = [(4, 1, 2, 150.0), (4, 2, 2, 100.0), (4, 3, 1, 0.0)];
+        let bounce = [(5, 1, 1, 50.0), (5, 2, 1, 100.0), (5, 3, 1, 100.0), (5, 4, 1, 100.0)];
         assert_eq!(rows, [&normal[..], &bounce[..]].concat());
-        assert_eq!([0, 1, 2, 3].map(|n| subs.place(n)), [(0, NORMAL.1), (0, BOUNCE.1), NORMAL, BOUNCE]);
+        assert_eq!([0, 1, 4, 5].map(|n| subs.place(n)), [(0, NORMAL.1), (0, BOUNCE.1), NORMAL, BOUNCE]);
     }
 
     #[test]
-    fn classes_have_two_queues_each() {
+    fn a_queue_has_the_number_of_its_port_class_and_lane() {
         let subs = SubQueues::new(3, 2);
-        assert_eq!(subs.queues.len(), 18);
-        assert_eq!((subs.place(17), subs.at((2, QueueId::bounce(2)))), ((2, QueueId::bounce(2)), 17));
+        assert_eq!(subs.queues.len(), 36);
+        assert_eq!(
+            (subs.place(33), subs.at((2, QueueId::new(2, Lane::Bounce)))),
+            ((2, QueueId::new(2, Lane::Bounce)), 33)
+        );
     }
 }

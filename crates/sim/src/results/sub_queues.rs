@@ -4,12 +4,22 @@ use super::{Column, Table, column, named};
 use crate::recorder::{Recorder, TraceRow};
 use crate::tap::Tap;
 use crate::world::World;
-use mech::QueueId;
+use mech::{Lane, QueueId};
 use scenario::Scenario;
 use units::Amount;
 
 /// A queue's place: node, port, queue.
 type At = (u32, u16, u8);
+
+/// The number of a queue in tables: `2 * class`, and one more for what was bounced; other lanes come after all
+/// of these.
+fn number_in_tables(queue: QueueId) -> u8 {
+    match queue.lane() {
+        Lane::Normal => 2 * queue.class(),
+        Lane::Bounce => 2 * queue.class() + 1,
+        Lane::Notice => 16 + queue.class(),
+    }
+}
 
 impl<T: Tap> World<Recorder, T> {
     /// Every followed queue in the order of their numbers, and how long it may get in packets, 0 for as long
@@ -25,7 +35,7 @@ impl<T: Tap> World<Recorder, T> {
         let of = |number| {
             let (port, queue) = all.place(number);
             let (node, port) = ports[port];
-            ((node, port, queue.0), limit(node, queue))
+            ((node, port, number_in_tables(queue)), limit(node, queue))
         };
         (0..all.queues.len()).map(of).collect()
     }

@@ -1,9 +1,9 @@
 //! A switch that detours in shared memory (DIBS §4, §5.5.2), and how often it is asked.
 
 use crate::core::PortSetup;
-use crate::packet_store::BounceQueue;
 use crate::switch::*;
 use crate::{Framing, NO_EXT, PortCounts};
+use mech::Lanes;
 use mech::buffer::BufferSlot;
 use mech::marking::MarkingSlot;
 use mech::overflow::OverflowSlot;
@@ -80,7 +80,7 @@ fn switch(buffer: BufferSlot, overflow: OverflowSlot, snapshot: bool) -> Switch 
             framing: Framing::ETHERNET,
             buffer,
             overflow,
-            bounce: BounceQueue::Absent,
+            lanes: Lanes::default(),
             top_class: 0,
             may_compute: true,
             ports: (0..PORTS).map(port).collect(),

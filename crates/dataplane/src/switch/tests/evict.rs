@@ -2,7 +2,7 @@
 //! that is a list.
 
 use super::*;
-use mech::FlowId;
+use mech::{FlowId, Lanes};
 
 fn switch(size: Amount, snapshot: bool) -> Switch {
     let port = || PortSetup {
@@ -20,7 +20,7 @@ fn switch(size: Amount, snapshot: bool) -> Switch {
             framing: Framing::ETHERNET,
             buffer: BufferSlot::of(Some(size)),
             overflow: mech::overflow::Evict.into(),
-            bounce: BounceQueue::Absent,
+            lanes: Lanes::default(),
             top_class: 7,
             may_compute: true,
             ports: (0..PORTS).map(|_| port()).collect(),

@@ -2,7 +2,6 @@
 //! preamble and gap take 672 ns, 1518 take 12304.
 
 use crate::core::{PauseSetup, PortSetup};
-use crate::packet_store::BounceQueue;
 use crate::switch::*;
 use crate::{Framing, NO_EXT, PauseFrame};
 use mech::buffer::BufferSlot;
@@ -12,7 +11,7 @@ use mech::params::{Value, Values};
 use mech::pause::PauseSlot;
 use mech::routing::Ecmp;
 use mech::scheduler::StrictPriority;
-use mech::{ClassSet, QueueId};
+use mech::{ClassSet, Lanes, QueueId};
 use units::{Amount, Bytes, Dur, Rate};
 
 /// Host `n` is behind port `n`.
@@ -91,7 +90,7 @@ fn switch(response: Dur) -> Switch {
             framing: Framing::ETHERNET,
             buffer: BufferSlot::of(Some(Amount::Bytes(5000))),
             overflow: TailDrop.into(),
-            bounce: BounceQueue::Absent,
+            lanes: Lanes::default(),
             top_class: 2,
             may_compute: true,
             ports: (0..4).map(|_| port()).collect(),

@@ -14,7 +14,7 @@ impl Recorder {
         let slots = &mut self.slots[usize::from(port.0)];
         let holds = |q: &u8| self.state.queues.get(&(port, QueueId(*q))).is_some_and(|ids| !ids.is_empty());
         let may = |q: &u8| !slots.paused.has(QueueId(*q).class());
-        let eligible = (0..16).filter(holds).filter(may).fold(0, |bits: u16, q| bits | 1 << q);
+        let eligible = (0..QueueId::COUNT).filter(holds).filter(may).fold(0, |bits: u32, q| bits | 1 << q);
         let mut acts = Acts::default();
         let mut env = Env { now: self.now, rng: &mut self.rng, acts: &mut acts };
         let next = slots.scheduler.get().next(&PortView { view: &self.state, port, eligible }, &mut env);
