@@ -97,7 +97,7 @@ fn build(scenario: &Scenario) {
         before = flow.start;
     }
     for (index, workload) in scenario.traffic.iter().enumerate() {
-        let (mut reaction, mut next) = (workload.reaction(index as u16, net, 1), Vec::new());
+        let (mut reaction, mut next) = (workload.reaction(index as u16, 1), Vec::new());
         for message in workload.flows(index as u16, net, 1, end).take(FLOWS) {
             let Some(reaction) = &mut reaction else { break };
             reaction.delivered(&message, message.start, &mut next);

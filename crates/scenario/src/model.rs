@@ -148,21 +148,21 @@ pub enum Ties {
 pub struct Measure {
     /// Flows that start from here on count, and so does time.
     pub from: Time,
-    /// Flows that start before this instant count.
+    /// Flows that start before this instant are measured.
     pub to: Time,
-    /// The run goes on for so long after the duration while flows that count are unfinished.
+    /// The run goes on for up to so long after the duration while measured flows are unfinished.
     pub drain: Dur,
     /// Where a flow ends.
     pub fct_end: FctEnd,
-    /// Whether a run may end with unfinished flows that count.
+    /// Whether a run may end with unfinished measured flows.
     pub allow_unfinished: bool,
     /// Width of a step of the traces over time.
     pub bin: Dur,
-    /// Whether queues are followed exactly: histograms and traces.
+    /// Whether queue lengths are recorded exactly: histograms and traces.
     pub queues: bool,
     /// Whether the queues of every switch port are followed apart too.
     pub sub_queues: bool,
-    /// Whether every delivered or lost packet is written down.
+    /// Whether every delivered or lost packet is recorded.
     pub packets: bool,
     /// Packets that were detoured at least so often have every detour written down; `None` is nobody.
     pub detours: Option<u32>,

@@ -86,7 +86,7 @@ pub const SWITCH: Spec = Spec {
 pub const WHERE: Spec = Spec {
     slot: "override.where",
     kind: "",
-    doc: "Which switches, or which of their ports, an override is for; the last that matches wins.",
+    doc: "Which switches, or which of their ports, an override applies to; the last that matches wins.",
     cite: "",
     params: &[
         Param {
@@ -114,24 +114,24 @@ pub const WHERE: Spec = Spec {
 pub const MEASURE: Spec = Spec {
     slot: "measure",
     kind: "",
-    doc: "What counts: flows that start in the window. Load goes on until they finish or the drain ends.",
+    doc: "What is measured: flows that start in the window. Load goes on until they finish or the drain ends.",
     cite: "",
     params: &[
         Param {
             name: "from",
-            doc: "Flows that start from here on count.",
+            doc: "Flows that start from here on are measured.",
             kind: Kind::Time { min: 0 },
             default: Some("0ms"),
         },
         Param {
             name: "to",
-            doc: "Flows that start before this instant count.",
+            doc: "Flows that start before this instant are measured.",
             kind: Kind::Time { min: 1 },
             default: Some("duration"),
         },
         Param {
             name: "drain",
-            doc: "The run goes on for so long after the duration while flows that count are unfinished.",
+            doc: "The run goes on for up to so long after the duration while measured flows are unfinished.",
             kind: Kind::Time { min: 0 },
             default: Some("1s"),
         },
@@ -143,19 +143,19 @@ pub const MEASURE: Spec = Spec {
         },
         Param {
             name: "allow_unfinished",
-            doc: "Whether a run may end with unfinished flows that count.",
+            doc: "Whether a run may end with unfinished measured flows.",
             kind: Kind::Flag,
             default: Some("false"),
         },
         Param {
             name: "bin",
-            doc: "Width of a step of the traces over time; where left out, duration/200 and at least 1us.",
+            doc: "Width of a bin of the traces over time; by default duration/200, at least 1us.",
             kind: Kind::Time { min: 1_000_000 },
             default: Some("auto"),
         },
         Param {
             name: "queues",
-            doc: "Whether queues are followed exactly: histograms and traces.",
+            doc: "Whether queue lengths are recorded exactly: histograms and traces.",
             kind: Kind::Flag,
             default: Some("true"),
         },
@@ -168,19 +168,19 @@ pub const MEASURE: Spec = Spec {
         },
         Param {
             name: "packets",
-            doc: "Whether every delivered or lost packet is written down.",
+            doc: "Whether every delivered or lost packet is recorded.",
             kind: Kind::Flag,
             default: Some("false"),
         },
         Param {
             name: "detours",
-            doc: "Packets that were detoured at least so often have every detour written down.",
+            doc: "All detours of packets that were detoured at least so often are recorded.",
             kind: Kind::CountOrOff { min: 1, max: 1_000_000 },
             default: Some("off"),
         },
         Param {
             name: "goodput",
-            doc: "Whose goodput is followed over time: of every host, also of every flow, or of none.",
+            doc: "Whose goodput is recorded over time: of every host, also of every flow, or of none.",
             kind: Kind::Choice(&["hosts", "flows", "none"]),
             default: Some("hosts"),
         },
@@ -236,7 +236,7 @@ pub const NODE: Spec = Spec {
 pub const LINK: Spec = Spec {
     slot: "topology.link",
     kind: "",
-    doc: "A link of a custom topology, the same both ways.",
+    doc: "A link of a custom topology, the same in both directions.",
     cite: "",
     params: &[
         Param { name: "a", doc: "The node at one end.", kind: Kind::Text, default: None },

@@ -215,7 +215,7 @@ pub fn build_tapped<P: Probe, T: Tap>(
     let horizon = duration.saturating_add(scenario.measure.drain);
     let mut pending = Flows::new(&scenario.traffic, topology, seed, horizon);
     let next = pending.next();
-    let closed_loop = ClosedLoop::new(&scenario.traffic, topology, seed);
+    let closed_loop = ClosedLoop::new(&scenario.traffic, seed);
     let mut world = World {
         state: RunState {
             queue: if options.heap { EventQueue::heap() } else { EventQueue::wheel() },

@@ -7,7 +7,6 @@ use crate::tap::Tap;
 use crate::world::World;
 use dataplane::{FLOW_START, MESSAGE_START, NewFlow};
 use mech::{FlowId, HostId};
-use scenario::topology::Topology;
 use scenario::traffic::{ENDLESS, FlowSpec, OWN, Reaction, Role, Traffic};
 use std::collections::BTreeMap;
 use units::Time;
@@ -46,8 +45,8 @@ impl Due {
 }
 
 impl ClosedLoop {
-    pub(crate) fn new(traffic: &[Traffic], net: &Topology, seed: u64) -> ClosedLoop {
-        let reactions = traffic.iter().enumerate().map(|(i, workload)| workload.reaction(i as u16, net, seed));
+    pub(crate) fn new(traffic: &[Traffic], seed: u64) -> ClosedLoop {
+        let reactions = traffic.iter().enumerate().map(|(i, workload)| workload.reaction(i as u16, seed));
         ClosedLoop {
             reactions: reactions.collect(),
             due: BTreeMap::new(),

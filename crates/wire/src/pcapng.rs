@@ -60,7 +60,7 @@ impl Writer {
     ///
     /// # Errors
     /// Where there is no such interface.
-    pub fn packet(&mut self, (interface, at_ps): (u32, u64), crossing: &Crossing) -> Result<(), PcapError> {
+    pub fn packet(&mut self, interface: u32, at_ps: u64, crossing: &Crossing) -> Result<(), PcapError> {
         self.frame.clear();
         deparse(crossing, &mut self.frame);
         let kept = self.frame.len().min(self.snaplen);
@@ -102,7 +102,7 @@ mod tests {
         bounced.head.bounces = 1;
         let mut bytes = Vec::new();
         for (face, at, pkt) in [(0, 12_304_999, plain), (1, 5_000_000_000_000_001_000, bounced)] {
-            writer.packet((face, at), &Crossing { pkt: &pkt, ext: None, push: false, plan: None }).unwrap();
+            writer.packet(face, at, &Crossing { pkt: &pkt, ext: None, push: false, plan: None }).unwrap();
             bytes.extend(writer.take());
         }
         bytes
@@ -148,6 +148,6 @@ mod tests {
     #[test]
     fn a_packet_of_an_interface_that_is_not_there_is_refused() {
         let mut writer = Writer::new("", Vec::new(), None).unwrap();
-        assert!(writer.packet((0, 0), &Crossing { pkt: &data(), ext: None, push: false, plan: None }).is_err());
+        assert!(writer.packet(0, 0, &Crossing { pkt: &data(), ext: None, push: false, plan: None }).is_err());
     }
 }

@@ -93,14 +93,14 @@ macro_rules! tcp_params {
             },
             Param {
                 name: "retransmission_timer",
-                doc: "Whether there is a retransmission timer (RFC 6298); without it, a flow whose loss only the timer could \
-                      mend never finishes.",
+                doc: "Whether there is a retransmission timer (RFC 6298); without it, a flow with a loss that only the timer \
+                      could repair never finishes.",
                 kind: Kind::Flag,
                 default: Some("true"),
             },
             Param {
                 name: "window_less_out_of_order",
-                doc: "Bytes that wait beyond a gap are taken from the advertised window, whose right edge never moves back \
+                doc: "Bytes that wait behind a gap are subtracted from the advertised window, whose right edge never moves back \
                       (RFC 9293 §3.8.6): reordering then slows a sender whose `receive_window` is small.",
                 kind: Kind::Flag,
                 default: Some("false"),
@@ -114,8 +114,8 @@ macro_rules! tcp_params {
             },
             Param {
                 name: "ttl",
-                doc: "Time to live of every packet, those of raw sources too: each switch takes one, and at 0 the packet is lost. `off` is for \
-                      switches that bridge, which leave it alone.",
+                doc: "Time to live of every packet, those of raw sources too: each switch decrements it, and at 0 the packet is \
+                      dropped. `off` is for bridges, which do not decrement it.",
                 kind: Kind::CountOrOff { min: 1, max: 255 },
                 default: Some("255"),
             },
@@ -159,7 +159,7 @@ const INITIAL_RTO: Param = Param {
 /// The timer of pFabric: one length.
 const RTO: Param = Param {
     name: "rto",
-    doc: "The retransmission timeout, which neither follows round-trip times nor backs off; about three of them.",
+    doc: "Fixed retransmission timeout, without measured round-trip times and without back-off; about three round trips.",
     kind: Kind::Time { min: 1 },
     default: Some("45us"),
 };
@@ -177,7 +177,7 @@ pub const SPECS: &[&Spec] = &[
     &Spec {
         slot: "transport",
         kind: "newreno",
-        doc: "TCP that halves its window at a loss. In fast recovery each partial ACK mends one more: several losses in a \
+        doc: "TCP that halves its window at a loss. In fast recovery each partial ACK repairs one more loss: several losses in a \
               window take a round trip each.",
         cite: "RFC 5681, RFC 6582, RFC 6298, RFC 3168",
         params: tcp_params![ECN],
@@ -185,8 +185,8 @@ pub const SPECS: &[&Spec] = &[
     &Spec {
         slot: "transport",
         kind: "sack",
-        doc: "TCP that halves its window at a loss. Selective acknowledgements tell what is lost: several losses in a window \
-              are mended together.",
+        doc: "TCP that halves its window at a loss. Selective acknowledgements show what is lost: several losses in a window \
+              are repaired together.",
         cite: "RFC 5681, RFC 2018, RFC 2883, RFC 6675, RFC 6298, RFC 3168",
         params: tcp_params![ECN],
     },
@@ -199,7 +199,7 @@ pub const SPECS: &[&Spec] = &[
         params: tcp_params![
             Param {
                 name: "recovery",
-                doc: "How losses are mended: as by `reno` (RFC 5681), `newreno` (RFC 6582) or `sack` (RFC 6675).",
+                doc: "How losses are repaired: as by `reno` (RFC 5681), `newreno` (RFC 6582) or `sack` (RFC 6675).",
                 kind: Kind::Choice(&["reno", "newreno", "sack"]),
                 default: Some("sack"),
             },
@@ -220,8 +220,8 @@ pub const SPECS: &[&Spec] = &[
     &Spec {
         slot: "transport",
         kind: "pfabric",
-        doc: "pFabric's minimal rate control, for switches with `evict` and `srpt`: starts with a full window, learns of \
-              losses by a short fixed timer alone, and probes where that has expired often in a row; not ECN-capable.",
+        doc: "pFabric's minimal rate control, for switches with `evict` and `srpt`: starts with a full window, detects \
+              losses only by a short fixed timer, and only probes after several timeouts in a row; not ECN-capable.",
         cite: "Alizadeh et al., SIGCOMM 2013, §4.3",
         params: tcp_params![
             timer: [RTO],

@@ -21,7 +21,7 @@ pub struct Shared {
 pub(super) const SPEC: Spec = Spec {
     slot: "switch.buffer",
     kind: "shared",
-    doc: "All ports draw on one memory, each up to a dynamic threshold.",
+    doc: "All ports share one memory, each up to a dynamic threshold.",
     cite: "Choudhury and Hahne 1998; DIBS §5.5.2",
     params: &[
         Param {
@@ -32,13 +32,13 @@ pub(super) const SPEC: Spec = Spec {
         },
         Param {
             name: "alpha",
-            doc: "A port may hold its reserve and α times what is free in the pool.",
+            doc: "A port may hold its reserve and α times the free memory of the pool.",
             kind: Kind::Number { min: 0.0, max: 1e9, below_max: false },
             default: Some("1"),
         },
         Param {
             name: "reserved",
-            doc: "Memory that each port keeps for itself.",
+            doc: "Memory that is reserved for each port.",
             kind: Kind::Size { min: 0 },
             default: Some("0B"),
         },

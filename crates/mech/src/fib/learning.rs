@@ -15,19 +15,19 @@ use units::{Dur, Time};
 pub(super) const SPEC: Spec = Spec {
     slot: "switch.fib",
     kind: "learning",
-    doc: "A switch learns from the frames that pass where their sources are, and floods those for addresses that \
+    doc: "A switch learns from the frames that it forwards where their sources are, and floods those for addresses that \
           it does not know.",
     cite: "IEEE 802.1Q §8.7, §8.8; PABO §II-D, III",
     params: &[
         Param {
             name: "preset",
-            doc: "Addresses that are known from the start, by the routes, and for ever: none, all, or those of some hosts.",
+            doc: "Addresses that are known from the start, by the routes and without ageing: none, all, or those of some hosts.",
             kind: Kind::TextsOr(&["none", "all"]),
             default: Some("none"),
         },
         Param {
             name: "ageing",
-            doc: "What was learnt is forgotten when so long no frame has confirmed it (IEEE 802.1Q §8.8.3: 300 s).",
+            doc: "Time after which an entry that no frame has confirmed is removed (IEEE 802.1Q §8.8.3: 300 s).",
             kind: Kind::Time { min: 1 },
             default: Some("300s"),
         },

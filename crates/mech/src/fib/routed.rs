@@ -5,7 +5,7 @@ use crate::params::Spec;
 pub(super) const SPEC: Spec = Spec {
     slot: "switch.fib",
     kind: "static",
-    doc: "Every switch knows the ways to every host, as the routes give them.",
+    doc: "Every switch has the routes to every host.",
     cite: "",
     params: &[],
 };

@@ -30,7 +30,7 @@ impl Reinject {
 const NONE: Spec = Spec {
     slot: "host.bounce_signal",
     kind: "none",
-    doc: "A source sends again what comes back, and its transport is not told.",
+    doc: "A source sends bounced packets again, and its transport is not informed.",
     cite: "PABO §II-G",
     params: &[],
 };

@@ -18,7 +18,7 @@ pub struct EcnThreshold {
 pub(super) const SPEC: Spec = Spec {
     slot: "switch.marking",
     kind: "ecn_threshold",
-    doc: "A packet that finds K or more waiting is marked.",
+    doc: "A packet that finds K or more packets or bytes in the queue is marked.",
     cite: "DCTCP §3.1, RFC 8257 §3.1",
     params: &[Param {
         name: "k",

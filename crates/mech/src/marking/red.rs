@@ -33,7 +33,7 @@ pub(super) const SPEC: Spec = Spec {
     params: &[
         Param {
             name: "min",
-            doc: "Average queue from which marks are given.",
+            doc: "Average queue from which packets are marked.",
             kind: Kind::Amount { min: 0 },
             default: Some("5pkt"),
         },
@@ -63,7 +63,7 @@ pub(super) const SPEC: Spec = Spec {
         },
         Param {
             name: "not_ect",
-            doc: "What becomes of a packet due a mark that cannot carry one (RFC 3168 §7).",
+            doc: "What happens to a packet that is to be marked and cannot carry a mark (RFC 3168 §7).",
             kind: Kind::Choice(&["drop", "pass"]),
             default: Some("drop"),
         },

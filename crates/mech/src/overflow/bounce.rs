@@ -31,7 +31,7 @@ pub struct Bounce {
 pub(super) const SPEC: Spec = Spec {
     slot: "switch.overflow",
     kind: "bounce",
-    doc: "A packet that finds its queue well filled is sent back toward its source.",
+    doc: "The fuller its queue, the more likely a packet is sent back toward its source.",
     cite: "PABO §II",
     params: &[
         Param {
@@ -69,7 +69,7 @@ pub(super) const SPEC: Spec = Spec {
         },
         Param {
             name: "back_port",
-            doc: "Where back is: the table's port for the packet's source, or the port it came in by.",
+            doc: "The port of the way back: the table's port for the packet's source, or the port of its arrival.",
             kind: Kind::Choice(&["source", "ingress"]),
             default: Some("source"),
         },

@@ -35,7 +35,7 @@ pub struct Detour {
 pub(super) const SPEC: Spec = Spec {
     slot: "switch.overflow",
     kind: "detour",
-    doc: "A packet that finds its queue full leaves by another port toward a switch.",
+    doc: "A packet whose queue is full leaves by another port toward a switch.",
     cite: "DIBS §2",
     params: &[
         Param {
@@ -54,13 +54,13 @@ pub(super) const SPEC: Spec = Spec {
         },
         Param {
             name: "ingress",
-            doc: "Whether a packet may be sent back by the port it came in by (DIBS fig. 1).",
+            doc: "Whether a packet may be detoured to the port by which it arrived (DIBS fig. 1).",
             kind: Kind::Flag,
             default: Some("true"),
         },
         Param {
             name: "max_detours",
-            doc: "A packet that was detoured so often is not detoured again: where its queue is full it is lost.",
+            doc: "A packet that was detoured so often is not detoured again: where its queue is full it is dropped.",
             kind: Kind::CountOrOff { min: 1, max: 254 },
             default: Some("off"),
         },
@@ -73,13 +73,13 @@ pub(super) const SPEC: Spec = Spec {
         },
         Param {
             name: "flow_size",
-            doc: "With `flows` = `short` or `long`: a flow is long once more bytes of its frames have come to the switch.",
+            doc: "With `flows` = `short` or `long`: a flow is long once more bytes of its frames have arrived at the switch.",
             kind: Kind::Size { min: 0 },
             default: Some("100KB"),
         },
         Param {
             name: "flow_table",
-            doc: "With `flows` = `short` or `long`: places of the table, at each switch, in which flows are counted.",
+            doc: "With `flows` = `short` or `long`: entries of the table, at each switch, in which flows are counted.",
             kind: Kind::Count { min: 1, max: 65_536 },
             default: Some("4096"),
         },

@@ -17,7 +17,7 @@ pub struct Evict;
 pub(super) const SPEC: Spec = Spec {
     slot: "switch.overflow",
     kind: "evict",
-    doc: "A full queue loses the packet of the lowest class with the most bytes to go, the newest of equals, which may be \
+    doc: "A full queue drops the packet of the lowest class with the most remaining bytes, the newest of equals, which may be \
           the one that arrives.",
     cite: "pFabric §4.2",
     params: &[],

@@ -11,7 +11,7 @@ pub struct TailDrop;
 pub(super) const SPEC: Spec = Spec {
     slot: "switch.overflow",
     kind: "tail_drop",
-    doc: "A packet that finds its queue full is lost.",
+    doc: "A packet whose queue is full is dropped.",
     cite: "RFC 7567 §2",
     params: &[],
 };

@@ -15,7 +15,7 @@ pub struct Ecmp {
 pub(super) const SPEC: Spec = Spec {
     slot: "switch.routing",
     kind: "ecmp",
-    doc: "A flow keeps one of the equal-cost paths, chosen by a hash that every switch seeds itself.",
+    doc: "A flow keeps one of the equal-cost paths, chosen by a hash with a seed of each switch.",
     cite: "RFC 2992",
     params: &[],
 };

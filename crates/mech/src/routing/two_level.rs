@@ -14,7 +14,7 @@ use crate::{Env, Head, HostId, PortId, SwitchContext};
 pub(super) const SPEC: Spec = Spec {
     slot: "switch.routing",
     kind: "two_level",
-    doc: "Static tables of a `fat_tree`: prefixes lead down, the last octet of the destination chooses the way up.",
+    doc: "Static tables of a `fat_tree`: prefixes route down, the last octet of the destination selects the port up.",
     cite: "Al-Fares et al. 2008 §3.5; PABO §VI-A",
     params: &[],
 };

@@ -11,7 +11,7 @@ pub struct Fifo;
 pub(super) const SPEC: Spec = Spec {
     slot: "switch.scheduler",
     kind: "fifo",
-    doc: "The packet that has waited longest leaves next.",
+    doc: "The packet that arrived first is sent next.",
     cite: "RFC 7567 §1.1",
     params: &[],
 };

@@ -16,7 +16,7 @@ pub struct Srpt;
 pub(super) const SPEC: Spec = Spec {
     slot: "switch.scheduler",
     kind: "srpt",
-    doc: "In the highest class the flow with the fewest bytes to go leaves next, its oldest packet first.",
+    doc: "In the highest class the flow with the fewest remaining bytes is served next, its oldest packet first.",
     cite: "pFabric §4.2",
     params: &[],
 };

@@ -12,7 +12,7 @@ pub struct StrictPriority;
 pub(super) const SPEC: Spec = Spec {
     slot: "switch.scheduler",
     kind: "strict_priority",
-    doc: "The highest class leaves first; within a class, packets that were bounced.",
+    doc: "The highest class is served first; within a class, packets that were bounced.",
     cite: "IEEE 802.1Q §8.6.8.1; PABO §II-E",
     params: &[],
 };

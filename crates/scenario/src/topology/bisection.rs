@@ -14,11 +14,12 @@ struct Graph {
 }
 
 impl Graph {
-    fn link(&mut self, a: usize, b: usize, rooms: (u64, u64)) {
+    /// A link with so much room from `a` to `b`, and so much back.
+    fn link(&mut self, a: usize, b: usize, there: u64, back: u64) {
         self.out[a].push(self.arcs.len());
-        self.arcs.push(Arc { to: b, room: rooms.0 });
+        self.arcs.push(Arc { to: b, room: there });
         self.out[b].push(self.arcs.len());
-        self.arcs.push(Arc { to: a, room: rooms.1 });
+        self.arcs.push(Arc { to: a, room: back });
     }
     /// Hops from `from` over arcs with room.
     fn levels(&self, from: usize) -> Vec<usize> {
@@ -37,7 +38,7 @@ impl Graph {
     }
     /// Sends along one way that climbs the levels; 0 where none is left. `tried` counts the arcs
     /// of each node that lead nowhere any more.
-    fn send(&mut self, (from, to): (usize, usize), level: &[usize], tried: &mut [usize]) -> u64 {
+    fn send(&mut self, from: usize, to: usize, level: &[usize], tried: &mut [usize]) -> u64 {
         let (mut node, mut path) = (from, Vec::new());
         while node != to {
             match self.out[node].get(tried[node]) {
@@ -75,14 +76,14 @@ pub(super) fn capacity(net: &Topology) -> f64 {
         for (i, port) in node.ports.iter().enumerate().filter(|(_, port)| port.peer as usize > a) {
             let back = net.nodes[port.peer as usize].ports[port.peer_port as usize];
             debug_assert_eq!((back.peer as usize, back.peer_port as usize), (a, i));
-            graph.link(a, port.peer as usize, (port.rate.as_f64() as u64, back.rate.as_f64() as u64));
+            graph.link(a, port.peer as usize, port.rate.as_f64() as u64, back.rate.as_f64() as u64);
         }
     }
     // Less than the largest room by far more than any network's hosts add up to.
     const ANY: u64 = u64::MAX / 4;
     for host in 0..net.hosts as usize {
         let (a, b) = if host < net.hosts as usize / 2 { (source, host) } else { (host, sink) };
-        graph.link(a, b, (ANY, 0));
+        graph.link(a, b, ANY, 0);
     }
     let mut total = 0.0;
     loop {
@@ -92,7 +93,7 @@ pub(super) fn capacity(net: &Topology) -> f64 {
         }
         let mut tried = vec![0; n + 2];
         loop {
-            match graph.send((source, sink), &level, &mut tried) {
+            match graph.send(source, sink, &level, &mut tried) {
                 0 => break,
                 sent => total += sent as f64,
             }

@@ -8,25 +8,25 @@ use units::{Dur, Rate};
 
 pub(super) const LINK_RATE: Param = Param {
     name: "link.rate",
-    doc: "Rate of the links, both ways; of the host links where others are given apart.",
+    doc: "Rate of the links in both directions; only of the host links where others are given separately.",
     kind: Kind::Rate,
     default: Some("1Gbps"),
 };
 pub(super) const LINK_DELAY: Param = Param {
     name: "link.delay",
-    doc: "Propagation delay of the links; of the host links where others are given apart.",
+    doc: "Propagation delay of the links; only of the host links where others are given separately.",
     kind: Kind::Time { min: 1 },
     default: Some("1us"),
 };
 pub(super) const FABRIC_RATE: Param = Param {
     name: "fabric.rate",
-    doc: "Rate of the links between switches; as `link.rate` where not given.",
+    doc: "Rate of the links between switches; by default `link.rate`.",
     kind: Kind::Rate,
     default: Some("link.rate"),
 };
 pub(super) const FABRIC_DELAY: Param = Param {
     name: "fabric.delay",
-    doc: "Propagation delay of the links between switches; as `link.delay` where not given.",
+    doc: "Propagation delay of the links between switches; by default `link.delay`.",
     kind: Kind::Time { min: 1 },
     default: Some("link.delay"),
 };
@@ -95,7 +95,7 @@ fn exact(number: f64) -> Option<(u64, u64)> {
 }
 
 /// Refuses switches with more ports together than there may be; `field` is told.
-pub(super) fn ports_fit(field: &str, (switches, ports): (u64, u64)) -> Result<(), Vec<Fault>> {
+pub(super) fn ports_fit(field: &str, switches: u64, ports: u64) -> Result<(), Vec<Fault>> {
     if switches.saturating_mul(ports) <= MOST_PORTS {
         return Ok(());
     }

@@ -186,7 +186,7 @@ impl<'a> Reader<'a> {
         };
         let link = CustomLink { a: a.clone(), b: b.clone(), rate, delay, weight };
         let directed = element.attribute("directed").map_or(self.directed, |text| text == "true");
-        if !directed || !self.joined(&link, (line, found))? {
+        if !directed || !self.joined(&link, line, found)? {
             if directed {
                 self.open.entry((a, b)).or_default().push(found.graph.links.len());
             }
@@ -198,7 +198,7 @@ impl<'a> Reader<'a> {
 
     /// Whether an arc is the opposite of one that stands there already: the two are one link, which is the same
     /// both ways.
-    fn joined(&mut self, arc: &CustomLink, (line, found): (usize, &Brought)) -> Result<bool, Wrong> {
+    fn joined(&mut self, arc: &CustomLink, line: usize, found: &Brought) -> Result<bool, Wrong> {
         let Some(waiting) = self.open.get_mut(&(arc.b.clone(), arc.a.clone())) else { return Ok(false) };
         let Some(at) = (!waiting.is_empty()).then(|| waiting.remove(0)) else { return Ok(false) };
         let there = &found.graph.links[at];

@@ -46,7 +46,7 @@ pub(super) fn build(values: &Values) -> Result<Topology, Vec<Fault>> {
     }
     let degree: u64 = dims.iter().map(|size| size - 1).sum();
     let switches = dims.iter().fold(1u64, |all, size| all.saturating_mul(*size));
-    ports_fit("dims", (switches, hosts + degree))?;
+    ports_fit("dims", switches, hosts + degree)?;
     let (host, fabric) = tiered(values, hosts, degree)?;
     let (switches, hosts) = (switches as u32, hosts as u32);
     let mut net = Builder::with_hosts(switches * hosts);

@@ -68,7 +68,7 @@ pub(super) fn build(values: &Values) -> Result<Topology, Vec<Fault>> {
         let found = format!("{degree} ports of each of {switches} switches");
         return Err(fault("degree", found, "an even number of ports in all"));
     }
-    ports_fit("switches", (switches, hosts + degree))?;
+    ports_fit("switches", switches, hosts + degree)?;
     let (host, fabric) = tiered(values, hosts, degree)?;
     let stream = |n| Stream::new(values.count("seed"), 0, Purpose::Custom(0)).at(n);
     let drawn = (0..DRAWN).map(|n| Graph::random(switches as usize, degree as usize, &mut stream(n)));

@@ -29,7 +29,7 @@ pub(super) const SPEC: Spec = Spec {
 
 pub(super) fn build(values: &Values) -> Result<Topology, Vec<Fault>> {
     let (switches, hosts) = (values.count("switches"), values.count("hosts_per_switch"));
-    ports_fit("hosts_per_switch", (switches, hosts + 2))?;
+    ports_fit("hosts_per_switch", switches, hosts + 2)?;
     let (switches, hosts) = (switches as u32, hosts as u32);
     let host = link(values, "link", None);
     let fabric = link(values, "fabric", Some(host));

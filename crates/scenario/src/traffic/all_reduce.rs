@@ -5,7 +5,6 @@ use super::collective::{Algorithm, Collective, Plan};
 use super::common::{self, CLASS, START, distinct_hosts, fault, shuffle, window};
 use super::draft::Draft;
 use crate::fault::Fault;
-use crate::topology::Topology;
 use mech::params::{Kind, Param, Spec, Values};
 use mech::{HostId, Purpose, Stream};
 use std::collections::VecDeque;
@@ -108,7 +107,7 @@ impl AllReduce {
         let algorithm = algorithm(values, &mut faults);
         let Some(pool) = pool else { return Err(faults) };
         let jobs = values.count("jobs");
-        let ranks = ranks(values, (jobs, pool.len() as u64), &mut faults);
+        let ranks = ranks(values, jobs, pool.len() as u64, &mut faults);
         if !faults.is_empty() {
             return Err(faults);
         }
@@ -150,7 +149,7 @@ impl AllReduce {
     }
 
     /// The ranks of the `index`-th workload at their hosts, before their first iteration.
-    pub fn collective(&self, _net: &Topology, (index, jitter): (u16, Dur), seed: u64) -> Collective {
+    pub fn collective(&self, index: u16, jitter: Dur, seed: u64) -> Collective {
         let mut hosts = self.pool.clone();
         if self.random {
             shuffle(&mut hosts, &mut Stream::new(seed, common::DERANGEMENT, Purpose::Traffic(index)));
@@ -175,7 +174,7 @@ fn algorithm(values: &Values, faults: &mut Vec<Fault>) -> Algorithm {
     }
 }
 
-fn ranks(values: &Values, (jobs, hosts): (u64, u64), faults: &mut Vec<Fault>) -> u64 {
+fn ranks(values: &Values, jobs: u64, hosts: u64, faults: &mut Vec<Fault>) -> u64 {
     if values.has("ranks") {
         let ranks = values.count("ranks");
         if ranks * jobs > hosts {

@@ -91,7 +91,7 @@ impl AllToAll {
             let rule = "hosts of which at most ten million pairs start at once, or `shifted`";
             return Err(vec![fault("hosts", format!("{} hosts, {pairs} pairs", hosts.len()), rule)]);
         }
-        let (interval, offered) = pace(values, ctx, (&sizes, hosts.len()))?;
+        let (interval, offered) = pace(values, ctx, &sizes, hosts.len())?;
         let rounds = gap.map_or(Dur(0), |gap| Dur(gap.0.saturating_mul(hosts.len() as u64 - 1)));
         if interval.is_some_and(|interval| interval < rounds) {
             let found = format!("shuffles {} apart", interval.unwrap_or_default());
@@ -137,7 +137,8 @@ fn gap(values: &Values, faults: &mut Vec<Fault>) -> Option<Dur> {
 fn pace(
     values: &Values,
     ctx: &Context,
-    (sizes, hosts): (&Sizes, usize),
+    sizes: &Sizes,
+    hosts: usize,
 ) -> Result<(Option<Dur>, Option<Offered>), Vec<Fault>> {
     let bits = (hosts * (hosts - 1)) as f64 * sizes.mean() * 8.0;
     if values.has("load.fraction") {
@@ -204,7 +205,7 @@ impl Shifts {
             };
             for to in to.map(|to| to % n).filter(|to| *to != from) {
                 let bytes = self.of.sizes.quantile(self.draws.unit());
-                out.push(Draft::data((self.of.hosts[from], self.of.hosts[to]), bytes, self.query));
+                out.push(Draft::data(self.of.hosts[from], self.of.hosts[to], bytes, self.query));
             }
         }
         self.round += 1;

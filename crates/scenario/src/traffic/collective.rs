@@ -67,6 +67,15 @@ struct Rank {
     shake: Stream,
 }
 
+/// A message of the rank at a place, counted over all jobs, to another of its job.
+#[derive(Clone, Copy)]
+struct Sent {
+    place: usize,
+    to: u32,
+    /// A ring's step, or a tree's chunk with [`UP`] on its way to the root.
+    what: u32,
+}
+
 impl Plan {
     fn jobs(&self) -> u64 {
         self.hosts.len() as u64 / u64::from(self.ranks)
@@ -97,8 +106,8 @@ impl Plan {
         place - place % self.ranks as usize
     }
 
-    /// What the rank at a place sends in an iteration: a ring's step, or a tree's chunk.
-    fn draft(&self, (place, to): (usize, u32), iteration: u64, what: u32) -> Draft {
+    /// A message of an iteration.
+    fn draft(&self, iteration: u64, Sent { place, to, what }: Sent) -> Draft {
         let first = self.first_of(place);
         let rank = (place - first) as u32;
         let (job, other) = (first as u64 / u64::from(self.ranks), first + to as usize);
@@ -114,7 +123,7 @@ impl Plan {
         Draft {
             tag: u64::from(to) << 32 | u64::from(what),
             connection: if self.persistent { connection } else { OWN },
-            ..Draft::data((self.hosts[place], self.hosts[other]), bytes, (iteration * self.jobs() + job) as u32)
+            ..Draft::data(self.hosts[place], self.hosts[other], bytes, (iteration * self.jobs() + job) as u32)
         }
     }
 }
@@ -154,17 +163,17 @@ impl Collective {
         let early = iteration > self.ranks[place].iteration;
         match self.plan.algorithm {
             Algorithm::Ring if early => self.ranks[place].early.push(what),
-            Algorithm::Ring => self.step(place, what, (now, &mut said)),
+            Algorithm::Ring => self.step(place, what, now, &mut said),
             Algorithm::Tree(_) if what & UP > 0 => {
                 let count = &mut self.ranks[place].up[usize::from(early)][(what & !UP) as usize];
                 *count += 1;
                 if !early && usize::from(*count) == self.plan.children(to).count() {
-                    self.reduced(place, what & !UP, (now, &mut said));
+                    self.reduced(place, what & !UP, now, &mut said);
                 }
             }
-            Algorithm::Tree(_) => self.down(place, what, (now, &mut said)),
+            Algorithm::Tree(_) => self.down(place, what, now, &mut said),
         }
-        out.extend(said.into_iter().map(|(start, draft)| draft.at(start, (message.traffic, message.class))));
+        out.extend(said.into_iter().map(|(start, draft)| draft.at(start, message.traffic, message.class)));
     }
 
     /// What the rank at a place sends without having received anything, when its iteration begins.
@@ -172,9 +181,11 @@ impl Collective {
         let (plan, Rank { begin, iteration, .. }) = (&self.plan, &self.ranks[place]);
         let rank = (place - plan.first_of(place)) as u32;
         match plan.algorithm {
-            Algorithm::Ring => out.push((*begin, plan.draft((place, (rank + 1) % plan.ranks), *iteration, 0))),
+            Algorithm::Ring => {
+                out.push((*begin, plan.draft(*iteration, Sent { place, to: (rank + 1) % plan.ranks, what: 0 })))
+            }
             Algorithm::Tree(chunks) if plan.children(rank).next().is_none() => {
-                let up = |chunk: u32| plan.draft((place, (rank - 1) / 2), *iteration, UP | chunk);
+                let up = |chunk: u32| plan.draft(*iteration, Sent { place, to: (rank - 1) / 2, what: UP | chunk });
                 out.extend((0..chunks).map(|chunk| (*begin, up(chunk))));
             }
             Algorithm::Tree(_) => {}
@@ -182,39 +193,39 @@ impl Collective {
     }
 
     /// Nothing is sent before the rank has begun.
-    fn send(&self, (place, to): (usize, u32), what: u32, (now, out): (Time, &mut Vec<(Time, Draft)>)) {
-        let rank = &self.ranks[place];
-        out.push((now.max(rank.begin), self.plan.draft((place, to), rank.iteration, what)));
+    fn send(&self, sent: Sent, now: Time, out: &mut Vec<(Time, Draft)>) {
+        let rank = &self.ranks[sent.place];
+        out.push((now.max(rank.begin), self.plan.draft(rank.iteration, sent)));
     }
 
     /// A ring's step has come to the rank at a place.
-    fn step(&mut self, place: usize, step: u32, (now, out): (Time, &mut Vec<(Time, Draft)>)) {
+    fn step(&mut self, place: usize, step: u32, now: Time, out: &mut Vec<(Time, Draft)>) {
         let rank = (place - self.plan.first_of(place)) as u32;
         if step + 1 < self.plan.whole() {
-            self.send((place, (rank + 1) % self.plan.ranks), step + 1, (now, &mut *out));
+            self.send(Sent { place, to: (rank + 1) % self.plan.ranks, what: step + 1 }, now, out);
         }
-        self.took(place, (now, out));
+        self.took(place, now, out);
     }
 
     /// A tree's chunk is reduced over the rank at a place and all below it.
-    fn reduced(&mut self, place: usize, chunk: u32, (now, out): (Time, &mut Vec<(Time, Draft)>)) {
+    fn reduced(&mut self, place: usize, chunk: u32, now: Time, out: &mut Vec<(Time, Draft)>) {
         match (place - self.plan.first_of(place)) as u32 {
-            0 => self.down(place, chunk, (now, out)),
-            rank => self.send((place, (rank - 1) / 2), UP | chunk, (now, out)),
+            0 => self.down(place, chunk, now, out),
+            rank => self.send(Sent { place, to: (rank - 1) / 2, what: UP | chunk }, now, out),
         }
     }
 
     /// A tree's chunk has come to the rank at a place in its final form.
-    fn down(&mut self, place: usize, chunk: u32, (now, out): (Time, &mut Vec<(Time, Draft)>)) {
+    fn down(&mut self, place: usize, chunk: u32, now: Time, out: &mut Vec<(Time, Draft)>) {
         let rank = (place - self.plan.first_of(place)) as u32;
-        for child in self.plan.children(rank) {
-            self.send((place, child), chunk, (now, &mut *out));
+        for to in self.plan.children(rank) {
+            self.send(Sent { place, to, what: chunk }, now, out);
         }
-        self.took(place, (now, out));
+        self.took(place, now, out);
     }
 
     /// One of the chunks of an iteration is done; after the last, the next iteration begins.
-    fn took(&mut self, place: usize, (now, out): (Time, &mut Vec<(Time, Draft)>)) {
+    fn took(&mut self, place: usize, now: Time, out: &mut Vec<(Time, Draft)>) {
         let plan = self.plan.clone();
         let rank = &mut self.ranks[place];
         rank.done += 1;
@@ -228,11 +239,11 @@ impl Collective {
         rank.up[1].fill(0);
         let (begin, early) = (rank.begin, std::mem::take(&mut rank.early));
         self.open(place, out);
-        early.into_iter().for_each(|step| self.step(place, step, (begin, &mut *out)));
+        early.into_iter().for_each(|step| self.step(place, step, begin, out));
         let children = plan.children((place - plan.first_of(place)) as u32).count();
         let come = |(chunk, count): (usize, &u8)| (usize::from(*count) == children).then_some(chunk as u32);
         let whole: Vec<u32> = self.ranks[place].up[0].iter().enumerate().filter_map(come).collect();
-        whole.into_iter().for_each(|chunk| self.reduced(place, chunk, (begin, &mut *out)));
+        whole.into_iter().for_each(|chunk| self.reduced(place, chunk, begin, out));
     }
 }
 

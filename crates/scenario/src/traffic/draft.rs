@@ -18,11 +18,11 @@ pub(super) struct Draft {
 
 impl Draft {
     /// A flow on a connection of its own; `query` is `u32::MAX` where there are no queries.
-    pub fn data((src, dst): (HostId, HostId), bytes: u64, query: u32) -> Draft {
+    pub fn data(src: HostId, dst: HostId, bytes: u64, query: u32) -> Draft {
         Draft { src, dst, bytes, query, role: Role::Data, tag: 0, connection: OWN }
     }
     /// The flow of a workload, by its number and class.
-    pub fn at(self, start: Time, (traffic, class): (u16, u8)) -> FlowSpec {
+    pub fn at(self, start: Time, traffic: u16, class: u8) -> FlowSpec {
         let Draft { src, dst, bytes, query, role, tag, connection } = self;
         FlowSpec { start, src, dst, bytes, traffic, query, class, role, tag, connection }
     }

@@ -3,10 +3,11 @@
 use super::all_reduce::Ranks;
 use super::all_to_all::Shifts;
 use super::draft::Draft;
+use super::draws::Draws;
 use super::long_lived::Starts;
 use super::permutation::Shuffle;
 use super::poisson::Arrivals;
-use super::queries::Queries;
+use super::queries::{Queries, QueryStreams};
 use super::request_reply::Session;
 use super::rows::Rows;
 use super::{FlowSpec, Source, Traffic, common};
@@ -125,7 +126,7 @@ impl Flows {
     pub fn new(traffics: &[Traffic], topology: &Topology, seed: u64, horizon: Time) -> Flows {
         let mut flows = Flows::empty(horizon);
         for (index, traffic) in traffics.iter().enumerate() {
-            flows.add(traffic, index as u16, (topology, seed));
+            flows.add(traffic, index as u16, topology, seed);
         }
         flows
     }
@@ -134,61 +135,57 @@ impl Flows {
         Flows { horizon, cursors: Vec::new(), upcoming: BinaryHeap::new(), ready: BinaryHeap::new(), batch: Vec::new() }
     }
 
-    pub(super) fn add(&mut self, traffic: &Traffic, index: u16, (net, seed): (&Topology, u64)) {
+    pub(super) fn add(&mut self, traffic: &Traffic, index: u16, net: &Topology, seed: u64) {
         let stream = |node| Stream::new(seed, node, Purpose::Traffic(index));
         match &traffic.source {
             Source::Incast(incast) => {
-                let draws = (stream(common::QUERY_TIMES), stream(common::QUERY_HOSTS));
-                self.push(
-                    traffic,
-                    stream(u32::MAX ^ common::SHAKEN),
-                    (index, Kind::Queries(incast.queries(net.hosts, draws))),
-                );
+                let queries = incast.queries(net.hosts, QueryStreams::of(stream));
+                self.push(traffic, stream(u32::MAX ^ common::SHAKEN), index, Kind::Queries(queries));
             }
             Source::Permutation(permutation) => {
                 let shuffle = permutation.shuffle(net.hosts, stream(common::DERANGEMENT));
-                self.push(traffic, stream(u32::MAX ^ common::SHAKEN), (index, Kind::Shuffle(shuffle)));
+                self.push(traffic, stream(u32::MAX ^ common::SHAKEN), index, Kind::Shuffle(shuffle));
             }
             Source::Poisson(poisson) => {
                 for host in 0..net.hosts {
                     let arrivals = poisson.arrivals(net, HostId(host), stream(host));
-                    self.push(traffic, stream(host | common::SHAKEN), (index, Kind::Arrivals(arrivals)));
+                    self.push(traffic, stream(host | common::SHAKEN), index, Kind::Arrivals(arrivals));
                 }
             }
             Source::Query(query) => {
-                let draws = (stream(common::QUERY_TIMES), stream(common::QUERY_HOSTS));
-                let queries = query.queries(net.hosts, (index, seed), draws);
-                self.push(traffic, stream(u32::MAX ^ common::SHAKEN), (index, Kind::Queries(queries)));
+                let draws = Draws { seed, workload: index };
+                let queries = query.queries(net.hosts, draws, QueryStreams::of(stream));
+                self.push(traffic, stream(u32::MAX ^ common::SHAKEN), index, Kind::Queries(queries));
             }
             Source::Sessions(sessions) => {
                 // Sessions draw their jitter themselves, so that a clock goes on evenly.
                 let still = Traffic { jitter: Dur::ZERO, ..traffic.clone() };
                 for session in sessions.all(index, seed, traffic.jitter) {
-                    self.push(&still, stream(0), (index, Kind::Session(session)));
+                    self.push(&still, stream(0), index, Kind::Session(session));
                 }
             }
             Source::AllToAll(all) => {
                 let shifts = all.shifts(stream(common::DERANGEMENT));
-                self.push(traffic, stream(u32::MAX ^ common::SHAKEN), (index, Kind::Shifts(shifts)));
+                self.push(traffic, stream(u32::MAX ^ common::SHAKEN), index, Kind::Shifts(shifts));
             }
             Source::AllReduce(job) => {
                 // Ranks draw their jitter themselves, anew for every iteration.
                 let still = Traffic { jitter: Dur::ZERO, ..traffic.clone() };
-                let ranks = job.collective(net, (index, traffic.jitter), seed).first();
-                self.push(&still, stream(0), (index, Kind::Ranks(Ranks::new(ranks))));
+                let ranks = job.collective(index, traffic.jitter, seed).first();
+                self.push(&still, stream(0), index, Kind::Ranks(Ranks::new(ranks)));
             }
             Source::LongLived(pairs) => {
                 let starts = pairs.starts(net.hosts, stream(common::DERANGEMENT));
-                self.push(traffic, stream(u32::MAX ^ common::SHAKEN), (index, Kind::Starts(starts)));
+                self.push(traffic, stream(u32::MAX ^ common::SHAKEN), index, Kind::Starts(starts));
             }
             Source::Trace(trace) => {
-                self.push(traffic, stream(u32::MAX ^ common::SHAKEN), (index, Kind::Rows(trace.rows())));
+                self.push(traffic, stream(u32::MAX ^ common::SHAKEN), index, Kind::Rows(trace.rows()));
             }
             Source::Raw(_) => {}
         }
     }
 
-    fn push(&mut self, traffic: &Traffic, shake: Stream, (index, kind): (u16, Kind)) {
+    fn push(&mut self, traffic: &Traffic, shake: Stream, index: u16, kind: Kind) {
         let (class, jitter) = (traffic.class, traffic.jitter);
         self.cursors.push(Cursor { traffic: index, class, jitter, shake, made: 0, kind });
         self.await_next(self.cursors.len() as u32 - 1);
@@ -209,7 +206,7 @@ impl Flows {
         for draft in self.batch.drain(..) {
             let late = if cursor.jitter == Dur::ZERO { 0 } else { cursor.shake.below(cursor.jitter.0) };
             let start = start.saturating_add(Dur(late));
-            let flow = draft.at(start, (cursor.traffic, class));
+            let flow = draft.at(start, cursor.traffic, class);
             if start < self.horizon {
                 self.ready.push(Reverse(Ready { flow, n: cursor.made }));
             }

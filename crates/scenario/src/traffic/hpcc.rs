@@ -2,7 +2,7 @@
 
 use super::Context;
 use super::common::{CLASS, JITTER};
-use super::rows::{FILE, Hosts, Row, Trace, Wrong, gather, lines, start, whole_bytes};
+use super::rows::{FILE, Hosts, Row, Trace, Unit, Wrong, gather, lines, start, whole_bytes};
 use crate::fault::Fault;
 use mech::params::{Kind, Param, Spec, Values};
 use std::cell::RefCell;
@@ -92,7 +92,7 @@ impl Reader<'_> {
         let port = port.parse::<u16>().map_err(|_| (format!("destination port `{port}`"), port_rule()))?;
         self.ports.borrow_mut().insert(port);
         let bytes = whole_bytes(bytes)?;
-        let Time(instant) = start(at, ("seconds", 12))?;
+        let Time(instant) = start(at, Unit { name: "seconds", zeros: 12 })?;
         let begin = instant.checked_sub(self.origin.0);
         let rule = || format!("seconds from `origin`, {}, on", self.origin);
         let begin = begin.ok_or_else(|| (format!("start `{at}`"), rule()))?;

@@ -2,7 +2,7 @@
 
 use super::Context;
 use super::common::{CLASS, JITTER};
-use super::rows::{FILE, Hosts, Row, Trace, Wrong, gather, lines, start, whole_bytes};
+use super::rows::{FILE, Hosts, Row, Trace, Unit, Wrong, gather, lines, start, whole_bytes};
 use crate::fault::Fault;
 use mech::params::{Kind, Param, Spec, Values};
 use std::cell::Cell;
@@ -40,13 +40,16 @@ pub(super) const OPERA: Spec = Spec {
 /// What the lines are read with.
 struct Reader<'a> {
     hosts: Hosts<'a>,
-    unit: (&'static str, i32),
+    unit: Unit,
     priorities: Cell<usize>,
 }
 
 /// The workload of a connection matrix.
 pub(super) fn build(name: &str, values: &Values, ctx: &Context) -> Result<Trace, Vec<Fault>> {
-    let unit = if values.word("unit") == "ps" { ("picoseconds", 0) } else { ("microseconds", 6) };
+    let unit = match values.word("unit") {
+        "ps" => Unit { name: "picoseconds", zeros: 0 },
+        _ => Unit { name: "microseconds", zeros: 6 },
+    };
     let reader = Reader { hosts: Hosts::of(ctx), unit, priorities: Cell::new(0) };
     let made = Trace::read(name, values, ctx, |text| reader.rows(text))?;
     if reader.priorities.get() > 0 {
@@ -64,7 +67,13 @@ pub(super) fn opera(name: &str, values: &Values, ctx: &Context) -> Result<Trace,
             return Err((format!("{} fields", words.len()), "4: source, destination, bytes, start in ns".into()));
         };
         let (src, dst) = hosts.pair(src, dst)?;
-        Ok(Row { start: start(at, ("nanoseconds", 3))?, src, dst, bytes: whole_bytes(bytes)?, class: None })
+        Ok(Row {
+            start: start(at, Unit { name: "nanoseconds", zeros: 3 })?,
+            src,
+            dst,
+            bytes: whole_bytes(bytes)?,
+            class: None,
+        })
     };
     Trace::read(name, values, ctx, |text| match gather(lines(text).map(|(line, words)| (line, row(&words)))) {
         Ok(rows) if rows.is_empty() => Err(vec![("no flows".into(), "at least one line".into())]),
@@ -120,13 +129,13 @@ impl Reader<'_> {
             "Triggers" | "Failures" => Ok(Line::Nothing),
             word @ ("trigger" | "failure") => Err(not_built(word)),
             word => match word.split_once("->") {
-                Some(ends) => self.flow(ends, &words[1..]).map(Line::Flow),
+                Some((src, dst)) => self.flow(src, dst, &words[1..]).map(Line::Flow),
                 None => Err((format!("`{word}`"), "`Nodes`, `Connections` or `source->destination`".into())),
             },
         }
     }
 
-    fn flow(&self, (src, dst): (&str, &str), words: &[&str]) -> Result<Row, Wrong> {
+    fn flow(&self, src: &str, dst: &str, words: &[&str]) -> Result<Row, Wrong> {
         let (src, dst) = self.hosts.pair(src, dst)?;
         let (mut at, mut bytes) = (None, None);
         for pair in words.chunks(2) {

@@ -2,10 +2,9 @@
 
 use super::common::{CLASS, JITTER, START, STOP};
 use super::load::{BYTES, FRACTION, OF, Offered, SEGMENT};
-use super::queries::{INTERVAL, Names, QPS, Queries, REPEAT, Rounds, Shape};
+use super::queries::{INTERVAL, Names, QPS, Queries, QueryStreams, REPEAT, Rounds, Shape};
 use super::{Context, Sizes};
 use crate::fault::Fault;
-use mech::Stream;
 use mech::params::{Kind, Param, Spec, Values};
 
 pub(super) const SPEC: Spec = Spec {
@@ -69,7 +68,7 @@ impl Incast {
         self.rounds.offered(self.bytes as f64)
     }
 
-    pub fn queries(&self, hosts: u32, draws: (Stream, Stream)) -> Queries {
-        self.rounds.queries(Shape::Same(self.bytes), hosts, draws)
+    pub fn queries(&self, hosts: u32, streams: QueryStreams) -> Queries {
+        self.rounds.queries(Shape::Same(self.bytes), hosts, streams)
     }
 }

@@ -138,7 +138,8 @@ impl Starts {
     }
 
     pub fn take(&mut self, out: &mut Vec<Draft>) {
-        out.push(Draft::data(self.pairs[self.at % self.pairs.len()], ENDLESS, u32::MAX));
+        let (src, dst) = self.pairs[self.at % self.pairs.len()];
+        out.push(Draft::data(src, dst, ENDLESS, u32::MAX));
         self.at += 1;
     }
 }

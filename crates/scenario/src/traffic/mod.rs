@@ -205,7 +205,7 @@ impl Traffic {
     /// The flows of this workload alone, the `index`-th of the scenario; none where it is raw.
     pub fn flows(&self, index: u16, topology: &Topology, seed: u64, horizon: Time) -> Flows {
         let mut flows = Flows::empty(horizon);
-        flows.add(self, index, (topology, seed));
+        flows.add(self, index, topology, seed);
         flows
     }
 
@@ -220,11 +220,11 @@ impl Traffic {
 
     /// What follows upon its messages, it being the `index`-th workload of the scenario; `None` where
     /// nothing does.
-    pub fn reaction(&self, index: u16, topology: &Topology, seed: u64) -> Option<Reaction> {
+    pub fn reaction(&self, index: u16, seed: u64) -> Option<Reaction> {
         match &self.source {
-            Source::AllReduce(job) => Some(Reaction::Collective(job.collective(topology, (index, self.jitter), seed))),
+            Source::AllReduce(job) => Some(Reaction::Collective(job.collective(index, self.jitter, seed))),
             Source::Query(query) => query.answers(index, seed).map(Reaction::Answers),
-            Source::Sessions(sessions) => Some(Reaction::Sessions(sessions.replies((index, self.class), seed))),
+            Source::Sessions(sessions) => Some(Reaction::Sessions(sessions.replies(index, self.class, seed))),
             _ => None,
         }
     }

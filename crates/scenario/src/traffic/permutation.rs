@@ -63,7 +63,7 @@ impl Shuffle {
         }
         for (src, dst) in to.into_iter().enumerate() {
             let bytes = self.sizes.quantile(self.draws.unit());
-            out.push(Draft::data((HostId(src as u32), HostId(dst)), bytes, u32::MAX));
+            out.push(Draft::data(HostId(src as u32), HostId(dst), bytes, u32::MAX));
         }
         self.start = Time::NEVER;
     }

@@ -173,7 +173,7 @@ impl Arrivals {
         let bytes = self.sizes.quantile(self.draws.unit());
         let place = ((u128::from(self.draws.u64()) * u128::from(self.hosts - 1)) >> 64) as u32;
         let dst = HostId(if place < self.host.0 { place } else { place + 1 });
-        out.push(Draft::data((self.host, dst), bytes, u32::MAX));
+        out.push(Draft::data(self.host, dst, bytes, u32::MAX));
         self.advance();
     }
 

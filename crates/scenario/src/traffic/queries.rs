@@ -1,6 +1,6 @@
 //! Queries: when they come, and between which hosts.
 
-use super::common::{check_jitter, fault, host, rounded, window};
+use super::common::{QUERY_HOSTS, QUERY_TIMES, check_jitter, fault, host, rounded, window};
 use super::draft::Draft;
 use super::draws::{Draws, What};
 use super::load::{LoadBytes, LoadOf, Offered, asked, capacity, unasked};
@@ -167,10 +167,9 @@ impl Rounds {
         })
     }
 
-    pub fn queries(&self, shape: Shape, hosts: u32, (times, draws): (Stream, Stream)) -> Queries {
+    pub fn queries(&self, shape: Shape, hosts: u32, streams: QueryStreams) -> Queries {
         let deck = (0..hosts - 1).collect();
-        let mut queries =
-            Queries { rounds: self.clone(), shape, hosts, times, draws, deck, next: self.start, number: 0 };
+        let mut queries = Queries { rounds: self.clone(), shape, hosts, streams, deck, next: self.start, number: 0 };
         if let Pace::Poisson(_) = self.pace {
             queries.advance();
         }
@@ -197,14 +196,29 @@ fn pace(values: &Values, faults: &mut Vec<Fault>) -> Pace {
     }
 }
 
+/// The random streams of a workload's queries.
+#[derive(Clone, Debug)]
+pub(super) struct QueryStreams {
+    /// The times between queries.
+    pub times: Stream,
+    /// Their targets, and the order of the other hosts.
+    pub hosts: Stream,
+}
+
+impl QueryStreams {
+    /// From the streams of the workload.
+    pub fn of(stream: impl Fn(u32) -> Stream) -> QueryStreams {
+        QueryStreams { times: stream(QUERY_TIMES), hosts: stream(QUERY_HOSTS) }
+    }
+}
+
 /// The queries of a workload, one after the other.
 #[derive(Clone, Debug)]
 pub(super) struct Queries {
     rounds: Rounds,
     shape: Shape,
     hosts: u32,
-    times: Stream,
-    draws: Stream,
+    streams: QueryStreams,
     /// An order of the hosts other than the target, by place among them.
     deck: Vec<u32>,
     next: Time,
@@ -218,7 +232,8 @@ impl Queries {
     }
 
     pub fn take(&mut self, out: &mut Vec<Draft>) {
-        let target = self.rounds.target.unwrap_or_else(|| HostId(self.draws.below(u64::from(self.hosts)) as u32));
+        let target =
+            self.rounds.target.unwrap_or_else(|| HostId(self.streams.hosts.below(u64::from(self.hosts)) as u32));
         let others = u64::from(self.hosts - 1);
         let rest = self.rounds.degree % others;
         for n in 0..self.rounds.degree {
@@ -226,20 +241,20 @@ impl Queries {
             let last = n >= self.rounds.degree - rest;
             let place = if last { self.place(n % others, rest) } else { (n % others) as u32 };
             let other = HostId(if place < target.0 { place } else { place + 1 });
-            out.push(self.draft((target, other), n));
+            out.push(self.draft(target, other, n));
         }
         self.number += 1;
         self.advance();
     }
 
     /// What the query begins with between the target and its `n`-th other host.
-    fn draft(&self, (target, other): (HostId, HostId), n: u64) -> Draft {
-        let to_target = |bytes| Draft { tag: n, ..Draft::data((other, target), bytes, self.number) };
+    fn draft(&self, target: HostId, other: HostId, n: u64) -> Draft {
+        let to_target = |bytes| Draft { tag: n, ..Draft::data(other, target, bytes, self.number) };
         match &self.shape {
             Shape::Same(bytes) => to_target(*bytes),
             Shape::Drawn(sizes, draws) => to_target(sizes.quantile(draws.of(self.number, What::Size, n).unit())),
             Shape::Request(bytes) => {
-                Draft { tag: n, role: Role::Request, ..Draft::data((target, other), *bytes, self.number) }
+                Draft { tag: n, role: Role::Request, ..Draft::data(target, other, *bytes, self.number) }
             }
         }
     }
@@ -252,7 +267,7 @@ impl Queries {
             Pick::Spread => (i * others / n) as u32,
             Pick::Random => {
                 // One step of a Fisher-Yates shuffle; any order to start from serves.
-                let from = i + self.draws.below(others - i);
+                let from = i + self.streams.hosts.below(others - i);
                 self.deck.swap(i as usize, from as usize);
                 self.deck[i as usize]
             }
@@ -262,7 +277,7 @@ impl Queries {
     fn advance(&mut self) {
         let gap = match self.rounds.pace {
             Pace::Every(interval, _) => interval,
-            Pace::Poisson(mean) => rounded(self.times.exponential(mean)),
+            Pace::Poisson(mean) => rounded(self.streams.times.exponential(mean)),
         };
         self.next = self.next.saturating_add(gap);
     }

@@ -3,10 +3,9 @@
 use super::common::{CLASS, JITTER, SERVICE, SERVICE_JITTER, START, STOP, Service, fault};
 use super::draws::{Draws, What};
 use super::load::{BYTES, FRACTION, OF, Offered, SEGMENT};
-use super::queries::{INTERVAL, Names, QPS, Queries, REPEAT, Rounds, Shape};
+use super::queries::{INTERVAL, Names, QPS, Queries, QueryStreams, REPEAT, Rounds, Shape};
 use super::{Context, FlowSpec, Role, SIZES, Sizes};
 use crate::fault::Fault;
-use mech::Stream;
 use mech::params::{Kind, Param, Spec, Values};
 use std::sync::Arc;
 use units::{Dur, Time};
@@ -103,12 +102,12 @@ impl Query {
         self.rounds.offered(self.response.mean() + self.request as f64)
     }
 
-    pub fn queries(&self, hosts: u32, (workload, seed): (u16, u64), draws: (Stream, Stream)) -> Queries {
+    pub fn queries(&self, hosts: u32, draws: Draws, streams: QueryStreams) -> Queries {
         let shape = match self.request {
-            0 => Shape::Drawn(self.response.clone(), Draws { seed, workload }),
+            0 => Shape::Drawn(self.response.clone(), draws),
             bytes => Shape::Request(bytes),
         };
-        self.rounds.queries(shape, hosts, draws)
+        self.rounds.queries(shape, hosts, streams)
     }
 
     /// Whether hosts are asked.

@@ -246,8 +246,8 @@ fn rates(values: &Values, ctx: &Context, pairs: &[(HostId, HostId)]) -> Result<V
 
 /// Who sends to whom.
 pub(super) fn pairs(values: &Values, ctx: &Context, faults: &mut Vec<Fault>) -> Vec<(HostId, HostId)> {
-    let sources = hosts(("source", "sources"), values, ctx, faults);
-    let mut destinations = hosts(("destination", "destinations"), values, ctx, faults);
+    let sources = hosts(Keys { one: "source", many: "sources" }, values, ctx, faults);
+    let mut destinations = hosts(Keys { one: "destination", many: "destinations" }, values, ctx, faults);
     if !faults.is_empty() {
         return Vec::new();
     }
@@ -267,8 +267,15 @@ pub(super) fn pairs(values: &Values, ctx: &Context, faults: &mut Vec<Fault>) -> 
     pairs
 }
 
+/// A key for one host, and the key for a list of them.
+#[derive(Clone, Copy)]
+struct Keys {
+    one: &'static str,
+    many: &'static str,
+}
+
 /// The hosts that one of two keys names.
-fn hosts((one, many): (&str, &str), values: &Values, ctx: &Context, faults: &mut Vec<Fault>) -> Vec<HostId> {
+fn hosts(Keys { one, many }: Keys, values: &Values, ctx: &Context, faults: &mut Vec<Fault>) -> Vec<HostId> {
     let names = match (values.has(one), values.has(many)) {
         (true, false) => vec![values.word(one).to_owned()],
         (false, true) => values.words(many).to_vec(),

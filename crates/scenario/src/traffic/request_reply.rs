@@ -13,8 +13,8 @@ use units::{Dur, Time};
 pub(super) const SPEC: Spec = Spec {
     slot: "traffic",
     kind: "request_reply",
-    doc: "Sessions of a client and a server: a request, its reply, and after a time to think the next request; or \
-          requests by the clock, whether or not replies have come.",
+    doc: "Sessions of a client and a server: a request, its reply, and after a think time the next request; or \
+          requests at fixed intervals, whether or not replies have arrived.",
     cite: "PABO §VI",
     params: &[
         Param {
@@ -69,7 +69,7 @@ pub(super) const SPEC: Spec = Spec {
         },
         Param {
             name: "clock",
-            doc: "Time from one request to the next instead of `think`: requests are sent whether or not replies are there.",
+            doc: "Time from one request to the next instead of `think`: requests are sent whether or not replies have arrived.",
             kind: Kind::Time { min: 1 },
             default: Some(""),
         },
@@ -156,7 +156,7 @@ impl Sessions {
             let found = format!("no server for `{}` but itself", ctx.topology.nodes[*client as usize].name);
             return Err(vec![fault("servers", found, "a server other than the client for every client")]);
         }
-        let sessions = number(values, pairs, (&clients, &servers))?;
+        let sessions = number(values, pairs, &clients, &servers)?;
         Ok(Sessions {
             clients,
             servers,
@@ -175,7 +175,7 @@ impl Sessions {
 
     /// The first requests of every session, or all where they go by the clock.
     pub fn all(&self, workload: u16, seed: u64, jitter: Dur) -> impl Iterator<Item = Session> + use<> {
-        let plan = Arc::new(self.plan((workload, 0), seed));
+        let plan = Arc::new(self.plan(workload, 0, seed));
         (0..self.sessions as u32).map(move |session| {
             let mut late = plan.draws.of(session, What::Jitter, 0);
             let late = if jitter == Dur::ZERO { 0 } else { late.below(jitter.0) };
@@ -183,11 +183,11 @@ impl Sessions {
         })
     }
 
-    pub fn replies(&self, workload: (u16, u8), seed: u64) -> Replies {
-        Replies(Arc::new(self.plan(workload, seed)))
+    pub fn replies(&self, workload: u16, class: u8, seed: u64) -> Replies {
+        Replies(Arc::new(self.plan(workload, class, seed)))
     }
 
-    fn plan(&self, (workload, class): (u16, u8), seed: u64) -> Plan {
+    fn plan(&self, workload: u16, class: u8, seed: u64) -> Plan {
         let draws = Stream::new(seed, common::QUERY_HOSTS, Purpose::Traffic(workload));
         let ends = match self.pairs {
             Pairs::All => {
@@ -233,7 +233,7 @@ fn pace(values: &Values, faults: &mut Vec<Fault>) -> Pace {
     if exponential { Pace::Exponential(think.0 as f64) } else { Pace::Think(think) }
 }
 
-fn number(values: &Values, pairs: Pairs, (clients, servers): (&[HostId], &[HostId])) -> Result<u64, Vec<Fault>> {
+fn number(values: &Values, pairs: Pairs, clients: &[HostId], servers: &[HostId]) -> Result<u64, Vec<Fault>> {
     if pairs != Pairs::All {
         return Ok(if values.has("sessions") { values.count("sessions") } else { clients.len() as u64 });
     }
@@ -274,7 +274,7 @@ impl Plan {
             role: Role::Request,
             tag: n,
             connection: self.connection(session, Role::Request),
-            ..Draft::data((client, server), self.of.request, self.query(session, n)?)
+            ..Draft::data(client, server, self.of.request, self.query(session, n)?)
         })
     }
 
@@ -284,7 +284,7 @@ impl Plan {
         Some(Draft {
             tag: n,
             connection: self.connection(session, Role::Data),
-            ..Draft::data((server, client), bytes, self.query(session, n)?)
+            ..Draft::data(server, client, bytes, self.query(session, n)?)
         })
     }
 
@@ -341,7 +341,7 @@ impl Replies {
         let Some((start, draft)) = after.map(|after| now.saturating_add(after)).zip(draft) else { return };
         // What was asked is answered; nothing new is asked from `stop` on.
         if draft.role == Role::Data || start < plan.of.stop {
-            out.push(draft.at(start, (message.traffic, plan.class)));
+            out.push(draft.at(start, message.traffic, plan.class));
         }
     }
 }

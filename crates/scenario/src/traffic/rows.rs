@@ -162,9 +162,18 @@ pub(super) fn scaled(text: &str, zeros: i32) -> Option<u64> {
     u64::try_from(floor + u128::from(digit(point) >= 5)).ok()
 }
 
-/// A start in decimals of a unit of 10 to the power of `zeros` picoseconds.
-pub(super) fn start(text: &str, (unit, zeros): (&str, i32)) -> Result<Time, Wrong> {
-    scaled(text, zeros).map(Time).ok_or_else(|| (format!("start `{text}`"), format!("a number of {unit}, at least 0")))
+/// A unit of time of a file's own.
+#[derive(Clone, Copy)]
+pub(super) struct Unit {
+    pub name: &'static str,
+    /// It is 10 to the power of so many picoseconds.
+    pub zeros: i32,
+}
+
+/// A start in decimals of a unit.
+pub(super) fn start(text: &str, unit: Unit) -> Result<Time, Wrong> {
+    let rule = || format!("a number of {}, at least 0", unit.name);
+    scaled(text, unit.zeros).map(Time).ok_or_else(|| (format!("start `{text}`"), rule()))
 }
 
 /// The rows of a workload, one after the other.
@@ -186,7 +195,7 @@ impl Rows {
 
     pub fn take(&mut self, out: &mut Vec<Draft>) {
         let Row { src, dst, bytes, .. } = self.rows[self.at];
-        out.push(Draft::data((src, dst), bytes, u32::MAX));
+        out.push(Draft::data(src, dst, bytes, u32::MAX));
         self.at += 1;
     }
 }

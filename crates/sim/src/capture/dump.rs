@@ -45,7 +45,7 @@ impl Dump {
         let (writer, plan) = (&mut self.writers[link], self.plan);
         for row in world.take_crossed(link, at_most) {
             let crossing = Crossing { pkt: &row.pkt, ext: row.ext.as_ref(), push: row.push, plan };
-            writer.packet((row.interface, row.at.0), &crossing)?;
+            writer.packet(row.interface, row.at.0, &crossing)?;
         }
         Ok(writer.take())
     }

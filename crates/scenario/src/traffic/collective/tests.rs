@@ -47,7 +47,7 @@ impl Toy {
         let mut due: BTreeMap<(Time, u64), FlowSpec> = BTreeMap::new();
         let mut n = 0;
         for (start, draft) in self.ranks.first() {
-            due.insert((start, n), draft.at(start, (7, 2)));
+            due.insert((start, n), draft.at(start, 7, 2));
             n += 1;
         }
         loop {
@@ -173,7 +173,7 @@ fn what_reaches_a_rank_before_it_has_begun_waits_and_its_next_iteration_begins_n
         toy.ranks.ranks[late].begin = Time(Dur::ms(1).0);
         let (at, draft) = toy.ranks.first().into_iter().find(|(_, draft)| draft.dst == HostId(late as u32)).unwrap();
         let mut out = Vec::new();
-        toy.ranks.delivered(&draft.at(at, (7, 2)), Time(Dur::us(2).0), &mut out);
+        toy.ranks.delivered(&draft.at(at, 7, 2), Time(Dur::us(2).0), &mut out);
         assert_eq!(out.iter().map(|spec| spec.start).collect::<Vec<_>>(), [Time(Dur::ms(1).0)]);
         if algorithm == Algorithm::Tree(1) {
             // A root has nothing to receive but what has come; 5 us of computing.
@@ -188,7 +188,7 @@ fn persistent_connections_have_one_number_for_each_way_between_two_ranks() {
         let plan = Arc::new(Plan { persistent: true, ..plan(algorithm, 5, 2) });
         let mut ranks = Collective::new(plan.clone(), |place| Stream::new(3, place, Purpose::Reply(0)));
         let mut pairs: BTreeMap<u32, (HostId, HostId)> = BTreeMap::new();
-        let mut all: Vec<FlowSpec> = ranks.first().into_iter().map(|(at, draft)| draft.at(at, (0, 0))).collect();
+        let mut all: Vec<FlowSpec> = ranks.first().into_iter().map(|(at, draft)| draft.at(at, 0, 0)).collect();
         while let Some(spec) = all.pop() {
             assert_eq!(*pairs.entry(spec.connection).or_insert((spec.src, spec.dst)), (spec.src, spec.dst));
             ranks.delivered(&spec, spec.start, &mut all);

@@ -10,7 +10,7 @@ const INCAST: [(&str, &str); 4] = [("senders", "5"), ("receiver", "random"), ("s
 fn unrolled(net: &Topology, kind: &str, given: &[(&str, &str)], latency: Dur) -> Vec<FlowSpec> {
     let traffic = workload(net, kind, given).unwrap().0;
     let end = Time(Dur::ms(20).0);
-    let mut reaction = traffic.reaction(3, net, 9).expect("something follows");
+    let mut reaction = traffic.reaction(3, 9).expect("something follows");
     let first = traffic.flows(3, net, 9, end).zip(0u64..);
     let mut due: BTreeMap<(Time, u64), FlowSpec> = first.map(|(flow, n)| ((flow.start, n), flow)).collect();
     let (mut all, mut n, mut said) = (Vec::new(), due.len() as u64, Vec::new());
@@ -47,7 +47,7 @@ fn a_query_without_requests_is_an_incast() {
         assert!(query.len() > 5000);
     }
     let traffic = workload(&net, "query", &[&QUERY[..], &[("request", "0B")]].concat()).unwrap().0;
-    assert!(traffic.reaction(0, &net, 1).is_none() && !traffic.is_closed_loop());
+    assert!(traffic.reaction(0, 1).is_none() && !traffic.is_closed_loop());
 }
 
 #[test]
