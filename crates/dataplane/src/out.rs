@@ -41,7 +41,7 @@ pub trait Out {
     fn bounced(&mut self, _port: PortId, _pkt: &Pkt) {}
     /// A packet has reached the transport it is for.
     fn delivered(&mut self, _pkt: &Pkt) {}
-    /// A frame that stops classes at the far end of a port, or lets them go on, begins to leave; `again` had
+    /// A frame that pauses or resumes classes at the far end of a port begins to leave; `again` had
     /// been stopped before.
     fn pause_sent(&mut self, _port: PortId, _frame: &PauseFrame, _again: ClassSet) {}
     /// A class may not leave by a port from now on.

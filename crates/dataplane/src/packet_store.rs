@@ -6,7 +6,7 @@ use mech::buffer::{BufferSlot, Lease, Use};
 use mech::{Fill, Head, HostId, Lane, Lanes, PktId, PortId, QueueId, View};
 use units::{Bytes, Time};
 
-/// Packets, queues and the memory they are lent.
+/// Packets, queues and the memory allocated to them.
 #[derive(Clone)]
 pub struct PacketStore {
     pub(crate) arena: Arena,
@@ -20,7 +20,7 @@ pub struct PacketStore {
     pub(crate) allocated: Vec<u64>,
 }
 
-/// What is lent in all, where ports share.
+/// What is allocated in all, where ports share.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct Pool {
     pub(crate) on: bool,

@@ -57,7 +57,7 @@ pub(crate) struct Rest {
     pub(crate) stopped: u32,
     /// Its link is known to be dead: nothing is sent, nor heard of what the far end said before.
     pub(crate) dead: bool,
-    /// A frame that stops the far end, or lets it go on, waits to be sent.
+    /// A frame that pauses or resumes the far end waits to be sent.
     pub(crate) control: bool,
     /// A wake-up is pending.
     pub(crate) waking: bool,

@@ -291,7 +291,7 @@ impl Switch {
     pub fn core(&self) -> &Core {
         &self.core
     }
-    /// The output side, to settle its books.
+    /// The output side, to settle its counters.
     pub fn core_mut(&mut self) -> &mut Core {
         &mut self.core
     }
@@ -313,8 +313,8 @@ impl Switch {
         self.learnt.as_ref().map_or((0, 0), |learnt| (learnt.created.packets, self.core.discarded.packets))
     }
 
-    /// Checks `received + created = sent + dropped + discarded + heard + queued`, in packets and (with what was
-    /// cut off) in bytes; what is heard are PAUSE and PFC frames, which are sent beside the books.
+    /// Checks `received + created = sent + dropped + discarded + control_received + queued`, in packets and (with what was
+    /// cut off) in bytes; control frames are PAUSE and PFC frames, whose sending is counted apart.
     pub fn conserves(&self) -> bool {
         let (mut packets, mut bytes) = (self.lost.iter().sum::<u64>(), self.lost_bytes);
         for port in self.core.ports() {

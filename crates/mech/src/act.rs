@@ -26,7 +26,7 @@ pub struct Acts {
 /// One request of a mechanism.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Act {
-    /// Let go of held ACKs, oldest first.
+    /// Release held ACKs, oldest first.
     ReleaseHeld {
         /// The port whose device sent them.
         port: PortId,
@@ -48,7 +48,7 @@ pub enum Act {
     Pause(PortId, ClassSet, u16),
     /// Let the device behind a port send these classes again.
     Resume(PortId, ClassSet),
-    /// Let go of the copy that the memory keeps of a packet which has left.
+    /// Free the copy that the memory keeps of a packet which has left.
     Forget(PktId),
     /// Wake this mechanism at an instant; the latest call for a timer counts.
     Arm(Time, TimerId),

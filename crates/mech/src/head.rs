@@ -90,7 +90,7 @@ impl Flags {
     pub const REVERSE: Flags = Flags(1 << 11);
     /// One of the frames that a switch has made of it which did not know its destination.
     pub const FLOODED: Flags = Flags(1 << 12);
-    /// Such a one, and not on the way to its destination: books tell nothing of its end. No mechanism
+    /// Such a one, and not on the way to its destination: its end is not counted. No mechanism
     /// may decide by this.
     pub const MISDIRECTED: Flags = Flags(1 << 13);
     /// The bits that hold the packet's [`PacketKind`].

@@ -31,7 +31,7 @@ pub trait View {
         let queues = QueueId::each(u32::MAX).filter(|queue| Lane::PAUSED.contains(&queue.lane()));
         queues.map(|queue| self.backlog(port, queue)).fold((0, 0), sum)
     }
-    /// Bytes lent in the whole switch to frames of a class that came in by a port (802.1Qbb), kept
+    /// Bytes allocated in the whole switch to frames of a class that came in by a port (802.1Qbb), kept
     /// copies included; a switch whose `pause` slot is filled keeps count of them.
     fn allocated(&self, ingress: PortId, class: u8) -> u64 {
         let mut bytes = 0;

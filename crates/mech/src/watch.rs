@@ -14,11 +14,11 @@ pub enum Change<'a> {
     Left(&'a Head),
     /// The device behind the port asked to stop these classes.
     Paused(ClassSet),
-    /// The device behind the port lets these classes go on.
+    /// The device behind the port resumes these classes.
     Resumed(ClassSet),
     /// This node has asked the device behind the port to stop these classes.
     PauseSent(ClassSet),
-    /// This node lets the device behind the port go on with these classes.
+    /// This node resumes these classes at the device behind the port.
     ResumeSent(ClassSet),
 }
 

@@ -91,7 +91,7 @@ pub struct HostConfig {
     pub scheduler: Choice,
     /// What becomes of a packet that finds the NIC's queue full.
     pub overflow: Choice,
-    /// What a source's transport hears of packets that come back.
+    /// How a source's transport is informed of bounced packets.
     pub bounce_signal: Choice,
 }
 

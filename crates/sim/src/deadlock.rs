@@ -1,4 +1,4 @@
-//! Deadlocks of paused links, found exactly: sets of links none of which can ever go on.
+//! Deadlocks of paused links, found exactly: sets of links none of which can ever resume.
 //!
 //! A node B lets the link from A go on once what came in by it has fallen to a threshold. What waits at B
 //! for ports that are not stopped leaves sooner or later. So, beginning with all links that are stopped, every

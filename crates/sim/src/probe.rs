@@ -1,4 +1,4 @@
-//! What may be told of a run while it goes on.
+//! What a run reports while it goes on.
 
 use dataplane::Pkt;
 use mech::overflow::DropReason;
@@ -27,7 +27,7 @@ pub struct Gain {
     pub bytes: u64,
 }
 
-/// A listener. `()` hears nothing and compiles to nothing.
+/// A listener. `()` listens to nothing and compiles to nothing.
 pub trait Probe: Clone + Send {
     /// A flow is entered, the next in number, of this workload of the scenario's traffic. Nothing else is told
     /// of it before.

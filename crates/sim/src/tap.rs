@@ -18,7 +18,7 @@ pub struct Crossed<'a> {
     pub flow_bytes: u64,
 }
 
-/// A tap on links. `()` hears nothing and compiles to nothing.
+/// A tap on links. `()` sees nothing and compiles to nothing.
 pub trait Tap: Clone + Send {
     /// Whether [`Tap::crossed`] is called at all.
     const LISTENS: bool = true;

@@ -10,7 +10,7 @@ pub(super) enum Timer {
     Slot(PortId, TimerId),
     /// The quanta of a class run out.
     Over(PortId, u8),
-    /// A request that has been heard takes effect.
+    /// A received request takes effect.
     Effect(PortId),
 }
 

@@ -1,4 +1,4 @@
-//! Pausing: what the pause slots ask for, the frames that tell it, and what a port does when it hears one.
+//! Pausing: requests of the pause slots, the frames that carry them, and what a port does on receiving one.
 
 use super::alarm::{Alarm, Timer};
 use super::{Core, Step};
@@ -41,7 +41,7 @@ pub(super) struct Gate {
     pub(super) stopped: ClassSet,
     pub(super) since: [Time; 8],
     over: [Alarm; 8],
-    /// Requests that have been heard and have not taken effect, first to last.
+    /// Requests that were received and have not taken effect, first to last.
     pending_requests: VecDeque<(Time, PauseFrame)>,
     pub(super) resumes: [Resumes; 8],
 }
@@ -56,7 +56,7 @@ impl Gate {
     }
 }
 
-/// How often a class was told to go on.
+/// How often a class was resumed.
 #[derive(Clone, Copy, Default)]
 pub(super) struct Resumes {
     pub(super) sent: u64,

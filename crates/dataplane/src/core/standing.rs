@@ -10,9 +10,9 @@ use units::Time;
 /// What the slot of a port holds back.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Held {
-    /// Classes that its far end is to be silent about, and stays so until it is told to go on.
+    /// Classes for which its far end is paused, until it is resumed.
     pub stopped: ClassSet,
-    /// How often the far end was told that this class may go on.
+    /// How often the far end was resumed for this class.
     pub resumes: [u64; 8],
 }
 
@@ -23,7 +23,7 @@ pub struct Obeyed {
     pub stopped: ClassSet,
     /// Since when.
     pub since: [Time; 8],
-    /// How often it was heard that this class may go on.
+    /// How often this class was resumed by the far end.
     pub resumes: [u64; 8],
 }
 
@@ -40,7 +40,7 @@ impl Core {
         let gate = &self.pausing.as_ref()?.gates[usize::from(port.0)];
         Some(Obeyed { stopped: gate.stopped, since: gate.since, resumes: gate.resumes.map(|resumes| resumes.received) })
     }
-    /// The classes that are let go together with one, and the bytes down to which they have to fall for it
+    /// The classes that are resumed together with one, and the bytes down to which they have to fall for it
     /// while so many of the shared memory are free.
     pub fn lets_go(&self, port: PortId, class: u8, free: Option<u64>) -> Option<(ClassSet, u64)> {
         let slot = self.pausing.as_ref()?.gates[usize::from(port.0)].setup.slot.peek()?;

@@ -15,7 +15,7 @@ impl Host {
     pub fn nic(&self) -> &Core {
         &self.nic
     }
-    /// The NIC, to settle its books.
+    /// The NIC, to settle its counters.
     pub fn nic_mut(&mut self) -> &mut Core {
         &mut self.nic
     }
@@ -53,8 +53,8 @@ impl Host {
         self.discarded.packets
     }
 
-    /// Checks `received + originated = sent + consumed + dropped + discarded + heard + held + queued`, in
-    /// packets and in bytes; what is heard are PAUSE and PFC frames.
+    /// Checks `received + originated = sent + consumed + dropped + discarded + control_received + held + queued`, in
+    /// packets and in bytes; control frames are PAUSE and PFC frames.
     pub fn conserves(&self) -> bool {
         let port = &self.nic.ports()[0];
         let counts = port.counts();

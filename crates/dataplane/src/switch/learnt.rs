@@ -1,7 +1,7 @@
 //! A switch whose table learns, apart from the way that frames take where every way is known.
 //!
 //! Of the copies of a flooded frame one is on its way to the destination, by the routes of the network.
-//! It is the packet; the others are marked as astray, so that the books tell of each packet's fate once.
+//! It is the packet; the others are flagged as misdirected, so that each packet's fate is counted once.
 //! Nothing decides by that mark where a frame goes. All of them share one extension, which is free when
 //! the last has ended. Overflow is not asked about copies: they are stored or lost, never bounced.
 
@@ -111,16 +111,16 @@ impl Switch {
 
     /// Sends a packet out by every port but the one it came in by.
     fn flood<R: Routes, O: Out>(&mut self, now: Time, pkt: &Pkt, routes: &R, out: &mut O) {
-        let astray = pkt.head.flags.has(Flags::MISDIRECTED);
+        let misdirected = pkt.head.flags.has(Flags::MISDIRECTED);
         let others = (0..self.core.ports().len() as u16).map(PortId).filter(|port| *port != pkt.head.ingress);
         let right = match routes.next_hops(self.node, pkt.head.dst) {
-            NextHops::Only(port) | NextHops::Among(&[Hop { port, .. }]) if !astray && port != pkt.head.ingress => {
+            NextHops::Only(port) | NextHops::Among(&[Hop { port, .. }]) if !misdirected && port != pkt.head.ingress => {
                 Some(port)
             }
             _ => None,
         };
         let copies = others.clone().count() as u32;
-        let goes_on = right.is_some() || (astray && copies > 0);
+        let goes_on = right.is_some() || (misdirected && copies > 0);
         if !goes_on {
             self.lose(pkt, DropReason::NoRoute, out);
         }

@@ -157,7 +157,7 @@ impl TcpConfig {
         })
     }
 
-    /// The same with senders that hear of their frames that come back, by this law (PABO §II-G).
+    /// The same with senders that react to their bounced frames by this law (PABO §II-G).
     pub fn with_bounce_signal(self, law: Option<WindowCut>) -> TcpConfig {
         TcpConfig { bounce_signal: law, ..self }
     }

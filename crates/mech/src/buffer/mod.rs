@@ -1,4 +1,4 @@
-//! The buffer slot: how much memory may a queue have? A queue orders packets; a buffer lends memory.
+//! The buffer slot: how much memory may a queue have? A queue orders packets; a buffer allocates memory.
 
 mod per_port;
 mod shared;
@@ -12,7 +12,7 @@ use crate::params::{Spec, Values};
 use crate::{Fill, FlowId, HostId, PortId, Room};
 use units::{Amount, Bytes};
 
-/// Memory lent to one frame.
+/// Memory allocated to one frame.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Lease {
     /// The flow of the frame.
@@ -23,24 +23,24 @@ pub struct Lease {
     pub ingress: PortId,
     /// Its class.
     pub class: u8,
-    /// Bytes lent.
+    /// Bytes allocated.
     pub bytes: u32,
 }
 
-/// What is lent at an instant: to one port's normal queues, or to one bounce queue, and in all.
+/// What is allocated at an instant: to one port's normal queues, or to one bounce queue, and in all.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Use {
     /// Frames.
     pub packets: u64,
     /// Bytes.
     pub bytes: u64,
-    /// Bytes lent in the whole switch.
+    /// Bytes allocated in the whole switch.
     pub pool_bytes: u64,
-    /// Bytes lent in the whole switch beyond what is reserved for each port.
+    /// Bytes allocated in the whole switch beyond what is reserved for each port.
     pub pool_shared_bytes: u64,
 }
 
-/// A way to lend memory.
+/// A way to allocate memory.
 pub trait Buffer: Send + Sync {
     /// Whether a frame of `size` bytes may be stored on top of `now`.
     fn admits(&self, now: &Use, size: u16) -> bool;
@@ -58,7 +58,7 @@ pub trait Buffer: Send + Sync {
     fn reserved(&self) -> u64 {
         0
     }
-    /// Bytes of the shared memory that are free while so many are lent beyond what is reserved; `None`
+    /// Bytes of the shared memory that are free while so many are allocated beyond what is reserved; `None`
     /// where nothing is shared.
     fn free(&self, _pool_shared_bytes: u64) -> Option<u64> {
         None

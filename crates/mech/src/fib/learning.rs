@@ -95,9 +95,9 @@ impl AddressTable for Learning {
     /// whose destination was forgotten goes back to the switch that sent it here out of its way, which
     /// knew; a bounced one that comes from its source's side is on its way again, and is flooded.
     fn onward(&self, pkt: &Head, (out, back): (Option<PortId>, Option<PortId>)) -> Onward {
-        let astray = pkt.bounces > 0 || pkt.detours > 0;
+        let turned = pkt.bounces > 0 || pkt.detours > 0;
         match out {
-            Some(port) if port == pkt.ingress && !astray => Onward::Filtered,
+            Some(port) if port == pkt.ingress && !turned => Onward::Filtered,
             Some(port) => Onward::By(port),
             None if pkt.detours > 0 || (pkt.bounces > 0 && back != Some(pkt.ingress)) => Onward::By(pkt.ingress),
             None => Onward::Flood,

@@ -63,7 +63,7 @@ const WINDOW_CUT: Spec = Spec {
     ],
 };
 
-/// The ways to hear of what comes back.
+/// The ways to signal bounced packets to a transport.
 pub const SPECS: &[&Spec] = &[&NONE, &WINDOW_CUT];
 
 /// The law of `window_cut`.

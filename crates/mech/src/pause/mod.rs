@@ -24,7 +24,7 @@ pub trait Pause: Watch + Send + Sync {
     fn interests(&self) -> Interests {
         Interests { watch: true, pause: true, ..Interests::default() }
     }
-    /// The classes that are counted, stopped and let go together with one; none where that one never
+    /// The classes that are counted, paused and resumed together with one; none where that one never
     /// is stopped.
     fn pause_group(&self, class: u8) -> ClassSet;
     /// The classes that the device behind the port has been told not to send.

@@ -52,7 +52,7 @@ impl PortPause {
     }
 }
 
-/// Bytes lent to all that came in by a port.
+/// Bytes allocated to all that came in by a port.
 fn used(q: &QueueView, port: PortId) -> u64 {
     (0..8).map(|class| q.view.allocated(port, class)).sum()
 }
