@@ -44,7 +44,7 @@ pub struct Core {
     node: u32,
     pausing: Option<Box<Pausing>>,
     /// Copies of flooded frames that have ended where they were of no use.
-    pub(crate) discarded: Tally,
+    pub(crate) flood_copies_discarded: Tally,
 }
 
 /// One instant at one node: what deciding and sending need beside the node itself.
@@ -243,7 +243,7 @@ impl Core {
 
     /// Ends a copy that is not on the way to its destination: no packet is lost.
     pub(crate) fn discard<O: Out>(&mut self, pkt: &Pkt, out: &mut O) {
-        self.discarded.count(pkt);
+        self.flood_copies_discarded.count(pkt);
         out.ended(pkt);
     }
 

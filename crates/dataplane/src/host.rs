@@ -76,7 +76,7 @@ pub struct Host {
     consumed: Tally,
     misdirected: Tally,
     /// Copies of flooded frames for somebody else.
-    discarded: Tally,
+    flood_copies_discarded: Tally,
 }
 
 /// The tables of a host: there is one way out.
@@ -114,7 +114,7 @@ impl Host {
             originated: Tally::default(),
             consumed: Tally::default(),
             misdirected: Tally::default(),
-            discarded: Tally::default(),
+            flood_copies_discarded: Tally::default(),
         }
     }
 
@@ -184,7 +184,7 @@ impl Host {
             }
             self.nic.admit((pkt, NIC), &mut step.of_nic());
         } else if pkt.head.flags.has(Flags::MISDIRECTED) {
-            self.discarded.count(pkt);
+            self.flood_copies_discarded.count(pkt);
             step.out.ended(pkt);
         } else {
             self.misdirected.count(pkt);

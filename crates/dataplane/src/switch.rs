@@ -310,10 +310,10 @@ impl Switch {
 
     /// Copies that were made of flooded frames, and those that ended where they were of no use.
     pub fn flooded(&self) -> (u64, u64) {
-        self.learnt.as_ref().map_or((0, 0), |learnt| (learnt.created.packets, self.core.discarded.packets))
+        self.learnt.as_ref().map_or((0, 0), |learnt| (learnt.created.packets, self.core.flood_copies_discarded.packets))
     }
 
-    /// Checks `received + created = sent + dropped + discarded + control_received + queued`, in packets and (with what was
+    /// Checks `received + created = sent + dropped + flood_copies_discarded + control_received + queued`, in packets and (with what was
     /// cut off) in bytes; control frames are PAUSE and PFC frames, whose sending is counted apart.
     pub fn conserves(&self) -> bool {
         let (mut packets, mut bytes) = (self.lost.iter().sum::<u64>(), self.lost_bytes);
@@ -322,14 +322,14 @@ impl Switch {
             packets += counts.sent + counts.dropped.iter().sum::<u64>() + u64::from(port.waiting());
             bytes += counts.sent_bytes + counts.dropped_bytes + counts.trimmed_bytes + port.waiting_bytes();
         }
-        let (_, heard) = self.core.control();
-        (packets, bytes) = (packets + heard.packets, bytes + heard.bytes);
+        let (_, control_received) = self.core.control();
+        (packets, bytes) = (packets + control_received.packets, bytes + control_received.bytes);
         let (mut received, mut received_bytes) = (self.received, self.received_bytes);
         if let Some(learnt) = &self.learnt {
             received += learnt.created.packets;
             received_bytes += learnt.created.bytes;
-            packets += self.core.discarded.packets;
-            bytes += self.core.discarded.bytes;
+            packets += self.core.flood_copies_discarded.packets;
+            bytes += self.core.flood_copies_discarded.bytes;
         }
         packets == received && bytes == received_bytes && self.core.ports().iter().all(|p| p.balanced())
     }

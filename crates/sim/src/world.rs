@@ -145,7 +145,7 @@ impl<P: Probe, T: Tap> World<P, T> {
     /// Copies that switches made of frames whose destinations they did not know, and how many of them
     /// have ended where they were of no use, at switches and at hosts.
     pub fn flooded(&self) -> (u64, u64) {
-        let at_hosts = self.hosts.iter().map(Host::discarded).sum();
+        let at_hosts = self.hosts.iter().map(Host::flood_copies_discarded).sum();
         let each = self.switches.iter().map(Switch::flooded);
         each.fold((0, at_hosts), |sum, at| (sum.0 + at.0, sum.1 + at.1))
     }

@@ -80,7 +80,7 @@ impl Core {
             ready_ports: Vec::new(),
             node,
             pausing: None,
-            discarded: Tally::default(),
+            flood_copies_discarded: Tally::default(),
         };
         let mut pausing = Vec::new();
         for (i, p) in setup.ports.into_iter().enumerate() {

@@ -49,28 +49,28 @@ impl Host {
     }
 
     /// Copies of flooded frames that came in and were for somebody else.
-    pub fn discarded(&self) -> u64 {
-        self.discarded.packets
+    pub fn flood_copies_discarded(&self) -> u64 {
+        self.flood_copies_discarded.packets
     }
 
-    /// Checks `received + originated = sent + consumed + dropped + discarded + control_received + held + queued`, in
+    /// Checks `received + originated = sent + consumed + dropped + flood_copies_discarded + control_received + held + queued`, in
     /// packets and in bytes; control frames are PAUSE and PFC frames.
     pub fn conserves(&self) -> bool {
         let port = &self.nic.ports()[0];
         let counts = port.counts();
         let held = [&self.up, &self.down];
         let dropped = counts.dropped.iter().sum::<u64>() + self.misdirected.packets;
-        let (_, heard) = self.nic.control();
+        let (_, control_received) = self.nic.control();
         let packets = counts.sent
             + self.consumed.packets
-            + self.discarded.packets
-            + heard.packets
+            + self.flood_copies_discarded.packets
+            + control_received.packets
             + dropped
             + u64::from(port.waiting());
         let bytes = counts.sent_bytes
-            + heard.bytes
+            + control_received.bytes
             + self.consumed.bytes
-            + self.discarded.bytes
+            + self.flood_copies_discarded.bytes
             + counts.dropped_bytes
             + self.misdirected.bytes
             + port.waiting_bytes();
