@@ -59,7 +59,7 @@ def test_pauses_are_measured_to_the_picosecond(tmp_path: Path) -> None:
     found = {name: one.value for name, one in results.values["pfc"][1].items()}
     paused = 384.096 - 51.888
     assert (found["pauses"], found["pause_frames"]) == (1, 1), "the second begins after the window"
-    assert found["pause_share_max"] == pytest.approx(paused / 400)
+    assert found["paused_fraction_max"] == pytest.approx(paused / 400)
     assert found["paused_fraction_mean"] == pytest.approx(paused / 400 / 4), "four ports, one class"
     assert found["pause_length_mean"] == found["pause_length_max"] == pytest.approx(paused * 1e-6)
     assert not any(name.startswith("pause") for name in results.values["tail_drop"][1])

@@ -30,7 +30,7 @@ METRICS = [
         formula="Σ paused / (pairs of port and class · window)",
     ),
     Metric(
-        "pause_share_max",
+        "paused_fraction_max",
         "paused time max",
         "1",
         f"The same at the port and class that were paused longest. {OF_ALL}",
@@ -90,7 +90,7 @@ def pauses(run: RunData) -> dict[str, Value]:
         here = which[node]
         found[f"pauses{label}"] = int(times[here].sum())
         found[f"paused_fraction_mean{label}"] = float(share[here].mean())
-        found[f"pause_share_max{label}"] = float(share[here].max())
+        found[f"paused_fraction_max{label}"] = float(share[here].max())
         found[f"pause_frames{label}"] = int(sent[here].sum())
         if lengths.count[which].sum():
             found[f"pause_length_mean{label}"] = lengths.total[which].sum() / lengths.count[which].sum() * PS

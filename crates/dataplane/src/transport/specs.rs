@@ -221,7 +221,7 @@ pub const SPECS: &[&Spec] = &[
         slot: "transport",
         kind: "pfabric",
         doc: "pFabric's minimal rate control, for switches with `evict` and `srpt`: starts with a full window, detects \
-              losses only by a short fixed timer, and only probes after several timeouts in a row; not ECN-capable.",
+              losses only by a short fixed timer, and sends only probes after several timeouts in a row; not ECN-capable.",
         cite: "Alizadeh et al., SIGCOMM 2013, §4.3",
         params: tcp_params![
             timer: [RTO],
