@@ -56,6 +56,8 @@ pub struct NewFlow {
     pub src: HostId,
     /// The host that receives.
     pub dst: HostId,
+    /// What tells its ports from those of others, below 2⁴⁸: it stands for them in the 5-tuple's hash.
+    pub ports: u64,
     /// Payload bytes; 0 for raw flows.
     pub bytes: u64,
     /// Traffic class.
@@ -73,13 +75,12 @@ impl FlowTable {
     /// Enters a flow; its number grows by one each time.
     pub fn add(&mut self, new: NewFlow) -> FlowId {
         let flow = FlowId(self.info.len() as u32);
-        let number = u64::from(flow.0);
         self.info.push(FlowInfo {
             flow,
             src: new.src,
             dst: new.dst,
-            hash: tuple_hash(new.src, new.dst, number << 16 | 1),
-            back_hash: tuple_hash(new.dst, new.src, 1 << 48 | number),
+            hash: tuple_hash(new.src, new.dst, new.ports << 16 | 1),
+            back_hash: tuple_hash(new.dst, new.src, 1 << 48 | new.ports),
             bytes: new.bytes,
             class: new.class,
         });

@@ -2,6 +2,7 @@
 
 use crate::closed_loop::ClosedLoop;
 use crate::driver::RunState;
+use crate::grid::Grid;
 use crate::link::Wires;
 use crate::probe::Probe;
 use crate::progress::FlowRecord;
@@ -39,7 +40,8 @@ impl std::error::Error for BuildError {}
 /// How to run, as opposed to what.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Options {
-    /// Stop after about so many events.
+    /// Stop after about so many events: at the first of the run's finest instants, 131 ns from each other, when
+    /// there have been so many.
     pub max_events: Option<u64>,
     /// Order events by a plain heap instead of the wheel: slower, the same bits.
     pub heap: bool,
@@ -241,6 +243,7 @@ pub fn build_tapped<P: Probe, T: Tap>(
         tcp: Arc::new(tcp.ok_or_else(|| unknown(&scenario.transport))?.with_bounce_signal(signal)),
         pending,
         next,
+        listed: 0,
         closed_loop,
         schedule: Schedule {
             from: scenario.measure.from,
@@ -248,12 +251,14 @@ pub fn build_tapped<P: Probe, T: Tap>(
             duration,
             drain: scenario.measure.drain,
             max_events: options.max_events,
+            grid: Grid::of(scenario.duration),
         },
         now: Time::ZERO,
         events: 0,
-        check_at: 0,
         hops: 0,
+        check_at: 0,
         stop: None,
+        is_before: false,
         pauses: site.pauses,
         deadlock: None,
         milestone: Time::ZERO,
@@ -294,7 +299,9 @@ fn wire(scenario: &Scenario) -> (Wires, Vec<u32>) {
 
 fn add_raw_sources<P: Probe, T: Tap>(scenario: &Scenario, seed: u64, world: &mut World<P, T>) {
     for raw in scenario.traffic.iter().enumerate().flat_map(|(i, t)| t.raw(i as u16, seed)) {
-        let new = NewFlow { src: raw.src, dst: raw.dst, bytes: 0, class: raw.class, raw: true };
+        let ports = world.listed;
+        world.listed += 1;
+        let new = NewFlow { src: raw.src, dst: raw.dst, ports, bytes: 0, class: raw.class, raw: true };
         let flow = world.flows.add(new);
         let spec = FlowSpec {
             start: raw.start,

@@ -6,7 +6,7 @@ use crate::queue::{Key, Phase};
 use crate::tap::Tap;
 use crate::world::World;
 use dataplane::{FLOW_START, MESSAGE_START, NewFlow};
-use mech::{FlowId, HostId};
+use mech::{FlowId, HostId, hash_mix};
 use scenario::traffic::{ENDLESS, FlowSpec, OWN, Reaction, Role, Traffic};
 use std::collections::BTreeMap;
 use units::Time;
@@ -42,6 +42,20 @@ impl Due {
         let FlowSpec { traffic, query, role, tag, dst, connection, bytes, .. } = self.spec;
         (traffic, query, role, tag, dst, connection, bytes)
     }
+}
+
+/// Above the places of the list of all flows.
+const FOLLOWS: u64 = 1 << 47;
+
+/// What the ports of a message are made of that follows upon others, or of a persistent connection: what its
+/// workload knows it by, so that neither time nor other flows move it to another path.
+fn ports_of(spec: &FlowSpec) -> u64 {
+    let FlowSpec { traffic, query, role, tag, connection, .. } = *spec;
+    let whose = match connection {
+        OWN => hash_mix(u64::from(query) << 1 | u64::from(role == Role::Request), tag),
+        kept => hash_mix(u64::MAX, u64::from(kept)),
+    };
+    FOLLOWS | (hash_mix(whose, u64::from(traffic)) % FOLLOWS)
 }
 
 impl ClosedLoop {
@@ -132,7 +146,8 @@ impl<P: Probe, T: Tap> World<P, T> {
         due.sort_unstable_by_key(Due::key);
         for due in due {
             self.state.pending -= due.pending();
-            self.begin(&due.spec, due.counts.unwrap_or_else(|| self.in_window(due.spec.start)));
+            let measured = due.counts.unwrap_or_else(|| self.in_window(due.spec.start));
+            self.begin(&due.spec, ports_of(&due.spec), measured);
         }
     }
 
@@ -140,7 +155,9 @@ impl<P: Probe, T: Tap> World<P, T> {
     pub(crate) fn start_flows(&mut self, h: usize) {
         while let Some(spec) = self.next.filter(|spec| spec.start == self.now && spec.src.0 as usize == h) {
             self.next = self.pending.next();
-            self.begin(&spec, self.in_window(spec.start));
+            let ports = if spec.connection == OWN { self.listed } else { ports_of(&spec) };
+            self.listed += 1;
+            self.begin(&spec, ports, self.in_window(spec.start));
         }
         self.plan_next_flow();
     }
@@ -157,8 +174,9 @@ impl<P: Probe, T: Tap> World<P, T> {
     }
 
     /// A message starts, on a connection of its own or on a kept one.
-    fn begin(&mut self, spec: &FlowSpec, measured: bool) {
-        let new = NewFlow { src: spec.src, dst: spec.dst, bytes: spec.bytes, class: spec.class, raw: false };
+    fn begin(&mut self, spec: &FlowSpec, ports: u64, measured: bool) {
+        let FlowSpec { src, dst, bytes, class, .. } = *spec;
+        let new = NewFlow { src, dst, ports, bytes, class, raw: false };
         let kept = (spec.connection != OWN).then(|| *self.closed_loop.connection(spec.traffic, spec.connection));
         let message = match kept.flatten() {
             Some(connection) => self.flows.add_message(connection, spec.bytes),
@@ -177,5 +195,48 @@ impl<P: Probe, T: Tap> World<P, T> {
             Some(_) => host.write((connection, message), &mut step),
             None => host.start(message, &mut step),
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::collections::BTreeSet;
+
+    const SPEC: FlowSpec = FlowSpec {
+        start: Time(7),
+        src: HostId(1),
+        dst: HostId(2),
+        bytes: 100,
+        traffic: 0,
+        query: 0,
+        class: 0,
+        role: Role::Data,
+        tag: 0,
+        connection: OWN,
+    };
+
+    #[test]
+    fn messages_that_follow_upon_others_have_ports_of_their_own_and_time_does_not_change_them() {
+        let mut all = BTreeSet::new();
+        for i in 0..400u16 {
+            let (traffic, query, tag) = (i & 3, u32::from(i >> 2 & 3), u64::from(i >> 5));
+            let role = if i & 16 == 0 { Role::Data } else { Role::Request };
+            for connection in [OWN, u32::from(i)] {
+                let spec = FlowSpec { traffic, query, tag, role, connection, ..SPEC };
+                let ports = ports_of(&spec);
+                assert!((FOLLOWS..1 << 48).contains(&ports), "no place in a list");
+                assert_eq!(ports, ports_of(&FlowSpec { start: Time(9), bytes: 1, ..spec }));
+                all.insert(ports);
+            }
+        }
+        assert_eq!(all.len(), 800);
+    }
+
+    #[test]
+    fn a_persistent_connection_has_its_ports_whichever_message_opens_it() {
+        let kept = FlowSpec { connection: 3, ..SPEC };
+        assert_eq!(ports_of(&kept), ports_of(&FlowSpec { query: 8, tag: 2, role: Role::Request, ..kept }));
+        assert_ne!(ports_of(&kept), ports_of(&FlowSpec { connection: 4, ..kept }));
     }
 }

@@ -11,9 +11,6 @@ use mech::{ClassSet, FlowId, PktId, PortId, QueueId};
 use scenario::FctEnd;
 use units::Time;
 
-/// The index of a timer that no node has: a packet is lost that should never be.
-pub(crate) const LOSSLESS_VIOLATION: u32 = Key::MAX_INDEX;
-
 /// A packet that should never be lost, and where and when it was.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct LosslessViolationAt {
@@ -47,7 +44,7 @@ pub(crate) struct RunState<P> {
     pub(crate) delivered: Vec<FlowId>,
     pub(crate) completed: u64,
     pub(crate) fct_end: FctEnd,
-    /// The first packet that should never be lost and was: the run is over.
+    /// The first packet that should never be lost and was: the run ends at the next instant of its grid.
     pub(crate) lost: Option<LosslessViolationAt>,
 }
 
@@ -157,12 +154,9 @@ impl<P: Probe> Out for Driver<'_, P> {
         let spot = self.spot(port);
         self.state.probe.resumed(spot, class);
     }
-    /// An event of this very instant ends the run.
     fn lossless_violation(&mut self, lost: &LosslessViolation) {
-        if self.state.lost.is_none() {
-            self.state.lost = Some(LosslessViolationAt { at: self.now, node: self.node, lost: *lost });
-            self.timer(LOSSLESS_VIOLATION, self.now);
-        }
+        let here = || LosslessViolationAt { at: self.now, node: self.node, lost: *lost };
+        self.state.lost = self.state.lost.or_else(|| Some(here()));
     }
     fn marked(&mut self, port: PortId, pkt: &Pkt) {
         let spot = self.spot(port);

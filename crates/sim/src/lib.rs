@@ -6,6 +6,7 @@ mod closed_loop;
 mod deadlock;
 mod diagnostics;
 mod driver;
+mod grid;
 mod identity;
 mod link;
 mod packet_trace;

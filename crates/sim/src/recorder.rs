@@ -220,6 +220,21 @@ impl Recorder {
         most
     }
 
+    /// All that happened before the step of time of `now` is told of: rows of earlier steps are written, and all
+    /// are put in order.
+    pub(crate) fn settle(&mut self, now: Time) {
+        let (scope, bin, rows) = (self.scope, self.scope.bin_of(now), &mut self.rows);
+        if !self.closed {
+            self.queues.iter_mut().for_each(|queue| queue.settle(&scope, bin, &mut rows.trace));
+            self.sub_queues.iter_mut().for_each(|queues| queues.settle(&scope, bin, &mut rows.sub_trace));
+            let nodes = self.activity.iter_mut().zip(0..);
+            nodes.for_each(|(open, node)| open.settle((bin, node), &mut rows.activity));
+            self.goodput.settle(bin, rows);
+            self.links.iter_mut().for_each(|links| links.settle(bin, &mut rows.links));
+        }
+        rows.sort();
+    }
+
     /// The run has ended: what is open is closed, once.
     pub(crate) fn close(&mut self, now: Time) {
         if std::mem::replace(&mut self.closed, true) {
@@ -235,6 +250,7 @@ impl Recorder {
         self.links.iter_mut().for_each(|links| links.close(&mut self.rows.links));
         self.reordering.iter_mut().for_each(|reordering| reordering.close());
         self.pauses.iter_mut().for_each(|pauses| pauses.close(&scope, now, &mut self.rows.pauses));
+        self.rows.sort();
     }
 
     /// Packets that were bounced and have not ended.

@@ -2,7 +2,8 @@
 
 use crate::closed_loop::ClosedLoop;
 use crate::deadlock::Deadlock;
-use crate::driver::{Driver, LOSSLESS_VIOLATION, RunState};
+use crate::driver::{Driver, RunState};
+use crate::grid::Grid;
 use crate::probe::Probe;
 use crate::progress::{Progress, Stop};
 use crate::queue::{Key, Phase};
@@ -34,7 +35,7 @@ impl dataplane::Routes for Net {
 const MOST_PACKETS: u64 = 10_000_000;
 /// And one with more live senders and receivers than this.
 const MOST_ENDS: u64 = 4_000_000;
-/// How often, in events, that is looked at.
+/// After so many events that is looked at again.
 const CHECK_EVERY: u64 = 1 << 16;
 
 /// When things count and when the run ends.
@@ -45,6 +46,7 @@ pub(crate) struct Schedule {
     pub(crate) duration: Time,
     pub(crate) drain: Dur,
     pub(crate) max_events: Option<u64>,
+    pub(crate) grid: Grid,
 }
 
 /// A run: plain data, so that it can be cloned at any instant and both copies end with the same
@@ -60,14 +62,19 @@ pub struct World<P: Probe, T: Tap = ()> {
     pub(crate) tcp: Arc<TcpConfig>,
     pub(crate) pending: Flows,
     pub(crate) next: Option<FlowSpec>,
+    /// How many raw sources and flows of the scenario's list come before it.
+    pub(crate) listed: u64,
     pub(crate) closed_loop: ClosedLoop,
     pub(crate) schedule: Schedule,
     pub(crate) now: Time,
     pub(crate) events: u64,
-    /// When it is next looked at whether the run is overloaded.
-    pub(crate) check_at: u64,
     pub(crate) hops: u64,
+    /// From so many events on it is next looked at whether the run is overloaded, or links wait for each
+    /// other.
+    pub(crate) check_at: u64,
     pub(crate) stop: Option<Stop>,
+    /// Whether the run ended before anything was done at the instant that it has reached.
+    pub(crate) is_before: bool,
     /// Whether any port may be stopped by its far end.
     pub(crate) pauses: bool,
     /// The first deadlock that was found.
@@ -93,24 +100,9 @@ impl<P: Probe, T: Tap> World<P, T> {
     /// Goes on for at most about so many events; the whole step of an instant at a node is done
     /// before it returns.
     pub fn advance(&mut self, max_events: u64) -> Progress {
-        let mut until = self.events.saturating_add(max_events);
-        if let Some(bound) = self.schedule.max_events {
-            until = until.min(bound);
-        }
+        let until = self.events.saturating_add(max_events);
         while self.stop.is_none() && self.events < until {
-            let pause = until.min(self.check_at);
-            while self.stop.is_none() && self.events < pause {
-                self.step();
-            }
-            if self.events >= self.check_at {
-                self.check();
-            }
-        }
-        let bounded = self.schedule.max_events.is_some_and(|bound| self.events >= bound);
-        if self.stop.is_none() && bounded && self.nothing_is_left() {
             self.step();
-        } else if self.stop.is_none() && bounded {
-            self.stop = Some(Stop::MaxEvents);
         }
         self.progress()
     }
@@ -121,12 +113,6 @@ impl<P: Probe, T: Tap> World<P, T> {
             self.advance(1 << 20);
         }
         self.progress()
-    }
-
-    /// Whether the next step would only find that the run is over.
-    fn nothing_is_left(&self) -> bool {
-        let over = |key: Key| key.time() >= self.schedule.duration && self.state.unfinished() == 0;
-        self.state.queue.peek().is_none_or(over)
     }
 
     /// Frees the extensions of packets that have ended where nobody could. Copies are told of first:
@@ -150,12 +136,12 @@ impl<P: Probe, T: Tap> World<P, T> {
         each.fold((0, at_hosts), |sum, at| (sum.0 + at.0, sum.1 + at.1))
     }
 
-    /// At counts of events that do not depend on how the run is advanced.
-    fn check(&mut self) {
-        self.check_at = (self.events / CHECK_EVERY + 1) * CHECK_EVERY;
+    /// What costs a look at every node.
+    fn check(&mut self, instant: Time) {
+        self.check_at = self.events + CHECK_EVERY;
         self.free_extensions();
-        if self.stop.is_none() && self.is_overloaded() {
-            self.stop = Some(Stop::Overloaded);
+        if self.is_overloaded() {
+            self.end(Stop::Overloaded, instant);
         }
         self.look_for_deadlock();
     }
@@ -197,7 +183,9 @@ impl<P: Probe, T: Tap> World<P, T> {
     /// One instant at one node.
     fn step(&mut self) {
         let Some(key) = self.state.queue.pop() else {
-            self.stop = Some(if self.state.unfinished() > 0 { Stop::DrainedOut } else { Stop::Done });
+            let unfinished = self.state.unfinished() > 0;
+            let failed = self.state.lost.map(|_| Stop::LosslessViolation);
+            self.stop = failed.or(Some(if unfinished { Stop::DrainedOut } else { Stop::Done }));
             return;
         };
         if key.time() >= self.milestone && self.passes_milestone(key.time()) {
@@ -231,30 +219,55 @@ impl<P: Probe, T: Tap> World<P, T> {
     }
 
     /// The next event is at `at`, at or after a milestone: books are kept at both ends of the
-    /// measurement window, and from the duration on the run may be over.
+    /// measurement window, and at the instants of the grid the run may end.
+    #[cold]
     fn passes_milestone(&mut self, at: Time) -> bool {
-        let Schedule { from, to, duration, .. } = self.schedule;
+        let Schedule { from, to, grid, max_events, .. } = self.schedule;
         if at >= from && self.baseline.is_none() && from > Time::ZERO {
             self.baseline = Some(self.counters_before(from));
         }
         if at >= to && self.baseline_end.is_none() {
             self.baseline_end = Some(self.counters_before(to));
         }
-        let ahead = [from, to, duration].into_iter().filter(|mark| *mark > at).min();
-        self.milestone = ahead.unwrap_or(Time::ZERO);
-        at >= duration && self.is_over(at)
+        self.look(at);
+        let next = if max_events.is_some() { grid.finest().after(at) } else { grid.after(at) };
+        self.milestone = [from, to, self.last_instant()].into_iter().filter(|mark| *mark > at).fold(next, Time::min);
+        self.stop.is_some()
     }
 
-    fn is_over(&mut self, at: Time) -> bool {
-        let end = self.schedule.duration.saturating_add(self.schedule.drain);
-        if self.state.unfinished() == 0 {
-            self.now = self.now.max(self.schedule.duration);
-            self.stop = Some(Stop::Done);
-        } else if at >= end {
-            self.now = end;
-            self.stop = Some(Stop::DrainedOut);
+    /// The instant at which a run ends that has unfinished flows still.
+    fn last_instant(&self) -> Time {
+        self.schedule.duration.saturating_add(self.schedule.drain)
+    }
+
+    /// Looks, at the first instant of the grid since the last step, whether the run ends there, before what
+    /// happens at `at`.
+    fn look(&mut self, at: Time) {
+        let Schedule { duration, grid, max_events, .. } = self.schedule;
+        let (instant, last) = (grid.after(self.now), self.last_instant());
+        let over = instant.max(duration).min(last);
+        let cut = grid.finest().after(self.now);
+        if instant <= at && self.state.lost.is_some() {
+            self.end(Stop::LosslessViolation, instant);
+        } else if over <= at && self.state.unfinished() == 0 {
+            self.end(Stop::Done, over);
+        } else if cut <= at && max_events.is_some_and(|bound| self.events >= bound) {
+            self.end(Stop::MaxEvents, cut);
+        } else if at >= last {
+            self.end(Stop::DrainedOut, last);
+        } else if instant <= at && self.events >= self.check_at {
+            self.check(instant);
         }
-        self.stop.is_some()
+    }
+
+    fn end(&mut self, stop: Stop, instant: Time) {
+        (self.stop, self.now) = (Some(stop), instant);
+        self.is_before = true;
+    }
+
+    /// The last instant of which everything has happened, or may have.
+    pub(crate) fn settled(&self) -> Time {
+        Time(self.now.0.saturating_sub(u64::from(self.is_before)))
     }
 
     /// The frame that arrives with an event.
@@ -319,10 +332,7 @@ impl<P: Probe, T: Tap> World<P, T> {
             self.switches[s].arrive(self.now, &mut self.arrivals, &self.net, &mut driver);
         }
         for index in self.timers.drain(..) {
-            match index {
-                LOSSLESS_VIOLATION => self.stop = Some(Stop::LosslessViolation),
-                index => self.switches[s].timer(self.now, index, &self.net, &mut driver),
-            }
+            self.switches[s].timer(self.now, index, &self.net, &mut driver);
         }
         self.switches[s].finish(self.now, &self.net, &mut driver);
     }

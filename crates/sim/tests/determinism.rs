@@ -114,6 +114,28 @@ fn a_world_cloned_in_the_middle_ends_with_the_same_bits() {
     }
 }
 
+/// By step of time and place, so that the order does not tell when rows were written.
+#[test]
+fn rows_of_steps_of_time_are_in_the_order_of_steps_and_places_and_those_of_packets_in_that_of_their_ends() {
+    let text = QUERY.replace(
+        "duration = \"20ms\"",
+        "duration = \"20ms\"\nmeasure = { packets = true, goodput = \"flows\", bin = \"100us\" }",
+    );
+    let s = scenario(&text, "bounce");
+    let results = run_with(&s, 1, Options::default());
+    let orders = [
+        ("queue_trace", ["bin", "node", "port"]),
+        ("activity", ["bin", "node", "kind"]),
+        ("host_goodput", ["bin", "node", "bin"]),
+        ("flow_goodput", ["bin", "flow", "bin"]),
+        ("packets", ["end_ps", "node", "end_ps"]),
+    ];
+    for (table, names) in orders {
+        let rows = common::rows(&results, table, names);
+        assert!(rows.len() > 100 && rows.is_sorted(), "{table}");
+    }
+}
+
 #[test]
 fn variants_meet_bit_identical_arrivals() {
     let flows = |variant: &str| {

@@ -94,6 +94,13 @@ impl Follow {
         self.since = now;
     }
 
+    /// Steps of time before `bin` are over.
+    pub(crate) fn settle(&mut self, scope: &Scope, bin: u32, trace: &mut Vec<TraceRow>) {
+        if self.bin < u64::from(bin) {
+            self.pass(scope, Time(u64::from(bin) * scope.bin.0), trace);
+        }
+    }
+
     fn end_bin(&mut self, next: u64, trace: &mut Vec<TraceRow>) {
         if self.bin_max > 0 {
             trace.push(TraceRow {

@@ -21,6 +21,14 @@ impl OpenSum {
         self.amount += amount;
     }
 
+    /// Steps before `bin` are over; whether one is open still.
+    fn settle(&mut self, (bin, of): (u32, u32), rows: &mut Vec<SumRow>) -> bool {
+        if self.bin < bin {
+            self.close(of, rows);
+        }
+        self.amount > 0
+    }
+
     fn close(&mut self, of: u32, rows: &mut Vec<SumRow>) {
         let amount = std::mem::take(&mut self.amount);
         rows.extend((amount > 0).then_some(SumRow { amount, bin: self.bin, of }));
@@ -33,11 +41,13 @@ pub(crate) struct GoodputOverTime {
     of: Goodput,
     hosts: Vec<OpenSum>,
     flows: Vec<OpenSum>,
+    /// Flows whose step may be open: there may be many more that are over.
+    open: Vec<u32>,
 }
 
 impl GoodputOverTime {
     pub(crate) fn new(of: Goodput, hosts: u32) -> GoodputOverTime {
-        GoodputOverTime { of, hosts: vec![OpenSum::default(); hosts as usize], flows: Vec::new() }
+        GoodputOverTime { of, hosts: vec![OpenSum::default(); hosts as usize], flows: Vec::new(), open: Vec::new() }
     }
 
     pub(crate) fn received(&mut self, scope: &Scope, at: Spot, gain: Gain, rows: &mut Rows) {
@@ -51,13 +61,25 @@ impl GoodputOverTime {
             if self.flows.len() <= flow {
                 self.flows.resize(flow + 1, OpenSum::default());
             }
+            if self.flows[flow].amount == 0 {
+                self.open.push(gain.flow.0);
+            }
             self.flows[flow].add(gain.bytes, (bin, gain.flow.0), &mut rows.flow_goodput);
         }
     }
 
+    /// Steps before `bin` are over.
+    pub(crate) fn settle(&mut self, bin: u32, rows: &mut Rows) {
+        let hosts = self.hosts.iter_mut().zip(0..);
+        for (open, node) in hosts {
+            open.settle((bin, node), &mut rows.host_goodput);
+        }
+        let flows = &mut self.flows;
+        self.open.retain(|flow| flows[*flow as usize].settle((bin, *flow), &mut rows.flow_goodput));
+    }
+
     pub(crate) fn close(&mut self, rows: &mut Rows) {
-        self.hosts.iter_mut().zip(0..).for_each(|(open, node)| open.close(node, &mut rows.host_goodput));
-        self.flows.iter_mut().zip(0..).for_each(|(open, flow)| open.close(flow, &mut rows.flow_goodput));
+        self.settle(u32::MAX, rows);
     }
 }
 

@@ -32,10 +32,7 @@ impl LinkBits {
         (size, end): (u16, Time),
         rows: &mut Vec<SumRow>,
     ) {
-        let bin = scope.bin_of(now);
-        if bin > self.next {
-            self.write_before(bin, rows);
-        }
+        self.settle(scope.bin_of(now), rows);
         let bytes = u64::from(size) + self.gap;
         let start = Time(end.0 - self.clocks[port as usize].time(bytes).0);
         *self.open.entry((scope.bin_of(start), port)).or_default() += bytes * 8;
@@ -45,6 +42,13 @@ impl LinkBits {
     pub(crate) fn take_back(&mut self, scope: &Scope, port: u32, (start, size): (Time, u16)) {
         if let Some(bits) = self.open.get_mut(&(scope.bin_of(start), port)) {
             *bits -= (u64::from(size) + self.gap) * 8;
+        }
+    }
+
+    /// Steps before `bin` are over.
+    pub(crate) fn settle(&mut self, bin: u32, rows: &mut Vec<SumRow>) {
+        if bin > self.next {
+            self.write_before(bin, rows);
         }
     }
 

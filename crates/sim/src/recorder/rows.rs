@@ -69,8 +69,8 @@ pub(crate) struct SumRow {
     pub(crate) of: u32,
 }
 
-/// All of them. Rows of a queue, of a node, of a flow, of a port and of all packets are in the order of
-/// time.
+/// All of them. Those of steps of time are put in order when they are taken: by step, then by whose they are.
+/// Those of instants are in the order of time and nodes, as they happened at a node.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Rows {
     pub(crate) packets: Vec<PacketRow>,
@@ -87,6 +87,16 @@ pub(crate) struct Rows {
 }
 
 impl Rows {
+    /// Puts rows of steps of time in order. PRECONDITION: of the steps that have rows none is open.
+    pub(crate) fn sort(&mut self) {
+        [&mut self.trace, &mut self.sub_trace]
+            .into_iter()
+            .for_each(|rows| rows.sort_by_key(|row| (row.bin, row.queue)));
+        self.activity.sort_by_key(|row| (row.bin, row.node, row.kind));
+        let sums = [&mut self.host_goodput, &mut self.flow_goodput, &mut self.links];
+        sums.into_iter().for_each(|rows| rows.sort_by_key(|row| (row.bin, row.of)));
+    }
+
     /// Rows of the longest table.
     pub(crate) fn waiting(&self) -> usize {
         let sums = [&self.host_goodput, &self.flow_goodput, &self.links].map(Vec::len);
@@ -111,6 +121,13 @@ impl OpenBin {
             self.bin = bin;
         }
         self.counts[kind as usize] += 1;
+    }
+
+    /// Steps before `bin` are over.
+    pub(crate) fn settle(&mut self, (bin, node): (u32, u32), rows: &mut Vec<ActivityRow>) {
+        if self.bin < bin {
+            self.close(node, rows);
+        }
     }
 
     pub(crate) fn close(&mut self, node: u32, rows: &mut Vec<ActivityRow>) {

@@ -62,6 +62,10 @@ impl SubQueues {
         self.queues[at].freed(scope, (now, after), trace);
     }
 
+    pub(crate) fn settle(&mut self, scope: &Scope, bin: u32, trace: &mut Vec<TraceRow>) {
+        self.queues.iter_mut().for_each(|queue| queue.settle(scope, bin, trace));
+    }
+
     pub(crate) fn close(&mut self, scope: &Scope, now: Time, trace: &mut Vec<TraceRow>) {
         self.queues.iter_mut().for_each(|queue| queue.close(scope, now, trace));
     }

@@ -49,14 +49,14 @@ impl<P: Probe, T: Tap> World<P, T> {
     fn books_at_start(&mut self) -> Option<Counters> {
         match (&self.baseline, self.schedule.from) {
             (None, Time::ZERO) => None,
-            (None, _) => Some(self.books(self.now)),
+            (None, _) => Some(self.books(self.settled())),
             (Some(books), _) => Some(books.clone()),
         }
     }
 
     /// The books at the end of the measurement window, or of the run where that came before.
     fn books_at_end(&mut self) -> Counters {
-        self.baseline_end.clone().unwrap_or_else(|| self.books(self.now))
+        self.baseline_end.clone().unwrap_or_else(|| self.books(self.settled()))
     }
 
     /// Packets lost before a port was chosen, by node and reason; they are shown at port 0.

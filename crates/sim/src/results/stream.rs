@@ -34,6 +34,7 @@ impl<T: Tap> World<Recorder, T> {
     /// Takes out the rows so far of each of these tables that has `at_least` so many. What is taken,
     /// followed by what [`World::results`] has in the end, is what the whole table would be.
     pub fn take_rows(&mut self, at_least: usize) -> Vec<Table> {
+        self.state.probe.settle(self.now);
         let mut rows = std::mem::take(&mut self.state.probe.rows);
         let mut taker = Taker { at_least: at_least.max(1), tables: Vec::new() };
         taker.take(&mut rows.packets, packets::packets);

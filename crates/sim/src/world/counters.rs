@@ -18,7 +18,7 @@ impl<P: Probe, T: Tap> World<P, T> {
     /// Checks that no packet was made or lost on the way without being counted: at every queue, at
     /// every node, and between nodes.
     pub fn conserves(&mut self) -> bool {
-        let counts = self.port_counts(self.now);
+        let counts = self.port_counts(self.settled());
         let on_links: u64 = self.state.wires.under_way();
         let waiting_ahead: u64 = self.cores().map(|core| core.waiting_ahead()).sum();
         let said: u64 = self.cores().map(|core| core.control_frames().0).sum();
