@@ -1,6 +1,5 @@
 //! From a scenario to a world at time zero.
 
-use crate::closed_loop::ClosedLoop;
 use crate::driver::RunState;
 use crate::grid::Grid;
 use crate::link::Wires;
@@ -8,6 +7,7 @@ use crate::probe::Probe;
 use crate::progress::FlowRecord;
 use crate::queue::{EventQueue, Key, Phase};
 use crate::tap::Tap;
+use crate::world::closed_loop::ClosedLoop;
 use crate::world::{Net, Schedule, World};
 use dataplane::transport::TcpConfig;
 use dataplane::{CoreSetup, FlowTable, Host, HostSetup, NewFlow, PauseSetup, PortSetup, RawSetup, Switch, SwitchSetup};

@@ -6,10 +6,8 @@
 //! in the set; what remains is a deadlock. Only stops that are said again before they run out count, and only
 //! while nothing that takes them back is on its way.
 
-use crate::probe::Probe;
-use crate::tap::Tap;
-use crate::world::World;
-use dataplane::{Core, Held, Obeyed};
+use crate::link::Wires;
+use dataplane::{Core, Held, Host, Obeyed, Switch};
 use mech::{ClassSet, PortId};
 use std::collections::BTreeMap;
 use units::Time;
@@ -29,14 +27,16 @@ pub struct Deadlock {
 /// Where a link ends: a node, and the port there that holds it back.
 type End = (u32, u16);
 
-impl<P: Probe, T: Tap> World<P, T> {
-    /// Looks for a deadlock, until one has been found.
-    pub(crate) fn look_for_deadlock(&mut self) {
-        if self.pauses && self.deadlock.is_none() {
-            self.deadlock = self.find_deadlock();
-        }
-    }
+/// The nodes of a network and its links, as they stand after all that happened at an instant.
+pub(crate) struct Standing<'a> {
+    pub(crate) hosts: &'a [Host],
+    pub(crate) switches: &'a [Switch],
+    pub(crate) wires: &'a Wires,
+    /// The first port of every node, in the numbering over the whole network.
+    pub(crate) base: &'a [u32],
+}
 
+impl Standing<'_> {
     fn core(&self, node: u32) -> &Core {
         match self.hosts.get(node as usize) {
             Some(host) => host.nic(),
@@ -46,7 +46,7 @@ impl<P: Probe, T: Tap> World<P, T> {
 
     /// The far end of a port.
     fn far(&self, node: u32, port: u16) -> End {
-        self.state.wires.far(self.state.base[node as usize] + u32::from(port))
+        self.wires.far(self.base[node as usize] + u32::from(port))
     }
 
     /// Links that are stopped for good unless what they wait for moves, by their ends.
@@ -65,7 +65,8 @@ impl<P: Probe, T: Tap> World<P, T> {
         all
     }
 
-    fn find_deadlock(&self) -> Option<Deadlock> {
+    /// Links that wait for each other for ever, if there are any.
+    pub(crate) fn deadlock(&self) -> Option<Deadlock> {
         let mut stuck = self.stopped();
         loop {
             let before = stuck.len();
@@ -113,7 +114,8 @@ impl<P: Probe, T: Tap> World<P, T> {
         let (first, classes) = stuck.iter().next()?;
         let mut way = vec![(*first, (0..8).find(|class| classes.has(*class))?)];
         loop {
-            let next = self.waits_for(*way.last()?, stuck)?;
+            let (end, class) = *way.last()?;
+            let next = self.waits_for(end, class, stuck)?;
             if let Some(begin) = way.iter().position(|known| *known == next) {
                 let cycle = &way[begin..];
                 let sources: Vec<End> = cycle.iter().map(|((node, port), _)| self.far(*node, *port)).collect();
@@ -127,7 +129,7 @@ impl<P: Probe, T: Tap> World<P, T> {
     }
 
     /// A stuck link that something waits for which holds another one back.
-    fn waits_for(&self, (end, class): (End, u8), stuck: &BTreeMap<End, ClassSet>) -> Option<(End, u8)> {
+    fn waits_for(&self, end: End, class: u8, stuck: &BTreeMap<End, ClassSet>) -> Option<(End, u8)> {
         let core = self.core(end.0);
         let (pause_group, _) = core.lets_go(PortId(end.1), class, None)?;
         let mut ways = (0..core.ports().len() as u16).flat_map(|port| (0..8).map(move |class| (port, class)));

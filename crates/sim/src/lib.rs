@@ -2,7 +2,6 @@
 
 mod build;
 mod capture;
-mod closed_loop;
 mod deadlock;
 mod diagnostics;
 mod driver;

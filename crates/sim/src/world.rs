@@ -1,13 +1,11 @@
 //! The world: nodes, links, the event queue, and the loop that moves packets between them.
 
-use crate::closed_loop::ClosedLoop;
 use crate::deadlock::Deadlock;
 use crate::driver::{Driver, RunState};
 use crate::grid::Grid;
 use crate::probe::Probe;
 use crate::progress::{Progress, Stop};
 use crate::queue::{Key, Phase};
-use crate::results::Counters;
 use crate::tap::{Crossed, Tap};
 use dataplane::transport::TcpConfig;
 use dataplane::{Exts, FLOW_START, FlowTable, Host, HostStep, MESSAGE_START, Pkt, Switch};
@@ -18,7 +16,13 @@ use scenario::traffic::{FlowSpec, Flows};
 use std::sync::Arc;
 use units::{Dur, Time};
 
+pub(crate) mod closed_loop;
 mod counters;
+mod deadlock;
+
+pub(crate) use counters::Counters;
+
+use closed_loop::ClosedLoop;
 
 /// The routes of the whole network, as the dataplane asks for them.
 #[derive(Clone)]
@@ -81,9 +85,9 @@ pub struct World<P: Probe, T: Tap = ()> {
     pub(crate) deadlock: Option<Deadlock>,
     /// Nothing but steps happens before this instant.
     pub(crate) milestone: Time,
-    /// The books at the start of the measurement window, where that is not the start of the run.
+    /// The counters at the start of the measurement window, where that is not the start of the run.
     pub(crate) baseline: Option<Counters>,
-    /// The books at the end of the measurement window, once it is over.
+    /// The counters at the end of the measurement window, once it is over.
     pub(crate) baseline_end: Option<Counters>,
     pub(crate) arrivals: Vec<Pkt>,
     /// Timers of a switch that run out in its step.
@@ -218,7 +222,7 @@ impl<P: Probe, T: Tap> World<P, T> {
         }
     }
 
-    /// The next event is at `at`, at or after a milestone: books are kept at both ends of the
+    /// The next event is at `at`, at or after a milestone: counters are kept at both ends of the
     /// measurement window, and at the instants of the grid the run may end.
     #[cold]
     fn passes_milestone(&mut self, at: Time) -> bool {

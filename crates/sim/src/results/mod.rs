@@ -11,7 +11,6 @@ mod sub_queues;
 mod sums;
 
 pub use ports::Carried;
-pub(crate) use ports::Counters;
 
 use crate::deadlock::Deadlock;
 use crate::driver::LosslessViolationAt;
@@ -89,7 +88,7 @@ pub(crate) fn column<T, C>(rows: &[T], make: fn(Vec<C>) -> Column, cell: impl Fn
 }
 
 impl<T: Tap> World<Recorder, T> {
-    /// Closes the books of a run that has stopped (or is abandoned here), and reads them. Rows that
+    /// Closes the counters of a run that has stopped (or is abandoned here), and reads them. Rows that
     /// were taken before are not among them.
     pub fn results(&mut self, scenario: &Scenario) -> Results {
         let now = self.now;

@@ -1,24 +1,13 @@
 //! What has passed every port, and what links carried inside the measurement window.
 
 use super::{Column, Table, column, named};
-use crate::probe::Probe;
 use crate::recorder::Recorder;
 use crate::tap::Tap;
-use crate::world::World;
+use crate::world::{Counters, World};
 use dataplane::PortCounts;
 use mech::overflow::DropReason;
 use scenario::Scenario;
 use scenario::traffic::{LoadOf, capacity};
-use units::Time;
-
-/// What has passed up to an instant.
-#[derive(Clone, Debug)]
-pub(crate) struct Counters {
-    /// By port, in the numbering over the whole network.
-    ports: Vec<PortCounts>,
-    /// Packets lost before a port was chosen, by node and reason.
-    lost: Vec<[u64; DropReason::ALL.len()]>,
-}
 
 /// What the links of one level carried inside the measurement window: frames, with preamble and
 /// gap, ACKs and retransmissions included.
@@ -34,48 +23,12 @@ pub struct Carried {
     pub capacity_bps: f64,
 }
 
-impl<P: Probe, T: Tap> World<P, T> {
-    /// The books before anything was done at the instant `at`.
-    pub(crate) fn counters_before(&mut self, at: Time) -> Counters {
-        self.books(Time(at.0.saturating_sub(1)))
-    }
-
-    fn books(&mut self, now: Time) -> Counters {
-        Counters { ports: self.port_counts(now), lost: self.lost_before_a_port() }
-    }
-
-    /// The books at the start of the measurement window; those of the end where the run never got
-    /// there.
-    fn books_at_start(&mut self) -> Option<Counters> {
-        match (&self.baseline, self.schedule.from) {
-            (None, Time::ZERO) => None,
-            (None, _) => Some(self.books(self.settled())),
-            (Some(books), _) => Some(books.clone()),
-        }
-    }
-
-    /// The books at the end of the measurement window, or of the run where that came before.
-    fn books_at_end(&mut self) -> Counters {
-        self.baseline_end.clone().unwrap_or_else(|| self.books(self.settled()))
-    }
-
-    /// Packets lost before a port was chosen, by node and reason; they are shown at port 0.
-    fn lost_before_a_port(&self) -> Vec<[u64; DropReason::ALL.len()]> {
-        let host = |h: &dataplane::Host| {
-            let mut lost = [0; DropReason::ALL.len()];
-            lost[DropReason::NoRoute as usize] = h.misdirected();
-            lost
-        };
-        self.hosts.iter().map(host).chain(self.switches.iter().map(|s| *s.lost())).collect()
-    }
-}
-
 impl<T: Tap> World<Recorder, T> {
     /// What every level that the network has carried inside the measurement window.
     pub(super) fn carried(&mut self, scenario: &Scenario) -> Vec<Carried> {
         let net = &scenario.topology;
-        let before = self.books_at_start();
-        let after = self.books_at_end();
+        let before = self.counters_at_start();
+        let after = self.counters_at_end();
         let bits = |frames: u64, bytes: u64| (bytes + frames * u64::from(scenario.framing.gap)) * 8;
         let (mut host, mut uplink, mut at) = (0, 0, 0);
         for (n, node) in net.nodes.iter().enumerate() {
@@ -99,8 +52,8 @@ impl<T: Tap> World<Recorder, T> {
     }
 
     pub(super) fn ports_table(&mut self, scenario: &Scenario) -> Table {
-        let before = self.books_at_start();
-        let Counters { ports: counts, lost } = self.books_at_end();
+        let before = self.counters_at_start();
+        let Counters { ports: counts, lost } = self.counters_at_end();
         let nodes = &scenario.topology.nodes;
         let place: Vec<(u32, u16)> = nodes
             .iter()

@@ -1,10 +1,20 @@
-//! The books of a whole network: no packet is made or lost on the way without being counted.
+//! The counters of a whole network: no packet is made or lost on the way without being counted.
 
 use super::World;
 use crate::probe::Probe;
 use crate::tap::Tap;
 use dataplane::{Host, Port, PortCounts, Switch};
+use mech::overflow::DropReason;
 use units::Time;
+
+/// What has passed up to an instant.
+#[derive(Clone, Debug)]
+pub(crate) struct Counters {
+    /// By port, in the numbering over the whole network.
+    pub(crate) ports: Vec<PortCounts>,
+    /// Packets lost before a port was chosen, by node and reason.
+    pub(crate) lost: Vec<[u64; DropReason::ALL.len()]>,
+}
 
 impl<P: Probe, T: Tap> World<P, T> {
     /// What has passed every port by `now`, in the numbering over the whole network.
@@ -30,10 +40,44 @@ impl<P: Probe, T: Tap> World<P, T> {
             && self.switches.iter().all(Switch::conserves)
     }
 
-    /// The first node whose books do not balance, if any.
+    /// The first node whose counters do not balance, if any.
     pub fn imbalance(&self) -> Option<String> {
         let host = self.hosts.iter().position(|host| !host.conserves()).map(|h| format!("host {h}"));
         let switch = || self.switches.iter().position(|s| !s.conserves()).map(|s| format!("switch {s}"));
         host.or_else(switch)
+    }
+
+    /// The counters before anything was done at the instant `at`.
+    pub(crate) fn counters_before(&mut self, at: Time) -> Counters {
+        self.counters(Time(at.0.saturating_sub(1)))
+    }
+
+    fn counters(&mut self, now: Time) -> Counters {
+        Counters { ports: self.port_counts(now), lost: self.lost_before_a_port() }
+    }
+
+    /// The counters at the start of the measurement window; those of the end where the run never got
+    /// there.
+    pub(crate) fn counters_at_start(&mut self) -> Option<Counters> {
+        match (&self.baseline, self.schedule.from) {
+            (None, Time::ZERO) => None,
+            (None, _) => Some(self.counters(self.settled())),
+            (Some(counters), _) => Some(counters.clone()),
+        }
+    }
+
+    /// The counters at the end of the measurement window, or of the run where that came before.
+    pub(crate) fn counters_at_end(&mut self) -> Counters {
+        self.baseline_end.clone().unwrap_or_else(|| self.counters(self.settled()))
+    }
+
+    /// Packets lost before a port was chosen, by node and reason; they are shown at port 0.
+    fn lost_before_a_port(&self) -> Vec<[u64; DropReason::ALL.len()]> {
+        let host = |h: &dataplane::Host| {
+            let mut lost = [0; DropReason::ALL.len()];
+            lost[DropReason::NoRoute as usize] = h.misdirected();
+            lost
+        };
+        self.hosts.iter().map(host).chain(self.switches.iter().map(|s| *s.lost())).collect()
     }
 }

@@ -1,10 +1,10 @@
 //! Messages start: those of the scenario in their order, and those that follow upon others.
 
+use super::World;
 use crate::probe::Probe;
 use crate::progress::FlowRecord;
 use crate::queue::{Key, Phase};
 use crate::tap::Tap;
-use crate::world::World;
 use dataplane::{FLOW_START, MESSAGE_START, NewFlow};
 use mech::{FlowId, HostId, hash_mix};
 use scenario::traffic::{ENDLESS, FlowSpec, OWN, Reaction, Role, Traffic};
@@ -173,7 +173,7 @@ impl<P: Probe, T: Tap> World<P, T> {
         at >= self.schedule.from && at < self.schedule.to
     }
 
-    /// A message starts, on a connection of its own or on a kept one.
+    /// A message starts, on a connection of its own or on a persistent one.
     fn begin(&mut self, spec: &FlowSpec, ports: u64, measured: bool) {
         let FlowSpec { src, dst, bytes, class, .. } = *spec;
         let new = NewFlow { src, dst, ports, bytes, class, raw: false };
