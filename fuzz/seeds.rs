@@ -179,7 +179,7 @@ fn scenario(case: &Table, base: &str) -> String {
 
 /// A small scenario for every kind of everything that is declared, required values filled in.
 fn declared(corpus: &Path) -> Result<usize> {
-    let catalogue = scenario::catalogue_json();
+    let catalogue = scenario::catalogue_json(&mech::Registry::catalogue());
     let mut count = 0;
     for spec in catalogue.as_array().ok_or("no catalogue")? {
         let (slot, kind) = (spec["slot"].as_str().unwrap_or(""), spec["kind"].as_str().unwrap_or(""));
@@ -229,7 +229,7 @@ fn example(kind: &str, param: &serde_json::Value) -> String {
 /// Every name, kind and word of the catalogue.
 fn words() -> BTreeSet<String> {
     let mut words: BTreeSet<String> = MORE.iter().map(ToString::to_string).collect();
-    let catalogue = scenario::catalogue_json();
+    let catalogue = scenario::catalogue_json(&mech::Registry::catalogue());
     for spec in catalogue.as_array().into_iter().flatten() {
         let kind = ["slot", "kind"].into_iter().filter_map(|key| spec[key].as_str());
         words.extend(kind.flat_map(|text| text.split('.')).map(str::to_string));

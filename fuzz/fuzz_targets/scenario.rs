@@ -29,7 +29,7 @@ impl Input<'_> {
             "" => Err("has no name".to_string()),
             _ => Ok(file.clone()),
         });
-        load(&Source { path: "fuzz.toml".into(), text: self.text.into(), files }, &self.sets)
+        load(&Source { path: "fuzz.toml".into(), text: self.text.into(), files, registry: mech::Registry::catalogue() }, &self.sets)
     }
 }
 

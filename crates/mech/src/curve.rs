@@ -65,7 +65,7 @@ mod tests {
     use crate::testing::values;
 
     fn curve(kind: &str, given: &str) -> (&'static Curve, Values) {
-        let spec = crate::catalogue().into_iter().find(|spec| spec.kind == kind).unwrap();
+        let spec = crate::Registry::catalogue().specs().into_iter().find(|spec| spec.kind == kind).unwrap();
         (CURVES.iter().find(|curve| curve.kind == kind).unwrap(), values(spec, given))
     }
 
@@ -94,7 +94,11 @@ mod tests {
     #[test]
     fn every_curve_is_of_a_mechanism_and_starts_at_nothing_and_ends_at_certainty() {
         for curve in CURVES {
-            let spec = crate::catalogue().into_iter().find(|spec| spec.kind == curve.kind).expect(curve.kind);
+            let spec = crate::Registry::catalogue()
+                .specs()
+                .into_iter()
+                .find(|spec| spec.kind == curve.kind)
+                .expect(curve.kind);
             let values = values(spec, "");
             let (from, to) = (curve.range)(&values);
             for line in 0..curve.lines.len() {

@@ -10,6 +10,7 @@ mod slot;
 pub mod ack_hold;
 mod act;
 pub mod buffer;
+mod check;
 pub mod curve;
 pub mod fib;
 mod fill;
@@ -18,12 +19,14 @@ pub mod host;
 mod ids;
 mod lanes;
 pub mod marking;
+mod mechanism;
 mod needs;
 pub mod notify;
 pub mod overflow;
 pub mod params;
 pub mod pause;
 mod place;
+mod registry;
 mod rng;
 pub mod routing;
 pub mod scheduler;
@@ -33,27 +36,15 @@ mod watch;
 mod testing;
 
 pub use act::{Act, Acts, Env, Notice};
+pub use check::{Beside, Report, Wrong};
 pub use fill::Fill;
 pub use head::{Ecn, Flags, Head, PacketKind};
 pub use ids::{ClassSet, FlowId, HostId, PktId, PortId, QueueId, TimerId};
 pub use lanes::{Lane, LaneLimit, Lanes};
-pub use needs::{Asks, Needs, Room};
+pub use mechanism::{Mechanism, Only};
+pub use needs::{Asks, NO_RANKS, Needs, Room};
 pub use place::{ForwardingContext, PortView, QueueView, View};
+pub use registry::{HOST_SLOTS, InSlot, Registry, SLOTS};
 pub use rng::{Purpose, Stream, hash_mix};
 pub use routing::SwitchContext;
 pub use watch::{Change, Interests, Watch};
-
-/// Every mechanism that a scenario may name, slot by slot, in the order of the slots.
-pub fn catalogue() -> Vec<&'static params::Spec> {
-    let slots: [&[&'static params::Spec]; 8] = [
-        fib::SPECS,
-        routing::SPECS,
-        buffer::SPECS,
-        overflow::SPECS,
-        marking::SPECS,
-        pause::SPECS,
-        scheduler::SPECS,
-        host::SPECS,
-    ];
-    slots.concat()
-}

@@ -59,6 +59,10 @@ pub struct Needs {
     pub ranks: bool,
 }
 
+/// What is said where packets are told apart by a rank that none has.
+pub const NO_RANKS: &str = "srpt and evict with transport.priority = \"none\": all packets are equally urgent, which makes \
+                            them first in, first out and tail drop within a class";
+
 #[cfg(test)]
 mod tests {
     use super::*;

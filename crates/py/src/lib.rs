@@ -5,6 +5,7 @@ mod run_handle;
 mod trace;
 
 use convert::{memory_json, network_json, networks_json, summary_json, tables};
+use mech::Registry;
 use pyo3::exceptions::{PyRuntimeError, PyValueError};
 use pyo3::prelude::*;
 use pyo3::types::{PyBytes, PyDict};
@@ -30,13 +31,13 @@ fn read(path: &str, text: &str, sets: &[String]) -> PyResult<Loaded> {
 /// Everything that a scenario may name, with its parameters, as JSON.
 #[pyfunction]
 fn catalogue() -> String {
-    scenario::catalogue_json().to_string()
+    scenario::catalogue_json(&Registry::catalogue()).to_string()
 }
 
 /// The JSON Schema of a scenario.
 #[pyfunction]
 fn schema() -> String {
-    scenario::schema().to_string()
+    scenario::schema(&Registry::catalogue()).to_string()
 }
 
 /// The curve of a mechanism with settings `NAME=VALUE`, in so many steps and over other places, as JSON;
@@ -44,7 +45,7 @@ fn schema() -> String {
 #[pyfunction]
 #[pyo3(signature = (kind, sets, steps, places=Vec::new()))]
 fn curve(kind: &str, sets: Vec<String>, steps: u32, places: Vec<f64>) -> PyResult<Option<String>> {
-    let found = scenario::curve_json(kind, &sets, steps, &places).map_err(|faults| {
+    let found = scenario::curve_json((&Registry::catalogue(), kind), &sets, steps, &places).map_err(|faults| {
         let lines: Vec<String> = faults.iter().map(ToString::to_string).collect();
         ScenarioError::new_err((lines,))
     })?;

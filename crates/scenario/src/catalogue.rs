@@ -2,24 +2,25 @@
 
 use crate::load::{allowed, specs};
 use crate::settings;
+use mech::Registry;
 use mech::params::{Kind, Param, Spec};
 use serde_json::{Value as Json, json};
 
 /// Every declaration in the order of the file: settings, topologies, framings, mechanisms slot by
 /// slot, transports, traffic, distributions of flow sizes.
-pub(crate) fn all() -> Vec<&'static Spec> {
+pub(crate) fn all(registry: &Registry) -> Vec<&'static Spec> {
     let [topologies, transports, traffic] = specs().map(|(_, specs)| specs.to_vec());
     let tables = settings::TABLES.to_vec();
     let sizes = crate::traffic::SIZES.to_vec();
-    [tables, topologies, settings::FRAMING.to_vec(), mech::catalogue(), transports, traffic, sizes].concat()
+    [tables, topologies, settings::FRAMING.to_vec(), registry.specs(), transports, traffic, sizes].concat()
 }
 
 /// A list of `{slot, kind, doc, cite, params: [{name, doc, type, required, default, allowed}]}`: mechanisms,
 /// topologies, transports, traffic and the fixed tables (whose `kind` is empty). `default` is
 /// text, null where the parameter must be given or has no value when left out; `allowed` says in
 /// words what values it takes.
-pub fn catalogue_json() -> Json {
-    all().into_iter().map(spec).collect()
+pub fn catalogue_json(registry: &Registry) -> Json {
+    all(registry).into_iter().map(spec).collect()
 }
 
 fn spec(spec: &Spec) -> Json {

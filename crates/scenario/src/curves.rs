@@ -2,6 +2,7 @@
 
 use crate::diag::Diagnostic;
 use crate::load::alone;
+use mech::Registry;
 use mech::curve::CURVES;
 use serde_json::{Value as Json, json};
 
@@ -13,14 +14,14 @@ use serde_json::{Value as Json, json};
 /// # Errors
 /// Everything that is wrong with the settings.
 pub fn curve_json(
-    kind: &str,
+    (registry, kind): (&Registry, &str),
     settings: &[String],
     steps: u32,
     others: &[f64],
 ) -> Result<Option<Json>, Vec<Diagnostic>> {
     let Some(curve) = CURVES.iter().find(|curve| curve.kind == kind) else { return Ok(None) };
-    let Some(spec) = mech::catalogue().into_iter().find(|spec| spec.kind == kind) else { return Ok(None) };
-    let values = alone(spec, settings)?.values;
+    let Some(spec) = registry.specs().into_iter().find(|spec| spec.kind == kind) else { return Ok(None) };
+    let values = alone(registry, spec, settings)?;
     let steps = steps.clamp(1, 100_000);
     let (from, to) = (curve.range)(&values);
     let place = |i| if i == steps { to } else { from + (to - from) * f64::from(i) / f64::from(steps) };
@@ -45,18 +46,25 @@ mod tests {
 
     fn describe(kind: &str, settings: &[&str]) -> Vec<String> {
         let settings: Vec<String> = settings.iter().map(|text| text.to_string()).collect();
-        curve_json(kind, &settings, 4, &[]).unwrap_err().iter().map(ToString::to_string).collect()
+        curve_json((&Registry::catalogue(), kind), &settings, 4, &[])
+            .unwrap_err()
+            .iter()
+            .map(ToString::to_string)
+            .collect()
     }
 
     #[test]
     fn a_curve_has_its_places_and_a_list_a_line() {
-        let found = curve_json("bounce", &["theta=0.5".into(), "lambda=5".into()], 4, &[0.75, 1.0]).unwrap().unwrap();
+        let found =
+            curve_json((&Registry::catalogue(), "bounce"), &["theta=0.5".into(), "lambda=5".into()], 4, &[0.75, 1.0])
+                .unwrap()
+                .unwrap();
         assert_eq!(found["places"], json!([0.0, 0.5, 0.625, 0.75, 0.875, 1.0]));
         assert_eq!(found["lines"], json!(["np = 0", "np = 1", "np = 2"]));
         let middle = found["values"][0][3].as_f64().unwrap();
         assert_eq!(found["asked"][0], json!([middle, 1.0]));
         assert!((middle - 0.7773).abs() < 1e-4, "{middle}");
-        assert_eq!(curve_json("tail_drop", &[], 4, &[]), Ok(None));
+        assert_eq!(curve_json((&Registry::catalogue(), "tail_drop"), &[], 4, &[]), Ok(None));
     }
 
     #[test]

@@ -24,6 +24,8 @@ pub use diag::Diagnostic;
 pub use fault::Fault;
 pub use ideal::{Alone, ideal_fct};
 pub use load::{Loaded, Source, load};
-pub use model::{Choice, FctEnd, Goodput, HostConfig, Measure, PortConfig, Scenario, Simultaneous, SwitchConfig, Ties};
+pub use model::{
+    Choice, FctEnd, Filled, Goodput, HostConfig, Measure, PortConfig, Scenario, Simultaneous, SwitchConfig, Ties,
+};
 pub use routes::Routes;
 pub use schema::schema;

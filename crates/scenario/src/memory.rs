@@ -1,8 +1,6 @@
 //! Memory is a budget: what each switch of a scenario has, bounce queues included.
 
 use crate::Scenario;
-use mech::buffer::BufferSlot;
-use mech::overflow::OverflowSlot;
 use std::collections::HashMap;
 use units::Amount;
 
@@ -54,14 +52,12 @@ pub fn switch_memory(scenario: &Scenario) -> Vec<SwitchMemory> {
     let (mut groups, mut places): (Vec<SwitchMemory>, HashMap<SwitchMemory, usize>) = Default::default();
     for (node, config) in nodes.zip(&scenario.switches) {
         let ports = node.ports.len() as u16;
-        let buffer = BufferSlot::build(&config.buffer.kind, &config.buffer.values);
-        let overflow = OverflowSlot::build(&config.overflow.kind, &config.overflow.values);
         let one = SwitchMemory {
             tier: node.tier.clone(),
             count: 1,
             ports,
-            buffer: buffer.and_then(|b| b.peek().budget(ports)),
-            bounce: overflow.and_then(|o| o.peek().needs().back),
+            buffer: config.buffer.slot.peek().budget(ports),
+            bounce: config.overflow.slot.peek().needs().back,
         };
         match places.get(&one) {
             Some(place) => groups[*place].count += 1,

@@ -5,8 +5,16 @@ use crate::traffic::Traffic;
 use dataplane::Framing;
 use dataplane::transport::TcpConfig;
 use mech::ClassSet;
+use mech::buffer::BufferSlot;
+use mech::fib::FibSlot;
+use mech::host::BounceSignal;
+use mech::marking::MarkingSlot;
+use mech::overflow::OverflowSlot;
 use mech::params::Values;
-use mech::routing::AddressPlan;
+use mech::pause::PauseFor;
+use mech::routing::{AddressPlan, RoutingSlot};
+use mech::scheduler::SchedulerSlot;
+use std::sync::Arc;
 use units::{Amount, Dur, Time};
 
 /// One variant of a scenario, every default filled in.
@@ -37,7 +45,7 @@ pub struct Scenario {
 impl Scenario {
     /// The addresses of hosts, where switches route by them; else hosts are but numbered.
     pub fn plan(&self) -> Option<AddressPlan> {
-        let by_address = self.switches.iter().any(|switch| switch.routing.kind == "two_level");
+        let by_address = self.switches.iter().any(|switch| switch.routing.slot.peek().needs_addresses());
         self.topology.plan.filter(|_| by_address)
     }
     /// The highest traffic class in use.
@@ -76,6 +84,24 @@ pub struct Choice {
     pub values: Values,
 }
 
+/// A slot that is filled.
+#[derive(Clone, Debug)]
+pub struct Filled<S> {
+    /// The value of `kind`.
+    pub kind: String,
+    /// The parameters of the mechanism, as they were given and as they are by default.
+    pub values: Values,
+    /// The mechanism, for no switch in particular.
+    pub slot: Arc<S>,
+}
+
+/// Two are the same that say the same.
+impl<S> PartialEq for Filled<S> {
+    fn eq(&self, other: &Filled<S>) -> bool {
+        self.kind == other.kind && self.values == other.values
+    }
+}
+
 /// Every host.
 #[derive(Clone, Debug, PartialEq)]
 pub struct HostConfig {
@@ -86,26 +112,26 @@ pub struct HostConfig {
     /// The NIC's queue; `None` is unlimited.
     pub nic_queue: Option<Amount>,
     /// Marking at the NIC.
-    pub marking: Choice,
+    pub marking: Filled<MarkingSlot>,
     /// Who leaves the NIC next.
-    pub scheduler: Choice,
+    pub scheduler: Filled<SchedulerSlot>,
     /// What becomes of a packet that finds the NIC's queue full.
-    pub overflow: Choice,
+    pub overflow: Filled<OverflowSlot>,
     /// How a source's transport is informed of bounced packets.
-    pub bounce_signal: Choice,
+    pub bounce_signal: Filled<BounceSignal>,
 }
 
 /// One switch.
 #[derive(Clone, Debug, PartialEq)]
 pub struct SwitchConfig {
     /// The forwarding table.
-    pub fib: Choice,
+    pub fib: Filled<FibSlot>,
     /// The routing slot.
-    pub routing: Choice,
+    pub routing: Filled<RoutingSlot>,
     /// The buffer slot.
-    pub buffer: Choice,
+    pub buffer: Filled<BufferSlot>,
     /// The overflow slot.
-    pub overflow: Choice,
+    pub overflow: Filled<OverflowSlot>,
     /// Whether simultaneous arrivals see each other.
     pub simultaneous: Simultaneous,
     /// The order of simultaneous arrivals.
@@ -118,11 +144,11 @@ pub struct SwitchConfig {
 #[derive(Clone, Debug, PartialEq)]
 pub struct PortConfig {
     /// The marking slot.
-    pub marking: Choice,
+    pub marking: Filled<MarkingSlot>,
     /// The scheduler slot.
-    pub scheduler: Choice,
+    pub scheduler: Filled<SchedulerSlot>,
     /// The pause slot.
-    pub pause: Choice,
+    pub pause: Filled<PauseFor>,
 }
 
 /// Whether simultaneous arrivals see each other.

@@ -1,34 +1,29 @@
 //! What pausing means for a network as it is built: the headroom of every port, and whether memory is
 //! enough for it.
 
-use crate::model::{Choice, Scenario};
+use crate::model::Scenario;
 use mech::ClassSet;
 use mech::buffer::BufferSlot;
-use mech::pause::{Level, Pause, PauseSlot, Span};
+use mech::pause::{Level, Pause, PauseFor, Span};
 use std::collections::{BTreeMap, BTreeSet};
-use units::{Amount, Bytes, Dur};
-
-/// The kinds that stop nobody.
-fn stops(choice: &Choice) -> bool {
-    choice.kind != "none"
-}
+use units::{Bytes, Dur};
 
 impl Scenario {
     /// Whether any port may be stopped by its far end.
     pub fn pauses(&self) -> bool {
-        self.switches.iter().flat_map(|switch| &switch.ports).any(|port| stops(&port.pause))
+        self.switches.iter().flat_map(|switch| &switch.ports).any(|port| port.pause.slot.stops())
     }
 
     /// The pause slot of a port; `None` where it is a host's, which stop nobody.
-    pub fn pause_of(&self, node: u32, port: u16) -> Option<&Choice> {
+    pub fn pause_of(&self, node: u32, port: u16) -> Option<&PauseFor> {
         let switch = self.switches.get(node.checked_sub(self.topology.hosts)? as usize)?;
-        Some(&switch.ports[usize::from(port)].pause).filter(|choice| stops(choice))
+        Some(&*switch.ports[usize::from(port)].pause.slot).filter(|slot| slot.stops())
     }
 
     /// From the arrival of a request at a port until it takes effect there, as the far end's slot says.
     pub fn response_of(&self, node: u32, port: u16) -> Dur {
         let far = &self.topology.nodes[node as usize].ports[usize::from(port)];
-        self.pause_of(far.peer, far.peer_port).map_or(Dur::ZERO, |choice| choice.values.time("response"))
+        self.pause_of(far.peer, far.peer_port).map_or(Dur::ZERO, PauseFor::response)
     }
 
     /// The link of a port that stops its far end.
@@ -74,26 +69,26 @@ fn need(scenario: &Scenario, index: usize) -> Option<Need> {
     let config = &scenario.switches[index];
     let node = scenario.topology.hosts + index as u32;
     let ports = &scenario.topology.nodes[node as usize].ports;
-    let buffer = BufferSlot::build(&config.buffer.kind, &config.buffer.values)?.for_ports(ports.len() as u16);
+    let buffer = BufferSlot::clone(&config.buffer.slot).for_ports(ports.len() as u16);
     let buffer = buffer.peek();
     let (in_use, smallest) = (scenario.classes(), scenario.smallest_frame());
     let mut need = Need {
         guaranteed_bytes: buffer.guaranteed_bytes(scenario.largest_frame())?,
         surely: buffer.guaranteed_bytes(smallest)?,
-        buffer: described(&config.buffer, smallest),
+        buffer: buffer.described(smallest).unwrap_or_else(|| config.buffer.kind.clone()),
         ..Need::default()
     };
     let all = buffer.free(0).map_or(0, |free| free.saturating_add(buffer.reserved()));
     let (mut least, mut pool) = (u64::MAX, Pool { all, left: all });
     for (p, (link, port)) in ports.iter().zip(&config.ports).enumerate() {
-        let slot = PauseSlot::build(&port.pause.kind, &port.pause.values, link.rate.clock())?;
+        let slot = port.pause.slot.at(link.rate.clock());
         let slot = slot.peek().filter(|slot| slot.lossless());
         let Some((slot, classes)) = slot.map(|slot| (slot, groups(slot, in_use))).filter(|(_, classes)| *classes > 0)
         else {
             need.others += 1;
             continue;
         };
-        let (xoff, thresholds) = pool.thresholds(Level::new(&port.pause.values), classes);
+        let (xoff, thresholds) = pool.thresholds(port.pause.slot.level()?, classes);
         let span = scenario.span(node, p as u16);
         let own = thresholds.saturating_add(classes.saturating_mul(span.headroom()));
         need.xoff = need.xoff.max(xoff);
@@ -106,7 +101,7 @@ fn need(scenario: &Scenario, index: usize) -> Option<Need> {
         least = least.min(own);
     }
     // What waits for a port came in by the others.
-    if config.buffer.kind == "per_port" && need.ports as usize == ports.len() {
+    if buffer.plain().is_some() && need.ports as usize == ports.len() {
         need.sum -= least;
         need.ports -= 1;
     }
@@ -161,17 +156,6 @@ fn lapse(slot: &dyn Pause, span: &Span) -> Option<String> {
     Some(format!("a stop lasts {duration} and {again}: the far end goes on meanwhile, which no headroom is for"))
 }
 
-fn described(buffer: &Choice, frame: u16) -> String {
-    match buffer.kind.as_str() {
-        "shared" => format!("shared, alpha = {}", buffer.values.number("alpha")),
-        "per_port" => match buffer.values.amount("size") {
-            Amount::Packets(n) => format!("per_port, {n}pkt of {frame}B"),
-            bytes @ Amount::Bytes(_) => format!("per_port, {bytes}"),
-        },
-        kind => kind.into(),
-    }
-}
-
 impl Need {
     /// Why a packet may be lost although it should not.
     fn reasons(&self) -> Vec<String> {
@@ -224,7 +208,7 @@ pub(crate) fn notes(scenario: &Scenario) -> Vec<String> {
         }
         names => format!("pause at {}: {text}: {fails}", names.concat()),
     };
-    let detours = scenario.switches.iter().any(|switch| switch.overflow.kind == "detour");
+    let detours = scenario.switches.iter().any(|switch| switch.overflow.slot.peek().needs().aside);
     let ttl = (lossless && detours && scenario.has_ttl()).then(|| SPENT_ON_DETOURS.to_string());
     said.into_iter().map(one).chain(ttl).collect()
 }

@@ -3,8 +3,9 @@
 //! values of several keys only [`load`](crate::load()) knows.
 
 use crate::load::{default, specs, word};
-use crate::settings::{self, SLOTS};
+use crate::settings;
 use mech::params::{Kind, Param, Spec, Value};
+use mech::{HOST_SLOTS, Registry, SLOTS};
 use serde_json::{Map, Value as Json, json};
 use std::collections::BTreeSet;
 
@@ -19,9 +20,9 @@ enum Part {
 }
 
 /// The JSON Schema, draft 2020-12, of a scenario as JSON data.
-pub fn schema() -> Json {
-    let mut scenario = tables(Part::Whole);
-    let variant = tables(Part::Over);
+pub fn schema(registry: &Registry) -> Json {
+    let mut scenario = tables(Part::Whole, registry);
+    let variant = tables(Part::Over, registry);
     let variants = json!({
         "type": "object",
         "description": "Variants to compare, each laid upon the scenario: a table with a `kind` replaces the whole \
@@ -53,18 +54,18 @@ pub fn schema() -> Json {
 }
 
 /// The tables of a scenario or of a variant.
-fn tables(part: Part) -> Map<String, Json> {
+fn tables(part: Part, registry: &Registry) -> Map<String, Json> {
     let [topology, transport, traffic] = specs().map(|(_, specs)| specs);
     let entry = with(choice(traffic, Part::Whole, None), settings::TRAFFIC.params);
     let mut host = object(settings::HOST.params, part);
-    for (slot, default) in settings::HOST_SLOTS {
-        host["properties"][slot] = choice(&settings::host_mechanisms(slot), part, Some(default));
+    for (slot, default) in HOST_SLOTS {
+        host["properties"][slot] = choice(&registry.of_host(slot), part, Some(default));
     }
     let place = object(settings::WHERE.params, part);
     let each = json!({
         "type": "object",
         "description": settings::WHERE.doc,
-        "properties": { "where": place, "switch": switch(Part::Over) },
+        "properties": { "where": place, "switch": switch(Part::Over, registry) },
         "required": ["where", "switch"],
         "additionalProperties": false,
     });
@@ -72,7 +73,7 @@ fn tables(part: Part) -> Map<String, Json> {
         ("topology", custom(choice(topology, part, None))),
         ("framing", choice(settings::FRAMING, part, Some("ethernet"))),
         ("host", host),
-        ("switch", switch(part)),
+        ("switch", switch(part, registry)),
         ("override", json!({ "type": "array", "items": each })),
         ("transport", choice(transport, part, Some(settings::TRANSPORT))),
         ("measure", object(settings::MEASURE.params, part)),
@@ -81,20 +82,13 @@ fn tables(part: Part) -> Map<String, Json> {
     all.map(|(key, value)| (key.to_string(), value)).into_iter().collect()
 }
 
-fn switch(part: Part) -> Json {
+fn switch(part: Part, registry: &Registry) -> Json {
     let mut switch = object(settings::SWITCH.params, part);
-    for (name, _) in SLOTS {
-        switch["properties"][name] = slot(name, part);
+    for (slot, default) in SLOTS {
+        switch["properties"][slot] = choice(&registry.of_switch(slot), part, Some(default));
     }
     switch["description"] = json!(settings::SWITCH.doc);
     switch
-}
-
-fn slot(name: &str, part: Part) -> Json {
-    let specs: Vec<&Spec> =
-        mech::catalogue().into_iter().filter(|spec| spec.slot.strip_prefix("switch.") == Some(name)).collect();
-    let default = SLOTS.iter().find(|(slot, _)| *slot == name).map(|(_, default)| *default);
-    choice(&specs, part, default)
 }
 
 /// One of several kinds; laid upon another table, also some parameters without a kind.

@@ -299,36 +299,5 @@ pub const FRAMING: &[&Spec] = &[&ETHERNET, &MTU, &PAYLOAD];
 /// All fixed tables, in the order of the file.
 pub const TABLES: &[&Spec] = &[&SCENARIO, &NODE, &LINK, &HOST, &SWITCH, &WHERE, &MEASURE, &TRAFFIC];
 
-/// The slots of a switch, with what fills each where the scenario leaves it out.
-pub const SLOTS: [(&str, &str); 7] = [
-    ("fib", "static"),
-    ("routing", "ecmp"),
-    ("buffer", "per_port"),
-    ("overflow", "tail_drop"),
-    ("marking", "none"),
-    ("pause", "none"),
-    ("scheduler", "strict_priority"),
-];
-
-/// The slots of a host, likewise.
-pub const HOST_SLOTS: [(&str, &str); 4] =
-    [("marking", "none"), ("scheduler", "strict_priority"), ("overflow", "tail_drop"), ("bounce_signal", "none")];
-
-/// The mechanisms of a slot of the host: its own, or those of the switch that make sense at a NIC.
-pub fn host_mechanisms(slot: &str) -> Vec<&'static Spec> {
-    let kinds: &[&str] = match slot {
-        "scheduler" => &["strict_priority", "srpt"],
-        "overflow" => &["tail_drop", "evict"],
-        "marking" => &["none", "ecn_threshold", "red"],
-        _ => &[],
-    };
-    let is_one = |spec: &&Spec| match spec.slot.split_once('.') {
-        Some(("host", own)) => own == slot,
-        Some(("switch", of)) => of == slot && kinds.contains(&spec.kind),
-        _ => false,
-    };
-    mech::catalogue().into_iter().filter(is_one).collect()
-}
-
 /// What carries the flows where the scenario has no `[transport]`.
 pub const TRANSPORT: &str = "newreno";

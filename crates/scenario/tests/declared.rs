@@ -1,11 +1,14 @@
 //! Schema and catalogue: what is declared is what is said.
 
+use mech::Registry;
 use scenario::{Source, catalogue_json, load, schema};
 use serde_json::Value as Json;
-use std::path::Path;
+use std::collections::BTreeSet;
+use std::fs;
+use std::path::{Path, PathBuf};
 
 fn kinds(slot: &str) -> Vec<String> {
-    let all = catalogue_json();
+    let all = catalogue_json(&Registry::catalogue());
     let of_slot = all.as_array().expect("a list").iter().filter(|spec| spec["slot"] == slot);
     of_slot.map(|spec| spec["kind"].as_str().expect("text").to_string()).collect()
 }
@@ -25,7 +28,7 @@ fn the_catalogue_names_every_mechanism_and_table() {
 
 #[test]
 fn a_parameter_says_its_type_its_default_and_what_it_takes() {
-    let all = catalogue_json();
+    let all = catalogue_json(&Registry::catalogue());
     let find = |slot: &str, kind: &str, name: &str| {
         let spec = all.as_array().expect("a list").iter().find(|s| s["slot"] == slot && s["kind"] == kind).expect("it");
         let params = spec["params"].as_array().expect("a list");
@@ -45,7 +48,7 @@ fn a_parameter_says_its_type_its_default_and_what_it_takes() {
 
 #[test]
 fn the_schema_knows_every_key_of_the_file_and_refuses_others() {
-    let schema = schema();
+    let schema = schema(&Registry::catalogue());
     assert_eq!(schema["$schema"], "https://json-schema.org/draft/2020-12/schema");
     let mut keys: Vec<&String> = schema["properties"].as_object().expect("properties").keys().collect();
     keys.sort();
@@ -58,7 +61,7 @@ fn the_schema_knows_every_key_of_the_file_and_refuses_others() {
 
 #[test]
 fn a_mechanism_in_the_schema_has_its_parameters_with_units_ranges_and_defaults() {
-    let schema = schema();
+    let schema = schema(&Registry::catalogue());
     let kinds = schema["properties"]["switch"]["properties"]["overflow"]["oneOf"].as_array().expect("kinds");
     let bounce = kinds.iter().find(|kind| kind["properties"]["kind"]["const"] == "bounce").expect("bounce");
     let theta = &bounce["properties"]["theta"];
@@ -79,7 +82,7 @@ fn a_mechanism_in_the_schema_has_its_parameters_with_units_ranges_and_defaults()
 
 #[test]
 fn a_table_of_a_variant_has_a_kind_and_its_parameters_or_some_parameters_alone() {
-    let schema = schema();
+    let schema = schema(&Registry::catalogue());
     let kinds = schema["$defs"]["variant"]["properties"]["transport"]["oneOf"].as_array().expect("kinds");
     let (alone, whole) = kinds.split_last().expect("kinds");
     assert!(whole.iter().all(|kind| kind["required"] == serde_json::json!(["kind"])), "{whole:?}");
@@ -90,7 +93,7 @@ fn a_table_of_a_variant_has_a_kind_and_its_parameters_or_some_parameters_alone()
 
 #[test]
 fn every_kind_of_traffic_in_the_schema_takes_a_name_a_class_and_jitter() {
-    let schema = schema();
+    let schema = schema(&Registry::catalogue());
     for kind in schema["properties"]["traffic"]["items"]["oneOf"].as_array().expect("kinds") {
         for key in ["name", "class", "jitter"] {
             assert!(kind["properties"].get(key).is_some(), "{key} of {}", kind["properties"]["kind"]["const"]);
@@ -115,4 +118,61 @@ fn nothing_that_is_cut_off_or_garbled_makes_the_loader_panic() {
         }
     }
     assert!(loaded > 10, "some still load: {loaded}");
+}
+
+/// The Rust sources of a folder, without tests.
+fn sources(folder: &Path, found: &mut Vec<PathBuf>) {
+    for entry in fs::read_dir(folder).expect("the folder is there") {
+        let path = entry.unwrap().path();
+        let name = path.file_stem().unwrap().to_string_lossy().into_owned();
+        if name == "tests" || name.ends_with("_tests") {
+            continue;
+        }
+        match path.is_dir() {
+            true => sources(&path, found),
+            false => found.push(path),
+        }
+    }
+}
+
+/// Names of mechanisms, and those among them that are words of something else too: a parameter, a value, a slot.
+fn names() -> (BTreeSet<&'static str>, BTreeSet<&'static str>) {
+    let registry = Registry::catalogue();
+    let names: BTreeSet<&str> = registry.specs().iter().map(|spec| spec.kind).collect();
+    let all = catalogue_json(&registry);
+    let mechanisms = |spec: &&Json| {
+        let slot = spec["slot"].as_str().unwrap();
+        slot.starts_with("switch.") || slot.starts_with("host.")
+    };
+    let others = all.as_array().unwrap().iter().filter(|spec| !mechanisms(spec));
+    let params: Vec<&Json> = others.flat_map(|spec| spec["params"].as_array().unwrap()).collect();
+    let is_word = |name: &&str| {
+        let said = |param: &&Json| {
+            let allowed = param["allowed"].as_str().unwrap();
+            param["name"] == **name
+                || allowed.contains(&format!("\"{name}\""))
+                || allowed.contains(&format!("`{name}`"))
+        };
+        params.iter().any(said) || mech::SLOTS.iter().any(|(slot, _)| slot == name)
+    };
+    let words = names.iter().copied().filter(is_word).collect();
+    (names, words)
+}
+
+#[test]
+fn no_mechanism_is_known_by_its_name_outside_of_mech() {
+    let (names, words) = names();
+    assert_eq!(words, BTreeSet::from(["none", "pause", "unlimited"]), "what else is a word of its own");
+    let mut files = Vec::new();
+    for krate in ["dataplane", "scenario", "sim"] {
+        sources(&Path::new(env!("CARGO_MANIFEST_DIR")).join("..").join(krate).join("src"), &mut files);
+    }
+    assert!(files.len() > 100, "{}", files.len());
+    for path in files {
+        let text = fs::read_to_string(&path).unwrap();
+        let code = text.split("#[cfg(test)]\nmod ").next().unwrap();
+        for name in names.difference(&words) {
+            assert!(!code.contains(&format!("\"{name}\"")), "{} knows \"{name}\"", path.display());
+        }
+    }
 }

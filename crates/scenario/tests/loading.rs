@@ -1,7 +1,9 @@
 //! What scenarios that are right come to.
 
+use mech::Registry;
+use mech::buffer::BufferSlot;
 use mech::params::Value;
-use scenario::{Choice, FctEnd, Loaded, Simultaneous, Source, Ties, load};
+use scenario::{FctEnd, Filled, Loaded, Simultaneous, Source, Ties, load};
 use serde_json::json;
 use std::path::Path;
 use units::{Amount, Dur, Rate, Time};
@@ -39,7 +41,7 @@ fn tree(more: &str) -> String {
     star(more).replace("\"star\"\nn = 4", "\"fat_tree\"\nk = 4")
 }
 
-fn size_of(buffer: &Choice) -> String {
+fn size_of(buffer: &Filled<BufferSlot>) -> String {
     buffer.values.amount("size").to_string()
 }
 
@@ -115,14 +117,14 @@ fn what_is_left_out_has_its_default() {
     assert_eq!(only.variant, "default");
     let switch = &only.switches[0];
     let port = &switch.ports[0];
-    let kinds =
-        [&switch.routing, &switch.buffer, &switch.overflow, &port.marking, &port.scheduler].map(|c| c.kind.as_str());
+    let of_switch = [&switch.routing.kind, &switch.buffer.kind, &switch.overflow.kind];
+    let kinds = [of_switch.as_slice(), &[&port.marking.kind, &port.scheduler.kind]].concat();
     assert_eq!(kinds, ["ecmp", "per_port", "tail_drop", "none", "strict_priority"]);
     assert_eq!(size_of(&switch.buffer), "100pkt");
     assert_eq!((switch.simultaneous, switch.ties), (Simultaneous::InTurn, Ties::Random));
     assert_eq!(only.framing, dataplane::Framing::ETHERNET);
     assert_eq!((only.host.stack_delay, only.host.stack_jitter, only.host.nic_queue), (Dur::ZERO, Dur::ZERO, None));
-    let of_host = [&only.host.marking, &only.host.scheduler, &only.host.overflow].map(|c| c.kind.as_str());
+    let of_host = [&only.host.marking.kind, &only.host.scheduler.kind, &only.host.overflow.kind];
     assert_eq!(of_host, ["none", "strict_priority", "tail_drop"]);
     let m = &only.measure;
     assert_eq!((m.from, m.to, m.drain, m.bin), (Time::ZERO, Time(Dur::ms(10).0), Dur::s(1), Dur::us(50)));
@@ -357,7 +359,8 @@ fn flows_whose_gaps_would_all_round_to_nothing_are_refused_and_do_not_hang_the_r
     let more = "[[traffic]]\nname = \"endless\"\nkind = \"poisson\"\nsizes = \"sizes.txt\"\nload.fraction = 10\n";
     let text = star(more).replace("n = 4", "n = 4\nlink.rate = \"1000Tbps\"");
     let files = Box::new(|_: &str| Ok("0 0.9999999\n1 1\n".to_string()));
-    let found = load(&Source { path: "test.toml".into(), text, files }, &[]).expect_err("this should be refused");
+    let found = load(&Source { path: "test.toml".into(), text, files, registry: Registry::catalogue() }, &[])
+        .expect_err("this should be refused");
     assert_eq!(
         shown(&found),
         "test.toml:17: traffic.endless.load.fraction: found flows of a host less than 1ps apart on average; expected a load \

@@ -61,7 +61,9 @@ fn switch() -> Switch {
         clock: Rate::gbps(10).clock(),
         is_switch: true,
         marking: MarkingSlot::none(),
-        scheduler: SchedulerSlot::build("fifo", &Values::default()).expect("it is in the catalogue"),
+        scheduler: mech::Registry::catalogue()
+            .make::<SchedulerSlot>("fifo", &Values::default())
+            .expect("it is in the catalogue"),
         pause: None,
     };
     Switch::new(SwitchSetup {
@@ -70,7 +72,9 @@ fn switch() -> Switch {
             seed: 1,
             framing: Framing::ETHERNET,
             buffer: BufferSlot::of(Some(Amount::Packets(100))),
-            overflow: OverflowSlot::build("tail_drop", &Values::default()).expect("it is in the catalogue"),
+            overflow: mech::Registry::catalogue()
+                .make::<OverflowSlot>("tail_drop", &Values::default())
+                .expect("it is in the catalogue"),
             lanes: Lanes::default(),
             top_class: 0,
             may_compute: true,

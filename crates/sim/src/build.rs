@@ -13,16 +13,13 @@ use dataplane::transport::TcpConfig;
 use dataplane::{CoreSetup, FlowTable, Host, HostSetup, NewFlow, PauseSetup, PortSetup, RawSetup, Switch, SwitchSetup};
 use mech::buffer::BufferSlot;
 use mech::fib::FibSlot;
-use mech::host::WindowCut;
-use mech::marking::MarkingSlot;
 use mech::overflow::OverflowSlot;
 use mech::pause::PauseSlot;
 use mech::routing::{FlowHash, Paths, RoutingSlot};
-use mech::scheduler::SchedulerSlot;
 use mech::{HostId, Lane, LaneLimit, Lanes, Purpose, Stream, SwitchContext};
 use scenario::routes::Routes;
 use scenario::traffic::{FlowSpec, Flows, OWN, Role};
-use scenario::{Choice, Scenario, Simultaneous, SwitchConfig, Ties};
+use scenario::{Scenario, Simultaneous, SwitchConfig, Ties};
 use std::sync::Arc;
 use units::Time;
 
@@ -49,22 +46,6 @@ pub struct Options {
     pub step_departures: bool,
 }
 
-fn unknown(choice: &Choice) -> BuildError {
-    BuildError(format!("`{}`", choice.kind))
-}
-
-fn marking(choice: &Choice) -> Result<MarkingSlot, BuildError> {
-    MarkingSlot::build(&choice.kind, &choice.values).ok_or_else(|| unknown(choice))
-}
-
-fn scheduler(choice: &Choice) -> Result<SchedulerSlot, BuildError> {
-    SchedulerSlot::build(&choice.kind, &choice.values).ok_or_else(|| unknown(choice))
-}
-
-fn overflow(choice: &Choice) -> Result<OverflowSlot, BuildError> {
-    OverflowSlot::build(&choice.kind, &choice.values).ok_or_else(|| unknown(choice))
-}
-
 /// What all nodes of a run share.
 struct Site<'a> {
     scenario: &'a Scenario,
@@ -78,24 +59,24 @@ struct Site<'a> {
 }
 
 impl Site<'_> {
-    fn host(&self, id: u32) -> Result<Host, BuildError> {
+    fn host(&self, id: u32) -> Host {
         let s = self.scenario;
         let port = &s.topology.nodes[id as usize].ports[0];
         let nic = PortSetup {
             clock: port.rate.clock(),
             is_switch: port.peer >= s.topology.hosts,
-            marking: marking(&s.host.marking)?,
-            scheduler: scheduler(&s.host.scheduler)?,
+            marking: (*s.host.marking.slot).clone(),
+            scheduler: (*s.host.scheduler.slot).clone(),
             pause: self.pause(id, 0, PauseSlot::None),
             changes: false,
         };
-        Ok(Host::new(HostSetup {
+        Host::new(HostSetup {
             core: CoreSetup {
                 node: id,
                 seed: self.seed,
                 framing: s.framing,
                 buffer: BufferSlot::of(s.host.nic_queue),
-                overflow: overflow(&s.host.overflow)?,
+                overflow: (*s.host.overflow.slot).clone(),
                 lanes: self.host_lanes(),
                 top_class: self.top_class,
                 may_compute: self.may_compute && !self.any_bounce,
@@ -104,7 +85,7 @@ impl Site<'_> {
             id: HostId(id),
             stack_delay: s.host.stack_delay,
             stack_jitter: s.host.stack_jitter,
-        }))
+        })
     }
 
     /// Packets that were bounced back wait at NICs in a lane of their own, as long as the NIC's queue.
@@ -128,7 +109,7 @@ impl Site<'_> {
         self.pauses.then(setup)
     }
 
-    fn switch(&self, index: usize, config: &SwitchConfig) -> Result<Switch, BuildError> {
+    fn switch(&self, index: usize, config: &SwitchConfig) -> Switch {
         let (s, node) = (self.scenario, self.scenario.topology.hosts + index as u32);
         let links = &s.topology.nodes[node as usize].ports;
         let host = |name: &str| s.topology.host(name);
@@ -139,24 +120,20 @@ impl Site<'_> {
             position: s.topology.plan.map(|plan| (plan, plan.position(index as u32))),
             paths: self.paths.as_ref().map(|paths| (paths, index as u32)),
         };
-        let overflow = overflow(&config.overflow)?.for_switch(&own);
-        let buffer = BufferSlot::build(&config.buffer.kind, &config.buffer.values);
-        let buffer = buffer.ok_or_else(|| unknown(&config.buffer))?.for_ports(links.len() as u16);
-        let routing = RoutingSlot::build(&config.routing.kind, &config.routing.values);
-        let fib = FibSlot::build(&config.fib.kind, &config.fib.values);
+        let overflow = OverflowSlot::clone(&config.overflow.slot).for_switch(&own);
+        let buffer = BufferSlot::clone(&config.buffer.slot).for_ports(links.len() as u16);
         let ports = links.iter().zip(&config.ports).zip(0..).map(|((link, port), p)| {
-            let pause = PauseSlot::build(&port.pause.kind, &port.pause.values, link.rate.clock());
-            let pause = pause.ok_or_else(|| unknown(&port.pause))?;
-            Ok(PortSetup {
+            let pause = port.pause.slot.at(link.rate.clock());
+            PortSetup {
                 clock: link.rate.clock(),
                 is_switch: link.peer >= s.topology.hosts,
-                marking: marking(&port.marking)?,
-                scheduler: scheduler(&port.scheduler)?,
+                marking: (*port.marking.slot).clone(),
+                scheduler: (*port.scheduler.slot).clone(),
                 pause: self.pause(node, p, pause),
                 changes: false,
-            })
+            }
         });
-        Ok(Switch::new(SwitchSetup {
+        Switch::new(SwitchSetup {
             core: CoreSetup {
                 node,
                 seed: self.seed,
@@ -167,13 +144,13 @@ impl Site<'_> {
                 overflow,
                 top_class: self.top_class,
                 may_compute: self.may_compute && !self.any_bounce,
-                ports: ports.collect::<Result<_, BuildError>>()?,
+                ports: ports.collect(),
             },
-            fib: fib.ok_or_else(|| unknown(&config.fib))?.for_switch(&own),
-            routing: routing.ok_or_else(|| unknown(&config.routing))?.for_switch(&own),
+            fib: FibSlot::clone(&config.fib.slot).for_switch(&own),
+            routing: RoutingSlot::clone(&config.routing.slot).for_switch(&own),
             snapshot: config.simultaneous == Simultaneous::Snapshot,
             shuffle: config.ties == Ties::Random,
-        }))
+        })
     }
 }
 
@@ -201,17 +178,16 @@ pub fn build_tapped<P: Probe, T: Tap>(
         scenario,
         seed,
         top_class: scenario.top_class(),
-        any_bounce: scenario.switches.iter().any(|s| s.overflow.kind == "bounce"),
+        any_bounce: scenario.switches.iter().any(|s| s.overflow.slot.peek().needs().back.is_some()),
         pauses: scenario.pauses(),
         may_compute: !options.step_departures && !probe.follows_queues(),
         paths: paths(scenario, seed).map(Arc::new),
     };
-    let hosts = (0..topology.hosts).map(|id| site.host(id)).collect::<Result<Vec<_>, _>>()?;
+    let hosts = (0..topology.hosts).map(|id| site.host(id)).collect();
     let switches = scenario.switches.iter().enumerate().map(|(i, config)| site.switch(i, config));
-    let switches = switches.collect::<Result<Vec<_>, _>>()?;
+    let switches = switches.collect();
     let tcp = TcpConfig::new(&scenario.transport.kind, &scenario.transport.values, scenario.framing);
-    let signal = WindowCut::build(&scenario.host.bounce_signal.kind, &scenario.host.bounce_signal.values);
-    let signal = signal.ok_or_else(|| unknown(&scenario.host.bounce_signal))?;
+    let signal = *scenario.host.bounce_signal.slot;
     let (wires, base) = wire(scenario);
     let duration = Time(scenario.duration.0);
     let horizon = duration.saturating_add(scenario.measure.drain);
@@ -240,7 +216,9 @@ pub fn build_tapped<P: Probe, T: Tap>(
         net: Net(Arc::new(if site.paths.is_some() { Routes::asking(topology) } else { Routes::compute(topology) })),
         flows: FlowTable::default(),
         exts: dataplane::Exts::default(),
-        tcp: Arc::new(tcp.ok_or_else(|| unknown(&scenario.transport))?.with_bounce_signal(signal)),
+        tcp: Arc::new(
+            tcp.ok_or_else(|| BuildError(format!("`{}`", scenario.transport.kind)))?.with_bounce_signal(signal),
+        ),
         pending,
         next,
         listed: 0,
@@ -266,7 +244,7 @@ pub fn build_tapped<P: Probe, T: Tap>(
         baseline_end: None,
         arrivals: Vec::new(),
         timers: Vec::new(),
-        predicts_routes: scenario.switches.iter().all(|s| s.fib.kind == "static"),
+        predicts_routes: scenario.switches.iter().all(|s| s.fib.slot.peek().is_none()),
         predicted: (Key::new(Time::ZERO, 0, Phase::Timer, 0), None),
         tap,
     };
@@ -275,14 +253,12 @@ pub fn build_tapped<P: Probe, T: Tap>(
     Ok(world)
 }
 
-/// The paths of `k_shortest` routing, which all switches have or none; no node has the last number, so
+/// The paths by which switches route, all of them or none; no node has the last number, so
 /// that it seeds what they have in common.
 fn paths(scenario: &Scenario, seed: u64) -> Option<Paths> {
-    let routing = &scenario.switches.first()?.routing;
-    (routing.kind == "k_shortest").then(|| {
-        let pick = FlowHash::new(Stream::new(seed, u32::MAX, Purpose::Hash).u64());
-        scenario::paths::paths(&scenario.topology, routing.values.count("k") as usize, pick)
-    })
+    let k = scenario.switches.first()?.routing.slot.peek().needs_paths()?;
+    let pick = FlowHash::new(Stream::new(seed, u32::MAX, Purpose::Hash).u64());
+    Some(scenario::paths::paths(&scenario.topology, k as usize, pick))
 }
 
 /// Links in the numbering of ports over the whole network, and the first port of each node.

@@ -55,7 +55,8 @@ fn the_papers_example_loses_nothing_and_bounces_at_the_switch_before_the_receive
         assert!(at[3] > 5 && at[3] > 4 * (at[0] + at[1] + at[2]), "S1 to S4: {at:?}");
         // Without bounces the same memory in front of H3 loses packets.
         let mut plain = s.clone();
-        plain.switches.iter_mut().for_each(|switch| switch.overflow.kind = "tail_drop".into());
+        let tail_drop = std::sync::Arc::new(mech::overflow::TailDrop.into());
+        plain.switches.iter_mut().for_each(|switch| switch.overflow.slot = std::sync::Arc::clone(&tail_drop));
         assert!(drops(&run_with(&plain, seed, Options::default())) > 0);
     }
 }

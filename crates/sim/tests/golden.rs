@@ -131,7 +131,7 @@ fn golden_runs_cover_every_kind_that_a_scenario_may_name() {
         "transport",
         "traffic",
     ];
-    let catalogue = scenario::catalogue_json();
+    let catalogue = scenario::catalogue_json(&mech::Registry::catalogue());
     let listed = catalogue.as_array().unwrap().iter().map(|spec| (spec["slot"].as_str(), spec["kind"].as_str()));
     let listed: BTreeSet<(String, String)> = listed
         .filter_map(|(slot, kind)| {
@@ -153,16 +153,14 @@ fn kinds(loaded: &Loaded) -> Vec<(String, String)> {
         found.push(("host.bounce_signal", scenario.host.bounce_signal.kind.clone()));
         for switch in &scenario.switches {
             found.push(("fib", switch.fib.kind.clone()));
-            let slots = [("routing", &switch.routing), ("buffer", &switch.buffer), ("overflow", &switch.overflow)];
-            found.extend(slots.map(|(slot, choice)| (slot, choice.kind.clone())));
-            let ports = switch.ports.iter();
-            found.extend(
-                ports
-                    .flat_map(|port| {
-                        [("marking", &port.marking), ("scheduler", &port.scheduler), ("pause", &port.pause)]
-                    })
-                    .map(|(slot, choice)| (slot, choice.kind.clone())),
-            );
+            found.push(("routing", switch.routing.kind.clone()));
+            found.push(("buffer", switch.buffer.kind.clone()));
+            found.push(("overflow", switch.overflow.kind.clone()));
+            for port in &switch.ports {
+                found.push(("marking", port.marking.kind.clone()));
+                found.push(("scheduler", port.scheduler.kind.clone()));
+                found.push(("pause", port.pause.kind.clone()));
+            }
         }
     }
     for variant in loaded.resolved.as_object().unwrap().values() {

@@ -70,7 +70,7 @@ fn bounce() -> OverflowSlot {
         ("bounce_full", word("forward")),
     ];
     let values = values.map(|(name, value)| (name.to_string(), value));
-    OverflowSlot::build("bounce", &Values(values.into_iter().collect())).unwrap()
+    mech::Registry::catalogue().make::<OverflowSlot>("bounce", &Values(values.into_iter().collect())).unwrap()
 }
 
 fn switch() -> Switch {

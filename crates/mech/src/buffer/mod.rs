@@ -8,8 +8,7 @@ pub use per_port::PerPort;
 pub use shared::Shared;
 pub use unlimited::Unlimited;
 
-use crate::params::{Spec, Values};
-use crate::{Fill, FlowId, HostId, PortId, Room};
+use crate::{Beside, Fill, FlowId, HostId, Mechanism, PortId, Report, Room};
 use units::{Amount, Bytes};
 
 /// Memory allocated to one frame.
@@ -74,12 +73,22 @@ pub trait Buffer: Send + Sync {
     /// Makes it ready for a switch with so many ports: memory that is set aside for each leaves the rest to
     /// share.
     fn for_ports(&mut self, _ports: u16) {}
+    /// What is wrong with it at a switch with so many ports.
+    fn check(&self, _beside: &Beside, _report: &mut Report) {}
+    /// It in a few words, holding frames of `frame` bytes; `None` where its name says it.
+    fn described(&self, _frame: u16) -> Option<String> {
+        None
+    }
     /// A copy, with its state.
     fn boxed(&self) -> Box<dyn Buffer>;
 }
 
 /// The mechanisms of this slot.
-pub const SPECS: &[&Spec] = &[&per_port::SPEC, &shared::SPEC, &unlimited::SPEC];
+pub const ALL: &[Mechanism<BufferSlot>] = &[
+    Mechanism::new(&per_port::SPEC, |values| PerPort::new(values).into()),
+    Mechanism::new(&shared::SPEC, |values| Shared::new(values).into()),
+    Mechanism::new(&unlimited::SPEC, |_| Unlimited.into()),
+];
 
 slot! {
     /// How a switch or a NIC lends memory.
@@ -91,15 +100,6 @@ slot! {
 }
 
 impl BufferSlot {
-    /// The mechanism named `kind`; `None` where the catalogue has none of that name.
-    pub fn build(kind: &str, values: &Values) -> Option<BufferSlot> {
-        Some(match kind {
-            "per_port" => PerPort::new(values).into(),
-            "shared" => Shared::new(values).into(),
-            "unlimited" => Unlimited.into(),
-            _ => return None,
-        })
-    }
     /// So much for each port; `None` is endless.
     pub fn of(size: Option<Amount>) -> BufferSlot {
         size.map_or_else(|| Unlimited.into(), |size| PerPort::of(size).into())

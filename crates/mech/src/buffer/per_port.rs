@@ -71,6 +71,12 @@ impl Buffer for PerPort {
     fn plain(&self) -> Option<Room> {
         Some(Room::of(self.size))
     }
+    fn described(&self, frame: u16) -> Option<String> {
+        Some(match self.size {
+            Amount::Packets(n) => format!("per_port, {n}pkt of {frame}B"),
+            bytes @ Amount::Bytes(_) => format!("per_port, {bytes}"),
+        })
+    }
     fn boxed(&self) -> Box<dyn Buffer> {
         Box::new(self.clone())
     }

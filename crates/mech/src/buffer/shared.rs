@@ -3,8 +3,8 @@
 //! that is set aside for every port.
 
 use super::{Buffer, Use};
-use crate::Fill;
 use crate::params::{Kind, Param, Spec, Values};
+use crate::{Beside, Fill, Report};
 use units::{Amount, Bytes};
 
 /// See the module.
@@ -13,6 +13,8 @@ pub struct Shared {
     size: u64,
     /// α in units of 2⁻³², so that thresholds are whole numbers without rounding errors.
     alpha: u64,
+    /// α as it was given.
+    times: f64,
     reserved: u64,
     /// Bytes that are not set aside; needs the number of ports, see [`Buffer::for_ports`].
     pool: u64,
@@ -49,8 +51,9 @@ impl Shared {
     /// From validated parameters.
     pub fn new(values: &Values) -> Shared {
         let size = values.size("size");
-        let alpha = (values.number("alpha") * (1u64 << 32) as f64) as u64;
-        Shared { size, alpha, reserved: values.size("reserved"), pool: size }
+        let times = values.number("alpha");
+        let alpha = (times * (1u64 << 32) as f64) as u64;
+        Shared { size, alpha, times, reserved: values.size("reserved"), pool: size }
     }
     /// Whether a switch with so many ports has memory for every reserve.
     pub fn reserves_fit(&self, ports: u16) -> bool {
@@ -95,6 +98,15 @@ impl Buffer for Shared {
     /// PRECONDITION: the reserves fit into `size`.
     fn for_ports(&mut self, ports: u16) {
         self.pool = self.size.saturating_sub(self.reserved.saturating_mul(u64::from(ports)));
+    }
+    /// The reserves of all ports come out of the memory.
+    fn check(&self, beside: &Beside, report: &mut Report) {
+        let Some(ports) = beside.ports.filter(|ports| !self.reserves_fit(*ports)) else { return };
+        let found = format!("{} for each of {ports} ports", Bytes(self.reserved));
+        report.wrong("reserved", found, format!("reserves that fit into size = {} together", Bytes(self.size)));
+    }
+    fn described(&self, _frame: u16) -> Option<String> {
+        Some(format!("shared, alpha = {}", self.times))
     }
     fn boxed(&self) -> Box<dyn Buffer> {
         Box::new(self.clone())

@@ -6,7 +6,7 @@
 //! addresses are static entries: the routes give their ways, nothing learnt takes their place, and
 //! they do not age.
 
-use super::{AddressTable, Onward};
+use super::{AddressTable, Known, Onward};
 use crate::params::{Kind, Param, Spec, Values};
 use crate::{Head, HostId, PortId, SwitchContext};
 use std::collections::BTreeMap;
@@ -72,6 +72,13 @@ impl AddressTable for Learning {
         if let Preset::Hosts { names, found } = &mut self.preset {
             *found = names.iter().filter_map(|name| (own.host)(name)).collect();
             found.sort_unstable();
+        }
+    }
+    fn known(&self) -> Known<'_> {
+        match &self.preset {
+            Preset::None => Known::None,
+            Preset::All => Known::All,
+            Preset::Hosts { names, .. } => Known::Hosts(names),
         }
     }
     fn is_preset(&self, host: HostId) -> bool {

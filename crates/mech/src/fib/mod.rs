@@ -5,8 +5,7 @@ mod routed;
 
 pub use learning::Learning;
 
-use crate::params::{Spec, Values};
-use crate::{Head, HostId, PortId, SwitchContext};
+use crate::{Head, HostId, Mechanism, PortId, SwitchContext};
 use units::Time;
 
 /// What becomes of a frame.
@@ -21,6 +20,17 @@ pub enum Onward {
     Filtered,
 }
 
+/// The addresses that are known from the start.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Known<'a> {
+    /// None.
+    None,
+    /// All.
+    All,
+    /// Those of the hosts of these names.
+    Hosts(&'a [String]),
+}
+
 /// A table that knows some addresses and finds out others.
 pub trait AddressTable: Send + Sync {
     /// Whether the routes are to be asked for an address.
@@ -32,6 +42,10 @@ pub trait AddressTable: Send + Sync {
     /// What becomes of a frame whose destination is behind `out` and whose source is behind `back`,
     /// as far as that is known.
     fn onward(&self, pkt: &Head, ways: (Option<PortId>, Option<PortId>)) -> Onward;
+    /// The addresses that are known from the start; frames for others may be flooded.
+    fn known(&self) -> Known<'_> {
+        Known::None
+    }
     /// Makes it ready for one switch.
     fn for_switch(&mut self, _own: &SwitchContext) {}
     /// A copy, with its state.
@@ -45,22 +59,16 @@ impl Clone for Box<dyn AddressTable> {
 }
 
 /// The mechanisms of this slot.
-pub const SPECS: &[&Spec] = &[&routed::SPEC, &learning::SPEC];
+pub const ALL: &[Mechanism<FibSlot>] = &[
+    Mechanism::new(&routed::SPEC, |_| FibSlot::routes()),
+    Mechanism::new(&learning::SPEC, |values| FibSlot::table(Learning::new(values))),
+];
 
 /// Where a switch's knowledge of addresses comes from: the routes alone, or a table of its own.
 #[derive(Clone)]
 pub struct FibSlot(Option<Box<dyn AddressTable>>);
 
 impl FibSlot {
-    /// The mechanism named `kind`, for no switch in particular; `None` where the catalogue has none of that
-    /// name.
-    pub fn build(kind: &str, values: &Values) -> Option<FibSlot> {
-        match kind {
-            "static" => Some(FibSlot::routes()),
-            "learning" => Some(FibSlot::table(Learning::new(values))),
-            _ => None,
-        }
-    }
     /// The routes alone.
     pub const fn routes() -> FibSlot {
         FibSlot(None)

@@ -13,7 +13,7 @@
 //! by `cut`. That is one cut a window of data, whichever signal asks for it: a mark, a loss or this.
 
 use crate::params::{Kind, Param, Spec, Values};
-use crate::{Head, HostId};
+use crate::{Head, HostId, Mechanism};
 use units::{Dur, Time};
 
 /// See the module.
@@ -63,8 +63,12 @@ const WINDOW_CUT: Spec = Spec {
     ],
 };
 
-/// The ways to signal bounced packets to a transport.
-pub const SPECS: &[&Spec] = &[&NONE, &WINDOW_CUT];
+/// How a source's transport is informed of bounced packets; `None` is not at all.
+pub type BounceSignal = Option<WindowCut>;
+
+/// The mechanisms of this slot.
+pub const ALL: &[Mechanism<BounceSignal>] =
+    &[Mechanism::new(&NONE, |_| None), Mechanism::new(&WINDOW_CUT, |values| Some(WindowCut::new(values)))];
 
 /// The law of `window_cut`.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -83,17 +87,9 @@ pub struct Returned {
 }
 
 impl WindowCut {
-    /// The law that `kind` names: `None` for none of that name, `Some(None)` for `none`.
-    pub fn build(kind: &str, values: &Values) -> Option<Option<WindowCut>> {
-        match kind {
-            "none" => Some(None),
-            "window_cut" => Some(Some(WindowCut {
-                window: values.time("window"),
-                threshold: values.count("threshold"),
-                cut: values.number("cut"),
-            })),
-            _ => None,
-        }
+    /// From validated parameters.
+    pub fn new(values: &Values) -> WindowCut {
+        WindowCut { window: values.time("window"), threshold: values.count("threshold"), cut: values.number("cut") }
     }
     /// Counts a frame with so many bytes of payload that came back at `now`; whether enough have.
     pub fn count(&self, returned: &mut Returned, now: Time, payload: u16) -> bool {
@@ -117,7 +113,7 @@ mod tests {
     use crate::testing::{head, values};
 
     fn law(given: &str) -> WindowCut {
-        WindowCut::build("window_cut", &values(&WINDOW_CUT, given)).unwrap().unwrap()
+        WindowCut::new(&values(&WINDOW_CUT, given))
     }
 
     #[test]
@@ -154,8 +150,7 @@ mod tests {
 
     #[test]
     fn the_default_is_to_hear_nothing() {
-        assert_eq!(SPECS[0].kind, "none");
-        assert_eq!(WindowCut::build("none", &Values::default()), Some(None));
-        assert_eq!(WindowCut::build("other", &Values::default()), None);
+        assert_eq!(ALL[0].spec.kind, "none");
+        assert_eq!((ALL[0].make)(&Values::default()), None);
     }
 }

@@ -3,4 +3,4 @@
 
 mod bounce;
 
-pub use bounce::{Reinject, Returned, SPECS, WindowCut};
+pub use bounce::{ALL, BounceSignal, Reinject, Returned, WindowCut};

@@ -9,8 +9,7 @@ pub use none::NoMarks;
 pub use red::Red;
 pub(crate) use red::{probability as red_probability, range as red_range};
 
-use crate::params::{Spec, Values};
-use crate::{Env, Head, QueueView, Room};
+use crate::{Beside, Env, Head, Mechanism, QueueView, Report, Room};
 
 /// A way to mark.
 pub trait Marking: Send + Sync {
@@ -27,12 +26,18 @@ pub trait Marking: Send + Sync {
     fn plain(&self) -> Option<Room> {
         None
     }
+    /// What is wrong with it.
+    fn check(&self, _beside: &Beside, _report: &mut Report) {}
     /// A copy, with its state.
     fn boxed(&self) -> Box<dyn Marking>;
 }
 
 /// The mechanisms of this slot.
-pub const SPECS: &[&Spec] = &[&none::SPEC, &ecn_threshold::SPEC, &red::SPEC];
+pub const ALL: &[Mechanism<MarkingSlot>] = &[
+    Mechanism::new(&none::SPEC, |_| MarkingSlot::none()).at_nic(),
+    Mechanism::new(&ecn_threshold::SPEC, |values| EcnThreshold::new(values).into()).at_nic(),
+    Mechanism::new(&red::SPEC, |values| Red::new(values).into()).at_nic(),
+];
 
 slot! {
     /// How a port marks.
@@ -44,15 +49,6 @@ slot! {
 }
 
 impl MarkingSlot {
-    /// The mechanism named `kind`; `None` where the catalogue has none of that name.
-    pub fn build(kind: &str, values: &Values) -> Option<MarkingSlot> {
-        Some(match kind {
-            "none" => MarkingSlot::none(),
-            "ecn_threshold" => EcnThreshold::new(values).into(),
-            "red" => Red::new(values).into(),
-            _ => return None,
-        })
-    }
     /// Nothing is marked.
     pub fn none() -> MarkingSlot {
         NoMarks.into()

@@ -26,12 +26,12 @@ impl Marking for NoMarks {
 #[cfg(test)]
 mod tests {
     use super::super::MarkingSlot;
-    use super::SPEC;
-    use crate::testing::values;
+    use crate::Registry;
+    use crate::params::Values;
 
     #[test]
     fn without_marks_no_mechanism_is_asked() {
-        let mut none = MarkingSlot::build("none", &values(&SPEC, "")).expect("it is in the catalogue");
+        let mut none = Registry::catalogue().make::<MarkingSlot>("none", &Values::default()).expect("it is there");
         assert!(none.active().is_none());
     }
 }

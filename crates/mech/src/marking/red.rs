@@ -5,13 +5,16 @@
 //! grows with the size of the packet (byte mode, which RFC 7141 §2.2 advises against).
 
 use super::Marking;
+use crate::check::in_words;
 use crate::params::{Kind, Param, Spec, Values};
-use crate::{Env, Head, QueueView};
+use crate::{Beside, Env, Head, QueueView, Report};
 use units::{Amount, Dur, Time};
 
 /// See the module.
 #[derive(Clone, Debug)]
 pub struct Red {
+    /// The two thresholds, as they were given and as numbers.
+    given: [Amount; 2],
     min: f64,
     max: f64,
     in_packets: bool,
@@ -97,10 +100,12 @@ pub(crate) fn range(values: &Values) -> (f64, f64) {
 impl Red {
     /// From validated parameters. PRECONDITION: `min` and `max` are in the same unit, `min <= max`.
     pub fn new(values: &Values) -> Red {
+        let given = ["min", "max"].map(|key| values.amount(key));
         Red {
-            min: plain(values.amount("min")),
-            max: plain(values.amount("max")),
-            in_packets: matches!(values.amount("max"), Amount::Packets(_)),
+            given,
+            min: plain(given[0]),
+            max: plain(given[1]),
+            in_packets: matches!(given[1], Amount::Packets(_)),
             max_p: values.number("max_p"),
             weight: values.number("weight"),
             gentle: values.flag("gentle"),
@@ -155,6 +160,17 @@ impl Marking for Red {
     }
     fn idle(&mut self, env: &mut Env) {
         self.idle_from = Some(env.now);
+    }
+    /// Its two thresholds go together.
+    fn check(&self, _beside: &Beside, report: &mut Report) {
+        let [min, max] = self.given;
+        let ((low, unit), (high, other)) = (in_words(min), in_words(max));
+        if unit != other {
+            let found = format!("{max}, in {other} beside min = {min}");
+            report.wrong("max", found, format!("the unit of min, {unit}"));
+        } else if low >= high {
+            report.wrong("min", min, format!("less than max = {max}"));
+        }
     }
     fn boxed(&self) -> Box<dyn Marking> {
         Box::new(self.clone())

@@ -12,8 +12,9 @@
 //! from there before. What a source does that gets its packets back (§II-G) is in [`crate::host`].
 
 use super::{DropReason, Fate, Overflow};
+use crate::check::in_words;
 use crate::params::{Kind, Param, Spec, Values};
-use crate::{Env, Fill, ForwardingContext, Head, Lane, Needs, PortId, QueueId};
+use crate::{Beside, Env, Fill, ForwardingContext, Head, Lane, Needs, PortId, QueueId, Report};
 use units::Amount;
 
 /// See the module.
@@ -82,6 +83,12 @@ pub(super) const SPEC: Spec = Spec {
         },
     ],
 };
+
+/// What a bounce with endless memory says of itself.
+const NEVER_BOUNCES: &str = "bounce with an unlimited buffer never bounces: its utilisation is always 0";
+/// What a bounce with shared memory says of itself.
+const SHARED_BOUNCES: &str = "bounce with a shared buffer: utilisation is measured against the dynamic threshold of \
+                              the instant, and the bounce queues are memory beside the shared one";
 
 /// The probability with which a packet that was bounced `np` times is bounced again at
 /// utilisation `u`, 0 to 1 (PABO eq. 4). λ = 0 is the limit (u - θ)/(1 - θ).
@@ -165,6 +172,21 @@ impl Overflow for Bounce {
     }
     fn needs(&self) -> Needs {
         Needs { back: Some(self.bounce_size), ..Needs::default() }
+    }
+    /// The bounce queue is in the unit of the buffer; where an override has put a buffer of another unit
+    /// there, both stand, with a note.
+    fn check(&self, beside: &Beside, report: &mut Report) {
+        let Some(memory) = beside.memory else { return report.note(NEVER_BOUNCES) };
+        if beside.shared {
+            report.note(SHARED_BOUNCES);
+        }
+        let (size, (_, unit), (_, buffer_unit)) = (self.bounce_size, in_words(self.bounce_size), in_words(memory));
+        if unit != buffer_unit && beside.overridden {
+            report.note(format!("bounce queues of {size} beside a buffer of {memory}: two units in one switch"));
+        } else if unit != buffer_unit {
+            let found = format!("{size}, in {unit} beside a buffer in {buffer_unit}");
+            report.wrong("bounce_size", found, format!("the unit of the buffer, {buffer_unit}"));
+        }
     }
     fn acts_from(&self) -> f64 {
         self.theta

@@ -13,13 +13,12 @@ mod policy;
 #[cfg(test)]
 mod tests;
 
-pub use flows::ENTRY_BYTES;
-
 use super::{DropReason, Fate, Overflow};
 use crate::params::{Kind, Param, Spec, Values};
-use crate::{Asks, Env, ForwardingContext, Head, Needs, SwitchContext};
+use crate::{Asks, Beside, Env, ForwardingContext, Head, Needs, Only, Report, SwitchContext};
 use flows::Flows;
 use policy::Policy;
+use units::Bytes;
 
 /// See the module.
 #[derive(Clone, Debug)]
@@ -106,6 +105,19 @@ pub(super) const SPEC: Spec = Spec {
     ],
 };
 
+/// Parameters that belong to one policy alone, or to certain choices of flows in it.
+pub(super) const ONLY: &[Only] = &[
+    Only { key: "flows", by: "policy", words: &["flow_based"] },
+    Only { key: "flow_size", by: "policy", words: &["flow_based"] },
+    Only { key: "flow_size", by: "flows", words: &["short", "long"] },
+    Only { key: "flow_table", by: "policy", words: &["flow_based"] },
+    Only { key: "flow_table", by: "flows", words: &["short", "long"] },
+    Only { key: "hosts", by: "policy", words: &["flow_based"] },
+    Only { key: "hosts", by: "flows", words: &["hosts"] },
+    Only { key: "lo", by: "policy", words: &["probabilistic"] },
+    Only { key: "hi", by: "policy", words: &["probabilistic"] },
+];
+
 impl Detour {
     /// From validated parameters, for no switch in particular: without a hash of its own, and without hosts.
     pub fn new(values: &Values) -> Detour {
@@ -143,6 +155,28 @@ impl Overflow for Detour {
     }
     fn needs(&self) -> Needs {
         Needs { aside: true, ..Needs::default() }
+    }
+    fn check(&self, beside: &Beside, report: &mut Report) {
+        if let Policy::Probabilistic { lo, hi } = self.policy {
+            if lo > hi {
+                report.wrong("lo", lo, format!("at most hi = {hi}"));
+            }
+            if hi == 0.0 {
+                report.wrong("hi", 0, "more than 0, or no packet ever waits for its own port");
+            }
+        }
+        if self.flows.names().is_some_and(<[String]>::is_empty) {
+            let found = if (beside.given)("hosts") { "no host" } else { "nothing" };
+            report.wrong("hosts", found, "one host or more with flows = \"hosts\"");
+        }
+        if let Some(places) = self.flows.places() {
+            let bytes = Bytes(places * flows::ENTRY_BYTES);
+            let text = "detour by flow size: every such switch has a table of";
+            report.note(format!("{text} {places} flows, {bytes} beside its buffer"));
+        }
+    }
+    fn hosts(&self) -> Option<(&'static str, &[String])> {
+        self.flows.names().map(|names| ("hosts", names))
     }
     fn for_switch(&mut self, own: &SwitchContext) {
         self.policy.seed(own.hash_seed);

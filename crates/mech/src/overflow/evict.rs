@@ -8,7 +8,7 @@
 
 use super::{DropReason, Fate, Overflow};
 use crate::params::Spec;
-use crate::{Env, ForwardingContext, Head, Needs, PktId, QueueId};
+use crate::{Beside, Env, ForwardingContext, Head, Needs, PktId, QueueId, Report};
 
 /// See the module.
 #[derive(Clone, Debug)]
@@ -51,6 +51,14 @@ impl Overflow for Evict {
     }
     fn needs(&self) -> Needs {
         Needs { removes: true, ranks: true, ..Needs::default() }
+    }
+    /// It needs a queue that can be full.
+    fn check(&self, beside: &Beside, report: &mut Report) {
+        match beside.memory {
+            Some(_) => {}
+            None if beside.nic => report.wrong("kind", "\"evict\" at an unlimited NIC", "host.nic_queue beside it"),
+            None => report.note("evict with an unlimited buffer never evicts: no queue is ever full"),
+        }
     }
     fn boxed(&self) -> Box<dyn Overflow> {
         Box::new(self.clone())

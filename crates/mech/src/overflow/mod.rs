@@ -6,12 +6,13 @@ mod evict;
 mod tail_drop;
 
 pub use bounce::{Bounce, probability};
-pub use detour::{Detour, ENTRY_BYTES};
+pub use detour::Detour;
 pub use evict::Evict;
 pub use tail_drop::TailDrop;
 
-use crate::params::{Spec, Values};
-use crate::{Asks, Env, ForwardingContext, Head, Lane, Needs, PktId, PortId, QueueId, SwitchContext};
+use crate::{
+    Asks, Beside, Env, ForwardingContext, Head, Lane, Mechanism, Needs, PktId, PortId, QueueId, Report, SwitchContext,
+};
 use units::Bytes;
 
 /// What becomes of an arrival.
@@ -143,6 +144,12 @@ pub trait Overflow: Send + Sync {
     fn acts_from(&self) -> f64 {
         1.0
     }
+    /// What is wrong with it beside the rest of its switch, or at a NIC.
+    fn check(&self, _beside: &Beside, _report: &mut Report) {}
+    /// Names of hosts that it needs to be there, and the parameter that has them.
+    fn hosts(&self) -> Option<(&'static str, &[String])> {
+        None
+    }
     /// Makes it ready for one switch.
     fn for_switch(&mut self, _own: &SwitchContext) {}
     /// A copy, with its state.
@@ -150,7 +157,12 @@ pub trait Overflow: Send + Sync {
 }
 
 /// The mechanisms of this slot.
-pub const SPECS: &[&Spec] = &[&tail_drop::SPEC, &detour::SPEC, &bounce::SPEC, &evict::SPEC];
+pub const ALL: &[Mechanism<OverflowSlot>] = &[
+    Mechanism::new(&tail_drop::SPEC, |_| TailDrop.into()).at_nic(),
+    Mechanism::new(&detour::SPEC, |values| Detour::new(values).into()).only(detour::ONLY),
+    Mechanism::new(&bounce::SPEC, |values| Bounce::new(values).into()),
+    Mechanism::new(&evict::SPEC, |_| Evict.into()).at_nic(),
+];
 
 slot! {
     /// An answer to overflow.
@@ -163,17 +175,6 @@ slot! {
 }
 
 impl OverflowSlot {
-    /// The mechanism named `kind`, for no switch in particular; `None` where the catalogue has none of that
-    /// name.
-    pub fn build(kind: &str, values: &Values) -> Option<OverflowSlot> {
-        Some(match kind {
-            "tail_drop" => TailDrop.into(),
-            "detour" => Detour::new(values).into(),
-            "bounce" => Bounce::new(values).into(),
-            "evict" => Evict.into(),
-            _ => return None,
-        })
-    }
     /// The same for one switch.
     #[must_use]
     pub fn for_switch(mut self, own: &SwitchContext) -> OverflowSlot {

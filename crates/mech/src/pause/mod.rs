@@ -5,18 +5,19 @@
 
 mod headroom;
 mod none;
+mod pause_for;
 mod pfc;
 mod port_pause;
 mod rules;
 
 pub use headroom::{CONTROL_FRAME, Span};
+pub use pause_for::PauseFor;
 pub use pfc::Pfc;
 pub use port_pause::PortPause;
 pub use rules::Level;
 
-use crate::params::{Spec, Values};
-use crate::{ClassSet, Interests, Watch};
-use units::{Clock, Dur};
+use crate::{ClassSet, Interests, Mechanism, Watch};
+use units::Dur;
 
 /// A way to stop the device behind a port.
 pub trait Pause: Watch + Send + Sync {
@@ -47,7 +48,11 @@ pub trait Pause: Watch + Send + Sync {
 }
 
 /// The mechanisms of this slot.
-pub const SPECS: &[&Spec] = &[&none::SPEC, &port_pause::SPEC, &pfc::SPEC];
+pub const ALL: &[Mechanism<PauseFor>] = &[
+    Mechanism::new(&none::SPEC, |_| PauseFor::nobody()),
+    Mechanism::new(&port_pause::SPEC, |values| PauseFor::new(values, |v, clock| PortPause::new(v, clock).into())),
+    Mechanism::new(&pfc::SPEC, |values| PauseFor::new(values, |v, clock| Pfc::new(v, clock).into())),
+];
 
 /// One mechanism, or a caller's own.
 pub enum PauseSlot {
@@ -62,14 +67,9 @@ pub enum PauseSlot {
 }
 
 impl PauseSlot {
-    /// The mechanism named `kind` for a port of this rate; `None` where the catalogue has none of that name.
-    pub fn build(kind: &str, values: &Values, clock: Clock) -> Option<PauseSlot> {
-        Some(match kind {
-            "none" => PauseSlot::None,
-            "pause" => PauseSlot::Port(Box::new(PortPause::new(values, clock))),
-            "pfc" => PauseSlot::Pfc(Box::new(Pfc::new(values, clock))),
-            _ => return None,
-        })
+    /// Nobody is stopped.
+    pub const fn none() -> PauseSlot {
+        PauseSlot::None
     }
     /// The mechanism; `None` for `none`.
     pub fn get(&mut self) -> Option<&mut dyn Pause> {
@@ -88,6 +88,17 @@ impl PauseSlot {
             PauseSlot::Pfc(m) => Some(&**m),
             PauseSlot::Custom(m) => Some(&**m),
         }
+    }
+}
+
+impl From<PortPause> for PauseSlot {
+    fn from(own: PortPause) -> PauseSlot {
+        PauseSlot::Port(Box::new(own))
+    }
+}
+impl From<Pfc> for PauseSlot {
+    fn from(own: Pfc) -> PauseSlot {
+        PauseSlot::Pfc(Box::new(own))
     }
 }
 

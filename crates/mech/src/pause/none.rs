@@ -7,14 +7,17 @@ pub(super) const SPEC: Spec =
 
 #[cfg(test)]
 mod tests {
-    use super::super::PauseSlot;
-    use super::SPEC;
-    use crate::testing::values;
+    use super::super::PauseFor;
+    use crate::Registry;
+    use crate::params::Values;
     use units::Rate;
 
     #[test]
     fn without_pause_no_mechanism_is_asked() {
-        let mut none = PauseSlot::build("none", &values(&SPEC, ""), Rate::gbps(1).clock()).expect("in the catalogue");
+        let mut none = Registry::catalogue()
+            .make::<PauseFor>("none", &Values::default())
+            .expect("it is there")
+            .at(Rate::gbps(1).clock());
         assert!(none.get().is_none() && none.peek().is_none());
     }
 }

@@ -22,8 +22,7 @@ pub use two_level::{Entry, Part, Table, TwoLevel, entries};
 pub use weighted::Weighted;
 pub use yen::{Graph, Step};
 
-use crate::params::{Spec, Values};
-use crate::{Env, Head, HostId, PortId};
+use crate::{Beside, Env, Head, HostId, Mechanism, PortId, Report};
 
 /// One way to a destination.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -70,12 +69,20 @@ pub trait Routing: Send + Sync {
     fn needs_paths(&self) -> Option<u64> {
         None
     }
+    /// What is wrong with it in this network.
+    fn check(&self, _beside: &Beside, _report: &mut Report) {}
     /// A copy, with its state.
     fn boxed(&self) -> Box<dyn Routing>;
 }
 
 /// The mechanisms of this slot.
-pub const SPECS: &[&Spec] = &[&ecmp::SPEC, &spray::SPEC, &two_level::SPEC, &weighted::SPEC, &k_shortest::SPEC];
+pub const ALL: &[Mechanism<RoutingSlot>] = &[
+    Mechanism::new(&ecmp::SPEC, |_| Ecmp::default().into()),
+    Mechanism::new(&spray::SPEC, |_| Spray::new(Ecmp::default()).into()),
+    Mechanism::new(&two_level::SPEC, |_| TwoLevel::default().into()),
+    Mechanism::new(&weighted::SPEC, |_| Weighted::new(Ecmp::default()).into()),
+    Mechanism::new(&k_shortest::SPEC, |values| KShortest::new(values).into()),
+];
 
 slot! {
     /// How a switch chooses among next hops.
@@ -89,18 +96,6 @@ slot! {
 }
 
 impl RoutingSlot {
-    /// The mechanism named `kind`, for no switch in particular; `None` where the catalogue has none of that
-    /// name.
-    pub fn build(kind: &str, values: &Values) -> Option<RoutingSlot> {
-        Some(match kind {
-            "ecmp" => Ecmp::new(0).into(),
-            "spray" => Spray::new(Ecmp::new(0)).into(),
-            "two_level" => TwoLevel::default().into(),
-            "weighted" => Weighted::new(Ecmp::new(0)).into(),
-            "k_shortest" => KShortest::new(values).into(),
-            _ => return None,
-        })
-    }
     /// The same for one switch.
     #[must_use]
     pub fn for_switch(mut self, own: &SwitchContext) -> RoutingSlot {

@@ -9,7 +9,7 @@
 
 use super::{AddressPlan, Hop, Position, Routing};
 use crate::params::Spec;
-use crate::{Env, Head, HostId, PortId, SwitchContext};
+use crate::{Beside, Env, Head, HostId, PortId, Report, SwitchContext};
 
 pub(super) const SPEC: Spec = Spec {
     slot: "switch.routing",
@@ -140,6 +140,14 @@ impl Routing for TwoLevel {
     fn for_switch(&mut self, own: &SwitchContext) {
         if let Some((plan, position)) = own.position {
             *self = TwoLevel::new(plan, position);
+        }
+    }
+    /// Its tables need addresses that say where a host is.
+    fn check(&self, beside: &Beside, report: &mut Report) {
+        if !beside.addresses {
+            let found = "\"two_level\" in a network that is no `fat_tree`";
+            let others = "`ecmp`, `spray`, `weighted` or `k_shortest`";
+            report.wrong("kind", found, format!("{others}: `two_level` needs topology.kind = \"fat_tree\""));
         }
     }
     fn needs_addresses(&self) -> bool {

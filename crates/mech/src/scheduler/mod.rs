@@ -8,8 +8,7 @@ pub use fifo::Fifo;
 pub use srpt::Srpt;
 pub use strict_priority::StrictPriority;
 
-use crate::params::{Spec, Values};
-use crate::{Env, Needs, PktId, PortView, QueueId};
+use crate::{Env, Mechanism, Needs, PktId, PortView, QueueId};
 
 /// A way to choose the next packet of a port.
 pub trait Scheduler: Send + Sync {
@@ -25,7 +24,11 @@ pub trait Scheduler: Send + Sync {
 }
 
 /// The mechanisms of this slot.
-pub const SPECS: &[&Spec] = &[&fifo::SPEC, &strict_priority::SPEC, &srpt::SPEC];
+pub const ALL: &[Mechanism<SchedulerSlot>] = &[
+    Mechanism::new(&fifo::SPEC, |_| Fifo.into()),
+    Mechanism::new(&strict_priority::SPEC, |_| StrictPriority.into()).at_nic(),
+    Mechanism::new(&srpt::SPEC, |_| Srpt.into()).at_nic(),
+];
 
 slot! {
     /// How a port chooses what leaves next.
@@ -37,15 +40,6 @@ slot! {
 }
 
 impl SchedulerSlot {
-    /// The mechanism named `kind`; `None` where the catalogue has none of that name.
-    pub fn build(kind: &str, _values: &Values) -> Option<SchedulerSlot> {
-        Some(match kind {
-            "fifo" => Fifo.into(),
-            "strict_priority" => StrictPriority.into(),
-            "srpt" => Srpt.into(),
-            _ => return None,
-        })
-    }
     /// Whether the next packet to leave is not always the oldest of its queue.
     #[inline]
     pub fn reorders(&self) -> bool {

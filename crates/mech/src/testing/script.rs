@@ -8,10 +8,10 @@ use crate::marking::MarkingSlot;
 use crate::notify::Notify;
 use crate::overflow::OverflowSlot;
 use crate::params::{Kind, Spec, Value, Values};
-use crate::pause::PauseSlot;
+use crate::pause::{PauseFor, PauseSlot};
 use crate::routing::{AddressPlan, Hop, Position, RoutingSlot};
 use crate::scheduler::SchedulerSlot;
-use crate::{Ecn, Flags, FlowId, Head, HostId, PortId, SwitchContext};
+use crate::{Ecn, Flags, FlowId, Head, HostId, PortId, Registry, SwitchContext};
 use toml::{Table, Value as Toml};
 use units::Rate;
 
@@ -90,7 +90,7 @@ fn named(slot: &str, table: &Table, plain: &str) -> (String, Values) {
         None => plain,
     };
     let (kind, rest) = given.split_once(' ').unwrap_or((given, ""));
-    let known = crate::catalogue().into_iter().chain(mechanisms::SPECS.iter().copied());
+    let known = Registry::catalogue().specs().into_iter().chain(mechanisms::SPECS.iter().copied());
     let spec = known.into_iter().find(|spec| spec.slot == format!("switch.{slot}") && spec.kind == kind);
     let spec = spec.unwrap_or_else(|| panic!("{slot} knows no {kind}"));
     (kind.to_owned(), values(spec, rest))
@@ -125,12 +125,13 @@ fn position(text: &str) -> Option<(AddressPlan, Position)> {
 impl Setup {
     /// From a `[case.switch]` table.
     pub fn read(table: &Table) -> Setup {
+        let all = Registry::catalogue();
         let ports_count = table["ports"].as_integer().expect("ports") as u16;
         let position = position(text(table, "position"));
         let own = SwitchContext { host: &host, position, ..SwitchContext::alone(0, ports_count) };
         let overflow = match named("overflow", table, "tail_drop") {
             (kind, values) if kind == "trim" => OverflowSlot::custom(Trim::new(&values)),
-            (kind, values) => OverflowSlot::build(&kind, &values).expect(&kind).for_switch(&own),
+            (kind, values) => all.make::<OverflowSlot>(&kind, &values).expect(&kind).for_switch(&own),
         };
         let (scheduler, scheduler_values) = named("scheduler", table, "fifo");
         let of = |slot: &str| table.contains_key(slot).then(|| named(slot, table, "").1);
@@ -151,12 +152,12 @@ impl Setup {
             cut_size: table.get("cut_size").and_then(Toml::as_integer).unwrap_or(66) as u16,
             ack_hold: of("ack_hold").map(|v| Box::new(Abq::new(&v)) as Box<dyn AckHold>),
             notify: of("notify").map(|v| Box::new(Qcn::new(&v)) as Box<dyn Notify>),
-            pause: PauseSlot::build(&pause, &pause_values, Rate::gbps(10).clock()).expect(&pause),
-            routing: RoutingSlot::build(&routing, &routing_values).expect(&routing).for_switch(&own),
-            buffer: BufferSlot::build(&kind, &values).expect(&kind),
+            pause: all.make::<PauseFor>(&pause, &pause_values).expect(&pause).at(Rate::gbps(10).clock()),
+            routing: all.make::<RoutingSlot>(&routing, &routing_values).expect(&routing).for_switch(&own),
+            buffer: all.make(&kind, &values).expect(&kind),
             overflow,
-            marking: MarkingSlot::build(&marking, &marking_values).expect(&marking),
-            scheduler: SchedulerSlot::build(&scheduler, &scheduler_values).expect(&scheduler),
+            marking: all.make(&marking, &marking_values).expect(&marking),
+            scheduler: all.make(&scheduler, &scheduler_values).expect(&scheduler),
             at: ports(text(table, "at")),
         }
     }

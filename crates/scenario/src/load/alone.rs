@@ -5,26 +5,30 @@ use super::fields::{Faults, Wanted, read};
 use super::sets;
 use super::tree::{At, Node};
 use crate::diag::Diagnostic;
-use crate::model::Choice;
-use mech::params::Spec;
+use mech::marking::MarkingSlot;
+use mech::params::{Spec, Values};
+use mech::{Beside, Registry, Report};
 
-/// A mechanism with settings `NAME=VALUE`, the rest at its defaults.
+/// A mechanism's settings `NAME=VALUE`, the rest at their defaults.
 ///
 /// # Errors
 /// Everything that is wrong with the settings.
-pub(crate) fn alone(spec: &Spec, settings: &[String]) -> Result<Choice, Vec<Diagnostic>> {
+pub(crate) fn alone(registry: &Registry, spec: &Spec, settings: &[String]) -> Result<Values, Vec<Diagnostic>> {
     let at = |path: &str| At { line: 0, path: path.into(), set: Some(0) };
     let mut table = Node::table(at(""));
     let mut faults = Faults::new("--set");
     faults.found = sets::apply(&mut table, settings);
     let values = read(&table, Wanted::of(spec.params), &mut faults);
     if let (Some(values), true) = (values, faults.found.is_empty()) {
-        let choice = Choice { kind: spec.kind.into(), values };
         let mut parent = Node::table(at(""));
         parent.put("marking", table);
-        checks::marking(&parent, &choice, &mut faults);
+        let mut report = Report::default();
+        if let Some(marking) = registry.make::<MarkingSlot>(spec.kind, &values) {
+            marking.peek().check(&Beside::NOTHING, &mut report);
+        }
+        checks::say(&parent, "marking", report, (&mut Vec::new(), &mut faults));
         if faults.found.is_empty() {
-            return Ok(choice);
+            return Ok(values);
         }
     }
     Err(faults.found)

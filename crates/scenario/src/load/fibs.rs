@@ -1,44 +1,43 @@
 //! Forwarding tables against the network: one kind for all switches, and nothing floods round a loop.
 
+use super::checks::known_host;
 use super::fields::Faults;
 use super::tree::Node;
-use crate::diag::{message, one_of};
+use crate::diag::message;
 use crate::model::SwitchConfig;
 use crate::topology::Topology;
-use mech::params::Values;
+use mech::fib::Known;
 use std::collections::BTreeSet;
 
 /// Checks `switch.fib` of a whole network. `document` is the variant.
 pub(super) fn check(document: &Node, net: &Topology, switches: &[SwitchConfig], faults: &mut Faults) {
-    let learning: Vec<&Values> =
-        switches.iter().filter(|switch| switch.fib.kind == "learning").map(|switch| &switch.fib.values).collect();
-    if learning.is_empty() {
-        return;
-    }
+    let learning: Vec<(&str, Known)> = switches
+        .iter()
+        .filter_map(|switch| Some((switch.fib.kind.as_str(), switch.fib.slot.peek()?.known())))
+        .collect();
+    let Some((kind, _)) = learning.first().copied() else { return };
     let at = document.find("switch.fib");
     if learning.len() < switches.len() {
-        let found = format!("`learning` at {} of {} switches", learning.len(), switches.len());
+        let found = format!("`{kind}` at {} of {} switches", learning.len(), switches.len());
         let rule = "one kind of table at all switches; one that knows every way has preset = \"all\"";
         faults.add(&at, message(found, rule));
     }
     let (mut seen, mut floods) = (BTreeSet::new(), false);
-    for values in learning {
-        let Err(names) = values.one_of_or_words("preset") else {
-            floods |= values.one_of_or_words("preset") == Ok("none");
+    for (_, known) in learning {
+        let Known::Hosts(names) = known else {
+            floods |= known == Known::None;
             continue;
         };
         let before = faults.count;
         let hosts: BTreeSet<&str> = names.iter().map(String::as_str).collect();
-        for name in hosts.iter().filter(|name| seen.insert(name.to_string()) && net.host(name).is_none()) {
-            let known = net.nodes[..net.hosts as usize].iter().map(|node| node.name.as_str());
-            let found = format!("unknown host `{name}`");
-            faults.add(&document.find("switch.fib.preset"), message(found, one_of(name, known)));
+        for name in hosts.iter().filter(|name| seen.insert(name.to_string())) {
+            known_host(&document.find("switch.fib.preset"), name, net, faults);
         }
         floods |= faults.count == before && (hosts.len() as u64) < u64::from(net.hosts);
     }
     if let Some((a, b)) = closing(net).filter(|_| floods) {
         let name = |node: u32| &net.nodes[node as usize].name;
-        let found = format!("learning in a network whose switches form a loop, closed by {} and {}", name(a), name(b));
+        let found = format!("{kind} in a network whose switches form a loop, closed by {} and {}", name(a), name(b));
         faults.add(&at, message(found, "switches without loops, or preset = \"all\""));
     }
 }

@@ -4,10 +4,12 @@ use super::tree::{At, Data, Node, join};
 use super::{renamed, value};
 use crate::diag::{Diagnostic, LONGEST_PATH, clipped, message, one_of};
 use crate::fault::Fault;
-use crate::model::Choice;
+use crate::model::{Choice, Filled};
 use mech::params::{Kind, Param, Spec, Value, Values};
+use mech::{InSlot, Only, Registry};
 use std::borrow::Cow;
 use std::collections::BTreeSet;
+use std::sync::Arc;
 
 /// Collects what is wrong.
 pub(super) struct Faults {
@@ -234,6 +236,37 @@ pub(super) fn choice(
     let others = [&["kind"], others].concat();
     let values = read(table, Wanted { params: [spec.params, common], others: &others }, faults)?;
     Some(Choice { kind: spec.kind.to_string(), values })
+}
+
+/// What fills a slot whose mechanisms these are. `parent` is the table that holds it.
+pub(super) fn filled<S: InSlot>(
+    parent: &Node,
+    (slot, default): (&str, &str),
+    (registry, specs): (&Registry, &[&'static Spec]),
+    faults: &mut Faults,
+) -> Option<Filled<S>> {
+    let table = table(parent, slot, faults)?;
+    let Choice { kind, mut values } = choice(&table, (specs, Some(default)), (&[], &[]), faults)?;
+    let mechanism = registry.find::<S>(&kind)?;
+    only(&table, mechanism.only, &mut values, faults);
+    let slot = Arc::new((mechanism.make)(&values));
+    Some(Filled { kind, values, slot })
+}
+
+/// Parameters that do not belong to what others say are refused where they are given, and dropped where they
+/// have only their defaults. `table` is that of the mechanism.
+fn only(table: &Node, only: &[Only], values: &mut Values, faults: &mut Faults) {
+    let all = values.clone();
+    for Only { key, by, words } in only {
+        let word = all.word(by);
+        if words.contains(&word) || values.0.remove(*key).is_none() {
+            continue;
+        }
+        if let Some(node) = table.get(key) {
+            let rule = format!("it only with {by} = \"{}\"", words.join("\" or \""));
+            faults.add(&node.at, message(format!("{} with {by} = {word:?}", node.shown()), rule));
+        }
+    }
 }
 
 /// Whether a text may name a variant, a folder of results, a kind of traffic.

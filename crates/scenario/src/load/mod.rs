@@ -23,6 +23,7 @@ use crate::diag::{Diagnostic, message};
 use crate::model::Scenario;
 use core::fmt;
 use fields::{Faults, NAME_RULE, is_name};
+use mech::Registry;
 use serde_json::{Map, Value as Json};
 use std::cell::RefCell;
 use std::collections::BTreeSet;
@@ -52,6 +53,8 @@ pub struct Source {
     pub text: String,
     /// Reads the files that it names, relative to it.
     pub files: Files,
+    /// The mechanisms that it may name.
+    pub registry: Registry,
 }
 
 impl fmt::Debug for Source {
@@ -94,7 +97,13 @@ impl Source {
             Ok(bytes) => String::from_utf8(bytes).map_err(|_| "is not UTF-8 text".to_string()),
             Err(error) => Err(format!("cannot be read ({error})")),
         };
-        Source { path: path.into(), text: text.into(), files: Box::new(files) }
+        Source { path: path.into(), text: text.into(), files: Box::new(files), registry: Registry::catalogue() }
+    }
+
+    /// The same, which may name these mechanisms.
+    #[must_use]
+    pub fn with(self, registry: Registry) -> Source {
+        Source { registry, ..self }
     }
 
     /// A scenario file; files that it names are relative to its folder.

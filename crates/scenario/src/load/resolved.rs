@@ -1,7 +1,7 @@
 //! What a variant came to, every default filled in, as JSON that reads like a scenario.
 
 use super::switches::Group;
-use crate::model::{Choice, FctEnd, Goodput, Measure, PortConfig, Simultaneous, SwitchConfig, Ties};
+use crate::model::{Choice, FctEnd, Filled, Goodput, Measure, PortConfig, Simultaneous, SwitchConfig, Ties};
 use mech::params::{Value, Values};
 use serde_json::{Map, Value as Json, json};
 use units::{Bytes, Dur};
@@ -63,8 +63,15 @@ pub(super) fn choice(choice: &Choice) -> Json {
     Json::Object(map)
 }
 
+/// The same of a slot.
+pub(super) fn filled<S>(slot: &Filled<S>) -> Json {
+    let mut map = values(&slot.values);
+    map.insert("kind".into(), json!(slot.kind));
+    Json::Object(map)
+}
+
 fn port(port: &PortConfig) -> Map<String, Json> {
-    [("marking", choice(&port.marking)), ("pause", choice(&port.pause)), ("scheduler", choice(&port.scheduler))]
+    [("marking", filled(&port.marking)), ("pause", filled(&port.pause)), ("scheduler", filled(&port.scheduler))]
         .map(|(key, value)| (key.to_string(), value))
         .into_iter()
         .collect()
@@ -80,10 +87,10 @@ fn switch(config: &SwitchConfig) -> Map<String, Json> {
         Ties::Port => "port",
     };
     let all = [
-        ("fib", choice(&config.fib)),
-        ("routing", choice(&config.routing)),
-        ("buffer", choice(&config.buffer)),
-        ("overflow", choice(&config.overflow)),
+        ("fib", filled(&config.fib)),
+        ("routing", filled(&config.routing)),
+        ("buffer", filled(&config.buffer)),
+        ("overflow", filled(&config.overflow)),
         ("simultaneous", json!(simultaneous)),
         ("ties", json!(ties)),
     ];

@@ -1,14 +1,18 @@
 //! What every switch and port is filled with: `[switch]`, and the overrides laid upon it.
 
 use super::checks;
-use super::fields::{Asked, Faults, Wanted, choice, entries, read, table};
+use super::fields::{Asked, Faults, Wanted, entries, filled, read, table};
 use super::merge::merge;
 use super::tree::{Data, Node};
 use crate::diag::{message, one_of};
-use crate::model::{Choice, PortConfig, Simultaneous, SwitchConfig, Ties};
-use crate::settings::{self, SLOTS};
+use crate::model::{Filled, PortConfig, Simultaneous, SwitchConfig, Ties};
+use crate::settings;
 use crate::topology::{self, Topology};
-use mech::params::Spec;
+use mech::buffer::BufferSlot;
+use mech::fib::FibSlot;
+use mech::overflow::OverflowSlot;
+use mech::routing::RoutingSlot;
+use mech::{Beside, InSlot, Registry, Report, SLOTS};
 use std::collections::{BTreeMap, BTreeSet};
 
 /// Unknown tiers and switches that are told at most.
@@ -16,15 +20,14 @@ const MOST_UNKNOWN: usize = 100;
 /// The slots that may be filled port by port.
 const OF_PORTS: [&str; 3] = ["marking", "pause", "scheduler"];
 
-/// The mechanisms of a slot of the switch.
-pub(super) fn mechanisms(slot: &str) -> Vec<&'static Spec> {
-    mech::catalogue().into_iter().filter(|spec| spec.slot.strip_prefix("switch.") == Some(slot)).collect()
-}
-
 /// Every slot filled.
 #[derive(Clone, Debug)]
-struct Filled {
-    slots: BTreeMap<&'static str, Choice>,
+struct Slots {
+    fib: Filled<FibSlot>,
+    routing: Filled<RoutingSlot>,
+    buffer: Filled<BufferSlot>,
+    overflow: Filled<OverflowSlot>,
+    port: PortConfig,
     simultaneous: Simultaneous,
     ties: Ties,
 }
@@ -51,25 +54,31 @@ pub(super) struct Filler<'a> {
     base: Node,
     overrides: Vec<Override<'a>>,
     /// What each list of overrides leads to: the table, and what it says unless it is wrong.
-    known: BTreeMap<Vec<usize>, (Node, Option<Filled>)>,
+    known: BTreeMap<Vec<usize>, (Node, Option<Slots>)>,
     sized: BTreeSet<(Vec<usize>, usize)>,
+    registry: &'a Registry,
     notes: &'a mut Vec<String>,
 }
 
 impl<'a> Filler<'a> {
     /// Reads `[switch]` and `[[override]]`.
-    pub fn new(scenario: &'a Node, notes: &'a mut Vec<String>, faults: &mut Faults) -> Filler<'a> {
+    pub fn new(
+        scenario: &'a Node,
+        registry: &'a Registry,
+        notes: &'a mut Vec<String>,
+        faults: &mut Faults,
+    ) -> Filler<'a> {
         let base =
             table(scenario, "switch", faults).map_or_else(|| Node::table(scenario.lacks("switch")), |t| t.into_owned());
         let overrides = entries(scenario, "override", faults);
         let overrides = overrides.into_iter().filter_map(|item| parse(item, faults)).collect();
-        let mut filler = Filler { base, overrides, known: BTreeMap::new(), sized: BTreeSet::new(), notes };
+        let mut filler = Filler { base, overrides, known: BTreeMap::new(), sized: BTreeSet::new(), registry, notes };
         filler.filled(&[], faults);
         filler
     }
 
     /// `[switch]` with these overrides upon it.
-    fn filled(&mut self, which: &[usize], faults: &mut Faults) -> Option<Filled> {
+    fn filled(&mut self, which: &[usize], faults: &mut Faults) -> Option<Slots> {
         if let Some((_, known)) = self.known.get(which) {
             return known.clone();
         }
@@ -77,19 +86,22 @@ impl<'a> Filler<'a> {
         for over in which.iter().filter_map(|i| self.overrides[*i].switch) {
             merge(&mut merged, over);
         }
-        let mut filled = fill(&merged, faults);
-        if let Some(filled) = &mut filled {
-            checks::marking(&merged, &filled.slots["marking"], faults);
-            let overflow = filled.slots.get_mut("overflow");
-            overflow.into_iter().for_each(|choice| checks::detour(&merged, choice, self.notes, faults));
-            checks::evict(&filled.slots["overflow"], &filled.slots["buffer"], self.notes);
-            checks::pause(&merged, (&filled.slots["pause"], &filled.slots["buffer"]), faults);
-            checks::bounce(
-                &merged,
-                (&filled.slots["overflow"], &filled.slots["buffer"], !which.is_empty()),
-                self.notes,
-                faults,
-            );
+        let filled = fill(&merged, self.registry, faults);
+        if let Some(slots) = &filled {
+            let given = |slot: &'static str| {
+                let table = merged.get(slot);
+                move |key: &str| table.is_some_and(|table| table.get(key).is_some())
+            };
+            let beside = Beside { overridden: !which.is_empty(), ..slots.beside() };
+            let mut report = Report::default();
+            slots.port.marking.slot.peek().check(&beside, &mut report);
+            checks::say(&merged, "marking", report, (self.notes, faults));
+            let mut report = Report::default();
+            slots.overflow.slot.peek().check(&Beside { given: &given("overflow"), ..beside }, &mut report);
+            checks::say(&merged, "overflow", report, (self.notes, faults));
+            let mut report = Report::default();
+            slots.port.pause.slot.check(&beside, &mut report);
+            checks::say(&merged, "pause", report, (self.notes, faults));
         }
         self.known.insert(which.to_vec(), (merged, filled.clone()));
         filled
@@ -100,9 +112,15 @@ impl<'a> Filler<'a> {
         self.filled(which, faults);
         if let (true, Some((table, Some(filled)))) = (self.sized.insert((which.to_vec(), ports)), self.known.get(which))
         {
-            checks::reserves(table, &filled.slots["buffer"], ports, faults);
-            checks::two_level(table, &filled.slots["routing"], net, faults);
-            checks::detour_hosts(table, &filled.slots["overflow"], net, faults);
+            let ports = u16::try_from(ports).unwrap_or(u16::MAX);
+            let beside = Beside { ports: Some(ports), addresses: net.plan.is_some(), ..filled.beside() };
+            let mut report = Report::default();
+            filled.buffer.slot.peek().check(&beside, &mut report);
+            checks::say(table, "buffer", report, (self.notes, faults));
+            let mut report = Report::default();
+            filled.routing.slot.peek().check(&beside, &mut report);
+            checks::say(table, "routing", report, (self.notes, faults));
+            checks::hosts(table, &filled.overflow.slot, net, faults);
         }
     }
 
@@ -128,11 +146,11 @@ impl<'a> Filler<'a> {
             let filled: Vec<_> = keys.iter().map(|key| self.filled(key, faults)).collect();
             let [Some(own), Some(to_host), Some(to_switch)] = filled.as_slice() else { continue };
             let far = |port: &topology::Port| if port.peer < net.hosts { to_host } else { to_switch };
-            let config = own.config(node.ports.iter().map(|port| far(port).port()).collect());
+            let config = own.config(node.ports.iter().map(|port| far(port).port.clone()).collect());
             let group = groups.entry(keys).or_insert_with(|| Group {
                 nodes: Vec::new(),
                 config: config.clone(),
-                ports: vec![("host", to_host.port()), ("switch", to_switch.port())],
+                ports: vec![("host", to_host.port.clone()), ("switch", to_switch.port.clone())],
             });
             group.nodes.push(node.name.clone());
             switches.push(config);
@@ -202,17 +220,24 @@ impl<'a> Filler<'a> {
     }
 }
 
-impl Filled {
-    fn port(&self) -> PortConfig {
-        let slot = |name| self.slots[name].clone();
-        PortConfig { marking: slot("marking"), scheduler: slot("scheduler"), pause: slot("pause") }
+impl Slots {
+    /// What each of them stands beside, as far as that is known without a network.
+    fn beside(&self) -> Beside<'_> {
+        let buffer = self.buffer.slot.peek();
+        let memory = buffer.budget(1);
+        Beside {
+            buffer: &self.buffer.kind,
+            memory,
+            shared: memory.is_some() && buffer.plain().is_none(),
+            ..Beside::NOTHING
+        }
     }
     fn config(&self, ports: Vec<PortConfig>) -> SwitchConfig {
         SwitchConfig {
-            fib: self.slots["fib"].clone(),
-            routing: self.slots["routing"].clone(),
-            buffer: self.slots["buffer"].clone(),
-            overflow: self.slots["overflow"].clone(),
+            fib: self.fib.clone(),
+            routing: self.routing.clone(),
+            buffer: self.buffer.clone(),
+            overflow: self.overflow.clone(),
             simultaneous: self.simultaneous,
             ties: self.ties,
             ports,
@@ -220,17 +245,29 @@ impl Filled {
     }
 }
 
-fn fill(switch: &Node, faults: &mut Faults) -> Option<Filled> {
+/// What fills a slot of the switch.
+fn slot<S: InSlot>(switch: &Node, name: &str, registry: &Registry, faults: &mut Faults) -> Option<Filled<S>> {
+    let (_, default) = SLOTS.iter().find(|(slot, _)| *slot == name)?;
+    filled(switch, (name, default), (registry, &registry.of_switch(name)), faults)
+}
+
+fn fill(switch: &Node, registry: &Registry, faults: &mut Faults) -> Option<Slots> {
     let others = SLOTS.map(|(slot, _)| slot);
     let values = read(switch, Wanted { others: &others, ..Wanted::of(settings::SWITCH.params) }, faults);
-    let filled = SLOTS.map(|(slot, default)| {
-        let table = table(switch, slot, faults)?;
-        Some((slot, choice(&table, (&mechanisms(slot), Some(default)), (&[], &[]), faults)?))
-    });
-    let slots: BTreeMap<_, _> = filled.into_iter().collect::<Option<_>>()?;
+    let fib = slot(switch, "fib", registry, faults);
+    let routing = slot(switch, "routing", registry, faults);
+    let buffer = slot(switch, "buffer", registry, faults);
+    let overflow = slot(switch, "overflow", registry, faults);
+    let marking = slot(switch, "marking", registry, faults);
+    let pause = slot(switch, "pause", registry, faults);
+    let scheduler = slot(switch, "scheduler", registry, faults);
     let values = values?;
-    Some(Filled {
-        slots,
+    Some(Slots {
+        fib: fib?,
+        routing: routing?,
+        buffer: buffer?,
+        overflow: overflow?,
+        port: PortConfig { marking: marking?, scheduler: scheduler?, pause: pause? },
         simultaneous: match values.word("simultaneous") {
             "snapshot" => Simultaneous::Snapshot,
             _ => Simultaneous::InTurn,

@@ -234,7 +234,7 @@ mod tests {
 
     #[test]
     fn every_default_of_the_catalogue_is_a_value_and_not_a_word() {
-        for spec in mech::catalogue() {
+        for spec in mech::Registry::catalogue().specs() {
             for param in spec.params.iter().filter(|param| param.default.is_some()) {
                 assert_eq!(word(param), None, "{}.{}.{}", spec.slot, spec.kind, param.name);
             }

@@ -4,16 +4,19 @@ use super::Source;
 use super::build::{self, Ground};
 use super::checks;
 use super::fibs;
-use super::fields::{Faults, NAME_RULE, Wanted, choice, is_name, read, table};
+use super::fields::{Faults, NAME_RULE, Wanted, choice, filled, is_name, read, table};
 use super::resolved;
 use super::switches::Filler;
 use super::tree::Node;
 use crate::diag::message;
-use crate::model::{Choice, FctEnd, Goodput, HostConfig, Measure, Scenario};
+use crate::model::{Choice, FctEnd, Filled, Goodput, HostConfig, Measure, Scenario};
 use crate::pausing;
 use crate::settings;
 use dataplane::Framing;
+use mech::marking::MarkingSlot;
+use mech::overflow::OverflowSlot;
 use mech::params::Values;
+use mech::{Beside, HOST_SLOTS, InSlot, Registry, Report};
 use serde_json::{Value as Json, json};
 use std::cell::RefCell;
 use units::{Dur, Time};
@@ -42,15 +45,15 @@ pub(super) fn read_variant(
     let network = build::network(document, (source, notes), faults);
     let net = network.as_ref().map(|(_, net)| net);
     let framing = framing(document, faults);
-    let (host, host_values) = host(document, faults).unzip();
+    let (host, host_values) = host(document, &source.registry, (notes, faults)).unzip();
     let transport = build::transport(document, faults);
     let measure = measure(document, duration, faults);
     let mut said = Vec::new();
-    let filler = Filler::new(document, &mut said, faults);
+    let filler = Filler::new(document, &source.registry, &mut said, faults);
     let switches = match net {
         Some(net) => filler.all(net, faults).inspect(|(switches, _)| {
             fibs::check(document, net, switches, faults);
-            checks::k_shortest(document, net, switches, faults);
+            checks::same_paths(document, net, switches, faults);
         }),
         None => {
             filler.alone(faults);
@@ -71,12 +74,12 @@ pub(super) fn read_variant(
     let mut host_json = resolved::values(&host_values?);
     host_json.entry("nic_queue").or_insert(json!("unlimited"));
     for (key, made) in [
-        ("marking", &host.marking),
-        ("scheduler", &host.scheduler),
-        ("overflow", &host.overflow),
-        ("bounce_signal", &host.bounce_signal),
+        ("marking", resolved::filled(&host.marking)),
+        ("scheduler", resolved::filled(&host.scheduler)),
+        ("overflow", resolved::filled(&host.overflow)),
+        ("bounce_signal", resolved::filled(&host.bounce_signal)),
     ] {
-        host_json.insert(key.into(), resolved::choice(made));
+        host_json.insert(key.into(), made);
     }
     for (key, value) in [
         ("topology", resolved::choice(&network)),
@@ -140,27 +143,42 @@ fn framing(document: &Node, faults: &mut Faults) -> Option<(Choice, Framing)> {
     Some((made, framing))
 }
 
-fn host(document: &Node, faults: &mut Faults) -> Option<(HostConfig, Values)> {
+/// What fills a slot of the host.
+fn slot<S: InSlot>(host: &Node, name: &str, registry: &Registry, faults: &mut Faults) -> Option<Filled<S>> {
+    let (_, default) = HOST_SLOTS.iter().find(|(slot, _)| *slot == name)?;
+    filled(host, (name, default), (registry, &registry.of_host(name)), faults)
+}
+
+fn host(
+    document: &Node,
+    registry: &Registry,
+    (notes, faults): (&RefCell<Vec<String>>, &mut Faults),
+) -> Option<(HostConfig, Values)> {
     let host = table(document, "host", faults)?;
-    let slots = settings::HOST_SLOTS.map(|(slot, _)| slot);
+    let slots = HOST_SLOTS.map(|(slot, _)| slot);
     let values = read(&host, Wanted { others: &slots, ..Wanted::of(settings::HOST.params) }, faults);
-    let filled = settings::HOST_SLOTS.map(|(slot, default)| {
-        let table = table(&host, slot, faults)?;
-        choice(&table, (&settings::host_mechanisms(slot), Some(default)), (&[], &[]), faults)
-    });
-    let [marking, scheduler, overflow, bounce_signal] = filled;
+    let marking: Option<Filled<MarkingSlot>> = slot(&host, "marking", registry, faults);
+    let scheduler = slot(&host, "scheduler", registry, faults);
+    let overflow: Option<Filled<OverflowSlot>> = slot(&host, "overflow", registry, faults);
+    let bounce_signal = slot(&host, "bounce_signal", registry, faults);
+    let nic_queue = values.as_ref().and_then(|values| values.has("nic_queue").then(|| values.amount("nic_queue")));
+    let beside = Beside { memory: nic_queue, nic: true, ports: Some(1), ..Beside::NOTHING };
     if let Some(marking) = &marking {
-        checks::marking(&host, marking, faults);
+        let mut report = Report::default();
+        marking.slot.peek().check(&beside, &mut report);
+        checks::say(&host, "marking", report, (&mut notes.borrow_mut(), faults));
     }
-    if let (Some(overflow), Some(values)) = (&overflow, &values) {
-        checks::nic_overflow(&host, overflow, values, faults);
+    if let (Some(overflow), Some(_)) = (&overflow, &values) {
+        let mut report = Report::default();
+        overflow.slot.peek().check(&beside, &mut report);
+        checks::say(&host, "overflow", report, (&mut notes.borrow_mut(), faults));
     }
     let (marking, scheduler, overflow, bounce_signal) = (marking?, scheduler?, overflow?, bounce_signal?);
     let values = values?;
     let config = HostConfig {
         stack_delay: values.time("stack_delay"),
         stack_jitter: values.time("stack_jitter"),
-        nic_queue: values.has("nic_queue").then(|| values.amount("nic_queue")),
+        nic_queue,
         marking,
         scheduler,
         overflow,

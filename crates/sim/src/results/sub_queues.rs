@@ -43,10 +43,7 @@ impl<T: Tap> World<Recorder, T> {
     /// Every queue that there is, how long it may get, from which utilisation on its switch bounces (1 is never),
     /// and how many data were to go there.
     pub(super) fn sub_queues_table(&self, scenario: &Scenario) -> Table {
-        let theta = |node: u32| {
-            let overflow = &scenario.switches[node as usize - self.hosts.len()].overflow;
-            if overflow.kind == "bounce" { overflow.values.number("theta") } else { 1.0 }
-        };
+        let theta = |node: u32| scenario.switches[node as usize - self.hosts.len()].overflow.slot.peek().acts_from();
         let all = self.state.probe.sub_queues.iter().flat_map(|all| &all.data);
         let all = self.apart().into_iter().zip(all);
         let rows: Vec<_> = all.filter_map(|((at, limit), data)| Some((at, limit?, theta(at.0), *data))).collect();

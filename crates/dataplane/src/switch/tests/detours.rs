@@ -47,10 +47,12 @@ fn shared(alpha: f64) -> BufferSlot {
         ("alpha", Value::Number(alpha)),
         ("reserved", Value::Size(Bytes(15_000))),
     ]);
-    BufferSlot::build("shared", &values).unwrap().for_ports(PORTS)
+    mech::Registry::catalogue().make::<BufferSlot>("shared", &values).unwrap().for_ports(PORTS)
 }
 fn per_port(packets: u64) -> BufferSlot {
-    BufferSlot::build("per_port", &of([("size", Value::Amount(Amount::Packets(packets)))])).unwrap()
+    mech::Registry::catalogue()
+        .make::<BufferSlot>("per_port", &of([("size", Value::Amount(Amount::Packets(packets)))]))
+        .unwrap()
 }
 fn detour<const N: usize>(policy: &str, more: [(&str, Value); N]) -> OverflowSlot {
     let mut values = of([
@@ -60,7 +62,7 @@ fn detour<const N: usize>(policy: &str, more: [(&str, Value); N]) -> OverflowSlo
         ("max_detours", Value::Off),
     ]);
     values.0.extend(of(more).0);
-    OverflowSlot::build("detour", &values).unwrap()
+    mech::Registry::catalogue().make::<OverflowSlot>("detour", &values).unwrap()
 }
 
 /// Eight ports, the first of which leads to a host.
@@ -70,7 +72,7 @@ fn switch(buffer: BufferSlot, overflow: OverflowSlot, snapshot: bool) -> Switch 
         clock: Rate::gbps(1).clock(),
         is_switch: n > 0,
         marking: MarkingSlot::none(),
-        scheduler: SchedulerSlot::build("fifo", &Values::default()).unwrap(),
+        scheduler: mech::Registry::catalogue().make::<SchedulerSlot>("fifo", &Values::default()).unwrap(),
         pause: None,
     };
     Switch::new(SwitchSetup {
@@ -166,7 +168,7 @@ fn with_endless_memory_no_policy_detours() {
     for (policy, more) in [("random", None), ("load_aware", None), ("flow_based", None), ("probabilistic", Some(0.0))] {
         let more = more.map(|n| [("lo", Value::Number(n)), ("hi", Value::Number(n))]);
         let overflow = more.map_or_else(|| detour(policy, []), |more| detour(policy, more));
-        let buffer = BufferSlot::build("unlimited", &Values::default()).unwrap();
+        let buffer = mech::Registry::catalogue().make::<BufferSlot>("unlimited", &Values::default()).unwrap();
         let mut switch = switch(buffer, overflow, false);
         burst(&mut switch, 0, 2000);
         assert_eq!((counts(&switch)[0].enqueued, counts(&switch)[0].detoured), (2000, 0), "{policy}");

@@ -71,7 +71,7 @@ fn pfc() -> PauseSlot {
         ("classes", Value::Counts(vec![1, 2])),
     ];
     let values = Values(values.map(|(name, value)| (name.to_string(), value)).into_iter().collect());
-    PauseSlot::build("pfc", &values, Rate::gbps(1).clock()).unwrap()
+    mech::Registry::catalogue().make::<mech::pause::PauseFor>("pfc", &values).unwrap().at(Rate::gbps(1).clock())
 }
 
 fn switch(response: Dur) -> Switch {

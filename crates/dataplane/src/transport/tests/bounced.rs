@@ -8,7 +8,7 @@ use mech::params::Values;
 fn law(window: Dur, threshold: u64, cut: f64) -> Option<WindowCut> {
     let all = [("window", time(window)), ("threshold", Value::Count(threshold)), ("cut", Value::Number(cut))];
     let all = all.map(|(name, value)| (name.to_string(), value));
-    WindowCut::build("window_cut", &Values(all.into_iter().collect())).unwrap()
+    Some(WindowCut::new(&Values(all.into_iter().collect())))
 }
 
 /// A sender with 20 segments under way, of which it hears by this law.

@@ -10,7 +10,7 @@ use crate::params::Values;
 use crate::{Head, HostId, hash_mix};
 
 /// Bytes of a place of the flow table.
-pub const ENTRY_BYTES: u64 = 8;
+pub(super) const ENTRY_BYTES: u64 = 8;
 
 /// A flow's place: its hash, and the bytes of it that came.
 #[derive(Clone, Copy, Debug, Default)]
@@ -46,7 +46,10 @@ impl Flows {
     /// From validated parameters, no host found yet. Only `flow_based` has a rule.
     pub fn new(values: &Values) -> Flows {
         match if values.has("flows") { values.word("flows") } else { "all" } {
-            "hosts" => Flows::Hosts { names: values.words("hosts").to_vec(), found: Vec::new() },
+            "hosts" => {
+                let names = if values.has("hosts") { values.words("hosts").to_vec() } else { Vec::new() };
+                Flows::Hosts { names, found: Vec::new() }
+            }
             word @ ("short" | "long") => Flows::Sized {
                 long: word == "long",
                 size: values.size("flow_size"),
@@ -54,6 +57,16 @@ impl Flows {
             },
             _ => Flows::All,
         }
+    }
+
+    /// The names of its hosts, where it is for some hosts.
+    pub fn names(&self) -> Option<&[String]> {
+        if let Flows::Hosts { names, .. } = self { Some(names) } else { None }
+    }
+
+    /// The places of its table, where it has one.
+    pub fn places(&self) -> Option<u64> {
+        if let Flows::Sized { table, .. } = self { Some(table.len() as u64) } else { None }
     }
 
     /// Finds its hosts.

@@ -1,0 +1,188 @@
+//! The mechanisms that a scenario may name: the catalogue, and others beside it.
+
+use crate::Mechanism;
+use crate::buffer::{self, BufferSlot};
+use crate::fib::{self, FibSlot};
+use crate::host::{self, BounceSignal};
+use crate::marking::{self, MarkingSlot};
+use crate::overflow::{self, OverflowSlot};
+use crate::params::{Spec, Values};
+use crate::pause::{self, PauseFor};
+use crate::routing::{self, RoutingSlot};
+use crate::scheduler::{self, SchedulerSlot};
+
+/// The slots of a switch, in their order, with what fills each where a scenario leaves it out.
+pub const SLOTS: [(&str, &str); 7] = [
+    ("fib", "static"),
+    ("routing", "ecmp"),
+    ("buffer", "per_port"),
+    ("overflow", "tail_drop"),
+    ("marking", "none"),
+    ("pause", "none"),
+    ("scheduler", "strict_priority"),
+];
+
+/// The slots of a host, likewise.
+pub const HOST_SLOTS: [(&str, &str); 4] =
+    [("marking", "none"), ("scheduler", "strict_priority"), ("overflow", "tail_drop"), ("bounce_signal", "none")];
+
+/// Mechanisms, slot by slot.
+#[derive(Clone, Debug)]
+pub struct Registry {
+    /// Where a switch's knowledge of addresses comes from.
+    pub fib: Vec<Mechanism<FibSlot>>,
+    /// Which next hop.
+    pub routing: Vec<Mechanism<RoutingSlot>>,
+    /// How much memory.
+    pub buffer: Vec<Mechanism<BufferSlot>>,
+    /// What becomes of an arrival.
+    pub overflow: Vec<Mechanism<OverflowSlot>>,
+    /// Whether it is marked.
+    pub marking: Vec<Mechanism<MarkingSlot>>,
+    /// Whether the far end of a port is stopped.
+    pub pause: Vec<Mechanism<PauseFor>>,
+    /// What leaves next.
+    pub scheduler: Vec<Mechanism<SchedulerSlot>>,
+    /// What a source hears of packets that come back.
+    pub bounce_signal: Vec<Mechanism<BounceSignal>>,
+}
+
+/// A slot's share of a registry.
+pub trait InSlot: Sized + 'static {
+    /// The mechanisms of this slot.
+    fn of(registry: &Registry) -> &[Mechanism<Self>];
+    /// The same, to change.
+    fn of_mut(registry: &mut Registry) -> &mut Vec<Mechanism<Self>>;
+}
+
+macro_rules! slots {
+    ($($field:ident: $slot:ty,)*) => {$(
+        impl InSlot for $slot {
+            fn of(registry: &Registry) -> &[Mechanism<$slot>] {
+                &registry.$field
+            }
+            fn of_mut(registry: &mut Registry) -> &mut Vec<Mechanism<$slot>> {
+                &mut registry.$field
+            }
+        }
+    )*};
+}
+
+slots! {
+    fib: FibSlot,
+    routing: RoutingSlot,
+    buffer: BufferSlot,
+    overflow: OverflowSlot,
+    marking: MarkingSlot,
+    pause: PauseFor,
+    scheduler: SchedulerSlot,
+    bounce_signal: BounceSignal,
+}
+
+/// What is declared of some mechanisms.
+fn specs<S>(of: &[Mechanism<S>], wanted: impl Fn(&Mechanism<S>) -> bool) -> Vec<&'static Spec> {
+    of.iter().filter(|one| wanted(one)).map(|one| one.spec).collect()
+}
+
+impl Registry {
+    /// The mechanisms of this crate.
+    pub fn catalogue() -> Registry {
+        Registry {
+            fib: fib::ALL.to_vec(),
+            routing: routing::ALL.to_vec(),
+            buffer: buffer::ALL.to_vec(),
+            overflow: overflow::ALL.to_vec(),
+            marking: marking::ALL.to_vec(),
+            pause: pause::ALL.to_vec(),
+            scheduler: scheduler::ALL.to_vec(),
+            bounce_signal: host::ALL.to_vec(),
+        }
+    }
+
+    /// The same and one more, in place of one of its name.
+    #[must_use]
+    pub fn with<S: InSlot>(mut self, more: Mechanism<S>) -> Registry {
+        let all = S::of_mut(&mut self);
+        all.retain(|one| one.spec.kind != more.spec.kind);
+        all.push(more);
+        self
+    }
+
+    /// The mechanism of a name.
+    pub fn find<S: InSlot>(&self, kind: &str) -> Option<&Mechanism<S>> {
+        S::of(self).iter().find(|one| one.spec.kind == kind)
+    }
+
+    /// The mechanism of a name, made from validated parameters; `None` where there is none of that name.
+    pub fn make<S: InSlot>(&self, kind: &str, values: &Values) -> Option<S> {
+        self.find::<S>(kind).map(|found| (found.make)(values))
+    }
+
+    /// What is declared of all of them, slot by slot.
+    pub fn specs(&self) -> Vec<&'static Spec> {
+        let switch = SLOTS.map(|(slot, _)| self.of_switch(slot));
+        [switch.concat(), self.of_host("bounce_signal")].concat()
+    }
+
+    /// What is declared of a slot of the switch, by its name.
+    pub fn of_switch(&self, slot: &str) -> Vec<&'static Spec> {
+        match slot {
+            "fib" => specs(&self.fib, |_| true),
+            "routing" => specs(&self.routing, |_| true),
+            "buffer" => specs(&self.buffer, |_| true),
+            "overflow" => specs(&self.overflow, |_| true),
+            "marking" => specs(&self.marking, |_| true),
+            "pause" => specs(&self.pause, |_| true),
+            "scheduler" => specs(&self.scheduler, |_| true),
+            _ => Vec::new(),
+        }
+    }
+
+    /// What is declared of a slot of the host: its own, or what of the switch's makes sense at a NIC.
+    pub fn of_host(&self, slot: &str) -> Vec<&'static Spec> {
+        match slot {
+            "marking" => specs(&self.marking, |one| one.at_nic),
+            "scheduler" => specs(&self.scheduler, |one| one.at_nic),
+            "overflow" => specs(&self.overflow, |one| one.at_nic),
+            "bounce_signal" => specs(&self.bounce_signal, |_| true),
+            _ => Vec::new(),
+        }
+    }
+}
+
+impl Default for Registry {
+    fn default() -> Registry {
+        Registry::catalogue()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::overflow::TailDrop;
+
+    #[test]
+    fn every_slot_has_mechanisms_of_its_own_and_its_default_among_them() {
+        let all = Registry::catalogue();
+        for (slot, default) in SLOTS {
+            let specs = all.of_switch(slot);
+            assert!(specs.iter().all(|spec| spec.slot.strip_prefix("switch.") == Some(slot)), "{slot}");
+            assert!(specs.iter().any(|spec| spec.kind == default), "{slot}");
+        }
+        for (slot, default) in HOST_SLOTS {
+            assert!(all.of_host(slot).iter().any(|spec| spec.kind == default), "{slot}");
+        }
+    }
+
+    #[test]
+    fn one_more_is_found_by_its_name_and_replaces_one_of_the_same() {
+        const MINE: Spec = Spec { slot: "switch.overflow", kind: "mine", doc: "As tail drop.", cite: "", params: &[] };
+        let one = Mechanism::new(&MINE, |_| OverflowSlot::custom(TailDrop));
+        let all = Registry::catalogue().with(one).with(one);
+        assert_eq!(all.overflow.len(), Registry::catalogue().overflow.len() + 1);
+        let found = all.find::<OverflowSlot>("mine").expect("it is there");
+        assert_eq!(format!("{:?}", (found.make)(&Values::default())), "Custom");
+        assert!(all.find::<RoutingSlot>("mine").is_none());
+        assert!(all.specs().iter().any(|spec| spec.kind == "mine"));
+    }
+}
