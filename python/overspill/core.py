@@ -1,8 +1,12 @@
 """A thin adapter over the Rust core, and the one place where another core can be put in."""
 
 import importlib
+import importlib.machinery
+import importlib.util
 import json
+import os
 from collections.abc import Sequence
+from pathlib import Path
 from typing import Any, Protocol, cast
 
 from overspill.errors import BadInput, Failed
@@ -87,6 +91,9 @@ class Core(Protocol):
         """The version of the core."""
 
 
+VARIABLE = "OVERSPILL_CORE"
+"""The environment variable that names another compiled core: a module, or the file of one."""
+
 _backend: Core | None = None
 
 
@@ -96,16 +103,33 @@ def use(backend: Core | None) -> None:
     _backend = backend
 
 
+def compiled(named: str) -> Core:
+    """The compiled core that is named: a module, or the file of one (`own.so`, `libown.so`)."""
+    file = Path(named)
+    if file.suffix not in importlib.machinery.EXTENSION_SUFFIXES + [".so", ".dylib", ".dll"]:
+        return cast(Core, importlib.import_module(named))
+    # The module's own name is that of the file, which Cargo calls lib<name>.
+    name = file.name.split(".")[0].removeprefix("lib")
+    loader = importlib.machinery.ExtensionFileLoader(name, str(file.resolve()))
+    spec = importlib.util.spec_from_loader(name, loader)
+    if spec is None:
+        raise ImportError(f"{file} is no module")
+    module = importlib.util.module_from_spec(spec)
+    loader.exec_module(module)
+    return cast(Core, module)
+
+
 def backend() -> Core:
     """The core in use."""
     global _backend
     if _backend is None:
+        named = os.environ.get(VARIABLE, "")
         try:
-            _backend = cast(Core, importlib.import_module("overspill._core"))
+            _backend = compiled(named or "overspill._core")
         except ImportError as error:
-            raise Failed(
-                f"the compiled core cannot be loaded ({error}); build it with `make setup`"
-            ) from error
+            what = f"the core that {VARIABLE} names" if named else "the compiled core"
+            build = "build it, or unset the variable" if named else "build it with `make setup`"
+            raise Failed(f"{what} cannot be loaded ({error}); {build}") from error
     return _backend
 
 

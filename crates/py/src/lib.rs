@@ -13,15 +13,22 @@ use run_handle::{Asked, RunHandle, begin};
 use scenario::load::{Loaded, Source, load as load_scenario};
 use sim::{INSTANTS, Link, Options, links};
 use std::path::Path;
-use std::sync::Arc;
+use std::sync::{Arc, OnceLock};
 use trace::{Packet, Trace};
 use units::Time;
 
 pyo3::create_exception!(_core, ScenarioError, PyValueError, "A scenario that cannot be run; args[0] lists why.");
 
+/// The mechanisms that scenarios of this module may name.
+static REGISTRY: OnceLock<Registry> = OnceLock::new();
+
+fn registry() -> &'static Registry {
+    REGISTRY.get_or_init(Registry::catalogue)
+}
+
 fn read(path: &str, text: &str, sets: &[String]) -> PyResult<Loaded> {
     let folder = Path::new(path).parent().unwrap_or(Path::new(""));
-    let source = Source::new(path, text, folder);
+    let source = Source::new(path, text, folder).with(registry().clone());
     load_scenario(&source, sets).map_err(|faults| {
         let lines: Vec<String> = faults.iter().map(ToString::to_string).collect();
         ScenarioError::new_err((lines,))
@@ -31,13 +38,13 @@ fn read(path: &str, text: &str, sets: &[String]) -> PyResult<Loaded> {
 /// Everything that a scenario may name, with its parameters, as JSON.
 #[pyfunction]
 fn catalogue() -> String {
-    scenario::catalogue_json(&Registry::catalogue()).to_string()
+    scenario::catalogue_json(registry()).to_string()
 }
 
 /// The JSON Schema of a scenario.
 #[pyfunction]
 fn schema() -> String {
-    scenario::schema(&Registry::catalogue()).to_string()
+    scenario::schema(registry()).to_string()
 }
 
 /// The curve of a mechanism with settings `NAME=VALUE`, in so many steps and over other places, as JSON;
@@ -45,7 +52,7 @@ fn schema() -> String {
 #[pyfunction]
 #[pyo3(signature = (kind, sets, steps, places=Vec::new()))]
 fn curve(kind: &str, sets: Vec<String>, steps: u32, places: Vec<f64>) -> PyResult<Option<String>> {
-    let found = scenario::curve_json((&Registry::catalogue(), kind), &sets, steps, &places).map_err(|faults| {
+    let found = scenario::curve_json((registry(), kind), &sets, steps, &places).map_err(|faults| {
         let lines: Vec<String> = faults.iter().map(ToString::to_string).collect();
         ScenarioError::new_err((lines,))
     })?;
@@ -226,9 +233,17 @@ impl Run {
     }
 }
 
-/// The core of Overspill.
-#[pymodule]
-fn _core(module: &Bound<'_, PyModule>) -> PyResult<()> {
+/// Fills a module with the core of Overspill, whose scenarios may name these mechanisms: for another crate
+/// that builds a module of its own, under any name.
+///
+/// # Errors
+/// Where Python refuses, or this was called before.
+pub fn core(module: &Bound<'_, PyModule>, registry: Registry) -> PyResult<()> {
+    REGISTRY.set(registry).map_err(|_| PyRuntimeError::new_err("a module has one core"))?;
+    fill(module)
+}
+
+fn fill(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add("ScenarioError", module.py().get_type::<ScenarioError>())?;
     module.add_class::<Scenario>()?;
     module.add_class::<Run>()?;
@@ -238,4 +253,10 @@ fn _core(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_function(wrap_pyfunction!(schema, module)?)?;
     module.add_function(wrap_pyfunction!(version, module)?)?;
     Ok(())
+}
+
+/// The core of Overspill.
+#[pymodule]
+fn _core(module: &Bound<'_, PyModule>) -> PyResult<()> {
+    fill(module)
 }
