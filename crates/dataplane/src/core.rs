@@ -1,5 +1,6 @@
 //! What switches and NICs share: deciding, applying fates, storing, sending.
 
+mod agents;
 mod alarm;
 mod built;
 mod failing;
@@ -12,15 +13,18 @@ pub use failing::DeadPort;
 pub use pausing::PauseSetup;
 pub use standing::{Held, Obeyed};
 
+use crate::accounts::Delta;
 use crate::ends::Tally;
 use crate::packet_store::{Fib, Look, PacketStore};
 use crate::port::Port;
 use crate::{Framing, Out, Pkt};
+use agents::{Agents, Work};
 use mech::marking::MarkingSlot;
 use mech::overflow::{DropReason, Fate, OverflowSlot};
 use mech::scheduler::SchedulerSlot;
-use mech::{Acts, Asks, Change, Ecn, Env, Flags, ForwardingContext, PktId, PortId, QueueId, QueueView, Stream};
+use mech::{Acts, Asks, Ecn, Env, Flags, ForwardingContext, Head, Lane, PktId, PortId, QueueId, QueueView, Stream};
 use pausing::Pausing;
+use std::collections::VecDeque;
 use units::Time;
 
 /// The output side of a node: ports, memory, and the slots that decide about them.
@@ -43,6 +47,13 @@ pub struct Core {
     ready_ports: Vec<PortId>,
     node: u32,
     pausing: Option<Box<Pausing>>,
+    agents: Option<Box<Agents>>,
+    /// Some agent is asked about what comes in.
+    pub(crate) intercepts: bool,
+    /// What agents and answers have asked for and is not done.
+    work: VecDeque<Work>,
+    /// Added to the index of every timer.
+    timer_base: u32,
     /// Copies of flooded frames that have ended where they were of no use.
     pub(crate) flood_copies_discarded: Tally,
 }
@@ -220,10 +231,16 @@ impl Core {
             p.counts_mut().evicted += 1;
             p.counts_mut().evicted_bytes += u64::from(pkt.head.size);
             step.out.freed((port, QueueId(queue as u8)), p.waiting(), None);
-            if self.pausing.is_some() {
-                self.follow((port, QueueId(queue as u8)), Change::Left(&pkt.head), step);
-            }
+            self.book_left(port, QueueId(queue as u8), &pkt.head, step);
             return self.drop(&pkt, port, (DropReason::Evicted, step.now), step.out);
+        }
+    }
+
+    /// A frame that waited at a port is gone.
+    #[inline]
+    pub(super) fn book_left<F: Fib, O>(&mut self, port: PortId, queue: QueueId, head: &Head, step: &Step<F, O>) {
+        if self.agents.is_some() && queue.lane() != Lane::Notice {
+            self.book(Delta::left(port, head), None, step);
         }
     }
 
@@ -289,8 +306,8 @@ impl Core {
         p.rest.eligible |= queue.bit();
         let slot = self.store.arena.push(&mut p.rest.queues[usize::from(queue.0)], *pkt, p.rest.stamp);
         step.out.stored((port, queue), before, Some(PktId(slot)), pkt);
-        if self.pausing.is_some() {
-            self.follow((port, queue), Change::Enqueued(&pkt.head), step);
+        if self.agents.is_some() && queue.lane() != Lane::Notice {
+            self.book(Delta::stored(port, &pkt.head), Some(&pkt.head), step);
         }
         self.try_schedule(port, step.now, step.out);
     }

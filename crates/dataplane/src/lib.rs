@@ -4,6 +4,7 @@
 //! [`Out`] to send and to wake it. The same code runs under the simulator and, later, on real
 //! frames. A node touches only its own state.
 
+mod accounts;
 mod arena;
 mod body;
 mod control;

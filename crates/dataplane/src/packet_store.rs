@@ -1,5 +1,6 @@
 //! The memory of a node: packets, ports, and the buffer that lends to them, as mechanisms see it.
 
+use crate::accounts::Accounts;
 use crate::arena::Arena;
 use crate::port::Port;
 use mech::buffer::{BufferSlot, Lease, Use};
@@ -16,8 +17,8 @@ pub struct PacketStore {
     /// By queue as packets ask for it: the one that they wait in here.
     pub(crate) waits_in: [QueueId; QueueId::COUNT as usize],
     pub(crate) pool: Pool,
-    /// Bytes by the port and the class that they came in by, eight a port, where a pause slot wants to know.
-    pub(crate) allocated: Vec<u64>,
+    /// What agents follow.
+    pub(crate) accounts: Accounts,
 }
 
 /// What is allocated in all, where ports share.
@@ -122,9 +123,6 @@ impl PacketStore {
     #[inline]
     pub(crate) fn allocate(&mut self, port: PortId, queue: QueueId, head: &Head) {
         let size = head.size;
-        if let Some(allocated) = self.allocated.get_mut(allocated_at(head)) {
-            *allocated += u64::from(size);
-        }
         let p = &mut self.ports[usize::from(port.0)];
         p.allocate(queue, size);
         if self.pool.on && queue.lane() != Lane::Notice {
@@ -137,9 +135,6 @@ impl PacketStore {
     #[inline]
     pub(crate) fn free(&mut self, port: PortId, queue: QueueId, head: &Head) {
         let size = head.size;
-        if let Some(allocated) = self.allocated.get_mut(allocated_at(head)) {
-            *allocated -= u64::from(size);
-        }
         let p = &mut self.ports[usize::from(port.0)];
         p.free(queue, size);
         if self.pool.on && queue.lane() != Lane::Notice {
@@ -147,12 +142,6 @@ impl PacketStore {
             self.pool.moved(after + u64::from(size), after);
         }
     }
-}
-
-/// The place of what a frame is lent.
-#[inline]
-fn allocated_at(head: &Head) -> usize {
-    usize::from(head.ingress.0) * 8 + usize::from(head.class())
 }
 
 /// A node's memory and tables, to read.
@@ -203,20 +192,23 @@ impl<F: Fib> View for Look<'_, F> {
         }
     }
     fn allocated(&self, ingress: PortId, class: u8) -> u64 {
-        self.store.allocated.get(usize::from(ingress.0) * 8 + usize::from(class)).copied().unwrap_or(0)
+        self.store.accounts.input(ingress, class)
+    }
+    fn arrived(&self, port: PortId, class: u8) -> u64 {
+        self.store.accounts.arrived(port, class)
     }
     fn pool_free(&self) -> Option<u64> {
         self.store.buffer.peek().free(self.store.pool.shared_bytes)
     }
     fn leases(&self, port: PortId, queue: QueueId, each: &mut dyn FnMut(&Lease)) {
-        self.visit(port, queue, &mut |_, head| {
-            each(&Lease {
-                flow: head.flow,
-                src: head.src,
-                ingress: head.ingress,
-                class: head.class(),
-                bytes: u32::from(head.size),
-            });
-        });
+        let mut lease = |_, head: &Head| {
+            let Head { flow, src, ingress, size, .. } = *head;
+            each(&Lease { flow, src, ingress, class: head.class(), bytes: u32::from(size) });
+        };
+        if queue.lane() != Lane::Normal {
+            return self.visit(port, queue, &mut lease);
+        }
+        // All normal queues of a port share its limit.
+        (0..8).for_each(|class| self.visit(port, QueueId::normal(class), &mut lease));
     }
 }

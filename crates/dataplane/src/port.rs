@@ -345,6 +345,11 @@ impl Port {
         }
     }
 
+    /// A frame that has started in this step no longer waits.
+    pub(crate) fn begin_round(&mut self) {
+        self.fresh = false;
+    }
+
     /// Whether a frame of `size` bytes has room. PRECONDITION: settled.
     #[inline]
     pub(crate) fn has_room(&self, size: u16) -> bool {

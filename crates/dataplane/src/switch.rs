@@ -158,18 +158,17 @@ impl Switch {
             self.arrive_learning(now, std::slice::from_mut(pkt), routes, out);
             return self.finish(now, routes, out);
         }
-        let port = self.lookup(now, (pkt, known), routes, out);
-        let fib = &table!(self, routes, now);
-        let step = &mut Step { now, fib, out };
-        if let Some(port) = port {
-            self.core.admit((pkt, port), step);
+        if let Some(port) = self.lookup(now, (pkt, known), routes, out) {
+            let fib = &table!(self, routes, now);
+            self.core.admit((pkt, port), &mut Step { now, fib, out });
         }
-        self.core.finish(step);
+        self.finish(now, routes, out);
     }
 
     /// All arrivals of an instant, each with its ingress port set, after all ends of transmission.
     #[inline]
     pub fn arrive<R: Routes, O: Out>(&mut self, now: Time, arrivals: &mut [Pkt], routes: &R, out: &mut O) {
+        self.do_work(now, routes, out);
         if arrivals.len() > 1 {
             self.order(now, arrivals);
         }
@@ -189,12 +188,14 @@ impl Switch {
             for (arrival, decision) in decided {
                 self.core.apply(arrival, decision, &mut Step { now, fib, out });
             }
+            self.do_work(now, routes, out);
         } else {
             for pkt in arrivals.iter_mut() {
                 if let Some(port) = self.lookup(now, (pkt, None), routes, out) {
                     let fib = &table!(self, routes, now);
                     self.core.admit((pkt, port), &mut Step { now, fib, out });
                 }
+                self.do_work(now, routes, out);
             }
         }
     }
@@ -235,14 +236,49 @@ impl Switch {
 
     /// A timer of this switch has run out, after all arrivals of its instant.
     pub fn timer<R: Routes, O: Out>(&mut self, now: Time, index: u32, routes: &R, out: &mut O) {
+        self.do_work(now, routes, out);
         let fib = &table!(self, routes, now);
         self.core.timer(index, &mut Step { now, fib, out });
+        self.do_work(now, routes, out);
     }
 
     /// The last call of every step that is more than one arrival: idle ports begin to send.
+    #[inline]
     pub fn finish<R: Routes, O: Out>(&mut self, now: Time, routes: &R, out: &mut O) {
-        let fib = &table!(self, routes, now);
-        self.core.finish(&mut Step { now, fib, out });
+        if self.core.is_quiet() {
+            return;
+        }
+        loop {
+            self.do_work(now, routes, out);
+            let fib = &table!(self, routes, now);
+            self.core.finish(&mut Step { now, fib, out });
+            if !self.core.has_work() {
+                return;
+            }
+            self.core.begin_round();
+        }
+    }
+
+    /// Does what has been asked for, first to last; packets that come of it are looked up like any.
+    #[inline]
+    fn do_work<R: Routes, O: Out>(&mut self, now: Time, routes: &R, out: &mut O) {
+        if self.core.has_work() {
+            self.do_all_work(now, routes, out);
+        }
+    }
+
+    #[cold]
+    fn do_all_work<R: Routes, O: Out>(&mut self, now: Time, routes: &R, out: &mut O) {
+        loop {
+            let fib = &table!(self, routes, now);
+            let Some(mut pkt) = self.core.next_packet(&mut Step { now, fib, out }) else { return };
+            if self.learnt.is_some() {
+                self.forward_learning(now, &mut pkt, routes, out);
+            } else if let Some(port) = self.by_routes(now, &pkt, routes, out) {
+                let fib = &table!(self, routes, now);
+                self.core.admit((&mut pkt, port), &mut Step { now, fib, out });
+            }
+        }
     }
 
     /// Counts a packet in, ages it and finds the port that it would leave by.
@@ -254,13 +290,19 @@ impl Switch {
         routes: &R,
         out: &mut O,
     ) -> Option<PortId> {
-        if !self.take_in(now, pkt, out) {
+        if !self.take_in(now, pkt, out) || (self.core.intercepts && !self.passes(now, pkt, routes, out)) {
             return None;
         }
         if known.is_some() {
             return known;
         }
         self.by_routes(now, pkt, routes, out)
+    }
+
+    /// Whether the agents of the port that a packet has come in by let it go on to lookup.
+    fn passes<R: Routes, O: Out>(&mut self, now: Time, pkt: &Pkt, routes: &R, out: &mut O) -> bool {
+        let fib = &table!(self, routes, now);
+        self.core.passes(pkt, &mut Step { now, fib, out })
     }
 
     /// The port that the routes and the routing slot give; the packet is lost where there is none.
@@ -313,8 +355,9 @@ impl Switch {
         self.learnt.as_ref().map_or((0, 0), |learnt| (learnt.created.packets, self.core.flood_copies_discarded.packets))
     }
 
-    /// Checks `received + created = sent + dropped + flood_copies_discarded + control_received + queued`, in packets and (with what was
-    /// cut off) in bytes; control frames are PAUSE and PFC frames, whose sending is counted apart.
+    /// Checks `received + created = sent + dropped + flood_copies_discarded + control_received + held + queued`, in
+    /// packets and (with what was cut off) in bytes; control frames are PAUSE and PFC frames, whose sending is
+    /// counted apart.
     pub fn conserves(&self) -> bool {
         let (mut packets, mut bytes) = (self.lost.iter().sum::<u64>(), self.lost_bytes);
         for port in self.core.ports() {
@@ -324,7 +367,9 @@ impl Switch {
         }
         let (_, control_received) = self.core.control();
         (packets, bytes) = (packets + control_received.packets, bytes + control_received.bytes);
-        let (mut received, mut received_bytes) = (self.received, self.received_bytes);
+        let (made, (held, held_bytes)) = self.core.agents_tally();
+        (packets, bytes) = (packets + held, bytes + held_bytes);
+        let (mut received, mut received_bytes) = (self.received + made.packets, self.received_bytes + made.bytes);
         if let Some(learnt) = &self.learnt {
             received += learnt.created.packets;
             received_bytes += learnt.created.bytes;

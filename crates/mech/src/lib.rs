@@ -9,6 +9,7 @@ mod slot;
 
 pub mod ack_hold;
 mod act;
+mod agent;
 pub mod buffer;
 mod check;
 pub mod curve;
@@ -30,12 +31,12 @@ mod registry;
 mod rng;
 pub mod routing;
 pub mod scheduler;
-mod watch;
 
 #[cfg(test)]
 mod testing;
 
 pub use act::{Act, Acts, Env, Notice};
+pub use agent::{Account, Agent, AgentContext, AgentSlot, Pass};
 pub use check::{Beside, Report, Wrong};
 pub use fill::Fill;
 pub use head::{Ecn, Flags, Head, PacketKind};
@@ -47,4 +48,3 @@ pub use place::{ForwardingContext, PortView, QueueView, View};
 pub use registry::{HOST_SLOTS, InSlot, Registry, SLOTS};
 pub use rng::{Purpose, Stream, hash_mix};
 pub use routing::SwitchContext;
-pub use watch::{Change, Interests, Watch};

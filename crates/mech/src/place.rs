@@ -45,6 +45,10 @@ pub trait View {
     fn pool_free(&self) -> Option<u64> {
         None
     }
+    /// Bytes of a class that were ever stored at a port, where an agent follows them.
+    fn arrived(&self, _port: PortId, _class: u8) -> u64 {
+        0
+    }
     /// How full the fullest buffer on a flow's way through this node and out of it is; `None` where
     /// that is not known (QCN-OS §V-A: the path-congestion index).
     fn path_fill(&self, _flow: FlowId) -> Option<Fill> {

@@ -13,10 +13,8 @@ pub enum Purpose {
     Marking(u16),
     /// The routing slot.
     Routing,
-    /// The notify slot of a port.
-    Notify(u16),
-    /// The pause slots of a switch.
-    Pause,
+    /// An agent of a port: which of that port's, 0 to 2.
+    Agent(u16, u8),
     /// The order of simultaneous arrivals.
     Ties,
     /// The seed of a switch's flow hash.
@@ -41,7 +39,6 @@ impl Purpose {
             Purpose::Overflow => 1 << 16,
             Purpose::Marking(n) => 2 << 16 | n as u32,
             Purpose::Routing => 3 << 16,
-            Purpose::Notify(n) => 4 << 16 | n as u32,
             Purpose::Ties => 5 << 16,
             Purpose::Hash => 6 << 16,
             Purpose::Stack => 7 << 16,
@@ -50,7 +47,7 @@ impl Purpose {
             Purpose::Custom(n) => 10 << 16 | n as u32,
             Purpose::Gaps(n) => 11 << 16 | n as u32,
             Purpose::Reply(n) => 12 << 16 | n as u32,
-            Purpose::Pause => 13 << 16,
+            Purpose::Agent(port, which) => (13 + which as u32) << 16 | port as u32,
         }
     }
 }

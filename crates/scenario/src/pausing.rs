@@ -4,7 +4,7 @@
 use crate::model::Scenario;
 use mech::ClassSet;
 use mech::buffer::BufferSlot;
-use mech::pause::{Level, Pause, PauseFor, Span};
+use mech::pause::{Level, PauseFor, Pausing, Span};
 use std::collections::{BTreeMap, BTreeSet};
 use units::{Bytes, Dur};
 
@@ -82,7 +82,7 @@ fn need(scenario: &Scenario, index: usize) -> Option<Need> {
     let (mut least, mut pool) = (u64::MAX, Pool { all, left: all });
     for (p, (link, port)) in ports.iter().zip(&config.ports).enumerate() {
         let slot = port.pause.slot.at(link.rate.clock());
-        let slot = slot.peek().filter(|slot| slot.lossless());
+        let slot = slot.pausing().filter(|slot| slot.lossless());
         let Some((slot, classes)) = slot.map(|slot| (slot, groups(slot, in_use))).filter(|(_, classes)| *classes > 0)
         else {
             need.others += 1;
@@ -131,7 +131,7 @@ impl Pool {
 }
 
 /// How many parts of what comes in by a port are counted apart.
-fn groups(slot: &dyn Pause, in_use: ClassSet) -> u64 {
+fn groups(slot: &dyn Pausing, in_use: ClassSet) -> u64 {
     let mut sets: Vec<u8> = (0..8).filter(|class| in_use.has(*class)).map(|class| slot.pause_group(class).0).collect();
     sets.retain(|set| *set != 0);
     sets.sort_unstable();
@@ -140,13 +140,13 @@ fn groups(slot: &dyn Pause, in_use: ClassSet) -> u64 {
 }
 
 /// The classes that it never stops.
-fn never(slot: &dyn Pause, in_use: ClassSet) -> ClassSet {
+fn never(slot: &dyn Pausing, in_use: ClassSet) -> ClassSet {
     let lossy = (0..8).filter(|class| in_use.has(*class) && slot.pause_group(*class) == ClassSet::NONE);
     lossy.fold(ClassSet::NONE, |set, class| set.union(ClassSet::of(class)))
 }
 
 /// What is to be said of stops that may end before they are said again.
-fn lapse(slot: &dyn Pause, span: &Span) -> Option<String> {
+fn lapse(slot: &dyn Pausing, span: &Span) -> Option<String> {
     let (duration, again) = slot.duration();
     let again = match again {
         _ if slot.holds(span.waits()) => return None,

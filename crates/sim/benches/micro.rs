@@ -65,6 +65,7 @@ fn switch() -> Switch {
             .make::<SchedulerSlot>("fifo", &Values::default())
             .expect("it is in the catalogue"),
         pause: None,
+        agents: Vec::new(),
     };
     Switch::new(SwitchSetup {
         core: CoreSetup {

@@ -14,7 +14,6 @@ use dataplane::{CoreSetup, FlowTable, Host, HostSetup, NewFlow, PauseSetup, Port
 use mech::buffer::BufferSlot;
 use mech::fib::FibSlot;
 use mech::overflow::OverflowSlot;
-use mech::pause::PauseSlot;
 use mech::routing::{FlowHash, Paths, RoutingSlot};
 use mech::{HostId, Lane, LaneLimit, Lanes, Purpose, Stream, SwitchContext};
 use scenario::routes::Routes;
@@ -67,7 +66,8 @@ impl Site<'_> {
             is_switch: port.peer >= s.topology.hosts,
             marking: (*s.host.marking.slot).clone(),
             scheduler: (*s.host.scheduler.slot).clone(),
-            pause: self.pause(id, 0, PauseSlot::None),
+            pause: self.pause(id, 0),
+            agents: Vec::new(),
             changes: false,
         };
         Host::new(HostSetup {
@@ -95,7 +95,7 @@ impl Site<'_> {
     }
 
     /// The part of a port in pausing; `None` where nobody in the network is ever stopped.
-    fn pause(&self, node: u32, port: u16, slot: PauseSlot) -> Option<PauseSetup> {
+    fn pause(&self, node: u32, port: u16) -> Option<PauseSetup> {
         let setup = || {
             let span = self.scenario.span(node, port);
             PauseSetup {
@@ -103,7 +103,6 @@ impl Site<'_> {
                 headroom: span.headroom(),
                 waits: span.waits(),
                 away: span.away(),
-                slot,
             }
         };
         self.pauses.then(setup)
@@ -122,16 +121,14 @@ impl Site<'_> {
         };
         let overflow = OverflowSlot::clone(&config.overflow.slot).for_switch(&own);
         let buffer = BufferSlot::clone(&config.buffer.slot).for_ports(links.len() as u16);
-        let ports = links.iter().zip(&config.ports).zip(0..).map(|((link, port), p)| {
-            let pause = port.pause.slot.at(link.rate.clock());
-            PortSetup {
-                clock: link.rate.clock(),
-                is_switch: link.peer >= s.topology.hosts,
-                marking: (*port.marking.slot).clone(),
-                scheduler: (*port.scheduler.slot).clone(),
-                pause: self.pause(node, p, pause),
-                changes: false,
-            }
+        let ports = links.iter().zip(&config.ports).zip(0..).map(|((link, port), p)| PortSetup {
+            clock: link.rate.clock(),
+            is_switch: link.peer >= s.topology.hosts,
+            marking: (*port.marking.slot).clone(),
+            scheduler: (*port.scheduler.slot).clone(),
+            pause: self.pause(node, p),
+            agents: vec![port.pause.slot.at(link.rate.clock())],
+            changes: false,
         });
         Switch::new(SwitchSetup {
             core: CoreSetup {

@@ -6,8 +6,8 @@ use units::Time;
 /// What timers of a core are for; packed into an event's index.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Timer {
-    /// One that a pause slot has armed.
-    Slot(PortId, TimerId),
+    /// One that an agent of the port has armed: which agent.
+    Agent(PortId, u8, TimerId),
     /// The quanta of a class run out.
     Over(PortId, u8),
     /// A received request takes effect.
@@ -17,16 +17,16 @@ pub(super) enum Timer {
 impl Timer {
     pub(super) const fn index(self) -> u32 {
         let (port, kind, which) = match self {
-            Timer::Slot(port, id) => (port, 0, id.0 as u32 & 7),
+            Timer::Agent(port, agent, id) => (port, 0, (agent as u32 & 3) << 3 | id.0 as u32 & 7),
             Timer::Over(port, class) => (port, 1, class as u32),
             Timer::Effect(port) => (port, 2, 0),
         };
-        (port.0 as u32) << 5 | kind << 3 | which
+        (port.0 as u32) << 7 | kind << 5 | which
     }
     pub(super) const fn of(index: u32) -> Option<Timer> {
-        let (port, which) = (PortId((index >> 5) as u16), index & 7);
-        match index >> 3 & 3 {
-            0 => Some(Timer::Slot(port, TimerId(which as u16))),
+        let (port, which) = (PortId((index >> 7) as u16), index & 7);
+        match index >> 5 & 3 {
+            0 => Some(Timer::Agent(port, (index >> 3 & 3) as u8, TimerId(which as u16))),
             1 => Some(Timer::Over(port, which as u8)),
             2 => Some(Timer::Effect(port)),
             _ => None,
@@ -76,7 +76,7 @@ mod tests {
     fn a_timer_is_what_its_index_says() {
         for port in [0, 1, 47, u16::MAX] {
             let port = PortId(port);
-            for timer in [Timer::Slot(port, TimerId(7)), Timer::Over(port, 3), Timer::Effect(port)] {
+            for timer in [Timer::Agent(port, 2, TimerId(7)), Timer::Over(port, 3), Timer::Effect(port)] {
                 assert_eq!(Timer::of(timer.index()), Some(timer));
                 assert!(timer.index() < 1 << 27, "hosts have their own bits above");
             }

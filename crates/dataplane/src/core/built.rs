@@ -1,8 +1,10 @@
 //! How the output side of a node is made from its slots, and whether its departures may be computed.
 
+use super::agents::{Agents, followed};
 use super::pausing::Pausing;
 use super::{Core, PauseSetup};
 use crate::Framing;
+use crate::accounts::Accounts;
 use crate::ends::Tally;
 use crate::packet_store::{PacketStore, Pool, waits_in};
 use crate::port::{Limits, Port, PortShape};
@@ -10,7 +12,8 @@ use mech::buffer::BufferSlot;
 use mech::marking::MarkingSlot;
 use mech::overflow::OverflowSlot;
 use mech::scheduler::SchedulerSlot;
-use mech::{Acts, Asks, Lane, Lanes, Purpose, QueueId, Room, Stream};
+use mech::{Account, Acts, Agent, AgentSlot, Asks, Lane, Lanes, PortId, Purpose, QueueId, Room, Stream};
+use std::collections::VecDeque;
 use units::{Amount, Clock};
 
 /// One output port as it is to be built.
@@ -25,6 +28,8 @@ pub struct PortSetup {
     pub scheduler: SchedulerSlot,
     /// Its part in stopping others and being stopped; `None` where nobody in the network ever is.
     pub pause: Option<PauseSetup>,
+    /// Its slots `ack_hold`, `notify` and `pause`.
+    pub agents: Vec<AgentSlot>,
     /// Its rate may change or its link go down, so that departures cannot be known ahead.
     pub changes: bool,
 }
@@ -66,7 +71,7 @@ impl Core {
                 lanes: setup.lanes,
                 waits_in: waits_in(&setup.lanes, setup.top_class),
                 pool,
-                allocated: Vec::new(),
+                accounts: Accounts::default(),
             },
             overflow: setup.overflow,
             overflow_rng: Stream::new(seed, node, Purpose::Overflow),
@@ -80,13 +85,18 @@ impl Core {
             ready_ports: Vec::new(),
             node,
             pausing: None,
+            agents: None,
+            intercepts: false,
+            work: VecDeque::new(),
+            timer_base: 0,
             flood_copies_discarded: Tally::default(),
         };
-        let mut pausing = Vec::new();
+        let (mut pausing, mut agents) = (Vec::new(), Vec::new());
         for (i, p) in setup.ports.into_iter().enumerate() {
-            let computed = memory.and_then(|memory| Core::limits(memory, &p));
+            let computed = memory.and_then(|memory| Core::limits(memory, PortId(i as u16), &p));
             core.direct |= computed.is_some() && asks != Asks::Always;
             pausing.extend(p.pause);
+            agents.push(p.agents);
             let (clock, is_switch, gap) = (p.clock, p.is_switch, setup.framing.gap);
             let (top_class, last_lane) = (setup.top_class, setup.lanes.last());
             let shape = PortShape { clock, gap, is_switch, top_class, last_lane, computed };
@@ -95,10 +105,12 @@ impl Core {
             core.marking_rng.push(Stream::new(seed, node, Purpose::Marking(i as u16)));
             core.schedulers.push(p.scheduler);
         }
-        if !pausing.is_empty() {
-            let pausing = Pausing::new(pausing, Stream::new(seed, node, Purpose::Pause));
-            core.store.allocated = vec![0; if pausing.follows() { core.store.ports.len() * 8 } else { 0 }];
-            core.pausing = Some(Box::new(pausing));
+        core.pausing = (!pausing.is_empty()).then(|| Box::new(Pausing::new(pausing)));
+        core.agents = Agents::new(agents, (seed, node));
+        if let Some(agents) = &core.agents {
+            core.store.accounts = Accounts::new(core.store.ports.len(), &agents.follows());
+            core.intercepts = agents.hold();
+            core.ask_all_levels();
         }
         core
     }
@@ -107,14 +119,25 @@ impl Core {
     /// time of a departure once it is known.
     fn plain_memory(setup: &CoreSetup) -> Option<Room> {
         let needs = setup.overflow.peek().needs();
-        let plain = setup.may_compute && setup.top_class == 0 && setup.lanes.last() == Lane::Normal && !needs.removes;
+        // What came in by a port waits at any.
+        let follows_input = |(port, agent): (u16, &dyn Agent)| {
+            followed(agent, PortId(port)).any(|of| matches!(of, Account::Input(..) | Account::AllInput(_)))
+        };
+        let slots = setup.ports.iter().zip(0..).flat_map(|(p, port)| p.agents.iter().map(move |slot| (port, slot)));
+        let by_input = slots.filter_map(|(port, slot)| Some((port, slot.peek()?))).any(follows_input);
+        let plain = !by_input
+            && setup.may_compute
+            && setup.top_class == 0
+            && setup.lanes.last() == Lane::Normal
+            && !needs.removes;
         setup.buffer.peek().plain().filter(|_| plain)
     }
 
     /// What an arrival is compared with at a port that cannot change it either.
-    fn limits(memory: Room, port: &PortSetup) -> Option<Limits> {
+    fn limits(memory: Room, id: PortId, port: &PortSetup) -> Option<Limits> {
         let mark = port.marking.peek().plain()?;
-        (!port.changes && !port.scheduler.reorders() && port.pause.is_none()).then_some(Limits {
+        let followed = port.agents.iter().filter_map(AgentSlot::peek).any(|agent| followed(agent, id).next().is_some());
+        (!followed && !port.changes && !port.scheduler.reorders() && port.pause.is_none()).then_some(Limits {
             packets: memory.packets,
             bytes: memory.bytes,
             mark_packets: mark.packets,

@@ -4,7 +4,7 @@ use super::{Core, Step};
 use crate::packet_store::Fib;
 use crate::{Out, Pkt};
 use mech::overflow::DropReason;
-use mech::{Change, PortId, QueueId};
+use mech::{PortId, QueueId};
 use units::Clock;
 
 /// What becomes of the frames that wait for a port when its link is known to be dead.
@@ -64,9 +64,7 @@ impl Core {
         p.counts_mut().evicted += 1;
         p.counts_mut().evicted_bytes += u64::from(pkt.head.size);
         step.out.freed((port, queue), p.waiting(), None);
-        if self.pausing.is_some() {
-            self.follow((port, queue), Change::Left(&pkt.head), step);
-        }
+        self.book_left(port, queue, &pkt.head, step);
         Some(pkt)
     }
 

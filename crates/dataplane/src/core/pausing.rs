@@ -7,16 +7,13 @@ use crate::ends::Tally;
 use crate::packet_store::{Fib, Look};
 use crate::{LosslessViolation, Out, Pkt};
 use mech::overflow::DropReason;
-use mech::pause::{Pause, PauseSlot};
-use mech::{Act, Acts, Change, ClassSet, Env, HostId, Lane, PortId, QueueId, QueueView, Stream, View};
+use mech::{ClassSet, HostId, Lane, PortId, QueueId, View};
 use std::collections::VecDeque;
 use units::{Dur, Time};
 
 /// A port of a network with pause, as it is to be built.
 #[derive(Clone)]
 pub struct PauseSetup {
-    /// Its slot.
-    pub slot: PauseSlot,
     /// From the arrival of a request until it takes effect here.
     pub response: Dur,
     /// Bytes that may come in on top of the slot's threshold.
@@ -31,7 +28,6 @@ pub struct PauseSetup {
 #[derive(Clone)]
 pub(super) struct Gate {
     pub(super) setup: PauseSetup,
-    timers: [Alarm; 8],
     /// What the far end has been told to stop, and when it was told first.
     paused: ClassSet,
     paused_since: [Time; 8],
@@ -48,8 +44,10 @@ pub(super) struct Gate {
 
 impl Gate {
     /// How long a stop of a class lasts, where what the far end sends after it has run out may have come by now.
-    fn expired(&self, class: u8, now: Time) -> Option<Dur> {
-        let slot = self.setup.slot.peek().filter(|slot| self.paused.has(class) && !slot.holds(self.setup.waits))?;
+    fn expired(&self, slot: &dyn mech::pause::Pausing, class: u8, now: Time) -> Option<Dur> {
+        if !self.paused.has(class) || slot.holds(self.setup.waits) {
+            return None;
+        }
         let (duration, _) = slot.duration();
         let since = now - self.paused_since[usize::from(class)];
         (since >= duration.saturating_add(self.setup.away)).then_some(duration)
@@ -67,24 +65,14 @@ pub(super) struct Resumes {
 #[derive(Clone)]
 pub(crate) struct Pausing {
     pub(super) gates: Vec<Gate>,
-    acts: Acts,
-    /// What slots have asked for and is not done: the port of the slot, and what.
-    work: VecDeque<(PortId, Act)>,
-    rng: Stream,
-    /// Added to the index of every timer.
-    base: u32,
     pub(super) sent: Tally,
     pub(super) received: Tally,
 }
 
-/// On the list of idle ports: nobody, but something is asked for.
-pub(super) const NOBODY: PortId = PortId(u16::MAX);
-
 impl Pausing {
-    pub(super) fn new(ports: Vec<PauseSetup>, rng: Stream) -> Pausing {
+    pub(super) fn new(ports: Vec<PauseSetup>) -> Pausing {
         let gate = |setup| Gate {
             setup,
-            timers: [Alarm::OFF; 8],
             paused: ClassSet::NONE,
             paused_since: [Time::ZERO; 8],
             pending_frame: None,
@@ -95,18 +83,7 @@ impl Pausing {
             resumes: [Resumes::default(); 8],
         };
         let gates = ports.into_iter().map(gate).collect();
-        Pausing {
-            gates,
-            acts: Acts::default(),
-            work: VecDeque::new(),
-            rng,
-            base: 0,
-            sent: Tally::default(),
-            received: Tally::default(),
-        }
-    }
-    pub(super) fn follows(&self) -> bool {
-        self.gates.iter().any(|gate| gate.setup.slot.peek().is_some())
+        Pausing { gates, sent: Tally::default(), received: Tally::default() }
     }
 }
 
@@ -123,72 +100,19 @@ fn each(set: ClassSet) -> impl Iterator<Item = usize> {
 impl Core {
     /// Timers of this node's ports have indices from here on.
     pub(crate) fn timers_from(&mut self, base: u32) {
-        self.pausing.iter_mut().for_each(|pausing| pausing.base = base);
-    }
-
-    /// Tells the slot of the port that a packet came in by what has happened to it.
-    pub(super) fn follow<F: Fib, O>(&mut self, at: (PortId, QueueId), why: Change, step: &Step<F, O>) {
-        if let Change::Enqueued(head) | Change::Started(head) | Change::Left(head) = why {
-            self.ask_slot(head.ingress, step, |slot, look, env| {
-                slot.changed(&QueueView::new(look, at.0, at.1), why, env);
-            });
-        }
-    }
-
-    /// Lets the slot of a port speak; what it asks for is done before an idle port of this step sends.
-    fn ask_slot<F: Fib, O>(
-        &mut self,
-        port: PortId,
-        step: &Step<F, O>,
-        ask: impl FnOnce(&mut dyn Pause, &Look<F>, &mut Env),
-    ) {
-        let Some(pausing) = &mut self.pausing else { return };
-        let look = Look { store: &self.store, fib: step.fib };
-        let Some(slot) = pausing.gates[usize::from(port.0)].setup.slot.get() else { return };
-        let mut env = Env { now: step.now, rng: &mut pausing.rng, acts: &mut pausing.acts };
-        ask(slot, &look, &mut env);
-        if !pausing.acts.list.is_empty() {
-            pausing.work.extend(pausing.acts.list.drain(..).map(|act| (port, act)));
-            self.ready_ports.push(NOBODY);
-        }
-    }
-
-    /// Does what slots have asked for, first to last.
-    pub(super) fn perform<O: Out>(&mut self, now: Time, out: &mut O) {
-        while let Some((port, act)) = self.pausing.as_mut().and_then(|pausing| pausing.work.pop_front()) {
-            match act {
-                Act::Pause(at, stop, quanta) => {
-                    let whole = stop == ClassSet::ALL;
-                    self.queue_pause_frame(
-                        at,
-                        PauseFrame { xoff: stop, quanta, whole, ..PauseFrame::default() },
-                        (now, out),
-                    );
-                }
-                Act::Resume(at, go) => {
-                    let whole = go == ClassSet::ALL;
-                    self.queue_pause_frame(at, PauseFrame { xon: go, whole, ..PauseFrame::default() }, (now, out));
-                }
-                Act::Arm(at, id) => {
-                    let alarm = self.gate(port).and_then(|gate| gate.timers[usize::from(id.0 & 7)].set(at));
-                    alarm.into_iter().for_each(|at| self.wake_me(Timer::Slot(port, id), at, out));
-                }
-                other => unreachable!("a pause slot may not ask for {other:?}"),
-            }
-        }
+        self.timer_base = base;
     }
 
     fn gate(&mut self, port: PortId) -> Option<&mut Gate> {
         self.pausing.as_mut().map(|pausing| &mut pausing.gates[usize::from(port.0)])
     }
 
-    fn wake_me<O: Out>(&self, timer: Timer, at: Time, out: &mut O) {
-        let base = self.pausing.as_ref().map_or(0, |pausing| pausing.base);
-        out.timer(base | timer.index(), at);
+    pub(super) fn wake_me<O: Out>(&self, timer: Timer, at: Time, out: &mut O) {
+        out.timer(self.timer_base | timer.index(), at);
     }
 
     /// A frame is to go out by a port, before all else; one that waits there says this too.
-    fn queue_pause_frame<O: Out>(&mut self, port: PortId, frame: PauseFrame, (now, out): (Time, &mut O)) {
+    pub(super) fn queue_pause_frame<O: Out>(&mut self, port: PortId, frame: PauseFrame, (now, out): (Time, &mut O)) {
         if self.store.ports[usize::from(port.0)].rest.dead {
             return;
         }
@@ -219,6 +143,7 @@ impl Core {
         if more {
             out.wake(port, end);
         }
+        self.pause_was_sent(port, &frame, now);
     }
 
     /// A PAUSE or PFC frame has arrived.
@@ -279,11 +204,8 @@ impl Core {
         gate.pending_frame = None;
         gate.paused = ClassSet::NONE;
         gate.resumes = [Resumes::default(); 8];
-        for timer in &mut gate.timers {
-            timer.set(Time::NEVER);
-        }
-        gate.setup.slot.get().into_iter().for_each(|slot| slot.forget());
         self.store.ports[usize::from(port.0)].rest.control = false;
+        self.agents_forget(port);
     }
 
     /// A timer of this node's ports has run out.
@@ -291,16 +213,16 @@ impl Core {
         let (now, Some(timer)) = (step.now, Timer::of(index)) else { return };
         let rings = |alarm: &mut Alarm| alarm.rings(now);
         let rung = match timer {
-            Timer::Slot(port, id) => self.gate(port).map(|gate| rings(&mut gate.timers[usize::from(id.0)])),
+            Timer::Agent(port, which, id) => {
+                self.agents.as_mut().and_then(|agents| agents.alarm(port, which, id)).map(rings)
+            }
             Timer::Over(port, class) => self.gate(port).map(|gate| rings(&mut gate.over[usize::from(class)])),
             Timer::Effect(_) => Some(Ok(())),
         };
         match (rung, timer) {
             (None, _) => {}
             (Some(Err(again)), _) => again.into_iter().for_each(|at| self.wake_me(timer, at, step.out)),
-            (Some(Ok(())), Timer::Slot(port, id)) => self.ask_slot(port, step, |slot, look, env| {
-                slot.timer(id, &QueueView::new(look, port, QueueId(0)), env);
-            }),
+            (Some(Ok(())), Timer::Agent(port, which, id)) => self.agent_timer((port, which), id, step),
             (Some(Ok(())), Timer::Over(port, class)) => self.resume_class((port, usize::from(class)), now, step.out),
             (Some(Ok(())), Timer::Effect(port)) => self.take_effect(port, now, step.out),
         }
@@ -330,12 +252,12 @@ impl Core {
     ) -> Option<LosslessViolation> {
         let (ingress, class) = (pkt.head.ingress, pkt.head.class());
         let gate = self.pausing.as_ref()?.gates.get(usize::from(ingress.0))?;
-        let slot = gate.setup.slot.peek().filter(|slot| why.0.wants_memory() && slot.lossless())?;
+        let slot = self.pausing_at(ingress).filter(|slot| why.0.wants_memory() && slot.lossless())?;
         let pause_group = slot.pause_group(class);
         if !pause_group.has(class) {
             return None;
         }
-        let expired = gate.expired(class, why.1);
+        let expired = gate.expired(slot, class, why.1);
         let look = Look { store: &self.store, fib: &Nowhere };
         let held = each(pause_group).map(|class| look.allocated(ingress, class as u8)).sum::<u64>();
         Some(LosslessViolation {

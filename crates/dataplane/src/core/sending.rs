@@ -1,10 +1,10 @@
 //! Who leaves next, and when a port is woken for it.
 
-use super::pausing::NOBODY;
+use super::agents::NOBODY;
 use super::{Core, Step};
 use crate::Out;
 use crate::packet_store::{Fib, Look};
-use mech::{Change, Env, PktId, PortId, PortView, QueueId};
+use mech::{Env, PktId, PortId, PortView, QueueId};
 use units::Time;
 
 impl Core {
@@ -30,12 +30,28 @@ impl Core {
         self.send(port, step);
     }
 
-    /// What this step has caused is done; then idle ports that got something in it begin to send.
+    /// Whether no idle port got something in this step, and nothing was asked for: who asks is on that list too.
+    #[inline(always)]
+    pub(crate) fn is_quiet(&self) -> bool {
+        self.ready_ports.is_empty()
+    }
+    /// Whether something that was asked for is not done.
+    #[inline]
+    pub(crate) fn has_work(&self) -> bool {
+        !self.work.is_empty()
+    }
+    /// What is asked for in this step is done again: frames that have started in it no longer wait.
+    pub(crate) fn begin_round(&mut self) {
+        self.store.ports.iter_mut().for_each(|port| port.begin_round());
+    }
+
+    /// Idle ports that got something in this step begin to send. What agents ask for meanwhile is done before the
+    /// next of them does, but for packets that are to be looked up.
     #[inline]
     pub(crate) fn finish<F: Fib, O: Out>(&mut self, step: &mut Step<F, O>) {
         while let Some(port) = self.ready_ports.pop() {
-            if self.pausing.is_some() {
-                self.perform(step.now, step.out);
+            if !self.work.is_empty() {
+                self.perform_at_once(step);
             }
             if port == NOBODY {
                 continue;
@@ -67,9 +83,7 @@ impl Core {
         if more {
             step.out.wake(port, end);
         }
-        if self.pausing.is_some() {
-            self.follow((port, queue), Change::Started(&pkt.head), step);
-        }
+        self.book_left(port, queue, &pkt.head, step);
         if empty {
             self.run_empty(step.now, port);
         }

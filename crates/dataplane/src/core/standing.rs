@@ -31,7 +31,7 @@ impl Core {
     /// What a port's slot holds back at its far end; `None` where it has none.
     pub fn holds(&self, port: PortId) -> Option<Held> {
         let gate = &self.pausing.as_ref()?.gates[usize::from(port.0)];
-        let slot = gate.setup.slot.peek()?;
+        let slot = self.pausing_at(port)?;
         let stopped = if slot.holds(gate.setup.waits) { slot.stopped() } else { ClassSet::NONE };
         Some(Held { stopped, resumes: gate.resumes.map(|resumes| resumes.sent) })
     }
@@ -43,7 +43,7 @@ impl Core {
     /// The classes that are resumed together with one, and the bytes down to which they have to fall for it
     /// while so many of the shared memory are free.
     pub fn lets_go(&self, port: PortId, class: u8, free: Option<u64>) -> Option<(ClassSet, u64)> {
-        let slot = self.pausing.as_ref()?.gates[usize::from(port.0)].setup.slot.peek()?;
+        let slot = self.pausing_at(port)?;
         Some((slot.pause_group(class), slot.thresholds(free).1))
     }
     /// Bytes of a class that wait at a port, by the port that they came in by.

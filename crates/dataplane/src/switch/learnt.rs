@@ -69,6 +69,7 @@ impl Switch {
                     }
                 }
             }
+            self.do_work(now, routes, out);
         } else {
             for pkt in arrivals.iter_mut() {
                 match self.next(now, pkt, routes, out) {
@@ -79,6 +80,7 @@ impl Switch {
                         self.core.admit((pkt, port), &mut Step { now, fib, out });
                     }
                 }
+                self.do_work(now, routes, out);
             }
         }
     }
@@ -88,8 +90,29 @@ impl Switch {
         if !self.take_in(now, pkt, out) {
             return Next::Gone;
         }
-        let Some(learnt) = &mut self.learnt else { return Next::Gone };
-        learnt.table.learn(&pkt.head, now);
+        if let Some(learnt) = &mut self.learnt {
+            learnt.table.learn(&pkt.head, now);
+        }
+        match self.core.intercepts && !self.passes(now, pkt, routes, out) {
+            true => Next::Gone,
+            false => self.look_up(now, pkt, routes, out),
+        }
+    }
+
+    /// A packet that this switch has held or made goes on like any.
+    pub(super) fn forward_learning<R: Routes, O: Out>(&mut self, now: Time, pkt: &mut Pkt, routes: &R, out: &mut O) {
+        match self.look_up(now, pkt, routes, out) {
+            Next::Gone => {}
+            Next::Flood => self.flood(now, pkt, routes, out),
+            Next::By(port) => {
+                let fib = &table!(self, routes, now);
+                self.core.admit((pkt, port), &mut Step { now, fib, out });
+            }
+        }
+    }
+
+    fn look_up<R: Routes, O: Out>(&mut self, now: Time, pkt: &Pkt, routes: &R, out: &mut O) -> Next {
+        let Some(learnt) = &self.learnt else { return Next::Gone };
         let toward = match learnt.table.is_preset(pkt.head.dst) {
             false => learnt.table.port(pkt.head.dst, now),
             true => match self.by_routes(now, pkt, routes, out) {

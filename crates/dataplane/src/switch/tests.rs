@@ -81,6 +81,7 @@ fn switch() -> Switch {
         marking: MarkingSlot::none(),
         scheduler: StrictPriority.into(),
         pause: None,
+        agents: Vec::new(),
     };
     Switch::new(SwitchSetup {
         core: CoreSetup {

@@ -189,7 +189,8 @@ mod tests {
 
     #[test]
     fn a_packet_is_lost_for_want_of_memory_or_by_its_own_fault() {
-        let not_wanting = [DropReason::TtlExpired, DropReason::EarlyDrop, DropReason::NoRoute];
+        let on_links = [DropReason::LinkDown, DropReason::LinkLoss, DropReason::Corrupted];
+        let not_wanting = [[DropReason::TtlExpired, DropReason::EarlyDrop, DropReason::NoRoute], on_links].concat();
         for (number, reason) in DropReason::ALL.into_iter().enumerate() {
             assert_eq!(reason as usize, number);
             assert_eq!(reason.wants_memory(), !not_wanting.contains(&reason), "{}", reason.name());

@@ -18,6 +18,6 @@ mod tests {
             .make::<PauseFor>("none", &Values::default())
             .expect("it is there")
             .at(Rate::gbps(1).clock());
-        assert!(none.get().is_none() && none.peek().is_none());
+        assert!(none.get().is_none() && none.pausing().is_none());
     }
 }

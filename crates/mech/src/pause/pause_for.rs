@@ -1,8 +1,8 @@
 //! A pause slot before the rate of its port is known.
 
-use super::{Level, PauseSlot};
+use super::Level;
 use crate::params::Values;
-use crate::{Beside, Report};
+use crate::{AgentSlot, Beside, Report};
 use std::collections::BTreeSet;
 use std::sync::Arc;
 use units::{Bytes, Clock, Dur};
@@ -14,7 +14,7 @@ pub struct PauseFor(Option<Plan>);
 #[derive(Clone, Debug)]
 struct Plan {
     values: Arc<Values>,
-    make: fn(&Values, Clock) -> PauseSlot,
+    make: fn(&Values, Clock) -> AgentSlot,
 }
 
 impl PauseFor {
@@ -23,12 +23,12 @@ impl PauseFor {
         PauseFor(None)
     }
     /// What `make` makes of validated parameters and a port's rate.
-    pub fn new(values: &Values, make: fn(&Values, Clock) -> PauseSlot) -> PauseFor {
+    pub fn new(values: &Values, make: fn(&Values, Clock) -> AgentSlot) -> PauseFor {
         PauseFor(Some(Plan { values: Arc::new(values.clone()), make }))
     }
-    /// The slot of a port of this rate.
-    pub fn at(&self, clock: Clock) -> PauseSlot {
-        self.0.as_ref().map_or(PauseSlot::None, |plan| (plan.make)(&plan.values, clock))
+    /// The agent of a port of this rate.
+    pub fn at(&self, clock: Clock) -> AgentSlot {
+        self.0.as_ref().map_or(AgentSlot::NONE, |plan| (plan.make)(&plan.values, clock))
     }
     /// Whether it may stop anybody.
     pub const fn stops(&self) -> bool {

@@ -1,10 +1,10 @@
 //! Priority flow control (IEEE 802.1Qbb; 802.1Q §36): what came in by a port is counted class by class,
 //! wherever it waits, and a class of which there is too much is stopped at the far end, the others not.
 
-use super::Pause;
+use super::Pausing;
 use super::rules::{self, Rules, Signal};
 use crate::params::{Kind, Param, Spec, Values};
-use crate::{Act, Change, ClassSet, Env, PortId, QueueView, TimerId, Watch};
+use crate::{Account, Act, Agent, AgentContext, ClassSet, Env, PortId, TimerId};
 use units::{Clock, Dur, Time};
 
 /// See the module.
@@ -13,6 +13,8 @@ pub struct Pfc {
     rules: Rules,
     classes: ClassSet,
     stopped: ClassSet,
+    /// By class: the bytes at the last call, which tell a frame stored from one gone.
+    last: [u64; 8],
 }
 
 pub(super) const SPEC: Spec = Spec {
@@ -45,7 +47,7 @@ impl Pfc {
             true => values.counts("classes").iter().fold(ClassSet::NONE, |set, n| set.union(ClassSet::of(*n as u8))),
             false => ClassSet::ALL,
         };
-        Pfc { rules: Rules::new(values, clock), classes, stopped: ClassSet::NONE }
+        Pfc { rules: Rules::new(values, clock), classes, stopped: ClassSet::NONE, last: [0; 8] }
     }
 
     fn say(&mut self, say: Signal, (port, class): (PortId, u8), env: &mut Env) {
@@ -67,32 +69,44 @@ impl Pfc {
     }
 }
 
-impl Watch for Pfc {
-    fn changed(&mut self, q: &QueueView, why: Change, env: &mut Env) {
-        let (head, stored) = match why {
-            Change::Enqueued(head) => (head, true),
-            Change::Started(head) | Change::Left(head) => (head, false),
-            _ => return,
-        };
-        let class = head.class();
-        if !self.classes.has(class) {
-            return;
+impl Agent for Pfc {
+    fn levels(&self, of: Account) -> (u64, u64) {
+        match of {
+            Account::Input(_, class) if self.classes.has(class) => self.rules.levels(self.stopped.has(class)),
+            _ => Account::UNWATCHED,
         }
-        let used = q.view.allocated(head.ingress, class);
-        let say = self.rules.turn(self.stopped.has(class), (used, stored), q.view.pool_free());
-        say.into_iter().for_each(|say| self.say(say, (head.ingress, class), env));
     }
 
-    fn timer(&mut self, id: TimerId, q: &QueueView, env: &mut Env) {
+    fn on_level(&mut self, of: Account, bytes: u64, at: &AgentContext, env: &mut Env) {
+        let Account::Input(port, class) = of else { return };
+        let before = std::mem::replace(&mut self.last[usize::from(class)], bytes);
+        let change = (bytes, bytes > before);
+        let say = self.rules.turn(self.stopped.has(class), change, at.view.pool_free());
+        say.into_iter().for_each(|say| self.say(say, (port, class), env));
+    }
+
+    fn on_timer(&mut self, id: TimerId, at: &AgentContext, env: &mut Env) {
         let class = id.0 as u8;
         if self.stopped.has(class) {
-            let say = self.rules.again(q.view.allocated(q.port, class), q.view.pool_free());
-            self.say(say, (q.port, class), env);
+            let say = self.rules.again(at.view.allocated(at.port, class), at.view.pool_free());
+            self.say(say, (at.port, class), env);
         }
+    }
+
+    fn on_link_change(&mut self) {
+        self.stopped = ClassSet::NONE;
+    }
+
+    fn pausing(&self) -> Option<&dyn Pausing> {
+        Some(self)
+    }
+
+    fn boxed(&self) -> Box<dyn Agent> {
+        Box::new(self.clone())
     }
 }
 
-impl Pause for Pfc {
+impl Pausing for Pfc {
     fn pause_group(&self, class: u8) -> ClassSet {
         if self.classes.has(class) { ClassSet::of(class) } else { ClassSet::NONE }
     }
@@ -107,11 +121,5 @@ impl Pause for Pfc {
     }
     fn lossless(&self) -> bool {
         self.rules.lossless
-    }
-    fn forget(&mut self) {
-        self.stopped = ClassSet::NONE;
-    }
-    fn boxed(&self) -> Box<dyn Pause> {
-        Box::new(self.clone())
     }
 }

@@ -1,10 +1,10 @@
 //! PAUSE (IEEE 802.3x; 802.3 annex 31B): all that came in by a port is counted, and where there is too
 //! much of it the whole far end is stopped.
 
-use super::Pause;
+use super::Pausing;
 use super::rules::{self, Rules, Signal};
 use crate::params::{Spec, Values};
-use crate::{Act, Change, ClassSet, Env, PortId, QueueView, TimerId, Watch};
+use crate::{Account, Act, Agent, AgentContext, ClassSet, Env, PortId, TimerId};
 use units::{Clock, Dur, Time};
 
 /// See the module.
@@ -12,6 +12,8 @@ use units::{Clock, Dur, Time};
 pub struct PortPause {
     rules: Rules,
     stopped: bool,
+    /// The bytes at the last call, which tell a frame stored from one gone.
+    last: u64,
 }
 
 pub(super) const SPEC: Spec = Spec {
@@ -36,7 +38,7 @@ const REFRESH: TimerId = TimerId(0);
 impl PortPause {
     /// From validated parameters, for a port of this rate.
     pub fn new(values: &Values, clock: Clock) -> PortPause {
-        PortPause { rules: Rules::new(values, clock), stopped: false }
+        PortPause { rules: Rules::new(values, clock), stopped: false, last: 0 }
     }
 
     fn say(&mut self, say: Signal, port: PortId, env: &mut Env) {
@@ -52,32 +54,42 @@ impl PortPause {
     }
 }
 
-/// Bytes allocated to all that came in by a port.
-fn used(q: &QueueView, port: PortId) -> u64 {
-    (0..8).map(|class| q.view.allocated(port, class)).sum()
-}
-
-impl Watch for PortPause {
-    fn changed(&mut self, q: &QueueView, why: Change, env: &mut Env) {
-        let (head, stored) = match why {
-            Change::Enqueued(head) => (head, true),
-            Change::Started(head) | Change::Left(head) => (head, false),
-            _ => return,
-        };
-        let used = used(q, head.ingress);
-        let say = self.rules.turn(self.stopped, (used, stored), q.view.pool_free());
-        say.into_iter().for_each(|say| self.say(say, head.ingress, env));
-    }
-
-    fn timer(&mut self, _id: TimerId, q: &QueueView, env: &mut Env) {
-        if self.stopped {
-            let say = self.rules.again(used(q, q.port), q.view.pool_free());
-            self.say(say, q.port, env);
+impl Agent for PortPause {
+    fn levels(&self, of: Account) -> (u64, u64) {
+        match of {
+            Account::AllInput(_) => self.rules.levels(self.stopped),
+            _ => Account::UNWATCHED,
         }
     }
+
+    fn on_level(&mut self, _of: Account, bytes: u64, at: &AgentContext, env: &mut Env) {
+        let change = (bytes, bytes > std::mem::replace(&mut self.last, bytes));
+        let say = self.rules.turn(self.stopped, change, at.view.pool_free());
+        say.into_iter().for_each(|say| self.say(say, at.port, env));
+    }
+
+    fn on_timer(&mut self, _id: TimerId, at: &AgentContext, env: &mut Env) {
+        if self.stopped {
+            let used = (0..8).map(|class| at.view.allocated(at.port, class)).sum();
+            let say = self.rules.again(used, at.view.pool_free());
+            self.say(say, at.port, env);
+        }
+    }
+
+    fn on_link_change(&mut self) {
+        self.stopped = false;
+    }
+
+    fn pausing(&self) -> Option<&dyn Pausing> {
+        Some(self)
+    }
+
+    fn boxed(&self) -> Box<dyn Agent> {
+        Box::new(self.clone())
+    }
 }
 
-impl Pause for PortPause {
+impl Pausing for PortPause {
     fn pause_group(&self, _class: u8) -> ClassSet {
         ClassSet::ALL
     }
@@ -92,11 +104,5 @@ impl Pause for PortPause {
     }
     fn lossless(&self) -> bool {
         self.rules.lossless
-    }
-    fn forget(&mut self) {
-        self.stopped = false;
-    }
-    fn boxed(&self) -> Box<dyn Pause> {
-        Box::new(self.clone())
     }
 }

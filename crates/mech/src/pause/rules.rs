@@ -1,5 +1,6 @@
 //! What both kinds of pause share: thresholds, quanta and refreshing.
 
+use crate::Account;
 use crate::params::{Kind, Param, Value, Values};
 use units::{Clock, Dur};
 
@@ -131,6 +132,16 @@ impl Rules {
             duration: clock.time(quanta * QUANTUM),
             refresh: refresh.map(|quanta| clock.time(quanta * QUANTUM)),
             lossless: values.flag("lossless"),
+        }
+    }
+
+    /// Between which levels nothing is to be said. Levels that follow the free memory move with every frame of
+    /// the switch, so that each change of one's own bytes is looked at.
+    pub(super) fn levels(&self, stopped: bool) -> (u64, u64) {
+        match self.level {
+            Level::Fixed { xon, .. } if stopped => (xon.saturating_add(1), u64::MAX),
+            Level::Fixed { xoff, .. } => (0, xoff.saturating_sub(1)),
+            Level::OfFree { .. } => Account::EVERY_CHANGE,
         }
     }
 

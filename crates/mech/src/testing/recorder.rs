@@ -4,15 +4,12 @@ mod acts;
 
 use super::script::Setup;
 use super::state::{Memory, State};
-use crate::ack_hold::{AckHold, Pass};
 use crate::buffer::PerPort;
 use crate::marking::MarkingSlot;
-use crate::notify::Notify;
 use crate::overflow::{DropReason, Fate, OverflowSlot};
-use crate::pause::PauseSlot;
 use crate::scheduler::SchedulerSlot;
-use crate::{Act, Acts, Change, ClassSet, Ecn, Env, Flags, ForwardingContext, Head, Lane, PortId};
-use crate::{QueueId, QueueView, Stream, TimerId};
+use crate::{Account, Act, Acts, Agent, AgentContext, AgentSlot, ClassSet, Ecn, Env, Flags, ForwardingContext, Head};
+use crate::{Lane, PacketKind, Pass, PortId, QueueId, QueueView, Stream, TimerId, View};
 use std::collections::{BTreeMap, VecDeque};
 use units::Time;
 
@@ -33,24 +30,16 @@ struct Decision(PortId, Fate, Acts);
 
 /// What acts leave to do, first in first out.
 enum Work {
-    Act(PortId, Watcher, Act),
+    Act(PortId, Which, Act),
     Packet(String, Head),
 }
 
-/// The mechanisms of a port that may arm timers.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-enum Watcher {
-    AckHold,
-    Notify,
-    Pause,
-    Switch,
-}
+/// Which agent of its port asks: `ack_hold`, `notify`, `pause`.
+type Which = usize;
 
 /// The answers of one port.
 struct PortSlots {
-    ack_hold: Option<Box<dyn AckHold>>,
-    notify: Option<Box<dyn Notify>>,
-    pause: PauseSlot,
+    agents: [AgentSlot; 3],
     marking: MarkingSlot,
     scheduler: SchedulerSlot,
     held: VecDeque<Passing>,
@@ -67,7 +56,7 @@ pub struct Recorder {
     pub rng: Stream,
     now: Time,
     work: VecDeque<Work>,
-    timers: BTreeMap<(PortId, Watcher, u16), Time>,
+    timers: BTreeMap<(PortId, Which, u16), Time>,
     lines: Vec<String>,
 }
 
@@ -97,9 +86,7 @@ impl Recorder {
         state.memory = setup.memory;
         let filled = |port: u16| setup.at.is_empty() || setup.at.contains(&port);
         let slots = (0..setup.ports).map(|port| PortSlots {
-            ack_hold: setup.ack_hold.as_ref().filter(|_| filled(port)).map(|m| m.boxed()),
-            notify: setup.notify.as_ref().filter(|_| filled(port)).map(|m| m.boxed()),
-            pause: if filled(port) { setup.pause.clone() } else { PauseSlot::None },
+            agents: if filled(port) { setup.agents.clone() } else { Default::default() },
             marking: setup.marking.clone(),
             scheduler: setup.scheduler.clone(),
             held: VecDeque::new(),
@@ -146,22 +133,24 @@ impl Recorder {
         }
         self.settle();
     }
-    fn ring(&mut self, port: PortId, who: Watcher, id: u16) {
-        self.timers.remove(&(port, who, id));
-        let mut acts = Acts::default();
-        let mut env = Env { now: self.now, rng: &mut self.rng, acts: &mut acts };
-        let q = memory_view(&self.state, port, QueueId::normal(0));
-        let slots = &mut self.slots[usize::from(port.0)];
-        match who {
-            Watcher::AckHold => slots.ack_hold.as_mut().map(|m| m.timer(TimerId(id), &q, &mut env)),
-            Watcher::Notify => slots.notify.as_mut().map(|m| m.timer(TimerId(id), &q, &mut env)),
-            Watcher::Pause => slots.pause.get().map(|m| m.timer(TimerId(id), &q, &mut env)),
-            Watcher::Switch => None,
-        };
-        self.note(port, who, acts);
+    fn ring(&mut self, port: PortId, which: Which, id: u16) {
+        self.timers.remove(&(port, which, id));
+        self.call(port, which, None, |agent, at, env| agent.on_timer(TimerId(id), at, env));
     }
-    fn note(&mut self, port: PortId, who: Watcher, acts: Acts) {
-        self.work.extend(acts.list.into_iter().map(|act| Work::Act(port, who, act)));
+    /// Calls an agent of a port, and notes what it asks for.
+    fn call<T>(
+        &mut self,
+        port: PortId,
+        which: Which,
+        stored: Option<&Head>,
+        ask: impl FnOnce(&mut dyn Agent, &AgentContext, &mut Env) -> T,
+    ) -> Option<T> {
+        let mut acts = Acts::default();
+        let agent = self.slots[usize::from(port.0)].agents[which].get()?;
+        let at = AgentContext { view: &self.state, port, stored };
+        let answer = ask(agent, &at, &mut Env { now: self.now, rng: &mut self.rng, acts: &mut acts });
+        self.work.extend(acts.list.into_iter().map(|act| Work::Act(port, which, act)));
+        Some(answer)
     }
 
     /// Puts packets where a case begins, past all slots and unrecorded.
@@ -186,30 +175,23 @@ impl Recorder {
         }
         self.settle();
     }
-    /// The ack_hold slot of the port that a packet comes in by.
+    /// The agents of the port that a packet comes in by.
     fn enter(&mut self, (name, head): Passing) -> Option<Passing> {
-        let slots = &mut self.slots[usize::from(head.ingress.0)];
-        let Some(mechanism) = &mut slots.ack_hold else { return Some((name, head)) };
-        let mut acts = Acts::default();
-        let mut env = Env { now: self.now, rng: &mut self.rng, acts: &mut acts };
-        let q = QueueView::new(&self.state, head.ingress, QueueId::normal(0));
-        let pass = mechanism.arrive(&head, &q, &mut env);
-        self.note(head.ingress, Watcher::AckHold, acts);
-        let held = &mut self.slots[usize::from(head.ingress.0)].held;
-        match pass {
-            Pass::Forward => return Some((name, head)),
-            Pass::Hold => held.push_back((name.clone(), head)),
-            Pass::Replace => match held.iter_mut().find(|(_, other)| other.flow == head.flow) {
-                Some(place) => *place = (name.clone(), head),
-                None => held.push_back((name.clone(), head)),
-            },
-            Pass::Drop => {
-                self.say(format!("{name}: drop {}", DropReason::HoldFull.name()));
-                return None;
+        for which in 0..3 {
+            match self.call(head.ingress, which, None, |agent, at, env| agent.on_arrival(&head, at, env)) {
+                None | Some(Pass::Forward) => {}
+                Some(Pass::Hold) => {
+                    self.say(format!("{name}: hold"));
+                    self.slots[usize::from(head.ingress.0)].held.push_back((name, head));
+                    return None;
+                }
+                Some(Pass::Drop) => {
+                    self.say(format!("{name}: drop {}", DropReason::HoldFull.name()));
+                    return None;
+                }
             }
         }
-        self.say(format!("{name}: hold"));
-        None
+        Some((name, head))
     }
     fn forward(&mut self, passing: Passing) {
         if let Some((passing, decision)) = self.decide(passing) {
@@ -244,8 +226,8 @@ impl Recorder {
         Decision(out, fate, acts)
     }
     fn apply(&mut self, (name, mut head): Passing, Decision(out, fate, acts): Decision) {
+        assert!(acts.list.is_empty(), "an answer to overflow may ask for a mark and for no other act");
         let mark = acts.mark;
-        self.note(out, Watcher::Switch, acts);
         match fate {
             Fate::Enqueue(queue) => self.store(name, head, "enqueue", ((out, queue), mark)),
             Fate::Bounce(back) => {
@@ -266,7 +248,7 @@ impl Recorder {
                 if let Some(victim) = self.state.unqueue(id) {
                     self.say(format!("{}: drop {}", victim.name, DropReason::Evicted.name()));
                     self.state.free(id);
-                    self.changed((victim.port, victim.queue), &victim.head, Change::Left(&victim.head));
+                    self.changed((victim.port, &victim.head), false);
                 }
                 let again = self.ask(&head, out);
                 self.apply((name, head), again);
@@ -294,7 +276,7 @@ impl Recorder {
         }
         self.say(if marked { format!("{line} ce") } else { line });
         self.state.push(name, head, to);
-        self.changed(to, &head, Change::Enqueued(&head));
+        self.changed((to.0, &head), true);
     }
     fn due_mark(&mut self, head: &Head, to: (PortId, QueueId)) -> (bool, bool) {
         let Some(marking) = self.slots[usize::from(to.0.0)].marking.active() else { return (false, false) };
@@ -303,39 +285,37 @@ impl Recorder {
         let q = QueueView::new(&self.state, to.0, to.1);
         (marking.mark(head, &q, &mut env), marking.drops_not_ect())
     }
-    /// Tells the mechanisms that follow a queue or the memory of an input.
-    fn changed(&mut self, (port, queue): (PortId, QueueId), head: &Head, why: Change) {
-        let mut acts = [Acts::default(), Acts::default(), Acts::default()];
-        let [hold, notify, pause] = &mut acts;
-        let (now, rng) = (self.now, &mut self.rng);
-        let follows = if self.state.memory == Memory::Output { port } else { head.ingress };
-        let q = QueueView::new(&self.state, port, queue);
-        if let Some(m) = &mut self.slots[usize::from(port.0)].ack_hold {
-            m.changed(&q, why, &mut Env { now, rng, acts: hold });
+    /// A frame was stored at a port, or its memory was given back: whoever follows an account that has got
+    /// outside of its levels is called.
+    fn changed(&mut self, (port, head): (PortId, &Head), stored: bool) {
+        let (class, ingress) = (head.class(), head.ingress);
+        let memory = if self.state.memory == Memory::Output { port } else { ingress };
+        if stored && head.kind() != PacketKind::Notice {
+            *self.state.arrived.entry((memory, class)).or_default() += u64::from(head.size);
         }
-        if let Some(m) = &mut self.slots[usize::from(follows.0)].notify {
-            let q = memory_view(&self.state, follows, queue);
-            m.changed(&q, why, &mut Env { now, rng, acts: notify });
+        let accounts = [
+            Account::Output(port),
+            Account::Arrived(memory, class),
+            Account::Input(ingress, class),
+            Account::AllInput(ingress),
+        ];
+        for of in accounts {
+            let (at, bytes) = self.account(of);
+            for which in 0..3 {
+                let agent = self.slots[usize::from(at.0)].agents[which].peek();
+                if agent.is_some_and(|agent| Account::is_outside(bytes, agent.levels(of))) {
+                    self.call(at, which, stored.then_some(head), |agent, at, env| agent.on_level(of, bytes, at, env));
+                }
+            }
         }
-        if let Some(m) = self.slots[usize::from(head.ingress.0)].pause.get() {
-            m.changed(&q, why, &mut Env { now, rng, acts: pause });
-        }
-        let [hold, notify, pause] = acts;
-        self.note(port, Watcher::AckHold, hold);
-        self.note(follows, Watcher::Notify, notify);
-        self.note(head.ingress, Watcher::Pause, pause);
     }
-}
-
-/// The queue of an output port, or all the memory of an input, as its mechanisms see it.
-fn memory_view(state: &State, port: PortId, queue: QueueId) -> QueueView<'_> {
-    let mut q = QueueView::new(state, port, queue);
-    if state.memory != Memory::Output {
-        (q.packets, q.bytes) = (0, 0);
-        crate::View::leases(state, port, queue, &mut |lease| {
-            q.packets += 1;
-            q.bytes += u64::from(lease.bytes);
-        });
+    /// The port of an account, and its bytes.
+    fn account(&self, of: Account) -> (PortId, u64) {
+        match of {
+            Account::Output(port) => (port, self.state.port_backlog(port).1),
+            Account::Arrived(port, class) => (port, self.state.arrived(port, class)),
+            Account::Input(port, class) => (port, View::allocated(&self.state, port, class)),
+            Account::AllInput(port) => (port, (0..8).map(|class| View::allocated(&self.state, port, class)).sum()),
+        }
     }
-    q
 }

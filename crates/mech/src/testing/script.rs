@@ -2,16 +2,14 @@
 
 use super::mechanisms::{self, Abq, Qcn, Trim};
 use super::state::Memory;
-use crate::ack_hold::AckHold;
 use crate::buffer::BufferSlot;
 use crate::marking::MarkingSlot;
-use crate::notify::Notify;
 use crate::overflow::OverflowSlot;
 use crate::params::{Kind, Spec, Value, Values};
-use crate::pause::{PauseFor, PauseSlot};
+use crate::pause::PauseFor;
 use crate::routing::{AddressPlan, Hop, Position, RoutingSlot};
 use crate::scheduler::SchedulerSlot;
-use crate::{Ecn, Flags, FlowId, Head, HostId, PortId, Registry, SwitchContext};
+use crate::{AgentSlot, Ecn, Flags, FlowId, Head, HostId, PortId, Registry, SwitchContext};
 use toml::{Table, Value as Toml};
 use units::Rate;
 
@@ -23,9 +21,8 @@ pub struct Setup {
     pub memory: Memory,
     /// Bytes of a packet whose payload was cut.
     pub cut_size: u16,
-    pub ack_hold: Option<Box<dyn AckHold>>,
-    pub notify: Option<Box<dyn Notify>>,
-    pub pause: PauseSlot,
+    /// Of every port: `ack_hold`, `notify`, `pause`.
+    pub agents: [AgentSlot; 3],
     pub routing: RoutingSlot,
     pub buffer: BufferSlot,
     pub overflow: OverflowSlot,
@@ -150,9 +147,11 @@ impl Setup {
                 other => panic!("memory: {other}"),
             },
             cut_size: table.get("cut_size").and_then(Toml::as_integer).unwrap_or(66) as u16,
-            ack_hold: of("ack_hold").map(|v| Box::new(Abq::new(&v)) as Box<dyn AckHold>),
-            notify: of("notify").map(|v| Box::new(Qcn::new(&v)) as Box<dyn Notify>),
-            pause: all.make::<PauseFor>(&pause, &pause_values).expect(&pause).at(Rate::gbps(10).clock()),
+            agents: [
+                of("ack_hold").map_or(AgentSlot::NONE, |values| AgentSlot::of(Abq::new(&values))),
+                of("notify").map_or(AgentSlot::NONE, |values| AgentSlot::of(Qcn::new(&values))),
+                all.make::<PauseFor>(&pause, &pause_values).expect(&pause).at(Rate::gbps(10).clock()),
+            ],
             routing: all.make::<RoutingSlot>(&routing, &routing_values).expect(&routing).for_switch(&own),
             buffer: all.make(&kind, &values).expect(&kind),
             overflow,

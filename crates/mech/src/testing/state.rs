@@ -42,6 +42,8 @@ pub struct State {
     pub stored: BTreeMap<PktId, Stored>,
     pub queues: BTreeMap<(PortId, QueueId), VecDeque<PktId>>,
     pub leases: Vec<PktId>,
+    /// Bytes that were ever stored, by the port whose memory it was and class.
+    pub arrived: BTreeMap<(PortId, u8), u64>,
     next: u64,
 }
 
@@ -59,6 +61,7 @@ impl State {
             stored: BTreeMap::new(),
             queues: BTreeMap::new(),
             leases: Vec::new(),
+            arrived: BTreeMap::new(),
             next: 0,
         }
     }
@@ -187,6 +190,9 @@ impl View for State {
     fn allocated(&self, ingress: PortId, class: u8) -> u64 {
         let of_class = |pkt: &&Stored| pkt.head.ingress == ingress && pkt.head.class() == class;
         State::allocated(self).filter(of_class).map(|pkt| u64::from(pkt.head.size)).sum()
+    }
+    fn arrived(&self, port: PortId, class: u8) -> u64 {
+        self.arrived.get(&(port, class)).copied().unwrap_or(0)
     }
     fn pool_free(&self) -> Option<u64> {
         let now = self.usage((PortId(0), None));

@@ -74,6 +74,7 @@ fn switch(buffer: BufferSlot, overflow: OverflowSlot, snapshot: bool) -> Switch 
         marking: MarkingSlot::none(),
         scheduler: mech::Registry::catalogue().make::<SchedulerSlot>("fifo", &Values::default()).unwrap(),
         pause: None,
+        agents: Vec::new(),
     };
     Switch::new(SwitchSetup {
         core: CoreSetup {

@@ -12,6 +12,7 @@ fn switch(size: Amount, snapshot: bool) -> Switch {
         marking: MarkingSlot::none(),
         scheduler: mech::scheduler::Srpt.into(),
         pause: None,
+        agents: Vec::new(),
     };
     Switch::new(SwitchSetup {
         core: CoreSetup {

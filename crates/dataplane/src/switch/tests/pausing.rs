@@ -8,10 +8,9 @@ use mech::buffer::BufferSlot;
 use mech::marking::MarkingSlot;
 use mech::overflow::TailDrop;
 use mech::params::{Value, Values};
-use mech::pause::PauseSlot;
 use mech::routing::Ecmp;
 use mech::scheduler::StrictPriority;
-use mech::{ClassSet, Lanes, QueueId};
+use mech::{AgentSlot, ClassSet, Lanes, QueueId};
 use units::{Amount, Bytes, Dur, Rate};
 
 /// Host `n` is behind port `n`.
@@ -62,7 +61,7 @@ impl Out for Told {
     }
 }
 
-fn pfc() -> PauseSlot {
+fn pfc() -> AgentSlot {
     let values = [
         ("xoff", Value::Size(Bytes(3000))),
         ("xon", Value::Size(Bytes(1000))),
@@ -81,7 +80,8 @@ fn switch(response: Dur) -> Switch {
         is_switch: true,
         marking: MarkingSlot::none(),
         scheduler: StrictPriority.into(),
-        pause: Some(PauseSetup { slot: pfc(), response, headroom: 500, waits: Dur::us(1), away: Dur::us(4) }),
+        agents: vec![pfc()],
+        pause: Some(PauseSetup { response, headroom: 500, waits: Dur::us(1), away: Dur::us(4) }),
     };
     Switch::new(SwitchSetup {
         core: CoreSetup {
@@ -240,7 +240,8 @@ fn memory_is_booked_by_port_and_class_until_the_last_byte_is_gone() {
     let by_ingress = |switch: &Switch, class| switch.core().waiting_by_ingress(PortId(1), class);
     assert_eq!(by_ingress(&switch, 1), [164, 0, 200, 0]);
     assert_eq!(by_ingress(&switch, 2), [0; 4]);
-    let allocated = |switch: &Switch| switch.core.store.allocated.clone();
+    let input = |switch: &Switch, n: u16| switch.core.store.accounts.input(PortId(n / 8), (n % 8) as u8);
+    let allocated = |switch: &Switch| -> [u64; 32] { std::array::from_fn(|n| input(switch, n as u16)) };
     assert_eq!(allocated(&switch).iter().sum::<u64>(), 364);
     assert_eq!((allocated(&switch)[1], allocated(&switch)[2 * 8 + 1]), (164, 200));
     let mut now = 2_560_000;

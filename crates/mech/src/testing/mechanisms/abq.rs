@@ -5,9 +5,8 @@
 //! X is not floored when congestion begins, and is zeroed at exactly 4 MTU, as the text says.
 //! Not modelled: the older repository's window rewrite, LIFO order and coalescing.
 
-use crate::ack_hold::{AckHold, Pass};
 use crate::params::{Kind, Param, Spec, Values};
-use crate::{Act, Change, Env, Head, QueueView, Watch};
+use crate::{Account, Act, Agent, AgentContext, Env, Head, Pass, PortId};
 
 /// The three states of fig. 2.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -74,9 +73,8 @@ impl Abq {
             held: 0,
         }
     }
-    /// Algorithm 1, once for every change of the queue.
-    fn follow(&mut self, q: &QueueView, env: &mut Env) {
-        let bytes = q.view.port_backlog(q.port).1;
+    /// Algorithm 1, where a change of the queue matters to it.
+    fn follow(&mut self, port: PortId, bytes: u64, env: &mut Env) {
         if bytes > self.k {
             self.q_max = if self.state == Congestion::Yes { self.q_max.max(bytes) } else { bytes };
             self.state = Congestion::Yes;
@@ -86,20 +84,29 @@ impl Abq {
             self.x = if half > 4 * self.mtu { half } else { 0 };
             self.state = if self.x > 0 { Congestion::Light } else { Congestion::No };
             self.held = 0;
-            env.acts.push(Act::ReleaseHeld { port: q.port, max: u32::MAX, set_ece: true });
+            env.acts.push(Act::ReleaseHeld { port, max: u32::MAX, set_ece: true });
         }
     }
 }
 
-impl Watch for Abq {
-    fn changed(&mut self, q: &QueueView, _why: Change, env: &mut Env) {
-        self.follow(q, env);
+impl Agent for Abq {
+    fn levels(&self, of: Account) -> (u64, u64) {
+        match (of, self.state) {
+            (Account::Output(_), Congestion::No) => (0, self.k),
+            (Account::Output(_), Congestion::Light) => (self.x + 1, self.k),
+            // A longer queue is a longer wait for X, up to K.
+            (Account::Output(_), Congestion::Yes) if self.x < self.k => (self.x + 1, self.q_max),
+            (Account::Output(_), Congestion::Yes) => (self.x + 1, u64::MAX),
+            _ => Account::UNWATCHED,
+        }
     }
-}
-
-impl AckHold for Abq {
-    fn arrive(&mut self, pkt: &Head, q: &QueueView, env: &mut Env) -> Pass {
-        self.follow(q, env);
+    fn on_level(&mut self, _of: Account, bytes: u64, at: &AgentContext, env: &mut Env) {
+        self.follow(at.port, bytes, env);
+    }
+    fn holds(&self) -> bool {
+        true
+    }
+    fn on_arrival(&mut self, pkt: &Head, _at: &AgentContext, _env: &mut Env) -> Pass {
         match self.state {
             Congestion::No => Pass::Forward,
             _ if !pkt.is_pure_ack() => Pass::Forward,
@@ -110,7 +117,7 @@ impl AckHold for Abq {
             }
         }
     }
-    fn boxed(&self) -> Box<dyn AckHold> {
+    fn boxed(&self) -> Box<dyn Agent> {
         Box::new(self.clone())
     }
 }

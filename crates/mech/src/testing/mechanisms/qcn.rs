@@ -7,9 +7,8 @@
 //! source by the switch's tables.
 
 use crate::buffer::Lease;
-use crate::notify::Notify;
 use crate::params::{Kind, Param, Spec, Values};
-use crate::{Act, Change, Env, FlowId, Head, Notice, PacketKind, QueueView, TimerId, Watch};
+use crate::{Account, Act, Agent, AgentContext, ClassSet, Env, FlowId, Notice, QueueId, TimerId};
 use units::{Dur, Time};
 
 /// Whom a message is about.
@@ -32,7 +31,8 @@ pub struct Qcn {
     jitter: bool,
     keep_alive: Option<Dur>,
     q_old: i64,
-    bytes_to_sample: i64,
+    /// What will have arrived at the next sample, bytes.
+    next: u64,
     stopped: bool,
 }
 
@@ -99,36 +99,40 @@ impl Qcn {
             jitter: values.flag("jitter"),
             keep_alive: values.has("keep_alive").then(|| values.time("keep_alive")),
             q_old: 0,
-            bytes_to_sample: interval,
+            next: interval as u64,
             stopped: false,
         }
     }
 
-    fn sample(&mut self, arrived: Option<&Head>, q: &QueueView, env: &mut Env) {
+    /// Samples the queue when so many bytes have arrived.
+    fn sample(&mut self, arrived: u64, at: &AgentContext, env: &mut Env) {
         let mut leases = Vec::new();
-        q.view.leases(q.port, q.queue, &mut |lease| leases.extend((lease.class == self.class).then_some(*lease)));
+        at.view.leases(at.port, QueueId::normal(self.class), &mut |lease| {
+            leases.extend((lease.class == self.class).then_some(*lease))
+        });
         let bytes: i64 = leases.iter().map(|lease| i64::from(lease.bytes)).sum();
         let (q_off, q_delta) = (bytes - self.q_eq, bytes - self.q_old);
         let most = self.q_eq * (2 * self.w + 1);
         let feedback = 63 * (q_off + self.w * q_delta).clamp(0, most) / most;
         self.q_old = bytes;
-        self.bytes_to_sample = self.interval * INTERVALS[feedback as usize / 8] / 300;
+        let mut interval = self.interval * INTERVALS[feedback as usize / 8] / 300;
         if self.jitter {
-            self.bytes_to_sample = self.bytes_to_sample * (850 + env.rng.below(301) as i64) / 1000;
+            interval = interval * (850 + env.rng.below(301) as i64) / 1000;
         }
+        self.next = arrived + interval as u64;
         if feedback == 0 {
             return;
         }
-        let culprit = match (self.culprit, arrived) {
+        let culprit = match (self.culprit, at.stored) {
             (Culprit::Arrival, head) => head.map(|head| (head.flow, head.src)),
             (Culprit::Occupancy, _) => self.pick(&leases, env),
             (Culprit::TwoSamples, _) => {
                 let (a, b) = (self.pick(&leases, env), self.pick(&leases, env));
-                if more_congested(q, a.map(|a| a.0), b.map(|b| b.0)) { a } else { b }
+                if more_congested(at, a.map(|a| a.0), b.map(|b| b.0)) { a } else { b }
             }
         };
         if let Some((flow, source)) = culprit {
-            let notice = Notice::Cnm { feedback: feedback as u8, q_off, q_delta, point: q.port };
+            let notice = Notice::Cnm { feedback: feedback as u8, q_off, q_delta, point: at.port };
             env.acts.push(Act::Emit { notice, flow, to: source });
         }
     }
@@ -149,40 +153,42 @@ impl Qcn {
 }
 
 /// Whether the way of flow `a` is more congested than that of `b`, strictly: a tie is b's.
-fn more_congested(q: &QueueView, a: Option<FlowId>, b: Option<FlowId>) -> bool {
+fn more_congested(at: &AgentContext, a: Option<FlowId>, b: Option<FlowId>) -> bool {
     let index = |flow: Option<FlowId>| {
-        let fill = flow.and_then(|flow| q.view.path_fill(flow));
+        let fill = flow.and_then(|flow| at.view.path_fill(flow));
         fill.map_or((0, 1), |fill| (fill.used, fill.limit.unwrap_or(u64::MAX)))
     };
     let ((a_used, a_limit), (b_used, b_limit)) = (index(a), index(b));
     u128::from(a_used) * u128::from(b_limit) > u128::from(b_used) * u128::from(a_limit)
 }
 
-impl Watch for Qcn {
-    fn changed(&mut self, q: &QueueView, why: Change, env: &mut Env) {
-        match why {
-            Change::Enqueued(head) if head.class() == self.class && head.kind() != PacketKind::Notice => {
-                self.bytes_to_sample -= i64::from(head.size);
-                if self.bytes_to_sample <= 0 {
-                    self.sample(Some(head), q, env);
-                }
-            }
-            Change::PauseSent(set) if set.has(self.class) => {
-                self.stopped = true;
-                self.arm(env);
-            }
-            Change::ResumeSent(set) if set.has(self.class) => {
-                self.stopped = false;
-                env.acts.push(Act::Arm(Time::NEVER, TimerId(0)));
-            }
-            _ => {}
+impl Agent for Qcn {
+    fn levels(&self, of: Account) -> (u64, u64) {
+        match of {
+            Account::Arrived(_, class) if class == self.class => (0, self.next - 1),
+            _ => Account::UNWATCHED,
         }
     }
-    fn timer(&mut self, _id: TimerId, q: &QueueView, env: &mut Env) {
+    fn on_level(&mut self, _of: Account, bytes: u64, at: &AgentContext, env: &mut Env) {
+        self.sample(bytes, at, env);
+    }
+    fn on_pause_sent(&mut self, xoff: ClassSet, xon: ClassSet, env: &mut Env) {
+        if xoff.has(self.class) {
+            self.stopped = true;
+            self.arm(env);
+        } else if xon.has(self.class) {
+            self.stopped = false;
+            env.acts.push(Act::Arm(Time::NEVER, TimerId(0)));
+        }
+    }
+    fn on_timer(&mut self, _id: TimerId, at: &AgentContext, env: &mut Env) {
         if self.stopped {
-            self.sample(None, q, env);
+            self.sample(at.view.arrived(at.port, self.class), at, env);
             self.arm(env);
         }
+    }
+    fn boxed(&self) -> Box<dyn Agent> {
+        Box::new(self.clone())
     }
 }
 
@@ -191,11 +197,5 @@ impl Qcn {
         if let Some(period) = self.keep_alive {
             env.acts.push(Act::Arm(env.now + period, TimerId(0)));
         }
-    }
-}
-
-impl Notify for Qcn {
-    fn boxed(&self) -> Box<dyn Notify> {
-        Box::new(self.clone())
     }
 }

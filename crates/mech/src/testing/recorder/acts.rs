@@ -1,10 +1,10 @@
 //! Departures, and what mechanisms ask for besides their answers.
 
-use super::{Recorder, Watcher, Work, classes};
+use super::{Recorder, Which, Work, classes};
 use crate::testing::state::Memory;
 use crate::{
-    Act, Acts, Change, ClassSet, Env, Flags, FlowId, Head, HostId, Notice, PacketKind, PktId, PortId, PortView,
-    QueueId, TimerId,
+    Act, Acts, ClassSet, Env, Flags, FlowId, Head, HostId, Notice, PacketKind, PktId, PortId, PortView, QueueId,
+    TimerId,
 };
 use units::Time;
 
@@ -25,7 +25,7 @@ impl Recorder {
         if self.state.memory == Memory::Output {
             self.state.free(id);
         }
-        self.changed((port, queue), &pkt.head, Change::Started(&pkt.head));
+        self.changed((port, &pkt.head), false);
         if self.state.queues[&(port, queue)].is_empty() {
             let mut acts = Acts::default();
             let mut env = Env { now: self.now, rng: &mut self.rng, acts: &mut acts };
@@ -50,17 +50,13 @@ impl Recorder {
         let id: PktId = self.state.named(name);
         let pkt = self.state.stored[&id].clone();
         self.state.free(id);
-        self.changed((pkt.port, pkt.queue), &pkt.head, Change::Left(&pkt.head));
+        self.changed((pkt.port, &pkt.head), false);
         self.settle();
     }
     /// The device behind a port asks to stop these classes, or lets them go on.
     pub fn on_pause_frame(&mut self, port: PortId, stop: bool, set: ClassSet) {
         let paused = &mut self.slots[usize::from(port.0)].paused;
         *paused = if stop { paused.union(set) } else { paused.minus(set) };
-        let head = Head { ingress: port, ..Head::default() };
-        let why = if stop { Change::Paused(set) } else { Change::Resumed(set) };
-        self.changed((port, QueueId::normal(0)), &head, why);
-        self.settle();
     }
 
     /// Does what acts ask for, first in first out, until nothing is left.
@@ -68,33 +64,35 @@ impl Recorder {
         while let Some(work) = self.work.pop_front() {
             match work {
                 Work::Packet(name, head) => self.forward((name, head)),
-                Work::Act(port, who, act) => self.perform(port, who, act),
+                Work::Act(port, which, act) => self.perform(port, which, act),
             }
         }
     }
-    fn perform(&mut self, port: PortId, who: Watcher, act: Act) {
+    fn perform(&mut self, port: PortId, which: Which, act: Act) {
         match act {
             Act::ReleaseHeld { port, max, set_ece } => self.release(port, max, set_ece),
             Act::Emit { notice, flow, to } => self.emit(port, notice, (flow, to)),
             Act::Pause(at, set, _) => {
                 self.say(format!("{}: pause {}", at.0, classes(set)));
-                self.sent(at, Change::PauseSent(set));
+                self.sent(at, set, ClassSet::NONE);
             }
             Act::Resume(at, set) => {
                 self.say(format!("{}: resume {}", at.0, classes(set)));
-                self.sent(at, Change::ResumeSent(set));
+                self.sent(at, ClassSet::NONE, set);
             }
             Act::Forget(id) => self.state.free(id),
             Act::Arm(at, TimerId(id)) => {
-                self.timers.remove(&(port, who, id));
+                self.timers.remove(&(port, which, id));
                 if at != Time::NEVER {
-                    self.timers.insert((port, who, id), at);
+                    self.timers.insert((port, which, id), at);
                 }
             }
         }
     }
-    fn sent(&mut self, port: PortId, why: Change) {
-        self.changed((port, QueueId::normal(0)), &Head { ingress: port, ..Head::default() }, why);
+    fn sent(&mut self, port: PortId, xoff: ClassSet, xon: ClassSet) {
+        for which in 0..3 {
+            self.call(port, which, None, |agent, _, env| agent.on_pause_sent(xoff, xon, env));
+        }
     }
     fn release(&mut self, port: PortId, max: u32, set_ece: bool) {
         for _ in 0..max {

@@ -1,0 +1,335 @@
+//! Agents at the ports of a node: when they are called, and what is done for them.
+//!
+//! What they ask for waits in one list, first in, first out. The node does it where it may look up: packets
+//! that are released or made here come out of the list one by one, the rest is done in passing.
+
+use super::alarm::{Alarm, Timer};
+use super::{Core, Step};
+use crate::accounts::Delta;
+use crate::arena::Queue;
+use crate::body::NoticeSetup;
+use crate::control::PauseFrame;
+use crate::ends::Tally;
+use crate::packet_store::{Fib, Look};
+use crate::{Out, Pkt};
+use mech::overflow::DropReason;
+use mech::pause::Pausing;
+use mech::{Account, Act, Acts, Agent, AgentContext, AgentSlot, ClassSet, Env, Flags, FlowId, Head, HostId};
+use mech::{Notice, Pass, PortId, Purpose, Stream, TimerId};
+use units::Time;
+
+/// What agents have asked for and is not done.
+#[derive(Clone)]
+pub(crate) enum Work {
+    /// Of an agent of a port.
+    Act(PortId, u8, Act),
+    /// A packet to be looked up.
+    Packet(Pkt),
+}
+
+/// The agents of a node.
+#[derive(Clone)]
+pub(crate) struct Agents {
+    ports: Vec<AtPort>,
+    acts: Acts,
+    /// Messages made here.
+    pub(crate) created: Tally,
+}
+
+/// What a port has of agents.
+#[derive(Clone)]
+struct AtPort {
+    agents: Vec<OneAgent>,
+    /// What any of them follows.
+    follows: Vec<Account>,
+    /// Whether any of them is asked about what comes in.
+    holds: bool,
+    held: Queue,
+}
+
+#[derive(Clone)]
+struct OneAgent {
+    agent: Box<dyn Agent>,
+    rng: Stream,
+    timers: [Alarm; 8],
+}
+
+/// On the list of idle ports: nobody, but something is asked for.
+pub(super) const NOBODY: PortId = PortId(u16::MAX);
+
+/// What an agent at a port follows.
+pub(super) fn followed(agent: &dyn Agent, port: PortId) -> impl Iterator<Item = Account> {
+    Account::of_port(port).filter(|of| agent.levels(*of) != Account::UNWATCHED)
+}
+
+impl Agents {
+    /// Of these ports, by their slots; `None` where all are empty.
+    pub(super) fn new(ports: Vec<Vec<AgentSlot>>, (seed, node): (u64, u32)) -> Option<Box<Agents>> {
+        let at_port = |(port, slots): (usize, Vec<AgentSlot>)| {
+            let port = PortId(port as u16);
+            let agents: Vec<OneAgent> = slots
+                .into_iter()
+                .filter_map(AgentSlot::into_agent)
+                .zip(0..)
+                .map(|(agent, which)| OneAgent {
+                    agent,
+                    rng: Stream::new(seed, node, Purpose::Agent(port.0, which)),
+                    timers: [Alarm::OFF; 8],
+                })
+                .collect();
+            let mut follows: Vec<Account> = agents.iter().flat_map(|one| followed(&*one.agent, port)).collect();
+            follows.sort_unstable();
+            follows.dedup();
+            let holds = agents.iter().any(|one| one.agent.holds());
+            AtPort { agents, follows, holds, held: Queue::default() }
+        };
+        let ports: Vec<AtPort> = ports.into_iter().enumerate().map(at_port).collect();
+        let some = ports.iter().any(|at| !at.agents.is_empty());
+        some.then(|| Box::new(Agents { ports, acts: Acts::default(), created: Tally::default() }))
+    }
+
+    /// What is followed at any port.
+    pub(super) fn follows(&self) -> Vec<Account> {
+        self.ports.iter().flat_map(|at| at.follows.iter().copied()).collect()
+    }
+    /// Whether any is asked about what comes in.
+    pub(super) fn hold(&self) -> bool {
+        self.ports.iter().any(|at| at.holds)
+    }
+    /// Levels that nobody of a port need be called between.
+    fn levels(&self, port: PortId, of: Account) -> (u64, u64) {
+        let each = self.ports[usize::from(port.0)].agents.iter().map(|one| one.agent.levels(of));
+        each.fold(Account::UNWATCHED, |all, own| (all.0.max(own.0), all.1.min(own.1)))
+    }
+    /// Packets and bytes that are held.
+    pub(crate) fn held(&self) -> (u64, u64) {
+        let each = self.ports.iter().map(|at| (u64::from(at.held.packets()), at.held.bytes()));
+        each.fold((0, 0), |sum, at| (sum.0 + at.0, sum.1 + at.1))
+    }
+    /// The alarm of a timer of an agent.
+    pub(super) fn alarm(&mut self, port: PortId, which: u8, id: TimerId) -> Option<&mut Alarm> {
+        let one = self.ports[usize::from(port.0)].agents.get_mut(usize::from(which))?;
+        Some(&mut one.timers[usize::from(id.0 & 7)])
+    }
+}
+
+/// The port that an account is of.
+fn port_of(of: Account) -> PortId {
+    match of {
+        Account::Output(port) | Account::AllInput(port) => port,
+        Account::Arrived(port, _) | Account::Input(port, _) => port,
+    }
+}
+
+impl Core {
+    /// Books bytes that come or go, and calls those whose levels they pass. PRECONDITION: there are agents.
+    #[inline]
+    pub(super) fn book<F: Fib, O>(&mut self, delta: Delta, stored: Option<&Head>, step: &Step<F, O>) {
+        if self.store.accounts.change(&delta) {
+            self.call_outside(&delta, stored, step);
+        }
+    }
+
+    #[cold]
+    fn call_outside<F: Fib, O>(&mut self, delta: &Delta, stored: Option<&Head>, step: &Step<F, O>) {
+        for of in delta.accounts() {
+            let Some(bytes) = self.store.accounts.outside(of) else { continue };
+            let port = port_of(of);
+            for which in 0..self.agents_at(port) {
+                let outside = |agent: &dyn Agent| Account::is_outside(bytes, agent.levels(of));
+                self.call((port, which), stored, step, |agent, at, env| {
+                    if outside(agent) {
+                        agent.on_level(of, bytes, at, env);
+                    }
+                });
+            }
+            self.ask_levels(port, Some(of));
+        }
+    }
+
+    fn agents_at(&self, port: PortId) -> usize {
+        self.agents.as_ref().map_or(0, |agents| agents.ports[usize::from(port.0)].agents.len())
+    }
+
+    /// Calls an agent; what it asks for is done before an idle port of this step sends, or after all have.
+    fn call<F: Fib, O, T>(
+        &mut self,
+        (port, which): (PortId, usize),
+        stored: Option<&Head>,
+        step: &Step<F, O>,
+        ask: impl FnOnce(&mut dyn Agent, &AgentContext, &mut Env) -> T,
+    ) -> Option<T> {
+        let agents = self.agents.as_mut()?;
+        let look = Look { store: &self.store, fib: step.fib };
+        let at = AgentContext { view: &look, port, stored };
+        let one = agents.ports[usize::from(port.0)].agents.get_mut(which)?;
+        let mut env = Env { now: step.now, rng: &mut one.rng, acts: &mut agents.acts };
+        let answer = ask(&mut *one.agent, &at, &mut env);
+        self.take_acts(port, which);
+        Some(answer)
+    }
+
+    /// Appends what an agent has asked for to the list.
+    fn take_acts(&mut self, port: PortId, which: usize) {
+        let Some(agents) = &mut self.agents else { return };
+        if !agents.acts.list.is_empty() {
+            self.work.extend(agents.acts.list.drain(..).map(|act| Work::Act(port, which as u8, act)));
+            self.ready_ports.push(NOBODY);
+        }
+    }
+
+    /// Asks the agents of a port for their levels: of one account, or of all that they follow.
+    fn ask_levels(&mut self, port: PortId, of: Option<Account>) {
+        let Some(agents) = &self.agents else { return };
+        let own = of.is_none().then(|| agents.ports[usize::from(port.0)].follows.iter().copied());
+        for of in of.into_iter().chain(own.into_iter().flatten()) {
+            self.store.accounts.set_levels(of, agents.levels(port, of));
+        }
+    }
+
+    /// The levels of all agents, when the node is built.
+    pub(super) fn ask_all_levels(&mut self) {
+        (0..self.store.ports.len()).for_each(|port| self.ask_levels(PortId(port as u16), None));
+    }
+
+    /// Whether a packet that has just come in goes on to lookup; else it is held, or lost.
+    pub(crate) fn passes<F: Fib, O: Out>(&mut self, pkt: &Pkt, step: &mut Step<F, O>) -> bool {
+        let port = pkt.head.ingress;
+        if !self.agents.as_ref().is_some_and(|agents| agents.ports[usize::from(port.0)].holds) {
+            return true;
+        }
+        let mut pass = Pass::Forward;
+        for which in 0..self.agents_at(port) {
+            if pass == Pass::Forward {
+                let answer =
+                    self.call((port, which), None, step, |agent, at, env| agent.on_arrival(&pkt.head, at, env));
+                pass = answer.unwrap_or(Pass::Forward);
+            }
+        }
+        self.ask_levels(port, None);
+        match pass {
+            Pass::Forward => {}
+            Pass::Hold => self.hold(pkt, step),
+            Pass::Drop => self.drop(pkt, port, (DropReason::HoldFull, step.now), step.out),
+        }
+        pass == Pass::Forward
+    }
+
+    fn hold<F: Fib, O: Out>(&mut self, pkt: &Pkt, step: &mut Step<F, O>) {
+        let Some(agents) = &mut self.agents else { return };
+        self.store.arena.push(&mut agents.ports[usize::from(pkt.head.ingress.0)].held, *pkt, 0);
+        self.book(Delta::held(&pkt.head), None, step);
+    }
+
+    /// Does what agents have asked for, first to last, until a packet is to be looked up.
+    pub(crate) fn next_packet<F: Fib, O: Out>(&mut self, step: &mut Step<F, O>) -> Option<Pkt> {
+        loop {
+            match self.work.pop_front()? {
+                Work::Packet(pkt) => return Some(pkt),
+                Work::Act(port, which, act) => self.perform((port, which), act, step),
+            }
+        }
+    }
+
+    /// Does of that what may not wait until all idle ports have started: all but what is looked up.
+    pub(super) fn perform_at_once<F: Fib, O: Out>(&mut self, step: &mut Step<F, O>) {
+        for _ in 0..self.work.len() {
+            match self.work.pop_front() {
+                Some(Work::Act(port, which, act)) if !matches!(act, Act::ReleaseHeld { .. } | Act::Emit { .. }) => {
+                    self.perform((port, which), act, step);
+                }
+                other => self.work.extend(other),
+            }
+        }
+    }
+
+    fn perform<F: Fib, O: Out>(&mut self, (port, which): (PortId, u8), act: Act, step: &mut Step<F, O>) {
+        let (now, none) = (step.now, PauseFrame::default());
+        match act {
+            Act::Pause(at, xoff, quanta) => {
+                let frame = PauseFrame { xoff, quanta, whole: xoff == ClassSet::ALL, ..none };
+                self.queue_pause_frame(at, frame, (now, step.out));
+            }
+            Act::Resume(at, xon) => {
+                self.queue_pause_frame(at, PauseFrame { xon, whole: xon == ClassSet::ALL, ..none }, (now, step.out));
+            }
+            Act::Arm(at, id) => {
+                let alarm = self.agents.as_mut().and_then(|agents| agents.alarm(port, which, id)?.set(at));
+                alarm.into_iter().for_each(|at| self.wake_me(Timer::Agent(port, which, id), at, step.out));
+            }
+            Act::ReleaseHeld { port, max, set_ece } => self.release(port, (max, set_ece), step),
+            Act::Emit { notice, flow, to } => self.emit(port, notice, (flow, to), now),
+            // An output-queued switch keeps no copy of what has left.
+            Act::Forget(_) => {}
+        }
+    }
+
+    /// Held packets go on, oldest first.
+    fn release<F: Fib, O: Out>(&mut self, port: PortId, (max, ece): (u32, bool), step: &mut Step<F, O>) {
+        for _ in 0..max {
+            let Some(agents) = &mut self.agents else { return };
+            let Some(mut pkt) = self.store.arena.pop(&mut agents.ports[usize::from(port.0)].held) else { return };
+            self.book(Delta::released(&pkt.head), None, step);
+            if ece {
+                pkt.head.flags = pkt.head.flags.with(Flags::ECE);
+            }
+            self.work.push_back(Work::Packet(pkt));
+        }
+    }
+
+    /// A message is made at a port.
+    fn emit(&mut self, port: PortId, notice: Notice, (flow, to): (FlowId, HostId), now: Time) {
+        let Some(agents) = &mut self.agents else { return };
+        let (node, n, size) = (self.node, agents.created.packets as u32, self.framing.min_frame.max(64));
+        let mut pkt = NoticeSetup { notice, flow, to, node, n, size }.packet();
+        (pkt.sent, pkt.head.ingress) = (now, port);
+        agents.created.count(&pkt);
+        self.work.push_back(Work::Packet(pkt));
+    }
+
+    /// A timer of an agent has run out.
+    pub(super) fn agent_timer<F: Fib, O>(&mut self, (port, which): (PortId, u8), id: TimerId, step: &Step<F, O>) {
+        self.call((port, usize::from(which)), None, step, |agent, at, env| agent.on_timer(id, at, env));
+        self.ask_levels(port, None);
+    }
+
+    /// The far end of a port is told something about pausing.
+    pub(super) fn pause_was_sent(&mut self, port: PortId, frame: &PauseFrame, now: Time) {
+        for which in 0..self.agents_at(port) {
+            let Some(agents) = &mut self.agents else { return };
+            let one = &mut agents.ports[usize::from(port.0)].agents[which];
+            let mut env = Env { now, rng: &mut one.rng, acts: &mut agents.acts };
+            one.agent.on_pause_sent(frame.xoff, frame.xon, &mut env);
+            self.take_acts(port, which);
+        }
+        self.ask_levels(port, None);
+    }
+
+    /// The link of a port has gone down, or is back.
+    pub(super) fn agents_forget(&mut self, port: PortId) {
+        let Some(agents) = &mut self.agents else { return };
+        for one in &mut agents.ports[usize::from(port.0)].agents {
+            for timer in &mut one.timers {
+                timer.set(Time::NEVER);
+            }
+            one.agent.on_link_change();
+        }
+        self.ask_levels(port, None);
+    }
+
+    /// How the far end of a port is held back from here.
+    pub(super) fn pausing_at(&self, port: PortId) -> Option<&dyn Pausing> {
+        let at = self.agents.as_ref()?.ports.get(usize::from(port.0))?;
+        at.agents.iter().find_map(|one| one.agent.pausing())
+    }
+
+    /// Messages made here, and packets and bytes that agents hold.
+    pub(crate) fn agents_tally(&self) -> (Tally, (u64, u64)) {
+        self.agents.as_ref().map_or_else(Default::default, |agents| (agents.created, agents.held()))
+    }
+    /// How many messages agents have made here, and how many packets they hold.
+    pub fn made_and_held(&self) -> (u64, u64) {
+        let (created, (held, _)) = self.agents_tally();
+        (created.packets, held)
+    }
+}
