@@ -20,6 +20,6 @@ pub struct LosslessViolation {
     pub xoff: u64,
     /// Bytes that may come on top of that.
     pub headroom: u64,
-    /// How long a stop lasts, where one may have run out before it was said again.
+    /// How long a pause lasts, where one may have expired before it was refreshed.
     pub expired: Option<Dur>,
 }

@@ -36,7 +36,7 @@
 //! assert_eq!(brake.levels(Account::AllInput(PortId(0))), (0, 3000));
 //! ```
 
-use crate::pause::Pausing;
+use crate::pausing::Pausing;
 use crate::{ClassSet, Env, Head, PortId, TimerId, View};
 
 /// Bytes that a switch counts where an agent follows them. Messages about congestion are in none.

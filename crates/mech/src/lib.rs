@@ -26,6 +26,7 @@ pub mod notify;
 pub mod overflow;
 pub mod params;
 pub mod pause;
+mod pausing;
 mod place;
 mod registry;
 mod rng;

@@ -145,15 +145,15 @@ fn never(slot: &dyn Pausing, in_use: ClassSet) -> ClassSet {
     lossy.fold(ClassSet::NONE, |set, class| set.union(ClassSet::of(class)))
 }
 
-/// What is to be said of stops that may end before they are said again.
+/// What is to be said of pauses that may expire before they are refreshed.
 fn lapse(slot: &dyn Pausing, span: &Span) -> Option<String> {
     let (duration, again) = slot.duration();
     let again = match again {
         _ if slot.holds(span.waits()) => return None,
-        Some(again) => format!("is said again after {again}, up to {} late", span.waits()),
-        None => "is never said again".into(),
+        Some(again) => format!("is refreshed after {again}, up to {} late", span.waits()),
+        None => "is never refreshed".into(),
     };
-    Some(format!("a stop lasts {duration} and {again}: the far end goes on meanwhile, which no headroom is for"))
+    Some(format!("a pause lasts {duration} and {again}: the far end sends meanwhile, and no headroom is for that"))
 }
 
 impl Need {
@@ -167,7 +167,7 @@ impl Need {
         let ports = (self.others > 0).then(|| format!("what comes in by {} ports without lossless pause", self.others));
         let who: Vec<String> = classes.chain(ports).collect();
         if !who.is_empty() {
-            all.push(format!("{} may fill the memory that is to be kept for others", who.join(" and ")));
+            all.push(format!("{} may fill the memory that others need", who.join(" and ")));
         }
         all
     }

@@ -526,7 +526,7 @@ fn what_is_never_stopped_and_takes_of_the_same_memory_is_noted() {
     let only_one = PFC.replace("xoff", "classes = [1], xoff");
     let both = "[[traffic]]\nname = \"more\"\nkind = \"incast\"\nsenders = 2\nreceiver = \"h0\"\n\
                 size = \"20KB\"\nclass = 1\n";
-    let end = "may fill the memory that is to be kept for others: a packet may be lost, which ends the run as an error \
+    let end = "may fill the memory that others need: a packet may be lost, which ends the run as an error \
                unless lossless = false";
     assert_eq!(pausing(&format!("{PER_PORT}\n{only_one}"), both), [format!("pause at s0: class 0 {end}")]);
     assert_eq!(pausing(&format!("{PER_PORT}\n{only_one}"), ""), [""; 0], "nobody is stopped, and nobody to be kept");
@@ -551,18 +551,18 @@ fn a_buffer_in_packets_is_sure_only_of_the_smallest_frames() {
     assert_eq!(pausing(&switch("759KB"), ""), [""; 0]);
 }
 
-/// 20 quanta are 10.24 us at 1 Gb/s, and a stop may wait 12.304 us for the frame under way.
+/// 20 quanta are 10.24 us at 1 Gb/s, and a pause frame may wait 12.304 us for the frame under way.
 #[test]
-fn stops_that_may_run_out_before_they_are_said_again_are_noted_with_their_times() {
+fn pauses_that_may_expire_before_they_are_refreshed_are_noted_with_their_times() {
     let with = |more: &str| pausing(&format!("{PER_PORT}\n{}", PFC.replace("xon", &format!("{more}, xon"))), "");
     let note = |again: &str, duration: &str| {
         format!(
-            "pause at s0: a stop lasts {duration} and {again}: the far end goes on meanwhile, which no headroom is for: a \
+            "pause at s0: a pause lasts {duration} and {again}: the far end sends meanwhile, and no headroom is for that: a \
              packet may be lost, which ends the run as an error unless lossless = false"
         )
     };
-    let again = |after: &str| format!("is said again after {after}, up to 12304ns late");
-    assert_eq!(with("quanta = 20, refresh = \"off\""), [note("is never said again", "10240ns")]);
+    let again = |after: &str| format!("is refreshed after {after}, up to 12304ns late");
+    assert_eq!(with("quanta = 20, refresh = \"off\""), [note("is never refreshed", "10240ns")]);
     assert_eq!(with("quanta = 20, refresh = 20"), [note(&again("10240ns"), "10240ns")]);
     assert_eq!(with("quanta = 100, refresh = 76"), [note(&again("38912ns"), "51200ns")]);
     assert_eq!(with("quanta = 100, refresh = 75"), [""; 0], "38.4 and 12.304 of 51.2 us");

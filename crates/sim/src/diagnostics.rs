@@ -14,11 +14,11 @@ impl LosslessViolationAt {
         let (over, needs) = (lost.held.saturating_sub(lost.xoff), format!("the link needs {}", Bytes(lost.headroom)));
         let room = match lost.expired {
             Some(duration) => {
-                format!("but a stop lasts {duration} there and may have run out before it was said again")
+                format!("but a pause lasts {duration} there and may have expired before it was refreshed")
             }
             None if over > lost.headroom => format!(
-                "and {} beyond it is more than the {} that come after a stop: xoff has fallen since, as the memory \
-                 filled, or the far end did not stop",
+                "and {} beyond it is more than the {} that come after a pause request: xoff has fallen since, as the memory \
+                 filled, or the far end did not pause",
                 Bytes(over),
                 Bytes(lost.headroom)
             ),
@@ -34,7 +34,7 @@ impl LosslessViolationAt {
             None => format!("{} in use", lost.fill.used),
         };
         format!(
-            "a packet that pausing should have kept from being lost found no memory: switch {}, port {} (from {}), \
+            "a packet of a lossless class found no memory: switch {}, port {} (from {}), \
              class {}, at {}. With it {} of what came in there would be held; xoff is {}, {room}. \
              Port {} (to {}) was full: {full}. {cure}; with lossless = false it is counted and the run goes on",
             node.name,

@@ -421,7 +421,10 @@ fn thresholds_of_what_is_free_lose_where_they_are_reached_one_after_another() {
     // All at once in a fifth of the memory: what is free, and with it the threshold, is gone within the headroom.
     let small = scenario(&text(0).replace("1MB", "200KB"), "");
     let told = run_with(&small, 1, Options::default()).lost.expect("headroom is more than the pool").describe(&small);
-    assert!(told.contains("beyond it is more than the 9557B that come after a stop: xoff has fallen"), "{told}");
+    assert!(
+        told.contains("beyond it is more than the 9557B that come after a pause request: xoff has fallen"),
+        "{told}"
+    );
 }
 
 /// What the error says: a stop that had run out, memory that others had filled, and too little headroom.
@@ -433,7 +436,7 @@ fn a_loss_is_laid_on_headroom_only_where_more_of_it_would_have_helped() {
     // 100 quanta are 51.2 us, in which the slow link takes no half of a frame.
     let lapsed = told(&fast(r#", quanta = 100, refresh = "off""#));
     assert!(
-        lapsed.contains("but a stop lasts 51200ns there and may have run out before it was said again"),
+        lapsed.contains("but a pause lasts 51200ns there and may have expired before it was refreshed"),
         "{lapsed}"
     );
     assert!(!lapsed.contains("headroom") && lapsed.contains("More quanta, or a refresh, keep"), "{lapsed}");

@@ -107,7 +107,7 @@ pub(super) fn read_variant(
     };
     if let Some(pausing::TooLate { name, guaranteed_bytes, xoff, key }) = pausing::too_late(&scenario) {
         let found = format!(
-            "{xoff} at {name}, whose buffer has {guaranteed_bytes} guaranteed: it is full before anybody is stopped"
+            "{xoff} at {name}, whose buffer has {guaranteed_bytes} guaranteed: it is full before XOFF is reached"
         );
         faults.add(&document.find(&format!("switch.pause.{key}")), message(found, "less, or lossless = false"));
         return None;
