@@ -106,7 +106,7 @@ def use(backend: Core | None) -> None:
 def compiled(named: str) -> Core:
     """The compiled core that is named: a module, or the file of one (`own.so`, `libown.so`)."""
     file = Path(named)
-    if file.suffix not in importlib.machinery.EXTENSION_SUFFIXES + [".so", ".dylib", ".dll"]:
+    if file.suffix not in (*importlib.machinery.EXTENSION_SUFFIXES, ".so", ".dylib", ".dll"):
         return cast(Core, importlib.import_module(named))
     # The module's own name is that of the file, which Cargo calls lib<name>.
     name = file.name.split(".")[0].removeprefix("lib")

@@ -44,8 +44,8 @@ def over_time(results: Results, kind: int) -> Chart | None:
         panels.append(map_panel(title, one, period, run, f"no {KINDS[kind]}"))
     which = ", those with most over all variants, and the others together" if rows.others else ""
     caption = (
-        f"Where and when frames were {DOING[kind]}: a row a switch{which}, the same in every panel; a colour "
-        f"is the count in {formats.time(step)}. First seed of each variant. "
+        f"Where and when frames were {DOING[kind]}: one row per switch{which}, the same in every panel; the "
+        f"colour is the count in {formats.time(step)}. First seed of each variant. "
         "Grey: outside the measurement window."
     )
     colours = scale(largest, f"{KINDS[kind]} in {formats.time(step)}")
@@ -187,11 +187,9 @@ def hot_links(results: Results) -> Chart | None:
     ]
     step = next(iter(maps.values())).step_ps
     caption = (
-        f"The {len(rows)} directions of links that carried most, over all variants, first seed of each: "
-        "a colour "
-        f"is the share of the rate that was used in {formats.time(step)}, frames with preamble and gap, "
-        "counted "
-        "where their transmission begins. Grey: outside the measurement window."
+        f"The {len(rows)} directions of links with the highest load, over all variants, first seed of each: "
+        f"the colour is the utilisation in {formats.time(step)}, frames with preamble and gap, counted where "
+        "their transmission begins. Grey: outside the measurement window."
     )
     label = f"share of the rate in {formats.time(step)}"
     colours = Colours(0, 1, label, kind="share", zero=True)

@@ -23,8 +23,8 @@ HOSTS_SHOWN = 16
 FLOWS_SHOWN = 7
 FAINT = 60  # flows in grey
 BURSTS = (
-    "What waited for a missing packet counts in the step in which that arrives, which may be more than links "
-    "carry in it."
+    "Data that waited for a missing packet count in the bin in which that packet arrives, so a bin may show "
+    "more than the rate of a link."
 )
 
 
@@ -43,7 +43,7 @@ def of_all(results: Results) -> Chart | None:
     more = f" The first {len(shown)} of {len(variants)} variants." if len(variants) > len(shown) else ""
     beyond = " The widest bands go beyond the axis." if cut else ""
     caption = (
-        f"Payload that arrived in order at all hosts, in steps of {step}. {BURSTS} "
+        f"Payload that arrived in order at all hosts, in bins of {step}. {BURSTS} "
         f"{common.band_text(results)}{beyond}{more} "
         "Grey: outside the measurement window."
     )
@@ -111,7 +111,7 @@ def by_host(results: Results) -> Chart | None:
     step = formats.time(next(iter(maps.values())).step_ps)
     some = f"the {len(rows)} of {count} that receive most" if part else f"every host that receives ({count})"
     caption = (
-        f"Payload that arrived in order at {some} over all variants, in steps of {step}, "
+        f"Payload that arrived in order at {some} over all variants, in bins of {step}, "
         f"first seed of each variant. {BURSTS} Grey: outside the measurement window."
     )
     colours = Colours(0, largest or 1.0, f"goodput in {step}", kind="rate", zero=True)
@@ -172,7 +172,7 @@ def by_flow(results: Results) -> Chart | None:
     step = formats.time(width_ps(first, period, STEPS))
     grey = f"; the next {len(chosen[len(shown) : FAINT])} in grey" if len(chosen) > len(shown) else ""
     caption = (
-        f"Payload of a flow that arrived in order, in steps of {step}: the {len(shown)} flows "
+        f"Payload of a flow that arrived in order, in bins of {step}: the {len(shown)} flows "
         "with most "
         f"bytes of {len(chosen)}{grey}. First seed of each variant. {BURSTS} Grey areas: outside the "
         "measurement window."

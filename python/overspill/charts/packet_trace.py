@@ -176,8 +176,8 @@ def told(traced: PacketTrace, count: int) -> str:
         else ""
     )
     return (
-        f"When switches of {around(traced)} detoured a packet, a mark each, {formats.number(count)} in all; "
-        f"other switches detoured {common.counted(total - count, 'packet')} in the same time: the trace, "
+        f"When switches of {around(traced)} detoured a packet, one mark each, {formats.number(count)} in "
+        f"all; other switches detoured {common.counted(total - count, 'packet')} in that time: the trace, "
         f"as much before and after it, and t1 to t3. The axis ends where there are no more marks.{more}"
     )
 
@@ -207,7 +207,7 @@ def occupancy(traced: PacketTrace) -> Chart | None:
     fewer = any(len(ports[of]) < most for of in pod)
     grey = " Grey: a switch has no such port." if fewer else ""
     caption = (
-        f"Frames that wait at each port of {around(traced)}, a row a switch, at three instants: "
+        f"Frames that wait at each port of {around(traced)}, one row per switch, at three instants: "
         f"{rule(traced)}.{halves}{grey}"
     )
     colours = Colours(0, max(1.0, largest), "frames that wait", whole=True, zero=True)

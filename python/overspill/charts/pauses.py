@@ -50,7 +50,7 @@ def over_time(results: Results) -> Chart | None:
     step = next(iter(maps.values())).step_ps
     left = len(every) - len(rows)
     caption = (
-        f"When ports were paused by their far ends: a row a port{' and class' if several else ''}, the "
+        f"When ports were paused by their far ends: one row per port{' and class' if several else ''}, the "
         f"{len(rows)} that stood still longest over all variants"
         f"{f', {left} others left out' if left else ''}; a colour is the share of {formats.time(step)} in "
         "which it was paused. First seed of each variant. Grey: outside the measurement window."
