@@ -49,7 +49,6 @@ impl Delta {
         Delta::of(Some(port), head, -i64::from(head.size))
     }
     /// So many bytes of a frame that waits at a port are cut off.
-    #[cfg(test)]
     pub(crate) fn trimmed(port: PortId, head: &Head, bytes: u16) -> Delta {
         Delta::of(Some(port), head, -i64::from(bytes))
     }

@@ -109,6 +109,17 @@ impl Arena {
         pkt
     }
 
+    /// Cuts the payload of a packet off where it waits in a queue; how many bytes shorter it is.
+    pub fn cut(&mut self, queue: &mut Queue, id: u32, min_frame: u16) -> u16 {
+        let pkt = &mut self.slots[id as usize];
+        if pkt.payload == 0 || pkt.head.size <= min_frame {
+            return 0;
+        }
+        let bytes = pkt.cut(min_frame);
+        queue.bytes -= u64::from(bytes);
+        bytes
+    }
+
     /// The first packet of a queue: handle and stamp.
     #[inline]
     pub fn first(&self, queue: &Queue) -> Option<(u32, u64)> {

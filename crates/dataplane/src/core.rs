@@ -5,6 +5,7 @@ mod alarm;
 mod built;
 mod failing;
 mod pausing;
+mod room;
 mod sending;
 mod standing;
 
@@ -111,7 +112,10 @@ impl Core {
         let mut env = Env { now, rng: &mut self.overflow_rng, acts: &mut self.acts };
         let fate = self.overflow.get().admit(&pkt.head, &place, &mut env);
         assert!(self.acts.list.is_empty(), "an overflow mechanism may ask for a mark and for no other act");
-        let victim = if let Fate::Evict(id) = fate { self.store.arena.stamp(id.0) } else { 0 };
+        let victim = match fate {
+            Fate::Evict(id) | Fate::TrimWaiting(id) => self.store.arena.stamp(id.0),
+            _ => 0,
+        };
         Decision { fate, mark: self.acts.mark, victim }
     }
 
@@ -142,7 +146,8 @@ impl Core {
                 self.trim(pkt, port);
                 self.store(pkt, (port, queue), mark, step);
             }
-            Fate::Evict(_) => {
+            Fate::SendBack => self.send_back(pkt, port, step),
+            Fate::Evict(_) | Fate::TrimWaiting(_) => {
                 let last = self.make_room((pkt, port), decision, step);
                 self.apply((pkt, port), last, step);
             }
@@ -193,47 +198,14 @@ impl Core {
     }
 
     fn trim(&mut self, pkt: &mut Pkt, port: PortId) {
-        let before = pkt.head.size;
-        pkt.head.size = (before - pkt.payload).max(self.framing.min_frame).min(before);
-        pkt.head.flags = pkt.head.flags.with(Flags::PPL).without(Flags::PAYLOAD);
-        pkt.payload = 0;
+        let bytes = pkt.cut(self.framing.min_frame);
+        self.count_trimmed(port, bytes);
+    }
+
+    pub(super) fn count_trimmed(&mut self, port: PortId, bytes: u16) {
         let counts = self.counts(port);
         counts.trimmed += 1;
-        counts.trimmed_bytes += u64::from(before - pkt.head.size);
-    }
-
-    /// Evicts, and asks again, as long as something is to be evicted. Where it is gone already,
-    /// simultaneous arrivals have chosen the same one.
-    #[cold]
-    fn make_room<F: Fib, O: Out>(
-        &mut self,
-        (pkt, port): (&Pkt, PortId),
-        mut decision: Decision,
-        step: &mut Step<F, O>,
-    ) -> Decision {
-        while let Fate::Evict(id) = decision.fate {
-            if self.store.arena.stamp(id.0) == decision.victim {
-                self.evict(id, port, step);
-            }
-            decision = self.question(pkt, port, step);
-        }
-        decision
-    }
-
-    fn evict<F: Fib, O: Out>(&mut self, id: PktId, port: PortId, step: &mut Step<F, O>) {
-        for queue in 0..self.store.ports[usize::from(port.0)].rest.queues.len() {
-            let slot = &mut self.store.ports[usize::from(port.0)].rest.queues[queue];
-            let Some(pkt) = self.store.arena.remove(slot, id.0) else { continue };
-            let empty = slot.packets() == 0;
-            self.store.free(port, QueueId(queue as u8), &pkt.head);
-            let p = &mut self.store.ports[usize::from(port.0)];
-            p.rest.eligible &= !(u32::from(empty) << queue);
-            p.counts_mut().evicted += 1;
-            p.counts_mut().evicted_bytes += u64::from(pkt.head.size);
-            step.out.freed((port, QueueId(queue as u8)), p.waiting(), None);
-            self.book_left(port, QueueId(queue as u8), &pkt.head, step);
-            return self.drop(&pkt, port, (DropReason::Evicted, step.now), step.out);
-        }
+        counts.trimmed_bytes += u64::from(bytes);
     }
 
     /// A frame that waited at a port is gone.

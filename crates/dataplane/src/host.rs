@@ -75,6 +75,8 @@ pub struct Host {
     originated: Tally,
     consumed: Tally,
     misdirected: Tally,
+    /// Of what was consumed, packets that switches sent back.
+    returned: Tally,
     /// Copies of flooded frames for somebody else.
     flood_copies_discarded: Tally,
 }
@@ -114,6 +116,7 @@ impl Host {
             originated: Tally::default(),
             consumed: Tally::default(),
             misdirected: Tally::default(),
+            returned: Tally::default(),
             flood_copies_discarded: Tally::default(),
         }
     }
@@ -179,9 +182,7 @@ impl Host {
         if pkt.head.kind() == PacketKind::Pause {
             self.nic.on_pause_frame(pkt, step.now, &mut step.out);
         } else if Reinject.wants(&pkt.head, self.id) {
-            if step.tcp.hears_bounces() {
-                self.tell(pkt, step);
-            }
+            self.tell(pkt, step);
             self.nic.admit((pkt, NIC), &mut step.of_nic());
         } else if pkt.head.flags.has(Flags::MISDIRECTED) {
             self.flood_copies_discarded.count(pkt);
@@ -192,11 +193,12 @@ impl Host {
         }
     }
 
-    /// Tells the sender of a flow that its data came back; not a receiver, whose ACKs did.
+    /// Tells the sender of a flow that its data came back, where it wants to hear that; not a receiver, whose ACKs
+    /// did.
     fn tell<O: Out>(&mut self, pkt: &Pkt, step: &mut HostStep<O>) {
         let ends = step.flows.ends[pkt.head.flow.0 as usize];
         let data = pkt.payload > 0 && !pkt.head.flags.has(Flags::REVERSE);
-        if data && !ends.raw && ends.sender < GONE {
+        if step.tcp.hears_bounces() && data && !ends.raw && ends.sender < GONE {
             let (flow, notice) = (pkt.head.flow, Notice::Bounced(pkt.payload));
             let mut heard = self.heard.remove(&flow).unwrap_or_default();
             self.with_sender(ends.sender, step, |sender, io| sender.on_notice(&notice, &mut heard, io));
@@ -268,7 +270,7 @@ impl Host {
     #[inline]
     fn deliver<O: Out>(&mut self, pkt: &Pkt, step: &mut HostStep<O>) {
         self.consumed.count(pkt);
-        if pkt.head.kind() != PacketKind::Notice {
+        if pkt.head.kind() != PacketKind::Notice && !pkt.head.flags.has(Flags::RETURNED) {
             step.out.delivered(pkt);
         }
         self.hand_up(pkt, step);
@@ -283,7 +285,7 @@ impl Host {
     #[inline]
     fn hand_up<O: Out>(&mut self, pkt: &Pkt, step: &mut HostStep<O>) {
         let flow = pkt.head.flow;
-        if pkt.head.kind() != PacketKind::Segment {
+        if pkt.head.kind() != PacketKind::Segment || pkt.head.flags.has(Flags::RETURNED) {
             return self.hand_aside(pkt, step);
         }
         let ends = step.flows.ends[flow.0 as usize];
@@ -299,10 +301,17 @@ impl Host {
         }
     }
 
+    /// A switch has sent a packet back.
+    fn on_returned<O: Out>(&mut self, pkt: &Pkt, step: &mut HostStep<O>) {
+        self.returned.count(pkt);
+        self.tell(pkt, step);
+    }
+
     /// Hands on what is for no transport.
     fn hand_aside<O: Out>(&mut self, pkt: &Pkt, step: &mut HostStep<O>) {
         let flow = pkt.head.flow;
         match pkt.body() {
+            _ if pkt.head.flags.has(Flags::RETURNED) => self.on_returned(pkt, step),
             Body::Raw(payload) => {
                 step.flows.ends[flow.0 as usize].raw_received += u64::from(payload);
                 step.out.received(flow, u64::from(payload));

@@ -1,6 +1,6 @@
 //! A packet in a node: 64 hot bytes.
 
-use mech::Head;
+use mech::{Flags, Head};
 use units::Time;
 
 /// No extension.
@@ -28,6 +28,17 @@ pub struct Pkt {
     pub payload: u16,
     /// Advertised receive window in units of the connection's scale (RFC 7323 §2).
     pub window: u16,
+}
+
+impl Pkt {
+    /// Cuts its payload off; how many bytes shorter its frame is now, which is no shorter than the smallest.
+    pub(crate) fn cut(&mut self, min_frame: u16) -> u16 {
+        let before = self.head.size;
+        self.head.size = (before - self.payload).max(min_frame).min(before);
+        self.head.flags = self.head.flags.with(Flags::PPL).without(Flags::PAYLOAD);
+        self.payload = 0;
+        before - self.head.size
+    }
 }
 
 /// What surrounds a payload, and so what a frame costs in memory and on the wire.

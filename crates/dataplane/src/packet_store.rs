@@ -131,6 +131,16 @@ impl PacketStore {
         }
     }
 
+    /// Frees a part of the memory of a frame, which waits on.
+    pub(crate) fn shrink(&mut self, port: PortId, queue: QueueId, bytes: u16) {
+        let p = &mut self.ports[usize::from(port.0)];
+        p.shrink(queue, bytes);
+        if self.pool.on && queue.lane() != Lane::Notice {
+            let after = p.counted().1;
+            self.pool.moved(after + u64::from(bytes), after);
+        }
+    }
+
     /// Frees the memory of a frame.
     #[inline]
     pub(crate) fn free(&mut self, port: PortId, queue: QueueId, head: &Head) {

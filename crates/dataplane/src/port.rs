@@ -69,6 +69,8 @@ pub(crate) struct Rest {
     beside: (u32, u64),
     /// Those of them that are messages about congestion.
     notices: (u32, u64),
+    /// Bytes that were cut off frames while they waited.
+    trimmed_bytes: u64,
     /// Arrivals so far: the stamp of the next.
     pub(crate) stamp: u64,
 }
@@ -172,6 +174,7 @@ impl Port {
             queues,
             beside: (0, 0),
             notices: (0, 0),
+            trimmed_bytes: 0,
             stamp: 0,
         };
         Port {
@@ -287,6 +290,15 @@ impl Port {
         self.bytes -= u64::from(size);
     }
 
+    /// A frame that waits is so many bytes shorter.
+    pub(crate) fn shrink(&mut self, queue: QueueId, bytes: u16) {
+        if queue.lane() != Lane::Normal {
+            self.rest.count_beside(queue.lane(), (0, -i64::from(bytes)));
+        }
+        self.bytes -= u64::from(bytes);
+        self.rest.trimmed_bytes += u64::from(bytes);
+    }
+
     /// Frames and bytes that wait in one queue.
     #[inline]
     pub(crate) fn backlog(&self, queue: QueueId) -> (u32, u64) {
@@ -296,7 +308,7 @@ impl Port {
         }
     }
 
-    /// Checks `enqueued = sent + evicted + queued`, in frames and in bytes; where departures are
+    /// Checks `enqueued = sent + evicted + queued`, in frames and, with what was cut off meanwhile, in bytes; where departures are
     /// computed, that the frames that wait are the bytes that wait.
     pub fn balanced(&self) -> bool {
         if self.computed {
@@ -305,7 +317,7 @@ impl Port {
         }
         let c = self.counts();
         c.enqueued == c.sent + c.evicted + u64::from(self.packets)
-            && c.enqueued_bytes == c.sent_bytes + c.evicted_bytes + self.bytes
+            && c.enqueued_bytes == c.sent_bytes + c.evicted_bytes + self.rest.trimmed_bytes + self.bytes
     }
 
     /// The frames that wait where departures are computed: when each begins to leave, and its bytes.

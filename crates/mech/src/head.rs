@@ -84,6 +84,8 @@ impl Flags {
     pub const CPA: Flags = Flags(1 << 7);
     /// The payload was cut, or this is a PACK (CP §4.1: PPL).
     pub const PPL: Flags = Flags(1 << 8);
+    /// Sent back to its source by a switch, which is its destination now.
+    pub const RETURNED: Flags = Flags(1 << 9);
     /// Sent before, in whole or in part.
     pub const RETRANSMIT: Flags = Flags(1 << 10);
     /// Travels from the flow's receiver to its sender.

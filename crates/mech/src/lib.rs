@@ -33,8 +33,8 @@ mod rng;
 pub mod routing;
 pub mod scheduler;
 
-#[cfg(test)]
-mod testing;
+#[cfg(any(test, feature = "testing"))]
+pub mod testing;
 
 pub use act::{Act, Acts, Env, Notice};
 pub use agent::{Account, Agent, AgentContext, AgentSlot, Pass};

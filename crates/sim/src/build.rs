@@ -47,6 +47,8 @@ pub struct Options {
 
 /// What all nodes of a run share.
 struct Site<'a> {
+    /// What changes a switch before it is built.
+    refit: &'a dyn Fn(u32, &mut SwitchSetup),
     scenario: &'a Scenario,
     seed: u64,
     top_class: u8,
@@ -130,7 +132,7 @@ impl Site<'_> {
             agents: vec![port.pause.slot.at(link.rate.clock())],
             changes: false,
         });
-        Switch::new(SwitchSetup {
+        let mut setup = SwitchSetup {
             core: CoreSetup {
                 node,
                 seed: self.seed,
@@ -147,7 +149,9 @@ impl Site<'_> {
             routing: RoutingSlot::clone(&config.routing.slot).for_switch(&own),
             snapshot: config.simultaneous == Simultaneous::Snapshot,
             shuffle: config.ties == Ties::Random,
-        })
+        };
+        (self.refit)(node, &mut setup);
+        Switch::new(setup)
     }
 }
 
@@ -170,8 +174,33 @@ pub fn build_tapped<P: Probe, T: Tap>(
     options: Options,
     (probe, tap): (P, T),
 ) -> Result<World<P, T>, BuildError> {
+    build_fitted(scenario, seed, options, Fittings { probe, tap, switch: &|_, _| {} })
+}
+
+/// What a run has beside its scenario.
+pub struct Fittings<'a, P: Probe, T: Tap> {
+    /// Who is told what happens.
+    pub probe: P,
+    /// Who sees what crosses links.
+    pub tap: T,
+    /// Changes each switch, by its node's number, before it is built: answers that no scenario can name.
+    pub switch: &'a dyn Fn(u32, &mut SwitchSetup),
+}
+
+/// The same with switches that are changed before they are built.
+///
+/// # Errors
+/// As [`build`].
+pub fn build_fitted<P: Probe, T: Tap>(
+    scenario: &Scenario,
+    seed: u64,
+    options: Options,
+    fittings: Fittings<P, T>,
+) -> Result<World<P, T>, BuildError> {
+    let Fittings { probe, tap, switch: refit } = fittings;
     let topology = &scenario.topology;
     let site = Site {
+        refit,
         scenario,
         seed,
         top_class: scenario.top_class(),

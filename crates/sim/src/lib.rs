@@ -17,7 +17,7 @@ mod results;
 mod tap;
 mod world;
 
-pub use build::{BuildError, Options, build, build_tapped};
+pub use build::{BuildError, Fittings, Options, build, build_fitted, build_tapped};
 pub use capture::{Capture, Dump, Link, links};
 pub use deadlock::Deadlock;
 pub use driver::LosslessViolationAt;

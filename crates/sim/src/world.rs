@@ -167,6 +167,17 @@ impl<P: Probe, T: Tap> World<P, T> {
         each.fold((0, 0), |sum, at| (sum.0 + at.0, sum.1 + at.1))
     }
 
+    /// Messages about congestion that switches have made, and packets that they hold back.
+    pub fn made_and_held(&self) -> (u64, u64) {
+        let each = self.cores().map(dataplane::Core::made_and_held);
+        each.fold((0, 0), |sum, at| (sum.0 + at.0, sum.1 + at.1))
+    }
+
+    /// A host.
+    pub fn host(&self, id: HostId) -> &Host {
+        &self.hosts[id.0 as usize]
+    }
+
     /// The listener.
     pub fn probe(&self) -> &P {
         &self.state.probe

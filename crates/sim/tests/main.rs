@@ -2,6 +2,7 @@
 //! One binary, since each is linked with the whole crate.
 
 mod ack_clock;
+mod agents;
 mod bounce;
 mod bouncing;
 mod capture;

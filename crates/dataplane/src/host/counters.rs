@@ -31,6 +31,10 @@ impl Host {
     pub fn notices(&self, flow: FlowId) -> (u64, Option<mech::Notice>) {
         self.limiters.told(flow)
     }
+    /// Packets that switches have sent back to this host, their source.
+    pub fn returned(&self) -> u64 {
+        self.returned.packets
+    }
     /// Packets that its transports have made.
     pub fn originated(&self) -> u64 {
         self.originated.packets

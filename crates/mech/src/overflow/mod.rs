@@ -27,6 +27,12 @@ pub enum Fate {
     Detour(PortId, QueueId),
     /// Cut to its header, then into this queue of the port that lookup chose (CP).
     Trim(QueueId),
+    /// This packet, which waits for the port that lookup chose, is cut to its header where it waits, and the
+    /// question asked again; asked again, too, where it is gone already. A packet that has nothing to be cut
+    /// off costs the arrival its place.
+    TrimWaiting(PktId),
+    /// Back to its source by the switch's own tables, as a returned segment; lost where it comes back already.
+    SendBack,
     /// This waiting packet is dropped, and the question asked again (pFabric); asked again, too,
     /// where it is gone already, as when simultaneous arrivals chose the same one.
     Evict(PktId),

@@ -1,67 +1,25 @@
 //! A small recording dataplane that drives every slot in the order of a switch, and the tables of
 //! `conformance/` that it runs. The answers that the catalogue does not hold yet live here, in
-//! [`mechanisms`], so that the slots are proven against all five papers.
+//! [`mechanisms`], so that the slots are proven against all five papers; tests of other crates put them into real
+//! switches.
 
+#[cfg(test)]
 mod conformance;
-mod mechanisms;
+#[cfg(test)]
+mod desk;
+pub mod mechanisms;
+#[cfg(test)]
 mod recorder;
+#[cfg(test)]
 mod script;
+#[cfg(test)]
 mod state;
+mod values;
 
-pub use script::{host, packet, values};
-pub use state::State;
-
-use crate::{Acts, Head, Stream};
-
-/// What a mechanism's own tests need around one decision.
-pub struct Desk {
-    /// Draws.
-    pub rng: Stream,
-    /// Requests.
-    pub acts: Acts,
-}
-
-impl Desk {
-    /// With these draws, each in `[0, 1)`, and no more.
-    pub fn draws(draws: &[f64]) -> Desk {
-        Desk { rng: Stream::scripted(draws), acts: Acts::default() }
-    }
-    /// With a stream of a seed.
-    pub fn seeded(seed: u64) -> Desk {
-        Desk { rng: Stream::new(seed, 0, crate::Purpose::Overflow), acts: Acts::default() }
-    }
-    /// The surroundings of a decision.
-    pub fn env(&mut self) -> crate::Env<'_> {
-        self.env_at(units::Time::ZERO)
-    }
-    /// The surroundings of a decision at an instant.
-    pub fn env_at(&mut self, now: units::Time) -> crate::Env<'_> {
-        crate::Env { now, rng: &mut self.rng, acts: &mut self.acts }
-    }
-}
-
-/// A packet described as in a table, without its name.
-pub fn head(text: &str) -> Head {
-    packet(&format!("x {text}"), "").1
-}
-
-/// A switch without packets, every port of which leads to a switch; host `n` is behind port `n`.
-pub fn switch(ports: u16, buffer: crate::buffer::BufferSlot) -> State {
-    let routing = crate::routing::Ecmp::new(0).into();
-    let mut state = State::new(ports, routing, buffer);
-    state.switch_ports = (0..ports).collect();
-    let hop = |port| vec![crate::routing::Hop { port: crate::PortId(port), weight: 1.0 }];
-    state.fib = (0..ports).map(|port| (u32::from(port), hop(port))).collect();
-    state
-}
-
-/// Memory of so many packets a port.
-pub fn packets(n: u64) -> crate::buffer::BufferSlot {
-    crate::buffer::BufferSlot::of(Some(units::Amount::Packets(n)))
-}
-
-/// χ² of counts against equal expectations.
-pub fn chi_square(counts: &[u32]) -> f64 {
-    let expected = counts.iter().sum::<u32>() as f64 / counts.len() as f64;
-    counts.iter().map(|n| (f64::from(*n) - expected).powi(2) / expected).sum()
-}
+#[cfg(test)]
+pub(crate) use desk::{Desk, chi_square, head, packets, switch};
+#[cfg(test)]
+pub(crate) use script::{host, packet};
+#[cfg(test)]
+pub(crate) use state::State;
+pub use values::values;

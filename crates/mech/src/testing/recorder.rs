@@ -253,6 +253,7 @@ impl Recorder {
                 let again = self.ask(&head, out);
                 self.apply((name, head), again);
             }
+            Fate::TrimWaiting(_) | Fate::SendBack => panic!("{name}: {fate:?} is not recorded"),
             Fate::Drop(reason) => self.say(format!("{name}: drop {}", reason.name())),
         }
     }

@@ -33,6 +33,7 @@ pub struct Abq {
     held: u64,
 }
 
+/// Its declaration.
 pub const SPEC: Spec = Spec {
     slot: "switch.ack_hold",
     kind: "abq",

@@ -12,3 +12,12 @@ use crate::params::Spec;
 
 /// What tables may name besides the catalogue.
 pub const SPECS: &[&Spec] = &[&abq::SPEC, &qcn::SPEC, &trim::SPEC];
+
+/// The parameters of one of them from `name=value name=value`, the rest at their defaults.
+///
+/// # Panics
+/// Where none has this kind, or it knows no such parameter.
+pub fn parameters(kind: &str, given: &str) -> crate::params::Values {
+    let spec = SPECS.iter().find(|spec| spec.kind == kind).unwrap_or_else(|| panic!("no {kind}"));
+    super::values(spec, given)
+}

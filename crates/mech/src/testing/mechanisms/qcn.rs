@@ -36,6 +36,7 @@ pub struct Qcn {
     stopped: bool,
 }
 
+/// Its declaration.
 pub const SPEC: Spec = Spec {
     slot: "switch.notify",
     kind: "qcn",

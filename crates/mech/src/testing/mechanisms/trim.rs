@@ -15,6 +15,7 @@ pub struct Trim {
     extra: u64,
 }
 
+/// Its declaration.
 pub const SPEC: Spec = Spec {
     slot: "switch.overflow",
     kind: "trim",

@@ -1,0 +1,81 @@
+//! Room for an arrival at the cost of a packet that waits, and packets that go back to where they came from.
+
+use super::agents::{NOBODY, Work};
+use super::{Core, Decision, Step};
+use crate::accounts::Delta;
+use crate::packet_store::Fib;
+use crate::{Out, Pkt};
+use mech::overflow::{DropReason, Fate};
+use mech::{Flags, Lane, PktId, PortId, QueueId};
+
+impl Core {
+    /// Evicts or cuts what waits, and asks again, as long as something is to be. Where it is gone already,
+    /// simultaneous arrivals have chosen the same one.
+    #[cold]
+    pub(super) fn make_room<F: Fib, O: Out>(
+        &mut self,
+        (pkt, port): (&Pkt, PortId),
+        mut decision: Decision,
+        step: &mut Step<F, O>,
+    ) -> Decision {
+        while let Fate::Evict(id) | Fate::TrimWaiting(id) = decision.fate {
+            if self.store.arena.stamp(id.0) == decision.victim {
+                match decision.fate {
+                    Fate::Evict(_) => self.evict(id, port, step),
+                    _ if self.trim_waiting(id, port, step) => {}
+                    _ => return Decision { fate: Fate::Drop(DropReason::BufferFull), ..decision },
+                }
+            }
+            decision = self.question(pkt, port, step);
+        }
+        decision
+    }
+
+    fn evict<F: Fib, O: Out>(&mut self, id: PktId, port: PortId, step: &mut Step<F, O>) {
+        for queue in 0..self.store.ports[usize::from(port.0)].rest.queues.len() {
+            let slot = &mut self.store.ports[usize::from(port.0)].rest.queues[queue];
+            let Some(pkt) = self.store.arena.remove(slot, id.0) else { continue };
+            let empty = slot.packets() == 0;
+            self.store.free(port, QueueId(queue as u8), &pkt.head);
+            let p = &mut self.store.ports[usize::from(port.0)];
+            p.rest.eligible &= !(u32::from(empty) << queue);
+            p.counts_mut().evicted += 1;
+            p.counts_mut().evicted_bytes += u64::from(pkt.head.size);
+            step.out.freed((port, QueueId(queue as u8)), p.waiting(), None);
+            self.book_left(port, QueueId(queue as u8), &pkt.head, step);
+            return self.drop(&pkt, port, (DropReason::Evicted, step.now), step.out);
+        }
+    }
+
+    /// Cuts a packet that waits at a port; whether there was anything to cut.
+    fn trim_waiting<F: Fib, O: Out>(&mut self, id: PktId, port: PortId, step: &mut Step<F, O>) -> bool {
+        let p = &mut self.store.ports[usize::from(port.0)];
+        let Some(at) = p.rest.queues.iter().position(|queue| self.store.arena.ids(queue).any(|own| own == id.0)) else {
+            return false;
+        };
+        let queue = QueueId(at as u8);
+        let bytes = self.store.arena.cut(&mut p.rest.queues[at], id.0, self.framing.min_frame);
+        if bytes == 0 {
+            return false;
+        }
+        let head = self.store.arena.get(id.0).head;
+        self.store.shrink(port, queue, bytes);
+        self.count_trimmed(port, bytes);
+        if self.agents.is_some() && queue.lane() != Lane::Notice {
+            self.book(Delta::trimmed(port, &head, bytes), None, step);
+        }
+        true
+    }
+
+    /// A packet turns round: its source is its destination now. It is looked up when this decision is over. A NIC
+    /// has no way but out, and what comes back already is not sent to and fro.
+    pub(super) fn send_back<F: Fib, O: Out>(&mut self, pkt: &mut Pkt, port: PortId, step: &mut Step<F, O>) {
+        if self.store.ports.len() == 1 || pkt.head.flags.has(Flags::RETURNED) {
+            return self.drop(pkt, port, (DropReason::BufferFull, step.now), step.out);
+        }
+        std::mem::swap(&mut pkt.head.src, &mut pkt.head.dst);
+        pkt.head.flags = pkt.head.flags.with(Flags::RETURNED);
+        self.work.push_back(Work::Packet(*pkt));
+        self.ready_ports.push(NOBODY);
+    }
+}

@@ -1,0 +1,40 @@
+//! Parameters from text, without a scenario.
+
+use crate::params::{Kind, Spec, Value, Values};
+
+fn parse(param: &'static str, kind: &Kind, text: &str) -> Value {
+    let wrong = |_| -> Value { panic!("`{text}` is no value for {param}: {kind:?}") };
+    match kind {
+        Kind::Flag => Value::Flag(text == "true"),
+        Kind::CountOrOff { .. } if text == "off" => Value::Off,
+        Kind::Count { .. } | Kind::CountOrOff { .. } => Value::Count(text.parse().expect(param)),
+        Kind::Number { .. } => Value::Number(text.parse().expect(param)),
+        Kind::Time { .. } => units::parse_dur(text).map_or_else(wrong, Value::Time),
+        Kind::Rate => units::parse_rate(text).map_or_else(wrong, Value::Rate),
+        Kind::Amount { .. } => units::parse_amount(text).map_or_else(wrong, Value::Amount),
+        Kind::Size { .. } => units::parse_bytes(text).map_or_else(wrong, Value::Size),
+        Kind::Choice(words) if !words.contains(&text) => panic!("`{text}` is not in {words:?} of {param}"),
+        Kind::Choice(_) | Kind::Text => Value::Word(text.to_owned()),
+        Kind::TextsOr(words) if words.contains(&text) => Value::Word(text.to_owned()),
+        Kind::TextsOr(_) => Value::Words(text.split(',').map(str::to_owned).collect()),
+        Kind::Texts => Value::Words(text.split(',').map(str::to_owned).collect()),
+        Kind::Counts { .. } => Value::Counts(text.split(',').map(|n| n.parse().expect(param)).collect()),
+        Kind::Numbers | Kind::Sizes(_) => {
+            panic!("{param}: lists and tables are not written in these tables")
+        }
+    }
+}
+
+/// The parameters of a mechanism from `name=value name=value`, the rest at their defaults.
+pub fn values(spec: &Spec, given: &str) -> Values {
+    let mut values = Values::default();
+    let mut given: Vec<_> = given.split_whitespace().map(|pair| pair.split_once('=').expect(pair)).collect();
+    for param in spec.params {
+        let own = given.iter().position(|(name, _)| *name == param.name).map(|i| given.remove(i).1);
+        if let Some(text) = own.or(param.default).filter(|text| !text.is_empty()) {
+            values.0.insert(param.name.to_owned(), parse(param.name, &param.kind, text));
+        }
+    }
+    assert!(given.is_empty(), "{} knows no {given:?}", spec.kind);
+    values
+}

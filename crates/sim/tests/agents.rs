@@ -1,0 +1,310 @@
+//! Answers that live at ports and answers that cut, in real switches: two hosts and a switch between them, 10 Gb/s
+//! from h0 and 1 Gb/s to h1, frames of 1518 B. One takes 1230.4 ns to come and 12304 ns to leave, so that ten come
+//! for one that leaves, and the one that leaves does so before the eleventh is looked at.
+
+use crate::common::scenario;
+use dataplane::{Pkt, SwitchSetup};
+use mech::overflow::{DropReason, Fate, Overflow, OverflowSlot};
+use mech::testing::mechanisms::{Abq, Qcn, Trim, parameters};
+use mech::{Account, AgentSlot, Asks, Env, Flags, ForwardingContext, Head, HostId, Lane, LaneLimit, Needs, Notice};
+use mech::{PktId, PortId, QueueId};
+use sim::{Fittings, Options, Probe, Spot, World, build_fitted};
+use units::Bytes;
+
+/// Frames of the burst.
+const FRAMES: u64 = 40;
+/// A frame's time at 1 Gb/s, and at 10 Gb/s, ps.
+const SLOW: u64 = 12_304_000;
+const FAST: u64 = 1_230_400;
+/// Delay of a link, ps.
+const DELAY: u64 = 1_000_000;
+/// The port of the switch that h1 is behind.
+const TO_H1: u16 = 1;
+
+/// What has reached a transport: when, at which host, and the packet.
+#[derive(Clone, Default)]
+struct Delivered(Vec<(u64, u32, Pkt)>);
+
+impl Probe for Delivered {
+    fn delivered(&mut self, at: Spot, pkt: &Pkt) {
+        self.0.push((at.now.0, at.node, *pkt));
+    }
+}
+
+impl Delivered {
+    /// When packets of a host came that are like this.
+    fn at(&self, host: u32, like: impl Fn(&Head) -> bool) -> Vec<u64> {
+        self.0.iter().filter(|(_, node, pkt)| *node == host && like(&pkt.head)).map(|(at, ..)| *at).collect()
+    }
+}
+
+fn text(switch: &str, traffic: &str) -> String {
+    format!(
+        "name = \"two\"\nduration = \"2ms\"\n[topology]\nkind = \"custom\"\n\
+         node = [{{ name = \"h0\", kind = \"host\" }}, {{ name = \"h1\", kind = \"host\" }}, \
+         {{ name = \"s\", kind = \"switch\" }}]\n\
+         link = [{{ a = \"s\", b = \"h0\", rate = \"10Gbps\", delay = \"1us\" }}, \
+         {{ a = \"s\", b = \"h1\", rate = \"1Gbps\", delay = \"1us\" }}]\n[switch]\n{switch}\n{traffic}"
+    )
+}
+
+/// Forty raw frames, so far apart.
+fn burst(frames: u64, interval: &str) -> String {
+    format!(
+        "[[traffic]]\nname = \"b\"\nkind = \"bursts\"\nsource = \"h0\"\ndestination = \"h1\"\npayload = \"1460B\"\n\
+         packets = {frames}\ninterval = \"{interval}\"\npause = \"1s\"\n"
+    )
+}
+
+type Refit<'a> = &'a dyn Fn(u32, &mut SwitchSetup);
+
+fn world(text: &str, options: Options, switch: Refit) -> World<Delivered> {
+    let fittings = Fittings { probe: Delivered::default(), tap: (), switch };
+    build_fitted(&scenario(text, ""), 1, options, fittings).unwrap()
+}
+
+/// A run to its end, the same whether departures are computed, by wheel or heap, and cloned halfway.
+fn run(text: &str, switch: Refit) -> World<Delivered> {
+    let mut whole = world(text, Options::default(), switch);
+    whole.run();
+    assert!(whole.conserves(), "{:?}", whole.imbalance());
+    let stepped = Options { step_departures: true, ..Options::default() };
+    let heap = Options { heap: true, ..Options::default() };
+    let mut others = vec![world(text, stepped, switch), world(text, heap, switch), world(text, heap, switch)];
+    others[2].advance(60);
+    others[2] = others[2].clone();
+    for other in &mut others {
+        other.run();
+        assert!(other.conserves(), "{:?}", other.imbalance());
+        assert!(other.probe().0 == whole.probe().0, "other packets, or at other times");
+        assert_eq!(other.made_and_held(), whole.made_and_held());
+    }
+    whole
+}
+
+fn at_h1(setup: &mut SwitchSetup, agent: AgentSlot) {
+    setup.core.ports[usize::from(TO_H1)].agents.push(agent);
+}
+
+/// Frames wait as soon as the first has started: after the arrival of frame i there are i - floor(i / 10), so that
+/// K = 30000 B is passed by the 22nd (20 frames) and the longest queue is 36 frames, 54648 B. X = min(54648 - K, K)
+/// = 24648 B, which is 16 frames and a bit: when frame 23 starts, 24 have, and 16 wait. Then X is halved: 12324 B
+/// are 8 frames, when frame 31 starts; 6162 B are 4, when frame 35 does; 3081 B are under 4 MTU, and nothing is held
+/// any more. The ACK of frame j comes 2672 ns after its end: to be held, that must be before the batch goes.
+#[test]
+fn abq_holds_acks_while_the_queue_is_long_and_lets_them_go_at_x() {
+    let flow = "[transport]\nkind = \"newreno\"\ninitial_window = \"40pkt\"\n[[traffic]]\nname = \"f\"\n\
+                kind = \"incast\"\nsenders = 1\npick = \"first\"\nreceiver = \"h1\"\nsize = \"58400B\"\n";
+    let text = text("buffer = { kind = \"unlimited\" }", flow);
+    let abq = |_: u32, setup: &mut SwitchSetup| at_h1(setup, AgentSlot::of(Abq::new(&parameters("abq", ""))));
+    let world = run(&text, &abq);
+    let data = world.probe().at(1, |head| head.flags.has(Flags::PAYLOAD));
+    assert_eq!(data.len() as u64, FRAMES);
+    // The instant at which frame 0 starts at the switch.
+    let start = data[0] - SLOW - DELAY;
+    let ece = world.probe().at(0, |head| head.flags.has(Flags::ECE));
+    let plain = world.probe().at(0, |head| !head.flags.has(Flags::ECE));
+    let batch = |frame: u64, acks: u64| {
+        let goes = start + frame * SLOW;
+        (1..=acks).map(move |n| goes + n * 67_200 + DELAY)
+    };
+    // ACKs 1 to 21, 22 to 29 and 30 to 33; 84 B on the wire are 67.2 ns at 10 Gb/s.
+    let expected: Vec<u64> = batch(23, 21).chain(batch(31, 8)).chain(batch(35, 4)).collect();
+    assert_eq!(ece, expected);
+    // ACK 0 came before the queue was long, and the last six after it was; 1 Gb/s, two links, and 10 Gb/s.
+    let passes = |frame: u64| start + (frame + 1) * SLOW + DELAY + 672_000 + DELAY + 67_200 + DELAY;
+    assert_eq!(plain, [0, 34, 35, 36, 37, 38, 39].map(passes));
+    assert_eq!(world.made_and_held(), (0, 0));
+}
+
+#[test]
+fn what_is_held_is_counted_at_any_instant_and_lost_where_there_is_no_room() {
+    let flow = "[transport]\nkind = \"newreno\"\ninitial_window = \"40pkt\"\n[[traffic]]\nname = \"f\"\n\
+                kind = \"incast\"\nsenders = 1\npick = \"first\"\nreceiver = \"h1\"\nsize = \"58400B\"\n";
+    let text = text("buffer = { kind = \"unlimited\" }", flow);
+    let abq = |_: u32, setup: &mut SwitchSetup| at_h1(setup, AgentSlot::of(Abq::new(&parameters("abq", "room=5"))));
+    let mut world = world(&text, Options::default(), &abq);
+    let mut most = 0;
+    while world.progress().stop.is_none() {
+        world.advance(1);
+        most = most.max(world.made_and_held().1);
+        assert!(world.conserves(), "{:?}", world.imbalance());
+    }
+    assert_eq!(most, 5);
+    // Of 21, 8 and 4 ACKs there is room for five each time.
+    assert_eq!(world.probe().at(0, |head| head.flags.has(Flags::ECE)).len(), 5 + 5 + 4);
+}
+
+/// Frames come 2 us apart; after i of them have come, 1 + floor(2 i us / 12.304 us) have started. Intervals are of
+/// 15180 B, ten frames, times 37, 60 and 75 of 300 parts by the feedback, in whole frames:
+///
+/// | frame | waits | q_off | q_delta | Fb, at most 30000 | of 63 |
+/// | --- | --- | --- | --- | --- | --- |
+/// | 10 | 8, 12144 B | 6144 | 12144 | 30432 | 63 |
+/// | 12 | 10, 15180 B | 9180 | 3036 | 15252 | 32 |
+/// | 14 | 11, 16698 B | 10698 | 1518 | 13734 | 28 |
+/// | 17 | 14, 21252 B | 15252 | 4554 | 24360 | 51 |
+#[test]
+fn qcn_tells_the_source_how_congested_its_queue_is() {
+    let text = text("buffer = { kind = \"per_port\", size = \"100pkt\" }", &burst(17, "2us"));
+    let given = "q_eq=6000B interval=15180B jitter=false culprit=arrival";
+    let qcn = |_: u32, setup: &mut SwitchSetup| {
+        setup.core.lanes = setup.core.lanes.with(Lane::Notice, LaneLimit::Unlimited);
+        at_h1(setup, AgentSlot::of(Qcn::new(&parameters("qcn", given))));
+    };
+    for (frames, feedback, q_off, q_delta) in [(10, 63, 6144, 12144), (12, 32, 9180, 3036), (17, 51, 15252, 4554)] {
+        let text = text.replace("packets = 17", &format!("packets = {frames}"));
+        let world = run(&text, &qcn);
+        let told = [10, 12, 14, 17].iter().filter(|at| **at <= frames).count() as u64;
+        // Lengths are told in units of 64 B.
+        let last = Notice::Cnm { feedback, q_off: q_off / 64 * 64, q_delta: q_delta / 64 * 64, point: PortId(TO_H1) };
+        assert_eq!(world.host(HostId(0)).notices(mech::FlowId(0)), (told, Some(last)));
+        assert_eq!(world.host(HostId(1)).notices(mech::FlowId(0)), (0, None));
+        assert_eq!(world.made_and_held(), (told, 0));
+        assert_eq!(world.probe().at(1, |_| true).len() as u64, frames);
+    }
+}
+
+/// CP's rule for packets that did not say they may be cut, as raw ones do not.
+#[derive(Clone)]
+struct CutsAll(Trim);
+
+impl Overflow for CutsAll {
+    fn admit(&mut self, pkt: &Head, at: &ForwardingContext, env: &mut Env) -> Fate {
+        let may = Head { flags: pkt.flags.with(Flags::CPA), ..*pkt };
+        self.0.admit(&may, at, env)
+    }
+    fn extra_room(&self, pkt: &Head) -> Bytes {
+        self.0.extra_room(pkt)
+    }
+    fn boxed(&self) -> Box<dyn Overflow> {
+        Box::new(self.clone())
+    }
+}
+
+/// T is ten frames. Eleven wait after frame 12; 13 to 19 are cut to 64 B, 17146 B wait. Then one leaves for every
+/// ten: 20 finds 15628 B and is cut like the nine after it, 30 finds 14750 B and is not, 31 to 39 are.
+#[test]
+fn a_packet_over_the_threshold_loses_its_payload_and_its_header_arrives() {
+    let text = text("buffer = { kind = \"per_port\", size = \"15180B\" }", &burst(FRAMES, "1us"));
+    let trim = |_: u32, setup: &mut SwitchSetup| {
+        setup.core.overflow = OverflowSlot::custom(CutsAll(Trim::new(&parameters("trim", "extra=2000B"))));
+    };
+    let world = run(&text, &trim);
+    let cut = |pkt: &Pkt| pkt.head.flags.has(Flags::PPL) && pkt.payload == 0 && pkt.head.size == 64;
+    let whole: Vec<u32> = world.probe().0.iter().filter(|(.., pkt)| !cut(pkt)).map(|(.., pkt)| pkt.emission).collect();
+    assert_eq!(world.probe().0.len() as u64, FRAMES);
+    assert_eq!(whole, (0..13).chain([30]).collect::<Vec<u32>>());
+}
+
+/// Where a packet does not fit, the last one that waits whole is cut.
+#[derive(Clone)]
+struct CutsTheLast;
+
+impl Overflow for CutsTheLast {
+    fn admit(&mut self, pkt: &Head, at: &ForwardingContext, _env: &mut Env) -> Fate {
+        let mut last: Option<PktId> = None;
+        at.view.visit(at.out, QueueId::normal(0), &mut |id, head| {
+            last = if head.flags.has(Flags::PAYLOAD) { Some(id) } else { last };
+        });
+        match last {
+            _ if at.fits(at.out, pkt.queue(), pkt.size) => Fate::Enqueue(pkt.queue()),
+            Some(id) => Fate::TrimWaiting(id),
+            None => Fate::Drop(DropReason::BufferFull),
+        }
+    }
+    fn asks(&self) -> Asks {
+        Asks::WhenFull
+    }
+    fn needs(&self) -> Needs {
+        Needs { removes: true, ..Needs::default() }
+    }
+    fn boxed(&self) -> Box<dyn Overflow> {
+        Box::new(self.clone())
+    }
+}
+
+/// Room is 15180 B. Frames 2 to 11 fill it; 12 takes the payloads of 11 and 10, 13790 B wait. Each of 13 to 19 takes
+/// that of the one before it, and 14174 B wait after 18; 20 finds room, 21 to 29 take, 30 finds room, 31 to 39 take.
+/// 36 finds 15134 B, and one payload is not enough: it takes that of 29 too.
+#[test]
+fn a_packet_is_cut_where_it_waits_and_keeps_its_place() {
+    let text = text("buffer = { kind = \"per_port\", size = \"15180B\" }", &burst(FRAMES, "1us"));
+    let world = run(&text, &|_, setup| setup.core.overflow = OverflowSlot::custom(CutsTheLast));
+    let order: Vec<u32> = world.probe().0.iter().map(|(.., pkt)| pkt.emission).collect();
+    assert_eq!(order, (0..FRAMES as u32).collect::<Vec<u32>>());
+    let whole: Vec<u32> =
+        world.probe().0.iter().filter(|(.., pkt)| pkt.payload > 0).map(|(.., pkt)| pkt.emission).collect();
+    assert_eq!(whole, (0..10).chain([19, 39]).collect::<Vec<u32>>());
+}
+
+/// What does not fit goes back.
+#[derive(Clone)]
+struct SendsBack;
+
+impl Overflow for SendsBack {
+    fn admit(&mut self, pkt: &Head, at: &ForwardingContext, _env: &mut Env) -> Fate {
+        if at.fits(at.out, pkt.queue(), pkt.size) { Fate::Enqueue(pkt.queue()) } else { Fate::SendBack }
+    }
+    fn asks(&self) -> Asks {
+        Asks::WhenFull
+    }
+    fn boxed(&self) -> Box<dyn Overflow> {
+        Box::new(self.clone())
+    }
+}
+
+/// Room is ten frames. After frame 11 there is none until the third leaves, when 20 comes, and the fourth, when 30
+/// does: 8 + 9 + 9 go back.
+#[test]
+fn what_does_not_fit_goes_back_to_its_source_by_the_tables_of_the_switch() {
+    let text = text("buffer = { kind = \"per_port\", size = \"10pkt\" }", &burst(FRAMES, "1us"));
+    let world = run(&text, &|_, setup| setup.core.overflow = OverflowSlot::custom(SendsBack));
+    let arrived: Vec<u32> = world.probe().0.iter().map(|(.., pkt)| pkt.emission).collect();
+    assert_eq!(arrived, (0..12).chain([20, 30]).collect::<Vec<u32>>());
+    assert_eq!((world.host(HostId(0)).returned(), world.host(HostId(1)).returned()), (26, 0));
+}
+
+/// Releases what its port holds as soon as a frame starts to leave by it, to see when that is done.
+#[derive(Clone)]
+struct UntilAStart {
+    waits: u64,
+}
+
+impl mech::Agent for UntilAStart {
+    fn levels(&self, of: Account) -> (u64, u64) {
+        if of == Account::Output(PortId(TO_H1)) { Account::EVERY_CHANGE } else { Account::UNWATCHED }
+    }
+    fn on_level(&mut self, _: Account, bytes: u64, at: &mech::AgentContext, env: &mut Env) {
+        if bytes < self.waits {
+            env.acts.push(mech::Act::ReleaseHeld { port: at.port, max: 1, set_ece: true });
+        }
+        self.waits = bytes;
+    }
+    fn holds(&self) -> bool {
+        true
+    }
+    fn on_arrival(&mut self, _: &Head, _: &mech::AgentContext, _: &mut Env) -> mech::Pass {
+        mech::Pass::Hold
+    }
+    fn boxed(&self) -> Box<dyn mech::Agent> {
+        Box::new(self.clone())
+    }
+}
+
+/// h1 answers each of ten frames with one of its own, far apart; what comes from h1 waits until the next frame
+/// starts toward h1, and goes in that very instant.
+#[test]
+fn what_a_start_lets_go_leaves_in_the_same_instant() {
+    let back = "[[traffic]]\nname = \"back\"\nkind = \"bursts\"\nsource = \"h1\"\ndestination = \"h0\"\n\
+                payload = \"100B\"\npackets = 3\ninterval = \"5us\"\npause = \"1s\"\n";
+    let there = burst(10, "50us");
+    let text = text("buffer = { kind = \"per_port\", size = \"100pkt\" }", &format!("{there}{back}"));
+    let world = run(&text, &|_, setup| at_h1(setup, AgentSlot::of(UntilAStart { waits: 0 })));
+    // Frames come 50 us apart, so each starts as it comes, FAST and DELAY after it was sent.
+    let starts: Vec<u64> = world.probe().at(1, |_| true).iter().map(|at| at - SLOW - DELAY).collect();
+    assert_eq!(starts[..2], [FAST + DELAY, 50_000_000 + FAST + DELAY]);
+    // 158 B and 20 of gap are 142.4 ns at 10 Gb/s. The first frame started before anything was held.
+    let expected: Vec<u64> = starts[1..4].iter().map(|start| start + 142_400 + DELAY).collect();
+    assert_eq!(world.probe().at(0, |_| true), expected);
+}
