@@ -202,7 +202,7 @@ mod tests {
         for kind in [PacketKind::Segment, PacketKind::Pause, PacketKind::Notice, PacketKind::Raw] {
             let flags = Flags::of(kind).with(Flags::MISDIRECTED).with(Flags::ACK);
             assert_eq!((flags.kind(), flags.without(Flags::ACK).kind()), (kind, kind));
-            assert_eq!(Flags::of(kind).any(Flags(0x3fff)), false);
+            assert!(!Flags::of(kind).any(Flags(0x3fff)));
         }
         let mut notice = head("ack");
         notice.flags = notice.flags.with(Flags::of(PacketKind::Notice));
