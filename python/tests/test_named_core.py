@@ -1,0 +1,31 @@
+import subprocess
+import sys
+
+import pytest
+
+from overspill import core
+from overspill.errors import Failed
+
+
+def listed(named: str) -> subprocess.CompletedProcess[str]:
+    command = [sys.executable, "-m", "overspill", "list", "mechanisms"]
+    environment = {"PATH": "", core.VARIABLE: named}
+    return subprocess.run(command, env=environment, capture_output=True, text=True, check=False)
+
+
+def test_a_core_is_named_by_its_module_or_by_its_file() -> None:
+    from overspill import _core
+
+    assert core.compiled("overspill._core") is _core
+    by_file = listed(str(_core.__file__))
+    assert by_file.returncode == 0 and by_file.stdout == listed("").stdout, by_file.stderr
+
+
+@pytest.mark.parametrize("named", ["no.such.module", "/no/such/file.so"])
+def test_a_core_that_is_not_there_is_told_with_the_variable_that_names_it(
+    named: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv(core.VARIABLE, named)
+    monkeypatch.setattr(core, "_backend", None)
+    with pytest.raises(Failed, match=r"OVERSPILL_CORE names cannot be loaded \(.*\); build it, or unset"):
+        core.backend()
