@@ -1,5 +1,6 @@
 //! Curves by which mechanisms decide, to be looked at. A mechanism with one adds a line to [`CURVES`].
 
+use crate::overflow::BounceGiven;
 use crate::params::Values;
 use crate::{marking, overflow};
 use units::Amount;
@@ -35,9 +36,12 @@ const BOUNCE: Curve = Curve {
     y: "probability of a bounce",
     of_size: true,
     lines: &["np = 0", "np = 1", "np = 2"],
-    range: |values| (values.number("theta"), 1.0),
-    at: |values, np, u| overflow::probability(u, np as u8, values.number("theta"), values.number("lambda")),
-    note: |values| match (values.count("round_to"), values.word("rounding")) {
+    range: |values| (BounceGiven::read(values).theta, 1.0),
+    at: |values, np, u| {
+        let given = BounceGiven::read(values);
+        overflow::probability(u, np as u8, given.theta, given.lambda)
+    },
+    note: |values| match (BounceGiven::read(values).round_to, BounceGiven::read(values).rounding.as_str()) {
         (0 | 1, _) => String::new(),
         (n, "multiple") => format!("A queue of C frames counts as full from ⌊C/{n}⌋ · {n} on (`round_to`)."),
         (n, _) => format!("A queue of C frames counts as full from C - {} on (`round_to`).", n - 1),
@@ -47,7 +51,7 @@ const BOUNCE: Curve = Curve {
 /// Floyd and Jacobson 1993, fig. 2, before marks are spread.
 const RED: Curve = Curve {
     kind: "red",
-    x: |values| match values.amount("max") {
+    x: |values| match marking::RedGiven::read(values).max {
         Amount::Packets(_) => "average queue, in packets",
         Amount::Bytes(_) => "average queue, in bytes",
     },

@@ -1,7 +1,8 @@
 //! A static share of memory for each output port, in frames or in bytes.
 
 use super::{Buffer, Use};
-use crate::params::{Kind, Param, Spec, Values};
+use crate::params;
+use crate::params::{Kind, Spec, Values};
 use crate::{Fill, Room};
 use units::{Amount, Bytes};
 
@@ -11,23 +12,29 @@ pub struct PerPort {
     size: Amount,
 }
 
+params! {
+    /// The values of its parameters.
+    pub(crate) struct Given {
+        size: Amount = {
+            doc: "Memory of a port. In packets every frame counts as one, ACKs and cut headers too.",
+            kind: Kind::Amount { min: 1 },
+            default: Some("100pkt"),
+        },
+    }
+}
+
 pub(super) const SPEC: Spec = Spec {
     slot: "switch.buffer",
     kind: "per_port",
     doc: "Every output port has memory of its own.",
     cite: "DIBS §5.3, PABO §II-E",
-    params: &[Param {
-        name: "size",
-        doc: "Memory of a port. In packets every frame counts as one, ACKs and cut headers too.",
-        kind: Kind::Amount { min: 1 },
-        default: Some("100pkt"),
-    }],
+    params: Given::PARAMS,
 };
 
 impl PerPort {
     /// From validated parameters.
     pub fn new(values: &Values) -> PerPort {
-        PerPort { size: values.amount("size") }
+        PerPort { size: Given::read(values).size }
     }
     /// A port's memory of this size.
     pub const fn of(size: Amount) -> PerPort {

@@ -3,7 +3,8 @@
 //! that is set aside for every port.
 
 use super::{Buffer, Use};
-use crate::params::{Kind, Param, Spec, Values};
+use crate::params;
+use crate::params::{Kind, Spec, Values};
 use crate::{Beside, Fill, Report};
 use units::{Amount, Bytes};
 
@@ -20,40 +21,41 @@ pub struct Shared {
     pool: u64,
 }
 
+params! {
+    /// The values of its parameters.
+    pub(crate) struct Given {
+        size: Bytes = {
+            doc: "Memory of the switch, the reserved minimum of all ports included.",
+            kind: Kind::Size { min: 64 },
+            default: None,
+        },
+        alpha: f64 = {
+            doc: "A port may hold its reserve and α times the free memory of the pool.",
+            kind: Kind::Number { min: 0.0, max: 1e9, below_max: false },
+            default: Some("1"),
+        },
+        reserved: Bytes = {
+            doc: "Memory that is reserved for each port.",
+            kind: Kind::Size { min: 0 },
+            default: Some("0B"),
+        },
+    }
+}
+
 pub(super) const SPEC: Spec = Spec {
     slot: "switch.buffer",
     kind: "shared",
     doc: "All ports share one memory, each up to a dynamic threshold.",
     cite: "Choudhury and Hahne 1998; DIBS §5.5.2",
-    params: &[
-        Param {
-            name: "size",
-            doc: "Memory of the switch, the reserved minimum of all ports included.",
-            kind: Kind::Size { min: 64 },
-            default: None,
-        },
-        Param {
-            name: "alpha",
-            doc: "A port may hold its reserve and α times the free memory of the pool.",
-            kind: Kind::Number { min: 0.0, max: 1e9, below_max: false },
-            default: Some("1"),
-        },
-        Param {
-            name: "reserved",
-            doc: "Memory that is reserved for each port.",
-            kind: Kind::Size { min: 0 },
-            default: Some("0B"),
-        },
-    ],
+    params: Given::PARAMS,
 };
 
 impl Shared {
     /// From validated parameters.
     pub fn new(values: &Values) -> Shared {
-        let size = values.size("size");
-        let times = values.number("alpha");
+        let Given { size: Bytes(size), alpha: times, reserved: Bytes(reserved) } = Given::read(values);
         let alpha = (times * (1u64 << 32) as f64) as u64;
-        Shared { size, alpha, times, reserved: values.size("reserved"), pool: size }
+        Shared { size, alpha, times, reserved, pool: size }
     }
     /// Whether a switch with so many ports has memory for every reserve.
     pub fn reserves_fit(&self, ports: u16) -> bool {

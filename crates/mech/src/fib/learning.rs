@@ -7,10 +7,27 @@
 //! they do not age.
 
 use super::{AddressTable, Known, Onward};
-use crate::params::{Kind, Param, Spec, Values};
+use crate::params;
+use crate::params::{Kind, Spec, Values, WordOr};
 use crate::{Head, HostId, PortId, SwitchContext};
 use std::collections::BTreeMap;
 use units::{Dur, Time};
+
+params! {
+    /// The values of its parameters.
+    pub(crate) struct Given {
+        preset: WordOr = {
+            doc: "Addresses that are known from the start, by the routes and without ageing: none, all, or those of some hosts.",
+            kind: Kind::TextsOr(&["none", "all"]),
+            default: Some("none"),
+        },
+        ageing: Dur = {
+            doc: "Time after which an entry that no frame has confirmed is removed (IEEE 802.1Q §8.8.3: 300 s).",
+            kind: Kind::Time { min: 1 },
+            default: Some("300s"),
+        },
+    }
+}
 
 pub(super) const SPEC: Spec = Spec {
     slot: "switch.fib",
@@ -18,20 +35,7 @@ pub(super) const SPEC: Spec = Spec {
     doc: "A switch learns from the frames that it forwards where their sources are, and floods those for addresses that \
           it does not know.",
     cite: "IEEE 802.1Q §8.7, §8.8; PABO §II-D, III",
-    params: &[
-        Param {
-            name: "preset",
-            doc: "Addresses that are known from the start, by the routes and without ageing: none, all, or those of some hosts.",
-            kind: Kind::TextsOr(&["none", "all"]),
-            default: Some("none"),
-        },
-        Param {
-            name: "ageing",
-            doc: "Time after which an entry that no frame has confirmed is removed (IEEE 802.1Q §8.8.3: 300 s).",
-            kind: Kind::Time { min: 1 },
-            default: Some("300s"),
-        },
-    ],
+    params: Given::PARAMS,
 };
 
 /// The addresses that are known from the start.
@@ -58,12 +62,13 @@ pub struct Learning {
 impl Learning {
     /// From validated parameters, no preset host found yet.
     pub fn new(values: &Values) -> Learning {
-        let preset = match values.one_of_or_words("preset") {
-            Ok("all") => Preset::All,
-            Ok(_) => Preset::None,
-            Err(names) => Preset::Hosts { names: names.to_vec(), found: Vec::new() },
+        let Given { preset, ageing } = Given::read(values);
+        let preset = match preset {
+            WordOr::Word(word) if word == "all" => Preset::All,
+            WordOr::Word(_) => Preset::None,
+            WordOr::List(names) => Preset::Hosts { names, found: Vec::new() },
         };
-        Learning { preset, ageing: values.time("ageing"), known: BTreeMap::new() }
+        Learning { preset, ageing, known: BTreeMap::new() }
     }
 }
 

@@ -12,7 +12,8 @@
 //! more come back it is cut further, never below two segments. So a flight that came back whole is cut
 //! by `cut`. That is one cut a window of data, whichever signal asks for it: a mark, a loss or this.
 
-use crate::params::{Kind, Param, Spec, Values};
+use crate::params;
+use crate::params::{Kind, Spec, Values};
 use crate::{Head, HostId, Mechanism};
 use units::{Dur, Time};
 
@@ -35,32 +36,34 @@ const NONE: Spec = Spec {
     params: &[],
 };
 
+params! {
+    /// The values of its parameters.
+    pub(crate) struct Given {
+        window: Dur = {
+            doc: "Time within which the frames of a flow that come back are counted together.",
+            kind: Kind::Time { min: 1 },
+            default: Some("1ms"),
+        },
+        threshold: u64 = {
+            doc: "So many frames have to come back within it.",
+            kind: Kind::Count { min: 1, max: 1_000_000 },
+            default: Some("1"),
+        },
+        cut: f64 = {
+            doc: "Share of the congestion window that is cut where the whole flight came back.",
+            kind: Kind::Number { min: 0.0, max: 1.0, below_max: false },
+            default: Some("0.5"),
+        },
+    }
+}
+
 const WINDOW_CUT: Spec = Spec {
     slot: "host.bounce_signal",
     kind: "window_cut",
     doc: "A source cuts its congestion window in proportion to the share of its flight that came back, once a \
           window of data; the law is not the paper's, which gives none.",
     cite: "PABO §II-G",
-    params: &[
-        Param {
-            name: "window",
-            doc: "Time within which the frames of a flow that come back are counted together.",
-            kind: Kind::Time { min: 1 },
-            default: Some("1ms"),
-        },
-        Param {
-            name: "threshold",
-            doc: "So many frames have to come back within it.",
-            kind: Kind::Count { min: 1, max: 1_000_000 },
-            default: Some("1"),
-        },
-        Param {
-            name: "cut",
-            doc: "Share of the congestion window that is cut where the whole flight came back.",
-            kind: Kind::Number { min: 0.0, max: 1.0, below_max: false },
-            default: Some("0.5"),
-        },
-    ],
+    params: Given::PARAMS,
 };
 
 /// How a source's transport is informed of bounced packets; `None` is not at all.
@@ -89,7 +92,8 @@ pub struct Returned {
 impl WindowCut {
     /// From validated parameters.
     pub fn new(values: &Values) -> WindowCut {
-        WindowCut { window: values.time("window"), threshold: values.count("threshold"), cut: values.number("cut") }
+        let Given { window, threshold, cut } = Given::read(values);
+        WindowCut { window, threshold, cut }
     }
     /// Counts a frame with so many bytes of payload that came back at `now`; whether enough have.
     pub fn count(&self, returned: &mut Returned, now: Time, payload: u16) -> bool {

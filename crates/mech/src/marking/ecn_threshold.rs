@@ -5,7 +5,8 @@
 //! counted. What is compared does not depend on the packet's own size, in packets or in bytes.
 
 use super::Marking;
-use crate::params::{Kind, Param, Spec, Values};
+use crate::params;
+use crate::params::{Kind, Spec, Values};
 use crate::{Env, Head, QueueView, Room};
 use units::Amount;
 
@@ -15,23 +16,29 @@ pub struct EcnThreshold {
     k: Amount,
 }
 
+params! {
+    /// The values of its parameters.
+    pub(crate) struct Given {
+        k: Amount = {
+            doc: "Threshold K on the instantaneous queue, in packets or bytes.",
+            kind: Kind::Amount { min: 0 },
+            default: Some("20pkt"),
+        },
+    }
+}
+
 pub(super) const SPEC: Spec = Spec {
     slot: "switch.marking",
     kind: "ecn_threshold",
     doc: "A packet that finds K or more packets or bytes in the queue is marked.",
     cite: "DCTCP §3.1, RFC 8257 §3.1",
-    params: &[Param {
-        name: "k",
-        doc: "Threshold K on the instantaneous queue, in packets or bytes.",
-        kind: Kind::Amount { min: 0 },
-        default: Some("20pkt"),
-    }],
+    params: Given::PARAMS,
 };
 
 impl EcnThreshold {
     /// From validated parameters.
     pub fn new(values: &Values) -> EcnThreshold {
-        EcnThreshold { k: values.amount("k") }
+        EcnThreshold { k: Given::read(values).k }
     }
 }
 

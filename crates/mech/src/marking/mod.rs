@@ -7,7 +7,7 @@ mod red;
 pub use ecn_threshold::EcnThreshold;
 pub use none::NoMarks;
 pub use red::Red;
-pub(crate) use red::{probability as red_probability, range as red_range};
+pub(crate) use red::{Given as RedGiven, probability as red_probability, range as red_range};
 
 use crate::{Beside, Env, Head, Mechanism, QueueView, Report, Room};
 

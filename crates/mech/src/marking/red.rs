@@ -6,7 +6,8 @@
 
 use super::Marking;
 use crate::check::in_words;
-use crate::params::{Kind, Param, Spec, Values};
+use crate::params;
+use crate::params::{Kind, Spec, Values};
 use crate::{Beside, Env, Head, QueueView, Report};
 use units::{Amount, Dur, Time};
 
@@ -28,55 +29,53 @@ pub struct Red {
     idle_from: Option<Time>,
 }
 
+params! {
+    /// The values of its parameters.
+    pub(crate) struct Given {
+        min: Amount = {
+            doc: "Average queue from which packets are marked.",
+            kind: Kind::Amount { min: 0 },
+            default: Some("5pkt"),
+        },
+        max: Amount = {
+            doc: "Average queue at which the probability is max_p; in the same unit as min.",
+            kind: Kind::Amount { min: 1 },
+            default: Some("15pkt"),
+        },
+        max_p: f64 = {
+            doc: "Probability of a mark at `max`.",
+            kind: Kind::Number { min: 0.0, max: 1.0, below_max: false },
+            default: Some("0.1"),
+        },
+        weight: f64 = {
+            doc: "Weight of the newest sample in the average; 1 is the instantaneous queue.",
+            kind: Kind::Number { min: 0.0, max: 1.0, below_max: false },
+            default: Some("0.002"),
+        },
+        gentle: bool = {
+            doc: "Between max and twice max the probability rises from max_p to 1, instead of at once.",
+            kind: Kind::Flag,
+            default: Some("true"),
+        },
+        not_ect: String = {
+            doc: "What happens to a packet that is to be marked and cannot carry a mark (RFC 3168 §7).",
+            kind: Kind::Choice(&["drop", "pass"]),
+            default: Some("drop"),
+        },
+        idle_packet: Dur = {
+            doc: "Time of one packet, by which the average decays while the queue is empty.",
+            kind: Kind::Time { min: 1 },
+            default: Some("12us"),
+        },
+    }
+}
+
 pub(super) const SPEC: Spec = Spec {
     slot: "switch.marking",
     kind: "red",
     doc: "Marks at random, more often the longer the average queue is.",
     cite: "Floyd and Jacobson 1993; RFC 2309 §3",
-    params: &[
-        Param {
-            name: "min",
-            doc: "Average queue from which packets are marked.",
-            kind: Kind::Amount { min: 0 },
-            default: Some("5pkt"),
-        },
-        Param {
-            name: "max",
-            doc: "Average queue at which the probability is max_p; in the same unit as min.",
-            kind: Kind::Amount { min: 1 },
-            default: Some("15pkt"),
-        },
-        Param {
-            name: "max_p",
-            doc: "Probability of a mark at `max`.",
-            kind: Kind::Number { min: 0.0, max: 1.0, below_max: false },
-            default: Some("0.1"),
-        },
-        Param {
-            name: "weight",
-            doc: "Weight of the newest sample in the average; 1 is the instantaneous queue.",
-            kind: Kind::Number { min: 0.0, max: 1.0, below_max: false },
-            default: Some("0.002"),
-        },
-        Param {
-            name: "gentle",
-            doc: "Between max and twice max the probability rises from max_p to 1, instead of at once.",
-            kind: Kind::Flag,
-            default: Some("true"),
-        },
-        Param {
-            name: "not_ect",
-            doc: "What happens to a packet that is to be marked and cannot carry a mark (RFC 3168 §7).",
-            kind: Kind::Choice(&["drop", "pass"]),
-            default: Some("drop"),
-        },
-        Param {
-            name: "idle_packet",
-            doc: "Time of one packet, by which the average decays while the queue is empty.",
-            kind: Kind::Time { min: 1 },
-            default: Some("12us"),
-        },
-    ],
+    params: Given::PARAMS,
 };
 
 fn plain(amount: Amount) -> f64 {
@@ -100,17 +99,17 @@ pub(crate) fn range(values: &Values) -> (f64, f64) {
 impl Red {
     /// From validated parameters. PRECONDITION: `min` and `max` are in the same unit, `min <= max`.
     pub fn new(values: &Values) -> Red {
-        let given = ["min", "max"].map(|key| values.amount(key));
+        let Given { min, max, max_p, weight, gentle, not_ect, idle_packet } = Given::read(values);
         Red {
-            given,
-            min: plain(given[0]),
-            max: plain(given[1]),
-            in_packets: matches!(given[1], Amount::Packets(_)),
-            max_p: values.number("max_p"),
-            weight: values.number("weight"),
-            gentle: values.flag("gentle"),
-            drop_not_ect: values.word("not_ect") == "drop",
-            idle_packet: values.time("idle_packet"),
+            given: [min, max],
+            min: plain(min),
+            max: plain(max),
+            in_packets: matches!(max, Amount::Packets(_)),
+            max_p,
+            weight,
+            gentle,
+            drop_not_ect: not_ect == "drop",
+            idle_packet,
             average: 0.0,
             since_mark: -1,
             idle_from: Some(Time::ZERO),

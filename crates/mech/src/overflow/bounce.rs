@@ -13,7 +13,8 @@
 
 use super::{DropReason, Fate, Overflow};
 use crate::check::in_words;
-use crate::params::{Kind, Param, Spec, Values};
+use crate::params;
+use crate::params::{Kind, Spec, Values};
 use crate::{Beside, Env, Fill, ForwardingContext, Head, Lane, Needs, PortId, QueueId, Report};
 use units::Amount;
 
@@ -29,59 +30,57 @@ pub struct Bounce {
     tests_back: bool,
 }
 
-pub(super) const SPEC: Spec = Spec {
-    slot: "switch.overflow",
-    kind: "bounce",
-    doc: "The fuller its queue, the more likely a packet is sent back toward its source.",
-    cite: "PABO §II",
-    params: &[
-        Param {
-            name: "theta",
+params! {
+    /// The values of its parameters.
+    pub(crate) struct Given {
+        theta: f64 = {
             doc: "Utilisation θ up to which nothing is bounced (PABO eq. 4).",
             kind: Kind::Number { min: 0.0, max: 1.0, below_max: true },
             default: Some("0.8"),
         },
-        Param {
-            name: "lambda",
+        lambda: f64 = {
             doc: "Decay constant λ; 0 is the limit, a straight line (PABO eq. 1).",
             kind: Kind::Number { min: 0.0, max: 1e6, below_max: false },
             default: Some("50"),
         },
-        Param {
-            name: "bounce_size",
+        bounce_size: Amount = {
             doc: "Size of the bounce queue of every port, in the unit of the buffer (PABO §II-E).",
             kind: Kind::Amount { min: 1 },
             default: Some("100pkt"),
         },
-        Param {
-            name: "round_to",
+        round_to: u64 = {
             doc: "N upstream switches, whose packets may arrive at one instant and be decided on the same length: a \
                   queue counts as full early, from where `rounding` says; 0 is never.",
             kind: Kind::Count { min: 0, max: 1024 },
             default: Some("3"),
         },
-        Param {
-            name: "rounding",
+        rounding: String = {
             doc: "From where on a queue of C places counts as full: the last multiple of N up to C, or as soon as \
                   fewer than N places are left. They are the same where N divides C - N + 1: of 500 places and N = 3 \
                   both are 498, of 100 they are 99 and 98, and only from 98 on do three arrivals always fit.",
             kind: Kind::Choice(&["places", "multiple"]),
             default: Some("places"),
         },
-        Param {
-            name: "back_port",
+        back_port: String = {
             doc: "The port of the way back: the table's port for the packet's source, or the port of its arrival.",
             kind: Kind::Choice(&["source", "ingress"]),
             default: Some("source"),
         },
-        Param {
-            name: "bounce_full",
+        bounce_full: String = {
             doc: "Where the bounce queue that a packet is sent back to has no room: it is lost there, or tries its own \
                   queue of the output port instead.",
             kind: Kind::Choice(&["drop", "forward"]),
             default: Some("drop"),
         },
-    ],
+    }
+}
+
+pub(super) const SPEC: Spec = Spec {
+    slot: "switch.overflow",
+    kind: "bounce",
+    doc: "The fuller its queue, the more likely a packet is sent back toward its source.",
+    cite: "PABO §II",
+    params: Given::PARAMS,
 };
 
 /// What a bounce with endless memory says of itself.
@@ -109,14 +108,15 @@ pub fn probability(u: f64, np: u8, theta: f64, lambda: f64) -> f64 {
 impl Bounce {
     /// From validated parameters.
     pub fn new(values: &Values) -> Bounce {
+        let given = Given::read(values);
         Bounce {
-            theta: values.number("theta"),
-            lambda: values.number("lambda"),
-            bounce_size: values.amount("bounce_size"),
-            round_to: values.count("round_to"),
-            to_multiple: values.word("rounding") == "multiple",
-            by_source: values.word("back_port") == "source",
-            tests_back: values.word("bounce_full") == "forward",
+            theta: given.theta,
+            lambda: given.lambda,
+            bounce_size: given.bounce_size,
+            round_to: given.round_to,
+            to_multiple: given.rounding == "multiple",
+            by_source: given.back_port == "source",
+            tests_back: given.bounce_full == "forward",
         }
     }
     /// How full the queue counts as, 0 to 1. With N arrivals at one instant the last of them decide

@@ -14,7 +14,9 @@ mod policy;
 mod tests;
 
 use super::{DropReason, Fate, Overflow};
-use crate::params::{Kind, Param, Spec, Values};
+use crate::params;
+use crate::params::{Kind, Spec, Values};
+use crate::routing::Ecmp;
 use crate::{Asks, Beside, Env, ForwardingContext, Head, Needs, Only, Report, SwitchContext};
 use flows::Flows;
 use policy::Policy;
@@ -31,78 +33,73 @@ pub struct Detour {
     max_detours: Option<u64>,
 }
 
-pub(super) const SPEC: Spec = Spec {
-    slot: "switch.overflow",
-    kind: "detour",
-    doc: "A packet whose queue is full leaves by another port toward a switch.",
-    cite: "DIBS §2",
-    params: &[
-        Param {
-            name: "policy",
+params! {
+    /// The values of its parameters.
+    pub(crate) struct Given {
+        policy: String = {
             doc: "How the other port is chosen: `random` is uniform over the eligible ones (DIBS §2), `load_aware` \
                   takes the one where the fewest bytes wait, `flow_based` the one that a hash of the flow gives, and \
                   `probabilistic` is `random` that begins before the queue is full (DIBS §7).",
             kind: Kind::Choice(&["random", "load_aware", "flow_based", "probabilistic"]),
             default: Some("random"),
         },
-        Param {
-            name: "mark_detoured",
+        mark_detoured: bool = {
             doc: "Set CE on a detoured packet that is ECN-capable (DIBS §5.3).",
             kind: Kind::Flag,
             default: Some("true"),
         },
-        Param {
-            name: "ingress",
+        ingress: bool = {
             doc: "Whether a packet may be detoured to the port by which it arrived (DIBS fig. 1).",
             kind: Kind::Flag,
             default: Some("true"),
         },
-        Param {
-            name: "max_detours",
+        max_detours: Option<u64> = {
             doc: "A packet that was detoured so often is not detoured again: where its queue is full it is dropped.",
             kind: Kind::CountOrOff { min: 1, max: 254 },
             default: Some("off"),
         },
-        Param {
-            name: "flows",
+        flows: Option<String> = {
             doc: "With `flow_based`, which flows are detoured; packets of others are lost where their queue is full \
                   (DIBS §7).",
             kind: Kind::Choice(&["all", "short", "long", "hosts"]),
             default: Some("all"),
         },
-        Param {
-            name: "flow_size",
+        flow_size: Option<Bytes> = {
             doc: "With `flows` = `short` or `long`: a flow is long once more bytes of its frames have arrived at the switch.",
             kind: Kind::Size { min: 0 },
             default: Some("100KB"),
         },
-        Param {
-            name: "flow_table",
+        flow_table: Option<u64> = {
             doc: "With `flows` = `short` or `long`: entries of the table, at each switch, in which flows are counted.",
             kind: Kind::Count { min: 1, max: 65_536 },
             default: Some("4096"),
         },
-        Param {
-            name: "hosts",
+        hosts: Option<Vec<String>> = {
             doc: "With `flows` = `hosts`: packets from or to one of these are detoured.",
             kind: Kind::Texts,
             default: Some(""),
         },
-        Param {
-            name: "lo",
+        lo: Option<f64> = {
             doc: "With `probabilistic`: the share of its queue's limit from which on class 0, the least urgent, is \
                   detoured early; the classes above it begin in equal steps up to 1, which is never early, for class 7.",
             kind: Kind::Number { min: 0.0, max: 1.0, below_max: false },
             default: Some("0.5"),
         },
-        Param {
-            name: "hi",
+        hi: Option<f64> = {
             doc: "With `probabilistic`: the share from which on class 0 is always detoured; the classes above it in \
                   equal steps up to 1. With lo = hi = 1 it is `random`.",
             kind: Kind::Number { min: 0.0, max: 1.0, below_max: false },
             default: Some("1"),
         },
-    ],
+    }
+}
+
+pub(super) const SPEC: Spec = Spec {
+    slot: "switch.overflow",
+    kind: "detour",
+    doc: "A packet whose queue is full leaves by another port toward a switch.",
+    cite: "DIBS §2",
+    params: Given::PARAMS,
 };
 
 /// Parameters that belong to one policy alone, or to certain choices of flows in it.
@@ -118,15 +115,42 @@ pub(super) const ONLY: &[Only] = &[
     Only { key: "hi", by: "policy", words: &["probabilistic"] },
 ];
 
+impl Given {
+    fn policy(&self) -> Policy {
+        match self.policy.as_str() {
+            "load_aware" => Policy::LoadAware,
+            "flow_based" => Policy::FlowBased(Ecmp::default()),
+            "probabilistic" => {
+                Policy::Probabilistic { lo: self.lo.unwrap_or_default(), hi: self.hi.unwrap_or_default() }
+            }
+            _ => Policy::Random,
+        }
+    }
+    /// No host is found yet. Only `flow_based` has a rule.
+    fn flows(&self) -> Flows {
+        let places = || self.flow_table.unwrap_or_default() as usize;
+        match self.flows.as_deref() {
+            Some("hosts") => Flows::Hosts { names: self.hosts.clone().unwrap_or_default(), found: Vec::new() },
+            Some(word @ ("short" | "long")) => Flows::Sized {
+                long: word == "long",
+                size: self.flow_size.unwrap_or_default().0,
+                table: vec![flows::Entry::default(); places()],
+            },
+            _ => Flows::All,
+        }
+    }
+}
+
 impl Detour {
     /// From validated parameters, for no switch in particular: without a hash of its own, and without hosts.
     pub fn new(values: &Values) -> Detour {
+        let given = Given::read(values);
         Detour {
-            policy: Policy::new(values),
-            flows: Flows::new(values),
-            mark_detoured: values.flag("mark_detoured"),
-            ingress: values.flag("ingress"),
-            max_detours: values.count_or_off("max_detours"),
+            policy: given.policy(),
+            flows: given.flows(),
+            mark_detoured: given.mark_detoured,
+            ingress: given.ingress,
+            max_detours: given.max_detours,
         }
     }
 }

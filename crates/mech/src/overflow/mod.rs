@@ -5,6 +5,7 @@ mod detour;
 mod evict;
 mod tail_drop;
 
+pub(crate) use bounce::Given as BounceGiven;
 pub use bounce::{Bounce, probability};
 pub use detour::Detour;
 pub use evict::Evict;

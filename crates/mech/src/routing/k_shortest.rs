@@ -12,9 +12,21 @@
 
 use super::paths::Paths;
 use super::{Ecmp, Hop, Routing};
-use crate::params::{Kind, Param, Spec, Values};
+use crate::params;
+use crate::params::{Kind, Spec, Values};
 use crate::{Env, Head, HostId, PortId, SwitchContext};
 use std::sync::Arc;
+
+params! {
+    /// The values of its parameters.
+    pub(crate) struct Given {
+        k: u64 = {
+            doc: "Paths from each switch with hosts to each other one, as far as there are so many.",
+            kind: Kind::Count { min: 1, max: 64 },
+            default: Some("8"),
+        },
+    }
+}
 
 pub(super) const SPEC: Spec = Spec {
     slot: "switch.routing",
@@ -22,12 +34,7 @@ pub(super) const SPEC: Spec = Spec {
     doc: "A flow keeps one of the k shortest paths without loops, equally long or not; off its path a packet \
           goes as by `ecmp`. All switches have it, with one k.",
     cite: "Yen 1971; Singla et al., \"Jellyfish\", NSDI 2012 §5",
-    params: &[Param {
-        name: "k",
-        doc: "Paths from each switch with hosts to each other one, as far as there are so many.",
-        kind: Kind::Count { min: 1, max: 64 },
-        default: Some("8"),
-    }],
+    params: Given::PARAMS,
 };
 
 /// See the module. There are no paths until it is made ready for a switch.
@@ -42,7 +49,7 @@ pub struct KShortest {
 impl KShortest {
     /// From validated parameters.
     pub fn new(values: &Values) -> KShortest {
-        KShortest { k: values.count("k"), paths: Arc::default(), switch: 0, off: Ecmp::new(0) }
+        KShortest { k: Given::read(values).k, paths: Arc::default(), switch: 0, off: Ecmp::new(0) }
     }
     /// For the switch of a number, with paths that are known; `off` chooses for packets that are not on theirs.
     pub const fn with(paths: Arc<Paths>, switch: u32, off: Ecmp) -> KShortest {

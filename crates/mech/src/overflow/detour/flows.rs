@@ -6,7 +6,6 @@
 //! included. A flow that finds another in its place takes it over and counts from zero, so that the
 //! table needs no ageing; what was counted of the other is lost, and it is short again when it is back.
 
-use crate::params::Values;
 use crate::{Head, HostId, hash_mix};
 
 /// Bytes of a place of the flow table.
@@ -43,22 +42,6 @@ pub(super) enum Flows {
 }
 
 impl Flows {
-    /// From validated parameters, no host found yet. Only `flow_based` has a rule.
-    pub fn new(values: &Values) -> Flows {
-        match if values.has("flows") { values.word("flows") } else { "all" } {
-            "hosts" => {
-                let names = if values.has("hosts") { values.words("hosts").to_vec() } else { Vec::new() };
-                Flows::Hosts { names, found: Vec::new() }
-            }
-            word @ ("short" | "long") => Flows::Sized {
-                long: word == "long",
-                size: values.size("flow_size"),
-                table: vec![Entry::default(); values.count("flow_table") as usize],
-            },
-            _ => Flows::All,
-        }
-    }
-
     /// The names of its hosts, where it is for some hosts.
     pub fn names(&self) -> Option<&[String]> {
         if let Flows::Hosts { names, .. } = self { Some(names) } else { None }

@@ -1,7 +1,6 @@
 //! Which of the eligible ports a packet is detoured to, and whether it is before its queue is full
 //! (DIBS §2, §7).
 
-use crate::params::Values;
 use crate::routing::Ecmp;
 use crate::{Env, ForwardingContext, Head, PortId, hash_mix};
 
@@ -45,16 +44,6 @@ pub(super) fn probability(u: f64, class: u8, (lo, hi): (f64, f64)) -> f64 {
 }
 
 impl Policy {
-    /// From validated parameters.
-    pub fn new(values: &Values) -> Policy {
-        match values.word("policy") {
-            "load_aware" => Policy::LoadAware,
-            "flow_based" => Policy::FlowBased(Ecmp::default()),
-            "probabilistic" => Policy::Probabilistic { lo: values.number("lo"), hi: values.number("hi") },
-            _ => Policy::Random,
-        }
-    }
-
     /// Takes the seed of the switch's flow hash.
     pub fn seed(&mut self, hash_seed: u64) {
         if let Policy::FlowBased(hash) = self {
