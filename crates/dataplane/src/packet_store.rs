@@ -196,6 +196,10 @@ impl<F: Fib> View for Look<'_, F> {
         let queue = self.port(port).rest.queues.get(usize::from(queue.0))?;
         self.store.arena.first(queue).map(|(id, stamp)| (PktId(id), stamp))
     }
+    fn first_size(&self, port: PortId, queue: QueueId) -> Option<(PktId, u16)> {
+        let (pkt, _) = self.first(port, queue)?;
+        Some((pkt, self.store.arena.get(pkt.0).head.size))
+    }
     fn visit(&self, port: PortId, queue: QueueId, each: &mut dyn FnMut(PktId, &Head)) {
         if let Some(queue) = self.port(port).rest.queues.get(usize::from(queue.0)) {
             self.store.arena.ids(queue).for_each(|id| each(PktId(id), &self.store.arena.get(id).head));

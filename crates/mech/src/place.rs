@@ -19,6 +19,14 @@ pub trait View {
     fn port_toward(&self, host: HostId, hash: u32) -> Option<PortId>;
     /// The first packet of a queue, and a stamp that grows with every arrival at the port.
     fn first(&self, port: PortId, queue: QueueId) -> Option<(PktId, u64)>;
+    /// The first packet of a queue, and its bytes.
+    fn first_size(&self, port: PortId, queue: QueueId) -> Option<(PktId, u16)> {
+        let mut found = None;
+        self.visit(port, queue, &mut |pkt, head| {
+            found.get_or_insert((pkt, head.size));
+        });
+        found
+    }
     /// The packets that wait in a queue, first to last.
     fn visit(&self, port: PortId, queue: QueueId, each: &mut dyn FnMut(PktId, &Head));
     /// The leases that count against a queue's limit, first taken first: those of its port's normal

@@ -88,3 +88,49 @@ fn ports_that_mark_by_a_threshold_are_computed_beside_one_that_does_not() {
     let (two, one, red) = (events("two"), events("one"), events("red"));
     assert!(one < two && two < red && red < 1.0, "{one} {two} {red}");
 }
+
+/// Two sources of two classes, each at the rate of the link that they share.
+const TWO_CLASSES: &str = r#"
+name = "shares"
+duration = "10ms"
+[topology]
+kind = "star"
+n = 3
+link = { rate = "1Gbps", delay = "1us" }
+[switch]
+buffer = { kind = "per_port", size = "100000pkt" }
+scheduler = { kind = "round_robin", weights = [3, 1] }
+[measure]
+packets = true
+allow_unfinished = true
+[[traffic]]
+name = "heavy"
+kind = "constant"
+source = "h0"
+destination = "h2"
+payload = "1460B"
+interval = "12304ns"
+stop = "10ms"
+[[traffic]]
+name = "light"
+kind = "constant"
+source = "h1"
+destination = "h2"
+payload = "400B"
+interval = "3824ns"
+stop = "10ms"
+class = 1
+"#;
+
+/// A frame of 1518 B takes 12.304 us and one of 458 B 3.824 us. At the receiver, while both wait, they share the
+/// link by bytes of frames as 3 to 1, whatever their sizes.
+#[test]
+fn two_classes_share_a_port_by_bytes_as_their_weights() {
+    let results = run_with(&scenario(TWO_CLASSES, ""), 1, Options::default());
+    let (packets, hosts) = (column(&results, "packets", "end_ps"), column(&results, "packets", "flow"));
+    let got = |flow: u64| packets.iter().zip(&hosts).filter(|(at, of)| **of == flow && **at < 10_000_000_000).count();
+    let (heavy, light) = (got(0) as f64 * 1518.0, got(1) as f64 * 458.0);
+    assert!((heavy / light - 3.0).abs() < 0.05, "{heavy} to {light}");
+    let busy = got(0) as f64 * 12.304 + got(1) as f64 * 3.824;
+    assert!(busy > 9_950.0 && busy < 10_000.0, "the link is never idle: {busy} us");
+}

@@ -1,10 +1,12 @@
 //! The scheduler slot: who leaves next?
 
 mod fifo;
+mod round_robin;
 mod srpt;
 mod strict_priority;
 
 pub use fifo::Fifo;
+pub use round_robin::RoundRobin;
 pub use srpt::Srpt;
 pub use strict_priority::StrictPriority;
 
@@ -28,6 +30,7 @@ pub const ALL: &[Mechanism<SchedulerSlot>] = &[
     Mechanism::new(&fifo::SPEC, |_| Fifo.into()),
     Mechanism::new(&strict_priority::SPEC, |_| StrictPriority.into()).at_nic(),
     Mechanism::new(&srpt::SPEC, |_| Srpt.into()).at_nic(),
+    Mechanism::new(&round_robin::SPEC, |values| RoundRobin::new(values).into()),
 ];
 
 slot! {
@@ -36,6 +39,7 @@ slot! {
         Fifo(Fifo),
         StrictPriority(StrictPriority),
         Srpt(Srpt),
+        RoundRobin(RoundRobin),
     }
 }
 
@@ -44,7 +48,7 @@ impl SchedulerSlot {
     #[inline]
     pub fn reorders(&self) -> bool {
         match &self.0 {
-            Order::Fifo(_) | Order::StrictPriority(_) => false,
+            Order::Fifo(_) | Order::StrictPriority(_) | Order::RoundRobin(_) => false,
             _ => self.peek().needs().reorders,
         }
     }

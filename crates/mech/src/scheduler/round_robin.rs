@@ -1,0 +1,176 @@
+//! Deficit round robin between classes (Shreedhar and Varghese, "Efficient Fair Queuing Using Deficit
+//! Round-Robin", IEEE/ACM Transactions on Networking 4(3), 1996, §III): each class in turn may send as many
+//! bytes as its quantum and what it did not use in the turn before, so that classes share the port by bytes, in
+//! proportion to their weights, whatever the sizes of their frames.
+//!
+//! Within a class the order is that of [`super::StrictPriority`]. A class with nothing to send, or that the far
+//! end has stopped, loses what it did not use. While a single class has something to send it is not charged.
+//! Not modelled: hierarchies of schedulers, and strict classes above the shared ones.
+
+use super::Scheduler;
+use crate::params::{Kind, Param, Spec, Values};
+use crate::{Env, Needs, PktId, PortView, QueueId};
+
+/// See the module.
+#[derive(Clone, Debug)]
+pub struct RoundRobin {
+    /// Bytes a turn, by class.
+    quantum: [u64; 8],
+    /// Bytes that a class may still send, in its turn or in the next.
+    deficit: [u64; 8],
+    /// The class whose turn it is.
+    turn: u8,
+}
+
+pub(super) const SPEC: Spec = Spec {
+    slot: "switch.scheduler",
+    kind: "round_robin",
+    doc: "Classes take turns and share the port by bytes, in proportion to their weights (deficit round robin).",
+    cite: "Shreedhar and Varghese 1996, §III",
+    params: &[
+        Param {
+            name: "weights",
+            doc: "The weights of classes 0, 1, 2 and so on; 1 for those that are left out.",
+            kind: Kind::Counts { min: 1, max: 1_000_000 },
+            default: Some(""),
+        },
+        Param {
+            name: "quantum",
+            doc: "Bytes that a class of weight 1 may send in a turn.",
+            kind: Kind::Size { min: 64 },
+            default: Some("1518B"),
+        },
+    ],
+};
+
+impl RoundRobin {
+    /// From validated parameters.
+    pub fn new(values: &Values) -> RoundRobin {
+        let weights = if values.has("weights") { values.counts("weights") } else { &[] };
+        let weight = |class: usize| weights.get(class).copied().unwrap_or(1);
+        let quantum = values.size("quantum");
+        RoundRobin {
+            quantum: std::array::from_fn(|class| quantum.saturating_mul(weight(class))),
+            deficit: [0; 8],
+            turn: 7,
+        }
+    }
+    /// The first packet of a class's most urgent lane that may leave, and its bytes.
+    fn first(port: &PortView, class: u8) -> Option<(QueueId, PktId, u64)> {
+        let lanes = port.eligible >> (class * QueueId::LANES) & ((1 << QueueId::LANES) - 1);
+        let queue = QueueId(class * QueueId::LANES + lanes.checked_ilog2()? as u8);
+        port.view.first_size(port.port, queue).map(|(pkt, size)| (queue, pkt, u64::from(size)))
+    }
+}
+
+impl Scheduler for RoundRobin {
+    fn next(&mut self, port: &PortView, _env: &mut Env) -> Option<(QueueId, PktId)> {
+        if port.eligible == 0 {
+            return None;
+        }
+        // A quantum is 64 bytes at least, so that the largest frame waits some hundred rounds at most.
+        loop {
+            let class = usize::from(self.turn);
+            match RoundRobin::first(port, self.turn) {
+                Some((queue, pkt, size)) if size <= self.deficit[class] => {
+                    self.deficit[class] -= size;
+                    return Some((queue, pkt));
+                }
+                Some(_) => {}
+                None => self.deficit[class] = 0,
+            }
+            self.turn = (self.turn + 1) % 8;
+            let next = usize::from(self.turn);
+            self.deficit[next] = self.deficit[next].saturating_add(self.quantum[next]);
+        }
+    }
+    fn needs(&self) -> Needs {
+        Needs::default()
+    }
+    fn boxed(&self) -> Box<dyn Scheduler> {
+        Box::new(self.clone())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::testing::{Desk, State, head, packets, switch, values};
+    use crate::{Lane, PortId};
+
+    const PORT: PortId = PortId(0);
+
+    /// The classes of the first `n` frames that leave a port in which these always wait, as (class, bytes).
+    fn order(given: &str, waiting: &[(u8, u16)], n: usize) -> Vec<u8> {
+        let mut state = switch(1, packets(10_000));
+        for (class, size) in waiting {
+            state.fill_up(2 * n as u32, head(&format!("class={class} size={size}")), (PORT, QueueId::normal(*class)));
+        }
+        let mut scheduler = RoundRobin::new(&values(&SPEC, given));
+        (0..n).map(|_| leave(&mut scheduler, &mut state, u32::MAX).expect("something waits").class()).collect()
+    }
+    /// Takes out what leaves next of the queues of `allowed`.
+    fn leave(scheduler: &mut RoundRobin, state: &mut State, allowed: u32) -> Option<QueueId> {
+        let occupied = (0..QueueId::COUNT).filter(|queue| crate::View::backlog(state, PORT, QueueId(*queue)).0 > 0);
+        let eligible = occupied.fold(0, |bits, queue| bits | 1 << queue) & allowed;
+        let view = PortView { view: state, port: PORT, eligible };
+        let (queue, pkt) = scheduler.next(&view, &mut Desk::draws(&[]).env())?;
+        state.unqueue(pkt);
+        state.free(pkt);
+        Some(queue)
+    }
+    fn bytes(order: &[u8], class: u8, size: u64) -> u64 {
+        order.iter().filter(|other| **other == class).count() as u64 * size
+    }
+
+    #[test]
+    fn equal_frames_of_equal_classes_alternate() {
+        assert_eq!(order("", &[(0, 1518), (3, 1518)], 6), [0, 3, 0, 3, 0, 3]);
+    }
+
+    #[test]
+    fn a_weight_of_three_sends_three_frames_a_turn() {
+        assert_eq!(order("weights=1,3", &[(0, 1518), (1, 1518)], 8), [0, 1, 1, 1, 0, 1, 1, 1]);
+    }
+
+    #[test]
+    fn classes_share_by_bytes_and_not_by_frames_whatever_their_sizes() {
+        let order = order("weights=2,1", &[(0, 1518), (1, 64)], 500);
+        let (large, small) = (bytes(&order, 0, 1518), bytes(&order, 1, 64));
+        // A class is never further ahead than a frame and a turn.
+        assert!(large.abs_diff(2 * small) <= 1518 + 2 * 1518, "{large} and twice {small}");
+    }
+
+    #[test]
+    fn what_a_frame_does_not_fit_is_saved_for_the_next_turn() {
+        // 1000 bytes a turn: frames of 1500 leave in the second and the third of three turns.
+        assert_eq!(order("quantum=1000B", &[(0, 1500), (1, 1000)], 7), [1, 0, 1, 0, 1, 1, 0]);
+    }
+
+    #[test]
+    fn a_class_that_has_nothing_or_is_stopped_saves_nothing() {
+        let mut state = switch(1, packets(100));
+        let mut scheduler = RoundRobin::new(&values(&SPEC, "quantum=1000B"));
+        for class in [0, 1] {
+            state.fill_up(20, head(&format!("class={class} size=1000")), (PORT, QueueId::normal(class)));
+        }
+        let stopped = !(0b1111 << QueueId::LANES);
+        for _ in 0..5 {
+            assert_eq!(leave(&mut scheduler, &mut state, stopped), Some(QueueId::normal(0)));
+        }
+        let after: Vec<u8> =
+            (0..4).filter_map(|_| leave(&mut scheduler, &mut state, u32::MAX)).map(|q| q.class()).collect();
+        assert_eq!(after, [1, 0, 1, 0], "five turns that it could not use are gone");
+    }
+
+    #[test]
+    fn within_a_class_what_was_bounced_leaves_first_and_an_empty_port_sends_nothing() {
+        let mut state = switch(1, packets(100));
+        state.fill_up(1, head(""), (PORT, QueueId::normal(0)));
+        state.fill_up(1, head("np=1"), (PORT, QueueId::new(0, Lane::Bounce)));
+        let mut scheduler = RoundRobin::new(&values(&SPEC, ""));
+        assert_eq!(leave(&mut scheduler, &mut state, u32::MAX), Some(QueueId::new(0, Lane::Bounce)));
+        assert_eq!(leave(&mut scheduler, &mut state, u32::MAX), Some(QueueId::normal(0)));
+        assert_eq!(leave(&mut scheduler, &mut state, u32::MAX), None);
+    }
+}
