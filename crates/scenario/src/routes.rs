@@ -100,7 +100,8 @@ impl Routes {
     /// reached. PRECONDITION: `switch` is the node of a switch.
     #[inline]
     pub fn next_hops(&self, switch: u32, dst: HostId) -> NextHops<'_> {
-        let Edge { column, node, port } = self.edges[dst.0 as usize];
+        // Messages that switches make come from no host.
+        let Some(&Edge { column, node, port }) = self.edges.get(dst.0 as usize) else { return NextHops::None };
         if node == switch {
             return NextHops::Only(port);
         }
@@ -243,6 +244,8 @@ mod tests {
         assert_eq!(ports(&routes, net.node("agg0").unwrap(), HostId(9)).len(), 2);
         assert_eq!(routes.next_hops(net.node("core3").unwrap(), HostId(9)), NextHops::Only(PortId(2)));
         assert_eq!(routes.next_hops(net.edge_of(HostId(9)), HostId(9)), NextHops::Only(PortId(1)));
+        // A switch is where no packet goes to, though messages come from there.
+        assert_eq!(routes.next_hops(net.edge_of(HostId(9)), HostId(16)), NextHops::None);
     }
 
     #[test]

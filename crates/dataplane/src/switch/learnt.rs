@@ -101,13 +101,11 @@ impl Switch {
 
     /// A packet that this switch has held or made goes on like any.
     pub(super) fn forward_learning<R: Routes, O: Out>(&mut self, now: Time, pkt: &mut Pkt, routes: &R, out: &mut O) {
-        match self.look_up(now, pkt, routes, out) {
-            Next::Gone => {}
-            Next::Flood => self.flood(now, pkt, routes, out),
-            Next::By(port) => {
-                let fib = &table!(self, routes, now);
-                self.core.admit((pkt, port), &mut Step { now, fib, out });
-            }
+        let fib = &table!(self, routes, now);
+        match fib.port_toward(pkt.head.dst, pkt.head.hash) {
+            None => self.flood(now, pkt, routes, out),
+            // It may leave by the port that it came in by: what goes back does.
+            Some(port) => self.core.admit((pkt, port), &mut Step { now, fib, out }),
         }
     }
 
