@@ -29,6 +29,8 @@ pub enum Purpose {
     Gaps(u16),
     /// Messages of a traffic entry that follow upon others, by its place in the file.
     Reply(u16),
+    /// The losses of the link that leaves by a port, each at the place of its frame.
+    Link(u16),
     /// Anything else.
     Custom(u16),
 }
@@ -47,7 +49,9 @@ impl Purpose {
             Purpose::Custom(n) => 10 << 16 | n as u32,
             Purpose::Gaps(n) => 11 << 16 | n as u32,
             Purpose::Reply(n) => 12 << 16 | n as u32,
+            // Up to 268 << 16 they are of agents.
             Purpose::Agent(port, which) => (13 + which as u32) << 16 | port as u32,
+            Purpose::Link(n) => 0x7fff << 16 | n as u32,
         }
     }
 }

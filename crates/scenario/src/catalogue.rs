@@ -12,7 +12,17 @@ pub(crate) fn all(registry: &Registry) -> Vec<&'static Spec> {
     let [topologies, transports, traffic] = specs().map(|(_, specs)| specs.to_vec());
     let tables = settings::TABLES.to_vec();
     let sizes = crate::traffic::SIZES.to_vec();
-    [tables, topologies, settings::FRAMING.to_vec(), registry.specs(), transports, traffic, sizes].concat()
+    [
+        tables,
+        topologies,
+        settings::FRAMING.to_vec(),
+        registry.specs(),
+        transports,
+        traffic,
+        sizes,
+        crate::events::SPECS.to_vec(),
+    ]
+    .concat()
 }
 
 /// A list of `{slot, kind, doc, cite, params: [{name, doc, type, required, default, allowed}]}`: mechanisms,

@@ -4,6 +4,7 @@
 mod catalogue;
 mod curves;
 pub mod diag;
+pub mod events;
 pub mod fault;
 pub mod ideal;
 mod limits;
@@ -21,6 +22,7 @@ pub mod traffic;
 pub use catalogue::catalogue_json;
 pub use curves::curve_json;
 pub use diag::Diagnostic;
+pub use events::Event;
 pub use fault::Fault;
 pub use ideal::{Alone, ideal_fct};
 pub use load::{Loaded, Source, load};

@@ -1,9 +1,10 @@
 //! What a scenario means, once it is validated.
 
+use crate::events::Event;
 use crate::topology::Topology;
 use crate::traffic::Traffic;
-use dataplane::Framing;
 use dataplane::transport::TcpConfig;
+use dataplane::{DeadPort, Framing};
 use mech::ClassSet;
 use mech::buffer::BufferSlot;
 use mech::fib::FibSlot;
@@ -40,6 +41,12 @@ pub struct Scenario {
     pub traffic: Vec<Traffic>,
     /// What counts.
     pub measure: Measure,
+    /// What changes in the network, in the order of time.
+    pub events: Vec<Event>,
+    /// From a link's going down or coming back until its ends and all routes take account of it.
+    pub reroute_delay: Dur,
+    /// What becomes then of the frames that wait for a dead port.
+    pub dead_port: DeadPort,
 }
 
 impl Scenario {

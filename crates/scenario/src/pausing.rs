@@ -1,12 +1,13 @@
 //! What pausing means for a network as it is built: the headroom of every port, and whether memory is
 //! enough for it.
 
+use crate::events::{Change, Event};
 use crate::model::Scenario;
 use mech::ClassSet;
 use mech::buffer::BufferSlot;
 use mech::pause::{Level, PauseFor, Pausing, Span};
 use std::collections::{BTreeMap, BTreeSet};
-use units::{Bytes, Dur};
+use units::{Bytes, Dur, Rate};
 
 impl Scenario {
     /// Whether any port may be stopped by its far end.
@@ -26,15 +27,36 @@ impl Scenario {
         self.pause_of(far.peer, far.peer_port).map_or(Dur::ZERO, PauseFor::response)
     }
 
-    /// The link of a port that stops its far end.
+    /// The highest rate that a port ever has.
+    pub fn fastest(&self, node: u32, port: u16) -> Rate {
+        let of_it = |event: &&Event| event.senders.contains(&(node, port));
+        let rates = self.events.iter().filter(of_it).filter_map(|event| match event.change {
+            Change::Rate(rate) => Some(rate),
+            _ => None,
+        });
+        let first = self.topology.nodes[node as usize].ports[usize::from(port)].rate;
+        rates.fold(first, |most, rate| if rate > most { rate } else { most })
+    }
+
+    /// The longest delay that the link out of a port ever has.
+    fn longest_delay(&self, node: u32, port: u16) -> Dur {
+        let of_it = |event: &&Event| event.senders.contains(&(node, port));
+        let delays = self.events.iter().filter(of_it).filter_map(|event| match event.change {
+            Change::Delay(delay) => Some(delay),
+            _ => None,
+        });
+        delays.fold(self.topology.nodes[node as usize].ports[usize::from(port)].delay, Dur::max)
+    }
+
+    /// The link of a port that stops its far end, at the most that it ever takes.
     pub fn span(&self, node: u32, port: u16) -> Span {
         let here = &self.topology.nodes[node as usize].ports[usize::from(port)];
-        let far = &self.topology.nodes[here.peer as usize].ports[usize::from(here.peer_port)];
+        let far = (here.peer, here.peer_port);
         Span {
-            there: here.rate.clock(),
-            back: far.rate.clock(),
-            delay_there: here.delay,
-            delay_back: far.delay,
+            there: self.fastest(node, port).clock(),
+            back: self.fastest(far.0, far.1).clock(),
+            delay_there: self.longest_delay(node, port),
+            delay_back: self.longest_delay(far.0, far.1),
             response: self.response_of(here.peer, here.peer_port),
             frame: self.largest_frame(),
             gap: self.framing.gap,
@@ -80,8 +102,8 @@ fn need(scenario: &Scenario, index: usize) -> Option<Need> {
     };
     let all = buffer.free(0).map_or(0, |free| free.saturating_add(buffer.reserved()));
     let (mut least, mut pool) = (u64::MAX, Pool { all, left: all });
-    for (p, (link, port)) in ports.iter().zip(&config.ports).enumerate() {
-        let slot = port.pause.slot.at(link.rate.clock());
+    for (p, port) in config.ports.iter().enumerate() {
+        let slot = port.pause.slot.at(scenario.fastest(node, p as u16).clock());
         let slot = slot.pausing().filter(|slot| slot.lossless());
         let Some((slot, classes)) = slot.map(|slot| (slot, groups(slot, in_use))).filter(|(_, classes)| *classes > 0)
         else {

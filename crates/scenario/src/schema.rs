@@ -2,6 +2,7 @@
 //! write scenarios by program. It knows types, units, ranges and keys; what holds between the
 //! values of several keys only [`load`](crate::load()) knows.
 
+use crate::events;
 use crate::load::{default, specs, word};
 use crate::settings;
 use mech::params::{Kind, Param, Spec, Value};
@@ -37,7 +38,7 @@ pub fn schema(registry: &Registry) -> Json {
     scenario.extend(own["properties"].as_object().cloned().unwrap_or_default());
     scenario.insert("name".into(), json!({ "type": "string", "pattern": NAME }));
     let mut over = variant;
-    let keys = ["duration", "description"];
+    let keys = ["duration", "description", "reroute_delay", "dead_port"];
     over.extend(keys.into_iter().filter_map(|key| Some((key.to_string(), scenario.get(key)?.clone()))));
     json!({
         "$schema": "https://json-schema.org/draft/2020-12/schema",
@@ -57,6 +58,7 @@ pub fn schema(registry: &Registry) -> Json {
 fn tables(part: Part, registry: &Registry) -> Map<String, Json> {
     let [topology, transport, traffic] = specs().map(|(_, specs)| specs);
     let entry = with(choice(traffic, Part::Whole, None), settings::TRAFFIC.params);
+    let event = with(choice(events::SPECS, Part::Whole, None), events::EVENT.params);
     let mut host = object(settings::HOST.params, part);
     for (slot, default) in HOST_SLOTS {
         host["properties"][slot] = choice(&registry.of_host(slot), part, Some(default));
@@ -78,6 +80,7 @@ fn tables(part: Part, registry: &Registry) -> Map<String, Json> {
         ("transport", choice(transport, part, Some(settings::TRANSPORT))),
         ("measure", object(settings::MEASURE.params, part)),
         ("traffic", json!({ "type": "array", "minItems": 1, "items": entry })),
+        ("event", json!({ "type": "array", "items": event })),
     ];
     all.map(|(key, value)| (key.to_string(), value)).into_iter().collect()
 }

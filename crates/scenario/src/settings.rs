@@ -27,6 +27,19 @@ pub const SCENARIO: Spec = Spec {
             kind: Kind::Count { min: 0, max: i64::MAX as u64 },
             default: Some("1"),
         },
+        Param {
+            name: "reroute_delay",
+            doc: "Time from a `link_down` or `link_up` until both ends of the link and all routes take account of it.",
+            kind: Kind::Time { min: 0 },
+            default: Some("0us"),
+        },
+        Param {
+            name: "dead_port",
+            doc: "Frames that wait for a port then whose link is down: they are dropped, wait until it is back, or are \
+                  looked up again once. What is sent there later is dropped or waits likewise.",
+            kind: Kind::Choice(&["drop", "wait", "look_up"]),
+            default: Some("drop"),
+        },
         Param { name: "description", doc: "What the scenario shows.", kind: Kind::Text, default: Some("") },
     ],
 };
@@ -297,7 +310,8 @@ framing!(PAYLOAD, "payload", "The payload only; an ACK still takes the time of a
 pub const FRAMING: &[&Spec] = &[&ETHERNET, &MTU, &PAYLOAD];
 
 /// All fixed tables, in the order of the file.
-pub const TABLES: &[&Spec] = &[&SCENARIO, &NODE, &LINK, &HOST, &SWITCH, &WHERE, &MEASURE, &TRAFFIC];
+pub const TABLES: &[&Spec] =
+    &[&SCENARIO, &NODE, &LINK, &HOST, &SWITCH, &WHERE, &MEASURE, &TRAFFIC, &crate::events::EVENT];
 
 /// What carries the flows where the scenario has no `[transport]`.
 pub const TRANSPORT: &str = "newreno";

@@ -1,8 +1,9 @@
 //! From a scenario to a world at time zero.
 
+use crate::changes::Changes;
 use crate::driver::RunState;
 use crate::grid::Grid;
-use crate::link::Wires;
+use crate::link::{Course, Wires};
 use crate::probe::Probe;
 use crate::progress::FlowRecord;
 use crate::queue::{EventQueue, Key, Phase};
@@ -16,9 +17,11 @@ use mech::fib::FibSlot;
 use mech::overflow::OverflowSlot;
 use mech::routing::{FlowHash, Paths, RoutingSlot};
 use mech::{HostId, Lane, LaneLimit, Lanes, Purpose, Stream, SwitchContext};
+use scenario::events::{History, Sender, histories};
 use scenario::routes::Routes;
 use scenario::traffic::{FlowSpec, Flows, OWN, Role};
 use scenario::{Scenario, Simultaneous, SwitchConfig, Ties};
+use std::collections::BTreeMap;
 use std::sync::Arc;
 use units::Time;
 
@@ -50,6 +53,8 @@ struct Site<'a> {
     /// What changes a switch before it is built.
     refit: &'a dyn Fn(u32, &mut SwitchSetup),
     scenario: &'a Scenario,
+    /// Of the directions of links that change, by the port that sends.
+    histories: &'a BTreeMap<Sender, History>,
     seed: u64,
     top_class: u8,
     any_bounce: bool,
@@ -70,7 +75,7 @@ impl Site<'_> {
             scheduler: (*s.host.scheduler.slot).clone(),
             pause: self.pause(id, 0),
             agents: Vec::new(),
-            changes: false,
+            changes: self.steps(id, 0),
         };
         Host::new(HostSetup {
             core: CoreSetup {
@@ -94,6 +99,13 @@ impl Site<'_> {
     fn host_lanes(&self) -> Lanes {
         let limit = self.scenario.host.nic_queue.map_or(LaneLimit::Unlimited, LaneLimit::Of);
         Lanes::default().with(Lane::Bounce, if self.any_bounce { limit } else { LaneLimit::Absent })
+    }
+
+    /// Whether departures by a port cannot be known ahead: its link changes, in either direction.
+    fn steps(&self, node: u32, port: u16) -> bool {
+        let link = &self.scenario.topology.nodes[node as usize].ports[usize::from(port)];
+        let ends = [(node, port), (link.peer, link.peer_port)];
+        ends.iter().filter_map(|end| self.histories.get(end)).any(History::steps)
     }
 
     /// The part of a port in pausing; `None` where nobody in the network is ever stopped.
@@ -129,8 +141,8 @@ impl Site<'_> {
             marking: (*port.marking.slot).clone(),
             scheduler: (*port.scheduler.slot).clone(),
             pause: self.pause(node, p),
-            agents: vec![port.pause.slot.at(link.rate.clock())],
-            changes: false,
+            agents: vec![port.pause.slot.at(s.fastest(node, p).clock())],
+            changes: self.steps(node, p),
         });
         let mut setup = SwitchSetup {
             core: CoreSetup {
@@ -199,9 +211,11 @@ pub fn build_fitted<P: Probe, T: Tap>(
 ) -> Result<World<P, T>, BuildError> {
     let Fittings { probe, tap, switch: refit } = fittings;
     let topology = &scenario.topology;
+    let histories = histories(&scenario.events);
     let site = Site {
         refit,
         scenario,
+        histories: &histories,
         seed,
         top_class: scenario.top_class(),
         any_bounce: scenario.switches.iter().any(|s| s.overflow.slot.peek().needs().back.is_some()),
@@ -214,12 +228,13 @@ pub fn build_fitted<P: Probe, T: Tap>(
     let switches = switches.collect();
     let tcp = TcpConfig::new(&scenario.transport.kind, &scenario.transport.values, scenario.framing);
     let signal = *scenario.host.bounce_signal.slot;
-    let (wires, base) = wire(scenario);
+    let (wires, base) = wire(scenario, &histories, seed);
     let duration = Time(scenario.duration.0);
     let horizon = duration.saturating_add(scenario.measure.drain);
     let mut pending = Flows::new(&scenario.traffic, topology, seed, horizon);
     let next = pending.next();
     let closed_loop = ClosedLoop::new(&scenario.traffic, seed);
+    let routes = Arc::new(if site.paths.is_some() { Routes::asking(topology) } else { Routes::compute(topology) });
     let mut world = World {
         state: RunState {
             queue: if options.heap { EventQueue::heap() } else { EventQueue::wheel() },
@@ -239,7 +254,8 @@ pub fn build_fitted<P: Probe, T: Tap>(
         },
         hosts,
         switches,
-        net: Net(Arc::new(if site.paths.is_some() { Routes::asking(topology) } else { Routes::compute(topology) })),
+        changes: Changes::new(scenario, &routes).map(Box::new),
+        net: Net(routes),
         flows: FlowTable::default(),
         exts: dataplane::Exts::default(),
         tcp: Arc::new(
@@ -274,6 +290,7 @@ pub fn build_fitted<P: Probe, T: Tap>(
         predicted: (Key::new(Time::ZERO, 0, Phase::Timer, 0), None),
         tap,
     };
+    world.plan_changes();
     add_raw_sources(scenario, seed, &mut world);
     world.plan_next_flow();
     Ok(world)
@@ -288,13 +305,18 @@ fn paths(scenario: &Scenario, seed: u64) -> Option<Paths> {
 }
 
 /// Links in the numbering of ports over the whole network, and the first port of each node.
-fn wire(scenario: &Scenario) -> (Wires, Vec<u32>) {
+fn wire(scenario: &Scenario, histories: &BTreeMap<Sender, History>, seed: u64) -> (Wires, Vec<u32>) {
     let nodes = &scenario.topology.nodes;
     let mut base = Vec::with_capacity(nodes.len());
     let mut wires = Wires::default();
-    for node in nodes {
+    for (n, node) in (0..).zip(nodes) {
         base.push(wires.len() as u32);
-        node.ports.iter().for_each(|port| wires.add(port.peer, port.peer_port, port.delay));
+        for (p, port) in (0..).zip(&node.ports) {
+            wires.add(port.peer, port.peer_port, port.delay);
+            if let Some(history) = histories.get(&(n, p)) {
+                wires.changes(Course::new(history.clone(), Stream::new(seed, n, Purpose::Link(p))));
+            }
+        }
     }
     (wires, base)
 }

@@ -93,7 +93,7 @@ impl<P: Probe> Out for Driver<'_, P> {
         let link = self.base + u32::from(port.0);
         let spot = self.spot(port);
         self.state.probe.transmitted(spot, pkt, end);
-        if let Some((at, peer)) = self.state.wires.send(link, pkt, end) {
+        if let Some((at, peer)) = self.state.wires.send(link, pkt, (self.now, end)) {
             self.state.queue.push(Key::new(at, peer, Phase::Arrival, link));
         }
     }

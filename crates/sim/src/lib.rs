@@ -2,6 +2,7 @@
 
 mod build;
 mod capture;
+mod changes;
 mod deadlock;
 mod diagnostics;
 mod driver;

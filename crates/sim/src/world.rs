@@ -1,5 +1,6 @@
 //! The world: nodes, links, the event queue, and the loop that moves packets between them.
 
+use crate::changes::{Changes, NETWORK_CHANGES};
 use crate::deadlock::Deadlock;
 use crate::driver::{Driver, RunState};
 use crate::grid::Grid;
@@ -16,6 +17,7 @@ use scenario::traffic::{FlowSpec, Flows};
 use std::sync::Arc;
 use units::{Dur, Time};
 
+mod changing;
 pub(crate) mod closed_loop;
 mod counters;
 mod deadlock;
@@ -96,6 +98,8 @@ pub struct World<P: Probe, T: Tap = ()> {
     pub(crate) predicted: (Key, Option<PortId>),
     /// Whether ways are known ahead: no switch learns them.
     pub(crate) predicts_routes: bool,
+    /// What changes in the network, where anything does.
+    pub(crate) changes: Option<Box<Changes>>,
     /// Who sees what crosses links.
     pub(crate) tap: T,
 }
@@ -178,6 +182,11 @@ impl<P: Probe, T: Tap> World<P, T> {
         &self.hosts[id.0 as usize]
     }
 
+    /// The routes of the network as it starts.
+    pub(crate) fn first_routes(&self) -> &Routes {
+        self.changes.as_ref().map_or(&self.net.0, |changes| &changes.first_routes)
+    }
+
     /// The listener.
     pub fn probe(&self) -> &P {
         &self.state.probe
@@ -234,7 +243,7 @@ impl<P: Probe, T: Tap> World<P, T> {
     }
 
     /// The next event is at `at`, at or after a milestone: counters are kept at both ends of the
-    /// measurement window, and at the instants of the grid the run may end.
+    /// measurement window, at the instants of the grid the run may end, and the network changes.
     #[cold]
     fn passes_milestone(&mut self, at: Time) -> bool {
         let Schedule { from, to, grid, max_events, .. } = self.schedule;
@@ -245,8 +254,13 @@ impl<P: Probe, T: Tap> World<P, T> {
             self.baseline_end = Some(self.counters_before(to));
         }
         self.look(at);
+        if self.stop.is_none() && self.next_change().is_some_and(|change| at >= change) {
+            self.change_network(at);
+        }
         let next = if max_events.is_some() { grid.finest().after(at) } else { grid.after(at) };
-        self.milestone = [from, to, self.last_instant()].into_iter().filter(|mark| *mark > at).fold(next, Time::min);
+        let change = self.next_change().unwrap_or(Time::NEVER);
+        let marks = [from, to, self.last_instant(), change].into_iter().filter(|mark| *mark > at);
+        self.milestone = marks.fold(next, Time::min);
         self.stop.is_some()
     }
 
@@ -285,20 +299,24 @@ impl<P: Probe, T: Tap> World<P, T> {
         Time(self.now.0.saturating_sub(u64::from(self.is_before)))
     }
 
-    /// The frame that arrives with an event.
+    /// The frame that arrives with an event; `None` where it was lost on its link.
     #[inline(always)]
-    fn take_arrival(&mut self, key: Key) -> Pkt {
+    fn take_arrival(&mut self, key: Key) -> Option<Pkt> {
         let link = key.index();
         let (pkt, next) = self.state.wires.arrive(link);
         if next != Time::NEVER {
             self.state.queue.push(Key::new(next, key.node(), Phase::Arrival, link));
         }
         self.events += 1;
+        if let Some(reason) = self.state.wires.fate(link) {
+            self.lose_on_link(key, &pkt, reason);
+            return None;
+        }
         self.hops += 1;
         if T::LISTENS {
             self.tap(link, &pkt);
         }
-        pkt
+        Some(pkt)
     }
 
     /// Tells of a frame whose last bit has just crossed a link.
@@ -312,7 +330,7 @@ impl<P: Probe, T: Tap> World<P, T> {
         let s = first.node() as usize - self.hosts.len();
         let second = self.state.queue.pop_if_same_step(first);
         if second.is_none() && first.phase() == Phase::Arrival {
-            let mut pkt = self.take_arrival(first);
+            let Some(mut pkt) = self.take_arrival(first) else { return };
             let known = if self.predicted.0 == first { self.predicted.1 } else { None };
             let mut driver = self.state.driver(first.node(), self.now);
             return self.switches[s].arrive_alone(self.now, (&mut pkt, known), &self.net, &mut driver);
@@ -327,8 +345,8 @@ impl<P: Probe, T: Tap> World<P, T> {
         while let Some(key) = event {
             match key.phase() {
                 Phase::Arrival => {
-                    let pkt = self.take_arrival(key);
-                    self.arrivals.push(pkt);
+                    let arrived = self.take_arrival(key);
+                    self.arrivals.extend(arrived);
                 }
                 Phase::Ended => {
                     self.events += 1;
@@ -358,9 +376,10 @@ impl<P: Probe, T: Tap> World<P, T> {
         while let Some(key) = event {
             match key.phase() {
                 Phase::Arrival => {
-                    let mut pkt = self.take_arrival(key);
-                    let (host, mut step) = self.at_host(h);
-                    host.arrive(&mut pkt, &mut step);
+                    if let Some(mut pkt) = self.take_arrival(key) {
+                        let (host, mut step) = self.at_host(h);
+                        host.arrive(&mut pkt, &mut step);
+                    }
                 }
                 Phase::Ended => {
                     self.events += 1;
@@ -372,6 +391,7 @@ impl<P: Probe, T: Tap> World<P, T> {
                     match key.index() {
                         FLOW_START => self.start_flows(h),
                         MESSAGE_START => self.start_messages(h),
+                        NETWORK_CHANGES => {}
                         index => {
                             let (host, mut step) = self.at_host(h);
                             host.timer(index, &mut step);

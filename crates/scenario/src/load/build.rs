@@ -20,7 +20,7 @@ use units::Dur;
 /// More hosts than this are refused.
 const MOST_HOSTS: usize = 1_000_000;
 /// Most entries of routing tables, of 4 bytes each: a gigabyte.
-const MOST_ROUTES: usize = 250_000_000;
+pub(super) const MOST_ROUTES: usize = 250_000_000;
 /// More workloads than this are refused: flows are numbered by them in 16 bits.
 const MOST_TRAFFIC: usize = 65_535;
 

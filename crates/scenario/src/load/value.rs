@@ -123,7 +123,7 @@ pub(super) fn read(param: &Param, node: &Node) -> Result<Option<Value>, String> 
 }
 
 /// Lengths of time that are bounded by the run, or end with it.
-const OF_THE_RUN: [&str; 6] = ["duration", "from", "to", "drain", "start", "stop"];
+const OF_THE_RUN: [&str; 7] = ["duration", "from", "to", "drain", "start", "stop", "at"];
 
 /// What is wrong with a quantity that is well written, and would not fit a run's arithmetic.
 fn out_of_range(param: &Param, node: &Node) -> Option<String> {

@@ -3,6 +3,7 @@
 use super::Source;
 use super::build::{self, Ground};
 use super::checks;
+use super::events::{self, Course};
 use super::fibs;
 use super::fields::{Faults, NAME_RULE, Wanted, choice, filled, is_name, read, table};
 use super::resolved;
@@ -12,7 +13,7 @@ use crate::diag::message;
 use crate::model::{Choice, FctEnd, Filled, Goodput, HostConfig, Measure, Scenario};
 use crate::pausing;
 use crate::settings;
-use dataplane::Framing;
+use dataplane::{DeadPort, Framing};
 use mech::marking::MarkingSlot;
 use mech::overflow::OverflowSlot;
 use mech::params::Values;
@@ -29,7 +30,14 @@ pub(super) struct Read {
 }
 
 /// The tables that a scenario may hold, beside its own keys.
-const TABLES: [&str; 8] = ["topology", "framing", "host", "switch", "override", "transport", "measure", "traffic"];
+const TABLES: [&str; 9] =
+    ["topology", "framing", "host", "switch", "override", "transport", "measure", "traffic", "event"];
+/// Keys of the file that only say something beside events.
+const OF_EVENTS: [&str; 2] = ["reroute_delay", "dead_port"];
+
+/// What a network that changes says of its ideals.
+const IDEAL_AT_START: &str = "the network changes: ideal completion times, and so slowdowns, path lengths and loads, are \
+                              those of the network as it starts";
 
 /// Reads a document that the variant was laid upon. What is wrong is added to `faults`.
 pub(super) fn read_variant(
@@ -63,6 +71,13 @@ pub(super) fn read_variant(
     notes.borrow_mut().append(&mut said);
     let ground = Ground { topology: net, duration, framing: framing.as_ref().map(|(_, framing)| *framing) };
     let traffic = build::all_traffic(document, ground, (source, notes), faults);
+    let events = match (net, &switches, duration, &measure) {
+        (Some(net), Some((switches, _)), Some(duration), Some(measure)) => {
+            let end = duration.saturating_add(measure.drain);
+            events::all(document, &Course { net, switches, end }, faults)
+        }
+        _ => Vec::new(),
+    };
     if faults.count > before {
         return None;
     }
@@ -70,6 +85,13 @@ pub(super) fn read_variant(
     let (host, transport, measure, (switches, groups)) = (host?, transport?, measure?, switches?);
     checks::ranks(&host, &switches, &transport, &mut notes.borrow_mut());
     let mut map = resolved::values(&top);
+    if events.is_empty() {
+        OF_EVENTS.iter().for_each(|key| drop(map.remove(*key)));
+    } else {
+        let made: Vec<Json> = events.iter().map(|(made, _)| resolved::choice(made)).collect();
+        map.insert("event".into(), made.into());
+        notes.borrow_mut().push(IDEAL_AT_START.into());
+    }
     let made: Vec<Json> = traffic.iter().map(|(made, _)| resolved::choice(made)).collect();
     let mut host_json = resolved::values(&host_values?);
     host_json.entry("nic_queue").or_insert(json!("unlimited"));
@@ -104,6 +126,13 @@ pub(super) fn read_variant(
         transport,
         traffic,
         measure,
+        events: events.into_iter().map(|(_, event)| event).collect(),
+        reroute_delay: top.time("reroute_delay"),
+        dead_port: match top.word("dead_port") {
+            "wait" => DeadPort::Wait,
+            "look_up" => DeadPort::LookUp,
+            _ => DeadPort::Drop,
+        },
     };
     if let Some(pausing::TooLate { name, guaranteed_bytes, xoff, key }) = pausing::too_late(&scenario) {
         let found = format!(

@@ -34,7 +34,9 @@ impl LinkBits {
     ) {
         self.settle(scope.bin_of(now), rows);
         let bytes = u64::from(size) + self.gap;
-        let start = Time(end.0 - self.clocks[port as usize].time(bytes).0);
+        // At a port whose rate changes it is told of when it begins.
+        let time = self.clocks[port as usize].time(bytes);
+        let start = now.max(Time(end.0.saturating_sub(time.0)));
         *self.open.entry((scope.bin_of(start), port)).or_default() += bytes * 8;
     }
 

@@ -99,12 +99,12 @@ impl<T: Tap> World<Recorder, T> {
         })
     }
 
-    /// The links of the path that packets with this hash take by the tables.
+    /// The links of the path that packets with this hash take by the tables of the network as it starts.
     fn links(&self, scenario: &Scenario, ends: (HostId, HostId), hash: u32) -> Vec<(Rate, Dur)> {
         let hosts = self.hosts.len() as u32;
         let switch = |node: u32| &self.switches[(node - hosts) as usize];
         let choose = |node: u32, hops: &[Hop]| switch(node).table_choice(ends, hash, hops);
-        let path = self.net.0.path(ends.0, ends.1, &choose);
+        let path = self.first_routes().path(ends.0, ends.1, &choose);
         let link = |(node, port): &(u32, u16)| {
             let port = &scenario.topology.nodes[*node as usize].ports[usize::from(*port)];
             (port.rate, port.delay)

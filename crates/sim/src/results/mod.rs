@@ -1,5 +1,6 @@
 //! What a run leaves: plain columns.
 
+mod events;
 mod flows;
 mod order;
 mod packets;
@@ -121,6 +122,7 @@ impl<T: Tap> World<Recorder, T> {
             self.fates_table(),
             self.reorder_table(),
             self.pauses_table(),
+            self.events_table(),
         ];
         tables.extend(over_time);
         Results {

@@ -35,6 +35,7 @@ impl<P: Probe, T: Tap> World<P, T> {
         let sent: u64 = counts.iter().map(|c| c.sent).sum::<u64>() + said;
         let received: u64 =
             self.hosts.iter().map(Host::received).chain(self.switches.iter().map(Switch::received)).sum();
+        let received = received + self.state.wires.lost_in_all();
         sent + waiting_ahead == received + on_links
             && self.hosts.iter().all(Host::conserves)
             && self.switches.iter().all(Switch::conserves)
@@ -53,7 +54,9 @@ impl<P: Probe, T: Tap> World<P, T> {
     }
 
     fn counters(&mut self, now: Time) -> Counters {
-        Counters { ports: self.port_counts(now), lost: self.lost_before_a_port() }
+        let mut ports = self.port_counts(now);
+        self.add_lost_on_links(&mut ports);
+        Counters { ports, lost: self.lost_before_a_port() }
     }
 
     /// The counters at the start of the measurement window; those of the end where the run never got

@@ -1,0 +1,82 @@
+//! The entries of `[[event]]`, against the network and the run that they are to change.
+
+use super::build::MOST_ROUTES;
+use super::fields::{Faults, choice, entries};
+use super::tree::Node;
+use crate::diag::message;
+use crate::events::{self, Change, EVENT, Event};
+use crate::model::{Choice, SwitchConfig};
+use crate::topology::Topology;
+use units::{Dur, Time};
+
+/// More events than this are refused.
+const MOST_EVENTS: usize = 10_000;
+
+/// What events are to change.
+pub(super) struct Course<'a> {
+    pub net: &'a Topology,
+    pub switches: &'a [SwitchConfig],
+    /// When the run ends at the latest.
+    pub end: Dur,
+}
+
+/// The events in the order of time, those of one instant in that of the file, each with what it was made from.
+pub(super) fn all(scenario: &Node, course: &Course, faults: &mut Faults) -> Vec<(Choice, Event)> {
+    let items = entries(scenario, "event", faults);
+    if items.len() > MOST_EVENTS {
+        let found = format!("{} events", items.len());
+        faults.add(&scenario.find("event"), message(found, format!("at most {MOST_EVENTS}")));
+        return Vec::new();
+    }
+    let before = faults.count;
+    let mut made: Vec<(&Node, Choice, Event)> = Vec::new();
+    for item in items {
+        let Some(chosen) = choice(item, (events::SPECS, None), (EVENT.params, &[]), faults) else { continue };
+        match Event::new(&chosen.kind, &chosen.values, course.net) {
+            Ok(event) => made.push((item, chosen, event)),
+            Err(expected) => {
+                let found = format!("`{}`", chosen.values.word("link"));
+                faults.add(&item.find("link"), message(found, expected));
+            }
+        }
+    }
+    for (item, _, event) in made.iter().filter(|(_, _, event)| event.at >= Time(course.end.0)) {
+        let rule = format!("an instant before {}, the end of the run: duration + measure.drain", course.end);
+        faults.add(&item.find("at"), message(Dur(event.at.0), rule));
+    }
+    if faults.count > before {
+        return Vec::new();
+    }
+    made.sort_by_key(|(_, _, event)| event.at);
+    let in_order: Vec<Event> = made.iter().map(|(_, _, event)| event.clone()).collect();
+    for (n, why) in events::contradictions(&in_order) {
+        let (item, chosen, event) = &made[n];
+        let found = format!("{} of `{}` at {}: {why}", chosen.kind, event.link, Dur(event.at.0));
+        faults.add(&item.at, message(found, "events of a link that follow from one another"));
+    }
+    routes(scenario, course, &in_order, faults);
+    made.into_iter().map(|(_, chosen, event)| (chosen, event)).collect()
+}
+
+/// Routes are made anew for each set of dead links, where switches go by them.
+fn routes(scenario: &Node, course: &Course, events: &[Event], faults: &mut Faults) {
+    let at = scenario.find("event");
+    let turns = events.iter().filter(|event| matches!(event.change, Change::Down | Change::Up)).count();
+    if turns == 0 {
+        return;
+    }
+    let has_paths = |switch: &&SwitchConfig| {
+        let routing = switch.routing.slot.peek();
+        routing.needs_addresses() || routing.needs_paths().is_some()
+    };
+    let fixed = course.switches.iter().find(has_paths);
+    if let Some(switch) = fixed {
+        let found = format!("links that go down under `{}`, whose paths are fixed", switch.routing.kind);
+        faults.add(&at, message(found, "routing that goes by the tables of what is left"));
+    }
+    let size = course.net.switches().len() * course.net.edges();
+    if size.saturating_mul(turns + 1) > MOST_ROUTES {
+        let found = format!("{turns} turns of links, each with tables of {size} entries");
+        faults.add(&at, message(found, format!("at most {MOST_ROUTES} entries in all of them")));
+    }
+}

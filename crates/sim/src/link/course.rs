@@ -1,0 +1,170 @@
+//! The course of a link that changes: what becomes of each frame on it is known when the frame is sent, since
+//! the whole history of the link is, and is done at the far end.
+
+use dataplane::Pkt;
+use mech::overflow::DropReason;
+use mech::{PacketKind, Stream};
+use scenario::events::History;
+use std::collections::VecDeque;
+use units::{Dur, Time};
+
+/// One direction of a link that changes.
+#[derive(Clone, Debug)]
+pub(crate) struct Course {
+    history: History,
+    /// Places of this stream are drawn from by the number of the frame.
+    draws: Stream,
+    /// Frames sent so far, PAUSE and PFC frames apart, which are never lost at random.
+    frames: u64,
+    /// When the last frame arrives.
+    last: Time,
+    /// What becomes of each frame under way, first to last.
+    fates: VecDeque<Option<DropReason>>,
+    /// Frames lost here, by reason.
+    lost: [u64; DropReason::ALL.len()],
+}
+
+/// What holds at an instant of a list of what holds from instants on.
+fn at<T: Copy>(list: &[(Time, T)], now: Time) -> Option<T> {
+    let n = list.partition_point(|(from, _)| *from <= now);
+    n.checked_sub(1).map(|n| list[n].1)
+}
+
+impl Course {
+    pub(crate) fn new(history: History, draws: Stream) -> Course {
+        let lost = [0; DropReason::ALL.len()];
+        Course { history, draws, frames: 0, last: Time::ZERO, fates: VecDeque::new(), lost }
+    }
+
+    /// When a frame arrives that leaves from `start` to `end`, where the link's own delay is `delay`.
+    pub(crate) fn send(&mut self, pkt: &Pkt, (start, end): (Time, Time), delay: Dur) -> Time {
+        let mut arrival = end.saturating_add(at(&self.history.delays, end).unwrap_or(delay));
+        if !self.history.delays.is_empty() {
+            // No frame overtakes another: it comes behind it, at the rate at which it was sent.
+            arrival = arrival.max(self.last.saturating_add(end.since(start)));
+        }
+        self.last = arrival;
+        let fate = self.fate(pkt, start, arrival);
+        self.fates.push_back(fate);
+        arrival
+    }
+
+    fn fate(&mut self, pkt: &Pkt, start: Time, arrival: Time) -> Option<DropReason> {
+        let random = self.random(pkt, arrival);
+        // A frame whose last bit arrives when the link goes down has crossed it, and so has one whose first bit
+        // leaves when it comes back.
+        let meets = |(down, up): &(Time, Time)| start < *up && arrival > *down;
+        if self.history.outages.iter().any(meets) { Some(DropReason::LinkDown) } else { random }
+    }
+
+    /// Draws for every frame whatever the probabilities are, so that all variants draw alike.
+    fn random(&mut self, pkt: &Pkt, arrival: Time) -> Option<DropReason> {
+        if pkt.head.kind() == PacketKind::Pause {
+            return None;
+        }
+        let mut draws = self.draws.clone().at(self.frames);
+        self.frames += 1;
+        let (lost, corrupted) = (draws.unit(), draws.unit());
+        let p = |list: &[(Time, f64)]| at(list, arrival).unwrap_or(0.0);
+        if lost < p(&self.history.loss) {
+            Some(DropReason::LinkLoss)
+        } else {
+            (corrupted < p(&self.history.corruption)).then_some(DropReason::Corrupted)
+        }
+    }
+
+    /// The first frame under way has come to the far end: why it is lost there, if it is.
+    pub(crate) fn arrive(&mut self) -> Option<DropReason> {
+        let reason = self.fates.pop_front()??;
+        self.lost[reason as usize] += 1;
+        Some(reason)
+    }
+
+    /// Frames lost here, by reason.
+    pub(crate) fn lost(&self) -> &[u64; DropReason::ALL.len()] {
+        &self.lost
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use mech::{Flags, Purpose};
+
+    fn course(history: History) -> Course {
+        Course::new(history, Stream::new(1, 0, Purpose::Link(0)))
+    }
+
+    fn frame() -> Pkt {
+        Pkt::default()
+    }
+
+    /// Frames of 10 on a link with a delay of 5 that is down from 100 up to 200.
+    #[test]
+    fn a_frame_is_lost_whose_time_on_the_link_meets_an_outage_and_no_other() {
+        let outages = vec![(Time(100), Time(200))];
+        let mut link = course(History { outages, ..History::default() });
+        let down = Some(DropReason::LinkDown);
+        for (start, fate) in [(85, None), (86, down), (99, down), (150, down), (199, down), (200, None)] {
+            let arrival = link.send(&frame(), (Time(start), Time(start + 10)), Dur(5));
+            assert_eq!((arrival, link.arrive()), (Time(start + 15), fate), "from {start} on");
+        }
+        assert_eq!(link.lost()[DropReason::LinkDown as usize], 4);
+    }
+
+    #[test]
+    fn an_outage_shorter_than_a_frame_loses_it_all_the_same() {
+        let mut link = course(History { outages: vec![(Time(3), Time(4))], ..History::default() });
+        link.send(&frame(), (Time(0), Time(10)), Dur(5));
+        assert_eq!(link.arrive(), Some(DropReason::LinkDown));
+    }
+
+    #[test]
+    fn a_delay_counts_from_the_last_bit_on_and_nothing_overtakes() {
+        let delays = vec![(Time(20), Dur(100)), (Time(40), Dur(5))];
+        let mut link = course(History { delays, ..History::default() });
+        let mut send = |start: u64| link.send(&frame(), (Time(start), Time(start + 10)), Dur(5)).0;
+        assert_eq!([send(0), send(10), send(20)], [15, 120, 130]);
+        assert_eq!([send(30), send(40)], [140, 150], "5 behind their ends they would overtake");
+        assert_eq!(send(200), 215);
+    }
+
+    #[test]
+    fn pause_frames_are_never_lost_at_random_nor_counted_among_the_draws() {
+        let all = History { loss: vec![(Time::ZERO, 0.5)], ..History::default() };
+        let fates = |with_pause: bool| {
+            let mut link = course(all.clone());
+            let mut fates = Vec::new();
+            for n in 0..200 {
+                if with_pause && n % 3 == 0 {
+                    let mut pause = frame();
+                    pause.head.flags = Flags::of(PacketKind::Pause);
+                    link.send(&pause, (Time(0), Time(0)), Dur(5));
+                    assert_eq!(link.arrive(), None);
+                }
+                link.send(&frame(), (Time(0), Time(0)), Dur(5));
+                fates.push(link.arrive());
+            }
+            fates
+        };
+        assert_eq!(fates(true), fates(false));
+        let lost = fates(false).iter().flatten().count();
+        // 5 standard deviations of a binomial(200, 1/2) are 35.
+        assert!(lost.abs_diff(100) < 35, "{lost}");
+    }
+
+    #[test]
+    fn a_higher_probability_loses_what_a_lower_one_does_and_more() {
+        let fates = |p| {
+            let mut link = course(History { loss: vec![(Time::ZERO, p)], ..History::default() });
+            let mut one = |_| {
+                link.send(&frame(), (Time(0), Time(0)), Dur(5));
+                link.arrive().is_some()
+            };
+            (0..500).map(&mut one).collect::<Vec<_>>()
+        };
+        let (few, many) = (fates(0.1), fates(0.3));
+        assert!(few.iter().zip(&many).all(|(few, many)| !few || *many));
+        assert!(fates(1.0).iter().all(|lost| *lost) && !fates(0.0).contains(&true));
+    }
+}

@@ -1,0 +1,158 @@
+//! The network changes: nodes are told, routes are swapped, and what was lost on links is counted.
+
+use super::{Net, World};
+use crate::changes::{NETWORK_CHANGES, Turn};
+use crate::probe::{Probe, Spot};
+use crate::queue::{Key, Phase};
+use crate::tap::Tap;
+use dataplane::{DeadPort, NO_EXT, Pkt, PortCounts};
+use mech::overflow::DropReason;
+use mech::{Flags, PacketKind, PortId};
+use scenario::events::Sender;
+use std::collections::BTreeSet;
+use units::{Clock, Time};
+
+impl<P: Probe, T: Tap> World<P, T> {
+    /// Puts an event at every instant of a change, so that none is pushed before one that was taken.
+    pub(crate) fn plan_changes(&mut self) {
+        let end = self.schedule.duration.saturating_add(self.schedule.drain);
+        let instants: Vec<Time> = self.changes.iter().flat_map(|changes| changes.instants()).collect();
+        for at in instants.into_iter().filter(|at| *at < end) {
+            self.state.queue.push(Key::new(at, 0, Phase::Timer, NETWORK_CHANGES));
+        }
+    }
+
+    /// When the network changes next.
+    pub(crate) fn next_change(&self) -> Option<Time> {
+        self.changes.as_ref().and_then(|changes| changes.next_at())
+    }
+
+    /// Everything that changes by `now`, before any other event of that instant.
+    pub(crate) fn change_network(&mut self, now: Time) {
+        let Some(mut changes) = self.changes.take() else { return };
+        while let Some((at, turn)) = changes.turns.get(changes.next).filter(|(at, _)| *at <= now) {
+            for event in &turn.events {
+                let before = changes.events[*event].senders.iter().map(|sender| self.lost_on(*sender)).collect();
+                changes.lost_before.push(before);
+            }
+            self.turn(*at, turn, changes.dead_port);
+            changes.next += 1;
+        }
+        self.changes = Some(changes);
+    }
+
+    fn turn(&mut self, now: Time, turn: &Turn, then: DeadPort) {
+        for ((node, port), clock) in &turn.clocks {
+            self.set_clock((*node, *port), *clock);
+        }
+        if let Some(routes) = &turn.routes {
+            self.net = Net(routes.clone());
+            self.predicted = (Key::new(Time::ZERO, 0, Phase::Timer, 0), None);
+        }
+        for (node, port) in &turn.returned {
+            self.link_returned(now, *node, PortId(*port));
+        }
+        for (node, ports) in &turn.died {
+            self.links_died(now, *node, (ports, then));
+        }
+        // Only then do ports begin to send, so that none does before all ends know.
+        let touched: BTreeSet<u32> =
+            turn.died.keys().copied().chain(turn.returned.iter().map(|(node, _)| *node)).collect();
+        touched.into_iter().for_each(|node| self.finish_node(now, node));
+    }
+
+    fn set_clock(&mut self, (node, port): Sender, clock: Clock) {
+        match self.hosts.get_mut(node as usize) {
+            Some(host) => host.set_clock(clock),
+            None => {
+                let switch = node as usize - self.hosts.len();
+                self.switches[switch].core_mut().set_clock(PortId(port), clock);
+            }
+        }
+    }
+
+    fn links_died(&mut self, now: Time, node: u32, (ports, then): (&[PortId], DeadPort)) {
+        let mut driver = self.state.driver(node, now);
+        match self.hosts.get_mut(node as usize) {
+            Some(host) => host.link_died(now, then, &mut driver),
+            None => {
+                let switch = node as usize - self.hosts.len();
+                self.switches[switch].links_died(now, (ports, then), &self.net, &mut driver);
+            }
+        }
+    }
+
+    fn link_returned(&mut self, now: Time, node: u32, port: PortId) {
+        let mut driver = self.state.driver(node, now);
+        match self.hosts.get_mut(node as usize) {
+            Some(host) => host.link_returned(now, &mut driver),
+            None => {
+                let switch = node as usize - self.hosts.len();
+                self.switches[switch].link_returned(now, port, &self.net, &mut driver);
+            }
+        }
+    }
+
+    fn finish_node(&mut self, now: Time, node: u32) {
+        let mut driver = self.state.driver(node, now);
+        match self.hosts.get_mut(node as usize) {
+            Some(host) => host.finish(now, &mut driver),
+            None => {
+                let switch = node as usize - self.hosts.len();
+                self.switches[switch].finish(now, &self.net, &mut driver);
+            }
+        }
+    }
+
+    /// A frame that has come to the end of its link is lost there. PAUSE and PFC frames are no packets, and copies
+    /// of flooded ones are counted and no more.
+    #[cold]
+    pub(crate) fn lose_on_link(&mut self, key: Key, pkt: &Pkt, reason: DropReason) {
+        let port = self.state.base[key.node() as usize] + u32::from(pkt.head.ingress.0);
+        let is_packet = pkt.head.kind() != PacketKind::Pause && !pkt.head.flags.has(Flags::MISDIRECTED);
+        if is_packet {
+            self.state.probe.dropped(Spot { now: self.now, node: key.node(), port }, pkt, reason);
+        }
+        if pkt.ext != NO_EXT {
+            self.state.lost_exts.push(pkt.ext);
+        }
+    }
+
+    /// Adds what was lost on links to the counts of the ports that it did not reach.
+    pub(crate) fn add_lost_on_links(&self, counts: &mut [PortCounts]) {
+        if self.changes.is_none() {
+            return;
+        }
+        for link in 0..self.state.wires.len() as u32 {
+            let Some(lost) = self.state.wires.lost(link) else { continue };
+            let (node, port) = self.state.wires.far(link);
+            let there = &mut counts[self.state.base[node as usize] as usize + usize::from(port)].dropped;
+            there.iter_mut().zip(lost).for_each(|(sum, lost)| *sum += lost);
+        }
+    }
+
+    /// Frames lost so far in one direction of a link.
+    fn lost_on(&self, (node, port): Sender) -> u64 {
+        let lost = self.state.wires.lost(self.state.base[node as usize] + u32::from(port));
+        lost.map_or(0, |lost| lost.iter().sum())
+    }
+
+    /// Every event that has happened: its number in the order of time, and the frames lost on its link from then
+    /// until the next event of that direction, or so far.
+    pub(crate) fn events_so_far(&self) -> Vec<(usize, u64)> {
+        let Some(changes) = &self.changes else { return Vec::new() };
+        let done = changes.lost_before.len();
+        let until = |n: usize, sender: &Sender| {
+            let later = (n + 1..done).find_map(|later| {
+                let at = changes.events[later].senders.iter().position(|other| other == sender)?;
+                Some(changes.lost_before[later][at])
+            });
+            later.unwrap_or_else(|| self.lost_on(*sender))
+        };
+        let lost = |n: usize| {
+            let senders = changes.events[n].senders.iter().zip(&changes.lost_before[n]);
+            senders.map(|(sender, before)| until(n, sender) - before).sum()
+        };
+        (0..done).map(|n| (n, lost(n))).collect()
+    }
+}

@@ -1,0 +1,320 @@
+//! A network that changes, in whole runs: to the picosecond and the packet where a run can be worked out by hand,
+//! and as laws where it cannot.
+
+use crate::common::{column, drops, run, run_with, same_again, scenario, total};
+use sim::{Options, Results, Stop};
+
+/// One host sends full frames at 1 Gb/s to another over one switch, from 0 to 130 us: eleven frames of 12.304 us
+/// on each link, with 1 us of delay. Frame n = 1, 2, … begins at 12.304 (n - 1), is at the switch at
+/// 1 + 12.304 n, and at its host 13.304 us later.
+fn line(events: &str) -> String {
+    format!(
+        r#"
+name = "line"
+duration = "2ms"
+{events}
+[topology]
+kind = "custom"
+node = [{{ name = "a", kind = "host" }}, {{ name = "b", kind = "host" }}, {{ name = "s", kind = "switch" }}]
+link = [
+  {{ a = "a", b = "s", rate = "1Gbps", delay = "1us" }},
+  {{ a = "s", b = "b", rate = "1Gbps", delay = "1us" }},
+]
+[measure]
+packets = true
+[[traffic]]
+name = "t"
+kind = "constant"
+source = "a"
+destination = "b"
+payload = "1460B"
+rate = "1Gbps"
+bytes = "wire"
+stop = "130us"
+"#
+    )
+}
+
+/// Events as one list of the file, so that top-level keys stay in front.
+fn events(each: &[&str]) -> String {
+    let each: Vec<String> = each.iter().map(|event| format!("{{ {event} }}")).collect();
+    format!("event = [{}]", each.join(", "))
+}
+
+fn lost(results: &Results, reason: &str) -> u64 {
+    total(results, "ports", &format!("drop_{reason}"))
+}
+
+/// Frames that reached their host, by their numbers from 0.
+fn delivered(results: &Results) -> Vec<u64> {
+    let (n, fate) = (column(results, "packets", "emission"), column(results, "packets", "fate"));
+    let mut all: Vec<u64> = n.into_iter().zip(fate).filter(|(_, fate)| *fate == 0).map(|(n, _)| n).collect();
+    all.sort_unstable();
+    all
+}
+
+#[test]
+fn without_events_every_frame_arrives() {
+    let results = run(&line(""), 1);
+    assert_eq!(delivered(&results), (0..11).collect::<Vec<_>>());
+    assert!(column(&results, "events", "event").is_empty());
+}
+
+/// From the switch to b frame 3, number 2 from 0, leaves from 37.912 to 50.216 us and arrives at 51.216. An outage from 51.216 on
+/// spares it, one a picosecond earlier does not; frame 4 arrives at 63.52 us. What ends at 50.216 lets frame 4
+/// begin.
+#[test]
+fn a_frame_on_the_wire_at_the_instant_of_an_outage_is_lost_and_one_that_has_just_crossed_is_not() {
+    let outage = |from: &str, to: &str| {
+        let down = format!("kind = \"link_down\", at = \"{from}\", link = \"s>b\"");
+        let up = format!("kind = \"link_up\", at = \"{to}\", link = \"s>b\"");
+        let results = run(&line(&format!("reroute_delay = \"1ms\"\n{}", events(&[&down, &up]))), 1);
+        let arrived = delivered(&results);
+        let missing: Vec<u64> = (0..11).filter(|n| !arrived.contains(n)).collect();
+        assert_eq!(lost(&results, "link_down"), missing.len() as u64);
+        assert_eq!(total(&results, "events", "lost"), missing.len() as u64);
+        missing
+    };
+    assert_eq!(outage("51216ns", "51217ns"), [3]);
+    assert_eq!(outage("51215999ps", "51216ns"), [2, 3]);
+    assert_eq!(outage("50216ns", "50217ns"), [2, 3], "the last bit of one and the first of the other");
+    assert_eq!(outage("40us", "50216ns"), [2]);
+    assert_eq!(outage("37912ns", "37913ns"), [1, 2]);
+}
+
+/// Nobody knows of the outage for 40 us: frames go on into the dead link. Then the host b cannot be reached.
+#[test]
+fn until_the_reroute_delay_is_over_frames_go_into_the_dead_link_and_then_there_is_no_route() {
+    let down = events(&["kind = \"link_down\", at = \"40us\", link = \"b\""]);
+    let results = run(&line(&format!("reroute_delay = \"40us\"\n{down}")), 1);
+    // At the switch by 40 us: frames at 13.304, 25.608 and 37.912 us; the first two arrive at 26.608 and 38.912.
+    // Known at 80 us: those at 50.216, 62.52 and 74.824 went into the dead link, five more came after it.
+    assert_eq!(delivered(&results), [0, 1]);
+    assert_eq!((lost(&results, "link_down"), lost(&results, "no_route")), (4, 5));
+    assert_eq!(column(&results, "events", "lost"), [4]);
+    assert_eq!(results.progress.stop, Some(Stop::Done));
+}
+
+/// Frames wait at the NIC of a, whose link dies at 20 us, which it knows at once: frame 2 is under way, and all that
+/// come after it are dropped, wait, or have no other way.
+#[test]
+fn what_waits_for_a_dead_port_is_dropped_or_waits_until_the_link_is_back() {
+    let both = events(&[
+        "kind = \"link_down\", at = \"20us\", link = \"a\"",
+        "kind = \"link_up\", at = \"1ms\", link = \"a\"",
+    ]);
+    for (then, arrive, down) in [("drop", 1, 10), ("look_up", 1, 10), ("wait", 10, 1)] {
+        let results = run(&line(&format!("dead_port = \"{then}\"\n{both}")), 1);
+        assert_eq!((delivered(&results).len(), lost(&results, "link_down")), (arrive, down), "{then}");
+    }
+    let results = run(&line(&format!("dead_port = \"wait\"\n{both}")), 1);
+    let ends = column(&results, "packets", "end_ps");
+    // The first that waited begins at 1 ms and crosses two links.
+    assert_eq!(ends.iter().filter(|end| **end > 1_000_000_000).min(), Some(&(1_000_000_000 + 2 * 13_304_000)));
+}
+
+/// From 30 us on the link to b has a tenth of the rate: frames 1 and 2 take 12.304 us, frame 3, which begins at
+/// 37.912, and all behind it 123.04 us.
+#[test]
+fn a_rate_that_changes_holds_for_the_frames_that_begin_after_it() {
+    let slow = events(&["kind = \"rate\", at = \"30us\", link = \"s>b\", rate = \"100Mbps\""]);
+    let results = run(&line(&slow), 1);
+    let mut ends = column(&results, "packets", "end_ps");
+    ends.sort_unstable();
+    let first = [26_608_000, 38_912_000, 37_912_000 + 123_040_000 + 1_000_000];
+    assert_eq!(ends[..3], first);
+    let later: Vec<u64> = (1..9).map(|n| first[2] + n * 123_040_000).collect();
+    assert_eq!(ends[3..], later);
+    // Mid-queue it is fast again: what is under way goes on at the old rate. From 160.952 us on a frame takes its
+    // 123.04 us, until 283.992.
+    let both = events(&[
+        "kind = \"rate\", at = \"30us\", link = \"s>b\", rate = \"100Mbps\"",
+        "kind = \"rate\", at = \"200us\", link = \"s>b\", rate = \"1Gbps\"",
+    ]);
+    let mut ends = column(&run(&line(&both), 1), "packets", "end_ps");
+    ends.sort_unstable();
+    assert_eq!(ends[3..5], [284_992_000, 284_992_000 + 12_304_000]);
+}
+
+/// A delay of 101 us from 30 us on is that of frame 2, whose last bit leaves the switch at 37.912 us.
+#[test]
+fn a_delay_that_changes_holds_for_frames_whose_last_bit_leaves_after_it_and_none_overtakes() {
+    let far = events(&["kind = \"delay\", at = \"30us\", link = \"s>b\", delay = \"101us\""]);
+    let mut ends = column(&run(&line(&far), 1), "packets", "end_ps");
+    ends.sort_unstable();
+    assert_eq!(ends[..3], [26_608_000, 138_912_000, 151_216_000]);
+    let near = events(&[
+        "kind = \"delay\", at = \"30us\", link = \"s>b\", delay = \"101us\"",
+        "kind = \"delay\", at = \"60us\", link = \"s>b\", delay = \"1us\"",
+    ]);
+    let results = run(&line(&near), 1);
+    assert_eq!(column(&results, "packets", "emission"), (0..11).collect::<Vec<_>>(), "in their order");
+    let ends = column(&results, "packets", "end_ps");
+    assert_eq!(ends[3..5], [151_216_000 + 12_304_000, 151_216_000 + 2 * 12_304_000]);
+}
+
+#[test]
+fn one_direction_of_a_link_goes_down_alone_and_routes_leave_the_whole_link() {
+    let way = |link: &str| {
+        let down = events(&[&format!("kind = \"link_down\", at = \"40us\", link = \"{link}\"")]);
+        run(&line(&format!("reroute_delay = \"1ms\"\n{down}")), 1)
+    };
+    assert_eq!(lost(&way("b>s"), "link_down"), 0, "nothing comes from b");
+    assert_eq!(lost(&way("s>b"), "link_down"), 9);
+    let known = run(&line(&events(&["kind = \"link_down\", at = \"40us\", link = \"b>s\""])), 1);
+    assert!(lost(&known, "no_route") > 0, "whoever loses one direction does not use the other");
+}
+
+/// Two leaves with four spines; flows from the hosts of one leaf to those of the other, all the time.
+fn spines(events: &str, more: &str) -> String {
+    format!(
+        r#"
+name = "spines"
+duration = "2ms"
+{events}
+[topology]
+kind = "leaf_spine"
+leaves = 2
+spines = 4
+hosts_per_leaf = 16
+link = {{ rate = "1Gbps", delay = "1us" }}
+fabric = {{ rate = "10Gbps", delay = "1us" }}
+[transport]
+kind = "dctcp"
+min_rto = "1ms"
+[measure]
+queues = false
+allow_unfinished = true
+drain = "1s"
+[[traffic]]
+name = "t"
+kind = "permutation"
+size = "150KB"
+{more}
+"#
+    )
+}
+
+/// Frames that a port of a switch sent.
+fn sent(results: &Results, node: u64, port: u64) -> u64 {
+    let [nodes, ports, sent] = ["node", "port", "sent"].map(|name| column(results, "ports", name));
+    let at = (0..nodes.len()).find(|i| (nodes[*i], ports[*i]) == (node, port)).unwrap();
+    sent[at]
+}
+
+#[test]
+fn flows_are_spread_over_what_is_left_and_none_is_stranded() {
+    let leaf = 32;
+    let before = run(&spines("", ""), 1);
+    assert!((16..20).all(|port| sent(&before, leaf, port) > 0));
+    let down = events(&[
+        "kind = \"link_down\", at = \"0us\", link = \"leaf0:spine1\"",
+        "kind = \"link_down\", at = \"0us\", link = \"leaf0:spine2\"",
+    ]);
+    let after = run(&spines(&down, ""), 1);
+    assert_eq!([17, 18].map(|port| sent(&after, leaf, port)), [0, 0]);
+    assert!([16, 19].iter().all(|port| sent(&after, leaf, *port) > sent(&before, leaf, *port)));
+    assert_eq!((drops(&after), after.unfinished), (0, 0));
+}
+
+#[test]
+fn flows_survive_a_failure_in_their_middle_and_use_the_link_again_when_it_is_back() {
+    let both = events(&[
+        "kind = \"link_down\", at = \"400us\", link = \"leaf0:spine1\"",
+        "kind = \"link_up\", at = \"800us\", link = \"leaf0:spine1\"",
+    ]);
+    for then in ["drop", "wait", "look_up"] {
+        let keys = format!("reroute_delay = \"100us\"\ndead_port = \"{then}\"\n{both}");
+        let results = run(&spines(&keys, ""), 1);
+        assert_eq!(results.unfinished, 0, "{then}");
+        assert!(lost(&results, "link_down") > 0, "{then}");
+        assert_eq!(lost(&results, "no_route"), 0, "{then}: there is always another spine");
+        assert!(sent(&results, 32, 17) > 100, "{then}");
+    }
+}
+
+#[test]
+fn unreachable_hosts_leave_flows_that_never_finish() {
+    let down = events(&["kind = \"link_down\", at = \"100us\", link = \"h3\""]);
+    let results = run(&spines(&down, ""), 1);
+    assert_eq!(results.progress.stop, Some(Stop::DrainedOut));
+    assert!(results.unfinished > 0 && lost(&results, "no_route") > 0);
+}
+
+#[test]
+fn random_losses_are_as_frequent_as_asked_and_apart_by_their_reasons() {
+    let both = events(&[
+        "kind = \"loss\", at = \"0us\", link = \"s>b\", probability = 0.2",
+        "kind = \"corruption\", at = \"0us\", link = \"s>b\", probability = 0.1",
+    ]);
+    let text = line(&both).replace("stop = \"130us\"", "stop = \"130ms\"").replace("\"2ms\"", "\"200ms\"");
+    let results = run(&text, 1);
+    let frames = column(&results, "packets", "emission").len() as f64;
+    assert!(frames > 10_000.0);
+    for (reason, p) in [("link_loss", 0.2), ("corrupted", 0.8 * 0.1)] {
+        let (found, expected) = (lost(&results, reason) as f64, frames * p);
+        assert!((found - expected).abs() < 5.0 * (expected * (1.0 - p)).sqrt(), "{reason}: {found} of {expected}");
+    }
+}
+
+/// The switch does something else with what it has, and the same frames are lost on the link from a.
+#[test]
+fn variants_have_the_same_draws() {
+    let loss = events(&["kind = \"loss\", at = \"0us\", link = \"a>s\", probability = 0.5"]);
+    let missing = |switch: &str| {
+        let arrived = delivered(&run(&format!("{}\n[switch]\n{switch}", line(&loss)), 7));
+        (0..11).filter(|n| !arrived.contains(n)).collect::<Vec<u64>>()
+    };
+    let first = missing("marking = { kind = \"none\" }");
+    assert!(!first.is_empty() && first.len() < 11);
+    for other in ["ties = \"port\"", "buffer = { kind = \"shared\", size = \"90KB\", alpha = 1 }"] {
+        assert_eq!(missing(other), first, "{other}");
+    }
+}
+
+/// Three hosts flood one behind two leaves with PFC; the link between them dies while it is paused.
+#[test]
+fn what_was_paused_over_a_dead_link_goes_on_when_it_is_back() {
+    let both = events(&[
+        "kind = \"link_down\", at = \"500us\", link = \"leaf0:spine0\"",
+        "kind = \"link_up\", at = \"900us\", link = \"leaf0:spine0\"",
+    ]);
+    let text = |quanta: &str| {
+        spines(&format!("dead_port = \"wait\"\n{both}"), "")
+            .replace("spines = 4", "spines = 1")
+            .replace("rate = \"10Gbps\"", "rate = \"1Gbps\"")
+            .replace(
+                "[transport]",
+                &format!(
+                    "[switch]\nbuffer = {{ kind = \"per_port\", size = \"2MB\" }}\n\
+                     pause = {{ kind = \"pfc\", xoff = \"15KB\", xon = \"8KB\"{quanta} }}\n[transport]"
+                ),
+            )
+    };
+    let results = run(&text(""), 1);
+    assert_eq!(results.unfinished, 0);
+    assert!(total(&results, "pauses", "times") > 0 && results.deadlock.is_none());
+    let [node, from, to] = ["node", "from_ps", "to_ps"].map(|name| column(&results, "pause_trace", name));
+    let leaf0 = 32;
+    // What leaf0 may not send to its spine it may again at the instant of the outage, which it knows of at once.
+    let across = |i: &usize| from[*i] < 500_000_000 && to[*i] > 500_000_000 && node[*i] == leaf0;
+    assert_eq!((0..node.len()).filter(across).count(), 0);
+    same_again(&text(""), 1);
+}
+
+#[test]
+fn runs_that_change_are_the_same_by_wheel_and_heap_and_with_departures_stepped() {
+    let all = events(&[
+        "kind = \"link_down\", at = \"400us\", link = \"leaf0:spine1\"",
+        "kind = \"loss\", at = \"300us\", link = \"leaf1:spine3\", probability = 0.02",
+        "kind = \"rate\", at = \"500us\", link = \"h7\", rate = \"300Mbps\"",
+        "kind = \"link_up\", at = \"800us\", link = \"leaf0:spine1\"",
+    ]);
+    let s = scenario(&spines(&format!("reroute_delay = \"50us\"\n{all}"), ""), "");
+    let tables =
+        |heap, step_departures| run_with(&s, 3, Options { heap, step_departures, ..Options::default() }).tables;
+    let usual = tables(false, false);
+    for (heap, stepped) in [(true, false), (false, true), (true, true)] {
+        assert_eq!(tables(heap, stepped), usual, "heap {heap}, stepped {stepped}");
+    }
+}
