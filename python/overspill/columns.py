@@ -35,6 +35,7 @@ TABLES = (
     "detour_steps",
     "pauses",
     "pause_trace",
+    "events",
 )
 U32_NONE = 0xFFFF_FFFF
 U64_NONE = 0xFFFF_FFFF_FFFF_FFFF

@@ -17,6 +17,9 @@ REASONS = (
     "no_route",
     "hold_full",
     "detours_spent",
+    "link_down",
+    "link_loss",
+    "corrupted",
 )
 OF_FLOWS = "Σ over measured flows"
 KINDS = ("drops", "marks", "detours", "bounces")  # in the order of their numbers in the table `fates`

@@ -15,7 +15,8 @@ from overspill.measures import REASONS
 DOING = ("emitted", "arrived", "detoured", "bounced", "marked", "stored", "started", "delivered")
 EMITTED, ARRIVED, DETOURED, BOUNCED, MARKED, STORED, STARTED, DELIVERED = range(len(DOING))
 NO_PORT, NO_COUNT = 0xFFFF, 0xFFFF_FFFF
-UNROUTED = ("ttl_expired", "no_route")  # before a port is chosen; the port is that it came in by
+# Not on the way to a port, or not for certain; the port is that it came in by.
+UNROUTED = ("ttl_expired", "no_route", "link_down", "link_loss", "corrupted")
 LONGEST_LOOP = 4  # nodes in a loop that a path tells once with its count
 
 
