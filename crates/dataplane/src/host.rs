@@ -9,9 +9,10 @@ use crate::stack::Stack;
 use crate::transport::{ENDLESS, FlowInfo, Heard, Io, Notice, Receiver, Sender, TcpConfig, ack_of_finished};
 use crate::{Body, Exts, Framing, NO_EXT, Out, Pkt};
 use limiters::Limiters;
-use mech::host::Reinject;
+use mech::host::{NicOrder, Reaction, Reinject};
 use mech::overflow::DropReason;
 use mech::{Flags, FlowId, HostId, PacketKind, PortId, Purpose, Stream};
+use pulling::Pulled;
 use std::collections::BTreeMap;
 use timers::Timer;
 pub use timers::{FLOW_START, MESSAGE_START};
@@ -20,6 +21,7 @@ use units::{Dur, Time};
 mod counters;
 mod failing;
 mod limiters;
+mod pulling;
 mod timers;
 
 /// A host as it is to be built.
@@ -32,6 +34,10 @@ pub struct HostSetup {
     pub stack_delay: Dur,
     /// Added to it, uniform from 0 to this.
     pub stack_jitter: Dur,
+    /// In which order its NIC takes frames from its transports.
+    pub order: NicOrder,
+    /// What changes the rates of flows when the network tells of congestion; needs a queue for each flow.
+    pub reaction: Option<Box<dyn Reaction>>,
 }
 
 /// One instant at a host: what it needs beyond itself.
@@ -59,6 +65,8 @@ impl<O> HostStep<'_, O> {
 pub struct Host {
     id: HostId,
     nic: Core,
+    /// Where the NIC serves flows in turn.
+    pulled: Option<Box<Pulled>>,
     framing: Framing,
     up: Stack,
     down: Stack,
@@ -99,10 +107,17 @@ impl Host {
         let framing = setup.core.framing;
         let mut nic = Core::new(setup.core);
         nic.timers_from(Timer::Nic(0).index());
+        let pulled = match setup.order {
+            NicOrder::Fifo => None,
+            NicOrder::RoundRobin { flow_rate } => {
+                Some(Box::new(Pulled::new(flow_rate, (setup.stack_delay, setup.stack_jitter), setup.reaction)))
+            }
+        };
         Host {
             id: setup.id,
             framing,
             nic,
+            pulled,
             up: Stack::new(setup.stack_delay, setup.stack_jitter),
             down: Stack::new(setup.stack_delay, setup.stack_jitter),
             stack_rng: Stream::new(seed, node, Purpose::Stack),
@@ -123,9 +138,17 @@ impl Host {
 
     /// A flow begins here.
     pub fn start<O: Out>(&mut self, flow: FlowId, step: &mut HostStep<O>) {
-        let slot = self.senders.add(flow, Sender::new(step.flows.info(flow), step.tcp));
+        let slot = self.add_sender(flow, step.flows.info(flow), step.tcp);
         step.flows.ends[flow.0 as usize].sender = slot;
         self.with_sender(slot, step, |sender, io| sender.start(io));
+    }
+
+    fn add_sender(&mut self, flow: FlowId, info: &FlowInfo, tcp: &TcpConfig) -> u32 {
+        let mut sender = Sender::new(info, tcp);
+        if self.pulled.is_some() {
+            sender.wait_for_nic();
+        }
+        self.senders.add(flow, sender)
     }
 
     /// A message is written to a persistent connection, which the first of them opens.
@@ -134,7 +157,7 @@ impl Host {
         let at = connection.0 as usize;
         if step.flows.ends[at].sender == NONE {
             let endless = FlowInfo { bytes: ENDLESS, ..step.flows.info[at] };
-            step.flows.ends[at].sender = self.senders.add(connection, Sender::new(&endless, step.tcp));
+            step.flows.ends[at].sender = self.add_sender(connection, &endless, step.tcp);
             step.flows.make_persistent(connection);
         }
         step.flows.write(connection, message);
@@ -146,8 +169,11 @@ impl Host {
 
     /// The last call of every step: an idle NIC begins to send.
     #[inline]
-    pub fn finish<O: Out>(&mut self, now: Time, out: &mut O) {
-        self.nic.finish(&mut Step { now, fib: &OneWay, out });
+    pub fn finish<O: Out>(&mut self, step: &mut HostStep<O>) {
+        if self.pulled.is_some() {
+            self.pull(step);
+        }
+        self.nic.finish(&mut step.of_nic());
     }
 
     /// A raw source is set up here, before the run.
@@ -161,8 +187,11 @@ impl Host {
 
     /// The frame on the wire has ended and something waits.
     #[inline]
-    pub fn ended<O: Out>(&mut self, now: Time, out: &mut O) {
-        self.nic.ended(NIC, &mut Step { now, fib: &OneWay, out });
+    pub fn ended<O: Out>(&mut self, step: &mut HostStep<O>) {
+        if self.pulled.is_some() {
+            self.pull(step);
+        }
+        self.nic.ended(NIC, &mut step.of_nic());
     }
 
     /// A frame has arrived.
@@ -211,6 +240,8 @@ impl Host {
         match Timer::of(index) {
             Some(Timer::StackUp) => self.stack_up(step),
             Some(Timer::StackDown) => self.stack_down(step),
+            Some(Timer::Announced) => self.hear(step),
+            Some(Timer::Limiter) => self.limiter_timer(step.now),
             Some(Timer::Raw(i)) => self.emit_raw(i, step),
             Some(Timer::Sender(slot)) => self.sender_timer(slot, step),
             Some(Timer::Receiver(slot)) => self.receiver_timer(slot, step),
@@ -228,7 +259,7 @@ impl Host {
 
     fn stack_down<O: Out>(&mut self, step: &mut HostStep<O>) {
         while let Some(mut pkt) = self.down.pop(step.now) {
-            self.nic.admit((&mut pkt, NIC), &mut step.of_nic());
+            self.reach_nic(&mut pkt, step);
         }
         self.down.next().into_iter().for_each(|at| step.out.timer(Timer::StackDown.index(), at));
     }
@@ -316,14 +347,17 @@ impl Host {
                 step.flows.ends[flow.0 as usize].raw_received += u64::from(payload);
                 step.out.received(flow, u64::from(payload));
             }
-            Body::Notice(notice) => self.on_notice(flow, notice),
+            Body::Notice(notice) => self.on_notice(flow, notice, step),
             Body::Segment(_) | Body::Pause(_) => {}
         }
     }
 
     /// The network has told something about a flow that is sent here; that is for its rate limiter at the NIC.
-    fn on_notice(&mut self, flow: FlowId, notice: mech::Notice) {
+    fn on_notice<O>(&mut self, flow: FlowId, notice: mech::Notice, step: &HostStep<O>) {
         self.limiters.on_notice(flow, notice);
+        if let Some(pulled) = &mut self.pulled {
+            pulled.on_notice(step.flows.info(flow), &notice, step.now);
+        }
     }
 
     fn reply<O: Out>(&mut self, pkt: &Pkt, step: &mut HostStep<O>) {
@@ -347,7 +381,7 @@ impl Host {
     fn with_sender<O: Out>(&mut self, slot: u32, step: &mut HostStep<O>, act: impl FnOnce(&mut Sender, &mut Io)) {
         let Some((flow, sender)) = &mut self.senders.slots[slot as usize] else { return };
         act(sender, &mut Io { now: step.now, cfg: step.tcp, exts: step.exts, out: &mut self.scratch });
-        let (flow, deadline) = (*flow, sender.deadline());
+        let (flow, deadline, waits) = (*flow, sender.deadline(), sender.waits());
         if sender.is_persistent() {
             step.flows.acknowledge(flow, sender, &mut step.out);
         }
@@ -356,10 +390,14 @@ impl Host {
             step.flows.ends[flow.0 as usize].sender = GONE;
             self.heard.remove(&flow);
             self.senders.remove(slot);
+            self.pulled.iter_mut().for_each(|pulled| pulled.done(flow, step.now));
         } else if let Some(at) = self.senders.arm(slot, deadline) {
             step.out.timer(Timer::Sender(slot).index(), at);
         }
         self.emit_all(step);
+        if waits {
+            self.announce(flow, step);
+        }
     }
 
     #[inline]
@@ -398,10 +436,19 @@ impl Host {
     fn emit<O: Out>(&mut self, pkt: &mut Pkt, step: &mut HostStep<O>) {
         self.originated.count(pkt);
         step.out.emitted(pkt);
-        if self.down.is_instant() {
-            self.nic.admit((pkt, NIC), &mut step.of_nic());
+        if self.down.is_instant() || self.pulled.as_ref().is_some_and(|pulled| pulled.asking()) {
+            self.reach_nic(pkt, step);
         } else if let Some(at) = self.down.push(step.now, *pkt, &mut self.stack_rng) {
             step.out.timer(Timer::StackDown.index(), at);
+        }
+    }
+
+    /// A frame comes to the NIC.
+    #[inline]
+    fn reach_nic<O: Out>(&mut self, pkt: &mut Pkt, step: &mut HostStep<O>) {
+        match &mut self.pulled {
+            None => self.nic.admit((pkt, NIC), &mut step.of_nic()),
+            Some(pulled) => pulled.push(pkt, step.now),
         }
     }
 }

@@ -11,6 +11,7 @@ mod control;
 mod core;
 mod ends;
 mod ext;
+mod flow_queues;
 mod flows;
 mod host;
 mod lossless_violation;

@@ -59,6 +59,8 @@ pub(crate) struct Rest {
     pub(crate) dead: bool,
     /// A frame that pauses or resumes the far end waits to be sent.
     pub(crate) control: bool,
+    /// Its NIC has more to send than waits here.
+    pub(crate) more: bool,
     /// A wake-up is pending.
     pub(crate) waking: bool,
     /// It is on the list of idle ports that got a packet in this step.
@@ -86,7 +88,7 @@ impl Rest {
     /// Whether anything may leave.
     #[inline]
     pub(crate) fn is_ready(&self) -> bool {
-        self.eligible & !self.stopped != 0 || self.control
+        self.eligible & !self.stopped != 0 || self.control || (self.more && !self.dead)
     }
 }
 
@@ -169,6 +171,7 @@ impl Port {
             stopped: 0,
             dead: false,
             control: false,
+            more: false,
             waking: false,
             listed: false,
             queues,

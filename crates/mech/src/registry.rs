@@ -3,7 +3,7 @@
 use crate::Mechanism;
 use crate::buffer::{self, BufferSlot};
 use crate::fib::{self, FibSlot};
-use crate::host::{self, BounceSignal};
+use crate::host::{self, BounceSignal, NicOrder};
 use crate::marking::{self, MarkingSlot};
 use crate::overflow::{self, OverflowSlot};
 use crate::params::{Spec, Values};
@@ -23,8 +23,13 @@ pub const SLOTS: [(&str, &str); 7] = [
 ];
 
 /// The slots of a host, likewise.
-pub const HOST_SLOTS: [(&str, &str); 4] =
-    [("marking", "none"), ("scheduler", "strict_priority"), ("overflow", "tail_drop"), ("bounce_signal", "none")];
+pub const HOST_SLOTS: [(&str, &str); 5] = [
+    ("marking", "none"),
+    ("scheduler", "strict_priority"),
+    ("overflow", "tail_drop"),
+    ("bounce_signal", "none"),
+    ("nic", "fifo"),
+];
 
 /// Mechanisms, slot by slot.
 #[derive(Clone, Debug)]
@@ -45,6 +50,8 @@ pub struct Registry {
     pub scheduler: Vec<Mechanism<SchedulerSlot>>,
     /// What a source hears of packets that come back.
     pub bounce_signal: Vec<Mechanism<BounceSignal>>,
+    /// In which order a NIC takes frames from transports.
+    pub nic: Vec<Mechanism<NicOrder>>,
 }
 
 /// A slot's share of a registry.
@@ -77,6 +84,7 @@ slots! {
     pause: PauseFor,
     scheduler: SchedulerSlot,
     bounce_signal: BounceSignal,
+    nic: NicOrder,
 }
 
 /// What is declared of some mechanisms.
@@ -96,6 +104,7 @@ impl Registry {
             pause: pause::ALL.to_vec(),
             scheduler: scheduler::ALL.to_vec(),
             bounce_signal: host::ALL.to_vec(),
+            nic: host::NIC_ORDERS.to_vec(),
         }
     }
 
@@ -121,7 +130,7 @@ impl Registry {
     /// What is declared of all of them, slot by slot.
     pub fn specs(&self) -> Vec<&'static Spec> {
         let switch = SLOTS.map(|(slot, _)| self.of_switch(slot));
-        [switch.concat(), self.of_host("bounce_signal")].concat()
+        [switch.concat(), self.of_host("bounce_signal"), self.of_host("nic")].concat()
     }
 
     /// What is declared of a slot of the switch, by its name.
@@ -145,6 +154,7 @@ impl Registry {
             "scheduler" => specs(&self.scheduler, |one| one.at_nic),
             "overflow" => specs(&self.overflow, |one| one.at_nic),
             "bounce_signal" => specs(&self.bounce_signal, |_| true),
+            "nic" => specs(&self.nic, |_| true),
             _ => Vec::new(),
         }
     }

@@ -8,7 +8,7 @@ use dataplane::{DeadPort, Framing};
 use mech::ClassSet;
 use mech::buffer::BufferSlot;
 use mech::fib::FibSlot;
-use mech::host::BounceSignal;
+use mech::host::{BounceSignal, NicOrder};
 use mech::marking::MarkingSlot;
 use mech::overflow::OverflowSlot;
 use mech::params::Values;
@@ -126,6 +126,8 @@ pub struct HostConfig {
     pub overflow: Filled<OverflowSlot>,
     /// How a source's transport is informed of bounced packets.
     pub bounce_signal: Filled<BounceSignal>,
+    /// In which order the NIC takes frames from transports.
+    pub nic: Filled<NicOrder>,
 }
 
 /// One switch.

@@ -14,6 +14,7 @@ use dataplane::transport::TcpConfig;
 use dataplane::{CoreSetup, FlowTable, Host, HostSetup, NewFlow, PauseSetup, PortSetup, RawSetup, Switch, SwitchSetup};
 use mech::buffer::BufferSlot;
 use mech::fib::FibSlot;
+use mech::host::NicOrder;
 use mech::overflow::OverflowSlot;
 use mech::routing::{FlowHash, Paths, RoutingSlot};
 use mech::{HostId, Lane, LaneLimit, Lanes, Purpose, Stream, SwitchContext};
@@ -77,6 +78,7 @@ impl Site<'_> {
             agents: Vec::new(),
             changes: self.steps(id, 0),
         };
+        let order = *s.host.nic.slot;
         Host::new(HostSetup {
             core: CoreSetup {
                 node: id,
@@ -86,12 +88,14 @@ impl Site<'_> {
                 overflow: (*s.host.overflow.slot).clone(),
                 lanes: self.host_lanes(),
                 top_class: self.top_class,
-                may_compute: self.may_compute && !self.any_bounce,
+                may_compute: self.may_compute && !self.any_bounce && order == NicOrder::Fifo,
                 ports: vec![nic],
             },
             id: HostId(id),
             stack_delay: s.host.stack_delay,
             stack_jitter: s.host.stack_jitter,
+            order,
+            reaction: None,
         })
     }
 

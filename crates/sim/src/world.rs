@@ -157,7 +157,8 @@ impl<P: Probe, T: Tap> World<P, T> {
     fn is_overloaded(&self) -> bool {
         let held: usize = self.cores().map(dataplane::Core::held).sum();
         let ends: usize = self.hosts.iter().map(Host::live_ends).sum();
-        held as u64 + self.state.wires.under_way() > MOST_PACKETS || ends as u64 > MOST_ENDS
+        let held = held as u64 + self.hosts.iter().map(Host::waiting_in_flows).sum::<u64>();
+        held + self.state.wires.under_way() > MOST_PACKETS || ends as u64 > MOST_ENDS
     }
 
     /// The output sides of all nodes.
@@ -371,7 +372,7 @@ impl<P: Probe, T: Tap> World<P, T> {
     }
 
     fn host_step(&mut self, first: Key) {
-        let (h, now) = (first.node() as usize, self.now);
+        let h = first.node() as usize;
         let mut event = Some(first);
         while let Some(key) = event {
             match key.phase() {
@@ -383,8 +384,8 @@ impl<P: Probe, T: Tap> World<P, T> {
                 }
                 Phase::Ended => {
                     self.events += 1;
-                    let mut driver = self.state.driver(first.node(), now);
-                    self.hosts[h].ended(now, &mut driver);
+                    let (host, mut step) = self.at_host(h);
+                    host.ended(&mut step);
                 }
                 Phase::Timer => {
                     self.events += 1;
@@ -404,8 +405,8 @@ impl<P: Probe, T: Tap> World<P, T> {
             }
             event = self.state.queue.pop_if_same_step(first);
         }
-        let mut driver = self.state.driver(first.node(), now);
-        self.hosts[h].finish(now, &mut driver);
+        let (host, mut step) = self.at_host(h);
+        host.finish(&mut step);
     }
 
     /// A host, and what it needs beyond itself.

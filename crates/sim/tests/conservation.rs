@@ -91,6 +91,9 @@ fn random(n: u64, queues: bool) -> String {
         "[host]\nstack_delay = \"3us\"\nstack_jitter = \"9us\"\nnic_queue = \"12pkt\"\n",
         "[host]\nnic_queue = \"5KB\"\n",
     ]);
+    let turns = "[host]\nnic = { kind = \"round_robin\" }\nstack_delay = \"3us\"\nstack_jitter = \"9us\"\n";
+    let limited = "[host]\nnic = { kind = \"round_robin\", flow_rate = \"300Mbps\" }\n";
+    let host = own.of(&[host, host, turns, limited]);
     let transport = draw.of(&["newreno", "dctcp"]);
     let workloads: String =
         (0..=draw.0.below(2)).map(|i| format!("[[traffic]]\nname = \"t{i}\"\n{}", traffic(&mut draw))).collect();

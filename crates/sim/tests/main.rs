@@ -21,6 +21,7 @@ mod forwarding;
 mod golden;
 mod hosts;
 mod mixed;
+mod nic;
 mod over_time;
 mod pabo;
 mod packet_trace;

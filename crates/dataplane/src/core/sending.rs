@@ -30,6 +30,18 @@ impl Core {
         self.send(port, step);
     }
 
+    /// Whether the wire of `port` is free, its link is not known to be dead, and nothing that waits here may go out by it.
+    pub(crate) fn is_idle(&self, port: PortId, now: Time) -> bool {
+        let p = &self.store.ports[usize::from(port.0)];
+        p.free_at <= now && p.rest.eligible & !p.rest.stopped == 0 && !p.rest.control && !p.rest.dead
+    }
+
+    /// A NIC has more to send by `port` than waits here, or has not: it is asked when the frame under way has ended.
+    pub(crate) fn has_more<O: Out>(&mut self, (port, more): (PortId, bool), now: Time, out: &mut O) {
+        self.store.ports[usize::from(port.0)].rest.more = more;
+        self.try_schedule(port, now, out);
+    }
+
     /// Whether no idle port got something in this step, and nothing was asked for: who asks is on that list too.
     #[inline(always)]
     pub(crate) fn is_quiet(&self) -> bool {

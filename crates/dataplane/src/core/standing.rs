@@ -40,6 +40,11 @@ impl Core {
         let gate = &self.pausing.as_ref()?.gates[usize::from(port.0)];
         Some(Obeyed { stopped: gate.stopped, since: gate.since, resumes: gate.resumes.map(|resumes| resumes.received) })
     }
+    /// The classes that a port may not send.
+    pub(crate) fn stopped(&self, port: PortId) -> ClassSet {
+        let gate = self.pausing.as_ref().map(|pausing| &pausing.gates[usize::from(port.0)]);
+        gate.map_or(ClassSet::NONE, |gate| gate.stopped)
+    }
     /// The classes that are resumed together with one, and the bytes down to which they have to fall for it
     /// while so many of the shared memory are free.
     pub fn lets_go(&self, port: PortId, class: u8, free: Option<u64>) -> Option<(ClassSet, u64)> {

@@ -2,6 +2,7 @@
 
 use super::Host;
 use crate::core::Core;
+use crate::ends::Tally;
 use crate::stack::Stack;
 use crate::transport::{Receiver, Sender};
 use mech::FlowId;
@@ -43,6 +44,10 @@ impl Host {
     pub fn consumed(&self) -> u64 {
         self.consumed.packets
     }
+    /// Frames that wait for their turn in queues of flows.
+    pub fn waiting_in_flows(&self) -> u64 {
+        self.pulled.as_ref().map_or(0, |pulled| pulled.queues().held().packets)
+    }
     /// Frames that came in.
     pub fn received(&self) -> u64 {
         self.received.packets
@@ -71,14 +76,17 @@ impl Host {
             + control_received.packets
             + dropped
             + u64::from(port.waiting());
+        let waiting = self.pulled.as_ref().map_or_else(Tally::default, |pulled| pulled.queues().held());
         let bytes = counts.sent_bytes
             + control_received.bytes
             + self.consumed.bytes
             + self.flood_copies_discarded.bytes
             + counts.dropped_bytes
             + self.misdirected.bytes
-            + port.waiting_bytes();
-        self.received.packets + self.originated.packets == packets + held.map(Stack::len).iter().sum::<u64>()
+            + port.waiting_bytes()
+            + waiting.bytes;
+        self.received.packets + self.originated.packets
+            == packets + waiting.packets + held.map(Stack::len).iter().sum::<u64>()
             && self.received.bytes + self.originated.bytes == bytes + held.map(Stack::bytes).iter().sum::<u64>()
             && port.balanced()
     }

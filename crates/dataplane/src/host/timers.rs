@@ -5,6 +5,10 @@
 pub(super) enum Timer {
     StackUp,
     StackDown,
+    /// Word of a segment that is ready comes to the NIC.
+    Announced,
+    /// A rate limiter is ready.
+    Limiter,
     Raw(u32),
     Sender(u32),
     Receiver(u32),
@@ -23,6 +27,8 @@ impl Timer {
         match self {
             Timer::StackUp => 1,
             Timer::StackDown => 2,
+            Timer::Announced => 4,
+            Timer::Limiter => 5,
             Timer::Raw(i) => 1 << SLOT_BITS | i,
             Timer::Sender(i) => 2 << SLOT_BITS | i,
             Timer::Receiver(i) => 3 << SLOT_BITS | i,
@@ -34,6 +40,8 @@ impl Timer {
         Some(match (index >> SLOT_BITS, slot) {
             (0, 1) => Timer::StackUp,
             (0, 2) => Timer::StackDown,
+            (0, 4) => Timer::Announced,
+            (0, 5) => Timer::Limiter,
             (1, i) => Timer::Raw(i),
             (2, i) => Timer::Sender(i),
             (3, i) => Timer::Receiver(i),

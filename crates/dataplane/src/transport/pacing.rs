@@ -1,36 +1,64 @@
 //! When the next segment may leave, besides the windows.
 
-use units::Time;
-
-/// A way to space segments. None of the transports here spaces them: a window's worth leaves
-/// back to back, as RFC 5681 describes it.
+/// A way to space segments. Unless it is unpaced, a segment that the windows allow leaves when the NIC asks for it,
+/// which also has the rate of the flow. What answers to a loss is made at once: a fast retransmission, a SYN,
+/// limited transmit and probes.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Pacing {
-    /// As soon as the windows allow.
+    /// As soon as the windows allow: a window's worth leaves back to back, as RFC 5681 describes it.
     #[default]
     Unpaced,
+    /// When the NIC asks for it.
+    Pulled,
+    /// The NIC asks for one now.
+    Granted,
+    /// One was ready and the NIC has not asked for it.
+    Waiting,
 }
 
 impl Pacing {
-    /// Whether a segment may leave now.
+    /// Whether a segment that the windows allow may leave now.
     #[inline]
-    pub fn ready(&self, _now: Time) -> bool {
-        match self {
-            Pacing::Unpaced => true,
+    pub fn ready(&mut self) -> bool {
+        if *self == Pacing::Pulled {
+            *self = Pacing::Waiting;
+        }
+        matches!(self, Pacing::Unpaced | Pacing::Granted)
+    }
+    /// A segment has left.
+    #[inline]
+    pub fn on_sent(&mut self) {
+        if *self == Pacing::Granted {
+            *self = Pacing::Pulled;
         }
     }
-    /// A segment of so many bytes has left.
+    /// Whether a segment waits for the NIC.
     #[inline]
-    pub fn on_sent(&mut self, _now: Time, _bytes: u32) {
-        match self {
-            Pacing::Unpaced => {}
-        }
+    pub fn waits(self) -> bool {
+        self == Pacing::Waiting
     }
-    /// When the next segment may leave, if that is what the sender waits for.
-    #[inline]
-    pub fn deadline(&self) -> Time {
-        match self {
-            Pacing::Unpaced => Time::NEVER,
-        }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_nic_gets_one_segment_each_time_it_asks_and_knows_whether_another_waits() {
+        let mut pacing = Pacing::Pulled;
+        assert!(!pacing.waits() && !pacing.ready() && pacing.waits());
+        pacing = Pacing::Granted;
+        assert!(!pacing.waits() && pacing.ready());
+        pacing.on_sent();
+        assert!(!pacing.waits() && !pacing.ready() && pacing.waits(), "the second has to wait");
+        pacing.on_sent();
+        assert!(pacing.waits(), "what was made at once is not the one that waits");
+    }
+
+    #[test]
+    fn without_a_nic_that_asks_all_may_leave() {
+        let mut pacing = Pacing::default();
+        pacing.on_sent();
+        assert!(pacing.ready() && !pacing.waits());
     }
 }

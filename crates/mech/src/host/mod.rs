@@ -2,5 +2,11 @@
 //! host half stands under the same stem as its switch half.
 
 mod bounce;
+mod limiter;
+mod nic;
+mod reaction;
 
 pub use bounce::{ALL, BounceSignal, Reinject, Returned, WindowCut};
+pub use limiter::RateLimiter;
+pub use nic::{ALL as NIC_ORDERS, NicOrder};
+pub use reaction::Reaction;

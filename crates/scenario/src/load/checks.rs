@@ -10,7 +10,7 @@ use mech::overflow::OverflowSlot;
 use mech::params::Values;
 use mech::routing::RoutingSlot;
 use mech::scheduler::SchedulerSlot;
-use mech::{NO_RANKS, Report, Wrong};
+use mech::{NO_RANKS, Report, Room, Wrong};
 use std::collections::BTreeSet;
 use units::{Bytes, Dur, Time};
 
@@ -123,5 +123,28 @@ pub(super) fn framing(parent: &Node, framing: &Choice, faults: &mut Faults) {
         if size > 4096 {
             faults.add(&parent.find(&format!("framing.{key}")), message(Bytes(size), "at most 4096 bytes"));
         }
+    }
+}
+
+/// A NIC with a queue for each flow has none that could have a limit, a threshold or an order of its own. `host` is
+/// the table of the host.
+pub(super) fn nic(host: &Node, config: &HostConfig, faults: &mut Faults) {
+    if !config.nic.slot.has_queues_by_flow() {
+        return;
+    }
+    let beside = format!("beside nic = {:?}, where each flow has a queue", config.nic.kind);
+    let needs = config.overflow.slot.peek().needs();
+    let marks = config.marking.slot.peek().plain() != Some(Room::ENDLESS);
+    for (slot, kind, is_wrong, rule) in [
+        ("marking", &config.marking.kind, marks, "no marking"),
+        ("scheduler", &config.scheduler.kind, config.scheduler.slot.reorders(), "first in, first out within a class"),
+        ("overflow", &config.overflow.kind, needs.removes, "nothing that is removed"),
+    ] {
+        if is_wrong {
+            faults.add(&host.find(&format!("{slot}.kind")), message(format!("{kind:?}"), format!("{rule} {beside}")));
+        }
+    }
+    if let Some(size) = config.nic_queue {
+        faults.add(&host.find("nic_queue"), message(size, format!("no limit {beside}")));
     }
 }

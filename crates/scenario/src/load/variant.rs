@@ -14,6 +14,7 @@ use crate::model::{Choice, FctEnd, Filled, Goodput, HostConfig, Measure, Scenari
 use crate::pausing;
 use crate::settings;
 use dataplane::{DeadPort, Framing};
+use mech::host::NicOrder;
 use mech::marking::MarkingSlot;
 use mech::overflow::OverflowSlot;
 use mech::params::Values;
@@ -100,6 +101,7 @@ pub(super) fn read_variant(
         ("scheduler", resolved::filled(&host.scheduler)),
         ("overflow", resolved::filled(&host.overflow)),
         ("bounce_signal", resolved::filled(&host.bounce_signal)),
+        ("nic", resolved::filled(&host.nic)),
     ] {
         host_json.insert(key.into(), made);
     }
@@ -190,6 +192,7 @@ fn host(
     let scheduler = slot(&host, "scheduler", registry, faults);
     let overflow: Option<Filled<OverflowSlot>> = slot(&host, "overflow", registry, faults);
     let bounce_signal = slot(&host, "bounce_signal", registry, faults);
+    let nic: Option<Filled<NicOrder>> = slot(&host, "nic", registry, faults);
     let nic_queue = values.as_ref().and_then(|values| values.has("nic_queue").then(|| values.amount("nic_queue")));
     let beside = Beside { memory: nic_queue, nic: true, ports: Some(1), ..Beside::NOTHING };
     if let Some(marking) = &marking {
@@ -203,7 +206,7 @@ fn host(
         checks::say(&host, "overflow", report, (&mut notes.borrow_mut(), faults));
     }
     let (marking, scheduler, overflow, bounce_signal) = (marking?, scheduler?, overflow?, bounce_signal?);
-    let values = values?;
+    let (values, nic) = (values?, nic?);
     let config = HostConfig {
         stack_delay: values.time("stack_delay"),
         stack_jitter: values.time("stack_jitter"),
@@ -212,8 +215,11 @@ fn host(
         scheduler,
         overflow,
         bounce_signal,
+        nic,
     };
-    Some((config, values))
+    let before = faults.count;
+    checks::nic(&host, &config, faults);
+    (faults.count == before).then_some((config, values))
 }
 
 fn measure(document: &Node, duration: Option<Dur>, faults: &mut Faults) -> Option<Measure> {

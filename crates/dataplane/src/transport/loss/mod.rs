@@ -57,6 +57,9 @@ pub struct LossDetection {
     partial_seen: bool,
     /// Something of this is in use, or the sender goes back after a timeout.
     busy: bool,
+    /// How often in a row the timer has sent the first byte not acknowledged, or the SYN, again; 255 is
+    /// that or more.
+    pub(super) expiries: u8,
 }
 
 impl LossDetection {

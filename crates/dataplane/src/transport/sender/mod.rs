@@ -59,9 +59,6 @@ pub struct Sender {
     cuts: u32,
     notices: u32,
     state: State,
-    /// How often in a row the timer has sent the first byte not acknowledged, or the SYN, again; 255 is
-    /// that or more.
-    expiries: u8,
     /// A timestamp of the peer's has come.
     peer_heard: bool,
     /// The next new segment says CWR (RFC 3168 §6.1.2).
@@ -156,7 +153,6 @@ impl Sender {
             cuts: 0,
             notices: 0,
             state: if cfg.handshake { State::Closed } else { State::Established },
-            expiries: 0,
             cwr: false,
         }
     }
@@ -210,7 +206,7 @@ impl Sender {
         }
         let new = io.cfg.recovery == Recovery::Sack && self.loss.on_blocks(ext, (ack, self.una), self.sent);
         if new && io.cfg.law == Law::PFabric {
-            self.expiries = 0;
+            self.loss.expiries = 0;
         }
         (new, rtt)
     }
@@ -249,7 +245,7 @@ impl Sender {
         self.nxt = self.nxt.max(self.una);
         acked.nxt = self.nxt;
         self.limited = 0;
-        self.expiries = 0;
+        self.loss.expiries = 0;
         let event = self.loss.on_ack(self.una, cfg.recovery);
         acked.open = event == AckEvent::Open;
         self.congestion.on_ack(&acked, cfg);
@@ -290,6 +286,26 @@ impl Sender {
         }
     }
 
+    /// From now on a segment that the windows allow leaves when the NIC asks for it, by [`pull`](Sender::pull).
+    pub(crate) fn wait_for_nic(&mut self) {
+        self.pacing = Pacing::Pulled;
+    }
+    /// Whether a segment waits for the NIC.
+    #[inline]
+    pub(crate) fn waits(&self) -> bool {
+        self.pacing.waits()
+    }
+    /// The NIC asks for one segment: it is made now, if there still is one.
+    pub(crate) fn pull(&mut self, io: &mut Io) {
+        self.pacing = Pacing::Granted;
+        if self.state == State::Established {
+            self.send(io);
+        }
+        if self.pacing == Pacing::Granted {
+            self.pacing = Pacing::Pulled;
+        }
+    }
+
     /// `deadline()` has come.
     pub fn timer(&mut self, io: &mut Io) {
         let expired = io.now >= self.rto.expires();
@@ -311,7 +327,7 @@ impl Sender {
     /// When `timer` wants to be called; `None` while nothing is awaited.
     #[inline]
     pub fn deadline(&self) -> Option<Time> {
-        let at = self.rto.expires().min(self.pacing.deadline());
+        let at = self.rto.expires();
         (at != Time::NEVER).then_some(at)
     }
 

@@ -47,7 +47,7 @@ impl Sender {
         if io.cfg.ecn != EcnMode::Off {
             flags = flags.with(Flags::ECE).with(Flags::CWR);
         }
-        if self.expiries > 0 {
+        if self.loss.expiries > 0 {
             flags = flags.with(Flags::RETRANSMIT);
         }
         let mut pkt = segment::empty(&self.flow, ISN, flags, io.cfg);
@@ -61,7 +61,7 @@ impl Sender {
     pub(super) fn repeat_syn(&mut self, io: &mut Io) {
         self.timeouts += 1;
         self.retransmissions += 1;
-        self.expiries = self.expiries.saturating_add(1);
+        self.loss.expiries = self.loss.expiries.saturating_add(1);
         self.rto.back_off(io.now, io.cfg);
         self.send_syn(io);
     }
@@ -78,7 +78,7 @@ impl Sender {
         match self.state {
             State::Closed => {}
             State::SynSent => {
-                let rtt = rtt.or_else(|| (self.expiries == 0).then(|| io.now.since(self.last_sent)));
+                let rtt = rtt.or_else(|| (self.loss.expiries == 0).then(|| io.now.since(self.last_sent)));
                 if let Some(rtt) = rtt {
                     self.rto.sample(rtt, io.cfg);
                 }
@@ -94,8 +94,8 @@ impl Sender {
         self.state = State::Established;
         (self.rwnd, self.widest) = (rwnd, rwnd);
         self.rto.stop();
-        if self.expiries > 0 {
-            self.expiries = 0;
+        if self.loss.expiries > 0 {
+            self.loss.expiries = 0;
             self.rto.after_lost_syn(io.cfg);
             self.congestion.on_lost_syn(io.cfg);
         }

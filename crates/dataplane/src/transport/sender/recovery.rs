@@ -49,7 +49,7 @@ impl Sender {
         }
     }
 
-    /// Limited transmit by what is under way (RFC 6675 §5 (3.2), (3.3)).
+    /// Limited transmit by what is under way (RFC 6675 §5 (3.2), (3.3)); it does not wait for its NIC.
     #[cold]
     fn limited_by_pipe(&mut self, io: &mut Io) {
         // What an ACK that is cumulative too lets out is no limited transmit.
@@ -58,7 +58,7 @@ impl Sender {
         let sacked = self.loss.state().map_or(0, |b| b.sacked());
         while self.congestion.window() + sacked >= self.flight() + u32::from(io.cfg.mss) {
             let len = self.next_new(io.cfg);
-            if len == 0 || !self.pacing.ready(io.now) {
+            if len == 0 {
                 break;
             }
             self.emit((self.nxt, len), io);
@@ -105,10 +105,13 @@ impl Sender {
         let (cfg, reach) = (io.cfg, io.cfg.reach());
         let Some(state) = self.loss.state() else { return };
         let mut pipe = state.pipe(self.una, self.sent, reach);
-        while u64::from(self.congestion.window()) >= pipe + u64::from(cfg.mss) && self.pacing.ready(io.now) {
+        while u64::from(self.congestion.window()) >= pipe + u64::from(cfg.mss) {
             let new = self.next_new(cfg);
             let Some(state) = self.loss.state() else { return };
             let Some(next) = state.next_segment(self.una..self.sent, new > 0, reach) else { return };
+            if !self.pacing.ready() {
+                return;
+            }
             let recover = self.loss.recovery_point();
             let (start, len) = match next {
                 Segment::New => (self.nxt, new),
@@ -129,7 +132,7 @@ impl Sender {
     /// Whether the timer has expired so often in a row that only probes are sent (pFabric §4.3).
     #[inline]
     pub(super) fn probes(&self, cfg: &TcpConfig) -> bool {
-        u32::from(self.expiries) >= cfg.probe_after
+        u32::from(self.loss.expiries) >= cfg.probe_after
     }
 
     /// Sends a probe: the first byte that is not acknowledged.
@@ -142,10 +145,10 @@ impl Sender {
     /// RFC 6298 (5.4) to (5.6), RFC 5681 §3.1, RFC 6582 §3.2 step 4, RFC 6675 §5.1.
     pub(super) fn on_timeout(&mut self, now: Time, cfg: &TcpConfig) {
         let lost = Lost { range: self.una..self.nxt, flight: self.flight(), sent: self.sent, left: 0 };
-        self.congestion.on_timeout(&lost, self.expiries > 0, cfg);
+        self.congestion.on_timeout(&lost, self.loss.expiries > 0, cfg);
         self.loss.on_timeout(self.una, self.sent);
         self.timeouts += 1;
-        self.expiries = self.expiries.saturating_add(1);
+        self.loss.expiries = self.loss.expiries.saturating_add(1);
         self.cwr = cfg.ecn != EcnMode::Off;
         self.limited = 0;
         self.nxt = self.una;

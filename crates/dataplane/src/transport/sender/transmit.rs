@@ -37,13 +37,13 @@ impl Sender {
     /// that was sent before is acknowledged or under way.
     #[inline]
     pub(super) fn fill(&mut self, mut room: u64, io: &mut Io) {
-        while self.nxt < self.written && self.pacing.ready(io.now) {
+        while self.nxt < self.written {
             let full = u64::from(io.cfg.mss).min(self.written - self.nxt);
             if full > room {
                 break;
             }
             let len = self.allowed(full as u32, io.cfg);
-            if len == 0 {
+            if len == 0 || !self.pacing.ready() {
                 break;
             }
             self.emit_new(len, io);
@@ -51,11 +51,12 @@ impl Sender {
         }
     }
 
-    /// Sends one segment of new data beyond cwnd, two of them at most (RFC 3042 §2).
+    /// Sends one segment of new data beyond cwnd, two of them at most (RFC 3042 §2). It does not wait for its
+    /// NIC: later on, nothing would ask for it again.
     pub(super) fn transmit_limited(&mut self, io: &mut Io) {
         let len = self.next_new(io.cfg);
         let window = self.congestion.window().saturating_add(2 * u32::from(io.cfg.mss));
-        if len > 0 && self.flight() + len <= window && self.pacing.ready(io.now) {
+        if len > 0 && self.flight() + len <= window {
             self.emit_new(len, io);
             self.limited += len;
         }
@@ -112,7 +113,7 @@ impl Sender {
             let edge = (self.una + u64::from(self.rwnd)).max(self.sent);
             let len = full.min(edge - at) as u32;
             let under_way = at - self.una - u64::from(spared);
-            if under_way + full > u64::from(window) || !self.pacing.ready(io.now) {
+            if under_way + full > u64::from(window) || !self.pacing.ready() {
                 return false;
             }
             self.nxt = at;
@@ -186,7 +187,7 @@ impl Sender {
             pkt.ext = self.stamps(io);
         }
         self.last_sent = io.now;
-        self.pacing.on_sent(io.now, u32::from(pkt.payload));
+        self.pacing.on_sent();
         self.rto.start(io.now, io.cfg);
         io.out.push(pkt);
     }

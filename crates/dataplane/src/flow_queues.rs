@@ -1,0 +1,355 @@
+//! A NIC with a queue for each flow: which of them is next.
+//!
+//! A flow's data and its ACKs leave different hosts, so each has a queue of its own. A queue has work while frames
+//! wait in it or the transport has a segment ready that the NIC has not asked for. One that has work is in the
+//! ring of its class, or waits for its rate limiter; within a ring each takes its turn with one frame.
+
+use crate::Pkt;
+use crate::ends::Tally;
+use mech::host::RateLimiter;
+use mech::{ClassSet, Flags, FlowId, Head};
+use std::collections::{BTreeMap, BTreeSet, VecDeque};
+use units::{Rate, Time};
+
+/// The queues of one host's flows.
+#[derive(Clone, Default)]
+pub(crate) struct FlowQueues {
+    queues: Vec<FlowQueue>,
+    free: Vec<u32>,
+    by_flow: BTreeMap<Direction, u32>,
+    /// Queues with work that may be served, by class.
+    rings: [VecDeque<u32>; 8],
+    /// Queues with work whose limiters are not ready, and until when.
+    limited: BTreeSet<(Time, u32)>,
+    /// The rate of every flow's data.
+    flow_rate: Option<Rate>,
+    /// Frames that wait in all queues.
+    held: Tally,
+}
+
+/// One direction of a flow.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
+pub(crate) struct Direction {
+    pub(crate) flow: FlowId,
+    /// From its receiver to its sender.
+    pub(crate) reverse: bool,
+}
+
+#[derive(Clone, Default)]
+struct FlowQueue {
+    of: Direction,
+    class: u8,
+    frames: VecDeque<Pkt>,
+    /// The transport has a segment ready.
+    ready: bool,
+    /// It has, and the NIC is about to hear of it.
+    announced: bool,
+    limiter: Option<RateLimiter>,
+    place: Place,
+}
+
+/// Where a queue is.
+#[derive(Clone, Copy, Default, PartialEq, Eq)]
+enum Place {
+    /// Without work.
+    #[default]
+    Idle,
+    Ring,
+    /// Until its limiter is ready.
+    Limited(Time),
+}
+
+/// What a NIC takes next.
+pub(crate) enum Next {
+    /// A frame that waited.
+    Frame(Pkt),
+    /// A segment that the transport of this flow is to make; it may have none any more.
+    Segment(FlowId),
+}
+
+impl Direction {
+    pub(crate) fn of(head: &Head) -> Direction {
+        Direction { flow: head.flow, reverse: head.flags.has(Flags::REVERSE) }
+    }
+    fn data(flow: FlowId) -> Direction {
+        Direction { flow, reverse: false }
+    }
+}
+
+impl FlowQueues {
+    /// Queues of flows whose data have this rate limit from the first frame on.
+    pub(crate) fn new(flow_rate: Option<Rate>) -> FlowQueues {
+        FlowQueues { flow_rate, ..FlowQueues::default() }
+    }
+
+    /// Frames that wait.
+    pub(crate) fn held(&self) -> Tally {
+        self.held
+    }
+
+    /// A frame that its transport has made is to wait for its turn.
+    pub(crate) fn push(&mut self, pkt: &Pkt, now: Time) {
+        self.held.count(pkt);
+        let slot = self.slot(Direction::of(&pkt.head), pkt.head.class());
+        self.queues[slot as usize].frames.push_back(*pkt);
+        self.enlist(slot, now);
+    }
+
+    /// The transport of a flow of this class has a segment ready, of which its NIC is to hear later; whether it has
+    /// not been announced yet.
+    pub(crate) fn announce(&mut self, flow: FlowId, class: u8) -> bool {
+        let slot = self.slot(Direction::data(flow), class);
+        let queue = &mut self.queues[slot as usize];
+        let new = !queue.ready && !queue.announced;
+        queue.announced |= new;
+        new
+    }
+
+    /// The transport of a flow of this class has a segment ready.
+    pub(crate) fn segment_ready(&mut self, flow: FlowId, class: u8, now: Time) {
+        let slot = self.slot(Direction::data(flow), class);
+        let queue = &mut self.queues[slot as usize];
+        (queue.ready, queue.announced) = (true, false);
+        self.enlist(slot, now);
+    }
+
+    /// The sender of a flow is done: its limiter goes with it. Frames of it that still wait leave.
+    pub(crate) fn done(&mut self, flow: FlowId, now: Time) {
+        if let Some(slot) = self.by_flow.get(&Direction::data(flow)).copied() {
+            let queue = &mut self.queues[slot as usize];
+            (queue.ready, queue.announced, queue.limiter) = (false, false, None);
+            self.place_anew(slot, now);
+        }
+    }
+
+    /// Changes the limiter of a flow's data, makes it or takes it away.
+    pub(crate) fn limit(
+        &mut self,
+        flow: FlowId,
+        (class, now): (u8, Time),
+        change: impl FnOnce(&mut Option<RateLimiter>),
+    ) {
+        let slot = self.slot(Direction::data(flow), class);
+        change(&mut self.queues[slot as usize].limiter);
+        self.place_anew(slot, now);
+    }
+
+    /// Whether a queue of a class that is not stopped may be served at `now`.
+    pub(crate) fn is_ready(&mut self, stopped: ClassSet, now: Time) -> bool {
+        while let Some((at, slot)) = self.limited.first().copied().filter(|(at, _)| *at <= now) {
+            self.limited.remove(&(at, slot));
+            self.enter_ring(slot);
+        }
+        self.class_ready(stopped).is_some()
+    }
+
+    /// When the first limiter that keeps work waiting is ready.
+    pub(crate) fn wakes_at(&self) -> Option<Time> {
+        self.limited.first().map(|(at, _)| *at).filter(|at| *at != Time::NEVER)
+    }
+
+    /// Takes the next frame, as the wire is free; `wire` says how many bytes one takes there. Where a segment has
+    /// to be made first, the turn stays with its flow until the next call.
+    pub(crate) fn next(&mut self, stopped: ClassSet, now: Time, wire: impl Fn(u16) -> u64) -> Option<Next> {
+        while self.is_ready(stopped, now) {
+            let ring = &mut self.rings[self.class_ready(stopped)?];
+            let slot = *ring.front()?;
+            let queue = &mut self.queues[slot as usize];
+            let frame = queue.frames.pop_front();
+            if frame.is_none() && std::mem::take(&mut queue.ready) {
+                return Some(Next::Segment(queue.of.flow));
+            }
+            ring.pop_front();
+            queue.place = Place::Idle;
+            if let (Some(pkt), Some(limiter)) = (&frame, &mut queue.limiter) {
+                limiter.on_sent(now, wire(pkt.head.size));
+            }
+            self.enlist(slot, now);
+            if let Some(pkt) = frame {
+                self.held.packets -= 1;
+                self.held.bytes -= u64::from(pkt.head.size);
+                return Some(Next::Frame(pkt));
+            }
+        }
+        None
+    }
+
+    /// The highest class that is not stopped and has work.
+    fn class_ready(&self, stopped: ClassSet) -> Option<usize> {
+        (0..8).rev().find(|class| !stopped.has(*class as u8) && !self.rings[*class].is_empty())
+    }
+
+    /// The queue of a direction of a flow, which may be new.
+    fn slot(&mut self, of: Direction, class: u8) -> u32 {
+        if let Some(slot) = self.by_flow.get(&of) {
+            return *slot;
+        }
+        let slot = self.free.pop().unwrap_or_else(|| {
+            self.queues.push(FlowQueue::default());
+            (self.queues.len() - 1) as u32
+        });
+        let limiter = self.flow_rate.filter(|_| !of.reverse).map(RateLimiter::new);
+        let queue = &mut self.queues[slot as usize];
+        (queue.of, queue.class, queue.limiter) = (of, class, limiter);
+        self.by_flow.insert(of, slot);
+        slot
+    }
+
+    /// A queue without a place gets the one that it is to have.
+    fn enlist(&mut self, slot: u32, now: Time) {
+        let queue = &mut self.queues[slot as usize];
+        if queue.place != Place::Idle {
+            return;
+        }
+        let at = queue.limiter.map_or(Time::ZERO, |limiter| limiter.eligible_at());
+        if queue.frames.is_empty() && !queue.ready {
+            self.retire(slot);
+        } else if at > now {
+            queue.place = Place::Limited(at);
+            self.limited.insert((at, slot));
+        } else {
+            self.enter_ring(slot);
+        }
+    }
+
+    /// The limiter of a queue, or its work, has changed. One in the ring keeps its turn.
+    fn place_anew(&mut self, slot: u32, now: Time) {
+        if let Place::Limited(at) = self.queues[slot as usize].place {
+            self.limited.remove(&(at, slot));
+            self.queues[slot as usize].place = Place::Idle;
+        }
+        self.enlist(slot, now);
+    }
+
+    fn enter_ring(&mut self, slot: u32) {
+        let queue = &mut self.queues[slot as usize];
+        queue.place = Place::Ring;
+        self.rings[usize::from(queue.class)].push_back(slot);
+    }
+
+    /// A queue without work goes, unless there is something to remember of it.
+    fn retire(&mut self, slot: u32) {
+        let queue = &self.queues[slot as usize];
+        if queue.limiter.is_none() && !queue.announced {
+            self.by_flow.remove(&queue.of);
+            self.free.push(slot);
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const NOW: Time = Time(1_000);
+
+    fn pkt(flow: u32, emission: u32, class: u8) -> Pkt {
+        let mut pkt = Pkt { emission, ..Pkt::default() };
+        (pkt.head.flow, pkt.head.size) = (FlowId(flow), 1230);
+        pkt.head.set_class(class);
+        pkt
+    }
+
+    fn wire(size: u16) -> u64 {
+        u64::from(size) + 20
+    }
+
+    /// What leaves at `now`, as (flow, emission); at most ten.
+    fn leave(queues: &mut FlowQueues, stopped: ClassSet, now: Time) -> Vec<(u32, u32)> {
+        let mut next = || match queues.next(stopped, now, wire)? {
+            Next::Frame(pkt) => Some((pkt.head.flow.0, pkt.emission)),
+            Next::Segment(flow) => panic!("{flow:?} was asked for a segment"),
+        };
+        (0..10).map_while(|_| next()).collect()
+    }
+
+    #[test]
+    fn each_flow_takes_its_turn_with_one_frame() {
+        let mut queues = FlowQueues::new(None);
+        (0..3).for_each(|n| queues.push(&pkt(7, n, 0), NOW));
+        (0..2).for_each(|n| queues.push(&pkt(3, n, 0), NOW));
+        assert_eq!((queues.held().packets, queues.held().bytes), (5, 5 * 1230));
+        assert_eq!(leave(&mut queues, ClassSet::NONE, NOW), [(7, 0), (3, 0), (7, 1), (3, 1), (7, 2)]);
+        assert_eq!(queues.held(), Tally::default());
+        assert!(queues.by_flow.is_empty() && queues.queues.len() == 2, "queues without work go");
+    }
+
+    #[test]
+    fn data_and_acks_of_a_flow_have_queues_of_their_own() {
+        let mut queues = FlowQueues::new(Some(Rate::gbps(1)));
+        let mut ack = pkt(1, 0, 0);
+        ack.head.flags = Flags::REVERSE;
+        (0..2).for_each(|_| queues.push(&ack, NOW));
+        assert_eq!(leave(&mut queues, ClassSet::NONE, NOW).len(), 2, "ACKs have no limiter");
+    }
+
+    #[test]
+    fn the_highest_class_first_and_not_one_that_is_stopped() {
+        let mut queues = FlowQueues::new(None);
+        for class in [0, 3, 5] {
+            (0..2).for_each(|n| queues.push(&pkt(u32::from(class), n, class), NOW));
+        }
+        assert_eq!(leave(&mut queues, ClassSet::of(5), NOW), [(3, 0), (3, 1), (0, 0), (0, 1)]);
+        assert!(!queues.is_ready(ClassSet::of(5), NOW) && queues.is_ready(ClassSet::of(0), NOW));
+        assert_eq!(leave(&mut queues, ClassSet::NONE, NOW), [(5, 0), (5, 1)]);
+    }
+
+    #[test]
+    fn a_segment_is_asked_for_at_its_turn_and_leaves_at_once() {
+        let mut queues = FlowQueues::new(None);
+        queues.push(&pkt(1, 0, 0), NOW);
+        queues.segment_ready(FlowId(2), 0, NOW);
+        queues.push(&pkt(3, 0, 0), NOW);
+        assert!(matches!(queues.next(ClassSet::NONE, NOW, wire), Some(Next::Frame(p)) if p.head.flow == FlowId(1)));
+        assert!(matches!(queues.next(ClassSet::NONE, NOW, wire), Some(Next::Segment(FlowId(2)))));
+        queues.push(&pkt(2, 9, 0), NOW);
+        queues.segment_ready(FlowId(2), 0, NOW);
+        assert!(matches!(queues.next(ClassSet::NONE, NOW, wire), Some(Next::Frame(p)) if p.emission == 9));
+        assert!(matches!(queues.next(ClassSet::NONE, NOW, wire), Some(Next::Frame(p)) if p.head.flow == FlowId(3)));
+        assert!(matches!(queues.next(ClassSet::NONE, NOW, wire), Some(Next::Segment(FlowId(2)))));
+        assert!(queues.next(ClassSet::NONE, NOW, wire).is_none(), "its transport had none any more");
+        assert!(queues.by_flow.is_empty());
+    }
+
+    #[test]
+    fn a_limiter_spaces_its_flow_and_others_go_on() {
+        let mut queues = FlowQueues::new(None);
+        queues.limit(FlowId(1), (0, NOW), |limiter| *limiter = Some(RateLimiter::new(Rate::gbps(1))));
+        (0..3).for_each(|n| queues.push(&pkt(1, n, 0), NOW));
+        queues.push(&pkt(2, 0, 0), NOW);
+        assert_eq!(leave(&mut queues, ClassSet::NONE, NOW), [(1, 0), (2, 0)]);
+        // 1250 B at 1 Gb/s.
+        let next = Time(NOW.0 + 10_000_000);
+        assert_eq!(queues.wakes_at(), Some(next));
+        assert!(!queues.is_ready(ClassSet::NONE, Time(next.0 - 1)));
+        assert_eq!(leave(&mut queues, ClassSet::NONE, next), [(1, 1)]);
+        queues.limit(FlowId(1), (0, Time(next.0 + 5_000_000)), |limiter| {
+            limiter.iter_mut().for_each(|l| l.set_rate(Rate::mbps(500), Time(next.0 + 5_000_000)));
+        });
+        assert_eq!(queues.wakes_at(), Some(Time(next.0 + 15_000_000)), "5 us were left, at half the rate 10");
+        queues.limit(FlowId(1), (0, Time(next.0 + 6_000_000)), |limiter| *limiter = None);
+        assert_eq!(leave(&mut queues, ClassSet::NONE, Time(next.0 + 6_000_000)), [(1, 2)]);
+        assert!(queues.by_flow.is_empty() && queues.wakes_at().is_none());
+    }
+
+    #[test]
+    fn the_rate_of_all_flows_is_remembered_while_a_flow_has_no_work_and_until_it_is_done() {
+        let mut queues = FlowQueues::new(Some(Rate::gbps(1)));
+        queues.push(&pkt(1, 0, 0), NOW);
+        assert_eq!(leave(&mut queues, ClassSet::NONE, NOW), [(1, 0)]);
+        queues.push(&pkt(1, 1, 0), Time(NOW.0 + 1));
+        assert_eq!(leave(&mut queues, ClassSet::NONE, Time(NOW.0 + 1)), [], "the first occupies its limiter");
+        queues.done(FlowId(1), Time(NOW.0 + 2));
+        assert_eq!(leave(&mut queues, ClassSet::NONE, Time(NOW.0 + 2)), [(1, 1)]);
+        assert!(queues.by_flow.is_empty());
+    }
+
+    #[test]
+    fn a_flow_is_announced_once_until_its_nic_has_heard() {
+        let mut queues = FlowQueues::new(None);
+        assert!(queues.announce(FlowId(1), 0) && !queues.announce(FlowId(1), 0));
+        assert!(!queues.is_ready(ClassSet::NONE, NOW));
+        queues.segment_ready(FlowId(1), 0, NOW);
+        assert!(queues.is_ready(ClassSet::NONE, NOW) && !queues.announce(FlowId(1), 0));
+    }
+}

@@ -1,0 +1,140 @@
+//! A NIC that takes frames from its flows' queues, one at a time, and segments from transports as it sends them.
+
+use super::{Host, HostStep, NIC, Timer};
+use crate::flow_queues::{FlowQueues, Next};
+use crate::stack::Stack;
+use crate::transport::FlowInfo;
+use crate::{Out, Pkt};
+use mech::host::Reaction;
+use mech::{FlowId, Notice};
+use units::{Dur, Rate, Time};
+
+/// What a host has whose NIC serves its flows in turn.
+pub(super) struct Pulled {
+    queues: FlowQueues,
+    /// Flows whose transport has a segment ready, on their way to the NIC; and their classes.
+    announced: Stack<(FlowId, u8)>,
+    /// A transport has been asked for a segment: what it makes is at the NIC at once.
+    asking: bool,
+    /// When the pending event of a rate limiter comes.
+    event: Time,
+    reaction: Option<Box<dyn Reaction>>,
+}
+
+impl Clone for Pulled {
+    fn clone(&self) -> Pulled {
+        Pulled {
+            queues: self.queues.clone(),
+            announced: self.announced.clone(),
+            asking: self.asking,
+            event: self.event,
+            reaction: self.reaction.as_ref().map(|reaction| reaction.boxed()),
+        }
+    }
+}
+
+impl Pulled {
+    /// With the rate of every flow's data, the delay and jitter of the stack, and what reacts to notices.
+    pub(super) fn new(
+        flow_rate: Option<Rate>,
+        (delay, jitter): (Dur, Dur),
+        reaction: Option<Box<dyn Reaction>>,
+    ) -> Pulled {
+        Pulled {
+            queues: FlowQueues::new(flow_rate),
+            announced: Stack::new(delay, jitter),
+            asking: false,
+            event: Time::NEVER,
+            reaction,
+        }
+    }
+    pub(super) fn queues(&self) -> &FlowQueues {
+        &self.queues
+    }
+    /// Whether what a transport makes now was asked for by the NIC.
+    pub(super) fn asking(&self) -> bool {
+        self.asking
+    }
+    /// A frame is at the NIC.
+    pub(super) fn push(&mut self, pkt: &Pkt, now: Time) {
+        self.queues.push(pkt, now);
+    }
+    /// The sender of a flow is done.
+    pub(super) fn done(&mut self, flow: FlowId, now: Time) {
+        self.queues.done(flow, now);
+    }
+    /// The network has told something about a flow.
+    pub(super) fn on_notice(&mut self, flow: &FlowInfo, notice: &Notice, now: Time) {
+        if let Some(reaction) = &mut self.reaction {
+            self.queues
+                .limit(flow.flow, (flow.class, now), |limiter| reaction.on_notice(flow.flow, notice, now, limiter));
+        }
+    }
+}
+
+impl Host {
+    /// A transport has a segment ready that waits for the NIC.
+    #[cold]
+    pub(super) fn announce<O: Out>(&mut self, flow: FlowId, step: &mut HostStep<O>) {
+        let (now, class) = (step.now, step.flows.info(flow).class);
+        let Some(pulled) = &mut self.pulled else { return };
+        if pulled.asking || pulled.announced.is_instant() {
+            pulled.queues.segment_ready(flow, class, now);
+        } else if pulled.queues.announce(flow, class)
+            && let Some(at) = pulled.announced.push(now, (flow, class), &mut self.stack_rng)
+        {
+            step.out.timer(Timer::Announced.index(), at);
+        }
+    }
+
+    /// The NIC hears of segments that are ready.
+    pub(super) fn hear<O: Out>(&mut self, step: &mut HostStep<O>) {
+        let Some(pulled) = &mut self.pulled else { return };
+        while let Some((flow, class)) = pulled.announced.pop(step.now) {
+            pulled.queues.segment_ready(flow, class, step.now);
+        }
+        pulled.announced.next().into_iter().for_each(|at| step.out.timer(Timer::Announced.index(), at));
+    }
+
+    /// The event of a rate limiter has come: the end of the step does the rest.
+    pub(super) fn limiter_timer(&mut self, now: Time) {
+        if let Some(pulled) = self.pulled.as_mut().filter(|pulled| pulled.event == now) {
+            pulled.event = Time::NEVER;
+        }
+    }
+
+    /// Takes the next frame, where the wire is free and nothing waits before it, and sees to it that the NIC is
+    /// asked again.
+    #[cold]
+    pub(super) fn pull<O: Out>(&mut self, step: &mut HostStep<O>) {
+        let (now, stopped) = (step.now, self.nic.stopped(NIC));
+        if self.nic.is_idle(NIC, now)
+            && let Some(mut pkt) = self.next_frame(step)
+        {
+            self.nic.admit((&mut pkt, NIC), &mut step.of_nic());
+        }
+        let Some(pulled) = &mut self.pulled else { return };
+        let more = pulled.queues.is_ready(stopped, now);
+        if let Some(at) = pulled.queues.wakes_at().filter(|at| *at < pulled.event) {
+            pulled.event = at;
+            step.out.timer(Timer::Limiter.index(), at);
+        }
+        self.nic.has_more((NIC, more), now, &mut step.out);
+    }
+
+    fn next_frame<O: Out>(&mut self, step: &mut HostStep<O>) -> Option<Pkt> {
+        let (stopped, framing) = (self.nic.stopped(NIC), self.framing);
+        loop {
+            let pulled = self.pulled.as_mut()?;
+            match pulled.queues.next(stopped, step.now, |size| framing.wire(size))? {
+                Next::Frame(pkt) => return Some(pkt),
+                Next::Segment(flow) => {
+                    pulled.asking = true;
+                    let slot = step.flows.ends[flow.0 as usize].sender;
+                    self.with_sender(slot, step, |sender, io| sender.pull(io));
+                    self.pulled.iter_mut().for_each(|pulled| pulled.asking = false);
+                }
+            }
+        }
+    }
+}

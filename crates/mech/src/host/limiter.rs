@@ -1,0 +1,131 @@
+//! A rate limiter of one flow: when its next frame may begin.
+//!
+//! A frame of `s` bytes at rate `r` occupies the limiter for s/r; what was not used is not saved. Times are whole
+//! picoseconds, rounded up for each frame as on a link. The caller says which bytes count: a NIC counts
+//! preamble and gap too, so that a limiter at the rate of the link never delays anything.
+
+use units::{Clock, Dur, Rate, Time};
+
+/// See the module.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct RateLimiter {
+    rate: Rate,
+    clock: Clock,
+    eligible_at: Time,
+}
+
+impl RateLimiter {
+    /// A limiter that lets the first frame pass at once.
+    pub fn new(rate: Rate) -> RateLimiter {
+        RateLimiter { rate, clock: rate.clock(), eligible_at: Time::ZERO }
+    }
+    /// Its rate.
+    pub fn rate(&self) -> Rate {
+        self.rate
+    }
+    /// When the next frame may begin.
+    pub fn eligible_at(&self) -> Time {
+        self.eligible_at
+    }
+    /// Another rate from `now` on, also for the frame that occupies it: what is left of its time becomes longer or
+    /// shorter in proportion.
+    pub fn set_rate(&mut self, rate: Rate, now: Time) {
+        if self.eligible_at > now {
+            self.eligible_at = now.saturating_add(scaled(self.eligible_at - now, self.rate, rate));
+        }
+        (self.rate, self.clock) = (rate, rate.clock());
+    }
+    /// A frame that occupies so many bytes begins at `now`.
+    pub fn on_sent(&mut self, now: Time, bytes: u64) {
+        self.eligible_at = self.eligible_at.max(now).saturating_add(self.clock.time(bytes));
+    }
+}
+
+/// The time at rate `to` of what takes `time` at rate `from`, rounded up; the longest where that does not fit.
+fn scaled(time: Dur, from: Rate, to: Rate) -> Dur {
+    let ((num, den), (to_num, to_den)) = (from.parts(), to.parts());
+    let more = u128::from(num) * u128::from(to_den);
+    let less = u128::from(den) * u128::from(to_num);
+    let (mut a, mut b) = (more, less);
+    while b != 0 {
+        (a, b) = (b, a % b);
+    }
+    let ps = u128::from(time.0).checked_mul(more / a).map(|ps| ps.div_ceil(less / a));
+    Dur(ps.and_then(|ps| u64::try_from(ps).ok()).unwrap_or(u64::MAX))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn frames_follow_each_other_at_the_rate_and_the_first_waits_for_nothing() {
+        let mut limiter = RateLimiter::new(Rate::mbps(100));
+        assert_eq!(limiter.eligible_at(), Time::ZERO);
+        limiter.on_sent(Time(5), 1538);
+        // 1538 B x 8 / 100 Mb/s = 123.04 us.
+        assert_eq!(limiter.eligible_at(), Time(5 + 123_040_000));
+        limiter.on_sent(Time(5 + 123_040_000), 84);
+        assert_eq!(limiter.eligible_at(), Time(5 + 123_040_000 + 6_720_000));
+    }
+
+    #[test]
+    fn what_was_not_used_is_not_saved() {
+        let mut limiter = RateLimiter::new(Rate::gbps(1));
+        limiter.on_sent(Time::ZERO, 125);
+        limiter.on_sent(Time(9_000_000), 125);
+        assert_eq!(limiter.eligible_at(), Time(10_000_000), "a microsecond after the second began");
+    }
+
+    #[test]
+    fn a_frame_that_is_early_is_paid_for_after_what_is_owed() {
+        let mut limiter = RateLimiter::new(Rate::gbps(1));
+        (0..3).for_each(|_| limiter.on_sent(Time(7), 125));
+        assert_eq!(limiter.eligible_at(), Time(7 + 3_000_000));
+    }
+
+    #[test]
+    fn times_that_are_not_whole_are_rounded_up_for_each_frame() {
+        let mut limiter = RateLimiter::new(Rate::ratio(1_000_000_000, 7).unwrap());
+        limiter.on_sent(Time::ZERO, 1);
+        // 8 x 7 ns, which is whole; at 3/7 Gb/s a byte takes 18 666.6 ps.
+        assert_eq!(limiter.eligible_at(), Time(56_000));
+        let mut limiter = RateLimiter::new(Rate::ratio(3_000_000_000, 7).unwrap());
+        limiter.on_sent(Time::ZERO, 1);
+        limiter.on_sent(limiter.eligible_at(), 2);
+        assert_eq!(limiter.eligible_at(), Time(18_667 + 37_334));
+    }
+
+    #[test]
+    fn another_rate_counts_for_what_is_left_of_the_frame_under_way() {
+        let mut limiter = RateLimiter::new(Rate::gbps(1));
+        limiter.on_sent(Time::ZERO, 1250);
+        assert_eq!(limiter.eligible_at(), Time(10_000_000));
+        limiter.set_rate(Rate::mbps(500), Time(4_000_000));
+        assert_eq!(limiter.eligible_at(), Time(16_000_000), "6 us left at half the rate are 12");
+        limiter.set_rate(Rate::gbps(3), Time(10_000_000));
+        assert_eq!((limiter.eligible_at(), limiter.rate()), (Time(11_000_000), Rate::gbps(3)));
+        limiter.set_rate(Rate::bps(1), Time(11_000_000));
+        assert_eq!(limiter.eligible_at(), Time(11_000_000), "nothing was left");
+        limiter.on_sent(Time(11_000_000), 1);
+        assert_eq!(limiter.eligible_at(), Time(11_000_000 + 8_000_000_000_000));
+    }
+
+    #[test]
+    fn times_that_are_left_are_rounded_up() {
+        let mut limiter = RateLimiter::new(Rate::gbps(1));
+        limiter.on_sent(Time::ZERO, 1);
+        limiter.set_rate(Rate::gbps(3), Time(7_990));
+        assert_eq!(limiter.eligible_at(), Time(7_994), "10 ps become 3.3");
+    }
+
+    #[test]
+    fn a_rate_so_low_that_its_time_does_not_fit_waits_for_ever() {
+        let mut limiter = RateLimiter::new(Rate::gbps(1));
+        limiter.on_sent(Time::ZERO, u64::from(u32::MAX));
+        limiter.set_rate(Rate::ratio(1, u64::MAX).unwrap(), Time(1));
+        assert_eq!(limiter.eligible_at(), Time::NEVER);
+        limiter.on_sent(Time(2), 1);
+        assert_eq!(limiter.eligible_at(), Time::NEVER);
+    }
+}

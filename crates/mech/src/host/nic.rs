@@ -1,0 +1,79 @@
+//! The order in which a host's NIC takes frames from its transports.
+//!
+//! `fifo` is a NIC with one queue: what transports release waits there until its turn. `round_robin` is an
+//! adapter with a queue for each flow (802.1Qau §31.2; RoCE NICs): it takes one frame at a time, of each flow in
+//! turn within a class and of the highest class first, and asks a transport for a segment when that is to be
+//! sent. A flow may have a [`RateLimiter`](super::RateLimiter) and then waits for it; others go on.
+
+use crate::Mechanism;
+use crate::params::{Kind, Param, Spec, Values};
+use units::Rate;
+
+/// See the module.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum NicOrder {
+    /// The order in which frames were released.
+    #[default]
+    Fifo,
+    /// Each flow in turn, with back-pressure to its transport.
+    RoundRobin {
+        /// The rate of every flow's data from its first frame on; the link's where `None`.
+        flow_rate: Option<Rate>,
+    },
+}
+
+const FIFO: Spec = Spec {
+    slot: "host.nic",
+    kind: "fifo",
+    doc: "One queue: frames leave in the order in which transports released them.",
+    cite: "",
+    params: &[],
+};
+
+const ROUND_ROBIN: Spec = Spec {
+    slot: "host.nic",
+    kind: "round_robin",
+    doc: "A queue for each flow: the NIC takes a frame of each in turn, of the highest class first, and a transport \
+          makes a segment when the NIC asks for it.",
+    cite: "IEEE 802.1Qau §31.2",
+    params: &[Param {
+        name: "flow_rate",
+        doc: "Rate limit of every flow's data, preamble and gap included; without it nothing limits a flow.",
+        kind: Kind::Rate,
+        default: Some(""),
+    }],
+};
+
+/// The orders of a NIC.
+pub const ALL: &[Mechanism<NicOrder>] =
+    &[Mechanism::new(&FIFO, |_| NicOrder::Fifo), Mechanism::new(&ROUND_ROBIN, NicOrder::round_robin)];
+
+impl NicOrder {
+    /// From validated parameters.
+    fn round_robin(values: &Values) -> NicOrder {
+        NicOrder::RoundRobin { flow_rate: values.has("flow_rate").then(|| values.rate("flow_rate")) }
+    }
+    /// Whether each flow has a queue of its own, so that there is none which could have a limit or a threshold.
+    pub fn has_queues_by_flow(&self) -> bool {
+        *self != NicOrder::Fifo
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::Registry;
+    use crate::params::Value;
+
+    #[test]
+    fn the_default_is_one_queue_and_flows_of_round_robin_are_as_fast_as_the_link() {
+        let order = |kind: &str, values: &Values| Registry::catalogue().make::<NicOrder>(kind, values);
+        let mut values = Values::default();
+        assert_eq!(order("fifo", &values), Some(NicOrder::default()));
+        assert_eq!(order("round_robin", &values), Some(NicOrder::RoundRobin { flow_rate: None }));
+        values.0.insert("flow_rate".into(), Value::Rate(Rate::gbps(3)));
+        let limited = order("round_robin", &values).expect("it is there");
+        assert_eq!(limited, NicOrder::RoundRobin { flow_rate: Some(Rate::gbps(3)) });
+        assert!(limited.has_queues_by_flow() && !NicOrder::default().has_queues_by_flow());
+    }
+}
