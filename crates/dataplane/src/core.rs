@@ -18,6 +18,7 @@ use crate::accounts::Delta;
 use crate::ends::Tally;
 use crate::packet_store::{Fib, Look, PacketStore};
 use crate::port::Port;
+use crate::transport::Run;
 use crate::{Framing, Out, Pkt};
 use agents::{Agents, Work};
 use mech::marking::MarkingSlot;
@@ -195,6 +196,26 @@ impl Core {
         let end = p.compute(step.now, size);
         step.out.transmit(port, pkt, end);
         true
+    }
+
+    /// Whether frames that come to a port are never marked or lost and leave at a time that is known.
+    pub(crate) fn takes_runs(&self, port: PortId) -> bool {
+        self.direct && self.store.ports[usize::from(port.0)].takes_all()
+    }
+
+    /// Stores frames that a transport has made, one behind the other, and computes their departures. PRECONDITION:
+    /// [`takes_runs`](Core::takes_runs).
+    pub(crate) fn pass_run<F: Fib, O: Out>(&mut self, run: &Run, port: PortId, step: &mut Step<F, O>) {
+        let p = &mut self.store.ports[usize::from(port.0)];
+        p.settle(step.now);
+        let size = run.first().head.size;
+        let mut first_end = Time::NEVER;
+        for pkt in run.packets() {
+            step.out.emitted(&pkt);
+            step.out.stored((port, QueueId::normal(0)), p.waiting(), None, &pkt);
+            first_end = first_end.min(p.compute(step.now, size));
+        }
+        step.out.transmit_run(port, run, (first_end, p.time(size)));
     }
 
     fn trim(&mut self, pkt: &mut Pkt, port: PortId) {

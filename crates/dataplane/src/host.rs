@@ -6,7 +6,9 @@ use crate::flows::{FlowTable, GONE, NONE};
 use crate::packet_store::Fib;
 use crate::raw::{RawSetup, RawSource};
 use crate::stack::Stack;
-use crate::transport::{ENDLESS, FlowInfo, Heard, Io, Notice, Receiver, Sender, TcpConfig, ack_of_finished};
+use crate::transport::{
+    ENDLESS, FlowInfo, Heard, Io, Notice, Receiver, Released, Run, Sender, TcpConfig, ack_of_finished,
+};
 use crate::{Body, Exts, Framing, NO_EXT, Out, Pkt};
 use limiters::Limiters;
 use mech::host::{NicOrder, Reaction, Reinject};
@@ -78,7 +80,7 @@ pub struct Host {
     heard: BTreeMap<FlowId, Heard>,
     /// Rate limiters of flows that are sent here.
     limiters: Limiters,
-    scratch: Vec<Pkt>,
+    scratch: Released,
     received: Tally,
     originated: Tally,
     consumed: Tally,
@@ -126,7 +128,7 @@ impl Host {
             raw: Vec::new(),
             heard: BTreeMap::new(),
             limiters: Limiters::default(),
-            scratch: Vec::new(),
+            scratch: Released::default(),
             received: Tally::default(),
             originated: Tally::default(),
             consumed: Tally::default(),
@@ -426,10 +428,24 @@ impl Host {
 
     #[inline]
     fn emit_all<O: Out>(&mut self, step: &mut HostStep<O>) {
-        let mut pkts = std::mem::take(&mut self.scratch);
-        pkts.iter_mut().for_each(|pkt| self.emit(pkt, step));
-        pkts.clear();
-        self.scratch = pkts;
+        let mut released = std::mem::take(&mut self.scratch);
+        released.drain().for_each(|run| match run.count() {
+            1 => self.emit(&mut { *run.first() }, step),
+            _ => self.emit_run(&run, step),
+        });
+        self.scratch = released;
+    }
+
+    /// Where nothing can happen to a frame between its release and its departure, a run of them goes to the wire as
+    /// one. All that is told of frames is told of each.
+    #[inline(never)]
+    fn emit_run<O: Out>(&mut self, run: &Run, step: &mut HostStep<O>) {
+        if self.pulled.is_some() || !self.down.is_instant() || !self.nic.takes_runs(NIC) {
+            return run.packets().for_each(|mut pkt| self.emit(&mut pkt, step));
+        }
+        self.originated.packets += u64::from(run.count());
+        self.originated.bytes += u64::from(run.count()) * u64::from(run.first().head.size);
+        self.nic.pass_run(run, NIC, &mut step.of_nic());
     }
 
     #[inline]

@@ -1,16 +1,25 @@
 //! What a node asks of its driver: the seam between the dataplane and whatever runs it.
 
-use crate::transport::SenderStats;
+use crate::transport::{Run, SenderStats};
 use crate::{LosslessViolation, PauseFrame, Pkt};
 use mech::overflow::DropReason;
 use mech::{ClassSet, FlowId, PktId, PortId, QueueId};
-use units::Time;
+use units::{Dur, Time};
 
 /// The driver of a node: the simulator, or a software switch. The first three calls are requests;
 /// the others tell what happened, and cost nothing where nobody listens.
 pub trait Out {
     /// A frame goes out by `port`; its last bit leaves at `end`.
     fn transmit(&mut self, port: PortId, pkt: &Pkt, end: Time);
+    /// The frames of a run go out by `port`, one behind the other: the last bit of the first leaves at the first of
+    /// `ends`, and that of each other so much later than the one before it.
+    fn transmit_run(&mut self, port: PortId, run: &Run, ends: (Time, Dur)) {
+        let mut end = ends.0;
+        for pkt in run.packets() {
+            self.transmit(port, &pkt, end);
+            end = end.saturating_add(ends.1);
+        }
+    }
     /// Call the node's `ended(port)` at `at`: the port can send again and something waits.
     fn wake(&mut self, port: PortId, at: Time);
     /// Call the node's `timer(index)` at `at`.

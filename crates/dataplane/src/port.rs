@@ -107,7 +107,7 @@ pub(crate) struct Limits {
 }
 
 impl Limits {
-    #[cfg(test)]
+    /// Of a port where nothing is ever lost or marked.
     const NONE: Limits = Limits { bytes: u64::MAX, packets: u32::MAX, mark_packets: u32::MAX, mark_bytes: u64::MAX };
     /// Of a port whose departures are not computed: what would be stored at once never has room.
     const STEPPED: Limits = Limits { bytes: 0, packets: 0, mark_packets: u32::MAX, mark_bytes: u64::MAX };
@@ -369,6 +369,10 @@ impl Port {
     #[inline]
     pub(crate) fn has_room(&self, size: u16) -> bool {
         self.packets < self.limits.packets && self.bytes + u64::from(size) <= self.limits.bytes
+    }
+    /// Whether departures are computed, and nothing is ever lost or marked here.
+    pub(crate) fn takes_all(&self) -> bool {
+        self.computed && self.limits == Limits::NONE
     }
     /// Whether an arrival is to be marked. PRECONDITION: settled.
     #[inline]

@@ -2,7 +2,7 @@
 //! switch, and one ACK at a sender. `cargo bench -p sim --bench micro [FILTER]`.
 
 use criterion::Criterion;
-use dataplane::transport::{FlowInfo, Io, Sender, TcpConfig};
+use dataplane::transport::{FlowInfo, Io, Released, Sender, TcpConfig};
 use dataplane::{CoreSetup, Exts, Framing, NO_EXT, Out, Pkt, PortSetup, Routes, Switch, SwitchSetup};
 use mech::buffer::BufferSlot;
 use mech::marking::MarkingSlot;
@@ -120,7 +120,7 @@ fn tcp_ack(c: &mut Criterion) {
         let cfg = config(kind);
         let (src, dst) = (HostId(0), HostId(1));
         let flow = FlowInfo { flow: FlowId(0), src, dst, hash: 1, back_hash: 2, bytes: u64::MAX / 2, class: 0 };
-        let (mut sender, mut exts, mut out) = (Sender::new(&flow, &cfg), Exts::default(), Vec::new());
+        let (mut sender, mut exts, mut out) = (Sender::new(&flow, &cfg), Exts::default(), Released::default());
         let mut now = Time::ZERO;
         sender.start(&mut Io { now, cfg: &cfg, exts: &mut exts, out: &mut out });
         out.clear();

@@ -4,12 +4,12 @@ use crate::link::Wires;
 use crate::probe::{Gain, Probe, Spot};
 use crate::progress::FlowRecord;
 use crate::queue::{EventQueue, Key, Phase};
-use dataplane::transport::SenderStats;
+use dataplane::transport::{Run, SenderStats};
 use dataplane::{LosslessViolation, NO_EXT, Out, PauseFrame, Pkt};
 use mech::overflow::DropReason;
 use mech::{ClassSet, FlowId, PktId, PortId, QueueId};
 use scenario::FctEnd;
-use units::Time;
+use units::{Dur, Time};
 
 /// A packet that should never be lost, and where and when it was.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -94,6 +94,17 @@ impl<P: Probe> Out for Driver<'_, P> {
         let spot = self.spot(port);
         self.state.probe.transmitted(spot, pkt, end);
         if let Some((at, peer)) = self.state.wires.send(link, pkt, (self.now, end)) {
+            self.state.queue.push(Key::new(at, peer, Phase::Arrival, link));
+        }
+    }
+    fn transmit_run(&mut self, port: PortId, run: &Run, ends: (Time, Dur)) {
+        let (link, spot) = (self.base + u32::from(port.0), self.spot(port));
+        let mut end = ends.0;
+        for pkt in run.packets() {
+            self.state.probe.transmitted(spot, &pkt, end);
+            end = end.saturating_add(ends.1);
+        }
+        if let Some((at, peer)) = self.state.wires.send_run(link, run, ends) {
             self.state.queue.push(Key::new(at, peer, Phase::Arrival, link));
         }
     }

@@ -3,16 +3,18 @@
 //!
 //! All frames on all links lie in one arena whose free slots are used again last freed first, so
 //! that a frame that goes on is written where it was just read, and memory stays as small as what
-//! is under way.
+//! is under way. Segments that a host has released together take one place until they arrive, one by one.
 
 mod course;
 
 pub(crate) use course::Course;
 
 use dataplane::Pkt;
+use dataplane::transport::Run;
 use mech::PortId;
 use mech::overflow::DropReason;
 use prefetch_index::prefetch_index;
+use std::collections::BTreeMap;
 use units::{Dur, Time};
 
 const NIL: u32 = u32::MAX;
@@ -38,6 +40,18 @@ pub(crate) struct Link {
 struct Behind {
     next_at: Time,
     next: u32,
+    /// More frames of its run are to come before that one.
+    is_run: bool,
+}
+
+/// What is left of a run on a link.
+#[derive(Clone, Copy, Debug)]
+struct Train {
+    run: Run,
+    /// When the first of them arrives.
+    at: Time,
+    /// Time from one to the next.
+    apart: Dur,
 }
 
 /// All links, and the frames on them.
@@ -50,6 +64,10 @@ pub(crate) struct Wires {
     courses: Vec<Course>,
     /// Frames that were lost on links.
     lost: u64,
+    /// Runs, by the place of their first frame.
+    trains: BTreeMap<u32, Train>,
+    /// Frames of runs that are under way and have no place.
+    further: u64,
 }
 
 impl Wires {
@@ -96,6 +114,11 @@ impl Wires {
     }
     /// Frames under way on all links.
     pub(crate) fn under_way(&self) -> u64 {
+        self.places() + self.further
+    }
+
+    /// Places that they take.
+    pub(crate) fn places(&self) -> u64 {
         (self.frames.len() - self.free.len()) as u64
     }
 
@@ -104,23 +127,43 @@ impl Wires {
     #[inline(always)]
     pub(crate) fn send(&mut self, link: u32, pkt: &Pkt, (now, end): (Time, Time)) -> Option<(Time, u32)> {
         let id = self.store(pkt);
-        let link = &mut self.links[link as usize];
-        let at = match link.course {
-            STEADY => end.saturating_add(link.delay),
-            course => self.courses[usize::from(course)].send(pkt, (now, end), link.delay),
+        let Link { course, delay, .. } = self.links[link as usize];
+        let at = match course {
+            STEADY => end.saturating_add(delay),
+            course => self.courses[usize::from(course)].send(pkt, (now, end), delay),
         };
+        self.append(link, id, at)
+    }
+
+    /// The frames of a run: the last bit of the first leaves at the first of `ends`, and that of each other so
+    /// much later than the one before it. PRECONDITION: the link never changes.
+    pub(crate) fn send_run(&mut self, link: u32, run: &Run, ends: (Time, Dur)) -> Option<(Time, u32)> {
+        let id = self.store(run.first());
+        let at = ends.0.saturating_add(self.links[link as usize].delay);
+        if run.count() > 1 {
+            self.trains.insert(id, Train { run: *run, at, apart: ends.1 });
+            self.places[id as usize].is_run = true;
+            self.further += u64::from(run.count()) - 1;
+        }
+        self.append(link, id, at)
+    }
+
+    #[inline(always)]
+    fn append(&mut self, link: u32, id: u32, at: Time) -> Option<(Time, u32)> {
+        let link = &mut self.links[link as usize];
         let before = std::mem::replace(&mut link.tail, id);
         if before == NIL {
             link.head = id;
             return Some((at, link.peer));
         }
-        self.places[before as usize] = Behind { next_at: at, next: id };
+        let behind = &mut self.places[before as usize];
+        (behind.next_at, behind.next) = (at, id);
         None
     }
 
     #[inline(always)]
     fn store(&mut self, pkt: &Pkt) -> u32 {
-        let place = Behind { next_at: Time::NEVER, next: NIL };
+        let place = Behind { next_at: Time::NEVER, next: NIL, is_run: false };
         if let Some(id) = self.free.pop() {
             self.frames[id as usize] = *pkt;
             self.places[id as usize] = place;
@@ -151,15 +194,42 @@ impl Wires {
     pub(crate) fn arrive(&mut self, link: u32) -> (Pkt, Time) {
         let link = &mut self.links[link as usize];
         let id = link.head;
-        let Behind { next, next_at } = self.places[id as usize];
+        let Behind { next, next_at, is_run } = self.places[id as usize];
+        if is_run {
+            let port = PortId(link.peer_port);
+            return self.arrive_from_run(id, port);
+        }
         link.head = next;
         link.tail = if next == NIL { NIL } else { link.tail };
         self.free.push(id);
-        let mut pkt = self.frames[id as usize];
-        pkt.head.hops = pkt.head.hops.saturating_add(1);
-        pkt.head.ingress = PortId(link.peer_port);
+        (arrived(&self.frames[id as usize], PortId(link.peer_port)), next_at)
+    }
+
+    /// The first frame of a run has arrived; the next takes its place.
+    #[cold]
+    fn arrive_from_run(&mut self, id: u32, port: PortId) -> (Pkt, Time) {
+        let pkt = arrived(&self.frames[id as usize], port);
+        let Some(train) = self.trains.get_mut(&id) else { return (pkt, Time::NEVER) };
+        train.run.split_first();
+        train.at = train.at.saturating_add(train.apart);
+        self.frames[id as usize] = *train.run.first();
+        self.further -= 1;
+        let (next_at, last) = (train.at, train.run.count() == 1);
+        if last {
+            self.places[id as usize].is_run = false;
+            self.trains.remove(&id);
+        }
         (pkt, next_at)
     }
+}
+
+/// A frame as it arrives at a port.
+#[inline(always)]
+fn arrived(pkt: &Pkt, port: PortId) -> Pkt {
+    let mut pkt = *pkt;
+    pkt.head.hops = pkt.head.hops.saturating_add(1);
+    pkt.head.ingress = port;
+    pkt
 }
 
 #[cfg(test)]
@@ -193,5 +263,34 @@ mod tests {
         assert_eq!(arrive(&mut wires, 1), Time::NEVER);
         assert_eq!(got, [0, 1, 2, 3]);
         assert_eq!(wires.under_way(), 0);
+    }
+
+    #[test]
+    fn a_run_takes_one_place_and_arrives_frame_by_frame_before_what_follows_it() {
+        let run = |count: u32| {
+            let mut released = dataplane::transport::Released::default();
+            let segment = |n| Pkt { seq: 1000 * n, emission: n, payload: 1000, ..Pkt::default() };
+            (0..count).for_each(|n| released.push(segment(n)));
+            released.drain().next().unwrap()
+        };
+        let mut wires = Wires::default();
+        wires.add(1, 3, Dur(5));
+        assert_eq!(wires.send_run(0, &run(3), (Time(10), Dur(4))), Some((Time(15), 1)));
+        assert_eq!(wires.send(0, &pkt(77), Time(30)), None);
+        assert_eq!(wires.send_run(0, &run(2), (Time(40), Dur(4))), None);
+        assert_eq!((wires.under_way(), wires.places()), (6, 3));
+        let mut clone = wires.clone();
+        for wires in [&mut wires, &mut clone] {
+            let mut got = Vec::new();
+            for _ in 0..6 {
+                assert_eq!(wires.first(0).map(|pkt| pkt.head.hops), Some(0));
+                let (pkt, next) = wires.arrive(0);
+                assert_eq!((pkt.head.hops, pkt.head.ingress), (1, PortId(3)));
+                got.push((pkt.emission, pkt.seq, next));
+            }
+            let expected = [(0, 0, 19), (1, 1000, 23), (2, 2000, 35), (77, 0, 45), (0, 0, 49), (1, 1000, u64::MAX)];
+            assert_eq!(got, expected.map(|(emission, seq, next)| (emission, seq, Time(next))));
+            assert_eq!((wires.under_way(), wires.places(), wires.trains.len()), (0, 0, 0));
+        }
     }
 }

@@ -158,7 +158,7 @@ impl<P: Probe, T: Tap> World<P, T> {
         let held: usize = self.cores().map(dataplane::Core::held).sum();
         let ends: usize = self.hosts.iter().map(Host::live_ends).sum();
         let held = held as u64 + self.hosts.iter().map(Host::waiting_in_flows).sum::<u64>();
-        held + self.state.wires.under_way() > MOST_PACKETS || ends as u64 > MOST_ENDS
+        held + self.state.wires.places() > MOST_PACKETS || ends as u64 > MOST_ENDS
     }
 
     /// The output sides of all nodes.

@@ -20,6 +20,7 @@ mod loss;
 mod opening;
 mod pacing;
 mod receiver;
+mod released;
 mod reorder;
 mod rto;
 mod segment;
@@ -34,12 +35,13 @@ pub use congestion::{Acked, Congestion, Lost};
 pub use loss::{AckEvent, DuplicateEvent, LossDetection};
 pub use pacing::Pacing;
 pub use receiver::{Finished, Receiver, ReceiverStats, ack_of_finished};
+pub use released::{Released, Run};
 pub use rto::Rto;
 pub use sender::notice::Heard;
 pub use sender::{Sender, SenderStats};
 pub use specs::SPECS;
 
-use crate::{Exts, Pkt};
+use crate::Exts;
 use core::ops::Range;
 use mech::{FlowId, HostId};
 use units::Time;
@@ -84,7 +86,7 @@ pub struct Io<'a> {
     /// The extensions of all packets, both ends' alike.
     pub exts: &'a mut Exts,
     /// Packets are appended here in the order in which they are sent.
-    pub out: &'a mut Vec<Pkt>,
+    pub out: &'a mut Released,
 }
 
 /// What a switch or a NIC tells a sender besides ACKs.

@@ -16,7 +16,7 @@ mod timer;
 mod timestamps;
 mod window;
 
-use super::{Heard, Io, Notice, Sender, SenderStats, TcpConfig, segment};
+use super::{Heard, Io, Notice, Released, Sender, SenderStats, TcpConfig, segment};
 use crate::{Ext, Exts, Pkt};
 use mech::params::Value;
 use pair::{config, flow};
@@ -37,9 +37,9 @@ fn time(d: Dur) -> Value {
 
 /// What one call sends.
 fn sent(now: Time, cfg: &TcpConfig, call: impl FnOnce(&mut Io)) -> Vec<Pkt> {
-    let mut out = vec![];
+    let mut out = Released::default();
     call(&mut Io { now, cfg, exts: &mut Exts::default(), out: &mut out });
-    out
+    out.take()
 }
 
 /// A sender whose ACKs are written by hand. Segments are 1000 bytes and named by their number.
@@ -73,9 +73,9 @@ impl Hand {
         self.heard = heard;
     }
     fn call(&mut self, f: impl FnOnce(&mut Sender, &mut Io)) -> Vec<u32> {
-        self.last.clear();
-        let io = &mut Io { now: self.now, cfg: &self.cfg, exts: &mut self.exts, out: &mut self.last };
-        f(&mut self.sender, io);
+        let mut out = Released::default();
+        f(&mut self.sender, &mut Io { now: self.now, cfg: &self.cfg, exts: &mut self.exts, out: &mut out });
+        self.last = out.take();
         self.last.iter().map(|p| p.seq / 1000).collect()
     }
     fn start(&mut self) -> Vec<u32> {

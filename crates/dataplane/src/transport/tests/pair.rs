@@ -8,7 +8,7 @@
 
 mod observed;
 
-use crate::transport::{FlowInfo, Heard, Io, Notice, Receiver, SPECS, Sender, TcpConfig};
+use crate::transport::{FlowInfo, Heard, Io, Notice, Receiver, Released, SPECS, Sender, TcpConfig};
 use crate::{Ext, Exts, Framing, NO_EXT, Pkt};
 use mech::params::{Kind, Param, Value, Values};
 use mech::{Ecn, Flags, Stream};
@@ -182,9 +182,9 @@ impl Pair {
     }
     /// From the start until nothing is awaited any more and the network is empty.
     pub fn run(mut self) -> Pair {
-        let mut out = vec![];
+        let mut out = Released::default();
         self.sender.start(&mut Io { now: self.now, cfg: &self.cfg, exts: &mut self.exts, out: &mut out });
-        self.emit(out);
+        self.emit(out.take());
         for _ in 0..2_000_000 {
             if !self.step() {
                 assert_eq!(self.exts.live(), 0, "extensions are kept");
@@ -204,7 +204,7 @@ impl Pair {
         }
         assert!(next >= self.now, "time goes back");
         self.now = next;
-        let mut out = vec![];
+        let mut out = Released::default();
         let io = &mut Io { now: next, cfg: &self.cfg, exts: &mut self.exts, out: &mut out };
         if wire == next {
             let (_, (way, pkt)) = self.wire.pop_first().unwrap();
@@ -231,7 +231,7 @@ impl Pair {
         if self.completed.is_none() && self.receiver.complete() {
             self.completed = Some(next);
         }
-        self.emit(out);
+        self.emit(out.take());
         self.check();
         true
     }
@@ -242,7 +242,7 @@ impl Pair {
         while let Some(back) = self.back.first_entry().filter(|back| back.key().0 <= next) {
             let ((at, _), payload) = back.remove_entry();
             if !self.sender.done() {
-                let io = Io { now: at, cfg: &self.cfg, exts: &mut self.exts, out: &mut vec![] };
+                let io = Io { now: at, cfg: &self.cfg, exts: &mut self.exts, out: &mut Released::default() };
                 self.sender.on_notice(&Notice::Bounced(payload), &mut self.heard, &io);
             }
         }

@@ -113,7 +113,7 @@ fn a_receiver_of_a_kept_connection_does_not_know_a_last_byte() {
     // RFC 5681 §4.2: an odd segment waits for the delayed ACK's timer, where a flow's last would not.
     let acks = |bytes: u64| {
         let cfg = config("newreno", &[("delayed_ack", Value::Flag(true))]);
-        let (mut exts, mut out) = (Exts::default(), Vec::new());
+        let (mut exts, mut out) = (Exts::default(), Released::default());
         let mut receiver = Receiver::new(&flow(bytes), &cfg);
         let mut pkt = Pkt { payload: 1000, ..Pkt::default() };
         pkt.head.flags = Flags::ACK.with(Flags::PAYLOAD);

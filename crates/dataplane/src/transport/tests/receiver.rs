@@ -33,8 +33,9 @@ impl End {
     }
     fn call(&mut self, f: impl FnOnce(&mut Receiver, &mut Io)) -> Vec<u32> {
         self.last.iter().for_each(|p| self.exts.free(p.ext));
-        self.last.clear();
-        f(&mut self.receiver, &mut Io { now: self.now, cfg: &self.cfg, exts: &mut self.exts, out: &mut self.last });
+        let mut out = Released::default();
+        f(&mut self.receiver, &mut Io { now: self.now, cfg: &self.cfg, exts: &mut self.exts, out: &mut out });
+        self.last = out.take();
         self.last.iter().map(|p| p.ack).collect()
     }
     fn packet(&mut self, mut pkt: Pkt) -> Vec<u32> {

@@ -3,7 +3,7 @@
 use super::script::{self, Item, Outcome, Seen, Step, When, blank, extent, extent_name, numbers, offset};
 use crate::transport::config::EcnMode;
 use crate::transport::tests::pair::flow;
-use crate::transport::{Io, Receiver, Sender, TcpConfig};
+use crate::transport::{Io, Receiver, Released, Sender, TcpConfig};
 use crate::{Ext, Exts, MAX_BLOCKS, NO_EXT, Pkt, SynOptions, Timestamps};
 use mech::{Ecn, Flags};
 use units::Time;
@@ -196,7 +196,7 @@ impl End {
     }
 
     fn call(&mut self, call: Call) -> Outcome {
-        let mut out = vec![];
+        let mut out = Released::default();
         let io = &mut Io { now: self.now, cfg: &self.cfg, exts: &mut self.exts, out: &mut out };
         match (&mut self.party, call) {
             (Party::Sender(s), Call::Start) => s.start(io),
@@ -208,7 +208,7 @@ impl End {
             (Party::Receiver(r), Call::Packet(pkt)) => r.receive(&pkt, io),
             (Party::Receiver(_), _) => return Err("a receiver does not send data".into()),
         }
-        for pkt in out {
+        for pkt in out.take() {
             let ext = self.exts.get(pkt.ext).copied().unwrap_or_default();
             self.stamps.push(ext.timestamps.map_or(0, |t| t.val));
             self.exts.free(pkt.ext);
