@@ -24,6 +24,8 @@ mod counters;
 mod failing;
 mod limiters;
 mod pulling;
+#[cfg(test)]
+mod tests;
 mod timers;
 
 /// A host as it is to be built.

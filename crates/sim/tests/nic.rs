@@ -158,3 +158,33 @@ fn a_nic_with_a_queue_for_each_flow_is_stepped() {
     let stepped = run_with(&scenario(&text, ""), 1, Options { step_departures: true, ..Options::default() });
     assert_eq!(ends(&stepped), ends(&run(&text, 1)));
 }
+
+/// `max_packets`, `marked` and `drop_buffer_full` of the NIC of `h0`, and all results. Departures are computed.
+fn at_nic(text: &str) -> ([u64; 3], Results) {
+    let results = run(&format!("{text}[measure]\nqueues = false\n"), 1);
+    (["max_packets", "marked", "drop_buffer_full"].map(|name| column(&results, "ports", name)[0]), results)
+}
+
+#[test]
+fn a_window_that_opens_wide_is_marked_and_lost_frame_by_frame_where_the_nic_has_limits() {
+    let dctcp = |more: &str| alike(&two(FIFO, more)).replace("newreno", "dctcp");
+    // Of the first flow's hundred frames 99 wait when the second's come.
+    let ([_, marked, _], _) = at_nic(&dctcp("marking = { kind = \"ecn_threshold\", k = \"150pkt\" }"));
+    assert_eq!(marked, 49, "those that find 150 or more");
+    let ([most, _, lost], results) = at_nic(&dctcp("nic_queue = \"150pkt\""));
+    assert_eq!((most, lost), (150, 49));
+    assert_eq!((results.unfinished, total(&results, "flows", "received")), (0, 2 * 146_000));
+}
+
+#[test]
+fn a_window_that_opens_wide_gives_the_same_bits_in_one_run_and_frame_by_frame() {
+    for kind in ["newreno", "dctcp"] {
+        // A limit that nothing reaches makes frames of what would be runs.
+        let [runs, frames] = ["", "nic_queue = \"100000pkt\""].map(|limit| {
+            let text = alike(&two(FIFO, limit)).replace("newreno", kind);
+            at_nic(&format!("{text}[[traffic]]\nname = \"back\"\nkind = \"permutation\"\nsize = \"700001B\"\n"))
+        });
+        assert!(runs.0[0] >= 199, "{kind}: {:?}", runs.0);
+        assert_eq!((runs.0, runs.1.progress, runs.1.tables), (frames.0, frames.1.progress, frames.1.tables), "{kind}");
+    }
+}

@@ -27,7 +27,7 @@ mod segment;
 mod sender;
 mod specs;
 #[cfg(test)]
-mod tests;
+pub(crate) mod tests;
 mod timing;
 
 pub use config::TcpConfig;

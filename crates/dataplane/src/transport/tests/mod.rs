@@ -6,7 +6,7 @@ mod chaos;
 mod conformance;
 mod ecn;
 mod opening;
-pub(super) mod pair;
+pub(crate) mod pair;
 mod persistent;
 mod receiver;
 mod recovery;

@@ -1,0 +1,181 @@
+//! A host whose NIC serves its flows in turn, event by event. Its link is of 1 Gb/s: a segment of 1000 B is 1058 B
+//! long and with 20 B of preamble and gap takes 8624 ns, at a tenth of the rate 86 240.
+
+use super::*;
+use crate::core::PortSetup;
+use crate::transport::tests::pair::config;
+use crate::{NewFlow, NoticeSetup};
+use mech::buffer::BufferSlot;
+use mech::host::RateLimiter;
+use mech::marking::MarkingSlot;
+use mech::overflow::TailDrop;
+use mech::params::Value;
+use mech::scheduler::StrictPriority;
+use mech::{Lanes, Notice};
+use std::collections::BTreeSet;
+use units::{Amount, Rate};
+
+/// What the host has asked for: when its frames end in ns and which they are, and its events.
+#[derive(Default)]
+struct Driver {
+    ends: Vec<(u64, u32)>,
+    events: BTreeSet<(Time, Option<u32>)>,
+}
+
+impl Out for &mut Driver {
+    fn transmit(&mut self, _: PortId, pkt: &Pkt, end: Time) {
+        self.ends.push((end.0 / 1000, pkt.emission));
+    }
+    fn wake(&mut self, _: PortId, at: Time) {
+        self.events.insert((at, None));
+    }
+    fn timer(&mut self, index: u32, at: Time) {
+        self.events.insert((at, Some(index)));
+    }
+}
+
+/// Limits a flow to 100 Mb/s at its first CNP, halves that at each further one, and lets it go at a CNM.
+#[derive(Clone)]
+struct Halving;
+
+impl Reaction for Halving {
+    fn on_notice(&mut self, _flow: FlowId, notice: &Notice, now: Time, limiter: &mut Option<RateLimiter>) {
+        match (notice, limiter.as_mut()) {
+            (Notice::Cnm { .. }, _) => *limiter = None,
+            (Notice::Cnp, None) => *limiter = Some(RateLimiter::new(Rate::mbps(100))),
+            (Notice::Cnp, Some(own)) => {
+                let half = own.rate().divided_by(2, 1).expect("it is above zero");
+                own.set_rate(half, now);
+            }
+        }
+    }
+    fn boxed(&self) -> Box<dyn Reaction> {
+        Box::new(self.clone())
+    }
+}
+
+struct Bench {
+    host: Host,
+    flows: FlowTable,
+    tcp: TcpConfig,
+    exts: Exts,
+    driver: Driver,
+}
+
+impl Bench {
+    fn new(reaction: Option<Box<dyn Reaction>>) -> Bench {
+        let port = PortSetup {
+            clock: Rate::gbps(1).clock(),
+            is_switch: true,
+            marking: MarkingSlot::none(),
+            scheduler: StrictPriority.into(),
+            pause: None,
+            agents: Vec::new(),
+            changes: false,
+        };
+        let core = CoreSetup {
+            node: 0,
+            seed: 1,
+            framing: Framing::ETHERNET,
+            buffer: BufferSlot::of(None),
+            overflow: TailDrop.into(),
+            lanes: Lanes::default(),
+            top_class: 0,
+            may_compute: false,
+            ports: vec![port],
+        };
+        let setup = HostSetup {
+            core,
+            id: HostId(0),
+            stack_delay: Dur::ZERO,
+            stack_jitter: Dur::ZERO,
+            order: NicOrder::RoundRobin { flow_rate: None },
+            reaction,
+        };
+        Bench {
+            host: Host::new(setup),
+            flows: FlowTable::default(),
+            tcp: config("newreno", &[("initial_window", Value::Amount(Amount::Packets(10)))]),
+            exts: Exts::default(),
+            driver: Driver::default(),
+        }
+    }
+
+    /// One step of the host at `at`.
+    fn step(&mut self, now: Time, act: impl FnOnce(&mut Host, &mut HostStep<&mut Driver>)) {
+        let mut step =
+            HostStep { now, flows: &mut self.flows, tcp: &self.tcp, exts: &mut self.exts, out: &mut self.driver };
+        act(&mut self.host, &mut step);
+        self.host.finish(&mut step);
+        assert!(self.host.conserves(), "at {now}");
+    }
+
+    /// A flow of so many segments starts at zero.
+    fn start(&mut self, segments: u64) -> FlowId {
+        let new = NewFlow { src: HostId(0), dst: HostId(1), ports: 0, bytes: 1000 * segments, class: 0, raw: false };
+        let flow = self.flows.add(new);
+        self.step(Time::ZERO, |host, step| host.start(flow, step));
+        flow
+    }
+
+    /// All events before an instant.
+    fn until(&mut self, ns: u64) {
+        while let Some((at, event)) = self.driver.events.first().copied().filter(|(at, _)| at.0 < ns * 1000) {
+            self.driver.events.pop_first();
+            self.step(at, |host, step| match event {
+                None => host.ended(step),
+                Some(index) => host.timer(index, step),
+            });
+        }
+    }
+
+    /// A message about a flow arrives.
+    fn notice(&mut self, ns: u64, flow: FlowId, notice: Notice) {
+        self.until(ns);
+        let mut pkt = NoticeSetup { notice, flow, to: HostId(0), node: 9, n: 0, size: 64 }.packet();
+        self.step(Time(ns * 1000), |host, step| host.arrive(&mut pkt, step));
+    }
+}
+
+/// When the frames end that begin at these instants.
+fn ends<const N: usize>(starts: [u64; N]) -> Vec<(u64, u32)> {
+    starts.iter().map(|start| start + 8624).zip(0..).collect()
+}
+
+#[test]
+fn a_notice_about_a_flow_changes_its_rate_through_the_limiter_at_the_nic() {
+    let mut bench = Bench::new(Some(Box::new(Halving)));
+    let flow = bench.start(6);
+    // The third frame is under way: 100 Mb/s from the fourth on, which has waited for nothing.
+    bench.notice(20_000, flow, Notice::Cnp);
+    // 12 112 ns of the fourth frame's 86 240 are left, and become twice as long.
+    let fifth = 3 * 8624 + 86_240;
+    bench.notice(100_000, flow, Notice::Cnp);
+    let fifth = 100_000 + 2 * (fifth - 100_000);
+    bench.until(200_000);
+    // The limiter goes, and the sixth with it.
+    bench.notice(200_000, flow, Notice::Cnm { feedback: 1, q_off: 0, q_delta: 0, point: PortId(0) });
+    bench.until(1_000_000);
+    assert_eq!(bench.driver.ends, ends([0, 8624, 2 * 8624, 3 * 8624, fifth, 200_000]));
+    assert_eq!((bench.host.notices(flow).0, bench.host.originated()), (3, 6));
+}
+
+#[test]
+fn a_notice_that_nobody_reacts_to_changes_nothing() {
+    let mut bench = Bench::new(None);
+    let flow = bench.start(3);
+    bench.notice(5_000, flow, Notice::Cnp);
+    bench.until(1_000_000);
+    assert_eq!(bench.driver.ends, ends([0, 8624, 2 * 8624]));
+    assert_eq!(bench.host.notices(flow), (1, Some(Notice::Cnp)));
+}
+
+#[test]
+fn what_the_nic_has_not_asked_for_is_not_made() {
+    let mut bench = Bench::new(None);
+    bench.start(10);
+    for (ns, made) in [(1, 1), (8624, 1), (8625, 2), (20_000, 3), (1_000_000, 10)] {
+        bench.until(ns);
+        assert_eq!((bench.host.originated(), bench.host.waiting_in_flows()), (made, 0), "before {ns} ns");
+    }
+}
