@@ -276,7 +276,7 @@ mod tests {
         let mut wires = Wires::default();
         wires.add(1, 3, Dur(5));
         assert_eq!(wires.send_run(0, &run(3), (Time(10), Dur(4))), Some((Time(15), 1)));
-        assert_eq!(wires.send(0, &pkt(77), Time(30)), None);
+        assert_eq!(wires.send(0, &pkt(77), (Time(25), Time(30))), None);
         assert_eq!(wires.send_run(0, &run(2), (Time(40), Dur(4))), None);
         assert_eq!((wires.under_way(), wires.places()), (6, 3));
         let mut clone = wires.clone();

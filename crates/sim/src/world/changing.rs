@@ -94,14 +94,13 @@ impl<P: Probe, T: Tap> World<P, T> {
     }
 
     fn finish_node(&mut self, now: Time, node: u32) {
-        let mut driver = self.state.driver(node, now);
-        match self.hosts.get_mut(node as usize) {
-            Some(host) => host.finish(now, &mut driver),
-            None => {
-                let switch = node as usize - self.hosts.len();
-                self.switches[switch].finish(now, &self.net, &mut driver);
-            }
+        if (node as usize) < self.hosts.len() {
+            let (host, mut step) = self.at_host(node as usize);
+            return host.finish(&mut step);
         }
+        let mut driver = self.state.driver(node, now);
+        let switch = node as usize - self.hosts.len();
+        self.switches[switch].finish(now, &self.net, &mut driver);
     }
 
     /// A frame that has come to the end of its link is lost there. PAUSE and PFC frames are no packets, and copies
