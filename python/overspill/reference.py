@@ -29,6 +29,7 @@ ORDER = (
     ("measure", "[measure]"),
     ("traffic", "[[traffic]]"),
     ("traffic.sizes", "Flow sizes"),
+    ("event", "[[event]]"),
 )
 
 
