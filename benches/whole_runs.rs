@@ -2,7 +2,7 @@
 //! event, and memory.
 //!
 //! A packet-hop is one packet, data or ACK, that has finished one link, host links included. Loss is
-//! mended by SACK; every flow's completion and every port's counts are kept; the probe is `()`, or,
+//! mended by SACK; every flow's completion and every port's counts are kept; the observer is `()`, or,
 //! where a run's name ends in `_tables`, the recorder that `overspill run` uses. Each run has a
 //! process of its own, so that its resident memory is its own, and is done three times:
 //! the fastest is printed with the slowest beside it. Names on the command line choose runs.
@@ -18,7 +18,7 @@ use peak_alloc::PeakAlloc;
 use scenario::Scenario;
 use scenario::load::{Source, load};
 use serde_json::{Value, json};
-use sim::{Options, Probe, Progress, Recorder, Stop, World, build};
+use sim::{Observer, Options, Progress, Recorder, Stop, World, build};
 use std::hint::black_box;
 use std::path::Path;
 use std::process::Command;
@@ -147,9 +147,9 @@ fn recorded(scenario: &Scenario) -> impl FnOnce(&mut World<Recorder>) -> Progres
     }
 }
 
-fn timed<P: Probe>(scenario: &Scenario, probe: P, run: impl FnOnce(&mut World<P>) -> Progress) -> Timed {
+fn timed<O: Observer>(scenario: &Scenario, observer: O, run: impl FnOnce(&mut World<O>) -> Progress) -> Timed {
     let before = MEMORY.current_usage();
-    let mut world = build(scenario, 1, Options::default(), probe).unwrap_or_else(|e| panic!("{e}"));
+    let mut world = build(scenario, 1, Options::default(), observer).unwrap_or_else(|e| panic!("{e}"));
     let built = MEMORY.current_usage() - before;
     MEMORY.reset_peak_usage();
     let begin = Instant::now();

@@ -19,7 +19,7 @@ use crate::ends::Tally;
 use crate::packet_store::{Fib, Look, PacketStore};
 use crate::port::Port;
 use crate::transport::Run;
-use crate::{Framing, Out, Pkt};
+use crate::{Exts, Framing, Freed, Leaves, Observer, Out, Outcome, Pkt, Stored};
 use agents::{Agents, Work};
 use mech::marking::MarkingSlot;
 use mech::overflow::{DropReason, Fate, OverflowSlot};
@@ -64,6 +64,7 @@ pub struct Core {
 pub(crate) struct Step<'a, F, O> {
     pub(crate) now: Time,
     pub(crate) fib: &'a F,
+    pub(crate) exts: &'a mut Exts,
     pub(crate) out: &'a mut O,
 }
 
@@ -89,14 +90,19 @@ impl Core {
     /// Asks the overflow slot about an arrival that lookup would send out by `out_port`.
     #[inline]
     pub(crate) fn decide<F: Fib, O: Out>(&mut self, pkt: &Pkt, out_port: PortId, step: &mut Step<F, O>) -> Decision {
-        step.out.decided((out_port, self.store.queue(pkt.head.queue())), pkt);
+        self.store.settle(out_port, step.now);
+        if O::Observer::WANTS.queues {
+            let queue = self.store.queue(pkt.head.queue());
+            let ((length, _), at) = (self.store.ports[usize::from(out_port.0)].backlog(queue), step.out.spot(out_port));
+            step.out.observer().decided(at, queue, length, pkt);
+        }
         self.question(pkt, out_port, step)
     }
 
+    /// PRECONDITION: settled.
     #[inline]
     fn question<F: Fib, O>(&mut self, pkt: &Pkt, out_port: PortId, step: &Step<F, O>) -> Decision {
         let now = step.now;
-        self.store.settle(out_port, now);
         if self.store.ports[usize::from(out_port.0)].closed {
             return Decision::lose(DropReason::LinkDown);
         }
@@ -134,13 +140,15 @@ impl Core {
             Fate::Bounce(back) => {
                 pkt.head.bounces = pkt.head.bounces.saturating_add(1);
                 self.counts(port).bounced += 1;
-                step.out.bounced(port, pkt);
+                let at = step.out.spot(port);
+                step.out.observer().bounced(at, pkt);
                 self.store(pkt, (back, pkt.head.queue()), mark, step);
             }
             Fate::Detour(other, queue) => {
                 pkt.head.detours = pkt.head.detours.saturating_add(1);
                 self.counts(port).detoured += 1;
-                step.out.detoured((port, other), pkt);
+                let (at, taken) = (step.out.spot(port), step.out.spot(other).port);
+                step.out.observer().detoured(at, taken, pkt);
                 self.store(pkt, (other, queue), mark, step);
             }
             Fate::Trim(queue) => {
@@ -152,7 +160,7 @@ impl Core {
                 let last = self.make_room((pkt, port), decision, step);
                 self.apply((pkt, port), last, step);
             }
-            Fate::Drop(reason) => self.drop(pkt, port, (reason, step.now), step.out),
+            Fate::Drop(reason) => self.drop(pkt, port, reason, step),
         }
     }
 
@@ -186,14 +194,20 @@ impl Core {
         if !p.has_room(size) {
             return false;
         }
+        // A node with computed departures has one class and no bounce queue.
+        let (queue, before) = (QueueId::normal(0), p.waiting());
+        if O::Observer::WANTS.queues {
+            let at = step.out.spot(port);
+            step.out.observer().decided(at, queue, before, pkt);
+        }
         if p.wants_mark() && pkt.head.is_ect() && pkt.head.ecn() != Ecn::Ce {
             pkt.head.set_ecn(Ecn::Ce);
             p.counts_mut().marked += 1;
-            step.out.marked(port, pkt);
+            let at = step.out.spot(port);
+            step.out.observer().marked(at, pkt);
         }
-        // A node with computed departures has one class and no bounce queue.
-        step.out.stored((port, QueueId::normal(0)), p.waiting(), None, pkt);
-        let end = p.compute(step.now, size);
+        let (start, end) = p.compute(step.now, size);
+        Core::tell_stored((port, pkt), Stored { queue, before, leaves: Leaves::At(start) }, step.out);
         step.out.transmit(port, pkt, end);
         true
     }
@@ -211,9 +225,12 @@ impl Core {
         let size = run.first().head.size;
         let mut first_end = Time::NEVER;
         for pkt in run.packets() {
-            step.out.emitted(&pkt);
-            step.out.stored((port, QueueId::normal(0)), p.waiting(), None, &pkt);
-            first_end = first_end.min(p.compute(step.now, size));
+            step.out.observer().emitted(&pkt);
+            let before = p.waiting();
+            let (start, end) = p.compute(step.now, size);
+            let frame = Stored { queue: QueueId::normal(0), before, leaves: Leaves::At(start) };
+            Core::tell_stored((port, &pkt), frame, step.out);
+            first_end = first_end.min(end);
         }
         step.out.transmit_run(port, run, (first_end, p.time(size)));
     }
@@ -238,23 +255,25 @@ impl Core {
     }
 
     /// Loses a packet that was to leave by `port`.
-    pub(crate) fn drop<O: Out>(&mut self, pkt: &Pkt, port: PortId, why: (DropReason, Time), out: &mut O) {
+    pub(crate) fn drop<F, O: Out>(&mut self, pkt: &Pkt, port: PortId, why: DropReason, step: &mut Step<F, O>) {
         if pkt.head.flags.has(Flags::MISDIRECTED) {
-            return self.discard(pkt, out);
+            return self.discard(pkt, step.exts);
         }
         let counts = self.counts(port);
-        counts.dropped[why.0 as usize] += 1;
+        counts.dropped[why as usize] += 1;
         counts.dropped_bytes += u64::from(pkt.head.size);
-        out.dropped(port, pkt, why.0);
-        if let Some(lost) = self.lossless_violation(pkt, (port, self.store.queue(pkt.head.queue())), why) {
-            out.lossless_violation(&lost);
+        let at = step.out.spot(port);
+        step.out.observer().dropped(at, pkt, why);
+        step.exts.free_shared(pkt.ext);
+        if let Some(lost) = self.lossless_violation(pkt, (port, self.store.queue(pkt.head.queue())), (why, step.now)) {
+            step.out.finished(Outcome::Violated(&lost));
         }
     }
 
     /// Ends a copy that is not on the way to its destination: no packet is lost.
-    pub(crate) fn discard<O: Out>(&mut self, pkt: &Pkt, out: &mut O) {
+    pub(crate) fn discard(&mut self, pkt: &Pkt, exts: &mut Exts) {
         self.flood_copies_discarded.count(pkt);
-        out.ended(pkt);
+        exts.free_shared(pkt.ext);
     }
 
     #[inline]
@@ -265,16 +284,17 @@ impl Core {
                 true => DropReason::LinkDown,
                 false => DropReason::of_full(to.1.lane()),
             };
-            return self.drop(pkt, to.0, (reason, step.now), step.out);
+            return self.drop(pkt, to.0, reason, step);
         }
         let due = self.due_mark(pkt, to, step);
         if due.is_some_and(|drops| drops && !pkt.head.is_ect()) {
-            return self.drop(pkt, to.0, (DropReason::EarlyDrop, step.now), step.out);
+            return self.drop(pkt, to.0, DropReason::EarlyDrop, step);
         }
         if (mark || due.is_some()) && pkt.head.is_ect() && pkt.head.ecn() != Ecn::Ce {
             pkt.head.set_ecn(Ecn::Ce);
             self.counts(to.0).marked += 1;
-            step.out.marked(to.0, pkt);
+            let at = step.out.spot(to.0);
+            step.out.observer().marked(at, pkt);
         }
         self.put(pkt, to, step);
     }
@@ -289,8 +309,8 @@ impl Core {
         let p = &mut self.store.ports[usize::from(port.0)];
         let before = p.waiting();
         if p.computed {
-            step.out.stored((port, queue), before, None, pkt);
-            let end = p.compute(step.now, pkt.head.size);
+            let (start, end) = p.compute(step.now, pkt.head.size);
+            Core::tell_stored((port, pkt), Stored { queue, before, leaves: Leaves::At(start) }, step.out);
             return step.out.transmit(port, pkt, end);
         }
         self.store.allocate(port, queue, &pkt.head);
@@ -298,11 +318,27 @@ impl Core {
         p.rest.stamp += 1;
         p.rest.eligible |= queue.bit();
         let slot = self.store.arena.push(&mut p.rest.queues[usize::from(queue.0)], *pkt, p.rest.stamp);
-        step.out.stored((port, queue), before, Some(PktId(slot)), pkt);
+        Core::tell_stored((port, pkt), Stored { queue, before, leaves: Leaves::Slot(PktId(slot)) }, step.out);
         if self.agents.is_some() && queue.lane() != Lane::Notice {
             self.book(Delta::stored(port, &pkt.head), Some(&pkt.head), step);
         }
         self.try_schedule(port, step.now, step.out);
+    }
+
+    #[inline]
+    fn tell_stored<O: Out>((port, pkt): (PortId, &Pkt), frame: Stored, out: &mut O) {
+        if O::Observer::WANTS.queues {
+            let at = out.spot(port);
+            out.observer().stored(at, frame, pkt);
+        }
+    }
+
+    #[inline]
+    fn tell_freed<O: Out>(port: PortId, frame: Freed, out: &mut O) {
+        if O::Observer::WANTS.queues {
+            let at = out.spot(port);
+            out.observer().freed(at, frame);
+        }
     }
 
     /// Whether the queue wants a mark on the packet, and then whether it drops what cannot carry one.
@@ -331,9 +367,10 @@ impl Core {
         &self.store.ports
     }
 
-    /// Accounts for what has left by `now`, so that counts can be read.
+    /// Accounts for what has left by `now`, so that counts can be read. PRECONDITION: no step of that instant is
+    /// under way.
     pub fn settle(&mut self, now: Time) {
-        self.store.settle_all(now);
+        self.store.ports.iter_mut().filter(|port| port.computed).for_each(|port| port.settle_after(now));
     }
 
     /// Frames that wait in a port's memory although their departure is computed and they are on their

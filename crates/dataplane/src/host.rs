@@ -9,7 +9,7 @@ use crate::stack::Stack;
 use crate::transport::{
     ENDLESS, FlowInfo, Heard, Io, Notice, Receiver, Released, Run, Sender, TcpConfig, ack_of_finished,
 };
-use crate::{Body, Exts, Framing, NO_EXT, Out, Pkt};
+use crate::{Body, Exts, Framing, NO_EXT, Observer, Out, Outcome, Pkt};
 use limiters::Limiters;
 use mech::host::{NicOrder, Reaction, Reinject};
 use mech::overflow::DropReason;
@@ -60,7 +60,7 @@ pub struct HostStep<'a, O> {
 
 impl<O> HostStep<'_, O> {
     fn of_nic(&mut self) -> Step<'_, OneWay, O> {
-        Step { now: self.now, fib: &OneWay, out: &mut self.out }
+        Step { now: self.now, fib: &OneWay, exts: self.exts, out: &mut self.out }
     }
 }
 
@@ -219,10 +219,12 @@ impl Host {
             self.nic.admit((pkt, NIC), &mut step.of_nic());
         } else if pkt.head.flags.has(Flags::MISDIRECTED) {
             self.flood_copies_discarded.count(pkt);
-            step.out.ended(pkt);
+            step.exts.free_shared(pkt.ext);
         } else {
             self.misdirected.count(pkt);
-            step.out.dropped(NIC, pkt, DropReason::NoRoute);
+            let at = step.out.spot(NIC);
+            step.out.observer().dropped(at, pkt, DropReason::NoRoute);
+            step.exts.free_shared(pkt.ext);
         }
     }
 
@@ -306,12 +308,13 @@ impl Host {
     fn deliver<O: Out>(&mut self, pkt: &Pkt, step: &mut HostStep<O>) {
         self.consumed.count(pkt);
         if pkt.head.kind() != PacketKind::Notice && !pkt.head.flags.has(Flags::RETURNED) {
-            step.out.delivered(pkt);
+            let at = step.out.spot(NIC);
+            step.out.observer().delivered(at, pkt);
         }
         self.hand_up(pkt, step);
         if pkt.ext != NO_EXT {
             match pkt.head.flags.has(Flags::FLOODED) {
-                true => step.out.ended(pkt),
+                true => step.exts.free_shared(pkt.ext),
                 false => step.exts.free(pkt.ext),
             }
         }
@@ -349,7 +352,7 @@ impl Host {
             _ if pkt.head.flags.has(Flags::RETURNED) => self.on_returned(pkt, step),
             Body::Raw(payload) => {
                 step.flows.ends[flow.0 as usize].raw_received += u64::from(payload);
-                step.out.received(flow, u64::from(payload));
+                Host::tell_received(flow, u64::from(payload), &mut step.out);
             }
             Body::Notice(notice) => self.on_notice(flow, notice, step),
             Body::Segment(_) | Body::Pause(_) => {}
@@ -390,7 +393,7 @@ impl Host {
             step.flows.acknowledge(flow, sender, &mut step.out);
         }
         if sender.done() {
-            step.out.flow_acked(flow, &sender.stats());
+            step.out.finished(Outcome::Acknowledged(flow, &sender.stats()));
             step.flows.ends[flow.0 as usize].sender = GONE;
             self.heard.remove(&flow);
             self.senders.remove(slot);
@@ -410,12 +413,12 @@ impl Host {
         let (before, bytes) = (receiver.complete(), receiver.received());
         act(receiver, &mut Io { now: step.now, cfg: step.tcp, exts: step.exts, out: &mut self.scratch });
         let (flow, deadline) = (*flow, receiver.deadline());
-        step.out.received(flow, receiver.received() - bytes);
+        Host::tell_received(flow, receiver.received() - bytes, &mut step.out);
         if receiver.is_persistent() {
             step.flows.deliver(flow, receiver.received(), &mut step.out);
         }
         if receiver.complete() && !before {
-            step.out.flow_received(flow);
+            step.out.finished(Outcome::Received(flow));
         }
         if receiver.complete() && deadline.is_none() {
             let ends = &mut step.flows.ends[flow.0 as usize];
@@ -426,6 +429,14 @@ impl Host {
             step.out.timer(Timer::Receiver(slot).index(), at);
         }
         self.emit_all(step);
+    }
+
+    #[inline]
+    fn tell_received<O: Out>(flow: FlowId, bytes: u64, out: &mut O) {
+        if bytes > 0 {
+            let at = out.spot(NIC);
+            out.observer().received(at, flow, bytes);
+        }
     }
 
     #[inline]
@@ -453,7 +464,7 @@ impl Host {
     #[inline]
     fn emit<O: Out>(&mut self, pkt: &mut Pkt, step: &mut HostStep<O>) {
         self.originated.count(pkt);
-        step.out.emitted(pkt);
+        step.out.observer().emitted(pkt);
         if self.down.is_instant() || self.pulled.as_ref().is_some_and(|pulled| pulled.asking()) {
             self.reach_nic(pkt, step);
         } else if let Some(at) = self.down.push(step.now, *pkt, &mut self.stack_rng) {

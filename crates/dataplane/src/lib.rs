@@ -1,7 +1,7 @@
 //! Packets, queues, ports, switches, hosts and transports, without a clock or a socket.
 //!
-//! A node is told of arrivals, ends of transmission and timers, and asks its driver through
-//! [`Out`] to send and to wake it. The same code runs under the simulator and, later, on real
+//! A node is told of arrivals, ends of transmission and timers, asks its driver through [`Out`] to send and
+//! to wake it, and tells an [`Observer`] what happens. The same code runs under the simulator and, later, on real
 //! frames. A node touches only its own state.
 
 mod accounts;
@@ -15,6 +15,7 @@ mod flow_queues;
 mod flows;
 mod host;
 mod lossless_violation;
+mod observer;
 mod out;
 mod packet;
 mod packet_store;
@@ -31,9 +32,10 @@ pub use ext::{Ext, Exts, MAX_BLOCKS, SynOptions, Timestamps};
 pub use flows::{FlowTable, Message, NewFlow};
 pub use host::{FLOW_START, Host, HostSetup, HostStep, MESSAGE_START};
 pub use lossless_violation::LosslessViolation;
-pub use out::Out;
+pub use observer::{Freed, Leaves, Observer, Spot, Stored, Wants};
+pub use out::{Out, Outcome};
 pub use packet::{Framing, NO_EXT, Pkt};
 pub use packet_store::Fib;
 pub use port::{Port, PortCounts};
 pub use raw::RawSetup;
-pub use switch::{Routes, Switch, SwitchSetup};
+pub use switch::{Routes, Switch, SwitchSetup, SwitchStep};

@@ -365,6 +365,12 @@ impl Port {
         self.fresh = false;
     }
 
+    /// The same when all that happens at `now` has happened.
+    pub(crate) fn settle_after(&mut self, now: Time) {
+        self.fresh = false;
+        self.settle(now);
+    }
+
     /// Whether a frame of `size` bytes has room. PRECONDITION: settled.
     #[inline]
     pub(crate) fn has_room(&self, size: u16) -> bool {
@@ -380,9 +386,10 @@ impl Port {
         self.packets >= self.limits.mark_packets || self.bytes >= self.limits.mark_bytes
     }
 
-    /// Stores the size of a frame that comes now, and tells when its last bit leaves. PRECONDITION: settled.
+    /// Stores the size of a frame that comes now, and tells when its transmission begins and when its last bit
+    /// leaves. PRECONDITION: settled.
     #[inline(always)]
-    pub(crate) fn compute(&mut self, now: Time, size: u16) -> Time {
+    pub(crate) fn compute(&mut self, now: Time, size: u16) -> (Time, Time) {
         let idle = self.free_at <= now;
         let start = if idle { now } else { self.free_at };
         if self.packets == 0 {
@@ -391,7 +398,7 @@ impl Port {
         self.sizes.push(self.packets, size);
         self.count_in(size);
         self.free_at = start.saturating_add(self.time(size));
-        self.free_at
+        (start, self.free_at)
     }
 }
 
@@ -424,11 +431,16 @@ mod tests {
         {
             port.settle(Time(now));
             assert_eq!(port.waiting(), before, "at {now} ps");
-            let end = port.compute(Time(now), 64);
+            let (_, end) = port.compute(Time(now), 64);
             assert!(end >= Time(now) + Dur::ns(672));
         }
         port.settle(Time::NEVER);
         assert_eq!((port.waiting(), port.waiting_bytes(), port.counts().sent), (0, 0, 7));
+        port.compute(Time(20_000_000), 64);
+        port.settle(Time(20_000_000));
+        assert_eq!(port.waiting(), 1, "its step goes on");
+        port.settle_after(Time(20_000_000));
+        assert_eq!(port.waiting(), 0, "and is over");
         assert!(port.balanced());
     }
 
@@ -439,7 +451,7 @@ mod tests {
         for round in 0..3 {
             let now = Time(round * 1_000_000_000_000);
             port.settle(now);
-            let ends: Vec<Time> = (0..100).map(|n| port.compute(now, size(n))).collect();
+            let ends: Vec<Time> = (0..100).map(|n| port.compute(now, size(n)).1).collect();
             for (n, end) in ends.iter().enumerate().take(99) {
                 port.settle(Time(end.0 - 1));
                 assert_eq!(port.waiting() as usize, 99 - n);

@@ -2,14 +2,21 @@
 
 /// What the tables of a switch say at an instant; not a method, for the output side is borrowed beside it.
 macro_rules! table {
-    ($switch:ident, $routes:ident, $now:ident) => {
+    ($switch:ident, $step:ident) => {
         Table {
             node: $switch.node,
-            routes: $routes,
+            routes: $step.routes,
             routing: &$switch.routing,
-            now: $now,
+            now: $step.now,
             learnt: $switch.learnt.as_deref(),
         }
+    };
+}
+
+/// One instant at the output side of a switch.
+macro_rules! core_step {
+    ($switch:ident, $step:ident) => {
+        Step { now: $step.now, fib: &table!($switch, $step), exts: &mut *$step.exts, out: &mut *$step.out }
     };
 }
 
@@ -18,7 +25,7 @@ mod learnt;
 
 use crate::core::{Core, CoreSetup, Decision, Step};
 use crate::packet_store::Fib;
-use crate::{Out, Pkt};
+use crate::{Exts, Observer, Out, Pkt};
 use learnt::Learnt;
 use mech::fib::FibSlot;
 use mech::overflow::DropReason;
@@ -67,6 +74,18 @@ pub struct Switch {
     learnt: Option<Box<Learnt>>,
 }
 
+/// One instant at a switch: what it needs beyond itself.
+pub struct SwitchStep<'a, R, O> {
+    /// The instant.
+    pub now: Time,
+    /// The routes of the network.
+    pub routes: &'a R,
+    /// The extensions of the packets of the run.
+    pub exts: &'a mut Exts,
+    /// The driver.
+    pub out: &'a mut O,
+}
+
 /// What one switch's tables say.
 struct Table<'a, R: Routes> {
     node: u32,
@@ -109,26 +128,18 @@ impl Switch {
         }
     }
 
-    /// Everything that happens here at `now`: ends of transmission first, then arrivals, then idle
+    /// Everything that happens here at an instant: ends of transmission first, then arrivals, then idle
     /// ports begin to send. `arrivals` is put into the order in which it was taken.
-    pub fn step<R: Routes, O: Out>(
-        &mut self,
-        now: Time,
-        ended: &[PortId],
-        arrivals: &mut [Pkt],
-        routes: &R,
-        out: &mut O,
-    ) {
-        ended.iter().for_each(|port| self.ended(now, *port, routes, out));
-        self.arrive(now, arrivals, routes, out);
-        self.finish(now, routes, out);
+    pub fn step<R: Routes, O: Out>(&mut self, ended: &[PortId], arrivals: &mut [Pkt], step: &mut SwitchStep<R, O>) {
+        ended.iter().for_each(|port| self.ended(*port, step));
+        self.arrive(arrivals, step);
+        self.finish(step);
     }
 
     /// The frame on the wire of `port` has ended and something waits.
     #[inline]
-    pub fn ended<R: Routes, O: Out>(&mut self, now: Time, port: PortId, routes: &R, out: &mut O) {
-        let fib = &table!(self, routes, now);
-        self.core.ended(port, &mut Step { now, fib, out });
+    pub fn ended<R: Routes, O: Out>(&mut self, port: PortId, step: &mut SwitchStep<R, O>) {
+        self.core.ended(port, &mut core_step!(self, step));
     }
 
     /// The port that a packet will leave by if nothing else is decided, where that is known without
@@ -144,58 +155,53 @@ impl Switch {
         Some(port)
     }
 
-    /// The only thing that happens here at `now`: one arrival, its ingress port set, and what
+    /// The only thing that happens here at an instant: one arrival, its ingress port set, and what
     /// [`Switch::predict_route`] has said of it.
     #[inline(always)]
     pub fn arrive_alone<R: Routes, O: Out>(
         &mut self,
-        now: Time,
         (pkt, known): (&mut Pkt, Option<PortId>),
-        routes: &R,
-        out: &mut O,
+        step: &mut SwitchStep<R, O>,
     ) {
         if known.is_none() && self.learnt.is_some() {
-            self.arrive_learning(now, std::slice::from_mut(pkt), routes, out);
-            return self.finish(now, routes, out);
+            self.arrive_learning(std::slice::from_mut(pkt), step);
+            return self.finish(step);
         }
-        if let Some(port) = self.lookup(now, (pkt, known), routes, out) {
-            let fib = &table!(self, routes, now);
-            self.core.admit((pkt, port), &mut Step { now, fib, out });
+        if let Some(port) = self.lookup((pkt, known), step) {
+            self.core.admit((pkt, port), &mut core_step!(self, step));
         }
-        self.finish(now, routes, out);
+        self.finish(step);
     }
 
     /// All arrivals of an instant, each with its ingress port set, after all ends of transmission.
     #[inline]
-    pub fn arrive<R: Routes, O: Out>(&mut self, now: Time, arrivals: &mut [Pkt], routes: &R, out: &mut O) {
-        self.do_work(now, routes, out);
+    pub fn arrive<R: Routes, O: Out>(&mut self, arrivals: &mut [Pkt], step: &mut SwitchStep<R, O>) {
+        self.do_work(step);
         if arrivals.len() > 1 {
-            self.order(now, arrivals);
+            self.order(step.now, arrivals);
         }
         if self.learnt.is_some() {
-            return self.arrive_learning(now, arrivals, routes, out);
+            return self.arrive_learning(arrivals, step);
         }
         if self.snapshot && arrivals.len() > 1 {
             let mut decided: Vec<((&mut Pkt, PortId), Decision)> = Vec::with_capacity(arrivals.len());
             for pkt in arrivals.iter_mut() {
-                if let Some(port) = self.lookup(now, (pkt, None), routes, out) {
-                    let fib = &table!(self, routes, now);
-                    let decision = self.core.decide(pkt, port, &mut Step { now, fib, out });
+                if let Some(port) = self.lookup((pkt, None), step) {
+                    let decision = self.core.decide(pkt, port, &mut core_step!(self, step));
                     decided.push(((pkt, port), decision));
                 }
             }
-            let fib = &table!(self, routes, now);
+            let core_step = &mut core_step!(self, step);
             for (arrival, decision) in decided {
-                self.core.apply(arrival, decision, &mut Step { now, fib, out });
+                self.core.apply(arrival, decision, core_step);
             }
-            self.do_work(now, routes, out);
+            self.do_work(step);
         } else {
             for pkt in arrivals.iter_mut() {
-                if let Some(port) = self.lookup(now, (pkt, None), routes, out) {
-                    let fib = &table!(self, routes, now);
-                    self.core.admit((pkt, port), &mut Step { now, fib, out });
+                if let Some(port) = self.lookup((pkt, None), step) {
+                    self.core.admit((pkt, port), &mut core_step!(self, step));
                 }
-                self.do_work(now, routes, out);
+                self.do_work(step);
             }
         }
     }
@@ -214,44 +220,42 @@ impl Switch {
 
     /// Counts a packet in and ages it; whether it may go on.
     #[inline(always)]
-    fn take_in<O: Out>(&mut self, now: Time, pkt: &mut Pkt, out: &mut O) -> bool {
+    fn take_in<R: Routes, O: Out>(&mut self, pkt: &mut Pkt, step: &mut SwitchStep<R, O>) -> bool {
         self.received += 1;
         self.received_bytes += u64::from(pkt.head.size);
         let ends = pkt.head.ttl == 1 || pkt.head.kind() == PacketKind::Pause;
         pkt.head.ttl = pkt.head.ttl.saturating_sub(1);
         if ends {
-            self.end(now, pkt, out);
+            self.end(pkt, step);
         }
         !ends
     }
 
     /// No switch sends this packet on.
     #[cold]
-    fn end<O: Out>(&mut self, now: Time, pkt: &Pkt, out: &mut O) {
+    fn end<R: Routes, O: Out>(&mut self, pkt: &Pkt, step: &mut SwitchStep<R, O>) {
         match pkt.head.kind() {
-            PacketKind::Pause => self.core.on_pause_frame(pkt, now, out),
-            _ => self.lose(pkt, DropReason::TtlExpired, out),
+            PacketKind::Pause => self.core.on_pause_frame(pkt, step.now, step.out),
+            _ => self.lose(pkt, DropReason::TtlExpired, step),
         }
     }
 
     /// A timer of this switch has run out, after all arrivals of its instant.
-    pub fn timer<R: Routes, O: Out>(&mut self, now: Time, index: u32, routes: &R, out: &mut O) {
-        self.do_work(now, routes, out);
-        let fib = &table!(self, routes, now);
-        self.core.timer(index, &mut Step { now, fib, out });
-        self.do_work(now, routes, out);
+    pub fn timer<R: Routes, O: Out>(&mut self, index: u32, step: &mut SwitchStep<R, O>) {
+        self.do_work(step);
+        self.core.timer(index, &mut core_step!(self, step));
+        self.do_work(step);
     }
 
     /// The last call of every step that is more than one arrival: idle ports begin to send.
     #[inline]
-    pub fn finish<R: Routes, O: Out>(&mut self, now: Time, routes: &R, out: &mut O) {
+    pub fn finish<R: Routes, O: Out>(&mut self, step: &mut SwitchStep<R, O>) {
         if self.core.is_quiet() {
             return;
         }
         loop {
-            self.do_work(now, routes, out);
-            let fib = &table!(self, routes, now);
-            self.core.finish(&mut Step { now, fib, out });
+            self.do_work(step);
+            self.core.finish(&mut core_step!(self, step));
             if !self.core.has_work() {
                 return;
             }
@@ -261,22 +265,20 @@ impl Switch {
 
     /// Does what has been asked for, first to last; packets that come of it are looked up like any.
     #[inline]
-    fn do_work<R: Routes, O: Out>(&mut self, now: Time, routes: &R, out: &mut O) {
+    fn do_work<R: Routes, O: Out>(&mut self, step: &mut SwitchStep<R, O>) {
         if self.core.has_work() {
-            self.do_all_work(now, routes, out);
+            self.do_all_work(step);
         }
     }
 
     #[cold]
-    fn do_all_work<R: Routes, O: Out>(&mut self, now: Time, routes: &R, out: &mut O) {
+    fn do_all_work<R: Routes, O: Out>(&mut self, step: &mut SwitchStep<R, O>) {
         loop {
-            let fib = &table!(self, routes, now);
-            let Some(mut pkt) = self.core.next_packet(&mut Step { now, fib, out }) else { return };
+            let Some(mut pkt) = self.core.next_packet(&mut core_step!(self, step)) else { return };
             if self.learnt.is_some() {
-                self.forward_learning(now, &mut pkt, routes, out);
-            } else if let Some(port) = self.by_routes(now, &pkt, routes, out) {
-                let fib = &table!(self, routes, now);
-                self.core.admit((&mut pkt, port), &mut Step { now, fib, out });
+                self.forward_learning(&mut pkt, step);
+            } else if let Some(port) = self.by_routes(&pkt, step) {
+                self.core.admit((&mut pkt, port), &mut core_step!(self, step));
             }
         }
     }
@@ -285,48 +287,47 @@ impl Switch {
     #[inline(always)]
     fn lookup<R: Routes, O: Out>(
         &mut self,
-        now: Time,
         (pkt, known): (&mut Pkt, Option<PortId>),
-        routes: &R,
-        out: &mut O,
+        step: &mut SwitchStep<R, O>,
     ) -> Option<PortId> {
-        if !self.take_in(now, pkt, out) || (self.core.intercepts && !self.passes(now, pkt, routes, out)) {
+        if !self.take_in(pkt, step) || (self.core.intercepts && !self.passes(pkt, step)) {
             return None;
         }
         if known.is_some() {
             return known;
         }
-        self.by_routes(now, pkt, routes, out)
+        self.by_routes(pkt, step)
     }
 
     /// Whether the agents of the port that a packet has come in by let it go on to lookup.
-    fn passes<R: Routes, O: Out>(&mut self, now: Time, pkt: &Pkt, routes: &R, out: &mut O) -> bool {
-        let fib = &table!(self, routes, now);
-        self.core.passes(pkt, &mut Step { now, fib, out })
+    fn passes<R: Routes, O: Out>(&mut self, pkt: &Pkt, step: &mut SwitchStep<R, O>) -> bool {
+        self.core.passes(pkt, &mut core_step!(self, step))
     }
 
     /// The port that the routes and the routing slot give; the packet is lost where there is none.
     #[inline(always)]
-    fn by_routes<R: Routes, O: Out>(&mut self, now: Time, pkt: &Pkt, routes: &R, out: &mut O) -> Option<PortId> {
-        let hops = match routes.next_hops(self.node, pkt.head.dst) {
+    fn by_routes<R: Routes, O: Out>(&mut self, pkt: &Pkt, step: &mut SwitchStep<R, O>) -> Option<PortId> {
+        let hops = match step.routes.next_hops(self.node, pkt.head.dst) {
             NextHops::Only(port) => return Some(port),
             NextHops::Among(hops) => hops,
             NextHops::None => {
-                self.lose(pkt, DropReason::NoRoute, out);
+                self.lose(pkt, DropReason::NoRoute, step);
                 return None;
             }
         };
-        let mut env = Env { now, rng: &mut self.routing_rng, acts: &mut self.acts };
+        let mut env = Env { now: step.now, rng: &mut self.routing_rng, acts: &mut self.acts };
         Some(self.routing.leave(&pkt.head, hops, &mut env))
     }
 
-    fn lose<O: Out>(&mut self, pkt: &Pkt, reason: DropReason, out: &mut O) {
+    fn lose<R: Routes, O: Out>(&mut self, pkt: &Pkt, reason: DropReason, step: &mut SwitchStep<R, O>) {
         if pkt.head.flags.has(Flags::MISDIRECTED) {
-            return self.core.discard(pkt, out);
+            return self.core.discard(pkt, step.exts);
         }
         self.lost[reason as usize] += 1;
         self.lost_bytes += u64::from(pkt.head.size);
-        out.dropped(pkt.head.ingress, pkt, reason);
+        let at = step.out.spot(pkt.head.ingress);
+        step.out.observer().dropped(at, pkt, reason);
+        step.exts.free_shared(pkt.ext);
     }
 
     /// The output side.

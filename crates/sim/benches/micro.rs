@@ -3,7 +3,9 @@
 
 use criterion::Criterion;
 use dataplane::transport::{FlowInfo, Io, Released, Sender, TcpConfig};
-use dataplane::{CoreSetup, Exts, Framing, NO_EXT, Out, Pkt, PortSetup, Routes, Switch, SwitchSetup};
+use dataplane::{
+    CoreSetup, Exts, Framing, NO_EXT, Out, Outcome, Pkt, PortSetup, Routes, Spot, Switch, SwitchSetup, SwitchStep,
+};
 use mech::buffer::BufferSlot;
 use mech::marking::MarkingSlot;
 use mech::overflow::OverflowSlot;
@@ -45,14 +47,23 @@ impl Routes for Sixteen {
 }
 
 /// A driver that lets everything go.
-struct Nowhere;
+struct Nowhere(());
 
 impl Out for Nowhere {
+    type Observer = ();
+
     fn transmit(&mut self, _port: PortId, pkt: &Pkt, end: Time) {
         black_box((pkt.head.size, end));
     }
     fn wake(&mut self, _port: PortId, _at: Time) {}
     fn timer(&mut self, _index: u32, _at: Time) {}
+    fn finished(&mut self, _what: Outcome) {}
+    fn observer(&mut self) -> &mut () {
+        &mut self.0
+    }
+    fn spot(&self, port: PortId) -> Spot {
+        Spot { now: Time::ZERO, node: 0, port: u32::from(port.0) }
+    }
 }
 
 fn switch() -> Switch {
@@ -90,7 +101,7 @@ fn switch() -> Switch {
 
 /// Full frames that arrive one by one, a little slower than the ports send.
 fn switch_hop(c: &mut Criterion) {
-    let (mut switch, mut now) = (switch(), Time::ZERO);
+    let (mut switch, mut exts, mut now) = (switch(), Exts::default(), Time::ZERO);
     let head = Head { size: 1518, orig_size: 1518, ttl: 255, flags: Flags::PAYLOAD, ..Head::default() };
     let mut pkt = Pkt { head, payload: 1460, ext: NO_EXT, ..Pkt::default() };
     c.bench_function("one switch hop", |b| {
@@ -98,7 +109,8 @@ fn switch_hop(c: &mut Criterion) {
             now += Dur::ns(80);
             pkt.head.dst = HostId((now.0 / 80_000) as u32 * 7 % 16);
             pkt.head.ttl = 255;
-            switch.arrive_alone(now, (&mut pkt, None), &Sixteen, &mut Nowhere);
+            let step = &mut SwitchStep { now, routes: &Sixteen, exts: &mut exts, out: &mut Nowhere(()) };
+            switch.arrive_alone((&mut pkt, None), step);
         });
     });
 }

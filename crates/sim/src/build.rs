@@ -4,14 +4,15 @@ use crate::changes::Changes;
 use crate::driver::RunState;
 use crate::grid::Grid;
 use crate::link::{Course, Wires};
-use crate::probe::Probe;
 use crate::progress::FlowRecord;
 use crate::queue::{EventQueue, Key, Phase};
 use crate::tap::Tap;
 use crate::world::closed_loop::ClosedLoop;
 use crate::world::{Net, Schedule, World};
 use dataplane::transport::TcpConfig;
-use dataplane::{CoreSetup, FlowTable, Host, HostSetup, NewFlow, PauseSetup, PortSetup, RawSetup, Switch, SwitchSetup};
+use dataplane::{
+    CoreSetup, FlowTable, Host, HostSetup, NewFlow, Observer, PauseSetup, PortSetup, RawSetup, Switch, SwitchSetup,
+};
 use mech::buffer::BufferSlot;
 use mech::fib::FibSlot;
 use mech::host::NicOrder;
@@ -176,27 +177,32 @@ impl Site<'_> {
 /// # Errors
 /// [`BuildError`] where the scenario names something that the core does not have; a scenario that
 /// was loaded and validated never does.
-pub fn build<P: Probe>(scenario: &Scenario, seed: u64, options: Options, probe: P) -> Result<World<P>, BuildError> {
-    build_tapped(scenario, seed, options, (probe, ()))
+pub fn build<O: Observer>(
+    scenario: &Scenario,
+    seed: u64,
+    options: Options,
+    observer: O,
+) -> Result<World<O>, BuildError> {
+    build_tapped(scenario, seed, options, (observer, ()))
 }
 
 /// The same with a tap on its links.
 ///
 /// # Errors
 /// As [`build`].
-pub fn build_tapped<P: Probe, T: Tap>(
+pub fn build_tapped<O: Observer, T: Tap>(
     scenario: &Scenario,
     seed: u64,
     options: Options,
-    (probe, tap): (P, T),
-) -> Result<World<P, T>, BuildError> {
-    build_fitted(scenario, seed, options, Fittings { probe, tap, switch: &|_, _| {} })
+    (observer, tap): (O, T),
+) -> Result<World<O, T>, BuildError> {
+    build_fitted(scenario, seed, options, Fittings { observer, tap, switch: &|_, _| {} })
 }
 
 /// What a run has beside its scenario.
-pub struct Fittings<'a, P: Probe, T: Tap> {
+pub struct Fittings<'a, O: Observer, T: Tap> {
     /// Who is told what happens.
-    pub probe: P,
+    pub observer: O,
     /// Who sees what crosses links.
     pub tap: T,
     /// Changes each switch, by its node's number, before it is built: answers that no scenario can name.
@@ -207,13 +213,13 @@ pub struct Fittings<'a, P: Probe, T: Tap> {
 ///
 /// # Errors
 /// As [`build`].
-pub fn build_fitted<P: Probe, T: Tap>(
+pub fn build_fitted<O: Observer, T: Tap>(
     scenario: &Scenario,
     seed: u64,
     options: Options,
-    fittings: Fittings<P, T>,
-) -> Result<World<P, T>, BuildError> {
-    let Fittings { probe, tap, switch: refit } = fittings;
+    fittings: Fittings<O, T>,
+) -> Result<World<O, T>, BuildError> {
+    let Fittings { observer, tap, switch: refit } = fittings;
     let topology = &scenario.topology;
     let histories = histories(&scenario.events);
     let site = Site {
@@ -224,7 +230,7 @@ pub fn build_fitted<P: Probe, T: Tap>(
         top_class: scenario.top_class(),
         any_bounce: scenario.switches.iter().any(|s| s.overflow.slot.peek().needs().back.is_some()),
         pauses: scenario.pauses(),
-        may_compute: !options.step_departures && !probe.follows_queues(),
+        may_compute: !options.step_departures && !O::WANTS.departures,
         paths: paths(scenario, seed).map(Arc::new),
     };
     let hosts = (0..topology.hosts).map(|id| site.host(id)).collect();
@@ -245,9 +251,7 @@ pub fn build_fitted<P: Probe, T: Tap>(
             wires,
             base,
             records: Vec::new(),
-            lost_exts: Vec::new(),
-            copied_exts: Vec::new(),
-            probe,
+            observer,
             open: 0,
             completed: 0,
             pending: 0,
@@ -325,7 +329,7 @@ fn wire(scenario: &Scenario, histories: &BTreeMap<Sender, History>, seed: u64) -
     (wires, base)
 }
 
-fn add_raw_sources<P: Probe, T: Tap>(scenario: &Scenario, seed: u64, world: &mut World<P, T>) {
+fn add_raw_sources<O: Observer, T: Tap>(scenario: &Scenario, seed: u64, world: &mut World<O, T>) {
     for raw in scenario.traffic.iter().enumerate().flat_map(|(i, t)| t.raw(i as u16, seed)) {
         let ports = world.listed;
         world.listed += 1;

@@ -1,6 +1,7 @@
-//! The probe behind every table and figure: queues over time, what happened where, and the fate
+//! The observer behind every table and figure: queues over time, what happened where, and the fate
 //! of packets.
 
+mod ahead;
 mod detour_steps;
 mod distances;
 mod follow;
@@ -16,13 +17,13 @@ mod sub_queues;
 mod workloads;
 
 pub(crate) use detour_steps::{Detour, DetourRow, DetourSteps};
-pub(crate) use follow::Follow;
+pub(crate) use follow::{Follow, Level};
 pub(crate) use histogram::Histogram;
 pub(crate) use pauses::{PauseRow, PausedPorts};
 pub(crate) use rows::{ActivityRow, OpenBin, PacketRow, Rows, SumRow, TraceRow};
 
-use crate::probe::{Gain, Probe, Spot};
-use dataplane::Pkt;
+use ahead::{Ahead, Followers};
+use dataplane::{Freed, Leaves, Observer, Pkt, Spot, Stored, Wants};
 use distances::Distances;
 use goodput::GoodputOverTime;
 use links::LinkBits;
@@ -76,10 +77,30 @@ impl Scope {
         at >= self.from && at < self.to
     }
 
-    /// The step of the traces that an instant is in.
+    /// The step of the traces that an instant is in; [`Clock`] knows that of the present.
     #[inline]
     pub(crate) fn bin_of(&self, at: Time) -> u32 {
         (at.0 / self.bin.0) as u32
+    }
+}
+
+/// The step of the traces that is open, found without a division.
+#[derive(Clone, Copy, Debug, Default)]
+struct Clock {
+    bin: u32,
+    /// It ends here; 0 before the first look.
+    edge: Time,
+}
+
+impl Clock {
+    /// The step that `now` is in. PRECONDITION: time never goes back.
+    #[inline]
+    fn bin(&mut self, scope: &Scope, now: Time) -> u32 {
+        if now >= self.edge {
+            self.bin = scope.bin_of(now);
+            self.edge = Time((u64::from(self.bin) + 1).saturating_mul(scope.bin.0));
+        }
+        self.bin
     }
 }
 
@@ -114,10 +135,13 @@ impl Metric {
     pub(crate) const OF_EVERY: usize = Metric::MaxDistance as usize;
 }
 
-/// The probe.
+/// The observer.
 #[derive(Clone, Debug)]
 pub struct Recorder {
     pub(crate) scope: Scope,
+    clock: Clock,
+    /// By queue: what is known ahead and not told yet.
+    ahead: Vec<Ahead>,
     pub(crate) queues: Vec<Follow>,
     pub(crate) sub_queues: Option<Box<SubQueues>>,
     stored_at: StoredAt,
@@ -178,6 +202,8 @@ impl Recorder {
         let queues = if scope.queues { ports.clone().count() - hosts } else { 0 };
         Recorder {
             scope,
+            clock: Clock::default(),
+            ahead: vec![Ahead::default(); queues],
             queues: (0..queues as u32).map(Follow::new).collect(),
             sub_queues: scope.sub_queues.then(|| Box::new(SubQueues::new(queues, scenario.top_class()))),
             stored_at: StoredAt::new(nodes.len() - hosts),
@@ -200,12 +226,44 @@ impl Recorder {
         if self.scope.covers(at.now) {
             self.workloads.count(pkt, kind);
         }
-        let bin = self.scope.bin_of(at.now);
+        let bin = self.clock.bin(&self.scope, at.now);
         self.activity[at.node as usize].count(kind, (bin, at.node), &mut self.rows.activity);
     }
 
+    #[inline]
     fn queue(&self, at: Spot) -> Option<usize> {
         Some(at.port.checked_sub(self.scope.hosts)? as usize).filter(|queue| *queue < self.queues.len())
+    }
+
+    /// A queue, what is known of it ahead, and what follows it.
+    fn followers(&mut self, queue: usize) -> (&mut Ahead, Followers<'_>) {
+        let sub_queues = self.sub_queues.as_mut();
+        let apart = sub_queues.map(|all| (all.follow((queue, QueueId::normal(0))), &mut self.rows.sub_trace));
+        let (port, trace) = (&mut self.queues[queue], &mut self.rows.trace);
+        (&mut self.ahead[queue], Followers { scope: &self.scope, port, trace, apart })
+    }
+
+    #[cold]
+    fn tell(&mut self, queue: usize) {
+        let (ahead, mut to) = self.followers(queue);
+        ahead.tell(&mut to);
+    }
+
+    /// Follows every queue up to `now`.
+    fn follow_until(&mut self, now: Time) {
+        for queue in 0..self.queues.len() {
+            let (ahead, mut to) = self.followers(queue);
+            ahead.tell_until(now, &mut to);
+        }
+    }
+
+    fn stored_in_slot(&mut self, (at, queue): (Spot, usize), frame: Stored, slot: PktId) {
+        self.queues[queue].stored(&self.scope, (at.now, frame.before), &mut self.rows.trace);
+        if let Some(all) = &mut self.sub_queues {
+            all.stored(&self.scope, at.now, (queue, frame.queue), &mut self.rows.sub_trace);
+        }
+        let switch = (at.node - self.scope.hosts) as usize;
+        self.stored_at.set(at.now, switch, slot);
     }
 
     /// A packet has ended: how far bounces have ever brought it back.
@@ -223,8 +281,9 @@ impl Recorder {
     /// All that happened before the step of time of `now` is told of: rows of earlier steps are written, and all
     /// are put in order.
     pub(crate) fn settle(&mut self, now: Time) {
-        let (scope, bin, rows) = (self.scope, self.scope.bin_of(now), &mut self.rows);
         if !self.closed {
+            self.follow_until(now);
+            let (scope, bin, rows) = (self.scope, self.scope.bin_of(now), &mut self.rows);
             self.queues.iter_mut().for_each(|queue| queue.settle(&scope, bin, &mut rows.trace));
             self.sub_queues.iter_mut().for_each(|queues| queues.settle(&scope, bin, &mut rows.sub_trace));
             let nodes = self.activity.iter_mut().zip(0..);
@@ -232,15 +291,16 @@ impl Recorder {
             self.goodput.settle(bin, rows);
             self.links.iter_mut().for_each(|links| links.settle(bin, &mut rows.links));
         }
-        rows.sort();
+        self.rows.sort();
     }
 
-    /// The run has ended: what is open is closed, once.
-    pub(crate) fn close(&mut self, now: Time) {
+    /// The run has ended at `now`: what is open is closed, once. All that was to happen up to `settled` has.
+    pub(crate) fn close(&mut self, settled: Time, now: Time) {
         if std::mem::replace(&mut self.closed, true) {
             return;
         }
         let scope = self.scope;
+        self.follow_until(settled);
         self.queues.iter_mut().for_each(|queue| queue.close(&scope, now, &mut self.rows.trace));
         let sub_queues = self.sub_queues.iter_mut();
         sub_queues.for_each(|queues| queues.close(&scope, now, &mut self.rows.sub_trace));
@@ -276,36 +336,36 @@ impl Recorder {
     }
 }
 
-impl Probe for Recorder {
-    fn follows_queues(&self) -> bool {
-        self.scope.queues
+impl Observer for Recorder {
+    const WANTS: Wants = Wants { emissions: true, ..Wants::QUEUES };
+
+    #[inline]
+    fn decided(&mut self, at: Spot, queue: QueueId, length: u32, pkt: &Pkt) {
+        if let (Some(port), Some(all)) = (self.queue(at), &mut self.sub_queues) {
+            all.decided(&self.scope, (at.now, length), (port, queue), pkt);
+        }
     }
     #[inline]
-    fn decided(&mut self, at: Spot, queue: QueueId, pkt: &Pkt) {
-        if let (Some(port), Some(all)) = (self.queue(at), &mut self.sub_queues) {
-            all.decided(&self.scope, at.now, (port, queue), pkt);
+    fn stored(&mut self, at: Spot, frame: Stored, _pkt: &Pkt) {
+        let Some(queue) = self.queue(at) else { return };
+        match frame.leaves {
+            Leaves::At(starts) => {
+                if self.ahead[queue].stored(at.now, starts, frame.before) {
+                    self.tell(queue);
+                }
+            }
+            Leaves::Slot(slot) => self.stored_in_slot((at, queue), frame, slot),
         }
     }
-    fn stored(&mut self, at: Spot, sub: QueueId, (before, slot): (u32, Option<PktId>), _pkt: &Pkt) {
-        if let Some(queue) = self.queue(at) {
-            self.queues[queue].stored(&self.scope, (at.now, before), &mut self.rows.trace);
-            if let Some(all) = &mut self.sub_queues {
-                all.stored(&self.scope, at.now, (queue, sub), &mut self.rows.sub_trace);
-            }
+    fn freed(&mut self, at: Spot, frame: Freed) {
+        let Some(queue) = self.queue(at) else { return };
+        self.queues[queue].freed(&self.scope, (at.now, frame.after), &mut self.rows.trace);
+        if let Some(all) = &mut self.sub_queues {
+            all.freed(&self.scope, at.now, (queue, frame.queue), &mut self.rows.sub_trace);
+        }
+        if let Some(slot) = frame.started {
             let switch = (at.node - self.scope.hosts) as usize;
-            slot.into_iter().for_each(|slot| self.stored_at.set(at.now, switch, slot));
-        }
-    }
-    fn freed(&mut self, at: Spot, sub: QueueId, (after, started): (u32, Option<PktId>)) {
-        if let Some(queue) = self.queue(at) {
-            self.queues[queue].freed(&self.scope, (at.now, after), &mut self.rows.trace);
-            if let Some(all) = &mut self.sub_queues {
-                all.freed(&self.scope, at.now, (queue, sub), &mut self.rows.sub_trace);
-            }
-            if let Some(slot) = started {
-                let switch = (at.node - self.scope.hosts) as usize;
-                self.queues[queue].started(&self.scope, at.now, self.stored_at.get(switch, slot));
-            }
+            self.queues[queue].started(&self.scope, at.now, self.stored_at.get(switch, slot));
         }
     }
     #[inline(always)]
@@ -320,12 +380,11 @@ impl Probe for Recorder {
     fn entered(&mut self, flow: FlowId, traffic: u16) {
         self.workloads.entered(flow, traffic);
     }
-    #[inline(always)]
-    fn follows_order(&self) -> bool {
-        self.reordering.is_some()
-    }
-    fn emitted(&mut self, traffic: u16, pkt: &Pkt) {
-        self.reordering.iter_mut().for_each(|reordering| reordering.emitted(traffic, pkt));
+    #[inline]
+    fn emitted(&mut self, pkt: &Pkt) {
+        if let Some(reordering) = &mut self.reordering {
+            reordering.emitted(self.workloads.traffic(pkt.head.flow), pkt);
+        }
     }
     fn dropped(&mut self, at: Spot, pkt: &Pkt, reason: DropReason) {
         self.count(at, pkt, Kind::Drop);
@@ -353,13 +412,13 @@ impl Probe for Recorder {
     fn resumed(&mut self, at: Spot, class: u8) {
         self.pauses.iter_mut().for_each(|pauses| pauses.resumed(&self.scope, at, class, &mut self.rows.pauses));
     }
-    fn received(&mut self, at: Spot, gain: Gain) {
-        self.goodput.received(&self.scope, at, gain, &mut self.rows);
+    fn received(&mut self, at: Spot, flow: FlowId, bytes: u64) {
+        let bin = self.clock.bin(&self.scope, at.now);
+        self.goodput.received((bin, at.node), (flow, bytes), &mut self.rows);
         if !self.scope.covers(at.now) {
             return;
         }
-        let Gain { traffic, bytes, .. } = gain;
-        let workload = usize::from(traffic);
+        let workload = usize::from(self.workloads.traffic(flow));
         if self.received.len() <= workload {
             self.received.resize(workload + 1, 0);
         }

@@ -4,18 +4,24 @@ use crate::changes::{Changes, NETWORK_CHANGES};
 use crate::deadlock::Deadlock;
 use crate::driver::{Driver, RunState};
 use crate::grid::Grid;
-use crate::probe::Probe;
 use crate::progress::{Progress, Stop};
 use crate::queue::{Key, Phase};
 use crate::tap::{Crossed, Tap};
 use dataplane::transport::TcpConfig;
-use dataplane::{Exts, FLOW_START, FlowTable, Host, HostStep, MESSAGE_START, Pkt, Switch};
+use dataplane::{Exts, FLOW_START, FlowTable, Host, HostStep, MESSAGE_START, Observer, Pkt, Switch, SwitchStep};
 use mech::routing::NextHops;
 use mech::{FlowId, HostId, PortId};
 use scenario::routes::Routes;
 use scenario::traffic::{FlowSpec, Flows};
 use std::sync::Arc;
 use units::{Dur, Time};
+
+/// One instant at a switch; not a method, for the switch and the lists of its step are used beside it.
+macro_rules! at_switch {
+    ($world:ident, $driver:ident) => {
+        &mut SwitchStep { now: $world.now, routes: &$world.net, exts: &mut $world.exts, out: &mut $driver }
+    };
+}
 
 mod changing;
 pub(crate) mod closed_loop;
@@ -58,8 +64,8 @@ pub(crate) struct Schedule {
 /// A run: plain data, so that it can be cloned at any instant and both copies end with the same
 /// bits.
 #[derive(Clone)]
-pub struct World<P: Probe, T: Tap = ()> {
-    pub(crate) state: RunState<P>,
+pub struct World<O: Observer, T: Tap = ()> {
+    pub(crate) state: RunState<O>,
     pub(crate) hosts: Vec<Host>,
     pub(crate) switches: Vec<Switch>,
     pub(crate) net: Net,
@@ -104,7 +110,7 @@ pub struct World<P: Probe, T: Tap = ()> {
     pub(crate) tap: T,
 }
 
-impl<P: Probe, T: Tap> World<P, T> {
+impl<O: Observer, T: Tap> World<O, T> {
     /// Goes on for at most about so many events; the whole step of an instant at a node is done
     /// before it returns.
     pub fn advance(&mut self, max_events: u64) -> Progress {
@@ -123,16 +129,8 @@ impl<P: Probe, T: Tap> World<P, T> {
         self.progress()
     }
 
-    /// Frees the extensions of packets that have ended where nobody could. Copies are told of first:
-    /// none ended before it was made, and no place is used anew in between.
-    fn free_extensions(&mut self) {
-        self.state.copied_exts.drain(..).for_each(|(ext, further)| self.exts.share(ext, further));
-        self.state.lost_exts.drain(..).for_each(|ext| self.exts.free_shared(ext));
-    }
-
     /// Extensions that packets carry.
-    pub fn extensions(&mut self) -> usize {
-        self.free_extensions();
+    pub fn extensions(&self) -> usize {
         self.exts.live()
     }
 
@@ -147,7 +145,6 @@ impl<P: Probe, T: Tap> World<P, T> {
     /// What costs a look at every node.
     fn check(&mut self, instant: Time) {
         self.check_at = self.events + CHECK_EVERY;
-        self.free_extensions();
         if self.is_overloaded() {
             self.end(Stop::Overloaded, instant);
         }
@@ -189,8 +186,8 @@ impl<P: Probe, T: Tap> World<P, T> {
     }
 
     /// The listener.
-    pub fn probe(&self) -> &P {
-        &self.state.probe
+    pub fn observer(&self) -> &O {
+        &self.state.observer
     }
 
     /// How far the run is.
@@ -334,7 +331,7 @@ impl<P: Probe, T: Tap> World<P, T> {
             let Some(mut pkt) = self.take_arrival(first) else { return };
             let known = if self.predicted.0 == first { self.predicted.1 } else { None };
             let mut driver = self.state.driver(first.node(), self.now);
-            return self.switches[s].arrive_alone(self.now, (&mut pkt, known), &self.net, &mut driver);
+            return self.switches[s].arrive_alone((&mut pkt, known), at_switch!(self, driver));
         }
         self.switch_events(s, first, second);
     }
@@ -352,7 +349,7 @@ impl<P: Probe, T: Tap> World<P, T> {
                 Phase::Ended => {
                     self.events += 1;
                     let mut driver = self.state.driver(first.node(), self.now);
-                    self.switches[s].ended(self.now, PortId(key.index() as u16), &self.net, &mut driver);
+                    self.switches[s].ended(PortId(key.index() as u16), at_switch!(self, driver));
                 }
                 Phase::Timer => {
                     self.events += 1;
@@ -362,13 +359,14 @@ impl<P: Probe, T: Tap> World<P, T> {
             event = next.take().or_else(|| self.state.queue.pop_if_same_step(first));
         }
         let mut driver = self.state.driver(first.node(), self.now);
+        let (switch, step) = (&mut self.switches[s], at_switch!(self, driver));
         if !self.arrivals.is_empty() {
-            self.switches[s].arrive(self.now, &mut self.arrivals, &self.net, &mut driver);
+            switch.arrive(&mut self.arrivals, step);
         }
         for index in self.timers.drain(..) {
-            self.switches[s].timer(self.now, index, &self.net, &mut driver);
+            switch.timer(index, step);
         }
-        self.switches[s].finish(self.now, &self.net, &mut driver);
+        switch.finish(step);
     }
 
     fn host_step(&mut self, first: Key) {
@@ -411,7 +409,7 @@ impl<P: Probe, T: Tap> World<P, T> {
 
     /// A host, and what it needs beyond itself.
     #[inline]
-    pub(crate) fn at_host(&mut self, h: usize) -> (&mut Host, HostStep<'_, Driver<'_, P>>) {
+    pub(crate) fn at_host(&mut self, h: usize) -> (&mut Host, HostStep<'_, Driver<'_, O>>) {
         let driver = self.state.driver(h as u32, self.now);
         let step =
             HostStep { now: self.now, flows: &mut self.flows, tcp: &self.tcp, exts: &mut self.exts, out: driver };

@@ -13,7 +13,7 @@
 use crate::common::scenario;
 use dataplane::Pkt;
 use mech::{Flags, Purpose, Stream};
-use sim::{Options, Probe, Spot, Stop, build};
+use sim::{Observer, Options, Spot, Stop, build};
 use std::collections::BTreeMap;
 
 const MSS: u64 = 1460;
@@ -35,7 +35,7 @@ struct Clock {
     lost: u32,
 }
 
-impl Probe for Clock {
+impl Observer for Clock {
     fn dropped(&mut self, _at: Spot, _pkt: &Pkt, _reason: mech::overflow::DropReason) {
         self.lost += 1;
     }
@@ -101,7 +101,7 @@ impl Case {
         let s = scenario(&self.text(), "");
         let mut world = build(&s, seed, Options::default(), Clock::default()).unwrap();
         assert_eq!(world.run().stop, Some(Stop::Done), "{}", self.text());
-        let clock = world.probe().clone();
+        let clock = world.observer().clone();
         assert_eq!((clock.lost, clock.flows.len() as u64), (0, self.flows));
         clock
     }

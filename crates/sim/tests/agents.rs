@@ -8,7 +8,7 @@ use mech::overflow::{DropReason, Fate, Overflow, OverflowSlot};
 use mech::testing::mechanisms::{Abq, Qcn, Trim, parameters};
 use mech::{Account, AgentSlot, Asks, Env, Flags, ForwardingContext, Head, HostId, Lane, LaneLimit, Needs, Notice};
 use mech::{PktId, PortId, QueueId};
-use sim::{Fittings, Options, Probe, Spot, World, build_fitted};
+use sim::{Fittings, Observer, Options, Spot, World, build_fitted};
 use units::Bytes;
 
 /// Frames of the burst.
@@ -25,7 +25,7 @@ const TO_H1: u16 = 1;
 #[derive(Clone, Default)]
 struct Delivered(Vec<(u64, u32, Pkt)>);
 
-impl Probe for Delivered {
+impl Observer for Delivered {
     fn delivered(&mut self, at: Spot, pkt: &Pkt) {
         self.0.push((at.now.0, at.node, *pkt));
     }
@@ -59,7 +59,7 @@ fn burst(frames: u64, interval: &str) -> String {
 type Refit<'a> = &'a dyn Fn(u32, &mut SwitchSetup);
 
 fn world(text: &str, options: Options, switch: Refit) -> World<Delivered> {
-    let fittings = Fittings { probe: Delivered::default(), tap: (), switch };
+    let fittings = Fittings { observer: Delivered::default(), tap: (), switch };
     build_fitted(&scenario(text, ""), 1, options, fittings).unwrap()
 }
 
@@ -76,7 +76,7 @@ fn run(text: &str, switch: Refit) -> World<Delivered> {
     for other in &mut others {
         other.run();
         assert!(other.conserves(), "{:?}", other.imbalance());
-        assert!(other.probe().0 == whole.probe().0, "other packets, or at other times");
+        assert!(other.observer().0 == whole.observer().0, "other packets, or at other times");
         assert_eq!(other.made_and_held(), whole.made_and_held());
     }
     whole
@@ -98,12 +98,12 @@ fn abq_holds_acks_while_the_queue_is_long_and_lets_them_go_at_x() {
     let text = text("buffer = { kind = \"unlimited\" }", flow);
     let abq = |_: u32, setup: &mut SwitchSetup| at_h1(setup, AgentSlot::of(Abq::new(&parameters("abq", ""))));
     let world = run(&text, &abq);
-    let data = world.probe().at(1, |head| head.flags.has(Flags::PAYLOAD));
+    let data = world.observer().at(1, |head| head.flags.has(Flags::PAYLOAD));
     assert_eq!(data.len() as u64, FRAMES);
     // The instant at which frame 0 starts at the switch.
     let start = data[0] - SLOW - DELAY;
-    let ece = world.probe().at(0, |head| head.flags.has(Flags::ECE));
-    let plain = world.probe().at(0, |head| !head.flags.has(Flags::ECE));
+    let ece = world.observer().at(0, |head| head.flags.has(Flags::ECE));
+    let plain = world.observer().at(0, |head| !head.flags.has(Flags::ECE));
     let batch = |frame: u64, acks: u64| {
         let goes = start + frame * SLOW;
         (1..=acks).map(move |n| goes + n * 67_200 + DELAY)
@@ -132,7 +132,7 @@ fn what_is_held_is_counted_at_any_instant_and_lost_where_there_is_no_room() {
     }
     assert_eq!(most, 5);
     // Of 21, 8 and 4 ACKs there is room for five each time.
-    assert_eq!(world.probe().at(0, |head| head.flags.has(Flags::ECE)).len(), 5 + 5 + 4);
+    assert_eq!(world.observer().at(0, |head| head.flags.has(Flags::ECE)).len(), 5 + 5 + 4);
 }
 
 /// Frames come 2 us apart; after i of them have come, 1 + floor(2 i us / 12.304 us) have started. Intervals are of
@@ -161,7 +161,7 @@ fn qcn_tells_the_source_how_congested_its_queue_is() {
         assert_eq!(world.host(HostId(0)).notices(mech::FlowId(0)), (told, Some(last)));
         assert_eq!(world.host(HostId(1)).notices(mech::FlowId(0)), (0, None));
         assert_eq!(world.made_and_held(), (told, 0));
-        assert_eq!(world.probe().at(1, |_| true).len() as u64, frames);
+        assert_eq!(world.observer().at(1, |_| true).len() as u64, frames);
     }
 }
 
@@ -192,8 +192,9 @@ fn a_packet_over_the_threshold_loses_its_payload_and_its_header_arrives() {
     };
     let world = run(&text, &trim);
     let cut = |pkt: &Pkt| pkt.head.flags.has(Flags::PPL) && pkt.payload == 0 && pkt.head.size == 64;
-    let whole: Vec<u32> = world.probe().0.iter().filter(|(.., pkt)| !cut(pkt)).map(|(.., pkt)| pkt.emission).collect();
-    assert_eq!(world.probe().0.len() as u64, FRAMES);
+    let whole: Vec<u32> =
+        world.observer().0.iter().filter(|(.., pkt)| !cut(pkt)).map(|(.., pkt)| pkt.emission).collect();
+    assert_eq!(world.observer().0.len() as u64, FRAMES);
     assert_eq!(whole, (0..13).chain([30]).collect::<Vec<u32>>());
 }
 
@@ -231,10 +232,10 @@ impl Overflow for CutsTheLast {
 fn a_packet_is_cut_where_it_waits_and_keeps_its_place() {
     let text = text("buffer = { kind = \"per_port\", size = \"15180B\" }", &burst(FRAMES, "1us"));
     let world = run(&text, &|_, setup| setup.core.overflow = OverflowSlot::custom(CutsTheLast));
-    let order: Vec<u32> = world.probe().0.iter().map(|(.., pkt)| pkt.emission).collect();
+    let order: Vec<u32> = world.observer().0.iter().map(|(.., pkt)| pkt.emission).collect();
     assert_eq!(order, (0..FRAMES as u32).collect::<Vec<u32>>());
     let whole: Vec<u32> =
-        world.probe().0.iter().filter(|(.., pkt)| pkt.payload > 0).map(|(.., pkt)| pkt.emission).collect();
+        world.observer().0.iter().filter(|(.., pkt)| pkt.payload > 0).map(|(.., pkt)| pkt.emission).collect();
     assert_eq!(whole, (0..10).chain([19, 39]).collect::<Vec<u32>>());
 }
 
@@ -260,7 +261,7 @@ impl Overflow for SendsBack {
 fn what_does_not_fit_goes_back_to_its_source_by_the_tables_of_the_switch() {
     let text = text("buffer = { kind = \"per_port\", size = \"10pkt\" }", &burst(FRAMES, "1us"));
     let world = run(&text, &|_, setup| setup.core.overflow = OverflowSlot::custom(SendsBack));
-    let arrived: Vec<u32> = world.probe().0.iter().map(|(.., pkt)| pkt.emission).collect();
+    let arrived: Vec<u32> = world.observer().0.iter().map(|(.., pkt)| pkt.emission).collect();
     assert_eq!(arrived, (0..12).chain([20, 30]).collect::<Vec<u32>>());
     assert_eq!((world.host(HostId(0)).returned(), world.host(HostId(1)).returned()), (26, 0));
 }
@@ -302,9 +303,9 @@ fn what_a_start_lets_go_leaves_in_the_same_instant() {
     let text = text("buffer = { kind = \"per_port\", size = \"100pkt\" }", &format!("{there}{back}"));
     let world = run(&text, &|_, setup| at_h1(setup, AgentSlot::of(UntilAStart { waits: 0 })));
     // Frames come 50 us apart, so each starts as it comes, FAST and DELAY after it was sent.
-    let starts: Vec<u64> = world.probe().at(1, |_| true).iter().map(|at| at - SLOW - DELAY).collect();
+    let starts: Vec<u64> = world.observer().at(1, |_| true).iter().map(|at| at - SLOW - DELAY).collect();
     assert_eq!(starts[..2], [FAST + DELAY, 50_000_000 + FAST + DELAY]);
     // 158 B and 20 of gap are 142.4 ns at 10 Gb/s. The first frame started before anything was held.
     let expected: Vec<u64> = starts[1..4].iter().map(|start| start + 142_400 + DELAY).collect();
-    assert_eq!(world.probe().at(0, |_| true), expected);
+    assert_eq!(world.observer().at(0, |_| true), expected);
 }

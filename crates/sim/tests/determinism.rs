@@ -88,9 +88,8 @@ fn wheel_and_heap_give_the_same_bits() {
 
 #[test]
 fn departures_computed_ahead_give_the_same_bits_in_fewer_events() {
-    let text = QUERY.replace("duration = \"20ms\"", "duration = \"20ms\"\nmeasure.queues = false");
     for variant in ["drop", "detour", "spray", "plain"] {
-        let s = scenario(&text, variant);
+        let s = scenario(QUERY, variant);
         let ahead = run_with(&s, 4, Options::default());
         let stepped = run_with(&s, 4, Options { step_departures: true, ..Options::default() });
         assert!(ahead.progress.events < stepped.progress.events, "{variant}");

@@ -6,7 +6,7 @@ use dataplane::Pkt;
 use mech::Flags;
 use mech::overflow::DropReason;
 use scenario::Scenario;
-use sim::{Options, Probe, Recorder, Spot, build};
+use sim::{Observer, Options, Recorder, Spot, Stored, Wants, build};
 
 /// Queries into random hosts of a fat-tree, far too much for their ports.
 const QUERIES: &str = r#"
@@ -78,12 +78,11 @@ struct Watch {
     most_detours: u8,
 }
 
-impl Probe for Watch {
-    fn follows_queues(&self) -> bool {
-        true
-    }
-    fn stored(&mut self, at: Spot, _queue: mech::QueueId, (before, _slot): (u32, Option<mech::PktId>), _pkt: &Pkt) {
-        if at.node >= self.hosts && before >= LIMIT {
+impl Observer for Watch {
+    const WANTS: Wants = Wants::DEPARTURES;
+
+    fn stored(&mut self, at: Spot, frame: Stored, _pkt: &Pkt) {
+        if at.node >= self.hosts && frame.before >= LIMIT {
             self.into_full_ports += 1;
         }
         if let Some((from, ingress)) = self.under_way.take() {
@@ -133,7 +132,7 @@ fn watched(text: &str, variant: &str, seed: u64) -> Watch {
     let mut world = build(&s, seed, Options::default(), watch).unwrap();
     world.run();
     assert!(world.conserves());
-    world.probe().clone()
+    world.observer().clone()
 }
 
 #[test]
@@ -187,7 +186,7 @@ fn packets_of_flows_that_are_not_detoured_meet_tail_drop() {
             usize::from([pkt.head.src.0, pkt.head.dst.0].iter().any(|host| (1..=6).contains(host)))
         }
     }
-    impl Probe for Who {
+    impl Observer for Who {
         fn detoured(&mut self, _at: Spot, _taken: u32, pkt: &Pkt) {
             self.detoured[Who::named(pkt)] += 1;
         }
@@ -198,7 +197,7 @@ fn packets_of_flows_that_are_not_detoured_meet_tail_drop() {
     let s = scenario(&with(POLICIES[7]), "in_turn");
     let mut world = build(&s, 1, Options::default(), Who::default()).unwrap();
     world.run();
-    let Who { detoured, lost } = world.probe();
+    let Who { detoured, lost } = world.observer();
     assert!(detoured[0] == 0 && detoured[1] > 500 && lost[0] > 100 && lost[1] == 0, "{detoured:?} {lost:?}");
 }
 
@@ -228,12 +227,11 @@ impl Before {
     }
 }
 
-impl Probe for Before {
-    fn follows_queues(&self) -> bool {
-        true
-    }
-    fn stored(&mut self, at: Spot, queue: mech::QueueId, (before, _slot): (u32, Option<mech::PktId>), _pkt: &Pkt) {
-        self.hear(0, at, [u64::from(queue.0), u64::from(before)]);
+impl Observer for Before {
+    const WANTS: Wants = Wants::DEPARTURES;
+
+    fn stored(&mut self, at: Spot, frame: Stored, _pkt: &Pkt) {
+        self.hear(0, at, [u64::from(frame.queue.0), u64::from(frame.before)]);
     }
     fn delivered(&mut self, at: Spot, pkt: &Pkt) {
         self.hear(1, at, [u64::from(pkt.head.flow.0), u64::from(pkt.emission)]);
@@ -254,7 +252,7 @@ fn until_a_queue_is_full_every_policy_but_probabilistic_is_tail_drop_bit_by_bit(
     let before = |s: &Scenario, seed| {
         let mut world = build(s, seed, Options::default(), Before::default()).unwrap();
         world.run();
-        let Before { heard, full_at } = world.probe();
+        let Before { heard, full_at } = world.observer();
         (heard.clone(), *full_at)
     };
     for detour in POLICIES {
@@ -320,7 +318,7 @@ impl Budget {
     }
 }
 
-impl Probe for Budget {
+impl Observer for Budget {
     fn delivered(&mut self, _at: Spot, pkt: &Pkt) {
         if Budget::of(pkt) {
             let all_back = u32::from(pkt.head.hops) == 6 + 2 * u32::from(pkt.head.detours);
@@ -345,7 +343,7 @@ fn a_time_to_live_allows_the_detours_that_fit_into_it_on_the_way_across_a_fat_tr
         let s = scenario(&across(ttl), "");
         let mut world = build(&s, 1, Options::default(), Budget::default()).unwrap();
         world.run();
-        let seen = world.probe();
+        let seen = world.observer();
         assert_eq!((seen.most, seen.least), (detours, Some(detours + 1)), "TTL {ttl}");
         assert_eq!(u32::from(seen.links), ttl, "a link more than switches, of which one fewer than the TTL");
         assert!(seen.arrived > 1000 && seen.aside * 10 < seen.arrived, "{} of {}", seen.aside, seen.arrived);

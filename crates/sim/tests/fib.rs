@@ -4,7 +4,7 @@ use crate::common::digest::digest;
 use crate::common::{column, drops, run_with, scenario, total, world};
 use dataplane::Pkt;
 use mech::Flags;
-use sim::{Crossed, Options, Probe, Results, Spot, Tap, build};
+use sim::{Crossed, Observer, Options, Results, Spot, Tap, build};
 use std::collections::BTreeMap;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU32, Ordering};
@@ -153,7 +153,7 @@ struct Watch {
     copies_bounced: u64,
 }
 
-impl Probe for Watch {
+impl Observer for Watch {
     fn transmitted(&mut self, _at: Spot, pkt: &Pkt, _end: units::Time) {
         let head = &pkt.head;
         if head.flags.has(Flags::MISDIRECTED) {
@@ -175,7 +175,7 @@ fn np_never_falls_no_copy_is_bounced_and_every_packet_arrives_once() {
     for variant in ["static", "learning", "short"] {
         let mut world = build(&scenario(CROWDED, variant), 2, Options::default(), Watch::default()).unwrap();
         world.run();
-        let seen = world.probe();
+        let seen = world.observer();
         assert_eq!((seen.fallen, seen.copies_bounced), (0, 0), "{variant}");
         assert!(seen.bounces.values().any(|n| *n > 0), "{variant}: some are bounced");
         assert!(seen.delivered.values().all(|n| *n == 1), "{variant}");

@@ -17,6 +17,7 @@ mod detour;
 mod events;
 mod fib;
 mod flat;
+mod followed;
 mod forwarding;
 mod golden;
 mod hosts;

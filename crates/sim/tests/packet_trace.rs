@@ -390,7 +390,7 @@ fn rows_of_detours_may_be_taken_out_on_the_way_and_cost_nothing_else() {
             })
             .sum::<usize>();
     }
-    assert_eq!(world.probe().detours_kept(), 0, "all packets have ended");
+    assert_eq!(world.observer().detours_kept(), 0, "all packets have ended");
     assert!(taken > 0);
     assert_eq!(taken + detour_steps(&world.results(&s)).len(), detour_steps(&whole).len());
     assert_eq!(detour_steps(&whole).len() as u64, total(&whole, "ports", "detoured"));

@@ -5,7 +5,7 @@ use crate::common::{self, column, run, run_with, scenario, total};
 use dataplane::Pkt;
 use mech::Flags;
 use mech::overflow::DropReason;
-use sim::{Options, Probe, Results, Spot, build};
+use sim::{Observer, Options, Results, Spot, build};
 use std::collections::{BTreeMap, BTreeSet};
 
 /// The switch and the transport of pFabric, at 1 Gb/s (DIBS §5.8), after these lines of a topology.
@@ -153,7 +153,7 @@ struct Ends {
     twice: u64,
 }
 
-impl Probe for Ends {
+impl Observer for Ends {
     fn delivered(&mut self, _at: Spot, pkt: &Pkt) {
         let (flow, back) = (pkt.head.flow.0, pkt.head.flags.has(Flags::REVERSE));
         self.twice += u64::from(!self.arrived.insert((flow, back, pkt.emission)));
@@ -173,7 +173,7 @@ fn a_packet_is_evicted_or_delivered_and_none_overtakes_another_of_its_flow() {
         let mut world = build(&s, 1, Options::default(), Ends::default()).unwrap();
         world.run();
         assert!(world.conserves(), "{name}: {:?}", world.imbalance());
-        let seen = world.probe();
+        let seen = world.observer();
         let evicted = seen.lost.values().filter(|reason| **reason == DropReason::Evicted).count();
         assert!(evicted > 100 && seen.arrived.len() > 5000, "{name}: {evicted}");
         assert_eq!((seen.reordered, seen.twice), (0, 0), "{name}");

@@ -6,7 +6,7 @@ use crate::common::{column, drops, run, scenario};
 use dataplane::Pkt;
 use mech::overflow::DropReason;
 use mech::{Flags, Purpose, Stream};
-use sim::{Options, Probe, Spot, Stop, build};
+use sim::{Observer, Options, Spot, Stop, build};
 use std::collections::BTreeMap;
 
 /// Draws of the `n`-th random scenario of a test.
@@ -37,7 +37,7 @@ struct End {
 #[derive(Clone, Default)]
 struct Ends(Vec<End>);
 
-impl Probe for Ends {
+impl Observer for Ends {
     fn dropped(&mut self, at: Spot, pkt: &Pkt, _reason: DropReason) {
         self.0.push(End { at: at.now.0, pkt: *pkt, lost: true });
     }
@@ -52,7 +52,7 @@ fn ends(text: &str, seed: u64) -> (Vec<End>, bool) {
     let mut world = build(&s, seed, Options::default(), Ends::default()).unwrap();
     let progress = world.run();
     assert!(world.conserves(), "{:?}\n{text}", world.imbalance());
-    (world.probe().0.clone(), progress.stop == Some(Stop::Done) && progress.now.0 < s.duration.0)
+    (world.observer().0.clone(), progress.stop == Some(Stop::Done) && progress.now.0 < s.duration.0)
 }
 
 /// A flow's packets in one direction.

@@ -10,7 +10,7 @@
 use crate::common::scenario;
 use dataplane::Pkt;
 use mech::Flags;
-use sim::{Options, Probe, Spot, build};
+use sim::{Freed, Observer, Options, Spot, Stored, Wants, build};
 
 /// Seeds 1 to this, chosen before the first run.
 const SEEDS: u64 = 20;
@@ -56,15 +56,14 @@ impl Waits {
     }
 }
 
-impl Probe for Waits {
-    fn follows_queues(&self) -> bool {
-        true
-    }
-    fn stored(&mut self, at: Spot, _queue: mech::QueueId, _counts: (u32, Option<mech::PktId>), _pkt: &dataplane::Pkt) {
+impl Observer for Waits {
+    const WANTS: Wants = Wants::DEPARTURES;
+
+    fn stored(&mut self, at: Spot, _frame: Stored, _pkt: &dataplane::Pkt) {
         self.pass(at.now.0);
         self.queued += 1;
     }
-    fn freed(&mut self, at: Spot, _queue: mech::QueueId, _counts: (u32, Option<mech::PktId>)) {
+    fn freed(&mut self, at: Spot, _frame: Freed) {
         self.pass(at.now.0);
         self.queued -= 1;
     }
@@ -86,7 +85,7 @@ fn waits(load: f64, packets: u64, seed: u64) -> Waits {
     let mut world = build(&s, seed, Options::default(), Waits { warm_up, ..Waits::default() }).unwrap();
     world.run();
     assert!(world.conserves());
-    let waits = world.probe().clone();
+    let waits = world.observer().clone();
     assert!(waits.counted > packets / 10 * 8, "{} of {packets}", waits.counted);
     waits
 }
@@ -150,7 +149,7 @@ fn frames_in_queues_over_time_are_the_waiting_of_packets_to_the_picosecond() {
             text(load, 3_000).replace("gaps =", "stop = \"20ms\"\ngaps =").replace("duration = \"", "duration = \"9");
         let mut world = build(&scenario(&all, ""), seed, Options::default(), Waits::default()).unwrap();
         world.run();
-        let found = world.probe();
+        let found = world.observer();
         assert!(found.counted > 500 && found.whole > 0, "load {load}");
         assert_eq!((found.queued, found.area), (0, found.whole), "load {load}");
     }

@@ -210,7 +210,7 @@ impl Core {
         match pass {
             Pass::Forward => {}
             Pass::Hold => self.hold(pkt, step),
-            Pass::Drop => self.drop(pkt, port, (DropReason::HoldFull, step.now), step.out),
+            Pass::Drop => self.drop(pkt, port, DropReason::HoldFull, step),
         }
         pass == Pass::Forward
     }

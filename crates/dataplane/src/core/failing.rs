@@ -2,7 +2,7 @@
 
 use super::{Core, Step};
 use crate::packet_store::Fib;
-use crate::{Out, Pkt};
+use crate::{Freed, Out, Pkt};
 use mech::overflow::DropReason;
 use mech::{PortId, QueueId};
 use units::Clock;
@@ -63,7 +63,8 @@ impl Core {
         p.rest.eligible &= !(u32::from(empty) << queue.0);
         p.counts_mut().evicted += 1;
         p.counts_mut().evicted_bytes += u64::from(pkt.head.size);
-        step.out.freed((port, queue), p.waiting(), None);
+        let frame = Freed { queue, after: p.waiting(), started: None };
+        Core::tell_freed(port, frame, step.out);
         self.book_left(port, queue, &pkt.head, step);
         Some(pkt)
     }
@@ -71,7 +72,7 @@ impl Core {
     /// Loses all that waits for a port whose link is dead.
     pub(crate) fn drop_waiting<F: Fib, O: Out>(&mut self, port: PortId, step: &mut Step<F, O>) {
         for pkt in self.take_waiting(port, step) {
-            self.drop(&pkt, port, (DropReason::LinkDown, step.now), step.out);
+            self.drop(&pkt, port, DropReason::LinkDown, step);
         }
     }
 }

@@ -5,7 +5,7 @@ use super::{Core, Step};
 use crate::control::PauseFrame;
 use crate::ends::Tally;
 use crate::packet_store::{Fib, Look};
-use crate::{LosslessViolation, Out, Pkt};
+use crate::{LosslessViolation, Observer, Out, Pkt};
 use mech::overflow::DropReason;
 use mech::{ClassSet, HostId, Lane, PortId, QueueId, View};
 use std::collections::VecDeque;
@@ -138,7 +138,8 @@ impl Core {
         p.free_at = now + p.time(pkt.head.size);
         let (end, more) = (p.free_at, p.rest.is_ready());
         p.rest.waking = more;
-        out.pause_sent(port, &frame, again);
+        let at = out.spot(port);
+        out.observer().pause_sent(at, frame.xoff, again);
         out.transmit(port, &pkt, end);
         if more {
             out.wake(port, end);
@@ -176,7 +177,8 @@ impl Core {
                 gate.stopped = gate.stopped.union(ClassSet::of(class as u8));
                 gate.since[class] = now;
                 self.store.ports[usize::from(port.0)].rest.stopped |= queues(class);
-                out.paused(port, class as u8);
+                let at = out.spot(port);
+                out.observer().paused(at, class as u8);
             }
             alarm.into_iter().for_each(|at| self.wake_me(Timer::Over(port, class as u8), at, out));
         }
@@ -192,7 +194,8 @@ impl Core {
         gate.stopped = gate.stopped.minus(ClassSet::of(class as u8));
         gate.over[class].set(Time::NEVER);
         self.store.ports[usize::from(port.0)].rest.stopped &= !queues(class);
-        out.resumed(port, class as u8);
+        let at = out.spot(port);
+        out.observer().resumed(at, class as u8);
         self.try_schedule(port, now, out);
     }
 

@@ -4,7 +4,7 @@ use super::agents::{NOBODY, Work};
 use super::{Core, Decision, Step};
 use crate::accounts::Delta;
 use crate::packet_store::Fib;
-use crate::{Out, Pkt};
+use crate::{Freed, Out, Pkt};
 use mech::overflow::{DropReason, Fate};
 use mech::{Flags, Lane, PktId, PortId, QueueId};
 
@@ -41,9 +41,10 @@ impl Core {
             p.rest.eligible &= !(u32::from(empty) << queue);
             p.counts_mut().evicted += 1;
             p.counts_mut().evicted_bytes += u64::from(pkt.head.size);
-            step.out.freed((port, QueueId(queue as u8)), p.waiting(), None);
+            let frame = Freed { queue: QueueId(queue as u8), after: p.waiting(), started: None };
+            Core::tell_freed(port, frame, step.out);
             self.book_left(port, QueueId(queue as u8), &pkt.head, step);
-            return self.drop(&pkt, port, (DropReason::Evicted, step.now), step.out);
+            return self.drop(&pkt, port, DropReason::Evicted, step);
         }
     }
 
@@ -71,7 +72,7 @@ impl Core {
     /// has no way but out, and what comes back already is not sent to and fro.
     pub(super) fn send_back<F: Fib, O: Out>(&mut self, pkt: &mut Pkt, port: PortId, step: &mut Step<F, O>) {
         if self.store.ports.len() == 1 || pkt.head.flags.has(Flags::RETURNED) {
-            return self.drop(pkt, port, (DropReason::BufferFull, step.now), step.out);
+            return self.drop(pkt, port, DropReason::BufferFull, step);
         }
         std::mem::swap(&mut pkt.head.src, &mut pkt.head.dst);
         pkt.head.flags = pkt.head.flags.with(Flags::RETURNED);

@@ -2,8 +2,8 @@
 
 use super::agents::NOBODY;
 use super::{Core, Step};
-use crate::Out;
 use crate::packet_store::{Fib, Look};
+use crate::{Freed, Out};
 use mech::{Env, PktId, PortId, PortView, QueueId};
 use units::Time;
 
@@ -90,7 +90,7 @@ impl Core {
         p.free_at = step.now + p.time(pkt.head.size);
         let (end, more, after) = (p.free_at, p.rest.is_ready(), p.waiting());
         p.rest.waking = more;
-        step.out.freed((port, queue), after, Some(id));
+        Core::tell_freed(port, Freed { queue, after, started: Some(id) }, step.out);
         step.out.transmit(port, &pkt, end);
         if more {
             step.out.wake(port, end);

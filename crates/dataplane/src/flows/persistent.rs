@@ -1,7 +1,7 @@
 //! Connections that are persistent: messages are stretches of one stream of bytes.
 
 use super::{FlowTable, NONE};
-use crate::out::Out;
+use crate::out::{Out, Outcome};
 use crate::transport::{Sender, SenderStats};
 use mech::FlowId;
 use std::collections::VecDeque;
@@ -72,7 +72,7 @@ impl FlowTable {
         let Some(persistent) = self.persistent_of(connection) else { return };
         while let Some(message) = persistent.open.get(persistent.delivered).filter(|m| m.end <= received) {
             persistent.delivered += 1;
-            out.flow_received(message.flow);
+            out.finished(Outcome::Received(message.flow));
         }
     }
 
@@ -83,7 +83,7 @@ impl FlowTable {
         let Some(persistent) = self.persistent_of(connection) else { return };
         while let Some(message) = persistent.open.front().filter(|m| m.end <= sender.acknowledged()) {
             let (flow, stats) = (message.flow, sender.stats());
-            out.flow_acked(flow, &stats.since(persistent.reported.as_ref()));
+            out.finished(Outcome::Acknowledged(flow, &stats.since(persistent.reported.as_ref())));
             persistent.reported = Some(stats);
             persistent.open.pop_front();
             persistent.delivered -= 1;

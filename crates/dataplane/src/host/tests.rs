@@ -4,7 +4,7 @@
 use super::*;
 use crate::core::PortSetup;
 use crate::transport::tests::pair::config;
-use crate::{NewFlow, NoticeSetup};
+use crate::{NewFlow, NoticeSetup, Spot};
 use mech::buffer::BufferSlot;
 use mech::host::RateLimiter;
 use mech::marking::MarkingSlot;
@@ -20,9 +20,12 @@ use units::{Amount, Rate};
 struct Driver {
     ends: Vec<(u64, u32)>,
     events: BTreeSet<(Time, Option<u32>)>,
+    nobody: (),
 }
 
 impl Out for &mut Driver {
+    type Observer = ();
+
     fn transmit(&mut self, _: PortId, pkt: &Pkt, end: Time) {
         self.ends.push((end.0 / 1000, pkt.emission));
     }
@@ -31,6 +34,13 @@ impl Out for &mut Driver {
     }
     fn timer(&mut self, index: u32, at: Time) {
         self.events.insert((at, Some(index)));
+    }
+    fn finished(&mut self, _what: Outcome) {}
+    fn observer(&mut self) -> &mut () {
+        &mut self.nobody
+    }
+    fn spot(&self, port: PortId) -> Spot {
+        Spot { now: Time::ZERO, node: 0, port: u32::from(port.0) }
     }
 }
 

@@ -5,7 +5,7 @@
 //! Nothing decides by that mark where a frame goes. All of them share one extension, which is free when
 //! the last has ended. Overflow is not asked about copies: they are stored or lost, never bounced.
 
-use super::{Routes, Switch, Table};
+use super::{Routes, Switch, SwitchStep, Table};
 use crate::core::{Decision, Step};
 use crate::ends::Tally;
 use crate::packet_store::Fib;
@@ -14,7 +14,6 @@ use mech::fib::{AddressTable, Onward};
 use mech::overflow::DropReason;
 use mech::routing::{Hop, NextHops};
 use mech::{Flags, PortId};
-use units::Time;
 
 /// What such a switch has beside its table.
 #[derive(Clone)]
@@ -40,101 +39,92 @@ enum Next {
 impl Switch {
     /// All arrivals of an instant, in their order.
     #[cold]
-    pub(super) fn arrive_learning<R: Routes, O: Out>(
-        &mut self,
-        now: Time,
-        arrivals: &mut [Pkt],
-        routes: &R,
-        out: &mut O,
-    ) {
+    pub(super) fn arrive_learning<R: Routes, O: Out>(&mut self, arrivals: &mut [Pkt], step: &mut SwitchStep<R, O>) {
         if self.snapshot && arrivals.len() > 1 {
             let mut planned: Vec<(&mut Pkt, PortId, Option<Decision>)> = Vec::with_capacity(arrivals.len());
             for pkt in arrivals.iter_mut() {
-                match self.next(now, pkt, routes, out) {
+                match self.next(pkt, step) {
                     Next::Gone => {}
                     Next::Flood => planned.push((pkt, PortId(0), None)),
                     Next::By(port) => {
-                        let fib = &table!(self, routes, now);
-                        let decision = self.core.decide(pkt, port, &mut Step { now, fib, out });
+                        let decision = self.core.decide(pkt, port, &mut core_step!(self, step));
                         planned.push((pkt, port, Some(decision)));
                     }
                 }
             }
             for (pkt, port, decision) in planned {
                 match decision {
-                    None => self.flood(now, pkt, routes, out),
+                    None => self.flood(pkt, step),
                     Some(decision) => {
-                        let fib = &table!(self, routes, now);
-                        self.core.apply((pkt, port), decision, &mut Step { now, fib, out });
+                        self.core.apply((pkt, port), decision, &mut core_step!(self, step));
                     }
                 }
             }
-            self.do_work(now, routes, out);
+            self.do_work(step);
         } else {
             for pkt in arrivals.iter_mut() {
-                match self.next(now, pkt, routes, out) {
+                match self.next(pkt, step) {
                     Next::Gone => {}
-                    Next::Flood => self.flood(now, pkt, routes, out),
+                    Next::Flood => self.flood(pkt, step),
                     Next::By(port) => {
-                        let fib = &table!(self, routes, now);
-                        self.core.admit((pkt, port), &mut Step { now, fib, out });
+                        self.core.admit((pkt, port), &mut core_step!(self, step));
                     }
                 }
-                self.do_work(now, routes, out);
+                self.do_work(step);
             }
         }
     }
 
     /// Counts a packet in, learns from it, and looks its destination up.
-    fn next<R: Routes, O: Out>(&mut self, now: Time, pkt: &mut Pkt, routes: &R, out: &mut O) -> Next {
-        if !self.take_in(now, pkt, out) {
+    fn next<R: Routes, O: Out>(&mut self, pkt: &mut Pkt, step: &mut SwitchStep<R, O>) -> Next {
+        if !self.take_in(pkt, step) {
             return Next::Gone;
         }
         if let Some(learnt) = &mut self.learnt {
-            learnt.table.learn(&pkt.head, now);
+            learnt.table.learn(&pkt.head, step.now);
         }
-        match self.core.intercepts && !self.passes(now, pkt, routes, out) {
+        match self.core.intercepts && !self.passes(pkt, step) {
             true => Next::Gone,
-            false => self.look_up(now, pkt, routes, out),
+            false => self.look_up(pkt, step),
         }
     }
 
     /// A packet that this switch has held or made goes on like any.
-    pub(super) fn forward_learning<R: Routes, O: Out>(&mut self, now: Time, pkt: &mut Pkt, routes: &R, out: &mut O) {
-        let fib = &table!(self, routes, now);
-        match fib.port_toward(pkt.head.dst, pkt.head.hash) {
-            None => self.flood(now, pkt, routes, out),
+    pub(super) fn forward_learning<R: Routes, O: Out>(&mut self, pkt: &mut Pkt, step: &mut SwitchStep<R, O>) {
+        match table!(self, step).port_toward(pkt.head.dst, pkt.head.hash) {
+            None => self.flood(pkt, step),
             // It may leave by the port that it came in by: what goes back does.
-            Some(port) => self.core.admit((pkt, port), &mut Step { now, fib, out }),
+            Some(port) => self.core.admit((pkt, port), &mut core_step!(self, step)),
         }
     }
 
-    fn look_up<R: Routes, O: Out>(&mut self, now: Time, pkt: &Pkt, routes: &R, out: &mut O) -> Next {
+    fn look_up<R: Routes, O: Out>(&mut self, pkt: &Pkt, step: &mut SwitchStep<R, O>) -> Next {
+        let now = step.now;
         let Some(learnt) = &self.learnt else { return Next::Gone };
         let toward = match learnt.table.is_preset(pkt.head.dst) {
             false => learnt.table.port(pkt.head.dst, now),
-            true => match self.by_routes(now, pkt, routes, out) {
+            true => match self.by_routes(pkt, step) {
                 None => return Next::Gone,
                 port => port,
             },
         };
-        let fib = table!(self, routes, now);
+        let fib = table!(self, step);
         let back = fib.port_toward(pkt.head.src, pkt.head.hash);
         match self.learnt.as_ref().map(|learnt| learnt.table.onward(&pkt.head, (toward, back))) {
             Some(Onward::By(port)) => Next::By(port),
             Some(Onward::Flood) => Next::Flood,
             Some(Onward::Filtered) | None => {
-                self.lose(pkt, DropReason::NoRoute, out);
+                self.lose(pkt, DropReason::NoRoute, step);
                 Next::Gone
             }
         }
     }
 
     /// Sends a packet out by every port but the one it came in by.
-    fn flood<R: Routes, O: Out>(&mut self, now: Time, pkt: &Pkt, routes: &R, out: &mut O) {
+    fn flood<R: Routes, O: Out>(&mut self, pkt: &Pkt, step: &mut SwitchStep<R, O>) {
         let misdirected = pkt.head.flags.has(Flags::MISDIRECTED);
         let others = (0..self.core.ports().len() as u16).map(PortId).filter(|port| *port != pkt.head.ingress);
-        let right = match routes.next_hops(self.node, pkt.head.dst) {
+        let right = match step.routes.next_hops(self.node, pkt.head.dst) {
             NextHops::Only(port) | NextHops::Among(&[Hop { port, .. }]) if !misdirected && port != pkt.head.ingress => {
                 Some(port)
             }
@@ -142,15 +132,15 @@ impl Switch {
         };
         let copies = others.clone().count() as u32;
         let goes_on = right.is_some() || (misdirected && copies > 0);
-        if !goes_on {
-            self.lose(pkt, DropReason::NoRoute, out);
-        }
         let made = copies - u32::from(goes_on);
         if let Some(learnt) = &mut self.learnt {
             (0..made).for_each(|_| learnt.created.count(pkt));
         }
         if made > 0 {
-            out.copied(pkt, made);
+            step.exts.share(pkt.ext, made);
+        }
+        if !goes_on {
+            self.lose(pkt, DropReason::NoRoute, step);
         }
         for port in others {
             let mut copy = *pkt;
@@ -158,8 +148,7 @@ impl Switch {
             if Some(port) != right {
                 copy.head.flags = copy.head.flags.with(Flags::MISDIRECTED);
             }
-            let fib = &table!(self, routes, now);
-            self.core.forward((&mut copy, port), &mut Step { now, fib, out });
+            self.core.forward((&mut copy, port), &mut core_step!(self, step));
         }
     }
 }

@@ -1,5 +1,12 @@
 //! A switch that bounces, arrival by arrival; one that evicts has a file of its own.
 
+/// An instant at a switch of these tests.
+macro_rules! step_at {
+    ($now:expr, $out:expr) => {
+        &mut crate::SwitchStep { now: $now, routes: &Direct, exts: &mut crate::Exts::default(), out: $out }
+    };
+}
+
 mod detours;
 mod evict;
 mod pausing;
@@ -7,7 +14,7 @@ mod pausing;
 use super::*;
 use crate::core::PortSetup;
 use crate::packet_store::Look;
-use crate::{Framing, NO_EXT};
+use crate::{Framing, NO_EXT, Outcome, Spot, Stored, Wants};
 use mech::buffer::BufferSlot;
 use mech::marking::MarkingSlot;
 use mech::overflow::OverflowSlot;
@@ -42,6 +49,7 @@ struct Told {
 }
 
 impl Out for Told {
+    type Observer = Self;
     fn transmit(&mut self, port: PortId, pkt: &Pkt, _end: Time) {
         self.sent.push((port, *pkt));
     }
@@ -49,10 +57,22 @@ impl Out for Told {
         self.wakes.push(port);
     }
     fn timer(&mut self, _index: u32, _at: Time) {}
-    fn stored(&mut self, (port, _): (PortId, mech::QueueId), _before: u32, _slot: Option<mech::PktId>, _pkt: &Pkt) {
-        self.stored = Some(port);
+    fn finished(&mut self, _what: Outcome) {}
+    fn observer(&mut self) -> &mut Self {
+        self
     }
-    fn dropped(&mut self, _port: PortId, pkt: &Pkt, reason: DropReason) {
+    fn spot(&self, port: PortId) -> Spot {
+        Spot { now: Time::ZERO, node: 0, port: u32::from(port.0) }
+    }
+}
+
+impl Observer for Told {
+    const WANTS: Wants = Wants::QUEUES;
+
+    fn stored(&mut self, at: Spot, _frame: Stored, _pkt: &Pkt) {
+        self.stored = Some(PortId(at.port as u16));
+    }
+    fn dropped(&mut self, _at: Spot, pkt: &Pkt, reason: DropReason) {
         self.lost += 1;
         self.last_lost.push((*pkt, reason));
     }
@@ -136,14 +156,14 @@ fn utilisation_goes_up_and_down_by_one_place_at_each_step() {
         if draws.below(5) < 2 && !waiting.is_empty() {
             let port = waiting.swap_remove(draws.below(waiting.len() as u64) as usize);
             let free = Time(u64::MAX / 4 + step * 1_000_000);
-            switch.step(free, &[port], &mut [], &Direct, &mut told);
+            switch.step(&[port], &mut [], step_at!(free, &mut told));
         } else {
             let mut head = Head { src: HostId(1 + draws.below(3) as u32), size: 1518, ttl: 9, ..Head::default() };
             (head.ingress, head.bounces) = (PortId(head.src.0 as u16), draws.below(3) as u8);
             head.set_class(draws.below(8) as u8);
             let before = head.bounces;
             let mut pkt = [Pkt { head, ext: NO_EXT, ..Pkt::default() }];
-            switch.step(Time(u64::MAX / 4 + step * 1_000_000), &[], &mut pkt, &Direct, &mut told);
+            switch.step(&[], &mut pkt, step_at!(Time(u64::MAX / 4 + step * 1_000_000), &mut told));
             let [pkt] = pkt;
             assert_eq!(told.stored.is_some(), told.lost == 0);
             if let Some(port) = told.stored {
@@ -176,9 +196,9 @@ fn bounced_packets_of_a_class_leave_before_the_others_of_it_and_after_higher_cla
     let mut all: Vec<Pkt> = vec![pkt(0, 0)];
     all.extend((0..8).flat_map(|class| [pkt(class, 0), pkt(class, 1)]).take(5));
     all.extend([pkt(7, 2), pkt(7, 0)]);
-    all.iter().for_each(|one| switch.step(Time::ZERO, &[], &mut [*one], &Direct, &mut told));
+    all.iter().for_each(|one| switch.step(&[], &mut [*one], step_at!(Time::ZERO, &mut told)));
     while let Some(port) = told.wakes.pop() {
-        switch.step(Time(u64::MAX / 4), &[port], &mut [], &Direct, &mut told);
+        switch.step(&[port], &mut [], step_at!(Time(u64::MAX / 4), &mut told));
     }
     let left: Vec<u8> = told.sent.iter().map(|(_, pkt)| pkt.head.queue().0).collect();
     let mut sorted = left[1..].to_vec();

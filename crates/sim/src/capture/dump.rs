@@ -1,8 +1,8 @@
 //! Captured frames as the bytes of pcapng files.
 
 use super::{Capture, Link};
-use crate::probe::Probe;
 use crate::world::World;
+use dataplane::Observer;
 use mech::routing::AddressPlan;
 use wire::{Crossing, PcapError, Writer};
 
@@ -36,9 +36,9 @@ impl Dump {
     ///
     /// # Panics
     /// Where there is no such link.
-    pub fn next<P: Probe>(
+    pub fn next<O: Observer>(
         &mut self,
-        world: &mut World<P, Capture>,
+        world: &mut World<O, Capture>,
         link: usize,
         at_most: usize,
     ) -> Result<Vec<u8>, PcapError> {

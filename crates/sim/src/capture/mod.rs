@@ -6,9 +6,9 @@ mod links;
 pub use dump::Dump;
 pub use links::{Link, links};
 
-use crate::probe::Probe;
 use crate::tap::{Crossed, Tap};
 use crate::world::World;
+use dataplane::Observer;
 use dataplane::{Ext, Pkt};
 use std::collections::VecDeque;
 use units::Time;
@@ -62,7 +62,7 @@ impl Tap for Capture {
     }
 }
 
-impl<P: Probe> World<P, Capture> {
+impl<O: Observer> World<O, Capture> {
     /// Takes out at most so many of the frames that one captured link has waiting, first to last.
     fn take_crossed(&mut self, capture: usize, at_most: usize) -> impl Iterator<Item = Row> + '_ {
         let rows = &mut self.tap.rows[capture];

@@ -1,14 +1,12 @@
 //! What switches did around a packet trace: every detour, and how long queues were at some instants.
 
-use crate::probe::{Probe, Spot};
-use dataplane::Pkt;
-use mech::{PktId, QueueId};
+use dataplane::{Freed, Observer, Pkt, Spot, Stored, Wants};
 use units::Time;
 
 /// So many detours are kept; further ones are counted.
 const MOST: usize = 1 << 20;
 
-/// The probe.
+/// The observer.
 #[derive(Clone, Debug)]
 pub(super) struct Around {
     from: Time,
@@ -53,17 +51,16 @@ impl Around {
     }
 }
 
-impl Probe for Around {
-    fn follows_queues(&self) -> bool {
-        true
-    }
-    fn stored(&mut self, at: Spot, _queue: QueueId, (before, _slot): (u32, Option<PktId>), _pkt: &Pkt) {
+impl Observer for Around {
+    const WANTS: Wants = Wants::DEPARTURES;
+
+    fn stored(&mut self, at: Spot, frame: Stored, _pkt: &Pkt) {
         self.pass(at.now);
-        self.lengths[at.port as usize] = before + 1;
+        self.lengths[at.port as usize] = frame.before + 1;
     }
-    fn freed(&mut self, at: Spot, _queue: QueueId, (after, _started): (u32, Option<PktId>)) {
+    fn freed(&mut self, at: Spot, frame: Freed) {
         self.pass(at.now);
-        self.lengths[at.port as usize] = after;
+        self.lengths[at.port as usize] = frame.after;
     }
     fn detoured(&mut self, at: Spot, _taken: u32, _pkt: &Pkt) {
         if at.now < self.from || at.now > self.to {

@@ -21,7 +21,7 @@ impl RunEnd {
     /// Of a run that goes on no more; `None` where the packet had ended before.
     pub(super) fn of(world: &mut World<Steps>) -> Option<RunEnd> {
         world.look_for_deadlock();
-        let told = !world.probe().ended || world.state.lost.is_some();
+        let told = !world.observer().ended || world.state.lost.is_some();
         told.then(|| RunEnd { at: world.now, deadlock: world.deadlock.clone(), lost: world.state.lost })
     }
 }

@@ -17,9 +17,9 @@ pub use most::Often;
 pub use steps::{Step, What};
 
 use crate::identity::PacketId;
-use crate::probe::Probe;
 use crate::{Options, Progress, World, build};
 use around::Around;
+use dataplane::Observer;
 use most::Most;
 use plan::Plan;
 use scenario::Scenario;
@@ -134,14 +134,14 @@ impl Tracer {
         };
         let (now, stopped) = (progress.now, progress.stop.is_some());
         let (pass, until, next) = match &self.pass {
-            Pass::Find(world) => (1, self.horizon(now), stopped.then(|| Next::Follow(world.probe().found()))),
+            Pass::Find(world) => (1, self.horizon(now), stopped.then(|| Next::Follow(world.observer().found()))),
             Pass::Follow(world, end) => {
-                let (probe, until) = (world.probe(), end.unwrap_or(self.horizon(now)));
+                let (probe, until) = (world.observer(), end.unwrap_or(self.horizon(now)));
                 (2, until, (stopped || probe.ended).then(|| Next::Look(probe.clone())))
             }
             Pass::Look(world) => {
                 let until = self.window().1;
-                (3, until, (stopped || now > until).then(|| Next::Rest(world.probe().clone())))
+                (3, until, (stopped || now > until).then(|| Next::Rest(world.observer().clone())))
             }
         };
         let stage = Stage { pass, progress, until, over: next.is_some(), done: next.is_some() && pass == 3 };
@@ -251,6 +251,6 @@ impl Tracer {
     }
 }
 
-fn begin<P: Probe>(scenario: &Scenario, seed: u64, probe: P) -> Result<Box<World<P>>, Missing> {
+fn begin<P: Observer>(scenario: &Scenario, seed: u64, probe: P) -> Result<Box<World<P>>, Missing> {
     build(scenario, seed, Options::default(), probe).map(Box::new).map_err(Missing::Build)
 }

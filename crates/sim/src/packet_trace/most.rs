@@ -1,8 +1,8 @@
 //! Which packet was detoured, or bounced, most often: the maximum and no more is kept.
 
 use crate::identity::PacketId;
-use crate::probe::{Probe, Spot};
 use dataplane::Pkt;
+use dataplane::{Observer, Spot};
 use mech::overflow::DropReason;
 use units::Time;
 
@@ -15,7 +15,7 @@ pub enum Often {
     Bounced,
 }
 
-/// The probe.
+/// The observer.
 #[derive(Clone, Debug)]
 pub(super) struct Most {
     of: Often,
@@ -44,7 +44,7 @@ impl Most {
     }
 }
 
-impl Probe for Most {
+impl Observer for Most {
     fn dropped(&mut self, at: Spot, pkt: &Pkt, _reason: DropReason) {
         self.ended(at.now, pkt);
     }

@@ -1,6 +1,6 @@
 //! Ports in the numbering over the whole network, and where their links lead.
 
-use crate::probe::Spot;
+use dataplane::Spot;
 use scenario::topology::Topology;
 use units::{Dur, Time};
 

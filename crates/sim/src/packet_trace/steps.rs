@@ -2,10 +2,9 @@
 
 use super::plan::Plan;
 use crate::identity::PacketId;
-use crate::probe::{Probe, Spot};
-use dataplane::Pkt;
+use dataplane::{Observer, Pkt, Spot, Stored, Wants};
 use mech::overflow::DropReason;
-use mech::{Flags, FlowId, PktId, QueueId};
+use mech::{Flags, FlowId};
 use std::sync::Arc;
 use units::Time;
 
@@ -64,7 +63,7 @@ pub struct Step {
     pub size: u16,
 }
 
-/// The probe.
+/// The observer.
 #[derive(Clone, Debug)]
 pub(super) struct Steps {
     id: PacketId,
@@ -106,25 +105,21 @@ impl Steps {
     }
 }
 
-impl Probe for Steps {
+impl Observer for Steps {
+    const WANTS: Wants = Wants { emissions: true, ..Wants::DEPARTURES };
+
     fn entered(&mut self, _flow: FlowId, _traffic: u16) {
         self.flows += 1;
     }
-    fn follows_queues(&self) -> bool {
-        true
-    }
-    fn follows_order(&self) -> bool {
-        true
-    }
-    fn emitted(&mut self, _traffic: u16, pkt: &Pkt) {
+    fn emitted(&mut self, pkt: &Pkt) {
         let id = PacketId::of(pkt);
         self.emissions += u32::from((id.flow, id.origin) == (self.id.flow, self.id.origin));
         let node = pkt.head.src.0;
         self.note(Spot { now: pkt.sent, node, port: self.plan.base[node as usize] }, What::Emitted, pkt);
     }
-    fn stored(&mut self, at: Spot, _queue: QueueId, (before, _slot): (u32, Option<PktId>), pkt: &Pkt) {
+    fn stored(&mut self, at: Spot, frame: Stored, pkt: &Pkt) {
         if let Some(step) = self.note(at, What::Stored, pkt) {
-            step.before = Some(before);
+            step.before = Some(frame.before);
         }
     }
     fn transmitted(&mut self, at: Spot, pkt: &Pkt, end: Time) {

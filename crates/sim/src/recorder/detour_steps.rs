@@ -5,8 +5,8 @@
 //! counter, which stays at 255.
 
 use crate::identity::{Aside, PacketId};
-use crate::probe::Spot;
 use dataplane::Pkt;
+use dataplane::Spot;
 #[cfg(test)]
 use units::Time;
 

@@ -3,64 +3,79 @@
 use super::{Histogram, Scope, TraceRow};
 use units::Time;
 
-/// See the module.
+/// See the module. What most frames touch comes first.
 #[derive(Clone, Debug)]
+#[repr(C)]
 pub(crate) struct Follow {
-    /// Its number.
-    queue: u32,
     length: u32,
+    bin_max: u32,
+    /// What happened up to here is told.
     since: Time,
-    /// Picoseconds at each length, inside the measurement window.
-    pub(crate) time_at: Vec<u64>,
-    /// Arrivals that found each length, inside the measurement window.
-    pub(crate) seen: Vec<u64>,
+    /// The open step of time ends here; 0 before the first call.
+    edge: Time,
+    /// By length.
+    pub(crate) levels: Vec<Level>,
+    /// Frames times picoseconds in the open step of time.
+    bin_area: u128,
     /// Picoseconds that frames waited until their transmission began, inside the measurement window.
     pub(crate) sojourn: Histogram,
     bin: u64,
-    bin_max: u32,
-    /// Frames times picoseconds in the open step of time.
-    bin_area: u128,
+    /// Its number.
+    queue: u32,
 }
 
-fn add(counts: &mut Vec<u64>, length: u32, amount: u64) {
-    let i = length as usize;
-    if counts.len() <= i {
-        counts.resize(i + 1, 0);
-    }
-    counts[i] += amount;
+/// What is known of one length of a queue, inside the measurement window.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(crate) struct Level {
+    /// Picoseconds at it.
+    pub(crate) time: u64,
+    /// Arrivals that found it.
+    pub(crate) arrivals: u64,
 }
 
 impl Follow {
     pub(crate) fn new(queue: u32) -> Follow {
         Follow {
-            queue,
             length: 0,
+            bin_max: 0,
             since: Time::ZERO,
-            time_at: Vec::new(),
-            seen: Vec::new(),
+            edge: Time::ZERO,
+            levels: Vec::new(),
+            bin_area: 0,
             sojourn: Histogram::default(),
             bin: 0,
-            bin_max: 0,
-            bin_area: 0,
+            queue,
         }
     }
 
     /// Frames that wait.
+    #[inline]
     pub(crate) fn length(&self) -> u32 {
         self.length
     }
 
+    #[inline]
+    fn level(&mut self, length: u32) -> &mut Level {
+        let at = length as usize;
+        if at >= self.levels.len() {
+            self.levels.resize(at + 1, Level::default());
+        }
+        &mut self.levels[at]
+    }
+
     /// A frame came to `before` others.
+    #[inline]
     pub(crate) fn stored(&mut self, scope: &Scope, (now, before): (Time, u32), trace: &mut Vec<TraceRow>) {
         self.pass(scope, now, trace);
-        if now >= scope.from && now < scope.to {
-            add(&mut self.seen, before, 1);
+        if scope.covers(now) {
+            self.level(before).arrivals += 1;
         }
         self.length = before + 1;
         self.bin_max = self.bin_max.max(self.length);
     }
 
     /// A frame left `after` others.
+    #[inline]
     pub(crate) fn freed(&mut self, scope: &Scope, (now, after): (Time, u32), trace: &mut Vec<TraceRow>) {
         self.pass(scope, now, trace);
         self.length = after;
@@ -75,20 +90,20 @@ impl Follow {
     }
 
     /// Time goes on to `now` at the present length.
+    #[inline]
     fn pass(&mut self, scope: &Scope, now: Time, trace: &mut Vec<TraceRow>) {
+        if now >= self.edge {
+            self.end_bins(scope, now, trace);
+        }
+        self.spend(scope, now);
+    }
+
+    /// The same within a step of time.
+    #[inline]
+    fn spend(&mut self, scope: &Scope, now: Time) {
         let (from, to) = (self.since.max(scope.from), now.min(scope.to));
         if to > from {
-            add(&mut self.time_at, self.length, to.0 - from.0);
-        }
-        let width = scope.bin.0;
-        if self.length == 0 && now.0 / width != self.bin {
-            self.end_bin(now.0 / width, trace);
-        }
-        while self.length > 0 && now.0 / width != self.bin {
-            let edge = (self.bin + 1) * width;
-            self.bin_area += u128::from(self.length) * u128::from(edge - self.since.0);
-            self.since = Time(edge);
-            self.end_bin(self.bin + 1, trace);
+            self.level(self.length).time += to.0 - from.0;
         }
         self.bin_area += u128::from(self.length) * u128::from(now.0 - self.since.0);
         self.since = now;
@@ -98,6 +113,19 @@ impl Follow {
     pub(crate) fn settle(&mut self, scope: &Scope, bin: u32, trace: &mut Vec<TraceRow>) {
         if self.bin < u64::from(bin) {
             self.pass(scope, Time(u64::from(bin) * scope.bin.0), trace);
+        }
+    }
+
+    /// Ends the steps of time that are over by `now`; of an empty queue all at once.
+    #[cold]
+    fn end_bins(&mut self, scope: &Scope, now: Time, trace: &mut Vec<TraceRow>) {
+        let width = scope.bin.0;
+        self.edge = Time((self.bin + 1).saturating_mul(width));
+        while now >= self.edge {
+            let next = if self.length == 0 { now.0 / width } else { self.bin + 1 };
+            self.spend(scope, Time(next * width));
+            self.end_bin(next, trace);
+            self.edge = Time((next + 1).saturating_mul(width));
         }
     }
 
@@ -117,7 +145,7 @@ impl Follow {
         self.pass(scope, now, trace);
         // A run whose events end early leaves an empty queue for the rest of the window.
         if self.length == 0 && scope.to > now.max(scope.from) {
-            add(&mut self.time_at, 0, scope.to.0 - now.max(scope.from).0);
+            self.level(0).time += scope.to.0 - now.max(scope.from).0;
         }
         if now.0 > self.bin * scope.bin.0 {
             self.end_bin(self.bin + 1, trace);
@@ -143,9 +171,10 @@ mod tests {
         q.freed(&s, (Time(250), 1), &mut trace);
         q.freed(&s, (Time(300), 0), &mut trace);
         q.close(&s, Time(320), &mut trace);
-        assert_eq!(q.time_at, [100, 60, 190]);
-        assert_eq!(q.time_at.iter().sum::<u64>(), 350);
-        assert_eq!(q.seen, [0, 1], "the arrival before the window is left out");
+        let of = |what: fn(&Level) -> u64| q.levels.iter().map(what).collect::<Vec<_>>();
+        let (times, arrivals) = (of(|level| level.time), of(|level| level.arrivals));
+        assert_eq!((times.iter().sum::<u64>(), times), (350, vec![100, 60, 190]));
+        assert_eq!(arrivals, [0, 1, 0], "the arrival before the window is left out");
     }
 
     #[test]

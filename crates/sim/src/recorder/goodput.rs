@@ -1,7 +1,7 @@
 //! Goodput over time: payload that arrived for the first time, by step of time.
 
-use super::{Rows, Scope, SumRow};
-use crate::probe::{Gain, Spot};
+use super::{Rows, SumRow};
+use mech::FlowId;
 use scenario::Goodput;
 
 /// What has come in the step of time that is not over.
@@ -50,21 +50,22 @@ impl GoodputOverTime {
         GoodputOverTime { of, hosts: vec![OpenSum::default(); hosts as usize], flows: Vec::new(), open: Vec::new() }
     }
 
-    pub(crate) fn received(&mut self, scope: &Scope, at: Spot, gain: Gain, rows: &mut Rows) {
+    /// A host got so many bytes of a flow in the step `bin`.
+    pub(crate) fn received(&mut self, (bin, host): (u32, u32), (flow, bytes): (FlowId, u64), rows: &mut Rows) {
         if self.of == Goodput::None {
             return;
         }
-        let bin = scope.bin_of(at.now);
-        self.hosts[at.node as usize].add(gain.bytes, (bin, at.node), &mut rows.host_goodput);
+        self.hosts[host as usize].add(bytes, (bin, host), &mut rows.host_goodput);
         if self.of == Goodput::Flows {
-            let flow = gain.flow.0 as usize;
+            let number = flow.0;
+            let flow = number as usize;
             if self.flows.len() <= flow {
                 self.flows.resize(flow + 1, OpenSum::default());
             }
             if self.flows[flow].amount == 0 {
-                self.open.push(gain.flow.0);
+                self.open.push(number);
             }
-            self.flows[flow].add(gain.bytes, (bin, gain.flow.0), &mut rows.flow_goodput);
+            self.flows[flow].add(bytes, (bin, number), &mut rows.flow_goodput);
         }
     }
 

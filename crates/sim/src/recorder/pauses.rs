@@ -1,7 +1,7 @@
 //! Who was stopped when, and how often it was said.
 
 use super::Scope;
-use crate::probe::Spot;
+use dataplane::Spot;
 use mech::ClassSet;
 use units::{Dur, Time};
 

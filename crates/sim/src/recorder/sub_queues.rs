@@ -36,11 +36,16 @@ impl SubQueues {
         (number / self.each, QueueId((number % self.each) as u8))
     }
 
-    /// An arrival whose lookup points at this queue of a port is decided about.
-    pub(crate) fn decided(&mut self, scope: &Scope, now: Time, of: (usize, QueueId), pkt: &Pkt) {
+    /// What follows one of them.
+    pub(crate) fn follow(&mut self, of: (usize, QueueId)) -> &mut Follow {
+        let at = self.at(of);
+        &mut self.queues[at]
+    }
+
+    /// An arrival whose lookup points at this queue of a port, which has that length now, is decided about.
+    pub(crate) fn decided(&mut self, scope: &Scope, (now, length): (Time, u32), of: (usize, QueueId), pkt: &Pkt) {
         if scope.covers(now) {
-            let at = self.at(of);
-            let length = self.queues[at].length() as usize;
+            let (at, length) = (self.at(of), length as usize);
             let counts = &mut self.decisions[at];
             counts.resize(counts.len().max(length + 1), 0);
             counts[length] += 1;
@@ -73,6 +78,7 @@ impl SubQueues {
 
 #[cfg(test)]
 mod tests {
+    use super::super::Level;
     use super::*;
     use mech::Lane;
     use units::Dur;
@@ -87,26 +93,28 @@ mod tests {
         let scope = Scope { from: Time(50), to: Time(400), bin: Dur(100), ..Scope::NOTHING };
         let (mut subs, mut trace) = (SubQueues::new(2, 0), Vec::new());
         for (now, of) in [(20, NORMAL), (100, NORMAL), (150, BOUNCE), (150, NORMAL)] {
-            subs.decided(&scope, Time(now), of, &Pkt::default());
+            subs.decided(&scope, (Time(now), 0), of, &Pkt::default());
         }
         subs.stored(&scope, Time(100), NORMAL, &mut trace);
         subs.stored(&scope, Time(150), BOUNCE, &mut trace);
         let mut data = Pkt::default();
         data.head.flags = Flags::ACK.with(Flags::PAYLOAD);
-        subs.decided(&scope, Time(150), NORMAL, &data);
+        subs.decided(&scope, (Time(150), 1), NORMAL, &data);
         subs.stored(&scope, Time(150), NORMAL, &mut trace);
         for now in [200, 300] {
             subs.freed(&scope, Time(now), NORMAL, &mut trace);
         }
         subs.close(&scope, Time(500), &mut trace);
-        let times: Vec<_> = subs.queues.iter().map(|queue| queue.time_at.clone()).collect();
+        let of = |what: fn(&Level) -> u64| -> Vec<Vec<u64>> {
+            subs.queues.iter().map(|queue| queue.levels.iter().map(what).collect()).collect()
+        };
+        let times = of(|level| level.time);
         let empty = || vec![350];
         assert_eq!(times[4..6], [vec![150, 150, 50], vec![100, 250]]);
         assert!(times.iter().enumerate().all(|(n, its)| (4..6).contains(&n) || *its == empty()));
         assert_eq!(subs.decisions[4..6], [vec![2, 1], vec![1]]);
         assert_eq!(subs.data, [0, 0, 0, 0, 1, 0, 0, 0]);
-        let seen: Vec<_> = subs.queues.iter().map(|queue| queue.seen.clone()).collect();
-        assert_eq!(seen[4..6], [vec![1, 1], vec![1]]);
+        assert_eq!(of(|level| level.arrivals)[4..6], [vec![1, 1, 0], vec![1, 0]]);
         let rows: Vec<_> = trace.iter().map(|row| (row.queue, row.bin, row.max, row.area)).collect();
         let normal = [(4, 1, 2, 150.0), (4, 2, 2, 100.0), (4, 3, 1, 0.0)];
         let bounce = [(5, 1, 1, 50.0), (5, 2, 1, 100.0), (5, 3, 1, 100.0), (5, 4, 1, 100.0)];

@@ -49,9 +49,16 @@ impl Workloads {
         self.of.push(traffic);
     }
 
+    /// The number of a flow's.
+    #[inline]
+    pub(crate) fn traffic(&self, flow: FlowId) -> u16 {
+        self.of[flow.0 as usize]
+    }
+
     #[inline]
     fn of(&mut self, pkt: &Pkt) -> &mut Entry {
-        &mut self.all[usize::from(self.of[pkt.head.flow.0 as usize])]
+        let traffic = self.traffic(pkt.head.flow);
+        &mut self.all[usize::from(traffic)]
     }
 
     /// Something has happened to a packet.

@@ -95,11 +95,11 @@ impl<T: Tap> World<Recorder, T> {
         let now = self.now;
         let conserved = self.conserves();
         self.take_back_ahead();
-        self.state.probe.close(now);
+        self.state.observer.close(self.settled(), now);
         self.look_for_deadlock();
         let flows = self.flows_table(scenario);
         let measured = self.state.records.iter().filter(|r| r.measured).count() as u64 + self.state.pending;
-        let rows = &self.state.probe.rows;
+        let rows = &self.state.observer.rows;
         let over_time = [
             self.queue_trace(&rows.trace),
             self.sub_queue_trace(&rows.sub_trace),
@@ -142,7 +142,7 @@ impl<T: Tap> World<Recorder, T> {
 
 impl<T: Tap> World<Recorder, T> {
     fn received_in_window(&self, scenario: &Scenario) -> Vec<u64> {
-        let mut received = self.state.probe.received.clone();
+        let mut received = self.state.observer.received.clone();
         received.resize(scenario.traffic.len(), 0);
         received
     }

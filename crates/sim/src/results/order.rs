@@ -9,7 +9,7 @@ impl<T: Tap> World<Recorder, T> {
     /// Displacements, buffer occupancies and extents of reordering, by workload of the scenario's traffic.
     pub(super) fn reorder_table(&self) -> Table {
         let mut rows: Vec<(u16, u8, i64, u64)> = Vec::new();
-        if let Some(reordering) = &self.state.probe.reordering {
+        if let Some(reordering) = &self.state.observer.reordering {
             let lowest = -i64::from(reordering.threshold);
             for (tally, traffic) in reordering.tallies.iter().zip(0..) {
                 let mut add = |metric, counts: &[u64], lowest: i64| {

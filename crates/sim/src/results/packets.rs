@@ -8,7 +8,7 @@ use crate::world::World;
 impl<T: Tap> World<Recorder, T> {
     pub(super) fn packet_histogram(&self) -> Table {
         let mut rows = Vec::new();
-        for (mut workload, traffic) in self.state.probe.workloads.all.iter().cloned().zip(0u16..) {
+        for (mut workload, traffic) in self.state.observer.workloads.all.iter().cloned().zip(0u16..) {
             workload.complete();
             for (metric, data) in Metric::ALL.into_iter().flat_map(|metric| [(metric, 0), (metric, 1)]) {
                 let histogram = &workload.histograms[metric as usize][data];
@@ -35,7 +35,7 @@ impl<T: Tap> World<Recorder, T> {
     /// Drops, marks, detours and bounces in the measurement window, by workload of the scenario's traffic.
     pub(super) fn fates_table(&self) -> Table {
         let mut rows = Vec::new();
-        for (workload, traffic) in self.state.probe.workloads.all.iter().zip(0u16..) {
+        for (workload, traffic) in self.state.observer.workloads.all.iter().zip(0u16..) {
             for (counts, data) in workload.fates.iter().zip(0u8..) {
                 let some = counts.iter().zip(0u8..).filter(|(count, _)| **count > 0);
                 rows.extend(some.map(|(count, kind)| (traffic, data, kind, *count)));

@@ -16,7 +16,7 @@ impl<T: Tap> World<Recorder, T> {
 
     /// What every class of every port was stopped for, and stopped; no rows where nobody ever is.
     pub(super) fn pauses_table(&self) -> Table {
-        let pauses: Option<&PausedPorts> = self.state.probe.pauses.as_deref();
+        let pauses: Option<&PausedPorts> = self.state.observer.pauses.as_deref();
         let (all, classes) = pauses.map_or((&[][..], 1), |pauses| (&pauses.all[..], pauses.classes));
         let rows: Vec<usize> = (0..all.len()).collect();
         let place = |i: &usize| self.place((*i / classes) as u32);

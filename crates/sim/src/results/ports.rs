@@ -44,7 +44,7 @@ impl<T: Tap> World<Recorder, T> {
                 at += 1;
             }
         }
-        let crossed = self.state.probe.crossed;
+        let crossed = self.state.observer.crossed;
         let level = |(of, bits)| Carried { of, bits, capacity_bps: capacity(net, of) };
         let crossing = bits(crossed.frames, crossed.bytes);
         let all = [(LoadOf::Host, host), (LoadOf::TorUplink, uplink), (LoadOf::Bisection, crossing)].map(level);

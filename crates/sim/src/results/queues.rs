@@ -1,7 +1,7 @@
 //! Queues over time, and what happened where and when.
 
 use super::{Column, Table, column, named};
-use crate::recorder::{ActivityRow, Recorder, TraceRow};
+use crate::recorder::{ActivityRow, Level, Recorder, TraceRow};
 use crate::tap::Tap;
 use crate::world::World;
 
@@ -17,14 +17,9 @@ impl<T: Tap> World<Recorder, T> {
 
     pub(super) fn queue_histogram(&self) -> Table {
         let mut rows = Vec::new();
-        for (queue, (node, port)) in self.state.probe.queues.iter().zip(self.followed()) {
-            for length in 0..queue.time_at.len().max(queue.seen.len()) {
-                let time = queue.time_at.get(length).copied().unwrap_or(0);
-                let seen = queue.seen.get(length).copied().unwrap_or(0);
-                if time > 0 || seen > 0 {
-                    rows.push((node, port, length as u32, time, seen));
-                }
-            }
+        for (queue, (node, port)) in self.state.observer.queues.iter().zip(self.followed()) {
+            let levels = queue.levels.iter().zip(0u32..).filter(|(level, _)| **level != Level::default());
+            rows.extend(levels.map(|(level, length)| (node, port, length, level.time, level.arrivals)));
         }
         let columns = [
             ("node", column(&rows, Column::U32, |r| r.0)),
@@ -39,7 +34,7 @@ impl<T: Tap> World<Recorder, T> {
     /// How long frames waited in the followed queues, picoseconds.
     pub(super) fn sojourn_table(&self) -> Table {
         let mut rows = Vec::new();
-        for (queue, (node, port)) in self.state.probe.queues.iter().zip(self.followed()) {
+        for (queue, (node, port)) in self.state.observer.queues.iter().zip(self.followed()) {
             let mut sum = queue.sojourn.sum() as f64;
             for (low, high, count) in queue.sojourn.buckets() {
                 rows.push((node, port, low, high, count, std::mem::take(&mut sum)));
@@ -58,7 +53,7 @@ impl<T: Tap> World<Recorder, T> {
 
     /// Steps of the followed queues.
     pub(super) fn queue_trace(&self, rows: &[TraceRow]) -> Table {
-        let (width, places) = (self.state.probe.scope.bin.0 as f64, self.followed());
+        let (width, places) = (self.state.observer.scope.bin.0 as f64, self.followed());
         let place = |row: &TraceRow| places[row.queue as usize];
         let columns = [
             ("bin", column(rows, Column::U32, |r| r.bin)),

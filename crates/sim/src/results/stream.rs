@@ -28,14 +28,17 @@ impl<T: Tap> World<Recorder, T> {
     /// Rows that wait in the longest of the tables that grow with simulated time: `packets`, `queue_trace`,
     /// `sub_queue_trace`, `activity`, `host_goodput`, `flow_goodput`, `links`, `detour_steps` and `pause_trace`.
     pub fn rows_waiting(&self) -> usize {
-        self.state.probe.rows.waiting()
+        self.state.observer.rows.waiting()
     }
 
     /// Takes out the rows so far of each of these tables that has `at_least` so many. What is taken,
     /// followed by what [`World::results`] has in the end, is what the whole table would be.
     pub fn take_rows(&mut self, at_least: usize) -> Vec<Table> {
-        self.state.probe.settle(self.now);
-        let mut rows = std::mem::take(&mut self.state.probe.rows);
+        if self.rows_waiting() < at_least {
+            return Vec::new();
+        }
+        self.state.observer.settle(self.now);
+        let mut rows = std::mem::take(&mut self.state.observer.rows);
         let mut taker = Taker { at_least: at_least.max(1), tables: Vec::new() };
         taker.take(&mut rows.packets, packets::packets);
         taker.take(&mut rows.trace, |rows| self.queue_trace(rows));
@@ -46,7 +49,7 @@ impl<T: Tap> World<Recorder, T> {
         taker.take(&mut rows.links, |rows| self.links_table(rows));
         taker.take(&mut rows.detour_steps, |rows| self.detour_steps(rows));
         taker.take(&mut rows.pauses, |rows| self.pause_trace(rows));
-        self.state.probe.rows = rows;
+        self.state.observer.rows = rows;
         taker.tables
     }
 }

@@ -25,7 +25,7 @@ impl<T: Tap> World<Recorder, T> {
     /// Every followed queue in the order of their numbers, and how long it may get in packets, 0 for as long
     /// as it likes or a limit in bytes; `None` for what the switch does not have.
     fn apart(&self) -> Vec<(At, Option<u64>)> {
-        let Some(all) = &self.state.probe.sub_queues else { return Vec::new() };
+        let Some(all) = &self.state.observer.sub_queues else { return Vec::new() };
         let (ports, hosts) = (self.followed(), self.hosts.len());
         let limit = |node: u32, queue: QueueId| {
             let mut queues = self.switches[node as usize - hosts].core().queues();
@@ -44,7 +44,7 @@ impl<T: Tap> World<Recorder, T> {
     /// and how many data were to go there.
     pub(super) fn sub_queues_table(&self, scenario: &Scenario) -> Table {
         let theta = |node: u32| scenario.switches[node as usize - self.hosts.len()].overflow.slot.peek().acts_from();
-        let all = self.state.probe.sub_queues.iter().flat_map(|all| &all.data);
+        let all = self.state.observer.sub_queues.iter().flat_map(|all| &all.data);
         let all = self.apart().into_iter().zip(all);
         let rows: Vec<_> = all.filter_map(|((at, limit), data)| Some((at, limit?, theta(at.0), *data))).collect();
         let columns = [
@@ -61,12 +61,12 @@ impl<T: Tap> World<Recorder, T> {
     pub(super) fn sub_queue_histogram(&self) -> Table {
         let mut rows = Vec::new();
         let places = self.apart();
-        if let Some(all) = &self.state.probe.sub_queues {
+        if let Some(all) = &self.state.observer.sub_queues {
             let queues = all.queues.iter().zip(&all.decisions).zip(places.iter());
             for ((queue, decisions), (at, _)) in queues.filter(|(_, (_, limit))| limit.is_some()) {
-                let counts = [&queue.time_at, &queue.seen, decisions];
-                for length in 0..counts.iter().map(|counts| counts.len()).max().unwrap_or(0) {
-                    let found = counts.map(|counts| counts.get(length).copied().unwrap_or(0));
+                for length in 0..queue.levels.len().max(decisions.len()) {
+                    let level = queue.levels.get(length).copied().unwrap_or_default();
+                    let found = [level.time, level.arrivals, decisions.get(length).copied().unwrap_or(0)];
                     if found != [0; 3] {
                         rows.push((*at, length as u32, found));
                     }
@@ -87,7 +87,7 @@ impl<T: Tap> World<Recorder, T> {
 
     /// Steps of these queues.
     pub(super) fn sub_queue_trace(&self, rows: &[TraceRow]) -> Table {
-        let (width, places) = (self.state.probe.scope.bin.0 as f64, self.apart());
+        let (width, places) = (self.state.observer.scope.bin.0 as f64, self.apart());
         let place = |row: &TraceRow| places[row.queue as usize].0;
         let columns = [
             ("bin", column(rows, Column::U32, |r| r.bin)),

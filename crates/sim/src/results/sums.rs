@@ -42,7 +42,7 @@ impl<T: Tap> World<Recorder, T> {
     pub(super) fn take_back_ahead(&mut self) {
         let cores = self.hosts.iter().map(dataplane::Host::nic).chain(self.switches.iter().map(|s| s.core()));
         for (port, at) in cores.flat_map(dataplane::Core::ports).zip(0..) {
-            self.state.probe.take_back(at, port.ahead());
+            self.state.observer.take_back(at, port.ahead());
         }
     }
 }

@@ -2,17 +2,16 @@
 
 use super::{Net, World};
 use crate::changes::{NETWORK_CHANGES, Turn};
-use crate::probe::{Probe, Spot};
 use crate::queue::{Key, Phase};
 use crate::tap::Tap;
-use dataplane::{DeadPort, NO_EXT, Pkt, PortCounts};
+use dataplane::{DeadPort, Observer, Pkt, PortCounts, Spot, SwitchStep};
 use mech::overflow::DropReason;
 use mech::{Flags, PacketKind, PortId};
 use scenario::events::Sender;
 use std::collections::BTreeSet;
 use units::{Clock, Time};
 
-impl<P: Probe, T: Tap> World<P, T> {
+impl<O: Observer, T: Tap> World<O, T> {
     /// Puts an event at every instant of a change, so that none is pushed before one that was taken.
     pub(crate) fn plan_changes(&mut self) {
         let end = self.schedule.duration.saturating_add(self.schedule.drain);
@@ -35,6 +34,7 @@ impl<P: Probe, T: Tap> World<P, T> {
                 let before = changes.events[*event].senders.iter().map(|sender| self.lost_on(*sender)).collect();
                 changes.lost_before.push(before);
             }
+            self.now = *at;
             self.turn(*at, turn, changes.dead_port);
             changes.next += 1;
         }
@@ -72,25 +72,21 @@ impl<P: Probe, T: Tap> World<P, T> {
     }
 
     fn links_died(&mut self, now: Time, node: u32, (ports, then): (&[PortId], DeadPort)) {
-        let mut driver = self.state.driver(node, now);
-        match self.hosts.get_mut(node as usize) {
-            Some(host) => host.link_died(now, then, &mut driver),
-            None => {
-                let switch = node as usize - self.hosts.len();
-                self.switches[switch].links_died(now, (ports, then), &self.net, &mut driver);
-            }
+        if (node as usize) < self.hosts.len() {
+            let (host, mut step) = self.at_host(node as usize);
+            return host.link_died(then, &mut step);
         }
+        let mut driver = self.state.driver(node, now);
+        self.switches[node as usize - self.hosts.len()].links_died((ports, then), at_switch!(self, driver));
     }
 
     fn link_returned(&mut self, now: Time, node: u32, port: PortId) {
-        let mut driver = self.state.driver(node, now);
-        match self.hosts.get_mut(node as usize) {
-            Some(host) => host.link_returned(now, &mut driver),
-            None => {
-                let switch = node as usize - self.hosts.len();
-                self.switches[switch].link_returned(now, port, &self.net, &mut driver);
-            }
+        if (node as usize) < self.hosts.len() {
+            let (host, mut step) = self.at_host(node as usize);
+            return host.link_returned(&mut step);
         }
+        let mut driver = self.state.driver(node, now);
+        self.switches[node as usize - self.hosts.len()].link_returned(port, at_switch!(self, driver));
     }
 
     fn finish_node(&mut self, now: Time, node: u32) {
@@ -99,8 +95,7 @@ impl<P: Probe, T: Tap> World<P, T> {
             return host.finish(&mut step);
         }
         let mut driver = self.state.driver(node, now);
-        let switch = node as usize - self.hosts.len();
-        self.switches[switch].finish(now, &self.net, &mut driver);
+        self.switches[node as usize - self.hosts.len()].finish(at_switch!(self, driver));
     }
 
     /// A frame that has come to the end of its link is lost there. PAUSE and PFC frames are no packets, and copies
@@ -110,11 +105,9 @@ impl<P: Probe, T: Tap> World<P, T> {
         let port = self.state.base[key.node() as usize] + u32::from(pkt.head.ingress.0);
         let is_packet = pkt.head.kind() != PacketKind::Pause && !pkt.head.flags.has(Flags::MISDIRECTED);
         if is_packet {
-            self.state.probe.dropped(Spot { now: self.now, node: key.node(), port }, pkt, reason);
+            self.state.observer.dropped(Spot { now: self.now, node: key.node(), port }, pkt, reason);
         }
-        if pkt.ext != NO_EXT {
-            self.state.lost_exts.push(pkt.ext);
-        }
+        self.exts.free_shared(pkt.ext);
     }
 
     /// Adds what was lost on links to the counts of the ports that it did not reach.

@@ -1,10 +1,10 @@
 //! Messages start: those of the scenario in their order, and those that follow upon others.
 
 use super::World;
-use crate::probe::Probe;
 use crate::progress::FlowRecord;
 use crate::queue::{Key, Phase};
 use crate::tap::Tap;
+use dataplane::Observer;
 use dataplane::{FLOW_START, MESSAGE_START, NewFlow};
 use mech::{FlowId, HostId, hash_mix};
 use scenario::traffic::{ENDLESS, FlowSpec, OWN, Reaction, Role, Traffic};
@@ -91,7 +91,7 @@ impl ClosedLoop {
     }
 }
 
-impl<P: Probe, T: Tap> World<P, T> {
+impl<O: Observer, T: Tap> World<O, T> {
     /// Asks what follows upon the messages that have just arrived.
     #[cold]
     pub(crate) fn react(&mut self) {

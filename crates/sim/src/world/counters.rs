@@ -1,8 +1,8 @@
 //! The counters of a whole network: no packet is made or lost on the way without being counted.
 
 use super::World;
-use crate::probe::Probe;
 use crate::tap::Tap;
+use dataplane::Observer;
 use dataplane::{Host, Port, PortCounts, Switch};
 use mech::overflow::DropReason;
 use units::Time;
@@ -16,7 +16,7 @@ pub(crate) struct Counters {
     pub(crate) lost: Vec<[u64; DropReason::ALL.len()]>,
 }
 
-impl<P: Probe, T: Tap> World<P, T> {
+impl<O: Observer, T: Tap> World<O, T> {
     /// What has passed every port by `now`, in the numbering over the whole network.
     pub(crate) fn port_counts(&mut self, now: Time) -> Vec<PortCounts> {
         self.hosts.iter_mut().for_each(|host| host.nic_mut().settle(now));

@@ -3,10 +3,10 @@
 use super::World;
 use crate::deadlock::Standing;
 use crate::driver::RunState;
-use crate::probe::Probe;
 use crate::tap::Tap;
+use dataplane::Observer;
 
-impl<P: Probe, T: Tap> World<P, T> {
+impl<O: Observer, T: Tap> World<O, T> {
     /// Looks for a deadlock, until one has been found.
     pub(crate) fn look_for_deadlock(&mut self) {
         if self.pauses && self.deadlock.is_none() {

@@ -3,23 +3,24 @@
 use super::{column, world};
 use dataplane::Pkt;
 use mech::overflow::DropReason;
-use mech::{Flags, PktId, QueueId};
+use mech::{Flags, FlowId};
 use scenario::Scenario;
-use sim::{Gain, Options, Probe, Results, Spot, build};
+use sim::{Freed, Observer, Options, Results, Spot, Stored, Wants, build};
 use std::fmt::Write;
 
-/// FNV-1a, 64 bits, over all that a probe hears in the order in which it does.
+/// FNV-1a, 64 bits, over all that an observer hears in the order in which it does; with `QUEUES` also of every
+/// frame stored and freed.
 #[derive(Clone)]
-pub struct Tape {
-    queues: bool,
+pub struct Tape<const QUEUES: bool> {
+    /// The workload of every flow.
+    traffic: Vec<u16>,
     hash: u64,
     heard: u64,
 }
 
-impl Tape {
-    /// With `queues` it also hears of every frame stored and freed.
-    fn new(queues: bool) -> Tape {
-        Tape { queues, hash: 0xcbf2_9ce4_8422_2325, heard: 0 }
+impl<const QUEUES: bool> Tape<QUEUES> {
+    fn new() -> Self {
+        Tape { traffic: Vec::new(), hash: 0xcbf2_9ce4_8422_2325, heard: 0 }
     }
 
     fn hear(&mut self, what: u64, at: Spot, more: &[u64]) {
@@ -41,18 +42,20 @@ impl Tape {
     }
 }
 
-impl Probe for Tape {
-    fn follows_queues(&self) -> bool {
-        self.queues
+impl<const QUEUES: bool> Observer for Tape<QUEUES> {
+    const WANTS: Wants = if QUEUES { Wants::DEPARTURES } else { Wants::NOTHING };
+
+    fn entered(&mut self, _flow: FlowId, traffic: u16) {
+        self.traffic.push(traffic);
     }
-    fn stored(&mut self, at: Spot, _queue: QueueId, (before, _slot): (u32, Option<PktId>), _pkt: &Pkt) {
-        if self.queues {
-            self.hear(1, at, &[u64::from(before)]);
+    fn stored(&mut self, at: Spot, frame: Stored, _pkt: &Pkt) {
+        if QUEUES {
+            self.hear(1, at, &[u64::from(frame.before)]);
         }
     }
-    fn freed(&mut self, at: Spot, _queue: QueueId, (after, _started): (u32, Option<PktId>)) {
-        if self.queues {
-            self.hear(2, at, &[u64::from(after)]);
+    fn freed(&mut self, at: Spot, frame: Freed) {
+        if QUEUES {
+            self.hear(2, at, &[u64::from(frame.after)]);
         }
     }
     fn dropped(&mut self, at: Spot, pkt: &Pkt, reason: DropReason) {
@@ -67,25 +70,24 @@ impl Probe for Tape {
     fn bounced(&mut self, at: Spot, _pkt: &Pkt) {
         self.hear(5, at, &[]);
     }
-    fn received(&mut self, at: Spot, gain: Gain) {
-        self.hear(6, at, &[u64::from(gain.traffic), gain.bytes]);
+    fn received(&mut self, at: Spot, flow: FlowId, bytes: u64) {
+        self.hear(6, at, &[u64::from(self.traffic[flow.0 as usize]), bytes]);
     }
     fn delivered(&mut self, at: Spot, pkt: &Pkt) {
         self.packet(7, at, pkt);
     }
 }
 
-fn tape(scenario: &Scenario, seed: u64, options: Options, queues: bool) -> String {
-    let mut world = build(scenario, seed, options, Tape::new(queues)).unwrap();
+fn tape<const QUEUES: bool>(scenario: &Scenario, seed: u64, options: Options) -> String {
+    let mut world = build(scenario, seed, options, Tape::<QUEUES>::new()).unwrap();
     world.run();
-    let Tape { hash, heard, .. } = world.probe();
+    let Tape { hash, heard, .. } = world.observer();
     format!("{heard} events, {hash:016x}")
 }
 
 /// One run: what became of flows, what passed the ports, and hashes over all that happened.
 pub fn digest(scenario: &Scenario, seed: u64, options: Options) -> String {
     let mut blind = scenario.clone();
-    // Following queues would have every departure stepped.
     (blind.measure.queues, blind.measure.packets) = (false, false);
     let mut world = world(&blind, seed, options);
     world.run();
@@ -97,8 +99,8 @@ pub fn digest(scenario: &Scenario, seed: u64, options: Options) -> String {
         .unwrap();
     flows(&results, scenario, &mut text);
     ports(&results, scenario, &mut text);
-    writeln!(text, "packets: {}", tape(scenario, seed, options, false)).unwrap();
-    writeln!(text, "with queues: {}", tape(scenario, seed, options, true)).unwrap();
+    writeln!(text, "packets: {}", tape::<false>(scenario, seed, options)).unwrap();
+    writeln!(text, "with queues: {}", tape::<true>(scenario, seed, options)).unwrap();
     text
 }
 

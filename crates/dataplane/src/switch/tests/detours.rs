@@ -2,7 +2,7 @@
 
 use crate::core::PortSetup;
 use crate::switch::*;
-use crate::{Framing, NO_EXT, PortCounts};
+use crate::{Framing, NO_EXT, Outcome, PortCounts, Spot};
 use mech::Lanes;
 use mech::buffer::BufferSlot;
 use mech::marking::MarkingSlot;
@@ -25,12 +25,20 @@ impl Routes for Direct {
 }
 
 /// Nobody listens.
-struct Deaf;
+struct Deaf(());
 
 impl Out for Deaf {
+    type Observer = ();
     fn transmit(&mut self, _port: PortId, _pkt: &Pkt, _end: Time) {}
     fn wake(&mut self, _port: PortId, _at: Time) {}
     fn timer(&mut self, _index: u32, _at: Time) {}
+    fn finished(&mut self, _what: Outcome) {}
+    fn observer(&mut self) -> &mut () {
+        &mut self.0
+    }
+    fn spot(&self, port: PortId) -> Spot {
+        Spot { now: Time::ZERO, node: 0, port: u32::from(port.0) }
+    }
 }
 
 fn of<const N: usize>(values: [(&str, Value); N]) -> Values {
@@ -101,7 +109,7 @@ fn burst(switch: &mut Switch, at: u64, frames: u16) {
         Pkt { head, ext: NO_EXT, ..Pkt::default() }
     };
     let mut arrivals: Vec<Pkt> = (0..frames).map(pkt).collect();
-    switch.step(Time(at), &[], &mut arrivals, &Direct, &mut Deaf);
+    switch.step(&[], &mut arrivals, step_at!(Time(at), &mut Deaf(())));
     assert!(switch.conserves());
 }
 fn counts(switch: &Switch) -> Vec<PortCounts> {
@@ -189,7 +197,7 @@ fn a_policy_that_begins_early_or_counts_is_asked_for_every_packet() {
         let mut switch = switch(per_port(20), detour("flow_based", more), false);
         let pkt = || Pkt { head: Head { size: FRAME, ttl: 9, ..Head::default() }, ext: NO_EXT, ..Pkt::default() };
         let mut arrivals: Vec<Pkt> = (0..30).map(|_| pkt()).collect();
-        switch.step(Time::ZERO, &[], &mut arrivals, &Direct, &mut Deaf);
+        switch.step(&[], &mut arrivals, step_at!(Time::ZERO, &mut Deaf(())));
         (counts(&switch)[0].enqueued, counts(&switch)[0].detoured, lost(&switch, DropReason::BufferFull))
     };
     // The ten packets that had room made the flow long.

@@ -50,10 +50,10 @@ fn on_a_snapshot_the_slot_of_what_is_gone_may_hold_another_packet_which_stays() 
     let mut switch = switch(Amount::Packets(2), true);
     // The first is on the wire, two wait; the two that come both choose the third.
     let waiting = [pkt(0, 0, 1), pkt(1, 50, 2), pkt(2, 90, 3)];
-    waiting.iter().for_each(|one| switch.step(Time::ZERO, &[], &mut [*one], &Direct, &mut told));
+    waiting.iter().for_each(|one| switch.step(&[], &mut [*one], step_at!(Time::ZERO, &mut told)));
     let mut both = [pkt(3, 10, 4), pkt(4, 20, 5)];
     both[1].head.ingress = PortId(2);
-    switch.step(Time(1), &[], &mut both, &Direct, &mut told);
+    switch.step(&[], &mut both, step_at!(Time(1), &mut told));
     assert_eq!(lost(&told), [(2, DropReason::Evicted), (1, DropReason::Evicted)]);
     assert!(switch.conserves());
     let counts = switch.core.ports()[0].counts();
@@ -66,7 +66,7 @@ fn an_evicted_packet_hands_its_extension_on() {
     let mut switch = switch(Amount::Packets(1), false);
     for (n, rank) in [(0, 9), (1, 9), (2, 1)] {
         let mut one = [Pkt { ext: 70 + n, ..pkt(n, rank, n) }];
-        switch.step(Time::ZERO, &[], &mut one, &Direct, &mut told);
+        switch.step(&[], &mut one, step_at!(Time::ZERO, &mut told));
     }
     assert_eq!(lost(&told), [(1, DropReason::Evicted)]);
     assert_eq!(told.last_lost[0].0.ext, 71);
@@ -116,7 +116,7 @@ fn every_arrival_and_every_departure_is_that_of_the_model_and_no_flow_is_reorder
             let mut told = Told::default();
             now += 1_000_000_000;
             if draws.below(5) < 2 && !model.0.is_empty() {
-                switch.step(Time(now), &[PortId(0)], &mut [], &Direct, &mut told);
+                switch.step(&[PortId(0)], &mut [], step_at!(Time(now), &mut told));
                 on_wire = model.leave();
                 assert_eq!(told.sent.iter().map(|(_, pkt)| pkt.emission).next(), on_wire, "step {n}: work conserving");
             } else {
@@ -127,7 +127,7 @@ fn every_arrival_and_every_departure_is_that_of_the_model_and_no_flow_is_reorder
                 // So that the port is busy and what comes waits.
                 now -= 1_000_000_000;
                 let idle = on_wire.is_none();
-                switch.step(Time(now), &[], &mut [one], &Direct, &mut told);
+                switch.step(&[], &mut [one], step_at!(Time(now), &mut told));
                 let gone = if idle { vec![] } else { model.arrive(one, size) };
                 on_wire = on_wire.or(Some(n));
                 assert_eq!(told.last_lost.iter().map(|(pkt, _)| pkt.emission).collect::<Vec<_>>(), gone, "step {n}");

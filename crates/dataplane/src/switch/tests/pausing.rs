@@ -3,7 +3,7 @@
 
 use crate::core::{PauseSetup, PortSetup};
 use crate::switch::*;
-use crate::{Framing, NO_EXT, PauseFrame};
+use crate::{Framing, NO_EXT, Outcome, PauseFrame, Spot};
 use mech::buffer::BufferSlot;
 use mech::marking::MarkingSlot;
 use mech::overflow::TailDrop;
@@ -41,6 +41,7 @@ impl Told {
 }
 
 impl Out for Told {
+    type Observer = Self;
     fn transmit(&mut self, port: PortId, pkt: &Pkt, _end: Time) {
         self.sent.push((port.0, *pkt));
     }
@@ -50,14 +51,25 @@ impl Out for Told {
     fn timer(&mut self, index: u32, at: Time) {
         self.timers.push((index, at));
     }
-    fn paused(&mut self, port: PortId, class: u8) {
-        self.paused.push((port.0, class, true));
+    fn finished(&mut self, what: Outcome) {
+        if let Outcome::Violated(lost) = what {
+            self.lost.push(*lost);
+        }
     }
-    fn resumed(&mut self, port: PortId, class: u8) {
-        self.paused.push((port.0, class, false));
+    fn observer(&mut self) -> &mut Self {
+        self
     }
-    fn lossless_violation(&mut self, lost: &crate::LosslessViolation) {
-        self.lost.push(*lost);
+    fn spot(&self, port: PortId) -> Spot {
+        Spot { now: Time::ZERO, node: 0, port: u32::from(port.0) }
+    }
+}
+
+impl Observer for Told {
+    fn paused(&mut self, at: Spot, class: u8) {
+        self.paused.push((at.port as u16, class, true));
+    }
+    fn resumed(&mut self, at: Spot, class: u8) {
+        self.paused.push((at.port as u16, class, false));
     }
 }
 
@@ -120,7 +132,7 @@ fn describe(port: u16, stop: u8, go: u8) -> Pkt {
 }
 
 fn at(switch: &mut Switch, ns: u64, arrivals: &mut [Pkt], out: &mut Told) {
-    switch.step(Time(ns * 1000), &[], arrivals, &Direct, out);
+    switch.step(&[], arrivals, step_at!(Time(ns * 1000), out));
     assert!(switch.conserves(), "at {ns} ns");
 }
 
@@ -137,9 +149,9 @@ fn a_request_leaves_before_all_that_waits_and_after_the_frame_under_way() {
     at(&mut switch, 100, &mut [pkt(0, 1, (1, 1500)), pkt(0, 1, (1, 1500)), pkt(0, 1, (1, 1500))], &mut out);
     assert_eq!(out.sent(), [(1, Ok(1500))], "port 0 is busy with its first");
     assert_eq!(out.wakes[0], (0, Time(12_304_000)));
-    switch.step(Time(12_304_000), &[PortId(0)], &mut [], &Direct, &mut out);
+    switch.step(&[PortId(0)], &mut [], step_at!(Time(12_304_000), &mut out));
     assert_eq!(out.sent(), [(0, said(0b10, 0))], "before the second");
-    switch.step(Time(12_976_000), &[PortId(0)], &mut [], &Direct, &mut out);
+    switch.step(&[PortId(0)], &mut [], step_at!(Time(12_976_000), &mut out));
     assert_eq!(out.sent(), [(0, Ok(1518))], "84 bytes later");
     assert_eq!(switch.core().control_frames(), (1, 0));
     assert!(switch.conserves());
@@ -154,7 +166,7 @@ fn an_idle_port_says_what_it_has_to_at_once_and_once_for_all_classes() {
     sent.sort_by_key(|(port, _)| *port);
     assert_eq!(sent[0], (0, said(0b110, 0)), "both classes were at 3000 when it could leave");
     // And 1500 of each have begun to leave: not down at 1000.
-    switch.step(Time(12_160_000), &[PortId(1), PortId(2)], &mut [], &Direct, &mut out);
+    switch.step(&[PortId(1), PortId(2)], &mut [], step_at!(Time(12_160_000), &mut out));
     let mut sent = out.sent();
     sent.sort_by_key(|(port, _)| *port);
     assert_eq!(sent[0], (0, said(0, 0b110)), "nothing is left");
@@ -178,12 +190,12 @@ fn a_stopped_class_waits_while_others_leave_and_goes_on_when_told() {
     assert!(out.sent().is_empty() && out.wakes.is_empty(), "nothing that may leave, nothing pending");
     at(&mut switch, 20, &mut [pkt(0, 1, (1, 64)), pkt(0, 1, (1, 65))], &mut out);
     assert_eq!(out.sent(), [(1, Ok(64))], "a lower class goes");
-    switch.step(Time(692_000), &[PortId(1)], &mut [], &Direct, &mut out);
+    switch.step(&[PortId(1)], &mut [], step_at!(Time(692_000), &mut out));
     assert_eq!(out.sent(), [(1, Ok(65))]);
     at(&mut switch, 1000, &mut [describe(1, 0, 0b100)], &mut out);
     assert!(out.sent().is_empty(), "the wire is busy until 1372");
     assert_eq!(out.wakes.last(), Some(&(1, Time(1_372_000))));
-    switch.step(Time(1_372_000), &[PortId(1)], &mut [], &Direct, &mut out);
+    switch.step(&[PortId(1)], &mut [], step_at!(Time(1_372_000), &mut out));
     assert_eq!(out.sent(), [(1, Ok(64))]);
     assert_eq!(out.paused, [(1, 2, true), (1, 2, false)]);
 }
@@ -197,10 +209,10 @@ fn quanta_run_out_to_the_picosecond_and_a_second_stop_puts_that_off() {
     assert_eq!((out.timers.len(), first), (1, Time(5_120_000)));
     at(&mut switch, 3000, &mut [describe(1, 0b10, 0)], &mut out);
     assert_eq!(out.timers.len(), 1, "the event that is pending sleeps on");
-    switch.timer(first, index, &Direct, &mut out);
+    switch.timer(index, step_at!(first, &mut out));
     assert_eq!((out.paused.len(), out.timers[1]), (1, (index, Time(8_120_000))));
-    switch.timer(Time(8_120_000), index, &Direct, &mut out);
-    switch.finish(Time(8_120_000), &Direct, &mut out);
+    switch.timer(index, step_at!(Time(8_120_000), &mut out));
+    switch.finish(step_at!(Time(8_120_000), &mut out));
     assert_eq!((out.paused[1], out.sent()), ((1, 1, false), vec![(1, Ok(64))]));
 }
 
@@ -212,10 +224,10 @@ fn after_a_response_time_requests_take_effect_in_their_order() {
     assert!(out.paused.is_empty());
     let (index, when) = out.timers[0];
     assert_eq!((when, out.timers.len()), (Time(500_000), 1));
-    switch.timer(when, index, &Direct, &mut out);
+    switch.timer(index, step_at!(when, &mut out));
     assert_eq!(out.paused, [(1, 1, true)]);
     assert_eq!(out.timers.iter().filter(|timer| **timer == (index, Time(700_000))).count(), 1);
-    switch.timer(Time(700_000), index, &Direct, &mut out);
+    switch.timer(index, step_at!(Time(700_000), &mut out));
     assert_eq!(out.paused, [(1, 1, true), (1, 1, false)]);
 }
 
@@ -246,7 +258,7 @@ fn memory_is_booked_by_port_and_class_until_the_last_byte_is_gone() {
     assert_eq!((allocated(&switch)[1], allocated(&switch)[2 * 8 + 1]), (164, 200));
     let mut now = 2_560_000;
     for _ in 0..3 {
-        switch.step(Time(now), &[PortId(1)], &mut [], &Direct, &mut out);
+        switch.step(&[PortId(1)], &mut [], step_at!(Time(now), &mut out));
         now += 2_000_000;
     }
     assert_eq!(allocated(&switch), [0; 32]);

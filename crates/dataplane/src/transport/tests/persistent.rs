@@ -2,27 +2,35 @@
 
 use super::*;
 use crate::transport::{ENDLESS, Receiver};
-use crate::{FlowTable, NewFlow, Out};
+use crate::{FlowTable, NewFlow, Out, Outcome, Spot};
 use mech::{Flags, FlowId, HostId, PortId};
 
 /// What was told of messages: arrived, or acknowledged after so many retransmissions, recoveries, timeouts and
 /// echoes.
 #[derive(Default)]
-struct Told(Vec<(u32, Option<[u32; 4]>)>);
+struct Told(Vec<(u32, Option<[u32; 4]>)>, ());
 
 fn counts(stats: &SenderStats) -> [u32; 4] {
     [stats.retransmissions, stats.fast_retransmits, stats.timeouts, stats.echoes]
 }
 
 impl Out for Told {
+    type Observer = ();
     fn transmit(&mut self, _: PortId, _: &Pkt, _: Time) {}
     fn wake(&mut self, _: PortId, _: Time) {}
     fn timer(&mut self, _: u32, _: Time) {}
-    fn flow_received(&mut self, flow: FlowId) {
-        self.0.push((flow.0, None));
+    fn finished(&mut self, what: Outcome) {
+        match what {
+            Outcome::Received(flow) => self.0.push((flow.0, None)),
+            Outcome::Acknowledged(flow, stats) => self.0.push((flow.0, Some(counts(stats)))),
+            Outcome::Violated(_) => {}
+        }
     }
-    fn flow_acked(&mut self, flow: FlowId, stats: &SenderStats) {
-        self.0.push((flow.0, Some(counts(stats))));
+    fn observer(&mut self) -> &mut () {
+        &mut self.1
+    }
+    fn spot(&self, port: PortId) -> Spot {
+        Spot { now: Time::ZERO, node: 0, port: u32::from(port.0) }
     }
 }
 

@@ -1,0 +1,132 @@
+//! Departures that are computed when frames are stored leave the same tables as departures that are stepped,
+//! over many random scenarios: simultaneous arrivals, snapshots, marks, losses, windows that begin and end in
+//! the middle, queues that outlast the run, wide and narrow steps of time.
+
+use crate::common::{run_with, scenario, total, world};
+use mech::{Purpose, Stream};
+use sim::{Column, Options, Results, Table};
+
+/// Draws of the `n`-th random scenario.
+struct Draw(Stream);
+
+impl Draw {
+    fn of<'a>(&mut self, choices: &[&'a str]) -> &'a str {
+        choices[self.0.below(choices.len() as u64) as usize]
+    }
+    /// A whole number from `low` to `high`.
+    fn number(&mut self, low: u64, high: u64) -> u64 {
+        low + self.0.below(high - low + 1)
+    }
+}
+
+const PATHS: [&str; 5] = [
+    "kind = \"star\"\nn = 6",
+    "kind = \"dumbbell\"\nn = 4\nbottleneck = { rate = \"300Mbps\", delay = \"5us\" }",
+    "kind = \"leaf_spine\"\nleaves = 3\nspines = 2\nhosts_per_leaf = 2",
+    "kind = \"leaf_spine\"\nleaves = 2\nspines = 3\nhosts_per_leaf = 4\noversubscription = 4",
+    "kind = \"fat_tree\"\nk = 4",
+];
+
+/// A random scenario of plain ports. Raw sources start together and send in step, so that their frames meet at
+/// switches and some begin to leave at the very instant at which others come. No end of a window, and not that
+/// of the run, is such an instant: it has an odd number of nanoseconds.
+fn plain(draw: &mut Draw) -> String {
+    let topology = draw.of(&PATHS);
+    let buffer = draw.of(&[
+        "kind = \"per_port\", size = \"6pkt\"",
+        "kind = \"per_port\", size = \"40KB\"",
+        "kind = \"unlimited\"",
+        "kind = \"unlimited\"",
+    ]);
+    let marking = draw.of(&["kind = \"none\"", "kind = \"ecn_threshold\", k = \"3pkt\""]);
+    let overflow = draw.of(&[
+        "kind = \"tail_drop\"",
+        "kind = \"tail_drop\"",
+        "kind = \"detour\"",
+        "kind = \"detour\", policy = \"load_aware\", max_detours = 3",
+        "kind = \"detour\", policy = \"probabilistic\", lo = 0.2, hi = 0.7",
+    ]);
+    let host = draw.of(&["", "[host]\nstack_delay = \"3us\"\nstack_jitter = \"9us\"\nnic_queue = \"30pkt\"\n"]);
+    let (ties, simultaneous) = (draw.of(&["random", "port"]), draw.of(&["in_turn", "snapshot"]));
+    let (transport, routing) = (draw.of(&["newreno", "dctcp"]), draw.of(&["ecmp", "spray"]));
+    let duration = 2 * draw.number(150_000, 2_000_000) + 1;
+    let from = [0, 2 * draw.number(1, duration / 6) + 1][draw.number(0, 1) as usize];
+    let to = [duration, duration - 2 * draw.number(1, duration / 6)][draw.number(0, 1) as usize];
+    let (bin, drain) = (draw.number(1, 200) * 1_000, 2 * draw.number(0, 100_000));
+    let (size, payload) = (draw.number(1, 90_000), draw.number(1, 1460));
+    let (rate, second) = (draw.of(&["400Mbps", "600Mbps", "1Gbps"]), draw.of(&["0ms", "100us"]));
+    format!(
+        "name = \"plain\"\nduration = \"{duration}ns\"\n[topology]\n{topology}\n{host}[switch]\n\
+         buffer = {{ {buffer} }}\nmarking = {{ {marking} }}\noverflow = {{ {overflow} }}\n\
+         routing = {{ kind = \"{routing}\" }}\nties = \"{ties}\"\nsimultaneous = \"{simultaneous}\"\n\
+         [transport]\nkind = \"{transport}\"\nmin_rto = \"1ms\"\n\
+         [measure]\nfrom = \"{from}ns\"\nto = \"{to}ns\"\ndrain = \"{drain}ns\"\nbin = \"{bin}ns\"\n\
+         allow_unfinished = true\nsub_queues = true\npackets = true\nlinks = true\nreordering = true\n\
+         goodput = \"flows\"\n\
+         [[traffic]]\nname = \"burst\"\nkind = \"incast\"\nsenders = 5\nreceiver = \"random\"\nsize = \"{size}B\"\n\
+         interval = \"90us\"\nrepeat = 2\n\
+         [[traffic]]\nname = \"raw\"\nkind = \"constant\"\nsources = [\"h0\", \"h1\"]\ndestination = \"h3\"\n\
+         rate = \"{rate}\"\npayload = \"{payload}B\"\n\
+         [[traffic]]\nname = \"more\"\nkind = \"constant\"\nsources = [\"h2\"]\ndestination = \"h3\"\n\
+         rate = \"{rate}\"\npayload = \"{payload}B\"\nstart = \"{second}\"\n"
+    )
+}
+
+/// All but the count of events.
+fn bits(mut results: Results) -> Results {
+    results.progress.events = 0;
+    results
+}
+
+/// Rows of `queue_trace`; none of another table.
+fn of_trace(table: &Table) -> usize {
+    match (table.name, &table.columns[0].1) {
+        ("queue_trace", Column::U32(bins)) => bins.len(),
+        _ => 0,
+    }
+}
+
+fn of<'a>(results: &'a Results, name: &str) -> &'a Table {
+    results.table(name).expect("the table exists")
+}
+
+#[test]
+fn every_table_is_the_same_with_computed_and_with_stepped_departures() {
+    let (mut waited, mut lost, mut marked, mut cut) = (0, 0, 0, 0);
+    for n in 0..80 {
+        let text = plain(&mut Draw(Stream::new(4711, n, Purpose::Custom(0))));
+        let s = scenario(&text, "");
+        let stepped = run_with(&s, u64::from(n), Options { step_departures: true, ..Options::default() });
+        let ahead = run_with(&s, u64::from(n), Options::default());
+        assert!(ahead.progress.events < stepped.progress.events, "{n}: departures are computed\n{text}");
+        waited += total(&ahead, "queue_trace", "max_packets");
+        lost += total(&ahead, "ports", "drop_buffer_full");
+        marked += total(&ahead, "ports", "marked");
+        cut += u32::from(total(&ahead, "ports", "queued") > 0);
+        let (ahead, stepped) = (bits(ahead), bits(stepped));
+        for table in &stepped.tables {
+            assert!(of(&ahead, table.name) == table, "{n}: {} differs\n{text}", table.name);
+        }
+        assert!(ahead == stepped, "{n} differs\n{text}");
+    }
+    assert!(waited > 10_000 && lost > 1_000 && marked > 500, "{waited} {lost} {marked}");
+    assert!(cut > 20, "queues outlast {cut} runs");
+}
+
+#[test]
+fn rows_that_are_taken_on_the_way_are_the_same_too() {
+    for n in 0..12 {
+        let s = scenario(&plain(&mut Draw(Stream::new(4711, n, Purpose::Custom(1)))), "");
+        let whole = run_with(&s, 1, Options::default());
+        let (mut world, mut taken) = (world(&s, 1, Options::default()), 0);
+        let rows = |table: &Table| of_trace(table);
+        while world.advance_rows(700, 20).stop.is_none() {
+            taken += world.take_rows(20).iter().map(rows).sum::<usize>();
+        }
+        let rest = world.results(&s);
+        assert_eq!(taken + rows(of(&rest, "queue_trace")), rows(of(&whole, "queue_trace")), "{n}");
+        for name in ["queue_hist", "queue_sojourn", "sub_queue_hist", "sub_queues"] {
+            assert!(of(&rest, name) == of(&whole, name), "{n}: {name} differs");
+        }
+    }
+}
