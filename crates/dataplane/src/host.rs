@@ -6,9 +6,7 @@ use crate::flows::{FlowTable, GONE, NONE};
 use crate::packet_store::Fib;
 use crate::raw::{RawSetup, RawSource};
 use crate::stack::Stack;
-use crate::transport::{
-    ENDLESS, FlowInfo, Heard, Io, Notice, Receiver, Released, Run, Sender, TcpConfig, ack_of_finished,
-};
+use crate::transport::{ENDLESS, FlowInfo, Heard, Io, Notice, Receiver, Released, Sender, TcpConfig, ack_of_finished};
 use crate::{Body, Exts, Framing, NO_EXT, Observer, Out, Outcome, Pkt};
 use limiters::Limiters;
 use mech::host::{NicOrder, Reaction, Reinject};
@@ -24,6 +22,7 @@ mod counters;
 mod failing;
 mod limiters;
 mod pulling;
+mod releasing;
 #[cfg(test)]
 mod tests;
 mod timers;
@@ -111,12 +110,9 @@ impl Host {
         let framing = setup.core.framing;
         let mut nic = Core::new(setup.core);
         nic.timers_from(Timer::Nic(0).index());
-        let pulled = match setup.order {
-            NicOrder::Fifo => None,
-            NicOrder::RoundRobin { flow_rate } => {
-                Some(Box::new(Pulled::new(flow_rate, (setup.stack_delay, setup.stack_jitter), setup.reaction)))
-            }
-        };
+        let stack = (setup.stack_delay, setup.stack_jitter);
+        let by_flow = setup.order.by_flow();
+        let pulled = by_flow.map(|order| Box::new(Pulled::new(order.flow_rate, stack, setup.reaction)));
         Host {
             id: setup.id,
             framing,
@@ -436,48 +432,6 @@ impl Host {
         if bytes > 0 {
             let at = out.spot(NIC);
             out.observer().received(at, flow, bytes);
-        }
-    }
-
-    #[inline]
-    fn emit_all<O: Out>(&mut self, step: &mut HostStep<O>) {
-        let mut released = std::mem::take(&mut self.scratch);
-        released.drain().for_each(|run| match run.count() {
-            1 => self.emit(&mut { *run.first() }, step),
-            _ => self.emit_run(&run, step),
-        });
-        self.scratch = released;
-    }
-
-    /// Where nothing can happen to a frame between its release and its departure, a run of them goes to the wire as
-    /// one. All that is told of frames is told of each.
-    #[inline(never)]
-    fn emit_run<O: Out>(&mut self, run: &Run, step: &mut HostStep<O>) {
-        if self.pulled.is_some() || !self.down.is_instant() || !self.nic.takes_runs(NIC) {
-            return run.packets().for_each(|mut pkt| self.emit(&mut pkt, step));
-        }
-        self.originated.packets += u64::from(run.count());
-        self.originated.bytes += u64::from(run.count()) * u64::from(run.first().head.size);
-        self.nic.pass_run(run, NIC, &mut step.of_nic());
-    }
-
-    #[inline]
-    fn emit<O: Out>(&mut self, pkt: &mut Pkt, step: &mut HostStep<O>) {
-        self.originated.count(pkt);
-        step.out.observer().emitted(pkt);
-        if self.down.is_instant() || self.pulled.as_ref().is_some_and(|pulled| pulled.asking()) {
-            self.reach_nic(pkt, step);
-        } else if let Some(at) = self.down.push(step.now, *pkt, &mut self.stack_rng) {
-            step.out.timer(Timer::StackDown.index(), at);
-        }
-    }
-
-    /// A frame comes to the NIC.
-    #[inline]
-    fn reach_nic<O: Out>(&mut self, pkt: &mut Pkt, step: &mut HostStep<O>) {
-        match &mut self.pulled {
-            None => self.nic.admit((pkt, NIC), &mut step.of_nic()),
-            Some(pulled) => pulled.push(pkt, step.now),
         }
     }
 }

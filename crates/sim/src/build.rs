@@ -15,7 +15,6 @@ use dataplane::{
 };
 use mech::buffer::BufferSlot;
 use mech::fib::FibSlot;
-use mech::host::NicOrder;
 use mech::overflow::OverflowSlot;
 use mech::routing::{FlowHash, Paths, RoutingSlot};
 use mech::{HostId, Lane, LaneLimit, Lanes, Purpose, Stream, SwitchContext};
@@ -89,7 +88,7 @@ impl Site<'_> {
                 overflow: (*s.host.overflow.slot).clone(),
                 lanes: self.host_lanes(),
                 top_class: self.top_class,
-                may_compute: self.may_compute && !self.any_bounce && order == NicOrder::Fifo,
+                may_compute: self.may_compute && !self.any_bounce && order.by_flow().is_none(),
                 ports: vec![nic],
             },
             id: HostId(id),

@@ -99,7 +99,7 @@ impl Bench {
             id: HostId(0),
             stack_delay: Dur::ZERO,
             stack_jitter: Dur::ZERO,
-            order: NicOrder::RoundRobin { flow_rate: None },
+            order: NicOrder::RoundRobin(mech::host::FlowOrder::default()),
             reaction,
         };
         Bench {

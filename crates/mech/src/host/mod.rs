@@ -8,5 +8,5 @@ mod reaction;
 
 pub use bounce::{ALL, BounceSignal, Reinject, Returned, WindowCut};
 pub use limiter::RateLimiter;
-pub use nic::{ALL as NIC_ORDERS, NicOrder};
+pub use nic::{ALL as NIC_ORDERS, FlowOrder, NicOrder};
 pub use reaction::Reaction;

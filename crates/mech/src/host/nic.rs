@@ -16,10 +16,14 @@ pub enum NicOrder {
     #[default]
     Fifo,
     /// Each flow in turn, with back-pressure to its transport.
-    RoundRobin {
-        /// The rate of every flow's data from its first frame on; the link's where `None`.
-        flow_rate: Option<Rate>,
-    },
+    RoundRobin(FlowOrder),
+}
+
+/// A NIC with a queue for each flow.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct FlowOrder {
+    /// The rate of every flow's data from its first frame on; nothing limits it where `None`.
+    pub flow_rate: Option<Rate>,
 }
 
 const FIFO: Spec = Spec {
@@ -51,11 +55,15 @@ pub const ALL: &[Mechanism<NicOrder>] =
 impl NicOrder {
     /// From validated parameters.
     fn round_robin(values: &Values) -> NicOrder {
-        NicOrder::RoundRobin { flow_rate: values.has("flow_rate").then(|| values.rate("flow_rate")) }
+        NicOrder::RoundRobin(FlowOrder { flow_rate: values.has("flow_rate").then(|| values.rate("flow_rate")) })
     }
-    /// Whether each flow has a queue of its own, so that there is none which could have a limit or a threshold.
-    pub fn has_queues_by_flow(&self) -> bool {
-        *self != NicOrder::Fifo
+    /// What each flow's queue has, where each flow has one; there is none then which could have a limit or a
+    /// threshold.
+    pub fn by_flow(self) -> Option<FlowOrder> {
+        match self {
+            NicOrder::Fifo => None,
+            NicOrder::RoundRobin(order) => Some(order),
+        }
     }
 }
 
@@ -70,10 +78,10 @@ mod tests {
         let order = |kind: &str, values: &Values| Registry::catalogue().make::<NicOrder>(kind, values);
         let mut values = Values::default();
         assert_eq!(order("fifo", &values), Some(NicOrder::default()));
-        assert_eq!(order("round_robin", &values), Some(NicOrder::RoundRobin { flow_rate: None }));
+        assert_eq!(order("round_robin", &values), Some(NicOrder::RoundRobin(FlowOrder::default())));
         values.0.insert("flow_rate".into(), Value::Rate(Rate::gbps(3)));
         let limited = order("round_robin", &values).expect("it is there");
-        assert_eq!(limited, NicOrder::RoundRobin { flow_rate: Some(Rate::gbps(3)) });
-        assert!(limited.has_queues_by_flow() && !NicOrder::default().has_queues_by_flow());
+        assert_eq!(limited.by_flow(), Some(FlowOrder { flow_rate: Some(Rate::gbps(3)) }));
+        assert_eq!(NicOrder::default().by_flow(), None);
     }
 }

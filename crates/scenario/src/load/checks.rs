@@ -129,7 +129,7 @@ pub(super) fn framing(parent: &Node, framing: &Choice, faults: &mut Faults) {
 /// A NIC with a queue for each flow has none that could have a limit, a threshold or an order of its own. `host` is
 /// the table of the host.
 pub(super) fn nic(host: &Node, config: &HostConfig, faults: &mut Faults) {
-    if !config.nic.slot.has_queues_by_flow() {
+    if config.nic.slot.by_flow().is_none() {
         return;
     }
     let beside = format!("beside nic = {:?}, where each flow has a queue", config.nic.kind);

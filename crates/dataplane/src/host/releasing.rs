@@ -1,0 +1,49 @@
+//! What transports have made, on its way through the stack to the NIC.
+
+use super::{Host, HostStep, NIC, Timer};
+use crate::transport::Run;
+use crate::{Observer, Out, Pkt};
+
+impl Host {
+    #[inline]
+    pub(super) fn emit_all<O: Out>(&mut self, step: &mut HostStep<O>) {
+        let mut released = std::mem::take(&mut self.scratch);
+        released.drain().for_each(|run| match run.count() {
+            1 => self.emit(&mut { *run.first() }, step),
+            _ => self.emit_run(&run, step),
+        });
+        self.scratch = released;
+    }
+
+    /// Where nothing can happen to a frame between its release and its departure, a run of them goes to the wire as
+    /// one. All that is told of frames is told of each.
+    #[inline(never)]
+    fn emit_run<O: Out>(&mut self, run: &Run, step: &mut HostStep<O>) {
+        if self.pulled.is_some() || !self.down.is_instant() || !self.nic.takes_runs(NIC) {
+            return run.packets().for_each(|mut pkt| self.emit(&mut pkt, step));
+        }
+        self.originated.packets += u64::from(run.count());
+        self.originated.bytes += u64::from(run.count()) * u64::from(run.first().head.size);
+        self.nic.pass_run(run, NIC, &mut step.of_nic());
+    }
+
+    #[inline]
+    pub(super) fn emit<O: Out>(&mut self, pkt: &mut Pkt, step: &mut HostStep<O>) {
+        self.originated.count(pkt);
+        step.out.observer().emitted(pkt);
+        if self.down.is_instant() || self.pulled.as_ref().is_some_and(|pulled| pulled.asking()) {
+            self.reach_nic(pkt, step);
+        } else if let Some(at) = self.down.push(step.now, *pkt, &mut self.stack_rng) {
+            step.out.timer(Timer::StackDown.index(), at);
+        }
+    }
+
+    /// A frame comes to the NIC.
+    #[inline]
+    pub(super) fn reach_nic<O: Out>(&mut self, pkt: &mut Pkt, step: &mut HostStep<O>) {
+        match &mut self.pulled {
+            None => self.nic.admit((pkt, NIC), &mut step.of_nic()),
+            Some(pulled) => pulled.push(pkt, step.now),
+        }
+    }
+}
