@@ -1,5 +1,6 @@
 //! Every flow of a run, and where its two ends live.
 
+mod divided;
 mod persistent;
 
 pub use persistent::Message;
@@ -19,6 +20,8 @@ pub struct FlowTable {
     pub(crate) info: Vec<FlowInfo>,
     pub(crate) ends: Vec<Ends>,
     pub(crate) persistent: Vec<Persistent>,
+    /// The number of the next flow and how far the one after it is, where partitions of a run share numbers out.
+    shared: Option<(u32, u32)>,
 }
 
 /// The two ends of a flow.
@@ -74,8 +77,8 @@ fn tuple_hash(src: HostId, dst: HostId, ports: u64) -> u32 {
 impl FlowTable {
     /// Enters a flow; its number grows by one each time.
     pub fn add(&mut self, new: NewFlow) -> FlowId {
-        let flow = FlowId(self.info.len() as u32);
-        self.info.push(FlowInfo {
+        let flow = self.next();
+        let info = FlowInfo {
             flow,
             src: new.src,
             dst: new.dst,
@@ -83,15 +86,29 @@ impl FlowTable {
             back_hash: tuple_hash(new.dst, new.src, 1 << 48 | new.ports),
             bytes: new.bytes,
             class: new.class,
-        });
-        self.ends.push(Ends { raw: new.raw, ..Ends::NEW });
+        };
+        self.put(info, Ends { raw: new.raw, ..Ends::NEW });
         flow
+    }
+    /// The number of the next flow.
+    fn next(&mut self) -> FlowId {
+        match &mut self.shared {
+            None => FlowId(self.info.len() as u32),
+            Some((next, step)) => FlowId(std::mem::replace(next, *next + *step)),
+        }
+    }
+    fn put(&mut self, info: FlowInfo, ends: Ends) {
+        let at = info.flow.0 as usize;
+        if at >= self.info.len() {
+            self.info.resize(at + 1, FlowInfo::default());
+            self.ends.resize(at + 1, Ends::NEW);
+        }
+        (self.info[at], self.ends[at]) = (info, ends);
     }
     /// Enters a message of a persistent connection that another flow has opened; its packets are that flow's.
     pub fn add_message(&mut self, connection: FlowId, bytes: u64) -> FlowId {
-        let flow = FlowId(self.info.len() as u32);
-        self.info.push(FlowInfo { flow, bytes, ..self.info[connection.0 as usize] });
-        self.ends.push(Ends::NEW);
+        let flow = self.next();
+        self.put(FlowInfo { flow, bytes, ..self.info[connection.0 as usize] }, Ends::NEW);
         flow
     }
     /// What is known of a flow.

@@ -1,6 +1,7 @@
 //! From a scenario to a world at time zero.
 
 use crate::changes::Changes;
+use crate::divided::Divided;
 use crate::driver::RunState;
 use crate::grid::Grid;
 use crate::link::{Course, Wires};
@@ -8,7 +9,7 @@ use crate::progress::FlowRecord;
 use crate::queue::{EventQueue, Key, Phase};
 use crate::tap::Tap;
 use crate::world::closed_loop::ClosedLoop;
-use crate::world::{Net, Schedule, World};
+use crate::world::{Net, Part, Partitions, Schedule, World};
 use dataplane::transport::TcpConfig;
 use dataplane::{
     CoreSetup, FlowTable, Host, HostSetup, NewFlow, Observer, PauseSetup, PortSetup, RawSetup, Switch, SwitchSetup,
@@ -47,6 +48,8 @@ pub struct Options {
     pub heap: bool,
     /// Never compute departures ahead: slower, the same bits.
     pub step_departures: bool,
+    /// Into how many partitions [`run_divided`] divides the run; one for 0.
+    pub partitions: u32,
 }
 
 /// What all nodes of a run share.
@@ -218,6 +221,55 @@ pub fn build_fitted<O: Observer, T: Tap>(
     options: Options,
     fittings: Fittings<O, T>,
 ) -> Result<World<O, T>, BuildError> {
+    let mut world = build_empty(scenario, seed, options, fittings)?;
+    add_raw_sources(scenario, seed, &mut world);
+    world.plan_next_flow();
+    Ok(world)
+}
+
+/// Runs a scenario to its end, divided into [`Options::partitions`], which go on in turn; what it leaves has the
+/// same bits as that of one.
+///
+/// # Errors
+/// As [`build`].
+pub fn run_divided<O: Divided>(
+    scenario: &Scenario,
+    seed: u64,
+    options: Options,
+    observer: O,
+) -> Result<World<O>, BuildError> {
+    let partitions = options.partitions.max(1);
+    if !scenario.events.is_empty() {
+        return Err(BuildError("`[[event]]` of a run that is divided".into()));
+    }
+    let whole = build_empty(scenario, seed, options, Fittings { observer, tap: (), switch: &|_, _| {} })?;
+    let owner: Arc<[u32]> = owners(scenario, partitions).into();
+    let part = |index| {
+        let mut world = whole.clone();
+        world.state.observer.divide();
+        world.part = Some(Part { index, of: partitions, owner: owner.clone() });
+        add_raw_sources(scenario, seed, &mut world);
+        world.share_numbers();
+        world.plan_next_flow();
+        world
+    };
+    Ok(Partitions::new((0..partitions).map(part).collect()).run())
+}
+
+/// By node, its partition: hosts and switches each in blocks.
+fn owners(scenario: &Scenario, partitions: u32) -> Vec<u32> {
+    let (hosts, switches) = (scenario.topology.hosts, scenario.switches.len() as u32);
+    let block = |count: u32| (0..count).map(move |i| (u64::from(i) * u64::from(partitions) / u64::from(count)) as u32);
+    block(hosts).chain(block(switches)).collect()
+}
+
+/// A world without traffic.
+fn build_empty<O: Observer, T: Tap>(
+    scenario: &Scenario,
+    seed: u64,
+    options: Options,
+    fittings: Fittings<O, T>,
+) -> Result<World<O, T>, BuildError> {
     let Fittings { observer, tap, switch: refit } = fittings;
     let topology = &scenario.topology;
     let histories = histories(&scenario.events);
@@ -296,10 +348,9 @@ pub fn build_fitted<O: Observer, T: Tap>(
         predicts_routes: scenario.switches.iter().all(|s| s.fib.slot.peek().is_none()),
         predicted: (Key::new(Time::ZERO, 0, Phase::Timer, 0), None),
         tap,
+        part: None,
     };
     world.plan_changes();
-    add_raw_sources(scenario, seed, &mut world);
-    world.plan_next_flow();
     Ok(world)
 }
 
@@ -346,7 +397,7 @@ fn add_raw_sources<O: Observer, T: Tap>(scenario: &Scenario, seed: u64, world: &
             tag: 0,
             connection: OWN,
         };
-        world.state.enter(FlowRecord::new(&spec, flow, false));
+        world.state.enter(flow, FlowRecord::new(&spec, flow, false));
         let setup = RawSetup {
             payload: raw.payload,
             packets_per_burst: raw.packets_per_burst,
@@ -356,6 +407,8 @@ fn add_raw_sources<O: Observer, T: Tap>(scenario: &Scenario, seed: u64, world: &
             start: raw.start,
             stop: raw.stop,
         };
-        world.add_raw(raw.src, setup, flow);
+        if world.part.as_ref().is_none_or(|part| part.owns(raw.src.0)) {
+            world.add_raw(raw.src, setup, flow);
+        }
     }
 }

@@ -29,6 +29,8 @@ pub(crate) struct RunState<O> {
     pub(crate) base: Vec<u32>,
     pub(crate) records: Vec<FlowRecord>,
     pub(crate) observer: O,
+    /// Flows that count and have not finished. Of a partition it is a part of a sum modulo 2⁶⁴: flows that begin
+    /// in one may end in another.
     pub(crate) open: u64,
     /// Messages that count, are to follow upon others, and have not started.
     pub(crate) pending: u64,
@@ -55,12 +57,16 @@ pub(crate) struct Driver<'a, O> {
 impl<O: Observer> RunState<O> {
     /// Flows that count and have not finished, or not even started.
     pub(crate) fn unfinished(&self) -> u64 {
-        self.open + self.pending
+        self.open.wrapping_add(self.pending)
     }
     /// A flow is entered; its number is that of its record.
-    pub(crate) fn enter(&mut self, record: FlowRecord) {
-        self.observer.entered(FlowId(self.records.len() as u32), record.traffic);
-        self.records.push(record);
+    pub(crate) fn enter(&mut self, flow: FlowId, record: FlowRecord) {
+        self.observer.entered(flow, record.traffic);
+        let at = flow.0 as usize;
+        if at >= self.records.len() {
+            self.records.resize(at + 1, record);
+        }
+        self.records[at] = record;
     }
     #[inline]
     pub(crate) fn driver(&mut self, node: u32, now: Time) -> Driver<'_, O> {
@@ -74,7 +80,7 @@ impl<O: Observer> Driver<'_, O> {
         let record = &mut self.state.records[flow.0 as usize];
         record.end = self.now;
         self.state.completed += 1;
-        self.state.open -= u64::from(record.measured);
+        self.state.open = self.state.open.wrapping_sub(u64::from(record.measured));
     }
     fn flow_received(&mut self, flow: FlowId) {
         let traffic = self.state.records[flow.0 as usize].traffic;

@@ -26,6 +26,8 @@ const STEADY: u16 = u16::MAX;
 pub(crate) struct Link {
     head: u32,
     tail: u32,
+    /// When the first frame arrives.
+    head_at: Time,
     /// The node at the far end.
     peer: u32,
     /// The far end's port.
@@ -73,7 +75,7 @@ pub(crate) struct Wires {
 impl Wires {
     /// Adds a direction of a link; its number is how many there were.
     pub(crate) fn add(&mut self, peer: u32, peer_port: u16, delay: Dur) {
-        self.links.push(Link { head: NIL, tail: NIL, peer, peer_port, course: STEADY, delay });
+        self.links.push(Link { head: NIL, tail: NIL, head_at: Time::NEVER, peer, peer_port, course: STEADY, delay });
     }
     pub(crate) fn len(&self) -> usize {
         self.links.len()
@@ -111,6 +113,10 @@ impl Wires {
         let fate = self.courses[usize::from(course)].arrive();
         self.lost += u64::from(fate.is_some());
         fate
+    }
+    /// How long a frame's last bit is on a link.
+    pub(crate) fn delay(&self, link: u32) -> Dur {
+        self.links[link as usize].delay
     }
     /// Frames under way on all links.
     pub(crate) fn under_way(&self) -> u64 {
@@ -153,12 +159,40 @@ impl Wires {
         let link = &mut self.links[link as usize];
         let before = std::mem::replace(&mut link.tail, id);
         if before == NIL {
-            link.head = id;
+            (link.head, link.head_at) = (id, at);
             return Some((at, link.peer));
         }
         let behind = &mut self.places[before as usize];
         (behind.next_at, behind.next) = (at, id);
         None
+    }
+
+    /// A frame that arrives at `at`, behind the others of its link.
+    pub(crate) fn put(&mut self, link: u32, pkt: &Pkt, at: Time) -> Option<(Time, u32)> {
+        let id = self.store(pkt);
+        self.append(link, id, at)
+    }
+
+    /// Takes all frames off a link, first to last, with the instants at which they arrive.
+    pub(crate) fn take_all(&mut self, link: u32) -> Vec<(Pkt, Time)> {
+        let link = &mut self.links[link as usize];
+        let (mut id, mut at, mut taken) = (link.head, link.head_at, Vec::new());
+        (link.head, link.tail, link.head_at) = (NIL, NIL, Time::NEVER);
+        while id != NIL {
+            taken.push((self.frames[id as usize], at));
+            let Behind { next, next_at, .. } = self.places[id as usize];
+            if let Some(Train { mut run, at: mut last, apart }) = self.trains.remove(&id) {
+                self.further -= u64::from(run.count()) - 1;
+                while run.count() > 1 {
+                    run.split_first();
+                    last = last.saturating_add(apart);
+                    taken.push((*run.first(), last));
+                }
+            }
+            self.free.push(id);
+            (id, at) = (next, next_at);
+        }
+        taken
     }
 
     #[inline(always)]
@@ -192,14 +226,15 @@ impl Wires {
     /// [`Time::NEVER`] where there is none. PRECONDITION: a frame is under way on the link.
     #[inline(always)]
     pub(crate) fn arrive(&mut self, link: u32) -> (Pkt, Time) {
+        let link_number = link;
         let link = &mut self.links[link as usize];
         let id = link.head;
         let Behind { next, next_at, is_run } = self.places[id as usize];
         if is_run {
             let port = PortId(link.peer_port);
-            return self.arrive_from_run(id, port);
+            return self.arrive_from_run(link_number, id, port);
         }
-        link.head = next;
+        (link.head, link.head_at) = (next, next_at);
         link.tail = if next == NIL { NIL } else { link.tail };
         self.free.push(id);
         (arrived(&self.frames[id as usize], PortId(link.peer_port)), next_at)
@@ -207,7 +242,7 @@ impl Wires {
 
     /// The first frame of a run has arrived; the next takes its place.
     #[cold]
-    fn arrive_from_run(&mut self, id: u32, port: PortId) -> (Pkt, Time) {
+    fn arrive_from_run(&mut self, link: u32, id: u32, port: PortId) -> (Pkt, Time) {
         let pkt = arrived(&self.frames[id as usize], port);
         let Some(train) = self.trains.get_mut(&id) else { return (pkt, Time::NEVER) };
         train.run.split_first();
@@ -215,6 +250,7 @@ impl Wires {
         self.frames[id as usize] = *train.run.first();
         self.further -= 1;
         let (next_at, last) = (train.at, train.run.count() == 1);
+        self.links[link as usize].head_at = next_at;
         if last {
             self.places[id as usize].is_run = false;
             self.trains.remove(&id);

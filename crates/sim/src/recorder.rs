@@ -4,6 +4,7 @@
 mod ahead;
 mod detour_steps;
 mod distances;
+mod divided;
 mod follow;
 mod goodput;
 mod histogram;
@@ -145,6 +146,8 @@ pub struct Recorder {
     pub(crate) queues: Vec<Follow>,
     pub(crate) sub_queues: Option<Box<SubQueues>>,
     stored_at: StoredAt,
+    /// Packets that transports have made, of which other partitions of the run are not told yet.
+    emitted: Option<Vec<Pkt>>,
     distances: Distances,
     detour_steps: Option<Box<DetourSteps>>,
     goodput: GoodputOverTime,
@@ -207,6 +210,7 @@ impl Recorder {
             queues: (0..queues as u32).map(Follow::new).collect(),
             sub_queues: scope.sub_queues.then(|| Box::new(SubQueues::new(queues, scenario.top_class()))),
             stored_at: StoredAt::new(nodes.len() - hosts),
+            emitted: None,
             distances: Distances::default(),
             detour_steps: measure.detours.map(|least| Box::new(DetourSteps::new(least))),
             goodput: GoodputOverTime::new(scope.goodput, scope.hosts),
@@ -270,7 +274,7 @@ impl Recorder {
     fn ended(&mut self, at: Spot, pkt: &Pkt, fate: u8) -> u8 {
         let most = if pkt.head.bounces > 0 { self.distances.ended(pkt) } else { 0 };
         if let Some(steps) = self.detour_steps.as_mut().filter(|_| pkt.head.detours > 0) {
-            steps.ended(pkt, &mut self.rows.detour_steps);
+            steps.ended((at, pkt), &mut self.rows.detour_steps);
         }
         if self.scope.packets {
             self.rows.packets.push(PacketRow::new(pkt, (at.now, at.node), (fate, most)));
@@ -385,6 +389,7 @@ impl Observer for Recorder {
         if let Some(reordering) = &mut self.reordering {
             reordering.emitted(self.workloads.traffic(pkt.head.flow), pkt);
         }
+        self.emitted.iter_mut().for_each(|emitted| emitted.push(*pkt));
     }
     fn dropped(&mut self, at: Spot, pkt: &Pkt, reason: DropReason) {
         self.count(at, pkt, Kind::Drop);

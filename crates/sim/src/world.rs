@@ -27,8 +27,10 @@ mod changing;
 pub(crate) mod closed_loop;
 mod counters;
 mod deadlock;
+mod divided;
 
 pub(crate) use counters::Counters;
+pub(crate) use divided::{Part, Partitions};
 
 use closed_loop::ClosedLoop;
 
@@ -59,6 +61,69 @@ pub(crate) struct Schedule {
     pub(crate) drain: Dur,
     pub(crate) max_events: Option<u64>,
     pub(crate) grid: Grid,
+}
+
+/// What is seen at a milestone.
+struct Seen {
+    /// The last step.
+    now: Time,
+    events: u64,
+    check_at: u64,
+    unfinished: u64,
+    /// Whether a packet was lost that should never be.
+    failed: bool,
+}
+
+/// What follows from it.
+enum Verdict {
+    GoOn,
+    Check(Time),
+    End(Stop, Time),
+}
+
+impl Schedule {
+    /// The instant at which a run ends that has unfinished flows still.
+    fn last_instant(&self) -> Time {
+        self.duration.saturating_add(self.drain)
+    }
+
+    /// The first instant after `at` at which something else than a step may happen.
+    fn milestone_after(&self, at: Time) -> Time {
+        let next = if self.max_events.is_some() { self.grid.finest().after(at) } else { self.grid.after(at) };
+        let marks = [self.from, self.to, self.last_instant()];
+        marks.into_iter().filter(|mark| *mark > at).fold(next, Time::min)
+    }
+
+    /// Whether the run ends, at the first instant of the grid since the last step, before what happens at `at`.
+    fn verdict(&self, seen: &Seen, at: Time) -> Verdict {
+        let (instant, last) = (self.grid.after(seen.now), self.last_instant());
+        let over = instant.max(self.duration).min(last);
+        let cut = self.grid.finest().after(seen.now);
+        if instant <= at && seen.failed {
+            Verdict::End(Stop::LosslessViolation, instant)
+        } else if over <= at && seen.unfinished == 0 {
+            Verdict::End(Stop::Done, over)
+        } else if cut <= at && self.max_events.is_some_and(|bound| seen.events >= bound) {
+            Verdict::End(Stop::MaxEvents, cut)
+        } else if at >= last {
+            Verdict::End(Stop::DrainedOut, last)
+        } else if instant <= at && seen.events >= seen.check_at {
+            Verdict::Check(instant)
+        } else {
+            Verdict::GoOn
+        }
+    }
+}
+
+impl Seen {
+    /// Why a run ends that has no events any more.
+    fn nothing_left(&self) -> Stop {
+        match (self.failed, self.unfinished) {
+            (true, _) => Stop::LosslessViolation,
+            (false, 0) => Stop::Done,
+            (false, _) => Stop::DrainedOut,
+        }
+    }
 }
 
 /// A run: plain data, so that it can be cloned at any instant and both copies end with the same
@@ -108,6 +173,8 @@ pub struct World<O: Observer, T: Tap = ()> {
     pub(crate) changes: Option<Box<Changes>>,
     /// Who sees what crosses links.
     pub(crate) tap: T,
+    /// Which part of a run it is, where that is divided.
+    pub(crate) part: Option<Part>,
 }
 
 impl<O: Observer, T: Tap> World<O, T> {
@@ -152,10 +219,16 @@ impl<O: Observer, T: Tap> World<O, T> {
     }
 
     fn is_overloaded(&self) -> bool {
+        let (packets, ends) = self.load();
+        packets > MOST_PACKETS || ends > MOST_ENDS
+    }
+
+    /// Packets under way, and live ends of flows.
+    fn load(&self) -> (u64, u64) {
         let held: usize = self.cores().map(dataplane::Core::held).sum();
         let ends: usize = self.hosts.iter().map(Host::live_ends).sum();
         let held = held as u64 + self.hosts.iter().map(Host::waiting_in_flows).sum::<u64>();
-        held + self.state.wires.places() > MOST_PACKETS || ends as u64 > MOST_ENDS
+        (held + self.state.wires.places(), ends as u64)
     }
 
     /// The output sides of all nodes.
@@ -205,9 +278,7 @@ impl<O: Observer, T: Tap> World<O, T> {
     /// One instant at one node.
     fn step(&mut self) {
         let Some(key) = self.state.queue.pop() else {
-            let unfinished = self.state.unfinished() > 0;
-            let failed = self.state.lost.map(|_| Stop::LosslessViolation);
-            self.stop = failed.or(Some(if unfinished { Stop::DrainedOut } else { Stop::Done }));
+            self.stop = Some(self.seen().nothing_left());
             return;
         };
         if key.time() >= self.milestone && self.passes_milestone(key.time()) {
@@ -244,46 +315,38 @@ impl<O: Observer, T: Tap> World<O, T> {
     /// measurement window, at the instants of the grid the run may end, and the network changes.
     #[cold]
     fn passes_milestone(&mut self, at: Time) -> bool {
-        let Schedule { from, to, grid, max_events, .. } = self.schedule;
+        self.keep_baselines(at);
+        match self.schedule.verdict(&self.seen(), at) {
+            Verdict::GoOn => {}
+            Verdict::Check(instant) => self.check(instant),
+            Verdict::End(stop, instant) => self.end(stop, instant),
+        }
+        if self.stop.is_none() && self.next_change().is_some_and(|change| at >= change) {
+            self.change_network(at);
+        }
+        let change = self.next_change().filter(|change| *change > at).unwrap_or(Time::NEVER);
+        self.milestone = self.schedule.milestone_after(at).min(change);
+        self.stop.is_some()
+    }
+
+    /// Keeps the counters at both ends of the measurement window, where the next event is at `at`.
+    fn keep_baselines(&mut self, at: Time) {
+        let Schedule { from, to, .. } = self.schedule;
         if at >= from && self.baseline.is_none() && from > Time::ZERO {
             self.baseline = Some(self.counters_before(from));
         }
         if at >= to && self.baseline_end.is_none() {
             self.baseline_end = Some(self.counters_before(to));
         }
-        self.look(at);
-        if self.stop.is_none() && self.next_change().is_some_and(|change| at >= change) {
-            self.change_network(at);
-        }
-        let next = if max_events.is_some() { grid.finest().after(at) } else { grid.after(at) };
-        let change = self.next_change().unwrap_or(Time::NEVER);
-        let marks = [from, to, self.last_instant(), change].into_iter().filter(|mark| *mark > at);
-        self.milestone = marks.fold(next, Time::min);
-        self.stop.is_some()
     }
 
-    /// The instant at which a run ends that has unfinished flows still.
-    fn last_instant(&self) -> Time {
-        self.schedule.duration.saturating_add(self.schedule.drain)
-    }
-
-    /// Looks, at the first instant of the grid since the last step, whether the run ends there, before what
-    /// happens at `at`.
-    fn look(&mut self, at: Time) {
-        let Schedule { duration, grid, max_events, .. } = self.schedule;
-        let (instant, last) = (grid.after(self.now), self.last_instant());
-        let over = instant.max(duration).min(last);
-        let cut = grid.finest().after(self.now);
-        if instant <= at && self.state.lost.is_some() {
-            self.end(Stop::LosslessViolation, instant);
-        } else if over <= at && self.state.unfinished() == 0 {
-            self.end(Stop::Done, over);
-        } else if cut <= at && max_events.is_some_and(|bound| self.events >= bound) {
-            self.end(Stop::MaxEvents, cut);
-        } else if at >= last {
-            self.end(Stop::DrainedOut, last);
-        } else if instant <= at && self.events >= self.check_at {
-            self.check(instant);
+    fn seen(&self) -> Seen {
+        Seen {
+            now: self.now,
+            events: self.events,
+            check_at: self.check_at,
+            unfinished: self.state.unfinished(),
+            failed: self.state.lost.is_some(),
         }
     }
 

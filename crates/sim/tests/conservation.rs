@@ -33,7 +33,7 @@ fn traffic(draw: &mut Draw) -> String {
 }
 
 /// The `n`-th random scenario, with queues followed or not.
-fn random(n: u64, queues: bool) -> String {
+pub fn random(n: u64, queues: bool) -> String {
     let mut draw = Draw(Stream::new(77, n as u32, Purpose::Hash));
     let topology = draw.of(&[
         "kind = \"star\"\nn = 5",

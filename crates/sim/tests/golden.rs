@@ -105,6 +105,17 @@ fn golden_runs_are_the_same_by_wheel_and_heap_with_computed_and_stepped_departur
     assert!(computed, "some golden run computes departures ahead");
 }
 
+#[test]
+fn golden_runs_are_the_same_divided_into_any_number_of_partitions() {
+    for (path, loaded) in scenarios() {
+        let usual = digests(&loaded, Options::default());
+        for partitions in [1, 2, 3, 8] {
+            let said = difference(&usual, &digests(&loaded, Options { partitions, ..Options::default() }));
+            assert_eq!(said, None, "{}: {partitions} partitions", path.display());
+        }
+    }
+}
+
 /// Whether departures computed ahead save events of a run.
 fn saves_events(scenario: &Scenario) -> bool {
     let mut blind = scenario.clone();

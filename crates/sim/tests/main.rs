@@ -14,6 +14,7 @@ mod dctcp_band;
 mod deadlock;
 mod determinism;
 mod detour;
+mod divided;
 mod events;
 mod fib;
 mod flat;

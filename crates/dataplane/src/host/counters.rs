@@ -36,6 +36,11 @@ impl Host {
     pub fn returned(&self) -> u64 {
         self.returned.packets
     }
+    /// Flows get other numbers.
+    pub fn renumber(&mut self, rank: impl Fn(FlowId) -> FlowId) {
+        self.senders.slots.iter_mut().flatten().for_each(|(flow, _)| *flow = rank(*flow));
+        self.receivers.slots.iter_mut().flatten().for_each(|(flow, _)| *flow = rank(*flow));
+    }
     /// Packets that its transports have made.
     pub fn originated(&self) -> u64 {
         self.originated.packets

@@ -14,7 +14,7 @@ pub(crate) struct Distances {
 
 /// One packet's.
 #[derive(Clone, Copy, Debug, Default)]
-struct Distance {
+pub(crate) struct Distance {
     now: u8,
     most: u8,
     /// Its next transmission is the bounce itself.
@@ -43,6 +43,15 @@ impl Distances {
     /// maxBouncedDistance).
     pub(crate) fn ended(&mut self, pkt: &Pkt) -> u8 {
         self.of.remove(&PacketId::of(pkt)).map_or(0, |distance| distance.most)
+    }
+
+    /// What is kept of a packet that goes on elsewhere.
+    pub(crate) fn detach(&mut self, pkt: &Pkt) -> Option<Distance> {
+        self.of.remove(&PacketId::of(pkt))
+    }
+
+    pub(crate) fn attach(&mut self, pkt: &Pkt, distance: Distance) {
+        self.of.insert(PacketId::of(pkt), distance);
     }
 
     /// Packets of which something is kept.

@@ -69,6 +69,23 @@ impl GoodputOverTime {
         }
     }
 
+    /// Another's of some hosts, and of the flows that end there.
+    pub(crate) fn take(&mut self, other: &GoodputOverTime, host: impl Fn(usize) -> bool) {
+        (0..self.hosts.len()).filter(|at| host(*at)).for_each(|at| self.hosts[at] = other.hosts[at]);
+        self.flows.resize(self.flows.len().max(other.flows.len()), OpenSum::default());
+        let open = other.flows.iter().enumerate().filter(|(_, open)| open.amount > 0);
+        open.for_each(|(flow, open)| self.flows[flow] = *open);
+    }
+
+    /// Flows get other numbers; none is open that is not told of.
+    pub(crate) fn renumber(&mut self, ranks: &[u32]) {
+        let mut flows = vec![OpenSum::default(); ranks.len()];
+        let open = self.flows.iter().zip(ranks).filter(|(open, _)| open.amount > 0);
+        open.clone().for_each(|(open, rank)| flows[*rank as usize] = *open);
+        self.open = open.map(|(_, rank)| *rank).collect();
+        self.flows = flows;
+    }
+
     /// Steps before `bin` are over.
     pub(crate) fn settle(&mut self, bin: u32, rows: &mut Rows) {
         let hosts = self.hosts.iter_mut().zip(0..);

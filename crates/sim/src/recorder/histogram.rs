@@ -48,6 +48,19 @@ impl Histogram {
         }
     }
 
+    /// The values of another too.
+    pub(crate) fn add_all(&mut self, other: &Histogram) {
+        self.zeros += other.zeros;
+        self.sum += other.sum;
+        self.squares += other.squares;
+        for (i, count) in (other.first..).zip(&other.counts).filter(|(_, count)| **count > 0) {
+            if i.wrapping_sub(self.first) >= self.counts.len() {
+                self.reach(i);
+            }
+            self.counts[i - self.first] += count;
+        }
+    }
+
     /// Makes room for a bucket, a power of two at a time.
     #[cold]
     fn reach(&mut self, i: usize) {

@@ -47,6 +47,11 @@ impl LinkBits {
         }
     }
 
+    /// What another partition has not written.
+    pub(crate) fn add_all(&mut self, other: &LinkBits) {
+        other.open.iter().for_each(|(at, bits)| *self.open.entry(*at).or_default() += bits);
+    }
+
     /// Steps before `bin` are over.
     pub(crate) fn settle(&mut self, bin: u32, rows: &mut Vec<SumRow>) {
         if bin > self.next {

@@ -21,6 +21,22 @@ pub(crate) struct Tally {
     pub(crate) received: u64,
 }
 
+impl Tally {
+    /// What was counted elsewhere.
+    pub(crate) fn add_all(&mut self, other: &Tally) {
+        let pairs = [
+            (&mut self.displaced, &other.displaced),
+            (&mut self.waiting, &other.waiting),
+            (&mut self.extent, &other.extent),
+        ];
+        for (mine, its) in pairs {
+            mine.resize(mine.len().max(its.len()), 0);
+            mine.iter_mut().zip(its).for_each(|(mine, its)| *mine += its);
+        }
+        self.received += other.received;
+    }
+}
+
 fn count(counts: &mut Vec<u64>, value: usize) {
     if counts.len() <= value {
         counts.resize(value + 1, 0);

@@ -97,6 +97,19 @@ impl Rows {
         sums.into_iter().for_each(|rows| rows.sort_by_key(|row| (row.bin, row.of)));
     }
 
+    /// Those of another partition, behind these.
+    pub(crate) fn append(&mut self, other: &mut Rows) {
+        self.packets.append(&mut other.packets);
+        self.trace.append(&mut other.trace);
+        self.sub_trace.append(&mut other.sub_trace);
+        self.activity.append(&mut other.activity);
+        self.host_goodput.append(&mut other.host_goodput);
+        self.flow_goodput.append(&mut other.flow_goodput);
+        self.links.append(&mut other.links);
+        self.detour_steps.append(&mut other.detour_steps);
+        self.pauses.append(&mut other.pauses);
+    }
+
     /// Rows of the longest table.
     pub(crate) fn waiting(&self) -> usize {
         let sums = [&self.host_goodput, &self.flow_goodput, &self.links].map(Vec::len);

@@ -128,6 +128,13 @@ impl Reordering {
         Reordering { threshold, flows, lanes, free, tallies }
     }
 
+    /// What another partition has counted, and what is open there.
+    pub(crate) fn add_all(&mut self, other: &mut Reordering) {
+        self.lanes.append(&mut other.lanes);
+        self.tallies.resize(self.tallies.len().max(other.tallies.len()), Tally::default());
+        self.tallies.iter_mut().zip(&other.tallies).for_each(|(mine, its)| mine.add_all(its));
+    }
+
     /// A packet of a workload of the scenario's traffic is sent.
     pub(crate) fn emitted(&mut self, traffic: u16, pkt: &Pkt) {
         if !pkt.head.flags.has(Flags::PAYLOAD) {

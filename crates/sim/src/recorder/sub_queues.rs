@@ -67,6 +67,15 @@ impl SubQueues {
         self.queues[at].freed(scope, (now, after), trace);
     }
 
+    /// Another's of some ports.
+    pub(crate) fn take(&mut self, other: &mut SubQueues, port: impl Fn(usize) -> bool) {
+        for at in (0..self.queues.len()).filter(|at| port(*at / self.each)) {
+            std::mem::swap(&mut self.queues[at], &mut other.queues[at]);
+            std::mem::swap(&mut self.decisions[at], &mut other.decisions[at]);
+            self.data[at] = other.data[at];
+        }
+    }
+
     pub(crate) fn settle(&mut self, scope: &Scope, bin: u32, trace: &mut Vec<TraceRow>) {
         self.queues.iter_mut().for_each(|queue| queue.settle(scope, bin, trace));
     }

@@ -39,14 +39,25 @@ fn is_data(pkt: &Pkt) -> usize {
 }
 
 impl Workloads {
+    /// What another partition has counted.
+    pub(crate) fn add_all(&mut self, other: &Workloads) {
+        for (mine, its) in self.all.iter_mut().zip(&other.all) {
+            let histograms = mine.histograms.iter_mut().flatten().zip(its.histograms.iter().flatten());
+            histograms.for_each(|(mine, its)| mine.add_all(its));
+            let fates = mine.fates.iter_mut().flatten().zip(its.fates.iter().flatten());
+            fates.for_each(|(mine, its)| *mine += its);
+        }
+    }
+
     pub(crate) fn new(count: usize) -> Workloads {
         Workloads { of: Vec::new(), all: vec![Entry::default(); count] }
     }
 
-    /// The next flow is of this workload.
+    /// A flow is of this workload.
     pub(crate) fn entered(&mut self, flow: FlowId, traffic: u16) {
-        debug_assert_eq!(self.of.len(), flow.0 as usize, "flows are numbered as they are entered");
-        self.of.push(traffic);
+        let at = flow.0 as usize;
+        self.of.resize(self.of.len().max(at + 1), traffic);
+        self.of[at] = traffic;
     }
 
     /// The number of a flow's.

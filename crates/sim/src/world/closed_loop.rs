@@ -162,8 +162,14 @@ impl<O: Observer, T: Tap> World<O, T> {
         self.plan_next_flow();
     }
 
-    /// Sets the event of the next of the scenario's flows to start.
+    /// Sets the event of the next of the scenario's flows to start; a partition passes over those of others.
     pub(crate) fn plan_next_flow(&mut self) {
+        while let Some(spec) = self.next
+            && self.part.as_ref().is_some_and(|part| !part.owns(spec.src.0))
+        {
+            self.listed += 1;
+            self.next = self.pending.next();
+        }
         if let Some(spec) = self.next {
             self.state.queue.push(Key::new(spec.start, spec.src.0, Phase::Timer, FLOW_START));
         }
@@ -185,8 +191,8 @@ impl<O: Observer, T: Tap> World<O, T> {
         let connection = kept.flatten().unwrap_or(message);
         // What has no end has no completion time.
         let measured = measured && spec.bytes != ENDLESS;
-        self.state.enter(FlowRecord::new(spec, connection, measured));
-        self.state.open += u64::from(measured);
+        self.state.enter(message, FlowRecord::new(spec, connection, measured));
+        self.state.open = self.state.open.wrapping_add(u64::from(measured));
         if kept.is_some() {
             *self.closed_loop.connection(spec.traffic, spec.connection) = Some(connection);
         }

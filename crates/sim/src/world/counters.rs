@@ -16,6 +16,14 @@ pub(crate) struct Counters {
     pub(crate) lost: Vec<[u64; DropReason::ALL.len()]>,
 }
 
+impl Counters {
+    /// Takes over what another has counted at some nodes.
+    pub(super) fn take(&mut self, other: &Counters, node: impl Fn(usize) -> bool, port: impl Fn(usize) -> bool) {
+        (0..self.ports.len()).filter(|at| port(*at)).for_each(|at| self.ports[at] = other.ports[at]);
+        (0..self.lost.len()).filter(|at| node(*at)).for_each(|at| self.lost[at] = other.lost[at]);
+    }
+}
+
 impl<O: Observer, T: Tap> World<O, T> {
     /// What has passed every port by `now`, in the numbering over the whole network.
     pub(crate) fn port_counts(&mut self, now: Time) -> Vec<PortCounts> {

@@ -1,35 +1,39 @@
 //! A run as text that a person can read and a program can compare.
 
-use super::{column, world};
+use super::column;
 use dataplane::Pkt;
 use mech::overflow::DropReason;
 use mech::{Flags, FlowId};
 use scenario::Scenario;
-use sim::{Freed, Observer, Options, Results, Spot, Stored, Wants, build};
+use sim::{
+    Divided, Freed, Observer, Options, Owners, Recorder, Results, Spot, Stored, Wants, World, build, run_divided,
+};
 use std::fmt::Write;
 
-/// FNV-1a, 64 bits, over all that an observer hears in the order in which it does; with `QUEUES` also of every
-/// frame stored and freed.
+/// All that an observer hears, in the order of time and nodes; with `QUEUES` also of every frame stored and freed.
 #[derive(Clone)]
 pub struct Tape<const QUEUES: bool> {
     /// The workload of every flow.
     traffic: Vec<u16>,
-    hash: u64,
-    heard: u64,
+    heard: Vec<Heard>,
+}
+
+#[derive(Clone)]
+struct Heard {
+    what: u64,
+    at: Spot,
+    /// The second is a flow's number where it is about a packet.
+    more: Vec<u64>,
+    packet: bool,
 }
 
 impl<const QUEUES: bool> Tape<QUEUES> {
     fn new() -> Self {
-        Tape { traffic: Vec::new(), hash: 0xcbf2_9ce4_8422_2325, heard: 0 }
+        Tape { traffic: Vec::new(), heard: Vec::new() }
     }
 
     fn hear(&mut self, what: u64, at: Spot, more: &[u64]) {
-        self.heard += 1;
-        for word in [what, at.now.0, u64::from(at.node), u64::from(at.port)].iter().chain(more) {
-            for byte in word.to_le_bytes() {
-                self.hash = (self.hash ^ u64::from(byte)).wrapping_mul(0x100_0000_01b3);
-            }
-        }
+        self.heard.push(Heard { what, at, more: more.to_vec(), packet: false });
     }
 
     fn packet(&mut self, what: u64, at: Spot, pkt: &Pkt) {
@@ -39,14 +43,44 @@ impl<const QUEUES: bool> Tape<QUEUES> {
         let path = [head.size, head.detours.into(), head.bounces.into()].map(u64::from);
         let marked = [head.ecn() as u64];
         self.hear(what, at, &[&[pkt.sent.0], &identity[..], &words[..], &path[..], &marked[..]].concat());
+        self.heard.last_mut().unwrap().packet = true;
+    }
+
+    /// FNV-1a, 64 bits.
+    fn hash(&self) -> u64 {
+        let mut hash = 0xcbf2_9ce4_8422_2325;
+        for Heard { what, at, more, .. } in &self.heard {
+            for word in [*what, at.now.0, u64::from(at.node), u64::from(at.port)].iter().chain(more) {
+                for byte in word.to_le_bytes() {
+                    hash = (hash ^ u64::from(byte)).wrapping_mul(0x100_0000_01b3);
+                }
+            }
+        }
+        hash
+    }
+}
+
+impl<const QUEUES: bool> Divided for Tape<QUEUES> {
+    type Attached = ();
+    fn detach(&mut self, _pkt: &Pkt) {}
+    fn attach(&mut self, _pkt: &Pkt, _attached: ()) {}
+    fn gather(parts: Vec<Self>, owners: &Owners<'_>) -> Self {
+        let mut heard: Vec<Heard> = parts.into_iter().flat_map(|part| part.heard).collect();
+        heard.sort_by_key(|one| (one.at.now, one.at.node));
+        for one in heard.iter_mut().filter(|one| one.packet) {
+            one.more[1] = u64::from(owners.ranks[one.more[1] as usize]);
+        }
+        Tape { traffic: Vec::new(), heard }
     }
 }
 
 impl<const QUEUES: bool> Observer for Tape<QUEUES> {
     const WANTS: Wants = if QUEUES { Wants::DEPARTURES } else { Wants::NOTHING };
 
-    fn entered(&mut self, _flow: FlowId, traffic: u16) {
-        self.traffic.push(traffic);
+    fn entered(&mut self, flow: FlowId, traffic: u16) {
+        let at = flow.0 as usize;
+        self.traffic.resize(self.traffic.len().max(at + 1), traffic);
+        self.traffic[at] = traffic;
     }
     fn stored(&mut self, at: Spot, frame: Stored, _pkt: &Pkt) {
         if QUEUES {
@@ -78,19 +112,27 @@ impl<const QUEUES: bool> Observer for Tape<QUEUES> {
     }
 }
 
-fn tape<const QUEUES: bool>(scenario: &Scenario, seed: u64, options: Options) -> String {
-    let mut world = build(scenario, seed, options, Tape::<QUEUES>::new()).unwrap();
+/// Runs a scenario to its end.
+pub fn whole<O: Divided>(scenario: &Scenario, seed: u64, options: Options, observer: O) -> World<O> {
+    if options.partitions > 0 {
+        return run_divided(scenario, seed, options, observer).unwrap();
+    }
+    let mut world = build(scenario, seed, options, observer).unwrap();
     world.run();
-    let Tape { hash, heard, .. } = world.observer();
-    format!("{heard} events, {hash:016x}")
+    world
+}
+
+fn tape<const QUEUES: bool>(scenario: &Scenario, seed: u64, options: Options) -> String {
+    let world = whole(scenario, seed, options, Tape::<QUEUES>::new());
+    let tape = world.observer();
+    format!("{} events, {:016x}", tape.heard.len(), tape.hash())
 }
 
 /// One run: what became of flows, what passed the ports, and hashes over all that happened.
 pub fn digest(scenario: &Scenario, seed: u64, options: Options) -> String {
     let mut blind = scenario.clone();
     (blind.measure.queues, blind.measure.packets) = (false, false);
-    let mut world = world(&blind, seed, options);
-    world.run();
+    let mut world = whole(&blind, seed, options, Recorder::of(&blind));
     let results = world.results(&blind);
     assert!(results.conserved, "{}: {:?}", scenario.variant, world.imbalance());
     let mut text = String::new();

@@ -1,0 +1,92 @@
+//! Recorders of the partitions of a run become one.
+
+use super::distances::Distance;
+use super::{Detour, Recorder};
+use crate::divided::{Divided, Owners};
+use dataplane::Pkt;
+
+/// What is kept of a packet that is under way.
+#[derive(Clone, Debug)]
+pub struct Attached {
+    distance: Option<Distance>,
+    detours: Option<Vec<Detour>>,
+}
+
+impl Divided for Recorder {
+    type Attached = Attached;
+
+    fn divide(&mut self) {
+        self.emitted = self.reordering.is_some().then(Vec::new);
+    }
+    fn take_emitted(&mut self) -> Vec<Pkt> {
+        self.emitted.as_mut().map(std::mem::take).unwrap_or_default()
+    }
+    fn detach(&mut self, pkt: &Pkt) -> Attached {
+        let distance = if pkt.head.bounces > 0 { self.distances.detach(pkt) } else { None };
+        let steps = self.detour_steps.as_mut().filter(|_| pkt.head.detours > 0);
+        Attached { distance, detours: steps.and_then(|steps| steps.detach(pkt)) }
+    }
+    fn attach(&mut self, pkt: &Pkt, attached: Attached) {
+        if let Some(distance) = attached.distance {
+            self.distances.attach(pkt, distance);
+        }
+        if let Some((steps, detours)) = self.detour_steps.as_mut().zip(attached.detours) {
+            steps.attach(pkt, detours);
+        }
+    }
+    fn gather(parts: Vec<Recorder>, owners: &Owners<'_>) -> Recorder {
+        let mut parts = parts.into_iter();
+        let mut whole = parts.next().expect("there is at least one partition");
+        parts.zip(1..).for_each(|(part, index)| whole.take(part, index, owners));
+        whole.renumber(owners.ranks);
+        let rows = &mut whole.rows;
+        rows.packets.sort_by_key(|row| (row.end, row.node));
+        rows.detour_steps.sort_by_key(|row| (row.end.now, row.end.node));
+        rows.pauses.sort_by_key(|row| (row.to, owners.node_of(row.port)));
+        whole
+    }
+}
+
+impl Recorder {
+    /// What another partition has seen.
+    fn take(&mut self, mut part: Recorder, index: u32, owners: &Owners<'_>) {
+        let hosts = self.scope.hosts as usize;
+        let of_port = |port: usize| owners.ports[port] == index;
+        let of_node = |node: usize| owners.nodes[node] == index;
+        for at in (0..self.queues.len()).filter(|at| of_port(hosts + at)) {
+            std::mem::swap(&mut self.queues[at], &mut part.queues[at]);
+        }
+        if let Some((mine, its)) = self.sub_queues.as_mut().zip(part.sub_queues.as_mut()) {
+            mine.take(its, |port| of_port(hosts + port));
+        }
+        self.goodput.take(&part.goodput, of_node);
+        if let Some((mine, its)) = self.links.as_mut().zip(part.links.as_ref()) {
+            mine.add_all(its);
+        }
+        if let Some((mine, its)) = self.reordering.as_mut().zip(part.reordering.as_mut()) {
+            mine.add_all(its);
+        }
+        if let Some((mine, its)) = self.pauses.as_mut().zip(part.pauses.as_ref()) {
+            let all = (0..mine.all.len()).filter(|at| of_port(at / mine.classes));
+            all.collect::<Vec<_>>().into_iter().for_each(|at| mine.all[at] = its.all[at]);
+        }
+        (0..self.activity.len()).filter(|at| of_node(*at)).for_each(|at| self.activity[at] = part.activity[at]);
+        self.workloads.add_all(&part.workloads);
+        self.rows.append(&mut part.rows);
+        self.crossed.frames += part.crossed.frames;
+        self.crossed.bytes += part.crossed.bytes;
+        self.received.resize(self.received.len().max(part.received.len()), 0);
+        self.received.iter_mut().zip(&part.received).for_each(|(mine, its)| *mine += its);
+    }
+
+    /// Flows get their numbers in the whole run.
+    fn renumber(&mut self, ranks: &[u32]) {
+        self.goodput.renumber(ranks);
+        self.rows
+            .packets
+            .iter_mut()
+            .for_each(|row| row.flow = ranks.get(row.flow as usize).copied().unwrap_or_default());
+        self.rows.detour_steps.iter_mut().for_each(|row| row.id.flow = ranks[row.id.flow as usize]);
+        self.rows.flow_goodput.iter_mut().for_each(|row| row.of = ranks[row.of as usize]);
+    }
+}

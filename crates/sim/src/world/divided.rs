@@ -1,0 +1,323 @@
+//! A run that is divided: partitions own what they touch, and what crosses goes by value.
+//!
+//! A partition is a world of its own: nodes, event queue, links that end in it, ends of flows, extensions and
+//! observer. It has the places of the others' nodes too, where nothing ever happens. Partitions go on, in turn,
+//! through a window of time that is no longer than the shortest delay of a link between two of them, so that
+//! nothing that one sends can reach another within it. Then frames go to where their links end, and flows that
+//! have begun are told of. The order of what crosses matters only within a link.
+
+use super::{CHECK_EVERY, MOST_ENDS, MOST_PACKETS, Seen, Verdict, World};
+use crate::divided::{Divided, Owners};
+use crate::progress::{FlowRecord, Stop};
+use crate::queue::{Key, Phase};
+use crate::tap::Tap;
+use dataplane::transport::FlowInfo;
+use dataplane::{Ext, FlowTable, NO_EXT, Observer, Pkt};
+use mech::FlowId;
+use scenario::traffic::OWN;
+use std::sync::Arc;
+use units::{Dur, Time};
+
+/// Which part of a run a world is.
+#[derive(Clone, Debug)]
+pub(crate) struct Part {
+    pub(crate) index: u32,
+    pub(crate) of: u32,
+    /// By node, its partition.
+    pub(crate) owner: Arc<[u32]>,
+}
+
+impl Part {
+    pub(crate) fn owns(&self, node: u32) -> bool {
+        self.owner[node as usize] == self.index
+    }
+}
+
+/// A frame on a link from one partition to another.
+struct Frame<A> {
+    link: u32,
+    at: Time,
+    pkt: Pkt,
+    ext: Option<Ext>,
+    /// What observers keep of it.
+    attached: A,
+}
+
+/// A flow that has begun, of which all partitions are told.
+#[derive(Clone, Copy)]
+struct Opened {
+    info: FlowInfo,
+    record: FlowRecord,
+}
+
+impl<O: Observer, T: Tap> World<O, T> {
+    /// The flows of this partition get numbers that no other gives; those so far are known to all.
+    pub(crate) fn share_numbers(&mut self) {
+        if let Some(part) = &self.part {
+            self.flows.share_numbers(self.flows.len() as u32 + part.index, part.of);
+            self.milestone = Time::NEVER;
+        }
+    }
+
+    /// Goes on to what happens at `end`. Where frames to other partitions would arrive is passed over.
+    fn advance_to(&mut self, end: Time) {
+        while let Some(key) = self.state.queue.peek().filter(|key| key.time() < end) {
+            match self.part.as_ref().is_none_or(|part| part.owns(key.node())) {
+                true => self.step(),
+                false => drop(self.state.queue.pop()),
+            }
+        }
+    }
+}
+
+impl<O: Divided> World<O> {
+    /// Takes out what goes on to other partitions by these links.
+    fn post(&mut self, links: &[u32]) -> Vec<Frame<O::Attached>> {
+        let mut mail = Vec::new();
+        for link in links {
+            for (mut pkt, at) in self.state.wires.take_all(*link) {
+                let ext = self.exts.get(pkt.ext).copied();
+                self.exts.free_shared(pkt.ext);
+                pkt.ext = NO_EXT;
+                let attached = self.state.observer.detach(&pkt);
+                mail.push(Frame { link: *link, at, pkt, ext, attached });
+            }
+        }
+        mail
+    }
+
+    fn receive(&mut self, frame: Frame<O::Attached>) {
+        let Frame { link, at, mut pkt, ext, attached } = frame;
+        self.state.observer.attach(&pkt, attached);
+        if let Some(ext) = ext {
+            pkt.ext = self.exts.allocate(ext);
+        }
+        if let Some((at, node)) = self.state.wires.put(link, &pkt, at) {
+            self.state.queue.push(Key::new(at, node, Phase::Arrival, link));
+        }
+    }
+
+    /// The flows that have begun here since that number was the next.
+    fn opened(&self, since: u32) -> impl Iterator<Item = Opened> + '_ {
+        let step = self.part.as_ref().map_or(1, |part| part.of);
+        (since..self.flows.next_number())
+            .step_by(step as usize)
+            .map(|flow| Opened { info: *self.flows.info(FlowId(flow)), record: self.state.records[flow as usize] })
+    }
+
+    fn enter(&mut self, Opened { info, record }: &Opened) {
+        self.flows.copy(*info);
+        self.state.enter(info.flow, *record);
+        if record.channel != OWN && self.part.as_ref().is_some_and(|part| part.owns(info.dst.0)) {
+            self.flows.copy_message(record.connection, info.flow);
+        }
+    }
+}
+
+/// All partitions of a run.
+pub(crate) struct Partitions<O: Divided> {
+    parts: Vec<World<O>>,
+    owner: Arc<[u32]>,
+    /// By partition, the links that leave it for others.
+    out: Vec<Vec<u32>>,
+    /// By link, the partition in which it ends.
+    ends_in: Vec<u32>,
+    window: Dur,
+    /// Flows that all know of from the start.
+    raw: u32,
+    check_at: u64,
+}
+
+impl<O: Divided> Partitions<O> {
+    /// PRECONDITION: they are the partitions of one run, before its first event.
+    pub(crate) fn new(parts: Vec<World<O>>) -> Partitions<O> {
+        let first = &parts[0];
+        let owner = first.part.as_ref().map_or_else(|| vec![0].into(), |part| part.owner.clone());
+        let links = first.state.wires.len() as u32;
+        let begins_in = port_owners(&owner, &first.state.base, links as usize);
+        let ends_in: Vec<u32> = (0..links).map(|link| owner[first.state.wires.far(link).0 as usize]).collect();
+        let crosses = |link: &u32| begins_in[*link as usize] != ends_in[*link as usize];
+        let window = (0..links).filter(crosses).map(|link| first.state.wires.delay(link)).min();
+        let of = |part: usize| {
+            let its = |link: &u32| begins_in[*link as usize] as usize == part;
+            (0..links).filter(crosses).filter(its).collect()
+        };
+        let out = (0..parts.len()).map(of).collect();
+        let raw = first.state.records.len() as u32;
+        Partitions { owner, out, ends_in, window: window.unwrap_or(Dur(u64::MAX)), raw, check_at: 0, parts }
+    }
+
+    /// Goes on to the end; what it leaves is one world.
+    pub(crate) fn run(mut self) -> World<O> {
+        let (stop, instant) = loop {
+            let Some(next) = self.parts.iter().filter_map(|part| part.state.queue.peek()).map(Key::time).min() else {
+                break (self.seen().nothing_left(), None);
+            };
+            self.parts.iter_mut().for_each(|part| part.keep_baselines(next));
+            let schedule = self.parts[0].schedule;
+            match schedule.verdict(&self.seen(), next) {
+                Verdict::End(stop, instant) => break (stop, Some(instant)),
+                Verdict::Check(instant) if self.is_overloaded() => break (Stop::Overloaded, Some(instant)),
+                Verdict::Check(_) => self.check(),
+                Verdict::GoOn => {}
+            }
+            self.window(next.saturating_add(self.window).min(schedule.milestone_after(next)));
+        };
+        let mut world = self.gather();
+        world.stop = Some(stop);
+        if let Some(instant) = instant {
+            world.end(stop, instant);
+        }
+        world
+    }
+
+    /// What is seen of all at once.
+    fn seen(&self) -> Seen {
+        let seen = self.parts.iter().map(World::seen);
+        let none = Seen { now: Time::ZERO, events: 0, check_at: self.check_at, unfinished: 0, failed: false };
+        seen.fold(none, |all, one| Seen {
+            now: all.now.max(one.now),
+            events: all.events + one.events,
+            check_at: all.check_at,
+            unfinished: all.unfinished.wrapping_add(one.unfinished),
+            failed: all.failed || one.failed,
+        })
+    }
+
+    /// All go on, in turn, to `end`; then what crosses is handed over.
+    fn window(&mut self, end: Time) {
+        let since: Vec<u32> = self.parts.iter().map(|part| part.flows.next_number()).collect();
+        self.parts.iter_mut().for_each(|part| part.advance_to(end));
+        for (from, since) in since.into_iter().enumerate() {
+            let opened: Vec<_> = self.parts[from].opened(since).collect();
+            let others = self.parts.iter_mut().enumerate().filter(|(to, _)| *to != from);
+            others.for_each(|(_, part)| opened.iter().for_each(|opened| part.enter(opened)));
+        }
+        for from in 0..self.parts.len() {
+            for pkt in self.parts[from].state.observer.take_emitted() {
+                let to = self.owner[pkt.head.dst.0 as usize] as usize;
+                if to != from {
+                    self.parts[to].state.observer.emitted(&pkt);
+                }
+            }
+            for frame in self.parts[from].post(&self.out[from]) {
+                let to = self.ends_in[frame.link as usize] as usize;
+                self.parts[to].receive(frame);
+            }
+        }
+    }
+
+    fn is_overloaded(&self) -> bool {
+        let loads = self.parts.iter().map(World::load);
+        let (packets, ends) = loads.fold((0, 0), |sum, one| (sum.0 + one.0, sum.1 + one.1));
+        packets > MOST_PACKETS || ends > MOST_ENDS
+    }
+
+    /// Deadlocks are looked for where all nodes are together.
+    fn check(&mut self) {
+        self.check_at = self.seen().events + CHECK_EVERY;
+        self.swap_nodes();
+        self.parts[0].look_for_deadlock();
+        self.swap_nodes();
+    }
+
+    /// Every node changes places with that of the same number in the first partition.
+    fn swap_nodes(&mut self) {
+        let Some((first, others)) = self.parts.split_first_mut() else { return };
+        let hosts = first.hosts.len();
+        for (node, owner) in self.owner.iter().enumerate().filter(|(_, owner)| **owner > 0) {
+            let other = &mut others[*owner as usize - 1];
+            match node.checked_sub(hosts) {
+                None => std::mem::swap(&mut first.hosts[node], &mut other.hosts[node]),
+                Some(s) => std::mem::swap(&mut first.switches[s], &mut other.switches[s]),
+            }
+        }
+    }
+
+    /// Flows in the order of their numbers in the whole run, each with the partitions of its ends: by start and
+    /// source, and as they began there.
+    fn order(&self) -> Vec<(FlowId, usize, usize)> {
+        let mut flows: Vec<(Time, u32, u32, u32)> = Vec::new();
+        for (part, index) in self.parts.iter().zip(0..) {
+            for flow in (self.raw + index..part.flows.next_number()).step_by(self.parts.len()) {
+                let info = part.flows.info(FlowId(flow));
+                flows.push((part.state.records[flow as usize].start, info.src.0, flow, info.dst.0));
+            }
+        }
+        flows.sort_unstable();
+        let raw = (0..self.raw).map(|flow| {
+            let info = self.parts[0].flows.info(FlowId(flow));
+            (FlowId(flow), info.src.0, info.dst.0)
+        });
+        let all = raw.chain(flows.into_iter().map(|(_, src, flow, dst)| (FlowId(flow), src, dst)));
+        let of = |node: u32| self.owner[node as usize] as usize;
+        all.map(|(flow, src, dst)| (flow, of(src), of(dst))).collect()
+    }
+
+    /// One world of all.
+    fn gather(mut self) -> World<O> {
+        self.swap_nodes();
+        let order = self.order();
+        let most = self.parts.iter().map(|part| part.state.records.len()).max().unwrap_or(0);
+        let mut ranks = vec![0; most];
+        order.iter().zip(0..).for_each(|((flow, ..), rank)| ranks[flow.0 as usize] = rank);
+        let rank = |flow: FlowId| FlowId(ranks[flow.0 as usize]);
+        let tables: Vec<&FlowTable> = self.parts.iter().map(|part| &part.flows).collect();
+        let flows = FlowTable::gather(&tables, &order, rank);
+        let record = |(flow, src, dst): &(FlowId, usize, usize)| {
+            let at = flow.0 as usize;
+            let (from, to) = (self.parts[*src].state.records[at], self.parts[*dst].state.records[at]);
+            FlowRecord { end: from.end.min(to.end), connection: rank(from.connection), ..from }
+        };
+        let records = order.iter().map(record).collect();
+        let ports = port_owners(&self.owner, &self.parts[0].state.base, self.ends_in.len());
+        let base = self.parts[0].state.base.clone();
+        let owners = Owners { nodes: &self.owner, ports: &ports, base: &base, ranks: &ranks };
+        let seen = self.seen();
+        let mut parts = self.parts.into_iter();
+        let mut whole = parts.next().expect("there is at least one partition");
+        let mut observers = vec![whole.state.observer.clone()];
+        whole.flows = flows;
+        whole.state.records = records;
+        whole.hosts.iter_mut().for_each(|host| host.renumber(rank));
+        whole.now = seen.now;
+        for (part, index) in parts.zip(1..) {
+            whole.add(part, index, &owners, &mut observers);
+        }
+        whole.state.observer = O::gather(observers, &owners);
+        whole.part = None;
+        whole
+    }
+}
+
+impl<O: Divided> World<O> {
+    /// What another partition has counted, and frames on links that end in it.
+    fn add(&mut self, mut part: World<O>, index: u32, owners: &Owners<'_>, observers: &mut Vec<O>) {
+        self.events += part.events;
+        self.hops += part.hops;
+        let (state, other) = (&mut self.state, &mut part.state);
+        state.completed += other.completed;
+        state.open = state.open.wrapping_add(other.open);
+        state.pending += other.pending;
+        let first = [state.lost, other.lost].into_iter().flatten().min_by_key(|lost| (lost.at, lost.node));
+        state.lost = first;
+        for link in 0..other.wires.len() as u32 {
+            for (pkt, at) in other.wires.take_all(link) {
+                state.wires.put(link, &pkt, at);
+            }
+        }
+        for (mine, its) in [(&mut self.baseline, part.baseline), (&mut self.baseline_end, part.baseline_end)] {
+            if let Some((mine, its)) = mine.as_mut().zip(its) {
+                mine.take(&its, |node| owners.nodes[node] == index, |port| owners.ports[port] == index);
+            }
+        }
+        observers.push(part.state.observer);
+    }
+}
+
+/// By port over the whole network, the partition of its node.
+fn port_owners(owner: &[u32], base: &[u32], ports: usize) -> Vec<u32> {
+    let ends = base.iter().skip(1).copied().chain([ports as u32]);
+    let of = |((owner, first), end): ((&u32, &u32), u32)| std::iter::repeat_n(*owner, (end - *first) as usize);
+    owner.iter().zip(base).zip(ends).flat_map(of).collect()
+}
