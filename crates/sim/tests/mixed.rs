@@ -109,7 +109,7 @@ kind = "constant"
 source = "h0"
 destination = "h2"
 payload = "1460B"
-interval = "12304ns"
+rate = "1Gbps"
 stop = "10ms"
 [[traffic]]
 name = "light"
@@ -117,7 +117,7 @@ kind = "constant"
 source = "h1"
 destination = "h2"
 payload = "400B"
-interval = "3824ns"
+rate = "1Gbps"
 stop = "10ms"
 class = 1
 "#;
