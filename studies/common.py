@@ -54,7 +54,9 @@ class Row(Generic[C]):
     @property
     def percent(self) -> bool:
         """Whether it is a share of a whole, shown in per cent."""
-        return self.metric.endswith("_share") or self.metric.startswith("link_utilisation")
+        return self.metric.endswith(("_share", "_ratio")) or self.metric.startswith(
+            ("link_utilisation", "paused_fraction")
+        )
 
     @property
     def shown(self) -> float:

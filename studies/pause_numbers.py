@@ -75,7 +75,9 @@ class Row:
     @property
     def scale(self) -> float:
         """What a number of the metric is multiplied with to be shown: ms and per cent."""
-        shares = "_share" in self.metric or self.metric.startswith("load")
+        shares = "_share" in self.metric or self.metric.startswith(
+            ("load", "achieved_load", "drop_ratio", "paused_fraction")
+        )
         return 1e3 if self.unit == "s" else 100.0 if shares else 1.0
 
     def differs(self, reference: str) -> bool:

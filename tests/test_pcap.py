@@ -335,7 +335,7 @@ def test_a_run_that_breaks_leaves_no_file(tmp_path: Path, monkeypatch: pytest.Mo
     class Breaking(Listener):
         def advanced(self, job: Job, status: dict[str, Any]) -> None:
             seen.extend(path.name for path in (tmp_path / "out").rglob("*.pcapng*"))
-            if status["events"] > 1000:
+            if status["events"] > 500:
                 raise ValueError("no more")
 
     with pytest.raises(Failed, match="no more"):

@@ -395,5 +395,7 @@ def test_a_trace_in_a_run_that_failed_says_how(tmp_path: Path) -> None:
     assert (lost.fate, held.fate) == ("buffer_full", "under_way")
     assert all("a packet of a lossless class found no memory" in summary(one)[-1] for one in (lost, held))
     assert lost.times_ps[1] == lost.steps[-1]["time_ps"]
-    with pytest.raises(BadInput, match=r"expected n from 0 to \d+.*; the run failed: a packet that pausing"):
+    with pytest.raises(
+        BadInput, match=r"expected n from 0 to \d+.*; the run failed: a packet of a lossless class"
+    ):
         overspill.trace(path, "flow=0,n=5000", variant="pfc")

@@ -178,7 +178,7 @@ def alike(cut: Cut) -> Iterator[tuple[str, list[float]]]:
     yield "correlation_of_entropy_and_time_ratio", [common.linear_correlation(*pair) for pair in pairs]
 
 
-BOTH = (follows("time_above_theta", TIME_RATIO), follows("variance", VARIANCE))
+BOTH = (follows("time_ratio", TIME_RATIO), follows("variance", VARIANCE))
 ALONG_THETA = (BOTH[0], levels, BOTH[1])
 FALLS_TWICE = (
     changes(0.4, 0.1),
