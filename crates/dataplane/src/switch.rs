@@ -248,11 +248,15 @@ impl Switch {
     }
 
     /// The last call of every step that is more than one arrival: idle ports begin to send.
-    #[inline]
+    #[inline(always)]
     pub fn finish<R: Routes, O: Out>(&mut self, step: &mut SwitchStep<R, O>) {
-        if self.core.is_quiet() {
-            return;
+        if !self.core.is_quiet() {
+            self.send_ready(step);
         }
+    }
+
+    #[inline(never)]
+    fn send_ready<R: Routes, O: Out>(&mut self, step: &mut SwitchStep<R, O>) {
         loop {
             self.do_work(step);
             self.core.finish(&mut core_step!(self, step));

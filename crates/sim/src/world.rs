@@ -360,24 +360,30 @@ impl<O: Observer, T: Tap> World<O, T> {
         Time(self.now.0.saturating_sub(u64::from(self.is_before)))
     }
 
-    /// The frame that arrives with an event; `None` where it was lost on its link.
+    /// The frame that arrives with an event, or is lost at the end of its link.
     #[inline(always)]
-    fn take_arrival(&mut self, key: Key) -> Option<Pkt> {
+    fn take_arrival(&mut self, key: Key) -> Pkt {
         let link = key.index();
         let (pkt, next) = self.state.wires.arrive(link);
         if next != Time::NEVER {
             self.state.queue.push(Key::new(next, key.node(), Phase::Arrival, link));
         }
         self.events += 1;
-        if let Some(reason) = self.state.wires.fate(link) {
-            self.lose_on_link(key, &pkt, reason);
-            return None;
+        pkt
+    }
+
+    /// Whether such a frame is lost; apart from taking it, so that none is copied on the way.
+    #[inline(always)]
+    fn is_lost_on_link(&mut self, key: Key, pkt: &Pkt) -> bool {
+        if let Some(reason) = self.state.wires.fate(key.index()) {
+            self.lose_on_link(key, pkt, reason);
+            return true;
         }
         self.hops += 1;
         if T::LISTENS {
-            self.tap(link, &pkt);
+            self.tap(key.index(), pkt);
         }
-        Some(pkt)
+        false
     }
 
     /// Tells of a frame whose last bit has just crossed a link.
@@ -391,7 +397,10 @@ impl<O: Observer, T: Tap> World<O, T> {
         let s = first.node() as usize - self.hosts.len();
         let second = self.state.queue.pop_if_same_step(first);
         if second.is_none() && first.phase() == Phase::Arrival {
-            let Some(mut pkt) = self.take_arrival(first) else { return };
+            let mut pkt = self.take_arrival(first);
+            if self.is_lost_on_link(first, &pkt) {
+                return;
+            }
             let known = if self.predicted.0 == first { self.predicted.1 } else { None };
             let mut driver = self.state.driver(first.node(), self.now);
             return self.switches[s].arrive_alone((&mut pkt, known), at_switch!(self, driver));
@@ -406,8 +415,10 @@ impl<O: Observer, T: Tap> World<O, T> {
         while let Some(key) = event {
             match key.phase() {
                 Phase::Arrival => {
-                    let arrived = self.take_arrival(key);
-                    self.arrivals.extend(arrived);
+                    let pkt = self.take_arrival(key);
+                    if !self.is_lost_on_link(key, &pkt) {
+                        self.arrivals.push(pkt);
+                    }
                 }
                 Phase::Ended => {
                     self.events += 1;
@@ -438,7 +449,8 @@ impl<O: Observer, T: Tap> World<O, T> {
         while let Some(key) = event {
             match key.phase() {
                 Phase::Arrival => {
-                    if let Some(mut pkt) = self.take_arrival(key) {
+                    let mut pkt = self.take_arrival(key);
+                    if !self.is_lost_on_link(key, &pkt) {
                         let (host, mut step) = self.at_host(h);
                         host.arrive(&mut pkt, &mut step);
                     }
