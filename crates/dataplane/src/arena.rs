@@ -64,14 +64,39 @@ impl Arena {
                 (self.slots.len() - 1) as u32
             }
         };
+        self.append(queue, id);
+        id
+    }
+
+    /// Appends a packet that lies here and waits in no queue.
+    #[inline]
+    pub fn append(&mut self, queue: &mut Queue, id: u32) {
+        self.links[id as usize].next = NIL;
         match queue.tail {
             NIL => queue.head = id,
             tail => self.links[tail as usize].next = id,
         }
         queue.tail = id;
         queue.packets += 1;
-        queue.bytes += u64::from(pkt.head.size);
-        id
+        queue.bytes += u64::from(self.slots[id as usize].head.size);
+    }
+
+    /// Takes the first packet out of a queue and leaves it where it lies, in no queue.
+    pub fn unlink_first(&mut self, queue: &mut Queue) -> Option<u32> {
+        let (id, _) = self.first(queue)?;
+        queue.head = self.links[id as usize].next;
+        if queue.head == NIL {
+            queue.tail = NIL;
+        }
+        queue.packets -= 1;
+        queue.bytes -= u64::from(self.slots[id as usize].head.size);
+        Some(id)
+    }
+
+    /// Takes out a packet that waits in no queue.
+    pub fn discard(&mut self, id: u32) -> Pkt {
+        self.free.push(id);
+        self.slots[id as usize]
     }
 
     /// Takes the first packet out of a queue.
@@ -186,5 +211,20 @@ mod tests {
             assert_eq!(arena.pop(&mut b).unwrap().emission, round + 100);
         }
         assert_eq!(arena.slots.len(), 2);
+    }
+
+    #[test]
+    fn a_packet_goes_from_one_queue_to_another_and_keeps_its_place_in_memory() {
+        let (mut arena, mut a, mut b) = (Arena::default(), Queue::default(), Queue::default());
+        let ids = [0, 1, 2].map(|n| arena.push(&mut a, pkt(n), u64::from(n)));
+        let moved = arena.unlink_first(&mut a).unwrap();
+        assert_eq!((moved, a.packets(), a.bytes(), arena.held()), (ids[0], 2, 203, 3));
+        arena.append(&mut b, moved);
+        assert_eq!((arena.first(&b), b.bytes(), arena.ids(&b).count()), (Some((ids[0], 0)), 100, 1));
+        let last = [arena.unlink_first(&mut a), arena.unlink_first(&mut a), arena.unlink_first(&mut a)];
+        assert_eq!((last, a.packets(), a.bytes()), ([Some(ids[1]), Some(ids[2]), None], 0, 0));
+        assert_eq!((arena.discard(ids[1]).emission, arena.held()), (1, 2));
+        arena.append(&mut b, ids[2]);
+        assert_eq!([arena.pop(&mut b), arena.pop(&mut b)].map(|p| p.unwrap().emission), [0, 2]);
     }
 }

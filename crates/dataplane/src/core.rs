@@ -3,6 +3,7 @@
 mod agents;
 mod alarm;
 mod built;
+mod crossing;
 mod failing;
 mod pausing;
 mod room;
@@ -93,7 +94,7 @@ impl Core {
         self.store.settle(out_port, step.now);
         if O::Observer::WANTS.queues {
             let queue = self.store.queue(pkt.head.queue());
-            let ((length, _), at) = (self.store.ports[usize::from(out_port.0)].backlog(queue), step.out.spot(out_port));
+            let ((length, _), at) = (self.store.backlog(out_port, queue), step.out.spot(out_port));
             step.out.observer().decided(at, queue, length, pkt);
         }
         self.question(pkt, out_port, step)
@@ -110,11 +111,13 @@ impl Core {
         match self.asks {
             // The capacity test that every fate meets is the answer.
             Asks::Never => return Decision::store(queue),
-            Asks::WhenFull if self.store.accepts(out_port, queue, pkt.head.size) => return Decision::store(queue),
+            Asks::WhenFull if self.store.takes(Some(pkt.head.ingress), (out_port, queue), pkt.head.size) => {
+                return Decision::store(queue);
+            }
             _ => self.store.settle_all(now),
         }
         self.acts.clear();
-        let look = Look { store: &self.store, fib: step.fib };
+        let look = Look { store: &self.store, fib: step.fib, ingress: Some(pkt.head.ingress) };
         let place = ForwardingContext { view: &look, ingress: pkt.head.ingress, out: out_port };
         let mut env = Env { now, rng: &mut self.overflow_rng, acts: &mut self.acts };
         let fate = self.overflow.get().admit(&pkt.head, &place, &mut env);
@@ -279,11 +282,7 @@ impl Core {
     #[inline]
     fn store<F: Fib, O: Out>(&mut self, pkt: &mut Pkt, to: (PortId, QueueId), mark: bool, step: &mut Step<F, O>) {
         let to = (to.0, self.store.queue(to.1));
-        if !self.store.accepts(to.0, to.1, pkt.head.size) && !self.has_extra_room(pkt, to) {
-            let reason = match self.store.ports[usize::from(to.0.0)].closed {
-                true => DropReason::LinkDown,
-                false => DropReason::of_full(to.1.lane()),
-            };
+        if let Some(reason) = self.refuses(pkt, to) {
             return self.drop(pkt, to.0, reason, step);
         }
         let due = self.due_mark(pkt, to, step);
@@ -297,6 +296,21 @@ impl Core {
             step.out.observer().marked(at, pkt);
         }
         self.put(pkt, to, step);
+    }
+
+    /// Why there is no room for a packet; `None` where there is.
+    #[inline]
+    fn refuses(&self, pkt: &Pkt, to: (PortId, QueueId)) -> Option<DropReason> {
+        if self.store.inputs.is_some() {
+            return self.store.input_refuses(pkt.head.ingress, to, pkt.head.size);
+        }
+        if self.store.accepts(to.0, to.1, pkt.head.size) || self.has_extra_room(pkt, to) {
+            return None;
+        }
+        match self.store.ports[usize::from(to.0.0)].closed {
+            true => Some(DropReason::LinkDown),
+            false => Some(DropReason::of_full(to.1.lane())),
+        }
     }
 
     fn has_extra_room(&self, pkt: &Pkt, to: (PortId, QueueId)) -> bool {
@@ -316,13 +330,22 @@ impl Core {
         self.store.allocate(port, queue, &pkt.head);
         let p = &mut self.store.ports[usize::from(port.0)];
         p.rest.stamp += 1;
-        p.rest.eligible |= queue.bit();
-        let slot = self.store.arena.push(&mut p.rest.queues[usize::from(queue.0)], *pkt, p.rest.stamp);
+        let line = match &mut self.store.inputs {
+            None => {
+                p.rest.eligible |= queue.bit();
+                &mut p.rest.queues[usize::from(queue.0)]
+            }
+            Some(inputs) => inputs.store((port, queue), &pkt.head),
+        };
+        let slot = self.store.arena.push(line, *pkt, p.rest.stamp);
         Core::tell_stored((port, pkt), Stored { queue, before, leaves: Leaves::Slot(PktId(slot)) }, step.out);
         if self.agents.is_some() && queue.lane() != Lane::Notice {
             self.book(Delta::stored(port, &pkt.head), Some(&pkt.head), step);
         }
-        self.try_schedule(port, step.now, step.out);
+        match self.store.inputs.is_some() {
+            true => self.ask_arbiter(port),
+            false => self.try_schedule(port, step.now, step.out),
+        }
     }
 
     #[inline]
@@ -346,7 +369,7 @@ impl Core {
     fn due_mark<F: Fib, O>(&mut self, pkt: &Pkt, to: (PortId, QueueId), step: &Step<F, O>) -> Option<bool> {
         let marking = self.marking[usize::from(to.0.0)].active()?;
         let rng = &mut self.marking_rng[usize::from(to.0.0)];
-        let look = Look { store: &self.store, fib: step.fib };
+        let look = Look { store: &self.store, fib: step.fib, ingress: None };
         let view = QueueView::new(&look, to.0, to.1);
         let mut env = Env { now: step.now, rng, acts: &mut self.acts };
         marking.mark(&pkt.head, &view, &mut env).then(|| marking.drops_not_ect())

@@ -2,10 +2,12 @@
 
 use crate::accounts::Accounts;
 use crate::arena::Arena;
+use crate::inputs::Inputs;
 use crate::port::Port;
 use mech::buffer::{BufferSlot, Lease, Use};
+use mech::overflow::DropReason;
 use mech::{Fill, Head, HostId, Lane, Lanes, PktId, PortId, QueueId, View};
-use units::{Bytes, Time};
+use units::{Bytes, Dur, Time};
 
 /// Packets, queues and the memory allocated to them.
 #[derive(Clone)]
@@ -19,6 +21,8 @@ pub struct PacketStore {
     pub(crate) pool: Pool,
     /// What agents follow.
     pub(crate) accounts: Accounts,
+    /// Where arrivals wait at their inputs first.
+    pub(crate) inputs: Option<Box<Inputs>>,
 }
 
 /// What is allocated in all, where ports share.
@@ -105,6 +109,65 @@ impl PacketStore {
         own && (!draws || self.buffer.peek().admits(&self.usage(port), size))
     }
 
+    /// Why a frame that came in by `ingress` has no room at its input; `None` where it has. What the empty buffer of
+    /// its output could not hold would wait for ever.
+    pub(crate) fn input_refuses(&self, ingress: PortId, to: (PortId, QueueId), size: u16) -> Option<DropReason> {
+        let inputs = self.inputs.as_ref()?;
+        let holds = match to.1.lane() {
+            Lane::Normal => self.buffer.peek().admits(&Use::default(), size),
+            lane => self.lanes.limit(lane).accepts((0, 0), size),
+        };
+        match (self.ports[usize::from(to.0.0)].closed, holds) {
+            (true, _) => Some(DropReason::LinkDown),
+            (false, false) => Some(DropReason::of_full(to.1.lane())),
+            (false, true) => (!inputs.accepts(ingress, size)).then_some(DropReason::InputFull),
+        }
+    }
+
+    /// Whether a frame of `size` bytes is accepted: where arrivals wait at their inputs, by the memory of its own.
+    #[inline]
+    pub(crate) fn takes(&self, ingress: Option<PortId>, to: (PortId, QueueId), size: u16) -> bool {
+        match (&self.inputs, ingress) {
+            (Some(_), Some(ingress)) => self.input_refuses(ingress, to, size).is_none(),
+            _ => self.accepts(to.0, to.1, size),
+        }
+    }
+
+    /// Begins a transfer to an idle output, from the queue of which the fewest bytes wait in its buffer, so that the
+    /// scheduler there finds all that it may choose from; among equals from the most urgent. The time that it takes.
+    pub(crate) fn grant(&mut self, output: PortId, now: Time) -> Option<Dur> {
+        let port = &self.ports[usize::from(output.0)];
+        let inputs = self.inputs.as_deref_mut()?;
+        let mut left = inputs.waits(output);
+        while left != 0 {
+            let queue = QueueId::each(left).min_by_key(|queue| (port.backlog(*queue).1, u8::MAX - queue.0))?;
+            left &= !queue.bit();
+            let (all, at_inputs) = (port.normal(), inputs.normal(output));
+            let used = Use { packets: u64::from(all.0 - at_inputs.0), bytes: all.1 - at_inputs.1, ..Use::default() };
+            let fits = |size| match queue.lane() {
+                Lane::Normal => self.buffer.peek().admits(&used, size),
+                lane => self.lanes.limit(lane).accepts(port.backlog(queue), size),
+            };
+            if let Some(time) = inputs.grant((output, queue), (&mut self.arena, now), fits) {
+                return Some(time);
+            }
+        }
+        None
+    }
+
+    /// Frames and bytes that wait in one queue, at the inputs too.
+    #[inline]
+    pub(crate) fn backlog(&self, port: PortId, queue: QueueId) -> (u32, u64) {
+        let own = self.ports[usize::from(port.0)].backlog(queue);
+        match &self.inputs {
+            None => own,
+            Some(inputs) => {
+                let (packets, bytes) = inputs.backlog((port, queue));
+                (own.0 + packets, own.1 + bytes)
+            }
+        }
+    }
+
     /// Accounts for what has left one port by `now`, where departures are computed.
     #[inline]
     pub(crate) fn settle(&mut self, port: PortId, now: Time) {
@@ -158,6 +221,8 @@ impl PacketStore {
 pub(crate) struct Look<'a, F: Fib> {
     pub(crate) store: &'a PacketStore,
     pub(crate) fib: &'a F,
+    /// The port that the arrival came in by that is asked about.
+    pub(crate) ingress: Option<PortId>,
 }
 
 impl<F: Fib> Look<'_, F> {
@@ -171,17 +236,17 @@ impl<F: Fib> View for Look<'_, F> {
         self.store.ports.len() as u16
     }
     fn fits(&self, port: PortId, queue: QueueId, size: u16) -> bool {
-        self.store.accepts(port, self.store.queue(queue), size)
+        self.store.takes(self.ingress, (port, self.store.queue(queue)), size)
     }
     fn fill(&self, port: PortId, queue: QueueId) -> Fill {
         let (p, queue) = (self.port(port), self.store.queue(queue));
         match queue.lane() {
             Lane::Normal => self.store.buffer.peek().fill(&self.store.usage(p)),
-            lane => self.store.lanes.limit(lane).fill(p.backlog(queue)),
+            lane => self.store.lanes.limit(lane).fill(self.store.backlog(port, queue)),
         }
     }
     fn backlog(&self, port: PortId, queue: QueueId) -> (u32, u64) {
-        self.port(port).backlog(queue)
+        self.store.backlog(port, queue)
     }
     fn port_backlog(&self, port: PortId) -> (u32, u64) {
         self.port(port).counted()

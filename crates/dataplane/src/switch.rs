@@ -381,7 +381,8 @@ impl Switch {
             packets += self.core.flood_copies_discarded.packets;
             bytes += self.core.flood_copies_discarded.bytes;
         }
-        packets == received && bytes == received_bytes && self.core.ports().iter().all(|p| p.balanced())
+        let balanced = self.core.ports().iter().all(|p| p.balanced()) && self.core.inputs_balance();
+        packets == received && bytes == received_bytes && balanced
     }
 }
 

@@ -66,7 +66,7 @@ impl QueueId {
         1 << self.0
     }
     /// The queues of a set, a bit each, from the least urgent on.
-    pub fn each(set: u32) -> impl Iterator<Item = QueueId> {
+    pub fn each(set: u32) -> impl DoubleEndedIterator<Item = QueueId> {
         (0..QueueId::COUNT).map(QueueId).filter(move |queue| set & queue.bit() != 0)
     }
 }

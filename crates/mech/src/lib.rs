@@ -10,6 +10,7 @@ mod slot;
 pub mod ack_hold;
 mod act;
 mod agent;
+pub mod arbiter;
 pub mod buffer;
 mod check;
 pub mod curve;

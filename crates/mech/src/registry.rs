@@ -1,6 +1,7 @@
 //! The mechanisms that a scenario may name: the catalogue, and others beside it.
 
 use crate::Mechanism;
+use crate::arbiter::{self, ArbiterSlot};
 use crate::buffer::{self, BufferSlot};
 use crate::fib::{self, FibSlot};
 use crate::host::{self, BounceSignal, NicOrder};
@@ -12,7 +13,7 @@ use crate::routing::{self, RoutingSlot};
 use crate::scheduler::{self, SchedulerSlot};
 
 /// The slots of a switch, in their order, with what fills each where a scenario leaves it out.
-pub const SLOTS: [(&str, &str); 7] = [
+pub const SLOTS: [(&str, &str); 8] = [
     ("fib", "static"),
     ("routing", "ecmp"),
     ("buffer", "per_port"),
@@ -20,6 +21,7 @@ pub const SLOTS: [(&str, &str); 7] = [
     ("marking", "none"),
     ("pause", "none"),
     ("scheduler", "strict_priority"),
+    ("arbiter", "round_robin"),
 ];
 
 /// The slots of a host, likewise.
@@ -48,6 +50,8 @@ pub struct Registry {
     pub pause: Vec<Mechanism<PauseFor>>,
     /// What leaves next.
     pub scheduler: Vec<Mechanism<SchedulerSlot>>,
+    /// Which input feeds an output next.
+    pub arbiter: Vec<Mechanism<ArbiterSlot>>,
     /// What a source hears of packets that come back.
     pub bounce_signal: Vec<Mechanism<BounceSignal>>,
     /// In which order a NIC takes frames from transports.
@@ -83,6 +87,7 @@ slots! {
     marking: MarkingSlot,
     pause: PauseFor,
     scheduler: SchedulerSlot,
+    arbiter: ArbiterSlot,
     bounce_signal: BounceSignal,
     nic: NicOrder,
 }
@@ -103,6 +108,7 @@ impl Registry {
             marking: marking::ALL.to_vec(),
             pause: pause::ALL.to_vec(),
             scheduler: scheduler::ALL.to_vec(),
+            arbiter: arbiter::ALL.to_vec(),
             bounce_signal: host::ALL.to_vec(),
             nic: host::NIC_ORDERS.to_vec(),
         }
@@ -143,6 +149,7 @@ impl Registry {
             "marking" => specs(&self.marking, |_| true),
             "pause" => specs(&self.pause, |_| true),
             "scheduler" => specs(&self.scheduler, |_| true),
+            "arbiter" => specs(&self.arbiter, |_| true),
             _ => Vec::new(),
         }
     }

@@ -15,6 +15,8 @@ pub enum Purpose {
     Routing,
     /// An agent of a port: which of that port's, 0 to 2.
     Agent(u16, u8),
+    /// The arbiter slot.
+    Arbiter,
     /// The order of simultaneous arrivals.
     Ties,
     /// The seed of a switch's flow hash.
@@ -41,6 +43,7 @@ impl Purpose {
             Purpose::Overflow => 1 << 16,
             Purpose::Marking(n) => 2 << 16 | n as u32,
             Purpose::Routing => 3 << 16,
+            Purpose::Arbiter => 4 << 16,
             Purpose::Ties => 5 << 16,
             Purpose::Hash => 6 << 16,
             Purpose::Stack => 7 << 16,

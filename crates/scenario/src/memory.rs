@@ -17,6 +17,8 @@ pub struct SwitchMemory {
     pub buffer: Option<Amount>,
     /// The bounce queue of each port, where there is one.
     pub bounce: Option<Amount>,
+    /// The memory of each port for what came in by it, where there is such.
+    pub input: Option<Amount>,
 }
 
 /// Memory counted in packets, in bytes, or some of it in each: the two do not add up.
@@ -42,7 +44,8 @@ impl SwitchMemory {
     /// All the memory of one of these switches; `None` is endless.
     pub fn total(&self) -> Option<Memory> {
         let total = Memory::default().with(self.buffer?, 1);
-        Some(self.bounce.map_or(total, |each| total.with(each, u64::from(self.ports))))
+        let of_ports = self.bounce.into_iter().chain(self.input);
+        Some(of_ports.fold(total, |sum, each| sum.with(each, u64::from(self.ports))))
     }
 }
 
@@ -58,6 +61,7 @@ pub fn switch_memory(scenario: &Scenario) -> Vec<SwitchMemory> {
             ports,
             buffer: config.buffer.slot.peek().budget(ports),
             bounce: config.overflow.slot.peek().needs().back,
+            input: config.model.cioq().map(|cioq| cioq.input_buffer),
         };
         match places.get(&one) {
             Some(place) => groups[*place].count += 1,
@@ -75,7 +79,17 @@ mod tests {
     use super::*;
 
     fn total(buffer: Option<Amount>, bounce: Option<Amount>) -> Option<Memory> {
-        SwitchMemory { tier: "leaf".into(), count: 2, ports: 4, buffer, bounce }.total()
+        SwitchMemory { tier: "leaf".into(), count: 2, ports: 4, buffer, bounce, input: None }.total()
+    }
+
+    #[test]
+    fn the_memory_of_inputs_is_part_of_the_budget() {
+        let buffer = Some(Amount::Packets(400));
+        let input = Some(Amount::Bytes(150_000));
+        let switch = SwitchMemory { tier: "leaf".into(), count: 2, ports: 4, buffer, bounce: None, input };
+        assert_eq!(switch.total(), Some(Memory { packets: Some(400), bytes: Some(600_000) }));
+        let bytes = SwitchMemory { buffer: Some(Amount::Bytes(1000)), ..switch };
+        assert_eq!(bytes.total(), Some(Memory { packets: None, bytes: Some(601_000) }));
     }
 
     #[test]

@@ -6,6 +6,7 @@ use crate::traffic::Traffic;
 use dataplane::transport::TcpConfig;
 use dataplane::{DeadPort, Framing};
 use mech::ClassSet;
+use mech::arbiter::ArbiterSlot;
 use mech::buffer::BufferSlot;
 use mech::fib::FibSlot;
 use mech::host::{BounceSignal, NicOrder};
@@ -16,7 +17,7 @@ use mech::pause::PauseFor;
 use mech::routing::{AddressPlan, RoutingSlot};
 use mech::scheduler::SchedulerSlot;
 use std::sync::Arc;
-use units::{Amount, Dur, Time};
+use units::{Amount, Dur, Rate, Time};
 
 /// One variant of a scenario, every default filled in.
 #[derive(Clone, Debug)]
@@ -141,12 +142,69 @@ pub struct SwitchConfig {
     pub buffer: Filled<BufferSlot>,
     /// The overflow slot.
     pub overflow: Filled<OverflowSlot>,
+    /// Where frames wait.
+    pub model: Model,
     /// Whether simultaneous arrivals see each other.
     pub simultaneous: Simultaneous,
     /// The order of simultaneous arrivals.
     pub ties: Ties,
     /// Each port.
     pub ports: Vec<PortConfig>,
+}
+
+/// Where frames wait in a switch.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Model {
+    /// At the output that they leave by.
+    OutputQueued,
+    /// At the input that they came in by, then at the output.
+    Cioq(Cioq),
+}
+
+impl Model {
+    /// The input side, where there is one.
+    pub fn cioq(&self) -> Option<&Cioq> {
+        match self {
+            Model::OutputQueued => None,
+            Model::Cioq(cioq) => Some(cioq),
+        }
+    }
+}
+
+/// The input side of a switch with combined input and output queueing.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Cioq {
+    /// Memory of each input.
+    pub input_buffer: Amount,
+    /// How many times as fast as the link of an output frames cross to it.
+    pub speedup: Speedup,
+    /// The arbiter slot.
+    pub arbiter: Filled<ArbiterSlot>,
+}
+
+/// An exact multiple of a link's rate.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Speedup {
+    millionths: u64,
+}
+
+impl Speedup {
+    const ONE: u64 = 1_000_000;
+
+    /// Of a number of at most six decimals; `None` where it has more.
+    pub fn of(number: f64) -> Option<Speedup> {
+        let millionths = (number * Speedup::ONE as f64).round();
+        let exact = millionths >= 1.0 && (millionths / Speedup::ONE as f64) == number;
+        exact.then_some(Speedup { millionths: millionths as u64 })
+    }
+    /// This multiple of a link's rate; `None` where it does not fit.
+    pub fn rate(self, link: Rate) -> Option<Rate> {
+        link.divided_by(Speedup::ONE, self.millionths)
+    }
+    /// The multiple as a number, to show.
+    pub fn number(self) -> f64 {
+        self.millionths as f64 / Speedup::ONE as f64
+    }
 }
 
 /// One port of a switch.
@@ -229,4 +287,20 @@ pub enum FctEnd {
     LastByte,
     /// The sender has got the acknowledgement of everything.
     SenderAck,
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_speedup_is_exact_to_six_decimals() {
+        let link = Rate::gbps(10);
+        let rate = |number: f64| Speedup::of(number).and_then(|speedup| speedup.rate(link));
+        assert_eq!(rate(2.0), Some(Rate::gbps(20)));
+        assert_eq!(rate(1.1), Some(Rate::gbps(11)));
+        assert_eq!(rate(1.000_001), Some(Rate::bps(10_000_010_000)));
+        assert_eq!((rate(1.000_000_1), rate(0.0)), (None, None));
+        assert_eq!(Speedup::of(1.25).map(Speedup::number), Some(1.25));
+    }
 }

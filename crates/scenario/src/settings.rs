@@ -76,9 +76,30 @@ pub const HOST: Spec = Spec {
 pub const SWITCH: Spec = Spec {
     slot: "switch",
     kind: "",
-    doc: "Every switch: its slots, and how it treats simultaneous arrivals.",
+    doc: "Every switch: its model, its slots, and how it treats simultaneous arrivals.",
     cite: "",
     params: &[
+        Param {
+            name: "model",
+            doc: "Where frames wait: at the output that they leave by, or first in the memory of the input that they \
+                  came in by, in virtual output queues, and then at the output (combined input and output queueing).",
+            kind: Kind::Choice(&["output_queued", "cioq"]),
+            default: Some("output_queued"),
+        },
+        Param {
+            name: "input_buffer",
+            doc: "Memory of an input, shared by its virtual output queues; only with `model = \"cioq\"` (QCN-OS, \
+                  Table I: 150 KB).",
+            kind: Kind::Amount { min: 1 },
+            default: Some("150KB"),
+        },
+        Param {
+            name: "speedup",
+            doc: "How many times as fast as the link of its output a frame crosses the fabric, to six decimals; only \
+                  with `model = \"cioq\"`.",
+            kind: Kind::Number { min: 1.0, max: 100.0, below_max: false },
+            default: Some("2"),
+        },
         Param {
             name: "simultaneous",
             doc: "Arrivals at the same instant: each decided and applied before the next, or all decided on the \

@@ -91,6 +91,7 @@ fn switch() -> Switch {
             top_class: 0,
             may_compute: true,
             ports: (0..16).map(|_| port()).collect(),
+            inputs: None,
         },
         fib: mech::fib::FibSlot::routes(),
         routing: Ecmp::new(1).into(),

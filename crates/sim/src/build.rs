@@ -12,13 +12,15 @@ use crate::world::closed_loop::ClosedLoop;
 use crate::world::{Net, Part, Partitions, Schedule, World};
 use dataplane::transport::TcpConfig;
 use dataplane::{
-    CoreSetup, FlowTable, Host, HostSetup, NewFlow, Observer, PauseSetup, PortSetup, RawSetup, Switch, SwitchSetup,
+    CoreSetup, FlowTable, Host, HostSetup, InputSetup, NewFlow, Observer, PauseSetup, PortSetup, RawSetup, Switch,
+    SwitchSetup,
 };
+use mech::arbiter::ArbiterSlot;
 use mech::buffer::BufferSlot;
 use mech::fib::FibSlot;
 use mech::overflow::OverflowSlot;
 use mech::routing::{FlowHash, Paths, RoutingSlot};
-use mech::{HostId, Lane, LaneLimit, Lanes, Purpose, Stream, SwitchContext};
+use mech::{HostId, Lane, LaneLimit, Lanes, Purpose, Room, Stream, SwitchContext};
 use scenario::events::{History, Sender, histories};
 use scenario::routes::Routes;
 use scenario::traffic::{FlowSpec, Flows, OWN, Role};
@@ -93,6 +95,7 @@ impl Site<'_> {
                 top_class: self.top_class,
                 may_compute: self.may_compute && !self.any_bounce && order.by_flow().is_none(),
                 ports: vec![nic],
+                inputs: None,
             },
             id: HostId(id),
             stack_delay: s.host.stack_delay,
@@ -163,12 +166,18 @@ impl Site<'_> {
                 top_class: self.top_class,
                 may_compute: self.may_compute && !self.any_bounce,
                 ports: ports.collect(),
+                inputs: None,
             },
             fib: FibSlot::clone(&config.fib.slot).for_switch(&own),
             routing: RoutingSlot::clone(&config.routing.slot).for_switch(&own),
             snapshot: config.simultaneous == Simultaneous::Snapshot,
             shuffle: config.ties == Ties::Random,
         };
+        setup.core.inputs = config.model.cioq().map(|cioq| InputSetup {
+            arbiter: ArbiterSlot::clone(&cioq.arbiter.slot).for_switch(&own),
+            memory: Room::of(cioq.input_buffer),
+            transfers: links.iter().map(|link| cioq.speedup.rate(link.rate).unwrap_or(link.rate).clock()).collect(),
+        });
         (self.refit)(node, &mut setup);
         Switch::new(setup)
     }

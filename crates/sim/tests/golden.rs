@@ -129,7 +129,7 @@ fn saves_events(scenario: &Scenario) -> bool {
 
 #[test]
 fn golden_runs_cover_every_kind_that_a_scenario_may_name() {
-    const SLOTS: [&str; 11] = [
+    const SLOTS: [&str; 12] = [
         "topology",
         "fib",
         "host.bounce_signal",
@@ -139,6 +139,7 @@ fn golden_runs_cover_every_kind_that_a_scenario_may_name() {
         "marking",
         "scheduler",
         "pause",
+        "arbiter",
         "transport",
         "traffic",
     ];
@@ -167,6 +168,7 @@ fn kinds(loaded: &Loaded) -> Vec<(String, String)> {
             found.push(("routing", switch.routing.kind.clone()));
             found.push(("buffer", switch.buffer.kind.clone()));
             found.push(("overflow", switch.overflow.kind.clone()));
+            found.extend(switch.model.cioq().map(|cioq| ("arbiter", cioq.arbiter.kind.clone())));
             for port in &switch.ports {
                 found.push(("marking", port.marking.kind.clone()));
                 found.push(("scheduler", port.scheduler.kind.clone()));

@@ -6,6 +6,7 @@ mod agents;
 mod bounce;
 mod bouncing;
 mod capture;
+mod cioq;
 mod closed_forms;
 mod collectives;
 mod common;

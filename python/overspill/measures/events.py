@@ -20,6 +20,7 @@ REASONS = (
     "link_down",
     "link_loss",
     "corrupted",
+    "input_full",
 )
 OF_FLOWS = "Σ over measured flows"
 KINDS = ("drops", "marks", "detours", "bounces")  # in the order of their numbers in the table `fates`

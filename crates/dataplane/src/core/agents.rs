@@ -160,7 +160,7 @@ impl Core {
         ask: impl FnOnce(&mut dyn Agent, &AgentContext, &mut Env) -> T,
     ) -> Option<T> {
         let agents = self.agents.as_mut()?;
-        let look = Look { store: &self.store, fib: step.fib };
+        let look = Look { store: &self.store, fib: step.fib, ingress: None };
         let at = AgentContext { view: &look, port, stored };
         let one = agents.ports[usize::from(port.0)].agents.get_mut(which)?;
         let mut env = Env { now: step.now, rng: &mut one.rng, acts: &mut agents.acts };

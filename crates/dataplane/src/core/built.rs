@@ -6,6 +6,7 @@ use super::{Core, PauseSetup};
 use crate::Framing;
 use crate::accounts::Accounts;
 use crate::ends::Tally;
+use crate::inputs::{InputSetup, Inputs};
 use crate::packet_store::{PacketStore, Pool, waits_in};
 use crate::port::{Limits, Port, PortShape};
 use mech::buffer::BufferSlot;
@@ -54,6 +55,8 @@ pub struct CoreSetup {
     pub may_compute: bool,
     /// The ports.
     pub ports: Vec<PortSetup>,
+    /// The input side, where arrivals wait there first.
+    pub inputs: Option<InputSetup>,
 }
 
 impl Core {
@@ -72,6 +75,7 @@ impl Core {
                 waits_in: waits_in(&setup.lanes, setup.top_class),
                 pool,
                 accounts: Accounts::default(),
+                inputs: None,
             },
             overflow: setup.overflow,
             overflow_rng: Stream::new(seed, node, Purpose::Overflow),
@@ -105,6 +109,8 @@ impl Core {
             core.marking_rng.push(Stream::new(seed, node, Purpose::Marking(i as u16)));
             core.schedulers.push(p.scheduler);
         }
+        let queues_each = core.store.ports.first().map_or(0, |port| port.rest.queues.len());
+        core.store.inputs = setup.inputs.map(|inputs| Box::new(Inputs::new(inputs, queues_each, (seed, node))));
         core.pausing = (!pausing.is_empty()).then(|| Box::new(Pausing::new(pausing)));
         core.agents = Agents::new(agents, (seed, node));
         if let Some(agents) = &core.agents {
@@ -127,6 +133,7 @@ impl Core {
         let by_input = slots.filter_map(|(port, slot)| Some((port, slot.peek()?))).any(follows_input);
         let plain = !by_input
             && setup.may_compute
+            && setup.inputs.is_none()
             && setup.top_class == 0
             && setup.lanes.last() == Lane::Normal
             && !needs.removes;

@@ -1,7 +1,7 @@
 //! Links that die and come back, and ports whose rate changes, as a node learns of it.
 
 use super::{Core, Step};
-use crate::packet_store::Fib;
+use crate::packet_store::{Fib, PacketStore};
 use crate::{Freed, Out, Pkt};
 use mech::overflow::DropReason;
 use mech::{PortId, QueueId};
@@ -50,7 +50,19 @@ impl Core {
                 taken.push(pkt);
             }
         }
+        self.take_at_inputs(port, &mut taken, step);
         taken
+    }
+
+    fn take_at_inputs<F: Fib, O: Out>(&mut self, port: PortId, taken: &mut Vec<Pkt>, step: &mut Step<F, O>) {
+        let waits = self.store.inputs.as_ref().map_or(0, |inputs| inputs.waits(port));
+        for queue in QueueId::each(waits).rev() {
+            let PacketStore { inputs, arena, .. } = &mut self.store;
+            let first = || inputs.as_mut().and_then(|inputs| inputs.take_first((port, queue), arena));
+            let all: Vec<Pkt> = std::iter::from_fn(first).collect();
+            all.iter().for_each(|pkt| self.taken_out((port, queue), pkt, step));
+            taken.extend(all);
+        }
     }
 
     fn take_first<F: Fib, O: Out>(&mut self, (port, queue): (PortId, QueueId), step: &mut Step<F, O>) -> Option<Pkt> {
@@ -58,15 +70,25 @@ impl Core {
         let (id, _) = self.store.arena.first(slot)?;
         let pkt = self.store.arena.remove(slot, id)?;
         let empty = slot.packets() == 0;
+        self.store.ports[usize::from(port.0)].rest.eligible &= !(u32::from(empty) << queue.0);
+        self.taken_out((port, queue), &pkt, step);
+        Some(pkt)
+    }
+
+    /// A packet that waited for a port is taken out before its turn.
+    pub(super) fn taken_out<F: Fib, O: Out>(
+        &mut self,
+        (port, queue): (PortId, QueueId),
+        pkt: &Pkt,
+        step: &mut Step<F, O>,
+    ) {
         self.store.free(port, queue, &pkt.head);
         let p = &mut self.store.ports[usize::from(port.0)];
-        p.rest.eligible &= !(u32::from(empty) << queue.0);
         p.counts_mut().evicted += 1;
         p.counts_mut().evicted_bytes += u64::from(pkt.head.size);
         let frame = Freed { queue, after: p.waiting(), started: None };
         Core::tell_freed(port, frame, step.out);
         self.book_left(port, queue, &pkt.head, step);
-        Some(pkt)
     }
 
     /// Loses all that waits for a port whose link is dead.

@@ -261,7 +261,7 @@ impl Core {
             return None;
         }
         let expired = gate.expired(slot, class, why.1);
-        let look = Look { store: &self.store, fib: &Nowhere };
+        let look = Look { store: &self.store, fib: &Nowhere, ingress: None };
         let held = each(pause_group).map(|class| look.allocated(ingress, class as u8)).sum::<u64>();
         Some(LosslessViolation {
             ingress,

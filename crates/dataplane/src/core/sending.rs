@@ -23,9 +23,13 @@ impl Core {
             self.ready_ports.push(port);
         }
     }
-    /// The frame on the wire of `port` has ended and something waits: send the next.
+    /// The frame on the wire of `port` has ended and something waits: send the next. Numbers from that of ports on are
+    /// of outputs to which a frame has crossed.
     #[inline]
     pub(crate) fn ended<F: Fib, O: Out>(&mut self, port: PortId, step: &mut Step<F, O>) {
+        if usize::from(port.0) >= self.store.ports.len() {
+            return self.transfer_ended(PortId(port.0 - self.store.ports.len() as u16), step);
+        }
         self.store.ports[usize::from(port.0)].rest.waking = false;
         self.send(port, step);
     }
@@ -71,6 +75,9 @@ impl Core {
             self.store.ports[usize::from(port.0)].rest.listed = false;
             self.send(port, step);
         }
+        if self.store.inputs.is_some() {
+            self.begin_transfers(step);
+        }
     }
 
     fn send<F: Fib, O: Out>(&mut self, port: PortId, step: &mut Step<F, O>) {
@@ -99,6 +106,9 @@ impl Core {
         if empty {
             self.run_empty(step.now, port);
         }
+        if self.store.inputs.is_some() {
+            self.ask_arbiter(port);
+        }
     }
 
     fn run_empty(&mut self, now: Time, port: PortId) {
@@ -120,7 +130,7 @@ impl Core {
             let first = self.store.arena.first(&p.rest.queues[usize::from(queue.0)]);
             return first.map(|(id, _)| (queue, PktId(id)));
         }
-        let look = Look { store: &self.store, fib: step.fib };
+        let look = Look { store: &self.store, fib: step.fib, ingress: None };
         let view = PortView { view: &look, port, eligible };
         let mut env = Env { now: step.now, rng: &mut self.overflow_rng, acts: &mut self.acts };
         scheduler.get().next(&view, &mut env)

@@ -53,7 +53,7 @@ impl Core {
     }
     /// Bytes of a class that wait at a port, by the port that they came in by.
     pub fn waiting_by_ingress(&self, port: PortId, class: u8) -> Vec<u64> {
-        let look = Look { store: &self.store, fib: &Nowhere };
+        let look = Look { store: &self.store, fib: &Nowhere, ingress: None };
         let mut bytes = vec![0; self.store.ports.len()];
         for queue in Lane::PAUSED.map(|lane| QueueId::new(class, lane)) {
             look.visit(port, queue, &mut |_, head| bytes[usize::from(head.ingress.0)] += u64::from(head.size));

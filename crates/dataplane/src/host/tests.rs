@@ -93,6 +93,7 @@ impl Bench {
             top_class: 0,
             may_compute: false,
             ports: vec![port],
+            inputs: None,
         };
         let setup = HostSetup {
             core,

@@ -7,6 +7,7 @@ macro_rules! step_at {
     };
 }
 
+mod crossing;
 mod detours;
 mod evict;
 mod pausing;
@@ -114,6 +115,7 @@ fn switch() -> Switch {
             top_class: 7,
             may_compute: false,
             ports: (0..PORTS).map(|_| port()).collect(),
+            inputs: None,
         },
         fib: FibSlot::routes(),
         routing: Ecmp::new(1).into(),
@@ -124,7 +126,7 @@ fn switch() -> Switch {
 
 fn fill(switch: &Switch, port: PortId, queue: QueueId) -> Fill {
     let fib = &Table { node: 0, routes: &Direct, routing: &switch.routing, now: Time::ZERO, learnt: None };
-    Look { store: &switch.core.store, fib }.fill(port, queue)
+    Look { store: &switch.core.store, fib, ingress: None }.fill(port, queue)
 }
 
 /// The column "Util" of PABO's table (§II-D): by port and queue that is limited by itself, normal queues

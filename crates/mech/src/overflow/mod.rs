@@ -68,11 +68,13 @@ pub enum DropReason {
     LinkLoss = 10,
     /// Bits of it were wrong at the far end of its link, whose check sequence found it out.
     Corrupted = 11,
+    /// The memory of the port that it came in by had no room (`cioq`).
+    InputFull = 12,
 }
 
 impl DropReason {
     /// All reasons, in the order of their numbers.
-    pub const ALL: [DropReason; 12] = [
+    pub const ALL: [DropReason; 13] = [
         DropReason::BufferFull,
         DropReason::BounceQueueFull,
         DropReason::NoDetour,
@@ -85,6 +87,7 @@ impl DropReason {
         DropReason::LinkDown,
         DropReason::LinkLoss,
         DropReason::Corrupted,
+        DropReason::InputFull,
     ];
     /// The name in results.
     pub const fn name(self) -> &'static str {
@@ -101,6 +104,7 @@ impl DropReason {
             DropReason::LinkDown => "link_down",
             DropReason::LinkLoss => "link_loss",
             DropReason::Corrupted => "corrupted",
+            DropReason::InputFull => "input_full",
         }
     }
     /// That of a packet for whose lane there was no room.
@@ -118,7 +122,8 @@ impl DropReason {
             | DropReason::NoDetour
             | DropReason::Evicted
             | DropReason::HoldFull
-            | DropReason::DetoursSpent => true,
+            | DropReason::DetoursSpent
+            | DropReason::InputFull => true,
             DropReason::TtlExpired
             | DropReason::EarlyDrop
             | DropReason::NoRoute

@@ -55,6 +55,8 @@ pub(super) struct Asked {
     pub sources: u64,
     /// Switches times overrides.
     pub places: u64,
+    /// Virtual output queues of a class.
+    pub virtual_queues: u64,
 }
 
 impl Asked {
@@ -64,10 +66,15 @@ impl Asked {
     pub const MOST_SOURCES: u64 = 10_000_000;
     /// Most switches times overrides in all variants together.
     pub const MOST_PLACES: u64 = 30_000_000;
+    /// Most virtual output queues of a class in all variants together: some hundred megabytes.
+    pub const MOST_VIRTUAL_QUEUES: u64 = 10_000_000;
 
     /// Whether it is too much already.
     pub fn too_much(self) -> bool {
-        self.ports > Asked::MOST_PORTS || self.sources > Asked::MOST_SOURCES || self.places > Asked::MOST_PLACES
+        self.ports > Asked::MOST_PORTS
+            || self.sources > Asked::MOST_SOURCES
+            || self.places > Asked::MOST_PLACES
+            || self.virtual_queues > Asked::MOST_VIRTUAL_QUEUES
     }
 }
 

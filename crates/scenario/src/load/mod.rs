@@ -7,6 +7,7 @@ mod checks;
 mod events;
 mod fibs;
 mod fields;
+mod input_side;
 mod merge;
 mod renamed;
 mod resolved;

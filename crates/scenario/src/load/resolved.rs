@@ -86,15 +86,21 @@ fn switch(config: &SwitchConfig) -> Map<String, Json> {
         Ties::Random => "random",
         Ties::Port => "port",
     };
-    let all = [
+    let mut all = vec![
         ("fib", filled(&config.fib)),
         ("routing", filled(&config.routing)),
         ("buffer", filled(&config.buffer)),
         ("overflow", filled(&config.overflow)),
         ("simultaneous", json!(simultaneous)),
         ("ties", json!(ties)),
+        ("model", json!(if config.model.cioq().is_some() { "cioq" } else { "output_queued" })),
     ];
-    all.map(|(key, value)| (key.to_string(), value)).into_iter().collect()
+    if let Some(cioq) = config.model.cioq() {
+        all.push(("arbiter", filled(&cioq.arbiter)));
+        all.push(("input_buffer", json!(cioq.input_buffer.to_string())));
+        all.push(("speedup", json!(cioq.speedup.number())));
+    }
+    all.into_iter().map(|(key, value)| (key.to_string(), value)).collect()
 }
 
 /// Switches, those that are filled alike together: their names, their slots, and those of their

@@ -2,10 +2,11 @@
 
 use super::checks;
 use super::fields::{Asked, Faults, Wanted, entries, filled, read, table};
+use super::input_side;
 use super::merge::merge;
 use super::tree::{Data, Node};
 use crate::diag::{message, one_of};
-use crate::model::{Filled, PortConfig, Simultaneous, SwitchConfig, Ties};
+use crate::model::{Cioq, Filled, Model, PortConfig, Simultaneous, Speedup, SwitchConfig, Ties};
 use crate::settings;
 use crate::topology::{self, Topology};
 use mech::buffer::BufferSlot;
@@ -28,6 +29,7 @@ struct Slots {
     buffer: Filled<BufferSlot>,
     overflow: Filled<OverflowSlot>,
     port: PortConfig,
+    model: Model,
     simultaneous: Simultaneous,
     ties: Ties,
 }
@@ -102,6 +104,7 @@ impl<'a> Filler<'a> {
             let mut report = Report::default();
             slots.port.pause.slot.check(&beside, &mut report);
             checks::say(&merged, "pause", report, (self.notes, faults));
+            input_side::check(&merged, &slots.config(vec![slots.port.clone()]), faults);
         }
         self.known.insert(which.to_vec(), (merged, filled.clone()));
         filled
@@ -124,6 +127,15 @@ impl<'a> Filler<'a> {
         }
     }
 
+    /// What a `cioq` switch of a network needs of it.
+    fn check_input_side(&self, (which, node): (&[usize], &topology::Node), faults: &mut Faults) {
+        if let Some((table, Some(filled))) = self.known.get(which)
+            && let Some(cioq) = filled.model.cioq()
+        {
+            input_side::check_size(table, (cioq, node), faults);
+        }
+    }
+
     /// Checks every override alone, where there is no network to lay them upon.
     pub fn alone(mut self, faults: &mut Faults) {
         (0..self.overrides.len()).for_each(|i| drop(self.filled(&[i], faults)));
@@ -143,6 +155,7 @@ impl<'a> Filler<'a> {
             let keys = kinds.map(|kind| self.matching(node, kind, net));
             let [own, ..] = &keys;
             self.sized(own, (node.ports.len(), net), faults);
+            self.check_input_side((own, node), faults);
             let filled: Vec<_> = keys.iter().map(|key| self.filled(key, faults)).collect();
             let [Some(own), Some(to_host), Some(to_switch)] = filled.as_slice() else { continue };
             let far = |port: &topology::Port| if port.peer < net.hosts { to_host } else { to_switch };
@@ -238,6 +251,7 @@ impl Slots {
             routing: self.routing.clone(),
             buffer: self.buffer.clone(),
             overflow: self.overflow.clone(),
+            model: self.model.clone(),
             simultaneous: self.simultaneous,
             ties: self.ties,
             ports,
@@ -261,13 +275,23 @@ fn fill(switch: &Node, registry: &Registry, faults: &mut Faults) -> Option<Slots
     let marking = slot(switch, "marking", registry, faults);
     let pause = slot(switch, "pause", registry, faults);
     let scheduler = slot(switch, "scheduler", registry, faults);
+    let arbiter = slot(switch, "arbiter", registry, faults);
     let values = values?;
+    let speedup = values.number("speedup");
+    let Some(speedup) = Speedup::of(speedup) else {
+        faults.add(&switch.find("speedup"), message(speedup, "a number of at most six decimals"));
+        return None;
+    };
     Some(Slots {
         fib: fib?,
         routing: routing?,
         buffer: buffer?,
         overflow: overflow?,
         port: PortConfig { marking: marking?, scheduler: scheduler?, pause: pause? },
+        model: match values.word("model") {
+            "cioq" => Model::Cioq(Cioq { input_buffer: values.amount("input_buffer"), speedup, arbiter: arbiter? }),
+            _ => Model::OutputQueued,
+        },
         simultaneous: match values.word("simultaneous") {
             "snapshot" => Simultaneous::Snapshot,
             _ => Simultaneous::InTurn,

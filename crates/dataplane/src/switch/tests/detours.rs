@@ -95,6 +95,7 @@ fn switch(buffer: BufferSlot, overflow: OverflowSlot, snapshot: bool) -> Switch 
             top_class: 0,
             may_compute: true,
             ports: (0..PORTS).map(port).collect(),
+            inputs: None,
         },
         fib: FibSlot::routes(),
         routing: Ecmp::new(1).into(),

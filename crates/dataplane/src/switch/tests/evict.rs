@@ -25,6 +25,7 @@ fn switch(size: Amount, snapshot: bool) -> Switch {
             top_class: 7,
             may_compute: true,
             ports: (0..PORTS).map(|_| port()).collect(),
+            inputs: None,
         },
         fib: FibSlot::routes(),
         routing: Ecmp::new(1).into(),

@@ -106,6 +106,7 @@ fn switch(response: Dur) -> Switch {
             top_class: 2,
             may_compute: true,
             ports: (0..4).map(|_| port()).collect(),
+            inputs: None,
         },
         fib: FibSlot::routes(),
         routing: Ecmp::new(1).into(),

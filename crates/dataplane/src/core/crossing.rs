@@ -1,0 +1,59 @@
+//! Frames that cross the fabric of a `cioq` switch, from the memory of an input to the buffer of an output.
+//!
+//! An output takes one frame at a time. Its arbiter is asked when a step is nearly over: all arrivals are stored by
+//! then, and idle ports have begun to send. The end of a transfer is an event of the same phase as the end of a
+//! transmission; its index is that of the output, counted on from the last port.
+
+use super::agents::NOBODY;
+use super::{Core, Step};
+use crate::Out;
+use crate::packet_store::Fib;
+use crate::port::Port;
+use mech::PortId;
+use mech::overflow::DropReason;
+
+impl Core {
+    /// Something waits for an output, or it has room: its arbiter is asked before this step is over.
+    pub(super) fn ask_arbiter(&mut self, output: PortId) {
+        if self.store.inputs.as_mut().is_some_and(|inputs| inputs.ask(output)) {
+            self.ready_ports.push(NOBODY);
+        }
+    }
+
+    /// Idle outputs take the frames that their arbiters choose.
+    pub(super) fn begin_transfers<F, O: Out>(&mut self, step: &mut Step<F, O>) {
+        let ports = self.store.ports.len() as u16;
+        while let Some(output) = self.store.inputs.as_mut().and_then(|inputs| inputs.next_asking()) {
+            if let Some(time) = self.store.grant(output, step.now) {
+                step.out.wake(PortId(ports + output.0), step.now + time);
+            }
+        }
+    }
+
+    /// A frame has crossed to an output: it waits there, or is lost where the link of the output died meanwhile.
+    pub(super) fn transfer_ended<F: Fib, O: Out>(&mut self, output: PortId, step: &mut Step<F, O>) {
+        let Some(done) = self.store.inputs.as_mut().and_then(|inputs| inputs.end(output)) else { return };
+        let p = &mut self.store.ports[usize::from(output.0)];
+        if p.closed {
+            let pkt = self.store.arena.discard(done.slot);
+            self.taken_out((output, done.queue), &pkt, step);
+            return self.drop(&pkt, output, DropReason::LinkDown, step);
+        }
+        self.store.arena.append(&mut p.rest.queues[usize::from(done.queue.0)], done.slot);
+        p.rest.eligible |= done.queue.bit();
+        self.try_schedule(output, step.now, step.out);
+        self.ask_arbiter(output);
+    }
+
+    /// Checks that what each port counts as waiting lies in its queues or at the inputs, and that the inputs' memory
+    /// holds what lies there.
+    pub(crate) fn inputs_balance(&self) -> bool {
+        let Some(inputs) = &self.store.inputs else { return true };
+        let whole = |(port, p): (u16, &Port)| {
+            let queues = p.rest.queues.iter().map(|queue| (queue.packets(), queue.bytes()));
+            let sum = queues.fold(inputs.held_for(PortId(port)), |sum, own| (sum.0 + own.0, sum.1 + own.1));
+            sum == (p.waiting(), p.waiting_bytes())
+        };
+        inputs.balanced() && (0..).zip(&self.store.ports).all(whole)
+    }
+}

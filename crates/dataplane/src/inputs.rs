@@ -1,0 +1,249 @@
+//! The input side of a switch with combined input and output queueing: an arrival waits in the memory of the port
+//! that it came in by, in a virtual output queue, until the arbiter of its output grants it a transfer to the buffer
+//! there. All of it lies in the node's own store, beside the queues of the ports.
+//!
+//! A port counts a frame as waiting from its arrival until it starts to leave: how full an output is, is its buffer
+//! and all that the inputs hold for it. What is counted here is what of it lies at the inputs.
+
+use crate::arena::{Arena, Queue};
+use mech::arbiter::{ArbiterSlot, Request};
+use mech::{Acts, Env, Head, Lane, PortId, Purpose, QueueId, Room, Stream};
+use units::{Clock, Dur, Time};
+
+/// The input side of a switch as it is to be built.
+pub struct InputSetup {
+    /// Who is granted an output.
+    pub arbiter: ArbiterSlot,
+    /// Memory of each input, for all its virtual output queues.
+    pub memory: Room,
+    /// By output: how fast frames cross to it.
+    pub transfers: Vec<Clock>,
+}
+
+/// Frames and their bytes.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+struct Amounts {
+    packets: u32,
+    bytes: u64,
+}
+
+impl Amounts {
+    fn add(&mut self, size: u16) {
+        self.packets += 1;
+        self.bytes += u64::from(size);
+    }
+    fn take(&mut self, size: u16) {
+        self.packets -= 1;
+        self.bytes -= u64::from(size);
+    }
+    fn and(self, more: Amounts) -> Amounts {
+        Amounts { packets: self.packets + more.packets, bytes: self.bytes + more.bytes }
+    }
+}
+
+/// A frame that crosses to an output. Its memory at the input and its place in the output's buffer are both its own.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Transfer {
+    /// Where it lies in the arena.
+    pub(crate) slot: u32,
+    /// The queue that it is for.
+    pub(crate) queue: QueueId,
+    input: PortId,
+    size: u16,
+}
+
+/// One output, as the fabric sees it.
+#[derive(Clone, Debug)]
+struct Output {
+    clock: Clock,
+    transfer: Option<Transfer>,
+    /// Bit `q` is set where some input has a frame for queue `q`.
+    waits: u32,
+    /// It is on the list of those whose arbiter is to be asked.
+    listed: bool,
+}
+
+/// The input side of a node.
+#[derive(Clone, Debug)]
+pub(crate) struct Inputs {
+    /// By output, queue and input.
+    queues: Box<[Queue]>,
+    /// Ports, and queues of each: the strides of the virtual output queues.
+    ports: usize,
+    queues_each: usize,
+    /// By output and queue: what waits in virtual output queues.
+    waiting: Box<[Amounts]>,
+    /// By input: what its memory holds.
+    used: Box<[Amounts]>,
+    memory: Room,
+    outputs: Box<[Output]>,
+    arbiter: ArbiterSlot,
+    rng: Stream,
+    acts: Acts,
+    /// Outputs whose arbiter is to be asked in this step.
+    asking: Vec<PortId>,
+    requests: Vec<Request>,
+}
+
+impl Inputs {
+    /// Of a node whose ports have so many queues each.
+    pub(crate) fn new(setup: InputSetup, queues_each: usize, (seed, node): (u64, u32)) -> Inputs {
+        let ports = setup.transfers.len();
+        let output = |clock| Output { clock, transfer: None, waits: 0, listed: false };
+        Inputs {
+            queues: vec![Queue::default(); ports * queues_each * ports].into(),
+            ports,
+            queues_each,
+            waiting: vec![Amounts::default(); ports * queues_each].into(),
+            used: vec![Amounts::default(); ports].into(),
+            memory: setup.memory,
+            outputs: setup.transfers.into_iter().map(output).collect(),
+            arbiter: setup.arbiter,
+            rng: Stream::new(seed, node, Purpose::Arbiter),
+            acts: Acts::default(),
+            asking: Vec::new(),
+            requests: Vec::new(),
+        }
+    }
+
+    /// The first of the virtual output queues of an output's queue.
+    fn first_of(&self, (output, queue): (PortId, QueueId)) -> usize {
+        self.place((output, queue)) * self.ports
+    }
+    fn place(&self, (output, queue): (PortId, QueueId)) -> usize {
+        usize::from(output.0) * self.queues_each + usize::from(queue.0)
+    }
+
+    /// Whether the memory of an input has room for a frame of `size` bytes.
+    pub(crate) fn accepts(&self, input: PortId, size: u16) -> bool {
+        let used = self.used[usize::from(input.0)];
+        used.packets < self.memory.packets && used.bytes + u64::from(size) <= self.memory.bytes
+    }
+
+    /// The virtual output queue in which a frame is about to be stored.
+    pub(crate) fn store(&mut self, to: (PortId, QueueId), head: &Head) -> &mut Queue {
+        let (first, place) = (self.first_of(to), self.place(to));
+        self.used[usize::from(head.ingress.0)].add(head.size);
+        self.waiting[place].add(head.size);
+        self.outputs[usize::from(to.0.0)].waits |= to.1.bit();
+        &mut self.queues[first + usize::from(head.ingress.0)]
+    }
+
+    /// Frames and bytes that wait in virtual output queues for a queue of an output.
+    pub(crate) fn backlog(&self, to: (PortId, QueueId)) -> (u32, u64) {
+        let waiting = self.waiting[self.place(to)];
+        (waiting.packets, waiting.bytes)
+    }
+
+    /// The same for all normal queues of an output.
+    pub(crate) fn normal(&self, output: PortId) -> (u32, u64) {
+        let normal = QueueId::each(self.outputs[usize::from(output.0)].waits).filter(|q| q.lane() == Lane::Normal);
+        let sum = normal.map(|queue| self.waiting[self.place((output, queue))]).fold(Amounts::default(), Amounts::and);
+        (sum.packets, sum.bytes)
+    }
+
+    /// The queues of an output for which frames wait.
+    pub(crate) fn waits(&self, output: PortId) -> u32 {
+        self.outputs[usize::from(output.0)].waits
+    }
+
+    /// Puts an output on the list of those whose arbiter is to be asked, unless it is there, busy, or nothing waits
+    /// for it. Whether it is new there.
+    pub(crate) fn ask(&mut self, output: PortId) -> bool {
+        let own = &mut self.outputs[usize::from(output.0)];
+        if own.listed || own.transfer.is_some() || own.waits == 0 {
+            return false;
+        }
+        own.listed = true;
+        self.asking.push(output);
+        true
+    }
+
+    /// The next output of that list.
+    pub(crate) fn next_asking(&mut self) -> Option<PortId> {
+        let output = self.asking.pop()?;
+        self.outputs[usize::from(output.0)].listed = false;
+        Some(output)
+    }
+
+    /// Begins a transfer to a queue of an output from the input that its arbiter chooses among those whose first frame
+    /// `fits`; the time that it takes.
+    pub(crate) fn grant(
+        &mut self,
+        to: (PortId, QueueId),
+        (arena, now): (&mut Arena, Time),
+        fits: impl Fn(u16) -> bool,
+    ) -> Option<Dur> {
+        let first = self.first_of(to);
+        self.requests.clear();
+        for (input, queue) in (0..).zip(&self.queues[first..first + self.ports]) {
+            let Some((slot, stamp)) = arena.first(queue) else { continue };
+            let size = arena.get(slot).head.size;
+            if fits(size) {
+                self.requests.push(Request { input: PortId(input), size, stamp });
+            }
+        }
+        if self.requests.is_empty() {
+            return None;
+        }
+        let mut env = Env { now, rng: &mut self.rng, acts: &mut self.acts };
+        let input = self.arbiter.get().grant(to.0, &self.requests, &mut env)?;
+        assert!(self.acts.list.is_empty(), "an arbiter may ask for no act");
+        assert!(self.requests.iter().any(|request| request.input == input), "an arbiter grants one of the requests");
+        let slot = arena.unlink_first(&mut self.queues[first + usize::from(input.0)])?;
+        let size = arena.get(slot).head.size;
+        self.leave_queue(to, size);
+        let own = &mut self.outputs[usize::from(to.0.0)];
+        own.transfer = Some(Transfer { slot, queue: to.1, input, size });
+        Some(own.clock.time(u64::from(size)))
+    }
+
+    fn leave_queue(&mut self, to: (PortId, QueueId), size: u16) {
+        let place = self.place(to);
+        self.waiting[place].take(size);
+        if self.waiting[place].packets == 0 {
+            self.outputs[usize::from(to.0.0)].waits &= !to.1.bit();
+        }
+    }
+
+    /// The transfer to an output is over: the frame has left the memory of its input.
+    pub(crate) fn end(&mut self, output: PortId) -> Option<Transfer> {
+        let done = self.outputs[usize::from(output.0)].transfer.take()?;
+        self.used[usize::from(done.input.0)].take(done.size);
+        Some(done)
+    }
+
+    /// Takes out a frame that waits for a queue of an output: of the first input that has one, its first.
+    pub(crate) fn take_first(&mut self, to: (PortId, QueueId), arena: &mut Arena) -> Option<crate::Pkt> {
+        let first = self.first_of(to);
+        let pkt = self.queues[first..first + self.ports].iter_mut().find_map(|queue| arena.pop(queue))?;
+        self.leave_queue(to, pkt.head.size);
+        self.used[usize::from(pkt.head.ingress.0)].take(pkt.head.size);
+        Some(pkt)
+    }
+
+    /// What waits for an output in virtual output queues or crosses to it, in frames and bytes.
+    pub(crate) fn held_for(&self, output: PortId) -> (u32, u64) {
+        let from = self.place((output, QueueId(0)));
+        let mut sum = self.waiting[from..from + self.queues_each].iter().fold(Amounts::default(), |a, b| a.and(*b));
+        self.outputs[usize::from(output.0)].transfer.iter().for_each(|transfer| sum.add(transfer.size));
+        (sum.packets, sum.bytes)
+    }
+
+    /// Checks that what every input's memory holds is what lies in its virtual output queues and crosses from it, and
+    /// that what waits for every output is what lies there for it.
+    pub(crate) fn balanced(&self) -> bool {
+        let amounts = |queue: &Queue| Amounts { packets: queue.packets(), bytes: queue.bytes() };
+        let sum = |all: &mut dyn Iterator<Item = &Queue>| all.map(amounts).fold(Amounts::default(), Amounts::and);
+        let crossing = |input: usize| {
+            let own = |transfer: &&Transfer| usize::from(transfer.input.0) == input;
+            let mut sum = Amounts::default();
+            self.outputs.iter().filter_map(|o| o.transfer.as_ref()).filter(own).for_each(|t| sum.add(t.size));
+            sum
+        };
+        let of_input = |input: usize| sum(&mut self.queues.iter().skip(input).step_by(self.ports)).and(crossing(input));
+        let inputs = self.used.iter().enumerate().all(|(input, used)| *used == of_input(input));
+        let each = self.waiting.iter().zip(self.queues.chunks(self.ports));
+        inputs && each.into_iter().all(|(waiting, queues)| *waiting == sum(&mut queues.iter()))
+    }
+}

@@ -1,0 +1,162 @@
+//! A switch with combined input and output queueing, arrival by arrival: hosts 0 to 3 behind ports of 1 Gb/s, to which
+//! frames cross at 2 Gb/s. 1000 bytes take 4 us to cross and 8.16 us to leave.
+
+use super::*;
+use crate::InputSetup;
+use mech::arbiter::{ArbiterSlot, RoundRobin};
+use mech::scheduler::Fifo;
+use mech::{Room, SwitchContext};
+
+/// What the switch has asked for.
+#[derive(Default)]
+struct Asked {
+    /// Wake-ups that are pending: when, and of which port or transfer.
+    wakes: Vec<(u64, PortId)>,
+    sent: Vec<(u64, u16, u32)>,
+    lost: Vec<(u32, DropReason)>,
+    now: u64,
+}
+
+impl Out for Asked {
+    type Observer = Self;
+    fn transmit(&mut self, port: PortId, pkt: &Pkt, _end: Time) {
+        self.sent.push((self.now, port.0, pkt.emission));
+    }
+    fn wake(&mut self, port: PortId, at: Time) {
+        self.wakes.push((at.0, port));
+    }
+    fn timer(&mut self, _index: u32, _at: Time) {}
+    fn finished(&mut self, _what: Outcome) {}
+    fn observer(&mut self) -> &mut Self {
+        self
+    }
+    fn spot(&self, port: PortId) -> Spot {
+        Spot { now: Time(self.now), node: 0, port: u32::from(port.0) }
+    }
+}
+
+impl Observer for Asked {
+    fn dropped(&mut self, _at: Spot, pkt: &Pkt, reason: DropReason) {
+        self.lost.push((pkt.emission, reason));
+    }
+}
+
+fn switch(buffer: Amount, memory: Amount) -> Switch {
+    let port = || PortSetup {
+        changes: false,
+        clock: Rate::gbps(1).clock(),
+        is_switch: false,
+        marking: MarkingSlot::none(),
+        scheduler: Fifo.into(),
+        pause: None,
+        agents: Vec::new(),
+    };
+    let arbiter: ArbiterSlot = RoundRobin::default().into();
+    Switch::new(SwitchSetup {
+        core: CoreSetup {
+            node: 0,
+            seed: 3,
+            framing: Framing::ETHERNET,
+            buffer: BufferSlot::of(Some(buffer)),
+            overflow: OverflowSlot::custom(mech::overflow::TailDrop),
+            lanes: Lanes::default(),
+            top_class: 3,
+            may_compute: true,
+            ports: (0..PORTS).map(|_| port()).collect(),
+            inputs: Some(InputSetup {
+                arbiter: arbiter.for_switch(&SwitchContext::alone(1, PORTS)),
+                memory: Room::of(memory),
+                transfers: vec![Rate::gbps(2).clock(); usize::from(PORTS)],
+            }),
+        },
+        fib: FibSlot::routes(),
+        routing: Ecmp::new(1).into(),
+        snapshot: false,
+        shuffle: false,
+    })
+}
+
+/// A frame: number, bytes, input, output, class.
+fn frame(n: u32, size: u16, (input, output): (u16, u32), class: u8) -> Pkt {
+    let mut head = Head { dst: HostId(output), ingress: PortId(input), size, ttl: 9, ..Head::default() };
+    head.set_class(class);
+    Pkt { head, ext: NO_EXT, emission: n, ..Pkt::default() }
+}
+
+/// Lets arrivals come at their instants, in microseconds, and all that follows happen, first to last.
+fn run(switch: &mut Switch, arrivals: &[(u64, Pkt)]) -> Asked {
+    let mut asked = Asked::default();
+    let mut left = arrivals.to_vec();
+    loop {
+        let next = asked.wakes.iter().map(|(at, _)| *at).chain(left.iter().map(|(us, _)| us * 1_000_000)).min();
+        let Some(now) = next else { return asked };
+        asked.now = now;
+        let mut ended: Vec<PortId> = asked.wakes.iter().filter(|(at, _)| *at == now).map(|(_, port)| *port).collect();
+        ended.sort_unstable();
+        asked.wakes.retain(|(at, _)| *at != now);
+        let mut come: Vec<Pkt> = left.iter().filter(|(us, _)| us * 1_000_000 == now).map(|(_, pkt)| *pkt).collect();
+        left.retain(|(us, _)| us * 1_000_000 != now);
+        switch.step(&ended, &mut come, step_at!(Time(now), &mut asked));
+        assert!(switch.conserves(), "at {now}");
+    }
+}
+
+#[test]
+fn a_frame_leaves_when_it_has_crossed_and_the_inputs_take_turns() {
+    let mut switch = switch(Amount::Packets(9), Amount::Packets(9));
+    let all = [0, 1, 3, 0, 1, 3].into_iter().zip(0..);
+    let all: Vec<(u64, Pkt)> = all.map(|(input, n)| (0, frame(n, 1000, (input, 2), 0))).collect();
+    let found = run(&mut switch, &all).sent;
+    let expected: Vec<_> = (0..6).map(|n| (4_000_000 + u64::from(n) * 8_160_000, 2, n)).collect();
+    assert_eq!(found, expected);
+}
+
+#[test]
+fn outputs_are_fed_at_once_from_one_input() {
+    let mut switch = switch(Amount::Packets(9), Amount::Packets(9));
+    let both = [(0, frame(0, 1000, (0, 2), 0)), (0, frame(1, 500, (0, 1), 0))];
+    assert_eq!(run(&mut switch, &both).sent, [(2_000_000, 1, 1), (4_000_000, 2, 0)]);
+}
+
+/// The first frame is at its input until 4 us, so that the third finds no room at 3 us and the fourth does at 4.
+#[test]
+fn the_memory_of_an_input_is_free_when_the_frame_has_crossed() {
+    for memory in [Amount::Packets(2), Amount::Bytes(2999)] {
+        let mut switch = switch(Amount::Packets(9), memory);
+        let all = [(0, 0), (1, 1), (3, 2), (4, 3)].map(|(us, n)| (us, frame(n, 1000, (0, 2), 0)));
+        let asked = run(&mut switch, &all);
+        assert_eq!(asked.lost, [(2, DropReason::InputFull)]);
+        assert_eq!(asked.sent.iter().map(|(.., n)| *n).collect::<Vec<_>>(), [0, 1, 3]);
+        // The memory of another input is another.
+        assert!(run(&mut switch, &[(90, frame(4, 1000, (0, 2), 0)), (90, frame(5, 1000, (1, 2), 0))]).lost.is_empty());
+    }
+}
+
+/// Room for 1500 B at the output. 0 crosses until 4 us and leaves until 12.16, 1 crosses until 8 and waits. 2 does not
+/// fit beside it; 3, of 500 B, does and crosses from 8 to 10 us. 2 crosses when 1 has begun to leave, and leaves after 3.
+#[test]
+fn a_frame_crosses_when_it_has_room_and_one_that_has_none_is_passed_over() {
+    let mut switch = switch(Amount::Bytes(1500), Amount::Packets(9));
+    let all = [(0, 1000, 0), (1, 1000, 0), (2, 1000, 0), (3, 500, 1)];
+    let all = all.map(|(n, size, input)| (0, frame(n, size, (input, 2), 0)));
+    let found = run(&mut switch, &[&all[..3], &[(5, all[3].1)]].concat()).sent;
+    assert_eq!(found.iter().map(|(.., n)| *n).collect::<Vec<_>>(), [0, 1, 3, 2]);
+    let last = found[3].0 - 4_000_000;
+    assert_eq!(last, 8_160_000 * 2 + 4_160_000, "the wire is never idle");
+}
+
+/// All come at once. 3 crosses first, for its class is higher, and begins to leave; then nothing of either class is at the
+/// output, and 4 crosses. While it waits there, class 0 has less: 0 crosses, and leaves before it, since it came before it.
+#[test]
+fn the_class_with_the_least_at_the_output_crosses_first_and_of_equals_the_higher() {
+    let mut switch = switch(Amount::Packets(2), Amount::Packets(9));
+    let waiting = [(0, 0), (3, 3), (4, 3), (5, 3)].map(|(n, class)| (0, frame(n, 1000, (0, 2), class)));
+    let found = run(&mut switch, &waiting).sent;
+    assert_eq!(found.iter().map(|(.., n)| *n).collect::<Vec<_>>(), [3, 0, 4, 5]);
+}
+
+#[test]
+fn what_an_output_could_never_hold_is_lost_at_once() {
+    let mut switch = switch(Amount::Bytes(999), Amount::Packets(9));
+    assert_eq!(run(&mut switch, &[(0, frame(0, 1000, (0, 2), 0))]).lost, [(0, DropReason::BufferFull)]);
+}

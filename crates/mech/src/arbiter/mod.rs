@@ -1,0 +1,52 @@
+//! The arbiter slot of a `cioq` switch: which input feeds an output next?
+//!
+//! A switch with combined input and output queueing holds an arrival in the memory of the port that it came in by,
+//! in a virtual output queue, until the arbiter of the output that it is for grants it the way through the fabric.
+
+mod round_robin;
+
+pub use round_robin::RoundRobin;
+
+use crate::{Env, Mechanism, PortId, SwitchContext};
+
+/// The first frame of a virtual output queue, for which the output has room.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Request {
+    /// The port that the frame came in by.
+    pub input: PortId,
+    /// Its bytes.
+    pub size: u16,
+    /// Grows with every arrival at the switch for this output, so that the oldest frame has the smallest.
+    pub stamp: u64,
+}
+
+/// A way to choose the input that feeds an output next.
+pub trait Arbiter: Send + Sync {
+    /// The input that is granted the next transfer to `output`: one of `requests`, which are one at least, of one
+    /// class, in the order of the inputs' numbers. `None` leaves the output idle until something comes for it or
+    /// leaves it.
+    fn grant(&mut self, output: PortId, requests: &[Request], env: &mut Env) -> Option<PortId>;
+    /// Makes it ready for one switch.
+    fn for_switch(&mut self, _own: &SwitchContext) {}
+    /// A copy, with its state.
+    fn boxed(&self) -> Box<dyn Arbiter>;
+}
+
+/// The mechanisms of this slot.
+pub const ALL: &[Mechanism<ArbiterSlot>] = &[Mechanism::new(&round_robin::SPEC, |_| RoundRobin::default().into())];
+
+slot! {
+    /// How an output of a `cioq` switch chooses the input that feeds it next.
+    ArbiterSlot(Order) of Arbiter {
+        RoundRobin(RoundRobin),
+    }
+}
+
+impl ArbiterSlot {
+    /// The same for one switch.
+    #[must_use]
+    pub fn for_switch(mut self, own: &SwitchContext) -> ArbiterSlot {
+        self.get().for_switch(own);
+        self
+    }
+}

@@ -1,0 +1,81 @@
+//! Round robin: every output has a pointer of its own to the input whose turn it is, and takes the first input from
+//! there on that has a frame for it (the grant step of McKeown, "The iSLIP Scheduling Algorithm for Input-Queued
+//! Switches", IEEE/ACM Transactions on Networking 7(2), 1999, §II).
+//!
+//! Differs from iSLIP: an input may feed several outputs at once, so that a grant is always accepted and there are no
+//! iterations (QCN-OS §IV, its CIOQ switch). Turns are counted in frames, not in bytes. An input whose first frame
+//! does not fit the output's buffer is passed over and keeps no claim.
+
+use super::{Arbiter, Request};
+use crate::params::Spec;
+use crate::{Env, PortId, SwitchContext};
+
+/// See the module.
+#[derive(Clone, Debug, Default)]
+pub struct RoundRobin {
+    /// By output: the input whose turn it is.
+    next: Vec<u16>,
+}
+
+pub(super) const SPEC: Spec = Spec {
+    slot: "switch.arbiter",
+    kind: "round_robin",
+    doc: "Every output of a `cioq` switch takes a frame from each input in turn that has one for it.",
+    cite: "McKeown 1999, §II; QCN-OS §IV",
+    params: &[],
+};
+
+impl Arbiter for RoundRobin {
+    fn grant(&mut self, output: PortId, requests: &[Request], _env: &mut Env) -> Option<PortId> {
+        let next = self.next.get_mut(usize::from(output.0))?;
+        let from_here = requests.iter().find(|request| request.input.0 >= *next);
+        let input = from_here.or(requests.first())?.input;
+        *next = input.0 + 1;
+        Some(input)
+    }
+    fn for_switch(&mut self, own: &SwitchContext) {
+        self.next = vec![0; usize::from(own.ports)];
+    }
+    fn boxed(&self) -> Box<dyn Arbiter> {
+        Box::new(self.clone())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::testing::Desk;
+
+    fn arbiter() -> RoundRobin {
+        let mut arbiter = RoundRobin::default();
+        arbiter.for_switch(&SwitchContext::alone(1, 4));
+        arbiter
+    }
+    /// Who is granted an output, while these inputs ask for it each time.
+    fn grants(arbiter: &mut RoundRobin, output: u16, asking: &[&[u16]]) -> Vec<u16> {
+        let request = |input: &u16| Request { input: PortId(*input), size: 1518, stamp: 9 - u64::from(*input) };
+        let grant = |inputs: &&[u16]| {
+            let requests: Vec<Request> = inputs.iter().map(request).collect();
+            arbiter.grant(PortId(output), &requests, &mut Desk::draws(&[]).env()).expect("somebody asks").0
+        };
+        asking.iter().map(grant).collect()
+    }
+
+    #[test]
+    fn inputs_that_always_ask_take_turns() {
+        assert_eq!(grants(&mut arbiter(), 0, &[[0, 1, 3].as_slice(); 7]), [0, 1, 3, 0, 1, 3, 0]);
+    }
+
+    #[test]
+    fn who_does_not_ask_is_passed_over_and_has_its_turn_again_when_it_asks() {
+        assert_eq!(grants(&mut arbiter(), 1, &[&[0, 1], &[0], &[0, 1, 2], &[0, 1, 2], &[3]]), [0, 0, 1, 2, 3]);
+    }
+
+    #[test]
+    fn outputs_do_not_know_each_others_turns() {
+        let mut arbiter = arbiter();
+        assert_eq!(grants(&mut arbiter, 0, &[&[0, 1], &[0, 1], &[0, 1]]), [0, 1, 0]);
+        assert_eq!(grants(&mut arbiter, 3, &[&[0, 1]]), [0]);
+        assert_eq!(grants(&mut arbiter, 0, &[&[0, 1]]), [1]);
+    }
+}

@@ -1,0 +1,70 @@
+//! Which model a switch is of, and what does not go together with it.
+
+use super::fields::{Asked, Faults};
+use super::tree::Node;
+use crate::diag::message;
+use crate::model::{Cioq, SwitchConfig};
+use crate::topology;
+use mech::fib::Known;
+
+/// The keys of `[switch]` that say what the input side of a switch is.
+const OF_INPUTS: [&str; 3] = ["arbiter", "input_buffer", "speedup"];
+
+/// What is refused beside the model of a switch. `switch` is the table; the ports of `config` are one, for all that are
+/// filled by that table.
+pub(super) fn check(switch: &Node, config: &SwitchConfig, faults: &mut Faults) {
+    if config.model.cioq().is_none() {
+        for key in OF_INPUTS {
+            if let Some(node) = switch.get(key) {
+                let rule = "model = \"cioq\" beside it; in an output-queued switch nothing waits at inputs";
+                faults.add(&node.at, message(format!("`{key}` with model = \"output_queued\""), rule));
+            }
+        }
+        return;
+    }
+    for (key, found, rule) in refused(config) {
+        let found = format!("{found} with model = \"cioq\"");
+        faults.add(&switch.find(key), message(found, rule));
+    }
+}
+
+/// What a `cioq` switch cannot have: the key, what it says, and why not.
+fn refused(config: &SwitchConfig) -> impl Iterator<Item = (&'static str, String, &'static str)> {
+    let kind = |kind: &str| format!("{kind:?}");
+    let needs = config.overflow.slot.peek().needs();
+    let overflow = (needs.removes || needs.aside || needs.back.is_some()).then(|| {
+        let rule = "an answer that stores or drops each arrival: what waits at an input can go neither back nor aside, \
+                    and is not removed";
+        ("overflow.kind", kind(&config.overflow.kind), rule)
+    });
+    let buffer = config.buffer.slot.peek().plain().is_none().then(|| {
+        let rule = "a buffer of its own for every output: inputs and outputs share no memory";
+        ("buffer.kind", kind(&config.buffer.kind), rule)
+    });
+    let pause = config.ports.iter().find(|port| port.pause.slot.stops()).map(|port| {
+        let rule = "\"none\": thresholds on the memory of inputs are not modelled";
+        ("pause.kind", kind(&port.pause.kind), rule)
+    });
+    let floods = config.fib.slot.peek().is_some_and(|table| table.known() != Known::All);
+    let fib = floods.then(|| {
+        let rule = "a table that knows all addresses from the start (preset = \"all\"): copies of flooded frames do not \
+                    cross the fabric";
+        ("fib.kind", kind(&config.fib.kind), rule)
+    });
+    [overflow, buffer, pause, fib].into_iter().flatten()
+}
+
+/// What does not fit the network: too many virtual output queues, and multiples of rates that have no exact number.
+pub(super) fn check_size(switch: &Node, (cioq, node): (&Cioq, &topology::Node), faults: &mut Faults) {
+    let ports = node.ports.len() as u64;
+    faults.asked.virtual_queues += ports * ports;
+    if faults.asked.virtual_queues > Asked::MOST_VIRTUAL_QUEUES {
+        let found = format!("{} virtual output queues in the switches up to here", faults.asked.virtual_queues);
+        let rule = format!("at most {} of a class in all variants together", Asked::MOST_VIRTUAL_QUEUES);
+        faults.add(&switch.find("model"), message(found, rule));
+    }
+    if let Some(port) = node.ports.iter().find(|port| cioq.speedup.rate(port.rate).is_none()) {
+        let found = format!("{} times {}", cioq.speedup.number(), port.rate);
+        faults.add(&switch.find("speedup"), message(found, "a multiple of the link's rate that fits 64 bits"));
+    }
+}
