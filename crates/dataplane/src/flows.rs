@@ -20,6 +20,8 @@ pub struct FlowTable {
     pub(crate) info: Vec<FlowInfo>,
     pub(crate) ends: Vec<Ends>,
     pub(crate) persistent: Vec<Persistent>,
+    /// Whether both directions of a flow have one hash.
+    is_symmetric: bool,
     /// The number of the next flow and how far the one after it is, where partitions of a run share numbers out.
     shared: Option<(u32, u32)>,
 }
@@ -75,18 +77,16 @@ fn tuple_hash(src: HostId, dst: HostId, ports: u64) -> u32 {
 }
 
 impl FlowTable {
+    /// Without flows; `is_symmetric` where both directions of a flow are to have one hash.
+    pub fn new(is_symmetric: bool) -> FlowTable {
+        FlowTable { is_symmetric, ..FlowTable::default() }
+    }
     /// Enters a flow; its number grows by one each time.
     pub fn add(&mut self, new: NewFlow) -> FlowId {
         let flow = self.next();
-        let info = FlowInfo {
-            flow,
-            src: new.src,
-            dst: new.dst,
-            hash: tuple_hash(new.src, new.dst, new.ports << 16 | 1),
-            back_hash: tuple_hash(new.dst, new.src, 1 << 48 | new.ports),
-            bytes: new.bytes,
-            class: new.class,
-        };
+        let hash = tuple_hash(new.src, new.dst, new.ports << 16 | 1);
+        let back_hash = if self.is_symmetric { hash } else { tuple_hash(new.dst, new.src, 1 << 48 | new.ports) };
+        let info = FlowInfo { flow, src: new.src, dst: new.dst, hash, back_hash, bytes: new.bytes, class: new.class };
         self.put(info, Ends { raw: new.raw, ..Ends::NEW });
         flow
     }

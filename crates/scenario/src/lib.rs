@@ -16,6 +16,7 @@ mod pausing;
 pub mod routes;
 mod schema;
 pub mod settings;
+mod symmetry;
 pub mod topology;
 pub mod traffic;
 

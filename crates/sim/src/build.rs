@@ -68,6 +68,8 @@ struct Site<'a> {
     may_compute: bool,
     /// Where switches route by them.
     paths: Option<Arc<Paths>>,
+    /// By switch, the first of its tier.
+    first_of_tiers: Vec<u32>,
 }
 
 impl Site<'_> {
@@ -113,8 +115,7 @@ impl Site<'_> {
 
     /// Whether departures by a port cannot be known ahead: its link changes, in either direction.
     fn steps(&self, node: u32, port: u16) -> bool {
-        let link = &self.scenario.topology.nodes[node as usize].ports[usize::from(port)];
-        let ends = [(node, port), (link.peer, link.peer_port)];
+        let ends = [(node, port), self.scenario.topology.far_end((node, port))];
         ends.iter().filter_map(|end| self.histories.get(end)).any(History::steps)
     }
 
@@ -132,12 +133,17 @@ impl Site<'_> {
         self.pauses.then(setup)
     }
 
+    fn hash_seed(&self, node: u32) -> u64 {
+        Stream::new(self.seed, node, Purpose::Hash).u64()
+    }
+
     fn switch(&self, index: usize, config: &SwitchConfig) -> Switch {
         let (s, node) = (self.scenario, self.scenario.topology.hosts + index as u32);
         let links = &s.topology.nodes[node as usize].ports;
         let host = |name: &str| s.topology.host(name);
         let own = SwitchContext {
-            hash_seed: Stream::new(self.seed, node, Purpose::Hash).u64(),
+            hash_seed: self.hash_seed(node),
+            tier_seed: self.hash_seed(self.first_of_tiers[index]),
             ports: links.len() as u16,
             host: &host,
             position: s.topology.plan.map(|plan| (plan, plan.position(index as u32))),
@@ -292,6 +298,7 @@ fn build_empty<O: Observer, T: Tap>(
         pauses: scenario.pauses(),
         may_compute: !options.step_departures && !O::WANTS.departures,
         paths: paths(scenario, seed).map(Arc::new),
+        first_of_tiers: topology.first_of_tiers(),
     };
     let hosts = (0..topology.hosts).map(|id| site.host(id)).collect();
     let switches = scenario.switches.iter().enumerate().map(|(i, config)| site.switch(i, config));
@@ -324,7 +331,7 @@ fn build_empty<O: Observer, T: Tap>(
         switches,
         changes: Changes::new(scenario, &routes).map(Box::new),
         net: Net(routes),
-        flows: FlowTable::default(),
+        flows: FlowTable::new(scenario.switches.iter().any(|s| s.routing.slot.peek().is_symmetric())),
         exts: dataplane::Exts::default(),
         tcp: Arc::new(
             tcp.ok_or_else(|| BuildError(format!("`{}`", scenario.transport.kind)))?.with_bounce_signal(signal),

@@ -35,6 +35,7 @@ mod queueing;
 mod sessions;
 mod simultaneous;
 mod streaming;
+mod symmetric;
 mod two_level;
 mod window;
 mod workloads;

@@ -1,15 +1,33 @@
 //! Equal-cost multipath: a hash of the 5-tuple picks the next hop, so that a flow keeps its path
 //! (RFC 2992). Every switch hashes with a seed of its own, else all tiers would agree and use one
 //! path in k.
+//!
+//! A symmetric hash is the same for both directions of a flow, and switches of one tier share a seed. Then the
+//! edge switches of both ends choose the same place among their uplinks, and so do the aggregation switches
+//! above them: in a leaf-spine or a fat-tree, ACKs cross the links of their data. Tiers still differ.
 
 use super::{FlowHash, Hop, Routing};
-use crate::params::Spec;
+use crate::params;
+use crate::params::{Kind, Spec, Values};
 use crate::{Env, Head, HostId, SwitchContext};
+
+params! {
+    /// The values of its parameters.
+    pub(crate) struct Given {
+        symmetric: bool = {
+            doc: "Whether both directions of a flow have one hash, and switches of a tier one seed, so that ACKs \
+                  come back over the links of their data. All switches have it, or none.",
+            kind: Kind::Flag,
+            default: Some("false"),
+        },
+    }
+}
 
 /// See the module.
 #[derive(Clone, Debug, Default)]
 pub struct Ecmp {
     hash: FlowHash,
+    is_symmetric: bool,
 }
 
 pub(super) const SPEC: Spec = Spec {
@@ -17,13 +35,17 @@ pub(super) const SPEC: Spec = Spec {
     kind: "ecmp",
     doc: "A flow keeps one of the equal-cost paths, chosen by a hash with a seed of each switch.",
     cite: "RFC 2992",
-    params: &[],
+    params: Given::PARAMS,
 };
 
 impl Ecmp {
+    /// From validated parameters.
+    pub fn of(values: &Values) -> Ecmp {
+        Ecmp { is_symmetric: Given::read(values).symmetric, ..Ecmp::default() }
+    }
     /// With the seed of one switch.
     pub const fn new(seed: u64) -> Ecmp {
-        Ecmp { hash: FlowHash::new(seed) }
+        Ecmp { hash: FlowHash::new(seed), is_symmetric: false }
     }
     /// The number in `[0, 1)` that a flow hash gets here.
     pub const fn unit(&self, hash: u32) -> f64 {
@@ -45,7 +67,10 @@ impl Routing for Ecmp {
         self.place(hash, hops.len())
     }
     fn for_switch(&mut self, own: &SwitchContext) {
-        self.hash = FlowHash::new(own.hash_seed);
+        self.hash = FlowHash::new(if self.is_symmetric { own.tier_seed } else { own.hash_seed });
+    }
+    fn is_symmetric(&self) -> bool {
+        self.is_symmetric
     }
     fn boxed(&self) -> Box<dyn Routing> {
         Box::new(self.clone())
@@ -56,7 +81,7 @@ impl Routing for Ecmp {
 mod tests {
     use super::*;
     use crate::PortId;
-    use crate::testing::{Desk, chi_square, head};
+    use crate::testing::{Desk, chi_square, head, values};
 
     fn hops(n: u16) -> Vec<Hop> {
         (0..n).map(|port| Hop { port: PortId(port), weight: 1.0 }).collect()
@@ -83,6 +108,22 @@ mod tests {
                 assert!(chi_square(&counts) < bound, "{n} paths, seed {seed}: {counts:?}");
             }
         }
+    }
+
+    #[test]
+    fn symmetric_switches_of_a_tier_agree_and_others_have_a_seed_of_their_own() {
+        let place = |text: &str, own: &SwitchContext| {
+            let mut ecmp = Ecmp::of(&values(&SPEC, text));
+            ecmp.for_switch(own);
+            (0..100).map(|hash| ecmp.place(hash, 8)).collect::<Vec<_>>()
+        };
+        let of = |hash_seed, tier_seed| SwitchContext { tier_seed, ..SwitchContext::alone(hash_seed, 8) };
+        let symmetric = place("symmetric=true", &of(1, 7));
+        assert_eq!(symmetric, place("symmetric=true", &of(2, 7)));
+        assert_ne!(symmetric, place("symmetric=true", &of(1, 8)));
+        let usual = place("", &of(1, 7));
+        assert_eq!(usual, place("", &of(1, 8)));
+        assert_ne!(usual, place("", &of(2, 7)));
     }
 
     #[test]

@@ -69,6 +69,10 @@ pub trait Routing: Send + Sync {
     fn needs_paths(&self) -> Option<u64> {
         None
     }
+    /// Whether both directions of a flow are to have one hash, at all switches.
+    fn is_symmetric(&self) -> bool {
+        false
+    }
     /// What is wrong with it in this network.
     fn check(&self, _beside: &Beside, _report: &mut Report) {}
     /// A copy, with its state.
@@ -77,7 +81,7 @@ pub trait Routing: Send + Sync {
 
 /// The mechanisms of this slot.
 pub const ALL: &[Mechanism<RoutingSlot>] = &[
-    Mechanism::new(&ecmp::SPEC, |_| Ecmp::default().into()),
+    Mechanism::new(&ecmp::SPEC, |values| Ecmp::of(values).into()),
     Mechanism::new(&spray::SPEC, |_| Spray::new(Ecmp::default()).into()),
     Mechanism::new(&two_level::SPEC, |_| TwoLevel::default().into()),
     Mechanism::new(&weighted::SPEC, |_| Weighted::new(Ecmp::default()).into()),

@@ -9,6 +9,8 @@ use std::sync::Arc;
 pub struct SwitchContext<'a> {
     /// The seed of its flow hash.
     pub hash_seed: u64,
+    /// The seed of the flow hash that all switches of its tier share.
+    pub tier_seed: u64,
     /// Its ports.
     pub ports: u16,
     /// The host of a name.
@@ -22,6 +24,6 @@ pub struct SwitchContext<'a> {
 impl SwitchContext<'_> {
     /// A switch of so many ports with this seed, in no network.
     pub fn alone(hash_seed: u64, ports: u16) -> SwitchContext<'static> {
-        SwitchContext { hash_seed, ports, host: &|_| None, position: None, paths: None }
+        SwitchContext { hash_seed, tier_seed: hash_seed, ports, host: &|_| None, position: None, paths: None }
     }
 }

@@ -5,6 +5,7 @@ use super::tree::{At, Node};
 use crate::diag::{message, one_of};
 use crate::model::{Choice, Filled, HostConfig, SwitchConfig};
 use crate::paths;
+use crate::symmetry::Tried;
 use crate::topology::Topology;
 use mech::overflow::OverflowSlot;
 use mech::params::Values;
@@ -41,6 +42,31 @@ pub(super) fn same_paths(document: &Node, net: &Topology, switches: &[SwitchConf
         let what = "k times the links of all shortest paths between them times the ports of the network";
         let rule = format!("{what} at most {MOST_PATHS}, which is {work} here");
         faults.add(&document.find("switch.routing.k"), message(found, rule));
+    }
+}
+
+/// A hash that is the same in both directions is so at all switches, and a user is told where paths differ all the
+/// same. `document` is the variant.
+pub(super) fn same_way_back(
+    document: &Node,
+    (net, switches): (&Topology, &[SwitchConfig]),
+    (notes, faults): (&mut Vec<String>, &mut Faults),
+) {
+    let is_symmetric = |switch: &&SwitchConfig| switch.routing.slot.peek().is_symmetric();
+    let Some(first) = switches.iter().find(is_symmetric) else { return };
+    let alike = switches.iter().filter(is_symmetric).count();
+    if alike < switches.len() {
+        let found = format!("a symmetric hash of `{}` at {alike} of {} switches", first.routing.kind, switches.len());
+        faults.add(&document.find("switch.routing"), message(found, "it at all switches, or at none"));
+        return;
+    }
+    let tried = Tried::of(net);
+    if tried.differ > 0 {
+        notes.push(format!(
+            "switch.routing: ACKs come back over other links than their data for {} of {} flows that were tried, \
+             whatever the hash: what a place among next hops stands for differs between the two ends in this network",
+            tried.differ, tried.flows
+        ));
     }
 }
 

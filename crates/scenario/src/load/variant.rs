@@ -60,10 +60,15 @@ pub(super) fn read_variant(
     let mut said = Vec::new();
     let filler = Filler::new(document, &source.registry, &mut said, faults);
     let switches = match net {
-        Some(net) => filler.all(net, faults).inspect(|(switches, _)| {
-            fibs::check(document, net, switches, faults);
-            checks::same_paths(document, net, switches, faults);
-        }),
+        Some(net) => {
+            let filled = filler.all(net, faults);
+            if let Some((switches, _)) = &filled {
+                fibs::check(document, net, switches, faults);
+                checks::same_paths(document, net, switches, faults);
+                checks::same_way_back(document, (net, switches), (&mut said, faults));
+            }
+            filled
+        }
         None => {
             filler.alone(faults);
             None

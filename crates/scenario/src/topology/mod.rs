@@ -25,7 +25,7 @@ use mech::HostId;
 use mech::params::{Spec, Values};
 use mech::routing::AddressPlan;
 use std::cell::RefCell;
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 use units::{Dur, Rate};
 
 /// Nodes and links. Hosts come first: host `i` is node `i`; switch `s` is node `hosts + s`.
@@ -159,6 +159,17 @@ impl Topology {
         let mut edge = vec![false; self.nodes.len()];
         self.nodes[..self.hosts as usize].iter().for_each(|host| edge[host.ports[0].peer as usize] = true);
         edge.into_iter().filter(|edge| *edge).count()
+    }
+    /// The port at the far end of a link: a node, and its port.
+    pub fn far_end(&self, (node, port): (u32, u16)) -> (u32, u16) {
+        let port = &self.nodes[node as usize].ports[usize::from(port)];
+        (port.peer, port.peer_port)
+    }
+    /// By switch, the node of the first switch of its tier.
+    pub fn first_of_tiers(&self) -> Vec<u32> {
+        let mut first = BTreeMap::new();
+        let nodes = self.switches().iter().zip(self.hosts..);
+        nodes.map(|(switch, node)| *first.entry(switch.tier.as_str()).or_insert(node)).collect()
     }
     /// The names of the tiers, each once, in the order of the nodes.
     pub fn tiers(&self) -> Vec<&str> {

@@ -1,0 +1,86 @@
+//! Whether both directions of a flow cross the same links, where its hash is the same for both and switches of a tier
+//! share a seed.
+
+use crate::routes::Routes;
+use crate::topology::Topology;
+use mech::HostId;
+use mech::routing::{FlowHash, Hop};
+
+/// Flows that are tried between each two switches with hosts.
+const FLOWS: u32 = 8;
+/// Pairs of switches that are tried at most, about.
+const MOST_PAIRS: usize = 2_000;
+
+/// How many flows were tried, and of how many the way back differs.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(crate) struct Tried {
+    pub flows: u64,
+    pub differ: u64,
+}
+
+impl Tried {
+    /// Flows between the first hosts of switches, evenly over all pairs where these are too many.
+    pub fn of(net: &Topology) -> Tried {
+        let (routes, first) = (Routes::compute(net), net.first_of_tiers());
+        let mut hosts: Vec<HostId> = (0..net.hosts).map(HostId).collect();
+        hosts.dedup_by_key(|host| net.edge_of(*host));
+        let pairs = (0..hosts.len()).flat_map(|to| (0..to).map(move |from| (from, to)));
+        let step = (hosts.len() * hosts.len() / 2).div_ceil(MOST_PAIRS).max(1);
+        let mut tried = Tried::default();
+        for (from, to) in pairs.step_by(step) {
+            for n in 0..FLOWS {
+                let hash = n.wrapping_mul(0x9E37_79B9);
+                let choose = |node: u32, hops: &[Hop]| {
+                    let seed = u64::from(first[(node - net.hosts) as usize]);
+                    hops[FlowHash::new(seed).place(hash, hops.len())].port
+                };
+                let there = routes.path(hosts[from], hosts[to], &choose);
+                let mut back = routes.path(hosts[to], hosts[from], &choose);
+                back.reverse();
+                back.iter_mut().for_each(|end| *end = net.far_end(*end));
+                tried.flows += 1;
+                tried.differ += u64::from(there != back);
+            }
+        }
+        tried
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::topology::tests::{custom, net};
+
+    #[test]
+    fn in_trees_with_many_roots_no_way_back_differs() {
+        for net in [
+            net("star", &[("n", "5")]),
+            net("chain_tree", &[("n", "3")]),
+            net("leaf_spine", &[("leaves", "5"), ("spines", "3"), ("hosts_per_leaf", "2")]),
+            net("fat_tree", &[("k", "4")]),
+            net("fat_tree", &[("k", "6")]),
+        ] {
+            let tried = Tried::of(&net);
+            assert_eq!((tried.differ, tried.flows > 0), (0, net.edges() > 1));
+        }
+    }
+
+    #[test]
+    fn where_places_among_next_hops_differ_between_the_ends_ways_back_do() {
+        let grid = net("hyperx", &[("dims", "3 3"), ("hosts_per_switch", "1")]);
+        let tried = Tried::of(&grid);
+        assert!(tried.differ > tried.flows / 4 && tried.differ < tried.flows, "{tried:?}");
+        // Two spines, which the second leaf is linked to the other way round.
+        let nodes = ["h0 host", "h1 host", "a", "b", "s", "t"];
+        let crossed = custom(&nodes, &["h0 a 1", "h1 b 1", "a s 1", "a t 1", "b t 1", "b s 1"]).unwrap();
+        assert_eq!(Tried::of(&crossed), Tried { flows: 8, differ: 8 });
+        let straight = custom(&nodes, &["h0 a 1", "h1 b 1", "a s 1", "a t 1", "b s 1", "b t 1"]).unwrap();
+        assert_eq!(Tried::of(&straight), Tried { flows: 8, differ: 0 });
+    }
+
+    #[test]
+    fn large_networks_are_tried_here_and_there() {
+        let tried = Tried::of(&net("fat_tree", &[("k", "16")]));
+        assert!(tried.flows > 8_000 && tried.flows < 17_000 && tried.differ == 0, "{tried:?}");
+    }
+}
