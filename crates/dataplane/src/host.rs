@@ -384,7 +384,8 @@ impl Host {
     fn with_sender<O: Out>(&mut self, slot: u32, step: &mut HostStep<O>, act: impl FnOnce(&mut Sender, &mut Io)) {
         let Some((flow, sender)) = &mut self.senders.slots[slot as usize] else { return };
         act(sender, &mut Io { now: step.now, cfg: step.tcp, exts: step.exts, out: &mut self.scratch });
-        let (flow, deadline, waits) = (*flow, sender.deadline(), sender.waits());
+        // One that is done may still wait with a segment that it need not send again after all.
+        let (flow, deadline, waits) = (*flow, sender.deadline(), sender.waits() && !sender.done());
         if sender.is_persistent() {
             step.flows.acknowledge(flow, sender, &mut step.out);
         }

@@ -2,6 +2,7 @@
 
 use super::{Host, HostStep, NIC, Timer};
 use crate::flow_queues::{FlowQueues, Next};
+use crate::flows::GONE;
 use crate::stack::Stack;
 use crate::transport::FlowInfo;
 use crate::{Out, Pkt};
@@ -91,7 +92,9 @@ impl Host {
     pub(super) fn hear<O: Out>(&mut self, step: &mut HostStep<O>) {
         let Some(pulled) = &mut self.pulled else { return };
         while let Some((flow, class)) = pulled.announced.pop(step.now) {
-            pulled.queues.segment_ready(flow, class, step.now);
+            if step.flows.ends[flow.0 as usize].sender != GONE {
+                pulled.queues.segment_ready(flow, class, step.now);
+            }
         }
         pulled.announced.next().into_iter().for_each(|at| step.out.timer(Timer::Announced.index(), at));
     }
