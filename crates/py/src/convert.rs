@@ -114,6 +114,7 @@ pub(crate) fn summary_json(scenario: &Scenario, seed: u64, results: &Results) ->
             "endless": t.is_endless(),
         })
     };
+    let change = |event: &scenario::Event| json!({ "at_ps": event.at.0, "link": event.link, "what": event.change.to_string(), "loses": event.change.loses() });
     let stop = match results.progress.stop {
         Some(Stop::Done) => "done",
         Some(Stop::DrainedOut) => "drained_out",
@@ -131,6 +132,7 @@ pub(crate) fn summary_json(scenario: &Scenario, seed: u64, results: &Results) ->
         "nodes": scenario.topology.nodes.iter().enumerate().map(node).collect::<Vec<_>>(),
         "traffic": scenario.traffic.iter().map(traffic).collect::<Vec<_>>(),
         "received_bytes": results.received,
+        "changes": scenario.events.iter().map(change).collect::<Vec<_>>(),
         "bin_ps": scenario.measure.bin.0,
         "end_ps": results.progress.now.0,
         "window_ps": [scenario.measure.from.0, scenario.measure.to.0],

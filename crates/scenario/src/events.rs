@@ -4,6 +4,7 @@
 use crate::topology::Topology;
 use mech::params::{Kind, Param, Spec, Values};
 use std::collections::BTreeMap;
+use std::fmt;
 use units::{Dur, Rate, Time};
 
 /// What every kind of event takes.
@@ -87,6 +88,26 @@ pub enum Change {
     Loss(f64),
     /// It corrupts frames at this probability.
     Corruption(f64),
+}
+
+impl Change {
+    /// Whether frames may be lost by it.
+    pub const fn loses(&self) -> bool {
+        matches!(self, Change::Down | Change::Loss(_) | Change::Corruption(_))
+    }
+}
+
+impl fmt::Display for Change {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Change::Down => write!(f, "down"),
+            Change::Up => write!(f, "up"),
+            Change::Rate(rate) => write!(f, "rate {rate}"),
+            Change::Delay(delay) => write!(f, "delay {delay}"),
+            Change::Loss(p) => write!(f, "loss {p}"),
+            Change::Corruption(p) => write!(f, "corruption {p}"),
+        }
+    }
 }
 
 /// An event.

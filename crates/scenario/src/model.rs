@@ -8,7 +8,7 @@ use dataplane::{DeadPort, Framing};
 use mech::ClassSet;
 use mech::arbiter::ArbiterSlot;
 use mech::buffer::BufferSlot;
-use mech::fib::FibSlot;
+use mech::fib::{FibSlot, Known};
 use mech::host::{BounceSignal, NicOrder};
 use mech::marking::MarkingSlot;
 use mech::overflow::OverflowSlot;
@@ -16,6 +16,7 @@ use mech::params::Values;
 use mech::pause::PauseFor;
 use mech::routing::{AddressPlan, RoutingSlot};
 use mech::scheduler::SchedulerSlot;
+use std::collections::BTreeSet;
 use std::sync::Arc;
 use units::{Amount, Dur, Rate, Time};
 
@@ -55,6 +56,17 @@ impl Scenario {
     pub fn plan(&self) -> Option<AddressPlan> {
         let by_address = self.switches.iter().any(|switch| switch.routing.slot.peek().needs_addresses());
         self.topology.plan.filter(|_| by_address)
+    }
+    /// Whether switches may flood frames whose destination their tables do not know; no two of their paths differ then.
+    pub fn floods(&self) -> bool {
+        let unknown = |known: Known| match known {
+            Known::None => true,
+            Known::All => false,
+            Known::Hosts(names) => {
+                (names.iter().collect::<BTreeSet<_>>().len() as u64) < u64::from(self.topology.hosts)
+            }
+        };
+        self.switches.iter().filter_map(|switch| switch.fib.slot.peek()).any(|table| unknown(table.known()))
     }
     /// The highest traffic class in use.
     pub fn top_class(&self) -> u8 {

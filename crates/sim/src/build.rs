@@ -254,9 +254,6 @@ pub fn run_divided<O: Divided>(
     observer: O,
 ) -> Result<World<O>, BuildError> {
     let partitions = options.partitions.max(1);
-    if !scenario.events.is_empty() {
-        return Err(BuildError("`[[event]]` of a run that is divided".into()));
-    }
     let whole = build_empty(scenario, seed, options, Fittings { observer, tap: (), switch: &|_, _| {} })?;
     let owner: Arc<[u32]> = owners(scenario, partitions).into();
     let part = |index| {

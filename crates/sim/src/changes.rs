@@ -1,6 +1,7 @@
 //! The network changes: what nodes are told, and which routes hold, instant by instant. All of it is computed when
 //! the run is built; what becomes of frames on links is in their [courses](crate::link).
 
+use crate::costs::{Losses, Places};
 use crate::queue::Key;
 use dataplane::DeadPort;
 use mech::PortId;
@@ -26,6 +27,13 @@ pub(crate) struct Turn {
     pub(crate) routes: Option<Arc<Routes>>,
 }
 
+impl Turn {
+    /// The nodes that learn of links.
+    pub(crate) fn touched(&self) -> impl Iterator<Item = u32> {
+        self.died.keys().copied().chain(self.returned.iter().map(|(node, _)| *node))
+    }
+}
+
 /// See the module.
 #[derive(Clone, Debug)]
 pub(crate) struct Changes {
@@ -34,9 +42,10 @@ pub(crate) struct Changes {
     pub(crate) dead_port: DeadPort,
     /// The routes of the network as it starts.
     pub(crate) first_routes: Arc<Routes>,
-    pub(crate) events: Vec<Event>,
-    /// By event and direction: frames lost there before it.
-    pub(crate) lost_before: Vec<Vec<u64>>,
+    /// By event, where its losses are counted.
+    pub(crate) places: Vec<Option<Places>>,
+    /// By event that has happened, what was lost at its places before it.
+    pub(crate) before: Vec<Losses>,
 }
 
 impl Changes {
@@ -59,8 +68,8 @@ impl Changes {
             next: 0,
             dead_port: scenario.dead_port,
             first_routes: routes.clone(),
-            events: scenario.events.clone(),
-            lost_before: Vec::new(),
+            places: scenario.events.iter().map(|event| Places::of(event, &scenario.topology)).collect(),
+            before: Vec::new(),
         })
     }
 
@@ -112,11 +121,7 @@ impl Knowledge<'_> {
 
     /// Both ends of every link of which a direction is down.
     fn both_ends(&self) -> Dead {
-        let far = |(node, port): Sender| {
-            let port = &self.scenario.topology.nodes[node as usize].ports[usize::from(port)];
-            (port.peer, port.peer_port)
-        };
-        self.down.iter().flat_map(|sender| [*sender, far(*sender)]).collect()
+        self.down.iter().flat_map(|sender| [*sender, self.scenario.topology.far_end(*sender)]).collect()
     }
 
     fn turn_to(&mut self, dead: Dead, turn: &mut Turn) {
@@ -124,9 +129,13 @@ impl Knowledge<'_> {
             turn.died.entry(*node).or_default().push(PortId(*port));
         }
         turn.returned.extend(self.dead.difference(&dead));
-        let routes = self.known.entry(dead.clone());
-        let made = routes.or_insert_with(|| Arc::new(Routes::around(&self.scenario.topology, &dead, false)));
-        turn.routes = Some(made.clone());
+        // Where frames are flooded there is one path to each host, and one of the copies is the packet: that which
+        // takes it, dead or not.
+        if !self.scenario.floods() {
+            let routes = self.known.entry(dead.clone());
+            let made = routes.or_insert_with(|| Arc::new(Routes::around(&self.scenario.topology, &dead, false)));
+            turn.routes = Some(made.clone());
+        }
         self.dead = dead;
     }
 }

@@ -92,11 +92,16 @@ impl Wires {
             self.courses.push(course);
         }
     }
-    /// Frames that were lost on links.
+    /// Frames that were lost on links, PAUSE and PFC frames and useless copies among them.
     pub(crate) fn lost_in_all(&self) -> u64 {
         self.lost
     }
-    /// Frames lost on a link by reason; `None` where it never changes.
+    /// A packet was lost at the end of a link.
+    pub(crate) fn count_lost(&mut self, link: u32, reason: DropReason) {
+        let course = usize::from(self.links[link as usize].course);
+        self.courses.get_mut(course).into_iter().for_each(|course| course.count_lost(reason));
+    }
+    /// Packets lost on a link by reason; `None` where it never changes.
     pub(crate) fn lost(&self, link: u32) -> Option<&[u64; DropReason::ALL.len()]> {
         self.courses.get(usize::from(self.links[link as usize].course)).map(Course::lost)
     }
@@ -114,9 +119,27 @@ impl Wires {
         self.lost += u64::from(fate.is_some());
         fate
     }
-    /// How long a frame's last bit is on a link.
-    pub(crate) fn delay(&self, link: u32) -> Dur {
-        self.links[link as usize].delay
+    /// How long a frame's last bit is on a link, at least.
+    pub(crate) fn shortest_delay(&self, link: u32) -> Dur {
+        let Link { course, delay, .. } = self.links[link as usize];
+        self.courses.get(usize::from(course)).map_or(delay, |course| course.shortest_delay(delay))
+    }
+    /// Takes out what becomes of the frames that are on a link; nothing where it never changes.
+    pub(crate) fn take_fates(&mut self, link: u32) -> Vec<Option<DropReason>> {
+        let course = usize::from(self.links[link as usize].course);
+        self.courses.get_mut(course).map_or_else(Vec::new, Course::take_fates)
+    }
+    /// What becomes of a frame that was put on a link.
+    pub(crate) fn put_fate(&mut self, link: u32, fate: Option<DropReason>) {
+        let course = usize::from(self.links[link as usize].course);
+        if let Some(course) = self.courses.get_mut(course) {
+            course.put_fate(fate);
+        }
+    }
+    /// Adds what was lost on the links of another partition.
+    pub(crate) fn add_lost(&mut self, other: &Wires) {
+        self.lost += other.lost;
+        self.courses.iter_mut().zip(&other.courses).for_each(|(sum, other)| sum.add_lost(other));
     }
     /// Frames under way on all links.
     pub(crate) fn under_way(&self) -> u64 {

@@ -6,6 +6,7 @@ mod agents;
 mod bounce;
 mod bouncing;
 mod capture;
+mod changing;
 mod cioq;
 mod closed_forms;
 mod collectives;

@@ -20,7 +20,7 @@ pub(crate) struct Course {
     last: Time,
     /// What becomes of each frame under way, first to last.
     fates: VecDeque<Option<DropReason>>,
-    /// Frames lost here, by reason.
+    /// Packets lost here, by reason.
     lost: [u64; DropReason::ALL.len()],
 }
 
@@ -75,12 +75,35 @@ impl Course {
 
     /// The first frame under way has come to the far end: why it is lost there, if it is.
     pub(crate) fn arrive(&mut self) -> Option<DropReason> {
-        let reason = self.fates.pop_front()??;
-        self.lost[reason as usize] += 1;
-        Some(reason)
+        self.fates.pop_front()?
     }
 
-    /// Frames lost here, by reason.
+    /// A packet was lost here.
+    pub(crate) fn count_lost(&mut self, reason: DropReason) {
+        self.lost[reason as usize] += 1;
+    }
+
+    /// The shortest delay that it ever has, where its own is `delay`.
+    pub(crate) fn shortest_delay(&self, delay: Dur) -> Dur {
+        self.history.delays.iter().map(|(_, delay)| *delay).fold(delay, Dur::min)
+    }
+
+    /// Takes out what becomes of the frames under way, which go on in another partition.
+    pub(crate) fn take_fates(&mut self) -> Vec<Option<DropReason>> {
+        self.fates.drain(..).collect()
+    }
+
+    /// What becomes of a frame that has come from another partition.
+    pub(crate) fn put_fate(&mut self, fate: Option<DropReason>) {
+        self.fates.push_back(fate);
+    }
+
+    /// Adds what was lost on the same link in another partition.
+    pub(crate) fn add_lost(&mut self, other: &Course) {
+        self.lost.iter_mut().zip(other.lost).for_each(|(sum, lost)| *sum += lost);
+    }
+
+    /// Packets lost here, by reason.
     pub(crate) fn lost(&self) -> &[u64; DropReason::ALL.len()] {
         &self.lost
     }
@@ -109,7 +132,6 @@ mod tests {
             let arrival = link.send(&frame(), (Time(start), Time(start + 10)), Dur(5));
             assert_eq!((arrival, link.arrive()), (Time(start + 15), fate), "from {start} on");
         }
-        assert_eq!(link.lost()[DropReason::LinkDown as usize], 4);
     }
 
     #[test]

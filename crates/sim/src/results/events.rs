@@ -1,4 +1,4 @@
-//! What has changed in the network, and what was lost of it.
+//! What has changed in the network, and what it cost.
 
 use super::{Column, Table, column, named};
 use crate::recorder::Recorder;
@@ -6,12 +6,15 @@ use crate::tap::Tap;
 use crate::world::World;
 
 impl<T: Tap> World<Recorder, T> {
-    /// The events that have happened, by their numbers in the order of time, with the frames that were lost on
-    /// their links until the next event there.
+    /// The events that have happened, by their numbers in the order of time, with the frames that were lost on their
+    /// links and dropped at the ports of these, until the next event of that kind there.
     pub(super) fn events_table(&self) -> Table {
-        let rows = self.events_so_far();
-        let columns =
-            [("event", column(&rows, Column::U32, |r| r.0 as u32)), ("lost", column(&rows, Column::U64, |r| r.1))];
+        let rows = self.costs_so_far();
+        let columns = [
+            ("event", column(&rows, Column::U32, |cost| cost.event as u32)),
+            ("lost", column(&rows, Column::U64, |cost| cost.lost)),
+            ("dropped", column(&rows, Column::U64, |cost| cost.dropped)),
+        ];
         Table { name: "events", columns: named(columns) }
     }
 }

@@ -2,6 +2,7 @@
 
 use super::{Net, World};
 use crate::changes::{NETWORK_CHANGES, Turn};
+use crate::costs::{Cost, Losses, Places, costs};
 use crate::queue::{Key, Phase};
 use crate::tap::Tap;
 use dataplane::{DeadPort, Observer, Pkt, PortCounts, Spot, SwitchStep};
@@ -31,8 +32,7 @@ impl<O: Observer, T: Tap> World<O, T> {
         let Some(mut changes) = self.changes.take() else { return };
         while let Some((at, turn)) = changes.turns.get(changes.next).filter(|(at, _)| *at <= now) {
             for event in &turn.events {
-                let before = changes.events[*event].senders.iter().map(|sender| self.lost_on(*sender)).collect();
-                changes.lost_before.push(before);
+                changes.before.push(self.losses_at(changes.places[*event].as_ref()));
             }
             self.now = *at;
             self.turn(*at, turn, changes.dead_port);
@@ -49,16 +49,15 @@ impl<O: Observer, T: Tap> World<O, T> {
             self.net = Net(routes.clone());
             self.predicted = (Key::new(Time::ZERO, 0, Phase::Timer, 0), None);
         }
-        for (node, port) in &turn.returned {
+        let is_mine: BTreeSet<u32> = turn.touched().filter(|node| self.owns(*node)).collect();
+        for (node, port) in turn.returned.iter().filter(|(node, _)| is_mine.contains(node)) {
             self.link_returned(now, *node, PortId(*port));
         }
-        for (node, ports) in &turn.died {
+        for (node, ports) in turn.died.iter().filter(|(node, _)| is_mine.contains(node)) {
             self.links_died(now, *node, (ports, then));
         }
         // Only then do ports begin to send, so that none does before all ends know.
-        let touched: BTreeSet<u32> =
-            turn.died.keys().copied().chain(turn.returned.iter().map(|(node, _)| *node)).collect();
-        touched.into_iter().for_each(|node| self.finish_node(now, node));
+        is_mine.into_iter().for_each(|node| self.finish_node(now, node));
     }
 
     fn set_clock(&mut self, (node, port): Sender, clock: Clock) {
@@ -98,13 +97,14 @@ impl<O: Observer, T: Tap> World<O, T> {
         self.switches[node as usize - self.hosts.len()].finish(at_switch!(self, driver));
     }
 
-    /// A frame that has come to the end of its link is lost there. PAUSE and PFC frames are no packets, and copies
-    /// of flooded ones are counted and no more.
+    /// A frame that has come to the end of its link is lost there. PAUSE and PFC frames are no packets, and of the
+    /// copies of a flooded one only the packet itself counts as lost.
     #[cold]
     pub(crate) fn lose_on_link(&mut self, key: Key, pkt: &Pkt, reason: DropReason) {
         let port = self.state.base[key.node() as usize] + u32::from(pkt.head.ingress.0);
         let is_packet = pkt.head.kind() != PacketKind::Pause && !pkt.head.flags.has(Flags::MISDIRECTED);
         if is_packet {
+            self.state.wires.count_lost(key.index(), reason);
             self.state.observer.dropped(Spot { now: self.now, node: key.node(), port }, pkt, reason);
         }
         self.exts.free_shared(pkt.ext);
@@ -123,28 +123,28 @@ impl<O: Observer, T: Tap> World<O, T> {
         }
     }
 
-    /// Frames lost so far in one direction of a link.
-    fn lost_on(&self, (node, port): Sender) -> u64 {
-        let lost = self.state.wires.lost(self.state.base[node as usize] + u32::from(port));
-        lost.map_or(0, |lost| lost.iter().sum())
+    /// What has been lost so far at an event's places.
+    fn losses_at(&self, places: Option<&Places>) -> Losses {
+        let Some(places) = places else { return Losses::default() };
+        let reason = places.reason as usize;
+        let on_link = |(node, port): Sender| {
+            let lost = self.state.wires.lost(self.state.base[node as usize] + u32::from(port));
+            lost.map_or(0, |lost| lost[reason])
+        };
+        let at_port = |(node, port): Sender| {
+            let core = match self.hosts.get(node as usize) {
+                Some(host) => host.nic(),
+                None => self.switches[node as usize - self.hosts.len()].core(),
+            };
+            core.ports()[usize::from(port)].counts().dropped[reason]
+        };
+        places.losses(on_link, at_port)
     }
 
-    /// Every event that has happened: its number in the order of time, and the frames lost on its link from then
-    /// until the next event of that direction, or so far.
-    pub(crate) fn events_so_far(&self) -> Vec<(usize, u64)> {
+    /// What every event that has happened has cost so far.
+    pub(crate) fn costs_so_far(&self) -> Vec<Cost> {
         let Some(changes) = &self.changes else { return Vec::new() };
-        let done = changes.lost_before.len();
-        let until = |n: usize, sender: &Sender| {
-            let later = (n + 1..done).find_map(|later| {
-                let at = changes.events[later].senders.iter().position(|other| other == sender)?;
-                Some(changes.lost_before[later][at])
-            });
-            later.unwrap_or_else(|| self.lost_on(*sender))
-        };
-        let lost = |n: usize| {
-            let senders = changes.events[n].senders.iter().zip(&changes.lost_before[n]);
-            senders.map(|(sender, before)| until(n, sender) - before).sum()
-        };
-        (0..done).map(|n| (n, lost(n))).collect()
+        let now: Vec<Losses> = changes.places.iter().map(|places| self.losses_at(places.as_ref())).collect();
+        costs(&changes.places, &changes.before, &now)
     }
 }

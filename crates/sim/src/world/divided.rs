@@ -14,6 +14,7 @@ use crate::tap::Tap;
 use dataplane::transport::FlowInfo;
 use dataplane::{Ext, FlowTable, NO_EXT, Observer, Pkt};
 use mech::FlowId;
+use mech::overflow::DropReason;
 use scenario::traffic::OWN;
 use std::sync::Arc;
 use units::{Dur, Time};
@@ -38,6 +39,8 @@ struct Frame<A> {
     link: u32,
     at: Time,
     pkt: Pkt,
+    /// Why it will be lost at the end of the link, if it will be.
+    fate: Option<DropReason>,
     ext: Option<Ext>,
     /// What observers keep of it.
     attached: A,
@@ -51,6 +54,11 @@ struct Opened {
 }
 
 impl<O: Observer, T: Tap> World<O, T> {
+    /// Whether a node is one of this partition's, where there are several.
+    pub(crate) fn owns(&self, node: u32) -> bool {
+        self.part.as_ref().is_none_or(|part| part.owns(node))
+    }
+
     /// The flows of this partition get numbers that no other gives; those so far are known to all.
     pub(crate) fn share_numbers(&mut self) {
         if let Some(part) = &self.part {
@@ -62,7 +70,7 @@ impl<O: Observer, T: Tap> World<O, T> {
     /// Goes on to what happens at `end`. Where frames to other partitions would arrive is passed over.
     fn advance_to(&mut self, end: Time) {
         while let Some(key) = self.state.queue.peek().filter(|key| key.time() < end) {
-            match self.part.as_ref().is_none_or(|part| part.owns(key.node())) {
+            match self.owns(key.node()) {
                 true => self.step(),
                 false => drop(self.state.queue.pop()),
             }
@@ -75,23 +83,26 @@ impl<O: Divided> World<O> {
     fn post(&mut self, links: &[u32]) -> Vec<Frame<O::Attached>> {
         let mut mail = Vec::new();
         for link in links {
+            let mut fates = self.state.wires.take_fates(*link).into_iter();
             for (mut pkt, at) in self.state.wires.take_all(*link) {
+                let fate = fates.next().flatten();
                 let ext = self.exts.get(pkt.ext).copied();
                 self.exts.free_shared(pkt.ext);
                 pkt.ext = NO_EXT;
                 let attached = self.state.observer.detach(&pkt);
-                mail.push(Frame { link: *link, at, pkt, ext, attached });
+                mail.push(Frame { link: *link, at, pkt, fate, ext, attached });
             }
         }
         mail
     }
 
     fn receive(&mut self, frame: Frame<O::Attached>) {
-        let Frame { link, at, mut pkt, ext, attached } = frame;
+        let Frame { link, at, mut pkt, fate, ext, attached } = frame;
         self.state.observer.attach(&pkt, attached);
         if let Some(ext) = ext {
             pkt.ext = self.exts.allocate(ext);
         }
+        self.state.wires.put_fate(link, fate);
         if let Some((at, node)) = self.state.wires.put(link, &pkt, at) {
             self.state.queue.push(Key::new(at, node, Phase::Arrival, link));
         }
@@ -137,7 +148,7 @@ impl<O: Divided> Partitions<O> {
         let begins_in = port_owners(&owner, &first.state.base, links as usize);
         let ends_in: Vec<u32> = (0..links).map(|link| owner[first.state.wires.far(link).0 as usize]).collect();
         let crosses = |link: &u32| begins_in[*link as usize] != ends_in[*link as usize];
-        let window = (0..links).filter(crosses).map(|link| first.state.wires.delay(link)).min();
+        let window = (0..links).filter(crosses).map(|link| first.state.wires.shortest_delay(link)).min();
         let of = |part: usize| {
             let its = |link: &u32| begins_in[*link as usize] as usize == part;
             (0..links).filter(crosses).filter(its).collect()
@@ -161,7 +172,9 @@ impl<O: Divided> Partitions<O> {
                 Verdict::Check(_) => self.check(),
                 Verdict::GoOn => {}
             }
-            self.window(next.saturating_add(self.window).min(schedule.milestone_after(next)));
+            self.parts.iter_mut().for_each(|part| part.change_network(next));
+            let change = self.parts[0].next_change().unwrap_or(Time::NEVER);
+            self.window(next.saturating_add(self.window).min(schedule.milestone_after(next)).min(change));
         };
         let mut world = self.gather();
         world.stop = Some(stop);
@@ -302,9 +315,14 @@ impl<O: Divided> World<O> {
         let first = [state.lost, other.lost].into_iter().flatten().min_by_key(|lost| (lost.at, lost.node));
         state.lost = first;
         for link in 0..other.wires.len() as u32 {
+            other.wires.take_fates(link).into_iter().for_each(|fate| state.wires.put_fate(link, fate));
             for (pkt, at) in other.wires.take_all(link) {
                 state.wires.put(link, &pkt, at);
             }
+        }
+        state.wires.add_lost(&other.wires);
+        if let Some((mine, its)) = self.changes.as_mut().zip(part.changes) {
+            mine.before.iter_mut().zip(&its.before).for_each(|(sum, losses)| sum.add(losses));
         }
         for (mine, its) in [(&mut self.baseline, part.baseline), (&mut self.baseline_end, part.baseline_end)] {
             if let Some((mine, its)) = mine.as_mut().zip(its) {

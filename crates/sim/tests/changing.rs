@@ -1,0 +1,240 @@
+//! Laws of networks that change, over random small scenarios with random events: every packet ends once, a run is a
+//! function of scenario and seed however it is run, and variants have the same draws.
+
+use crate::common::digest::{digest, whole};
+use crate::common::{drops, rows, scenario, total, world};
+use crate::conservation::random;
+use dataplane::Pkt;
+use mech::overflow::DropReason;
+use mech::{Purpose, Stream};
+use scenario::Scenario;
+use scenario::topology::Topology;
+use sim::{Observer, Options, Recorder, Spot, build};
+use std::collections::{BTreeMap, BTreeSet};
+
+/// Draws of the `n`-th random scenario of a test.
+struct Draw(Stream);
+
+impl Draw {
+    fn new(test: u16, n: u64) -> Draw {
+        Draw(Stream::new(606, n as u32, Purpose::Custom(test)))
+    }
+    fn of<'a>(&mut self, choices: &[&'a str]) -> &'a str {
+        choices[self.0.below(choices.len() as u64) as usize]
+    }
+    /// A whole number from `low` to `high`.
+    fn number(&mut self, low: u64, high: u64) -> u64 {
+        low + self.0.below(high - low + 1)
+    }
+}
+
+/// The links of a network by their ends.
+fn links(net: &Topology) -> Vec<[String; 2]> {
+    let ports = (0u32..).zip(&net.nodes).flat_map(|(n, node)| node.ports.iter().map(move |port| (n, port.peer)));
+    let name = |node: u32| net.nodes[node as usize].name.clone();
+    ports.filter(|(a, b)| a < b).map(|(a, b)| [name(a), name(b)]).collect()
+}
+
+/// What happens to one link, both directions or one.
+fn course(draw: &mut Draw, [a, b]: &[String; 2]) -> Vec<String> {
+    let link = [format!("{a}:{b}"), format!("{a}>{b}"), format!("{b}>{a}")][draw.number(0, 2) as usize].clone();
+    let event = |kind: &str, at: u64, more: String| {
+        format!("{{ kind = \"{kind}\", at = \"{at}ns\", link = \"{link}\"{more} }}")
+    };
+    let mut all = Vec::new();
+    let mut at = draw.number(0, 3_000_000);
+    for _ in 0..draw.number(0, 3) {
+        all.push(event("link_down", at, String::new()));
+        at += draw.number(1, 900_000);
+        // Some stay down.
+        if draw.number(0, 9) == 0 {
+            break;
+        }
+        all.push(event("link_up", at, String::new()));
+        at += draw.number(1, 900_000);
+    }
+    for kind in ["rate", "delay", "loss", "corruption"] {
+        let mut at = draw.number(0, 2_000_000);
+        for _ in 0..draw.number(0, 2) {
+            let more = match kind {
+                "rate" => format!(", rate = \"{}Mbps\"", draw.number(50, 3_000)),
+                "delay" => format!(", delay = \"{}ns\"", draw.number(1, 60_000)),
+                _ => format!(", probability = 0.{:02}", draw.number(0, 40)),
+            };
+            all.push(event(kind, at, more));
+            at += draw.number(1, 2_000_000);
+        }
+    }
+    all
+}
+
+/// A scenario with random events.
+fn changing(text: &str, n: u64) -> String {
+    let mut draw = Draw::new(0, n);
+    let links = links(&scenario(text, "").topology);
+    let mut chosen = BTreeSet::new();
+    chosen.extend((0..draw.number(1, 4)).map(|_| draw.number(0, links.len() as u64 - 1)).collect::<Vec<_>>());
+    let events: Vec<String> = chosen.into_iter().flat_map(|at| course(&mut draw, &links[at as usize])).collect();
+    let keys = format!(
+        "reroute_delay = \"{}us\"\ndead_port = \"{}\"\nevent = [{}]\n",
+        draw.of(&["0", "1", "70", "900"]),
+        draw.of(&["drop", "wait", "look_up"]),
+        events.join(", ")
+    );
+    text.replacen("[topology]", &format!("{keys}[topology]"), 1)
+}
+
+const BOUND: u64 = 300_000;
+
+fn options() -> Options {
+    Options { max_events: Some(BOUND), ..Options::default() }
+}
+
+#[test]
+fn counters_balance_and_every_packet_ends_once_whatever_changes() {
+    let mut by_reason = BTreeMap::new();
+    for n in 0..60 {
+        let text = changing(&random(n, n % 2 == 0), n);
+        let s = scenario(&text, "");
+        let mut world = world(&s, n, options());
+        for events in [10, 100, 1000, 10_000] {
+            world.advance(events);
+            assert!(world.conserves(), "scenario {n} after some events: {:?}\n{text}", world.imbalance());
+        }
+        world.run();
+        let results = world.results(&s);
+        assert!(results.conserved, "scenario {n}: {:?}\n{text}", world.imbalance());
+        let mut ended = BTreeSet::new();
+        for who in rows(&results, "packets", ["flow", "reverse", "emission"]) {
+            assert!(ended.insert(who), "scenario {n}: {who:?} ends twice\n{text}");
+        }
+        let fates = rows(&results, "packets", ["fate", "end_ps"]);
+        let lost = |end: u64, wanted: &dyn Fn(u64) -> bool| {
+            fates.iter().filter(|[fate, at]| *fate > 0 && *at < end && wanted(*fate - 1)).count() as u64
+        };
+        assert_eq!(
+            lost(s.duration.0, &|_| true),
+            drops(&results),
+            "scenario {n}: losses by packet and by port\n{text}"
+        );
+        for reason in ["link_down", "link_loss", "corrupted", "no_route"] {
+            *by_reason.entry(reason).or_insert(0) += total(&results, "ports", &format!("drop_{reason}"));
+        }
+        // Ports count up to the end of the window, events to that of the run.
+        let told = total(&results, "events", "lost") + total(&results, "events", "dropped");
+        let by_links = [DropReason::LinkDown, DropReason::LinkLoss, DropReason::Corrupted].map(|reason| reason as u64);
+        let counted = lost(u64::MAX, &|reason| by_links.contains(&reason));
+        assert_eq!(told, counted, "scenario {n}: losses by event and by packet\n{text}");
+    }
+    assert!(by_reason.values().all(|count| *count > 50), "{by_reason:?}");
+}
+
+#[test]
+fn a_run_is_the_same_however_it_is_run() {
+    for n in 0..16 {
+        let text = changing(&random(n, false), n);
+        let s = scenario(&text, "");
+        let usual = digest(&s, n, options());
+        let (heap, step_departures) =
+            (Options { heap: true, ..options() }, Options { step_departures: true, ..options() });
+        for other in [options(), heap, step_departures] {
+            assert_eq!(digest(&s, n, other), usual, "scenario {n}, {other:?}\n{text}");
+        }
+        let mut first = world(&s, n, options());
+        first.advance(3_000);
+        let mut second = first.clone();
+        let ends = [&mut first, &mut second].map(|world| {
+            world.run();
+            world.results(&s)
+        });
+        assert!(ends[0] == ends[1], "scenario {n}, cloned on the way\n{text}");
+    }
+}
+
+#[test]
+fn partitions_leave_the_same_tables_where_the_network_changes() {
+    let (mut lost, mut crossed) = (0, 0);
+    for n in 0..40 {
+        let text = changing(&random(n, n % 2 == 0), n);
+        // Copies of a flooded frame share what is kept of bounces and detours, which partitions do not.
+        if text.contains("\"learning\"") && (text.contains("\"bounce\"") || text.contains("\"detour\"")) {
+            continue;
+        }
+        let s = scenario(&text, "");
+        let results = |partitions| {
+            let mut world = whole(&s, n, Options { partitions, ..options() }, Recorder::of(&s));
+            let results = world.results(&s);
+            assert!(results.conserved, "scenario {n}: {:?}", world.imbalance());
+            results
+        };
+        let usual = results(0);
+        for partitions in [1, 2, 3, 8] {
+            let divided = results(partitions);
+            for (a, b) in usual.tables.iter().zip(&divided.tables) {
+                assert!(a == b, "scenario {n}: table {} of {partitions} partitions\n{text}", a.name);
+            }
+            assert!(usual == divided, "scenario {n}: {partitions} partitions\n{text}");
+        }
+        lost += total(&usual, "events", "lost");
+        crossed += usual.progress.hops;
+    }
+    assert!(lost > 1000 && crossed > 100_000, "{lost} lost, {crossed} hops");
+}
+
+/// What is lost at the ends of links, by direction of the link, frame and reason.
+#[derive(Clone, Default)]
+struct Lost(BTreeSet<(u32, u32, u32, u8)>);
+
+impl Observer for Lost {
+    fn dropped(&mut self, at: Spot, pkt: &Pkt, reason: DropReason) {
+        if matches!(reason, DropReason::LinkDown | DropReason::LinkLoss | DropReason::Corrupted) {
+            self.0.insert((at.port, pkt.head.flow.0, pkt.emission, reason as u8));
+        }
+    }
+}
+
+/// Hosts that send by their own clocks, over links of their own that change: whatever the switch does with what has
+/// come, the same frames are lost before it.
+#[test]
+fn variants_lose_the_same_frames_on_the_links_where_they_send_the_same() {
+    let (mut losses, mut others) = (0, 0);
+    for n in 0..25 {
+        let mut draw = Draw::new(1, n);
+        let source = |i: u64, draw: &mut Draw| {
+            let gaps = draw.of(&["even", "exponential"]);
+            format!(
+                "[[traffic]]\nname = \"t{i}\"\nkind = \"constant\"\nsource = \"h{i}\"\ndestination = \"h0\"\n\
+                 rate = \"{}Mbps\"\npayload = \"700B\"\ngaps = \"{gaps}\"\nstop = \"3ms\"\n",
+                draw.number(200, 900)
+            )
+        };
+        let traffic: String = (1..=3).map(|i| source(i, &mut draw)).collect();
+        let links = [1, 2, 3].map(|i| [format!("h{i}"), "s0".to_string()]);
+        let events: Vec<String> = links.iter().flat_map(|link| course(&mut draw, link)).collect();
+        let (delay, then) = (draw.of(&["0", "90"]), draw.of(&["drop", "wait"]));
+        let head = format!(
+            "name = \"t\"\nduration = \"20ms\"\nreroute_delay = \"{delay}us\"\ndead_port = \"{then}\"\n\
+             event = [{}]\n[topology]\nkind = \"star\"\nn = 4\n",
+            events.join(", ")
+        );
+        let lost = |switch: &str| {
+            let s: Scenario = scenario(&format!("{head}[switch]\n{switch}\n{traffic}"), "");
+            let mut world = build(&s, n, Options::default(), Lost::default()).unwrap();
+            world.run();
+            assert!(world.conserves(), "{:?}", world.imbalance());
+            (world.observer().0.clone(), world.progress().hops)
+        };
+        let (first, hops) = lost("buffer = { kind = \"per_port\", size = \"4pkt\" }");
+        for switch in [
+            "buffer = { kind = \"unlimited\" }",
+            "buffer = { kind = \"shared\", size = \"30KB\", alpha = 1 }\nties = \"port\"",
+            "buffer = { kind = \"per_port\", size = \"9KB\" }\nsimultaneous = \"snapshot\"\nmarking = { kind = \"red\" }",
+        ] {
+            let (other, other_hops) = lost(switch);
+            assert_eq!(other, first, "scenario {n}, {switch}\n{head}");
+            others += u64::from(other_hops != hops);
+        }
+        losses += first.len();
+    }
+    assert!(losses > 1000 && others > 25, "{losses} losses; {others} variants that differ behind the links");
+}
