@@ -9,7 +9,7 @@ use crate::stack::Stack;
 use crate::transport::{ENDLESS, FlowInfo, Heard, Io, Notice, Receiver, Released, Sender, TcpConfig, ack_of_finished};
 use crate::{Body, Exts, Framing, NO_EXT, Observer, Out, Outcome, Pkt};
 use limiters::Limiters;
-use mech::host::{NicOrder, Reaction, Reinject};
+use mech::host::{NicOrder, ReactionSlot, Reinject};
 use mech::overflow::DropReason;
 use mech::{Flags, FlowId, HostId, PacketKind, PortId, Purpose, Stream};
 use pulling::Pulled;
@@ -40,7 +40,7 @@ pub struct HostSetup {
     /// In which order its NIC takes frames from its transports.
     pub order: NicOrder,
     /// What changes the rates of flows when the network tells of congestion; needs a queue for each flow.
-    pub reaction: Option<Box<dyn Reaction>>,
+    pub reaction: ReactionSlot,
 }
 
 /// One instant at a host: what it needs beyond itself.
@@ -112,7 +112,7 @@ impl Host {
         nic.timers_from(Timer::Nic(0).index());
         let stack = (setup.stack_delay, setup.stack_jitter);
         let by_flow = setup.order.by_flow();
-        let pulled = by_flow.map(|order| Box::new(Pulled::new(order.flow_rate, stack, setup.reaction)));
+        let pulled = by_flow.map(|order| Box::new(Pulled::new(order.flow_rate, stack, setup.reaction.into_reaction())));
         Host {
             id: setup.id,
             framing,

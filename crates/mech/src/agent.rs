@@ -37,7 +37,8 @@
 //! ```
 
 use crate::pausing::Pausing;
-use crate::{ClassSet, Env, Head, PortId, TimerId, View};
+use crate::{Beside, ClassSet, Env, Head, Needs, PortId, Report, TimerId, View};
+use units::Clock;
 
 /// Bytes that a switch counts where an agent follows them. Messages about congestion are in none.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -96,6 +97,14 @@ pub enum Pass {
 
 /// A mechanism that lives at a port. All calls but [`Agent::boxed`] may be left out.
 pub trait Agent: Send + Sync {
+    /// Takes the rate of its port; before that it is of no port in particular.
+    fn for_port(&mut self, _clock: Clock) {}
+    /// What it needs of the switches that it is in.
+    fn needs(&self) -> Needs {
+        Needs::default()
+    }
+    /// What is wrong with it beside the other mechanisms of its switch.
+    fn check(&self, _beside: &Beside, _report: &mut Report) {}
     /// The least and the most bytes of an account for which it need not be called. It is asked once when the
     /// switch is built, and an account that it leaves [`Account::UNWATCHED`] then is never told to it; later it
     /// is asked after each call: about the account of the call, after others about all that it follows.
@@ -133,7 +142,7 @@ impl Clone for Box<dyn Agent> {
     }
 }
 
-/// What fills the slots `ack_hold`, `notify` and `pause` of a port: an agent, or none.
+/// The agent of one of the slots `ack_hold`, `notify` and `pause` of a port, or none.
 #[derive(Clone, Default)]
 pub struct AgentSlot(Option<Box<dyn Agent>>);
 
@@ -144,6 +153,12 @@ impl AgentSlot {
     /// An agent, of the catalogue or from outside.
     pub fn of(agent: impl Agent + 'static) -> AgentSlot {
         AgentSlot(Some(Box::new(agent)))
+    }
+    /// A copy for a port of this rate.
+    pub fn for_port(&self, clock: Clock) -> AgentSlot {
+        let mut own = self.clone();
+        own.get().into_iter().for_each(|agent| agent.for_port(clock));
+        own
     }
     /// The agent.
     pub fn get(&mut self) -> Option<&mut (dyn Agent + 'static)> {

@@ -1,6 +1,6 @@
 //! Curves by which mechanisms decide, to be looked at. A mechanism with one adds a line to [`CURVES`].
 
-use crate::overflow::BounceGiven;
+use crate::overflow::{BounceGiven, Rounding};
 use crate::params::Values;
 use crate::{marking, overflow};
 use units::Amount;
@@ -41,10 +41,10 @@ const BOUNCE: Curve = Curve {
         let given = BounceGiven::read(values);
         overflow::probability(u, np as u8, given.theta, given.lambda)
     },
-    note: |values| match (BounceGiven::read(values).round_to, BounceGiven::read(values).rounding.as_str()) {
+    note: |values| match (BounceGiven::read(values).round_to, BounceGiven::read(values).rounding) {
         (0 | 1, _) => String::new(),
-        (n, "multiple") => format!("A queue of C frames counts as full from ⌊C/{n}⌋ · {n} on (`round_to`)."),
-        (n, _) => format!("A queue of C frames counts as full from C - {} on (`round_to`).", n - 1),
+        (n, Rounding::Multiple) => format!("A queue of C frames counts as full from ⌊C/{n}⌋ · {n} on (`round_to`)."),
+        (n, Rounding::Places) => format!("A queue of C frames counts as full from C - {} on (`round_to`).", n - 1),
     },
 };
 

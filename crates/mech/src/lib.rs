@@ -47,6 +47,6 @@ pub use lanes::{Lane, LaneLimit, Lanes};
 pub use mechanism::{Mechanism, Only};
 pub use needs::{Asks, NO_RANKS, Needs, Room};
 pub use place::{ForwardingContext, PortView, QueueView, View};
-pub use registry::{HOST_SLOTS, InSlot, Registry, SLOTS};
+pub use registry::{HOST_SLOTS, InSlot, PORT_SLOTS, Registry, SLOTS};
 pub use rng::{Purpose, Stream, hash_mix};
 pub use routing::SwitchContext;

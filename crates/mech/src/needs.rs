@@ -49,6 +49,8 @@ impl Room {
 pub struct Needs {
     /// It sends packets back, which wait at every port in a lane of their own, so long, beside the buffer.
     pub back: Option<Amount>,
+    /// It makes messages to sources, which wait at every port of the network in a lane of their own.
+    pub notices: bool,
     /// It sends packets aside, by ports that lead to other switches.
     pub aside: bool,
     /// It removes packets that wait.

@@ -1,5 +1,9 @@
 //! Parameters, declared once: validation, command-line help, schema and docs come from here.
 
+mod typed;
+
+pub use typed::{MaybeOff, Typed, WordOr};
+
 use std::collections::BTreeMap;
 use units::{Amount, Bytes, Dur, Rate};
 
@@ -20,7 +24,7 @@ pub struct Spec {
 }
 
 /// One parameter.
-#[derive(Debug)]
+#[derive(Clone, Copy, Debug)]
 pub struct Param {
     /// The key in the scenario, as in the paper.
     pub name: &'static str,
@@ -198,138 +202,35 @@ impl Values {
             _ => Ok(self.word(name)),
         }
     }
+    /// A value of a type.
+    ///
+    /// # Panics
+    /// As the other getters.
+    pub fn get<T: Typed>(&self, name: &str) -> T {
+        T::of(self, name)
+    }
     /// Whether a parameter without a default was given.
     pub fn has(&self, name: &str) -> bool {
         self.0.contains_key(name)
     }
 }
 
-/// Declares the parameters of a mechanism once: a struct with a typed field for each, `PARAMS` for what a [`Spec`]
-/// says of them, and `read`, which takes validated values. A field of type `Option` may be left out.
-#[macro_export]
-macro_rules! params {
-    (
-        $(#[$doc:meta])*
-        $vis:vis struct $given:ident {
-            $($name:ident: $ty:ty = { doc: $text:expr, kind: $kind:expr, default: $default:expr, },)*
+/// The parameters of several structs as one list, for a [`Spec`].
+///
+/// # Panics
+/// Where they are not `N`, when the program is compiled.
+#[must_use]
+pub const fn joined<const N: usize>(parts: &[&[Param]]) -> [Param; N] {
+    let mut all = [Param { name: "", doc: "", kind: Kind::Flag, default: None }; N];
+    let (mut at, mut part) = (0, 0);
+    while part < parts.len() {
+        let mut i = 0;
+        while i < parts[part].len() {
+            all[at] = parts[part][i];
+            (i, at) = (i + 1, at + 1);
         }
-    ) => {
-        $(#[$doc])*
-        #[derive(Clone, Debug)]
-        $vis struct $given {
-            $(#[doc = $text] pub $name: $ty,)*
-        }
-
-        impl $given {
-            /// What is declared of them.
-            $vis const PARAMS: &'static [$crate::params::Param] = &[$($crate::params::Param {
-                name: stringify!($name),
-                doc: $text,
-                kind: $kind,
-                default: $default,
-            }),*];
-
-            /// Of validated values.
-            $vis fn read(values: &$crate::params::Values) -> $given {
-                $given { $($name: $crate::params::Typed::of(values, stringify!($name)),)* }
-            }
-        }
-    };
-}
-
-/// The type of a validated parameter.
-pub trait Typed {
-    /// The value of a name.
-    ///
-    /// # Panics
-    /// Where no parameter of this name and type was declared: a fault of the program, not of input.
-    fn of(values: &Values, name: &str) -> Self;
-}
-
-/// A word, or a list of texts: of [`Kind::TextsOr`].
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub enum WordOr {
-    /// A word.
-    Word(String),
-    /// A list.
-    List(Vec<String>),
-}
-
-macro_rules! typed {
-    ($($ty:ty: $variant:ident,)*) => {$(
-        impl Typed for $ty {
-            fn of(values: &Values, name: &str) -> $ty {
-                match values.0.get(name) {
-                    Some(Value::$variant(value)) => value.clone(),
-                    other => panic!("parameter `{name}` is not a declared {}: {other:?}", stringify!($variant)),
-                }
-            }
-        }
-    )*};
-}
-
-typed! {
-    bool: Flag,
-    u64: Count,
-    f64: Number,
-    Dur: Time,
-    Rate: Rate,
-    Amount: Amount,
-    Bytes: Size,
-    String: Word,
-    Vec<String>: Words,
-    Vec<f64>: Numbers,
-    Vec<u64>: Counts,
-}
-
-/// `None` where it was left out, and for `off`.
-impl<T: Typed> Typed for Option<T> {
-    fn of(values: &Values, name: &str) -> Option<T> {
-        match values.0.get(name) {
-            None | Some(Value::Off) => None,
-            Some(_) => Some(T::of(values, name)),
-        }
+        part += 1;
     }
-}
-
-impl Typed for WordOr {
-    fn of(values: &Values, name: &str) -> WordOr {
-        match values.0.get(name) {
-            Some(Value::Words(_)) => WordOr::List(Typed::of(values, name)),
-            _ => WordOr::Word(Typed::of(values, name)),
-        }
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-    use crate::testing::values;
-
-    params! {
-        /// Of every sort.
-        struct Sorts {
-            share: f64 = {
-                doc: "A share.",
-                kind: Kind::Number { min: 0.0, max: 1.0, below_max: false },
-                default: Some("0.5"),
-            },
-            most: Option<u64> = { doc: "A number or off.", kind: Kind::CountOrOff { min: 1, max: 9 }, default: Some("off"), },
-            size: Option<Amount> = { doc: "May be left out.", kind: Kind::Amount { min: 1 }, default: Some(""), },
-            hosts: WordOr = { doc: "All, or some.", kind: Kind::TextsOr(&["all"]), default: Some("all"), },
-        }
-    }
-
-    const SPEC: Spec = Spec { slot: "", kind: "", doc: "", cite: "", params: Sorts::PARAMS };
-
-    #[test]
-    fn what_is_declared_once_is_a_spec_and_a_struct() {
-        assert_eq!(SPEC.params.iter().map(|param| param.name).collect::<Vec<_>>(), ["share", "most", "size", "hosts"]);
-        let plain = Sorts::read(&values(&SPEC, ""));
-        assert_eq!((plain.share, plain.most, plain.size), (0.5, None, None));
-        assert_eq!(plain.hosts, WordOr::Word("all".into()));
-        let given = Sorts::read(&values(&SPEC, "share=1 most=3 size=9B hosts=h1,h2"));
-        assert_eq!((given.share, given.most, given.size), (1.0, Some(3), Some(Amount::Bytes(9))));
-        assert_eq!(given.hosts, WordOr::List(vec!["h1".into(), "h2".into()]));
-    }
+    assert!(at == N, "as many parameters as there are");
+    all
 }

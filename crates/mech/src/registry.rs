@@ -1,36 +1,44 @@
 //! The mechanisms that a scenario may name: the catalogue, and others beside it.
 
 use crate::Mechanism;
+use crate::ack_hold::{self, AckHoldSlot};
 use crate::arbiter::{self, ArbiterSlot};
 use crate::buffer::{self, BufferSlot};
 use crate::fib::{self, FibSlot};
-use crate::host::{self, BounceSignal, NicOrder};
+use crate::host::{self, BounceSignal, NicOrder, ReactionSlot};
 use crate::marking::{self, MarkingSlot};
+use crate::notify::{self, NotifySlot};
 use crate::overflow::{self, OverflowSlot};
 use crate::params::{Spec, Values};
-use crate::pause::{self, PauseFor};
+use crate::pause::{self, PauseSlot};
 use crate::routing::{self, RoutingSlot};
 use crate::scheduler::{self, SchedulerSlot};
 
 /// The slots of a switch, in their order, with what fills each where a scenario leaves it out.
-pub const SLOTS: [(&str, &str); 8] = [
+pub const SLOTS: [(&str, &str); 10] = [
     ("fib", "static"),
     ("routing", "ecmp"),
     ("buffer", "per_port"),
     ("overflow", "tail_drop"),
     ("marking", "none"),
+    ("ack_hold", "none"),
+    ("notify", "none"),
     ("pause", "none"),
     ("scheduler", "strict_priority"),
     ("arbiter", "round_robin"),
 ];
 
+/// Those of them that may be filled port by port; the others are one per switch.
+pub const PORT_SLOTS: [&str; 5] = ["marking", "ack_hold", "notify", "pause", "scheduler"];
+
 /// The slots of a host, likewise.
-pub const HOST_SLOTS: [(&str, &str); 5] = [
+pub const HOST_SLOTS: [(&str, &str); 6] = [
     ("marking", "none"),
     ("scheduler", "strict_priority"),
     ("overflow", "tail_drop"),
     ("bounce_signal", "none"),
     ("nic", "fifo"),
+    ("reaction", "none"),
 ];
 
 /// Mechanisms, slot by slot.
@@ -46,8 +54,12 @@ pub struct Registry {
     pub overflow: Vec<Mechanism<OverflowSlot>>,
     /// Whether it is marked.
     pub marking: Vec<Mechanism<MarkingSlot>>,
-    /// Whether the far end of a port is stopped.
-    pub pause: Vec<Mechanism<PauseFor>>,
+    /// Whether ACKs from the far end of a port are held back.
+    pub ack_hold: Vec<Mechanism<AckHoldSlot>>,
+    /// Whether sources are told of congestion.
+    pub notify: Vec<Mechanism<NotifySlot>>,
+    /// Whether the far end of a port is paused.
+    pub pause: Vec<Mechanism<PauseSlot>>,
     /// What leaves next.
     pub scheduler: Vec<Mechanism<SchedulerSlot>>,
     /// Which input feeds an output next.
@@ -56,6 +68,8 @@ pub struct Registry {
     pub bounce_signal: Vec<Mechanism<BounceSignal>>,
     /// In which order a NIC takes frames from transports.
     pub nic: Vec<Mechanism<NicOrder>>,
+    /// How the rates of flows change when the network tells of congestion.
+    pub reaction: Vec<Mechanism<ReactionSlot>>,
 }
 
 /// A slot's share of a registry.
@@ -85,11 +99,14 @@ slots! {
     buffer: BufferSlot,
     overflow: OverflowSlot,
     marking: MarkingSlot,
-    pause: PauseFor,
+    ack_hold: AckHoldSlot,
+    notify: NotifySlot,
+    pause: PauseSlot,
     scheduler: SchedulerSlot,
     arbiter: ArbiterSlot,
     bounce_signal: BounceSignal,
     nic: NicOrder,
+    reaction: ReactionSlot,
 }
 
 /// What is declared of some mechanisms.
@@ -106,11 +123,14 @@ impl Registry {
             buffer: buffer::ALL.to_vec(),
             overflow: overflow::ALL.to_vec(),
             marking: marking::ALL.to_vec(),
+            ack_hold: ack_hold::ALL.to_vec(),
+            notify: notify::ALL.to_vec(),
             pause: pause::ALL.to_vec(),
             scheduler: scheduler::ALL.to_vec(),
             arbiter: arbiter::ALL.to_vec(),
             bounce_signal: host::ALL.to_vec(),
             nic: host::NIC_ORDERS.to_vec(),
+            reaction: host::REACTIONS.to_vec(),
         }
     }
 
@@ -136,7 +156,8 @@ impl Registry {
     /// What is declared of all of them, slot by slot.
     pub fn specs(&self) -> Vec<&'static Spec> {
         let switch = SLOTS.map(|(slot, _)| self.of_switch(slot));
-        [switch.concat(), self.of_host("bounce_signal"), self.of_host("nic")].concat()
+        let host = ["bounce_signal", "nic", "reaction"].map(|slot| self.of_host(slot));
+        [switch.concat(), host.concat()].concat()
     }
 
     /// What is declared of a slot of the switch, by its name.
@@ -147,6 +168,8 @@ impl Registry {
             "buffer" => specs(&self.buffer, |_| true),
             "overflow" => specs(&self.overflow, |_| true),
             "marking" => specs(&self.marking, |_| true),
+            "ack_hold" => specs(&self.ack_hold, |_| true),
+            "notify" => specs(&self.notify, |_| true),
             "pause" => specs(&self.pause, |_| true),
             "scheduler" => specs(&self.scheduler, |_| true),
             "arbiter" => specs(&self.arbiter, |_| true),
@@ -162,6 +185,7 @@ impl Registry {
             "overflow" => specs(&self.overflow, |one| one.at_nic),
             "bounce_signal" => specs(&self.bounce_signal, |_| true),
             "nic" => specs(&self.nic, |_| true),
+            "reaction" => specs(&self.reaction, |_| true),
             _ => Vec::new(),
         }
     }
@@ -189,6 +213,14 @@ mod tests {
         for (slot, default) in HOST_SLOTS {
             assert!(all.of_host(slot).iter().any(|spec| spec.kind == default), "{slot}");
         }
+    }
+
+    #[test]
+    fn none_puts_no_agent_at_a_port_and_no_reaction_into_hosts() {
+        let (all, values) = (Registry::catalogue(), Values::default());
+        assert!(all.make::<AckHoldSlot>("none", &values).expect("it is there").peek().is_none());
+        assert!(all.make::<NotifySlot>("none", &values).expect("it is there").peek().is_none());
+        assert!(!all.make::<ReactionSlot>("none", &values).expect("it is there").reacts());
     }
 
     #[test]

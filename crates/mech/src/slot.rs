@@ -61,3 +61,36 @@ macro_rules! slot {
         }
     };
 }
+
+/// What every slot is whose answers are agents: one for no port in particular, or none.
+macro_rules! agent_slot {
+    ($(#[$doc:meta])* $slot:ident) => {
+        $(#[$doc])*
+        #[derive(Clone, Default)]
+        pub struct $slot($crate::AgentSlot);
+
+        impl $slot {
+            /// No agent.
+            pub const NONE: $slot = $slot($crate::AgentSlot::NONE);
+
+            /// An agent, of the catalogue or from outside.
+            pub fn of(agent: impl $crate::Agent + 'static) -> $slot {
+                $slot($crate::AgentSlot::of(agent))
+            }
+            /// The agent, to read.
+            pub fn peek(&self) -> Option<&dyn $crate::Agent> {
+                self.0.peek()
+            }
+            /// The agent of a port of this rate.
+            pub fn for_port(&self, clock: units::Clock) -> $crate::AgentSlot {
+                self.0.for_port(clock)
+            }
+        }
+
+        impl core::fmt::Debug for $slot {
+            fn fmt(&self, f: &mut core::fmt::Formatter<'_>) -> core::fmt::Result {
+                f.write_str(if self.peek().is_some() { "Some" } else { "None" })
+            }
+        }
+    };
+}

@@ -5,17 +5,19 @@ use crate::topology::Topology;
 use crate::traffic::Traffic;
 use dataplane::transport::TcpConfig;
 use dataplane::{DeadPort, Framing};
-use mech::ClassSet;
+use mech::ack_hold::AckHoldSlot;
 use mech::arbiter::ArbiterSlot;
 use mech::buffer::BufferSlot;
 use mech::fib::{FibSlot, Known};
-use mech::host::{BounceSignal, NicOrder};
+use mech::host::{BounceSignal, NicOrder, ReactionSlot};
 use mech::marking::MarkingSlot;
+use mech::notify::NotifySlot;
 use mech::overflow::OverflowSlot;
 use mech::params::Values;
-use mech::pause::PauseFor;
+use mech::pause::PauseSlot;
 use mech::routing::{AddressPlan, RoutingSlot};
 use mech::scheduler::SchedulerSlot;
+use mech::{Agent, ClassSet};
 use std::collections::BTreeSet;
 use std::sync::Arc;
 use units::{Amount, Dur, Rate, Time};
@@ -88,6 +90,11 @@ impl Scenario {
         let size = |traffic: &Traffic| self.framing.frame(traffic.raw_payload().unwrap_or(0), 0);
         self.traffic.iter().map(size).min().unwrap_or(self.framing.min_frame)
     }
+    /// Whether any switch tells sources of congestion.
+    pub fn notifies(&self) -> bool {
+        let mut ports = self.switches.iter().flat_map(|switch| &switch.ports);
+        ports.any(|port| port.agents().any(|agent| agent.needs().notices))
+    }
     /// Whether any packet may be lost because it has entered too many switches.
     pub fn has_ttl(&self) -> bool {
         let raw = self.traffic.iter().any(|traffic| traffic.raw_payload().is_some());
@@ -141,6 +148,8 @@ pub struct HostConfig {
     pub bounce_signal: Filled<BounceSignal>,
     /// In which order the NIC takes frames from transports.
     pub nic: Filled<NicOrder>,
+    /// How the rates of flows change when the network tells of congestion.
+    pub reaction: Filled<ReactionSlot>,
 }
 
 /// One switch.
@@ -226,8 +235,19 @@ pub struct PortConfig {
     pub marking: Filled<MarkingSlot>,
     /// The scheduler slot.
     pub scheduler: Filled<SchedulerSlot>,
+    /// The ack_hold slot.
+    pub ack_hold: Filled<AckHoldSlot>,
+    /// The notify slot.
+    pub notify: Filled<NotifySlot>,
     /// The pause slot.
-    pub pause: Filled<PauseFor>,
+    pub pause: Filled<PauseSlot>,
+}
+
+impl PortConfig {
+    /// The agents of the slots `ack_hold`, `notify` and `pause`, in this order, for no port in particular.
+    pub fn agents(&self) -> impl Iterator<Item = &dyn Agent> {
+        [self.ack_hold.slot.peek(), self.notify.slot.peek(), self.pause.slot.peek()].into_iter().flatten()
+    }
 }
 
 /// Whether simultaneous arrivals see each other.

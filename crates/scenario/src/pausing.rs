@@ -5,26 +5,26 @@ use crate::events::{Change, Event};
 use crate::model::Scenario;
 use mech::ClassSet;
 use mech::buffer::BufferSlot;
-use mech::pause::{Level, PauseFor, Pausing, Span};
+use mech::pause::{Level, Pausing, Span};
 use std::collections::{BTreeMap, BTreeSet};
 use units::{Bytes, Dur, Rate};
 
 impl Scenario {
-    /// Whether any port may be stopped by its far end.
+    /// Whether any port may be paused by its far end.
     pub fn pauses(&self) -> bool {
-        self.switches.iter().flat_map(|switch| &switch.ports).any(|port| port.pause.slot.stops())
+        self.switches.iter().flat_map(|switch| &switch.ports).any(|port| port.pause.slot.peek().is_some())
     }
 
-    /// The pause slot of a port; `None` where it is a host's, which stop nobody.
-    pub fn pause_of(&self, node: u32, port: u16) -> Option<&PauseFor> {
+    /// How a port pauses its far end; `None` where it does not, as those of hosts.
+    pub fn pause_of(&self, node: u32, port: u16) -> Option<&dyn Pausing> {
         let switch = self.switches.get(node.checked_sub(self.topology.hosts)? as usize)?;
-        Some(&*switch.ports[usize::from(port)].pause.slot).filter(|slot| slot.stops())
+        switch.ports[usize::from(port)].pause.slot.pausing()
     }
 
     /// From the arrival of a request at a port until it takes effect there, as the far end's slot says.
     pub fn response_of(&self, node: u32, port: u16) -> Dur {
         let far = &self.topology.nodes[node as usize].ports[usize::from(port)];
-        self.pause_of(far.peer, far.peer_port).map_or(Dur::ZERO, PauseFor::response)
+        self.pause_of(far.peer, far.peer_port).map_or(Dur::ZERO, |far| far.response())
     }
 
     /// The highest rate that a port ever has.
@@ -48,7 +48,7 @@ impl Scenario {
         delays.fold(self.topology.nodes[node as usize].ports[usize::from(port)].delay, Dur::max)
     }
 
-    /// The link of a port that stops its far end, at the most that it ever takes.
+    /// The link of a port that pauses its far end, at the most that it ever takes.
     pub fn span(&self, node: u32, port: u16) -> Span {
         let here = &self.topology.nodes[node as usize].ports[usize::from(port)];
         let far = (here.peer, here.peer_port);
@@ -67,7 +67,7 @@ impl Scenario {
 /// What a switch needs, and has, so that nothing is lost.
 #[derive(Default)]
 struct Need {
-    /// Ports that stop their far ends, and classes that each counts apart.
+    /// Ports that pause their far ends, and classes that each counts apart.
     ports: u64,
     classes: u64,
     /// The highest threshold, and the key that it comes from.
@@ -79,14 +79,14 @@ struct Need {
     guaranteed_bytes: u64,
     surely: u64,
     buffer: String,
-    /// Who fills the same memory and is never stopped: classes, and what comes in by other ports.
+    /// Who fills the same memory and is never paused: classes, and what comes in by other ports.
     lossy: ClassSet,
     others: u64,
-    /// Stops that end before they are said again.
+    /// Pauses that expire before they are refreshed.
     lapses: BTreeSet<String>,
 }
 
-/// `None` where the switch stops nobody, may lose, or has no end of memory.
+/// `None` where the switch pauses nobody, may lose, or has no end of memory.
 fn need(scenario: &Scenario, index: usize) -> Option<Need> {
     let config = &scenario.switches[index];
     let node = scenario.topology.hosts + index as u32;
@@ -103,14 +103,14 @@ fn need(scenario: &Scenario, index: usize) -> Option<Need> {
     let all = buffer.free(0).map_or(0, |free| free.saturating_add(buffer.reserved()));
     let (mut least, mut pool) = (u64::MAX, Pool { all, left: all });
     for (p, port) in config.ports.iter().enumerate() {
-        let slot = port.pause.slot.at(scenario.fastest(node, p as u16).clock());
+        let slot = port.pause.slot.for_port(scenario.fastest(node, p as u16).clock());
         let slot = slot.pausing().filter(|slot| slot.lossless());
         let Some((slot, classes)) = slot.map(|slot| (slot, groups(slot, in_use))).filter(|(_, classes)| *classes > 0)
         else {
             need.others += 1;
             continue;
         };
-        let (xoff, thresholds) = pool.thresholds(port.pause.slot.level()?, classes);
+        let (xoff, thresholds) = pool.thresholds(slot.level(), classes);
         let span = scenario.span(node, p as u16);
         let own = thresholds.saturating_add(classes.saturating_mul(span.headroom()));
         need.xoff = need.xoff.max(xoff);
@@ -161,7 +161,7 @@ fn groups(slot: &dyn Pausing, in_use: ClassSet) -> u64 {
     sets.len() as u64
 }
 
-/// The classes that it never stops.
+/// The classes that it never pauses.
 fn never(slot: &dyn Pausing, in_use: ClassSet) -> ClassSet {
     let lossy = (0..8).filter(|class| in_use.has(*class) && slot.pause_group(*class) == ClassSet::NONE);
     lossy.fold(ClassSet::NONE, |set, class| set.union(ClassSet::of(class)))
@@ -239,7 +239,7 @@ pub(crate) fn notes(scenario: &Scenario) -> Vec<String> {
 const SPENT_ON_DETOURS: &str = "detour beside lossless pause: a packet may use up its TTL on detours, which is for no \
                                 want of memory and counted as ttl_expired alone";
 
-/// A switch whose memory is full before it would ever say stop.
+/// A switch whose memory is full before XOFF is reached.
 pub(crate) struct TooLate {
     /// Its name.
     pub name: String,

@@ -137,7 +137,7 @@ pub const WHERE: Spec = Spec {
         },
         Param {
             name: "port",
-            doc: "Ports whose far end is a host, or a switch; only for `marking`, `pause` and `scheduler`.",
+            doc: "Ports whose far end is a host, or a switch; only for `marking`, `ack_hold`, `notify`, `pause` and `scheduler`.",
             kind: Kind::Choice(&["host", "switch"]),
             default: Some("any"),
         },

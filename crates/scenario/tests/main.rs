@@ -1,9 +1,14 @@
 //! Scenario files, right and wrong, and what they come to.
 //! One binary, since each is linked with the whole crate.
 
+mod common;
 mod declared;
+mod laid_over;
+mod limits;
 mod loading;
 mod malformed;
+mod pausing;
+mod slots;
 mod two_level;
 
 use std::collections::BTreeSet;

@@ -20,14 +20,14 @@ use mech::buffer::BufferSlot;
 use mech::fib::FibSlot;
 use mech::overflow::OverflowSlot;
 use mech::routing::{FlowHash, Paths, RoutingSlot};
-use mech::{HostId, Lane, LaneLimit, Lanes, Purpose, Room, Stream, SwitchContext};
+use mech::{AgentSlot, HostId, Lane, LaneLimit, Lanes, Purpose, Room, Stream, SwitchContext};
 use scenario::events::{History, Sender, histories};
 use scenario::routes::Routes;
 use scenario::traffic::{FlowSpec, Flows, OWN, Role};
-use scenario::{Scenario, Simultaneous, SwitchConfig, Ties};
+use scenario::{PortConfig, Scenario, Simultaneous, SwitchConfig, Ties};
 use std::collections::BTreeMap;
 use std::sync::Arc;
-use units::Time;
+use units::{Clock, Time};
 
 /// A name in a validated scenario that the core does not know: a fault of the program.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -65,6 +65,7 @@ struct Site<'a> {
     top_class: u8,
     any_bounce: bool,
     pauses: bool,
+    notifies: bool,
     may_compute: bool,
     /// Where switches route by them.
     paths: Option<Arc<Paths>>,
@@ -103,8 +104,15 @@ impl Site<'_> {
             stack_delay: s.host.stack_delay,
             stack_jitter: s.host.stack_jitter,
             order,
-            reaction: None,
+            reaction: (*s.host.reaction.slot).clone(),
         })
+    }
+
+    /// The lanes of a switch: of its own bounced packets, and of messages that any switch makes.
+    fn lanes(&self, overflow: &OverflowSlot) -> Lanes {
+        let back = overflow.peek().needs().back.map_or(LaneLimit::Absent, LaneLimit::Of);
+        let notices = if self.notifies { LaneLimit::Unlimited } else { LaneLimit::Absent };
+        Lanes::default().with(Lane::Bounce, back).with(Lane::Notice, notices)
     }
 
     /// Packets that were bounced back wait at NICs in a lane of their own, as long as the NIC's queue.
@@ -157,7 +165,7 @@ impl Site<'_> {
             marking: (*port.marking.slot).clone(),
             scheduler: (*port.scheduler.slot).clone(),
             pause: self.pause(node, p),
-            agents: vec![port.pause.slot.at(s.fastest(node, p).clock())],
+            agents: agents(port, s.fastest(node, p).clock()),
             changes: self.steps(node, p),
         });
         let mut setup = SwitchSetup {
@@ -166,8 +174,7 @@ impl Site<'_> {
                 seed: self.seed,
                 framing: s.framing,
                 buffer,
-                lanes: Lanes::default()
-                    .with(Lane::Bounce, overflow.peek().needs().back.map_or(LaneLimit::Absent, LaneLimit::Of)),
+                lanes: self.lanes(&overflow),
                 overflow,
                 top_class: self.top_class,
                 may_compute: self.may_compute && !self.any_bounce,
@@ -187,6 +194,12 @@ impl Site<'_> {
         (self.refit)(node, &mut setup);
         Switch::new(setup)
     }
+}
+
+/// The agents of a port of a switch.
+fn agents(port: &PortConfig, clock: Clock) -> Vec<AgentSlot> {
+    let (ack_hold, notify) = (port.ack_hold.slot.for_port(clock), port.notify.slot.for_port(clock));
+    vec![ack_hold, notify, port.pause.slot.for_port(clock)]
 }
 
 /// The world of a scenario at time zero.
@@ -293,6 +306,7 @@ fn build_empty<O: Observer, T: Tap>(
         top_class: scenario.top_class(),
         any_bounce: scenario.switches.iter().any(|s| s.overflow.slot.peek().needs().back.is_some()),
         pauses: scenario.pauses(),
+        notifies: scenario.notifies(),
         may_compute: !options.step_departures && !O::WANTS.departures,
         paths: paths(scenario, seed).map(Arc::new),
         first_of_tiers: topology.first_of_tiers(),

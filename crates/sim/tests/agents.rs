@@ -2,14 +2,16 @@
 //! from h0 and 1 Gb/s to h1, frames of 1518 B. One takes 1230.4 ns to come and 12304 ns to leave, so that ten come
 //! for one that leaves, and the one that leaves does so before the eleventh is looked at.
 
-use crate::common::scenario;
+use crate::common::{column, run_with, scenario_of};
 use dataplane::{Pkt, SwitchSetup};
+use mech::host::{RateLimiter, Reaction, ReactionSlot};
 use mech::overflow::{DropReason, Fate, Overflow, OverflowSlot};
-use mech::testing::mechanisms::{Abq, Qcn, Trim, parameters};
-use mech::{Account, AgentSlot, Asks, Env, Flags, ForwardingContext, Head, HostId, Lane, LaneLimit, Needs, Notice};
+use mech::params::Spec;
+use mech::testing::mechanisms::{Trim, parameters, registry};
+use mech::{Account, AgentSlot, Asks, Env, Flags, FlowId, ForwardingContext, Head, HostId, Mechanism, Needs, Notice};
 use mech::{PktId, PortId, QueueId};
 use sim::{Fittings, Observer, Options, Spot, World, build_fitted};
-use units::Bytes;
+use units::{Bytes, Rate, Time};
 
 /// Frames of the burst.
 const FRAMES: u64 = 40;
@@ -58,9 +60,12 @@ fn burst(frames: u64, interval: &str) -> String {
 
 type Refit<'a> = &'a dyn Fn(u32, &mut SwitchSetup);
 
+/// The switch as its scenario says.
+const AS_NAMED: Refit = &|_, _| {};
+
 fn world(text: &str, options: Options, switch: Refit) -> World<Delivered> {
     let fittings = Fittings { observer: Delivered::default(), tap: (), switch };
-    build_fitted(&scenario(text, ""), 1, options, fittings).unwrap()
+    build_fitted(&scenario_of(text, registry()), 1, options, fittings).unwrap()
 }
 
 /// A run to its end, the same whether departures are computed, by wheel or heap, and cloned halfway.
@@ -95,9 +100,8 @@ fn at_h1(setup: &mut SwitchSetup, agent: AgentSlot) {
 fn abq_holds_acks_while_the_queue_is_long_and_lets_them_go_at_x() {
     let flow = "[transport]\nkind = \"newreno\"\ninitial_window = \"40pkt\"\n[[traffic]]\nname = \"f\"\n\
                 kind = \"incast\"\nsenders = 1\npick = \"first\"\nreceiver = \"h1\"\nsize = \"58400B\"\n";
-    let text = text("buffer = { kind = \"unlimited\" }", flow);
-    let abq = |_: u32, setup: &mut SwitchSetup| at_h1(setup, AgentSlot::of(Abq::new(&parameters("abq", ""))));
-    let world = run(&text, &abq);
+    let text = text("buffer = { kind = \"unlimited\" }\nack_hold = { kind = \"abq\" }", flow);
+    let world = run(&text, AS_NAMED);
     let data = world.observer().at(1, |head| head.flags.has(Flags::PAYLOAD));
     assert_eq!(data.len() as u64, FRAMES);
     // The instant at which frame 0 starts at the switch.
@@ -121,9 +125,9 @@ fn abq_holds_acks_while_the_queue_is_long_and_lets_them_go_at_x() {
 fn what_is_held_is_counted_at_any_instant_and_lost_where_there_is_no_room() {
     let flow = "[transport]\nkind = \"newreno\"\ninitial_window = \"40pkt\"\n[[traffic]]\nname = \"f\"\n\
                 kind = \"incast\"\nsenders = 1\npick = \"first\"\nreceiver = \"h1\"\nsize = \"58400B\"\n";
-    let text = text("buffer = { kind = \"unlimited\" }", flow);
-    let abq = |_: u32, setup: &mut SwitchSetup| at_h1(setup, AgentSlot::of(Abq::new(&parameters("abq", "room=5"))));
-    let mut world = world(&text, Options::default(), &abq);
+    let at_hosts = "[[override]]\nwhere = { port = \"host\" }\nswitch.ack_hold = { kind = \"abq\", room = 5 }\n";
+    let text = text("buffer = { kind = \"unlimited\" }", &format!("{at_hosts}{flow}"));
+    let mut world = world(&text, Options::default(), AS_NAMED);
     let mut most = 0;
     while world.progress().stop.is_none() {
         world.advance(1);
@@ -133,6 +137,12 @@ fn what_is_held_is_counted_at_any_instant_and_lost_where_there_is_no_room() {
     assert_eq!(most, 5);
     // Of 21, 8 and 4 ACKs there is room for five each time.
     assert_eq!(world.observer().at(0, |head| head.flags.has(Flags::ECE)).len(), 5 + 5 + 4);
+}
+
+/// A congestion point with a set point of 6000 B that takes a sample after ten frames.
+fn qcn() -> String {
+    let notify = "kind = \"qcn\", q_eq = \"6000B\", interval = \"15180B\", jitter = false";
+    format!("buffer = {{ kind = \"per_port\", size = \"100pkt\" }}\nnotify = {{ {notify} }}")
 }
 
 /// Frames come 2 us apart; after i of them have come, 1 + floor(2 i us / 12.304 us) have started. Intervals are of
@@ -146,15 +156,10 @@ fn what_is_held_is_counted_at_any_instant_and_lost_where_there_is_no_room() {
 /// | 17 | 14, 21252 B | 15252 | 4554 | 24360 | 51 |
 #[test]
 fn qcn_tells_the_source_how_congested_its_queue_is() {
-    let text = text("buffer = { kind = \"per_port\", size = \"100pkt\" }", &burst(17, "2us"));
-    let given = "q_eq=6000B interval=15180B jitter=false culprit=arrival";
-    let qcn = |_: u32, setup: &mut SwitchSetup| {
-        setup.core.lanes = setup.core.lanes.with(Lane::Notice, LaneLimit::Unlimited);
-        at_h1(setup, AgentSlot::of(Qcn::new(&parameters("qcn", given))));
-    };
+    let text = text(&qcn(), &burst(17, "2us"));
     for (frames, feedback, q_off, q_delta) in [(10, 63, 6144, 12144), (12, 32, 9180, 3036), (17, 51, 15252, 4554)] {
         let text = text.replace("packets = 17", &format!("packets = {frames}"));
-        let world = run(&text, &qcn);
+        let world = run(&text, AS_NAMED);
         let told = [10, 12, 14, 17].iter().filter(|at| **at <= frames).count() as u64;
         // Lengths are told in units of 64 B.
         let last = Notice::Cnm { feedback, q_off: q_off / 64 * 64, q_delta: q_delta / 64 * 64, point: PortId(TO_H1) };
@@ -162,6 +167,34 @@ fn qcn_tells_the_source_how_congested_its_queue_is() {
         assert_eq!(world.host(HostId(1)).notices(mech::FlowId(0)), (0, None));
         assert_eq!(world.made_and_held(), (told, 0));
         assert_eq!(world.observer().at(1, |_| true).len() as u64, frames);
+    }
+}
+
+/// A reaction point that limits a flow to a tenth of its NIC's rate for ever.
+#[derive(Clone)]
+struct ATenth;
+
+impl Reaction for ATenth {
+    fn on_notice(&mut self, _flow: FlowId, _notice: &Notice, _now: Time, limiter: &mut Option<RateLimiter>) {
+        limiter.get_or_insert(RateLimiter::new(Rate::gbps(1)));
+    }
+    fn boxed(&self) -> Box<dyn Reaction> {
+        Box::new(self.clone())
+    }
+}
+
+/// Frames leave h0 back to back; the tenth is stored at 13304 ns and its message is at h0 at 14371.2 ns, when the
+/// 12th is leaving. The 13th passes the new limiter and comes at 16995.2 ns, when two have started: 11 wait. From
+/// then on one comes for each that leaves. Without a reaction as many wait as in the first test, 36.
+#[test]
+fn a_reaction_that_a_scenario_names_limits_the_flow_that_it_is_told_of() {
+    const A_TENTH: Spec = Spec { slot: "host.reaction", kind: "a_tenth", doc: "A tenth.", cite: "", params: &[] };
+    let all = registry().with(Mechanism::new(&A_TENTH, |_| ReactionSlot::of(ATenth)));
+    for (reaction, longest) in [("a_tenth", 11), ("none", 36)] {
+        let host = format!("[host]\nnic = {{ kind = \"round_robin\" }}\nreaction = {{ kind = \"{reaction}\" }}\n");
+        let text = text(&qcn(), &format!("{host}{}", burst(FRAMES, "1us")));
+        let results = run_with(&scenario_of(&text, all.clone()), 1, Options::default());
+        assert_eq!(column(&results, "ports", "max_packets").into_iter().max(), Some(longest), "{reaction}");
     }
 }
 

@@ -129,7 +129,7 @@ fn saves_events(scenario: &Scenario) -> bool {
 
 #[test]
 fn golden_runs_cover_every_kind_that_a_scenario_may_name() {
-    const SLOTS: [&str; 12] = [
+    const SLOTS: [&str; 15] = [
         "topology",
         "fib",
         "host.bounce_signal",
@@ -138,8 +138,11 @@ fn golden_runs_cover_every_kind_that_a_scenario_may_name() {
         "overflow",
         "marking",
         "scheduler",
+        "ack_hold",
+        "notify",
         "pause",
         "arbiter",
+        "host.reaction",
         "transport",
         "traffic",
     ];
@@ -163,6 +166,7 @@ fn kinds(loaded: &Loaded) -> Vec<(String, String)> {
     for scenario in &loaded.variants {
         found.push(("transport", scenario.transport.kind.clone()));
         found.push(("host.bounce_signal", scenario.host.bounce_signal.kind.clone()));
+        found.push(("host.reaction", scenario.host.reaction.kind.clone()));
         for switch in &scenario.switches {
             found.push(("fib", switch.fib.kind.clone()));
             found.push(("routing", switch.routing.kind.clone()));
@@ -173,6 +177,8 @@ fn kinds(loaded: &Loaded) -> Vec<(String, String)> {
                 found.push(("marking", port.marking.kind.clone()));
                 found.push(("scheduler", port.scheduler.kind.clone()));
                 found.push(("pause", port.pause.kind.clone()));
+                found.push(("ack_hold", port.ack_hold.kind.clone()));
+                found.push(("notify", port.notify.kind.clone()));
             }
         }
     }

@@ -32,7 +32,7 @@ impl Core {
     pub fn holds(&self, port: PortId) -> Option<Held> {
         let gate = &self.pausing.as_ref()?.gates[usize::from(port.0)];
         let slot = self.pausing_at(port)?;
-        let stopped = if slot.holds(gate.setup.waits) { slot.stopped() } else { ClassSet::NONE };
+        let stopped = if slot.holds(gate.setup.waits) { slot.paused() } else { ClassSet::NONE };
         Some(Held { stopped, resumes: gate.resumes.map(|resumes| resumes.sent) })
     }
     /// What a port may not send; `None` where nobody in the network is ever stopped.

@@ -11,6 +11,7 @@ use mech::{FlowId, Notice};
 use units::{Dur, Rate, Time};
 
 /// What a host has whose NIC serves its flows in turn.
+#[derive(Clone)]
 pub(super) struct Pulled {
     queues: FlowQueues,
     /// Flows whose transport has a segment ready, on their way to the NIC; and their classes.
@@ -20,18 +21,6 @@ pub(super) struct Pulled {
     /// When the pending event of a rate limiter comes.
     event: Time,
     reaction: Option<Box<dyn Reaction>>,
-}
-
-impl Clone for Pulled {
-    fn clone(&self) -> Pulled {
-        Pulled {
-            queues: self.queues.clone(),
-            announced: self.announced.clone(),
-            asking: self.asking,
-            event: self.event,
-            reaction: self.reaction.as_ref().map(|reaction| reaction.boxed()),
-        }
-    }
 }
 
 impl Pulled {

@@ -6,7 +6,7 @@ use crate::core::PortSetup;
 use crate::transport::tests::pair::config;
 use crate::{NewFlow, NoticeSetup, Spot};
 use mech::buffer::BufferSlot;
-use mech::host::RateLimiter;
+use mech::host::{RateLimiter, Reaction};
 use mech::marking::MarkingSlot;
 use mech::overflow::TailDrop;
 use mech::params::Value;
@@ -73,7 +73,7 @@ struct Bench {
 }
 
 impl Bench {
-    fn new(reaction: Option<Box<dyn Reaction>>) -> Bench {
+    fn new(reaction: ReactionSlot) -> Bench {
         let port = PortSetup {
             clock: Rate::gbps(1).clock(),
             is_switch: true,
@@ -155,7 +155,7 @@ fn ends<const N: usize>(starts: [u64; N]) -> Vec<(u64, u32)> {
 
 #[test]
 fn a_notice_about_a_flow_changes_its_rate_through_the_limiter_at_the_nic() {
-    let mut bench = Bench::new(Some(Box::new(Halving)));
+    let mut bench = Bench::new(ReactionSlot::of(Halving));
     let flow = bench.start(6);
     // The third frame is under way: 100 Mb/s from the fourth on, which has waited for nothing.
     bench.notice(20_000, flow, Notice::Cnp);
@@ -173,7 +173,7 @@ fn a_notice_about_a_flow_changes_its_rate_through_the_limiter_at_the_nic() {
 
 #[test]
 fn a_notice_that_nobody_reacts_to_changes_nothing() {
-    let mut bench = Bench::new(None);
+    let mut bench = Bench::new(ReactionSlot::NONE);
     let flow = bench.start(3);
     bench.notice(5_000, flow, Notice::Cnp);
     bench.until(1_000_000);
@@ -183,7 +183,7 @@ fn a_notice_that_nobody_reacts_to_changes_nothing() {
 
 #[test]
 fn what_the_nic_has_not_asked_for_is_not_made() {
-    let mut bench = Bench::new(None);
+    let mut bench = Bench::new(ReactionSlot::NONE);
     bench.start(10);
     for (ns, made) in [(1, 1), (8624, 1), (8625, 2), (20_000, 3), (1_000_000, 10)] {
         bench.until(ns);

@@ -1,5 +1,18 @@
 //! The ack_hold slot, before lookup: are ACKs from this port's device held back?
 //!
 //! It is filled by an [`crate::Agent`] that follows [`crate::Account::Output`] of the port whose device sends the
-//! ACKs, holds them by [`crate::Pass::Hold`] and lets them go by [`crate::Act::ReleaseHeld`]. The catalogue has
+//! ACKs, holds them by [`crate::Pass::Hold`] and releases them by [`crate::Act::ReleaseHeld`]. The catalogue has
 //! no answer but none yet.
+
+use crate::Mechanism;
+use crate::params::Spec;
+
+agent_slot! {
+    /// Whether ACKs are held back.
+    AckHoldSlot
+}
+
+const NONE: Spec = Spec { slot: "switch.ack_hold", kind: "none", doc: "No ACK is held.", cite: "", params: &[] };
+
+/// The mechanisms of this slot.
+pub const ALL: &[Mechanism<AckHoldSlot>] = &[Mechanism::new(&NONE, |_| AckHoldSlot::NONE)];

@@ -7,18 +7,25 @@
 //! they do not age.
 
 use super::{AddressTable, Known, Onward};
-use crate::params;
 use crate::params::{Kind, Spec, Values, WordOr};
-use crate::{Head, HostId, PortId, SwitchContext};
+use crate::{Head, HostId, PortId, SwitchContext, choice, params};
 use std::collections::BTreeMap;
 use units::{Dur, Time};
+
+choice! {
+    /// Which addresses are known from the start, where they are not those of some hosts.
+    pub(crate) enum PresetWord {
+        None = "none",
+        All = "all",
+    }
+}
 
 params! {
     /// The values of its parameters.
     pub(crate) struct Given {
-        preset: WordOr = {
+        preset: WordOr<PresetWord> = {
             doc: "Addresses that are known from the start, by the routes and without ageing: none, all, or those of some hosts.",
-            kind: Kind::TextsOr(&["none", "all"]),
+            kind: Kind::TextsOr(PresetWord::WORDS),
             default: Some("none"),
         },
         ageing: Dur = {
@@ -64,8 +71,8 @@ impl Learning {
     pub fn new(values: &Values) -> Learning {
         let Given { preset, ageing } = Given::read(values);
         let preset = match preset {
-            WordOr::Word(word) if word == "all" => Preset::All,
-            WordOr::Word(_) => Preset::None,
+            WordOr::Word(PresetWord::None) => Preset::None,
+            WordOr::Word(PresetWord::All) => Preset::All,
             WordOr::List(names) => Preset::Hosts { names, found: Vec::new() },
         };
         Learning { preset, ageing, known: BTreeMap::new() }

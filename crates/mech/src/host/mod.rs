@@ -9,4 +9,4 @@ mod reaction;
 pub use bounce::{ALL, BounceSignal, Reinject, Returned, WindowCut};
 pub use limiter::RateLimiter;
 pub use nic::{ALL as NIC_ORDERS, FlowOrder, NicOrder};
-pub use reaction::Reaction;
+pub use reaction::{ALL as REACTIONS, Reaction, ReactionSlot};

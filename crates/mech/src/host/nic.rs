@@ -6,7 +6,8 @@
 //! sent. A flow may have a [`RateLimiter`](super::RateLimiter) and then waits for it; others go on.
 
 use crate::Mechanism;
-use crate::params::{Kind, Param, Spec, Values};
+use crate::params;
+use crate::params::{Kind, Spec, Values};
 use units::Rate;
 
 /// See the module.
@@ -34,18 +35,24 @@ const FIFO: Spec = Spec {
     params: &[],
 };
 
+params! {
+    /// The values of its parameters.
+    pub(crate) struct Given {
+        flow_rate: Option<Rate> = {
+            doc: "Rate limit of every flow's data, preamble and gap included; without it nothing limits a flow.",
+            kind: Kind::Rate,
+            default: Some(""),
+        },
+    }
+}
+
 const ROUND_ROBIN: Spec = Spec {
     slot: "host.nic",
     kind: "round_robin",
     doc: "A queue for each flow: the NIC takes a frame of each in turn, of the highest class first, and a transport \
           makes a segment when the NIC asks for it.",
     cite: "IEEE 802.1Qau §31.2",
-    params: &[Param {
-        name: "flow_rate",
-        doc: "Rate limit of every flow's data, preamble and gap included; without it nothing limits a flow.",
-        kind: Kind::Rate,
-        default: Some(""),
-    }],
+    params: Given::PARAMS,
 };
 
 /// The orders of a NIC.
@@ -55,7 +62,7 @@ pub const ALL: &[Mechanism<NicOrder>] =
 impl NicOrder {
     /// From validated parameters.
     fn round_robin(values: &Values) -> NicOrder {
-        NicOrder::RoundRobin(FlowOrder { flow_rate: values.has("flow_rate").then(|| values.rate("flow_rate")) })
+        NicOrder::RoundRobin(FlowOrder { flow_rate: Given::read(values).flow_rate })
     }
     /// What each flow's queue has, where each flow has one; there is none then which could have a limit or a
     /// threshold.

@@ -6,9 +6,8 @@
 
 use super::Marking;
 use crate::check::in_words;
-use crate::params;
 use crate::params::{Kind, Spec, Values};
-use crate::{Beside, Env, Head, QueueView, Report};
+use crate::{Beside, Env, Head, QueueView, Report, choice, params};
 use units::{Amount, Dur, Time};
 
 /// See the module.
@@ -27,6 +26,14 @@ pub struct Red {
     average: f64,
     since_mark: i64,
     idle_from: Option<Time>,
+}
+
+choice! {
+    /// What happens to a packet that is to be marked and cannot be.
+    pub(crate) enum NotEct {
+        Drop = "drop",
+        Pass = "pass",
+    }
 }
 
 params! {
@@ -57,9 +64,9 @@ params! {
             kind: Kind::Flag,
             default: Some("true"),
         },
-        not_ect: String = {
+        not_ect: NotEct = {
             doc: "What happens to a packet that is to be marked and cannot carry a mark (RFC 3168 §7).",
-            kind: Kind::Choice(&["drop", "pass"]),
+            kind: NotEct::KIND,
             default: Some("drop"),
         },
         idle_packet: Dur = {
@@ -108,7 +115,7 @@ impl Red {
             max_p,
             weight,
             gentle,
-            drop_not_ect: not_ect == "drop",
+            drop_not_ect: not_ect == NotEct::Drop,
             idle_packet,
             average: 0.0,
             since_mark: -1,

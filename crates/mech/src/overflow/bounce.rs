@@ -13,9 +13,8 @@
 
 use super::{DropReason, Fate, Overflow};
 use crate::check::in_words;
-use crate::params;
 use crate::params::{Kind, Spec, Values};
-use crate::{Beside, Env, Fill, ForwardingContext, Head, Lane, Needs, PortId, QueueId, Report};
+use crate::{Beside, Env, Fill, ForwardingContext, Head, Lane, Needs, PortId, QueueId, Report, choice, params};
 use units::Amount;
 
 /// See the module.
@@ -28,6 +27,30 @@ pub struct Bounce {
     to_multiple: bool,
     by_source: bool,
     tests_back: bool,
+}
+
+choice! {
+    /// From where on a queue counts as full.
+    pub(crate) enum Rounding {
+        Places = "places",
+        Multiple = "multiple",
+    }
+}
+
+choice! {
+    /// Which port is the way back.
+    pub(crate) enum BackPort {
+        Source = "source",
+        Ingress = "ingress",
+    }
+}
+
+choice! {
+    /// What becomes of a packet whose bounce queue has no room.
+    pub(crate) enum BounceFull {
+        Drop = "drop",
+        Forward = "forward",
+    }
 }
 
 params! {
@@ -54,22 +77,22 @@ params! {
             kind: Kind::Count { min: 0, max: 1024 },
             default: Some("3"),
         },
-        rounding: String = {
+        rounding: Rounding = {
             doc: "From where on a queue of C places counts as full: the last multiple of N up to C, or as soon as \
                   fewer than N places are left. They are the same where N divides C - N + 1: of 500 places and N = 3 \
                   both are 498, of 100 they are 99 and 98, and only from 98 on do three arrivals always fit.",
-            kind: Kind::Choice(&["places", "multiple"]),
+            kind: Rounding::KIND,
             default: Some("places"),
         },
-        back_port: String = {
+        back_port: BackPort = {
             doc: "The port of the way back: the table's port for the packet's source, or the port of its arrival.",
-            kind: Kind::Choice(&["source", "ingress"]),
+            kind: BackPort::KIND,
             default: Some("source"),
         },
-        bounce_full: String = {
+        bounce_full: BounceFull = {
             doc: "Where the bounce queue that a packet is sent back to has no room: it is lost there, or tries its own \
                   queue of the output port instead.",
-            kind: Kind::Choice(&["drop", "forward"]),
+            kind: BounceFull::KIND,
             default: Some("drop"),
         },
     }
@@ -114,9 +137,9 @@ impl Bounce {
             lambda: given.lambda,
             bounce_size: given.bounce_size,
             round_to: given.round_to,
-            to_multiple: given.rounding == "multiple",
-            by_source: given.back_port == "source",
-            tests_back: given.bounce_full == "forward",
+            to_multiple: given.rounding == Rounding::Multiple,
+            by_source: given.back_port == BackPort::Source,
+            tests_back: given.bounce_full == BounceFull::Forward,
         }
     }
     /// How full the queue counts as, 0 to 1. With N arrivals at one instant the last of them decide

@@ -14,10 +14,9 @@ mod policy;
 mod tests;
 
 use super::{DropReason, Fate, Overflow};
-use crate::params;
 use crate::params::{Kind, Spec, Values};
 use crate::routing::Ecmp;
-use crate::{Asks, Beside, Env, ForwardingContext, Head, Needs, Only, Report, SwitchContext};
+use crate::{Asks, Beside, Env, ForwardingContext, Head, Needs, Only, Report, SwitchContext, choice, params};
 use flows::Flows;
 use policy::Policy;
 use units::Bytes;
@@ -33,14 +32,34 @@ pub struct Detour {
     max_detours: Option<u64>,
 }
 
+choice! {
+    /// How the other port is chosen.
+    pub(crate) enum PolicyKind {
+        Random = "random",
+        LoadAware = "load_aware",
+        FlowBased = "flow_based",
+        Probabilistic = "probabilistic",
+    }
+}
+
+choice! {
+    /// Which flows are detoured.
+    pub(crate) enum FlowsKind {
+        All = "all",
+        Short = "short",
+        Long = "long",
+        Hosts = "hosts",
+    }
+}
+
 params! {
     /// The values of its parameters.
     pub(crate) struct Given {
-        policy: String = {
+        policy: PolicyKind = {
             doc: "How the other port is chosen: `random` is uniform over the eligible ones (DIBS §2), `load_aware` \
                   takes the one where the fewest bytes wait, `flow_based` the one that a hash of the flow gives, and \
                   `probabilistic` is `random` that begins before the queue is full (DIBS §7).",
-            kind: Kind::Choice(&["random", "load_aware", "flow_based", "probabilistic"]),
+            kind: PolicyKind::KIND,
             default: Some("random"),
         },
         mark_detoured: bool = {
@@ -58,10 +77,10 @@ params! {
             kind: Kind::CountOrOff { min: 1, max: 254 },
             default: Some("off"),
         },
-        flows: Option<String> = {
+        flows: Option<FlowsKind> = {
             doc: "With `flow_based`, which flows are detoured; packets of others are lost where their queue is full \
                   (DIBS §7).",
-            kind: Kind::Choice(&["all", "short", "long", "hosts"]),
+            kind: FlowsKind::KIND,
             default: Some("all"),
         },
         flow_size: Option<Bytes> = {
@@ -104,39 +123,39 @@ pub(super) const SPEC: Spec = Spec {
 
 /// Parameters that belong to one policy alone, or to certain choices of flows in it.
 pub(super) const ONLY: &[Only] = &[
-    Only { key: "flows", by: "policy", words: &["flow_based"] },
-    Only { key: "flow_size", by: "policy", words: &["flow_based"] },
-    Only { key: "flow_size", by: "flows", words: &["short", "long"] },
-    Only { key: "flow_table", by: "policy", words: &["flow_based"] },
-    Only { key: "flow_table", by: "flows", words: &["short", "long"] },
-    Only { key: "hosts", by: "policy", words: &["flow_based"] },
-    Only { key: "hosts", by: "flows", words: &["hosts"] },
-    Only { key: "lo", by: "policy", words: &["probabilistic"] },
-    Only { key: "hi", by: "policy", words: &["probabilistic"] },
+    Only { key: "flows", by: "policy", words: &[PolicyKind::FlowBased.word()] },
+    Only { key: "flow_size", by: "policy", words: &[PolicyKind::FlowBased.word()] },
+    Only { key: "flow_size", by: "flows", words: &[FlowsKind::Short.word(), FlowsKind::Long.word()] },
+    Only { key: "flow_table", by: "policy", words: &[PolicyKind::FlowBased.word()] },
+    Only { key: "flow_table", by: "flows", words: &[FlowsKind::Short.word(), FlowsKind::Long.word()] },
+    Only { key: "hosts", by: "policy", words: &[PolicyKind::FlowBased.word()] },
+    Only { key: "hosts", by: "flows", words: &[FlowsKind::Hosts.word()] },
+    Only { key: "lo", by: "policy", words: &[PolicyKind::Probabilistic.word()] },
+    Only { key: "hi", by: "policy", words: &[PolicyKind::Probabilistic.word()] },
 ];
 
 impl Given {
     fn policy(&self) -> Policy {
-        match self.policy.as_str() {
-            "load_aware" => Policy::LoadAware,
-            "flow_based" => Policy::FlowBased(Ecmp::default()),
-            "probabilistic" => {
+        match self.policy {
+            PolicyKind::Random => Policy::Random,
+            PolicyKind::LoadAware => Policy::LoadAware,
+            PolicyKind::FlowBased => Policy::FlowBased(Ecmp::default()),
+            PolicyKind::Probabilistic => {
                 Policy::Probabilistic { lo: self.lo.unwrap_or_default(), hi: self.hi.unwrap_or_default() }
             }
-            _ => Policy::Random,
         }
     }
     /// No host is found yet. Only `flow_based` has a rule.
     fn flows(&self) -> Flows {
         let places = || self.flow_table.unwrap_or_default() as usize;
-        match self.flows.as_deref() {
-            Some("hosts") => Flows::Hosts { names: self.hosts.clone().unwrap_or_default(), found: Vec::new() },
-            Some(word @ ("short" | "long")) => Flows::Sized {
-                long: word == "long",
+        match self.flows {
+            None | Some(FlowsKind::All) => Flows::All,
+            Some(FlowsKind::Hosts) => Flows::Hosts { names: self.hosts.clone().unwrap_or_default(), found: Vec::new() },
+            Some(which @ (FlowsKind::Short | FlowsKind::Long)) => Flows::Sized {
+                long: which == FlowsKind::Long,
                 size: self.flow_size.unwrap_or_default().0,
                 table: vec![flows::Entry::default(); places()],
             },
-            _ => Flows::All,
         }
     }
 }

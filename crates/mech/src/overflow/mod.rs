@@ -5,8 +5,8 @@ mod detour;
 mod evict;
 mod tail_drop;
 
-pub(crate) use bounce::Given as BounceGiven;
 pub use bounce::{Bounce, probability};
+pub(crate) use bounce::{Given as BounceGiven, Rounding};
 pub use detour::Detour;
 pub use evict::Evict;
 pub use tail_drop::TailDrop;

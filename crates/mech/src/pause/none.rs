@@ -1,4 +1,4 @@
-//! Nobody is stopped.
+//! Nobody is paused.
 
 use crate::params::Spec;
 
@@ -7,17 +7,14 @@ pub(super) const SPEC: Spec =
 
 #[cfg(test)]
 mod tests {
-    use super::super::PauseFor;
+    use super::super::PauseSlot;
     use crate::Registry;
     use crate::params::Values;
     use units::Rate;
 
     #[test]
     fn without_pause_no_mechanism_is_asked() {
-        let mut none = Registry::catalogue()
-            .make::<PauseFor>("none", &Values::default())
-            .expect("it is there")
-            .at(Rate::gbps(1).clock());
-        assert!(none.get().is_none() && none.pausing().is_none());
+        let none = Registry::catalogue().make::<PauseSlot>("none", &Values::default()).expect("it is there");
+        assert!(none.for_port(Rate::gbps(1).clock()).peek().is_none() && none.pausing().is_none());
     }
 }

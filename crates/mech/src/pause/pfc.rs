@@ -1,10 +1,12 @@
 //! Priority flow control (IEEE 802.1Qbb; 802.1Q §36): what came in by a port is counted class by class,
-//! wherever it waits, and a class of which there is too much is stopped at the far end, the others not.
+//! wherever it waits, and a class of which there is too much is paused at the far end, the others not.
 
-use super::Pausing;
-use super::rules::{self, Rules, Signal};
-use crate::params::{Kind, Param, Spec, Values};
-use crate::{Account, Act, Agent, AgentContext, ClassSet, Env, PortId, TimerId};
+use super::given::{Frames, Thresholds};
+use super::rules::{Rules, Signal};
+use super::{Level, Pausing};
+use crate::params::{Kind, Spec, Values, joined};
+use crate::{Account, Act, Agent, AgentContext, Beside, ClassSet, Env, PortId, Report, TimerId, params};
+use std::collections::BTreeSet;
 use units::{Clock, Dur, Time};
 
 /// See the module.
@@ -12,9 +14,23 @@ use units::{Clock, Dur, Time};
 pub struct Pfc {
     rules: Rules,
     classes: ClassSet,
-    stopped: ClassSet,
+    /// The classes as they were listed.
+    given: Option<Vec<u64>>,
+    /// Those that the far end has been told not to send.
+    paused: ClassSet,
     /// By class: the bytes at the last call, which tell a frame stored from one gone.
     last: [u64; 8],
+}
+
+params! {
+    /// What is counted.
+    pub(crate) struct Classes {
+        classes: Option<Vec<u64>> = {
+            doc: "The classes that are counted and paused, 0 to 7; all by default. The others are lossy.",
+            kind: Kind::Counts { min: 0, max: 7 },
+            default: Some(""),
+        },
+    }
 }
 
 pub(super) const SPEC: Spec = Spec {
@@ -22,46 +38,31 @@ pub(super) const SPEC: Spec = Spec {
     kind: "pfc",
     doc: "Pauses a class at the far end of a port whose frames of that class hold too much memory.",
     cite: "IEEE 802.1Qbb; 802.1Q §36",
-    params: &[
-        rules::XOFF,
-        rules::XON,
-        rules::ALPHA,
-        rules::OFFSET,
-        Param {
-            name: "classes",
-            doc: "The classes that are counted and paused, 0 to 7; all by default. The others are lossy.",
-            kind: Kind::Counts { min: 0, max: 7 },
-            default: Some(""),
-        },
-        rules::QUANTA,
-        rules::REFRESH,
-        rules::RESPONSE,
-        rules::LOSSLESS,
-    ],
+    params: &joined::<9>(&[Thresholds::PARAMS, Classes::PARAMS, Frames::PARAMS]),
 };
 
 impl Pfc {
-    /// From validated parameters, for a port of this rate.
-    pub fn new(values: &Values, clock: Clock) -> Pfc {
-        let classes = match values.has("classes") {
-            true => values.counts("classes").iter().fold(ClassSet::NONE, |set, n| set.union(ClassSet::of(*n as u8))),
-            false => ClassSet::ALL,
-        };
-        Pfc { rules: Rules::new(values, clock), classes, stopped: ClassSet::NONE, last: [0; 8] }
+    /// From validated parameters, for no port in particular.
+    pub fn new(values: &Values) -> Pfc {
+        let (rules, given) =
+            (Rules::new(Thresholds::read(values), Frames::read(values)), Classes::read(values).classes);
+        let listed = |list: &Vec<u64>| list.iter().fold(ClassSet::NONE, |set, n| set.union(ClassSet::of(*n as u8)));
+        let classes = given.as_ref().map_or(ClassSet::ALL, listed);
+        Pfc { rules, classes, given, paused: ClassSet::NONE, last: [0; 8] }
     }
 
-    fn say(&mut self, say: Signal, (port, class): (PortId, u8), env: &mut Env) {
+    fn signal(&mut self, signal: Signal, (port, class): (PortId, u8), env: &mut Env) {
         let set = ClassSet::of(class);
         let timer = TimerId(u16::from(class));
-        match say {
+        match signal {
             Signal::Xoff => {
-                self.stopped = self.stopped.union(set);
-                env.acts.push(Act::Pause(port, set, self.rules.quanta));
+                self.paused = self.paused.union(set);
+                env.acts.push(Act::Pause(port, set, self.rules.quanta()));
                 let again = self.rules.refresh.map(|refresh| Act::Arm(env.now + refresh, timer));
                 again.into_iter().for_each(|act| env.acts.push(act));
             }
             Signal::Xon => {
-                self.stopped = self.stopped.minus(set);
+                self.paused = self.paused.minus(set);
                 env.acts.push(Act::Resume(port, set));
                 env.acts.push(Act::Arm(Time::NEVER, timer));
             }
@@ -72,8 +73,22 @@ impl Pfc {
 impl Agent for Pfc {
     fn levels(&self, of: Account) -> (u64, u64) {
         match of {
-            Account::Input(_, class) if self.classes.has(class) => self.rules.levels(self.stopped.has(class)),
+            Account::Input(_, class) if self.classes.has(class) => self.rules.levels(self.paused.has(class)),
             _ => Account::UNWATCHED,
+        }
+    }
+
+    fn for_port(&mut self, clock: Clock) {
+        self.rules.for_port(clock);
+    }
+
+    /// Thresholds and quanta go together, and classes are some of the eight.
+    fn check(&self, beside: &Beside, report: &mut Report) {
+        self.rules.check(beside, report);
+        let Some(classes) = &self.given else { return };
+        let once: BTreeSet<u64> = classes.iter().copied().collect();
+        if classes.is_empty() || once.len() < classes.len() {
+            report.wrong("classes", format!("{classes:?}"), "one or more whole numbers from 0 to 7, each once");
         }
     }
 
@@ -81,20 +96,20 @@ impl Agent for Pfc {
         let Account::Input(port, class) = of else { return };
         let before = std::mem::replace(&mut self.last[usize::from(class)], bytes);
         let change = (bytes, bytes > before);
-        let say = self.rules.turn(self.stopped.has(class), change, at.view.pool_free());
-        say.into_iter().for_each(|say| self.say(say, (port, class), env));
+        let signal = self.rules.turn(self.paused.has(class), change, at.view.pool_free());
+        signal.into_iter().for_each(|signal| self.signal(signal, (port, class), env));
     }
 
     fn on_timer(&mut self, id: TimerId, at: &AgentContext, env: &mut Env) {
         let class = id.0 as u8;
-        if self.stopped.has(class) {
-            let say = self.rules.again(at.view.allocated(at.port, class), at.view.pool_free());
-            self.say(say, (at.port, class), env);
+        if self.paused.has(class) {
+            let signal = self.rules.again(at.view.allocated(at.port, class), at.view.pool_free());
+            self.signal(signal, (at.port, class), env);
         }
     }
 
     fn on_link_change(&mut self) {
-        self.stopped = ClassSet::NONE;
+        self.paused = ClassSet::NONE;
     }
 
     fn pausing(&self) -> Option<&dyn Pausing> {
@@ -110,16 +125,19 @@ impl Pausing for Pfc {
     fn pause_group(&self, class: u8) -> ClassSet {
         if self.classes.has(class) { ClassSet::of(class) } else { ClassSet::NONE }
     }
-    fn stopped(&self) -> ClassSet {
-        self.stopped
+    fn paused(&self) -> ClassSet {
+        self.paused
     }
-    fn thresholds(&self, free: Option<u64>) -> (u64, u64) {
-        self.rules.level.at(free)
+    fn level(&self) -> Level {
+        self.rules.level
     }
     fn duration(&self) -> (Dur, Option<Dur>) {
         (self.rules.duration, self.rules.refresh)
     }
+    fn response(&self) -> Dur {
+        self.rules.response()
+    }
     fn lossless(&self) -> bool {
-        self.rules.lossless
+        self.rules.lossless()
     }
 }

@@ -8,8 +8,10 @@
 //! Not modelled: hierarchies of schedulers, and strict classes above the shared ones.
 
 use super::Scheduler;
-use crate::params::{Kind, Param, Spec, Values};
+use crate::params;
+use crate::params::{Kind, Spec, Values};
 use crate::{Env, Needs, PktId, PortView, QueueId};
+use units::Bytes;
 
 /// See the module.
 #[derive(Clone, Debug)]
@@ -22,35 +24,38 @@ pub struct RoundRobin {
     turn: u8,
 }
 
+params! {
+    /// The values of its parameters.
+    pub(crate) struct Given {
+        weights: Option<Vec<u64>> = {
+            doc: "The weights of classes 0, 1, 2 and so on; 1 for those that are left out.",
+            kind: Kind::Counts { min: 1, max: 1_000_000 },
+            default: Some(""),
+        },
+        quantum: Bytes = {
+            doc: "Bytes that a class of weight 1 may send in a turn.",
+            kind: Kind::Size { min: 64 },
+            default: Some("1518B"),
+        },
+    }
+}
+
 pub(super) const SPEC: Spec = Spec {
     slot: "switch.scheduler",
     kind: "round_robin",
     doc: "Classes take turns and share the port by bytes, in proportion to their weights (deficit round robin).",
     cite: "Shreedhar and Varghese 1996, §III",
-    params: &[
-        Param {
-            name: "weights",
-            doc: "The weights of classes 0, 1, 2 and so on; 1 for those that are left out.",
-            kind: Kind::Counts { min: 1, max: 1_000_000 },
-            default: Some(""),
-        },
-        Param {
-            name: "quantum",
-            doc: "Bytes that a class of weight 1 may send in a turn.",
-            kind: Kind::Size { min: 64 },
-            default: Some("1518B"),
-        },
-    ],
+    params: Given::PARAMS,
 };
 
 impl RoundRobin {
     /// From validated parameters.
     pub fn new(values: &Values) -> RoundRobin {
-        let weights = if values.has("weights") { values.counts("weights") } else { &[] };
+        let Given { weights, quantum } = Given::read(values);
+        let weights = weights.unwrap_or_default();
         let weight = |class: usize| weights.get(class).copied().unwrap_or(1);
-        let quantum = values.size("quantum");
         RoundRobin {
-            quantum: std::array::from_fn(|class| quantum.saturating_mul(weight(class))),
+            quantum: std::array::from_fn(|class| quantum.0.saturating_mul(weight(class))),
             deficit: [0; 8],
             turn: 7,
         }

@@ -1,16 +1,17 @@
 //! Reading conformance tables: cases, set-ups, packets, and parameters as a scenario writes them.
 
-use super::mechanisms::{self, Abq, Qcn, Trim};
+use super::mechanisms;
 use super::state::Memory;
 use super::values::values;
+use crate::ack_hold::AckHoldSlot;
 use crate::buffer::BufferSlot;
 use crate::marking::MarkingSlot;
+use crate::notify::NotifySlot;
 use crate::overflow::OverflowSlot;
-use crate::params::Values;
-use crate::pause::PauseFor;
+use crate::pause::PauseSlot;
 use crate::routing::{AddressPlan, Hop, Position, RoutingSlot};
 use crate::scheduler::SchedulerSlot;
-use crate::{AgentSlot, Ecn, Flags, FlowId, Head, HostId, PortId, Registry, SwitchContext};
+use crate::{AgentSlot, Ecn, Flags, FlowId, Head, HostId, InSlot, PortId, SwitchContext};
 use toml::{Table, Value as Toml};
 use units::Rate;
 
@@ -44,17 +45,13 @@ pub fn text<'a>(table: &'a Table, key: &str) -> &'a str {
     table.get(key).map_or("", |value| value.as_str().expect(key))
 }
 
-/// The mechanism's name and its parameters, from `kind name=value ...`.
-fn named(slot: &str, table: &Table, plain: &str) -> (String, Values) {
-    let given = match table.get(slot) {
-        Some(_) => text(table, slot),
-        None => plain,
-    };
+/// The mechanism that a table names by `kind name=value ...`, or else by `plain`.
+fn made<S: InSlot>(slot: &str, table: &Table, plain: &str) -> S {
+    let all = mechanisms::registry();
+    let given = if table.contains_key(slot) { text(table, slot) } else { plain };
     let (kind, rest) = given.split_once(' ').unwrap_or((given, ""));
-    let known = Registry::catalogue().specs().into_iter().chain(mechanisms::SPECS.iter().copied());
-    let spec = known.into_iter().find(|spec| spec.slot == format!("switch.{slot}") && spec.kind == kind);
-    let spec = spec.unwrap_or_else(|| panic!("{slot} knows no {kind}"));
-    (kind.to_owned(), values(spec, rest))
+    let found = all.find::<S>(kind).unwrap_or_else(|| panic!("{slot} knows no {kind}"));
+    (found.make)(&values(found.spec, rest))
 }
 
 fn ports(text: &str) -> Vec<u16> {
@@ -86,20 +83,10 @@ fn position(text: &str) -> Option<(AddressPlan, Position)> {
 impl Setup {
     /// From a `[case.switch]` table.
     pub fn read(table: &Table) -> Setup {
-        let all = Registry::catalogue();
         let ports_count = table["ports"].as_integer().expect("ports") as u16;
         let position = position(text(table, "position"));
         let own = SwitchContext { host: &host, position, ..SwitchContext::alone(0, ports_count) };
-        let overflow = match named("overflow", table, "tail_drop") {
-            (kind, values) if kind == "trim" => OverflowSlot::custom(Trim::new(&values)),
-            (kind, values) => all.make::<OverflowSlot>(&kind, &values).expect(&kind).for_switch(&own),
-        };
-        let (scheduler, scheduler_values) = named("scheduler", table, "fifo");
-        let of = |slot: &str| table.contains_key(slot).then(|| named(slot, table, "").1);
-        let (kind, values) = named("buffer", table, "unlimited");
-        let (marking, marking_values) = named("marking", table, "none");
-        let (pause, pause_values) = named("pause", table, "none");
-        let (routing, routing_values) = named("routing", table, "ecmp");
+        let clock = Rate::gbps(10).clock();
         Setup {
             ports: ports_count,
             switch_ports: ports(text(table, "switches")),
@@ -112,15 +99,15 @@ impl Setup {
             },
             cut_size: table.get("cut_size").and_then(Toml::as_integer).unwrap_or(66) as u16,
             agents: [
-                of("ack_hold").map_or(AgentSlot::NONE, |values| AgentSlot::of(Abq::new(&values))),
-                of("notify").map_or(AgentSlot::NONE, |values| AgentSlot::of(Qcn::new(&values))),
-                all.make::<PauseFor>(&pause, &pause_values).expect(&pause).at(Rate::gbps(10).clock()),
+                made::<AckHoldSlot>("ack_hold", table, "none").for_port(clock),
+                made::<NotifySlot>("notify", table, "none").for_port(clock),
+                made::<PauseSlot>("pause", table, "none").for_port(clock),
             ],
-            routing: all.make::<RoutingSlot>(&routing, &routing_values).expect(&routing).for_switch(&own),
-            buffer: all.make(&kind, &values).expect(&kind),
-            overflow,
-            marking: all.make(&marking, &marking_values).expect(&marking),
-            scheduler: all.make(&scheduler, &scheduler_values).expect(&scheduler),
+            routing: made::<RoutingSlot>("routing", table, "ecmp").for_switch(&own),
+            buffer: made("buffer", table, "unlimited"),
+            overflow: made::<OverflowSlot>("overflow", table, "tail_drop").for_switch(&own),
+            marking: made("marking", table, "none"),
+            scheduler: made("scheduler", table, "fifo"),
             at: ports(text(table, "at")),
         }
     }

@@ -3,7 +3,7 @@
 use super::fields::Faults;
 use super::tree::{At, Node};
 use crate::diag::{message, one_of};
-use crate::model::{Choice, Filled, HostConfig, SwitchConfig};
+use crate::model::{Choice, Filled, HostConfig, Scenario, SwitchConfig};
 use crate::paths;
 use crate::symmetry::Tried;
 use crate::topology::Topology;
@@ -152,10 +152,29 @@ pub(super) fn framing(parent: &Node, framing: &Choice, faults: &mut Faults) {
     }
 }
 
+/// Says where messages of congestion change nothing, or would change something and nobody sends any.
+pub(super) fn notices(scenario: &Scenario, notes: &mut Vec<String>) {
+    match (scenario.notifies(), scenario.host.reaction.slot.reacts()) {
+        (true, false) => notes.push(NO_REACTION.into()),
+        (false, true) => notes.push(NO_NOTICES.into()),
+        _ => {}
+    }
+}
+
+const NO_REACTION: &str = "switch.notify beside host.reaction = \"none\": sources get messages of congestion, and no flow \
+                           changes its rate";
+const NO_NOTICES: &str =
+    "host.reaction beside switch.notify = \"none\": no source gets a message of congestion to react to";
+
 /// A NIC with a queue for each flow has none that could have a limit, a threshold or an order of its own. `host` is
 /// the table of the host.
 pub(super) fn nic(host: &Node, config: &HostConfig, faults: &mut Faults) {
     if config.nic.slot.by_flow().is_none() {
+        if config.reaction.slot.reacts() {
+            let found = format!("{:?} beside nic = {:?}", config.reaction.kind, config.nic.kind);
+            let rule = "a nic with a queue and a rate limiter for each flow beside it";
+            faults.add(&host.find("reaction.kind"), message(found, rule));
+        }
         return;
     }
     let beside = format!("beside nic = {:?}, where each flow has a queue", config.nic.kind);

@@ -41,7 +41,7 @@ fn refused(config: &SwitchConfig) -> impl Iterator<Item = (&'static str, String,
         let rule = "a buffer of its own for every output: inputs and outputs share no memory";
         ("buffer.kind", kind(&config.buffer.kind), rule)
     });
-    let pause = config.ports.iter().find(|port| port.pause.slot.stops()).map(|port| {
+    let pause = config.ports.iter().find(|port| port.pause.slot.peek().is_some()).map(|port| {
         let rule = "\"none\": thresholds on the memory of inputs are not modelled";
         ("pause.kind", kind(&port.pause.kind), rule)
     });

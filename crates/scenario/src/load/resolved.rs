@@ -71,10 +71,14 @@ pub(super) fn filled<S>(slot: &Filled<S>) -> Json {
 }
 
 fn port(port: &PortConfig) -> Map<String, Json> {
-    [("marking", filled(&port.marking)), ("pause", filled(&port.pause)), ("scheduler", filled(&port.scheduler))]
-        .map(|(key, value)| (key.to_string(), value))
-        .into_iter()
-        .collect()
+    let all = [
+        ("marking", filled(&port.marking)),
+        ("ack_hold", filled(&port.ack_hold)),
+        ("notify", filled(&port.notify)),
+        ("pause", filled(&port.pause)),
+        ("scheduler", filled(&port.scheduler)),
+    ];
+    all.map(|(key, value)| (key.to_string(), value)).into_iter().collect()
 }
 
 fn switch(config: &SwitchConfig) -> Map<String, Json> {

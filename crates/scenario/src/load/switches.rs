@@ -13,13 +13,11 @@ use mech::buffer::BufferSlot;
 use mech::fib::FibSlot;
 use mech::overflow::OverflowSlot;
 use mech::routing::RoutingSlot;
-use mech::{Beside, InSlot, Registry, Report, SLOTS};
+use mech::{Agent, Beside, InSlot, PORT_SLOTS, Registry, Report, SLOTS};
 use std::collections::{BTreeMap, BTreeSet};
 
 /// Unknown tiers and switches that are told at most.
 const MOST_UNKNOWN: usize = 100;
-/// The slots that may be filled port by port.
-const OF_PORTS: [&str; 3] = ["marking", "pause", "scheduler"];
 
 /// Every slot filled.
 #[derive(Clone, Debug)]
@@ -101,9 +99,11 @@ impl<'a> Filler<'a> {
             let mut report = Report::default();
             slots.overflow.slot.peek().check(&Beside { given: &given("overflow"), ..beside }, &mut report);
             checks::say(&merged, "overflow", report, (self.notes, faults));
-            let mut report = Report::default();
-            slots.port.pause.slot.check(&beside, &mut report);
-            checks::say(&merged, "pause", report, (self.notes, faults));
+            for (slot, agent) in slots.agents() {
+                let mut report = Report::default();
+                agent.check(&Beside { given: &given(slot), ..beside }, &mut report);
+                checks::say(&merged, slot, report, (self.notes, faults));
+            }
             input_side::check(&merged, &slots.config(vec![slots.port.clone()]), faults);
         }
         self.known.insert(which.to_vec(), (merged, filled.clone()));
@@ -245,6 +245,16 @@ impl Slots {
             ..Beside::NOTHING
         }
     }
+    /// The agents of its ports, with the slots that they fill.
+    fn agents(&self) -> impl Iterator<Item = (&'static str, &dyn Agent)> {
+        let port = &self.port;
+        let slots = [
+            ("ack_hold", port.ack_hold.slot.peek()),
+            ("notify", port.notify.slot.peek()),
+            ("pause", port.pause.slot.peek()),
+        ];
+        slots.into_iter().filter_map(|(slot, agent)| Some((slot, agent?)))
+    }
     fn config(&self, ports: Vec<PortConfig>) -> SwitchConfig {
         SwitchConfig {
             fib: self.fib.clone(),
@@ -273,6 +283,8 @@ fn fill(switch: &Node, registry: &Registry, faults: &mut Faults) -> Option<Slots
     let buffer = slot(switch, "buffer", registry, faults);
     let overflow = slot(switch, "overflow", registry, faults);
     let marking = slot(switch, "marking", registry, faults);
+    let ack_hold = slot(switch, "ack_hold", registry, faults);
+    let notify = slot(switch, "notify", registry, faults);
     let pause = slot(switch, "pause", registry, faults);
     let scheduler = slot(switch, "scheduler", registry, faults);
     let arbiter = slot(switch, "arbiter", registry, faults);
@@ -287,7 +299,13 @@ fn fill(switch: &Node, registry: &Registry, faults: &mut Faults) -> Option<Slots
         routing: routing?,
         buffer: buffer?,
         overflow: overflow?,
-        port: PortConfig { marking: marking?, scheduler: scheduler?, pause: pause? },
+        port: PortConfig {
+            marking: marking?,
+            scheduler: scheduler?,
+            ack_hold: ack_hold?,
+            notify: notify?,
+            pause: pause?,
+        },
         model: match values.word("model") {
             "cioq" => Model::Cioq(Cioq { input_buffer: values.amount("input_buffer"), speedup, arbiter: arbiter? }),
             _ => Model::OutputQueued,
@@ -319,10 +337,12 @@ fn parse<'a>(item: &'a Node, faults: &mut Faults) -> Option<Override<'a>> {
     Some(Override { place: place.into_owned(), tier, node, port, switch, used: false })
 }
 
-/// Routing, buffer and overflow belong to the whole switch.
+/// All slots but those of ports belong to the whole switch.
 fn check_keys(switch: &Node, of_ports: bool, faults: &mut Faults) {
-    for (key, node) in switch.entries().iter().filter(|(key, _)| of_ports && !OF_PORTS.contains(&key.as_str())) {
-        let rule = "marking, pause or scheduler where the place says `port`; all else is one per switch";
+    for (key, node) in switch.entries().iter().filter(|(key, _)| of_ports && !PORT_SLOTS.contains(&key.as_str())) {
+        let (last, first) = PORT_SLOTS.split_last().unwrap_or((&"", &[]));
+        let slots = format!("{} or {last}", first.join(", "));
+        let rule = format!("{slots} where the place says `port`; all else is one per switch");
         faults.add(&node.at, message(format!("`{key}` for some ports of a switch"), rule));
     }
 }

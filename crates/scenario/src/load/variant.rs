@@ -107,6 +107,7 @@ pub(super) fn read_variant(
         ("overflow", resolved::filled(&host.overflow)),
         ("bounce_signal", resolved::filled(&host.bounce_signal)),
         ("nic", resolved::filled(&host.nic)),
+        ("reaction", resolved::filled(&host.reaction)),
     ] {
         host_json.insert(key.into(), made);
     }
@@ -149,6 +150,7 @@ pub(super) fn read_variant(
         return None;
     }
     notes.borrow_mut().append(&mut pausing::notes(&scenario));
+    checks::notices(&scenario, &mut notes.borrow_mut());
     Some(Read { scenario, seed: top.count("seed"), resolved: map.into() })
 }
 
@@ -198,6 +200,7 @@ fn host(
     let overflow: Option<Filled<OverflowSlot>> = slot(&host, "overflow", registry, faults);
     let bounce_signal = slot(&host, "bounce_signal", registry, faults);
     let nic: Option<Filled<NicOrder>> = slot(&host, "nic", registry, faults);
+    let reaction = slot(&host, "reaction", registry, faults);
     let nic_queue = values.as_ref().and_then(|values| values.has("nic_queue").then(|| values.amount("nic_queue")));
     let beside = Beside { memory: nic_queue, nic: true, ports: Some(1), ..Beside::NOTHING };
     if let Some(marking) = &marking {
@@ -211,7 +214,7 @@ fn host(
         checks::say(&host, "overflow", report, (&mut notes.borrow_mut(), faults));
     }
     let (marking, scheduler, overflow, bounce_signal) = (marking?, scheduler?, overflow?, bounce_signal?);
-    let (values, nic) = (values?, nic?);
+    let (values, nic, reaction) = (values?, nic?, reaction?);
     let config = HostConfig {
         stack_delay: values.time("stack_delay"),
         stack_jitter: values.time("stack_jitter"),
@@ -221,6 +224,7 @@ fn host(
         overflow,
         bounce_signal,
         nic,
+        reaction,
     };
     let before = faults.count;
     checks::nic(&host, &config, faults);

@@ -2,13 +2,24 @@
 
 pub mod digest;
 
+use mech::Registry;
 use scenario::Scenario;
 use scenario::load::{Source, load};
 use sim::{Column, Options, Recorder, Results, World, build};
 
 /// The variant `name` of a scenario; the first where `name` is empty.
 pub fn scenario(text: &str, name: &str) -> Scenario {
-    let loaded = load(&Source::new("test.toml", text, std::path::Path::new("")), &[]).unwrap_or_else(|faults| {
+    named(text, name, Registry::catalogue())
+}
+
+/// The first variant of a scenario that may name these mechanisms.
+pub fn scenario_of(text: &str, registry: Registry) -> Scenario {
+    named(text, "", registry)
+}
+
+fn named(text: &str, name: &str, registry: Registry) -> Scenario {
+    let source = Source { registry, ..Source::new("test.toml", text, std::path::Path::new("")) };
+    let loaded = load(&source, &[]).unwrap_or_else(|faults| {
         panic!("{}", faults.iter().map(ToString::to_string).collect::<Vec<_>>().join("\n"));
     });
     loaded.variants.into_iter().find(|v| name.is_empty() || v.variant == name).expect("the variant exists")

@@ -78,11 +78,12 @@ fn pfc() -> AgentSlot {
         ("xoff", Value::Size(Bytes(3000))),
         ("xon", Value::Size(Bytes(1000))),
         ("quanta", Value::Count(100)),
+        ("response", Value::Time(Dur::ZERO)),
         ("lossless", Value::Flag(true)),
         ("classes", Value::Counts(vec![1, 2])),
     ];
     let values = Values(values.map(|(name, value)| (name.to_string(), value)).into_iter().collect());
-    mech::Registry::catalogue().make::<mech::pause::PauseFor>("pfc", &values).unwrap().at(Rate::gbps(1).clock())
+    mech::Registry::catalogue().make::<mech::pause::PauseSlot>("pfc", &values).unwrap().for_port(Rate::gbps(1).clock())
 }
 
 fn switch(response: Dur) -> Switch {

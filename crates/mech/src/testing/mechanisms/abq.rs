@@ -5,8 +5,9 @@
 //! X is not floored when congestion begins, and is zeroed at exactly 4 MTU, as the text says.
 //! Not modelled: the older repository's window rewrite, LIFO order and coalescing.
 
-use crate::params::{Kind, Param, Spec, Values};
-use crate::{Account, Act, Agent, AgentContext, Env, Head, Pass, PortId};
+use crate::params::{Kind, Spec, Values};
+use crate::{Account, Act, Agent, AgentContext, Env, Head, Pass, PortId, params};
+use units::Bytes;
 
 /// The three states of fig. 2.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -33,46 +34,41 @@ pub struct Abq {
     held: u64,
 }
 
+params! {
+    /// The values of its parameters.
+    pub(crate) struct Given {
+        k: Bytes = {
+            doc: "Threshold K of the output queue.",
+            kind: Kind::Size { min: 1 },
+            default: Some("30000B"),
+        },
+        mtu: Bytes = {
+            doc: "Largest frame; X is zeroed at four of them.",
+            kind: Kind::Size { min: 1 },
+            default: Some("1500B"),
+        },
+        room: u64 = {
+            doc: "ACKs that may be held.",
+            kind: Kind::Count { min: 1, max: 1 << 32 },
+            default: Some("1875"),
+        },
+    }
+}
+
 /// Its declaration.
 pub const SPEC: Spec = Spec {
     slot: "switch.ack_hold",
     kind: "abq",
     doc: "ACKs from a host wait while the queue toward it is congested.",
     cite: "ABQ fig. 2, Algorithm 1",
-    params: &[
-        Param {
-            name: "k",
-            doc: "Threshold K of the output queue.",
-            kind: Kind::Size { min: 1 },
-            default: Some("30000B"),
-        },
-        Param {
-            name: "mtu",
-            doc: "Largest frame; X is zeroed at four of them.",
-            kind: Kind::Size { min: 1 },
-            default: Some("1500B"),
-        },
-        Param {
-            name: "room",
-            doc: "ACKs that may be held.",
-            kind: Kind::Count { min: 1, max: 1 << 32 },
-            default: Some("1875"),
-        },
-    ],
+    params: Given::PARAMS,
 };
 
 impl Abq {
     /// From validated parameters.
     pub fn new(values: &Values) -> Abq {
-        Abq {
-            k: values.size("k"),
-            mtu: values.size("mtu"),
-            room: values.count("room"),
-            state: Congestion::No,
-            x: 0,
-            q_max: 0,
-            held: 0,
-        }
+        let Given { k, mtu, room } = Given::read(values);
+        Abq { k: k.0, mtu: mtu.0, room, state: Congestion::No, x: 0, q_max: 0, held: 0 }
     }
     /// Algorithm 1, where a change of the queue matters to it.
     fn follow(&mut self, port: PortId, bytes: u64, env: &mut Env) {

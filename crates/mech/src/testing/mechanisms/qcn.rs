@@ -7,16 +7,18 @@
 //! source by the switch's tables.
 
 use crate::buffer::Lease;
-use crate::params::{Kind, Param, Spec, Values};
-use crate::{Account, Act, Agent, AgentContext, ClassSet, Env, FlowId, Notice, QueueId, TimerId};
-use units::{Dur, Time};
+use crate::params::{Kind, Spec, Values};
+use crate::{Account, Act, Agent, AgentContext, ClassSet, Env, FlowId, Needs, Notice, QueueId, TimerId};
+use crate::{choice, params};
+use units::{Bytes, Dur, Time};
 
-/// Whom a message is about.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Culprit {
-    Arrival,
-    Occupancy,
-    TwoSamples,
+choice! {
+    /// Whom a message is about.
+    pub(crate) enum Culprit {
+        Arrival = "arrival",
+        Occupancy = "occupancy",
+        TwoSamples = "two_samples",
+    }
 }
 
 /// See the module.
@@ -36,47 +38,59 @@ pub struct Qcn {
     stopped: bool,
 }
 
+params! {
+    /// The values of its parameters.
+    pub(crate) struct Given {
+        q_eq: Bytes = {
+            doc: "Set point Q_eq.",
+            kind: Kind::Size { min: 1 },
+            default: Some("60KB"),
+        },
+        w: u64 = {
+            doc: "Weight of the growth of the queue.",
+            kind: Kind::Count { min: 0, max: 16 },
+            default: Some("2"),
+        },
+        interval: Bytes = {
+            doc: "Bytes that arrive between samples, I_s.",
+            kind: Kind::Size { min: 1 },
+            default: Some("150KB"),
+        },
+        unit: Bytes = {
+            doc: "Size of a buffer unit.",
+            kind: Kind::Size { min: 1 },
+            default: Some("256B"),
+        },
+        class: u64 = {
+            doc: "The class that it follows.",
+            kind: Kind::Count { min: 0, max: 7 },
+            default: Some("0"),
+        },
+        culprit: Culprit = {
+            doc: "Whom a message is about.",
+            kind: Culprit::KIND,
+            default: Some("arrival"),
+        },
+        jitter: bool = {
+            doc: "Intervals vary by 15 %.",
+            kind: Kind::Flag,
+            default: Some("true"),
+        },
+        keep_alive: Option<Dur> = {
+            doc: "Clock that samples while the upstream neighbour is stopped.",
+            kind: Kind::Time { min: 1 },
+            default: Some(""),
+        },
+    }
+}
+
 /// Its declaration.
 pub const SPEC: Spec = Spec {
     slot: "switch.notify",
     kind: "qcn",
     doc: "The source of a culprit flow is told how congested the queue is.",
     cite: "IEEE 802.1Qau §30.2.1; QCN-OS §III, §V",
-    params: &[
-        Param { name: "q_eq", doc: "Set point Q_eq.", kind: Kind::Size { min: 1 }, default: Some("60KB") },
-        Param {
-            name: "w",
-            doc: "Weight of the growth of the queue.",
-            kind: Kind::Count { min: 0, max: 16 },
-            default: Some("2"),
-        },
-        Param {
-            name: "interval",
-            doc: "Bytes that arrive between samples, I_s.",
-            kind: Kind::Size { min: 1 },
-            default: Some("150KB"),
-        },
-        Param { name: "unit", doc: "Size of a buffer unit.", kind: Kind::Size { min: 1 }, default: Some("256B") },
-        Param {
-            name: "class",
-            doc: "The class that it follows.",
-            kind: Kind::Count { min: 0, max: 7 },
-            default: Some("0"),
-        },
-        Param {
-            name: "culprit",
-            doc: "Whom a message is about.",
-            kind: Kind::Choice(&["arrival", "occupancy", "two_samples"]),
-            default: Some("arrival"),
-        },
-        Param { name: "jitter", doc: "Intervals vary by 15 %.", kind: Kind::Flag, default: Some("true") },
-        Param {
-            name: "keep_alive",
-            doc: "Clock that samples while the upstream neighbour is stopped.",
-            kind: Kind::Time { min: 1 },
-            default: None,
-        },
-    ],
+    params: Given::PARAMS,
 };
 
 /// I_s by the upper three bits of the feedback, in 300ths of the base.
@@ -85,22 +99,18 @@ const INTERVALS: [i64; 8] = [300, 150, 100, 75, 60, 50, 43, 37];
 impl Qcn {
     /// From validated parameters.
     pub fn new(values: &Values) -> Qcn {
-        let interval = values.size("interval") as i64;
+        let given = Given::read(values);
         Qcn {
-            q_eq: values.size("q_eq") as i64,
-            w: values.count("w") as i64,
-            interval,
-            unit: values.size("unit") as u32,
-            class: values.count("class") as u8,
-            culprit: match values.word("culprit") {
-                "occupancy" => Culprit::Occupancy,
-                "two_samples" => Culprit::TwoSamples,
-                _ => Culprit::Arrival,
-            },
-            jitter: values.flag("jitter"),
-            keep_alive: values.has("keep_alive").then(|| values.time("keep_alive")),
+            q_eq: given.q_eq.0 as i64,
+            w: given.w as i64,
+            interval: given.interval.0 as i64,
+            unit: given.unit.0 as u32,
+            class: given.class as u8,
+            culprit: given.culprit,
+            jitter: given.jitter,
+            keep_alive: given.keep_alive,
             q_old: 0,
-            next: interval as u64,
+            next: given.interval.0,
             stopped: false,
         }
     }
@@ -169,6 +179,9 @@ impl Agent for Qcn {
             Account::Arrived(_, class) if class == self.class => (0, self.next - 1),
             _ => Account::UNWATCHED,
         }
+    }
+    fn needs(&self) -> Needs {
+        Needs { notices: true, ..Needs::default() }
     }
     fn on_level(&mut self, _of: Account, bytes: u64, at: &AgentContext, env: &mut Env) {
         self.sample(bytes, at, env);

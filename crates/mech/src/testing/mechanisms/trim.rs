@@ -5,8 +5,8 @@
 //! may use E bytes more. Only a segment that carries CPA and a payload is cut, and only once.
 
 use crate::overflow::{DropReason, Fate, Overflow};
-use crate::params::{Kind, Param, Spec, Values};
-use crate::{Env, Flags, ForwardingContext, Head};
+use crate::params::{Kind, Spec, Values};
+use crate::{Env, Flags, ForwardingContext, Head, params};
 use units::Bytes;
 
 /// See the module.
@@ -15,24 +15,30 @@ pub struct Trim {
     extra: u64,
 }
 
+params! {
+    /// The values of its parameters.
+    pub(crate) struct Given {
+        extra: Bytes = {
+            doc: "Room E beyond the threshold for cut packets and PACKs (CP §4.6).",
+            kind: Kind::Size { min: 0 },
+            default: Some("4KiB"),
+        },
+    }
+}
+
 /// Its declaration.
 pub const SPEC: Spec = Spec {
     slot: "switch.overflow",
     kind: "trim",
     doc: "A packet over the threshold loses its payload.",
     cite: "CP §4.2",
-    params: &[Param {
-        name: "extra",
-        doc: "Room E beyond the threshold for cut packets and PACKs (CP §4.6).",
-        kind: Kind::Size { min: 0 },
-        default: Some("4KiB"),
-    }],
+    params: Given::PARAMS,
 };
 
 impl Trim {
     /// From validated parameters.
     pub fn new(values: &Values) -> Trim {
-        Trim { extra: values.size("extra") }
+        Trim { extra: Given::read(values).extra.0 }
     }
 }
 

@@ -1,0 +1,226 @@
+//! Validated parameters as structs and enums, each declared once.
+
+use super::{Value, Values};
+use units::{Amount, Bytes, Dur, Rate};
+
+/// Declares the parameters of a mechanism once: a struct with a typed field for each, `PARAMS` for what a [`Spec`]
+/// says of them, and `read`, which takes validated values. A field of type `Option` may be left out.
+#[macro_export]
+macro_rules! params {
+    (
+        $(#[$doc:meta])*
+        $vis:vis struct $given:ident {
+            $($name:ident: $ty:ty = { doc: $text:expr, kind: $kind:expr, default: $default:expr, },)*
+        }
+    ) => {
+        $(#[$doc])*
+        #[derive(Clone, Debug)]
+        $vis struct $given {
+            $(#[doc = $text] pub $name: $ty,)*
+        }
+
+        impl $given {
+            /// What is declared of them.
+            $vis const PARAMS: &'static [$crate::params::Param] = &[$($crate::params::Param {
+                name: stringify!($name),
+                doc: $text,
+                kind: $kind,
+                default: $default,
+            }),*];
+
+            /// Of validated values.
+            $vis fn read(values: &$crate::params::Values) -> $given {
+                $given { $($name: $crate::params::Typed::of(values, stringify!($name)),)* }
+            }
+        }
+    };
+}
+
+/// Declares a choice once: an enum with a word for each variant, `KIND` for what a parameter says of it, and the
+/// variant of a validated word.
+#[macro_export]
+macro_rules! choice {
+    (
+        $(#[$doc:meta])*
+        $vis:vis enum $choice:ident { $($(#[$of:meta])* $variant:ident = $word:literal,)* }
+    ) => {
+        $(#[$doc])*
+        #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+        $vis enum $choice {
+            $($(#[$of])* #[doc = concat!("`", $word, "`")] $variant,)*
+        }
+
+        impl $choice {
+            /// What a parameter of this type takes.
+            #[allow(dead_code)]
+            $vis const KIND: $crate::params::Kind = $crate::params::Kind::Choice($choice::WORDS);
+
+            /// The words of all.
+            $vis const WORDS: &'static [&'static str] = &[$($word),*];
+
+            /// The word that a scenario says.
+            #[allow(dead_code)]
+            $vis const fn word(self) -> &'static str {
+                match self {
+                    $($choice::$variant => $word,)*
+                }
+            }
+        }
+
+        impl $crate::params::Typed for $choice {
+            fn of(values: &$crate::params::Values, name: &str) -> $choice {
+                match values.word(name) {
+                    $($word => $choice::$variant,)*
+                    other => panic!("`{other}` is no word of parameter `{name}`"),
+                }
+            }
+        }
+    };
+}
+
+/// The type of a validated parameter.
+pub trait Typed {
+    /// The value of a name.
+    ///
+    /// # Panics
+    /// Where no parameter of this name and type was declared: a fault of the program, not of input.
+    fn of(values: &Values, name: &str) -> Self;
+}
+
+/// Of [`Kind::CountOrOff`](super::Kind::CountOrOff), where leaving it out is not `off`.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum MaybeOff {
+    /// It was left out.
+    LeftOut,
+    /// `off`.
+    Off,
+    /// A number.
+    Count(u64),
+}
+
+impl Typed for MaybeOff {
+    fn of(values: &Values, name: &str) -> MaybeOff {
+        match values.0.get(name) {
+            None => MaybeOff::LeftOut,
+            Some(Value::Off) => MaybeOff::Off,
+            Some(_) => MaybeOff::Count(u64::of(values, name)),
+        }
+    }
+}
+
+/// A word, or a list of texts: of [`Kind::TextsOr`](super::Kind::TextsOr).
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum WordOr<W> {
+    /// A word.
+    Word(W),
+    /// A list.
+    List(Vec<String>),
+}
+
+macro_rules! typed {
+    ($($ty:ty: $variant:ident,)*) => {$(
+        impl Typed for $ty {
+            fn of(values: &Values, name: &str) -> $ty {
+                match values.0.get(name) {
+                    Some(Value::$variant(value)) => value.clone(),
+                    other => panic!("parameter `{name}` is not a declared {}: {other:?}", stringify!($variant)),
+                }
+            }
+        }
+    )*};
+}
+
+typed! {
+    bool: Flag,
+    u64: Count,
+    f64: Number,
+    Dur: Time,
+    Rate: Rate,
+    Amount: Amount,
+    Bytes: Size,
+    String: Word,
+    Vec<String>: Words,
+    Vec<f64>: Numbers,
+    Vec<u64>: Counts,
+}
+
+/// `None` where it was left out, and for `off`.
+impl<T: Typed> Typed for Option<T> {
+    fn of(values: &Values, name: &str) -> Option<T> {
+        match values.0.get(name) {
+            None | Some(Value::Off) => None,
+            Some(_) => Some(T::of(values, name)),
+        }
+    }
+}
+
+impl<W: Typed> Typed for WordOr<W> {
+    fn of(values: &Values, name: &str) -> WordOr<W> {
+        match values.0.get(name) {
+            Some(Value::Words(_)) => WordOr::List(Typed::of(values, name)),
+            _ => WordOr::Word(Typed::of(values, name)),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::params::{Kind, Param, Spec, joined};
+    use crate::testing::values;
+
+    choice! {
+        /// One of two.
+        enum Side {
+            Left = "left",
+            Right = "right_hand",
+        }
+    }
+
+    params! {
+        /// Of every sort.
+        struct Sorts {
+            share: f64 = {
+                doc: "A share.",
+                kind: Kind::Number { min: 0.0, max: 1.0, below_max: false },
+                default: Some("0.5"),
+            },
+            most: Option<u64> = { doc: "A number or off.", kind: Kind::CountOrOff { min: 1, max: 9 }, default: Some("off"), },
+            size: Option<Amount> = { doc: "May be left out.", kind: Kind::Amount { min: 1 }, default: Some(""), },
+            hosts: WordOr<String> = { doc: "All, or some.", kind: Kind::TextsOr(&["all"]), default: Some("all"), },
+        }
+    }
+
+    params! {
+        /// And a choice.
+        struct Sides {
+            first: Side = { doc: "One.", kind: Side::KIND, default: Some("right_hand"), },
+            other: Option<Side> = { doc: "The other.", kind: Side::KIND, default: Some(""), },
+        }
+    }
+
+    const SPEC: Spec = Spec { slot: "", kind: "", doc: "", cite: "", params: Sorts::PARAMS };
+
+    #[test]
+    fn what_is_declared_once_is_a_spec_and_a_struct() {
+        assert_eq!(SPEC.params.iter().map(|param| param.name).collect::<Vec<_>>(), ["share", "most", "size", "hosts"]);
+        let plain = Sorts::read(&values(&SPEC, ""));
+        assert_eq!((plain.share, plain.most, plain.size), (0.5, None, None));
+        assert_eq!(plain.hosts, WordOr::Word("all".into()));
+        let given = Sorts::read(&values(&SPEC, "share=1 most=3 size=9B hosts=h1,h2"));
+        assert_eq!((given.share, given.most, given.size), (1.0, Some(3), Some(Amount::Bytes(9))));
+        assert_eq!(given.hosts, WordOr::List(vec!["h1".into(), "h2".into()]));
+    }
+
+    #[test]
+    fn a_choice_is_declared_once_as_words_and_as_variants() {
+        const BOTH: [Param; 6] = joined(&[Sorts::PARAMS, Sides::PARAMS]);
+        const TWO: Spec = Spec { slot: "", kind: "", doc: "", cite: "", params: &BOTH };
+        assert_eq!(BOTH.map(|param| param.name)[3..], ["hosts", "first", "other"]);
+        assert!(matches!(Side::KIND, Kind::Choice(["left", "right_hand"])));
+        let sides = Sides::read(&values(&TWO, "other=left"));
+        assert_eq!((sides.first, sides.other), (Side::Right, Some(Side::Left)));
+        assert_eq!([Side::Left, Side::Right].map(Side::word), ["left", "right_hand"]);
+        assert_eq!(values(&TWO, "first=left").get::<Side>("first"), Side::Left);
+    }
+}

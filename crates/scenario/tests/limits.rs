@@ -1,0 +1,114 @@
+//! Scenarios that ask for too much, and texts of any length.
+
+use crate::common::{loaded, refused, shown, star, tree};
+use mech::Registry;
+use scenario::{Source, load};
+use std::path::Path;
+
+#[test]
+fn a_file_that_is_not_text_is_refused_with_the_line_where_text_ends() {
+    let refused =
+        Source::from_bytes("x.toml", b"name = \"a\"\n\xff\xfe".to_vec(), Path::new(".")).expect_err("no text");
+    assert_eq!(refused.to_string(), "x.toml:2: found bytes that are not text (byte 11); expected TOML in UTF-8");
+    let missing = Source::read(Path::new("/nonexistent/x.toml")).expect_err("no file");
+    assert!(missing.to_string().starts_with("/nonexistent/x.toml: found a file that cannot be read ("), "{missing}");
+}
+
+#[test]
+fn flows_whose_gaps_would_all_round_to_nothing_are_refused_and_do_not_hang_the_run() {
+    let more = "[[traffic]]\nname = \"endless\"\nkind = \"poisson\"\nsizes = \"sizes.txt\"\nload.fraction = 10\n";
+    let text = star(more).replace("n = 4", "n = 4\nlink.rate = \"1000Tbps\"");
+    let files = Box::new(|_: &str| Ok("0 0.9999999\n1 1\n".to_string()));
+    let found = load(&Source { path: "test.toml".into(), text, files, registry: Registry::catalogue() }, &[])
+        .expect_err("this should be refused");
+    assert_eq!(
+        shown(&found),
+        "test.toml:17: traffic.endless.load.fraction: found flows of a host less than 1ps apart on average; expected a load \
+         that leaves at least 1ps between them"
+    );
+}
+
+#[test]
+fn all_variants_together_may_ask_for_so_much_and_no_more() {
+    let variants: String = (0..1001).map(|i| format!("[variants.v{i}]\n")).collect();
+    assert_eq!(refused(&star(&variants), &[]), "test.toml:12: variants: found 1001 variants; expected at most 1000");
+    let few: String = (0..12).map(|i| format!("[variants.v{i}]\n")).collect();
+    let great = refused(&tree(&few).replace("k = 4", "k = 64"), &[]);
+    let ports = "found 4325376 ports in the variants up to here; expected at most 4000000 in all variants together";
+    assert_eq!(great, format!("test.toml:3: topology: {ports}"));
+}
+
+#[test]
+fn variants_times_the_values_of_the_base_are_bounded() {
+    let variants = |n| (0..n).map(|i| format!("[variants.v{i}]\n")).collect::<String>();
+    let base = format!("[[traffic]]\nsources = [{}]\n", "\"h1\", ".repeat(20_000));
+    let found = "found 50 variants of a base of 20015 values";
+    let rule = "expected at most 1000000 values in all variants together";
+    assert_eq!(
+        refused(&star(&(base.clone() + &variants(50))), &[]),
+        format!("test.toml:14: variants: {found}; {rule}")
+    );
+    assert!(!refused(&star(&(base + &variants(1))), &[]).contains(rule), "one variant is as large as its file");
+}
+
+#[test]
+fn workloads_times_hosts_are_bounded() {
+    let workload = |i| format!("[[traffic]]\nname = \"t{i}\"\nkind = \"permutation\"\nsize = \"1KB\"\n");
+    let text = star(&(0..200).map(workload).collect::<String>()).replace("n = 4", "n = 60000");
+    let rule = "at most 10000000 times hosts, in all variants together";
+    assert_eq!(
+        refused(&text, &[]),
+        format!("test.toml:6: traffic: found 201 workloads over 60000 hosts; expected {rule}")
+    );
+}
+
+#[test]
+fn overrides_times_switches_are_bounded() {
+    let place = |i| format!("[[override]]\nwhere = {{ node = \"edge{i}\" }}\nswitch.ties = \"port\"\n");
+    let text = tree(&(0..6000).map(place).collect::<String>()).replace("k = 4", "k = 64");
+    let rule = "at most 30000000 times switches, in all variants together";
+    assert_eq!(
+        refused(&text, &[]),
+        format!("test.toml:13: override.0.where: found 6000 overrides over 5120 switches; expected {rule}")
+    );
+}
+
+#[test]
+fn a_network_whose_routing_tables_take_more_than_a_gigabyte_is_refused() {
+    let text = star("").replace("\"star\"\nn = 4", "\"chain_tree\"\nn = 10000\ndepth = 10");
+    let rule = "at most 250000000 entries in all routing tables, the product of the two";
+    assert_eq!(
+        refused(&text, &[]),
+        format!("test.toml:3: topology: found 100001 switches, 10001 of them with hosts; expected {rule}")
+    );
+}
+
+#[test]
+fn of_many_unknown_switches_a_hundred_are_told() {
+    let place = |i| format!("[[override]]\nwhere = {{ node = \"egde{i}\" }}\nswitch.ties = \"port\"\n");
+    let found = refused(&tree(&(0..2000).map(place).collect::<String>()).replace("k = 4", "k = 32"), &[]);
+    assert_eq!(found.lines().count(), 100);
+    assert!(found.contains("(did you mean `edge0`?)"), "{}", found.lines().next().unwrap_or(""));
+}
+
+#[test]
+fn thirty_thousand_sources_are_found_by_name_without_a_walk_for_each() {
+    let all: Vec<String> = (0..30_000).map(|i| format!("\"n{i}\"")).collect();
+    let more = format!(
+        "[[traffic]]\nname = \"raw\"\nkind = \"constant\"\nrate = \"1Mbps\"\ndestination = \"h0\"\nsources = [{}]\n",
+        all.join(", ")
+    );
+    let found = refused(&star(&more).replace("n = 4", "n = 60000"), &[]);
+    assert_eq!(found.lines().count(), 100, "so many are told");
+    let right = star(&more.replace("\"n0\", ", "").replace("\"n", "\"h")).replace("n = 4", "n = 60000");
+    assert_eq!(loaded(&right, &[]).variants[0].traffic[1].raw(1, 1).len(), 29_999);
+}
+
+#[test]
+fn names_of_any_length_are_told_in_messages_of_some_length() {
+    let long = "a".repeat(1_000_000);
+    let found = refused(&star(&format!("[host]\n{long} = 1\n")), &[]);
+    assert!(found.len() < 4000 && found.contains("aaa…; expected"), "{} bytes", found.len());
+    let path = vec!["a"; 10_000].join(".");
+    assert!(refused(&star(""), &[&format!("{path}=1")]).len() < 4000);
+}

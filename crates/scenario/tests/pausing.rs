@@ -1,0 +1,129 @@
+//! What is said of pausing: headroom, thresholds, and what shares the memory.
+
+use crate::common::{loaded, star};
+
+/// Three ports may fill the fourth: memory that holds `xoff` and the headroom of three is enough.
+#[test]
+fn a_buffer_that_cannot_hold_all_headroom_is_noted_with_its_numbers_and_one_that_can_is_not() {
+    let pause = |size: u64, kind: &str| {
+        star(&format!(
+            "[switch]\nbuffer = {{ kind = \"per_port\", size = \"{size}B\" }}\n\
+             pause = {{ kind = \"{kind}\", xoff = \"10KB\", xon = \"1KB\" }}\n"
+        ))
+    };
+    for kind in ["pause", "pfc"] {
+        let headroom = loaded(&pause(1_000_000, kind), &[]).variants[0].span(4, 0).headroom();
+        let enough = 3 * (10_000 + headroom);
+        assert!(loaded(&pause(enough, kind), &[]).notes.is_empty());
+        let notes = loaded(&pause(enough - 1, kind), &[]).notes;
+        let [note] = &notes[..] else { panic!("{notes:?}") };
+        let said = format!("3 ports with xoff = 10KB and a headroom of {headroom}B may hold {enough}B");
+        assert!(note.contains(&said) && note.contains(&format!("has {}B guaranteed", enough - 1)), "{note}");
+        let may_lose = loaded(&pause(enough - 1, kind), &["switch.pause.lossless=false"]);
+        assert!(may_lose.notes.is_empty(), "where loss is only counted nothing is to be said");
+    }
+}
+
+#[test]
+fn pause_may_differ_between_ports_and_classes_in_use_count_apart() {
+    let pfc = "[switch]\nbuffer = { kind = \"shared\", size = \"200KB\", alpha = 1 }\n\
+               pause = { kind = \"pfc\", xoff = \"25KB\", xon = \"1KB\" }\n";
+    // 100 KB are guaranteed; four ports hold 25 KB each and their headroom.
+    assert_eq!(loaded(&star(pfc), &[]).notes.len(), 1);
+    let spared = "[[override]]\nwhere = { port = \"host\" }\nswitch.pause = { kind = \"none\" }\n";
+    let none = loaded(&star(&format!("{pfc}{spared}")), &[]);
+    assert!(none.notes.is_empty() && !none.variants[0].pauses());
+    let second = "[[traffic]]\nname = \"more\"\nkind = \"incast\"\nsenders = 2\nreceiver = \"h0\"\n\
+                  size = \"20KB\"\nclass = 3\n";
+    let two = loaded(&star(&format!("{pfc}{second}")), &[]);
+    assert!(two.notes[0].contains("4 ports of 2 classes each"), "{:?}", two.notes);
+}
+
+/// A switch of nine ports whose slots are these.
+fn pausing(switch: &str, more: &str) -> Vec<String> {
+    loaded(&star(&format!("[switch]\n{switch}\n{more}")).replace("n = 4", "n = 9"), &[])
+        .notes
+        .iter()
+        .map(|note| note.replace("default: ", ""))
+        .collect()
+}
+
+const PER_PORT: &str = "buffer = { kind = \"per_port\", size = \"500KB\" }";
+const PFC: &str = "pause = { kind = \"pfc\", xoff = \"20KB\", xon = \"10KB\" }";
+
+/// Each takes half of what the last has left: 500 000, 250 000, … 1953 bytes of 1 MB. All at once they would
+/// take a tenth each, for which and for the headroom there is room.
+#[test]
+fn thresholds_of_what_is_free_are_reached_one_after_another() {
+    let text = "[switch]\nbuffer = { kind = \"shared\", size = \"1MB\", alpha = 1000000 }\n\
+                pause = { kind = \"pfc\", alpha = 1 }\n";
+    let nine = loaded(&star(text).replace("n = 4", "n = 9"), &[]);
+    let headroom = nine.variants[0].span(9, 0).headroom();
+    assert!(9 * (100_000 + headroom) < 999_999);
+    let may_hold = 998_047 + 9 * headroom;
+    let said = format!(
+        "9 ports with xoff = 500KB and less, one after another, and a headroom of {headroom}B may hold {may_hold}B"
+    );
+    assert!(matches!(&nine.notes[..], [note] if note.contains(&said)), "{:?}", nine.notes);
+    // Of four ports a sixteenth is left.
+    assert_eq!(loaded(&star(text), &[]).notes, [""; 0]);
+}
+
+#[test]
+fn what_is_never_stopped_and_takes_of_the_same_memory_is_noted() {
+    assert_eq!(pausing(&format!("{PER_PORT}\n{PFC}"), ""), [""; 0]);
+    let only_one = PFC.replace("xoff", "classes = [1], xoff");
+    let both = "[[traffic]]\nname = \"more\"\nkind = \"incast\"\nsenders = 2\nreceiver = \"h0\"\n\
+                size = \"20KB\"\nclass = 1\n";
+    let end = "may fill the memory that others need: a packet may be lost, which ends the run as an error \
+               unless lossless = false";
+    assert_eq!(pausing(&format!("{PER_PORT}\n{only_one}"), both), [format!("pause at s0: class 0 {end}")]);
+    assert_eq!(pausing(&format!("{PER_PORT}\n{only_one}"), ""), [""; 0], "nobody is stopped, and nobody to be kept");
+    let two_tiers =
+        star(&format!("[switch]\n{PER_PORT}\n[[override]]\nwhere = {{ port = \"switch\" }}\nswitch.{PFC}\n"));
+    let tree = two_tiers.replace("\"star\"\nn = 4", "\"fat_tree\"\nk = 4");
+    assert_eq!(
+        loaded(&tree, &[]).notes,
+        [format!("default: pause at edge0 and 7 like it: what comes in by 2 ports without lossless pause {end}")]
+    );
+}
+
+/// 500 packets hold 759 000 bytes of full frames and 32 000 of ACKs.
+#[test]
+fn a_buffer_in_packets_is_sure_only_of_the_smallest_frames() {
+    let switch = |size: &str| format!("buffer = {{ kind = \"per_port\", size = \"{size}\" }}\n{PFC}");
+    let notes = pausing(&switch("500pkt"), "");
+    assert!(
+        matches!(&notes[..], [note] if note.contains("(per_port, 500pkt of 64B) has 32KB guaranteed")),
+        "{notes:?}"
+    );
+    assert_eq!(pausing(&switch("759KB"), ""), [""; 0]);
+}
+
+/// 20 quanta are 10.24 us at 1 Gb/s, and a pause frame may wait 12.304 us for the frame under way.
+#[test]
+fn pauses_that_may_expire_before_they_are_refreshed_are_noted_with_their_times() {
+    let with = |more: &str| pausing(&format!("{PER_PORT}\n{}", PFC.replace("xon", &format!("{more}, xon"))), "");
+    let note = |again: &str, duration: &str| {
+        format!(
+            "pause at s0: a pause lasts {duration} and {again}: the far end sends meanwhile, and no headroom is for that: a \
+             packet may be lost, which ends the run as an error unless lossless = false"
+        )
+    };
+    let again = |after: &str| format!("is refreshed after {after}, up to 12304ns late");
+    assert_eq!(with("quanta = 20, refresh = \"off\""), [note("is never refreshed", "10240ns")]);
+    assert_eq!(with("quanta = 20, refresh = 20"), [note(&again("10240ns"), "10240ns")]);
+    assert_eq!(with("quanta = 100, refresh = 76"), [note(&again("38912ns"), "51200ns")]);
+    assert_eq!(with("quanta = 100, refresh = 75"), [""; 0], "38.4 and 12.304 of 51.2 us");
+    assert_eq!(with("quanta = 20, refresh = \"off\", lossless = false"), [""; 0]);
+}
+
+#[test]
+fn detours_beside_lossless_pause_are_noted_where_packets_have_a_ttl() {
+    let detour = format!("{PER_PORT}\n{PFC}\noverflow = {{ kind = \"detour\" }}");
+    let note = "detour beside lossless pause: a packet may use up its TTL on detours, which is for no want of memory and \
+                counted as ttl_expired alone";
+    assert_eq!(pausing(&detour, ""), [note]);
+    assert_eq!(pausing(&detour, "[transport]\nkind = \"dctcp\"\nttl = \"off\"\n"), [""; 0]);
+    assert_eq!(pausing(&detour.replace("xoff", "lossless = false, xoff"), ""), [""; 0]);
+}

@@ -1,0 +1,103 @@
+//! Mechanisms that are not of the catalogue, in the slots that a scenario names.
+
+use crate::common::{source, star};
+use mech::ack_hold::AckHoldSlot;
+use mech::host::{RateLimiter, Reaction, ReactionSlot};
+use mech::notify::NotifySlot;
+use mech::params::{Spec, Values};
+use mech::{Agent, Beside, FlowId, Mechanism, Needs, Notice, Registry, Report};
+use scenario::{Loaded, Source, load};
+use units::Time;
+
+/// An agent that follows nothing; it may need a lane for messages, and refuses a buffer without a limit.
+#[derive(Clone)]
+struct Idle {
+    notices: bool,
+}
+
+impl Agent for Idle {
+    fn needs(&self) -> Needs {
+        Needs { notices: self.notices, ..Needs::default() }
+    }
+    fn check(&self, beside: &Beside, report: &mut Report) {
+        if beside.memory.is_none() {
+            report.wrong("kind", format!("it beside a `{}` buffer", beside.buffer), "a buffer with a limit");
+        }
+    }
+    fn boxed(&self) -> Box<dyn Agent> {
+        Box::new(self.clone())
+    }
+}
+
+struct Deaf;
+
+impl Reaction for Deaf {
+    fn on_notice(&mut self, _: FlowId, _: &Notice, _: Time, _: &mut Option<RateLimiter>) {}
+    fn boxed(&self) -> Box<dyn Reaction> {
+        Box::new(Deaf)
+    }
+}
+
+const fn spec(slot: &'static str, kind: &'static str) -> Spec {
+    Spec { slot, kind, doc: "Mine.", cite: "", params: &[] }
+}
+
+const HOLD: Spec = spec("switch.ack_hold", "hold");
+const TELL: Spec = spec("switch.notify", "tell");
+const DEAF: Spec = spec("host.reaction", "deaf");
+
+fn with_mine(text: &str) -> Result<Loaded, String> {
+    let hold: fn(&Values) -> AckHoldSlot = |_| AckHoldSlot::of(Idle { notices: false });
+    let registry = Registry::catalogue()
+        .with(Mechanism::new(&HOLD, hold))
+        .with(Mechanism::new(&TELL, |_| NotifySlot::of(Idle { notices: true })))
+        .with(Mechanism::new(&DEAF, |_| ReactionSlot::of(Deaf)));
+    load(&Source { registry, ..source(text) }, &[]).map_err(|all| all.iter().map(|one| format!("{one}\n")).collect())
+}
+
+#[test]
+fn agents_from_outside_fill_the_ports_that_an_override_names() {
+    let tree = star("[[override]]\nwhere = { port = \"host\" }\nswitch.ack_hold = { kind = \"hold\" }\n");
+    let loaded = with_mine(&tree.replace("\"star\"\nn = 4", "\"fat_tree\"\nk = 4")).expect("it is right");
+    let variant = &loaded.variants[0];
+    for (node, switch) in variant.topology.switches().iter().zip(&variant.switches) {
+        for (link, port) in node.ports.iter().zip(&switch.ports) {
+            let kind = if link.peer < variant.topology.hosts { "hold" } else { "none" };
+            assert_eq!(port.ack_hold.kind, kind, "{}", node.name);
+            assert_eq!(port.agents().count(), usize::from(kind == "hold"));
+        }
+    }
+    assert_eq!(loaded.resolved["default"]["switches"][0]["ports"]["host"]["ack_hold"]["kind"], "hold");
+    assert!(loaded.notes.is_empty() && !variant.notifies());
+}
+
+#[test]
+fn agents_are_asked_what_they_stand_beside() {
+    let text = star("[switch]\nbuffer = { kind = \"unlimited\" }\nack_hold = { kind = \"hold\" }\n");
+    let found =
+        "test.toml:14: switch.ack_hold.kind: found it beside a `unlimited` buffer; expected a buffer with a limit\n";
+    assert_eq!(with_mine(&text).expect_err("it is wrong"), found);
+}
+
+#[test]
+fn a_reaction_needs_a_nic_with_rate_limiters() {
+    let found = "test.toml:13: host.reaction.kind: found \"deaf\" beside nic = \"fifo\"; expected a nic with a queue and a \
+                 rate limiter for each flow beside it\n";
+    assert_eq!(with_mine(&star("[host]\nreaction = { kind = \"deaf\" }\n")).expect_err("it is wrong"), found);
+}
+
+#[test]
+fn messages_that_change_nothing_and_reactions_that_get_none_are_noted() {
+    let host = |reaction: &str| {
+        format!("[host]\nnic = {{ kind = \"round_robin\" }}\nreaction = {{ kind = \"{reaction}\" }}\n")
+    };
+    let notes = |more: &str| with_mine(&star(more)).expect("it is right").notes;
+    let tell = "[switch]\nnotify = { kind = \"tell\" }\n";
+    assert_eq!(notes(&format!("{}{tell}", host("deaf"))), [""; 0]);
+    let none =
+        "default: host.reaction beside switch.notify = \"none\": no source gets a message of congestion to react to";
+    assert_eq!(notes(&host("deaf")), [none]);
+    let unheard = "default: switch.notify beside host.reaction = \"none\": sources get messages of congestion, and no flow \
+                   changes its rate";
+    assert_eq!(notes(tell), [unheard]);
+}
