@@ -22,7 +22,7 @@ HEADS = {
 }
 REACH = {
     **{f"paused_fraction_mean[tier={tier}]": f"{tier} (%)" for tier in TIERS},
-    "pause_length_mean": "a stop (ms)",
+    "pause_length_mean": "a pause (ms)",
     "saturation_depth_mean": "depth mean",
     "saturation_depth_max": "depth max",
     "saturation_hosts_mean": "hosts mean",
@@ -62,11 +62,11 @@ def tables(found: Iterable[Row]) -> dict[str, str]:
         by_rate.setdefault(name, {}).setdefault(row.case.variant, {})[row.metric] = row
     made = {}
     for rate, cells in by_rate.items():
-        stopped = {name: metrics for name, metrics in cells.items() if "pause_length_mean" in metrics}
+        paused = {name: metrics for name, metrics in cells.items() if "pause_length_mean" in metrics}
         made[rate] = means(HEADS, cells)
         made[f"{rate}, differences"] = differences(cells)
-        if stopped:
-            made[f"{rate}, stops"] = means(REACH, stopped)
+        if paused:
+            made[f"{rate}, pauses"] = means(REACH, paused)
     return made
 
 

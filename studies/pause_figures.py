@@ -15,7 +15,7 @@ from overspill import plots
 from overspill.charts.spec import COLOURS
 from pause_numbers import MAIN, QPS, SCENARIO, SHORT_MEAN, SHORT_P99, TIERS, Row
 
-STOPPING = ("pause", "pfc", "pfc_query")
+PAUSING = ("pause", "pfc", "pfc_query")
 LABELS = {
     "drop": "lost (drop)",
     "dibs": "detoured (dibs)",
@@ -31,8 +31,8 @@ TIMES = {
     SHORT_P99: "short background FCT, p99 (ms)",
 }
 WHERE = {
-    **{f"paused_fraction_mean[tier={tier}]": f"{tier}: stopped, mean of classes (%)" for tier in TIERS},
-    "saturation_hosts_max": "most hosts stopped by a tree",
+    **{f"paused_fraction_mean[tier={tier}]": f"{tier}: paused, mean of classes (%)" for tier in TIERS},
+    "saturation_hosts_max": "most hosts paused by a tree",
     "saturation_depth_mean": "depth of trees, mean (links)",
 }
 TREES = {QPS: 4000, "duration": "150ms", "traffic.query.stop": "150ms", "traffic.background.stop": "150ms"}
@@ -60,10 +60,10 @@ def times(rows: Sequence[Row]) -> Figure:
 
 
 def where(rows: Sequence[Row]) -> Figure:
-    """Where ports stood still, and how far stops reached."""
+    """Which ports were paused, and how far pauses reached."""
     figure = Figure(figsize=(9, 5.6), layout="constrained")
     for axes, (metric, name) in zip(figure.subplots(2, 3).flat, WHERE.items(), strict=True):
-        curves(axes, [row for row in rows if row.metric == metric], STOPPING)
+        curves(axes, [row for row in rows if row.metric == metric], PAUSING)
         axes.set(title=name, ylim=(0, None))
     return legend(figure)
 
@@ -101,7 +101,7 @@ def legend(figure: Figure) -> Figure:
 def trees(path: Path, jobs: int | None) -> Path:
     """The largest saturation trees of a short run with most queries, as PNG."""
     results = overspill.run(SCENARIO, sets=TREES, jobs=jobs)
-    results.runs = [run for run in results.runs if run.variant in STOPPING]
+    results.runs = [run for run in results.runs if run.variant in PAUSING]
     figure = plots.saturation_tree(results)
     assert figure is not None
     figure.savefig(path, dpi=110, metadata={"Software": None})

@@ -46,7 +46,7 @@ def test_a_tiny_study_runs_from_its_scenario_to_its_figures(pause: ModuleType, t
     assert [row.mean for row in again] == pytest.approx([row.mean for row in made], rel=1e-5)
     assert [row.less.keys() for row in again] == [row.less.keys() for row in made]
     assert len(pause.figures.draw(again, tmp_path)) == 2
-    assert {"2000", "2000, differences", "2000, stops", "asides 2000"} <= pause.tables(again).keys()
+    assert {"2000", "2000, differences", "2000, pauses", "asides 2000"} <= pause.tables(again).keys()
 
 
 def test_a_paired_difference_is_the_difference_of_the_means(pause: ModuleType) -> None:
@@ -62,7 +62,7 @@ def test_a_paired_difference_is_the_difference_of_the_means(pause: ModuleType) -
         assert mean == pytest.approx(row.mean - other, rel=1e-3, abs=1e-5 * max(row.mean, other)), row
 
 
-def test_only_detours_where_links_are_stopped_end_in_deadlocks(pause: ModuleType) -> None:
+def test_only_detours_where_links_are_paused_end_in_deadlocks(pause: ModuleType) -> None:
     found = {row.case: row.mean for row in pause.read(NUMBERS) if row.metric == "deadlocks"}
     assert {case.variant for case, share in found.items() if share} == {"pfc_dibs"}
     stuck = [row for row in pause.read(NUMBERS) if row.n != 10]
@@ -85,8 +85,8 @@ def test_every_switch_has_800_frames_and_thresholds_leave_headroom() -> None:
     for name, variant in written["variants"].items():
         switch = variant.get("switch", {})
         assert switch.get("buffer", pool) == pool, name
-        stops = switch.get("pause")
-        if stops and "buffer" in switch:
-            classes = 2 if stops["kind"] == "pfc" and "classes" not in stops else 1
-            xoff = int(stops["xoff"].removesuffix("KB")) * 1000
+        pause_slot = switch.get("pause")
+        if pause_slot and "buffer" in switch:
+            classes = 2 if pause_slot["kind"] == "pfc" and "classes" not in pause_slot else 1
+            xoff = int(pause_slot["xoff"].removesuffix("KB")) * 1000
             assert ports * classes * (xoff + headroom) <= ports * 100 * frame * 8 / 9, name

@@ -82,7 +82,7 @@ def execute(scenario: str | Path, options: Options) -> Results:
     return results
 
 
-class Shelf:
+class Storage:
     """Where runs go: into the staging folder, or memory; there, what is too large to a temporary folder."""
 
     def __init__(self, resolved: dict[str, Any], staging: store.Staging | None) -> None:
@@ -111,8 +111,8 @@ def collect(plan: Plan, loaded: dict[str, Any], options: Options, place: Place) 
     """Run a plan and save what has finished, even where the user stopped or a run failed."""
     staging, asked = place
 
-    shelf = Shelf(loaded["resolved"], staging)
-    outcome = Runner(plan, options.listener, shelf, asked).execute(options.jobs or cores())
+    storage = Storage(loaded["resolved"], staging)
+    outcome = Runner(plan, options.listener, storage, asked).execute(options.jobs or cores())
     if outcome.failures and not outcome.runs:
         raise whole_failure(outcome.failures, loaded)
     results = Results(facts(plan, loaded, outcome), outcome.runs)

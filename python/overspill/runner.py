@@ -76,7 +76,7 @@ class Outcome:
     failures: list[OverspillError] = field(default_factory=list)
 
 
-class Shelf(Protocol):
+class Storage(Protocol):
     """Where runs go."""
 
     def place(self, job: Job) -> tuple[Path, Spill | None]:
@@ -89,8 +89,8 @@ class Shelf(Protocol):
 class Runner:
     """A pool of threads over a plan; `asked` is set by who wants it to stop."""
 
-    def __init__(self, plan: Plan, listener: Listener, shelf: Shelf, asked: threading.Event) -> None:
-        self.plan, self.listener, self.shelf, self.asked = plan, listener, shelf, asked
+    def __init__(self, plan: Plan, listener: Listener, storage: Storage, asked: threading.Event) -> None:
+        self.plan, self.listener, self.storage, self.asked = plan, listener, storage, asked
         self.broken = threading.Event()
 
     @property
@@ -149,7 +149,7 @@ class Runner:
         status: dict[str, Any] = {"done": False}
 
         def place() -> tuple[Path, Spill | None]:
-            return self.shelf.place(job)
+            return self.storage.place(job)
 
         with Sink(place) as sink, Captures(run, links, place) as captures:
             while not status["done"]:
@@ -162,7 +162,7 @@ class Runner:
                 self.listener.advanced(job, status)
             data = finished(job, run.results(), sink)
             data.captured(captures.close(), captures.owner)
-            kept = self.shelf.keep(data)
+            kept = self.storage.keep(data)
         self.listener.finished(job, status, time.monotonic() - began)
         return kept
 

@@ -291,7 +291,15 @@ class Made:
         columns["bounced"] = (switch * self.own.integers(0, 30, n) * (self.variant == "bounce")).astype(
             np.uint64
         )
-        for reason in [*REASONS, "hold_full", "detours_spent", "link_down", "link_loss", "corrupted", "input_full"]:
+        for reason in [
+            *REASONS,
+            "hold_full",
+            "detours_spent",
+            "link_down",
+            "link_loss",
+            "corrupted",
+            "input_full",
+        ]:
             columns[f"drop_{reason}"] = np.zeros(n, np.uint64)
         if self.variant not in ("detour", "bounce"):
             columns["drop_buffer_full"] = (switch * self.own.integers(0, 25, n)).astype(np.uint64)

@@ -9,7 +9,7 @@ use mech::{ClassSet, Flags, HostId, PacketKind};
 pub struct PauseFrame {
     /// Classes to be silent.
     pub xoff: ClassSet,
-    /// Classes that may go on: those whose quanta are 0.
+    /// Classes that are resumed: those whose quanta are 0.
     pub xon: ClassSet,
     /// For how long, in units of 512 bit times.
     pub quanta: u16,
@@ -33,8 +33,8 @@ impl PauseFrame {
 
     /// The frame in a packet's words. PRECONDITION: the packet is a [`PacketKind::Pause`].
     pub(crate) fn read(pkt: &Pkt) -> PauseFrame {
-        let [stop, go, whole, _] = pkt.ack.to_le_bytes();
-        PauseFrame { xoff: ClassSet(stop), xon: ClassSet(go), quanta: pkt.seq as u16, whole: whole > 0 }
+        let [xoff, xon, whole, _] = pkt.ack.to_le_bytes();
+        PauseFrame { xoff: ClassSet(xoff), xon: ClassSet(xon), quanta: pkt.seq as u16, whole: whole > 0 }
     }
 
     /// What a packet says; `None` where it is no such frame.
@@ -57,9 +57,9 @@ mod tests {
 
     #[test]
     fn what_a_frame_says_is_in_its_packet() {
-        let (stop, go) = (ClassSet(0b1001_0000), ClassSet(0b10));
+        let (xoff, xon) = (ClassSet(0b1001_0000), ClassSet(0b10));
         for whole in [false, true] {
-            let frame = PauseFrame { xoff: stop, xon: go, quanta: 65_535, whole };
+            let frame = PauseFrame { xoff, xon, quanta: 65_535, whole };
             assert_eq!(PauseFrame::of(&frame.packet(7, 0, true)), Some(frame));
         }
         assert_eq!(PauseFrame::of(&Pkt::default()), None);
@@ -67,12 +67,12 @@ mod tests {
 
     #[test]
     fn a_frame_that_waits_says_the_last_word_on_each_class() {
-        let stop = |classes| PauseFrame { xoff: ClassSet(classes), quanta: 9, ..PauseFrame::default() };
-        let go = |classes| PauseFrame { xon: ClassSet(classes), ..PauseFrame::default() };
-        let mut frame = stop(0b011);
-        frame.add(go(0b110));
+        let pause = |classes| PauseFrame { xoff: ClassSet(classes), quanta: 9, ..PauseFrame::default() };
+        let resume = |classes| PauseFrame { xon: ClassSet(classes), ..PauseFrame::default() };
+        let mut frame = pause(0b011);
+        frame.add(resume(0b110));
         assert_eq!((frame.xoff, frame.xon, frame.quanta), (ClassSet(0b001), ClassSet(0b110), 9));
-        frame.add(stop(0b100));
+        frame.add(pause(0b100));
         assert_eq!((frame.xoff, frame.xon), (ClassSet(0b101), ClassSet(0b010)));
     }
 }

@@ -13,7 +13,7 @@ mod standing;
 pub use built::{CoreSetup, PortSetup};
 pub use failing::DeadPort;
 pub use pausing::PauseSetup;
-pub use standing::{Held, Obeyed};
+pub use standing::{PauseInEffect, PauseSent};
 
 use crate::accounts::Delta;
 use crate::ends::Tally;

@@ -42,7 +42,7 @@ struct FlowQueue {
     frames: VecDeque<Pkt>,
     /// The transport has a segment ready.
     ready: bool,
-    /// It has, and the NIC is about to hear of it.
+    /// It has, and it is on its way to the NIC.
     announced: bool,
     limiter: Option<RateLimiter>,
     place: Place,
@@ -95,7 +95,7 @@ impl FlowQueues {
         self.enlist(slot, now);
     }
 
-    /// The transport of a flow of this class has a segment ready, of which its NIC is to hear later; whether it has
+    /// The transport of a flow of this class has a segment ready, which is announced to its NIC later; whether it has
     /// not been announced yet.
     pub(crate) fn announce(&mut self, flow: FlowId, class: u8) -> bool {
         let slot = self.slot(Direction::data(flow), class);
@@ -134,13 +134,13 @@ impl FlowQueues {
         self.place_anew(slot, now);
     }
 
-    /// Whether a queue of a class that is not stopped may be served at `now`.
-    pub(crate) fn is_ready(&mut self, stopped: ClassSet, now: Time) -> bool {
+    /// Whether a queue of a class that is not paused may be served at `now`.
+    pub(crate) fn is_ready(&mut self, paused: ClassSet, now: Time) -> bool {
         while let Some((at, slot)) = self.limited.first().copied().filter(|(at, _)| *at <= now) {
             self.limited.remove(&(at, slot));
             self.enter_ring(slot);
         }
-        self.class_ready(stopped).is_some()
+        self.class_ready(paused).is_some()
     }
 
     /// When the first limiter that keeps work waiting is ready.
@@ -150,9 +150,9 @@ impl FlowQueues {
 
     /// Takes the next frame, as the wire is free; `wire` says how many bytes one takes there. Where a segment has
     /// to be made first, the turn stays with its flow until the next call.
-    pub(crate) fn next(&mut self, stopped: ClassSet, now: Time, wire: impl Fn(u16) -> u64) -> Option<Next> {
-        while self.is_ready(stopped, now) {
-            let ring = &mut self.rings[self.class_ready(stopped)?];
+    pub(crate) fn next(&mut self, paused: ClassSet, now: Time, wire: impl Fn(u16) -> u64) -> Option<Next> {
+        while self.is_ready(paused, now) {
+            let ring = &mut self.rings[self.class_ready(paused)?];
             let slot = *ring.front()?;
             let queue = &mut self.queues[slot as usize];
             let frame = queue.frames.pop_front();
@@ -174,9 +174,9 @@ impl FlowQueues {
         None
     }
 
-    /// The highest class that is not stopped and has work.
-    fn class_ready(&self, stopped: ClassSet) -> Option<usize> {
-        (0..8).rev().find(|class| !stopped.has(*class as u8) && !self.rings[*class].is_empty())
+    /// The highest class that is not paused and has work.
+    fn class_ready(&self, paused: ClassSet) -> Option<usize> {
+        (0..8).rev().find(|class| !paused.has(*class as u8) && !self.rings[*class].is_empty())
     }
 
     /// The queue of a direction of a flow, which may be new.
@@ -255,8 +255,8 @@ mod tests {
     }
 
     /// What leaves at `now`, as (flow, emission); at most ten.
-    fn leave(queues: &mut FlowQueues, stopped: ClassSet, now: Time) -> Vec<(u32, u32)> {
-        let mut next = || match queues.next(stopped, now, wire)? {
+    fn leave(queues: &mut FlowQueues, paused: ClassSet, now: Time) -> Vec<(u32, u32)> {
+        let mut next = || match queues.next(paused, now, wire)? {
             Next::Frame(pkt) => Some((pkt.head.flow.0, pkt.emission)),
             Next::Segment(flow) => panic!("{flow:?} was asked for a segment"),
         };
@@ -284,7 +284,7 @@ mod tests {
     }
 
     #[test]
-    fn the_highest_class_first_and_not_one_that_is_stopped() {
+    fn the_highest_class_first_and_not_one_that_is_paused() {
         let mut queues = FlowQueues::new(None);
         for class in [0, 3, 5] {
             (0..2).for_each(|n| queues.push(&pkt(u32::from(class), n, class), NOW));

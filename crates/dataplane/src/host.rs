@@ -6,7 +6,9 @@ use crate::flows::{FlowTable, GONE, NONE};
 use crate::packet_store::Fib;
 use crate::raw::{RawSetup, RawSource};
 use crate::stack::Stack;
-use crate::transport::{ENDLESS, FlowInfo, Heard, Io, Notice, Receiver, Released, Sender, TcpConfig, ack_of_finished};
+use crate::transport::{
+    BounceState, ENDLESS, FlowInfo, Io, Notice, Receiver, Released, Sender, TcpConfig, ack_of_finished,
+};
 use crate::{Body, Exts, Framing, NO_EXT, Observer, Out, Outcome, Pkt};
 use limiters::Limiters;
 use mech::host::{NicOrder, ReactionSlot, Reinject};
@@ -78,7 +80,7 @@ pub struct Host {
     receivers: Ends<Receiver>,
     raw: Vec<RawSource>,
     /// What came back of flows whose senders are here.
-    heard: BTreeMap<FlowId, Heard>,
+    bounced: BTreeMap<FlowId, BounceState>,
     /// Rate limiters of flows that are sent here.
     limiters: Limiters,
     scratch: Released,
@@ -124,7 +126,7 @@ impl Host {
             senders: Ends::new(),
             receivers: Ends::new(),
             raw: Vec::new(),
-            heard: BTreeMap::new(),
+            bounced: BTreeMap::new(),
             limiters: Limiters::default(),
             scratch: Released::default(),
             received: Tally::default(),
@@ -224,16 +226,16 @@ impl Host {
         }
     }
 
-    /// Tells the sender of a flow that its data came back, where it wants to hear that; not a receiver, whose ACKs
+    /// Tells the sender of a flow that its data came back, where it wants to know; not a receiver, whose ACKs
     /// did.
     fn tell<O: Out>(&mut self, pkt: &Pkt, step: &mut HostStep<O>) {
         let ends = step.flows.ends[pkt.head.flow.0 as usize];
         let data = pkt.payload > 0 && !pkt.head.flags.has(Flags::REVERSE);
-        if step.tcp.hears_bounces() && data && !ends.raw && ends.sender < GONE {
+        if step.tcp.wants_bounces() && data && !ends.raw && ends.sender < GONE {
             let (flow, notice) = (pkt.head.flow, Notice::Bounced(pkt.payload));
-            let mut heard = self.heard.remove(&flow).unwrap_or_default();
-            self.with_sender(ends.sender, step, |sender, io| sender.on_notice(&notice, &mut heard, io));
-            self.heard.insert(flow, heard);
+            let mut bounced = self.bounced.remove(&flow).unwrap_or_default();
+            self.with_sender(ends.sender, step, |sender, io| sender.on_notice(&notice, &mut bounced, io));
+            self.bounced.insert(flow, bounced);
         }
     }
 
@@ -242,7 +244,7 @@ impl Host {
         match Timer::of(index) {
             Some(Timer::StackUp) => self.stack_up(step),
             Some(Timer::StackDown) => self.stack_down(step),
-            Some(Timer::Announced) => self.hear(step),
+            Some(Timer::Announced) => self.on_announced(step),
             Some(Timer::Limiter) => self.limiter_timer(step.now),
             Some(Timer::Raw(i)) => self.emit_raw(i, step),
             Some(Timer::Sender(slot)) => self.sender_timer(slot, step),
@@ -392,7 +394,7 @@ impl Host {
         if sender.done() {
             step.out.finished(Outcome::Acknowledged(flow, &sender.stats()));
             step.flows.ends[flow.0 as usize].sender = GONE;
-            self.heard.remove(&flow);
+            self.bounced.remove(&flow);
             self.senders.remove(slot);
             self.pulled.iter_mut().for_each(|pulled| pulled.done(flow, step.now));
         } else if let Some(at) = self.senders.arm(slot, deadline) {

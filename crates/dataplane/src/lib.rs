@@ -26,7 +26,7 @@ mod stack;
 mod switch;
 pub mod transport;
 
-pub use crate::core::{Core, CoreSetup, DeadPort, Held, Obeyed, PauseSetup, PortSetup};
+pub use crate::core::{Core, CoreSetup, DeadPort, PauseInEffect, PauseSent, PauseSetup, PortSetup};
 pub use body::{Body, CNM_UNIT, NoticeSetup, Segment};
 pub use control::PauseFrame;
 pub use ext::{Ext, Exts, MAX_BLOCKS, SynOptions, Timestamps};

@@ -14,9 +14,9 @@ pub struct LosslessViolation {
     pub out: PortId,
     /// How full that was.
     pub fill: Fill,
-    /// Bytes held of what is stopped together with it, itself included.
+    /// Bytes held of what is paused together with it, itself included.
     pub held: u64,
-    /// Bytes from which the far end is stopped.
+    /// Bytes from which the far end is paused.
     pub xoff: u64,
     /// Bytes that may come on top of that.
     pub headroom: u64,

@@ -80,7 +80,7 @@ pub struct Freed {
     pub started: Option<PktId>,
 }
 
-/// A listener. `()` hears nothing and compiles to nothing; of a pair both hear everything, the first first.
+/// Who is told what happens. `()` is told nothing and compiles to nothing; of a pair both are told everything, the first first.
 ///
 /// ```
 /// use dataplane::{Observer, Pkt, Spot};
@@ -130,8 +130,8 @@ pub trait Observer {
     fn bounced(&mut self, _at: Spot, _pkt: &Pkt) {}
     /// A packet has reached the transport it is for.
     fn delivered(&mut self, _at: Spot, _pkt: &Pkt) {}
-    /// A frame that stops these classes at the far end of a port, or none of them, begins to leave; `again`
-    /// had been stopped before.
+    /// A frame that pauses these classes at the far end of a port, or none of them, begins to leave; `again`
+    /// had been paused before.
     fn pause_sent(&mut self, _at: Spot, _stop: ClassSet, _again: ClassSet) {}
     /// A class may not leave by a port from now on.
     fn paused(&mut self, _at: Spot, _class: u8) {}
@@ -168,7 +168,7 @@ both! {
     detoured(at: Spot, taken: u32, pkt: &Pkt);
     bounced(at: Spot, pkt: &Pkt);
     delivered(at: Spot, pkt: &Pkt);
-    pause_sent(at: Spot, stop: ClassSet, again: ClassSet);
+    pause_sent(at: Spot, xoff: ClassSet, again: ClassSet);
     paused(at: Spot, class: u8);
     resumed(at: Spot, class: u8);
     received(at: Spot, flow: FlowId, bytes: u64);

@@ -53,9 +53,9 @@ pub(crate) struct Rest {
     clock: Clock,
     /// Bit `q` is set where queue `q` is not empty.
     pub(crate) eligible: u32,
-    /// Bit `q` is set where queue `q` may not leave: the far end has stopped its class.
-    pub(crate) stopped: u32,
-    /// Its link is known to be dead: nothing is sent, nor heard of what the far end said before.
+    /// Bit `q` is set where queue `q` may not leave: the far end has paused its class.
+    pub(crate) paused: u32,
+    /// Its link is known to be dead: nothing is sent, and no frame of the far end counts.
     pub(crate) dead: bool,
     /// A frame that pauses or resumes the far end waits to be sent.
     pub(crate) control: bool,
@@ -88,7 +88,7 @@ impl Rest {
     /// Whether anything may leave.
     #[inline]
     pub(crate) fn is_ready(&self) -> bool {
-        self.eligible & !self.stopped != 0 || self.control || (self.more && !self.dead)
+        self.eligible & !self.paused != 0 || self.control || (self.more && !self.dead)
     }
 }
 
@@ -168,7 +168,7 @@ impl Port {
             counts: PortCounts::default(),
             clock: shape.clock,
             eligible: 0,
-            stopped: 0,
+            paused: 0,
             dead: false,
             control: false,
             more: false,

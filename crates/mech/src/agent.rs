@@ -8,7 +8,7 @@
 //! ```
 //! use mech::{Account, Act, Agent, AgentContext, ClassSet, Env, PortId};
 //!
-//! /// Stops the far end of a port while more than so many bytes that came in by it wait.
+//! /// Pauses the far end of a port while more than so many bytes that came in by it wait.
 //! #[derive(Clone)]
 //! struct Brake { most: u64, on: bool }
 //!
@@ -121,7 +121,7 @@ pub trait Agent: Send + Sync {
     fn on_arrival(&mut self, _pkt: &Head, _at: &AgentContext, _env: &mut Env) -> Pass {
         Pass::Forward
     }
-    /// The far end of its port is being told to stop the first of these classes and to go on with the second.
+    /// The far end of its port is being told to pause the first of these classes and to resume the second.
     fn on_pause_sent(&mut self, _xoff: ClassSet, _xon: ClassSet, _env: &mut Env) {}
     /// A timer that it armed, of number 0 to 7, has run out.
     fn on_timer(&mut self, _id: TimerId, _at: &AgentContext, _env: &mut Env) {}

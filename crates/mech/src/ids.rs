@@ -74,7 +74,7 @@ impl QueueId {
 impl ClassSet {
     /// No class.
     pub const NONE: ClassSet = ClassSet(0);
-    /// Every class, as 802.3x PAUSE stops.
+    /// Every class, as 802.3x PAUSE pauses.
     pub const ALL: ClassSet = ClassSet(0xff);
 
     /// The set of one class.

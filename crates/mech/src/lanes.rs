@@ -18,7 +18,7 @@ pub enum Lane {
 impl Lane {
     /// All lanes, in the order of their numbers.
     pub const ALL: [Lane; 3] = [Lane::Normal, Lane::Bounce, Lane::Notice];
-    /// Lanes that a port's pause stops, and whose frames count as held for the port that they came in by.
+    /// Lanes that are paused with their class, and whose frames count as held for the port that they came in by.
     pub const PAUSED: [Lane; 2] = [Lane::Normal, Lane::Bounce];
 }
 

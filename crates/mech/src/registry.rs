@@ -64,7 +64,7 @@ pub struct Registry {
     pub scheduler: Vec<Mechanism<SchedulerSlot>>,
     /// Which input feeds an output next.
     pub arbiter: Vec<Mechanism<ArbiterSlot>>,
-    /// What a source hears of packets that come back.
+    /// How a source's transport is informed of bounced packets.
     pub bounce_signal: Vec<Mechanism<BounceSignal>>,
     /// In which order a NIC takes frames from transports.
     pub nic: Vec<Mechanism<NicOrder>>,

@@ -70,7 +70,7 @@ fn thresholds_of_what_is_free_are_reached_one_after_another() {
 }
 
 #[test]
-fn what_is_never_stopped_and_takes_of_the_same_memory_is_noted() {
+fn what_is_never_paused_and_takes_of_the_same_memory_is_noted() {
     assert_eq!(pausing(&format!("{PER_PORT}\n{PFC}"), ""), [""; 0]);
     let only_one = PFC.replace("xoff", "classes = [1], xoff");
     let both = "[[traffic]]\nname = \"more\"\nkind = \"incast\"\nsenders = 2\nreceiver = \"h0\"\n\
@@ -78,7 +78,7 @@ fn what_is_never_stopped_and_takes_of_the_same_memory_is_noted() {
     let end = "may fill the memory that others need: a packet may be lost, which ends the run as an error \
                unless lossless = false";
     assert_eq!(pausing(&format!("{PER_PORT}\n{only_one}"), both), [format!("pause at s0: class 0 {end}")]);
-    assert_eq!(pausing(&format!("{PER_PORT}\n{only_one}"), ""), [""; 0], "nobody is stopped, and nobody to be kept");
+    assert_eq!(pausing(&format!("{PER_PORT}\n{only_one}"), ""), [""; 0], "nobody is paused, and nobody to be kept");
     let two_tiers =
         star(&format!("[switch]\n{PER_PORT}\n[[override]]\nwhere = {{ port = \"switch\" }}\nswitch.{PFC}\n"));
     let tree = two_tiers.replace("\"star\"\nn = 4", "\"fat_tree\"\nk = 4");

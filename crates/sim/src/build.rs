@@ -127,7 +127,7 @@ impl Site<'_> {
         ends.iter().filter_map(|end| self.histories.get(end)).any(History::steps)
     }
 
-    /// The part of a port in pausing; `None` where nobody in the network is ever stopped.
+    /// The part of a port in pausing; `None` where no port of the network is ever paused.
     fn pause(&self, node: u32, port: u16) -> Option<PauseSetup> {
         let setup = || {
             let span = self.scenario.span(node, port);

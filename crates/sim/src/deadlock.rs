@@ -1,13 +1,13 @@
 //! Deadlocks of paused links, found exactly: sets of links none of which can ever resume.
 //!
-//! A node B lets the link from A go on once what came in by it has fallen to a threshold. What waits at B
-//! for ports that are not stopped leaves sooner or later. So, beginning with all links that are stopped, every
+//! A node B resumes the link from A once what came in by it has fallen to a threshold. What waits at B
+//! for ports that are not paused leaves sooner or later. So, beginning with all links that are paused, every
 //! one is taken out again that falls to its threshold once all has left B that does not wait for a port still
-//! in the set; what remains is a deadlock. Only stops that are said again before they run out count, and only
-//! while nothing that takes them back is on its way.
+//! in the set; what remains is a deadlock. Only pauses that are refreshed before they expire count, and only
+//! while no resume is under way.
 
 use crate::link::Wires;
-use dataplane::{Core, Held, Host, Obeyed, Switch};
+use dataplane::{Core, Host, PauseInEffect, PauseSent, Switch};
 use mech::{ClassSet, PortId};
 use std::collections::BTreeMap;
 use units::Time;
@@ -15,11 +15,11 @@ use units::Time;
 /// Links that wait for each other for ever.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Deadlock {
-    /// When the last of them was stopped.
+    /// When the last of them was paused.
     pub at: Time,
     /// The class that waits.
     pub class: u8,
-    /// The nodes and their stopped ports, each followed by the one that it waits for; the last waits for the
+    /// The nodes and their paused ports, each followed by the one that it waits for; the last waits for the
     /// first.
     pub cycle: Vec<(u32, u16)>,
 }
@@ -49,14 +49,15 @@ impl Standing<'_> {
         self.wires.far(self.base[node as usize] + u32::from(port))
     }
 
-    /// Links that are stopped for good unless what they wait for moves, by their ends.
-    fn stopped(&self) -> BTreeMap<End, ClassSet> {
+    /// Links that are paused for good unless what they wait for moves, by their ends.
+    fn paused(&self) -> BTreeMap<End, ClassSet> {
         let mut all = BTreeMap::new();
         for (switch, node) in self.switches.iter().zip(self.hosts.len() as u32..) {
             for port in 0..switch.core().ports().len() as u16 {
                 let (from, out) = self.far(node, port);
-                let held = switch.core().holds(PortId(port)).zip(self.core(from).obeys(PortId(out)));
-                let both = held.map_or(ClassSet::NONE, |(held, obeyed)| firmly(&held, &obeyed));
+                let both_ends =
+                    switch.core().pause_sent(PortId(port)).zip(self.core(from).pause_in_effect(PortId(out)));
+                let both = both_ends.map_or(ClassSet::NONE, |(sent, in_effect)| settled(&sent, &in_effect));
                 if both != ClassSet::NONE {
                     all.insert((node, port), both);
                 }
@@ -67,10 +68,10 @@ impl Standing<'_> {
 
     /// Links that wait for each other for ever, if there are any.
     pub(crate) fn deadlock(&self) -> Option<Deadlock> {
-        let mut stuck = self.stopped();
+        let mut stuck = self.paused();
         loop {
             let before = stuck.len();
-            let goes_on: Vec<(End, ClassSet)> = stuck.keys().map(|end| (*end, self.may_go_on(*end, &stuck))).collect();
+            let goes_on: Vec<(End, ClassSet)> = stuck.keys().map(|end| (*end, self.may_resume(*end, &stuck))).collect();
             let mut changed = false;
             for (end, go) in goes_on {
                 let Some(classes) = stuck.get_mut(&end) else { continue };
@@ -84,8 +85,8 @@ impl Standing<'_> {
         }
     }
 
-    /// The stopped classes of a link that go on once all that can leave its end has left.
-    fn may_go_on(&self, end: End, stuck: &BTreeMap<End, ClassSet>) -> ClassSet {
+    /// The paused classes of a link that resume once all that can leave its end has left.
+    fn may_resume(&self, end: End, stuck: &BTreeMap<End, ClassSet>) -> ClassSet {
         let (core, ingress) = (self.core(end.0), PortId(end.1));
         // What never leaves: by class of what came in there, and in all by the port that it waits for.
         let (mut own, mut by_port) = ([0; 8], vec![0; core.ports().len()]);
@@ -100,7 +101,7 @@ impl Standing<'_> {
         let free = core.shared_free(&by_port);
         let mut go = ClassSet::NONE;
         for class in (0..8).filter(|class| stuck[&end].has(*class)) {
-            let Some((pause_group, xon)) = core.lets_go(ingress, class, free) else { continue };
+            let Some((pause_group, xon)) = core.resumes_at(ingress, class, free) else { continue };
             let stays: u64 = (0..8).filter(|class| pause_group.has(*class)).map(|class| own[usize::from(class)]).sum();
             if stays <= xon {
                 go = go.union(pause_group);
@@ -120,7 +121,7 @@ impl Standing<'_> {
                 let cycle = &way[begin..];
                 let sources: Vec<End> = cycle.iter().map(|((node, port), _)| self.far(*node, *port)).collect();
                 let since = sources.iter().zip(cycle).filter_map(|((node, port), (_, class))| {
-                    Some(self.core(*node).obeys(PortId(*port))?.since[usize::from(*class)])
+                    Some(self.core(*node).pause_in_effect(PortId(*port))?.since[usize::from(*class)])
                 });
                 return Some(Deadlock { at: since.max()?, class: next.1, cycle: sources });
             }
@@ -131,7 +132,7 @@ impl Standing<'_> {
     /// A stuck link that something waits for which holds another one back.
     fn waits_for(&self, end: End, class: u8, stuck: &BTreeMap<End, ClassSet>) -> Option<(End, u8)> {
         let core = self.core(end.0);
-        let (pause_group, _) = core.lets_go(PortId(end.1), class, None)?;
+        let (pause_group, _) = core.resumes_at(PortId(end.1), class, None)?;
         let mut ways = (0..core.ports().len() as u16).flat_map(|port| (0..8).map(move |class| (port, class)));
         ways.find_map(|(port, class)| {
             let far = self.far(end.0, port);
@@ -142,10 +143,10 @@ impl Standing<'_> {
     }
 }
 
-/// The classes that one end holds back and the other obeys, nothing that takes it back being on its way.
-fn firmly(held: &Held, obeyed: &Obeyed) -> ClassSet {
-    let settled = |class: &u8| held.resumes[usize::from(*class)] == obeyed.resumes[usize::from(*class)];
-    let both = ClassSet(held.stopped.0 & obeyed.stopped.0);
-    let all = (0..8).filter(|class| both.has(*class)).filter(settled);
+/// The classes that one end has paused and the other does not send, while no resume is under way.
+fn settled(sent: &PauseSent, in_effect: &PauseInEffect) -> ClassSet {
+    let same = |class: &u8| sent.resumes[usize::from(*class)] == in_effect.resumes[usize::from(*class)];
+    let both = ClassSet(sent.paused.0 & in_effect.paused.0);
+    let all = (0..8).filter(|class| both.has(*class)).filter(same);
     all.fold(ClassSet::NONE, |set, class| set.union(ClassSet::of(class)))
 }

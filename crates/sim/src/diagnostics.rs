@@ -57,7 +57,7 @@ fn microseconds(at: Time) -> String {
 }
 
 impl Deadlock {
-    /// The nodes and their stopped ports, `name:port`, each followed by the one that it waits for.
+    /// The nodes and their paused ports, `name:port`, each followed by the one that it waits for.
     pub fn names(&self, scenario: &Scenario) -> Vec<String> {
         let name = |(node, port): &(u32, u16)| format!("{}:{port}", scenario.topology.nodes[*node as usize].name);
         self.cycle.iter().map(name).collect()

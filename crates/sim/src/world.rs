@@ -152,7 +152,7 @@ pub struct World<O: Observer, T: Tap = ()> {
     pub(crate) stop: Option<Stop>,
     /// Whether the run ended before anything was done at the instant that it has reached.
     pub(crate) is_before: bool,
-    /// Whether any port may be stopped by its far end.
+    /// Whether any port may be paused by its far end.
     pub(crate) pauses: bool,
     /// The first deadlock that was found.
     pub(crate) deadlock: Option<Deadlock>,

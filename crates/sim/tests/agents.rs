@@ -97,7 +97,7 @@ fn at_h1(setup: &mut SwitchSetup, agent: AgentSlot) {
 /// are 8 frames, when frame 31 starts; 6162 B are 4, when frame 35 does; 3081 B are under 4 MTU, and nothing is held
 /// any more. The ACK of frame j comes 2672 ns after its end: to be held, that must be before the batch goes.
 #[test]
-fn abq_holds_acks_while_the_queue_is_long_and_lets_them_go_at_x() {
+fn abq_holds_acks_while_the_queue_is_long_and_releases_them_at_x() {
     let flow = "[transport]\nkind = \"newreno\"\ninitial_window = \"40pkt\"\n[[traffic]]\nname = \"f\"\n\
                 kind = \"incast\"\nsenders = 1\npick = \"first\"\nreceiver = \"h1\"\nsize = \"58400B\"\n";
     let text = text("buffer = { kind = \"unlimited\" }\nack_hold = { kind = \"abq\" }", flow);
@@ -329,7 +329,7 @@ impl mech::Agent for UntilAStart {
 /// h1 answers each of ten frames with one of its own, far apart; what comes from h1 waits until the next frame
 /// starts toward h1, and goes in that very instant.
 #[test]
-fn what_a_start_lets_go_leaves_in_the_same_instant() {
+fn what_a_start_releases_leaves_in_the_same_instant() {
     let back = "[[traffic]]\nname = \"back\"\nkind = \"bursts\"\nsource = \"h1\"\ndestination = \"h0\"\n\
                 payload = \"100B\"\npackets = 3\ninterval = \"5us\"\npause = \"1s\"\n";
     let there = burst(10, "50us");

@@ -1,5 +1,5 @@
 //! Packets that are bounced, in whole runs: the paper's example, what its parameters do, and sources
-//! that hear of what comes back (Shi et al., Computer Communications 2018).
+//! that are informed of what comes back (Shi et al., Computer Communications 2018).
 
 use crate::common::digest::digest;
 use crate::common::{column, drops, run_with, scenario, total};
@@ -166,10 +166,10 @@ kind = "incast"
 senders = 8
 receiver = "h0"
 size = "300KB"
-[variants.deaf]
+[variants.uninformed]
 [variants.none]
 host.bounce_signal = { kind = "none" }
-[variants.hears]
+[variants.informed]
 host.bounce_signal = { kind = "window_cut" }
 [variants.patient]
 host.bounce_signal = { kind = "window_cut", threshold = 1000000 }
@@ -186,15 +186,18 @@ fn sources_that_hear_of_what_comes_back_send_less_that_does() {
         assert_eq!(total(&results, "flows", "retransmits"), 0, "{variant}");
         total(&results, "ports", "bounced")
     };
-    let (deaf, hears) = (of("deaf"), of("hears"));
-    assert!(deaf > 1000 && 5 * hears < 4 * deaf, "{deaf} bounces, {hears} where sources hear");
+    let (uninformed, informed) = (of("uninformed"), of("informed"));
+    assert!(
+        uninformed > 1000 && 5 * informed < 4 * uninformed,
+        "{uninformed} bounces, {informed} where sources are informed"
+    );
 }
 
 #[test]
 fn a_signal_that_is_off_or_asks_for_nothing_changes_nothing() {
     let of = |variant| digest(&scenario(INCAST, variant), 3, Options::default());
     for variant in ["none", "patient", "no_cut"] {
-        assert_eq!(of(variant), of("deaf"), "{variant}");
+        assert_eq!(of(variant), of("uninformed"), "{variant}");
     }
-    assert_ne!(of("hears"), of("deaf"));
+    assert_ne!(of("informed"), of("uninformed"));
 }

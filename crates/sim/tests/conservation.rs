@@ -106,7 +106,7 @@ pub fn random(n: u64, queues: bool) -> String {
     )
 }
 
-/// Runs a scenario, stopping on the way to balance the books.
+/// Runs a scenario, pausing on the way to check the counters.
 fn audited(n: u64, queues: bool) -> Results {
     let text = random(n, queues);
     let s = scenario(&text, "");
@@ -118,9 +118,9 @@ fn audited(n: u64, queues: bool) -> Results {
     world.run();
     let results = world.results(&s);
     assert!(results.conserved, "scenario {n}: {:?}\n{text}", world.imbalance());
-    let (said, heard) = world.control_frames();
+    let (sent, received) = world.control_frames();
     let under_way = results.progress.stop != Some(Stop::Done) || results.end().0 >= 2_000_000_000_000;
-    assert!(said == heard || under_way, "scenario {n}: {said} control frames are sent and {heard} end\n{text}");
+    assert!(sent == received || under_way, "scenario {n}: {sent} control frames are sent and {received} end\n{text}");
     results
 }
 

@@ -1,4 +1,4 @@
-//! Deadlocks of stopped links in whole runs: a ring has one, and what looks like one is none.
+//! Deadlocks of paused links in whole runs: a ring has one, and what looks like one is none.
 
 use crate::common::{column, drops, pauses, run, same_again, scenario};
 
@@ -49,7 +49,7 @@ fn a_ring_deadlocks_and_the_cycle_is_named() {
         assert_eq!(s.topology.nodes[at.0 as usize].ports[usize::from(at.1)].peer, next.0);
     }
     let last = pauses(&results).iter().filter(|row| row[2] >= 5).map(|row| row[0]).max();
-    assert_eq!(Some(found.at.0), last, "that is when the last of them was stopped for good");
+    assert_eq!(Some(found.at.0), last, "that is when the last of them was paused for good");
     // Nothing arrives any more.
     let arrived = column(&results, "host_goodput", "bin").into_iter().max().unwrap();
     assert!(arrived * s.measure.bin.0 < 2_000_000_000, "{arrived}");
@@ -74,8 +74,8 @@ fn a_ring_whose_links_are_fast_enough_or_that_may_lose_does_not_deadlock() {
     assert_eq!(run(&off, 1).deadlock, None);
     let expires = ring(5, &RING.replace("xon =", "refresh = \"off\", xon ="));
     let expires = run(&expires, 1);
-    assert!(pauses(&expires).iter().any(|row| row[1] == expires.progress.now.0), "somebody is stopped in the end");
-    assert_eq!(expires.deadlock, None, "stops that run out are no deadlock");
+    assert!(pauses(&expires).iter().any(|row| row[1] == expires.progress.now.0), "a port is paused in the end");
+    assert_eq!(expires.deadlock, None, "pauses that expire are no deadlock");
 }
 
 #[test]

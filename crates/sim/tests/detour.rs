@@ -215,14 +215,14 @@ fn every_policy_gives_the_same_bits_with_computed_and_stepped_departures() {
 /// All that happens before a queue is full somewhere, and when that is.
 #[derive(Clone, Default)]
 struct Before {
-    heard: Vec<[u64; 5]>,
+    told: Vec<[u64; 5]>,
     full_at: Option<u64>,
 }
 
 impl Before {
-    fn hear(&mut self, what: u64, at: Spot, more: [u64; 2]) {
+    fn record(&mut self, what: u64, at: Spot, more: [u64; 2]) {
         if self.full_at.is_none() {
-            self.heard.push([what, at.now.0, u64::from(at.port), more[0], more[1]]);
+            self.told.push([what, at.now.0, u64::from(at.port), more[0], more[1]]);
         }
     }
 }
@@ -231,13 +231,13 @@ impl Observer for Before {
     const WANTS: Wants = Wants::DEPARTURES;
 
     fn stored(&mut self, at: Spot, frame: Stored, _pkt: &Pkt) {
-        self.hear(0, at, [u64::from(frame.queue.0), u64::from(frame.before)]);
+        self.record(0, at, [u64::from(frame.queue.0), u64::from(frame.before)]);
     }
     fn delivered(&mut self, at: Spot, pkt: &Pkt) {
-        self.hear(1, at, [u64::from(pkt.head.flow.0), u64::from(pkt.emission)]);
+        self.record(1, at, [u64::from(pkt.head.flow.0), u64::from(pkt.emission)]);
     }
     fn marked(&mut self, at: Spot, pkt: &Pkt) {
-        self.hear(2, at, [u64::from(pkt.head.flow.0), u64::from(pkt.emission)]);
+        self.record(2, at, [u64::from(pkt.head.flow.0), u64::from(pkt.emission)]);
     }
     fn dropped(&mut self, at: Spot, _pkt: &Pkt, _reason: DropReason) {
         self.full_at.get_or_insert(at.now.0);
@@ -252,8 +252,8 @@ fn until_a_queue_is_full_every_policy_but_probabilistic_is_tail_drop_bit_by_bit(
     let before = |s: &Scenario, seed| {
         let mut world = build(s, seed, Options::default(), Before::default()).unwrap();
         world.run();
-        let Before { heard, full_at } = world.observer();
-        (heard.clone(), *full_at)
+        let Before { told, full_at } = world.observer();
+        (told.clone(), *full_at)
     };
     for detour in POLICIES {
         let late = !detour.contains("probabilistic");

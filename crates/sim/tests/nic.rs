@@ -79,7 +79,7 @@ fn a_segment_is_made_when_it_is_sent() {
 }
 
 #[test]
-fn a_stack_delays_what_the_nic_hears_and_not_what_it_asks_for() {
+fn a_stack_delays_what_the_nic_is_told_and_not_what_it_asks_for() {
     let delayed = alike(&two(TURNS, "stack_delay = \"5us\""));
     let start = 1_000_000 + 5_000_000;
     let up = 5_000_000;
@@ -88,11 +88,11 @@ fn a_stack_delays_what_the_nic_hears_and_not_what_it_asks_for() {
     assert_eq!(total(&jitter, "flows", "received"), 2 * 146_000);
 }
 
-/// `h0` sends to a slow host in class 3, which PFC stops, and to another in class 0.
-fn stopped(nic: &str) -> String {
+/// `h0` sends to a slow host in class 3, which PFC pauses, and to another in class 0.
+fn paused(nic: &str) -> String {
     format!(
         r#"
-name = "stopped"
+name = "paused"
 duration = "5ms"
 [topology]
 kind = "custom"
@@ -137,7 +137,7 @@ class = 0
 
 #[test]
 fn a_class_that_is_stopped_waits_and_the_others_go_on() {
-    let results = run(&stopped(TURNS), 1);
+    let results = run(&paused(TURNS), 1);
     let end = ends(&results);
     assert!(total(&results, "pauses", "times") > 0);
     // Alone: 200 segments of 1230.4 ns, one more through the switch, and the links.
@@ -149,7 +149,7 @@ fn a_class_that_is_stopped_waits_and_the_others_go_on() {
 
 #[test]
 fn heap_and_wheel_and_a_clone_from_the_middle_give_the_same_bits_with_queues_for_flows() {
-    same_again(&stopped("{ kind = \"round_robin\", flow_rate = \"3Gbps\" }"), 1);
+    same_again(&paused("{ kind = \"round_robin\", flow_rate = \"3Gbps\" }"), 1);
 }
 
 #[test]

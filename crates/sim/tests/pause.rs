@@ -38,7 +38,7 @@ stop = "130us"
 }
 
 /// Frame n = 1, 2, … is at the switch at 1 us + 12.304 us n. The first goes on at once; with the fourth, at 50.216 us,
-/// three wait, which is `xoff`. The control frame takes 84 bytes of wire, 0.672 us, and 1 us: the NIC stops at 51.888,
+/// three wait, which is `xoff`. The control frame takes 84 bytes of wire, 0.672 us, and 1 us: the NIC is paused at 51.888,
 /// and its fifth frame, under way, still comes. From 136.344 us on a frame leaves every 123.04 us: of four one is left
 /// at 382.424 us, and the NIC goes on at 384.096.
 #[test]
@@ -63,7 +63,7 @@ fn a_stop_whose_quanta_run_out_ends_by_itself() {
     assert_eq!(total(&results, "pauses", "refreshes"), 0);
 }
 
-/// Stopped again after 60 quanta, before 100 have run out.
+/// Paused again after 60 quanta, before 100 have run out.
 #[test]
 fn a_refresh_in_time_leaves_no_gap() {
     let short = r#"{ kind = "pfc", xoff = "4554B", xon = "1518B", quanta = 100, refresh = 60 }"#;
@@ -71,7 +71,7 @@ fn a_refresh_in_time_leaves_no_gap() {
     assert_eq!(pauses(&results)[0], [51_888_000, 384_096_000, 0, 0, 0]);
     // From 50.216 us on, every 30.72 us until 382.424.
     let refreshes = (382_424_000u64 - 50_216_000) / 30_720_000;
-    let first = rows(&results, "pauses", ["node", "port", "stops_sent", "refreshes"]);
+    let first = rows(&results, "pauses", ["node", "port", "xoff_sent", "refreshes"]);
     let switch = first.iter().find(|row| row[..2] == [2, 0]).expect("the switch's port toward a");
     assert!(switch[3] >= refreshes && switch[2] > switch[3], "{switch:?}");
 }
@@ -89,10 +89,10 @@ fn pause_stops_the_whole_port_and_pfc_the_class() {
         let text = slow(&format!(r#"{{ kind = "{kind}", xoff = "4554B", xon = "1518B" }}"#), "")
             .replace("stop = \"130us\"", "stop = \"130us\"\nclass = 2");
         let results = run(&text, 1);
-        let mut stopped: Vec<u64> = pauses(&results).iter().map(|row| row[4]).collect();
-        stopped.sort_unstable();
-        stopped.dedup();
-        assert_eq!(stopped, classes, "{kind}");
+        let mut paused: Vec<u64> = pauses(&results).iter().map(|row| row[4]).collect();
+        paused.sort_unstable();
+        paused.dedup();
+        assert_eq!(paused, classes, "{kind}");
         assert_eq!(drops(&results), 0);
     }
 }
@@ -141,8 +141,8 @@ fn an_incast_that_loses_with_tail_drop_loses_nothing_with_either_pause() {
         let retransmits = total(&results, "flows", "timeouts");
         assert_eq!(retransmits, 0);
         assert!(total(&results, "pauses", "times") > 20);
-        assert!(total(&results, "pauses", "stops_sent") > 20);
-        // Nothing is stopped in the end, and every control frame has arrived.
+        assert!(total(&results, "pauses", "xoff_sent") > 20);
+        // Nothing is paused in the end, and every control frame has arrived.
         assert_eq!(results.progress.completed, 20);
     }
 }
@@ -280,7 +280,7 @@ fn a_victim_suffers_under_pause_and_under_pfc_only_in_the_culprits_class() {
     let got = |kind, class| run(&victim(kind, class), 1).received[1] as f64 * 8.0 / 20e-3 / 900e6;
     let [pause, same, other] = [got("pause", 1), got("pfc", 0), got("pfc", 1)];
     assert!(other > 0.9, "in a class of its own it is not concerned: {other}");
-    assert!(pause < 0.4 && same < 0.4, "stopped with the culprit: {pause}, {same}");
+    assert!(pause < 0.4 && same < 0.4, "paused with the culprit: {pause}, {same}");
 }
 
 #[test]
@@ -388,7 +388,7 @@ fn a_packet_that_was_detoured_as_often_as_it_may_is_a_loss_too() {
     assert_eq!(lost.lost.expect("a packet was lost").node, 3);
 }
 
-/// Eight hosts one after another send to a slow one: each is stopped at half of what the last has left of the pool.
+/// Eight hosts one after another send to a slow one: each is paused at half of what the last has left of the pool.
 #[test]
 fn thresholds_of_what_is_free_lose_where_they_are_reached_one_after_another() {
     let node: String = (0..9).map(|i| format!("{{ name = \"h{i}\", kind = \"host\" }}, ")).collect();
@@ -441,7 +441,7 @@ fn a_loss_is_laid_on_headroom_only_where_more_of_it_would_have_helped() {
     );
     assert!(!lapsed.contains("headroom") && lapsed.contains("More quanta, or a refresh, keep"), "{lapsed}");
     assert_eq!(run(&fast(""), 1).lost, None);
-    // The same stops, but the memory is full before the first of them can have run out.
+    // The same pauses, but the memory is full before the first of them can have expired.
     let tight = told(&fast(r#", quanta = 100, refresh = "off""#).replace("100KB", "21KB"));
     assert!(tight.contains("so that it had less than") && tight.contains("of headroom, and the link needs"), "{tight}");
     assert!(tight.contains("More memory, or a lower xoff, keeps such a packet"), "{tight}");

@@ -168,7 +168,7 @@ def by_tier(results: Results) -> Chart | None:
 def shares(run: RunData) -> dict[Group, float]:
     """By tier and class, the share of the window that a port was paused, mean over ports."""
     start, end = run.window_ps
-    node, kind, paused = run.columns("pauses", "node", "class", "stopped_ps")
+    node, kind, paused = run.columns("pauses", "node", "class", "paused_ps")
     if end <= start:
         return {}
     tiers = run.tiers[node.astype(np.int64)]

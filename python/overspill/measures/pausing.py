@@ -63,7 +63,7 @@ METRICS = [
         "tier of the node that sends them.",
         "lower",
         shown=False,
-        formula="Σ stops_sent",
+        formula="Σ xoff_sent",
     ),
 ]
 
@@ -80,7 +80,7 @@ def pauses(run: RunData) -> dict[str, Value]:
     start, end = run.window_ps
     if "pauses" not in run.names or end <= start:
         return {}
-    node, times, paused, sent = run.columns("pauses", "node", "times", "stopped_ps", "stops_sent")
+    node, times, paused, sent = run.columns("pauses", "node", "times", "paused_ps", "xoff_sent")
     if not len(node):
         return {}
     found: dict[str, float | None] = {}

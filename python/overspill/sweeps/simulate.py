@@ -74,7 +74,7 @@ class How:
         return self.stop.is_set() or self.broken.is_set()
 
 
-class Shelf:
+class Storage:
     """Keeps of a run what a sweep needs; what it writes while it goes on lies in a temporary folder."""
 
     def __init__(self, wanted: Sequence[str], folder: Path) -> None:
@@ -115,13 +115,13 @@ def write(run: RunData, name: str, path: Path) -> Path:
 def simulate(scene: CoreScenario, task: Task, how: How, folder: Path) -> Finished | None:
     """Run one task; `None` if it was stopped on the way."""
     plan = Plan(scene, how.source, (), [task.variant], [task.seed], how.max_events)
-    shelf = Shelf(how.tables, folder)
-    runner = Runner(plan, how.listener, shelf, how.stop)
+    storage = Storage(how.tables, folder)
+    runner = Runner(plan, how.listener, storage, how.stop)
     runner.broken = how.broken
     run = runner.one(task)
     if run is None:
         return None
     assert run.values is not None
     summary = {key: run.summary[key] for key in KEPT if key in run.summary}
-    absent = tuple(name for name in how.tables if name not in shelf.tables)
-    return Finished(run.values, summary, shelf.tables, absent)
+    absent = tuple(name for name in how.tables if name not in storage.tables)
+    return Finished(run.values, summary, storage.tables, absent)

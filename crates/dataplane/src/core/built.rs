@@ -27,7 +27,7 @@ pub struct PortSetup {
     pub marking: MarkingSlot,
     /// Its scheduler slot.
     pub scheduler: SchedulerSlot,
-    /// Its part in stopping others and being stopped; `None` where nobody in the network ever is.
+    /// Its part in pausing; `None` where no port of the network is ever paused.
     pub pause: Option<PauseSetup>,
     /// Its slots `ack_hold`, `notify` and `pause`.
     pub agents: Vec<AgentSlot>,

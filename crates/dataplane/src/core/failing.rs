@@ -30,13 +30,13 @@ impl Core {
     pub(crate) fn close<F: Fib, O: Out>(&mut self, port: PortId, waits: bool, step: &mut Step<F, O>) {
         self.forget_pause(port, step.now, step.out);
         let p = &mut self.store.ports[usize::from(port.0)];
-        (p.closed, p.rest.dead, p.rest.stopped) = (!waits, true, u32::MAX);
+        (p.closed, p.rest.dead, p.rest.paused) = (!waits, true, u32::MAX);
     }
 
     /// The link of a port is known to be back.
     pub(crate) fn reopen<F: Fib, O: Out>(&mut self, port: PortId, step: &mut Step<F, O>) {
         let p = &mut self.store.ports[usize::from(port.0)];
-        (p.closed, p.rest.dead, p.rest.stopped) = (false, false, 0);
+        (p.closed, p.rest.dead, p.rest.paused) = (false, false, 0);
         self.forget_pause(port, step.now, step.out);
         self.try_schedule(port, step.now, step.out);
     }

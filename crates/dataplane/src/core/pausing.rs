@@ -28,13 +28,13 @@ pub struct PauseSetup {
 #[derive(Clone)]
 pub(super) struct Gate {
     pub(super) setup: PauseSetup,
-    /// What the far end has been told to stop, and when it was told first.
-    paused: ClassSet,
-    paused_since: [Time; 8],
-    /// What is to be said and is not on the wire yet.
+    /// Classes that the far end has been told not to send, and when it was told first.
+    far_paused: ClassSet,
+    far_paused_since: [Time; 8],
+    /// What the next frame says, which is not on the wire yet.
     pending_frame: Option<PauseFrame>,
-    /// Classes that the far end has stopped here, since when, and until when.
-    pub(super) stopped: ClassSet,
+    /// Classes that this port may not send, since when, and until when.
+    pub(super) paused: ClassSet,
     pub(super) since: [Time; 8],
     over: [Alarm; 8],
     /// Requests that were received and have not taken effect, first to last.
@@ -43,13 +43,13 @@ pub(super) struct Gate {
 }
 
 impl Gate {
-    /// How long a stop of a class lasts, where what the far end sends after it has run out may have come by now.
+    /// How long a pause of a class lasts, where what the far end sends after it has expired may have come by now.
     fn expired(&self, slot: &dyn mech::pause::Pausing, class: u8, now: Time) -> Option<Dur> {
-        if !self.paused.has(class) || slot.holds(self.setup.waits) {
+        if !self.far_paused.has(class) || slot.holds(self.setup.waits) {
             return None;
         }
         let (duration, _) = slot.duration();
-        let since = now - self.paused_since[usize::from(class)];
+        let since = now - self.far_paused_since[usize::from(class)];
         (since >= duration.saturating_add(self.setup.away)).then_some(duration)
     }
 }
@@ -61,7 +61,7 @@ pub(super) struct Resumes {
     pub(super) received: u64,
 }
 
-/// What a core has where somebody may be stopped.
+/// What a core has in a network where ports may be paused.
 #[derive(Clone)]
 pub(crate) struct Pausing {
     pub(super) gates: Vec<Gate>,
@@ -73,10 +73,10 @@ impl Pausing {
     pub(super) fn new(ports: Vec<PauseSetup>) -> Pausing {
         let gate = |setup| Gate {
             setup,
-            paused: ClassSet::NONE,
-            paused_since: [Time::ZERO; 8],
+            far_paused: ClassSet::NONE,
+            far_paused_since: [Time::ZERO; 8],
             pending_frame: None,
-            stopped: ClassSet::NONE,
+            paused: ClassSet::NONE,
             since: [Time::ZERO; 8],
             over: [Alarm::OFF; 8],
             pending_requests: VecDeque::new(),
@@ -87,7 +87,7 @@ impl Pausing {
     }
 }
 
-/// The queues of a class that can be stopped, a bit each.
+/// The queues of a class that a pause holds back, a bit each.
 fn queues(class: usize) -> u32 {
     Lane::PAUSED.iter().fold(0, |set, lane| set | QueueId::new(class as u8, *lane).bit())
 }
@@ -111,7 +111,7 @@ impl Core {
         out.timer(self.timer_base | timer.index(), at);
     }
 
-    /// A frame is to go out by a port, before all else; one that waits there says this too.
+    /// A frame is to leave by a port, before all else; one that waits there says this too.
     pub(super) fn queue_pause_frame<O: Out>(&mut self, port: PortId, frame: PauseFrame, (now, out): (Time, &mut O)) {
         if self.store.ports[usize::from(port.0)].rest.dead {
             return;
@@ -129,9 +129,9 @@ impl Core {
         let Some(pausing) = &mut self.pausing else { return };
         let gate = &mut pausing.gates[usize::from(port.0)];
         let Some(frame) = gate.pending_frame.take() else { return };
-        let again = ClassSet(frame.xoff.0 & gate.paused.0);
-        each(frame.xoff.minus(again)).for_each(|class| gate.paused_since[class] = now);
-        gate.paused = gate.paused.minus(frame.xon).union(frame.xoff);
+        let again = ClassSet(frame.xoff.0 & gate.far_paused.0);
+        each(frame.xoff.minus(again)).for_each(|class| gate.far_paused_since[class] = now);
+        gate.far_paused = gate.far_paused.minus(frame.xon).union(frame.xoff);
         each(frame.xon).for_each(|class| gate.resumes[class].sent += 1);
         let pkt = frame.packet(self.node, pausing.sent.packets as u32, p.is_switch);
         pausing.sent.count(&pkt);
@@ -173,10 +173,10 @@ impl Core {
         for class in each(ClassSet(frame.xoff.0 & in_use.0)) {
             let Some(gate) = self.gate(port) else { return };
             let alarm = gate.over[class].set(now + duration);
-            if !gate.stopped.has(class as u8) {
-                gate.stopped = gate.stopped.union(ClassSet::of(class as u8));
+            if !gate.paused.has(class as u8) {
+                gate.paused = gate.paused.union(ClassSet::of(class as u8));
                 gate.since[class] = now;
-                self.store.ports[usize::from(port.0)].rest.stopped |= queues(class);
+                self.store.ports[usize::from(port.0)].rest.paused |= queues(class);
                 let at = out.spot(port);
                 out.observer().paused(at, class as u8);
             }
@@ -190,22 +190,22 @@ impl Core {
 
     /// A class may leave by a port again.
     fn resume_class<O: Out>(&mut self, (port, class): (PortId, usize), now: Time, out: &mut O) {
-        let Some(gate) = self.gate(port).filter(|gate| gate.stopped.has(class as u8)) else { return };
-        gate.stopped = gate.stopped.minus(ClassSet::of(class as u8));
+        let Some(gate) = self.gate(port).filter(|gate| gate.paused.has(class as u8)) else { return };
+        gate.paused = gate.paused.minus(ClassSet::of(class as u8));
         gate.over[class].set(Time::NEVER);
-        self.store.ports[usize::from(port.0)].rest.stopped &= !queues(class);
+        self.store.ports[usize::from(port.0)].rest.paused &= !queues(class);
         let at = out.spot(port);
         out.observer().resumed(at, class as u8);
         self.try_schedule(port, now, out);
     }
 
-    /// The link of a port has gone down, or is back: neither what was said over it nor what was to be said counts.
+    /// The link of a port has gone down, or is back: neither frames that were sent over it nor those that wait count.
     pub(super) fn forget_pause<O: Out>(&mut self, port: PortId, now: Time, out: &mut O) {
         (0..8).for_each(|class| self.resume_class((port, class), now, out));
         let Some(gate) = self.gate(port) else { return };
         gate.pending_requests.clear();
         gate.pending_frame = None;
-        gate.paused = ClassSet::NONE;
+        gate.far_paused = ClassSet::NONE;
         gate.resumes = [Resumes::default(); 8];
         self.store.ports[usize::from(port.0)].rest.control = false;
         self.agents_forget(port);

@@ -37,7 +37,7 @@ impl Core {
     /// Whether the wire of `port` is free, its link is not known to be dead, and nothing that waits here may go out by it.
     pub(crate) fn is_idle(&self, port: PortId, now: Time) -> bool {
         let p = &self.store.ports[usize::from(port.0)];
-        p.free_at <= now && p.rest.eligible & !p.rest.stopped == 0 && !p.rest.control && !p.rest.dead
+        p.free_at <= now && p.rest.eligible & !p.rest.paused == 0 && !p.rest.control && !p.rest.dead
     }
 
     /// A NIC has more to send by `port` than waits here, or has not: it is asked when the frame under way has ended.
@@ -121,7 +121,7 @@ impl Core {
     #[inline]
     fn next<F: Fib, O>(&mut self, port: PortId, step: &Step<F, O>) -> Option<(QueueId, PktId)> {
         let p = &self.store.ports[usize::from(port.0)];
-        let (eligible, scheduler) = (p.rest.eligible & !p.rest.stopped, &mut self.schedulers[usize::from(port.0)]);
+        let (eligible, scheduler) = (p.rest.eligible & !p.rest.paused, &mut self.schedulers[usize::from(port.0)]);
         if eligible == 0 {
             return None;
         }

@@ -7,20 +7,20 @@ use crate::packet_store::Look;
 use mech::{ClassSet, Lane, PortId, QueueId, View};
 use units::Time;
 
-/// What the slot of a port holds back.
+/// What the slot of a port has paused at its far end.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Held {
+pub struct PauseSent {
     /// Classes for which its far end is paused, until it is resumed.
-    pub stopped: ClassSet,
+    pub paused: ClassSet,
     /// How often the far end was resumed for this class.
     pub resumes: [u64; 8],
 }
 
-/// What the far end of a port holds back there.
+/// What the far end of a port has paused there.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Obeyed {
+pub struct PauseInEffect {
     /// Classes that may not leave.
-    pub stopped: ClassSet,
+    pub paused: ClassSet,
     /// Since when.
     pub since: [Time; 8],
     /// How often this class was resumed by the far end.
@@ -28,26 +28,30 @@ pub struct Obeyed {
 }
 
 impl Core {
-    /// What a port's slot holds back at its far end; `None` where it has none.
-    pub fn holds(&self, port: PortId) -> Option<Held> {
+    /// What a port's slot has paused at its far end; `None` where it has none.
+    pub fn pause_sent(&self, port: PortId) -> Option<PauseSent> {
         let gate = &self.pausing.as_ref()?.gates[usize::from(port.0)];
         let slot = self.pausing_at(port)?;
-        let stopped = if slot.holds(gate.setup.waits) { slot.paused() } else { ClassSet::NONE };
-        Some(Held { stopped, resumes: gate.resumes.map(|resumes| resumes.sent) })
+        let paused = if slot.holds(gate.setup.waits) { slot.paused() } else { ClassSet::NONE };
+        Some(PauseSent { paused, resumes: gate.resumes.map(|resumes| resumes.sent) })
     }
-    /// What a port may not send; `None` where nobody in the network is ever stopped.
-    pub fn obeys(&self, port: PortId) -> Option<Obeyed> {
+    /// What a port may not send; `None` where no port of the network is ever paused.
+    pub fn pause_in_effect(&self, port: PortId) -> Option<PauseInEffect> {
         let gate = &self.pausing.as_ref()?.gates[usize::from(port.0)];
-        Some(Obeyed { stopped: gate.stopped, since: gate.since, resumes: gate.resumes.map(|resumes| resumes.received) })
+        Some(PauseInEffect {
+            paused: gate.paused,
+            since: gate.since,
+            resumes: gate.resumes.map(|resumes| resumes.received),
+        })
     }
     /// The classes that a port may not send.
-    pub(crate) fn stopped(&self, port: PortId) -> ClassSet {
+    pub(crate) fn paused_classes(&self, port: PortId) -> ClassSet {
         let gate = self.pausing.as_ref().map(|pausing| &pausing.gates[usize::from(port.0)]);
-        gate.map_or(ClassSet::NONE, |gate| gate.stopped)
+        gate.map_or(ClassSet::NONE, |gate| gate.paused)
     }
     /// The classes that are resumed together with one, and the bytes down to which they have to fall for it
     /// while so many of the shared memory are free.
-    pub fn lets_go(&self, port: PortId, class: u8, free: Option<u64>) -> Option<(ClassSet, u64)> {
+    pub fn resumes_at(&self, port: PortId, class: u8, free: Option<u64>) -> Option<(ClassSet, u64)> {
         let slot = self.pausing_at(port)?;
         Some((slot.pause_group(class), slot.thresholds(free).1))
     }

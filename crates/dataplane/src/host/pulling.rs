@@ -77,8 +77,8 @@ impl Host {
         }
     }
 
-    /// The NIC hears of segments that are ready.
-    pub(super) fn hear<O: Out>(&mut self, step: &mut HostStep<O>) {
+    /// Segments that were announced reach the NIC.
+    pub(super) fn on_announced<O: Out>(&mut self, step: &mut HostStep<O>) {
         let Some(pulled) = &mut self.pulled else { return };
         while let Some((flow, class)) = pulled.announced.pop(step.now) {
             if step.flows.ends[flow.0 as usize].sender != GONE {
@@ -99,14 +99,14 @@ impl Host {
     /// asked again.
     #[cold]
     pub(super) fn pull<O: Out>(&mut self, step: &mut HostStep<O>) {
-        let (now, stopped) = (step.now, self.nic.stopped(NIC));
+        let (now, paused) = (step.now, self.nic.paused_classes(NIC));
         if self.nic.is_idle(NIC, now)
             && let Some(mut pkt) = self.next_frame(step)
         {
             self.nic.admit((&mut pkt, NIC), &mut step.of_nic());
         }
         let Some(pulled) = &mut self.pulled else { return };
-        let more = pulled.queues.is_ready(stopped, now);
+        let more = pulled.queues.is_ready(paused, now);
         if let Some(at) = pulled.queues.wakes_at().filter(|at| *at < pulled.event) {
             pulled.event = at;
             step.out.timer(Timer::Limiter.index(), at);
@@ -115,10 +115,10 @@ impl Host {
     }
 
     fn next_frame<O: Out>(&mut self, step: &mut HostStep<O>) -> Option<Pkt> {
-        let (stopped, framing) = (self.nic.stopped(NIC), self.framing);
+        let (paused, framing) = (self.nic.paused_classes(NIC), self.framing);
         loop {
             let pulled = self.pulled.as_mut()?;
-            match pulled.queues.next(stopped, step.now, |size| framing.wire(size))? {
+            match pulled.queues.next(paused, step.now, |size| framing.wire(size))? {
                 Next::Frame(pkt) => return Some(pkt),
                 Next::Segment(flow) => {
                     pulled.asking = true;

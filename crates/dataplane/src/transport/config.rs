@@ -163,7 +163,7 @@ impl TcpConfig {
     }
 
     /// Whether senders want to be told of their frames that come back.
-    pub fn hears_bounces(&self) -> bool {
+    pub fn wants_bounces(&self) -> bool {
         self.bounce_signal.is_some()
     }
 

@@ -48,8 +48,8 @@ impl Span {
 
     /// From when a request begins to leave until nothing comes any more that began before it took effect.
     pub fn away(&self) -> Dur {
-        let heard = self.wire(self.there, CONTROL_FRAME).saturating_add(self.delay_there);
-        heard.saturating_add(self.response).saturating_add(self.delay_back)
+        let received = self.wire(self.there, CONTROL_FRAME).saturating_add(self.delay_there);
+        received.saturating_add(self.response).saturating_add(self.delay_back)
     }
 
     /// Bytes that may come on top of `xoff`.

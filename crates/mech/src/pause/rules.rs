@@ -68,18 +68,18 @@ impl Rules {
 
     /// Between which levels nothing is to be said. Levels that follow the free memory move with every frame of
     /// the switch, so that each change of one's own bytes is looked at.
-    pub(super) fn levels(&self, stopped: bool) -> (u64, u64) {
+    pub(super) fn levels(&self, paused: bool) -> (u64, u64) {
         match self.level {
-            Level::Fixed { xon, .. } if stopped => (xon.saturating_add(1), u64::MAX),
+            Level::Fixed { xon, .. } if paused => (xon.saturating_add(1), u64::MAX),
             Level::Fixed { xoff, .. } => (0, xoff.saturating_sub(1)),
             Level::OfFree { .. } => Account::EVERY_CHANGE,
         }
     }
 
     /// Whether `used` bytes, after a packet was stored or left, change what was said last.
-    pub(super) fn turn(&self, stopped: bool, (used, stored): (u64, bool), free: Option<u64>) -> Option<Signal> {
+    pub(super) fn turn(&self, paused: bool, (used, stored): (u64, bool), free: Option<u64>) -> Option<Signal> {
         let (xoff, xon) = self.level.at(free);
-        match (stored, stopped) {
+        match (stored, paused) {
             (true, false) if used >= xoff => Some(Signal::Xoff),
             (false, true) if used <= xon => Some(Signal::Xon),
             _ => None,

@@ -4,7 +4,7 @@
 //! proportion to their weights, whatever the sizes of their frames.
 //!
 //! Within a class the order is that of [`super::StrictPriority`]. A class with nothing to send, or that the far
-//! end has stopped, loses what it did not use. While a single class has something to send it is not charged.
+//! end has paused, loses what it did not use. While a single class has something to send it is not charged.
 //! Not modelled: hierarchies of schedulers, and strict classes above the shared ones.
 
 use super::Scheduler;
@@ -153,15 +153,15 @@ mod tests {
     }
 
     #[test]
-    fn a_class_that_has_nothing_or_is_stopped_saves_nothing() {
+    fn a_class_that_has_nothing_or_is_paused_saves_nothing() {
         let mut state = switch(1, packets(100));
         let mut scheduler = RoundRobin::new(&values(&SPEC, "quantum=1000B"));
         for class in [0, 1] {
             state.fill_up(20, head(&format!("class={class} size=1000")), (PORT, QueueId::normal(class)));
         }
-        let stopped = !(0b1111 << QueueId::LANES);
+        let paused = !(0b1111 << QueueId::LANES);
         for _ in 0..5 {
-            assert_eq!(leave(&mut scheduler, &mut state, stopped), Some(QueueId::normal(0)));
+            assert_eq!(leave(&mut scheduler, &mut state, paused), Some(QueueId::normal(0)));
         }
         let after: Vec<u8> =
             (0..4).filter_map(|_| leave(&mut scheduler, &mut state, u32::MAX)).map(|q| q.class()).collect();

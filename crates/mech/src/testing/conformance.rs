@@ -41,7 +41,7 @@ fn step(recorder: &mut Recorder, step: &Table, common: &str) {
             recorder.put(packet, queue(to));
         }
     }
-    for line in texts(step, "hear") {
+    for line in texts(step, "receive") {
         let words: Vec<_> = line.split_whitespace().collect();
         let set = ClassSet::of(words[2].parse().expect("a class"));
         recorder.on_pause_frame(PortId(words[0].parse().expect("a port")), words[1] == "pause", set);

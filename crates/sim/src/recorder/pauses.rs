@@ -1,4 +1,4 @@
-//! Who was stopped when, and how often it was said.
+//! Which ports were paused when, and by how many frames.
 
 use super::Scope;
 use dataplane::Spot;
@@ -18,14 +18,14 @@ pub(crate) struct PauseRow {
 /// One class of a port.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct Pauses {
-    /// Stopped since.
+    /// Paused since.
     since: Option<Time>,
-    /// Times that it was stopped inside the window.
+    /// Times that it was paused inside the window.
     pub(crate) times: u64,
-    /// How long it was stopped inside the window.
-    pub(crate) stopped: Dur,
-    /// Frames inside the window by which this port stopped its far end, and those of them for a class that it
-    /// had stopped before.
+    /// How long it was paused inside the window.
+    pub(crate) paused: Dur,
+    /// Frames inside the window by which this port paused its far end, and those of them for a class that it
+    /// had paused before.
     pub(crate) sent: u64,
     pub(crate) again: u64,
 }
@@ -48,8 +48,8 @@ impl PausedPorts {
         &mut self.all[port as usize * self.classes + usize::from(class)]
     }
 
-    pub(crate) fn sent(&mut self, scope: &Scope, at: Spot, (stop, again): (ClassSet, ClassSet)) {
-        let in_use = (0..self.classes as u8).filter(|class| scope.covers(at.now) && stop.has(*class));
+    pub(crate) fn sent(&mut self, scope: &Scope, at: Spot, (xoff, again): (ClassSet, ClassSet)) {
+        let in_use = (0..self.classes as u8).filter(|class| scope.covers(at.now) && xoff.has(*class));
         for class in in_use {
             let one = self.of(at.port, class);
             one.sent += 1;
@@ -67,7 +67,7 @@ impl PausedPorts {
         let one = self.of(at.port, class);
         if let Some(from) = one.since.take() {
             let (begin, end) = (from.max(scope.from), at.now.min(scope.to));
-            one.stopped += end.max(begin).since(begin);
+            one.paused += end.max(begin).since(begin);
             rows.push(PauseRow { from, to: at.now, port: at.port, class });
         }
     }
@@ -97,7 +97,7 @@ mod tests {
         ports.close(&scope, Time(420), &mut rows);
         ports.close(&scope, Time(420), &mut rows);
         let one = ports.all[3];
-        assert_eq!((one.times, one.stopped), (2, Dur(30 + 10 + 10)));
+        assert_eq!((one.times, one.paused), (2, Dur(30 + 10 + 10)));
         assert_eq!(rows.len(), 6);
         assert_eq!(rows[5], PauseRow { from: Time(400), to: Time(420), port: 1, class: 1 });
     }

@@ -1,4 +1,4 @@
-//! Ports that were stopped by their far ends.
+//! Ports that were paused by their far ends.
 
 use super::{Column, Table, column, named};
 use crate::recorder::{PauseRow, PausedPorts, Recorder};
@@ -14,7 +14,7 @@ impl<T: Tap> World<Recorder, T> {
         (node as u32, PortId((port - base[node]) as u16))
     }
 
-    /// What every class of every port was stopped for, and stopped; no rows where nobody ever is.
+    /// How long every class of every port was paused, and what it paused; no rows where no port ever is.
     pub(super) fn pauses_table(&self) -> Table {
         let pauses: Option<&PausedPorts> = self.state.observer.pauses.as_deref();
         let (all, classes) = pauses.map_or((&[][..], 1), |pauses| (&pauses.all[..], pauses.classes));
@@ -25,8 +25,8 @@ impl<T: Tap> World<Recorder, T> {
             ("port", column(&rows, Column::U16, |i| place(i).1.0)),
             ("class", column(&rows, Column::U8, |i| (i % classes) as u8)),
             ("times", column(&rows, Column::U64, |i| all[*i].times)),
-            ("stopped_ps", column(&rows, Column::U64, |i| all[*i].stopped.0)),
-            ("stops_sent", column(&rows, Column::U64, |i| all[*i].sent)),
+            ("paused_ps", column(&rows, Column::U64, |i| all[*i].paused.0)),
+            ("xoff_sent", column(&rows, Column::U64, |i| all[*i].sent)),
             ("refreshes", column(&rows, Column::U64, |i| all[*i].again)),
         ];
         Table { name: "pauses", columns: named(columns) }

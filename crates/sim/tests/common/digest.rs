@@ -10,16 +10,16 @@ use sim::{
 };
 use std::fmt::Write;
 
-/// All that an observer hears, in the order of time and nodes; with `QUEUES` also of every frame stored and freed.
+/// All that an observer is told, in the order of time and nodes; with `QUEUES` also of every frame stored and freed.
 #[derive(Clone)]
 pub struct Tape<const QUEUES: bool> {
     /// The workload of every flow.
     traffic: Vec<u16>,
-    heard: Vec<Heard>,
+    told: Vec<Told>,
 }
 
 #[derive(Clone)]
-struct Heard {
+struct Told {
     what: u64,
     at: Spot,
     /// The second is a flow's number where it is about a packet.
@@ -29,11 +29,11 @@ struct Heard {
 
 impl<const QUEUES: bool> Tape<QUEUES> {
     fn new() -> Self {
-        Tape { traffic: Vec::new(), heard: Vec::new() }
+        Tape { traffic: Vec::new(), told: Vec::new() }
     }
 
-    fn hear(&mut self, what: u64, at: Spot, more: &[u64]) {
-        self.heard.push(Heard { what, at, more: more.to_vec(), packet: false });
+    fn record(&mut self, what: u64, at: Spot, more: &[u64]) {
+        self.told.push(Told { what, at, more: more.to_vec(), packet: false });
     }
 
     fn packet(&mut self, what: u64, at: Spot, pkt: &Pkt) {
@@ -42,14 +42,14 @@ impl<const QUEUES: bool> Tape<QUEUES> {
         let words = [pkt.seq, pkt.ack, u32::from(pkt.payload), u32::from(head.hops)].map(u64::from);
         let path = [head.size, head.detours.into(), head.bounces.into()].map(u64::from);
         let marked = [head.ecn() as u64];
-        self.hear(what, at, &[&[pkt.sent.0], &identity[..], &words[..], &path[..], &marked[..]].concat());
-        self.heard.last_mut().unwrap().packet = true;
+        self.record(what, at, &[&[pkt.sent.0], &identity[..], &words[..], &path[..], &marked[..]].concat());
+        self.told.last_mut().unwrap().packet = true;
     }
 
     /// FNV-1a, 64 bits.
     fn hash(&self) -> u64 {
         let mut hash = 0xcbf2_9ce4_8422_2325;
-        for Heard { what, at, more, .. } in &self.heard {
+        for Told { what, at, more, .. } in &self.told {
             for word in [*what, at.now.0, u64::from(at.node), u64::from(at.port)].iter().chain(more) {
                 for byte in word.to_le_bytes() {
                     hash = (hash ^ u64::from(byte)).wrapping_mul(0x100_0000_01b3);
@@ -65,12 +65,12 @@ impl<const QUEUES: bool> Divided for Tape<QUEUES> {
     fn detach(&mut self, _pkt: &Pkt) {}
     fn attach(&mut self, _pkt: &Pkt, _attached: ()) {}
     fn gather(parts: Vec<Self>, owners: &Owners<'_>) -> Self {
-        let mut heard: Vec<Heard> = parts.into_iter().flat_map(|part| part.heard).collect();
-        heard.sort_by_key(|one| (one.at.now, one.at.node));
-        for one in heard.iter_mut().filter(|one| one.packet) {
+        let mut told: Vec<Told> = parts.into_iter().flat_map(|part| part.told).collect();
+        told.sort_by_key(|one| (one.at.now, one.at.node));
+        for one in told.iter_mut().filter(|one| one.packet) {
             one.more[1] = u64::from(owners.ranks[one.more[1] as usize]);
         }
-        Tape { traffic: Vec::new(), heard }
+        Tape { traffic: Vec::new(), told }
     }
 }
 
@@ -84,28 +84,28 @@ impl<const QUEUES: bool> Observer for Tape<QUEUES> {
     }
     fn stored(&mut self, at: Spot, frame: Stored, _pkt: &Pkt) {
         if QUEUES {
-            self.hear(1, at, &[u64::from(frame.before)]);
+            self.record(1, at, &[u64::from(frame.before)]);
         }
     }
     fn freed(&mut self, at: Spot, frame: Freed) {
         if QUEUES {
-            self.hear(2, at, &[u64::from(frame.after)]);
+            self.record(2, at, &[u64::from(frame.after)]);
         }
     }
     fn dropped(&mut self, at: Spot, pkt: &Pkt, reason: DropReason) {
         self.packet(16 + reason as u64, at, pkt);
     }
     fn marked(&mut self, at: Spot, _pkt: &Pkt) {
-        self.hear(3, at, &[]);
+        self.record(3, at, &[]);
     }
     fn detoured(&mut self, at: Spot, _taken: u32, _pkt: &Pkt) {
-        self.hear(4, at, &[]);
+        self.record(4, at, &[]);
     }
     fn bounced(&mut self, at: Spot, _pkt: &Pkt) {
-        self.hear(5, at, &[]);
+        self.record(5, at, &[]);
     }
     fn received(&mut self, at: Spot, flow: FlowId, bytes: u64) {
-        self.hear(6, at, &[u64::from(self.traffic[flow.0 as usize]), bytes]);
+        self.record(6, at, &[u64::from(self.traffic[flow.0 as usize]), bytes]);
     }
     fn delivered(&mut self, at: Spot, pkt: &Pkt) {
         self.packet(7, at, pkt);
@@ -125,7 +125,7 @@ pub fn whole<O: Divided>(scenario: &Scenario, seed: u64, options: Options, obser
 fn tape<const QUEUES: bool>(scenario: &Scenario, seed: u64, options: Options) -> String {
     let world = whole(scenario, seed, options, Tape::<QUEUES>::new());
     let tape = world.observer();
-    format!("{} events, {:016x}", tape.heard.len(), tape.hash())
+    format!("{} events, {:016x}", tape.told.len(), tape.hash())
 }
 
 /// One run: what became of flows, what passed the ports, and hashes over all that happened.

@@ -87,7 +87,7 @@ fn same(a: &Results, b: &Results) {
     assert_eq!((&a.tables, &a.deadlock, &a.lost), (&b.tables, &b.deadlock, &b.lost));
 }
 
-/// A run with stops, which the wheel, the heap and a clone from its middle go through to the same bits.
+/// A run with pauses, which the wheel, the heap and a clone from its middle go through to the same bits.
 pub fn same_again(text: &str, seed: u64) {
     let s = scenario(text, "");
     let whole = run_with(&s, seed, Options::default());

@@ -160,7 +160,7 @@ fn a_request_leaves_before_all_that_waits_and_after_the_frame_under_way() {
 }
 
 #[test]
-fn an_idle_port_says_what_it_has_to_at_once_and_once_for_all_classes() {
+fn an_idle_port_sends_its_request_at_once_and_once_for_all_classes() {
     let (mut switch, mut out) = (switch(Dur::ZERO), Told::default());
     let mut both = [pkt(0, 1, (1, 1500)), pkt(0, 1, (1, 1500)), pkt(0, 2, (2, 1500)), pkt(0, 2, (2, 1500))];
     at(&mut switch, 0, &mut both, &mut out);
@@ -175,7 +175,7 @@ fn an_idle_port_says_what_it_has_to_at_once_and_once_for_all_classes() {
 }
 
 #[test]
-fn a_class_that_is_not_listed_is_never_stopped() {
+fn a_class_that_is_not_listed_is_never_paused() {
     let (mut switch, mut out) = (switch(Dur::ZERO), Told::default());
     at(&mut switch, 0, &mut [(); 4].map(|()| pkt(0, 1, (0, 1500))), &mut out);
     assert_eq!(out.sent(), [(1, Ok(1500))]);
@@ -184,7 +184,7 @@ fn a_class_that_is_not_listed_is_never_stopped() {
 }
 
 #[test]
-fn a_stopped_class_waits_while_others_leave_and_goes_on_when_told() {
+fn a_paused_class_waits_while_others_leave_and_is_resumed_when_told() {
     let (mut switch, mut out) = (switch(Dur::ZERO), Told::default());
     at(&mut switch, 0, &mut [describe(1, 0b100, 0)], &mut out);
     assert_eq!(out.paused, [(1, 2, true)]);
@@ -203,7 +203,7 @@ fn a_stopped_class_waits_while_others_leave_and_goes_on_when_told() {
 }
 
 #[test]
-fn quanta_run_out_to_the_picosecond_and_a_second_stop_puts_that_off() {
+fn a_pause_expires_to_the_picosecond_and_a_second_one_puts_that_off() {
     let (mut switch, mut out) = (switch(Dur::ZERO), Told::default());
     // 10 quanta are 5120 ns.
     at(&mut switch, 0, &mut [describe(1, 0b10, 0), pkt(0, 1, (1, 64))], &mut out);
@@ -246,7 +246,7 @@ fn a_packet_that_should_not_be_lost_is_told_with_the_memory_that_it_missed() {
 }
 
 #[test]
-fn memory_is_booked_by_port_and_class_until_the_last_byte_is_gone() {
+fn memory_is_counted_by_port_and_class_until_the_last_byte_is_gone() {
     let (mut switch, mut out) = (switch(Dur::ZERO), Told::default());
     at(&mut switch, 0, &mut [pkt(0, 1, (1, 100)), pkt(2, 1, (1, 200)), pkt(0, 1, (2, 300))], &mut out);
     at(&mut switch, 1, &mut [pkt(0, 1, (1, 64))], &mut out);

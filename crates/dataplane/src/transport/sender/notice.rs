@@ -7,7 +7,7 @@ use mech::host::Returned;
 /// What came back of a flow's data, and the cut that this led to. Its host keeps it, since few flows
 /// ever have any.
 #[derive(Clone, Copy, Debug, Default)]
-pub struct Heard {
+pub struct BounceState {
     returned: Returned,
     /// Until what was under way at the cut is acknowledged.
     cut: Option<Cut>,
@@ -23,35 +23,35 @@ struct Cut {
 }
 
 impl Sender {
-    /// The network has told something; nothing here sends because of it.
-    pub fn on_notice(&mut self, notice: &Notice, heard: &mut Heard, io: &Io) {
+    /// The network has sent a notice; nothing here sends because of it.
+    pub fn on_notice(&mut self, notice: &Notice, bounced: &mut BounceState, io: &Io) {
         self.notices += 1;
         match notice {
-            Notice::Bounced(payload) => self.on_bounced(*payload, heard, io),
+            Notice::Bounced(payload) => self.on_bounced(*payload, bounced, io),
             Notice::Pack(_) | Notice::Cnm(_) => {}
         }
     }
 
     /// PABO §II-G, by the law of [`mech::host::WindowCut`]. While a loss is mended the window is cut
     /// already, and where nothing is outstanding what came back was sent again and has arrived.
-    fn on_bounced(&mut self, payload: u16, heard: &mut Heard, io: &Io) {
+    fn on_bounced(&mut self, payload: u16, bounced: &mut BounceState, io: &Io) {
         let Some(law) = io.cfg.bounce_signal else { return };
         let flight = (self.sent - self.una) as u32;
         if self.state != State::Established || self.loss.in_recovery() || flight == 0 {
             return;
         }
-        if heard.cut.is_some() && self.congestion.may_cut(self.una) {
-            (heard.cut, heard.returned) = (None, Returned::default());
+        if bounced.cut.is_some() && self.congestion.may_cut(self.una) {
+            (bounced.cut, bounced.returned) = (None, Returned::default());
         }
-        if !law.count(&mut heard.returned, io.now, payload) {
+        if !law.count(&mut bounced.returned, io.now, payload) {
             return;
         }
-        if heard.cut.is_none() && self.congestion.may_cut(self.una) {
-            heard.cut = Some(Cut { window: self.congestion.begin_cut(self.nxt), flight, done: 0 });
+        if bounced.cut.is_none() && self.congestion.may_cut(self.una) {
+            bounced.cut = Some(Cut { window: self.congestion.begin_cut(self.nxt), flight, done: 0 });
             self.cuts += 1;
         }
-        if let Some(cut) = &mut heard.cut {
-            let due = cut.window - law.cut(cut.window, cut.flight, &heard.returned);
+        if let Some(cut) = &mut bounced.cut {
+            let due = cut.window - law.cut(cut.window, cut.flight, &bounced.returned);
             self.congestion.cut_by(due.saturating_sub(cut.done), io.cfg);
             cut.done = cut.done.max(due);
         }

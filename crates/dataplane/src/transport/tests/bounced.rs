@@ -11,7 +11,7 @@ fn law(window: Dur, threshold: u64, cut: f64) -> Option<WindowCut> {
     Some(WindowCut::new(&Values(all.into_iter().collect())))
 }
 
-/// A sender with 20 segments under way, of which it hears by this law.
+/// A sender with 20 segments under way, which reacts to bounces by this law.
 fn hand(law: Option<WindowCut>) -> Hand {
     let mut h = Hand::new("newreno", &[("initial_window", packets(20))]);
     h.cfg = h.cfg.clone().with_bounce_signal(law);
@@ -137,13 +137,13 @@ fn a_flow_whose_frames_come_back_sends_more_slowly_and_arrives_whole() {
         let pair = (5..15).fold(Pair::new(400_000, cfg), |pair, n| pair.fault(Direction::Data, n, Fault::Back));
         pair.run()
     };
-    let (deaf, hears) = (run(None), run(law(Dur::ms(1), 1, 0.5)));
-    for pair in [&deaf, &hears] {
+    let (uninformed, informed) = (run(None), run(law(Dur::ms(1), 1, 0.5)));
+    for pair in [&uninformed, &informed] {
         assert!(pair.sender.done() && pair.receiver.complete());
         assert_eq!(pair.sender.stats().retransmissions, 0);
         assert_eq!(pair.sender.stats().notices, 10);
     }
-    assert_eq!((deaf.sender.stats().cuts, hears.sender.stats().cuts), (0, 1));
-    assert!(hears.sender.stats().cwnd < deaf.sender.stats().cwnd);
-    assert!(hears.completed > deaf.completed);
+    assert_eq!((uninformed.sender.stats().cuts, informed.sender.stats().cuts), (0, 1));
+    assert!(informed.sender.stats().cwnd < uninformed.sender.stats().cwnd);
+    assert!(informed.completed > uninformed.completed);
 }

@@ -16,7 +16,7 @@ mod timer;
 mod timestamps;
 mod window;
 
-use super::{Heard, Io, Notice, Released, Sender, SenderStats, TcpConfig, segment};
+use super::{BounceState, Io, Notice, Released, Sender, SenderStats, TcpConfig, segment};
 use crate::{Ext, Exts, Pkt};
 use mech::params::Value;
 use pair::{config, flow};
@@ -49,7 +49,7 @@ struct Hand {
     now: Time,
     exts: Exts,
     last: Vec<Pkt>,
-    heard: Heard,
+    bounced: BounceState,
 }
 
 impl Hand {
@@ -64,13 +64,13 @@ impl Hand {
             now: Time::ZERO,
             exts: Exts::default(),
             last: vec![],
-            heard: Heard::default(),
+            bounced: BounceState::default(),
         }
     }
     fn notice(&mut self, notice: &Notice) {
-        let mut heard = self.heard;
-        self.call(|s, io| s.on_notice(notice, &mut heard, io));
-        self.heard = heard;
+        let mut bounced = self.bounced;
+        self.call(|s, io| s.on_notice(notice, &mut bounced, io));
+        self.bounced = bounced;
     }
     fn call(&mut self, f: impl FnOnce(&mut Sender, &mut Io)) -> Vec<u32> {
         let mut out = Released::default();

@@ -8,7 +8,7 @@
 
 mod observed;
 
-use crate::transport::{FlowInfo, Heard, Io, Notice, Receiver, Released, SPECS, Sender, TcpConfig};
+use crate::transport::{BounceState, FlowInfo, Io, Notice, Receiver, Released, SPECS, Sender, TcpConfig};
 use crate::{Ext, Exts, Framing, NO_EXT, Pkt};
 use mech::params::{Kind, Param, Value, Values};
 use mech::{Ecn, Flags, Stream};
@@ -83,7 +83,7 @@ pub struct Pair {
     wire: BTreeMap<(Time, u64), (Direction, Pkt)>,
     /// What comes back to the sender's host: bytes of payload.
     back: BTreeMap<(Time, u64), u16>,
-    heard: Heard,
+    bounced: BounceState,
     serial: u64,
     free: Time,
     /// One past the highest byte sent.
@@ -161,7 +161,7 @@ impl Pair {
             exts: Exts::default(),
             wire: BTreeMap::new(),
             back: BTreeMap::new(),
-            heard: Heard::default(),
+            bounced: BounceState::default(),
             serial: 0,
             free: Time::ZERO,
             highest: 0,
@@ -243,7 +243,7 @@ impl Pair {
             let ((at, _), payload) = back.remove_entry();
             if !self.sender.done() {
                 let io = Io { now: at, cfg: &self.cfg, exts: &mut self.exts, out: &mut Released::default() };
-                self.sender.on_notice(&Notice::Bounced(payload), &mut self.heard, &io);
+                self.sender.on_notice(&Notice::Bounced(payload), &mut self.bounced, &io);
             }
         }
     }

@@ -35,7 +35,7 @@ pub struct Qcn {
     q_old: i64,
     /// What will have arrived at the next sample, bytes.
     next: u64,
-    stopped: bool,
+    paused: bool,
 }
 
 params! {
@@ -77,7 +77,7 @@ params! {
             default: Some("true"),
         },
         keep_alive: Option<Dur> = {
-            doc: "Clock that samples while the upstream neighbour is stopped.",
+            doc: "Clock that samples while the upstream neighbour is paused.",
             kind: Kind::Time { min: 1 },
             default: Some(""),
         },
@@ -111,7 +111,7 @@ impl Qcn {
             keep_alive: given.keep_alive,
             q_old: 0,
             next: given.interval.0,
-            stopped: false,
+            paused: false,
         }
     }
 
@@ -188,15 +188,15 @@ impl Agent for Qcn {
     }
     fn on_pause_sent(&mut self, xoff: ClassSet, xon: ClassSet, env: &mut Env) {
         if xoff.has(self.class) {
-            self.stopped = true;
+            self.paused = true;
             self.arm(env);
         } else if xon.has(self.class) {
-            self.stopped = false;
+            self.paused = false;
             env.acts.push(Act::Arm(Time::NEVER, TimerId(0)));
         }
     }
     fn on_timer(&mut self, _id: TimerId, at: &AgentContext, env: &mut Env) {
-        if self.stopped {
+        if self.paused {
             self.sample(at.view.arrived(at.port, self.class), at, env);
             self.arm(env);
         }

@@ -53,10 +53,10 @@ impl Recorder {
         self.changed((pkt.port, &pkt.head), false);
         self.settle();
     }
-    /// The device behind a port asks to stop these classes, or lets them go on.
-    pub fn on_pause_frame(&mut self, port: PortId, stop: bool, set: ClassSet) {
+    /// The device behind a port pauses these classes, or resumes them.
+    pub fn on_pause_frame(&mut self, port: PortId, xoff: bool, set: ClassSet) {
         let paused = &mut self.slots[usize::from(port.0)].paused;
-        *paused = if stop { paused.union(set) } else { paused.minus(set) };
+        *paused = if xoff { paused.union(set) } else { paused.minus(set) };
     }
 
     /// Does what acts ask for, first in first out, until nothing is left.
