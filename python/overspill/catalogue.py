@@ -66,8 +66,18 @@ def parameters(specs: list[Spec], name: str) -> str:
     return "\n".join(f"{key}, of {', '.join(names)} {text}" for (key, text), names in owners.items())
 
 
+def choices(specs: list[Spec], name: str) -> str:
+    """All parameters of which a name is a value; empty without one."""
+    found = []
+    for spec in specs:
+        owner = f"{spec['slot']} {spec['kind']}".strip()
+        chosen = [one for one in spec["params"] if one["type"] == "choice" and f"`{name}`" in one["allowed"]]
+        found += [f"{name}, a value of {one['name']} of {owner} {given(one)}\n      {one['doc']}" for one in chosen]
+    return "\n".join(found)
+
+
 def find(name: str) -> list[Spec] | metrics.Metric | str:
-    """What a name stands for: a kind in one or more slots, a slot, a metric, flow sizes, a parameter."""
+    """What a name stands for: a kind in one or more slots, a slot, a metric, flow sizes, a parameter, a value of one."""
     specs = core.catalogue()
     found = [spec for spec in specs if name in (spec["kind"], f"{spec['slot']}.{spec['kind']}", spec["slot"])]
     if found:
@@ -76,7 +86,7 @@ def find(name: str) -> list[Spec] | metrics.Metric | str:
         return metrics.find(name)
     if name in sizes():
         return f"{name}: flow sizes, {sizes()[name]}. For `sizes` of a traffic entry."
-    if keys := parameters(specs, name):
+    if keys := parameters(specs, name) or choices(specs, name):
         return keys
     known = sorted({spec["kind"] or spec["slot"] for spec in specs} | {spec["slot"] for spec in specs})
     close = difflib.get_close_matches(name, [*known, *sizes(), *metrics.REGISTRY], n=3)

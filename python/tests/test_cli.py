@@ -237,6 +237,12 @@ def test_a_parameter_is_explained_with_the_entries_that_have_it(command: Command
     assert command("explain", "per_port.size").out == alone
 
 
+def test_a_value_of_a_parameter_is_explained_by_that_parameter(command: Command) -> None:
+    told = command("explain", "cioq").out
+    assert told.startswith("cioq, a value of model of switch (choice")
+    assert "virtual output queues" in told
+
+
 def test_flow_sizes_are_listed_and_explained(command: Command) -> None:
     listed = [line.split() for line in command("list", "sizes").out.splitlines()]
     assert ["imc10", "Benson", "et", "al.,", "196", "KB"] in listed and len(listed) == 3

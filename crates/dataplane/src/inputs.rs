@@ -3,7 +3,8 @@
 //! there. All of it lies in the node's own store, beside the queues of the ports.
 //!
 //! A port counts a frame as waiting from its arrival until it starts to leave: how full an output is, is its buffer
-//! and all that the inputs hold for it. What is counted here is what of it lies at the inputs.
+//! and all that the inputs hold for it. What is counted here is what of it lies at the inputs. Mechanisms that look at
+//! single packets see those in the buffers of outputs.
 
 use crate::arena::{Arena, Queue};
 use mech::arbiter::{ArbiterSlot, Request};

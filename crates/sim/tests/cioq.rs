@@ -250,6 +250,34 @@ fn frames_at_inputs_and_on_the_way_across_are_lost_with_the_link_of_their_output
     assert_eq!(lose("wait", "{ kind = \"link_up\", at = \"1ms\", link = \"s:h1\" }"), [1, 0, 0]);
 }
 
+/// Spines are output-queued and pause the leaves, whose frames then wait in their inputs, which pause nobody: the network
+/// loses packets there alone.
+#[test]
+fn a_switch_that_is_paused_holds_frames_at_its_inputs() {
+    let text = "name = \"mixed\"\nduration = \"2ms\"\n[topology]\nkind = \"leaf_spine\"\nleaves = 3\nspines = 1\n\
+                hosts_per_leaf = 4\nlink = { rate = \"10Gbps\", delay = \"1us\" }\n\
+                fabric = { rate = \"10Gbps\", delay = \"1us\" }\n\
+                [switch]\nbuffer = { kind = \"per_port\", size = \"300KB\" }\n\
+                pause = { kind = \"pfc\", xoff = \"30KB\", xon = \"15KB\" }\n\
+                [[override]]\nwhere = { tier = \"leaf\" }\nswitch.model = \"cioq\"\nswitch.input_buffer = \"30KB\"\n\
+                switch.pause = { kind = \"none\" }\nswitch.buffer = { kind = \"per_port\", size = \"20KB\" }\n\
+                [measure]\npackets = true\nallow_unfinished = true\ndrain = \"50ms\"\n[transport]\nmin_rto = \"1ms\"\n\
+                [[traffic]]\nname = \"i\"\nkind = \"incast\"\nsenders = 8\nreceiver = \"h0\"\nsize = \"200KB\"\n";
+    let s = scenario(text, "");
+    let results = run_with(&s, 1, Options::default());
+    let lost_at = |tier: &str| {
+        let of = |node: u64| s.topology.nodes[node as usize].tier == tier;
+        rows(&results, "ports", ["node", "drop_input_full", "drop_buffer_full"])
+            .into_iter()
+            .filter(|[node, ..]| of(*node))
+            .fold([0, 0], |sum, [_, input, buffer]| [sum[0] + input, sum[1] + buffer])
+    };
+    assert!(total(&results, "pauses", "times") > 0 && lost_at("leaf")[0] > 0);
+    assert_eq!((lost_at("leaf")[1], lost_at("spine")), (0, [0, 0]));
+    let unlike = |options| results.tables != run_with(&s, 1, options).tables;
+    assert!(!unlike(Options { heap: true, ..Options::default() }));
+}
+
 struct Draw(Stream);
 
 impl Draw {
@@ -287,8 +315,7 @@ fn random(n: u64, with_events: bool) -> String {
     let transport = draw.of(&["newreno", "dctcp", "dctcp"]);
     let class = draw.of(&["", "class = 5"]);
     let incast = draw.of(&["senders = 4\nreceiver = \"h0\"", "senders = 5\nreceiver = \"random\""]);
-    // One switch of another model among them, or none.
-    let mixed = draw.of(&["", "[[override]]\nwhere = { port = \"host\" }\nswitch.marking = { kind = \"none\" }\n"]);
+    let ports = draw.of(&["", "[[override]]\nwhere = { port = \"host\" }\nswitch.marking = { kind = \"none\" }\n"]);
     let dead_port = draw.of(&["drop", "wait", "look_up"]);
     let events = match with_events {
         true => format!(
@@ -304,7 +331,7 @@ fn random(n: u64, with_events: bool) -> String {
         "name = \"random\"\nduration = \"4ms\"\n{events}[topology]\n{topology}\n[switch]\nmodel = \"cioq\"\n\
          input_buffer = \"{input}\"\nspeedup = {speedup}\nbuffer = {{ {buffer} }}\nmarking = {{ {marking} }}\n\
          routing = {{ kind = \"{routing}\" }}\nscheduler = {{ kind = \"{scheduler}\" }}\n\
-         simultaneous = \"{simultaneous}\"\nties = \"{ties}\"\n{mixed}[transport]\nkind = \"{transport}\"\nmin_rto = \"1ms\"\n\
+         simultaneous = \"{simultaneous}\"\nties = \"{ties}\"\n{ports}[transport]\nkind = \"{transport}\"\nmin_rto = \"1ms\"\n\
          [measure]\npackets = true\nbin = \"10us\"\nallow_unfinished = true\ndrain = \"20ms\"\n\
          [[traffic]]\nname = \"i\"\nkind = \"incast\"\n{incast}\nsize = \"30KB\"\ninterval = \"1ms\"\nrepeat = 3\n{class}\n\
          [[traffic]]\nname = \"b\"\nkind = \"bursts\"\nsources = [\"h1\", \"h2\"]\ndestination = \"h0\"\npackets = 40\n\

@@ -128,16 +128,18 @@ fn the_memory_of_an_input_is_free_when_the_frame_has_crossed() {
         assert_eq!(asked.lost, [(2, DropReason::InputFull)]);
         assert_eq!(asked.sent.iter().map(|(.., n)| *n).collect::<Vec<_>>(), [0, 1, 3]);
         // The memory of another input is another.
-        assert!(run(&mut switch, &[(90, frame(4, 1000, (0, 2), 0)), (90, frame(5, 1000, (1, 2), 0))]).lost.is_empty());
+        let others = [(4, 0), (5, 1), (6, 0), (7, 1)].map(|(n, input)| (90, frame(n, 1000, (input, 2), 0)));
+        assert!(run(&mut switch, &others).lost.is_empty());
     }
 }
 
-/// Room for 1500 B at the output. 0 crosses until 4 us and leaves until 12.16, 1 crosses until 8 and waits. 2 does not
-/// fit beside it; 3, of 500 B, does and crosses from 8 to 10 us. 2 crosses when 1 has begun to leave, and leaves after 3.
+/// Room for 1500 B at the output. 0 crosses until 4 us and leaves until 12.16, 1 crosses from the other input until 8 and
+/// waits. It is the turn of 2, which does not fit beside it; 3, of 500 B, does and crosses from 8 to 10 us. 2 crosses when
+/// 1 has begun to leave, and leaves after 3.
 #[test]
 fn a_frame_crosses_when_it_has_room_and_one_that_has_none_is_passed_over() {
     let mut switch = switch(Amount::Bytes(1500), Amount::Packets(9));
-    let all = [(0, 1000, 0), (1, 1000, 0), (2, 1000, 0), (3, 500, 1)];
+    let all = [(0, 1000, 0), (1, 1000, 1), (2, 1000, 0), (3, 500, 1)];
     let all = all.map(|(n, size, input)| (0, frame(n, size, (input, 2), 0)));
     let found = run(&mut switch, &[&all[..3], &[(5, all[3].1)]].concat()).sent;
     assert_eq!(found.iter().map(|(.., n)| *n).collect::<Vec<_>>(), [0, 1, 3, 2]);
