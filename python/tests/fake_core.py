@@ -134,7 +134,15 @@ def catalogue() -> str:
         "default": "100pkt",
         "allowed": "",
     }
+    model = {
+        "name": "model",
+        "doc": "Where frames wait.",
+        "type": "choice",
+        "default": "output_queued",
+        "allowed": "one of `output_queued`, `cioq`",
+    }
     specs = [
+        ("switch", "", "Every switch.", "", [model]),
         ("switch.overflow", "tail_drop", "A frame that finds no room is lost.", "", []),
         ("switch.overflow", "detour", "It leaves by another port.", "DIBS §2", []),
         ("switch.buffer", "per_port", "Each port has its own memory.", "", [parameter]),

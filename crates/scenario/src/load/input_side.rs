@@ -29,7 +29,7 @@ pub(super) fn check(switch: &Node, config: &SwitchConfig, faults: &mut Faults) {
 }
 
 /// What a `cioq` switch cannot have: the key, what it says, and why not.
-fn refused(config: &SwitchConfig) -> impl Iterator<Item = (&'static str, String, &'static str)> {
+fn refused(config: &SwitchConfig) -> Vec<(&'static str, String, &'static str)> {
     let kind = |kind: &str| format!("{kind:?}");
     let needs = config.overflow.slot.peek().needs();
     let overflow = (needs.removes || needs.aside || needs.back.is_some()).then(|| {
@@ -41,9 +41,15 @@ fn refused(config: &SwitchConfig) -> impl Iterator<Item = (&'static str, String,
         let rule = "a buffer of its own for every output: inputs and outputs share no memory";
         ("buffer.kind", kind(&config.buffer.kind), rule)
     });
-    let pause = config.ports.iter().find(|port| port.pause.slot.peek().is_some()).map(|port| {
-        let rule = "\"none\": thresholds on the memory of inputs are not modelled";
-        ("pause.kind", kind(&port.pause.kind), rule)
+    let agents = config.ports.iter().flat_map(|port| {
+        let none = "\"none\": agents at ports follow what an output-queued switch counts";
+        let pause = "\"none\": thresholds on the memory of inputs are not modelled";
+        let slots = [
+            (port.ack_hold.slot.peek().is_some(), "ack_hold.kind", &port.ack_hold.kind, none),
+            (port.notify.slot.peek().is_some(), "notify.kind", &port.notify.kind, none),
+            (port.pause.slot.peek().is_some(), "pause.kind", &port.pause.kind, pause),
+        ];
+        slots.into_iter().filter(|(is_there, ..)| *is_there).map(|(_, key, name, rule)| (key, kind(name), rule))
     });
     let floods = config.fib.slot.peek().is_some_and(|table| table.known() != Known::All);
     let fib = floods.then(|| {
@@ -51,7 +57,7 @@ fn refused(config: &SwitchConfig) -> impl Iterator<Item = (&'static str, String,
                     cross the fabric";
         ("fib.kind", kind(&config.fib.kind), rule)
     });
-    [overflow, buffer, pause, fib].into_iter().flatten()
+    [overflow, buffer, fib].into_iter().flatten().chain(agents).collect()
 }
 
 /// What does not fit the network: too many virtual output queues, and multiples of rates that have no exact number.
