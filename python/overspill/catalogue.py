@@ -72,12 +72,14 @@ def choices(specs: list[Spec], name: str) -> str:
     for spec in specs:
         owner = f"{spec['slot']} {spec['kind']}".strip()
         chosen = [one for one in spec["params"] if one["type"] == "choice" and f"`{name}`" in one["allowed"]]
-        found += [f"{name}, a value of {one['name']} of {owner} {given(one)}\n      {one['doc']}" for one in chosen]
+        found += [
+            f"{name}, a value of {one['name']} of {owner} {given(one)}\n      {one['doc']}" for one in chosen
+        ]
     return "\n".join(found)
 
 
 def find(name: str) -> list[Spec] | metrics.Metric | str:
-    """What a name stands for: a kind in one or more slots, a slot, a metric, flow sizes, a parameter, a value of one."""
+    """What a name stands for: a kind in one or more slots, a slot, a metric, flow sizes, a parameter or its value."""
     specs = core.catalogue()
     found = [spec for spec in specs if name in (spec["kind"], f"{spec['slot']}.{spec['kind']}", spec["slot"])]
     if found:
