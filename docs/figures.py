@@ -16,6 +16,7 @@ from overspill.charts.spec import COLOURS
 from overspill.results import Results
 
 IMAGES = Path(__file__).parent / "images"
+SCENARIOS = Path(__file__).parents[1] / "scenarios"
 BLUE, RED, GREEN, PINK = COLOURS[:4]
 
 
@@ -257,6 +258,24 @@ switch.scheduler = { kind = "fifo" }
     )
 
 
+def link_failure(axes: Axes) -> None:
+    """Frames lost since 4 ms around an outage, by how soon routes leave the link."""
+    results = overspill.run(SCENARIOS / "link_failure.toml", seeds=1)
+    shown = ("none", "at_once", "after_50us", "after_1ms", "detour")
+    first, last = 4e-3, 9e-3
+    for variant, colour in zip(shown, COLOURS, strict=False):
+        (found,) = results.of(variant)
+        bins, kind, count = found.columns("activity", "bin", "kind", "count")
+        at = bins * (int(found.summary["bin_ps"]) * 1e-12)
+        keep = (kind == 0) & (at >= first) & (at < last)
+        order = np.argsort(at[keep], kind="stable")
+        when, lost = 1e3 * at[keep][order], np.cumsum(count[keep][order])
+        axes.step([4, *when, 9], [0, *lost, *lost[-1:]], where="post", color=colour, label=variant)
+    for event in results.of("at_once")[0].changes:
+        axes.axvline(event.at_ps * 1e-9, color="#444b52", linestyle="--", linewidth=1)
+    axes.set(xlabel="time (ms)", ylabel="frames lost since 4 ms", title="a link is down from 5 to 8 ms")
+
+
 FIGURES: dict[str, Callable[[Axes], None]] = {
     "tail-drop": tail_drop,
     "bounce": bounce,
@@ -266,6 +285,7 @@ FIGURES: dict[str, Callable[[Axes], None]] = {
     "buffer": buffer,
     "routing-split": routing_split,
     "scheduler-delay": scheduler_delay,
+    "link-failure": link_failure,
 }
 
 

@@ -13,7 +13,8 @@ if TYPE_CHECKING:
 
 SLOTS = ("buffer", "overflow", "marking", "scheduler", "routing", "fib", "pause", "notify", "ack_hold")
 TRANSPORT = ("kind", "initial_window", "min_rto", "dupack_threshold")
-IDLE: Mapping[str, Any] = {"class": 0, "jitter": "0ps", "allow_unfinished": False}
+EVENTS = 6  # that are spelled out
+IDLE: Mapping[str, Any] = {"class": 0, "jitter": "0ps", "allow_unfinished": False, "symmetric": False}
 
 
 @dataclass(frozen=True)
@@ -77,9 +78,27 @@ def of_variant(resolved: Mapping[str, Any]) -> Iterable[tuple[str, str]]:
         for slot in SLOTS:
             if slot in group:
                 yield f"{words(slot)}{which}", text(group[slot])
+    yield from events(resolved)
     measure = resolved.get("measure") or {}
     if "from" in measure and "to" in measure:
         yield "measured", f"{measure['from']} to {measure['to']}"
+
+
+def events(resolved: Mapping[str, Any]) -> Iterable[tuple[str, str]]:
+    """What changes in the network, and what nodes do about it."""
+    every = resolved.get("event") or []
+    if every:
+        left = len(every) - EVENTS
+        yield "events", "; ".join([*map(event, every[:EVENTS]), *([f"{left} more"] if left > 0 else [])])
+    for key in ("reroute_delay", "dead_port"):
+        if key in resolved:
+            yield f"events: {words(key)}", text(resolved[key])
+
+
+def event(one: Mapping[str, Any]) -> str:
+    """An event in words: `5ms leaf0:spine1 link down`."""
+    rest = [text(value) for key, value in one.items() if key not in ("kind", "at", "link")]
+    return " ".join([str(one["at"]), str(one["link"]), words(str(one["kind"])), *rest])
 
 
 def words(key: str) -> str:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
-from overspill import cautions, formats
+from overspill import cautions, changes, formats
 from overspill.cautions import Line
 from overspill.measures.rates import ASK
 
@@ -25,10 +25,19 @@ def lines(results: Results) -> list[Line]:
         *ended(results),
         flows(results),
     ]
-    found += [*load(results), *memory(results), work(results)]
+    found += [*load(results), *memory(results), *changes.lines(results), work(results)]
     found += [line for line in rough if not line.loud]
-    found += [Line("note", str(note)) for note in results.facts["notes"]]
-    return found
+    return found + [Line("note", text) for text in notes(results)]
+
+
+def notes(results: Results) -> list[str]:
+    """The notes, those that say the same of several variants together."""
+    by_text: dict[str, list[str]] = {}
+    for note in map(str, results.facts["notes"]):
+        variant, colon, text = note.partition(": ")
+        named = bool(colon) and variant in results.variants
+        by_text.setdefault(text if named else note, []).extend([variant] if named else [])
+    return [f"{', '.join(variants)}: {text}" if variants else text for text, variants in by_text.items()]
 
 
 def warnings(results: Results) -> list[Line]:

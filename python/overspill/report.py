@@ -6,7 +6,7 @@ import importlib
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from overspill import card, charts, document, formats, header, page, store, table
+from overspill import card, changes, charts, document, formats, header, page, store, table
 from overspill.charts import saturation
 from overspill.errors import BadInput, Failed
 
@@ -56,6 +56,7 @@ def render(results: Results, drawn: list[dict[str, Any]]) -> str:
         figures=drawn,
         left_out=charts.left_out(results),
         card=card.rows(results),
+        changes=change_rows(results),
         memory=memory(results),
         saturation=saturation.rows(results),
         overlap=saturation.OVERLAP,
@@ -84,6 +85,19 @@ def metric_row(row: document.Row) -> dict[str, Any]:
         "shown": row.visible,
         "cells": cells,
     }
+
+
+def change_rows(results: Results) -> list[dict[str, Any]]:
+    """The events of the network, and what each cost every variant."""
+    return [
+        {
+            "at": formats.time(row.change.at_ps),
+            "link": row.change.link,
+            "what": row.change.what,
+            "costs": [row.text(variant) for variant in results.variants],
+        }
+        for row in changes.rows(results)
+    ]
 
 
 def memory(results: Results) -> list[dict[str, Any]]:

@@ -1,6 +1,7 @@
 """One finished run: its summary and its tables, in memory or on disk."""
 
 from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
 from typing import Any
@@ -16,6 +17,21 @@ CUT = {
     "max_events": "cut by --max-events",
     "max_packets": "stopped because too many packets were in memory",
 }
+
+
+@dataclass(frozen=True)
+class Change:
+    """An event of the network: when, at which link, what; and whether frames may be lost by it."""
+
+    at_ps: int
+    link: str
+    what: str
+    loses: bool
+
+    @property
+    def text(self) -> str:
+        """`leaf0:spine1 down`, `h7 rate 100Mbps`."""
+        return f"{self.link} {self.what}"
 
 
 class RunData:
@@ -109,6 +125,11 @@ class RunData:
     def is_host(self) -> np.ndarray:
         """Whether each node is a host."""
         return np.array([bool(node["host"]) for node in self.summary["nodes"]], dtype=bool)
+
+    @cached_property
+    def changes(self) -> list[Change]:
+        """The events of its scenario in the order of time, whether the run came so far or not."""
+        return [Change(**one) for one in self.summary.get("changes", [])]
 
     def node_name(self, node: int) -> str:
         """The name of a node."""

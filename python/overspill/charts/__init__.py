@@ -2,10 +2,23 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from overspill.charts import activity, bounces, flows, goodput, network, packets, pauses, queues, saturation
-from overspill.charts.spec import Chart
+from overspill import formats
+from overspill.charts import (
+    activity,
+    axes,
+    bounces,
+    flows,
+    goodput,
+    network,
+    packets,
+    pauses,
+    queues,
+    saturation,
+)
+from overspill.charts.spec import Chart, Instant
 
 if TYPE_CHECKING:
     from overspill.results import Results
@@ -29,7 +42,17 @@ def of_results(results: Results) -> dict[str, Chart]:
     found += [pauses.over_time(results), pauses.by_tier(results)]
     found += [saturation.largest(results), saturation.deadlocks(results)]
     found += [activity.hot_links(results), packets.reordering(results)]
-    return {chart.name: chart for chart in found if chart is not None}
+    return {chart.name: with_instants(chart) for chart in found if chart is not None}
+
+
+def with_instants(chart: Chart) -> Chart:
+    """A chart whose caption says what its marks of events are, where it has any."""
+    marks = {mark for panel in chart.panels for mark in panel.marks if isinstance(mark, Instant)}
+    if not marks:
+        return chart
+    every = [f"{axes.text(mark.at, 'time')} {mark.label}" for mark in sorted(marks, key=lambda one: one.at)]
+    told = f"Dashed: the network changes ({formats.listing(every, 4)})."
+    return replace(chart, caption=f"{chart.caption} {told}")
 
 
 def left_out(results: Results) -> list[str]:

@@ -73,7 +73,7 @@ def room(panels: int, low: int = 0) -> int:
 
 def map_panel(title: str, one: Grid, period: Period, run: RunData, none: str) -> Panel:
     """A map, or the note that there is nothing."""
-    marks: list[Mark] = [*common.outside(run, period)]
+    marks: list[Mark] = [*common.outside(run, period), *common.changes(run, period)]
     if not one.counts.size or not np.nansum(one.counts):
         return Panel(title, period.axis(), Axis(ticks=(), shown=(0, 1)), marks, none, share=LOW)
     edges = one.start_ps + np.arange(one.counts.shape[1] + 1, dtype=np.int64) * one.step_ps

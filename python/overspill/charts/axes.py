@@ -7,7 +7,7 @@ import math
 import numpy as np
 
 from overspill import formats
-from overspill.charts.spec import Axis, Colours, Kind
+from overspill.charts.spec import Axis, Colours, Heat, Instant, Kind, Panel
 
 MOST_TICKS = 7.5  # of a scale of colours; fewest are three
 BYTES = ((1e12, "TB"), (1e9, "GB"), (1e6, "MB"), (1e3, "kB"), (1.0, "B"))
@@ -93,3 +93,26 @@ def even_step(least: float, whole: bool) -> float:
     power = 10.0 ** math.floor(math.log10(least))
     step = next(many * power for many in (1, 2, 5, 10) if many * power >= least * (1 - 1e-9))
     return max(1.0, step) if whole else step
+
+
+LABEL_ROWS = 3  # lines of text that labels of instants may take
+
+
+def labels(panel: Panel, letters: int) -> list[tuple[Instant, int, bool]]:
+    """The instants of a panel whose labels have room and hide no map, where so many letters fit across.
+
+    Each with the line of text in which its label stands, 0 the highest, and whether it stands to the left.
+    """
+    if panel.x.shown is None or any(isinstance(mark, Heat) for mark in panel.marks):
+        return []
+    (start, end), room = panel.x.shown, [-math.inf] * LABEL_ROWS
+    found = []
+    for mark in sorted((one for one in panel.marks if isinstance(one, Instant)), key=lambda one: one.at):
+        at, long = letters * (mark.at - start) / (end - start), len(mark.label) + 2
+        left = at + long > letters
+        begin = at - long if left else at
+        row = next((row for row in range(LABEL_ROWS) if room[row] <= begin), None)
+        if row is not None and begin >= 0:
+            room[row] = begin + long
+            found.append((mark, row, left))
+    return found

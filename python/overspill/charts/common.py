@@ -11,7 +11,7 @@ import numpy as np
 
 from overspill import formats, measures, stats
 from overspill.charts import spec
-from overspill.charts.spec import Axis, Entry, Look, Span
+from overspill.charts.spec import Axis, Entry, Instant, Look, Span
 from overspill.rundata import RunData
 
 if TYPE_CHECKING:
@@ -21,6 +21,7 @@ TALLEST = 10.0  # inches of all panels together
 COLUMNS_SHOWN = 240  # columns of a map over time
 INTERVALS_FROM = 3  # seeds; those of two are so wide that they hide everything
 RESAMPLED = f"BCa bootstrap from {stats.ENOUGH} seeds on, else Student's t"
+INSTANTS_SHOWN = 40  # at which the network changes
 STEPS_SHOWN = 1200  # steps of a curve over time
 
 
@@ -171,6 +172,17 @@ def outside(run: RunData, period: Period) -> list[Span]:
     ends = ((period.start, start), (end, period.end))
     clipped = [(max(left, period.start), min(right, period.end)) for left, right in ends]
     return [Span(left * measures.PS, right * measures.PS) for left, right in clipped if right > left]
+
+
+def changes(run: RunData, period: Period) -> list[Instant]:
+    """The instants at which the network changed; none where they would hide all else."""
+    texts: dict[int, list[str]] = {}
+    for change in run.changes:
+        if change.at_ps < run.end_ps and period.start <= change.at_ps <= period.end:
+            texts.setdefault(change.at_ps, []).append(change.text)
+    if len(texts) > INSTANTS_SHOWN:
+        return []
+    return [Instant(at * measures.PS, formats.listing(every, 2)) for at, every in texts.items()]
 
 
 def counted(count: float, what: str) -> str:

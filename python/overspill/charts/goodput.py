@@ -56,7 +56,7 @@ def of_all(results: Results) -> Chart | None:
 def marks_of(results: Results, variant: str, period: Period) -> list[Mark]:
     """A variant's line, and its band where there are several seeds."""
     runs = results.of(variant)
-    marks: list[Mark] = [*common.outside(runs[0], period)]
+    marks: list[Mark] = [*common.outside(runs[0], period), *common.changes(runs[0], period)]
     at = period.edges(runs[0], STEPS_OF_BAND)
     rows = [rate(run, run.columns("host_goodput", "bin", "bytes"), (period, STEPS_OF_BAND)) for run in runs]
     middle, low, high = (np.append(one, one[-1:]) for one in common.mean_and_interval(np.array(rows)))
@@ -156,7 +156,7 @@ def by_flow(results: Results) -> Chart | None:
     shown = chosen[:FLOWS_SHOWN] if len(chosen) > len(COLOURS) else chosen
     drawn: dict[str, list[Mark]] = {}
     for variant, run in runs.items():
-        marks = drawn[variant] = [*common.outside(run, period)]
+        marks = drawn[variant] = [*common.outside(run, period), *common.changes(run, period)]
         for flow in [*reversed(chosen[len(shown) : FAINT]), *shown]:
             marks.append(flow_line(run, flow, shown, period))
     y = Axis("goodput", "rate", shown=(0, top([mark for marks in drawn.values() for mark in marks])[0]))

@@ -45,6 +45,7 @@ STYLE: dict[Any, Any] = {
 WIDTH = 9.0  # inches
 TALLEST = 10.4
 LETTERS = 118  # that fit the width of a figure
+INSTANT = "#444b52"
 HALO = [withStroke(linewidth=2, foreground="white")]
 
 
@@ -66,6 +67,7 @@ def figure(chart: Chart) -> Figure:
         for index, panel in enumerate(chart.panels):
             axes = grid[chart.cell(index)]
             draw(axes, panel, chart.colours)
+            instants(axes, panel, chart.columns)
             drawn.append(axes)
         used = {chart.cell(index) for index in range(len(chart.panels))}
         for row, column in np.ndindex(grid.shape):
@@ -131,6 +133,27 @@ def shades(colours: Colours) -> Colormap:
     return LinearSegmentedColormap.from_list("overspill", list(colours.stops), N=512)
 
 
+def upright(axes: Axes, mark: spec.Instant) -> None:
+    """The line of an event; a white one below it is seen on any colour."""
+    axes.axvline(mark.at, color="white", linewidth=2, alpha=0.8, zorder=3.3)
+    axes.axvline(mark.at, color=INSTANT, linewidth=1, linestyle=(0, (2, 1.5)), zorder=3.4)
+
+
+def instants(axes: Axes, panel: Panel, columns: int) -> None:
+    """The texts of events, at the upper ends of their lines."""
+    for mark, row, left in words.labels(panel, LETTERS // columns - 8):
+        place: dict[str, Any] = {"textcoords": "offset points", "va": "top"}
+        place |= {
+            "ha": "right" if left else "left",
+            "fontsize": 7.5,
+            "color": INSTANT,
+            "path_effects": HALO,
+            "zorder": 4,
+        }
+        shift = (-3 if left else 3, -2 - 9 * row)
+        axes.annotate(mark.label, (mark.at, 1), shift, xycoords=axes.get_xaxis_transform(), **place)
+
+
 def draw(axes: Axes, panel: Panel, colours: Colours | None) -> None:
     """Every mark of a panel, in their order."""
     axes.set_title(panel.title)
@@ -149,6 +172,8 @@ def draw(axes: Axes, panel: Panel, colours: Colours | None) -> None:
                 heat(axes, mark, colours or Colours(0, 1, ""))
             case spec.Span():
                 axes.axvspan(mark.start, mark.end, color="#888888", alpha=0.13, linewidth=0, zorder=0)
+            case spec.Instant():
+                upright(axes, mark)
             case spec.Graph():
                 graph(axes, mark, colours)
     texts(axes, panel)

@@ -43,7 +43,7 @@ def over_time(results: Results) -> Chart | None:
     for variant, trace in traces.items():
         run, colour = runs[variant], common.look(results, variant).colour
         at, high, mean = trace.steps(run, period)
-        marks: list[Mark] = [*common.outside(run, period)]
+        marks: list[Mark] = [*common.outside(run, period), *common.changes(run, period)]
         marks.append(Band(at, np.zeros(len(at)), high, Look(colour, width=0), "largest", "post"))
         marks.append(Line(at, mean, Look(colour, width=1.1), "mean", "post", texts(high, mean)))
         title = f"{variant}: {trace.place} (seed {run.seed})"

@@ -179,6 +179,14 @@ class Span:
 
 
 @dataclass(frozen=True)
+class Instant:
+    """An instant at which the network changes: a thin line upward, with a text at its upper end."""
+
+    at: float
+    label: str
+
+
+@dataclass(frozen=True)
 class Links:
     """Links of one kind: paths, NaN between them, and a point of each for the pointer."""
 
@@ -237,7 +245,7 @@ class Graph:
     aspect: float | None = None
 
 
-Mark = Line | Band | Points | Bars | Heat | Span | Graph
+Mark = Line | Band | Points | Bars | Heat | Span | Instant | Graph
 
 
 @dataclass(frozen=True)
@@ -338,7 +346,7 @@ def numbers_on(mark: Mark, which: Literal["x", "y"]) -> list[np.ndarray]:
     """The numbers of a mark that an axis has to hold."""
     if isinstance(mark, Heat):
         return [np.asarray(mark.edges if which == "x" else (0, len(mark.rows)), np.float64)]
-    if isinstance(mark, Span | Graph):
+    if isinstance(mark, Span | Instant | Graph):
         return []
     if which == "x":
         return [np.asarray(mark.x, np.float64)]

@@ -52,10 +52,10 @@ def blank(index: int) -> dict[str, Any]:
 
 
 def traces(mark: spec.Mark, chart: Chart, panel: Panel, index: int) -> list[dict[str, Any]]:
-    """A mark as traces; a span is a shape of the layout."""
+    """A mark as traces; spans and instants are shapes of the layout."""
     where = {"xaxis": f"x{ref(index)}", "yaxis": f"y{ref(index)}", "showlegend": False}
     match mark:
-        case spec.Span():
+        case spec.Span() | spec.Instant():
             return []
         case spec.Band():
             found = band(mark, panel)

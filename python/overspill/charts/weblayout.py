@@ -70,7 +70,10 @@ def layout(chart: Chart, narrow: bool) -> dict[str, Any]:
     for index, panel in enumerate(chart.panels):
         add_panel(found, chart, index, cells)
         found["shapes"] += [shade(mark, index) for mark in panel.marks if isinstance(mark, spec.Span)]
+        for mark in panel.marks:
+            found["shapes"] += upright(mark, index) if isinstance(mark, spec.Instant) else []
         found["annotations"] += notes(panel, index, cells.box(index), letters)
+        found["annotations"] += instants(panel, index, letters)
     if chart.colours is not None:
         found["coloraxis"] = colour_axis(chart.colours, narrow)
         found["margin"]["r"] = 12
@@ -171,6 +174,26 @@ def shade(mark: spec.Span, index: int) -> dict[str, Any]:
     place = {"xref": f"x{ref(index)}", "yref": f"y{ref(index)} domain", "y0": 0, "y1": 1, "layer": "below"}
     look = {"type": "rect", "fillcolor": "rgba(136,136,136,0.13)", "line": {"width": 0}}
     return look | place | {"x0": mark.start, "x1": mark.end}
+
+
+def upright(mark: spec.Instant, index: int) -> list[dict[str, Any]]:
+    """The line of an event; a white one below it is seen on any colour."""
+    place = {"xref": f"x{ref(index)}", "yref": f"y{ref(index)} domain", "y0": 0, "y1": 1, "layer": "above"}
+    looks = ({"color": "rgba(255,255,255,0.8)", "width": 2}, {"color": INK, "width": 1, "dash": "dash"})
+    return [place | {"type": "line", "line": look, "x0": mark.at, "x1": mark.at} for look in looks]
+
+
+def instants(panel: Panel, index: int, letters: int) -> list[dict[str, Any]]:
+    """The texts of events, at the upper ends of their lines."""
+    look = {"showarrow": False, "xref": f"x{ref(index)}", "yref": f"y{ref(index)} domain", "y": 1}
+    look |= {"yanchor": "top", "font": {"size": 10, "color": SOFT}, "borderpad": 0}
+    look["bgcolor"] = "rgba(255,255,255,0.7)"
+    return [
+        look
+        | {"x": mark.at, "text": plain(mark.label), "xanchor": "right" if left else "left"}
+        | {"xshift": -3 if left else 3, "yshift": -13 * row}
+        for mark, row, left in words.labels(panel, letters)
+    ]
 
 
 def notes(
