@@ -236,12 +236,13 @@ mod tests {
             event(2, &[back], Change::Up),
             event(3, &[there], Change::Delay(Dur(9))),
             event(7, &[back], Change::Down),
+            event(9, &[back], Change::Up),
         ];
         assert_eq!(contradictions(&events), []);
         let all = histories(&events);
         assert_eq!(all[&there].outages, [(Time(1), Time::NEVER)]);
         assert_eq!(all[&there].delays, [(Time(3), Dur(9))]);
-        assert_eq!(all[&back].outages, [(Time(1), Time(2)), (Time(7), Time::NEVER)]);
+        assert_eq!(all[&back].outages, [(Time(1), Time(2)), (Time(7), Time(9))]);
         assert!(all[&back].delays.is_empty() && all[&back].steps());
     }
 

@@ -1,7 +1,7 @@
 //! A network that changes, in whole runs: to the picosecond and the packet where a run can be worked out by hand,
 //! and as laws where it cannot.
 
-use crate::common::{column, drops, run, run_with, same_again, scenario, total};
+use crate::common::{column, drops, rows, run, run_with, same_again, scenario, total};
 use sim::{Options, Results, Stop};
 
 /// One host sends full frames at 1 Gb/s to another over one switch, from 0 to 130 us: eleven frames of 12.304 us
@@ -111,6 +111,37 @@ fn what_waits_for_a_dead_port_is_dropped_or_waits_until_the_link_is_back() {
     let ends = column(&results, "packets", "end_ps");
     // The first that waited begins at 1 ms and crosses two links.
     assert_eq!(ends.iter().filter(|end| **end > 1_000_000_000).min(), Some(&(1_000_000_000 + 2 * 13_304_000)));
+}
+
+/// Between s and t there are two paths of 100 Mb/s links, and all frames of the flow take one of them. A frame takes
+/// 123.04 us there: when the link of s dies at 40 us, frame 0 is on it, 1 and 2 wait for it, and 3 to 10 are to come.
+#[test]
+fn what_waits_in_a_switch_is_dropped_takes_the_other_path_or_waits_until_the_link_is_back() {
+    let text = |keys: &str| {
+        let between = ["s x", "s y", "x t", "y t"].map(|pair| pair.split_once(' ').unwrap());
+        let links =
+            between.map(|(a, b)| format!("  {{ a = \"{a}\", b = \"{b}\", rate = \"100Mbps\", delay = \"1us\" }},\n"));
+        let nodes = ["s", "x", "y", "t"].map(|name| format!("{{ name = \"{name}\", kind = \"switch\" }}"));
+        line(keys)
+            .replace("{ name = \"s\", kind = \"switch\" }", &nodes.join(", "))
+            .replace("  { a = \"s\", b = \"b\"", &format!("{}  {{ a = \"t\", b = \"b\"", links.concat()))
+            .replace("duration = \"2ms\"", "duration = \"9ms\"")
+    };
+    let usual = run(&text(""), 1);
+    assert_eq!(delivered(&usual).len(), 11);
+    let s = 2;
+    let taken = if sent(&usual, s, 1) == 11 { "x" } else { "y" };
+    let both = events(&[
+        &format!("kind = \"link_down\", at = \"40us\", link = \"s:{taken}\""),
+        &format!("kind = \"link_up\", at = \"5ms\", link = \"s:{taken}\""),
+    ]);
+    for (then, arrive, at_port) in [("drop", 3..11, 2), ("look_up", 1..11, 0), ("wait", 1..11, 0)] {
+        let results = run(&text(&format!("dead_port = \"{then}\"\n{both}")), 1);
+        assert_eq!(delivered(&results), arrive.collect::<Vec<_>>(), "{then}");
+        assert_eq!(rows(&results, "events", ["lost", "dropped"]), [[1, at_port], [0, 0]], "{then}");
+        let late = column(&results, "packets", "end_ps").iter().filter(|end| **end > 5_000_000_000).count();
+        assert_eq!(late, if then == "wait" { 2 } else { 0 }, "{then}");
+    }
 }
 
 /// From 30 us on the link to b has a tenth of the rate: frames 1 and 2 take 12.304 us, frame 3, which begins at

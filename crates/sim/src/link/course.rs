@@ -122,13 +122,13 @@ mod tests {
         Pkt::default()
     }
 
-    /// Frames of 10 on a link with a delay of 5 that is down from 100 up to 200.
+    /// Frames of 10 on a link with a delay of 5 that is down from 100 up to 200, and for an instant at 300.
     #[test]
     fn a_frame_is_lost_whose_time_on_the_link_meets_an_outage_and_no_other() {
-        let outages = vec![(Time(100), Time(200))];
+        let outages = vec![(Time(100), Time(200)), (Time(300), Time(301))];
         let mut link = course(History { outages, ..History::default() });
         let down = Some(DropReason::LinkDown);
-        for (start, fate) in [(85, None), (86, down), (99, down), (150, down), (199, down), (200, None)] {
+        for (start, fate) in [(85, None), (86, down), (99, down), (150, down), (199, down), (200, None), (290, down)] {
             let arrival = link.send(&frame(), (Time(start), Time(start + 10)), Dur(5));
             assert_eq!((arrival, link.arrive()), (Time(start + 15), fate), "from {start} on");
         }
@@ -173,6 +173,17 @@ mod tests {
         let lost = fates(false).iter().flatten().count();
         // 5 standard deviations of a binomial(200, 1/2) are 35.
         assert!(lost.abs_diff(100) < 35, "{lost}");
+    }
+
+    #[test]
+    fn probabilities_are_those_of_the_instant_at_which_a_frame_would_arrive() {
+        let mut link = course(History { loss: vec![(Time(100), 1.0), (Time(120), 0.0)], ..History::default() });
+        let mut fate = |end: u64| {
+            link.send(&frame(), (Time(0), Time(end)), Dur(5));
+            link.arrive()
+        };
+        let lost = Some(DropReason::LinkLoss);
+        assert_eq!([fate(94), fate(95), fate(114), fate(115)], [None, lost, lost, None]);
     }
 
     #[test]
