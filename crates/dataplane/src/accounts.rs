@@ -97,7 +97,7 @@ impl Accounts {
         }
     }
 
-    /// Books what comes or goes; whether an account is outside of its levels now.
+    /// Counts what comes or goes; whether an account is outside of its levels now.
     #[inline]
     pub(crate) fn change(&mut self, delta: &Delta) -> bool {
         let mut outside = false;

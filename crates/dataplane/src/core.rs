@@ -251,9 +251,9 @@ impl Core {
 
     /// A frame that waited at a port is gone.
     #[inline]
-    pub(super) fn book_left<F: Fib, O>(&mut self, port: PortId, queue: QueueId, head: &Head, step: &Step<F, O>) {
+    pub(super) fn count_left<F: Fib, O>(&mut self, port: PortId, queue: QueueId, head: &Head, step: &Step<F, O>) {
         if self.agents.is_some() && queue.lane() != Lane::Notice {
-            self.book(Delta::left(port, head), None, step);
+            self.count_bytes(Delta::left(port, head), None, step);
         }
     }
 
@@ -340,7 +340,7 @@ impl Core {
         let slot = self.store.arena.push(line, *pkt, p.rest.stamp);
         Core::tell_stored((port, pkt), Stored { queue, before, leaves: Leaves::Slot(PktId(slot)) }, step.out);
         if self.agents.is_some() && queue.lane() != Lane::Notice {
-            self.book(Delta::stored(port, &pkt.head), Some(&pkt.head), step);
+            self.count_bytes(Delta::stored(port, &pkt.head), Some(&pkt.head), step);
         }
         match self.store.inputs.is_some() {
             true => self.ask_arbiter(port),

@@ -100,8 +100,8 @@ pub(crate) fn summary_json(scenario: &Scenario, seed: u64, results: &Results) ->
         let offered = t.offered().map(|o| {
             json!({
                 "fraction": o.fraction,
-                "of": o.of.name(),
-                "bytes": o.bytes.name(),
+                "of": o.of.word(),
+                "bytes": o.bytes.word(),
                 "bps": o.bps,
                 "payload_bps": o.payload_bps,
             })
@@ -125,7 +125,7 @@ pub(crate) fn summary_json(scenario: &Scenario, seed: u64, results: &Results) ->
     };
     let deadlock = results.deadlock.as_ref().map(|found| deadlock(found, scenario));
     let carried = results.carried.iter();
-    let carried = carried.map(|c| (c.of.name().to_string(), json!({ "bits": c.bits, "capacity_bps": c.capacity_bps })));
+    let carried = carried.map(|c| (c.of.word().to_string(), json!({ "bits": c.bits, "capacity_bps": c.capacity_bps })));
     json!({
         "variant": scenario.variant,
         "seed": seed,

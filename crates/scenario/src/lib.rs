@@ -2,6 +2,7 @@
 //! Nothing here runs anything.
 
 mod catalogue;
+mod choices;
 mod curves;
 pub mod diag;
 pub mod events;
@@ -21,14 +22,13 @@ pub mod topology;
 pub mod traffic;
 
 pub use catalogue::catalogue_json;
+pub use choices::{FctEnd, Goodput, Simultaneous, Ties};
 pub use curves::curve_json;
 pub use diag::Diagnostic;
 pub use events::Event;
 pub use fault::Fault;
 pub use ideal::{Alone, ideal_fct};
 pub use load::{Loaded, Source, load};
-pub use model::{
-    Choice, FctEnd, Filled, Goodput, HostConfig, Measure, PortConfig, Scenario, Simultaneous, SwitchConfig, Ties,
-};
+pub use model::{Choice, Filled, HostConfig, Measure, PortConfig, Scenario, SwitchConfig};
 pub use routes::Routes;
 pub use schema::schema;

@@ -1,5 +1,6 @@
 //! What a scenario means, once it is validated.
 
+use crate::choices::{FctEnd, Goodput, Simultaneous, Ties};
 use crate::events::Event;
 use crate::topology::Topology;
 use crate::traffic::Traffic;
@@ -64,7 +65,7 @@ impl Scenario {
         let unknown = |known: Known| match known {
             Known::None => true,
             Known::All => false,
-            Known::Hosts(names) => {
+            Known::Hosts(_, names) => {
                 (names.iter().collect::<BTreeSet<_>>().len() as u64) < u64::from(self.topology.hosts)
             }
         };
@@ -250,24 +251,6 @@ impl PortConfig {
     }
 }
 
-/// Whether simultaneous arrivals see each other.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Simultaneous {
-    /// Each is decided and applied before the next.
-    InTurn,
-    /// All are decided on the state before any is stored.
-    Snapshot,
-}
-
-/// The order of simultaneous arrivals at a switch.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Ties {
-    /// Permuted by the seed, anew at every instant.
-    Random,
-    /// By port number.
-    Port,
-}
-
 /// What counts.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Measure {
@@ -299,26 +282,6 @@ pub struct Measure {
     pub reordering: bool,
     /// The displacement, in packets, beyond which a packet then counts as lost (RFC 5236: DT).
     pub displacement_threshold: u32,
-}
-
-/// Whose goodput is followed over time.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Goodput {
-    /// Nobody's.
-    None,
-    /// Every host's.
-    Hosts,
-    /// Every host's and every flow's.
-    Flows,
-}
-
-/// Where a flow ends.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum FctEnd {
-    /// The last payload byte is at the receiver.
-    LastByte,
-    /// The sender has got the acknowledgement of everything.
-    SenderAck,
 }
 
 #[cfg(test)]

@@ -77,7 +77,7 @@ struct Need {
     sum: u64,
     /// What fits of the largest frames, and of the smallest.
     guaranteed_bytes: u64,
-    surely: u64,
+    guaranteed_of_smallest: u64,
     buffer: String,
     /// Who fills the same memory and is never paused: classes, and what comes in by other ports.
     lossy: ClassSet,
@@ -96,7 +96,7 @@ fn need(scenario: &Scenario, index: usize) -> Option<Need> {
     let (in_use, smallest) = (scenario.classes(), scenario.smallest_frame());
     let mut need = Need {
         guaranteed_bytes: buffer.guaranteed_bytes(scenario.largest_frame())?,
-        surely: buffer.guaranteed_bytes(smallest)?,
+        guaranteed_of_smallest: buffer.guaranteed_bytes(smallest)?,
         buffer: buffer.described(smallest).unwrap_or_else(|| config.buffer.kind.clone()),
         ..Need::default()
     };
@@ -182,7 +182,7 @@ impl Need {
     /// Why a packet may be lost although it should not.
     fn reasons(&self) -> Vec<String> {
         let mut all: Vec<String> = self.lapses.iter().cloned().collect();
-        if self.sum > self.surely {
+        if self.sum > self.guaranteed_of_smallest {
             all.push(self.too_much());
         }
         let classes = (0..8).filter(|class| self.lossy.has(*class)).map(|class| format!("class {class}"));
@@ -205,7 +205,7 @@ impl Need {
             Bytes(self.headroom),
             Bytes(self.sum),
             self.buffer,
-            Bytes(self.surely),
+            Bytes(self.guaranteed_of_smallest),
         )
     }
 }
@@ -243,7 +243,7 @@ const SPENT_ON_DETOURS: &str = "detour beside lossless pause: a packet may use u
 pub(crate) struct TooLate {
     /// Its name.
     pub name: String,
-    /// What it has for sure.
+    /// The memory that is guaranteed.
     pub guaranteed_bytes: Bytes,
     /// Its threshold.
     pub xoff: Bytes,

@@ -5,6 +5,8 @@
 //! is left out; the word itself may be written too. An empty default only says that the key may be
 //! left out.
 
+use crate::choices::{FctEnd, Goodput, ModelKind, NodeKind, Simultaneous, Ties};
+use dataplane::DeadPort;
 use mech::params::{Kind, Param, Spec};
 
 /// The keys of the file itself.
@@ -37,7 +39,7 @@ pub const SCENARIO: Spec = Spec {
             name: "dead_port",
             doc: "Frames that wait for a port then whose link is down: they are dropped, wait until it is back, or are \
                   looked up again once. What is sent there later is dropped or waits likewise.",
-            kind: Kind::Choice(&["drop", "wait", "look_up"]),
+            kind: DeadPort::KIND,
             default: Some("drop"),
         },
         Param { name: "description", doc: "What the scenario shows.", kind: Kind::Text, default: Some("") },
@@ -83,7 +85,7 @@ pub const SWITCH: Spec = Spec {
             name: "model",
             doc: "Where frames wait: at the output that they leave by, or first in the memory of the input that they \
                   came in by, in virtual output queues, and then at the output (combined input and output queueing).",
-            kind: Kind::Choice(&["output_queued", "cioq"]),
+            kind: ModelKind::KIND,
             default: Some("output_queued"),
         },
         Param {
@@ -104,13 +106,13 @@ pub const SWITCH: Spec = Spec {
             name: "simultaneous",
             doc: "Arrivals at the same instant: each decided and applied before the next, or all decided on the \
                   state before any is stored.",
-            kind: Kind::Choice(&["in_turn", "snapshot"]),
+            kind: Simultaneous::KIND,
             default: Some("in_turn"),
         },
         Param {
             name: "ties",
             doc: "Their order: permuted by the seed, anew at every instant, or by port number.",
-            kind: Kind::Choice(&["random", "port"]),
+            kind: Ties::KIND,
             default: Some("random"),
         },
     ],
@@ -138,7 +140,7 @@ pub const WHERE: Spec = Spec {
         Param {
             name: "port",
             doc: "Ports whose far end is a host, or a switch; only for `marking`, `ack_hold`, `notify`, `pause` and `scheduler`.",
-            kind: Kind::Choice(&["host", "switch"]),
+            kind: NodeKind::KIND,
             default: Some("any"),
         },
     ],
@@ -172,7 +174,7 @@ pub const MEASURE: Spec = Spec {
         Param {
             name: "fct_end",
             doc: "A flow ends with its last byte at the receiver, or with the last acknowledgement at the sender.",
-            kind: Kind::Choice(&["last_byte", "sender_ack"]),
+            kind: FctEnd::KIND,
             default: Some("last_byte"),
         },
         Param {
@@ -215,7 +217,7 @@ pub const MEASURE: Spec = Spec {
         Param {
             name: "goodput",
             doc: "Whose goodput is recorded over time: of every host, also of every flow, or of none.",
-            kind: Kind::Choice(&["hosts", "flows", "none"]),
+            kind: Goodput::KIND,
             default: Some("hosts"),
         },
         Param {
@@ -261,7 +263,7 @@ pub const NODE: Spec = Spec {
     cite: "",
     params: &[
         Param { name: "name", doc: "Its name.", kind: Kind::Text, default: None },
-        Param { name: "kind", doc: "What it is.", kind: Kind::Choice(&["host", "switch"]), default: None },
+        Param { name: "kind", doc: "What it is.", kind: NodeKind::KIND, default: None },
         Param { name: "tier", doc: "Its tier; its kind where not given.", kind: Kind::Text, default: Some("") },
     ],
 };

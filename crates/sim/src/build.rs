@@ -384,7 +384,7 @@ fn build_empty<O: Observer, T: Tap>(
 /// The paths by which switches route, all of them or none; no node has the last number, so
 /// that it seeds what they have in common.
 fn paths(scenario: &Scenario, seed: u64) -> Option<Paths> {
-    let k = scenario.switches.first()?.routing.slot.peek().needs_paths()?;
+    let (_, k) = scenario.switches.first()?.routing.slot.peek().needs_paths()?;
     let pick = FlowHash::new(Stream::new(seed, u32::MAX, Purpose::Hash).u64());
     Some(scenario::paths::paths(&scenario.topology, k as usize, pick))
 }

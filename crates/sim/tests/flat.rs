@@ -45,7 +45,7 @@ fn drop_and_detour_on_every_network_by_either_routing_lose_nothing_unseen_and_fi
 }
 
 #[test]
-fn the_same_bits_whether_departures_are_computed_or_ways_are_foreseen() {
+fn the_same_bits_whether_departures_are_computed_or_routes_are_predicted() {
     for net in NETS {
         let s = scenario(&queries(net, "overflow = { kind = \"detour\" }\nrouting = { kind = \"k_shortest\" }"), "");
         let ends = |options, seed| column(&run_with(&s, seed, options), "flows", "end_ps");

@@ -1,4 +1,4 @@
-//! The host: stack, NIC, and its books; and how routes split packets.
+//! The host: stack, NIC, and its counters; and how routes split packets.
 
 use crate::common::{column, drops, run, run_with, scenario, total};
 use sim::{Options, Results};

@@ -47,7 +47,7 @@ fn a_stop_and_a_go_take_effect_to_the_picosecond() {
     let first = pauses(&results)[0];
     assert_eq!(first, [51_888_000, 384_096_000, 0, 0, 0]);
     assert_eq!(drops(&results), 0);
-    // Eleven frames, each sent by the NIC and by the switch; control frames are beside the books.
+    // Eleven frames, each sent by the NIC and by the switch; control frames have counters of their own.
     assert_eq!(total(&results, "ports", "sent"), 22);
     assert!(results.deadlock.is_none() && results.lost.is_none());
 }

@@ -1,4 +1,4 @@
-//! pFabric in whole runs: short flows overtake long ones, losses are mended by a short timer, and the books
+//! pFabric in whole runs: short flows overtake long ones, losses are mended by a short timer, and the counters
 //! of evicted packets are right.
 
 use crate::common::{self, column, run, run_with, scenario, total};

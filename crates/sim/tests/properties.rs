@@ -1,6 +1,6 @@
 //! Laws that hold whatever the scenario is, over many random small ones: what was sent ends once,
 //! one path keeps the order, more memory loses no more, a longer way is never faster.
-//! The clock of ACKs has a file of its own, and so have the books of every node (`conservation.rs`).
+//! The clock of ACKs has a file of its own, and so have the counters of every node (`conservation.rs`).
 
 use crate::common::{column, drops, run, scenario};
 use dataplane::Pkt;

@@ -122,9 +122,9 @@ fn port_of(of: Account) -> PortId {
 }
 
 impl Core {
-    /// Books bytes that come or go, and calls those whose levels they pass. PRECONDITION: there are agents.
+    /// Counts bytes that come or go, and calls those whose levels they pass. PRECONDITION: there are agents.
     #[inline]
-    pub(super) fn book<F: Fib, O>(&mut self, delta: Delta, stored: Option<&Head>, step: &Step<F, O>) {
+    pub(super) fn count_bytes<F: Fib, O>(&mut self, delta: Delta, stored: Option<&Head>, step: &Step<F, O>) {
         if self.store.accounts.change(&delta) {
             self.call_outside(&delta, stored, step);
         }
@@ -218,7 +218,7 @@ impl Core {
     fn hold<F: Fib, O: Out>(&mut self, pkt: &Pkt, step: &mut Step<F, O>) {
         let Some(agents) = &mut self.agents else { return };
         self.store.arena.push(&mut agents.ports[usize::from(pkt.head.ingress.0)].held, *pkt, 0);
-        self.book(Delta::held(&pkt.head), None, step);
+        self.count_bytes(Delta::held(&pkt.head), None, step);
     }
 
     /// Does what agents have asked for, first to last, until a packet is to be looked up.
@@ -269,7 +269,7 @@ impl Core {
         for _ in 0..max {
             let Some(agents) = &mut self.agents else { return };
             let Some(mut pkt) = self.store.arena.pop(&mut agents.ports[usize::from(port.0)].held) else { return };
-            self.book(Delta::released(&pkt.head), None, step);
+            self.count_bytes(Delta::released(&pkt.head), None, step);
             if ece {
                 pkt.head.flags = pkt.head.flags.with(Flags::ECE);
             }

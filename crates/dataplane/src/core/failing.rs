@@ -7,16 +7,18 @@ use mech::overflow::DropReason;
 use mech::{PortId, QueueId};
 use units::Clock;
 
-/// What becomes of the frames that wait for a port when its link is known to be dead.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub enum DeadPort {
-    /// They are dropped, and so is what is sent there later.
-    #[default]
-    Drop,
-    /// They wait until the link is back, and so does what is sent there later.
-    Wait,
-    /// They are looked up again, once; what is sent to the dead port all the same is dropped.
-    LookUp,
+mech::choice! {
+    /// What becomes of the frames that wait for a port when its link is known to be dead.
+    #[derive(Default)]
+    pub enum DeadPort {
+        /// They are dropped, and so is what is sent there later.
+        #[default]
+        Drop = "drop",
+        /// They wait until the link is back, and so does what is sent there later.
+        Wait = "wait",
+        /// They are looked up again, once; what is sent to the dead port all the same is dropped.
+        LookUp = "look_up",
+    }
 }
 
 impl Core {
@@ -88,7 +90,7 @@ impl Core {
         p.counts_mut().evicted_bytes += u64::from(pkt.head.size);
         let frame = Freed { queue, after: p.waiting(), started: None };
         Core::tell_freed(port, frame, step.out);
-        self.book_left(port, queue, &pkt.head, step);
+        self.count_left(port, queue, &pkt.head, step);
     }
 
     /// Loses all that waits for a port whose link is dead.

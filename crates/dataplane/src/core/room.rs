@@ -43,7 +43,7 @@ impl Core {
             p.counts_mut().evicted_bytes += u64::from(pkt.head.size);
             let frame = Freed { queue: QueueId(queue as u8), after: p.waiting(), started: None };
             Core::tell_freed(port, frame, step.out);
-            self.book_left(port, QueueId(queue as u8), &pkt.head, step);
+            self.count_left(port, QueueId(queue as u8), &pkt.head, step);
             return self.drop(&pkt, port, DropReason::Evicted, step);
         }
     }
@@ -63,7 +63,7 @@ impl Core {
         self.store.shrink(port, queue, bytes);
         self.count_trimmed(port, bytes);
         if self.agents.is_some() && queue.lane() != Lane::Notice {
-            self.book(Delta::trimmed(port, &head, bytes), None, step);
+            self.count_bytes(Delta::trimmed(port, &head, bytes), None, step);
         }
         true
     }

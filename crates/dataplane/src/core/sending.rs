@@ -102,7 +102,7 @@ impl Core {
         if more {
             step.out.wake(port, end);
         }
-        self.book_left(port, queue, &pkt.head, step);
+        self.count_left(port, queue, &pkt.head, step);
         if empty {
             self.run_empty(step.now, port);
         }

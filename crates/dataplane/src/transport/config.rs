@@ -1,5 +1,7 @@
 //! What all flows of a run have in common: the validated parameters of a transport as plain data.
 
+pub(super) use super::choices::Recovery;
+use super::choices::{Connection, Priority, ProbePriority};
 use super::fraction;
 use crate::Framing;
 use mech::host::WindowCut;
@@ -19,17 +21,6 @@ pub(super) enum Law {
     Dctcp,
     /// Half of the window, at timeouts alone (pFabric §4.3).
     PFabric,
-}
-
-/// How losses are mended.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Recovery {
-    /// RFC 5681 §3.2: the first ACK of new data ends it.
-    Reno,
-    /// RFC 6582: partial ACKs go on with it.
-    NewReno,
-    /// RFC 6675: selective acknowledgements tell what is lost.
-    Sack,
 }
 
 /// How marks are asked for and echoed.
@@ -96,9 +87,10 @@ impl TcpConfig {
             "pfabric" => Law::PFabric,
             _ => return None,
         };
-        let recovery = match if kind == "dctcp" { values.word("recovery") } else { kind } {
+        let recovery = match kind {
             "reno" => Recovery::Reno,
             "newreno" => Recovery::NewReno,
+            "dctcp" => values.get("recovery"),
             _ => Recovery::Sack,
         };
         let ecn = match law {
@@ -133,10 +125,10 @@ impl TcpConfig {
             restart_after_idle: values.flag("restart_after_idle"),
             retransmission_timer: values.flag("retransmission_timer"),
             window_less_out_of_order: values.flag("window_less_out_of_order"),
-            handshake: values.word("connection") == "handshake",
-            by_remaining: values.word("priority") == "remaining",
+            handshake: values.get::<Connection>("connection") == Connection::Handshake,
+            by_remaining: values.get::<Priority>("priority") == Priority::Remaining,
             sack_opens_window: fixed && values.flag("sack_opens_window"),
-            probes_as_data: fixed && values.word("probe_priority") == "priority",
+            probes_as_data: fixed && values.get::<ProbePriority>("probe_priority") == ProbePriority::Priority,
             probe_after: match fixed {
                 true => values.count_or_off("probe_after").map_or(u32::MAX, |n| n as u32),
                 false => u32::MAX,

@@ -1,5 +1,6 @@
 //! The transports that a scenario may name, and their parameters.
 
+use super::choices::{Connection, Priority, ProbePriority, Recovery};
 use mech::params::{Kind, Param, Spec};
 
 macro_rules! tcp_params {
@@ -109,7 +110,7 @@ macro_rules! tcp_params {
                 name: "connection",
                 doc: "`established` before the flow starts, or opened by a `handshake`, whose time is part of the FCT \
                       (RFC 9293 §3.5).",
-                kind: Kind::Choice(&["established", "handshake"]),
+                kind: Connection::KIND,
                 default: Some("established"),
             },
             Param {
@@ -123,7 +124,7 @@ macro_rules! tcp_params {
                 name: "priority",
                 doc: "The rank of data, by which `srpt` and `evict` choose: `remaining` is the bytes of the flow that were \
                       not acknowledged as they left, `none` is 0, the most urgent, as that of ACKs always is.",
-                kind: Kind::Choice(&["none", "remaining"]),
+                kind: Priority::KIND,
                 default: Some($priority),
             },
             $($more),*
@@ -200,7 +201,7 @@ pub const SPECS: &[&Spec] = &[
             Param {
                 name: "recovery",
                 doc: "How losses are repaired: as by `reno` (RFC 5681), `newreno` (RFC 6582) or `sack` (RFC 6675).",
-                kind: Kind::Choice(&["reno", "newreno", "sack"]),
+                kind: Recovery::KIND,
                 default: Some("sack"),
             },
             Param {
@@ -249,7 +250,7 @@ pub const SPECS: &[&Spec] = &[
             Param {
                 name: "probe_priority",
                 doc: "The rank of probes: `priority` is that of data, `urgent` is 0, as of ACKs.",
-                kind: Kind::Choice(&["priority", "urgent"]),
+                kind: ProbePriority::KIND,
                 default: Some("priority"),
             },
         ],

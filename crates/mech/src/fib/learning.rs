@@ -36,6 +36,9 @@ params! {
     }
 }
 
+/// The parameter of what is known from the start.
+const PRESET: &str = Given::PARAMS[0].name;
+
 pub(super) const SPEC: Spec = Spec {
     slot: "switch.fib",
     kind: "learning",
@@ -90,7 +93,7 @@ impl AddressTable for Learning {
         match &self.preset {
             Preset::None => Known::None,
             Preset::All => Known::All,
-            Preset::Hosts { names, .. } => Known::Hosts(names),
+            Preset::Hosts { names, .. } => Known::Hosts(PRESET, names),
         }
     }
     fn is_preset(&self, host: HostId) -> bool {

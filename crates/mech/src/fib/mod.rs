@@ -27,8 +27,8 @@ pub enum Known<'a> {
     None,
     /// All.
     All,
-    /// Those of the hosts of these names.
-    Hosts(&'a [String]),
+    /// Those of the hosts of these names, as this parameter lists them.
+    Hosts(&'static str, &'a [String]),
 }
 
 /// A table that knows some addresses and finds out others.

@@ -85,8 +85,8 @@ impl Routing for KShortest {
             (self.paths, self.switch) = (Arc::clone(paths), switch);
         }
     }
-    fn needs_paths(&self) -> Option<u64> {
-        Some(self.k)
+    fn needs_paths(&self) -> Option<(&'static str, u64)> {
+        Some((Given::PARAMS[0].name, self.k))
     }
     fn boxed(&self) -> Box<dyn Routing> {
         Box::new(self.clone())

@@ -65,8 +65,9 @@ pub trait Routing: Send + Sync {
     fn needs_addresses(&self) -> bool {
         false
     }
-    /// As many paths between each two switches with hosts as it needs, the same at all switches.
-    fn needs_paths(&self) -> Option<u64> {
+    /// As many paths between each two switches with hosts as it needs, the same at all switches, and the parameter
+    /// that says so.
+    fn needs_paths(&self) -> Option<(&'static str, u64)> {
         None
     }
     /// Whether both directions of a flow are to have one hash, at all switches.

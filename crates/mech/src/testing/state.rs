@@ -125,7 +125,7 @@ impl State {
             self.push(String::new(), head, to);
         }
     }
-    /// Takes a packet out of its queue; its memory stays lent.
+    /// Takes a packet out of its queue; its memory stays allocated.
     pub fn unqueue(&mut self, id: PktId) -> Option<Stored> {
         let pkt = self.stored.get(&id)?.clone();
         let queue = self.queues.get_mut(&(pkt.port, pkt.queue))?;

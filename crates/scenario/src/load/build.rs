@@ -4,6 +4,7 @@ use super::Source;
 use super::fields::{Asked, Faults, NAME_RULE, Wanted, choice, entries, is_name, read, table};
 use super::resolved;
 use super::tree::{Data, Node};
+use crate::choices::NodeKind;
 use crate::diag::message;
 use crate::fault::Fault;
 use crate::model::Choice;
@@ -91,7 +92,7 @@ fn graph(table: &Node, faults: &mut Faults) -> Option<CustomGraph> {
         let Some(values) = read(node, Wanted::of(settings::NODE.params), faults) else { continue };
         let name = values.word("name").to_string();
         let tier = if values.has("tier") { values.word("tier").to_string() } else { String::new() };
-        graph.nodes.push(CustomNode { name, host: values.word("kind") == "host", tier });
+        graph.nodes.push(CustomNode { name, host: values.get::<NodeKind>("kind") == NodeKind::Host, tier });
     }
     for link in links {
         let Some(values) = read(link, Wanted::of(settings::LINK.params), faults) else { continue };

@@ -7,6 +7,7 @@ use crate::model::{Choice, Filled, HostConfig, Scenario, SwitchConfig};
 use crate::paths;
 use crate::symmetry::Tried;
 use crate::topology::Topology;
+use dataplane::transport::Priority;
 use mech::overflow::OverflowSlot;
 use mech::params::Values;
 use mech::routing::RoutingSlot;
@@ -31,9 +32,9 @@ pub(super) fn same_paths(document: &Node, net: &Topology, switches: &[SwitchConf
     let mut of_it = switches.iter().map(|switch| &switch.routing).filter(|routing| needs(routing).is_some());
     let Some(first) = of_it.next() else { return };
     let alike = 1 + of_it.filter(|other| *other == first).count();
-    let k = needs(first).unwrap_or_default();
+    let (key, k) = needs(first).unwrap_or_default();
     if alike < switches.len() {
-        let found = format!("`{}` with k = {k} at {alike} of {} switches", first.kind, switches.len());
+        let found = format!("`{}` with {key} = {k} at {alike} of {} switches", first.kind, switches.len());
         faults.add(&document.find("switch.routing"), message(found, "the same paths at all switches"));
     }
     let work = paths::work(net, k);
@@ -41,7 +42,7 @@ pub(super) fn same_paths(document: &Node, net: &Topology, switches: &[SwitchConf
         let found = format!("{k} paths between each two of {} switches with hosts", net.edges());
         let what = "k times the links of all shortest paths between them times the ports of the network";
         let rule = format!("{what} at most {MOST_PATHS}, which is {work} here");
-        faults.add(&document.find("switch.routing.k"), message(found, rule));
+        faults.add(&document.find(&format!("switch.routing.{key}")), message(found, rule));
     }
 }
 
@@ -94,7 +95,7 @@ pub(super) fn ranks(host: &HostConfig, switches: &[SwitchConfig], transport: &Ch
     };
     let of_switch = |s: &SwitchConfig| s.ports.iter().any(|port| by_rank(&port.scheduler.slot, &s.overflow.slot));
     let asked = by_rank(&host.scheduler.slot, &host.overflow.slot) || switches.iter().any(of_switch);
-    if asked && transport.values.word("priority") == "none" {
+    if asked && transport.values.get::<Priority>("priority") == Priority::None {
         notes.push(NO_RANKS.into());
     }
 }

@@ -24,14 +24,14 @@ pub(super) fn check(document: &Node, net: &Topology, switches: &[SwitchConfig], 
     }
     let (mut seen, mut floods) = (BTreeSet::new(), false);
     for (_, known) in learning {
-        let Known::Hosts(names) = known else {
+        let Known::Hosts(key, names) = known else {
             floods |= known == Known::None;
             continue;
         };
         let before = faults.count;
         let hosts: BTreeSet<&str> = names.iter().map(String::as_str).collect();
         for name in hosts.iter().filter(|name| seen.insert(name.to_string())) {
-            known_host(&document.find("switch.fib.preset"), name, net, faults);
+            known_host(&document.find(&format!("switch.fib.{key}")), name, net, faults);
         }
         floods |= faults.count == before && (hosts.len() as u64) < u64::from(net.hosts);
     }

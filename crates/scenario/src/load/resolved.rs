@@ -1,7 +1,8 @@
 //! What a variant came to, every default filled in, as JSON that reads like a scenario.
 
 use super::switches::Group;
-use crate::model::{Choice, FctEnd, Filled, Goodput, Measure, PortConfig, Simultaneous, SwitchConfig, Ties};
+use crate::choices::ModelKind;
+use crate::model::{Choice, Filled, Measure, PortConfig, SwitchConfig};
 use mech::params::{Value, Values};
 use serde_json::{Map, Value as Json, json};
 use units::{Bytes, Dur};
@@ -82,22 +83,15 @@ fn port(port: &PortConfig) -> Map<String, Json> {
 }
 
 fn switch(config: &SwitchConfig) -> Map<String, Json> {
-    let simultaneous = match config.simultaneous {
-        Simultaneous::InTurn => "in_turn",
-        Simultaneous::Snapshot => "snapshot",
-    };
-    let ties = match config.ties {
-        Ties::Random => "random",
-        Ties::Port => "port",
-    };
+    let model = if config.model.cioq().is_some() { ModelKind::Cioq } else { ModelKind::OutputQueued };
     let mut all = vec![
         ("fib", filled(&config.fib)),
         ("routing", filled(&config.routing)),
         ("buffer", filled(&config.buffer)),
         ("overflow", filled(&config.overflow)),
-        ("simultaneous", json!(simultaneous)),
-        ("ties", json!(ties)),
-        ("model", json!(if config.model.cioq().is_some() { "cioq" } else { "output_queued" })),
+        ("simultaneous", json!(config.simultaneous.word())),
+        ("ties", json!(config.ties.word())),
+        ("model", json!(model.word())),
     ];
     if let Some(cioq) = config.model.cioq() {
         all.push(("arbiter", filled(&cioq.arbiter)));
@@ -127,27 +121,18 @@ pub(super) fn switches(groups: &[Group]) -> Json {
 
 /// The window, with what was left out.
 pub(super) fn measure(measure: &Measure) -> Json {
-    let fct_end = match measure.fct_end {
-        FctEnd::LastByte => "last_byte",
-        FctEnd::SenderAck => "sender_ack",
-    };
-    let goodput = match measure.goodput {
-        Goodput::None => "none",
-        Goodput::Hosts => "hosts",
-        Goodput::Flows => "flows",
-    };
     json!({
         "from": Dur(measure.from.0).to_string(),
         "to": Dur(measure.to.0).to_string(),
         "drain": measure.drain.to_string(),
-        "fct_end": fct_end,
+        "fct_end": measure.fct_end.word(),
         "allow_unfinished": measure.allow_unfinished,
         "bin": measure.bin.to_string(),
         "queues": measure.queues,
         "sub_queues": measure.sub_queues,
         "packets": measure.packets,
         "detours": measure.detours.map_or(json!("off"), |n| json!(n)),
-        "goodput": goodput,
+        "goodput": measure.goodput.word(),
         "links": measure.links,
         "reordering": measure.reordering,
         "displacement_threshold": measure.displacement_threshold,

@@ -5,8 +5,9 @@ use super::fields::{Asked, Faults, Wanted, entries, filled, read, table};
 use super::input_side;
 use super::merge::merge;
 use super::tree::{Data, Node};
+use crate::choices::{ModelKind, Simultaneous, Ties};
 use crate::diag::{message, one_of};
-use crate::model::{Cioq, Filled, Model, PortConfig, Simultaneous, Speedup, SwitchConfig, Ties};
+use crate::model::{Cioq, Filled, Model, PortConfig, Speedup, SwitchConfig};
 use crate::settings;
 use crate::topology::{self, Topology};
 use mech::buffer::BufferSlot;
@@ -306,15 +307,14 @@ fn fill(switch: &Node, registry: &Registry, faults: &mut Faults) -> Option<Slots
             notify: notify?,
             pause: pause?,
         },
-        model: match values.word("model") {
-            "cioq" => Model::Cioq(Cioq { input_buffer: values.amount("input_buffer"), speedup, arbiter: arbiter? }),
-            _ => Model::OutputQueued,
+        model: match values.get("model") {
+            ModelKind::OutputQueued => Model::OutputQueued,
+            ModelKind::Cioq => {
+                Model::Cioq(Cioq { input_buffer: values.amount("input_buffer"), speedup, arbiter: arbiter? })
+            }
         },
-        simultaneous: match values.word("simultaneous") {
-            "snapshot" => Simultaneous::Snapshot,
-            _ => Simultaneous::InTurn,
-        },
-        ties: if values.word("ties") == "port" { Ties::Port } else { Ties::Random },
+        simultaneous: values.get("simultaneous"),
+        ties: values.get("ties"),
     })
 }
 

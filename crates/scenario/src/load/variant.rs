@@ -10,10 +10,10 @@ use super::resolved;
 use super::switches::Filler;
 use super::tree::Node;
 use crate::diag::message;
-use crate::model::{Choice, FctEnd, Filled, Goodput, HostConfig, Measure, Scenario};
+use crate::model::{Choice, Filled, HostConfig, Measure, Scenario};
 use crate::pausing;
 use crate::settings;
-use dataplane::{DeadPort, Framing};
+use dataplane::Framing;
 use mech::host::NicOrder;
 use mech::marking::MarkingSlot;
 use mech::overflow::OverflowSlot;
@@ -136,11 +136,7 @@ pub(super) fn read_variant(
         measure,
         events: events.into_iter().map(|(_, event)| event).collect(),
         reroute_delay: top.time("reroute_delay"),
-        dead_port: match top.word("dead_port") {
-            "wait" => DeadPort::Wait,
-            "look_up" => DeadPort::LookUp,
-            _ => DeadPort::Drop,
-        },
+        dead_port: top.get("dead_port"),
     };
     if let Some(pausing::TooLate { name, guaranteed_bytes, xoff, key }) = pausing::too_late(&scenario) {
         let found = format!(
@@ -236,26 +232,18 @@ fn measure(document: &Node, duration: Option<Dur>, faults: &mut Faults) -> Optio
     let values = read(&table, Wanted::of(settings::MEASURE.params), faults)?;
     let (to, bin) = checks::window(document, duration?, &values, faults);
     checks::sub_queues(document, &values, faults);
-    let fct_end = match values.word("fct_end") {
-        "sender_ack" => FctEnd::SenderAck,
-        _ => FctEnd::LastByte,
-    };
     Some(Measure {
         from: Time(values.time("from").0),
         to,
         drain: values.time("drain"),
-        fct_end,
+        fct_end: values.get("fct_end"),
         allow_unfinished: values.flag("allow_unfinished"),
         bin,
         queues: values.flag("queues"),
         sub_queues: values.flag("sub_queues"),
         packets: values.flag("packets"),
         detours: values.count_or_off("detours").map(|n| n as u32),
-        goodput: match values.word("goodput") {
-            "flows" => Goodput::Flows,
-            "none" => Goodput::None,
-            _ => Goodput::Hosts,
-        },
+        goodput: values.get("goodput"),
         links: values.flag("links"),
         reordering: values.flag("reordering"),
         displacement_threshold: values.count("displacement_threshold") as u32,

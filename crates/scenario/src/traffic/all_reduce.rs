@@ -2,14 +2,31 @@
 
 use super::Context;
 use super::collective::{Algorithm, Collective, Plan};
-use super::common::{self, CLASS, START, distinct_hosts, fault, shuffle, window};
+use super::common::{self, CLASS, Connection, START, distinct_hosts, fault, shuffle, window};
 use super::draft::Draft;
 use crate::fault::Fault;
+use mech::choice;
 use mech::params::{Kind, Param, Spec, Values};
 use mech::{HostId, Purpose, Stream};
 use std::collections::VecDeque;
 use std::sync::Arc;
 use units::{Dur, Time};
+
+choice! {
+    /// How data are reduced.
+    enum AlgorithmKind {
+        Ring = "ring",
+        Tree = "tree",
+    }
+}
+
+choice! {
+    /// Where the ranks of a job are.
+    enum Placement {
+        Packed = "packed",
+        Random = "random",
+    }
+}
 
 pub(super) const SPEC: Spec = Spec {
     slot: "traffic",
@@ -22,7 +39,7 @@ pub(super) const SPEC: Spec = Spec {
             name: "algorithm",
             doc: "`ring`: 2(N-1) steps of a chunk of size/N from each rank to the next; `tree`: to the root of a binary \
                   tree and back.",
-            kind: Kind::Choice(&["ring", "tree"]),
+            kind: AlgorithmKind::KIND,
             default: Some("ring"),
         },
         Param { name: "size", doc: "Bytes that each rank has to reduce.", kind: Kind::Size { min: 1 }, default: None },
@@ -47,7 +64,7 @@ pub(super) const SPEC: Spec = Spec {
         Param {
             name: "placement",
             doc: "Which hosts a job gets: the next ones in the order of the hosts, or drawn.",
-            kind: Kind::Choice(&["packed", "random"]),
+            kind: Placement::KIND,
             default: Some("packed"),
         },
         Param {
@@ -71,7 +88,7 @@ pub(super) const SPEC: Spec = Spec {
         Param {
             name: "connection",
             doc: "`persistent`: a rank keeps its connections to others; `new`: every message has its own.",
-            kind: Kind::Choice(&["persistent", "new"]),
+            kind: Connection::KIND,
             default: Some("persistent"),
         },
         START,
@@ -141,10 +158,10 @@ impl AllReduce {
             repeat,
             compute: values.time("compute"),
             jitter: Dur::ZERO,
-            persistent: values.word("connection") == "persistent",
+            persistent: values.get::<Connection>("connection") == Connection::Persistent,
             start,
         };
-        let random = values.word("placement") == "random";
+        let random = values.get::<Placement>("placement") == Placement::Random;
         Ok(AllReduce { plan, pool, all: (ranks * jobs) as usize, random })
     }
 
@@ -161,10 +178,10 @@ impl AllReduce {
 }
 
 fn algorithm(values: &Values, faults: &mut Vec<Fault>) -> Algorithm {
-    match (values.word("algorithm"), values.has("chunks")) {
-        ("tree", true) => Algorithm::Tree(values.count("chunks") as u32),
-        ("tree", false) => Algorithm::Tree(1),
-        (_, given) => {
+    match (values.get("algorithm"), values.has("chunks")) {
+        (AlgorithmKind::Tree, true) => Algorithm::Tree(values.count("chunks") as u32),
+        (AlgorithmKind::Tree, false) => Algorithm::Tree(1),
+        (AlgorithmKind::Ring, given) => {
             if given {
                 let found = values.count("chunks").to_string();
                 faults.push(fault("chunks", found, "left out where `algorithm` is `ring`, which has a chunk a rank"));

@@ -6,6 +6,7 @@ use super::load::{BYTES, FRACTION, LoadBytes, LoadOf, OF, Offered, SEGMENT, aske
 use super::sizes::SIZE;
 use super::{Context, Sizes};
 use crate::fault::Fault;
+use mech::choice;
 use mech::params::{Kind, Param, Spec, Values};
 use mech::{HostId, Stream};
 use std::sync::Arc;
@@ -13,6 +14,14 @@ use units::{Dur, Time};
 
 /// Most flows that start at one instant: about half a gigabyte.
 const MOST_AT_ONCE: usize = 10_000_000;
+
+choice! {
+    /// When the flows of a shuffle start.
+    enum RoundOrder {
+        AtOnce = "at_once",
+        Shifted = "shifted",
+    }
+}
 
 pub(super) const SPEC: Spec = Spec {
     slot: "traffic",
@@ -32,7 +41,7 @@ pub(super) const SPEC: Spec = Spec {
             name: "order",
             doc: "`at_once`: all flows start together, each host's by the order of the hosts; `shifted`: in round r, \
                   from 1 on, every host sends to the r-th host after it, and rounds are `gap` apart.",
-            kind: Kind::Choice(&["at_once", "shifted"]),
+            kind: RoundOrder::KIND,
             default: Some("at_once"),
         },
         Param {
@@ -118,18 +127,18 @@ impl AllToAll {
 }
 
 fn gap(values: &Values, faults: &mut Vec<Fault>) -> Option<Dur> {
-    match (values.word("order"), values.has("gap")) {
-        ("shifted", true) => Some(values.time("gap")),
-        ("shifted", false) => {
+    match (values.get("order"), values.has("gap")) {
+        (RoundOrder::Shifted, true) => Some(values.time("gap")),
+        (RoundOrder::Shifted, false) => {
             faults.push(fault("gap", "nothing", "the time between rounds, where `order` is `shifted`"));
             None
         }
-        (_, true) => {
+        (RoundOrder::AtOnce, true) => {
             let found = values.time("gap").to_string();
             faults.push(fault("gap", found, "left out unless `order` is `shifted`"));
             None
         }
-        _ => None,
+        (RoundOrder::AtOnce, false) => None,
     }
 }
 
@@ -146,7 +155,7 @@ fn pace(
             let found = values.time("interval").to_string();
             return Err(vec![fault("interval", found, "left out where `load.fraction` is given")]);
         }
-        if hosts < ctx.topology.hosts as usize && values.word("load.of") != "host" {
+        if hosts < ctx.topology.hosts as usize && values.get::<LoadOf>("load.of") != LoadOf::Host {
             let found = format!("`{}` with some of the hosts", values.word("load.of"));
             return Err(vec![fault("load.of", found, "`host`, or a shuffle of all hosts")]);
         }

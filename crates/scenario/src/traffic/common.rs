@@ -2,6 +2,7 @@
 
 use super::Context;
 use crate::fault::Fault;
+use mech::choice;
 use mech::params::{Kind, Param, Values};
 use mech::{HostId, Stream};
 use units::{Dur, Time};
@@ -39,6 +40,14 @@ pub(super) const SERVICE_JITTER: Param = Param {
     kind: Kind::Time { min: 0 },
     default: Some("0us"),
 };
+
+choice! {
+    /// What connections messages are on.
+    pub(super) enum Connection {
+        Persistent = "persistent",
+        New = "new",
+    }
+}
 
 /// The time that an answer takes.
 #[derive(Clone, Copy, Debug, PartialEq)]

@@ -4,6 +4,7 @@ use super::Context;
 use super::common::{CLASS, JITTER};
 use super::rows::{FILE, Hosts, Row, Trace, Unit, Wrong, gather, lines, start, whole_bytes};
 use crate::fault::Fault;
+use mech::choice;
 use mech::params::{Kind, Param, Spec, Values};
 use std::cell::RefCell;
 use std::collections::BTreeSet;
@@ -22,7 +23,7 @@ pub(super) const SPEC: Spec = Spec {
             name: "priority_group",
             doc: "What a flow's priority group, 0 to 7, is taken for: its `class`, where a switch serves higher classes \
                   first under `strict_priority`, or nothing.",
-            kind: Kind::Choice(&["ignored", "class"]),
+            kind: PriorityGroup::KIND,
             default: Some("ignored"),
         },
         Param {
@@ -36,6 +37,14 @@ pub(super) const SPEC: Spec = Spec {
     ],
 };
 
+choice! {
+    /// What a flow's priority group is taken for.
+    enum PriorityGroup {
+        Ignored = "ignored",
+        Class = "class",
+    }
+}
+
 /// What the lines are read with.
 struct Reader<'a> {
     hosts: Hosts<'a>,
@@ -46,7 +55,7 @@ struct Reader<'a> {
 
 /// The workload of a flow file.
 pub(super) fn build(name: &str, values: &Values, ctx: &Context) -> Result<Trace, Vec<Fault>> {
-    let classes = values.word("priority_group") == "class";
+    let classes = values.get::<PriorityGroup>("priority_group") == PriorityGroup::Class;
     let origin = Time(values.time("origin").0);
     let reader = Reader { hosts: Hosts::of(ctx), origin, classes, ports: RefCell::default() };
     let made = Trace::read(name, values, ctx, |text| reader.rows(text))?;

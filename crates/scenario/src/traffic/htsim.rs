@@ -4,7 +4,8 @@ use super::Context;
 use super::common::{CLASS, JITTER};
 use super::rows::{FILE, Hosts, Row, Trace, Unit, Wrong, gather, lines, start, whole_bytes};
 use crate::fault::Fault;
-use mech::params::{Kind, Param, Spec, Values};
+use mech::choice;
+use mech::params::{Param, Spec, Values};
 use std::cell::Cell;
 use units::Time;
 
@@ -20,7 +21,7 @@ pub(super) const SPEC: Spec = Spec {
         Param {
             name: "unit",
             doc: "Unit of the starts: picoseconds in today's htsim, microseconds in older ones. The file does not say.",
-            kind: Kind::Choice(&["ps", "us"]),
+            kind: StartUnit::KIND,
             default: None,
         },
         JITTER,
@@ -37,6 +38,14 @@ pub(super) const OPERA: Spec = Spec {
     params: &[FILE, JITTER, CLASS],
 };
 
+choice! {
+    /// The unit of starts.
+    enum StartUnit {
+        Picoseconds = "ps",
+        Microseconds = "us",
+    }
+}
+
 /// What the lines are read with.
 struct Reader<'a> {
     hosts: Hosts<'a>,
@@ -46,9 +55,9 @@ struct Reader<'a> {
 
 /// The workload of a connection matrix.
 pub(super) fn build(name: &str, values: &Values, ctx: &Context) -> Result<Trace, Vec<Fault>> {
-    let unit = match values.word("unit") {
-        "ps" => Unit { name: "picoseconds", zeros: 0 },
-        _ => Unit { name: "microseconds", zeros: 6 },
+    let unit = match values.get("unit") {
+        StartUnit::Picoseconds => Unit { name: "picoseconds", zeros: 0 },
+        StartUnit::Microseconds => Unit { name: "microseconds", zeros: 6 },
     };
     let reader = Reader { hosts: Hosts::of(ctx), unit, priorities: Cell::new(0) };
     let made = Trace::read(name, values, ctx, |text| reader.rows(text))?;

@@ -2,7 +2,7 @@
 
 use super::common::{CLASS, JITTER, START, STOP};
 use super::load::{BYTES, FRACTION, OF, Offered, SEGMENT};
-use super::queries::{INTERVAL, Names, QPS, Queries, QueryStreams, REPEAT, Rounds, Shape};
+use super::queries::{INTERVAL, Names, Pick, QPS, Queries, QueryStreams, REPEAT, Rounds, Shape};
 use super::{Context, Sizes};
 use crate::fault::Fault;
 use mech::params::{Kind, Param, Spec, Values};
@@ -31,7 +31,7 @@ pub(super) const SPEC: Spec = Spec {
             name: "pick",
             doc: "Who sends: `random`, distinct hosts drawn anew for every query; `first`, the first hosts other than \
                   the receiver; `spread`, hosts at equal distances in their order.",
-            kind: Kind::Choice(&["random", "first", "spread"]),
+            kind: Pick::KIND,
             default: Some("random"),
         },
         START,

@@ -4,6 +4,7 @@ use super::common::fault;
 use super::{Context, Sizes};
 use crate::fault::Fault;
 use crate::topology::Topology;
+use mech::choice;
 use mech::params::{Kind, Param, Values};
 use std::cell::OnceCell;
 
@@ -17,13 +18,13 @@ pub(super) const OF: Param = Param {
     name: "load.of",
     doc: "What it is a fraction of, one way: all host links; all uplinks of switches with hosts, by what leaves a \
           rack; or the links between the two halves of the hosts, by what crosses.",
-    kind: Kind::Choice(&["host", "tor_uplink", "bisection"]),
+    kind: LoadOf::KIND,
     default: Some("host"),
 };
 pub(super) const BYTES: Param = Param {
     name: "load.bytes",
     doc: "Which bytes it counts: payload, or frames with preamble and gap.",
-    kind: Kind::Choice(&["payload", "wire"]),
+    kind: LoadBytes::KIND,
     default: Some("payload"),
 };
 pub(super) const SEGMENT: Param = Param {
@@ -33,30 +34,32 @@ pub(super) const SEGMENT: Param = Param {
     default: Some("1460B"),
 };
 
-/// The capacity that a load is a fraction of.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum LoadOf {
-    /// All host links together, one way.
-    Host,
-    /// All links from switches with hosts up to other switches, one way; counts what leaves a rack.
-    TorUplink,
-    /// Between the first and the second half of the hosts, one way; counts what crosses.
-    Bisection,
+choice! {
+    /// The capacity that a load is a fraction of.
+    pub enum LoadOf {
+        /// All host links together, one way.
+        Host = "host",
+        /// All links from switches with hosts up to other switches, one way; counts what leaves a rack.
+        TorUplink = "tor_uplink",
+        /// Between the first and the second half of the hosts, one way; counts what crosses.
+        Bisection = "bisection",
+    }
 }
 
 /// What loads on one network are fractions of, by [`LoadOf`]: the capacity, and what crosses it
 /// where every host sends at the rate of its link. Computed once for all workloads: a bisection
 /// is a largest flow.
 #[derive(Debug, Default)]
-pub struct Capacities([OnceCell<(f64, f64)>; LoadOf::ALL.len()]);
+pub struct Capacities([OnceCell<(f64, f64)>; LoadOf::WORDS.len()]);
 
-/// The bytes that a load counts.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum LoadBytes {
-    /// Payload only.
-    Payload,
-    /// Frames with preamble and gap, without acknowledgements and retransmissions.
-    Wire,
+choice! {
+    /// The bytes that a load counts.
+    pub enum LoadBytes {
+        /// Payload only.
+        Payload = "payload",
+        /// Frames with preamble and gap, without acknowledgements and retransmissions.
+        Wire = "wire",
+    }
 }
 
 /// A load, as asked for in a scenario or as its parameters amount to.
@@ -73,30 +76,6 @@ pub struct Offered {
     pub bps: f64,
     /// The same in payload bits per second.
     pub payload_bps: f64,
-}
-
-impl LoadOf {
-    /// Every capacity.
-    pub const ALL: [LoadOf; 3] = [LoadOf::Host, LoadOf::TorUplink, LoadOf::Bisection];
-
-    /// As a scenario names it.
-    pub const fn name(self) -> &'static str {
-        match self {
-            LoadOf::Host => "host",
-            LoadOf::TorUplink => "tor_uplink",
-            LoadOf::Bisection => "bisection",
-        }
-    }
-}
-
-impl LoadBytes {
-    /// As a scenario names it.
-    pub const fn name(self) -> &'static str {
-        match self {
-            LoadBytes::Payload => "payload",
-            LoadBytes::Wire => "wire",
-        }
-    }
 }
 
 /// The capacity, in bits per second, that a load is a fraction of; 0 where the network has none.
@@ -145,23 +124,20 @@ pub(super) fn share(net: &Topology, known: &Capacities, of: LoadOf, fraction: f6
 /// What the keys `load.*` of a workload ask for, its flows being of these sizes, one of each, and between
 /// hosts drawn uniformly. PRECONDITION: `load.fraction` is given.
 pub(super) fn asked(values: &Values, ctx: &Context, sizes: &[&Sizes]) -> Result<Offered, Vec<Fault>> {
-    let of = match values.word("load.of") {
-        "tor_uplink" => LoadOf::TorUplink,
-        "bisection" => LoadOf::Bisection,
-        _ => LoadOf::Host,
-    };
+    let of: LoadOf = values.get("load.of");
     let fraction = values.number("load.fraction");
     let wire = |sizes: &&Sizes| sizes.mean_wire(&ctx.framing, values.size("load.segment"));
     let payload: f64 = sizes.iter().map(|sizes| sizes.mean()).sum();
-    let (bytes, mean) = match values.word("load.bytes") {
-        "wire" => (LoadBytes::Wire, sizes.iter().map(wire).sum()),
-        _ => (LoadBytes::Payload, payload),
+    let bytes = values.get("load.bytes");
+    let mean = match bytes {
+        LoadBytes::Wire => sizes.iter().map(wire).sum(),
+        LoadBytes::Payload => payload,
     };
     if !mean.is_finite() {
         return Err(vec![fault("load.fraction", "sizes without a mean", "a `shape` above 1, or a `max`")]);
     }
     let share = share(ctx.topology, ctx.capacities, of, fraction).ok_or_else(|| {
-        vec![fault("load.of", format!("`{}`", of.name()), "a capacity that this network has and its traffic crosses")]
+        vec![fault("load.of", format!("`{}`", of.word()), "a capacity that this network has and its traffic crosses")]
     })?;
     let bps = share * capacity(ctx.topology, LoadOf::Host);
     Ok(Offered { fraction, of, bytes, bps, payload_bps: bps * payload / mean })
@@ -169,7 +145,7 @@ pub(super) fn asked(values: &Values, ctx: &Context, sizes: &[&Sizes]) -> Result<
 
 /// What is wrong with keys `load.*` where no load is asked for, as `why` says.
 pub(super) fn unasked(values: &Values, why: &str) -> Vec<Fault> {
-    let plain = [("load.of", "host"), ("load.bytes", "payload")];
+    let plain = [("load.of", LoadOf::Host.word()), ("load.bytes", LoadBytes::Payload.word())];
     let told = plain.into_iter().filter(|(key, plain)| values.word(key) != *plain);
     told.map(|(key, _)| fault(key, format!("`{}`", values.word(key)), format!("left out where {why}"))).collect()
 }

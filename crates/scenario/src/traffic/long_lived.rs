@@ -5,9 +5,18 @@ use super::draft::Draft;
 use super::raw::{DESTINATION, DESTINATIONS, SOURCE, SOURCES, pairs};
 use super::{Context, ENDLESS};
 use crate::fault::Fault;
+use mech::choice;
 use mech::params::{Kind, Param, Spec, Values};
 use mech::{HostId, Stream};
 use units::{Dur, Time};
+
+choice! {
+    /// How the hosts of flows are drawn.
+    enum DrawnPairs {
+        Permutation = "permutation",
+        Random = "random",
+    }
+}
 
 pub(super) const SPEC: Spec = Spec {
     slot: "traffic",
@@ -20,7 +29,7 @@ pub(super) const SPEC: Spec = Spec {
             name: "pairs",
             doc: "`permutation`: every host sends to one other and each receives, a single cycle drawn from the seed; \
                   `random`: the two hosts of each flow are drawn.",
-            kind: Kind::Choice(&["permutation", "random"]),
+            kind: DrawnPairs::KIND,
             default: Some(""),
         },
         SOURCE,
@@ -75,8 +84,10 @@ impl LongLived {
                 faults.push(fault(key, "given", "left out where `pairs` is given"));
                 (Who::Listed, Vec::new())
             }
-            (true, None) if values.word("pairs") == "random" => (Who::Random, Vec::new()),
-            (true, None) => (Who::Permutation, Vec::new()),
+            (true, None) => match values.get("pairs") {
+                DrawnPairs::Random => (Who::Random, Vec::new()),
+                DrawnPairs::Permutation => (Who::Permutation, Vec::new()),
+            },
             (false, None) => {
                 faults.push(fault("pairs", "neither it nor `sources`", "one of the two"));
                 (Who::Listed, Vec::new())

@@ -6,6 +6,7 @@ use super::draws::{Draws, What};
 use super::load::{LoadBytes, LoadOf, Offered, asked, capacity, unasked};
 use super::{Context, Role, Sizes};
 use crate::fault::Fault;
+use mech::choice;
 use mech::params::{Kind, Param, Values};
 use mech::{HostId, Stream};
 use std::sync::Arc;
@@ -41,12 +42,13 @@ pub(super) struct Names {
     pub pick: &'static str,
 }
 
-/// How the hosts other than the target are chosen.
-#[derive(Clone, Copy, Debug, PartialEq)]
-enum Pick {
-    Random,
-    First,
-    Spread,
+choice! {
+    /// How the hosts other than the target are chosen.
+    pub(super) enum Pick {
+        Random = "random",
+        First = "first",
+        Spread = "spread",
+    }
 }
 
 /// When queries come.
@@ -103,11 +105,7 @@ impl Rounds {
                 notes.push(format!("traffic `{name}`: {fit} of {count} queries start before {until}"));
             }
         }
-        let pick = match values.word(names.pick) {
-            "first" => Pick::First,
-            "spread" => Pick::Spread,
-            _ => Pick::Random,
-        };
+        let pick = values.get(names.pick);
         let degree = values.count(names.degree);
         let gap = match pace {
             Pace::Every(_, 1) => f64::INFINITY,
@@ -131,7 +129,7 @@ impl Rounds {
         if let Some(other) = ["qps", "interval", "repeat"].into_iter().find(|key| values.has(key)) {
             return Err(vec![fault(other, "given", "left out where `load.fraction` is given")]);
         }
-        if values.word("load.of") != "host" && (self.target.is_some() || self.pick != Pick::Random) {
+        if values.get::<LoadOf>("load.of") != LoadOf::Host && (self.target.is_some() || self.pick != Pick::Random) {
             let found = format!("`{}` with hosts that are not drawn", values.word("load.of"));
             return Err(vec![fault("load.of", found, "`host`, or all hosts `random`")]);
         }

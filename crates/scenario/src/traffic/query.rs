@@ -3,7 +3,7 @@
 use super::common::{CLASS, JITTER, SERVICE, SERVICE_JITTER, START, STOP, Service, fault};
 use super::draws::{Draws, What};
 use super::load::{BYTES, FRACTION, OF, Offered, SEGMENT};
-use super::queries::{INTERVAL, Names, QPS, Queries, QueryStreams, REPEAT, Rounds, Shape};
+use super::queries::{INTERVAL, Names, Pick, QPS, Queries, QueryStreams, REPEAT, Rounds, Shape};
 use super::{Context, FlowSpec, Role, SIZES, Sizes};
 use crate::fault::Fault;
 use mech::params::{Kind, Param, Spec, Values};
@@ -33,7 +33,7 @@ pub(super) const SPEC: Spec = Spec {
             name: "responders",
             doc: "Who answers: `random`, distinct hosts drawn anew for every query; `first`, the first hosts other than \
                   the target; `spread`, hosts at equal distances in their order.",
-            kind: Kind::Choice(&["random", "first", "spread"]),
+            kind: Pick::KIND,
             default: Some("random"),
         },
         Param {

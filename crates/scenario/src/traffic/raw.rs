@@ -3,6 +3,7 @@
 use super::common::{CLASS, JITTER, START, STOP, fault, host, window};
 use super::{Context, Traffic};
 use crate::fault::Fault;
+use mech::choice;
 use mech::params::{Kind, Param, Spec, Values};
 use mech::{HostId, Purpose, Stream};
 use std::collections::BTreeMap;
@@ -70,13 +71,13 @@ pub(super) const CONSTANT: Spec = Spec {
         Param {
             name: "bytes",
             doc: "Which bytes the rate counts: frames with preamble and gap, or payload.",
-            kind: Kind::Choice(&["wire", "payload"]),
+            kind: RateBytes::KIND,
             default: Some("wire"),
         },
         Param {
             name: "gaps",
             doc: "Times between packets: all alike, or exponential with that mean (the first, from `start` on, too): Poisson arrivals.",
-            kind: Kind::Choice(&["even", "exponential"]),
+            kind: Gaps::KIND,
             default: Some("even"),
         },
         PAYLOAD,
@@ -86,6 +87,22 @@ pub(super) const CONSTANT: Spec = Spec {
         CLASS,
     ],
 };
+
+choice! {
+    /// Which bytes a rate counts.
+    enum RateBytes {
+        Wire = "wire",
+        Payload = "payload",
+    }
+}
+
+choice! {
+    /// The times between packets.
+    enum Gaps {
+        Even = "even",
+        Exponential = "exponential",
+    }
+}
 
 pub(super) const BURSTS: Spec = Spec {
     slot: "traffic",
@@ -182,16 +199,16 @@ impl Raw {
         let payload = payload as u16;
         let (packets, intervals, pause) = match kind {
             "constant" => {
-                let frame = match values.word("bytes") {
-                    "wire" => ctx.framing.wire(ctx.framing.frame(payload, 0)),
-                    _ => u64::from(payload),
+                let frame = match values.get("bytes") {
+                    RateBytes::Wire => ctx.framing.wire(ctx.framing.frame(payload, 0)),
+                    RateBytes::Payload => u64::from(payload),
                 };
                 let rates = rates(values, ctx, &pairs)?;
                 (0, rates.into_iter().map(|rate| rate.time(frame).max(Dur(1))).collect(), Dur::ZERO)
             }
             _ => (values.count("packets"), vec![values.time("interval"); pairs.len()], values.time("pause")),
         };
-        let exponential = kind == "constant" && values.word("gaps") == "exponential";
+        let exponential = kind == "constant" && values.get::<Gaps>("gaps") == Gaps::Exponential;
         Ok(Raw { pairs, payload, packets, intervals, exponential, pause, start, stop })
     }
 

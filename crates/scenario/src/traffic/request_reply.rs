@@ -1,10 +1,11 @@
 //! Sessions: a client asks, a server answers, and the client asks again.
 
-use super::common::{CLASS, SERVICE, SERVICE_JITTER, START, STOP, Service, fault, hosts, rounded, window};
+use super::common::{CLASS, Connection, SERVICE, SERVICE_JITTER, START, STOP, Service, fault, hosts, rounded, window};
 use super::draft::Draft;
 use super::draws::{Draws, What};
 use super::{Context, FlowSpec, OWN, Role, SIZES, Sizes, common};
 use crate::fault::Fault;
+use mech::choice;
 use mech::params::{Kind, Param, Spec, Values};
 use mech::{HostId, Purpose, Stream};
 use std::sync::Arc;
@@ -33,7 +34,7 @@ pub(super) const SPEC: Spec = Spec {
             name: "pairs",
             doc: "Sessions go to the clients in turn. Their servers: `random`, each drawn; `in_turn`, by their order, the \
                   client itself passed over; `all`, every client has one session with every server.",
-            kind: Kind::Choice(&["random", "in_turn", "all"]),
+            kind: Pairs::KIND,
             default: Some("random"),
         },
         Param {
@@ -64,7 +65,7 @@ pub(super) const SPEC: Spec = Spec {
         Param {
             name: "think_gaps",
             doc: "Whether `think` is that time or the mean of exponential ones.",
-            kind: Kind::Choice(&["constant", "exponential"]),
+            kind: ThinkGaps::KIND,
             default: Some("constant"),
         },
         Param {
@@ -79,7 +80,7 @@ pub(super) const SPEC: Spec = Spec {
             name: "connection",
             doc: "`persistent`: a session has one connection each way, whose windows and timers go on from message to message; \
                   `new`: every message has its own.",
-            kind: Kind::Choice(&["persistent", "new"]),
+            kind: Connection::KIND,
             default: Some("persistent"),
         },
         START,
@@ -108,12 +109,21 @@ enum Pace {
     Clock(Dur),
 }
 
-/// How servers are found.
-#[derive(Clone, Copy, Debug, PartialEq)]
-enum Pairs {
-    Random,
-    InTurn,
-    All,
+choice! {
+    /// How servers are found.
+    enum Pairs {
+        Random = "random",
+        InTurn = "in_turn",
+        All = "all",
+    }
+}
+
+choice! {
+    /// Whether times to think are all alike.
+    enum ThinkGaps {
+        Constant = "constant",
+        Exponential = "exponential",
+    }
 }
 
 /// A workload.
@@ -141,11 +151,7 @@ impl Sessions {
         let mut listed = |field| hosts(ctx, field, values).map_err(|more| faults.extend(more)).unwrap_or_default();
         let (mut clients, servers) = (listed("clients"), listed("servers"));
         let reply = Sizes::of("reply", values, name, ctx).map_err(|more| faults.extend(more)).ok();
-        let pairs = match values.word("pairs") {
-            "in_turn" => Pairs::InTurn,
-            "all" => Pairs::All,
-            _ => Pairs::Random,
-        };
+        let pairs = values.get("pairs");
         let Some(reply) = reply.filter(|_| faults.is_empty()) else { return Err(faults) };
         let lonely = |client: &HostId| servers.iter().all(|server| server == client);
         if !values.has("clients") {
@@ -167,7 +173,7 @@ impl Sessions {
             requests: if values.has("requests") { values.count("requests") } else { u64::MAX },
             pace,
             service: Service::of(values),
-            persistent: values.word("connection") == "persistent",
+            persistent: values.get::<Connection>("connection") == Connection::Persistent,
             start,
             stop,
         })
@@ -218,7 +224,7 @@ impl Sessions {
 }
 
 fn pace(values: &Values, faults: &mut Vec<Fault>) -> Pace {
-    let (think, exponential) = (values.has("think"), values.word("think_gaps") == "exponential");
+    let (think, exponential) = (values.has("think"), values.get::<ThinkGaps>("think_gaps") == ThinkGaps::Exponential);
     if values.has("clock") {
         if think {
             let found = values.time("clock").to_string();

@@ -175,7 +175,7 @@ fn a_poisson_load_is_achieved_within_statistical_bounds() {
         let given = [("sizes", "imc10"), ("load.fraction", "0.5"), ("load.of", of)];
         let (traffic, notes) = workload(&net, "poisson", &given).unwrap();
         let offered = traffic.offered().unwrap();
-        assert_eq!((offered.fraction, offered.of.name(), notes.len()), (0.5, of, 0));
+        assert_eq!((offered.fraction, offered.of.word(), notes.len()), (0.5, of, 0));
         assert!((offered.bps / bps - 1.0).abs() < 1e-9, "{of}: {offered:?}");
         let all: Vec<_> = traffic.flows(0, &net, 7, Time(Dur::s(1).0)).collect();
         let error = bits(&all) / offered.bps - 1.0;

@@ -4,7 +4,8 @@ use super::Context;
 use super::common::{CLASS, JITTER};
 use super::rows::{FILE, Hosts, Row, TOLD, Trace, Wrong};
 use crate::fault::Fault;
-use mech::params::{Kind, Param, Spec, Values};
+use mech::choice;
+use mech::params::{Param, Spec, Values};
 use units::{Dur, Time, parse_bytes, parse_dur};
 
 pub(super) const SPEC: Spec = Spec {
@@ -18,7 +19,7 @@ pub(super) const SPEC: Spec = Spec {
         Param {
             name: "unit",
             doc: "Unit of starts that are bare numbers; without it every start carries its own.",
-            kind: Kind::Choice(&["ps", "ns", "us", "ms", "s"]),
+            kind: StartUnit::KIND,
             default: Some(""),
         },
         JITTER,
@@ -26,16 +27,27 @@ pub(super) const SPEC: Spec = Spec {
     ],
 };
 
+choice! {
+    /// The unit of starts that are bare numbers.
+    enum StartUnit {
+        Picoseconds = "ps",
+        Nanoseconds = "ns",
+        Microseconds = "us",
+        Milliseconds = "ms",
+        Seconds = "s",
+    }
+}
+
 const HEADER: &str = "start,source,destination,bytes";
 /// What the fields of a line are read by.
 struct Reader<'a> {
     hosts: Hosts<'a>,
-    unit: Option<&'a str>,
+    unit: Option<&'static str>,
 }
 
 /// The workload of a CSV file.
 pub(super) fn build(name: &str, values: &Values, ctx: &Context) -> Result<Trace, Vec<Fault>> {
-    let unit = values.has("unit").then(|| values.word("unit"));
+    let unit = values.get::<Option<StartUnit>>("unit").map(StartUnit::word);
     let reader = Reader { hosts: Hosts::of(ctx), unit };
     Trace::read(name, values, ctx, |text| reader.rows(text))
 }

@@ -18,8 +18,8 @@ pub(crate) struct ClosedLoop {
     reactions: Vec<Option<Reaction>>,
     /// Messages that have not started.
     due: BTreeMap<(Time, HostId), Vec<Due>>,
-    /// What was said last.
-    said: Vec<FlowSpec>,
+    /// The flows that the last messages lead to.
+    followers: Vec<FlowSpec>,
     /// The flow that opened each persistent connection, by workload and number.
     connections: Vec<Vec<Option<FlowId>>>,
 }
@@ -53,7 +53,7 @@ fn ports_of(spec: &FlowSpec) -> u64 {
     let FlowSpec { traffic, query, role, tag, connection, .. } = *spec;
     let whose = match connection {
         OWN => hash_mix(u64::from(query) << 1 | u64::from(role == Role::Request), tag),
-        kept => hash_mix(u64::MAX, u64::from(kept)),
+        number => hash_mix(u64::MAX, u64::from(number)),
     };
     FOLLOWS | (hash_mix(whose, u64::from(traffic)) % FOLLOWS)
 }
@@ -64,7 +64,7 @@ impl ClosedLoop {
         ClosedLoop {
             reactions: reactions.collect(),
             due: BTreeMap::new(),
-            said: Vec::new(),
+            followers: Vec::new(),
             connections: vec![Vec::new(); traffic.len()],
         }
     }
@@ -96,13 +96,13 @@ impl<O: Observer, T: Tap> World<O, T> {
     #[cold]
     pub(crate) fn react(&mut self) {
         let delivered = std::mem::take(&mut self.state.delivered);
-        let mut said = std::mem::take(&mut self.closed_loop.said);
+        let mut followers = std::mem::take(&mut self.closed_loop.followers);
         for flow in &delivered {
             let message = self.spec_of(*flow);
             let counts = self.state.records[flow.0 as usize].measured;
             let Some(reaction) = &mut self.closed_loop.reactions[usize::from(message.traffic)] else { continue };
-            reaction.delivered(&message, self.now, &mut said);
-            for mut spec in said.drain(..) {
+            reaction.delivered(&message, self.now, &mut followers);
+            for mut spec in followers.drain(..) {
                 debug_assert_eq!(spec.src, message.dst, "a host acts on what reached it, and on nothing else");
                 spec.start = spec.start.max(self.now);
                 let part = spec.query == message.query && spec.query != u32::MAX;
@@ -111,7 +111,7 @@ impl<O: Observer, T: Tap> World<O, T> {
         }
         self.state.delivered = delivered;
         self.state.delivered.clear();
-        self.closed_loop.said = said;
+        self.closed_loop.followers = followers;
     }
 
     /// A flow as it was started.
@@ -134,7 +134,7 @@ impl<O: Observer, T: Tap> World<O, T> {
     fn plan(&mut self, due: Due) {
         self.state.pending += due.pending();
         let FlowSpec { start, src, .. } = due.spec;
-        // One beyond the end of time is owed and never starts.
+        // One beyond the end of time is pending and never starts.
         if start < Time::NEVER && self.closed_loop.add(due) {
             self.state.queue.push(Key::new(start, src.0, Phase::Timer, MESSAGE_START));
         }
@@ -183,21 +183,21 @@ impl<O: Observer, T: Tap> World<O, T> {
     fn begin(&mut self, spec: &FlowSpec, ports: u64, measured: bool) {
         let FlowSpec { src, dst, bytes, class, .. } = *spec;
         let new = NewFlow { src, dst, ports, bytes, class, raw: false };
-        let kept = (spec.connection != OWN).then(|| *self.closed_loop.connection(spec.traffic, spec.connection));
-        let message = match kept.flatten() {
+        let persistent = (spec.connection != OWN).then(|| *self.closed_loop.connection(spec.traffic, spec.connection));
+        let message = match persistent.flatten() {
             Some(connection) => self.flows.add_message(connection, spec.bytes),
             None => self.flows.add(new),
         };
-        let connection = kept.flatten().unwrap_or(message);
+        let connection = persistent.flatten().unwrap_or(message);
         // What has no end has no completion time.
         let measured = measured && spec.bytes != ENDLESS;
         self.state.enter(message, FlowRecord::new(spec, connection, measured));
         self.state.open = self.state.open.wrapping_add(u64::from(measured));
-        if kept.is_some() {
+        if persistent.is_some() {
             *self.closed_loop.connection(spec.traffic, spec.connection) = Some(connection);
         }
         let (host, mut step) = self.at_host(spec.src.0 as usize);
-        match kept {
+        match persistent {
             Some(_) => host.write((connection, message), &mut step),
             None => host.start(message, &mut step),
         }
@@ -241,8 +241,8 @@ mod tests {
 
     #[test]
     fn a_persistent_connection_has_its_ports_whichever_message_opens_it() {
-        let kept = FlowSpec { connection: 3, ..SPEC };
-        assert_eq!(ports_of(&kept), ports_of(&FlowSpec { query: 8, tag: 2, role: Role::Request, ..kept }));
-        assert_ne!(ports_of(&kept), ports_of(&FlowSpec { connection: 4, ..kept }));
+        let persistent = FlowSpec { connection: 3, ..SPEC };
+        assert_eq!(ports_of(&persistent), ports_of(&FlowSpec { query: 8, tag: 2, role: Role::Request, ..persistent }));
+        assert_ne!(ports_of(&persistent), ports_of(&FlowSpec { connection: 4, ..persistent }));
     }
 }

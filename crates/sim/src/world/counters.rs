@@ -39,8 +39,8 @@ impl<O: Observer, T: Tap> World<O, T> {
         let counts = self.port_counts(self.settled());
         let on_links: u64 = self.state.wires.under_way();
         let waiting_ahead: u64 = self.cores().map(|core| core.waiting_ahead()).sum();
-        let said: u64 = self.cores().map(|core| core.control_frames().0).sum();
-        let sent: u64 = counts.iter().map(|c| c.sent).sum::<u64>() + said;
+        let control: u64 = self.cores().map(|core| core.control_frames().0).sum();
+        let sent: u64 = counts.iter().map(|c| c.sent).sum::<u64>() + control;
         let received: u64 =
             self.hosts.iter().map(Host::received).chain(self.switches.iter().map(Switch::received)).sum();
         let received = received + self.state.wires.lost_in_all();

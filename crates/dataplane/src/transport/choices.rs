@@ -1,0 +1,45 @@
+//! The choices that transports have, each declared once.
+
+use mech::choice;
+
+choice! {
+    /// How losses are mended.
+    pub(super) enum Recovery {
+        /// RFC 5681 §3.2: the first ACK of new data ends it.
+        Reno = "reno",
+        /// RFC 6582: partial ACKs go on with it.
+        NewReno = "newreno",
+        /// RFC 6675: selective acknowledgements tell what is lost.
+        Sack = "sack",
+    }
+}
+
+choice! {
+    /// Whether a connection is there before its flow starts.
+    pub(super) enum Connection {
+        /// It is.
+        Established = "established",
+        /// It is opened by a handshake (RFC 9293 §3.5).
+        Handshake = "handshake",
+    }
+}
+
+choice! {
+    /// The rank of data, by which switches may tell packets apart.
+    pub enum Priority {
+        /// All are equally urgent.
+        None = "none",
+        /// The bytes of the flow that were not acknowledged as they left.
+        Remaining = "remaining",
+    }
+}
+
+choice! {
+    /// The rank of probes.
+    pub(super) enum ProbePriority {
+        /// That of data.
+        Priority = "priority",
+        /// That of ACKs.
+        Urgent = "urgent",
+    }
+}
