@@ -79,7 +79,7 @@ def choices(specs: list[Spec], name: str) -> str:
 
 
 def find(name: str) -> list[Spec] | metrics.Metric | str:
-    """What a name stands for: a kind in one or more slots, a slot, a metric, flow sizes, a parameter or its value."""
+    """What a name stands for: a kind, a slot, a metric, flow sizes, a parameter, or a value of one."""
     specs = core.catalogue()
     found = [spec for spec in specs if name in (spec["kind"], f"{spec['slot']}.{spec['kind']}", spec["slot"])]
     if found:

@@ -9,6 +9,8 @@ import fake_core
 import pytest
 from conftest import Ran
 
+from overspill import header
+
 pytestmark = pytest.mark.usefixtures("sketched")
 
 Command = Callable[..., Ran]
@@ -50,6 +52,21 @@ def test_unequal_memory_is_flagged(command: Command, tmp_path: Path) -> None:
     path = tmp_path / "slim.toml"
     path.write_text('name = "s"\n[variants.drop]\n[variants.slim]\n')
     assert "UNEQUAL MEMORY" in command("run", path, "--no-report").out
+
+
+def test_the_memory_of_inputs_is_told_with_that_of_outputs() -> None:
+    total = {"bytes": 1_200_000}
+    one = {
+        "tier": "leaf",
+        "count": 2,
+        "ports": 4,
+        "buffer": "600KB",
+        "bounce": None,
+        "input": "150KB",
+        "total": total,
+    }
+    said = "2 leaf x 1 200 000 B (4 ports, buffer 600KB, input buffers 150KB a port)"
+    assert header.switch_memory(one) == said
 
 
 def test_a_narrow_terminal_cuts_no_number(

@@ -29,6 +29,6 @@ pub use events::Event;
 pub use fault::Fault;
 pub use ideal::{Alone, ideal_fct};
 pub use load::{Loaded, Source, load};
-pub use model::{Choice, Filled, HostConfig, Measure, PortConfig, Scenario, SwitchConfig};
+pub use model::{Choice, Cioq, Filled, HostConfig, Measure, Model, PortConfig, Scenario, Speedup, SwitchConfig};
 pub use routes::Routes;
 pub use schema::schema;

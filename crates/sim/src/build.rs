@@ -23,8 +23,9 @@ use mech::routing::{FlowHash, Paths, RoutingSlot};
 use mech::{AgentSlot, HostId, Lane, LaneLimit, Lanes, Purpose, Room, Stream, SwitchContext};
 use scenario::events::{History, Sender, histories};
 use scenario::routes::Routes;
+use scenario::topology::Port;
 use scenario::traffic::{FlowSpec, Flows, OWN, Role};
-use scenario::{PortConfig, Scenario, Simultaneous, SwitchConfig, Ties};
+use scenario::{Cioq, PortConfig, Scenario, Simultaneous, SwitchConfig, Ties};
 use std::collections::BTreeMap;
 use std::sync::Arc;
 use units::{Clock, Time};
@@ -179,20 +180,25 @@ impl Site<'_> {
                 top_class: self.top_class,
                 may_compute: self.may_compute && !self.any_bounce,
                 ports: ports.collect(),
-                inputs: None,
+                inputs: config.model.cioq().map(|cioq| inputs(cioq, links, &own)),
             },
             fib: FibSlot::clone(&config.fib.slot).for_switch(&own),
             routing: RoutingSlot::clone(&config.routing.slot).for_switch(&own),
             snapshot: config.simultaneous == Simultaneous::Snapshot,
             shuffle: config.ties == Ties::Random,
         };
-        setup.core.inputs = config.model.cioq().map(|cioq| InputSetup {
-            arbiter: ArbiterSlot::clone(&cioq.arbiter.slot).for_switch(&own),
-            memory: Room::of(cioq.input_buffer),
-            transfers: links.iter().map(|link| cioq.speedup.rate(link.rate).unwrap_or(link.rate).clock()).collect(),
-        });
         (self.refit)(node, &mut setup);
         Switch::new(setup)
+    }
+}
+
+/// The input side of a switch.
+fn inputs(cioq: &Cioq, links: &[Port], own: &SwitchContext) -> InputSetup {
+    let transfer = |link: &Port| cioq.speedup.rate(link.rate).expect("a multiple that the loader has checked").clock();
+    InputSetup {
+        arbiter: ArbiterSlot::clone(&cioq.arbiter.slot).for_switch(own),
+        memory: Room::of(cioq.input_buffer),
+        transfers: links.iter().map(transfer).collect(),
     }
 }
 
