@@ -268,7 +268,7 @@ impl Core {
         let at = step.out.spot(port);
         step.out.observer().dropped(at, pkt, why);
         step.exts.free_shared(pkt.ext);
-        if let Some(lost) = self.lossless_violation(pkt, (port, self.store.queue(pkt.head.queue())), (why, step.now)) {
+        if let Some(lost) = self.lossless_violation(pkt, (port, self.store.queue(pkt.head.queue())), why, step.now) {
             step.out.finished(Outcome::Violated(&lost));
         }
     }

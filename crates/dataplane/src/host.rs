@@ -112,9 +112,15 @@ impl Host {
         let framing = setup.core.framing;
         let mut nic = Core::new(setup.core);
         nic.timers_from(Timer::Nic(0).index());
-        let stack = (setup.stack_delay, setup.stack_jitter);
         let by_flow = setup.order.by_flow();
-        let pulled = by_flow.map(|order| Box::new(Pulled::new(order.flow_rate, stack, setup.reaction.into_reaction())));
+        let pulled = by_flow.map(|order| {
+            Box::new(Pulled::new(
+                order.flow_rate,
+                setup.stack_delay,
+                setup.stack_jitter,
+                setup.reaction.into_reaction(),
+            ))
+        });
         Host {
             id: setup.id,
             framing,
@@ -154,7 +160,7 @@ impl Host {
     }
 
     /// A message is written to a persistent connection, which the first of them opens.
-    pub fn write<O: Out>(&mut self, (connection, message): (FlowId, FlowId), step: &mut HostStep<O>) {
+    pub fn write<O: Out>(&mut self, connection: FlowId, message: FlowId, step: &mut HostStep<O>) {
         let bytes = step.flows.info(message).bytes;
         let at = connection.0 as usize;
         if step.flows.ends[at].sender == NONE {

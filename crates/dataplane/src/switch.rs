@@ -160,14 +160,15 @@ impl Switch {
     #[inline(always)]
     pub fn arrive_alone<R: Routes, O: Out>(
         &mut self,
-        (pkt, known): (&mut Pkt, Option<PortId>),
+        pkt: &mut Pkt,
+        known: Option<PortId>,
         step: &mut SwitchStep<R, O>,
     ) {
         if known.is_none() && self.learnt.is_some() {
             self.arrive_learning(std::slice::from_mut(pkt), step);
             return self.finish(step);
         }
-        if let Some(port) = self.lookup((pkt, known), step) {
+        if let Some(port) = self.lookup(pkt, known, step) {
             self.core.admit((pkt, port), &mut core_step!(self, step));
         }
         self.finish(step);
@@ -186,7 +187,7 @@ impl Switch {
         if self.snapshot && arrivals.len() > 1 {
             let mut decided: Vec<((&mut Pkt, PortId), Decision)> = Vec::with_capacity(arrivals.len());
             for pkt in arrivals.iter_mut() {
-                if let Some(port) = self.lookup((pkt, None), step) {
+                if let Some(port) = self.lookup(pkt, None, step) {
                     let decision = self.core.decide(pkt, port, &mut core_step!(self, step));
                     decided.push(((pkt, port), decision));
                 }
@@ -198,7 +199,7 @@ impl Switch {
             self.do_work(step);
         } else {
             for pkt in arrivals.iter_mut() {
-                if let Some(port) = self.lookup((pkt, None), step) {
+                if let Some(port) = self.lookup(pkt, None, step) {
                     self.core.admit((pkt, port), &mut core_step!(self, step));
                 }
                 self.do_work(step);
@@ -291,7 +292,8 @@ impl Switch {
     #[inline(always)]
     fn lookup<R: Routes, O: Out>(
         &mut self,
-        (pkt, known): (&mut Pkt, Option<PortId>),
+        pkt: &mut Pkt,
+        known: Option<PortId>,
         step: &mut SwitchStep<R, O>,
     ) -> Option<PortId> {
         if !self.take_in(pkt, step) || (self.core.intercepts && !self.passes(pkt, step)) {

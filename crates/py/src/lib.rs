@@ -52,7 +52,8 @@ fn schema() -> String {
 #[pyfunction]
 #[pyo3(signature = (kind, sets, steps, places=Vec::new()))]
 fn curve(kind: &str, sets: Vec<String>, steps: u32, places: Vec<f64>) -> PyResult<Option<String>> {
-    let found = scenario::curve_json((registry(), kind), &sets, steps, &places).map_err(|faults| {
+    let asked = scenario::CurveRequest { kind, settings: &sets, steps, others: &places };
+    let found = scenario::curve_json(registry(), &asked).map_err(|faults| {
         let lines: Vec<String> = faults.iter().map(ToString::to_string).collect();
         ScenarioError::new_err((lines,))
     })?;

@@ -6,19 +6,27 @@ use mech::Registry;
 use mech::curve::CURVES;
 use serde_json::{Value as Json, json};
 
-/// The curve of a mechanism with settings `NAME=VALUE`, in so many steps, 1 to 100 000, over the part where there is
-/// something to see, and over other places: `{x, y, of_size, lines, note, places, values, asked}`, `places`
+/// Which curve is asked for.
+#[derive(Clone, Copy, Debug)]
+pub struct CurveRequest<'a> {
+    /// The mechanism.
+    pub kind: &'a str,
+    /// Its settings `NAME=VALUE`.
+    pub settings: &'a [String],
+    /// Steps over the part where there is something to see, 1 to 100 000.
+    pub steps: u32,
+    /// Other places.
+    pub others: &'a [f64],
+}
+
+/// The curve of a mechanism over the part where there is something to see, and over other places: `{x, y, of_size, lines, note, places, values, asked}`, `places`
 /// from 0 on, `values` a list for each of `lines`, and `asked` the same over `others`. `None` where it has
 /// no curve.
 ///
 /// # Errors
 /// Everything that is wrong with the settings.
-pub fn curve_json(
-    (registry, kind): (&Registry, &str),
-    settings: &[String],
-    steps: u32,
-    others: &[f64],
-) -> Result<Option<Json>, Vec<Diagnostic>> {
+pub fn curve_json(registry: &Registry, asked: &CurveRequest) -> Result<Option<Json>, Vec<Diagnostic>> {
+    let CurveRequest { kind, settings, steps, others } = *asked;
     let Some(curve) = CURVES.iter().find(|curve| curve.kind == kind) else { return Ok(None) };
     let Some(spec) = registry.specs().into_iter().find(|spec| spec.kind == kind) else { return Ok(None) };
     let values = alone(registry, spec, settings)?;
@@ -46,7 +54,7 @@ mod tests {
 
     fn describe(kind: &str, settings: &[&str]) -> Vec<String> {
         let settings: Vec<String> = settings.iter().map(|text| text.to_string()).collect();
-        curve_json((&Registry::catalogue(), kind), &settings, 4, &[])
+        curve_json(&Registry::catalogue(), &CurveRequest { kind, settings: &settings, steps: 4, others: &[] })
             .unwrap_err()
             .iter()
             .map(ToString::to_string)
@@ -55,16 +63,29 @@ mod tests {
 
     #[test]
     fn a_curve_has_its_places_and_a_list_a_line() {
-        let found =
-            curve_json((&Registry::catalogue(), "bounce"), &["theta=0.5".into(), "lambda=5".into()], 4, &[0.75, 1.0])
-                .unwrap()
-                .unwrap();
+        let found = curve_json(
+            &Registry::catalogue(),
+            &CurveRequest {
+                kind: "bounce",
+                settings: &["theta=0.5".into(), "lambda=5".into()],
+                steps: 4,
+                others: &[0.75, 1.0],
+            },
+        )
+        .unwrap()
+        .unwrap();
         assert_eq!(found["places"], json!([0.0, 0.5, 0.625, 0.75, 0.875, 1.0]));
         assert_eq!(found["lines"], json!(["np = 0", "np = 1", "np = 2"]));
         let middle = found["values"][0][3].as_f64().unwrap();
         assert_eq!(found["asked"][0], json!([middle, 1.0]));
         assert!((middle - 0.7773).abs() < 1e-4, "{middle}");
-        assert_eq!(curve_json((&Registry::catalogue(), "tail_drop"), &[], 4, &[]), Ok(None));
+        assert_eq!(
+            curve_json(
+                &Registry::catalogue(),
+                &CurveRequest { kind: "tail_drop", settings: &[], steps: 4, others: &[] }
+            ),
+            Ok(None)
+        );
     }
 
     #[test]

@@ -23,7 +23,7 @@ pub mod traffic;
 
 pub use catalogue::catalogue_json;
 pub use choices::{FctEnd, Goodput, Simultaneous, Ties};
-pub use curves::curve_json;
+pub use curves::{CurveRequest, curve_json};
 pub use diag::Diagnostic;
 pub use events::Event;
 pub use fault::Fault;

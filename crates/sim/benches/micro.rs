@@ -111,7 +111,7 @@ fn switch_hop(c: &mut Criterion) {
             pkt.head.dst = HostId((now.0 / 80_000) as u32 * 7 % 16);
             pkt.head.ttl = 255;
             let step = &mut SwitchStep { now, routes: &Sixteen, exts: &mut exts, out: &mut Nowhere(()) };
-            switch.arrive_alone((&mut pkt, None), step);
+            switch.arrive_alone(&mut pkt, None, step);
         });
     });
 }

@@ -403,7 +403,7 @@ impl<O: Observer, T: Tap> World<O, T> {
             }
             let known = if self.predicted.0 == first { self.predicted.1 } else { None };
             let mut driver = self.state.driver(first.node(), self.now);
-            return self.switches[s].arrive_alone((&mut pkt, known), at_switch!(self, driver));
+            return self.switches[s].arrive_alone(&mut pkt, known, at_switch!(self, driver));
         }
         self.switch_events(s, first, second);
     }

@@ -3,7 +3,7 @@
 //! What they ask for waits in one list, first in, first out. The node does it where it may look up: packets
 //! that are released or made here come out of the list one by one, the rest is done in passing.
 
-use super::alarm::{Alarm, Timer};
+use super::alarm::{AgentAt, Alarm, Timer};
 use super::{Core, Step};
 use crate::accounts::Delta;
 use crate::arena::Queue;
@@ -21,10 +21,17 @@ use units::Time;
 /// What agents have asked for and is not done.
 #[derive(Clone)]
 pub(crate) enum Work {
-    /// Of an agent of a port.
-    Act(PortId, u8, Act),
+    /// Of an agent.
+    Act(AgentAt, Act),
     /// A packet to be looked up.
     Packet(Pkt),
+}
+
+/// A message of congestion: what it says, of which flow, and to which host.
+struct Message {
+    notice: Notice,
+    flow: FlowId,
+    to: HostId,
 }
 
 /// The agents of a node.
@@ -64,7 +71,7 @@ pub(super) fn followed(agent: &dyn Agent, port: PortId) -> impl Iterator<Item = 
 
 impl Agents {
     /// Of these ports, by their slots; `None` where all are empty.
-    pub(super) fn new(ports: Vec<Vec<AgentSlot>>, (seed, node): (u64, u32)) -> Option<Box<Agents>> {
+    pub(super) fn new(ports: Vec<Vec<AgentSlot>>, seed: u64, node: u32) -> Option<Box<Agents>> {
         let at_port = |(port, slots): (usize, Vec<AgentSlot>)| {
             let port = PortId(port as u16);
             let agents: Vec<OneAgent> = slots
@@ -106,9 +113,12 @@ impl Agents {
         let each = self.ports.iter().map(|at| (u64::from(at.held.packets()), at.held.bytes()));
         each.fold((0, 0), |sum, at| (sum.0 + at.0, sum.1 + at.1))
     }
+    fn get(&mut self, at: AgentAt) -> Option<&mut OneAgent> {
+        self.ports[usize::from(at.port.0)].agents.get_mut(usize::from(at.which))
+    }
     /// The alarm of a timer of an agent.
-    pub(super) fn alarm(&mut self, port: PortId, which: u8, id: TimerId) -> Option<&mut Alarm> {
-        let one = self.ports[usize::from(port.0)].agents.get_mut(usize::from(which))?;
+    pub(super) fn alarm(&mut self, at: AgentAt, id: TimerId) -> Option<&mut Alarm> {
+        let one = self.get(at)?;
         Some(&mut one.timers[usize::from(id.0 & 7)])
     }
 }
@@ -135,9 +145,9 @@ impl Core {
         for of in delta.accounts() {
             let Some(bytes) = self.store.accounts.outside(of) else { continue };
             let port = port_of(of);
-            for which in 0..self.agents_at(port) {
+            for at in self.agents_at(port) {
                 let outside = |agent: &dyn Agent| Account::is_outside(bytes, agent.levels(of));
-                self.call((port, which), stored, step, |agent, at, env| {
+                self.call(at, stored, step, |agent, at, env| {
                     if outside(agent) {
                         agent.on_level(of, bytes, at, env);
                     }
@@ -147,33 +157,34 @@ impl Core {
         }
     }
 
-    fn agents_at(&self, port: PortId) -> usize {
-        self.agents.as_ref().map_or(0, |agents| agents.ports[usize::from(port.0)].agents.len())
+    fn agents_at(&self, port: PortId) -> impl Iterator<Item = AgentAt> + use<> {
+        let count = self.agents.as_ref().map_or(0, |agents| agents.ports[usize::from(port.0)].agents.len());
+        (0..count as u8).map(move |which| AgentAt { port, which })
     }
 
     /// Calls an agent; what it asks for is done before an idle port of this step sends, or after all have.
     fn call<F: Fib, O, T>(
         &mut self,
-        (port, which): (PortId, usize),
+        at: AgentAt,
         stored: Option<&Head>,
         step: &Step<F, O>,
         ask: impl FnOnce(&mut dyn Agent, &AgentContext, &mut Env) -> T,
     ) -> Option<T> {
         let agents = self.agents.as_mut()?;
         let look = Look { store: &self.store, fib: step.fib, ingress: None };
-        let at = AgentContext { view: &look, port, stored };
-        let one = agents.ports[usize::from(port.0)].agents.get_mut(which)?;
+        let context = AgentContext { view: &look, port: at.port, stored };
+        let one = agents.ports[usize::from(at.port.0)].agents.get_mut(usize::from(at.which))?;
         let mut env = Env { now: step.now, rng: &mut one.rng, acts: &mut agents.acts };
-        let answer = ask(&mut *one.agent, &at, &mut env);
-        self.take_acts(port, which);
+        let answer = ask(&mut *one.agent, &context, &mut env);
+        self.take_acts(at);
         Some(answer)
     }
 
     /// Appends what an agent has asked for to the list.
-    fn take_acts(&mut self, port: PortId, which: usize) {
+    fn take_acts(&mut self, at: AgentAt) {
         let Some(agents) = &mut self.agents else { return };
         if !agents.acts.list.is_empty() {
-            self.work.extend(agents.acts.list.drain(..).map(|act| Work::Act(port, which as u8, act)));
+            self.work.extend(agents.acts.list.drain(..).map(|act| Work::Act(at, act)));
             self.ready_ports.push(NOBODY);
         }
     }
@@ -199,10 +210,9 @@ impl Core {
             return true;
         }
         let mut pass = Pass::Forward;
-        for which in 0..self.agents_at(port) {
+        for at in self.agents_at(port) {
             if pass == Pass::Forward {
-                let answer =
-                    self.call((port, which), None, step, |agent, at, env| agent.on_arrival(&pkt.head, at, env));
+                let answer = self.call(at, None, step, |agent, at, env| agent.on_arrival(&pkt.head, at, env));
                 pass = answer.unwrap_or(Pass::Forward);
             }
         }
@@ -226,7 +236,7 @@ impl Core {
         loop {
             match self.work.pop_front()? {
                 Work::Packet(pkt) => return Some(pkt),
-                Work::Act(port, which, act) => self.perform((port, which), act, step),
+                Work::Act(at, act) => self.perform(at, act, step),
             }
         }
     }
@@ -235,42 +245,42 @@ impl Core {
     pub(super) fn perform_at_once<F: Fib, O: Out>(&mut self, step: &mut Step<F, O>) {
         for _ in 0..self.work.len() {
             match self.work.pop_front() {
-                Some(Work::Act(port, which, act)) if !matches!(act, Act::ReleaseHeld { .. } | Act::Emit { .. }) => {
-                    self.perform((port, which), act, step);
+                Some(Work::Act(at, act)) if !matches!(act, Act::ReleaseHeld { .. } | Act::Emit { .. }) => {
+                    self.perform(at, act, step);
                 }
                 other => self.work.extend(other),
             }
         }
     }
 
-    fn perform<F: Fib, O: Out>(&mut self, (port, which): (PortId, u8), act: Act, step: &mut Step<F, O>) {
+    fn perform<F: Fib, O: Out>(&mut self, agent: AgentAt, act: Act, step: &mut Step<F, O>) {
         let (now, none) = (step.now, PauseFrame::default());
         match act {
             Act::Pause(at, xoff, quanta) => {
                 let frame = PauseFrame { xoff, quanta, whole: xoff == ClassSet::ALL, ..none };
-                self.queue_pause_frame(at, frame, (now, step.out));
+                self.queue_pause_frame(at, frame, now, step.out);
             }
             Act::Resume(at, xon) => {
-                self.queue_pause_frame(at, PauseFrame { xon, whole: xon == ClassSet::ALL, ..none }, (now, step.out));
+                self.queue_pause_frame(at, PauseFrame { xon, whole: xon == ClassSet::ALL, ..none }, now, step.out);
             }
             Act::Arm(at, id) => {
-                let alarm = self.agents.as_mut().and_then(|agents| agents.alarm(port, which, id)?.set(at));
-                alarm.into_iter().for_each(|at| self.wake_me(Timer::Agent(port, which, id), at, step.out));
+                let alarm = self.agents.as_mut().and_then(|agents| agents.alarm(agent, id)?.set(at));
+                alarm.into_iter().for_each(|at| self.wake_me(Timer::Agent(agent, id), at, step.out));
             }
-            Act::ReleaseHeld { port, max, set_ece } => self.release(port, (max, set_ece), step),
-            Act::Emit { notice, flow, to } => self.emit(port, notice, (flow, to), now),
+            Act::ReleaseHeld { port, max, set_ece } => self.release(port, max, set_ece, step),
+            Act::Emit { notice, flow, to } => self.emit(agent.port, Message { notice, flow, to }, now),
             // An output-queued switch keeps no copy of what has left.
             Act::Forget(_) => {}
         }
     }
 
     /// Held packets go on, oldest first.
-    fn release<F: Fib, O: Out>(&mut self, port: PortId, (max, ece): (u32, bool), step: &mut Step<F, O>) {
+    fn release<F: Fib, O: Out>(&mut self, port: PortId, max: u32, set_ece: bool, step: &mut Step<F, O>) {
         for _ in 0..max {
             let Some(agents) = &mut self.agents else { return };
             let Some(mut pkt) = self.store.arena.pop(&mut agents.ports[usize::from(port.0)].held) else { return };
             self.count_bytes(Delta::released(&pkt.head), None, step);
-            if ece {
+            if set_ece {
                 pkt.head.flags = pkt.head.flags.with(Flags::ECE);
             }
             self.work.push_back(Work::Packet(pkt));
@@ -278,9 +288,10 @@ impl Core {
     }
 
     /// A message is made at a port.
-    fn emit(&mut self, port: PortId, notice: Notice, (flow, to): (FlowId, HostId), now: Time) {
+    fn emit(&mut self, port: PortId, message: Message, now: Time) {
         let Some(agents) = &mut self.agents else { return };
         let (node, n, size) = (self.node, agents.created.packets as u32, self.framing.min_frame.max(64));
+        let Message { notice, flow, to } = message;
         let mut pkt = NoticeSetup { notice, flow, to, node, n, size }.packet();
         (pkt.sent, pkt.head.ingress) = (now, port);
         agents.created.count(&pkt);
@@ -288,19 +299,19 @@ impl Core {
     }
 
     /// A timer of an agent has run out.
-    pub(super) fn agent_timer<F: Fib, O>(&mut self, (port, which): (PortId, u8), id: TimerId, step: &Step<F, O>) {
-        self.call((port, usize::from(which)), None, step, |agent, at, env| agent.on_timer(id, at, env));
-        self.ask_levels(port, None);
+    pub(super) fn agent_timer<F: Fib, O>(&mut self, at: AgentAt, id: TimerId, step: &Step<F, O>) {
+        self.call(at, None, step, |agent, at, env| agent.on_timer(id, at, env));
+        self.ask_levels(at.port, None);
     }
 
     /// The far end of a port is told something about pausing.
     pub(super) fn pause_was_sent(&mut self, port: PortId, frame: &PauseFrame, now: Time) {
-        for which in 0..self.agents_at(port) {
+        for at in self.agents_at(port) {
             let Some(agents) = &mut self.agents else { return };
-            let one = &mut agents.ports[usize::from(port.0)].agents[which];
+            let one = &mut agents.ports[usize::from(port.0)].agents[usize::from(at.which)];
             let mut env = Env { now, rng: &mut one.rng, acts: &mut agents.acts };
             one.agent.on_pause_sent(frame.xoff, frame.xon, &mut env);
-            self.take_acts(port, which);
+            self.take_acts(at);
         }
         self.ask_levels(port, None);
     }

@@ -3,11 +3,18 @@
 use mech::{PortId, TimerId};
 use units::Time;
 
+/// An agent of a node: its port, and which of the port's agents it is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct AgentAt {
+    pub(crate) port: PortId,
+    pub(crate) which: u8,
+}
+
 /// What timers of a core are for; packed into an event's index.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Timer {
-    /// One that an agent of the port has armed: which agent.
-    Agent(PortId, u8, TimerId),
+    /// One that an agent has armed.
+    Agent(AgentAt, TimerId),
     /// The quanta of a class run out.
     Over(PortId, u8),
     /// A received request takes effect.
@@ -17,7 +24,7 @@ pub(super) enum Timer {
 impl Timer {
     pub(super) const fn index(self) -> u32 {
         let (port, kind, which) = match self {
-            Timer::Agent(port, agent, id) => (port, 0, (agent as u32 & 3) << 3 | id.0 as u32 & 7),
+            Timer::Agent(at, id) => (at.port, 0, (at.which as u32 & 3) << 3 | id.0 as u32 & 7),
             Timer::Over(port, class) => (port, 1, class as u32),
             Timer::Effect(port) => (port, 2, 0),
         };
@@ -26,7 +33,7 @@ impl Timer {
     pub(super) const fn of(index: u32) -> Option<Timer> {
         let (port, which) = (PortId((index >> 7) as u16), index & 7);
         match index >> 5 & 3 {
-            0 => Some(Timer::Agent(port, (index >> 3 & 3) as u8, TimerId(which as u16))),
+            0 => Some(Timer::Agent(AgentAt { port, which: (index >> 3 & 3) as u8 }, TimerId(which as u16))),
             1 => Some(Timer::Over(port, which as u8)),
             2 => Some(Timer::Effect(port)),
             _ => None,
@@ -34,7 +41,7 @@ impl Timer {
     }
 }
 
-/// A deadline, and the one event that is pending for it, which sleeps on where the deadline has moved.
+/// A deadline, and the one event that is pending for it, which stays where it is when the deadline moves.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Alarm {
     due: Time,
@@ -76,7 +83,9 @@ mod tests {
     fn a_timer_is_what_its_index_says() {
         for port in [0, 1, 47, u16::MAX] {
             let port = PortId(port);
-            for timer in [Timer::Agent(port, 2, TimerId(7)), Timer::Over(port, 3), Timer::Effect(port)] {
+            for timer in
+                [Timer::Agent(AgentAt { port, which: 2 }, TimerId(7)), Timer::Over(port, 3), Timer::Effect(port)]
+            {
                 assert_eq!(Timer::of(timer.index()), Some(timer));
                 assert!(timer.index() < 1 << 27, "hosts have their own bits above");
             }
@@ -87,7 +96,7 @@ mod tests {
     fn a_deadline_that_moves_on_costs_no_further_event_and_one_that_comes_sooner_does() {
         let mut alarm = Alarm::OFF;
         assert_eq!(alarm.set(Time(10)), Some(Time(10)));
-        assert_eq!(alarm.set(Time(30)), None, "the event at 10 sleeps on");
+        assert_eq!(alarm.set(Time(30)), None, "the event at 10 stays");
         assert_eq!(alarm.rings(Time(10)), Err(Some(Time(30))));
         assert_eq!(alarm.set(Time(20)), Some(Time(20)));
         assert_eq!(alarm.rings(Time(20)), Ok(()));

@@ -36,7 +36,7 @@ impl Core {
         let p = &mut self.store.ports[usize::from(output.0)];
         if p.closed {
             let pkt = self.store.arena.discard(done.slot);
-            self.taken_out((output, done.queue), &pkt, step);
+            self.taken_out(output, done.queue, &pkt, step);
             return self.drop(&pkt, output, DropReason::LinkDown, step);
         }
         self.store.arena.append(&mut p.rest.queues[usize::from(done.queue.0)], done.slot);

@@ -47,8 +47,7 @@ impl Core {
     pub(crate) fn take_waiting<F: Fib, O: Out>(&mut self, port: PortId, step: &mut Step<F, O>) -> Vec<Pkt> {
         let mut taken = Vec::new();
         for queue in (0..self.store.ports[usize::from(port.0)].rest.queues.len()).rev() {
-            let to = (port, QueueId(queue as u8));
-            while let Some(pkt) = self.take_first(to, step) {
+            while let Some(pkt) = self.take_first(port, QueueId(queue as u8), step) {
                 taken.push(pkt);
             }
         }
@@ -62,28 +61,23 @@ impl Core {
             let PacketStore { inputs, arena, .. } = &mut self.store;
             let first = || inputs.as_mut().and_then(|inputs| inputs.take_first((port, queue), arena));
             let all: Vec<Pkt> = std::iter::from_fn(first).collect();
-            all.iter().for_each(|pkt| self.taken_out((port, queue), pkt, step));
+            all.iter().for_each(|pkt| self.taken_out(port, queue, pkt, step));
             taken.extend(all);
         }
     }
 
-    fn take_first<F: Fib, O: Out>(&mut self, (port, queue): (PortId, QueueId), step: &mut Step<F, O>) -> Option<Pkt> {
+    fn take_first<F: Fib, O: Out>(&mut self, port: PortId, queue: QueueId, step: &mut Step<F, O>) -> Option<Pkt> {
         let slot = &mut self.store.ports[usize::from(port.0)].rest.queues[usize::from(queue.0)];
         let (id, _) = self.store.arena.first(slot)?;
         let pkt = self.store.arena.remove(slot, id)?;
         let empty = slot.packets() == 0;
         self.store.ports[usize::from(port.0)].rest.eligible &= !(u32::from(empty) << queue.0);
-        self.taken_out((port, queue), &pkt, step);
+        self.taken_out(port, queue, &pkt, step);
         Some(pkt)
     }
 
     /// A packet that waited for a port is taken out before its turn.
-    pub(super) fn taken_out<F: Fib, O: Out>(
-        &mut self,
-        (port, queue): (PortId, QueueId),
-        pkt: &Pkt,
-        step: &mut Step<F, O>,
-    ) {
+    pub(super) fn taken_out<F: Fib, O: Out>(&mut self, port: PortId, queue: QueueId, pkt: &Pkt, step: &mut Step<F, O>) {
         self.store.free(port, queue, &pkt.head);
         let p = &mut self.store.ports[usize::from(port.0)];
         p.counts_mut().evicted += 1;

@@ -112,7 +112,7 @@ impl Core {
     }
 
     /// A frame is to leave by a port, before all else; one that waits there says this too.
-    pub(super) fn queue_pause_frame<O: Out>(&mut self, port: PortId, frame: PauseFrame, (now, out): (Time, &mut O)) {
+    pub(super) fn queue_pause_frame<O: Out>(&mut self, port: PortId, frame: PauseFrame, now: Time, out: &mut O) {
         if self.store.ports[usize::from(port.0)].rest.dead {
             return;
         }
@@ -157,7 +157,7 @@ impl Core {
         }
         let gate = &mut pausing.gates[usize::from(port.0)];
         if gate.setup.response == Dur::ZERO {
-            return self.apply_pause(port, frame, (now, out));
+            return self.apply_pause(port, frame, now, out);
         }
         let at = now + gate.setup.response;
         gate.pending_requests.push_back((at, frame));
@@ -167,7 +167,7 @@ impl Core {
     }
 
     /// A request takes effect: the frame under way goes on to its end.
-    fn apply_pause<O: Out>(&mut self, port: PortId, frame: PauseFrame, (now, out): (Time, &mut O)) {
+    fn apply_pause<O: Out>(&mut self, port: PortId, frame: PauseFrame, now: Time, out: &mut O) {
         let p = &mut self.store.ports[usize::from(port.0)];
         let (duration, in_use) = (p.quanta(frame.quanta), ClassSet(((1u16 << p.classes()) - 1) as u8));
         for class in each(ClassSet(frame.xoff.0 & in_use.0)) {
@@ -184,12 +184,12 @@ impl Core {
         }
         for class in each(ClassSet(frame.xon.0 & in_use.0)) {
             self.gate(port).into_iter().for_each(|gate| gate.resumes[class].received += 1);
-            self.resume_class((port, class), now, out);
+            self.resume_class(port, class, now, out);
         }
     }
 
     /// A class may leave by a port again.
-    fn resume_class<O: Out>(&mut self, (port, class): (PortId, usize), now: Time, out: &mut O) {
+    fn resume_class<O: Out>(&mut self, port: PortId, class: usize, now: Time, out: &mut O) {
         let Some(gate) = self.gate(port).filter(|gate| gate.paused.has(class as u8)) else { return };
         gate.paused = gate.paused.minus(ClassSet::of(class as u8));
         gate.over[class].set(Time::NEVER);
@@ -201,7 +201,7 @@ impl Core {
 
     /// The link of a port has gone down, or is back: neither frames that were sent over it nor those that wait count.
     pub(super) fn forget_pause<O: Out>(&mut self, port: PortId, now: Time, out: &mut O) {
-        (0..8).for_each(|class| self.resume_class((port, class), now, out));
+        (0..8).for_each(|class| self.resume_class(port, class, now, out));
         let Some(gate) = self.gate(port) else { return };
         gate.pending_requests.clear();
         gate.pending_frame = None;
@@ -216,17 +216,15 @@ impl Core {
         let (now, Some(timer)) = (step.now, Timer::of(index)) else { return };
         let rings = |alarm: &mut Alarm| alarm.rings(now);
         let rung = match timer {
-            Timer::Agent(port, which, id) => {
-                self.agents.as_mut().and_then(|agents| agents.alarm(port, which, id)).map(rings)
-            }
+            Timer::Agent(at, id) => self.agents.as_mut().and_then(|agents| agents.alarm(at, id)).map(rings),
             Timer::Over(port, class) => self.gate(port).map(|gate| rings(&mut gate.over[usize::from(class)])),
             Timer::Effect(_) => Some(Ok(())),
         };
         match (rung, timer) {
             (None, _) => {}
             (Some(Err(again)), _) => again.into_iter().for_each(|at| self.wake_me(timer, at, step.out)),
-            (Some(Ok(())), Timer::Agent(port, which, id)) => self.agent_timer((port, which), id, step),
-            (Some(Ok(())), Timer::Over(port, class)) => self.resume_class((port, usize::from(class)), now, step.out),
+            (Some(Ok(())), Timer::Agent(at, id)) => self.agent_timer(at, id, step),
+            (Some(Ok(())), Timer::Over(port, class)) => self.resume_class(port, usize::from(class), now, step.out),
             (Some(Ok(())), Timer::Effect(port)) => self.take_effect(port, now, step.out),
         }
     }
@@ -238,7 +236,7 @@ impl Core {
             match gate.pending_requests.front().copied() {
                 Some((at, frame)) if at <= now => {
                     gate.pending_requests.pop_front();
-                    self.apply_pause(port, frame, (now, out));
+                    self.apply_pause(port, frame, now, out);
                 }
                 Some((at, _)) => return self.wake_me(Timer::Effect(port), at, out),
                 None => return,
@@ -251,16 +249,17 @@ impl Core {
         &self,
         pkt: &Pkt,
         out: (PortId, QueueId),
-        why: (DropReason, Time),
+        why: DropReason,
+        now: Time,
     ) -> Option<LosslessViolation> {
         let (ingress, class) = (pkt.head.ingress, pkt.head.class());
         let gate = self.pausing.as_ref()?.gates.get(usize::from(ingress.0))?;
-        let slot = self.pausing_at(ingress).filter(|slot| why.0.wants_memory() && slot.lossless())?;
+        let slot = self.pausing_at(ingress).filter(|slot| why.wants_memory() && slot.lossless())?;
         let pause_group = slot.pause_group(class);
         if !pause_group.has(class) {
             return None;
         }
-        let expired = gate.expired(slot, class, why.1);
+        let expired = gate.expired(slot, class, now);
         let look = Look { store: &self.store, fib: &Nowhere, ingress: None };
         let held = each(pause_group).map(|class| look.allocated(ingress, class as u8)).sum::<u64>();
         Some(LosslessViolation {

@@ -25,11 +25,7 @@ pub(super) struct Pulled {
 
 impl Pulled {
     /// With the rate of every flow's data, the delay and jitter of the stack, and what reacts to notices.
-    pub(super) fn new(
-        flow_rate: Option<Rate>,
-        (delay, jitter): (Dur, Dur),
-        reaction: Option<Box<dyn Reaction>>,
-    ) -> Pulled {
+    pub(super) fn new(flow_rate: Option<Rate>, delay: Dur, jitter: Dur, reaction: Option<Box<dyn Reaction>>) -> Pulled {
         Pulled {
             queues: FlowQueues::new(flow_rate),
             announced: Stack::new(delay, jitter),

@@ -10,7 +10,7 @@ use mech::overflow::DropReason;
 impl Switch {
     /// The links of these ports are known to be dead. The caller has put the new routes in place, and calls
     /// [`Switch::finish`].
-    pub fn links_died<R: Routes, O: Out>(&mut self, (ports, then): (&[PortId], DeadPort), step: &mut SwitchStep<R, O>) {
+    pub fn links_died<R: Routes, O: Out>(&mut self, ports: &[PortId], then: DeadPort, step: &mut SwitchStep<R, O>) {
         ports.iter().for_each(|port| self.core.close(*port, then == DeadPort::Wait, &mut core_step!(self, step)));
         for port in ports {
             match then {
@@ -28,7 +28,7 @@ impl Switch {
 
     fn look_up_again<R: Routes, O: Out>(&mut self, dead: PortId, step: &mut SwitchStep<R, O>) {
         for mut pkt in self.core.take_waiting(dead, &mut core_step!(self, step)) {
-            if let Some(port) = self.another_port((&pkt, dead), step) {
+            if let Some(port) = self.another_port(&pkt, dead, step) {
                 self.core.admit((&mut pkt, port), &mut core_step!(self, step));
             }
         }
@@ -37,7 +37,8 @@ impl Switch {
     /// A table that learns knows no other way, and forgets the one that it has only in its own time.
     fn another_port<R: Routes, O: Out>(
         &mut self,
-        (pkt, dead): (&Pkt, PortId),
+        pkt: &Pkt,
+        dead: PortId,
         step: &mut SwitchStep<R, O>,
     ) -> Option<PortId> {
         if self.learnt.is_none() {

@@ -189,7 +189,7 @@ impl Overflow for Detour {
         if fits && !self.policy.early(pkt, at, env) {
             return Fate::Enqueue(queue);
         }
-        let Some(port) = self.policy.choose(pkt, (at, self.ingress), env) else { return stay(DropReason::NoDetour) };
+        let Some(port) = self.policy.choose(pkt, at, self.ingress, env) else { return stay(DropReason::NoDetour) };
         env.acts.mark |= self.mark_detoured;
         Fate::Detour(port, queue)
     }

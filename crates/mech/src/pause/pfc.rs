@@ -51,7 +51,7 @@ impl Pfc {
         Pfc { rules, classes, given, paused: ClassSet::NONE, last: [0; 8] }
     }
 
-    fn signal(&mut self, signal: Signal, (port, class): (PortId, u8), env: &mut Env) {
+    fn signal(&mut self, signal: Signal, port: PortId, class: u8, env: &mut Env) {
         let set = ClassSet::of(class);
         let timer = TimerId(u16::from(class));
         match signal {
@@ -95,16 +95,15 @@ impl Agent for Pfc {
     fn on_level(&mut self, of: Account, bytes: u64, at: &AgentContext, env: &mut Env) {
         let Account::Input(port, class) = of else { return };
         let before = std::mem::replace(&mut self.last[usize::from(class)], bytes);
-        let change = (bytes, bytes > before);
-        let signal = self.rules.turn(self.paused.has(class), change, at.view.pool_free());
-        signal.into_iter().for_each(|signal| self.signal(signal, (port, class), env));
+        let signal = self.rules.turn(self.paused.has(class), bytes, bytes > before, at.view.pool_free());
+        signal.into_iter().for_each(|signal| self.signal(signal, port, class, env));
     }
 
     fn on_timer(&mut self, id: TimerId, at: &AgentContext, env: &mut Env) {
         let class = id.0 as u8;
         if self.paused.has(class) {
             let signal = self.rules.again(at.view.allocated(at.port, class), at.view.pool_free());
-            self.signal(signal, (at.port, class), env);
+            self.signal(signal, at.port, class, env);
         }
     }
 

@@ -64,8 +64,8 @@ impl Agent for PortPause {
     }
 
     fn on_level(&mut self, _of: Account, bytes: u64, at: &AgentContext, env: &mut Env) {
-        let change = (bytes, bytes > std::mem::replace(&mut self.last, bytes));
-        let signal = self.rules.turn(self.paused, change, at.view.pool_free());
+        let before = std::mem::replace(&mut self.last, bytes);
+        let signal = self.rules.turn(self.paused, bytes, bytes > before, at.view.pool_free());
         signal.into_iter().for_each(|signal| self.signal(signal, at.port, env));
     }
 

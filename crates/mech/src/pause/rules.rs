@@ -77,7 +77,7 @@ impl Rules {
     }
 
     /// Whether `used` bytes, after a packet was stored or left, change what was said last.
-    pub(super) fn turn(&self, paused: bool, (used, stored): (u64, bool), free: Option<u64>) -> Option<Signal> {
+    pub(super) fn turn(&self, paused: bool, used: u64, stored: bool, free: Option<u64>) -> Option<Signal> {
         let (xoff, xon) = self.level.at(free);
         match (stored, paused) {
             (true, false) if used >= xoff => Some(Signal::Xoff),

@@ -26,7 +26,7 @@ pub(crate) fn alone(registry: &Registry, spec: &Spec, settings: &[String]) -> Re
         if let Some(marking) = registry.make::<MarkingSlot>(spec.kind, &values) {
             marking.peek().check(&Beside::NOTHING, &mut report);
         }
-        checks::say(&parent, "marking", report, (&mut Vec::new(), &mut faults));
+        checks::say(&parent, "marking", report, &mut faults);
         if faults.found.is_empty() {
             return Ok(values);
         }

@@ -1,7 +1,7 @@
 //! Where the loader hands over to those who build networks and traffic: every call to them is here.
 
-use super::Source;
-use super::fields::{Asked, Faults, NAME_RULE, Wanted, choice, entries, is_name, read, table};
+use super::Reading;
+use super::fields::{Asked, Faults, Kinds, NAME_RULE, Wanted, choice, entries, is_name, read, table};
 use super::resolved;
 use super::tree::{Data, Node};
 use crate::choices::NodeKind;
@@ -13,7 +13,6 @@ use crate::topology::Topology;
 use crate::{topology, traffic};
 use dataplane::{Framing, transport};
 use mech::params::Spec;
-use std::cell::RefCell;
 use std::collections::BTreeMap;
 use topology::{CustomGraph, CustomLink, CustomNode};
 use units::Dur;
@@ -31,18 +30,14 @@ pub(crate) fn specs() -> [(&'static str, &'static [&'static Spec]); 3] {
 }
 
 /// The network, and what it was made from.
-pub(super) fn network(
-    scenario: &Node,
-    (source, notes): (&Source, &RefCell<Vec<String>>),
-    faults: &mut Faults,
-) -> Option<(Choice, Topology)> {
+pub(super) fn network(scenario: &Node, reading: Reading, faults: &mut Faults) -> Option<(Choice, Topology)> {
     let table = table(scenario, "topology", faults)?;
     let custom = table.get("kind").and_then(Node::text) == Some("custom") && table.get("file").is_none();
     let others: &[&str] = if custom { &["node", "link"] } else { &[] };
-    let made = choice(&table, (topology::SPECS, None), (&[], others), faults);
+    let made = choice(&table, Kinds { others, ..Kinds::of(topology::SPECS) }, faults);
     let graph = if custom { Some(graph(&table, faults)?) } else { None };
     let made = made?;
-    let given = topology::Given { graph: graph.as_ref(), files: &*source.files, notes: Some(notes) };
+    let given = topology::Given { graph: graph.as_ref(), files: &*reading.source.files, notes: Some(reading.notes) };
     match topology::build(&made.kind, &made.values, &given) {
         Ok(network) if network.hosts as usize > MOST_HOSTS => {
             let found = format!("{} hosts", network.hosts);
@@ -106,7 +101,7 @@ fn graph(table: &Node, faults: &mut Faults) -> Option<CustomGraph> {
 /// The transport of all flows.
 pub(super) fn transport(scenario: &Node, faults: &mut Faults) -> Option<Choice> {
     let table = table(scenario, "transport", faults)?;
-    let made = choice(&table, (transport::SPECS, Some(settings::TRANSPORT)), (&[], &[]), faults)?;
+    let made = choice(&table, Kinds::or(transport::SPECS, settings::TRANSPORT), faults)?;
     match transport::TcpConfig::check(&made.values) {
         Ok(()) => Some(made),
         Err((field, rule)) => {
@@ -130,7 +125,7 @@ pub(super) struct Ground<'a> {
 pub(super) fn all_traffic(
     scenario: &Node,
     ground: Ground,
-    (source, notes): (&Source, &RefCell<Vec<String>>),
+    reading: Reading,
     faults: &mut Faults,
 ) -> Vec<(Choice, crate::traffic::Traffic)> {
     let items = entries(scenario, "traffic", faults);
@@ -154,7 +149,7 @@ pub(super) fn all_traffic(
     let mut all = Vec::new();
     let capacities = traffic::Capacities::default();
     for item in items {
-        let made = choice(item, (traffic::SPECS, None), (settings::TRAFFIC.params, &[]), faults);
+        let made = choice(item, Kinds { common: settings::TRAFFIC.params, ..Kinds::of(traffic::SPECS) }, faults);
         if let Some(name) = item.get("name").and_then(Node::text) {
             check_name(item, name, &mut names, faults);
         }
@@ -162,8 +157,14 @@ pub(super) fn all_traffic(
         let (Some(topology), Some(duration), Some(framing)) = (ground.topology, ground.duration, ground.framing) else {
             continue;
         };
-        let context =
-            traffic::Context { topology, duration, framing, files: &*source.files, notes, capacities: &capacities };
+        let context = traffic::Context {
+            topology,
+            duration,
+            framing,
+            files: &*reading.source.files,
+            notes: reading.notes,
+            capacities: &capacities,
+        };
         match crate::traffic::Traffic::build(made.values.word("name"), &made.kind, &made.values, &context) {
             Ok(built) => all.push((made, built)),
             Err(wrong) => faults.add_all(item, wrong),

@@ -18,12 +18,12 @@ use units::{Bytes, Dur, Time};
 
 /// What finding paths may cost, see [`paths::work`]: some seconds.
 const MOST_PATHS: u64 = 10_000_000_000;
-/// What a mechanism has to say of itself. `parent` is the table that holds its slot.
-pub(super) fn say(parent: &Node, slot: &str, report: Report, (notes, faults): (&mut Vec<String>, &mut Faults)) {
+/// Adds what is wrong with a mechanism to `faults`, and gives its notes. `parent` is the table that holds its slot.
+pub(super) fn say(parent: &Node, slot: &str, report: Report, faults: &mut Faults) -> Vec<String> {
     for Wrong { key, found, rule } in report.wrong {
         faults.add(&parent.find(&format!("{slot}.{key}")), message(found, rule));
     }
-    notes.extend(report.notes);
+    report.notes
 }
 
 /// Paths are the same for all switches, and there are only so many. `document` is the variant.
@@ -46,29 +46,30 @@ pub(super) fn same_paths(document: &Node, net: &Topology, switches: &[SwitchConf
     }
 }
 
-/// A hash that is the same in both directions is so at all switches, and a user is told where paths differ all the
-/// same. `document` is the variant.
+/// A hash that is the same in both directions is so at all switches. Gives a note where paths differ all the same.
+/// `document` is the variant.
 pub(super) fn same_way_back(
     document: &Node,
-    (net, switches): (&Topology, &[SwitchConfig]),
-    (notes, faults): (&mut Vec<String>, &mut Faults),
-) {
+    net: &Topology,
+    switches: &[SwitchConfig],
+    faults: &mut Faults,
+) -> Option<String> {
     let is_symmetric = |switch: &&SwitchConfig| switch.routing.slot.peek().is_symmetric();
-    let Some(first) = switches.iter().find(is_symmetric) else { return };
+    let first = switches.iter().find(is_symmetric)?;
     let alike = switches.iter().filter(is_symmetric).count();
     if alike < switches.len() {
         let found = format!("a symmetric hash of `{}` at {alike} of {} switches", first.routing.kind, switches.len());
         faults.add(&document.find("switch.routing"), message(found, "it at all switches, or at none"));
-        return;
+        return None;
     }
     let tried = Tried::of(net);
-    if tried.differ > 0 {
-        notes.push(format!(
+    (tried.differ > 0).then(|| {
+        format!(
             "switch.routing: ACKs come back over other links than their data for {} of {} flows that were tried, \
              whatever the hash: what a place among next hops stands for differs between the two ends in this network",
             tried.differ, tried.flows
-        ));
-    }
+        )
+    })
 }
 
 /// The hosts that an answer to overflow names are there. `parent` is the table that holds its slot.

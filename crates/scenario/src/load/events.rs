@@ -1,7 +1,7 @@
 //! The entries of `[[event]]`, against the network and the run that they are to change.
 
 use super::build::MOST_ROUTES;
-use super::fields::{Faults, choice, entries};
+use super::fields::{Faults, Kinds, choice, entries};
 use super::tree::Node;
 use crate::diag::message;
 use crate::events::{self, Change, EVENT, Event};
@@ -31,7 +31,9 @@ pub(super) fn all(scenario: &Node, course: &Course, faults: &mut Faults) -> Vec<
     let before = faults.count;
     let mut made: Vec<(&Node, Choice, Event)> = Vec::new();
     for item in items {
-        let Some(chosen) = choice(item, (events::SPECS, None), (EVENT.params, &[]), faults) else { continue };
+        let Some(chosen) = choice(item, Kinds { common: EVENT.params, ..Kinds::of(events::SPECS) }, faults) else {
+            continue;
+        };
         match Event::new(&chosen.kind, &chosen.values, course.net) {
             Ok(event) => made.push((item, chosen, event)),
             Err(expected) => {

@@ -126,7 +126,7 @@ pub(super) fn read(table: &Node, wanted: Wanted, faults: &mut Faults) -> Option<
         given.push(param.name);
         let Some(node) = node else { return };
         if let (Kind::Sizes(kinds), Data::Table(_)) = (param.kind, &node.data) {
-            let made = choice(node, (kinds, None), (&[], &[]), faults);
+            let made = choice(node, Kinds::of(kinds), faults);
             values.0.extend(made.map(|made| (param.name.into(), Value::Table(made.kind, made.values))));
             return;
         }
@@ -231,29 +231,49 @@ pub(super) fn kind(
     spec
 }
 
-/// What a table with a `kind` chooses, with its values. `common` are parameters of every kind,
-/// `others` keys that are read elsewhere.
-pub(super) fn choice(
-    table: &Node,
-    (specs, default): (&[&'static Spec], Option<&str>),
-    (common, others): (&[Param], &[&str]),
-    faults: &mut Faults,
-) -> Option<Choice> {
-    let spec = kind(table, specs, default, faults)?;
-    let others = [&["kind"], others].concat();
-    let values = read(table, Wanted { params: [spec.params, common], others: &others }, faults)?;
+/// What a table with a `kind` may choose.
+#[derive(Clone, Copy)]
+pub(super) struct Kinds<'a> {
+    pub specs: &'a [&'static Spec],
+    /// What a table without a `kind` chooses.
+    pub default: Option<&'a str>,
+    /// Parameters of every kind.
+    pub common: &'a [Param],
+    /// Keys that are read elsewhere.
+    pub others: &'a [&'a str],
+}
+
+impl<'a> Kinds<'a> {
+    /// These and no more; a table has to name one.
+    pub const fn of(specs: &'a [&'static Spec]) -> Kinds<'a> {
+        Kinds { specs, default: None, common: &[], others: &[] }
+    }
+    /// These and no more, and what a table without a `kind` chooses.
+    pub const fn or(specs: &'a [&'static Spec], default: &'a str) -> Kinds<'a> {
+        Kinds { default: Some(default), ..Kinds::of(specs) }
+    }
+}
+
+/// What a table with a `kind` chooses, with its values.
+pub(super) fn choice(table: &Node, kinds: Kinds, faults: &mut Faults) -> Option<Choice> {
+    let spec = kind(table, kinds.specs, kinds.default, faults)?;
+    let others = [&["kind"], kinds.others].concat();
+    let values = read(table, Wanted { params: [spec.params, kinds.common], others: &others }, faults)?;
     Some(Choice { kind: spec.kind.to_string(), values })
 }
 
-/// What fills a slot whose mechanisms these are. `parent` is the table that holds it.
-pub(super) fn filled<S: InSlot>(
-    parent: &Node,
-    (slot, default): (&str, &str),
-    (registry, specs): (&Registry, &[&'static Spec]),
-    faults: &mut Faults,
-) -> Option<Filled<S>> {
-    let table = table(parent, slot, faults)?;
-    let Choice { kind, mut values } = choice(&table, (specs, Some(default)), (&[], &[]), faults)?;
+/// A slot, and what may fill it.
+pub(super) struct Slot<'a> {
+    pub name: &'a str,
+    pub registry: &'a Registry,
+    pub kinds: Kinds<'a>,
+}
+
+/// What fills a slot. `parent` is the table that holds it.
+pub(super) fn filled<S: InSlot>(parent: &Node, slot: Slot, faults: &mut Faults) -> Option<Filled<S>> {
+    let Slot { name, registry, kinds } = slot;
+    let table = table(parent, name, faults)?;
+    let Choice { kind, mut values } = choice(&table, kinds, faults)?;
     let mechanism = registry.find::<S>(&kind)?;
     only(&table, mechanism.only, &mut values, faults);
     let slot = Arc::new((mechanism.make)(&values));

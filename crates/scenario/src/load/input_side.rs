@@ -61,7 +61,7 @@ fn refused(config: &SwitchConfig) -> Vec<(&'static str, String, &'static str)> {
 }
 
 /// What does not fit the network: too many virtual output queues, and multiples of rates that have no exact number.
-pub(super) fn check_size(switch: &Node, (cioq, node): (&Cioq, &topology::Node), faults: &mut Faults) {
+pub(super) fn check_size(switch: &Node, cioq: &Cioq, node: &topology::Node, faults: &mut Faults) {
     let ports = node.ports.len() as u64;
     faults.asked.virtual_queues += ports * ports;
     if faults.asked.virtual_queues > Asked::MOST_VIRTUAL_QUEUES {

@@ -59,6 +59,13 @@ pub struct Source {
     pub registry: Registry,
 }
 
+/// What a variant is read with: the source, and where notes go.
+#[derive(Clone, Copy)]
+struct Reading<'a> {
+    source: &'a Source,
+    notes: &'a RefCell<Vec<String>>,
+}
+
 impl fmt::Debug for Source {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("Source").field("path", &self.path).field("text", &self.text).finish_non_exhaustive()
@@ -157,7 +164,7 @@ pub fn load(source: &Source, sets: &[String]) -> Result<Loaded, Vec<Diagnostic>>
     let (mut read, mut kept, mut said_by_variants) = (Vec::new(), Vec::new(), Vec::new());
     for (name, merged) in merge::variants(&document) {
         let said = RefCell::new(Vec::new());
-        read.extend(variant::read_variant(&name, &merged, (source, &said), &mut faults));
+        read.extend(variant::read_variant(&name, &merged, Reading { source, notes: &said }, &mut faults));
         said_by_variants.extend(notes_of(&name, said.into_inner()));
         if faults.asked.too_much() || faults.count > MOST_FAULTS {
             return Err(in_order(faults.found));

@@ -1,7 +1,7 @@
 //! What every switch and port is filled with: `[switch]`, and the overrides laid upon it.
 
 use super::checks;
-use super::fields::{Asked, Faults, Wanted, entries, filled, read, table};
+use super::fields::{Asked, Faults, Kinds, Slot, Wanted, entries, filled, read, table};
 use super::input_side;
 use super::merge::merge;
 use super::tree::{Data, Node};
@@ -96,14 +96,14 @@ impl<'a> Filler<'a> {
             let beside = Beside { overridden: !which.is_empty(), ..slots.beside() };
             let mut report = Report::default();
             slots.port.marking.slot.peek().check(&beside, &mut report);
-            checks::say(&merged, "marking", report, (self.notes, faults));
+            self.notes.extend(checks::say(&merged, "marking", report, faults));
             let mut report = Report::default();
             slots.overflow.slot.peek().check(&Beside { given: &given("overflow"), ..beside }, &mut report);
-            checks::say(&merged, "overflow", report, (self.notes, faults));
+            self.notes.extend(checks::say(&merged, "overflow", report, faults));
             for (slot, agent) in slots.agents() {
                 let mut report = Report::default();
                 agent.check(&Beside { given: &given(slot), ..beside }, &mut report);
-                checks::say(&merged, slot, report, (self.notes, faults));
+                self.notes.extend(checks::say(&merged, slot, report, faults));
             }
             input_side::check(&merged, &slots.config(vec![slots.port.clone()]), faults);
         }
@@ -112,7 +112,7 @@ impl<'a> Filler<'a> {
     }
 
     /// The same for a switch of a network with so many ports, its memory and routing checked against them.
-    fn sized(&mut self, which: &[usize], (ports, net): (usize, &Topology), faults: &mut Faults) {
+    fn sized(&mut self, which: &[usize], ports: usize, net: &Topology, faults: &mut Faults) {
         self.filled(which, faults);
         if let (true, Some((table, Some(filled)))) = (self.sized.insert((which.to_vec(), ports)), self.known.get(which))
         {
@@ -120,20 +120,20 @@ impl<'a> Filler<'a> {
             let beside = Beside { ports: Some(ports), addresses: net.plan.is_some(), ..filled.beside() };
             let mut report = Report::default();
             filled.buffer.slot.peek().check(&beside, &mut report);
-            checks::say(table, "buffer", report, (self.notes, faults));
+            self.notes.extend(checks::say(table, "buffer", report, faults));
             let mut report = Report::default();
             filled.routing.slot.peek().check(&beside, &mut report);
-            checks::say(table, "routing", report, (self.notes, faults));
+            self.notes.extend(checks::say(table, "routing", report, faults));
             checks::hosts(table, &filled.overflow.slot, net, faults);
         }
     }
 
     /// What a `cioq` switch of a network needs of it.
-    fn check_input_side(&self, (which, node): (&[usize], &topology::Node), faults: &mut Faults) {
+    fn check_input_side(&self, which: &[usize], node: &topology::Node, faults: &mut Faults) {
         if let Some((table, Some(filled))) = self.known.get(which)
             && let Some(cioq) = filled.model.cioq()
         {
-            input_side::check_size(table, (cioq, node), faults);
+            input_side::check_size(table, cioq, node, faults);
         }
     }
 
@@ -155,8 +155,8 @@ impl<'a> Filler<'a> {
             let kinds = [None, Some("host"), Some("switch")];
             let keys = kinds.map(|kind| self.matching(node, kind, net));
             let [own, ..] = &keys;
-            self.sized(own, (node.ports.len(), net), faults);
-            self.check_input_side((own, node), faults);
+            self.sized(own, node.ports.len(), net, faults);
+            self.check_input_side(own, node, faults);
             let filled: Vec<_> = keys.iter().map(|key| self.filled(key, faults)).collect();
             let [Some(own), Some(to_host), Some(to_switch)] = filled.as_slice() else { continue };
             let far = |port: &topology::Port| if port.peer < net.hosts { to_host } else { to_switch };
@@ -273,7 +273,7 @@ impl Slots {
 /// What fills a slot of the switch.
 fn slot<S: InSlot>(switch: &Node, name: &str, registry: &Registry, faults: &mut Faults) -> Option<Filled<S>> {
     let (_, default) = SLOTS.iter().find(|(slot, _)| *slot == name)?;
-    filled(switch, (name, default), (registry, &registry.of_switch(name)), faults)
+    filled(switch, Slot { name, registry, kinds: Kinds::or(&registry.of_switch(name), default) }, faults)
 }
 
 fn fill(switch: &Node, registry: &Registry, faults: &mut Faults) -> Option<Slots> {

@@ -1,11 +1,11 @@
 //! One variant: from its document to its meaning.
 
-use super::Source;
+use super::Reading;
 use super::build::{self, Ground};
 use super::checks;
 use super::events::{self, Course};
 use super::fibs;
-use super::fields::{Faults, NAME_RULE, Wanted, choice, filled, is_name, read, table};
+use super::fields::{Faults, Kinds, NAME_RULE, Slot, Wanted, choice, filled, is_name, read, table};
 use super::resolved;
 use super::switches::Filler;
 use super::tree::Node;
@@ -41,20 +41,16 @@ const IDEAL_AT_START: &str = "the network changes: ideal completion times, and s
                               those of the network as it starts";
 
 /// Reads a document that the variant was laid upon. What is wrong is added to `faults`.
-pub(super) fn read_variant(
-    name: &str,
-    document: &Node,
-    (source, notes): (&Source, &RefCell<Vec<String>>),
-    faults: &mut Faults,
-) -> Option<Read> {
+pub(super) fn read_variant(name: &str, document: &Node, reading: Reading, faults: &mut Faults) -> Option<Read> {
+    let Reading { source, notes } = reading;
     let before = faults.count;
     let top = read(document, Wanted { others: &TABLES, ..Wanted::of(settings::SCENARIO.params) }, faults);
     check_name(document, faults);
     let duration = duration(document, top.as_ref());
-    let network = build::network(document, (source, notes), faults);
+    let network = build::network(document, reading, faults);
     let net = network.as_ref().map(|(_, net)| net);
     let framing = framing(document, faults);
-    let (host, host_values) = host(document, &source.registry, (notes, faults)).unzip();
+    let (host, host_values) = host(document, &source.registry, notes, faults).unzip();
     let transport = build::transport(document, faults);
     let measure = measure(document, duration, faults);
     let mut said = Vec::new();
@@ -65,7 +61,7 @@ pub(super) fn read_variant(
             if let Some((switches, _)) = &filled {
                 fibs::check(document, net, switches, faults);
                 checks::same_paths(document, net, switches, faults);
-                checks::same_way_back(document, (net, switches), (&mut said, faults));
+                said.extend(checks::same_way_back(document, net, switches, faults));
             }
             filled
         }
@@ -76,7 +72,7 @@ pub(super) fn read_variant(
     };
     notes.borrow_mut().append(&mut said);
     let ground = Ground { topology: net, duration, framing: framing.as_ref().map(|(_, framing)| *framing) };
-    let traffic = build::all_traffic(document, ground, (source, notes), faults);
+    let traffic = build::all_traffic(document, ground, reading, faults);
     let events = match (net, &switches, duration, &measure) {
         (Some(net), Some((switches, _)), Some(duration), Some(measure)) => {
             let end = duration.saturating_add(measure.drain);
@@ -165,7 +161,7 @@ fn check_name(document: &Node, faults: &mut Faults) {
 
 fn framing(document: &Node, faults: &mut Faults) -> Option<(Choice, Framing)> {
     let table = table(document, "framing", faults)?;
-    let made = choice(&table, (settings::FRAMING, Some("ethernet")), (&[], &[]), faults)?;
+    let made = choice(&table, Kinds::or(settings::FRAMING, "ethernet"), faults)?;
     let before = faults.count;
     checks::framing(document, &made, faults);
     if faults.count > before {
@@ -180,13 +176,14 @@ fn framing(document: &Node, faults: &mut Faults) -> Option<(Choice, Framing)> {
 /// What fills a slot of the host.
 fn slot<S: InSlot>(host: &Node, name: &str, registry: &Registry, faults: &mut Faults) -> Option<Filled<S>> {
     let (_, default) = HOST_SLOTS.iter().find(|(slot, _)| *slot == name)?;
-    filled(host, (name, default), (registry, &registry.of_host(name)), faults)
+    filled(host, Slot { name, registry, kinds: Kinds::or(&registry.of_host(name), default) }, faults)
 }
 
 fn host(
     document: &Node,
     registry: &Registry,
-    (notes, faults): (&RefCell<Vec<String>>, &mut Faults),
+    notes: &RefCell<Vec<String>>,
+    faults: &mut Faults,
 ) -> Option<(HostConfig, Values)> {
     let host = table(document, "host", faults)?;
     let slots = HOST_SLOTS.map(|(slot, _)| slot);
@@ -202,12 +199,12 @@ fn host(
     if let Some(marking) = &marking {
         let mut report = Report::default();
         marking.slot.peek().check(&beside, &mut report);
-        checks::say(&host, "marking", report, (&mut notes.borrow_mut(), faults));
+        notes.borrow_mut().extend(checks::say(&host, "marking", report, faults));
     }
     if let (Some(overflow), Some(_)) = (&overflow, &values) {
         let mut report = Report::default();
         overflow.slot.peek().check(&beside, &mut report);
-        checks::say(&host, "overflow", report, (&mut notes.borrow_mut(), faults));
+        notes.borrow_mut().extend(checks::say(&host, "overflow", report, faults));
     }
     let (marking, scheduler, overflow, bounce_signal) = (marking?, scheduler?, overflow?, bounce_signal?);
     let (values, nic, reaction) = (values?, nic?, reaction?);

@@ -54,7 +54,7 @@ impl<O: Observer, T: Tap> World<O, T> {
             self.link_returned(now, *node, PortId(*port));
         }
         for (node, ports) in turn.died.iter().filter(|(node, _)| is_mine.contains(node)) {
-            self.links_died(now, *node, (ports, then));
+            self.links_died(now, *node, ports, then);
         }
         // Only then do ports begin to send, so that none does before all ends know.
         is_mine.into_iter().for_each(|node| self.finish_node(now, node));
@@ -70,13 +70,13 @@ impl<O: Observer, T: Tap> World<O, T> {
         }
     }
 
-    fn links_died(&mut self, now: Time, node: u32, (ports, then): (&[PortId], DeadPort)) {
+    fn links_died(&mut self, now: Time, node: u32, ports: &[PortId], then: DeadPort) {
         if (node as usize) < self.hosts.len() {
             let (host, mut step) = self.at_host(node as usize);
             return host.link_died(then, &mut step);
         }
         let mut driver = self.state.driver(node, now);
-        self.switches[node as usize - self.hosts.len()].links_died((ports, then), at_switch!(self, driver));
+        self.switches[node as usize - self.hosts.len()].links_died(ports, then, at_switch!(self, driver));
     }
 
     fn link_returned(&mut self, now: Time, node: u32, port: PortId) {

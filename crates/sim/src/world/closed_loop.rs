@@ -198,7 +198,7 @@ impl<O: Observer, T: Tap> World<O, T> {
         }
         let (host, mut step) = self.at_host(spec.src.0 as usize);
         match persistent {
-            Some(_) => host.write((connection, message), &mut step),
+            Some(_) => host.write(connection, message, &mut step),
             None => host.start(message, &mut step),
         }
     }

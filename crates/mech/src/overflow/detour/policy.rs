@@ -67,7 +67,7 @@ impl Policy {
 
     /// The port that a packet is detoured to; `None` where none is eligible. `ingress` is whether the
     /// one that it came in by may be.
-    pub fn choose(&self, pkt: &Head, (at, ingress): (&ForwardingContext, bool), env: &mut Env) -> Option<PortId> {
+    pub fn choose(&self, pkt: &Head, at: &ForwardingContext, ingress: bool, env: &mut Env) -> Option<PortId> {
         let (view, queue) = (at.view, pkt.queue());
         let others = || (0..view.ports()).map(PortId).filter(|port| *port != at.out && view.is_switch(*port));
         let takes = |port: &PortId| (ingress || *port != at.ingress) && at.fits(*port, queue, pkt.size);
