@@ -6,10 +6,8 @@ use crate::flows::{FlowTable, GONE, NONE};
 use crate::packet_store::Fib;
 use crate::raw::{RawSetup, RawSource};
 use crate::stack::Stack;
-use crate::transport::{
-    BounceState, ENDLESS, FlowInfo, Io, Notice, Receiver, Released, Sender, TcpConfig, ack_of_finished,
-};
-use crate::{Body, Exts, Framing, NO_EXT, Observer, Out, Outcome, Pkt};
+use crate::transport::{BounceState, ENDLESS, FlowInfo, Notice, Receiver, Released, Sender, TcpConfig};
+use crate::{Exts, Framing, Observer, Out, Pkt};
 use limiters::Limiters;
 use mech::host::{NicOrder, ReactionSlot, Reinject};
 use mech::overflow::DropReason;
@@ -21,6 +19,7 @@ pub use timers::{FLOW_START, MESSAGE_START};
 use units::{Dur, Time};
 
 mod counters;
+mod delivering;
 mod failing;
 mod limiters;
 mod pulling;
@@ -306,141 +305,5 @@ impl Host {
                 receiver.timer(io);
             }
         });
-    }
-
-    #[inline]
-    fn deliver<O: Out>(&mut self, pkt: &Pkt, step: &mut HostStep<O>) {
-        self.consumed.count(pkt);
-        if pkt.head.kind() != PacketKind::Notice && !pkt.head.flags.has(Flags::RETURNED) {
-            let at = step.out.spot(NIC);
-            step.out.observer().delivered(at, pkt);
-        }
-        self.hand_up(pkt, step);
-        if pkt.ext != NO_EXT {
-            match pkt.head.flags.has(Flags::FLOODED) {
-                true => step.exts.free_shared(pkt.ext),
-                false => step.exts.free(pkt.ext),
-            }
-        }
-    }
-
-    #[inline]
-    fn hand_up<O: Out>(&mut self, pkt: &Pkt, step: &mut HostStep<O>) {
-        let flow = pkt.head.flow;
-        if pkt.head.kind() != PacketKind::Segment || pkt.head.flags.has(Flags::RETURNED) {
-            return self.hand_aside(pkt, step);
-        }
-        let ends = step.flows.ends[flow.0 as usize];
-        if pkt.head.flags.has(Flags::REVERSE) {
-            if ends.sender < GONE {
-                self.with_sender(ends.sender, step, |s, io| s.receive(pkt, io));
-            }
-        } else if ends.receiver == GONE {
-            self.reply(pkt, step);
-        } else {
-            let slot = if ends.receiver == NONE { self.open(flow, step) } else { ends.receiver };
-            self.with_receiver(slot, step, |r, io| r.receive(pkt, io));
-        }
-    }
-
-    /// A switch has sent a packet back.
-    fn on_returned<O: Out>(&mut self, pkt: &Pkt, step: &mut HostStep<O>) {
-        self.returned.count(pkt);
-        self.tell(pkt, step);
-    }
-
-    /// Hands on what is for no transport.
-    fn hand_aside<O: Out>(&mut self, pkt: &Pkt, step: &mut HostStep<O>) {
-        let flow = pkt.head.flow;
-        match pkt.body() {
-            _ if pkt.head.flags.has(Flags::RETURNED) => self.on_returned(pkt, step),
-            Body::Raw(payload) => {
-                step.flows.ends[flow.0 as usize].raw_received += u64::from(payload);
-                Host::tell_received(flow, u64::from(payload), &mut step.out);
-            }
-            Body::Notice(notice) => self.on_notice(flow, notice, step),
-            Body::Segment(_) | Body::Pause(_) => {}
-        }
-    }
-
-    /// The network has told something about a flow that is sent here; that is for its rate limiter at the NIC.
-    fn on_notice<O>(&mut self, flow: FlowId, notice: mech::Notice, step: &HostStep<O>) {
-        self.limiters.on_notice(flow, notice);
-        if let Some(pulled) = &mut self.pulled {
-            pulled.on_notice(step.flows.info(flow), &notice, step.now);
-        }
-    }
-
-    fn reply<O: Out>(&mut self, pkt: &Pkt, step: &mut HostStep<O>) {
-        let at = pkt.head.flow.0 as usize;
-        let mut io = Io { now: step.now, cfg: step.tcp, exts: step.exts, out: &mut self.scratch };
-        ack_of_finished(&step.flows.info[at], pkt, &mut step.flows.ends[at].left, &mut io);
-        self.emit_all(step);
-    }
-
-    fn open<O>(&mut self, flow: FlowId, step: &mut HostStep<O>) -> u32 {
-        let mut info = *step.flows.info(flow);
-        if step.flows.ends[flow.0 as usize].persistent != NONE {
-            info.bytes = ENDLESS;
-        }
-        let slot = self.receivers.add(flow, Receiver::new(&info, step.tcp));
-        step.flows.ends[flow.0 as usize].receiver = slot;
-        slot
-    }
-
-    #[inline]
-    fn with_sender<O: Out>(&mut self, slot: u32, step: &mut HostStep<O>, act: impl FnOnce(&mut Sender, &mut Io)) {
-        let Some((flow, sender)) = &mut self.senders.slots[slot as usize] else { return };
-        act(sender, &mut Io { now: step.now, cfg: step.tcp, exts: step.exts, out: &mut self.scratch });
-        // One that is done may still wait with a segment that it need not send again after all.
-        let (flow, deadline, waits) = (*flow, sender.deadline(), sender.waits() && !sender.done());
-        if sender.is_persistent() {
-            step.flows.acknowledge(flow, sender, &mut step.out);
-        }
-        if sender.done() {
-            step.out.finished(Outcome::Acknowledged(flow, &sender.stats()));
-            step.flows.ends[flow.0 as usize].sender = GONE;
-            self.bounced.remove(&flow);
-            self.senders.remove(slot);
-            self.pulled.iter_mut().for_each(|pulled| pulled.done(flow, step.now));
-        } else if let Some(at) = self.senders.arm(slot, deadline) {
-            step.out.timer(Timer::Sender(slot).index(), at);
-        }
-        self.emit_all(step);
-        if waits {
-            self.announce(flow, step);
-        }
-    }
-
-    #[inline]
-    fn with_receiver<O: Out>(&mut self, slot: u32, step: &mut HostStep<O>, act: impl FnOnce(&mut Receiver, &mut Io)) {
-        let Some((flow, receiver)) = &mut self.receivers.slots[slot as usize] else { return };
-        let (before, bytes) = (receiver.complete(), receiver.received());
-        act(receiver, &mut Io { now: step.now, cfg: step.tcp, exts: step.exts, out: &mut self.scratch });
-        let (flow, deadline) = (*flow, receiver.deadline());
-        Host::tell_received(flow, receiver.received() - bytes, &mut step.out);
-        if receiver.is_persistent() {
-            step.flows.deliver(flow, receiver.received(), &mut step.out);
-        }
-        if receiver.complete() && !before {
-            step.out.finished(Outcome::Received(flow));
-        }
-        if receiver.complete() && deadline.is_none() {
-            let ends = &mut step.flows.ends[flow.0 as usize];
-            ends.receiver = GONE;
-            ends.left = receiver.finished();
-            self.receivers.remove(slot);
-        } else if let Some(at) = self.receivers.arm(slot, deadline) {
-            step.out.timer(Timer::Receiver(slot).index(), at);
-        }
-        self.emit_all(step);
-    }
-
-    #[inline]
-    fn tell_received<O: Out>(flow: FlowId, bytes: u64, out: &mut O) {
-        if bytes > 0 {
-            let at = out.spot(NIC);
-            out.observer().received(at, flow, bytes);
-        }
     }
 }

@@ -4,7 +4,7 @@
 use super::*;
 use crate::core::PortSetup;
 use crate::transport::tests::pair::config;
-use crate::{NewFlow, NoticeSetup, Spot};
+use crate::{NewFlow, NoticeSetup, Outcome, Spot};
 use mech::buffer::BufferSlot;
 use mech::host::{RateLimiter, Reaction};
 use mech::marking::MarkingSlot;
