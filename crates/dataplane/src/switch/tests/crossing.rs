@@ -4,8 +4,9 @@
 use super::*;
 use crate::InputSetup;
 use mech::arbiter::{ArbiterSlot, RoundRobin};
+use mech::overflow::{Fate, Overflow};
 use mech::scheduler::Fifo;
-use mech::{Room, SwitchContext};
+use mech::{Asks, ForwardingContext, Room, SwitchContext};
 
 /// What the switch has asked for.
 #[derive(Default)]
@@ -41,7 +42,30 @@ impl Observer for Asked {
     }
 }
 
+/// Loses, by a reason of its own, what does not fit; asked for these arrivals.
+#[derive(Clone)]
+struct Says(Asks);
+
+impl Overflow for Says {
+    fn admit(&mut self, pkt: &Head, at: &ForwardingContext, _env: &mut Env) -> Fate {
+        match at.fits(at.out, pkt.queue(), pkt.size) {
+            true => Fate::Enqueue(pkt.queue()),
+            false => Fate::Drop(DropReason::NoDetour),
+        }
+    }
+    fn asks(&self) -> Asks {
+        self.0
+    }
+    fn boxed(&self) -> Box<dyn Overflow> {
+        Box::new(self.clone())
+    }
+}
+
 fn switch(buffer: Amount, memory: Amount) -> Switch {
+    with_answer(OverflowSlot::custom(mech::overflow::TailDrop), buffer, memory)
+}
+
+fn with_answer(overflow: OverflowSlot, buffer: Amount, memory: Amount) -> Switch {
     let port = || PortSetup {
         changes: false,
         clock: Rate::gbps(1).clock(),
@@ -58,7 +82,7 @@ fn switch(buffer: Amount, memory: Amount) -> Switch {
             seed: 3,
             framing: Framing::ETHERNET,
             buffer: BufferSlot::of(Some(buffer)),
-            overflow: OverflowSlot::custom(mech::overflow::TailDrop),
+            overflow,
             lanes: Lanes::default(),
             top_class: 3,
             may_compute: true,
@@ -155,6 +179,19 @@ fn the_class_with_the_least_at_the_output_crosses_first_and_of_equals_the_higher
     let waiting = [(0, 0), (3, 3), (4, 3), (5, 3)].map(|(n, class)| (0, frame(n, 1000, (0, 2), class)));
     let found = run(&mut switch, &waiting).sent;
     assert_eq!(found.iter().map(|(.., n)| *n).collect::<Vec<_>>(), [3, 0, 4, 5]);
+}
+
+/// Two frames fit the input and one the output: the third, at 3 us, finds its output full and its input, too, and the
+/// fourth, at 4 us, its output alone, for which it waits.
+#[test]
+fn an_arrival_fits_where_its_input_has_room() {
+    for asks in [Asks::WhenFull, Asks::Always] {
+        let mut switch = with_answer(OverflowSlot::custom(Says(asks)), Amount::Packets(1), Amount::Packets(2));
+        let all = [(0, 0), (1, 1), (3, 2), (4, 3)].map(|(us, n)| (us, frame(n, 1000, (0, 2), 0)));
+        let asked = run(&mut switch, &all);
+        assert_eq!(asked.lost, [(2, DropReason::NoDetour)]);
+        assert_eq!(asked.sent.iter().map(|(.., n)| *n).collect::<Vec<_>>(), [0, 1, 3]);
+    }
 }
 
 #[test]
