@@ -2,7 +2,7 @@
 //! from h0 and 1 Gb/s to h1, frames of 1518 B. One takes 1230.4 ns to come and 12304 ns to leave, so that ten come
 //! for one that leaves, and the one that leaves does so before the eleventh is looked at.
 
-use crate::common::{column, run_with, scenario_of};
+use crate::common::{Bursts, column, run_with, scenario_of};
 use dataplane::{Pkt, SwitchSetup};
 use mech::host::{RateLimiter, Reaction, ReactionSlot};
 use mech::overflow::{DropReason, Fate, Overflow, OverflowSlot};
@@ -52,10 +52,7 @@ fn text(switch: &str, traffic: &str) -> String {
 
 /// Forty raw frames, so far apart.
 fn burst(frames: u64, interval: &str) -> String {
-    format!(
-        "[[traffic]]\nname = \"b\"\nkind = \"bursts\"\nsource = \"h0\"\ndestination = \"h1\"\npayload = \"1460B\"\n\
-         packets = {frames}\ninterval = \"{interval}\"\npause = \"1s\"\n"
-    )
+    Bursts { packets: frames, interval, ..Bursts::ONE_FRAME }.text()
 }
 
 type Refit<'a> = &'a dyn Fn(u32, &mut SwitchSetup);

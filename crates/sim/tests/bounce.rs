@@ -2,7 +2,7 @@
 //! that are informed of what comes back (Shi et al., Computer Communications 2018).
 
 use crate::common::digest::digest;
-use crate::common::{column, drops, run_with, scenario, total};
+use crate::common::{Bursts, PABO_TREE, column, drops, run_with, scenario, small, total};
 use sim::{Options, Results};
 
 /// PABO fig. 1: F1 from H1 by S1 and S4, F2 from H2 by S2, S3 and S4, both to H3, all at 1 Gb/s.
@@ -62,14 +62,21 @@ fn the_papers_example_loses_nothing_and_bounces_at_the_switch_before_the_receive
 }
 
 fn tree(theta: f64, lambda: f64) -> String {
-    format!(
-        "name = \"tree\"\nduration = \"50ms\"\n[topology]\nkind = \"chain_tree\"\nn = 3\ndepth = 2\n\
-         link = {{ rate = \"1Gbps\", delay = \"50ns\" }}\n[host]\nnic_queue = \"1500pkt\"\n\
+    let bursts = Bursts {
+        sources: &["h0", "h1", "h2"],
+        destination: "h3",
+        packets: 150,
+        interval: "12304ns",
+        pause: "20ms",
+        ..Bursts::ONE_FRAME
+    };
+    let more = format!(
+        "[host]\nnic_queue = \"1500pkt\"\n\
          [switch]\nbuffer = {{ kind = \"per_port\", size = \"100pkt\" }}\n\
-         overflow = {{ kind = \"bounce\", theta = {theta}, lambda = {lambda}, bounce_size = \"500pkt\" }}\n\
-         [[traffic]]\nname = \"b\"\nkind = \"bursts\"\nsources = [\"h0\", \"h1\", \"h2\"]\ndestination = \"h3\"\n\
-         payload = \"1460B\"\npackets = 150\ninterval = \"12304ns\"\npause = \"20ms\"\n"
-    )
+         overflow = {{ kind = \"bounce\", theta = {theta}, lambda = {lambda}, bounce_size = \"500pkt\" }}\n{}",
+        bursts.text()
+    );
+    small("50ms", PABO_TREE, &more)
 }
 
 /// Packets that were never bounced, in the mean of some seeds; none is lost.

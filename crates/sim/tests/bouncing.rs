@@ -1,7 +1,7 @@
 //! What is measured of bounces (PABO §III) and of the queues of ports apart (PABO §IV-B): to the picosecond where
 //! a run can be worked out by hand, and as identities where it cannot.
 
-use crate::common::{self, column, rows, run, run_with, scenario, total};
+use crate::common::{self, Bursts, PABO_TREE, column, rows, run, run_with, scenario, small, total};
 use sim::{Options, Results};
 use std::collections::BTreeMap;
 
@@ -82,15 +82,14 @@ fn a_frame_that_is_bounced_once_gives_what_is_worked_out_by_hand() {
 /// Three senders through a tree, and one back in the other class, which leaves first, so that some of what is bounced
 /// finds no room.
 fn tree(simultaneous: &str) -> String {
-    let bursts = |name: &str, (source, destination): (u32, u32), class: u32| {
-        format!(
-            "[[traffic]]\nname = \"{name}\"\nkind = \"bursts\"\nsources = [\"h{source}\"]\ndestination = \"h{destination}\"\n\
-             payload = \"1460B\"\npackets = 150\ninterval = \"10us\"\npause = \"4ms\"\nclass = {class}\n"
-        )
+    let bursts = |name: &str, (source, destination): (u32, u32), class: u8| {
+        let sources = &[&*format!("h{source}")];
+        let destination = &format!("h{destination}");
+        let shape = Bursts { packets: 150, interval: "10us", pause: "4ms", ..Bursts::ONE_FRAME };
+        Bursts { name, sources, destination, class, ..shape }.text()
     };
-    format!(
-        "name = \"tree\"\nduration = \"20ms\"\n[topology]\nkind = \"chain_tree\"\nn = 3\ndepth = 2\n\
-         link = {{ rate = \"1Gbps\", delay = \"50ns\" }}\n[switch]\nsimultaneous = \"{simultaneous}\"\n\
+    let more = format!(
+        "[switch]\nsimultaneous = \"{simultaneous}\"\n\
          buffer = {{ kind = \"per_port\", size = \"30pkt\" }}\n\
          overflow = {{ kind = \"bounce\", theta = 0.3, lambda = 5, bounce_size = \"3pkt\" }}\n\
          [measure]\nfrom = \"1ms\"\nto = \"15ms\"\npackets = true\nsub_queues = true\n{}{}{}{}",
@@ -98,7 +97,8 @@ fn tree(simultaneous: &str) -> String {
         bursts("b", (1, 3), 1),
         bursts("c", (2, 3), 1),
         bursts("d", (3, 0), 1)
-    )
+    );
+    small("20ms", PABO_TREE, &more)
 }
 
 /// By port: frames times picoseconds, and arrivals.

@@ -1,14 +1,14 @@
 //! Runs whose outcome is known on paper, to the picosecond and to the packet.
 
-use crate::common::{column, drops, run, total};
+use crate::common::{Bursts, PABO_TREE, column, drops, run, small, total};
 
 fn one_flow(topology: &str, bytes: u64, destination: &str) -> String {
-    format!(
-        "name = \"one\"\nduration = \"1s\"\n[topology]\n{topology}\n\
-         [switch]\nbuffer = {{ kind = \"unlimited\" }}\n[transport]\nkind = \"newreno\"\ninitial_window = \"100000pkt\"\n\
+    let more = format!(
+        "[switch]\nbuffer = {{ kind = \"unlimited\" }}\n[transport]\nkind = \"newreno\"\ninitial_window = \"100000pkt\"\n\
          [[traffic]]\nname = \"f\"\nkind = \"incast\"\nsenders = 1\nreceiver = \"{destination}\"\n\
          pick = \"first\"\nsize = \"{bytes}B\"\nstart = \"3us\"\n"
-    )
+    );
+    small("1s", topology, &more)
 }
 
 fn fct(text: &str) -> u64 {
@@ -101,12 +101,11 @@ fn two_senders_overload_a_port_and_the_number_of_drops_is_known() {
     // very first frame still waits while its own instant is decided: a queue of 1 loses that slot's
     // other frame, and since it is empty again at every slot, one in each.
     for (n, capacity, lost) in [(5u64, 10u64, 0u64), (10, 10, 0), (11, 10, 1), (50, 10, 40), (50, 2, 48), (50, 1, 50)] {
-        let text = format!(
-            "name = \"two\"\nduration = \"1ms\"\n[topology]\nkind = \"star\"\nn = 3\n\
-             [switch]\nbuffer = {{ kind = \"per_port\", size = \"{capacity}pkt\" }}\n\
-             [[traffic]]\nname = \"b\"\nkind = \"bursts\"\nsources = [\"h1\", \"h2\"]\ndestination = \"h0\"\n\
-             payload = \"1460B\"\npackets = {n}\ninterval = \"12304ns\"\npause = \"10ms\"\n"
-        );
+        let sources = &["h1", "h2"];
+        let bursts =
+            Bursts { sources, destination: "h0", packets: n, interval: "12304ns", pause: "10ms", ..Bursts::ONE_FRAME };
+        let switch = format!("[switch]\nbuffer = {{ kind = \"per_port\", size = \"{capacity}pkt\" }}\n");
+        let text = small("1ms", "kind = \"star\"\nn = 3", &format!("{switch}{}", bursts.text()));
         let results = run(&text, 1);
         assert_eq!(drops(&results), lost, "n = {n}, capacity = {capacity}");
         assert_eq!(total(&results, "flows", "received"), (2 * n - lost) * 1460);
@@ -117,13 +116,18 @@ fn two_senders_overload_a_port_and_the_number_of_drops_is_known() {
 fn bursts_in_pabos_tree_lose_what_the_paper_says() {
     // PABO V-B: (2(N+1) - 1000) / (3(N+1)) of the packets; 0.1331, 44.459 and 53.339 %.
     for (packets, lost) in [(501u64, 2u64), (1501, 2002), (2501, 4002)] {
-        let text = format!(
-            "name = \"tree\"\nduration = \"150ms\"\n[topology]\nkind = \"chain_tree\"\nn = 3\ndepth = 2\n\
-             link = {{ rate = \"1Gbps\", delay = \"50ns\" }}\n[framing]\nkind = \"ethernet\"\nheader = \"0B\"\n\
-             [switch]\nsimultaneous = \"snapshot\"\nbuffer = {{ kind = \"per_port\", size = \"1000pkt\" }}\n\
-             [[traffic]]\nname = \"b\"\nkind = \"bursts\"\nsources = [\"h0\", \"h1\", \"h2\"]\ndestination = \"h3\"\n\
-             payload = \"1500B\"\npackets = {packets}\ninterval = \"10us\"\npause = \"200ms\"\n"
-        );
+        let bursts = Bursts {
+            sources: &["h0", "h1", "h2"],
+            destination: "h3",
+            payload: "1500B",
+            packets,
+            interval: "10us",
+            pause: "200ms",
+            ..Bursts::ONE_FRAME
+        };
+        let switch = "[framing]\nkind = \"ethernet\"\nheader = \"0B\"\n[switch]\nsimultaneous = \"snapshot\"\n\
+                      buffer = { kind = \"per_port\", size = \"1000pkt\" }\n";
+        let text = small("150ms", PABO_TREE, &format!("{switch}{}", bursts.text()));
         assert_eq!(drops(&run(&text, 1)), lost, "{packets} packets a sender");
     }
 }

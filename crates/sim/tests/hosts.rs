@@ -1,14 +1,17 @@
 //! The host: stack, NIC, and its counters; and how routes split packets.
 
-use crate::common::{column, drops, run, run_with, scenario, total};
+use crate::common::{Bursts, column, drops, run, run_with, scenario, small, total};
 use sim::{Options, Results};
 
+/// Two hosts and a switch.
+const PAIR: &str = "kind = \"star\"\nn = 2\nlink = { rate = \"1Gbps\", delay = \"1us\" }";
+
 fn one_segment(host: &str) -> String {
-    format!(
-        "name = \"stack\"\nduration = \"10ms\"\n[topology]\nkind = \"star\"\nn = 2\nlink = {{ rate = \"1Gbps\", delay = \"1us\" }}\n\
-         [host]\n{host}\n[transport]\nkind = \"newreno\"\n[[traffic]]\nname = \"f\"\nkind = \"incast\"\nsenders = 1\n\
+    let more = format!(
+        "[host]\n{host}\n[transport]\nkind = \"newreno\"\n[[traffic]]\nname = \"f\"\nkind = \"incast\"\nsenders = 1\n\
          receiver = \"h1\"\npick = \"first\"\nsize = \"1460B\"\n"
-    )
+    );
+    small("10ms", PAIR, &more)
 }
 
 fn times(results: &Results) -> Vec<u64> {
@@ -65,12 +68,8 @@ fn a_nic_loses_what_its_queue_does_not_hold() {
     // A packet every 10 us of 12.304 us on the wire, 1000 of them: 9.99 ms of arrivals are 811.9
     // slots, so that 812 have been started when the last arrives; a queue of 50 then holds 50 more.
     let text = |queue: &str| {
-        format!(
-            "name = \"nic\"\nduration = \"20ms\"\n[topology]\nkind = \"star\"\nn = 2\n\
-             link = {{ rate = \"1Gbps\", delay = \"1us\" }}\n[host]\n{queue}\n\
-             [[traffic]]\nname = \"b\"\nkind = \"bursts\"\nsource = \"h0\"\ndestination = \"h1\"\n\
-             payload = \"1460B\"\npackets = 1000\ninterval = \"10us\"\npause = \"1s\"\n"
-        )
+        let bursts = Bursts { packets: 1000, interval: "10us", ..Bursts::ONE_FRAME };
+        small("20ms", PAIR, &format!("[host]\n{queue}\n{}", bursts.text()))
     };
     for queue in ["nic_queue = \"50pkt\"", "nic_queue = \"75900B\""] {
         let results = run(&text(queue), 1);

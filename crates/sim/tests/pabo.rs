@@ -2,20 +2,25 @@
 //! switches, bounced and delivered without a loss. Shares are those of Table I, places those of
 //! fig. 7a.
 
-use crate::common::{column, drops, run_with, scenario, total};
+use crate::common::{Bursts, PABO_TREE, column, drops, run_with, scenario, small, total};
 use sim::{Options, Results};
 
 /// `s0` to `s2` are at the senders (the paper's S1 to S3), `s6` is the last (S7).
 fn bursts(packets: u64) -> String {
-    format!(
-        "name = \"tree\"\nduration = \"1s\"\n[topology]\nkind = \"chain_tree\"\nn = 3\ndepth = 2\n\
-         link = {{ rate = \"1Gbps\", delay = \"50ns\" }}\n[framing]\nkind = \"ethernet\"\nheader = \"0B\"\n\
+    let bursts = Bursts {
+        sources: &["h0", "h1", "h2"],
+        destination: "h3",
+        payload: "1500B",
+        packets,
+        interval: "10us",
+        pause: "200ms",
+        ..Bursts::ONE_FRAME
+    };
+    let more = "[framing]\nkind = \"ethernet\"\nheader = \"0B\"\n\
          [host]\nnic_queue = \"1500pkt\"\n[measure]\nqueues = false\nbin = \"100ms\"\n\
-         [switch]\nsimultaneous = \"snapshot\"\nbuffer = {{ kind = \"per_port\", size = \"500pkt\" }}\n\
-         overflow = {{ kind = \"bounce\", theta = 0.8, lambda = 50, bounce_size = \"500pkt\" }}\n\
-         [[traffic]]\nname = \"b\"\nkind = \"bursts\"\nsources = [\"h0\", \"h1\", \"h2\"]\ndestination = \"h3\"\n\
-         payload = \"1500B\"\npackets = {packets}\ninterval = \"10us\"\npause = \"200ms\"\n"
-    )
+         [switch]\nsimultaneous = \"snapshot\"\nbuffer = { kind = \"per_port\", size = \"500pkt\" }\n\
+         overflow = { kind = \"bounce\", theta = 0.8, lambda = 50, bounce_size = \"500pkt\" }\n";
+    small("1s", PABO_TREE, &format!("{more}{}", bursts.text()))
 }
 
 const HOPS: u64 = 1;

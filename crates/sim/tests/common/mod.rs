@@ -25,6 +25,53 @@ fn named(text: &str, name: &str, registry: Registry) -> Scenario {
     loaded.variants.into_iter().find(|v| name.is_empty() || v.variant == name).expect("the variant exists")
 }
 
+/// The tree of PABO §V: three senders, a receiver, seven switches.
+pub const PABO_TREE: &str = "kind = \"chain_tree\"\nn = 3\ndepth = 2\nlink = { rate = \"1Gbps\", delay = \"50ns\" }";
+
+/// A small scenario: how long, the lines of its network, and what else it has.
+pub fn small(duration: &str, topology: &str, more: &str) -> String {
+    format!("name = \"small\"\nduration = \"{duration}\"\n[topology]\n{topology}\n{more}")
+}
+
+/// Bursts of raw packets, as a workload.
+pub struct Bursts<'a> {
+    pub name: &'a str,
+    pub sources: &'a [&'a str],
+    pub destination: &'a str,
+    pub payload: &'a str,
+    /// Packets of a burst.
+    pub packets: u64,
+    /// From one packet to the next.
+    pub interval: &'a str,
+    /// From one burst to the next.
+    pub pause: &'a str,
+    pub class: u8,
+}
+
+impl Bursts<'_> {
+    /// A single full frame from `h0` to `h1`.
+    pub const ONE_FRAME: Bursts<'static> = Bursts {
+        name: "b",
+        sources: &["h0"],
+        destination: "h1",
+        payload: "1460B",
+        packets: 1,
+        interval: "1us",
+        pause: "1s",
+        class: 0,
+    };
+
+    /// The lines of a scenario.
+    pub fn text(&self) -> String {
+        let Bursts { name, sources, destination, payload, packets, interval, pause, class } = self;
+        format!(
+            "[[traffic]]\nname = \"{name}\"\nkind = \"bursts\"\nsources = {sources:?}\ndestination = \"{destination}\"\n\
+             payload = \"{payload}\"\npackets = {packets}\ninterval = \"{interval}\"\npause = \"{pause}\"\n\
+             class = {class}\n"
+        )
+    }
+}
+
 /// The world of a scenario with everything recorded that it asks for.
 pub fn world(scenario: &Scenario, seed: u64, options: Options) -> World<Recorder> {
     build(scenario, seed, options, Recorder::of(scenario)).unwrap()
