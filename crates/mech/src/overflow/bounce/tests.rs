@@ -1,0 +1,231 @@
+//! Equation 4 and the published numbers, then edges of the decision.
+
+use super::*;
+use crate::buffer::PerPort;
+use crate::testing::{Desk, head, packets, switch, values};
+
+fn near(value: f64, published: f64, tolerance: f64) {
+    assert!((value - published).abs() <= tolerance, "{value} is not {published}");
+}
+fn bounce(given: &str) -> Bounce {
+    Bounce::new(&values(&SPEC, given))
+}
+/// The fate of a packet for port 0 from host 2 that came in by port 1, with so many of `limit`
+/// packets waiting in its normal queue.
+fn fate(given: &str, (waiting, limit): (u32, u64), draws: &[f64]) -> Fate {
+    let mut state = switch(3, packets(limit));
+    state.bounce = Some(PerPort::of(Amount::Packets(limit)));
+    state.fill_up(waiting, head(""), (PortId(0), QueueId::normal(0)));
+    let at = ForwardingContext { view: &state, ingress: PortId(1), out: PortId(0) };
+    let mut desk = Desk::draws(draws);
+    let fate = bounce(given).admit(&head("src=2 dst=0"), &at, &mut desk.env());
+    assert_eq!(desk.rng.undrawn(), 0);
+    fate
+}
+
+#[test]
+fn the_values_of_figure_3() {
+    for (np, p) in [(0, 0.7773), (1, 0.6514), (2, 0.6027)] {
+        near(probability(0.75, np, 0.5, 5.0), p, 1e-4);
+    }
+    for (lambda, p) in [(5.0, 0.7773), (15.0, 0.9770), (25.0, 0.9981)] {
+        near(probability(0.75, 0, 0.5, lambda), p, 1e-4);
+    }
+}
+
+#[test]
+fn equation_4_is_equations_1_to_3_put_together() {
+    for (theta, lambda) in [(0.0, 5.0), (0.5, 25.0), (0.8, 50.0), (0.95, 50.0)] {
+        for np in 0..4u8 {
+            let base = libm::exp(lambda / (f64::from(np) + 1.0));
+            let alpha = libm::pow(base, theta) / (libm::pow(base, theta - 1.0) - 1.0);
+            let beta = 1.0 / (1.0 - libm::pow(base, theta - 1.0));
+            for u in (1..100).map(|i| theta + (1.0 - theta) * f64::from(i) / 100.0) {
+                let p = alpha * libm::pow(base, -u) + beta;
+                near(probability(u, np, theta, lambda), p, 1e-9);
+            }
+        }
+    }
+}
+
+#[test]
+fn the_values_of_sections_v_and_vi() {
+    near(probability(0.9, 0, 0.8, 50.0), 0.9933, 1e-4);
+    near(probability(0.9, 3, 0.8, 50.0), 0.7773, 1e-4);
+    near(probability(0.81, 0, 0.8, 50.0), 0.3935, 1e-4);
+    for (u, p) in [(0.96, 0.4287), (0.98, 0.8463), (0.99, 0.9420)] {
+        near(probability(u, 0, 0.95, 50.0), p, 1e-4);
+    }
+}
+
+#[test]
+fn zero_up_to_theta_and_one_when_full_whatever_np_and_lambda() {
+    for np in [0, 1, 7, 255] {
+        for lambda in [0.0, 1e-9, 1.0, 50.0, 1e6] {
+            for theta in [0.0, 0.5, 0.95, 0.999] {
+                assert_eq!(probability(theta, np, theta, lambda), 0.0);
+                assert_eq!(probability(theta / 2.0, np, theta, lambda), 0.0);
+                assert_eq!(probability(1.0, np, theta, lambda), 1.0);
+                near(probability(1.0 - 1e-15, np, theta, lambda), 1.0, 1e-11);
+            }
+        }
+    }
+}
+
+#[test]
+fn no_decay_is_a_straight_line_and_the_limit_of_little() {
+    for u in [0.85, 0.9, 0.99] {
+        near(probability(u, 0, 0.8, 0.0), (u - 0.8) / 0.2, 1e-12);
+        near(probability(u, 0, 0.8, 1e-7), (u - 0.8) / 0.2, 1e-6);
+    }
+}
+
+#[test]
+fn concave_in_u_falling_with_np_rising_with_lambda() {
+    let points: Vec<f64> = (1..100).map(|i| 0.5 + f64::from(i) / 200.0).collect();
+    for np in 0..4 {
+        for lambda in [1.0, 5.0, 15.0, 25.0] {
+            let p = |u: f64| probability(u, np, 0.5, lambda);
+            for u in &points {
+                assert!(p(u - 0.002) + p(u + 0.002) < 2.0 * p(*u) || *u > 0.998, "np {np} λ {lambda} u {u}");
+                assert!(probability(*u, np + 1, 0.5, lambda) < p(*u));
+                assert!(probability(*u, np, 0.5, lambda + 1.0) > p(*u));
+                assert!(p(u + 0.002) > p(*u) || *u > 0.998);
+            }
+        }
+    }
+}
+
+#[test]
+fn a_queue_at_theta_itself_forwards_without_a_draw() {
+    let forward = Fate::Enqueue(QueueId::normal(0));
+    assert_eq!(fate("theta=0.8", (400, 500), &[]), forward);
+    assert_eq!(fate("theta=0.95", (95, 100), &[]), forward);
+    assert_eq!(fate("theta=0", (0, 100), &[]), forward);
+    assert_eq!(fate("theta=0.8", (401, 500), &[0.0951]), Fate::Bounce(PortId(2)));
+    assert_eq!(fate("theta=0.8", (401, 500), &[0.0952]), forward);
+}
+
+#[test]
+fn theta_zero_bounces_from_the_first_packet_on_and_lambda_zero_in_proportion() {
+    assert_eq!(fate("theta=0 lambda=0", (1, 100), &[0.0099]), Fate::Bounce(PortId(2)));
+    assert_eq!(fate("theta=0 lambda=0", (1, 100), &[0.0101]), Fate::Enqueue(QueueId::normal(0)));
+}
+
+#[test]
+fn a_draw_that_equals_the_probability_bounces() {
+    assert_eq!(fate("theta=0 lambda=0 round_to=0", (1, 2), &[0.5]), Fate::Bounce(PortId(2)));
+    let above = 0.5 + f64::from(f32::EPSILON);
+    assert_eq!(fate("theta=0 lambda=0 round_to=0", (1, 2), &[above]), Fate::Enqueue(QueueId::normal(0)));
+}
+
+#[test]
+fn every_class_has_a_normal_and_a_bounce_queue_and_looks_at_its_own() {
+    for class in 0..8 {
+        let mut state = switch(3, packets(10));
+        state.bounce = Some(PerPort::of(Amount::Packets(10)));
+        let other = (class + 1) % 8;
+        state.fill_up(10, head(&format!("np=1 class={other}")), (PortId(0), QueueId::new(other, Lane::Bounce)));
+        let at = ForwardingContext { view: &state, ingress: PortId(1), out: PortId(0) };
+        for (np, queue) in [
+            (0, QueueId::normal(class)),
+            (1, QueueId::new(class, Lane::Bounce)),
+            (9, QueueId::new(class, Lane::Bounce)),
+        ] {
+            let pkt = head(&format!("src=2 dst=0 class={class} np={np}"));
+            let fate = bounce("").admit(&pkt, &at, &mut Desk::draws(&[]).env());
+            assert_eq!(fate, Fate::Enqueue(queue), "class {class}, bounced {np} times");
+        }
+        state.fill_up(10, head(&format!("np=1 class={class}")), (PortId(0), QueueId::new(class, Lane::Bounce)));
+        let at = ForwardingContext { view: &state, ingress: PortId(1), out: PortId(0) };
+        let pkt = head(&format!("src=2 dst=0 class={class} np=1"));
+        assert_eq!(bounce("").admit(&pkt, &at, &mut Desk::draws(&[]).env()), Fate::Bounce(PortId(2)), "class {class}");
+    }
+}
+
+#[test]
+fn a_queue_counts_as_full_where_fewer_places_are_left_than_may_arrive_at_once() {
+    assert_eq!(fate("round_to=3", (98, 100), &[]), Fate::Bounce(PortId(2)));
+    // P(0.97; 0.8, 50) = 0.99984; P(0.98) = 0.99992; P(0.99) = 0.99997.
+    assert_eq!(fate("round_to=3", (97, 100), &[0.99999]), Fate::Enqueue(QueueId::normal(0)));
+    assert_eq!(fate("round_to=1", (99, 100), &[0.99999]), Fate::Enqueue(QueueId::normal(0)));
+}
+
+#[test]
+fn in_bytes_a_place_is_a_packet_like_the_one_that_asks() {
+    let bytes = bounce("bounce_size=12000B round_to=3");
+    assert_eq!((bytes.full_from(12_000, 1500), bytes.full_from(12_000, 64)), (7501, 11_809));
+    assert_eq!(bounce("bounce_size=12000B round_to=3 rounding=multiple").full_from(12_000, 1500), 9000);
+    assert_eq!(bounce("bounce_size=12000B round_to=0").full_from(12_000, 1500), 12_000);
+    assert_eq!(bytes.full_from(3000, 1500), 1, "an empty queue is not full");
+}
+
+#[test]
+fn the_authors_own_rule_counts_in_multiples_of_round_to_which_is_the_same_for_500_places() {
+    let full = |given, used, limit| fate(given, (used, limit), &[]) == Fate::Bounce(PortId(2));
+    for given in ["round_to=3 rounding=multiple theta=0.999", "round_to=3 theta=0.999"] {
+        assert!(full(given, 498, 500) && !full(given, 497, 500), "{given}");
+    }
+    assert!(full("round_to=3 rounding=multiple theta=0.999", 99, 100));
+    assert!(!full("round_to=3 rounding=multiple theta=0.999", 98, 100));
+    assert_eq!(fate("round_to=3 rounding=multiple", (98, 100), &[0.99999]), Fate::Enqueue(QueueId::normal(0)));
+    assert_eq!(fate("round_to=0", (99, 100), &[0.99999]), Fate::Enqueue(QueueId::normal(0)));
+    assert_eq!(fate("round_to=0", (100, 100), &[]), Fate::Bounce(PortId(2)));
+}
+
+#[test]
+fn a_queue_smaller_than_round_to_is_not_full_while_it_is_empty() {
+    assert_eq!(fate("round_to=3", (0, 2), &[]), Fate::Enqueue(QueueId::normal(0)));
+    assert_eq!(fate("round_to=3", (1, 2), &[]), Fate::Bounce(PortId(2)));
+}
+
+#[test]
+fn a_source_nobody_knows_leaves_only_the_way_forward() {
+    let mut state = switch(2, packets(1));
+    state.fill_up(1, head(""), (PortId(0), QueueId::normal(0)));
+    state.fill_up(1, head("np=1"), (PortId(0), QueueId::new(0, Lane::Bounce)));
+    state.bounce = Some(PerPort::of(Amount::Packets(1)));
+    let at = ForwardingContext { view: &state, ingress: PortId(1), out: PortId(0) };
+    let ask = |text| bounce("").admit(&head(text), &at, &mut Desk::draws(&[]).env());
+    assert_eq!(ask("src=77"), Fate::Drop(DropReason::BufferFull));
+    assert_eq!(ask("src=77 np=1"), Fate::Drop(DropReason::BounceQueueFull));
+}
+
+#[test]
+fn a_full_way_back_leads_to_its_own_queue_where_that_is_asked_for() {
+    let mut state = switch(3, packets(10));
+    state.bounce = Some(PerPort::of(Amount::Packets(2)));
+    state.fill_up(9, head(""), (PortId(0), QueueId::normal(0)));
+    state.fill_up(2, head("np=1"), (PortId(2), QueueId::new(0, Lane::Bounce)));
+    let ask = |state: &crate::testing::State, given: &str| {
+        let at = ForwardingContext { view: state, ingress: PortId(1), out: PortId(0) };
+        bounce(given).admit(&head("src=2 dst=0"), &at, &mut Desk::draws(&[]).env())
+    };
+    assert_eq!(ask(&state, ""), Fate::Bounce(PortId(2)));
+    assert_eq!(ask(&state, "bounce_full=forward"), Fate::Enqueue(QueueId::normal(0)));
+    state.fill_up(1, head(""), (PortId(0), QueueId::normal(0)));
+    assert_eq!(ask(&state, "bounce_full=forward"), Fate::Drop(DropReason::BufferFull));
+    state.bounce = Some(PerPort::of(Amount::Packets(3)));
+    assert_eq!(ask(&state, "bounce_full=forward"), Fate::Bounce(PortId(2)));
+}
+
+#[test]
+fn endless_memory_is_never_well_filled() {
+    let mut state = switch(2, crate::buffer::BufferSlot::of(None));
+    state.fill_up(10_000, head(""), (PortId(0), QueueId::normal(0)));
+    let at = ForwardingContext { view: &state, ingress: PortId(1), out: PortId(0) };
+    let fate = bounce("theta=0").admit(&head("src=1"), &at, &mut Desk::draws(&[]).env());
+    assert_eq!(fate, Fate::Enqueue(QueueId::normal(0)));
+}
+
+#[test]
+fn shares_follow_the_probability() {
+    let mut state = switch(3, packets(100));
+    state.fill_up(81, head(""), (PortId(0), QueueId::normal(0)));
+    let at = ForwardingContext { view: &state, ingress: PortId(1), out: PortId(0) };
+    let (mut desk, mut mechanism) = (Desk::seeded(5), bounce(""));
+    let mut ask = || matches!(mechanism.admit(&head("src=2"), &at, &mut desk.env()), Fate::Bounce(_));
+    let bounced = (0..100_000).filter(|_| ask()).count() as f64;
+    // P(0.81) = 0.39349; five standard deviations of the count are 772.
+    near(bounced, 39_349.0, 772.0);
+}
