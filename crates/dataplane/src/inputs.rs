@@ -88,7 +88,7 @@ pub(crate) struct Inputs {
 
 impl Inputs {
     /// Of a node whose ports have so many queues each.
-    pub(crate) fn new(setup: InputSetup, queues_each: usize, (seed, node): (u64, u32)) -> Inputs {
+    pub(crate) fn new(setup: InputSetup, queues_each: usize, seed: u64, node: u32) -> Inputs {
         let ports = setup.transfers.len();
         let output = |clock| Output { clock, transfer: None, waits: 0, listed: false };
         Inputs {
@@ -172,7 +172,8 @@ impl Inputs {
     pub(crate) fn grant(
         &mut self,
         to: (PortId, QueueId),
-        (arena, now): (&mut Arena, Time),
+        arena: &mut Arena,
+        now: Time,
         fits: impl Fn(u16) -> bool,
     ) -> Option<Dur> {
         let first = self.first_of(to);

@@ -148,7 +148,7 @@ impl PacketStore {
                 Lane::Normal => self.buffer.peek().admits(&used, size),
                 lane => self.lanes.limit(lane).accepts(port.backlog(queue), size),
             };
-            if let Some(time) = inputs.grant((output, queue), (&mut self.arena, now), fits) {
+            if let Some(time) = inputs.grant((output, queue), &mut self.arena, now, fits) {
                 return Some(time);
             }
         }

@@ -112,3 +112,17 @@ fn names_of_any_length_are_told_in_messages_of_some_length() {
     let path = vec!["a"; 10_000].join(".");
     assert!(refused(&star(""), &[&format!("{path}=1")]).len() < 4000);
 }
+
+#[test]
+fn switches_may_have_so_many_virtual_output_queues_and_no_more() {
+    let star = |hosts: &str| star("[switch]\nmodel = \"cioq\"\n").replace("n = 4", hosts);
+    assert_eq!(loaded(&star("n = 3162"), &[]).variants.len(), 1);
+    let queues = "found 10004569 virtual output queues in the switches up to here; expected at most 10000000 of a class \
+                  in all variants together";
+    assert_eq!(refused(&star("n = 3163"), &[]), format!("test.toml:13: switch.model: {queues}"));
+    let fast =
+        star("n = 4\nlink.rate = \"1000003/1000007 Tbps\"").replace("\"cioq\"\n", "\"cioq\"\nspeedup = 99.999999\n");
+    let rate = refused(&fast, &[]);
+    assert!(rate.starts_with("test.toml:15: switch.speedup: found 99.999999 times "), "{rate}");
+    assert!(rate.ends_with("; expected a multiple of the link's rate that fits 64 bits"), "{rate}");
+}

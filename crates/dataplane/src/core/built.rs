@@ -110,7 +110,7 @@ impl Core {
             core.schedulers.push(p.scheduler);
         }
         let queues_each = core.store.ports.first().map_or(0, |port| port.rest.queues.len());
-        core.store.inputs = setup.inputs.map(|inputs| Box::new(Inputs::new(inputs, queues_each, (seed, node))));
+        core.store.inputs = setup.inputs.map(|inputs| Box::new(Inputs::new(inputs, queues_each, seed, node)));
         core.pausing = (!pausing.is_empty()).then(|| Box::new(Pausing::new(pausing)));
         core.agents = Agents::new(agents, seed, node);
         if let Some(agents) = &core.agents {

@@ -62,9 +62,10 @@ fn refused(config: &SwitchConfig) -> Vec<(&'static str, String, &'static str)> {
 
 /// What does not fit the network: too many virtual output queues, and multiples of rates that have no exact number.
 pub(super) fn check_size(switch: &Node, cioq: &Cioq, node: &topology::Node, faults: &mut Faults) {
-    let ports = node.ports.len() as u64;
+    let (ports, before) = (node.ports.len() as u64, faults.asked.virtual_queues);
     faults.asked.virtual_queues += ports * ports;
-    if faults.asked.virtual_queues > Asked::MOST_VIRTUAL_QUEUES {
+    // Told of once, of the first switch that is too much.
+    if before <= Asked::MOST_VIRTUAL_QUEUES && faults.asked.virtual_queues > Asked::MOST_VIRTUAL_QUEUES {
         let found = format!("{} virtual output queues in the switches up to here", faults.asked.virtual_queues);
         let rule = format!("at most {} of a class in all variants together", Asked::MOST_VIRTUAL_QUEUES);
         faults.add(&switch.find("model"), message(found, rule));
