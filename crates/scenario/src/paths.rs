@@ -15,7 +15,7 @@ pub fn paths(net: &Topology, k: usize, pick: FlowHash) -> Paths {
     };
     let mut graph = Graph::new(net.switches().iter().map(toward).collect());
     let edges: Vec<u32> = net.nodes[..net.hosts as usize].iter().map(|host| at(host.ports[0].peer)).collect();
-    Paths::new(&mut graph, &edges, (k, pick))
+    Paths::new(&mut graph, &edges, k, pick)
 }
 
 /// What it costs at most, about, to find `k` paths between all edge switches: each path is searched for

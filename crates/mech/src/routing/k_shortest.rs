@@ -104,7 +104,7 @@ mod tests {
     fn ring(k: usize) -> Arc<Paths> {
         let ports = |s: u32| vec![(PortId(2), (s + 3) % 4), (PortId(3), (s + 1) % 4)];
         let mut graph = Graph::new((0..4).map(ports).collect());
-        Arc::new(Paths::new(&mut graph, &[0, 1, 2, 3, 0], (k, FlowHash::new(7))))
+        Arc::new(Paths::new(&mut graph, &[0, 1, 2, 3, 0], k, FlowHash::new(7)))
     }
     fn hops(ports: &[u16]) -> Vec<Hop> {
         ports.iter().map(|port| Hop { port: PortId(*port), weight: 1.0 }).collect()
@@ -153,7 +153,7 @@ mod tests {
         // A full mesh of ten: from 0 to 1 one path of one link, eight of two.
         let ports = |s: u16| (0..10).filter(|t| *t != s).map(|t| (PortId(t), u32::from(t))).collect();
         let mut graph = Graph::new((0..10).map(ports).collect());
-        let paths = Paths::new(&mut graph, &[0, 1], (8, FlowHash::new(3)));
+        let paths = Paths::new(&mut graph, &[0, 1], 8, FlowHash::new(3));
         assert_eq!(lengths(&paths, 0, 1), [1, 2, 2, 2, 2, 2, 2, 2]);
         let all: Vec<_> = paths.between(HostId(0), HostId(1)).collect();
         let mut counts = [0u32; 8];

@@ -21,7 +21,7 @@ pub struct Paths {
 
 impl Paths {
     /// The `k` shortest of a network, for hosts at these switches, and how a flow's hash picks one.
-    pub fn new(graph: &mut Graph, switches: &[u32], (k, pick): (usize, FlowHash)) -> Paths {
+    pub fn new(graph: &mut Graph, switches: &[u32], k: usize, pick: FlowHash) -> Paths {
         let mut known = BTreeMap::new();
         let mut column = |switch: &u32| {
             let next = known.len() as u32;

@@ -52,7 +52,7 @@ impl Graph {
     /// PRECONDITION: `from` and `to` are two switches.
     pub fn ways(&mut self, (from, to): (u32, u32), k: usize) -> Vec<Vec<Step>> {
         let mut found: Vec<Candidate> = Vec::new();
-        let mut waiting: BTreeSet<Candidate> = self.spur(&[], (from, to), (from, &[])).into_iter().collect();
+        let mut waiting: BTreeSet<Candidate> = self.spur(&[], (from, to), from, &[]).into_iter().collect();
         while let Some(next) = waiting.pop_first() {
             found.push(next);
             if found.len() == k {
@@ -72,18 +72,18 @@ impl Graph {
             let alike = before.iter().filter(|other| other.steps.get(..at) == Some(root));
             let mut barred: Vec<PortId> = alike.filter_map(|other| other.steps.get(at)).map(|s| s.port).collect();
             barred.push(step.port);
-            made.extend(self.spur(root, pair, (step.switch, &barred)));
+            made.extend(self.spur(root, pair, step.switch, &barred));
         }
         made
     }
 
     /// The best way that begins with `root` and leaves the switch after it by no barred port.
-    fn spur(&mut self, root: &[Step], pair: (u32, u32), (at, barred): (u32, &[PortId])) -> Option<Candidate> {
+    fn spur(&mut self, root: &[Step], pair: (u32, u32), at: u32, barred: &[PortId]) -> Option<Candidate> {
         let salt = hash_mix(u64::from(pair.0), u64::from(pair.1));
         let rank = |step: &Step| hash_mix(salt, u64::from(step.switch) << 16 | u64::from(step.port.0));
         root.iter().for_each(|step| self.closed[step.switch as usize] = true);
         self.closed[at as usize] = true;
-        let nearest = self.level_from(pair.1, (at, barred));
+        let nearest = self.level_from(pair.1, at, barred);
         root.iter().for_each(|step| self.closed[step.switch as usize] = false);
         self.closed[at as usize] = false;
         let (mut steps, mut node, mut level) = (root.to_vec(), at, nearest?.checked_add(1)?);
@@ -104,7 +104,7 @@ impl Graph {
 
     /// Sets the levels of switches that are not closed, as far as the nearest at the end of an open link
     /// of `at`, whose level it gives.
-    fn level_from(&mut self, to: u32, (at, barred): (u32, &[PortId])) -> Option<u32> {
+    fn level_from(&mut self, to: u32, at: u32, barred: &[PortId]) -> Option<u32> {
         self.level.fill(FAR);
         let ends = self.ports[at as usize].iter().filter(|(port, _)| !barred.contains(port));
         let ends: Vec<u32> = ends.map(|(_, peer)| *peer).collect();
