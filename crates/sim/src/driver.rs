@@ -121,7 +121,7 @@ impl<O: Observer> Out for Driver<'_, O> {
             self.state.observer.transmitted(spot, &pkt, end);
             end = end.saturating_add(ends.1);
         }
-        if let Some((at, peer)) = self.state.wires.send_run(spot.port, run, ends) {
+        if let Some((at, peer)) = self.state.wires.send_run(spot.port, run, self.now, ends) {
             self.state.queue.push(Key::new(at, peer, Phase::Arrival, spot.port));
         }
     }

@@ -14,20 +14,19 @@ use dataplane::transport::Run;
 use mech::PortId;
 use mech::overflow::DropReason;
 use prefetch_index::prefetch_index;
-use std::collections::BTreeMap;
 use units::{Dur, Time};
 
 const NIL: u32 = u32::MAX;
 /// The number of the course of a link that never changes.
 const STEADY: u16 = u16::MAX;
+/// The number of the run of a frame that is alone.
+const ALONE: u32 = u32::MAX;
 
 /// One direction of a link.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Link {
     head: u32,
     tail: u32,
-    /// When the first frame arrives.
-    head_at: Time,
     /// The node at the far end.
     peer: u32,
     /// The far end's port.
@@ -42,11 +41,14 @@ pub(crate) struct Link {
 struct Behind {
     next_at: Time,
     next: u32,
-    /// More frames of its run are to come before that one.
-    is_run: bool,
+    /// The run that it is the first frame of, or [`ALONE`].
+    run: u32,
 }
 
-/// What is left of a run on a link.
+/// A frame that was sent to another partition: its link, when it arrives, and what becomes of it there.
+pub(crate) type Sent = (u32, Pkt, Time, Option<DropReason>);
+
+/// What is left of a run on a link: the frame at its place, and those behind it that have none.
 #[derive(Clone, Copy, Debug)]
 struct Train {
     run: Run,
@@ -66,8 +68,10 @@ pub(crate) struct Wires {
     courses: Vec<Course>,
     /// Frames that were lost on links.
     lost: u64,
-    /// Runs, by the place of their first frame.
-    trains: BTreeMap<u32, Train>,
+    trains: Vec<Train>,
+    free_trains: Vec<u32>,
+    /// What was sent on links of which it is kept.
+    sent: Vec<Sent>,
     /// Frames of runs that are under way and have no place.
     further: u64,
 }
@@ -75,7 +79,7 @@ pub(crate) struct Wires {
 impl Wires {
     /// Adds a direction of a link; its number is how many there were.
     pub(crate) fn add(&mut self, peer: u32, peer_port: u16, delay: Dur) {
-        self.links.push(Link { head: NIL, tail: NIL, head_at: Time::NEVER, peer, peer_port, course: STEADY, delay });
+        self.links.push(Link { head: NIL, tail: NIL, peer, peer_port, course: STEADY, delay });
     }
     pub(crate) fn len(&self) -> usize {
         self.links.len()
@@ -103,7 +107,8 @@ impl Wires {
     }
     /// Packets lost on a link by reason; `None` where it never changes.
     pub(crate) fn lost(&self, link: u32) -> Option<&[u64; DropReason::ALL.len()]> {
-        self.courses.get(usize::from(self.links[link as usize].course)).map(Course::lost)
+        let course = self.courses.get(usize::from(self.links[link as usize].course));
+        course.filter(|course| !course.is_steady()).map(Course::lost)
     }
     /// Why the frame that has just come to the end of a link is lost there, if it is.
     #[inline(always)]
@@ -155,25 +160,57 @@ impl Wires {
     /// before it, and at which node.
     #[inline(always)]
     pub(crate) fn send(&mut self, link: u32, pkt: &Pkt, (now, end): (Time, Time)) -> Option<(Time, u32)> {
-        let id = self.store(pkt);
         let Link { course, delay, .. } = self.links[link as usize];
-        let at = match course {
-            STEADY => end.saturating_add(delay),
-            course => self.courses[usize::from(course)].send(pkt, (now, end), delay),
-        };
+        if course != STEADY {
+            return self.send_by_course(link, pkt, (now, end));
+        }
+        self.put(link, pkt, end.saturating_add(delay))
+    }
+
+    #[cold]
+    fn send_by_course(&mut self, link: u32, pkt: &Pkt, times: (Time, Time)) -> Option<(Time, u32)> {
+        let Link { course, delay, .. } = self.links[link as usize];
+        let course = &mut self.courses[usize::from(course)];
+        let at = course.send(pkt, times, delay);
+        if course.is_kept() {
+            let fate = course.take_last_fate();
+            self.sent.push((link, *pkt, at, fate));
+            return None;
+        }
+        self.put(link, pkt, at)
+    }
+
+    /// The frames of a run, all handed over now: the last bit of the first leaves at the first of `ends`, and that
+    /// of each other so much later than the one before it.
+    pub(crate) fn send_run(&mut self, link: u32, run: &Run, now: Time, ends: (Time, Dur)) -> Option<(Time, u32)> {
+        let Link { course, delay, .. } = self.links[link as usize];
+        if course != STEADY {
+            let ends = std::iter::successors(Some(ends.0), |end| Some(end.saturating_add(ends.1)));
+            let sent = run.packets().zip(ends).map(|(pkt, end)| self.send(link, &pkt, (now, end)));
+            return sent.fold(None, Option::or);
+        }
+        let at = ends.0.saturating_add(delay);
+        let id = self.store(run.first());
+        if run.count() > 1 {
+            self.places[id as usize].run = self.add_train(Train { run: *run, at, apart: ends.1 });
+            self.further += u64::from(run.count()) - 1;
+        }
         self.append(link, id, at)
     }
 
-    /// The frames of a run: the last bit of the first leaves at the first of `ends`, and that of each other so
-    /// much later than the one before it. PRECONDITION: the link never changes.
-    pub(crate) fn send_run(&mut self, link: u32, run: &Run, ends: (Time, Dur)) -> Option<(Time, u32)> {
-        let id = self.store(run.first());
-        let at = ends.0.saturating_add(self.links[link as usize].delay);
-        if run.count() > 1 {
-            self.trains.insert(id, Train { run: *run, at, apart: ends.1 });
-            self.places[id as usize].is_run = true;
-            self.further += u64::from(run.count()) - 1;
+    fn add_train(&mut self, train: Train) -> u32 {
+        if let Some(n) = self.free_trains.pop() {
+            self.trains[n as usize] = train;
+            return n;
         }
+        self.trains.push(train);
+        (self.trains.len() - 1) as u32
+    }
+
+    /// A frame that arrives at `at`, behind the others of its link.
+    #[inline(always)]
+    pub(crate) fn put(&mut self, link: u32, pkt: &Pkt, at: Time) -> Option<(Time, u32)> {
+        let id = self.store(pkt);
         self.append(link, id, at)
     }
 
@@ -182,7 +219,7 @@ impl Wires {
         let link = &mut self.links[link as usize];
         let before = std::mem::replace(&mut link.tail, id);
         if before == NIL {
-            (link.head, link.head_at) = (id, at);
+            link.head = id;
             return Some((at, link.peer));
         }
         let behind = &mut self.places[before as usize];
@@ -190,37 +227,38 @@ impl Wires {
         None
     }
 
-    /// A frame that arrives at `at`, behind the others of its link.
-    pub(crate) fn put(&mut self, link: u32, pkt: &Pkt, at: Time) -> Option<(Time, u32)> {
-        let id = self.store(pkt);
-        self.append(link, id, at)
+    /// What is sent on this link from now on is kept for [`take_sent`](Wires::take_sent).
+    pub(crate) fn keep_sent(&mut self, link: u32) {
+        let link = &mut self.links[link as usize];
+        if let Some(course) = self.courses.get_mut(usize::from(link.course)) {
+            return course.keep();
+        }
+        let steady = self.courses.iter().position(Course::is_steady).unwrap_or(self.courses.len());
+        if steady == self.courses.len() {
+            self.courses.push(Course::steady());
+        }
+        link.course = steady as u16;
     }
 
-    /// Takes all frames off a link, first to last, with the instants at which they arrive.
-    pub(crate) fn take_all(&mut self, link: u32) -> Vec<(Pkt, Time)> {
-        let link = &mut self.links[link as usize];
-        let (mut id, mut at, mut taken) = (link.head, link.head_at, Vec::new());
-        (link.head, link.tail, link.head_at) = (NIL, NIL, Time::NEVER);
-        while id != NIL {
-            taken.push((self.frames[id as usize], at));
-            let Behind { next, next_at, .. } = self.places[id as usize];
-            if let Some(Train { mut run, at: mut last, apart }) = self.trains.remove(&id) {
-                self.further -= u64::from(run.count()) - 1;
-                while run.count() > 1 {
-                    run.split_first();
-                    last = last.saturating_add(apart);
-                    taken.push((*run.first(), last));
-                }
-            }
-            self.free.push(id);
-            (id, at) = (next, next_at);
+    /// What was sent on such links since it was last asked, in that order.
+    pub(crate) fn take_sent(&mut self) -> Vec<Sent> {
+        std::mem::take(&mut self.sent)
+    }
+
+    /// Takes all frames off a link, first to last, with the instants at which they arrive; the first of them at
+    /// `first`.
+    pub(crate) fn take_all(&mut self, link: u32, first: Time) -> Vec<(Pkt, Time)> {
+        let (mut at, mut taken) = (first, Vec::new());
+        while let Some(pkt) = self.first(link).copied() {
+            taken.push((pkt, at));
+            at = self.arrive(link).1;
         }
         taken
     }
 
     #[inline(always)]
     fn store(&mut self, pkt: &Pkt) -> u32 {
-        let place = Behind { next_at: Time::NEVER, next: NIL, is_run: false };
+        let place = Behind { next_at: Time::NEVER, next: NIL, run: ALONE };
         if let Some(id) = self.free.pop() {
             self.frames[id as usize] = *pkt;
             self.places[id as usize] = place;
@@ -249,46 +287,40 @@ impl Wires {
     /// [`Time::NEVER`] where there is none. PRECONDITION: a frame is under way on the link.
     #[inline(always)]
     pub(crate) fn arrive(&mut self, link: u32) -> (Pkt, Time) {
-        let link_number = link;
-        let link = &mut self.links[link as usize];
-        let id = link.head;
-        let Behind { next, next_at, is_run } = self.places[id as usize];
-        if is_run {
-            let port = PortId(link.peer_port);
-            return self.arrive_from_run(link_number, id, port);
+        let id = self.links[link as usize].head;
+        if self.places[id as usize].run != ALONE {
+            self.split_run(link);
         }
-        (link.head, link.head_at) = (next, next_at);
+        let link = &mut self.links[link as usize];
+        let Behind { next, next_at, .. } = self.places[id as usize];
+        link.head = next;
         link.tail = if next == NIL { NIL } else { link.tail };
         self.free.push(id);
-        (arrived(&self.frames[id as usize], PortId(link.peer_port)), next_at)
-    }
-
-    /// The first frame of a run has arrived; the next takes its place.
-    #[cold]
-    fn arrive_from_run(&mut self, link: u32, id: u32, port: PortId) -> (Pkt, Time) {
-        let pkt = arrived(&self.frames[id as usize], port);
-        let Some(train) = self.trains.get_mut(&id) else { return (pkt, Time::NEVER) };
-        train.run.split_first();
-        train.at = train.at.saturating_add(train.apart);
-        self.frames[id as usize] = *train.run.first();
-        self.further -= 1;
-        let (next_at, last) = (train.at, train.run.count() == 1);
-        self.links[link as usize].head_at = next_at;
-        if last {
-            self.places[id as usize].is_run = false;
-            self.trains.remove(&id);
-        }
+        let mut pkt = self.frames[id as usize];
+        pkt.head.hops = pkt.head.hops.saturating_add(1);
+        pkt.head.ingress = PortId(link.peer_port);
         (pkt, next_at)
     }
-}
 
-/// A frame as it arrives at a port.
-#[inline(always)]
-fn arrived(pkt: &Pkt, port: PortId) -> Pkt {
-    let mut pkt = *pkt;
-    pkt.head.hops = pkt.head.hops.saturating_add(1);
-    pkt.head.ingress = port;
-    pkt
+    /// The first frame of a link is the first of a run: those behind it in the run get a place of their own.
+    #[cold]
+    fn split_run(&mut self, link: u32) {
+        let id = self.links[link as usize].head;
+        let Behind { next, next_at, run } = self.places[id as usize];
+        let train = &mut self.trains[run as usize];
+        train.run.split_first();
+        train.at = train.at.saturating_add(train.apart);
+        let (first, at, last) = (*train.run.first(), train.at, train.run.count() == 1);
+        let second = self.store(&first);
+        self.further -= 1;
+        if last {
+            self.free_trains.push(run);
+        }
+        self.places[second as usize] = Behind { next, next_at, run: if last { ALONE } else { run } };
+        self.places[id as usize] = Behind { next: second, next_at: at, run: ALONE };
+        let link = &mut self.links[link as usize];
+        link.tail = if link.tail == id { second } else { link.tail };
+    }
 }
 
 #[cfg(test)]
@@ -349,7 +381,7 @@ mod tests {
             }
             let expected = [(0, 0, 19), (1, 1000, 23), (2, 2000, 35), (77, 0, 45), (0, 0, 49), (1, 1000, u64::MAX)];
             assert_eq!(got, expected.map(|(emission, seq, next)| (emission, seq, Time(next))));
-            assert_eq!((wires.under_way(), wires.places(), wires.trains.len()), (0, 0, 0));
+            assert_eq!((wires.under_way(), wires.places(), wires.trains.len()), (0, 0, 1));
         }
     }
 }

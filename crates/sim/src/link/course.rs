@@ -3,7 +3,7 @@
 
 use dataplane::Pkt;
 use mech::overflow::DropReason;
-use mech::{PacketKind, Stream};
+use mech::{PacketKind, Purpose, Stream};
 use scenario::events::History;
 use std::collections::VecDeque;
 use units::{Dur, Time};
@@ -12,6 +12,10 @@ use units::{Dur, Time};
 #[derive(Clone, Debug)]
 pub(crate) struct Course {
     history: History,
+    /// Frames go to another partition of the run, and do not arrive here.
+    is_kept: bool,
+    /// It is that of all such links that never change.
+    is_steady: bool,
     /// Places of this stream are drawn from by the number of the frame.
     draws: Stream,
     /// Frames sent so far, PAUSE and PFC frames apart, which are never lost at random.
@@ -33,7 +37,26 @@ fn at<T: Copy>(list: &[(Time, T)], now: Time) -> Option<T> {
 impl Course {
     pub(crate) fn new(history: History, draws: Stream) -> Course {
         let lost = [0; DropReason::ALL.len()];
-        Course { history, draws, frames: 0, last: Time::ZERO, fates: VecDeque::new(), lost }
+        Course { history, is_kept: false, is_steady: false, draws, frames: 0, last: Time::ZERO, fates: VecDeque::new(), lost }
+    }
+
+    /// Of all links that never change and whose frames do not arrive here.
+    pub(crate) fn steady() -> Course {
+        let draws = Stream::new(0, 0, Purpose::Link(0));
+        Course { is_kept: true, is_steady: true, ..Course::new(History::default(), draws) }
+    }
+    pub(crate) fn is_steady(&self) -> bool {
+        self.is_steady
+    }
+    pub(crate) fn keep(&mut self) {
+        self.is_kept = true;
+    }
+    pub(crate) fn is_kept(&self) -> bool {
+        self.is_kept
+    }
+    /// What becomes of the frame that was sent last, which goes on in another partition.
+    pub(crate) fn take_last_fate(&mut self) -> Option<DropReason> {
+        self.fates.pop_back().flatten()
     }
 
     /// When a frame arrives that leaves from `start` to `end`, where the link's own delay is `delay`.
@@ -44,6 +67,9 @@ impl Course {
             arrival = arrival.max(self.last.saturating_add(end.since(start)));
         }
         self.last = arrival;
+        if self.is_steady {
+            return arrival;
+        }
         let fate = self.fate(pkt, start, arrival);
         self.fates.push_back(fate);
         arrival
@@ -112,7 +138,7 @@ impl Course {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use mech::{Flags, Purpose};
+    use mech::Flags;
 
     fn course(history: History) -> Course {
         Course::new(history, Stream::new(1, 0, Purpose::Link(0)))

@@ -67,31 +67,24 @@ impl<O: Observer, T: Tap> World<O, T> {
         }
     }
 
-    /// Goes on to what happens at `end`. Where frames to other partitions would arrive is passed over.
+    /// Goes on to what happens at `end`.
     fn advance_to(&mut self, end: Time) {
-        while let Some(key) = self.state.queue.peek().filter(|key| key.time() < end) {
-            match self.owns(key.node()) {
-                true => self.step(),
-                false => drop(self.state.queue.pop()),
-            }
+        while self.state.queue.peek().is_some_and(|key| key.time() < end) {
+            self.step();
         }
     }
 }
 
 impl<O: Divided> World<O> {
-    /// Takes out what goes on to other partitions by these links.
-    fn post(&mut self, links: &[u32]) -> Vec<Frame<O::Attached>> {
+    /// Takes out what goes on to other partitions.
+    fn post(&mut self) -> Vec<Frame<O::Attached>> {
         let mut mail = Vec::new();
-        for link in links {
-            let mut fates = self.state.wires.take_fates(*link).into_iter();
-            for (mut pkt, at) in self.state.wires.take_all(*link) {
-                let fate = fates.next().flatten();
-                let ext = self.exts.get(pkt.ext).copied();
-                self.exts.free_shared(pkt.ext);
-                pkt.ext = NO_EXT;
-                let attached = self.state.observer.detach(&pkt);
-                mail.push(Frame { link: *link, at, pkt, fate, ext, attached });
-            }
+        for (link, mut pkt, at, fate) in self.state.wires.take_sent() {
+            let ext = self.exts.get(pkt.ext).copied();
+            self.exts.free_shared(pkt.ext);
+            pkt.ext = NO_EXT;
+            let attached = self.state.observer.detach(&pkt);
+            mail.push(Frame { link, at, pkt, fate, ext, attached });
         }
         mail
     }
@@ -129,8 +122,6 @@ impl<O: Divided> World<O> {
 pub(crate) struct Partitions<O: Divided> {
     parts: Vec<World<O>>,
     owner: Arc<[u32]>,
-    /// By partition, the links that leave it for others.
-    out: Vec<Vec<u32>>,
     /// By link, the partition in which it ends.
     ends_in: Vec<u32>,
     window: Dur,
@@ -141,7 +132,7 @@ pub(crate) struct Partitions<O: Divided> {
 
 impl<O: Divided> Partitions<O> {
     /// PRECONDITION: they are the partitions of one run, before its first event.
-    pub(crate) fn new(parts: Vec<World<O>>) -> Partitions<O> {
+    pub(crate) fn new(mut parts: Vec<World<O>>) -> Partitions<O> {
         let first = &parts[0];
         let owner = first.part.as_ref().map_or_else(|| vec![0].into(), |part| part.owner.clone());
         let links = first.state.wires.len() as u32;
@@ -149,13 +140,11 @@ impl<O: Divided> Partitions<O> {
         let ends_in: Vec<u32> = (0..links).map(|link| owner[first.state.wires.far(link).0 as usize]).collect();
         let crosses = |link: &u32| begins_in[*link as usize] != ends_in[*link as usize];
         let window = (0..links).filter(crosses).map(|link| first.state.wires.shortest_delay(link)).min();
-        let of = |part: usize| {
-            let its = |link: &u32| begins_in[*link as usize] as usize == part;
-            (0..links).filter(crosses).filter(its).collect()
-        };
-        let out = (0..parts.len()).map(of).collect();
         let raw = first.state.records.len() as u32;
-        Partitions { owner, out, ends_in, window: window.unwrap_or(Dur(u64::MAX)), raw, check_at: 0, parts }
+        for link in (0..links).filter(crosses) {
+            parts[begins_in[link as usize] as usize].state.wires.keep_sent(link);
+        }
+        Partitions { owner, ends_in, window: window.unwrap_or(Dur(u64::MAX)), raw, check_at: 0, parts }
     }
 
     /// Goes on to the end; what it leaves is one world.
@@ -213,7 +202,7 @@ impl<O: Divided> Partitions<O> {
                     self.parts[to].state.observer.emitted(&pkt);
                 }
             }
-            for frame in self.parts[from].post(&self.out[from]) {
+            for frame in self.parts[from].post() {
                 let to = self.ends_in[frame.link as usize] as usize;
                 self.parts[to].receive(frame);
             }
@@ -316,8 +305,12 @@ impl<O: Divided> World<O> {
         state.lost = first;
         for link in 0..other.wires.len() as u32 {
             other.wires.take_fates(link).into_iter().for_each(|fate| state.wires.put_fate(link, fate));
-            for (pkt, at) in other.wires.take_all(link) {
-                state.wires.put(link, &pkt, at);
+        }
+        while let Some(key) = other.queue.pop() {
+            if key.phase() == Phase::Arrival {
+                for (pkt, at) in other.wires.take_all(key.index(), key.time()) {
+                    state.wires.put(key.index(), &pkt, at);
+                }
             }
         }
         state.wires.add_lost(&other.wires);
