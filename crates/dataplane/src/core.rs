@@ -177,9 +177,21 @@ impl Core {
     /// Decides and applies.
     #[inline(always)]
     pub(crate) fn admit<F: Fib, O: Out>(&mut self, arrival: (&mut Pkt, PortId), step: &mut Step<F, O>) {
-        if !(self.direct && self.pass(arrival.0, arrival.1, step)) {
-            self.ask(arrival, step);
+        if self.has_room_at_once(arrival.1, arrival.0.head.size, step.now) {
+            return self.pass(arrival.0, arrival.1, step.now, step.out);
         }
+        self.ask(arrival, step);
+    }
+
+    /// Whether a frame may be stored at a port without asking, its departure computed.
+    #[inline(always)]
+    pub(crate) fn has_room_at_once(&mut self, port: PortId, size: u16, now: Time) -> bool {
+        if !self.direct {
+            return false;
+        }
+        let p = &mut self.store.ports[usize::from(port.0)];
+        p.settle(now);
+        p.has_room(size)
     }
 
     fn ask<F: Fib, O: Out>(&mut self, arrival: (&mut Pkt, PortId), step: &mut Step<F, O>) {
@@ -187,32 +199,26 @@ impl Core {
         self.apply(arrival, decision, step);
     }
 
-    /// What nearly every packet meets: stores it and computes its departure, where there is room. It
-    /// is what `decide` and `apply` would do, in one go.
+    /// What nearly every packet meets: stores it and computes its departure. It is what `decide` and `apply` would
+    /// do, in one go. PRECONDITION: [`has_room_at_once`](Core::has_room_at_once).
     #[inline(always)]
-    pub(crate) fn pass<F: Fib, O: Out>(&mut self, pkt: &mut Pkt, port: PortId, step: &mut Step<F, O>) -> bool {
+    pub(crate) fn pass<O: Out>(&mut self, pkt: &mut Pkt, port: PortId, now: Time, out: &mut O) {
         let p = &mut self.store.ports[usize::from(port.0)];
-        p.settle(step.now);
-        let size = pkt.head.size;
-        if !p.has_room(size) {
-            return false;
-        }
         // A node with computed departures has one class and no bounce queue.
         let (queue, before) = (QueueId::normal(0), p.waiting());
         if O::Observer::WANTS.queues {
-            let at = step.out.spot(port);
-            step.out.observer().decided(at, queue, before, pkt);
+            let at = out.spot(port);
+            out.observer().decided(at, queue, before, pkt);
         }
         if p.wants_mark() && pkt.head.is_ect() && pkt.head.ecn() != Ecn::Ce {
             pkt.head.set_ecn(Ecn::Ce);
             p.counts_mut().marked += 1;
-            let at = step.out.spot(port);
-            step.out.observer().marked(at, pkt);
+            let at = out.spot(port);
+            out.observer().marked(at, pkt);
         }
-        let (start, end) = p.compute(step.now, size);
-        Core::tell_stored((port, pkt), Stored { queue, before, leaves: Leaves::At(start) }, step.out);
-        step.out.transmit(port, pkt, end);
-        true
+        let (start, end) = p.compute(now, pkt.head.size);
+        Core::tell_stored((port, pkt), Stored { queue, before, leaves: Leaves::At(start) }, out);
+        out.transmit(port, pkt, end);
     }
 
     /// Whether frames that come to a port are never marked or lost and leave at a time that is known.

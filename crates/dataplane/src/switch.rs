@@ -155,6 +155,18 @@ impl Switch {
         Some(port)
     }
 
+    /// Whether the only thing that happens here at an instant is an arrival that goes out by `port`, which
+    /// [`Switch::predict_route`] has named, at a time that is known at once; it is then done. Otherwise nothing is.
+    #[inline(always)]
+    pub fn passes_at_once<O: Out>(&mut self, pkt: &mut Pkt, port: PortId, now: Time, out: &mut O) -> bool {
+        if self.ends_here(pkt) || self.core.intercepts || !self.core.has_room_at_once(port, pkt.head.size, now) {
+            return false;
+        }
+        self.count_in(pkt);
+        self.core.pass(pkt, port, now, out);
+        true
+    }
+
     /// The only thing that happens here at an instant: one arrival, its ingress port set, and what
     /// [`Switch::predict_route`] has said of it.
     #[inline(always)]
@@ -222,14 +234,25 @@ impl Switch {
     /// Counts a packet in and ages it; whether it may go on.
     #[inline(always)]
     fn take_in<R: Routes, O: Out>(&mut self, pkt: &mut Pkt, step: &mut SwitchStep<R, O>) -> bool {
-        self.received += 1;
-        self.received_bytes += u64::from(pkt.head.size);
-        let ends = pkt.head.ttl == 1 || pkt.head.kind() == PacketKind::Pause;
-        pkt.head.ttl = pkt.head.ttl.saturating_sub(1);
+        let ends = self.ends_here(pkt);
+        self.count_in(pkt);
         if ends {
             self.end(pkt, step);
         }
         !ends
+    }
+
+    /// Whether no switch sends a packet on.
+    #[inline(always)]
+    fn ends_here(&self, pkt: &Pkt) -> bool {
+        pkt.head.ttl == 1 || pkt.head.kind() == PacketKind::Pause
+    }
+
+    #[inline(always)]
+    fn count_in(&mut self, pkt: &mut Pkt) {
+        self.received += 1;
+        self.received_bytes += u64::from(pkt.head.size);
+        pkt.head.ttl = pkt.head.ttl.saturating_sub(1);
     }
 
     /// No switch sends this packet on.

@@ -48,6 +48,26 @@ struct Behind {
 /// A frame that was sent to another partition: its link, when it arrives, and what becomes of it there.
 pub(crate) type Sent = (u32, Pkt, Time, Option<DropReason>);
 
+/// A frame that has come to the end of a link.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Arrived {
+    /// When the next one does, [`Time::NEVER`] where there is none.
+    pub(crate) next_at: Time,
+    place: u32,
+    /// The port that it comes in by.
+    ingress: PortId,
+    course: u16,
+}
+
+impl Arrived {
+    /// Writes into a frame where it has come in.
+    #[inline(always)]
+    pub(crate) fn enter(self, pkt: &mut Pkt) {
+        pkt.head.hops = pkt.head.hops.saturating_add(1);
+        pkt.head.ingress = self.ingress;
+    }
+}
+
 /// What is left of a run on a link: the frame at its place, and those behind it that have none.
 #[derive(Clone, Copy, Debug)]
 struct Train {
@@ -110,10 +130,10 @@ impl Wires {
         let course = self.courses.get(usize::from(self.links[link as usize].course));
         course.filter(|course| !course.is_steady()).map(Course::lost)
     }
-    /// Why the frame that has just come to the end of a link is lost there, if it is.
+    /// Why a frame that has come to the end of its link is lost there, if it is.
     #[inline(always)]
-    pub(crate) fn fate(&mut self, link: u32) -> Option<DropReason> {
-        match self.links[link as usize].course {
+    pub(crate) fn fate(&mut self, arrived: Arrived) -> Option<DropReason> {
+        match arrived.course {
             STEADY => None,
             course => self.fate_of(course),
         }
@@ -251,7 +271,7 @@ impl Wires {
         let (mut at, mut taken) = (first, Vec::new());
         while let Some(pkt) = self.first(link).copied() {
             taken.push((pkt, at));
-            at = self.arrive(link).1;
+            at = self.arrive(link).next_at;
         }
         taken
     }
@@ -283,23 +303,32 @@ impl Wires {
         self.frames.get(self.links.get(link as usize)?.head as usize)
     }
 
-    /// The first frame has arrived, at its ingress port; and when the next one does,
-    /// [`Time::NEVER`] where there is none. PRECONDITION: a frame is under way on the link.
+    /// The first frame of a link arrives. PRECONDITION: a frame is under way on the link. Its place is free from now
+    /// on: it is to be read before another frame is sent.
     #[inline(always)]
-    pub(crate) fn arrive(&mut self, link: u32) -> (Pkt, Time) {
-        let id = self.links[link as usize].head;
-        if self.places[id as usize].run != ALONE {
-            self.split_run(link);
+    pub(crate) fn arrive(&mut self, link: u32) -> Arrived {
+        let first = &self.places[self.links[link as usize].head as usize];
+        if first.run != ALONE {
+            return self.arrive_from_run(link);
         }
+        let Behind { next, next_at, .. } = *first;
         let link = &mut self.links[link as usize];
-        let Behind { next, next_at, .. } = self.places[id as usize];
-        link.head = next;
+        let place = std::mem::replace(&mut link.head, next);
         link.tail = if next == NIL { NIL } else { link.tail };
-        self.free.push(id);
-        let mut pkt = self.frames[id as usize];
-        pkt.head.hops = pkt.head.hops.saturating_add(1);
-        pkt.head.ingress = PortId(link.peer_port);
-        (pkt, next_at)
+        self.free.push(place);
+        Arrived { next_at, place, ingress: PortId(link.peer_port), course: link.course }
+    }
+
+    #[cold]
+    fn arrive_from_run(&mut self, link: u32) -> Arrived {
+        self.split_run(link);
+        self.arrive(link)
+    }
+
+    /// The frame that has arrived, as it left the far end.
+    #[inline(always)]
+    pub(crate) fn frame(&self, arrived: Arrived) -> &Pkt {
+        &self.frames[arrived.place as usize]
     }
 
     /// The first frame of a link is the first of a run: those behind it in the run get a place of their own.
@@ -341,10 +370,12 @@ mod tests {
         assert_eq!(wires.send(1, &pkt(2), (Time(0), Time(10))), Some((Time(17), 2)));
         let mut got = Vec::new();
         let mut arrive = |wires: &mut Wires, link| {
-            let (pkt, next) = wires.arrive(link);
+            let arrived = wires.arrive(link);
+            let mut pkt = *wires.frame(arrived);
+            arrived.enter(&mut pkt);
             assert_eq!((pkt.head.hops, pkt.head.ingress), (1, PortId(link as u16 + 3)));
             got.push(pkt.emission);
-            next
+            arrived.next_at
         };
         assert_eq!(arrive(&mut wires, 0), Time(25));
         assert_eq!(wires.send(1, &pkt(3), (Time(0), Time(11))), None);
@@ -366,18 +397,18 @@ mod tests {
         };
         let mut wires = Wires::default();
         wires.add(1, 3, Dur(5));
-        assert_eq!(wires.send_run(0, &run(3), (Time(10), Dur(4))), Some((Time(15), 1)));
+        assert_eq!(wires.send_run(0, &run(3), Time(0), (Time(10), Dur(4))), Some((Time(15), 1)));
         assert_eq!(wires.send(0, &pkt(77), (Time(25), Time(30))), None);
-        assert_eq!(wires.send_run(0, &run(2), (Time(40), Dur(4))), None);
+        assert_eq!(wires.send_run(0, &run(2), Time(30), (Time(40), Dur(4))), None);
         assert_eq!((wires.under_way(), wires.places()), (6, 3));
         let mut clone = wires.clone();
         for wires in [&mut wires, &mut clone] {
             let mut got = Vec::new();
             for _ in 0..6 {
                 assert_eq!(wires.first(0).map(|pkt| pkt.head.hops), Some(0));
-                let (pkt, next) = wires.arrive(0);
-                assert_eq!((pkt.head.hops, pkt.head.ingress), (1, PortId(3)));
-                got.push((pkt.emission, pkt.seq, next));
+                let arrived = wires.arrive(0);
+                let pkt = wires.frame(arrived);
+                got.push((pkt.emission, pkt.seq, arrived.next_at));
             }
             let expected = [(0, 0, 19), (1, 1000, 23), (2, 2000, 35), (77, 0, 45), (0, 0, 49), (1, 1000, u64::MAX)];
             assert_eq!(got, expected.map(|(emission, seq, next)| (emission, seq, Time(next))));

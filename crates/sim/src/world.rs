@@ -4,6 +4,7 @@ use crate::changes::{Changes, NETWORK_CHANGES};
 use crate::deadlock::Deadlock;
 use crate::driver::{Driver, RunState};
 use crate::grid::Grid;
+use crate::link::Arrived;
 use crate::progress::{Progress, Stop};
 use crate::queue::{Key, Phase};
 use crate::tap::{Crossed, Tap};
@@ -360,22 +361,23 @@ impl<O: Observer, T: Tap> World<O, T> {
         Time(self.now.0.saturating_sub(u64::from(self.is_before)))
     }
 
-    /// The frame that arrives with an event, or is lost at the end of its link.
+    /// A frame arrives with an event. Who calls copies it, once and whole, before it is written to.
     #[inline(always)]
-    fn take_arrival(&mut self, key: Key) -> Pkt {
+    fn take_arrival(&mut self, key: Key) -> Arrived {
         let link = key.index();
-        let (pkt, next) = self.state.wires.arrive(link);
-        if next != Time::NEVER {
-            self.state.queue.push(Key::new(next, key.node(), Phase::Arrival, link));
+        let arrived = self.state.wires.arrive(link);
+        if arrived.next_at != Time::NEVER {
+            self.state.queue.push(Key::new(arrived.next_at, key.node(), Phase::Arrival, link));
         }
         self.events += 1;
-        pkt
+        arrived
     }
 
-    /// Whether such a frame is lost; apart from taking it, so that none is copied on the way.
+    /// Enters such a frame at its node, or loses it at the end of its link; whether it is lost.
     #[inline(always)]
-    fn is_lost_on_link(&mut self, key: Key, pkt: &Pkt) -> bool {
-        if let Some(reason) = self.state.wires.fate(key.index()) {
+    fn is_lost_on_link(&mut self, key: Key, arrived: Arrived, pkt: &mut Pkt) -> bool {
+        arrived.enter(pkt);
+        if let Some(reason) = self.state.wires.fate(arrived) {
             self.lose_on_link(key, pkt, reason);
             return true;
         }
@@ -397,11 +399,18 @@ impl<O: Observer, T: Tap> World<O, T> {
         let s = first.node() as usize - self.hosts.len();
         let second = self.state.queue.pop_if_same_step(first);
         if second.is_none() && first.phase() == Phase::Arrival {
-            let mut pkt = self.take_arrival(first);
-            if self.is_lost_on_link(first, &pkt) {
+            let arrived = self.take_arrival(first);
+            let mut pkt = *self.state.wires.frame(arrived);
+            if self.is_lost_on_link(first, arrived, &mut pkt) {
                 return;
             }
             let known = if self.predicted.0 == first { self.predicted.1 } else { None };
+            let (now, switch) = (self.now, &mut self.switches[s]);
+            if known.is_some_and(|port| {
+                switch.passes_at_once(&mut pkt, port, now, &mut self.state.driver(first.node(), now))
+            }) {
+                return;
+            }
             let mut driver = self.state.driver(first.node(), self.now);
             return self.switches[s].arrive_alone(&mut pkt, known, at_switch!(self, driver));
         }
@@ -415,8 +424,9 @@ impl<O: Observer, T: Tap> World<O, T> {
         while let Some(key) = event {
             match key.phase() {
                 Phase::Arrival => {
-                    let pkt = self.take_arrival(key);
-                    if !self.is_lost_on_link(key, &pkt) {
+                    let arrived = self.take_arrival(key);
+                    let mut pkt = *self.state.wires.frame(arrived);
+                    if !self.is_lost_on_link(key, arrived, &mut pkt) {
                         self.arrivals.push(pkt);
                     }
                 }
@@ -449,8 +459,9 @@ impl<O: Observer, T: Tap> World<O, T> {
         while let Some(key) = event {
             match key.phase() {
                 Phase::Arrival => {
-                    let mut pkt = self.take_arrival(key);
-                    if !self.is_lost_on_link(key, &pkt) {
+                    let arrived = self.take_arrival(key);
+                    let mut pkt = *self.state.wires.frame(arrived);
+                    if !self.is_lost_on_link(key, arrived, &mut pkt) {
                         let (host, mut step) = self.at_host(h);
                         host.arrive(&mut pkt, &mut step);
                     }
