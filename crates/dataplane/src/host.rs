@@ -54,6 +54,8 @@ pub struct HostStep<'a, O> {
     pub tcp: &'a TcpConfig,
     /// The extensions of the packets of the run.
     pub exts: &'a mut Exts,
+    /// What transports have just made; empty between two calls.
+    pub released: &'a mut Released,
     /// The driver.
     pub out: O,
 }
@@ -82,7 +84,6 @@ pub struct Host {
     bounced: BTreeMap<FlowId, BounceState>,
     /// Rate limiters of flows that are sent here.
     limiters: Limiters,
-    scratch: Released,
     received: Tally,
     originated: Tally,
     consumed: Tally,
@@ -133,7 +134,6 @@ impl Host {
             raw: Vec::new(),
             bounced: BTreeMap::new(),
             limiters: Limiters::default(),
-            scratch: Released::default(),
             received: Tally::default(),
             originated: Tally::default(),
             consumed: Tally::default(),

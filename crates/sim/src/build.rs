@@ -376,6 +376,7 @@ fn build_empty<O: Observer, T: Tap>(
         milestone: Time::ZERO,
         baseline: None,
         baseline_end: None,
+        released: dataplane::transport::Released::default(),
         arrivals: Vec::new(),
         timers: Vec::new(),
         predicts_routes: scenario.switches.iter().all(|s| s.fib.slot.peek().is_none()),

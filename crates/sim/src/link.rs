@@ -393,7 +393,7 @@ mod tests {
             let mut released = dataplane::transport::Released::default();
             let segment = |n| Pkt { seq: 1000 * n, emission: n, payload: 1000, ..Pkt::default() };
             (0..count).for_each(|n| released.push(segment(n)));
-            released.drain().next().unwrap()
+            *released.runs_mut().next().unwrap()
         };
         let mut wires = Wires::default();
         wires.add(1, 3, Dur(5));
@@ -412,7 +412,7 @@ mod tests {
             }
             let expected = [(0, 0, 19), (1, 1000, 23), (2, 2000, 35), (77, 0, 45), (0, 0, 49), (1, 1000, u64::MAX)];
             assert_eq!(got, expected.map(|(emission, seq, next)| (emission, seq, Time(next))));
-            assert_eq!((wires.under_way(), wires.places(), wires.trains.len()), (0, 0, 1));
+            assert_eq!((wires.under_way(), wires.places(), wires.trains.len() - wires.free_trains.len()), (0, 0, 0));
         }
     }
 }

@@ -8,7 +8,7 @@ use crate::link::Arrived;
 use crate::progress::{Progress, Stop};
 use crate::queue::{Key, Phase};
 use crate::tap::{Crossed, Tap};
-use dataplane::transport::TcpConfig;
+use dataplane::transport::{Released, TcpConfig};
 use dataplane::{Exts, FLOW_START, FlowTable, Host, HostStep, MESSAGE_START, Observer, Pkt, Switch, SwitchStep};
 use mech::routing::NextHops;
 use mech::{FlowId, HostId, PortId};
@@ -163,6 +163,8 @@ pub struct World<O: Observer, T: Tap = ()> {
     pub(crate) baseline: Option<Counters>,
     /// The counters at the end of the measurement window, once it is over.
     pub(crate) baseline_end: Option<Counters>,
+    /// What transports make in a call, on its way to their NIC.
+    pub(crate) released: Released,
     pub(crate) arrivals: Vec<Pkt>,
     /// Timers of a switch that run out in its step.
     pub(crate) timers: Vec<u32>,
@@ -497,8 +499,14 @@ impl<O: Observer, T: Tap> World<O, T> {
     #[inline]
     pub(crate) fn at_host(&mut self, h: usize) -> (&mut Host, HostStep<'_, Driver<'_, O>>) {
         let driver = self.state.driver(h as u32, self.now);
-        let step =
-            HostStep { now: self.now, flows: &mut self.flows, tcp: &self.tcp, exts: &mut self.exts, out: driver };
+        let step = HostStep {
+            now: self.now,
+            flows: &mut self.flows,
+            tcp: &self.tcp,
+            exts: &mut self.exts,
+            released: &mut self.released,
+            out: driver,
+        };
         (&mut self.hosts[h], step)
     }
 

@@ -72,7 +72,7 @@ impl Host {
 
     fn reply<O: Out>(&mut self, pkt: &Pkt, step: &mut HostStep<O>) {
         let at = pkt.head.flow.0 as usize;
-        let mut io = Io { now: step.now, cfg: step.tcp, exts: step.exts, out: &mut self.scratch };
+        let mut io = Io { now: step.now, cfg: step.tcp, exts: step.exts, out: step.released };
         ack_of_finished(&step.flows.info[at], pkt, &mut step.flows.ends[at].left, &mut io);
         self.emit_all(step);
     }
@@ -95,7 +95,7 @@ impl Host {
         act: impl FnOnce(&mut Sender, &mut Io),
     ) {
         let Some((flow, sender)) = &mut self.senders.slots[slot as usize] else { return };
-        act(sender, &mut Io { now: step.now, cfg: step.tcp, exts: step.exts, out: &mut self.scratch });
+        act(sender, &mut Io { now: step.now, cfg: step.tcp, exts: step.exts, out: step.released });
         // One that is done may still wait with a segment that it need not send again after all.
         let (flow, deadline, waits) = (*flow, sender.deadline(), sender.waits() && !sender.done());
         if sender.is_persistent() {
@@ -125,7 +125,7 @@ impl Host {
     ) {
         let Some((flow, receiver)) = &mut self.receivers.slots[slot as usize] else { return };
         let (before, bytes) = (receiver.complete(), receiver.received());
-        act(receiver, &mut Io { now: step.now, cfg: step.tcp, exts: step.exts, out: &mut self.scratch });
+        act(receiver, &mut Io { now: step.now, cfg: step.tcp, exts: step.exts, out: step.released });
         let (flow, deadline) = (*flow, receiver.deadline());
         Host::tell_received(flow, receiver.received() - bytes, &mut step.out);
         if receiver.is_persistent() {

@@ -7,12 +7,15 @@ use crate::{Observer, Out, Pkt};
 impl Host {
     #[inline]
     pub(super) fn emit_all<O: Out>(&mut self, step: &mut HostStep<O>) {
-        let mut released = std::mem::take(&mut self.scratch);
-        released.drain().for_each(|run| match run.count() {
-            1 => self.emit(&mut { *run.first() }, step),
-            _ => self.emit_run(&run, step),
-        });
-        self.scratch = released;
+        let mut released = std::mem::take(step.released);
+        for run in released.runs_mut() {
+            match run.only() {
+                Some(pkt) => self.emit(pkt, step),
+                None => self.emit_run(run, step),
+            }
+        }
+        released.clear();
+        *step.released = released;
     }
 
     /// Where nothing can happen to a frame between its release and its departure, a run of them goes to the wire as

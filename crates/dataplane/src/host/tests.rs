@@ -69,6 +69,7 @@ struct Bench {
     flows: FlowTable,
     tcp: TcpConfig,
     exts: Exts,
+    released: Released,
     driver: Driver,
 }
 
@@ -108,14 +109,21 @@ impl Bench {
             flows: FlowTable::default(),
             tcp: config("newreno", &[("initial_window", Value::Amount(Amount::Packets(10)))]),
             exts: Exts::default(),
+            released: Released::default(),
             driver: Driver::default(),
         }
     }
 
     /// One step of the host at `at`.
     fn step(&mut self, now: Time, act: impl FnOnce(&mut Host, &mut HostStep<&mut Driver>)) {
-        let mut step =
-            HostStep { now, flows: &mut self.flows, tcp: &self.tcp, exts: &mut self.exts, out: &mut self.driver };
+        let mut step = HostStep {
+            now,
+            flows: &mut self.flows,
+            tcp: &self.tcp,
+            exts: &mut self.exts,
+            released: &mut self.released,
+            out: &mut self.driver,
+        };
         act(&mut self.host, &mut step);
         self.host.finish(&mut step);
         assert!(self.host.conserves(), "at {now}");

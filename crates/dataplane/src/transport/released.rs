@@ -32,6 +32,11 @@ impl Run {
     pub fn first(&self) -> &Pkt {
         &self.first
     }
+    /// The only one, where there are no more.
+    #[inline]
+    pub fn only(&mut self) -> Option<&mut Pkt> {
+        (self.count == 1).then_some(&mut self.first)
+    }
     /// The n-th of them, from 0.
     #[inline]
     pub fn nth(&self, n: u32) -> Pkt {
@@ -78,10 +83,10 @@ impl Released {
         }
         Some(last)
     }
-    /// Takes out all runs, first to last.
+    /// All runs, first to last.
     #[inline]
-    pub fn drain(&mut self) -> impl Iterator<Item = Run> + '_ {
-        self.runs.drain(..)
+    pub fn runs_mut(&mut self) -> impl Iterator<Item = &mut Run> {
+        self.runs.iter_mut()
     }
     /// Takes out all packets, first to last.
     pub fn take(&mut self) -> Vec<Pkt> {
@@ -96,6 +101,7 @@ impl Released {
         self.runs.is_empty()
     }
     /// Takes out and forgets all.
+    #[inline]
     pub fn clear(&mut self) {
         self.runs.clear();
     }
