@@ -354,7 +354,7 @@ impl Core {
         }
     }
 
-    #[inline]
+    #[inline(always)]
     fn tell_stored<O: Out>((port, pkt): (PortId, &Pkt), frame: Stored, out: &mut O) {
         if O::Observer::WANTS.queues {
             let at = out.spot(port);

@@ -141,8 +141,8 @@ impl Metric {
 pub struct Recorder {
     pub(crate) scope: Scope,
     clock: Clock,
-    /// By queue: what is known ahead and not told yet.
-    ahead: Vec<Ahead>,
+    /// What is known ahead and not told yet.
+    ahead: Ahead,
     pub(crate) queues: Vec<Follow>,
     pub(crate) sub_queues: Option<Box<SubQueues>>,
     stored_at: StoredAt,
@@ -206,7 +206,7 @@ impl Recorder {
         Recorder {
             scope,
             clock: Clock::default(),
-            ahead: vec![Ahead::default(); queues],
+            ahead: Ahead::new(queues),
             queues: (0..queues as u32).map(Follow::new).collect(),
             sub_queues: scope.sub_queues.then(|| Box::new(SubQueues::new(queues, scenario.top_class()))),
             stored_at: StoredAt::new(nodes.len() - hosts),
@@ -234,30 +234,30 @@ impl Recorder {
         self.activity[at.node as usize].count(kind, (bin, at.node), &mut self.rows.activity);
     }
 
-    #[inline]
+    #[inline(always)]
     fn queue(&self, at: Spot) -> Option<usize> {
         Some(at.port.checked_sub(self.scope.hosts)? as usize).filter(|queue| *queue < self.queues.len())
     }
 
-    /// A queue, what is known of it ahead, and what follows it.
+    /// What is known ahead, and what follows a queue.
     fn followers(&mut self, queue: usize) -> (&mut Ahead, Followers<'_>) {
         let sub_queues = self.sub_queues.as_mut();
         let apart = sub_queues.map(|all| (all.follow((queue, QueueId::normal(0))), &mut self.rows.sub_trace));
         let (port, trace) = (&mut self.queues[queue], &mut self.rows.trace);
-        (&mut self.ahead[queue], Followers { scope: &self.scope, port, trace, apart })
+        (&mut self.ahead, Followers { scope: &self.scope, port, trace, apart })
     }
 
     #[cold]
     fn tell(&mut self, queue: usize) {
         let (ahead, mut to) = self.followers(queue);
-        ahead.tell(&mut to);
+        ahead.tell(queue, &mut to);
     }
 
     /// Follows every queue up to `now`.
     fn follow_until(&mut self, now: Time) {
         for queue in 0..self.queues.len() {
             let (ahead, mut to) = self.followers(queue);
-            ahead.tell_until(now, &mut to);
+            ahead.tell_until(queue, now, &mut to);
         }
     }
 
@@ -343,18 +343,26 @@ impl Recorder {
 impl Observer for Recorder {
     const WANTS: Wants = Wants { emissions: true, ..Wants::QUEUES };
 
-    #[inline]
+    #[inline(always)]
+    fn prefetch(&mut self, port: u32) {
+        if let Some(queue) = port.checked_sub(self.scope.hosts) {
+            self.ahead.prefetch(queue as usize);
+        }
+    }
+    #[inline(always)]
     fn decided(&mut self, at: Spot, queue: QueueId, length: u32, pkt: &Pkt) {
-        if let (Some(port), Some(all)) = (self.queue(at), &mut self.sub_queues) {
+        if self.sub_queues.is_some()
+            && let (Some(port), Some(all)) = (self.queue(at), &mut self.sub_queues)
+        {
             all.decided(&self.scope, (at.now, length), (port, queue), pkt);
         }
     }
-    #[inline]
+    #[inline(always)]
     fn stored(&mut self, at: Spot, frame: Stored, _pkt: &Pkt) {
         let Some(queue) = self.queue(at) else { return };
         match frame.leaves {
             Leaves::At(starts) => {
-                if self.ahead[queue].stored(at.now, starts, frame.before) {
+                if self.ahead.stored(queue, at.now, starts, frame.before) {
                     self.tell(queue);
                 }
             }

@@ -310,7 +310,13 @@ impl<O: Observer, T: Tap> World<O, T> {
             && let Some(switch) = self.switches.get((key.node() as usize).wrapping_sub(self.hosts.len()))
             && let Some(pkt) = self.state.wires.first(key.index())
         {
-            self.predicted = (key, switch.predict_route(&pkt.head, &self.net));
+            let port = switch.predict_route(&pkt.head, &self.net);
+            self.predicted = (key, port);
+            if O::WANTS.queues
+                && let Some(port) = port
+            {
+                self.state.observer.prefetch(self.state.base[key.node() as usize] + u32::from(port.0));
+            }
         }
     }
 

@@ -1,32 +1,35 @@
 //! Queues whose departures are known when frames are stored. What happens to them is written down, two
 //! instants a frame, and told to what follows them when there is much of it: what is known of a queue is then
-//! brought near the processor once for many frames.
+//! brought near the processor once for many frames, and a frame touches one cache line.
 
 use super::{Follow, Scope, TraceRow};
-use units::Time;
+use prefetch_index::prefetch_index;
+use std::collections::VecDeque;
+use units::{Dur, Time};
 
-/// So many frames of a queue are written down at least.
-const LEAST: u32 = 64;
+/// So many frames of a queue are written down before they are told.
+const FRAMES: usize = 64;
 
-/// A frame: when it was stored, when it begins to leave, and how many waited before it.
-#[derive(Clone, Copy, Debug, Default)]
-struct Frame {
+/// A frame that was written down: when it was stored, and twice the time until it begins to leave, with 1 more
+/// where an odd number of frames waited before it.
+type Noted = [u64; 2];
+
+/// A frame that has not left as far as is told.
+#[derive(Clone, Copy, Debug)]
+struct Waiting {
     stored: Time,
     starts: Time,
-    before: u32,
 }
 
-/// The frames of one queue that have not left as far as it is known to those that follow it, first to last. A
-/// ring; its places are counted on and on.
+/// All queues. What is written for every frame lies together.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Ahead {
-    frames: Box<[Frame]>,
-    /// The first frame that has not left.
-    left: u32,
-    /// The first frame of which nothing was told.
-    told: u32,
-    /// The place of the next.
-    next: u32,
+    /// By queue, how many frames are noted.
+    noted: Vec<u8>,
+    /// By queue, so many places for them as there can be.
+    frames: Vec<Noted>,
+    /// By queue, first to last.
+    waiting: Vec<VecDeque<Waiting>>,
 }
 
 /// Those that follow a queue: as the whole port, and maybe as one of its queues.
@@ -37,80 +40,117 @@ pub(crate) struct Followers<'a> {
     pub(crate) apart: Option<(&'a mut Follow, &'a mut Vec<TraceRow>)>,
 }
 
-impl Followers<'_> {
+impl Waiting {
+    fn of([stored, wait]: Noted) -> Waiting {
+        let stored = Time(stored);
+        Waiting { stored, starts: stored.saturating_add(Dur(wait / 2)) }
+    }
+    /// Whether it has left before a frame that comes at `now`, whatever else happens at that instant. One that
+    /// starts as it comes still waits for the step in which it does, or for a part of it.
     #[inline]
-    fn stored(&mut self, now: Time) {
-        let before = self.port.length();
-        self.port.stored(self.scope, (now, before), self.trace);
-        if let Some((queue, trace)) = &mut self.apart {
-            queue.stored(self.scope, (now, before), trace);
+    fn has_left(&self, now: Time) -> bool {
+        self.starts < now || (self.starts == now && self.stored < now)
+    }
+}
+
+/// One that follows a queue.
+struct Follower<'a> {
+    scope: &'a Scope,
+    queue: &'a mut Follow,
+    trace: &'a mut Vec<TraceRow>,
+}
+
+impl Follower<'_> {
+    #[inline(always)]
+    fn left(&mut self, frame: &Waiting) {
+        let after = self.queue.length() - 1;
+        self.queue.freed(self.scope, (frame.starts, after), self.trace);
+        self.queue.started(self.scope, frame.starts, frame.stored);
+    }
+
+    fn follow(&mut self, frames: &[Noted], waiting: &mut VecDeque<Waiting>) {
+        for (n, frame) in frames.iter().enumerate() {
+            let next = Waiting::of(*frame);
+            let is_odd = frame[1] & 1;
+            while let Some(first) = waiting.front()
+                && (first.has_left(next.stored) || (waiting.len() as u64 & 1 != is_odd && first.starts == next.stored))
+            {
+                self.left(first);
+                waiting.pop_front();
+            }
+            if waiting.is_empty()
+                && next.starts == next.stored
+                && frames.get(n + 1).is_some_and(|[at, _]| *at > next.stored.0)
+            {
+                // It has left by the time the next one comes, as most do.
+                self.queue.passed(self.scope, next.stored, self.trace);
+                continue;
+            }
+            let before = waiting.len() as u32;
+            self.queue.stored(self.scope, (next.stored, before), self.trace);
+            waiting.push_back(next);
         }
     }
-    #[inline]
-    fn left(&mut self, frame: Frame) {
-        let after = self.port.length() - 1;
-        self.port.freed(self.scope, (frame.starts, after), self.trace);
-        self.port.started(self.scope, frame.starts, frame.stored);
-        if let Some((queue, trace)) = &mut self.apart {
-            queue.freed(self.scope, (frame.starts, after), trace);
+
+    fn until(&mut self, now: Time, waiting: &mut VecDeque<Waiting>) {
+        while let Some(first) = waiting.front().filter(|first| first.starts <= now) {
+            self.left(first);
+            waiting.pop_front();
         }
     }
 }
 
 impl Ahead {
+    pub(crate) fn new(queues: usize) -> Ahead {
+        // Zeros are not touched before they are used.
+        Ahead { noted: vec![0; queues], frames: vec![[0; 2]; queues * FRAMES], waiting: vec![VecDeque::new(); queues] }
+    }
+
     /// A frame was stored at `now` behind so many others and begins to leave at `starts`. Whether what was
     /// written down is to be told before the next.
     #[inline(always)]
-    pub(crate) fn stored(&mut self, now: Time, starts: Time, before: u32) -> bool {
-        if self.frames.is_empty() {
-            self.frames = vec![Frame::default(); LEAST as usize].into_boxed_slice();
-        }
-        let mask = self.frames.len() - 1;
-        self.frames[self.next as usize & mask] = Frame { stored: now, starts, before };
-        self.next = self.next.wrapping_add(1);
-        self.next.wrapping_sub(self.left) as usize > mask
+    pub(crate) fn stored(&mut self, queue: usize, now: Time, starts: Time, before: u32) -> bool {
+        let noted = usize::from(self.noted[queue]);
+        self.frames[queue * FRAMES + noted] = [now.0, starts.since(now).0 << 1 | u64::from(before & 1)];
+        self.noted[queue] += 1;
+        noted + 1 == FRAMES
     }
 
-    fn at(&self, place: u32) -> Frame {
-        self.frames[place as usize & (self.frames.len() - 1)]
-    }
-
-    /// Tells of every frame that was stored, and makes room for more.
-    pub(crate) fn tell(&mut self, to: &mut Followers) {
-        while self.told != self.next {
-            let next = self.at(self.told);
-            while self.told.wrapping_sub(self.left) > next.before {
-                self.leave(to);
-            }
-            to.stored(next.stored);
-            self.told = self.told.wrapping_add(1);
-        }
-        if self.next.wrapping_sub(self.left) as usize > self.frames.len() / 2 {
-            self.grow();
+    /// Brings the next place of a queue near the processor.
+    #[inline(always)]
+    pub(crate) fn prefetch(&self, queue: usize) {
+        if let Some(noted) = self.noted.get(queue) {
+            prefetch_index(&self.frames, queue * FRAMES + usize::from(*noted));
         }
     }
 
-    /// Tells everything that has happened when `now` is over.
-    pub(crate) fn tell_until(&mut self, now: Time, to: &mut Followers) {
-        self.tell(to);
-        while self.left != self.told && self.at(self.left).starts <= now {
-            self.leave(to);
+    /// Tells of every frame of a queue that was stored, and makes room for more.
+    pub(crate) fn tell(&mut self, queue: usize, to: &mut Followers) {
+        let noted = usize::from(std::mem::take(&mut self.noted[queue]));
+        let frames = &self.frames[queue * FRAMES..][..noted];
+        let waiting = &mut self.waiting[queue];
+        if let Some((queue, trace)) = &mut to.apart {
+            Follower { scope: to.scope, queue, trace }.follow(frames, &mut waiting.clone());
         }
+        Follower { scope: to.scope, queue: to.port, trace: to.trace }.follow(frames, waiting);
     }
 
-    /// The first has left.
-    #[inline]
-    fn leave(&mut self, to: &mut Followers) {
-        to.left(self.at(self.left));
-        self.left = self.left.wrapping_add(1);
+    /// Tells everything of a queue that has happened when `now` is over.
+    pub(crate) fn tell_until(&mut self, queue: usize, now: Time, to: &mut Followers) {
+        self.tell(queue, to);
+        let waiting = &mut self.waiting[queue];
+        if let Some((queue, trace)) = &mut to.apart {
+            Follower { scope: to.scope, queue, trace }.until(now, &mut waiting.clone());
+        }
+        Follower { scope: to.scope, queue: to.port, trace: to.trace }.until(now, waiting);
     }
 
-    #[cold]
-    fn grow(&mut self) {
-        let waiting = self.next.wrapping_sub(self.left);
-        let mut frames: Vec<Frame> = (0..waiting).map(|n| self.at(self.left.wrapping_add(n))).collect();
-        frames.resize(self.frames.len() * 2, Frame::default());
-        (self.frames, self.left, self.told, self.next) = (frames.into_boxed_slice(), 0, waiting, waiting);
+    /// What another knows of a queue. PRECONDITION: nothing is known here.
+    pub(crate) fn take(&mut self, queue: usize, other: &mut Ahead) {
+        let places = queue * FRAMES..(queue + 1) * FRAMES;
+        self.frames[places.clone()].copy_from_slice(&other.frames[places]);
+        self.noted[queue] = other.noted[queue];
+        std::mem::swap(&mut self.waiting[queue], &mut other.waiting[queue]);
     }
 }
 
@@ -123,16 +163,16 @@ mod tests {
 
     /// What follows a queue whose frames were stored and began to leave at these instants.
     fn followed(frames: &[(u64, u64, u32)], until: u64) -> (Follow, Vec<TraceRow>) {
-        let (mut ahead, mut port, mut trace) = (Ahead::default(), Follow::new(0), Vec::new());
+        let (mut ahead, mut port, mut trace) = (Ahead::new(1), Follow::new(0), Vec::new());
         for (stored, starts, before) in frames {
-            let full = ahead.stored(Time(*stored), Time(*starts), *before);
+            let full = ahead.stored(0, Time(*stored), Time(*starts), *before);
             let mut to = Followers { scope: &SCOPE, port: &mut port, trace: &mut trace, apart: None };
             if full {
-                ahead.tell(&mut to);
+                ahead.tell(0, &mut to);
             }
         }
         let mut to = Followers { scope: &SCOPE, port: &mut port, trace: &mut trace, apart: None };
-        ahead.tell_until(Time(until), &mut to);
+        ahead.tell_until(0, Time(until), &mut to);
         port.close(&SCOPE, Time(until), &mut trace);
         (port, trace)
     }
@@ -147,6 +187,16 @@ mod tests {
         assert_eq!((port.sojourn.zeros(), port.sojourn.sum(), port.length()), (1, 30, 1));
         let rows: Vec<_> = trace.iter().map(|row| (row.bin, row.max, row.area)).collect();
         assert_eq!(rows, [(1, 2, 100.0), (2, 1, 100.0), (3, 1, 100.0)]);
+    }
+
+    /// Where a step goes on after idle ports have started, a frame that started in it no longer waits.
+    #[test]
+    fn who_starts_as_it_comes_waits_for_its_step_or_for_a_part_of_it() {
+        let arrivals = |second_finds| {
+            let (port, _) = followed(&[(100, 100, 0), (100, 130, second_finds)], 400);
+            port.levels.iter().map(|level| level.arrivals).collect::<Vec<_>>()
+        };
+        assert_eq!((arrivals(1), arrivals(0)), (vec![1, 1], vec![2]));
     }
 
     /// One frame comes every 2 and one leaves every 3: 99 wait when the last comes.

@@ -55,7 +55,7 @@ impl Recorder {
         let of_node = |node: usize| owners.nodes[node] == index;
         for at in (0..self.queues.len()).filter(|at| of_port(hosts + at)) {
             std::mem::swap(&mut self.queues[at], &mut part.queues[at]);
-            std::mem::swap(&mut self.ahead[at], &mut part.ahead[at]);
+            self.ahead.take(at, &mut part.ahead);
         }
         if let Some((mine, its)) = self.sub_queues.as_mut().zip(part.sub_queues.as_mut()) {
             mine.take(its, |port| of_port(hosts + port));

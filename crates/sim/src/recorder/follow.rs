@@ -49,22 +49,27 @@ impl Follow {
     }
 
     /// Frames that wait.
-    #[inline]
+    #[inline(always)]
     pub(crate) fn length(&self) -> u32 {
         self.length
     }
 
-    #[inline]
+    #[inline(always)]
     fn level(&mut self, length: u32) -> &mut Level {
         let at = length as usize;
         if at >= self.levels.len() {
-            self.levels.resize(at + 1, Level::default());
+            self.reach(at);
         }
         &mut self.levels[at]
     }
 
+    #[cold]
+    fn reach(&mut self, length: usize) {
+        self.levels.resize(length + 1, Level::default());
+    }
+
     /// A frame came to `before` others.
-    #[inline]
+    #[inline(always)]
     pub(crate) fn stored(&mut self, scope: &Scope, (now, before): (Time, u32), trace: &mut Vec<TraceRow>) {
         self.pass(scope, now, trace);
         if scope.covers(now) {
@@ -75,14 +80,25 @@ impl Follow {
     }
 
     /// A frame left `after` others.
-    #[inline]
+    #[inline(always)]
     pub(crate) fn freed(&mut self, scope: &Scope, (now, after): (Time, u32), trace: &mut Vec<TraceRow>) {
         self.pass(scope, now, trace);
         self.length = after;
     }
 
+    /// A frame came to an empty queue and began to leave at once.
+    #[inline(always)]
+    pub(crate) fn passed(&mut self, scope: &Scope, now: Time, trace: &mut Vec<TraceRow>) {
+        self.pass(scope, now, trace);
+        if scope.covers(now) {
+            self.level(0).arrivals += 1;
+            self.sojourn.add(0);
+        }
+        self.bin_max = self.bin_max.max(1);
+    }
+
     /// The frame that begins to leave was stored at `since`.
-    #[inline]
+    #[inline(always)]
     pub(crate) fn started(&mut self, scope: &Scope, now: Time, since: Time) {
         if scope.covers(now) {
             self.sojourn.add(now.since(since).0);
@@ -90,7 +106,7 @@ impl Follow {
     }
 
     /// Time goes on to `now` at the present length.
-    #[inline]
+    #[inline(always)]
     fn pass(&mut self, scope: &Scope, now: Time, trace: &mut Vec<TraceRow>) {
         if now >= self.edge {
             self.end_bins(scope, now, trace);
@@ -99,7 +115,7 @@ impl Follow {
     }
 
     /// The same within a step of time.
-    #[inline]
+    #[inline(always)]
     fn spend(&mut self, scope: &Scope, now: Time) {
         let (from, to) = (self.since.max(scope.from), now.min(scope.to));
         if to > from {

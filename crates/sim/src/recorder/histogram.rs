@@ -31,7 +31,7 @@ fn bounds(bucket: usize) -> (u64, u64) {
 }
 
 impl Histogram {
-    #[inline]
+    #[inline(always)]
     pub(crate) fn add(&mut self, value: u64) {
         if value == 0 {
             self.zeros += 1;
