@@ -37,7 +37,16 @@ fn at<T: Copy>(list: &[(Time, T)], now: Time) -> Option<T> {
 impl Course {
     pub(crate) fn new(history: History, draws: Stream) -> Course {
         let lost = [0; DropReason::ALL.len()];
-        Course { history, is_kept: false, is_steady: false, draws, frames: 0, last: Time::ZERO, fates: VecDeque::new(), lost }
+        Course {
+            history,
+            is_kept: false,
+            is_steady: false,
+            draws,
+            frames: 0,
+            last: Time::ZERO,
+            fates: VecDeque::new(),
+            lost,
+        }
     }
 
     /// Of all links that never change and whose frames do not arrive here.
