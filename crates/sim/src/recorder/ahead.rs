@@ -196,7 +196,7 @@ mod tests {
             let (port, _) = followed(&[(100, 100, 0), (100, 130, second_finds)], 400);
             port.levels.iter().map(|level| level.arrivals).collect::<Vec<_>>()
         };
-        assert_eq!((arrivals(1), arrivals(0)), (vec![1, 1], vec![2]));
+        assert_eq!((arrivals(1), arrivals(0)), (vec![1, 1], vec![2, 0]));
     }
 
     /// One frame comes every 2 and one leaves every 3: 99 wait when the last comes.
