@@ -67,10 +67,13 @@ impl<O: Observer, T: Tap> World<O, T> {
         }
     }
 
-    /// Goes on to what happens at `end`.
+    /// Goes on to what happens at `end`. Where the network changes all nodes are woken, those of others in vain.
     fn advance_to(&mut self, end: Time) {
-        while self.state.queue.peek().is_some_and(|key| key.time() < end) {
-            self.step();
+        while let Some(key) = self.state.queue.peek().filter(|key| key.time() < end) {
+            match self.owns(key.node()) {
+                true => self.step(),
+                false => drop(self.state.queue.pop()),
+            }
         }
     }
 }
