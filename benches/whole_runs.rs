@@ -13,8 +13,9 @@
 #[path = "cases.rs"]
 mod cases;
 
+use cap::Cap;
 use cases::{CASES, Case};
-use peak_alloc::PeakAlloc;
+use mimalloc::MiMalloc;
 use scenario::Scenario;
 use scenario::load::{Source, load};
 use serde_json::{Value, json};
@@ -24,8 +25,9 @@ use std::path::Path;
 use std::process::Command;
 use std::time::Instant;
 
+/// The allocator of the command, counted.
 #[global_allocator]
-static MEMORY: PeakAlloc = PeakAlloc;
+static MEMORY: Cap<MiMalloc> = Cap::new(MiMalloc, usize::MAX);
 
 /// Rounds of each run, unless OVERSPILL_BENCH_ROUNDS says another number.
 const ROUNDS: usize = 3;
@@ -148,14 +150,13 @@ fn recorded(scenario: &Scenario) -> impl FnOnce(&mut World<Recorder>) -> Progres
 }
 
 fn timed<O: Observer>(scenario: &Scenario, observer: O, run: impl FnOnce(&mut World<O>) -> Progress) -> Timed {
-    let before = MEMORY.current_usage();
+    let before = MEMORY.allocated();
     let mut world = build(scenario, 1, Options::default(), observer).unwrap_or_else(|e| panic!("{e}"));
-    let built = MEMORY.current_usage() - before;
-    MEMORY.reset_peak_usage();
+    let built = MEMORY.allocated() - before;
     let begin = Instant::now();
     let progress = run(&mut world);
     let seconds = begin.elapsed().as_secs_f64();
-    let peak = MEMORY.peak_usage() - before;
+    let peak = MEMORY.max_allocated() - before;
     assert!(world.conserves(), "packets are unaccounted for");
     assert_eq!(progress.stop, Some(Stop::Done), "flows are unfinished");
     Timed { seconds, progress, built, peak }

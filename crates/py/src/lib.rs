@@ -17,6 +17,10 @@ use std::sync::{Arc, OnceLock};
 use trace::{Packet, Trace};
 use units::Time;
 
+/// The memory of a large network lies on fewer, larger pages than with the system's allocator.
+#[global_allocator]
+static ALLOCATOR: mimalloc::MiMalloc = mimalloc::MiMalloc;
+
 pyo3::create_exception!(_core, ScenarioError, PyValueError, "A scenario that cannot be run; args[0] lists why.");
 
 /// The mechanisms that scenarios of this module may name.
