@@ -45,12 +45,6 @@ impl Waiting {
         let stored = Time(stored);
         Waiting { stored, starts: stored.saturating_add(Dur(wait / 2)) }
     }
-    /// Whether it has left before a frame that comes at `now`, whatever else happens at that instant. One that
-    /// starts as it comes still waits for the step in which it does, or for a part of it.
-    #[inline]
-    fn has_left(&self, now: Time) -> bool {
-        self.starts < now || (self.starts == now && self.stored < now)
-    }
 }
 
 /// One that follows a queue.
@@ -71,10 +65,12 @@ impl Follower<'_> {
     fn follow(&mut self, frames: &[Noted], waiting: &mut VecDeque<Waiting>) {
         for (n, frame) in frames.iter().enumerate() {
             let next = Waiting::of(*frame);
-            let is_odd = frame[1] & 1;
-            while let Some(first) = waiting.front()
-                && (first.has_left(next.stored) || (waiting.len() as u64 & 1 != is_odd && first.starts == next.stored))
-            {
+            while let Some(first) = waiting.front() {
+                // Of those that wait one may start as this one comes: it has left before, or waits for this step.
+                let differs = waiting.len() as u64 & 1 != frame[1] & 1;
+                if !(first.starts < next.stored || first.starts == next.stored && differs) {
+                    break;
+                }
                 self.left(first);
                 waiting.pop_front();
             }
