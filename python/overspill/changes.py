@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from overspill import formats
 from overspill.cautions import Line
@@ -55,6 +55,21 @@ def of_run(run: RunData) -> list[tuple[Change, tuple[int, int]]]:
     number, lost, dropped = run.columns("events", "event", "lost", "dropped")
     known = zip(number.tolist(), lost.tolist(), dropped.tolist(), strict=True)
     return [(run.changes[int(at)], (int(on_link), int(at_ports))) for at, on_link, at_ports in known]
+
+
+def document(run: RunData) -> list[dict[str, Any]]:
+    """The events of a run, for `results.json`."""
+    return [
+        {
+            "seed": run.seed,
+            "at_ps": one.at_ps,
+            "link": one.link,
+            "what": one.what,
+            "lost": lost,
+            "dropped": dropped,
+        }
+        for one, (lost, dropped) in of_run(run)
+    ]
 
 
 def lines(results: Results) -> list[Line]:

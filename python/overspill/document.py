@@ -6,7 +6,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
-from overspill import bootstrap, header, metrics, stats
+from overspill import bootstrap, changes, header, metrics, stats
 from overspill.bootstrap import Interval
 from overspill.metrics import Metric
 from overspill.quantiles import Value
@@ -215,6 +215,7 @@ def build(results: Results) -> dict[str, Any]:
                 "partial": [run.seed for run in runs if run.cut],
                 "unfinished": sum(run.unfinished for run in runs),
                 "deadlocks": [{"seed": run.seed, **run.deadlock} for run in runs if run.deadlock],
+                "events": [one for run in runs for one in changes.document(run)],
             }
         )
     return {

@@ -56,6 +56,12 @@ def test_an_event_is_a_row_with_what_it_cost_each_variant() -> None:
     ]
 
 
+def test_the_document_has_every_event_of_every_seed() -> None:
+    found = changes.document(run("slow", 2, [DOWN, UP], [(301, 9)]))
+    cost = {"lost": 301, "dropped": 9}
+    assert found == [{"seed": 2, "at_ps": 5 * MS, "link": "leaf0:spine1", "what": "down", **cost}]
+
+
 def test_what_had_not_happened_when_a_run_ended_has_no_row() -> None:
     found = changes.rows(results(run("a", 1, [DOWN, UP], [(3, 0)])))
     assert [row.change.what for row in found] == ["down"]

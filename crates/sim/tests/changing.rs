@@ -9,7 +9,7 @@ use mech::overflow::DropReason;
 use mech::{Purpose, Stream};
 use scenario::Scenario;
 use scenario::topology::Topology;
-use sim::{Observer, Options, Recorder, Spot, Stop, build};
+use sim::{Observer, Options, Recorder, Results, Spot, Stop, build};
 use std::collections::{BTreeMap, BTreeSet};
 
 /// Draws of the `n`-th random scenario of a test.
@@ -155,6 +155,43 @@ fn a_run_is_the_same_however_it_is_run() {
     }
 }
 
+/// What one run leaves, having been seen to be left by any number of partitions.
+fn the_same_divided(text: &str, seed: u64, options: Options) -> Results {
+    let s = scenario(text, "");
+    let results = |partitions| {
+        let mut world = whole(&s, seed, Options { partitions, ..options }, Recorder::of(&s));
+        let results = world.results(&s);
+        assert!(results.conserved, "scenario {seed}: {:?}", world.imbalance());
+        results
+    };
+    let usual = results(0);
+    for partitions in [1, 2, 3, 8] {
+        let divided = results(partitions);
+        for (a, b) in usual.tables.iter().zip(&divided.tables) {
+            assert!(a == b, "scenario {seed}: table {} of {partitions} partitions\n{text}", a.name);
+        }
+        assert!(usual == divided, "scenario {seed}: {partitions} partitions\n{text}");
+    }
+    usual
+}
+
+/// Links of 100 us, all of which have next to none from 300 us on, and a tenth of their rate a little later.
+#[test]
+fn partitions_go_on_no_further_than_a_change_or_the_shortest_delay_that_a_link_will_have() {
+    let mut events: Vec<String> =
+        (0..4).map(|h| format!("{{ kind = \"delay\", at = \"300us\", link = \"h{h}\", delay = \"1ns\" }}")).collect();
+    let slow = |h| format!("{{ kind = \"rate\", at = \"403us\", link = \"h{h}\", rate = \"100Mbps\" }}");
+    events.extend((0..4).map(slow));
+    let text = format!(
+        "name = \"near\"\nduration = \"2s\"\nevent = [{}]\n[topology]\nkind = \"star\"\nn = 4\n\
+         link = {{ rate = \"1Gbps\", delay = \"100us\" }}\n[measure]\npackets = true\n\
+         [[traffic]]\nname = \"t\"\nkind = \"permutation\"\nsize = \"90KB\"\n",
+        events.join(", ")
+    );
+    // Without a bound on events, windows are as long as delays and the instants at which a run may end allow.
+    assert!(the_same_divided(&text, 1, Options::default()).progress.hops > 500);
+}
+
 #[test]
 fn partitions_leave_the_same_tables_where_the_network_changes() {
     let (mut lost, mut crossed) = (0, 0);
@@ -164,21 +201,7 @@ fn partitions_leave_the_same_tables_where_the_network_changes() {
         if text.contains("\"learning\"") && (text.contains("\"bounce\"") || text.contains("\"detour\"")) {
             continue;
         }
-        let s = scenario(&text, "");
-        let results = |partitions| {
-            let mut world = whole(&s, n, Options { partitions, ..options() }, Recorder::of(&s));
-            let results = world.results(&s);
-            assert!(results.conserved, "scenario {n}: {:?}", world.imbalance());
-            results
-        };
-        let usual = results(0);
-        for partitions in [1, 2, 3, 8] {
-            let divided = results(partitions);
-            for (a, b) in usual.tables.iter().zip(&divided.tables) {
-                assert!(a == b, "scenario {n}: table {} of {partitions} partitions\n{text}", a.name);
-            }
-            assert!(usual == divided, "scenario {n}: {partitions} partitions\n{text}");
-        }
+        let usual = the_same_divided(&text, n, options());
         lost += total(&usual, "events", "lost");
         crossed += usual.progress.hops;
     }
