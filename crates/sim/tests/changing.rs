@@ -175,13 +175,15 @@ fn the_same_divided(text: &str, seed: u64, options: Options) -> Results {
     usual
 }
 
-/// Links of 100 us, all of which have next to none from 300 us on, and a tenth of their rate a little later.
+/// Links of 100 us, all of which have next to none from 300 us on, and whose rates change all the time.
 #[test]
 fn partitions_go_on_no_further_than_a_change_or_the_shortest_delay_that_a_link_will_have() {
     let mut events: Vec<String> =
         (0..4).map(|h| format!("{{ kind = \"delay\", at = \"300us\", link = \"h{h}\", delay = \"1ns\" }}")).collect();
-    let slow = |h| format!("{{ kind = \"rate\", at = \"403us\", link = \"h{h}\", rate = \"100Mbps\" }}");
-    events.extend((0..4).map(slow));
+    // A change where every frame is sent, so that one that comes late is seen.
+    let rate = |n: u64| format!("at = \"{}ns\", rate = \"{}Mbps\"", 301_000 + 7_300 * n, [100, 1000][n as usize % 2]);
+    let rates = (0..4).flat_map(|h| (0..80).map(move |n| (h, rate(n))));
+    events.extend(rates.map(|(h, rate)| format!("{{ kind = \"rate\", link = \"h{h}\", {rate} }}")));
     let text = format!(
         "name = \"near\"\nduration = \"2s\"\nevent = [{}]\n[topology]\nkind = \"star\"\nn = 4\n\
          link = {{ rate = \"1Gbps\", delay = \"100us\" }}\n[measure]\npackets = true\n\
