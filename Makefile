@@ -89,11 +89,11 @@ lint: $(VENV)/.dev
 	$(BIN)/python tests/circles.py
 
 rust-test:
-	cargo test --workspace --exclude py --quiet
+	cargo test --workspace --exclude py --exclude micro --quiet
 
 # Unit tests stand beside the code.
 rust-unit-test:
-	cargo test --workspace --exclude py --lib --quiet
+	cargo test --workspace --exclude py --exclude micro --lib --quiet
 
 # A file of tests stays in one process, since its tests share what takes long to make; the longest file comes first.
 PYTEST = $(BIN)/python -m pytest -q --numprocesses logical --maxprocesses 4 --dist loadfile --no-loadscope-reorder
@@ -118,7 +118,7 @@ bench:
 	$(BIN)/python benches/compare.py --rounds $(BENCH_ROUNDS) '$(BEFORE)'
 else
 bench: setup
-	cargo bench --quiet --manifest-path crates/sim/Cargo.toml --bench micro
+	cargo bench --quiet --manifest-path benches/micro/Cargo.toml
 	cargo bench --quiet --manifest-path crates/sim/Cargo.toml --bench whole_runs
 	$(BIN)/python benches/shares.py --rounds $(BENCH_ROUNDS)
 	$(BIN)/python benches/scaling.py

@@ -35,6 +35,7 @@ SOURCES = (
     "golden",
     "scenarios",
     "benches/whole_runs.rs",
+    "benches/micro",
 )
 TEST_SECONDS = 300
 TEST_MEMORY = 6 << 30

@@ -1,5 +1,5 @@
 //! The three things that a packet-hop is made of: an event taken and one put, one hop through a
-//! switch, and one ACK at a sender. `cargo bench -p sim --bench micro [FILTER]`.
+//! switch, and one ACK at a sender. `cargo bench -p micro [FILTER]`.
 
 use criterion::Criterion;
 use dataplane::transport::{FlowInfo, Io, Released, Sender, TcpConfig};
