@@ -95,7 +95,8 @@ impl NoticeSetup {
             flow: self.flow,
             src: HostId(self.node),
             dst: self.to,
-            hash: mech::hash_mix(u64::from(self.flow.0), u64::from(self.node)) as u32,
+            // Not of the flow's number, which is another where the run is divided.
+            hash: mech::hash_mix(u64::from(self.to.0), u64::from(self.node)) as u32,
             size: self.size,
             orig_size: self.size,
             flags: Flags::of(PacketKind::Notice),

@@ -148,6 +148,12 @@ impl Inputs {
         self.outputs[usize::from(output.0)].waits
     }
 
+    /// Whether frames for a queue of an output have not got there: they wait at inputs, or cross.
+    pub(crate) fn has_more(&self, output: PortId, queue: QueueId) -> bool {
+        let own = &self.outputs[usize::from(output.0)];
+        own.waits & queue.bit() != 0 || own.transfer.is_some_and(|transfer| transfer.queue == queue)
+    }
+
     /// Puts an output on the list of those whose arbiter is to be asked, unless it is there, busy, or nothing waits
     /// for it. Whether it is new there.
     pub(crate) fn ask(&mut self, output: PortId) -> bool {

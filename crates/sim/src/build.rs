@@ -294,6 +294,17 @@ fn owners(scenario: &Scenario, partitions: u32) -> Vec<u32> {
     block(hosts).chain(block(switches)).collect()
 }
 
+fn schedule(scenario: &Scenario, max_events: Option<u64>) -> Schedule {
+    Schedule {
+        from: scenario.measure.from,
+        to: scenario.measure.to,
+        duration: Time(scenario.duration.0),
+        drain: scenario.measure.drain,
+        max_events,
+        grid: Grid::of(scenario.duration),
+    }
+}
+
 /// A world without traffic.
 fn build_empty<O: Observer, T: Tap>(
     scenario: &Scenario,
@@ -323,27 +334,27 @@ fn build_empty<O: Observer, T: Tap>(
     let tcp = TcpConfig::new(&scenario.transport.kind, &scenario.transport.values, scenario.framing);
     let signal = *scenario.host.bounce_signal.slot;
     let (wires, base) = wire(scenario, &histories, seed);
-    let duration = Time(scenario.duration.0);
-    let horizon = duration.saturating_add(scenario.measure.drain);
+    let horizon = Time(scenario.duration.0).saturating_add(scenario.measure.drain);
     let mut pending = Flows::new(&scenario.traffic, topology, seed, horizon);
     let next = pending.next();
     let closed_loop = ClosedLoop::new(&scenario.traffic, seed);
     let routes = Arc::new(if site.paths.is_some() { Routes::asking(topology) } else { Routes::compute(topology) });
+    let state = RunState {
+        queue: if options.heap { EventQueue::heap() } else { EventQueue::wheel() },
+        wires,
+        base,
+        records: Vec::new(),
+        observer,
+        open: 0,
+        completed: 0,
+        pending: 0,
+        reacts: closed_loop.reacts(),
+        delivered: Vec::new(),
+        fct_end: scenario.measure.fct_end,
+        lost: None,
+    };
     let mut world = World {
-        state: RunState {
-            queue: if options.heap { EventQueue::heap() } else { EventQueue::wheel() },
-            wires,
-            base,
-            records: Vec::new(),
-            observer,
-            open: 0,
-            completed: 0,
-            pending: 0,
-            reacts: closed_loop.reacts(),
-            delivered: Vec::new(),
-            fct_end: scenario.measure.fct_end,
-            lost: None,
-        },
+        state,
         hosts,
         switches,
         changes: Changes::new(scenario, &routes).map(Box::new),
@@ -357,14 +368,7 @@ fn build_empty<O: Observer, T: Tap>(
         next,
         listed: 0,
         closed_loop,
-        schedule: Schedule {
-            from: scenario.measure.from,
-            to: scenario.measure.to,
-            duration,
-            drain: scenario.measure.drain,
-            max_events: options.max_events,
-            grid: Grid::of(scenario.duration),
-        },
+        schedule: schedule(scenario, options.max_events),
         now: Time::ZERO,
         events: 0,
         hops: 0,

@@ -313,6 +313,7 @@ impl Recorder {
         self.goodput.close(&mut self.rows);
         self.links.iter_mut().for_each(|links| links.close(&mut self.rows.links));
         self.reordering.iter_mut().for_each(|reordering| reordering.close());
+        self.rows.sort_ends();
         self.pauses.iter_mut().for_each(|pauses| pauses.close(&scope, now, &mut self.rows.pauses));
         self.rows.sort();
     }

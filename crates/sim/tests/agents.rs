@@ -5,12 +5,18 @@
 use crate::common::{Bursts, column, run_with, scenario_of};
 use dataplane::{Pkt, SwitchSetup};
 use mech::host::{RateLimiter, Reaction, ReactionSlot};
+use mech::marking::{Marking, MarkingSlot};
 use mech::overflow::{DropReason, Fate, Overflow, OverflowSlot};
 use mech::params::Spec;
 use mech::testing::mechanisms::{Trim, parameters, registry};
-use mech::{Account, AgentSlot, Asks, Env, Flags, FlowId, ForwardingContext, Head, HostId, Mechanism, Needs, Notice};
-use mech::{PktId, PortId, QueueId};
+use mech::{
+    Account, Act, Agent, AgentContext, AgentSlot, Asks, Env, Flags, FlowId, ForwardingContext, Head, HostId, Mechanism,
+    Needs, Notice,
+};
+use mech::{PktId, PortId, QueueId, QueueView, TimerId};
 use sim::{Fittings, Observer, Options, Spot, World, build_fitted};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
 use units::{Bytes, Rate, Time};
 
 /// Frames of the burst.
@@ -338,4 +344,74 @@ fn what_a_start_releases_leaves_in_the_same_instant() {
     // 158 B and 20 of gap are 142.4 ns at 10 Gb/s. The first frame started before anything was held.
     let expected: Vec<u64> = starts[1..4].iter().map(|start| start + 142_400 + DELAY).collect();
     assert_eq!(world.observer().at(0, |_| true), expected);
+}
+
+/// Counts what it is told.
+#[derive(Clone)]
+struct Probe(Arc<[AtomicU64; 2]>);
+
+impl Agent for Probe {
+    fn levels(&self, of: Account) -> (u64, u64) {
+        if matches!(of, Account::Output(_)) { Account::EVERY_CHANGE } else { Account::UNWATCHED }
+    }
+    fn on_level(&mut self, _of: Account, _bytes: u64, _at: &AgentContext, env: &mut Env) {
+        env.acts.push(Act::Arm(Time(700_000_000), TimerId(0)));
+    }
+    fn on_timer(&mut self, _id: TimerId, _at: &AgentContext, _env: &mut Env) {
+        self.0[1].fetch_add(1, Relaxed);
+    }
+    fn on_link_change(&mut self) {
+        self.0[0].fetch_add(1, Relaxed);
+    }
+    fn boxed(&self) -> Box<dyn Agent> {
+        Box::new(self.clone())
+    }
+}
+
+#[test]
+fn an_agent_is_told_that_its_link_is_dead_and_its_timers_stop_whether_or_not_anything_is_paused() {
+    for pause in ["", "pause = { kind = \"pfc\", lossless = false, xoff = \"4KB\", xon = \"1KB\" }"] {
+        let event = "event = [{ kind = \"link_down\", at = \"500us\", link = \"s:h1\" }]\n[topology]";
+        let text = text(pause, &burst(3, "2us")).replace("[topology]", event);
+        let told = Arc::new([AtomicU64::new(0), AtomicU64::new(0)]);
+        let probe = |_: u32, setup: &mut SwitchSetup| {
+            setup.core.ports[usize::from(TO_H1)].agents.push(AgentSlot::of(Probe(told.clone())));
+        };
+        world(&text, Options::default(), &probe).run();
+        assert_eq!([told[0].load(Relaxed), told[1].load(Relaxed)], [1, 0], "{pause}");
+    }
+}
+
+/// How often a queue was said to have run empty.
+#[derive(Clone)]
+struct Idle(Arc<AtomicU64>);
+
+impl Marking for Idle {
+    fn mark(&mut self, _pkt: &Head, _queue: &QueueView, _env: &mut Env) -> bool {
+        false
+    }
+    fn idle(&mut self, _env: &mut Env) {
+        self.0.fetch_add(1, Relaxed);
+    }
+    fn boxed(&self) -> Box<dyn Marking> {
+        Box::new(self.clone())
+    }
+}
+
+/// Ten frames come while one leaves: the queue runs empty once, as the last of them leaves or as all are lost with
+/// their link; in a switch with input buffers no earlier than that, however small the output's own is.
+#[test]
+fn a_queue_has_run_empty_when_nothing_waits_for_it_any_more_and_whenever_that_happens() {
+    let down = "event = [{ kind = \"link_down\", at = \"60us\", link = \"s:h1\" }]\n";
+    let cioq = "model = \"cioq\"\nbuffer = { kind = \"per_port\", size = \"1pkt\" }";
+    // The first frame finds its queue empty and leaves it so, but where the second has come before it has crossed.
+    for (switch, event, calls) in [("", "", 2), ("", down, 2), (cioq, "", 1)] {
+        let text = text(switch, &burst(10, "1230400ps")).replace("[topology]", &format!("{event}[topology]"));
+        let count = Arc::new(AtomicU64::new(0));
+        let marking = |_: u32, setup: &mut SwitchSetup| {
+            setup.core.ports[usize::from(TO_H1)].marking = MarkingSlot::custom(Idle(count.clone()));
+        };
+        world(&text, Options::default(), &marking).run();
+        assert_eq!(count.load(Relaxed), calls, "{switch} {event}");
+    }
 }

@@ -1,8 +1,9 @@
 //! A run that is divided into partitions leaves the same bits as one that is not, table by table.
 
 use crate::common::digest::whole;
-use crate::common::{scenario, total};
+use crate::common::{rows, scenario, scenario_of, total};
 use crate::conservation::random;
+use mech::testing::mechanisms::registry;
 use scenario::Scenario;
 use sim::{Options, Recorder, Results};
 
@@ -16,10 +17,13 @@ fn results(s: &Scenario, seed: u64, partitions: u32) -> Results {
 
 /// What one run leaves, having been seen to be left by two, three and eight partitions too.
 fn the_same(text: &str, seed: u64) -> Results {
-    let s = scenario(text, "");
-    let usual = results(&s, seed, 0);
+    the_same_of(&scenario(text, ""), text, seed)
+}
+
+fn the_same_of(s: &Scenario, text: &str, seed: u64) -> Results {
+    let usual = results(s, seed, 0);
     for partitions in [1, 2, 3, 8] {
-        let divided = results(&s, seed, partitions);
+        let divided = results(s, seed, partitions);
         for (a, b) in usual.tables.iter().zip(&divided.tables) {
             assert!(a == b, "table {} of {partitions} partitions\n{text}", a.name);
         }
@@ -48,7 +52,7 @@ fn random_scenarios_leave_the_same_tables_divided_into_any_number_of_partitions(
     assert!(paused > 0 && dropped > 1000 && hops > 100_000, "{paused} pauses, {dropped} fates, {hops} hops");
 }
 
-/// Sessions on kept connections and on new ones, queries, and a ring, beside a load without end.
+/// Sessions on persistent connections and on new ones, queries, and a ring, beside a load without end.
 const CLOSED: &str = r#"
 name = "closed"
 duration = "6ms"
@@ -106,4 +110,82 @@ fn what_follows_upon_messages_is_the_same_divided_into_any_number_of_partitions(
         assert!(results.progress.completed > 300, "{:?}", results.progress);
         assert!(total(&results, "fates", "count") > 0);
     }
+}
+
+/// A switch that holds ACKs, tells sources and cuts, at every place of a fat-tree.
+const AGENTS: &str = r#"
+name = "agents"
+duration = "5ms"
+event = [{ kind = "link_down", at = "700us", link = "edge0:agg0" }, { kind = "link_up", at = "1100us", link = "edge0:agg0" }]
+[topology]
+kind = "fat_tree"
+k = 4
+[host]
+nic = { kind = "NIC" }
+[switch]
+ack_hold = { kind = "abq", k = "6000B", room = 8 }
+notify = { kind = "qcn", q_eq = "6000B", interval = "9000B" }
+overflow = { kind = "trim" }
+buffer = { kind = "per_port", size = "20KB" }
+[transport]
+kind = "newreno"
+min_rto = "1ms"
+[measure]
+packets = true
+allow_unfinished = true
+drain = "200ms"
+[[traffic]]
+name = "incast"
+kind = "incast"
+senders = 4
+receiver = "h0"
+size = "40KB"
+interval = "1ms"
+repeat = 3
+[[traffic]]
+name = "all"
+kind = "permutation"
+size = "50KB"
+"#;
+
+#[test]
+fn held_acks_and_messages_about_congestion_are_the_same_in_any_number_of_partitions() {
+    for (seed, nic) in [(1, "fifo"), (2, "round_robin"), (3, "fifo"), (4, "round_robin")] {
+        let text = AGENTS.replace("NIC", nic);
+        let s = scenario_of(&text, registry());
+        let results = the_same_of(&s, &text, seed);
+        assert!(results.progress.hops > 3000, "{} hops", results.progress.hops);
+        let messages = whole(&s, seed, Options::default(), ()).made_and_held().0;
+        assert!(messages > 10, "{messages} messages");
+    }
+}
+
+/// What waits for a dead port is lost at the switch in the very instant at which another frame is lost on a link to a
+/// host, whose number is lower.
+#[test]
+fn rows_of_an_instant_at_which_the_network_changes_are_in_the_order_of_nodes() {
+    let nodes = ["h0", "h1", "h2", "h3"].map(|name| format!("{{ name = \"{name}\", kind = \"host\" }}, ")).concat();
+    let rates = [("h0", "10Gbps"), ("h1", "100Mbps"), ("h2", "1Gbps"), ("h3", "1Gbps")];
+    let link = |(host, rate)| format!("{{ a = \"s\", b = \"{host}\", rate = \"{rate}\", delay = \"1us\" }}, ");
+    let burst = |source, destination, packets| {
+        format!(
+            "[[traffic]]\nname = \"{source}\"\nkind = \"bursts\"\nsource = \"{source}\"\n\
+             destination = \"{destination}\"\npayload = \"1460B\"\npackets = {packets}\n\
+             interval = \"1230400ps\"\npause = \"1s\"\n"
+        )
+    };
+    // 1518 B take 12304 ns to the switch, as many from there, and twice the delay.
+    let text = format!(
+        "name = \"order\"\nduration = \"1ms\"\n\
+         event = [{{ kind = \"loss\", at = \"0us\", link = \"s>h2\", probability = 1.0 }}, \
+         {{ kind = \"link_down\", at = \"26608ns\", link = \"s:h1\" }}]\n[topology]\nkind = \"custom\"\n\
+         node = [{nodes}{{ name = \"s\", kind = \"switch\" }}]\nlink = [{}]\n[measure]\npackets = true\n{}{}",
+        rates.map(link).concat(),
+        burst("h0", "h1", 5),
+        burst("h3", "h2", 1)
+    );
+    let results = the_same(&text, 1);
+    let ends = rows(&results, "packets", ["end_ps", "node"]);
+    let at_once: Vec<u64> = ends.iter().filter(|[end, _]| *end == 26_608_000).map(|[_, node]| *node).collect();
+    assert_eq!(at_once, [2, 4, 4, 4, 4]);
 }

@@ -31,6 +31,7 @@ impl Core {
     /// other about pausing is forgotten.
     pub(crate) fn close<F: Fib, O: Out>(&mut self, port: PortId, waits: bool, step: &mut Step<F, O>) {
         self.forget_pause(port, step.now, step.out);
+        self.agents_forget(port);
         let p = &mut self.store.ports[usize::from(port.0)];
         (p.closed, p.rest.dead, p.rest.paused) = (!waits, true, u32::MAX);
     }
@@ -40,6 +41,7 @@ impl Core {
         let p = &mut self.store.ports[usize::from(port.0)];
         (p.closed, p.rest.dead, p.rest.paused) = (false, false, 0);
         self.forget_pause(port, step.now, step.out);
+        self.agents_forget(port);
         self.try_schedule(port, step.now, step.out);
     }
 
@@ -52,6 +54,9 @@ impl Core {
             }
         }
         self.take_at_inputs(port, &mut taken, step);
+        if !taken.is_empty() {
+            self.run_empty(step.now, port);
+        }
         taken
     }
 

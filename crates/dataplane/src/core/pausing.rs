@@ -208,7 +208,6 @@ impl Core {
         gate.far_paused = ClassSet::NONE;
         gate.resumes = [Resumes::default(); 8];
         self.store.ports[usize::from(port.0)].rest.control = false;
-        self.agents_forget(port);
     }
 
     /// A timer of this node's ports has run out.

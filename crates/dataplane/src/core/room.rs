@@ -44,6 +44,9 @@ impl Core {
             let frame = Freed { queue: QueueId(queue as u8), after: p.waiting(), started: None };
             Core::tell_freed(port, frame, step.out);
             self.count_left(port, QueueId(queue as u8), &pkt.head, step);
+            if empty {
+                self.run_empty(step.now, port);
+            }
             return self.drop(&pkt, port, DropReason::Evicted, step);
         }
     }

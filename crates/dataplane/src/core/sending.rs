@@ -103,7 +103,7 @@ impl Core {
             step.out.wake(port, end);
         }
         self.count_left(port, queue, &pkt.head, step);
-        if empty {
+        if empty && !self.store.inputs.as_ref().is_some_and(|inputs| inputs.has_more(port, queue)) {
             self.run_empty(step.now, port);
         }
         if self.store.inputs.is_some() {
@@ -111,7 +111,7 @@ impl Core {
         }
     }
 
-    fn run_empty(&mut self, now: Time, port: PortId) {
+    pub(super) fn run_empty(&mut self, now: Time, port: PortId) {
         let (slot, rng) = (&mut self.marking[usize::from(port.0)], &mut self.marking_rng[usize::from(port.0)]);
         if let Some(marking) = slot.active() {
             marking.idle(&mut Env { now, rng, acts: &mut self.acts });

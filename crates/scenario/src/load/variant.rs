@@ -95,22 +95,10 @@ pub(super) fn read_variant(name: &str, document: &Node, reading: Reading, faults
         notes.borrow_mut().push(IDEAL_AT_START.into());
     }
     let made: Vec<Json> = traffic.iter().map(|(made, _)| resolved::choice(made)).collect();
-    let mut host_json = resolved::values(&host_values?);
-    host_json.entry("nic_queue").or_insert(json!("unlimited"));
-    for (key, made) in [
-        ("marking", resolved::filled(&host.marking)),
-        ("scheduler", resolved::filled(&host.scheduler)),
-        ("overflow", resolved::filled(&host.overflow)),
-        ("bounce_signal", resolved::filled(&host.bounce_signal)),
-        ("nic", resolved::filled(&host.nic)),
-        ("reaction", resolved::filled(&host.reaction)),
-    ] {
-        host_json.insert(key.into(), made);
-    }
     for (key, value) in [
         ("topology", resolved::choice(&network)),
         ("framing", resolved::choice(&framing_choice)),
-        ("host", host_json.into()),
+        ("host", resolved_host(&host, &host_values?)),
         ("switches", resolved::switches(&groups)),
         ("transport", resolved::choice(&transport)),
         ("measure", resolved::measure(&measure)),
@@ -134,16 +122,37 @@ pub(super) fn read_variant(name: &str, document: &Node, reading: Reading, faults
         reroute_delay: top.time("reroute_delay"),
         dead_port: top.get("dead_port"),
     };
-    if let Some(pausing::TooLate { name, guaranteed_bytes, xoff, key }) = pausing::too_late(&scenario) {
-        let found = format!(
-            "{xoff} at {name}, whose buffer has {guaranteed_bytes} guaranteed: it is full before XOFF is reached"
-        );
-        faults.add(&document.find(&format!("switch.pause.{key}")), message(found, "less, or lossless = false"));
-        return None;
-    }
+    check_xoff(document, &scenario, faults)?;
     notes.borrow_mut().append(&mut pausing::notes(&scenario));
     checks::notices(&scenario, &mut notes.borrow_mut());
     Some(Read { scenario, seed: top.count("seed"), resolved: map.into() })
+}
+
+fn resolved_host(host: &HostConfig, values: &Values) -> Json {
+    let mut map = resolved::values(values);
+    map.entry("nic_queue").or_insert(json!("unlimited"));
+    for (key, made) in [
+        ("marking", resolved::filled(&host.marking)),
+        ("scheduler", resolved::filled(&host.scheduler)),
+        ("overflow", resolved::filled(&host.overflow)),
+        ("bounce_signal", resolved::filled(&host.bounce_signal)),
+        ("nic", resolved::filled(&host.nic)),
+        ("reaction", resolved::filled(&host.reaction)),
+    ] {
+        map.insert(key.into(), made);
+    }
+    map.into()
+}
+
+/// XOFF is sent before a buffer is full that must lose nothing.
+fn check_xoff(document: &Node, scenario: &Scenario, faults: &mut Faults) -> Option<()> {
+    let Some(pausing::TooLate { name, guaranteed_bytes, xoff, key }) = pausing::too_late(scenario) else {
+        return Some(());
+    };
+    let found =
+        format!("{xoff} at {name}, whose buffer has {guaranteed_bytes} guaranteed: it is full before XOFF is reached");
+    faults.add(&document.find(&format!("switch.pause.{key}")), message(found, "less, or lossless = false"));
+    None
 }
 
 /// The duration by itself, so that what depends on it is checked beside other faults of the file.

@@ -39,10 +39,7 @@ impl Divided for Recorder {
         let mut whole = parts.next().expect("there is at least one partition");
         parts.zip(1..).for_each(|(part, index)| whole.take(part, index, owners));
         whole.renumber(owners.ranks);
-        let rows = &mut whole.rows;
-        rows.packets.sort_by_key(|row| (row.end, row.node));
-        rows.detour_steps.sort_by_key(|row| (row.end.now, row.end.node));
-        rows.pauses.sort_by_key(|row| (row.to, owners.node_of(row.port)));
+        whole.rows.sort_ends();
         whole
     }
 }

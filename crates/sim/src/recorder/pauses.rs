@@ -12,6 +12,7 @@ pub(crate) struct PauseRow {
     pub(crate) to: Time,
     /// Counted over the whole network.
     pub(crate) port: u32,
+    pub(crate) node: u32,
     pub(crate) class: u8,
 }
 
@@ -68,7 +69,7 @@ impl PausedPorts {
         if let Some(from) = one.since.take() {
             let (begin, end) = (from.max(scope.from), at.now.min(scope.to));
             one.paused += end.max(begin).since(begin);
-            rows.push(PauseRow { from, to: at.now, port: at.port, class });
+            rows.push(PauseRow { from, to: at.now, port: at.port, node: at.node, class });
         }
     }
 
@@ -99,7 +100,7 @@ mod tests {
         let one = ports.all[3];
         assert_eq!((one.times, one.paused), (2, Dur(30 + 10 + 10)));
         assert_eq!(rows.len(), 6);
-        assert_eq!(rows[5], PauseRow { from: Time(400), to: Time(420), port: 1, class: 1 });
+        assert_eq!(rows[5], PauseRow { from: Time(400), to: Time(420), port: 1, node: 0, class: 1 });
     }
 
     #[test]

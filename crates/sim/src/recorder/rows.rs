@@ -97,6 +97,14 @@ impl Rows {
         sums.into_iter().for_each(|rows| rows.sort_by_key(|row| (row.bin, row.of)));
     }
 
+    /// Puts rows of instants in order. They come in it, but for those of an instant at which the network changes:
+    /// what nodes lose as they learn of it is told before anything else of that instant.
+    pub(crate) fn sort_ends(&mut self) {
+        self.packets.sort_by_key(|row| (row.end, row.node));
+        self.detour_steps.sort_by_key(|row| (row.end.now, row.end.node));
+        self.pauses.sort_by_key(|row| (row.to, row.node));
+    }
+
     /// Those of another partition, behind these.
     pub(crate) fn append(&mut self, other: &mut Rows) {
         self.packets.append(&mut other.packets);

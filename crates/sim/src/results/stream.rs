@@ -5,6 +5,7 @@ use crate::progress::Progress;
 use crate::recorder::Recorder;
 use crate::tap::Tap;
 use crate::world::World;
+use units::Time;
 
 /// How often, in events, the rows are counted: an event makes a few, one that ends a
 /// long wait at most as many as there are steps of time.
@@ -40,15 +41,21 @@ impl<T: Tap> World<Recorder, T> {
         self.state.observer.settle(self.now);
         let mut rows = std::mem::take(&mut self.state.observer.rows);
         let mut taker = Taker { at_least: at_least.max(1), tables: Vec::new() };
-        taker.take(&mut rows.packets, packets::packets);
+        // Where the network changes more may happen at this instant, at nodes of lower numbers.
+        let now = if self.changes.is_some() { self.now } else { Time::NEVER };
+        rows.sort_ends();
+        let over = rows.packets.partition_point(|row| row.end < now);
+        taker.take_first(&mut rows.packets, over, packets::packets);
         taker.take(&mut rows.trace, |rows| self.queue_trace(rows));
         taker.take(&mut rows.sub_trace, |rows| self.sub_queue_trace(rows));
         taker.take(&mut rows.activity, queues::activity);
         taker.take(&mut rows.host_goodput, sums::host_goodput);
         taker.take(&mut rows.flow_goodput, sums::flow_goodput);
         taker.take(&mut rows.links, |rows| self.links_table(rows));
-        taker.take(&mut rows.detour_steps, |rows| self.detour_steps(rows));
-        taker.take(&mut rows.pauses, |rows| self.pause_trace(rows));
+        let over = rows.detour_steps.partition_point(|row| row.end.now < now);
+        taker.take_first(&mut rows.detour_steps, over, |rows| self.detour_steps(rows));
+        let over = rows.pauses.partition_point(|row| row.to < now);
+        taker.take_first(&mut rows.pauses, over, |rows| self.pause_trace(rows));
         self.state.observer.rows = rows;
         taker.tables
     }
@@ -61,11 +68,15 @@ struct Taker {
 }
 
 impl Taker {
-    /// The memory of the rows is kept for those to come.
     fn take<T>(&mut self, rows: &mut Vec<T>, table: impl FnOnce(&[T]) -> Table) {
-        if rows.len() >= self.at_least {
-            self.tables.push(table(rows));
-            rows.clear();
+        self.take_first(rows, rows.len(), table);
+    }
+
+    /// So many of them. The memory of the rows is kept for those to come.
+    fn take_first<T>(&mut self, rows: &mut Vec<T>, count: usize, table: impl FnOnce(&[T]) -> Table) {
+        if count >= self.at_least {
+            self.tables.push(table(&rows[..count]));
+            rows.drain(..count);
         }
     }
 }
