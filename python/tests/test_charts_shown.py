@@ -201,7 +201,7 @@ def test_waits_begin_where_frames_wait_and_the_rest_is_told(scenario: Path) -> N
     assert panel.x.shown is not None and panel.x.shown[0] == pytest.approx(0.8 * 6e-6)
     first = next(mark for mark in panel.marks if isinstance(mark, Line))
     assert first.x[0] == panel.x.shown[0] and first.y.tolist() == pytest.approx([0.7, 0.6])
-    assert "longer" in panel.x.label and "longer" in panel.y.label
+    assert (panel.x.label, panel.y.label) == ("time in the queue", "share waiting longer")
     texts = [text.get_text() for axes in mpl.figure(chart).axes for text in axes.texts]
     assert "wait less than 1 ns:\ndrop: 30 %" in texts
     assert "drop: 30 %" in str(web.figure(chart)["layout"]["annotations"])

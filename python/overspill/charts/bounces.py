@@ -128,7 +128,7 @@ def packets(results: Results) -> Chart | None:
     panels = [
         Panel(
             "bounced distance",
-            Axis("farthest back, hops", ticks=ticks, shown=categories(most + 1)),
+            Axis("how far back (hops)", ticks=ticks, shown=categories(most + 1)),
             Axis("share of packets", "share", shown=(0, 1.02)),
             far,
         ),

@@ -54,10 +54,10 @@ def distribution(results: Results, which: str, traffic: int | None = None) -> Ch
     pool = f"{formats.number(counts[0])}" if len(counts) == 1 else (
         f"{formats.number(counts[0])} to {formats.number(counts[-1])}"
     )  # fmt: skip
-    end = "" if few else " Left: the share that is done within a time; right: the share that takes longer."
+    end = "Left: the share that is finished by a time; right: the share that takes at least as long."
     caption = (
         f"{subject} completion times{name}: {pool} measured {many} per variant, "
-        f"{common.seeds_text(results)} pooled.{end}"
+        f"{common.seeds_text(results)} pooled.{'' if few else ' ' + end}"
     )
     key = which if traffic is None else f"{which}-{traffic}"
     return Chart(key, f"{subject} completion time{name}", caption, panels, len(panels), 3.1, entries)
@@ -70,13 +70,15 @@ def of_distribution(which: str, whole: list[Mark], tail: list[Mark] | tuple[()])
     scale, shown = words.time_scale(low, high)
     x = Axis(name, "time", "log" if scale == "log" else "linear", shown)
     panels = [
-        Panel("distribution", x, Axis(f"share of {many} done within it", "share", shown=(0, 1.02)), whole)
+        Panel("distribution", x, Axis(f"share of {many} finished by then", "share", shown=(0, 1.02)), whole)
     ]
     if tail:
         smallest = min(float(mark.y.min()) for mark in tail if isinstance(mark, Line))
         # Whole decades, one at least, so that there are ticks to read.
         floor = min(0.1, 10 ** math.floor(math.log10(max(smallest, 1e-9)))) * 0.85
-        panels.append(Panel("tail", x, Axis("share that takes as long", "share", "log", (floor, 1.15)), tail))
+        panels.append(
+            Panel("tail", x, Axis("share that takes at least as long", "share", "log", (floor, 1.15)), tail)
+        )
     return panels
 
 

@@ -139,7 +139,7 @@ def lengths(results: Results) -> Chart | None:
         marks = [mark for variant, one in shares.items() for mark in length_marks(results, variant, one)]
         smallest = [float(one[one > 0].min()) for one in shares.values() if (one > 0).any()]
         floor = 10 ** math.floor(math.log10(max(min(smallest, default=0.1), 1e-6) * 1.001))
-        x = Axis("so many frames or more", whole=True)
+        x = Axis("queue length, at least (frames)", whole=True)
         y = Axis("share of time", "share", "log", (min(floor, 0.1), 1.3))
         panels.append(Panel(name, x, y, marks))
     if not any(panel.marks for panel in panels):
@@ -214,7 +214,7 @@ def sojourn(results: Results) -> Chart | None:
             if len(curve[0])
         ]
         right = max(float(mark.x.max()) for mark in marks) if marks else 10 * left
-        x = Axis("time in the queue, longer than", "time", "log", (left, 1.25 * right))
+        x = Axis("time in the queue", "time", "log", (left, 1.25 * right))
         y = Axis("share waiting longer", "share", "log")
         panels.append(Panel(PLACES[where], x, y, marks, corner=at_once(by_variant)))
     caption = (

@@ -82,12 +82,12 @@ def shared(sweeps: Sweeps) -> Iterable[Measured]:
         yield measured(f"degree {degree}, dibs", "detours", runs.metric("detours", DIBS, point))
     for degree in MANY:
         yield drops(f"degree {degree}, dctcp", runs, DCTCP, [at(runs, DEGREE, degree)])
-    degrees, losing = losses(runs)
+    degrees, dropped = losses(runs)
     told_ = ", ".join(
-        f"{degree} ({count})" for degree, count in zip(degrees, (losing > 0).sum(axis=0), strict=True)
+        f"{degree} ({count})" for degree, count in zip(degrees, (dropped > 0).sum(axis=0), strict=True)
     )
     note = f"seeds that lose packets, by degree: {told_}"
-    yield measured("dctcp", "least_degree_with_drops", [first(degrees, one) for one in losing], note)
+    yield measured("dctcp", "least_degree_with_drops", [first(degrees, one) for one in dropped], note)
     yield drops("every degree, dibs", runs, DIBS, runs.points)
     points = [at(runs, DEGREE, degree) for degree in MANY]
     yield measured("best degree", "reduction_of_p99_qct", best(runs, points), told(runs, points[2]))

@@ -24,7 +24,8 @@ def conclusion(sweeps: Sweeps) -> Iterable[Measured]:
     yield measured("every run with PABO", "drops", total(list(lost.values())), "; ".join(told))
     sizes, losses = room(sweeps[ROOM])
     short = [
-        f"{size} ({count} of {len(losses)} seeds)" for size, count in zip(sizes, losing(losses), strict=True)
+        f"{size} ({count} of {len(losses)} seeds)"
+        for size, count in zip(sizes, seeds_with_loss(losses), strict=True)
     ]
     note = f"seeds that lose packets, by size: {', '.join(short)}"
     yield measured("12to1", "bounce_queue_without_loss", [smallest(sizes, losses)], note)
@@ -36,7 +37,7 @@ def room(runs: Runs) -> tuple[list[int], Curve]:
     return sizes, along(runs, "drops", PABO, runs.points)
 
 
-def losing(losses: Curve) -> list[int]:
+def seeds_with_loss(losses: Curve) -> list[int]:
     """How many seeds lose packets, by size."""
     return [int(count) for count in (losses > 0).sum(axis=0)]
 
@@ -44,7 +45,7 @@ def losing(losses: Curve) -> list[int]:
 def smallest(sizes: list[int], losses: Curve) -> float:
     """The smallest size from which on no seed loses a packet; NaN where there is none."""
     enough = float("nan")
-    for size, count in sorted(zip(sizes, losing(losses), strict=True), reverse=True):
+    for size, count in sorted(zip(sizes, seeds_with_loss(losses), strict=True), reverse=True):
         if count:
             break
         enough = size
