@@ -133,7 +133,8 @@ impl Core {
     #[inline]
     pub(crate) fn apply<F: Fib, O: Out>(
         &mut self,
-        (pkt, port): (&mut Pkt, PortId),
+        pkt: &mut Pkt,
+        port: PortId,
         decision: Decision,
         step: &mut Step<F, O>,
     ) {
@@ -160,27 +161,27 @@ impl Core {
             }
             Fate::SendBack => self.send_back(pkt, port, step),
             Fate::Evict(_) | Fate::TrimWaiting(_) => {
-                let last = self.make_room((pkt, port), decision, step);
-                self.apply((pkt, port), last, step);
+                let last = self.make_room(pkt, port, decision, step);
+                self.apply(pkt, port, last, step);
             }
             Fate::Drop(reason) => self.drop(pkt, port, reason, step),
         }
     }
 
     /// Stores one of the frames that a flooded one has become; overflow is not asked.
-    pub(crate) fn forward<F: Fib, O: Out>(&mut self, arrival: (&mut Pkt, PortId), step: &mut Step<F, O>) {
-        self.store.settle(arrival.1, step.now);
-        let decision = Decision::store(arrival.0.head.queue());
-        self.apply(arrival, decision, step);
+    pub(crate) fn forward<F: Fib, O: Out>(&mut self, pkt: &mut Pkt, port: PortId, step: &mut Step<F, O>) {
+        self.store.settle(port, step.now);
+        let decision = Decision::store(pkt.head.queue());
+        self.apply(pkt, port, decision, step);
     }
 
     /// Decides and applies.
     #[inline(always)]
-    pub(crate) fn admit<F: Fib, O: Out>(&mut self, arrival: (&mut Pkt, PortId), step: &mut Step<F, O>) {
-        if self.has_room_at_once(arrival.1, arrival.0.head.size, step.now) {
-            return self.pass(arrival.0, arrival.1, step.now, step.out);
+    pub(crate) fn admit<F: Fib, O: Out>(&mut self, pkt: &mut Pkt, port: PortId, step: &mut Step<F, O>) {
+        if self.has_room_at_once(port, pkt.head.size, step.now) {
+            return self.pass(pkt, port, step.now, step.out);
         }
-        self.ask(arrival, step);
+        self.ask(pkt, port, step);
     }
 
     /// Whether a frame may be stored at a port without asking, its departure computed.
@@ -194,9 +195,9 @@ impl Core {
         p.has_room(size)
     }
 
-    fn ask<F: Fib, O: Out>(&mut self, arrival: (&mut Pkt, PortId), step: &mut Step<F, O>) {
-        let decision = self.decide(arrival.0, arrival.1, step);
-        self.apply(arrival, decision, step);
+    fn ask<F: Fib, O: Out>(&mut self, pkt: &mut Pkt, port: PortId, step: &mut Step<F, O>) {
+        let decision = self.decide(pkt, port, step);
+        self.apply(pkt, port, decision, step);
     }
 
     /// What nearly every packet meets: stores it and computes its departure. It is what `decide` and `apply` would
@@ -217,7 +218,7 @@ impl Core {
             out.observer().marked(at, pkt);
         }
         let (start, end) = p.compute(now, pkt.head.size);
-        Core::tell_stored((port, pkt), Stored { queue, before, leaves: Leaves::At(start) }, out);
+        Core::tell_stored(port, pkt, Stored { queue, before, leaves: Leaves::At(start) }, out);
         out.transmit(port, pkt, end);
     }
 
@@ -238,7 +239,7 @@ impl Core {
             let before = p.waiting();
             let (start, end) = p.compute(step.now, size);
             let frame = Stored { queue: QueueId::normal(0), before, leaves: Leaves::At(start) };
-            Core::tell_stored((port, &pkt), frame, step.out);
+            Core::tell_stored(port, &pkt, frame, step.out);
             first_end = first_end.min(end);
         }
         step.out.transmit_run(port, run, (first_end, p.time(size)));
@@ -330,7 +331,7 @@ impl Core {
         let before = p.waiting();
         if p.computed {
             let (start, end) = p.compute(step.now, pkt.head.size);
-            Core::tell_stored((port, pkt), Stored { queue, before, leaves: Leaves::At(start) }, step.out);
+            Core::tell_stored(port, pkt, Stored { queue, before, leaves: Leaves::At(start) }, step.out);
             return step.out.transmit(port, pkt, end);
         }
         self.store.allocate(port, queue, &pkt.head);
@@ -344,7 +345,7 @@ impl Core {
             Some(inputs) => inputs.store((port, queue), &pkt.head),
         };
         let slot = self.store.arena.push(line, *pkt, p.rest.stamp);
-        Core::tell_stored((port, pkt), Stored { queue, before, leaves: Leaves::Slot(PktId(slot)) }, step.out);
+        Core::tell_stored(port, pkt, Stored { queue, before, leaves: Leaves::Slot(PktId(slot)) }, step.out);
         if self.agents.is_some() && queue.lane() != Lane::Notice {
             self.count_bytes(Delta::stored(port, &pkt.head), Some(&pkt.head), step);
         }
@@ -355,7 +356,7 @@ impl Core {
     }
 
     #[inline(always)]
-    fn tell_stored<O: Out>((port, pkt): (PortId, &Pkt), frame: Stored, out: &mut O) {
+    fn tell_stored<O: Out>(port: PortId, pkt: &Pkt, frame: Stored, out: &mut O) {
         if O::Observer::WANTS.queues {
             let at = out.spot(port);
             out.observer().stored(at, frame, pkt);

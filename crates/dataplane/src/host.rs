@@ -219,7 +219,7 @@ impl Host {
             self.nic.on_pause_frame(pkt, step.now, &mut step.out);
         } else if Reinject.wants(&pkt.head, self.id) {
             self.tell(pkt, step);
-            self.nic.admit((pkt, NIC), &mut step.of_nic());
+            self.nic.admit(pkt, NIC, &mut step.of_nic());
         } else if pkt.head.flags.has(Flags::MISDIRECTED) {
             self.flood_copies_discarded.count(pkt);
             step.exts.free_shared(pkt.ext);

@@ -181,7 +181,7 @@ impl Switch {
             return self.finish(step);
         }
         if let Some(port) = self.lookup(pkt, known, step) {
-            self.core.admit((pkt, port), &mut core_step!(self, step));
+            self.core.admit(pkt, port, &mut core_step!(self, step));
         }
         self.finish(step);
     }
@@ -197,22 +197,22 @@ impl Switch {
             return self.arrive_learning(arrivals, step);
         }
         if self.snapshot && arrivals.len() > 1 {
-            let mut decided: Vec<((&mut Pkt, PortId), Decision)> = Vec::with_capacity(arrivals.len());
+            let mut decided: Vec<(&mut Pkt, PortId, Decision)> = Vec::with_capacity(arrivals.len());
             for pkt in arrivals.iter_mut() {
                 if let Some(port) = self.lookup(pkt, None, step) {
                     let decision = self.core.decide(pkt, port, &mut core_step!(self, step));
-                    decided.push(((pkt, port), decision));
+                    decided.push((pkt, port, decision));
                 }
             }
             let core_step = &mut core_step!(self, step);
-            for (arrival, decision) in decided {
-                self.core.apply(arrival, decision, core_step);
+            for (pkt, port, decision) in decided {
+                self.core.apply(pkt, port, decision, core_step);
             }
             self.do_work(step);
         } else {
             for pkt in arrivals.iter_mut() {
                 if let Some(port) = self.lookup(pkt, None, step) {
-                    self.core.admit((pkt, port), &mut core_step!(self, step));
+                    self.core.admit(pkt, port, &mut core_step!(self, step));
                 }
                 self.do_work(step);
             }
@@ -306,7 +306,7 @@ impl Switch {
             if self.learnt.is_some() {
                 self.forward_learning(&mut pkt, step);
             } else if let Some(port) = self.by_routes(&pkt, step) {
-                self.core.admit((&mut pkt, port), &mut core_step!(self, step));
+                self.core.admit(&mut pkt, port, &mut core_step!(self, step));
             }
         }
     }

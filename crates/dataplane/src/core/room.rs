@@ -14,7 +14,8 @@ impl Core {
     #[cold]
     pub(super) fn make_room<F: Fib, O: Out>(
         &mut self,
-        (pkt, port): (&Pkt, PortId),
+        pkt: &Pkt,
+        port: PortId,
         mut decision: Decision,
         step: &mut Step<F, O>,
     ) -> Decision {

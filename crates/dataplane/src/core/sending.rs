@@ -41,7 +41,7 @@ impl Core {
     }
 
     /// A NIC has more to send by `port` than waits here, or has not: it is asked when the frame under way has ended.
-    pub(crate) fn has_more<O: Out>(&mut self, (port, more): (PortId, bool), now: Time, out: &mut O) {
+    pub(crate) fn has_more<O: Out>(&mut self, port: PortId, more: bool, now: Time, out: &mut O) {
         self.store.ports[usize::from(port.0)].rest.more = more;
         self.try_schedule(port, now, out);
     }

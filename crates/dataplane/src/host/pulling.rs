@@ -99,7 +99,7 @@ impl Host {
         if self.nic.is_idle(NIC, now)
             && let Some(mut pkt) = self.next_frame(step)
         {
-            self.nic.admit((&mut pkt, NIC), &mut step.of_nic());
+            self.nic.admit(&mut pkt, NIC, &mut step.of_nic());
         }
         let Some(pulled) = &mut self.pulled else { return };
         let more = pulled.queues.is_ready(paused, now);
@@ -107,7 +107,7 @@ impl Host {
             pulled.event = at;
             step.out.timer(Timer::Limiter.index(), at);
         }
-        self.nic.has_more((NIC, more), now, &mut step.out);
+        self.nic.has_more(NIC, more, now, &mut step.out);
     }
 
     fn next_frame<O: Out>(&mut self, step: &mut HostStep<O>) -> Option<Pkt> {

@@ -45,7 +45,7 @@ impl Host {
     #[inline]
     pub(super) fn reach_nic<O: Out>(&mut self, pkt: &mut Pkt, step: &mut HostStep<O>) {
         match &mut self.pulled {
-            None => self.nic.admit((pkt, NIC), &mut step.of_nic()),
+            None => self.nic.admit(pkt, NIC, &mut step.of_nic()),
             Some(pulled) => pulled.push(pkt, step.now),
         }
     }

@@ -29,7 +29,7 @@ impl Switch {
     fn look_up_again<R: Routes, O: Out>(&mut self, dead: PortId, step: &mut SwitchStep<R, O>) {
         for mut pkt in self.core.take_waiting(dead, &mut core_step!(self, step)) {
             if let Some(port) = self.another_port(&pkt, dead, step) {
-                self.core.admit((&mut pkt, port), &mut core_step!(self, step));
+                self.core.admit(&mut pkt, port, &mut core_step!(self, step));
             }
         }
     }

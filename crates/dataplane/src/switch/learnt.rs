@@ -56,7 +56,7 @@ impl Switch {
                 match decision {
                     None => self.flood(pkt, step),
                     Some(decision) => {
-                        self.core.apply((pkt, port), decision, &mut core_step!(self, step));
+                        self.core.apply(pkt, port, decision, &mut core_step!(self, step));
                     }
                 }
             }
@@ -67,7 +67,7 @@ impl Switch {
                     Next::Gone => {}
                     Next::Flood => self.flood(pkt, step),
                     Next::By(port) => {
-                        self.core.admit((pkt, port), &mut core_step!(self, step));
+                        self.core.admit(pkt, port, &mut core_step!(self, step));
                     }
                 }
                 self.do_work(step);
@@ -94,7 +94,7 @@ impl Switch {
         match table!(self, step).port_toward(pkt.head.dst, pkt.head.hash) {
             None => self.flood(pkt, step),
             // It may leave by the port that it came in by: what goes back does.
-            Some(port) => self.core.admit((pkt, port), &mut core_step!(self, step)),
+            Some(port) => self.core.admit(pkt, port, &mut core_step!(self, step)),
         }
     }
 
@@ -148,7 +148,7 @@ impl Switch {
             if Some(port) != right {
                 copy.head.flags = copy.head.flags.with(Flags::MISDIRECTED);
             }
-            self.core.forward((&mut copy, port), &mut core_step!(self, step));
+            self.core.forward(&mut copy, port, &mut core_step!(self, step));
         }
     }
 }
