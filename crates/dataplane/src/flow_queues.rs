@@ -123,12 +123,7 @@ impl FlowQueues {
     }
 
     /// Changes the limiter of a flow's data, makes it or takes it away.
-    pub(crate) fn limit(
-        &mut self,
-        flow: FlowId,
-        (class, now): (u8, Time),
-        change: impl FnOnce(&mut Option<RateLimiter>),
-    ) {
+    pub(crate) fn limit(&mut self, flow: FlowId, class: u8, now: Time, change: impl FnOnce(&mut Option<RateLimiter>)) {
         let slot = self.slot(Direction::data(flow), class);
         change(&mut self.queues[slot as usize].limiter);
         self.place_anew(slot, now);
@@ -314,7 +309,7 @@ mod tests {
     #[test]
     fn a_limiter_spaces_its_flow_and_others_go_on() {
         let mut queues = FlowQueues::new(None);
-        queues.limit(FlowId(1), (0, NOW), |limiter| *limiter = Some(RateLimiter::new(Rate::gbps(1))));
+        queues.limit(FlowId(1), 0, NOW, |limiter| *limiter = Some(RateLimiter::new(Rate::gbps(1))));
         (0..3).for_each(|n| queues.push(&pkt(1, n, 0), NOW));
         queues.push(&pkt(2, 0, 0), NOW);
         assert_eq!(leave(&mut queues, ClassSet::NONE, NOW), [(1, 0), (2, 0)]);
@@ -323,11 +318,11 @@ mod tests {
         assert_eq!(queues.wakes_at(), Some(next));
         assert!(!queues.is_ready(ClassSet::NONE, Time(next.0 - 1)));
         assert_eq!(leave(&mut queues, ClassSet::NONE, next), [(1, 1)]);
-        queues.limit(FlowId(1), (0, Time(next.0 + 5_000_000)), |limiter| {
+        queues.limit(FlowId(1), 0, Time(next.0 + 5_000_000), |limiter| {
             limiter.iter_mut().for_each(|l| l.set_rate(Rate::mbps(500), Time(next.0 + 5_000_000)));
         });
         assert_eq!(queues.wakes_at(), Some(Time(next.0 + 15_000_000)), "5 us were left, at half the rate 10");
-        queues.limit(FlowId(1), (0, Time(next.0 + 6_000_000)), |limiter| *limiter = None);
+        queues.limit(FlowId(1), 0, Time(next.0 + 6_000_000), |limiter| *limiter = None);
         assert_eq!(leave(&mut queues, ClassSet::NONE, Time(next.0 + 6_000_000)), [(1, 2)]);
         assert!(queues.by_flow.is_empty() && queues.wakes_at().is_none());
     }

@@ -79,7 +79,7 @@ pub(crate) struct Rest {
 
 impl Rest {
     /// So many more frames and bytes wait in a lane other than the normal one.
-    fn count_beside(&mut self, lane: Lane, (frames, bytes): (i32, i64)) {
+    fn count_beside(&mut self, lane: Lane, frames: i32, bytes: i64) {
         let notices = (lane == Lane::Notice).then_some(&mut self.notices);
         for (count, sum) in [&mut self.beside].into_iter().chain(notices) {
             (*count, *sum) = (count.wrapping_add_signed(frames), sum.wrapping_add_signed(bytes));
@@ -268,7 +268,7 @@ impl Port {
     #[inline]
     pub(crate) fn allocate(&mut self, queue: QueueId, size: u16) {
         if queue.lane() != Lane::Normal {
-            self.rest.count_beside(queue.lane(), (1, i64::from(size)));
+            self.rest.count_beside(queue.lane(), 1, i64::from(size));
         }
         self.count_in(size);
     }
@@ -287,7 +287,7 @@ impl Port {
     #[inline]
     pub(crate) fn free(&mut self, queue: QueueId, size: u16) {
         if queue.lane() != Lane::Normal {
-            self.rest.count_beside(queue.lane(), (-1, -i64::from(size)));
+            self.rest.count_beside(queue.lane(), -1, -i64::from(size));
         }
         self.packets -= 1;
         self.bytes -= u64::from(size);
@@ -296,7 +296,7 @@ impl Port {
     /// A frame that waits is so many bytes shorter.
     pub(crate) fn shrink(&mut self, queue: QueueId, bytes: u16) {
         if queue.lane() != Lane::Normal {
-            self.rest.count_beside(queue.lane(), (0, -i64::from(bytes)));
+            self.rest.count_beside(queue.lane(), 0, -i64::from(bytes));
         }
         self.bytes -= u64::from(bytes);
         self.rest.trimmed_bytes += u64::from(bytes);

@@ -53,7 +53,7 @@ impl Pulled {
     pub(super) fn on_notice(&mut self, flow: &FlowInfo, notice: &Notice, now: Time) {
         if let Some(reaction) = &mut self.reaction {
             self.queues
-                .limit(flow.flow, (flow.class, now), |limiter| reaction.on_notice(flow.flow, notice, now, limiter));
+                .limit(flow.flow, flow.class, now, |limiter| reaction.on_notice(flow.flow, notice, now, limiter));
         }
     }
 }

@@ -97,9 +97,9 @@ impl LossDetection {
     /// RFC 6675 §4, Update(): takes in the blocks of an ACK of everything before `ack`, while
     /// everything before `una` is acknowledged and up to `sent` was sent. Whether any byte of them is new, which makes the ACK a
     /// duplicate in the sense of RFC 6675 §2.
-    pub(super) fn on_blocks(&mut self, ext: &Ext, (ack, una): (u64, u64), sent: u64) -> bool {
+    pub(super) fn on_blocks(&mut self, ext: &Ext, ack: u64, una: u64, sent: u64) -> bool {
         let blocks = &ext.sack[..usize::from(ext.blocks).min(ext.sack.len())];
-        let new = !blocks.is_empty() && self.state.get_or_insert_default().update(blocks, (ack, una), sent);
+        let new = !blocks.is_empty() && self.state.get_or_insert_default().update(blocks, ack, una, sent);
         self.busy |= new;
         new
     }

@@ -46,7 +46,7 @@ impl Scoreboard {
     /// of everything before `una`; whether any byte is new. A first
     /// block that reports a duplicate tells nothing new (RFC 2883 §4); blocks of what was never sent
     /// are no blocks.
-    pub fn update(&mut self, blocks: &[(u32, u32)], (ack, una): (u64, u64), sent: u64) -> bool {
+    pub fn update(&mut self, blocks: &[(u32, u32)], ack: u64, una: u64, sent: u64) -> bool {
         let block = |b: &(u32, u32)| Some(unwrap(b.0, ack)?..unwrap(b.1, ack)?);
         let mut blocks = blocks;
         if reports_duplicate(blocks, ack) {

@@ -169,7 +169,7 @@ impl Sender {
         if ack > self.sent {
             return;
         }
-        let (sacked, rtt) = if pkt.ext == NO_EXT { (false, None) } else { self.options((pkt.ext, ack), io) };
+        let (sacked, rtt) = if pkt.ext == NO_EXT { (false, None) } else { self.options(pkt.ext, ack, io) };
         if ack < self.una {
             return self.on_old(sacked, io);
         }
@@ -192,7 +192,7 @@ impl Sender {
     /// Takes in the options of an ACK: whether it selectively acknowledges anything new, and the
     /// round-trip time that it tells if it acknowledges new data (RFC 7323 §4.1).
     #[inline(never)]
-    fn options(&mut self, (ext, ack): (u32, u64), io: &Io) -> (bool, Option<Dur>) {
+    fn options(&mut self, ext: u32, ack: u64, io: &Io) -> (bool, Option<Dur>) {
         let Some(ext) = io.exts.get(ext) else { return (false, None) };
         let mut rtt = None;
         if let Some(stamps) = ext.timestamps.filter(|_| io.cfg.timestamps) {
@@ -204,7 +204,7 @@ impl Sender {
             let ticks = clock::ticks(io.now, io.cfg).wrapping_sub(stamps.ecr);
             rtt = Some(Dur(u64::from(ticks).saturating_mul(clock::tick(io.cfg).0)));
         }
-        let new = io.cfg.recovery == Recovery::Sack && self.loss.on_blocks(ext, (ack, self.una), self.sent);
+        let new = io.cfg.recovery == Recovery::Sack && self.loss.on_blocks(ext, ack, self.una, self.sent);
         if new && io.cfg.law == Law::PFabric {
             self.loss.expiries = 0;
         }

@@ -74,7 +74,7 @@ impl Sender {
         if !pkt.head.flags.has(answer) || pkt.head.flags.has(Flags::RST) || pkt.ack != ISN.wrapping_add(1) {
             return;
         }
-        let (_, rtt) = self.options((pkt.ext, 0), io);
+        let (_, rtt) = self.options(pkt.ext, 0, io);
         match self.state {
             State::Closed => {}
             State::SynSent => {

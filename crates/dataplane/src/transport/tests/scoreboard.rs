@@ -70,7 +70,7 @@ fn play(seed: u64, met: &mut [u32; 3]) {
         let end = (start + 1 + draw.below(8)).min(sent);
         let before = octets.sacked.clone();
         octets.sacked[(start + 1) as usize..=end as usize].iter_mut().for_each(|s| *s = true);
-        let new = state.update(&[(start as u32, end as u32)], (una, una), sent);
+        let new = state.update(&[(start as u32, end as u32)], una, una, sent);
         assert_eq!(new, octets.sacked != before, "seed {seed}");
         if draw.below(4) == 0 && una + 10 < sent {
             una += 1 + draw.below(4);
