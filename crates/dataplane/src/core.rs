@@ -17,7 +17,7 @@ pub use standing::{PauseInEffect, PauseSent};
 
 use crate::accounts::Delta;
 use crate::ends::Tally;
-use crate::packet_store::{Fib, Look, PacketStore};
+use crate::packet_store::{Fib, Look, PacketStore, QueueAt};
 use crate::port::Port;
 use crate::transport::Run;
 use crate::{Exts, Framing, Freed, Leaves, Observer, Out, Outcome, Pkt, Stored};
@@ -107,12 +107,12 @@ impl Core {
         if self.store.ports[usize::from(out_port.0)].closed {
             return Decision::lose(DropReason::LinkDown);
         }
-        let queue = self.store.queue(pkt.head.queue());
+        let to = QueueAt { port: out_port, queue: self.store.queue(pkt.head.queue()) };
         match self.asks {
             // The capacity test that every fate meets is the answer.
-            Asks::Never => return Decision::store(queue),
-            Asks::WhenFull if self.store.takes(Some(pkt.head.ingress), (out_port, queue), pkt.head.size) => {
-                return Decision::store(queue);
+            Asks::Never => return Decision::store(to.queue),
+            Asks::WhenFull if self.store.takes(Some(pkt.head.ingress), to, pkt.head.size) => {
+                return Decision::store(to.queue);
             }
             _ => self.store.settle_all(now),
         }
@@ -140,24 +140,24 @@ impl Core {
     ) {
         let mark = decision.mark;
         match decision.fate {
-            Fate::Enqueue(queue) => self.store(pkt, (port, queue), mark, step),
+            Fate::Enqueue(queue) => self.store(pkt, QueueAt { port, queue }, mark, step),
             Fate::Bounce(back) => {
                 pkt.head.bounces = pkt.head.bounces.saturating_add(1);
                 self.counts(port).bounced += 1;
                 let at = step.out.spot(port);
                 step.out.observer().bounced(at, pkt);
-                self.store(pkt, (back, pkt.head.queue()), mark, step);
+                self.store(pkt, QueueAt { port: back, queue: pkt.head.queue() }, mark, step);
             }
             Fate::Detour(other, queue) => {
                 pkt.head.detours = pkt.head.detours.saturating_add(1);
                 self.counts(port).detoured += 1;
                 let (at, taken) = (step.out.spot(port), step.out.spot(other).port);
                 step.out.observer().detoured(at, taken, pkt);
-                self.store(pkt, (other, queue), mark, step);
+                self.store(pkt, QueueAt { port: other, queue }, mark, step);
             }
             Fate::Trim(queue) => {
                 self.trim(pkt, port);
-                self.store(pkt, (port, queue), mark, step);
+                self.store(pkt, QueueAt { port, queue }, mark, step);
             }
             Fate::SendBack => self.send_back(pkt, port, step),
             Fate::Evict(_) | Fate::TrimWaiting(_) => {
@@ -275,7 +275,8 @@ impl Core {
         let at = step.out.spot(port);
         step.out.observer().dropped(at, pkt, why);
         step.exts.free_shared(pkt.ext);
-        if let Some(lost) = self.lossless_violation(pkt, (port, self.store.queue(pkt.head.queue())), why, step.now) {
+        let to = QueueAt { port, queue: self.store.queue(pkt.head.queue()) };
+        if let Some(lost) = self.lossless_violation(pkt, to, why, step.now) {
             step.out.finished(Outcome::Violated(&lost));
         }
     }
@@ -287,19 +288,19 @@ impl Core {
     }
 
     #[inline]
-    fn store<F: Fib, O: Out>(&mut self, pkt: &mut Pkt, to: (PortId, QueueId), mark: bool, step: &mut Step<F, O>) {
-        let to = (to.0, self.store.queue(to.1));
+    fn store<F: Fib, O: Out>(&mut self, pkt: &mut Pkt, to: QueueAt, mark: bool, step: &mut Step<F, O>) {
+        let to = QueueAt { queue: self.store.queue(to.queue), ..to };
         if let Some(reason) = self.refuses(pkt, to) {
-            return self.drop(pkt, to.0, reason, step);
+            return self.drop(pkt, to.port, reason, step);
         }
         let due = self.due_mark(pkt, to, step);
         if due.is_some_and(|drops| drops && !pkt.head.is_ect()) {
-            return self.drop(pkt, to.0, DropReason::EarlyDrop, step);
+            return self.drop(pkt, to.port, DropReason::EarlyDrop, step);
         }
         if (mark || due.is_some()) && pkt.head.is_ect() && pkt.head.ecn() != Ecn::Ce {
             pkt.head.set_ecn(Ecn::Ce);
-            self.counts(to.0).marked += 1;
-            let at = step.out.spot(to.0);
+            self.counts(to.port).marked += 1;
+            let at = step.out.spot(to.port);
             step.out.observer().marked(at, pkt);
         }
         self.put(pkt, to, step);
@@ -307,26 +308,27 @@ impl Core {
 
     /// Why there is no room for a packet; `None` where there is.
     #[inline]
-    fn refuses(&self, pkt: &Pkt, to: (PortId, QueueId)) -> Option<DropReason> {
+    fn refuses(&self, pkt: &Pkt, to: QueueAt) -> Option<DropReason> {
         if self.store.inputs.is_some() {
             return self.store.input_refuses(pkt.head.ingress, to, pkt.head.size);
         }
-        if self.store.accepts(to.0, to.1, pkt.head.size) || self.has_extra_room(pkt, to) {
+        if self.store.accepts(to.port, to.queue, pkt.head.size) || self.has_extra_room(pkt, to) {
             return None;
         }
-        match self.store.ports[usize::from(to.0.0)].closed {
+        match self.store.ports[usize::from(to.port.0)].closed {
             true => Some(DropReason::LinkDown),
-            false => Some(DropReason::of_full(to.1.lane())),
+            false => Some(DropReason::of_full(to.queue.lane())),
         }
     }
 
-    fn has_extra_room(&self, pkt: &Pkt, to: (PortId, QueueId)) -> bool {
+    fn has_extra_room(&self, pkt: &Pkt, to: QueueAt) -> bool {
         let extra = self.overflow.peek().extra_room(&pkt.head);
         extra.0 > 0 && self.store.accepts_beyond(to, pkt.head.size, extra)
     }
 
     #[inline]
-    fn put<F: Fib, O: Out>(&mut self, pkt: &Pkt, (port, queue): (PortId, QueueId), step: &mut Step<F, O>) {
+    fn put<F: Fib, O: Out>(&mut self, pkt: &Pkt, to: QueueAt, step: &mut Step<F, O>) {
+        let QueueAt { port, queue } = to;
         let p = &mut self.store.ports[usize::from(port.0)];
         let before = p.waiting();
         if p.computed {
@@ -342,7 +344,7 @@ impl Core {
                 p.rest.eligible |= queue.bit();
                 &mut p.rest.queues[usize::from(queue.0)]
             }
-            Some(inputs) => inputs.store((port, queue), &pkt.head),
+            Some(inputs) => inputs.store(to, &pkt.head),
         };
         let slot = self.store.arena.push(line, *pkt, p.rest.stamp);
         Core::tell_stored(port, pkt, Stored { queue, before, leaves: Leaves::Slot(PktId(slot)) }, step.out);
@@ -373,11 +375,11 @@ impl Core {
 
     /// Whether the queue wants a mark on the packet, and then whether it drops what cannot carry one.
     #[inline]
-    fn due_mark<F: Fib, O>(&mut self, pkt: &Pkt, to: (PortId, QueueId), step: &Step<F, O>) -> Option<bool> {
-        let marking = self.marking[usize::from(to.0.0)].active()?;
-        let rng = &mut self.marking_rng[usize::from(to.0.0)];
+    fn due_mark<F: Fib, O>(&mut self, pkt: &Pkt, to: QueueAt, step: &Step<F, O>) -> Option<bool> {
+        let marking = self.marking[usize::from(to.port.0)].active()?;
+        let rng = &mut self.marking_rng[usize::from(to.port.0)];
         let look = Look { store: &self.store, fib: step.fib, ingress: None };
-        let view = QueueView::new(&look, to.0, to.1);
+        let view = QueueView::new(&look, to.port, to.queue);
         let mut env = Env { now: step.now, rng, acts: &mut self.acts };
         marking.mark(&pkt.head, &view, &mut env).then(|| marking.drops_not_ect())
     }

@@ -7,6 +7,7 @@
 //! single packets see those in the buffers of outputs.
 
 use crate::arena::{Arena, Queue};
+use crate::packet_store::QueueAt;
 use mech::arbiter::{ArbiterSlot, Request};
 use mech::{Acts, Env, Head, Lane, PortId, Purpose, QueueId, Room, Stream};
 use units::{Clock, Dur, Time};
@@ -108,11 +109,11 @@ impl Inputs {
     }
 
     /// The first of the virtual output queues of an output's queue.
-    fn first_of(&self, (output, queue): (PortId, QueueId)) -> usize {
-        self.place((output, queue)) * self.ports
+    fn first_of(&self, of: QueueAt) -> usize {
+        self.place(of) * self.ports
     }
-    fn place(&self, (output, queue): (PortId, QueueId)) -> usize {
-        usize::from(output.0) * self.queues_each + usize::from(queue.0)
+    fn place(&self, of: QueueAt) -> usize {
+        usize::from(of.port.0) * self.queues_each + usize::from(of.queue.0)
     }
 
     /// Whether the memory of an input has room for a frame of `size` bytes.
@@ -122,16 +123,16 @@ impl Inputs {
     }
 
     /// The virtual output queue in which a frame is about to be stored.
-    pub(crate) fn store(&mut self, to: (PortId, QueueId), head: &Head) -> &mut Queue {
+    pub(crate) fn store(&mut self, to: QueueAt, head: &Head) -> &mut Queue {
         let (first, place) = (self.first_of(to), self.place(to));
         self.used[usize::from(head.ingress.0)].add(head.size);
         self.waiting[place].add(head.size);
-        self.outputs[usize::from(to.0.0)].waits |= to.1.bit();
+        self.outputs[usize::from(to.port.0)].waits |= to.queue.bit();
         &mut self.queues[first + usize::from(head.ingress.0)]
     }
 
     /// Frames and bytes that wait in virtual output queues for a queue of an output.
-    pub(crate) fn backlog(&self, to: (PortId, QueueId)) -> (u32, u64) {
+    pub(crate) fn backlog(&self, to: QueueAt) -> (u32, u64) {
         let waiting = self.waiting[self.place(to)];
         (waiting.packets, waiting.bytes)
     }
@@ -139,7 +140,8 @@ impl Inputs {
     /// The same for all normal queues of an output.
     pub(crate) fn normal(&self, output: PortId) -> (u32, u64) {
         let normal = QueueId::each(self.outputs[usize::from(output.0)].waits).filter(|q| q.lane() == Lane::Normal);
-        let sum = normal.map(|queue| self.waiting[self.place((output, queue))]).fold(Amounts::default(), Amounts::and);
+        let of = |queue| self.waiting[self.place(QueueAt { port: output, queue })];
+        let sum = normal.map(of).fold(Amounts::default(), Amounts::and);
         (sum.packets, sum.bytes)
     }
 
@@ -177,7 +179,7 @@ impl Inputs {
     /// `fits`; the time that it takes.
     pub(crate) fn grant(
         &mut self,
-        to: (PortId, QueueId),
+        to: QueueAt,
         arena: &mut Arena,
         now: Time,
         fits: impl Fn(u16) -> bool,
@@ -195,22 +197,22 @@ impl Inputs {
             return None;
         }
         let mut env = Env { now, rng: &mut self.rng, acts: &mut self.acts };
-        let input = self.arbiter.get().grant(to.0, &self.requests, &mut env)?;
+        let input = self.arbiter.get().grant(to.port, &self.requests, &mut env)?;
         assert!(self.acts.list.is_empty(), "an arbiter may ask for no act");
         assert!(self.requests.iter().any(|request| request.input == input), "an arbiter grants one of the requests");
         let slot = arena.unlink_first(&mut self.queues[first + usize::from(input.0)])?;
         let size = arena.get(slot).head.size;
         self.leave_queue(to, size);
-        let own = &mut self.outputs[usize::from(to.0.0)];
-        own.transfer = Some(Transfer { slot, queue: to.1, input, size });
+        let own = &mut self.outputs[usize::from(to.port.0)];
+        own.transfer = Some(Transfer { slot, queue: to.queue, input, size });
         Some(own.clock.time(u64::from(size)))
     }
 
-    fn leave_queue(&mut self, to: (PortId, QueueId), size: u16) {
+    fn leave_queue(&mut self, to: QueueAt, size: u16) {
         let place = self.place(to);
         self.waiting[place].take(size);
         if self.waiting[place].packets == 0 {
-            self.outputs[usize::from(to.0.0)].waits &= !to.1.bit();
+            self.outputs[usize::from(to.port.0)].waits &= !to.queue.bit();
         }
     }
 
@@ -222,7 +224,7 @@ impl Inputs {
     }
 
     /// Takes out a frame that waits for a queue of an output: of the first input that has one, its first.
-    pub(crate) fn take_first(&mut self, to: (PortId, QueueId), arena: &mut Arena) -> Option<crate::Pkt> {
+    pub(crate) fn take_first(&mut self, to: QueueAt, arena: &mut Arena) -> Option<crate::Pkt> {
         let first = self.first_of(to);
         let pkt = self.queues[first..first + self.ports].iter_mut().find_map(|queue| arena.pop(queue))?;
         self.leave_queue(to, pkt.head.size);
@@ -232,7 +234,7 @@ impl Inputs {
 
     /// What waits for an output in virtual output queues or crosses to it, in frames and bytes.
     pub(crate) fn held_for(&self, output: PortId) -> (u32, u64) {
-        let from = self.place((output, QueueId(0)));
+        let from = self.place(QueueAt { port: output, queue: QueueId(0) });
         let mut sum = self.waiting[from..from + self.queues_each].iter().fold(Amounts::default(), |a, b| a.and(*b));
         self.outputs[usize::from(output.0)].transfer.iter().for_each(|transfer| sum.add(transfer.size));
         (sum.packets, sum.bytes)

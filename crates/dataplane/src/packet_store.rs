@@ -25,6 +25,13 @@ pub struct PacketStore {
     pub(crate) inputs: Option<Box<Inputs>>,
 }
 
+/// A queue of a port.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct QueueAt {
+    pub(crate) port: PortId,
+    pub(crate) queue: QueueId,
+}
+
 /// What is allocated in all, where ports share.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct Pool {
@@ -89,9 +96,9 @@ impl PacketStore {
     }
 
     /// The same with `extra` bytes of room beyond the limit; other lanes have none.
-    pub(crate) fn accepts_beyond(&self, to: (PortId, QueueId), size: u16, extra: Bytes) -> bool {
-        let port = &self.ports[usize::from(to.0.0)];
-        let own = to.1.lane() == Lane::Normal && !port.closed;
+    pub(crate) fn accepts_beyond(&self, to: QueueAt, size: u16, extra: Bytes) -> bool {
+        let port = &self.ports[usize::from(to.port.0)];
+        let own = to.queue.lane() == Lane::Normal && !port.closed;
         own && self.buffer.peek().admits_beyond(&self.usage(port), size, extra)
     }
 
@@ -111,25 +118,25 @@ impl PacketStore {
 
     /// Why a frame that came in by `ingress` has no room at its input; `None` where it has. What the empty buffer of
     /// its output could not hold would wait for ever.
-    pub(crate) fn input_refuses(&self, ingress: PortId, to: (PortId, QueueId), size: u16) -> Option<DropReason> {
+    pub(crate) fn input_refuses(&self, ingress: PortId, to: QueueAt, size: u16) -> Option<DropReason> {
         let inputs = self.inputs.as_ref()?;
-        let holds = match to.1.lane() {
+        let holds = match to.queue.lane() {
             Lane::Normal => self.buffer.peek().admits(&Use::default(), size),
             lane => self.lanes.limit(lane).accepts((0, 0), size),
         };
-        match (self.ports[usize::from(to.0.0)].closed, holds) {
+        match (self.ports[usize::from(to.port.0)].closed, holds) {
             (true, _) => Some(DropReason::LinkDown),
-            (false, false) => Some(DropReason::of_full(to.1.lane())),
+            (false, false) => Some(DropReason::of_full(to.queue.lane())),
             (false, true) => (!inputs.accepts(ingress, size)).then_some(DropReason::InputFull),
         }
     }
 
     /// Whether a frame of `size` bytes is accepted: where arrivals wait at their inputs, by the memory of its own.
     #[inline]
-    pub(crate) fn takes(&self, ingress: Option<PortId>, to: (PortId, QueueId), size: u16) -> bool {
+    pub(crate) fn takes(&self, ingress: Option<PortId>, to: QueueAt, size: u16) -> bool {
         match (&self.inputs, ingress) {
             (Some(_), Some(ingress)) => self.input_refuses(ingress, to, size).is_none(),
-            _ => self.accepts(to.0, to.1, size),
+            _ => self.accepts(to.port, to.queue, size),
         }
     }
 
@@ -148,7 +155,7 @@ impl PacketStore {
                 Lane::Normal => self.buffer.peek().admits(&used, size),
                 lane => self.lanes.limit(lane).accepts(port.backlog(queue), size),
             };
-            if let Some(time) = inputs.grant((output, queue), &mut self.arena, now, fits) {
+            if let Some(time) = inputs.grant(QueueAt { port: output, queue }, &mut self.arena, now, fits) {
                 return Some(time);
             }
         }
@@ -162,7 +169,7 @@ impl PacketStore {
         match &self.inputs {
             None => own,
             Some(inputs) => {
-                let (packets, bytes) = inputs.backlog((port, queue));
+                let (packets, bytes) = inputs.backlog(QueueAt { port, queue });
                 (own.0 + packets, own.1 + bytes)
             }
         }
@@ -236,7 +243,8 @@ impl<F: Fib> View for Look<'_, F> {
         self.store.ports.len() as u16
     }
     fn fits(&self, port: PortId, queue: QueueId, size: u16) -> bool {
-        self.store.takes(self.ingress, (port, self.store.queue(queue)), size)
+        let to = QueueAt { port, queue: self.store.queue(queue) };
+        self.store.takes(self.ingress, to, size)
     }
     fn fill(&self, port: PortId, queue: QueueId) -> Fill {
         let (p, queue) = (self.port(port), self.store.queue(queue));

@@ -1,7 +1,7 @@
 //! Links that die and come back, and ports whose rate changes, as a node learns of it.
 
 use super::{Core, Step};
-use crate::packet_store::{Fib, PacketStore};
+use crate::packet_store::{Fib, PacketStore, QueueAt};
 use crate::{Freed, Out, Pkt};
 use mech::overflow::DropReason;
 use mech::{PortId, QueueId};
@@ -64,7 +64,7 @@ impl Core {
         let waits = self.store.inputs.as_ref().map_or(0, |inputs| inputs.waits(port));
         for queue in QueueId::each(waits).rev() {
             let PacketStore { inputs, arena, .. } = &mut self.store;
-            let first = || inputs.as_mut().and_then(|inputs| inputs.take_first((port, queue), arena));
+            let first = || inputs.as_mut().and_then(|inputs| inputs.take_first(QueueAt { port, queue }, arena));
             let all: Vec<Pkt> = std::iter::from_fn(first).collect();
             all.iter().for_each(|pkt| self.taken_out(port, queue, pkt, step));
             taken.extend(all);

@@ -4,7 +4,7 @@ use super::alarm::{Alarm, Timer};
 use super::{Core, Step};
 use crate::control::PauseFrame;
 use crate::ends::Tally;
-use crate::packet_store::{Fib, Look};
+use crate::packet_store::{Fib, Look, QueueAt};
 use crate::{LosslessViolation, Observer, Out, Pkt};
 use mech::overflow::DropReason;
 use mech::{ClassSet, HostId, Lane, PortId, QueueId, View};
@@ -247,7 +247,7 @@ impl Core {
     pub(super) fn lossless_violation(
         &self,
         pkt: &Pkt,
-        out: (PortId, QueueId),
+        out: QueueAt,
         why: DropReason,
         now: Time,
     ) -> Option<LosslessViolation> {
@@ -264,8 +264,8 @@ impl Core {
         Some(LosslessViolation {
             ingress,
             class,
-            out: out.0,
-            fill: look.fill(out.0, out.1),
+            out: out.port,
+            fill: look.fill(out.port, out.queue),
             held: held + u64::from(pkt.head.size),
             xoff: slot.thresholds(look.pool_free()).0,
             headroom: gate.setup.headroom,
