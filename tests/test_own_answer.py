@@ -12,7 +12,7 @@ EXAMPLE = ROOT / "examples/own_answer"
 
 def test_the_example_runs_by_the_ordinary_command_and_its_table_has_both_answers(tmp_path: Path) -> None:
     binaries = Path(sys.executable).parent
-    command = ["make", "-C", str(EXAMPLE), "run", f"BIN={binaries}", f"OUT={tmp_path}/own"]
+    command = ["make", "-C", str(EXAMPLE), "run", f"BIN={binaries}", f"OUT={tmp_path}/own", "LOCKED=--locked"]
     done = subprocess.run(command, capture_output=True, text=True, check=False)
     assert done.returncode == 0, done.stdout + done.stderr
     assert "A full queue loses its oldest packet" in done.stdout
