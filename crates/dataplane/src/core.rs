@@ -17,8 +17,8 @@ pub use standing::{PauseInEffect, PauseSent};
 
 use crate::accounts::Delta;
 use crate::ends::Tally;
-use crate::packet_store::{Fib, Look, PacketStore, QueueAt};
-use crate::port::Port;
+use crate::packet_store::{Fib, Look, PacketStore};
+use crate::port::{Port, QueueAt};
 use crate::transport::Run;
 use crate::{Exts, Framing, Freed, Leaves, Observer, Out, Outcome, Pkt, Stored};
 use agents::{Agents, Work};

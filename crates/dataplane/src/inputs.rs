@@ -7,7 +7,7 @@
 //! single packets see those in the buffers of outputs.
 
 use crate::arena::{Arena, Queue};
-use crate::packet_store::QueueAt;
+use crate::port::QueueAt;
 use mech::arbiter::{ArbiterSlot, Request};
 use mech::{Acts, Env, Head, Lane, PortId, Purpose, QueueId, Room, Stream};
 use units::{Clock, Dur, Time};

@@ -3,7 +3,7 @@
 use crate::accounts::Accounts;
 use crate::arena::Arena;
 use crate::inputs::Inputs;
-use crate::port::Port;
+use crate::port::{Port, QueueAt};
 use mech::buffer::{BufferSlot, Lease, Use};
 use mech::overflow::DropReason;
 use mech::{Fill, Head, HostId, Lane, Lanes, PktId, PortId, QueueId, View};
@@ -23,13 +23,6 @@ pub struct PacketStore {
     pub(crate) accounts: Accounts,
     /// Where arrivals wait at their inputs first.
     pub(crate) inputs: Option<Box<Inputs>>,
-}
-
-/// A queue of a port.
-#[derive(Clone, Copy, Debug)]
-pub(crate) struct QueueAt {
-    pub(crate) port: PortId,
-    pub(crate) queue: QueueId,
 }
 
 /// What is allocated in all, where ports share.

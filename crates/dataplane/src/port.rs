@@ -2,7 +2,7 @@
 
 use crate::arena::Queue;
 pub use counts::PortCounts;
-use mech::{Lane, QueueId};
+use mech::{Lane, PortId, QueueId};
 use units::{Clock, Dur, Time};
 
 mod counts;
@@ -42,6 +42,13 @@ pub struct Port {
     pub(crate) closed: bool,
     /// What not every frame touches.
     pub(crate) rest: Box<Rest>,
+}
+
+/// A queue of a port.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct QueueAt {
+    pub(crate) port: PortId,
+    pub(crate) queue: QueueId,
 }
 
 /// What a port has beside the two lines that every frame touches.

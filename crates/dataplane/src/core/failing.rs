@@ -1,7 +1,8 @@
 //! Links that die and come back, and ports whose rate changes, as a node learns of it.
 
 use super::{Core, Step};
-use crate::packet_store::{Fib, PacketStore, QueueAt};
+use crate::packet_store::{Fib, PacketStore};
+use crate::port::QueueAt;
 use crate::{Freed, Out, Pkt};
 use mech::overflow::DropReason;
 use mech::{PortId, QueueId};
