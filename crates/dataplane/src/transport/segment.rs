@@ -5,7 +5,8 @@ use crate::{Ext, NO_EXT, Pkt};
 use mech::{Ecn, Flags, Head};
 use units::Time;
 
-/// A data segment, without what ECN, retransmission and timestamps add.
+/// A data segment, without what ECN, retransmission and timestamps add; `range` is the number of its first byte and
+/// its length.
 #[inline]
 pub(super) fn data(flow: &FlowInfo, range: (u64, u32), rank: u64, cfg: &TcpConfig) -> Pkt {
     let (start, len) = range;

@@ -61,7 +61,7 @@ impl Sender {
             if len == 0 {
                 break;
             }
-            self.emit((self.nxt, len), io);
+            self.emit(self.nxt, len, io);
             self.limited += len;
         }
     }
@@ -84,7 +84,7 @@ impl Sender {
         self.limited = 0;
         self.congestion.on_lost(&lost, cfg);
         self.cwr = cfg.ecn != EcnMode::Off;
-        self.emit((self.una, first as u32), io);
+        self.emit(self.una, first as u32, io);
     }
 
     /// A partial ACK (RFC 6582 §3.2 step 3).
@@ -92,7 +92,7 @@ impl Sender {
     pub(super) fn on_partial(&mut self, acked: u32, first: bool, io: &mut Io) {
         self.congestion.on_partial(acked, io.cfg);
         let len = u64::from(io.cfg.mss).min(self.sent - self.una) as u32;
-        self.emit((self.una, len), io);
+        self.emit(self.una, len, io);
         // RFC 6582 §3.2 step 3: only the first partial ACK restarts the timer.
         if first {
             self.rto.restart(io.now, io.cfg);
@@ -124,7 +124,7 @@ impl Sender {
                     Segment::Rescue(..) => state.rescued(recover),
                 }
             }
-            self.emit((start, len), io);
+            self.emit(start, len, io);
             pipe += u64::from(len);
         }
     }
@@ -139,7 +139,7 @@ impl Sender {
     #[cold]
     pub(super) fn probe(&mut self, io: &mut Io) {
         let rank = if io.cfg.probes_as_data { self.rank(io.cfg) } else { 0 };
-        self.emit_ranked((self.una, 1), rank, io);
+        self.emit_ranked(self.una, 1, rank, io);
     }
 
     /// RFC 6298 (5.4) to (5.6), RFC 5681 §3.1, RFC 6582 §3.2 step 4, RFC 6675 §5.1.

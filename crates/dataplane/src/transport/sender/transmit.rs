@@ -117,7 +117,7 @@ impl Sender {
                 return false;
             }
             self.nxt = at;
-            self.emit((at, len), io);
+            self.emit(at, len, io);
         }
         true
     }
@@ -145,19 +145,17 @@ impl Sender {
 
     /// Sends one segment, and moves SND.NXT where it begins there. What was sent before is ECT(0)
     /// only for DCTCP (RFC 3168 §6.1.5).
-    pub(super) fn emit(&mut self, range: (u64, u32), io: &mut Io) {
-        let (start, len) = range;
+    pub(super) fn emit(&mut self, start: u64, len: u32, io: &mut Io) {
         if start == self.sent {
             return self.emit_new(len, io);
         }
         let rank = self.rank(io.cfg);
-        self.emit_ranked(range, rank, io);
+        self.emit_ranked(start, len, rank, io);
     }
 
     /// The same with a rank of its own.
-    pub(super) fn emit_ranked(&mut self, range: (u64, u32), rank: u64, io: &mut Io) {
-        let start = range.0;
-        let mut pkt = segment::data(&self.flow, range, rank, io.cfg);
+    pub(super) fn emit_ranked(&mut self, start: u64, len: u32, rank: u64, io: &mut Io) {
+        let mut pkt = segment::data(&self.flow, (start, len), rank, io.cfg);
         pkt.head.flags = pkt.head.flags.with(Flags::RETRANSMIT);
         self.retransmissions += 1;
         self.timing.clear();
@@ -165,7 +163,7 @@ impl Sender {
             pkt.head.set_ecn(Ecn::Ect0);
         }
         if start == self.nxt {
-            self.nxt = start + u64::from(range.1);
+            self.nxt = start + u64::from(len);
             self.sent = self.sent.max(self.nxt);
         }
         self.push(pkt, io);
