@@ -58,6 +58,18 @@ fn a_trace_has_steps_of_at_least_a_microsecond() {
 }
 
 #[test]
+fn an_event_that_a_run_may_not_reach_is_told_of() {
+    let notes = |up: &str| {
+        let event = |kind: &str, at: &str| format!("[[event]]\nkind = \"{kind}\"\nat = \"{at}\"\nlink = \"h1:s0\"\n");
+        loaded(&star(&format!("{}{}", event("link_down", "2ms"), event("link_up", up))), &[]).notes
+    };
+    assert_eq!(notes("9999us").len(), 1, "of completion times in a network that changes, as ever");
+    let said = "default: 1 of 2 events are not before the end of the duration, 10ms (first `h1:s0` at 10ms): they take place \
+                only while measured flows are unfinished";
+    assert!(notes("10ms").contains(&said.to_string()), "{:?}", notes("10ms"));
+}
+
+#[test]
 fn pfabric_is_four_slots_and_a_transport_and_says_where_it_does_nothing() {
     let slots = "[switch]\noverflow = { kind = \"evict\" }\nscheduler = { kind = \"srpt\" }\n[host]\n\
                  nic_queue = \"24pkt\"\nscheduler = { kind = \"srpt\" }\noverflow = { kind = \"evict\" }\n";

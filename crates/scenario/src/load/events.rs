@@ -5,7 +5,7 @@ use super::fields::{Faults, Kinds, choice, entries};
 use super::tree::Node;
 use crate::diag::message;
 use crate::events::{self, Change, EVENT, Event};
-use crate::model::{Choice, SwitchConfig};
+use crate::model::{Choice, Scenario, SwitchConfig};
 use crate::topology::Topology;
 use units::{Dur, Time};
 
@@ -58,6 +58,22 @@ pub(super) fn all(scenario: &Node, course: &Course, faults: &mut Faults) -> Vec<
     }
     routes(scenario, course, &in_order, faults);
     made.into_iter().map(|(_, chosen, event)| (chosen, event)).collect()
+}
+
+/// Says where a run may end before an event: from its duration on it goes on only while something is unfinished.
+pub(super) fn late(scenario: &Scenario, notes: &mut Vec<String>) {
+    let end = scenario.duration;
+    let late: Vec<&Event> = scenario.events.iter().filter(|event| event.at >= Time(end.0)).collect();
+    if let [first, ..] = late[..] {
+        notes.push(format!(
+            "{} of {} events are not before the end of the duration, {end} (first `{}` at {}): they take place only while \
+             measured flows are unfinished",
+            late.len(),
+            scenario.events.len(),
+            first.link,
+            Dur(first.at.0)
+        ));
+    }
 }
 
 /// Routes are made anew for each set of dead links, where switches go by them.

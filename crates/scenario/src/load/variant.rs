@@ -125,6 +125,7 @@ pub(super) fn read_variant(name: &str, document: &Node, reading: Reading, faults
     check_xoff(document, &scenario, faults)?;
     notes.borrow_mut().append(&mut pausing::notes(&scenario));
     checks::notices(&scenario, &mut notes.borrow_mut());
+    events::late(&scenario, &mut notes.borrow_mut());
     Some(Read { scenario, seed: top.count("seed"), resolved: map.into() })
 }
 
