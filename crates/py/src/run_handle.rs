@@ -36,7 +36,7 @@ pub(crate) fn begin(scenario: &Scenario, seed: u64, options: Options, asked: &As
     let about = format!("variant {}, seed {seed}; host n is 10.0.0.1 + n, in the order of the nodes", scenario.variant);
     let ports = scenario.topology.nodes.iter().map(|node| node.ports.len()).sum();
     let capture = Capture::new(&asked.links, ports);
-    let world = build_tapped(scenario, seed, options, (recorder, capture)).map_err(failed)?;
+    let world = build_tapped(scenario, seed, options, recorder, capture).map_err(failed)?;
     let dump = Dump::new(&about, &asked.links, asked.snaplen, scenario.plan()).map_err(failed)?;
     Ok(Box::new(Tapped { world, dump }))
 }

@@ -219,7 +219,7 @@ pub fn build<O: Observer>(
     options: Options,
     observer: O,
 ) -> Result<World<O>, BuildError> {
-    build_tapped(scenario, seed, options, (observer, ()))
+    build_tapped(scenario, seed, options, observer, ())
 }
 
 /// The same with a tap on its links.
@@ -230,7 +230,8 @@ pub fn build_tapped<O: Observer, T: Tap>(
     scenario: &Scenario,
     seed: u64,
     options: Options,
-    (observer, tap): (O, T),
+    observer: O,
+    tap: T,
 ) -> Result<World<O, T>, BuildError> {
     build_fitted(scenario, seed, options, Fittings { observer, tap, switch: &|_, _| {} })
 }

@@ -110,7 +110,7 @@ impl<O: Observer> Out for Driver<'_, O> {
     fn transmit(&mut self, port: PortId, pkt: &Pkt, end: Time) {
         let spot = self.spot(port);
         self.state.observer.transmitted(spot, pkt, end);
-        if let Some((at, peer)) = self.state.wires.send(spot.port, pkt, (self.now, end)) {
+        if let Some((at, peer)) = self.state.wires.send(spot.port, pkt, self.now, end) {
             self.state.queue.push(Key::new(at, peer, Phase::Arrival, spot.port));
         }
     }

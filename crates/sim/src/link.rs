@@ -179,19 +179,19 @@ impl Wires {
     /// A frame that is handed over now and whose last bit leaves at `end`; tells when it arrives, where none is
     /// before it, and at which node.
     #[inline(always)]
-    pub(crate) fn send(&mut self, link: u32, pkt: &Pkt, (now, end): (Time, Time)) -> Option<(Time, u32)> {
+    pub(crate) fn send(&mut self, link: u32, pkt: &Pkt, now: Time, end: Time) -> Option<(Time, u32)> {
         let Link { course, delay, .. } = self.links[link as usize];
         if course != STEADY {
-            return self.send_by_course(link, pkt, (now, end));
+            return self.send_by_course(link, pkt, now, end);
         }
         self.put(link, pkt, end.saturating_add(delay))
     }
 
     #[cold]
-    fn send_by_course(&mut self, link: u32, pkt: &Pkt, times: (Time, Time)) -> Option<(Time, u32)> {
+    fn send_by_course(&mut self, link: u32, pkt: &Pkt, now: Time, end: Time) -> Option<(Time, u32)> {
         let Link { course, delay, .. } = self.links[link as usize];
         let course = &mut self.courses[usize::from(course)];
-        let at = course.send(pkt, times, delay);
+        let at = course.send(pkt, now, end, delay);
         if course.is_kept() {
             let fate = course.take_last_fate();
             self.sent.push((link, *pkt, at, fate));
@@ -206,7 +206,7 @@ impl Wires {
         let Link { course, delay, .. } = self.links[link as usize];
         if course != STEADY {
             let ends = std::iter::successors(Some(ends.0), |end| Some(end.saturating_add(ends.1)));
-            let sent = run.packets().zip(ends).map(|(pkt, end)| self.send(link, &pkt, (now, end)));
+            let sent = run.packets().zip(ends).map(|(pkt, end)| self.send(link, &pkt, now, end));
             return sent.fold(None, Option::or);
         }
         let at = ends.0.saturating_add(delay);
@@ -365,9 +365,9 @@ mod tests {
         let mut wires = Wires::default();
         wires.add(1, 3, Dur(5));
         wires.add(2, 4, Dur(7));
-        assert_eq!(wires.send(0, &pkt(0), (Time(0), Time(10))), Some((Time(15), 1)));
-        assert_eq!(wires.send(0, &pkt(1), (Time(0), Time(20))), None, "only a link's first frame is an event");
-        assert_eq!(wires.send(1, &pkt(2), (Time(0), Time(10))), Some((Time(17), 2)));
+        assert_eq!(wires.send(0, &pkt(0), Time(0), Time(10)), Some((Time(15), 1)));
+        assert_eq!(wires.send(0, &pkt(1), Time(0), Time(20)), None, "only a link's first frame is an event");
+        assert_eq!(wires.send(1, &pkt(2), Time(0), Time(10)), Some((Time(17), 2)));
         let mut got = Vec::new();
         let mut arrive = |wires: &mut Wires, link| {
             let arrived = wires.arrive(link);
@@ -378,7 +378,7 @@ mod tests {
             arrived.next_at
         };
         assert_eq!(arrive(&mut wires, 0), Time(25));
-        assert_eq!(wires.send(1, &pkt(3), (Time(0), Time(11))), None);
+        assert_eq!(wires.send(1, &pkt(3), Time(0), Time(11)), None);
         assert_eq!(wires.frames.len(), 3, "a freed place is used again");
         assert_eq!(arrive(&mut wires, 0), Time::NEVER);
         assert_eq!(arrive(&mut wires, 1), Time(18));
@@ -398,7 +398,7 @@ mod tests {
         let mut wires = Wires::default();
         wires.add(1, 3, Dur(5));
         assert_eq!(wires.send_run(0, &run(3), Time(0), (Time(10), Dur(4))), Some((Time(15), 1)));
-        assert_eq!(wires.send(0, &pkt(77), (Time(25), Time(30))), None);
+        assert_eq!(wires.send(0, &pkt(77), Time(25), Time(30)), None);
         assert_eq!(wires.send_run(0, &run(2), Time(30), (Time(40), Dur(4))), None);
         assert_eq!((wires.under_way(), wires.places()), (6, 3));
         let mut clone = wires.clone();

@@ -26,8 +26,8 @@ pub(crate) use rows::{ActivityRow, OpenBin, PacketRow, Rows, SumRow, TraceRow};
 use ahead::{Ahead, Followers};
 use dataplane::{Freed, Leaves, Observer, Pkt, Spot, Stored, Wants};
 use distances::Distances;
-use goodput::GoodputOverTime;
-use links::LinkBits;
+use goodput::{GoodputOverTime, Got};
+use links::{LinkBits, Transmission};
 use mech::overflow::DropReason;
 use mech::{ClassSet, FlowId, PktId, QueueId};
 use scenario::{Goodput, Scenario};
@@ -231,7 +231,7 @@ impl Recorder {
             self.workloads.count(pkt, kind);
         }
         let bin = self.clock.bin(&self.scope, at.now);
-        self.activity[at.node as usize].count(kind, (bin, at.node), &mut self.rows.activity);
+        self.activity[at.node as usize].count(kind, bin, at.node, &mut self.rows.activity);
     }
 
     #[inline(always)]
@@ -261,8 +261,8 @@ impl Recorder {
         }
     }
 
-    fn stored_in_slot(&mut self, (at, queue): (Spot, usize), frame: Stored, slot: PktId) {
-        self.queues[queue].stored(&self.scope, (at.now, frame.before), &mut self.rows.trace);
+    fn stored_in_slot(&mut self, at: Spot, queue: usize, frame: Stored, slot: PktId) {
+        self.queues[queue].stored(&self.scope, at.now, frame.before, &mut self.rows.trace);
         if let Some(all) = &mut self.sub_queues {
             all.stored(&self.scope, at.now, (queue, frame.queue), &mut self.rows.sub_trace);
         }
@@ -274,10 +274,10 @@ impl Recorder {
     fn ended(&mut self, at: Spot, pkt: &Pkt, fate: u8) -> u8 {
         let most = if pkt.head.bounces > 0 { self.distances.ended(pkt) } else { 0 };
         if let Some(steps) = self.detour_steps.as_mut().filter(|_| pkt.head.detours > 0) {
-            steps.ended((at, pkt), &mut self.rows.detour_steps);
+            steps.ended(at, pkt, &mut self.rows.detour_steps);
         }
         if self.scope.packets {
-            self.rows.packets.push(PacketRow::new(pkt, (at.now, at.node), (fate, most)));
+            self.rows.packets.push(PacketRow::new(pkt, at, fate, most));
         }
         most
     }
@@ -291,7 +291,7 @@ impl Recorder {
             self.queues.iter_mut().for_each(|queue| queue.settle(&scope, bin, &mut rows.trace));
             self.sub_queues.iter_mut().for_each(|queues| queues.settle(&scope, bin, &mut rows.sub_trace));
             let nodes = self.activity.iter_mut().zip(0..);
-            nodes.for_each(|(open, node)| open.settle((bin, node), &mut rows.activity));
+            nodes.for_each(|(open, node)| open.settle(bin, node, &mut rows.activity));
             self.goodput.settle(bin, rows);
             self.links.iter_mut().for_each(|links| links.settle(bin, &mut rows.links));
         }
@@ -336,7 +336,7 @@ impl Recorder {
     /// Frames that were to leave by `port` after the end never did.
     pub(crate) fn take_back(&mut self, port: u32, ahead: impl IntoIterator<Item = (Time, u16)>) {
         if let Some(links) = self.links.as_mut().filter(|_| !self.closed) {
-            ahead.into_iter().for_each(|frame| links.take_back(&self.scope, port, frame));
+            ahead.into_iter().for_each(|(start, size)| links.take_back(&self.scope, port, start, size));
         }
     }
 }
@@ -367,12 +367,12 @@ impl Observer for Recorder {
                     self.tell(queue);
                 }
             }
-            Leaves::Slot(slot) => self.stored_in_slot((at, queue), frame, slot),
+            Leaves::Slot(slot) => self.stored_in_slot(at, queue, frame, slot),
         }
     }
     fn freed(&mut self, at: Spot, frame: Freed) {
         let Some(queue) = self.queue(at) else { return };
-        self.queues[queue].freed(&self.scope, (at.now, frame.after), &mut self.rows.trace);
+        self.queues[queue].freed(&self.scope, at.now, frame.after, &mut self.rows.trace);
         if let Some(all) = &mut self.sub_queues {
             all.freed(&self.scope, at.now, (queue, frame.queue), &mut self.rows.sub_trace);
         }
@@ -384,7 +384,8 @@ impl Observer for Recorder {
     #[inline(always)]
     fn transmitted(&mut self, at: Spot, pkt: &Pkt, end: Time) {
         if let Some(links) = &mut self.links {
-            links.transmitted((&self.scope, at.now), at.port, (pkt.head.size, end), &mut self.rows.links);
+            let frame = Transmission { now: at.now, port: at.port, size: pkt.head.size, end };
+            links.transmitted(&self.scope, frame, &mut self.rows.links);
         }
         if pkt.head.bounces > 0 {
             self.distances.transmitted(pkt);
@@ -417,8 +418,8 @@ impl Observer for Recorder {
         self.count(at, pkt, Kind::Bounce);
         self.distances.bounced(pkt);
     }
-    fn pause_sent(&mut self, at: Spot, stop: ClassSet, again: ClassSet) {
-        self.pauses.iter_mut().for_each(|pauses| pauses.sent(&self.scope, at, (stop, again)));
+    fn pause_sent(&mut self, at: Spot, xoff: ClassSet, again: ClassSet) {
+        self.pauses.iter_mut().for_each(|pauses| pauses.sent(&self.scope, at, xoff, again));
     }
     fn paused(&mut self, at: Spot, class: u8) {
         self.pauses.iter_mut().for_each(|pauses| pauses.paused(&self.scope, at, class));
@@ -428,7 +429,7 @@ impl Observer for Recorder {
     }
     fn received(&mut self, at: Spot, flow: FlowId, bytes: u64) {
         let bin = self.clock.bin(&self.scope, at.now);
-        self.goodput.received((bin, at.node), (flow, bytes), &mut self.rows);
+        self.goodput.received(bin, Got { host: at.node, flow, bytes }, &mut self.rows);
         if !self.scope.covers(at.now) {
             return;
         }

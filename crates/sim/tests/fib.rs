@@ -204,6 +204,6 @@ fn copies_carry_the_options_of_their_packet_to_the_end() {
     let text = text.replace("size = \"1000B\"", "size = \"20KB\"");
     let tap = Carried::default();
     let copies = tap.1.clone();
-    sim::build_tapped(&scenario(&text, ""), 1, Options::default(), ((), tap)).unwrap().run();
+    sim::build_tapped(&scenario(&text, ""), 1, Options::default(), (), tap).unwrap().run();
     assert!(copies.load(Ordering::Relaxed) > 20, "{copies:?}");
 }

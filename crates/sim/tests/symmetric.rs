@@ -50,7 +50,7 @@ fn differing(text: &str, seed: u64) -> (usize, usize, usize) {
     let s = scenario(text, "");
     let opposite = opposites(&s.topology);
     let follow = Follow::default();
-    let mut world = build_tapped(&s, seed, Options::default(), ((), follow.clone())).unwrap();
+    let mut world = build_tapped(&s, seed, Options::default(), (), follow.clone()).unwrap();
     world.run();
     assert!(world.conserves(), "{:?}", world.imbalance());
     let flows = follow.0.lock().unwrap();

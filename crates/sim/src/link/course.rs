@@ -69,7 +69,7 @@ impl Course {
     }
 
     /// When a frame arrives that leaves from `start` to `end`, where the link's own delay is `delay`.
-    pub(crate) fn send(&mut self, pkt: &Pkt, (start, end): (Time, Time), delay: Dur) -> Time {
+    pub(crate) fn send(&mut self, pkt: &Pkt, start: Time, end: Time, delay: Dur) -> Time {
         let mut arrival = end.saturating_add(at(&self.history.delays, end).unwrap_or(delay));
         if !self.history.delays.is_empty() {
             // No frame overtakes another: it comes behind it, at the rate at which it was sent.
@@ -164,7 +164,7 @@ mod tests {
         let mut link = course(History { outages, ..History::default() });
         let down = Some(DropReason::LinkDown);
         for (start, fate) in [(85, None), (86, down), (99, down), (150, down), (199, down), (200, None), (290, down)] {
-            let arrival = link.send(&frame(), (Time(start), Time(start + 10)), Dur(5));
+            let arrival = link.send(&frame(), Time(start), Time(start + 10), Dur(5));
             assert_eq!((arrival, link.arrive()), (Time(start + 15), fate), "from {start} on");
         }
     }
@@ -172,7 +172,7 @@ mod tests {
     #[test]
     fn an_outage_shorter_than_a_frame_loses_it_all_the_same() {
         let mut link = course(History { outages: vec![(Time(3), Time(4))], ..History::default() });
-        link.send(&frame(), (Time(0), Time(10)), Dur(5));
+        link.send(&frame(), Time(0), Time(10), Dur(5));
         assert_eq!(link.arrive(), Some(DropReason::LinkDown));
     }
 
@@ -180,7 +180,7 @@ mod tests {
     fn a_delay_counts_from_the_last_bit_on_and_nothing_overtakes() {
         let delays = vec![(Time(20), Dur(100)), (Time(40), Dur(5))];
         let mut link = course(History { delays, ..History::default() });
-        let mut send = |start: u64| link.send(&frame(), (Time(start), Time(start + 10)), Dur(5)).0;
+        let mut send = |start: u64| link.send(&frame(), Time(start), Time(start + 10), Dur(5)).0;
         assert_eq!([send(0), send(10), send(20)], [15, 120, 130]);
         assert_eq!([send(30), send(40)], [140, 150], "5 behind their ends they would overtake");
         assert_eq!(send(200), 215);
@@ -196,10 +196,10 @@ mod tests {
                 if with_pause && n % 3 == 0 {
                     let mut pause = frame();
                     pause.head.flags = Flags::of(PacketKind::Pause);
-                    link.send(&pause, (Time(0), Time(0)), Dur(5));
+                    link.send(&pause, Time(0), Time(0), Dur(5));
                     assert_eq!(link.arrive(), None);
                 }
-                link.send(&frame(), (Time(0), Time(0)), Dur(5));
+                link.send(&frame(), Time(0), Time(0), Dur(5));
                 fates.push(link.arrive());
             }
             fates
@@ -214,7 +214,7 @@ mod tests {
     fn probabilities_are_those_of_the_instant_at_which_a_frame_would_arrive() {
         let mut link = course(History { loss: vec![(Time(100), 1.0), (Time(120), 0.0)], ..History::default() });
         let mut fate = |end: u64| {
-            link.send(&frame(), (Time(0), Time(end)), Dur(5));
+            link.send(&frame(), Time(0), Time(end), Dur(5));
             link.arrive()
         };
         let lost = Some(DropReason::LinkLoss);
@@ -226,7 +226,7 @@ mod tests {
         let fates = |p| {
             let mut link = course(History { loss: vec![(Time::ZERO, p)], ..History::default() });
             let mut one = |_| {
-                link.send(&frame(), (Time(0), Time(0)), Dur(5));
+                link.send(&frame(), Time(0), Time(0), Dur(5));
                 link.arrive().is_some()
             };
             (0..500).map(&mut one).collect::<Vec<_>>()

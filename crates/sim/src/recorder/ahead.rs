@@ -58,7 +58,7 @@ impl Follower<'_> {
     #[inline(always)]
     fn left(&mut self, frame: &Waiting) {
         let after = self.queue.length() - 1;
-        self.queue.freed(self.scope, (frame.starts, after), self.trace);
+        self.queue.freed(self.scope, frame.starts, after, self.trace);
         self.queue.started(self.scope, frame.starts, frame.stored);
     }
 
@@ -83,7 +83,7 @@ impl Follower<'_> {
                 continue;
             }
             let before = waiting.len() as u32;
-            self.queue.stored(self.scope, (next.stored, before), self.trace);
+            self.queue.stored(self.scope, next.stored, before, self.trace);
             waiting.push_back(next);
         }
     }

@@ -47,7 +47,7 @@ impl DetourSteps {
     }
 
     /// A packet that was detoured at some time is delivered or lost.
-    pub(crate) fn ended(&mut self, (end, pkt): (Spot, &Pkt), rows: &mut Vec<DetourRow>) {
+    pub(crate) fn ended(&mut self, end: Spot, pkt: &Pkt, rows: &mut Vec<DetourRow>) {
         let id = PacketId::of(pkt);
         let found = self.of.remove(&id).filter(|detours| detours.len() >= self.least).unwrap_or_default();
         rows.extend(found.into_iter().zip(0..).map(|(detour, step)| DetourRow { id, end, step, detour }));
@@ -85,7 +85,7 @@ mod tests {
         }
         assert_eq!(steps.kept(), 2);
         let end = detour(40).at;
-        pkts.iter().for_each(|pkt| steps.ended((end, pkt), &mut rows));
+        pkts.iter().for_each(|pkt| steps.ended(end, pkt, &mut rows));
         let row = |step, now| DetourRow { id: PacketId::of(&pkts[0]), end, step, detour: detour(now) };
         assert_eq!((rows, steps.kept()), (vec![row(0, 10), row(1, 30)], 0));
     }
@@ -94,7 +94,7 @@ mod tests {
     fn more_detours_than_a_packet_counts_are_all_written_down() {
         let (mut steps, mut rows, pkt) = (DetourSteps::new(256), Vec::new(), Pkt::default());
         (0..300).for_each(|now| steps.detoured(detour(now), &pkt));
-        steps.ended((detour(300).at, &pkt), &mut rows);
+        steps.ended(detour(300).at, &pkt, &mut rows);
         assert_eq!((rows.len(), rows[299].step), (300, 299));
     }
 }

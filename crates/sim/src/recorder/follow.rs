@@ -70,7 +70,7 @@ impl Follow {
 
     /// A frame came to `before` others.
     #[inline(always)]
-    pub(crate) fn stored(&mut self, scope: &Scope, (now, before): (Time, u32), trace: &mut Vec<TraceRow>) {
+    pub(crate) fn stored(&mut self, scope: &Scope, now: Time, before: u32, trace: &mut Vec<TraceRow>) {
         self.pass(scope, now, trace);
         if scope.covers(now) {
             self.level(before).arrivals += 1;
@@ -81,7 +81,7 @@ impl Follow {
 
     /// A frame left `after` others.
     #[inline(always)]
-    pub(crate) fn freed(&mut self, scope: &Scope, (now, after): (Time, u32), trace: &mut Vec<TraceRow>) {
+    pub(crate) fn freed(&mut self, scope: &Scope, now: Time, after: u32, trace: &mut Vec<TraceRow>) {
         self.pass(scope, now, trace);
         self.length = after;
     }
@@ -182,10 +182,10 @@ mod tests {
     fn time_at_each_length_adds_up_to_the_window() {
         let s = scope(50, 400);
         let (mut q, mut trace) = (Follow::new(9), Vec::new());
-        q.stored(&s, (Time(20), 0), &mut trace);
-        q.stored(&s, (Time(60), 1), &mut trace);
-        q.freed(&s, (Time(250), 1), &mut trace);
-        q.freed(&s, (Time(300), 0), &mut trace);
+        q.stored(&s, Time(20), 0, &mut trace);
+        q.stored(&s, Time(60), 1, &mut trace);
+        q.freed(&s, Time(250), 1, &mut trace);
+        q.freed(&s, Time(300), 0, &mut trace);
         q.close(&s, Time(320), &mut trace);
         let of = |what: fn(&Level) -> u64| q.levels.iter().map(what).collect::<Vec<_>>();
         let (times, arrivals) = (of(|level| level.time), of(|level| level.arrivals));
@@ -197,11 +197,11 @@ mod tests {
     fn the_course_over_time_has_the_right_maximum_and_area_in_every_step() {
         let s = scope(0, 1000);
         let (mut q, mut trace) = (Follow::new(9), Vec::new());
-        q.stored(&s, (Time(20), 0), &mut trace);
-        q.stored(&s, (Time(60), 1), &mut trace);
-        q.freed(&s, (Time(250), 1), &mut trace);
-        q.freed(&s, (Time(260), 0), &mut trace);
-        q.stored(&s, (Time(950), 0), &mut trace);
+        q.stored(&s, Time(20), 0, &mut trace);
+        q.stored(&s, Time(60), 1, &mut trace);
+        q.freed(&s, Time(250), 1, &mut trace);
+        q.freed(&s, Time(260), 0, &mut trace);
+        q.stored(&s, Time(950), 0, &mut trace);
         q.close(&s, Time(1000), &mut trace);
         let points: Vec<(u32, u32, u64)> = trace.iter().map(|p| (p.bin, p.max, p.area as u64)).collect();
         assert!(trace.iter().all(|p| p.queue == 9));

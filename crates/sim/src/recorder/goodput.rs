@@ -13,7 +13,7 @@ struct OpenSum {
 
 impl OpenSum {
     /// Adds to the step `bin` of `of`; what came in an earlier one goes to `rows`.
-    fn add(&mut self, amount: u64, (bin, of): (u32, u32), rows: &mut Vec<SumRow>) {
+    fn add(&mut self, amount: u64, bin: u32, of: u32, rows: &mut Vec<SumRow>) {
         if bin != self.bin {
             self.close(of, rows);
             self.bin = bin;
@@ -22,7 +22,7 @@ impl OpenSum {
     }
 
     /// Steps before `bin` are over; whether one is open still.
-    fn settle(&mut self, (bin, of): (u32, u32), rows: &mut Vec<SumRow>) -> bool {
+    fn settle(&mut self, bin: u32, of: u32, rows: &mut Vec<SumRow>) -> bool {
         if self.bin < bin {
             self.close(of, rows);
         }
@@ -33,6 +33,14 @@ impl OpenSum {
         let amount = std::mem::take(&mut self.amount);
         rows.extend((amount > 0).then_some(SumRow { amount, bin: self.bin, of }));
     }
+}
+
+/// What a host got of a flow.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Got {
+    pub(crate) host: u32,
+    pub(crate) flow: FlowId,
+    pub(crate) bytes: u64,
 }
 
 /// See the module.
@@ -51,11 +59,12 @@ impl GoodputOverTime {
     }
 
     /// A host got so many bytes of a flow in the step `bin`.
-    pub(crate) fn received(&mut self, (bin, host): (u32, u32), (flow, bytes): (FlowId, u64), rows: &mut Rows) {
+    pub(crate) fn received(&mut self, bin: u32, got: Got, rows: &mut Rows) {
         if self.of == Goodput::None {
             return;
         }
-        self.hosts[host as usize].add(bytes, (bin, host), &mut rows.host_goodput);
+        let Got { host, flow, bytes } = got;
+        self.hosts[host as usize].add(bytes, bin, host, &mut rows.host_goodput);
         if self.of == Goodput::Flows {
             let number = flow.0;
             let flow = number as usize;
@@ -65,7 +74,7 @@ impl GoodputOverTime {
             if self.flows[flow].amount == 0 {
                 self.open.push(number);
             }
-            self.flows[flow].add(bytes, (bin, number), &mut rows.flow_goodput);
+            self.flows[flow].add(bytes, bin, number, &mut rows.flow_goodput);
         }
     }
 
@@ -90,10 +99,10 @@ impl GoodputOverTime {
     pub(crate) fn settle(&mut self, bin: u32, rows: &mut Rows) {
         let hosts = self.hosts.iter_mut().zip(0..);
         for (open, node) in hosts {
-            open.settle((bin, node), &mut rows.host_goodput);
+            open.settle(bin, node, &mut rows.host_goodput);
         }
         let flows = &mut self.flows;
-        self.open.retain(|flow| flows[*flow as usize].settle((bin, *flow), &mut rows.flow_goodput));
+        self.open.retain(|flow| flows[*flow as usize].settle(bin, *flow, &mut rows.flow_goodput));
     }
 
     pub(crate) fn close(&mut self, rows: &mut Rows) {
@@ -108,11 +117,11 @@ mod tests {
     #[test]
     fn what_comes_late_costs_one_row_and_not_one_for_every_step_before_it() {
         let (mut open, mut rows) = (OpenSum::default(), Vec::new());
-        open.add(5, (3, 7), &mut rows);
-        open.add(6, (3, 7), &mut rows);
+        open.add(5, 3, 7, &mut rows);
+        open.add(6, 3, 7, &mut rows);
         assert_eq!(rows, [], "the step is not over");
-        open.add(2, (4, 7), &mut rows);
-        open.add(1, (4_000_000_000, 7), &mut rows);
+        open.add(2, 4, 7, &mut rows);
+        open.add(1, 4_000_000_000, 7, &mut rows);
         open.close(7, &mut rows);
         open.close(7, &mut rows);
         let row = |amount, bin| SumRow { amount, bin, of: 7 };

@@ -19,19 +19,23 @@ pub(crate) struct LinkBits {
     next: u32,
 }
 
+/// A frame that goes out: told of at `now`, by which port, its bytes, and when its last bit leaves.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Transmission {
+    pub(crate) now: Time,
+    pub(crate) port: u32,
+    pub(crate) size: u16,
+    pub(crate) end: Time,
+}
+
 impl LinkBits {
     pub(crate) fn new(clocks: Vec<Clock>, gap: u16) -> LinkBits {
         LinkBits { clocks, gap: u64::from(gap), open: BTreeMap::new(), next: 0 }
     }
 
-    /// A frame of `size` bytes goes out by `port`; its last bit leaves at `end`.
-    pub(crate) fn transmitted(
-        &mut self,
-        (scope, now): (&Scope, Time),
-        port: u32,
-        (size, end): (u16, Time),
-        rows: &mut Vec<SumRow>,
-    ) {
+    /// A frame goes out.
+    pub(crate) fn transmitted(&mut self, scope: &Scope, frame: Transmission, rows: &mut Vec<SumRow>) {
+        let Transmission { now, port, size, end } = frame;
         self.settle(scope.bin_of(now), rows);
         let bytes = u64::from(size) + self.gap;
         // At a port whose rate changes it is told of when it begins.
@@ -41,7 +45,7 @@ impl LinkBits {
     }
 
     /// A frame that was to begin at `start` never did: the run is over.
-    pub(crate) fn take_back(&mut self, scope: &Scope, port: u32, (start, size): (Time, u16)) {
+    pub(crate) fn take_back(&mut self, scope: &Scope, port: u32, start: Time, size: u16) {
         if let Some(bits) = self.open.get_mut(&(scope.bin_of(start), port)) {
             *bits -= (u64::from(size) + self.gap) * 8;
         }
@@ -88,7 +92,11 @@ mod tests {
     fn a_frame_counts_whole_in_the_step_in_which_it_begins() {
         let (mut links, mut rows) = (LinkBits::new(vec![Rate::gbps(1).clock(); 2], 20), Vec::new());
         let mut send = |now, port, size, end| {
-            links.transmitted((&SCOPE, Time(now)), port, (size, Time(end)), &mut rows);
+            links.transmitted(
+                &SCOPE,
+                Transmission { now: Time(now), port: port, size: size, end: Time(end) },
+                &mut rows,
+            );
         };
         // Two of 100 bytes with gap, computed at 0: they begin at 0 and 0.8 us; one of 200 at 1.6 us.
         send(0, 1, 80, 800_000);
@@ -106,7 +114,7 @@ mod tests {
     fn a_step_is_written_once_and_not_before_it_is_over() {
         let (mut links, mut rows) = (LinkBits::new(vec![Rate::gbps(1).clock()], 20), Vec::new());
         for (now, end) in [(0, 800_000), (0, 1_800_000), (1_000_000, 2_600_000)] {
-            links.transmitted((&SCOPE, Time(now)), 0, (80, Time(end)), &mut rows);
+            links.transmitted(&SCOPE, Transmission { now: Time(now), port: 0, size: 80, end: Time(end) }, &mut rows);
         }
         assert_eq!(rows, [row(800, 0, 0)]);
         links.close(&mut rows);
@@ -117,10 +125,10 @@ mod tests {
     fn what_has_not_begun_when_the_run_ends_is_taken_back() {
         let (mut links, mut rows) = (LinkBits::new(vec![Rate::gbps(1).clock()], 20), Vec::new());
         for end in [800_000, 1_600_000, 2_400_000] {
-            links.transmitted((&SCOPE, Time(0)), 0, (80, Time(end)), &mut rows);
+            links.transmitted(&SCOPE, Transmission { now: Time(0), port: 0, size: 80, end: Time(end) }, &mut rows);
         }
-        links.take_back(&SCOPE, 0, (Time(800_000), 80));
-        links.take_back(&SCOPE, 0, (Time(1_600_000), 80));
+        links.take_back(&SCOPE, 0, Time(800_000), 80);
+        links.take_back(&SCOPE, 0, Time(1_600_000), 80);
         links.close(&mut rows);
         assert_eq!(rows, [row(800, 0, 0)]);
     }

@@ -49,7 +49,7 @@ impl PausedPorts {
         &mut self.all[port as usize * self.classes + usize::from(class)]
     }
 
-    pub(crate) fn sent(&mut self, scope: &Scope, at: Spot, (xoff, again): (ClassSet, ClassSet)) {
+    pub(crate) fn sent(&mut self, scope: &Scope, at: Spot, xoff: ClassSet, again: ClassSet) {
         let in_use = (0..self.classes as u8).filter(|class| scope.covers(at.now) && xoff.has(*class));
         for class in in_use {
             let one = self.of(at.port, class);
@@ -108,10 +108,10 @@ mod tests {
         let scope = Scope { to: Time(200), ..Scope::NOTHING };
         let mut ports = PausedPorts::new(1, 1);
         let at = |now| Spot { now: Time(now), node: 3, port: 0 };
-        ports.sent(&scope, at(1), (ClassSet::ALL, ClassSet::NONE));
-        ports.sent(&scope, at(2), (ClassSet::of(1), ClassSet::of(1)));
-        ports.sent(&scope, at(3), (ClassSet::NONE, ClassSet::NONE));
-        ports.sent(&scope, at(200), (ClassSet::ALL, ClassSet::ALL));
+        ports.sent(&scope, at(1), ClassSet::ALL, ClassSet::NONE);
+        ports.sent(&scope, at(2), ClassSet::of(1), ClassSet::of(1));
+        ports.sent(&scope, at(3), ClassSet::NONE, ClassSet::NONE);
+        ports.sent(&scope, at(200), ClassSet::ALL, ClassSet::ALL);
         assert_eq!(ports.all.iter().map(|one| (one.sent, one.again)).collect::<Vec<_>>(), [(1, 0), (2, 1)]);
     }
 }

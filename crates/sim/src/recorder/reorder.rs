@@ -54,8 +54,8 @@ pub(crate) struct Stream {
 
 impl Stream {
     /// The packet of rank `seq` arrives; it is counted in `tally` where `counts`.
-    pub(crate) fn arrive(&mut self, (seq, counts): (u64, bool), threshold: u32, tally: &mut Tally) {
-        self.density.arrive((seq, counts), threshold, tally);
+    pub(crate) fn arrive(&mut self, seq: u64, counts: bool, threshold: u32, tally: &mut Tally) {
+        self.density.arrive(seq, counts, threshold, tally);
         let waiting = self.occupancy.arrive(seq, threshold).filter(|_| counts);
         waiting.into_iter().for_each(|waiting| count(&mut tally.waiting, waiting));
         if let Some(extent) = self.extents.arrive(seq, threshold).filter(|_| counts) {
@@ -98,10 +98,10 @@ struct Density {
 }
 
 impl Density {
-    fn arrive(&mut self, (seq, counts): (u64, bool), threshold: u32, tally: &mut Tally) {
+    fn arrive(&mut self, seq: u64, counts: bool, threshold: u32, tally: &mut Tally) {
         if self.window.is_empty() && self.early.is_empty() && seq == self.next {
             self.next += 1;
-            return Density::count((0, counts), threshold, tally);
+            return Density::count(0, counts, threshold, tally);
         }
         if seq >= self.next && !self.early.contains(&seq) && self.windowed.insert(seq) {
             self.window.push_back((seq, counts));
@@ -109,7 +109,7 @@ impl Density {
         }
     }
 
-    fn count((displacement, counts): (i64, bool), threshold: u32, tally: &mut Tally) {
+    fn count(displacement: i64, counts: bool, threshold: u32, tally: &mut Tally) {
         if counts {
             count(&mut tally.displaced, (displacement + i64::from(threshold)) as usize);
         }
@@ -122,7 +122,7 @@ impl Density {
             if self.windowed.contains(&self.next) || self.early.contains(&self.next) {
                 self.window.pop_front();
                 self.windowed.remove(&seq);
-                self.index((seq, counts), threshold, tally);
+                self.index(seq, counts, threshold, tally);
             } else if all || self.window.len() > most {
                 let first = self.windowed.first().into_iter().chain(self.early.first()).min();
                 self.next = first.map_or(self.next, |first| *first).max(self.next + 1);
@@ -132,12 +132,12 @@ impl Density {
         }
     }
 
-    fn index(&mut self, (seq, counts): (u64, bool), threshold: u32, tally: &mut Tally) {
+    fn index(&mut self, seq: u64, counts: bool, threshold: u32, tally: &mut Tally) {
         let displacement = self.next as i64 - seq as i64;
         if displacement.unsigned_abs() > u64::from(threshold) {
             return;
         }
-        Density::count((displacement, counts), threshold, tally);
+        Density::count(displacement, counts, threshold, tally);
         self.early.remove(&self.next);
         if displacement < 0 {
             self.early.insert(seq);

@@ -1,7 +1,7 @@
 //! What grows with simulated time: rows that wait until somebody takes them.
 
 use super::{DetourRow, Kind, PauseRow};
-use dataplane::Pkt;
+use dataplane::{Pkt, Spot};
 use mech::Flags;
 use units::Time;
 
@@ -23,13 +23,13 @@ pub(crate) struct PacketRow {
 }
 
 impl PacketRow {
-    pub(crate) fn new(pkt: &Pkt, (end, node): (Time, u32), (fate, max_distance): (u8, u8)) -> PacketRow {
+    pub(crate) fn new(pkt: &Pkt, at: Spot, fate: u8, max_distance: u8) -> PacketRow {
         PacketRow {
             sent: pkt.sent,
-            end,
+            end: at.now,
             flow: pkt.head.flow.0,
             emission: pkt.emission,
-            node,
+            node: at.node,
             hops: pkt.head.hops,
             detours: pkt.head.detours,
             bounces: pkt.head.bounces,
@@ -136,7 +136,7 @@ pub(crate) struct OpenBin {
 
 impl OpenBin {
     /// Counts an event of `node` in the step `bin`; earlier counts go to `rows`.
-    pub(crate) fn count(&mut self, kind: Kind, (bin, node): (u32, u32), rows: &mut Vec<ActivityRow>) {
+    pub(crate) fn count(&mut self, kind: Kind, bin: u32, node: u32, rows: &mut Vec<ActivityRow>) {
         if bin != self.bin {
             self.close(node, rows);
             self.bin = bin;
@@ -145,7 +145,7 @@ impl OpenBin {
     }
 
     /// Steps before `bin` are over.
-    pub(crate) fn settle(&mut self, (bin, node): (u32, u32), rows: &mut Vec<ActivityRow>) {
+    pub(crate) fn settle(&mut self, bin: u32, node: u32, rows: &mut Vec<ActivityRow>) {
         if self.bin < bin {
             self.close(node, rows);
         }
@@ -165,11 +165,11 @@ mod tests {
     #[test]
     fn a_late_event_costs_one_row_and_not_one_for_every_step_before_it() {
         let (mut open, mut rows) = (OpenBin::default(), Vec::new());
-        open.count(Kind::Drop, (3, 7), &mut rows);
-        open.count(Kind::Mark, (3, 7), &mut rows);
-        open.count(Kind::Drop, (3, 7), &mut rows);
+        open.count(Kind::Drop, 3, 7, &mut rows);
+        open.count(Kind::Mark, 3, 7, &mut rows);
+        open.count(Kind::Drop, 3, 7, &mut rows);
         assert_eq!(rows, [], "the step is not over");
-        open.count(Kind::Bounce, (4_000_000_000, 7), &mut rows);
+        open.count(Kind::Bounce, 4_000_000_000, 7, &mut rows);
         open.close(7, &mut rows);
         open.close(7, &mut rows);
         let row = |count, bin, kind| ActivityRow { count, bin, node: 7, kind };

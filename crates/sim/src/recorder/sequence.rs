@@ -105,7 +105,7 @@ struct Lane {
 
 /// What is kept of every flow.
 #[derive(Clone, Copy, Debug)]
-struct ForwardingContext {
+struct FlowState {
     lane: u32,
     /// One past the highest byte sent.
     high: u32,
@@ -115,7 +115,7 @@ struct ForwardingContext {
 #[derive(Clone, Debug)]
 pub(crate) struct Reordering {
     pub(crate) threshold: u32,
-    flows: Vec<ForwardingContext>,
+    flows: Vec<FlowState>,
     lanes: Vec<Lane>,
     free: Vec<u32>,
     /// By workload of the scenario's traffic.
@@ -142,7 +142,7 @@ impl Reordering {
         }
         let (flow, (start, len)) = (pkt.head.flow.0 as usize, range(pkt));
         if self.flows.len() <= flow {
-            self.flows.resize(flow + 1, ForwardingContext { lane: NONE, high: 0 });
+            self.flows.resize(flow + 1, FlowState { lane: NONE, high: 0 });
         }
         let (high, end) = (self.flows[flow].high, start.wrapping_add(len));
         if !before(high, end) {
@@ -179,7 +179,7 @@ impl Reordering {
         let Some(place) = place else { return };
         let lane = &mut self.lanes[place.lane as usize];
         let Some(seq) = lane.segments.place(range(pkt)) else { return };
-        lane.stream.arrive((seq, counts), self.threshold, &mut self.tallies[usize::from(lane.traffic)]);
+        lane.stream.arrive(seq, counts, self.threshold, &mut self.tallies[usize::from(lane.traffic)]);
         if lane.stream.is_done(lane.segments.count) {
             // The sequence may begin anew: displacements and extents are relative.
             *lane = Lane::default();

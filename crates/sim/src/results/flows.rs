@@ -78,16 +78,16 @@ impl<T: Tap> World<Recorder, T> {
     /// The FCT of the same flow alone on its path, in closed form.
     fn ideal(&self, scenario: &Scenario, flow: usize) -> Dur {
         let info = self.flows.info(FlowId(flow as u32));
-        let links = |ends, hash| self.links(scenario, ends, hash);
+        let links = |src, dst, hash| self.links(scenario, src, dst, hash);
         // A message of a connection that is open needs no handshake.
         let syn = self.tcp.syn_bytes().filter(|_| self.state.records[flow].connection.0 as usize == flow);
         let ack = (scenario.measure.fct_end == FctEnd::SenderAck).then(|| self.tcp.options());
         let back = match (syn, ack) {
             (None, None) => Vec::new(),
-            _ => links((info.dst, info.src), info.back_hash),
+            _ => links(info.dst, info.src, info.back_hash),
         };
         ideal_fct(&Alone {
-            links: &links((info.src, info.dst), info.hash),
+            links: &links(info.src, info.dst, info.hash),
             back: &back,
             framing: &scenario.framing,
             mss: self.tcp.mss(),
@@ -100,11 +100,11 @@ impl<T: Tap> World<Recorder, T> {
     }
 
     /// The links of the path that packets with this hash take by the tables of the network as it starts.
-    fn links(&self, scenario: &Scenario, ends: (HostId, HostId), hash: u32) -> Vec<(Rate, Dur)> {
+    fn links(&self, scenario: &Scenario, src: HostId, dst: HostId, hash: u32) -> Vec<(Rate, Dur)> {
         let hosts = self.hosts.len() as u32;
         let switch = |node: u32| &self.switches[(node - hosts) as usize];
-        let choose = |node: u32, hops: &[Hop]| switch(node).table_choice(ends, hash, hops);
-        let path = self.first_routes().path(ends.0, ends.1, &choose);
+        let choose = |node: u32, hops: &[Hop]| switch(node).table_choice((src, dst), hash, hops);
+        let path = self.first_routes().path(src, dst, &choose);
         let link = |(node, port): &(u32, u16)| {
             let port = &scenario.topology.nodes[*node as usize].ports[usize::from(*port)];
             (port.rate, port.delay)

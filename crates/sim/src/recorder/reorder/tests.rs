@@ -5,7 +5,7 @@ use super::*;
 /// Sequence numbers from 1, as the RFCs have them.
 fn tally(arrivals: &[u64], threshold: u32) -> Tally {
     let (mut stream, mut tally) = (Stream::default(), Tally::default());
-    arrivals.iter().for_each(|seq| stream.arrive((seq - 1, true), threshold, &mut tally));
+    arrivals.iter().for_each(|seq| stream.arrive(seq - 1, true, threshold, &mut tally));
     stream.close(threshold, &mut tally);
     tally
 }
@@ -88,7 +88,7 @@ fn in_order_nothing_waits_and_nothing_is_kept() {
     let (mut stream, mut tally) = (Stream::default(), Tally::default());
     for seq in 0..1000 {
         assert!(stream.is_done(seq));
-        stream.arrive((seq, seq >= 400), 5, &mut tally);
+        stream.arrive(seq, seq >= 400, 5, &mut tally);
     }
     assert_eq!(
         (some(&tally.displaced, -5), some(&tally.waiting, 0), tally.received),
@@ -193,7 +193,7 @@ fn what_a_stream_keeps_is_bounded_by_the_threshold_whatever_is_lost() {
         let (mut stream, mut tally) = (Stream::default(), Tally::default());
         for (round, threshold) in (0..40u64).zip(std::iter::repeat(7u32)) {
             for seq in shuffled(seed * 40 + round) {
-                stream.arrive((round * 61 + seq, true), threshold, &mut tally);
+                stream.arrive(round * 61 + seq, true, threshold, &mut tally);
                 let most = threshold as usize + 1;
                 assert!(stream.density.window.len() <= most && stream.density.early.len() <= most);
                 assert!(stream.occupancy.held.len() <= most && stream.extents.holes.len() <= 2 * most);
