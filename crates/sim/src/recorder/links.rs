@@ -92,11 +92,7 @@ mod tests {
     fn a_frame_counts_whole_in_the_step_in_which_it_begins() {
         let (mut links, mut rows) = (LinkBits::new(vec![Rate::gbps(1).clock(); 2], 20), Vec::new());
         let mut send = |now, port, size, end| {
-            links.transmitted(
-                &SCOPE,
-                Transmission { now: Time(now), port: port, size: size, end: Time(end) },
-                &mut rows,
-            );
+            links.transmitted(&SCOPE, Transmission { now: Time(now), port, size, end: Time(end) }, &mut rows);
         };
         // Two of 100 bytes with gap, computed at 0: they begin at 0 and 0.8 us; one of 200 at 1.6 us.
         send(0, 1, 80, 800_000);
