@@ -157,9 +157,9 @@ format:
 	$(BIN)/ruff check --fix python tests docs studies
 
 docs: dev
-	$(BIN)/python -m overspill.reference > docs/reference.md.new
+	$(BIN)/python -m overspill.report.reference > docs/reference.md.new
 	mv docs/reference.md.new docs/reference.md
-	$(BIN)/python -m overspill.metrics_page > docs/metrics.md.new
+	$(BIN)/python -m overspill.report.metrics_page > docs/metrics.md.new
 	mv docs/metrics.md.new docs/metrics.md
 	NO_MKDOCS_2_WARNING=1 $(BIN)/mkdocs build --strict --quiet
 	@echo "site: out/site/index.html"

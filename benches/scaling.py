@@ -21,7 +21,7 @@ from statistics import median
 from typing import Any
 
 import overspill
-from overspill import core
+from overspill.engine import core
 
 ROOT = Path(__file__).resolve().parents[1]
 SCENARIO = """

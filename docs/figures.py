@@ -13,7 +13,7 @@ from matplotlib.ticker import FuncFormatter, NullFormatter
 import overspill
 from overspill import plots
 from overspill.charts.spec import COLOURS
-from overspill.results import Results
+from overspill.results.results import Results
 
 IMAGES = Path(__file__).parent / "images"
 SCENARIOS = Path(__file__).parents[1] / "scenarios"

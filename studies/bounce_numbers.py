@@ -7,7 +7,7 @@ from pathlib import Path
 import common
 import overspill
 from common import Line, Study, whole
-from overspill.sweeps import Sweep
+from overspill.results.sweep import Sweep
 
 SCENARIO = Path(__file__).with_name("bounce.toml")
 THETA, LAMBDA = "switch.overflow.theta", "switch.overflow.lambda"

@@ -11,7 +11,7 @@ from matplotlib.axes import Axes
 from matplotlib.ticker import FuncFormatter, LogLocator, NullFormatter
 
 from overspill import stats
-from overspill.sweeps import Sweep
+from overspill.results.sweep import Sweep
 
 DOCS = Path(__file__).resolve().parents[1] / "docs/studies"
 BOUNDS = ("", "_low", "_high")

@@ -12,9 +12,10 @@ import pyarrow.parquet as pq
 import common
 import overspill
 from common import Line, Study, whole
-from overspill import columns, stats
-from overspill.sweeps import Sweep
-from overspill.sweeps.cache import Cache
+from overspill import stats
+from overspill.results import columns
+from overspill.results.cache import Cache
+from overspill.results.sweep import Sweep
 
 SCENARIO = Path(__file__).with_name("detour.toml")
 QPS, K = "traffic.query.qps", "switch.marking.k"

@@ -9,9 +9,11 @@ from typing import Any
 import numpy as np
 
 import overspill
-from overspill import columns, metrics, quantiles, stats
-from overspill.sweeps import Sweep
-from overspill.sweeps.cache import Cache
+from overspill import stats
+from overspill.results import columns, metrics
+from overspill.results.cache import Cache
+from overspill.results.sweep import Sweep
+from overspill.stats import quantiles
 
 SCENARIO = Path(__file__).with_name("pause.toml")
 QPS = "traffic.query.qps"

@@ -7,7 +7,8 @@ from pathlib import Path
 
 import pytest
 
-from overspill import runner, stream
+from overspill.engine import runner
+from overspill.results import stream
 
 ROOT = Path(__file__).resolve().parents[1]
 sys.path.insert(0, str(ROOT / "benches"))

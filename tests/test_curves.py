@@ -5,7 +5,8 @@ from pathlib import Path
 
 import pytest
 
-from overspill import _core, cli, core
+from overspill import _core, cli
+from overspill.engine import core
 
 
 @pytest.fixture

@@ -5,8 +5,8 @@ from pathlib import Path
 import pytest
 
 import overspill
-from overspill import header, measures
-from overspill.results import Results
+from overspill.results import header, measures
+from overspill.results.results import Results
 
 HEAD = """
 name = "told"

@@ -11,10 +11,12 @@ import pytest
 
 import overspill
 import tshark
-from overspill import BadInput, Failed, Results, cli, core, metrics, pcap, runner, store
+from overspill import BadInput, Failed, Results, cli
+from overspill.engine import core, pcap, runner
+from overspill.engine.runner import Job, Listener
 from overspill.errors import Unwritable
-from overspill.rundata import RunData
-from overspill.runner import Job, Listener
+from overspill.results import metrics, store
+from overspill.results.rundata import RunData
 
 Command = Callable[..., tuple[int, Any]]
 

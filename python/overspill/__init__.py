@@ -6,9 +6,11 @@ from typing import TYPE_CHECKING, Any
 from overspill.errors import BadInput, Failed, OverspillError
 
 if TYPE_CHECKING:
-    from overspill.execution import Options, run
-    from overspill.results import Results
-    from overspill.sweeps import Axis, Sweep, sweep
+    from overspill.engine.execution import Options, run
+    from overspill.engine.grid import Axis
+    from overspill.engine.sweep import sweep
+    from overspill.results.results import Results
+    from overspill.results.sweep import Sweep
     from overspill.tracing import PacketTrace, trace
 
 __all__ = [
@@ -25,15 +27,24 @@ __all__ = [
     "trace",
 ]
 
+# Loaded when first asked for, so that the command starts at once.
+PLACES = {
+    "Axis": "engine.grid",
+    "Options": "engine.execution",
+    "PacketTrace": "tracing",
+    "Results": "results.results",
+    "Sweep": "results.sweep",
+    "run": "engine.execution",
+    "sweep": "engine.sweep",
+    "trace": "tracing",
+}
+MODULES = {"export": "results.export", "topology": "engine.topology"}
+
 
 def __getattr__(name: str) -> Any:
-    """Load what takes long only when it is asked for, so that the command can be stopped before."""
-    if name == "Results":
-        return getattr(importlib.import_module("overspill.results"), name)
-    if name in ("Options", "run"):
-        return getattr(importlib.import_module("overspill.execution"), name)
-    if name in ("Axis", "Sweep", "sweep"):
-        return getattr(importlib.import_module("overspill.sweeps"), name)
-    if name in ("PacketTrace", "trace"):
-        return getattr(importlib.import_module("overspill.tracing"), name)
-    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    """What is not loaded yet."""
+    if name in MODULES:
+        return importlib.import_module(f"overspill.{MODULES[name]}")
+    if name not in PLACES:
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    return getattr(importlib.import_module(f"overspill.{PLACES[name]}"), name)

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from matplotlib.figure import Figure
 
-from overspill import charts, metrics
+from overspill import charts
 from overspill.charts import (
     activity,
     bounces,
@@ -23,10 +23,11 @@ from overspill.charts import (
 from overspill.charts import sweep as drawing
 from overspill.charts.spec import Chart
 from overspill.errors import BadInput
+from overspill.results import metrics
 
 if TYPE_CHECKING:
-    from overspill.results import Results
-    from overspill.sweeps import Sweep
+    from overspill.results.results import Results
+    from overspill.results.sweep import Sweep
 
 
 def style() -> AbstractContextManager[Any]:

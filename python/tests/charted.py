@@ -7,7 +7,7 @@ import numpy as np
 import pyarrow as pa
 
 from overspill import Results
-from overspill.rundata import RunData
+from overspill.results.rundata import RunData
 
 BINS = 400
 

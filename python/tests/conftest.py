@@ -8,10 +8,12 @@ from pathlib import Path
 import fake_core
 import pytest
 
-from overspill import cli, core, page, report
+from overspill import cli, report
 from overspill.charts.spec import Chart
-from overspill.execution import run
-from overspill.results import Results
+from overspill.engine import core
+from overspill.engine.execution import run
+from overspill.report import page
+from overspill.results.results import Results
 
 # A job in the background of a shell inherits an ignored SIGINT; tests interrupt themselves.
 signal.signal(signal.SIGINT, signal.default_int_handler)

@@ -8,9 +8,11 @@ import numpy as np
 import pytest
 from scipy.stats import bootstrap as reference
 
-from overspill import bootstrap, document, formats, run, stats
-from overspill.document import Cell
-from overspill.quantiles import Value
+from overspill import run, stats
+from overspill.results import document, formats
+from overspill.results.document import Cell
+from overspill.stats import bootstrap
+from overspill.stats.quantiles import Value
 
 SKEWED = [1.0, 1.1, 1.2, 1.2, 1.3, 1.3, 1.4, 1.5, 1.7, 9.0]
 

@@ -8,10 +8,12 @@ import pytest
 from test_metrics import a_run, column
 
 import overspill
-from overspill import charts, core, metrics
+from overspill import charts
 from overspill.charts.spec import Bars, Line
-from overspill.columns import table
-from overspill.rundata import RunData
+from overspill.engine import core
+from overspill.results import metrics
+from overspill.results.columns import table
+from overspill.results.rundata import RunData
 
 # crates/sim/tests/bouncing.rs works this run out: the last of six frames is bounced once.
 TWO = """

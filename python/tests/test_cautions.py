@@ -8,9 +8,10 @@ import numpy as np
 import pytest
 from test_metrics import MS, NONE32, NONE64, a_run, column
 
-from overspill import Results, header, run, steady
-from overspill.columns import table
-from overspill.rundata import RunData
+from overspill import Results, run
+from overspill.results import header, steady
+from overspill.results.columns import table
+from overspill.results.rundata import RunData
 
 
 def lines(results: Results) -> dict[str, str]:

@@ -8,11 +8,13 @@ import numpy as np
 import pyarrow as pa
 import pytest
 
-from overspill import card, changes, charts, header
+from overspill import charts
 from overspill.charts import axes, common, mpl, web
 from overspill.charts.spec import Axis, Chart, Heat, Instant, Line, Look, Mark, Panel
-from overspill.results import Results
-from overspill.rundata import RunData
+from overspill.report import card
+from overspill.results import changes, header
+from overspill.results.results import Results
+from overspill.results.rundata import RunData
 
 MS = 1_000_000_000
 DOWN = {"at_ps": 5 * MS, "link": "leaf0:spine1", "what": "down", "loses": True}

@@ -10,11 +10,12 @@ import plotly.graph_objects as go
 import pytest
 from matplotlib.backends.backend_agg import FigureCanvasAgg
 
-from overspill import Results, card, charts, run
+from overspill import Results, charts, run
 from overspill.charts import axes as words
 from overspill.charts import common, flows, mpl, network, spec, web
 from overspill.charts import sweep as sweeping
 from overspill.charts.spec import Axis, Band, Bars, Chart, Graph, Heat, Line, Look, Panel, Points
+from overspill.report import card
 
 EXPECTED = [
     *("network", "fct", "fct-0", "fct-1", "qct", "slowdown-size", "goodput", "goodput-hosts"),
@@ -28,7 +29,7 @@ def every(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Chart]:
     """Every chart there is: of results, and of sweeps over one and two axes."""
     import fake_core
 
-    from overspill import core
+    from overspill.engine import core
 
     core.use(fake_core)  # type: ignore[arg-type]
     path = tmp_path_factory.mktemp("charts") / "incast.toml"

@@ -9,7 +9,7 @@ import pyarrow as pa
 import pytest
 from matplotlib.colors import to_hex
 
-from overspill import Results, charts, formats, metrics, report, run, table
+from overspill import Results, charts, report, run
 from overspill.charts import (
     activity,
     axes,
@@ -25,7 +25,9 @@ from overspill.charts import (
 )
 from overspill.charts import sweep as sweeping
 from overspill.charts.spec import SHADES, Band, Chart, Colours, Heat, Line, Look, Panel
-from overspill.document import Row
+from overspill.cli import table
+from overspill.results import formats, metrics
+from overspill.results.document import Row
 
 HOSTS = 96  # of the fake core: switches have the numbers from there on
 

@@ -9,7 +9,7 @@ import fake_core
 import pytest
 from conftest import Ran
 
-from overspill import header
+from overspill.results import header
 
 pytestmark = pytest.mark.usefixtures("sketched")
 

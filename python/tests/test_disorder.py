@@ -7,8 +7,8 @@ from typing import Any
 import pytest
 from test_metrics import a_run, column
 
-from overspill import metrics
-from overspill.columns import table
+from overspill.results import metrics
+from overspill.results.columns import table
 
 DISPLACEMENT, BUFFER, EXTENT, RECEIVED = range(4)
 

@@ -8,7 +8,9 @@ from pathlib import Path
 
 import pytest
 
-from overspill import BadInput, Results, core, export, run
+from overspill import BadInput, Results, run
+from overspill.engine import core
+from overspill.results import export
 
 ROOT = Path(__file__).parents[2]
 

@@ -9,7 +9,9 @@ import numpy as np
 import pytest
 from conftest import Ran
 
-from overspill import Results, document, header, run, table
+from overspill import Results, run
+from overspill.cli import table
+from overspill.results import document, header
 
 pytestmark = pytest.mark.usefixtures("sketched")
 

@@ -6,11 +6,12 @@ import numpy as np
 import pyarrow as pa
 import pytest
 
-from overspill import core, measures, metrics
-from overspill.columns import array, table
+from overspill.engine import core
 from overspill.errors import Failed
-from overspill.quantiles import Value
-from overspill.rundata import RunData
+from overspill.results import measures, metrics
+from overspill.results.columns import array, table
+from overspill.results.rundata import RunData
+from overspill.stats.quantiles import Value
 
 US, MS = 10**6, 10**9
 NONE32, NONE64 = 0xFFFF_FFFF, 0xFFFF_FFFF_FFFF_FFFF

@@ -3,7 +3,7 @@ import sys
 
 import pytest
 
-from overspill import core
+from overspill.engine import core
 from overspill.errors import Failed
 
 

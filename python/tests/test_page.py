@@ -12,8 +12,11 @@ from typing import Any
 import charted
 import pytest
 
-from overspill import core, page, report, run, sweepreport
+from overspill import report, run
 from overspill.charts import sweep as sweeping
+from overspill.engine import core
+from overspill.report import page
+from overspill.report import sweep as sweepreport
 
 SCENARIOS = Path(__file__).parents[2] / "scenarios"
 FLAGS = [

@@ -14,11 +14,11 @@ from conftest import Ran
 from matplotlib.figure import Figure as Drawing
 from papered import FIGURES, PAPER
 
-from overspill import core
+from overspill.engine import core
+from overspill.engine.simulate import Task
+from overspill.engine.watch import Watch
 from overspill.papers import data, reproduce, running, whatif, write
 from overspill.papers.spec import Figure, Measured
-from overspill.sweeps.progress import Watch
-from overspill.sweeps.simulate import Task
 
 Paper = Callable[..., Ran]
 

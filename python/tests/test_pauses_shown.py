@@ -12,11 +12,12 @@ import test_pausing as made
 from matplotlib.backends.backend_agg import FigureCanvasAgg
 
 import overspill
-from overspill import charts, core, report
+from overspill import charts, report
 from overspill.charts import mpl, saturation, web
 from overspill.charts.spec import Bars, Chart, Graph, Heat, Span
-from overspill.results import Results
-from overspill.sweeps import show
+from overspill.cli import sweep_table as show
+from overspill.engine import core
+from overspill.results.results import Results
 
 FLOWS = ["start,source,destination,bytes", *(f"0ms,h{i},h{(i + 2) % 5},500KB" for i in range(5))]
 
@@ -151,7 +152,7 @@ def test_a_sweep_keeps_deadlocks_and_tells_of_them(ring: Path, tmp_path: Path) -
     way = " -> ".join([*found["cycle"], found["cycle"][0]])
     assert any("switch.pause.xoff=20KB" in text and "seeds 1, 2" in text and way in text for text in loud)
     assert sweep.document()["deadlocks"] == sweep.deadlocks and sweep.stuck
-    again = overspill.sweeps.Sweep.load(out)
+    again = overspill.Sweep.load(out)
     assert again.deadlocks == sweep.deadlocks, "the store and the manifest keep them"
     page = report.of_folder(out).read_text(encoding="utf-8")
     assert "DEADLOCK" in page and found["cycle"][0] in page

@@ -6,8 +6,10 @@ from pathlib import Path
 import pytest
 
 import overspill
-from overspill import commands, core, document, header
-from overspill.results import Results
+from overspill.cli import commands
+from overspill.engine import core
+from overspill.results import document, header
+from overspill.results.results import Results
 
 # crates/sim/tests/pause.rs works this run out: the NIC of `a` is paused from 51.888 to 384.096 us.
 SLOW = """

@@ -6,8 +6,9 @@ import charted
 import pyarrow.compute as pc
 import pytest
 
-from overspill import Results, charts, measures, plots, run
+from overspill import Results, charts, plots, run
 from overspill.charts import activity, common, queues
+from overspill.results import measures
 
 
 def many(tmp_path: Path, count: int) -> Results:

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from overspill.quantiles import Value, percentile, rank, summary, weighted, weighted_mean
+from overspill.stats.quantiles import Value, percentile, rank, summary, weighted, weighted_mean
 
 NONE = np.zeros(0, bool)
 

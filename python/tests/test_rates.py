@@ -6,10 +6,10 @@ import numpy as np
 import pytest
 from test_metrics import MS, NONE32, NONE64, US, a_run, column, flows, ports
 
-from overspill import measures, metrics
-from overspill.columns import table
-from overspill.quantiles import Value
-from overspill.rundata import RunData
+from overspill.results import measures, metrics
+from overspill.results.columns import table
+from overspill.results.rundata import RunData
+from overspill.stats.quantiles import Value
 
 BIN = MS
 

@@ -4,7 +4,9 @@ from pathlib import Path
 
 import pytest
 
-from overspill import core, metrics, metrics_page, reference
+from overspill.engine import core
+from overspill.report import metrics_page, reference
+from overspill.results import metrics
 
 ROOT = Path(__file__).resolve().parents[2]
 

@@ -7,13 +7,14 @@ from pathlib import Path
 
 import pytest
 
-from overspill import BadInput, Results, formats, plots, report, run, store
+from overspill import BadInput, Results, plots, report, run
 from overspill.charts import activity, common
-from overspill.document import Cell
-from overspill.execution import config_hash
-from overspill.header import total_text
-from overspill.page import plotly_script
-from overspill.quantiles import Value
+from overspill.engine.execution import config_hash
+from overspill.report.page import plotly_script
+from overspill.results import formats, store
+from overspill.results.document import Cell
+from overspill.results.header import total_text
+from overspill.stats.quantiles import Value
 
 
 def test_tables_carry_variant_and_seed(three_seeds: Results) -> None:

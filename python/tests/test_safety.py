@@ -13,7 +13,9 @@ import fake_core
 import pytest
 from conftest import Ran
 
-from overspill import Results, interrupts, report, run, source, store
+from overspill import Results, report, run
+from overspill.engine import interrupts, source
+from overspill.results import store
 
 pytestmark = pytest.mark.usefixtures("sketched")
 
@@ -187,7 +189,8 @@ SHELL = """
 import sys
 sys.path[:0] = {paths!r}
 import fake_core
-from overspill import cli, core
+from overspill import cli
+from overspill.engine import core
 core.use(fake_core)
 cli.main(sys.argv[1:])
 """

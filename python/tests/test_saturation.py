@@ -6,9 +6,9 @@ import numpy as np
 import pyarrow as pa
 import pytest
 
-from overspill.measures import saturation
-from overspill.measures.saturation import Pauses, Roots, Size, Tree
-from overspill.rundata import RunData
+from overspill.results.measures import saturation
+from overspill.results.measures.saturation import Pauses, Roots, Size, Tree
+from overspill.results.rundata import RunData
 
 # h0, h1 and h2 send over s3, s4 and s5 in a row; s6 is another sink that s4 sends to.
 LINKS = [(0, 3), (1, 3), (2, 4), (3, 4), (4, 5), (4, 6), (5, 6)]

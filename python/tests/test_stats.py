@@ -4,7 +4,7 @@ import math
 
 import pytest
 
-from overspill import stats
+from overspill.stats import paired as stats
 
 
 @pytest.mark.parametrize(("degrees", "expected"), [(1, 12.7062), (2, 4.30265), (4, 2.77645), (9, 2.26216)])

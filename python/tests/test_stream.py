@@ -14,8 +14,10 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
-from overspill import BadInput, Failed, Results, columns, core, run, runner, stream
-from overspill.runner import Job, Listener
+from overspill import BadInput, Failed, Results, run
+from overspill.engine import core, runner
+from overspill.engine.runner import Job, Listener
+from overspill.results import columns, stream
 
 BUSY = """
 name = "busy"

@@ -11,9 +11,10 @@ import swept
 from swept import OVER, Command, entries, outputs
 
 import overspill
-from overspill import BadInput, Sweep, metrics, stats
-from overspill.quantiles import Value
-from overspill.sweeps.table import intervals, summarise
+from overspill import BadInput, Sweep, stats
+from overspill.results import metrics
+from overspill.results.tables import intervals, summarise
+from overspill.stats.quantiles import Value
 
 pytestmark = pytest.mark.usefixtures("sketched")
 

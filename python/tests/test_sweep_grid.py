@@ -3,8 +3,8 @@
 import pytest
 
 from overspill import BadInput
-from overspill.sweeps import values
-from overspill.sweeps.grid import grid
+from overspill.engine import values
+from overspill.engine.grid import grid
 
 
 def texts(text: str) -> list[str]:

@@ -11,12 +11,14 @@ import swept
 from swept import OVER, Command, entries, outputs
 
 import overspill
-from overspill import BadInput, Failed, Sweep, metrics
-from overspill.quantiles import Value
-from overspill.sweeps import cache, keys, show
-from overspill.sweeps.progress import Meter, Watch
-from overspill.sweeps.run import Options, execute
-from overspill.sweeps.simulate import Task
+from overspill import BadInput, Failed, Sweep
+from overspill.cli import sweep_table as show
+from overspill.engine import keys
+from overspill.engine.simulate import Task
+from overspill.engine.sweep import Options, execute
+from overspill.engine.watch import Meter, Watch
+from overspill.results import cache, metrics
+from overspill.stats.quantiles import Value
 
 pytestmark = pytest.mark.usefixtures("sketched")
 
@@ -249,7 +251,10 @@ def test_a_file_that_changes_while_the_sweep_goes_on_fails_what_would_read_it(
 
 def test_another_metrics_code_or_core_makes_other_keys(monkeypatch: pytest.MonkeyPatch) -> None:
     names = {module.__name__ for module in keys.needed(metrics)}
-    assert {"overspill.metrics", "overspill.measures", "overspill.quantiles", "overspill.rundata"} <= names
+    assert {
+        f"overspill.{name}"
+        for name in ("results.metrics", "results.measures", "stats.quantiles", "results.rundata")
+    } <= names
     build = keys.build()
     known = keys.config({"a": 1}, {}, build)
     assert known == keys.config({"a": 1, "name": "x", "seed": 5}, {}, build)

@@ -11,11 +11,11 @@ import pytest
 from test_sweep import entries, outputs
 
 import overspill
-from overspill import BadInput, Failed, Sweep, core
-from overspill.sweeps import cluster
-from overspill.sweeps.progress import Watch
-from overspill.sweeps.run import Options, execute
-from overspill.sweeps.simulate import Task
+from overspill import BadInput, Failed, Sweep
+from overspill.engine import cluster, core
+from overspill.engine.simulate import Task
+from overspill.engine.sweep import Options, execute
+from overspill.engine.watch import Watch
 
 SCENARIO = """
 name = "small"
@@ -245,10 +245,10 @@ def send(scenario: Path, client: object) -> object:
     """Give the first run of a sweep to a client; its values as they are here."""
     import threading
 
-    from overspill.runner import Listener
-    from overspill.sweeps.points import Scene
-    from overspill.sweeps.run import prepare
-    from overspill.sweeps.simulate import How, simulate
+    from overspill.engine.points import Scene
+    from overspill.engine.runner import Listener
+    from overspill.engine.simulate import How, simulate
+    from overspill.engine.sweep import prepare
 
     made = prepare(scenario, Options({"traffic.burst.senders": [2]}, seeds=1))
     task = next(made.tasks)

@@ -10,7 +10,8 @@ import networkx
 import numpy as np
 import pytest
 
-from overspill import BadInput, core, inline, run, source, topology
+from overspill import BadInput, run
+from overspill.engine import core, inline, source, topology
 
 SCENARIO = """
 name = "graph"

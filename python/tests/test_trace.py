@@ -15,14 +15,16 @@ import test_pausing as pausing
 from conftest import Ran
 
 import overspill
-from overspill import BadInput, core, page
+from overspill import BadInput
 from overspill.charts import mpl, web
 from overspill.charts import packet_trace as charts
 from overspill.charts.spec import Graph, Heat, Line, Points
+from overspill.cli.trace_table import cells, summary
+from overspill.engine import core
+from overspill.report import page
 from overspill.tracing import PacketTrace, layout
 from overspill.tracing.packet import Packet, instants
 from overspill.tracing.packet_trace import ARRIVED, DETOURED, compressed
-from overspill.tracing.show import cells, summary
 
 Command = Callable[..., Ran]
 SCENARIO = """

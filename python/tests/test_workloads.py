@@ -8,10 +8,11 @@ import pyarrow as pa
 import pytest
 from test_metrics import MS, NONE32, NONE64, US, a_run, column, flows
 
-from overspill import document, metrics, run
-from overspill.columns import table
-from overspill.quantiles import Value
-from overspill.rundata import RunData
+from overspill import run
+from overspill.results import document, metrics
+from overspill.results.columns import table
+from overspill.results.rundata import RunData
+from overspill.stats.quantiles import Value
 
 DROP, MARK, DETOUR, BOUNCE = range(4)
 

@@ -5,7 +5,6 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from overspill import formats
 from overspill.charts import (
     activity,
     axes,
@@ -19,9 +18,10 @@ from overspill.charts import (
     saturation,
 )
 from overspill.charts.spec import Chart, Instant
+from overspill.results import formats
 
 if TYPE_CHECKING:
-    from overspill.results import Results
+    from overspill.results.results import Results
 
 WORKLOADS_SHOWN = 6
 

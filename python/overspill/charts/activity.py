@@ -8,14 +8,14 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from overspill import formats, measures
 from overspill.charts import common
 from overspill.charts.common import Period
 from overspill.charts.spec import Axis, Chart, Colours, Heat, Mark, Panel
-from overspill.rundata import RunData
+from overspill.results import formats, measures
+from overspill.results.rundata import RunData
 
 if TYPE_CHECKING:
-    from overspill.results import Results
+    from overspill.results.results import Results
 
 KINDS = ("drops", "marks", "detours", "bounces")
 DOING = ("dropped", "marked", "detoured", "bounced")

@@ -6,8 +6,8 @@ import math
 
 import numpy as np
 
-from overspill import formats
 from overspill.charts.spec import Axis, Colours, Heat, Instant, Kind, Panel
+from overspill.results import formats
 
 MOST_TICKS = 7.5  # of a scale of colours; fewest are three
 BYTES = ((1e12, "TB"), (1e9, "GB"), (1e6, "MB"), (1e3, "kB"), (1.0, "B"))

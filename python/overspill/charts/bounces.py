@@ -9,10 +9,10 @@ import numpy as np
 
 from overspill.charts import common
 from overspill.charts.spec import Axis, Bars, Chart, Entry, Line, Mark, Panel
-from overspill.measures.bouncing import BOUNCES, DISTANCE, HOPS
+from overspill.results.measures.bouncing import BOUNCES, DISTANCE, HOPS
 
 if TYPE_CHECKING:
-    from overspill.results import Results
+    from overspill.results.results import Results
 
 SWITCHES_SHOWN = 24
 CATEGORIES_FROM = 5

@@ -9,13 +9,14 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from overspill import formats, measures, stats
+from overspill import stats
 from overspill.charts import spec
 from overspill.charts.spec import Axis, Entry, Instant, Look, Span
-from overspill.rundata import RunData
+from overspill.results import formats, measures
+from overspill.results.rundata import RunData
 
 if TYPE_CHECKING:
-    from overspill.results import Results
+    from overspill.results.results import Results
 
 TALLEST = 10.0  # inches of all panels together
 COLUMNS_SHOWN = 240  # columns of a map over time

@@ -9,14 +9,15 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from overspill import formats, measures, quantiles
 from overspill.charts import axes as words
 from overspill.charts import common
 from overspill.charts.spec import Axis, Band, Chart, Entry, Line, Mark, Panel, Points
+from overspill.results import formats, measures
+from overspill.stats import quantiles
 
 if TYPE_CHECKING:
-    from overspill.results import Results
-    from overspill.rundata import RunData
+    from overspill.results.results import Results
+    from overspill.results.rundata import RunData
 
 TAIL_FROM = 10  # samples
 PER_DECADE = 4  # bins of sizes

@@ -6,15 +6,15 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from overspill import formats, measures
 from overspill.charts import activity, common
 from overspill.charts.activity import Grid
 from overspill.charts.common import Period
 from overspill.charts.spec import COLOURS, Axis, Band, Chart, Colours, Entry, Line, Look, Mark, Panel
-from overspill.rundata import RunData
+from overspill.results import formats, measures
+from overspill.results.rundata import RunData
 
 if TYPE_CHECKING:
-    from overspill.results import Results
+    from overspill.results.results import Results
 
 STEPS = 300  # of a curve
 STEPS_OF_BAND = 120  # of a curve with a band, which hides it where there are more

@@ -9,14 +9,14 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from overspill import formats, measures
 from overspill.charts import axes as words
 from overspill.charts import common, flat
 from overspill.charts.spec import Chart, Colours, Graph, Links, Nodes, Panel
+from overspill.results import formats, measures
 
 if TYPE_CHECKING:
-    from overspill.results import Results
-    from overspill.rundata import RunData
+    from overspill.results.results import Results
+    from overspill.results.rundata import RunData
 
 PANELS_SHOWN = 6
 MOST_NODES = 2500

@@ -7,7 +7,6 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from overspill import formats, measures
 from overspill.charts import common
 from overspill.charts.network import escaped
 from overspill.charts.spec import (
@@ -29,9 +28,10 @@ from overspill.charts.spec import (
     Span,
     extent,
 )
+from overspill.cli.trace_table import summary
+from overspill.results import formats, measures
 from overspill.tracing.layout import ROW, Layout, placed
 from overspill.tracing.packet_trace import BOUNCED, DETOURED
-from overspill.tracing.show import summary
 
 if TYPE_CHECKING:
     from overspill.tracing.packet_trace import PacketTrace

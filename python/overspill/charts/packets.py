@@ -10,7 +10,7 @@ from overspill.charts import common
 from overspill.charts.spec import Axis, Chart, Line, Mark, Panel, Points
 
 if TYPE_CHECKING:
-    from overspill.results import Results
+    from overspill.results.results import Results
 
 DISPLACEMENT, OCCUPANCY, EXTENT, RECEIVED = range(4)
 SUBJECTS = {

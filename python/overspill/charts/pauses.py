@@ -6,17 +6,17 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from overspill import formats
 from overspill.charts import activity, common
 from overspill.charts.activity import Grid
 from overspill.charts.bounces import bars, categories, legend_of_bars
 from overspill.charts.common import Period
 from overspill.charts.spec import Axis, Bars, Chart, Colours, Mark, Panel
-from overspill.measures.saturation import Pauses, Port, peers
-from overspill.rundata import RunData
+from overspill.results import formats
+from overspill.results.measures.saturation import Pauses, Port, peers
+from overspill.results.rundata import RunData
 
 if TYPE_CHECKING:
-    from overspill.results import Results
+    from overspill.results.results import Results
 
 ROWS_SHOWN = 16
 Row = tuple[int, int, int]  # node, port and class

@@ -8,15 +8,15 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from overspill import measures
 from overspill.charts import axes as words
 from overspill.charts import common
 from overspill.charts.common import Period
 from overspill.charts.spec import Axis, Band, Chart, Entry, Line, Look, Mark, Panel
-from overspill.rundata import RunData
+from overspill.results import measures
+from overspill.results.rundata import RunData
 
 if TYPE_CHECKING:
-    from overspill.results import Results
+    from overspill.results.results import Results
 
 LEAST_WAIT = 1e-9  # seconds; frames that come at one instant may be picoseconds apart
 TOLD_FROM = 0.01  # share of frames that wait less than that, from which on it is told

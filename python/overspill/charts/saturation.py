@@ -8,7 +8,6 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from overspill import formats
 from overspill.charts import common, flat
 from overspill.charts.network import (
     LETTERS,
@@ -24,12 +23,13 @@ from overspill.charts.network import (
     tier_of,
 )
 from overspill.charts.spec import COLOURS, GREY, Arc, Chart, Entry, Graph, Look, Mark, Nodes, Panel
-from overspill.measures import saturation
-from overspill.measures.saturation import Forest, Pauses, Port, Tree
-from overspill.rundata import RunData
+from overspill.results import formats
+from overspill.results.measures import saturation
+from overspill.results.measures.saturation import Forest, Pauses, Port, Tree
+from overspill.results.rundata import RunData
 
 if TYPE_CHECKING:
-    from overspill.results import Results
+    from overspill.results.results import Results
 
 TREE, OTHER, CYCLE = Look(COLOURS[1], (2.6, 1.2), 1.5), Look(GREY, (1.2, 1.4), 1.0), Look("#b00020", (), 2.2)
 ROOT, PAUSED, IDLE = "#b00020", "#f4b183", "#ffffff"

@@ -11,9 +11,9 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from overspill import formats, metrics
 from overspill.charts import spec
 from overspill.charts.spec import Axis, Band, Chart, Colours, Entry, Heat, Kind, Line, Mark, Panel, Points
+from overspill.results import formats, metrics
 
 PANELS_SHOWN = 12
 MANY_VALUES = 6  # of a second axis, from which on a map takes the place of small panels

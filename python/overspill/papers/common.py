@@ -12,10 +12,11 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure as Drawing
 from scipy import stats as scipy_stats
 
-from overspill import columns, stats
+from overspill import stats
 from overspill.charts import mpl
 from overspill.errors import Failed
 from overspill.papers.spec import Measured, Point, Runs
+from overspill.results import columns
 
 Published = Mapping[tuple[str, str], float]
 Curve = np.ndarray  # seeds by places

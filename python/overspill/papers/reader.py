@@ -9,8 +9,8 @@ from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import Any
 
+from overspill.engine.source import read
 from overspill.errors import BadInput
-from overspill.source import read
 
 REQUIRED: Any = object()
 

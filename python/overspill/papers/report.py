@@ -7,12 +7,13 @@ from collections.abc import Iterable
 from pathlib import Path
 from typing import Any
 
-from overspill import core, formats
-from overspill import page as pages
+from overspill.cli.paper_table import HEADS, LEGEND
+from overspill.engine import core
 from overspill.papers import whatif, words
 from overspill.papers.data import Shown
 from overspill.papers.reproduce import Reproduced
-from overspill.papers.show import HEADS, LEGEND
+from overspill.report import page as pages
+from overspill.results import formats
 
 BEFORE = "tolerances are set before the first run, and a later change is told in CHANGELOG.md"
 EMBEDDED = 400_000  # bytes of SVG up to which a figure is embedded as such

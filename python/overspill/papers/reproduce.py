@@ -9,15 +9,15 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
-from overspill import core
-from overspill.cautions import Line
+from overspill.engine import core
+from overspill.engine.watch import Watch
 from overspill.errors import BadInput, Failed
 from overspill.papers import judge, running
 from overspill.papers.data import Paper, Shown, WhatIf
 from overspill.papers.rows import Key
 from overspill.papers.running import Planned, Ran
 from overspill.papers.spec import Code, Measured, Runs
-from overspill.sweeps.progress import Watch
+from overspill.results.cautions import Line
 
 Rows = list[dict[str, Any]]
 

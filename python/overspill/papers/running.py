@@ -9,18 +9,20 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
-from overspill import interrupts
-from overspill.cautions import Line
+from overspill.cli import sweep_table as show
+from overspill.engine import interrupts
+from overspill.engine import sweep as run
+from overspill.engine.runner import Job
+from overspill.engine.simulate import Task
+from overspill.engine.sweep import Options, Sweeping
+from overspill.engine.watch import Watch
 from overspill.errors import BadInput, OverspillError, Unwritable
 from overspill.papers.data import Experiment, WhatIf
 from overspill.papers.runs import SweepRuns
-from overspill.runner import Job
-from overspill.sweeps import cache, run, show
-from overspill.sweeps.cache import Cache
-from overspill.sweeps.progress import Watch
-from overspill.sweeps.results import Sweep
-from overspill.sweeps.run import Options, Sweeping
-from overspill.sweeps.simulate import Task
+from overspill.results import cache
+from overspill.results.cache import Cache
+from overspill.results.cautions import Line
+from overspill.results.sweep import Sweep
 
 
 @dataclass(frozen=True)

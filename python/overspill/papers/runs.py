@@ -11,13 +11,13 @@ import pyarrow as pa
 import pyarrow.compute as pc
 import pyarrow.parquet as pq
 
-from overspill import metrics
+from overspill.engine import keys, points
+from overspill.engine.sweep import Sweeping
 from overspill.errors import Failed
 from overspill.papers.spec import Point
-from overspill.sweeps import keys, points
-from overspill.sweeps.cache import Cache
-from overspill.sweeps.results import Sweep
-from overspill.sweeps.run import Sweeping
+from overspill.results import metrics
+from overspill.results.cache import Cache
+from overspill.results.sweep import Sweep
 
 Place = tuple[str, tuple[str, ...]]  # a variant, and the values of a point
 

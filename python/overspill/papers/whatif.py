@@ -10,8 +10,8 @@ from matplotlib.figure import Figure
 from matplotlib.layout_engine import ConstrainedLayoutEngine
 from matplotlib.patches import Rectangle
 
-from overspill import core
 from overspill.charts import mpl as look
+from overspill.engine import core
 from overspill.papers import words
 from overspill.papers.judge import FAILS, HOLDS, INCONCLUSIVE
 from overspill.papers.reproduce import Reproduced

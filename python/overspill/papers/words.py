@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from overspill import formats
 from overspill.papers.judge import FAILS, HOLDS, INCONCLUSIVE
 from overspill.papers.rows import COUNTED
+from overspill.results import formats
 
 SIGNS = {HOLDS: "✓", FAILS: "✗", INCONCLUSIVE: "?"}
 STYLES = {HOLDS: "green", FAILS: "bold red", INCONCLUSIVE: "yellow"}

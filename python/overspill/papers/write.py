@@ -11,11 +11,12 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 from matplotlib.figure import Figure as Drawing
 
-from overspill import page, store
 from overspill.charts import mpl as look
 from overspill.errors import BadInput, Unwritable
 from overspill.papers import report, whatif
 from overspill.papers.reproduce import Asked, Reproduced, named, runs
+from overspill.report import page
+from overspill.results import store
 
 ROWS, TABLE, PAGE, README, WHAT_IF = "rows.json", "rows.parquet", "page.html", "README.md", "what_if.json"
 PUBLISHED = ("png", "svg")

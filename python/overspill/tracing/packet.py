@@ -6,8 +6,8 @@ from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any
 
-from overspill import formats
 from overspill.errors import BadInput
+from overspill.results import formats
 
 U32_MAX, U64_MAX = 2**32 - 1, 2**64 - 1
 FORMS = "expected most_detoured, most_bounced or flow=F,n=N[,reverse]"

@@ -9,8 +9,8 @@ from typing import Any
 import numpy as np
 import pyarrow as pa
 
-from overspill import columns
-from overspill.measures import REASONS
+from overspill.results import columns
+from overspill.results.measures import REASONS
 
 DOING = ("emitted", "arrived", "detoured", "bounced", "marked", "stored", "started", "delivered")
 EMITTED, ARRIVED, DETOURED, BOUNCED, MARKED, STORED, STARTED, DELIVERED = range(len(DOING))

@@ -8,11 +8,12 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from overspill import columns, core, interrupts, source
-from overspill.core import CoreScenario
+from overspill.engine import core, interrupts, source
+from overspill.engine.core import CoreScenario
+from overspill.engine.execution import seeds_from
+from overspill.engine.runner import CHUNK, Job, Listener
 from overspill.errors import BadInput
-from overspill.execution import seeds_from
-from overspill.runner import CHUNK, Job, Listener
+from overspill.results import columns
 from overspill.tracing import packet as words
 from overspill.tracing.packet import Packet
 from overspill.tracing.packet_trace import PacketTrace

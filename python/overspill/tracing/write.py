@@ -2,9 +2,9 @@
 
 from pathlib import Path
 
-from overspill import store
-from overspill.cautions import Line
 from overspill.errors import BadInput, Unwritable
+from overspill.results import store
+from overspill.results.cautions import Line
 from overspill.tracing.packet_trace import PacketTrace
 
 DOCUMENT, PAGE = "trace.json", "trace.html"
@@ -25,9 +25,9 @@ def check(folder: Path) -> None:
 
 def write(traced: PacketTrace, folder: Path) -> Path:
     """Write them, in place of those of an earlier trace; the page's path."""
-    from overspill import page
     from overspill.charts import packet_trace as charts
-    from overspill.tracing import show
+    from overspill.cli import trace_table as show
+    from overspill.report import page
 
     try:
         folder.mkdir(parents=True, exist_ok=True)

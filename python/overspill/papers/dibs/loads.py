@@ -9,16 +9,7 @@ import numpy as np
 from overspill.papers.common import extent, jackknife, measured
 from overspill.papers.dibs.compare import at, below, drops, gap, gaps, later, mean, rise, rises, told
 from overspill.papers.dibs.loads_drawn import draw_background, draw_degrees, draw_queries, draw_responses
-from overspill.papers.dibs.mixed import (
-    DCTCP,
-    DIBS,
-    Sweeps,
-    detours_of,
-    exact,
-    flows_of,
-    p99_fct,
-    p99_qct,
-)
+from overspill.papers.dibs.mixed import DCTCP, DIBS, Sweeps, detours_of, exact, flows_of, p99_fct, p99_qct
 from overspill.papers.spec import Figure, Measured, Point, Runs
 
 GAP = "traffic.background.interarrival"

@@ -10,11 +10,12 @@ from functools import cache
 import numpy as np
 import pyarrow as pa
 
-from overspill import columns, quantiles
-from overspill.columns import U32_NONE, U64_NONE
 from overspill.papers.common import quotient
 from overspill.papers.spec import Point, Runs
-from overspill.quantiles import Value
+from overspill.results import columns
+from overspill.results.columns import U32_NONE, U64_NONE
+from overspill.stats import quantiles
+from overspill.stats.quantiles import Value
 
 DCTCP, DIBS = "dctcp", "dibs"
 Sweeps = Mapping[str, Runs]

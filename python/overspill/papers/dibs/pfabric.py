@@ -14,7 +14,7 @@ from overspill.papers.dibs.drawn import Panel, lines
 from overspill.papers.dibs.loads import QPS
 from overspill.papers.dibs.mixed import DIBS, Of, Sweeps, Times, exact, flows_of, p99_qct
 from overspill.papers.spec import Figure, Measured
-from overspill.quantiles import Value
+from overspill.stats.quantiles import Value
 
 PFABRIC = "pfabric"
 RATES = (300, 500, 1000, 1500, 2000)

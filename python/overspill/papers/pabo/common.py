@@ -7,7 +7,6 @@ from collections.abc import Mapping
 import numpy as np
 import pyarrow as pa
 
-from overspill import columns
 from overspill.papers.common import (
     Curve,
     Published,
@@ -32,6 +31,7 @@ from overspill.papers.common import (
     spread,
 )
 from overspill.papers.spec import Point, Runs
+from overspill.results import columns
 
 __all__ = [
     "CROSSED",

@@ -8,9 +8,9 @@ import numpy as np
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure as Drawing
 
-from overspill import core
 from overspill.charts import mpl
 from overspill.charts.spec import COLOURS
+from overspill.engine import core
 from overspill.errors import Failed
 from overspill.papers.pabo import common
 from overspill.papers.pabo.common import Published, measured

@@ -8,10 +8,10 @@ import numpy as np
 import pyarrow as pa
 from scipy import stats as scipy_stats
 
-from overspill import columns
 from overspill.papers.pabo import common, hops_drawn, queues
 from overspill.papers.pabo.common import LAMBDA, LOADS, THETA, Curve, load, measured
 from overspill.papers.spec import Figure, Measured, Runs
+from overspill.results import columns
 
 Sweeps = Mapping[str, Runs]
 

@@ -10,13 +10,13 @@ import pyarrow as pa
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure as Drawing
 
-from overspill import columns
 from overspill.charts import mpl
 from overspill.charts.spec import look
 from overspill.errors import Failed
 from overspill.papers.pabo import common
 from overspill.papers.pabo.common import Published, measured
 from overspill.papers.spec import Measured, Runs
+from overspill.results import columns
 
 Sweeps = Mapping[str, Runs]
 Series = Mapping[tuple[str, int], np.ndarray]  # by switch, and 0 for the normal queue, 1 for the bounce queue

@@ -1,0 +1,184 @@
+"""The curve by which a mechanism decides, as `overspill explain` tells and draws it; the core computes it."""
+
+from __future__ import annotations
+
+import itertools
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from rich.console import Console
+from rich.table import Table
+from rich.text import Text
+
+from overspill.cli import table
+from overspill.engine import core
+from overspill.errors import BadInput, Unwritable
+
+FORMATS = (".png", ".svg", ".pdf")
+STEPS = 400  # of a curve
+ROWS = 10  # of the table, but for the first
+BARS = "▁▂▃▄▅▆▇█"
+MOST = 8  # curves at once
+PLACES = 100  # of a queue of which nothing is said
+
+
+@dataclass(frozen=True)
+class Curve:
+    """One line: what it is called, where and how high, and by which settings of the mechanism."""
+
+    label: str
+    x: np.ndarray
+    y: np.ndarray
+    kind: str
+    sets: tuple[str, ...]
+    number: int
+
+    def heights(self, places: np.ndarray) -> list[float]:
+        """How high it is over other places, by the core."""
+        told = core.curve(self.kind, list(self.sets), 1, [float(place) for place in places])
+        return [] if told is None else [float(high) for high in told["asked"][self.number]]
+
+
+@dataclass(frozen=True)
+class Curves:
+    """Lines over places of one kind."""
+
+    kind: str
+    settings: str
+    told: dict[str, Any]
+    lines: list[Curve]
+
+    @property
+    def starts(self) -> float:
+        """Where the first line begins to rise."""
+        return min(float(line.x[1]) for line in self.lines)
+
+    @property
+    def ends(self) -> float:
+        """Where the last line has risen."""
+        return max(float(line.x[-1]) for line in self.lines)
+
+
+def of(kind: str, sets: list[str]) -> Curves | None:
+    """The curves of a mechanism, one for each of several values; `None` where it has none.
+
+    With several values each curve is that of the first line alone, as in PABO's figure 3b.
+    """
+    if core.curve(kind, [], 1) is None:
+        return None
+    combined = list(itertools.islice(itertools.product(*map(values, sets)), MOST + 1))
+    if len(combined) > MOST:
+        raise BadInput(f"--set: found more than {MOST} combinations; expected at most {MOST} curves")
+    found = [(chosen, told) for chosen in combined if (told := core.curve(kind, list(chosen), STEPS))]
+    told = found[0][1]
+    if kinds := sorted({one["x"] for _, one in found} - {told["x"]}):
+        raise BadInput(f"--set: found curves over {told['x']} and {kinds[0]}; expected one unit")
+    several = [at for at, given in enumerate(sets) if len(values(given)) > 1]
+    if not several:
+        lines = [curve(label, (kind, found[0]), at) for at, label in enumerate(told["lines"])]
+        return Curves(kind, ", ".join(sets), told, lines)
+    fixed = [given for at, given in enumerate(sets) if at not in several]
+    only = told["lines"][:1] if len(told["lines"]) > 1 else []
+    lines = [curve(", ".join(one[0][at] for at in several), (kind, one), 0) for one in found]
+    return Curves(kind, ", ".join([*only, *fixed]), told, lines)
+
+
+def curve(label: str, source: tuple[str, tuple[tuple[str, ...], dict[str, Any]]], number: int) -> Curve:
+    """A line of what the core told of a mechanism with some settings."""
+    kind, (sets, told) = source
+    return Curve(label, np.array(told["places"]), np.array(told["values"][number]), kind, sets, number)
+
+
+def values(given: str) -> list[str]:
+    """`lambda=5,15` as `lambda=5` and `lambda=15`."""
+    name, equals, texts = given.partition("=")
+    return [f"{name}={text.strip()}" for text in texts.split(",")] if equals else [given]
+
+
+def kinds_with(specs: list[dict[str, Any]]) -> list[str]:
+    """The names that have a curve."""
+    return [spec["kind"] for spec in specs if spec["kind"] and core.curve(spec["kind"], [], 1) is not None]
+
+
+def check_size(curves: Curves, places: int | None) -> None:
+    """Refuse the size of a queue where the curve is not over its utilisation."""
+    if places is not None and not curves.told["of_size"]:
+        raise BadInput(
+            f"--size: found it for {curves.kind!r}; expected a curve over the utilisation of a queue"
+        )
+
+
+def show(curves: Curves, places: int | None, console: Console) -> None:
+    """Print the curves: their shapes, then a table of places and heights."""
+    told = curves.told
+    console.print()
+    console.print(Text(f"{told['y']} over {told['x']}".capitalize(), "bold"))
+    if curves.settings:
+        console.print(Text(f"  with {curves.settings}"))
+    wide = max(len(line.label) for line in curves.lines)
+    for line in curves.lines:
+        heights = line.heights(np.linspace(0, curves.ends, 41))
+        drawn = "".join(BARS[min(len(BARS) - 1, int(high * len(BARS)))] for high in heights)
+        console.print(Text(f"  {line.label:{wide}} {drawn}"))
+    table.put(console, grid(curves, places or PLACES))
+    if told["note"]:
+        console.print(Text(told["note"], "dim"))
+
+
+def grid(curves: Curves, size: int) -> Table:
+    """Places, the lengths of a queue of so many frames there, and the height of every line."""
+    at = np.linspace(curves.starts, curves.ends, ROWS + 1)
+    of_size = curves.told["of_size"]
+    columns = [("u" if of_size else "queue", [f"{place:.4g}" for place in at])]
+    if of_size:
+        columns.append((f"frames of {size}", [f"{place * size:.6g}" for place in at]))
+    columns += [(line.label, [f"{high:.4f}" for high in line.heights(at)]) for line in curves.lines]
+    made = Table.grid(padding=(0, 2), pad_edge=True)
+    for _ in columns:
+        made.add_column(justify="right", no_wrap=True)
+    made.add_row(*(Text(name, "bold") for name, _ in columns))
+    for row in zip(*(cells for _, cells in columns), strict=True):
+        made.add_row(*row)
+    return made
+
+
+def save(curves: Curves, path: Path) -> None:
+    """Draw the curves into a file; its ending says how."""
+    import matplotlib as mpl
+    from matplotlib.backends.backend_agg import FigureCanvasAgg
+
+    from overspill.charts import mpl as paper
+
+    figure = paper.figure(chart(curves))
+    FigureCanvasAgg(figure)
+    undated: dict[str, Any] = {
+        ".png": {"Software": None},
+        ".svg": {"Date": None, "Creator": None},
+        ".pdf": {"CreationDate": None, "Producer": None, "Creator": None},
+    }[path.suffix.lower()]
+    try:
+        with paper.style(), mpl.rc_context({"svg.hashsalt": curves.kind}):
+            figure.savefig(path, dpi=150, metadata=undated)
+    except OSError as error:
+        raise Unwritable(f"{path}: cannot be written ({error.strerror or error})") from error
+
+
+def check_path(path: Path) -> None:
+    """Refuse an ending that is none of the formats."""
+    if path.suffix.lower() not in FORMATS:
+        raise BadInput(f"--out: found {str(path)!r}; expected a file that ends with {', '.join(FORMATS)}")
+
+
+def chart(curves: Curves) -> Any:
+    """The curves as a figure, as PABO's figure 3."""
+    from overspill.charts.spec import Axis, Chart, Entry, Line, Panel, look
+
+    looks = [(line, look(at)) for at, line in enumerate(curves.lines)]
+    marks = [Line(line.x, line.y, drawn, line.label) for line, drawn in looks]
+    legend = [Entry(line.label, line.label, drawn) for line, drawn in looks]
+    told = curves.told
+    end = curves.ends
+    panel = Panel(curves.settings, Axis(told["x"], shown=(0, end)), Axis(told["y"], shown=(0, 1.02)), marks)
+    return Chart(curves.kind, curves.kind, "", [panel], 1, 4.2, legend)

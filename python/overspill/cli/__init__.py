@@ -1,0 +1,46 @@
+"""The command `overspill`: its exit status, whatever happens, and no traceback."""
+
+import os
+import sys
+from typing import NoReturn
+
+FAILED, INTERRUPTED = 1, 130
+
+
+def main(arguments: list[str] | None = None) -> NoReturn:
+    """Run the command and leave with its status."""
+    try:
+        # Imported here, since that takes a second in which the user may press Ctrl-C.
+        from overspill import errors
+        from overspill.cli import commands, paper, trace
+        from overspill.cli import sweep as command
+    except KeyboardInterrupt:
+        leave("interrupted", INTERRUPTED)
+    except ImportError as error:
+        leave(f"overspill is not whole: {error}; build it with `make setup`", FAILED)
+    command.register(commands.app)
+    paper.register(commands.app)
+    trace.register(commands.app)
+    try:
+        commands.app(args=arguments, prog_name="overspill")
+    except errors.OverspillError as error:
+        leave("\n".join(error.lines), error.status)
+    except KeyboardInterrupt:
+        leave("interrupted", INTERRUPTED)
+    except BrokenPipeError:
+        commands.hush()
+        sys.exit(0)
+    except Exception as error:
+        if os.environ.get("OVERSPILL_TRACEBACK"):
+            raise
+        what = " ".join(str(error).split()) or "no message"
+        leave(
+            f"unexpected failure: {type(error).__name__}: {what} (OVERSPILL_TRACEBACK=1 tells where)", FAILED
+        )
+    sys.exit(0)
+
+
+def leave(text: str, status: int) -> NoReturn:
+    """Say why, and go."""
+    print(text, file=sys.stderr)
+    sys.exit(status)

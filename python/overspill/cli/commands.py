@@ -1,0 +1,319 @@
+"""The commands of `overspill`."""
+
+import os
+import sys
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
+from pathlib import Path
+from typing import Annotated, NoReturn
+
+import typer
+from rich.console import Console
+from rich.table import Table
+from rich.text import Text
+
+from overspill.charts import curves
+from overspill.cli import progress, table
+from overspill.engine import catalogue, core
+from overspill.engine.execution import Options, execute
+from overspill.errors import BadInput
+from overspill.results import header, metrics, store
+from overspill.results.results import Results
+
+FAILED, UNFINISHED, INTERRUPTED = 1, 3, 130
+
+app = typer.Typer(
+    help="What should a switch do when its buffer overflows? A packet-level data-center network simulator.",
+    no_args_is_help=True,
+    add_completion=False,
+    pretty_exceptions_enable=False,
+    context_settings={"help_option_names": ["-h", "--help"]},
+)
+
+
+class Output(Console):
+    """A console that goes on in silence once nobody reads it, so that the report is still written."""
+
+    def on_broken_pipe(self) -> None:
+        """Write no more."""
+        self.quiet = True
+        hush()
+
+
+def hush() -> None:
+    """Let what is still written to stdout vanish."""
+    with suppress(OSError, ValueError):
+        nothing = os.open(os.devnull, os.O_WRONLY)
+        os.dup2(nothing, sys.stdout.fileno())
+        os.close(nothing)
+
+
+def emit(text: str) -> None:
+    """A document on stdout, as long as somebody reads it."""
+    try:
+        sys.stdout.write(text + "\n")
+        sys.stdout.flush()
+    except BrokenPipeError:
+        hush()
+
+
+def err() -> Console:
+    """Where messages and progress go."""
+    return Console(stderr=True, highlight=False)
+
+
+def out() -> Console:
+    """Where results go."""
+    console = Output(highlight=False)
+    # Where nobody looks at a screen, no row is wrapped.
+    return console if console.is_terminal else Output(highlight=False, width=10_000)
+
+
+def show_version(asked: bool) -> None:
+    """Print the version and leave."""
+    if asked:
+        typer.echo(f"overspill {core.version()}")
+        raise typer.Exit
+
+
+@app.callback()
+def overspill(
+    version: Annotated[
+        bool, typer.Option("--version", callback=show_version, is_eager=True, help="Print the version.")
+    ] = False,
+) -> None:
+    """What should a switch do when its buffer overflows?"""
+
+
+@app.command()
+def run(
+    scenario: Annotated[str, typer.Argument(help="A scenario file (TOML).")],
+    sets: Annotated[
+        list[str] | None,
+        typer.Option(
+            "--set", metavar="PATH=VALUE", help="Change a setting in every variant; may be repeated."
+        ),
+    ] = None,
+    seed: Annotated[
+        int | None, typer.Option(min=0, help="The first seed, instead of the scenario's.")
+    ] = None,
+    seeds: Annotated[int, typer.Option(min=1, help="How many seeds.")] = 1,
+    out_dir: Annotated[
+        Path | None, typer.Option("--out", metavar="DIR", help="Folder of the results (default: out/NAME).")
+    ] = None,
+    as_json: Annotated[bool, typer.Option("--json", help="Print one JSON document, not the table.")] = False,
+    max_events: Annotated[
+        int | None, typer.Option(min=1, help="Cut each run after so many events; the result is partial.")
+    ] = None,
+    jobs: Annotated[int | None, typer.Option(min=1, help="Runs at a time (default: all cores).")] = None,
+    pcap: Annotated[
+        list[str] | None,
+        typer.Option(
+            "--pcap",
+            metavar="LINK|HOST",
+            help="Capture what crosses a link (a:b, or a host's) as pcapng; may be repeated.",
+        ),
+    ] = None,
+    pcap_snaplen: Annotated[
+        int | None,
+        typer.Option("--pcap-snaplen", metavar="BYTES", help="Keep at most so much of each captured frame."),
+    ] = None,
+    report: Annotated[bool, typer.Option(help="Write report.html and the figures.")] = True,
+) -> None:
+    """Run a scenario: every variant side by side."""
+    with interruptible():
+        with progress.listener(err()) as listener:
+            place = out_dir or (lambda name: Path("out") / store.slug(name))
+            options = Options(
+                sets or (), seed, seeds, max_events, jobs, place, listener, pcap or (), pcap_snaplen
+            )
+            results = execute(scenario, options)
+        if as_json:
+            emit(store.dump(results.document()))
+        elif results.runs:
+            table.show(results, out())
+        finish(results, report, as_json)
+
+
+@contextmanager
+def interruptible() -> Iterator[None]:
+    """Ctrl-C outside of the runs leaves with the same status as within them."""
+    try:
+        yield
+    except KeyboardInterrupt:
+        print("interrupted", file=sys.stderr)
+        raise typer.Exit(INTERRUPTED) from None
+
+
+def finish(results: Results, report: bool, as_json: bool) -> NoReturn:
+    """Write the report, say where it is and what is missing, and leave with the right status."""
+    if results.interrupted and not results.runs:
+        err().print("interrupted before the first run was finished; nothing is kept")
+        raise typer.Exit(INTERRUPTED)
+    assert results.folder is not None
+    console = err() if as_json else out()
+    if report and not results.interrupted:
+        say(console, "report", write_report(results))
+    else:
+        say(console, "results", results.folder)
+    if results.captures:
+        say(console, "captures", results.folder / "runs")
+    left = status(results)
+    warnings = header.warnings(results)
+    if as_json:
+        for line in warnings:
+            err().print(Text(f"{line.label}: {line.text}", "bold red"), soft_wrap=True)
+    elif left:
+        labels = " and ".join(dict.fromkeys(line.label for line in warnings))
+        err().print(Text(f"{labels}: exit status {left}", "bold red"), soft_wrap=True)
+    raise typer.Exit(left)
+
+
+def say(console: Console, what: str, path: Path) -> None:
+    """One line that is never broken, so that the path can be copied."""
+    console.print(Text(f"{what}: {path}"), soft_wrap=True)
+
+
+def status(results: Results) -> int:
+    """The exit status of results."""
+    if results.failures:
+        return FAILED
+    if results.interrupted:
+        return INTERRUPTED
+    return UNFINISHED if results.partial or results.unfinished or results.stuck else 0
+
+
+def write_report(results: Results) -> Path:
+    """Make the report; matplotlib is loaded only now, since that takes a second."""
+    from overspill.report.run import write
+
+    assert results.folder is not None
+    with err().status("drawing the report"):
+        return write(results, results.folder)
+
+
+@app.command("report")
+def report_command(
+    folder: Annotated[
+        Path, typer.Argument(metavar="DIR", help="A folder that `overspill run` or `overspill sweep` wrote.")
+    ],
+) -> None:
+    """Write report.html and the figures from results."""
+    with interruptible():
+        from overspill.report.run import of_folder
+
+        with err().status("drawing the report"):
+            path = of_folder(folder)
+        say(out(), "report", path)
+
+
+@app.command("export")
+def export_command(
+    folder: Annotated[Path, typer.Argument(metavar="DIR", help="A folder that `overspill run` wrote.")],
+    form: Annotated[
+        str, typer.Option("--format", help='hpcc (fct.txt) or csv (flows that `kind = "trace"` reads).')
+    ],
+    out_path: Annotated[
+        Path | None, typer.Option("--out", metavar="FILE_OR_DIR", help="Where to (default: DIR/export).")
+    ] = None,
+    variant: Annotated[str | None, typer.Option(help="This variant only.")] = None,
+    seed: Annotated[int | None, typer.Option(min=0, help="This seed only.")] = None,
+) -> None:
+    """Write the flows of results in a format of other tools."""
+    from overspill.results import export
+
+    with interruptible():
+        for written in export.write(export.load(folder), form, out_path, (variant, seed)):
+            say(out(), "written", written.path)
+            if written.unfinished:
+                err().print(f"{written.path}: {written.unfinished} unfinished flows are left out")
+
+
+@app.command("list")
+def list_command(
+    which: Annotated[
+        str | None, typer.Argument(metavar="[mechanisms|topologies|transports|traffic|sizes|metrics|papers]")
+    ] = None,
+) -> None:
+    """List what a scenario may name, the metrics, and the papers."""
+    console = out()
+    for category in [which] if which else catalogue.CATEGORIES:
+        groups: dict[str, Table] = {}
+        for group, name, doc in catalogue.entries(category):
+            grid = groups.setdefault(group, Table.grid(padding=(0, 2)))
+            if not grid.columns:
+                grid.add_column(no_wrap=True)
+                grid.add_column(overflow="fold")
+            grid.add_row(Text(f"  {name}"), Text(doc))
+        for group, grid in groups.items():
+            console.print(Text(group, "bold"))
+            table.put(console, grid)
+
+
+@app.command()
+def explain(
+    name: Annotated[str, typer.Argument(help="A mechanism, setting, parameter or metric.")],
+    sets: Annotated[
+        list[str] | None,
+        typer.Option("--set", metavar="NAME=VALUE[,VALUE...]", help="A parameter of its curve; repeatable."),
+    ] = None,
+    size: Annotated[
+        int | None, typer.Option("--size", min=1, help="Frames that the queue of the curve holds. [100]")
+    ] = None,
+    file: Annotated[
+        Path | None, typer.Option("--out", metavar="FILE", help="Draw its curve: .png, .svg or .pdf.")
+    ] = None,
+) -> None:
+    """Explain a name: what it does, where it comes from, its parameters; bounce and red have a curve."""
+    found, console = catalogue.find(name), out()
+    drawn = curve_of(found, name, (sets or [], size, file))
+    if isinstance(found, str):
+        console.print(Text(found))
+        return
+    if isinstance(found, metrics.Metric):
+        title = "" if found.title == found.name else f": {found.title}"
+        console.print(Text(f"{found.name}{title}", "bold"))
+        better = "" if found.better == "none" else f" {found.better.capitalize()} is better."
+        console.print(Text(f"{found.doc} Unit: {found.unit}.{better}"))
+        source = f" [{found.source}]" if found.source else ""
+        console.print(Text(f"  = {found.formula}{source}"))
+        return
+    for spec in found:
+        console.print(Text(f"{spec['slot']} {spec['kind']}".strip(), "bold"))
+        cite = f" [{spec['cite']}]" if spec["cite"] else ""
+        console.print(Text(spec["doc"] + cite))
+        for parameter in spec["params"]:
+            line = Text(f"  {parameter['name']}", "bold")
+            console.print(line.append(f" {catalogue.given(parameter)}", "not bold dim"))
+            console.print(Text(f"      {parameter['doc']}"))
+    if drawn is not None:
+        curves.show(drawn, size, console)
+        if file is not None:
+            curves.save(drawn, file)
+            say(console, "written", file)
+
+
+def curve_of(
+    found: object, name: str, given: tuple[list[str], int | None, Path | None]
+) -> curves.Curves | None:
+    """The curve of what was found; options of a curve are refused where it has none."""
+    sets, size, file = given
+    if file is not None:
+        curves.check_path(file)
+    kinds = [spec["kind"] for spec in found if spec["kind"]] if isinstance(found, list) else []
+    for kind in kinds[:1]:
+        drawn = curves.of(kind, sets)
+        if drawn is not None:
+            curves.check_size(drawn, size)
+            return drawn
+    if sets or size is not None or file is not None:
+        known = ", ".join(curves.kinds_with(core.catalogue()))
+        option = "--set" if sets else "--size" if size is not None else "--out"
+        raise BadInput(f"explain: found {option} for {name!r}; expected a mechanism with a curve: {known}")
+    return None
+
+
+@app.command()
+def schema() -> None:
+    """Print the JSON Schema of a scenario."""
+    emit(core.schema())

@@ -1,0 +1,116 @@
+"""The command `overspill paper`."""
+
+from pathlib import Path
+from typing import Annotated, NoReturn
+
+import typer
+from rich.text import Text
+
+from overspill.cli import commands
+from overspill.cli import paper_table as show
+from overspill.engine import watch as progress
+from overspill.papers import data
+from overspill.papers.reproduce import Reproduced, reproduce, select
+from overspill.results import store
+
+
+def paper(
+    name: Annotated[str, typer.Argument(metavar="NAME", help="A paper of `overspill list papers`.")],
+    wanted: Annotated[
+        list[str] | None,
+        typer.Argument(
+            metavar="[FIGURE_OR_SWEEP]...",
+            help="Only these figures, or all figures that rest on these sweeps (default: everything).",
+        ),
+    ] = None,
+    as_json: Annotated[bool, typer.Option("--json", help="Print the rows as JSON, not as tables.")] = False,
+    out_dir: Annotated[
+        Path | None,
+        typer.Option("--out", metavar="DIR", help="Folder of the results (default: out/papers/NAME)."),
+    ] = None,
+    jobs: Annotated[int | None, typer.Option(min=1, help="Runs at a time (default: all cores).")] = None,
+    seeds: Annotated[
+        int | None, typer.Option(min=1, help="So many seeds of every sweep, for a quick look.")
+    ] = None,
+    what_if: Annotated[
+        bool, typer.Option("--what-if", help="Also with each open parameter of the paper changed alone.")
+    ] = False,
+    listed: Annotated[bool, typer.Option("--list", help="List figures and sweeps; run nothing.")] = False,
+    report: Annotated[bool, typer.Option(help="Write page.html, README.md and the figures.")] = True,
+    publish: Annotated[
+        Path | None,
+        typer.Option(
+            metavar="DIR", help="Also put rows, figures and page into DIR/NAME; of whole papers only."
+        ),
+    ] = None,
+    papers: Annotated[
+        Path | None,
+        typer.Option(
+            metavar="DIR", help="Folder of the papers (default: $OVERSPILL_PAPERS, or the project's)."
+        ),
+    ] = None,
+) -> None:
+    """Reproduce a paper: published beside measured; goes on where it was stopped.
+
+    The exit status tells of runs, not of verdicts: 0 where every run was done, whichever rows hold; 1 where
+    runs failed; 3 where flows did not finish that had to; 130 where it was interrupted.
+    """
+    with commands.interruptible():
+        found = data.load(name, papers)
+        if listed:
+            show.listed(found, commands.out())
+            return
+        out = out_dir or Path("out") / "papers" / store.slug(name)
+        asked = select(found, wanted or (), what_if, (out, seeds))
+        if publish is not None:
+            from overspill.papers import write
+
+            write.check_publish(asked, publish)
+        if what_if and not asked.what_ifs:
+            commands.err().print(f"{name}: no open parameter for this; --what-if changes nothing")
+        with progress.watch(commands.err()) as watch:
+            made = reproduce(asked, watch, jobs)
+        if as_json:
+            commands.emit(store.dump(made.rows))
+        else:
+            show.show(made, commands.out())
+        finish(made, (as_json, report), publish)
+
+
+def finish(made: Reproduced, how: tuple[bool, bool], publish: Path | None) -> NoReturn:
+    """Write the files, say where they are and what is missing, and leave with the right status."""
+    as_json, report = how
+    console, left = commands.err() if as_json else commands.out(), status(made)
+    if made.interrupted:
+        text = "no files: interrupted; the same command goes on where it was stopped"
+        commands.err().print(Text(text), soft_wrap=True)
+    else:
+        from overspill.papers import write
+
+        with commands.err().status("drawing the figures"):
+            path = write.everything(made, report)
+        commands.say(console, "page" if report else "rows", path)
+        if publish is not None:
+            commands.say(console, "published", write.publish(made, publish))
+    if as_json:
+        for line in made.warnings:
+            commands.err().print(Text(f"{line.label}: {line.text}", "bold red"), soft_wrap=True)
+    elif left and made.warnings:
+        labels = " and ".join(dict.fromkeys(line.label for line in made.warnings))
+        commands.err().print(Text(f"{labels}: exit status {left}", "bold red"), soft_wrap=True)
+    raise typer.Exit(left)
+
+
+def status(made: Reproduced) -> int:
+    """The exit status: of the runs, whatever the verdicts."""
+    if made.failed:
+        return commands.FAILED
+    if made.interrupted:
+        return commands.INTERRUPTED
+    return commands.UNFINISHED if made.unfinished else 0
+
+
+def register(app: typer.Typer) -> None:
+    """Put the command beside the others, once."""
+    if not any(one.name == "paper" for one in app.registered_commands):
+        app.command("paper")(paper)

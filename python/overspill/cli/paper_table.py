@@ -1,0 +1,112 @@
+"""What `overspill paper` prints: the rows by figure, what is in a paper."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+from rich.console import Console
+from rich.table import Table
+from rich.text import Text
+
+from overspill.cli import table
+from overspill.papers import words
+from overspill.papers.data import Paper
+from overspill.papers.reproduce import Reproduced
+from overspill.results import store
+
+HEADS = ("", "case", "metric", "published", "measured", "tolerance", "verdict", "basis")
+LEGEND = (
+    "measured: mean ± half-width of its 95 % interval over seeds. holds: the whole interval is within the "
+    "tolerance; fails: wholly outside; inconclusive: neither. Where a row is exact, every seed must be "
+    "within. A basis in brackets is not counted. Bars and bands of figures are 95 % intervals of the "
+    "mean, too."
+)
+
+
+def show(found: Reproduced, console: Console) -> None:
+    """Print every figure's rows, and the score."""
+    if found.asked.part:
+        console.print(Text(f"PART: {found.asked.part}", "bold"), soft_wrap=True)
+    for line in found.warnings:
+        console.print(Text(f"{line.label}: {line.text}", "bold red"), soft_wrap=True)
+    for figure in found.asked.figures:
+        rows = [row for row in found.rows if row["figure"] == figure.id]
+        if rows:
+            console.print()
+            console.print(Text(f"{figure.id}  {figure.title}", "bold"), soft_wrap=True)
+            table.put(console, Text(figure.claim, "dim"), table.LINE)
+            table.whole(console, grid(rows))
+            told(rows, console)
+    if found.rows:
+        console.print()
+        console.print(Text(words.score(found.score), "bold"), soft_wrap=True)
+        table.put(console, Text(LEGEND, "dim"), table.LINE)
+    if found.changed:
+        told_changes(found, console)
+
+
+def grid(rows: Sequence[dict[str, Any]]) -> Table:
+    """The rows of a figure."""
+    made = Table(box=None, pad_edge=False, padding=(0, 2, 0, 0), header_style="bold", show_edge=False)
+    for head in HEADS:
+        made.add_column(head, no_wrap=True, justify="right" if head in ("published", "measured") else "left")
+    for row in rows:
+        style = "dim" if words.later(row) else words.STYLES[row["verdict"]]
+        sign, _, verdict = words.verdict(row).partition(" ")
+        cells = [row["case"], row["metric"], words.value(row["published"], row["unit"]), words.measured(row)]
+        texts = [Text(one) for one in (*cells, words.tolerance(row))]
+        made.add_row(Text(sign, style), *texts, Text(verdict, style), Text(words.basis(row), "dim"))
+    return made
+
+
+def told(rows: Sequence[dict[str, Any]], console: Console) -> None:
+    """The notes below a figure's rows."""
+    for row in rows:
+        for note in words.notes(row):
+            table.put(console, Text(f"  {row['case']}, {row['metric']}: {note}", "dim"), table.LINE)
+
+
+def told_changes(found: Reproduced, console: Console) -> None:
+    """Which verdicts an open parameter changes."""
+    base = {(row["figure"], row["case"], row["metric"]): row for row in found.rows}
+    for one in found.asked.what_ifs:
+        rows = found.changed[one.name]
+        moved = [(base.get((row["figure"], row["case"], row["metric"])), row) for row in rows]
+        other = [(old, new) for old, new in moved if old is not None and old["verdict"] != new["verdict"]]
+        console.print()
+        text = f"what if: {one.title} ({', '.join(one.sets)}): {len(other)} of {len(rows)} verdicts change"
+        console.print(Text(text, "bold"), soft_wrap=True)
+        for old, new in other:
+            name = f"{new['figure']}, {new['case']}, {new['metric']}"
+            told_one = (
+                f"{words.measured(old)} {words.verdict(old)} → {words.measured(new)} {words.verdict(new)}"
+            )
+            console.print(Text(f"  {name}: {told_one}"), soft_wrap=True)
+
+
+def listed(paper: Paper, console: Console) -> None:
+    """Print what there is in a paper."""
+    console.print(Text(f"{paper.name}  {paper.title}", "bold"), soft_wrap=True)
+    console.print(Text(paper.cite), soft_wrap=True)
+    figures, sweeps, settings = (Table.grid(padding=(0, 2)) for _ in range(3))
+    for figure in paper.figures.values():
+        count = len(paper.rows_of(figure.id))
+        rests = ", ".join(figure.sweeps) or "no runs"
+        figures.add_row(
+            f"  {figure.id}", f"{count} rows", Text(figure.title), Text(f"rests on {rests}", "dim")
+        )
+    for sweep in paper.sweeps.values():
+        axes = ", ".join(sweep.over) or "one point"
+        sweeps.add_row(f"  {sweep.name}", sweep.scenario.name, f"{sweep.seeds} seeds", Text(axes))
+    for one in paper.what_ifs:
+        settings.add_row(
+            f"  {one.name}",
+            Text(one.title),
+            Text(store.shortened(", ".join(one.sets))),
+            Text(", ".join(one.sweeps)),
+        )
+    for title, rows in (("figures", figures), ("sweeps", sweeps), ("what if", settings)):
+        if rows.row_count:
+            console.print(Text(title, "bold"))
+            table.put(console, rows)

@@ -1,0 +1,118 @@
+"""How the runs go, on stderr: bars on a terminal, short lines elsewhere."""
+
+import threading
+import time
+from types import TracebackType
+from typing import Any
+
+from rich.console import Console
+from rich.markup import escape
+from rich.progress import BarColumn, Progress, TaskID, TextColumn, TimeRemainingColumn
+
+from overspill.engine.runner import Job, Listener
+from overspill.results import formats
+
+EVERY = 10.0  # seconds between two lines where there is no terminal
+
+
+class Lines(Listener):
+    """One line when a run is done, and one now and then while it lasts."""
+
+    def __init__(self, console: Console) -> None:
+        self.console, self.lock = console, threading.Lock()
+        self.total, self.done = 0, 0
+        self.last = time.monotonic()
+
+    def __enter__(self) -> "Lines":
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        return None
+
+    def planned(self, count: int) -> None:
+        """Remember how many there are."""
+        self.total = count
+
+    def advanced(self, job: Job, status: dict[str, Any]) -> None:
+        """Say where a long run is."""
+        with self.lock:
+            if status["done"] or time.monotonic() - self.last < EVERY:
+                return
+            self.last = time.monotonic()
+            self.console.print(
+                f"{job}: {share(status):.0%}, at {formats.time(status['time_ps'])}", markup=False
+            )
+
+    def finished(self, job: Job, status: dict[str, Any], seconds: float) -> None:
+        """Say that a run is done, and how fast it was."""
+        with self.lock:
+            self.done += 1
+            self.last = time.monotonic()
+            line = f"[{self.done}/{self.total}] {job}: {speed(status, seconds)}"
+            self.console.print(line, markup=False, soft_wrap=True)
+
+
+class Bars(Listener):
+    """A bar for each run that is going on, and one for all."""
+
+    def __init__(self, console: Console) -> None:
+        self.lock, self.tasks = threading.Lock(), dict[Job, TaskID]()
+        self.progress = Progress(
+            TextColumn("{task.description}"),
+            BarColumn(),
+            TextColumn("{task.percentage:>3.0f}%"),
+            TimeRemainingColumn(),
+            TextColumn("{task.fields[note]}"),
+            console=console,
+        )
+        self.whole: TaskID | None = None
+
+    def __enter__(self) -> "Bars":
+        self.progress.start()
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self.progress.stop()
+
+    def planned(self, count: int) -> None:
+        """Begin the bar of all."""
+        self.whole = self.progress.add_task("all runs", total=count, note="")
+
+    def advanced(self, job: Job, status: dict[str, Any]) -> None:
+        """Move a run's bar."""
+        with self.lock:
+            if job not in self.tasks:
+                self.tasks[job] = self.progress.add_task(escape(str(job)), total=1.0, note="")
+            note = f"{formats.count(status['flows_completed'])} flows done"
+            self.progress.update(self.tasks[job], completed=share(status), note=note)
+
+    def finished(self, job: Job, status: dict[str, Any], seconds: float) -> None:
+        """Replace a run's bar by a line."""
+        with self.lock:
+            if job in self.tasks:
+                self.progress.remove_task(self.tasks.pop(job))
+            self.progress.print(f"{job}: {speed(status, seconds)}", markup=False)
+            if self.whole is not None:
+                self.progress.advance(self.whole)
+
+
+def listener(console: Console) -> Lines | Bars:
+    """Whichever suits where stderr goes."""
+    return Bars(console) if console.is_terminal else Lines(console)
+
+
+def share(status: dict[str, Any]) -> float:
+    """How far a run is on its planned way."""
+    return min(1.0, status["time_ps"] / status["end_ps"]) if status["end_ps"] else 0.0
+
+
+def speed(status: dict[str, Any], seconds: float) -> str:
+    """What was simulated, in which time; the rate where the time is more than what a start takes."""
+    rate = f" ({formats.count(status['hops'] / seconds)} packet-hops/s)" if seconds >= 1 else ""
+    hops = formats.count(status["hops"])
+    flows = status["flows_completed"]
+    return f"{hops} packet-hops in {seconds:.1f} s{rate}, {flows} flows done"

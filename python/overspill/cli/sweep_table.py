@@ -1,0 +1,124 @@
+"""What a sweep prints: facts, and for each metric a table of points by variants."""
+
+from __future__ import annotations
+
+import difflib
+from collections.abc import Sequence
+from typing import Any
+
+from rich.console import Console
+from rich.table import Table
+from rich.text import Text
+
+from overspill.cli import table
+from overspill.errors import BadInput
+from overspill.results import formats, header, metrics
+from overspill.results.cautions import Line
+from overspill.results.sweep import Sweep, cautions, legend, rows
+from overspill.results.tables import Summary
+
+DEFAULTS = ("qct_p99", "fct_p99", "goodput")
+SHOWN = 60  # points in a table; the files have all
+
+
+def check(wanted: Sequence[str]) -> None:
+    """`BadInput` where a metric has no such name."""
+    for name in wanted:
+        if metrics.base(name) not in metrics.REGISTRY:
+            close = difflib.get_close_matches(metrics.base(name), metrics.REGISTRY, n=3)
+            hint = f"; did you mean {' or '.join(close)}?" if close else ""
+            raise BadInput(f"--metric: found {name}; expected one of `overspill list metrics`{hint}")
+
+
+def chosen(sweep: Sweep, wanted: Sequence[str]) -> list[str]:
+    """The metrics asked for, or the first that suits: queries, flows, goodput."""
+    there = sweep.metrics
+    return list(wanted) if wanted else [name for name in DEFAULTS if name in there][:1]
+
+
+def warnings(sweep: Sweep) -> list[Line]:
+    """What makes a sweep less than whole."""
+    found = []
+    if sweep.interrupted:
+        text = f"stopped by the user: {sweep.finished} of {sweep.planned} runs are finished and shown"
+        found.append(Line("INTERRUPTED", f"{text}; the same command goes on where it was stopped", True))
+    found += [Line("FAILED", line, True) for line in sweep.failures]
+    for one in sweep.partial:
+        found.append(Line("PARTIAL RESULT", f"{where(sweep, one)} {one['why']}", True))
+    for one in sweep.unfinished:
+        counts = f"{one['unfinished']} of {one['measured']} measured flows did not finish"
+        found.append(Line("UNFINISHED FLOWS", f"{where(sweep, one)}: {counts}", True))
+    for one in sweep.deadlocks:
+        found.append(Line("DEADLOCK", f"{where(sweep, one)}: {header.circle(one, len(one['seeds']))}", True))
+    return found
+
+
+def where(sweep: Sweep, one: dict[str, Any]) -> str:
+    """A point, a variant, and seeds."""
+    point = zip(sweep.axes, one["point"], strict=True)
+    at = ", ".join(f"{axis.path}={text}" for axis, text in point)
+    place = f"{at}: {one['variant']}" if at else one["variant"]
+    return f"{place}, seed{'s' if len(one['seeds']) > 1 else ''} {formats.seeds(one['seeds'])}"
+
+
+def lines(sweep: Sweep, names: Sequence[str]) -> list[Line]:
+    """Every fact beside the tables of these metrics, the loud ones first."""
+    rough = cautions(sweep.facts, names)
+    axes = "; ".join(f"{axis.path} = {formats.listing(axis.texts)}" for axis in sweep.axes)
+    seeds = f"seed{'s' if len(sweep.seeds) > 1 else ''} {formats.seeds(sweep.seeds)} (n = {len(sweep.seeds)})"
+    sets = f"; set {', '.join(sweep.facts['sets'])}" if sweep.facts["sets"] else ""
+    together = [Line("together", " and ".join(paths)) for paths in sweep.facts["together"]]
+    points = f"{len(sweep.points)} points, {len(sweep.variants)} variants, {sweep.finished} runs"
+    return [
+        *warnings(sweep),
+        *(line for line in rough if line.loud),
+        Line("scenario", f"{sweep.scenario}, {seeds}{sets}"),
+        Line("swept", axes),
+        *together,
+        Line("finished", points),
+        *(line for line in rough if not line.loud),
+        *(Line("note", note) for note in sweep.notes),
+    ]
+
+
+def show(sweep: Sweep, wanted: Sequence[str], console: Console) -> None:
+    """Print the facts and a table a metric."""
+    facts = Table.grid(padding=(0, 2, 0, 0))
+    names = chosen(sweep, wanted)
+    for line in lines(sweep, names):
+        style = "red" if line.loud else ""
+        facts.add_row(Text(line.label, "bold red" if line.loud else "bold"), Text(line.text, style))
+    facts.columns[0].no_wrap = True
+    table.put(console, facts, table.LINE)
+    for name in names:
+        console.print()
+        one(sweep, name, console)
+    table.put(console, Text(legend(sweep.summary), "dim"), table.LINE)
+
+
+def one(sweep: Sweep, name: str, console: Console) -> None:
+    """The table of a metric: rows are points, columns are variants."""
+    found = rows(sweep, name)
+    if not found:
+        table.put(console, Text(f"{name}: no run has a value of it"), table.LINE)
+        return
+    metric = metrics.find(name)
+    factor, unit = formats.scale(metric.unit, [entry["mean"] for entry in found.values()])
+    console.print(Text(f"{metric.title} ({unit})" if unit else metric.title, "bold"))
+    grid = Table(box=None, pad_edge=False, padding=(0, 2, 0, 0), header_style="bold", show_edge=False)
+    for axis in sweep.axes:
+        grid.add_column(Text(axis.path), justify="left" if axis.numbers is None else "right", no_wrap=True)
+    for variant in sweep.variants:
+        grid.add_column(Text(variant), justify="right", no_wrap=True)
+    for point in sweep.points[:SHOWN]:
+        cells = [found.get((*point.values(), variant)) for variant in sweep.variants]
+        grid.add_row(*map(Text, point.values()), *(Text(text(cell, factor)) for cell in cells))
+    table.whole(console, grid)
+    if len(sweep.points) > SHOWN:
+        left = len(sweep.points) - SHOWN
+        table.put(console, Text(f"... {left} more points are in summary.csv"), table.LINE)
+
+
+def text(entry: dict[str, Any] | None, factor: float) -> str:
+    """A cell as `overspill run` prints it; `-` where there is nothing."""
+    return "-" if entry is None else formats.cell(Summary.of(entry), factor)

@@ -1,0 +1,130 @@
+"""The table that a run prints: one metric a row, variants side by side."""
+
+from __future__ import annotations
+
+import io
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
+
+from rich.console import Console, RenderableType
+from rich.table import Table
+from rich.text import Text
+
+from overspill import stats
+from overspill.results import document, formats, header
+from overspill.results.document import Row
+
+if TYPE_CHECKING:
+    from overspill.results.results import Results
+
+MARK = " *"
+LINE = 160  # letters of a line of text, and of a row of the table, where there is no screen
+WIDEST = 10_000
+
+
+def shown(results: Results) -> list[tuple[str, dict[str, tuple[str, bool]]]]:
+    """Titles with units, and each variant's text with whether it is best."""
+    return [cells(row) for row in document.rows(results) if row.visible]
+
+
+def cells(row: Row) -> tuple[str, dict[str, tuple[str, bool]]]:
+    """One row as text."""
+    known = [number for one in row.cells.values() for number in one.known]
+    factor, unit = formats.scale(row.metric.unit, known)
+    title = formats.headed(row.metric.title, unit)
+    return title, {name: (formats.cell(one, factor), one.best) for name, one in row.cells.items()}
+
+
+def legend(results: Results) -> str:
+    """How to read the cells."""
+    counts = [len(results.of(variant)) for variant in results.variants]
+    return explained(max(counts, default=0), len(results.variants) > 1)
+
+
+def explained(seeds: int, compared: bool) -> str:
+    """How to read cells over so many seeds at most; `compared` where a variant may be called best."""
+    if seeds < 2:
+        return "One seed: no intervals, and no variant is called best. Use --seeds N."
+    parts = ["mean ± half-width of the 95 % interval over seeds (Student's t)."]
+    if seeds >= stats.ENOUGH:
+        parts = [
+            "mean ± half-width of the 95 % interval over seeds, or mean [low, high] where that is uneven "
+            "(Student's t; BCa bootstrap for percentiles, minima and maxima)."
+        ]
+    if compared:
+        parts.append(
+            "* best: the Holm-corrected 95 % intervals of its paired differences from every other variant, "
+            "on the same seeds, exclude 0; nobody where seeds change nothing."
+        )
+    return " ".join(parts)
+
+
+def show(results: Results, console: Console) -> None:
+    """Print the header, the table and the legend; numbers are never cut."""
+    facts = Table.grid(padding=(0, 2, 0, 0))
+    for line in header.lines(results):
+        facts.add_row(
+            Text(line.label, "bold red" if line.loud else "bold"), Text(line.text, "red" if line.loud else "")
+        )
+    facts.columns[0].no_wrap = True
+    put(console, facts, LINE)
+    if not results.runs:
+        return
+    body = shown(results)
+    for variants in blocks(body, results.variants, console.width):
+        console.print()
+        table = grid(body, variants)
+        whole(console, table)
+    put(console, Text(legend(results), "dim"), LINE)
+
+
+def put(console: Console, what: RenderableType, width: int = WIDEST) -> None:
+    """Print; where nobody looks at a screen, in lines of so many letters, without blanks at their end."""
+    if console.is_terminal:
+        console.print(what, crop=False)
+        return
+    made = io.StringIO()
+    Console(file=made, width=width, highlight=False, no_color=True).print(what, crop=False)
+    for line in made.getvalue().splitlines():
+        console.print(Text(line.rstrip()), soft_wrap=True)
+
+
+def whole(console: Console, table: Table) -> None:
+    """Print as wide as need be: a terminal may wrap a line, but no number is cut."""
+    width = console.width
+    console.width = max(width, console.measure(table, options=console.options.update(width=10_000)).maximum)
+    put(console, table)
+    console.width = width
+
+
+def blocks(
+    body: Sequence[tuple[str, dict[str, tuple[str, bool]]]], variants: Sequence[str], width: int
+) -> list[list[str]]:
+    """Variants in groups that fit the width beside the titles; one at least."""
+    first = max((len(title) for title, _ in body), default=0) + 2
+    found: list[list[str]] = []
+    used = 0
+    for variant in variants:
+        column = max([len(variant), *(len(cells[variant][0]) + len(MARK) for _, cells in body)]) + 2
+        if not found or used + column > width:
+            found.append([])
+            used = first
+        found[-1].append(variant)
+        used += column
+    return found
+
+
+def grid(body: Sequence[tuple[str, dict[str, tuple[str, bool]]]], variants: Sequence[str]) -> Table:
+    """One block of the table."""
+    table = Table(box=None, pad_edge=False, padding=(0, 2, 0, 0), header_style="bold", show_edge=False)
+    table.add_column("", no_wrap=True)
+    for variant in variants:
+        table.add_column(Text(variant), justify="right", no_wrap=True)
+    for title, by_variant in body:
+        texts = []
+        for variant in variants:
+            text, best = by_variant[variant]
+            texts.append(Text(text + (MARK if best else "  "), "bold green" if best else ""))
+        if any(text.plain.strip() != "-" for text in texts):
+            table.add_row(Text(title), *texts)
+    return table

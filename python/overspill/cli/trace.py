@@ -1,0 +1,69 @@
+"""The command `overspill trace`."""
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from overspill.cli import commands, progress
+from overspill.cli import trace_table as show
+from overspill.results import store
+from overspill.tracing import write
+from overspill.tracing.run import Options, execute
+
+
+def trace(
+    scenario: Annotated[str, typer.Argument(help="A scenario file (TOML).")],
+    packet: Annotated[
+        str,
+        typer.Option(
+            metavar="PACKET",
+            help="most_detoured, most_bounced, or flow=F,n=N: the n-th that flow F's sender sent, from 0; "
+            "with ,reverse its receiver's.",
+        ),
+    ],
+    variant: Annotated[
+        str | None,
+        typer.Option(metavar="NAME", help="The variant (default: the first that detours or bounces)."),
+    ] = None,
+    sets: Annotated[
+        list[str] | None,
+        typer.Option("--set", metavar="PATH=VALUE", help="Change a setting; may be repeated."),
+    ] = None,
+    seed: Annotated[int | None, typer.Option(min=0, help="The seed, instead of the scenario's.")] = None,
+    at: Annotated[
+        str | None,
+        typer.Option(
+            metavar="T1,T2,T3",
+            help="When to look at queues (default: its first detour or bounce, its last, and half-way).",
+        ),
+    ] = None,
+    out_dir: Annotated[
+        Path | None,
+        typer.Option("--out", metavar="DIR", help="Folder of the files (default: out/NAME-trace)."),
+    ] = None,
+    as_json: Annotated[bool, typer.Option("--json", help="Print one JSON document, not the table.")] = False,
+    report: Annotated[bool, typer.Option(help="Write trace.json, trace.html and the figures.")] = True,
+) -> None:
+    """Print and draw the trace of one packet, found by repeating its run."""
+    with commands.interruptible():
+        if report and out_dir is not None:
+            write.check(out_dir)
+        with progress.listener(commands.err()) as listener:
+            traced = execute(scenario, Options(packet, variant, seed, sets or (), at, listener))
+        if as_json:
+            commands.emit(store.dump(traced.document()))
+        else:
+            show.show(traced, commands.out())
+        if report:
+            folder = out_dir or Path("out") / f"{store.slug(traced.facts['scenario'])}-trace"
+            write.check(folder)
+            with commands.err().status("drawing the trace"):
+                path = write.write(traced, folder)
+            commands.say(commands.err() if as_json else commands.out(), "report", path)
+
+
+def register(app: typer.Typer) -> None:
+    """Put the command beside the others, once."""
+    if not any(one.name == "trace" for one in app.registered_commands):
+        app.command("trace")(trace)

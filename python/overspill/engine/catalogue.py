@@ -1,0 +1,97 @@
+"""What there is to choose from, as `overspill list` and `overspill explain` tell it."""
+
+import difflib
+import re
+from typing import Any
+
+from overspill.engine import core
+from overspill.errors import BadInput
+from overspill.papers import data
+from overspill.results import metrics
+
+CATEGORIES = ("mechanisms", "topologies", "transports", "traffic", "sizes", "metrics", "papers")
+SLOTS = {"topologies": "topology", "transports": "transport", "traffic": "traffic"}
+
+Spec = dict[str, Any]
+
+
+def category(spec: Spec) -> str:
+    """Where an entry of the core's catalogue is listed."""
+    if not spec["kind"]:
+        return "settings"
+    if spec["slot"] == "traffic.sizes":
+        return "sizes"
+    first = spec["slot"].split(".")[0]
+    return next((name for name, slot in SLOTS.items() if slot == first), "mechanisms")
+
+
+def entries(which: str) -> list[tuple[str, str, str]]:
+    """Group, name and meaning of all in a category."""
+    if which == "metrics":
+        return [(f"metrics, in {metric.unit}", metric.name, metric.doc) for metric in metrics.ALL]
+    if which == "sizes":
+        shapes = [(one["kind"], one["doc"]) for one in core.catalogue() if category(one) == "sizes"]
+        return [("distributions of flow sizes", name, doc) for name, doc in [*sizes().items(), *shapes]]
+    if which == "papers":
+        return [("papers", name, title) for name, title in data.titles()]
+    if which not in CATEGORIES:
+        raise BadInput(f"list: found {which!r}; expected one of {', '.join(CATEGORIES)}")
+    return [(spec["slot"], spec["kind"], spec["doc"]) for spec in core.catalogue() if category(spec) == which]
+
+
+def sizes() -> dict[str, str]:
+    """Built-in distributions of flow sizes, as the parameters named `sizes` tell of them."""
+    docs = [one["doc"] for spec in core.catalogue() for one in spec["params"] if one["name"] == "sizes"]
+    return {name: doc for text in docs for name, doc in re.findall(r"`(\w+)` \(([^()]*)\)", text)}
+
+
+def given(parameter: Spec) -> str:
+    """What a parameter takes, and its default."""
+    default = parameter["default"]
+    required = parameter.get("required", default is None)
+    otherwise = "must be given" if required else f"default {default if default is not None else 'none'}"
+    allowed = f", {parameter['allowed']}" if parameter.get("allowed") else ""
+    return f"({parameter['type']}{allowed}; {otherwise})"
+
+
+def parameters(specs: list[Spec], name: str) -> str:
+    """All parameters of a name, `k` or `k_shortest.k`, with the entries that have it; empty without one."""
+    owners: dict[tuple[str, str], list[str]] = {}
+    for spec in specs:
+        owner = f"{spec['slot']} {spec['kind']}".strip()
+        known = {spec["kind"], spec["slot"], owner.replace(" ", ".")} - {""}
+        for one in spec["params"]:
+            if name in (one["name"], *(f"{prefix}.{one['name']}" for prefix in known)):
+                text = f"{given(one)}\n      {one['doc']}"
+                owners.setdefault((one["name"], text), []).append(owner)
+    return "\n".join(f"{key}, of {', '.join(names)} {text}" for (key, text), names in owners.items())
+
+
+def choices(specs: list[Spec], name: str) -> str:
+    """All parameters of which a name is a value; empty without one."""
+    found = []
+    for spec in specs:
+        owner = f"{spec['slot']} {spec['kind']}".strip()
+        chosen = [one for one in spec["params"] if one["type"] == "choice" and f"`{name}`" in one["allowed"]]
+        found += [
+            f"{name}, a value of {one['name']} of {owner} {given(one)}\n      {one['doc']}" for one in chosen
+        ]
+    return "\n".join(found)
+
+
+def find(name: str) -> list[Spec] | metrics.Metric | str:
+    """What a name stands for: a kind, a slot, a metric, flow sizes, a parameter, or a value of one."""
+    specs = core.catalogue()
+    found = [spec for spec in specs if name in (spec["kind"], f"{spec['slot']}.{spec['kind']}", spec["slot"])]
+    if found:
+        return found
+    if metrics.base(name) in metrics.REGISTRY:
+        return metrics.find(name)
+    if name in sizes():
+        return f"{name}: flow sizes, {sizes()[name]}. For `sizes` of a traffic entry."
+    if keys := parameters(specs, name) or choices(specs, name):
+        return keys
+    known = sorted({spec["kind"] or spec["slot"] for spec in specs} | {spec["slot"] for spec in specs})
+    close = difflib.get_close_matches(name, [*known, *sizes(), *metrics.REGISTRY], n=3)
+    hint = f"; did you mean {' or '.join(close)}?" if close else "; see `overspill list`"
+    raise BadInput(f"explain: found {name!r}; expected a name of the catalogue{hint}")

@@ -1,0 +1,142 @@
+"""The axes of a sweep and the points of their grid."""
+
+import itertools
+import math
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+
+from overspill.engine import inline, values
+from overspill.errors import BadInput
+
+POINTS_MOST = 100_000
+LABELS = ("name", "description")
+RESERVED = ("variant", "seed", "metric", "unit", "value", "censored", "n", "mean", "ci95", "low", "high")
+
+Over = Mapping[str, object] | Iterable[str]
+
+
+@dataclass(frozen=True)
+class Axis:
+    """One swept field: its values as text and, where all are quantities alike, as numbers of `unit`."""
+
+    path: str
+    texts: list[str]
+    numbers: list[float] | None = None
+    unit: str = ""
+
+
+@dataclass(frozen=True)
+class Point:
+    """One combination of values: its place in the grid, its values by path, and what it sets."""
+
+    index: int
+    values: dict[str, str]
+    sets: tuple[str, ...]
+
+    def __str__(self) -> str:
+        return ", ".join(f"{path}={text}" for path, text in self.values.items())
+
+
+@dataclass(frozen=True)
+class Grid:
+    """Axes, and the groups of their numbers that move together; groups are crossed with each other."""
+
+    axes: list[Axis]
+    given: list[list[str]]  # the values of each axis as they go to the core
+    groups: list[list[int]]
+
+    def __len__(self) -> int:
+        return math.prod(len(self.given[group[0]]) for group in self.groups)
+
+    def points(self) -> Iterator[Point]:
+        """Every point, the last axis fastest."""
+        ranges = (range(len(self.given[group[0]])) for group in self.groups)
+        for index, chosen in enumerate(itertools.product(*ranges)):
+            at = {axis: one for group, one in zip(self.groups, chosen, strict=True) for axis in group}
+            order = range(len(self.axes))
+            texts = {self.axes[axis].path: self.axes[axis].texts[at[axis]] for axis in order}
+            sets = tuple(f"{self.axes[axis].path}={self.given[axis][at[axis]]}" for axis in order)
+            yield Point(index, texts, sets)
+
+
+def grid(over: Over, zips: Iterable[str | Sequence[str]] = (), single: bool = False) -> Grid:
+    """The grid of `path=a,b,c` texts, or of values by path; `zips` name axes that move together.
+
+    Without any axis there is one point, where that is `single` on purpose.
+    """
+    given = list(pairs(over))
+    if not given and not single:
+        raise BadInput("--over: found nothing; expected path=a,b,c, such as switch.buffer.size=50pkt,100pkt")
+    paths = [path for path, _ in given]
+    for path in paths:
+        if paths.count(path) > 1:
+            raise BadInput(f"--over: {path}: found it twice; expected each path once")
+        if path in LABELS:
+            raise BadInput(f"--over: {path}: a label that changes no run; there is nothing to sweep")
+        if path in RESERVED:
+            how = "expected --seed and --seeds" if path == "seed" else "expected a key of a scenario"
+            raise BadInput(f"--over: {path}: {how}")
+    axes = [axis(path, texts) for path, texts in given]
+    groups = grouped(axes, zips)
+    made = Grid(axes, [texts for _, texts in given], groups)
+    if len(made) > POINTS_MOST:
+        raise BadInput(f"--over: found {len(made)} points; expected {POINTS_MOST} or fewer")
+    return made
+
+
+def pairs(over: Over) -> Iterator[tuple[str, list[str]]]:
+    """Each path with its values."""
+    if isinstance(over, Mapping):
+        for path, given in over.items():
+            if isinstance(given, str):
+                yield path, values.values(path, given)
+            elif isinstance(given, Iterable) and not isinstance(given, Mapping):
+                yield path, listed(path, [inline.written(one) for one in given])
+            else:
+                yield path, [inline.written(given)]
+        return
+    for text in over:
+        path, equals, rest = text.partition("=")
+        if not equals or not path.strip() or not rest.strip():
+            raise BadInput(
+                f"--over: found {text!r}; expected path=a,b,c, such as traffic.burst.senders=20,40"
+            )
+        yield path.strip(), values.values(path.strip(), rest)
+
+
+def listed(path: str, texts: list[str]) -> list[str]:
+    """Values of a list, of which there must be some."""
+    if not texts or not all(text.strip() for text in texts):
+        raise values.refused(path, "an empty value or none", "expected one value or more")
+    return texts
+
+
+def axis(path: str, given: Sequence[str]) -> Axis:
+    """An axis of these values, which must be different."""
+    texts = [values.bare(text) for text in given]
+    seen: set[str] = set()
+    for text in texts:
+        if text in seen:
+            raise values.refused(path, f"{text} twice", "expected different values")
+        seen.add(text)
+    known = values.numbers(texts)
+    return Axis(path, texts, None, "") if known is None else Axis(path, texts, *known)
+
+
+def grouped(axes: Sequence[Axis], zips: Iterable[str | Sequence[str]]) -> list[list[int]]:
+    """Axes by number, those that move together in one group, in the order of their first."""
+    paths = [one.path for one in axes]
+    of: dict[int, list[int]] = {at: [at] for at in range(len(axes))}
+    for given in zips:
+        names = [one.strip() for one in given.split(",")] if isinstance(given, str) else list(given)
+        unknown = [name for name in names if name not in paths]
+        if unknown or len(set(names)) < 2:
+            found = unknown[0] if unknown else ",".join(names)
+            raise BadInput(f"--zip: found {found}; expected two or more paths of --over: {', '.join(paths)}")
+        group = sorted({at for name in names for at in of[paths.index(name)]})
+        lengths = {len(axes[at].texts) for at in group}
+        if len(lengths) > 1:
+            counts = ", ".join(f"{paths[at]} {len(axes[at].texts)}" for at in group)
+            raise BadInput(f"--zip: found different numbers of values ({counts}); expected as many of each")
+        of.update(dict.fromkeys(group, group))
+    return [list(group) for group in dict.fromkeys(tuple(of[at]) for at in range(len(axes)))]

@@ -1,0 +1,132 @@
+"""What a run is known by: a hash of everything that its metrics depend on."""
+
+import hashlib
+import inspect
+import json
+import os
+import threading
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from functools import lru_cache
+from pathlib import Path
+from types import ModuleType
+from typing import Any
+
+from overspill.engine import core
+from overspill.errors import Failed
+from overspill.results import metrics
+
+# What a variant is called and which seed comes first changes no run.
+ENTRY = 2  # what is kept of a run
+NO_PART = ("name", "description", "seed")
+LONGEST_NAME = 4096
+
+
+@dataclass(frozen=True)
+class Build:
+    """The software that makes results: the core's version and file, and the code of the metrics."""
+
+    version: str
+    core: str
+    metrics: str
+
+
+def build() -> Build:
+    """The software of this process."""
+    backend = core.backend()
+    return Build(core.version(), file_digest(str(getattr(backend, "__file__", "") or "")), metrics_digest())
+
+
+@lru_cache(maxsize=8)
+def file_digest(path: str) -> str:
+    """SHA-256 of a file; empty where there is none."""
+    try:
+        with open(path, "rb") as file:
+            return hashlib.file_digest(file, "sha256").hexdigest()
+    except OSError:
+        return ""
+
+
+@lru_cache(maxsize=1)
+def metrics_digest() -> str:
+    """SHA-256 of the sources that metrics are computed with, so that no old value outlives a change."""
+    made = hashlib.sha256()
+    for module in sorted(needed(metrics), key=lambda one: one.__name__):
+        made.update(f"{module.__name__}\0{inspect.getsource(module)}\0".encode())
+    return made.hexdigest()
+
+
+def needed(module: ModuleType) -> set[ModuleType]:
+    """A module, and those of this package that it uses, directly or not."""
+    found, left = {module}, [module]
+    while left:
+        for one in vars(left.pop()).values():
+            other = one if isinstance(one, ModuleType) else inspect.getmodule(one)
+            if other is not None and other.__name__.startswith("overspill.") and other not in found:
+                found.add(other)
+                left.append(other)
+    return found
+
+
+class Files:
+    """The files that a scenario may name, by their names in it; each is read anew only once it changes."""
+
+    def __init__(self, scenario: str) -> None:
+        self.folder, self.lock = Path(scenario).parent, threading.Lock()
+        self.known: dict[str, tuple[tuple[int, int], str]] = {}
+
+    def digest(self, name: str) -> str | None:
+        """SHA-256 of the file of this name beside the scenario; `None` where there is none."""
+        if not name or len(name) > LONGEST_NAME or "\0" in name:
+            return None
+        path = self.folder / name
+        try:
+            if not path.is_file():
+                return None
+            stat = os.stat(path)
+            stamp = (stat.st_mtime_ns, stat.st_size)
+            with self.lock:
+                known = self.known.get(name)
+            if known is None or known[0] != stamp:
+                with path.open("rb") as file:
+                    known = (stamp, hashlib.file_digest(file, "sha256").hexdigest())
+                with self.lock:
+                    self.known[name] = known
+            return known[1]
+        except OSError as error:
+            raise Failed(f"{path}: cannot be read: {error.strerror}") from error
+
+    def named(self, resolved: Any) -> dict[str, str]:
+        """The files that a variant names: every text in it that is a file's name, with the file's hash."""
+        found = {name: self.digest(name) for name in sorted(set(texts(resolved)))}
+        return {name: digest for name, digest in found.items() if digest is not None}
+
+
+def texts(value: Any, below: str = "") -> Iterator[str]:
+    """Every text in a document but names of nodes, of which there may be thousands."""
+    if isinstance(value, str):
+        yield value
+    elif isinstance(value, Mapping):
+        for key, one in value.items():
+            if key != "nodes":
+                yield from texts(one, key)
+    elif isinstance(value, list):
+        for one in value:
+            yield from texts(one, below)
+
+
+def config(resolved: Mapping[str, Any], files: Mapping[str, str], build: Build) -> str:
+    """SHA-256 of the software, a variant with every default filled in, and the files that it names."""
+    kept = {key: value for key, value in resolved.items() if key not in NO_PART}
+    return digest({"entry": ENTRY, "build": vars(build), "resolved": kept, "files": dict(files)})
+
+
+def run(config: str, seed: int, max_events: int | None) -> str:
+    """SHA-256 of one run: its configuration, its seed, and where it is cut."""
+    return digest({"config": config, "seed": seed, "max_events": max_events})
+
+
+def digest(value: Any) -> str:
+    """SHA-256 of a document, whatever the order of its keys."""
+    text = json.dumps(value, sort_keys=True, separators=(",", ":"), ensure_ascii=False)
+    return hashlib.sha256(text.encode()).hexdigest()

@@ -1,0 +1,176 @@
+"""Every point of a grid checked before the first run, and what each of its variants is known by."""
+
+import threading
+from collections.abc import Callable, Iterator, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass
+from itertools import islice
+from typing import Any
+
+from overspill.engine import core, execution, keys
+from overspill.engine.core import CoreScenario
+from overspill.engine.grid import Grid, Point
+from overspill.engine.source import Source
+from overspill.errors import BadInput, Failed
+
+AHEAD = 64  # points checked at a time
+
+
+@dataclass(frozen=True)
+class Base:
+    """What all points share: the scenario, what is set in each, the files, and the software."""
+
+    source: Source
+    sets: tuple[str, ...]
+    files: keys.Files
+    build: keys.Build
+
+
+@dataclass(frozen=True)
+class Checked:
+    """What the check of all points found; `configs` has a hash by point and variant."""
+
+    name: str
+    seed: int
+    variants: list[str]
+    points: list[Point]
+    configs: list[dict[str, str]]
+    named: dict[str, str]  # files, with their hashes
+    notes: list[str]
+
+
+class Scene:
+    """A point's scenario, read when its first run begins and forgotten after its last."""
+
+    def __init__(self, base: Base, point: Point, configs: dict[str, str]) -> None:
+        self.base, self.point, self.configs = base, point, configs
+        self.lock = threading.Lock()
+        self.made: CoreScenario | None = None
+        self.files: set[str] = set()
+
+    def get(self) -> CoreScenario:
+        """The scenario; `Failed` where it is no more what was checked."""
+        with self.lock:
+            if self.made is None:
+                made, document = read(self.base, self.point)
+                found = {}
+                for name in self.configs:
+                    resolved = document["resolved"][name]
+                    files = self.base.files.named(resolved)
+                    self.files |= set(files)
+                    found[name] = keys.config(resolved, files, self.base.build)
+                if found != self.configs:
+                    raise Failed("a file that the scenario names was changed while the sweep went on")
+                self.made = made
+            return self.made
+
+
+def read(base: Base, point: Point) -> tuple[CoreScenario, dict[str, Any]]:
+    """A point's scenario and what it means."""
+    made = core.scenario(base.source.path, base.source.text, [*base.sets, *point.sets])
+    return made, core.document(made)
+
+
+@dataclass
+class Facts:
+    """What is kept of a point's check."""
+
+    point: Point
+    document: dict[str, Any]
+    configs: dict[str, str]
+    files: dict[str, str]
+
+
+def examine(base: Base, point: Point) -> Facts | tuple[Point, list[str]]:
+    """A point's facts, or what is wrong with it."""
+    try:
+        document = read(base, point)[1]
+    except BadInput as error:
+        return point, error.lines
+    files = {name: base.files.named(one) for name, one in document["resolved"].items()}
+    configs = {name: keys.config(one, files[name], base.build) for name, one in document["resolved"].items()}
+    every = {name: found for one in files.values() for name, found in one.items()}
+    few = {key: document.get(key) for key in ("name", "seed", "variants", "notes")}
+    return Facts(point, few, configs, every)
+
+
+def check(base: Base, grid: Grid, wanted: Sequence[str] | None, seen: Callable[[int], None]) -> Checked:
+    """Check every point; `BadInput` with all that is wrong with any of them."""
+    found: list[Facts] = []
+    wrong: dict[str, list[Point]] = {}
+    for one in examined(base, grid, seen):
+        if isinstance(one, Facts):
+            found.append(one)
+        else:
+            for line in one[1]:
+                wrong.setdefault(line, []).append(one[0])
+    if wrong:
+        raise BadInput([told(line, points, grid) for line, points in wrong.items()])
+    first = found[0].document
+    variants = chosen(first["variants"], wanted)
+    for one in found:
+        if one.document["variants"] != first["variants"]:
+            raise BadInput(f"--over: at {one.point}: found other variants; expected the same at every point")
+    notes: dict[str, int] = {}
+    for one in found:
+        for note in dict.fromkeys(general(str(note), grid) for note in one.document["notes"] or ()):
+            notes[note] = notes.get(note, 0) + 1
+    return Checked(
+        str(first["name"]),
+        int(first["seed"]),
+        variants,
+        [one.point for one in found],
+        [{name: one.configs[name] for name in variants} for one in found],
+        dict(sorted({name: digest for one in found for name, digest in one.files.items()}.items())),
+        [
+            note if count == len(found) else f"{note} (at {count} of {len(found)} points)"
+            for note, count in notes.items()
+        ],
+    )
+
+
+def general(note: str, grid: Grid) -> str:
+    """A note about one value of an axis, as one about the axis."""
+    for axis, given in zip(grid.axes, grid.given, strict=True):
+        for value in given:
+            prefix = f"--set {axis.path}={value}: "
+            if note.startswith(prefix):
+                return f"--over {axis.path}: {note.removeprefix(prefix)}"
+    return note
+
+
+def examined(
+    base: Base, grid: Grid, seen: Callable[[int], None]
+) -> Iterator[Facts | tuple[Point, list[str]]]:
+    """The points in their order, a few at a time: the core releases the GIL."""
+    points, count = grid.points(), 0
+    with ThreadPoolExecutor(execution.cores()) as pool:
+        while some := list(islice(points, AHEAD)):
+            yield from pool.map(lambda point: examine(base, point), some)
+            count += len(some)
+            seen(count)
+
+
+def chosen(variants: Sequence[str], wanted: Sequence[str] | None) -> list[str]:
+    """The variants asked for, in the order of the file."""
+    if wanted is None:
+        return list(variants)
+    unknown = [name for name in wanted if name not in variants]
+    if unknown or not wanted:
+        found = unknown[0] if unknown else "nothing"
+        raise BadInput(f"--variants: found {found}; expected some of {', '.join(variants)}")
+    return [name for name in variants if name in wanted]
+
+
+def told(line: str, points: Sequence[Point], grid: Grid) -> str:
+    """What is wrong, and where: with which values of the axes, or at which points."""
+    for axis in grid.axes:
+        prefix = f"--set: {axis.path}: "
+        if line.startswith(prefix):
+            line = f"--over: {axis.path}: {line.removeprefix(prefix)}"
+            break
+    if len(points) == len(grid):
+        return line
+    if len(points) == 1:
+        return f"{line} (at {points[0]})"
+    return f"{line} (at {len(points)} of {len(grid)} points, first {points[0]})"

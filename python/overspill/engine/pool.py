@@ -1,0 +1,108 @@
+"""Where runs are done: threads of this process, since the core releases the GIL."""
+
+from collections.abc import Iterator
+from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
+from dataclasses import dataclass
+from pathlib import Path
+from types import TracebackType
+from typing import Protocol
+
+from overspill.engine.points import Scene
+from overspill.engine.simulate import Finished, How, Task, simulate
+from overspill.errors import Failed, OverspillError
+
+
+@dataclass(frozen=True)
+class Result:
+    """What became of a task; neither where it was stopped."""
+
+    task: Task
+    finished: Finished | None = None
+    error: OverspillError | None = None
+
+
+class Pool(Protocol):
+    """Does tasks, several at a time."""
+
+    @property
+    def room(self) -> int:
+        """How many tasks it wants to have at a time."""
+
+    @property
+    def pending(self) -> int:
+        """How many it has."""
+
+    def submit(self, task: Task, scene: Scene) -> None:
+        """Take a task."""
+
+    def results(self, seconds: float) -> Iterator[Result]:
+        """What was done meanwhile; waits for the first so long."""
+
+    def __enter__(self) -> "Pool": ...
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None: ...
+
+
+class Threads:
+    """Threads of this process; only the scenarios of points whose runs are under way are in memory."""
+
+    def __init__(self, threads: int, how: How, staging: Path) -> None:
+        self.threads, self.how, self.staging = threads, how, staging
+        self.pool = ThreadPoolExecutor(threads)
+        self.tasks: dict[Future[Finished | None], Task] = {}
+
+    def __enter__(self) -> "Threads":
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self.how.broken.set()
+        self.pool.shutdown()
+
+    @property
+    def room(self) -> int:
+        """A few ahead of the threads."""
+        return 2 * self.threads
+
+    @property
+    def pending(self) -> int:
+        """How many tasks wait or go on."""
+        return len(self.tasks)
+
+    def submit(self, task: Task, scene: Scene) -> None:
+        """Take a task."""
+        self.tasks[self.pool.submit(self.one, task, scene)] = task
+
+    def one(self, task: Task, scene: Scene) -> Finished | None:
+        """Do a task, unless nothing more is to be done."""
+        if self.how.stopped:
+            return None
+        try:
+            return simulate(scene.get(), task, self.how, self.staging / task.key)
+        except OverspillError as error:
+            raise named(task, error) from error
+
+    def results(self, seconds: float) -> Iterator[Result]:
+        """What was done meanwhile."""
+        # A wait with a timeout lets Ctrl-C through on every platform.
+        done, _ = wait(self.tasks, timeout=seconds, return_when=FIRST_COMPLETED)
+        for future in done:
+            task, error = self.tasks.pop(future), future.exception()
+            if error is None:
+                yield Result(task, future.result())
+            else:
+                yield Result(task, None, error if isinstance(error, OverspillError) else failed(task, error))
+
+
+def failed(task: Task, error: BaseException) -> Failed:
+    """What nobody expected, with the task it befell."""
+    return Failed(f"{task}: the run failed: {error}")
+
+
+def named(task: Task, error: OverspillError) -> OverspillError:
+    """An error whose lines name the task."""
+    lines = [line if line.startswith(str(task)) else f"{task}: {line}" for line in error.lines]
+    return type(error)(lines)

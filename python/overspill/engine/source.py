@@ -1,0 +1,56 @@
+"""The scenario file as read: its path and text."""
+
+import hashlib
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+
+from overspill.engine import inline
+from overspill.errors import BadInput
+
+LARGEST = 16 << 20  # bytes; a scenario has some thousand
+
+
+@dataclass(frozen=True)
+class Source:
+    """A scenario's text and where it comes from."""
+
+    path: str
+    text: str
+
+    @property
+    def sha256(self) -> str:
+        """Hash of the text."""
+        return hashlib.sha256(self.text.encode()).hexdigest()
+
+
+def read(path: str | Path) -> Source:
+    """Read a scenario file; `BadInput` where there is none or it is not text."""
+    try:
+        with Path(path).open("rb") as file:
+            data = file.read(LARGEST + 1)
+    except FileNotFoundError:
+        raise BadInput(f"{path}: no such file") from None
+    except IsADirectoryError:
+        raise BadInput(f"{path}: is a folder; expected a scenario file") from None
+    except (OSError, ValueError) as error:
+        raise BadInput(f"{path}: cannot be read: {getattr(error, 'strerror', None) or error}") from None
+    if len(data) > LARGEST:
+        raise BadInput(f"{path}: found more than {LARGEST >> 20} MiB; expected a scenario file")
+    try:
+        return Source(str(path), data.decode("utf-8-sig"))
+    except UnicodeDecodeError as error:
+        line = data.count(b"\n", 0, error.start) + 1
+        raise BadInput(f"{path}:{line}: found bytes that are not UTF-8; expected a TOML text") from None
+
+
+def overrides(sets: Iterable[str] | Mapping[str, object]) -> list[str]:
+    """`path=value` texts, checked for their shape; the core checks what they mean."""
+    if isinstance(sets, Mapping):
+        sets = [f"{path}={inline.written(value)}" for path, value in sets.items()]
+    pairs = list(sets)
+    for pair in pairs:
+        path, equals, value = pair.partition("=")
+        if not equals or not path.strip() or not value.strip():
+            raise BadInput(f"--set: found {pair!r}; expected path=value, such as switch.buffer.size=50pkt")
+    return pairs

@@ -1,0 +1,268 @@
+"""How a sweep goes, on stderr: one bar with the time left on a terminal, a line now and then elsewhere."""
+
+from __future__ import annotations
+
+import threading
+import time
+from bisect import bisect_left
+from collections import Counter
+from collections.abc import Iterable
+from types import TracebackType
+from typing import Any
+
+from rich.console import Console
+from rich.progress import BarColumn, Progress, TaskID, TextColumn
+
+from overspill.engine.runner import Job, Listener
+from overspill.engine.simulate import Task
+
+EVERY = 10.0  # seconds between two lines where there is no terminal
+Group = tuple[int, str]  # a point and a variant, whose seeds are about equal work
+
+
+class Watch(Listener):
+    """Is told how a sweep goes; does nothing."""
+
+    def __enter__(self) -> Watch:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        return None
+
+    def checking(self, done: int, count: int) -> None:
+        """So many points are checked."""
+
+    def begin(self, left: Iterable[Task], stored: Iterable[tuple[Task, int]]) -> None:
+        """What is to be run, and what was found finished, with its packet-hops."""
+
+    def kept(self, task: Task, hops: int) -> None:
+        """A run is finished and kept."""
+
+    def failed(self, task: Task) -> None:
+        """A run has failed."""
+
+    def say(self, line: str) -> None:
+        """Something that the user should read."""
+
+
+class Meter:
+    """How much work is left, in packet-hops: what other seeds took, or those of the nearest known point."""
+
+    def __init__(self) -> None:
+        self.lock, self.began = threading.Lock(), time.monotonic()
+        self.left: Counter[Group] = Counter()
+        self.runs: Counter[Group] = Counter()
+        self.hops: Counter[Group] = Counter()
+        self.going: dict[Task, tuple[int, float]] = {}
+        self.total, self.stored, self.done, self.failed, self.worked = 0, 0, 0, 0, 0
+
+    def begin(self, left: Iterable[Task], stored: Iterable[tuple[Task, int]]) -> None:
+        """Count what there is."""
+        for task in left:
+            self.left[group(task)] += 1
+            self.total += 1
+        for task, hops in stored:
+            self.learn(task, hops)
+            self.stored += 1
+            self.total += 1
+        self.began = time.monotonic()
+
+    def learn(self, task: Task, hops: int) -> None:
+        """A run came to so many packet-hops."""
+        self.runs[group(task)] += 1
+        self.hops[group(task)] += hops
+
+    def advanced(self, task: Task, status: dict[str, Any]) -> None:
+        """A run has come so far."""
+        part = min(1.0, status["time_ps"] / status["end_ps"]) if status["end_ps"] else 0.0
+        with self.lock:
+            self.going[task] = (int(status["hops"]), part)
+
+    def ended(self, task: Task, hops: int | None) -> None:
+        """A run is finished with so many packet-hops, or has failed."""
+        with self.lock:
+            self.going.pop(task, None)
+            self.left[group(task)] -= 1
+            if hops is None:
+                self.failed += 1
+                return
+            self.learn(task, hops)
+            self.done += 1
+            self.worked += hops
+
+    @property
+    def seconds(self) -> float | None:
+        """Time left; `None` as long as nothing tells."""
+        with self.lock:
+            going = sum(hops for hops, _ in self.going.values())
+            elapsed = time.monotonic() - self.began
+            known = sum(self.runs.values())
+            if not known or not self.worked + going or elapsed <= 0:
+                return None
+            each = self.expected()
+            whole = sum(count * each[one] for one, count in self.left.items())
+            here = sum(part * each[group(task)] for task, (_, part) in self.going.items())
+            return max(0.0, whole - here) * elapsed / (self.worked + going)
+
+    def expected(self) -> dict[Group, float]:
+        """Packet-hops of a run of each group: its own, of the nearest known point, or the mean of all."""
+        own = {one: self.hops[one] / count for one, count in self.runs.items() if count}
+        mean = sum(self.hops.values()) / sum(self.runs.values())
+        points: dict[str, list[int]] = {}
+        for point, variant in sorted(own):
+            points.setdefault(variant, []).append(point)
+        found = {}
+        for point, variant in self.left:
+            known = points.get(variant)
+            if known is None:
+                found[point, variant] = mean
+                continue
+            at = bisect_left(known, point)
+            nearest = min(known[max(0, at - 1) : at + 1], key=lambda one: abs(one - point))
+            found[point, variant] = own[nearest, variant]
+        return found
+
+    def __str__(self) -> str:
+        text = f"{self.stored + self.done}/{self.total} runs"
+        text += f", {self.stored} from the store" if self.stored else ""
+        text += f", {self.failed} failed" if self.failed else ""
+        seconds = self.seconds
+        return text if seconds is None else f"{text}, {length(seconds)} left"
+
+
+def group(task: Task) -> Group:
+    """The point and variant of a run."""
+    return task.point, task.variant
+
+
+def length(seconds: float) -> str:
+    """A length of time as people say it."""
+    whole = round(seconds)
+    if whole < 60:
+        return f"{whole} s"
+    if whole < 3600:
+        return f"{whole // 60} min {whole % 60:02d} s"
+    return f"{whole // 3600} h {whole % 3600 // 60:02d} min"
+
+
+class Lines(Watch):
+    """Lines on a console that is no terminal."""
+
+    def __init__(self, console: Console) -> None:
+        self.console, self.meter, self.lock = console, Meter(), threading.Lock()
+        self.last = time.monotonic()
+
+    def print(self, text: str) -> None:
+        """One line that is not broken."""
+        self.console.print(text, markup=False, soft_wrap=True)
+
+    def begin(self, left: Iterable[Task], stored: Iterable[tuple[Task, int]]) -> None:
+        """Say what there is to do."""
+        self.meter.begin(left, stored)
+        self.print(str(self.meter))
+
+    def advanced(self, job: Job, status: dict[str, Any]) -> None:
+        """Note how far a run is."""
+        if isinstance(job, Task):
+            self.meter.advanced(job, status)
+        self.now_and_then()
+
+    def kept(self, task: Task, hops: int) -> None:
+        """Count a run."""
+        self.meter.ended(task, hops)
+        self.now_and_then()
+
+    def failed(self, task: Task) -> None:
+        """Count a run that failed."""
+        self.meter.ended(task, None)
+
+    def say(self, line: str) -> None:
+        """Print a line."""
+        self.print(line)
+
+    def now_and_then(self) -> None:
+        """Say how it goes, if that was not done lately."""
+        with self.lock:
+            if time.monotonic() - self.last < EVERY:
+                return
+            self.last = time.monotonic()
+        self.print(str(self.meter))
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        if self.meter.total and kind is None:
+            self.print(f"{self.meter.done} runs done in {length(time.monotonic() - self.meter.began)}")
+
+
+class Bar(Watch):
+    """One bar on a terminal."""
+
+    def __init__(self, console: Console) -> None:
+        self.meter = Meter()
+        self.progress = Progress(
+            BarColumn(),
+            TextColumn("{task.percentage:>3.0f}%"),
+            TextColumn("{task.description}", markup=False),
+            console=console,
+        )
+        self.whole: TaskID = self.progress.add_task("checking points", total=None)
+
+    def __enter__(self) -> Bar:
+        self.progress.start()
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self.show()
+        self.progress.stop()
+
+    def checking(self, done: int, count: int) -> None:
+        """Move the bar."""
+        self.progress.update(self.whole, completed=done, total=count, description=f"{done}/{count} checked")
+
+    def begin(self, left: Iterable[Task], stored: Iterable[tuple[Task, int]]) -> None:
+        """Begin anew with the runs."""
+        self.meter.begin(left, stored)
+        self.show()
+
+    def show(self) -> None:
+        """Move the bar, and say how it goes."""
+        if self.meter.total:
+            done = self.meter.stored + self.meter.done
+            self.progress.update(
+                self.whole, completed=done, total=self.meter.total, description=str(self.meter)
+            )
+
+    def advanced(self, job: Job, status: dict[str, Any]) -> None:
+        """Note how far a run is."""
+        if isinstance(job, Task):
+            self.meter.advanced(job, status)
+            self.show()
+
+    def kept(self, task: Task, hops: int) -> None:
+        """Count a run."""
+        self.meter.ended(task, hops)
+        self.show()
+
+    def failed(self, task: Task) -> None:
+        """Count a run that failed."""
+        self.meter.ended(task, None)
+        self.show()
+
+    def say(self, line: str) -> None:
+        """Print a line above the bar."""
+        self.progress.print(line, markup=False, soft_wrap=True)
+
+
+def watch(console: Console) -> Lines | Bar:
+    """Whichever suits where stderr goes."""
+    return Bar(console) if console.is_terminal else Lines(console)
+
+
+def hops(summary: dict[str, Any]) -> int:
+    """The packet-hops of a finished run."""
+    return int(summary.get("hops", 0))

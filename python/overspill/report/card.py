@@ -1,0 +1,124 @@
+"""What a scenario says, in one small table: the network, who sends what, switches, transport."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+from overspill.results import formats
+
+if TYPE_CHECKING:
+    from overspill.results.results import Results
+
+SLOTS = ("buffer", "overflow", "marking", "scheduler", "routing", "fib", "pause", "notify", "ack_hold")
+TRANSPORT = ("kind", "initial_window", "min_rto", "dupack_threshold")
+EVENTS = 6  # that are spelled out
+IDLE: Mapping[str, Any] = {"class": 0, "jitter": "0ps", "allow_unfinished": False, "symmetric": False}
+
+
+@dataclass(frozen=True)
+class Row:
+    """A fact, one text for every variant; one cell where all are equal."""
+
+    label: str
+    texts: dict[str, str]
+
+    @property
+    def same(self) -> str | None:
+        """The text that all variants have."""
+        every = set(self.texts.values())
+        return next(iter(every)) if len(every) == 1 else None
+
+
+def rows(results: Results) -> list[Row]:
+    """The card; what no variant says is left out."""
+    resolved = {one: results.facts["resolved"].get(one) or {} for one in results.variants}
+    facts = {variant: dict(of_variant(one)) for variant, one in resolved.items()}
+    differing = transport_keys(resolved.values())
+    for variant, one in resolved.items():
+        transport = one.get("transport") or {}
+        facts[variant] |= {f"transport: {words(key)}": text(transport.get(key)) for key in differing}
+    every = list(dict.fromkeys(label for one in facts.values() for label in one))
+    subjects = list(dict.fromkeys(subject(label) for label in every))
+    labels = sorted(every, key=lambda label: subjects.index(subject(label)))
+    found = [Row(label, {variant: one.get(label, "-") for variant, one in facts.items()}) for label in labels]
+    return [row for row in found if row.same not in ("none", "-")]
+
+
+def subject(label: str) -> str:
+    """What a label is of, so that what is of the same stands together."""
+    return label.partition(":")[0]
+
+
+def transport_keys(resolved: Iterable[Mapping[str, Any]]) -> list[str]:
+    """Settings of the transport in which variants differ, beside those that are always shown."""
+    transports = [one.get("transport") or {} for one in resolved]
+    keys = dict.fromkeys(key for one in transports for key in one)
+    return [
+        key for key in keys if key not in TRANSPORT and len({text(one.get(key)) for one in transports}) > 1
+    ]
+
+
+def of_variant(resolved: Mapping[str, Any]) -> Iterable[tuple[str, str]]:
+    """The facts of one variant, by label."""
+    if resolved.get("topology"):
+        yield "network", text(resolved["topology"])
+    for workload in resolved.get("traffic") or []:
+        yield f"traffic {workload.get('name', '')}".strip(), text(workload, ("name",))
+    transport = resolved.get("transport") or {}
+    for key in TRANSPORT:
+        if key in transport:
+            label = "transport" if key == "kind" else f"transport: {words(key)}"
+            yield label, text(transport[key])
+    groups = resolved.get("switches") or []
+    for group in groups:
+        nodes = [str(one) for one in group.get("nodes", [])]
+        which = f" ({formats.listing(nodes, 2)})" if len(groups) > 1 and nodes else ""
+        for slot in SLOTS:
+            if slot in group:
+                yield f"{words(slot)}{which}", text(group[slot])
+    yield from events(resolved)
+    measure = resolved.get("measure") or {}
+    if "from" in measure and "to" in measure:
+        yield "measured", f"{measure['from']} to {measure['to']}"
+
+
+def events(resolved: Mapping[str, Any]) -> Iterable[tuple[str, str]]:
+    """What changes in the network, and what nodes do about it."""
+    every = resolved.get("event") or []
+    if every:
+        left = len(every) - EVENTS
+        yield "events", "; ".join([*map(event, every[:EVENTS]), *([f"{left} more"] if left > 0 else [])])
+    for key in ("reroute_delay", "dead_port"):
+        if key in resolved:
+            yield f"events: {words(key)}", text(resolved[key])
+
+
+def event(one: Mapping[str, Any]) -> str:
+    """An event in words: `5ms leaf0:spine1 link down`."""
+    rest = [text(value) for key, value in one.items() if key not in ("kind", "at", "link")]
+    return " ".join([str(one["at"]), str(one["link"]), words(str(one["kind"])), *rest])
+
+
+def words(key: str) -> str:
+    """A key as words."""
+    return key.replace("_", " ")
+
+
+def text(value: Any, without: tuple[str, ...] = ()) -> str:
+    """A setting in words: `incast, senders 40, receiver h0`."""
+    if isinstance(value, Mapping):
+        parts = [str(value["kind"])] if "kind" in value else []
+        for key, one in value.items():
+            if key != "kind" and key not in without and one is not None and IDLE.get(key, key) != one:
+                inner = text(one)
+                parts.append(f"{words(key)} {f'({inner})' if isinstance(one, Mapping) else inner}")
+        return ", ".join(parts)
+    if isinstance(value, list | tuple):
+        return formats.listing([text(one) for one in value], 6)
+    if isinstance(value, bool):
+        return "yes" if value else "no"
+    if isinstance(value, float):
+        return formats.trimmed(value)
+    return "-" if value is None else str(value)

@@ -1,0 +1,94 @@
+"""The reference of scenario files and metrics as Markdown, made from the catalogue: `make docs`."""
+
+from collections.abc import Iterator, Sequence
+
+from overspill.engine import core
+from overspill.engine.catalogue import Spec
+from overspill.results import metrics
+
+HEAD = """# Reference
+
+Made by `make docs` from the declarations that scenarios are checked against; do not edit.
+`overspill explain NAME` prints any of these entries. How they fit together: [scenarios.md](scenarios.md).
+"""
+# The tables in the order of a file; a slot also names what may fill it.
+ORDER = (
+    ("", "The file"),
+    ("topology", "[topology]"),
+    ("topology.node", "[[topology.node]]"),
+    ("topology.link", "[[topology.link]]"),
+    ("framing", "[framing]"),
+    ("host", "[host]"),
+    ("switch", "[switch]"),
+    ("switch.routing", "switch.routing"),
+    ("switch.buffer", "switch.buffer"),
+    ("switch.overflow", "switch.overflow"),
+    ("switch.marking", "switch.marking"),
+    ("switch.scheduler", "switch.scheduler"),
+    ("override.where", "[[override]] where"),
+    ("transport", "[transport]"),
+    ("measure", "[measure]"),
+    ("traffic", "[[traffic]]"),
+    ("traffic.sizes", "Flow sizes"),
+    ("event", "[[event]]"),
+)
+
+
+def markdown() -> str:
+    """The whole page."""
+    return "\n".join([HEAD, *tables(core.catalogue()), *measured()]) + "\n"
+
+
+def tables(specs: Sequence[Spec]) -> Iterator[str]:
+    """A section for every table of a file, in the order of `ORDER`; the rest after them."""
+    known = dict(ORDER)
+    slots = [*known, *dict.fromkeys(spec["slot"] for spec in specs if spec["slot"] not in known)]
+    for slot in slots:
+        found = [spec for spec in specs if spec["slot"] == slot]
+        if found:
+            yield f"## {known.get(slot, slot)}\n"
+        for spec in found:
+            yield from entry(spec)
+
+
+def entry(spec: Spec) -> Iterator[str]:
+    """One kind, or one table without kinds."""
+    if spec["kind"]:
+        yield f"### {spec['slot']}: `{spec['kind']}`\n"
+    cite = f" ({spec['cite']})" if spec["cite"] else ""
+    yield f"{cell(spec['doc'])}{cite}\n"
+    if not spec["params"]:
+        if spec["kind"]:
+            yield "No parameters.\n"
+        return
+    yield "| key | what | takes | default |\n| --- | --- | --- | --- |"
+    for param in spec["params"]:
+        allowed = param.get("allowed") or param["type"]
+        yield f"| `{param['name']}` | {cell(param['doc'])} | {cell(allowed)} | {default(param)} |"
+    yield ""
+
+
+def default(param: Spec) -> str:
+    """What happens where the key is left out."""
+    if param.get("required", param["default"] is None):
+        return "must be given"
+    return f"`{param['default']}`" if param["default"] not in (None, "") else "none"
+
+
+def measured() -> Iterator[str]:
+    """Every metric."""
+    yield "## Metrics\n"
+    yield "How they are computed: [metrics.md](metrics.md).\n"
+    yield "| name | unit | what | better |\n| --- | --- | --- | --- |"
+    for one in metrics.ALL:
+        better = "" if one.better == "none" else one.better
+        yield f"| `{one.name}` | {one.unit} | {cell(one.doc)} | {better} |"
+
+
+def cell(text: str) -> str:
+    """Text that a table can hold."""
+    return " ".join(text.split()).replace("|", "\\|")
+
+
+if __name__ == "__main__":
+    print(markdown(), end="")

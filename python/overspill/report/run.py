@@ -1,0 +1,133 @@
+"""One page of HTML that works offline, and its figures as PNG, SVG and PDF."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from overspill import charts
+from overspill.charts import saturation
+from overspill.cli import table
+from overspill.errors import Failed
+from overspill.report import card, page
+from overspill.results import changes, document, formats, header, store
+
+if TYPE_CHECKING:
+    from overspill.results.results import Results
+
+
+def of_folder(folder: Path) -> Path:
+    """Write the report of a folder that `overspill run` or `overspill sweep` wrote; the page's path."""
+    manifest = store.parse_manifest(folder, "`overspill run` or `overspill sweep`")
+    if store.of_sweep(manifest):
+        from overspill.report import sweep
+        from overspill.results.sweep import Sweep
+
+        return sweep.write(Sweep.load(folder), folder)
+    from overspill.results.results import Results
+
+    return write(Results.load(folder), folder)
+
+
+def write(results: Results, folder: Path) -> Path:
+    """Write `report.html` and `figures/`; the page's path."""
+    try:
+        drawn = page.draw(charts.of_results(results), folder)
+        path = folder / store.REPORT
+        path.write_text(render(results, drawn), encoding="utf-8")
+        files = [link["path"] for one in drawn for link in one["links"]]
+        store.list_report(folder, [path.name, *files])
+    except OSError as error:
+        raise Failed(f"{folder}: the report cannot be written: {error.strerror}") from error
+    return path
+
+
+def render(results: Results, drawn: list[dict[str, Any]]) -> str:
+    """The page."""
+    return page.render(
+        "report.html.j2",
+        title=results.scenario,
+        facts=results.facts,
+        lines=header.lines(results),
+        variants=results.variants,
+        rows=every_metric(results),
+        legend=table.legend(results),
+        figures=drawn,
+        left_out=charts.left_out(results),
+        card=card.rows(results),
+        changes=change_rows(results),
+        memory=memory(results),
+        saturation=saturation.rows(results),
+        overlap=saturation.OVERLAP,
+        runs=[run_facts(run.summary) for run in results.runs],
+        resolved=store.dump(results.facts["resolved"]),
+    )
+
+
+def every_metric(results: Results) -> list[dict[str, Any]]:
+    """Every metric that has a value, those of the printed table first."""
+    known = [row for row in document.rows(results) if any(cell.known for cell in row.cells.values())]
+    return [metric_row(row) for row in sorted(known, key=lambda row: not row.visible)]
+
+
+def metric_row(row: document.Row) -> dict[str, Any]:
+    """One metric: its name, what it means, and each variant's text, number, and whether it is best."""
+    title, texts = table.cells(row)
+    cells = {}
+    for variant, (text, best) in texts.items():
+        mean = row.cells[variant].mean
+        cells[variant] = {"text": text, "best": best, "value": "" if mean is None else repr(float(mean))}
+    return {
+        "title": title,
+        "name": row.metric.name,
+        "doc": row.metric.doc,
+        "shown": row.visible,
+        "cells": cells,
+    }
+
+
+def change_rows(results: Results) -> list[dict[str, Any]]:
+    """The events of the network, and what each cost every variant."""
+    return [
+        {
+            "at": formats.time(row.change.at_ps),
+            "link": row.change.link,
+            "what": row.change.what,
+            "costs": [row.text(variant) for variant in results.variants],
+        }
+        for row in changes.rows(results)
+    ]
+
+
+def memory(results: Results) -> list[dict[str, Any]]:
+    """Switch memory, one row a variant and tier."""
+    return [
+        {
+            "variant": variant,
+            "tier": one["tier"],
+            "count": one["count"],
+            "ports": one["ports"],
+            "buffer": one["buffer"] or "unlimited",
+            "bounce": one.get("bounce") or "-",
+            "total": header.total_text(one["total"]),
+        }
+        for variant in results.variants
+        for one in results.facts["memory"].get(variant, {}).get("switches", [])
+    ]
+
+
+def run_facts(summary: dict[str, Any]) -> dict[str, Any]:
+    """One run as a row of the page."""
+    flows = summary["flows"]
+    return {
+        "variant": summary["variant"],
+        "seed": summary["seed"],
+        "end": formats.time(summary["end_ps"]),
+        "stop": summary["stop"].replace("_", " "),
+        "flows": f"{flows['completed']} of {flows['started']}",
+        "measured": f"{flows['measured']} ({flows.get('unfinished', 0)} unfinished)",
+        "events": formats.number(summary["events"]),
+        "hops": formats.number(summary["hops"]),
+        "conserved": "yes" if summary["conserved"] else "NO",
+        "config": summary.get("config_hash", "")[:12],
+    }

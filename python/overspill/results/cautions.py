@@ -1,0 +1,87 @@
+"""What makes numbers rough: few seeds, few samples, load that was not steady."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from overspill import stats
+from overspill.results import metrics, steady
+
+if TYPE_CHECKING:
+    from overspill.results.results import Results
+
+SHOWN = 6  # groups of metrics that a line names
+
+
+@dataclass(frozen=True)
+class Line:
+    """A fact about the results; `loud` where it limits what they mean."""
+
+    label: str
+    text: str
+    loud: bool = False
+
+
+def lines(results: Results) -> list[Line]:
+    """Every caution, the loud ones first."""
+    return [*not_steady(results), *few_seeds(results), *few_samples(results)]
+
+
+def few_seeds(results: Results) -> list[Line]:
+    """Intervals of fewer than 10 seeds are rough; of one there are none, which the legend says."""
+    counts = sorted({len(results.of(variant)) for variant in results.variants} - {0, 1})
+    if not counts or counts[0] >= stats.ENOUGH or results.fairness.idle_seeds:
+        return []
+    return [rough(counts[0])]
+
+
+def rough(seeds: int) -> Line:
+    """What is said of intervals of so few seeds."""
+    text = (
+        f"intervals of {seeds} seeds are rough, those of percentiles and maxima most of all: "
+        f"use {stats.ENOUGH} or more for what you quote"
+    )
+    return Line("FEW SEEDS", text, True)
+
+
+def few_samples(results: Results) -> list[Line]:
+    """Percentiles that rest on fewer than five samples, by group, with the fewest samples that a seed has."""
+    found = {}
+    for row in results.rows:
+        counts = [cell.few_samples for cell in row.cells.values() if cell.few_samples is not None]
+        if counts:
+            found[row.metric.name] = min(counts)
+    return largest(found)
+
+
+def largest(fewest: Mapping[str, int]) -> list[Line]:
+    """What is said of percentiles, by name, of too few samples; nothing where there are none."""
+    groups: dict[str, dict[str, int]] = {}
+    of_fct = any(name.startswith("fct") for name in fewest)
+    for name, count in fewest.items():
+        # Of the same flows as FCT.
+        if not (of_fct and name.startswith("slowdown")):
+            part = name.partition("[")[0].rpartition("_")[2]
+            groups.setdefault(metrics.find(name).title.replace(f" {part}", "", 1), {})[part] = count
+    if not groups:
+        return []
+    by_count = sorted(groups.items(), key=lambda one: min(one[1].values()))
+    texts = [f"{name} {', '.join(parts)} ({min(parts.values())})" for name, parts in by_count]
+    left = f"; and {len(texts) - SHOWN} more" if len(texts) > SHOWN else ""
+    named = f"{'; '.join(texts[:SHOWN])}{left}"
+    text = f"less than five of a seed's samples lie beyond these percentiles (samples): {named}"
+    return [Line("few samples", text)]
+
+
+def not_steady(results: Results) -> list[Line]:
+    """Variants whose second half of the window differs from the first."""
+    found = []
+    for variant in results.variants:
+        drifts = steady.drifts([results.halves(run) for run in results.of(variant)])
+        if drifts:
+            hint = "; of one seed this is a hint" if drifts[0].seeds == 1 else ""
+            text = f"{variant}: {'; '.join(steady.text(one) for one in drifts)}{hint}"
+            found.append(Line("NOT STEADY", text, True))
+    return found

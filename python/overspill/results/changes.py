@@ -1,0 +1,90 @@
+"""What changed in the network while it ran, and what that cost: a row for each event."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any
+
+from overspill.results import formats
+from overspill.results.cautions import Line
+
+if TYPE_CHECKING:
+    from overspill.results.results import Results
+    from overspill.results.rundata import Change, RunData
+
+LINES = 12  # events that are printed; the report has all
+
+
+@dataclass
+class Row:
+    """An event, and by variant the frames that it cost, on its link and at the ports of it, in each seed."""
+
+    change: Change
+    costs: dict[str, list[tuple[int, int]]] = field(default_factory=dict)
+
+    def text(self, variant: str) -> str:
+        """What it cost a variant: `340 on the link, 12 at its ports`, means over seeds."""
+        if variant not in self.costs:
+            return "-"
+        if not self.change.loses:
+            return ""
+        found = self.costs[variant]
+        lost, dropped = (sum(one[at] for one in found) / len(found) for at in (0, 1))
+        on_link = f"{mean(lost)} on the link"
+        return f"{on_link}, {mean(dropped)} at its ports" if dropped else on_link
+
+
+def mean(value: float) -> str:
+    """A mean of counts in three digits at least."""
+    return formats.number(round(value)) if value >= 1000 else formats.trimmed(float(f"{value:.3g}"))
+
+
+def rows(results: Results) -> list[Row]:
+    """Every event that happened in a run, in the order of time."""
+    found: dict[Change, Row] = {}
+    for variant in results.variants:
+        for run in results.of(variant):
+            for change, cost in of_run(run):
+                row = found.setdefault(change, Row(change))
+                row.costs.setdefault(variant, []).append(cost)
+    return sorted(found.values(), key=lambda row: row.change.at_ps)
+
+
+def of_run(run: RunData) -> list[tuple[Change, tuple[int, int]]]:
+    """The events that happened in a run, each with the frames that were lost on its link and at its ports."""
+    number, lost, dropped = run.columns("events", "event", "lost", "dropped")
+    known = zip(number.tolist(), lost.tolist(), dropped.tolist(), strict=True)
+    return [(run.changes[int(at)], (int(on_link), int(at_ports))) for at, on_link, at_ports in known]
+
+
+def document(run: RunData) -> list[dict[str, Any]]:
+    """The events of a run, for `results.json`."""
+    return [
+        {
+            "seed": run.seed,
+            "at_ps": one.at_ps,
+            "link": one.link,
+            "what": one.what,
+            "lost": lost,
+            "dropped": dropped,
+        }
+        for one, (lost, dropped) in of_run(run)
+    ]
+
+
+def lines(results: Results) -> list[Line]:
+    """A line for each event, those at the start of a run first."""
+    every = rows(results)
+    found = [Line("event", told(row, results)) for row in every[:LINES]]
+    left = len(every) - len(found)
+    return [*found, Line("event", f"{left} more, which the report lists")] if left else found
+
+
+def told(row: Row, results: Results) -> str:
+    """An event in a sentence: when, what, where, and the frames that it cost each variant."""
+    having = [variant for variant in results.variants if variant in row.costs]
+    head = f"{formats.time(row.change.at_ps)}: {row.change.text}"
+    if not row.change.loses:
+        alone = f" ({', '.join(having)})" if len(having) < len(results.variants) else ""
+        return head + alone
+    return f"{head}; frames lost: " + "; ".join(f"{variant} {row.text(variant)}" for variant in having)

@@ -1,0 +1,160 @@
+"""Results in the formats of other tools, and flows that can be run again."""
+
+import csv
+import io
+from collections import Counter
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from pathlib import Path
+
+import numpy as np
+
+from overspill.errors import BadInput
+from overspill.results import store
+from overspill.results.columns import U32_NONE, U64_NONE
+from overspill.results.results import Results
+from overspill.results.rundata import RunData
+
+PS_PER_NS = 1000
+# What the scripts of the HPCC simulator tell apart by the destination port: incast, and everything else.
+OTHER_PORT, INCAST_PORT = 100, 200
+FIRST_PORT, PORTS = 10_000, 50_000
+
+
+@dataclass(frozen=True)
+class Written:
+    """A file, and how many flows of the run it leaves out because they did not finish."""
+
+    path: Path
+    unfinished: int
+
+
+def address(node: int) -> int:
+    """The IPv4 address of a node in the HPCC simulator: 11.x.y.1, where x and y are the bytes of its id."""
+    return 0x0B00_0001 + (node // 256 << 16) + (node % 256 << 8)
+
+
+def ids(run: RunData) -> np.ndarray:
+    """The id of each host: its name where all nodes are called by numbers, as there, or its number."""
+    nodes = run.summary["nodes"]
+    if all(node["name"].isascii() and node["name"].isdigit() for node in nodes):
+        found = [int(node["name"]) for node in nodes]
+    else:
+        found = list(range(len(nodes)))
+    hosts = [i for i, node in zip(found, nodes, strict=True) if node["host"]]
+    if hosts and max(hosts) > 0xFFFF:
+        raise BadInput(f"{run.variant}: found a host of id {max(hosts)}; expected ids to 65535 for addresses")
+    return np.array(hosts, np.int64)
+
+
+def nanoseconds(ps: np.ndarray) -> np.ndarray:
+    """To the nearest nanosecond."""
+    return np.asarray((ps.astype(np.uint64) + np.uint64(PS_PER_NS // 2)) // np.uint64(PS_PER_NS))
+
+
+def flows(run: RunData, *names: str) -> dict[str, np.ndarray]:
+    """Columns of the flows that have a transport and an end of their own."""
+    table = run.table("flows")
+    if table is None:
+        return {name: np.zeros(0, np.uint64) for name in names}
+    keep = run.column("flows", "raw") == 0
+    workloads = run.summary["traffic"]
+    endless = [i for i, workload in enumerate(workloads) if workload.get("endless")]
+    keep &= ~np.isin(run.column("flows", "traffic"), endless)
+    return {name: run.column("flows", name)[keep] for name in names if name in table.column_names}
+
+
+def hpcc(run: RunData) -> tuple[str, int]:
+    """`fct.txt`, a line a finished flow: sip dip sport dport size start_ns fct_ns standalone_fct_ns.
+
+    In the order of their ends. `standalone_fct` is ours: the FCT of the same flow alone on its path.
+    """
+    found = flows(run, "src", "dst", "bytes", "start_ps", "end_ps", "ideal_ps", "query", "role")
+    data = found.get("role", np.zeros(len(found["src"]), np.uint8)) == 0
+    done = data & (found["end_ps"] != U64_NONE)
+    columns = {name: values[done] for name, values in found.items()}
+    order = np.argsort(columns["end_ps"], kind="stable")
+    host = ids(run)
+    times = [columns["start_ps"], columns["end_ps"] - columns["start_ps"], columns["ideal_ps"]]
+    start, fct, alone = (nanoseconds(each) for each in times)
+    pairs: Counter[tuple[int, int]] = Counter()
+    ports = np.zeros(len(order), np.int64)
+    for at, pair in enumerate(zip(columns["src"].tolist(), columns["dst"].tolist(), strict=True)):
+        ports[at] = FIRST_PORT + pairs[pair] % PORTS
+        pairs[pair] += 1
+    lines = []
+    for at in order.tolist():
+        src, dst = (address(int(host[columns[end][at]])) for end in ("src", "dst"))
+        incast = columns["query"][at] != U32_NONE
+        told = f"{ports[at]} {INCAST_PORT if incast else OTHER_PORT} {columns['bytes'][at]}"
+        lines.append(f"{src:08x} {dst:08x} {told} {start[at]} {fct[at]} {max(1, alone[at])}\n")
+    return "".join(lines), int(np.count_nonzero(data & ~done))
+
+
+def trace(run: RunData) -> tuple[str, int]:
+    """Every flow as `kind = "trace"` reads it, finished or not."""
+    found = flows(run, "start_ps", "src", "dst", "bytes")
+    names = [node["name"] for node in run.summary["nodes"]]
+    out = io.StringIO()
+    writer = csv.writer(out, lineterminator="\n")
+    writer.writerow(("start", "source", "destination", "bytes"))
+    for start, src, dst, size in zip(*(found[name].tolist() for name in found), strict=True):
+        writer.writerow((f"{start}ps", names[src], names[dst], size))
+    return out.getvalue(), 0
+
+
+FORMATS: dict[str, tuple[Callable[[RunData], tuple[str, int]], str, str]] = {
+    "hpcc": (hpcc, "fct", "txt"),
+    "csv": (trace, "flows", "csv"),
+}
+
+
+def load(folder: Path) -> Results:
+    """The results to export; `BadInput` where there are none of `overspill run`."""
+    if store.of_sweep(store.parse_manifest(folder, "`overspill run`")):
+        raise BadInput(
+            f"{folder}: is a sweep; its flows are kept only with --tables flows: "
+            "export takes a folder of `overspill run`"
+        )
+    return Results.load(folder)
+
+
+def write(
+    results: Results, form: str, out: Path | None = None, only: tuple[str | None, int | None] = (None, None)
+) -> Iterator[Written]:
+    """Write each run in a format, or those of a variant and a seed.
+
+    Into a folder as `fct_SCENARIO_VARIANT_SEED.txt` or `flows_....csv`, `export` in that of the results
+    unless told otherwise; or, where there is one run, to the file `out`.
+    """
+    if form not in FORMATS:
+        raise BadInput(f"--format: found {form!r}; expected one of {', '.join(FORMATS)}")
+    make, stem, suffix = FORMATS[form]
+    variant, seed = only
+    if variant is not None and variant not in results.variants:
+        raise BadInput(f"--variant: found {variant!r}; expected one of {', '.join(results.variants)}")
+    runs = [run for name in results.variants for run in results.of(name) if variant in (None, name)]
+    runs = [run for run in runs if seed in (None, run.seed)]
+    if not runs:
+        raise BadInput(f"--seed: found {seed}; expected one of a run, {', '.join(map(str, seeds(results)))}")
+    single = out is not None and bool(out.suffix) and not out.is_dir()
+    if single and len(runs) > 1:
+        raise BadInput(
+            f"--out: found the file {out} for {len(runs)} runs; expected a folder, or --variant and --seed"
+        )
+    folder = out or (results.folder or Path()) / "export"
+    for run in runs:
+        name = f"{stem}_{store.slug(results.scenario)}_{store.slug(run.variant)}_{run.seed}.{suffix}"
+        path = folder if single else folder / name
+        text, unfinished = make(run)
+        try:
+            path.parent.mkdir(parents=True, exist_ok=True)
+            path.write_text(text, newline="\n")
+        except OSError as error:
+            raise BadInput(f"{path}: cannot be written: {error.strerror or error}") from error
+        yield Written(path, unfinished)
+
+
+def seeds(results: Results) -> list[int]:
+    """The seeds that were run."""
+    return sorted({run.seed for run in results.runs})

@@ -1,0 +1,152 @@
+"""Whether variants may be compared: the same traffic, everything finished, and seeds that matter."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections import Counter
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from overspill.results.columns import U32_NONE
+from overspill.results.measures.completion import workloads_that
+from overspill.results.rundata import RunData
+
+if TYPE_CHECKING:
+    from overspill.results.results import Results
+
+RAW = ("constant", "bursts")  # traffic without flows that end
+# Tells how much was left undone, and so is compared even then.
+OF_UNFINISHED = "unfinished_flows"
+
+
+@dataclass(frozen=True)
+class Fairness:
+    """What stands against calling a variant best."""
+
+    traffic: tuple[tuple[str, ...], ...]  # variants that carry the same traffic, together
+    unfinished: int
+    cut: bool
+    idle_seeds: bool
+    measured_alike: bool = True
+
+    @property
+    def different(self) -> bool:
+        """Whether variants carry different traffic."""
+        return len(self.traffic) > 1
+
+    def allows(self, metric: str) -> bool:
+        """Whether a variant may be called best in a metric."""
+        if self.different or self.cut or self.idle_seeds or not self.measured_alike:
+            return False
+        return not self.unfinished or metric.partition("[")[0] == OF_UNFINISHED
+
+
+def judge(results: Results) -> Fairness:
+    """The same for every metric of the results."""
+    return Fairness(
+        tuple(same_traffic(results)),
+        sum(run.unfinished for run in results.runs),
+        any(run.cut for run in results.runs),
+        idle_seeds(results),
+        measured_alike(results),
+    )
+
+
+def measured_alike(results: Results) -> bool:
+    """Whether all variants count the same: window, end of a flow, steps of time, thresholds."""
+    resolved = results.facts.get("resolved", {})
+    tables = [resolved.get(variant, {}).get("measure") for variant in results.variants]
+    return all(one == tables[0] for one in tables[1:])
+
+
+def same_traffic(results: Results) -> list[tuple[str, ...]]:
+    """Variants in groups of those that meet the same traffic in every seed that all have."""
+    ran = {variant: results.of(variant) for variant in results.variants if results.of(variant)}
+    if len(ran) < 2:
+        return [tuple(ran)]
+    seeds = set.intersection(*({run.seed for run in runs} for runs in ran.values()))
+    groups: list[tuple[str, list[list[Conversation]], list[str]]] = []
+    for variant, runs in ran.items():
+        # A run that was cut may not have come to all of its flows.
+        met = [run for run in runs if run.seed in seeds and not results.any_cut]
+        fixed = repr([raw_workloads(results, variant), *(flows_met(run) for run in met)])
+        spoken = [conversations(run) for run in met]
+        for known, theirs, names in groups:
+            if known == fixed and all(compatible(*both) for both in zip(theirs, spoken, strict=True)):
+                names.append(variant)
+                break
+        else:
+            groups.append((fixed, spoken, [variant]))
+    return [tuple(names) for _, _, names in groups]
+
+
+def closed_loop(run: RunData, traffic: np.ndarray) -> np.ndarray:
+    """Which rows are of workloads whose starts depend on completions, and so on the variant."""
+    return np.isin(traffic, workloads_that(run, "closed_loop"))
+
+
+def flows_met(run: RunData) -> str:
+    """A hash of the flows that count and of raw sources, in whatever order; closed loops are left out."""
+    names = ("traffic", "start_ps", "src", "dst", "bytes", "measured", "raw")
+    *facts, measured, raw = run.columns("flows", *names)
+    keep = ((measured != 0) | (raw != 0)) & ~closed_loop(run, facts[0])
+    rows = np.stack([column[keep].astype(np.uint64) for column in facts], axis=1)
+    return hashlib.sha256(rows[np.lexsort(rows.T)].tobytes()).hexdigest()
+
+
+Message = tuple[int, ...]
+# The messages of one query or connection of a workload.
+Conversation = dict[tuple[int, ...], list[Message]]
+
+
+def conversations(run: RunData) -> list[Conversation]:
+    """What closed loops say: by connection in order, and of a query as a set.
+
+    Messages are role, source, destination and size: who spoke to whom of how much, and not when.
+    """
+    traffic = run.column("flows", "traffic")
+    keep = closed_loop(run, traffic)
+    if not keep.any():
+        return [{}, {}]
+    names = ("flow", "query", "src", "dst", "bytes")
+    flow, query, *facts = (column[keep] for column in run.columns("flows", *names))
+    count = len(flow)
+    role, connection = (run.column("flows", name) for name in ("role", "connection"))
+    role = role[keep] if len(role) else np.zeros(count, np.uint8)
+    connection = connection[keep] if len(connection) else flow
+    ordered: Conversation = {}
+    whole: Conversation = {}
+    columns = [one.tolist() for one in (traffic[keep], query, connection, role, *facts)]
+    for workload, asked, carrier, *message in (row for row in zip(*columns, strict=True)):
+        if asked != U32_NONE:
+            whole.setdefault((workload, asked), []).append(tuple(message))
+        else:
+            ordered.setdefault((workload, carrier), []).append(tuple(message))
+    return [ordered, whole]
+
+
+def compatible(left: list[Conversation], right: list[Conversation]) -> bool:
+    """Whether two variants say the same as far as both came: which may say more is up to them."""
+    for key in left[0].keys() & right[0].keys():
+        if any(a != b for a, b in zip(left[0][key], right[0][key], strict=False)):
+            return False
+    for key in left[1].keys() & right[1].keys():
+        fewer, more = sorted((Counter(left[1][key]), Counter(right[1][key])), key=Counter.total)
+        if fewer - more:
+            return False
+    return True
+
+
+def raw_workloads(results: Results, variant: str) -> str:
+    """What a variant says of raw sources, whose packets are in no table."""
+    workloads = results.facts["resolved"].get(variant, {}).get("traffic", [])
+    return json.dumps([one for one in workloads if one.get("kind") in RAW], sort_keys=True)
+
+
+def idle_seeds(results: Results) -> bool:
+    """Whether several seeds gave the same numbers in every variant."""
+    several = [list(by_seed.values()) for by_seed in results.values.values() if len(by_seed) > 1]
+    return bool(several) and all(one == runs[0] for runs in several for one in runs)

@@ -1,0 +1,277 @@
+"""What every table states beside its numbers: window, warm-up, drain, censored flows, load, memory."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from typing import TYPE_CHECKING, Any
+
+from overspill.results import cautions, changes, formats
+from overspill.results.cautions import Line
+from overspill.results.measures.rates import ASK
+
+if TYPE_CHECKING:
+    from overspill.results.results import Results
+    from overspill.results.rundata import RunData
+
+
+def lines(results: Results) -> list[Line]:
+    """Every fact, the loud ones first."""
+    rough = cautions.lines(results)
+    found = [
+        *warnings(results),
+        *(line for line in rough if line.loud),
+        scenario(results),
+        *window(results),
+        *ended(results),
+        flows(results),
+    ]
+    found += [*load(results), *memory(results), *changes.lines(results), work(results)]
+    found += [line for line in rough if not line.loud]
+    return found + [Line("note", text) for text in notes(results)]
+
+
+def notes(results: Results) -> list[str]:
+    """The notes, those that say the same of several variants together."""
+    by_text: dict[str, list[str]] = {}
+    for note in map(str, results.facts["notes"]):
+        variant, colon, text = note.partition(": ")
+        named = bool(colon) and variant in results.variants
+        by_text.setdefault(text if named else note, []).extend([variant] if named else [])
+    return [f"{', '.join(variants)}: {text}" if variants else text for text, variants in by_text.items()]
+
+
+def warnings(results: Results) -> list[Line]:
+    """What makes the results less than whole."""
+    found = []
+    for variant in results.variants:
+        cut = [run for run in results.of(variant) if run.cut]
+        if cut:
+            where = f"at {formats.time(min(run.end_ps for run in cut))}"
+            planned = formats.time(cut[0].summary["window_ps"][1])
+            why = " and ".join(dict.fromkeys(run.cut_by for run in cut))
+            text = f"{named(cut)} {why} {where}; the window ends at {planned}"
+            found.append(Line("PARTIAL RESULT", text, True))
+    if results.interrupted:
+        whole = len(results.variants) * len(results.facts["seeds"])
+        text = f"stopped by the user: {len(results.runs)} of {whole} runs are finished and shown"
+        found.append(Line("INTERRUPTED", text, True))
+    found += [Line("FAILED", line, True) for line in results.failures]
+    for variant in results.variants:
+        left = [run for run in results.unfinished if run.variant == variant]
+        if left:
+            count = sum(run.unfinished for run in left)
+            measured = sum(run.summary["flows"]["measured"] for run in left)
+            text = f"{named(left)}: {count} of {measured} measured flows did not finish"
+            found.append(Line("UNFINISHED FLOWS", text, True))
+        found += [Line("DEADLOCK", text, True) for text in deadlocks(results.of(variant))]
+    return [*found, *doubts(results)]
+
+
+def deadlocks(runs: list[RunData]) -> Iterator[str]:
+    """Links that wait for each other for ever, the runs with the same cycle together."""
+    by_cycle: dict[tuple[str, ...], list[RunData]] = {}
+    for run in runs:
+        if run.deadlock:
+            key = (str(run.deadlock["class"]), *run.deadlock["cycle"])
+            by_cycle.setdefault(key, []).append(run)
+    for stuck in by_cycle.values():
+        found = [run.deadlock for run in stuck if run.deadlock]
+        yield f"{named(stuck)}: {circle(min(found, key=lambda one: int(one['at_ps'])), len(found))}"
+
+
+def circle(deadlock: Mapping[str, Any], runs: int) -> str:
+    """The ports of a deadlock, the class that they do not send, and since when, of several runs the first."""
+    cycle = deadlock["cycle"]
+    way, since = " -> ".join([*cycle, cycle[0]]), formats.time(deadlock["at_ps"])
+    first = " at the earliest" if runs > 1 else ""
+    waits = "where each port waits for the next"
+    return f"no port of {way}, {waits}, sends class {deadlock['class']} any more, since {since}{first}"
+
+
+def doubts(results: Results) -> list[Line]:
+    """What makes numbers say less than they seem to."""
+    found = []
+    idle = [run for run in results.runs if not run.summary["flows"]["measured"] and not others(run)]
+    for variant in dict.fromkeys(run.variant for run in idle):
+        text = f"{named([run for run in idle if run.variant == variant])}: no flow starts in the window"
+        found.append(Line("NOTHING MEASURED", text, True))
+    if results.fairness.different:
+        groups = " | ".join(formats.listing(group) for group in results.fairness.traffic)
+        text = f"variants {groups} carry different traffic: not compared"
+        found.append(Line("NOT COMPARED", text, True))
+    if not results.fairness.measured_alike:
+        text = "variants differ in [measure], so their numbers do not mean the same: nobody is called best"
+        found.append(Line("NOT COMPARED", text, True))
+    return found
+
+
+def others(run: RunData) -> bool:
+    """Whether a run has what sends without completion times: raw sources, or flows without end."""
+    endless = any(workload.get("endless") for workload in run.summary["traffic"])
+    return endless or int(run.summary["flows"].get("raw", 0)) > 0
+
+
+def named(runs: Sequence[RunData]) -> str:
+    """`drop, seeds 1-3`."""
+    return f"{runs[0].variant}, seed{'s' if len(runs) > 1 else ''} {formats.seeds(run.seed for run in runs)}"
+
+
+def scenario(results: Results) -> Line:
+    """The name, the seeds and what was set."""
+    done = {variant: [run.seed for run in results.of(variant)] for variant in results.variants}
+    if len({tuple(seeds) for seeds in done.values()}) == 1:
+        ran = next(iter(done.values()))
+        text = f"seed{'s' if len(ran) != 1 else ''} {formats.seeds(ran) or 'none'} (n = {len(ran)})"
+    else:
+        each = (f"{variant}: {formats.seeds(seeds) or 'none'}" for variant, seeds in done.items())
+        text = "seeds finished, " + "; ".join(each)
+    given = [one if len(one) <= 200 else f"{one[:200]}…" for one in results.facts["sets"]]
+    sets = f"; set {', '.join(given)}" if given else ""
+    if results.fairness.idle_seeds:
+        text += "; seeds change nothing here: one run in effect"
+    return Line("scenario", f"{results.scenario}, {text}{sets}")
+
+
+def ended(results: Results) -> Iterable[Line]:
+    """When each variant's runs came to their end."""
+    parts = []
+    for variant in results.variants:
+        ends = sorted({instant(run.end_ps) for run in results.of(variant)}, key=lambda one: one[1])
+        if ends:
+            last = f" to {ends[-1][0]}" if len(ends) > 1 else ""
+            parts.append(f"{variant} {ends[0][0]}{last}")
+    if parts:
+        yield Line("ended", "; ".join(parts))
+
+
+def instant(picoseconds: int) -> tuple[str, float]:
+    """A time in three digits, and itself."""
+    rounded = float(f"{picoseconds:.3g}")
+    return formats.time(rounded), rounded
+
+
+def window(results: Results) -> Iterable[Line]:
+    """The measurement window, warm-up and drain."""
+    if not results.runs:
+        return
+    groups = grouped(results, lambda variant: measure_text(results, variant))
+    for variants, text in groups:
+        yield Line("measured", variants + text)
+
+
+def measure_text(results: Results, variant: str) -> str | None:
+    """A variant's window in words."""
+    runs = results.of(variant)
+    if not runs:
+        return None
+    start, end = runs[0].summary["window_ps"]
+    warm = f"warm-up of {formats.time(start)} left out" if start else "no warm-up left out"
+    after = f"drain up to {formats.time(runs[0].summary['drain_ps'])}"
+    return f"flows that start in {formats.time(start)} to {formats.time(end)}; {warm}; {after}"
+
+
+def grouped(results: Results, text: Any) -> list[tuple[str, str]]:
+    """Variants with the same text share a line; one line without names if all do."""
+    by_text: dict[str, list[str]] = {}
+    for variant in results.variants:
+        one = text(variant)
+        if one is not None:
+            by_text.setdefault(one, []).append(variant)
+    if len(by_text) == 1:
+        return [("", next(iter(by_text)))]
+    return [(f"{', '.join(variants)}: ", one) for one, variants in by_text.items()]
+
+
+def flows(results: Results) -> Line:
+    """How many flows count, and how many of them are censored."""
+    parts = []
+    for variant in results.variants:
+        runs = results.of(variant)
+        if runs:
+            measured = sum(run.summary["flows"]["measured"] for run in runs)
+            parts.append(f"{variant} {sum(run.unfinished for run in runs)} of {measured}")
+    total = sum(run.unfinished for run in results.runs)
+    note = "; values that depend on them are lower bounds (>), and no variant is called best"
+    note = note if total else ""
+    return Line("censored flows", f"{'; '.join(parts) or 'no run is finished'}{note}")
+
+
+def load(results: Results) -> list[Line]:
+    """Offered load, and achieved load."""
+    workloads: dict[str, None] = {}
+    for run in results.runs:
+        for workload in run.summary["traffic"]:
+            offered = workload.get("offered")
+            if not offered or workload.get("kind") not in ASK:
+                continue
+            fraction = formats.trimmed(float(offered["fraction"]))
+            workloads[f"{workload['name']} {fraction} of {offered['of']} in {offered['bytes']} bytes"] = None
+    found = [Line("offered load", "; ".join(workloads))] if workloads else []
+    groups = grouped(results, lambda variant: achieved(results, variant))
+    found += [Line("achieved load", variants + text) for variants, text in groups]
+    return found
+
+
+def achieved(results: Results, variant: str) -> str | None:
+    """The mean achieved load of a variant: of each workload that asks for one, and of all."""
+    by_seed = list(results.values[variant].values())
+    keys = dict.fromkeys(key for values in by_seed for key in values if key.startswith("load_"))
+    parts = []
+    for key in keys:
+        known = [values[key].value for values in by_seed if key in values]
+        name, _, label = key.partition("[")
+        kind, _, which = label.removesuffix("]").partition("=")
+        which = which if kind == "traffic" else f"all of {which}"
+        how = name.removeprefix("load_").replace("asked", "as asked")
+        parts.append(f"{which} {formats.number(sum(known) / len(known), 4)} ({how})")
+    return "; ".join(parts) or None
+
+
+def memory(results: Results) -> list[Line]:
+    """Each variant's switch memory, flagged where unequal."""
+    known = results.facts["memory"]
+    totals = {variant: total_of(known[variant]) for variant in results.variants if variant in known}
+    unequal = len(set(totals.values())) > 1
+    groups = grouped(results, lambda variant: memory_text(known.get(variant)))
+    found = [Line("switch memory", variants + text) for variants, text in groups]
+    if unequal:
+        text = "the variants' switches do not have the same memory: this is not like for like"
+        found.append(Line("UNEQUAL MEMORY", text, True))
+    return found
+
+
+def total_of(memory: dict[str, Any]) -> str:
+    """A variant's memory, comparable."""
+    return repr(sorted((one["tier"], one["count"], repr(one["total"])) for one in memory["switches"]))
+
+
+def memory_text(memory: dict[str, Any] | None) -> str | None:
+    """A variant's memory in words."""
+    if memory is None:
+        return None
+    return "; ".join(switch_memory(one) for one in memory["switches"]) or "no switches"
+
+
+def switch_memory(one: dict[str, Any]) -> str:
+    """One tier's memory in words."""
+    parts = f"{one['ports']} ports, buffer {one['buffer'] or 'unlimited'}"
+    if one.get("bounce"):
+        parts += f", bounce queues {one['bounce']} a port"
+    if one.get("input"):
+        parts += f", input buffers {one['input']} a port"
+    return f"{one['count']} {one['tier']} x {total_text(one['total'])} ({parts})"
+
+
+def total_text(total: dict[str, int] | None) -> str:
+    """A switch's whole memory; `400 pkt + 50 000 B` where buffer and bounce queues count differently."""
+    if not total:
+        return "unlimited"
+    units = {"packets": "pkt", "bytes": "B"}
+    return " + ".join(f"{formats.number(amount)} {units[unit]}" for unit, amount in total.items())
+
+
+def work(results: Results) -> Line:
+    """How much was simulated; the speed is of the machine, and is told while it runs."""
+    events = sum(run.summary["events"] for run in results.runs)
+    hops = sum(run.summary["hops"] for run in results.runs)
+    return Line("simulated", f"{formats.count(hops)} packet-hops, {formats.count(events)} events")

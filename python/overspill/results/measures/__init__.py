@@ -1,0 +1,60 @@
+"""How each metric is computed from a run's tables, by subject; each declares its own."""
+
+from overspill.results.measures.bouncing import bounced, filled
+from overspill.results.measures.completion import (
+    LARGE,
+    SIZES,
+    SMALL,
+    flows,
+    goodput_last,
+    groups,
+    measured_flows,
+    queries,
+    query_times,
+    slowdowns,
+)
+from overspill.results.measures.declare import PS, Metric, present, scale
+from overspill.results.measures.delivery import packets
+from overspill.results.measures.disorder import reordering
+from overspill.results.measures.events import REASONS, counters
+from overspill.results.measures.occupancy import busiest_ports, port_areas, queues, sojourns, switch_ports
+from overspill.results.measures.pausing import pauses
+from overspill.results.measures.rates import goodput, hosts, jain, load, sharing
+from overspill.results.measures.saturation import saturated
+from overspill.results.measures.utilisation import links
+
+__all__ = [
+    "LARGE",
+    "PS",
+    "REASONS",
+    "SIZES",
+    "SMALL",
+    "Metric",
+    "bounced",
+    "busiest_ports",
+    "counters",
+    "filled",
+    "flows",
+    "goodput",
+    "goodput_last",
+    "groups",
+    "hosts",
+    "jain",
+    "links",
+    "load",
+    "measured_flows",
+    "packets",
+    "pauses",
+    "port_areas",
+    "present",
+    "queries",
+    "query_times",
+    "queues",
+    "reordering",
+    "saturated",
+    "scale",
+    "sharing",
+    "slowdowns",
+    "sojourns",
+    "switch_ports",
+]

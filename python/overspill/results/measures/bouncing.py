@@ -1,0 +1,166 @@
+"""What PABO measures of bounces: how often, how far back, where, and how full its queues are."""
+
+import numpy as np
+
+from overspill.results.measures import workloads
+from overspill.results.measures.declare import Metric, present
+from overspill.results.rundata import RunData
+from overspill.stats.quantiles import Value
+
+HOPS, BOUNCES, DISTANCE = 1, 3, 4  # of the table `packet_hist`
+OF_ALL = "Of delivered data packets; by workload, too, where there are several."
+COUNTERS = "PABO §III"
+VARIANCE = "PABO §IV-B"
+DISTANCE_RULE = "distance: + 1 by a bounce, − 1 by a normal forward of a switch or a host, never below 0"
+CLIENT = (
+    "A switch's utilisation is that of its port toward the client, which is taken to be the one that lookup "
+    "gave for the most data frames."
+)
+APART = "With `measure.sub_queues`, where every queue has a limit in packets and some switch bounces."
+
+
+def declared(name: str, title: str, unit: str, doc: str, formula: str, shown: bool = True) -> Metric:
+    """Of packets; a maximum by its name, and nothing to see where nothing is bounced."""
+    extreme = name.endswith("_max")
+    full = f"{doc} {OF_ALL}"
+    return Metric(name, title, unit, full, "lower", shown, False, formula, COUNTERS, order_statistic=extreme)
+
+
+METRICS = [
+    declared(
+        "bounces_per_bounced",
+        "bounces of bounced packets",
+        "bounces",
+        "How often a packet that was bounced was bounced.",
+        "Σ np / packets with np ≥ 1",
+    ),
+    declared(
+        "max_bounced_distance_mean",
+        "bounced distance mean",
+        "hops",
+        "The farthest that bounces ever brought a packet back, 0 for packets that were never bounced.",
+        f"Σ maxBouncedDistance / packets; {DISTANCE_RULE}",
+    ),
+    declared(
+        "max_bounced_distance_max",
+        "bounced distance max",
+        "hops",
+        "The same.",
+        f"max maxBouncedDistance; {DISTANCE_RULE}",
+    ),
+    declared(
+        "total_hop_mean",
+        "total hops mean",
+        "hops",
+        "Switches that a packet was at, again each time, and hosts that sent it again.",
+        "Σ totalHop / packets; totalHop = links crossed − 1",
+        shown=False,
+    ),
+    declared(
+        "total_hop_max",
+        "total hops max",
+        "hops",
+        "The same.",
+        "max totalHop; totalHop = links crossed − 1",
+        shown=False,
+    ),
+    Metric(
+        "utilisation_variance",
+        "variance of utilisation",
+        "1",
+        f"How unevenly switches are filled over the measurement window. {CLIENT} {APART}",
+        "lower",
+        formula="Σ (U − Ū)² / switches; U: mean over the queues of that port of ∫ L dt / (limit · window)",
+        source=f"{VARIANCE}, which leaves the average over time and queues open",
+    ),
+    Metric(
+        "time_above_theta",
+        "time above θ",
+        "1",
+        "Share of the measurement window that a queue is filled above its switch's θ, on average over the "
+        f"queues of switches that bounce that a decision was about. {APART}",
+        "lower",
+        formula="Σ over queues of t(L / limit > θ) / window / queues with ≥ 1 decision in the window",
+        source=f"{VARIANCE}, timeRatio",
+    ),
+]
+
+
+def bounced(run: RunData) -> dict[str, Value]:
+    """Of delivered data packets, of all and of each of several workloads."""
+    names = ("traffic", "data", "metric", "low", "count", "sum")
+    if not set(names) <= set(run.column_names("packet_hist")):
+        return {}
+    traffic, data, *columns = run.columns("packet_hist", *names)
+    is_data = data != 0
+    found: dict[str, Value] = {}
+    for label, keep in workloads.split(run, traffic[is_data]):
+        metric, low, count, total = (column[is_data][keep] for column in columns)
+        of = {which: metric == which for which in (HOPS, BOUNCES, DISTANCE)}
+        rows = {which: (low[some], count[some], float(total[some].sum())) for which, some in of.items()}
+        found |= {f"{name}{label}": one for name, one in counters(rows).items()}
+    return found
+
+
+def counters(rows: dict[int, tuple[np.ndarray, np.ndarray, float]]) -> dict[str, Value]:
+    """Values, how often each, and their sum, by what they are of; all are exact, being small."""
+    found: dict[str, Value | float | None] = {}
+    low, count, total = rows[BOUNCES]
+    packets, some = int(count.sum()), int(count[low > 0].sum())
+    found["bounces_per_bounced"] = total / some if some else None
+    distances, _, farthest = rows[DISTANCE]
+    # Results from before it was measured have bounces without a distance.
+    if packets and (len(distances) or not some):
+        found["max_bounced_distance_mean"] = farthest / packets
+        found["max_bounced_distance_max"] = float(distances.max()) if len(distances) else 0.0
+    low, count, total = rows[HOPS]
+    if len(low):
+        found["total_hop_mean"] = total / int(count.sum()) - 1
+        found["total_hop_max"] = float(low.max()) - 1
+    return present(found)
+
+
+def filled(run: RunData) -> dict[str, Value]:
+    """How full the queues of ports are over time, where they are followed apart and a switch bounces."""
+    node, port, limit, theta, data = run.columns("sub_queues", "node", "port", "limit", "theta", "data")
+    window = run.window_ps[1] - run.window_ps[0]
+    if not len(node) or not (theta < 1).any() or (limit == 0).any() or window <= 0:
+        return {}
+    used, above, decisions = lengths(run)
+    shares = used / (limit * float(window))
+    chosen = toward_client(node, port, data)
+    means = [float(shares[(node == switch) & (port == which)].mean()) for switch, which in chosen.items()]
+    asked = (decisions > 0) & (theta < 1)
+    return present(
+        {
+            "utilisation_variance": float(np.var(means)),
+            "time_above_theta": float((above[asked] / window).mean()) if asked.any() else None,
+        }
+    )
+
+
+def lengths(run: RunData) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """Of each row of `sub_queues`: frames times ps, ps above θ, and decisions about it."""
+    keys = ("node", "port", "queue")
+    place = {at: index for index, at in enumerate(zip(*run.columns("sub_queues", *keys), strict=True))}
+    names = ("packets", "time_ps", "decisions")
+    *at, packets, time, decided = run.columns("sub_queue_hist", *keys, *names)
+    index = np.array([place[one] for one in zip(*at, strict=True)], np.int64)
+    limit, theta = run.columns("sub_queues", "limit", "theta")
+    found = np.zeros((3, len(limit)))
+    high = packets / limit[index] > theta[index]
+    for row, amounts in enumerate((packets * time.astype(np.float64), time * high, decided)):
+        np.add.at(found[row], index, amounts.astype(np.float64))
+    return found[0], found[1], found[2]
+
+
+def toward_client(node: np.ndarray, port: np.ndarray, data: np.ndarray) -> dict[int, int]:
+    """By switch, the port that most data were to leave by; the first of several."""
+    totals: dict[tuple[int, int], int] = {}
+    for switch, which, count in zip(node.tolist(), port.tolist(), data.tolist(), strict=True):
+        totals[switch, which] = totals.get((switch, which), 0) + count
+    best: dict[int, int] = {}
+    for (switch, which), count in sorted(totals.items()):
+        if switch not in best or count > totals[switch, best[switch]]:
+            best[switch] = which
+    return best

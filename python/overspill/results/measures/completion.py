@@ -1,0 +1,240 @@
+"""Flows and queries: how long they took, and how they compare with an empty network."""
+
+from collections.abc import Mapping
+
+import numpy as np
+
+from overspill.results.columns import U32_NONE, U64_NONE
+from overspill.results.measures import workloads
+from overspill.results.measures.declare import PS, Metric, family, present
+from overspill.results.rundata import RunData
+from overspill.stats import quantiles
+from overspill.stats.quantiles import Value
+
+SMALL, LARGE = 100_000, 10_000_000
+SIZES = ("0-100KB", "100KB-10MB", "10MB+")
+DATA = 0  # the role of a message that carries what was asked for; requests have another
+FLOW = (
+    "of measured flows (those that start in the measurement window; raw sources, requests and endless flows "
+    "excluded)."
+)
+
+METRICS = [
+    *family(
+        "fct",
+        Metric(
+            "",
+            "FCT",
+            "s",
+            f"Flow completion time {FLOW} It ends as `measure.fct_end` says.",
+            "lower",
+            formula="t = end − start",
+        ),
+        "t",
+    ),
+    *family(
+        "slowdown",
+        Metric(
+            "",
+            "slowdown",
+            "1",
+            f"FCT over the FCT of the same flow alone on its path, {FLOW}",
+            "lower",
+            formula="s = (end − start) / ideal",
+        ),
+        "s",
+        ("p50", "p95", "p99.9"),
+    ),
+    *family(
+        "qct",
+        Metric(
+            "",
+            "QCT",
+            "s",
+            "Query completion time: first start to last end among all messages of a query, requests "
+            "included, of queries whose first message is measured; a query belongs to its workload.",
+            "lower",
+            formula="q = max(end) − min(start)",
+        ),
+        "q",
+        ("p95", "p99.9"),
+    ),
+    Metric(
+        "unfinished_flows",
+        "unfinished flows",
+        "flows",
+        "Measured flows that were not finished when the run ended: requests too, and answers that are due "
+        "and had not started.",
+        "lower",
+        formula="number of measured messages without an end",
+    ),
+    Metric(
+        "goodput_last",
+        "goodput to the last byte",
+        "bit/s",
+        "Payload bits of measured flows over the time from the first start to the last end among them; no "
+        "value where one is unfinished.",
+        "higher",
+        formula="8·Σ bytes / (max(end) − min(start))",
+    ),
+]
+
+
+def workloads_that(run: RunData, fact: str) -> np.ndarray:
+    """Numbers of the workloads of which the summary says this."""
+    return np.array([i for i, one in enumerate(run.summary["traffic"]) if one.get(fact)], np.uint64)
+
+
+def all_flows(run: RunData) -> dict[str, np.ndarray]:
+    """Every message but raw packets; `open` marks the unfinished, whose `time` is a lower bound."""
+    names = ("traffic", "query", "bytes", "start_ps", "end_ps", "ideal_ps", "measured", "raw")
+    columns = dict(zip(names, run.columns("flows", *names), strict=True))
+    # Older results have neither requests nor flows that nobody ends.
+    role = run.column("flows", "role")
+    columns["role"] = role if len(role) else np.zeros(len(columns["raw"]), np.uint8)
+    keep = columns.pop("raw") == 0
+    flows = {name: column[keep] for name, column in columns.items()}
+    flows["measured"] = flows["measured"] != 0
+    flows = with_owed(run, flows)
+    flows["open"] = flows["end_ps"] == U64_NONE
+    flows["end"] = np.where(flows["open"], np.uint64(run.end_ps), flows["end_ps"])
+    flows["time"] = (flows["end"] - np.minimum(flows["start_ps"], flows["end"])).astype(np.float64)
+    return flows
+
+
+def with_owed(run: RunData, flows: dict[str, np.ndarray]) -> dict[str, np.ndarray]:
+    """The same and the answers that are due and have not started: each request of a query gets one.
+
+    Of such an answer nothing is known but that it is not there, so its time is at least 0.
+    """
+    flows["owed"] = np.zeros(len(flows["role"]), bool)
+    asked = (flows["role"] != DATA) & (flows["query"] != U32_NONE)
+    if not asked.any() or not run.unfinished:
+        return flows
+    key = (flows["traffic"].astype(np.uint64) << np.uint64(32)) | flows["query"].astype(np.uint64)
+    due: dict[int, int] = {}
+    for one, requests in zip(*np.unique(key[asked], return_counts=True), strict=True):
+        due[int(one)] = int(requests)
+    answers = np.isin(key, key[asked]) & (flows["role"] == DATA)
+    for one, there in zip(*np.unique(key[answers], return_counts=True), strict=True):
+        due[int(one)] -= int(there)
+    counts = {int(one) for one in key[asked & flows["measured"]]}
+    late = [one for one, missing in due.items() for _ in range(missing)]
+    more = {
+        "traffic": [one >> 32 for one in late],
+        "query": [one & U32_NONE for one in late],
+        "start_ps": [run.end_ps] * len(late),
+        "end_ps": [U64_NONE] * len(late),
+        "measured": [one in counts for one in late],
+        "owed": [True] * len(late),
+    }
+    return {
+        name: np.append(column, np.array(more.get(name, [0] * len(late)), column.dtype))
+        for name, column in flows.items()
+    }
+
+
+def kept(flows: Mapping[str, np.ndarray], keep: np.ndarray) -> dict[str, np.ndarray]:
+    """Some of the flows."""
+    return {name: column[keep] for name, column in flows.items()}
+
+
+def measured_messages(run: RunData) -> dict[str, np.ndarray]:
+    """The messages that count, requests among them."""
+    flows = all_flows(run)
+    endless = np.isin(flows["traffic"], workloads_that(run, "endless"))
+    return kept(flows, flows["measured"] & ~endless)
+
+
+def measured_flows(run: RunData) -> dict[str, np.ndarray]:
+    """The flows whose FCT counts, as columns; `open` marks the unfinished, whose `time` is a lower bound.
+
+    An answer that is due and has not started is among them, `owed`, with a time of at least 0.
+    """
+    flows = measured_messages(run)
+    return kept(flows, flows["role"] == DATA)
+
+
+def groups(run: RunData, flows: Mapping[str, np.ndarray]) -> dict[str, np.ndarray]:
+    """All flows, each workload where there are several, and each bin of sizes that has flows."""
+    found = {"": np.ones(len(flows["time"]), bool)}
+    found |= workloads.split(run, flows["traffic"])
+    bins = np.where(flows["bytes"] <= SMALL, 0, np.where(flows["bytes"] < LARGE, 1, 2))
+    # Nobody has drawn the size of an answer that has not started.
+    bins[flows["owed"]] = -1
+    for one in np.unique(bins[bins >= 0]):
+        found[f"[size={SIZES[one]}]"] = bins == one
+    return found
+
+
+def flows(run: RunData) -> dict[str, Value]:
+    """FCT, slowdown, and how many did not finish."""
+    everything = measured_messages(run)
+    data = kept(everything, everything["role"] == DATA)
+    found: dict[str, Value] = {}
+    slowdown = slowdowns(data)
+    for label, keep in groups(run, data).items():
+        open_ended = data["open"][keep]
+        for part, value in quantiles.summary(data["time"][keep] * PS, open_ended).items():
+            found[f"fct_{part}{label}"] = value
+        for part, value in quantiles.summary(slowdown[keep], open_ended).items():
+            found[f"slowdown_{part}{label}"] = value
+    for label, keep in workloads.split(run, data["traffic"]):
+        found |= present({f"goodput_last{label}": goodput_last(kept(data, keep))})
+    for label, keep in workloads.split(run, everything["traffic"]):
+        found[f"unfinished_flows{label}"] = Value(float(everything["open"][keep].sum()))
+    return found
+
+
+def slowdowns(flows: Mapping[str, np.ndarray]) -> np.ndarray:
+    """FCT over the FCT of the same flow alone."""
+    return flows["time"] / np.maximum(flows["ideal_ps"].astype(np.float64), 1.0)
+
+
+def goodput_last(flows: Mapping[str, np.ndarray]) -> float | None:
+    """Payload bits of measured flows, from the first start to the last end; none if any is unfinished."""
+    if not len(flows["time"]) or flows["open"].any():
+        return None
+    seconds = (int(flows["end"].max()) - int(flows["start_ps"].min())) * PS
+    return float(flows["bytes"].sum(dtype=np.uint64)) * 8 / seconds if seconds > 0 else None
+
+
+def query_times(run: RunData) -> tuple[np.ndarray, np.ndarray]:
+    """Completion time in ps of every measured query, and whether it is only a lower bound."""
+    times, open_ended, _ = measured_queries(all_flows(run))
+    return times, open_ended
+
+
+def measured_queries(flows: Mapping[str, np.ndarray]) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """The same of the queries among all flows, and the workload of each.
+
+    A query counts where its first message is measured, and then with all its messages.
+    """
+    data = kept(flows, flows["query"] != U32_NONE)
+    if not len(data["query"]):
+        return np.zeros(0), np.zeros(0, bool), np.zeros(0, np.uint64)
+    key = (data["traffic"].astype(np.uint64) << np.uint64(32)) | data["query"].astype(np.uint64)
+    known, index = np.unique(key, return_inverse=True)
+    count = len(known)
+    start, end = np.full(count, U64_NONE, np.uint64), np.zeros(count, np.uint64)
+    open_ended, counts = np.zeros(count, bool), np.zeros(count, bool)
+    np.minimum.at(start, index, data["start_ps"])
+    np.maximum.at(end, index, data["end"])
+    np.logical_or.at(open_ended, index, data["open"])
+    np.logical_or.at(counts, index, data["measured"] & (data["start_ps"] == start[index]))
+    times = (end - np.minimum(start, end)).astype(np.float64)
+    return times[counts], open_ended[counts], known[counts] >> np.uint64(32)
+
+
+def queries(run: RunData) -> dict[str, Value]:
+    """QCT of all, and of each workload with queries where the scenario has several workloads."""
+    data = all_flows(run)
+    times, open_ended, traffic = measured_queries(data)
+    of = {"": np.ones(len(times), bool)}
+    if len(run.summary["traffic"]) > 1:
+        of |= {workloads.label(run, int(workload)): traffic == workload for workload in np.unique(traffic)}
+    found: dict[str, Value] = {}
+    for label, keep in of.items():
+        values = quantiles.summary(times[keep] * PS, open_ended[keep])
+        found |= {f"qct_{part}{label}": value for part, value in values.items()}
+    return found

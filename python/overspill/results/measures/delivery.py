@@ -1,0 +1,134 @@
+"""Delivered packets: delay, hops, detours and bounces."""
+
+import numpy as np
+
+from overspill.results.measures import workloads
+from overspill.results.measures.declare import RANK, Metric, present, scale
+from overspill.results.measures.occupancy import BUCKET, BY_WAIT, middle
+from overspill.results.rundata import RunData
+from overspill.stats import quantiles
+from overspill.stats.quantiles import Value
+
+DELAY, HOPS, DETOURS, BOUNCES = range(4)
+OF_DELAY = "w = arrival at the receiver − sending at the host"
+
+METRICS = [
+    Metric(
+        "delay_mean",
+        "packet delay mean",
+        "s",
+        "Delay of delivered data packets, host to host.",
+        "lower",
+        formula=f"{BY_WAIT['mean']}; {OF_DELAY}",
+    ),
+    *(
+        Metric(
+            f"delay_{part}",
+            f"packet delay {part}",
+            "s",
+            f"The same. {RANK} {BUCKET}",
+            "lower",
+            formula=f"{BY_WAIT[part]}; {OF_DELAY}",
+            order_statistic=True,
+        )
+        for part in ("p50", "p99")
+    ),
+    Metric(
+        "delay_std",
+        "packet delay sd",
+        "s",
+        "Standard deviation of the delay of delivered data packets.",
+        "lower",
+        formula=f"√(Σ (w − w̄)² / n); {OF_DELAY}",
+    ),
+    Metric(
+        "hops_mean",
+        "hops mean",
+        "links",
+        "Links that a delivered data packet crossed.",
+        formula="Σ links / packets",
+    ),
+    Metric(
+        "hops_max",
+        "hops max",
+        "links",
+        "The most links that a delivered data packet crossed.",
+        formula="max links",
+        order_statistic=True,
+    ),
+]
+SHARES = [
+    Metric(
+        f"{name}_share",
+        f"{name} at least once",
+        "1",
+        "Share of delivered data packets.",
+        "none",
+        True,
+        False,
+        formula=f"data packets {name} ≥ 1 times / data packets delivered",
+    )
+    for name in ("detoured", "bounced")
+]
+
+
+def packets(run: RunData) -> dict[str, Value]:
+    """Delay, hops, and how many were detoured or bounced, of all delivered data packets and by workload."""
+    names = ("metric", "low", "high", "count", "sum")
+    data, *columns = run.columns("packet_hist", "data", *names)
+    traffic = run.column("packet_hist", "traffic")
+    squares = run.column("packet_hist", "squared_deviations")
+    # Older results do not tell workloads apart.
+    told_apart = len(traffic) > 0
+    traffic = traffic if told_apart else np.zeros(len(data), np.uint16)
+    is_data = data != 0
+    found: dict[str, Value] = {}
+    for label, keep in workloads.split(run, traffic[is_data]):
+        if label and not told_apart:
+            continue
+        rows = {name: column[is_data][keep] for name, column in zip(names, columns, strict=True)}
+        if len(squares):
+            found |= deviation(label, traffic[is_data][keep], rows, squares[is_data][keep])
+        found |= {f"{name}{label}": one for name, one in delivered(rows).items()}
+    return found
+
+
+def deviation(
+    label: str, traffic: np.ndarray, rows: dict[str, np.ndarray], squares: np.ndarray
+) -> dict[str, Value]:
+    """The standard deviation of the delay, exact: within workloads, and between their means."""
+    delays = rows["metric"] == DELAY
+    groups = [delays & (traffic == one) for one in np.unique(traffic[delays])]
+    counts = np.array([int(rows["count"][one].sum()) for one in groups], np.float64)
+    if not counts.sum():
+        return {}
+    means = np.array([float(rows["sum"][one].sum()) for one in groups]) / counts
+    between = counts * (means - np.average(means, weights=counts)) ** 2
+    whole = sum(float(squares[one].sum()) for one in groups) + float(between.sum())
+    return present({f"delay_std{label}": scale(float(np.sqrt(whole / counts.sum())))})
+
+
+def delivered(rows: dict[str, np.ndarray]) -> dict[str, Value]:
+    """The same of these rows of the histograms."""
+    metric, low, high, count, total = (rows[name] for name in ("metric", "low", "high", "count", "sum"))
+
+    def histogram(which: int) -> tuple[np.ndarray, np.ndarray, np.ndarray, float]:
+        """Lows, highs and counts of the buckets, and the sum of all values."""
+        keep = metric == which
+        some = keep & (count > 0)
+        return low[some], high[some], count[some], float(total[keep].sum())
+
+    lows, highs, counts, whole = histogram(DELAY)
+    middles = middle(lows, highs)
+    found: dict[str, Value | float | None] = {
+        "delay_mean": scale(whole / int(counts.sum()) if len(counts) else None),
+        "delay_p50": quantiles.seconds(quantiles.counted(middles, counts, 50.0)),
+        "delay_p99": quantiles.seconds(quantiles.counted(middles, counts, 99.0)),
+    }
+    lows, _, counts, whole = histogram(HOPS)
+    found["hops_mean"] = whole / int(counts.sum()) if len(counts) else None
+    found["hops_max"] = float(lows.max()) if len(lows) else None
+    for name, which in (("detoured_share", DETOURS), ("bounced_share", BOUNCES)):
+        lows, _, counts, _ = histogram(which)
+        found[name] = quantiles.weighted_mean((lows > 0).astype(np.float64), counts)
+    return present(found)

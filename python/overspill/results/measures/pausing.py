@@ -1,0 +1,115 @@
+"""Pausing: how often and how long ports were paused by their far ends."""
+
+import numpy as np
+
+from overspill.results.measures.declare import PS, Metric, present
+from overspill.results.rundata import RunData
+from overspill.stats.quantiles import Value
+
+OF_ALL = (
+    "Of every class in use at every port, hosts' too, where a port may be paused; by tier of the paused "
+    "node, too, where ports of several tiers may."
+)
+WINDOW = "in the measurement window"
+
+METRICS = [
+    Metric(
+        "pauses",
+        "pauses",
+        "pauses",
+        f"Times that a class was paused at a port {WINDOW}. {OF_ALL}",
+        "lower",
+        formula="Σ times",
+    ),
+    Metric(
+        "paused_fraction_mean",
+        "paused time mean",
+        "1",
+        f"Share of the measurement window in which a class was paused at a port. {OF_ALL}",
+        "lower",
+        formula="Σ paused / (pairs of port and class · window)",
+    ),
+    Metric(
+        "paused_fraction_max",
+        "paused time max",
+        "1",
+        f"The same at the port and class that were paused longest. {OF_ALL}",
+        "lower",
+        formula="max paused / window",
+        order_statistic=True,
+    ),
+    Metric(
+        "pause_length_mean",
+        "pause length mean",
+        "s",
+        f"How long a pause lasts that begins {WINDOW}; the run's end ends it. {OF_ALL}",
+        "lower",
+        formula="Σ (to − from) / pauses",
+    ),
+    Metric(
+        "pause_length_max",
+        "pause length max",
+        "s",
+        f"The longest of these. {OF_ALL}",
+        "lower",
+        formula="max (to − from)",
+        order_statistic=True,
+    ),
+    Metric(
+        "pause_frames",
+        "pause frames",
+        "frames",
+        f"Classes paused by PAUSE and PFC frames that begin to leave {WINDOW}, refreshes included; by "
+        "tier of the node that sends them.",
+        "lower",
+        shown=False,
+        formula="Σ xoff_sent",
+    ),
+]
+
+
+def choices(run: RunData, nodes: np.ndarray) -> list[tuple[str, np.ndarray]]:
+    """What a metric is of, by node: everything, and each tier of these nodes where there are several."""
+    tiers = list(dict.fromkeys(run.tiers[nodes]))
+    several = [(f"[tier={tier}]", run.tiers == tier) for tier in tiers] if len(tiers) > 1 else []
+    return [("", np.ones(len(run.tiers), bool)), *several]
+
+
+def pauses(run: RunData) -> dict[str, Value]:
+    """Pauses of ports; nothing where none may be paused."""
+    start, end = run.window_ps
+    if "pauses" not in run.names or end <= start:
+        return {}
+    node, times, paused, sent = run.columns("pauses", "node", "times", "paused_ps", "xoff_sent")
+    if not len(node):
+        return {}
+    found: dict[str, float | None] = {}
+    share = paused.astype(np.float64) / (end - start)
+    lengths = Lengths(run, len(run.tiers))
+    for label, which in choices(run, np.unique(node)):
+        here = which[node]
+        found[f"pauses{label}"] = int(times[here].sum())
+        found[f"paused_fraction_mean{label}"] = float(share[here].mean())
+        found[f"paused_fraction_max{label}"] = float(share[here].max())
+        found[f"pause_frames{label}"] = int(sent[here].sum())
+        if lengths.count[which].sum():
+            found[f"pause_length_mean{label}"] = lengths.total[which].sum() / lengths.count[which].sum() * PS
+            found[f"pause_length_max{label}"] = lengths.longest[which].max() * PS
+    return present(found)
+
+
+class Lengths:
+    """By node: how many pauses began in the window, and how long they were, ps."""
+
+    def __init__(self, run: RunData, nodes: int) -> None:
+        self.count, self.total, self.longest = (np.zeros(nodes) for _ in range(3))
+        start, end = run.window_ps
+        for batch in run.batches("pause_trace", ("from_ps", "to_ps", "node")):
+            begin, over, node = (
+                np.asarray(column.to_numpy(zero_copy_only=False)) for column in batch.columns
+            )
+            keep = (begin >= start) & (begin < end)
+            length = (over - begin)[keep].astype(np.float64)
+            np.add.at(self.count, node[keep], 1)
+            np.add.at(self.total, node[keep], length)
+            np.maximum.at(self.longest, node[keep], length)

@@ -1,0 +1,262 @@
+"""Payload over time, of all, of hosts and of flows, how evenly it is shared, and the load on links."""
+
+from typing import Any
+
+import numpy as np
+
+from overspill.results.columns import U64_NONE
+from overspill.results.measures.completion import DATA, workloads_that
+from overspill.results.measures.declare import PS, Metric, present
+from overspill.results.rundata import RunData
+from overspill.stats.quantiles import Value
+
+OVER_BINS = "Taken over the whole bins (`measure.bin`) in the measurement window."
+RATE = "xᵢ = 8·received / active time"
+OWN = (
+    "A flow's goodput is the payload that arrived in order over its active time: from start to "
+    "end, or to the end of the run where it is unfinished. Endless flows are taken over the whole bins "
+    "of the window where `measure.goodput` is `flows`, and from their start to the end of the run otherwise."
+)
+ASK = ("poisson", "incast", "query", "all_to_all")  # kinds of traffic that have a load
+JAIN = "Jain, Chiu and Hawe 1984, DEC-TR-301"
+
+METRICS = [
+    Metric(
+        "goodput",
+        "goodput",
+        "bit/s",
+        "Payload bits that arrived in order at receivers in the measurement window, over its "
+        "length: of all traffic, raw sources included, and of each workload where there are several.",
+        "higher",
+        formula="8·Σ received in the window / window",
+    ),
+    *(
+        Metric(
+            f"host_goodput_{part}",
+            f"goodput of a host, {part}",
+            "bit/s",
+            f"{words} over hosts that receive anything in the window of the payload bits that arrived there "
+            f"in order, over time. {OVER_BINS}",
+            "higher",
+            part != "max",
+            formula=f"{part} over hosts h of 8·Σ bytes(h) / time",
+            order_statistic=part != "mean",
+        )
+        for part, words in (("min", "Least"), ("mean", "Mean"), ("max", "Largest"))
+    ),
+    *(
+        Metric(
+            f"flow_goodput_{part}",
+            f"goodput of an endless flow, {part}",
+            "bit/s",
+            f"{words} goodput of flows that never end. {OWN}",
+            "higher",
+            formula=f"{part} over endless flows i of xᵢ; {RATE}",
+            order_statistic=part != "mean",
+        )
+        for part, words in (("min", "Least"), ("mean", "Mean"))
+    ),
+    Metric(
+        "jain",
+        "Jain's index",
+        "1",
+        "How evenly flows share: Jain's index of the goodput of measured and of endless flows, requests and "
+        "raw sources excluded, by workload where there are several; of two flows or more. 1 is even, 1/n is "
+        f"all for one. {OWN} Flows of different size or path differ even where they share fairly.",
+        "higher",
+        formula=f"(Σ xᵢ)² / (n·Σ xᵢ²); {RATE}",
+        source=JAIN,
+    ),
+    Metric(
+        "throughput",
+        "throughput (wire)",
+        "bit/s",
+        "Bits of the frames that hosts began to send in the measurement window over its length: headers, "
+        "ACKs, retransmissions and Ethernet's cost on the wire included.",
+        formula="Σ wire bits of hosts / window",
+    ),
+    Metric(
+        "achieved_load",
+        "load, as asked",
+        "1",
+        "Payload of a workload that arrived in order in the measurement window, over its length, as "
+        "the fraction in whose terms the workload asks for a load: compare with `offered load`.",
+        formula="fraction asked · goodput / payload rate asked",
+    ),
+    Metric(
+        "load_payload",
+        "load, payload",
+        "1",
+        "Payload that arrived in order in the measurement window, over its length, as a fraction "
+        "of all hosts' links.",
+        formula="goodput / Σ rates of hosts' links",
+    ),
+    Metric(
+        "load_wire",
+        "load, wire",
+        "1",
+        "Bits that the links of this level carried in the measurement window, over its length and capacity: "
+        "frames with preamble and gap whose transmission began in it, ACKs and retransmissions included, out "
+        "of all hosts (`host`) or up from all switches with hosts (`tor_uplink`); or frames that hosts of "
+        "the second half got from hosts of the first (`bisection`).",
+        formula="wire bits / (window · capacity)",
+    ),
+]
+
+
+def arrived(run: RunData) -> list[int] | None:
+    """Payload bytes that arrived in order in the window, of each workload."""
+    found = run.summary.get("received_bytes")
+    return None if found is None else [int(one) for one in found]
+
+
+def goodput(run: RunData) -> dict[str, Value]:
+    """Payload bits that arrived in the window over its length: of all, and of each of several workloads."""
+    seconds = (run.window_ps[1] - run.window_ps[0]) * PS
+    got = arrived(run)
+    if got is None or seconds <= 0:
+        return {}
+    found = {"goodput": sum(got) * 8 / seconds}
+    if len(got) > 1:
+        for workload, size in zip(run.summary["traffic"], got, strict=False):
+            found[f"goodput[traffic={workload['name']}]"] = size * 8 / seconds
+    return present(found)
+
+
+def whole_bins(run: RunData) -> tuple[int, int]:
+    """First bin that lies wholly in the window, and the first after it that does not."""
+    start, end = run.window_ps
+    width = int(run.summary["bin_ps"])
+    return -(-start // width), max(end // width, -(-start // width))
+
+
+def host_goodputs(run: RunData) -> np.ndarray:
+    """Bits per second of each host that receives anything, by node; empty where nobody counted."""
+    bins, node, size = run.columns("host_goodput", "bin", "node", "bytes")
+    first, last = whole_bins(run)
+    keep = (bins >= first) & (bins < last)
+    if not keep.any():
+        return np.zeros(0)
+    nodes, index = np.unique(node[keep], return_inverse=True)
+    total = np.zeros(len(nodes))
+    np.add.at(total, index, size[keep].astype(np.float64))
+    return total[total > 0] * 8 / ((last - first) * int(run.summary["bin_ps"]) * PS)
+
+
+def hosts(run: RunData) -> dict[str, Value]:
+    """Least, mean and largest goodput of hosts that receive."""
+    found = host_goodputs(run)
+    if not len(found):
+        return {}
+    parts = {"min": found.min(), "mean": found.mean(), "max": found.max()}
+    return present({f"host_goodput_{part}": float(value) for part, value in parts.items()})
+
+
+def flow_goodputs(run: RunData) -> dict[int, tuple[np.ndarray, bool]]:
+    """By workload: bits per second of each of its flows, and whether they are endless."""
+    names = ("flow", "traffic", "start_ps", "end_ps", "received", "measured", "raw")
+    columns = dict(zip(names, run.columns("flows", *names), strict=True))
+    role = run.column("flows", "role")
+    data = (columns["raw"] == 0) & ((role == DATA) if len(role) else True)
+    endless = workloads_that(run, "endless")
+    # Written in any case, and empty where nobody asked for it.
+    binned = len(run.column("flow_goodput", "bin")) > 0
+    found: dict[int, tuple[np.ndarray, bool]] = {}
+    for workload in np.unique(columns["traffic"][data]).tolist():
+        forever = bool(np.isin(workload, endless))
+        keep = data & (columns["traffic"] == workload) & (forever | (columns["measured"] != 0))
+        mine = {name: column[keep] for name, column in columns.items()}
+        rates = in_bins(run, mine) if forever and binned else over_life(run, mine)
+        if len(rates):
+            found[workload] = rates, forever
+    return found
+
+
+def over_life(run: RunData, flows: dict[str, np.ndarray]) -> np.ndarray:
+    """What arrived over the time from start to end, in bits per second."""
+    end = np.where(flows["end_ps"] == U64_NONE, np.uint64(run.end_ps), flows["end_ps"])
+    active = (end - np.minimum(flows["start_ps"], end)).astype(np.float64) * PS
+    some = active > 0
+    return np.asarray(flows["received"][some].astype(np.float64) * 8 / active[some])
+
+
+def in_bins(run: RunData, flows: dict[str, np.ndarray]) -> np.ndarray:
+    """What arrived in the whole bins of the window over that time, less what was before a flow's start."""
+    bins, flow, size = run.columns("flow_goodput", "bin", "flow", "bytes")
+    first, last = whole_bins(run)
+    width = int(run.summary["bin_ps"])
+    keep = (bins >= first) & (bins < last) & np.isin(flow, flows["flow"])
+    order = np.argsort(flows["flow"])
+    place = order[np.searchsorted(flows["flow"], flow[keep], sorter=order)]
+    got = np.zeros(len(flows["flow"]))
+    np.add.at(got, place, size[keep].astype(np.float64))
+    begun = np.maximum(flows["start_ps"].astype(np.float64), float(first * width))
+    active = (last * width - begun) * PS
+    return np.asarray(got[active > 0] * 8 / active[active > 0])
+
+
+def jain(shares: np.ndarray) -> float | None:
+    """Jain's index; none of fewer than two shares, or where nobody has any."""
+    squares = float((shares**2).sum())
+    return float(shares.sum()) ** 2 / (len(shares) * squares) if len(shares) > 1 and squares > 0 else None
+
+
+def sharing(run: RunData) -> dict[str, Value]:
+    """Jain's index by workload, and the goodput of endless flows."""
+    found: dict[str, float | None] = {}
+    by_workload = flow_goodputs(run)
+    for workload, (rates, _) in by_workload.items():
+        name = run.summary["traffic"][workload]["name"]
+        found["jain" if len(by_workload) == 1 else f"jain[traffic={name}]"] = jain(rates)
+    forever = [rates for rates, endless in by_workload.values() if endless]
+    if forever:
+        rates = np.concatenate(forever)
+        found |= {"flow_goodput_min": float(rates.min()), "flow_goodput_mean": float(rates.mean())}
+    return present(found)
+
+
+def load(run: RunData) -> dict[str, Value]:
+    """Throughput, and the load that was achieved: of each workload that asks for one, and of all."""
+    found: dict[str, float | None] = {}
+    start, end = run.window_ps
+    seconds = (end - start) * PS
+    if seconds <= 0:
+        return {}
+    got = arrived(run) or []
+    for workload, size in zip(run.summary["traffic"], got, strict=False):
+        offered: dict[str, Any] | None = workload.get("offered") if workload.get("kind") in ASK else None
+        planned = payload_bps(offered) if offered else None
+        if offered and planned:
+            found[f"achieved_load[traffic={workload['name']}]"] = (
+                offered["fraction"] * size * 8 / seconds / planned
+            )
+    capacity = host_bps(run)
+    if capacity and got:
+        found["load_payload[of=host]"] = sum(got) * 8 / (seconds * capacity)
+    for level, (bits, level_bps) in carried(run).items():
+        found[f"load_wire[of={level}]"] = bits / (seconds * level_bps)
+        if level == "host":
+            found["throughput"] = bits / seconds
+    return present(found)
+
+
+def payload_bps(offered: dict[str, Any]) -> float | None:
+    """Payload bits per second that a workload asks all its hosts together to send."""
+    found = offered.get("payload_bps")
+    return found or (offered.get("bps") if offered["bytes"] == "payload" else None)
+
+
+def carried(run: RunData) -> dict[str, tuple[float, float]]:
+    """By level: bits that its links carried in the window, and their capacity in bit/s."""
+    levels = run.summary.get("wire_bits", {})
+    return {
+        name: (one["bits"], one["capacity_bps"])
+        for name, one in levels.items()
+        if isinstance(one, dict) and one.get("capacity_bps") and one.get("bits") is not None
+    }
+
+
+def host_bps(run: RunData) -> float:
+    """The rates of all hosts' links together."""
+    node, rate = run.columns("ports", "node", "rate_bps")
+    return float(rate[run.is_host[node]].sum()) if len(node) else 0.0

@@ -1,0 +1,148 @@
+"""How full the links were: over the window, and bin by bin."""
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+import numpy as np
+
+from overspill.results.measures.declare import PS, Metric, present
+from overspill.results.rundata import RunData
+from overspill.stats.quantiles import Value
+
+HOT = 0.9
+GAP = 20  # bytes of preamble and gap beside a frame on Ethernet
+LINK = (
+    "A link is one direction of a cable: all of them, and those between switches alone (`of=switches`). Wire "
+    "bits are of frames whose transmission began in that time, preamble and gap included."
+)
+DIBS = "DIBS, figure 4"
+IN_WINDOW = "uₗ = wire bits of l in the window / (rate·window)"
+IN_BIN = "uₗᵦ = wire bits of l in bin b / (rate·bin)"
+
+METRICS = [
+    Metric(
+        "link_utilisation_mean",
+        "link utilisation mean",
+        "1",
+        f"Mean over links of the share of the measurement window in which they carry. {LINK}",
+        shown=False,
+        formula=f"Σ uₗ / links; {IN_WINDOW}",
+    ),
+    Metric(
+        "link_utilisation_max",
+        "link utilisation max",
+        "1",
+        f"The busiest link's utilisation in the measurement window. {LINK}",
+        formula=f"max uₗ; {IN_WINDOW}",
+        order_statistic=True,
+    ),
+    Metric(
+        "hot_links",
+        "hot links over the window",
+        "1",
+        f"Share of links whose utilisation over the whole measurement window is 90 % or more. {LINK}",
+        "none",
+        True,
+        False,
+        formula=f"links with uₗ ≥ 0.9 / links; {IN_WINDOW}",
+    ),
+    Metric(
+        "hot_link_share",
+        "hot links",
+        "1",
+        "Mean over the whole bins (`measure.bin`) in the measurement window of the share of links whose "
+        f"utilisation in that bin is 90 % or more; where `measure.links`. {LINK}",
+        formula=f"pairs (l, b) with uₗᵦ ≥ 0.9 / (links·bins); {IN_BIN}",
+        source=DIBS,
+    ),
+    Metric(
+        "hot_link_share_max",
+        "hot links, most in a bin",
+        "1",
+        f"The same in the bin with the most hot links. {LINK}",
+        formula=f"max over b of links with uₗᵦ ≥ 0.9 / links; {IN_BIN}",
+        source=DIBS,
+        order_statistic=True,
+    ),
+]
+
+
+@dataclass(frozen=True)
+class Links:
+    """Every directed link, as its sending port."""
+
+    node: np.ndarray
+    port: np.ndarray
+    rate: np.ndarray
+    between_switches: np.ndarray
+    window_bits: np.ndarray
+
+    def choices(self) -> Iterator[tuple[str, np.ndarray]]:
+        """Which links a metric is of: all, and those between switches where there are both kinds."""
+        yield "", np.ones(len(self.node), bool)
+        if self.between_switches.any() and not self.between_switches.all():
+            yield "[of=switches]", self.between_switches
+
+
+def links_of(run: RunData) -> Links | None:
+    """The links; none where ports were not counted."""
+    if not {"sent_bytes", "peer"} <= set(run.column_names("ports")):
+        return None
+    names = ("node", "port", "peer", "rate_bps", "sent", "sent_bytes")
+    node, port, peer, rate, sent, size = run.columns("ports", *names)
+    if not len(node):
+        return None
+    frames, size = sent.astype(np.float64), size.astype(np.float64)
+    bits = (size + frames * overhead(run, node, sent, size)) * 8
+    return Links(node, port, rate, ~run.is_host[node] & ~run.is_host[peer], bits)
+
+
+def overhead(run: RunData, node: np.ndarray, sent: np.ndarray, size: np.ndarray) -> float:
+    """Bytes on the wire beside each frame, from what hosts put there; Ethernet's where that is not known."""
+    hosts = run.is_host[node]
+    frames, wire = float(sent[hosts].sum()), run.summary.get("wire_bits", {}).get("host")
+    if not frames or not wire or wire.get("bits") is None:
+        return GAP
+    return max(0.0, float(round((wire["bits"] / 8 - float(size[hosts].sum())) / frames)))
+
+
+def links(run: RunData) -> dict[str, Value]:
+    """Utilisation and hot links over the window, and by bin where links were followed."""
+    found: dict[str, float | None] = {}
+    known = links_of(run)
+    start, end = run.window_ps
+    if known is None or end <= start:
+        return {}
+    use = known.window_bits / (known.rate * (end - start) * PS)
+    hot = hot_by_bin(run, known)
+    for label, which in known.choices():
+        found[f"link_utilisation_mean{label}"] = float(use[which].mean())
+        found[f"link_utilisation_max{label}"] = float(use[which].max())
+        found[f"hot_links{label}"] = float((use[which] >= HOT).mean())
+        if hot is not None:
+            share = hot[:, which].mean(axis=1)
+            found[f"hot_link_share{label}"] = float(share.mean())
+            found[f"hot_link_share_max{label}"] = float(share.max())
+    return present(found)
+
+
+def hot_by_bin(run: RunData, known: Links) -> np.ndarray | None:
+    """Whether a link is hot, by whole bin of the window and link; none where links were not followed."""
+    width = int(run.summary["bin_ps"])
+    start, end = run.window_ps
+    first, last = -(-start // width), end // width
+    if "links" not in run.names or last <= first:
+        return None
+    hot = np.zeros((last - first, len(known.node)), bool)
+    index = known.node.astype(np.uint64) << np.uint64(16) | known.port.astype(np.uint64)
+    order = np.argsort(index)
+    for batch in run.batches("links", ("bin", "node", "port", "bits")):
+        bins, node, port, bits = (
+            np.asarray(column.to_numpy(zero_copy_only=False)) for column in batch.columns
+        )
+        keep = (bins >= first) & (bins < last)
+        key = node[keep].astype(np.uint64) << np.uint64(16) | port[keep].astype(np.uint64)
+        link = order[np.searchsorted(index, key, sorter=order)]
+        full = known.rate[link] * width * PS
+        hot[bins[keep].astype(np.int64) - first, link] = bits[keep] >= HOT * full
+    return hot

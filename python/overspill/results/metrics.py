@@ -1,0 +1,115 @@
+"""Every metric: its name, unit and meaning, for tables, JSON, documentation and `overspill explain`."""
+
+from collections.abc import Collection
+from dataclasses import replace
+
+from overspill.results import measures
+from overspill.results.measures import (
+    bouncing,
+    completion,
+    delivery,
+    disorder,
+    events,
+    occupancy,
+    pausing,
+    rates,
+    saturation,
+    utilisation,
+)
+from overspill.results.measures.declare import Better, Metric
+from overspill.results.rundata import RunData
+from overspill.stats.quantiles import NEEDED, Value
+
+__all__ = ["ALL", "REGISTRY", "SECTIONS", "Better", "Metric", "base", "find", "lone", "measure", "needed"]
+
+# By subject, in the order of tables and documentation.
+SECTIONS: dict[str, list[Metric]] = {
+    "flows": completion.METRICS,
+    "rates": rates.METRICS,
+    "links": utilisation.METRICS,
+    "queues": occupancy.METRICS,
+    "packets": [*delivery.METRICS, *events.DROPS, *delivery.SHARES],
+    "bounces": bouncing.METRICS,
+    "pauses": [*pausing.METRICS, *saturation.METRICS],
+    "reordering": disorder.METRICS,
+    "senders": events.SENDERS,
+}
+ALL: list[Metric] = [metric for section in SECTIONS.values() for metric in section]
+REGISTRY: dict[str, Metric] = {metric.name: metric for metric in ALL}
+PARTS = (
+    measures.flows,
+    measures.queries,
+    measures.goodput,
+    measures.hosts,
+    measures.sharing,
+    measures.load,
+    measures.links,
+    measures.queues,
+    measures.sojourns,
+    measures.packets,
+    measures.bounced,
+    measures.filled,
+    measures.pauses,
+    measures.saturated,
+    measures.reordering,
+    measures.counters,
+)
+# Of a breakdown by workload or size, only these go to the table; JSON and the report have all.
+BREAKDOWN_SHOWN = ("fct_mean", "fct_p99", "qct_mean", "qct_p99", "goodput", "jain", "achieved_load", "drops")
+# Of one by anything else, all but these.
+BREAKDOWN_HIDDEN = ("link_", "hot_", "pause")
+
+
+def base(key: str) -> str:
+    """`fct_p99[size=0-100KB]` is the metric `fct_p99`; `drops[reason=..]` is `drops_by_reason`, and so on."""
+    name, bracket, label = key.partition("[")
+    kind = label.partition("=")[0]
+    if bracket and name in ("drops", "bounces") and kind != "traffic":
+        return f"{name}_by_{kind}"
+    return name
+
+
+def find(key: str) -> Metric:
+    """The metric of a value's key, titled with what it is restricted to."""
+    metric = REGISTRY[base(key)]
+    _, bracket, label = key.partition("[")
+    if not bracket:
+        return metric
+    kind, _, which = label.removesuffix("]").partition("=")
+    if kind in ("traffic", "size"):
+        shown = metric.name in BREAKDOWN_SHOWN
+    else:
+        shown = not metric.name.startswith(BREAKDOWN_HIDDEN)
+    title = f"{metric.title} [{which}]"
+    zero_shown = metric.zero_shown and metric.name != "drops"
+    return replace(metric, name=key, title=title, shown=metric.shown and shown, zero_shown=zero_shown)
+
+
+def needed(key: str) -> int:
+    """Samples, for a percentile to be more than the largest; 0 for what is no percentile."""
+    return NEEDED.get(base(key).rpartition("_")[2], 0)
+
+
+def lone(keys: Collection[str]) -> set[str]:
+    """Those that say of the only workload with such values what is said of all: no table needs both."""
+    parts: dict[str, list[str]] = {}
+    for key in keys:
+        name, _, label = key.partition("[")
+        if label.startswith("traffic=") and name in keys:
+            parts.setdefault(name, []).append(key)
+    return {several[0] for several in parts.values() if len(several) == 1}
+
+
+def one_size(keys: Collection[str]) -> set[str]:
+    """Those by bin of sizes, where all flows are in one: they say again what is said of all."""
+    by_size = {key for key in keys if "[size=" in key}
+    return by_size if len({key.partition("[")[2] for key in by_size}) == 1 else set()
+
+
+def measure(run: RunData) -> dict[str, Value]:
+    """Every metric that this run has a value of, in the order of the registry."""
+    found: dict[str, Value] = {}
+    for part in PARTS:
+        found.update(part(run))
+    order = {name: index for index, name in enumerate(REGISTRY)}
+    return dict(sorted(found.items(), key=lambda item: order[base(item[0])]))

@@ -1,0 +1,127 @@
+"""Whether load was steady in the measurement window: its two halves compared, over seeds.
+
+Only where load is offered all the time: every workload with measured flows starts some in each quarter of the
+window, or is endless and has begun by the end of the first. A single incast has no two halves to compare.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from overspill import stats
+from overspill.results import measures
+from overspill.results.measures.completion import all_flows, kept, workloads_that
+from overspill.results.rundata import RunData
+
+LIMIT, HINT = 0.10, 0.25  # of the mean of both halves: over several seeds, with one
+NAMES = {"slowdown": "slowdown mean", "queue": "mean of all queues", "goodput": "goodput"}
+
+Halves = Mapping[str, tuple[float, float]]
+
+
+@dataclass(frozen=True)
+class Drift:
+    """How far the second half is from the first, as a share of the mean of both."""
+
+    what: str
+    first: float
+    second: float
+    seeds: int
+
+    @property
+    def share(self) -> float:
+        """The difference over the mean of both."""
+        return (self.second - self.first) / ((self.first + self.second) / 2)
+
+
+def ongoing(run: RunData) -> bool:
+    """Whether all load of a run goes on through the window."""
+    start, end = run.window_ps
+    flows = all_flows(run)
+    endless = np.isin(flows["traffic"], workloads_that(run, "endless"))
+    if not (flows["measured"] | endless).any() or run.cut or end <= start:
+        return False
+    quarter = (flows["start_ps"].astype(np.float64) - start) * 4 // (end - start)
+    for workload in np.unique(flows["traffic"][flows["measured"] | endless]):
+        mine = flows["traffic"] == workload
+        if (mine & endless).any():
+            whole = bool((quarter[mine] < 1).all())
+        else:
+            whole = set(quarter[mine & flows["measured"]].tolist()) >= {0, 1, 2, 3}
+        if not whole:
+            return False
+    return True
+
+
+def halves(run: RunData) -> dict[str, tuple[float, float]]:
+    """What is compared, in both halves of the window; empty where load does not go on."""
+    if not ongoing(run):
+        return {}
+    found: dict[str, tuple[float, float]] = {}
+    start, end = run.window_ps
+    middle = (start + end) // 2
+    flows = measures.measured_flows(run)
+    flows = kept(flows, ~flows["owed"])
+    early = flows["start_ps"] < middle
+    if early.any() and not early.all():
+        times = measures.slowdowns(flows)
+        found["slowdown"] = float(times[early].mean()), float(times[~early].mean())
+    for name, table, column in (
+        ("queue", "queue_trace", "mean_packets"),
+        ("goodput", "host_goodput", "bytes"),
+    ):
+        both = by_bin(run, table, column)
+        if both is not None:
+            found[name] = both
+    return found
+
+
+def by_bin(run: RunData, table: str, column: str) -> tuple[float, float] | None:
+    """The sum over the bins of each half, of as many bins; none where nobody counted."""
+    width = int(run.summary["bin_ps"])
+    first, last = -(-run.window_ps[0] // width), run.window_ps[1] // width
+    count = (last - first) // 2
+    if table not in run.names or count < 1:
+        return None
+    sums = [0.0, 0.0]
+    for batch in run.batches(table, ("bin", column)):
+        bins, values = (np.asarray(one.to_numpy(zero_copy_only=False)) for one in batch.columns)
+        for half, begin in enumerate((first, last - count)):
+            keep = (bins >= begin) & (bins < begin + count)
+            sums[half] += float(values[keep].sum())
+    return sums[0], sums[1]
+
+
+def drifts(seeds: Sequence[Halves]) -> list[Drift]:
+    """What differs between the halves: by more than 10 %, its interval over seeds without 0.
+
+    With one seed, by more than 25 %.
+    """
+    found = []
+    for what in NAMES:
+        pairs = [one[what] for one in seeds if what in one]
+        if not pairs or len(pairs) < len(seeds):
+            continue
+        drift = Drift(what, stats.mean([a for a, _ in pairs]), stats.mean([b for _, b in pairs]), len(pairs))
+        if drift.first + drift.second <= 0:
+            continue
+        if len(pairs) == 1:
+            sure, limit = True, HINT
+        else:
+            low, high = stats.interval([b - a for a, b in pairs]) or (0.0, 0.0)
+            sure, limit = low > 0 or high < 0, LIMIT
+        if sure and abs(drift.share) > limit:
+            found.append(drift)
+    return found
+
+
+def text(drift: Drift) -> str:
+    """`slowdown mean 4.1 in the first half of the window, 6.3 in the second (+42 %)`."""
+    change = f"{drift.share * 100:+.0f} %".replace("-", "−")
+    if drift.what == "slowdown":
+        first = f"{NAMES[drift.what]} {drift.first:.3g} in the first half of the window"
+        return f"{first}, {drift.second:.3g} in the second ({change})"
+    return f"{NAMES[drift.what]} {change} from the first half of the window to the second"

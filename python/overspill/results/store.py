@@ -1,0 +1,254 @@
+"""Results on disk: Parquet per run, `manifest.json` with everything that made them, `results.json`."""
+
+import errno
+import hashlib
+import json
+import os
+import re
+import shutil
+from collections.abc import Iterable, Sequence
+from pathlib import Path, PurePosixPath
+from typing import Any, Protocol
+
+import pyarrow.parquet as pq
+
+from overspill.errors import BadInput, Failed, Unwritable
+from overspill.results.rundata import RunData
+
+MANIFEST = "manifest.json"
+RESULTS = "results.json"
+REPORT = "report.html"
+STAGING = ".overspill-new-"  # and the process
+FORMAT = 1
+SWEEP = "overspill-sweep"  # begins the format of a sweep's manifest
+
+
+def slug(name: str) -> str:
+    """A name as one part of a path; different names stay different."""
+    safe = re.sub(r"[^A-Za-z0-9_.\-]", lambda match: "".join(f"%{b:02X}" for b in match[0].encode()), name)
+    return re.sub(r"^\.", "%2E", safe) or "%"
+
+
+class Staging:
+    """New results beside the old ones in the same folder, which they replace only when they are whole."""
+
+    def __init__(self, out: Path) -> None:
+        self.out, self.folder = out, out / f"{STAGING}{os.getpid()}"
+        try:
+            self.made = not out.exists()
+            if not self.made:
+                refuse_foreign(out)
+            self.folder.mkdir(parents=True)
+        except OSError as error:
+            # The name is at fault where it cannot be a path.
+            kind = BadInput if error.errno in (errno.ENAMETOOLONG, errno.EINVAL, errno.ENOTDIR) else Failed
+            raise kind(f"--out: {shortened(str(out))}: cannot be written: {error.strerror}") from error
+
+    def commit(self) -> None:
+        """Move what is new to its place, then take away what only the old manifest lists."""
+        new = {path.relative_to(self.folder).as_posix() for path in self.folder.rglob("*") if path.is_file()}
+        try:
+            old = owned(self.out) - new
+            # The manifest goes last: until then the old one tells that something is missing.
+            for name in sorted(new, key=lambda name: (name == MANIFEST, name)):
+                (self.out / name).parent.mkdir(parents=True, exist_ok=True)
+                (self.folder / name).replace(self.out / name)
+            remove(self.out, old)
+        except OSError as error:
+            raise Unwritable(f"{self.out}: cannot be written: {error.strerror}") from error
+        self.discard()
+
+    def discard(self) -> None:
+        """Take away what was not committed."""
+        shutil.rmtree(self.folder, ignore_errors=True)
+        if self.made and self.out.is_dir() and not any(self.out.iterdir()):
+            self.out.rmdir()
+
+
+def shortened(text: str) -> str:
+    """A path that a line can hold."""
+    return text if len(text) <= 100 else f"{text[:60]}...{text[-30:]}"
+
+
+def refuse_foreign(out: Path) -> None:
+    """`BadInput` unless a folder is empty or holds results; what an aborted run left there goes."""
+    if not out.is_dir():
+        raise BadInput(f"--out: {out} is a file; expected a folder")
+    for left in out.glob(f"{STAGING}*"):
+        pid = left.name.removeprefix(STAGING)
+        if pid != str(os.getpid()) and alive(pid):
+            raise BadInput(f"--out: {out}: another run (process {pid}) is writing there")
+        shutil.rmtree(left, ignore_errors=True)
+    if not any(out.iterdir()):
+        return
+    if not (out / MANIFEST).is_file():
+        raise BadInput(f"--out: {out} has files but no results of overspill; expected a new or empty folder")
+    read_manifest(out)
+
+
+def alive(pid: str) -> bool:
+    """Whether there is such a process."""
+    return pid.isdigit() and Path(f"/proc/{pid}").exists()
+
+
+def owned(out: Path) -> set[str]:
+    """The files of the results in a folder, by what their manifest lists."""
+    if not (out / MANIFEST).is_file():
+        return set()
+    manifest = read_manifest(out)
+    names = {MANIFEST, RESULTS, *manifest.get("report", ())}
+    for entry in manifest.get("runs", ()):
+        names |= set(entry.get("files", ()))
+    return {name for name in names if inside(name)}
+
+
+def inside(name: str) -> bool:
+    """Whether a name of a manifest stays in its folder."""
+    path = PurePosixPath(name)
+    return not path.is_absolute() and ".." not in path.parts
+
+
+def remove(out: Path, names: Iterable[str]) -> None:
+    """Take away files, and the folders that are empty then."""
+    for name in names:
+        (out / name).unlink(missing_ok=True)
+        for parent in (out / name).parents:
+            if parent == out or not parent.is_dir() or any(parent.iterdir()):
+                break
+            parent.rmdir()
+
+
+def list_report(out: Path, names: Iterable[str]) -> None:
+    """Put the report's files into the manifest, so that the next results replace them and no others."""
+    manifest = read_manifest(out)
+    remove(out, {name for name in manifest.get("report", ()) if inside(name)} - set(names))
+    write_json(out / MANIFEST, manifest | {"report": sorted(names)})
+
+
+class Named(Protocol):
+    """What belongs to one variant with one seed."""
+
+    @property
+    def variant(self) -> str:
+        """The variant's name."""
+
+    @property
+    def seed(self) -> int:
+        """The seed."""
+
+
+def folder(out: Path, run: Named) -> Path:
+    """Where a run's tables lie."""
+    return out / "runs" / slug(run.variant) / f"seed-{run.seed}"
+
+
+def write_run(out: Path, run: RunData) -> RunData:
+    """Write a run's tables, those that do not lie there yet; the run that reads them from there."""
+    place = folder(out, run)
+    try:
+        place.mkdir(parents=True, exist_ok=True)
+        for name in run.names:
+            file, there = place / f"{name}.parquet", run.file(name)
+            if there is None:
+                pq.write_table(run.table(name), file, compression="zstd")
+            elif there != file:
+                shutil.copyfile(there, file)
+        for there in run.captures.values():
+            if there != place / there.name:
+                shutil.copyfile(there, place / there.name)
+    except OSError as error:
+        shutil.rmtree(place, ignore_errors=True)
+        raise Unwritable(f"{place}: cannot be written: {error.strerror}") from error
+    return run.stored(place)
+
+
+def write_json(path: Path, value: Any) -> None:
+    """Write a document, numbers in full."""
+    try:
+        new = path.with_name(f"{path.name}.new")
+        new.write_text(dump(value) + "\n", encoding="utf-8")
+        new.replace(path)
+    except OSError as error:
+        raise Unwritable(f"{path}: cannot be written: {error.strerror}") from error
+
+
+def dump(value: Any) -> str:
+    """JSON as everywhere here: indented, keys in their own order, no NaN."""
+    return json.dumps(value, indent=2, ensure_ascii=False, allow_nan=False)
+
+
+def digest(path: Path) -> str:
+    """SHA-256 of a file."""
+    with path.open("rb") as file:
+        return hashlib.file_digest(file, "sha256").hexdigest()
+
+
+def write_manifest(out: Path, facts: dict[str, Any], runs: Sequence[RunData]) -> dict[str, Any]:
+    """Write `manifest.json`: the facts, and each run with its summary and the hashes of its files."""
+    entries = []
+    for run in runs:
+        place = folder(out, run)
+        captures = (place / path.name for path in run.captures.values())
+        files = sorted([*place.glob("*.parquet"), *captures])
+        hashes = {file.relative_to(out).as_posix(): digest(file) for file in files}
+        entries.append({"variant": run.variant, "seed": run.seed, "summary": run.summary, "files": hashes})
+    manifest = {"format": FORMAT, **facts, "runs": entries}
+    write_json(out / MANIFEST, manifest)
+    return manifest
+
+
+def parse_manifest(out: Path, writers: str) -> dict[str, Any]:
+    """The manifest of a folder that `writers` wrote, of whatever format; `BadInput` where there is none."""
+    path, expected = out / MANIFEST, f"expected a folder that {writers} wrote"
+    try:
+        if not out.exists():
+            raise BadInput(f"{shortened(str(out))}: no such folder; {expected}")
+        if not out.is_dir():
+            raise BadInput(f"{out}: a file; {expected}")
+        manifest = json.loads(path.read_text(encoding="utf-8"))
+    except FileNotFoundError:
+        raise BadInput(f"{out}: no {MANIFEST} here; {expected}") from None
+    except OSError as error:
+        raise BadInput(f"{shortened(str(path))}: cannot be read: {error.strerror}") from None
+    except (ValueError, RecursionError):
+        raise BadInput(f"{path}: found no JSON; {expected}") from None
+    if not isinstance(manifest, dict):
+        raise BadInput(f"{path}: found no object of JSON; {expected}")
+    return manifest
+
+
+def of_sweep(manifest: dict[str, Any]) -> bool:
+    """Whether a manifest is that of a sweep."""
+    return str(manifest.get("format", "")).startswith(SWEEP)
+
+
+def read_manifest(out: Path) -> dict[str, Any]:
+    """The manifest of a folder of results."""
+    manifest = parse_manifest(out, "`overspill run`")
+    if of_sweep(manifest):
+        raise BadInput(f"{out}: is a sweep; expected a folder that `overspill run` wrote")
+    if manifest.get("format") != FORMAT:
+        raise BadInput(f"{out / MANIFEST}: found another format; expected format {FORMAT}")
+    return manifest
+
+
+def read_runs(out: Path, manifest: dict[str, Any]) -> list[RunData]:
+    """The runs of a manifest; `BadInput` where a file is missing or was changed."""
+    runs = []
+    try:
+        for entry in manifest["runs"]:
+            for name, expected in entry["files"].items():
+                check(out / name, expected)
+            runs.append(RunData(entry["summary"], folder(out, RunData(entry["summary"], {}))))
+    except (KeyError, TypeError, AttributeError):
+        raise BadInput(f"{out / MANIFEST}: not a whole manifest of `overspill run`") from None
+    return runs
+
+
+def check(path: Path, expected: str) -> None:
+    """A file is there and is the one that was written."""
+    if not path.is_file():
+        raise BadInput(f"{path}: missing; the manifest names it")
+    found = digest(path)
+    if found != expected:
+        raise BadInput(f"{path}: found SHA-256 {found[:12]}...; the manifest says {expected[:12]}...")

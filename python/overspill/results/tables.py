@@ -1,0 +1,180 @@
+"""The tables of a sweep: every value of every run, and their means and intervals over seeds."""
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, fields
+from functools import lru_cache
+from pathlib import Path
+from typing import Any
+
+import pyarrow as pa
+import pyarrow.compute as compute
+import pyarrow.csv as pc
+import pyarrow.parquet as pq
+
+from overspill import stats
+from overspill.engine.grid import Axis, Point
+from overspill.results import metrics
+from overspill.stats import bootstrap
+from overspill.stats.quantiles import Value
+
+VALUES = (
+    pa.field("variant", pa.string(), False),
+    pa.field("seed", pa.uint64(), False),
+    pa.field("metric", pa.string(), False),
+    pa.field("unit", pa.string(), False),
+    pa.field("value", pa.float64(), False),
+    pa.field("censored", pa.bool_(), False),
+)
+SUMMARY = (
+    pa.field("variant", pa.string(), False),
+    pa.field("metric", pa.string(), False),
+    pa.field("unit", pa.string(), False),
+    pa.field("n", pa.uint32(), False),
+    pa.field("mean", pa.float64(), False),
+    pa.field("ci95", pa.float64()),
+    pa.field("low", pa.float64()),
+    pa.field("high", pa.float64()),
+    pa.field("censored", pa.bool_(), False),
+)
+BATCH = 50_000  # rows gathered before they become columns
+
+Runs = Mapping[int, Mapping[str, Value]]  # seed -> metric -> value
+
+
+@dataclass(frozen=True)
+class Summary:
+    """A metric over seeds; `ci95` is half of its 95 % interval, `None` with one seed or if censored."""
+
+    n: int
+    mean: float
+    ci95: float | None
+    low: float | None
+    high: float | None
+    censored: bool
+
+    @property
+    def interval(self) -> bootstrap.Interval | None:
+        """The 95 % interval."""
+        return None if self.low is None or self.high is None else (self.low, self.high)
+
+    @staticmethod
+    def of(row: Mapping[str, Any]) -> "Summary":
+        """The summary that a row of the table of summaries has."""
+        return Summary(**{one.name: row[one.name] for one in fields(Summary)})
+
+
+def summarise(values: Sequence[Value], interval: bootstrap.Interval | None) -> Summary:
+    """The mean over seeds, and its interval unless any value is a lower bound."""
+    known, censored = [one.value for one in values], any(one.censored for one in values)
+    if censored or interval is None:
+        return Summary(len(known), stats.mean(known), None, None, None, censored)
+    low, high = interval
+    return Summary(len(known), stats.mean(known), (high - low) / 2, low, high, False)
+
+
+def intervals(samples: Sequence[tuple[str, Sequence[Value]]]) -> list[bootstrap.Interval | None]:
+    """The interval of each metric's values: by the bootstrap where `overspill run` does so, all at once."""
+    found: list[bootstrap.Interval | None] = []
+    resampled: dict[int, list[int]] = {}
+    for at, (metric, values) in enumerate(samples):
+        known = [one.value for one in values]
+        found.append(stats.interval(known))
+        if metrics.find(metric).order_statistic and len(known) >= stats.ENOUGH:
+            resampled.setdefault(len(known), []).append(at)
+    for places in resampled.values():
+        rows = [[one.value for one in samples[at][1]] for at in places]
+        for at, made in zip(places, bootstrap.intervals(rows, [stats.LEVEL]), strict=True):
+            found[at] = made[0] or found[at]
+    return found
+
+
+class Builder:
+    """Gathers rows into columns, so that few of them are Python's at any time."""
+
+    def __init__(self, axes: Sequence[Axis], fields: Sequence[pa.Field]) -> None:
+        names = [pa.field(axis.path, pa.string(), False) for axis in axes]
+        self.schema = pa.schema([*names, *fields])
+        self.rows: list[tuple[object, ...]] = []
+        self.batches: list[pa.RecordBatch] = []
+
+    def add(self, point: Point, *cells: object) -> None:
+        """Add a row."""
+        self.rows.append((*point.values.values(), *cells))
+        if len(self.rows) >= BATCH:
+            self.flush()
+
+    def flush(self) -> None:
+        """Make columns of the rows."""
+        columns = zip(*self.rows, strict=True)
+        arrays = [pa.array(column, field.type) for column, field in zip(columns, self.schema, strict=True)]
+        self.batches.append(pa.record_batch(arrays, schema=self.schema))
+        self.rows.clear()
+
+    def table(self) -> pa.Table:
+        """All rows."""
+        if self.rows:
+            self.flush()
+        return pa.Table.from_batches(self.batches, self.schema).combine_chunks()
+
+
+def build(axes: Sequence[Axis], runs: Iterable[tuple[Point, str, Runs]]) -> tuple[pa.Table, pa.Table]:
+    """The table of values and that of summaries, in the order of points, variants, seeds, metrics."""
+    values, summary = Builder(axes, VALUES), Builder(axes, SUMMARY)
+    places: list[tuple[Point, str]] = []
+    samples: list[tuple[str, Sequence[Value]]] = []
+    for point, variant, by_seed in runs:
+        for seed, found in by_seed.items():
+            for name, one in found.items():
+                values.add(point, variant, seed, name, unit(name), one.value, one.censored)
+        for name in ordered(by_seed):
+            places.append((point, variant))
+            samples.append((name, [found[name] for found in by_seed.values() if name in found]))
+    every = {name for name, _ in samples}
+    again = metrics.one_size(every)
+    kept = [at for at, (name, _) in enumerate(samples) if name not in again]
+    places, samples = [places[at] for at in kept], [samples[at] for at in kept]
+    for (point, variant), (name, known), interval in zip(places, samples, intervals(samples), strict=True):
+        made = summarise(known, interval)
+        cells = (made.n, made.mean, made.ci95, made.low, made.high, made.censored)
+        summary.add(point, variant, name, unit(name), *cells)
+    return without(values.table(), again), summary.table()
+
+
+def without(table: pa.Table, names: set[str]) -> pa.Table:
+    """The rows of other metrics."""
+    if not names:
+        return table
+    there = compute.is_in(table.column("metric"), value_set=pa.array(sorted(names)))
+    return table.filter(compute.invert(there)).combine_chunks()
+
+
+@lru_cache(maxsize=4096)
+def unit(name: str) -> str:
+    """The unit of a metric."""
+    return metrics.find(name).unit
+
+
+@lru_cache(maxsize=4096)
+def needed(name: str) -> int:
+    """Samples that a percentile needs."""
+    return metrics.needed(name)
+
+
+def ordered(by_seed: Runs) -> Iterator[str]:
+    """Every metric that any seed has, in the order of the registry."""
+    place = {name: at for at, name in enumerate(metrics.REGISTRY)}
+    names = dict.fromkeys(name for found in by_seed.values() for name in found)
+    yield from sorted(names, key=lambda name: place[metrics.base(name)])
+
+
+def write(table: pa.Table, path: Path) -> list[Path]:
+    """A table as Parquet and CSV, each in its place at once."""
+    files = [path.with_suffix(".parquet"), path.with_suffix(".csv")]
+    for file in files:
+        new = file.with_name(f".{file.name}.new")
+        if file.suffix == ".parquet":
+            pq.write_table(table, new, compression="zstd")
+        else:
+            pc.write_csv(table, new)
+        new.replace(file)
+    return files

@@ -1,0 +1,37 @@
+"""Means and intervals over seeds, paired comparisons, percentiles."""
+
+from overspill.stats.bootstrap import Interval
+from overspill.stats.paired import (
+    ENOUGH,
+    LEVEL,
+    Comparison,
+    Difference,
+    Pairs,
+    compare,
+    half_width,
+    holm,
+    interval,
+    mean,
+    pair,
+    standard_error,
+    subtract,
+    t_quantile,
+)
+
+__all__ = [
+    "ENOUGH",
+    "LEVEL",
+    "Comparison",
+    "Difference",
+    "Interval",
+    "Pairs",
+    "compare",
+    "half_width",
+    "holm",
+    "interval",
+    "mean",
+    "pair",
+    "standard_error",
+    "subtract",
+    "t_quantile",
+]
