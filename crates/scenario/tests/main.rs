@@ -8,6 +8,7 @@ mod limits;
 mod loading;
 mod malformed;
 mod pausing;
+mod resets;
 mod slots;
 mod two_level;
 

@@ -11,7 +11,7 @@ use units::{Amount, Dur};
 /// Longest segment that is accepted, bytes of payload: a jumbo frame's.
 pub const MAX_MSS: u64 = 9000;
 /// Largest window that a 16-bit field and a scale of 14 can advertise (RFC 7323 §2.3).
-const MAX_WINDOW: u64 = 65_535 << 14;
+pub(super) const MAX_WINDOW: u64 = 65_535 << 14;
 
 /// Which congestion control.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -199,7 +199,7 @@ impl TcpConfig {
     }
 }
 
-fn window(values: &Values, name: &str, mss: u64) -> u64 {
+pub(super) fn window(values: &Values, name: &str, mss: u64) -> u64 {
     match values.amount(name) {
         Amount::Packets(n) => n.saturating_mul(mss),
         Amount::Bytes(n) => n,

@@ -12,6 +12,7 @@
 //! §5: no segment lives that long) and the weights of its appendix G; Eifel, F-RTO and other
 //! undoing of recoveries; DSACKs are counted, and nothing is undone because of them.
 
+mod advice;
 mod choices;
 mod clock;
 mod config;
@@ -31,6 +32,7 @@ mod specs;
 pub(crate) mod tests;
 mod timing;
 
+pub use advice::notes;
 pub use choices::Priority;
 pub use config::TcpConfig;
 pub use congestion::{Acked, Congestion, Lost};

@@ -99,11 +99,15 @@ fn graph(table: &Node, faults: &mut Faults) -> Option<CustomGraph> {
 }
 
 /// The transport of all flows.
-pub(super) fn transport(scenario: &Node, faults: &mut Faults) -> Option<Choice> {
+pub(super) fn transport(scenario: &Node, reading: Reading, faults: &mut Faults) -> Option<Choice> {
     let table = table(scenario, "transport", faults)?;
     let made = choice(&table, Kinds::or(transport::SPECS, settings::TRANSPORT), faults)?;
     match transport::TcpConfig::check(&made.values) {
-        Ok(()) => Some(made),
+        Ok(()) => {
+            let said = transport::notes(&made.values, &|key| table.get(key).is_some());
+            reading.notes.borrow_mut().extend(said);
+            Some(made)
+        }
         Err((field, rule)) => {
             let found = made.values.0.get(field).map_or_else(String::new, resolved::text);
             let rule = rule.strip_prefix("must ").map_or_else(|| rule.to_string(), |rest| format!("it to {rest}"));

@@ -10,6 +10,7 @@ mod fields;
 mod input_side;
 mod merge;
 mod renamed;
+mod resets;
 mod resolved;
 mod sets;
 mod switches;
@@ -155,6 +156,7 @@ impl Source {
 /// Everything that is wrong, in the order of the file.
 pub fn load(source: &Source, sets: &[String]) -> Result<Loaded, Vec<Diagnostic>> {
     let mut document = tree::parse(source).map_err(|diagnostic| vec![diagnostic])?;
+    let written = (!sets.is_empty()).then(|| document.clone());
     let mut faults = Faults::new(&source.path);
     faults.found = sets::apply(&mut document, sets);
     check_variants(&document, &mut faults);
@@ -163,7 +165,7 @@ pub fn load(source: &Source, sets: &[String]) -> Result<Loaded, Vec<Diagnostic>>
     }
     let (mut read, mut kept, mut said_by_variants) = (Vec::new(), Vec::new(), Vec::new());
     for (name, merged) in merge::variants(&document) {
-        let said = RefCell::new(Vec::new());
+        let said = RefCell::new(resets::notes(&document, &merged, "", &source.registry));
         read.extend(variant::read_variant(&name, &merged, Reading { source, notes: &said }, &mut faults));
         said_by_variants.extend(notes_of(&name, said.into_inner()));
         if faults.asked.too_much() || faults.count > MOST_FAULTS {
@@ -174,6 +176,7 @@ pub fn load(source: &Source, sets: &[String]) -> Result<Loaded, Vec<Diagnostic>>
         kept.push((name, left));
     }
     let (mut notes, shadowed) = sets::shadowed(&document, &kept, sets);
+    notes.extend(written.iter().flat_map(|written| resets::of_settings(written, &document, &source.registry)));
     notes.extend(said_by_variants);
     faults.found.extend(shadowed);
     match read.first() {

@@ -4,6 +4,7 @@ use super::checks;
 use super::fields::{Asked, Faults, Kinds, Slot, Wanted, entries, filled, read, table};
 use super::input_side;
 use super::merge::merge;
+use super::resets;
 use super::tree::{Data, Node};
 use crate::choices::{ModelKind, Simultaneous, Ties};
 use crate::diag::{message, one_of};
@@ -87,6 +88,8 @@ impl<'a> Filler<'a> {
         for over in which.iter().filter_map(|i| self.overrides[*i].switch) {
             merge(&mut merged, over);
         }
+        let lost = resets::notes(&self.base, &merged, "switch", self.registry);
+        self.notes.extend(lost.iter().map(|note| format!("override: {note}")));
         let filled = fill(&merged, self.registry, faults);
         if let Some(slots) = &filled {
             let given = |slot: &'static str| {

@@ -51,7 +51,7 @@ pub(super) fn read_variant(name: &str, document: &Node, reading: Reading, faults
     let net = network.as_ref().map(|(_, net)| net);
     let framing = framing(document, faults);
     let (host, host_values) = host(document, &source.registry, notes, faults).unzip();
-    let transport = build::transport(document, faults);
+    let transport = build::transport(document, reading, faults);
     let measure = measure(document, duration, faults);
     let mut said = Vec::new();
     let filler = Filler::new(document, &source.registry, &mut said, faults);

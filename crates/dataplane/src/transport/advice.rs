@@ -1,0 +1,113 @@
+//! Parameters of a transport that contradict each other, or say nothing beside each other: no errors, and worth a word.
+
+use super::choices::Priority;
+use super::config::{MAX_WINDOW, window};
+use mech::params::Values;
+
+/// What a user should know of these parameters; `given` says which were written in the scenario.
+pub fn notes(values: &Values, given: &dyn Fn(&str) -> bool) -> Vec<String> {
+    let asked = Asked { values, given };
+    [asked.timeouts(), asked.delayed_acks(), asked.windows(), asked.idle()].concat()
+}
+
+struct Asked<'a> {
+    values: &'a Values,
+    given: &'a dyn Fn(&str) -> bool,
+}
+
+impl Asked<'_> {
+    fn is_given(&self, name: &str) -> bool {
+        (self.given)(name)
+    }
+
+    /// Whether it has a parameter, and that is on.
+    fn is_on(&self, name: &str) -> bool {
+        self.values.has(name) && self.values.flag(name)
+    }
+
+    /// The first timeout against the bounds of all.
+    fn timeouts(&self) -> Vec<String> {
+        if !self.values.has("initial_rto") || !self.is_on("retransmission_timer") {
+            return Vec::new();
+        }
+        let [initial, min, max] = ["initial_rto", "min_rto", "max_rto"].map(|name| self.values.time(name));
+        if initial > max {
+            return vec![format!("transport.initial_rto = {initial} is above max_rto: it is {max}")];
+        }
+        match self.is_given("initial_rto") {
+            true if initial < min => vec![format!("transport.initial_rto = {initial} is below min_rto: it is {min}")],
+            false if initial > min && self.is_given("min_rto") => vec![format!(
+                "transport.min_rto = {min} leaves initial_rto at its default of {initial}: the timeout of a flow until its \
+                 first sample of the round-trip time"
+            )],
+            _ => Vec::new(),
+        }
+    }
+
+    fn delayed_acks(&self) -> Vec<String> {
+        let timeout = self.values.time("delayed_ack_timeout");
+        if !self.is_on("delayed_ack") {
+            let told = self.is_given("delayed_ack_timeout");
+            let note =
+                || format!("transport.delayed_ack_timeout = {timeout} without delayed_ack = true: no ACK is delayed");
+            return told.then(note).into_iter().collect();
+        }
+        let least = if self.values.has("min_rto") { "min_rto" } else { "rto" };
+        let rto = self.values.time(least);
+        let note = || {
+            format!(
+                "transport.delayed_ack_timeout = {timeout} is not below {least} = {rto}: where the last segment of a flow \
+                 is an odd one, its sender's timer may expire before the ACK is sent"
+            )
+        };
+        (timeout >= rto && self.is_on("retransmission_timer")).then(note).into_iter().collect()
+    }
+
+    /// Windows that are above the one that bounds them.
+    fn windows(&self) -> Vec<String> {
+        let receive = self.values.size("receive_window").min(MAX_WINDOW);
+        let above = |name: &&str| {
+            self.is_given(name) && self.values.has(name) && window(self.values, name, self.values.size("mss")) > receive
+        };
+        let found = ["initial_window", "max_window"].into_iter().filter(above);
+        found.map(|name| format!("transport.{name} is above receive_window, which bounds it")).collect()
+    }
+
+    /// What is given and says nothing beside the rest.
+    fn idle(&self) -> Vec<String> {
+        let values = self.values;
+        let fixed = !values.has("min_rto");
+        let threshold = values.count_or_off("dupack_threshold");
+        let no_probes = values.has("probe_after") && values.count_or_off("probe_after").is_none();
+        let found = [
+            (
+                self.is_on("limited_transmit") && threshold.is_none_or(|n| n == 1),
+                "limited_transmit",
+                "with this dupack_threshold: no duplicate ACK comes before the one that shows a loss",
+            ),
+            (
+                self.is_given("clock_granularity") && fixed && !self.is_on("timestamps"),
+                "clock_granularity",
+                "without timestamps = true: the timeout is fixed",
+            ),
+            (self.is_given("probe_priority") && no_probes, "probe_priority", "with probe_after = \"off\""),
+            (
+                self.is_given("probe_priority") && values.get::<Priority>("priority") == Priority::None,
+                "probe_priority",
+                "with priority = \"none\": the rank of all packets is 0",
+            ),
+        ];
+        let silent = found.into_iter().filter(|(is, ..)| *is);
+        let mut notes: Vec<String> =
+            silent.map(|(_, name, why)| format!("transport.{name} has no effect {why}")).collect();
+        if !self.is_on("retransmission_timer") {
+            let timers = ["min_rto", "max_rto", "initial_rto", "rto", "probe_after", "probe_priority"];
+            let told: Vec<&str> = timers.into_iter().filter(|name| self.is_given(name)).collect();
+            if !told.is_empty() {
+                let told = told.join(", ");
+                notes.push(format!("transport.retransmission_timer = false: nothing comes of {told}"));
+            }
+        }
+        notes
+    }
+}

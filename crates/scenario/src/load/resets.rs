@@ -1,0 +1,119 @@
+//! What a table with a `kind` takes from the one that it replaces: parameters that were given there, that the new
+//! kind has too, and that are at their defaults again. Nobody sees it in the file, so it is told.
+
+use super::tree::{Data, Node, join};
+use super::value;
+use crate::diag::clipped;
+use crate::{settings, topology, traffic};
+use dataplane::transport;
+use mech::Registry;
+use mech::params::{Kind, Param, Spec};
+use std::collections::BTreeMap;
+
+/// What the settings of the command line took from the file.
+pub(super) fn of_settings(written: &Node, document: &Node, registry: &Registry) -> Vec<String> {
+    let tell = |before: &Node, after: &Node, prefix: &str| {
+        let found = notes(before, after, "", registry).into_iter();
+        found.map(|note| format!("--set {prefix}{note}")).collect::<Vec<_>>()
+    };
+    let mut found = tell(written, document, "");
+    let variants = document.get("variants").map_or(&[][..], |node| node.entries());
+    for (name, after) in variants {
+        let before = written.get("variants").and_then(|variants| variants.get(name));
+        found.extend(before.into_iter().flat_map(|before| tell(before, after, &format!("variants.{name}."))));
+    }
+    found
+}
+
+/// A note for each table with a `kind` of `after` that lacks what the same table of `before` gives. `prefix` is the
+/// path in the scenario of both, empty for the whole of it.
+pub(super) fn notes(before: &Node, after: &Node, prefix: &str, registry: &Registry) -> Vec<String> {
+    let mut search = Search { registry, found: Vec::new() };
+    search.walk(before, after, &Place { path: prefix.into(), specs: Vec::new() });
+    search.found
+}
+
+struct Search<'a> {
+    registry: &'a Registry,
+    found: Vec<String>,
+}
+
+/// A table of the scenario, and the kinds that it may have.
+struct Place {
+    path: String,
+    specs: Vec<&'static Spec>,
+}
+
+impl Search<'_> {
+    fn walk(&mut self, before: &Node, after: &Node, place: &Place) {
+        match (&before.data, &after.data) {
+            (Data::Table(old), Data::Table(_)) => {
+                let now: BTreeMap<&str, &Node> =
+                    after.entries().iter().map(|(key, node)| (key.as_str(), node)).collect();
+                self.table(before, after, place);
+                for (key, node) in old {
+                    if let Some(new) = now.get(key.as_str()) {
+                        self.walk(node, new, &self.below(place, key));
+                    }
+                }
+            }
+            // A list that was replaced as a whole was written anew; settings reach into one that was not.
+            (Data::List(old), Data::List(new)) if before.at == after.at => {
+                for (number, (old, new)) in old.iter().zip(new).enumerate() {
+                    let name = old.get("name").and_then(Node::text).map_or(number.to_string(), str::to_string);
+                    self.walk(old, new, &Place { path: join(&place.path, &name), specs: place.specs.clone() });
+                }
+            }
+            _ => (),
+        }
+    }
+
+    /// The table of a key.
+    fn below(&self, place: &Place, key: &str) -> Place {
+        let path = join(&place.path, key);
+        let kinds = place.specs.iter().flat_map(|spec| spec.params).filter(|param| param.name == key);
+        let sizes = kinds.filter_map(|param| if let Kind::Sizes(specs) = param.kind { Some(specs) } else { None });
+        let slot = path.split_once('.').filter(|(_, slot)| !slot.contains('.'));
+        let specs = match (path.as_str(), slot) {
+            ("framing", _) => settings::FRAMING.to_vec(),
+            ("event", _) => crate::events::SPECS.to_vec(),
+            (_, Some(("switch", slot))) => self.registry.of_switch(slot),
+            (_, Some(("host", slot))) => self.registry.of_host(slot),
+            ("topology", _) => topology::SPECS.to_vec(),
+            ("transport", _) => transport::SPECS.to_vec(),
+            ("traffic", _) => traffic::SPECS.to_vec(),
+            _ => sizes.take(1).flatten().copied().collect(),
+        };
+        Place { path, specs }
+    }
+
+    /// What a table lacks of what it replaces.
+    fn table(&mut self, before: &Node, after: &Node, place: &Place) {
+        let Some(kind) = after.get("kind").and_then(Node::text) else { return };
+        let Some(spec) = place.specs.iter().find(|spec| spec.kind == kind) else { return };
+        let lost: Vec<String> = spec.params.iter().filter_map(|param| lost(param, before, after)).collect();
+        if !lost.is_empty() {
+            let (path, lost) = (&place.path, lost.join(", "));
+            self.found.push(format!("{path}: kind = {kind:?} replaces the whole table: {lost}"));
+        }
+    }
+}
+
+/// What a parameter is now that was another one before, and is not given any more.
+fn lost(param: &Param, before: &Node, after: &Node) -> Option<String> {
+    let old = given(before, param.name)?;
+    if given(after, param.name).is_some() {
+        return None;
+    }
+    if value::read(param, old).ok()? == value::default(param) {
+        return None;
+    }
+    let now = param.default.filter(|text| !text.is_empty()).unwrap_or("left out");
+    let was = old.text().map_or_else(|| old.shown(), |text| clipped(text, 60));
+    Some(format!("{} is {now}, no longer {was}", param.name))
+}
+
+/// The value of a dotted name below a table.
+fn given<'a>(table: &'a Node, name: &str) -> Option<&'a Node> {
+    name.split('.').try_fold(table, |node, key| node.get(key))
+}

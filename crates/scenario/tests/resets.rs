@@ -1,0 +1,138 @@
+//! What goes back to a default without being written: each is told.
+
+use crate::common::{loaded, star};
+
+fn notes(more: &str, sets: &[&str]) -> Vec<String> {
+    loaded(&star(more), sets).notes
+}
+
+const TIMED: &str = "[transport]\nkind = \"newreno\"\nmin_rto = \"20ms\"\nmss = \"1000B\"\nttl = \"off\"\n";
+
+#[test]
+fn a_new_kind_in_a_variant_tells_what_it_resets_and_to_what() {
+    let variants = "[variants.a]\ntransport.kind = \"dctcp\"\n\
+                    [variants.b]\ntransport = { kind = \"dctcp\", min_rto = \"20ms\", mss = \"1000B\", ttl = 255 }\n\
+                    [variants.c]\ntransport.ttl = 9\n";
+    let said = "a: transport: kind = \"dctcp\" replaces the whole table: mss is 1460B, no longer 1000B, min_rto is 10ms, no \
+                longer 20ms, ttl is 255, no longer off";
+    assert_eq!(notes(&format!("{TIMED}{variants}"), &[]), [said]);
+}
+
+#[test]
+fn the_same_kind_again_resets_too() {
+    let more = "[switch]\noverflow = { kind = \"bounce\", theta = 0.5 }\nbuffer = { kind = \"per_port\", size = \"50pkt\" }\n\
+                [variants.a]\nswitch.overflow = { kind = \"bounce\", lambda = 9 }\n\
+                [variants.b]\nswitch.buffer.size = \"60pkt\"\n";
+    let said = "a: switch.overflow: kind = \"bounce\" replaces the whole table: theta is 0.8, no longer 0.5";
+    assert_eq!(notes(more, &[]), [said]);
+}
+
+#[test]
+fn what_was_at_its_default_and_what_the_new_kind_does_not_have_is_not_reset() {
+    let more =
+        "[transport]\nkind = \"newreno\"\nmin_rto = \"10ms\"\necn = true\n[variants.a]\ntransport.kind = \"dctcp\"\n";
+    assert_eq!(notes(more, &[]), [""; 0]);
+}
+
+#[test]
+fn a_table_of_an_override_and_one_of_a_host_reset_too() {
+    let more = "[switch]\nmarking = { kind = \"red\", min = \"5pkt\", max = \"9pkt\", weight = 0.5 }\n\
+                [host]\nnic = { kind = \"fifo\" }\nmarking = { kind = \"red\", min = \"5pkt\", max = \"9pkt\", weight = 0.5 }\n\
+                [[override]]\nwhere = { port = \"host\" }\n\
+                switch.marking = { kind = \"red\", min = \"5pkt\", max = \"9pkt\" }\n\
+                [variants.a]\nhost.marking = { kind = \"red\", min = \"5pkt\", max = \"9pkt\" }\n";
+    let lost = "kind = \"red\" replaces the whole table: weight is 0.002, no longer 0.5";
+    let found = notes(more, &[]);
+    let told = |start: &str| found.iter().any(|note| *note == format!("{start}: {lost}"));
+    assert!(told("a: host.marking") && told("a: override: switch.marking") && found.len() == 2, "{found:?}");
+}
+
+#[test]
+fn a_setting_of_the_command_line_tells_what_it_resets_unless_another_brings_it_back() {
+    let said = "--set transport: kind = \"dctcp\" replaces the whole table: mss is 1460B, no longer 1000B, ttl is 255, no longer \
+                off";
+    assert_eq!(notes(TIMED, &["transport.kind=dctcp", "transport.min_rto=20ms"]), [said]);
+    let traffic = ["traffic.burst.kind=permutation", "traffic.burst.size=20KB"];
+    assert_eq!(
+        notes("start = \"1ms\"\n", &traffic),
+        ["--set traffic.burst: kind = \"permutation\" replaces the whole table: start is 0s, no longer 1ms"]
+    );
+    let of_variant = format!(
+        "{TIMED}[variants.a]\ntransport = {{ kind = \"sack\", min_rto = \"30ms\", mss = \"1000B\", ttl = 9 }}\n"
+    );
+    let found = notes(&of_variant, &["variants.a.transport.kind=dctcp"]);
+    assert!(
+        found[0].starts_with("--set variants.a.transport: kind = \"dctcp\" replaces")
+            && found[0].contains("min_rto is 10ms, no longer 30ms"),
+        "{found:?}"
+    );
+}
+
+#[test]
+fn bounds_of_a_timeout_that_contradict_its_first_value_are_told() {
+    let with = |more: &str| notes(&format!("[transport]\nkind = \"newreno\"\n{more}\n"), &[]);
+    let said = "default: transport.min_rto = 1ms leaves initial_rto at its default of 10ms: the timeout of a flow until its \
+                first sample of the round-trip time";
+    assert_eq!(with("min_rto = \"1ms\""), [said]);
+    assert_eq!(with("min_rto = \"1ms\"\ninitial_rto = \"10ms\""), [""; 0], "both are said");
+    assert_eq!(with("min_rto = \"20ms\""), [""; 0], "the first is at least the least");
+    let low = "default: transport.initial_rto = 2ms is below min_rto: it is 10ms";
+    assert_eq!(with("initial_rto = \"2ms\""), [low]);
+    let high = "default: transport.initial_rto = 10ms is above max_rto: it is 5ms";
+    assert_eq!(with("min_rto = \"1ms\"\nmax_rto = \"5ms\""), [high]);
+}
+
+#[test]
+fn an_ack_that_waits_longer_than_the_sender_is_told() {
+    let with = |more: &str| notes(&format!("[transport]\n{more}\n"), &[]);
+    let found = with("kind = \"sack\"\ndelayed_ack = true");
+    assert!(
+        found.len() == 1 && found[0].contains("delayed_ack_timeout = 40ms is not below min_rto = 10ms"),
+        "{found:?}"
+    );
+    assert_eq!(with("kind = \"sack\"\ndelayed_ack = true\ndelayed_ack_timeout = \"1ms\""), [""; 0]);
+    assert!(with("kind = \"pfabric\"\ndelayed_ack = true")[0].contains("is not below rto = 45us"));
+}
+
+#[test]
+fn windows_above_the_one_that_bounds_them_are_told() {
+    let with = |more: &str| notes(&format!("[transport]\n{more}\n"), &[]);
+    let found = with("kind = \"sack\"\ninitial_window = \"64pkt\"\nreceive_window = \"64KB\"");
+    assert_eq!(found, ["default: transport.initial_window is above receive_window, which bounds it"]);
+    assert_eq!(with("kind = \"sack\"\ninitial_window = \"40pkt\"\nreceive_window = \"64KB\""), [""; 0]);
+    assert_eq!(with("kind = \"pfabric\"\nreceive_window = \"20KB\"\nmax_window = \"20pkt\"").len(), 1);
+}
+
+#[test]
+fn what_says_nothing_beside_the_rest_of_a_transport_is_told() {
+    let with = |more: &str| notes(&format!("[transport]\n{more}\n"), &[]);
+    for (more, said) in [
+        (
+            "kind = \"sack\"\ndelayed_ack_timeout = \"1ms\"",
+            "delayed_ack_timeout = 1ms without delayed_ack = true: no ACK is delayed",
+        ),
+        (
+            "kind = \"pfabric\"\nclock_granularity = \"1ms\"",
+            "clock_granularity has no effect without timestamps = true: the timeout is fixed",
+        ),
+        (
+            "kind = \"pfabric\"\nprobe_priority = \"urgent\"\nprobe_after = \"off\"",
+            "probe_priority has no effect with probe_after = \"off\"",
+        ),
+        (
+            "kind = \"pfabric\"\nprobe_priority = \"urgent\"\npriority = \"none\"",
+            "probe_priority has no effect with priority = \"none\": the rank of all packets is 0",
+        ),
+        (
+            "kind = \"sack\"\nmin_rto = \"1ms\"\nretransmission_timer = false",
+            "retransmission_timer = false: nothing comes of min_rto",
+        ),
+        (
+            "kind = \"sack\"\nlimited_transmit = true\ndupack_threshold = \"off\"",
+            "limited_transmit has no effect with this dupack_threshold: no duplicate ACK comes before the one that shows a loss",
+        ),
+    ] {
+        assert_eq!(with(more), [format!("default: transport.{said}")]);
+    }
+    assert_eq!(with("kind = \"pfabric\"\nclock_granularity = \"1ms\"\ntimestamps = true"), [""; 0]);
+}
