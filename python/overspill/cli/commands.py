@@ -5,20 +5,20 @@ import sys
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
-from typing import Annotated, NoReturn
+from typing import TYPE_CHECKING, Annotated, NoReturn
 
 import typer
 from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
-from overspill.charts import curves
-from overspill.cli import progress, table
-from overspill.engine import catalogue, core
-from overspill.engine.execution import Options, execute
 from overspill.errors import BadInput
-from overspill.results import header, metrics, store
-from overspill.results.results import Results
+
+if TYPE_CHECKING:
+    from overspill.charts import curves
+    from overspill.results.results import Results
+
+# What a command needs is imported where it is used: `--help` needs none of it.
 
 FAILED, UNFINISHED, INTERRUPTED = 1, 3, 130
 
@@ -72,6 +72,8 @@ def out() -> Console:
 def show_version(asked: bool) -> None:
     """Print the version and leave."""
     if asked:
+        from overspill.engine import core
+
         typer.echo(f"overspill {core.version()}")
         raise typer.Exit
 
@@ -122,6 +124,10 @@ def run(
 ) -> None:
     """Run a scenario: every variant side by side."""
     with interruptible():
+        from overspill.cli import progress, table
+        from overspill.engine.execution import Options, execute
+        from overspill.results import store
+
         with progress.listener(err()) as listener:
             place = out_dir or (lambda name: Path("out") / store.slug(name))
             options = Options(
@@ -145,8 +151,10 @@ def interruptible() -> Iterator[None]:
         raise typer.Exit(INTERRUPTED) from None
 
 
-def finish(results: Results, report: bool, as_json: bool) -> NoReturn:
+def finish(results: "Results", report: bool, as_json: bool) -> NoReturn:
     """Write the report, say where it is and what is missing, and leave with the right status."""
+    from overspill.results import header
+
     if results.interrupted and not results.runs:
         err().print("interrupted before the first run was finished; nothing is kept")
         raise typer.Exit(INTERRUPTED)
@@ -174,7 +182,7 @@ def say(console: Console, what: str, path: Path) -> None:
     console.print(Text(f"{what}: {path}"), soft_wrap=True)
 
 
-def status(results: Results) -> int:
+def status(results: "Results") -> int:
     """The exit status of results."""
     if results.failures:
         return FAILED
@@ -183,7 +191,7 @@ def status(results: Results) -> int:
     return UNFINISHED if results.partial or results.unfinished or results.stuck else 0
 
 
-def write_report(results: Results) -> Path:
+def write_report(results: "Results") -> Path:
     """Make the report; matplotlib is loaded only now, since that takes a second."""
     from overspill.report.run import write
 
@@ -236,6 +244,9 @@ def list_command(
     ] = None,
 ) -> None:
     """List what a scenario may name, the metrics, and the papers."""
+    from overspill.cli import table
+    from overspill.engine import catalogue
+
     console = out()
     for category in [which] if which else catalogue.CATEGORIES:
         groups: dict[str, Table] = {}
@@ -265,6 +276,10 @@ def explain(
     ] = None,
 ) -> None:
     """Explain a name: what it does, where it comes from, its parameters; bounce and red have a curve."""
+    from overspill.charts import curves
+    from overspill.engine import catalogue
+    from overspill.results import metrics
+
     found, console = catalogue.find(name), out()
     drawn = curve_of(found, name, (sets or [], size, file))
     if isinstance(found, str):
@@ -295,8 +310,11 @@ def explain(
 
 def curve_of(
     found: object, name: str, given: tuple[list[str], int | None, Path | None]
-) -> curves.Curves | None:
+) -> "curves.Curves | None":
     """The curve of what was found; options of a curve are refused where it has none."""
+    from overspill.charts import curves
+    from overspill.engine import core
+
     sets, size, file = given
     if file is not None:
         curves.check_path(file)
@@ -316,4 +334,6 @@ def curve_of(
 @app.command()
 def schema() -> None:
     """Print the JSON Schema of a scenario."""
+    from overspill.engine import core
+
     emit(core.schema())

@@ -1,17 +1,15 @@
 """The command `overspill paper`."""
 
 from pathlib import Path
-from typing import Annotated, NoReturn
+from typing import TYPE_CHECKING, Annotated, NoReturn
 
 import typer
 from rich.text import Text
 
 from overspill.cli import commands
-from overspill.cli import paper_table as show
-from overspill.engine import watch as progress
-from overspill.papers import data
-from overspill.papers.reproduce import Reproduced, reproduce, select
-from overspill.results import store
+
+if TYPE_CHECKING:
+    from overspill.papers.reproduce import Reproduced
 
 
 def paper(
@@ -56,6 +54,12 @@ def paper(
     runs failed; 3 where flows did not finish that had to; 130 where it was interrupted.
     """
     with commands.interruptible():
+        from overspill.cli import paper_table as show
+        from overspill.engine import watch as progress
+        from overspill.papers import data
+        from overspill.papers.reproduce import reproduce, select
+        from overspill.results import store
+
         found = data.load(name, papers)
         if listed:
             show.listed(found, commands.out())
@@ -77,7 +81,7 @@ def paper(
         finish(made, (as_json, report), publish)
 
 
-def finish(made: Reproduced, how: tuple[bool, bool], publish: Path | None) -> NoReturn:
+def finish(made: "Reproduced", how: tuple[bool, bool], publish: Path | None) -> NoReturn:
     """Write the files, say where they are and what is missing, and leave with the right status."""
     as_json, report = how
     console, left = commands.err() if as_json else commands.out(), status(made)
@@ -101,7 +105,7 @@ def finish(made: Reproduced, how: tuple[bool, bool], publish: Path | None) -> No
     raise typer.Exit(left)
 
 
-def status(made: Reproduced) -> int:
+def status(made: "Reproduced") -> int:
     """The exit status: of the runs, whatever the verdicts."""
     if made.failed:
         return commands.FAILED

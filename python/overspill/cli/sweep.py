@@ -2,17 +2,15 @@
 
 from collections.abc import Iterable
 from pathlib import Path
-from typing import Annotated, NoReturn
+from typing import TYPE_CHECKING, Annotated, NoReturn
 
 import typer
 from rich.text import Text
 
 from overspill.cli import commands
-from overspill.cli import sweep_table as show
-from overspill.engine import watch as progress
-from overspill.engine.sweep import Options, execute
-from overspill.results import store
-from overspill.results.sweep import Sweep
+
+if TYPE_CHECKING:
+    from overspill.results.sweep import Sweep
 
 
 def names(given: str | None) -> list[str] | None:
@@ -69,8 +67,13 @@ def sweep(
     report: Annotated[bool, typer.Option(help="Write report.html and the figures.")] = True,
 ) -> None:
     """Run a scenario at every point of a grid; goes on where it was stopped."""
-    show.check(metric or ())
     with commands.interruptible():
+        from overspill.cli import sweep_table as show
+        from overspill.engine import watch as progress
+        from overspill.engine.sweep import Options, execute
+        from overspill.results import store
+
+        show.check(metric or ())
         with progress.watch(commands.err()) as watch:
             options = Options(
                 over,
@@ -94,8 +97,10 @@ def sweep(
         finish(found, as_json, report)
 
 
-def finish(sweep: Sweep, as_json: bool, report: bool) -> NoReturn:
+def finish(sweep: "Sweep", as_json: bool, report: bool) -> NoReturn:
     """Write the report, say where the results are and what is missing, and leave with the right status."""
+    from overspill.cli import sweep_table as show
+
     if not sweep.finished:
         commands.err().print("interrupted before the first run was finished; nothing is kept")
         raise typer.Exit(commands.INTERRUPTED)
@@ -126,7 +131,7 @@ def told(lines: Iterable[str]) -> None:
         commands.err().print(Text(line, "bold red"), soft_wrap=True)
 
 
-def status(sweep: Sweep) -> int:
+def status(sweep: "Sweep") -> int:
     """The exit status of a sweep."""
     if sweep.failures:
         return commands.FAILED

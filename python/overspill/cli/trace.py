@@ -5,11 +5,7 @@ from typing import Annotated
 
 import typer
 
-from overspill.cli import commands, progress
-from overspill.cli import trace_table as show
-from overspill.results import store
-from overspill.tracing import write
-from overspill.tracing.run import Options, execute
+from overspill.cli import commands
 
 
 def trace(
@@ -47,6 +43,12 @@ def trace(
 ) -> None:
     """Print and draw the trace of one packet, found by repeating its run."""
     with commands.interruptible():
+        from overspill.cli import progress
+        from overspill.cli import trace_table as show
+        from overspill.results import store
+        from overspill.tracing import write
+        from overspill.tracing.run import Options, execute
+
         if report and out_dir is not None:
             write.check(out_dir)
         with progress.listener(commands.err()) as listener:

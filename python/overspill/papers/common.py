@@ -10,7 +10,6 @@ import numpy as np
 import pyarrow as pa
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure as Drawing
-from scipy import stats as scipy_stats
 
 from overspill import stats
 from overspill.charts import mpl
@@ -60,11 +59,15 @@ def quotients(above: np.ndarray, below: np.ndarray) -> np.ndarray:
 
 def rank_correlation(places: Sequence[float], curve: np.ndarray) -> float:
     """Spearman's rank correlation of a curve with its places; 0 where it is flat, NaN where a value is."""
+    from scipy import stats as scipy_stats  # slow to load
+
     return correlation(np.asarray(places, np.float64), curve, scipy_stats.spearmanr)
 
 
 def linear_correlation(one: np.ndarray, other: np.ndarray) -> float:
     """Pearson's correlation; 0 where one of both is flat, NaN where a value is."""
+    from scipy import stats as scipy_stats
+
     return correlation(one, other, scipy_stats.pearsonr)
 
 

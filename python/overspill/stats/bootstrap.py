@@ -4,7 +4,6 @@ import warnings
 from collections.abc import Callable, Sequence
 
 import numpy as np
-from scipy.stats import DegenerateDataWarning, bootstrap
 
 RESAMPLES = 4999
 AT_ONCE = 1 << 24  # numbers in memory at a time
@@ -56,6 +55,9 @@ def intervals(samples: Sequence[Sequence[float]], levels: Sequence[float]) -> li
 
 def scaled(data: np.ndarray, levels: Sequence[float]) -> list[list[Interval | None]]:
     """The same of rows that are not constant; each is brought to a size where squares and cubes are exact."""
+    # Most of a second, which only results of many seeds need.
+    from scipy.stats import DegenerateDataWarning, bootstrap
+
     sizes = np.abs(data).max(axis=1)
     normal = data / sizes[:, None]
     found: list[list[Interval | None]] = [[] for _ in data]

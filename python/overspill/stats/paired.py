@@ -5,8 +5,6 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 
-from scipy.special import stdtr, stdtrit
-
 from overspill.stats import bootstrap
 from overspill.stats.bootstrap import Interval
 
@@ -19,6 +17,8 @@ ENOUGH = 10  # seeds from which on order statistics are bootstrapped, and interv
 @lru_cache(maxsize=256)
 def t_quantile(confidence: float, degrees: int) -> float:
     """Two-sided quantile of Student's t: half of what is left out lies on either side."""
+    from scipy.special import stdtrit  # slow to load, and of no use to one seed
+
     return float(stdtrit(degrees, 0.5 + confidence / 2))
 
 
@@ -42,6 +42,8 @@ def standard_error(values: Sequence[float]) -> float:
 
 def p_value(differences: Sequence[float]) -> float:
     """Two-sided p of the paired t-test that the mean difference is 0."""
+    from scipy.special import stdtr
+
     error, centre = standard_error(differences), mean(differences)
     if error == 0.0:
         return 1.0 if centre == 0.0 else 0.0

@@ -6,7 +6,6 @@ from collections.abc import Iterator, Mapping, Sequence
 
 import numpy as np
 import pyarrow as pa
-from scipy import stats as scipy_stats
 
 from overspill.papers.pabo import common, hops_drawn, queues
 from overspill.papers.pabo.common import LAMBDA, LOADS, THETA, Curve, load, measured
@@ -148,6 +147,8 @@ def only_hops(table: pa.Table) -> float:
 
 def thetas(sweeps: Sweeps) -> Iterator[Measured]:
     """Figure 9a: theta and the share of bounced packets, each seed's curve."""
+    from scipy import stats as scipy_stats  # slow to load
+
     runs = sweeps["raw_theta"]
     places, points = common.line(runs, f"variants.pabo.{THETA}")
     shares = common.along(runs, "bounced_share", "pabo", points)

@@ -1,0 +1,44 @@
+"""What the commands load: nothing that they do not need, since loading is most of a short command's time."""
+
+import json
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+import overspill
+
+HEAVY = {"scipy", "matplotlib", "plotly", "pyarrow", "numpy", "jinja2", "networkx", "dask", "overspill._core"}
+TOLD = """
+import atexit, json, sys
+atexit.register(lambda: print(json.dumps(sorted(sys.modules)), file=sys.stderr))
+"""
+COMMAND = TOLD + "from overspill.cli import main\nmain(sys.argv[1:])"
+
+
+def loaded(code: str, *arguments: object, where: Path | None = None) -> set[str]:
+    """The modules that Python has loaded at its end, of `HEAVY` those alone that it has."""
+    python = Path(overspill.__file__).parents[1]
+    line = [sys.executable, "-c", code, *map(str, arguments)]
+    ran = subprocess.run(
+        line, cwd=where, env={"PYTHONPATH": str(python)}, capture_output=True, text=True, check=True
+    )
+    return HEAVY & set(json.loads(ran.stderr.splitlines()[-1]))
+
+
+@pytest.mark.parametrize(
+    "arguments", [("--help",), ("run", "--help"), ("sweep", "--help"), ("paper", "--help")]
+)
+def test_help_loads_nothing_that_computes_or_draws(arguments: tuple[str, ...]) -> None:
+    assert loaded(COMMAND, *arguments) == set()
+
+
+def test_the_package_loads_nothing_that_computes_or_draws() -> None:
+    assert loaded(TOLD + "import overspill") == set()
+
+
+def test_a_run_of_one_seed_without_a_page_loads_no_statistics_and_no_drawing(tmp_path: Path) -> None:
+    scenario = Path(__file__).parents[2] / "scenarios/linear.toml"
+    found = loaded(COMMAND, "run", scenario, "--no-report", where=tmp_path)
+    assert found == {"numpy", "pyarrow", "overspill._core"}
