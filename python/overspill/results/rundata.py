@@ -67,6 +67,11 @@ class RunData:
         """The tables there are."""
         return list(self._tables)
 
+    def recorded(self, name: str) -> bool:
+        """Whether a table has rows: one that nobody asked for may be there, too, and is empty then."""
+        found = self._tables.get(name)
+        return found is not None and (found.rows if isinstance(found, Stored) else found.num_rows) > 0
+
     def table(self, name: str, names: Sequence[str] | None = None) -> pa.Table | None:
         """A table, or some columns of it; `None` where the run did not write it."""
         found = self._tables.get(name)

@@ -84,7 +84,7 @@ def by_bin(run: RunData, table: str, column: str) -> tuple[float, float] | None:
     width = int(run.summary["bin_ps"])
     first, last = -(-run.window_ps[0] // width), run.window_ps[1] // width
     count = (last - first) // 2
-    if table not in run.names or count < 1:
+    if not run.recorded(table) or count < 1:
         return None
     sums = [0.0, 0.0]
     for batch in run.batches(table, ("bin", column)):

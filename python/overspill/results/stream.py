@@ -60,6 +60,12 @@ class Stored:
         with reading(self.path):
             return list(pq.read_schema(self.path).names)
 
+    @property
+    def rows(self) -> int:
+        """How many rows it has."""
+        with reading(self.path):
+            return int(pq.read_metadata(self.path).num_rows)
+
     def batches(self, names: Sequence[str] | None = None) -> Iterator[pa.RecordBatch]:
         """The table bit by bit."""
         with reading(self.path):

@@ -124,7 +124,7 @@ def filled(run: RunData) -> dict[str, Value]:
     """How full the queues of ports are over time, where they are followed apart and a switch bounces."""
     node, port, limit, theta, data = run.columns("sub_queues", "node", "port", "limit", "theta", "data")
     window = run.window_ps[1] - run.window_ps[0]
-    if not len(node) or not (theta < 1).any() or (limit == 0).any() or window <= 0:
+    if not run.recorded("sub_queue_hist") or not (theta < 1).any() or (limit == 0).any() or window <= 0:
         return {}
     used, above, decisions = lengths(run)
     shares = used / (limit * float(window))

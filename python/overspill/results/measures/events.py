@@ -125,10 +125,26 @@ SENDERS = [
 
 def counters(run: RunData) -> dict[str, Value]:
     """Drops by reason and place, marks, detours, bounces, and what senders counted."""
-    node, sent = run.columns("ports", "node", "sent")
-    if len(node) == 0:
+    counted = drops(run) | forwarded(run)
+    # Without rows nothing happened to any packet of any workload, unless nobody told workloads apart.
+    if run.recorded("fates") or not any(counted.values()):
+        counted |= fates(run)
+    return present(counted | senders(run))
+
+
+def in_window(run: RunData) -> bool:
+    """Whether ports could count anything: a run that was cut before its window has no counts of it."""
+    return run.recorded("ports") and run.window_ps[1] > run.window_ps[0]
+
+
+def drops(run: RunData) -> dict[str, float | None]:
+    """Drops by reason and place; nothing where no reason was counted."""
+    known = run.column_names("ports")
+    columns = {reason: f"drop_{reason}" for reason in REASONS if f"drop_{reason}" in known}
+    if not columns or not in_window(run):
         return {}
-    reasons = {reason: run.column("ports", f"drop_{reason}").astype(np.int64) for reason in REASONS}
+    node, sent, *counts = run.columns("ports", "node", "sent", *columns.values())
+    reasons = {reason: count.astype(np.int64) for reason, count in zip(columns, counts, strict=True)}
     lost = sum(reasons.values(), np.zeros(len(node), np.int64))
     found: dict[str, float | None] = {"drops": int(lost.sum())}
     by_hosts = int(sent[run.is_host[node]].sum())
@@ -137,19 +153,29 @@ def counters(run: RunData) -> dict[str, Value]:
         found[f"drops[reason={reason}]"] = int(column.sum())
     for tier in dict.fromkeys(run.tiers):
         found[f"drops[tier={tier}]"] = int(lost[run.tiers[node] == tier].sum())
-    for name, column_name in (("marks", "marked"), ("detours", "detoured"), ("bounces", "bounced")):
-        found[name] = int(run.column("ports", column_name).sum())
-    back = run.column("ports", "bounced")
-    for tier in dict.fromkeys(run.tiers[~run.is_host]):
-        found[f"bounces[tier={tier}]"] = int(back[run.tiers[node] == tier].sum())
-    found.update(fates(run) | senders(run))
-    return present(found)
+    return found
 
 
-def fates(run: RunData) -> dict[str, float]:
+def forwarded(run: RunData) -> dict[str, float | None]:
+    """Marks, detours and bounces, and bounces by tier, each where ports counted it."""
+    found: dict[str, float | None] = {}
+    known = run.column_names("ports")
+    if not in_window(run):
+        return found
+    for name, column in (("marks", "marked"), ("detours", "detoured"), ("bounces", "bounced")):
+        if column in known:
+            found[name] = int(run.column("ports", column).sum())
+    if "bounced" in known:
+        node, back = run.columns("ports", "node", "bounced")
+        for tier in dict.fromkeys(run.tiers[~run.is_host]):
+            found[f"bounces[tier={tier}]"] = int(back[run.tiers[node] == tier].sum())
+    return found
+
+
+def fates(run: RunData) -> dict[str, float | None]:
     """Drops, marks, detours and bounces of each of several workloads, 0 where a workload has none."""
-    found: dict[str, float] = {}
-    if "fates" not in run.names or len(run.summary["traffic"]) < 2:
+    found: dict[str, float | None] = {}
+    if "fates" not in run.names or not in_window(run) or len(run.summary["traffic"]) < 2:
         return found
     traffic, kind, count = run.columns("fates", "traffic", "kind", "count")
     for which, name in enumerate(KINDS):
@@ -159,11 +185,12 @@ def fates(run: RunData) -> dict[str, float]:
     return found
 
 
-def senders(run: RunData) -> dict[str, float]:
+def senders(run: RunData) -> dict[str, float | None]:
     """What the senders of measured flows counted, of all and by workload; raw packets are never resent."""
     measured, raw, traffic = run.columns("flows", "measured", "raw", "traffic")
     keep = (measured != 0) & (raw == 0)
-    counts = {one.name: run.column("flows", one.name)[keep] for one in SENDERS}
+    known = run.column_names("flows")
+    counts = {one.name: run.column("flows", one.name)[keep] for one in SENDERS if one.name in known}
     return {
         f"{name}{label}": int(column[mine].sum())
         for label, mine in workloads.split(run, traffic[keep])

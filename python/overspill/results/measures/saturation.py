@@ -253,14 +253,18 @@ def instants(pauses: Pauses, kind: int) -> Iterator[tuple[int, Changes]]:
 
 
 def saturated(run: RunData) -> dict[str, Value]:
-    """How many trees there were and how far they reached; nothing where no port may be paused."""
+    """How many trees there were and how far they reached; nothing where no port may be paused.
+
+    Where there was none, it has no depth.
+    """
     start, end = run.window_ps
-    if not len(run.column("pauses", "node")) or end <= start:
+    followed = run.recorded("pause_trace") or not run.column("pauses", "times").any()
+    if not (run.recorded("pauses") and run.recorded("ports") and followed) or end <= start:
         return {}
     sizes = [tree.most for tree in trees(run) if start <= tree.start < end]
     found: dict[str, float | None] = {"saturation_trees": len(sizes)}
-    for name in ("depth", "hosts"):
+    for name in ("depth", "hosts") if sizes else ():
         values = [getattr(size, name) for size in sizes]
-        found[f"saturation_{name}_mean"] = sum(values) / len(values) if values else 0.0
-        found[f"saturation_{name}_max"] = max(values, default=0)
+        found[f"saturation_{name}_mean"] = sum(values) / len(values)
+        found[f"saturation_{name}_max"] = max(values)
     return present(found)

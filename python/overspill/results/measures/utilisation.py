@@ -131,7 +131,7 @@ def hot_by_bin(run: RunData, known: Links) -> np.ndarray | None:
     width = int(run.summary["bin_ps"])
     start, end = run.window_ps
     first, last = -(-start // width), end // width
-    if "links" not in run.names or last <= first:
+    if not run.recorded("links") or last <= first:
         return None
     hot = np.zeros((last - first, len(known.node)), bool)
     index = known.node.astype(np.uint64) << np.uint64(16) | known.port.astype(np.uint64)

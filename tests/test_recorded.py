@@ -1,0 +1,273 @@
+"""A metric whose data nobody recorded has no value: of every metric, what it comes from."""
+
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+import overspill
+from overspill.results import metrics
+from overspill.results.columns import TABLES
+from overspill.results.measures.events import KINDS
+from overspill.results.rundata import RunData
+
+# Together their runs have a value of every metric.
+EVERYTHING = """
+name = "everything"
+duration = "10ms"
+[topology]
+kind = "leaf_spine"
+leaves = 2
+spines = 2
+hosts_per_leaf = 12
+link = { rate = "10Gbps", delay = "1us" }
+fabric = { rate = "40Gbps", delay = "1us" }
+[switch]
+buffer = { kind = "per_port", size = "400KB" }
+overflow = { kind = "tail_drop" }
+routing = { kind = "spray" }
+marking = { kind = "ecn_threshold", k = "10pkt" }
+pause = { kind = "pfc", xoff = "15KB", xon = "8KB" }
+[transport]
+kind = "dctcp"
+min_rto = "5ms"
+[measure]
+drain = "1s"
+links = true
+goodput = "flows"
+reordering = true
+[[traffic]]
+name = "burst"
+kind = "incast"
+senders = 20
+receiver = "h0"
+size = "100KB"
+qps = 200
+[[traffic]]
+name = "background"
+kind = "poisson"
+sizes = "imc10"
+load = { fraction = 0.1, of = "host" }
+[[traffic]]
+name = "forever"
+kind = "long_lived"
+sources = ["h20", "h21"]
+destinations = ["h3", "h4"]
+"""
+BOUNCING = """
+name = "bouncing"
+duration = "10ms"
+[topology]
+kind = "chain_tree"
+n = 3
+depth = 2
+link = { rate = "1Gbps", delay = "50ns" }
+[switch]
+buffer = { kind = "per_port", size = "20pkt" }
+overflow = { kind = "bounce", theta = 0.5, lambda = 50, bounce_size = "20pkt" }
+[measure]
+drain = "1s"
+sub_queues = true
+[[traffic]]
+name = "burst"
+kind = "incast"
+senders = 3
+receiver = "h3"
+size = "200KB"
+start = "1ms"
+"""
+
+# By metric, or by how its name begins: the tables that it comes from, of which each is needed.
+SOURCES = {
+    "fct_": ("flows",),
+    "slowdown_": ("flows",),
+    "qct_": ("flows",),
+    "unfinished_flows": ("flows",),
+    "goodput_last": ("flows",),
+    "goodput": (),
+    "host_goodput_": ("host_goodput",),
+    "flow_goodput_": ("flows",),
+    "jain": ("flows",),
+    "throughput": (),
+    "achieved_load": (),
+    "load_payload": ("ports",),
+    "load_wire": (),
+    "link_utilisation_": ("ports",),
+    "hot_links": ("ports",),
+    "hot_link_share": ("ports", "links"),
+    "queue_": ("queue_hist",),
+    "sojourn_all": ("queue_sojourn",),
+    "sojourn_busiest": ("queue_sojourn", "queue_hist"),
+    "delay_": ("packet_hist",),
+    "hops_": ("packet_hist",),
+    "detoured_share": ("packet_hist",),
+    "bounced_share": ("packet_hist",),
+    "drop": ("ports",),
+    "marks": ("ports",),
+    "detours": ("ports",),
+    "bounces": ("ports",),
+    "bounces_per_bounced": ("packet_hist",),
+    "max_bounced_distance_": ("packet_hist",),
+    "total_hop_": ("packet_hist",),
+    "utilisation_variance": ("sub_queues", "sub_queue_hist"),
+    "time_above_theta": ("sub_queues", "sub_queue_hist"),
+    "pauses": ("pauses",),
+    "paused_fraction_": ("pauses",),
+    "pause_frames": ("pauses",),
+    "pause_length_": ("pauses", "pause_trace"),
+    "saturation_": ("pauses", "pause_trace", "ports"),
+    "reorder": ("reorder",),
+    "displace": ("reorder",),
+    "retransmits": ("flows",),
+    "fast_retransmits": ("flows",),
+    "timeouts": ("flows",),
+    "ece_acks": ("flows",),
+}
+# Metrics from the summary of a run, by what they come from there.
+SUMMARY = {
+    "goodput": "received_bytes",
+    "achieved_load": "received_bytes",
+    "load_payload": "received_bytes",
+    "throughput": "wire_bits",
+    "load_wire": "wire_bits",
+}
+# Columns that older results lack, or that another core may lack, by the metric of each.
+COLUMNS = {
+    ("ports", "marked"): "marks",
+    ("ports", "detoured"): "detours",
+    ("ports", "bounced"): "bounces",
+    ("ports", "drop_input_full"): "drops[reason=input_full]",
+    ("flows", "retransmits"): "retransmits",
+    ("flows", "timeouts"): "timeouts",
+    ("flows", "ece_acks"): "ece_acks",
+    ("flows", "fast_retransmits"): "fast_retransmits",
+}
+# What a scenario's `[measure]` leaves out, and the tables that are empty then.
+SETTINGS = {
+    "measure.links=false": ("links",),
+    "measure.reordering=false": ("reorder",),
+    'measure.goodput="none"': ("host_goodput", "flow_goodput"),
+    "measure.queues=false": ("queue_hist", "queue_sojourn", "queue_trace"),
+}
+
+
+def key(start: str) -> str:
+    """The longest entry of SOURCES that a metric's name begins with."""
+    return max((one for one in SOURCES if start.startswith(one)), key=len)
+
+
+def sources(name: str) -> tuple[str, ...]:
+    found = SOURCES[key(metrics.base(name))]
+    by_workload = metrics.base(name) in KINDS and "[traffic=" in name
+    return (*found, "fates") if by_workload else found
+
+
+def made(text: str, folder: Path, *sets: str) -> RunData:
+    path = folder / "scenario.toml"
+    path.write_text(text)
+    (run,) = overspill.run(path, sets=sets).runs
+    return run
+
+
+@pytest.fixture(scope="module")
+def runs(tmp_path_factory: pytest.TempPathFactory) -> list[RunData]:
+    folder = tmp_path_factory.mktemp("recorded")
+    return [made(text, folder) for text in (EVERYTHING, BOUNCING)]
+
+
+def without(run: RunData, *names: str, empty: bool) -> RunData:
+    """The run as if tables had not been recorded: not there at all, or there without rows."""
+    tables = {name: run.table(name) for name in run.names}
+    kept = {name: one for name, one in tables.items() if one is not None and (empty or name not in names)}
+    return RunData(run.summary, {name: one[:0] if name in names else one for name, one in kept.items()})
+
+
+def test_every_metric_has_a_value_where_everything_is_recorded(runs: list[RunData]) -> None:
+    found = {metrics.base(name) for run in runs for name in metrics.measure(run)}
+    assert set(metrics.REGISTRY) - found == set()
+
+
+def test_every_metric_says_where_it_comes_from() -> None:
+    assert {key(name) for name in metrics.REGISTRY} == set(SOURCES)
+
+
+@pytest.mark.parametrize("empty", [True, False], ids=["without rows", "not there"])
+@pytest.mark.parametrize("name", TABLES)
+def test_a_metric_is_absent_where_its_table_was_not_recorded(
+    runs: list[RunData], name: str, empty: bool
+) -> None:
+    for run in runs:
+        whole, left = metrics.measure(run), metrics.measure(without(run, name, empty=empty))
+        assert [one for one in left if name in sources(one)] == []
+        others = {one: value for one, value in whole.items() if name not in sources(one)}
+        # Which ports are switches' is known from `ports`; nothing else changes by what is missing.
+        if name not in ("ports", "flow_goodput"):
+            assert {one: left[one] for one in others if one in left} == others
+
+
+def test_a_metric_is_absent_where_the_summary_does_not_say(runs: list[RunData]) -> None:
+    for run in runs:
+        for name, fact in SUMMARY.items():
+            summary = {one: value for one, value in run.summary.items() if one != fact}
+            found = metrics.measure(RunData(summary, {one: run.table(one) for one in run.names}))
+            assert [one for one in found if metrics.base(one) == name] == []
+
+
+@pytest.mark.parametrize(("table", "column"), COLUMNS)
+def test_a_count_is_absent_where_its_column_is(runs: list[RunData], table: str, column: str) -> None:
+    for run in runs:
+        tables = {name: run.table(name) for name in run.names}
+        tables[table] = tables[table].drop_columns([column])
+        found, gone = metrics.measure(RunData(run.summary, tables)), COLUMNS[table, column]
+        assert gone in metrics.measure(run)
+        # By workload it comes from `fates`.
+        assert [one for one in found if one.partition("[traffic")[0] == gone and "[traffic" not in one] == []
+
+
+@pytest.mark.parametrize("setting", SETTINGS)
+def test_what_a_scenario_does_not_ask_for_has_no_value(setting: str, tmp_path: Path) -> None:
+    run = made(EVERYTHING, tmp_path, setting)
+    found = metrics.measure(run)
+    assert [name for name in SETTINGS[setting] if run.recorded(name)] == []
+    assert [name for name in found if set(sources(name)) & set(SETTINGS[setting])] == []
+
+
+def test_without_followed_links_no_row_says_that_none_was_hot(tmp_path: Path) -> None:
+    followed, not_followed = (
+        metrics.measure(made(EVERYTHING, tmp_path, f"measure.links={told}")) for told in ("true", "false")
+    )
+    assert followed["hot_link_share"].value > 0
+    assert not [name for name in not_followed if name.startswith("hot_link_share")]
+    same = {name: value for name, value in followed.items() if not name.startswith("hot_link_share")}
+    assert same == not_followed
+
+
+def test_queues_that_are_not_followed_apart_have_no_utilisation(tmp_path: Path) -> None:
+    found = metrics.measure(made(BOUNCING, tmp_path, "measure.sub_queues=false"))
+    assert not {"utilisation_variance", "time_above_theta"} & set(found)
+
+
+def test_where_no_port_may_be_paused_there_are_neither_pauses_nor_trees(tmp_path: Path) -> None:
+    run = made(BOUNCING, tmp_path)
+    assert not [name for name in metrics.measure(run) if name.startswith(("pause", "saturation"))]
+
+
+def test_a_run_that_is_cut_before_its_window_counted_nothing_in_it(runs: list[RunData]) -> None:
+    run = runs[0]
+    summary = run.summary | {"stop": "max_events", "window_ps": [run.end_ps, run.end_ps + 10**9]}
+    cut = RunData(summary, {name: run.table(name) for name in run.names})
+    found = metrics.measure(cut)
+    assert not [name for name in found if sources(name) == ("ports",)]
+
+
+def test_where_no_tree_grew_trees_have_no_depth(runs: list[RunData]) -> None:
+    """But that there was none is a number."""
+    run = runs[0]
+    tables = {name: run.table(name) for name in run.names}
+    tables["pause_trace"] = tables["pause_trace"][:0]
+    paused = tables["pauses"]
+    at, none = paused.column_names.index("times"), np.zeros(paused.num_rows, np.uint64)
+    tables["pauses"] = paused.set_column(at, "times", [none])
+    found = metrics.measure(RunData(run.summary, tables))
+    trees = {name: value.value for name, value in found.items() if name.startswith("saturation")}
+    assert trees == {"saturation_trees": 0.0}
