@@ -60,6 +60,26 @@ def test_an_unfinished_query_censors_its_own_workload_alone() -> None:
     assert found["unfinished_flows"] == Value(1.0)
 
 
+def test_a_query_lasts_to_the_end_of_a_message_that_starts_after_the_window() -> None:
+    measured = column("u8", 1, 0, 1, 0, 1)
+    found = metrics.measure(a_run(flows=flows(measured=measured)))
+    assert found["qct_mean"].value == pytest.approx(41e-6)
+    assert found["fct_mean[traffic=q]"].value == pytest.approx(10e-6)
+    ends = column("u64", 1 * MS + 10 * US, NONE64, 4 * MS, US, NONE64)
+    left = {"summary": {"flows": {"measured": 4, "unfinished": 1, "raw": 1, "owed": []}}}
+    found = metrics.measure(a_run(flows=flows(measured=measured, end_ps=ends), **left))
+    assert found["qct_mean"].censored and not found["fct_mean"].censored
+    assert found["unfinished_flows"] == Value(1.0)
+
+
+def test_a_query_without_all_its_messages_is_open_and_they_are_unfinished() -> None:
+    left = {"summary": {"flows": {"measured": 6, "unfinished": 2, "raw": 1, "owed": [[0, 0, 2]]}}}
+    found = metrics.measure(a_run(**left))
+    assert found["qct_mean"].censored and found["qct_mean"].value == pytest.approx(19e-3)
+    assert found["unfinished_flows[traffic=q]"] == found["unfinished_flows"] == Value(2.0)
+    assert not found["fct_mean"].censored
+
+
 def test_senders_are_counted_by_workload_of_their_measured_flows() -> None:
     # Flows 0, 1 of `q` and 2 of `bg` are measured and count as many as their number.
     found = metrics.measure(a_run())

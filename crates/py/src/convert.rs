@@ -149,6 +149,7 @@ pub(crate) fn summary_json(scenario: &Scenario, seed: u64, results: &Results) ->
             "completed": results.progress.completed,
             "measured": results.measured,
             "unfinished": results.unfinished,
+            "owed": results.owed,
             "raw": results.raw,
         },
     })

@@ -258,7 +258,8 @@ pub struct Measure {
     pub from: Time,
     /// Flows that start before this instant are measured.
     pub to: Time,
-    /// The run goes on for up to so long after the duration while measured flows are unfinished.
+    /// The run goes on for up to so long after the duration while measured flows are unfinished, or a query whose
+    /// first message is measured.
     pub drain: Dur,
     /// Where a flow ends.
     pub fct_end: FctEnd,

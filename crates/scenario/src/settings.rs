@@ -167,7 +167,8 @@ pub const MEASURE: Spec = Spec {
         },
         Param {
             name: "drain",
-            doc: "The run goes on for up to so long after the duration while measured flows are unfinished.",
+            doc: "The run goes on for up to so long after the duration while measured flows are unfinished, or a \
+                  query whose first message is measured.",
             kind: Kind::Time { min: 0 },
             default: Some("1s"),
         },

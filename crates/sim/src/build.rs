@@ -6,6 +6,7 @@ use crate::driver::RunState;
 use crate::grid::Grid;
 use crate::link::{Course, Wires};
 use crate::progress::FlowRecord;
+use crate::queries::Queries;
 use crate::queue::{EventQueue, Key, Phase};
 use crate::tap::Tap;
 use crate::world::closed_loop::ClosedLoop;
@@ -349,6 +350,7 @@ fn build_empty<O: Observer, T: Tap>(
         open: 0,
         completed: 0,
         pending: 0,
+        queries: Queries::new(&scenario.traffic, (scenario.measure.from, scenario.measure.to)),
         reacts: closed_loop.reacts(),
         delivered: Vec::new(),
         fct_end: scenario.measure.fct_end,

@@ -2,6 +2,7 @@
 
 use crate::link::Wires;
 use crate::progress::FlowRecord;
+use crate::queries::Queries;
 use crate::queue::{EventQueue, Key, Phase};
 use dataplane::transport::{Run, SenderStats};
 use dataplane::{LosslessViolation, Observer, Out, Outcome, Pkt, Spot};
@@ -29,11 +30,13 @@ pub(crate) struct RunState<O> {
     pub(crate) base: Vec<u32>,
     pub(crate) records: Vec<FlowRecord>,
     pub(crate) observer: O,
-    /// Flows that count and have not finished. Of a partition it is a part of a sum modulo 2⁶⁴: flows that begin
+    /// Flows that the run waits for and that have not finished. Of a partition it is a part of a sum modulo 2⁶⁴: flows that begin
     /// in one may end in another.
     pub(crate) open: u64,
-    /// Messages that count, are to follow upon others, and have not started.
+    /// Messages that count, are to follow upon others, and have not started, of queries that do not count.
     pub(crate) pending: u64,
+    /// Queries of which messages have not started.
+    pub(crate) queries: Queries,
     /// By workload of the scenario's traffic: whether anything follows upon its messages.
     pub(crate) reacts: Vec<bool>,
     /// Messages of such workloads that have just arrived.
@@ -55,13 +58,20 @@ pub(crate) struct Driver<'a, O> {
 }
 
 impl<O: Observer> RunState<O> {
-    /// Flows that count and have not finished, or not even started.
+    /// Messages that the run waits for and that have not finished, or not even started.
     pub(crate) fn unfinished(&self) -> u64 {
-        self.open.wrapping_add(self.pending)
+        self.open.wrapping_add(self.not_started())
     }
+
+    /// Messages that the run waits for and that have not started.
+    pub(crate) fn not_started(&self) -> u64 {
+        self.pending + self.queries.missing()
+    }
+
     /// A flow is entered; its number is that of its record.
-    pub(crate) fn enter(&mut self, flow: FlowId, record: FlowRecord) {
+    pub(crate) fn enter(&mut self, flow: FlowId, mut record: FlowRecord) {
         self.observer.entered(flow, record.traffic);
+        record.awaited |= self.queries.start(&record);
         let at = flow.0 as usize;
         if at >= self.records.len() {
             self.records.resize(at + 1, record);
@@ -80,7 +90,7 @@ impl<O: Observer> Driver<'_, O> {
         let record = &mut self.state.records[flow.0 as usize];
         record.end = self.now;
         self.state.completed += 1;
-        self.state.open = self.state.open.wrapping_sub(u64::from(record.measured));
+        self.state.open = self.state.open.wrapping_sub(u64::from(record.awaited));
     }
     fn flow_received(&mut self, flow: FlowId) {
         let traffic = self.state.records[flow.0 as usize].traffic;

@@ -13,6 +13,7 @@ mod identity;
 mod link;
 mod packet_trace;
 mod progress;
+mod queries;
 pub mod queue;
 mod recorder;
 mod results;

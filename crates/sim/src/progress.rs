@@ -18,6 +18,8 @@ pub struct FlowRecord {
     pub query: u32,
     /// Whether it counts: it started inside the measurement window, or what it is part of did.
     pub measured: bool,
+    /// Whether the run waits for it: it counts, or it is a message of a query whose first one does.
+    pub awaited: bool,
     /// What it is for.
     pub role: Role,
     /// What its workload knows it by.
@@ -40,6 +42,7 @@ impl FlowRecord {
             traffic: spec.traffic,
             query: spec.query,
             measured,
+            awaited: measured,
             role: spec.role,
             tag: spec.tag,
             channel: spec.connection,

@@ -35,6 +35,7 @@ mod properties;
 mod queueing;
 mod sessions;
 mod simultaneous;
+mod straddling;
 mod streaming;
 mod symmetric;
 mod two_level;

@@ -165,6 +165,11 @@ impl AllReduce {
         Ok(AllReduce { plan, pool, all: (ranks * jobs) as usize, random })
     }
 
+    /// Messages of an iteration of a job.
+    pub fn messages(&self) -> u64 {
+        self.plan.messages()
+    }
+
     /// The ranks of the `index`-th workload at their hosts, before their first iteration.
     pub fn collective(&self, index: u16, jitter: Dur, seed: u64) -> Collective {
         let mut hosts = self.pool.clone();

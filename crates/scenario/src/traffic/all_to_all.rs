@@ -4,7 +4,7 @@ use super::common::{CLASS, JITTER, START, STOP, distinct_hosts, fault, window};
 use super::draft::Draft;
 use super::load::{BYTES, FRACTION, LoadBytes, LoadOf, OF, Offered, SEGMENT, asked, capacity, unasked};
 use super::sizes::SIZE;
-use super::{Context, Sizes};
+use super::{Context, QueryRounds, Sizes};
 use crate::fault::Fault;
 use mech::choice;
 use mech::params::{Kind, Param, Spec, Values};
@@ -119,6 +119,14 @@ impl AllToAll {
 
     pub fn offered(&self) -> Option<Offered> {
         self.offered
+    }
+
+    /// The rounds of its shuffles: all flows at once are one round.
+    pub fn rounds(&self) -> QueryRounds {
+        let others = self.hosts.len() as u64 - 1;
+        let (gap, rounds) = self.gap.map_or((Dur(0), 1), |gap| (gap, others));
+        let flows = self.hosts.len() as u64 * if self.gap.is_some() { 1 } else { others };
+        QueryRounds { start: self.start, interval: self.interval, gap, rounds, flows, stop: self.stop }
     }
 
     pub fn shifts(&self, draws: Stream) -> Shifts {

@@ -87,6 +87,15 @@ impl Plan {
             Algorithm::Tree(chunks) => chunks,
         }
     }
+    /// Messages of an iteration of a job.
+    pub fn messages(&self) -> u64 {
+        let ranks = u64::from(self.ranks);
+        match self.algorithm {
+            Algorithm::Ring => 2 * (ranks - 1) * ranks,
+            // Every chunk goes up and down between each rank but the root and its parent.
+            Algorithm::Tree(chunks) => 2 * (ranks - 1) * u64::from(chunks),
+        }
+    }
     fn chunk(&self, number: u32) -> u64 {
         let chunks = match self.algorithm {
             Algorithm::Ring => u64::from(self.ranks),

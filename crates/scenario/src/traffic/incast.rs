@@ -68,6 +68,11 @@ impl Incast {
         self.rounds.offered(self.bytes as f64)
     }
 
+    /// Flows of a query.
+    pub fn messages(&self) -> u64 {
+        self.rounds.degree()
+    }
+
     pub fn queries(&self, hosts: u32, streams: QueryStreams) -> Queries {
         self.rounds.queries(Shape::Same(self.bytes), hosts, streams)
     }

@@ -16,6 +16,7 @@ mod permutation;
 mod poisson;
 mod queries;
 mod query;
+mod query_size;
 mod raw;
 mod reactive;
 mod request_reply;
@@ -25,6 +26,7 @@ mod trace;
 
 pub use flows::Flows;
 pub use load::{Capacities, LoadBytes, LoadOf, Offered, capacity};
+pub use query_size::{QueryRounds, QuerySize};
 pub use raw::RawSpec;
 pub use reactive::Reaction;
 pub use sizes::{SPECS as SIZES, Sizes};
@@ -226,6 +228,20 @@ impl Traffic {
             Source::Query(query) => query.answers(index, seed).map(Reaction::Answers),
             Source::Sessions(sessions) => Some(Reaction::Sessions(sessions.replies(index, self.class, seed))),
             _ => None,
+        }
+    }
+
+    /// How many messages each of its queries has.
+    pub fn query_size(&self) -> QuerySize {
+        match &self.source {
+            Source::Incast(incast) => QuerySize::Fixed(incast.messages()),
+            Source::Query(query) => QuerySize::Fixed(query.messages()),
+            // A request and its reply.
+            Source::Sessions(_) => QuerySize::Fixed(2),
+            Source::AllToAll(shuffle) => QuerySize::Rounds(shuffle.rounds()),
+            Source::AllReduce(job) => QuerySize::Fixed(job.messages()),
+            Source::Permutation(_) | Source::Poisson(_) | Source::LongLived(_) => QuerySize::None,
+            Source::Trace(_) | Source::Raw(_) => QuerySize::None,
         }
     }
 

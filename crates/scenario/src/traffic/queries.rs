@@ -165,6 +165,11 @@ impl Rounds {
         })
     }
 
+    /// How many hosts a query picks.
+    pub fn degree(&self) -> u64 {
+        self.degree
+    }
+
     pub fn queries(&self, shape: Shape, hosts: u32, streams: QueryStreams) -> Queries {
         let deck = (0..hosts - 1).collect();
         let mut queries = Queries { rounds: self.clone(), shape, hosts, streams, deck, next: self.start, number: 0 };

@@ -110,6 +110,11 @@ impl Query {
         self.rounds.queries(shape, hosts, streams)
     }
 
+    /// Messages of a query, requests included.
+    pub fn messages(&self) -> u64 {
+        self.rounds.degree() * if self.asks() { 2 } else { 1 }
+    }
+
     /// Whether hosts are asked.
     pub fn asks(&self) -> bool {
         self.request > 0

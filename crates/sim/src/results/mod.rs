@@ -67,10 +67,13 @@ pub struct Results {
     pub progress: Progress,
     /// Whether every packet is accounted for.
     pub conserved: bool,
-    /// Flows that count and have not finished.
+    /// Messages that the run waits for and that have not finished, or not even started: those that count, and all
+    /// of a query whose first one does.
     pub unfinished: u64,
-    /// Flows that count.
+    /// Messages that the run waits for.
     pub measured: u64,
+    /// By workload and query, messages of queries that count that have not started.
+    pub owed: Vec<(u16, u32, u64)>,
     /// Raw flows: packets sent and forgotten.
     pub raw: u64,
     /// What links carried inside the measurement window, by level.
@@ -98,7 +101,7 @@ impl<T: Tap> World<Recorder, T> {
         self.state.observer.close(self.settled(), now);
         self.look_for_deadlock();
         let flows = self.flows_table(scenario);
-        let measured = self.state.records.iter().filter(|r| r.measured).count() as u64 + self.state.pending;
+        let measured = self.state.records.iter().filter(|r| r.awaited).count() as u64 + self.state.not_started();
         let rows = &self.state.observer.rows;
         let over_time = [
             self.queue_trace(&rows.trace),
@@ -131,6 +134,7 @@ impl<T: Tap> World<Recorder, T> {
             conserved,
             unfinished: self.state.unfinished(),
             measured,
+            owed: self.state.queries.owed(),
             raw: (0..self.flows.len()).filter(|i| self.flows.is_raw(mech::FlowId(*i as u32))).count() as u64,
             carried: self.carried(scenario),
             received: self.received_in_window(scenario),

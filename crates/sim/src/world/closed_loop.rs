@@ -29,14 +29,11 @@ pub(crate) struct ClosedLoop {
 struct Due {
     spec: FlowSpec,
     counts: Option<bool>,
+    /// Whether the run waits for it and no query that counts is known to miss it.
+    is_pending: bool,
 }
 
 impl Due {
-    /// Whether it counts, whenever it starts.
-    fn pending(&self) -> u64 {
-        u64::from(self.counts == Some(true))
-    }
-
     /// The order of messages that start at the same instant at the same host.
     fn key(&self) -> (u16, u32, Role, u64, HostId, u32, u64) {
         let FlowSpec { traffic, query, role, tag, dst, connection, bytes, .. } = self.spec;
@@ -106,7 +103,8 @@ impl<O: Observer, T: Tap> World<O, T> {
                 debug_assert_eq!(spec.src, message.dst, "a host acts on what reached it, and on nothing else");
                 spec.start = spec.start.max(self.now);
                 let part = spec.query == message.query && spec.query != u32::MAX;
-                self.plan(Due { spec, counts: part.then_some(counts) });
+                let is_pending = part && counts && !self.state.queries.counts(spec.traffic, spec.query);
+                self.plan(Due { spec, counts: part.then_some(counts), is_pending });
             }
         }
         self.state.delivered = delivered;
@@ -132,7 +130,7 @@ impl<O: Observer, T: Tap> World<O, T> {
     }
 
     fn plan(&mut self, due: Due) {
-        self.state.pending += due.pending();
+        self.state.pending += u64::from(due.is_pending);
         let FlowSpec { start, src, .. } = due.spec;
         // One beyond the end of time is pending and never starts.
         if start < Time::NEVER && self.closed_loop.add(due) {
@@ -145,7 +143,7 @@ impl<O: Observer, T: Tap> World<O, T> {
         let mut due = self.closed_loop.due.remove(&(self.now, HostId(h as u32))).unwrap_or_default();
         due.sort_unstable_by_key(Due::key);
         for due in due {
-            self.state.pending -= due.pending();
+            self.state.pending -= u64::from(due.is_pending);
             let measured = due.counts.unwrap_or_else(|| self.in_window(due.spec.start));
             self.begin(&due.spec, ports_of(&due.spec), measured);
         }
@@ -192,7 +190,8 @@ impl<O: Observer, T: Tap> World<O, T> {
         // What has no end has no completion time.
         let measured = measured && spec.bytes != ENDLESS;
         self.state.enter(message, FlowRecord::new(spec, connection, measured));
-        self.state.open = self.state.open.wrapping_add(u64::from(measured));
+        let awaited = self.state.records[message.0 as usize].awaited;
+        self.state.open = self.state.open.wrapping_add(u64::from(awaited));
         if persistent.is_some() {
             *self.closed_loop.connection(spec.traffic, spec.connection) = Some(connection);
         }

@@ -176,7 +176,8 @@ impl<O: Divided> Partitions<O> {
         world
     }
 
-    /// What is seen of all at once.
+    /// What is seen of all at once. What queries miss is known to all and counted by each: here it matters only
+    /// whether there is any.
     fn seen(&self) -> Seen {
         let seen = self.parts.iter().map(World::seen);
         let none = Seen { now: Time::ZERO, events: 0, check_at: self.check_at, unfinished: 0, failed: false };

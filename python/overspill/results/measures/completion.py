@@ -1,5 +1,6 @@
 """Flows and queries: how long they took, and how they compare with an empty network."""
 
+from collections import Counter
 from collections.abc import Mapping
 
 import numpy as np
@@ -63,10 +64,10 @@ METRICS = [
         "unfinished_flows",
         "unfinished flows",
         "flows",
-        "Measured flows that were not finished when the run ended: requests too, and answers that are due "
-        "and had not started.",
+        "Measured flows that were not finished when the run ended: requests too, answers that are due and "
+        "had not started, and all messages of a query whose first message is measured.",
         "lower",
-        formula="number of measured messages without an end",
+        formula="number of messages without an end that the run waits for",
     ),
     Metric(
         "goodput_last",
@@ -103,29 +104,27 @@ def all_flows(run: RunData) -> dict[str, np.ndarray]:
 
 
 def with_owed(run: RunData, flows: dict[str, np.ndarray]) -> dict[str, np.ndarray]:
-    """The same and the answers that are due and have not started: each request of a query gets one.
+    """The same and what is due and has not started: answers, and the rest of queries that are measured.
 
-    Of such an answer nothing is known but that it is not there, so its time is at least 0.
+    Of such a message nothing is known but that it is not there, so its time is at least 0. An answer counts
+    by itself where its request does.
     """
     flows["owed"] = np.zeros(len(flows["role"]), bool)
-    asked = (flows["role"] != DATA) & (flows["query"] != U32_NONE)
-    if not asked.any() or not run.unfinished:
+    flows["awaited"] = flows["measured"] | in_measured_query(flows)
+    if not run.unfinished:
         return flows
-    key = (flows["traffic"].astype(np.uint64) << np.uint64(32)) | flows["query"].astype(np.uint64)
-    due: dict[int, int] = {}
-    for one, requests in zip(*np.unique(key[asked], return_counts=True), strict=True):
-        due[int(one)] = int(requests)
-    answers = np.isin(key, key[asked]) & (flows["role"] == DATA)
-    for one, there in zip(*np.unique(key[answers], return_counts=True), strict=True):
-        due[int(one)] -= int(there)
-    counts = {int(one) for one in key[asked & flows["measured"]]}
-    late = [one for one, missing in due.items() for _ in range(missing)]
+    late = [(key, True) for key, count in answers_due(flows).items() for _ in range(count)]
+    known = Counter(key for key, _ in late)
+    for traffic, query, count in run.summary["flows"].get("owed", []):
+        key = traffic << 32 | query
+        late += [(key, False)] * (count - known[key])
     more = {
-        "traffic": [one >> 32 for one in late],
-        "query": [one & U32_NONE for one in late],
+        "traffic": [key >> 32 for key, _ in late],
+        "query": [key & U32_NONE for key, _ in late],
         "start_ps": [run.end_ps] * len(late),
         "end_ps": [U64_NONE] * len(late),
-        "measured": [one in counts for one in late],
+        "measured": [measured for _, measured in late],
+        "awaited": [True] * len(late),
         "owed": [True] * len(late),
     }
     return {
@@ -134,16 +133,39 @@ def with_owed(run: RunData, flows: dict[str, np.ndarray]) -> dict[str, np.ndarra
     }
 
 
+def answers_due(flows: Mapping[str, np.ndarray]) -> dict[int, int]:
+    """By query, how many measured requests of it have no answer yet."""
+    keys = query_keys(flows)
+    counts = flows["measured"] & (flows["query"] != U32_NONE)
+    due: Counter[int] = Counter(keys[counts & (flows["role"] != DATA)].tolist())
+    answers = Counter(keys[counts & (flows["role"] == DATA)].tolist())
+    return {key: count - answers[key] for key, count in due.items() if count > answers[key]}
+
+
+def query_keys(flows: Mapping[str, np.ndarray]) -> np.ndarray:
+    """Workload and query of each message as one number."""
+    return (flows["traffic"].astype(np.uint64) << np.uint64(32)) | flows["query"].astype(np.uint64)
+
+
+def in_measured_query(flows: Mapping[str, np.ndarray]) -> np.ndarray:
+    """Whether each message is of a query whose first message is measured."""
+    keys, index = np.unique(query_keys(flows), return_inverse=True)
+    first, counts = np.full(len(keys), U64_NONE, np.uint64), np.zeros(len(keys), bool)
+    np.minimum.at(first, index, flows["start_ps"])
+    np.logical_or.at(counts, index, flows["measured"] & (flows["start_ps"] == first[index]))
+    return counts[index] & (flows["query"] != U32_NONE)
+
+
 def kept(flows: Mapping[str, np.ndarray], keep: np.ndarray) -> dict[str, np.ndarray]:
     """Some of the flows."""
     return {name: column[keep] for name, column in flows.items()}
 
 
-def measured_messages(run: RunData) -> dict[str, np.ndarray]:
-    """The messages that count, requests among them."""
+def awaited_messages(run: RunData) -> dict[str, np.ndarray]:
+    """The messages that a run waits for, requests too: those that count, and the rest of their queries."""
     flows = all_flows(run)
     endless = np.isin(flows["traffic"], workloads_that(run, "endless"))
-    return kept(flows, flows["measured"] & ~endless)
+    return kept(flows, flows["awaited"] & ~endless)
 
 
 def measured_flows(run: RunData) -> dict[str, np.ndarray]:
@@ -151,8 +173,8 @@ def measured_flows(run: RunData) -> dict[str, np.ndarray]:
 
     An answer that is due and has not started is among them, `owed`, with a time of at least 0.
     """
-    flows = measured_messages(run)
-    return kept(flows, flows["role"] == DATA)
+    flows = awaited_messages(run)
+    return kept(flows, flows["measured"] & (flows["role"] == DATA))
 
 
 def groups(run: RunData, flows: Mapping[str, np.ndarray]) -> dict[str, np.ndarray]:
@@ -169,8 +191,8 @@ def groups(run: RunData, flows: Mapping[str, np.ndarray]) -> dict[str, np.ndarra
 
 def flows(run: RunData) -> dict[str, Value]:
     """FCT, slowdown, and how many did not finish."""
-    everything = measured_messages(run)
-    data = kept(everything, everything["role"] == DATA)
+    everything = awaited_messages(run)
+    data = kept(everything, everything["measured"] & (everything["role"] == DATA))
     found: dict[str, Value] = {}
     slowdown = slowdowns(data)
     for label, keep in groups(run, data).items():
@@ -210,20 +232,17 @@ def measured_queries(flows: Mapping[str, np.ndarray]) -> tuple[np.ndarray, np.nd
 
     A query counts where its first message is measured, and then with all its messages.
     """
-    data = kept(flows, flows["query"] != U32_NONE)
+    data = kept(flows, in_measured_query(flows))
     if not len(data["query"]):
         return np.zeros(0), np.zeros(0, bool), np.zeros(0, np.uint64)
-    key = (data["traffic"].astype(np.uint64) << np.uint64(32)) | data["query"].astype(np.uint64)
-    known, index = np.unique(key, return_inverse=True)
-    count = len(known)
-    start, end = np.full(count, U64_NONE, np.uint64), np.zeros(count, np.uint64)
-    open_ended, counts = np.zeros(count, bool), np.zeros(count, bool)
+    known, index = np.unique(query_keys(data), return_inverse=True)
+    start, end = np.full(len(known), U64_NONE, np.uint64), np.zeros(len(known), np.uint64)
+    open_ended = np.zeros(len(known), bool)
     np.minimum.at(start, index, data["start_ps"])
     np.maximum.at(end, index, data["end"])
     np.logical_or.at(open_ended, index, data["open"])
-    np.logical_or.at(counts, index, data["measured"] & (data["start_ps"] == start[index]))
     times = (end - np.minimum(start, end)).astype(np.float64)
-    return times[counts], open_ended[counts], known[counts] >> np.uint64(32)
+    return times, open_ended, known >> np.uint64(32)
 
 
 def queries(run: RunData) -> dict[str, Value]:
