@@ -9,10 +9,9 @@ import fake_core
 import pytest
 
 from overspill import cli, report
-from overspill.charts.spec import Chart
+from overspill.charts import files
 from overspill.engine import core
 from overspill.engine.execution import run
-from overspill.report import page
 from overspill.results.results import Results
 
 # A job in the background of a shell inherits an ignored SIGINT; tests interrupt themselves.
@@ -68,17 +67,6 @@ def fake() -> Iterator[None]:
 
 
 @pytest.fixture
-def sketched(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Files of figures hold their names alone: drawing takes seconds, and tests of the command are many."""
-
-    def save(chart: Chart, place: Path, name: str) -> None:
-        for kind in page.KINDS:
-            (place / f"{name}.{kind}").write_text(chart.name)
-
-    monkeypatch.setattr(page, "save", save)
-
-
-@pytest.fixture
 def scenario(tmp_path: Path) -> Path:
     path = tmp_path / "incast.toml"
     path.write_text(SCENARIO)
@@ -107,7 +95,8 @@ def reported(tmp_path_factory: pytest.TempPathFactory) -> Path:
     core.use(fake_core)  # type: ignore[arg-type]
     folder = tmp_path_factory.mktemp("reported")
     (folder / "incast.toml").write_text(SCENARIO)
-    return report.write(run(folder / "incast.toml", seeds=2, out=folder / "out"), folder / "out")
+    made = run(folder / "incast.toml", seeds=2, out=folder / "out")
+    return report.write(made, folder / "out", files.FORMATS)
 
 
 @pytest.fixture

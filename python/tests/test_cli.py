@@ -11,8 +11,6 @@ from conftest import Ran
 
 from overspill.results import header
 
-pytestmark = pytest.mark.usefixtures("sketched")
-
 Command = Callable[..., Ran]
 
 

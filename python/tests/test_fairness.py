@@ -13,8 +13,6 @@ from overspill import Results, run
 from overspill.cli import table
 from overspill.results import document, header
 
-pytestmark = pytest.mark.usefixtures("sketched")
-
 Command = Callable[..., Ran]
 
 

@@ -13,6 +13,7 @@ import charted
 import pytest
 
 from overspill import report, run
+from overspill.charts import files
 from overspill.charts import sweep as sweeping
 from overspill.engine import core
 from overspill.report import page
@@ -87,7 +88,9 @@ def real(tmp_path_factory: pytest.TempPathFactory) -> Path:
 @pytest.fixture(scope="module")
 def swept(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """The report of a sweep over two axes."""
-    return sweepreport.write(charted.sweep([charted.SIZES, charted.THETA]), tmp_path_factory.mktemp("swept"))
+    return sweepreport.write(
+        charted.sweep([charted.SIZES, charted.THETA]), tmp_path_factory.mktemp("swept"), files.FORMATS
+    )
 
 
 @pytest.mark.parametrize("width", [1280, 390])
@@ -217,7 +220,7 @@ def test_every_kind_of_figure_is_drawn(browser: Any, tmp_path: Path, scenario: P
 
 def test_a_sweep_has_the_figures_that_its_page_names(swept: Path) -> None:
     for name in sweeping.of_sweep(charted.sweep([charted.SIZES, charted.THETA])):
-        for kind in page.KINDS:
+        for kind in files.FORMATS:
             assert (swept.parent / f"figures/{name}.{kind}").stat().st_size > 1000
 
 

@@ -14,10 +14,11 @@ from conftest import Ran
 from matplotlib.figure import Figure as Drawing
 from papered import FIGURES, PAPER
 
+from overspill.charts import files as saving
 from overspill.engine import core
 from overspill.engine.simulate import Task
 from overspill.engine.watch import Watch
-from overspill.papers import data, reproduce, running, whatif, write
+from overspill.papers import data, reproduce, running, whatif
 from overspill.papers.spec import Figure, Measured
 
 Paper = Callable[..., Ran]
@@ -27,11 +28,11 @@ Paper = Callable[..., Ran]
 def quick(monkeypatch: pytest.MonkeyPatch) -> None:
     """Files of figures are empty: drawing takes seconds."""
 
-    def save(drawing: Drawing, place: Path, name: str) -> None:
-        for kind in ("png", "svg", "pdf"):
+    def save(drawing: Drawing, place: Path, name: str, formats: Iterable[str]) -> None:
+        for kind in formats:
             (place / f"{name}.{kind}").write_text(name)
 
-    monkeypatch.setattr(write, "save", save)
+    monkeypatch.setattr(saving, "save_figure", save)
 
 
 @pytest.fixture
@@ -86,7 +87,10 @@ def test_the_same_command_again_gives_the_same_bits(paper: Paper) -> None:
     assert paper("--what-if", "--out", "other").status == 0
     assert files(Path("out/papers/small")) == first == files(Path("other"))
     assert {"rows.json", "rows.parquet", "page.html", "README.md", "what_if.json"} < set(first)
-    assert {f"figures/fig1.{kind}" for kind in ("png", "svg", "pdf")} < set(first)
+    assert {f"figures/fig1.{kind}" for kind in ("png", "svg")} < set(first)
+    assert "figures/fig1.pdf" not in first
+    assert paper("--what-if", "--figures", "pdf").status == 0
+    assert set(files(Path("out/papers/small"))) - set(first) == {"figures/fig1.pdf"}
 
 
 def files(folder: Path) -> dict[str, bytes]:
@@ -267,7 +271,7 @@ def test_the_figure_of_open_parameters_has_a_line_for_each_row_whose_verdict_one
 ) -> None:
     drawn: list[Drawing] = []
 
-    def save(drawing: Drawing, place: Path, name: str) -> None:
+    def save(drawing: Drawing, place: Path, name: str, _: object) -> None:
         (place / f"{name}.svg").write_text("")
         (place / f"{name}.png").write_text("")
         drawn.append(drawing)
@@ -276,7 +280,7 @@ def test_the_figure_of_open_parameters_has_a_line_for_each_row_whose_verdict_one
         other = "switch.y=9" in runs["single"].sweep.facts["sets"]
         return [Measured("all", "switch", ["leaf1" if other else "leaf0"]), Measured("all", "bounces", [2.0])]
 
-    monkeypatch.setattr(write, "save", save)
+    monkeypatch.setattr(saving, "save_figure", save)
     papered.coded(monkeypatch, FIGURES | {"fig2": Figure(places)})
     assert paper("fig2", "--what-if").status == 0
     [made] = drawn

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from overspill import BadInput, Results, plots, report, run
-from overspill.charts import activity, common
+from overspill.charts import activity, common, files
 from overspill.engine.execution import config_hash
 from overspill.report.page import plotly_script
 from overspill.results import formats, store
@@ -72,7 +72,8 @@ def contents(folder: Path) -> dict[str, bytes]:
 def test_the_same_run_twice_gives_the_same_bytes_whatever_the_threads(scenario: Path, tmp_path: Path) -> None:
     scenario.write_text('name = "twice"\n[variants.drop]\n[variants.detour]\n')
     for name, jobs in (("one", 1), ("two", 4)):
-        report.write(run(scenario, jobs=jobs, out=tmp_path / name), tmp_path / name)
+        made = run(scenario, jobs=jobs, out=tmp_path / name)
+        report.write(made, tmp_path / name, files.FORMATS)
     one, two = contents(tmp_path / "one"), contents(tmp_path / "two")
     assert one.keys() == two.keys()
     assert [name for name in one if one[name] != two[name]] == []

@@ -17,8 +17,6 @@ from overspill import Results, report, run
 from overspill.engine import interrupts, source
 from overspill.results import store
 
-pytestmark = pytest.mark.usefixtures("sketched")
-
 Command = Callable[..., Ran]
 
 
@@ -52,7 +50,8 @@ def test_a_run_that_finishes_nothing_leaves_earlier_results_as_they_were(
 
 
 def test_new_results_take_away_only_what_the_old_manifest_lists(command: Command, scenario: Path) -> None:
-    assert command("run", scenario, "--out", "o", "--seeds", 2).status == 0
+    assert command("run", scenario, "--out", "o", "--seeds", 2, "--figures", "png").status == 0
+    assert Path("o/figures/fct.png").is_file()
     mine = ["o/figures/mine.png", "o/runs/drop/seed-2/notes.txt", "o/thoughts.md"]
     for name in mine:
         Path(name).write_text("mine")
@@ -102,12 +101,12 @@ def test_what_an_aborted_run_left_is_taken_away(tmp_path: Path, scenario: Path) 
 
 def test_a_redrawn_report_leaves_no_figure_of_the_old_one(tmp_path: Path, scenario: Path) -> None:
     results = run(scenario, out=tmp_path / "o")
-    report.write(results, tmp_path / "o")
+    report.write(results, tmp_path / "o", ["png"])
     manifest = json.loads((tmp_path / "o/manifest.json").read_text())
     manifest["report"].append("figures/old.png")
     (tmp_path / "o/manifest.json").write_text(json.dumps(manifest))
     (tmp_path / "o/figures/old.png").write_text("old")
-    report.write(Results.load(tmp_path / "o"), tmp_path / "o")
+    report.write(Results.load(tmp_path / "o"), tmp_path / "o", ["png"])
     assert not (tmp_path / "o/figures/old.png").exists() and (tmp_path / "o/figures/fct.png").exists()
 
 

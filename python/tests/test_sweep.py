@@ -16,8 +16,6 @@ from overspill.results import metrics
 from overspill.results.tables import intervals, summarise
 from overspill.stats.quantiles import Value
 
-pytestmark = pytest.mark.usefixtures("sketched")
-
 
 @pytest.fixture
 def scenario(tmp_path: Path) -> Path:

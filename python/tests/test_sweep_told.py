@@ -20,8 +20,6 @@ from overspill.engine.watch import Meter, Watch
 from overspill.results import cache, metrics
 from overspill.stats.quantiles import Value
 
-pytestmark = pytest.mark.usefixtures("sketched")
-
 
 @pytest.fixture
 def scenario(tmp_path: Path) -> Path:
@@ -337,7 +335,7 @@ def test_a_report_of_a_file_or_of_nothing_is_bad_input(command: Command, scenari
 
 def test_an_interrupted_sweep_leaves_no_page_of_earlier_tables(command: Command, scenario: Path) -> None:
     args = ("sweep", scenario, "--seeds", 2, "--jobs", 1, "--out", "o")
-    command(*args, "--over", "switch.x=1")
+    command(*args, "--over", "switch.x=1", "--figures", "png")
     drawn = sorted(Path("o/figures").glob("sweep-*"))
     assert drawn and Path("o/report.html").is_file()
     Path("o/figures/mine.png").write_bytes(b"mine")

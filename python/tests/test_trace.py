@@ -21,7 +21,6 @@ from overspill.charts import packet_trace as charts
 from overspill.charts.spec import Graph, Heat, Line, Points
 from overspill.cli.trace_table import cells, summary
 from overspill.engine import core
-from overspill.report import page
 from overspill.tracing import PacketTrace, layout
 from overspill.tracing.packet import Packet, instants
 from overspill.tracing.packet_trace import ARRIVED, DETOURED, compressed
@@ -211,11 +210,13 @@ def test_a_lost_packet_says_where_and_why(few: Path) -> None:
 
 
 def test_the_files_are_written_and_a_folder_of_others_is_left_alone(command: Command, few: Path) -> None:
-    first = command("trace", few, "--packet", "most_detoured")
+    first = command("trace", few, "--packet", "most_detoured", "--figures", "svg,png")
     assert first.out.splitlines()[-1] == "report: out/few-trace/trace.html"
     folder = Path("out/few-trace")
     kept = {path.relative_to(folder).as_posix() for path in folder.rglob("*") if path.is_file()}
-    figures = {f"figures/{name}.{kind}" for name in ("path", "detours", "occupancy") for kind in page.KINDS}
+    figures = {
+        f"figures/{name}.{kind}" for name in ("path", "detours", "occupancy") for kind in ("png", "svg")
+    }
     assert kept == {"trace.json", "trace.html"} | figures
     written = (folder / "trace.html").read_text()
     assert "detoured, not to h0" in written and 'src="http' not in written

@@ -146,21 +146,11 @@ def grid(curves: Curves, size: int) -> Table:
 
 def save(curves: Curves, path: Path) -> None:
     """Draw the curves into a file; its ending says how."""
-    import matplotlib as mpl
-    from matplotlib.backends.backend_agg import FigureCanvasAgg
-
+    from overspill.charts import files
     from overspill.charts import mpl as paper
 
-    figure = paper.figure(chart(curves))
-    FigureCanvasAgg(figure)
-    undated: dict[str, Any] = {
-        ".png": {"Software": None},
-        ".svg": {"Date": None, "Creator": None},
-        ".pdf": {"CreationDate": None, "Producer": None, "Creator": None},
-    }[path.suffix.lower()]
     try:
-        with paper.style(), mpl.rc_context({"svg.hashsalt": curves.kind}):
-            figure.savefig(path, dpi=150, metadata=undated)
+        files.save_as(paper.figure(chart(curves)), path, curves.kind)
     except OSError as error:
         raise Unwritable(f"{path}: cannot be written ({error.strerror or error})") from error
 

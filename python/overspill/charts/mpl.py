@@ -39,6 +39,7 @@ STYLE: dict[Any, Any] = {
     "figure.facecolor": "white",
     "savefig.facecolor": "white",
     "svg.fonttype": "path",
+    "pdf.fonttype": 42,  # TrueType: venues refuse Type 3
     "path.simplify": True,
     "text.parse_math": False,
 }
@@ -54,11 +55,20 @@ def style() -> AbstractContextManager[Any]:
     return mpl.rc_context(STYLE)
 
 
+class Drawing(Figure):
+    """A figure that is saved with the look it was drawn with: its fonts are chosen only then."""
+
+    def savefig(self, *args: Any, **kwargs: Any) -> None:
+        """Save it, as matplotlib's figures are saved."""
+        with style():
+            super().savefig(*args, **kwargs)
+
+
 def figure(chart: Chart) -> Figure:
     """The chart, drawn; no taller than a screen."""
     height = min(TALLEST, sum(chart.weights) * chart.height + 0.35 + 0.2 * legend_rows(chart))
     with style():
-        made = Figure(
+        made = Drawing(
             figsize=(WIDTH, height),
             layout=ConstrainedLayoutEngine(w_pad=0.08, h_pad=0.08, wspace=0.04),
         )

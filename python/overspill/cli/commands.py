@@ -2,7 +2,7 @@
 
 import os
 import sys
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, NoReturn
@@ -87,6 +87,24 @@ def overspill(
     """What should a switch do when its buffer overflows?"""
 
 
+Figures = Annotated[
+    str | None,
+    typer.Option(
+        "--figures", metavar="pdf,svg,png", help="Also save each figure of the report in these formats."
+    ),
+]
+
+
+def figures_asked(text: str | None, report: bool) -> tuple[str, ...] | None:
+    """The formats of `--figures`; `None` without a report, whose figures they are."""
+    from overspill.charts import files
+
+    if text is not None and not report:
+        raise BadInput("--figures: found with --no-report; figures belong to the report")
+    formats = files.asked(text)
+    return formats if report else None
+
+
 @app.command()
 def run(
     scenario: Annotated[str, typer.Argument(help="A scenario file (TOML).")],
@@ -120,10 +138,12 @@ def run(
         int | None,
         typer.Option("--pcap-snaplen", metavar="BYTES", help="Keep at most so much of each captured frame."),
     ] = None,
-    report: Annotated[bool, typer.Option(help="Write report.html and the figures.")] = True,
+    report: Annotated[bool, typer.Option(help="Write report.html.")] = True,
+    figures: Figures = None,
 ) -> None:
     """Run a scenario: every variant side by side."""
     with interruptible():
+        formats = figures_asked(figures, report)
         from overspill.cli import progress, table
         from overspill.engine.execution import Options, execute
         from overspill.results import store
@@ -138,7 +158,7 @@ def run(
             emit(store.dump(results.document()))
         elif results.runs:
             table.show(results, out())
-        finish(results, report, as_json)
+        finish(results, formats, as_json)
 
 
 @contextmanager
@@ -151,8 +171,11 @@ def interruptible() -> Iterator[None]:
         raise typer.Exit(INTERRUPTED) from None
 
 
-def finish(results: "Results", report: bool, as_json: bool) -> NoReturn:
-    """Write the report, say where it is and what is missing, and leave with the right status."""
+def finish(results: "Results", formats: Sequence[str] | None, as_json: bool) -> NoReturn:
+    """Write the report, say where it is and what is missing, and leave with the right status.
+
+    `formats` are those of the report's figures; `None` writes no report.
+    """
     from overspill.results import header
 
     if results.interrupted and not results.runs:
@@ -160,8 +183,8 @@ def finish(results: "Results", report: bool, as_json: bool) -> NoReturn:
         raise typer.Exit(INTERRUPTED)
     assert results.folder is not None
     console = err() if as_json else out()
-    if report and not results.interrupted:
-        say(console, "report", write_report(results))
+    if formats is not None and not results.interrupted:
+        say(console, "report", write_report(results, formats))
     else:
         say(console, "results", results.folder)
     if results.captures:
@@ -191,13 +214,13 @@ def status(results: "Results") -> int:
     return UNFINISHED if results.partial or results.unfinished or results.stuck else 0
 
 
-def write_report(results: "Results") -> Path:
-    """Make the report; matplotlib is loaded only now, since that takes a second."""
+def write_report(results: "Results", formats: Sequence[str]) -> Path:
+    """Make the report, and figures in these formats."""
     from overspill.report.run import write
 
     assert results.folder is not None
     with err().status("drawing the report"):
-        return write(results, results.folder)
+        return write(results, results.folder, formats)
 
 
 @app.command("report")
@@ -205,13 +228,15 @@ def report_command(
     folder: Annotated[
         Path, typer.Argument(metavar="DIR", help="A folder that `overspill run` or `overspill sweep` wrote.")
     ],
+    figures: Figures = None,
 ) -> None:
-    """Write report.html and the figures from results."""
+    """Write report.html, and figures in the formats asked for, from results."""
     with interruptible():
+        formats = figures_asked(figures, True) or ()
         from overspill.report.run import of_folder
 
         with err().status("drawing the report"):
-            path = of_folder(folder)
+            path = of_folder(folder, formats)
         say(out(), "report", path)
 
 

@@ -1,5 +1,6 @@
 """The command `overspill paper`."""
 
+from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, NoReturn
 
@@ -35,6 +36,10 @@ def paper(
     ] = False,
     listed: Annotated[bool, typer.Option("--list", help="List figures and sweeps; run nothing.")] = False,
     report: Annotated[bool, typer.Option(help="Write page.html, README.md and the figures.")] = True,
+    figures: Annotated[
+        str | None,
+        typer.Option("--figures", metavar="pdf", help="Save figures as PDF too, beside SVG and PNG."),
+    ] = None,
     publish: Annotated[
         Path | None,
         typer.Option(
@@ -60,6 +65,7 @@ def paper(
         from overspill.papers.reproduce import reproduce, select
         from overspill.results import store
 
+        formats = commands.figures_asked(figures, report)
         found = data.load(name, papers)
         if listed:
             show.listed(found, commands.out())
@@ -78,12 +84,12 @@ def paper(
             commands.emit(store.dump(made.rows))
         else:
             show.show(made, commands.out())
-        finish(made, (as_json, report), publish)
+        finish(made, (as_json, formats), publish)
 
 
-def finish(made: "Reproduced", how: tuple[bool, bool], publish: Path | None) -> NoReturn:
+def finish(made: "Reproduced", how: tuple[bool, Sequence[str] | None], publish: Path | None) -> NoReturn:
     """Write the files, say where they are and what is missing, and leave with the right status."""
-    as_json, report = how
+    as_json, formats = how
     console, left = commands.err() if as_json else commands.out(), status(made)
     if made.interrupted:
         text = "no files: interrupted; the same command goes on where it was stopped"
@@ -92,8 +98,8 @@ def finish(made: "Reproduced", how: tuple[bool, bool], publish: Path | None) -> 
         from overspill.papers import write
 
         with commands.err().status("drawing the figures"):
-            path = write.everything(made, report)
-        commands.say(console, "page" if report else "rows", path)
+            path = write.everything(made, formats)
+        commands.say(console, "rows" if formats is None else "page", path)
         if publish is not None:
             commands.say(console, "published", write.publish(made, publish))
     if as_json:

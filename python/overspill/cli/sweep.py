@@ -1,6 +1,6 @@
 """The command `overspill sweep`."""
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, NoReturn
 
@@ -64,7 +64,8 @@ def sweep(
         int | None, typer.Option(min=1, help="Cut each run after so many events; the result is partial.")
     ] = None,
     as_json: Annotated[bool, typer.Option("--json", help="Print one JSON document, not the table.")] = False,
-    report: Annotated[bool, typer.Option(help="Write report.html and the figures.")] = True,
+    report: Annotated[bool, typer.Option(help="Write report.html.")] = True,
+    figures: commands.Figures = None,
 ) -> None:
     """Run a scenario at every point of a grid; goes on where it was stopped."""
     with commands.interruptible():
@@ -74,6 +75,7 @@ def sweep(
         from overspill.results import store
 
         show.check(metric or ())
+        formats = commands.figures_asked(figures, report)
         with progress.watch(commands.err()) as watch:
             options = Options(
                 over,
@@ -94,11 +96,14 @@ def sweep(
             commands.emit(store.dump(found.document()))
         elif found.finished:
             show.show(found, metric or (), commands.out())
-        finish(found, as_json, report)
+        finish(found, as_json, formats)
 
 
-def finish(sweep: "Sweep", as_json: bool, report: bool) -> NoReturn:
-    """Write the report, say where the results are and what is missing, and leave with the right status."""
+def finish(sweep: "Sweep", as_json: bool, formats: Sequence[str] | None) -> NoReturn:
+    """Write the report, say where the results are and what is missing, and leave with the right status.
+
+    `formats` are those of the report's figures; `None` writes no report.
+    """
     from overspill.cli import sweep_table as show
 
     if not sweep.finished:
@@ -107,14 +112,14 @@ def finish(sweep: "Sweep", as_json: bool, report: bool) -> NoReturn:
     assert sweep.folder is not None
     console = commands.err() if as_json else commands.out()
     commands.say(console, "results", sweep.folder)
-    if report and sweep.interrupted:
+    if formats is not None and sweep.interrupted:
         text = f"no report: interrupted; overspill report {sweep.folder} draws one"
         commands.err().print(Text(text), soft_wrap=True)
-    elif report:
+    elif formats is not None:
         from overspill.report import sweep as sweepreport
 
         with commands.err().status("drawing the report"):
-            path = sweepreport.write(sweep, sweep.folder)
+            path = sweepreport.write(sweep, sweep.folder, formats)
         commands.say(console, "report", path)
     left, loud = status(sweep), show.warnings(sweep)
     if as_json:

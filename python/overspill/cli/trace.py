@@ -39,7 +39,8 @@ def trace(
         typer.Option("--out", metavar="DIR", help="Folder of the files (default: out/NAME-trace)."),
     ] = None,
     as_json: Annotated[bool, typer.Option("--json", help="Print one JSON document, not the table.")] = False,
-    report: Annotated[bool, typer.Option(help="Write trace.json, trace.html and the figures.")] = True,
+    report: Annotated[bool, typer.Option(help="Write trace.json and trace.html.")] = True,
+    figures: commands.Figures = None,
 ) -> None:
     """Print and draw the trace of one packet, found by repeating its run."""
     with commands.interruptible():
@@ -49,6 +50,7 @@ def trace(
         from overspill.tracing import write
         from overspill.tracing.run import Options, execute
 
+        formats = commands.figures_asked(figures, report)
         if report and out_dir is not None:
             write.check(out_dir)
         with progress.listener(commands.err()) as listener:
@@ -57,11 +59,11 @@ def trace(
             commands.emit(store.dump(traced.document()))
         else:
             show.show(traced, commands.out())
-        if report:
+        if formats is not None:
             folder = out_dir or Path("out") / f"{store.slug(traced.facts['scenario'])}-trace"
             write.check(folder)
             with commands.err().status("drawing the trace"):
-                path = write.write(traced, folder)
+                path = write.write(traced, folder, formats)
             commands.say(commands.err() if as_json else commands.out(), "report", path)
 
 

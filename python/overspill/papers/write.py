@@ -4,22 +4,22 @@ from __future__ import annotations
 
 import json
 import shutil
+from collections.abc import Collection
 from pathlib import Path
 from typing import Any
 
 import pyarrow as pa
 import pyarrow.parquet as pq
-from matplotlib.figure import Figure as Drawing
 
+from overspill.charts import files
 from overspill.charts import mpl as look
 from overspill.errors import BadInput, Unwritable
 from overspill.papers import report, whatif
 from overspill.papers.reproduce import Asked, Reproduced, named, runs
-from overspill.report import page
 from overspill.results import store
 
 ROWS, TABLE, PAGE, README, WHAT_IF = "rows.json", "rows.parquet", "page.html", "README.md", "what_if.json"
-PUBLISHED = ("png", "svg")
+PUBLISHED = ("svg", "png")  # which the page and the README show
 SCHEMA = pa.schema(
     [
         *(pa.field(name, pa.string(), False) for name in ("paper", "figure", "case", "metric", "unit")),
@@ -41,8 +41,11 @@ SCHEMA = pa.schema(
 )
 
 
-def everything(made: Reproduced, pages: bool) -> Path:
-    """Write it all into the folder of the results; the page, or the rows without one."""
+def everything(made: Reproduced, formats: Collection[str] | None) -> Path:
+    """Write it all into the folder of the results; the page, or the rows without one.
+
+    `formats` are those of figures beside the published ones; `None` writes neither figures nor page.
+    """
     out = made.asked.results
     try:
         out.mkdir(parents=True, exist_ok=True)
@@ -51,9 +54,9 @@ def everything(made: Reproduced, pages: bool) -> Path:
         pq.write_table(table(made.rows), out / TABLE, compression="zstd")
         if made.changed:
             store.write_json(out / WHAT_IF, whatif.document(made))
-        if not pages:
+        if formats is None:
             return out / ROWS
-        drawn = draw(made, out / "figures")
+        drawn = draw(made, out / files.PLACE, [*PUBLISHED, *sorted(set(formats) - set(PUBLISHED))])
         (out / PAGE).write_text(report.page(made, drawn, out), encoding="utf-8")
         (out / README).write_text(report.readme(made, drawn), encoding="utf-8")
         return out / PAGE
@@ -65,7 +68,7 @@ def clear(out: Path) -> None:
     """Take away what an earlier reproduction wrote, but for its runs."""
     for name in (ROWS, TABLE, PAGE, README, WHAT_IF):
         (out / name).unlink(missing_ok=True)
-    for kind in page.KINDS:
+    for kind in files.FORMATS:
         for path in (out / "figures").glob(f"*.{kind}"):
             path.unlink()
 
@@ -85,8 +88,8 @@ def table(rows: list[dict[str, Any]]) -> pa.Table:
     return pa.Table.from_pylist(made, SCHEMA)
 
 
-def draw(made: Reproduced, place: Path) -> list[str]:
-    """Save every figure that has a drawing, in three formats, the same bytes every time; their names."""
+def draw(made: Reproduced, place: Path, formats: Collection[str]) -> list[str]:
+    """Save every figure that has a drawing in these formats; their names."""
     place.mkdir(parents=True, exist_ok=True)
     ran, found = made.of(), []
     for figure in made.asked.figures:
@@ -100,16 +103,11 @@ def draw(made: Reproduced, place: Path) -> list[str]:
         }
         with look.style(), named(figure):
             drawing = code.draw(runs(figure, ran), known)
-        save(drawing, place, figure.id)
+        files.save_figure(drawing, place, figure.id, formats)
         found.append(figure.id)
     if made.changed and (chart := whatif.drawing(made)) is not None:
-        save(chart, place, whatif.NAME)
+        files.save_figure(chart, place, whatif.NAME, formats)
     return found
-
-
-def save(drawing: Drawing, place: Path, name: str) -> None:
-    """Save a figure."""
-    page.save_figure(drawing, place, name)
 
 
 def check_publish(asked: Asked, folder: Path) -> None:

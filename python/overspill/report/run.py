@@ -1,7 +1,8 @@
-"""One page of HTML that works offline, and its figures as PNG, SVG and PDF."""
+"""One page of HTML that works offline, and its figures."""
 
 from __future__ import annotations
 
+from collections.abc import Collection
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -16,27 +17,30 @@ if TYPE_CHECKING:
     from overspill.results.results import Results
 
 
-def of_folder(folder: Path) -> Path:
-    """Write the report of a folder that `overspill run` or `overspill sweep` wrote; the page's path."""
+def of_folder(folder: Path, formats: Collection[str] = ()) -> Path:
+    """Write the report of a folder that `overspill run` or `overspill sweep` wrote; the page's path.
+
+    Figures are saved in these formats, and anew in those in which they lie there.
+    """
     manifest = store.parse_manifest(folder, "`overspill run` or `overspill sweep`")
     if store.of_sweep(manifest):
         from overspill.report import sweep
         from overspill.results.sweep import Sweep
 
-        return sweep.write(Sweep.load(folder), folder)
+        return sweep.write(Sweep.load(folder), folder, formats)
     from overspill.results.results import Results
 
-    return write(Results.load(folder), folder)
+    return write(Results.load(folder), folder, formats)
 
 
-def write(results: Results, folder: Path) -> Path:
-    """Write `report.html` and `figures/`; the page's path."""
+def write(results: Results, folder: Path, formats: Collection[str] = ()) -> Path:
+    """Write `report.html`, and figures in these formats; the page's path."""
     try:
-        drawn = page.draw(charts.of_results(results), folder)
+        drawn = page.draw(charts.of_results(results), folder, formats)
         path = folder / store.REPORT
         path.write_text(render(results, drawn), encoding="utf-8")
-        files = [link["path"] for one in drawn for link in one["links"]]
-        store.list_report(folder, [path.name, *files])
+        saved = [link["path"] for one in drawn for link in one["links"]]
+        store.list_report(folder, [path.name, *saved])
     except OSError as error:
         raise Failed(f"{folder}: the report cannot be written: {error.strerror}") from error
     return path

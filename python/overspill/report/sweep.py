@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Collection
 from pathlib import Path
 from typing import Any
 
@@ -16,10 +17,10 @@ from overspill.results.tables import Summary
 ROWS_MOST = 4000
 
 
-def write(sweep: SweepResults, folder: Path) -> Path:
-    """Write `report.html` and `figures/`; the page's path."""
+def write(sweep: SweepResults, folder: Path, formats: Collection[str] = ()) -> Path:
+    """Write `report.html`, and figures in these formats; the page's path."""
     try:
-        drawn = page.draw(drawing.of_sweep(sweep), folder)
+        drawn = page.draw(drawing.of_sweep(sweep), folder, formats)
         path = folder / store.REPORT
         path.write_text(render(sweep, drawn), encoding="utf-8")
     except OSError as error:

@@ -1,5 +1,6 @@
-"""The files of a packet trace: `trace.json`, an offline page, and the figures as PNG, SVG and PDF."""
+"""The files of a packet trace: `trace.json`, an offline page, and its figures."""
 
+from collections.abc import Collection
 from pathlib import Path
 
 from overspill.errors import BadInput, Unwritable
@@ -23,8 +24,8 @@ def check(folder: Path) -> None:
         raise BadInput(f"--out: {store.shortened(str(folder))}: {error.strerror}") from error
 
 
-def write(traced: PacketTrace, folder: Path) -> Path:
-    """Write them, in place of those of an earlier trace; the page's path."""
+def write(traced: PacketTrace, folder: Path, formats: Collection[str] = ()) -> Path:
+    """Write them, in place of those of an earlier trace, figures in these formats; the page's path."""
     from overspill.charts import packet_trace as charts
     from overspill.cli import trace_table as show
     from overspill.report import page
@@ -32,7 +33,7 @@ def write(traced: PacketTrace, folder: Path) -> Path:
     try:
         folder.mkdir(parents=True, exist_ok=True)
         store.write_json(folder / DOCUMENT, traced.document())
-        drawn = page.draw(charts.of(traced), folder)
+        drawn = page.draw(charts.of(traced), folder, formats)
         facts = traced.facts
         lines = [
             Line("Run", f"{facts['scenario']}, variant {facts['variant']}, seed {facts['seed']}"),
