@@ -25,8 +25,7 @@ from overspill.charts import (
 )
 from overspill.charts import sweep as sweeping
 from overspill.charts.spec import SHADES, Band, Chart, Colours, Heat, Line, Look, Panel
-from overspill.cli import table
-from overspill.results import formats, metrics
+from overspill.results import cells, formats, metrics
 from overspill.results.document import Row
 
 HOSTS = 96  # of the fake core: switches have the numbers from there on
@@ -297,4 +296,4 @@ def test_the_report_says_why_slowdown_by_size_is_left_out(
 def test_a_unit_that_a_title_ends_with_is_not_said_again(title: str, unit: str, text: str) -> None:
     assert formats.headed(title, unit) == text
     row = Row(metrics.Metric("m", title, unit, ""), {}, None)
-    assert table.cells(row)[0] == text
+    assert cells.cells(row)[0] == text

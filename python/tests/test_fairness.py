@@ -10,8 +10,7 @@ import pytest
 from conftest import Ran
 
 from overspill import Results, run
-from overspill.cli import table
-from overspill.results import document, header
+from overspill.results import cells, document, header
 
 Command = Callable[..., Ran]
 
@@ -107,7 +106,7 @@ def test_a_row_that_no_seed_changes_has_no_star(scenario: Path) -> None:
     # The longest queues are 100, 100 and 50 in every seed of the fake.
     assert rows["queue_busiest_max"].comparison is not None
     assert "queue_busiest_max" not in stars(results)
-    assert "nobody where seeds change nothing" in table.legend(results)
+    assert "nobody where seeds change nothing" in cells.legend(results)
 
 
 def test_a_window_without_flows_is_loud(

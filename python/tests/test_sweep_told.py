@@ -136,7 +136,7 @@ def test_json_is_one_document_and_nothing_else(command: Command, scenario: Path)
     assert set(one) == {"mean", "ci95", "interval", "unit", "values"}
     assert one["mean"] == pytest.approx(sum(one["values"]) / 2) and len(one["interval"]) == 2
     assert found["runs"] == {"planned": 12, "finished": 12}
-    assert found["cautions"][0].startswith("FEW SEEDS: intervals of 2 seeds are rough")
+    assert found["cautions"][0].startswith("FEW SEEDS: of 2 seeds there are ranges, no intervals")
     assert (
         found["cautions"][1].startswith("few samples: ") and "QCT p95, p99, p99.9 (7)" in found["cautions"][1]
     )

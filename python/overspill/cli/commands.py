@@ -125,6 +125,9 @@ def run(
     max_events: Annotated[
         int | None, typer.Option(min=1, help="Cut each run after so many events; the result is partial.")
     ] = None,
+    every: Annotated[
+        bool, typer.Option("--all", help="Print every metric, not those that say most.")
+    ] = False,
     jobs: Annotated[int | None, typer.Option(min=1, help="Runs at a time (default: all cores).")] = None,
     pcap: Annotated[
         list[str] | None,
@@ -157,7 +160,7 @@ def run(
         if as_json:
             emit(store.dump(results.document()))
         elif results.runs:
-            table.show(results, out())
+            table.show(results, out(), every)
         finish(results, formats, as_json)
 
 

@@ -48,6 +48,7 @@ def sweep(
         list[str] | None,
         typer.Option(metavar="NAME", help="A metric to print; may be repeated. The files have all."),
     ] = None,
+    every: Annotated[bool, typer.Option("--all", help="Print every metric.")] = False,
     jobs: Annotated[int | None, typer.Option(min=1, help="Runs at a time (default: all cores).")] = None,
     on: Annotated[
         str | None,
@@ -95,7 +96,7 @@ def sweep(
         if as_json:
             commands.emit(store.dump(found.document()))
         elif found.finished:
-            show.show(found, metric or (), commands.out())
+            show.show(found, found.metrics if every else metric or (), commands.out())
         finish(found, as_json, formats)
 
 

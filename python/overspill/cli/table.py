@@ -10,9 +10,8 @@ from rich.console import Console, RenderableType
 from rich.table import Table
 from rich.text import Text
 
-from overspill import stats
-from overspill.results import document, formats, header
-from overspill.results.document import Row
+from overspill.results import cells, document, header
+from overspill.results.cells import Cells
 
 if TYPE_CHECKING:
     from overspill.results.results import Results
@@ -22,45 +21,11 @@ LINE = 160  # letters of a line of text, and of a row of the table, where there 
 WIDEST = 10_000
 
 
-def shown(results: Results) -> list[tuple[str, dict[str, tuple[str, bool]]]]:
-    """Titles with units, and each variant's text with whether it is best."""
-    return [cells(row) for row in document.rows(results) if row.visible]
+def show(results: Results, console: Console, every: bool = False) -> None:
+    """Print the header, the table, of the rows that say most or `every` one, and the legend.
 
-
-def cells(row: Row) -> tuple[str, dict[str, tuple[str, bool]]]:
-    """One row as text."""
-    known = [number for one in row.cells.values() for number in one.known]
-    factor, unit = formats.scale(row.metric.unit, known)
-    title = formats.headed(row.metric.title, unit)
-    return title, {name: (formats.cell(one, factor), one.best) for name, one in row.cells.items()}
-
-
-def legend(results: Results) -> str:
-    """How to read the cells."""
-    counts = [len(results.of(variant)) for variant in results.variants]
-    return explained(max(counts, default=0), len(results.variants) > 1)
-
-
-def explained(seeds: int, compared: bool) -> str:
-    """How to read cells over so many seeds at most; `compared` where a variant may be called best."""
-    if seeds < 2:
-        return "One seed: no intervals, and no variant is called best. Use --seeds N."
-    parts = ["mean ± half-width of the 95 % interval over seeds (Student's t)."]
-    if seeds >= stats.ENOUGH:
-        parts = [
-            "mean ± half-width of the 95 % interval over seeds, or mean [low, high] where that is uneven "
-            "(Student's t; BCa bootstrap for percentiles, minima and maxima)."
-        ]
-    if compared:
-        parts.append(
-            "* best: the Holm-corrected 95 % intervals of its paired differences from every other variant, "
-            "on the same seeds, exclude 0; nobody where seeds change nothing."
-        )
-    return " ".join(parts)
-
-
-def show(results: Results, console: Console) -> None:
-    """Print the header, the table and the legend; numbers are never cut."""
+    Numbers are never cut.
+    """
     facts = Table.grid(padding=(0, 2, 0, 0))
     for line in header.lines(results):
         facts.add_row(
@@ -70,12 +35,16 @@ def show(results: Results, console: Console) -> None:
     put(console, facts, LINE)
     if not results.runs:
         return
-    body = shown(results)
+    rows = [row for row in document.rows(results) if row.visible]
+    chosen = rows if every else cells.printed(rows)
+    body = [cells.cells(row) for row in chosen]
     for variants in blocks(body, results.variants, console.width):
         console.print()
         table = grid(body, variants)
         whole(console, table)
-    put(console, Text(legend(results), "dim"), LINE)
+    if len(chosen) < len(rows):
+        put(console, Text(f"{len(chosen)} of {len(rows)} rows; all of them with --all", "dim"), LINE)
+    put(console, Text(cells.legend(results), "dim"), LINE)
 
 
 def put(console: Console, what: RenderableType, width: int = WIDEST) -> None:
@@ -97,15 +66,13 @@ def whole(console: Console, table: Table) -> None:
     console.width = width
 
 
-def blocks(
-    body: Sequence[tuple[str, dict[str, tuple[str, bool]]]], variants: Sequence[str], width: int
-) -> list[list[str]]:
+def blocks(body: Sequence[tuple[str, Cells]], variants: Sequence[str], width: int) -> list[list[str]]:
     """Variants in groups that fit the width beside the titles; one at least."""
     first = max((len(title) for title, _ in body), default=0) + 2
     found: list[list[str]] = []
     used = 0
     for variant in variants:
-        column = max([len(variant), *(len(cells[variant][0]) + len(MARK) for _, cells in body)]) + 2
+        column = max([len(variant), *(len(texts[variant][0]) + len(MARK) for _, texts in body)]) + 2
         if not found or used + column > width:
             found.append([])
             used = first
@@ -114,7 +81,7 @@ def blocks(
     return found
 
 
-def grid(body: Sequence[tuple[str, dict[str, tuple[str, bool]]]], variants: Sequence[str]) -> Table:
+def grid(body: Sequence[tuple[str, Cells]], variants: Sequence[str]) -> Table:
     """One block of the table."""
     table = Table(box=None, pad_edge=False, padding=(0, 2, 0, 0), header_style="bold", show_edge=False)
     table.add_column("", no_wrap=True)

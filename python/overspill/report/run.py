@@ -8,10 +8,9 @@ from typing import TYPE_CHECKING, Any
 
 from overspill import charts
 from overspill.charts import saturation
-from overspill.cli import table
 from overspill.errors import Failed
 from overspill.report import card, page
-from overspill.results import changes, document, formats, header, store
+from overspill.results import cells, changes, document, formats, header, store
 
 if TYPE_CHECKING:
     from overspill.results.results import Results
@@ -55,7 +54,7 @@ def render(results: Results, drawn: list[dict[str, Any]]) -> str:
         lines=header.lines(results),
         variants=results.variants,
         rows=every_metric(results),
-        legend=table.legend(results),
+        legend=cells.legend(results),
         figures=drawn,
         left_out=charts.left_out(results),
         card=card.rows(results),
@@ -71,22 +70,24 @@ def render(results: Results, drawn: list[dict[str, Any]]) -> str:
 def every_metric(results: Results) -> list[dict[str, Any]]:
     """Every metric that has a value, those of the printed table first."""
     known = [row for row in document.rows(results) if any(cell.known for cell in row.cells.values())]
-    return [metric_row(row) for row in sorted(known, key=lambda row: not row.visible)]
+    first = {row.metric.name for row in cells.printed(known)}
+    made = [metric_row(row, row.metric.name in first) for row in known]
+    return sorted(made, key=lambda row: not row["shown"])
 
 
-def metric_row(row: document.Row) -> dict[str, Any]:
+def metric_row(row: document.Row, shown: bool) -> dict[str, Any]:
     """One metric: its name, what it means, and each variant's text, number, and whether it is best."""
-    title, texts = table.cells(row)
-    cells = {}
+    title, texts = cells.cells(row)
+    found = {}
     for variant, (text, best) in texts.items():
         mean = row.cells[variant].mean
-        cells[variant] = {"text": text, "best": best, "value": "" if mean is None else repr(float(mean))}
+        found[variant] = {"text": text, "best": best, "value": "" if mean is None else repr(float(mean))}
     return {
         "title": title,
         "name": row.metric.name,
         "doc": row.metric.doc,
-        "shown": row.visible,
-        "cells": cells,
+        "shown": shown,
+        "cells": found,
     }
 
 

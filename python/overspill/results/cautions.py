@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from overspill import stats
-from overspill.results import metrics, steady
+from overspill.results import formats, metrics, steady
 
 if TYPE_CHECKING:
     from overspill.results.results import Results
@@ -39,6 +39,11 @@ def few_seeds(results: Results) -> list[Line]:
 
 def rough(seeds: int) -> Line:
     """What is said of intervals of so few seeds."""
+    if seeds < formats.FEWEST:
+        text = (
+            f"of {seeds} seeds there are ranges, no intervals: use {stats.ENOUGH} or more for what you quote"
+        )
+        return Line("FEW SEEDS", text, True)
     text = (
         f"intervals of {seeds} seeds are rough, those of percentiles and maxima most of all: "
         f"use {stats.ENOUGH} or more for what you quote"

@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 from overspill import stats
-from overspill.results import changes, header, metrics
+from overspill.results import changes, formats, header, metrics
 from overspill.results.metrics import Metric
 from overspill.stats import bootstrap
 from overspill.stats.bootstrap import Interval
@@ -41,6 +41,12 @@ class Cell:
     def mean(self) -> float | None:
         """The mean over seeds; a lower bound where `censored`."""
         return stats.mean(self.known) if self.known else None
+
+    @property
+    def span(self) -> Interval | None:
+        """Its least and largest value where there are two; more have an interval."""
+        known = self.known
+        return (min(known), max(known)) if 1 < len(known) < formats.FEWEST else None
 
     @property
     def interval(self) -> Interval | None:
@@ -81,9 +87,9 @@ class Row:
 
     @property
     def visible(self) -> bool:
-        """Whether it goes to the table."""
+        """Whether it says something: some counts are told only where there are any."""
         known = [number for cell in self.cells.values() for number in cell.known]
-        return self.metric.shown and bool(known) and (self.metric.zero_shown or any(known))
+        return bool(known) and (self.metric.zero_shown or any(known))
 
 
 def rows(results: Results) -> list[Row]:
@@ -102,11 +108,6 @@ def build_rows(results: Results) -> list[Row]:
     order = {name: index for index, name in enumerate(metrics.REGISTRY)}
     ordered = sorted(keys, key=lambda key: order[metrics.base(key)])
     drafts = [draft(results, key) for key in ordered]
-    hidden = metrics.lone(keys)
-    drafts = [
-        replace(one, metric=replace(one.metric, shown=False)) if one.metric.name in hidden else one
-        for one in drafts
-    ]
     of_cells = resample(values for one in drafts for values in one.cells_resampled.values())
     return [row(results, one, of_cells) for one in drafts]
 

@@ -8,6 +8,7 @@ TIMES = ((1.0, "s"), (1e-3, "ms"), (1e-6, "us"), (1e-9, "ns"))
 RATES = ((1e12, "Tbit/s"), (1e9, "Gbit/s"), (1e6, "Mbit/s"), (1e3, "kbit/s"), (1.0, "bit/s"))
 SHORT = {"1": "", "packets": "pkt", "events": "", "flows": ""}
 ROUNDING = 1e-9  # an interval this narrow, as a share of its mean, is none
+FEWEST = 3  # values that have an interval; of two there is a range
 UNEVEN = 0.1  # sides of an interval differ by more than this share of its width: 0.55 to 0.45
 FAMILIES = {"s": TIMES, "bit/s": RATES}
 
@@ -22,6 +23,10 @@ class Averaged(Protocol):
     @property
     def censored(self) -> bool:
         """Whether the true mean is only known to be at least this."""
+
+    @property
+    def span(self) -> tuple[float, float] | None:
+        """Its least and largest value, where there are too few for an interval."""
 
     @property
     def interval(self) -> tuple[float, float] | None:
@@ -66,7 +71,10 @@ def number(value: float, digits: int | None = None) -> str:
 
 
 def cell(one: Averaged, factor: float) -> str:
-    """`mean ± ci95`, `mean [low, high]` where that is not even, `> bound` where censored, `-` for nothing."""
+    """`mean ± ci95`, `mean [low, high]` where that is not even, `> bound` where censored, `-` for nothing.
+
+    Of two seeds `mean (least to largest)`.
+    """
     if one.mean is None:
         return "-"
     value = one.mean / factor
@@ -74,6 +82,8 @@ def cell(one: Averaged, factor: float) -> str:
         return f"> {number(value)}"
     if one.interval is None or one.ci95 is None:
         return number(value)
+    if one.span is not None:
+        return ranged(value, (one.span[0] / factor, one.span[1] / factor))
     low, high = (bound / factor for bound in one.interval)
     wide = high - low > 2 * ROUNDING * abs(value)
     if wide and abs(low + high - 2 * value) > UNEVEN * (high - low):
@@ -82,10 +92,21 @@ def cell(one: Averaged, factor: float) -> str:
     return spread(value, one.ci95 / factor)
 
 
+def ranged(value: float, span: tuple[float, float]) -> str:
+    """`value (least to largest)`."""
+    low, high = span
+    if high - low <= 2 * ROUNDING * abs(value):
+        return number(value)
+    digits = spread_digits(value, (high - low) / 2)
+    if low == int(low) and high == int(high):
+        return f"{number(value, 0 if value == int(value) else 1)} ({number(low, 0)} to {number(high, 0)})"
+    return f"{number(value, digits)} ({number(low, digits)} to {number(high, digits)})"
+
+
 def spread(value: float, half: float) -> str:
     """`value ± half`, two digits of the half-width, four of the value at most where it is wide."""
     if half <= ROUNDING * abs(value):
-        return f"{number(value)} ± 0"
+        return f"{number(value)} ± 0" if value else "0"
     digits = spread_digits(value, half)
     shown = number(half, digits)
     return f"{number(value, digits)} ± {shown if float(shown.replace(' ', '')) else f'{half:.0e}'}"

@@ -20,7 +20,7 @@ from overspill.results.measures.declare import Better, Metric
 from overspill.results.rundata import RunData
 from overspill.stats.quantiles import NEEDED, Value
 
-__all__ = ["ALL", "REGISTRY", "SECTIONS", "Better", "Metric", "base", "find", "lone", "measure", "needed"]
+__all__ = ["ALL", "REGISTRY", "SECTIONS", "Better", "Metric", "base", "find", "measure", "needed"]
 
 # By subject, in the order of tables and documentation.
 SECTIONS: dict[str, list[Metric]] = {
@@ -54,10 +54,6 @@ PARTS = (
     measures.reordering,
     measures.counters,
 )
-# Of a breakdown by workload or size, only these go to the table; JSON and the report have all.
-BREAKDOWN_SHOWN = ("fct_mean", "fct_p99", "qct_mean", "qct_p99", "goodput", "jain", "achieved_load", "drops")
-# Of one by anything else, all but these.
-BREAKDOWN_HIDDEN = ("link_", "hot_", "pause")
 
 
 def base(key: str) -> str:
@@ -75,29 +71,14 @@ def find(key: str) -> Metric:
     _, bracket, label = key.partition("[")
     if not bracket:
         return metric
-    kind, _, which = label.removesuffix("]").partition("=")
-    if kind in ("traffic", "size"):
-        shown = metric.name in BREAKDOWN_SHOWN
-    else:
-        shown = not metric.name.startswith(BREAKDOWN_HIDDEN)
-    title = f"{metric.title} [{which}]"
+    which = label.removesuffix("]").partition("=")[2]
     zero_shown = metric.zero_shown and metric.name != "drops"
-    return replace(metric, name=key, title=title, shown=metric.shown and shown, zero_shown=zero_shown)
+    return replace(metric, name=key, title=f"{metric.title} [{which}]", zero_shown=zero_shown)
 
 
 def needed(key: str) -> int:
     """Samples, for a percentile to be more than the largest; 0 for what is no percentile."""
     return NEEDED.get(base(key).rpartition("_")[2], 0)
-
-
-def lone(keys: Collection[str]) -> set[str]:
-    """Those that say of the only workload with such values what is said of all: no table needs both."""
-    parts: dict[str, list[str]] = {}
-    for key in keys:
-        name, _, label = key.partition("[")
-        if label.startswith("traffic=") and name in keys:
-            parts.setdefault(name, []).append(key)
-    return {several[0] for several in parts.values() if len(several) == 1}
 
 
 def one_size(keys: Collection[str]) -> set[str]:

@@ -14,7 +14,6 @@ import pyarrow.compute as pc
 import pyarrow.parquet as pq
 
 from overspill import stats
-from overspill.cli.table import explained
 from overspill.engine import keys
 from overspill.engine.grid import Axis, Grid, Point
 from overspill.engine.points import Base, Checked
@@ -23,6 +22,7 @@ from overspill.results import rundata, store
 from overspill.results import tables as table
 from overspill.results.cache import Broken, Cache
 from overspill.results.cautions import Line, largest, rough
+from overspill.results.cells import explained
 from overspill.results.tables import Runs
 from overspill.stats.quantiles import Value
 

@@ -13,7 +13,7 @@ import pyarrow.parquet as pq
 
 from overspill import stats
 from overspill.engine.grid import Axis, Point
-from overspill.results import metrics
+from overspill.results import formats, metrics
 from overspill.stats import bootstrap
 from overspill.stats.quantiles import Value
 
@@ -56,6 +56,14 @@ class Summary:
     def interval(self) -> bootstrap.Interval | None:
         """The 95 % interval."""
         return None if self.low is None or self.high is None else (self.low, self.high)
+
+    @property
+    def span(self) -> bootstrap.Interval | None:
+        """The least and largest value where there are two: so far from their mean as their interval says."""
+        if self.ci95 is None or not 1 < self.n < formats.FEWEST:
+            return None
+        half = self.ci95 / stats.t_quantile(stats.LEVEL, self.n - 1)
+        return self.mean - half, self.mean + half
 
     @staticmethod
     def of(row: Mapping[str, Any]) -> "Summary":

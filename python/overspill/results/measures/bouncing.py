@@ -19,11 +19,11 @@ CLIENT = (
 APART = "With `measure.sub_queues`, where every queue has a limit in packets and some switch bounces."
 
 
-def declared(name: str, title: str, unit: str, doc: str, formula: str, shown: bool = True) -> Metric:
+def declared(name: str, title: str, unit: str, doc: str, formula: str) -> Metric:
     """Of packets; a maximum by its name, and nothing to see where nothing is bounced."""
     extreme = name.endswith("_max")
     full = f"{doc} {OF_ALL}"
-    return Metric(name, title, unit, full, "lower", shown, False, formula, COUNTERS, order_statistic=extreme)
+    return Metric(name, title, unit, full, "lower", False, formula, COUNTERS, order_statistic=extreme)
 
 
 METRICS = [
@@ -54,7 +54,6 @@ METRICS = [
         "hops",
         "Switches that a packet was at, again each time, and hosts that sent it again.",
         "Σ totalHop / packets; totalHop = links crossed − 1",
-        shown=False,
     ),
     declared(
         "total_hop_max",
@@ -62,7 +61,6 @@ METRICS = [
         "hops",
         "The same.",
         "max totalHop; totalHop = links crossed − 1",
-        shown=False,
     ),
     Metric(
         "utilisation_variance",

@@ -44,7 +44,6 @@ METRICS = [
             formula="s = (end − start) / ideal",
         ),
         "s",
-        ("p50", "p95", "p99.9"),
     ),
     *family(
         "qct",
@@ -58,7 +57,6 @@ METRICS = [
             formula="q = max(end) − min(start)",
         ),
         "q",
-        ("p95", "p99.9"),
     ),
     Metric(
         "unfinished_flows",
@@ -67,6 +65,7 @@ METRICS = [
         "Measured flows that were not finished when the run ended: requests too, answers that are due and "
         "had not started, and all messages of a query whose first message is measured.",
         "lower",
+        zero_shown=False,
         formula="number of messages without an end that the run waits for",
     ),
     Metric(
@@ -153,7 +152,7 @@ def in_measured_query(flows: Mapping[str, np.ndarray]) -> np.ndarray:
     first, counts = np.full(len(keys), U64_NONE, np.uint64), np.zeros(len(keys), bool)
     np.minimum.at(first, index, flows["start_ps"])
     np.logical_or.at(counts, index, flows["measured"] & (flows["start_ps"] == first[index]))
-    return counts[index] & (flows["query"] != U32_NONE)
+    return np.asarray(counts[index] & (flows["query"] != U32_NONE))
 
 
 def kept(flows: Mapping[str, np.ndarray], keep: np.ndarray) -> dict[str, np.ndarray]:

@@ -25,8 +25,7 @@ class Metric:
     unit: str
     doc: str
     better: Better = "none"
-    shown: bool = True  # in the table, where it has a value
-    zero_shown: bool = True  # in the table, even where it is 0 for every variant
+    zero_shown: bool = True  # in tables even where it is 0 for every variant
     formula: str = ""  # plain text
     source: str = ""  # where the definition comes from
     order_statistic: bool = False  # a percentile, minimum or maximum: its mean over seeds is not near normal
@@ -37,7 +36,7 @@ def rank_formula(symbol: str, percent: float) -> str:
     return f"{symbol}₍ₖ₎, k = ⌈{percent / 100:g}·n⌉"
 
 
-def family(name: str, metric: Metric, symbol: str, hidden: tuple[str, ...] = ()) -> list[Metric]:
+def family(name: str, metric: Metric, symbol: str) -> list[Metric]:
     """A mean and its percentiles; `metric.formula` says what one sample, `symbol`, is."""
     rows = []
     for part in STATISTIC:
@@ -49,7 +48,6 @@ def family(name: str, metric: Metric, symbol: str, hidden: tuple[str, ...] = ())
             metric.unit,
             doc,
             metric.better,
-            part not in hidden,
             formula=f"{of_all}; {metric.formula}",
             source=metric.source,
             order_statistic=part != "mean",

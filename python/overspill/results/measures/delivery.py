@@ -63,9 +63,7 @@ SHARES = [
         f"{name} at least once",
         "1",
         "Share of delivered data packets.",
-        "none",
-        True,
-        False,
+        zero_shown=False,
         formula=f"data packets {name} ≥ 1 times / data packets delivered",
     )
     for name in ("detoured", "bounced")

@@ -50,8 +50,7 @@ DROPS = [
             "packets",
             f"Frames lost, by {words}. {WHOLE}",
             "lower",
-            True,
-            False,
+            zero_shown=False,
             formula=f"Σ drops over ports with the same {part}" if part == "tier" else "Σ drops over ports",
         )
         for part, words in (("reason", "reason"), ("tier", "tier of the node"))
@@ -62,9 +61,7 @@ DROPS = [
             title,
             "packets",
             f"{doc} {WHOLE} {BY_WORKLOAD}",
-            "none",
-            True,
-            False,
+            zero_shown=False,
             formula=f"Σ {name} over ports",
         )
         for name, title, doc in (
@@ -78,9 +75,7 @@ DROPS = [
         "bounces",
         "packets",
         f"Times a frame was bounced, by tier of the switch. {WHOLE}",
-        "none",
-        True,
-        False,
+        zero_shown=False,
         formula="Σ bounces over ports with the same tier",
     ),
 ]
@@ -99,8 +94,7 @@ SENDERS = [
         "events",
         "Of measured flows.",
         "lower",
-        True,
-        False,
+        zero_shown=False,
         formula=f"{OF_FLOWS} of recoveries that duplicates or reports began",
     ),
     Metric(
@@ -116,8 +110,6 @@ SENDERS = [
         "marked ACKs",
         "packets",
         "ACKs with ECN-Echo, of measured flows.",
-        "none",
-        False,
         formula=f"{OF_FLOWS} of ACKs with ECN-Echo",
     ),
 ]

@@ -32,14 +32,14 @@ BY_WAIT = {
 }
 
 
-def over_time(place: str, hidden: tuple[str, ...]) -> list[Metric]:
+def over_time(place: str) -> list[Metric]:
     """Queue occupancy at a place, over time and as arrivals see it."""
     title, where, note = PLACES[place]
     common = f"Frames that wait (the one on the wire excluded), {where}, in the measurement window;"
     rows = []
     for part in PARTS:
         name, doc = f"queue_{place}_{part}", f"{common} weighted by time. {RANK if part[0] == 'p' else note}"
-        shown, extreme = part not in hidden, part != "mean"
+        extreme = part != "mean"
         of = f"{BY_TIME[part]}; t(L): time at length L"
         rows.append(
             Metric(
@@ -48,14 +48,13 @@ def over_time(place: str, hidden: tuple[str, ...]) -> list[Metric]:
                 "packets",
                 doc.strip(),
                 "lower",
-                shown,
                 formula=of,
                 order_statistic=extreme,
             )
         )
     for part in ("mean", "p50", "p99"):
         name, doc = f"queue_{place}_arrival_{part}", f"{common} as arriving frames find it."
-        shown, extreme = part == "p99" and place == "busiest", part != "mean"
+        extreme = part != "mean"
         of = f"{BY_TIME[part].replace('t(', 'a(').replace('Σ t', 'Σ a')}; a(L): arrivals that find length L"
         rows.append(
             Metric(
@@ -64,7 +63,6 @@ def over_time(place: str, hidden: tuple[str, ...]) -> list[Metric]:
                 "packets",
                 doc,
                 "lower",
-                shown,
                 formula=of,
                 order_statistic=extreme,
             )
@@ -72,7 +70,7 @@ def over_time(place: str, hidden: tuple[str, ...]) -> list[Metric]:
     return rows
 
 
-def sojourn_metrics(place: str, hidden: tuple[str, ...]) -> list[Metric]:
+def sojourn_metrics(place: str) -> list[Metric]:
     """How long frames wait at a place."""
     title, where, note = PLACES[place]
     rows = []
@@ -84,17 +82,17 @@ def sojourn_metrics(place: str, hidden: tuple[str, ...]) -> list[Metric]:
         )
         doc += f" {RANK} {BUCKET}" if part[0] == "p" else f" {BUCKET}" if part == "max" else ""
         formula = f"{BY_WAIT[part]}; w = start of transmission − storing"
-        shown, extreme = part not in hidden, part != "mean"
+        extreme = part != "mean"
         title_ = f"wait, {title} {part}"
-        rows.append(Metric(name, title_, "s", doc, "lower", shown, formula=formula, order_statistic=extreme))
+        rows.append(Metric(name, title_, "s", doc, "lower", formula=formula, order_statistic=extreme))
     return rows
 
 
 METRICS = [
-    *over_time("busiest", ()),
-    *over_time("all", ("p50", "max")),
-    *sojourn_metrics("busiest", ("p50",)),
-    *sojourn_metrics("all", ("p50",)),
+    *over_time("busiest"),
+    *over_time("all"),
+    *sojourn_metrics("busiest"),
+    *sojourn_metrics("all"),
 ]
 
 

@@ -62,7 +62,6 @@ METRICS = [
         f"Classes paused by PAUSE and PFC frames that begin to leave {WINDOW}, refreshes included; by "
         "tier of the node that sends them.",
         "lower",
-        shown=False,
         formula="Σ xoff_sent",
     ),
 ]

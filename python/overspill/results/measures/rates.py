@@ -38,7 +38,6 @@ METRICS = [
             f"{words} over hosts that receive anything in the window of the payload bits that arrived there "
             f"in order, over time. {OVER_BINS}",
             "higher",
-            part != "max",
             formula=f"{part} over hosts h of 8·Σ bytes(h) / time",
             order_statistic=part != "mean",
         )

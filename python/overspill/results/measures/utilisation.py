@@ -25,7 +25,6 @@ METRICS = [
         "link utilisation mean",
         "1",
         f"Mean over links of the share of the measurement window in which they carry. {LINK}",
-        shown=False,
         formula=f"Σ uₗ / links; {IN_WINDOW}",
     ),
     Metric(
@@ -41,9 +40,7 @@ METRICS = [
         "hot links over the window",
         "1",
         f"Share of links whose utilisation over the whole measurement window is 90 % or more. {LINK}",
-        "none",
-        True,
-        False,
+        zero_shown=False,
         formula=f"links with uₗ ≥ 0.9 / links; {IN_WINDOW}",
     ),
     Metric(

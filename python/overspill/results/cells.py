@@ -1,0 +1,66 @@
+"""Rows of results as text: which of them are printed, how a cell reads, and what to know beside them."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
+
+from overspill import stats
+from overspill.results import formats
+
+if TYPE_CHECKING:
+    from overspill.results.document import Row
+    from overspill.results.results import Results
+
+Cells = dict[str, tuple[str, bool]]  # by variant, its text and whether it is best
+MOST = 16
+# The first sixteen of these that say something are printed; files have every metric.
+FIRST = (
+    *("unfinished_flows", "fct_mean", "fct_p99", "qct_mean", "qct_p99", "flow_goodput_mean", "goodput_last"),
+    *("drops", "detours", "bounces", "pauses", "marks", "retransmits", "timeouts", "delay_p99"),
+    *("queue_busiest_max", "slowdown_p99", "hops_mean", "hot_link_share", "reordered_share"),
+)
+# And these before them where no flow ends.
+WITHOUT_FLOWS = ("goodput", "jain")
+
+
+def printed(rows: Sequence[Row]) -> list[Row]:
+    """The rows that say most, sixteen at most, in their order."""
+    there = {row.metric.name for row in rows if row.visible}
+    wanted = FIRST if "fct_mean" in there else (*WITHOUT_FLOWS, *FIRST)
+    names = [name for name in wanted if name in there][:MOST]
+    return [row for row in rows if row.metric.name in names]
+
+
+def cells(row: Row) -> tuple[str, Cells]:
+    """One row as text: its title with the unit, and each variant's."""
+    known = [number for one in row.cells.values() for number in one.known]
+    factor, unit = formats.scale(row.metric.unit, known)
+    title = formats.headed(row.metric.title, unit)
+    return title, {name: (formats.cell(one, factor), one.best) for name, one in row.cells.items()}
+
+
+def legend(results: Results) -> str:
+    """How to read the cells."""
+    counts = [len(results.of(variant)) for variant in results.variants]
+    return explained(max(counts, default=0), len(results.variants) > 1)
+
+
+def explained(seeds: int, compared: bool) -> str:
+    """How to read cells over so many seeds at most; `compared` where a variant may be called best."""
+    if seeds < 2:
+        return "One seed: no intervals, and no variant is called best. Use --seeds N."
+    parts = ["mean ± half-width of the 95 % interval over seeds (Student's t)."]
+    if seeds < formats.FEWEST:
+        parts = ["mean (least to largest) over seeds: of so few there are no intervals."]
+    if seeds >= stats.ENOUGH:
+        parts = [
+            "mean ± half-width of the 95 % interval over seeds, or mean [low, high] where that is uneven "
+            "(Student's t; BCa bootstrap for percentiles, minima and maxima)."
+        ]
+    if compared:
+        parts.append(
+            "* best: the Holm-corrected 95 % intervals of its paired differences from every other variant, "
+            "on the same seeds, exclude 0; nobody where seeds change nothing."
+        )
+    return " ".join(parts)
