@@ -375,9 +375,15 @@ impl Switch {
     pub fn received(&self) -> u64 {
         self.received
     }
-    /// The path decision for a source, a destination and a flow hash among `hops`, without a draw.
-    pub fn table_choice(&self, ends: (HostId, HostId), hash: u32, hops: &[Hop]) -> PortId {
-        self.routing.peek().along(ends, hash, hops)
+    /// The ports by which packets of a flow may leave: all that its routing may draw, or else the one of the flow.
+    pub fn table_choices(&self, ends: (HostId, HostId), hash: u32, hops: &[Hop], out: &mut Vec<PortId>) {
+        let routing = self.routing.peek();
+        let drawn = (0..hops.len()).filter(|place| routing.draws(hops, *place));
+        let known = out.len();
+        out.extend(drawn.map(|place| hops[place].port));
+        if out.len() == known {
+            out.push(routing.along(ends, hash, hops));
+        }
     }
 
     /// Copies that were made of flooded frames, and those that ended where they were of no use.

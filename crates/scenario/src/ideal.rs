@@ -1,15 +1,16 @@
 //! The flow completion time of a flow that is alone on its path, in closed form.
 
+use crate::ways::{Least, Way, hops};
 use dataplane::Framing;
-use units::{Dur, Rate};
+use units::Dur;
 
 /// A flow that is alone on its path.
 #[derive(Clone, Copy, Debug)]
 pub struct Alone<'a> {
-    /// The links that its data cross, the sender's NIC link first.
-    pub links: &'a [(Rate, Dur)],
-    /// The links that its ACKs cross.
-    pub back: &'a [(Rate, Dur)],
+    /// The links by which its data may go, the sender's NIC link first.
+    pub links: &'a [Way],
+    /// The links by which its ACKs may go.
+    pub back: &'a [Way],
     /// What surrounds a payload.
     pub framing: &'a Framing,
     /// Largest payload of a segment, bytes.
@@ -29,6 +30,10 @@ pub struct Alone<'a> {
 /// The shortest possible FCT of a flow: a handshake where it has one, then store and forward, all
 /// headers, an unlimited window, the last payload byte at the receiver (or its ACK at the sender),
 /// and one traversal of the stack at each end.
+///
+/// Where every packet takes the same links it is exact: the FCT of the flow alone. Where switches draw
+/// the next hop, it is a bound: every packet takes its fastest way, and packets of the flow wait for one
+/// another at the links that all of them take.
 pub fn ideal_fct(flow: &Alone) -> Dur {
     let mut fct = transfer(flow).saturating_add(flow.stack).saturating_add(flow.stack);
     if let Some(options) = flow.syn {
@@ -41,11 +46,12 @@ pub fn ideal_fct(flow: &Alone) -> Dur {
     fct
 }
 
-/// One empty segment over links.
-fn crossing(flow: &Alone, options: u16, links: &[(Rate, Dur)]) -> Dur {
+/// One empty segment over the fastest of its ways.
+fn crossing(flow: &Alone, options: u16, links: &[Way]) -> Dur {
     let size = flow.framing.wire(flow.framing.frame(0, options));
-    let cross = |sum: Dur, (rate, delay): &(Rate, Dur)| sum.saturating_add(rate.time(size)).saturating_add(*delay);
-    links.iter().fold(Dur::ZERO, cross)
+    let mut sum = Least::default();
+    hops(links).for_each(|hop| sum.cross(hop, |link| link.rate.time(size).saturating_add(link.delay).0));
+    Dur(sum.least())
 }
 
 /// A SYN there and its answer back; the ACK of that is the first segment (RFC 9293 §3.5).
@@ -58,41 +64,106 @@ fn handshake(flow: &Alone, options: u16) -> Dur {
 ///
 /// m equal frames leave link i after Σa + (m−1)·max(a), a being the times that a frame takes on
 /// the links up to i; a shorter last frame follows them link by link. Exact to the picosecond,
-/// each frame's time rounded up as on the link itself.
+/// each frame's time rounded up as on the link itself. Where packets have several ways, each takes the least
+/// that it can, and none waits for another; the last frame may overtake full ones there.
 fn transfer(flow: &Alone) -> Dur {
     let mss = u64::from(flow.mss.max(1));
     let wire = |payload: u64| flow.framing.wire(flow.framing.frame(payload as u16, flow.options));
     let (full, rest) = (flow.bytes / mss, flow.bytes % mss);
     let tail = (rest > 0 || full == 0).then(|| wire(rest));
-    // The instants at which the last full frame, and the frame after it, have left the link before
-    // and crossed it.
-    let (mut full_sum, mut slowest, mut delays, mut tail_there) = (0u64, 0u64, 0u64, 0u64);
-    let mut full_there = 0;
-    for (rate, delay) in flow.links {
-        let mut busy_until = 0;
-        if full > 0 {
-            let each = rate.time(wire(mss)).0;
-            full_sum = full_sum.saturating_add(each);
-            slowest = slowest.max(each);
-            let left = full_sum.saturating_add(slowest.saturating_mul(full - 1));
-            busy_until = left.saturating_add(delays);
-            full_there = busy_until.saturating_add(delay.0);
+    let mut course = Course { full, each: wire(mss), tail, ..Course::default() };
+    for hop in hops(flow.links) {
+        match hop {
+            [link] => course.over(link),
+            _ => course.among(hop),
         }
-        if let Some(size) = tail {
-            let left = tail_there.max(busy_until).saturating_add(rate.time(size).0);
-            tail_there = left.saturating_add(delay.0);
-        }
-        delays = delays.saturating_add(delay.0);
     }
-    Dur(if tail.is_some() { tail_there } else { full_there })
+    Dur(course.end())
+}
+
+/// Full frames and a shorter one after them on their way: instants in picoseconds from the first bit on.
+#[derive(Default)]
+struct Course {
+    full: u64,
+    /// Bytes of a full frame on the wire.
+    each: u64,
+    /// And of the last, where it is shorter.
+    tail: Option<u64>,
+    /// Σa, max(a) and the delays so far.
+    full_sum: u64,
+    slowest: u64,
+    delays: u64,
+    /// When the last full frame and the last frame have crossed the links so far.
+    full_there: u64,
+    tail_there: u64,
+    /// The last link that all take has all frames behind it at the earliest then, whatever their order.
+    all_there: u64,
+    /// Since the last link that all take: the least that a full frame and the last one need.
+    ways: [Least; 2],
+    /// Whether frames may have overtaken each other.
+    is_split: bool,
+}
+
+impl Course {
+    /// A link that every frame takes.
+    fn over(&mut self, link: &Way) {
+        let [full_way, tail_way] = std::mem::take(&mut self.ways).map(|least| least.at(link.from));
+        self.full_sum = self.full_sum.saturating_add(full_way);
+        self.tail_there = self.tail_there.saturating_add(tail_way);
+        let tail = self.tail.map_or(0, |size| link.rate.time(size).0);
+        let mut busy_until = 0;
+        if self.full > 0 {
+            let each = link.rate.time(self.each).0;
+            let first_here = self.full_sum.saturating_add(self.delays);
+            let follows = self.tail_there >= first_here;
+            let work = each.saturating_mul(self.full).saturating_add(if follows { tail } else { 0 });
+            self.all_there = first_here.saturating_add(work).saturating_add(link.delay.0);
+            self.full_sum = self.full_sum.saturating_add(each);
+            self.slowest = self.slowest.max(each);
+            let left = self.full_sum.saturating_add(self.slowest.saturating_mul(self.full - 1));
+            busy_until = left.saturating_add(self.delays);
+            self.full_there = busy_until.saturating_add(link.delay.0);
+        }
+        if self.tail.is_some() {
+            let behind = if self.is_split { 0 } else { busy_until };
+            self.tail_there = self.tail_there.max(behind).saturating_add(tail).saturating_add(link.delay.0);
+        }
+        self.delays = self.delays.saturating_add(link.delay.0);
+    }
+
+    /// Links of which each frame takes one.
+    fn among(&mut self, links: &[Way]) {
+        self.is_split = true;
+        let [full, tail] = &mut self.ways;
+        full.cross(links, |link| link.rate.time(self.each).saturating_add(link.delay).0);
+        if let Some(size) = self.tail {
+            tail.cross(links, |link| link.rate.time(size).saturating_add(link.delay).0);
+        }
+    }
+
+    /// When the last frame has arrived. PRECONDITION: every frame takes the last link.
+    fn end(&self) -> u64 {
+        match (self.tail, self.is_split) {
+            (None, _) => self.full_there,
+            (Some(_), false) => self.tail_there,
+            (Some(_), true) => self.full_there.max(self.tail_there).max(self.all_there),
+        }
+    }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
     use mech::{Purpose, Stream};
+    use units::Rate;
 
-    fn alone<'a>(links: &'a [(Rate, Dur)], bytes: u64) -> Alone<'a> {
+    /// Links that every packet takes, one after the other.
+    fn chain(links: &[(Rate, Dur)]) -> Vec<Way> {
+        let way = |(hop, (rate, delay)): (u32, &(Rate, Dur))| Way { hop, from: 0, to: 0, rate: *rate, delay: *delay };
+        (0..).zip(links).map(way).collect()
+    }
+
+    fn alone<'a>(links: &'a [Way], bytes: u64) -> Alone<'a> {
         let framing = &Framing::ETHERNET;
         Alone { links, back: &[], framing, mss: 1460, options: 0, syn: None, ack: None, stack: Dur::ZERO, bytes }
     }
@@ -106,7 +177,7 @@ mod tests {
         if let Some(options) = flow.syn {
             for path in [flow.links, flow.back] {
                 start += flow.stack.0;
-                path.iter().for_each(|(rate, delay)| start += time(rate, 0, options) + delay.0);
+                path.iter().for_each(|link| start += time(&link.rate, 0, options) + link.delay.0);
                 start += flow.stack.0;
             }
         }
@@ -117,7 +188,7 @@ mod tests {
             let payload = left.min(u64::from(flow.mss));
             left -= payload;
             there = start;
-            for ((rate, delay), free) in flow.links.iter().zip(&mut free) {
+            for (Way { rate, delay, .. }, free) in flow.links.iter().zip(&mut free) {
                 *free = there.max(*free) + time(rate, payload, flow.options);
                 there = *free + delay.0;
             }
@@ -127,14 +198,14 @@ mod tests {
 
     #[test]
     fn one_segment_over_two_links_takes_both_links_and_both_delays() {
-        let links = [(Rate::gbps(1), Dur::us(1)); 2];
+        let links = chain(&[(Rate::gbps(1), Dur::us(1)); 2]);
         let fct = ideal_fct(&Alone { stack: Dur::us(3), ..alone(&links, 1460) });
         assert_eq!(fct, Dur::ns(2 * 12_304 + 2 * 1000 + 2 * 3000));
     }
 
     #[test]
     fn timestamps_take_twelve_bytes_of_every_frame() {
-        let links = [(Rate::gbps(1), Dur::us(1)); 2];
+        let links = chain(&[(Rate::gbps(1), Dur::us(1)); 2]);
         let fct = ideal_fct(&Alone { options: 12, ..alone(&links, 14_600) });
         assert_eq!(fct, Dur::ns(11 * (12_304 + 96) + 2 * 1000));
     }
@@ -142,7 +213,7 @@ mod tests {
     #[test]
     fn a_handshake_crosses_every_link_and_four_stacks() {
         // A SYN with 12 bytes of options: 70 B, a slot of 90 B, 720 ns at 1 Gb/s.
-        let (links, back) = ([(Rate::gbps(1), Dur::us(1)); 2], [(Rate::gbps(1), Dur::us(5)); 2]);
+        let (links, back) = (chain(&[(Rate::gbps(1), Dur::us(1)); 2]), chain(&[(Rate::gbps(1), Dur::us(5)); 2]));
         let flow = Alone { back: &back, syn: Some(12), stack: Dur::us(3), ..alone(&links, 1460) };
         let opened = Dur::ns(4 * 720 + 2 * 1000 + 2 * 5000 + 4 * 3000);
         assert_eq!(ideal_fct(&flow), ideal_fct(&Alone { syn: None, ..flow }) + opened);
@@ -150,7 +221,7 @@ mod tests {
 
     #[test]
     fn an_end_at_the_sender_is_the_way_back_of_an_ack_later() {
-        let (links, back) = ([(Rate::gbps(1), Dur::us(1)); 2], [(Rate::gbps(1), Dur::us(5)); 2]);
+        let (links, back) = (chain(&[(Rate::gbps(1), Dur::us(1)); 2]), chain(&[(Rate::gbps(1), Dur::us(5)); 2]));
         let flow = Alone { back: &back, stack: Dur::us(3), ..alone(&links, 1460) };
         // 64 B, a slot of 84 B, 672 ns at 1 Gb/s; with 12 bytes of options 70 B and 720 ns.
         let ended = Dur::ns(2 * 672 + 2 * 5000 + 2 * 3000);
@@ -160,13 +231,13 @@ mod tests {
 
     #[test]
     fn ten_segments_are_pipelined() {
-        let links = [(Rate::gbps(1), Dur::us(1)); 6];
+        let links = chain(&[(Rate::gbps(1), Dur::us(1)); 6]);
         assert_eq!(ideal_fct(&alone(&links, 14_600)), Dur::ns((6 + 9) * 12_304 + 6 * 1000));
     }
 
     #[test]
     fn a_tiny_last_segment_is_padded_and_waits_behind_the_full_ones() {
-        let links = [(Rate::gbps(10), Dur::us(1)), (Rate::gbps(1), Dur::us(1))];
+        let links = chain(&[(Rate::gbps(10), Dur::us(1)), (Rate::gbps(1), Dur::us(1))]);
         let fct = ideal_fct(&alone(&links, 1461));
         assert_eq!(fct, Dur::ps(1_230_400 + 1_000_000 + 12_304_000 + 84 * 8000 + 1_000_000));
     }
@@ -178,8 +249,9 @@ mod tests {
         let framings = [Framing::ETHERNET, Framing { header: 0, link: 0, min_frame: 0, gap: 0 }];
         for _ in 0..3000 {
             let n = 1 + draw.below(7);
-            let mut path = || -> Vec<_> {
-                (0..n).map(|_| (rates[draw.below(4) as usize], Dur(1 + draw.below(5_000_000)))).collect()
+            let mut path = || {
+                let mut link = || (rates[draw.below(4) as usize], Dur(1 + draw.below(5_000_000)));
+                chain(&(0..n).map(|_| link()).collect::<Vec<_>>())
             };
             let (links, back) = (path(), path());
             let mss = [1460, 536, 1, 8960][draw.below(4) as usize];
@@ -200,7 +272,7 @@ mod tests {
 
     #[test]
     fn the_longest_flow_does_not_overflow() {
-        let links = [(Rate::bps(1), Dur::s(1)); 2];
+        let links = chain(&[(Rate::bps(1), Dur::s(1)); 2]);
         let flow = Alone { back: &links, syn: Some(20), stack: Dur::MAX, ..alone(&links, u64::MAX) };
         assert_eq!(ideal_fct(&flow), Dur::MAX);
     }

@@ -20,6 +20,7 @@ pub mod settings;
 mod symmetry;
 pub mod topology;
 pub mod traffic;
+mod ways;
 
 pub use catalogue::catalogue_json;
 pub use choices::{FctEnd, Goodput, Simultaneous, Ties};
@@ -32,3 +33,4 @@ pub use load::{Loaded, Source, load};
 pub use model::{Choice, Cioq, Filled, HostConfig, Measure, Model, PortConfig, Scenario, Speedup, SwitchConfig};
 pub use routes::Routes;
 pub use schema::schema;
+pub use ways::Way;

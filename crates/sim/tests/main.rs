@@ -24,6 +24,7 @@ mod followed;
 mod forwarding;
 mod golden;
 mod hosts;
+mod ideals;
 mod mixed;
 mod nic;
 mod over_time;

@@ -67,7 +67,7 @@ def flows(run: RunData, *names: str) -> dict[str, np.ndarray]:
 def hpcc(run: RunData) -> tuple[str, int]:
     """`fct.txt`, a line a finished flow: sip dip sport dport size start_ns fct_ns standalone_fct_ns.
 
-    In the order of their ends. `standalone_fct` is ours: the FCT of the same flow alone on its path.
+    In the order of their ends. `standalone_fct` is ours: the FCT of the same flow alone.
     """
     found = flows(run, "src", "dst", "bytes", "start_ps", "end_ps", "ideal_ps", "query", "role")
     data = found.get("role", np.zeros(len(found["src"]), np.uint8)) == 0

@@ -59,6 +59,11 @@ pub trait Routing: Send + Sync {
     fn along(&self, (_, dst): (HostId, HostId), hash: u32, hops: &[Hop]) -> PortId {
         hops[self.table(dst, hash, hops)].port
     }
+    /// Whether a packet may draw the hop at `place`, as others of its flow may draw others: the flow's way is none of
+    /// its own. Where no hop is drawn, every packet of a flow leaves as [`Routing::along`] says.
+    fn draws(&self, _hops: &[Hop], _place: usize) -> bool {
+        false
+    }
     /// Makes it ready for one switch.
     fn for_switch(&mut self, _own: &SwitchContext) {}
     /// Whether it routes by the addresses of a fat-tree, and needs to know where the switch stands.

@@ -33,6 +33,9 @@ impl Routing for Spray {
     fn table(&self, _host: HostId, hash: u32, hops: &[Hop]) -> usize {
         self.back.place(hash, hops.len())
     }
+    fn draws(&self, _hops: &[Hop], _place: usize) -> bool {
+        true
+    }
     fn for_switch(&mut self, own: &SwitchContext) {
         self.back = Ecmp::new(own.hash_seed);
     }

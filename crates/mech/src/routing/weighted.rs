@@ -46,6 +46,9 @@ impl Routing for Weighted {
     fn table(&self, _host: HostId, hash: u32, hops: &[Hop]) -> usize {
         pick(hops, self.back.unit(hash)).unwrap_or_else(|| self.back.place(hash, hops.len()))
     }
+    fn draws(&self, hops: &[Hop], place: usize) -> bool {
+        hops[place].weight > 0.0
+    }
     fn for_switch(&mut self, own: &SwitchContext) {
         self.back = Ecmp::new(own.hash_seed);
     }

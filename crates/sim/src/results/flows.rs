@@ -1,16 +1,16 @@
 //! What became of every flow.
 
+use super::ways::Ways;
 use super::{Column, Table, column, named};
 use crate::progress::FlowRecord;
 use crate::recorder::Recorder;
 use crate::tap::Tap;
 use crate::world::World;
-use mech::routing::Hop;
-use mech::{FlowId, HostId};
+use mech::FlowId;
 use scenario::ideal::{Alone, ideal_fct};
 use scenario::traffic::{ENDLESS, OWN};
 use scenario::{FctEnd, Scenario};
-use units::{Dur, Rate};
+use units::Dur;
 
 impl<T: Tap> World<Recorder, T> {
     pub(super) fn flows_table(&self, scenario: &Scenario) -> Table {
@@ -28,7 +28,7 @@ impl<T: Tap> World<Recorder, T> {
         let info = |i: &usize| self.flows.info(FlowId(*i as u32));
         let raw = |i: &usize| self.flows.is_raw(FlowId(*i as u32));
         let endless = |i: &usize| info(i).bytes == ENDLESS;
-        let ideal = |i: &usize| if raw(i) || endless(i) { 0 } else { self.ideal(scenario, *i).0 };
+        let ideals = self.ideals(scenario);
         let columns = [
             ("flow", column(&ids, Column::U32, |i| *i as u32)),
             ("traffic", column(&ids, Column::U16, |i| record(i).traffic)),
@@ -38,7 +38,7 @@ impl<T: Tap> World<Recorder, T> {
             ("bytes", column(&ids, Column::U64, |i| if endless(i) { 0 } else { info(i).bytes })),
             ("start_ps", column(&ids, Column::U64, |i| record(i).start.0)),
             ("end_ps", column(&ids, Column::U64, |i| record(i).end.0)),
-            ("ideal_ps", column(&ids, Column::U64, ideal)),
+            ("ideal_ps", Column::U64(ideals)),
             ("measured", column(&ids, Column::U8, |i| u8::from(record(i).measured))),
             ("raw", column(&ids, Column::U8, |i| u8::from(raw(i)))),
             ("retransmits", column(&ids, Column::U32, |i| stats[*i].retransmits)),
@@ -75,19 +75,28 @@ impl<T: Tap> World<Recorder, T> {
         received
     }
 
-    /// The FCT of the same flow alone on its path, in closed form.
-    fn ideal(&self, scenario: &Scenario, flow: usize) -> Dur {
+    /// By flow, the FCT of the same alone in the network, in closed form; 0 where it has none.
+    fn ideals(&self, scenario: &Scenario) -> Vec<u64> {
+        let mut ways = Ways::of(self, scenario);
+        let ideal = |i: usize| {
+            let flow = FlowId(i as u32);
+            let none = self.flows.is_raw(flow) || self.flows.info(flow).bytes == ENDLESS;
+            if none { 0 } else { self.ideal(scenario, i, &mut ways).0 }
+        };
+        (0..self.state.records.len()).map(ideal).collect()
+    }
+
+    fn ideal(&self, scenario: &Scenario, flow: usize, ways: &mut Ways) -> Dur {
         let info = self.flows.info(FlowId(flow as u32));
-        let links = |src, dst, hash| self.links(scenario, src, dst, hash);
         // A message of a connection that is open needs no handshake.
         let syn = self.tcp.syn_bytes().filter(|_| self.state.records[flow].connection.0 as usize == flow);
         let ack = (scenario.measure.fct_end == FctEnd::SenderAck).then(|| self.tcp.options());
         let back = match (syn, ack) {
             (None, None) => Vec::new(),
-            _ => links(info.dst, info.src, info.back_hash),
+            _ => ways.between(info.dst, info.src, info.back_hash),
         };
         ideal_fct(&Alone {
-            links: &links(info.src, info.dst, info.hash),
+            links: &ways.between(info.src, info.dst, info.hash),
             back: &back,
             framing: &scenario.framing,
             mss: self.tcp.mss(),
@@ -97,18 +106,5 @@ impl<T: Tap> World<Recorder, T> {
             stack: scenario.host.stack_delay,
             bytes: info.bytes,
         })
-    }
-
-    /// The links of the path that packets with this hash take by the tables of the network as it starts.
-    fn links(&self, scenario: &Scenario, src: HostId, dst: HostId, hash: u32) -> Vec<(Rate, Dur)> {
-        let hosts = self.hosts.len() as u32;
-        let switch = |node: u32| &self.switches[(node - hosts) as usize];
-        let choose = |node: u32, hops: &[Hop]| switch(node).table_choice((src, dst), hash, hops);
-        let path = self.first_routes().path(src, dst, &choose);
-        let link = |(node, port): &(u32, u16)| {
-            let port = &scenario.topology.nodes[*node as usize].ports[usize::from(*port)];
-            (port.rate, port.delay)
-        };
-        path.iter().map(link).collect()
     }
 }

@@ -10,6 +10,7 @@ mod queues;
 mod stream;
 mod sub_queues;
 mod sums;
+mod ways;
 
 pub use ports::Carried;
 

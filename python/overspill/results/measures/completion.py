@@ -39,7 +39,8 @@ METRICS = [
             "",
             "slowdown",
             "1",
-            f"FCT over the FCT of the same flow alone on its path, {FLOW}",
+            f"FCT over the FCT of the same flow alone on its path, or on the fastest ones where its packets "
+            f"draw their next hops, {FLOW}",
             "lower",
             formula="s = (end − start) / ideal",
         ),

@@ -1,0 +1,71 @@
+//! The links by which packets of a flow may go, by the tables of the network as it starts.
+
+use crate::world::World;
+use dataplane::{Observer, Switch};
+use mech::routing::NextHops;
+use mech::{HostId, PortId};
+use scenario::routes::Routes;
+use scenario::topology::Topology;
+use scenario::{Scenario, Way};
+
+/// What finds them.
+pub(super) struct Ways<'a> {
+    topology: &'a Topology,
+    switches: &'a [Switch],
+    routes: &'a Routes,
+    /// By node, its place among those that send at a hop, and which search that was in.
+    place: Vec<(u32, u64)>,
+    search: u64,
+}
+
+impl<'a> Ways<'a> {
+    pub fn of<O: Observer, T: crate::Tap>(world: &'a World<O, T>, scenario: &'a Scenario) -> Ways<'a> {
+        let place = vec![(0, 0); scenario.topology.nodes.len()];
+        let (topology, switches) = (&scenario.topology, &world.switches);
+        Ways { topology, switches, routes: world.first_routes(), place, search: 0 }
+    }
+
+    /// Those of packets with this hash, hop by hop; none where there is no way.
+    pub fn between(&mut self, src: HostId, dst: HostId, hash: u32) -> Vec<Way> {
+        let (mut ways, mut here, mut ports) = (Vec::new(), vec![src.0], Vec::new());
+        for hop in 0..self.place.len() as u32 {
+            self.search += 1;
+            let mut next = Vec::new();
+            for (from, node) in (0..).zip(&here) {
+                ports.clear();
+                self.ports(*node, (src, dst), hash, &mut ports);
+                for port in &ports {
+                    let link = &self.topology.nodes[*node as usize].ports[usize::from(port.0)];
+                    let to = self.place_of(link.peer, &mut next);
+                    ways.push(Way { hop, from, to, rate: link.rate, delay: link.delay });
+                }
+            }
+            match next[..] {
+                [] => return Vec::new(),
+                [only] if only == dst.0 => return ways,
+                _ => here = next,
+            }
+        }
+        Vec::new()
+    }
+
+    /// The ports by which packets may leave a node.
+    fn ports(&self, node: u32, ends: (HostId, HostId), hash: u32, out: &mut Vec<PortId>) {
+        let Some(switch) = node.checked_sub(self.topology.hosts) else { return out.push(PortId(0)) };
+        match self.routes.next_hops(node, ends.1) {
+            NextHops::None => {}
+            NextHops::Only(port) => out.push(port),
+            NextHops::Among(hops) => self.switches[switch as usize].table_choices(ends, hash, hops, out),
+        }
+    }
+
+    /// The place of a node among those of the next hop, at the end of which it is entered if it is new.
+    fn place_of(&mut self, node: u32, next: &mut Vec<u32>) -> u32 {
+        let known = &mut self.place[node as usize];
+        if known.1 != self.search {
+            *known = (next.len() as u32, self.search);
+            next.push(node);
+        }
+        known.0
+    }
+}

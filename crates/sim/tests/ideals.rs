@@ -1,0 +1,173 @@
+//! No flow is faster than it would be alone, whatever the network and however switches choose among next hops.
+
+use crate::common::{column, run_with, scenario};
+use mech::{Purpose, Stream};
+use sim::{Options, Results};
+
+/// Draws of the `n`-th random scenario.
+struct Draw(Stream);
+
+impl Draw {
+    fn of<'a>(&mut self, choices: &[&'a str]) -> &'a str {
+        choices[self.number(0, choices.len() as u64 - 1) as usize]
+    }
+    /// A whole number from `low` to `high`.
+    fn number(&mut self, low: u64, high: u64) -> u64 {
+        low + self.0.below(high - low + 1)
+    }
+}
+
+const RATES: [&str; 5] = ["100Mbps", "333Mbps", "1Gbps", "2500Mbps", "10Gbps"];
+const DELAYS: [&str; 4] = ["1ps", "100ns", "3us", "40us"];
+
+fn link(draw: &mut Draw, a: &str, b: &str, weighted: bool) -> String {
+    let (rate, delay) = (draw.of(&RATES), draw.of(&DELAYS));
+    let weight = if weighted { format!(", weight = {}", draw.of(&["0", "1", "2.5"])) } else { String::new() };
+    format!("{{ a = \"{a}\", b = \"{b}\", rate = \"{rate}\", delay = \"{delay}\"{weight} }}, ")
+}
+
+/// Four hosts at switches, joined by chance but all together; layers of switches make equal ways likely.
+fn custom(draw: &mut Draw, weighted: bool) -> String {
+    let (mut nodes, mut links) = (String::new(), String::new());
+    let (layers, width) = (draw.number(2, 4), draw.number(1, 3));
+    for host in 0..4 {
+        nodes += &format!("{{ name = \"h{host}\", kind = \"host\" }}, ");
+        let layer = if host < 2 { 0 } else { layers - 1 };
+        links += &link(draw, &format!("h{host}"), &format!("s{layer}x0"), false);
+    }
+    for layer in 0..layers {
+        for place in 0..width {
+            nodes += &format!("{{ name = \"s{layer}x{place}\", kind = \"switch\" }}, ");
+            for below in (0..width).filter(|_| layer > 0) {
+                // The first of each layer are joined, and each switch to the first below it.
+                if below == 0 || draw.number(0, 2) > 0 {
+                    let (up, down) = (format!("s{layer}x{place}"), format!("s{}x{below}", layer - 1));
+                    links += &link(draw, &down, &up, weighted);
+                }
+            }
+        }
+    }
+    links += &(1..width).map(|place| link(draw, "s0x0", &format!("s0x{place}"), weighted)).collect::<String>();
+    format!("kind = \"custom\"\nnode = [{nodes}]\nlink = [{links}]")
+}
+
+fn topology(draw: &mut Draw, routing: &str) -> String {
+    let shape =
+        if routing == "two_level" { "fat_tree" } else { draw.of(&["custom", "custom", "leaf_spine", "fat_tree"]) };
+    let (rate, slow, delay) = (draw.of(&RATES), draw.of(&RATES), draw.of(&DELAYS));
+    let each = format!("link = {{ rate = \"{rate}\", delay = \"{delay}\" }}");
+    match shape {
+        "custom" => custom(draw, routing == "weighted"),
+        "leaf_spine" => {
+            let fabric = format!("fabric = {{ rate = \"{slow}\", delay = \"1us\" }}");
+            format!("kind = \"leaf_spine\"\nleaves = 2\nspines = 3\nhosts_per_leaf = 2\n{each}\n{fabric}")
+        }
+        _ => format!("kind = \"fat_tree\"\nk = 4\n{each}"),
+    }
+}
+
+fn random(n: u64) -> String {
+    let mut draw = Draw(Stream::new(1707, n as u32, Purpose::Custom(0)));
+    let routing = draw.of(&["spray", "weighted", "ecmp", "two_level", "k_shortest", "spray", "weighted"]);
+    let topology = topology(&mut draw, routing);
+    let paths = if routing == "k_shortest" { ", k = 3" } else { "" };
+    let buffer = draw.of(&["kind = \"unlimited\"", "kind = \"per_port\", size = \"9pkt\""]);
+    let (kind, mss) = (draw.of(&["newreno", "sack", "dctcp"]), draw.of(&["1460B", "700B", "1460B"]));
+    let (more, end) = (
+        draw.of(&["", "connection = \"handshake\"\n", "dupack_threshold = \"off\"\n"]),
+        draw.of(&["last_byte", "sender_ack"]),
+    );
+    let stack = draw.of(&["0us", "2us"]);
+    let traffic: String = (0..draw.number(1, 3))
+        .map(|i| {
+            let (src, dst) = draw.of(&["h0 h2", "h1 h3", "h0 h1", "h3 h0", "h2 h1"]).split_once(' ').unwrap();
+            let size =
+                [draw.number(1, 3000), draw.number(1, 40_000), 1460 * draw.number(1, 9)][draw.number(0, 2) as usize];
+            format!(
+                "[[traffic]]\nname = \"t{i}\"\nkind = \"request_reply\"\nclients = [\"{src}\"]\nservers = [\"{dst}\"]\n\
+                 reply = \"{size}B\"\nrequests = {}\nconnection = \"{}\"\nthink = \"1ms\"\n",
+                draw.number(1, 6),
+                draw.of(&["new", "persistent"]),
+            )
+        })
+        .collect();
+    format!(
+        "name = \"ideals\"\nduration = \"2s\"\n[topology]\n{topology}\n[host]\nstack_delay = \"{stack}\"\n[switch]\n\
+         routing = {{ kind = \"{routing}\"{paths} }}\nbuffer = {{ {buffer} }}\n[transport]\nkind = \"{kind}\"\nmss = \"{mss}\"\n\
+         initial_window = \"100pkt\"\nmin_rto = \"20ms\"\n{more}[measure]\nfct_end = \"{end}\"\nqueues = false\n\
+         allow_unfinished = true\n{traffic}"
+    )
+}
+
+/// The least slowdown of all flows that ended, and how many there are.
+fn least(results: &Results) -> (f64, usize) {
+    let [start, end, ideal] = ["start_ps", "end_ps", "ideal_ps"].map(|name| column(results, "flows", name));
+    let ended = (0..end.len()).filter(|i| end[*i] < u64::MAX);
+    let slowdowns: Vec<f64> = ended.map(|i| (end[i] - start[i]) as f64 / ideal[i] as f64).collect();
+    assert!(ideal.iter().all(|ideal| *ideal > 0));
+    (slowdowns.iter().copied().fold(f64::INFINITY, f64::min), slowdowns.len())
+}
+
+#[test]
+fn no_flow_of_a_random_network_is_faster_than_alone_by_any_routing() {
+    let (mut flows, mut alone, mut drawn) = (0, 0, 0);
+    for n in 0..1000 {
+        let text = random(n);
+        let results = run_with(&scenario(&text, ""), n, Options::default());
+        let (least, count) = least(&results);
+        assert!(least >= 1.0 || count == 0, "slowdown {least} in scenario {n}\n{text}");
+        flows += count;
+        alone += usize::from(least == 1.0);
+        drawn += usize::from(least == 1.0 && (text.contains("spray") || text.contains("weighted")));
+    }
+    assert!(
+        flows > 6000 && alone > 300 && drawn > 100,
+        "{flows} flows; the bound is met in {alone} runs, {drawn} drawn"
+    );
+}
+
+/// Two ways between two switches: one link each, of 10 Gb/s and of 100 Mb/s.
+fn two_ways(routing: &str, weights: [u32; 2]) -> String {
+    let nodes = ["h0\", kind = \"host", "h1\", kind = \"host", "l", "r", "f", "s"].map(|name| {
+        let switch = if name.len() == 1 { "\", kind = \"switch" } else { "" };
+        format!("{{ name = \"{name}{switch}\" }}, ")
+    });
+    let link = |a, b, rate, weight| {
+        format!("{{ a = \"{a}\", b = \"{b}\", rate = \"{rate}\", delay = \"1us\", weight = {weight} }}, ")
+    };
+    let [fast, slow] = weights;
+    let links = [
+        link("h0", "l", "10Gbps", 1),
+        link("h1", "r", "10Gbps", 1),
+        link("l", "f", "10Gbps", fast),
+        link("f", "r", "10Gbps", fast),
+        link("l", "s", "100Mbps", slow),
+        link("s", "r", "100Mbps", slow),
+    ];
+    format!(
+        "name = \"two\"\nduration = \"1s\"\n[topology]\nkind = \"custom\"\nnode = [{}]\nlink = [{}]\n[switch]\n\
+         routing = {{ kind = \"{routing}\" }}\n[[traffic]]\nname = \"t\"\nkind = \"incast\"\nsenders = 1\n\
+         receiver = \"h1\"\nsize = \"14600B\"\ninterval = \"10ms\"\nrepeat = 40\n",
+        nodes.concat(),
+        links.concat()
+    )
+}
+
+#[test]
+fn a_flow_that_draws_its_hops_is_held_against_the_fastest_way_and_one_that_does_not_against_its_own() {
+    let ideals = |routing: &str, weights| {
+        let results = run_with(&scenario(&two_ways(routing, weights), ""), 1, Options::default());
+        assert!(least(&results).0 >= 1.0, "{routing}");
+        let mut ideals = column(&results, "flows", "ideal_ps");
+        ideals.sort_unstable();
+        ideals.dedup();
+        ideals
+    };
+    // Ten frames of 1538 B: 1.2304 us each at 10 Gb/s, a hundred times as long at 100 Mb/s; four links of 1 us.
+    let fast = (4 + 9) * 1_230_400 + 4_000_000;
+    let slow = 2 * 1_230_400 + (2 + 9) * 123_040_000 + 4_000_000;
+    assert_eq!(ideals("spray", [1, 1]), [fast]);
+    assert_eq!(ideals("weighted", [1, 9]), [fast], "seldom, but it may be");
+    assert_eq!(ideals("weighted", [0, 1]), [slow], "a way of weight 0 is never taken");
+    assert_eq!(ideals("ecmp", [1, 1]), [fast, slow], "each flow has its own");
+}
