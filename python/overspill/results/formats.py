@@ -1,7 +1,7 @@
 """Numbers as people read them."""
 
 import math
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from typing import Protocol
 
 TIMES = ((1.0, "s"), (1e-3, "ms"), (1e-6, "us"), (1e-9, "ns"))
@@ -146,6 +146,11 @@ def listing(names: Iterable[str], limit: int = 8) -> str:
     if len(every) <= limit:
         return ", ".join(every)
     return f"{', '.join(every[:limit])} and {len(every) - limit} more"
+
+
+def joined(names: Sequence[str]) -> str:
+    """All names: `a, b and c`."""
+    return " and ".join([", ".join(names[:-1]), names[-1]]) if len(names) > 1 else "".join(names)
 
 
 def seeds(values: Iterable[int]) -> str:

@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
-from overspill.results import cautions, changes, formats
+from overspill.results import cautions, changes, formats, same
 from overspill.results.cautions import Line
-from overspill.results.measures.rates import ASK
+from overspill.results.measures import rates
 
 if TYPE_CHECKING:
     from overspill.results.results import Results
@@ -102,7 +102,7 @@ def doubts(results: Results) -> list[Line]:
     if not results.fairness.measured_alike:
         text = "variants differ in [measure], so their numbers do not mean the same: nobody is called best"
         found.append(Line("NOT COMPARED", text, True))
-    return found
+    return [*found, *(Line("SAME RUN", text, True) for text in same.told(results.values))]
 
 
 def others(run: RunData) -> bool:
@@ -197,34 +197,56 @@ def flows(results: Results) -> Line:
 
 
 def load(results: Results) -> list[Line]:
-    """Offered load, and achieved load."""
-    workloads: dict[str, None] = {}
+    """The load that workloads ask for, what came of it in the same terms, and what links carried in all."""
+    asked: dict[str, None] = {}
     for run in results.runs:
-        for workload in run.summary["traffic"]:
-            offered = workload.get("offered")
-            if not offered or workload.get("kind") not in ASK:
-                continue
-            fraction = formats.trimmed(float(offered["fraction"]))
-            workloads[f"{workload['name']} {fraction} of {offered['of']} in {offered['bytes']} bytes"] = None
-    found = [Line("offered load", "; ".join(workloads))] if workloads else []
-    groups = grouped(results, lambda variant: achieved(results, variant))
-    found += [Line("achieved load", variants + text) for variants, text in groups]
+        for workload in rates.asking(run):
+            offered = workload["offered"]
+            asked[f"{workload['name']} {digits(offered['fraction'])} {terms(offered)}"] = None
+    found = [Line("offered load", "; ".join(asked))] if asked else []
+    for label, text in (("achieved load", achieved), ("carried load", carried)):
+        groups = grouped(results, lambda variant, text=text: text(results, variant))
+        found += [Line(label, variants + one) for variants, one in groups]
     return found
 
 
+def digits(value: float) -> str:
+    """A load in three digits."""
+    return formats.trimmed(float(f"{value:.3g}"))
+
+
+def terms(offered: Mapping[str, Any]) -> str:
+    """What a load is a share of, and which bytes count."""
+    return f"of {rates.LINKS[offered['of']]} in {offered['bytes']} bytes"
+
+
 def achieved(results: Results, variant: str) -> str | None:
-    """The mean achieved load of a variant: of each workload that asks for one, and of all."""
+    """What arrived of each workload that asks for a load, and what of it was started: means over seeds."""
+    found: dict[tuple[str, str], list[tuple[float, float]]] = {}
+    for run in results.of(variant):
+        for workload, got, started in rates.achieved(run):
+            place = str(workload["name"]), terms(workload["offered"])
+            found.setdefault(place, []).append((got, started))
+    told = []
+    for (name, of), seeds in found.items():
+        got, started = (sum(column) / len(seeds) for column in zip(*seeds, strict=True))
+        told.append(f"{name} {digits(got)} {of} ({digits(started)} started in the window)")
+    return "; ".join(told) or None
+
+
+def carried(results: Results, variant: str) -> str | None:
+    """What a variant's links carried of everything: means over seeds."""
     by_seed = list(results.values[variant].values())
-    keys = dict.fromkeys(key for values in by_seed for key in values if key.startswith("load_"))
-    parts = []
-    for key in keys:
-        known = [values[key].value for values in by_seed if key in values]
-        name, _, label = key.partition("[")
-        kind, _, which = label.removesuffix("]").partition("=")
-        which = which if kind == "traffic" else f"all of {which}"
-        how = name.removeprefix("load_").replace("asked", "as asked")
-        parts.append(f"{which} {formats.number(sum(known) / len(known), 4)} ({how})")
-    return "; ".join(parts) or None
+    told = []
+    for name, kind in (("load_payload", "payload"), ("load_wire", "wire")):
+        parts = []
+        for level, links in rates.LINKS.items():
+            known = [values[key].value for values in by_seed if (key := f"{name}[of={level}]") in values]
+            if known:
+                parts.append(f"{digits(sum(known) / len(known))} of {links}")
+        if parts:
+            told.append(f"{', '.join(parts)} in {kind} bytes")
+    return "; ".join(told) or None
 
 
 def memory(results: Results) -> list[Line]:

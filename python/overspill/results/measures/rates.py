@@ -18,6 +18,7 @@ OWN = (
     "of the window where `measure.goodput` is `flows`, and from their start to the end of the run otherwise."
 )
 ASK = ("poisson", "incast", "query", "all_to_all")  # kinds of traffic that have a load
+LINKS = {"host": "all hosts' links", "tor_uplink": "all uplinks of racks", "bisection": "the bisection"}
 JAIN = "Jain, Chiu and Hawe 1984, DEC-TR-301"
 
 METRICS = [
@@ -76,7 +77,7 @@ METRICS = [
     ),
     Metric(
         "achieved_load",
-        "load, as asked",
+        "achieved load",
         "1",
         "Payload of a workload that arrived in order in the measurement window, over its length, as "
         "the fraction in whose terms the workload asks for a load: compare with `offered load`.",
@@ -222,13 +223,10 @@ def load(run: RunData) -> dict[str, Value]:
     if seconds <= 0:
         return {}
     got = arrived(run) or []
-    for workload, size in zip(run.summary["traffic"], got, strict=False):
-        offered: dict[str, Any] | None = workload.get("offered") if workload.get("kind") in ASK else None
-        planned = payload_bps(offered) if offered else None
-        if offered and planned:
-            found[f"achieved_load[traffic={workload['name']}]"] = (
-                offered["fraction"] * size * 8 / seconds / planned
-            )
+    for number, offered, planned in asked(run) if got else ():
+        name = run.summary["traffic"][number]["name"]
+        size = got[number]
+        found[f"achieved_load[traffic={name}]"] = offered["fraction"] * size * 8 / seconds / planned
     capacity = host_bps(run)
     if capacity and got:
         found["load_payload[of=host]"] = sum(got) * 8 / (seconds * capacity)
@@ -237,6 +235,38 @@ def load(run: RunData) -> dict[str, Value]:
         if level == "host":
             found["throughput"] = bits / seconds
     return present(found)
+
+
+def asking(run: RunData) -> list[dict[str, Any]]:
+    """The workloads that ask for a load."""
+    return [run.summary["traffic"][number] for number, _, _ in asked(run)]
+
+
+def asked(run: RunData) -> list[tuple[int, dict[str, Any], float]]:
+    """The same by number: what they ask for, and the payload bits per second that it takes."""
+    found = []
+    for number, workload in enumerate(run.summary["traffic"]):
+        offered: dict[str, Any] | None = workload.get("offered") if workload.get("kind") in ASK else None
+        planned = payload_bps(offered) if offered else None
+        if offered and planned:
+            found.append((number, offered, planned))
+    return found
+
+
+def achieved(run: RunData) -> list[tuple[dict[str, Any], float, float]]:
+    """Of workloads that ask for a load: what arrived and what was started in the window, in its terms."""
+    start, end = run.window_ps
+    got = arrived(run)
+    if got is None or end <= start:
+        return []
+    traffic, begun, size = run.columns("flows", "traffic", "start_ps", "bytes")
+    inside = (begun >= start) & (begun < end)
+    found = []
+    for number, offered, planned in asked(run):
+        share = offered["fraction"] * 8 / ((end - start) * PS * planned)
+        sent = int(size[inside & (traffic == number)].sum(dtype=np.uint64))
+        found.append((run.summary["traffic"][number], got[number] * share, sent * share))
+    return found
 
 
 def payload_bps(offered: dict[str, Any]) -> float | None:

@@ -1,0 +1,75 @@
+"""A load is told in the terms in which it is asked for, and means one thing."""
+
+import re
+from pathlib import Path
+
+import pytest
+
+import overspill
+from overspill.results import header
+from overspill.results.measures.declare import PS
+
+LOADED = """
+name = "loaded"
+duration = "20ms"
+[topology]
+kind = "leaf_spine"
+leaves = 4
+spines = 2
+hosts_per_leaf = 4
+link = { rate = "1Gbps", delay = "1us" }
+fabric = { rate = "1Gbps", delay = "1us" }
+[switch]
+buffer = { kind = "per_port", size = "100pkt" }
+[measure]
+from = "5ms"
+drain = "1s"
+[[traffic]]
+name = "up"
+kind = "poisson"
+sizes = "20KB"
+load = { fraction = 0.3, of = "tor_uplink", bytes = "wire" }
+[[traffic]]
+name = "queries"
+kind = "incast"
+senders = 4
+receiver = "random"
+size = "20KB"
+qps = 1000
+"""
+
+
+def test_offered_and_achieved_load_are_in_the_same_terms_and_the_terms_are_named(tmp_path: Path) -> None:
+    path = tmp_path / "loaded.toml"
+    path.write_text(LOADED)
+    results = overspill.run(path, seeds=2)
+    told = {line.label: line.text for line in header.load(results)}
+    up, queries = "of all uplinks of racks in wire bytes", "of all hosts' links in payload bytes"
+    assert told["offered load"] == f"up 0.3 {up}; queries 0.04 {queries}"
+    pattern = rf"up ([\d.]+) {up} \(([\d.]+) started in the window\); queries ([\d.]+) {queries} \(([\d.]+) "
+    found = re.match(pattern, told["achieved load"])
+    assert found is not None, told["achieved load"]
+    achieved, started, got, asked = map(float, found.groups())
+    values = list(next(iter(results.values.values())).values())
+    for name, shown in (("up", achieved), ("queries", got)):
+        mean = sum(one[f"achieved_load[traffic={name}]"].value for one in values) / 2
+        assert shown == pytest.approx(mean, rel=5e-3)
+    assert achieved == pytest.approx(0.3, rel=0.25) and started == pytest.approx(achieved, rel=0.1)
+    # By hand: payload that starts in the window over all hosts' links.
+    by_hand = 0.0
+    for run in results.runs:
+        traffic, start, size = run.columns("flows", "traffic", "start_ps", "bytes")
+        mine = (traffic == 1) & (start >= run.window_ps[0]) & (start < run.window_ps[1])
+        by_hand += float(size[mine].sum()) * 8 / (15e9 * PS * 16 * 1e9) / 2
+    assert asked == pytest.approx(by_hand, rel=5e-3)
+
+
+def test_what_links_carry_is_told_apart_from_what_was_asked_for(tmp_path: Path) -> None:
+    path = tmp_path / "loaded.toml"
+    path.write_text(LOADED)
+    told = {line.label: line.text for line in header.load(overspill.run(path))}
+    number = r"0\.\d+"
+    levels = f"{number} of all hosts' links, {number} of all uplinks of racks, {number} of the bisection"
+    assert re.fullmatch(
+        f"{number} of all hosts' links in payload bytes; {levels} in wire bytes", told["carried load"]
+    )
