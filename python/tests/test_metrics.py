@@ -189,6 +189,18 @@ def test_queues_are_weighted_by_time_with_the_empty_time_filled_in() -> None:
     assert found["queue_busiest_arrival_p50"] == Value(1.0)
 
 
+def test_a_window_times_ports_may_be_more_picoseconds_than_64_bits_hold() -> None:
+    long = {"window_ps": [0, 2**63], "end_ps": 2**63}
+    found = metrics.measure(a_run(summary=long))
+    ports = 3
+    assert found["queue_all_mean"].value == pytest.approx(8 * MS / (ports * 2**63))
+    assert [found[f"queue_all_{part}"] for part in ("p50", "p99", "max")] == [
+        Value(0.0),
+        Value(0.0),
+        Value(3.0),
+    ]
+
+
 def test_the_window_is_cut_only_with_the_run() -> None:
     early = {"end_ps": 6 * MS}
     assert metrics.measure(a_run(summary=early))["queue_busiest_mean"].value == pytest.approx(0.7)

@@ -16,6 +16,15 @@ def test_the_nearest_rank_has_enough_at_or_below(percent: float, count: int, exp
     assert rank(percent, count) == expected
 
 
+def test_weights_may_be_more_than_64_bits_hold() -> None:
+    values = np.array([0, 1, 2, 3])
+    half = np.array([2**63, 2**63 - 1, 1, 1], np.uint64)
+    assert [weighted(values, half, percent) for percent in (49, 51, 99, 100)] == [0.0, 1.0, 1.0, 3.0]
+    large = np.array([2**90, 2**90, 2**90, 1], object)
+    assert [weighted(values, large, percent) for percent in (33, 34, 100)] == [0.0, 1.0, 3.0]
+    assert weighted_mean(values, large) == pytest.approx(1.0)
+
+
 def test_percentiles_are_samples() -> None:
     values = np.array([15.0, 20.0, 35.0, 40.0, 50.0])
     closed = np.zeros(5, bool)

@@ -181,7 +181,7 @@ def tail_of(run: RunData, where: str) -> np.ndarray | None:
     whole *= 1 if where == "busiest" else max(measures.switch_ports(run), 1)
     spent = np.zeros(int(packets[keep].max(initial=0)) + 1)
     np.add.at(spent, packets[keep].astype(np.int64), time[keep].astype(np.float64))
-    return np.asarray(np.cumsum(spent[:0:-1])[::-1] / whole)
+    return np.asarray(np.cumsum(spent[:0:-1])[::-1] / float(whole))
 
 
 def length_marks(results: Results, variant: str, shares: np.ndarray) -> list[Mark]:

@@ -63,13 +63,20 @@ def summary(values: np.ndarray, open_ended: np.ndarray) -> dict[str, Value]:
 
 def weighted(values: np.ndarray, weights: np.ndarray, percent: float) -> float | None:
     """Nearest rank of integer-weighted values: the smallest that so much weight is at or below."""
-    total = int(weights.sum(dtype=np.uint64)) if len(weights) else 0
+    exact = whole_numbers(weights)
+    total = int(exact.sum()) if len(weights) else 0
     if total == 0:
         return None
     order = np.argsort(values, kind="stable")
-    below = np.cumsum(weights[order], dtype=np.uint64)
-    need = rank(percent, total)
-    return float(values[order][int(np.searchsorted(below, np.uint64(need), side="left"))])
+    below = np.cumsum(exact[order])
+    need = below.dtype.type(rank(percent, total)) if below.dtype != object else rank(percent, total)
+    return float(values[order][int(np.searchsorted(below, need, side="left"))])
+
+
+def whole_numbers(weights: np.ndarray) -> np.ndarray:
+    """Weights of a type in which their sum is exact: of any size where 64 bits are too few."""
+    fits = weights.sum(dtype=np.float64) < 2.0**63
+    return weights.astype(np.uint64 if fits else object)
 
 
 def counted(values: np.ndarray, counts: np.ndarray, percent: float) -> Value | None:

@@ -143,9 +143,10 @@ def queues(run: RunData) -> dict[str, Value]:
 
 def occupancy(packets: np.ndarray, time: np.ndarray, whole: int) -> dict[str, float | None]:
     """Time-weighted; time that the histogram does not hold, the queue was empty."""
-    empty = max(whole - int(time.sum(dtype=np.uint64)), 0)
+    empty = max(whole - int(quantiles.whole_numbers(time).sum()), 0)
     values = np.append(packets.astype(np.uint64), np.uint64(0))
-    weights = np.append(time.astype(np.uint64), np.uint64(empty))
+    # Ten thousand ports for half an hour are more picoseconds than 64 bits hold.
+    weights = np.append(time.astype(np.uint64 if whole < 2**63 else object), empty)
     held = packets[time > 0]
     return {
         "mean": quantiles.weighted_mean(values, weights),
