@@ -272,8 +272,7 @@ def list_command(
     ] = None,
 ) -> None:
     """List what a scenario may name, the metrics, and the papers."""
-    from overspill.cli import table
-    from overspill.engine import catalogue
+    from overspill.cli import catalogue, table
 
     console = out()
     for category in [which] if which else catalogue.CATEGORIES:
@@ -305,7 +304,7 @@ def explain(
 ) -> None:
     """Explain a name: what it does, where it comes from, its parameters; bounce and red have a curve."""
     from overspill.charts import curves
-    from overspill.engine import catalogue
+    from overspill.cli import catalogue
     from overspill.results import metrics
 
     found, console = catalogue.find(name), out()

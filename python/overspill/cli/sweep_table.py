@@ -13,7 +13,7 @@ from rich.text import Text
 from overspill.cli import table
 from overspill.errors import BadInput
 from overspill.results import formats, header, metrics
-from overspill.results.cautions import Line
+from overspill.results.labels import Line
 from overspill.results.sweep import Sweep, cautions, legend, rows
 from overspill.results.tables import Summary
 

@@ -17,7 +17,7 @@ from overspill.papers.data import Paper, Shown, WhatIf
 from overspill.papers.rows import Key
 from overspill.papers.running import Planned, Ran
 from overspill.papers.spec import Code, Measured, Runs
-from overspill.results.cautions import Line
+from overspill.results.labels import Line
 
 Rows = list[dict[str, Any]]
 

@@ -21,7 +21,7 @@ from overspill.papers.data import Experiment, WhatIf
 from overspill.papers.runs import SweepRuns
 from overspill.results import cache
 from overspill.results.cache import Cache
-from overspill.results.cautions import Line
+from overspill.results.labels import Line
 from overspill.results.sweep import Sweep
 
 

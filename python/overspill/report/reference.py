@@ -1,9 +1,9 @@
 """The reference of scenario files and metrics as Markdown, made from the catalogue: `make docs`."""
 
 from collections.abc import Iterator, Sequence
+from typing import Any
 
 from overspill.engine import core
-from overspill.engine.catalogue import Spec
 from overspill.results import metrics
 
 HEAD = """# Reference
@@ -32,6 +32,8 @@ ORDER = (
     ("traffic.sizes", "Flow sizes"),
     ("event", "[[event]]"),
 )
+
+Spec = dict[str, Any]
 
 
 def markdown() -> str:

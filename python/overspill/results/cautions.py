@@ -3,25 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from overspill import stats
 from overspill.results import formats, metrics, steady
+from overspill.results.labels import Line
 
 if TYPE_CHECKING:
     from overspill.results.results import Results
 
 SHOWN = 6  # groups of metrics that a line names
-
-
-@dataclass(frozen=True)
-class Line:
-    """A fact about the results; `loud` where it limits what they mean."""
-
-    label: str
-    text: str
-    loud: bool = False
 
 
 def lines(results: Results) -> list[Line]:

@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 from overspill.results import formats
-from overspill.results.cautions import Line
+from overspill.results.labels import Line
 
 if TYPE_CHECKING:
     from overspill.results.results import Results

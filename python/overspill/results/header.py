@@ -6,7 +6,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 from overspill.results import cautions, changes, formats, same
-from overspill.results.cautions import Line
+from overspill.results.labels import Line
 from overspill.results.measures import rates
 
 if TYPE_CHECKING:

@@ -21,8 +21,9 @@ from overspill.errors import BadInput, Unwritable
 from overspill.results import rundata, store
 from overspill.results import tables as table
 from overspill.results.cache import Broken, Cache
-from overspill.results.cautions import Line, largest, rough
+from overspill.results.cautions import largest, rough
 from overspill.results.cells import explained
+from overspill.results.labels import Line
 from overspill.results.tables import Runs
 from overspill.stats.quantiles import Value
 

@@ -5,7 +5,7 @@ from pathlib import Path
 
 from overspill.errors import BadInput, Unwritable
 from overspill.results import store
-from overspill.results.cautions import Line
+from overspill.results.labels import Line
 from overspill.tracing.packet_trace import PacketTrace
 
 DOCUMENT, PAGE = "trace.json", "trace.html"

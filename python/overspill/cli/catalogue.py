@@ -8,9 +8,20 @@ from overspill.engine import core
 from overspill.errors import BadInput
 from overspill.papers import data
 from overspill.results import metrics
+from overspill.results.labels import LABELS
 
 CATEGORIES = ("mechanisms", "topologies", "transports", "traffic", "sizes", "metrics", "papers")
 SLOTS = {"topologies": "topology", "transports": "transport", "traffic": "traffic"}
+
+# What mechanisms are called in papers and standards.
+ALIASES = {
+    "dibs": ("detour",),
+    "pabo": ("bounce",),
+    "ecn": ("ecn_threshold", "red"),
+    "qbb": ("pfc",),
+    "802.1qbb": ("pfc",),
+    "802.3x": ("switch.pause.pause",),
+}
 
 Spec = dict[str, Any]
 
@@ -79,19 +90,45 @@ def choices(specs: list[Spec], name: str) -> str:
     return "\n".join(found)
 
 
-def find(name: str) -> list[Spec] | metrics.Metric | str:
-    """What a name stands for: a kind, a slot, a metric, flow sizes, a parameter, or a value of one."""
-    specs = core.catalogue()
-    found = [spec for spec in specs if name in (spec["kind"], f"{spec['slot']}.{spec['kind']}", spec["slot"])]
-    if found:
+def called(spec: Spec) -> set[str]:
+    """The names of an entry: `detour`, `switch.overflow.detour`, and with all others `switch.overflow`."""
+    return {spec["kind"], f"{spec['slot']}.{spec['kind']}", spec["slot"]}
+
+
+def known(specs: list[Spec], name: str) -> list[Spec] | metrics.Metric | str | None:
+    """What is called just that, or is known in the field by it."""
+    wanted = {*ALIASES.get(name, (name,))}
+    if found := [spec for spec in specs if wanted & called(spec)]:
         return found
     if metrics.base(name) in metrics.REGISTRY:
         return metrics.find(name)
     if name in sizes():
         return f"{name}: flow sizes, {sizes()[name]}. For `sizes` of a traffic entry."
-    if keys := parameters(specs, name) or choices(specs, name):
-        return keys
-    known = sorted({spec["kind"] or spec["slot"] for spec in specs} | {spec["slot"] for spec in specs})
-    close = difflib.get_close_matches(name, [*known, *sizes(), *metrics.REGISTRY], n=3)
+    return parameters(specs, name) or choices(specs, name) or None
+
+
+def printed(name: str) -> metrics.Metric | str | None:
+    """What is printed as that, in any case: a label beside the numbers, or a metric by its title."""
+    asked = name.strip().casefold()
+    for label, meaning in LABELS.items():
+        if label.casefold() == asked:
+            return f"{label}: {meaning}"
+    title = re.sub(r"( \[[^]]*\])?( \([^()]*\))?$", "", asked)
+    of_title = [one for one in metrics.ALL if one.title.casefold() in (asked, title)]
+    return of_title[0] if of_title else None
+
+
+def find(name: str) -> list[Spec] | metrics.Metric | str:
+    """What a name stands for: a kind, a slot, a metric, flow sizes, a parameter, a value of one, or a label.
+
+    In any case, where nothing is called just that.
+    """
+    specs = core.catalogue()
+    for one in dict.fromkeys((name, name.lower())):
+        found = known(specs, one) or printed(name)
+        if found:
+            return found
+    every = sorted({spec["kind"] or spec["slot"] for spec in specs} | {spec["slot"] for spec in specs})
+    close = difflib.get_close_matches(name, [*every, *sizes(), *metrics.REGISTRY], n=3)
     hint = f"; did you mean {' or '.join(close)}?" if close else "; see `overspill list`"
     raise BadInput(f"explain: found {name!r}; expected a name of the catalogue{hint}")

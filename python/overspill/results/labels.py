@@ -1,0 +1,75 @@
+"""Facts that stand beside numbers, each under a label, and what each label means."""
+
+from dataclasses import dataclass
+
+LABELS = {
+    "PARTIAL RESULT": (
+        "Runs ended before their time, or are missing: their window is cut, and so is what they count."
+    ),
+    "INTERRUPTED": "Somebody or something stopped the command; what was finished by then is shown.",
+    "FAILED": "A run failed; the text says why. The others are shown.",
+    "UNFINISHED FLOWS": (
+        "Measured flows that did not finish before the drain ended. What depends on them is a lower bound "
+        "(`> x`), and no variant is called best. `measure.drain` gives them longer."
+    ),
+    "DEADLOCK": (
+        "Paused ports that wait for each other in a circle: none of them will ever send that class again."
+    ),
+    "NOTHING MEASURED": "No flow starts in the measurement window (`measure.from` to `measure.to`).",
+    "NOT COMPARED": "Variants carry different traffic or measure differently, so nobody is called best.",
+    "NOT STEADY": (
+        "The second half of the measurement window differs from the first: queues or slowdowns still grow or "
+        "shrink, and means depend on how long the run was."
+    ),
+    "SAME RUN": (
+        "Variants that are equal in every number: what they change never came into play. Where nothing was "
+        "lost, marked, detoured, bounced or paused, no buffer was ever short."
+    ),
+    "UNEQUAL MEMORY": (
+        "The switches of the variants do not have the same memory in all, bounce queues included."
+    ),
+    "FEW SEEDS": (
+        "With fewer than ten seeds intervals are rough, and with two there are none: do not quote them."
+    ),
+    "few samples": (
+        "Percentiles beyond which fewer than five samples of a seed lie: little more than the maximum."
+    ),
+    "scenario": "The name of the scenario, the seeds, and what was set.",
+    "measured": (
+        "The measurement window: which flows count, how much of the start is left out as warm-up, and for "
+        "how long after it the run goes on for flows to finish."
+    ),
+    "ended": "When the runs of each variant ended.",
+    "censored flows": (
+        "Measured flows that did not finish, of all: of their FCT only a lower bound is known."
+    ),
+    "offered load": "What a workload asks for, as a share of the links and in the bytes that are named.",
+    "achieved load": (
+        "What arrived of it in the measurement window, in the same terms, and what was started in the "
+        "window: drawn sizes and gaps miss what is asked for."
+    ),
+    "carried load": "What links carried of everything in the measurement window, by level of the network.",
+    "switch memory": "Memory of all switches of a tier: buffers, bounce queues and input buffers.",
+    "event": "A change of the network, when, and the frames that it cost each variant.",
+    "simulated": "Packet-hops and events of all runs.",
+    "note": "What a user should know of the scenario, and is no error.",
+    "swept": "The axes of a sweep and their values.",
+    "together": "Axes that move together.",
+    "finished": "Points, variants and runs of a sweep that are done.",
+    "variants": "The variants of a sweep.",
+    "seeds": "The seeds of a sweep.",
+    "runs": "Runs of a sweep that are finished, of all.",
+    "figures": "How many metrics of a sweep have figures, and how to draw the others.",
+    "Run": "The run in which a packet was followed: scenario, variant, seed.",
+    "Packet": "The packet that was followed: its flow, and which of its emissions.",
+    "PART": "Not all of a paper was asked for.",
+}
+
+
+@dataclass(frozen=True)
+class Line:
+    """A fact about the results; `loud` where it limits what they mean."""
+
+    label: str
+    text: str
+    loud: bool = False

@@ -1,0 +1,78 @@
+"""Whatever is printed can be explained, and so can what papers and standards call it."""
+
+import ast
+import re
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from overspill.cli import catalogue
+from overspill.results import cells, document, header, metrics
+from overspill.results.labels import LABELS
+from overspill.results.results import Results
+
+ROOT = Path(__file__).parents[1]
+CODE = sorted((ROOT / "python/overspill").rglob("*.py"))
+
+
+def explained(name: str) -> str:
+    """What `overspill explain` finds, as text."""
+    found = catalogue.find(name)
+    if isinstance(found, str):
+        return found
+    return " ".join(spec["kind"] for spec in found) if isinstance(found, list) else found.name
+
+
+@pytest.mark.parametrize(
+    ("name", "kind"),
+    [("DIBS", "detour"), ("PABO", "bounce"), ("PFC", "pfc"), ("ECN", "ecn_threshold"), ("Dctcp", "dctcp")],
+)
+def test_a_mechanism_is_found_by_what_papers_and_standards_call_it(name: str, kind: str) -> None:
+    for said in (name, name.lower(), name.upper(), name.capitalize()):
+        assert kind in explained(said).split(), said
+
+
+@pytest.mark.parametrize("metric", metrics.ALL, ids=lambda metric: metric.name)
+def test_the_title_of_every_row_is_explained(metric: metrics.Metric) -> None:
+    """A label of the same words comes first."""
+    for title in (metric.title, f"{metric.title} (ms)", f"{metric.title} [agg] (pkt)", metric.title.upper()):
+        found = explained(title)
+        assert found.startswith(tuple(LABELS)) or metrics.REGISTRY[found].title == metric.title, title
+
+
+def labels() -> set[str]:
+    """Every label that the code puts before a fact: of a `Line`, and of a row of a sweep's page."""
+    found = set()
+    for path in CODE:
+        for node in ast.walk(ast.parse(path.read_text())):
+            if isinstance(node, ast.Call) and isinstance(node.func, ast.Name) and node.func.id == "Line":
+                first = node.args[0] if node.args else None
+                if isinstance(first, ast.Constant) and isinstance(first.value, str):
+                    found.add(first.value)
+    page = (ROOT / "python/overspill/report/sweep.py").read_text()
+    return found | set(re.findall(r'[\[\n(] *\("([^"]+)", ', page))
+
+
+def test_every_label_in_the_code_has_a_meaning() -> None:
+    missing = labels() - set(LABELS)
+    assert missing == set() and len(labels()) > 20
+
+
+@pytest.mark.parametrize("label", LABELS)
+def test_every_label_is_explained(label: str) -> None:
+    for said in (label, label.lower(), label.upper()):
+        assert explained(said)
+
+
+def test_all_that_a_run_prints_is_explained(tmp_path: Path) -> None:
+    command = [sys.executable, "-m", "overspill", "run", str(ROOT / "scenarios/incast.toml"), "--out"]
+    subprocess.run([*command, str(tmp_path / "out"), "--no-report"], check=True, capture_output=True)
+    results = Results.load(tmp_path / "out")
+    for line in header.lines(results):
+        assert explained(line.label)
+    rows = [row for row in document.rows(results) if row.visible]
+    assert len(rows) > 50
+    for row in rows:
+        assert explained(cells.cells(row)[0]) and explained(row.metric.name)
