@@ -18,7 +18,7 @@ from overspill.charts.spec import Axis, Band, Bars, Chart, Graph, Heat, Line, Lo
 from overspill.report import card
 
 EXPECTED = [
-    *("network", "fct", "fct-0", "fct-1", "qct", "slowdown-size", "goodput", "goodput-hosts"),
+    *("network", "fct", "fct-burst", "fct-background", "qct", "slowdown-size", "goodput", "goodput-hosts"),
     *("goodput-flows", "queue", "queue-cdf", "sojourn", "drops", "marks", "detours", "bounces"),
     *("bounces-switches", "bounced", "links", "reorder"),
 ]
@@ -188,8 +188,8 @@ def test_a_percentile_among_unfinished_flows_is_a_lower_bound() -> None:
 
 
 def test_bands_are_student_s_intervals() -> None:
-    middle, low, high = common.mean_and_interval(np.array([[1.0], [2.0], [3.0]]))
-    assert middle[0] == 2
+    middle, low, high = common.mean_and_interval(np.array([[11.0], [12.0], [13.0]]))
+    assert middle[0] == 12
     assert high[0] - middle[0] == pytest.approx(4.302653 / 3**0.5, rel=1e-6)
     assert middle[0] - low[0] == pytest.approx(high[0] - middle[0])
 

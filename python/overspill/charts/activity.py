@@ -23,6 +23,7 @@ PORT_COUNTERS = ("", "marked", "detoured", "bounced")
 SWITCHES_SHOWN = 12
 LOW = 1 / 3  # height of a panel without anything, beside the others
 LINKS_SHOWN = 12
+ENOUGH = 8  # rows of a map that tell of a network
 
 
 def over_time(results: Results, kind: int) -> Chart | None:
@@ -31,7 +32,8 @@ def over_time(results: Results, kind: int) -> Chart | None:
     busy = [run for run in runs.values() if total(run, kind)]
     if not busy:
         return None
-    rows = rows_of(list(runs.values()), kind, room(len(runs), len(runs) - len(busy)))
+    columns = columns_of(list(runs.values()), kind, len(runs) - len(busy))
+    rows = rows_of(list(runs.values()), kind, room(len(runs), len(runs) - len(busy), columns), columns)
     period = common.period_of(results)
     maps = {variant: grid(run, (kind, rows), period) for variant, run in runs.items()}
     step = next(one.step_ps for variant, one in maps.items() if total(runs[variant], kind))
@@ -40,9 +42,11 @@ def over_time(results: Results, kind: int) -> Chart | None:
     for variant, one in maps.items():
         run = runs[variant]
         count = formats.number(counted(run, kind))
-        title = f"{variant}: {count} {KINDS[kind]} in the window (seed {run.seed})"
+        title = f"{common.label(results, variant)}: {count} {KINDS[kind]} in the window (seed {run.seed})"
         panels.append(map_panel(title, one, period, run, f"no {KINDS[kind]}"))
-    which = ", those with most over all variants, and the others together" if rows.others else ""
+    changed = ", the ends of links that change" if any(run.changes for run in busy) else ""
+    most = f", those with most in the window over all variants{changed}, and the others together"
+    which = most if rows.others else ""
     caption = (
         f"Where and when frames were {DOING[kind]}: one row per switch{which}, the same in every panel; the "
         f"colour is the count in {formats.time(step)}. First seed of each variant. "
@@ -51,21 +55,40 @@ def over_time(results: Results, kind: int) -> Chart | None:
     colours = scale(largest, f"{KINDS[kind]} in {formats.time(step)}")
     names = max(len(one.names) for one in maps.values())
     return stacked(
-        KINDS[kind], f"{KINDS[kind].capitalize()} by switch and time", caption, panels, (colours, names)
+        KINDS[kind],
+        f"{KINDS[kind].capitalize()} by switch and time",
+        caption,
+        panels,
+        (colours, names),
+        columns,
     )
 
 
-def stacked(name: str, title: str, caption: str, panels: list[Panel], drawn: tuple[Colours, int]) -> Chart:
+def stacked(
+    name: str,
+    title: str,
+    caption: str,
+    panels: list[Panel],
+    drawn: tuple[Colours, int],
+    columns: int | None = None,
+) -> Chart:
     """Maps one below the other, with one scale of colours; a map of few rows needs room for its title."""
     colours, names = drawn
-    columns = common.columns_of(len(panels))
+    columns = columns or common.columns_of(len(panels))
     made = Chart(name, title, caption, panels, columns, colours=colours, share_x=True, down=True)
     return replace(made, height=min(max(1.2, 0.6 + 0.2 * names), common.TALLEST / sum(made.weights)))
 
 
-def room(panels: int, low: int = 0) -> int:
+def columns_of(runs: Sequence[RunData], kind: int, low: int) -> int:
+    """One column of maps, or two where the rows of names have no room below each other."""
+    columns = common.columns_of(len(runs))
+    fewest = min(len(active(runs, (kind,))), ENOUGH)
+    return 2 if columns == 1 and len(runs) > 2 and room(len(runs), low) < fewest else columns
+
+
+def room(panels: int, low: int = 0, columns: int | None = None) -> int:
     """So many rows of names as a panel has room for, where so many of them are low."""
-    columns = common.columns_of(panels)
+    columns = columns or common.columns_of(panels)
     weight = panels - low * (1 - LOW) if columns == 1 else -(-panels // columns)
     height = common.TALLEST / weight
     return max(1, min(SWITCHES_SHOWN, int((height - 0.7) / 0.2) - 2))
@@ -126,30 +149,49 @@ class Rows:
     hosts: bool
 
 
-def rows_of(runs: Sequence[RunData], kind: int, most: int) -> Rows:
+def rows_of(runs: Sequence[RunData], kind: int, most: int, columns: int | None = None) -> Rows:
     """The rows of one kind, the same for all variants.
 
     Where they fit, the switches where anything of any kind happens, so that all maps of a run have the same;
-    else those where it happens; else, of these, those with most.
+    else those where it happens; else, of these, the ends of links that change, and those with most.
     """
     own, found = active(runs, (kind,)), active(runs, range(len(KINDS)))
     switches = own[:most] if len(own) > most else own
-    if len(found) <= min(most, room(len(runs))):
+    if len(own) > most:
+        ends = changed_ends(runs)
+        switches = sorted(own, key=lambda node: node not in ends)[:most]
+    if len(found) <= min(most, room(len(runs), columns=columns)):
         switches = found
     hosts = any(run.is_host[events(run, kind)[1]].any() for run in runs)
     return Rows(sorted(switches), sorted(set(own) - set(switches)), hosts)
 
 
 def active(runs: Sequence[RunData], kinds: Iterable[int]) -> list[int]:
-    """The switches where it happens, over all variants, those with most first."""
-    counts: dict[int, int] = {}
+    """The switches where it happens, over all variants, those with most in the window first."""
+    inside: dict[int, int] = {}
+    every: dict[int, int] = {}
     for run in runs:
+        start, end = run.window_ps
         for kind in kinds:
-            _, node, count = events(run, kind)
+            bins, node, count = events(run, kind)
             keep = ~run.is_host[node] & (count > 0)
-            for one, times in zip(node[keep].tolist(), count[keep].tolist(), strict=True):
-                counts[one] = counts.get(one, 0) + times
-    return sorted(counts, key=lambda node: (-counts[node], node))
+            at = bins[keep].astype(np.int64) * int(run.summary["bin_ps"])
+            measured = ((at >= start) & (at < end)).tolist()
+            for one, times, within in zip(node[keep].tolist(), count[keep].tolist(), measured, strict=True):
+                every[one] = every.get(one, 0) + times
+                inside[one] = inside.get(one, 0) + times * within
+    return sorted(every, key=lambda node: (-inside[node], -every[node], node))
+
+
+def changed_ends(runs: Iterable[RunData]) -> set[int]:
+    """The nodes at the ends of links that an event of the scenario takes down or changes."""
+    found: set[int] = set()
+    for run in runs:
+        names = {str(node["name"]): at for at, node in enumerate(run.summary["nodes"])}
+        for change in run.changes:
+            parts = [part for sign in ":>" for part in change.link.split(sign)]
+            found |= {names[part] for part in parts if part in names}
+    return found
 
 
 def grid(run: RunData, what: tuple[int, Rows], period: Period) -> Grid:
@@ -182,7 +224,13 @@ def hot_links(results: Results) -> Chart | None:
     period = common.period_of(results, ("links",))
     maps = {variant: used(run, rows, period) for variant, run in runs.items()}
     panels = [
-        map_panel(f"{variant} (seed {runs[variant].seed})", one, period, runs[variant], "nothing was sent")
+        map_panel(
+            f"{common.label(results, variant)} (seed {runs[variant].seed})",
+            one,
+            period,
+            runs[variant],
+            "nothing was sent",
+        )
         for variant, one in maps.items()
     ]
     step = next(iter(maps.values())).step_ps

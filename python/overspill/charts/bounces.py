@@ -45,7 +45,7 @@ def by_switch(results: Results) -> Chart | None:
         seeds = len(results.of(variant))
         columns = [counts[variant].get(name, np.zeros(seeds)) for name in names]
         height, low, high = common.mean_and_interval(np.array(columns).T)
-        ends = (np.maximum(low, 0), high) if seeds >= common.INTERVALS_FROM else (None, None)
+        ends = (low, high) if seeds >= common.INTERVALS_FROM else (None, None)
         marks.append(bars(results, (variant, index, len(variants)), (np.arange(len(names)), height), ends))
     ticks = tuple((float(at), name) for at, name in enumerate(names))
     left = len(every) - len(names)
@@ -133,16 +133,17 @@ def packets(results: Results) -> Chart | None:
             far,
         ),
         Panel(
-            "total hops",
-            Axis("hops", whole=True),
+            "total hops (totalHop of PABO)",
+            Axis("links crossed, less one", whole=True),
             Axis("share with as many or fewer", "share", shown=(0, 1.02)),
             hops,
         ),
     ]
     caption = (
         "Delivered data packets that were sent in the measurement window. Left: the farthest that bounces "
-        "ever brought a packet back, 0 for those that were never bounced. Right: switches that a packet was "
-        "at, again each time, and hosts that sent it again. "
+        "ever brought a packet back, 0 for those that were never bounced. Right: the links that a packet "
+        "crossed less one, which is the switches that it was at, again each time, and the hosts that sent it "
+        "again. "
         f"{common.seeds_text(results, drawn)} and all traffic pooled."
     )
     entries = common.legend(results, drawn)

@@ -12,7 +12,7 @@ import numpy as np
 from overspill import stats
 from overspill.charts import spec
 from overspill.charts.spec import Axis, Entry, Instant, Look, Span
-from overspill.results import formats, measures
+from overspill.results import formats, measures, same
 from overspill.results.rundata import RunData
 
 if TYPE_CHECKING:
@@ -33,12 +33,17 @@ def look(results: Results, variant: str) -> Look:
 
 def legend(results: Results, variants: Iterable[str]) -> list[Entry]:
     """An entry for each of the variants."""
-    return [Entry(variant, variant, look(results, variant)) for variant in variants]
+    return [Entry(variant, label(results, variant), look(results, variant)) for variant in variants]
+
+
+def label(results: Results, variant: str) -> str:
+    """What a variant is called: with the names of those that are the same run."""
+    return next((same.label(group) for group in results.groups if variant in group), variant)
 
 
 def with_runs(results: Results) -> list[str]:
-    """Variants that have a finished run."""
-    return [variant for variant in results.variants if results.of(variant)]
+    """Variants that have a finished run; of those that are one and the same run the first, for all."""
+    return [group[0] for group in results.groups]
 
 
 def first_runs(results: Results) -> dict[str, RunData]:
@@ -91,13 +96,16 @@ def band_text(results: Results, how: str = "Student's t") -> str:
 
 
 def mean_and_interval(values: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """By column: mean over the rows, and the ends of its 95 % interval, which are the mean for one row."""
+    """By column: mean over the rows, and the ends of its 95 % interval, which are the mean for one row.
+
+    What is never below 0 has no mean below 0 either.
+    """
     rows = values.shape[0]
     middle = values.mean(axis=0)
     if rows < INTERVALS_FROM:
         return middle, middle, middle
     half = stats.t_quantile(stats.LEVEL, rows - 1) * values.std(axis=0, ddof=1) / math.sqrt(rows)
-    return middle, middle - half, middle + half
+    return middle, np.where(middle >= 0, np.maximum(middle - half, 0), middle - half), middle + half
 
 
 def percentile_interval(values: Sequence[float]) -> tuple[float, float, float]:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import itertools
 import math
+import re
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
@@ -39,7 +40,7 @@ def distribution(results: Results, which: str, traffic: int | None = None) -> Ch
         k = common.thinned(len(values))
         x = np.sort(values)[k] * measures.PS
         missing = count - len(values)
-        label = f"{variant} ({missing} of {count} unfinished)" if missing else variant
+        label = common.label(results, variant) + (f" ({missing} of {count} unfinished)" if missing else "")
         line = common.look(results, variant)
         entries.append(Entry(variant, label, line))
         # Where curves coincide, a step begins at its foot.
@@ -60,7 +61,7 @@ def distribution(results: Results, which: str, traffic: int | None = None) -> Ch
         f"{subject} completion times{name}: {pool} measured {many} per variant, "
         f"{common.seeds_text(results)} pooled.{'' if few else ' ' + end}"
     )
-    key = which if traffic is None else f"{which}-{traffic}"
+    key = which if traffic is None else f"{which}-{key_of(results, traffic)}"
     return Chart(key, f"{subject} completion time{name}", caption, panels, len(panels), 3.1, entries)
 
 
@@ -121,6 +122,13 @@ def traffic_names(results: Results) -> list[str]:
 def traffic_name(results: Results, traffic: int) -> str:
     """The name of a workload."""
     return traffic_names(results)[traffic]
+
+
+def key_of(results: Results, traffic: int) -> str:
+    """The name of a workload as a part of a file's name; its number too where that is not only its own."""
+    keys = [re.sub(r"[^A-Za-z0-9_]+", "-", name).strip("-").lower() for name in traffic_names(results)]
+    own = keys[traffic]
+    return own if own and keys.count(own) == 1 else f"{own}-{traffic}".strip("-")
 
 
 def with_flows(results: Results) -> list[int]:

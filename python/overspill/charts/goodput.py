@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 import numpy as np
 
 from overspill.charts import activity, common
+from overspill.charts import axes as words
 from overspill.charts.activity import Grid
 from overspill.charts.common import Period
 from overspill.charts.spec import COLOURS, Axis, Band, Chart, Colours, Entry, Line, Look, Mark, Panel
@@ -26,6 +29,7 @@ BURSTS = (
     "Data that waited for a missing packet count in the bin in which that packet arrives, so a bin may show "
     "more than the rate of a link."
 )
+ENDS = "Each seed counts until its last byte has arrived."
 
 
 def of_all(results: Results) -> Chart | None:
@@ -36,21 +40,54 @@ def of_all(results: Results) -> Chart | None:
     shown = variants[:VARIANTS_SHOWN]
     period = common.period_of(results, ("host_goodput",))
     drawn = {variant: marks_of(results, variant, period) for variant in shown}
-    highest, cut = top([mark for marks in drawn.values() for mark in marks])
+    every = [mark for marks in drawn.values() for mark in marks]
+    highest, cut = top(every)
     y = Axis("goodput", "rate", shown=(0, highest))
-    panels = [Panel(variant, period.axis(), y, marks) for variant, marks in drawn.items()]
+    panels = [
+        Panel(common.label(results, variant), period.axis(), y, marks) for variant, marks in drawn.items()
+    ]
+    runs = {variant: results.of(variant)[0] for variant in shown}
+    links = sum(rates_of_hosts(runs).values())
+    reached = max(float(np.nanmax(mark.y, initial=0)) for mark in every if isinstance(mark, Line))
     step = formats.time(width_ps(results.of(shown[0])[0], period, STEPS_OF_BAND))
     more = f" The first {len(shown)} of {len(variants)} variants." if len(variants) > len(shown) else ""
     beyond = " The widest bands go beyond the axis." if cut else ""
     caption = (
-        f"Payload that arrived in order at all hosts, in bins of {step}. {BURSTS} "
+        f"Payload that arrived in order at all hosts, in bins of {step}. {BURSTS} {ENDS} "
         f"{common.band_text(results)}{beyond}{more} "
         "Grey: outside the measurement window."
     )
     height = common.height_of(len(panels), 1.6 if len(panels) > 1 else 3.1)
     return Chart(
-        "goodput", "Goodput over time", caption, panels, 1, height, share_x=True, share_y=True, down=True
+        "goodput", "Goodput over time: payload that arrived in order at all hosts", caption, panels, 1,
+        height, share_x=True, share_y=True, down=True,
+        note=burst_note(reached, links, "the links of its receivers"),
+    )  # fmt: skip
+
+
+def burst_note(reached: float, links: float, whose: str) -> str:
+    """Why goodput exceeds the rate of links, where it does."""
+    if reached <= links:
+        return ""
+    return (
+        f"Above {words.text(links, 'rate')}, which {whose} carry: data that waited for a missing packet "
+        "count where that packet arrives."
     )
+
+
+def rates_of_hosts(runs: Mapping[str, RunData]) -> dict[int, float]:
+    """The rate of the links of each host that receives, the largest of all variants."""
+    found: dict[int, float] = {}
+    for run in runs.values():
+        receivers = set(run.column("host_goodput", "node").tolist())
+        own: dict[int, float] = {}
+        for node, rate_bps in zip(
+            *(one.tolist() for one in run.columns("ports", "node", "rate_bps")), strict=True
+        ):
+            if node in receivers:
+                own[node] = own.get(node, 0.0) + float(rate_bps)
+        found |= {node: max(of_links, found.get(node, 0.0)) for node, of_links in own.items()}
+    return found
 
 
 def marks_of(results: Results, variant: str, period: Period) -> list[Mark]:
@@ -58,12 +95,36 @@ def marks_of(results: Results, variant: str, period: Period) -> list[Mark]:
     runs = results.of(variant)
     marks: list[Mark] = [*common.outside(runs[0], period), *common.changes(runs[0], period)]
     at = period.edges(runs[0], STEPS_OF_BAND)
-    rows = [rate(run, run.columns("host_goodput", "bin", "bytes"), (period, STEPS_OF_BAND)) for run in runs]
-    middle, low, high = (np.append(one, one[-1:]) for one in common.mean_and_interval(np.array(rows)))
+    rows = np.array([until_last(run, period) for run in runs])
+    middle, low, high = (np.append(one, 0.0) for one in mean_of_known(rows))
     colour = Look(common.look(results, variant).colour, width=1.4)
     if len(rows) >= common.INTERVALS_FROM:
-        marks.append(Band(at, np.maximum(low, 0), high, colour, variant, "post"))
+        marks.append(Band(at, low, high, colour, variant, "post"))
     return [*marks, Line(at, middle, colour, variant, "post")]
+
+
+def until_last(run: RunData, period: Period) -> np.ndarray:
+    """Goodput in each step, and NaN after the one in which the last byte has arrived.
+
+    What ends early must not pull down the mean of those that still send.
+    """
+    data = run.columns("host_goodput", "bin", "bytes")
+    found = rate(run, data, (period, STEPS_OF_BAND))
+    first, _, width = period.bins(run, STEPS_OF_BAND)
+    last = (int(data[0].max()) - first) // width if len(data[0]) else -1
+    found[last + 1 :] = np.nan
+    return found
+
+
+def mean_of_known(rows: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """By column the mean and the ends of its interval over the rows that are known there; 0 without any."""
+    found = np.zeros((3, rows.shape[1]))
+    known = np.isfinite(rows)
+    for count in np.unique(known.sum(axis=0)):
+        for at in np.flatnonzero(known.sum(axis=0) == count) if count else ():
+            own = rows[known[:, at], at][:, None]
+            found[:, at] = [float(one[0]) for one in common.mean_and_interval(own)]
+    return found[0], found[1], found[2]
 
 
 def top(marks: list[Mark]) -> tuple[float, bool]:
@@ -103,7 +164,11 @@ def by_host(results: Results) -> Chart | None:
     which = f"{len(rows)} of {count}" if part else f"all {count}"
     panels = [
         activity.map_panel(
-            f"{variant}: {which} (seed {runs[variant].seed})", one, period, runs[variant], "none"
+            f"{common.label(results, variant)} (seed {runs[variant].seed})",
+            one,
+            period,
+            runs[variant],
+            "none",
         )
         for variant, one in maps.items()
     ]
@@ -115,9 +180,10 @@ def by_host(results: Results) -> Chart | None:
         f"first seed of each variant. {BURSTS} Grey: outside the measurement window."
     )
     colours = Colours(0, largest or 1.0, f"goodput in {step}", kind="rate", zero=True)
-    return activity.stacked(
-        "goodput-hosts", f"Goodput by host ({which})", caption, panels, (colours, len(rows))
-    )
+    title = f"Goodput by host ({which}): payload that arrived in order"
+    made = activity.stacked("goodput-hosts", title, caption, panels, (colours, len(rows)))
+    links = max(rates_of_hosts(runs).values(), default=largest)
+    return replace(made, note=burst_note(largest, links, "the link of a host"))
 
 
 def busiest_hosts(runs: dict[str, RunData]) -> list[int]:
@@ -161,7 +227,7 @@ def by_flow(results: Results) -> Chart | None:
             marks.append(flow_line(run, flow, shown, period))
     y = Axis("goodput", "rate", shown=(0, top([mark for marks in drawn.values() for mark in marks])[0]))
     panels = [
-        Panel(f"{variant} (seed {runs[variant].seed})", period.axis(), y, marks)
+        Panel(f"{common.label(results, variant)} (seed {runs[variant].seed})", period.axis(), y, marks)
         for variant, marks in drawn.items()
     ]
     first = next(iter(runs.values()))

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import textwrap
 from collections.abc import Sequence
 from contextlib import AbstractContextManager
+from dataclasses import dataclass
 from typing import Any
 
 import matplotlib as mpl
@@ -46,6 +48,7 @@ STYLE: dict[Any, Any] = {
 WIDTH = 9.0  # inches
 TALLEST = 10.4
 LETTERS = 118  # that fit the width of a figure
+LEGEND_ROW = 0.23  # inches
 INSTANT = "#444b52"
 HALO = [withStroke(linewidth=2, foreground="white")]
 
@@ -66,12 +69,18 @@ class Drawing(Figure):
 
 def figure(chart: Chart) -> Figure:
     """The chart, drawn; no taller than a screen."""
-    height = min(TALLEST, sum(chart.weights) * chart.height + 0.35 + 0.2 * legend_rows(chart))
+    told = heading(chart)
+    titles = sum(one.inches for one in told)
+    above = titles + LEGEND_ROW * legend_rows(chart)
+    height = min(TALLEST, sum(chart.weights) * chart.height + 0.35 + above)
     with style():
         made = Drawing(
             figsize=(WIDTH, height),
-            layout=ConstrainedLayoutEngine(w_pad=0.08, h_pad=0.08, wspace=0.04),
+            layout=ConstrainedLayoutEngine(
+                w_pad=0.08, h_pad=0.08, wspace=0.04, rect=(0, 0, 1, 1 - above / height)
+            ),
         )
+        head(made, told)
         grid: Any = made.subplots(chart.rows, chart.columns, squeeze=False, height_ratios=chart.weights)
         drawn = []
         for index, panel in enumerate(chart.panels):
@@ -86,16 +95,53 @@ def figure(chart: Chart) -> Figure:
         shared(chart, drawn)
         for index, (axes, panel) in enumerate(zip(drawn, chart.panels, strict=True)):
             scales(axes, chart, panel, index)
-        finish(made, chart, drawn)
+        finish(made, chart, (drawn, titles))
     return made
 
 
-def finish(made: Figure, chart: Chart, drawn: Sequence[Axes]) -> None:
-    """The legend above the axes, where it covers nothing, and the scale of colours beside them."""
+@dataclass(frozen=True)
+class Heading:
+    """A line above a figure."""
+
+    text: str
+    size: float
+    weight: str
+    colour: str
+
+    @property
+    def inches(self) -> float:
+        """How high it is."""
+        return self.size * 1.45 / 72
+
+
+def heading(chart: Chart) -> list[Heading]:
+    """The title of a chart and its note, line by line."""
+    title = [Heading(one, 12, "bold", "#1b1f24") for one in textwrap.wrap(chart.title, LETTERS * 3 // 4)]
+    return title + [
+        Heading(one, 9, "normal", "#8a3b00") for one in textwrap.wrap(chart.note, LETTERS * 6 // 5)
+    ]
+
+
+def head(made: Figure, told: Sequence[Heading]) -> None:
+    """Write what stands above the axes and their legend."""
+    height = made.get_size_inches()[1]
+    at = height - 0.06
+    for one in told:
+        look: dict[str, Any] = {"fontsize": one.size, "fontweight": one.weight, "color": one.colour}
+        made.text(0.08 / WIDTH, at / height, one.text, ha="left", va="top", **look)
+        at -= one.inches
+
+
+def finish(made: Figure, chart: Chart, what: tuple[Sequence[Axes], float]) -> None:
+    """The legend above the axes, below so many inches of titles, and the scale of colours beside the axes."""
+    drawn, titles = what
     if chart.legend:
         handles = [Line2D([], [], **handle(entry)) for entry in chart.legend]
         labels = [entry.label for entry in chart.legend]
-        made.legend(handles, labels, loc="outside upper center", ncols=fitting(labels), handlelength=2.6)
+        made.legend(
+            handles, labels, loc="upper center", bbox_to_anchor=(0.5, 1 - titles / made.get_size_inches()[1]),
+            borderaxespad=0.2, ncols=fitting(labels), handlelength=2.6,
+        ).set_in_layout(False)  # fmt: skip
     if chart.colours is not None:
         colour_bar(made, chart.colours, drawn)
 
@@ -253,7 +299,9 @@ def heat(axes: Axes, mark: spec.Heat, colours: Colours) -> None:
 def graph(axes: Axes, mark: spec.Graph, colours: Colours | None) -> None:
     """A network: links, nodes on them, names."""
     for links in mark.links:
-        axes.plot(links.x, links.y, color="#b5bcc4", linewidth=links.width, zorder=1, solid_capstyle="round")
+        axes.plot(
+            links.x, links.y, color=links.colour, linewidth=links.width, zorder=1, solid_capstyle="round"
+        )
     for arc in mark.arcs:
         arrow(axes, arc)
     for nodes in mark.nodes:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections import Counter, deque
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
@@ -11,7 +12,7 @@ import numpy as np
 
 from overspill.charts import axes as words
 from overspill.charts import common, flat
-from overspill.charts.spec import Chart, Colours, Graph, Links, Nodes, Panel
+from overspill.charts.spec import COLOURS, Chart, Colours, Graph, Links, Nodes, Panel
 from overspill.results import formats, measures
 
 if TYPE_CHECKING:
@@ -22,6 +23,10 @@ PANELS_SHOWN = 6
 MOST_NODES = 2500
 LETTERS = 105  # of names that fit below each other's nodes in a row
 LINKS_HOVERED = 4000
+LOSING = COLOURS[1]  # links that lost frames
+LOST = " A link in orange lost frames, while it was down or at random; no switch dropped these."
+Lost = Mapping[tuple[int, int], float]  # frames by the two ends of a link, the lower first
+NOTHING: Lost = {}
 
 
 @dataclass(frozen=True)
@@ -213,6 +218,7 @@ def chart(results: Results) -> Chart | None:
     if not drawn:
         return None
     counts = {variant: at_switches(results, variant) for variant in drawn}
+    lost = {variant: on_links(results, variant) for variant in drawn}
     what = "drops" if any(one["drops"].sum() > 0 for one in counts.values()) else "longest queue"
     largest = max(float(one[what].max(initial=0)) for one in counts.values())
     colours = colours_of(what, largest)
@@ -221,13 +227,15 @@ def chart(results: Results) -> Chart | None:
     columns = 1 if len(drawn) == 1 or (len(first.nodes) > 60 and not even) else 2
     panels = []
     for variant, network in drawn.items():
-        title = f"{variant}: {drops_text(float(counts[variant]['drops'].sum()), len(results.of(variant)))}"
-        panels.append(Panel(title, marks=[graph(network, counts[variant], (what, columns))]))
+        drops, of_links = float(counts[variant]["drops"].sum()), sum(lost[variant].values())
+        text = drops_text(drops, len(results.of(variant)), of_links)
+        title = f"{common.label(results, variant)}: {text}"
+        panels.append(Panel(title, marks=[graph(network, counts[variant], (what, columns), lost[variant])]))
     height = common.height_of_networks(len(panels), columns, even)
     return Chart(
         "network",
-        "Network",
-        caption(results, (variants, first, what)),
+        f"Network: {'frames dropped' if what == 'drops' else 'longest queue'} at each switch",
+        caption(results, (variants, first, what)) + (LOST if any(lost.values()) else ""),
         panels,
         columns,
         height,
@@ -235,11 +243,27 @@ def chart(results: Results) -> Chart | None:
     )
 
 
-def drops_text(drops: float, seeds: int) -> str:
-    """`1 963 drops (mean of 10 seeds)`; below 10 with a digit after the point."""
-    count = round(drops) if drops >= 10 else round(drops, 1)
+def drops_text(drops: float, seeds: int, of_links: float = 0.0) -> str:
+    """`1 963 drops (mean of 10 seeds)`; below 10 with a digit after the point; those on links apart."""
+    more = f", {rounded(of_links)} more on links" if of_links else ""
     over = f" (mean of {seeds} seeds)" if seeds > 1 else ""
-    return f"{formats.trimmed(count)} drop{'' if count == 1 else 's'}{over}"
+    return f"{drops_told(drops)}{more}{over}"
+
+
+def ends_of(a: int, b: int) -> tuple[int, int]:
+    """The ends of a link, whichever comes first."""
+    return min(a, b), max(a, b)
+
+
+def drops_told(drops: float) -> str:
+    """`1 drop`, `12 drops`."""
+    text = rounded(drops)
+    return f"{text} drop{'' if text == '1' else 's'}"
+
+
+def rounded(drops: float) -> str:
+    """`1 963`, `2.3`."""
+    return formats.trimmed(round(drops) if drops >= 10 else round(drops, 1))
 
 
 def caption(results: Results, what: tuple[list[str], Network, str]) -> str:
@@ -264,11 +288,26 @@ def colours_of(what: str, largest: float) -> Colours:
     return Colours(0.0, max(largest, 1.0), label, zero=True)
 
 
+def on_links(results: Results, variant: str) -> Lost:
+    """Frames lost on links, by their two ends, mean over seeds: no switch dropped them."""
+    runs = results.of(variant)
+    found: dict[tuple[int, int], float] = {}
+    for run in runs:
+        node, peer = run.columns("ports", "node", "peer")
+        for reason in measures.ON_LINKS:
+            counts = run.column("ports", f"drop_{reason}")
+            for at in np.flatnonzero(counts).tolist():
+                ends = ends_of(int(node[at]), int(peer[at]))
+                found[ends] = found.get(ends, 0.0) + float(counts[at]) / len(runs)
+    return found
+
+
 def at_switches(results: Results, variant: str) -> dict[str, np.ndarray]:
     """By node, mean over seeds: drops, marks, detours and bounces, and the longest queue of its ports."""
     runs = results.of(variant)
     size = len(runs[0].summary["nodes"])
-    columns = {"drops": [f"drop_{reason}" for reason in measures.REASONS], "marks": ["marked"]}
+    at_nodes = [reason for reason in measures.REASONS if reason not in measures.ON_LINKS]
+    columns = {"drops": [f"drop_{reason}" for reason in at_nodes], "marks": ["marked"]}
     columns |= {"detours": ["detoured"], "bounces": ["bounced"]}
     found = {name: np.zeros(size) for name in (*columns, "longest queue")}
     for run in runs:
@@ -288,8 +327,10 @@ def at_switches(results: Results, variant: str) -> dict[str, np.ndarray]:
     return found
 
 
-def graph(network: Network, counts: dict[str, np.ndarray], what: tuple[str, int]) -> Graph:
-    """The drawing, of a quantity, in one of so many columns."""
+def graph(
+    network: Network, counts: dict[str, np.ndarray], what: tuple[str, int], lost: Lost = NOTHING
+) -> Graph:
+    """The drawing, of a quantity, in one of so many columns; `lost` are frames lost on links."""
     quantity, columns = what
     place = places(network)
     nodes = network.nodes
@@ -320,7 +361,7 @@ def graph(network: Network, counts: dict[str, np.ndarray], what: tuple[str, int]
     tiers = [(float(place.y[row[0]]), tier_of(network, row)) for row in place.rows if not place.flat]
     if hosts and not place.flat:
         tiers.append((float(place.y[np.array(hosts)].mean()), "hosts"))
-    return Graph(links_of(network, place), found, tiers, aspect=place.aspect)
+    return Graph(links_of(network, place, lost), found, tiers, aspect=place.aspect)
 
 
 def tier_of(network: Network, row: tuple[int, ...]) -> str:
@@ -354,8 +395,25 @@ def names_of(network: Network, place: Places, room: tuple[list[int], int]) -> di
     return found
 
 
-def links_of(network: Network, place: Places) -> list[Links]:
-    """Links by rate; those between switches of one row that are not beside each other go around."""
+def links_of(network: Network, place: Places, lost: Lost = NOTHING) -> list[Links]:
+    """Links by rate, and above them those that lost frames.
+
+    Those between switches of one row that are not beside each other go around.
+    """
+    losing = [link for link in network.links if ends_of(link.a, link.b) in lost]
+    found = links_by_rate(network, place)
+    if losing:
+        paths = [path(link, place) for link in losing]
+        gap = np.array([np.nan])
+        xs, ys = ([part for one in paths for part in (one[axis], gap)] for axis in (0, 1))
+        middle_x, middle_y = (np.array([flat.middle(one)[axis] for one in paths]) for axis in (0, 1))
+        hover = [f"{told(network, link)}<br>{drops_told(lost[ends_of(link.a, link.b)])}" for link in losing]
+        found.append(Links(np.concatenate(xs), np.concatenate(ys), 2.4, middle_x, middle_y, hover, LOSING))
+    return found
+
+
+def links_by_rate(network: Network, place: Places) -> list[Links]:
+    """Links by rate, the faster the wider."""
     rates = sorted({link.rate_bps for link in network.links})
     many = len(network.links) > 400
     found = []

@@ -45,7 +45,7 @@ def over_time(results: Results) -> Chart | None:
     panels = []
     for variant, one in maps.items():
         count = common.counted(int(runs[variant].column("pauses", "times").sum()), "pause")
-        title = f"{variant}: {count} in the window (seed {runs[variant].seed})"
+        title = f"{common.label(results, variant)}: {count} in the window (seed {runs[variant].seed})"
         panels.append(activity.map_panel(title, one, period, runs[variant], "no pauses"))
     step = next(iter(maps.values())).step_ps
     left = len(every) - len(rows)
@@ -137,7 +137,7 @@ def by_tier(results: Results) -> Chart | None:
         values = np.array([[one.get(group, 0.0) for group in every] for one in found[variant]])
         height, low, high = common.mean_and_interval(values)
         many = len(values) >= common.INTERVALS_FROM
-        reach = (np.maximum(low, 0), high) if many else (None, None)
+        reach = (low, high) if many else (None, None)
         marks.append(bars(results, (variant, index, len(variants)), (np.arange(len(every)), height), reach))
     texts = [f"{tier}\nclass {kind}" if several else tier for tier, kind in every]
     ticks = tuple((float(at), text) for at, text in enumerate(texts))

@@ -33,12 +33,14 @@ PLACES = {"busiest": "busiest switch port", "all": "all switch ports"}
 def over_time(results: Results) -> Chart | None:
     """The same switch port's queue in every variant, first seed: largest and mean of each bin."""
     runs = common.first_runs(results)
-    traces = {variant: trace_of(runs[variant], port) for variant, port in watched(runs).items()}
+    ports, why = watched(runs)
+    traces = {variant: trace_of(runs[variant], port) for variant, port in ports.items()}
     if not any(len(trace.bins) for trace in traces.values()):
         return None
     period = common.period_of(results)
     highest = max(float(trace.largest.max(initial=0)) for trace in traces.values())
     y = Axis("waiting frames", shown=(0, 1.05 * max(1.0, highest)), whole=True)
+    places = {trace.place for trace in traces.values()}
     panels = []
     for variant, trace in traces.items():
         run, colour = runs[variant], common.look(results, variant).colour
@@ -46,19 +48,20 @@ def over_time(results: Results) -> Chart | None:
         marks: list[Mark] = [*common.outside(run, period), *common.changes(run, period)]
         marks.append(Band(at, np.zeros(len(at)), high, Look(colour, width=0), "largest", "post"))
         marks.append(Line(at, mean, Look(colour, width=1.1), "mean", "post", texts(high, mean)))
-        title = f"{variant}: {trace.place} (seed {run.seed})"
+        own = "" if len(places) == 1 else f"{trace.place}, "
+        title = f"{common.label(results, variant)} ({own}seed {run.seed}{limit_of(results, variant)})"
         panels.append(Panel(title, period.axis(), y, marks))
     count = len(panels)
     caption = (
-        "Frames that wait at one switch port, the one with the highest mean over all variants, first seed of "
-        "each: the largest number in a bin of time (area) and the mean (line). Grey: outside the measurement "
-        "window."
+        f"Frames that wait at one switch port, {why}, first seed of "
+        "each: the largest number in a bin of time (area) and the mean (line). A buffer of so many bytes "
+        "holds more frames where they are short. Grey: outside the measurement window."
     )
     height = common.height_of(count, 1.5)
     columns = common.columns_of(count)
     return Chart(
         "queue",
-        "Queue over time",
+        f"Queue over time: {' and '.join(places)}" if len(places) == 1 else "Queue over time",
         caption,
         panels,
         columns,
@@ -95,22 +98,66 @@ class Trace:
         return period.edges(run, common.STEPS_SHOWN), largest, mean
 
 
-def watched(runs: dict[str, RunData]) -> dict[str, tuple[int, int]]:
-    """The switch port to show of each run: the same, the one with the highest mean over all of them.
+def watched(runs: dict[str, RunData]) -> tuple[dict[str, tuple[int, int]], str]:
+    """The switch port to show of each run, the same of all, and why this one.
 
-    Where the runs' networks differ, each has its own.
+    It is the one that dropped most in the window; without drops, the one with the longest queue; of these the
+    one with the highest mean. Where the runs' networks differ, each has its own.
     """
-    areas = {variant: measures.port_areas(run) for variant, run in runs.items()}
-    areas = {variant: one for variant, one in areas.items() if one}
-    if len({repr(runs[variant].summary["nodes"]) for variant in areas}) > 1:
-        return {variant: measures.busiest_ports(runs[variant])[0] for variant in areas}
-    total: dict[tuple[int, int], float] = {}
-    for variant, one in areas.items():
-        start, end = runs[variant].window_ps
-        for port, area in one.items():
-            total[port] = total.get(port, 0.0) + area / max(end - start, 1)
-    best = min(total, key=lambda port: (-total[port], port), default=None)
-    return {} if best is None else dict.fromkeys(areas, best)
+    known = {variant: ranks(run) for variant, run in runs.items()}
+    known = {variant: one for variant, one in known.items() if one}
+    groups = [[variant] for variant in known]
+    if len({repr(runs[variant].summary["nodes"]) for variant in known}) == 1:
+        groups = [list(known)]
+    found: dict[str, tuple[int, int]] = {}
+    dropped = False
+    for group in groups:
+        total: dict[tuple[int, int], tuple[float, float, float]] = {}
+        for variant in group:
+            for port, (drops, longest, area) in known[variant].items():
+                sums = total.get(port, (0.0, 0.0, 0.0))
+                total[port] = (sums[0] + drops, max(sums[1], longest), sums[2] + area)
+        best = min(total, key=lambda port: (*(-one for one in total[port]), port))
+        dropped = dropped or total[best][0] > 0
+        found |= dict.fromkeys(group, best)
+    why = "the one that dropped most in the window" if dropped else "the one with the longest queue"
+    return found, f"{why}{' over all variants' if len(found) > 1 and len(groups) == 1 else ''}"
+
+
+def ranks(run: RunData) -> dict[tuple[int, int], tuple[float, float, float]]:
+    """Of each switch port with a queue in the window: drops there, the longest queue, and the mean.
+
+    What is lost on a link says nothing of the queue before it.
+    """
+    start, end = run.window_ps
+    areas = measures.port_areas(run)
+    node, port = run.columns("ports", "node", "port")
+    drops = np.zeros(len(node))
+    for reason in measures.REASONS:
+        counts = run.column("ports", f"drop_{reason}")
+        if reason not in measures.ON_LINKS and len(counts) == len(node):
+            drops += counts
+    by_port = dict(zip(zip(node.tolist(), port.tolist(), strict=True), drops.tolist(), strict=True))
+    at, which, packets = run.columns("queue_hist", "node", "port", "packets")
+    places, index = np.unique(np.array([at, which]), axis=1, return_inverse=True)
+    highest = np.zeros(places.shape[1])
+    np.maximum.at(highest, index.reshape(-1), packets.astype(np.float64))
+    longest = dict(zip(map(tuple, places.T.tolist()), highest.tolist(), strict=True))
+    long = float(max(end - start, 1))
+    return {one: (by_port.get(one, 0.0), longest.get(one, 0.0), area / long) for one, area in areas.items()}
+
+
+def limit_of(results: Results, variant: str) -> str:
+    """The limit of a port's queue, where each port has one; in the unit in which it is given."""
+    resolved = (results.facts.get("resolved") or {}).get(variant) or {}
+    buffers = [one.get("buffer") or {} for one in resolved.get("switches") or []]
+    sizes = {str(one.get("size")) if one.get("kind") == "per_port" else "" for one in buffers}
+    memory = (results.facts.get("memory") or {}).get(variant) or {}
+    bounce = {str(one.get("bounce") or "") for one in memory.get("switches") or []} or {""}
+    if len(sizes) != 1 or not all(sizes) or len(bounce) != 1:
+        return ""
+    text, more = sizes.pop(), bounce.pop()
+    return f", buffer {text} and bounce queue {more} a port" if more else f", buffer {text} a port"
 
 
 def trace_of(run: RunData, port: tuple[int, int]) -> Trace:

@@ -196,6 +196,7 @@ class Links:
     middle_x: np.ndarray
     middle_y: np.ndarray
     hover: Sequence[str]
+    colour: str = "#b5bcc4"
 
 
 @dataclass(frozen=True)
@@ -273,6 +274,7 @@ class Panel:
 class Chart:
     """A figure: panels row by row in so many columns (`down` fills columns first), each `height` inches high.
 
+    `note` is a word of warning that a file has below its title, and the page before its caption.
     With `share_x` the panels have one x axis, told below the lowest; with `share_y` one range of y.
     """
 
@@ -287,6 +289,7 @@ class Chart:
     share_x: bool = False
     share_y: bool = False
     down: bool = False
+    note: str = ""
 
     @property
     def rows(self) -> int:

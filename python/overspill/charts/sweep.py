@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import operator
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import Any, Protocol
@@ -13,7 +14,7 @@ import pyarrow.compute as pc
 
 from overspill.charts import spec
 from overspill.charts.spec import Axis, Band, Chart, Colours, Entry, Heat, Kind, Line, Mark, Panel, Points
-from overspill.results import formats, metrics
+from overspill.results import formats, metrics, same
 
 PANELS_SHOWN = 12
 MANY_VALUES = 6  # of a second axis, from which on a map takes the place of small panels
@@ -32,6 +33,7 @@ FAMILIES = (
 # What has a figure where several fields are swept; the rest is in `plots.sweep`.
 CROSSED = ("qct_p99", "fct_p99", "qct_mean", "fct_mean", "drops", "goodput")
 CROSSED_SHOWN = 6
+COMPARED = ("n", "mean", "low", "high", "censored")  # of a metric at a point, to tell equal variants
 COUNTS = ("packets", "events", "flows")  # units of what may be 0 or thousands
 LETTERS = 24  # of a name that stand beside an axis
 FAR = 100.0  # the factor between the smallest and the largest from which on an axis is not linear
@@ -149,6 +151,16 @@ def telling(cells: dict[Key, Cell]) -> bool:
 def variants_of(sweep: SweepResults) -> list[str]:
     """Variants in the order of the table."""
     return list(dict.fromkeys(sweep.summary.column("variant").to_pylist()))
+
+
+def groups(sweep: SweepResults) -> list[tuple[str, ...]]:
+    """The variants, those that have the same of every metric at every point together."""
+    rows: dict[str, dict[Any, Any]] = {variant: {} for variant in variants_of(sweep)}
+    paths = [axis.path for axis in sweep.axes]
+    for row in sweep.summary.to_pylist():
+        key = (*(row[path] for path in paths), row["metric"])
+        rows[row["variant"]][key] = tuple(row.get(name) for name in COMPARED)
+    return same.classes(rows, operator.eq)
 
 
 def free_axes(sweep: SweepResults) -> list[int]:
@@ -278,7 +290,7 @@ def lines(sweep: SweepResults, what: tuple[str, str], tables: dict[str, dict[Key
     for metric, cells in tables.items():
         y = unit_axis(metric, cells)
         held = others(next(iter(cells))[0], sweep, index)
-        marks = [mark for one in variants_of(sweep) for mark in curve(sweep, cells, (index, held), (one, y))]
+        marks = [mark for one, *_ in groups(sweep) for mark in curve(sweep, cells, (index, held), (one, y))]
         panels.append(Panel(metrics.find(metric).title, x, y, marks))
     columns = min(2, len(panels))
     text = caption(sweep, tables, sweep.axes[index].path)
@@ -287,7 +299,8 @@ def lines(sweep: SweepResults, what: tuple[str, str], tables: dict[str, dict[Key
 
 def entries(sweep: SweepResults) -> list[Entry]:
     """The legend."""
-    return [Entry(one, one, spec.look(at)) for at, one in enumerate(variants_of(sweep))]
+    every = variants_of(sweep)
+    return [Entry(one[0], same.label(one), spec.look(every.index(one[0]))) for one in groups(sweep)]
 
 
 def caption(sweep: SweepResults, tables: dict[str, dict[Key, Cell]], path: str) -> str:
@@ -314,7 +327,7 @@ def crossed(sweep: SweepResults, metric: str, cells: dict[Key, Cell]) -> Chart:
     held_by = list(dict.fromkeys(others(point, sweep, index) for point, _ in cells))
     panels = []
     for held in held_by[:PANELS_SHOWN]:
-        marks = [mark for one in variants_of(sweep) for mark in curve(sweep, cells, (index, held), (one, y))]
+        marks = [mark for one, *_ in groups(sweep) for mark in curve(sweep, cells, (index, held), (one, y))]
         title = ", ".join(f"{sweep.axes[one].path} = {text}" for one, text in zip(rest, held, strict=True))
         panels.append(Panel(title, x, y, marks))
     more = f" The first {PANELS_SHOWN} of {len(held_by)} combinations." if len(held_by) > PANELS_SHOWN else ""
@@ -349,13 +362,14 @@ def heat_maps(sweep: SweepResults, metric: str, cells: dict[Key, Cell], which: t
     every = -(-len(columns) // TICKS_SHOWN)
     ticks = tuple((at + 0.5, text) for text, at in columns.items() if at % every == 0)
     x = Axis(across.path, ticks=ticks, shown=(0, len(columns)))
-    for variant in variants_of(sweep)[:PANELS_SHOWN]:
+    for group in groups(sweep)[:PANELS_SHOWN]:
+        variant = group[0]
         grid = np.full((len(rows), len(columns)), np.nan)
         for (point, name), cell in cells.items():
             if name == variant:
                 grid[rows[point[which[1]]], columns[point[which[0]]]] = cell.mean
         mark = Heat(grid, np.arange(len(columns) + 1, dtype=np.float64), list(rows))
-        panels.append(Panel(f"{variant}: {up.path} upwards", x, Axis(), [mark]))
+        panels.append(Panel(f"{same.label(group)}: {up.path} upwards", x, Axis(), [mark]))
     text = f"{known.title}, means over seeds: {across.path} to the right, {up.path} upwards."
     title = known.title[:1].upper() + known.title[1:]
     return Chart(

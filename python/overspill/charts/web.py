@@ -186,7 +186,7 @@ def graph(mark: spec.Graph, colours: Colours | None) -> list[dict[str, Any]]:
     found: list[dict[str, Any]] = []
     for links in mark.links:
         style: dict[str, Any] = {"type": "scatter", "mode": "lines", "hoverinfo": "skip"}
-        style |= {"line": {"color": "#b5bcc4", "width": links.width}}
+        style |= {"line": {"color": links.colour, "width": links.width}}
         found.append(style | {"x": links.x, "y": links.y})
         middle: dict[str, Any] = {"type": "scatter", "mode": "markers", "marker": {"size": 7, "opacity": 0}}
         middle |= {"x": links.middle_x, "y": links.middle_y, "text": list(links.hover)}

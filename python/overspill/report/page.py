@@ -27,7 +27,7 @@ def block(chart: Chart, kinds: Collection[str] = ()) -> dict[str, Any]:
     return {
         "name": chart.name,
         "title": chart.title,
-        "caption": chart.caption,
+        "caption": " ".join(part for part in (chart.note, chart.caption) if part),
         "height": wide["layout"]["height"],
         "legend": [
             {"key": one.key, "label": one.label, "symbol": one.symbol, "stroke": stroke(one.look)}

@@ -9,7 +9,7 @@ from typing import Any
 import pyarrow as pa
 
 from overspill.errors import BadInput
-from overspill.results import columns, document, metrics, steady, store
+from overspill.results import columns, document, metrics, same, steady, store
 from overspill.results.fairness import Fairness, judge
 from overspill.results.measures import saturation
 from overspill.results.rundata import RunData
@@ -73,6 +73,11 @@ class Results:
             known = run.values
             found[run.variant][run.seed] = metrics.measure(run) if known is None else known
         return found
+
+    @cached_property
+    def groups(self) -> list[tuple[str, ...]]:
+        """The variants that have runs; those that are one and the same run together."""
+        return same.classes(self.values, same.equal)
 
     @cached_property
     def trees(self) -> dict[str, dict[int, list[saturation.Tree]]]:

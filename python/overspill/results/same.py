@@ -1,6 +1,7 @@
 """Variants whose runs are one and the same: equal in every number, whatever they are called."""
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence, Sized
+from typing import Any
 
 from overspill.results import formats
 from overspill.stats.quantiles import Value
@@ -9,21 +10,35 @@ BySeed = Mapping[int, Mapping[str, Value]]
 NOTHING = Value(0.0)
 # What a switch does only where a buffer is short, or seems so.
 SHORT = ("drops", "marks", "detours", "bounces", "pauses")
+NAMED = 4  # of equal variants that a label names
 
 
 def groups(values: Mapping[str, BySeed]) -> list[tuple[str, ...]]:
     """Variants (`variant -> seed -> metric`) that are equal to another in all seeds, in groups."""
-    found: list[tuple[BySeed, list[str]]] = []
-    for variant, by_seed in values.items():
-        if not by_seed:
+    return [names for names in classes(values, equal) if len(names) > 1]
+
+
+def classes(values: Mapping[str, Sized], alike: Callable[[Any, Any], bool]) -> list[tuple[str, ...]]:
+    """All names that have values, those that are alike together, in their order."""
+    found: list[tuple[Sized, list[str]]] = []
+    for name, one in values.items():
+        if not one:
             continue
         for known, names in found:
-            if equal(known, by_seed):
-                names.append(variant)
+            if alike(known, one):
+                names.append(name)
                 break
         else:
-            found.append((by_seed, [variant]))
-    return [tuple(names) for _, names in found if len(names) > 1]
+            found.append((one, [name]))
+    return [tuple(names) for _, names in found]
+
+
+def label(names: Sequence[str]) -> str:
+    """`a025 = a1 = a8`; of many the first alone are named."""
+    left = len(names) - NAMED + 1
+    if left < 2:
+        return " = ".join(names)
+    return " = ".join([*names[: NAMED - 1], f"{left} others"])
 
 
 def equal(one: BySeed, other: BySeed) -> bool:

@@ -22,6 +22,7 @@ REASONS = (
     "corrupted",
     "input_full",
 )
+ON_LINKS = ("link_down", "link_loss", "corrupted")  # lost on the way, or waiting for a link that is down
 OF_FLOWS = "Σ over measured flows"
 KINDS = ("drops", "marks", "detours", "bounces")  # in the order of their numbers in the table `fates`
 BY_WORKLOAD = "By workload, too, where there are several."
