@@ -105,18 +105,27 @@ def test_the_queue_shown_is_where_most_was_dropped_and_the_title_names_it(scenar
     assert lost is not None and "the one with the longest queue" in lost.caption
 
 
-def test_goodput_above_the_rate_of_links_is_explained_in_the_file_too(scenario: Path) -> None:
+def test_that_goodput_may_exceed_the_rate_of_links_stands_in_the_files_too(scenario: Path) -> None:
     results = run(scenario)
     rate = float(results.ports["rate_bps"].to_numpy().max())
     size = int(30 * rate * int(results.runs[0].summary["bin_ps"]) * 1e-12 / 8)
     rows = {"bin": pa.array([0, 50, 99], pa.uint64()), "node": pa.array([0, 0, 1], pa.uint32())}
-    for most, told in ((size, True), (size // 100, False)):
-        table = pa.table(rows | {"bytes": pa.array([1, most, 1], pa.uint64())})
-        made = charted.with_table(results, "host_goodput", dict.fromkeys(results.variants, table))
-        for chart in (goodput.of_all(made), goodput.by_host(made)):
-            assert chart is not None and ("waited for a missing packet" in chart.note) == told
-            words = " ".join(text.get_text() for text in mpl.figure(chart).texts)
-            assert ("waited for a missing packet" in words) == told and chart.title in words
+    table = pa.table(rows | {"bytes": pa.array([1, size, 1], pa.uint64())})
+    made = charted.with_table(results, "host_goodput", dict.fromkeys(results.variants, table))
+    for chart in (goodput.of_all(made), goodput.by_host(made)):
+        assert chart is not None
+        words = " ".join(text.get_text() for text in mpl.figure(chart).texts)
+        assert "may exceed a link's rate" in words and chart.title in words
+    assert chart is not None and chart.colours is not None
+    assert chart.colours.high == rate, "one burst does not make all else one colour"
+    assert chart.colours.label.endswith(", darkest: this or more")
+    assert np.nanmax(heats(chart)[0].values) > 2 * rate, "and the number under the pointer is the true one"
+
+
+def test_the_queue_s_limit_is_told_in_the_unit_of_the_axis_too() -> None:
+    framing = {"framing": {"header": "40B", "link": "18B"}, "transport": {"mss": "1460B"}}
+    assert queues.in_frames("300KB", framing) == " = 197 full frames"
+    assert queues.in_frames("100pkt", framing) == "" == queues.in_frames("300KB", {})
 
 
 def test_a_seed_whose_flows_have_ended_does_not_pull_down_the_mean(scenario: Path) -> None:

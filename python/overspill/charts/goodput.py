@@ -9,7 +9,6 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from overspill.charts import activity, common
-from overspill.charts import axes as words
 from overspill.charts.activity import Grid
 from overspill.charts.common import Period
 from overspill.charts.spec import COLOURS, Axis, Band, Chart, Colours, Entry, Line, Look, Mark, Panel
@@ -29,6 +28,9 @@ BURSTS = (
     "Data that waited for a missing packet count in the bin in which that packet arrives, so a bin may show "
     "more than the rate of a link."
 )
+IN_ORDER = (
+    "Data that waited for a missing packet count where that packet arrives, and may exceed a link's rate."
+)
 ENDS = "Each seed counts until its last byte has arrived."
 
 
@@ -46,9 +48,6 @@ def of_all(results: Results) -> Chart | None:
     panels = [
         Panel(common.label(results, variant), period.axis(), y, marks) for variant, marks in drawn.items()
     ]
-    runs = {variant: results.of(variant)[0] for variant in shown}
-    links = sum(rates_of_hosts(runs).values())
-    reached = max(float(np.nanmax(mark.y, initial=0)) for mark in every if isinstance(mark, Line))
     step = formats.time(width_ps(results.of(shown[0])[0], period, STEPS_OF_BAND))
     more = f" The first {len(shown)} of {len(variants)} variants." if len(variants) > len(shown) else ""
     beyond = " The widest bands go beyond the axis." if cut else ""
@@ -61,18 +60,8 @@ def of_all(results: Results) -> Chart | None:
     return Chart(
         "goodput", "Goodput over time: payload that arrived in order at all hosts", caption, panels, 1,
         height, share_x=True, share_y=True, down=True,
-        note=burst_note(reached, links, "the links of its receivers"),
+        note=IN_ORDER,
     )  # fmt: skip
-
-
-def burst_note(reached: float, links: float, whose: str) -> str:
-    """Why goodput exceeds the rate of links, where it does."""
-    if reached <= links:
-        return ""
-    return (
-        f"Above {words.text(links, 'rate')}, which {whose} carry: data that waited for a missing packet "
-        "count where that packet arrives."
-    )
 
 
 def rates_of_hosts(runs: Mapping[str, RunData]) -> dict[int, float]:
@@ -179,11 +168,13 @@ def by_host(results: Results) -> Chart | None:
         f"Payload that arrived in order at {some} over all variants, in bins of {step}, "
         f"first seed of each variant. {BURSTS} Grey: outside the measurement window."
     )
-    colours = Colours(0, largest or 1.0, f"goodput in {step}", kind="rate", zero=True)
+    # What a gap held back comes at once, and would make all else one colour.
+    links = max(rates_of_hosts(runs).values(), default=largest)
+    label = f"goodput in {step}" + (", darkest: this or more" if largest > links else "")
+    colours = Colours(0, min(largest, links) or 1.0, label, kind="rate", zero=True)
     title = f"Goodput by host ({which}): payload that arrived in order"
     made = activity.stacked("goodput-hosts", title, caption, panels, (colours, len(rows)))
-    links = max(rates_of_hosts(runs).values(), default=largest)
-    return replace(made, note=burst_note(largest, links, "the link of a host"))
+    return replace(made, note=IN_ORDER)
 
 
 def busiest_hosts(runs: dict[str, RunData]) -> list[int]:
@@ -225,7 +216,11 @@ def by_flow(results: Results) -> Chart | None:
         marks = drawn[variant] = [*common.outside(run, period), *common.changes(run, period)]
         for flow in [*reversed(chosen[len(shown) : FAINT]), *shown]:
             marks.append(flow_line(run, flow, shown, period))
-    y = Axis("goodput", "rate", shown=(0, top([mark for marks in drawn.values() for mark in marks])[0]))
+    highest = top([mark for marks in drawn.values() for mark in marks])[0]
+    links = max(rates_of_hosts(runs).values(), default=highest)
+    cut = highest > 2 * links
+    beyond = " The highest bursts go beyond the axis." if cut else ""
+    y = Axis("goodput", "rate", shown=(0, 1.25 * links if cut else highest))
     panels = [
         Panel(f"{common.label(results, variant)} (seed {runs[variant].seed})", period.axis(), y, marks)
         for variant, marks in drawn.items()
@@ -245,8 +240,8 @@ def by_flow(results: Results) -> Chart | None:
     )
     height, columns = common.height_of(len(panels), 1.9), common.columns_of(len(panels))
     return Chart(
-        "goodput-flows", "Goodput by flow", caption, panels, columns, height, entries,
-        share_x=True, share_y=True, down=True,
+        "goodput-flows", "Goodput by flow: payload that arrived in order", caption, panels, columns, height,
+        entries, share_x=True, share_y=True, down=True, note=IN_ORDER + beyond,
     )  # fmt: skip
 
 

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -12,6 +13,7 @@ from overspill.charts import axes as words
 from overspill.charts import common
 from overspill.charts.common import Period
 from overspill.charts.spec import Axis, Band, Chart, Entry, Line, Look, Mark, Panel
+from overspill.engine import values
 from overspill.results import measures
 from overspill.results.rundata import RunData
 
@@ -148,16 +150,34 @@ def ranks(run: RunData) -> dict[tuple[int, int], tuple[float, float, float]]:
 
 
 def limit_of(results: Results, variant: str) -> str:
-    """The limit of a port's queue, where each port has one; in the unit in which it is given."""
+    """The limit of a port's queue, where every port has the same, and what waits there beside it."""
     resolved = (results.facts.get("resolved") or {}).get(variant) or {}
     buffers = [one.get("buffer") or {} for one in resolved.get("switches") or []]
-    sizes = {str(one.get("size")) if one.get("kind") == "per_port" else "" for one in buffers}
-    memory = (results.facts.get("memory") or {}).get(variant) or {}
-    bounce = {str(one.get("bounce") or "") for one in memory.get("switches") or []} or {""}
-    if len(sizes) != 1 or not all(sizes) or len(bounce) != 1:
+    size = only(one.get("size") if one.get("kind") == "per_port" else None for one in buffers)
+    if not size:
         return ""
-    text, more = sizes.pop(), bounce.pop()
-    return f", buffer {text} and bounce queue {more} a port" if more else f", buffer {text} a port"
+    memory = ((results.facts.get("memory") or {}).get(variant) or {}).get("switches") or []
+    bounce, inputs = (only(one.get(name) for one in memory) for name in ("bounce", "input"))
+    text = f", buffer {size} a port{in_frames(size, resolved)}"
+    text += f", bounce queue {bounce}" if bounce else ""
+    return text + (f", {inputs} at each input" if inputs else "")
+
+
+def only(found: Iterable[object]) -> str:
+    """What all are, if they are the same; else nothing."""
+    every = set(found)
+    one = every.pop() if len(every) == 1 else None
+    return one if isinstance(one, str) else ""
+
+
+def in_frames(size: str, resolved: Mapping[str, Any]) -> str:
+    """How many full frames so many bytes are, since the axis counts frames."""
+    framing, mss = resolved.get("framing") or {}, (resolved.get("transport") or {}).get("mss")
+    parts = values.numbers(["1B", size, *map(str, (mss, framing.get("header"), framing.get("link")))])
+    if parts is None or parts[0][1] == 0:
+        return ""
+    _, limit, *frame = parts[0]
+    return f" = {int(limit // sum(frame))} full frames"
 
 
 def trace_of(run: RunData, port: tuple[int, int]) -> Trace:
