@@ -7,7 +7,7 @@ from pathlib import Path
 import common
 import overspill
 from common import Line, Study, whole
-from overspill.results.sweep import Sweep
+from overspill import Results
 
 SCENARIO = Path(__file__).with_name("bounce.toml")
 THETA, LAMBDA = "switch.overflow.theta", "switch.overflow.lambda"
@@ -86,10 +86,10 @@ def run(plan: Plan, out: Path) -> list[Row]:
     return [*rows(grid, at_point), *rows(loads, at_load)]
 
 
-def rows(sweep: Sweep, case_of: Callable[[Line], Case]) -> list[Row]:
+def rows(sweep: Results, case_of: Callable[[Line], Case]) -> list[Row]:
     """The rows of a whole sweep."""
     made = whole(sweep)
-    return STUDY.rows(made.table.to_pylist(), made.summary.to_pylist(), case_of)
+    return STUDY.rows(made.metrics.to_pylist(), made.summary.to_pylist(), case_of)
 
 
 def at_point(row: Line) -> Case:

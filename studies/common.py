@@ -10,8 +10,7 @@ from typing import Any, ClassVar, Generic, Protocol, TypeVar
 from matplotlib.axes import Axes
 from matplotlib.ticker import FuncFormatter, LogLocator, NullFormatter
 
-from overspill import stats
-from overspill.results.sweep import Sweep
+from overspill import Results, stats
 
 DOCS = Path(__file__).resolve().parents[1] / "docs/studies"
 BOUNDS = ("", "_low", "_high")
@@ -167,10 +166,10 @@ def asked(name: str, doc: str | None, arguments: Sequence[str] | None) -> argpar
     return parser.parse_args(arguments)
 
 
-def whole(sweep: Sweep) -> Sweep:
+def whole(sweep: Results) -> Results:
     """The sweep, if all of it is there."""
-    if sweep.failures or sweep.unfinished or sweep.partial or sweep.finished < sweep.planned:
-        wrong = sweep.failures or sweep.unfinished or sweep.partial
+    if sweep.failures or sweep.told.unfinished or sweep.told.partial or sweep.finished < sweep.planned:
+        wrong = sweep.failures or sweep.told.unfinished or sweep.told.partial
         raise SystemExit(f"{sweep.scenario}: {sweep.finished} of {sweep.planned} runs, {wrong}")
     return sweep
 

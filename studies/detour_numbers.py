@@ -7,15 +7,12 @@ from typing import Any
 
 import numpy as np
 import pyarrow as pa
-import pyarrow.parquet as pq
 
 import common
 import overspill
 from common import Line, Study, whole
-from overspill import stats
+from overspill import Results, stats
 from overspill.results import columns
-from overspill.results.cache import Cache
-from overspill.results.sweep import Sweep
 
 SCENARIO = Path(__file__).with_name("detour.toml")
 QPS, K = "traffic.query.qps", "switch.marking.k"
@@ -137,10 +134,10 @@ class Lines:
     table: list[Line] = field(default_factory=list)
     summary: list[Line] = field(default_factory=list)
 
-    def add(self, sweep: Sweep, case: Case) -> None:
+    def add(self, sweep: Results, case: Case) -> None:
         """A sweep whose points and variants are filled into a case's empty places."""
         extra = list(derived(whole(sweep)))
-        for one in [*sweep.table.to_pylist(), *extra]:
+        for one in [*sweep.metrics.to_pylist(), *extra]:
             self.table.append(one | {"case": filled(case, one)})
         for one in [*sweep.summary.to_pylist(), *summed(extra)]:
             self.summary.append(one | {"case": filled(case, one)})
@@ -157,15 +154,14 @@ def filled(case: Case, one: Line) -> Case:
     return Case(case.series, case.network, load, case.variant.format(variant), ", ".join(tried))
 
 
-def derived(sweep: Sweep) -> Iterator[Line]:
+def derived(sweep: Results) -> Iterator[Line]:
     """Metrics that only the tables of runs tell: short background flows, and how often packets detour."""
     if sweep.folder is None:
         return
-    store = Cache(sweep.folder / "store")
-    for values, variant, seed, key in sweep.runs():
-        front = {**values, "variant": variant, "seed": seed}
+    for run in sweep.each():
+        front = {**run.point, "variant": run.variant, "seed": run.seed}
         for name, make in (("flows", short_flows), ("packet_hist", how_often)):
-            for metric, (value, unit) in make(pq.ParquetFile(store.table(key, name)).read()).items():
+            for metric, (value, unit) in make(run.table(name)).items():
                 yield front | {"metric": metric, "value": value, "unit": unit}
 
 
@@ -224,7 +220,7 @@ class Runner:
 
     def sweep(
         self, over: Mapping[str, Sequence[object]], variants: Sequence[str], sets: Sets, tuning: bool = False
-    ) -> Sweep:
+    ) -> Results:
         """A sweep on the seeds that tell, or on those that choose."""
         seeds, first = (self.plan.tuning, self.plan.seeds + 1) if tuning else (self.plan.seeds, 1)
         return overspill.sweep(

@@ -9,10 +9,8 @@ from typing import Any
 import numpy as np
 
 import overspill
-from overspill import stats
-from overspill.results import columns, metrics
-from overspill.results.cache import Cache
-from overspill.results.sweep import Sweep
+from overspill import Results, RunData, stats
+from overspill.results import metrics
 from overspill.stats import quantiles
 
 SCENARIO = Path(__file__).with_name("pause.toml")
@@ -106,27 +104,27 @@ def run(plan: Plan, out: Path) -> list[Row]:
             tables=["flows"],
         )
         locked = stuck(whole(found))
-        for case, metric, seed, value in [*measured(found), *short(found, out, locked)]:
+        for case, metric, seed, value in [*measured(found), *short(found, locked)]:
             if (case, seed) not in locked:
                 values.setdefault(case, {}).setdefault(metric, {})[seed] = value
-        for point, variant, seed, _ in found.runs():
-            case = Case(point[QPS], variant)
-            values[case].setdefault(DEADLOCKS, {})[seed] = float((case, seed) in locked)
+        for run in found.each():
+            case = Case(run.point[QPS], run.variant)
+            values[case].setdefault(DEADLOCKS, {})[run.seed] = float((case, run.seed) in locked)
     return rows(values)
 
 
-def whole(sweep: Sweep) -> Sweep:
+def whole(sweep: Results) -> Results:
     """The sweep, if all of it is there and every flow ended but where a deadlock holds it."""
-    left = [one for one in sweep.unfinished if not places(one) <= stuck(sweep)]
-    if sweep.failures or left or sweep.partial or sweep.finished < sweep.planned:
-        wrong = sweep.failures or left or sweep.partial
+    left = [one for one in sweep.told.unfinished if not places(one) <= stuck(sweep)]
+    if sweep.failures or left or sweep.told.partial or sweep.finished < sweep.planned:
+        wrong = sweep.failures or left or sweep.told.partial
         raise SystemExit(f"{sweep.scenario}: {sweep.finished} of {sweep.planned} runs, {wrong}")
     return sweep
 
 
-def stuck(sweep: Sweep) -> set[tuple[Case, int]]:
+def stuck(sweep: Results) -> set[tuple[Case, int]]:
     """Cases and seeds that end in a deadlock: what they measured says nothing of those that do not."""
-    return {place for one in sweep.deadlocks for place in places(one)}
+    return {place for one in sweep.told.deadlocks for place in places(one)}
 
 
 def places(one: Mapping[str, Any]) -> set[tuple[Case, int]]:
@@ -137,33 +135,30 @@ def places(one: Mapping[str, Any]) -> set[tuple[Case, int]]:
 One = tuple[Case, str, int, float]
 
 
-def measured(sweep: Sweep) -> Iterator[One]:
+def measured(sweep: Results) -> Iterator[One]:
     """The metrics of every run."""
-    for one in sweep.table.to_pylist():
+    for one in sweep.metrics.to_pylist():
         if one["metric"] in METRICS:
             yield Case(one[QPS], one["variant"]), one["metric"], one["seed"], one["value"]
 
 
-def short(sweep: Sweep, out: Path, without: Collection[tuple[Case, int]]) -> Iterator[One]:
+def short(sweep: Results, without: Collection[tuple[Case, int]]) -> Iterator[One]:
     """Completion times of the background's short flows in every run but these, s."""
-    store = Cache(out / "store")
-    for values, variant, seed, key in sweep.runs():
-        case = Case(values[QPS], variant)
+    for run in sweep.each():
+        case, seed = Case(run.point[QPS], run.variant), run.seed
         if (case, seed) in without:
             continue
-        took = short_times(store.table(key, "flows"))
+        took = short_times(run)
         tail = quantiles.percentile(took, np.zeros(len(took), bool), 99)
         assert tail is not None
         yield case, SHORT_P99, seed, tail.value
         yield case, SHORT_MEAN, seed, float(took.mean())
 
 
-def short_times(path: Path) -> np.ndarray:
-    """The same of a table of flows, all of which ended."""
-    import pyarrow.parquet as pq
-
-    table = pq.ParquetFile(path).read(["traffic", "bytes", "start_ps", "end_ps", "measured"])
-    workload, size, start, end, counts = (columns.numbers(table, name) for name in table.column_names)
+def short_times(run: RunData) -> np.ndarray:
+    """The same of a run whose flows all ended."""
+    names = ("traffic", "bytes", "start_ps", "end_ps", "measured")
+    workload, size, start, end, counts = run.columns("flows", *names)
     keep = (workload == BACKGROUND) & (size >= LEAST) & (size <= MOST) & (counts != 0)
     return np.asarray((end[keep] - start[keep]) * 1e-12, np.float64)
 

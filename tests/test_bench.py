@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from overspill.engine import runner
+from overspill.engine import simulate
 from overspill.results import stream
 
 ROOT = Path(__file__).resolve().parents[1]
@@ -98,7 +98,7 @@ def test_shares_go_into_the_rows_of_their_runs(tmp_path: Path, monkeypatch: pyte
 
 def test_the_timed_runs_take_rows_as_the_command_does() -> None:
     source = (ROOT / "benches" / "whole_runs.rs").read_text()
-    assert re.findall(r"const CHUNK: u64 = ([\d_]+);", source) == [f"{runner.CHUNK:_}"]
+    assert re.findall(r"const CHUNK: u64 = ([\d_]+);", source) == [f"{simulate.CHUNK:_}"]
     shift = re.search(r"const ROWS: usize = 1 << (\d+);", source)
     assert shift is not None and 1 << int(shift[1]) == stream.ROWS
     assert set(shares.CASES) == set(

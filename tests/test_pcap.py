@@ -12,8 +12,8 @@ import pytest
 import overspill
 import tshark
 from overspill import BadInput, Failed, Results, cli
-from overspill.engine import core, pcap, runner
-from overspill.engine.runner import Job, Listener
+from overspill.engine import core, pcap, simulate
+from overspill.engine.task import Listener, Task
 from overspill.errors import Unwritable
 from overspill.results import metrics, store
 from overspill.results.rundata import RunData
@@ -282,7 +282,7 @@ def test_captures_are_the_same_bits_on_every_run_and_change_nothing(tmp_path: Pa
 def test_chunks_of_any_size_make_the_same_file(
     tmp_path: Path, small: Results, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(runner, "CHUNK", 100)
+    monkeypatch.setattr(simulate, "CHUNK", 100)
     monkeypatch.setattr(pcap, "FRAMES", 7)
     again = overspill.run(written(tmp_path, SMALL), pcap=["h0"])
     here, there = (results.captures["default", 1]["h0:s0"] for results in (again, small))
@@ -296,7 +296,9 @@ def test_every_variant_and_seed_has_files_of_its_own_which_the_manifest_lists(
     chosen = ("--pcap", "h0", "--pcap", "edge0:h0", "--pcap", "core0:agg0")
     left, said = command("run", path, "--seeds", 2, "--out", tmp_path / "out", "--no-report", *chosen)
     assert (left, f"captures: {tmp_path / 'out' / 'runs'}" in said.out) == (0, True)
-    found = {path.relative_to(tmp_path / "out").as_posix() for path in (tmp_path / "out").rglob("*.pcapng*")}
+    found = {
+        path.relative_to(tmp_path / "out").as_posix() for path in (tmp_path / "out").glob("runs/**/*.pcapng*")
+    }
     folders = [f"runs/{variant}/seed-{seed}" for variant in ("drop", "detour", "bounce") for seed in (1, 2)]
     assert found == {f"{folder}/{link}.pcapng" for folder in folders for link in ("h0~edge0", "agg0~core0")}
     manifest = store.read_manifest(tmp_path / "out")
@@ -313,7 +315,8 @@ def test_new_results_take_the_captures_of_old_ones_away(tmp_path: Path) -> None:
     path, out = written(tmp_path, SMALL), tmp_path / "out"
     overspill.run(path, out=out, pcap=["h0", "h1"])
     overspill.run(path, out=out, pcap=["h1"])
-    assert [file.name for file in out.rglob("*.pcapng")] == ["h1~s0.pcapng"]
+    assert [file.name for file in out.glob("runs/**/*.pcapng")] == ["h1~s0.pcapng"]
+    assert [file.name for file in out.glob("store/**/*.pcapng")] == ["h1~s0.pcapng"]
 
 
 def test_captures_in_memory_are_saved_with_the_rest(tmp_path: Path, small: Results) -> None:
@@ -331,11 +334,11 @@ def test_captures_in_memory_are_saved_with_the_rest(tmp_path: Path, small: Resul
 
 
 def test_a_run_that_breaks_leaves_no_file(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(runner, "CHUNK", 100)
+    monkeypatch.setattr(simulate, "CHUNK", 100)
     seen: list[str] = []
 
     class Breaking(Listener):
-        def advanced(self, job: Job, status: dict[str, Any]) -> None:
+        def advanced(self, task: Task, status: dict[str, Any]) -> None:
             seen.extend(path.name for path in (tmp_path / "out").rglob("*.pcapng*"))
             if status["events"] > 500:
                 raise ValueError("no more")
@@ -359,7 +362,8 @@ def test_a_run_that_cannot_be_kept_leaves_no_file_beside_those_that_can(
     monkeypatch.setattr(metrics, "measure", fails)
     results = overspill.run(written(tmp_path, SMALL), seeds=2, out=tmp_path / "out", pcap=["h0"])
     assert [run.seed for run in results.runs] == [1]
-    assert len(list((tmp_path / "out").rglob("*.pcapng*"))) == 1
+    assert len(list((tmp_path / "out").glob("runs/**/*.pcapng*"))) == 1
+    assert len(list((tmp_path / "out").glob("store/**/*.pcapng*"))) == 1
 
 
 def test_a_file_that_cannot_be_written_is_told(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -193,5 +193,5 @@ def test_the_networks_have_the_ports_that_the_page_says(study: ModuleType, tmp_p
             tables=["ports"],
             out=tmp_path / name,
         )
-        assert sweep.kept("ports").num_rows == count + 128, f"{name}: a port of each host, beside"
+        assert sweep.table("ports").num_rows == count + 128, f"{name}: a port of each host, beside"
         assert f"{count} ports" in text, name

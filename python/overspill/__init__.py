@@ -6,22 +6,25 @@ from typing import TYPE_CHECKING, Any
 from overspill.errors import BadInput, Failed, OverspillError
 
 if TYPE_CHECKING:
-    from overspill.engine.execution import Options, run
-    from overspill.engine.grid import Axis
-    from overspill.engine.sweep import sweep
+    from overspill.engine.options import Options
+    from overspill.engine.run import run, sweep
+    from overspill.engine.task import Listener, Task
+    from overspill.results.axes import Axis
     from overspill.results.results import Results
-    from overspill.results.sweep import Sweep
+    from overspill.results.rundata import RunData
     from overspill.tracing import PacketTrace, trace
 
 __all__ = [
     "Axis",
     "BadInput",
     "Failed",
+    "Listener",
     "Options",
     "OverspillError",
     "PacketTrace",
     "Results",
-    "Sweep",
+    "RunData",
+    "Task",
     "run",
     "sweep",
     "trace",
@@ -29,13 +32,15 @@ __all__ = [
 
 # Loaded when first asked for, so that the command starts at once.
 PLACES = {
-    "Axis": "engine.grid",
-    "Options": "engine.execution",
+    "Axis": "results.axes",
+    "Listener": "engine.task",
+    "Options": "engine.options",
     "PacketTrace": "tracing",
     "Results": "results.results",
-    "Sweep": "results.sweep",
-    "run": "engine.execution",
-    "sweep": "engine.sweep",
+    "RunData": "results.rundata",
+    "Task": "engine.task",
+    "run": "engine.run",
+    "sweep": "engine.run",
     "trace": "tracing",
 }
 MODULES = {"export": "results.export", "topology": "engine.topology"}

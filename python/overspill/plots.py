@@ -27,7 +27,6 @@ from overspill.results import metrics
 
 if TYPE_CHECKING:
     from overspill.results.results import Results
-    from overspill.results.sweep import Sweep
 
 
 def style() -> AbstractContextManager[Any]:
@@ -135,7 +134,7 @@ def topology(results: Results) -> Figure | None:
     return drawn(network.chart(results))
 
 
-def sweep(found: Sweep, metric: str) -> Figure | None:
+def sweep(found: Results, metric: str) -> Figure | None:
     """A metric against what was swept, a line and its 95 % band for each variant, or maps for two axes.
 
     `BadInput` where no metric has this name.

@@ -123,7 +123,7 @@ THETA = Axis("switch.overflow.theta", ["0.7", "0.8", "0.9"], [0.7, 0.8, 0.9])
 METRICS = {"fct_mean": "s", "fct_p99": "s", "slowdown_p99": "1", "goodput": "bit/s", "drops": "packets"}
 
 
-def sweep(axes: list[Axis], variants: tuple[str, ...] = ("drop", "bounce"), seeds: int = 5) -> Sweep:
+def sweep(axes: list[Axis], variants: tuple[str, ...] = ("drop", "bounce"), seeds: int = 5) -> Results:
     """A sweep whose numbers follow from their place."""
     rows = []
     shape = [len(axis.texts) for axis in axes]
@@ -141,7 +141,7 @@ def sweep(axes: list[Axis], variants: tuple[str, ...] = ("drop", "bounce"), seed
     return Sweep(axes, pa.Table.from_pylist(rows), {"name": "made", "notes": []})
 
 
-def sweep_of(metric: tuple[str, str], curves: dict[str, list[tuple[float, float]]]) -> Sweep:
+def sweep_of(metric: tuple[str, str], curves: dict[str, list[tuple[float, float]]]) -> Results:
     """A sweep of one metric and its unit: mean and half-width of each variant at each size."""
     rows = [
         {

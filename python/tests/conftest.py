@@ -8,10 +8,9 @@ from pathlib import Path
 import fake_core
 import pytest
 
-from overspill import cli, report
+from overspill import cli, report, run
 from overspill.charts import files
 from overspill.engine import core
-from overspill.engine.execution import run
 from overspill.results.results import Results
 
 # A job in the background of a shell inherits an ignored SIGINT; tests interrupt themselves.
@@ -37,8 +36,11 @@ SLOW = (
 SCENARIO = """
 name = "incast"
 [variants.drop]
+z = "tail_drop"
 [variants.detour]
+z = "detour"
 [variants.bounce]
+z = "bounce"
 """
 
 

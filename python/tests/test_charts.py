@@ -8,6 +8,7 @@ import charted
 import numpy as np
 import plotly.graph_objects as go
 import pytest
+from conftest import SCENARIO
 from matplotlib.backends.backend_agg import FigureCanvasAgg
 
 from overspill import Results, charts, run
@@ -33,7 +34,7 @@ def every(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Chart]:
 
     core.use(fake_core)  # type: ignore[arg-type]
     path = tmp_path_factory.mktemp("charts") / "incast.toml"
-    path.write_text('name = "incast"\n[variants.drop]\n[variants.detour]\n[variants.bounce]\n')
+    path.write_text(SCENARIO)
     found = charts.of_results(charted.with_everything(run(path, seeds=3)))
     assert list(found) == EXPECTED
     many = charted.Axis("k", [f"{at}pkt" for at in range(9)])

@@ -16,8 +16,7 @@ from papered import FIGURES, PAPER
 
 from overspill.charts import files as saving
 from overspill.engine import core
-from overspill.engine.simulate import Task
-from overspill.engine.watch import Watch
+from overspill.engine.task import Listener, Task
 from overspill.papers import data, reproduce, running, whatif
 from overspill.papers.spec import Figure, Measured
 
@@ -133,7 +132,7 @@ def test_a_paper_goes_on_where_it_was_stopped(paper: Paper) -> None:
 
 
 def test_progress_counts_all_sweeps_at_once_and_keeps_their_points_apart(tmp_path: Path) -> None:
-    class Seen(Watch):
+    class Seen(Listener):
         tasks: list[Task]
         kept_ones: list[Task]
 

@@ -146,14 +146,14 @@ def test_a_sweep_keeps_deadlocks_and_tells_of_them(ring: Path, tmp_path: Path) -
     pause = "switch.pause.xoff"
     out = tmp_path / "out"
     sweep = overspill.sweep(ring, over={pause: ["20KB", "150KB"]}, seeds=2, out=out)
-    (found,) = [one for one in sweep.deadlocks if one["point"] == ["20KB"]]
+    (found,) = [one for one in sweep.told.deadlocks if one["point"] == ["20KB"]]
     assert found["seeds"] == [1, 2] and len(found["cycle"]) == 5 and found["class"] == 0
     loud = [line.text for line in show.warnings(sweep) if line.label == "DEADLOCK"]
     way = " -> ".join([*found["cycle"], found["cycle"][0]])
     assert any("switch.pause.xoff=20KB" in text and "seeds 1, 2" in text and way in text for text in loud)
-    assert sweep.document()["deadlocks"] == sweep.deadlocks and sweep.stuck
-    again = overspill.Sweep.load(out)
-    assert again.deadlocks == sweep.deadlocks, "the store and the manifest keep them"
+    assert sweep.document()["deadlocks"] == sweep.told.deadlocks and sweep.stuck
+    again = overspill.Results.load(out)
+    assert again.told.deadlocks == sweep.told.deadlocks, "the store and the manifest keep them"
     page = report.of_folder(out).read_text(encoding="utf-8")
     assert "DEADLOCK" in page and found["cycle"][0] in page
 

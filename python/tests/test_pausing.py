@@ -6,7 +6,8 @@ from pathlib import Path
 import pytest
 
 import overspill
-from overspill.cli import commands
+from overspill.cli import finish
+from overspill.cli.console import UNFINISHED
 from overspill.engine import core
 from overspill.results import document, header
 from overspill.results.results import Results
@@ -119,7 +120,7 @@ def test_a_deadlock_is_named_beside_the_flows_that_it_leaves_unfinished(tmp_path
     assert " -> ".join([*cycle, cycle[0]]) in said
     (told,) = document.build(results)["variants"]
     assert told["deadlocks"] == [{"seed": 1, "at_ps": at, "class": 0, "cycle": cycle}]
-    assert commands.status(results) == commands.UNFINISHED
+    assert finish.status(results) == UNFINISHED
 
 
 @pytest.mark.parametrize(("allowed", "status"), [("false", 3), ("true", 0)])
@@ -132,6 +133,6 @@ def test_a_deadlock_of_flows_without_end_is_told_by_the_exit_status_too(
     path.write_text(ring().replace('kind = "trace"\nfile = "flows.csv"', endless))
     results = overspill.run(path, seeds=2, sets=[f"measure.allow_unfinished={allowed}"])
     assert all(run.deadlock for run in results.runs) and not results.unfinished
-    assert commands.status(results) == status
+    assert finish.status(results) == status
     (said,) = [one for one in document.build(results)["cautions"] if one.startswith("DEADLOCK")]
     assert "seeds 1, 2" in said and said.endswith("at the earliest")

@@ -9,7 +9,7 @@ import pytest
 
 from overspill import BadInput, Results, plots, report, run
 from overspill.charts import activity, common, files
-from overspill.engine.execution import config_hash
+from overspill.engine.run import config_hash
 from overspill.report.page import plotly_script
 from overspill.results import formats, store
 from overspill.results.document import Cell
@@ -51,9 +51,9 @@ def test_the_manifest_has_the_hash_of_every_file(three_seeds: Results) -> None:
 def test_a_configuration_has_one_hash_and_every_change_another(three_seeds: Results, scenario: Path) -> None:
     first = {(one.variant, one.seed): one.summary["config_hash"] for one in three_seeds.runs}
     assert all(re.fullmatch("[0-9a-f]{64}", digest) for digest in first.values())
-    # The fake core resolves all its variants alike, so that only the seed tells them apart here.
-    assert len(set(first.values())) == 3
-    assert [one.summary["config_hash"] for one in run(scenario, seed=2).runs] == [first["drop", 2]] * 3
+    assert len(set(first.values())) == 9
+    again = {one.variant: one.summary["config_hash"] for one in run(scenario, seed=2).runs}
+    assert again == {name: first[name, 2] for name in ("drop", "detour", "bounce")}
     other = config_hash({"duration": "61ms"}, 1)
     assert other != config_hash({"duration": "60ms"}, 1) != config_hash({"duration": "60ms"}, 2)
     assert config_hash({"a": 1, "b": 2}, 1) == config_hash({"b": 2, "a": 1}, 1)
@@ -140,7 +140,7 @@ def test_the_report_shows_table_memory_and_figures(reported: Path) -> None:
         for kind in ("png", "svg", "pdf"):
             assert (reported.parent / f"figures/{name}.{kind}").stat().st_size > 1000
     assert "FCT p99 (ms)" in page and "bounce queue per port" in page
-    assert len(set(re.findall("<code>([0-9a-f]{12})</code>", page))) == 2
+    assert len(set(re.findall("<code>([0-9a-f]{12})</code>", page))) == 6
 
 
 def test_a_hostile_name_stays_text(tmp_path: Path) -> None:

@@ -11,7 +11,7 @@ import swept
 from swept import OVER, Command, entries, outputs
 
 import overspill
-from overspill import BadInput, Sweep, stats
+from overspill import BadInput, Results, stats
 from overspill.results import metrics
 from overspill.results.tables import intervals, summarise
 from overspill.stats.quantiles import Value
@@ -27,21 +27,21 @@ def test_a_grid_ends_in_one_tidy_table(command: Command, scenario: Path) -> None
     assert ran.status == 0
     assert ran.out.splitlines()[-1] == "results: out/incast-sweep"
     assert "6 points, 3 variants, 36 runs" in ran.out
-    made = Sweep.load("out/incast-sweep")
-    assert made.table.column_names == [
+    made = Results.load("out/incast-sweep")
+    assert made.metrics.column_names == [
         "switch.x", "switch.y", "variant", "seed", "metric", "unit", "value", "censored",
     ]  # fmt: skip
     assert made.summary.column_names == [
         "switch.x", "switch.y", "variant", "metric", "unit", "n", "mean", "ci95", "low", "high", "censored",
     ]  # fmt: skip
-    rows = made.table.to_pylist()
+    rows = made.metrics.to_pylist()
     runs = {(row["switch.x"], row["switch.y"], row["variant"], row["seed"]) for row in rows}
     assert len(runs) == 36 == made.finished == made.planned
     assert len(entries(Path("out/incast-sweep"))) == 36
     assert [axis.path for axis in made.axes] == ["switch.x", "switch.y"]
     assert made.axes[0].numbers == [1.0, 2.0] and made.axes[1].numbers is None
-    assert pc.read_csv("out/incast-sweep/sweep.csv").num_rows == made.table.num_rows
-    assert pq.ParquetFile("out/incast-sweep/sweep.parquet").read().equals(made.table)
+    assert pc.read_csv("out/incast-sweep/sweep.csv").num_rows == made.metrics.num_rows
+    assert pq.ParquetFile("out/incast-sweep/sweep.parquet").read().equals(made.metrics)
 
 
 def test_values_are_those_of_a_plain_run(scenario: Path) -> None:
@@ -49,7 +49,7 @@ def test_values_are_those_of_a_plain_run(scenario: Path) -> None:
     plain = overspill.run(scenario, seeds=3, sets=["switch.x=1"])
     found = {
         (row["variant"], row["seed"], row["metric"]): Value(row["value"], row["censored"])
-        for row in made.table.to_pylist()
+        for row in made.metrics.to_pylist()
     }
     wanted = {
         (variant, seed, name): value
@@ -58,7 +58,7 @@ def test_values_are_those_of_a_plain_run(scenario: Path) -> None:
         for name, value in values.items()
     }
     assert found == wanted
-    assert made.metrics == list(next(iter(plain.values["drop"].values())))
+    assert made.metric_names == list(next(iter(plain.values["drop"].values())))
     row = next(one for one in made.summary.to_pylist() if one["metric"] == "fct_mean")
     values = [found[row["variant"], seed, "fct_mean"].value for seed in (1, 2, 3)]
     assert row["mean"] == stats.mean(values) and row["ci95"] == pytest.approx(stats.half_width(values))
@@ -159,7 +159,7 @@ def test_another_grid_takes_what_it_shares(command: Command, scenario: Path) -> 
     ran = command("sweep", scenario, "--no-report", "--over", "switch.x=2,3", "--seeds", 3, "--out", "o")
     assert "18 runs, 6 from the store" in " ".join(ran.err.split())
     assert fake_core.behaviour.finished == 12
-    assert Sweep.load("o").points == [{"switch.x": "2"}, {"switch.x": "3"}]
+    assert Results.load("o").points == [{"switch.x": "2"}, {"switch.x": "3"}]
 
 
 def test_the_outcome_does_not_depend_on_jobs_order_or_history(command: Command, scenario: Path) -> None:
@@ -189,9 +189,9 @@ def test_equal_configurations_are_run_once_and_that_is_said(command: Command, sc
     assert ran.status == 0
     assert "2 of 6 configurations (a point, a variant) are equal to another: run once" in ran.out
     assert fake_core.behaviour.finished == 8 == len(entries(Path("o")))
-    made = Sweep.load("o")
+    made = Results.load("o")
     assert made.finished == 12
-    drop = [row for row in made.table.to_pylist() if row["variant"] == "drop"]
+    drop = [row for row in made.metrics.to_pylist() if row["variant"] == "drop"]
     one, two = (
         [{**row, "variants.bounce.x": ""} for row in drop if row["variants.bounce.x"] == at] for at in "12"
     )
@@ -253,13 +253,13 @@ def test_tables_are_kept_where_asked_for(command: Command, scenario: Path) -> No
     command("sweep", scenario, "--no-report", "--over", "switch.x=1,2", "--seeds", 1, "--out", "o")
     assert not list(Path("o").rglob("flows.parquet"))
     with pytest.raises(BadInput, match="not kept"):
-        Sweep.load("o").kept("flows")
+        Results.load("o").table("flows")
     before = {path.name: pq.ParquetFile(path).read() for path in entries(Path("o"))}
     fake_core.behaviour.finished = 0
     ran = command(*args, "--tables", "flows,packets")
     assert ran.status == 0 and fake_core.behaviour.finished == 6
     assert all(pq.ParquetFile(path).read().equals(before[path.name]) for path in entries(Path("o")))
-    flows = Sweep.load("o").kept("flows")
+    flows = Results.load("o").table("flows")
     plain = overspill.run(scenario, sets=["switch.x=1"]).flows
     assert flows.num_rows == 2 * plain.num_rows
     assert flows.column_names == ["switch.x", *plain.column_names]
@@ -270,4 +270,4 @@ def test_tables_are_kept_where_asked_for(command: Command, scenario: Path) -> No
     assert fake_core.behaviour.finished == 0
     next(Path("o").rglob("flows.parquet")).write_bytes(b"")
     ran = command(*args, "--tables", "flows")
-    assert fake_core.behaviour.finished == 1 and "not the table that was written" in ran.err
+    assert fake_core.behaviour.finished == 1 and "not the file that was written" in ran.err

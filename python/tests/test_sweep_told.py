@@ -11,12 +11,13 @@ import swept
 from swept import OVER, Command, entries, outputs
 
 import overspill
-from overspill import BadInput, Failed, Sweep
+from overspill import BadInput, Failed, Results
 from overspill.cli import sweep_table as show
+from overspill.cli.watch import Meter
 from overspill.engine import keys
-from overspill.engine.simulate import Task
-from overspill.engine.sweep import Options, execute
-from overspill.engine.watch import Meter, Watch
+from overspill.engine.options import Options
+from overspill.engine.run import execute
+from overspill.engine.task import Listener, Task
 from overspill.results import cache, metrics
 from overspill.stats.quantiles import Value
 
@@ -77,7 +78,7 @@ def test_a_run_that_fails_does_not_stop_the_others(command: Command, scenario: P
     assert ran.status == 1
     assert "switch.x=2: bounce seed 2: the run failed: queue 3 lost a packet" in ran.out
     assert ran.out.count("FAILED") == 6 and "FAILED: exit status 1" in ran.err
-    made = Sweep.load("o")
+    made = Results.load("o")
     assert made.finished == 12 and len(made.failures) == 6
     fake_core.reset()
     assert (
@@ -102,7 +103,7 @@ def test_ctrl_c_keeps_what_is_finished_and_a_second_start_goes_on(command: Comma
     assert "7 of 36 runs are finished" in ran.out
     assert len(entries(Path("o"))) == 7
     assert "no report" not in ran.err
-    assert Sweep.load("o").interrupted and Sweep.load("o").finished == 7
+    assert Results.load("o").interrupted and Results.load("o").finished == 7
     fake_core.reset()
     assert command("sweep", scenario, "--no-report", *OVER, "--seeds", 2, "--out", "o").status == 0
     assert fake_core.behaviour.finished == 29
@@ -181,7 +182,7 @@ def test_a_folder_of_somebody_else_is_refused(command: Command, scenario: Path) 
     Path("other").mkdir()
     Path("other/mine.txt").write_text("mine")
     ran = command("sweep", scenario, "--no-report", "--over", "switch.x=1", "--out", "other")
-    assert ran.status == 2 and "no sweep of overspill" in ran.err
+    assert ran.status == 2 and "no results of overspill" in ran.err
     assert os.listdir("other") == ["mine.txt"]
     assert command("run", scenario, "--out", "runs", "--no-report").status == 0
     assert command("sweep", scenario, "--no-report", "--over", "switch.x=1", "--out", "runs").status == 2
@@ -197,7 +198,7 @@ def test_only_one_sweep_at_a_time_writes_to_a_folder(
 ) -> None:
     with cache.held(tmp_path / "o"):
         ran = command("sweep", scenario, "--no-report", "--over", "switch.x=1", "--seeds", 1, "--out", "o")
-        assert ran.status == 2 and "another sweep is writing there" in ran.err
+        assert ran.status == 2 and "another run or sweep is writing there" in ran.err
     assert (
         command("sweep", scenario, "--no-report", "--over", "switch.x=1", "--seeds", 1, "--out", "o").status
         == 0
@@ -209,9 +210,9 @@ def test_changed_tables_are_not_loaded(scenario: Path, tmp_path: Path) -> None:
     with (tmp_path / "o/summary.csv").open("a") as file:
         file.write("x\n")
     with pytest.raises(BadInput, match=r"summary\.csv"):
-        Sweep.load(tmp_path / "o")
+        Results.load(tmp_path / "o")
     with pytest.raises(BadInput, match=r"no manifest\.json"):
-        Sweep.load(tmp_path)
+        Results.load(tmp_path)
 
 
 def test_contents_of_files_that_a_scenario_names_are_part_of_the_key(scenario: Path, tmp_path: Path) -> None:
@@ -259,7 +260,7 @@ def test_another_metrics_code_or_core_makes_other_keys(monkeypatch: pytest.Monke
     for other in (keys.Build("9", build.core, build.metrics), keys.Build(build.version, "", build.metrics)):
         assert keys.config({"a": 1}, {}, other) != known
     assert keys.config({"a": 1}, {"f": "1"}, build) != known
-    assert keys.run(known, 1, None) != keys.run(known, 1, 5) != keys.run(known, 2, 5)
+    assert cache.run_key(known, 1, None) != cache.run_key(known, 1, 5) != cache.run_key(known, 2, 5)
 
 
 def test_only_scenarios_of_runs_under_way_are_in_memory(
@@ -333,7 +334,7 @@ def test_a_report_of_a_file_or_of_nothing_is_bad_input(command: Command, scenari
     assert (ran.status, ran.err) == (2, f"nowhere: no such folder; {expected}")
 
 
-def test_an_interrupted_sweep_leaves_no_page_of_earlier_tables(command: Command, scenario: Path) -> None:
+def test_a_page_stays_with_its_tables(command: Command, scenario: Path) -> None:
     args = ("sweep", scenario, "--seeds", 2, "--jobs", 1, "--out", "o")
     command(*args, "--over", "switch.x=1", "--figures", "png")
     drawn = sorted(Path("o/figures").glob("sweep-*"))
@@ -344,30 +345,42 @@ def test_an_interrupted_sweep_leaves_no_page_of_earlier_tables(command: Command,
     assert Path("o/report.html").is_file() and sorted(Path("o/figures").glob("sweep-*")) == drawn
     fake_core.reset()
     fake_core.behaviour.interrupt_after = 3
+    before = outputs(Path("o"))
     ran = command(*args, *OVER)
+    assert ran.status == 130 and "the earlier results stay as they were" in ran.err
+    assert outputs(Path("o")) == before and Path("o/report.html").is_file()
+    fake_core.reset()
+    command(*args, *OVER, "--no-report")
+    assert not Path("o/report.html").exists() and os.listdir("o/figures") == ["mine.png"]
+
+
+def test_an_interrupted_sweep_has_no_page_until_one_is_asked_for(command: Command, scenario: Path) -> None:
+    fake_core.behaviour.interrupt_after = 3
+    ran = command("sweep", scenario, "--seeds", 2, "--jobs", 1, "--out", "o", *OVER)
     assert ran.status == 130
     assert "no report: interrupted; overspill report o draws one\n" in ran.err
-    assert not Path("o/report.html").exists() and os.listdir("o/figures") == ["mine.png"]
+    assert "(n = 1)" in ran.out, "cells of fewer seeds say so"
+    assert not Path("o/report.html").exists()
     fake_core.reset()
     assert command("report", "o").status == 0 and Path("o/report.html").is_file()
-    command(*args, *OVER, "--no-report")
-    assert not Path("o/report.html").exists()
 
 
 def test_points_are_run_scattered_over_the_grid_and_told_in_its_order(scenario: Path) -> None:
     begun: list[str] = []
 
-    class Order(Watch):
+    class Order(Listener):
         """Notes which point has a run finished."""
 
         def kept(self, task: Task, hops: int) -> None:
             """Note it."""
             begun.append(task.label.partition("=")[2])
 
-    options = Options({"switch.x": "0..9:1"}, seeds=1, variants=["drop"], jobs=1, watch=Order())
+    options = Options(
+        over={"switch.x": "0..9:1"}, seeds=1, variants=["drop"], jobs=1, listener=Order(), sweep=True
+    )
     made = execute(scenario, options)
     assert begun == ["0", "5", "2", "7", "4", "9", "1", "6", "3", "8"]
-    assert list(dict.fromkeys(made.table.column("switch.x").to_pylist())) == list("0123456789")
+    assert list(dict.fromkeys(made.metrics.column("switch.x").to_pylist())) == list("0123456789")
 
 
 def test_the_time_left_is_estimated_by_the_nearest_known_point_of_the_variant() -> None:
@@ -413,11 +426,11 @@ def test_seeds_that_change_nothing_are_not_few(scenario: Path, monkeypatch: pyte
 
 def test_an_uneven_interval_is_printed_by_its_ends_as_a_run_does() -> None:
     row = {"n": 10, "mean": 2.2, "ci95": 3.0, "low": 1.0, "high": 7.0, "censored": False}
-    assert show.text(row, 1.0) == "2.2 [1.0, 7.0]"
-    assert show.text({**row, "low": 0.2, "high": 4.2, "ci95": 2.0}, 1.0) == "2.2 ± 2.0"
-    assert show.text({**row, "ci95": None, "low": None, "high": None}, 1.0) == "2.200"
-    assert show.text({**row, "ci95": None, "low": None, "high": None, "censored": True}, 1.0) == "> 2.200"
-    assert show.text(None, 1.0) == "-"
+    assert show.text(row, 1.0, 1) == "2.2 [1.0, 7.0]"
+    assert show.text({**row, "low": 0.2, "high": 4.2, "ci95": 2.0}, 1.0, 1) == "2.2 ± 2.0"
+    assert show.text({**row, "ci95": None, "low": None, "high": None}, 1.0, 1) == "2.200"
+    assert show.text({**row, "ci95": None, "low": None, "high": None, "censored": True}, 1.0, 1) == "> 2.200"
+    assert show.text(None, 1.0, 1) == "-"
 
 
 def test_the_cells_of_a_sweep_are_those_of_a_plain_run(command: Command, scenario: Path) -> None:

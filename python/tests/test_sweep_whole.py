@@ -11,11 +11,11 @@ import pytest
 from test_sweep import entries, outputs
 
 import overspill
-from overspill import BadInput, Failed, Sweep
+from overspill import BadInput, Failed, Results
 from overspill.engine import cluster, core
-from overspill.engine.simulate import Task
-from overspill.engine.sweep import Options, execute
-from overspill.engine.watch import Watch
+from overspill.engine.options import Options
+from overspill.engine.run import execute
+from overspill.engine.task import Listener, Task
 
 SCENARIO = """
 name = "small"
@@ -117,12 +117,12 @@ def test_a_sweep_in_memory_has_the_same_tables_as_one_in_a_folder(small: Path, t
     over = {"traffic.burst.senders": [4, 8]}
     kept = overspill.sweep(small, over, seeds=2, out=tmp_path / "o")
     bare = overspill.sweep(small, over, seeds=2)
-    assert bare.folder is None and bare.table.equals(kept.table) and bare.summary.equals(kept.summary)
-    loaded = Sweep.load(tmp_path / "o")
-    assert loaded.table.equals(kept.table) and loaded.axes == kept.axes and loaded.facts == kept.facts
+    assert bare.folder is None and bare.metrics.equals(kept.metrics) and bare.summary.equals(kept.summary)
+    loaded = Results.load(tmp_path / "o")
+    assert loaded.metrics.equals(kept.metrics) and loaded.axes == kept.axes and loaded.facts == kept.facts
 
 
-class Said(Watch):
+class Said(Listener):
     """Keeps what is said."""
 
     def __init__(self) -> None:
@@ -133,7 +133,7 @@ class Said(Watch):
         self.lines.append(line)
 
 
-class Killer(Watch):
+class Killer(Listener):
     """Kills a process once some runs are kept."""
 
     def __init__(self, victim: int) -> None:
@@ -166,7 +166,15 @@ def test_a_cluster_that_loses_a_worker_gives_the_same_bytes(small: Path, tmp_pat
         assert len(set(processes)) == 2
         killer = Killer(processes[0])
         there = tmp_path / "there"
-        options = Options(over, seeds=3, on=two.scheduler_address, out=there, tables=tables, watch=killer)
+        options = Options(
+            over=over,
+            seeds=3,
+            on=two.scheduler_address,
+            out=there,
+            tables=tables,
+            listener=killer,
+            sweep=True,
+        )
         made = execute(small, options)
         assert killer.killed and killer.kept_runs == 48
         client.wait_for_workers(1)
@@ -176,7 +184,7 @@ def test_a_cluster_that_loses_a_worker_gives_the_same_bytes(small: Path, tmp_pat
     assert [path.read_bytes() for path in entries(there)] == [
         path.read_bytes() for path in entries(tmp_path / "here")
     ]
-    assert made.kept("flows").equals(Sweep.load(tmp_path / "here").kept("flows"))
+    assert made.table("flows").equals(Results.load(tmp_path / "here").table("flows"))
 
 
 def test_processes_of_this_machine_give_the_same_table(small: Path) -> None:
@@ -184,7 +192,7 @@ def test_processes_of_this_machine_give_the_same_table(small: Path) -> None:
     over = {"traffic.burst.senders": [2, 8]}
     there = overspill.sweep(small, over, seeds=1, on="local:2")
     here = overspill.sweep(small, over, seeds=1)
-    assert there.table.equals(here.table) and there.facts == here.facts
+    assert there.metrics.equals(here.metrics) and there.facts == here.facts
 
 
 def test_a_cluster_that_is_not_there_is_a_failure_in_one_line(
@@ -193,7 +201,9 @@ def test_a_cluster_that_is_not_there_is_a_failure_in_one_line(
     pytest.importorskip("distributed")
     monkeypatch.setattr(cluster, "ANSWER", 0.5)
     said = Said()
-    options = Options({"traffic.burst.senders": [2]}, seeds=1, on="tcp://127.0.0.1:9", watch=said)
+    options = Options(
+        over={"traffic.burst.senders": [2]}, seeds=1, on="tcp://127.0.0.1:9", listener=said, sweep=True
+    )
     with pytest.raises(Failed, match=r"--on: tcp://127\.0\.0\.1:9: no scheduler of Dask answers") as error:
         execute(small, options)
     assert said.lines == ["connecting to tcp://127.0.0.1:9"]
@@ -245,14 +255,14 @@ def send(scenario: Path, client: object) -> object:
     """Give the first run of a sweep to a client; its values as they are here."""
     import threading
 
+    from overspill.engine.plan import prepare
     from overspill.engine.points import Scene
-    from overspill.engine.runner import Listener
     from overspill.engine.simulate import How, simulate
-    from overspill.engine.sweep import prepare
+    from overspill.engine.task import Listener
 
-    made = prepare(scenario, Options({"traffic.burst.senders": [2]}, seeds=1))
+    made = prepare(scenario, Options(over={"traffic.burst.senders": [2]}, seeds=1, sweep=True))
     task = next(made.tasks)
-    how = How(made.base.source, None, (), Listener(), threading.Event(), threading.Event())
+    how = How(None, (), Listener(), threading.Event(), threading.Event())
     pool = cluster.Cluster("local:1", how, made.base)
     pool.client = client
     scene = Scene(made.base, made.checked.points[0], made.checked.configs[0])

@@ -12,7 +12,7 @@ def main(arguments: list[str] | None = None) -> NoReturn:
     try:
         # Imported here, since that takes a second in which the user may press Ctrl-C.
         from overspill import errors
-        from overspill.cli import commands, paper, trace
+        from overspill.cli import commands, console, paper, trace
         from overspill.cli import sweep as command
     except KeyboardInterrupt:
         leave("interrupted", INTERRUPTED)
@@ -28,7 +28,7 @@ def main(arguments: list[str] | None = None) -> NoReturn:
     except KeyboardInterrupt:
         leave("interrupted", INTERRUPTED)
     except BrokenPipeError:
-        commands.hush()
+        console.hush()
         sys.exit(0)
     except Exception as error:
         if os.environ.get("OVERSPILL_TRACEBACK"):

@@ -1,26 +1,21 @@
 """The commands of `overspill`."""
 
-import os
-import sys
-from collections.abc import Iterator, Sequence
-from contextlib import contextmanager, suppress
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, NoReturn
+from typing import TYPE_CHECKING, Annotated
 
 import typer
-from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
+from overspill.cli.console import emit, err, interruptible, names, out, say
+from overspill.cli.figures import Figures, figures_asked
+from overspill.cli.finish import finish
 from overspill.errors import BadInput
 
 if TYPE_CHECKING:
     from overspill.charts import curves
-    from overspill.results.results import Results
 
 # What a command needs is imported where it is used: `--help` needs none of it.
-
-FAILED, UNFINISHED, INTERRUPTED = 1, 3, 130
 
 app = typer.Typer(
     help="What should a switch do when its buffer overflows? A packet-level data-center network simulator.",
@@ -29,44 +24,6 @@ app = typer.Typer(
     pretty_exceptions_enable=False,
     context_settings={"help_option_names": ["-h", "--help"]},
 )
-
-
-class Output(Console):
-    """A console that goes on in silence once nobody reads it, so that the report is still written."""
-
-    def on_broken_pipe(self) -> None:
-        """Write no more."""
-        self.quiet = True
-        hush()
-
-
-def hush() -> None:
-    """Let what is still written to stdout vanish."""
-    with suppress(OSError, ValueError):
-        nothing = os.open(os.devnull, os.O_WRONLY)
-        os.dup2(nothing, sys.stdout.fileno())
-        os.close(nothing)
-
-
-def emit(text: str) -> None:
-    """A document on stdout, as long as somebody reads it."""
-    try:
-        sys.stdout.write(text + "\n")
-        sys.stdout.flush()
-    except BrokenPipeError:
-        hush()
-
-
-def err() -> Console:
-    """Where messages and progress go."""
-    return Console(stderr=True, highlight=False)
-
-
-def out() -> Console:
-    """Where results go."""
-    console = Output(highlight=False)
-    # Where nobody looks at a screen, no row is wrapped.
-    return console if console.is_terminal else Output(highlight=False, width=10_000)
 
 
 def show_version(asked: bool) -> None:
@@ -87,24 +44,6 @@ def overspill(
     """What should a switch do when its buffer overflows?"""
 
 
-Figures = Annotated[
-    str | None,
-    typer.Option(
-        "--figures", metavar="pdf,svg,png", help="Also save each figure of the report in these formats."
-    ),
-]
-
-
-def figures_asked(text: str | None, report: bool) -> tuple[str, ...] | None:
-    """The formats of `--figures`; `None` without a report, whose figures they are."""
-    from overspill.charts import files
-
-    if text is not None and not report:
-        raise BadInput("--figures: found with --no-report; figures belong to the report")
-    formats = files.asked(text)
-    return formats if report else None
-
-
 @app.command()
 def run(
     scenario: Annotated[str, typer.Argument(help="A scenario file (TOML).")],
@@ -118,6 +57,9 @@ def run(
         int | None, typer.Option(min=0, help="The first seed, instead of the scenario's.")
     ] = None,
     seeds: Annotated[int, typer.Option(min=1, help="How many seeds.")] = 1,
+    variants: Annotated[
+        str | None, typer.Option(metavar="A,B", help="Only these variants (default: all).")
+    ] = None,
     out_dir: Annotated[
         Path | None, typer.Option("--out", metavar="DIR", help="Folder of the results (default: out/NAME).")
     ] = None,
@@ -144,86 +86,34 @@ def run(
     report: Annotated[bool, typer.Option(help="Write report.html.")] = True,
     figures: Figures = None,
 ) -> None:
-    """Run a scenario: every variant side by side."""
+    """Run a scenario: every variant side by side; goes on where it was stopped."""
     with interruptible():
         formats = figures_asked(figures, report)
         from overspill.cli import progress, table
-        from overspill.engine.execution import Options, execute
+        from overspill.engine.options import Options
+        from overspill.engine.run import execute
         from overspill.results import store
 
         with progress.listener(err()) as listener:
             place = out_dir or (lambda name: Path("out") / store.slug(name))
             options = Options(
-                sets or (), seed, seeds, max_events, jobs, place, listener, pcap or (), pcap_snaplen
+                sets=sets or (),
+                seed=seed,
+                seeds=seeds,
+                variants=names(variants),
+                max_events=max_events,
+                jobs=jobs,
+                out=place,
+                listener=listener,
+                pcap=pcap or (),
+                pcap_snaplen=pcap_snaplen,
             )
             results = execute(scenario, options)
         if as_json:
             emit(store.dump(results.document()))
-        elif results.runs:
+        elif results.finished:
             table.show(results, out(), every)
         finish(results, formats, as_json)
-
-
-@contextmanager
-def interruptible() -> Iterator[None]:
-    """Ctrl-C outside of the runs leaves with the same status as within them."""
-    try:
-        yield
-    except KeyboardInterrupt:
-        print("interrupted", file=sys.stderr)
-        raise typer.Exit(INTERRUPTED) from None
-
-
-def finish(results: "Results", formats: Sequence[str] | None, as_json: bool) -> NoReturn:
-    """Write the report, say where it is and what is missing, and leave with the right status.
-
-    `formats` are those of the report's figures; `None` writes no report.
-    """
-    from overspill.results import header
-
-    if results.interrupted and not results.runs:
-        err().print("interrupted before the first run was finished; nothing is kept")
-        raise typer.Exit(INTERRUPTED)
-    assert results.folder is not None
-    console = err() if as_json else out()
-    if formats is not None and not results.interrupted:
-        say(console, "report", write_report(results, formats))
-    else:
-        say(console, "results", results.folder)
-    if results.captures:
-        say(console, "captures", results.folder / "runs")
-    left = status(results)
-    warnings = header.warnings(results)
-    if as_json:
-        for line in warnings:
-            err().print(Text(f"{line.label}: {line.text}", "bold red"), soft_wrap=True)
-    elif left:
-        labels = " and ".join(dict.fromkeys(line.label for line in warnings))
-        err().print(Text(f"{labels}: exit status {left}", "bold red"), soft_wrap=True)
-    raise typer.Exit(left)
-
-
-def say(console: Console, what: str, path: Path) -> None:
-    """One line that is never broken, so that the path can be copied."""
-    console.print(Text(f"{what}: {path}"), soft_wrap=True)
-
-
-def status(results: "Results") -> int:
-    """The exit status of results."""
-    if results.failures:
-        return FAILED
-    if results.interrupted:
-        return INTERRUPTED
-    return UNFINISHED if results.partial or results.unfinished or results.stuck else 0
-
-
-def write_report(results: "Results", formats: Sequence[str]) -> Path:
-    """Make the report, and figures in these formats."""
-    from overspill.report.run import write
-
-    assert results.folder is not None
-    with err().status("drawing the report"):
-        return write(results, results.folder, formats)
 
 
 @app.command("report")
@@ -236,7 +126,7 @@ def report_command(
     """Write report.html, and figures in the formats asked for, from results."""
     with interruptible():
         formats = figures_asked(figures, True) or ()
-        from overspill.report.run import of_folder
+        from overspill.report import of_folder
 
         with err().status("drawing the report"):
             path = of_folder(folder, formats)

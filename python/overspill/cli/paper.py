@@ -7,7 +7,8 @@ from typing import TYPE_CHECKING, Annotated, NoReturn
 import typer
 from rich.text import Text
 
-from overspill.cli import commands
+from overspill.cli import console as commands
+from overspill.cli.figures import figures_asked
 
 if TYPE_CHECKING:
     from overspill.papers.reproduce import Reproduced
@@ -60,12 +61,12 @@ def paper(
     """
     with commands.interruptible():
         from overspill.cli import paper_table as show
-        from overspill.engine import watch as progress
+        from overspill.cli import watch as progress
         from overspill.papers import data
         from overspill.papers.reproduce import reproduce, select
         from overspill.results import store
 
-        formats = commands.figures_asked(figures, report)
+        formats = figures_asked(figures, report)
         found = data.load(name, papers)
         if listed:
             show.listed(found, commands.out())

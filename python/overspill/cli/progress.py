@@ -2,6 +2,7 @@
 
 import threading
 import time
+from collections.abc import Iterable
 from types import TracebackType
 from typing import Any
 
@@ -9,7 +10,7 @@ from rich.console import Console
 from rich.markup import escape
 from rich.progress import BarColumn, Progress, TaskID, TextColumn, TimeRemainingColumn
 
-from overspill.engine.runner import Job, Listener
+from overspill.engine.task import Listener, Task
 from overspill.results import formats
 
 EVERY = 10.0  # seconds between two lines where there is no terminal
@@ -31,26 +32,32 @@ class Lines(Listener):
     ) -> None:
         return None
 
-    def planned(self, count: int) -> None:
-        """Remember how many there are."""
-        self.total = count
+    def begin(self, left: Iterable[Task], stored: Iterable[tuple[Task, int]]) -> None:
+        """Remember how many there are; say how many are finished already."""
+        self.total, known = len(list(left)), len(list(stored))
+        if known:
+            self.say(f"{known} runs were finished before and are not repeated")
 
-    def advanced(self, job: Job, status: dict[str, Any]) -> None:
+    def say(self, line: str) -> None:
+        """Print a line."""
+        self.console.print(line, markup=False, soft_wrap=True)
+
+    def advanced(self, task: Task, status: dict[str, Any]) -> None:
         """Say where a long run is."""
         with self.lock:
             if status["done"] or time.monotonic() - self.last < EVERY:
                 return
             self.last = time.monotonic()
             self.console.print(
-                f"{job}: {share(status):.0%}, at {formats.time(status['time_ps'])}", markup=False
+                f"{task}: {share(status):.0%}, at {formats.time(status['time_ps'])}", markup=False
             )
 
-    def finished(self, job: Job, status: dict[str, Any], seconds: float) -> None:
+    def finished(self, task: Task, status: dict[str, Any], seconds: float) -> None:
         """Say that a run is done, and how fast it was."""
         with self.lock:
             self.done += 1
             self.last = time.monotonic()
-            line = f"[{self.done}/{self.total}] {job}: {speed(status, seconds)}"
+            line = f"[{self.done}/{self.total}] {task}: {speed(status, seconds)}"
             self.console.print(line, markup=False, soft_wrap=True)
 
 
@@ -58,7 +65,7 @@ class Bars(Listener):
     """A bar for each run that is going on, and one for all."""
 
     def __init__(self, console: Console) -> None:
-        self.lock, self.tasks = threading.Lock(), dict[Job, TaskID]()
+        self.lock, self.tasks = threading.Lock(), dict[Task, TaskID]()
         self.progress = Progress(
             TextColumn("{task.description}"),
             BarColumn(),
@@ -78,24 +85,30 @@ class Bars(Listener):
     ) -> None:
         self.progress.stop()
 
-    def planned(self, count: int) -> None:
+    def begin(self, left: Iterable[Task], stored: Iterable[tuple[Task, int]]) -> None:
         """Begin the bar of all."""
-        self.whole = self.progress.add_task("all runs", total=count, note="")
+        count, known = len(list(left)), len(list(stored))
+        note = f"{known} finished before" if known else ""
+        self.whole = self.progress.add_task("all runs", total=count + known, completed=known, note=note)
 
-    def advanced(self, job: Job, status: dict[str, Any]) -> None:
+    def say(self, line: str) -> None:
+        """Print a line above the bars."""
+        self.progress.print(line, markup=False, soft_wrap=True)
+
+    def advanced(self, task: Task, status: dict[str, Any]) -> None:
         """Move a run's bar."""
         with self.lock:
-            if job not in self.tasks:
-                self.tasks[job] = self.progress.add_task(escape(str(job)), total=1.0, note="")
+            if task not in self.tasks:
+                self.tasks[task] = self.progress.add_task(escape(str(task)), total=1.0, note="")
             note = f"{formats.count(status['flows_completed'])} flows done"
-            self.progress.update(self.tasks[job], completed=share(status), note=note)
+            self.progress.update(self.tasks[task], completed=share(status), note=note)
 
-    def finished(self, job: Job, status: dict[str, Any], seconds: float) -> None:
+    def finished(self, task: Task, status: dict[str, Any], seconds: float) -> None:
         """Replace a run's bar by a line."""
         with self.lock:
-            if job in self.tasks:
-                self.progress.remove_task(self.tasks.pop(job))
-            self.progress.print(f"{job}: {speed(status, seconds)}", markup=False)
+            if task in self.tasks:
+                self.progress.remove_task(self.tasks.pop(task))
+            self.progress.print(f"{task}: {speed(status, seconds)}", markup=False)
             if self.whole is not None:
                 self.progress.advance(self.whole)
 

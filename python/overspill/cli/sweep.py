@@ -1,21 +1,14 @@
 """The command `overspill sweep`."""
 
-from collections.abc import Iterable, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, NoReturn
+from typing import Annotated
 
 import typer
-from rich.text import Text
 
-from overspill.cli import commands
-
-if TYPE_CHECKING:
-    from overspill.results.sweep import Sweep
-
-
-def names(given: str | None) -> list[str] | None:
-    """The names between commas."""
-    return None if given is None else [one.strip() for one in given.split(",") if one.strip()]
+from overspill.cli import console
+from overspill.cli.console import names
+from overspill.cli.figures import Figures, figures_asked
+from overspill.cli.finish import finish
 
 
 def sweep(
@@ -66,84 +59,40 @@ def sweep(
     ] = None,
     as_json: Annotated[bool, typer.Option("--json", help="Print one JSON document, not the table.")] = False,
     report: Annotated[bool, typer.Option(help="Write report.html.")] = True,
-    figures: commands.Figures = None,
+    figures: Figures = None,
 ) -> None:
     """Run a scenario at every point of a grid; goes on where it was stopped."""
-    with commands.interruptible():
+    with console.interruptible():
         from overspill.cli import sweep_table as show
-        from overspill.engine import watch as progress
-        from overspill.engine.sweep import Options, execute
+        from overspill.cli import watch as progress
+        from overspill.engine.options import Options
+        from overspill.engine.run import execute
         from overspill.results import store
 
         show.check(metric or ())
-        formats = commands.figures_asked(figures, report)
-        with progress.watch(commands.err()) as watch:
+        formats = figures_asked(figures, report)
+        with progress.watch(console.err()) as watch:
             options = Options(
-                over,
-                zips or (),
-                sets or (),
-                seed,
-                seeds,
-                names(variants),
-                max_events,
-                names(tables) or (),
-                jobs,
-                on,
-                out_dir or (lambda name: Path("out") / f"{store.slug(name)}-sweep"),
-                watch,
+                over=over,
+                zips=zips or (),
+                sets=sets or (),
+                seed=seed,
+                seeds=seeds,
+                variants=names(variants),
+                max_events=max_events,
+                tables=names(tables) or (),
+                jobs=jobs,
+                on=on,
+                out=out_dir or (lambda name: Path("out") / f"{store.slug(name)}-sweep"),
+                listener=watch,
+                sweep=True,
             )
             found = execute(scenario, options)
         if as_json:
-            commands.emit(store.dump(found.document()))
+            console.emit(store.dump(found.document()))
         elif found.finished:
-            show.show(found, found.metrics if every else metric or (), commands.out())
-        finish(found, as_json, formats)
-
-
-def finish(sweep: "Sweep", as_json: bool, formats: Sequence[str] | None) -> NoReturn:
-    """Write the report, say where the results are and what is missing, and leave with the right status.
-
-    `formats` are those of the report's figures; `None` writes no report.
-    """
-    from overspill.cli import sweep_table as show
-
-    if not sweep.finished:
-        commands.err().print("interrupted before the first run was finished; nothing is kept")
-        raise typer.Exit(commands.INTERRUPTED)
-    assert sweep.folder is not None
-    console = commands.err() if as_json else commands.out()
-    commands.say(console, "results", sweep.folder)
-    if formats is not None and sweep.interrupted:
-        text = f"no report: interrupted; overspill report {sweep.folder} draws one"
-        commands.err().print(Text(text), soft_wrap=True)
-    elif formats is not None:
-        from overspill.report import sweep as sweepreport
-
-        with commands.err().status("drawing the report"):
-            path = sweepreport.write(sweep, sweep.folder, formats)
-        commands.say(console, "report", path)
-    left, loud = status(sweep), show.warnings(sweep)
-    if as_json:
-        told(f"{line.label}: {line.text}" for line in loud)
-    elif left:
-        labels = " and ".join(dict.fromkeys(line.label for line in loud))
-        told([f"{labels}: exit status {left}"])
-    raise typer.Exit(left)
-
-
-def told(lines: Iterable[str]) -> None:
-    """Lines on stderr, loud."""
-    for line in lines:
-        commands.err().print(Text(line, "bold red"), soft_wrap=True)
-
-
-def status(sweep: "Sweep") -> int:
-    """The exit status of a sweep."""
-    if sweep.failures:
-        return commands.FAILED
-    if sweep.interrupted:
-        return commands.INTERRUPTED
-    return commands.UNFINISHED if sweep.partial or sweep.unfinished or sweep.stuck else 0
+            show.show(found, found.metric_names if every else metric or (), console.out())
+        finish(found, formats, as_json)
 
 
 def register(app: typer.Typer) -> None:

@@ -14,7 +14,8 @@ from overspill.cli import table
 from overspill.errors import BadInput
 from overspill.results import formats, header, metrics
 from overspill.results.labels import Line
-from overspill.results.sweep import Sweep, cautions, legend, rows
+from overspill.results.results import Results
+from overspill.results.sweep import cautions, legend, rows
 from overspill.results.tables import Summary
 
 DEFAULTS = ("qct_p99", "fct_p99", "goodput")
@@ -30,30 +31,30 @@ def check(wanted: Sequence[str]) -> None:
             raise BadInput(f"--metric: found {name}; expected one of `overspill list metrics`{hint}")
 
 
-def chosen(sweep: Sweep, wanted: Sequence[str]) -> list[str]:
+def chosen(sweep: Results, wanted: Sequence[str]) -> list[str]:
     """The metrics asked for, or the first that suits: queries, flows, goodput."""
-    there = sweep.metrics
+    there = sweep.metric_names
     return list(wanted) if wanted else [name for name in DEFAULTS if name in there][:1]
 
 
-def warnings(sweep: Sweep) -> list[Line]:
+def warnings(sweep: Results) -> list[Line]:
     """What makes a sweep less than whole."""
     found = []
     if sweep.interrupted:
         text = f"stopped by the user: {sweep.finished} of {sweep.planned} runs are finished and shown"
         found.append(Line("INTERRUPTED", f"{text}; the same command goes on where it was stopped", True))
     found += [Line("FAILED", line, True) for line in sweep.failures]
-    for one in sweep.partial:
+    for one in sweep.told.partial:
         found.append(Line("PARTIAL RESULT", f"{where(sweep, one)} {one['why']}", True))
-    for one in sweep.unfinished:
+    for one in sweep.told.unfinished:
         counts = f"{one['unfinished']} of {one['measured']} measured flows did not finish"
         found.append(Line("UNFINISHED FLOWS", f"{where(sweep, one)}: {counts}", True))
-    for one in sweep.deadlocks:
+    for one in sweep.told.deadlocks:
         found.append(Line("DEADLOCK", f"{where(sweep, one)}: {header.circle(one, len(one['seeds']))}", True))
     return found
 
 
-def where(sweep: Sweep, one: dict[str, Any]) -> str:
+def where(sweep: Results, one: dict[str, Any]) -> str:
     """A point, a variant, and seeds."""
     point = zip(sweep.axes, one["point"], strict=True)
     at = ", ".join(f"{axis.path}={text}" for axis, text in point)
@@ -61,7 +62,7 @@ def where(sweep: Sweep, one: dict[str, Any]) -> str:
     return f"{place}, seed{'s' if len(one['seeds']) > 1 else ''} {formats.seeds(one['seeds'])}"
 
 
-def lines(sweep: Sweep, names: Sequence[str]) -> list[Line]:
+def lines(sweep: Results, names: Sequence[str]) -> list[Line]:
     """Every fact beside the tables of these metrics, the loud ones first."""
     rough = cautions(sweep.facts, names)
     axes = "; ".join(f"{axis.path} = {formats.listing(axis.texts)}" for axis in sweep.axes)
@@ -81,7 +82,7 @@ def lines(sweep: Sweep, names: Sequence[str]) -> list[Line]:
     ]
 
 
-def show(sweep: Sweep, wanted: Sequence[str], console: Console) -> None:
+def show(sweep: Results, wanted: Sequence[str], console: Console) -> None:
     """Print the facts and a table a metric."""
     facts = Table.grid(padding=(0, 2, 0, 0))
     names = chosen(sweep, wanted)
@@ -96,7 +97,7 @@ def show(sweep: Sweep, wanted: Sequence[str], console: Console) -> None:
     table.put(console, Text(legend(sweep.summary), "dim"), table.LINE)
 
 
-def one(sweep: Sweep, name: str, console: Console) -> None:
+def one(sweep: Results, name: str, console: Console) -> None:
     """The table of a metric: rows are points, columns are variants."""
     found = rows(sweep, name)
     if not found:
@@ -112,13 +113,18 @@ def one(sweep: Sweep, name: str, console: Console) -> None:
         grid.add_column(Text(variant), justify="right", no_wrap=True)
     for point in sweep.points[:SHOWN]:
         cells = [found.get((*point.values(), variant)) for variant in sweep.variants]
-        grid.add_row(*map(Text, point.values()), *(Text(text(cell, factor)) for cell in cells))
+        grid.add_row(
+            *map(Text, point.values()), *(Text(text(cell, factor, len(sweep.seeds))) for cell in cells)
+        )
     table.whole(console, grid)
     if len(sweep.points) > SHOWN:
         left = len(sweep.points) - SHOWN
         table.put(console, Text(f"... {left} more points are in summary.csv"), table.LINE)
 
 
-def text(entry: dict[str, Any] | None, factor: float) -> str:
-    """A cell as `overspill run` prints it; `-` where there is nothing."""
-    return "-" if entry is None else formats.cell(Summary.of(entry), factor)
+def text(entry: dict[str, Any] | None, factor: float, seeds: int) -> str:
+    """A cell as `overspill run` prints it, with its seeds where some are missing; `-` for nothing."""
+    if entry is None:
+        return "-"
+    few = f" (n = {entry['n']})" if entry["n"] < seeds else ""
+    return formats.cell(Summary.of(entry), factor) + few

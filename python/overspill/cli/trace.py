@@ -5,7 +5,8 @@ from typing import Annotated
 
 import typer
 
-from overspill.cli import commands
+from overspill.cli import console
+from overspill.cli.figures import Figures, figures_asked
 
 
 def trace(
@@ -40,31 +41,31 @@ def trace(
     ] = None,
     as_json: Annotated[bool, typer.Option("--json", help="Print one JSON document, not the table.")] = False,
     report: Annotated[bool, typer.Option(help="Write trace.json and trace.html.")] = True,
-    figures: commands.Figures = None,
+    figures: Figures = None,
 ) -> None:
     """Print and draw the trace of one packet, found by repeating its run."""
-    with commands.interruptible():
+    with console.interruptible():
         from overspill.cli import progress
         from overspill.cli import trace_table as show
         from overspill.results import store
         from overspill.tracing import write
         from overspill.tracing.run import Options, execute
 
-        formats = commands.figures_asked(figures, report)
+        formats = figures_asked(figures, report)
         if report and out_dir is not None:
             write.check(out_dir)
-        with progress.listener(commands.err()) as listener:
+        with progress.listener(console.err()) as listener:
             traced = execute(scenario, Options(packet, variant, seed, sets or (), at, listener))
         if as_json:
-            commands.emit(store.dump(traced.document()))
+            console.emit(store.dump(traced.document()))
         else:
-            show.show(traced, commands.out())
+            show.show(traced, console.out())
         if formats is not None:
             folder = out_dir or Path("out") / f"{store.slug(traced.facts['scenario'])}-trace"
             write.check(folder)
-            with commands.err().status("drawing the trace"):
+            with console.err().status("drawing the trace"):
                 path = write.write(traced, folder, formats)
-            commands.say(commands.err() if as_json else commands.out(), "report", path)
+            console.say(console.err() if as_json else console.out(), "report", path)
 
 
 def register(app: typer.Typer) -> None:

@@ -19,10 +19,11 @@ from typing import Any
 from overspill.engine import core, keys
 from overspill.engine.points import Base, Scene
 from overspill.engine.pool import Result, failed, named
-from overspill.engine.runner import Listener
-from overspill.engine.simulate import Finished, How, Task, simulate
+from overspill.engine.simulate import Finished, How, simulate
 from overspill.engine.source import Source
+from overspill.engine.task import Listener, Task
 from overspill.errors import BadInput, Failed, OverspillError
+from overspill.results.cache import File
 
 LOCAL = re.compile(r"local:([1-9][0-9]{0,3})")
 ADDRESS = re.compile(r"(?:tcp|tls|ucx|wss?)://\S+:[0-9]{1,5}")
@@ -218,16 +219,15 @@ def performed(order: Order) -> Finished:
             raise Failed(
                 "the worker finds other files than those named here; are absolute paths the same there?"
             )
-        how = How(
-            order.source, order.max_events, order.tables, Listener(), threading.Event(), threading.Event()
-        )
+        how = How(order.max_events, order.tables, Listener(), threading.Event(), threading.Event())
         finished = simulate(scene, order.task, how, Path(name) / "tables")
         assert finished is not None
-        tables: dict[str, Path | bytes] = {
-            table: made if isinstance(made, bytes) else made.read_bytes()
-            for table, made in finished.tables.items()
-        }
-        return replace(finished, tables=tables)
+        return replace(finished, tables={name: sent(file) for name, file in finished.tables.items()})
+
+
+def sent(file: File) -> File:
+    """A file by its content."""
+    return file if isinstance(file.made, bytes) else File(file.made.read_bytes(), file.digest)
 
 
 def laid(folder: Path, order: Order) -> Path:

@@ -1,4 +1,4 @@
-"""Ctrl-C while runs go on: it asks them to stop, once or many times, and never breaks off what is saved."""
+"""Ctrl-C, SIGTERM and SIGHUP while runs go on: they ask runs to stop, and never break off what is saved."""
 
 import signal
 import threading
@@ -6,22 +6,44 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Any
 
+# A closed terminal sends SIGHUP, which not every system has.
+SIGNALS = [getattr(signal, name) for name in ("SIGINT", "SIGTERM", "SIGHUP") if hasattr(signal, name)]
+
+
+class Asked(threading.Event):
+    """Set once the user asks to stop; `signal` is the number of the first signal that did."""
+
+    signal: int | None = None
+
 
 @contextmanager
-def asked() -> Iterator[threading.Event]:
-    """An event that Ctrl-C sets instead of raising, for as long as this lasts."""
-    event = threading.Event()
-    previous = signal.getsignal(signal.SIGINT)
-    # Only the main thread may ask, and what ignores Ctrl-C (such as a job of `nohup`) goes on ignoring it.
-    if threading.current_thread() is not threading.main_thread() or previous in (signal.SIG_IGN, None):
+def asked() -> Iterator[Asked]:
+    """An event that these signals set instead of ending the process, for as long as this lasts."""
+    event = Asked()
+    # Only the main thread may ask.
+    if threading.current_thread() is not threading.main_thread():
         yield event
         return
 
     def note(signum: int, frame: Any) -> None:
+        if event.signal is None:
+            event.signal = signum
         event.set()
 
-    signal.signal(signal.SIGINT, note)
+    previous = {one: signal.getsignal(one) for one in SIGNALS}
+    # What is ignored (as Ctrl-C is by a job in the background, and SIGHUP under `nohup`) stays so.
+    previous = {one: before for one, before in previous.items() if before not in (signal.SIG_IGN, None)}
+    for one in previous:
+        signal.signal(one, note)
     try:
         yield event
     finally:
-        signal.signal(signal.SIGINT, previous)
+        for one, before in previous.items():
+            signal.signal(one, before)
+
+
+def raised(event: Asked) -> None:
+    """What a signal that came after the last run does: the process ends as it would have without `asked`."""
+    if event.signal is None or event.signal == signal.SIGINT:
+        raise KeyboardInterrupt
+    signal.raise_signal(event.signal)

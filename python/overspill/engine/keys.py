@@ -2,7 +2,6 @@
 
 import hashlib
 import inspect
-import json
 import os
 import threading
 from collections.abc import Iterator, Mapping
@@ -15,9 +14,10 @@ from typing import Any
 from overspill.engine import core
 from overspill.errors import Failed
 from overspill.results import metrics
+from overspill.results.cache import digest
 
 # What a variant is called and which seed comes first changes no run.
-ENTRY = 2  # what is kept of a run
+ENTRY = 3  # what is kept of a run
 NO_PART = ("name", "description", "seed")
 LONGEST_NAME = 4096
 
@@ -119,14 +119,3 @@ def config(resolved: Mapping[str, Any], files: Mapping[str, str], build: Build) 
     """SHA-256 of the software, a variant with every default filled in, and the files that it names."""
     kept = {key: value for key, value in resolved.items() if key not in NO_PART}
     return digest({"entry": ENTRY, "build": vars(build), "resolved": kept, "files": dict(files)})
-
-
-def run(config: str, seed: int, max_events: int | None) -> str:
-    """SHA-256 of one run: its configuration, its seed, and where it is cut."""
-    return digest({"config": config, "seed": seed, "max_events": max_events})
-
-
-def digest(value: Any) -> str:
-    """SHA-256 of a document, whatever the order of its keys."""
-    text = json.dumps(value, sort_keys=True, separators=(",", ":"), ensure_ascii=False)
-    return hashlib.sha256(text.encode()).hexdigest()

@@ -5,6 +5,7 @@ from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 from types import TracebackType
+from typing import Any
 
 from overspill.engine import core
 from overspill.engine.core import CoreRun, CoreScenario
@@ -22,6 +23,11 @@ class Wanted:
 
     texts: Sequence[str] = ()
     snaplen: int | None = None
+
+    @property
+    def asked(self) -> list[Any]:
+        """What was asked for; empty where nothing was."""
+        return [list(self.texts), self.snaplen] if self.texts else []
 
     @staticmethod
     def of(texts: str | Iterable[str], snaplen: int | None) -> "Wanted":

@@ -7,11 +7,12 @@ from dataclasses import dataclass
 from itertools import islice
 from typing import Any
 
-from overspill.engine import core, execution, keys
+from overspill.engine import core, keys, machine
 from overspill.engine.core import CoreScenario
-from overspill.engine.grid import Grid, Point
+from overspill.engine.grid import Grid
 from overspill.engine.source import Source
 from overspill.errors import BadInput, Failed
+from overspill.results.axes import Point
 
 AHEAD = 64  # points checked at a time
 
@@ -37,15 +38,17 @@ class Checked:
     configs: list[dict[str, str]]
     named: dict[str, str]  # files, with their hashes
     notes: list[str]
+    only: "Facts | None" = None  # where there is one point, all that is known of it
 
 
 class Scene:
     """A point's scenario, read when its first run begins and forgotten after its last."""
 
-    def __init__(self, base: Base, point: Point, configs: dict[str, str]) -> None:
-        self.base, self.point, self.configs = base, point, configs
+    def __init__(
+        self, base: Base, point: Point, configs: dict[str, str], made: CoreScenario | None = None
+    ) -> None:
+        self.base, self.point, self.configs, self.made = base, point, configs, made
         self.lock = threading.Lock()
-        self.made: CoreScenario | None = None
         self.files: set[str] = set()
 
     def get(self) -> CoreScenario:
@@ -79,17 +82,20 @@ class Facts:
     document: dict[str, Any]
     configs: dict[str, str]
     files: dict[str, str]
+    made: CoreScenario | None = None
 
 
-def examine(base: Base, point: Point) -> Facts | tuple[Point, list[str]]:
-    """A point's facts, or what is wrong with it."""
+def examine(base: Base, point: Point, only: bool = False) -> Facts | tuple[Point, list[str]]:
+    """A point's facts, or what is wrong with it; the scenario is kept where it is the only point."""
     try:
-        document = read(base, point)[1]
+        made, document = read(base, point)
     except BadInput as error:
         return point, error.lines
     files = {name: base.files.named(one) for name, one in document["resolved"].items()}
     configs = {name: keys.config(one, files[name], base.build) for name, one in document["resolved"].items()}
     every = {name: found for one in files.values() for name, found in one.items()}
+    if only:
+        return Facts(point, document, configs, every, made)
     few = {key: document.get(key) for key in ("name", "seed", "variants", "notes")}
     return Facts(point, few, configs, every)
 
@@ -112,9 +118,11 @@ def check(base: Base, grid: Grid, wanted: Sequence[str] | None, seen: Callable[[
         if one.document["variants"] != first["variants"]:
             raise BadInput(f"--over: at {one.point}: found other variants; expected the same at every point")
     notes: dict[str, int] = {}
+    others = tuple(f"{name}: " for name in first["variants"] if name not in variants)
     for one in found:
         for note in dict.fromkeys(general(str(note), grid) for note in one.document["notes"] or ()):
-            notes[note] = notes.get(note, 0) + 1
+            if not note.startswith(others):
+                notes[note] = notes.get(note, 0) + 1
     return Checked(
         str(first["name"]),
         int(first["seed"]),
@@ -126,6 +134,7 @@ def check(base: Base, grid: Grid, wanted: Sequence[str] | None, seen: Callable[[
             note if count == len(found) else f"{note} (at {count} of {len(found)} points)"
             for note, count in notes.items()
         ],
+        found[0] if len(found) == 1 else None,
     )
 
 
@@ -144,9 +153,9 @@ def examined(
 ) -> Iterator[Facts | tuple[Point, list[str]]]:
     """The points in their order, a few at a time: the core releases the GIL."""
     points, count = grid.points(), 0
-    with ThreadPoolExecutor(execution.cores()) as pool:
+    with ThreadPoolExecutor(machine.cores()) as pool:
         while some := list(islice(points, AHEAD)):
-            yield from pool.map(lambda point: examine(base, point), some)
+            yield from pool.map(lambda point: examine(base, point, len(grid) == 1), some)
             count += len(some)
             seen(count)
 

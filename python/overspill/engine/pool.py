@@ -8,7 +8,8 @@ from types import TracebackType
 from typing import Protocol
 
 from overspill.engine.points import Scene
-from overspill.engine.simulate import Finished, How, Task, simulate
+from overspill.engine.simulate import Finished, How, simulate
+from overspill.engine.task import Task
 from overspill.errors import Failed, OverspillError
 
 
@@ -48,7 +49,7 @@ class Pool(Protocol):
 class Threads:
     """Threads of this process; only the scenarios of points whose runs are under way are in memory."""
 
-    def __init__(self, threads: int, how: How, staging: Path) -> None:
+    def __init__(self, threads: int, how: How, staging: Path | None) -> None:
         self.threads, self.how, self.staging = threads, how, staging
         self.pool = ThreadPoolExecutor(threads)
         self.tasks: dict[Future[Finished | None], Task] = {}
@@ -81,7 +82,8 @@ class Threads:
         if self.how.stopped:
             return None
         try:
-            return simulate(scene.get(), task, self.how, self.staging / task.key)
+            folder = None if self.staging is None else self.staging / task.key
+            return simulate(scene.get(), task, self.how, folder)
         except OverspillError as error:
             raise named(task, error) from error
 

@@ -1,6 +1,9 @@
-"""One run of a sweep, here or on another machine: metrics and summary, and only the tables asked for."""
+"""One run from its first event to its tables and metrics, here or on another machine."""
 
+import json
+import shutil
 import threading
+import time
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -8,16 +11,18 @@ from typing import Any
 
 import pyarrow.parquet as pq
 
-from overspill.engine.core import CoreScenario
-from overspill.engine.runner import Job, Listener, Plan, Runner
-from overspill.engine.source import Source
-from overspill.errors import Unwritable
-from overspill.results import metrics
+from overspill.engine.core import CoreRun, CoreScenario
+from overspill.engine.pcap import Captures, Wanted
+from overspill.engine.task import Listener, Task
+from overspill.errors import Failed, OverspillError, Unwritable
+from overspill.results import columns, metrics, steady, store
+from overspill.results.cache import File
 from overspill.results.rundata import RunData
-from overspill.results.stream import Spill
+from overspill.results.stream import ROWS, Sink, Spill
 from overspill.stats.quantiles import Value
 
-# Of a summary, what says how a run ended; what it was is in its key.
+CHUNK = 200_000  # events between two looks at the clock and at who wants to stop
+# Of the summary of a run whose tables are not all kept, what says how it ended; what it was is in its key.
 KEPT = (
     "flows",
     "stop",
@@ -34,39 +39,16 @@ KEPT = (
 
 
 @dataclass(frozen=True)
-class Task(Job):
-    """A run of a point, known by its key."""
-
-    point: int = 0
-    label: str = ""
-    key: str = ""
-    config: str = ""
-
-    def __str__(self) -> str:
-        where = f"{self.label}: " if self.label else ""
-        return f"{where}{self.variant} seed {self.seed}"
-
-
-@dataclass(frozen=True)
-class Finished:
-    """What a run came to; tables as files, or as the bytes of files."""
-
-    values: dict[str, Value]
-    summary: dict[str, Any]
-    tables: dict[str, Path | bytes] = field(default_factory=dict)
-    absent: tuple[str, ...] = ()  # tables asked for that this run does not write
-
-
-@dataclass(frozen=True)
 class How:
-    """How every run of a sweep is done."""
+    """How every run is done; `whole` keeps all of its tables and its whole summary."""
 
-    source: Source
     max_events: int | None
     tables: tuple[str, ...]
     listener: Listener
     stop: threading.Event
     broken: threading.Event
+    pcap: Wanted = field(default_factory=Wanted)
+    whole: bool = False
 
     @property
     def stopped(self) -> bool:
@@ -74,32 +56,135 @@ class How:
         return self.stop.is_set() or self.broken.is_set()
 
 
-class Storage:
-    """Keeps of a run what a sweep needs; what it writes while it goes on lies in a temporary folder."""
+@dataclass(frozen=True)
+class Finished:
+    """What a run came to; without a folder, the run itself, in memory."""
 
-    def __init__(self, wanted: Sequence[str], folder: Path) -> None:
-        self.wanted, self.folder, self.spill = wanted, folder, Spill()
-        self.tables: dict[str, Path | bytes] = {}
-
-    def place(self, job: Job) -> tuple[Path, Spill | None]:
-        """The temporary folder."""
-        return self.spill.folder / "tables", self.spill
-
-    def keep(self, run: RunData) -> RunData:
-        """Measure, and write the tables asked for."""
-        run.values = metrics.measure(run)
-        try:
-            for name in self.wanted:
-                if name in run.names:
-                    self.folder.mkdir(parents=True, exist_ok=True)
-                    self.tables[name] = write(run, name, self.folder / f"{name}.parquet")
-        except OSError as error:
-            raise Unwritable(f"{self.folder}: cannot be written: {error.strerror}") from error
-        return run
+    values: dict[str, Value]
+    summary: dict[str, Any]
+    tables: dict[str, File] = field(default_factory=dict)
+    absent: tuple[str, ...] = ()  # tables asked for that this run does not write
+    captured: dict[str, tuple[str, File]] = field(default_factory=dict)  # by link, with the file's name
+    halves: dict[str, tuple[float, float]] | None = None
+    run: RunData | None = None
 
 
-def write(run: RunData, name: str, path: Path) -> Path:
-    """A table of a run as a file, bit by bit."""
+def simulate(scene: CoreScenario, task: Task, how: How, folder: Path | None) -> Finished | None:
+    """Run one task, with its files in this folder if there is one; `None` if it was stopped on the way."""
+    try:
+        run = advanced(scene, task, how, folder)
+        return None if run is None else measured(run, how, folder)
+    except OverspillError:
+        tidy(folder)
+        raise
+    except Exception as error:
+        tidy(folder)
+        raise Failed(f"{task}: the run failed: {error}") from error
+
+
+def tidy(folder: Path | None) -> None:
+    """Take away the files of a run that broke."""
+    if folder is not None:
+        shutil.rmtree(folder, ignore_errors=True)
+
+
+def advanced(scene: CoreScenario, task: Task, how: How, folder: Path | None) -> RunData | None:
+    """A run, event by event; `None` if it was stopped on the way."""
+    if how.stopped:
+        return None
+    began = time.monotonic()
+    spill = Spill()
+    # What is not kept as it comes goes to a temporary folder.
+    keeps = folder is not None and how.whole
+
+    def place() -> tuple[Path, Spill | None]:
+        return (folder, None) if folder is not None and keeps else (spill.folder / "tables", spill)
+
+    run = begin(scene, task, how)
+    links = how.pcap.links(scene, task.variant)
+    status: dict[str, Any] = {"done": False}
+    with Sink(place) as sink, Captures(run, links, place) as captures:
+        while not status["done"]:
+            if how.stopped:
+                return None
+            status = run.advance(CHUNK, ROWS)
+            if status["rows"] >= ROWS:
+                sink.append(columns.tables(run.take(ROWS)))
+            captures.write()
+            how.listener.advanced(task, status)
+        data = finished(task, run.results(), sink)
+        data.captured(captures.close(), captures.owner)
+    how.listener.finished(task, status, time.monotonic() - began)
+    return data
+
+
+def begin(scene: CoreScenario, task: Task, how: How) -> CoreRun:
+    """A run at its first event."""
+    if not how.pcap.texts:
+        return scene.run(task.variant, task.seed, how.max_events)
+    return scene.run(task.variant, task.seed, how.max_events, list(how.pcap.texts), how.pcap.snaplen)
+
+
+def finished(task: Task, results: dict[str, Any], sink: Sink) -> RunData:
+    """The results of a run that is over; a run that lost or made packets has failed."""
+    summary = parse(results["summary"])
+    if not summary.get("conserved", False):
+        raise Failed(f"{task}: packets are not conserved; the run is void")
+    return RunData(summary, sink.close(columns.tables(results["tables"])))
+
+
+def parse(text: str) -> dict[str, Any]:
+    """A summary; `Failed` where it is none."""
+    summary = json.loads(text)
+    if not isinstance(summary, dict):
+        raise Failed("the core gave a summary that is not an object")
+    return summary
+
+
+def measured(run: RunData, how: How, folder: Path | None) -> Finished:
+    """A finished run with its metrics, and the files that are asked for.
+
+    Done here, in the thread of the run, so that other threads go on meanwhile.
+    """
+    run.values = values = metrics.measure(run)
+    if not how.whole:
+        summary = {key: run.summary[key] for key in KEPT if key in run.summary}
+        tables = {} if folder is None else files(run, how.tables, folder)
+        return Finished(values, summary, tables, absent(how.tables, tables), run=None)
+    run.halves = steady.halves(run)
+    if folder is None:
+        return Finished(values, run.summary, halves=run.halves, run=run)
+    tables = files(run, how.tables, folder)
+    captured = {link: (path.name, File(path, store.digest(path))) for link, path in run.captures.items()}
+    return Finished(values, run.summary, tables, absent(how.tables, tables), captured, run.halves)
+
+
+def absent(wanted: Sequence[str], there: dict[str, File]) -> tuple[str, ...]:
+    """The tables that a run does not write."""
+    return tuple(name for name in wanted if name not in there)
+
+
+def files(run: RunData, wanted: Sequence[str], folder: Path) -> dict[str, File]:
+    """The tables asked for as files, those that do not lie there yet."""
+    made = {}
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+        for name in wanted:
+            if name in run.names:
+                path = folder / f"{name}.parquet"
+                if run.file(name) != path:
+                    write(run, name, path)
+                made[name] = File(path, store.digest(path))
+    except OSError as error:
+        raise Unwritable(f"{folder}: cannot be written: {error.strerror or error}") from error
+    return made
+
+
+def write(run: RunData, name: str, path: Path) -> None:
+    """A table of a run as a file; one that lies on disk bit by bit."""
+    if run.file(name) is None:
+        pq.write_table(run.table(name), path, compression="zstd")
+        return
     writer: pq.ParquetWriter | None = None
     for batch in run.batches(name):
         if writer is None:
@@ -109,19 +194,3 @@ def write(run: RunData, name: str, path: Path) -> Path:
         pq.write_table(run.table(name), path, compression="zstd")
     else:
         writer.close()
-    return path
-
-
-def simulate(scene: CoreScenario, task: Task, how: How, folder: Path) -> Finished | None:
-    """Run one task; `None` if it was stopped on the way."""
-    plan = Plan(scene, how.source, (), [task.variant], [task.seed], how.max_events)
-    storage = Storage(how.tables, folder)
-    runner = Runner(plan, how.listener, storage, how.stop)
-    runner.broken = how.broken
-    run = runner.one(task)
-    if run is None:
-        return None
-    assert run.values is not None
-    summary = {key: run.summary[key] for key in KEPT if key in run.summary}
-    absent = tuple(name for name in how.tables if name not in storage.tables)
-    return Finished(run.values, summary, storage.tables, absent)

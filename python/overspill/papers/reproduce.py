@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from overspill.engine import core
-from overspill.engine.watch import Watch
+from overspill.engine.task import Listener
 from overspill.errors import BadInput, Failed
 from overspill.papers import judge, running
 from overspill.papers.data import Paper, Shown, WhatIf
@@ -103,7 +103,7 @@ class Reproduced:
     def unfinished(self) -> bool:
         """Whether runs were cut, or left flows unfinished that had to finish; open parameters as they are."""
         own = [one.sweep for one in self.ran if one.sweep is not None and one.planned.what_if is None]
-        return any(sweep.unfinished or sweep.partial for sweep in own)
+        return any(sweep.told.unfinished or sweep.told.partial for sweep in own)
 
     @property
     def warnings(self) -> list[Line]:
@@ -171,7 +171,7 @@ def select(paper: Paper, wanted: Sequence[str], what_if: bool, into: tuple[Path,
     return Asked(paper, figures, sweeps, settings, *into)
 
 
-def reproduce(asked: Asked, watch: Watch, jobs: int | None = None) -> Reproduced:
+def reproduce(asked: Asked, watch: Listener, jobs: int | None = None) -> Reproduced:
     """Run what the folder does not have, and judge every row."""
     code = asked.paper.code()
     made = Reproduced(asked, code, running.everything(asked.planned, watch, jobs))

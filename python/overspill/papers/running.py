@@ -2,27 +2,20 @@
 
 from __future__ import annotations
 
-import threading
-from collections.abc import Iterable, Sequence
-from contextlib import ExitStack
-from dataclasses import dataclass, field, replace
+from collections.abc import Sequence
+from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any
 
 from overspill.cli import sweep_table as show
-from overspill.engine import interrupts
-from overspill.engine import sweep as run
-from overspill.engine.runner import Job
-from overspill.engine.simulate import Task
-from overspill.engine.sweep import Options, Sweeping
-from overspill.engine.watch import Watch
-from overspill.errors import BadInput, OverspillError, Unwritable
+from overspill.engine.options import Options
+from overspill.engine.plan import Plan, prepare
+from overspill.engine.run import together
+from overspill.engine.task import Listener
+from overspill.errors import BadInput, OverspillError
 from overspill.papers.data import Experiment, WhatIf
 from overspill.papers.runs import SweepRuns
-from overspill.results import cache
-from overspill.results.cache import Cache
 from overspill.results.labels import Line
-from overspill.results.sweep import Sweep
+from overspill.results.results import Results
 
 
 @dataclass(frozen=True)
@@ -56,7 +49,7 @@ class Ran:
     """What became of a sweep."""
 
     planned: Planned
-    sweep: Sweep | None = None
+    sweep: Results | None = None
     runs: SweepRuns | None = None
     errors: list[str] = field(default_factory=list)
 
@@ -78,107 +71,47 @@ class Ran:
             labels = dict.fromkeys(one.label for one in found)
             found = [Line(one, f"at {sum(line.label == one for line in found)} points") for one in labels]
         lines = [Line("FAILED", one, True) for one in self.errors] + found
-        return [Line(one.label, f"{self.planned.name}: {one.text}", one.loud) for one in lines]
+        name = self.planned.name
+        # Runs that failed say themselves where they stand.
+        texts = (one.text.removeprefix(f"{name} ").removeprefix(f"{name}: ") for one in lines)
+        return [Line(one.label, f"{name}: {text}", one.loud) for one, text in zip(lines, texts, strict=True)]
 
 
-class Part(Watch):
-    """A sweep's own watch: its points are numbered on from those of the sweeps before it."""
-
-    def __init__(self, watch: Watch, name: str) -> None:
-        self.watch, self.name, self.first = watch, name, 0
-        self.left: list[Task] = []
-        self.stored: list[tuple[Task, int]] = []
-
-    def moved(self, task: Task) -> Task:
-        """A task as the common watch knows it."""
-        return replace(task, point=self.first + task.point, label=f"{self.name} {task.label}".strip())
-
-    def begin(self, left: Iterable[Task], stored: Iterable[tuple[Task, int]]) -> None:
-        """Note what there is; the common watch begins once."""
-        self.left = [self.moved(task) for task in left]
-        self.stored = [(self.moved(task), hops) for task, hops in stored]
-
-    def checking(self, done: int, count: int) -> None:
-        """So many points are checked."""
-        self.watch.checking(done, count)
-
-    def advanced(self, job: Job, status: dict[str, Any]) -> None:
-        """A run has come so far."""
-        self.watch.advanced(self.moved(job) if isinstance(job, Task) else job, status)
-
-    def kept(self, task: Task, hops: int) -> None:
-        """A run is finished and kept."""
-        self.watch.kept(self.moved(task), hops)
-
-    def failed(self, task: Task) -> None:
-        """A run has failed."""
-        self.watch.failed(self.moved(task))
-
-    def say(self, line: str) -> None:
-        """Something that the user should read."""
-        self.watch.say(f"{self.name}: {line}")
-
-
-def everything(planned: Sequence[Planned], watch: Watch, jobs: int | None) -> list[Ran]:
+def everything(planned: Sequence[Planned], listener: Listener, jobs: int | None) -> list[Ran]:
     """Run all sweeps, as far as their stores do not have them; `BadInput` with all that is wrong with any."""
-    parts = [Part(watch, one.name) for one in planned]
-    made = prepared(planned, parts, jobs)
-    first = 0
-    for part, one in zip(parts, made, strict=True):
-        part.first, first = first, first + len(one.checked.points)
-    with ExitStack() as stack:
-        stores = [stack.enter_context(cache.held(one.folder)) for one in planned]
-        with interrupts.asked() as asked:
-            left = [run.look(*one) for one in zip(made, stores, parts, strict=True)]
-            tasks = [task for part in parts for task in part.left]
-            if planned:
-                watch.begin(tasks, [one for part in parts for one in part.stored])
-            found = []
-            for one, tasks_left, store, plan in zip(made, left, stores, planned, strict=True):
-                found.append(one_sweep(plan, (one, tasks_left, store), asked))
-    if asked.is_set() and not any(one.interrupted for one in found):
-        raise KeyboardInterrupt
+    plans = prepared(planned, listener, jobs)
+    found = []
+    for one, plan, made in zip(planned, plans, together(plans, listener), strict=True):
+        if isinstance(made, OverspillError):
+            found.append(Ran(one, errors=made.lines))
+        else:
+            found.append(Ran(one, made, SweepRuns(one.name, made, plan)))
     return found
 
 
-def prepared(planned: Sequence[Planned], parts: Sequence[Part], jobs: int | None) -> list[Sweeping]:
+def prepared(planned: Sequence[Planned], listener: Listener, jobs: int | None) -> list[Plan]:
     """Every sweep with its points checked."""
     made, wrong = [], []
-    for plan, part in zip(planned, parts, strict=True):
+    for plan in planned:
         one = plan.experiment
         options = Options(
-            one.over,
-            one.zips,
-            plan.sets,
-            None,
-            plan.seeds,
-            one.variants,
-            None,
-            one.tables,
-            jobs,
-            None,
-            plan.folder,
-            part,
+            over=one.over,
+            zips=one.zips,
+            sets=plan.sets,
+            seeds=plan.seeds,
+            variants=one.variants,
+            tables=one.tables,
+            jobs=jobs,
+            out=plan.folder,
+            listener=listener,
+            sweep=True,
             single=True,
+            label=plan.name,
         )
         try:
-            run.check_options(options)
-            made.append(run.prepare(one.scenario, options))
+            made.append(prepare(one.scenario, options))
         except BadInput as error:
             wrong += [f"{plan.name}: {line}" for line in error.lines]
     if wrong:
         raise BadInput(wrong)
     return made
-
-
-def one_sweep(plan: Planned, made: tuple[Sweeping, list[Task], Cache], asked: threading.Event) -> Ran:
-    """Run what is left of one sweep; that all of it fails does not stop the others."""
-    sweeping, left, store = made
-    try:
-        outcome = run.drive(sweeping, left, store, asked)
-        sweep = run.finish(sweeping, outcome, store, plan.folder)
-    except (BadInput, Unwritable):
-        raise
-    except OverspillError as error:
-        return Ran(plan, errors=error.lines)
-    return Ran(plan, sweep, SweepRuns(plan.name, sweep, sweeping))

@@ -11,13 +11,13 @@ import pyarrow as pa
 import pyarrow.compute as pc
 import pyarrow.parquet as pq
 
-from overspill.engine import keys, points
-from overspill.engine.sweep import Sweeping
+from overspill.engine import points
+from overspill.engine.plan import Plan
 from overspill.errors import Failed
 from overspill.papers.spec import Point
 from overspill.results import metrics
-from overspill.results.cache import Cache
-from overspill.results.sweep import Sweep
+from overspill.results.cache import Cache, run_key
+from overspill.results.results import Results
 
 Place = tuple[str, tuple[str, ...]]  # a variant, and the values of a point
 
@@ -25,7 +25,7 @@ Place = tuple[str, tuple[str, ...]]  # a variant, and the values of a point
 class SweepRuns:
     """All runs of one sweep, which must be whole."""
 
-    def __init__(self, name: str, sweep: Sweep, made: Sweeping, most: int | None = None) -> None:
+    def __init__(self, name: str, sweep: Results, made: Plan, most: int | None = None) -> None:
         self.name, self.sweep, self.made, self.most = name, sweep, made, most
         self.read: dict[str, dict[Place, dict[int, float]]] = {}
 
@@ -62,7 +62,7 @@ class SweepRuns:
 
     def values(self, name: str) -> dict[Place, dict[int, float]]:
         """All values of a metric."""
-        table = self.sweep.table
+        table = self.sweep.metrics
         found: dict[Place, dict[int, float]] = {}
         for row in table.filter(pc.equal(table.column("metric"), name)).to_pylist():
             place = row["variant"], tuple(row[axis.path] for axis in self.sweep.axes)
@@ -95,7 +95,7 @@ class SweepRuns:
         at = next(one for one in self.sweep.facts["points"] if tuple(one["values"]) == values)
         store = Cache(self.sweep.folder / "store")
         cut = self.sweep.facts["max_events"]
-        paths = [store.table(keys.run(at["configs"][variant], seed, cut), name) for seed in self.seeds]
+        paths = [store.table(run_key(at["configs"][variant], seed, cut), name) for seed in self.seeds]
         if absent := [path for path in paths if not path.is_file()]:
             raise Failed(f"sweep {self.name}: no table {name} of {variant}: {absent[0]} is missing")
         return [pq.ParquetFile(path).read() for path in paths]

@@ -16,22 +16,6 @@ if TYPE_CHECKING:
     from overspill.results.results import Results
 
 
-def of_folder(folder: Path, formats: Collection[str] = ()) -> Path:
-    """Write the report of a folder that `overspill run` or `overspill sweep` wrote; the page's path.
-
-    Figures are saved in these formats, and anew in those in which they lie there.
-    """
-    manifest = store.parse_manifest(folder, "`overspill run` or `overspill sweep`")
-    if store.of_sweep(manifest):
-        from overspill.report import sweep
-        from overspill.results.sweep import Sweep
-
-        return sweep.write(Sweep.load(folder), folder, formats)
-    from overspill.results.results import Results
-
-    return write(Results.load(folder), folder, formats)
-
-
 def write(results: Results, folder: Path, formats: Collection[str] = ()) -> Path:
     """Write `report.html`, and figures in these formats; the page's path."""
     try:

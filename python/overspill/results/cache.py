@@ -6,7 +6,7 @@ import json
 import os
 import shutil
 from collections.abc import Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -16,6 +16,8 @@ import pyarrow.parquet as pq
 
 from overspill.errors import BadInput, Unwritable
 from overspill.results import store
+from overspill.results.rundata import RunData
+from overspill.results.stream import Stored
 from overspill.stats.quantiles import Value
 
 MARK, MARKED = ".overspill-store", "overspill store 1\n"
@@ -31,12 +33,27 @@ META = b"overspill"
 
 
 @dataclass(frozen=True)
+class File:
+    """A file of a finished run, by its place or its content, with its SHA-256."""
+
+    made: Path | bytes
+    digest: str
+
+
+@dataclass(frozen=True)
 class Entry:
-    """A finished run: its metrics, its summary, and SHA-256 of each table kept (`None`: it wrote none)."""
+    """A finished run: its metrics, its summary, and SHA-256 of each table kept (`None`: it wrote none).
+
+    `captures` are the files of what crossed links with their SHA-256, by link; `halves` is what the halves of
+    its window are compared by, and `config` what it was run with but for the seed.
+    """
 
     values: dict[str, Value]
     summary: dict[str, Any]
     tables: dict[str, str | None] = field(default_factory=dict)
+    captures: dict[str, tuple[str, str]] = field(default_factory=dict)
+    halves: dict[str, tuple[float, float]] | None = None
+    config: str = ""
 
 
 class Broken(Exception):
@@ -53,20 +70,33 @@ class Cache:
         """Where a run lies."""
         return self.folder / key[:2] / f"{key}.parquet"
 
+    def place(self, key: str) -> Path:
+        """Where what is kept of a run beside its metrics lies."""
+        return self.folder / key[:2] / key
+
     def table(self, key: str, name: str) -> Path:
         """Where a kept table of a run lies."""
-        return self.folder / key[:2] / key / f"{name}.parquet"
+        return self.place(key) / f"{name}.parquet"
+
+    def files(self, key: str, entry: Entry, tables: Sequence[str]) -> dict[Path, str]:
+        """These tables of a run, as far as it wrote them, and its captures, with their SHA-256."""
+        known = {self.table(key, name): entry.tables[name] for name in tables}
+        known |= {self.place(key) / name: digest for name, digest in entry.captures.values()}
+        return {path: digest for path, digest in known.items() if digest is not None}
 
     def find(self, key: str, tables: Sequence[str] = ()) -> Entry | None:
         """A run with these tables, if it lies there; `Broken` where its files are damaged."""
         entry = self.read(key)
         if entry is None or not set(tables) <= set(entry.tables):
             return None
-        for name in tables:
-            expected, path = entry.tables[name], self.table(key, name)
-            if expected is not None and (not path.is_file() or store.digest(path) != expected):
-                raise Broken(f"{path}: not the table that was written")
+        for path, expected in self.files(key, entry, tables).items():
+            if not path.is_file() or store.digest(path) != expected:
+                raise Broken(f"{path}: not the file that was written")
         return entry
+
+    def keys(self) -> set[str]:
+        """Every run that lies there."""
+        return {path.stem for path in self.folder.glob("??/*.parquet")}
 
     def read(self, key: str) -> Entry | None:
         """A run; `None` where there is none, `Broken` where its file is damaged."""
@@ -86,38 +116,36 @@ class Cache:
             raise Broken(f"{path}: its content is not what was written")
         return entry
 
-    def write(self, key: str, entry: Entry, tables: Mapping[str, Path | bytes]) -> None:
-        """Put a run there, its tables first, so that it is there wholly or not at all."""
+    def write(self, key: str, entry: Entry, files: Mapping[str, File]) -> None:
+        """Put a run there, its files by name first, so that it is there wholly or not at all."""
         path = self.file(key)
         new = path.with_name(f".{key}.{os.getpid()}.new")
         try:
             path.parent.mkdir(parents=True, exist_ok=True)
-            hashes = dict(entry.tables)
-            for name, given in tables.items():
-                hashes[name] = self.put(key, name, given)
-            whole = Entry(entry.values, entry.summary, dict(sorted(hashes.items())))
-            pq.write_table(pack(key, whole), new, compression="zstd", write_page_checksum=True)
+            for name, file in files.items():
+                self.put(key, name, file.made)
+            pq.write_table(pack(key, entry), new, compression="zstd", write_page_checksum=True)
             new.replace(path)
         except OSError as error:
+            with suppress(OSError):
+                new.unlink(missing_ok=True)
             raise Unwritable(f"{path}: cannot be written: {error.strerror or error}") from error
 
-    def put(self, key: str, name: str, given: Path | bytes) -> str:
-        """Put a table there; its hash."""
-        path = self.table(key, name)
+    def put(self, key: str, name: str, made: Path | bytes) -> None:
+        """Put a file there."""
+        path = self.place(key) / name
         path.parent.mkdir(parents=True, exist_ok=True)
-        if isinstance(given, bytes):
+        if isinstance(made, bytes):
             new = path.with_name(f".{name}.{os.getpid()}.new")
-            new.write_bytes(given)
+            new.write_bytes(made)
         else:
-            new = given
-        found = store.digest(new)
+            new = made
         new.replace(path)
-        return found
 
     def remove(self, key: str) -> None:
-        """Take a damaged run away."""
+        """Take a run away."""
         self.file(key).unlink(missing_ok=True)
-        shutil.rmtree(self.folder / key[:2] / key, ignore_errors=True)
+        shutil.rmtree(self.place(key), ignore_errors=True)
 
     @property
     def staging(self) -> Path:
@@ -127,7 +155,7 @@ class Cache:
 
 def pack(key: str, entry: Entry) -> pa.Table:
     """A run as a table, the summary and a hash over all of it in the schema's metadata."""
-    meta = {"key": key, "digest": fingerprint(key, entry), "summary": entry.summary, "tables": entry.tables}
+    meta = {"key": key, "digest": fingerprint(key, entry), **told(entry)}
     columns = [
         pa.array(list(entry.values), pa.string()),
         pa.array([one.value for one in entry.values.values()], pa.float64()),
@@ -142,58 +170,122 @@ def unpack(table: pa.Table, meta: dict[str, Any]) -> Entry:
     """A run from its table."""
     columns = (table.column(name).to_pylist() for name in SCHEMA.names)
     values = {name: Value(*known) for name, *known in zip(*columns, strict=True)}
-    return Entry(values, meta["summary"], meta["tables"])
+    captures = {link: (name, digest) for link, (name, digest) in meta["captures"].items()}
+    halves = meta["halves"]
+    halves = None if halves is None else {name: (first, second) for name, (first, second) in halves.items()}
+    return Entry(values, meta["summary"], meta["tables"], captures, halves, meta["config"])
+
+
+def told(entry: Entry) -> dict[str, Any]:
+    """All of an entry but its metrics."""
+    return {
+        "summary": entry.summary,
+        "tables": dict(sorted(entry.tables.items())),
+        "captures": entry.captures,
+        "halves": entry.halves,
+        "config": entry.config,
+    }
 
 
 def fingerprint(key: str, entry: Entry) -> str:
     """SHA-256 of what an entry says, to the bit."""
     values = [[name, one.value.hex(), one.censored, one.samples] for name, one in entry.values.items()]
-    text = json.dumps([key, values, entry.summary, entry.tables], sort_keys=True, separators=(",", ":"))
+    text = json.dumps([key, values, told(entry)], sort_keys=True, separators=(",", ":"))
+    return hashlib.sha256(text.encode()).hexdigest()
+
+
+def stored(found: Cache, key: str) -> RunData | None:
+    """A run with what is kept of it; `None` where there is none or its file is damaged."""
+    try:
+        entry = found.read(key)
+    except Broken:
+        return None
+    if entry is None:
+        return None
+    names = [name for name, digest in entry.tables.items() if digest is not None]
+    run = RunData(entry.summary, {name: Stored(found.table(key, name)) for name in names})
+    run.values, run.halves, run.key = entry.values, entry.halves, key
+    run.captures = {link: found.place(key) / name for link, (name, _) in entry.captures.items()}
+    run.digests = {path.name: digest for path, digest in found.files(key, entry, names).items()}
+    return run
+
+
+def run_key(config: str, seed: int, max_events: int | None, captured: Any = None) -> str:
+    """SHA-256 of one run: its configuration, its seed, where it is cut, and what of it is captured."""
+    made_of = {"config": config, "seed": seed, "max_events": max_events}
+    return digest(made_of | ({"captured": captured} if captured else {}))
+
+
+def digest(value: Any) -> str:
+    """SHA-256 of a document, whatever the order of its keys."""
+    text = json.dumps(value, sort_keys=True, separators=(",", ":"), ensure_ascii=False)
     return hashlib.sha256(text.encode()).hexdigest()
 
 
 @contextmanager
 def held(out: Path) -> Iterator[Cache]:
-    """The store of a folder, for one sweep at a time; `BadInput` where it is another's or in use."""
+    """The store of a folder, for one command at a time; `BadInput` where it is another's or in use.
+
+    Where nothing was put into a folder that is new, it goes again.
+    """
     refuse_foreign(out)
-    folder = out / "store"
+    folder, made = out / "store", not out.exists()
     try:
         folder.mkdir(parents=True, exist_ok=True)
         mark = (folder / MARK).open("a+", encoding="utf-8")
     except OSError as error:
+        if made:
+            emptied(out)
         raise BadInput(f"--out: {store.shortened(str(out))}: cannot be written: {error.strerror}") from error
     with mark:
         try:
             # Goes with the process, however that ends.
             fcntl.flock(mark, fcntl.LOCK_EX | fcntl.LOCK_NB)
         except BlockingIOError:
-            raise BadInput(f"--out: {out}: another sweep is writing there") from None
+            raise BadInput(f"--out: {out}: another run or sweep is writing there") from None
         if mark.tell() == 0:
             mark.write(MARKED)
             mark.flush()
-        tidy(folder)
+        tidy(out)
         try:
             yield Cache(folder)
         finally:
-            tidy(folder)
+            tidy(out)
+            if made:
+                emptied(out)
+
+
+def emptied(out: Path) -> None:
+    """Take away a folder in which nothing is but the mark of its store."""
+    left = {path.relative_to(out).as_posix() for path in out.rglob("*")} if out.is_dir() else {"-"}
+    if left <= {"store", f"store/{MARK}"}:
+        shutil.rmtree(out, ignore_errors=True)
 
 
 def refuse_foreign(out: Path) -> None:
-    """`BadInput` unless a folder is new, empty, or of a sweep."""
+    """`BadInput` unless a folder is new, empty, or of overspill."""
     try:
         if out.exists() and not out.is_dir():
             raise BadInput(f"--out: {out} is a file; expected a folder")
-        if out.is_dir() and any(out.iterdir()) and not (out / "store" / MARK).is_file():
+        if not out.is_dir() or (out / "store" / MARK).is_file():
+            return
+        if not any(path for path in out.iterdir() if not path.name.startswith(store.STAGING)):
+            return
+        if not (out / store.MANIFEST).is_file():
             raise BadInput(
-                f"--out: {out} has files but no sweep of overspill; expected a new or empty folder"
+                f"--out: {out} has files but no results of overspill; expected a new or empty folder"
             )
+        store.read_manifest(out)
     except OSError as error:
         raise BadInput(f"--out: {store.shortened(str(out))}: {error.strerror}") from error
 
 
-def tidy(folder: Path) -> None:
+def tidy(out: Path) -> None:
     """Take away what a writer that was killed left half done."""
+    folder = out / "store"
     shutil.rmtree(folder / ".staging", ignore_errors=True)
+    for left in out.glob(f"{store.STAGING}*"):
+        shutil.rmtree(left, ignore_errors=True)
     for pattern in ("??/.*.new", "??/*/.*.new"):
-        for left in folder.glob(pattern):
-            left.unlink(missing_ok=True)
+        for one in folder.glob(pattern):
+            one.unlink(missing_ok=True)

@@ -84,9 +84,11 @@ def numbers(table: pa.Table, column: str) -> np.ndarray:
     return np.asarray(data.to_numpy())
 
 
-def identified(table: pa.Table, variant: str, seed: int) -> pa.Table:
-    """The table with the columns `variant` and `seed` in front."""
+def identified(table: pa.Table, variant: str, seed: int, point: Mapping[str, str] | None = None) -> pa.Table:
+    """The table with the values of a point and the columns `variant` and `seed` in front."""
     count = table.num_rows
-    names = pa.DictionaryArray.from_arrays(pa.array(np.zeros(count, np.int32)), pa.array([variant]))
-    seeds = pa.array(np.full(count, seed, np.uint64))
-    return table.add_column(0, "seed", seeds).add_column(0, "variant", names)
+    made = table.add_column(0, "seed", pa.array(np.full(count, seed, np.uint64)))
+    for name, text in reversed([*(point or {}).items(), ("variant", variant)]):
+        same = pa.DictionaryArray.from_arrays(pa.array(np.zeros(count, np.int32)), pa.array([text]))
+        made = made.add_column(0, name, same)
+    return made

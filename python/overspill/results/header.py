@@ -54,7 +54,7 @@ def warnings(results: Results) -> list[Line]:
     if results.interrupted:
         whole = len(results.variants) * len(results.facts["seeds"])
         text = f"stopped by the user: {len(results.runs)} of {whole} runs are finished and shown"
-        found.append(Line("INTERRUPTED", text, True))
+        found.append(Line("INTERRUPTED", f"{text}; the same command goes on where it was stopped", True))
     found += [Line("FAILED", line, True) for line in results.failures]
     for variant in results.variants:
         left = [run for run in results.unfinished if run.variant == variant]

@@ -1,4 +1,6 @@
-"""Results: runs side by side, their tables as Arrow, their metrics, on disk and back."""
+"""Results: runs side by side at one point or many, their tables and metrics, on disk and back."""
+
+from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
@@ -7,12 +9,17 @@ from pathlib import Path
 from typing import Any
 
 import pyarrow as pa
+import pyarrow.parquet as pq
 
 from overspill.errors import BadInput
-from overspill.results import columns, document, metrics, same, steady, store
+from overspill.results import cache, columns, document, metrics, same, steady, sweep, tables
+from overspill.results import store as files
+from overspill.results.axes import Axis, Point
+from overspill.results.cache import Cache
 from overspill.results.fairness import Fairness, judge
 from overspill.results.measures import saturation
 from overspill.results.rundata import RunData
+from overspill.results.told import Told
 from overspill.stats.quantiles import Value
 
 FACTS = ("name", "variants", "seeds", "sets", "notes", "interrupted", "resolved", "memory", "scenario")
@@ -20,11 +27,27 @@ FACTS = ("name", "variants", "seeds", "sets", "notes", "interrupted", "resolved"
 
 @dataclass
 class Results:
-    """The finished runs of a scenario; `facts` is what the manifest says beside them."""
+    """The finished runs of a scenario; `facts` is what the manifest says beside them.
+
+    Of one point, `runs` has every run with its tables. Of a sweep, which has `axes`, it is empty: `metrics`
+    and `summary` have all, and the store in `folder` the tables that were kept.
+    """
 
     facts: dict[str, Any]
     runs: list[RunData] = field(default_factory=list)
     folder: Path | None = None
+    axes: list[Axis] = field(default_factory=list)
+    # The tables of metrics and of summaries, where they are made already.
+    tidy: tuple[pa.Table, pa.Table] | None = None
+    # Where finished runs lie, where there is a folder for them.
+    store: Path | None = None
+    # The signal that ended the command before all runs were done; no part of what is written.
+    signal: int | None = None
+
+    @property
+    def of_sweep(self) -> bool:
+        """Whether these are of the points of a grid."""
+        return "points" in self.facts
 
     @property
     def scenario(self) -> str:
@@ -37,6 +60,23 @@ class Results:
         return list(self.facts["variants"])
 
     @property
+    def seeds(self) -> list[int]:
+        """The seeds of every point."""
+        return list(self.facts["seeds"])
+
+    @property
+    def points(self) -> list[dict[str, str]]:
+        """Every point, its values by path; one without values where nothing was swept."""
+        paths = [axis.path for axis in self.axes]
+        known = self.facts.get("points", [{"values": []}])
+        return [dict(zip(paths, one["values"], strict=True)) for one in known]
+
+    @property
+    def notes(self) -> list[str]:
+        """What a user should know, and is no error."""
+        return list(self.facts["notes"])
+
+    @property
     def interrupted(self) -> bool:
         """Whether runs were left out because the user stopped."""
         return bool(self.facts["interrupted"])
@@ -47,14 +87,50 @@ class Results:
         return list(self.facts.get("failures", []))
 
     @property
+    def finished(self) -> int:
+        """How many runs there are."""
+        return int(self.facts["runs"]["finished"]) if self.of_sweep else len(self.runs)
+
+    @property
+    def planned(self) -> int:
+        """How many runs were asked for, equal ones counted as often as they appear."""
+        return len(self.points) * len(self.variants) * len(self.seeds)
+
+    @property
+    def missing(self) -> bool:
+        """Whether runs that were asked for are not there."""
+        return self.finished < self.planned
+
+    @property
     def partial(self) -> bool:
         """Whether a run was cut, or runs are missing."""
-        return self.interrupted or bool(self.failures) or any(run.cut for run in self.runs)
+        return self.interrupted or bool(self.failures) or self.any_cut
 
     @property
     def any_cut(self) -> bool:
         """Whether a run stopped before its time."""
-        return any(run.cut for run in self.runs)
+        return bool(self.told.partial)
+
+    @cached_property
+    def told(self) -> Told:
+        """By point and variant, seeds that are missing, cut, unfinished or in a deadlock."""
+        if self.of_sweep:
+            return Told.of(self.facts)
+        found, point = Told(), Point(0, {}, ())
+        for variant in self.variants:
+            there = {run.seed: run.summary for run in self.runs if run.variant == variant}
+            found.add(point, variant, {seed: there.get(seed) for seed in self.seeds})
+        return found
+
+    @property
+    def unfinished(self) -> list[RunData]:
+        """Runs of one point that left measured flows unfinished although the scenario does not allow it."""
+        return [run for run in self.runs if run.unfinished and not run.summary["allow_unfinished"]]
+
+    @property
+    def stuck(self) -> bool:
+        """Whether links wait for each other for ever, flows without end too, where flows have to finish."""
+        return any(not one.get("allowed") for one in self.told.deadlocks)
 
     @cached_property
     def fairness(self) -> Fairness:
@@ -67,7 +143,7 @@ class Results:
 
     @cached_property
     def values(self) -> dict[str, dict[int, dict[str, Value]]]:
-        """Every metric's value: variant -> seed -> metric."""
+        """Every metric's value at one point: variant -> seed -> metric."""
         found: dict[str, dict[int, dict[str, Value]]] = {variant: {} for variant in self.variants}
         for run in self.runs:
             known = run.values
@@ -78,6 +154,29 @@ class Results:
     def groups(self) -> list[tuple[str, ...]]:
         """The variants that have runs; those that are one and the same run together."""
         return same.classes(self.values, same.equal)
+
+    @cached_property
+    def built(self) -> tuple[pa.Table, pa.Table]:
+        """The tables of metrics and of summaries."""
+        if self.tidy is not None:
+            return self.tidy
+        point = Point(0, {}, ())
+        return tables.build([], ((point, variant, of) for variant, of in self.values.items() if of))
+
+    @property
+    def metrics(self) -> pa.Table:
+        """Every value of every run: the axes, `variant`, `seed`, `metric`, `unit`, `value`, `censored`."""
+        return self.built[0]
+
+    @property
+    def summary(self) -> pa.Table:
+        """Means and 95 % intervals over seeds: the axes, `variant`, `metric`, `unit`, `n`, `mean`, ..."""
+        return self.built[1]
+
+    @cached_property
+    def metric_names(self) -> list[str]:
+        """Every metric that any run has, in the order of the registry."""
+        return list(dict.fromkeys(self.summary.column("metric").to_pylist()))
 
     @cached_property
     def trees(self) -> dict[str, dict[int, list[saturation.Tree]]]:
@@ -98,23 +197,14 @@ class Results:
         """Every metric of all variants, with intervals and who is best."""
         return document.build_rows(self)
 
-    @property
-    def unfinished(self) -> list[RunData]:
-        """Runs that left measured flows unfinished although the scenario does not allow it."""
-        return [run for run in self.runs if run.unfinished and not run.summary["allow_unfinished"]]
-
-    @property
-    def stuck(self) -> bool:
-        """Whether links wait for each other for ever, flows without end too, where flows have to finish."""
-        return any(run.deadlock and not run.summary["allow_unfinished"] for run in self.runs)
-
     def table(self, name: str) -> pa.Table:
-        """A table of all runs, with the columns `variant` and `seed`; empty where no run wrote it."""
+        """A table of all runs, with the axes, `variant` and `seed` in front; empty where no run wrote it."""
         parts = []
-        for run in self.runs:
+        self.must_have(name)
+        for run in self.each():
             part = run.table(name)
             if part is not None:
-                parts.append(columns.identified(part, run.variant, run.seed))
+                parts.append(columns.identified(part, run.variant, run.seed, run.point))
         return pa.concat_tables(parts).unify_dictionaries() if parts else pa.table({})
 
     def batches(self, name: str, names: Sequence[str] | None = None) -> Iterator[pa.RecordBatch]:
@@ -123,10 +213,31 @@ class Results:
         Of what lies on disk, which is everything where there is a folder and long traces in any case, only
         some ten thousand rows are in memory at a time.
         """
-        for run in self.runs:
+        self.must_have(name)
+        for run in self.each():
             for batch in run.batches(name, names):
                 part = pa.Table.from_batches([batch])
-                yield from columns.identified(part, run.variant, run.seed).to_batches()
+                yield from columns.identified(part, run.variant, run.seed, run.point).to_batches()
+
+    def must_have(self, name: str) -> None:
+        """`BadInput` where a sweep did not keep a table."""
+        if self.of_sweep and (name not in self.facts["tables"] or self.folder is None):
+            raise BadInput(f"{name}: not kept; sweep with `--tables {name}`")
+
+    def each(self) -> Iterator[RunData]:
+        """Every finished run; those of a sweep are read one by one, with the tables that were kept."""
+        if not self.of_sweep:
+            yield from self.runs
+        elif self.folder is not None:
+            found = Cache(self.folder / "store")
+            for point, known in zip(self.points, self.facts["points"], strict=True):
+                for variant, config in known["configs"].items():
+                    for seed in self.seeds:
+                        run = cache.stored(found, cache.run_key(config, seed, self.facts["max_events"]))
+                        if run is not None:
+                            run = run.known_as({"variant": variant, "seed": seed})
+                            run.point = point
+                            yield run
 
     @property
     def flows(self) -> pa.Table:
@@ -236,38 +347,49 @@ class Results:
 
     def document(self) -> dict[str, Any]:
         """What `--json` prints."""
-        return document.build(self)
+        return sweep.document(self) if self.of_sweep else document.build(self)
 
     def save(self, folder: str | Path) -> None:
-        """Write Parquet, `manifest.json` and `results.json`."""
-        out = Path(folder)
-        if self.folder is None:
-            staging = store.Staging(out)
-            try:
-                self.runs = [store.write_run(staging.folder, run) for run in self.runs]
-                self.commit(staging)
-            except BaseException:
-                staging.discard()
-                raise
-        elif self.folder.resolve() != out.resolve():
-            raise BadInput(f"{out}: these results already lie in {self.folder}; copy that folder")
+        """Write tables, manifest and documents, as `out` does."""
+        from overspill.results import commit
 
-    def commit(self, staging: store.Staging) -> None:
-        """Complete what lies in a staging folder, and put it in the place of earlier results."""
-        store.write_json(staging.folder / store.RESULTS, self.document())
-        store.write_manifest(staging.folder, self.facts, self.runs)
-        staging.commit()
-        self.folder = staging.out
-        self.runs = [run.stored(store.folder(staging.out, run)) for run in self.runs]
+        if self.folder is not None and self.folder.resolve() == Path(folder).resolve():
+            return
+        if self.folder is not None:
+            raise BadInput(f"{folder}: these results already lie in {self.folder}; copy that folder")
+        with cache.held(Path(folder)):
+            commit.refuse_others(Path(folder), self.of_sweep)
+            commit.write(self, Path(folder))
 
     @staticmethod
-    def load(folder: str | Path) -> "Results":
-        """Results that `save` or `overspill run` wrote; `BadInput` where they are not whole."""
+    def load(folder: str | Path) -> Results:
+        """Results that `save` or the command wrote; `BadInput` where they are not whole."""
         out = Path(folder)
-        manifest = store.read_manifest(out)
-        runs = store.read_runs(out, manifest)
-        missing = [name for name in FACTS if name not in manifest]
-        if missing:
-            raise BadInput(f"{out / store.MANIFEST}: not a whole manifest: no {', '.join(missing)}")
-        facts = {key: value for key, value in manifest.items() if key not in ("format", "runs", "report")}
-        return Results(facts, runs, out)
+        manifest = files.parse_manifest(out, "`overspill run` or `overspill sweep`")
+        return loaded_sweep(out, manifest) if files.of_sweep(manifest) else loaded_point(out)
+
+
+def loaded_point(out: Path) -> Results:
+    """The results of one point."""
+    manifest = files.read_manifest(out)
+    runs = files.read_runs(out, manifest)
+    missing = [name for name in FACTS if name not in manifest]
+    if missing:
+        raise BadInput(f"{out / files.MANIFEST}: not a whole manifest: no {', '.join(missing)}")
+    facts = {key: value for key, value in manifest.items() if key not in ("format", "runs", "report")}
+    return Results(facts, runs, out)
+
+
+def loaded_sweep(out: Path, facts: dict[str, Any]) -> Results:
+    """The results of a sweep."""
+    path = out / files.MANIFEST
+    if facts.get("format") != files.SWEEP_FORMAT:
+        raise BadInput(f"{path}: found another format; expected {files.SWEEP_FORMAT}")
+    try:
+        for name in tables.FILES:
+            files.check(out / name, facts["outputs"][name])
+        axes = [Axis(**axis) for axis in facts["axes"]]
+        values, summary = (pq.ParquetFile(out / name).read() for name in (tables.METRICS, tables.MEANS))
+    except (KeyError, TypeError, AttributeError, OSError, pa.ArrowException):
+        raise BadInput(f"{path}: not a whole manifest of `overspill sweep`") from None
+    return Results(facts, folder=out, axes=axes, tidy=(values, summary))

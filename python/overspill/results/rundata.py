@@ -51,6 +51,11 @@ class RunData:
         # Its metrics, and what the halves of its window are compared by, once somebody has measured them.
         self.values: dict[str, Value] | None = None
         self.halves: dict[str, tuple[float, float]] | None = None
+        # What it is known by in a store, and SHA-256 of its files as far as they are known.
+        self.key = ""
+        self.digests: dict[str, str] = {}
+        # Where it stands in a sweep.
+        self.point: dict[str, str] = {}
 
     @property
     def variant(self) -> str:
@@ -95,7 +100,14 @@ class RunData:
     def stored(self, folder: Path) -> "RunData":
         """The same run, its tables now read from this folder when needed."""
         run = RunData(self.summary, folder)
-        run.values, run.halves = self.values, self.halves
+        run.values, run.halves, run.key, run.digests = self.values, self.halves, self.key, self.digests
+        return run
+
+    def known_as(self, told: Mapping[str, Any]) -> "RunData":
+        """The same run under another name: these entries of its summary are others."""
+        run = RunData({**self.summary, **told}, self._tables)
+        run.captures, run.owner = self.captures, self.owner
+        run.values, run.halves, run.key, run.digests = self.values, self.halves, self.key, self.digests
         return run
 
     def captured(self, files: dict[str, Path], owner: Spill | None) -> None:

@@ -1,6 +1,5 @@
 """Results on disk: Parquet per run, `manifest.json` with everything that made them, `results.json`."""
 
-import errno
 import hashlib
 import json
 import os
@@ -10,9 +9,10 @@ from collections.abc import Iterable, Sequence
 from pathlib import Path, PurePosixPath
 from typing import Any, Protocol
 
+import pyarrow as pa
 import pyarrow.parquet as pq
 
-from overspill.errors import BadInput, Failed, Unwritable
+from overspill.errors import BadInput, Unwritable
 from overspill.results.rundata import RunData
 
 MANIFEST = "manifest.json"
@@ -21,6 +21,7 @@ REPORT = "report.html"
 STAGING = ".overspill-new-"  # and the process
 FORMAT = 1
 SWEEP = "overspill-sweep"  # begins the format of a sweep's manifest
+SWEEP_FORMAT = f"{SWEEP}-1"
 
 
 def slug(name: str) -> str:
@@ -30,19 +31,18 @@ def slug(name: str) -> str:
 
 
 class Staging:
-    """New results beside the old ones in the same folder, which they replace only when they are whole."""
+    """New results beside the old ones in the same folder, which they replace only when they are whole.
+
+    Whoever makes one holds the folder's store, so that no other command writes there.
+    """
 
     def __init__(self, out: Path) -> None:
         self.out, self.folder = out, out / f"{STAGING}{os.getpid()}"
         try:
-            self.made = not out.exists()
-            if not self.made:
-                refuse_foreign(out)
+            shutil.rmtree(self.folder, ignore_errors=True)
             self.folder.mkdir(parents=True)
         except OSError as error:
-            # The name is at fault where it cannot be a path.
-            kind = BadInput if error.errno in (errno.ENAMETOOLONG, errno.EINVAL, errno.ENOTDIR) else Failed
-            raise kind(f"--out: {shortened(str(out))}: cannot be written: {error.strerror}") from error
+            raise Unwritable(f"{shortened(str(out))}: cannot be written: {error.strerror}") from error
 
     def commit(self) -> None:
         """Move what is new to its place, then take away what only the old manifest lists."""
@@ -61,34 +61,11 @@ class Staging:
     def discard(self) -> None:
         """Take away what was not committed."""
         shutil.rmtree(self.folder, ignore_errors=True)
-        if self.made and self.out.is_dir() and not any(self.out.iterdir()):
-            self.out.rmdir()
 
 
 def shortened(text: str) -> str:
     """A path that a line can hold."""
     return text if len(text) <= 100 else f"{text[:60]}...{text[-30:]}"
-
-
-def refuse_foreign(out: Path) -> None:
-    """`BadInput` unless a folder is empty or holds results; what an aborted run left there goes."""
-    if not out.is_dir():
-        raise BadInput(f"--out: {out} is a file; expected a folder")
-    for left in out.glob(f"{STAGING}*"):
-        pid = left.name.removeprefix(STAGING)
-        if pid != str(os.getpid()) and alive(pid):
-            raise BadInput(f"--out: {out}: another run (process {pid}) is writing there")
-        shutil.rmtree(left, ignore_errors=True)
-    if not any(out.iterdir()):
-        return
-    if not (out / MANIFEST).is_file():
-        raise BadInput(f"--out: {out} has files but no results of overspill; expected a new or empty folder")
-    read_manifest(out)
-
-
-def alive(pid: str) -> bool:
-    """Whether there is such a process."""
-    return pid.isdigit() and Path(f"/proc/{pid}").exists()
 
 
 def owned(out: Path) -> set[str]:
@@ -142,24 +119,9 @@ def folder(out: Path, run: Named) -> Path:
     return out / "runs" / slug(run.variant) / f"seed-{run.seed}"
 
 
-def write_run(out: Path, run: RunData) -> RunData:
-    """Write a run's tables, those that do not lie there yet; the run that reads them from there."""
-    place = folder(out, run)
-    try:
-        place.mkdir(parents=True, exist_ok=True)
-        for name in run.names:
-            file, there = place / f"{name}.parquet", run.file(name)
-            if there is None:
-                pq.write_table(run.table(name), file, compression="zstd")
-            elif there != file:
-                shutil.copyfile(there, file)
-        for there in run.captures.values():
-            if there != place / there.name:
-                shutil.copyfile(there, place / there.name)
-    except OSError as error:
-        shutil.rmtree(place, ignore_errors=True)
-        raise Unwritable(f"{place}: cannot be written: {error.strerror}") from error
-    return run.stored(place)
+def write_table(table: pa.Table, path: Path) -> None:
+    """A table as a file, as all of them are written."""
+    pq.write_table(table, path, compression="zstd")
 
 
 def write_json(path: Path, value: Any) -> None:
@@ -190,8 +152,10 @@ def write_manifest(out: Path, facts: dict[str, Any], runs: Sequence[RunData]) ->
         place = folder(out, run)
         captures = (place / path.name for path in run.captures.values())
         files = sorted([*place.glob("*.parquet"), *captures])
-        hashes = {file.relative_to(out).as_posix(): digest(file) for file in files}
-        entries.append({"variant": run.variant, "seed": run.seed, "summary": run.summary, "files": hashes})
+        known = {file: run.digests.get(file.name) or digest(file) for file in files}
+        hashes = {file.relative_to(out).as_posix(): found for file, found in known.items()}
+        entry = {"variant": run.variant, "seed": run.seed, "summary": run.summary, "files": hashes}
+        entries.append(entry | ({"key": run.key} if run.key else {}))
     manifest = {"format": FORMAT, **facts, "runs": entries}
     write_json(out / MANIFEST, manifest)
     return manifest
@@ -239,7 +203,9 @@ def read_runs(out: Path, manifest: dict[str, Any]) -> list[RunData]:
         for entry in manifest["runs"]:
             for name, expected in entry["files"].items():
                 check(out / name, expected)
-            runs.append(RunData(entry["summary"], folder(out, RunData(entry["summary"], {}))))
+            run = RunData(entry["summary"], folder(out, RunData(entry["summary"], {})))
+            run.key = str(entry.get("key", ""))
+            runs.append(run)
     except (KeyError, TypeError, AttributeError):
         raise BadInput(f"{out / MANIFEST}: not a whole manifest of `overspill run`") from None
     return runs

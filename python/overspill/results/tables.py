@@ -12,8 +12,8 @@ import pyarrow.csv as pc
 import pyarrow.parquet as pq
 
 from overspill import stats
-from overspill.engine.grid import Axis, Point
 from overspill.results import formats, metrics
+from overspill.results.axes import Axis, Point
 from overspill.stats import bootstrap
 from overspill.stats.quantiles import Value
 
@@ -36,6 +36,8 @@ SUMMARY = (
     pa.field("high", pa.float64()),
     pa.field("censored", pa.bool_(), False),
 )
+METRICS, MEANS = "sweep.parquet", "summary.parquet"
+FILES = (METRICS, "sweep.csv", MEANS, "summary.csv")
 BATCH = 50_000  # rows gathered before they become columns
 
 Runs = Mapping[int, Mapping[str, Value]]  # seed -> metric -> value

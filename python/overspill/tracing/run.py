@@ -1,7 +1,6 @@
 """The passes over a run that find a packet, follow it and look around it."""
 
 import json
-import threading
 import time
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
@@ -10,8 +9,9 @@ from typing import Any
 
 from overspill.engine import core, interrupts, source
 from overspill.engine.core import CoreScenario
-from overspill.engine.execution import seeds_from
-from overspill.engine.runner import CHUNK, Job, Listener
+from overspill.engine.options import seeds_from
+from overspill.engine.simulate import CHUNK
+from overspill.engine.task import Listener, Task
 from overspill.errors import BadInput
 from overspill.results import columns
 from overspill.tracing import packet as words
@@ -60,7 +60,7 @@ def execute(scenario: str | Path, options: Options) -> PacketTrace:
     words.within(instants, loaded["resolved"][variant])
     seed = seeds_from(loaded["seed"] if options.seed is None else options.seed, 1)[0]
     with interrupts.asked() as asked:
-        found = passes(scene, Job(variant, seed), (wanted, instants), options.listener, asked)
+        found = passes(scene, Task(variant, seed), (wanted, instants), options.listener, asked)
     facts = json.loads(found["summary"])
     facts |= {"scenario": loaded["name"], "variant": variant, "seed": seed}
     facts["instants_asked"] = instants is not None
@@ -72,17 +72,17 @@ Asked = tuple[Packet, tuple[int, int, int] | None]
 
 
 def passes(
-    scene: CoreScenario, job: Job, asked_for: Asked, listener: Listener, stop: threading.Event
+    scene: CoreScenario, job: Task, asked_for: Asked, listener: Listener, stop: interrupts.Asked
 ) -> dict[str, Any]:
     """Go through all passes; what the core has found."""
     packet, instants = asked_for
-    listener.planned(len(PASSES) - 1 if packet.most else len(PASSES) - 2)
+    listener.begin([job] * (len(PASSES) - 1 if packet.most else len(PASSES) - 2), ())
     try:
         going = scene.trace(job.variant, job.seed, packet.asked, instants)
         began, done = time.monotonic(), False
         while not done:
             if stop.is_set():
-                raise KeyboardInterrupt
+                interrupts.raised(stop)
             status = going.advance(CHUNK)
             done = status["done"]
             listener.advanced(named(job, status), status)
@@ -94,6 +94,6 @@ def passes(
     return going.results()
 
 
-def named(job: Job, status: dict[str, Any]) -> Job:
+def named(job: Task, status: dict[str, Any]) -> Task:
     """A pass, as progress shows it."""
-    return Job(f"{PASSES[status['pass']]}: {job.variant}", job.seed)
+    return Task(f"{PASSES[status['pass']]}: {job.variant}", job.seed)

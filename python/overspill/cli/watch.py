@@ -13,38 +13,10 @@ from typing import Any
 from rich.console import Console
 from rich.progress import BarColumn, Progress, TaskID, TextColumn
 
-from overspill.engine.runner import Job, Listener
-from overspill.engine.simulate import Task
+from overspill.engine.task import Listener, Task
 
 EVERY = 10.0  # seconds between two lines where there is no terminal
 Group = tuple[int, str]  # a point and a variant, whose seeds are about equal work
-
-
-class Watch(Listener):
-    """Is told how a sweep goes; does nothing."""
-
-    def __enter__(self) -> Watch:
-        return self
-
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
-        return None
-
-    def checking(self, done: int, count: int) -> None:
-        """So many points are checked."""
-
-    def begin(self, left: Iterable[Task], stored: Iterable[tuple[Task, int]]) -> None:
-        """What is to be run, and what was found finished, with its packet-hops."""
-
-    def kept(self, task: Task, hops: int) -> None:
-        """A run is finished and kept."""
-
-    def failed(self, task: Task) -> None:
-        """A run has failed."""
-
-    def say(self, line: str) -> None:
-        """Something that the user should read."""
 
 
 class Meter:
@@ -147,7 +119,7 @@ def length(seconds: float) -> str:
     return f"{whole // 3600} h {whole % 3600 // 60:02d} min"
 
 
-class Lines(Watch):
+class Lines(Listener):
     """Lines on a console that is no terminal."""
 
     def __init__(self, console: Console) -> None:
@@ -163,10 +135,9 @@ class Lines(Watch):
         self.meter.begin(left, stored)
         self.print(str(self.meter))
 
-    def advanced(self, job: Job, status: dict[str, Any]) -> None:
+    def advanced(self, task: Task, status: dict[str, Any]) -> None:
         """Note how far a run is."""
-        if isinstance(job, Task):
-            self.meter.advanced(job, status)
+        self.meter.advanced(task, status)
         self.now_and_then()
 
     def kept(self, task: Task, hops: int) -> None:
@@ -197,7 +168,7 @@ class Lines(Watch):
             self.print(f"{self.meter.done} runs done in {length(time.monotonic() - self.meter.began)}")
 
 
-class Bar(Watch):
+class Bar(Listener):
     """One bar on a terminal."""
 
     def __init__(self, console: Console) -> None:
@@ -237,11 +208,10 @@ class Bar(Watch):
                 self.whole, completed=done, total=self.meter.total, description=str(self.meter)
             )
 
-    def advanced(self, job: Job, status: dict[str, Any]) -> None:
+    def advanced(self, task: Task, status: dict[str, Any]) -> None:
         """Note how far a run is."""
-        if isinstance(job, Task):
-            self.meter.advanced(job, status)
-            self.show()
+        self.meter.advanced(task, status)
+        self.show()
 
     def kept(self, task: Task, hops: int) -> None:
         """Count a run."""
@@ -261,8 +231,3 @@ class Bar(Watch):
 def watch(console: Console) -> Lines | Bar:
     """Whichever suits where stderr goes."""
     return Bar(console) if console.is_terminal else Lines(console)
-
-
-def hops(summary: dict[str, Any]) -> int:
-    """The packet-hops of a finished run."""
-    return int(summary.get("hops", 0))

@@ -1,0 +1,99 @@
+"""How `run` and `sweep` end: the report, what is missing, and the exit status."""
+
+from __future__ import annotations
+
+import signal
+from collections.abc import Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, NoReturn
+
+import typer
+from rich.text import Text
+
+from overspill.cli.console import FAILED, UNFINISHED, err, hush, loud, out, say, status_of
+
+if TYPE_CHECKING:
+    from rich.console import Console
+
+    from overspill.results.labels import Line
+    from overspill.results.results import Results
+
+
+def finish(results: Results, formats: Sequence[str] | None, as_json: bool) -> NoReturn:
+    """Write the report, say where it is and what is missing, and leave with the right status.
+
+    `formats` are those of the report's figures; `None` writes no report.
+    """
+    if results.signal == getattr(signal, "SIGHUP", None):
+        hush()
+    if not results.finished:
+        err().print("interrupted before the first run was finished; nothing is kept")
+        raise typer.Exit(status_of(results.signal))
+    console = err() if as_json else out()
+    if results.folder is None:
+        err().print(Text(kept(results)), soft_wrap=True)
+    else:
+        places(results, formats, console)
+    left = status(results)
+    lines = warnings(results)
+    if as_json:
+        for line in lines:
+            loud(f"{line.label}: {line.text}")
+    elif left:
+        loud(f"{' and '.join(dict.fromkeys(line.label for line in lines))}: exit status {left}")
+    raise typer.Exit(left)
+
+
+def kept(results: Results) -> str:
+    """Where finished runs lie that no results list yet."""
+    if results.interrupted:
+        return (
+            f"finished runs are kept in {results.store}, and the earlier results stay as they were; "
+            "the same command goes on"
+        )
+    return f"no results are written; finished runs are kept in {results.store}"
+
+
+def places(results: Results, formats: Sequence[str] | None, console: Console) -> None:
+    """Say where results, report and captures lie."""
+    assert results.folder is not None
+    if formats is not None and results.interrupted:
+        say(console, "results", results.folder)
+        text = f"no report: interrupted; overspill report {results.folder} draws one"
+        err().print(Text(text), soft_wrap=True)
+    elif formats is not None:
+        if results.of_sweep:
+            say(console, "results", results.folder)
+        say(console, "report", written(results, results.folder, formats))
+    else:
+        say(console, "results", results.folder)
+    if results.captures:
+        say(console, "captures", results.folder / "runs")
+
+
+def written(results: Results, folder: Path, formats: Sequence[str]) -> Path:
+    """Make the report."""
+    from overspill import report
+
+    with err().status("drawing the report"):
+        return report.write(results, folder, formats)
+
+
+def warnings(results: Results) -> list[Line]:
+    """What makes results less than whole."""
+    if results.of_sweep:
+        from overspill.cli import sweep_table
+
+        return sweep_table.warnings(results)
+    from overspill.results import header
+
+    return header.warnings(results)
+
+
+def status(results: Results) -> int:
+    """The exit status of results."""
+    if results.failures:
+        return FAILED
+    if results.interrupted:
+        return status_of(results.signal)
+    return UNFINISHED if results.told.partial or results.told.unfinished or results.stuck else 0

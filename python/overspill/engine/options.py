@@ -1,0 +1,71 @@
+"""How a scenario is run: what a caller may ask for, checked for what needs no scenario."""
+
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from overspill.engine import cluster
+from overspill.engine.grid import Over
+from overspill.engine.task import Listener
+from overspill.errors import BadInput
+from overspill.results import columns
+
+SEED_MAX = 2**64 - 1
+SEEDS_MOST = 100_000
+
+
+@dataclass(frozen=True)
+class Options:
+    """How a scenario is run; without `over`, at one point, of which all tables are kept."""
+
+    over: Over = ()
+    zips: Sequence[str | Sequence[str]] = ()
+    sets: Iterable[str] | Mapping[str, object] = ()
+    seed: int | None = None
+    seeds: int = 1
+    variants: Sequence[str] | None = None
+    max_events: int | None = None
+    tables: Sequence[str] = ()
+    jobs: int | None = None
+    on: str | None = None
+    out: Callable[[str], Path] | str | Path | None = None
+    listener: Listener = field(default_factory=Listener)
+    pcap: str | Iterable[str] = ()
+    pcap_snaplen: int | None = None
+    # A NetworkX graph, a `[topology]` table or a GraphML file, in place of the scenario's.
+    topology: Any = None
+    sweep: bool = False  # of a grid: of each run, its metrics and `tables` are kept
+    label: str = ""  # stands before its points in messages
+    single: bool = False  # `over` of a sweep may be empty: one point
+
+    @property
+    def kept(self) -> tuple[str, ...]:
+        """The tables that are kept."""
+        return tuple(dict.fromkeys(self.tables)) if self.sweep else columns.TABLES
+
+    def check(self) -> None:
+        """`BadInput` of what no run can have."""
+        for name, number in (("--max-events", self.max_events), ("--jobs", self.jobs)):
+            if number is not None and number < 1:
+                raise BadInput(f"{name}: found {number}; expected 1 or more")
+        for table in self.tables:
+            if table not in columns.TABLES:
+                raise BadInput(f"--tables: found {table}; expected some of {', '.join(columns.TABLES)}")
+        if self.tables and self.out is None:
+            raise BadInput("tables are kept in a folder; give `out` as well")
+        if self.on is not None:
+            cluster.check(self.on)
+            if self.jobs is not None:
+                raise BadInput("--jobs is for runs in this process; with --on, the cluster's workers decide")
+
+
+def seeds_from(first: int, count: int) -> list[int]:
+    """`count` seeds from `first` on."""
+    if count < 1:
+        raise BadInput(f"--seeds: found {count}; expected 1 or more")
+    if count > SEEDS_MOST:
+        raise BadInput(f"--seeds: found {count}; expected {SEEDS_MOST} or fewer")
+    if not 0 <= first <= SEED_MAX - (count - 1):
+        raise BadInput(f"--seed: found {first}; expected seeds from 0 to {SEED_MAX}")
+    return list(range(first, first + count))

@@ -1,0 +1,307 @@
+"""A scenario run, at one point or at every point of a grid: checked, scheduled, kept, and its results."""
+
+import hashlib
+import json
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import ExitStack
+from dataclasses import asdict, replace
+from itertools import accumulate
+from pathlib import Path
+from tempfile import TemporaryDirectory
+from typing import Any
+
+from overspill.engine import core, interrupts, schedule
+from overspill.engine.grid import Over
+from overspill.engine.options import Options
+from overspill.engine.plan import Plan, prepare
+from overspill.engine.schedule import Memory, Outcome
+from overspill.engine.task import Listener, Task
+from overspill.errors import BadInput, OverspillError, Unwritable
+from overspill.results import cache, commit, gather, store
+from overspill.results.cache import Cache
+from overspill.results.results import Results
+from overspill.results.rundata import RunData
+
+
+def execute(scenario: str | Path, options: Options) -> Results:
+    """Run what the store does not have; whatever ends it, what is finished is kept."""
+    (results,) = together([prepare(scenario, options)], options.listener)
+    if isinstance(results, OverspillError):
+        raise results
+    return results
+
+
+def together(plans: Sequence[Plan], listener: Listener) -> list[Results | OverspillError]:
+    """Run several plans one after the other; of one of which no run succeeds, why.
+
+    All are counted before the first run, and share what may be asked to stop them.
+    """
+    plans = numbered(plans)
+    with ExitStack() as stack:
+        stores = [opened(plan, stack) for plan in plans]
+        with interrupts.asked() as asked:
+            looked = [schedule.look(plan, found, listener) for plan, found in zip(plans, stores, strict=True)]
+            listener.begin(
+                [task for one in looked for task in one.left], [one for all in looked for one in all.stored]
+            )
+            results = [
+                performed(plan, one.left, found, asked)
+                for plan, one, found in zip(plans, looked, stores, strict=True)
+            ]
+    if asked.is_set() and not any(isinstance(one, Results) and one.interrupted for one in results):
+        interrupts.raised(asked)
+    return results
+
+
+def numbered(plans: Sequence[Plan]) -> list[Plan]:
+    """The plans, the points of each numbered on from those before."""
+    firsts = accumulate((len(plan.checked.points) for plan in plans), initial=0)
+    return [replace(plan, first=first) for plan, first in zip(plans, firsts, strict=False)]
+
+
+def performed(
+    plan: Plan, left: Sequence[Task], found: Cache | Memory, asked: interrupts.Asked
+) -> Results | OverspillError:
+    """Run what is left of a plan; its results, or why there are none."""
+    try:
+        outcome = schedule.drive(plan, left, found, asked)
+        results = finish(plan, outcome, found)
+    except (BadInput, Unwritable):
+        raise
+    except OverspillError as error:
+        return error
+    results.signal = asked.signal if outcome.interrupted else None
+    return results
+
+
+def opened(plan: Plan, stack: ExitStack) -> Cache | Memory:
+    """The store of a folder, which stays this command's; without a folder, memory or a temporary one."""
+    out = plan.out
+    if out is None:
+        if plan.whole:
+            return Memory()
+        return Cache(Path(stack.enter_context(TemporaryDirectory(prefix="overspill-"))))
+    found = stack.enter_context(cache.held(out))
+    commit.refuse_others(out, sweep=not plan.whole)
+    return found
+
+
+def finish(plan: Plan, outcome: Outcome, found: Cache | Memory) -> Results:
+    """The results of all that is finished, in their folder if there is one."""
+    out = plan.out
+    made = of_point(plan, outcome, found) if plan.whole else of_grid(plan, outcome, found)
+    errors = outcome.errors
+    if errors and not made.finished:
+        raise failure(errors, plan.checked.notes)
+    if out is not None and made.finished:
+        made.store = out / "store"
+        try:
+            commit.write(made, out, found)
+        except Unwritable as error:
+            # What is finished lies in the store, and is shown.
+            made.facts["failures"] = list(dict.fromkeys([*made.failures, *error.lines]))
+    return made
+
+
+def failure(errors: Sequence[OverspillError], notes: Iterable[str]) -> OverspillError:
+    """What is told where no run is left: of every run why, and the scenario's notes, which may say more."""
+    lines = dict.fromkeys(line for error in errors for line in error.lines)
+    return type(errors[0])([*(f"note: {note}" for note in notes), *lines])
+
+
+def of_point(plan: Plan, outcome: Outcome, found: Cache | Memory) -> Results:
+    """The results of a single point, with all tables."""
+    return Results(point_facts(plan, outcome), list(runs(plan, found)))
+
+
+def runs(plan: Plan, found: Cache | Memory) -> Iterator[RunData]:
+    """Every finished run of a single point, seed by seed."""
+    only = plan.checked.only
+    assert only is not None
+    for seed in plan.seeds:
+        for variant, config in plan.checked.configs[0].items():
+            run = read(found, plan.key(config, seed))
+            if run is not None:
+                told = {
+                    "variant": variant,
+                    "config_hash": config_hash(only.document["resolved"][variant], seed),
+                }
+                yield run.known_as(told)
+
+
+def read(found: Cache | Memory, key: str) -> RunData | None:
+    """A finished run, if there is one."""
+    if isinstance(found, Memory):
+        return found.runs.get(key)
+    return cache.stored(found, key)
+
+
+def config_hash(resolved: Any, seed: int) -> str:
+    """SHA-256 of what was run: the core's version, a variant with every default filled in, and the seed.
+
+    Equal for equal configurations, wherever they come from. Of the files that a scenario names it covers
+    the name only.
+    """
+    made_of = {"overspill": core.version(), "resolved": resolved, "seed": seed}
+    text = json.dumps(made_of, sort_keys=True, separators=(",", ":"), ensure_ascii=False)
+    return hashlib.sha256(text.encode()).hexdigest()
+
+
+def point_facts(plan: Plan, outcome: Outcome) -> dict[str, Any]:
+    """What made the results; nothing of the clock or the machine, so that they stay reproducible."""
+    only, asked = plan.checked.only, plan.pcap
+    assert only is not None
+    loaded, variants = only.document, plan.checked.variants
+    pcap = {"pcap": list(asked.texts), "pcap_snaplen": asked.snaplen} if asked.texts else {}
+    return {
+        "overspill": core.version(),
+        "name": loaded["name"],
+        "scenario": source_facts(plan),
+        "sets": list(plan.base.sets),
+        "seeds": list(plan.seeds),
+        "max_events": plan.options.max_events,
+        **pcap,
+        "duration_ps": loaded["duration_ps"],
+        "variants": variants,
+        "notes": plan.checked.notes,
+        "interrupted": outcome.interrupted,
+        "failures": outcome.lines,
+        "resolved": {name: loaded["resolved"][name] for name in variants},
+        "memory": {name: one for name, one in loaded.get("memory", {}).items() if name in variants},
+        "networks": loaded.get("networks", []),
+        "network_of": {name: at for name, at in loaded.get("network_of", {}).items() if name in variants},
+    }
+
+
+def source_facts(plan: Plan) -> dict[str, str]:
+    """The scenario's file."""
+    source = plan.base.source
+    return {"file": Path(source.path).name, "sha256": source.sha256, "text": source.text}
+
+
+def of_grid(plan: Plan, outcome: Outcome, found: Cache | Memory) -> Results:
+    """The results of every point, read from the store one by one."""
+    assert isinstance(found, Cache)
+    known = grid_facts(plan) | {
+        "seeds": list(plan.seeds),
+        "max_events": plan.options.max_events,
+        "tables": list(plan.options.kept),
+        "failures": outcome.lines,
+        "interrupted": outcome.interrupted,
+    }
+    keys = [
+        {variant: [plan.key(config, seed) for seed in plan.seeds] for variant, config in configs.items()}
+        for configs in plan.checked.configs
+    ]
+    return gather.grid(known, plan.grid.axes, plan.checked.points, (found, keys))
+
+
+def grid_facts(plan: Plan) -> dict[str, Any]:
+    """What makes a sweep; nothing of the clock, the machine, or how it was interrupted."""
+    checked, build = plan.checked, plan.base.build
+    configs = [config for by_variant in checked.configs for config in by_variant.values()]
+    equal = len(configs) - len(set(configs))
+    notes = list(checked.notes)
+    if equal:
+        notes.append(
+            f"{equal} of {len(configs)} configurations (a point, a variant) are equal to another: run once"
+        )
+    axes = plan.grid.axes
+    return {
+        "format": store.SWEEP_FORMAT,
+        "overspill": build.version,
+        "core": build.core,
+        "metrics": build.metrics,
+        "name": checked.name,
+        "scenario": source_facts(plan),
+        "files": checked.named,
+        "sets": list(plan.base.sets),
+        "axes": [asdict(axis) for axis in axes],
+        "together": [[axes[at].path for at in group] for group in plan.grid.groups if len(group) > 1],
+        "variants": checked.variants,
+        "notes": notes,
+        "points": [
+            {"values": list(point.values.values()), "configs": configs}
+            for point, configs in zip(checked.points, checked.configs, strict=True)
+        ],
+    }
+
+
+def run(
+    scenario: str | Path,
+    *,
+    seeds: int = 1,
+    seed: int | None = None,
+    sets: Iterable[str] | Mapping[str, object] = (),
+    variants: Sequence[str] | None = None,
+    out: Callable[[str], Path] | str | Path | None = None,
+    jobs: int | None = None,
+    max_events: int | None = None,
+    topology: Any = None,
+    pcap: str | Iterable[str] = (),
+    pcap_snaplen: int | None = None,
+    listener: Listener | None = None,
+) -> Results:
+    """Run a scenario file, all variants or some, with `seeds` seeds from `seed` on, or the scenario's own.
+
+    `sets` changes fields by their paths; `topology` puts a NetworkX graph, a `[topology]` table or a
+    GraphML file in the place of the scenario's. With `out`, results are files there, and runs that are
+    finished there are not repeated; without, they are in memory. `pcap` names links and hosts whose frames
+    are captured. `jobs` are threads, all cores by default. `BadInput` tells all that is wrong with a
+    scenario; a run that fails is in `Results.failures`.
+    """
+    options = Options(
+        sets=sets,
+        seed=seed,
+        seeds=seeds,
+        variants=variants,
+        max_events=max_events,
+        jobs=jobs,
+        out=out,
+        listener=listener or Listener(),
+        pcap=pcap,
+        pcap_snaplen=pcap_snaplen,
+        topology=topology,
+    )
+    return execute(scenario, options)
+
+
+def sweep(
+    scenario: str | Path,
+    over: Over,
+    *,
+    seeds: int = 10,
+    seed: int | None = None,
+    sets: Iterable[str] | Mapping[str, object] = (),
+    variants: Sequence[str] | None = None,
+    zips: Sequence[str | Sequence[str]] = (),
+    jobs: int | None = None,
+    on: str | None = None,
+    out: Callable[[str], Path] | str | Path | None = None,
+    tables: Sequence[str] = (),
+    max_events: int | None = None,
+    listener: Listener | None = None,
+) -> Results:
+    """Run a scenario at every point of a grid, with all variants and seeds.
+
+    `over` maps fields to their values, or is a list of `path=a,b,c`. With `out`, finished runs are kept there
+    and never repeated. `jobs` are threads (all cores by default); `on` names a Dask scheduler instead
+    (`tcp://...`, or `local:N` for N processes here). `zips` has groups of paths that move together. Runs that
+    fail are in `Results.failures`; `BadInput` tells everything that is wrong with any point.
+    """
+    options = Options(
+        over=over,
+        zips=zips,
+        sets=sets,
+        seed=seed,
+        seeds=seeds,
+        variants=variants,
+        max_events=max_events,
+        tables=tables,
+        jobs=jobs,
+        on=on,
+        out=out,
+        listener=listener or Listener(),
+        sweep=True,
+    )
+    return execute(scenario, options)

@@ -1,0 +1,176 @@
+"""Runs done several at a time: what the store has is taken from there, what finishes is kept at once."""
+
+import threading
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+from overspill.engine import cluster, machine
+from overspill.engine.plan import Plan
+from overspill.engine.points import Scene
+from overspill.engine.pool import Pool, Result, Threads
+from overspill.engine.simulate import Finished, How
+from overspill.engine.task import Listener, Task
+from overspill.errors import BadInput, OverspillError, Unwritable
+from overspill.results.cache import Broken, Cache, Entry
+from overspill.results.rundata import RunData
+
+GOLDEN = 0x9E37_79B9_7F4A_7C15  # 2^64 times the fractional part of the golden ratio, rounded down
+
+
+class Memory:
+    """Finished runs in memory, where no folder is given."""
+
+    folder = None
+
+    def __init__(self) -> None:
+        self.runs: dict[str, RunData] = {}
+
+
+@dataclass
+class Outcome:
+    """What became of the runs that were not in the store."""
+
+    failures: dict[Task, OverspillError] = field(default_factory=dict)
+    interrupted: bool = False
+
+    def broken(self, single: bool) -> bool:
+        """Whether what went wrong befalls every other run: a full disk, and of a single point bad input."""
+        kinds = (BadInput, Unwritable) if single else (Unwritable,)
+        return any(isinstance(one, kinds) for one in self.failures.values())
+
+    @property
+    def errors(self) -> list[OverspillError]:
+        """What went wrong, in the order of the plan."""
+        order = sorted(self.failures, key=lambda task: (task.point, task.seed, task.variant))
+        return [self.failures[task] for task in order]
+
+    @property
+    def lines(self) -> list[str]:
+        """What was said of runs that failed."""
+        return [line for error in self.errors for line in error.lines]
+
+
+@dataclass
+class Looked:
+    """What is to be run, and what was found finished, with its packet-hops."""
+
+    left: list[Task] = field(default_factory=list)
+    stored: list[tuple[Task, int]] = field(default_factory=list)
+
+
+def look(plan: Plan, found: Cache | Memory, listener: Listener) -> Looked:
+    """What the store has; what is damaged there is taken away."""
+    looked = Looked()
+    for task in plan.tasks:
+        entry: Entry | None = None
+        if isinstance(found, Cache):
+            try:
+                entry = found.find(task.key, plan.options.kept)
+            except Broken as error:
+                listener.say(f"{task}: run again, its file in the store is damaged ({error})")
+                found.remove(task.key)
+        if entry is None or (plan.whole and "nodes" not in entry.summary):
+            looked.left.append(task)
+        else:
+            looked.stored.append((task, hops(entry.summary)))
+    return looked
+
+
+def hops(summary: dict[str, Any]) -> int:
+    """The packet-hops of a finished run."""
+    return int(summary.get("hops", 0))
+
+
+def drive(plan: Plan, left: Sequence[Task], found: Cache | Memory, asked: threading.Event) -> Outcome:
+    """Run what is left; whatever finishes is kept at once."""
+    options, outcome = plan.options, Outcome()
+    if not left:
+        return outcome
+    how = How(
+        options.max_events,
+        options.kept,
+        options.listener,
+        asked,
+        threading.Event(),
+        plan.pcap,
+        plan.whole,
+    )
+    done = 0
+    with opened(plan, left, found, how) as pool:
+        for result in loop(plan, left, pool, how):
+            done += keep(result, found, options.listener, outcome)
+            if outcome.broken(plan.whole):
+                how.broken.set()
+    outcome.interrupted = asked.is_set() and done + len(outcome.failures) < len(left)
+    return outcome
+
+
+def opened(plan: Plan, left: Sequence[Task], found: Cache | Memory, how: How) -> Pool:
+    """Where runs are done."""
+    options = plan.options
+    if options.on is not None:
+        options.listener.say(f"connecting to {options.on}")
+        return cluster.Cluster(options.on, how, plan.base)
+    threads = max(1, min(options.jobs or machine.cores(), len(left)))
+    return Threads(threads, how, found.staging if isinstance(found, Cache) else None)
+
+
+def loop(plan: Plan, left: Sequence[Task], pool: Pool, how: How) -> Iterator[Result]:
+    """Hand out tasks, a few ahead, until all are done or nothing more is to be run."""
+    tasks = iter(left if plan.whole else scattered(left))
+    scene: Scene | None = None
+    while True:
+        while pool.pending < pool.room and not how.stopped and (task := next(tasks, None)) is not None:
+            if scene is None or plan.first + scene.point.index != task.point:
+                scene = plan.scene(task.point)
+            pool.submit(task, scene)
+        if not pool.pending:
+            return
+        yield from pool.results(0.2)
+
+
+def scattered(tasks: Sequence[Task]) -> list[Task]:
+    """Points in the order of the fractional parts of their number times the golden ratio.
+
+    Any first part of that order lies evenly over the grid, so that its cost tells that of the rest.
+    """
+    return sorted(tasks, key=lambda task: task.point * GOLDEN % 2**64)
+
+
+def keep(result: Result, found: Cache | Memory, listener: Listener, outcome: Outcome) -> bool:
+    """Put what has finished into the store; whether it has."""
+    task, finished, error = result.task, result.finished, result.error
+    if finished is not None:
+        try:
+            put(task, finished, found)
+        except Unwritable as full:
+            error = full
+    if error is not None:
+        outcome.failures[task] = error
+        listener.failed(task)
+        return False
+    if finished is None:
+        return False
+    listener.kept(task, hops(finished.summary))
+    return True
+
+
+def put(task: Task, finished: Finished, found: Cache | Memory) -> None:
+    """Put a finished run into the store, with the tables that were kept of it before."""
+    if isinstance(found, Memory):
+        assert finished.run is not None
+        found.runs[task.key] = finished.run
+        return
+    try:
+        before = found.read(task.key)
+    except Broken:
+        before = None
+    tables: dict[str, str | None] = {} if before is None else dict(before.tables)
+    tables |= dict.fromkeys(finished.absent)
+    tables |= {name: file.digest for name, file in finished.tables.items()}
+    captures = {link: (name, file.digest) for link, (name, file) in finished.captured.items()}
+    entry = Entry(finished.values, finished.summary, tables, captures, finished.halves, task.config)
+    files = {f"{name}.parquet": file for name, file in finished.tables.items()}
+    files |= dict(finished.captured.values())
+    found.write(task.key, entry, files)

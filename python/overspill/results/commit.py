@@ -1,0 +1,168 @@
+"""Results put into their folder, in the place of earlier ones, which no interrupted command takes away."""
+
+import json
+import os
+import shutil
+from collections.abc import Mapping
+from contextlib import suppress
+from pathlib import Path
+from typing import Any
+
+from overspill.errors import BadInput, Unwritable
+from overspill.results import store, tables
+from overspill.results.cache import Broken, Cache
+from overspill.results.results import Results
+from overspill.results.rundata import RunData
+
+
+def refuse_others(out: Path, sweep: bool) -> None:
+    """`BadInput` where a folder has results of the other kind."""
+    if (out / store.MANIFEST).is_file():
+        mine, other = ("overspill sweep", "overspill run")[:: 1 if sweep else -1]
+        if store.of_sweep(store.parse_manifest(out, f"`{mine}`")) != sweep:
+            raise BadInput(f"--out: {out} has results of `{other}`; expected a new folder or one of `{mine}`")
+
+
+def write(results: Results, out: Path, found: object = None) -> None:
+    """Write results, unless they lack runs that earlier results in the folder have.
+
+    Of a single point, runs of other configurations leave the store once all runs are there.
+    """
+    if results.missing and not_there(results, out):
+        return
+    if results.of_sweep:
+        write_sweep(results, out)
+        return
+    staging = store.Staging(out)
+    try:
+        place(results, staging)
+    except BaseException:
+        staging.discard()
+        raise
+    if isinstance(found, Cache) and not results.missing:
+        forget(found, results)
+
+
+def not_there(results: Results, out: Path) -> bool:
+    """Whether earlier results in a folder have runs that these have not."""
+    try:
+        before = store.parse_manifest(out, "overspill")
+    except BadInput:
+        return False
+    return not before_keys(before) <= keys(results)
+
+
+def before_keys(manifest: Mapping[str, Any]) -> set[str]:
+    """What tells the runs of a manifest from others."""
+    if store.of_sweep(dict(manifest)):
+        missing = {
+            (repr(one["point"]), one["variant"], seed)
+            for one in manifest.get("missing", ())
+            for seed in one["seeds"]
+        }
+        return {
+            f"{config} {seed} {manifest.get('max_events')}"
+            for point in manifest.get("points", ())
+            for variant, config in point["configs"].items()
+            for seed in manifest.get("seeds", ())
+            if (repr(point["values"]), variant, seed) not in missing
+        }
+    return {
+        str(entry.get("key") or f"{entry.get('variant')} {entry.get('seed')}")
+        for entry in manifest.get("runs", ())
+    }
+
+
+def keys(results: Results) -> set[str]:
+    """The same of results."""
+    if results.of_sweep:
+        return before_keys(results.facts)
+    return {run.key for run in results.runs}
+
+
+def place(results: Results, staging: store.Staging) -> None:
+    """Put the results of one point into a staging folder, and that in the place of earlier ones."""
+    runs = [put(staging.folder, run) for run in results.runs]
+    store.write_json(staging.folder / store.RESULTS, results.document())
+    store.write_manifest(staging.folder, results.facts, runs)
+    staging.commit()
+    results.folder = staging.out
+    results.runs = [run.stored(store.folder(staging.out, run)) for run in runs]
+
+
+def put(out: Path, run: RunData) -> RunData:
+    """Put a run's tables and captures into its folder; the run that reads them from there."""
+    place = store.folder(out, run)
+    try:
+        place.mkdir(parents=True, exist_ok=True)
+        for name in run.names:
+            file, there = place / f"{name}.parquet", run.file(name)
+            if there is None:
+                store.write_table(run.table(name), file)
+            else:
+                linked(there, file)
+        for there in run.captures.values():
+            linked(there, place / there.name)
+    except OSError as error:
+        raise Unwritable(f"{place}: cannot be written: {error.strerror}") from error
+    return run.stored(place)
+
+
+def linked(there: Path, file: Path) -> None:
+    """A file under a second name; a copy where the file system knows none."""
+    try:
+        os.link(there, file)
+    except OSError:
+        shutil.copyfile(there, file)
+
+
+def forget(found: Cache, results: Results) -> None:
+    """Take runs of other configurations out of the store, and captures that are not asked for any more."""
+    kept = keys(results)
+    mine = {entry.config for key in kept if (entry := readable(found, key)) is not None}
+    for key in sorted(found.keys() - kept):
+        entry = readable(found, key)
+        if entry is None or entry.config not in mine or entry.captures:
+            with suppress(OSError):
+                found.remove(key)
+
+
+def readable(found: Cache, key: str) -> Any:
+    """A run of the store; `None` where it is damaged."""
+    try:
+        return found.read(key)
+    except Broken:
+        return None
+
+
+def write_sweep(results: Results, out: Path) -> None:
+    """Write the tables of a sweep as Parquet and CSV, and the manifest, last."""
+    try:
+        out.mkdir(parents=True, exist_ok=True)
+        if not described(results.facts, out):
+            store.remove(out, pages(out))
+        (out / store.MANIFEST).unlink(missing_ok=True)
+        files = [
+            *tables.write(results.metrics, out / tables.METRICS),
+            *tables.write(results.summary, out / tables.MEANS),
+        ]
+    except OSError as error:
+        raise Unwritable(f"{out}: cannot be written: {error.strerror or error}") from error
+    results.facts["outputs"] = {path.name: store.digest(path) for path in files}
+    store.write_json(out / store.MANIFEST, results.facts)
+    results.folder = out
+
+
+def described(facts: Mapping[str, Any], out: Path) -> bool:
+    """Whether the manifest of a folder is of the same results, and so is a page beside it."""
+    try:
+        known = store.parse_manifest(out, "`overspill sweep`")
+    except BadInput:
+        return False
+    return {**known, "outputs": None} == {**json.loads(store.dump(facts)), "outputs": None}
+
+
+def pages(out: Path) -> list[str]:
+    """The report of a sweep and its figures, as far as they are there."""
+    figures = [path.relative_to(out).as_posix() for path in sorted((out / "figures").glob("sweep-*"))]
+    return [name for name in (store.REPORT, *figures) if (out / name).is_file()]

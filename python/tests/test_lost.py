@@ -1,0 +1,183 @@
+"""No finished run is lost, whatever ends the command; and the same command goes on."""
+
+import errno
+import os
+import shutil
+import signal
+import subprocess
+import sys
+import threading
+import time
+from collections.abc import Callable
+from pathlib import Path
+
+import fake_core
+import pyarrow.parquet as pq
+import pytest
+from conftest import Ran
+
+from overspill import BadInput, Results, run
+from overspill.results import cache, store
+
+Command = Callable[..., Ran]
+
+SLOW = """
+import sys
+sys.path[:0] = {paths!r}
+import fake_core
+from overspill import cli
+from overspill.engine import core
+core.use(fake_core)
+fake_core.behaviour.steps = {steps}
+cli.main(sys.argv[1:])
+"""
+
+
+def started(folder: Path, *arguments: object, steps: int = 40) -> subprocess.Popen[str]:
+    """The command in a process of its own, its runs slow."""
+    tests = Path(__file__).parent
+    path = folder / "command.py"
+    path.write_text(SLOW.format(paths=[str(tests), str(tests.parent)], steps=steps))
+    line = [sys.executable, str(path), *map(str, arguments)]
+    return subprocess.Popen(line, cwd=folder, text=True, stdout=subprocess.PIPE, stderr=subprocess.PIPE)
+
+
+def keys(folder: Path) -> set[str]:
+    """The runs that lie in a store."""
+    return cache.Cache(folder / "store").keys()
+
+
+def after(count: int, folder: Path) -> None:
+    """Wait until so many runs are in the store."""
+    for _ in range(3000):
+        if len(keys(folder)) >= count:
+            return
+        time.sleep(0.02)
+    raise AssertionError("no run was finished")
+
+
+@pytest.mark.parametrize(
+    ("number", "left"), [(signal.SIGINT, 130), (signal.SIGTERM, 143), (signal.SIGHUP, 129)]
+)
+@pytest.mark.parametrize("verb", [("run",), ("sweep", "--over", "switch.x=1,2")])
+def test_what_is_finished_is_kept_and_shown_whichever_signal_ends_the_command(
+    scenario: Path, tmp_path: Path, verb: tuple[str, ...], number: signal.Signals, left: int
+) -> None:
+    process = started(tmp_path, *verb, scenario, "--seeds", 30, "--jobs", 1, "--out", "o")
+    after(3, tmp_path / "o")
+    process.send_signal(number)
+    out, err = process.communicate(timeout=60)
+    assert process.returncode == left and "Traceback" not in err
+    kept = keys(tmp_path / "o")
+    assert len(kept) >= 3
+    assert "INTERRUPTED" in out and "the same command goes on" in out
+    assert Results.load(tmp_path / "o").finished == len(kept)
+    again = started(tmp_path, *verb, scenario, "--seeds", 30, "--out", "o", "--no-report", steps=2)
+    assert "Traceback" not in again.communicate(timeout=120)[1] and again.returncode == 0
+    assert kept <= keys(tmp_path / "o") and not Results.load(tmp_path / "o").missing
+
+
+def test_after_kill_9_the_same_command_goes_on(scenario: Path, tmp_path: Path) -> None:
+    process = started(tmp_path, "run", scenario, "--seeds", 30, "--jobs", 1, "--out", "o")
+    after(4, tmp_path / "o")
+    process.kill()
+    process.communicate()
+    kept = keys(tmp_path / "o")
+    again = started(tmp_path, "run", scenario, "--seeds", 30, "--out", "o", "--no-report", steps=2)
+    err = again.communicate(timeout=120)[1]
+    assert again.returncode == 0 and f"{len(kept)} runs were finished before" in err
+    whole = run(scenario, seeds=30)
+    assert Results.load(tmp_path / "o").document() == whole.document()
+
+
+def test_a_killed_command_whose_number_another_process_has_does_not_block(
+    command: Command, scenario: Path
+) -> None:
+    left = Path("o") / f"{store.STAGING}{os.getppid()}"
+    left.mkdir(parents=True)
+    (left / "x").write_text("half")
+    assert command("run", scenario, "--out", "o").status == 0
+    assert not left.exists()
+
+
+def test_an_interrupted_repetition_leaves_whole_earlier_results(command: Command, scenario: Path) -> None:
+    assert command("run", scenario, "--seeds", 4, "--out", "o").status == 0
+    before = Results.load("o").document()
+    fake_core.behaviour.finished, fake_core.behaviour.interrupt_after = 0, 2
+    ran = command("run", scenario, "--seeds", 4, "--out", "o", "--set", "switch.x=1", "--jobs", 1)
+    assert ran.status == 130 and "the earlier results stay as they were" in ran.err
+    assert Results.load("o").document() == before
+    fake_core.reset()
+    ran = command("run", scenario, "--seeds", 4, "--out", "o", "--set", "switch.x=1")
+    assert ran.status == 0 and "2 runs were finished before" in ran.err
+
+
+def test_fewer_seeds_take_nothing_out_of_the_store(command: Command, scenario: Path) -> None:
+    assert command("run", scenario, "--seeds", 4, "--out", "o").status == 0
+    assert command("run", scenario, "--seeds", 1, "--out", "o").status == 0
+    assert len(Results.load("o").runs) == 3
+    ran = command("run", scenario, "--seeds", 4, "--out", "o")
+    assert "12 runs were finished before" in ran.err and len(Results.load("o").runs) == 12
+
+
+def test_whole_results_of_another_configuration_take_the_old_runs_away(
+    command: Command, scenario: Path
+) -> None:
+    assert command("run", scenario, "--out", "o").status == 0
+    old = keys(Path("o"))
+    assert command("run", scenario, "--out", "o", "--set", "switch.x=1").status == 0
+    assert not old & keys(Path("o")) and len(keys(Path("o"))) == 3
+
+
+def test_a_full_disk_keeps_and_shows_what_is_finished(
+    command: Command, scenario: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    written = pq.write_table
+
+    def full(table: object, place: object, **how: object) -> None:
+        if len(keys(Path("o"))) >= 4:
+            raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
+        written(table, place, **how)
+
+    monkeypatch.setattr(pq, "write_table", full)
+    ran = command("run", scenario, "--seeds", 5, "--jobs", 1, "--out", "o")
+    assert ran.status == 1 and "No space left on device" in ran.out + ran.err
+    assert "FCT mean" in ran.out, "what is finished is shown"
+    assert len(keys(Path("o"))) == 4
+    monkeypatch.setattr(pq, "write_table", written)
+    ran = command("run", scenario, "--seeds", 5, "--out", "o")
+    assert ran.status == 0 and "4 runs were finished before" in ran.err
+
+
+def test_a_damaged_run_is_done_again(command: Command, scenario: Path) -> None:
+    assert command("run", scenario, "--seeds", 2, "--out", "o").status == 0
+    one = sorted(Path("o/store").glob("??/*/flows.parquet"))[0]
+    one.unlink()
+    ran = command("run", scenario, "--seeds", 2, "--out", "o")
+    assert ran.status == 0 and "run again, its file in the store is damaged" in ran.err
+    assert "5 runs were finished before" in ran.err
+
+
+def test_two_commands_do_not_write_into_one_folder(scenario: Path, tmp_path: Path) -> None:
+    process = started(tmp_path, "run", scenario, "--seeds", 20, "--jobs", 1, "--out", "o")
+    after(1, tmp_path / "o")
+    with pytest.raises(BadInput, match="another run or sweep is writing there"):
+        run(scenario, out=tmp_path / "o")
+    process.kill()
+    process.communicate()
+
+
+def test_a_folder_that_is_deleted_meanwhile_ends_in_one_line(command: Command, scenario: Path) -> None:
+    fake_core.behaviour.steps = 60
+    thief = threading.Thread(target=lambda: (after(2, Path("o")), shutil.rmtree("o", ignore_errors=True)))
+    thief.start()
+    ran = command("run", scenario, "--seeds", 6, "--jobs", 1, "--out", "o")
+    thief.join()
+    assert ran.status in (0, 1) and "Traceback" not in ran.err
+
+
+def test_a_run_and_a_sweep_do_not_share_a_folder(command: Command, scenario: Path) -> None:
+    assert command("run", scenario, "--out", "o").status == 0
+    ran = command("sweep", scenario, "--over", "switch.x=1", "--seeds", 1, "--out", "o")
+    assert ran.status == 2 and "has results of `overspill run`" in ran.err
+    assert Results.load("o").finished == 3
