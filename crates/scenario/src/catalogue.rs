@@ -8,7 +8,7 @@ use serde_json::{Value as Json, json};
 
 /// Every declaration in the order of the file: settings, topologies, framings, mechanisms slot by
 /// slot, transports, traffic, distributions of flow sizes.
-pub(crate) fn all(registry: &Registry) -> Vec<&'static Spec> {
+pub fn all(registry: &Registry) -> Vec<&'static Spec> {
     let [topologies, transports, traffic] = specs().map(|(_, specs)| specs.to_vec());
     let tables = settings::TABLES.to_vec();
     let sizes = crate::traffic::SIZES.to_vec();

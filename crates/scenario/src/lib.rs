@@ -22,7 +22,7 @@ pub mod topology;
 pub mod traffic;
 mod ways;
 
-pub use catalogue::catalogue_json;
+pub use catalogue::{all as declarations, catalogue_json};
 pub use choices::{FctEnd, Goodput, Simultaneous, Ties};
 pub use curves::{CurveRequest, curve_json};
 pub use diag::Diagnostic;

@@ -3,6 +3,7 @@
 
 mod common;
 mod declared;
+mod idle;
 mod laid_over;
 mod limits;
 mod loading;

@@ -30,6 +30,7 @@ mod nic;
 mod over_time;
 mod pabo;
 mod packet_trace;
+mod parameters;
 mod pause;
 mod pfabric;
 mod properties;

@@ -90,6 +90,16 @@ impl Asked<'_> {
                 "clock_granularity",
                 "without timestamps = true: the timeout is fixed",
             ),
+            (
+                self.is_on("limited_transmit") && self.is_on("sack_opens_window"),
+                "limited_transmit",
+                "with sack_opens_window = true: what is selectively acknowledged makes room in the window at once",
+            ),
+            (
+                self.is_on("window_less_out_of_order") && values.size("receive_window") >= MAX_WINDOW,
+                "window_less_out_of_order",
+                "with a receive_window that large",
+            ),
             (self.is_given("probe_priority") && no_probes, "probe_priority", "with probe_after = \"off\""),
             (
                 self.is_given("probe_priority") && values.get::<Priority>("priority") == Priority::None,

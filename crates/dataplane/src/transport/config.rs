@@ -154,6 +154,11 @@ impl TcpConfig {
         TcpConfig { bounce_signal: law, ..self }
     }
 
+    /// Whether its data can carry marks.
+    pub fn is_ecn_capable(&self) -> bool {
+        self.ecn != EcnMode::Off
+    }
+
     /// Whether senders want to be told of their frames that come back.
     pub fn wants_bounces(&self) -> bool {
         self.bounce_signal.is_some()

@@ -75,6 +75,10 @@ pub trait Routing: Send + Sync {
     fn needs_paths(&self) -> Option<(&'static str, u64)> {
         None
     }
+    /// Whether it goes by the weights of links.
+    fn needs_weights(&self) -> bool {
+        false
+    }
     /// Whether both directions of a flow are to have one hash, at all switches.
     fn is_symmetric(&self) -> bool {
         false

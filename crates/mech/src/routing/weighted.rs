@@ -52,6 +52,9 @@ impl Routing for Weighted {
     fn for_switch(&mut self, own: &SwitchContext) {
         self.back = Ecmp::new(own.hash_seed);
     }
+    fn needs_weights(&self) -> bool {
+        true
+    }
     fn boxed(&self) -> Box<dyn Routing> {
         Box::new(self.clone())
     }

@@ -7,6 +7,7 @@ mod checks;
 mod events;
 mod fibs;
 mod fields;
+mod idle;
 mod input_side;
 mod merge;
 mod renamed;

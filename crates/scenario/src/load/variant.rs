@@ -6,6 +6,7 @@ use super::checks;
 use super::events::{self, Course};
 use super::fibs;
 use super::fields::{Faults, Kinds, NAME_RULE, Slot, Wanted, choice, filled, is_name, read, table};
+use super::idle;
 use super::resolved;
 use super::switches::Filler;
 use super::tree::Node;
@@ -125,6 +126,7 @@ pub(super) fn read_variant(name: &str, document: &Node, reading: Reading, faults
     check_xoff(document, &scenario, faults)?;
     notes.borrow_mut().append(&mut pausing::notes(&scenario));
     checks::notices(&scenario, &mut notes.borrow_mut());
+    notes.borrow_mut().append(&mut idle::notes(document, &scenario));
     events::late(&scenario, &mut notes.borrow_mut());
     Some(Read { scenario, seed: top.count("seed"), resolved: map.into() })
 }

@@ -161,6 +161,12 @@ impl AllReduce {
             persistent: values.get::<Connection>("connection") == Connection::Persistent,
             start,
         };
+        if repeat == 1 && plan.compute > Dur::ZERO {
+            let name = values.word("name");
+            let note =
+                format!("traffic `{name}`: `compute` has no effect with repeat = 1: no iteration follows another");
+            ctx.notes.borrow_mut().push(note);
+        }
         let random = values.get::<Placement>("placement") == Placement::Random;
         Ok(AllReduce { plan, pool, all: (ranks * jobs) as usize, random })
     }
@@ -168,6 +174,10 @@ impl AllReduce {
     /// Messages of an iteration of a job.
     pub fn messages(&self) -> u64 {
         self.plan.messages()
+    }
+
+    pub fn is_persistent(&self) -> bool {
+        self.plan.persistent
     }
 
     /// The ranks of the `index`-th workload at their hosts, before their first iteration.

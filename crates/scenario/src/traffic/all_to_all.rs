@@ -1,6 +1,6 @@
 //! Shuffles: every host sends to every other one.
 
-use super::common::{CLASS, JITTER, START, STOP, distinct_hosts, fault, window};
+use super::common::{CLASS, JITTER, START, STOP, distinct_hosts, fault, note_idle_stop, window};
 use super::draft::Draft;
 use super::load::{BYTES, FRACTION, LoadBytes, LoadOf, OF, Offered, SEGMENT, asked, capacity, unasked};
 use super::sizes::SIZE;
@@ -101,6 +101,7 @@ impl AllToAll {
             return Err(vec![fault("hosts", format!("{} hosts, {pairs} pairs", hosts.len()), rule)]);
         }
         let (interval, offered) = pace(values, ctx, &sizes, hosts.len())?;
+        note_idle_stop(interval.is_none() && gap.is_none() && values.has("stop"), name, ctx);
         let rounds = gap.map_or(Dur(0), |gap| Dur(gap.0.saturating_mul(hosts.len() as u64 - 1)));
         if interval.is_some_and(|interval| interval < rounds) {
             let found = format!("shuffles {} apart", interval.unwrap_or_default());

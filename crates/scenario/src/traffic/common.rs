@@ -5,6 +5,7 @@ use crate::fault::Fault;
 use mech::choice;
 use mech::params::{Kind, Param, Values};
 use mech::{HostId, Stream};
+use std::collections::BTreeSet;
 use units::{Dur, Time};
 
 pub(super) const CLASS: Param = Param {
@@ -91,6 +92,14 @@ pub(super) fn window(values: &Values, ctx: &Context, faults: &mut Vec<Fault>) ->
     (Time(start.0), Time(stop.0))
 }
 
+/// Says that a workload of which all starts at once is told when to stop.
+pub(super) fn note_idle_stop(is_idle: bool, name: &str, ctx: &Context) {
+    if is_idle {
+        let note = format!("traffic `{name}`: `stop` has no effect: all of it starts at `start`");
+        ctx.notes.borrow_mut().push(note);
+    }
+}
+
 /// Most flows that may wait for their jitter at a time: about half a gigabyte.
 const MOST_SHAKEN: f64 = 1e7;
 
@@ -135,14 +144,22 @@ pub(super) fn hosts(ctx: &Context, field: &str, values: &Values) -> Result<Vec<H
     Err(wrong.into_iter().map(|name| fault(field, format!("`{name}`"), rule.clone())).collect())
 }
 
+/// The hosts of a list, each once.
+pub(super) fn each_once(ctx: &Context, field: &str, values: &Values) -> Result<Vec<HostId>, Vec<Fault>> {
+    let all = hosts(ctx, field, values)?;
+    let mut seen = BTreeSet::new();
+    match all.iter().find(|host| !seen.insert(**host)) {
+        Some(HostId(twice)) => {
+            let found = format!("`{}` twice", ctx.topology.nodes[*twice as usize].name);
+            Err(vec![fault(field, found, "every host once")])
+        }
+        None => Ok(all),
+    }
+}
+
 /// The hosts of a list, each once, at least two.
 pub(super) fn distinct_hosts(ctx: &Context, field: &str, values: &Values) -> Result<Vec<HostId>, Vec<Fault>> {
-    let all = hosts(ctx, field, values)?;
-    let mut seen = std::collections::BTreeSet::new();
-    if let Some(HostId(twice)) = all.iter().find(|host| !seen.insert(**host)) {
-        let found = format!("`{}` twice", ctx.topology.nodes[*twice as usize].name);
-        return Err(vec![fault(field, found, "every host once")]);
-    }
+    let all = each_once(ctx, field, values)?;
     if all.len() < 2 {
         return Err(vec![fault(field, "one host", "at least two hosts")]);
     }

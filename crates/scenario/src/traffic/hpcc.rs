@@ -1,7 +1,7 @@
 //! Flow files of the HPCC ns-3 simulator and of those made from it.
 
 use super::Context;
-use super::common::{CLASS, JITTER};
+use super::common::{CLASS, JITTER, fault};
 use super::rows::{FILE, Hosts, Row, Trace, Unit, Wrong, gather, lines, start, whole_bytes};
 use crate::fault::Fault;
 use mech::choice;
@@ -56,6 +56,10 @@ struct Reader<'a> {
 /// The workload of a flow file.
 pub(super) fn build(name: &str, values: &Values, ctx: &Context) -> Result<Trace, Vec<Fault>> {
     let classes = values.get::<PriorityGroup>("priority_group") == PriorityGroup::Class;
+    if classes && values.count("class") > 0 {
+        let found = values.count("class").to_string();
+        return Err(vec![fault("class", found, "left out where `priority_group` is `class`: the file tells it")]);
+    }
     let origin = Time(values.time("origin").0);
     let reader = Reader { hosts: Hosts::of(ctx), origin, classes, ports: RefCell::default() };
     let made = Trace::read(name, values, ctx, |text| reader.rows(text))?;

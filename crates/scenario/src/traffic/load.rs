@@ -7,6 +7,7 @@ use crate::topology::Topology;
 use mech::choice;
 use mech::params::{Kind, Param, Values};
 use std::cell::OnceCell;
+use units::{Bytes, parse_bytes};
 
 pub(super) const FRACTION: Param = Param {
     name: "load.fraction",
@@ -27,11 +28,13 @@ pub(super) const BYTES: Param = Param {
     kind: LoadBytes::KIND,
     default: Some("payload"),
 };
+/// `load.segment` where it is left out.
+const FULL_SEGMENT: &str = "1460B";
 pub(super) const SEGMENT: Param = Param {
     name: "load.segment",
     doc: "Payload bytes of a full segment, for a load in wire bytes.",
     kind: Kind::Size { min: 1 },
-    default: Some("1460B"),
+    default: Some(FULL_SEGMENT),
 };
 
 choice! {
@@ -129,6 +132,9 @@ pub(super) fn asked(values: &Values, ctx: &Context, sizes: &[&Sizes]) -> Result<
     let wire = |sizes: &&Sizes| sizes.mean_wire(&ctx.framing, values.size("load.segment"));
     let payload: f64 = sizes.iter().map(|sizes| sizes.mean()).sum();
     let bytes = values.get("load.bytes");
+    if bytes == LoadBytes::Payload {
+        segment(values, "`load.bytes` is `payload`").map_or(Ok(()), |wrong| Err(vec![wrong]))?;
+    }
     let mean = match bytes {
         LoadBytes::Wire => sizes.iter().map(wire).sum(),
         LoadBytes::Payload => payload,
@@ -147,7 +153,15 @@ pub(super) fn asked(values: &Values, ctx: &Context, sizes: &[&Sizes]) -> Result<
 pub(super) fn unasked(values: &Values, why: &str) -> Vec<Fault> {
     let plain = [("load.of", LoadOf::Host.word()), ("load.bytes", LoadBytes::Payload.word())];
     let told = plain.into_iter().filter(|(key, plain)| values.word(key) != *plain);
-    told.map(|(key, _)| fault(key, format!("`{}`", values.word(key)), format!("left out where {why}"))).collect()
+    let words = told.map(|(key, _)| fault(key, format!("`{}`", values.word(key)), format!("left out where {why}")));
+    words.chain(segment(values, why)).collect()
+}
+
+/// What is wrong with a segment that no load in wire bytes needs, as `why` says.
+fn segment(values: &Values, why: &str) -> Option<Fault> {
+    let segment = Bytes(values.size("load.segment"));
+    let is_left_out = parse_bytes(FULL_SEGMENT) == Ok(segment);
+    (!is_left_out).then(|| fault("load.segment", segment.to_string(), format!("left out where {why}")))
 }
 
 #[cfg(test)]

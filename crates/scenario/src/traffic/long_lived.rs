@@ -105,6 +105,10 @@ impl LongLived {
             faults.push(fault("flows", found, format!("at most {MOST_FLOWS} in all")));
         }
         let stagger = values.time("stagger");
+        if flows * each == 1 && stagger > Dur::ZERO {
+            let name = values.word("name");
+            ctx.notes.borrow_mut().push(format!("traffic `{name}`: `stagger` has no effect: there is one flow"));
+        }
         if faults.is_empty() { Ok(LongLived { who, listed, flows, start, stagger }) } else { Err(faults) }
     }
 

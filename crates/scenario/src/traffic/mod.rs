@@ -254,6 +254,15 @@ impl Traffic {
         }
     }
 
+    /// Whether connections of it carry message after message.
+    pub fn keeps_connections(&self) -> bool {
+        match &self.source {
+            Source::Sessions(sessions) => sessions.is_persistent(),
+            Source::AllReduce(job) => job.is_persistent(),
+            _ => false,
+        }
+    }
+
     /// Whether its flows have no end: they never count as unfinished, and have no completion time.
     pub fn is_endless(&self) -> bool {
         matches!(self.source, Source::LongLived(_))

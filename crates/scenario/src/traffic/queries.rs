@@ -1,6 +1,6 @@
 //! Queries: when they come, and between which hosts.
 
-use super::common::{QUERY_HOSTS, QUERY_TIMES, check_jitter, fault, host, rounded, window};
+use super::common::{QUERY_HOSTS, QUERY_TIMES, check_jitter, fault, host, note_idle_stop, rounded, window};
 use super::draft::Draft;
 use super::draws::{Draws, What};
 use super::load::{LoadBytes, LoadOf, Offered, asked, capacity, unasked};
@@ -105,6 +105,8 @@ impl Rounds {
                 notes.push(format!("traffic `{name}`: {fit} of {count} queries start before {until}"));
             }
         }
+        let single = matches!(pace, Pace::Every(_, 1)) && !values.has("load.fraction");
+        note_idle_stop(single && values.has("stop"), name, ctx);
         let pick = values.get(names.pick);
         let degree = values.count(names.degree);
         let gap = match pace {

@@ -6,7 +6,7 @@ use crate::fault::Fault;
 use mech::choice;
 use mech::params::{Kind, Param, Spec, Values};
 use mech::{HostId, Purpose, Stream};
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use units::{Dur, Rate, Time};
 
 /// Payload of a jumbo frame.
@@ -276,6 +276,12 @@ pub(super) fn pairs(values: &Values, ctx: &Context, faults: &mut Vec<Fault>) -> 
         faults.push(fault("destinations", format!("{} hosts", destinations.len()), rule));
     }
     let pairs: Vec<_> = sources.into_iter().zip(destinations).collect();
+    let mut seen = BTreeSet::new();
+    if let Some((src, dst)) = pairs.iter().find(|pair| !seen.insert(**pair)) {
+        let name = |host: &HostId| &ctx.topology.nodes[host.0 as usize].name;
+        let found = format!("`{}` to `{}` twice", name(src), name(dst));
+        faults.push(fault("sources", found, "every pair of a source and its destination once"));
+    }
     if let Some((host, _)) = pairs.iter().find(|(src, dst)| src == dst) {
         let name = &ctx.topology.nodes[host.0 as usize].name;
         let field = if values.has("destination") { "destination" } else { "destinations" };

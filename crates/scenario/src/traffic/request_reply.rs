@@ -1,6 +1,8 @@
 //! Sessions: a client asks, a server answers, and the client asks again.
 
-use super::common::{CLASS, Connection, SERVICE, SERVICE_JITTER, START, STOP, Service, fault, hosts, rounded, window};
+use super::common::{
+    CLASS, Connection, SERVICE, SERVICE_JITTER, START, STOP, Service, each_once, fault, rounded, window,
+};
 use super::draft::Draft;
 use super::draws::{Draws, What};
 use super::{Context, FlowSpec, OWN, Role, SIZES, Sizes, common};
@@ -148,7 +150,7 @@ impl Sessions {
         let mut faults = Vec::new();
         let (start, stop) = window(values, ctx, &mut faults);
         let pace = pace(values, &mut faults);
-        let mut listed = |field| hosts(ctx, field, values).map_err(|more| faults.extend(more)).unwrap_or_default();
+        let mut listed = |field| each_once(ctx, field, values).map_err(|more| faults.extend(more)).unwrap_or_default();
         let (mut clients, servers) = (listed("clients"), listed("servers"));
         let reply = Sizes::of("reply", values, name, ctx).map_err(|more| faults.extend(more)).ok();
         let pairs = values.get("pairs");
@@ -177,6 +179,10 @@ impl Sessions {
             start,
             stop,
         })
+    }
+
+    pub fn is_persistent(&self) -> bool {
+        self.persistent
     }
 
     /// The first requests of every session, or all where they go by the clock.
@@ -234,6 +240,9 @@ fn pace(values: &Values, faults: &mut Vec<Fault>) -> Pace {
             faults.push(fault("think_gaps", "`exponential`", "left out where `clock` is given"));
         }
         return Pace::Clock(values.time("clock"));
+    }
+    if exponential && !think {
+        faults.push(fault("think_gaps", "`exponential`", "left out where `think` is not given"));
     }
     let think = if think { values.time("think") } else { Dur::ZERO };
     if exponential { Pace::Exponential(think.0 as f64) } else { Pace::Think(think) }

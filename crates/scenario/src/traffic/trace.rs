@@ -6,6 +6,7 @@ use super::rows::{FILE, Hosts, Row, TOLD, Trace, Wrong};
 use crate::fault::Fault;
 use mech::choice;
 use mech::params::{Param, Spec, Values};
+use std::cell::Cell;
 use units::{Dur, Time, parse_bytes, parse_dur};
 
 pub(super) const SPEC: Spec = Spec {
@@ -43,13 +44,21 @@ const HEADER: &str = "start,source,destination,bytes";
 struct Reader<'a> {
     hosts: Hosts<'a>,
     unit: Option<&'static str>,
+    /// Whether any start was a bare number.
+    bare: Cell<bool>,
 }
 
 /// The workload of a CSV file.
 pub(super) fn build(name: &str, values: &Values, ctx: &Context) -> Result<Trace, Vec<Fault>> {
     let unit = values.get::<Option<StartUnit>>("unit").map(StartUnit::word);
-    let reader = Reader { hosts: Hosts::of(ctx), unit };
-    Trace::read(name, values, ctx, |text| reader.rows(text))
+    let reader = Reader { hosts: Hosts::of(ctx), unit, bare: Cell::new(false) };
+    let made = Trace::read(name, values, ctx, |text| reader.rows(text))?;
+    if unit.is_some() && !reader.bare.get() {
+        let note =
+            format!("traffic `{name}`: `unit` has no effect: every start of `{}` has its own", values.word("file"));
+        ctx.notes.borrow_mut().push(note);
+    }
+    Ok(made)
 }
 
 /// The line, from 1, of the record that is found from byte `from` on, behind empty lines and comments.
@@ -111,6 +120,7 @@ impl Reader<'_> {
 
     fn start(&self, text: &str) -> Result<Time, Wrong> {
         let bare = text.ends_with(|c: char| c.is_ascii_digit());
+        self.bare.set(self.bare.get() || bare);
         let whole = match (bare, self.unit) {
             (true, Some(unit)) => format!("{text}{unit}"),
             _ => text.to_owned(),

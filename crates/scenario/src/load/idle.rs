@@ -1,0 +1,130 @@
+//! What a scenario asks for and nothing comes of beside the rest of it: no error, and worth a word.
+
+use super::tree::Node;
+use crate::events::Change;
+use crate::model::{PortConfig, Scenario};
+use dataplane::transport::TcpConfig;
+use mech::Room;
+use mech::marking::MarkingSlot;
+
+/// What a user should know of a variant; `document` is what it was read from.
+pub(super) fn notes(document: &Node, scenario: &Scenario) -> Vec<String> {
+    let asked = Asked { document, scenario };
+    if asked.is_raw() {
+        return [asked.turns(), asked.measures(), asked.transport()].concat();
+    }
+    let lists = [asked.turns(), asked.measures(), asked.order(), asked.marks()];
+    lists.into_iter().flatten().chain(asked.returned()).chain(asked.weights()).collect()
+}
+
+/// Keys of a transport that raw packets go by too, or that only choose others.
+const OF_RAW: [&str; 2] = ["kind", "ttl"];
+
+struct Asked<'a> {
+    document: &'a Node,
+    scenario: &'a Scenario,
+}
+
+impl Asked<'_> {
+    fn is_given(&self, path: &str) -> bool {
+        path.split('.').try_fold(self.document, |node, key| node.get(key)).is_some()
+    }
+
+    /// Of what is asked for, what is there.
+    fn given<'k>(&self, paths: &[&'k str]) -> Vec<&'k str> {
+        paths.iter().copied().filter(|path| self.is_given(path)).collect()
+    }
+
+    fn ports(&self) -> impl Iterator<Item = &PortConfig> {
+        self.scenario.switches.iter().flat_map(|switch| &switch.ports)
+    }
+
+    /// Whether nothing has a transport.
+    fn is_raw(&self) -> bool {
+        self.scenario.traffic.iter().all(|traffic| traffic.raw_payload().is_some())
+    }
+
+    /// What is said of a transport that nothing has.
+    fn transport(&self) -> Vec<String> {
+        let table = self.document.get("transport").map_or(&[][..], Node::entries);
+        let told: Vec<&str> = table.iter().map(|(key, _)| key.as_str()).filter(|key| !OF_RAW.contains(key)).collect();
+        let note = || format!("transport: nothing comes of {}: all traffic is sent without one", told.join(", "));
+        if told.is_empty() { Vec::new() } else { vec![note()] }
+    }
+
+    /// What is said of links that go down, where none does.
+    fn turns(&self) -> Vec<String> {
+        let turns = self.scenario.events.iter().any(|event| matches!(event.change, Change::Down | Change::Up));
+        let told = if turns { Vec::new() } else { self.given(&["reroute_delay", "dead_port"]) };
+        let note = |key: &str| format!("{key} has no effect without [[event]]s that take links down or up");
+        told.into_iter().map(note).collect()
+    }
+
+    fn measures(&self) -> Vec<String> {
+        let measure = &self.scenario.measure;
+        let mut notes = Vec::new();
+        if !measure.reordering && self.is_given("measure.displacement_threshold") {
+            notes.push("measure.displacement_threshold has no effect without measure.reordering = true".into());
+        }
+        let detours = self.scenario.switches.iter().any(|switch| switch.overflow.slot.peek().needs().aside);
+        if measure.detours.is_some() && !detours {
+            notes.push("measure.detours records nothing: no switch detours packets".into());
+        }
+        notes
+    }
+
+    /// Ranks that nothing goes by, and windows that never rest.
+    fn order(&self) -> Vec<String> {
+        let mut notes = Vec::new();
+        let host = &self.scenario.host;
+        let by_rank = host.scheduler.slot.peek().needs().ranks
+            || host.overflow.slot.peek().needs().ranks
+            || self.scenario.switches.iter().any(|switch| switch.overflow.slot.peek().needs().ranks)
+            || self.ports().any(|port| port.scheduler.slot.peek().needs().ranks);
+        if !by_rank && self.is_given("transport.priority") {
+            notes.push("transport.priority has no effect: no scheduler and no answer to overflow goes by it".into());
+        }
+        let rests = self.scenario.traffic.iter().any(|traffic| traffic.keeps_connections());
+        if !rests && host.nic.slot.by_flow().is_none() && self.is_given("transport.restart_after_idle") {
+            let why = "every flow has a connection of its own, which is never idle before its end";
+            notes.push(format!("transport.restart_after_idle has no effect: {why}"));
+        }
+        notes
+    }
+
+    /// Marks that nobody sets, or nobody can carry.
+    fn marks(&self) -> Vec<String> {
+        let scenario = self.scenario;
+        let tcp = TcpConfig::new(&scenario.transport.kind, &scenario.transport.values, scenario.framing);
+        let capable = tcp.is_some_and(|tcp| tcp.is_ecn_capable());
+        let marks = |slot: &MarkingSlot| slot.peek().plain() != Some(Room::ENDLESS);
+        let only_marks = |slot: &MarkingSlot| marks(slot) && !slot.peek().drops_not_ect();
+        let slots = || self.ports().map(|port| &*port.marking.slot).chain([&*scenario.host.marking.slot]);
+        let aside = scenario.switches.iter().any(|switch| switch.overflow.slot.peek().needs().aside);
+        let told = self.given(&["transport.ecn", "transport.g", "transport.initial_alpha"]);
+        if capable && !aside && !slots().any(marks) && !told.is_empty() {
+            return vec![format!("{}: no switch and no host marks packets", told.join(", "))];
+        }
+        if !capable && slots().any(only_marks) {
+            let kind = &scenario.transport.kind;
+            return vec![format!("marking sets no mark: transport `{kind}` is not ECN-capable as it stands")];
+        }
+        Vec::new()
+    }
+
+    /// A reaction to packets that come back, where none does.
+    fn returned(&self) -> Option<String> {
+        let back = self.scenario.switches.iter().any(|switch| switch.overflow.slot.peek().needs().back.is_some());
+        let asked = self.scenario.host.bounce_signal.slot.is_some() && !back;
+        asked.then(|| "host.bounce_signal has no effect: no switch bounces packets".into())
+    }
+
+    /// Weights of links, where routing does not ask for them.
+    fn weights(&self) -> Option<String> {
+        let links =
+            self.document.get("topology").and_then(|topology| topology.get("link")).map_or(&[][..], Node::items);
+        let weighted = self.scenario.switches.iter().any(|switch| switch.routing.slot.peek().needs_weights());
+        let told = !weighted && links.iter().any(|link| link.get("weight").is_some());
+        told.then(|| "topology.link: `weight` has no effect without switch.routing = \"weighted\"".into())
+    }
+}

@@ -1,0 +1,176 @@
+//! What is accepted and changes nothing beside the rest of a scenario: told, or refused.
+
+use crate::common::{loaded, refused, source, star, tree};
+use scenario::{Source, load};
+
+/// The notes of a small scenario with these lines; its workload has these keys too.
+fn notes(more: &str) -> Vec<String> {
+    let all = loaded(&star(more), &[]).notes;
+    all.iter().map(|note| note.strip_prefix("default: ").expect("of the one variant").to_string()).collect()
+}
+
+/// A fat-tree with this workload in place of the incast.
+fn workload(lines: &str) -> String {
+    let text = tree("");
+    text[..text.find("[[traffic]]").expect("it has one")].to_string() + "[[traffic]]\nname = \"w\"\n" + lines
+}
+
+fn notes_of(lines: &str) -> Vec<String> {
+    loaded(&workload(lines), &[]).notes
+}
+
+#[test]
+fn what_is_said_of_links_that_go_down_is_told_where_none_does() {
+    let rate = "[[event]]\nkind = \"rate\"\nat = \"1ms\"\nlink = \"h1\"\nrate = \"1Mbps\"\n";
+    let down = "[[event]]\nkind = \"link_down\"\nat = \"1ms\"\nlink = \"h1\"\n";
+    let with = |events: &str| {
+        let text = star(events).replace("[topology]", "reroute_delay = \"1us\"\ndead_port = \"wait\"\n[topology]");
+        loaded(&text, &[]).notes.iter().filter(|note| note.contains("no effect")).cloned().collect::<Vec<_>>()
+    };
+    let said = |key: &str| format!("default: {key} has no effect without [[event]]s that take links down or up");
+    assert_eq!(with(""), [said("reroute_delay"), said("dead_port")]);
+    assert_eq!(with(rate), [said("reroute_delay"), said("dead_port")]);
+    assert_eq!(with(down), [""; 0]);
+}
+
+#[test]
+fn measures_of_what_is_not_measured_or_does_not_happen_are_told() {
+    let said = "measure.displacement_threshold has no effect without measure.reordering = true";
+    assert_eq!(notes("[measure]\ndisplacement_threshold = 9\n"), [said]);
+    assert_eq!(notes("[measure]\ndisplacement_threshold = 9\nreordering = true\n"), [""; 0]);
+    let said = "measure.detours records nothing: no switch detours packets";
+    assert_eq!(notes("[measure]\ndetours = 2\n"), [said]);
+    assert_eq!(notes("[measure]\ndetours = 2\n[switch]\noverflow = { kind = \"detour\" }\n"), [""; 0]);
+}
+
+#[test]
+fn a_rank_that_nothing_goes_by_is_told() {
+    let ranked = "[transport]\nkind = \"sack\"\npriority = \"remaining\"\n";
+    let said = "transport.priority has no effect: no scheduler and no answer to overflow goes by it";
+    assert_eq!(notes(ranked), [said]);
+    for more in ["[switch]\nscheduler = { kind = \"srpt\" }\n", "[host]\nscheduler = { kind = \"srpt\" }\n"] {
+        assert_eq!(notes(&format!("{ranked}{more}")), [""; 0]);
+    }
+}
+
+#[test]
+fn a_window_that_never_rests_is_told() {
+    let rest = "[transport]\nkind = \"sack\"\nrestart_after_idle = false\n";
+    assert!(notes(rest)[0].starts_with("transport.restart_after_idle has no effect: every flow has a connection"));
+    let kept = "kind = \"request_reply\"\nreply = \"9KB\"\nstop = \"1ms\"\n";
+    assert_eq!(notes_of(&format!("{kept}{rest}")), [""; 0]);
+    assert_eq!(notes_of(&format!("{kept}connection = \"new\"\n{rest}")).len(), 1);
+}
+
+#[test]
+fn marks_that_nobody_sets_or_nobody_carries_are_told() {
+    let marking = "[switch]\nmarking = { kind = \"ecn_threshold\", k = \"5pkt\" }\n";
+    let ecn = "[transport]\nkind = \"sack\"\necn = true\n";
+    assert_eq!(notes(ecn), ["transport.ecn: no switch and no host marks packets"]);
+    assert_eq!(notes(&format!("{marking}{ecn}")), [""; 0]);
+    assert_eq!(notes("[transport]\nkind = \"dctcp\"\ng = 0.5\n"), ["transport.g: no switch and no host marks packets"]);
+    assert_eq!(notes("[transport]\nkind = \"dctcp\"\n"), [""; 0], "nothing was asked for");
+    let said = "marking sets no mark: transport `newreno` is not ECN-capable as it stands";
+    assert_eq!(notes(marking), [said]);
+    assert_eq!(notes("[switch]\nmarking = { kind = \"red\" }\n"), [""; 0], "it drops what it cannot mark");
+}
+
+#[test]
+fn a_reaction_to_bounces_and_weights_of_links_that_nothing_asks_for_are_told() {
+    let signal = "[host]\nbounce_signal = { kind = \"window_cut\", window = \"500us\", threshold = 2 }\n";
+    assert_eq!(notes(signal), ["host.bounce_signal has no effect: no switch bounces packets"]);
+    let bounce = "[switch]\noverflow = { kind = \"bounce\" }\n";
+    assert!(!notes(&format!("{signal}{bounce}")).iter().any(|note| note.contains("bounce_signal")));
+    let custom = "name = \"c\"\nduration = \"1ms\"\n[topology]\nkind = \"custom\"\n\
+                  node = [{ name = \"a\", kind = \"host\" }, { name = \"s\", kind = \"switch\" }, { name = \"b\", kind = \"host\" }]\n\
+                  link = [{ a = \"a\", b = \"s\", rate = \"1Gbps\", delay = \"1us\", weight = 0.3 }, { a = \"s\", b = \"b\", rate = \
+                  \"1Gbps\", delay = \"1us\" }]\n[[traffic]]\nname = \"t\"\nkind = \"permutation\"\nsize = \"1KB\"\n";
+    let said = "default: topology.link: `weight` has no effect without switch.routing = \"weighted\"";
+    assert_eq!(loaded(custom, &[]).notes, [said]);
+    let weighted = format!("{custom}[switch]\nrouting = {{ kind = \"weighted\" }}\n");
+    assert_eq!(loaded(&weighted, &[]).notes, [""; 0]);
+}
+
+#[test]
+fn a_transport_that_nothing_has_is_told() {
+    let raw = "kind = \"constant\"\nsource = \"h0\"\ndestination = \"h1\"\nrate = \"1Mbps\"\n";
+    let table = "[transport]\nkind = \"sack\"\nttl = 9\nmin_rto = \"20ms\"\n";
+    let said = "default: transport: nothing comes of min_rto: all traffic is sent without one";
+    assert_eq!(notes_of(&format!("{raw}{table}")), [said]);
+    assert_eq!(notes_of(&format!("{raw}[transport]\nkind = \"sack\"\nttl = 9\n")), [""; 0]);
+}
+
+#[test]
+fn a_segment_without_a_load_in_wire_bytes_is_refused() {
+    let poisson = "kind = \"poisson\"\nsizes = \"9KB\"\n";
+    let with = |more: &str| refused(&workload(&format!("{poisson}{more}")), &[]);
+    let paced = with("interarrival = \"1ms\"\nload.segment = \"1000B\"\n");
+    assert!(paced.ends_with("load.segment: found 1KB; expected left out where `interarrival` is given"), "{paced}");
+    let payload = with("load = { fraction = 0.1, segment = \"1000B\" }\n");
+    assert!(
+        payload.ends_with("load.segment: found 1KB; expected left out where `load.bytes` is `payload`"),
+        "{payload}"
+    );
+    let incast = "kind = \"incast\"\nsenders = 2\nreceiver = \"h0\"\nsize = \"9KB\"\nload.segment = \"1000B\"\n";
+    assert!(refused(&workload(incast), &[]).contains("expected left out where `load.fraction` is not given"));
+    let wire = "load = { fraction = 0.1, bytes = \"wire\", segment = \"1000B\" }\n";
+    assert_eq!(notes_of(&format!("{poisson}{wire}")), [""; 0]);
+}
+
+#[test]
+fn hosts_are_not_listed_twice() {
+    let asked = "kind = \"request_reply\"\nreply = \"9KB\"\nstop = \"1ms\"\n";
+    let twice = "expected every host once";
+    for more in ["clients = [\"h1\", \"h2\", \"h1\"]\n", "servers = [\"h1\", \"1\"]\n"] {
+        let found = refused(&workload(&format!("{asked}{more}")), &[]);
+        assert!(found.contains("found `h1` twice") && found.ends_with(twice), "{found}");
+    }
+    let raw = |to: &str| {
+        format!("kind = \"constant\"\nsources = [\"h0\", \"h2\", \"h0\"]\ndestination{to}\nrate = \"1Mbps\"\n")
+    };
+    let found = refused(&workload(&raw(" = \"h1\"")), &[]);
+    let rule = "expected every pair of a source and its destination once";
+    assert!(found.contains("sources: found `h0` to `h1` twice") && found.ends_with(rule), "{found}");
+    assert_eq!(notes_of(&raw("s = [\"h1\", \"h1\", \"h3\"]")), [""; 0], "one source may send to two");
+}
+
+#[test]
+fn times_that_nothing_waits_for_are_told_or_refused() {
+    let asked = "kind = \"request_reply\"\nreply = \"9KB\"\nstop = \"1ms\"\nthink_gaps = \"exponential\"\n";
+    assert!(refused(&workload(asked), &[]).ends_with("expected left out where `think` is not given"));
+    assert_eq!(notes_of(&format!("{asked}think = \"1ms\"\n")), [""; 0]);
+    let ring = "kind = \"all_reduce\"\nsize = \"40KB\"\ncompute = \"1ms\"\n";
+    let said = "default: traffic `w`: `compute` has no effect with repeat = 1: no iteration follows another";
+    assert_eq!((notes_of(ring), notes_of(&format!("{ring}repeat = 2\n"))), (vec![said.to_string()], vec![]));
+    let one = "kind = \"long_lived\"\nsource = \"h0\"\ndestination = \"h3\"\nstagger = \"1us\"\n";
+    let said = "default: traffic `w`: `stagger` has no effect: there is one flow";
+    assert_eq!((notes_of(one), notes_of(&format!("{one}flows = 2\n"))), (vec![said.to_string()], vec![]));
+    let stop = "default: traffic `w`: `stop` has no effect: all of it starts at `start`";
+    let burst = "kind = \"incast\"\nsenders = 2\nreceiver = \"h0\"\nsize = \"9KB\"\nstop = \"2ms\"\n";
+    assert_eq!((notes_of(burst), notes_of(&format!("{burst}interval = \"1ms\"\n"))), (vec![stop.to_string()], vec![]));
+    let shuffle = "kind = \"all_to_all\"\nsize = \"9KB\"\nstop = \"2ms\"\n";
+    assert_eq!(
+        (notes_of(shuffle), notes_of(&format!("{shuffle}interval = \"1ms\"\n"))),
+        (vec![stop.to_string()], vec![])
+    );
+}
+
+#[test]
+fn what_a_file_of_flows_tells_is_not_told_again() {
+    let with = |lines: &str, text: &'static str| {
+        let files = Box::new(move |_: &str| Ok(text.to_string()));
+        load(&Source { files, ..source(&workload(lines)) }, &[])
+    };
+    let trace = |text| with("kind = \"trace\"\nfile = \"f\"\nunit = \"us\"\n", text).expect("it is right").notes;
+    let said = "default: traffic `w`: `unit` has no effect: every start of `f` has its own";
+    assert_eq!(trace("start,source,destination,bytes\n1us,h0,h1,9\n"), [said]);
+    assert_eq!(trace("start,source,destination,bytes\n1us,h0,h1,9\n2,h0,h1,9\n"), [""; 0]);
+    let hpcc = "kind = \"hpcc\"\nfile = \"f\"\norigin = \"2s\"\nclass = 1\n";
+    let text = "1\n1 3 3 100 60000 2.0\n";
+    let found = with(&format!("{hpcc}priority_group = \"class\"\n"), text).expect_err("two say it")[0].to_string();
+    assert!(
+        found.ends_with("class: found 1; expected left out where `priority_group` is `class`: the file tells it"),
+        "{found}"
+    );
+    assert!(with(hpcc, text).is_ok());
+}

@@ -1,0 +1,208 @@
+//! No parameter is accepted and ignored: whatever is declared changes something.
+
+mod values;
+
+use mech::Registry;
+use mech::params::{Param, Spec};
+use scenario::{Loaded, Scenario, Source, load};
+use serde_json::Value as Json;
+use sim::{Column, Options, Recorder, build};
+use std::collections::BTreeSet;
+use std::hash::{DefaultHasher, Hash, Hasher};
+use std::path::Path;
+
+/// A scenario file and one of its variants.
+struct Place {
+    source: Source,
+    variant: String,
+    base: Loaded,
+    told: u64,
+}
+
+fn places() -> Vec<Place> {
+    let golden = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../golden");
+    let own = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/parameters");
+    let mut files: Vec<_> =
+        [golden, own].iter().flat_map(|f| f.read_dir().unwrap()).map(|e| e.unwrap().path()).collect();
+    files.retain(|path| path.extension().is_some_and(|e| e == "toml"));
+    files.sort_by_key(|path| (path.to_string_lossy().contains("golden"), path.clone()));
+    let mut all = Vec::new();
+    for path in files {
+        let read = || Source::read(&path).unwrap();
+        let names: Vec<String> = loaded(&read(), &[]).unwrap().variants.iter().map(|v| v.variant.clone()).collect();
+        for variant in names {
+            let base = loaded(&read(), &[]).unwrap();
+            let told = told(&base, &variant);
+            all.push(Place { source: read(), variant, base, told });
+        }
+    }
+    all
+}
+
+fn loaded(source: &Source, sets: &[String]) -> Result<Loaded, String> {
+    load(source, sets).map_err(|all| all.iter().map(|one| format!("{one}\n")).collect())
+}
+
+fn of<'a>(loaded: &'a Loaded, variant: &str) -> &'a Scenario {
+    loaded.variants.iter().find(|v| v.variant == variant).unwrap()
+}
+
+/// All that a run leaves, and the names that its results are told by.
+fn told(loaded: &Loaded, variant: &str) -> u64 {
+    let scenario = of(loaded, variant);
+    let options = Options { max_events: Some(150_000), ..Options::default() };
+    let mut hash = DefaultHasher::new();
+    let Ok(mut world) = build(scenario, loaded.seed, options, Recorder::of(scenario)) else { return 0 };
+    world.run();
+    let results = world.results(scenario);
+    for (name, column) in results.tables.iter().flat_map(|table| &table.columns) {
+        name.hash(&mut hash);
+        match column {
+            Column::U8(values) => values.hash(&mut hash),
+            Column::U16(values) => values.hash(&mut hash),
+            Column::U32(values) => values.hash(&mut hash),
+            Column::U64(values) => values.hash(&mut hash),
+            Column::I64(values) => values.hash(&mut hash),
+            Column::F64(values) => values.iter().for_each(|value| value.to_bits().hash(&mut hash)),
+        }
+    }
+    let ended = (results.progress.now.0, results.unfinished, results.measured, &results.received);
+    let named = scenario.topology.nodes.iter().map(|node| (&node.name, &node.tier)).collect::<Vec<_>>();
+    let traffic = scenario.traffic.iter().map(|traffic| &traffic.name).collect::<Vec<_>>();
+    (ended, named, traffic, &scenario.name).hash(&mut hash);
+    format!("{:?} {:?}", results.progress.stop, results.carried).hash(&mut hash);
+    hash.finish()
+}
+
+/// The tables in which a declaration's parameters stand in a variant, with what they say.
+fn tables(spec: &Spec, place: &Place) -> Vec<(String, Json)> {
+    let all = &place.base.resolved[&place.variant];
+    let is = |table: &Json| table["kind"] == spec.kind;
+    let listed = |key: &str| -> Vec<(String, Json)> {
+        let list = all[key].as_array().cloned().unwrap_or_default();
+        list.into_iter().enumerate().map(|(n, item)| (format!("{key}.{n}"), item)).collect()
+    };
+    let one = |path: &str, table: Json| vec![(path.to_string(), table)];
+    let of_switch = |slot: &str| -> Vec<(String, Json)> {
+        let groups = all["switches"].as_array().cloned().unwrap_or_default();
+        let found = groups
+            .iter()
+            .flat_map(|group| [&group[slot], &group["ports"]["host"][slot], &group["ports"]["switch"][slot]])
+            .find(|t| is(t));
+        found.map(|table| (format!("switch.{slot}"), table.clone())).into_iter().collect()
+    };
+    match spec.slot {
+        "" => one("", all.clone()),
+        "switch" => one("switch", all["switches"][0].clone()),
+        "host" | "measure" => one(spec.slot, all[spec.slot].clone()),
+        "traffic" if spec.kind.is_empty() => listed("traffic"),
+        "event" if spec.kind.is_empty() => listed("event"),
+        "traffic" | "event" => listed(spec.slot).into_iter().filter(|(_, table)| is(table)).collect(),
+        "traffic.sizes" => {
+            let all = listed("traffic").into_iter();
+            let sizes = ["size", "sizes", "reply", "response"];
+            all.flat_map(|(path, item)| sizes.map(|key| (format!("{path}.{key}"), item[key].clone())))
+                .filter(|(_, t)| is(t))
+                .collect()
+        }
+        "topology.node" => (0..7).map(|n| (format!("topology.node.{n}"), Json::Null)).collect(),
+        "topology.link" => (0..7).map(|n| (format!("topology.link.{n}"), Json::Null)).collect(),
+        "override.where" => (0..3).map(|n| (format!("override.{n}.where"), Json::Null)).collect(),
+        slot => match slot.split_once('.') {
+            Some(("switch", slot)) => {
+                let host = &all["host"][slot];
+                let host = if is(host) { one(&format!("host.{slot}"), host.clone()) } else { Vec::new() };
+                [of_switch(slot), host].concat()
+            }
+            Some(("host", slot)) if is(&all["host"][slot]) => one(spec.slot, all["host"][slot].clone()),
+            None if is(&all[slot]) => one(slot, all[slot].clone()),
+            _ => Vec::new(),
+        },
+    }
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+enum Outcome {
+    Refused,
+    Silent,
+    Noted,
+    Changed,
+}
+
+fn tried(place: &Place, path: &str, value: &str) -> Outcome {
+    let before = &place.base.resolved[&place.variant];
+    let mut last = Outcome::Refused;
+    for prefix in [String::new(), format!("variants.{}.", place.variant)] {
+        let Ok(found) = loaded(&place.source, &[format!("{prefix}{path}={value}")]) else { continue };
+        if told(&found, &place.variant) != place.told {
+            return Outcome::Changed;
+        }
+        let is_changed = found.resolved[&place.variant] != *before;
+        if is_changed || !found.notes.iter().any(|note| note.contains("overridden by variant")) {
+            last = last.max(if is_told(&place.base, &found, path) { Outcome::Noted } else { Outcome::Silent });
+        }
+        if is_changed {
+            break;
+        }
+    }
+    last
+}
+
+/// Whether a note that names the last key of a path comes or goes.
+fn is_told(before: &Loaded, after: &Loaded, path: &str) -> bool {
+    let key = path.rsplit('.').next().unwrap();
+    let names =
+        |note: &&String| note.contains(key) && !note.starts_with("--set") && !note.contains("replaces the whole");
+    let said = |loaded: &Loaded| loaded.notes.iter().filter(names).cloned().collect::<BTreeSet<_>>();
+    said(before) != said(after)
+}
+
+/// What becomes of a parameter in all places, up to the first in which it changes the results. One value is tried
+/// everywhere before the next is: most parameters need no second.
+fn outcomes(spec: &Spec, param: &Param, places: &[Place]) -> BTreeSet<Outcome> {
+    let mut all = Vec::new();
+    for place in places {
+        for (path, values) in tables(spec, place) {
+            let now = param.name.split('.').try_fold(&values, |json, key| json.get(key));
+            let path = if path.is_empty() { param.name.to_string() } else { format!("{path}.{}", param.name) };
+            let values = values::different(param, now).into_iter().enumerate();
+            all.extend(values.map(|(turn, value)| (turn, place, path.clone(), value)));
+        }
+    }
+    all.sort_by_key(|(turn, ..)| *turn);
+    let mut seen = BTreeSet::new();
+    for (_, place, path, value) in all {
+        seen.insert(tried(place, &path, &value));
+        if seen.contains(&Outcome::Changed) {
+            break;
+        }
+    }
+    seen
+}
+
+/// Parameters that change no run, each with what it is for.
+const OTHERWISE: [(&str, &str); 4] = [
+    ("/description", "a text in the results"),
+    ("measure/allow_unfinished", "how the command ends"),
+    ("topology.node/name", "links name nodes: refused alone"),
+    ("traffic:all_to_all/order", "goes with `gap`: refused alone"),
+];
+
+#[test]
+fn every_declared_parameter_changes_something_where_it_applies() {
+    let places = places();
+    let mut idle = Vec::new();
+    for spec in scenario::declarations(&Registry::catalogue()) {
+        for param in spec.params {
+            let kind = if spec.kind.is_empty() { String::new() } else { format!(":{}", spec.kind) };
+            let name = format!("{}{kind}/{}", spec.slot, param.name);
+            let is_otherwise = OTHERWISE.iter().any(|(known, _)| *known == name);
+            let seen = outcomes(spec, param, &places);
+            if seen.contains(&Outcome::Changed) == is_otherwise {
+                idle.push(format!("{name}: {seen:?}"));
+            }
+        }
+    }
+    let hint = "see tests/parameters/README.md";
+    assert!(idle.is_empty(), "parameters that change nothing anywhere, or are said to; {hint}:\n{}", idle.join("\n"));
+}

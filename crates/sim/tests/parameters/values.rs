@@ -1,0 +1,84 @@
+//! Values that a parameter may be set to, each clearly different from the one that it has.
+
+use mech::params::{Kind, Param};
+use serde_json::Value as Json;
+use units::{Amount, Bytes, Dur, parse_amount, parse_bytes, parse_dur};
+
+/// Numbers that are far from one, within bounds; none so large that a run of it would take long.
+fn around(now: Option<u64>, min: u64, max: u64) -> Vec<u64> {
+    let mut all = now.map_or(Vec::new(), |n| vec![n.saturating_mul(7), n / 7, n.saturating_mul(1000), n / 1000, n + 1]);
+    all.extend([min, 1, 2, 3, 6, 20, 60]);
+    all.retain(|n| (min..=max).contains(n) && Some(*n) != now && *n < 1 << 40);
+    all
+}
+
+/// Values for `--set`. `now` is the value as the scenario has it, if it has one.
+pub fn different(param: &Param, now: Option<&Json>) -> Vec<String> {
+    let text = now.and_then(Json::as_str).or(param.default).unwrap_or("");
+    let whole = now.and_then(Json::as_u64);
+    let quoted = |all: Vec<String>| all.into_iter().map(|value| format!("{value:?}")).collect::<Vec<_>>();
+    match param.kind {
+        Kind::Flag => vec![(now != Some(&Json::Bool(true))).to_string()],
+        Kind::Count { min, max } => numbers(around(whole, min, max.min(5000))),
+        Kind::CountOrOff { min, max } => [numbers(around(whole, min, max)), quoted(vec!["off".into()])].concat(),
+        Kind::Number { min, max, .. } => {
+            let near = now.and_then(Json::as_f64).map_or(vec![], |n| vec![n * 3.0, n / 3.0]);
+            let all = near.into_iter().chain([min, max, 0.1, 0.5, 0.9, 3.0]);
+            all.filter(|n| (min..=max).contains(n) && *n < 1e6).map(|n| format!("{n:?}")).collect()
+        }
+        Kind::Time { min } => {
+            let now = parse_dur(text).ok().map(|time| time.0);
+            let some = [1_000, 1_000_000, 50_000_000, 700_000_000, 2_000_000_000, 20_000_000_000]
+                .into_iter()
+                .filter(|n| *n >= min);
+            let all = around(now, min, u64::MAX).into_iter().filter(|n| *n > 500).chain(some);
+            quoted(all.map(|ps| format!("{}ps", Dur(ps).0)).collect())
+        }
+        Kind::Rate => quoted(
+            ["300Mbps", "77Mbps", "3Gbps", "1Gbps"]
+                .iter()
+                .filter(|rate| **rate != text)
+                .map(ToString::to_string)
+                .collect(),
+        ),
+        Kind::Amount { min } => {
+            let all = match parse_amount(text) {
+                Ok(Amount::Packets(n)) => around(Some(n), min, 1 << 30).iter().map(|n| format!("{n}pkt")).collect(),
+                Ok(Amount::Bytes(n)) => around(Some(n), min, 1 << 40).iter().map(|n| format!("{n}B")).collect(),
+                Err(_) => vec!["2pkt".into(), "9pkt".into()],
+            };
+            quoted([all, vec!["4000B".into(), "9pkt".into()]].concat())
+        }
+        Kind::Size { min } => quoted(sizes(text, min)),
+        Kind::Sizes(_) => quoted([sizes(text, 1), vec!["imc10".into()]].concat()),
+        Kind::Choice(words) => quoted(words.iter().filter(|word| **word != text).map(ToString::to_string).collect()),
+        Kind::Text => quoted(texts(text)),
+        Kind::Texts => LISTS.map(str::to_string).into(),
+        Kind::TextsOr(words) => {
+            let words = quoted(words.iter().filter(|word| **word != text).map(ToString::to_string).collect());
+            [words, LISTS.map(str::to_string).into()].concat()
+        }
+        Kind::Numbers => vec!["[5, 1]".into(), "[1, 1, 9]".into()],
+        Kind::Counts { .. } => vec!["[2, 2]".into(), "[4, 3]".into(), "[0]".into(), "[1]".into()],
+    }
+}
+
+const LISTS: [&str; 3] = ["[\"h1\", \"h2\", \"h3\"]", "[\"h2\"]", "[\"b\"]"];
+
+fn numbers(all: Vec<u64>) -> Vec<String> {
+    all.iter().map(ToString::to_string).collect()
+}
+
+fn sizes(text: &str, min: u64) -> Vec<String> {
+    let now = parse_bytes(text).ok().map(|Bytes(n)| n);
+    let all = around(now, min, 1 << 24).into_iter().chain([3000, 40_000]);
+    all.map(|n| format!("{n}B")).collect()
+}
+
+/// Names of hosts, links, nodes and files, whatever is asked for.
+fn texts(now: &str) -> Vec<String> {
+    let nodes = ["h1", "h3", "1", "a", "b", "leaf0:spine1", "spine", "leaf1", "stub", "other"].map(str::to_string);
+    let of_format = ["hpcc", "flows", "opera"].map(|name| format!("other_{name}.txt"));
+    let files = ["graphml", "csv", "cm", "topo"].map(|end| format!("other.{end}"));
+    nodes.into_iter().chain(of_format).chain(files).filter(|name| name != now).collect()
+}
