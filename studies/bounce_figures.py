@@ -12,7 +12,7 @@ from matplotlib.figure import Figure
 from bounce_numbers import ALL, ENTROPY, QCT, SHORT, Row
 from common import plain
 from overspill import plots
-from overspill.charts.spec import COLOURS, DASHES
+from overspill.plots import COLOURS, DASHES
 
 NAMES = {
     SHORT: "FCT p99 up to 100 KB (ms)",

@@ -10,8 +10,7 @@ from matplotlib.figure import Figure
 from common import plain
 from detour_numbers import BACKGROUND, POLICIES, QCT, QCT_TAIL, Row
 from overspill import plots
-from overspill.charts import spec
-from overspill.charts.spec import DASHES, GREY
+from overspill.plots import DASHES, GREY
 
 NAMES = {
     QCT: "QCT mean (ms)",
@@ -39,7 +38,7 @@ DUEL = {
     "pabo_tuned": "PABO tuned",
     "pool_tuned": "shared buffer tuned",
 }
-COLOURS = (*spec.COLOURS, "#882255", GREY)
+COLOURS = (*plots.COLOURS, "#882255", GREY)
 TICKS = (-60, -20, 0, 20, 60, 200)
 SHOWN = ("fat_tree", "hyperx", "jellyfish")
 

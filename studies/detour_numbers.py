@@ -11,8 +11,7 @@ import pyarrow as pa
 import common
 import overspill
 from common import Line, Study, whole
-from overspill import Results, stats
-from overspill.results import columns
+from overspill import Results, columns, stats
 
 SCENARIO = Path(__file__).with_name("detour.toml")
 QPS, K = "traffic.query.qps", "switch.marking.k"

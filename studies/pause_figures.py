@@ -12,7 +12,7 @@ from matplotlib.ticker import NullFormatter
 import overspill
 from common import plain
 from overspill import plots
-from overspill.charts.spec import COLOURS
+from overspill.plots import COLOURS
 from pause_numbers import MAIN, QPS, SCENARIO, SHORT_MEAN, SHORT_P99, TIERS, Row
 
 PAUSING = ("pause", "pfc", "pfc_query")

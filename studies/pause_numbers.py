@@ -9,9 +9,7 @@ from typing import Any
 import numpy as np
 
 import overspill
-from overspill import Results, RunData, stats
-from overspill.results import metrics
-from overspill.stats import quantiles
+from overspill import Results, RunData, metrics, quantiles, stats
 
 SCENARIO = Path(__file__).with_name("pause.toml")
 QPS = "traffic.query.qps"

@@ -3,53 +3,91 @@
 import importlib
 from typing import TYPE_CHECKING, Any
 
-from overspill.errors import BadInput, Failed, OverspillError
+from overspill.errors import BadInput, Failed, OverspillError, Unwritable
 
 if TYPE_CHECKING:
+    from overspill.engine import topology
+    from overspill.engine.core import curve, version
     from overspill.engine.options import Options
-    from overspill.engine.run import run, sweep
+    from overspill.engine.plan import Plan, prepare
+    from overspill.engine.run import run, sweep, together
     from overspill.engine.task import Listener, Task
+    from overspill.results import columns, export, formats, metrics
     from overspill.results.axes import Axis
+    from overspill.results.labels import Line
     from overspill.results.results import Results
     from overspill.results.rundata import RunData
+    from overspill.results.warnings import warnings
+    from overspill.stats import quantiles
+    from overspill.stats.quantiles import Value
     from overspill.tracing import PacketTrace, trace
 
 __all__ = [
     "Axis",
     "BadInput",
     "Failed",
+    "Line",
     "Listener",
     "Options",
     "OverspillError",
     "PacketTrace",
+    "Plan",
     "Results",
     "RunData",
     "Task",
+    "Unwritable",
+    "Value",
+    "columns",
+    "curve",
+    "export",
+    "formats",
+    "metrics",
+    "prepare",
+    "quantiles",
     "run",
     "sweep",
+    "together",
+    "topology",
     "trace",
+    "version",
+    "warnings",
 ]
 
 # Loaded when first asked for, so that the command starts at once.
 PLACES = {
     "Axis": "results.axes",
+    "Line": "results.labels",
     "Listener": "engine.task",
     "Options": "engine.options",
     "PacketTrace": "tracing",
+    "Plan": "engine.plan",
     "Results": "results.results",
     "RunData": "results.rundata",
     "Task": "engine.task",
+    "Value": "stats.quantiles",
+    "curve": "engine.core",
+    "prepare": "engine.plan",
     "run": "engine.run",
     "sweep": "engine.run",
+    "together": "engine.run",
     "trace": "tracing",
+    "version": "engine.core",
+    "warnings": "results.warnings",
 }
-MODULES = {"export": "results.export", "topology": "engine.topology"}
+MODULES = {
+    "columns": "results",
+    "export": "results",
+    "formats": "results",
+    "metrics": "results",
+    "quantiles": "stats",
+    "topology": "engine",
+}
 
 
 def __getattr__(name: str) -> Any:
     """What is not loaded yet."""
     if name in MODULES:
-        return importlib.import_module(f"overspill.{MODULES[name]}")
+        return importlib.import_module(f"overspill.{MODULES[name]}.{name}")
     if name not in PLACES:
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
     return getattr(importlib.import_module(f"overspill.{PLACES[name]}"), name)

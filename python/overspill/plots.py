@@ -21,12 +21,45 @@ from overspill.charts import (
     saturation,
 )
 from overspill.charts import sweep as drawing
-from overspill.charts.spec import Chart
+from overspill.charts.mpl import WIDTH, line
+from overspill.charts.spec import COLOURS, DASHES, GREY, SHADES, Chart, look
 from overspill.errors import BadInput
 from overspill.results import metrics
 
 if TYPE_CHECKING:
     from overspill.results.results import Results
+
+# The colours, dashes and width are for figures of your own beside these.
+__all__ = [
+    "COLOURS",
+    "DASHES",
+    "GREY",
+    "SHADES",
+    "WIDTH",
+    "activity_over_time",
+    "bounced_packets",
+    "bounces_by_switch",
+    "deadlock",
+    "distribution",
+    "figures",
+    "goodput_of_flows",
+    "goodput_of_hosts",
+    "goodput_over_time",
+    "hot_links",
+    "line",
+    "look",
+    "paused_by_tier",
+    "paused_ports",
+    "queue_lengths",
+    "queue_over_time",
+    "queue_sojourn",
+    "reordering",
+    "saturation_tree",
+    "slowdown_by_size",
+    "style",
+    "sweep",
+    "topology",
+]
 
 
 def style() -> AbstractContextManager[Any]:

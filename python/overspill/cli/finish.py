@@ -15,7 +15,6 @@ from overspill.cli.console import FAILED, UNFINISHED, err, hush, loud, out, say,
 if TYPE_CHECKING:
     from rich.console import Console
 
-    from overspill.results.labels import Line
     from overspill.results.results import Results
 
 
@@ -34,8 +33,9 @@ def finish(results: Results, formats: Sequence[str] | None, as_json: bool) -> No
         err().print(Text(kept(results)), soft_wrap=True)
     else:
         places(results, formats, console)
-    left = status(results)
-    lines = warnings(results)
+    from overspill.results.warnings import warnings
+
+    left, lines = status(results), warnings(results)
     if as_json:
         for line in lines:
             loud(f"{line.label}: {line.text}")
@@ -77,17 +77,6 @@ def written(results: Results, folder: Path, formats: Sequence[str]) -> Path:
 
     with err().status("drawing the report"):
         return report.write(results, folder, formats)
-
-
-def warnings(results: Results) -> list[Line]:
-    """What makes results less than whole."""
-    if results.of_sweep:
-        from overspill.cli import sweep_table
-
-        return sweep_table.warnings(results)
-    from overspill.results import header
-
-    return header.warnings(results)
 
 
 def status(results: Results) -> int:

@@ -15,14 +15,6 @@ from overspill.papers.data import Paper
 from overspill.papers.reproduce import Reproduced
 from overspill.results import store
 
-HEADS = ("", "case", "metric", "published", "measured", "tolerance", "verdict", "basis")
-LEGEND = (
-    "measured: mean ± half-width of its 95 % interval over seeds. holds: the whole interval is within the "
-    "tolerance; fails: wholly outside; inconclusive: neither. Where a row is exact, every seed must be "
-    "within. A basis in brackets is not counted. Bars and bands of figures are 95 % intervals of the "
-    "mean, too."
-)
-
 
 def show(found: Reproduced, console: Console) -> None:
     """Print every figure's rows, and the score."""
@@ -41,7 +33,7 @@ def show(found: Reproduced, console: Console) -> None:
     if found.rows:
         console.print()
         console.print(Text(words.score(found.score), "bold"), soft_wrap=True)
-        table.put(console, Text(LEGEND, "dim"), table.LINE)
+        table.put(console, Text(words.LEGEND, "dim"), table.LINE)
     if found.changed:
         told_changes(found, console)
 
@@ -49,7 +41,7 @@ def show(found: Reproduced, console: Console) -> None:
 def grid(rows: Sequence[dict[str, Any]]) -> Table:
     """The rows of a figure."""
     made = Table(box=None, pad_edge=False, padding=(0, 2, 0, 0), header_style="bold", show_edge=False)
-    for head in HEADS:
+    for head in words.HEADS:
         made.add_column(head, no_wrap=True, justify="right" if head in ("published", "measured") else "left")
     for row in rows:
         style = "dim" if words.later(row) else words.STYLES[row["verdict"]]

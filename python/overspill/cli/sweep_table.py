@@ -12,11 +12,12 @@ from rich.text import Text
 
 from overspill.cli import table
 from overspill.errors import BadInput
-from overspill.results import formats, header, metrics
+from overspill.results import formats, metrics
 from overspill.results.labels import Line
 from overspill.results.results import Results
 from overspill.results.sweep import cautions, legend, rows
 from overspill.results.tables import Summary
+from overspill.results.warnings import of_sweep
 
 DEFAULTS = ("qct_p99", "fct_p99", "goodput")
 SHOWN = 60  # points in a table; the files have all
@@ -37,31 +38,6 @@ def chosen(sweep: Results, wanted: Sequence[str]) -> list[str]:
     return list(wanted) if wanted else [name for name in DEFAULTS if name in there][:1]
 
 
-def warnings(sweep: Results) -> list[Line]:
-    """What makes a sweep less than whole."""
-    found = []
-    if sweep.interrupted:
-        text = f"stopped by the user: {sweep.finished} of {sweep.planned} runs are finished and shown"
-        found.append(Line("INTERRUPTED", f"{text}; the same command goes on where it was stopped", True))
-    found += [Line("FAILED", line, True) for line in sweep.failures]
-    for one in sweep.told.partial:
-        found.append(Line("PARTIAL RESULT", f"{where(sweep, one)} {one['why']}", True))
-    for one in sweep.told.unfinished:
-        counts = f"{one['unfinished']} of {one['measured']} measured flows did not finish"
-        found.append(Line("UNFINISHED FLOWS", f"{where(sweep, one)}: {counts}", True))
-    for one in sweep.told.deadlocks:
-        found.append(Line("DEADLOCK", f"{where(sweep, one)}: {header.circle(one, len(one['seeds']))}", True))
-    return found
-
-
-def where(sweep: Results, one: dict[str, Any]) -> str:
-    """A point, a variant, and seeds."""
-    point = zip(sweep.axes, one["point"], strict=True)
-    at = ", ".join(f"{axis.path}={text}" for axis, text in point)
-    place = f"{at}: {one['variant']}" if at else one["variant"]
-    return f"{place}, seed{'s' if len(one['seeds']) > 1 else ''} {formats.seeds(one['seeds'])}"
-
-
 def lines(sweep: Results, names: Sequence[str]) -> list[Line]:
     """Every fact beside the tables of these metrics, the loud ones first."""
     rough = cautions(sweep.facts, names)
@@ -71,7 +47,7 @@ def lines(sweep: Results, names: Sequence[str]) -> list[Line]:
     together = [Line("together", " and ".join(paths)) for paths in sweep.facts["together"]]
     points = f"{len(sweep.points)} points, {len(sweep.variants)} variants, {sweep.finished} runs"
     return [
-        *warnings(sweep),
+        *of_sweep(sweep),
         *(line for line in rough if line.loud),
         Line("scenario", f"{sweep.scenario}, {seeds}{sets}"),
         Line("swept", axes),

@@ -2,7 +2,9 @@
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from pathlib import Path
+from typing import Any
 
 from overspill.engine import grid, keys, points, source, topology
 from overspill.engine.grid import Grid
@@ -54,6 +56,16 @@ class Plan:
         point, only = number - self.first, self.checked.only
         made = None if only is None else only.made
         return Scene(self.base, self.checked.points[point], self.checked.configs[point], made)
+
+    @cached_property
+    def nodes(self) -> dict[str, int]:
+        """Numbers of nodes by name, as tables have them; of names with several numbers, none."""
+        document: dict[str, Any] = points.read(self.base, self.checked.points[0])[1]
+        numbered: dict[str, set[int]] = {}
+        for at in sorted({document["network_of"][variant] for variant in self.checked.variants}):
+            for number, node in enumerate(document["networks"][at]["nodes"]):
+                numbered.setdefault(node["name"], set()).add(number)
+        return {name: next(iter(found)) for name, found in numbered.items() if len(found) == 1}
 
     @property
     def tasks(self) -> Iterator[Task]:

@@ -10,8 +10,8 @@ import numpy as np
 from matplotlib.axes import Axes
 
 from overspill import stats
-from overspill.charts.spec import COLOURS
 from overspill.papers.common import marked
+from overspill.plots import COLOURS
 
 WIDTH = 0.8  # of a group
 # Over the axes, right of the title, where it covers nothing.

@@ -11,11 +11,8 @@ import pyarrow as pa
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure as Drawing
 
-from overspill import stats
-from overspill.charts import mpl
-from overspill.errors import Failed
+from overspill import Failed, columns, plots, stats
 from overspill.papers.spec import Measured, Point, Runs
-from overspill.results import columns
 
 Published = Mapping[tuple[str, str], float]
 Curve = np.ndarray  # seeds by places
@@ -131,8 +128,8 @@ def lossy(runs: Runs, variant: str, points: Sequence[Point]) -> str:
 
 
 def sheet(columns: int, rows: int = 1, height: float = 3.4) -> tuple[Drawing, list[Axes]]:
-    """A figure of panels row by row, `height` inches each; to be called within `mpl.style()`."""
-    made = Drawing(figsize=(mpl.WIDTH, rows * height), layout="constrained")
+    """A figure of panels row by row, `height` inches each; to be called within `plots.style()`."""
+    made = Drawing(figsize=(plots.WIDTH, rows * height), layout="constrained")
     return made, [made.add_subplot(rows, columns, at + 1) for at in range(rows * columns)]
 
 

@@ -10,12 +10,11 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from overspill.errors import BadInput, Failed
+from overspill import BadInput, Failed, columns
 from overspill.papers import rows
 from overspill.papers.reader import REQUIRED, Fields, document
 from overspill.papers.rows import Row
 from overspill.papers.spec import Code
-from overspill.results import columns
 
 PAPER, ROWS = "paper.toml", "rows.toml"
 VARIABLE = "OVERSPILL_PAPERS"

@@ -8,8 +8,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
-from overspill import stats
-from overspill.errors import Failed
+from overspill import Failed, stats
 from overspill.papers.rows import Row, Tolerance
 from overspill.papers.spec import Measured
 

@@ -9,8 +9,8 @@ from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import Any
 
+from overspill import BadInput
 from overspill.engine.source import read
-from overspill.errors import BadInput
 
 REQUIRED: Any = object()
 

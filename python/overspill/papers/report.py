@@ -7,13 +7,12 @@ from collections.abc import Iterable
 from pathlib import Path
 from typing import Any
 
-from overspill.cli.paper_table import HEADS, LEGEND
-from overspill.engine import core
+from overspill import formats, version
 from overspill.papers import whatif, words
 from overspill.papers.data import Shown
 from overspill.papers.reproduce import Reproduced
+from overspill.papers.words import HEADS, LEGEND
 from overspill.report import page as pages
-from overspill.results import formats
 
 BEFORE = "tolerances are set before the first run, and a later change is told in CHANGELOG.md"
 EMBEDDED = 400_000  # bytes of SVG up to which a figure is embedded as such
@@ -59,7 +58,7 @@ def facts(made: Reproduced) -> Iterable[tuple[str, str, bool]]:
     yield "paper", made.paper.cite, False
     yield "score", words.score(made.score), False
     yield "seeds", seeds(made), False
-    yield "made by", f"{command(made)}, Overspill {core.version()}", False
+    yield "made by", f"{command(made)}, Overspill {version()}", False
     yield "tolerances", f"{BEFORE}; rows.toml has the SHA-256 {made.paper.digest}", False
 
 
@@ -130,7 +129,7 @@ def readme(made: Reproduced, drawn: list[str]) -> str:
     lines += [f"**{words.score(made.score)}.**", ""]
     lines += [f"**{line.label}**: {escaped(line.text)}\n" for line in made.warnings]
     lines += [
-        f"Made by `{command(made)}`, Overspill {core.version()}. {BEFORE[0].upper()}{BEFORE[1:]}; "
+        f"Made by `{command(made)}`, Overspill {version()}. {BEFORE[0].upper()}{BEFORE[1:]}; "
         f"`rows.toml` has the SHA-256 `{paper.digest}`. Seeds: {seeds(made)}.",
         "",
         f"{LEGEND} All numbers are in [rows.json](rows.json), the same as a page for offline in "

@@ -9,15 +9,12 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
-from overspill.engine import core
-from overspill.engine.task import Listener
-from overspill.errors import BadInput, Failed
+from overspill import BadInput, Failed, Line, Listener, version
 from overspill.papers import judge, running
 from overspill.papers.data import Paper, Shown, WhatIf
 from overspill.papers.rows import Key
 from overspill.papers.running import Planned, Ran
 from overspill.papers.spec import Code, Measured, Runs
-from overspill.results.labels import Line
 
 Rows = list[dict[str, Any]]
 
@@ -143,7 +140,7 @@ class Reproduced:
         return {
             "paper": self.paper.name,
             "title": self.paper.title,
-            "overspill": core.version(),
+            "overspill": version(),
             "tolerances": self.paper.digest,
             "figures": [figure.id for figure in self.asked.figures if figure.id not in self.left_out],
             "score": self.score,

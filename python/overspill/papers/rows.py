@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from overspill.errors import BadInput
+from overspill import BadInput
 from overspill.papers.reader import Fields, document, number
 
 BASES = ("text", "table", "axis", "derived", "calibrated", "own_model")

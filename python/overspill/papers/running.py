@@ -6,16 +6,20 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from overspill.cli import sweep_table as show
-from overspill.engine.options import Options
-from overspill.engine.plan import Plan, prepare
-from overspill.engine.run import together
-from overspill.engine.task import Listener
-from overspill.errors import BadInput, OverspillError
+from overspill import (
+    BadInput,
+    Line,
+    Listener,
+    Options,
+    OverspillError,
+    Plan,
+    Results,
+    prepare,
+    together,
+    warnings,
+)
 from overspill.papers.data import Experiment, WhatIf
 from overspill.papers.runs import SweepRuns
-from overspill.results.labels import Line
-from overspill.results.results import Results
 
 
 @dataclass(frozen=True)
@@ -66,7 +70,7 @@ class Ran:
     @property
     def warnings(self) -> list[Line]:
         """What makes it less than whole; of an open parameter changed, a line for all points."""
-        found = [] if self.sweep is None else show.warnings(self.sweep)
+        found = [] if self.sweep is None else warnings(self.sweep)
         if self.planned.what_if is not None and len(found) > 1:
             labels = dict.fromkeys(one.label for one in found)
             found = [Line(one, f"at {sum(line.label == one for line in found)} points") for one in labels]

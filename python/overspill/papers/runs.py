@@ -4,20 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from functools import cached_property
-from typing import Any
 
 import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
-import pyarrow.parquet as pq
 
-from overspill.engine import points
-from overspill.engine.plan import Plan
-from overspill.errors import Failed
+from overspill import Failed, Plan, Results, metrics
 from overspill.papers.spec import Point
-from overspill.results import metrics
-from overspill.results.cache import Cache, run_key
-from overspill.results.results import Results
 
 Place = tuple[str, tuple[str, ...]]  # a variant, and the values of a point
 
@@ -92,13 +85,12 @@ class SweepRuns:
         if name not in kept or self.sweep.folder is None:
             raise self.refused(f"table {name!r}", f"one of `tables`: {', '.join(kept) or 'none'}")
         _, values = self.place(variant, point)
-        at = next(one for one in self.sweep.facts["points"] if tuple(one["values"]) == values)
-        store = Cache(self.sweep.folder / "store")
-        cut = self.sweep.facts["max_events"]
-        paths = [store.table(run_key(at["configs"][variant], seed, cut), name) for seed in self.seeds]
-        if absent := [path for path in paths if not path.is_file()]:
-            raise Failed(f"sweep {self.name}: no table {name} of {variant}: {absent[0]} is missing")
-        return [pq.ParquetFile(path).read() for path in paths]
+        at = dict(zip((axis.path for axis in self.sweep.axes), values, strict=True))
+        found = {run.seed: run.table(name) for run in self.sweep.of(variant, at)}
+        tables = [found.get(seed) for seed in self.seeds]
+        if absent := [seed for seed, table in zip(self.seeds, tables, strict=True) if table is None]:
+            raise Failed(f"sweep {self.name}: no table {name} of {variant}: seed {absent[0]} has none")
+        return tables
 
     def node(self, name: str) -> int:
         """The number of a node in the tables."""
@@ -109,11 +101,4 @@ class SweepRuns:
     @cached_property
     def nodes(self) -> dict[str, int]:
         """Numbers of nodes by name; of names whose number depends on the variant, none."""
-        scene = self.made.checked
-        document: dict[str, Any] = points.read(self.made.base, scene.points[0])[1]
-        used = {document["network_of"][variant] for variant in self.variants}
-        numbered: dict[str, set[int]] = {}
-        for at in sorted(used):
-            for number, node in enumerate(document["networks"][at]["nodes"]):
-                numbered.setdefault(node["name"], set()).add(number)
-        return {name: next(iter(found)) for name, found in numbered.items() if len(found) == 1}
+        return self.made.nodes

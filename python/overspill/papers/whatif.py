@@ -10,8 +10,8 @@ from matplotlib.figure import Figure
 from matplotlib.layout_engine import ConstrainedLayoutEngine
 from matplotlib.patches import Rectangle
 
-from overspill.charts import mpl as look
-from overspill.engine import core
+from overspill import plots as look
+from overspill import version
 from overspill.papers import words
 from overspill.papers.judge import FAILS, HOLDS, INCONCLUSIVE
 from overspill.papers.reproduce import Reproduced
@@ -50,7 +50,7 @@ def document(made: Reproduced) -> dict[str, Any]:
     """What `what_if.json` holds."""
     return {
         "paper": made.paper.name,
-        "overspill": core.version(),
+        "overspill": version(),
         "tolerances": made.paper.digest,
         "settings": [
             {"name": one.name, "title": one.title, "set": list(one.sets), "sweeps": list(one.sweeps)}

@@ -5,15 +5,23 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
+from overspill import formats
 from overspill.papers.judge import FAILS, HOLDS, INCONCLUSIVE
 from overspill.papers.rows import COUNTED
-from overspill.results import formats
 
 SIGNS = {HOLDS: "✓", FAILS: "✗", INCONCLUSIVE: "?"}
 STYLES = {HOLDS: "green", FAILS: "bold red", INCONCLUSIVE: "yellow"}
 BASES = {"own_model": "own model"}
 
 Row = Mapping[str, Any]
+
+HEADS = ("", "case", "metric", "published", "measured", "tolerance", "verdict", "basis")
+LEGEND = (
+    "measured: mean ± half-width of its 95 % interval over seeds. holds: the whole interval is within the "
+    "tolerance; fails: wholly outside; inconclusive: neither. Where a row is exact, every seed must be "
+    "within. A basis in brackets is not counted. Bars and bands of figures are 95 % intervals of the "
+    "mean, too."
+)
 
 
 def later(row: Row) -> bool:

@@ -11,9 +11,9 @@ from typing import Any
 import pyarrow as pa
 import pyarrow.parquet as pq
 
+from overspill import BadInput, Unwritable
+from overspill import plots as look
 from overspill.charts import files
-from overspill.charts import mpl as look
-from overspill.errors import BadInput, Unwritable
 from overspill.papers import report, whatif
 from overspill.papers.reproduce import Asked, Reproduced, named, runs
 from overspill.results import store

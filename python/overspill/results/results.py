@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path
@@ -137,9 +137,14 @@ class Results:
         """What stands against calling a variant best."""
         return judge(self)
 
-    def of(self, variant: str) -> list[RunData]:
-        """A variant's runs, by seed."""
-        return sorted((run for run in self.runs if run.variant == variant), key=lambda run: run.seed)
+    def of(self, variant: str, point: Mapping[str, str] | None = None) -> list[RunData]:
+        """A variant's runs, by seed; of a sweep those at a point, with the tables that were kept."""
+        if not self.of_sweep:
+            return sorted((run for run in self.runs if run.variant == variant), key=lambda run: run.seed)
+        at = self.points.index(dict(point or {}))
+        config = self.facts["points"][at]["configs"][variant]
+        found = (self.stored(config, variant, seed, self.points[at]) for seed in self.seeds)
+        return [run for run in found if run is not None]
 
     @cached_property
     def values(self) -> dict[str, dict[int, dict[str, Value]]]:
@@ -229,15 +234,21 @@ class Results:
         if not self.of_sweep:
             yield from self.runs
         elif self.folder is not None:
-            found = Cache(self.folder / "store")
             for point, known in zip(self.points, self.facts["points"], strict=True):
                 for variant, config in known["configs"].items():
-                    for seed in self.seeds:
-                        run = cache.stored(found, cache.run_key(config, seed, self.facts["max_events"]))
-                        if run is not None:
-                            run = run.known_as({"variant": variant, "seed": seed})
-                            run.point = point
-                            yield run
+                    runs = (self.stored(config, variant, seed, point) for seed in self.seeds)
+                    yield from (run for run in runs if run is not None)
+
+    def stored(self, config: str, variant: str, seed: int, point: dict[str, str]) -> RunData | None:
+        """A run of a sweep, from its store."""
+        if self.folder is None:
+            return None
+        key = cache.run_key(config, seed, self.facts["max_events"])
+        run = cache.stored(Cache(self.folder / "store"), key)
+        if run is not None:
+            run = run.known_as({"variant": variant, "seed": seed})
+            run.point = point
+        return run
 
     @property
     def flows(self) -> pa.Table:

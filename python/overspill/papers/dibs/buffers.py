@@ -7,7 +7,7 @@ from functools import partial
 
 import numpy as np
 
-from overspill.errors import Failed
+from overspill import Failed
 from overspill.papers.common import jackknife, measured, quotients
 from overspill.papers.dibs.buffers_drawn import draw_background, draw_queries, draw_shared
 from overspill.papers.dibs.compare import at, below, curve, drops, later, rise, told

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 from matplotlib.figure import Figure as Drawing
 
-from overspill.charts import mpl
+from overspill import plots
 from overspill.papers.common import Published, legend, sheet
 from overspill.papers.dibs.compare import at
 from overspill.papers.dibs.drawn import NAMES, Panel, lines, short, steps
@@ -29,7 +29,7 @@ def draw_background(sweeps: Sweeps, published: Published) -> Drawing:
 
 def both_thresholds(sweeps: Sweeps, panel: Panel, what: str) -> Drawing:
     """The same panel with either threshold."""
-    with mpl.style():
+    with plots.style():
         made, axes = sheet(2)
         for place, (name, title) in zip(axes, TITLES.items(), strict=True):
             lines(place, panel, {label: (sweeps[name], variant) for variant, label in NAMES.items()})
@@ -41,7 +41,7 @@ def draw_shared(sweeps: Sweeps, published: Published) -> Drawing:
     """Section 5.5.2: what is lost, and how long queries take."""
     runs = sweeps["shared"]
     degrees = sorted(int(point[DEGREE]) for point in runs.points)
-    with mpl.style():
+    with plots.style():
         made, [left, right] = sheet(2)
         for variant in NAMES:
             lost = np.array([runs.metric("drops", variant, at(runs, DEGREE, degree)) for degree in degrees]).T

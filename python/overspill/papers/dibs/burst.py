@@ -8,9 +8,9 @@ from dataclasses import dataclass
 import numpy as np
 import pyarrow as pa
 
+from overspill import columns
 from overspill.papers.dibs.fabric import A_POD, PLACES, Fabric
 from overspill.papers.spec import Point, Runs
-from overspill.results import columns
 
 DIBS = "dibs"
 DEGREE = "traffic.burst.senders"

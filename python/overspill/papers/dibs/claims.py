@@ -7,13 +7,12 @@ from collections.abc import Iterable
 import numpy as np
 import pyarrow as pa
 
+from overspill import Value, columns
 from overspill.papers.common import measured, quotients
 from overspill.papers.dibs.compare import at, mean
 from overspill.papers.dibs.limits import differing
 from overspill.papers.dibs.mixed import DCTCP, DIBS, Of, Sweeps, Times, exact, flows_of
 from overspill.papers.spec import Figure, Measured, Runs
-from overspill.results import columns
-from overspill.stats.quantiles import Value
 
 NOFR, NEWRENO = "dctcp_nofr", "dibs_newreno"
 DUPACKS = "variants.dibs.transport.dupack_threshold"

@@ -6,7 +6,7 @@ from collections.abc import Iterable, Sequence
 
 import numpy as np
 
-from overspill.errors import Failed
+from overspill import Failed
 from overspill.papers.common import Curve, measured
 from overspill.papers.dibs.mixed import (
     DCTCP,

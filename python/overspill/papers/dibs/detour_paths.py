@@ -8,9 +8,9 @@ from dataclasses import dataclass
 import numpy as np
 import pyarrow as pa
 
+from overspill import columns
 from overspill.papers.dibs.fabric import Fabric
 from overspill.papers.spec import Point, Runs
-from overspill.results import columns
 
 SWEEP, DIBS, QPS = "often_detoured", "dibs", "traffic.query.qps"
 DEFAULT, HEAVY = 300, 2000  # queries a second

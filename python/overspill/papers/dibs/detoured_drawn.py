@@ -10,12 +10,12 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure as Drawing
 from matplotlib.patches import FancyArrowPatch
 
-from overspill.charts import mpl
-from overspill.charts.spec import COLOURS
+from overspill import plots
 from overspill.papers.bars import Bars, grouped
 from overspill.papers.common import Published, sheet
 from overspill.papers.dibs.detour_paths import KINDS, OFTEN, SWEEP, DetourPath, detour_paths, shares
 from overspill.papers.spec import Runs
+from overspill.plots import COLOURS
 
 Sweeps = Mapping[str, Runs]
 
@@ -49,7 +49,7 @@ def draw_packet(sweeps: Sweeps, published: Published) -> Drawing:
     found = detour_paths(sweeps[SWEEP])
     by_seed = np.array([shares(one) for one in found])
     paper = {metric: value for (_, metric), value in published.items()}
-    with mpl.style():
+    with plots.style():
         made, [left, right] = sheet(2, height=3.8)
         marks = [[paper.get(PUBLISHED[kind]) for kind in KINDS]]
         values = [[by_seed[:, at] for at in range(len(KINDS))]]

@@ -12,12 +12,12 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure as Drawing
 from matplotlib.ticker import FuncFormatter, LogLocator, NullFormatter
 
-from overspill.charts import mpl
-from overspill.charts.spec import COLOURS
+from overspill import plots
 from overspill.papers.common import legend, marked, mean_line, sheet
 from overspill.papers.dibs.compare import curve
 from overspill.papers.dibs.mixed import DCTCP, DIBS, Of, bounds, flows_of, p99_fct, p99_qct
 from overspill.papers.spec import Point, Runs
+from overspill.plots import COLOURS
 
 NAMES = {DCTCP: "DCTCP", DIBS: "DCTCP with DIBS"}
 COLOUR = {DCTCP: COLOURS[1], DIBS: COLOURS[0], "pfabric": COLOURS[2]}
@@ -102,7 +102,7 @@ def finish(axes: Axes, panel: Panel) -> None:
 def two(runs: Runs, panel: Panel, marks: Marks | None = None) -> Drawing:
     """Queries beside short background flows."""
     both = {name: (runs, variant) for variant, name in NAMES.items()}
-    with mpl.style():
+    with plots.style():
         made, [left, right] = sheet(2)
         lines(left, panel, both, marks)
         lines(right, short(panel, "Background flows of 1 to 10 KB"), both)

@@ -6,8 +6,8 @@ from collections.abc import Mapping
 
 import numpy as np
 
+from overspill import columns
 from overspill.papers.spec import Point, Runs
-from overspill.results import columns
 
 Sweeps = Mapping[str, Runs]
 

@@ -9,8 +9,8 @@ from functools import cached_property
 import numpy as np
 import pyarrow as pa
 
+from overspill import columns
 from overspill.papers.spec import Runs
-from overspill.results import columns
 
 K = 8
 HOSTS, EDGES, AGGS, CORES = 128, 32, 32, 16

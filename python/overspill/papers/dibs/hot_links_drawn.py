@@ -9,12 +9,12 @@ import numpy as np
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure as Drawing
 
-from overspill.charts import mpl
-from overspill.charts.spec import look
+from overspill import plots
 from overspill.papers.bars import Bars, grouped
 from overspill.papers.common import Published, marked, sheet
 from overspill.papers.dibs import links
 from overspill.papers.spec import Runs
+from overspill.plots import look
 
 Sweeps = Mapping[str, Runs]
 Shares = Callable[[np.ndarray], np.ndarray]  # of utilisations by window
@@ -42,7 +42,7 @@ def draw_half(sweeps: Sweeps, published: Published) -> Drawing:
 def over_time(sweeps: Sweeps, shares: Shares, what: str, published: Published) -> Drawing:
     """Distributions over windows of the share of hot links, in long windows and in short ones."""
     least = [value for _, value in sorted(published.items()) if value is not None]
-    with mpl.style():
+    with plots.style():
         made, panels = sheet(2)
         for axes, steps in zip(panels, (links.WINDOW, links.SHORT), strict=True):
             for at, (load, name) in enumerate(NAMES.items()):
@@ -87,7 +87,7 @@ def draw_neighbours(sweeps: Sweeps, published: Published) -> Drawing:
         for load in NAMES
     ]
     groups = [name.replace(", ", "\n") for name in NAMES.values()]
-    with mpl.style():
+    with plots.style():
         made, [left, right] = sheet(2)
         grouped(left, groups, Bars(tuple(links.HOPS.values()), values), paper)
         left.set_ylim(0, 104)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 from matplotlib.figure import Figure as Drawing
 
-from overspill.charts import mpl
+from overspill import plots
 from overspill.papers.common import Published, sheet
 from overspill.papers.dibs.drawn import Panel, steps, two
 from overspill.papers.dibs.mixed import DIBS, Sweeps
@@ -33,7 +33,7 @@ def draw_fairness(sweeps: Sweeps, published: Published) -> Drawing:
     """Section 5.6."""
     runs = sweeps["pairs"]
     x = [float(point["traffic.long.flows"]) for point in runs.points]
-    with mpl.style():
+    with plots.style():
         made, [axes] = sheet(1)
         steps(axes, x, np.array([runs.metric("jain", DIBS, point) for point in runs.points]).T, DIBS)
         axes.axhline(LIMIT, color="black", linewidth=1, linestyle=":")

@@ -10,12 +10,9 @@ from functools import cache
 import numpy as np
 import pyarrow as pa
 
+from overspill import Value, columns, quantiles
 from overspill.papers.common import quotient
 from overspill.papers.spec import Point, Runs
-from overspill.results import columns
-from overspill.results.columns import U32_NONE, U64_NONE
-from overspill.stats import quantiles
-from overspill.stats.quantiles import Value
 
 DCTCP, DIBS = "dctcp", "dibs"
 Sweeps = Mapping[str, Runs]
@@ -59,13 +56,13 @@ def times(table: pa.Table) -> Times:
     counts = columns.numbers(table, "measured") != 0
     of = {name: columns.numbers(table, name)[counts] for name in names}
     every = columns.numbers(table, "end_ps")
-    last = every[every != U64_NONE].max(initial=0)
-    opened = of["end_ps"] == U64_NONE
+    last = every[every != columns.U64_NONE].max(initial=0)
+    opened = of["end_ps"] == columns.U64_NONE
     # A flow that starts after the last end takes at least no time.
     end = np.maximum(np.where(opened, last, of["end_ps"]), of["start_ps"])
     took = (end - of["start_ps"]) * MS
     asked, unanswered, start = by_query(of["query"], (took, opened, of["start_ps"]))
-    early = start < (int(start.min(initial=U64_NONE)) + int(start.max(initial=0))) // 2
+    early = start < (int(start.min(initial=columns.U64_NONE)) + int(start.max(initial=0))) // 2
     background = of["traffic"] == Workload.BACKGROUND
     short = background & (of["bytes"] >= SHORT[0]) & (of["bytes"] <= SHORT[1])
     large = background & (of["bytes"] >= LARGE)
@@ -90,11 +87,11 @@ def by_query(query: np.ndarray, of: Sequence[np.ndarray]) -> tuple[np.ndarray, n
 
     `of` are the times, what is open and the starts of all flows.
     """
-    asked = query != U32_NONE
+    asked = query != columns.U32_NONE
     took, opened, start = (column[asked] for column in of)
     known, index = np.unique(query[asked], return_inverse=True)
     longest, unanswered = np.zeros(len(known)), np.zeros(len(known), bool)
-    first = np.full(len(known), U64_NONE, np.uint64)
+    first = np.full(len(known), columns.U64_NONE, np.uint64)
     np.maximum.at(longest, index, took)
     np.logical_or.at(unanswered, index, opened)
     np.minimum.at(first, index, start)

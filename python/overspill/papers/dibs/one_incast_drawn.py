@@ -10,13 +10,13 @@ from matplotlib.axes import Axes
 from matplotlib.colors import LinearSegmentedColormap
 from matplotlib.figure import Figure as Drawing
 
-from overspill.charts import mpl
-from overspill.charts.spec import COLOURS, SHADES
+from overspill import plots
 from overspill.papers.common import Published, sheet
 from overspill.papers.dibs import burst as bursts
 from overspill.papers.dibs import fabric
 from overspill.papers.dibs.burst import AGGS, EDGE, EDGES, POD, STEP, Burst
 from overspill.papers.spec import Runs
+from overspill.plots import COLOURS, SHADES
 
 Sweeps = Mapping[str, Runs]
 
@@ -27,7 +27,7 @@ LARGEST = 60.0  # square points of a dot of as many detours as the busiest step 
 
 def draw_detours(sweeps: Sweeps, published: Published) -> Drawing:
     """Figure 2a, of the first seed: a dot for each switch and step in which it detours."""
-    with mpl.style():
+    with plots.style():
         made, panels = sheet(1, 2, height=2.9)
         for axes, degree in zip(panels, bursts.DEGREES, strict=True):
             timeline(axes, bursts.read(sweeps["one_incast"], degree)[0])
@@ -67,7 +67,7 @@ def instants(burst: Burst) -> Sequence[tuple[str, int]]:
 def draw_buffers(sweeps: Sweeps, published: Published) -> Drawing:
     """Figure 2b, of the first seed: the longest queues of the pod's eight switches."""
     shades = LinearSegmentedColormap.from_list("fuller is darker", SHADES)
-    with mpl.style():
+    with plots.style():
         made, panels = sheet(3, 2, height=3.0)
         for at, degree in enumerate(bursts.DEGREES):
             burst = bursts.read(sweeps["one_incast"], degree)[0]

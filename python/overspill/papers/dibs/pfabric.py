@@ -7,14 +7,13 @@ from collections.abc import Iterable
 import numpy as np
 from matplotlib.figure import Figure as Drawing
 
-from overspill.charts import mpl
+from overspill import Value, plots
 from overspill.papers.common import Published, measured, quotients, sheet
 from overspill.papers.dibs.compare import at, less, mean
 from overspill.papers.dibs.drawn import Panel, lines
 from overspill.papers.dibs.loads import QPS
 from overspill.papers.dibs.mixed import DIBS, Of, Sweeps, Times, exact, flows_of, p99_qct
 from overspill.papers.spec import Figure, Measured
-from overspill.stats.quantiles import Value
 
 PFABRIC = "pfabric"
 RATES = (300, 500, 1000, 1500, 2000)
@@ -72,7 +71,7 @@ def figure_15b(sweeps: Sweeps) -> Iterable[Measured]:
 
 def drawn(sweeps: Sweeps, panel: Panel) -> Drawing:
     """Both over the rate of queries."""
-    with mpl.style():
+    with plots.style():
         made, [axes] = sheet(1)
         names = {"DCTCP with DIBS": DIBS, "pFabric": PFABRIC}
         lines(axes, panel, {name: (sweeps[SWEEP[one]], one) for name, one in names.items()})

@@ -9,11 +9,11 @@ import numpy as np
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure as Drawing
 
-from overspill.charts import mpl
-from overspill.charts.spec import look
+from overspill import plots
 from overspill.papers.common import Published, legend, marked, sheet
 from overspill.papers.dibs import emulab
 from overspill.papers.spec import Point, Runs
+from overspill.plots import look
 
 Sweeps = Mapping[str, Runs]
 Times = Callable[[str, Point], np.ndarray]  # of a variant at a point, ms
@@ -47,7 +47,7 @@ def draw_flows(sweeps: Sweeps, published: Published) -> Drawing:
 
 def distributions(times: Times, what: str, ends: Sequence[tuple[float | None, float]]) -> Drawing:
     """Distributions at both rates; what was published beside those at the rate that was solved from it."""
-    with mpl.style():
+    with plots.style():
         made, panels = sheet(2)
         for axes, (case, rate) in zip(panels, emulab.RATES.items(), strict=True):
             for at, (variant, name) in enumerate(emulab.NAMES.items()):
@@ -76,7 +76,7 @@ def distribution(axes: Axes, times: np.ndarray, at: int, name: str) -> None:
 
 def draw_others(sweeps: Sweeps, published: Published) -> Drawing:
     """From the fastest query to the slowest, and the median, of each setting of section 5.2."""
-    with mpl.style():
+    with plots.style():
         made, [axes] = sheet(1)
         for at, variant in ((1, emulab.DROPTAIL), (2, emulab.DIBS)):
             found = [emulab.of_case(sweeps, case, variant) for case in emulab.OTHERS]

@@ -7,6 +7,7 @@ from collections.abc import Mapping
 import numpy as np
 import pyarrow as pa
 
+from overspill import columns
 from overspill.papers.common import (
     Curve,
     Published,
@@ -31,7 +32,6 @@ from overspill.papers.common import (
     spread,
 )
 from overspill.papers.spec import Point, Runs
-from overspill.results import columns
 
 __all__ = [
     "CROSSED",

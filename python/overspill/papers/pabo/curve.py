@@ -8,13 +8,12 @@ import numpy as np
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure as Drawing
 
-from overspill.charts import mpl
-from overspill.charts.spec import COLOURS
-from overspill.engine import core
-from overspill.errors import Failed
+from overspill import Failed, plots
+from overspill import curve as mechanism_curve
 from overspill.papers.pabo import common
 from overspill.papers.pabo.common import Published, measured
 from overspill.papers.spec import Figure, Measured, Runs
+from overspill.plots import COLOURS
 
 Sweeps = Mapping[str, Runs]
 
@@ -30,7 +29,7 @@ Curves = tuple[np.ndarray, np.ndarray]  # places, and a row of P for each curve
 
 def curves(decay: float) -> Curves:
     """P over the utilisation of a queue, a row for each of `BOUNCED` (PABO eq. 4)."""
-    found = core.curve("bounce", [f"theta={THRESHOLD}", f"lambda={decay}"], 1, PLACES.tolist())
+    found = mechanism_curve("bounce", [f"theta={THRESHOLD}", f"lambda={decay}"], 1, PLACES.tolist())
     if found is None:
         raise Failed("bounce: the core has no curve of it")
     return PLACES, np.array(found["asked"])[list(BOUNCED)]
@@ -66,7 +65,7 @@ def told(left: Curves, right: Curves) -> Iterator[Measured]:
 
 def draw(_: Sweeps, published: Published) -> Drawing:
     """Both panels of figure 3."""
-    with mpl.style():
+    with plots.style():
         made, [left, right] = common.sheet(2)
         named = [(f"np = {one}", published.get((f"3a u={PLACE} np={one}", "P"))) for one in BOUNCED]
         panel(left, curves(DECAY), named)

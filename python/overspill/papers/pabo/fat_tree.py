@@ -9,9 +9,9 @@ from enum import IntEnum
 import numpy as np
 import pyarrow as pa
 
+from overspill import columns
 from overspill.papers.pabo.common import dropped, quotients
 from overspill.papers.spec import Point, Runs
-from overspill.results import columns
 
 WITHOUT, PABO = "without", "pabo"
 MANY_TO_ONE = ("3to1", "6to1", "9to1", "12to1")

@@ -7,10 +7,10 @@ from collections.abc import Iterator, Mapping, Sequence
 import numpy as np
 import pyarrow as pa
 
+from overspill import columns
 from overspill.papers.pabo import common, hops_drawn, queues
 from overspill.papers.pabo.common import LAMBDA, LOADS, THETA, Curve, load, measured
 from overspill.papers.spec import Figure, Measured, Runs
-from overspill.results import columns
 
 Sweeps = Mapping[str, Runs]
 

@@ -11,11 +11,11 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure as Drawing
 from matplotlib.ticker import PercentFormatter
 
-from overspill.charts import mpl
-from overspill.charts.spec import COLOURS
+from overspill import plots
 from overspill.papers.pabo import common
 from overspill.papers.pabo.common import LAMBDA, LOADS, SWITCHES, THETA, Published
 from overspill.papers.spec import Runs
+from overspill.plots import COLOURS
 
 Sweeps = Mapping[str, Runs]
 
@@ -30,7 +30,7 @@ def example(sweeps: Sweeps, _: Published) -> Drawing:
     runs = sweeps["example"]
     tables = runs.tables("ports", runs.variants[0])
     counts = [common.by_switch(runs, one, "bounced", {name: name for name in EXAMPLE}) for one in tables]
-    with mpl.style():
+    with plots.style():
         made, [axes] = common.sheet(1)
         bars(axes, EXAMPLE, [np.array([[one[name] for name in EXAMPLE] for one in counts])])
         axes.set_ylabel("bounces")
@@ -62,7 +62,7 @@ def largest_hops(sweeps: Sweeps, _: Published) -> Drawing:
     """Section II-C: the largest totalHop along lambda."""
     runs = sweeps["raw_lambda"]
     places, points = common.line(runs, f"variants.pabo.{LAMBDA}")
-    with mpl.style():
+    with plots.style():
         made, [axes] = common.sheet(1)
         by_seed = common.along(runs, "total_hop_max", "pabo", points)
         common.mean_line(axes, places, by_seed, COLOURS[0], marker="o", markersize=4)
@@ -81,7 +81,7 @@ def distances(sweeps: Sweeps, published: Published) -> Drawing:
         groups.append(np.array([shares(one) for one in tables]))
         of_load = [published.get((name, f"share_of_{distance}")) for distance in range(4)]
         marks += [(distance + beside(at), share) for distance, share in enumerate(of_load)]
-    with mpl.style():
+    with plots.style():
         made, [axes] = common.sheet(1)
         bars(axes, names, groups, list(LOADS))
         common.marked(axes, marks)
@@ -117,7 +117,7 @@ def bounces(sweeps: Sweeps, published: Published) -> Drawing:
             together = published.get((name, f"bounces_at_{level}"))
             each = None if together is None else together / len(switches)
             marks += [(switch + beside(at), each) for switch in switches]
-    with mpl.style():
+    with plots.style():
         made, [axes] = common.sheet(1)
         bars(axes, list(SWITCHES), groups, list(LOADS))
         common.marked(axes, marks, f"{MODEL}; of three switches a third of their sum")
@@ -130,7 +130,7 @@ def total_hops(sweeps: Sweeps, published: Published) -> Drawing:
     """Figure 7b: the distribution of totalHop, for each load."""
     runs = sweeps["severity"]
     hops = np.arange(MOST_HOPS + 1)
-    with mpl.style():
+    with plots.style():
         made, [axes] = common.sheet(1)
         for at, name in enumerate(LOADS):
             tables = runs.tables("packet_hist", "pabo", common.load(runs, name))
@@ -152,7 +152,7 @@ def thetas(sweeps: Sweeps, published: Published) -> Drawing:
     runs = sweeps["raw_theta"]
     places, points = common.line(runs, f"variants.pabo.{THETA}")
     shares = common.along(runs, "bounced_share", "pabo", points)
-    with mpl.style():
+    with plots.style():
         made, [axes] = common.sheet(1)
         dots(axes, places, shares)
         slope, start = np.polyfit(places, shares.mean(axis=0), 1)
@@ -171,7 +171,7 @@ def lambdas(sweeps: Sweeps, published: Published) -> Drawing:
     runs = sweeps["raw_lambda"]
     places, points = common.line(runs, f"variants.pabo.{LAMBDA}")
     means = common.along(runs, "total_hop_mean", "pabo", points)
-    with mpl.style():
+    with plots.style():
         made, [axes] = common.sheet(1)
         common.mean_line(axes, places, means, COLOURS[0], marker="o", markersize=4, label="measured")
         ends = [(at, published.get((f"lambda={at:g}", "mean_total_hop"))) for at in places]

@@ -7,11 +7,11 @@ from collections.abc import Iterable
 import numpy as np
 from matplotlib.figure import Figure as Drawing
 
-from overspill.charts import mpl
-from overspill.charts.spec import COLOURS
+from overspill import plots
 from overspill.papers.pabo.common import Curve, Published, along, mean_line, measured, sheet
 from overspill.papers.pabo.fat_tree import PABO, WITHOUT, Sweeps
 from overspill.papers.spec import Figure, Measured, Runs
+from overspill.plots import COLOURS
 
 # The sweep that gives the heaviest case more room than the paper does, and its axis.
 ROOM, SIZE = "room", "variants.pabo.switch.overflow.bounce_size"
@@ -55,7 +55,7 @@ def smallest(sizes: list[int], losses: Curve) -> float:
 def draw(sweeps: Sweeps, published: Published) -> Drawing:
     """Packets lost in the heaviest case over the size of the bounce queues."""
     sizes, losses = room(sweeps[ROOM])
-    with mpl.style():
+    with plots.style():
         made, [axes] = sheet(1, height=3.4)
         for seed in losses:
             axes.plot(sizes, seed, color=COLOURS[0], alpha=0.25, linewidth=0.8)

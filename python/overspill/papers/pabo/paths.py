@@ -8,11 +8,11 @@ from dataclasses import dataclass
 import pyarrow as pa
 from matplotlib.figure import Figure as Drawing
 
+from overspill import columns
 from overspill.papers.pabo.common import Published
 from overspill.papers.pabo.fat_tree import CORES, HOSTS, SWITCHES, Sweeps
 from overspill.papers.pabo.paths_drawn import draw
 from overspill.papers.spec import Figure, Measured, Runs
-from overspill.results import columns
 
 SWEEP, VARIANT = "paths", "two_level"
 STEP_PS = 10**9  # one flow in each step of the link trace

@@ -8,10 +8,10 @@ from typing import Any
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure as Drawing
 
-from overspill.charts import mpl
-from overspill.charts.spec import COLOURS
+from overspill import plots
 from overspill.papers.pabo.common import sheet
 from overspill.papers.pabo.fat_tree import CORES, HOSTS, POD_SWITCHES, SWITCHES
+from overspill.plots import COLOURS
 
 ROWS = ("h", "edge", "agg", "core")  # from the lowest
 
@@ -35,7 +35,7 @@ def links() -> list[tuple[str, str]]:
 
 def draw(crossed: Sequence[str], ends: tuple[str, str]) -> Drawing:
     """The tree in four rows, and the path from one host to another over some switches, dashed."""
-    with mpl.style():
+    with plots.style():
         made, [axes] = sheet(1, height=3.8)
         for low, high in links():
             axes.plot(*zip(spot(low), spot(high), strict=True), color="#c4cad1", linewidth=1, zorder=1)

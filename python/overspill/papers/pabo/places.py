@@ -7,12 +7,12 @@ from collections.abc import Callable, Iterable, Sequence
 import numpy as np
 import pyarrow as pa
 
+from overspill import columns
 from overspill.papers.pabo import fat_tree
 from overspill.papers.pabo.common import measured, names
 from overspill.papers.pabo.fat_tree import MANY_TO_ONE, PABO, SCENARIOS, WITHOUT, Of, Sweeps
 from overspill.papers.pabo.places_drawn import draw_bounces, draw_drops, draw_many_to_many, draw_shares
 from overspill.papers.spec import Figure, Measured, Runs
-from overspill.results import columns
 
 OF_DATA = "drops of every kind by data packets delivered or dropped"
 OF_ALL = "drops of every kind by data packets and ACKs delivered or dropped"

@@ -10,7 +10,7 @@ import numpy as np
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure as Drawing
 
-from overspill.charts import mpl
+from overspill import plots
 from overspill.papers.bars import Bars, grouped, interval
 from overspill.papers.pabo import fat_tree
 from overspill.papers.pabo.common import Published, sheet
@@ -27,7 +27,7 @@ def draw_shares(sweeps: Sweeps, published: Published) -> Drawing:
         [100 - fat_tree.packets(sweeps[name], fat_tree.bounced_share) for name in SCENARIOS],
         [fat_tree.packets(sweeps[name], fat_tree.bounced_share) for name in SCENARIOS],
     ]
-    with mpl.style():
+    with plots.style():
         made, [axes] = sheet(1)
         bars = Bars(("distance 0", "distance 1 and more"), values)
         grouped(
@@ -42,8 +42,8 @@ def draw_bounces(sweeps: Sweeps, published: Published) -> Drawing:
     """Figure 11: bounces by switch and scenario, the axis broken below the highest bars."""
     bars = Bars(MANY_TO_ONE, [along_the_way(fat_tree.events(sweeps[name])) for name in MANY_TO_ONE])
     gap = widest_gap([interval(one) for row in bars.values for one in row])
-    with mpl.style():
-        made = Drawing(figsize=(mpl.WIDTH, 4.4), layout="constrained")
+    with plots.style():
+        made = Drawing(figsize=(plots.WIDTH, 4.4), layout="constrained")
         every = made.subplots(2, 1, sharex=True, height_ratios=(1, 2)) if gap else [made.subplots()]
         for axes in every:
             grouped(axes, (*ALONG, "others"), bars)
@@ -89,7 +89,7 @@ def split(high: Axes, low: Axes, gap: tuple[float, float]) -> None:
 
 def draw_drops(sweeps: Sweeps, published: Published) -> Drawing:
     """Section VI-C: drop rates without PABO, and where 12 to 1 loses packets."""
-    with mpl.style():
+    with plots.style():
         made, [rates, where] = sheet(2)
         draw_rates(rates, {name: sweeps[name] for name in MANY_TO_ONE}, published)
         share = [fat_tree.shares(one) for one in fat_tree.lost(sweeps["12to1"], WITHOUT)]
@@ -120,7 +120,7 @@ def draw_many_to_many(sweeps: Sweeps, published: Published) -> Drawing:
     runs = sweeps["mtom"]
     bounced = [fat_tree.shares(one) for one in fat_tree.events(runs)]
     names = {switch: f"share_of_bounces_at_{switch}" for switch in ("C1", "C2", "S11")}
-    with mpl.style():
+    with plots.style():
         made, [left, right] = sheet(2)
         draw_places(left, bounced, {one: published.get(("mtom, PABO", name)) for one, name in names.items()})
         left.set_ylabel("bounces (%)")

@@ -10,13 +10,11 @@ import pyarrow as pa
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure as Drawing
 
-from overspill.charts import mpl
-from overspill.charts.spec import look
-from overspill.errors import Failed
+from overspill import Failed, columns, plots
 from overspill.papers.pabo import common
 from overspill.papers.pabo.common import Published, measured
 from overspill.papers.spec import Measured, Runs
-from overspill.results import columns
+from overspill.plots import look
 
 Sweeps = Mapping[str, Runs]
 Series = Mapping[tuple[str, int], np.ndarray]  # by switch, and 0 for the normal queue, 1 for the bounce queue
@@ -184,7 +182,7 @@ def curves(axes: Axes, seeds: list[Queues], shown: Shown, of: Callable[[Queues, 
     for at, switch in enumerate(OUTPUTS):
         fine = np.array([of(one, switch)[: count * shown.every] for one in seeds])
         by_seed = fine.reshape(len(seeds), count, shown.every).mean(axis=2)
-        style = mpl.line(look(at))
+        style = plots.line(look(at))
         common.mean_line(axes, time, by_seed, style.pop("color"), label=switch, **style)
     axes.set_xlim(0, shown.until * shown.step)
     axes.set_ylim(0)
@@ -193,7 +191,7 @@ def curves(axes: Axes, seeds: list[Queues], shown: Shown, of: Callable[[Queues, 
 def draw_whole(sweeps: Sweeps, _: Published) -> Drawing:
     """Figure 8a: utilisation over the whole second."""
     seeds = read(sweeps["peaks"])
-    with mpl.style():
+    with plots.style():
         made, [axes] = common.sheet(1)
         curves(axes, seeds, Shown(len(seeds[0].busy), STEP * 1e-6, 10), Queues.utilisation)
         axes.set_xlim(0, 1)
@@ -213,7 +211,7 @@ def draw_first(sweeps: Sweeps, _: Published) -> Drawing:
         "Normal queue": lambda run, switch: run.share(switch, NORMAL),
         "Bounce queue": lambda run, switch: run.share(switch, BOUNCE),
     }
-    with mpl.style():
+    with plots.style():
         made, every = common.sheet(3)
         for axes, (title, of) in zip(every, panels.items(), strict=True):
             curves(axes, seeds, shown, of)

@@ -8,8 +8,7 @@ import numpy as np
 import pyarrow as pa
 from matplotlib.figure import Figure as Drawing
 
-from overspill.charts import mpl
-from overspill.charts.spec import COLOURS
+from overspill import plots
 from overspill.papers.pabo import fat_tree
 from overspill.papers.pabo.common import (
     Curve,
@@ -26,6 +25,7 @@ from overspill.papers.pabo.common import (
 )
 from overspill.papers.pabo.fat_tree import PABO, Sweeps
 from overspill.papers.spec import Figure, Measured, Point, Runs
+from overspill.plots import COLOURS
 
 THETA = "variants.pabo.switch.overflow.theta"
 SWEEP = "mtom_theta"
@@ -78,7 +78,7 @@ def draw(sweeps: Sweeps, published: Published) -> Drawing:
         ("mean flow completion time (ms)", completion(runs, points)),
         ("mean delay of a packet (µs)", packets(runs, points, fat_tree.delay)),
     )
-    with mpl.style():
+    with plots.style():
         made, axes = sheet(3, height=3.2)
         for one, (title, curve), colour in zip(axes, panels, COLOURS, strict=False):
             for seed in curve:

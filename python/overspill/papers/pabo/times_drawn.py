@@ -8,13 +8,13 @@ import numpy as np
 from matplotlib.figure import Figure as Drawing
 from matplotlib.ticker import NullFormatter
 
-from overspill.charts import mpl
-from overspill.charts.spec import COLOURS
+from overspill import plots
 from overspill.papers.bars import Bars, grouped, interval
 from overspill.papers.pabo import fat_tree
 from overspill.papers.pabo.common import Curve, Published, marked, mean_line, sheet
 from overspill.papers.pabo.fat_tree import PABO, SCENARIOS, WITHOUT, Sweeps
 from overspill.papers.spec import Runs
+from overspill.plots import COLOURS
 
 NAMES = {PABO: "with PABO", WITHOUT: "without PABO"}
 TICKS = (10, 30, 100, 300, 1000, 3000, 10000)  # ms
@@ -23,7 +23,7 @@ FARTHEST = 100  # packets; what is displaced farther counts as lost
 
 def draw_displacement(sweeps: Sweeps, published: Published) -> Drawing:
     """Figure 12: how many packets are displaced by so many places at most."""
-    with mpl.style():
+    with plots.style():
         made, [axes] = sheet(1)
         for (variant, name), colour in zip(NAMES.items(), COLOURS, strict=False):
             shares = cumulated(sweeps["12to1"], variant)
@@ -60,7 +60,7 @@ def draw_delay(sweeps: Sweeps, published: Published) -> Drawing:
         [[fat_tree.packets(sweeps[name], of, variant) for name in SCENARIOS] for variant in NAMES]
         for of in statistics
     )
-    with mpl.style():
+    with plots.style():
         made, [axes] = sheet(1)
         bars = Bars(tuple(NAMES.values()), delay)
         for kind in range(len(NAMES)):
@@ -80,7 +80,7 @@ def draw_delay(sweeps: Sweeps, published: Published) -> Drawing:
 def draw_fct(sweeps: Sweeps, published: Published) -> Drawing:
     """Figure 14: mean flow completion time."""
     values = [[fat_tree.fct(sweeps[name], variant) for name in SCENARIOS] for variant in NAMES]
-    with mpl.style():
+    with plots.style():
         made, [axes] = sheet(1)
         grouped(axes, SCENARIOS, Bars(tuple(NAMES.values()), values))
         axes.set_yscale("log")

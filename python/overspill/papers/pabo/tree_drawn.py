@@ -8,10 +8,10 @@ import numpy as np
 from matplotlib.colors import LinearSegmentedColormap
 from matplotlib.figure import Figure as Drawing
 
-from overspill.charts import mpl
-from overspill.charts.spec import COLOURS, SHADES
+from overspill import plots
 from overspill.papers.pabo import common
 from overspill.papers.pabo.common import Curve
+from overspill.plots import COLOURS, SHADES
 
 GREEK = {"theta": "θ", "lambda": "λ"}
 NAMES = ("entropy (nat)", "variance of utilisation", "timeRatio")
@@ -25,7 +25,7 @@ def heat(thetas: Sequence[float], lambdas: Sequence[float], entropy: np.ndarray)
     means = entropy.mean(axis=0).T
     shades = LinearSegmentedColormap.from_list("darker is smaller", SHADES[::-1])
     middle = (np.nanmin(means) + np.nanmax(means)) / 2
-    with mpl.style():
+    with plots.style():
         made, [axes] = common.sheet(1, height=4.2)
         image = axes.imshow(means, cmap=shades, aspect="auto", origin="lower", interpolation="nearest")
         for (row, column), value in np.ndenumerate(means):
@@ -43,7 +43,7 @@ def heat(thetas: Sequence[float], lambdas: Sequence[float], entropy: np.ndarray)
 def panel(swept: str, held: str, places: Sequence[float], curves: Sequence[Curve]) -> Drawing:
     """A panel of figure 6: entropy, variance and timeRatio along a parameter, each with its own axis."""
     name, _, value = held.partition("=")
-    with mpl.style():
+    with plots.style():
         made, [axes] = common.sheet(1)
         every = [axes, axes.twinx(), axes.twinx()]
         every[2].spines["right"].set_position(("axes", 1.11))
