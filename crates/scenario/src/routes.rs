@@ -4,10 +4,13 @@
 //! is switches × edge switches; equal sets of next hops are stored once. Every switch knows a way
 //! to every host, since a detoured packet may turn up anywhere.
 
-use crate::topology::{Port, Topology};
+mod table;
+
+use crate::topology::{Node, Topology};
 use mech::routing::{Hop, NextHops};
-use mech::{HostId, PortId};
-use std::collections::{BTreeMap, BTreeSet, VecDeque};
+use mech::{HostId, PortId, hash_mix};
+use std::collections::{BTreeMap, BTreeSet, HashMap, VecDeque};
+use table::Search;
 
 /// The routing tables of all switches.
 #[derive(Clone, Debug, Default, PartialEq)]
@@ -67,21 +70,22 @@ impl Routes {
         let width = roots.len() + usize::from(unreachable);
         routes.width = width as u32;
         routes.table = vec![0; switches * width];
-        let mut known = BTreeMap::new();
-        let live = |node: u32, port: u16| dead.is_empty() || !dead.contains(&(node, port));
-        for (column, root) in roots.iter().enumerate() {
-            let level = levels_over(net, *root, &live);
+        let (mut search, mut sets) = (Search::of(net, dead), Sets::default());
+        let mut ways = std::array::from_fn(|_| Vec::new());
+        for (batch, roots) in roots.chunks(64).enumerate() {
+            let roots: Vec<u32> = roots.iter().map(|root| root - net.hosts).collect();
+            search.run(&roots);
             for s in 0..switches {
-                let hops = downhill(net, s, &level, &live);
-                let key: Vec<_> = hops.iter().map(|hop| (hop.port, hop.weight.to_bits())).collect();
-                let group = *known.entry(key).or_insert_with(|| routes.enter(&hops, asks));
-                routes.table[s * width + column] = group;
+                search.ways(s, &mut ways);
+                let row = &mut routes.table[s * width + batch * 64..][..roots.len()];
+                sets.enter_all(&net.switches()[s], &ways, asks, row);
             }
         }
         if unreachable {
-            let nowhere = *known.entry(Vec::new()).or_insert_with(|| routes.enter(&[], asks));
+            let nowhere = sets.enter([].into_iter());
             (0..switches).for_each(|s| routes.table[s * width + width - 1] = nowhere);
         }
+        (routes.groups, routes.hops) = (sets.groups, sets.hops);
         routes
     }
 
@@ -173,32 +177,59 @@ impl Routes {
         let by_column: BTreeMap<u32, u32> = self.edges.iter().map(|edge| (edge.column, edge.node)).collect();
         by_column.into_values().collect()
     }
+}
 
-    /// What the table says of these next hops.
-    fn enter(&mut self, hops: &[Hop], asks: bool) -> u32 {
-        if let ([only], false) = (hops, asks) {
-            return ONLY | u32::from(only.port.0);
+/// Sets of next hops, each once.
+#[derive(Default)]
+struct Sets {
+    groups: Vec<(u32, u32)>,
+    hops: Vec<Hop>,
+    /// By hash, or the next number that is free.
+    known: HashMap<u64, u32>,
+}
+
+impl Sets {
+    /// What the table says of these ports of a switch, for one edge switch after the other.
+    fn enter_all(&mut self, switch: &Node, ways: &[Vec<u16>; 64], asks: bool, row: &mut [u32]) {
+        let hop = |port: &u16| Hop { port: PortId(*port), weight: switch.ports[usize::from(*port)].weight };
+        // Most edge switches are reached as their neighbours are.
+        let mut last: Option<(&[u16], u32)> = None;
+        for (entry, ports) in row.iter_mut().zip(ways) {
+            *entry = match (ports.as_slice(), last) {
+                ([only], _) if !asks => ONLY | u32::from(*only),
+                (ports, Some((same, group))) if ports == same => group,
+                (ports, _) => self.enter(ports.iter().map(hop)),
+            };
+            last = Some((ports.as_slice(), *entry));
         }
-        self.groups.push((self.hops.len() as u32, hops.len() as u32));
-        self.hops.extend_from_slice(hops);
-        self.groups.len() as u32 - 1
+    }
+
+    fn enter(&mut self, set: impl ExactSizeIterator<Item = Hop> + Clone) -> u32 {
+        let mix = |hash, hop: Hop| hash_mix(hash ^ hop.weight.to_bits(), u64::from(hop.port.0));
+        let mut hash = set.clone().fold(set.len() as u64, mix);
+        while let Some(group) = self.known.get(&hash) {
+            let (start, len) = self.groups[*group as usize];
+            if self.hops[start as usize..(start + len) as usize].iter().copied().eq(set.clone()) {
+                return *group;
+            }
+            hash = hash.wrapping_add(1);
+        }
+        let group = self.groups.len() as u32;
+        self.known.insert(hash, group);
+        self.groups.push((self.hops.len() as u32, set.len() as u32));
+        self.hops.extend(set);
+        group
     }
 }
 
 /// Hops of every switch from one of them, over switches only; `u32::MAX` where there is no way.
 pub(crate) fn levels(net: &Topology, root: u32) -> Vec<u32> {
-    levels_over(net, root, &|_, _| true)
-}
-
-/// The same over those ports that are live.
-fn levels_over(net: &Topology, root: u32, live: &impl Fn(u32, u16) -> bool) -> Vec<u32> {
     let mut level = vec![u32::MAX; net.switches().len()];
     level[(root - net.hosts) as usize] = 0;
     let mut queue = VecDeque::from([root]);
     while let Some(node) = queue.pop_front() {
         let next = level[(node - net.hosts) as usize] + 1;
-        let ports = net.nodes[node as usize].ports.iter().zip(0..);
-        for (port, _) in ports.filter(|(port, p)| !net.is_host(port.peer) && live(node, *p)) {
+        for port in net.nodes[node as usize].ports.iter().filter(|port| !net.is_host(port.peer)) {
             let at = (port.peer - net.hosts) as usize;
             if level[at] == u32::MAX {
                 level[at] = next;
@@ -207,18 +238,6 @@ fn levels_over(net: &Topology, root: u32, live: &impl Fn(u32, u16) -> bool) -> V
         }
     }
     level
-}
-
-/// The ports of switch `s` that lead one level down.
-fn downhill(net: &Topology, s: usize, level: &[u32], live: &impl Fn(u32, u16) -> bool) -> Vec<Hop> {
-    let node = net.hosts + s as u32;
-    let nearer = |peer: u32| {
-        !net.is_host(peer) && level[(peer - net.hosts) as usize].checked_add(1).is_some_and(|next| next == level[s])
-    };
-    let ports = net.switches()[s].ports.iter().enumerate();
-    let hop = |(i, weight)| Hop { port: PortId(i as u16), weight };
-    let leads = |i: usize, port: &Port| nearer(port.peer) && live(node, i as u16);
-    ports.filter(|(i, port)| leads(*i, port)).map(|(i, port)| hop((i, port.weight))).collect()
 }
 
 #[cfg(test)]
@@ -246,6 +265,62 @@ mod tests {
         assert_eq!(routes.next_hops(net.edge_of(HostId(9)), HostId(9)), NextHops::Only(PortId(1)));
         // A switch is where no packet goes to, though messages come from there.
         assert_eq!(routes.next_hops(net.edge_of(HostId(9)), HostId(16)), NextHops::None);
+    }
+
+    #[test]
+    fn next_hops_are_the_ports_that_lead_one_level_down_also_where_links_are_dead() {
+        let jellyfish = [("switches", "150"), ("degree", "5"), ("hosts_per_switch", "1"), ("seed", "3")];
+        let parallel = ["h0 a 1", "h1 b 1", "h2 c 1", "a b 1", "a b 2", "b c 1", "a c 1", "c d 1", "d b 1"];
+        let nets = [
+            net("jellyfish", &jellyfish),
+            net("hyperx", &[("dims", "9 9"), ("hosts_per_switch", "1")]),
+            net("linear", &[("switches", "130"), ("hosts_per_switch", "1")]),
+            custom(&["h0 host", "h1 host", "h2 host", "a", "b", "c", "d"], &parallel).unwrap(),
+        ];
+        for net in nets {
+            let mut dead = Dead::new();
+            for round in 0..3 {
+                let routes = Routes::around(&net, &dead, round == 1);
+                let live = |node: u32, port: u16| !dead.contains(&(node, port));
+                for dst in (0..net.hosts).map(HostId) {
+                    let root = net.edge_of(dst);
+                    let level = levels_over(&net, root, &live);
+                    for s in (0..net.switches().len()).filter(|s| net.hosts + *s as u32 != root) {
+                        let down = |(port, link): &(u16, &crate::topology::Port)| {
+                            let peer = link.peer.checked_sub(net.hosts).map(|peer| level[peer as usize]);
+                            let nearer = peer.is_some_and(|peer| peer < u32::MAX && peer + 1 == level[s]);
+                            nearer && live(net.hosts + s as u32, *port)
+                        };
+                        let all = (0..).zip(&net.switches()[s].ports).filter(down).map(|(port, _)| PortId(port));
+                        assert_eq!(ports(&routes, net.hosts + s as u32, dst), all.collect::<Vec<_>>());
+                    }
+                }
+                // Every seventh link dies, then every fifth too.
+                let links = (net.hosts..).zip(net.switches()).flat_map(|(n, switch)| {
+                    (0..).zip(&switch.ports).map(move |(p, port)| [(n, p), (port.peer, port.peer_port)])
+                });
+                let between =
+                    links.filter(|ends| ends[0] < ends[1] && ends[1].0 >= net.hosts && ends[0].0 >= net.hosts);
+                dead.extend(between.step_by([7, 5, 1][round]).flatten());
+            }
+        }
+    }
+
+    /// Hops of every switch from one of them over live ports.
+    fn levels_over(net: &Topology, root: u32, live: &impl Fn(u32, u16) -> bool) -> Vec<u32> {
+        let mut level = vec![u32::MAX; net.switches().len()];
+        level[(root - net.hosts) as usize] = 0;
+        let mut queue = VecDeque::from([root]);
+        while let Some(node) = queue.pop_front() {
+            for (p, port) in (0..).zip(&net.nodes[node as usize].ports) {
+                let at = port.peer.wrapping_sub(net.hosts) as usize;
+                if !net.is_host(port.peer) && live(node, p) && level[at] == u32::MAX {
+                    level[at] = level[(node - net.hosts) as usize] + 1;
+                    queue.push_back(port.peer);
+                }
+            }
+        }
+        level
     }
 
     #[test]
