@@ -24,11 +24,11 @@ UNDATED: Mapping[str, dict[str, Any]] = {
 }
 
 
-def asked(text: str | None) -> tuple[str, ...]:
-    """The formats between commas, none without any; `BadInput` for one that is not known."""
-    names = [one.strip().lower() for one in (text or "").split(",")]
+def asked(text: str) -> tuple[str, ...]:
+    """The formats between commas; `BadInput` for one that is not known."""
+    names = [one.strip().lower() for one in text.split(",")]
     for name in names:
-        if name not in FORMATS and text is not None:
+        if name not in FORMATS:
             raise BadInput(f"--figures: found {name!r}; expected {', '.join(FORMATS)} or some of these")
     return tuple(one for one in FORMATS if one in names)
 

@@ -16,9 +16,10 @@ Figures = Annotated[
 
 def figures_asked(text: str | None, report: bool) -> tuple[str, ...] | None:
     """The formats of `--figures`; `None` without a report, whose figures they are."""
+    if text is None:
+        return () if report else None
+    if not report:
+        raise BadInput("--figures: found with --no-report; figures belong to the report")
     from overspill.charts import files
 
-    if text is not None and not report:
-        raise BadInput("--figures: found with --no-report; figures belong to the report")
-    formats = files.asked(text)
-    return formats if report else None
+    return files.asked(text)
