@@ -30,6 +30,26 @@ def test_the_interval_is_scipy_s_with_the_same_draws() -> None:
     assert bootstrap.intervals([values], [0.95])[0][0] == pytest.approx(tuple(expected), rel=1e-12)
 
 
+def test_intervals_have_the_very_bits_of_scipy_s() -> None:
+    draw = np.random.default_rng(3)
+    for count in (10, 13, 40):
+        made = [draw.exponential(size=(8, count)), draw.integers(0, 3, (8, count)).astype(float)]
+        data = np.concatenate([*made, [[0.0] * (count - 1) + [1.0]]])
+        sizes = np.abs(data).max(axis=1)
+        means = bootstrap.means_of(data / sizes[:, None])
+        expected = reference(
+            (np.arange(count),),
+            lambda drawn, axis=-1, means=means: means(drawn),
+            vectorized=True,
+            axis=-1,
+            n_resamples=bootstrap.RESAMPLES,
+            method="BCa",
+            random_state=np.random.default_rng(bootstrap.SEED),
+        ).confidence_interval
+        found = [one for (one,) in bootstrap.intervals(data.tolist(), [0.95])]
+        assert found == list(zip(expected.low * sizes, expected.high * sizes, strict=True))
+
+
 def test_an_interval_does_not_depend_on_what_stands_beside_it() -> None:
     alone = bootstrap.intervals([SKEWED], [0.95])[0]
     beside = bootstrap.intervals([[5.0] * 10, list(range(10)), SKEWED], [0.95])[2]

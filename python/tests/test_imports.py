@@ -9,7 +9,18 @@ import pytest
 
 import overspill
 
-HEAVY = {"scipy", "matplotlib", "plotly", "pyarrow", "numpy", "jinja2", "networkx", "dask", "overspill._core"}
+HEAVY = {
+    "scipy",
+    "scipy.stats",
+    "matplotlib",
+    "plotly",
+    "pyarrow",
+    "numpy",
+    "jinja2",
+    "networkx",
+    "dask",
+    "overspill._core",
+}
 TOLD = """
 import atexit, json, sys
 atexit.register(lambda: print(json.dumps(sorted(sys.modules)), file=sys.stderr))
@@ -42,3 +53,9 @@ def test_a_run_of_one_seed_without_a_page_loads_no_statistics_and_no_drawing(tmp
     scenario = Path(__file__).parents[2] / "scenarios/linear.toml"
     found = loaded(COMMAND, "run", scenario, "--no-report", where=tmp_path)
     assert found == {"numpy", "pyarrow", "overspill._core"}
+
+
+def test_intervals_of_many_seeds_load_only_the_special_functions() -> None:
+    values = [1.0, 1.1, 1.2, 1.2, 1.3, 1.3, 1.4, 1.5, 1.7, 9.0]
+    code = f"{TOLD}from overspill import stats\nstats.interval({values}, True)"
+    assert loaded(code) == {"numpy", "scipy"}

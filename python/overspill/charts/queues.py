@@ -283,7 +283,15 @@ def sojourn(results: Results) -> Chart | None:
         right = max(float(mark.x.max()) for mark in marks) if marks else 10 * left
         x = Axis("time in the queue", "time", "log", (left, 1.25 * right))
         y = Axis("share waiting longer", "share", "log")
-        panels.append(Panel(PLACES[where], x, y, marks, corner=at_once({common.label(results, one): curve for one, curve in by_variant.items()})))
+        panels.append(
+            Panel(
+                PLACES[where],
+                x,
+                y,
+                marks,
+                corner=at_once({common.label(results, one): curve for one, curve in by_variant.items()}),
+            )
+        )
     caption = (
         "Share of the frames that wait longer than a time before their transmission starts, in the "
         "measurement "

@@ -1,6 +1,5 @@
 """Intervals of means by the bias-corrected and accelerated bootstrap (Efron 1987), many at once."""
 
-import warnings
 from collections.abc import Callable, Sequence
 
 import numpy as np
@@ -13,13 +12,13 @@ SAME = 1e-12  # a spread that is no more than rounding
 Interval = tuple[float, float]
 
 
-def means_of(data: np.ndarray) -> Callable[..., np.ndarray]:
+def means_of(data: np.ndarray) -> Callable[[np.ndarray], np.ndarray]:
     """The means of all rows under a drawing of columns: how often each was drawn, times its values.
 
     All rows share the draws, and drawing is what takes time.
     """
 
-    def means(drawn: np.ndarray, axis: int = -1) -> np.ndarray:
+    def means(drawn: np.ndarray) -> np.ndarray:
         """A row of means for every row of data."""
         draws = drawn.reshape(-1, drawn.shape[-1])
         count, size = draws.shape[0], data.shape[1]
@@ -55,29 +54,56 @@ def intervals(samples: Sequence[Sequence[float]], levels: Sequence[float]) -> li
 
 def scaled(data: np.ndarray, levels: Sequence[float]) -> list[list[Interval | None]]:
     """The same of rows that are not constant; each is brought to a size where squares and cubes are exact."""
-    # Most of a second, which only results of many seeds need.
-    from scipy.stats import DegenerateDataWarning, bootstrap
-
     sizes = np.abs(data).max(axis=1)
-    normal = data / sizes[:, None]
-    found: list[list[Interval | None]] = [[] for _ in data]
-    made = None
-    for level in levels:
-        with warnings.catch_warnings(), np.errstate(all="ignore"):
-            warnings.simplefilter("ignore", DegenerateDataWarning)
-            made = bootstrap(
-                (np.arange(data.shape[1]),),
-                means_of(normal),
-                vectorized=True,
-                axis=-1,
-                method="BCa",
-                confidence_level=level,
-                # Another confidence needs no other draws.
-                n_resamples=RESAMPLES if made is None else 0,
-                bootstrap_result=made,
-                random_state=np.random.default_rng(SEED),
-            )
-        for row, (low, high) in enumerate(zip(*made.confidence_interval, strict=True)):
-            known = bool(np.isfinite(low) and np.isfinite(high))
-            found[row].append((float(low * sizes[row]), float(high * sizes[row])) if known else None)
+    count = data.shape[1]
+    means = means_of(data / sizes[:, None])
+    resampled = np.sort(means(np.random.default_rng(SEED).integers(0, count, (RESAMPLES, count))), axis=-1)
+    with np.errstate(all="ignore"):
+        bias, acceleration = corrections(means, resampled, count)
+        found: list[list[Interval | None]] = [[] for _ in data]
+        for level in levels:
+            ends = bounds(resampled, shares(bias, acceleration, level))
+            for row, (low, high) in enumerate(ends):
+                known = bool(np.isfinite(low) and np.isfinite(high))
+                found[row].append((float(low * sizes[row]), float(high * sizes[row])) if known else None)
     return found
+
+
+def corrections(
+    means: Callable[[np.ndarray], np.ndarray], resampled: np.ndarray, count: int
+) -> tuple[np.ndarray, np.ndarray]:
+    """By row, the bias z0 and the acceleration a (Efron and Tibshirani 1993, equations 14.14 and 14.15)."""
+    from scipy.special import ndtri  # slow to load, and of use to many seeds alone
+
+    own = means(np.arange(count))[:, None]
+    below = np.count_nonzero(resampled < own, axis=-1) + np.count_nonzero(resampled <= own, axis=-1)
+    # Each value left out in turn.
+    others = np.array([np.delete(np.arange(count), at) for at in range(count)])
+    left = means(others)
+    moved = (count - 1) * (left.mean(axis=-1, keepdims=True) - left)
+    cubes = (moved**3).sum(axis=-1) / float(count) ** 3
+    squares = (moved**2).sum(axis=-1) / float(count) ** 2
+    return ndtri(below / (2 * RESAMPLES)), 1 / 6 * cubes / squares ** (3 / 2)
+
+
+def shares(bias: np.ndarray, acceleration: np.ndarray, level: float) -> np.ndarray:
+    """By row, the shares of resamples that are to lie below both ends (equation 14.10)."""
+    from scipy.special import ndtr, ndtri
+
+    outer = float(ndtri((1 - level) / 2))
+    moved = [bias + end for end in (outer, -outer)]
+    return np.stack([ndtr(bias + one / (1 - acceleration * one)) for one in moved], axis=-1)
+
+
+def bounds(resampled: np.ndarray, below: np.ndarray) -> np.ndarray:
+    """By row, the values of sorted resamples below which such shares lie, linearly between two; or NaN."""
+    known = (below >= 0) & (below <= 1)
+    share = np.where(known, below, 0.5)
+    place = share * RESAMPLES + (1 - share)
+    upper = place // 1
+    lower, between = np.maximum(upper - 1, 0), place % 1
+    ends = [
+        np.take_along_axis(resampled, one.astype(np.int64), axis=-1)
+        for one in (lower, np.minimum(upper, RESAMPLES - 1))
+    ]
+    return np.where(known, (1 - between) * ends[0] + between * ends[1], np.nan)
