@@ -10,6 +10,7 @@ mod slot;
 pub mod ack_hold;
 mod act;
 mod agent;
+mod alias;
 pub mod arbiter;
 pub mod buffer;
 mod check;
@@ -39,6 +40,7 @@ pub mod testing;
 
 pub use act::{Act, Acts, Env, Notice};
 pub use agent::{Account, Agent, AgentContext, AgentSlot, Pass};
+pub use alias::{ALIASES, Alias};
 pub use check::{Beside, Report, Wrong};
 pub use fill::Fill;
 pub use head::{Ecn, Flags, Head, PacketKind};

@@ -69,7 +69,7 @@ fn overrides_times_switches_are_bounded() {
     let rule = "at most 30000000 times switches, in all variants together";
     assert_eq!(
         refused(&text, &[]),
-        format!("test.toml:13: override.0.where: found 6000 overrides over 5120 switches; expected {rule}")
+        format!("test.toml:13: override.1st.where: found 6000 overrides over 5120 switches; expected {rule}")
     );
 }
 

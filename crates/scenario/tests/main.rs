@@ -8,6 +8,7 @@ mod laid_over;
 mod limits;
 mod loading;
 mod malformed;
+mod meant;
 mod pausing;
 mod resets;
 mod slots;

@@ -26,6 +26,15 @@ pub(super) fn say(parent: &Node, slot: &str, report: Report, faults: &mut Faults
     report.notes
 }
 
+/// The place of what switches are filled with: in the last override that fills this slot, else in `[switch]`.
+/// `document` is the variant.
+pub(super) fn of_switch(document: &Node, name: &str) -> At {
+    let slot = name.split('.').next().unwrap_or_default();
+    let overrides = document.get("override").map_or(&[][..], Node::items);
+    let fills = |over: &&Node| over.get("switch").is_some_and(|switch| switch.get(slot).is_some());
+    overrides.iter().rfind(fills).unwrap_or(document).find(&format!("switch.{name}"))
+}
+
 /// Paths are the same for all switches, and there are only so many. `document` is the variant.
 pub(super) fn same_paths(document: &Node, net: &Topology, switches: &[SwitchConfig], faults: &mut Faults) {
     let needs = |routing: &Filled<RoutingSlot>| routing.slot.peek().needs_paths();
@@ -35,14 +44,14 @@ pub(super) fn same_paths(document: &Node, net: &Topology, switches: &[SwitchConf
     let (key, k) = needs(first).unwrap_or_default();
     if alike < switches.len() {
         let found = format!("`{}` with {key} = {k} at {alike} of {} switches", first.kind, switches.len());
-        faults.add(&document.find("switch.routing"), message(found, "the same paths at all switches"));
+        faults.add(&of_switch(document, "routing"), message(found, "the same paths at all switches"));
     }
     let work = paths::work(net, k);
     if alike == switches.len() && work > MOST_PATHS {
         let found = format!("{k} paths between each two of {} switches with hosts", net.edges());
         let what = "k times the links of all shortest paths between them times the ports of the network";
         let rule = format!("{what} at most {MOST_PATHS}, which is {work} here");
-        faults.add(&document.find(&format!("switch.routing.{key}")), message(found, rule));
+        faults.add(&of_switch(document, &format!("routing.{key}")), message(found, rule));
     }
 }
 
@@ -59,7 +68,7 @@ pub(super) fn same_way_back(
     let alike = switches.iter().filter(is_symmetric).count();
     if alike < switches.len() {
         let found = format!("a symmetric hash of `{}` at {alike} of {} switches", first.routing.kind, switches.len());
-        faults.add(&document.find("switch.routing"), message(found, "it at all switches, or at none"));
+        faults.add(&of_switch(document, "routing"), message(found, "it at all switches, or at none"));
         return None;
     }
     let tried = Tried::of(net);

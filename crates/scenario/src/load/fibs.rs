@@ -1,6 +1,6 @@
 //! Forwarding tables against the network: one kind for all switches, and nothing floods round a loop.
 
-use super::checks::known_host;
+use super::checks::{known_host, of_switch};
 use super::fields::Faults;
 use super::tree::Node;
 use crate::diag::message;
@@ -16,7 +16,7 @@ pub(super) fn check(document: &Node, net: &Topology, switches: &[SwitchConfig], 
         .filter_map(|switch| Some((switch.fib.kind.as_str(), switch.fib.slot.peek()?.known())))
         .collect();
     let Some((kind, _)) = learning.first().copied() else { return };
-    let at = document.find("switch.fib");
+    let at = of_switch(document, "fib");
     if learning.len() < switches.len() {
         let found = format!("`{kind}` at {} of {} switches", learning.len(), switches.len());
         let rule = "one kind of table at all switches; one that knows every way has preset = \"all\"";
@@ -31,7 +31,7 @@ pub(super) fn check(document: &Node, net: &Topology, switches: &[SwitchConfig], 
         let before = faults.count;
         let hosts: BTreeSet<&str> = names.iter().map(String::as_str).collect();
         for name in hosts.iter().filter(|name| seen.insert(name.to_string())) {
-            known_host(&document.find(&format!("switch.fib.{key}")), name, net, faults);
+            known_host(&of_switch(document, &format!("fib.{key}")), name, net, faults);
         }
         floods |= faults.count == before && (hosts.len() as u64) < u64::from(net.hosts);
     }

@@ -1,7 +1,7 @@
 //! One table of a scenario, against the parameters that are declared for it.
 
 use super::tree::{At, Data, Node, join};
-use super::{renamed, value};
+use super::{meant, renamed, value};
 use crate::diag::{Diagnostic, LONGEST_PATH, clipped, message, one_of};
 use crate::fault::Fault;
 use crate::model::{Choice, Filled};
@@ -189,7 +189,9 @@ pub(super) fn table<'a>(parent: &'a Node, key: &str, faults: &mut Faults) -> Opt
         None => Some(Cow::Owned(Node::table(parent.lacks(key)))),
         Some(node) if matches!(node.data, Data::Table(_)) => Some(Cow::Borrowed(node)),
         Some(node) => {
-            faults.add(&node.at, message(node.shown(), "a table"));
+            let meant = node.text().and_then(|typed| meant::table(key, typed));
+            let rule = meant.map_or("a table".into(), |kind| format!("a table, such as {{ kind = {kind:?} }}"));
+            faults.add(&node.at, message(node.shown(), rule));
             None
         }
     }
@@ -226,7 +228,12 @@ pub(super) fn kind(
     };
     let spec = specs.iter().find(|spec| spec.kind == typed).copied();
     if spec.is_none() {
-        faults.add(&at, message(found, one_of(typed, kinds().collect::<Vec<_>>())));
+        let kinds: Vec<_> = kinds().collect();
+        let rule = match meant::kind(typed, specs) {
+            Some(meant) => format!("{} ({meant})", one_of("", kinds)),
+            None => one_of(typed, kinds),
+        };
+        faults.add(&at, message(found, rule));
     }
     spec
 }

@@ -9,6 +9,7 @@ mod fibs;
 mod fields;
 mod idle;
 mod input_side;
+mod meant;
 mod merge;
 mod renamed;
 mod resets;

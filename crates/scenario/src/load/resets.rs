@@ -1,7 +1,7 @@
 //! What a table with a `kind` takes from the one that it replaces: parameters that were given there, that the new
 //! kind has too, and that are at their defaults again. Nobody sees it in the file, so it is told.
 
-use super::tree::{Data, Node, join};
+use super::tree::{Data, Node, join, ordinal};
 use super::value;
 use crate::diag::clipped;
 use crate::{settings, topology, traffic};
@@ -60,7 +60,7 @@ impl Search<'_> {
             // A list that was replaced as a whole was written anew; settings reach into one that was not.
             (Data::List(old), Data::List(new)) if before.at == after.at => {
                 for (number, (old, new)) in old.iter().zip(new).enumerate() {
-                    let name = old.get("name").and_then(Node::text).map_or(number.to_string(), str::to_string);
+                    let name = old.get("name").and_then(Node::text).map_or_else(|| ordinal(number), str::to_string);
                     self.walk(old, new, &Place { path: join(&place.path, &name), specs: place.specs.clone() });
                 }
             }

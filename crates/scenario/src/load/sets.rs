@@ -4,7 +4,7 @@
 //! parameters of the old kind, as in a variant. A setting that every variant overrides has no
 //! effect and is refused; one that some variants override is noted.
 
-use super::tree::{At, Data, Node, join, parse_value};
+use super::tree::{At, Data, Node, join, ordinal, parse_value};
 use crate::diag::{Diagnostic, LONGEST_PATH, clipped, message, one_of};
 use std::collections::BTreeSet;
 use toml_edit::Key;
@@ -85,14 +85,23 @@ fn step<'a>(node: &'a mut Node, key: &str, at: At, path: &str) -> Result<&'a mut
 fn element<'a>(items: &'a mut [Node], key: &str, path: &str) -> Result<&'a mut Node, Diagnostic> {
     let named = |node: &Node| node.get("name").and_then(Node::text) == Some(key);
     let count = items.len();
-    let place = items.iter().position(named).or_else(|| key.parse::<usize>().ok().filter(|i| *i < count));
+    let number = || match key.parse::<usize>() {
+        Ok(number) => Some(number),
+        Err(_) => key.get(..key.len().saturating_sub(2))?.parse::<usize>().ok()?.checked_sub(1),
+    };
+    let is_it = |place: &usize| *place < count && (key == place.to_string() || key == ordinal(*place));
+    let place = items.iter().position(named).or_else(|| number().filter(is_it));
     if let Some(place) = place {
         return Ok(&mut items[place]);
     }
     let names: Vec<String> = items.iter().filter_map(|node| Some(node.get("name")?.text()?.to_string())).collect();
     let named =
         if names.is_empty() { String::new() } else { format!("{} or ", one_of(key, names.iter().map(String::as_str))) };
-    let rule = format!("{named}a number from 0 to {}", count.saturating_sub(1));
+    let rule = format!(
+        "{named}a number from 0 to {}, or `1st` to `{}`",
+        count.saturating_sub(1),
+        ordinal(count.saturating_sub(1))
+    );
     Err(refused(path, message(format!("no entry `{key}`"), rule)))
 }
 

@@ -10,7 +10,7 @@ use toml_edit::{Document, Item, TableLike, Value};
 pub(crate) struct At {
     /// The line in the file, from 1.
     pub line: usize,
-    /// The dotted path as written, `variants.x.` included; entries of lists by name or number.
+    /// The dotted path as written, `variants.x.` included; entries of lists by name, or as the `1st`, the `2nd`.
     pub path: String,
     /// Which `--set` wrote it, if one did.
     pub set: Option<usize>,
@@ -136,6 +136,19 @@ pub(crate) fn join(path: &str, key: &str) -> String {
     if path.is_empty() { key.to_string() } else { format!("{path}.{key}") }
 }
 
+/// How messages call an entry of a list that has no name, as one who reads the file counts: the first is `1st`.
+pub(super) fn ordinal(place: usize) -> String {
+    let n = place + 1;
+    let end = match (n % 10, n % 100) {
+        (_, 11..=13) => "th",
+        (1, _) => "st",
+        (2, _) => "nd",
+        (3, _) => "rd",
+        _ => "th",
+    };
+    format!("{n}{end}")
+}
+
 /// The tree of a scenario's text.
 pub(super) fn parse(source: &Source) -> Result<Node, Diagnostic> {
     let lines = Lines::new(&source.text);
@@ -226,7 +239,7 @@ impl Tree {
     /// The place of an element of a list: called by its name where it has one.
     fn element(&self, list: &At, i: usize, table: Option<&dyn TableLike>, span: Option<std::ops::Range<usize>>) -> At {
         let name = table.and_then(|table| table.get("name")?.as_str()).filter(|name| !name.is_empty());
-        let path = join(&list.path, name.unwrap_or(&i.to_string()));
+        let path = join(&list.path, name.unwrap_or(&ordinal(i)));
         At { line: span.map_or(list.line, |span| self.lines.of(span.start)), path, set: self.set }
     }
 }

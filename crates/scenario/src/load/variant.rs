@@ -32,8 +32,8 @@ pub(super) struct Read {
 }
 
 /// The tables that a scenario may hold, beside its own keys.
-const TABLES: [&str; 9] =
-    ["topology", "framing", "host", "switch", "override", "transport", "measure", "traffic", "event"];
+const TABLES: [&str; 10] =
+    ["topology", "framing", "host", "switch", "override", "transport", "measure", "traffic", "event", "variants"];
 /// Keys of the file that only say something beside events.
 const OF_EVENTS: [&str; 2] = ["reroute_delay", "dead_port"];
 
@@ -154,7 +154,7 @@ fn check_xoff(document: &Node, scenario: &Scenario, faults: &mut Faults) -> Opti
     };
     let found =
         format!("{xoff} at {name}, whose buffer has {guaranteed_bytes} guaranteed: it is full before XOFF is reached");
-    faults.add(&document.find(&format!("switch.pause.{key}")), message(found, "less, or lossless = false"));
+    faults.add(&checks::of_switch(document, &format!("pause.{key}")), message(found, "less, or lossless = false"));
     None
 }
 

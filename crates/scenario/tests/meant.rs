@@ -1,0 +1,77 @@
+//! Errors that name what is meant.
+
+use crate::common::{loaded, refused, star, tree};
+
+#[test]
+fn names_of_papers_and_other_tools_are_answered_with_the_kind_that_is_meant() {
+    for (more, said) in [
+        ("[switch]\noverflow = { kind = \"dibs\" }\n", "(DIBS is `detour`)"),
+        ("[switch]\noverflow.kind = \"DIBS\"\n", "(DIBS is `detour`)"),
+        ("[switch]\noverflow = { kind = \"pabo\" }\n", "(PABO is `bounce`)"),
+        ("[switch]\noverflow = { kind = \"pfc\" }\n", "(`pfc` is a kind of `switch.pause`)"),
+        ("[switch]\noverflow = { kind = \"dctcp\" }\n", "(`dctcp` is a kind of `transport`)"),
+        ("[switch]\nmarking = { kind = \"dctcp\" }\n", "(DCTCP's marking is `ecn_threshold`)"),
+        ("[switch]\noverflow = { kind = \"ECN\" }\n", "(ECN is `ecn_threshold` of `switch.marking`)"),
+        ("[switch]\nscheduler = { kind = \"pfabric\" }\n", "(pFabric's order is `srpt`)"),
+        ("[transport]\nkind = \"dibs\"\n", "(DIBS is `detour` of `switch.overflow`)"),
+        ("[host]\nmarking = { kind = \"wred\" }\n", "(WRED is `red`)"),
+    ] {
+        let found = refused(&star(more), &[]);
+        assert!(found.ends_with(said) && found.contains("expected one of `"), "{found}");
+    }
+    let near = refused(&star("[switch]\noverflow = { kind = \"detoru\" }\n"), &[]);
+    assert!(near.ends_with("(did you mean `detour`?)"), "{near}");
+}
+
+#[test]
+fn a_name_in_place_of_a_table_is_answered_with_the_table() {
+    for (more, said) in [
+        ("[switch]\noverflow = \"bounce\"\n", "found \"bounce\"; expected a table, such as { kind = \"bounce\" }"),
+        ("[switch]\noverflow = \"dibs\"\n", "found \"dibs\"; expected a table, such as { kind = \"detour\" }"),
+        ("[switch]\noverflow = \"what\"\n", "found \"what\"; expected a table"),
+        (
+            "[host]\nnic = \"round_robin\"\n",
+            "found \"round_robin\"; expected a table, such as { kind = \"round_robin\" }",
+        ),
+    ] {
+        assert!(refused(&star(more), &[]).ends_with(said), "{said}: {}", refused(&star(more), &[]));
+    }
+    let text =
+        star("").replace("[[traffic]]", "[[traffic]]\n").replace("[topology]", "transport = \"dctcp\"\n[topology]");
+    assert!(refused(&text, &[]).ends_with("expected a table, such as { kind = \"dctcp\" }"));
+}
+
+#[test]
+fn the_keys_of_a_file_are_all_told() {
+    let found = refused(&star("").replace("[topology]", "varients = 1\n[topology]"), &[]);
+    assert!(found.contains("`event`, `variants` (did you mean `variants`?)"), "{found}");
+}
+
+#[test]
+fn entries_without_a_name_are_counted_as_one_reads_and_settings_take_the_same() {
+    let events = "[[event]]\nkind = \"rate\"\nat = \"1ms\"\nlink = \"h1\"\nrate = \"2Mbps\"\n\
+                  [[event]]\nkind = \"rate\"\nat = \"2ms\"\nlink = \"h9\"\nrate = \"1Mbps\"\n";
+    let found = refused(&star(events), &[]);
+    assert!(found.starts_with("test.toml:20: event.2nd.link: found `h9`"), "{found}");
+    for place in ["2nd", "1"] {
+        let set = format!("event.{place}.link=h2");
+        assert_eq!(loaded(&star(events), &[&set]).variants[0].events.len(), 2);
+    }
+    let none = refused(&star(events), &["event.3rd.link=h2", "event.2st.link=h2"]);
+    assert_eq!(none.matches("expected a number from 0 to 1, or `1st` to `2nd`").count(), 2, "{none}");
+}
+
+#[test]
+fn what_an_override_does_wrong_to_the_whole_network_is_told_at_its_line() {
+    let symmetric =
+        "[[override]]\nwhere = { node = \"edge1\" }\nswitch.routing = { kind = \"ecmp\", symmetric = true }\n";
+    let found = refused(&tree(symmetric), &[]);
+    assert!(
+        found.starts_with("test.toml:14: override.1st.switch.routing: found a symmetric hash of `ecmp` at 1 of"),
+        "{found}"
+    );
+    let paths = "[switch]\nties = \"port\"\n[[override]]\nwhere = { node = \"edge1\" }\nswitch.routing = { kind = \"k_shortest\" }\n";
+    assert!(refused(&tree(paths), &[]).starts_with("test.toml:16: override.1st.switch.routing: found `k_shortest`"));
+    let fib = "[[override]]\nwhere = { node = \"edge1\" }\nswitch.fib = { kind = \"learning\" }\n";
+    assert!(refused(&tree(fib), &[]).starts_with("test.toml:14: override.1st.switch.fib: found `learning` at 1 of"));
+}
