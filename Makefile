@@ -87,6 +87,7 @@ lint: $(VENV)/.dev
 	$(BIN)/ruff format --check python tests docs studies
 	$(BIN)/mypy python/overspill studies
 	$(BIN)/python tests/circles.py
+	$(BIN)/python tests/python_circles.py
 
 rust-test:
 	cargo test --workspace --exclude py --exclude micro --quiet

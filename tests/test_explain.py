@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from overspill.cli import catalogue
-from overspill.results import cells, document, header, metrics
+from overspill.results import cells, header, metrics
 from overspill.results.labels import LABELS
 from overspill.results.results import Results
 
@@ -72,7 +72,7 @@ def test_all_that_a_run_prints_is_explained(tmp_path: Path) -> None:
     results = Results.load(tmp_path / "out")
     for line in header.lines(results):
         assert explained(line.label)
-    rows = [row for row in document.rows(results) if row.visible]
+    rows = [row for row in results.rows if row.visible]
     assert len(rows) > 50
     for row in rows:
         assert explained(cells.cells(row)[0]) and explained(row.metric.name)

@@ -9,8 +9,8 @@ import pytest
 from scipy.stats import bootstrap as reference
 
 from overspill import run, stats
-from overspill.results import document, formats
-from overspill.results.document import Cell
+from overspill.results import formats, rows
+from overspill.results.rows import Cell
 from overspill.stats import bootstrap
 from overspill.stats.quantiles import Value
 
@@ -90,7 +90,7 @@ def test_two_hundred_metrics_of_four_variants_and_twenty_seeds_take_about_a_seco
     # Half of all metrics are order statistics: so many cells, and paired differences.
     values = np.random.default_rng(1).exponential(size=(400, 20))
     began = time.perf_counter()
-    document.resample([tuple(one) for one in values])
+    rows.resample([tuple(one) for one in values])
     # A bound that a busy machine keeps too.
     assert time.perf_counter() - began < 5
 

@@ -26,7 +26,7 @@ from overspill.charts import (
 from overspill.charts import sweep as sweeping
 from overspill.charts.spec import SHADES, Band, Chart, Colours, Heat, Line, Look, Panel
 from overspill.results import cells, formats, metrics
-from overspill.results.document import Row
+from overspill.results.rows import Row
 
 HOSTS = 96  # of the fake core: switches have the numbers from there on
 

@@ -10,13 +10,13 @@ import pytest
 from conftest import Ran
 
 from overspill import Results, run
-from overspill.results import cells, document, header
+from overspill.results import cells, header
 
 Command = Callable[..., Ran]
 
 
 def stars(results: Results) -> set[str]:
-    return {row.metric.name for row in document.rows(results) if any(c.best for c in row.cells.values())}
+    return {row.metric.name for row in results.rows if any(c.best for c in row.cells.values())}
 
 
 def text(results: Results) -> str:
@@ -102,7 +102,7 @@ def test_seeds_that_change_nothing_are_one_run(scenario: Path, monkeypatch: pyte
 
 def test_a_row_that_no_seed_changes_has_no_star(scenario: Path) -> None:
     results = run(scenario, seeds=3)
-    rows = {row.metric.name: row for row in document.rows(results)}
+    rows = {row.metric.name: row for row in results.rows}
     # The longest queues are 100, 100 and 50 in every seed of the fake.
     assert rows["queue_busiest_max"].comparison is not None
     assert "queue_busiest_max" not in stars(results)

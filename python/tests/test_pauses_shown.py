@@ -15,8 +15,8 @@ import overspill
 from overspill import charts, report
 from overspill.charts import mpl, saturation, web
 from overspill.charts.spec import Bars, Chart, Graph, Heat, Span
-from overspill.cli import sweep_table as show
 from overspill.engine import core
+from overspill.results import warnings as show
 from overspill.results.results import Results
 
 FLOWS = ["start,source,destination,bytes", *(f"0ms,h{i},h{(i + 2) % 5},500KB" for i in range(5))]

@@ -8,7 +8,7 @@ import pytest
 from conftest import Ran
 
 from overspill.results import cells, metrics
-from overspill.results.document import Cell, Row
+from overspill.results.rows import Cell, Row
 from overspill.results.tables import Summary, summarise
 from overspill.stats import interval
 from overspill.stats.quantiles import Value

@@ -12,8 +12,8 @@ from overspill.charts import activity, common, files
 from overspill.engine.run import config_hash
 from overspill.report.page import plotly_script
 from overspill.results import formats, store
-from overspill.results.document import Cell
 from overspill.results.header import total_text
+from overspill.results.rows import Cell
 from overspill.stats.quantiles import Value
 
 

@@ -17,13 +17,13 @@ from conftest import Ran
 import overspill
 from overspill import BadInput
 from overspill.charts import mpl, web
-from overspill.charts import packet_trace as charts
 from overspill.charts.spec import Graph, Heat, Line, Points
-from overspill.cli.trace_table import cells, summary
 from overspill.engine import core
 from overspill.tracing import PacketTrace, layout
+from overspill.tracing import drawn as charts
 from overspill.tracing.packet import Packet, instants
 from overspill.tracing.packet_trace import ARRIVED, DETOURED, compressed
+from overspill.tracing.told import cells, summary
 
 Command = Callable[..., Ran]
 SCENARIO = """

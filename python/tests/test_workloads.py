@@ -166,7 +166,7 @@ def test_counts_of_groups_are_told_where_there_are_any() -> None:
 
 def test_groups_are_in_the_document_and_not_in_the_printed_table(scenario: Path) -> None:
     results = run(scenario)
-    printed = [row.metric.name for row in cells.printed(document.rows(results))]
+    printed = [row.metric.name for row in cells.printed(results.rows)]
     assert "qct_p99" in printed and not [name for name in printed if "[" in name]
     made = json.loads(json.dumps(document.build(results)))["variants"][0]["metrics"]
     assert made["qct_p99[traffic=burst]"]["values"] == made["qct_p99"]["values"]

@@ -6,12 +6,10 @@ import math
 import re
 from dataclasses import dataclass
 from itertools import pairwise
-from typing import TYPE_CHECKING
 
 import numpy as np
 
-if TYPE_CHECKING:
-    from overspill.charts.network import Network
+from overspill.charts.nodes import Network
 
 COORDINATES = re.compile(r"\D*(\d+(?:_\d+)+)")
 INNER = 0.76  # radius of a circle of switches beside that of their hosts, with room for names between them

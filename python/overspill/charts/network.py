@@ -12,6 +12,7 @@ import numpy as np
 
 from overspill.charts import axes as words
 from overspill.charts import common, flat
+from overspill.charts.nodes import Link, Network, Node
 from overspill.charts.spec import COLOURS, Chart, Colours, Graph, Links, Nodes, Panel
 from overspill.results import formats, measures
 
@@ -27,33 +28,6 @@ LOSING = COLOURS[1]  # links that lost frames
 LOST = " A link in orange lost frames, while it was down or at random; no switch dropped these."
 Lost = Mapping[tuple[int, int], float]  # frames by the two ends of a link, the lower first
 NOTHING: Lost = {}
-
-
-@dataclass(frozen=True)
-class Node:
-    """A node of the network."""
-
-    name: str
-    tier: str
-    host: bool
-
-
-@dataclass(frozen=True)
-class Link:
-    """A link between two nodes, by their numbers; the delay is unknown where only ports are told."""
-
-    a: int
-    b: int
-    rate_bps: float
-    delay_ps: int | None
-
-
-@dataclass(frozen=True)
-class Network:
-    """Nodes and links."""
-
-    nodes: tuple[Node, ...]
-    links: tuple[Link, ...]
 
 
 def network_of(results: Results, variant: str) -> Network | None:

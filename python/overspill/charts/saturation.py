@@ -13,7 +13,6 @@ from overspill.charts.network import (
     LETTERS,
     MOST_NODES,
     PANELS_SHOWN,
-    Network,
     Places,
     escaped,
     links_of,
@@ -22,6 +21,7 @@ from overspill.charts.network import (
     places,
     tier_of,
 )
+from overspill.charts.nodes import Network
 from overspill.charts.spec import COLOURS, GREY, Arc, Chart, Entry, Graph, Look, Mark, Nodes, Panel
 from overspill.results import formats
 from overspill.results.measures import saturation

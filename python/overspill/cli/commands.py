@@ -194,7 +194,7 @@ def explain(
 ) -> None:
     """Explain a name: what it does, where it comes from, its parameters; bounce and red have a curve."""
     from overspill.charts import curves
-    from overspill.cli import catalogue
+    from overspill.cli import catalogue, curve_table
     from overspill.results import metrics
 
     found, console = catalogue.find(name), out()
@@ -219,7 +219,7 @@ def explain(
             console.print(line.append(f" {catalogue.given(parameter)}", "not bold dim"))
             console.print(Text(f"      {parameter['doc']}"))
     if drawn is not None:
-        curves.show(drawn, size, console)
+        curve_table.show(drawn, size, console)
         if file is not None:
             curves.save(drawn, file)
             say(console, "written", file)

@@ -10,7 +10,7 @@ from rich.console import Console, RenderableType
 from rich.table import Table
 from rich.text import Text
 
-from overspill.results import cells, document, header
+from overspill.results import cells, header
 from overspill.results.cells import Cells
 
 if TYPE_CHECKING:
@@ -35,7 +35,7 @@ def show(results: Results, console: Console, every: bool = False) -> None:
     put(console, facts, LINE)
     if not results.runs:
         return
-    rows = [row for row in document.rows(results) if row.visible]
+    rows = [row for row in results.rows if row.visible]
     chosen = rows if every else cells.printed(rows)
     body = [cells.cells(row) for row in chosen]
     for variants in blocks(body, results.variants, console.width):

@@ -11,7 +11,7 @@ from overspill import formats, version
 from overspill.papers import whatif, words
 from overspill.papers.data import Shown
 from overspill.papers.reproduce import Reproduced
-from overspill.papers.words import HEADS, LEGEND
+from overspill.papers.words import HEADS, LEGEND, escaped, line
 from overspill.report import page as pages
 
 BEFORE = "tolerances are set before the first run, and a later change is told in CHANGELOG.md"
@@ -154,15 +154,3 @@ def readme(made: Reproduced, drawn: list[str]) -> str:
             lines += [f"![{escaped(figure.title)}](figures/{figure.id}.png)", ""]
     lines += whatif.markdown(made)
     return "\n".join(lines).rstrip("\n") + "\n"
-
-
-def line(given: Iterable[str]) -> str:
-    """A row of a table in Markdown."""
-    return "| " + " | ".join(escaped(one) for one in given) + " |"
-
-
-def escaped(text: str) -> str:
-    """A text that Markdown leaves alone."""
-    for letter in "\\|*_<[`":
-        text = text.replace(letter, f"\\{letter}" if letter != "<" else "&lt;")
-    return " ".join(text.split())

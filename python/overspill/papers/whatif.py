@@ -16,6 +16,7 @@ from overspill.papers import words
 from overspill.papers.judge import FAILS, HOLDS, INCONCLUSIVE
 from overspill.papers.reproduce import Reproduced
 from overspill.papers.rows import Row
+from overspill.papers.words import escaped, line
 
 NAME = "what_if"
 WHAT_IF = (
@@ -112,8 +113,6 @@ def shown(cell: Cell | None, own: Cell) -> dict[str, Any]:
 
 def markdown(made: Reproduced) -> list[str]:
     """The matrix in Markdown; verdicts that change are bold."""
-    from overspill.papers.report import escaped, line
-
     found = matrix(made)
     if found is None:
         return []

@@ -2,18 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from typing import Any
 
 from overspill import formats
 from overspill.papers.judge import FAILS, HOLDS, INCONCLUSIVE
 from overspill.papers.rows import COUNTED
-
-SIGNS = {HOLDS: "✓", FAILS: "✗", INCONCLUSIVE: "?"}
-STYLES = {HOLDS: "green", FAILS: "bold red", INCONCLUSIVE: "yellow"}
-BASES = {"own_model": "own model"}
-
-Row = Mapping[str, Any]
 
 HEADS = ("", "case", "metric", "published", "measured", "tolerance", "verdict", "basis")
 LEGEND = (
@@ -22,6 +16,12 @@ LEGEND = (
     "within. A basis in brackets is not counted. Bars and bands of figures are 95 % intervals of the "
     "mean, too."
 )
+
+SIGNS = {HOLDS: "✓", FAILS: "✗", INCONCLUSIVE: "?"}
+STYLES = {HOLDS: "green", FAILS: "bold red", INCONCLUSIVE: "yellow"}
+BASES = {"own_model": "own model"}
+
+Row = Mapping[str, Any]
 
 
 def later(row: Row) -> bool:
@@ -105,3 +105,15 @@ def score(found: Mapping[str, int]) -> str:
     open_ones = found["inconclusive"]
     verb = "is" if open_ones == 1 else "are"
     return f"{text}, {open_ones} {verb} inconclusive (rows of basis text, table and axis)"
+
+
+def line(given: Iterable[str]) -> str:
+    """A row of a table in Markdown."""
+    return "| " + " | ".join(escaped(one) for one in given) + " |"
+
+
+def escaped(text: str) -> str:
+    """A text that Markdown leaves alone."""
+    for letter in "\\|*_<[`":
+        text = text.replace(letter, f"\\{letter}" if letter != "<" else "&lt;")
+    return " ".join(text.split())

@@ -10,10 +10,11 @@ from overspill import charts
 from overspill.charts import saturation
 from overspill.errors import Failed
 from overspill.report import card, page
-from overspill.results import cells, changes, document, formats, header, store
+from overspill.results import cells, changes, formats, header, store
 
 if TYPE_CHECKING:
     from overspill.results.results import Results
+    from overspill.results.rows import Row
 
 
 def write(results: Results, folder: Path, formats: Collection[str] = ()) -> Path:
@@ -53,13 +54,13 @@ def render(results: Results, drawn: list[dict[str, Any]]) -> str:
 
 def every_metric(results: Results) -> list[dict[str, Any]]:
     """Every metric that has a value, those of the printed table first."""
-    known = [row for row in document.rows(results) if any(cell.known for cell in row.cells.values())]
+    known = [row for row in results.rows if any(cell.known for cell in row.cells.values())]
     first = {row.metric.name for row in cells.printed(known)}
     made = [metric_row(row, row.metric.name in first) for row in known]
     return sorted(made, key=lambda row: not row["shown"])
 
 
-def metric_row(row: document.Row, shown: bool) -> dict[str, Any]:
+def metric_row(row: Row, shown: bool) -> dict[str, Any]:
     """One metric: its name, what it means, and each variant's text, number, and whether it is best."""
     title, texts = cells.cells(row)
     found = {}

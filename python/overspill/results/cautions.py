@@ -1,26 +1,21 @@
 """What makes numbers rough: few seeds, few samples, load that was not steady."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
-from typing import TYPE_CHECKING
 
 from overspill import stats
 from overspill.results import formats, metrics, steady
+from overspill.results.finished import Finished
 from overspill.results.labels import Line
-
-if TYPE_CHECKING:
-    from overspill.results.results import Results
 
 SHOWN = 6  # groups of metrics that a line names
 
 
-def lines(results: Results) -> list[Line]:
+def lines(results: Finished) -> list[Line]:
     """Every caution, the loud ones first."""
     return [*not_steady(results), *few_seeds(results), *few_samples(results)]
 
 
-def few_seeds(results: Results) -> list[Line]:
+def few_seeds(results: Finished) -> list[Line]:
     """Intervals of fewer than 10 seeds are rough; of one there are none, which the legend says."""
     counts = sorted({len(results.of(variant)) for variant in results.variants} - {0, 1})
     if not counts or counts[0] >= stats.ENOUGH or results.fairness.idle_seeds:
@@ -42,7 +37,7 @@ def rough(seeds: int) -> Line:
     return Line("FEW SEEDS", text, True)
 
 
-def few_samples(results: Results) -> list[Line]:
+def few_samples(results: Finished) -> list[Line]:
     """Percentiles that rest on fewer than five samples, by group, with the fewest samples that a seed has."""
     found = {}
     for row in results.rows:
@@ -71,7 +66,7 @@ def largest(fewest: Mapping[str, int]) -> list[Line]:
     return [Line("few samples", text)]
 
 
-def not_steady(results: Results) -> list[Line]:
+def not_steady(results: Finished) -> list[Line]:
     """Variants whose second half of the window differs from the first."""
     found = []
     for variant in results.variants:

@@ -1,16 +1,11 @@
 """Rows of results as text: which of them are printed, how a cell reads, and what to know beside them."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
-from typing import TYPE_CHECKING
 
 from overspill import stats
 from overspill.results import formats
-
-if TYPE_CHECKING:
-    from overspill.results.document import Row
-    from overspill.results.results import Results
+from overspill.results.finished import Finished
+from overspill.results.rows import Row
 
 Cells = dict[str, tuple[str, bool]]  # by variant, its text and whether it is best
 MOST = 16
@@ -40,7 +35,7 @@ def cells(row: Row) -> tuple[str, Cells]:
     return title, {name: (formats.cell(one, factor), one.best) for name, one in row.cells.items()}
 
 
-def legend(results: Results) -> str:
+def legend(results: Finished) -> str:
     """How to read the cells."""
     counts = [len(results.of(variant)) for variant in results.variants]
     return explained(max(counts, default=0), len(results.variants) > 1)

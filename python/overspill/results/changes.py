@@ -1,16 +1,12 @@
 """What changed in the network while it ran, and what that cost: a row for each event."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from overspill.results import formats
+from overspill.results.finished import Finished
 from overspill.results.labels import Line
-
-if TYPE_CHECKING:
-    from overspill.results.results import Results
-    from overspill.results.rundata import Change, RunData
+from overspill.results.rundata import Change, RunData
 
 LINES = 12  # events that are printed; the report has all
 
@@ -39,7 +35,7 @@ def mean(value: float) -> str:
     return formats.number(round(value)) if value >= 1000 else formats.trimmed(float(f"{value:.3g}"))
 
 
-def rows(results: Results) -> list[Row]:
+def rows(results: Finished) -> list[Row]:
     """Every event that happened in a run, in the order of time."""
     found: dict[Change, Row] = {}
     for variant in results.variants:
@@ -72,7 +68,7 @@ def document(run: RunData) -> list[dict[str, Any]]:
     ]
 
 
-def lines(results: Results) -> list[Line]:
+def lines(results: Finished) -> list[Line]:
     """A line for each event, those at the start of a run first."""
     every = rows(results)
     found = [Line("event", told(row, results)) for row in every[:LINES]]
@@ -80,7 +76,7 @@ def lines(results: Results) -> list[Line]:
     return [*found, Line("event", f"{left} more, which the report lists")] if left else found
 
 
-def told(row: Row, results: Results) -> str:
+def told(row: Row, results: Finished) -> str:
     """An event in a sentence: when, what, where, and the frames that it cost each variant."""
     having = [variant for variant in results.variants if variant in row.costs]
     head = f"{formats.time(row.change.at_ps)}: {row.change.text}"

@@ -9,9 +9,9 @@ from pathlib import Path
 from typing import Any
 
 from overspill.errors import BadInput, Unwritable
-from overspill.results import store, tables
+from overspill.results import document, store, tables
 from overspill.results.cache import Broken, Cache
-from overspill.results.results import Results
+from overspill.results.finished import Finished
 from overspill.results.rundata import RunData
 
 
@@ -23,7 +23,7 @@ def refuse_others(out: Path, sweep: bool) -> None:
             raise BadInput(f"--out: {out} has results of `{other}`; expected a new folder or one of `{mine}`")
 
 
-def write(results: Results, out: Path, found: object = None) -> None:
+def write(results: Finished, out: Path, found: object = None) -> None:
     """Write results, unless they lack runs that earlier results in the folder have.
 
     Of a single point, runs of other configurations leave the store once all runs are there.
@@ -43,7 +43,7 @@ def write(results: Results, out: Path, found: object = None) -> None:
         forget(found, results)
 
 
-def not_there(results: Results, out: Path) -> bool:
+def not_there(results: Finished, out: Path) -> bool:
     """Whether earlier results in a folder have runs that these have not."""
     try:
         before = store.parse_manifest(out, "overspill")
@@ -73,17 +73,17 @@ def before_keys(manifest: Mapping[str, Any]) -> set[str]:
     }
 
 
-def keys(results: Results) -> set[str]:
+def keys(results: Finished) -> set[str]:
     """The same of results."""
     if results.of_sweep:
         return before_keys(results.facts)
     return {run.key for run in results.runs}
 
 
-def place(results: Results, staging: store.Staging) -> None:
+def place(results: Finished, staging: store.Staging) -> None:
     """Put the results of one point into a staging folder, and that in the place of earlier ones."""
     runs = [put(staging.folder, run) for run in results.runs]
-    store.write_json(staging.folder / store.RESULTS, results.document())
+    store.write_json(staging.folder / store.RESULTS, document.of(results))
     store.write_manifest(staging.folder, results.facts, runs)
     staging.commit()
     results.folder = staging.out
@@ -116,7 +116,7 @@ def linked(there: Path, file: Path) -> None:
         shutil.copyfile(there, file)
 
 
-def forget(found: Cache, results: Results) -> None:
+def forget(found: Cache, results: Finished) -> None:
     """Take runs of other configurations out of the store, and captures that are not asked for any more."""
     kept = keys(results)
     mine = {entry.config for key in kept if (entry := readable(found, key)) is not None}
@@ -135,7 +135,7 @@ def readable(found: Cache, key: str) -> Any:
         return None
 
 
-def write_sweep(results: Results, out: Path) -> None:
+def write_sweep(results: Finished, out: Path) -> None:
     """Write the tables of a sweep as Parquet and CSV, and the manifest, last."""
     try:
         out.mkdir(parents=True, exist_ok=True)

@@ -1,183 +1,11 @@
 """The JSON document: every metric of every variant over its seeds, and who is best."""
 
-from __future__ import annotations
+from collections.abc import Sequence
+from typing import Any
 
-from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Any
-
-from overspill import stats
-from overspill.results import changes, formats, header, metrics
-from overspill.results.metrics import Metric
-from overspill.stats import bootstrap
-from overspill.stats.bootstrap import Interval
-from overspill.stats.quantiles import Value
-
-if TYPE_CHECKING:
-    from overspill.results.results import Results
-
-
-@dataclass(frozen=True)
-class Cell:
-    """A metric of one variant: a value per seed (`None` where a seed has none)."""
-
-    seeds: Sequence[int]
-    values: Sequence[Value | None]
-    best: bool = False
-    resampled: Interval | None = None  # its 95 % interval where that is not Student's t
-    needed: int = 0  # samples, for a percentile to be more than the largest
-
-    @property
-    def known(self) -> list[float]:
-        """The values that there are."""
-        return [one.value for one in self.values if one is not None]
-
-    @property
-    def censored(self) -> bool:
-        """Whether any value is only a lower bound."""
-        return any(one is not None and one.censored for one in self.values)
-
-    @property
-    def mean(self) -> float | None:
-        """The mean over seeds; a lower bound where `censored`."""
-        return stats.mean(self.known) if self.known else None
-
-    @property
-    def span(self) -> Interval | None:
-        """Its least and largest value where there are two; more have an interval."""
-        known = self.known
-        return (min(known), max(known)) if 1 < len(known) < formats.FEWEST else None
-
-    @property
-    def interval(self) -> Interval | None:
-        """Its 95 % interval; none with one seed or where `censored`."""
-        if self.censored or not self.known:
-            return None
-        return self.resampled or stats.interval(self.known)
-
-    @property
-    def ci95(self) -> float | None:
-        """Half-width of its 95 % interval."""
-        bounds = self.interval
-        if bounds is None:
-            return None
-        return (bounds[1] - bounds[0]) / 2 if self.resampled else stats.half_width(self.known)
-
-    @property
-    def few_samples(self) -> int | None:
-        """The fewest samples that a value rests on, where this is too few for its percentile."""
-        counts = [one.samples for one in self.values if one is not None and one.samples is not None]
-        return min(counts) if counts and min(counts) < self.needed else None
-
-    @property
-    def exact(self) -> dict[int, float] | None:
-        """Value by seed, if every seed has one that is not censored."""
-        if self.censored or len(self.known) < len(self.values) or not self.values:
-            return None
-        return dict(zip(self.seeds, self.known, strict=True))
-
-
-@dataclass(frozen=True)
-class Row:
-    """A metric of all variants."""
-
-    metric: Metric
-    cells: dict[str, Cell]
-    comparison: stats.Comparison | None
-
-    @property
-    def visible(self) -> bool:
-        """Whether it says something: some counts are told only where there are any."""
-        known = [number for cell in self.cells.values() for number in cell.known]
-        return bool(known) and (self.metric.zero_shown or any(known))
-
-
-def rows(results: Results) -> list[Row]:
-    """Every metric that any run has, in the order of the registry."""
-    return results.rows
-
-
-def build_rows(results: Results) -> list[Row]:
-    """The same, made: all intervals that are resampled at once, since that takes time."""
-    keys: dict[str, None] = {}
-    for by_seed in results.values.values():
-        for values in by_seed.values():
-            keys.update(dict.fromkeys(values))
-    for key in metrics.one_size(keys):
-        del keys[key]
-    order = {name: index for index, name in enumerate(metrics.REGISTRY)}
-    ordered = sorted(keys, key=lambda key: order[metrics.base(key)])
-    drafts = [draft(results, key) for key in ordered]
-    of_cells = resample(values for one in drafts for values in one.cells_resampled.values())
-    return [row(results, one, of_cells) for one in drafts]
-
-
-Values = tuple[float, ...]
-
-
-@dataclass(frozen=True)
-class Draft:
-    """A metric of all variants before its intervals are known."""
-
-    metric: Metric
-    cells: dict[str, Cell]
-    pairs: stats.Pairs | None
-
-    @property
-    def cells_resampled(self) -> dict[str, Values]:
-        """Values of the cells whose interval is resampled."""
-        if not self.metric.order_statistic:
-            return {}
-        found = {name: tuple(cell.known) for name, cell in self.cells.items() if not cell.censored}
-        return {name: values for name, values in found.items() if len(values) >= stats.ENOUGH}
-
-
-Known = dict[Values, Interval | None]
-
-
-def draft(results: Results, key: str) -> Draft:
-    """One metric of all variants, in pairs on their common seeds."""
-    metric = metrics.find(key)
-    needed = metrics.needed(key)
-    cells = {}
-    for variant, by_seed in results.values.items():
-        seeds = sorted(by_seed)
-        cells[variant] = Cell(seeds, [by_seed[seed].get(key) for seed in seeds], needed=needed)
-    exact = {variant: cell.exact for variant, cell in cells.items()}
-    complete = {variant: values for variant, values in exact.items() if values is not None}
-    return Draft(metric, cells, stats.pair(complete, metric.better) if len(complete) == len(cells) else None)
-
-
-def resample(samples: Iterable[Values]) -> Known:
-    """The intervals of all samples."""
-    by_length: dict[int, dict[Values, None]] = {}
-    for values in samples:
-        by_length.setdefault(len(values), {})[values] = None
-    known: Known = {}
-    for several in by_length.values():
-        made = bootstrap.intervals(list(several), [stats.LEVEL])
-        known |= {values: one[0] for values, one in zip(several, made, strict=True)}
-    return known
-
-
-def row(results: Results, one: Draft, known: Known) -> Row:
-    """One metric of all variants, compared; `known` are intervals that are resampled."""
-    cells = dict(one.cells)
-    for variant, values in one.cells_resampled.items():
-        cells[variant] = replace(cells[variant], resampled=known[values])
-    if one.pairs is None:
-        return Row(one.metric, cells, None)
-    comparison = one.pairs.compared()
-    if not (results.fairness.allows(one.metric.name) and varies(cells)):
-        comparison = replace(comparison, fair=False)
-    if comparison.marked:
-        cells[comparison.best] = replace(cells[comparison.best], best=True)
-    return Row(one.metric, cells, comparison)
-
-
-def varies(cells: Mapping[str, Cell]) -> bool:
-    """Whether any variant's values differ between seeds; otherwise nothing tells how sure they are."""
-    return any(len(set(cell.known)) > 1 for cell in cells.values())
+from overspill.results import changes, header, sweep
+from overspill.results.finished import Finished
+from overspill.results.rows import Cell, Row
 
 
 def entry(cell: Cell, unit: str) -> dict[str, Any]:
@@ -197,9 +25,14 @@ def entry(cell: Cell, unit: str) -> dict[str, Any]:
     return found
 
 
-def build(results: Results) -> dict[str, Any]:
+def of(results: Finished) -> dict[str, Any]:
+    """The document of results, of one point or of a grid."""
+    return sweep.document(results) if results.of_sweep else build(results)
+
+
+def build(results: Finished) -> dict[str, Any]:
     """The document of `--json` and `results.json`."""
-    table = rows(results)
+    table = results.rows
     variants = []
     for variant in results.variants:
         runs = results.of(variant)

@@ -1,21 +1,18 @@
 """Whether variants may be compared: the same traffic, everything finished, and seeds that matter."""
 
-from __future__ import annotations
-
 import hashlib
 import json
 from collections import Counter
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import Any
 
 import numpy as np
 
 from overspill.results.columns import U32_NONE
 from overspill.results.measures.completion import workloads_that
 from overspill.results.rundata import RunData
-
-if TYPE_CHECKING:
-    from overspill.results.results import Results
+from overspill.stats.quantiles import Value
 
 RAW = ("constant", "bursts")  # traffic without flows that end
 # Tells how much was left undone, and so is compared even then.
@@ -44,35 +41,42 @@ class Fairness:
         return not self.unfinished or metric.partition("[")[0] == OF_UNFINISHED
 
 
-def judge(results: Results) -> Fairness:
-    """The same for every metric of the results."""
+Facts = Mapping[str, Any]
+ByVariant = Mapping[str, Sequence[RunData]]  # runs by seed
+Values = Mapping[str, Mapping[int, Mapping[str, Value]]]  # variant -> seed -> metric
+
+
+def judge(facts: Facts, by_variant: ByVariant, values: Values) -> Fairness:
+    """The same for every metric of the results; `facts` are those of their manifest."""
+    runs = [run for several in by_variant.values() for run in several]
     return Fairness(
-        tuple(same_traffic(results)),
-        sum(run.unfinished for run in results.runs),
-        any(run.cut for run in results.runs),
-        idle_seeds(results),
-        measured_alike(results),
+        tuple(same_traffic(facts, by_variant)),
+        sum(run.unfinished for run in runs),
+        any(run.cut for run in runs),
+        idle_seeds(values),
+        measured_alike(facts, by_variant),
     )
 
 
-def measured_alike(results: Results) -> bool:
+def measured_alike(facts: Facts, variants: Iterable[str]) -> bool:
     """Whether all variants count the same: window, end of a flow, steps of time, thresholds."""
-    resolved = results.facts.get("resolved", {})
-    tables = [resolved.get(variant, {}).get("measure") for variant in results.variants]
+    resolved = facts.get("resolved", {})
+    tables = [resolved.get(variant, {}).get("measure") for variant in variants]
     return all(one == tables[0] for one in tables[1:])
 
 
-def same_traffic(results: Results) -> list[tuple[str, ...]]:
+def same_traffic(facts: Facts, by_variant: ByVariant) -> list[tuple[str, ...]]:
     """Variants in groups of those that meet the same traffic in every seed that all have."""
-    ran = {variant: results.of(variant) for variant in results.variants if results.of(variant)}
+    ran = {variant: runs for variant, runs in by_variant.items() if runs}
+    any_cut = any(run.cut for runs in ran.values() for run in runs)
     if len(ran) < 2:
         return [tuple(ran)]
     seeds = set.intersection(*({run.seed for run in runs} for runs in ran.values()))
     groups: list[tuple[str, list[list[Conversation]], list[str]]] = []
     for variant, runs in ran.items():
         # A run that was cut may not have come to all of its flows.
-        met = [run for run in runs if run.seed in seeds and not results.any_cut]
-        fixed = repr([raw_workloads(results, variant), *(flows_met(run) for run in met)])
+        met = [run for run in runs if run.seed in seeds and not any_cut]
+        fixed = repr([raw_workloads(facts, variant), *(flows_met(run) for run in met)])
         spoken = [conversations(run) for run in met]
         for known, theirs, names in groups:
             if known == fixed and all(compatible(*both) for both in zip(theirs, spoken, strict=True)):
@@ -140,13 +144,13 @@ def compatible(left: list[Conversation], right: list[Conversation]) -> bool:
     return True
 
 
-def raw_workloads(results: Results, variant: str) -> str:
+def raw_workloads(facts: Facts, variant: str) -> str:
     """What a variant says of raw sources, whose packets are in no table."""
-    workloads = results.facts["resolved"].get(variant, {}).get("traffic", [])
+    workloads = facts["resolved"].get(variant, {}).get("traffic", [])
     return json.dumps([one for one in workloads if one.get("kind") in RAW], sort_keys=True)
 
 
-def idle_seeds(results: Results) -> bool:
+def idle_seeds(values: Values) -> bool:
     """Whether several seeds gave the same numbers in every variant."""
-    several = [list(by_seed.values()) for by_seed in results.values.values() if len(by_seed) > 1]
+    several = [list(by_seed.values()) for by_seed in values.values() if len(by_seed) > 1]
     return bool(several) and all(one == runs[0] for runs in several for one in runs)

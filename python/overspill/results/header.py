@@ -1,20 +1,16 @@
 """What every table states beside its numbers: window, warm-up, drain, censored flows, load, memory."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from overspill.results import cautions, changes, formats, same
+from overspill.results.finished import Finished
 from overspill.results.labels import Line
 from overspill.results.measures import rates
-
-if TYPE_CHECKING:
-    from overspill.results.results import Results
-    from overspill.results.rundata import RunData
+from overspill.results.rundata import RunData
 
 
-def lines(results: Results) -> list[Line]:
+def lines(results: Finished) -> list[Line]:
     """Every fact, the loud ones first."""
     rough = cautions.lines(results)
     found = [
@@ -30,7 +26,7 @@ def lines(results: Results) -> list[Line]:
     return found + [Line("note", text) for text in notes(results)]
 
 
-def notes(results: Results) -> list[str]:
+def notes(results: Finished) -> list[str]:
     """The notes, those that say the same of several variants together."""
     by_text: dict[str, list[str]] = {}
     for note in map(str, results.facts["notes"]):
@@ -40,7 +36,7 @@ def notes(results: Results) -> list[str]:
     return [f"{', '.join(variants)}: {text}" if variants else text for text, variants in by_text.items()]
 
 
-def warnings(results: Results) -> list[Line]:
+def warnings(results: Finished) -> list[Line]:
     """What makes the results less than whole."""
     found = []
     for variant in results.variants:
@@ -88,7 +84,7 @@ def circle(deadlock: Mapping[str, Any], runs: int) -> str:
     return f"no port of {way}, {waits}, sends class {deadlock['class']} any more, since {since}{first}"
 
 
-def doubts(results: Results) -> list[Line]:
+def doubts(results: Finished) -> list[Line]:
     """What makes numbers say less than they seem to."""
     found = []
     idle = [run for run in results.runs if not run.summary["flows"]["measured"] and not others(run)]
@@ -116,7 +112,7 @@ def named(runs: Sequence[RunData]) -> str:
     return f"{runs[0].variant}, seed{'s' if len(runs) > 1 else ''} {formats.seeds(run.seed for run in runs)}"
 
 
-def scenario(results: Results) -> Line:
+def scenario(results: Finished) -> Line:
     """The name, the seeds and what was set."""
     done = {variant: [run.seed for run in results.of(variant)] for variant in results.variants}
     if len({tuple(seeds) for seeds in done.values()}) == 1:
@@ -132,7 +128,7 @@ def scenario(results: Results) -> Line:
     return Line("scenario", f"{results.scenario}, {text}{sets}")
 
 
-def ended(results: Results) -> Iterable[Line]:
+def ended(results: Finished) -> Iterable[Line]:
     """When each variant's runs came to their end."""
     parts = []
     for variant in results.variants:
@@ -150,7 +146,7 @@ def instant(picoseconds: int) -> tuple[str, float]:
     return formats.time(rounded), rounded
 
 
-def window(results: Results) -> Iterable[Line]:
+def window(results: Finished) -> Iterable[Line]:
     """The measurement window, warm-up and drain."""
     if not results.runs:
         return
@@ -159,7 +155,7 @@ def window(results: Results) -> Iterable[Line]:
         yield Line("measured", variants + text)
 
 
-def measure_text(results: Results, variant: str) -> str | None:
+def measure_text(results: Finished, variant: str) -> str | None:
     """A variant's window in words."""
     runs = results.of(variant)
     if not runs:
@@ -170,7 +166,7 @@ def measure_text(results: Results, variant: str) -> str | None:
     return f"flows that start in {formats.time(start)} to {formats.time(end)}; {warm}; {after}"
 
 
-def grouped(results: Results, text: Any) -> list[tuple[str, str]]:
+def grouped(results: Finished, text: Any) -> list[tuple[str, str]]:
     """Variants with the same text share a line; one line without names if all do."""
     by_text: dict[str, list[str]] = {}
     for variant in results.variants:
@@ -182,7 +178,7 @@ def grouped(results: Results, text: Any) -> list[tuple[str, str]]:
     return [(f"{', '.join(variants)}: ", one) for one, variants in by_text.items()]
 
 
-def flows(results: Results) -> Line:
+def flows(results: Finished) -> Line:
     """How many flows count, and how many of them are censored."""
     parts = []
     for variant in results.variants:
@@ -196,7 +192,7 @@ def flows(results: Results) -> Line:
     return Line("censored flows", f"{'; '.join(parts) or 'no run is finished'}{note}")
 
 
-def load(results: Results) -> list[Line]:
+def load(results: Finished) -> list[Line]:
     """The load that workloads ask for, what came of it in the same terms, and what links carried in all."""
     asked: dict[str, None] = {}
     for run in results.runs:
@@ -220,7 +216,7 @@ def terms(offered: Mapping[str, Any]) -> str:
     return f"of {rates.LINKS[offered['of']]} in {offered['bytes']} bytes"
 
 
-def achieved(results: Results, variant: str) -> str | None:
+def achieved(results: Finished, variant: str) -> str | None:
     """What arrived of each workload that asks for a load, and what of it was started: means over seeds."""
     found: dict[tuple[str, str], list[tuple[float, float]]] = {}
     for run in results.of(variant):
@@ -234,7 +230,7 @@ def achieved(results: Results, variant: str) -> str | None:
     return "; ".join(told) or None
 
 
-def carried(results: Results, variant: str) -> str | None:
+def carried(results: Finished, variant: str) -> str | None:
     """What a variant's links carried of everything: means over seeds."""
     by_seed = list(results.values[variant].values())
     told = []
@@ -249,7 +245,7 @@ def carried(results: Results, variant: str) -> str | None:
     return "; ".join(told) or None
 
 
-def memory(results: Results) -> list[Line]:
+def memory(results: Finished) -> list[Line]:
     """Each variant's switch memory, flagged where unequal."""
     known = results.facts["memory"]
     totals = {variant: total_of(known[variant]) for variant in results.variants if variant in known}
@@ -292,7 +288,7 @@ def total_text(total: dict[str, int] | None) -> str:
     return " + ".join(f"{formats.number(amount)} {units[unit]}" for unit, amount in total.items())
 
 
-def work(results: Results) -> Line:
+def work(results: Finished) -> Line:
     """How much was simulated; the speed is of the machine, and is told while it runs."""
     events = sum(run.summary["events"] for run in results.runs)
     hops = sum(run.summary["hops"] for run in results.runs)

@@ -1,23 +1,19 @@
 """What is told of the results of a grid: its document, cautions, and summaries of a metric."""
 
-from __future__ import annotations
-
 from collections.abc import Collection, Mapping
 from dataclasses import asdict
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import pyarrow as pa
 import pyarrow.compute as pc
 
 from overspill.results.cautions import largest, rough
 from overspill.results.cells import explained
+from overspill.results.finished import Finished
 from overspill.results.labels import Line
 
-if TYPE_CHECKING:
-    from overspill.results.results import Results
 
-
-def document(sweep: Results) -> dict[str, Any]:
+def document(sweep: Finished) -> dict[str, Any]:
     """One JSON document: points, their variants, every metric with its values by seed."""
     paths = [axis.path for axis in sweep.axes]
     values: dict[tuple[Any, ...], dict[int, Any]] = {}
@@ -74,7 +70,7 @@ def legend(summary: pa.Table) -> str:
     return f"{explained(most, False)} After > stands a lower bound: flows did not finish."
 
 
-def rows(sweep: Results, metric: str) -> dict[tuple[str, ...], dict[str, Any]]:
+def rows(sweep: Finished, metric: str) -> dict[tuple[str, ...], dict[str, Any]]:
     """The summaries of a metric, by values of the axes and variant."""
     some = sweep.summary.filter(pc.equal(sweep.summary.column("metric"), metric))
     paths = [axis.path for axis in sweep.axes]

@@ -8,15 +8,15 @@ from overspill.results import formats, header
 from overspill.results.labels import Line
 
 if TYPE_CHECKING:
-    from overspill.results.results import Results
+    from overspill.results.finished import Finished
 
 
-def warnings(results: Results) -> list[Line]:
+def warnings(results: Finished) -> list[Line]:
     """Every warning, of a single point or of a sweep."""
     return of_sweep(results) if results.of_sweep else header.warnings(results)
 
 
-def of_sweep(sweep: Results) -> list[Line]:
+def of_sweep(sweep: Finished) -> list[Line]:
     """What makes a sweep less than whole."""
     found = []
     if sweep.interrupted:
@@ -33,7 +33,7 @@ def of_sweep(sweep: Results) -> list[Line]:
     return found
 
 
-def where(sweep: Results, one: dict[str, Any]) -> str:
+def where(sweep: Finished, one: dict[str, Any]) -> str:
     """A point, a variant, and seeds."""
     point = zip(sweep.axes, one["point"], strict=True)
     at = ", ".join(f"{axis.path}={text}" for axis, text in point)

@@ -26,9 +26,9 @@ def check(folder: Path) -> None:
 
 def write(traced: PacketTrace, folder: Path, formats: Collection[str] = ()) -> Path:
     """Write them, in place of those of an earlier trace, figures in these formats; the page's path."""
-    from overspill.charts import packet_trace as charts
-    from overspill.cli import trace_table as show
     from overspill.report import page
+    from overspill.tracing import drawn as charts
+    from overspill.tracing import told
 
     try:
         folder.mkdir(parents=True, exist_ok=True)
@@ -40,12 +40,12 @@ def write(traced: PacketTrace, folder: Path, formats: Collection[str] = ()) -> P
             Line(
                 "Packet", f"flow {facts['flow']}, {'reverse ' if facts['reverse'] else ''}packet {facts['n']}"
             ),
-            *(Line("PacketTrace" if not at else "", line) for at, line in enumerate(show.summary(traced))),
+            *(Line("PacketTrace" if not at else "", line) for at, line in enumerate(told.summary(traced))),
         ]
-        rows = [show.cells(traced, visit) for visit in traced.visits]
+        rows = [told.cells(traced, visit) for visit in traced.visits]
         text = page.render(
             "trace.html.j2", title=f"A packet of {facts['scenario']}", lines=lines, figures=drawn,
-            heads=show.HEADS, rows=rows,
+            heads=told.HEADS, rows=rows,
         )  # fmt: skip
         (folder / PAGE).write_text(text, encoding="utf-8")
     except OSError as error:

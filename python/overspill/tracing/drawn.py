@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections import Counter
-from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -28,13 +27,10 @@ from overspill.charts.spec import (
     Span,
     extent,
 )
-from overspill.cli.trace_table import summary
 from overspill.results import formats, measures
 from overspill.tracing.layout import ROW, Layout, placed
-from overspill.tracing.packet_trace import BOUNCED, DETOURED
-
-if TYPE_CHECKING:
-    from overspill.tracing.packet_trace import PacketTrace
+from overspill.tracing.packet_trace import BOUNCED, DETOURED, PacketTrace
+from overspill.tracing.told import summary
 
 FORWARD, DETOUR, BOUNCE = Look(COLOURS[0]), Look(COLOURS[1], (3.0, 1.4)), Look(COLOURS[2], (1.0, 1.2))
 LOOKS = {"": FORWARD, "detour": DETOUR, "bounce": BOUNCE}

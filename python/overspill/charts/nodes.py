@@ -1,0 +1,30 @@
+"""A network as it is drawn: nodes and links."""
+
+from dataclasses import dataclass
+
+
+@dataclass(frozen=True)
+class Node:
+    """A node of the network."""
+
+    name: str
+    tier: str
+    host: bool
+
+
+@dataclass(frozen=True)
+class Link:
+    """A link between two nodes, by their numbers; the delay is unknown where only ports are told."""
+
+    a: int
+    b: int
+    rate_bps: float
+    delay_ps: int | None
+
+
+@dataclass(frozen=True)
+class Network:
+    """Nodes and links."""
+
+    nodes: tuple[Node, ...]
+    links: tuple[Link, ...]

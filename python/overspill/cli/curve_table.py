@@ -1,0 +1,47 @@
+"""What `overspill explain` prints of a curve: its shape, and a table of places and heights."""
+
+import numpy as np
+from rich.console import Console
+from rich.table import Table
+from rich.text import Text
+
+from overspill.charts.curves import Curves
+from overspill.cli import table
+
+ROWS = 10  # of the table, but for the first
+BARS = "▁▂▃▄▅▆▇█"
+PLACES = 100  # of a queue of which nothing is said
+
+
+def show(curves: Curves, places: int | None, console: Console) -> None:
+    """Print the curves: their shapes, then a table of places and heights."""
+    told = curves.told
+    console.print()
+    console.print(Text(f"{told['y']} over {told['x']}".capitalize(), "bold"))
+    if curves.settings:
+        console.print(Text(f"  with {curves.settings}"))
+    wide = max(len(line.label) for line in curves.lines)
+    for line in curves.lines:
+        heights = line.heights(np.linspace(0, curves.ends, 41))
+        drawn = "".join(BARS[min(len(BARS) - 1, int(high * len(BARS)))] for high in heights)
+        console.print(Text(f"  {line.label:{wide}} {drawn}"))
+    table.put(console, grid(curves, places or PLACES))
+    if told["note"]:
+        console.print(Text(told["note"], "dim"))
+
+
+def grid(curves: Curves, size: int) -> Table:
+    """Places, the lengths of a queue of so many frames there, and the height of every line."""
+    at = np.linspace(curves.starts, curves.ends, ROWS + 1)
+    of_size = curves.told["of_size"]
+    columns = [("u" if of_size else "queue", [f"{place:.4g}" for place in at])]
+    if of_size:
+        columns.append((f"frames of {size}", [f"{place * size:.6g}" for place in at]))
+    columns += [(line.label, [f"{high:.4f}" for high in line.heights(at)]) for line in curves.lines]
+    made = Table.grid(padding=(0, 2), pad_edge=True)
+    for _ in columns:
+        made.add_column(justify="right", no_wrap=True)
+    made.add_row(*(Text(name, "bold") for name, _ in columns))
+    for row in zip(*(cells for _, cells in columns), strict=True):
+        made.add_row(*row)
+    return made

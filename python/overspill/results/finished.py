@@ -1,0 +1,354 @@
+"""Runs side by side at one point or many: their tables, their metrics, and what may be said of them."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from functools import cached_property
+from pathlib import Path
+from typing import Any
+
+import pyarrow as pa
+
+from overspill.errors import BadInput
+from overspill.results import cache, columns, metrics, rows, same, steady, tables
+from overspill.results.axes import Axis, Point
+from overspill.results.cache import Cache
+from overspill.results.fairness import Fairness, judge
+from overspill.results.measures import saturation
+from overspill.results.rows import Row
+from overspill.results.rundata import RunData
+from overspill.results.told import Told
+from overspill.stats.quantiles import Value
+
+
+@dataclass
+class Finished:
+    """The finished runs of a scenario; `facts` is what the manifest says beside them.
+
+    Of one point, `runs` has every run with its tables. Of a sweep, which has `axes`, it is empty: `metrics`
+    and `summary` have all, and the store in `folder` the tables that were kept.
+    """
+
+    facts: dict[str, Any]
+    runs: list[RunData] = field(default_factory=list)
+    folder: Path | None = None
+    axes: list[Axis] = field(default_factory=list)
+    # The tables of metrics and of summaries, where they are made already.
+    tidy: tuple[pa.Table, pa.Table] | None = None
+    # Where finished runs lie, where there is a folder for them.
+    store: Path | None = None
+    # The signal that ended the command before all runs were done; no part of what is written.
+    signal: int | None = None
+
+    @property
+    def of_sweep(self) -> bool:
+        """Whether these are of the points of a grid."""
+        return "points" in self.facts
+
+    @property
+    def scenario(self) -> str:
+        """The scenario's name."""
+        return str(self.facts["name"])
+
+    @property
+    def variants(self) -> list[str]:
+        """Variants in the order of the file."""
+        return list(self.facts["variants"])
+
+    @property
+    def seeds(self) -> list[int]:
+        """The seeds of every point."""
+        return list(self.facts["seeds"])
+
+    @property
+    def points(self) -> list[dict[str, str]]:
+        """Every point, its values by path; one without values where nothing was swept."""
+        paths = [axis.path for axis in self.axes]
+        known = self.facts.get("points", [{"values": []}])
+        return [dict(zip(paths, one["values"], strict=True)) for one in known]
+
+    @property
+    def notes(self) -> list[str]:
+        """What a user should know, and is no error."""
+        return list(self.facts["notes"])
+
+    @property
+    def interrupted(self) -> bool:
+        """Whether runs were left out because the user stopped."""
+        return bool(self.facts["interrupted"])
+
+    @property
+    def failures(self) -> list[str]:
+        """What was said of runs that failed."""
+        return list(self.facts.get("failures", []))
+
+    @property
+    def finished(self) -> int:
+        """How many runs there are."""
+        return int(self.facts["runs"]["finished"]) if self.of_sweep else len(self.runs)
+
+    @property
+    def planned(self) -> int:
+        """How many runs were asked for, equal ones counted as often as they appear."""
+        return len(self.points) * len(self.variants) * len(self.seeds)
+
+    @property
+    def missing(self) -> bool:
+        """Whether runs that were asked for are not there."""
+        return self.finished < self.planned
+
+    @property
+    def partial(self) -> bool:
+        """Whether a run was cut, or runs are missing."""
+        return self.interrupted or bool(self.failures) or self.any_cut
+
+    @property
+    def any_cut(self) -> bool:
+        """Whether a run stopped before its time."""
+        return bool(self.told.partial)
+
+    @cached_property
+    def told(self) -> Told:
+        """By point and variant, seeds that are missing, cut, unfinished or in a deadlock."""
+        if self.of_sweep:
+            return Told.of(self.facts)
+        found, point = Told(), Point(0, {}, ())
+        for variant in self.variants:
+            there = {run.seed: run.summary for run in self.runs if run.variant == variant}
+            found.add(point, variant, {seed: there.get(seed) for seed in self.seeds})
+        return found
+
+    @property
+    def unfinished(self) -> list[RunData]:
+        """Runs of one point that left measured flows unfinished although the scenario does not allow it."""
+        return [run for run in self.runs if run.unfinished and not run.summary["allow_unfinished"]]
+
+    @property
+    def stuck(self) -> bool:
+        """Whether links wait for each other for ever, flows without end too, where flows have to finish."""
+        return any(not one.get("allowed") for one in self.told.deadlocks)
+
+    @cached_property
+    def fairness(self) -> Fairness:
+        """What stands against calling a variant best."""
+        return judge(self.facts, {variant: self.of(variant) for variant in self.variants}, self.values)
+
+    def of(self, variant: str, point: Mapping[str, str] | None = None) -> list[RunData]:
+        """A variant's runs, by seed; of a sweep those at a point, with the tables that were kept."""
+        if not self.of_sweep:
+            return sorted((run for run in self.runs if run.variant == variant), key=lambda run: run.seed)
+        at = self.points.index(dict(point or {}))
+        config = self.facts["points"][at]["configs"][variant]
+        found = (self.stored(config, variant, seed, self.points[at]) for seed in self.seeds)
+        return [run for run in found if run is not None]
+
+    @cached_property
+    def values(self) -> dict[str, dict[int, dict[str, Value]]]:
+        """Every metric's value at one point: variant -> seed -> metric."""
+        found: dict[str, dict[int, dict[str, Value]]] = {variant: {} for variant in self.variants}
+        for run in self.runs:
+            known = run.values
+            found[run.variant][run.seed] = metrics.measure(run) if known is None else known
+        return found
+
+    @cached_property
+    def groups(self) -> list[tuple[str, ...]]:
+        """The variants that have runs; those that are one and the same run together."""
+        return same.classes(self.values, same.equal)
+
+    @cached_property
+    def built(self) -> tuple[pa.Table, pa.Table]:
+        """The tables of metrics and of summaries."""
+        if self.tidy is not None:
+            return self.tidy
+        point = Point(0, {}, ())
+        return tables.build([], ((point, variant, of) for variant, of in self.values.items() if of))
+
+    @property
+    def metrics(self) -> pa.Table:
+        """Every value of every run: the axes, `variant`, `seed`, `metric`, `unit`, `value`, `censored`."""
+        return self.built[0]
+
+    @property
+    def summary(self) -> pa.Table:
+        """Means and 95 % intervals over seeds: the axes, `variant`, `metric`, `unit`, `n`, `mean`, ..."""
+        return self.built[1]
+
+    @cached_property
+    def metric_names(self) -> list[str]:
+        """Every metric that any run has, in the order of the registry."""
+        return list(dict.fromkeys(self.summary.column("metric").to_pylist()))
+
+    @cached_property
+    def trees(self) -> dict[str, dict[int, list[saturation.Tree]]]:
+        """Every saturation tree by its begin: variant -> seed -> trees; none where nobody is paused."""
+        found: dict[str, dict[int, list[saturation.Tree]]] = {variant: {} for variant in self.variants}
+        for run in self.runs:
+            found[run.variant][run.seed] = saturation.trees(run)
+        return found
+
+    def halves(self, run: RunData) -> dict[str, tuple[float, float]]:
+        """What the halves of a run's window are compared by; taken once."""
+        if run.halves is None:
+            run.halves = steady.halves(run)
+        return run.halves
+
+    @cached_property
+    def rows(self) -> list[Row]:
+        """Every metric of all variants, with intervals and who is best."""
+        return rows.build(self.values, self.fairness.allows)
+
+    def table(self, name: str) -> pa.Table:
+        """A table of all runs, with the axes, `variant` and `seed` in front; empty where no run wrote it."""
+        parts = []
+        self.must_have(name)
+        for run in self.each():
+            part = run.table(name)
+            if part is not None:
+                parts.append(columns.identified(part, run.variant, run.seed, run.point))
+        return pa.concat_tables(parts).unify_dictionaries() if parts else pa.table({})
+
+    def batches(self, name: str, names: Sequence[str] | None = None) -> Iterator[pa.RecordBatch]:
+        """A table of all runs as `table` has it, or some columns of it, bit by bit.
+
+        Of what lies on disk, which is everything where there is a folder and long traces in any case, only
+        some ten thousand rows are in memory at a time.
+        """
+        self.must_have(name)
+        for run in self.each():
+            for batch in run.batches(name, names):
+                part = pa.Table.from_batches([batch])
+                yield from columns.identified(part, run.variant, run.seed, run.point).to_batches()
+
+    def must_have(self, name: str) -> None:
+        """`BadInput` where a sweep did not keep a table."""
+        if self.of_sweep and (name not in self.facts["tables"] or self.folder is None):
+            raise BadInput(f"{name}: not kept; sweep with `--tables {name}`")
+
+    def each(self) -> Iterator[RunData]:
+        """Every finished run; those of a sweep are read one by one, with the tables that were kept."""
+        if not self.of_sweep:
+            yield from self.runs
+        elif self.folder is not None:
+            for point, known in zip(self.points, self.facts["points"], strict=True):
+                for variant, config in known["configs"].items():
+                    runs = (self.stored(config, variant, seed, point) for seed in self.seeds)
+                    yield from (run for run in runs if run is not None)
+
+    def stored(self, config: str, variant: str, seed: int, point: dict[str, str]) -> RunData | None:
+        """A run of a sweep, from its store."""
+        if self.folder is None:
+            return None
+        key = cache.run_key(config, seed, self.facts["max_events"])
+        run = cache.stored(Cache(self.folder / "store"), key)
+        if run is not None:
+            run = run.known_as({"variant": variant, "seed": seed})
+            run.point = point
+        return run
+
+    @property
+    def flows(self) -> pa.Table:
+        """Every flow; `end_ps` is null where it did not finish."""
+        return self.table("flows")
+
+    @property
+    def ports(self) -> pa.Table:
+        """Every port's counters."""
+        return self.table("ports")
+
+    @property
+    def queues(self) -> pa.Table:
+        """How long each queue held how many frames, and how many arrivals found so many."""
+        return self.table("queue_hist")
+
+    @property
+    def queue_sojourn(self) -> pa.Table:
+        """How long frames waited in each queue until their transmission began, ps, as histograms."""
+        return self.table("queue_sojourn")
+
+    @property
+    def host_goodput(self) -> pa.Table:
+        """Payload bytes that each host got in order, by bin; empty bins are left out."""
+        return self.table("host_goodput")
+
+    @property
+    def flow_goodput(self) -> pa.Table:
+        """The same for each flow, where the scenario says `measure.goodput = "flows"`."""
+        return self.table("flow_goodput")
+
+    @property
+    def links(self) -> pa.Table:
+        """Wire bits of frames that began to leave by each port, by bin, where the scenario says so."""
+        return self.table("links")
+
+    @property
+    def reorder(self) -> pa.Table:
+        """Displacement (0), buffer occupancy (1), extent (2), number (3) of data packets received, as counts.
+
+        By workload, where it says `measure.reordering`.
+        """
+        return self.table("reorder")
+
+    @property
+    def queue_trace(self) -> pa.Table:
+        """Each queue over time, by bin; empty bins are left out."""
+        return self.table("queue_trace")
+
+    @property
+    def sub_queues(self) -> pa.Table:
+        """The queues of every switch port and their limits in packets, 0 for none.
+
+        Class c has queue 2·c and, for what was bounced, 2·c + 1; with `measure.sub_queues`.
+        """
+        return self.table("sub_queues")
+
+    @property
+    def sub_queue_hist(self) -> pa.Table:
+        """How long each of them held how many frames; arrivals and decisions that found so many."""
+        return self.table("sub_queue_hist")
+
+    @property
+    def sub_queue_trace(self) -> pa.Table:
+        """Each of them over time, by bin; empty bins are left out."""
+        return self.table("sub_queue_trace")
+
+    @property
+    def activity(self) -> pa.Table:
+        """Drops (0), marks (1), detours (2) and bounces (3) by bin and node."""
+        return self.table("activity")
+
+    @property
+    def packet_hist(self) -> pa.Table:
+        """Delays, hops, detours, bounces and distances of delivered packets, as histograms, by workload."""
+        return self.table("packet_hist")
+
+    @property
+    def fates(self) -> pa.Table:
+        """Drops (0), marks (1), detours (2) and bounces (3) in the window, by workload."""
+        return self.table("fates")
+
+    @property
+    def packets(self) -> pa.Table:
+        """Every packet, where the scenario says `measure.packets`; read anew each time, and see `batches`."""
+        return self.table("packets")
+
+    @property
+    def detour_steps(self) -> pa.Table:
+        """Every detour of packets with at least so many as the scenario's `measure.detours` says."""
+        return self.table("detour_steps")
+
+    @property
+    def pauses(self) -> pa.Table:
+        """How often and how long each port was paused by its far end in each class, in the window."""
+        return self.table("pauses")
+
+    @property
+    def pause_trace(self) -> pa.Table:
+        """Every time in which a class could not leave by a port, in the order of their ends."""
+        return self.table("pause_trace")
+
+    @property
+    def captures(self) -> dict[tuple[str, int], dict[str, Path]]:
+        """The pcapng files of captured links: (variant, seed) -> link -> file."""
+        return {(run.variant, run.seed): run.captures for run in self.runs if run.captures}

@@ -1,0 +1,174 @@
+"""Every metric of all variants over their seeds: intervals, comparisons, and who is best."""
+
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
+
+from overspill import stats
+from overspill.results import formats, metrics
+from overspill.results.metrics import Metric
+from overspill.stats import bootstrap
+from overspill.stats.bootstrap import Interval
+from overspill.stats.quantiles import Value
+
+AllValues = Mapping[str, Mapping[int, Mapping[str, Value]]]  # variant -> seed -> metric
+
+
+@dataclass(frozen=True)
+class Cell:
+    """A metric of one variant: a value per seed (`None` where a seed has none)."""
+
+    seeds: Sequence[int]
+    values: Sequence[Value | None]
+    best: bool = False
+    resampled: Interval | None = None  # its 95 % interval where that is not Student's t
+    needed: int = 0  # samples, for a percentile to be more than the largest
+
+    @property
+    def known(self) -> list[float]:
+        """The values that there are."""
+        return [one.value for one in self.values if one is not None]
+
+    @property
+    def censored(self) -> bool:
+        """Whether any value is only a lower bound."""
+        return any(one is not None and one.censored for one in self.values)
+
+    @property
+    def mean(self) -> float | None:
+        """The mean over seeds; a lower bound where `censored`."""
+        return stats.mean(self.known) if self.known else None
+
+    @property
+    def span(self) -> Interval | None:
+        """Its least and largest value where there are two; more have an interval."""
+        known = self.known
+        return (min(known), max(known)) if 1 < len(known) < formats.FEWEST else None
+
+    @property
+    def interval(self) -> Interval | None:
+        """Its 95 % interval; none with one seed or where `censored`."""
+        if self.censored or not self.known:
+            return None
+        return self.resampled or stats.interval(self.known)
+
+    @property
+    def ci95(self) -> float | None:
+        """Half-width of its 95 % interval."""
+        bounds = self.interval
+        if bounds is None:
+            return None
+        return (bounds[1] - bounds[0]) / 2 if self.resampled else stats.half_width(self.known)
+
+    @property
+    def few_samples(self) -> int | None:
+        """The fewest samples that a value rests on, where this is too few for its percentile."""
+        counts = [one.samples for one in self.values if one is not None and one.samples is not None]
+        return min(counts) if counts and min(counts) < self.needed else None
+
+    @property
+    def exact(self) -> dict[int, float] | None:
+        """Value by seed, if every seed has one that is not censored."""
+        if self.censored or len(self.known) < len(self.values) or not self.values:
+            return None
+        return dict(zip(self.seeds, self.known, strict=True))
+
+
+@dataclass(frozen=True)
+class Row:
+    """A metric of all variants."""
+
+    metric: Metric
+    cells: dict[str, Cell]
+    comparison: stats.Comparison | None
+
+    @property
+    def visible(self) -> bool:
+        """Whether it says something: some counts are told only where there are any."""
+        known = [number for cell in self.cells.values() for number in cell.known]
+        return bool(known) and (self.metric.zero_shown or any(known))
+
+
+def build(values: AllValues, allows: Callable[[str], bool]) -> list[Row]:
+    """Every metric that any run has, in the order of the registry; `allows` says whether one may be compared.
+
+    All intervals that are resampled are made at once, since that takes time.
+    """
+    keys: dict[str, None] = {}
+    for by_seed in values.values():
+        for found in by_seed.values():
+            keys.update(dict.fromkeys(found))
+    for key in metrics.one_size(keys):
+        del keys[key]
+    order = {name: index for index, name in enumerate(metrics.REGISTRY)}
+    ordered = sorted(keys, key=lambda key: order[metrics.base(key)])
+    drafts = [draft(values, key) for key in ordered]
+    of_cells = resample(sample for one in drafts for sample in one.cells_resampled.values())
+    return [row(one, of_cells, allows) for one in drafts]
+
+
+Values = tuple[float, ...]
+
+
+@dataclass(frozen=True)
+class Draft:
+    """A metric of all variants before its intervals are known."""
+
+    metric: Metric
+    cells: dict[str, Cell]
+    pairs: stats.Pairs | None
+
+    @property
+    def cells_resampled(self) -> dict[str, Values]:
+        """Values of the cells whose interval is resampled."""
+        if not self.metric.order_statistic:
+            return {}
+        found = {name: tuple(cell.known) for name, cell in self.cells.items() if not cell.censored}
+        return {name: values for name, values in found.items() if len(values) >= stats.ENOUGH}
+
+
+Known = dict[Values, Interval | None]
+
+
+def draft(values: AllValues, key: str) -> Draft:
+    """One metric of all variants, in pairs on their common seeds."""
+    metric = metrics.find(key)
+    needed = metrics.needed(key)
+    cells = {}
+    for variant, by_seed in values.items():
+        seeds = sorted(by_seed)
+        cells[variant] = Cell(seeds, [by_seed[seed].get(key) for seed in seeds], needed=needed)
+    exact = {variant: cell.exact for variant, cell in cells.items()}
+    complete = {variant: one for variant, one in exact.items() if one is not None}
+    return Draft(metric, cells, stats.pair(complete, metric.better) if len(complete) == len(cells) else None)
+
+
+def resample(samples: Iterable[Values]) -> Known:
+    """The intervals of all samples."""
+    by_length: dict[int, dict[Values, None]] = {}
+    for values in samples:
+        by_length.setdefault(len(values), {})[values] = None
+    known: Known = {}
+    for several in by_length.values():
+        made = bootstrap.intervals(list(several), [stats.LEVEL])
+        known |= {values: one[0] for values, one in zip(several, made, strict=True)}
+    return known
+
+
+def row(one: Draft, known: Known, allows: Callable[[str], bool]) -> Row:
+    """One metric of all variants, compared; `known` are intervals that are resampled."""
+    cells = dict(one.cells)
+    for variant, values in one.cells_resampled.items():
+        cells[variant] = replace(cells[variant], resampled=known[values])
+    if one.pairs is None:
+        return Row(one.metric, cells, None)
+    comparison = one.pairs.compared()
+    if not (allows(one.metric.name) and varies(cells)):
+        comparison = replace(comparison, fair=False)
+    if comparison.marked:
+        cells[comparison.best] = replace(cells[comparison.best], best=True)
+    return Row(one.metric, cells, comparison)
+
+
+def varies(cells: Mapping[str, Cell]) -> bool:
+    """Whether any variant's values differ between seeds; otherwise nothing tells how sure they are."""
+    return any(len(set(cell.known)) > 1 for cell in cells.values())

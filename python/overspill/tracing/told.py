@@ -1,0 +1,55 @@
+"""A packet trace as text: a row a stay at a node, and a summary."""
+
+from collections.abc import Mapping
+from typing import Any
+
+from overspill.results import formats, header
+from overspill.tracing.packet_trace import ARRIVED, BOUNCED, DETOURED, MARKED, PacketTrace, Visit, compressed
+
+HEADS = ("time (us)", "node", "what happened", "leaves to", "queue", "waited (us)")
+
+
+def cells(traced: PacketTrace, visit: Visit) -> list[str]:
+    """A stay: when, where, what happened, where it left to, what waited before it, how long it did."""
+    waited = ""
+    if visit.left_ps is not None and visit.stored_ps is not None:
+        waited = us(visit.left_ps - visit.stored_ps)
+    elif visit.stored_ps is not None and visit is traced.visits[-1] and traced.fate == "under_way":
+        waited = f"> {us(traced.times_ps[1] - visit.stored_ps)}"
+    to = "" if visit.to is None else traced.names[visit.to]
+    before = "" if visit.before is None else str(visit.before)
+    return [us(visit.since_ps), traced.names[visit.node], "; ".join(visit.happened), to, before, waited]
+
+
+def us(picoseconds: int) -> str:
+    """Microseconds, to the nanosecond."""
+    return formats.number(picoseconds / 1e6, 3)
+
+
+def summary(traced: PacketTrace) -> list[str]:
+    """What became of it, and its path."""
+    start, end = traced.times_ps
+    under_way = f"under way when the run ended at {formats.time(end)},"
+    fates = {"delivered": f"delivered to {traced.path[-1]}", "under_way": under_way}
+    fate = fates.get(traced.fate, f"lost at {traced.path[-1]} ({traced.fate})")
+    counts = [(ARRIVED, "hop"), (DETOURED, "detour"), (BOUNCED, "bounce"), (MARKED, "mark")]
+    parts = [
+        counted(traced.count(what), name) for what, name in counts if what == ARRIVED or traced.count(what)
+    ]
+    return [
+        f"{fate} after {formats.time(end - start)}: {', '.join(parts)}",
+        f"path: {compressed(traced.path)}",
+        *run_end(traced.facts.get("run_end") or {}),
+    ]
+
+
+def run_end(found: Mapping[str, Any]) -> list[str]:
+    """What kept it: links that wait for each other for ever, or a run that failed."""
+    deadlock, failed = found.get("deadlock"), found.get("failed")
+    told = [f"DEADLOCK: {header.circle(deadlock, 1)}"] if deadlock else []
+    return [*told, f"FAILED: the run failed: {failed}"] if failed else told
+
+
+def counted(count: int, name: str) -> str:
+    """`1 hop`, `2 hops`."""
+    return f"{count} {name}{'' if count == 1 else 's'}"

@@ -1,0 +1,80 @@
+"""Finds circles of modules in the Python sources, and imports against the order of packages: `make lint`.
+
+Every import counts: those inside of functions, and those that only type checkers see.
+"""
+
+import ast
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+
+from circles import ROOT, Graph, Name, Use, circles, described
+
+NAME = "overspill"
+# Each uses those before it, and none after it.
+ORDER = ("stats", "results", "engine", "charts", "report", "tracing", "papers", "cli")
+
+
+def modules(root: Path) -> dict[str, Path]:
+    """Every module by its full name."""
+    found = {}
+    for path in root.rglob("*.py"):
+        parts = path.relative_to(root.parent).with_suffix("").parts
+        found[".".join(parts[:-1] if parts[-1] == "__init__" else parts)] = path
+    return found
+
+
+def imported(path: Path, known: dict[str, Path]) -> Iterator[tuple[str, int]]:
+    """The modules that a file imports, and the lines where it does."""
+    for node in ast.walk(ast.parse(path.read_text())):
+        names = [alias.name for alias in node.names] if isinstance(node, ast.Import) else []
+        if isinstance(node, ast.ImportFrom) and node.module:
+            whole = [f"{node.module}.{alias.name}" for alias in node.names]
+            names = [one if one in known else node.module for one in whole]
+        yield from ((name, node.lineno) for name in names if name in known)
+
+
+def graph(root: Path) -> Graph:
+    """Who uses whom, by files."""
+    known, found = modules(root), Graph()
+    for path in known.values():
+        for name, line in imported(path, known):
+            if known[name] != path:
+                use = Use(path, Name(tuple(name.split(".")), line, declared=True))
+                found.setdefault(path, {}).setdefault(known[name], []).append(use)
+    return found
+
+
+def package(path: Path, root: Path) -> str:
+    """The package right beneath the root; empty for the root's own modules."""
+    parts = path.relative_to(root).parts
+    return parts[0] if len(parts) > 1 else ""
+
+
+def against(uses: Graph, root: Path) -> Iterator[str]:
+    """Uses of a later package, in words."""
+    place = {name: at for at, name in enumerate(ORDER)}
+    for user in sorted(uses):
+        for used in sorted(uses[user]):
+            ours, theirs = package(user, root), package(used, root)
+            if ours in place and theirs in place and place[theirs] > place[ours]:
+                line = uses[user][used][0].path.line
+                yield f"{user.relative_to(root.parent)}:{line}: {ours} uses {theirs}, which comes after it"
+
+
+def main(roots: list[str]) -> int:
+    """The number of faults in these packages, in that of the command where none is named."""
+    found = 0
+    for root in [Path(root).resolve() for root in roots] or [ROOT / "python" / NAME]:
+        uses = graph(root)
+        for circle in circles(uses):
+            found += 1
+            print("\n".join(described(uses, circle, root.parent)))
+        for text in against(uses, root):
+            found += 1
+            print(text)
+    return found
+
+
+if __name__ == "__main__":
+    sys.exit(min(main(sys.argv[1:]), 1))
