@@ -15,6 +15,7 @@ HEAVY = {
     "matplotlib",
     "plotly",
     "pyarrow",
+    "pyarrow.compute",
     "numpy",
     "jinja2",
     "networkx",

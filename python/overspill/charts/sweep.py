@@ -10,7 +10,6 @@ from typing import Any, Protocol
 
 import numpy as np
 import pyarrow as pa
-import pyarrow.compute as pc
 
 from overspill.charts import spec
 from overspill.charts.spec import Axis, Band, Chart, Colours, Entry, Heat, Kind, Line, Mark, Panel, Points
@@ -132,6 +131,8 @@ def of_metric(sweep: SweepResults, metric: str) -> Chart | None:
 
 def cells_of(sweep: SweepResults, metric: str) -> dict[Key, Cell]:
     """A metric by point and variant."""
+    import pyarrow.compute as pc  # slow to load, and of use to sweeps alone
+
     rows = sweep.summary.filter(pc.equal(sweep.summary.column("metric"), metric)).to_pylist()
     paths = [axis.path for axis in sweep.axes]
     return {

@@ -5,7 +5,6 @@ from dataclasses import asdict
 from typing import Any
 
 import pyarrow as pa
-import pyarrow.compute as pc
 
 from overspill.results.cautions import largest, rough
 from overspill.results.cells import explained
@@ -66,12 +65,16 @@ def cautions(facts: Mapping[str, Any], shown: Collection[str] | None = None) -> 
 
 def legend(summary: pa.Table) -> str:
     """How to read the cells of a sweep's tables."""
+    import pyarrow.compute as pc  # slow to load, and of use to sweeps alone
+
     most = pc.max(summary.column("n")).as_py() or 0
     return f"{explained(most, False)} After > stands a lower bound: flows did not finish."
 
 
 def rows(sweep: Finished, metric: str) -> dict[tuple[str, ...], dict[str, Any]]:
     """The summaries of a metric, by values of the axes and variant."""
+    import pyarrow.compute as pc
+
     some = sweep.summary.filter(pc.equal(sweep.summary.column("metric"), metric))
     paths = [axis.path for axis in sweep.axes]
     return {(*(one[path] for path in paths), one["variant"]): one for one in some.to_pylist()}

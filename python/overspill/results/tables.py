@@ -7,8 +7,6 @@ from pathlib import Path
 from typing import Any
 
 import pyarrow as pa
-import pyarrow.compute as compute
-import pyarrow.csv as pc
 import pyarrow.parquet as pq
 
 from overspill import stats
@@ -154,6 +152,8 @@ def without(table: pa.Table, names: set[str]) -> pa.Table:
     """The rows of other metrics."""
     if not names:
         return table
+    import pyarrow.compute as compute  # slow to load, and of use to sweeps alone
+
     there = compute.is_in(table.column("metric"), value_set=pa.array(sorted(names)))
     return table.filter(compute.invert(there)).combine_chunks()
 
@@ -179,6 +179,8 @@ def ordered(by_seed: Runs) -> Iterator[str]:
 
 def write(table: pa.Table, path: Path) -> list[Path]:
     """A table as Parquet and CSV, each in its place at once."""
+    import pyarrow.csv as pc
+
     files = [path.with_suffix(".parquet"), path.with_suffix(".csv")]
     for file in files:
         new = file.with_name(f".{file.name}.new")
