@@ -10,6 +10,7 @@ use pyo3::exceptions::{PyRuntimeError, PyValueError};
 use pyo3::prelude::*;
 use pyo3::types::{PyBytes, PyDict};
 use run_handle::{Asked, RunHandle, begin};
+use scenario::diag::plain;
 use scenario::load::{Loaded, Source, load as load_scenario};
 use sim::{INSTANTS, Link, Options, links};
 use std::path::Path;
@@ -138,7 +139,7 @@ impl Scenario {
 impl Scenario {
     fn variant(&self, name: &str) -> PyResult<&Arc<scenario::Scenario>> {
         let found = self.variants.iter().find(|v| v.variant == name);
-        found.ok_or_else(|| PyValueError::new_err(format!("no variant `{name}`")))
+        found.ok_or_else(|| PyValueError::new_err(format!("no variant `{}`", plain(name, 100))))
     }
 }
 

@@ -5,6 +5,7 @@ use crate::convert::tables;
 use pyo3::exceptions::{PyRuntimeError, PyValueError};
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
+use scenario::diag::plain;
 use serde_json::{Value, json};
 use sim::{INSTANTS, Missing, Often, PacketId, Tracer, Wanted};
 use std::sync::Arc;
@@ -22,7 +23,7 @@ impl Packet {
         match self {
             Packet::Most(often) if often == "detoured" => Ok(Wanted::Most(Often::Detoured)),
             Packet::Most(often) if often == "bounced" => Ok(Wanted::Most(Often::Bounced)),
-            Packet::Most(other) => Err(PyValueError::new_err(format!("no packet is most `{other}`"))),
+            Packet::Most(other) => Err(PyValueError::new_err(format!("no packet is most `{}`", plain(&other, 100)))),
             Packet::This((flow, reverse, emission)) => Ok(Wanted::This(PacketId::of_flow(flow, reverse, emission))),
         }
     }

@@ -33,13 +33,48 @@ impl std::error::Error for Diagnostic {}
 
 /// Longest dotted path that a message names in full.
 pub(crate) const LONGEST_PATH: usize = 300;
-/// Longest text of either half of a message: keys and names of a file may be of any length.
-const LONGEST_HALF: usize = 2000;
+/// Longest text of what a message says was found: values, keys and names of a file may be of any length.
+const LONGEST_FOUND: usize = 500;
+/// Longest text of what it says is expected: lists of words, and names of the file among them.
+const LONGEST_RULE: usize = 2000;
+/// Longest note.
+pub(crate) const LONGEST_NOTE: usize = 1000;
 
 /// `found X; expected Y`.
-pub(crate) fn message(found: impl fmt::Display, rule: impl fmt::Display) -> String {
-    let half = |text: String| clipped(&text, LONGEST_HALF);
-    format!("found {}; expected {}", half(found.to_string()), half(rule.to_string()))
+pub fn message(found: impl fmt::Display, rule: impl fmt::Display) -> String {
+    let (found, rule) = (plain(&found.to_string(), LONGEST_FOUND), plain(&rule.to_string(), LONGEST_RULE));
+    format!("found {found}; expected {rule}")
+}
+
+/// A text as it is told, whatever a file has put into it: on one line, and shortened where it has more than so many
+/// characters.
+pub fn plain(text: &str, most: usize) -> String {
+    let mut told = String::new();
+    for c in clipped(text, most).chars() {
+        match is_plain(c) {
+            true => told.push(c),
+            false => told.extend(c.escape_default()),
+        }
+    }
+    told
+}
+
+/// Whether a terminal shows a character as itself: control characters and those that turn the direction of writing
+/// are none.
+pub(crate) fn is_plain(c: char) -> bool {
+    !c.is_control() && !matches!(c, '\u{2028}'..='\u{202e}' | '\u{2066}'..='\u{2069}')
+}
+
+/// What is wrong with a name that tables and files are to have, as what was found and what is expected.
+pub(crate) fn wrong_name(name: &str) -> Option<(String, &'static str)> {
+    let found = || format!("{:?}", clipped(name, 60));
+    if name.is_empty() {
+        return Some(("an empty name".into(), "a name"));
+    }
+    if !name.chars().all(is_plain) {
+        return Some((found(), "a name without control characters"));
+    }
+    (name.trim() != name).then(|| (found(), "a name without spaces before or behind it"))
 }
 
 /// A text, shortened where it has more than so many characters.

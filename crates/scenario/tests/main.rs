@@ -9,6 +9,7 @@ mod limits;
 mod loading;
 mod malformed;
 mod meant;
+mod messages;
 mod pausing;
 mod resets;
 mod slots;

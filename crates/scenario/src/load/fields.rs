@@ -2,7 +2,7 @@
 
 use super::tree::{At, Data, Node, join};
 use super::{meant, renamed, value};
-use crate::diag::{Diagnostic, LONGEST_PATH, clipped, message, one_of};
+use crate::diag::{Diagnostic, LONGEST_PATH, message, one_of, plain};
 use crate::fault::Fault;
 use crate::model::{Choice, Filled};
 use mech::params::{Kind, Param, Spec, Value, Values};
@@ -33,7 +33,7 @@ impl Faults {
             Some(_) => ("--set".to_string(), 0),
             None => (self.file.clone(), at.line),
         };
-        let diagnostic = Diagnostic { file, line, field: clipped(&at.path, LONGEST_PATH), message };
+        let diagnostic = Diagnostic { file, line, field: plain(&at.path, LONGEST_PATH), message };
         if self.seen.insert(diagnostic.clone()) {
             self.found.push(diagnostic);
         }

@@ -24,7 +24,7 @@ pub(crate) use alone::alone;
 pub(crate) use build::specs;
 pub(crate) use value::{allowed, default, word};
 
-use crate::diag::{Diagnostic, message};
+use crate::diag::{Diagnostic, LONGEST_NOTE, message, plain};
 use crate::model::Scenario;
 use core::fmt;
 use fields::{Faults, NAME_RULE, is_name};
@@ -192,7 +192,7 @@ pub fn load(source: &Source, sets: &[String]) -> Result<Loaded, Vec<Diagnostic>>
                 .collect::<Map<_, _>>()
                 .into(),
             variants: read.into_iter().map(|read| read.scenario).collect(),
-            notes,
+            notes: notes.iter().map(|note| plain(note, LONGEST_NOTE)).collect(),
         }),
         _ => Err(in_order(faults.found)),
     }

@@ -5,7 +5,7 @@
 //! effect and is refused; one that some variants override is noted.
 
 use super::tree::{At, Data, Node, join, ordinal, parse_value};
-use crate::diag::{Diagnostic, LONGEST_PATH, clipped, message, one_of};
+use crate::diag::{Diagnostic, LONGEST_PATH, clipped, message, one_of, plain};
 use std::collections::BTreeSet;
 use toml_edit::Key;
 
@@ -30,7 +30,7 @@ fn split(set: &str) -> Result<(Vec<String>, &str), Diagnostic> {
 }
 
 fn refused(path: &str, message: String) -> Diagnostic {
-    Diagnostic { file: "--set".into(), line: 0, field: clipped(path, LONGEST_PATH), message }
+    Diagnostic { file: "--set".into(), line: 0, field: plain(path, LONGEST_PATH), message }
 }
 
 fn one(document: &mut Node, number: usize, set: &str) -> Result<(), Diagnostic> {

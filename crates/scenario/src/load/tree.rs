@@ -160,7 +160,8 @@ pub(super) fn parse(source: &Source) -> Result<Node, Diagnostic> {
     let doc = Document::parse(source.text.as_str()).map_err(|error| {
         // Nesting beyond the parser's limit has no place of its own.
         let line = error.span().map_or(1, |span| lines.of(span.start));
-        let found = format!("text that is not TOML ({})", error.message().trim());
+        let why = error.message().trim().replace('\n', ", ");
+        let found = format!("text that is not TOML ({why})");
         broken(line, crate::diag::message(found, "TOML 1.0"))
     })?;
     let at = At { line: 1, ..At::default() };

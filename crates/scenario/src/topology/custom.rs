@@ -2,6 +2,7 @@
 
 use super::builder::{Builder, Link};
 use super::{Node, Topology};
+use crate::diag::wrong_name;
 use crate::fault::Fault;
 use mech::params::{Kind, Param, Spec};
 use std::collections::{BTreeMap, BTreeSet};
@@ -92,11 +93,15 @@ impl<'a> Names<'a> {
         let mut seen = BTreeSet::new();
         for (i, node) in graph.nodes.iter().enumerate() {
             let field = format!("nodes[{i}].name");
-            if node.name.is_empty() {
-                faults.push(fault(field, "an empty name", "a name"));
+            if let Some((found, rule)) = wrong_name(&node.name) {
+                faults.push(fault(field, found, rule));
             } else if !seen.insert(node.name.as_str()) {
                 faults.push(fault(field, format!("`{}` again", node.name), "a name that no other node has"));
             }
+        }
+        for (i, node) in graph.nodes.iter().enumerate().filter(|(_, node)| !node.tier.is_empty()) {
+            let wrong = wrong_name(&node.tier);
+            faults.extend(wrong.map(|(found, rule)| fault(format!("nodes[{i}].tier"), found, rule)));
         }
         Names { hosts: order.iter().filter(|node| node.host).count() as u32, order, at }
     }

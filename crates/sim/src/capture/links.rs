@@ -1,5 +1,6 @@
 //! Which links are meant by what a user types.
 
+use scenario::diag::message;
 use scenario::topology::{self, Node, Topology};
 use units::Rate;
 use wire::Interface;
@@ -26,7 +27,7 @@ pub fn links(topology: &Topology, texts: &[String]) -> Result<Vec<Link>, Vec<Str
         match topology.link(text).map(|named| captured(topology, &base, named)) {
             Ok(link) if found.iter().all(|other| other.ports != link.ports) => found.push(link),
             Ok(_) => {}
-            Err(expected) => faults.push(format!("--pcap: found `{text}`; expected {expected}")),
+            Err(expected) => faults.push(format!("--pcap: {}", message(format!("`{text}`"), expected))),
         }
     }
     if faults.is_empty() { Ok(found) } else { Err(faults) }
