@@ -158,7 +158,7 @@ fn times_that_nothing_waits_for_are_told_or_refused() {
 #[test]
 fn what_a_file_of_flows_tells_is_not_told_again() {
     let with = |lines: &str, text: &'static str| {
-        let files = Box::new(move |_: &str| Ok(text.to_string()));
+        let files = Box::new(move |_: &str| Ok(Box::new(text.as_bytes()) as Box<dyn std::io::BufRead>));
         load(&Source { files, ..source(&workload(lines)) }, &[])
     };
     let trace = |text| with("kind = \"trace\"\nfile = \"f\"\nunit = \"us\"\n", text).expect("it is right").notes;

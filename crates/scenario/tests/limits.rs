@@ -18,7 +18,7 @@ fn a_file_that_is_not_text_is_refused_with_the_line_where_text_ends() {
 fn flows_whose_gaps_would_all_round_to_nothing_are_refused_and_do_not_hang_the_run() {
     let more = "[[traffic]]\nname = \"endless\"\nkind = \"poisson\"\nsizes = \"sizes.txt\"\nload.fraction = 10\n";
     let text = star(more).replace("n = 4", "n = 4\nlink.rate = \"1000Tbps\"");
-    let files = Box::new(|_: &str| Ok("0 0.9999999\n1 1\n".to_string()));
+    let files = Box::new(|_: &str| Ok(Box::new("0 0.9999999\n1 1\n".as_bytes()) as Box<dyn std::io::BufRead>));
     let found = load(&Source { path: "test.toml".into(), text, files, registry: Registry::catalogue() }, &[])
         .expect_err("this should be refused");
     assert_eq!(
@@ -125,4 +125,46 @@ fn switches_may_have_so_many_virtual_output_queues_and_no_more() {
     let rate = refused(&fast, &[]);
     assert!(rate.starts_with("test.toml:15: switch.speedup: found 99.999999 times "), "{rate}");
     assert!(rate.ends_with("; expected a multiple of the link's rate that fits 64 bits"), "{rate}");
+}
+
+#[test]
+fn more_flows_than_fit_the_memory_are_refused_before_the_run_with_what_would_fit() {
+    let cases = [
+        (
+            "kind = \"incast\"\nsenders = 1000000\nreceiver = \"h0\"\nsize = \"5KB\"\ninterval = \"1us\"\n",
+            "about 1.000e10 flows, 1.000e10 of them of `w` before the end of the duration; expected at most 20000000, about \
+             10 GB with their results: 1/501 of that would fit",
+        ),
+        (
+            "kind = \"request_reply\"\nclients = [\"h0\"]\nservers = [\"h1\"]\nreply = \"1KB\"\nclock = \"1ps\"\n",
+            "about 2.000e10 flows, 2.000e10 of them of `w`",
+        ),
+        ("kind = \"poisson\"\nsizes = \"1B\"\ninterarrival = \"1ns\"\n", "about 4.000e7 flows, 4.000e7 of them of `w`"),
+        (
+            "kind = \"query\"\ndegree = 1000\nresponse = \"1KB\"\nqps = 1000000000\n",
+            "about 2.000e10 flows, 2.000e10 of them of `w`",
+        ),
+        (
+            "kind = \"long_lived\"\npairs = \"permutation\"\nflows = 1000000\n",
+            "traffic.w.flows: found 1000000 for each of 4 pairs; expected at most 1000000 in all",
+        ),
+    ];
+    for (lines, said) in cases {
+        let found = refused(&star(&format!("[[traffic]]\nname = \"w\"\n{lines}")), &[]);
+        assert!(found.contains(said), "{found}");
+    }
+    let fits = "[[traffic]]\nname = \"w\"\nkind = \"request_reply\"\nclients = [\"h0\"]\nservers = [\"h1\"]\nreply = \"1KB\"\n\
+                clock = \"1ps\"\nrequests = 100\n";
+    loaded(&star(fits), &[]);
+}
+
+#[test]
+fn an_initial_window_of_more_packets_than_fit_the_memory_is_refused() {
+    let burst = "[transport]\nkind = \"newreno\"\ninitial_window = \"1000000000pkt\"\n[[traffic]]\nname = \"w\"\n\
+                 kind = \"incast\"\nsenders = 1000\nreceiver = \"h0\"\nsize = \"900MB\"\n";
+    let found = refused(&star(burst), &[]);
+    let said = "found an initial window of 1073725440 B: 6.164e8 packets, 6.164e8 of them of `w` at once; expected at most \
+                100000000 packets at once: 1/7 of that would fit";
+    assert!(found.contains("transport.initial_window: ") && found.contains(said), "{found}");
+    loaded(&star(&burst.replace("senders = 1000\n", "senders = 100\n")), &[]);
 }

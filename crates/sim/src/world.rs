@@ -29,6 +29,8 @@ pub(crate) mod closed_loop;
 mod counters;
 mod deadlock;
 mod divided;
+#[cfg(test)]
+mod tests;
 
 pub(crate) use counters::Counters;
 pub(crate) use divided::{Part, Partitions};
@@ -50,7 +52,11 @@ impl dataplane::Routes for Net {
 const MOST_PACKETS: u64 = 10_000_000;
 /// And one with more live senders and receivers than this.
 const MOST_ENDS: u64 = 4_000_000;
-/// After so many events that is looked at again.
+/// And one that has begun more flows than this, or has more that have not ended: what is kept of each would not fit.
+/// That is looked at whenever a run may end, since one event may begin as many flows as a host has to send.
+const MOST_FLOWS: u64 = 40_000_000;
+const MOST_OPEN: u64 = 4_000_000;
+/// After so many events the rest is looked at again.
 const CHECK_EVERY: u64 = 1 << 16;
 
 /// When things count and when the run ends.
@@ -71,6 +77,9 @@ struct Seen {
     events: u64,
     check_at: u64,
     unfinished: u64,
+    /// Flows that have begun, and those of them that have ended.
+    begun: u64,
+    ended: u64,
     /// Whether a packet was lost that should never be.
     failed: bool,
 }
@@ -108,6 +117,8 @@ impl Schedule {
             Verdict::End(Stop::MaxEvents, cut)
         } else if at >= last {
             Verdict::End(Stop::DrainedOut, last)
+        } else if instant <= at && seen.has_too_many_flows() {
+            Verdict::End(Stop::Overloaded, instant)
         } else if instant <= at && seen.events >= seen.check_at {
             Verdict::Check(instant)
         } else {
@@ -117,6 +128,10 @@ impl Schedule {
 }
 
 impl Seen {
+    fn has_too_many_flows(&self) -> bool {
+        self.begun > MOST_FLOWS || self.begun - self.ended > MOST_OPEN
+    }
+
     /// Why a run ends that has no events any more.
     fn nothing_left(&self) -> Stop {
         match (self.failed, self.unfinished) {
@@ -355,6 +370,8 @@ impl<O: Observer, T: Tap> World<O, T> {
             events: self.events,
             check_at: self.check_at,
             unfinished: self.state.unfinished(),
+            begun: self.state.records.len() as u64,
+            ended: self.state.completed,
             failed: self.state.lost.is_some(),
         }
     }

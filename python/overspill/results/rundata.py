@@ -15,7 +15,7 @@ from overspill.stats.quantiles import Value
 
 CUT = {
     "max_events": "cut by --max-events",
-    "max_packets": "stopped because too many packets were in memory",
+    "max_packets": "stopped because too many packets or flows were in memory",
 }
 
 

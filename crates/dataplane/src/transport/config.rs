@@ -189,6 +189,10 @@ impl TcpConfig {
         Ok(())
     }
 
+    /// Bytes that a flow may have under way at its start, at most.
+    pub fn first_window(&self) -> u64 {
+        u64::from(self.initial_window.min(self.receive_window))
+    }
     /// Largest payload of a segment, bytes.
     pub fn mss(&self) -> u16 {
         self.mss

@@ -37,7 +37,8 @@ pub(super) fn network(scenario: &Node, reading: Reading, faults: &mut Faults) ->
     let made = choice(&table, Kinds { others, ..Kinds::of(topology::SPECS) }, faults);
     let graph = if custom { Some(graph(&table, faults)?) } else { None };
     let made = made?;
-    let given = topology::Given { graph: graph.as_ref(), files: &*reading.source.files, notes: Some(reading.notes) };
+    let files = |name: &str| reading.source.text_of(name);
+    let given = topology::Given { graph: graph.as_ref(), files: &files, notes: Some(reading.notes) };
     match topology::build(&made.kind, &made.values, &given) {
         Ok(network) if network.hosts as usize > MOST_HOSTS => {
             let found = format!("{} hosts", network.hosts);
@@ -152,6 +153,7 @@ pub(super) fn all_traffic(
     let mut names = BTreeMap::new();
     let mut all = Vec::new();
     let capacities = traffic::Capacities::default();
+    let files = |name: &str| reading.source.text_of(name);
     for item in items {
         let made = choice(item, Kinds { common: settings::TRAFFIC.params, ..Kinds::of(traffic::SPECS) }, faults);
         if let Some(name) = item.get("name").and_then(Node::text) {
@@ -165,7 +167,8 @@ pub(super) fn all_traffic(
             topology,
             duration,
             framing,
-            files: &*reading.source.files,
+            files: &files,
+            open: &*reading.source.files,
             notes: reading.notes,
             capacities: &capacities,
         };

@@ -11,6 +11,7 @@ mod idle;
 mod input_side;
 mod meant;
 mod merge;
+mod needs;
 mod renamed;
 mod resets;
 mod resolved;
@@ -24,7 +25,12 @@ pub(crate) use alone::alone;
 pub(crate) use build::specs;
 pub(crate) use value::{allowed, default, word};
 
+<<<<<<< HEAD
 use crate::diag::{Diagnostic, LONGEST_NOTE, message, plain};
+=======
+use crate::diag::{Diagnostic, message};
+use crate::limits::MOST_TEXT;
+>>>>>>> efa62a1 (scenario: what a run needs is counted before it starts)
 use crate::model::Scenario;
 use core::fmt;
 use fields::{Faults, NAME_RULE, is_name};
@@ -32,6 +38,8 @@ use mech::Registry;
 use serde_json::{Map, Value as Json};
 use std::cell::RefCell;
 use std::collections::BTreeSet;
+use std::fs::File;
+use std::io::{BufRead, BufReader, Read};
 use std::path::Path;
 use tree::{Data, Node};
 use units::Dur;
@@ -47,8 +55,8 @@ const MOST_FAULTS: usize = 1000;
 /// Keys that a variant may not have of its own: variants are compared on the same draws.
 const NOT_IN_VARIANTS: [&str; 3] = ["name", "seed", "variants"];
 
-/// Reads a file named in a scenario; the error says why it cannot be read.
-pub type Files = Box<dyn Fn(&str) -> Result<String, String>>;
+/// Opens a file named in a scenario; the error says why it cannot be read.
+pub type Files = Box<dyn Fn(&str) -> Result<Box<dyn BufRead>, String>>;
 
 /// A scenario's text, and how to read the files that it names.
 pub struct Source {
@@ -94,9 +102,9 @@ pub struct Loaded {
 }
 
 /// A file of a folder: devices and pipes may have no end.
-fn read_file(path: &Path) -> std::io::Result<Vec<u8>> {
+fn open_file(path: &Path) -> std::io::Result<File> {
     match std::fs::metadata(path)?.is_file() {
-        true => std::fs::read(path),
+        true => File::open(path),
         false => Err(std::io::Error::other("not a regular file")),
     }
 }
@@ -105,11 +113,21 @@ impl Source {
     /// A text; files that it names are looked for in a folder.
     pub fn new(path: impl Into<String>, text: impl Into<String>, folder: &Path) -> Source {
         let folder = folder.to_path_buf();
-        let files = move |name: &str| match read_file(&folder.join(name)) {
-            Ok(bytes) => String::from_utf8(bytes).map_err(|_| "is not UTF-8 text".to_string()),
+        let files = move |name: &str| match open_file(&folder.join(name)) {
+            Ok(file) => Ok(Box::new(BufReader::new(file)) as Box<dyn BufRead>),
             Err(error) => Err(format!("cannot be read ({error})")),
         };
         Source { path: path.into(), text: text.into(), files: Box::new(files), registry: Registry::catalogue() }
+    }
+
+    /// The text of a file that it names.
+    fn text_of(&self, name: &str) -> Result<String, String> {
+        let (mut bytes, file) = (Vec::new(), (self.files)(name)?);
+        file.take(MOST_TEXT + 1).read_to_end(&mut bytes).map_err(|error| format!("cannot be read ({error})"))?;
+        if bytes.len() as u64 > MOST_TEXT {
+            return Err(format!("is longer than {} MiB", MOST_TEXT >> 20));
+        }
+        String::from_utf8(bytes).map_err(|_| "is not UTF-8 text".to_string())
     }
 
     /// The same, which may name these mechanisms.

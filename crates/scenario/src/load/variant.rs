@@ -7,6 +7,7 @@ use super::events::{self, Course};
 use super::fibs;
 use super::fields::{Faults, Kinds, NAME_RULE, Slot, Wanted, choice, filled, is_name, read, table};
 use super::idle;
+use super::needs;
 use super::resolved;
 use super::switches::Filler;
 use super::tree::Node;
@@ -124,6 +125,7 @@ pub(super) fn read_variant(name: &str, document: &Node, reading: Reading, faults
         dead_port: top.get("dead_port"),
     };
     check_xoff(document, &scenario, faults)?;
+    needs::check(document, &scenario, faults)?;
     notes.borrow_mut().append(&mut pausing::notes(&scenario));
     checks::notices(&scenario, &mut notes.borrow_mut());
     notes.borrow_mut().append(&mut idle::notes(document, &scenario));

@@ -122,6 +122,19 @@ impl AllToAll {
         self.offered
     }
 
+    /// Flows that start before an instant.
+    pub fn flows_before(&self, end: Time) -> f64 {
+        let span = self.stop.min(end).since(self.start).0 as f64;
+        let shuffles = (span / self.interval.0 as f64).ceil().min(self.count as f64);
+        let hosts = self.hosts.len() as f64;
+        shuffles * hosts * (hosts - 1.0)
+    }
+
+    /// Flows of a round, and the mean bytes of each.
+    pub fn at_once(&self) -> (f64, f64) {
+        (self.rounds().flows as f64, self.sizes.mean())
+    }
+
     /// The rounds of its shuffles: all flows at once are one round.
     pub fn rounds(&self) -> QueryRounds {
         let others = self.hosts.len() as u64 - 1;

@@ -2,12 +2,13 @@
 
 use super::Context;
 use super::common::{CLASS, JITTER, fault};
-use super::rows::{FILE, Hosts, Row, Trace, Unit, Wrong, gather, lines, start, whole_bytes};
+use super::rows::{FILE, Hosts, Row, Trace, Unit, Wrong, gather, start, whole_bytes, words};
 use crate::fault::Fault;
 use mech::choice;
 use mech::params::{Kind, Param, Spec, Values};
 use std::cell::RefCell;
 use std::collections::BTreeSet;
+use std::io::BufRead;
 use units::Time;
 
 pub(super) const SPEC: Spec = Spec {
@@ -62,7 +63,7 @@ pub(super) fn build(name: &str, values: &Values, ctx: &Context) -> Result<Trace,
     }
     let origin = Time(values.time("origin").0);
     let reader = Reader { hosts: Hosts::of(ctx), origin, classes, ports: RefCell::default() };
-    let made = Trace::read(name, values, ctx, |text| reader.rows(text))?;
+    let made = Trace::read(name, values, ctx, |file| reader.rows(file))?;
     let ports = reader.ports.into_inner();
     if ports.len() > 1 {
         let (n, path) = (ports.len(), values.word("file"));
@@ -73,22 +74,31 @@ pub(super) fn build(name: &str, values: &Values, ctx: &Context) -> Result<Trace,
 }
 
 impl Reader<'_> {
-    fn rows(&self, text: &str) -> Result<Vec<Row>, Vec<Wrong>> {
-        let mut lines = lines(text);
+    fn rows(&self, file: &mut dyn BufRead) -> Result<Vec<Row>, Vec<Wrong>> {
         let rule = || "the number of flows".to_string();
-        let Some((line, first)) = lines.next() else { return Err(vec![("no lines".into(), rule())]) };
-        let count = match first.as_slice() {
-            [count] => count.parse::<usize>().ok(),
-            _ => None,
-        };
-        let Some(count) = count.filter(|count| *count > 0) else {
-            let start: String = first.join(" ").chars().take(60).collect();
-            return Err(vec![(format!("line {line}: `{start}`"), rule())]);
-        };
-        let rows = gather(lines.map(|(line, words)| (line, self.row(&words))))?;
-        match rows.len() == count {
-            true => Ok(rows),
-            false => Err(vec![(format!("line {line}: {count} flows, and {} lines of them", rows.len()), rule())]),
+        // The first line that says something, and the number there.
+        let (mut first, mut count) = (None, None);
+        let rows = gather(file, |number, line| {
+            let words = words(line);
+            if words.is_empty() {
+                return Ok(None);
+            }
+            if first.replace(first.unwrap_or(number)).is_some() {
+                return if count.is_some() { self.row(&words).map(Some) } else { Ok(None) };
+            }
+            count = match words[..] {
+                [count] => count.parse::<usize>().ok().filter(|count| *count > 0),
+                _ => None,
+            };
+            let start: String = words.join(" ").chars().take(60).collect();
+            count.map_or_else(|| Err((format!("`{start}`"), rule())), |_| Ok(None))
+        })?;
+        match (first, count) {
+            (Some(_), Some(count)) if rows.len() == count => Ok(rows),
+            (Some(line), Some(count)) => {
+                Err(vec![(format!("line {line}: {count} flows, and {} lines of them", rows.len()), rule())])
+            }
+            _ => Err(vec![("no lines".into(), rule())]),
         }
     }
 

@@ -2,11 +2,12 @@
 
 use super::Context;
 use super::common::{CLASS, JITTER};
-use super::rows::{FILE, Hosts, Row, Trace, Unit, Wrong, gather, lines, start, whole_bytes};
+use super::rows::{FILE, Hosts, Row, Trace, Unit, Wrong, gather, start, whole_bytes, words};
 use crate::fault::Fault;
 use mech::choice;
 use mech::params::{Param, Spec, Values};
 use std::cell::Cell;
+use std::io::BufRead;
 use units::Time;
 
 pub(super) const SPEC: Spec = Spec {
@@ -60,7 +61,7 @@ pub(super) fn build(name: &str, values: &Values, ctx: &Context) -> Result<Trace,
         StartUnit::Microseconds => Unit { name: "microseconds", zeros: 6 },
     };
     let reader = Reader { hosts: Hosts::of(ctx), unit, priorities: Cell::new(0) };
-    let made = Trace::read(name, values, ctx, |text| reader.rows(text))?;
+    let made = Trace::read(name, values, ctx, |file| reader.rows(file))?;
     if reader.priorities.get() > 0 {
         let (n, path) = (reader.priorities.get(), values.word("file"));
         ctx.notes.borrow_mut().push(format!("traffic `{name}`: the priorities of {n} flows of `{path}` are not used"));
@@ -84,7 +85,11 @@ pub(super) fn opera(name: &str, values: &Values, ctx: &Context) -> Result<Trace,
             class: None,
         })
     };
-    Trace::read(name, values, ctx, |text| match gather(lines(text).map(|(line, words)| (line, row(&words)))) {
+    let flow = |_: usize, line: &str| match words(line) {
+        words if words.is_empty() => Ok(None),
+        words => row(&words).map(Some),
+    };
+    Trace::read(name, values, ctx, |file| match gather(file, flow) {
         Ok(rows) if rows.is_empty() => Err(vec![("no flows".into(), "at least one line".into())]),
         other => other,
     })
@@ -99,16 +104,21 @@ enum Line {
 }
 
 impl Reader<'_> {
-    fn rows(&self, text: &str) -> Result<Vec<Row>, Vec<Wrong>> {
-        let (mut rows, mut said, mut nodes) = (Vec::new(), None, false);
-        for line in gather(lines(text).map(|(line, words)| (line, self.line(&words))))? {
-            match line {
+    fn rows(&self, file: &mut dyn BufRead) -> Result<Vec<Row>, Vec<Wrong>> {
+        let (mut said, mut nodes) = (None, false);
+        let rows = gather(file, |_, line| {
+            let words = words(line);
+            if words.is_empty() {
+                return Ok(None);
+            }
+            match self.line(&words)? {
                 Line::Nodes => nodes = true,
                 Line::Nothing => {}
                 Line::Connections(count) => said = Some(count),
-                Line::Flow(row) => rows.push(row),
+                Line::Flow(row) => return Ok(Some(row)),
             }
-        }
+            Ok(None)
+        })?;
         let wrong = |found: String, rule: &str| Err(vec![(found, rule.to_string())]);
         match said {
             _ if !nodes => wrong("no line `Nodes`".into(), "`Nodes N` before the connections"),

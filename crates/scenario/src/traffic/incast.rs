@@ -6,6 +6,7 @@ use super::queries::{INTERVAL, Names, Pick, QPS, Queries, QueryStreams, REPEAT, 
 use super::{Context, Sizes};
 use crate::fault::Fault;
 use mech::params::{Kind, Param, Spec, Values};
+use units::Time;
 
 pub(super) const SPEC: Spec = Spec {
     slot: "traffic",
@@ -66,6 +67,16 @@ impl Incast {
     /// Payload over the capacity of all host links; nothing for a single query.
     pub fn offered(&self) -> Option<Offered> {
         self.rounds.offered(self.bytes as f64)
+    }
+
+    /// Flows that start before an instant, on average.
+    pub fn flows_before(&self, end: Time) -> f64 {
+        self.rounds.queries_before(end) * self.messages() as f64
+    }
+
+    /// Of each flow.
+    pub fn bytes(&self) -> u64 {
+        self.bytes
     }
 
     /// Flows of a query.

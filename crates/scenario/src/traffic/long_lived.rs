@@ -112,6 +112,21 @@ impl LongLived {
         if faults.is_empty() { Ok(LongLived { who, listed, flows, start, stagger }) } else { Err(faults) }
     }
 
+    /// How many flows.
+    pub fn count(&self, hosts: u32) -> u64 {
+        let each = match self.who {
+            Who::Permutation => u64::from(hosts),
+            Who::Random => 1,
+            Who::Listed => self.listed.len() as u64,
+        };
+        each * self.flows as u64
+    }
+
+    /// How many start at one instant.
+    pub fn at_once(&self, hosts: u32) -> u64 {
+        if self.stagger == Dur::ZERO { self.count(hosts) } else { 1 }
+    }
+
     /// All flows: the first of every pair, then the second of every pair, and so on.
     pub fn starts(&self, hosts: u32, mut draws: Stream) -> Starts {
         let pairs: Vec<_> = match self.who {

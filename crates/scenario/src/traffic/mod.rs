@@ -37,6 +37,7 @@ use dataplane::Framing;
 use mech::params::{Spec, Values};
 use mech::{ClassSet, HostId};
 use std::cell::RefCell;
+use std::io::BufRead;
 use units::{Dur, Time};
 
 /// The kinds of traffic that a scenario may name.
@@ -57,6 +58,9 @@ pub const SPECS: &[&Spec] = &[
     &raw::BURSTS,
 ];
 
+/// Opens a file; the error says why it cannot be.
+pub type Open<'a> = dyn Fn(&str) -> Result<Box<dyn BufRead>, String> + 'a;
+
 /// What a workload is checked against.
 #[derive(Clone, Copy)]
 pub struct Context<'a> {
@@ -68,6 +72,8 @@ pub struct Context<'a> {
     pub framing: Framing,
     /// The text of a file of the scenario, or why it cannot be read.
     pub files: &'a dyn Fn(&str) -> Result<String, String>,
+    /// A file of the scenario to be read as it comes, or why it cannot be.
+    pub open: &'a Open<'a>,
     /// Sentences that a run prints: what was assumed where a file leaves it open.
     pub notes: &'a RefCell<Vec<String>>,
     /// Shared by all workloads on this network.
@@ -242,6 +248,38 @@ impl Traffic {
             Source::AllReduce(job) => QuerySize::Fixed(job.messages()),
             Source::Permutation(_) | Source::Poisson(_) | Source::LongLived(_) => QuerySize::None,
             Source::Trace(_) | Source::Raw(_) => QuerySize::None,
+        }
+    }
+
+    /// How many flows it starts before an instant, about: on average where they come at random, and at least so many
+    /// where they depend on others.
+    pub fn flows_before(&self, end: Time, topology: &Topology) -> f64 {
+        match &self.source {
+            Source::Incast(incast) => incast.flows_before(end),
+            Source::Query(query) => query.flows_before(end),
+            Source::Poisson(poisson) => poisson.flows_before(end, topology),
+            Source::Sessions(sessions) => sessions.flows_before(end),
+            Source::AllToAll(shuffle) => shuffle.flows_before(end),
+            Source::Permutation(_) => f64::from(topology.hosts),
+            Source::LongLived(pairs) => pairs.count(topology.hosts) as f64,
+            Source::Trace(trace) => trace.len() as f64,
+            Source::AllReduce(job) => job.messages() as f64,
+            Source::Raw(_) => 0.0,
+        }
+    }
+
+    /// How many of its flows start at one instant, and the bytes of each on average: of those that start at once by its
+    /// parameters, jitter or not.
+    pub fn at_once(&self, topology: &Topology) -> (f64, f64) {
+        match &self.source {
+            Source::Incast(incast) => (incast.messages() as f64, incast.bytes() as f64),
+            Source::Query(query) => query.at_once(),
+            Source::AllToAll(shuffle) => shuffle.at_once(),
+            Source::Permutation(permutation) => (f64::from(topology.hosts), permutation.mean()),
+            Source::LongLived(pairs) => (pairs.at_once(topology.hosts) as f64, ENDLESS as f64),
+            Source::Poisson(_) | Source::Sessions(_) | Source::AllReduce(_) => (1.0, ENDLESS as f64),
+            Source::Trace(_) => (1.0, ENDLESS as f64),
+            Source::Raw(_) => (0.0, 0.0),
         }
     }
 

@@ -37,6 +37,11 @@ impl Permutation {
         }
     }
 
+    /// Mean bytes of a flow.
+    pub fn mean(&self) -> f64 {
+        self.sizes.mean()
+    }
+
     pub fn shuffle(&self, hosts: u32, draws: Stream) -> Shuffle {
         Shuffle { sizes: self.sizes.clone(), start: self.start, hosts, draws }
     }

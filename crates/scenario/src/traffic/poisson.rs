@@ -5,7 +5,7 @@ use super::draft::Draft;
 use super::load::{BYTES, FRACTION, LoadBytes, LoadOf, OF, Offered, SEGMENT, asked, capacity, unasked};
 use super::{Context, SIZES, Sizes};
 use crate::fault::Fault;
-use crate::topology::Topology;
+use crate::topology::{Node, Topology};
 use mech::params::{Kind, Param, Spec, Values};
 use mech::{HostId, Stream};
 use std::sync::Arc;
@@ -88,6 +88,16 @@ impl Poisson {
 
     pub fn offered(&self) -> Option<Offered> {
         self.offered
+    }
+
+    /// Flows that start before an instant, on average.
+    pub fn flows_before(&self, end: Time, net: &Topology) -> f64 {
+        let span = self.stop.min(end).since(self.start).0 as f64;
+        let gap = |host: &Node| match self.gap {
+            Gap::Same(gap) => gap,
+            Gap::OverRate(bits) => bits / host.ports[0].rate.as_f64(),
+        };
+        net.nodes[..net.hosts as usize].iter().map(|host| span / gap(host)).sum()
     }
 
     pub fn arrivals(&self, net: &Topology, host: HostId, draws: Stream) -> Arrivals {

@@ -167,6 +167,15 @@ impl Rounds {
         })
     }
 
+    /// Queries that start before an instant, on average.
+    pub fn queries_before(&self, end: Time) -> f64 {
+        let span = self.stop.min(end).since(self.start).0 as f64;
+        match self.pace {
+            Pace::Every(interval, count) => (span / interval.0 as f64).ceil().min(count as f64),
+            Pace::Poisson(gap) => span / gap,
+        }
+    }
+
     /// How many hosts a query picks.
     pub fn degree(&self) -> u64 {
         self.degree

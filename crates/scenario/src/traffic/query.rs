@@ -110,6 +110,17 @@ impl Query {
         self.rounds.queries(shape, hosts, streams)
     }
 
+    /// Messages of queries that start before an instant, on average.
+    pub fn flows_before(&self, end: Time) -> f64 {
+        self.rounds.queries_before(end) * self.messages() as f64
+    }
+
+    /// Messages that a query begins with, and the mean bytes of each.
+    pub fn at_once(&self) -> (f64, f64) {
+        let bytes = if self.asks() { self.request as f64 } else { self.response.mean() };
+        (self.rounds.degree() as f64, bytes)
+    }
+
     /// Messages of a query, requests included.
     pub fn messages(&self) -> u64 {
         self.rounds.degree() * if self.asks() { 2 } else { 1 }

@@ -185,6 +185,16 @@ impl Sessions {
         self.persistent
     }
 
+    /// Messages that start before an instant where requests go by the clock; else at least so many.
+    pub fn flows_before(&self, end: Time) -> f64 {
+        let span = self.stop.min(end).since(self.start).0 as f64;
+        let requests = match self.pace {
+            Pace::Clock(time) => (span / time.0 as f64).ceil().min(self.requests as f64),
+            _ => 1.0,
+        };
+        2.0 * requests * self.sessions as f64
+    }
+
     /// The first requests of every session, or all where they go by the clock.
     pub fn all(&self, workload: u16, seed: u64, jitter: Dur) -> impl Iterator<Item = Session> + use<> {
         let plan = Arc::new(self.plan(workload, 0, seed));

@@ -4,9 +4,11 @@ use super::Context;
 use super::common::fault;
 use super::draft::Draft;
 use crate::fault::Fault;
+use crate::limits::MOST_FLOWS;
 use mech::HostId;
 use mech::params::{Kind, Param, Values};
 use std::collections::BTreeMap;
+use std::io::{BufRead, Read};
 use std::sync::Arc;
 use units::Time;
 
@@ -36,17 +38,17 @@ pub(super) struct Row {
 }
 
 impl Trace {
-    /// The flows that `parse` finds in the text of the workload's `file`.
+    /// The flows that `parse` finds in the workload's `file`, which is read line by line.
     pub fn read(
         name: &str,
         values: &Values,
         ctx: &Context,
-        parse: impl FnOnce(&str) -> Result<Vec<Row>, Vec<Wrong>>,
+        parse: impl FnOnce(&mut dyn BufRead) -> Result<Vec<Row>, Vec<Wrong>>,
     ) -> Result<Trace, Vec<Fault>> {
         let path = values.word("file");
-        let text = (ctx.files)(path)
+        let mut file = (ctx.open)(path)
             .map_err(|why| vec![fault("file", format!("`{path}`: {why}"), "a file that can be read")])?;
-        let mut rows = parse(text.trim_start_matches('\u{feff}')).map_err(|faults| {
+        let mut rows = parse(&mut *file).map_err(|faults| {
             let all = faults.into_iter();
             all.map(|(found, rule)| fault("file", format!("`{path}`, {found}"), rule)).collect::<Vec<_>>()
         })?;
@@ -68,29 +70,56 @@ impl Trace {
         self.rows.iter().filter_map(|row| row.class).max()
     }
 
+    /// How many flows.
+    pub fn len(&self) -> usize {
+        self.rows.len()
+    }
+
     pub fn rows(&self) -> Rows {
         Rows { rows: self.rows.clone(), at: 0 }
     }
 }
 
-/// The lines of a text that say something, each with its number and its words; what follows a `#` is left out.
-pub(super) fn lines(text: &str) -> impl Iterator<Item = (usize, Vec<&str>)> {
-    let each = text.lines().enumerate();
-    let each =
-        each.map(|(i, line)| (i + 1, line.split('#').next().unwrap_or("").split_whitespace().collect::<Vec<_>>()));
-    each.filter(|(_, words)| !words.is_empty())
+/// The words of a line; what follows a `#` is left out.
+pub(super) fn words(line: &str) -> Vec<&str> {
+    line.split('#').next().unwrap_or("").split_whitespace().collect()
 }
 
-/// What all lines say, or what is wrong with the first ones.
-pub(super) fn gather<T>(lines: impl Iterator<Item = (usize, Result<T, Wrong>)>) -> Result<Vec<T>, Vec<Wrong>> {
+/// The longest line of a file.
+const MOST_LINE: u64 = 1 << 20;
+
+/// What `say` makes of the lines of a file, by their numbers from 1, or what is wrong with the first ones. Of the file no
+/// more than a line is in memory.
+pub(super) fn gather<T>(
+    file: &mut dyn BufRead,
+    mut say: impl FnMut(usize, &str) -> Result<Option<T>, Wrong>,
+) -> Result<Vec<T>, Vec<Wrong>> {
     let (mut good, mut faults) = (Vec::new(), Vec::new());
-    for (line, read) in lines {
-        match read {
-            Ok(read) => good.push(read),
-            Err((found, rule)) => faults.push((format!("line {line}: {found}"), rule)),
+    let mut line = Vec::new();
+    for number in 1.. {
+        line.clear();
+        match (&mut *file).take(MOST_LINE).read_until(b'\n', &mut line) {
+            Ok(0) => break,
+            Ok(read) if read as u64 == MOST_LINE => {
+                return Err(vec![(format!("line {number}: more than {MOST_LINE} bytes"), "a line a flow".into())]);
+            }
+            Ok(_) => {}
+            Err(why) => return Err(vec![(format!("line {number}: {why}"), "a file that can be read".into())]),
+        }
+        let Ok(text) = std::str::from_utf8(&line) else {
+            return Err(vec![(format!("line {number}: bytes that are not text"), "UTF-8 text".into())]);
+        };
+        let text = if number == 1 { text.trim_start_matches('\u{feff}') } else { text };
+        match say(number, text.trim_end_matches(['\n', '\r'])) {
+            Ok(said) => good.extend(said),
+            Err((found, rule)) => faults.push((format!("line {number}: {found}"), rule)),
         }
         if faults.len() == TOLD {
             break;
+        }
+        if good.len() as u64 > MOST_FLOWS {
+            let found = format!("line {number}: flow {}", good.len());
+            return Err(vec![(found, format!("at most {MOST_FLOWS}, about 10 GB with their results"))]);
         }
     }
     if faults.is_empty() { Ok(good) } else { Err(faults) }
@@ -202,7 +231,35 @@ impl Rows {
 
 #[cfg(test)]
 mod tests {
-    use super::scaled;
+    use super::{MOST_LINE, gather, scaled};
+    use std::io::{BufReader, Read, Repeat, repeat};
+
+    /// Lines without end, and how many bytes of them have been asked for.
+    struct Endless(Repeat, u64);
+
+    impl Read for Endless {
+        fn read(&mut self, buffer: &mut [u8]) -> std::io::Result<usize> {
+            self.1 += buffer.len() as u64;
+            self.0.read(buffer)
+        }
+    }
+
+    #[test]
+    fn a_file_without_end_is_read_up_to_the_most_flows_and_never_as_a_whole() {
+        let mut file = BufReader::new(Endless(repeat(b'\n'), 0));
+        let found = gather(&mut file, |_, _| Ok(Some(()))).unwrap_err();
+        let rule = "at most 20000000, about 10 GB with their results";
+        assert_eq!(found, [("line 20000001: flow 20000001".to_string(), rule.to_string())]);
+        assert!(file.get_ref().1 < 20_100_000);
+    }
+
+    #[test]
+    fn a_line_without_end_is_refused() {
+        let mut file = BufReader::new(Endless(repeat(b'a'), 0));
+        let found = gather(&mut file, |_, _| Ok(Some(()))).unwrap_err();
+        assert_eq!(found, [(format!("line 1: more than {MOST_LINE} bytes"), "a line a flow".to_string())]);
+        assert!(file.get_ref().1 < 2 * MOST_LINE);
+    }
 
     #[test]
     fn a_decimal_is_scaled_exactly_and_rounded_once() {

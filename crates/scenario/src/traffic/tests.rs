@@ -1,6 +1,7 @@
 use super::*;
 use crate::topology::tests::{net, values};
 use std::collections::BTreeSet;
+use std::io::Cursor;
 
 mod closed;
 mod files;
@@ -23,7 +24,8 @@ fn with_files(
 ) -> Result<(Traffic, Vec<String>), Vec<Fault>> {
     let notes = RefCell::new(Vec::new());
     let (framing, capacities) = (Framing::ETHERNET, &Capacities::default());
-    let ctx = Context { topology: net, duration: Dur::s(1), framing, files, notes: &notes, capacities };
+    let open = |name: &str| files(name).map(|text| Box::new(Cursor::new(text)) as Box<dyn BufRead>);
+    let ctx = Context { topology: net, duration: Dur::s(1), framing, files, open: &open, notes: &notes, capacities };
     let spec = SPECS.iter().find(|spec| spec.kind == kind).unwrap();
     let traffic = Traffic::build("t", kind, &values(spec, given), &ctx)?;
     Ok((traffic, notes.into_inner()))

@@ -2,11 +2,13 @@
 
 use super::Context;
 use super::common::{CLASS, JITTER};
-use super::rows::{FILE, Hosts, Row, TOLD, Trace, Wrong};
+use super::rows::{FILE, Hosts, Row, Trace, Wrong, gather};
 use crate::fault::Fault;
 use mech::choice;
 use mech::params::{Param, Spec, Values};
+use std::borrow::Cow;
 use std::cell::Cell;
+use std::io::BufRead;
 use units::{Dur, Time, parse_bytes, parse_dur};
 
 pub(super) const SPEC: Spec = Spec {
@@ -52,7 +54,7 @@ struct Reader<'a> {
 pub(super) fn build(name: &str, values: &Values, ctx: &Context) -> Result<Trace, Vec<Fault>> {
     let unit = values.get::<Option<StartUnit>>("unit").map(StartUnit::word);
     let reader = Reader { hosts: Hosts::of(ctx), unit, bare: Cell::new(false) };
-    let made = Trace::read(name, values, ctx, |text| reader.rows(text))?;
+    let made = Trace::read(name, values, ctx, |file| reader.rows(file))?;
     if unit.is_some() && !reader.bare.get() {
         let note =
             format!("traffic `{name}`: `unit` has no effect: every start of `{}` has its own", values.word("file"));
@@ -61,15 +63,19 @@ pub(super) fn build(name: &str, values: &Values, ctx: &Context) -> Result<Trace,
     Ok(made)
 }
 
-/// The line, from 1, of the record that is found from byte `from` on, behind empty lines and comments.
-fn line_of(text: &str, from: usize) -> usize {
-    let (before, after) = text.split_at_checked(from).unwrap_or((text, ""));
-    let skipped = after.lines().take_while(|line| line.trim().is_empty() || line.starts_with('#'));
-    1 + before.matches('\n').count() + skipped.count()
+/// The fields of a line.
+fn fields(line: &str) -> Vec<Cow<'_, str>> {
+    if !line.contains('"') {
+        return line.split(',').map(|field| field.trim().into()).collect();
+    }
+    let mut table = csv::ReaderBuilder::new();
+    let table = table.has_headers(false).flexible(true).trim(csv::Trim::All);
+    let records = table.from_reader(line.as_bytes()).into_records().flatten();
+    records.flat_map(|record| record.iter().map(|field| field.to_owned().into()).collect::<Vec<_>>()).collect()
 }
 
 /// Where each column of [`HEADER`] stands; in any order, in upper or lower case.
-fn columns(header: &[String]) -> Option<[usize; 4]> {
+fn columns(header: &[Cow<str>]) -> Option<[usize; 4]> {
     let mut at = [0; 4];
     for (place, name) in at.iter_mut().zip(HEADER.split(',')) {
         *place = header.iter().position(|field| field.eq_ignore_ascii_case(name))?;
@@ -78,41 +84,39 @@ fn columns(header: &[String]) -> Option<[usize; 4]> {
 }
 
 impl Reader<'_> {
-    fn rows(&self, text: &str) -> Result<Vec<Row>, Vec<Wrong>> {
-        let mut table = csv::ReaderBuilder::new();
-        let table = table.has_headers(false).flexible(true).comment(Some(b'#')).trim(csv::Trim::All);
-        let mut lines = table.from_reader(text.as_bytes()).into_records().flatten().map(|record| {
-            let from = record.position().map_or(0, |at| at.byte() as usize);
-            (from, record.iter().map(str::to_owned).collect::<Vec<_>>())
-        });
-        let Some((from, header)) = lines.next() else {
-            return Err(vec![("no lines".into(), format!("the header `{HEADER}` and a line a flow"))]);
-        };
-        let columns = columns(&header).ok_or_else(|| {
-            let start: String = header.join(",").chars().take(60).collect();
-            vec![(format!("line {}: `{start}`", line_of(text, from)), format!("the header `{HEADER}`"))]
+    fn rows(&self, file: &mut dyn BufRead) -> Result<Vec<Row>, Vec<Wrong>> {
+        let (mut columns_of, mut header) = (None, false);
+        let rows = gather(file, |_, line| {
+            if line.trim().is_empty() || line.starts_with('#') {
+                return Ok(None);
+            }
+            let fields = fields(line);
+            match (&columns_of, std::mem::replace(&mut header, true)) {
+                (Some(columns), _) => self.row(&fields, columns).map(Some),
+                // What is wrong with the header has been told.
+                (None, true) => Ok(None),
+                (None, false) => {
+                    columns_of = columns(&fields);
+                    let start: String = fields.join(",").chars().take(60).collect();
+                    let wrong = || (format!("`{start}`"), format!("the header `{HEADER}`"));
+                    columns_of.map_or_else(|| Err(wrong()), |_| Ok(None))
+                }
+            }
         })?;
-        let (mut rows, mut faults) = (Vec::new(), Vec::new());
-        for (from, fields) in lines {
-            match self.row(&fields, &columns) {
-                Ok(row) => rows.push(row),
-                Err((found, rule)) => faults.push((format!("line {}: {found}", line_of(text, from)), rule)),
-            }
-            if faults.len() == TOLD {
-                break;
-            }
+        if !header {
+            return Err(vec![("no lines".into(), format!("the header `{HEADER}` and a line a flow"))]);
         }
-        if rows.is_empty() && faults.is_empty() {
-            faults.push(("no flows".into(), "at least one line after the header".into()));
+        if rows.is_empty() {
+            return Err(vec![("no flows".into(), "at least one line after the header".into())]);
         }
-        if faults.is_empty() { Ok(rows) } else { Err(faults) }
+        Ok(rows)
     }
 
-    fn row(&self, fields: &[String], columns: &[usize; 4]) -> Result<Row, Wrong> {
+    fn row(&self, fields: &[Cow<str>], columns: &[usize; 4]) -> Result<Row, Wrong> {
         if fields.len() != columns.len() {
             return Err((format!("{} fields", fields.len()), "4 fields".into()));
         }
-        let [start, src, dst, bytes] = columns.map(|i| fields[i].as_str());
+        let [start, src, dst, bytes] = columns.map(|i| &*fields[i]);
         let start = self.start(start)?;
         let (src, dst) = self.hosts.pair(src, dst)?;
         Ok(Row { start, src, dst, bytes: size(bytes)?, class: None })

@@ -180,12 +180,23 @@ impl<O: Divided> Partitions<O> {
     /// whether there is any.
     fn seen(&self) -> Seen {
         let seen = self.parts.iter().map(World::seen);
-        let none = Seen { now: Time::ZERO, events: 0, check_at: self.check_at, unfinished: 0, failed: false };
+        let none = Seen {
+            now: Time::ZERO,
+            events: 0,
+            check_at: self.check_at,
+            unfinished: 0,
+            begun: 0,
+            ended: 0,
+            failed: false,
+        };
         seen.fold(none, |all, one| Seen {
             now: all.now.max(one.now),
             events: all.events + one.events,
             check_at: all.check_at,
             unfinished: all.unfinished.wrapping_add(one.unfinished),
+            // All know all flows, which end in one of them.
+            begun: all.begun.max(one.begun),
+            ended: all.ended + one.ended,
             failed: all.failed || one.failed,
         })
     }
