@@ -25,12 +25,8 @@ pub(crate) use alone::alone;
 pub(crate) use build::specs;
 pub(crate) use value::{allowed, default, word};
 
-<<<<<<< HEAD
 use crate::diag::{Diagnostic, LONGEST_NOTE, message, plain};
-=======
-use crate::diag::{Diagnostic, message};
 use crate::limits::MOST_TEXT;
->>>>>>> efa62a1 (scenario: what a run needs is counted before it starts)
 use crate::model::Scenario;
 use core::fmt;
 use fields::{Faults, NAME_RULE, is_name};
