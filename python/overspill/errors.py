@@ -2,6 +2,13 @@
 
 from collections.abc import Iterable
 
+LONGEST = 1000  # letters of a line
+
+
+def bounded(text: str, most: int = 200) -> str:
+    """What a user gave, cut where it would hide what is wrong with it."""
+    return text if len(text) <= most else f"{text[: most - 1]}…"
+
 
 class OverspillError(Exception):
     """A failure with lines that a user can read."""
@@ -9,7 +16,8 @@ class OverspillError(Exception):
     status = 1
 
     def __init__(self, lines: str | Iterable[str]) -> None:
-        self.lines = [lines] if isinstance(lines, str) else [str(line) for line in lines]
+        every = [lines] if isinstance(lines, str) else [str(line) for line in lines]
+        self.lines = [bounded(line, LONGEST) for line in every]
         super().__init__("\n".join(self.lines))
 
 

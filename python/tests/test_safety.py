@@ -86,7 +86,7 @@ def test_a_manifest_cannot_reach_out_of_its_folder(tmp_path: Path, scenario: Pat
     victim.write_text("mine")
     manifest = json.loads((tmp_path / "o/manifest.json").read_text())
     manifest["report"] = ["../victim", str(victim)]
-    (tmp_path / "o/manifest.json").write_text(json.dumps(manifest))
+    (tmp_path / "o/manifest.json").write_text(json.dumps(store.sealed(manifest)))
     run(scenario, out=tmp_path / "o")
     assert victim.read_text() == "mine"
 
@@ -104,7 +104,7 @@ def test_a_redrawn_report_leaves_no_figure_of_the_old_one(tmp_path: Path, scenar
     report.write(results, tmp_path / "o", ["png"])
     manifest = json.loads((tmp_path / "o/manifest.json").read_text())
     manifest["report"].append("figures/old.png")
-    (tmp_path / "o/manifest.json").write_text(json.dumps(manifest))
+    (tmp_path / "o/manifest.json").write_text(json.dumps(store.sealed(manifest)))
     (tmp_path / "o/figures/old.png").write_text("old")
     report.write(Results.load(tmp_path / "o"), tmp_path / "o", ["png"])
     assert not (tmp_path / "o/figures/old.png").exists() and (tmp_path / "o/figures/fct.png").exists()

@@ -4,9 +4,10 @@ import re
 from collections.abc import Iterable, Mapping
 from fractions import Fraction
 
-from overspill.errors import BadInput
+from overspill.errors import BadInput, bounded
 
 MOST = 100_000  # values of one axis
+LARGEST = 10**30  # no quantity is as large
 NUMBER = r"[-+]?[0-9][0-9_]*(?:\.[0-9_]+)?(?:[eE][-+]?[0-9]+)?"
 QUANTITY = re.compile(rf"({NUMBER})(?:\s*/\s*([1-9][0-9]*))?\s*([A-Za-z]*)")
 RANGE = re.compile(rf"({NUMBER})\s*([A-Za-z]*)\.\.({NUMBER})\s*([A-Za-z]*):({NUMBER})\s*([A-Za-z]*)")
@@ -77,7 +78,7 @@ def stepped(path: str, item: str, match: re.Match[str]) -> list[str]:
     unit = match[2]
     if (match[4], match[6]) != (unit, unit):
         raise refused(path, item, "expected both ends and the step in the same unit, such as 10KB..50KB:10KB")
-    first, last, step = (exact(match[at]) for at in (1, 3, 5))
+    first, last, step = (end(path, item, match[at]) for at in (1, 3, 5))
     if step == 0 or (last - first) / step < 0:
         raise refused(path, item, "expected a step that leads from the first to the last")
     count = int((last - first) / step) + 1
@@ -95,7 +96,7 @@ def spaced(path: str, item: str, logarithmic: bool, parts: list[str]) -> list[st
     low, high = ends
     if low is None or high is None or low[2] or high[2] or low[3] != high[3]:
         raise refused(path, item, rule)
-    first, last = exact(low[1]), exact(high[1])
+    first, last = end(path, item, low[1]), end(path, item, high[1])
     if logarithmic and (first <= 0 or last <= 0):
         raise refused(path, item, "expected two ends above 0 for log")
     made = [between(first, last, Fraction(at, int(parts[2]) - 1), logarithmic) for at in range(int(parts[2]))]
@@ -120,6 +121,18 @@ def exact(text: str) -> Fraction:
     return Fraction(text.replace("_", ""))
 
 
+def end(path: str, item: str, text: str) -> Fraction:
+    """A number as written, of those that can be reckoned with."""
+    if endless(text) or abs(found := exact(text)) > LARGEST:
+        raise refused(path, item, "expected numbers up to 1e30")
+    return found
+
+
+def endless(text: str) -> bool:
+    """Whether a number has so many digits, or so large an exponent, that to write it out takes for ever."""
+    return len(text) > 60 or len(text.lower().partition("e")[2]) > 4
+
+
 def shown(number: Fraction) -> str:
     """A number as text: whole, or with as many decimals as it needs."""
     if number.denominator == 1:
@@ -141,16 +154,17 @@ def numbers(texts: Iterable[str]) -> tuple[list[float], str] | None:
     matches = [QUANTITY.fullmatch(text.strip()) for text in texts]
     found: list[tuple[Fraction, str]] = []
     for match in matches:
-        if match is None:
+        if match is None or endless(match[1]):
             return None
         found.append((exact(match[1]) / int(match[2] or 1), match[3]))
     unit = found[0][1]
     family = next((family for family in UNITS if unit in family), None)
     if family is None or any(one not in family for _, one in found):
         return None
-    return [float(number * family[one] / family[unit]) for number, one in found], unit
+    worth = [number * family[one] / family[unit] for number, one in found]
+    return ([float(one) for one in worth], unit) if all(abs(one) <= LARGEST for one in worth) else None
 
 
 def refused(path: str, found: str, rule: str) -> BadInput:
     """What is wrong with an axis."""
-    return BadInput(f"--over: {path}: found {found}; {rule}")
+    return BadInput(f"--over: {bounded(path)}: found {bounded(found)}; {rule}")

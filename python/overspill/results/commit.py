@@ -149,7 +149,7 @@ def write_sweep(results: Finished, out: Path) -> None:
     except OSError as error:
         raise Unwritable(f"{out}: cannot be written: {error.strerror or error}") from error
     results.facts["outputs"] = {path.name: store.digest(path) for path in files}
-    store.write_json(out / store.MANIFEST, results.facts)
+    store.write_json(out / store.MANIFEST, store.sealed(results.facts))
     results.folder = out
 
 

@@ -5,7 +5,7 @@ import json
 import os
 import re
 import shutil
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path, PurePosixPath
 from typing import Any, Protocol
 
@@ -99,7 +99,7 @@ def list_report(out: Path, names: Iterable[str]) -> None:
     """Put the report's files into the manifest, so that the next results replace them and no others."""
     manifest = read_manifest(out)
     remove(out, {name for name in manifest.get("report", ()) if inside(name)} - set(names))
-    write_json(out / MANIFEST, manifest | {"report": sorted(names)})
+    write_json(out / MANIFEST, sealed(manifest | {"report": sorted(names)}))
 
 
 class Named(Protocol):
@@ -157,7 +157,7 @@ def write_manifest(out: Path, facts: dict[str, Any], runs: Sequence[RunData]) ->
         entry = {"variant": run.variant, "seed": run.seed, "summary": run.summary, "files": hashes}
         entries.append(entry | ({"key": run.key} if run.key else {}))
     manifest = {"format": FORMAT, **facts, "runs": entries}
-    write_json(out / MANIFEST, manifest)
+    write_json(out / MANIFEST, sealed(manifest))
     return manifest
 
 
@@ -178,7 +178,22 @@ def parse_manifest(out: Path, writers: str) -> dict[str, Any]:
         raise BadInput(f"{path}: found no JSON; {expected}") from None
     if not isinstance(manifest, dict):
         raise BadInput(f"{path}: found no object of JSON; {expected}")
+    # Those of earlier versions have none.
+    if "digest" in manifest and manifest.pop("digest") != seal(manifest):
+        raise BadInput(f"{path}: changed since it was written; {expected}")
     return manifest
+
+
+def seal(manifest: Mapping[str, Any]) -> str:
+    """SHA-256 of what a manifest says."""
+    return hashlib.sha256(json.dumps(manifest, ensure_ascii=True).encode()).hexdigest()
+
+
+def sealed(manifest: Mapping[str, Any]) -> dict[str, Any]:
+    """A manifest as it is written: with a digest, so that no other is taken for it."""
+    known: dict[str, Any] = json.loads(json.dumps(dict(manifest)))
+    known.pop("digest", None)
+    return known | {"digest": seal(known)}
 
 
 def of_sweep(manifest: dict[str, Any]) -> bool:

@@ -36,6 +36,7 @@ SUMMARY = (
 )
 METRICS, MEANS = "sweep.parquet", "summary.parquet"
 FILES = (METRICS, "sweep.csv", MEANS, "summary.csv")
+FORMULA = r"^[=+\-@\t\r]"  # how cells begin that spreadsheets compute
 BATCH = 50_000  # rows gathered before they become columns
 
 Runs = Mapping[int, Mapping[str, Value]]  # seed -> metric -> value
@@ -177,6 +178,21 @@ def ordered(by_seed: Runs) -> Iterator[str]:
     yield from sorted(names, key=lambda name: place[metrics.base(name)])
 
 
+def without_formulas(table: pa.Table) -> pa.Table:
+    """Texts that a spreadsheet would take for a formula, behind an apostrophe; numbers stay as they are."""
+    import pyarrow.compute as compute
+
+    for at, field in enumerate(table.schema):
+        if pa.types.is_string(field.type):
+            texts = table.column(at)
+            formula = compute.match_substring_regex(texts, FORMULA)
+            number = compute.match_substring_regex(texts, r"^[+-]?[0-9]+(\.[0-9]*)?(e[+-]?[0-9]+)?$")
+            marked = compute.binary_join_element_wise("'", texts, "")
+            safe = compute.if_else(compute.and_not(formula, number), marked, texts)
+            table = table.set_column(at, field, safe)
+    return table
+
+
 def write(table: pa.Table, path: Path) -> list[Path]:
     """A table as Parquet and CSV, each in its place at once."""
     import pyarrow.csv as pc
@@ -187,6 +203,6 @@ def write(table: pa.Table, path: Path) -> list[Path]:
         if file.suffix == ".parquet":
             pq.write_table(table, new, compression="zstd")
         else:
-            pc.write_csv(table, new)
+            pc.write_csv(without_formulas(table), new)
         new.replace(file)
     return files

@@ -1,0 +1,135 @@
+"""Wrong input to commands that read and write tables: status 2 and a line, never a failure."""
+
+import copy
+import json
+import subprocess
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pyarrow as pa
+import pyarrow.csv as pc
+import pytest
+
+from overspill import BadInput, Results
+from overspill.engine import values
+from overspill.results import tables
+
+ROOT = Path(__file__).parents[1]
+WRONG: tuple[Any, ...] = (None, True, -1, 0.5, 2**70, "", "../x", "\0", [], [1], {}, {"a": 1})
+GONE = object()
+
+
+def overspill(*arguments: object) -> subprocess.CompletedProcess[str]:
+    command = [sys.executable, "-m", "overspill", *map(str, arguments)]
+    return subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=False)
+
+
+@pytest.fixture(scope="module", params=["run", "sweep"])
+def folder(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    out = tmp_path_factory.mktemp(request.param) / "out"
+    over = ("--over", "switch.buffer.size=50pkt,100pkt") if request.param == "sweep" else ()
+    done = overspill(request.param, "scenarios/linear.toml", "--no-report", "--seeds", 1, "--out", out, *over)
+    assert done.returncode == 0, done.stderr
+    return out
+
+
+def places(value: Any, at: tuple[Any, ...] = ()) -> Iterator[tuple[Any, ...]]:
+    """Where everything stands in a document; of a list the first two."""
+    yield at
+    if isinstance(value, dict):
+        for key in value:
+            yield from places(value[key], (*at, key))
+    elif isinstance(value, list):
+        for index in range(min(len(value), 2)):
+            yield from places(value[index], (*at, index))
+
+
+def changed(document: Any, at: tuple[Any, ...], new: Any) -> Any:
+    if not at:
+        return new
+    found = copy.deepcopy(document)
+    inner = found
+    for key in at[:-1]:
+        inner = inner[key]
+    if new is GONE:
+        del inner[at[-1]]
+    else:
+        inner[at[-1]] = new
+    return found
+
+
+def test_whatever_is_changed_in_a_manifest_is_bad_input(folder: Path) -> None:
+    path = folder / "manifest.json"
+    whole = path.read_text()
+    document = json.loads(whole)
+    tried = 0
+    try:
+        for number, at in enumerate(places(document)):
+            # Three in turn at every place: all of them would take a minute.
+            in_turn = [WRONG[(3 * number + more) % len(WRONG)] for more in range(3)]
+            for new in (*in_turn, GONE) if at else WRONG:
+                made = changed(document, at, new)
+                # Without a digest it is what an earlier version wrote, and nothing else is changed.
+                if (made == document and repr(made) == repr(document)) or (at == ("digest",) and new is GONE):
+                    continue
+                path.write_text(json.dumps(made))
+                with pytest.raises(BadInput) as told:
+                    Results.load(folder)
+                assert len(told.value.lines) == 1 and len(told.value.lines[0]) < 1000
+                tried += 1
+    finally:
+        path.write_text(whole)
+    assert tried > 200
+    Results.load(folder)
+
+
+def test_the_command_says_in_a_line_that_a_manifest_was_changed(folder: Path) -> None:
+    path = folder / "manifest.json"
+    whole = path.read_text()
+    try:
+        path.write_text(json.dumps(json.loads(whole) | {"variants": 7}))
+        done = overspill("report", folder)
+    finally:
+        path.write_text(whole)
+    assert (done.returncode, done.stdout) == (2, "")
+    assert done.stderr.count("\n") == 1 and "manifest.json: changed since it was written" in done.stderr
+
+
+@pytest.mark.parametrize(
+    "axis",
+    [
+        "lin(1e308KB,2e308KB,3)",
+        "lin(1e400KB,1KB,3)",
+        "log(1e308KB,1KB,4)",
+        "1e308KB..2e308KB:1KB",
+        "lin(1e999999999KB,1KB,3)",
+        "1e999999999KB,1KB",
+        "lin(" + "1" * 5000 + "KB,1KB,3)",
+        "x" * 5000,
+    ],
+)
+def test_values_beyond_all_bounds_are_bad_input_in_a_short_line(axis: str, tmp_path: Path) -> None:
+    done = overspill(
+        "sweep", "scenarios/linear.toml", "--over", f"switch.buffer.size={axis}", "--out", tmp_path / "out"
+    )
+    assert done.returncode == 2, done.stderr
+    assert all(0 < len(line) <= 1000 for line in done.stderr.splitlines())
+
+
+def test_values_within_bounds_are_what_they_were() -> None:
+    assert values.values("x", "lin(1e3KB,2e3KB,3)") == ["1000KB", "1500KB", "2000KB"]
+    assert values.numbers(["1KB", "1MB"]) == ([1.0, 1000.0], "KB")
+    assert values.numbers(["1e308KB", "1KB"]) is None
+
+
+def test_texts_that_a_spreadsheet_would_compute_are_no_formulas_in_csv(tmp_path: Path) -> None:
+    texts = ["=1+1", "+x", "-y", "@z", "\t=1", "drop", "-5", "+1.5e3", "a=b"]
+    table = pa.table({"variant": texts, "value": [-1.0] * len(texts)})
+    csv, parquet = tables.write(table, tmp_path / "t.csv")[::-1]
+    read = pc.read_csv(csv, convert_options=pc.ConvertOptions(column_types={"variant": pa.string()}))
+    safe = ["'=1+1", "'+x", "'-y", "'@z", "'\t=1", "drop", "-5", "+1.5e3", "a=b"]
+    assert read.column("variant").to_pylist() == safe
+    assert read.column("value").to_pylist() == [-1.0] * len(texts)
+    assert pa.parquet.read_table(parquet).equals(table) if hasattr(pa, "parquet") else parquet.is_file()
