@@ -61,7 +61,8 @@ fn keys_settings_and_files_are_told_in_short_too() {
         "kind = \"trace\"\nfile = \"f\"",
     );
     for text in [long.clone(), format!("start,source,destination,bytes\n1us,{long},h1,9\n{long},h0,h1,9\n")] {
-        let files = Box::new(move |_: &str| Ok(text.clone()));
+        let files =
+            Box::new(move |_: &str| Ok(Box::new(std::io::Cursor::new(text.clone())) as Box<dyn std::io::BufRead>));
         let found = load(&Source { files, ..source(&trace) }, &[]).expect_err("it is no file of flows");
         check("a file of flows", &found.iter().map(ToString::to_string).collect::<Vec<_>>());
     }
