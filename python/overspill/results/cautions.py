@@ -5,6 +5,7 @@ from collections.abc import Mapping
 from overspill import stats
 from overspill.results import formats, metrics, steady
 from overspill.results.finished import Finished
+from overspill.results.key import parsed
 from overspill.results.labels import Line
 
 SHOWN = 6  # groups of metrics that a line names
@@ -54,7 +55,7 @@ def largest(fewest: Mapping[str, int]) -> list[Line]:
     for name, count in fewest.items():
         # Of the same flows as FCT.
         if not (of_fct and name.startswith("slowdown")):
-            part = name.partition("[")[0].rpartition("_")[2]
+            part = parsed(name).statistic
             groups.setdefault(metrics.find(name).title.replace(f" {part}", "", 1), {})[part] = count
     if not groups:
         return []

@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 
 from overspill.results.columns import U32_NONE
+from overspill.results.key import parsed
 from overspill.results.measures.completion import workloads_that
 from overspill.results.rundata import RunData
 from overspill.stats.quantiles import Value
@@ -38,7 +39,7 @@ class Fairness:
         """Whether a variant may be called best in a metric."""
         if self.different or self.cut or self.idle_seeds or not self.measured_alike:
             return False
-        return not self.unfinished or metric.partition("[")[0] == OF_UNFINISHED
+        return not self.unfinished or parsed(metric).metric == OF_UNFINISHED
 
 
 Facts = Mapping[str, Any]

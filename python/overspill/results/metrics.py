@@ -4,6 +4,7 @@ from collections.abc import Collection
 from dataclasses import replace
 
 from overspill.results import measures
+from overspill.results.key import parsed
 from overspill.results.measures import (
     bouncing,
     completion,
@@ -58,22 +59,17 @@ PARTS = (
 
 def base(key: str) -> str:
     """`fct_p99[size=0-100KB]` is the metric `fct_p99`; `drops[reason=..]` is `drops_by_reason`, and so on."""
-    name, bracket, label = key.partition("[")
-    kind = label.partition("=")[0]
-    if bracket and name in ("drops", "bounces") and kind != "traffic":
-        return f"{name}_by_{kind}"
-    return name
+    return parsed(key).registered
 
 
 def find(key: str) -> Metric:
     """The metric of a value's key, titled with what it is restricted to."""
     metric = REGISTRY[base(key)]
-    _, bracket, label = key.partition("[")
-    if not bracket:
+    of = parsed(key)
+    if not of.by:
         return metric
-    which = label.removesuffix("]").partition("=")[2]
     zero_shown = metric.zero_shown and metric.name != "drops"
-    return replace(metric, name=key, title=f"{metric.title} [{which}]", zero_shown=zero_shown)
+    return replace(metric, name=key, title=f"{metric.title} [{of.of}]", zero_shown=zero_shown)
 
 
 def needed(key: str) -> int:
@@ -83,8 +79,8 @@ def needed(key: str) -> int:
 
 def one_size(keys: Collection[str]) -> set[str]:
     """Those by bin of sizes, where all flows are in one: they say again what is said of all."""
-    by_size = {key for key in keys if "[size=" in key}
-    return by_size if len({key.partition("[")[2] for key in by_size}) == 1 else set()
+    by_size = {key for key in keys if parsed(key).by == "size"}
+    return by_size if len({parsed(key).of for key in by_size}) == 1 else set()
 
 
 def measure(run: RunData) -> dict[str, Value]:
