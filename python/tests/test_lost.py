@@ -29,15 +29,16 @@ from overspill import cli
 from overspill.engine import core
 core.use(fake_core)
 fake_core.behaviour.steps = {steps}
+{more}
 cli.main(sys.argv[1:])
 """
 
 
-def started(folder: Path, *arguments: object, steps: int = 40) -> subprocess.Popen[str]:
+def started(folder: Path, *arguments: object, steps: int = 40, more: str = "") -> subprocess.Popen[str]:
     """The command in a process of its own, its runs slow."""
     tests = Path(__file__).parent
     path = folder / "command.py"
-    path.write_text(SLOW.format(paths=[str(tests), str(tests.parent)], steps=steps))
+    path.write_text(SLOW.format(paths=[str(tests), str(tests.parent)], steps=steps, more=more))
     line = [sys.executable, str(path), *map(str, arguments)]
     return subprocess.Popen(line, cwd=folder, text=True, stdout=subprocess.PIPE, stderr=subprocess.PIPE)
 
@@ -181,3 +182,30 @@ def test_a_run_and_a_sweep_do_not_share_a_folder(command: Command, scenario: Pat
     ran = command("sweep", scenario, "--over", "switch.x=1", "--seeds", 1, "--out", "o")
     assert ran.status == 2 and "has results of `overspill run`" in ran.err
     assert Results.load("o").finished == 3
+
+
+@pytest.mark.parametrize("what", ["Scenario.document", "Scenario.run"])
+@pytest.mark.parametrize(("number", "left"), [(signal.SIGINT, 130), (signal.SIGTERM, 143)])
+def test_a_long_set_up_hears_signals_within_seconds(
+    scenario: Path, tmp_path: Path, what: str, number: signal.Signals, left: int
+) -> None:
+    begun = tmp_path / "begun"
+    more = (
+        "import pathlib, time\n"
+        f"def slow(*given): pathlib.Path({str(begun)!r}).touch(); time.sleep(60)\n"
+        f"fake_core.{what} = slow"
+    )
+    process = started(tmp_path, "run", scenario, "--out", "o", more=more)
+    for _ in range(1000):
+        if begun.exists():
+            break
+        time.sleep(0.02)
+    asked = time.monotonic()
+    process.send_signal(number)
+    err = process.communicate(timeout=50)[1]
+    # A second, and what a busy machine adds.
+    assert time.monotonic() - asked < 10
+    assert "Traceback" not in err
+    # Nothing is kept while a scenario is read, so SIGTERM may end it by itself.
+    assert process.returncode in (left, -number)
+    assert not (tmp_path / "o").exists()

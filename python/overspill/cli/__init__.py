@@ -2,6 +2,8 @@
 
 import os
 import sys
+import threading
+from contextlib import suppress
 from typing import NoReturn
 
 FAILED, INTERRUPTED = 1, 130
@@ -10,15 +12,34 @@ FAILED, INTERRUPTED = 1, 130
 def main(arguments: list[str] | None = None) -> NoReturn:
     """Run the command and leave with its status."""
     try:
+        command(arguments)
+    except SystemExit as left:
+        # Whoever stopped it does not wait for a network that is being built.
+        if left.code and threading.active_count() > 1:
+            abandon(left.code if isinstance(left.code, int) else FAILED)
+        raise
+
+
+def abandon(status: int) -> None:
+    """Leave at once, if threads are left that the interpreter would wait for."""
+    if any(not one.daemon for one in threading.enumerate() if one is not threading.main_thread()):
+        for stream in (sys.stdout, sys.stderr):
+            with suppress(OSError, ValueError):
+                stream.flush()
+        os._exit(status)
+
+
+def command(arguments: list[str] | None) -> NoReturn:
+    """The same, its threads waited for."""
+    try:
         # Imported here, since that takes a second in which the user may press Ctrl-C.
         from overspill import errors
-        from overspill.cli import commands, console, paper, trace
-        from overspill.cli import sweep as command
+        from overspill.cli import commands, console, paper, sweep, trace
     except KeyboardInterrupt:
         leave("interrupted", INTERRUPTED)
     except ImportError as error:
         leave(f"overspill is not whole: {error}; build it with `make setup`", FAILED)
-    command.register(commands.app)
+    sweep.register(commands.app)
     paper.register(commands.app)
     trace.register(commands.app)
     try:

@@ -2,7 +2,7 @@
 
 import threading
 import time
-from collections.abc import Iterable
+from collections.abc import Collection, Iterable
 from types import TracebackType
 from typing import Any
 
@@ -42,6 +42,23 @@ class Lines(Listener):
         """Print a line."""
         self.console.print(line, markup=False, soft_wrap=True)
 
+    def checking(self, done: int, count: int) -> None:
+        """Say that reading the scenario takes long."""
+        self.now_and_then("setting up the scenario")
+
+    def building(self, tasks: Collection[Task]) -> None:
+        """Say which network takes long to build."""
+        if tasks:
+            self.now_and_then(f"{', '.join(map(str, tasks))}: building the network")
+
+    def now_and_then(self, line: str) -> None:
+        """A line, unless there was one lately."""
+        with self.lock:
+            if time.monotonic() - self.last < EVERY:
+                return
+            self.last = time.monotonic()
+        self.say(line)
+
     def advanced(self, task: Task, status: dict[str, Any]) -> None:
         """Say where a long run is."""
         with self.lock:
@@ -75,6 +92,7 @@ class Bars(Listener):
             console=console,
         )
         self.whole: TaskID | None = None
+        self.waiting: TaskID | None = None
 
     def __enter__(self) -> "Bars":
         self.progress.start()
@@ -87,9 +105,27 @@ class Bars(Listener):
 
     def begin(self, left: Iterable[Task], stored: Iterable[tuple[Task, int]]) -> None:
         """Begin the bar of all."""
+        self.set_up()
         count, known = len(list(left)), len(list(stored))
         note = f"{known} finished before" if known else ""
         self.whole = self.progress.add_task("all runs", total=count + known, completed=known, note=note)
+
+    def checking(self, done: int, count: int) -> None:
+        """A bar without an end while the scenario is read."""
+        self.set_up("setting up the scenario")
+
+    def building(self, tasks: Collection[Task]) -> None:
+        """The same while networks are built."""
+        self.set_up(f"building {escape(str(next(iter(tasks))))}" if tasks else "")
+
+    def set_up(self, what: str = "") -> None:
+        """Show what is set up, or nothing."""
+        with self.lock:
+            if self.waiting is not None and not what:
+                self.progress.remove_task(self.waiting)
+                self.waiting = None
+            elif self.waiting is None and what:
+                self.waiting = self.progress.add_task(what, total=None, note="")
 
     def say(self, line: str) -> None:
         """Print a line above the bars."""

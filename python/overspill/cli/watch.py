@@ -6,7 +6,7 @@ import threading
 import time
 from bisect import bisect_left
 from collections import Counter
-from collections.abc import Iterable
+from collections.abc import Collection, Iterable
 from types import TracebackType
 from typing import Any
 
@@ -130,6 +130,15 @@ class Lines(Listener):
         """One line that is not broken."""
         self.console.print(text, markup=False, soft_wrap=True)
 
+    def checking(self, done: int, count: int) -> None:
+        """Say how many points are checked, if it takes long."""
+        self.now_and_then(f"{done}/{count} points checked")
+
+    def building(self, tasks: Collection[Task]) -> None:
+        """Say which network takes long to build."""
+        if tasks:
+            self.now_and_then(f"{self.meter}; building the network of {next(iter(tasks))}")
+
     def begin(self, left: Iterable[Task], stored: Iterable[tuple[Task, int]]) -> None:
         """Say what there is to do."""
         self.meter.begin(left, stored)
@@ -138,12 +147,12 @@ class Lines(Listener):
     def advanced(self, task: Task, status: dict[str, Any]) -> None:
         """Note how far a run is."""
         self.meter.advanced(task, status)
-        self.now_and_then()
+        self.now_and_then(str(self.meter))
 
     def kept(self, task: Task, hops: int) -> None:
         """Count a run."""
         self.meter.ended(task, hops)
-        self.now_and_then()
+        self.now_and_then(str(self.meter))
 
     def failed(self, task: Task) -> None:
         """Count a run that failed."""
@@ -153,13 +162,13 @@ class Lines(Listener):
         """Print a line."""
         self.print(line)
 
-    def now_and_then(self) -> None:
-        """Say how it goes, if that was not done lately."""
+    def now_and_then(self, line: str) -> None:
+        """A line, unless there was one lately."""
         with self.lock:
             if time.monotonic() - self.last < EVERY:
                 return
             self.last = time.monotonic()
-        self.print(str(self.meter))
+        self.print(line)
 
     def __exit__(
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None

@@ -123,6 +123,11 @@ class Cluster:
         return 2 * self.cores
 
     @property
+    def stuck(self) -> bool:
+        """Never: what is with the cluster is abandoned at once."""
+        return False
+
+    @property
     def pending(self) -> int:
         """How many tasks are with the cluster."""
         return len(self.tasks) + len(self.refused)

@@ -2,7 +2,7 @@
 
 import threading
 from collections.abc import Callable, Iterator, Sequence
-from concurrent.futures import ThreadPoolExecutor
+from concurrent.futures import ThreadPoolExecutor, wait
 from dataclasses import dataclass
 from itertools import islice
 from typing import Any
@@ -15,6 +15,7 @@ from overspill.errors import BadInput, Failed
 from overspill.results.axes import Point
 
 AHEAD = 64  # points checked at a time
+WAIT = 0.2  # seconds between two looks at Ctrl-C
 
 
 @dataclass(frozen=True)
@@ -153,11 +154,18 @@ def examined(
 ) -> Iterator[Facts | tuple[Point, list[str]]]:
     """The points in their order, a few at a time: the core releases the GIL."""
     points, count = grid.points(), 0
-    with ThreadPoolExecutor(machine.cores()) as pool:
+    pool = ThreadPoolExecutor(machine.cores())
+    try:
         while some := list(islice(points, AHEAD)):
-            yield from pool.map(lambda point: examine(base, point, len(grid) == 1), some)
+            left = {pool.submit(examine, base, point, len(grid) == 1): None for point in some}
+            while (going := wait(left, timeout=WAIT)).not_done:
+                seen(count + len(going.done))
+            yield from (future.result() for future in left)
             count += len(some)
             seen(count)
+    finally:
+        # Ctrl-C waits for no point that takes long.
+        pool.shutdown(wait=False, cancel_futures=True)
 
 
 def chosen(variants: Sequence[str], wanted: Sequence[str] | None) -> list[str]:

@@ -36,6 +36,10 @@ class Pool(Protocol):
     def submit(self, task: Task, scene: Scene) -> None:
         """Take a task."""
 
+    @property
+    def stuck(self) -> bool:
+        """Whether it cannot be stopped soon, and need not be waited for."""
+
     def results(self, seconds: float) -> Iterator[Result]:
         """What was done meanwhile; waits for the first so long."""
 
@@ -61,7 +65,14 @@ class Threads:
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
         self.how.broken.set()
-        self.pool.shutdown()
+        # What is being built is stopped by nothing, and is worth nothing: it ends behind our back.
+        self.pool.shutdown(wait=not self.stuck, cancel_futures=True)
+
+    @property
+    def stuck(self) -> bool:
+        """Whether all that is left is being built, though nothing more is to be run."""
+        going = {task for future, task in self.tasks.items() if future.running()}
+        return self.how.stopped and bool(going) and going <= self.how.building
 
     @property
     def room(self) -> int:
@@ -83,9 +94,12 @@ class Threads:
             return None
         try:
             folder = None if self.staging is None else self.staging / task.key
+            self.how.building.add(task)
             return simulate(scene.get(), task, self.how, folder)
         except OverspillError as error:
             raise named(task, error) from error
+        finally:
+            self.how.building.discard(task)
 
     def results(self, seconds: float) -> Iterator[Result]:
         """What was done meanwhile."""

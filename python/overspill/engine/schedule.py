@@ -15,6 +15,7 @@ from overspill.errors import BadInput, OverspillError, Unwritable
 from overspill.results.cache import Broken, Cache, Entry
 from overspill.results.rundata import RunData
 
+WAIT = 0.2  # seconds between two looks at who wants to stop
 GOLDEN = 0x9E37_79B9_7F4A_7C15  # 2^64 times the fractional part of the golden ratio, rounded down
 
 
@@ -127,7 +128,10 @@ def loop(plan: Plan, left: Sequence[Task], pool: Pool, how: How) -> Iterator[Res
             pool.submit(task, scene)
         if not pool.pending:
             return
-        yield from pool.results(0.2)
+        yield from pool.results(WAIT)
+        plan.options.listener.building(tuple(how.building))
+        if pool.stuck:
+            return
 
 
 def scattered(tasks: Sequence[Task]) -> list[Task]:

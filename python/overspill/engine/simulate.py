@@ -49,6 +49,7 @@ class How:
     broken: threading.Event
     pcap: Wanted = field(default_factory=Wanted)
     whole: bool = False
+    building: set[Task] = field(default_factory=set)  # whose networks are being built, which nothing stops
 
     @property
     def stopped(self) -> bool:
@@ -101,6 +102,7 @@ def advanced(scene: CoreScenario, task: Task, how: How, folder: Path | None) -> 
         return (folder, None) if folder is not None and keeps else (spill.folder / "tables", spill)
 
     run = begin(scene, task, how)
+    how.building.discard(task)
     links = how.pcap.links(scene, task.variant)
     status: dict[str, Any] = {"done": False}
     with Sink(place) as sink, Captures(run, links, place) as captures:

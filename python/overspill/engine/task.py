@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Collection, Iterable
 from dataclasses import dataclass
 from types import TracebackType
 from typing import Any
@@ -36,7 +36,10 @@ class Listener:
         return None
 
     def checking(self, done: int, count: int) -> None:
-        """So many points are checked."""
+        """So many points are checked; told several times a second."""
+
+    def building(self, tasks: Collection[Task]) -> None:
+        """The networks of these runs are being built; told several times a second."""
 
     def begin(self, left: Iterable[Task], stored: Iterable[tuple[Task, int]]) -> None:
         """What is to be run, and what was found finished, with its packet-hops."""
