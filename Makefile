@@ -13,7 +13,7 @@ help:
 	@echo "make demo    run scenarios/incast.toml and write out/incast/report.html"
 	@echo "make test    formatting, lints and every test, Rust and Python"
 	@echo "make check   formatting, lints and unit tests alone: a minute or two where little has changed"
-	@echo "make bench   events, hops, ACKs and whole runs timed; tables; memory; two cores against one"
+	@echo "make bench   events, hops, ACKs and whole runs timed; tables; the command; memory; two cores against one"
 	@echo "make bench BEFORE=rev  this tree against a revision, in turns; fails where a run has become slower"
 	@echo "make fuzz    an hour of wrong scenarios; FUZZ_SECONDS=600 for ten minutes, FUZZ_TARGET=quantity for units"
 	@echo "make golden  record the digests of golden/ anew and print what has changed; on purpose only"

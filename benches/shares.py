@@ -1,30 +1,44 @@
-"""What the tables of an ordinary run cost: part of `make bench`, after the whole runs.
+"""What tables cost, and what the whole command does: part of `make bench`, after the whole runs.
 
-Each run with tables is timed in turns with the same run without any; `share` is its speed over the other's.
-It goes into the run's row of out/bench.json, with its interval.
+Each run with tables, and each by the command `overspill run` with all that it reads, computes and writes, is
+timed in turns with the same run of the core alone; `share` is its speed over the other's. It goes into the
+run's row of out/bench.json, with its interval.
 """
 
 import argparse
 import json
 import sys
 from pathlib import Path
+from tempfile import TemporaryDirectory
 from typing import Any
 
-from turns import FEWEST, ROOT, ROUNDS, Broken, Program, compiled, in_turns
+from turns import FEWEST, ROOT, ROUNDS, Broken, Command, Program, Timed, compiled, in_turns
 
 RESULT = ROOT / "out" / "bench.json"
-SUFFIX = "_tables"
-CASES = ("k8_1g_tables", "k16_1g_tables")
+TABLES, COMMAND = "_tables", "_command"
+CASES = ("k8_1g_tables", "k16_1g_tables", "k8_1g_command", "k16_1g_command")
 
 
 def share(program: Path, case: str, rounds: int) -> dict[str, Any]:
-    """One run with tables beside the same without."""
-    plain = case.removesuffix(SUFFIX)
-    turns = in_turns(Program(program, case), Program(program, plain), rounds)
+    """One run with tables, or by the command, beside the core alone."""
+    plain = Program(program, case.removesuffix(TABLES).removesuffix(COMMAND))
+    if case.endswith(TABLES):
+        return beside(Program(program, case), plain, rounds)
+    with TemporaryDirectory() as folder:
+        scenario = Path(folder) / f"{plain.case}.toml"
+        scenario.write_text(plain.scenario(), encoding="utf-8")
+        command = Command(scenario)
+        command.speed()  # Python compiles
+        return beside(command, plain, rounds)
+
+
+def beside(one: Timed, plain: Program, rounds: int) -> dict[str, Any]:
+    """The share, with its interval, of the speed of a run of the core alone."""
+    turns = in_turns(one, plain, rounds)
     if not turns.same_packets:
-        raise Broken(f"{case} and {plain} differ in their packet-hops")
+        raise Broken(f"{one} and {plain.case} differ in their packet-hops")
     ratio = turns.ratio
-    return {"share": ratio.ratio, "share_low": ratio.low, "share_high": ratio.high, "share_of": plain}
+    return {"share": ratio.ratio, "share_low": ratio.low, "share_high": ratio.high, "share_of": plain.case}
 
 
 def write(found: dict[str, dict[str, Any]]) -> None:
@@ -49,7 +63,7 @@ def main() -> int:
     if asked.rounds < FEWEST:
         parser.error(f"argument --rounds: found {asked.rounds}; expected {FEWEST} or more, for an interval")
     if unknown := set(asked.cases) - set(CASES):
-        parser.error(f"no run {', '.join(sorted(unknown))} with tables; there are {', '.join(CASES)}")
+        parser.error(f"no run {', '.join(sorted(unknown))}; there are {', '.join(CASES)}")
     try:
         program = compiled(ROOT)
         print(f"{'run':<16} {'of':<8} {'share':>6} {'low':>6} {'high':>6}")

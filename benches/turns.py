@@ -10,10 +10,13 @@ import json
 import os
 import resource
 import subprocess
-from collections.abc import Sequence
+import sys
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from statistics import median
+from tempfile import TemporaryDirectory
+from typing import Protocol
 
 from scipy.stats import quantile_test
 
@@ -53,6 +56,23 @@ class Speed:
     per_second: float
 
 
+class Timed(Protocol):
+    """What is timed."""
+
+    def speed(self) -> Speed:
+        """Once more, in a process of its own."""
+
+
+def spent(line: Sequence[str | Path], env: Mapping[str, str]) -> tuple[str, float]:
+    """What a process printed, and its CPU time in seconds, user and system."""
+    before = resource.getrusage(resource.RUSAGE_CHILDREN)
+    done = subprocess.run(line, env=env, capture_output=True, text=True, check=False)
+    after = resource.getrusage(resource.RUSAGE_CHILDREN)
+    if done.returncode:
+        raise Broken(f"{' '.join(map(str, line))}: {done.stderr.strip()[-2000:]}")
+    return done.stdout, after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime
+
+
 @dataclass(frozen=True)
 class Program:
     """A build of benches/whole_runs.rs, and one of its runs."""
@@ -67,23 +87,36 @@ class Program:
 
     def speed(self) -> Speed:
         """Once more, in a process of its own."""
-        before = resource.getrusage(resource.RUSAGE_CHILDREN)
-        done = subprocess.run(
-            [self.path, "--alone", self.case],
-            env=os.environ | {"OVERSPILL_BENCH_ROUNDS": str(self.times)},
-            capture_output=True,
-            text=True,
-            check=False,
-        )
-        after = resource.getrusage(resource.RUSAGE_CHILDREN)
-        if done.returncode:
-            raise Broken(f"{self.path} --alone {self.case}: {done.stderr.strip()[-2000:]}")
-        seconds = after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime
+        env = os.environ | {"OVERSPILL_BENCH_ROUNDS": str(self.times)}
+        printed, seconds = spent([self.path, "--alone", self.case], env)
         try:
-            hops = int(json.loads(done.stdout)["packet_hops"])
+            hops = int(json.loads(printed)["packet_hops"])
         except (ValueError, KeyError) as error:
             raise Broken(f"{self.path} has no run `{self.case}` that prints its packet-hops") from error
         return Speed(hops, hops * self.times / seconds)
+
+    def scenario(self) -> str:
+        """The run as the command takes it."""
+        return spent([self.path, "--scenario", self.case], os.environ)[0]
+
+
+@dataclass(frozen=True)
+class Command:
+    """`overspill run` of a scenario with default tables and without a page, as a user starts it."""
+
+    scenario: Path
+
+    def speed(self) -> Speed:
+        """Once more, in a process of its own, with results in a folder that goes again."""
+        # A user's Python keeps what it has compiled.
+        env = {name: value for name, value in os.environ.items() if name != "PYTHONDONTWRITEBYTECODE"}
+        with TemporaryDirectory() as folder:
+            out = Path(folder) / "out"
+            line = [sys.executable, "-m", "overspill", "run", self.scenario, "--no-report", "--out", out]
+            _, seconds = spent(line, env)
+            runs = json.loads((out / "manifest.json").read_text(encoding="utf-8"))["runs"]
+        hops = sum(int(run["summary"]["hops"]) for run in runs)
+        return Speed(hops, hops / seconds)
 
 
 @dataclass(frozen=True)
@@ -109,7 +142,7 @@ class Turns:
         return len({speed.packet_hops for speed in self.one + self.other}) == 1
 
 
-def in_turns(one: Program, other: Program, rounds: int) -> Turns:
+def in_turns(one: Timed, other: Timed, rounds: int) -> Turns:
     """Both in each round; who begins changes, so that a machine that grows slower favours neither."""
     turns = Turns([], [])
     for number in range(rounds):

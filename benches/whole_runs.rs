@@ -8,7 +8,7 @@
 //! the fastest is printed with the slowest beside it. Names on the command line choose runs.
 //!
 //! `--alone NAME` does one run in this process and prints its row: `compare.py` and `shares.py` time
-//! such processes in turns.
+//! such processes in turns. `--scenario NAME` prints the run as a scenario of the command.
 
 #[path = "cases.rs"]
 mod cases;
@@ -40,10 +40,13 @@ const OUT: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../../out");
 fn main() {
     let args: Vec<String> = std::env::args().skip(1).collect();
     if let [flag, name] = args.as_slice()
-        && flag == "--alone"
         && let Some(case) = CASES.iter().find(|case| case.name == name)
     {
-        return println!("{}", measure(case));
+        match flag.as_str() {
+            "--alone" => return println!("{}", measure(case)),
+            "--scenario" => return print!("{}", case.scenario()),
+            _ => {}
+        }
     }
     let wanted: Vec<&String> = args.iter().filter(|arg| !arg.starts_with('-')).collect();
     if let Some(unknown) = wanted.iter().find(|name| CASES.iter().all(|case| case.name != **name)) {

@@ -96,11 +96,34 @@ def test_shares_go_into_the_rows_of_their_runs(tmp_path: Path, monkeypatch: pyte
     assert rows == [{"name": "k8_1g_tables", "share": 0.6}, {"name": "k16_1g_tables", "share": 0.4}]
 
 
+def test_the_whole_command_is_timed_by_the_packets_of_its_own_run(tmp_path: Path) -> None:
+    speed = turns.Command(ROOT / "scenarios" / "incast.toml").speed()
+    assert speed.packet_hops > 0
+    assert 0 < speed.per_second < speed.packet_hops / 0.05, "what Python takes to start counts"
+    (tmp_path / "bad.toml").write_text("name = 1")
+    with pytest.raises(turns.Broken, match="bad"):
+        turns.Command(tmp_path / "bad.toml").speed()
+
+
+def test_the_command_beside_the_core_is_a_share_with_its_interval(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    scenario = (ROOT / "scenarios" / "incast.toml").read_text()
+    monkeypatch.setattr(turns.Program, "scenario", lambda self: scenario)
+    speeds = {"Command": turns.Speed(100, 50.0), "Program": turns.Speed(100, 100.0)}
+    for one in (turns.Command, turns.Program):
+        monkeypatch.setattr(one, "speed", lambda self: speeds[type(self).__name__])
+    row = shares.share(tmp_path / "any", "k8_1g_command", 6)
+    assert row == {"share": 0.5, "share_low": 0.5, "share_high": 0.5, "share_of": "k8_1g"}
+    speeds["Command"] = turns.Speed(99, 50.0)
+    with pytest.raises(turns.Broken, match="k8_1g differ in their packet-hops"):
+        shares.share(tmp_path / "any", "k8_1g_command", 6)
+
+
 def test_the_timed_runs_take_rows_as_the_command_does() -> None:
     source = (ROOT / "benches" / "whole_runs.rs").read_text()
     assert re.findall(r"const CHUNK: u64 = ([\d_]+);", source) == [f"{simulate.CHUNK:_}"]
     shift = re.search(r"const ROWS: usize = 1 << (\d+);", source)
     assert shift is not None and 1 << int(shift[1]) == stream.ROWS
-    assert set(shares.CASES) == set(
-        re.findall(r'"(\w+_tables)"', (ROOT / "benches" / "cases.rs").read_text())
-    )
+    tables = {case for case in shares.CASES if case.endswith(shares.TABLES)}
+    assert tables == set(re.findall(r'"(\w+_tables)"', (ROOT / "benches" / "cases.rs").read_text()))

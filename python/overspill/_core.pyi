@@ -104,7 +104,7 @@ class Run:
         """The next bytes of each capture, with at most so many frames; none where nothing waits."""
 
     def results(self) -> dict[str, Any]:
-        """`summary`: JSON text; `tables`: table -> column -> (dtype, little-endian bytes).
+        """`summary`: JSON text; `tables`: table -> column -> (dtype, little-endian buffer).
 
         The summary's `wire_bits` tells what the links carried within the measurement window, by level:
         `{"host" | "tor_uplink" | "bisection": {"bits": n, "capacity_bps": x}}`; a level may be missing.
@@ -129,7 +129,7 @@ class Trace:
         """
 
     def results(self) -> dict[str, Any]:
-        """`summary`: JSON text; `tables`: table -> column -> (dtype, little-endian bytes); once it is done.
+        """`summary`: JSON text; `tables`: table -> column -> (dtype, little-endian buffer); once it is done.
 
         The summary has `flow`, `reverse`, `n`, the hosts `src` and `dst`, `ended` (false: under way when the
         run ended), `window_ps`, `instants_ps`, `detours_left_out`. `steps` has what happened: `time_ps`,

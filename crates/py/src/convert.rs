@@ -1,12 +1,13 @@
 //! Results as Python takes them: JSON text and plain buffers.
 
+use crate::numbers::Numbers;
 use pyo3::prelude::*;
-use pyo3::types::{PyBytes, PyDict};
+use pyo3::types::PyDict;
 use scenario::Scenario;
 use scenario::memory::{Memory, switch_memory};
 use scenario::topology::{Node, Port, Topology};
 use serde_json::{Value, json};
-use sim::{Column, Deadlock, Results, Stop, Table};
+use sim::{Deadlock, Results, Stop, Table};
 use units::Rate;
 
 /// Links that wait for each other, by their nodes' names.
@@ -155,33 +156,13 @@ pub(crate) fn summary_json(scenario: &Scenario, seed: u64, results: &Results) ->
     })
 }
 
-/// Numbers as bytes, written to where Python keeps them.
-fn buffer<'py, const N: usize, T: Copy>(
-    py: Python<'py>,
-    values: &[T],
-    bytes: impl Fn(T) -> [u8; N],
-) -> PyResult<Bound<'py, PyBytes>> {
-    PyBytes::new_with(py, values.len() * N, |out| {
-        out.chunks_exact_mut(N).zip(values).for_each(|(out, value)| out.copy_from_slice(&bytes(*value)));
-        Ok(())
-    })
-}
-
-/// Tables as `{table: {column: (type, bytes)}}`.
-pub(crate) fn tables<'py>(py: Python<'py>, tables: &[Table]) -> PyResult<Bound<'py, PyDict>> {
+/// Tables as `{table: {column: (type, memory)}}`.
+pub(crate) fn tables(py: Python<'_>, tables: Vec<Table>) -> PyResult<Bound<'_, PyDict>> {
     let all = PyDict::new(py);
     for table in tables {
         let columns = PyDict::new(py);
-        for (name, column) in &table.columns {
-            let (kind, bytes) = match column {
-                Column::U8(v) => ("u8", PyBytes::new(py, v)),
-                Column::U16(v) => ("u16", buffer(py, v, u16::to_le_bytes)?),
-                Column::U32(v) => ("u32", buffer(py, v, u32::to_le_bytes)?),
-                Column::U64(v) => ("u64", buffer(py, v, u64::to_le_bytes)?),
-                Column::I64(v) => ("i64", buffer(py, v, i64::to_le_bytes)?),
-                Column::F64(v) => ("f64", buffer(py, v, f64::to_le_bytes)?),
-            };
-            columns.set_item(name, (kind, bytes))?;
+        for (name, column) in table.columns {
+            columns.set_item(name, Numbers::of(column))?;
         }
         all.set_item(table.name, columns)?;
     }

@@ -1,6 +1,7 @@
 //! The Python face of the core: a scenario in, columns out.
 
 mod convert;
+mod numbers;
 mod run_handle;
 mod trace;
 
@@ -200,7 +201,7 @@ impl Run {
     fn take<'py>(&mut self, py: Python<'py>, at_least: usize) -> PyResult<Bound<'py, PyDict>> {
         let world = &mut self.world;
         let taken = py.detach(|| world.take_rows(at_least));
-        tables(py, &taken)
+        tables(py, taken)
     }
 
     /// The next bytes of each capture, with at most so many frames; none where nothing waits.
@@ -227,7 +228,7 @@ impl Run {
         }
         let answer = PyDict::new(py);
         answer.set_item("summary", summary)?;
-        answer.set_item("tables", tables(py, &results.tables)?)?;
+        answer.set_item("tables", tables(py, results.tables)?)?;
         Ok(answer)
     }
 }

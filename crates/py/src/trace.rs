@@ -86,7 +86,7 @@ impl Trace {
         }
         let answer = PyDict::new(py);
         answer.set_item("summary", summary(&self.tracer, &self.scenario).to_string())?;
-        answer.set_item("tables", tables(py, &self.tracer.tables())?)?;
+        answer.set_item("tables", tables(py, self.tracer.tables())?)?;
         Ok(answer)
     }
 }

@@ -18,7 +18,7 @@ mod sub_queues;
 mod workloads;
 
 pub(crate) use detour_steps::{Detour, DetourRow, DetourSteps};
-pub(crate) use follow::{Follow, Level};
+pub(crate) use follow::Follow;
 pub(crate) use histogram::Histogram;
 pub(crate) use pauses::{PauseRow, PausedPorts};
 pub(crate) use rows::{ActivityRow, OpenBin, PacketRow, Rows, SumRow, TraceRow};

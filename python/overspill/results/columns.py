@@ -1,6 +1,7 @@
 """The core's plain buffers as Arrow tables, without copies."""
 
 from collections.abc import Mapping
+from typing import Protocol
 
 import numpy as np
 import pyarrow as pa
@@ -42,10 +43,21 @@ U64_NONE = 0xFFFF_FFFF_FFFF_FFFF
 # Columns where one value of the buffer stands for "none"; they become nulls.
 NONE = {("flows", "query"): U32_NONE, ("flows", "end_ps"): U64_NONE}
 
-Buffers = Mapping[str, tuple[str, bytes]]
+
+class Memory(Protocol):
+    """Bytes, or numbers of the core where they lie."""
+
+    def __len__(self) -> int:
+        """In bytes."""
+
+    def __buffer__(self, flags: int, /) -> memoryview:
+        """What Python's buffer protocol gives."""
 
 
-def array(dtype: str, data: bytes, none: int | None = None) -> pa.Array:
+Buffers = Mapping[str, tuple[str, Memory]]
+
+
+def array(dtype: str, data: Memory, none: int | None = None) -> pa.Array:
     """One column over the given memory; `none` marks nulls."""
     if dtype not in TYPES:
         raise Failed(f"the core gave a column of the unknown type {dtype!r}")
@@ -55,7 +67,7 @@ def array(dtype: str, data: bytes, none: int | None = None) -> pa.Array:
         raise Failed(f"the core gave {len(data)} bytes for a column of {dtype}")
     validity = None
     if none is not None:
-        present = np.frombuffer(data, dtype=f"<u{width}") != none
+        present = np.frombuffer(memoryview(data), dtype=f"<u{width}") != none
         if not present.all():
             validity = pa.py_buffer(np.packbits(present, bitorder="little").tobytes())
     return pa.Array.from_buffers(kind, len(data) // width, [validity, pa.py_buffer(data)])

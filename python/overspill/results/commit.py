@@ -119,8 +119,11 @@ def linked(there: Path, file: Path) -> None:
 def forget(found: Cache, results: Finished) -> None:
     """Take runs of other configurations out of the store, and captures that are not asked for any more."""
     kept = keys(results)
+    others = found.keys() - kept
+    if not others:
+        return
     mine = {entry.config for key in kept if (entry := readable(found, key)) is not None}
-    for key in sorted(found.keys() - kept):
+    for key in sorted(others):
         entry = readable(found, key)
         if entry is None or entry.config not in mine or entry.captures:
             with suppress(OSError):

@@ -67,7 +67,8 @@ def weighted(values: np.ndarray, weights: np.ndarray, percent: float) -> float |
     total = int(exact.sum()) if len(weights) else 0
     if total == 0:
         return None
-    order = np.argsort(values, kind="stable")
+    # Equal values in any order: all weight of theirs is at the same one.
+    order = np.argsort(values)
     below = np.cumsum(exact[order])
     need = below.dtype.type(rank(percent, total)) if below.dtype != object else rank(percent, total)
     return float(values[order][int(np.searchsorted(below, need, side="left"))])

@@ -54,6 +54,11 @@ impl Follow {
         self.length
     }
 
+    /// Lengths that it had, or that a frame found, with what is known of each.
+    pub(crate) fn held(&self) -> impl Iterator<Item = (u32, &Level)> {
+        (0..).zip(&self.levels).filter(|(_, level)| **level != Level::default())
+    }
+
     #[inline(always)]
     fn level(&mut self, length: u32) -> &mut Level {
         let at = length as usize;

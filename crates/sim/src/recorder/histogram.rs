@@ -81,6 +81,10 @@ impl Histogram {
         let full = self.counts.iter().zip(self.first..).filter(|(count, _)| **count > 0);
         zeros.into_iter().chain(full.map(|(count, i)| (bounds(i).0, bounds(i).1, *count)))
     }
+    /// How many buckets are not empty.
+    pub(crate) fn buckets_in_use(&self) -> usize {
+        usize::from(self.zeros > 0) + self.counts.iter().filter(|count| **count > 0).count()
+    }
     /// Whether there is no value.
     pub(crate) fn is_empty(&self) -> bool {
         self.zeros == 0 && self.counts.is_empty()
@@ -138,6 +142,7 @@ mod tests {
         let low: Vec<_> = histogram.buckets().map(|(low, _, count)| (low, count)).collect();
         assert_eq!(low, [(0, 2), (3, 2), (63, 1), (64, 1), (1 << 20, 1), (1 << 40, 1)]);
         assert_eq!(histogram.sum(), 133 + (1 << 20) + (1 << 40));
+        assert_eq!(histogram.buckets_in_use(), low.len());
     }
 
     /// 3, 4, 5 and 8 far from 0 differ from their mean by -2, -1, 0 and 3: 14. With a fifth, 7, and a zero the

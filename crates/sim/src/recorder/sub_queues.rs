@@ -87,7 +87,7 @@ impl SubQueues {
 
 #[cfg(test)]
 mod tests {
-    use super::super::Level;
+    use super::super::follow::Level;
     use super::*;
     use mech::Lane;
     use units::Dur;

@@ -1,7 +1,7 @@
 //! Queues over time, and what happened where and when.
 
 use super::{Column, Table, column, named};
-use crate::recorder::{ActivityRow, Level, Recorder, TraceRow};
+use crate::recorder::{ActivityRow, Follow, Recorder, TraceRow};
 use crate::tap::Tap;
 use crate::world::World;
 
@@ -15,38 +15,59 @@ impl<T: Tap> World<Recorder, T> {
         self.switches.iter().enumerate().flat_map(of).collect()
     }
 
+    /// How many rows a table has to which each followed queue adds so many.
+    fn rows_of_queues(&self, of: fn(&Follow) -> usize) -> usize {
+        self.state.observer.queues.iter().map(of).sum()
+    }
+
     pub(super) fn queue_histogram(&self) -> Table {
-        let mut rows = Vec::new();
+        let rows = self.rows_of_queues(|queue| queue.held().count());
+        let (mut nodes, mut ports) = (Vec::with_capacity(rows), Vec::with_capacity(rows));
+        let mut packets = Vec::with_capacity(rows);
+        let (mut times, mut arrivals) = (Vec::with_capacity(rows), Vec::with_capacity(rows));
         for (queue, (node, port)) in self.state.observer.queues.iter().zip(self.followed()) {
-            let levels = queue.levels.iter().zip(0u32..).filter(|(level, _)| **level != Level::default());
-            rows.extend(levels.map(|(level, length)| (node, port, length, level.time, level.arrivals)));
+            for (length, level) in queue.held() {
+                nodes.push(node);
+                ports.push(port);
+                packets.push(length);
+                times.push(level.time);
+                arrivals.push(level.arrivals);
+            }
         }
         let columns = [
-            ("node", column(&rows, Column::U32, |r| r.0)),
-            ("port", column(&rows, Column::U16, |r| r.1)),
-            ("packets", column(&rows, Column::U32, |r| r.2)),
-            ("time_ps", column(&rows, Column::U64, |r| r.3)),
-            ("arrivals", column(&rows, Column::U64, |r| r.4)),
+            ("node", Column::U32(nodes)),
+            ("port", Column::U16(ports)),
+            ("packets", Column::U32(packets)),
+            ("time_ps", Column::U64(times)),
+            ("arrivals", Column::U64(arrivals)),
         ];
         Table { name: "queue_hist", columns: named(columns) }
     }
 
-    /// How long frames waited in the followed queues, picoseconds.
+    /// How long frames waited in the followed queues, picoseconds. Of all tables it has the most rows.
     pub(super) fn sojourn_table(&self) -> Table {
-        let mut rows = Vec::new();
+        let rows = self.rows_of_queues(|queue| queue.sojourn.buckets_in_use());
+        let (mut nodes, mut ports) = (Vec::with_capacity(rows), Vec::with_capacity(rows));
+        let (mut lows, mut highs) = (Vec::with_capacity(rows), Vec::with_capacity(rows));
+        let (mut counts, mut sums) = (Vec::with_capacity(rows), Vec::with_capacity(rows));
         for (queue, (node, port)) in self.state.observer.queues.iter().zip(self.followed()) {
             let mut sum = queue.sojourn.sum() as f64;
             for (low, high, count) in queue.sojourn.buckets() {
-                rows.push((node, port, low, high, count, std::mem::take(&mut sum)));
+                nodes.push(node);
+                ports.push(port);
+                lows.push(low);
+                highs.push(high);
+                counts.push(count);
+                sums.push(std::mem::take(&mut sum));
             }
         }
         let columns = [
-            ("node", column(&rows, Column::U32, |r| r.0)),
-            ("port", column(&rows, Column::U16, |r| r.1)),
-            ("low", column(&rows, Column::U64, |r| r.2)),
-            ("high", column(&rows, Column::U64, |r| r.3)),
-            ("count", column(&rows, Column::U64, |r| r.4)),
-            ("sum", column(&rows, Column::F64, |r| r.5)),
+            ("node", Column::U32(nodes)),
+            ("port", Column::U16(ports)),
+            ("low", Column::U64(lows)),
+            ("high", Column::U64(highs)),
+            ("count", Column::U64(counts)),
+            ("sum", Column::F64(sums)),
         ];
         Table { name: "queue_sojourn", columns: named(columns) }
     }

@@ -1,0 +1,63 @@
+//! Columns that Python reads where they lie, through its buffer protocol: a large run's tables are tens of
+//! megabytes, which nobody copies.
+
+use pyo3::exceptions::PyBufferError;
+use pyo3::ffi;
+use pyo3::prelude::*;
+use sim::Column;
+use std::ffi::{c_int, c_void};
+
+// The type of a column says "u64", and Python takes that in the order of this machine.
+const _: () = assert!(cfg!(target_endian = "little"), "columns are little-endian");
+
+/// A column's numbers, one after the other; as long as anything in Python looks at them they stay.
+#[pyclass(frozen, module = "overspill._core")]
+pub(crate) struct Numbers(Column);
+
+impl Numbers {
+    /// The memory of a column, and the name of its numbers' type.
+    pub(crate) fn of(column: Column) -> (&'static str, Numbers) {
+        let kind = match &column {
+            Column::U8(_) => "u8",
+            Column::U16(_) => "u16",
+            Column::U32(_) => "u32",
+            Column::U64(_) => "u64",
+            Column::I64(_) => "i64",
+            Column::F64(_) => "f64",
+        };
+        (kind, Numbers(column))
+    }
+
+    /// Where it begins, and its length in bytes.
+    fn place(&self) -> (*const c_void, usize) {
+        fn of<T>(values: &[T]) -> (*const c_void, usize) {
+            (values.as_ptr().cast(), size_of_val(values))
+        }
+        match &self.0 {
+            Column::U8(values) => of(values),
+            Column::U16(values) => of(values),
+            Column::U32(values) => of(values),
+            Column::U64(values) => of(values),
+            Column::I64(values) => of(values),
+            Column::F64(values) => of(values),
+        }
+    }
+}
+
+#[pymethods]
+impl Numbers {
+    fn __len__(&self) -> usize {
+        self.place().1
+    }
+
+    /// Bytes that nobody may write.
+    #[expect(unsafe_code, reason = "Python's buffer protocol hands out addresses")]
+    unsafe fn __getbuffer__(slf: Bound<'_, Self>, view: *mut ffi::Py_buffer, flags: c_int) -> PyResult<()> {
+        let (start, length) = slf.get().place();
+        let length = isize::try_from(length).map_err(|_| PyBufferError::new_err("a column is too long"))?;
+        // SAFETY: `view` is Python's to fill. It keeps `slf` alive, whose column never moves or changes (the class
+        // is frozen), and read-only is 1, so that nothing is written through `start`.
+        let failed = unsafe { ffi::PyBuffer_FillInfo(view, slf.as_ptr(), start.cast_mut(), length, 1, flags) };
+        if failed == 0 { Ok(()) } else { Err(PyErr::fetch(slf.py())) }
+    }
+}
