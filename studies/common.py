@@ -10,7 +10,7 @@ from typing import Any, ClassVar, Generic, Protocol, TypeVar
 from matplotlib.axes import Axes
 from matplotlib.ticker import FuncFormatter, LogLocator, NullFormatter
 
-from overspill import Results, stats
+from overspill import Results, metrics, stats
 
 DOCS = Path(__file__).resolve().parents[1] / "docs/studies"
 BOUNDS = ("", "_low", "_high")
@@ -98,8 +98,9 @@ class Study(Generic[C]):
         return [found[key] for key in keys]
 
     def told(self, lines: Iterable[Line]) -> Iterator[Line]:
-        """The lines of the metrics that the study tells."""
-        return (one for one in lines if one["metric"] in self.metrics)
+        """The lines of the metrics that the study tells, by their names as results have them."""
+        named = (one | {"metric": metrics.name(one)} for one in lines)
+        return (one for one in named if one["metric"] in self.metrics)
 
     def compared_with(self, variant: str) -> Sequence[str]:
         """The references of a variant; of two references the later one is compared with the earlier."""
@@ -111,8 +112,8 @@ class Study(Generic[C]):
     ) -> dict[tuple[C, str], dict[str, Less]]:
         """Each case less each reference that there is, seed by seed, with Holm's intervals."""
         families: dict[tuple[str, ...], dict[tuple[C, str, str], list[float]]] = {}
-        for case, metrics in values.items():
-            for metric, by_seed in metrics.items():
+        for case, by_metric in values.items():
+            for metric, by_seed in by_metric.items():
                 for reference in self.compared_with(case.variant):
                     other = values.get(self.reference(case, reference), {}).get(metric, {})
                     seeds = sorted(by_seed.keys() & other.keys())

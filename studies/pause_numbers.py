@@ -136,8 +136,8 @@ One = tuple[Case, str, int, float]
 def measured(sweep: Results) -> Iterator[One]:
     """The metrics of every run."""
     for one in sweep.metrics.to_pylist():
-        if one["metric"] in METRICS:
-            yield Case(one[QPS], one["variant"]), one["metric"], one["seed"], one["value"]
+        if (metric := metrics.name(one)) in METRICS:
+            yield Case(one[QPS], one["variant"]), metric, one["seed"], one["value"]
 
 
 def short(sweep: Results, without: Collection[tuple[Case, int]]) -> Iterator[One]:

@@ -29,10 +29,11 @@ def test_a_grid_ends_in_one_tidy_table(command: Command, scenario: Path) -> None
     assert "6 points, 3 variants, 36 runs" in ran.out
     made = Results.load("out/incast-sweep")
     assert made.metrics.column_names == [
-        "switch.x", "switch.y", "variant", "seed", "metric", "unit", "value", "censored",
+        "switch.x", "switch.y", "variant", "seed", "metric", "by", "of", "unit", "value", "censored",
     ]  # fmt: skip
     assert made.summary.column_names == [
-        "switch.x", "switch.y", "variant", "metric", "unit", "n", "mean", "ci95", "low", "high", "censored",
+        *("switch.x", "switch.y", "variant", "metric", "by", "of", "unit"),
+        *("n", "mean", "ci95", "low", "high", "censored"),
     ]  # fmt: skip
     rows = made.metrics.to_pylist()
     runs = {(row["switch.x"], row["switch.y"], row["variant"], row["seed"]) for row in rows}
@@ -48,7 +49,7 @@ def test_values_are_those_of_a_plain_run(scenario: Path) -> None:
     made = overspill.sweep(scenario, {"switch.x": [1]}, seeds=3)
     plain = overspill.run(scenario, seeds=3, sets=["switch.x=1"])
     found = {
-        (row["variant"], row["seed"], row["metric"]): Value(row["value"], row["censored"])
+        (row["variant"], row["seed"], metrics.name(row)): Value(row["value"], row["censored"])
         for row in made.metrics.to_pylist()
     }
     wanted = {
@@ -59,7 +60,7 @@ def test_values_are_those_of_a_plain_run(scenario: Path) -> None:
     }
     assert found == wanted
     assert made.metric_names == list(next(iter(plain.values["drop"].values())))
-    row = next(one for one in made.summary.to_pylist() if one["metric"] == "fct_mean")
+    row = next(one for one in made.summary.to_pylist() if metrics.name(one) == "fct_mean")
     values = [found[row["variant"], seed, "fct_mean"].value for seed in (1, 2, 3)]
     assert row["mean"] == stats.mean(values) and row["ci95"] == pytest.approx(stats.half_width(values))
     assert (row["high"] - row["low"]) / 2 == pytest.approx(row["ci95"]) and row["n"] == 3

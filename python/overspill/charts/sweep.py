@@ -13,7 +13,8 @@ import pyarrow as pa
 
 from overspill.charts import spec
 from overspill.charts.spec import Axis, Band, Chart, Colours, Entry, Heat, Kind, Line, Mark, Panel, Points
-from overspill.results import formats, metrics, same
+from overspill.results import formats, metrics, same, tables
+from overspill.results.key import of_row
 
 PANELS_SHOWN = 12
 MANY_VALUES = 6  # of a second axis, from which on a map takes the place of small panels
@@ -105,7 +106,7 @@ def of_sweep(sweep: SweepResults) -> dict[str, Chart]:
 
 def known_metrics(sweep: SweepResults) -> set[str]:
     """The metrics that a sweep has."""
-    return set(sweep.summary.column("metric").to_pylist()) if sweep.summary.num_rows else set()
+    return set(tables.names_in(sweep.summary)) if sweep.summary.num_rows else set()
 
 
 def crossed_metrics(sweep: SweepResults) -> list[str]:
@@ -131,9 +132,7 @@ def of_metric(sweep: SweepResults, metric: str) -> Chart | None:
 
 def cells_of(sweep: SweepResults, metric: str) -> dict[Key, Cell]:
     """A metric by point and variant."""
-    import pyarrow.compute as pc  # slow to load, and of use to sweeps alone
-
-    rows = sweep.summary.filter(pc.equal(sweep.summary.column("metric"), metric)).to_pylist()
+    rows = tables.of_metric(sweep.summary, metric).to_pylist()
     paths = [axis.path for axis in sweep.axes]
     return {
         (tuple(str(row[path]) for path in paths), str(row["variant"])): Cell(
@@ -159,7 +158,7 @@ def groups(sweep: SweepResults) -> list[tuple[str, ...]]:
     rows: dict[str, dict[Any, Any]] = {variant: {} for variant in variants_of(sweep)}
     paths = [axis.path for axis in sweep.axes]
     for row in sweep.summary.to_pylist():
-        key = (*(row[path] for path in paths), row["metric"])
+        key = (*(row[path] for path in paths), *of_row(row))
         rows[row["variant"]][key] = tuple(row.get(name) for name in COMPARED)
     return same.classes(rows, operator.eq)
 

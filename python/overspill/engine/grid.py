@@ -11,7 +11,10 @@ from overspill.results.axes import Axis, Point
 
 POINTS_MOST = 100_000
 LABELS = ("name", "description")
-RESERVED = ("variant", "seed", "metric", "unit", "value", "censored", "n", "mean", "ci95", "low", "high")
+RESERVED = (
+    *("variant", "seed", "metric", "by", "of", "unit", "value", "censored"),
+    *("n", "mean", "ci95", "low", "high"),
+)
 
 Over = Mapping[str, object] | Iterable[str]
 

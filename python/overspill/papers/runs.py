@@ -7,7 +7,6 @@ from functools import cached_property
 
 import numpy as np
 import pyarrow as pa
-import pyarrow.compute as pc
 
 from overspill import Failed, Plan, Results, metrics
 from overspill.papers.spec import Point
@@ -55,9 +54,8 @@ class SweepRuns:
 
     def values(self, name: str) -> dict[Place, dict[int, float]]:
         """All values of a metric."""
-        table = self.sweep.metrics
         found: dict[Place, dict[int, float]] = {}
-        for row in table.filter(pc.equal(table.column("metric"), name)).to_pylist():
+        for row in self.sweep.metric(name).to_pylist():
             place = row["variant"], tuple(row[axis.path] for axis in self.sweep.axes)
             found.setdefault(place, {})[row["seed"]] = np.nan if row["censored"] else row["value"]
         return found

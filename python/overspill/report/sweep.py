@@ -11,6 +11,7 @@ from overspill.charts.sweep import SweepResults
 from overspill.errors import Failed
 from overspill.report import page
 from overspill.results import formats, header, metrics, store
+from overspill.results.key import of_row
 from overspill.results.sweep import cautions, legend
 from overspill.results.tables import Summary
 
@@ -87,7 +88,7 @@ def every_row(sweep: SweepResults) -> list[dict[str, Any]]:
     found = []
     scales = units(sweep)
     for row in sweep.summary.to_pylist():
-        key = str(row["metric"])
+        key = str(of_row(row))
         factor, unit = scales[key]
         found.append(
             {
@@ -108,9 +109,10 @@ def units(sweep: SweepResults) -> dict[str, tuple[float, str]]:
     """One unit for every metric, over all points."""
     means: dict[str, list[float]] = {}
     names: dict[str, str] = {}
-    for row in sweep.summary.select(["metric", "unit", "mean"]).to_pylist():
-        means.setdefault(row["metric"], []).append(row["mean"] or 0.0)
-        names[row["metric"]] = row["unit"]
+    for row in sweep.summary.to_pylist():
+        key = str(of_row(row))
+        means.setdefault(key, []).append(row["mean"] or 0.0)
+        names[key] = row["unit"]
     return {key: formats.scale(names[key], values) for key, values in means.items()}
 
 

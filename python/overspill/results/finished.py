@@ -167,18 +167,26 @@ class Finished:
 
     @property
     def metrics(self) -> pa.Table:
-        """Every value of every run: the axes, `variant`, `seed`, `metric`, `unit`, `value`, `censored`."""
+        """Every value of every run: the axes, `variant`, `seed`, `metric`, `by`, `of`, `value`, ...."""
         return self.built[0]
 
     @property
     def summary(self) -> pa.Table:
-        """Means and 95 % intervals over seeds: the axes, `variant`, `metric`, `unit`, `n`, `mean`, ..."""
+        """Means and 95 % intervals over seeds: the axes, `variant`, `metric`, `by`, `of`, `n`, `mean`, ..."""
         return self.built[1]
+
+    def metric(self, name: str) -> pa.Table:
+        """The rows of `metrics` of one metric: `fct_p99` of all, `fct_p99[size=0-100KB]` of a part."""
+        return tables.of_metric(self.metrics, name)
+
+    def means(self, name: str) -> pa.Table:
+        """The rows of `summary` of one metric."""
+        return tables.of_metric(self.summary, name)
 
     @cached_property
     def metric_names(self) -> list[str]:
         """Every metric that any run has, in the order of the registry."""
-        return list(dict.fromkeys(self.summary.column("metric").to_pylist()))
+        return tables.names_in(self.summary)
 
     @cached_property
     def trees(self) -> dict[str, dict[int, list[saturation.Tree]]]:

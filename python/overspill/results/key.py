@@ -1,7 +1,8 @@
 """What a value is of: a metric, and where it is of a part, by what that is told apart and which it is."""
 
+from collections.abc import Mapping
 from functools import lru_cache
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 # Counts whose parts other than workloads are metrics of their own.
 APART = ("drops", "bounces")
@@ -27,6 +28,11 @@ class Key(NamedTuple):
     def statistic(self) -> str:
         """What it is of all samples: `p99` of `fct_p99`."""
         return self.metric.rpartition("_")[2]
+
+
+def of_row(row: Mapping[str, Any]) -> Key:
+    """What a row of a table with the columns `metric`, `by` and `of` is of."""
+    return Key(row["metric"], row.get("by", ""), row.get("of", ""))
 
 
 @lru_cache(maxsize=8192)

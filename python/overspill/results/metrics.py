@@ -1,10 +1,11 @@
 """Every metric: its name, unit and meaning, for tables, JSON, documentation and `overspill explain`."""
 
-from collections.abc import Collection
+from collections.abc import Collection, Mapping
 from dataclasses import replace
+from typing import Any
 
 from overspill.results import measures
-from overspill.results.key import parsed
+from overspill.results.key import of_row, parsed
 from overspill.results.measures import (
     bouncing,
     completion,
@@ -21,7 +22,7 @@ from overspill.results.measures.declare import Better, Metric
 from overspill.results.rundata import RunData
 from overspill.stats.quantiles import NEEDED, Value
 
-__all__ = ["ALL", "REGISTRY", "SECTIONS", "Better", "Metric", "base", "find", "measure", "needed"]
+__all__ = ["ALL", "REGISTRY", "SECTIONS", "Better", "Metric", "base", "find", "measure", "name", "needed"]
 
 # By subject, in the order of tables and documentation.
 SECTIONS: dict[str, list[Metric]] = {
@@ -60,6 +61,11 @@ PARTS = (
 def base(key: str) -> str:
     """`fct_p99[size=0-100KB]` is the metric `fct_p99`; `drops[reason=..]` is `drops_by_reason`, and so on."""
     return parsed(key).registered
+
+
+def name(row: Mapping[str, Any]) -> str:
+    """The name of what a row of `Results.metrics` or `summary` is of, as results have it."""
+    return str(of_row(row))
 
 
 def find(key: str) -> Metric:

@@ -9,6 +9,7 @@ import pyarrow as pa
 from overspill.results.cautions import largest, rough
 from overspill.results.cells import explained
 from overspill.results.finished import Finished
+from overspill.results.key import of_row
 from overspill.results.labels import Line
 
 
@@ -19,7 +20,7 @@ def document(sweep: Finished) -> dict[str, Any]:
     for row in sweep.metrics.to_batches():
         columns = [
             row.column(name).to_pylist()
-            for name in (*paths, "variant", "metric", "seed", "value", "censored")
+            for name in (*paths, "variant", "metric", "by", "of", "seed", "value", "censored")
         ]
         for *place, seed, value, censored in zip(*columns, strict=True):
             shown = {"value": value, "censored": True} if censored else value
@@ -29,11 +30,11 @@ def document(sweep: Finished) -> dict[str, Any]:
         at = tuple(one[path] for path in paths)
         interval = None if one["low"] is None else [one["low"], one["high"]]
         entry = {"mean": one["mean"], "ci95": one["ci95"], "interval": interval, "unit": one["unit"]}
-        by_seed = values[(*at, one["variant"], one["metric"])]
+        by_seed = values[(*at, one["variant"], *of_row(one))]
         entry["values"] = [by_seed.get(seed) for seed in sweep.seeds]
         if one["censored"]:
             entry["censored"] = True
-        found.setdefault((*at, one["variant"]), {})[one["metric"]] = entry
+        found.setdefault((*at, one["variant"]), {})[str(of_row(one))] = entry
     points = [
         {
             "values": point,
@@ -73,8 +74,6 @@ def legend(summary: pa.Table) -> str:
 
 def rows(sweep: Finished, metric: str) -> dict[tuple[str, ...], dict[str, Any]]:
     """The summaries of a metric, by values of the axes and variant."""
-    import pyarrow.compute as pc
-
-    some = sweep.summary.filter(pc.equal(sweep.summary.column("metric"), metric))
+    some = sweep.means(metric)
     paths = [axis.path for axis in sweep.axes]
     return {(*(one[path] for path in paths), one["variant"]): one for one in some.to_pylist()}

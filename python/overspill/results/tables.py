@@ -12,6 +12,7 @@ import pyarrow.parquet as pq
 from overspill import stats
 from overspill.results import formats, metrics
 from overspill.results.axes import Axis, Point
+from overspill.results.key import Key, parsed
 from overspill.stats import bootstrap
 from overspill.stats.quantiles import Value
 
@@ -19,6 +20,8 @@ VALUES = (
     pa.field("variant", pa.string(), False),
     pa.field("seed", pa.uint64(), False),
     pa.field("metric", pa.string(), False),
+    pa.field("by", pa.string(), False),  # what the value is told apart by: traffic, size, reason, ...
+    pa.field("of", pa.string(), False),  # and which of these it is of; both empty where it is of all
     pa.field("unit", pa.string(), False),
     pa.field("value", pa.float64(), False),
     pa.field("censored", pa.bool_(), False),
@@ -26,6 +29,8 @@ VALUES = (
 SUMMARY = (
     pa.field("variant", pa.string(), False),
     pa.field("metric", pa.string(), False),
+    pa.field("by", pa.string(), False),  # what the value is told apart by: traffic, size, reason, ...
+    pa.field("of", pa.string(), False),  # and which of these it is of; both empty where it is of all
     pa.field("unit", pa.string(), False),
     pa.field("n", pa.uint32(), False),
     pa.field("mean", pa.float64(), False),
@@ -134,7 +139,7 @@ def build(axes: Sequence[Axis], runs: Iterable[tuple[Point, str, Runs]]) -> tupl
     for point, variant, by_seed in runs:
         for seed, found in by_seed.items():
             for name, one in found.items():
-                values.add(point, variant, seed, name, unit(name), one.value, one.censored)
+                values.add(point, variant, seed, *parsed(name), unit(name), one.value, one.censored)
         for name in ordered(by_seed):
             places.append((point, variant))
             samples.append((name, [found[name] for found in by_seed.values() if name in found]))
@@ -145,7 +150,7 @@ def build(axes: Sequence[Axis], runs: Iterable[tuple[Point, str, Runs]]) -> tupl
     for (point, variant), (name, known), interval in zip(places, samples, intervals(samples), strict=True):
         made = summarise(known, interval)
         cells = (made.n, made.mean, made.ci95, made.low, made.high, made.censored)
-        summary.add(point, variant, name, unit(name), *cells)
+        summary.add(point, variant, *parsed(name), unit(name), *cells)
     return without(values.table(), again), summary.table()
 
 
@@ -155,8 +160,30 @@ def without(table: pa.Table, names: set[str]) -> pa.Table:
         return table
     import pyarrow.compute as compute  # slow to load, and of use to sweeps alone
 
-    there = compute.is_in(table.column("metric"), value_set=pa.array(sorted(names)))
-    return table.filter(compute.invert(there)).combine_chunks()
+    for by, of in {(key.by, key.of) for key in map(parsed, names)}:
+        # By bin of sizes, all metrics go together.
+        mine = compute.and_(compute.equal(table.column("by"), by), compute.equal(table.column("of"), of))
+        table = table.filter(compute.invert(mine))
+    return table.combine_chunks()
+
+
+def of_metric(table: pa.Table, name: str) -> pa.Table:
+    """The rows of a metric, by its name as results have it: `fct_p99`, `fct_p99[size=0-100KB]`."""
+    import pyarrow.compute as compute
+
+    key = parsed(name)
+    keep = compute.equal(table.column("metric"), key.metric)
+    for column, text in (("by", key.by), ("of", key.of)):
+        if column in table.column_names:
+            keep = compute.and_(keep, compute.equal(table.column(column), text))
+    return table.filter(keep)
+
+
+def names_in(table: pa.Table) -> list[str]:
+    """Every metric of a table by its name as results have it, in its order."""
+    there = [name for name in Key._fields if name in table.column_names]
+    rows = zip(*(table.column(name).to_pylist() for name in there), strict=True)
+    return [str(Key(*row)) for row in dict.fromkeys(rows)]
 
 
 @lru_cache(maxsize=4096)
