@@ -4,7 +4,6 @@ import atexit
 import gc
 import os
 import sys
-import threading
 from contextlib import suppress
 from typing import NoReturn
 
@@ -21,19 +20,19 @@ def main(arguments: list[str] | None = None) -> NoReturn:
     try:
         command(arguments)
     except SystemExit as left:
-        # Whoever stopped it does not wait for a network that is being built.
-        if left.code and threading.active_count() > 1:
-            abandon(left.code if isinstance(left.code, int) else FAILED)
+        machine = sys.modules.get("overspill.engine.machine")
+        if machine is not None and machine.Abandoned.threads:
+            # Whoever stopped it does not wait for a network that is being built.
+            flush()
+            os._exit(left.code if isinstance(left.code, int) else FAILED)
         raise
 
 
-def abandon(status: int) -> None:
-    """Leave at once, if threads are left that the interpreter would wait for."""
-    if any(not one.daemon for one in threading.enumerate() if one is not threading.main_thread()):
-        for stream in (sys.stdout, sys.stderr):
-            with suppress(OSError, ValueError):
-                stream.flush()
-        os._exit(status)
+def flush() -> None:
+    """Write what is still to be written."""
+    for stream in (sys.stdout, sys.stderr):
+        with suppress(OSError, ValueError):
+            stream.flush()
 
 
 def command(arguments: list[str] | None) -> NoReturn:

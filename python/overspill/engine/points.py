@@ -163,9 +163,11 @@ def examined(
             yield from (future.result() for future in left)
             count += len(some)
             seen(count)
-    finally:
+    except BaseException:
         # Ctrl-C waits for no point that takes long.
-        pool.shutdown(wait=False, cancel_futures=True)
+        machine.leave(pool, at_once=True)
+        raise
+    machine.leave(pool, at_once=False)
 
 
 def chosen(variants: Sequence[str], wanted: Sequence[str] | None) -> list[str]:

@@ -7,6 +7,7 @@ from pathlib import Path
 from types import TracebackType
 from typing import Protocol
 
+from overspill.engine import machine
 from overspill.engine.points import Scene
 from overspill.engine.simulate import Finished, How, simulate
 from overspill.engine.task import Task
@@ -66,7 +67,7 @@ class Threads:
     ) -> None:
         self.how.broken.set()
         # What is being built is stopped by nothing, and is worth nothing: it ends behind our back.
-        self.pool.shutdown(wait=not self.stuck, cancel_futures=True)
+        machine.leave(self.pool, at_once=self.stuck)
 
     @property
     def stuck(self) -> bool:
