@@ -316,7 +316,6 @@ def test_new_results_take_the_captures_of_old_ones_away(tmp_path: Path) -> None:
     overspill.run(path, out=out, pcap=["h0", "h1"])
     overspill.run(path, out=out, pcap=["h1"])
     assert [file.name for file in out.glob("runs/**/*.pcapng")] == ["h1~s0.pcapng"]
-    assert [file.name for file in out.glob("store/**/*.pcapng")] == ["h1~s0.pcapng"]
 
 
 def test_captures_in_memory_are_saved_with_the_rest(tmp_path: Path, small: Results) -> None:

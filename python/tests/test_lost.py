@@ -121,13 +121,24 @@ def test_fewer_seeds_take_nothing_out_of_the_store(command: Command, scenario: P
     assert "12 runs were finished before" in ran.err and len(Results.load("o").runs) == 12
 
 
-def test_whole_results_of_another_configuration_take_the_old_runs_away(
-    command: Command, scenario: Path
-) -> None:
+def test_runs_of_other_variants_and_settings_stay_in_the_store(command: Command, scenario: Path) -> None:
     assert command("run", scenario, "--out", "o").status == 0
     old = keys(Path("o"))
     assert command("run", scenario, "--out", "o", "--set", "switch.x=1").status == 0
-    assert not old & keys(Path("o")) and len(keys(Path("o"))) == 3
+    assert command("run", scenario, "--out", "o", "--variants", "drop").status == 0
+    assert old < keys(Path("o")) and len(keys(Path("o"))) == 6
+    assert [one.variant for one in Results.load("o").runs] == ["drop"]
+    ran = command("run", scenario, "--out", "o")
+    assert "3 runs were finished before" in ran.err
+
+
+def test_the_page_and_figures_of_the_same_results_stay(command: Command, scenario: Path) -> None:
+    assert command("run", scenario, "--out", "o", "--figures", "svg").status == 0
+    drawn = sorted(Path("o/figures").iterdir())
+    assert drawn and command("run", scenario, "--out", "o", "--no-report", "--all").status == 0
+    assert Path("o/report.html").is_file() and sorted(Path("o/figures").iterdir()) == drawn
+    assert command("run", scenario, "--out", "o", "--no-report", "--seeds", 2).status == 0
+    assert not Path("o/report.html").exists() and not Path("o/figures").exists()
 
 
 def test_a_full_disk_keeps_and_shows_what_is_finished(

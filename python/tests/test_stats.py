@@ -64,7 +64,7 @@ def test_the_best_must_beat_every_other() -> None:
 
 
 def test_higher_may_be_better() -> None:
-    found = stats.compare({"a": by_seed(1, 2), "b": by_seed(3, 4)}, "higher")
+    found = stats.compare({"a": by_seed(1, 2, 3), "b": by_seed(3, 4, 5)}, "higher")
     assert found is not None and found.best == "b" and found.marked
 
 

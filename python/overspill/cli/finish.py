@@ -83,6 +83,6 @@ def status(results: Results) -> int:
     """The exit status of results."""
     if results.failures:
         return FAILED
-    if results.interrupted:
+    if results.interrupted or results.signal is not None:
         return status_of(results.signal)
     return UNFINISHED if results.told.partial or results.told.unfinished or results.stuck else 0

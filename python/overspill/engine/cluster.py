@@ -219,7 +219,8 @@ def performed(order: Order) -> Finished:
         path = laid(Path(name), order)
         scene = core.scenario(str(path), order.source.text, list(order.sets))
         resolved = core.document(scene)["resolved"][order.task.variant]
-        config = keys.config(resolved, keys.Files(str(path)).named(resolved), found)
+        known = keys.whole(scene, order.task.variant, resolved)
+        config = keys.config(known, keys.Files(str(path)).named(resolved), found)
         if config != order.task.config:
             raise Failed(
                 "the worker finds other files than those named here; are absolute paths the same there?"

@@ -42,8 +42,8 @@ def asked() -> Iterator[Asked]:
             signal.signal(one, before)
 
 
-def raised(event: Asked) -> None:
-    """What a signal that came after the last run does: the process ends as it would have without `asked`."""
-    if event.signal is None or event.signal == signal.SIGINT:
+def raised(number: int | None) -> None:
+    """What a signal does where nobody waits for runs: the process ends as it would have without `asked`."""
+    if number is None or number == signal.SIGINT:
         raise KeyboardInterrupt
-    signal.raise_signal(event.signal)
+    signal.raise_signal(number)

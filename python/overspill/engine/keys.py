@@ -12,6 +12,7 @@ from types import ModuleType
 from typing import Any
 
 from overspill.engine import core
+from overspill.engine.core import CoreScenario
 from overspill.errors import Failed
 from overspill.results import metrics
 from overspill.results.cache import digest
@@ -113,6 +114,16 @@ def texts(value: Any, below: str = "") -> Iterator[str]:
     elif isinstance(value, list):
         for one in value:
             yield from texts(one, below)
+
+
+def whole(scene: CoreScenario, variant: str, resolved: Mapping[str, Any]) -> Mapping[str, Any]:
+    """A variant with every default filled in, and its network where the scenario itself draws that.
+
+    Of a network that is drawn node by node the resolved table says no more than that.
+    """
+    topology = resolved.get("topology")
+    drawn = isinstance(topology, Mapping) and topology.get("kind") == "custom"
+    return {**resolved, "network": digest(scene.network(variant))} if drawn else resolved
 
 
 def config(resolved: Mapping[str, Any], files: Mapping[str, str], build: Build) -> str:

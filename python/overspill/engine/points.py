@@ -62,7 +62,8 @@ class Scene:
                     resolved = document["resolved"][name]
                     files = self.base.files.named(resolved)
                     self.files |= set(files)
-                    found[name] = keys.config(resolved, files, self.base.build)
+                    known = keys.whole(made, name, resolved)
+                    found[name] = keys.config(known, files, self.base.build)
                 if found != self.configs:
                     raise Failed("a file that the scenario names was changed while the sweep went on")
                 self.made = made
@@ -93,7 +94,10 @@ def examine(base: Base, point: Point, only: bool = False) -> Facts | tuple[Point
     except BadInput as error:
         return point, error.lines
     files = {name: base.files.named(one) for name, one in document["resolved"].items()}
-    configs = {name: keys.config(one, files[name], base.build) for name, one in document["resolved"].items()}
+    configs = {
+        name: keys.config(keys.whole(made, name, one), files[name], base.build)
+        for name, one in document["resolved"].items()
+    }
     every = {name: found for one in files.values() for name, found in one.items()}
     if only:
         return Facts(point, document, configs, every, made)

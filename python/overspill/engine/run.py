@@ -10,7 +10,7 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any
 
-from overspill.engine import core, interrupts, schedule
+from overspill.engine import core, interrupts, keys, schedule
 from overspill.engine.grid import Over
 from overspill.engine.options import Options
 from overspill.engine.plan import Plan, prepare
@@ -48,8 +48,11 @@ def together(plans: Sequence[Plan], listener: Listener) -> list[Results | Oversp
                 performed(plan, one.left, found, asked)
                 for plan, one, found in zip(plans, looked, stores, strict=True)
             ]
-    if asked.is_set() and not any(isinstance(one, Results) and one.interrupted for one in results):
-        interrupts.raised(asked)
+    stopped = any(isinstance(one, Results) and one.interrupted for one in results)
+    for one in results:
+        if asked.is_set() and not stopped and isinstance(one, Results):
+            # It came after the last run: all is there, and shown.
+            one.signal = asked.signal
     return results
 
 
@@ -93,10 +96,13 @@ def finish(plan: Plan, outcome: Outcome, found: Cache | Memory) -> Results:
     errors = outcome.errors
     if errors and not made.finished:
         raise failure(errors, plan.checked.notes)
+    if made.missing and not errors and not outcome.interrupted:
+        left = f"{made.planned - made.finished} runs are not in the store any more; the same command goes on"
+        made.facts["failures"] = [left]
     if out is not None and made.finished:
         made.store = out / "store"
         try:
-            commit.write(made, out, found)
+            commit.write(made, out)
         except Unwritable as error:
             # What is finished lies in the store, and is shown.
             made.facts["failures"] = list(dict.fromkeys([*made.failures, *error.lines]))
@@ -117,14 +123,16 @@ def of_point(plan: Plan, outcome: Outcome, found: Cache | Memory) -> Results:
 def runs(plan: Plan, found: Cache | Memory) -> Iterator[RunData]:
     """Every finished run of a single point, seed by seed."""
     only = plan.checked.only
-    assert only is not None
+    assert only is not None and only.made is not None
+    known = only.document["resolved"]
+    resolved = {name: keys.whole(only.made, name, known[name]) for name in plan.checked.variants}
     for seed in plan.seeds:
         for variant, config in plan.checked.configs[0].items():
             run = read(found, plan.key(config, seed))
             if run is not None:
                 told = {
                     "variant": variant,
-                    "config_hash": config_hash(only.document["resolved"][variant], seed),
+                    "config_hash": config_hash(resolved[variant], seed),
                 }
                 yield run.known_as(told)
 
@@ -189,11 +197,11 @@ def of_grid(plan: Plan, outcome: Outcome, found: Cache | Memory) -> Results:
         "failures": outcome.lines,
         "interrupted": outcome.interrupted,
     }
-    keys = [
+    known_by = [
         {variant: [plan.key(config, seed) for seed in plan.seeds] for variant, config in configs.items()}
         for configs in plan.checked.configs
     ]
-    return gather.grid(known, plan.grid.axes, plan.checked.points, (found, keys))
+    return gather.grid(known, plan.grid.axes, plan.checked.points, (found, known_by))
 
 
 def grid_facts(plan: Plan) -> dict[str, Any]:
@@ -225,6 +233,13 @@ def grid_facts(plan: Plan) -> dict[str, Any]:
             for point, configs in zip(checked.points, checked.configs, strict=True)
         ],
     }
+
+
+def unless_stopped(results: Results) -> Results:
+    """The results; what stopped a program after the last run stops it now."""
+    if results.signal is not None and not results.interrupted:
+        interrupts.raised(results.signal)
+    return results
 
 
 def run(
@@ -263,7 +278,7 @@ def run(
         pcap_snaplen=pcap_snaplen,
         topology=topology,
     )
-    return execute(scenario, options)
+    return unless_stopped(execute(scenario, options))
 
 
 def sweep(
@@ -304,4 +319,4 @@ def sweep(
         listener=listener or Listener(),
         sweep=True,
     )
-    return execute(scenario, options)
+    return unless_stopped(execute(scenario, options))

@@ -16,6 +16,7 @@ from overspill.results.cache import Broken, Cache, Entry
 from overspill.results.rundata import RunData
 
 WAIT = 0.2  # seconds between two looks at who wants to stop
+THREADS_MOST = 256
 GOLDEN = 0x9E37_79B9_7F4A_7C15  # 2^64 times the fractional part of the golden ratio, rounded down
 
 
@@ -99,10 +100,18 @@ def drive(plan: Plan, left: Sequence[Task], found: Cache | Memory, asked: thread
     )
     done = 0
     with opened(plan, left, found, how) as pool:
-        for result in loop(plan, left, pool, how):
-            done += keep(result, found, options.listener, outcome)
-            if outcome.broken(plan.whole):
-                how.broken.set()
+        try:
+            for result in loop(plan, left, pool, how):
+                done += keep(result, found, options.listener, outcome)
+                if outcome.broken(plan.whole):
+                    how.broken.set()
+        except Exception:
+            # Whatever went wrong here, what has finished is kept.
+            how.broken.set()
+            while pool.pending and not pool.stuck:
+                for result in pool.results(WAIT):
+                    keep(result, found, options.listener, outcome)
+            raise
     outcome.interrupted = asked.is_set() and done + len(outcome.failures) < len(left)
     return outcome
 
@@ -113,7 +122,7 @@ def opened(plan: Plan, left: Sequence[Task], found: Cache | Memory, how: How) ->
     if options.on is not None:
         options.listener.say(f"connecting to {options.on}")
         return cluster.Cluster(options.on, how, plan.base)
-    threads = max(1, min(options.jobs or machine.cores(), len(left)))
+    threads = max(1, min(options.jobs or machine.cores(), len(left), THREADS_MOST))
     return Threads(threads, how, found.staging if isinstance(found, Cache) else None)
 
 

@@ -4,13 +4,11 @@ import json
 import os
 import shutil
 from collections.abc import Mapping
-from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
 from overspill.errors import BadInput, Unwritable
 from overspill.results import document, store, tables
-from overspill.results.cache import Broken, Cache
 from overspill.results.finished import Finished
 from overspill.results.rundata import RunData
 
@@ -23,11 +21,8 @@ def refuse_others(out: Path, sweep: bool) -> None:
             raise BadInput(f"--out: {out} has results of `{other}`; expected a new folder or one of `{mine}`")
 
 
-def write(results: Finished, out: Path, found: object = None) -> None:
-    """Write results, unless they lack runs that earlier results in the folder have.
-
-    Of a single point, runs of other configurations leave the store once all runs are there.
-    """
+def write(results: Finished, out: Path) -> None:
+    """Write results, unless they lack runs that earlier results in the folder have."""
     if results.missing and not_there(results, out):
         return
     if results.of_sweep:
@@ -39,8 +34,6 @@ def write(results: Finished, out: Path, found: object = None) -> None:
     except BaseException:
         staging.discard()
         raise
-    if isinstance(found, Cache) and not results.missing:
-        forget(found, results)
 
 
 def not_there(results: Finished, out: Path) -> bool:
@@ -77,17 +70,28 @@ def keys(results: Finished) -> set[str]:
     """The same of results."""
     if results.of_sweep:
         return before_keys(results.facts)
-    return {run.key for run in results.runs}
+    return {run.key or f"{run.variant} {run.seed}" for run in results.runs}
 
 
 def place(results: Finished, staging: store.Staging) -> None:
     """Put the results of one point into a staging folder, and that in the place of earlier ones."""
     runs = [put(staging.folder, run) for run in results.runs]
     store.write_json(staging.folder / store.RESULTS, document.of(results))
-    store.write_manifest(staging.folder, results.facts, runs)
-    staging.commit()
+    drawn = still_drawn(results, staging)
+    store.write_manifest(staging.folder, results.facts | ({"report": drawn} if drawn else {}), runs)
+    staging.commit(drawn)
     results.folder = staging.out
     results.runs = [run.stored(store.folder(staging.out, run)) for run in runs]
+
+
+def still_drawn(results: Finished, staging: store.Staging) -> list[str]:
+    """The page and the figures of earlier results in the folder, where those are the same as these."""
+    try:
+        before = store.parse_manifest(staging.out, "overspill")
+        same = (staging.out / store.RESULTS).read_bytes() == (staging.folder / store.RESULTS).read_bytes()
+    except (BadInput, OSError):
+        return []
+    return list(before.get("report", ())) if same and before_keys(before) == keys(results) else []
 
 
 def put(out: Path, run: RunData) -> RunData:
@@ -116,43 +120,25 @@ def linked(there: Path, file: Path) -> None:
         shutil.copyfile(there, file)
 
 
-def forget(found: Cache, results: Finished) -> None:
-    """Take runs of other configurations out of the store, and captures that are not asked for any more."""
-    kept = keys(results)
-    others = found.keys() - kept
-    if not others:
-        return
-    mine = {entry.config for key in kept if (entry := readable(found, key)) is not None}
-    for key in sorted(others):
-        entry = readable(found, key)
-        if entry is None or entry.config not in mine or entry.captures:
-            with suppress(OSError):
-                found.remove(key)
-
-
-def readable(found: Cache, key: str) -> Any:
-    """A run of the store; `None` where it is damaged."""
-    try:
-        return found.read(key)
-    except Broken:
-        return None
-
-
 def write_sweep(results: Finished, out: Path) -> None:
-    """Write the tables of a sweep as Parquet and CSV, and the manifest, last."""
+    """Write the tables of a sweep as Parquet and CSV, and the manifest: all beside the old ones first."""
+    staging = store.Staging(out)
     try:
-        out.mkdir(parents=True, exist_ok=True)
-        if not described(results.facts, out):
-            store.remove(out, pages(out))
-        (out / store.MANIFEST).unlink(missing_ok=True)
         files = [
-            *tables.write(results.metrics, out / tables.METRICS),
-            *tables.write(results.summary, out / tables.MEANS),
+            *tables.write(results.metrics, staging.folder / tables.METRICS),
+            *tables.write(results.summary, staging.folder / tables.MEANS),
         ]
+        facts = results.facts | {"outputs": {path.name: store.digest(path) for path in files}}
+        store.write_json(staging.folder / store.MANIFEST, store.sealed(facts))
+        if not described(facts, out):
+            store.remove(out, pages(out))
+        for name in (*(path.name for path in files), store.MANIFEST):
+            (staging.folder / name).replace(out / name)
     except OSError as error:
         raise Unwritable(f"{out}: cannot be written: {error.strerror or error}") from error
-    results.facts["outputs"] = {path.name: store.digest(path) for path in files}
-    store.write_json(out / store.MANIFEST, store.sealed(results.facts))
+    finally:
+        staging.discard()
+    results.facts = facts
     results.folder = out
 
 

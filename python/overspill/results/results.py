@@ -35,6 +35,8 @@ class Results(Finished):
         with cache.held(Path(folder)):
             commit.refuse_others(Path(folder), self.of_sweep)
             commit.write(self, Path(folder))
+        if self.folder is None:
+            raise BadInput(f"{folder}: has results with runs that these lack; save them elsewhere")
 
     @staticmethod
     def load(folder: str | Path) -> Results:

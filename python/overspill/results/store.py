@@ -44,11 +44,11 @@ class Staging:
         except OSError as error:
             raise Unwritable(f"{shortened(str(out))}: cannot be written: {error.strerror}") from error
 
-    def commit(self) -> None:
-        """Move what is new to its place, then take away what only the old manifest lists."""
+    def commit(self, kept: Iterable[str] = ()) -> None:
+        """Move what is new to its place, then take away what only the old manifest lists, but for `kept`."""
         new = {path.relative_to(self.folder).as_posix() for path in self.folder.rglob("*") if path.is_file()}
         try:
-            old = owned(self.out) - new
+            old = owned(self.out) - new - set(kept)
             # The manifest goes last: until then the old one tells that something is missing.
             for name in sorted(new, key=lambda name: (name == MANIFEST, name)):
                 (self.out / name).parent.mkdir(parents=True, exist_ok=True)

@@ -9,6 +9,7 @@ from overspill.stats import bootstrap
 from overspill.stats.bootstrap import Interval
 
 LEVEL = 0.95
+FEWEST = 3  # seeds from which on there are intervals to tell by
 ENOUGH = 10  # seeds from which on order statistics are bootstrapped, and intervals are more than rough
 
 # The interval of a difference, by the other variant's name and the confidence.
@@ -77,7 +78,8 @@ class Comparison:
     @property
     def marked(self) -> bool:
         """Whether the best differs from every other, and may be told."""
-        return self.fair and bool(self.against) and all(one.excludes_zero for one in self.against)
+        told = self.fair and self.n >= FEWEST
+        return told and bool(self.against) and all(one.excludes_zero for one in self.against)
 
 
 def holm(best: str, others: Mapping[str, Sequence[float]]) -> tuple[Difference, ...]:

@@ -82,7 +82,7 @@ def passes(
         began, done = time.monotonic(), False
         while not done:
             if stop.is_set():
-                interrupts.raised(stop)
+                interrupts.raised(stop.signal)
             status = going.advance(CHUNK)
             done = status["done"]
             listener.advanced(named(job, status), status)

@@ -18,7 +18,11 @@ OWN = (
     "of the window where `measure.goodput` is `flows`, and from their start to the end of the run otherwise."
 )
 ASK = ("poisson", "incast", "query", "all_to_all")  # kinds of traffic that have a load
-LINKS = {"host": "all hosts' links", "tor_uplink": "all uplinks of racks", "bisection": "the bisection"}
+LINKS = {
+    "host": "all hosts' links",
+    "tor_uplink": "all uplinks of racks",
+    "bisection": "the bisection (from the first half of the hosts to the second)",
+}
 JAIN = "Jain, Chiu and Hawe 1984, DEC-TR-301"
 
 METRICS = [
