@@ -220,3 +220,10 @@ def test_a_long_set_up_hears_signals_within_seconds(
     # Nothing is kept while a scenario is read, so SIGTERM may end it by itself.
     assert process.returncode in (left, -number)
     assert not (tmp_path / "o").exists()
+
+
+def test_numbers_that_no_machine_can_count_to_are_bad_input(command: Command, scenario: Path) -> None:
+    assert command("run", scenario, "--max-events", 2**64).status == 2
+    for values in ("lin(1e308KB,2e308KB,3)", "log(1e-400KB,1KB,3)", "log(1e-40KB,1KB,3)"):
+        ran = command("sweep", scenario, "--over", f"switch.x={values}")
+        assert ran.status == 2 and "expected numbers up to 1e30" in ran.err

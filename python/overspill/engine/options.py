@@ -13,6 +13,7 @@ from overspill.results import columns
 
 SEED_MAX = 2**64 - 1
 SEEDS_MOST = 100_000
+EVENTS_MOST = 2**63 - 1
 
 
 @dataclass(frozen=True)
@@ -49,6 +50,8 @@ class Options:
         for name, number in (("--max-events", self.max_events), ("--jobs", self.jobs)):
             if number is not None and number < 1:
                 raise BadInput(f"{name}: found {number}; expected 1 or more")
+        if self.max_events is not None and self.max_events > EVENTS_MOST:
+            raise BadInput(f"--max-events: found {self.max_events}; expected {EVENTS_MOST} or fewer")
         for table in self.tables:
             if table not in columns.TABLES:
                 raise BadInput(f"--tables: found {table}; expected some of {', '.join(columns.TABLES)}")

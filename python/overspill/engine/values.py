@@ -123,8 +123,8 @@ def exact(text: str) -> Fraction:
 
 def end(path: str, item: str, text: str) -> Fraction:
     """A number as written, of those that can be reckoned with."""
-    if endless(text) or abs(found := exact(text)) > LARGEST:
-        raise refused(path, item, "expected numbers up to 1e30")
+    if endless(text) or abs(found := exact(text)) > LARGEST or 0 < abs(found) < 1 / LARGEST:
+        raise refused(path, item, "expected numbers up to 1e30, and from 1e-30 on where they are not 0")
     return found
 
 
