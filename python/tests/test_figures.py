@@ -43,8 +43,10 @@ def test_the_rest_of_the_figures_can_be_had_later_and_the_page_links_what_is_the
     assert set(re.findall(r"figures/fct\.(\w+)", page)) == {"svg", "pdf", "png"}
     assert command("report", "o").status == 0
     assert Path("o/report.html").read_text() == page, "what is there stays, and stays linked"
-    # New results take all of it away.
     assert command("run", scenario, "--out", "o").status == 0
+    assert kinds("o") == {"svg", "pdf", "png"}, "the same results: the figures are still theirs"
+    # New results take all of it away.
+    assert command("run", scenario, "--out", "o", "--seed", 9).status == 0
     assert kinds("o") == set()
 
 

@@ -231,7 +231,7 @@ def test_the_files_are_written_and_a_folder_of_others_is_left_alone(command: Com
 
 
 def test_ctrl_c_stops_it_and_leaves_nothing(few: Path, tmp_path: Path) -> None:
-    few.write_text(SCENARIO.replace('duration = "5ms"', 'duration = "2000s"') + ENDLESS)
+    few.write_text(SCENARIO.replace('duration = "5ms"', 'duration = "400s"') + ENDLESS)
     line = [sys.executable, "-m", "overspill", "trace", str(few), "--packet", "most_detoured"]
     going = subprocess.Popen(line, cwd=tmp_path, stderr=subprocess.PIPE, text=True, env={**os.environ})
     assert going.stderr is not None
