@@ -9,7 +9,7 @@ import pytest
 from test_metrics import MS, NONE32, NONE64, a_run, column
 
 from overspill import Results, run
-from overspill.results import header, steady
+from overspill.results import cautions, header, steady
 from overspill.results.columns import table
 from overspill.results.rundata import RunData
 
@@ -26,8 +26,19 @@ def test_fewer_than_ten_seeds_are_few_and_one_has_words_of_its_own(scenario: Pat
 
 def test_percentiles_of_few_samples_are_named_with_how_many(scenario: Path) -> None:
     said = lines(run(scenario, seeds=2))["few samples"]
-    assert "QCT p95, p99, p99.9 (7)" in said
+    assert "QCT" in said and "p95, p99, p99.9 (7)" in said
+    assert "FCT and slowdown p99.9 (" in said, "slowdown is of the same flows, and is named too"
     assert "FCT p99;" not in said and "delay" not in said
+
+
+def test_percentiles_of_few_samples_that_are_not_named_are_said_to_be_somewhere() -> None:
+    fewest = {f"fct_p99[traffic=w{at}]": at for at in range(1, cautions.SHOWN + 3)}
+    (line,) = cautions.largest(fewest, "`few_samples` in results.json")
+    assert line.text.endswith(
+        f"FCT [w{cautions.SHOWN}] p99 ({cautions.SHOWN}); and 2 more: `few_samples` in results.json"
+    )
+    (line,) = cautions.largest(dict(list(fewest.items())[: cautions.SHOWN]), "")
+    assert "more" not in line.text
 
 
 FLOWS = 400

@@ -1,23 +1,30 @@
 """The printed table: sixteen rows at most, all on request, and cells that say no more than they know."""
 
+import json
 import re
 from collections.abc import Callable
 from pathlib import Path
 
+import numpy as np
 import pytest
 from conftest import Ran
 
+from overspill import run, sweep
+from overspill.cli import table
 from overspill.results import cells, metrics
-from overspill.results.rows import Cell, Row
-from overspill.results.tables import Summary, summarise
-from overspill.stats import interval
+from overspill.results.measures import occupancy
+from overspill.results.measures.declare import HALF_BUCKET
+from overspill.results.rows import Cell, Row, build
+from overspill.results.sweep import rows
 from overspill.stats.quantiles import Value
 
 Command = Callable[..., Ran]
 
 
 def row(name: str, *values: float) -> Row:
-    return Row(metrics.find(name), {"v": Cell(range(len(values)), [Value(one) for one in values])}, None)
+    metric = metrics.find(name)
+    cell = Cell(range(len(values)), [Value(one) for one in values], within=metric.within)
+    return Row(metric, {"v": cell}, None)
 
 
 def every_row(value: float) -> list[Row]:
@@ -53,13 +60,120 @@ def test_without_flows_that_end_goodput_is_printed() -> None:
     assert [one.metric.name for one in cells.printed(with_flows)] == ["fct_mean", "drops"]
 
 
-def test_a_sweep_knows_the_range_of_two_seeds_from_their_interval() -> None:
-    two = [Value(3.0), Value(8.0)]
-    made = summarise(two, interval([one.value for one in two]))
-    assert made.span == pytest.approx((3.0, 8.0))
-    assert summarise([*two, Value(4.0)], interval([3.0, 8.0, 4.0])).span is None
-    assert summarise([Value(3.0)], None).span is None
-    assert isinstance(made, Summary)
+def test_a_sweep_has_the_range_of_two_seeds_and_no_interval(scenario: Path, tmp_path: Path) -> None:
+    for seeds in (1, 2, 3):
+        made = sweep(scenario, over={"switch.x": ["1us", "2us"]}, seeds=seeds, out=tmp_path / str(seeds))
+        low = made.means("fct_mean").column("low").to_pylist()
+        assert (low == [None] * len(low)) == (seeds < 3)
+        assert bool(made.ranges) == (seeds == 2)
+        known = made.metric("fct_mean").to_pylist()[:2]
+        for cell in rows(made, "fct_mean").values():
+            assert (cell.span is None) == (seeds != 2)
+        if seeds == 2:
+            first = next(iter(rows(made, "fct_mean").values()))
+            assert first.span == tuple(sorted(one["value"] for one in known))
+
+
+def test_files_tell_two_seeds_as_the_table_does(scenario: Path) -> None:
+    two = run(scenario, seeds=2)
+    for variant in two.document()["variants"]:
+        for entry in variant["metrics"].values():
+            values = [one for one in entry["values"] if isinstance(one, float)]
+            assert entry["ci95"] is None and entry["interval"] is None
+            assert entry.get("range") == ([min(values), max(values)] if len(values) == 2 else None)
+    point, _ = sweep(scenario, over={"switch.x": ["1us", "2us"]}, seeds=2).document()["points"]
+    entry = point["variants"][0]["metrics"]["fct_mean"]
+    assert entry["interval"] is None and entry["range"] == sorted(entry["values"])
+
+
+def delays(*values: float) -> Row:
+    return row("delay_p99", *values)
+
+
+def shown(one: Row) -> str:
+    return cells.cells(one)[1]["v"][0]
+
+
+def test_nothing_is_shown_narrower_than_a_bucket() -> None:
+    # Half a bucket is 1/128 of the value at most: .0703 of 9.
+    assert shown(delays(9e-3, 9e-3, 9e-3)) == "9.000 ± 0.070"
+    assert shown(delays(9e-3, 9.003e-3, 9e-3)) == "9.001 ± 0.070"
+    assert shown(delays(9e-3, 9e-3)) == "9.000 (8.930 to 9.070)"
+    assert shown(delays(9e-3)) == "9.00"
+    assert shown(delays(8e-3, 9e-3, 10e-3)) == "9.0 ± 2.5", "a wide one stays as it is"
+    assert shown(delays(0, 0, 0)) == "0", "no wait at all is exact"
+    assert shown(row("fct_p99", 8e-3, 8e-3, 8e-3)) == "8 ± 0", "of samples, not of buckets"
+
+
+def test_half_a_bucket_of_a_histogram_is_no_more_than_said() -> None:
+    values = np.unique(np.geomspace(128, 1e15, 3000).astype(np.uint64))
+    shift = np.array([int(one).bit_length() - 7 for one in values], np.uint64)
+    low = (values >> shift) << shift
+    high = low + (np.uint64(1) << shift)
+    middles = occupancy.middle(low, high)
+    assert ((middles - low <= HALF_BUCKET * middles) & (high - 1 - middles <= HALF_BUCKET * middles)).all()
+
+
+def test_metrics_of_histograms_say_how_exact_they_are(scenario: Path) -> None:
+    results = run(scenario, seeds=3)
+    coarse = {one.name for one in metrics.ALL if one.within}
+    assert coarse == {
+        *("delay_p50", "delay_p99"),
+        *(f"sojourn_{place}_{part}" for place in ("all", "busiest") for part in ("p50", "p99", "max")),
+    }
+    assert coarse == {one.name for one in metrics.ALL if "middle of its bucket" in one.doc}
+    for variant in results.document()["variants"]:
+        for name, entry in variant["metrics"].items():
+            expected = entry["mean"] / 128 if metrics.base(name) in coarse else 0
+            assert entry.get("resolution", 0) == expected
+    assert "within 0.8 %" in cells.legend(results)
+
+
+def of_two(name: str, one: list[float], other: list[float], lost: tuple[float, float]) -> bool:
+    """Whether the first of two variants is called best."""
+    values = {
+        variant: {seed: {name: Value(value), "drops": Value(drops)} for seed, value in enumerate(known)}
+        for variant, known, drops in (("first", one, lost[0]), ("second", other, lost[1]))
+    }
+    (found,) = (row for row in build(values, lambda _: True) if row.metric.name == name)
+    return found.cells["first"].best
+
+
+def test_a_difference_within_a_bucket_makes_nobody_best() -> None:
+    exact, apart = [1.0, 1.0, 1.001], [1.01, 1.01, 1.011]
+    assert of_two("fct_p99", exact, apart, (0, 0))
+    assert not of_two("delay_p99", exact, apart, (0, 0))
+    assert of_two("delay_p99", exact, [1.1, 1.1, 1.101], (0, 0))
+
+
+def test_who_loses_more_is_not_best_in_what_the_rest_waits() -> None:
+    for name in ("delay_mean", "delay_p99", "sojourn_all_p99", "delay_std"):
+        assert not of_two(name, [1.0, 1.0, 1.01], [2.0, 2.0, 2.01], (5, 4)), name
+        assert of_two(name, [1.0, 1.0, 1.01], [2.0, 2.0, 2.01], (4, 5)), name
+    assert of_two("fct_p99", [1.0, 1.0, 1.01], [2.0, 2.0, 2.01], (5, 4)), "of all flows"
+
+
+def test_the_way_of_a_packet_is_neither_good_nor_bad() -> None:
+    for name in ("total_hop_mean", "hops_mean", "bounces_per_bounced", "max_bounced_distance_max", "detours"):
+        assert metrics.REGISTRY[name].better == "none"
+
+
+@pytest.mark.parametrize(
+    ("counts", "said"),
+    [
+        (
+            (15, 79, 97),
+            "15 of 97 metrics; --all has all but 18 that are 0 in every run",
+        ),
+        ((15, 79, 79), "15 of 79 metrics; --all has all"),
+        ((79, 79, 97), "79 of 97 metrics; left out: 18 that are 0 in every run"),
+        ((78, 78, 79), "78 of 79 metrics; left out: 1 that is 0 in every run"),
+        ((9, 9, 9), "9 of 9 metrics"),
+    ],
+)
+def test_rows_are_counted_of_all_that_files_have(counts: tuple[int, int, int], said: str) -> None:
+    every = "; results.json has every one" if counts[0] < counts[2] else ""
+    assert table.counted(*counts) == said + every
 
 
 def printed_rows(out: str) -> list[str]:
@@ -73,14 +187,16 @@ def test_the_command_prints_the_main_rows_and_all_on_request(command: Command, s
     )
     some, every = printed_rows(short), printed_rows(whole)
     assert 8 <= len(some) <= 16 < len(every) and set(some) < set(every)
-    assert f"{len(some)} of {len(every)} rows; all of them with --all" in short
-    assert "with --all" not in whole
+    known = len(json.loads((Path("out/incast/results.json")).read_text())["variants"][0]["metrics"])
+    assert f"{len(some)} of {known} metrics; --all has all but {known - len(every)} that are 0" in short
+    assert f"{len(every)} of {known} metrics; left out: {known - len(every)} that are 0" in whole
     assert not re.search(r"[^\d.]0 ± 0", whole)
 
 
 def test_two_seeds_have_ranges_and_no_intervals(command: Command, scenario: Path) -> None:
     out = command("run", scenario, "--no-report", "--seeds", 2).out
-    assert "±" not in out and re.search(r"FCT mean \(\w+\) +[\d.]+ \([\d.]+ to [\d.]+\)", out)
+    assert "±" not in out and "* best" not in out
+    assert re.search(r"FCT mean \(\w+\) +[\d.]+ \([\d.]+ to [\d.]+\)", out)
     assert "mean (least to largest) over seeds" in out
     swept = command(
         "sweep", scenario, "--no-report", "--over", "switch.x=1us,2us", "--seeds", 2, "--metric", "fct_mean"

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 import operator
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, Protocol
 
@@ -71,6 +71,10 @@ class SweepResults(Protocol):
     def summary(self) -> pa.Table:
         """A row per point, variant and metric."""
 
+    @property
+    def ranges(self) -> Mapping[tuple[str, ...], tuple[float, float]]:
+        """The least and largest value of what has a value in two seeds, by what `summary` says it is of."""
+
 
 @dataclass(frozen=True)
 class Cell:
@@ -135,12 +139,18 @@ def cells_of(sweep: SweepResults, metric: str) -> dict[Key, Cell]:
     rows = tables.of_metric(sweep.summary, metric).to_pylist()
     paths = [axis.path for axis in sweep.axes]
     return {
-        (tuple(str(row[path]) for path in paths), str(row["variant"])): Cell(
-            float(row["mean"]), row["low"], row["high"], bool(row["censored"]), int(row["n"])
-        )
+        (tuple(str(row[path]) for path in paths), str(row["variant"])): cell_of(tables.Summary.of(row))
         for row in rows
         if row["mean"] is not None and math.isfinite(row["mean"])
     }
+
+
+def cell_of(one: tables.Summary) -> Cell:
+    """A summary as it is drawn: an interval is nowhere narrower than what the mean may be off by."""
+    low, high = one.low, one.high
+    if low is not None and high is not None and one.resolution:
+        low, high = min(low, one.mean - one.resolution), max(high, one.mean + one.resolution)
+    return Cell(one.mean, low, high, one.censored, one.n)
 
 
 def telling(cells: dict[Key, Cell]) -> bool:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import difflib
 from collections.abc import Sequence
-from typing import Any
 
 from rich.console import Console
 from rich.table import Table
@@ -70,7 +69,7 @@ def show(sweep: Results, wanted: Sequence[str], console: Console) -> None:
     for name in names:
         console.print()
         one(sweep, name, console)
-    table.put(console, Text(legend(sweep.summary), "dim"), table.LINE)
+    table.put(console, Text(legend(sweep.summary, names), "dim"), table.LINE)
 
 
 def one(sweep: Results, name: str, console: Console) -> None:
@@ -80,7 +79,7 @@ def one(sweep: Results, name: str, console: Console) -> None:
         table.put(console, Text(f"{name}: no run has a value of it"), table.LINE)
         return
     metric = metrics.find(name)
-    factor, unit = formats.scale(metric.unit, [entry["mean"] for entry in found.values()])
+    factor, unit = formats.scale(metric.unit, [entry.mean for entry in found.values()])
     console.print(Text(f"{metric.title} ({unit})" if unit else metric.title, "bold"))
     grid = Table(box=None, pad_edge=False, padding=(0, 2, 0, 0), header_style="bold", show_edge=False)
     for axis in sweep.axes:
@@ -98,9 +97,9 @@ def one(sweep: Results, name: str, console: Console) -> None:
         table.put(console, Text(f"... {left} more points are in summary.csv"), table.LINE)
 
 
-def text(entry: dict[str, Any] | None, factor: float, seeds: int) -> str:
+def text(entry: Summary | None, factor: float, seeds: int) -> str:
     """A cell as `overspill run` prints it, with its seeds where some are missing; `-` for nothing."""
     if entry is None:
         return "-"
-    few = f" (n = {entry['n']})" if entry["n"] < seeds else ""
-    return formats.cell(Summary.of(entry), factor) + few
+    few = f" (n = {entry.n})" if entry.n < seeds else ""
+    return formats.cell(entry, factor) + few

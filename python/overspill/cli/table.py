@@ -35,16 +35,27 @@ def show(results: Results, console: Console, every: bool = False) -> None:
     put(console, facts, LINE)
     if not results.runs:
         return
-    rows = [row for row in results.rows if row.visible]
+    known = [row for row in results.rows if row.known]
+    rows = [row for row in known if row.visible]
     chosen = rows if every else cells.printed(rows)
     body = [cells.cells(row) for row in chosen]
     for variants in blocks(body, results.variants, console.width):
         console.print()
         table = grid(body, variants)
         whole(console, table)
-    if len(chosen) < len(rows):
-        put(console, Text(f"{len(chosen)} of {len(rows)} rows; all of them with --all", "dim"), LINE)
+    put(console, Text(counted(len(chosen), len(rows), len(known)), "dim"), LINE)
     put(console, Text(cells.legend(results), "dim"), LINE)
+
+
+def counted(chosen: int, shown: int, known: int) -> str:
+    """How many of the metrics that have a value are in the table, and where the others are."""
+    nothing = known - shown
+    zero = f"{nothing} that {'is' if nothing == 1 else 'are'} 0 in every run" if nothing else ""
+    if chosen < shown:
+        left = f"; --all has all but {zero}" if zero else "; --all has all"
+    else:
+        left = f"; left out: {zero}" if zero else ""
+    return f"{chosen} of {known} metrics{left}{'; results.json has every one' if chosen < known else ''}"
 
 
 def put(console: Console, what: RenderableType, width: int = WIDEST) -> None:

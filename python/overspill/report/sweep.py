@@ -10,7 +10,7 @@ from overspill.charts import sweep as drawing
 from overspill.charts.sweep import SweepResults
 from overspill.errors import Failed
 from overspill.report import page
-from overspill.results import formats, header, metrics, store
+from overspill.results import formats, header, metrics, store, tables
 from overspill.results.key import of_row
 from overspill.results.sweep import cautions, legend
 from overspill.results.tables import Summary
@@ -86,9 +86,10 @@ def every_row(sweep: SweepResults) -> list[dict[str, Any]]:
     paths = [axis.path for axis in sweep.axes]
     drawn = {metric for _, _, wanted in drawing.FAMILIES for metric in wanted}
     found = []
-    scales = units(sweep)
+    scales, names = units(sweep), tables.placed(sweep.summary)
     for row in sweep.summary.to_pylist():
         key = str(of_row(row))
+        span = sweep.ranges.get(tuple(row[name] for name in names))
         factor, unit = scales[key]
         found.append(
             {
@@ -96,7 +97,7 @@ def every_row(sweep: SweepResults) -> list[dict[str, Any]]:
                 "variant": str(row["variant"]),
                 "title": formats.headed(title(key), unit),
                 "name": key,
-                "text": formats.cell(Summary.of(row), factor),
+                "text": formats.cell(Summary.of(row, span), factor),
                 "value": "" if row["mean"] is None else repr(float(row["mean"])),
                 "n": row["n"],
                 "shown": key in drawn,

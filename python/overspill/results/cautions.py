@@ -8,7 +8,7 @@ from overspill.results.finished import Finished
 from overspill.results.key import parsed
 from overspill.results.labels import Line
 
-SHOWN = 6  # groups of metrics that a line names
+SHOWN = 12  # groups of metrics that a line names
 
 
 def lines(results: Finished) -> list[Line]:
@@ -26,7 +26,7 @@ def few_seeds(results: Finished) -> list[Line]:
 
 def rough(seeds: int) -> Line:
     """What is said of intervals of so few seeds."""
-    if seeds < formats.FEWEST:
+    if seeds < stats.FEWEST:
         text = (
             f"of {seeds} seeds there are ranges, no intervals: use {stats.ENOUGH} or more for what you quote"
         )
@@ -45,25 +45,28 @@ def few_samples(results: Finished) -> list[Line]:
         counts = [cell.few_samples for cell in row.cells.values() if cell.few_samples is not None]
         if counts:
             found[row.metric.name] = min(counts)
-    return largest(found)
+    return largest(found, "`few_samples` in results.json")
 
 
-def largest(fewest: Mapping[str, int]) -> list[Line]:
-    """What is said of percentiles, by name, of too few samples; nothing where there are none."""
-    groups: dict[str, dict[str, int]] = {}
-    of_fct = any(name.startswith("fct") for name in fewest)
+def largest(fewest: Mapping[str, int], place: str) -> list[Line]:
+    """What is said of percentiles, by name, of too few samples; nothing where there are none.
+
+    `place` is where all of them are.
+    """
+    of_metrics: dict[str, dict[str, int]] = {}
     for name, count in fewest.items():
-        # Of the same flows as FCT.
-        if not (of_fct and name.startswith("slowdown")):
-            part = parsed(name).statistic
-            groups.setdefault(metrics.find(name).title.replace(f" {part}", "", 1), {})[part] = count
-    if not groups:
+        part = parsed(name).statistic
+        of_metrics.setdefault(metrics.find(name).title.replace(f" {part}", "", 1), {})[part] = count
+    if not of_metrics:
         return []
-    by_count = sorted(groups.items(), key=lambda one: min(one[1].values()))
-    texts = [f"{name} {', '.join(parts)} ({min(parts.values())})" for name, parts in by_count]
-    left = f"; and {len(texts) - SHOWN} more" if len(texts) > SHOWN else ""
-    named = f"{'; '.join(texts[:SHOWN])}{left}"
-    text = f"less than five of a seed's samples lie beyond these percentiles (samples): {named}"
+    # What rests on the same samples stands together: FCT and slowdown are of the same flows.
+    groups: dict[str, list[str]] = {}
+    for title, parts in sorted(of_metrics.items(), key=lambda one: min(one[1].values())):
+        groups.setdefault(f"{', '.join(parts)} ({min(parts.values())})", []).append(title)
+    texts = [f"{formats.joined(titles)} {parts}" for parts, titles in groups.items()]
+    named, left = "; ".join(texts[:SHOWN]), len(texts) - SHOWN
+    more = f"; and {left} more: {place}" if left > 0 else ""
+    text = f"less than five of a seed's samples lie beyond these percentiles (samples): {named}{more}"
     return [Line("few samples", text)]
 
 

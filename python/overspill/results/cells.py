@@ -17,6 +17,10 @@ FIRST = (
 )
 # And these before them where no flow ends.
 WITHOUT_FLOWS = ("goodput", "jain")
+COARSE = (
+    "Percentiles of packet delays, and percentiles and maxima of waits, come from histograms and are known "
+    "within 0.8 % (1/128): no interval or range of theirs is shown narrower."
+)
 
 
 def printed(rows: Sequence[Row]) -> list[Row]:
@@ -38,7 +42,13 @@ def cells(row: Row) -> tuple[str, Cells]:
 def legend(results: Finished) -> str:
     """How to read the cells."""
     counts = [len(results.of(variant)) for variant in results.variants]
-    return explained(max(counts, default=0), len(results.variants) > 1)
+    seeds, every = max(counts, default=0), [cell for row in results.rows for cell in row.cells.values()]
+    parts = [explained(seeds, len(results.variants) > 1)]
+    if seeds >= stats.FEWEST and any(cell.span for cell in every):
+        parts.append("(least to largest) where two seeds alone have a value.")
+    if any(cell.resolution for cell in every):
+        parts.append(COARSE)
+    return " ".join(parts)
 
 
 def explained(seeds: int, compared: bool) -> str:
@@ -46,14 +56,14 @@ def explained(seeds: int, compared: bool) -> str:
     if seeds < 2:
         return "One seed: no intervals, and no variant is called best. Use --seeds N."
     parts = ["mean ± half-width of the 95 % interval over seeds (Student's t)."]
-    if seeds < formats.FEWEST:
+    if seeds < stats.FEWEST:
         parts = ["mean (least to largest) over seeds: of so few there are no intervals."]
     if seeds >= stats.ENOUGH:
         parts = [
             "mean ± half-width of the 95 % interval over seeds, or mean [low, high] where that is uneven "
             "(Student's t; BCa bootstrap for percentiles, minima and maxima)."
         ]
-    if compared:
+    if compared and seeds >= stats.FEWEST:
         parts.append(
             "* best: the Holm-corrected 95 % intervals of its paired differences from every other variant, "
             "on the same seeds, exclude 0; nobody where seeds change nothing."

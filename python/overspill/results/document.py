@@ -16,6 +16,10 @@ def entry(cell: Cell, unit: str) -> dict[str, Any]:
     ]
     found: dict[str, Any] = {"mean": cell.mean, "ci95": cell.ci95, "unit": unit, "values": values}
     found["interval"] = list(cell.interval) if cell.interval else None
+    if cell.span:
+        found["range"] = list(cell.span)
+    if cell.resolution:
+        found["resolution"] = cell.resolution
     if cell.censored:
         found["censored"] = True
     if cell.few_samples is not None:

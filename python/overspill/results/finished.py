@@ -175,6 +175,11 @@ class Finished:
         """Means and 95 % intervals over seeds: the axes, `variant`, `metric`, `by`, `of`, `n`, `mean`, ..."""
         return self.built[1]
 
+    @cached_property
+    def ranges(self) -> dict[tuple[str, ...], tuple[float, float]]:
+        """The least and largest value of what has one in two seeds, by what `summary` has before `unit`."""
+        return tables.ranges(self.metrics, self.summary)
+
     def metric(self, name: str) -> pa.Table:
         """The rows of `metrics` of one metric: `fct_p99` of all, `fct_p99[size=0-100KB]` of a part."""
         return tables.of_metric(self.metrics, name)

@@ -8,7 +8,6 @@ TIMES = ((1.0, "s"), (1e-3, "ms"), (1e-6, "us"), (1e-9, "ns"))
 RATES = ((1e12, "Tbit/s"), (1e9, "Gbit/s"), (1e6, "Mbit/s"), (1e3, "kbit/s"), (1.0, "bit/s"))
 SHORT = {"1": "", "packets": "pkt", "events": "", "flows": ""}
 ROUNDING = 1e-9  # an interval this narrow, as a share of its mean, is none
-FEWEST = 3  # values that have an interval; of two there is a range
 UNEVEN = 0.1  # sides of an interval differ by more than this share of its width: 0.55 to 0.45
 FAMILIES = {"s": TIMES, "bit/s": RATES}
 
@@ -23,6 +22,10 @@ class Averaged(Protocol):
     @property
     def censored(self) -> bool:
         """Whether the true mean is only known to be at least this."""
+
+    @property
+    def resolution(self) -> float:
+        """By how much the mean may be off since its values are middles of buckets; 0 where they are exact."""
 
     @property
     def span(self) -> tuple[float, float] | None:
@@ -73,17 +76,22 @@ def number(value: float, digits: int | None = None) -> str:
 def cell(one: Averaged, factor: float) -> str:
     """`mean ± ci95`, `mean [low, high]` where that is not even, `> bound` where censored, `-` for nothing.
 
-    Of two seeds `mean (least to largest)`.
+    Of two seeds `mean (least to largest)`. Neither is narrower than what the mean may be off by, and a mean
+    alone has no more digits than that leaves it.
     """
     if one.mean is None:
         return "-"
     value = one.mean / factor
     if one.censored:
         return f"> {number(value)}"
-    if one.interval is None or one.ci95 is None:
-        return number(value)
+    coarse = one.resolution / factor
     if one.span is not None:
-        return ranged(value, (one.span[0] / factor, one.span[1] / factor))
+        low, high = (bound / factor for bound in one.span)
+        return ranged(value, (min(low, value - coarse), max(high, value + coarse)))
+    if one.interval is None or one.ci95 is None:
+        return number(value, decimals(coarse, 1)) if coarse else number(value)
+    if one.ci95 / factor < coarse:
+        return spread(value, coarse)
     low, high = (bound / factor for bound in one.interval)
     wide = high - low > 2 * ROUNDING * abs(value)
     if wide and abs(low + high - 2 * value) > UNEVEN * (high - low):

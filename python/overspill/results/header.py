@@ -137,7 +137,8 @@ def ended(results: Finished) -> Iterable[Line]:
             last = f" to {ends[-1][0]}" if len(ends) > 1 else ""
             parts.append(f"{variant} {ends[0][0]}{last}")
     if parts:
-        yield Line("ended", "; ".join(parts))
+        note = "simulated time until the last event, timers that no flow needs any more included"
+        yield Line("ended", f"{'; '.join(parts)} ({note})")
 
 
 def instant(picoseconds: int) -> tuple[str, float]:

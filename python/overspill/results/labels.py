@@ -39,7 +39,11 @@ LABELS = {
         "The measurement window: which flows count, how much of the start is left out as warm-up, and for "
         "how long after it the run goes on for flows to finish."
     ),
-    "ended": "When the runs of each variant ended.",
+    "ended": (
+        "The simulated time at which the runs of each variant stopped, from the first seed to the last: all "
+        "measured flows were finished and no event was left, or `duration` and the drain were over. Timers "
+        "that are still set keep a run going, so this does not tell when traffic ended; FCT and QCT do."
+    ),
     "censored flows": (
         "Measured flows that did not finish, of all: of their FCT only a lower bound is known."
     ),

@@ -4,7 +4,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from overspill import stats
-from overspill.results import formats, metrics
+from overspill.results import metrics
 from overspill.results.metrics import Metric
 from overspill.stats import bootstrap
 from overspill.stats.bootstrap import Interval
@@ -22,6 +22,7 @@ class Cell:
     best: bool = False
     resampled: Interval | None = None  # its 95 % interval where that is not Student's t
     needed: int = 0  # samples, for a percentile to be more than the largest
+    within: float = 0.0  # the share of a value by which it may be off
 
     @property
     def known(self) -> list[float]:
@@ -39,15 +40,21 @@ class Cell:
         return stats.mean(self.known) if self.known else None
 
     @property
+    def resolution(self) -> float:
+        """By how much the mean may be off since its values are middles of buckets."""
+        return self.within * abs(self.mean or 0.0)
+
+    @property
     def span(self) -> Interval | None:
         """Its least and largest value where there are two; more have an interval."""
         known = self.known
-        return (min(known), max(known)) if 1 < len(known) < formats.FEWEST else None
+        two = 1 < len(known) < stats.FEWEST and not self.censored
+        return (min(known), max(known)) if two else None
 
     @property
     def interval(self) -> Interval | None:
-        """Its 95 % interval; none with one seed or where `censored`."""
-        if self.censored or not self.known:
+        """Its 95 % interval; none of fewer than three seeds or where `censored`."""
+        if self.censored or len(self.known) < stats.FEWEST:
             return None
         return self.resampled or stats.interval(self.known)
 
@@ -82,10 +89,15 @@ class Row:
     comparison: stats.Comparison | None
 
     @property
+    def known(self) -> bool:
+        """Whether any run has a value of it."""
+        return any(cell.known for cell in self.cells.values())
+
+    @property
     def visible(self) -> bool:
         """Whether it says something: some counts are told only where there are any."""
-        known = [number for cell in self.cells.values() for number in cell.known]
-        return bool(known) and (self.metric.zero_shown or any(known))
+        counted = any(number for cell in self.cells.values() for number in cell.known)
+        return self.known and (self.metric.zero_shown or counted)
 
 
 def build(values: AllValues, allows: Callable[[str], bool]) -> list[Row]:
@@ -103,7 +115,36 @@ def build(values: AllValues, allows: Callable[[str], bool]) -> list[Row]:
     ordered = sorted(keys, key=lambda key: order[metrics.base(key)])
     drafts = [draft(values, key) for key in ordered]
     of_cells = resample(sample for one in drafts for sample in one.cells_resampled.values())
-    return [row(one, of_cells, allows) for one in drafts]
+    lost = {variant: losses(by_seed.values()) for variant, by_seed in values.items()}
+    return [row(one, of_cells, Rules(allows, lost)) for one in drafts]
+
+
+def losses(seeds: Iterable[Mapping[str, Value]]) -> float:
+    """Frames that a variant lost, the mean over its seeds."""
+    known = [values["drops"].value for values in seeds if "drops" in values]
+    return stats.mean(known) if known else 0.0
+
+
+@dataclass(frozen=True)
+class Rules:
+    """What forbids to call a variant best."""
+
+    allows: Callable[[str], bool]
+    lost: Mapping[str, float]  # frames by variant
+
+    def fair(self, one: "Draft", comparison: stats.Comparison) -> bool:
+        """Whether the best may be called so, by what else is known of the runs."""
+        best, metric = comparison.best, one.metric
+        if not (self.allows(metric.name) and varies(one.cells)):
+            return False
+        # Who loses the frames that would have waited longest has the shorter waits.
+        if metric.survivors and any(self.lost[best] > self.lost[other] for other in one.cells):
+            return False
+        return all(
+            min(abs(of.low), abs(of.high)) > one.cells[best].resolution + one.cells[of.variant].resolution
+            for of in comparison.against
+            if metric.within
+        )
 
 
 Values = tuple[float, ...]
@@ -132,11 +173,12 @@ Known = dict[Values, Interval | None]
 def draft(values: AllValues, key: str) -> Draft:
     """One metric of all variants, in pairs on their common seeds."""
     metric = metrics.find(key)
-    needed = metrics.needed(key)
+    needed, within = metrics.needed(key), metric.within
     cells = {}
     for variant, by_seed in values.items():
         seeds = sorted(by_seed)
-        cells[variant] = Cell(seeds, [by_seed[seed].get(key) for seed in seeds], needed=needed)
+        found = [by_seed[seed].get(key) for seed in seeds]
+        cells[variant] = Cell(seeds, found, needed=needed, within=within)
     exact = {variant: cell.exact for variant, cell in cells.items()}
     complete = {variant: one for variant, one in exact.items() if one is not None}
     return Draft(metric, cells, stats.pair(complete, metric.better) if len(complete) == len(cells) else None)
@@ -154,7 +196,7 @@ def resample(samples: Iterable[Values]) -> Known:
     return known
 
 
-def row(one: Draft, known: Known, allows: Callable[[str], bool]) -> Row:
+def row(one: Draft, known: Known, rules: Rules) -> Row:
     """One metric of all variants, compared; `known` are intervals that are resampled."""
     cells = dict(one.cells)
     for variant, values in one.cells_resampled.items():
@@ -162,7 +204,7 @@ def row(one: Draft, known: Known, allows: Callable[[str], bool]) -> Row:
     if one.pairs is None:
         return Row(one.metric, cells, None)
     comparison = one.pairs.compared()
-    if not (allows(one.metric.name) and varies(cells)):
+    if not rules.fair(one, comparison):
         comparison = replace(comparison, fair=False)
     if comparison.marked:
         cells[comparison.best] = replace(cells[comparison.best], best=True)

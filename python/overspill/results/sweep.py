@@ -6,11 +6,13 @@ from typing import Any
 
 import pyarrow as pa
 
+from overspill.results import metrics, tables
 from overspill.results.cautions import largest, rough
-from overspill.results.cells import explained
+from overspill.results.cells import COARSE, explained
 from overspill.results.finished import Finished
 from overspill.results.key import of_row
 from overspill.results.labels import Line
+from overspill.results.tables import Summary
 
 
 def document(sweep: Finished) -> dict[str, Any]:
@@ -22,15 +24,21 @@ def document(sweep: Finished) -> dict[str, Any]:
             row.column(name).to_pylist()
             for name in (*paths, "variant", "metric", "by", "of", "seed", "value", "censored")
         ]
-        for *place, seed, value, censored in zip(*columns, strict=True):
+        for *cells, seed, value, censored in zip(*columns, strict=True):
             shown = {"value": value, "censored": True} if censored else value
-            values.setdefault(tuple(place), {})[seed] = shown
+            values.setdefault(tuple(cells), {})[seed] = shown
     found: dict[tuple[Any, ...], dict[str, Any]] = {}
     for one in sweep.summary.to_pylist():
         at = tuple(one[path] for path in paths)
         interval = None if one["low"] is None else [one["low"], one["high"]]
         entry = {"mean": one["mean"], "ci95": one["ci95"], "interval": interval, "unit": one["unit"]}
-        by_seed = values[(*at, one["variant"], *of_row(one))]
+        place = (*at, one["variant"], *of_row(one))
+        made = Summary.of(one, sweep.ranges.get(place))
+        if made.span and not made.censored:
+            entry["range"] = list(made.span)
+        if made.resolution:
+            entry["resolution"] = made.resolution
+        by_seed = values[place]
         entry["values"] = [by_seed.get(seed) for seed in sweep.seeds]
         if one["censored"]:
             entry["censored"] = True
@@ -61,19 +69,26 @@ def cautions(facts: Mapping[str, Any], shown: Collection[str] | None = None) -> 
     """What makes a sweep's numbers rough, of the metrics shown or all: few seeds, few samples."""
     known = facts.get("rough") or {"seeds": None, "samples": {}}
     few = {name: count for name, count in known["samples"].items() if shown is None or name in shown}
-    return [*([rough(known["seeds"])] if known["seeds"] else []), *largest(few)]
+    return [*([rough(known["seeds"])] if known["seeds"] else []), *largest(few, "`rough` in manifest.json")]
 
 
-def legend(summary: pa.Table) -> str:
-    """How to read the cells of a sweep's tables."""
+def legend(summary: pa.Table, shown: Collection[str] | None = None) -> str:
+    """How to read the cells of a sweep's tables, of the metrics shown or all."""
     import pyarrow.compute as pc  # slow to load, and of use to sweeps alone
 
     most = pc.max(summary.column("n")).as_py() or 0
-    return f"{explained(most, False)} After > stands a lower bound: flows did not finish."
+    text = f"{explained(most, False)} After > stands a lower bound: flows did not finish."
+    names = tables.names_in(summary) if shown is None else shown
+    return f"{text} {COARSE}" if any(metrics.find(name).within for name in names) else text
 
 
-def rows(sweep: Finished, metric: str) -> dict[tuple[str, ...], dict[str, Any]]:
+def rows(sweep: Finished, metric: str) -> dict[tuple[str, ...], Summary]:
     """The summaries of a metric, by values of the axes and variant."""
     some = sweep.means(metric)
-    paths = [axis.path for axis in sweep.axes]
-    return {(*(one[path] for path in paths), one["variant"]): one for one in some.to_pylist()}
+    names = tables.placed(some)
+    at = len(sweep.axes) + 1  # the axes and the variant come first
+    found = {}
+    for one in some.to_pylist():
+        place = tuple(one[name] for name in names)
+        found[place[:at]] = Summary.of(one, sweep.ranges.get(place))
+    return found

@@ -1,7 +1,7 @@
 """The tables of a sweep: every value of every run, and their means and intervals over seeds."""
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, fields
+from dataclasses import dataclass
 from functools import lru_cache
 from pathlib import Path
 from typing import Any
@@ -10,9 +10,9 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 
 from overspill import stats
-from overspill.results import formats, metrics
+from overspill.results import metrics
 from overspill.results.axes import Axis, Point
-from overspill.results.key import Key, parsed
+from overspill.results.key import Key, of_row, parsed
 from overspill.stats import bootstrap
 from overspill.stats.quantiles import Value
 
@@ -44,12 +44,14 @@ FILES = (METRICS, "sweep.csv", MEANS, "summary.csv")
 FORMULA = r"^[=+\-@\t\r]"  # how cells begin that spreadsheets compute
 BATCH = 50_000  # rows gathered before they become columns
 
+NUMBERS = ("n", "mean", "ci95", "low", "high", "censored")  # of a summary
+
 Runs = Mapping[int, Mapping[str, Value]]  # seed -> metric -> value
 
 
 @dataclass(frozen=True)
 class Summary:
-    """A metric over seeds; `ci95` is half of its 95 % interval, `None` with one seed or if censored."""
+    """A metric over seeds; `ci95` is half of its 95 % interval, `None` of fewer than three or if censored."""
 
     n: int
     mean: float
@@ -57,24 +59,20 @@ class Summary:
     low: float | None
     high: float | None
     censored: bool
+    resolution: float = 0.0  # by how much the mean may be off since its values are middles of buckets
+    span: bootstrap.Interval | None = None  # the least and largest value where there are two
 
     @property
     def interval(self) -> bootstrap.Interval | None:
         """The 95 % interval."""
         return None if self.low is None or self.high is None else (self.low, self.high)
 
-    @property
-    def span(self) -> bootstrap.Interval | None:
-        """The least and largest value where there are two: so far from their mean as their interval says."""
-        if self.ci95 is None or not 1 < self.n < formats.FEWEST:
-            return None
-        half = self.ci95 / stats.t_quantile(stats.LEVEL, self.n - 1)
-        return self.mean - half, self.mean + half
-
     @staticmethod
-    def of(row: Mapping[str, Any]) -> "Summary":
-        """The summary that a row of the table of summaries has."""
-        return Summary(**{one.name: row[one.name] for one in fields(Summary)})
+    def of(row: Mapping[str, Any], span: bootstrap.Interval | None = None) -> "Summary":
+        """The summary that a row of the table of summaries has; the range of two values is in no row."""
+        within = metrics.REGISTRY[of_row(row).registered].within
+        numbers = {name: row[name] for name in NUMBERS}
+        return Summary(**numbers, resolution=within * abs(row["mean"]), span=span)
 
 
 def summarise(values: Sequence[Value], interval: bootstrap.Interval | None) -> Summary:
@@ -92,7 +90,7 @@ def intervals(samples: Sequence[tuple[str, Sequence[Value]]]) -> list[bootstrap.
     resampled: dict[int, list[int]] = {}
     for at, (metric, values) in enumerate(samples):
         known = [one.value for one in values]
-        found.append(stats.interval(known))
+        found.append(stats.interval(known) if len(known) >= stats.FEWEST else None)
         if metrics.find(metric).order_statistic and len(known) >= stats.ENOUGH:
             resampled.setdefault(len(known), []).append(at)
     for places in resampled.values():
@@ -152,6 +150,28 @@ def build(axes: Sequence[Axis], runs: Iterable[tuple[Point, str, Runs]]) -> tupl
         cells = (made.n, made.mean, made.ci95, made.low, made.high, made.censored)
         summary.add(point, variant, *parsed(name), unit(name), *cells)
     return without(values.table(), again), summary.table()
+
+
+Place = tuple[str, ...]  # values of the axes, variant, metric, by, of
+
+
+def placed(table: pa.Table) -> list[str]:
+    """The columns of a table of summaries that say what a row is of."""
+    return list(table.column_names[: table.column_names.index("unit")])
+
+
+def ranges(values: pa.Table, summary: pa.Table) -> dict[Place, bootstrap.Interval]:
+    """The least and largest value of what has one in two seeds, by its place in the table of summaries."""
+    if 2 not in summary.column("n").unique().to_pylist():
+        return {}
+    import pyarrow.compute as compute
+
+    names = placed(summary)
+    bounds = values.group_by(names).aggregate([("value", "count"), ("value", "min"), ("value", "max")])
+    two = bounds.filter(compute.equal(bounds.column("value_count"), 2))
+    keys = zip(*(two.column(name).to_pylist() for name in names), strict=True)
+    ends = zip(two.column("value_min").to_pylist(), two.column("value_max").to_pylist(), strict=True)
+    return dict(zip(keys, ends, strict=True))
 
 
 def without(table: pa.Table, names: set[str]) -> pa.Table:

@@ -3,6 +3,7 @@
 from overspill.stats.bootstrap import Interval
 from overspill.stats.paired import (
     ENOUGH,
+    FEWEST,
     LEVEL,
     Comparison,
     Difference,
@@ -20,6 +21,7 @@ from overspill.stats.paired import (
 
 __all__ = [
     "ENOUGH",
+    "FEWEST",
     "LEVEL",
     "Comparison",
     "Difference",

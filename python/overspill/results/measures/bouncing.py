@@ -20,10 +20,10 @@ APART = "With `measure.sub_queues`, where every queue has a limit in packets and
 
 
 def declared(name: str, title: str, unit: str, doc: str, formula: str) -> Metric:
-    """Of packets; a maximum by its name, and nothing to see where nothing is bounced."""
+    """Of packets, neither good nor bad; a maximum by its name, nothing to see where nothing is bounced."""
     extreme = name.endswith("_max")
     full = f"{doc} {OF_ALL}"
-    return Metric(name, title, unit, full, "lower", False, formula, COUNTERS, order_statistic=extreme)
+    return Metric(name, title, unit, full, "none", False, formula, COUNTERS, order_statistic=extreme)
 
 
 METRICS = [
@@ -38,28 +38,28 @@ METRICS = [
         "max_bounced_distance_mean",
         "bounced distance mean",
         "hops",
-        "The farthest that bounces ever brought a packet back, 0 for packets that were never bounced.",
+        "The farthest that bounces ever brought a packet back, 0 for those never bounced: the mean.",
         f"Σ maxBouncedDistance / packets; {DISTANCE_RULE}",
     ),
     declared(
         "max_bounced_distance_max",
         "bounced distance max",
         "hops",
-        "The same.",
+        "The farthest that bounces ever brought any packet back.",
         f"max maxBouncedDistance; {DISTANCE_RULE}",
     ),
     declared(
         "total_hop_mean",
         "total hops mean",
         "hops",
-        "Switches that a packet was at, again each time, and hosts that sent it again.",
+        "Switches that a packet was at, again each time, and hosts that sent it again: the mean.",
         "Σ totalHop / packets; totalHop = links crossed − 1",
     ),
     declared(
         "total_hop_max",
         "total hops max",
         "hops",
-        "The same.",
+        "Switches that a packet was at, again each time, and hosts that sent it again: the most.",
         "max totalHop; totalHop = links crossed − 1",
     ),
     Metric(

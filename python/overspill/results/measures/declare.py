@@ -8,6 +8,7 @@ from overspill.stats.quantiles import PERCENTILES, Value
 
 Better = Literal["lower", "higher", "none"]
 PS = 1e-12
+HALF_BUCKET = 1 / 128  # half of a bucket of a histogram of times, as a share of its value at most
 RANK = "Percentiles are by nearest rank: the smallest sample with at least p % of all samples at or below it."
 CENSORED = (
     "Unfinished flows are right-censored: a value that depends on them is a lower bound, printed `> x`."
@@ -29,6 +30,8 @@ class Metric:
     formula: str = ""  # plain text
     source: str = ""  # where the definition comes from
     order_statistic: bool = False  # a percentile, minimum or maximum: its mean over seeds is not near normal
+    within: float = 0.0  # the share of a value by which it may be off: it is the middle of a bucket
+    survivors: bool = False  # of frames that were not lost: who loses more may have a better one
 
 
 def rank_formula(symbol: str, percent: float) -> str:

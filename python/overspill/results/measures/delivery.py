@@ -3,7 +3,7 @@
 import numpy as np
 
 from overspill.results.measures import workloads
-from overspill.results.measures.declare import RANK, Metric, present, scale
+from overspill.results.measures.declare import HALF_BUCKET, RANK, Metric, present, scale
 from overspill.results.measures.occupancy import BUCKET, BY_WAIT, middle
 from overspill.results.rundata import RunData
 from overspill.stats import quantiles
@@ -20,16 +20,19 @@ METRICS = [
         "Delay of delivered data packets, host to host.",
         "lower",
         formula=f"{BY_WAIT['mean']}; {OF_DELAY}",
+        survivors=True,
     ),
     *(
         Metric(
             f"delay_{part}",
             f"packet delay {part}",
             "s",
-            f"The same. {RANK} {BUCKET}",
+            f"Delay of delivered data packets, host to host. {RANK} {BUCKET}",
             "lower",
             formula=f"{BY_WAIT[part]}; {OF_DELAY}",
             order_statistic=True,
+            within=HALF_BUCKET,
+            survivors=True,
         )
         for part in ("p50", "p99")
     ),
@@ -40,6 +43,7 @@ METRICS = [
         "Standard deviation of the delay of delivered data packets.",
         "lower",
         formula=f"√(Σ (w − w̄)² / n); {OF_DELAY}",
+        survivors=True,
     ),
     Metric(
         "hops_mean",
@@ -62,11 +66,14 @@ SHARES = [
         f"{name}_share",
         f"{name} at least once",
         "1",
-        "Share of delivered data packets.",
+        f"Share of delivered data packets that {what}, at least once on their way.",
         zero_shown=False,
         formula=f"data packets {name} ≥ 1 times / data packets delivered",
     )
-    for name in ("detoured", "bounced")
+    for name, what in (
+        ("detoured", "a switch sent by another port than lookup gave"),
+        ("bounced", "a switch sent back to where they had come from"),
+    )
 ]
 
 

@@ -9,6 +9,7 @@ from overspill.stats import quantiles
 from overspill.stats.quantiles import Value
 
 DISPLACEMENT, BUFFER, EXTENT, RECEIVED = range(4)
+EXTENTS = "Of reordered packets: how many arrivals lie between one and the earliest with a higher sequence"
 OF_ALL = "Of data packets, each connection in itself, put together; by workload where there are several."
 D = "d = receive index − sequence, lost and duplicate packets left out; early is negative, late positive"
 RFC5236 = "RFC 5236 §3"
@@ -37,7 +38,7 @@ METRICS = [
         "reorder_extent_mean",
         "reordering extent mean",
         "packets",
-        "Of reordered packets: how many arrivals lie between one and the earliest with a higher sequence.",
+        f"{EXTENTS}: the mean.",
         formula="Σ e / reordered packets; e = i − j, j the first arrival before i with s[j] > s[i]",
         source=RFC4737_EXTENT,
     ),
@@ -45,7 +46,7 @@ METRICS = [
         "reorder_extent_p99",
         "reordering extent p99",
         "packets",
-        "The same.",
+        f"{EXTENTS}: the 99th percentile.",
         formula="e₍ₖ₎, k = ⌈0.99·n⌉, n reordered packets",
         source=RFC4737_EXTENT,
     ),
@@ -53,7 +54,7 @@ METRICS = [
         "reorder_extent_max",
         "reordering extent max",
         "packets",
-        "The same.",
+        f"{EXTENTS}: the most.",
         formula="max e",
         source=RFC4737_EXTENT,
     ),

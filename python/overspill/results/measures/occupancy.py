@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from overspill.results.measures.declare import RANK, Metric, present, scale
+from overspill.results.measures.declare import HALF_BUCKET, RANK, Metric, present, scale
 from overspill.results.rundata import RunData
 from overspill.stats import quantiles
 from overspill.stats.quantiles import Value
@@ -17,7 +17,7 @@ PLACES = {
 }
 PARTS = ("mean", "p50", "p99", "max")
 PERCENT = {"p50": 50.0, "p99": 99.0}
-BUCKET = "Given as the middle of its bucket, within 1 %."
+BUCKET = "Given as the middle of its bucket, within 0.8 % (1/128)."
 BY_TIME = {
     "mean": "Σ L·t(L) / Σ t(L)",
     "p50": "least L with Σ t(l ≤ L) ≥ 0.5·Σ t",
@@ -83,8 +83,19 @@ def sojourn_metrics(place: str) -> list[Metric]:
         doc += f" {RANK} {BUCKET}" if part[0] == "p" else f" {BUCKET}" if part == "max" else ""
         formula = f"{BY_WAIT[part]}; w = start of transmission − storing"
         extreme = part != "mean"
-        title_ = f"wait, {title} {part}"
-        rows.append(Metric(name, title_, "s", doc, "lower", formula=formula, order_statistic=extreme))
+        rows.append(
+            Metric(
+                name,
+                f"wait, {title} {part}",
+                "s",
+                doc,
+                "lower",
+                formula=formula,
+                order_statistic=extreme,
+                within=HALF_BUCKET if extreme else 0.0,
+                survivors=True,
+            )
+        )
     return rows
 
 
