@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from overspill.cli import catalogue
+from overspill.cli import catalogue, terms
 from overspill.results import cells, header, metrics
 from overspill.results.labels import LABELS
 from overspill.results.results import Results
@@ -32,6 +32,53 @@ def explained(name: str) -> str:
 def test_a_mechanism_is_found_by_what_papers_and_standards_call_it(name: str, kind: str) -> None:
     for said in (name, name.lower(), name.upper(), name.capitalize()):
         assert kind in explained(said).split(), said
+
+
+@pytest.mark.parametrize(
+    ("word", "told"),
+    [
+        ("RTOs", ("timeouts", "min_rto")),
+        ("RTO", ("timeouts", "min_rto", "initial_rto")),
+        ("rto", ("timeouts", "min_rto", "default 45us")),
+        ("FCT", ("fct_mean", "fct_p99", "flow completion time")),
+        ("QCT", ("qct_mean", "query completion time")),
+        ("TCP", ("newreno", "dctcp", "retransmits")),
+        ("censored", ("lower bound", "unfinished_flows", "measure.drain")),
+        ("slowdown", ("slowdown_mean", "slowdown_p99", "alone")),
+        ("retransmissions", ("retransmits", "fast_retransmits")),
+        ("p99", ("k-th smallest",)),
+    ],
+)
+def test_words_of_the_field_say_what_they_mean(word: str, told: tuple[str, ...]) -> None:
+    found = explained(word)
+    assert all(one.casefold() in found.casefold() for one in told), found
+
+
+@pytest.mark.parametrize("term", terms.TERMS, ids=lambda term: term.words[0])
+def test_what_a_word_of_the_field_points_to_is_there(term: terms.Term) -> None:
+    specs = catalogue.core.catalogue()
+    assert all(any(one.name.startswith(name) for one in metrics.ALL) for name in term.metrics)
+    assert {*term.parameters} <= {one["name"] for spec in specs for one in spec["params"]}
+    assert {*term.kinds} <= {spec["kind"] for spec in specs}
+    for word in term.words:
+        assert explained(word).startswith(f"{term.words[0]}: ")
+
+
+SMALL = {"to", "the", "of", "a", "an", "at", "least"}
+
+
+def test_every_word_of_the_labels_of_the_default_table_is_explained() -> None:
+    titles = [metrics.REGISTRY[name].title for name in (*cells.FIRST, *cells.WITHOUT_FLOWS)]
+    words = {word for title in titles for word in title.replace(",", " ").split()} - SMALL
+    assert {"FCT", "slowdown", "busiest", "RTOs", "ECN", "retransmissions"} <= words
+    for one in words | {title.partition(",")[0] for title in titles}:
+        assert explained(one), one
+
+
+def test_what_a_metric_means_is_told_by_itself() -> None:
+    docs = [one.doc for one in metrics.ALL]
+    assert not [doc for doc in docs if doc.startswith(("The same", "The longest of", "Of measured flows."))]
+    assert metrics.REGISTRY["detoured_share"].doc != metrics.REGISTRY["bounced_share"].doc
 
 
 @pytest.mark.parametrize("metric", metrics.ALL, ids=lambda metric: metric.name)

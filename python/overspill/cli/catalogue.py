@@ -4,6 +4,7 @@ import difflib
 import re
 from typing import Any
 
+from overspill.cli import terms
 from overspill.engine import core
 from overspill.errors import BadInput
 from overspill.papers import data
@@ -119,15 +120,19 @@ def printed(name: str) -> metrics.Metric | str | None:
 
 
 def find(name: str) -> list[Spec] | metrics.Metric | str:
-    """What a name stands for: a kind, a slot, a metric, flow sizes, a parameter, a value of one, or a label.
+    """What a name stands for: a word of the field, or a kind, a slot, a metric, a parameter, a label, ....
 
     In any case, where nothing is called just that.
     """
     specs = core.catalogue()
+    if meaning := terms.explained(name, specs):
+        return "\n".join([meaning, *filter(None, [parameters(specs, name)])])
     for one in dict.fromkeys((name, name.lower())):
         found = known(specs, one) or printed(name)
         if found:
             return found
+    if metric := terms.titled(name):
+        return metric
     every = sorted({spec["kind"] or spec["slot"] for spec in specs} | {spec["slot"] for spec in specs})
     close = difflib.get_close_matches(name, [*every, *sizes(), *metrics.REGISTRY], n=3)
     hint = f"; did you mean {' or '.join(close)}?" if close else "; see `overspill list`"

@@ -16,6 +16,12 @@ PLACES = {
     "all": ("all queues", "over all switch ports", "Every port has the same weight."),
 }
 PARTS = ("mean", "p50", "p99", "max")
+OVER_TIME = {
+    "mean": "the mean, weighted by time",
+    "p50": "the median, weighted by time",
+    "p99": "the 99th percentile, weighted by time",
+    "max": "the most at any time",
+}
 PERCENT = {"p50": 50.0, "p99": 99.0}
 BUCKET = "Given as the middle of its bucket, within 0.8 % (1/128)."
 BY_TIME = {
@@ -38,7 +44,7 @@ def over_time(place: str) -> list[Metric]:
     common = f"Frames that wait (the one on the wire excluded), {where}, in the measurement window;"
     rows = []
     for part in PARTS:
-        name, doc = f"queue_{place}_{part}", f"{common} weighted by time. {RANK if part[0] == 'p' else note}"
+        name, doc = f"queue_{place}_{part}", f"{common} {OVER_TIME[part]}. {RANK if part[0] == 'p' else note}"
         extreme = part != "mean"
         of = f"{BY_TIME[part]}; t(L): time at length L"
         rows.append(
@@ -53,7 +59,10 @@ def over_time(place: str) -> list[Metric]:
             )
         )
     for part in ("mean", "p50", "p99"):
-        name, doc = f"queue_{place}_arrival_{part}", f"{common} as arriving frames find it."
+        name, doc = (
+            f"queue_{place}_arrival_{part}",
+            f"{common} as arriving frames find it: {OVER_TIME[part].partition(',')[0]}.",
+        )
         extreme = part != "mean"
         of = f"{BY_TIME[part].replace('t(', 'a(').replace('Σ t', 'Σ a')}; a(L): arrivals that find length L"
         rows.append(

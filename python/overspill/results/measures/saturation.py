@@ -33,33 +33,35 @@ def declared(name: str, title: str, unit: str, doc: str, formula: str) -> Metric
 
 
 METRICS = [
-    declared("saturation_trees", "saturation trees", "trees", "How many there were.", "Σ trees"),
+    declared(
+        "saturation_trees", "saturation trees", "trees", "How many saturation trees there were.", "Σ trees"
+    ),
     declared(
         "saturation_depth_mean",
         "saturation depth mean",
         "hops",
-        "How far upstream trees reach.",
+        "How far upstream trees reach, their mean.",
         f"Σ depth / trees; {DEPTH}",
     ),
     declared(
         "saturation_depth_max",
         "saturation depth max",
         "hops",
-        "The same of the deepest.",
+        "How far upstream the deepest tree reaches.",
         f"max depth; {DEPTH}",
     ),
     declared(
         "saturation_hosts_mean",
         "hosts paused by a tree mean",
         "hosts",
-        "How many hosts a tree pauses.",
+        "How many hosts a tree pauses, the mean of trees.",
         f"Σ hosts / trees; {HOSTS}",
     ),
     declared(
         "saturation_hosts_max",
         "hosts paused by a tree max",
         "hosts",
-        "The same of the tree that pauses most.",
+        "How many hosts the tree pauses that pauses most.",
         f"max hosts; {HOSTS}",
     ),
 ]

@@ -56,7 +56,8 @@ METRICS = [
         "hot_link_share_max",
         "hot links, most in a bin",
         "1",
-        f"The same in the bin with the most hot links. {LINK}",
+        "Share of links whose utilisation is 90 % or more in that bin (`measure.bin`) of the measurement "
+        f"window which has the most of them; where `measure.links`. {LINK}",
         formula=f"max over b of links with uₗᵦ ≥ 0.9 / links; {IN_BIN}",
         source=DIBS,
         order_statistic=True,

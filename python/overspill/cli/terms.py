@@ -1,0 +1,132 @@
+"""Words of the field that are no name of anything here: what they mean, and what counts and sets it."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from overspill.results import metrics
+
+
+@dataclass(frozen=True)
+class Term:
+    """What a word means, the metrics and parameters that are of it, and the kinds that are one."""
+
+    words: tuple[str, ...]
+    text: str
+    metrics: tuple[str, ...] = ()  # by the beginning of their names
+    parameters: tuple[str, ...] = ()
+    kinds: tuple[str, ...] = ()
+
+
+TERMS = (
+    Term(
+        ("FCT", "flow completion time"),
+        "Flow completion time: from when the first byte of a flow is handed to its transport to when its "
+        "last byte is at the receiver, or as `measure.fct_end` says, acknowledged at the sender.",
+        ("fct_",),
+        ("fct_end",),
+    ),
+    Term(
+        ("QCT", "query completion time"),
+        "Query completion time: from when the first message of a query starts to when the last byte of "
+        "its last one has arrived.",
+        ("qct_",),
+    ),
+    Term(
+        ("slowdown",),
+        "FCT over the FCT that the same flow has alone in the network, headers and all: 1 is the best "
+        "there is.",
+        ("slowdown_",),
+    ),
+    Term(
+        ("RTO", "RTOs", "retransmission timeout", "retransmission timeouts"),
+        "Retransmission timeout: the time without an acknowledgement after which a sender takes what is "
+        "on its way for lost and sends it again (RFC 6298). Each expiry of that timer is one RTO.",
+        ("timeouts",),
+        ("min_rto", "initial_rto", "rto"),
+    ),
+    Term(
+        ("TCP",),
+        "The transport of most flows: a window, acknowledgements, retransmissions. Its kinds differ in "
+        "how they find and repair losses, and in what they do about marks.",
+        ("retransmits", "fast_retransmits", "timeouts", "ece_acks"),
+        (),
+        ("reno", "newreno", "sack", "dctcp"),
+    ),
+    Term(
+        ("censored", "right-censored", "lower bound"),
+        "Of a flow that did not finish before the run ended only a lower bound of its FCT is known. A "
+        "value that depends on such flows is a lower bound too and is printed `> x`; it has no interval, "
+        "and no variant is called best. `measure.drain` gives flows longer to finish.",
+        ("unfinished_flows",),
+        ("drain", "allow_unfinished"),
+    ),
+    Term(
+        ("retransmission", "retransmissions"),
+        "A segment that is sent again, after a timeout or after reports that later ones have arrived. "
+        "With `sack` about as many as were lost; with `reno` and `newreno` more.",
+        ("retransmits", "fast_retransmits", "timeouts"),
+        ("dupack_threshold",),
+    ),
+    Term(
+        ("percentile", "p50", "p95", "p99", "p99.9", "median"),
+        "The p-th percentile of n samples is the k-th smallest, k the smallest whole number with k/n ≥ "
+        "p/100: at least p % of all samples are at or below it, and nothing is interpolated. Taken in "
+        "each seed; tables show the mean over seeds.",
+    ),
+    Term(
+        ("mean",),
+        "The sum over the number. Tables show the mean over seeds; `FCT mean` is the mean over seeds of "
+        "each seed's mean over flows.",
+    ),
+    Term(("pkt",), "Packets of whatever size: a unit of counts, of buffers and of thresholds (`100pkt`)."),
+)
+BY_WORD = {word.casefold(): term for term in TERMS for word in term.words}
+
+
+def explained(word: str, specs: Sequence[dict[str, Any]]) -> str | None:
+    """What a word means, with what is counted and set by it; nothing where it is no word of the field."""
+    term = BY_WORD.get(word.strip().casefold())
+    if term is None:
+        return None
+    lines = [f"{term.words[0]}: {term.text}"]
+    lines += listed("kinds", [(one["kind"], one["doc"]) for one in specs if one["kind"] in term.kinds])
+    lines += listed(
+        "metrics", [(one.name, headed(one)) for one in metrics.ALL if one.name.startswith(term.metrics)]
+    )
+    lines += listed("settings", [(name, owners(name, specs)) for name in term.parameters])
+    return "\n".join(lines)
+
+
+def titled(word: str) -> metrics.Metric | str | None:
+    """The metric in whose title these words stand, or a list of those that have them."""
+    wanted = plain(word)
+    found = [one for one in metrics.ALL if wanted.strip() and wanted in plain(one.title)]
+    if len(found) < 2:
+        return found[0] if found else None
+    return "\n".join(
+        [f"{word}: in several metrics", *listed("metrics", [(one.name, headed(one)) for one in found])]
+    )
+
+
+def plain(text: str) -> str:
+    """Words alone, with a blank on either side of each."""
+    letters = "".join(letter if letter.isalnum() or letter in ".'" else " " for letter in text.casefold())
+    return f" {' '.join(letters.split())} "
+
+
+def headed(metric: metrics.Metric) -> str:
+    """A metric by its title and unit."""
+    return metric.title if metric.unit == "1" else f"{metric.title}, in {metric.unit}"
+
+
+def owners(name: str, specs: Sequence[dict[str, Any]]) -> str:
+    """What has a parameter."""
+    every = (spec for spec in specs if any(one["name"] == name for one in spec["params"]))
+    return "of " + ", ".join(dict.fromkeys(f"{one['slot']} {one['kind']}".strip() for one in every))
+
+
+def listed(title: str, pairs: Sequence[tuple[str, str]]) -> list[str]:
+    """Names with what they are, under a title; nothing where there are none."""
+    wide = max((len(name) for name, _ in pairs), default=0)
+    return [f"  {title}", *(f"    {name:{wide}}  {what}" for name, what in pairs)] if pairs else []
