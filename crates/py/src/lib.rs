@@ -150,6 +150,8 @@ fn find_links(scenario: &scenario::Scenario, pcap: &[String]) -> PyResult<Vec<Li
 
 fn document(loaded: &Loaded) -> serde_json::Value {
     let memory: serde_json::Map<_, _> = loaded.variants.iter().map(|v| (v.variant.clone(), memory_json(v))).collect();
+    let bytes: serde_json::Map<_, _> =
+        loaded.variants.iter().map(|v| (v.variant.clone(), scenario::run_bytes(v).into())).collect();
     let (networks, network_of) = networks_json(&loaded.variants);
     let names: Vec<&str> = loaded.variants.iter().map(|v| v.variant.as_str()).collect();
     serde_json::json!({
@@ -160,6 +162,7 @@ fn document(loaded: &Loaded) -> serde_json::Value {
         "notes": loaded.notes,
         "resolved": loaded.resolved,
         "memory": memory,
+        "run_bytes": bytes,
         "networks": networks,
         "network_of": network_of,
     })

@@ -29,7 +29,7 @@ pub use diag::Diagnostic;
 pub use events::Event;
 pub use fault::Fault;
 pub use ideal::{Alone, ideal_fct};
-pub use load::{Loaded, Source, load};
+pub use load::{Loaded, Source, load, run_bytes};
 pub use model::{Choice, Cioq, Filled, HostConfig, Measure, Model, PortConfig, Scenario, Speedup, SwitchConfig};
 pub use routes::Routes;
 pub use schema::schema;

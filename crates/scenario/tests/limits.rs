@@ -159,6 +159,21 @@ fn more_flows_than_fit_the_memory_are_refused_before_the_run_with_what_would_fit
 }
 
 #[test]
+fn the_memory_that_a_run_takes_is_counted_from_its_ports_and_its_flows() {
+    let burst = |hosts: u32, senders: u32| {
+        let lines = format!(
+            "[[traffic]]\nname = \"w\"\nkind = \"incast\"\nsenders = {senders}\nreceiver = \"h0\"\nsize = \"5KB\"\n"
+        );
+        let text = star(&lines).replace("n = 4", &format!("n = {hosts}"));
+        scenario::run_bytes(&loaded(&text, &[]).variants[0])
+    };
+    let (few, more_hosts, more_flows) = (burst(100, 10), burst(200, 10), burst(100, 90));
+    assert_eq!(more_hosts - few, 200 * 6000, "each host has a port, and its switch one to it");
+    assert_eq!(more_flows - few, 80 * (512 + 4 * 256), "a flow and its first packets");
+    assert!(few > 64 << 20);
+}
+
+#[test]
 fn an_initial_window_of_more_packets_than_fit_the_memory_is_refused() {
     let burst = "[transport]\nkind = \"newreno\"\ninitial_window = \"1000000000pkt\"\n[[traffic]]\nname = \"w\"\n\
                  kind = \"incast\"\nsenders = 1000\nreceiver = \"h0\"\nsize = \"900MB\"\n";

@@ -14,6 +14,7 @@ from overspill.results import columns
 SEED_MAX = 2**64 - 1
 SEEDS_MOST = 100_000
 EVENTS_MOST = 2**63 - 1
+JOBS_MOST = 256  # threads
 
 
 @dataclass(frozen=True)
@@ -47,14 +48,18 @@ class Options:
 
     def check(self) -> None:
         """`BadInput` of what no run can have."""
-        for name, number in (("--max-events", self.max_events), ("--jobs", self.jobs)):
-            if number is not None and number < 1:
-                raise BadInput(f"{name}: found {number}; expected 1 or more")
-        if self.max_events is not None and self.max_events > EVENTS_MOST:
-            raise BadInput(f"--max-events: found {self.max_events}; expected {EVENTS_MOST} or fewer")
+        for name, number, most in (
+            ("--max-events", self.max_events, EVENTS_MOST),
+            ("--jobs", self.jobs, JOBS_MOST),
+        ):
+            if number is not None and not 1 <= number <= most:
+                raise BadInput(f"{name}: found {number}; expected 1 to {most}")
         for table in self.tables:
             if table not in columns.TABLES:
                 raise BadInput(f"--tables: found {table}; expected some of {', '.join(columns.TABLES)}")
+        twice = [table for table in self.tables if list(self.tables).count(table) > 1]
+        if twice:
+            raise BadInput(f"--tables: found {twice[0]} twice; expected each table once")
         if self.tables and self.out is None:
             raise BadInput("tables are kept in a folder; give `out` as well")
         if self.on is not None:

@@ -10,6 +10,7 @@ from typing import Any
 from overspill.engine import core, keys, machine
 from overspill.engine.core import CoreScenario
 from overspill.engine.grid import Grid
+from overspill.engine.memory import LEAST
 from overspill.engine.source import Source
 from overspill.errors import BadInput, Failed
 from overspill.results.axes import Point
@@ -39,6 +40,7 @@ class Checked:
     configs: list[dict[str, str]]
     named: dict[str, str]  # files, with their hashes
     notes: list[str]
+    need: int  # bytes of memory that the largest run takes, as far as they can be counted
     only: "Facts | None" = None  # where there is one point, all that is known of it
 
 
@@ -102,6 +104,7 @@ def examine(base: Base, point: Point, only: bool = False) -> Facts | tuple[Point
     if only:
         return Facts(point, document, configs, every, made)
     few = {key: document.get(key) for key in ("name", "seed", "variants", "notes")}
+    few["run_bytes"] = document.get("run_bytes", {})
     return Facts(point, few, configs, every)
 
 
@@ -139,6 +142,7 @@ def check(base: Base, grid: Grid, wanted: Sequence[str] | None, seen: Callable[[
             note if count == len(found) else f"{note} (at {count} of {len(found)} points)"
             for note, count in notes.items()
         ],
+        max(one.document.get("run_bytes", {}).get(name, LEAST) for one in found for name in variants),
         found[0] if len(found) == 1 else None,
     )
 
@@ -182,6 +186,9 @@ def chosen(variants: Sequence[str], wanted: Sequence[str] | None) -> list[str]:
     if unknown or not wanted:
         found = unknown[0] if unknown else "nothing"
         raise BadInput(f"--variants: found {found}; expected some of {', '.join(variants)}")
+    twice = [name for name in wanted if wanted.count(name) > 1]
+    if twice:
+        raise BadInput(f"--variants: found {twice[0]} twice; expected each variant once")
     return [name for name in variants if name in wanted]
 
 

@@ -8,6 +8,7 @@ from types import TracebackType
 from typing import Protocol
 
 from overspill.engine import machine
+from overspill.engine.memory import Gate
 from overspill.engine.points import Scene
 from overspill.engine.simulate import Finished, How, simulate
 from overspill.engine.task import Task
@@ -54,8 +55,9 @@ class Pool(Protocol):
 class Threads:
     """Threads of this process; only the scenarios of points whose runs are under way are in memory."""
 
-    def __init__(self, threads: int, how: How, staging: Path | None) -> None:
-        self.threads, self.how, self.staging = threads, how, staging
+    def __init__(self, threads: int, how: How, gate: Gate, staging: Path | None) -> None:
+        self.threads, self.how, self.gate, self.staging = threads, how, gate, staging
+        self.told = False  # whether it was said that runs wait for memory
         self.pool = ThreadPoolExecutor(threads)
         self.tasks: dict[Future[Finished | None], Task] = {}
 
@@ -90,9 +92,12 @@ class Threads:
         self.tasks[self.pool.submit(self.one, task, scene)] = task
 
     def one(self, task: Task, scene: Scene) -> Finished | None:
-        """Do a task, unless nothing more is to be done."""
-        if self.how.stopped:
-            return None
+        """Do a task once there is memory for it, unless nothing more is to be done."""
+        with self.gate.passed():
+            return None if self.how.stopped else self.begun(task, scene)
+
+    def begun(self, task: Task, scene: Scene) -> Finished | None:
+        """Do a task."""
         try:
             folder = None if self.staging is None else self.staging / task.key
             self.how.building.add(task)
@@ -104,6 +109,9 @@ class Threads:
 
     def results(self, seconds: float) -> Iterator[Result]:
         """What was done meanwhile."""
+        if self.gate.short is not None and not self.told:
+            self.told = True
+            self.how.listener.say(f"runs: fewer at a time for want of memory: {self.gate.short}")
         # A wait with a timeout lets Ctrl-C through on every platform.
         done, _ = wait(self.tasks, timeout=seconds, return_when=FIRST_COMPLETED)
         for future in done:

@@ -5,7 +5,8 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-from overspill.engine import cluster, machine
+from overspill.engine import cluster, machine, memory
+from overspill.engine.options import JOBS_MOST
 from overspill.engine.plan import Plan
 from overspill.engine.points import Scene
 from overspill.engine.pool import Pool, Result, Threads
@@ -16,7 +17,6 @@ from overspill.results.cache import Broken, Cache, Entry
 from overspill.results.rundata import RunData
 
 WAIT = 0.2  # seconds between two looks at who wants to stop
-THREADS_MOST = 256
 GOLDEN = 0x9E37_79B9_7F4A_7C15  # 2^64 times the fractional part of the golden ratio, rounded down
 
 
@@ -122,8 +122,21 @@ def opened(plan: Plan, left: Sequence[Task], found: Cache | Memory, how: How) ->
     if options.on is not None:
         options.listener.say(f"connecting to {options.on}")
         return cluster.Cluster(options.on, how, plan.base)
-    threads = max(1, min(options.jobs or machine.cores(), len(left), THREADS_MOST))
-    return Threads(threads, how, found.staging if isinstance(found, Cache) else None)
+    threads = fitting(min(options.jobs or machine.cores(), len(left), JOBS_MOST), plan)
+    gate = memory.Gate(plan.checked.need, lambda: how.stopped)
+    return Threads(threads, how, gate, found.staging if isinstance(found, Cache) else None)
+
+
+def fitting(asked: int, plan: Plan) -> int:
+    """How many runs go on at a time: as many as are asked for, or fit into memory."""
+    need, limit = plan.checked.need, memory.tightest(plan.checked.need)
+    if limit is None or limit.runs(need) >= asked:
+        return asked
+    fits = max(1, limit.runs(need))
+    if fits < asked:
+        told = f"{fits} at a time instead of {asked}: a run may take {need >> 20} MiB, and {limit}"
+        plan.options.listener.say(f"runs: {told}")
+    return fits
 
 
 def loop(plan: Plan, left: Sequence[Task], pool: Pool, how: How) -> Iterator[Result]:

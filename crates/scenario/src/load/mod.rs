@@ -23,6 +23,7 @@ mod variant;
 
 pub(crate) use alone::alone;
 pub(crate) use build::specs;
+pub use needs::run_bytes;
 pub(crate) use value::{allowed, default, word};
 
 use crate::diag::{Diagnostic, LONGEST_NOTE, message, plain};

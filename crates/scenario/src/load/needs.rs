@@ -9,23 +9,33 @@ use crate::traffic::Traffic;
 use dataplane::transport::TcpConfig;
 use units::Time;
 
+/// What a run takes however small it is: rows that wait to be written, and tables as metrics are taken of them.
+const RUN: f64 = (64 << 20) as f64;
+/// Bytes that a run takes for a port: its queue, counters and histograms, and its rows of the results.
+const PORT: f64 = 6000.0;
+/// For a flow: what is kept of it to the end, and its rows of the results.
+const FLOW: f64 = 512.0;
+/// For a packet under way: itself, its events, and what its sender keeps of it.
+const PACKET: f64 = 256.0;
+
+/// About how many bytes of memory a run takes, its results included: what it begins with, and its flows. Queues that
+/// grow over time may take more.
+pub fn run_bytes(scenario: &Scenario) -> u64 {
+    let ports: usize = scenario.topology.nodes.iter().map(|node| node.ports.len()).sum();
+    let packets = packets_at_once(scenario).map_or(0.0, |(packets, _)| packets.all);
+    (RUN + PORT * ports as f64 + FLOW * flows(scenario).all + PACKET * packets) as u64
+}
+
 /// Flows, of which something is kept to the end, and packets that flows of one instant begin with.
 pub(super) fn check(document: &Node, scenario: &Scenario, faults: &mut Faults) -> Option<()> {
-    let (net, end) = (&scenario.topology, Time(scenario.duration.0));
-    let flows = Sum::of(&scenario.traffic, |traffic| traffic.flows_before(end, net));
+    let flows = flows(scenario);
     if flows.all > MOST_FLOWS as f64 {
         let found = format!("about {} before the end of the duration", flows.told("flows"));
         let rule = format!("at most {MOST_FLOWS}, about 10 GB with their results: {}", flows.part(MOST_FLOWS));
         faults.add(&document.find("traffic"), message(found, rule));
         return None;
     }
-    let tcp = TcpConfig::new(&scenario.transport.kind, &scenario.transport.values, scenario.framing)?;
-    let (window, mss) = (tcp.first_window() as f64, f64::from(tcp.mss()));
-    let packets = |traffic: &Traffic| {
-        let (flows, bytes) = traffic.at_once(net);
-        flows * (bytes.min(window) / mss).ceil()
-    };
-    let packets = Sum::of(&scenario.traffic, packets);
+    let (packets, window) = packets_at_once(scenario)?;
     if packets.all > MOST_AT_ONCE as f64 {
         let found = format!("an initial window of {window} B: {} at once", packets.told("packets"));
         let rule = format!("at most {MOST_AT_ONCE} packets at once: {}", packets.part(MOST_AT_ONCE));
@@ -33,6 +43,23 @@ pub(super) fn check(document: &Node, scenario: &Scenario, faults: &mut Faults) -
         return None;
     }
     Some(())
+}
+
+/// The flows of each workload that begin before the end of the duration.
+fn flows(scenario: &Scenario) -> Sum<'_> {
+    let end = Time(scenario.duration.0);
+    Sum::of(&scenario.traffic, |traffic| traffic.flows_before(end, &scenario.topology))
+}
+
+/// The packets that flows of one instant begin with, and the initial window in bytes.
+fn packets_at_once(scenario: &Scenario) -> Option<(Sum<'_>, f64)> {
+    let tcp = TcpConfig::new(&scenario.transport.kind, &scenario.transport.values, scenario.framing)?;
+    let (window, mss) = (tcp.first_window() as f64, f64::from(tcp.mss()));
+    let packets = |traffic: &Traffic| {
+        let (flows, bytes) = traffic.at_once(&scenario.topology);
+        flows * (bytes.min(window) / mss).ceil()
+    };
+    Some((Sum::of(&scenario.traffic, packets), window))
 }
 
 /// Of all workloads together, and of the one with the most.

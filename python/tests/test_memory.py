@@ -1,0 +1,125 @@
+"""No more runs go on at a time than fit into the memory that the process may use."""
+
+import threading
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+from conftest import Ran
+from test_lost import keys, started
+
+from overspill import BadInput, Results, run
+from overspill.engine import memory
+from overspill.engine.memory import MIB, Gate, Limit
+
+Command = Callable[..., Ran]
+
+BOUND = "import resource; resource.setrlimit(resource.RLIMIT_AS, ({most}, {most}))"
+
+
+def test_more_jobs_than_there_are_threads_are_refused(command: Command, scenario: Path) -> None:
+    ran = command("run", scenario, "--jobs", 257)
+    assert ran.status == 2 and "--jobs: found 257; expected 1 to 256" in ran.err
+    with pytest.raises(BadInput, match="--jobs: found 100000; expected 1 to 256"):
+        run(scenario, jobs=100_000)
+
+
+def test_where_address_space_is_short_fewer_runs_go_on_at_a_time_and_that_is_said(
+    scenario: Path, tmp_path: Path
+) -> None:
+    process = started(
+        tmp_path,
+        *("run", scenario, "--seeds", 40, "--jobs", 100, "--no-report", "--out", "o"),
+        steps=2,
+        more=BOUND.format(most=3 << 30),
+    )
+    told = process.communicate(timeout=120)[1]
+    assert process.returncode == 0, told
+    assert "at a time instead of 100: a run may take 64 MiB, and address space (`ulimit -v`) has " in told
+    assert len(keys(tmp_path / "o")) == 120 and not Results.load(tmp_path / "o").missing
+
+
+def test_a_single_run_goes_on_however_little_memory_there_is(
+    command: Command, scenario: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(memory, "limits", lambda: [Limit("physical memory", MIB, 8 * MIB, 128 * MIB)])
+    ran = command("run", scenario, "--seeds", 3, "--jobs", 4, "--out", "o", "--no-report")
+    assert ran.status == 0 and Results.load("o").finished == 9
+    assert (
+        "runs: 1 at a time instead of 4: a run may take 64 MiB, and physical memory has 1 MiB left" in ran.err
+    )
+
+
+def test_control_groups_of_both_versions_and_the_machine_are_asked(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    proc, groups = tmp_path / "proc", tmp_path / "groups"
+    written = {
+        proc / "self" / "cgroup": "4:cpu,memory:/a/b\n0::/c/d\n",
+        proc / "meminfo": "MemTotal: 9 kB\nMemAvailable:   3000 kB\n",
+        groups / "memory" / "a" / "memory.limit_in_bytes": "1000\n",
+        groups / "memory" / "a" / "memory.usage_in_bytes": "600\n",
+        groups / "memory" / "a" / "memory.stat": "cache 1\ntotal_inactive_file 50\n",
+        groups / "c" / "memory.max": "2000\n",
+        groups / "c" / "memory.current": "1800\n",
+        groups / "c" / "memory.stat": "inactive_file 100\n",
+        groups / "c" / "d" / "memory.max": "max\n",
+        groups / "c" / "d" / "memory.current": "5\n",
+    }
+    for path, text in written.items():
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text(text)
+    monkeypatch.setattr(memory, "PROC", proc)
+    monkeypatch.setattr(memory, "GROUPS", groups)
+    assert memory.group() == 300, "of the second version, above this process"
+    (proc / "self" / "cgroup").write_text("4:cpu,memory:/a/b\n")
+    assert memory.group() == 450
+    (proc / "self" / "cgroup").write_text("1:cpu:/a\n")
+    assert memory.group() is None
+    assert memory.physical() == 3000 * 1024
+
+
+def test_the_fewest_runs_of_any_limit_count(monkeypatch: pytest.MonkeyPatch) -> None:
+    wide, narrow = Limit("wide", 900, 10, 100), Limit("narrow", 500, 60, 80)
+    monkeypatch.setattr(memory, "limits", lambda: [wide, narrow])
+    assert memory.tightest(10) == narrow
+    assert (wide.runs(10), narrow.runs(10)) == (40, 6)
+
+
+def test_a_run_waits_where_those_that_go_on_take_more_than_was_counted(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    left = [1000]
+    monkeypatch.setattr(memory, "limits", lambda: [Limit("memory", left[0], 0, 100)])
+    gate, begun = Gate(10, lambda: False), threading.Event()
+
+    def second() -> None:
+        with gate.passed():
+            begun.set()
+
+    with gate.passed():
+        left[0] = 500  # the first has taken 500 where 10 were counted
+        thread = threading.Thread(target=second)
+        thread.start()
+        assert not begun.wait(3 * memory.WAIT)
+    assert begun.wait(10), "it begins once the first is over"
+    thread.join()
+    assert gate.short is not None and gate.short.left == 500
+
+
+def test_who_waits_for_memory_hears_that_nothing_more_is_to_be_run(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(memory, "limits", lambda: [Limit("memory", 0, 0, 100)])
+    stop = threading.Event()
+    gate, through = Gate(10, stop.is_set), threading.Event()
+
+    def second() -> None:
+        with gate.passed():
+            through.set()
+
+    with gate.passed():
+        thread = threading.Thread(target=second)
+        thread.start()
+        assert not through.wait(2 * memory.WAIT)
+        stop.set()
+        assert through.wait(10)
+    thread.join()
