@@ -62,7 +62,7 @@ def command(arguments: list[str] | None) -> NoReturn:
     except Exception as error:
         if os.environ.get("OVERSPILL_TRACEBACK"):
             raise
-        what = " ".join(str(error).split()) or "no message"
+        what = errors.told(" ".join(str(error).split())) or "no message"
         leave(
             f"unexpected failure: {type(error).__name__}: {what} (OVERSPILL_TRACEBACK=1 tells where)", FAILED
         )

@@ -10,7 +10,7 @@ from rich.text import Text
 from overspill.cli.console import emit, err, interruptible, names, out, say
 from overspill.cli.figures import Figures, figures_asked
 from overspill.cli.finish import finish
-from overspill.errors import BadInput
+from overspill.errors import BadInput, plain
 
 if TYPE_CHECKING:
     from overspill.charts import curves
@@ -152,7 +152,8 @@ def export_command(
         for written in export.write(export.load(folder), form, out_path, (variant, seed)):
             say(out(), "written", written.path)
             if written.unfinished:
-                err().print(f"{written.path}: {written.unfinished} unfinished flows are left out")
+                left_out = f"{written.path}: {written.unfinished} unfinished flows are left out"
+                err().print(Text(plain(left_out)), soft_wrap=True)
 
 
 @app.command("list")

@@ -12,6 +12,8 @@ import typer
 from rich.console import Console
 from rich.text import Text
 
+from overspill.errors import plain
+
 FAILED, UNFINISHED, INTERRUPTED = 1, 3, 130
 BY_SIGNAL = 128  # and the signal's number, as shells have it
 
@@ -82,12 +84,12 @@ def out() -> Console:
 
 def say(console: Console, what: str, path: Path) -> None:
     """One line that is never broken, so that the path can be copied."""
-    console.print(Text(f"{what}: {path}"), soft_wrap=True)
+    console.print(Text(plain(f"{what}: {path}")), soft_wrap=True)
 
 
 def loud(text: str) -> None:
     """A line on stderr that should be seen."""
-    err().print(Text(text, "bold red"), soft_wrap=True)
+    err().print(Text(plain(text), "bold red"), soft_wrap=True)
 
 
 def names(given: str | None) -> list[str] | None:

@@ -11,6 +11,7 @@ import typer
 from rich.text import Text
 
 from overspill.cli.console import FAILED, UNFINISHED, err, hush, loud, out, say, status_of
+from overspill.errors import plain
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -30,7 +31,7 @@ def finish(results: Results, formats: Sequence[str] | None, as_json: bool) -> No
         raise typer.Exit(status_of(results.signal))
     console = err() if as_json else out()
     if results.folder is None:
-        err().print(Text(kept(results)), soft_wrap=True)
+        err().print(Text(plain(kept(results))), soft_wrap=True)
     else:
         places(results, formats, console)
     from overspill.results.warnings import warnings
@@ -60,7 +61,7 @@ def places(results: Results, formats: Sequence[str] | None, console: Console) ->
     if formats is not None and results.interrupted:
         say(console, "results", results.folder)
         text = f"no report: interrupted; overspill report {results.folder} draws one"
-        err().print(Text(text), soft_wrap=True)
+        err().print(Text(plain(text)), soft_wrap=True)
     elif formats is not None:
         if results.of_sweep:
             say(console, "results", results.folder)

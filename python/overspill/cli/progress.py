@@ -11,6 +11,7 @@ from rich.markup import escape
 from rich.progress import BarColumn, Progress, TaskID, TextColumn, TimeRemainingColumn
 
 from overspill.engine.task import Listener, Task
+from overspill.errors import plain
 from overspill.results import formats
 
 EVERY = 10.0  # seconds between two lines where there is no terminal
@@ -40,7 +41,7 @@ class Lines(Listener):
 
     def say(self, line: str) -> None:
         """Print a line."""
-        self.console.print(line, markup=False, soft_wrap=True)
+        self.console.print(plain(line), markup=False, soft_wrap=True)
 
     def checking(self, done: int, count: int) -> None:
         """Say that reading the scenario takes long."""
@@ -75,7 +76,7 @@ class Lines(Listener):
             self.done += 1
             self.last = time.monotonic()
             line = f"[{self.done}/{self.total}] {task}: {speed(status, seconds)}"
-            self.console.print(line, markup=False, soft_wrap=True)
+            self.console.print(plain(line), markup=False, soft_wrap=True)
 
 
 class Bars(Listener):
@@ -129,7 +130,7 @@ class Bars(Listener):
 
     def say(self, line: str) -> None:
         """Print a line above the bars."""
-        self.progress.print(line, markup=False, soft_wrap=True)
+        self.progress.print(plain(line), markup=False, soft_wrap=True)
 
     def advanced(self, task: Task, status: dict[str, Any]) -> None:
         """Move a run's bar."""

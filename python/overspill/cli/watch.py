@@ -14,6 +14,7 @@ from rich.console import Console
 from rich.progress import BarColumn, Progress, TaskID, TextColumn
 
 from overspill.engine.task import Listener, Task
+from overspill.errors import plain
 
 EVERY = 10.0  # seconds between two lines where there is no terminal
 Group = tuple[int, str]  # a point and a variant, whose seeds are about equal work
@@ -160,7 +161,7 @@ class Lines(Listener):
 
     def say(self, line: str) -> None:
         """Print a line."""
-        self.print(line)
+        self.print(plain(line))
 
     def now_and_then(self, line: str) -> None:
         """A line, unless there was one lately."""
@@ -168,7 +169,7 @@ class Lines(Listener):
             if time.monotonic() - self.last < EVERY:
                 return
             self.last = time.monotonic()
-        self.print(line)
+        self.print(plain(line))
 
     def __exit__(
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
@@ -234,7 +235,7 @@ class Bar(Listener):
 
     def say(self, line: str) -> None:
         """Print a line above the bar."""
-        self.progress.print(line, markup=False, soft_wrap=True)
+        self.progress.print(plain(line), markup=False, soft_wrap=True)
 
 
 def watch(console: Console) -> Lines | Bar:

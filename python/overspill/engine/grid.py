@@ -6,7 +6,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 from overspill.engine import inline, values
-from overspill.errors import BadInput
+from overspill.errors import BadInput, readable
 from overspill.results.axes import Axis, Point
 
 POINTS_MOST = 100_000
@@ -78,7 +78,7 @@ def pairs(over: Over) -> Iterator[tuple[str, list[str]]]:
                 yield path, [inline.written(given)]
         return
     for text in over:
-        path, equals, rest = text.partition("=")
+        path, equals, rest = readable("--over", text).partition("=")
         if not equals or not path.strip() or not rest.strip():
             raise BadInput(
                 f"--over: found {text!r}; expected path=a,b,c, such as traffic.burst.senders=20,40"

@@ -9,7 +9,7 @@ from typing import Any
 
 from overspill.engine import core
 from overspill.engine.core import CoreRun, CoreScenario
-from overspill.errors import BadInput, Unwritable
+from overspill.errors import BadInput, Unwritable, readable
 from overspill.results import store
 from overspill.results.stream import Spill
 
@@ -32,7 +32,7 @@ class Wanted:
     @staticmethod
     def of(texts: str | Iterable[str], snaplen: int | None) -> "Wanted":
         """Checked for what needs no scenario."""
-        found = [texts] if isinstance(texts, str) else list(texts)
+        found = [readable("--pcap", one) for one in ([texts] if isinstance(texts, str) else texts)]
         if snaplen is not None and not found:
             raise BadInput("--pcap-snaplen: found without --pcap; expected a link or a host to capture")
         if snaplen is not None and not 1 <= snaplen <= SNAPLEN_MOST:

@@ -12,7 +12,7 @@ from overspill.engine.options import Options, seeds_from
 from overspill.engine.pcap import Wanted
 from overspill.engine.points import Base, Checked, Scene
 from overspill.engine.task import Task
-from overspill.errors import BadInput
+from overspill.errors import BadInput, readable
 from overspill.results import cache
 
 RUNS_MOST = 1_000_000
@@ -35,7 +35,7 @@ class Plan:
         """The folder of its results, if there is one."""
         given = self.options.out
         found = given(self.checked.name) if callable(given) else given
-        return None if found is None else Path(found)
+        return None if found is None else Path(readable("--out", str(found)))
 
     @property
     def whole(self) -> bool:

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from overspill.engine import inline
-from overspill.errors import BadInput
+from overspill.errors import BadInput, readable
 
 LARGEST = 16 << 20  # bytes; a scenario has some thousand
 
@@ -38,7 +38,7 @@ def read(path: str | Path) -> Source:
     if len(data) > LARGEST:
         raise BadInput(f"{path}: found more than {LARGEST >> 20} MiB; expected a scenario file")
     try:
-        return Source(str(path), data.decode("utf-8-sig"))
+        return Source(readable("the scenario's path", str(path)), data.decode("utf-8-sig"))
     except UnicodeDecodeError as error:
         line = data.count(b"\n", 0, error.start) + 1
         raise BadInput(f"{path}:{line}: found bytes that are not UTF-8; expected a TOML text") from None
@@ -50,7 +50,7 @@ def overrides(sets: Iterable[str] | Mapping[str, object]) -> list[str]:
         sets = [f"{path}={inline.written(value)}" for path, value in sets.items()]
     pairs = list(sets)
     for pair in pairs:
-        path, equals, value = pair.partition("=")
+        path, equals, value = readable("--set", pair).partition("=")
         if not equals or not path.strip() or not value.strip():
             raise BadInput(f"--set: found {pair!r}; expected path=value, such as switch.buffer.size=50pkt")
     return pairs

@@ -1,0 +1,85 @@
+"""Messages are lines that a terminal shows as they are, whatever a user has typed."""
+
+import os
+import pickle
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+from conftest import Ran
+
+from overspill import BadInput
+from overspill.errors import LONGEST, plain
+
+Command = Callable[..., Ran]
+
+ODD = "\x1b[31m\n\x07\u202e"
+SHOWN = r"\x1b[31m\n\x07\u202e"
+
+
+@pytest.mark.parametrize(
+    "arguments",
+    [
+        ["--set", f"a{ODD}"],
+        ["--set", f"a{ODD}=1"],
+        ["--variants", f"drop,a{ODD}b"],
+        ["--out", f"file{ODD}"],
+    ],
+)
+def test_what_is_typed_is_told_escaped_and_on_one_line(
+    command: Command, scenario: Path, arguments: list[str]
+) -> None:
+    Path(f"file{ODD}").touch()
+    ran = command("run", scenario, *arguments)
+    assert ran.status == 2 and ran.err.count("\n") == 1
+    assert plain(ran.err[:-1]) == ran.err[:-1], "no control characters"
+    assert r"\x1b[31m" in ran.err and "; expected" in ran.err, ran.err
+
+
+def test_paths_are_told_escaped_in_messages_and_with_results(command: Command, scenario: Path) -> None:
+    ran = command("run", f"none{ODD}.toml")
+    assert ran.status == 2 and ran.err == f"none{SHOWN}.toml: no such file\n"
+    ran = command("run", scenario, "--no-report", "--out", f"o{ODD}")
+    assert ran.status == 0 and f"results: o{SHOWN}\n" in ran.out
+    ran = command("export", f"o{ODD}", "--format", "csv")
+    assert ran.status == 0 and f"written: o{SHOWN}/export" in ran.out and "\x1b" not in ran.err
+    ran = command("export", scenario, "--format", "csv")
+    assert ran.status == 2
+
+
+@pytest.mark.parametrize(
+    "arguments",
+    [["--set", "a" * 100_000], ["--variants", "b" * 100_000], ["--set", "nope" + ".c" * 50_000 + "=1"]],
+)
+def test_a_long_message_keeps_its_beginning_and_what_is_expected(
+    command: Command, scenario: Path, arguments: list[str]
+) -> None:
+    ran = command("run", scenario, *arguments)
+    assert ran.status == 2 and len(ran.err) <= LONGEST + 1
+    assert ran.err.startswith(f"{arguments[0]}: ") and "; expected" in ran.err
+
+
+def test_arguments_that_are_no_text_are_bad_input(command: Command, scenario: Path) -> None:
+    odd = os.fsdecode(b"\xff")
+    for arguments in (
+        ["--set", f"switch.x={odd}"],
+        ["--set", f"{odd}=1"],
+        ["--variants", odd],
+        ["--out", odd],
+    ):
+        ran = command("run", scenario, "--no-report", *arguments)
+        assert ran.status in (0, 2) and "unexpected" not in ran.err, ran.err
+    ran = command("run", f"{odd}.toml")
+    assert ran.status == 2 and ran.err == "\\udcff.toml: no such file\n"
+
+
+def test_an_error_from_another_process_has_its_lines() -> None:
+    error = pickle.loads(pickle.dumps(BadInput(["one", "two\nthree"])))
+    assert type(error) is BadInput and error.lines == ["one", r"two\nthree"]
+
+
+def test_a_variant_or_a_table_named_twice_is_refused(command: Command, scenario: Path) -> None:
+    ran = command("run", scenario, "--variants", "bounce,drop,drop")
+    assert ran.status == 2 and "--variants: found drop twice; expected each variant once" in ran.err
+    ran = command("sweep", scenario, "--over", "switch.x=1", "--tables", "flows,flows")
+    assert ran.status == 2 and "--tables: found flows twice; expected each table once" in ran.err
