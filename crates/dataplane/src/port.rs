@@ -1,10 +1,13 @@
 //! An output port: queues, the transmitter, and what has passed.
 
 use crate::arena::Queue;
+pub(crate) use computed::Limits;
+use computed::Sizes;
 pub use counts::PortCounts;
 use mech::{Lane, PortId, QueueId};
 use units::{Clock, Dur, Time};
 
+mod computed;
 mod counts;
 
 /// One output port. What a frame touches on its way through a port whose departures are computed
@@ -96,62 +99,6 @@ impl Rest {
     #[inline]
     pub(crate) fn is_ready(&self) -> bool {
         self.eligible & !self.paused != 0 || self.control || (self.more && !self.dead)
-    }
-}
-
-/// What a plain first-in-first-out port compares an arrival with. The largest number is no limit.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-#[repr(C)]
-pub(crate) struct Limits {
-    /// Bytes of memory.
-    pub(crate) bytes: u64,
-    /// Frames of memory.
-    pub(crate) packets: u32,
-    /// A frame that finds so many waiting is marked.
-    pub(crate) mark_packets: u32,
-    /// One that finds so many bytes waiting is marked.
-    pub(crate) mark_bytes: u64,
-}
-
-impl Limits {
-    /// Of a port where nothing is ever lost or marked.
-    const NONE: Limits = Limits { bytes: u64::MAX, packets: u32::MAX, mark_packets: u32::MAX, mark_bytes: u64::MAX };
-    /// Of a port whose departures are not computed: what would be stored at once never has room.
-    const STEPPED: Limits = Limits { bytes: 0, packets: 0, mark_packets: u32::MAX, mark_bytes: u64::MAX };
-}
-
-/// Sizes of the frames that wait where departures are computed: each is on its way already, and only
-/// its share of the memory waits here. A ring; its length is the port's.
-#[derive(Clone, Debug, Default)]
-struct Sizes {
-    ring: Box<[u16]>,
-    first: u32,
-}
-
-impl Sizes {
-    #[inline(always)]
-    fn push(&mut self, len: u32, size: u16) {
-        if len as usize == self.ring.len() {
-            self.grow();
-        }
-        let mask = self.ring.len() - 1;
-        self.ring[(self.first.wrapping_add(len)) as usize & mask] = size;
-    }
-    #[inline]
-    fn pop(&mut self) -> u16 {
-        let mask = self.ring.len() - 1;
-        let size = self.ring[self.first as usize & mask];
-        self.first = self.first.wrapping_add(1);
-        size
-    }
-    #[cold]
-    fn grow(&mut self) {
-        let mut ring = self.ring.to_vec();
-        if !ring.is_empty() {
-            ring.rotate_left(self.first as usize & (self.ring.len() - 1));
-        }
-        ring.resize((ring.len() * 2).max(8), 0);
-        (self.ring, self.first) = (ring.into_boxed_slice(), 0);
     }
 }
 
@@ -349,137 +296,5 @@ impl Port {
     /// Bytes that wait.
     pub fn waiting_bytes(&self) -> u64 {
         self.bytes
-    }
-}
-
-/// Departures computed at arrival: possible where nothing can change the order or the time of a
-/// departure once it is known.
-impl Port {
-    /// Accounts for what has left by `now`.
-    #[inline(always)]
-    pub(crate) fn settle(&mut self, now: Time) {
-        while self.packets > 0 && (self.next_start < now || (self.next_start == now && !self.fresh)) {
-            let size = self.sizes.pop();
-            self.fresh = false;
-            self.packets -= 1;
-            self.bytes -= u64::from(size);
-            self.next_start = self.next_start.saturating_add(self.time(size));
-        }
-    }
-
-    /// A frame that has started in this step no longer waits.
-    pub(crate) fn begin_round(&mut self) {
-        self.fresh = false;
-    }
-
-    /// The same when all that happens at `now` has happened.
-    pub(crate) fn settle_after(&mut self, now: Time) {
-        self.fresh = false;
-        self.settle(now);
-    }
-
-    /// Whether a frame of `size` bytes has room. PRECONDITION: settled.
-    #[inline]
-    pub(crate) fn has_room(&self, size: u16) -> bool {
-        self.packets < self.limits.packets && self.bytes + u64::from(size) <= self.limits.bytes
-    }
-    /// Whether departures are computed, and nothing is ever lost or marked here.
-    pub(crate) fn takes_all(&self) -> bool {
-        self.computed && self.limits == Limits::NONE
-    }
-    /// Whether an arrival is to be marked. PRECONDITION: settled.
-    #[inline]
-    pub(crate) fn wants_mark(&self) -> bool {
-        self.packets >= self.limits.mark_packets || self.bytes >= self.limits.mark_bytes
-    }
-
-    /// Stores the size of a frame that comes now, and tells when its transmission begins and when its last bit
-    /// leaves. PRECONDITION: settled.
-    #[inline(always)]
-    pub(crate) fn compute(&mut self, now: Time, size: u16) -> (Time, Time) {
-        let idle = self.free_at <= now;
-        let start = if idle { now } else { self.free_at };
-        if self.packets == 0 {
-            (self.next_start, self.fresh) = (start, idle);
-        }
-        self.sizes.push(self.packets, size);
-        self.count_in(size);
-        self.free_at = start.saturating_add(self.time(size));
-        (start, self.free_at)
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-    use units::Rate;
-
-    fn port(limits: Limits) -> Port {
-        let clock = Rate::gbps(1).clock();
-        Port::new(PortShape {
-            clock,
-            gap: 20,
-            is_switch: true,
-            top_class: 0,
-            last_lane: Lane::Normal,
-            computed: Some(limits),
-        })
-    }
-
-    #[test]
-    fn what_every_packet_touches_is_two_cache_lines() {
-        assert_eq!((std::mem::size_of::<Port>(), std::mem::offset_of!(Port, sizes)), (128, 64));
-    }
-
-    #[test]
-    fn a_frame_that_starts_at_once_waits_until_its_instant_is_over() {
-        let mut port = port(Limits::NONE);
-        for (now, before) in [(0, 0), (0, 1), (672_000, 0), (672_001, 1), (672_002, 2), (2_016_000, 1), (9_000_000, 0)]
-        {
-            port.settle(Time(now));
-            assert_eq!(port.waiting(), before, "at {now} ps");
-            let (_, end) = port.compute(Time(now), 64);
-            assert!(end >= Time(now) + Dur::ns(672));
-        }
-        port.settle(Time::NEVER);
-        assert_eq!((port.waiting(), port.waiting_bytes(), port.counts().sent), (0, 0, 7));
-        port.compute(Time(20_000_000), 64);
-        port.settle(Time(20_000_000));
-        assert_eq!(port.waiting(), 1, "its step goes on");
-        port.settle_after(Time(20_000_000));
-        assert_eq!(port.waiting(), 0, "and is over");
-        assert!(port.balanced());
-    }
-
-    #[test]
-    fn a_hundred_waiting_frames_leave_in_their_order_each_in_its_time() {
-        let mut port = port(Limits::NONE);
-        let size = |n: u64| 64 + (n * 37 % 1400) as u16;
-        for round in 0..3 {
-            let now = Time(round * 1_000_000_000_000);
-            port.settle(now);
-            let ends: Vec<Time> = (0..100).map(|n| port.compute(now, size(n)).1).collect();
-            for (n, end) in ends.iter().enumerate().take(99) {
-                port.settle(Time(end.0 - 1));
-                assert_eq!(port.waiting() as usize, 99 - n);
-                port.settle(*end);
-                assert_eq!(port.waiting() as usize, 98 - n, "the next starts when one ends");
-                assert!(port.balanced());
-            }
-        }
-        assert_eq!(port.counts().sent, 300);
-    }
-
-    #[test]
-    fn room_and_marks_are_counted_in_frames_or_in_bytes() {
-        let mut frames = port(Limits { packets: 3, mark_packets: 2, ..Limits::NONE });
-        let mut bytes = port(Limits { bytes: 300, mark_bytes: 200, ..Limits::NONE });
-        for n in 0..3 {
-            for p in [&mut frames, &mut bytes] {
-                assert_eq!((p.has_room(100), p.wants_mark()), (true, n >= 2));
-                p.compute(Time::ZERO, 100);
-            }
-        }
-        assert!(!frames.has_room(100) && !bytes.has_room(1) && frames.wants_mark());
     }
 }

@@ -6,7 +6,9 @@
 //! nothing that one sends can reach another within it. Then frames go to where their links end, and flows that
 //! have begun are told of. The order of what crosses matters only within a link.
 
-use super::{CHECK_EVERY, MOST_ENDS, MOST_PACKETS, Seen, Verdict, World};
+use super::World;
+use super::milestones::{CHECK_EVERY, MOST_ENDS, MOST_PACKETS};
+use super::schedule::{Seen, Verdict};
 use crate::divided::{Divided, Owners};
 use crate::progress::{FlowRecord, Stop};
 use crate::queue::{Key, Phase};

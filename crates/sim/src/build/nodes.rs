@@ -1,0 +1,168 @@
+//! Hosts and switches of a run, as its scenario says.
+
+use dataplane::{CoreSetup, Host, HostSetup, InputSetup, PauseSetup, PortSetup, Switch, SwitchSetup};
+use mech::arbiter::ArbiterSlot;
+use mech::buffer::BufferSlot;
+use mech::fib::FibSlot;
+use mech::overflow::OverflowSlot;
+use mech::routing::{Paths, RoutingSlot};
+use mech::{AgentSlot, HostId, Lane, LaneLimit, Lanes, Purpose, Room, Stream, SwitchContext};
+use scenario::events::{History, Sender};
+use scenario::topology::Port;
+use scenario::{Cioq, PortConfig, Scenario, Simultaneous, SwitchConfig, Ties};
+use std::collections::BTreeMap;
+use std::sync::Arc;
+use units::Clock;
+
+/// What all nodes of a run share.
+pub(super) struct Site<'a> {
+    /// What changes a switch before it is built.
+    pub(super) refit: &'a dyn Fn(u32, &mut SwitchSetup),
+    pub(super) scenario: &'a Scenario,
+    /// Of the directions of links that change, by the port that sends.
+    pub(super) histories: &'a BTreeMap<Sender, History>,
+    pub(super) seed: u64,
+    pub(super) top_class: u8,
+    pub(super) any_bounce: bool,
+    pub(super) pauses: bool,
+    pub(super) notifies: bool,
+    pub(super) may_compute: bool,
+    /// Where switches route by them.
+    pub(super) paths: Option<Arc<Paths>>,
+    /// By switch, the first of its tier.
+    pub(super) first_of_tiers: Vec<u32>,
+}
+
+impl Site<'_> {
+    pub(super) fn host(&self, id: u32) -> Host {
+        let s = self.scenario;
+        let port = &s.topology.nodes[id as usize].ports[0];
+        let nic = PortSetup {
+            clock: port.rate.clock(),
+            is_switch: port.peer >= s.topology.hosts,
+            marking: (*s.host.marking.slot).clone(),
+            scheduler: (*s.host.scheduler.slot).clone(),
+            pause: self.pause(id, 0),
+            agents: Vec::new(),
+            changes: self.steps(id, 0),
+        };
+        let order = *s.host.nic.slot;
+        Host::new(HostSetup {
+            core: CoreSetup {
+                node: id,
+                seed: self.seed,
+                framing: s.framing,
+                buffer: BufferSlot::of(s.host.nic_queue),
+                overflow: (*s.host.overflow.slot).clone(),
+                lanes: self.host_lanes(),
+                top_class: self.top_class,
+                may_compute: self.may_compute && !self.any_bounce && order.by_flow().is_none(),
+                ports: vec![nic],
+                inputs: None,
+            },
+            id: HostId(id),
+            stack_delay: s.host.stack_delay,
+            stack_jitter: s.host.stack_jitter,
+            order,
+            reaction: (*s.host.reaction.slot).clone(),
+        })
+    }
+
+    /// The lanes of a switch: of its own bounced packets, and of messages that any switch makes.
+    fn lanes(&self, overflow: &OverflowSlot) -> Lanes {
+        let back = overflow.peek().needs().back.map_or(LaneLimit::Absent, LaneLimit::Of);
+        let notices = if self.notifies { LaneLimit::Unlimited } else { LaneLimit::Absent };
+        Lanes::default().with(Lane::Bounce, back).with(Lane::Notice, notices)
+    }
+
+    /// Packets that were bounced back wait at NICs in a lane of their own, as long as the NIC's queue.
+    fn host_lanes(&self) -> Lanes {
+        let limit = self.scenario.host.nic_queue.map_or(LaneLimit::Unlimited, LaneLimit::Of);
+        Lanes::default().with(Lane::Bounce, if self.any_bounce { limit } else { LaneLimit::Absent })
+    }
+
+    /// Whether departures by a port cannot be known ahead: its link changes, in either direction.
+    fn steps(&self, node: u32, port: u16) -> bool {
+        let ends = [(node, port), self.scenario.topology.far_end((node, port))];
+        ends.iter().filter_map(|end| self.histories.get(end)).any(History::steps)
+    }
+
+    /// The part of a port in pausing; `None` where no port of the network is ever paused.
+    fn pause(&self, node: u32, port: u16) -> Option<PauseSetup> {
+        let setup = || {
+            let span = self.scenario.span(node, port);
+            PauseSetup {
+                response: self.scenario.response_of(node, port),
+                headroom: span.headroom(),
+                waits: span.waits(),
+                away: span.away(),
+            }
+        };
+        self.pauses.then(setup)
+    }
+
+    fn hash_seed(&self, node: u32) -> u64 {
+        Stream::new(self.seed, node, Purpose::Hash).u64()
+    }
+
+    pub(super) fn switch(&self, index: usize, config: &SwitchConfig) -> Switch {
+        let (s, node) = (self.scenario, self.scenario.topology.hosts + index as u32);
+        let links = &s.topology.nodes[node as usize].ports;
+        let host = |name: &str| s.topology.host(name);
+        let own = SwitchContext {
+            hash_seed: self.hash_seed(node),
+            tier_seed: self.hash_seed(self.first_of_tiers[index]),
+            ports: links.len() as u16,
+            host: &host,
+            position: s.topology.plan.map(|plan| (plan, plan.position(index as u32))),
+            paths: self.paths.as_ref().map(|paths| (paths, index as u32)),
+        };
+        let overflow = OverflowSlot::clone(&config.overflow.slot).for_switch(&own);
+        let buffer = BufferSlot::clone(&config.buffer.slot).for_ports(links.len() as u16);
+        let ports = links.iter().zip(&config.ports).zip(0..).map(|((link, port), p)| PortSetup {
+            clock: link.rate.clock(),
+            is_switch: link.peer >= s.topology.hosts,
+            marking: (*port.marking.slot).clone(),
+            scheduler: (*port.scheduler.slot).clone(),
+            pause: self.pause(node, p),
+            agents: agents(port, s.fastest(node, p).clock()),
+            changes: self.steps(node, p),
+        });
+        let mut setup = SwitchSetup {
+            core: CoreSetup {
+                node,
+                seed: self.seed,
+                framing: s.framing,
+                buffer,
+                lanes: self.lanes(&overflow),
+                overflow,
+                top_class: self.top_class,
+                may_compute: self.may_compute && !self.any_bounce,
+                ports: ports.collect(),
+                inputs: config.model.cioq().map(|cioq| inputs(cioq, links, &own)),
+            },
+            fib: FibSlot::clone(&config.fib.slot).for_switch(&own),
+            routing: RoutingSlot::clone(&config.routing.slot).for_switch(&own),
+            snapshot: config.simultaneous == Simultaneous::Snapshot,
+            shuffle: config.ties == Ties::Random,
+        };
+        (self.refit)(node, &mut setup);
+        Switch::new(setup)
+    }
+}
+
+/// The input side of a switch.
+fn inputs(cioq: &Cioq, links: &[Port], own: &SwitchContext) -> InputSetup {
+    let transfer = |link: &Port| cioq.speedup.rate(link.rate).expect("a multiple that the loader has checked").clock();
+    InputSetup {
+        arbiter: ArbiterSlot::clone(&cioq.arbiter.slot).for_switch(own),
+        memory: Room::of(cioq.input_buffer),
+        transfers: links.iter().map(transfer).collect(),
+    }
+}
+
+/// The agents of a port of a switch.
+fn agents(port: &PortConfig, clock: Clock) -> Vec<AgentSlot> {
+    let (ack_hold, notify) = (port.ack_hold.slot.for_port(clock), port.notify.slot.for_port(clock));
+    vec![ack_hold, notify, port.pause.slot.for_port(clock)]
+}

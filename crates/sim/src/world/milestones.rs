@@ -1,0 +1,87 @@
+//! What happens between steps: counters are kept, the network changes, the run ends.
+
+use super::World;
+use super::schedule::{Schedule, Seen, Verdict};
+use crate::progress::Stop;
+use crate::tap::Tap;
+use dataplane::{Host, Observer};
+use units::Time;
+
+/// A run with more packets under way than this is stopped: they would take more than a gigabyte.
+pub(super) const MOST_PACKETS: u64 = 10_000_000;
+/// And one with more live senders and receivers than this.
+pub(super) const MOST_ENDS: u64 = 4_000_000;
+/// After so many events the rest is looked at again.
+pub(super) const CHECK_EVERY: u64 = 1 << 16;
+
+impl<O: Observer, T: Tap> World<O, T> {
+    /// The next event is at `at`, at or after a milestone: counters are kept at both ends of the
+    /// measurement window, at the instants of the grid the run may end, and the network changes.
+    #[cold]
+    pub(super) fn passes_milestone(&mut self, at: Time) -> bool {
+        self.keep_baselines(at);
+        match self.schedule.verdict(&self.seen(), at) {
+            Verdict::GoOn => {}
+            Verdict::Check(instant) => self.check(instant),
+            Verdict::End(stop, instant) => self.end(stop, instant),
+        }
+        if self.stop.is_none() && self.next_change().is_some_and(|change| at >= change) {
+            self.change_network(at);
+        }
+        let change = self.next_change().filter(|change| *change > at).unwrap_or(Time::NEVER);
+        self.milestone = self.schedule.milestone_after(at).min(change);
+        self.stop.is_some()
+    }
+
+    /// Keeps the counters at both ends of the measurement window, where the next event is at `at`.
+    pub(super) fn keep_baselines(&mut self, at: Time) {
+        let Schedule { from, to, .. } = self.schedule;
+        if at >= from && self.baseline.is_none() && from > Time::ZERO {
+            self.baseline = Some(self.counters_before(from));
+        }
+        if at >= to && self.baseline_end.is_none() {
+            self.baseline_end = Some(self.counters_before(to));
+        }
+    }
+
+    /// What the schedule decides by.
+    pub(super) fn seen(&self) -> Seen {
+        Seen {
+            now: self.now,
+            events: self.events,
+            check_at: self.check_at,
+            unfinished: self.state.unfinished(),
+            begun: self.state.records.len() as u64,
+            ended: self.state.completed,
+            failed: self.state.lost.is_some(),
+        }
+    }
+
+    /// The run ends at an instant, before anything is done there.
+    pub(super) fn end(&mut self, stop: Stop, instant: Time) {
+        (self.stop, self.now) = (Some(stop), instant);
+        self.is_before = true;
+    }
+
+    /// What costs a look at every node.
+    fn check(&mut self, instant: Time) {
+        self.check_at = self.events + CHECK_EVERY;
+        if self.is_overloaded() {
+            self.end(Stop::Overloaded, instant);
+        }
+        self.look_for_deadlock();
+    }
+
+    fn is_overloaded(&self) -> bool {
+        let (packets, ends) = self.load();
+        packets > MOST_PACKETS || ends > MOST_ENDS
+    }
+
+    /// Packets under way, and live ends of flows.
+    pub(super) fn load(&self) -> (u64, u64) {
+        let held: usize = self.cores().map(dataplane::Core::held).sum();
+        let ends: usize = self.hosts.iter().map(Host::live_ends).sum();
+        let held = held as u64 + self.hosts.iter().map(Host::waiting_in_flows).sum::<u64>();
+        (held + self.state.wires.places(), ends as u64)
+    }
+}

@@ -1,0 +1,132 @@
+//! When a run's window begins and ends, and when the run does.
+
+use crate::grid::Grid;
+use crate::progress::Stop;
+use units::{Dur, Time};
+
+/// A run that has begun more flows than this, or has more that have not ended, is stopped: what is kept of
+/// each would not fit. That is looked at whenever a run may end, since one event may begin as many flows as a
+/// host has to send.
+pub(super) const MOST_FLOWS: u64 = 40_000_000;
+pub(super) const MOST_OPEN: u64 = 4_000_000;
+
+/// When things count and when the run ends.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Schedule {
+    pub(crate) from: Time,
+    pub(crate) to: Time,
+    pub(crate) duration: Time,
+    pub(crate) drain: Dur,
+    pub(crate) max_events: Option<u64>,
+    pub(crate) grid: Grid,
+}
+
+/// What is seen at a milestone.
+pub(super) struct Seen {
+    /// The last step.
+    pub(super) now: Time,
+    pub(super) events: u64,
+    pub(super) check_at: u64,
+    pub(super) unfinished: u64,
+    /// Flows that have begun, and those of them that have ended.
+    pub(super) begun: u64,
+    pub(super) ended: u64,
+    /// Whether a packet was lost that should never be.
+    pub(super) failed: bool,
+}
+
+/// What follows from it.
+pub(super) enum Verdict {
+    GoOn,
+    Check(Time),
+    End(Stop, Time),
+}
+
+impl Schedule {
+    /// The instant at which a run ends that has unfinished flows still.
+    pub(super) fn last_instant(&self) -> Time {
+        self.duration.saturating_add(self.drain)
+    }
+
+    /// The first instant after `at` at which something else than a step may happen.
+    pub(super) fn milestone_after(&self, at: Time) -> Time {
+        let next = if self.max_events.is_some() { self.grid.finest().after(at) } else { self.grid.after(at) };
+        let marks = [self.from, self.to, self.last_instant()];
+        marks.into_iter().filter(|mark| *mark > at).fold(next, Time::min)
+    }
+
+    /// Whether the run ends, at the first instant of the grid since the last step, before what happens at `at`.
+    pub(super) fn verdict(&self, seen: &Seen, at: Time) -> Verdict {
+        let (instant, last) = (self.grid.after(seen.now), self.last_instant());
+        let over = instant.max(self.duration).min(last);
+        let cut = self.grid.finest().after(seen.now);
+        if instant <= at && seen.failed {
+            Verdict::End(Stop::LosslessViolation, instant)
+        } else if over <= at && seen.unfinished == 0 {
+            Verdict::End(Stop::Done, over)
+        } else if cut <= at && self.max_events.is_some_and(|bound| seen.events >= bound) {
+            Verdict::End(Stop::MaxEvents, cut)
+        } else if at >= last {
+            Verdict::End(Stop::DrainedOut, last)
+        } else if instant <= at && seen.has_too_many_flows() {
+            Verdict::End(Stop::Overloaded, instant)
+        } else if instant <= at && seen.events >= seen.check_at {
+            Verdict::Check(instant)
+        } else {
+            Verdict::GoOn
+        }
+    }
+}
+
+impl Seen {
+    fn has_too_many_flows(&self) -> bool {
+        self.begun > MOST_FLOWS || self.begun - self.ended > MOST_OPEN
+    }
+
+    /// Why a run ends that has no events any more.
+    pub(super) fn nothing_left(&self) -> Stop {
+        match (self.failed, self.unfinished) {
+            (true, _) => Stop::LosslessViolation,
+            (false, 0) => Stop::Done,
+            (false, _) => Stop::DrainedOut,
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const SEEN: Seen = Seen {
+        now: Time(5),
+        events: 9,
+        check_at: u64::MAX,
+        unfinished: 1,
+        begun: MOST_OPEN + 70,
+        ended: 70,
+        failed: false,
+    };
+
+    fn stop(seen: Seen) -> Option<Stop> {
+        let schedule = Schedule {
+            from: Time::ZERO,
+            to: Time(1 << 40),
+            duration: Time(1 << 40),
+            drain: Dur(1 << 40),
+            max_events: None,
+            grid: Grid::of(Dur(1 << 40)),
+        };
+        match schedule.verdict(&seen, Time(1 << 39)) {
+            Verdict::End(stop, _) => Some(stop),
+            _ => None,
+        }
+    }
+
+    #[test]
+    fn a_run_with_more_flows_than_fit_the_memory_is_stopped_whatever_few_events_began_them() {
+        assert_eq!(stop(SEEN), None);
+        assert_eq!(stop(Seen { ended: 69, ..SEEN }), Some(Stop::Overloaded), "too many at a time");
+        assert_eq!(stop(Seen { begun: MOST_FLOWS, ended: MOST_FLOWS, ..SEEN }), None);
+        assert_eq!(stop(Seen { begun: MOST_FLOWS + 1, ended: MOST_FLOWS, ..SEEN }), Some(Stop::Overloaded), "in all");
+    }
+}
