@@ -1,46 +1,17 @@
 //! What is measured of bounces (PABO §III) and of the queues of ports apart (PABO §IV-B): to the picosecond where
 //! a run can be worked out by hand, and as identities where it cannot.
 
-use crate::common::{self, Bursts, PABO_TREE, column, rows, run, run_with, scenario, small, total};
+use crate::common::{self, Bursts, PABO_TREE, column, rows, run, run_with, scenario, small, total, two_senders};
 use sim::{Options, Results};
 use std::collections::BTreeMap;
 
-/// Two hosts send at once through one port of 1 Gb/s to a third: full frames take 12.304 us. Only a full queue
-/// of two frames bounces.
-const TWO: &str = r#"
-name = "two"
-duration = "1ms"
-[topology]
-kind = "star"
-n = 3
-link = { rate = "1Gbps", delay = "1us" }
-[switch]
-ties = "port"
-buffer = { kind = "per_port", size = "2pkt" }
+/// Only a full queue of two frames bounces.
+const BOUNCING: &str = r#"buffer = { kind = "per_port", size = "2pkt" }
 overflow = { kind = "bounce", theta = 0.5, lambda = 1000000, bounce_size = "3pkt", round_to = 0 }
 [measure]
 bin = "10us"
 packets = true
-sub_queues = true
-[[traffic]]
-name = "a"
-kind = "constant"
-source = "h0"
-destination = "h2"
-payload = "1460B"
-rate = "1Gbps"
-bytes = "wire"
-stop = "30us"
-[[traffic]]
-name = "b"
-kind = "constant"
-source = "h1"
-destination = "h2"
-payload = "1460B"
-rate = "1Gbps"
-bytes = "wire"
-stop = "30us"
-"#;
+sub_queues = true"#;
 
 /// Frames of both senders are at the switch (node 3) at 13.304, 25.608 and 37.912 us, `a` first. Toward h2 one
 /// leaves every 12.304 us from 13.304 on. The arrivals find 0, 1, 0, 1, 1 and 2 waiting: the last, the third of
@@ -48,7 +19,7 @@ stop = "30us"
 /// in the bounce queue and leaves when the wire is free, at 74.824.
 #[test]
 fn a_frame_that_is_bounced_once_gives_what_is_worked_out_by_hand() {
-    let results = run(TWO, 1);
+    let results = run(&two_senders(BOUNCING, ["30us", "30us"]), 1);
     let ends = rows(&results, "packets", ["flow", "emission", "hops", "bounces", "max_bounced_distance"]);
     let others = ends.iter().filter(|row| row[..2] != [1, 2]);
     assert!(others.clone().count() == 5 && others.into_iter().all(|row| row[2..] == [2, 0, 0]), "{ends:?}");

@@ -2,31 +2,16 @@
 //! function of scenario and seed however it is run, and variants have the same draws.
 
 use crate::common::digest::{digest, whole};
+use crate::common::draw::Draw;
 use crate::common::{drops, rows, scenario, total, world};
 use crate::conservation::random;
 use dataplane::Pkt;
+use mech::Purpose;
 use mech::overflow::DropReason;
-use mech::{Purpose, Stream};
 use scenario::Scenario;
 use scenario::topology::Topology;
 use sim::{Observer, Options, Recorder, Results, Spot, Stop, build};
 use std::collections::{BTreeMap, BTreeSet};
-
-/// Draws of the `n`-th random scenario of a test.
-struct Draw(Stream);
-
-impl Draw {
-    fn new(test: u16, n: u64) -> Draw {
-        Draw(Stream::new(606, n as u32, Purpose::Custom(test)))
-    }
-    fn of<'a>(&mut self, choices: &[&'a str]) -> &'a str {
-        choices[self.0.below(choices.len() as u64) as usize]
-    }
-    /// A whole number from `low` to `high`.
-    fn number(&mut self, low: u64, high: u64) -> u64 {
-        low + self.0.below(high - low + 1)
-    }
-}
 
 /// The links of a network by their ends.
 fn links(net: &Topology) -> Vec<[String; 2]> {
@@ -70,7 +55,7 @@ fn course(draw: &mut Draw, [a, b]: &[String; 2]) -> Vec<String> {
 
 /// A scenario with random events.
 fn changing(text: &str, n: u64) -> String {
-    let mut draw = Draw::new(0, n);
+    let mut draw = Draw::new(606, n, Purpose::Custom(0));
     let links = links(&scenario(text, "").topology);
     let mut chosen = BTreeSet::new();
     chosen.extend((0..draw.number(1, 4)).map(|_| draw.number(0, links.len() as u64 - 1)).collect::<Vec<_>>());
@@ -228,7 +213,7 @@ impl Observer for Lost {
 fn variants_lose_the_same_frames_on_the_links_where_they_send_the_same() {
     let (mut losses, mut others) = (0, 0);
     for n in 0..25 {
-        let mut draw = Draw::new(1, n);
+        let mut draw = Draw::new(606, n, Purpose::Custom(1));
         let source = |i: u64, draw: &mut Draw| {
             let gaps = draw.of(&["even", "exponential"]);
             format!(

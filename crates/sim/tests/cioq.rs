@@ -6,9 +6,10 @@
 //! 6072 ns.
 
 use crate::common::digest::digest;
+use crate::common::draw::Draw;
 use crate::common::{column, drops, rows, run, run_with, scenario, total, world};
 use dataplane::Pkt;
-use mech::{Purpose, Stream};
+use mech::Purpose;
 use sim::{Observer, Options, Results, Spot, build};
 
 /// A frame on a link of 10 and of 1 Gb/s, and the delay of a link, ps.
@@ -278,17 +279,9 @@ fn a_switch_that_is_paused_holds_frames_at_its_inputs() {
     assert!(!unlike(Options { heap: true, ..Options::default() }));
 }
 
-struct Draw(Stream);
-
-impl Draw {
-    fn of<'a>(&mut self, choices: &[&'a str]) -> &'a str {
-        choices[self.0.below(choices.len() as u64) as usize]
-    }
-}
-
 /// The `n`-th random scenario; with events that change the network or not.
 fn random(n: u64, with_events: bool) -> String {
-    let mut draw = Draw(Stream::new(91, n as u32, Purpose::Hash));
+    let mut draw = Draw::new(91, n, Purpose::Hash);
     let (topology, link) = match draw.of(&["star", "dumbbell", "leaf_spine", "fat_tree"]) {
         "star" => ("kind = \"star\"\nn = 5", "h0:hub"),
         "dumbbell" => ("kind = \"dumbbell\"\nn = 3\nbottleneck = { rate = \"300Mbps\", delay = \"5us\" }", "h0"),

@@ -1,22 +1,15 @@
 //! No packet is made or lost without being counted, over random small scenarios of everything that
 //! a scenario may name.
 
+use crate::common::draw::Draw;
 use crate::common::{column, drops, scenario, total, world};
-use mech::{Purpose, Stream};
+use mech::Purpose;
 use sim::{Options, Results, Stop};
 use std::collections::{BTreeMap, BTreeSet};
 
 const SCENARIOS: u64 = 40;
 
 /// One of several texts.
-struct Draw(Stream);
-
-impl Draw {
-    fn of<'a>(&mut self, choices: &[&'a str]) -> &'a str {
-        choices[self.0.below(choices.len() as u64) as usize]
-    }
-}
-
 fn traffic(draw: &mut Draw) -> String {
     let class = draw.of(&["", "class = 0", "class = 3", "class = 7"]);
     let jitter = draw.of(&["", "jitter = \"20us\""]);
@@ -34,7 +27,7 @@ fn traffic(draw: &mut Draw) -> String {
 
 /// The `n`-th random scenario, with queues followed or not.
 pub fn random(n: u64, queues: bool) -> String {
-    let mut draw = Draw(Stream::new(77, n as u32, Purpose::Hash));
+    let mut draw = Draw::new(77, n, Purpose::Hash);
     let topology = draw.of(&[
         "kind = \"star\"\nn = 5",
         "kind = \"dumbbell\"\nn = 3\nbottleneck = { rate = \"300Mbps\", delay = \"5us\" }",
@@ -67,7 +60,7 @@ pub fn random(n: u64, queues: bool) -> String {
     let ties = draw.of(&["random", "port"]);
     // Draws of its own, so that the others stay what they were.
     let fib = match topology.contains("star") || topology.contains("dumbbell") || topology.contains("chain_tree") {
-        true => Draw(Stream::new(78, n as u32, Purpose::Hash)).of(&[
+        true => Draw::new(78, n, Purpose::Hash).of(&[
             "kind = \"static\"",
             "kind = \"learning\"",
             "kind = \"learning\", ageing = \"200us\"",
@@ -75,7 +68,7 @@ pub fn random(n: u64, queues: bool) -> String {
         ]),
         false => "kind = \"static\"",
     };
-    let mut own = Draw(Stream::new(79, n as u32, Purpose::Hash));
+    let mut own = Draw::new(79, n, Purpose::Hash);
     let pause = match (own.of(&["no", "fixed", "no", "whole", "free"]), buffer.contains("shared")) {
         ("fixed", _) => "kind = \"pfc\", xoff = \"4KB\", xon = \"1KB\", lossless = false",
         ("whole", _) => {
@@ -96,7 +89,7 @@ pub fn random(n: u64, queues: bool) -> String {
     let host = own.of(&[host, host, turns, limited]);
     let transport = draw.of(&["newreno", "dctcp"]);
     let workloads: String =
-        (0..=draw.0.below(2)).map(|i| format!("[[traffic]]\nname = \"t{i}\"\n{}", traffic(&mut draw))).collect();
+        (0..=draw.number(0, 2)).map(|i| format!("[[traffic]]\nname = \"t{i}\"\n{}", traffic(&mut draw))).collect();
     format!(
         "name = \"random\"\nduration = \"2s\"\n[topology]\n{topology}\n{framing}{host}[switch]\n\
          pause = {{ {pause} }}\nfib = {{ {fib} }}\nbuffer = {{ {buffer} }}\noverflow = {{ {overflow} }}\nmarking = {{ {marking} }}\n\

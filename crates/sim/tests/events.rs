@@ -1,13 +1,14 @@
 //! A network that changes, in whole runs: to the picosecond and the packet where a run can be worked out by hand,
 //! and as laws where it cannot.
 
-use crate::common::{column, drops, rows, run, run_with, same_again, scenario, total};
+use crate::common::{column, drops, full_frames, rows, run, run_with, same_again, scenario, total};
 use sim::{Options, Results, Stop};
 
 /// One host sends full frames at 1 Gb/s to another over one switch, from 0 to 130 us: eleven frames of 12.304 us
 /// on each link, with 1 us of delay. Frame n = 1, 2, … begins at 12.304 (n - 1), is at the switch at
 /// 1 + 12.304 n, and at its host 13.304 us later.
 fn line(events: &str) -> String {
+    let frames = full_frames("t", ["a", "b"], "130us");
     format!(
         r#"
 name = "line"
@@ -22,16 +23,7 @@ link = [
 ]
 [measure]
 packets = true
-[[traffic]]
-name = "t"
-kind = "constant"
-source = "a"
-destination = "b"
-payload = "1460B"
-rate = "1Gbps"
-bytes = "wire"
-stop = "130us"
-"#
+{frames}"#
     )
 }
 

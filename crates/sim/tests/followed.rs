@@ -2,22 +2,10 @@
 //! over many random scenarios: simultaneous arrivals, snapshots, marks, losses, windows that begin and end in
 //! the middle, queues that outlast the run, wide and narrow steps of time.
 
+use crate::common::draw::Draw;
 use crate::common::{run_with, scenario, total, world};
-use mech::{Purpose, Stream};
+use mech::Purpose;
 use sim::{Column, Options, Results, Table};
-
-/// Draws of the `n`-th random scenario.
-struct Draw(Stream);
-
-impl Draw {
-    fn of<'a>(&mut self, choices: &[&'a str]) -> &'a str {
-        choices[self.0.below(choices.len() as u64) as usize]
-    }
-    /// A whole number from `low` to `high`.
-    fn number(&mut self, low: u64, high: u64) -> u64 {
-        low + self.0.below(high - low + 1)
-    }
-}
 
 const PATHS: [&str; 5] = [
     "kind = \"star\"\nn = 6",
@@ -94,7 +82,7 @@ fn of<'a>(results: &'a Results, name: &str) -> &'a Table {
 fn every_table_is_the_same_with_computed_and_with_stepped_departures() {
     let (mut waited, mut lost, mut marked, mut cut) = (0, 0, 0, 0);
     for n in 0..80 {
-        let text = plain(&mut Draw(Stream::new(4711, n, Purpose::Custom(0))));
+        let text = plain(&mut Draw::new(4711, n, Purpose::Custom(0)));
         let s = scenario(&text, "");
         let stepped = run_with(&s, u64::from(n), Options { step_departures: true, ..Options::default() });
         let ahead = run_with(&s, u64::from(n), Options::default());
@@ -116,7 +104,7 @@ fn every_table_is_the_same_with_computed_and_with_stepped_departures() {
 #[test]
 fn rows_that_are_taken_on_the_way_are_the_same_too() {
     for n in 0..12 {
-        let s = scenario(&plain(&mut Draw(Stream::new(4711, n, Purpose::Custom(1)))), "");
+        let s = scenario(&plain(&mut Draw::new(4711, n, Purpose::Custom(1))), "");
         let whole = run_with(&s, 1, Options::default());
         let (mut world, mut taken) = (world(&s, 1, Options::default()), 0);
         let rows = |table: &Table| of_trace(table);

@@ -1,21 +1,9 @@
 //! No flow is faster than it would be alone, whatever the network and however switches choose among next hops.
 
+use crate::common::draw::Draw;
 use crate::common::{column, run_with, scenario};
-use mech::{Purpose, Stream};
+use mech::Purpose;
 use sim::{Options, Results};
-
-/// Draws of the `n`-th random scenario.
-struct Draw(Stream);
-
-impl Draw {
-    fn of<'a>(&mut self, choices: &[&'a str]) -> &'a str {
-        choices[self.number(0, choices.len() as u64 - 1) as usize]
-    }
-    /// A whole number from `low` to `high`.
-    fn number(&mut self, low: u64, high: u64) -> u64 {
-        low + self.0.below(high - low + 1)
-    }
-}
 
 const RATES: [&str; 5] = ["100Mbps", "333Mbps", "1Gbps", "2500Mbps", "10Gbps"];
 const DELAYS: [&str; 4] = ["1ps", "100ns", "3us", "40us"];
@@ -67,7 +55,7 @@ fn topology(draw: &mut Draw, routing: &str) -> String {
 }
 
 fn random(n: u64) -> String {
-    let mut draw = Draw(Stream::new(1707, n as u32, Purpose::Custom(0)));
+    let mut draw = Draw::new(1707, n, Purpose::Custom(0));
     let routing = draw.of(&["spray", "weighted", "ecmp", "two_level", "k_shortest", "spray", "weighted"]);
     let topology = topology(&mut draw, routing);
     let paths = if routing == "k_shortest" { ", k = 3" } else { "" };

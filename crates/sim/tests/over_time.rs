@@ -1,43 +1,11 @@
 //! Sojourn, goodput, links and order: to the picosecond where a run can be worked out by hand, and as
 //! identities where it cannot.
 
-use crate::common::{self, column, rows, run, run_with, scenario, total, world};
+use crate::common::{self, column, rows, run, run_with, scenario, total, two_senders, world};
 use sim::{Options, Results};
 
-/// Two hosts send at once through one port of 1 Gb/s to a third: full frames take 12.304 us.
-const TWO: &str = r#"
-name = "two"
-duration = "1ms"
-[topology]
-kind = "star"
-n = 3
-link = { rate = "1Gbps", delay = "1us" }
-[switch]
-ties = "port"
-[measure]
-bin = "10us"
-goodput = "flows"
-links = true
-reordering = true
-[[traffic]]
-name = "a"
-kind = "constant"
-source = "h0"
-destination = "h2"
-payload = "1460B"
-rate = "1Gbps"
-bytes = "wire"
-stop = "30us"
-[[traffic]]
-name = "b"
-kind = "constant"
-source = "h1"
-destination = "h2"
-payload = "1460B"
-rate = "1Gbps"
-bytes = "wire"
-stop = "20us"
-"#;
+const MEASURE: &str = "[measure]\nbin = \"10us\"\ngoodput = \"flows\"\nlinks = true\nreordering = true";
+const STOPS: [&str; 2] = ["30us", "20us"];
 
 /// `a` sends at 0, 12.304 and 24.608 us, `b` at 0 and 12.304 us. Frames are at the switch 13.304 us after
 /// they are sent. There, port 2 sends for 12.304 us each: the first of `a` at 13.304, the first of `b` at
@@ -46,7 +14,7 @@ stop = "20us"
 /// 26.608, 38.912, 51.216, 63.520, 75.824.
 #[test]
 fn two_senders_and_one_port_give_what_is_worked_out_by_hand() {
-    let results = run(TWO, 1);
+    let results = run(&two_senders(MEASURE, STOPS), 1);
     let sojourn = rows(&results, "queue_sojourn", ["node", "port", "low", "count"]);
     assert!(sojourn.iter().all(|row| (row[0], row[1]) == (3, 2)), "{sojourn:?}");
     let highs = column(&results, "queue_sojourn", "high");
@@ -78,13 +46,13 @@ fn two_senders_and_one_port_give_what_is_worked_out_by_hand() {
 
 #[test]
 fn what_is_not_asked_for_is_not_there() {
-    let off = TWO.replace("goodput = \"flows\"\nlinks = true\nreordering = true", "goodput = \"none\"\nqueues = false");
+    let off = two_senders("[measure]\nbin = \"10us\"\ngoodput = \"none\"\nqueues = false", STOPS);
     let results = run(&off, 1);
     for table in ["queue_sojourn", "host_goodput", "flow_goodput", "links", "reorder"] {
         let first = results.table(table).unwrap().columns[0].0.clone();
         assert_eq!(column(&results, table, &first), [0; 0], "{table}");
     }
-    let usual = run(&TWO.replace("goodput = \"flows\"\nlinks = true\nreordering = true", ""), 1);
+    let usual = run(&two_senders("[measure]\nbin = \"10us\"", STOPS), 1);
     let given = |table: &str| !column(&usual, table, if table == "reorder" { "metric" } else { "bytes" }).is_empty();
     assert!(given("host_goodput") && !given("flow_goodput") && !given("reorder"));
     assert!(!column(&usual, "queue_sojourn", "count").is_empty() && column(&usual, "links", "bits").is_empty());

@@ -1,6 +1,6 @@
 //! The packet trace of a packet is what the tables of an ordinary run say of it.
 
-use crate::common::{column, run_with, scenario, total, world};
+use crate::common::{column, run_with, scenario, total, two_senders, world};
 use sim::{Column, Missing, Often, Options, PacketId, Results, Step, Table, Tracer, Wanted, What};
 use std::sync::Arc;
 use units::Time;
@@ -243,40 +243,15 @@ fn what_is_not_there_is_told_with_what_there_is() {
 
 /// Two hosts send at once through one port of 1 Gb/s to a third; full frames take 12.304 us. `over_time.rs` works
 /// out when each is there.
-const TWO: &str = r#"
-name = "two"
-duration = "1ms"
-[topology]
-kind = "star"
-n = 3
-link = { rate = "1Gbps", delay = "1us" }
-[switch]
-ties = "port"
-[[traffic]]
-name = "a"
-kind = "constant"
-source = "h0"
-destination = "h2"
-payload = "1460B"
-rate = "1Gbps"
-bytes = "wire"
-stop = "30us"
-[[traffic]]
-name = "b"
-kind = "constant"
-source = "h1"
-destination = "h2"
-payload = "1460B"
-rate = "1Gbps"
-bytes = "wire"
-stop = "20us"
-"#;
+fn two() -> String {
+    two_senders("", ["30us", "20us"])
+}
 
 #[test]
 fn queues_at_three_instants_are_what_is_worked_out_by_hand() {
     let id = PacketId::of_flow(0, false, 1);
     let at = [30, 20, 60].map(|us| Time(us * 1_000_000));
-    let tracer = trace_at(TWO, "", (Wanted::This(id), Some(at)), 1 << 20).unwrap();
+    let tracer = trace_at(&two(), "", (Wanted::This(id), Some(at)), 1 << 20).unwrap();
     let tables = tracer.tables();
     assert_eq!(table(&tables, "occupancy", "at_ps"), &Column::U64(vec![20_000_000, 30_000_000, 60_000_000]));
     assert_eq!(table(&tables, "occupancy", "node"), &Column::U32(vec![3; 3]));
@@ -304,7 +279,7 @@ fn queues_are_seen_after_all_that_happens_at_an_instant() {
     let id = PacketId::of_flow(0, false, 1);
     let seen = |ns: u64| {
         let at = [Time(ns * 1_000), Time(900_000_000), Time(900_000_000)];
-        let tracer = trace_at(TWO, "", (Wanted::This(id), Some(at)), 1 << 20).unwrap();
+        let tracer = trace_at(&two(), "", (Wanted::This(id), Some(at)), 1 << 20).unwrap();
         table(&tracer.tables(), "occupancy", "packets").clone()
     };
     let [before, at, empty] = [13_303, 13_304, 75_000].map(seen);

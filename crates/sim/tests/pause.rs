@@ -1,12 +1,13 @@
 //! PAUSE and PFC in whole runs: to the picosecond where a run can be worked out by hand, and as laws where it
 //! cannot.
 
-use crate::common::{column, drops, pauses, rows, run, run_with, same_again, scenario, total};
+use crate::common::{column, drops, full_frames, pauses, rows, run, run_with, same_again, scenario, total};
 use sim::{Options, Stop};
 
 /// One host sends full frames at 1 Gb/s to another whose link has 0.1 Gb/s, over one switch. A frame takes
 /// 12.304 us on the first link and 123.04 us on the second; delays are 1 us.
 fn slow(pause: &str, more: &str) -> String {
+    let frames = full_frames("t", ["a", "b"], "130us");
     format!(
         r#"
 name = "slow"
@@ -24,16 +25,7 @@ pause = {pause}
 {more}
 [measure]
 drain = "100ms"
-[[traffic]]
-name = "t"
-kind = "constant"
-source = "a"
-destination = "b"
-payload = "1460B"
-rate = "1Gbps"
-bytes = "wire"
-stop = "130us"
-"#
+{frames}"#
     )
 }
 

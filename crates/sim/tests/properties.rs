@@ -2,28 +2,13 @@
 //! one path keeps the order, more memory loses no more, a longer way is never faster.
 //! The clock of ACKs has a file of its own, and so have the counters of every node (`conservation.rs`).
 
+use crate::common::draw::Draw;
 use crate::common::{column, drops, run, scenario};
 use dataplane::Pkt;
 use mech::overflow::DropReason;
-use mech::{Flags, Purpose, Stream};
+use mech::{Flags, Purpose};
 use sim::{Observer, Options, Spot, Stop, build};
 use std::collections::BTreeMap;
-
-/// Draws of the `n`-th random scenario of a test.
-struct Draw(Stream);
-
-impl Draw {
-    fn new(test: u16, n: u64) -> Draw {
-        Draw(Stream::new(4242, n as u32, Purpose::Custom(test)))
-    }
-    fn of<'a>(&mut self, choices: &[&'a str]) -> &'a str {
-        choices[self.0.below(choices.len() as u64) as usize]
-    }
-    /// A whole number from `low` to `high`.
-    fn number(&mut self, low: u64, high: u64) -> u64 {
-        low + self.0.below(high - low + 1)
-    }
-}
 
 /// One packet's end.
 #[derive(Clone, Copy)]
@@ -128,7 +113,7 @@ fn with_unit(text: String) -> String {
 fn every_packet_ends_once_and_payload_arrives_no_more_often_than_it_was_sent() {
     let (mut quiet, mut lost, mut twice) = (0, 0, 0);
     for n in 0..60 {
-        let mut draw = Draw::new(0, n);
+        let mut draw = Draw::new(4242, n, Purpose::Custom(0));
         let switch = draw.of(&MECHANISMS);
         let text = with_unit(busy(&mut draw, switch));
         let (ends, is_quiet) = ends(&text, n);
@@ -204,7 +189,7 @@ fn overtaken(ends: &[End]) -> usize {
 fn packets_of_a_flow_arrive_in_the_order_in_which_they_were_sent_where_there_is_one_path() {
     let (mut lost, mut arrived) = (0, 0);
     for n in 0..60 {
-        let text = busy(&mut Draw::new(1, n), "routing = { kind = \"ecmp\" }");
+        let text = busy(&mut Draw::new(4242, n, Purpose::Custom(1)), "routing = { kind = \"ecmp\" }");
         let (ends, _) = ends(&text, n);
         assert_eq!(overtaken(&ends), 0, "scenario {n}\n{text}");
         assert!(ends.windows(2).all(|pair| pair[0].at <= pair[1].at), "time goes on");
@@ -213,7 +198,9 @@ fn packets_of_a_flow_arrive_in_the_order_in_which_they_were_sent_where_there_is_
     }
     assert!(lost > 1000 && arrived > 20_000, "{arrived} arrived and {lost} were lost");
     // And where there are several paths they do not, so that this can be seen.
-    let fabric = |n| busy(&mut Draw::new(1, n), "routing = { kind = \"spray\" }").replace(PATHS[0], PATHS[3]);
+    let fabric = |n| {
+        busy(&mut Draw::new(4242, n, Purpose::Custom(1)), "routing = { kind = \"spray\" }").replace(PATHS[0], PATHS[3])
+    };
     let sprayed: usize = (0..20).map(|n| overtaken(&ends(&fabric(n), n).0)).sum();
     assert!(sprayed > 100, "{sprayed} overtaken where packets are sprayed");
 }
@@ -255,7 +242,7 @@ fn more_memory_never_loses_more_of_the_same_arrivals() {
     // larger buffer takes may cost several short ones their places.
     let mut fewer = 0;
     for n in 0..25 {
-        let text = open_loop(&mut Draw::new(2, n));
+        let text = open_loop(&mut Draw::new(4242, n, Purpose::Custom(2)));
         let lost = |size: u64| drops(&run(&text.replace("BUFFER", &format!("{size}pkt")), n));
         let losses: Vec<u64> = [1, 2, 3, 4, 6, 9, 13, 20, 40, 80, 1_000_000].map(lost).to_vec();
         assert!(losses.windows(2).all(|pair| pair[0] >= pair[1]), "scenario {n}: {losses:?}\n{text}");
@@ -269,7 +256,7 @@ fn more_memory_never_loses_more_of_the_same_arrivals() {
 fn a_longer_way_never_finishes_a_lone_flow_sooner() {
     // Without losses and marks: with them a slower start may be the luckier one.
     for n in 0..60 {
-        let mut draw = Draw::new(3, n);
+        let mut draw = Draw::new(4242, n, Purpose::Custom(3));
         let (topology, to) =
             [("kind = \"star\"\nn = 2", 1), ("kind = \"dumbbell\"\nn = 1", 1), ("kind = \"fat_tree\"\nk = 4", 15)]
                 [draw.number(0, 2) as usize];

@@ -1,6 +1,7 @@
 //! Runs scenarios given as text.
 
 pub mod digest;
+pub mod draw;
 
 use mech::Registry;
 use scenario::Scenario;
@@ -70,6 +71,22 @@ impl Bursts<'_> {
              class = {class}\n"
         )
     }
+}
+
+/// Full frames as close as a link of 1 Gb/s carries them, one each 12.304 us, as a workload.
+pub fn full_frames(name: &str, [source, destination]: [&str; 2], stop: &str) -> String {
+    format!(
+        "[[traffic]]\nname = \"{name}\"\nkind = \"constant\"\nsource = \"{source}\"\n\
+         destination = \"{destination}\"\npayload = \"1460B\"\nrate = \"1Gbps\"\nbytes = \"wire\"\nstop = \"{stop}\"\n"
+    )
+}
+
+/// `a` from `h0` and `b` from `h1` send such frames at once through one port of 1 Gb/s to `h2`; what else the
+/// switch has, tables behind it, and when they stop.
+pub fn two_senders(switch: &str, [a, b]: [&str; 2]) -> String {
+    let star = "kind = \"star\"\nn = 3\nlink = { rate = \"1Gbps\", delay = \"1us\" }";
+    let frames = [full_frames("a", ["h0", "h2"], a), full_frames("b", ["h1", "h2"], b)].concat();
+    small("1ms", star, &format!("[switch]\nties = \"port\"\n{switch}\n{frames}"))
 }
 
 /// The world of a scenario with everything recorded that it asks for.

@@ -1,0 +1,23 @@
+//! Draws of what random scenarios are made of.
+
+use mech::{Purpose, Stream};
+
+/// Draws of one random scenario.
+pub struct Draw(Stream);
+
+impl Draw {
+    /// Those of the `n`-th scenario of a test.
+    pub fn new(seed: u64, n: u64, purpose: Purpose) -> Draw {
+        Draw(Stream::new(seed, n as u32, purpose))
+    }
+
+    /// One of the choices.
+    pub fn of<'a>(&mut self, choices: &[&'a str]) -> &'a str {
+        choices[self.number(0, choices.len() as u64 - 1) as usize]
+    }
+
+    /// A whole number from `low` to `high`.
+    pub fn number(&mut self, low: u64, high: u64) -> u64 {
+        low + self.0.below(high - low + 1)
+    }
+}
