@@ -63,8 +63,14 @@ class Ran:
 @pytest.fixture(autouse=True)
 def fake() -> Iterator[None]:
     fake_core.reset()
-    core.use(fake_core)  # type: ignore[arg-type]
+    core.use(fake_core)
     yield
+    core.use(None)
+
+
+@pytest.fixture
+def compiled(fake: None) -> None:
+    """The compiled core in place of the fake."""
     core.use(None)
 
 
@@ -94,7 +100,7 @@ def command(
 @pytest.fixture(scope="session")
 def reported(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """The report of two seeds."""
-    core.use(fake_core)  # type: ignore[arg-type]
+    core.use(fake_core)
     folder = tmp_path_factory.mktemp("reported")
     (folder / "incast.toml").write_text(SCENARIO)
     made = run(folder / "incast.toml", seeds=2, out=folder / "out")

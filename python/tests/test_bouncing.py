@@ -1,6 +1,5 @@
 """Bounces, distances and the queues of ports apart, against runs and tables worked out by hand."""
 
-from collections.abc import Iterator
 from pathlib import Path
 
 import numpy as np
@@ -10,10 +9,11 @@ from test_metrics import a_run, column
 import overspill
 from overspill import charts
 from overspill.charts.spec import Bars, Line
-from overspill.engine import core
 from overspill.results import metrics
 from overspill.results.columns import table
 from overspill.results.rundata import RunData
+
+pytestmark = pytest.mark.usefixtures("compiled")
 
 # crates/sim/tests/bouncing.rs works this run out: the last of six frames is bounced once.
 TWO = """
@@ -48,13 +48,6 @@ rate = "1Gbps"
 bytes = "wire"
 stop = "30us"
 """
-
-
-@pytest.fixture(autouse=True)
-def compiled() -> Iterator[None]:
-    core.use(None)
-    yield
-    core.use(None)
 
 
 def two(tmp_path: Path, *sets: str) -> dict[str, float]:

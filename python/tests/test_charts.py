@@ -32,7 +32,7 @@ def every(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Chart]:
 
     from overspill.engine import core
 
-    core.use(fake_core)  # type: ignore[arg-type]
+    core.use(fake_core)
     path = tmp_path_factory.mktemp("charts") / "incast.toml"
     path.write_text(SCENARIO)
     found = charts.of_results(charted.with_everything(run(path, seeds=3)))

@@ -2,24 +2,16 @@
 
 import csv
 import shutil
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from itertools import pairwise
 from pathlib import Path
 
 import pytest
 
 from overspill import BadInput, Results, run
-from overspill.engine import core
 from overspill.results import export
 
 ROOT = Path(__file__).parents[2]
-
-
-@pytest.fixture
-def compiled() -> Iterator[None]:
-    core.use(None)
-    yield
-    core.use(None)
 
 
 def slowdowns(path: Path, port: str) -> list[tuple[float, int]]:

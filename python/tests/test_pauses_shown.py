@@ -1,7 +1,6 @@
 """Figures and tables of pauses: both renderers draw them, with what the tables say."""
 
 import json
-from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -15,19 +14,12 @@ import overspill
 from overspill import charts, report
 from overspill.charts import mpl, saturation, web
 from overspill.charts.spec import Bars, Chart, Graph, Heat, Span
-from overspill.engine import core
 from overspill.results import warnings as show
 from overspill.results.results import Results
 
+pytestmark = pytest.mark.usefixtures("compiled")
+
 FLOWS = ["start,source,destination,bytes", *(f"0ms,h{i},h{(i + 2) % 5},500KB" for i in range(5))]
-
-
-@pytest.fixture(autouse=True)
-def compiled() -> Iterator[None]:
-    """The compiled core."""
-    core.use(None)
-    yield
-    core.use(None)
 
 
 @pytest.fixture

@@ -1,6 +1,5 @@
 """What is measured of pauses, and what a run says that should not lose or never ends."""
 
-from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -8,9 +7,10 @@ import pytest
 import overspill
 from overspill.cli import finish
 from overspill.cli.console import UNFINISHED
-from overspill.engine import core
 from overspill.results import document, header
 from overspill.results.results import Results
+
+pytestmark = pytest.mark.usefixtures("compiled")
 
 # crates/sim/tests/pause.rs works this run out: the NIC of `a` is paused from 51.888 to 384.096 us.
 SLOW = """
@@ -40,14 +40,6 @@ stop = "80us"
 switch.pause = { kind = "pfc", xoff = "4554B", xon = "1518B" }
 [variants.tail_drop]
 """
-
-
-@pytest.fixture(autouse=True)
-def compiled() -> Iterator[None]:
-    """The compiled core."""
-    core.use(None)
-    yield
-    core.use(None)
 
 
 def ran(tmp_path: Path, *sets: str) -> Results:

@@ -2,7 +2,6 @@
 
 import json
 import tomllib
-from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -11,7 +10,9 @@ import numpy as np
 import pytest
 
 from overspill import BadInput, run
-from overspill.engine import core, inline, source, topology
+from overspill.engine import inline, source, topology
+
+pytestmark = pytest.mark.usefixtures("compiled")
 
 SCENARIO = """
 name = "graph"
@@ -31,13 +32,6 @@ size = "20KB"
 [variants.two]
 switch.buffer = { kind = "per_port", size = "50pkt" }
 """
-
-
-@pytest.fixture(autouse=True)
-def compiled() -> Iterator[None]:
-    core.use(None)
-    yield
-    core.use(None)
 
 
 @pytest.fixture

@@ -6,7 +6,7 @@ import re
 import signal
 import subprocess
 import sys
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from pathlib import Path
 
 import numpy as np
@@ -18,12 +18,13 @@ import overspill
 from overspill import BadInput
 from overspill.charts import mpl, web
 from overspill.charts.spec import Graph, Heat, Line, Points
-from overspill.engine import core
 from overspill.tracing import PacketTrace, layout
 from overspill.tracing import drawn as charts
 from overspill.tracing.packet import Packet, instants
 from overspill.tracing.packet_trace import ARRIVED, DETOURED, compressed
 from overspill.tracing.told import cells, summary
+
+pytestmark = pytest.mark.usefixtures("compiled")
 
 Command = Callable[..., Ran]
 SCENARIO = """
@@ -54,13 +55,6 @@ switch.overflow = { kind = "bounce", theta = 0.8, lambda = 50, bounce_size = "20
 [variants.detour]
 switch.overflow = { kind = "detour" }
 """
-
-
-@pytest.fixture(autouse=True)
-def compiled() -> Iterator[None]:
-    core.use(None)
-    yield
-    core.use(None)
 
 
 @pytest.fixture
