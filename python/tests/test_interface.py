@@ -1,6 +1,8 @@
 """Papers and studies use what any user may: the package's own names, `plots`, and what papers share."""
 
 import ast
+import importlib
+import inspect
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -12,6 +14,7 @@ ROOT = Path(__file__).parents[2]
 PAPERS = ROOT / "python/overspill/papers"
 # What reads papers and writes their pages is part of the command.
 OWN = {
+    "data.py": {"overspill.results.names"},
     "reader.py": {"overspill.engine.source"},
     "write.py": {"overspill.charts", "overspill.report", "overspill.results"},
     "report.py": {"overspill.charts", "overspill.report", "overspill.results"},
@@ -50,3 +53,29 @@ def test_every_public_name_is_there() -> None:
     from overspill import plots
 
     assert [name for name in plots.__all__ if not hasattr(plots, name)] == []
+
+
+def arguments(of: object) -> list[str]:
+    """The names of a function's arguments, as the core tells them or as a file has them."""
+    if isinstance(of, ast.FunctionDef):
+        return [one.arg for one in of.args.args]
+    return list(inspect.signature(of).parameters)  # type: ignore[arg-type]
+
+
+def test_what_is_said_of_the_core_is_what_it_has() -> None:
+    core = importlib.import_module("overspill._core")
+    said = ast.parse(Path(overspill.__file__).with_name("_core.pyi").read_text(encoding="utf-8")).body
+    functions = {one.name: one for one in said if isinstance(one, ast.FunctionDef)}
+    classes = {one.name: one for one in said if isinstance(one, ast.ClassDef) and one.name != "Status"}
+    there = {name: value for name, value in vars(core).items() if not name.startswith("_")}
+    assert set(functions) | set(classes) == set(there)
+    for name, function in functions.items():
+        assert arguments(function) == arguments(there[name]), name
+    for name, one in classes.items():
+        methods = {part.name: part for part in one.body if isinstance(part, ast.FunctionDef)}
+        public = {part for part in vars(there[name]) if not part.startswith("_")}
+        assert set(methods) - {"__init__"} == public, name
+        for method, function in methods.items():
+            own = there[name] if method == "__init__" else getattr(there[name], method)
+            expected = arguments(function)[1:] if method == "__init__" else arguments(function)
+            assert expected == arguments(own), f"{name}.{method}"

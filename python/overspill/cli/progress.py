@@ -2,7 +2,7 @@
 
 import threading
 import time
-from collections.abc import Collection, Iterable
+from collections.abc import Collection, Iterable, Mapping
 from types import TracebackType
 from typing import Any
 
@@ -60,7 +60,7 @@ class Lines(Listener):
             self.last = time.monotonic()
         self.say(line)
 
-    def advanced(self, task: Task, status: dict[str, Any]) -> None:
+    def advanced(self, task: Task, status: Mapping[str, Any]) -> None:
         """Say where a long run is."""
         with self.lock:
             if status["done"] or time.monotonic() - self.last < EVERY:
@@ -70,7 +70,7 @@ class Lines(Listener):
                 f"{task}: {share(status):.0%}, at {formats.time(status['time_ps'])}", markup=False
             )
 
-    def finished(self, task: Task, status: dict[str, Any], seconds: float) -> None:
+    def finished(self, task: Task, status: Mapping[str, Any], seconds: float) -> None:
         """Say that a run is done, and how fast it was."""
         with self.lock:
             self.done += 1
@@ -132,7 +132,7 @@ class Bars(Listener):
         """Print a line above the bars."""
         self.progress.print(plain(line), markup=False, soft_wrap=True)
 
-    def advanced(self, task: Task, status: dict[str, Any]) -> None:
+    def advanced(self, task: Task, status: Mapping[str, Any]) -> None:
         """Move a run's bar."""
         with self.lock:
             if task not in self.tasks:
@@ -140,7 +140,7 @@ class Bars(Listener):
             note = f"{formats.count(status['flows_completed'])} flows done"
             self.progress.update(self.tasks[task], completed=share(status), note=note)
 
-    def finished(self, task: Task, status: dict[str, Any], seconds: float) -> None:
+    def finished(self, task: Task, status: Mapping[str, Any], seconds: float) -> None:
         """Replace a run's bar by a line."""
         with self.lock:
             if task in self.tasks:
@@ -155,12 +155,12 @@ def listener(console: Console) -> Lines | Bars:
     return Bars(console) if console.is_terminal else Lines(console)
 
 
-def share(status: dict[str, Any]) -> float:
+def share(status: Mapping[str, Any]) -> float:
     """How far a run is on its planned way."""
     return min(1.0, status["time_ps"] / status["end_ps"]) if status["end_ps"] else 0.0
 
 
-def speed(status: dict[str, Any], seconds: float) -> str:
+def speed(status: Mapping[str, Any], seconds: float) -> str:
     """What was simulated, in which time; the rate where the time is more than what a start takes."""
     rate = f" ({formats.count(status['hops'] / seconds)} packet-hops/s)" if seconds >= 1 else ""
     hops = formats.count(status["hops"])

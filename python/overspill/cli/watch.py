@@ -6,7 +6,7 @@ import threading
 import time
 from bisect import bisect_left
 from collections import Counter
-from collections.abc import Collection, Iterable
+from collections.abc import Collection, Iterable, Mapping
 from types import TracebackType
 from typing import Any
 
@@ -47,7 +47,7 @@ class Meter:
         self.runs[group(task)] += 1
         self.hops[group(task)] += hops
 
-    def advanced(self, task: Task, status: dict[str, Any]) -> None:
+    def advanced(self, task: Task, status: Mapping[str, Any]) -> None:
         """A run has come so far."""
         part = min(1.0, status["time_ps"] / status["end_ps"]) if status["end_ps"] else 0.0
         with self.lock:
@@ -145,7 +145,7 @@ class Lines(Listener):
         self.meter.begin(left, stored)
         self.print(str(self.meter))
 
-    def advanced(self, task: Task, status: dict[str, Any]) -> None:
+    def advanced(self, task: Task, status: Mapping[str, Any]) -> None:
         """Note how far a run is."""
         self.meter.advanced(task, status)
         self.now_and_then(str(self.meter))
@@ -218,7 +218,7 @@ class Bar(Listener):
                 self.whole, completed=done, total=self.meter.total, description=str(self.meter)
             )
 
-    def advanced(self, task: Task, status: dict[str, Any]) -> None:
+    def advanced(self, task: Task, status: Mapping[str, Any]) -> None:
         """Note how far a run is."""
         self.meter.advanced(task, status)
         self.show()

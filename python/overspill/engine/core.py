@@ -1,4 +1,9 @@
-"""A thin adapter over the Rust core, and the one place where another core can be put in."""
+"""A thin adapter over the Rust core, and the one place where another core can be put in.
+
+`_core.pyi` says what a core offers.
+"""
+
+from __future__ import annotations
 
 import importlib
 import importlib.machinery
@@ -7,107 +12,32 @@ import json
 import os
 from collections.abc import Sequence
 from pathlib import Path
-from typing import Any, Protocol, cast
+from types import ModuleType
+from typing import TYPE_CHECKING, Any, cast
 
 from overspill.errors import BadInput, Failed
 
-
-class CoreRun(Protocol):
-    """One variant with one seed."""
-
-    def advance(self, max_events: int, max_rows: int = ...) -> dict[str, Any]:
-        """Go on for at most so many events; less where a table has so many rows."""
-
-    def take(self, at_least: int) -> dict[str, Any]:
-        """The columns of the tables that grow and have at least so many rows, which the core forgets."""
-
-    def captured(self, at_most: int) -> list[bytes]:
-        """The next bytes of each capture, with at most so many frames."""
-
-    def results(self) -> dict[str, Any]:
-        """The summary and the columns."""
-
-
-class CoreTrace(Protocol):
-    """A packet trace that is looked for."""
-
-    def advance(self, max_events: int) -> dict[str, Any]:
-        """Go on for about so many events."""
-
-    def results(self) -> dict[str, Any]:
-        """The summary and the columns."""
-
-
-class CoreScenario(Protocol):
-    """A scenario, checked once for all its runs."""
-
-    def document(self) -> str:
-        """What it means, as JSON."""
-
-    def network(self, variant: str) -> str:
-        """The network of a variant, as JSON."""
-
-    def run(
-        self,
-        variant: str,
-        seed: int,
-        max_events: int | None = None,
-        pcap: list[str] = ...,
-        pcap_snaplen: int | None = None,
-    ) -> CoreRun:
-        """A run that has not begun, cut after `max_events` events if given, with captures of links."""
-
-    def links(self, variant: str, pcap: list[str]) -> list[str]:
-        """The names of the links that would be captured."""
-
-    def trace(
-        self,
-        variant: str,
-        seed: int,
-        packet: str | tuple[int, bool, int],
-        at_ps: tuple[int, int, int] | None = None,
-    ) -> CoreTrace:
-        """The trace of a packet, which is not looked for yet."""
-
-
-class Core(Protocol):
-    """What `overspill._core` offers."""
-
-    ScenarioError: type[ValueError]
-
-    def Scenario(self, path: str, text: str, sets: list[str]) -> CoreScenario:
-        """The scenario, validated."""
-
-    def catalogue(self) -> str:
-        """What a scenario may name, as JSON."""
-
-    def curve(self, kind: str, sets: list[str], steps: int, places: list[float] = ...) -> str | None:
-        """The curve of a mechanism, as JSON."""
-
-    def schema(self) -> str:
-        """The JSON Schema of a scenario."""
-
-    def version(self) -> str:
-        """The version of the core."""
+if TYPE_CHECKING:
+    from overspill._core import Scenario
 
 
 VARIABLE = "OVERSPILL_CORE"
 """The environment variable that names another compiled core: a module, or the file of one."""
 
-_backend: Core | None = None
+_backend: ModuleType | None = None
 
 
-def use(backend: Core | None) -> None:
+def use(backend: ModuleType | None) -> None:
     """Take this core from now on; `None` goes back to the compiled one."""
     global _backend
     _backend = backend
 
 
-def compiled(named: str) -> Core:
+def compiled(named: str) -> ModuleType:
     """The compiled core that is named: a module, or the file of one (`own.so`, `libown.so`)."""
     file = Path(named)
     if file.suffix not in (*importlib.machinery.EXTENSION_SUFFIXES, ".so", ".dylib", ".dll"):
-        return cast(Core, importlib.import_module(named))
+        return importlib.import_module(named)
     # The module's own name is that of the file, which Cargo calls lib<name>.
     name = file.name.split(".")[0].removeprefix("lib")
     loader = importlib.machinery.ExtensionFileLoader(name, str(file.resolve()))
@@ -116,10 +46,10 @@ def compiled(named: str) -> Core:
         raise ImportError(f"{file} is no module")
     module = importlib.util.module_from_spec(spec)
     loader.exec_module(module)
-    return cast(Core, module)
+    return module
 
 
-def backend() -> Core:
+def backend() -> ModuleType:
     """The core in use."""
     global _backend
     if _backend is None:
@@ -133,16 +63,16 @@ def backend() -> Core:
     return _backend
 
 
-def scenario(path: str, text: str, sets: list[str]) -> CoreScenario:
+def scenario(path: str, text: str, sets: list[str]) -> Scenario:
     """The validated scenario; `BadInput` with the core's lines otherwise."""
     core = backend()
     try:
-        return core.Scenario(path, text, sets)
+        return cast("Scenario", core.Scenario(path, text, sets))
     except core.ScenarioError as error:
         raise BadInput(error_lines(error)) from error
 
 
-def links(scenario: CoreScenario, variant: str, pcap: list[str]) -> list[str]:
+def links(scenario: Scenario, variant: str, pcap: list[str]) -> list[str]:
     """The names of the links that a variant would capture; `BadInput` where it has none of a name."""
     try:
         return scenario.links(variant, pcap)
@@ -155,7 +85,7 @@ def load(path: str, text: str, sets: list[str]) -> dict[str, Any]:
     return document(scenario(path, text, sets))
 
 
-def document(scenario: CoreScenario) -> dict[str, Any]:
+def document(scenario: Scenario) -> dict[str, Any]:
     """The same of a scenario that is validated."""
     return cast(dict[str, Any], json.loads(scenario.document()))
 
@@ -177,12 +107,12 @@ def curve(kind: str, sets: list[str], steps: int, places: Sequence[float] = ()) 
 
 def schema() -> str:
     """The JSON Schema of a scenario."""
-    return backend().schema()
+    return cast(str, backend().schema())
 
 
 def version() -> str:
     """The version of the core."""
-    return backend().version()
+    return cast(str, backend().version())
 
 
 def error_lines(error: BaseException) -> list[str]:

@@ -1,5 +1,7 @@
 """What a run is known by: a hash of everything that its metrics depend on."""
 
+from __future__ import annotations
+
 import hashlib
 import inspect
 import os
@@ -9,13 +11,15 @@ from dataclasses import dataclass
 from functools import lru_cache
 from pathlib import Path
 from types import ModuleType
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from overspill.engine import core
-from overspill.engine.core import CoreScenario
 from overspill.errors import Failed
 from overspill.results import metrics
 from overspill.results.cache import digest
+
+if TYPE_CHECKING:
+    from overspill._core import Scenario
 
 # What a variant is called and which seed comes first changes no run.
 ENTRY = 3  # what is kept of a run
@@ -116,7 +120,7 @@ def texts(value: Any, below: str = "") -> Iterator[str]:
             yield from texts(one, below)
 
 
-def whole(scene: CoreScenario, variant: str, resolved: Mapping[str, Any]) -> Mapping[str, Any]:
+def whole(scene: Scenario, variant: str, resolved: Mapping[str, Any]) -> Mapping[str, Any]:
     """A variant with every default filled in, and its network where the scenario itself draws that.
 
     Of a network that is drawn node by node the resolved table says no more than that.

@@ -1,17 +1,21 @@
 """Captures: what crossed a link, as a pcapng file for each run and link, written while the run goes on."""
 
+from __future__ import annotations
+
 from collections.abc import Callable, Iterable, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 from types import TracebackType
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from overspill.engine import core
-from overspill.engine.core import CoreRun, CoreScenario
 from overspill.errors import BadInput, Unwritable, readable
 from overspill.results import store
 from overspill.results.stream import Spill
+
+if TYPE_CHECKING:
+    from overspill._core import Run, Scenario
 
 FRAMES = 1 << 12  # of each link, made in memory before they are written
 SNAPLEN_MOST = 262_144  # bytes; more than any frame
@@ -30,7 +34,7 @@ class Wanted:
         return [list(self.texts), self.snaplen] if self.texts else []
 
     @staticmethod
-    def of(texts: str | Iterable[str], snaplen: int | None) -> "Wanted":
+    def of(texts: str | Iterable[str], snaplen: int | None) -> Wanted:
         """Checked for what needs no scenario."""
         found = [readable("--pcap", one) for one in ([texts] if isinstance(texts, str) else texts)]
         if snaplen is not None and not found:
@@ -39,12 +43,12 @@ class Wanted:
             raise BadInput(f"--pcap-snaplen: found {snaplen}; expected 1 to {SNAPLEN_MOST} bytes")
         return Wanted(found, snaplen)
 
-    def check(self, scene: CoreScenario, variants: Iterable[str]) -> None:
+    def check(self, scene: Scenario, variants: Iterable[str]) -> None:
         """`BadInput` where a variant has no such link."""
         for variant in variants if self.texts else ():
             self.links(scene, variant)
 
-    def links(self, scene: CoreScenario, variant: str) -> list[str]:
+    def links(self, scene: Scenario, variant: str) -> list[str]:
         """The names of a variant's captured links, each once."""
         if not self.texts:
             return []
@@ -66,14 +70,14 @@ class Captures:
     """
 
     def __init__(
-        self, run: CoreRun, links: Sequence[str], where: Callable[[], tuple[Path, Spill | None]]
+        self, run: Run, links: Sequence[str], where: Callable[[], tuple[Path, Spill | None]]
     ) -> None:
         self.run, self.where = run, where
         self.files = {link: file_name(link) for link in links}
         self.place: Path | None = None
         self.owner: Spill | None = None
 
-    def __enter__(self) -> "Captures":
+    def __enter__(self) -> Captures:
         return self
 
     def __exit__(

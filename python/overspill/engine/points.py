@@ -1,19 +1,23 @@
 """Every point of a grid checked before the first run, and what each of its variants is known by."""
 
+from __future__ import annotations
+
 import threading
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor, wait
 from dataclasses import dataclass
 from itertools import islice
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from overspill.engine import core, keys, machine
-from overspill.engine.core import CoreScenario
 from overspill.engine.grid import Grid
 from overspill.engine.memory import LEAST
 from overspill.engine.source import Source
 from overspill.errors import BadInput, Failed
 from overspill.results.axes import Point
+
+if TYPE_CHECKING:
+    from overspill._core import Scenario
 
 AHEAD = 64  # points checked at a time
 WAIT = 0.2  # seconds between two looks at Ctrl-C
@@ -41,20 +45,20 @@ class Checked:
     named: dict[str, str]  # files, with their hashes
     notes: list[str]
     need: int  # bytes of memory that the largest run takes, as far as they can be counted
-    only: "Facts | None" = None  # where there is one point, all that is known of it
+    only: Facts | None = None  # where there is one point, all that is known of it
 
 
 class Scene:
     """A point's scenario, read when its first run begins and forgotten after its last."""
 
     def __init__(
-        self, base: Base, point: Point, configs: dict[str, str], made: CoreScenario | None = None
+        self, base: Base, point: Point, configs: dict[str, str], made: Scenario | None = None
     ) -> None:
         self.base, self.point, self.configs, self.made = base, point, configs, made
         self.lock = threading.Lock()
         self.files: set[str] = set()
 
-    def get(self) -> CoreScenario:
+    def get(self) -> Scenario:
         """The scenario; `Failed` where it is no more what was checked."""
         with self.lock:
             if self.made is None:
@@ -72,7 +76,7 @@ class Scene:
             return self.made
 
 
-def read(base: Base, point: Point) -> tuple[CoreScenario, dict[str, Any]]:
+def read(base: Base, point: Point) -> tuple[Scenario, dict[str, Any]]:
     """A point's scenario and what it means."""
     made = core.scenario(base.source.path, base.source.text, [*base.sets, *point.sets])
     return made, core.document(made)
@@ -86,7 +90,7 @@ class Facts:
     document: dict[str, Any]
     configs: dict[str, str]
     files: dict[str, str]
-    made: CoreScenario | None = None
+    made: Scenario | None = None
 
 
 def examine(base: Base, point: Point, only: bool = False) -> Facts | tuple[Point, list[str]]:

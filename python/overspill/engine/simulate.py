@@ -1,17 +1,18 @@
 """One run from its first event to its tables and metrics, here or on another machine."""
 
+from __future__ import annotations
+
 import json
 import shutil
 import threading
 import time
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import pyarrow.parquet as pq
 
-from overspill.engine.core import CoreRun, CoreScenario
 from overspill.engine.pcap import Captures, Wanted
 from overspill.engine.task import Listener, Task
 from overspill.errors import Failed, OverspillError, Unwritable
@@ -20,6 +21,9 @@ from overspill.results.cache import File
 from overspill.results.rundata import RunData
 from overspill.results.stream import ROWS, Sink, Spill
 from overspill.stats.quantiles import Value
+
+if TYPE_CHECKING:
+    from overspill._core import Run, Scenario
 
 CHUNK = 200_000  # events between two looks at the clock and at who wants to stop
 # Of the summary of a run whose tables are not all kept, what says how it ended; what it was is in its key.
@@ -70,7 +74,7 @@ class Finished:
     run: RunData | None = None
 
 
-def simulate(scene: CoreScenario, task: Task, how: How, folder: Path | None) -> Finished | None:
+def simulate(scene: Scenario, task: Task, how: How, folder: Path | None) -> Finished | None:
     """Run one task, with its files in this folder if there is one; `None` if it was stopped on the way."""
     try:
         run = advanced(scene, task, how, folder)
@@ -89,7 +93,7 @@ def tidy(folder: Path | None) -> None:
         shutil.rmtree(folder, ignore_errors=True)
 
 
-def advanced(scene: CoreScenario, task: Task, how: How, folder: Path | None) -> RunData | None:
+def advanced(scene: Scenario, task: Task, how: How, folder: Path | None) -> RunData | None:
     """A run, event by event; `None` if it was stopped on the way."""
     if how.stopped:
         return None
@@ -104,7 +108,7 @@ def advanced(scene: CoreScenario, task: Task, how: How, folder: Path | None) -> 
     run = begin(scene, task, how)
     how.building.discard(task)
     links = how.pcap.links(scene, task.variant)
-    status: dict[str, Any] = {"done": False}
+    status: Mapping[str, Any] = {"done": False}
     with Sink(place) as sink, Captures(run, links, place) as captures:
         while not status["done"]:
             if how.stopped:
@@ -120,7 +124,7 @@ def advanced(scene: CoreScenario, task: Task, how: How, folder: Path | None) -> 
     return data
 
 
-def begin(scene: CoreScenario, task: Task, how: How) -> CoreRun:
+def begin(scene: Scenario, task: Task, how: How) -> Run:
     """A run at its first event."""
     if not how.pcap.texts:
         return scene.run(task.variant, task.seed, how.max_events)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable
+from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass
 from types import TracebackType
 from typing import Any
@@ -44,10 +44,10 @@ class Listener:
     def begin(self, left: Iterable[Task], stored: Iterable[tuple[Task, int]]) -> None:
         """What is to be run, and what was found finished, with its packet-hops."""
 
-    def advanced(self, task: Task, status: dict[str, Any]) -> None:
+    def advanced(self, task: Task, status: Mapping[str, Any]) -> None:
         """A run has come so far."""
 
-    def finished(self, task: Task, status: dict[str, Any], seconds: float) -> None:
+    def finished(self, task: Task, status: Mapping[str, Any], seconds: float) -> None:
         """A run is done and took so long."""
 
     def kept(self, task: Task, hops: int) -> None:

@@ -1,14 +1,15 @@
 """The passes over a run that find a packet, follow it and look around it."""
 
+from __future__ import annotations
+
 import json
 import time
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from overspill.engine import core, interrupts, source
-from overspill.engine.core import CoreScenario
 from overspill.engine.options import seeds_from
 from overspill.engine.simulate import CHUNK
 from overspill.engine.task import Listener, Task
@@ -17,6 +18,9 @@ from overspill.results import columns
 from overspill.tracing import packet as words
 from overspill.tracing.packet import Packet
 from overspill.tracing.packet_trace import PacketTrace
+
+if TYPE_CHECKING:
+    from overspill._core import Scenario
 
 PASSES = ("", "finding the packet", "following it", "looking around")
 
@@ -72,7 +76,7 @@ Asked = tuple[Packet, tuple[int, int, int] | None]
 
 
 def passes(
-    scene: CoreScenario, job: Task, asked_for: Asked, listener: Listener, stop: interrupts.Asked
+    scene: Scenario, job: Task, asked_for: Asked, listener: Listener, stop: interrupts.Asked
 ) -> dict[str, Any]:
     """Go through all passes; what the core has found."""
     packet, instants = asked_for
@@ -94,6 +98,6 @@ def passes(
     return going.results()
 
 
-def named(job: Task, status: dict[str, Any]) -> Task:
+def named(job: Task, status: Mapping[str, Any]) -> Task:
     """A pass, as progress shows it."""
     return Task(f"{PASSES[status['pass']]}: {job.variant}", job.seed)
