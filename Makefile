@@ -162,6 +162,8 @@ docs: dev
 	mv docs/reference.md.new docs/reference.md
 	$(BIN)/python -m overspill.report.metrics_page > docs/metrics.md.new
 	mv docs/metrics.md.new docs/metrics.md
+	$(BIN)/python -m overspill.report.names > python/overspill/results/names.py.new
+	mv python/overspill/results/names.py.new python/overspill/results/names.py
 	NO_MKDOCS_2_WARNING=1 $(BIN)/mkdocs build --strict --quiet
 	@echo "site: out/site/index.html"
 

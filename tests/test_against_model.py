@@ -11,7 +11,7 @@ import pytest
 import model
 import overspill
 from overspill import _core
-from overspill.results.measures import REASONS
+from overspill.results.names import REASONS
 
 FOLDER = Path(__file__).parent
 RUNS = sorted(path.stem for path in (FOLDER / "runs").glob("*.toml"))

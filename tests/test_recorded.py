@@ -7,8 +7,8 @@ import pytest
 
 import overspill
 from overspill.results import metrics
-from overspill.results.columns import TABLES
 from overspill.results.measures.events import KINDS
+from overspill.results.names import TABLES
 from overspill.results.rundata import RunData
 
 # Together their runs have a value of every metric.

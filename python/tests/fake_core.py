@@ -10,6 +10,8 @@ from typing import Any
 
 import numpy as np
 
+from overspill.results.names import REASONS
+
 US, MS = 1_000_000, 1_000_000_000
 SIZES = "`web_search` (DCTCP, mean 1.71 MB), `imc10` (Benson et al., 196 KB), or a file."
 U32, U64 = 0xFFFF_FFFF, 0xFFFF_FFFF_FFFF_FFFF
@@ -17,15 +19,6 @@ LEAVES, SPINES, PER_LEAF = 24, 8, 4
 HOSTS = LEAVES * PER_LEAF
 WINDOW, END, BIN = (5 * MS, 55 * MS), 80 * MS, 100 * US
 LINK = 1e9
-REASONS = [
-    "buffer_full",
-    "bounce_queue_full",
-    "no_detour",
-    "ttl_expired",
-    "evicted",
-    "early_drop",
-    "no_route",
-]
 
 
 class ScenarioError(ValueError):
@@ -299,15 +292,7 @@ class Made:
         columns["bounced"] = (switch * self.own.integers(0, 30, n) * (self.variant == "bounce")).astype(
             np.uint64
         )
-        for reason in [
-            *REASONS,
-            "hold_full",
-            "detours_spent",
-            "link_down",
-            "link_loss",
-            "corrupted",
-            "input_full",
-        ]:
+        for reason in REASONS:
             columns[f"drop_{reason}"] = np.zeros(n, np.uint64)
         if self.variant not in ("detour", "bounce"):
             columns["drop_buffer_full"] = (switch * self.own.integers(0, 25, n)).astype(np.uint64)

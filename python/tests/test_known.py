@@ -1,33 +1,12 @@
 """What a finished run is known by: nothing that changes its results is left out."""
 
-from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 
 import overspill
-from overspill.engine import core
-from overspill.results import columns, measures
 
-SMALL = """
-name = "small"
-duration = "1ms"
-[topology]
-kind = "star"
-n = 3
-link = { rate = "1Gbps", delay = "1us" }
-[[traffic]]
-name = "one"
-kind = "permutation"
-size = "1KB"
-"""
-
-
-@pytest.fixture(autouse=True)
-def compiled() -> Iterator[None]:
-    core.use(None)
-    yield
-    core.use(None)
+pytestmark = pytest.mark.usefixtures("compiled")
 
 
 def test_a_network_that_is_drawn_node_by_node_is_part_of_what_a_run_is_known_by(tmp_path: Path) -> None:
@@ -54,14 +33,3 @@ def test_a_network_that_is_drawn_node_by_node_is_part_of_what_a_run_is_known_by(
         ]
     count = len(overspill.run(path).runs)
     assert len(keys) == len(hashes) == 3 * count
-
-
-def test_names_of_tables_and_reasons_are_those_of_the_core() -> None:
-    scene = core.scenario("star.toml", SMALL, [])
-    run = scene.run("default", 1)
-    while not run.advance(1 << 20)["done"]:
-        pass
-    tables = run.results()["tables"]
-    assert sorted(tables) == sorted(columns.TABLES)
-    drops = [name.removeprefix("drop_") for name in tables["ports"] if name.startswith("drop_")]
-    assert tuple(drops) == measures.REASONS

@@ -10,6 +10,7 @@ from overspill.engine import core
 from overspill.errors import Failed
 from overspill.results import measures, metrics
 from overspill.results.columns import array, table
+from overspill.results.names import REASONS
 from overspill.results.rundata import RunData
 from overspill.stats.quantiles import Value
 
@@ -55,7 +56,7 @@ def ports() -> pa.Table:
         "detoured": column("u64", *[0] * 6),
         "bounced": column("u64", *[0] * 6),
     }
-    for reason in measures.REASONS:
+    for reason in REASONS:
         columns[f"drop_{reason}"] = column("u64", *[0] * 6)
     columns["drop_buffer_full"] = column("u64", 1, 0, 0, 0, 0, 7)
     return table("ports", columns)

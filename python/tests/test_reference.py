@@ -1,21 +1,15 @@
 import re
-from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 
 from overspill.engine import core
-from overspill.report import metrics_page, reference
+from overspill.report import metrics_page, names, reference
 from overspill.results import metrics
 
+pytestmark = pytest.mark.usefixtures("compiled")
+
 ROOT = Path(__file__).resolve().parents[2]
-
-
-@pytest.fixture(autouse=True)
-def compiled() -> Iterator[None]:
-    core.use(None)
-    yield
-    core.use(None)
 
 
 def test_the_reference_is_what_the_catalogue_says() -> None:
@@ -61,6 +55,11 @@ def test_the_first_scenario_of_a_document_is_valid(page: str) -> None:
 def test_the_page_on_metrics_is_what_their_declarations_say() -> None:
     page = (ROOT / "docs/metrics.md").read_text(encoding="utf-8")
     assert page == metrics_page.markdown(), "docs/metrics.md is out of date: run `make docs`"
+
+
+def test_names_of_tables_and_reasons_are_those_of_the_core() -> None:
+    known = (ROOT / "python/overspill/results/names.py").read_text(encoding="utf-8")
+    assert known == names.module(), "results/names.py is out of date: run `make docs`"
 
 
 def test_every_metric_has_a_formula_on_the_page() -> None:

@@ -7,7 +7,6 @@ import subprocess
 import sys
 import tempfile
 import time
-from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -16,9 +15,11 @@ import pyarrow.parquet as pq
 import pytest
 
 from overspill import BadInput, Failed, Results, run
-from overspill.engine import core, simulate
+from overspill.engine import simulate
 from overspill.engine.task import Listener, Task
-from overspill.results import columns, stream
+from overspill.results import names, stream
+
+pytestmark = pytest.mark.usefixtures("compiled")
 
 BUSY = """
 name = "busy"
@@ -64,13 +65,6 @@ GROWING = (
 )
 
 
-@pytest.fixture(autouse=True)
-def compiled() -> Iterator[None]:
-    core.use(None)
-    yield
-    core.use(None)
-
-
 @pytest.fixture
 def busy(tmp_path: Path) -> Path:
     path = tmp_path / "busy.toml"
@@ -114,7 +108,7 @@ def test_the_files_are_the_same_whatever_the_threads(busy: Path, small: Path) ->
     one, two = (run(busy, seeds=2, jobs=jobs, out=busy.parent / f"{jobs}").folder for jobs in (1, 2))
     assert one is not None and two is not None
     files = sorted(path.relative_to(one) for path in one.rglob("*") if path.is_file())
-    assert sum(path.parts[0] == "runs" for path in files) == 4 * len(columns.TABLES)
+    assert sum(path.parts[0] == "runs" for path in files) == 4 * len(names.TABLES)
     assert [path for path in files if (one / path).read_bytes() != (two / path).read_bytes()] == []
 
 

@@ -12,6 +12,7 @@ from overspill.charts import common
 from overspill.charts.common import Period
 from overspill.charts.spec import Axis, Chart, Colours, Heat, Mark, Panel
 from overspill.results import formats, measures
+from overspill.results.names import REASONS
 from overspill.results.rundata import RunData
 
 if TYPE_CHECKING:
@@ -114,7 +115,7 @@ def scale(largest: float, label: str) -> Colours:
 
 def counted(run: RunData, kind: int) -> int:
     """How often it happened in the measurement window, as the table counts."""
-    names = [f"drop_{reason}" for reason in measures.REASONS] if kind == 0 else [PORT_COUNTERS[kind]]
+    names = [f"drop_{reason}" for reason in REASONS] if kind == 0 else [PORT_COUNTERS[kind]]
     return sum(int(run.column("ports", name).sum()) for name in names)
 
 

@@ -15,6 +15,7 @@ from overspill.charts import common, flat
 from overspill.charts.nodes import Link, Network, Node
 from overspill.charts.spec import COLOURS, Chart, Colours, Graph, Links, Nodes, Panel
 from overspill.results import formats, measures
+from overspill.results.names import REASONS
 
 if TYPE_CHECKING:
     from overspill.results.results import Results
@@ -280,7 +281,7 @@ def at_switches(results: Results, variant: str) -> dict[str, np.ndarray]:
     """By node, mean over seeds: drops, marks, detours and bounces, and the longest queue of its ports."""
     runs = results.of(variant)
     size = len(runs[0].summary["nodes"])
-    at_nodes = [reason for reason in measures.REASONS if reason not in measures.ON_LINKS]
+    at_nodes = [reason for reason in REASONS if reason not in measures.ON_LINKS]
     columns = {"drops": [f"drop_{reason}" for reason in at_nodes], "marks": ["marked"]}
     columns |= {"detours": ["detoured"], "bounces": ["bounced"]}
     found = {name: np.zeros(size) for name in (*columns, "longest queue")}

@@ -15,6 +15,7 @@ from overspill.charts.common import Period
 from overspill.charts.spec import Axis, Band, Chart, Entry, Line, Look, Mark, Panel
 from overspill.engine import values
 from overspill.results import measures
+from overspill.results.names import REASONS
 from overspill.results.rundata import RunData
 
 if TYPE_CHECKING:
@@ -135,7 +136,7 @@ def ranks(run: RunData) -> dict[tuple[int, int], tuple[float, float, float]]:
     areas = measures.port_areas(run)
     node, port = run.columns("ports", "node", "port")
     drops = np.zeros(len(node))
-    for reason in measures.REASONS:
+    for reason in REASONS:
         counts = run.column("ports", f"drop_{reason}")
         if reason not in measures.ON_LINKS and len(counts) == len(node):
             drops += counts

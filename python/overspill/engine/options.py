@@ -9,7 +9,7 @@ from overspill.engine import cluster
 from overspill.engine.grid import Over
 from overspill.engine.task import Listener
 from overspill.errors import BadInput
-from overspill.results import columns
+from overspill.results import names
 
 SEED_MAX = 2**64 - 1
 SEEDS_MOST = 100_000
@@ -44,7 +44,7 @@ class Options:
     @property
     def kept(self) -> tuple[str, ...]:
         """The tables that are kept."""
-        return tuple(dict.fromkeys(self.tables)) if self.sweep else columns.TABLES
+        return tuple(dict.fromkeys(self.tables)) if self.sweep else names.TABLES
 
     def check(self) -> None:
         """`BadInput` of what no run can have."""
@@ -55,8 +55,8 @@ class Options:
             if number is not None and not 1 <= number <= most:
                 raise BadInput(f"{name}: found {number}; expected 1 to {most}")
         for table in self.tables:
-            if table not in columns.TABLES:
-                raise BadInput(f"--tables: found {table}; expected some of {', '.join(columns.TABLES)}")
+            if table not in names.TABLES:
+                raise BadInput(f"--tables: found {table}; expected some of {', '.join(names.TABLES)}")
         twice = [table for table in self.tables if list(self.tables).count(table) > 1]
         if twice:
             raise BadInput(f"--tables: found {twice[0]} twice; expected each table once")

@@ -10,11 +10,12 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from overspill import BadInput, Failed, columns
+from overspill import BadInput, Failed
 from overspill.papers import rows
 from overspill.papers.reader import REQUIRED, Fields, document
 from overspill.papers.rows import Row
 from overspill.papers.spec import Code
+from overspill.results.names import TABLES
 
 PAPER, ROWS = "paper.toml", "rows.toml"
 VARIABLE = "OVERSPILL_PAPERS"
@@ -205,7 +206,7 @@ def experiment(path: Path, at: int, given: Any) -> Experiment:
         sets(fields, []),
         fields.whole("seeds", 10),
         fields.texts("variants") if "variants" in fields.given else fields.take("variants", None),
-        fields.known("tables", columns.TABLES, []),
+        fields.known("tables", TABLES, []),
     )
     fields.done()
     return made

@@ -16,28 +16,6 @@ TYPES = {
     "i64": pa.int64(),
     "f64": pa.float64(),
 }
-TABLES = (
-    "flows",
-    "ports",
-    "queue_hist",
-    "queue_sojourn",
-    "queue_trace",
-    "sub_queues",
-    "sub_queue_hist",
-    "sub_queue_trace",
-    "activity",
-    "host_goodput",
-    "flow_goodput",
-    "links",
-    "packet_hist",
-    "fates",
-    "reorder",
-    "packets",
-    "detour_steps",
-    "pauses",
-    "pause_trace",
-    "events",
-)
 U32_NONE = 0xFFFF_FFFF
 U64_NONE = 0xFFFF_FFFF_FFFF_FFFF
 # Columns where one value of the buffer stands for "none"; they become nulls.

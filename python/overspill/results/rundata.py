@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 import pyarrow as pa
 
-from overspill.results import columns
+from overspill.results import columns, names
 from overspill.results.stream import Spill, Stored
 from overspill.stats.quantiles import Value
 
@@ -44,7 +44,7 @@ class RunData:
         self.owner: Spill | None = None
         if isinstance(tables, Path):
             folder = tables
-            files = {name: tables / f"{name}.parquet" for name in columns.TABLES}
+            files = {name: tables / f"{name}.parquet" for name in names.TABLES}
             tables = {name: Stored(file) for name, file in files.items() if file.is_file()}
             self.captures = {link: folder / file for link, file in summary.get("captures", {}).items()}
         self._tables: Mapping[str, pa.Table | Stored] = tables

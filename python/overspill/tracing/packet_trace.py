@@ -10,7 +10,7 @@ import numpy as np
 import pyarrow as pa
 
 from overspill.results import columns
-from overspill.results.measures import REASONS
+from overspill.results.names import REASONS
 
 DOING = ("emitted", "arrived", "detoured", "bounced", "marked", "stored", "started", "delivered")
 EMITTED, ARRIVED, DETOURED, BOUNCED, MARKED, STORED, STARTED, DELIVERED = range(len(DOING))

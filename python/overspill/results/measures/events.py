@@ -4,24 +4,10 @@ import numpy as np
 
 from overspill.results.measures import workloads
 from overspill.results.measures.declare import WHOLE, Metric, present
+from overspill.results.names import REASONS
 from overspill.results.rundata import RunData
 from overspill.stats.quantiles import Value
 
-REASONS = (
-    "buffer_full",
-    "bounce_queue_full",
-    "no_detour",
-    "ttl_expired",
-    "evicted",
-    "early_drop",
-    "no_route",
-    "hold_full",
-    "detours_spent",
-    "link_down",
-    "link_loss",
-    "corrupted",
-    "input_full",
-)
 ON_LINKS = ("link_down", "link_loss", "corrupted")  # lost on the way, or waiting for a link that is down
 OF_FLOWS = "Σ over measured flows"
 KINDS = ("drops", "marks", "detours", "bounces")  # in the order of their numbers in the table `fates`

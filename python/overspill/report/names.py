@@ -1,0 +1,46 @@
+"""The module `results/names.py`, from what a small run calls its tables and columns: `make docs`."""
+
+from collections.abc import Iterable
+
+from overspill.engine import core
+
+RUN = """
+name = "names"
+duration = "1us"
+[topology]
+kind = "star"
+n = 2
+[[traffic]]
+name = "one"
+kind = "permutation"
+size = "1B"
+"""
+MODULE = '''"""What the core calls tables and reasons; written by `make docs`."""
+
+TABLES = (
+{tables}
+)
+REASONS = (
+{reasons}
+)
+'''
+DROP = "drop_"
+
+
+def module() -> str:
+    """The whole module."""
+    run = core.scenario("names.toml", RUN, []).run("default", 1)
+    while not run.advance(1 << 20)["done"]:
+        pass
+    tables = run.results()["tables"]
+    reasons = (name.removeprefix(DROP) for name in tables["ports"] if name.startswith(DROP))
+    return MODULE.format(tables=lines(tables), reasons=lines(reasons))
+
+
+def lines(names: Iterable[str]) -> str:
+    """Strings as the lines of a tuple."""
+    return "\n".join(f'    "{name}",' for name in names)
+
+
+if __name__ == "__main__":
+    print(module(), end="")
