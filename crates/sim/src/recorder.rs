@@ -305,6 +305,10 @@ impl Recorder {
         }
         let scope = self.scope;
         self.follow_until(settled);
+        for queue in 0..self.queues.len() {
+            let (ahead, mut to) = self.followers(queue);
+            ahead.close(queue, &mut to);
+        }
         self.queues.iter_mut().for_each(|queue| queue.close(&scope, now, &mut self.rows.trace));
         let sub_queues = self.sub_queues.iter_mut();
         sub_queues.for_each(|queues| queues.close(&scope, now, &mut self.rows.sub_trace));

@@ -45,6 +45,10 @@ impl Waiting {
         let stored = Time(stored);
         Waiting { stored, starts: stored.saturating_add(Dur(wait / 2)) }
     }
+
+    fn wait(&self) -> u64 {
+        self.starts.since(self.stored).0
+    }
 }
 
 /// One that follows a queue.
@@ -55,14 +59,28 @@ struct Follower<'a> {
 }
 
 impl Follower<'_> {
+    /// How long frames wait, told before they have left: what never leaves is taken back when the run ends. Each
+    /// value goes to another place of the histogram; without a branch between them they are fetched at once.
+    fn waits(&mut self, frames: &[Noted]) {
+        let (mut waits, mut some, mut zeros) = ([0; FRAMES], 0, 0);
+        for frame in frames {
+            let frame = Waiting::of(*frame);
+            let counts = self.scope.covers(frame.starts);
+            waits[some] = frame.wait();
+            some += usize::from(counts && frame.wait() > 0);
+            zeros += u64::from(counts && frame.wait() == 0);
+        }
+        self.queue.sojourn.add_each(zeros, &waits[..some]);
+    }
+
     #[inline(always)]
     fn left(&mut self, frame: &Waiting) {
         let after = self.queue.length() - 1;
         self.queue.freed(self.scope, frame.starts, after, self.trace);
-        self.queue.started(self.scope, frame.starts, frame.stored);
     }
 
     fn follow(&mut self, frames: &[Noted], waiting: &mut VecDeque<Waiting>) {
+        self.waits(frames);
         for (n, frame) in frames.iter().enumerate() {
             let next = Waiting::of(*frame);
             while let Some(first) = waiting.front() {
@@ -92,6 +110,13 @@ impl Follower<'_> {
         while let Some(first) = waiting.front().filter(|first| first.starts <= now) {
             self.left(first);
             waiting.pop_front();
+        }
+    }
+
+    /// The run has ended: what still waits never leaves.
+    fn never_left(&mut self, waiting: &VecDeque<Waiting>) {
+        for frame in waiting.iter().filter(|frame| self.scope.covers(frame.starts)) {
+            self.queue.sojourn.remove(frame.wait());
         }
     }
 }
@@ -141,6 +166,15 @@ impl Ahead {
         Follower { scope: to.scope, queue: to.port, trace: to.trace }.until(now, waiting);
     }
 
+    /// The run has ended, and everything that has happened is told of.
+    pub(crate) fn close(&mut self, queue: usize, to: &mut Followers) {
+        let waiting = std::mem::take(&mut self.waiting[queue]);
+        if let Some((queue, trace)) = &mut to.apart {
+            Follower { scope: to.scope, queue, trace }.never_left(&waiting);
+        }
+        Follower { scope: to.scope, queue: to.port, trace: to.trace }.never_left(&waiting);
+    }
+
     /// What another knows of a queue. PRECONDITION: nothing is known here.
     pub(crate) fn take(&mut self, queue: usize, other: &mut Ahead) {
         let places = queue * FRAMES..(queue + 1) * FRAMES;
@@ -169,6 +203,7 @@ mod tests {
         }
         let mut to = Followers { scope: &SCOPE, port: &mut port, trace: &mut trace, apart: None };
         ahead.tell_until(0, Time(until), &mut to);
+        ahead.close(0, &mut to);
         port.close(&SCOPE, Time(until), &mut trace);
         (port, trace)
     }
@@ -193,6 +228,22 @@ mod tests {
             port.levels.iter().map(|level| level.arrivals).collect::<Vec<_>>()
         };
         assert_eq!((arrivals(1), arrivals(0)), (vec![1, 1], vec![2, 0]));
+    }
+
+    /// The window is from 50 to 1000: the first comes before it, the last starts after it.
+    #[test]
+    fn a_wait_counts_where_it_ends() {
+        let (port, _) = followed(&[(10, 10, 0), (20, 60, 0), (970, 970, 0), (980, 1003, 0)], 1200);
+        assert_eq!((port.sojourn.zeros(), port.sojourn.sum()), (1, 40));
+    }
+
+    /// At 120 one starts, and one would at 700; the run ends at 400.
+    #[test]
+    fn what_still_waits_as_the_run_ends_counts_as_no_wait() {
+        let (port, _) = followed(&[(100, 100, 0), (100, 120, 1), (110, 700, 1)], 400);
+        assert_eq!((port.sojourn.zeros(), port.sojourn.sum(), port.length()), (1, 20, 1));
+        let buckets: Vec<_> = port.sojourn.buckets().map(|(low, _, count)| (low, count)).collect();
+        assert_eq!(buckets, [(0, 1), (20, 1)]);
     }
 
     /// One frame comes every 2 and one leaves every 3: 99 wait when the last comes.

@@ -91,13 +91,12 @@ impl Follow {
         self.length = after;
     }
 
-    /// A frame came to an empty queue and began to leave at once.
+    /// A frame came to an empty queue and began to leave at once; who calls counts that it did not wait.
     #[inline(always)]
     pub(crate) fn passed(&mut self, scope: &Scope, now: Time, trace: &mut Vec<TraceRow>) {
         self.pass(scope, now, trace);
         if scope.covers(now) {
             self.level(0).arrivals += 1;
-            self.sojourn.add(0);
         }
         self.bin_max = self.bin_max.max(1);
     }

@@ -38,13 +38,40 @@ impl Histogram {
             return;
         }
         let i = bucket(value);
-        if i.wrapping_sub(self.first) >= self.counts.len() {
-            self.reach(i);
-        }
+        self.cover(i);
         self.counts[i - self.first] += 1;
         self.sum += u128::from(value);
         if value >= EXACT {
             self.squares += u128::from(value) * u128::from(value);
+        }
+    }
+
+    /// So many values of 0, and others.
+    #[inline(always)]
+    pub(crate) fn add_each(&mut self, zeros: u64, others: &[u64]) {
+        self.zeros += zeros;
+        let (Some(least), Some(most)) = (others.iter().min(), others.iter().max()) else { return };
+        self.cover(bucket(*least));
+        self.cover(bucket(*most));
+        for value in others {
+            self.counts[bucket(*value) - self.first] += 1;
+            self.sum += u128::from(*value);
+            if *value >= EXACT {
+                self.squares += u128::from(*value) * u128::from(*value);
+            }
+        }
+    }
+
+    /// As if a value had not been added. PRECONDITION: it was.
+    pub(crate) fn remove(&mut self, value: u64) {
+        if value == 0 {
+            self.zeros -= 1;
+            return;
+        }
+        self.counts[bucket(value) - self.first] -= 1;
+        self.sum -= u128::from(value);
+        if value >= EXACT {
+            self.squares -= u128::from(value) * u128::from(value);
         }
     }
 
@@ -54,10 +81,15 @@ impl Histogram {
         self.sum += other.sum;
         self.squares += other.squares;
         for (i, count) in (other.first..).zip(&other.counts).filter(|(_, count)| **count > 0) {
-            if i.wrapping_sub(self.first) >= self.counts.len() {
-                self.reach(i);
-            }
+            self.cover(i);
             self.counts[i - self.first] += count;
+        }
+    }
+
+    #[inline(always)]
+    fn cover(&mut self, i: usize) {
+        if i.wrapping_sub(self.first) >= self.counts.len() {
+            self.reach(i);
         }
     }
 
@@ -87,7 +119,7 @@ impl Histogram {
     }
     /// Whether there is no value.
     pub(crate) fn is_empty(&self) -> bool {
-        self.zeros == 0 && self.counts.is_empty()
+        self.zeros == 0 && self.counts.iter().all(|count| *count == 0)
     }
     /// Values that are 0.
     pub(crate) fn zeros(&self) -> u64 {
