@@ -8,6 +8,8 @@ from contextlib import suppress
 from typing import NoReturn
 
 FAILED, INTERRUPTED = 1, 130
+# Threads that would only wait, and a search for plugins of which this command uses none.
+DEFAULTS = {"OPENBLAS_NUM_THREADS": "1", "PYDANTIC_DISABLE_PLUGINS": "1"}
 # Python would look for garbage whenever 700 objects are new, also while it imports, which makes none.
 NEW_OBJECTS = 50_000
 
@@ -15,6 +17,8 @@ NEW_OBJECTS = 50_000
 def main(arguments: list[str] | None = None) -> NoReturn:
     """Run the command and leave with its status."""
     gc.set_threshold(NEW_OBJECTS)
+    for name, value in DEFAULTS.items():
+        os.environ.setdefault(name, value)
     # What is left at the end goes with the process; nobody has to search it.
     atexit.register(gc.freeze)
     try:

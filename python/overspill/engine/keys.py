@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import hashlib
-import inspect
 import os
+import sys
 import threading
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
@@ -42,7 +42,7 @@ def build() -> Build:
     return Build(core.version(), file_digest(str(getattr(backend, "__file__", "") or "")), metrics_digest())
 
 
-@lru_cache(maxsize=8)
+@lru_cache(maxsize=64)
 def file_digest(path: str) -> str:
     """SHA-256 of a file; empty where there is none."""
     try:
@@ -57,7 +57,7 @@ def metrics_digest() -> str:
     """SHA-256 of the sources that metrics are computed with, so that no old value outlives a change."""
     made = hashlib.sha256()
     for module in sorted(needed(metrics), key=lambda one: one.__name__):
-        made.update(f"{module.__name__}\0{inspect.getsource(module)}\0".encode())
+        made.update(f"{module.__name__}\0{file_digest(str(module.__file__))}\0".encode())
     return made.hexdigest()
 
 
@@ -66,8 +66,9 @@ def needed(module: ModuleType) -> set[ModuleType]:
     found, left = {module}, [module]
     while left:
         for one in vars(left.pop()).values():
-            other = one if isinstance(one, ModuleType) else inspect.getmodule(one)
-            if other is not None and other.__name__.startswith("overspill.") and other not in found:
+            name = one.__name__ if isinstance(one, ModuleType) else str(getattr(one, "__module__", ""))
+            other = sys.modules.get(name) if name.startswith("overspill.") else None
+            if other is not None and other not in found:
                 found.add(other)
                 left.append(other)
     return found

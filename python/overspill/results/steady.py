@@ -13,6 +13,7 @@ import numpy as np
 
 from overspill import stats
 from overspill.results import measures
+from overspill.results.columns import distinct
 from overspill.results.measures.completion import all_flows, kept, workloads_that
 from overspill.results.rundata import RunData
 
@@ -45,7 +46,7 @@ def ongoing(run: RunData) -> bool:
     if not (flows["measured"] | endless).any() or run.cut or end <= start:
         return False
     quarter = (flows["start_ps"].astype(np.float64) - start) * 4 // (end - start)
-    for workload in np.unique(flows["traffic"][flows["measured"] | endless]):
+    for workload in distinct(flows["traffic"][flows["measured"] | endless]):
         mine = flows["traffic"] == workload
         if (mine & endless).any():
             whole = bool((quarter[mine] < 1).all())

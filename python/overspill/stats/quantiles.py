@@ -1,5 +1,6 @@
 """Percentiles by nearest rank: of samples, of right-censored samples, of histograms."""
 
+from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 
 import numpy as np
@@ -61,17 +62,18 @@ def summary(values: np.ndarray, open_ended: np.ndarray) -> dict[str, Value]:
     return found
 
 
-def weighted(values: np.ndarray, weights: np.ndarray, percent: float) -> float | None:
-    """Nearest rank of integer-weighted values: the smallest that so much weight is at or below."""
+def weighted(values: np.ndarray, weights: np.ndarray, percents: Sequence[float]) -> list[float | None]:
+    """Nearest ranks of integer-weighted values: the smallest that so much weight is at or below."""
     exact = whole_numbers(weights)
     total = int(exact.sum()) if len(weights) else 0
     if total == 0:
-        return None
+        return [None for _ in percents]
     # Equal values in any order: all weight of theirs is at the same one.
     order = np.argsort(values)
     below = np.cumsum(exact[order])
-    need = below.dtype.type(rank(percent, total)) if below.dtype != object else rank(percent, total)
-    return float(values[order][int(np.searchsorted(below, need, side="left"))])
+    kind = int if below.dtype == object else below.dtype.type
+    needs = (kind(rank(percent, total)) for percent in percents)
+    return [float(values[order[int(np.searchsorted(below, need, side="left"))]]) for need in needs]
 
 
 def whole_numbers(weights: np.ndarray) -> np.ndarray:
@@ -80,10 +82,11 @@ def whole_numbers(weights: np.ndarray) -> np.ndarray:
     return weights.astype(np.uint64 if fits else object)
 
 
-def counted(values: np.ndarray, counts: np.ndarray, percent: float) -> Value | None:
+def counted(values: np.ndarray, counts: np.ndarray, percents: Sequence[float]) -> list[Value | None]:
     """The same of samples, each so often; with how many there are."""
-    found = weighted(values, counts, percent)
-    return None if found is None else Value(found, samples=int(counts.sum(dtype=np.uint64)))
+    samples = int(counts.sum(dtype=np.uint64))
+    found = weighted(values, counts, percents)
+    return [None if one is None else Value(one, samples=samples) for one in found]
 
 
 def seconds(picoseconds: Value | None) -> Value | None:

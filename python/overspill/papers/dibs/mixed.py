@@ -137,7 +137,7 @@ def detours(table: pa.Table) -> Detours:
         return 100 * quotient(float(count[part & whole].sum()), float(count[whole].sum()))
 
     def ninety_nine(whole: np.ndarray) -> float:
-        found = quantiles.weighted(low[whole], count[whole], 99)
+        (found,) = quantiles.weighted(low[whole], count[whole], [99])
         return float("nan") if found is None else found
 
     return Detours(

@@ -5,7 +5,7 @@ from collections.abc import Mapping
 
 import numpy as np
 
-from overspill.results.columns import U32_NONE, U64_NONE
+from overspill.results.columns import U32_NONE, U64_NONE, distinct
 from overspill.results.measures import workloads
 from overspill.results.measures.declare import PS, Metric, family, present
 from overspill.results.rundata import RunData
@@ -184,7 +184,7 @@ def groups(run: RunData, flows: Mapping[str, np.ndarray]) -> dict[str, np.ndarra
     bins = np.where(flows["bytes"] <= SMALL, 0, np.where(flows["bytes"] < LARGE, 1, 2))
     # Nobody has drawn the size of an answer that has not started.
     bins[flows["owed"]] = -1
-    for one in np.unique(bins[bins >= 0]):
+    for one in distinct(bins[bins >= 0]):
         found[f"[size={SIZES[one]}]"] = bins == one
     return found
 
@@ -251,7 +251,7 @@ def queries(run: RunData) -> dict[str, Value]:
     times, open_ended, traffic = measured_queries(data)
     of = {"": np.ones(len(times), bool)}
     if len(run.summary["traffic"]) > 1:
-        of |= {workloads.label(run, int(workload)): traffic == workload for workload in np.unique(traffic)}
+        of |= {workloads.label(run, int(workload)): traffic == workload for workload in distinct(traffic)}
     found: dict[str, Value] = {}
     for label, keep in of.items():
         values = quantiles.summary(times[keep] * PS, open_ended[keep])

@@ -2,6 +2,7 @@
 
 import numpy as np
 
+from overspill.results.columns import distinct
 from overspill.results.measures import workloads
 from overspill.results.measures.declare import HALF_BUCKET, RANK, Metric, present, scale
 from overspill.results.measures.occupancy import BUCKET, BY_WAIT, middle
@@ -103,7 +104,7 @@ def deviation(
 ) -> dict[str, Value]:
     """The standard deviation of the delay, exact: within workloads, and between their means."""
     delays = rows["metric"] == DELAY
-    groups = [delays & (traffic == one) for one in np.unique(traffic[delays])]
+    groups = [delays & (traffic == one) for one in distinct(traffic[delays])]
     counts = np.array([int(rows["count"][one].sum()) for one in groups], np.float64)
     if not counts.sum():
         return {}
@@ -124,11 +125,11 @@ def delivered(rows: dict[str, np.ndarray]) -> dict[str, Value]:
         return low[some], high[some], count[some], float(total[keep].sum())
 
     lows, highs, counts, whole = histogram(DELAY)
-    middles = middle(lows, highs)
+    p50, p99 = map(quantiles.seconds, quantiles.counted(middle(lows, highs), counts, [50.0, 99.0]))
     found: dict[str, Value | float | None] = {
         "delay_mean": scale(whole / int(counts.sum()) if len(counts) else None),
-        "delay_p50": quantiles.seconds(quantiles.counted(middles, counts, 50.0)),
-        "delay_p99": quantiles.seconds(quantiles.counted(middles, counts, 99.0)),
+        "delay_p50": p50,
+        "delay_p99": p99,
     }
     lows, _, counts, whole = histogram(HOPS)
     found["hops_mean"] = whole / int(counts.sum()) if len(counts) else None

@@ -128,7 +128,7 @@ def order(pairs: dict[int, tuple[np.ndarray, np.ndarray]]) -> dict[str, Value | 
     found: dict[str, Value | float | None] = {
         "reordered_share": int(reordered.sum()) / received if received else None,
         "reorder_extent_mean": quantiles.weighted_mean(extents, reordered),
-        "reorder_extent_p99": quantiles.counted(extents, reordered, 99.0),
+        "reorder_extent_p99": quantiles.counted(extents, reordered, [99.0])[0],
         "reorder_extent_max": float(extents.max()) if len(extents) else None,
     }
     places, packets = pairs[DISPLACEMENT]

@@ -168,20 +168,22 @@ def occupancy(packets: np.ndarray, time: np.ndarray, whole: int) -> dict[str, fl
     # Ten thousand ports for half an hour are more picoseconds than 64 bits hold.
     weights = np.append(time.astype(np.uint64 if whole < 2**63 else object), empty)
     held = packets[time > 0]
+    p50, p99 = quantiles.weighted(values, weights, [50.0, 99.0])
     return {
         "mean": quantiles.weighted_mean(values, weights),
-        "p50": quantiles.weighted(values, weights, 50.0),
-        "p99": quantiles.weighted(values, weights, 99.0),
+        "p50": p50,
+        "p99": p99,
         "max": float(held.max()) if len(held) else 0.0,
     }
 
 
 def arrivals_see(packets: np.ndarray, arrivals: np.ndarray) -> dict[str, Value | float | None]:
     """Weighted by arrivals."""
+    p50, p99 = quantiles.counted(packets, arrivals, [50.0, 99.0])
     return {
         "arrival_mean": quantiles.weighted_mean(packets, arrivals),
-        "arrival_p50": quantiles.counted(packets, arrivals, 50.0),
-        "arrival_p99": quantiles.counted(packets, arrivals, 99.0),
+        "arrival_p50": p50,
+        "arrival_p99": p99,
     }
 
 
@@ -204,8 +206,8 @@ def sojourns(run: RunData) -> dict[str, Value]:
             "mean": scale(float(total[keep].sum()) / int(counts.sum()) if len(counts) else None),
             "max": scale(float(middles.max()) if len(counts) else None),
         }
-        for part, percent in PERCENT.items():
-            values[part] = quantiles.seconds(quantiles.counted(middles, counts, percent))
+        found_at = quantiles.counted(middles, counts, [*PERCENT.values()])
+        values |= zip(PERCENT, map(quantiles.seconds, found_at), strict=True)
         found |= present({f"sojourn_{place}_{part}": value for part, value in values.items()})
     return found
 

@@ -2,6 +2,7 @@
 
 import numpy as np
 
+from overspill.results.columns import distinct
 from overspill.results.measures.declare import PS, Metric, present
 from overspill.results.rundata import RunData
 from overspill.stats.quantiles import Value
@@ -86,7 +87,7 @@ def pauses(run: RunData) -> dict[str, Value]:
     found: dict[str, float | None] = {}
     share = paused.astype(np.float64) / (end - start)
     lengths = Lengths(run, len(run.tiers))
-    for label, which in choices(run, np.unique(node)):
+    for label, which in choices(run, distinct(node)):
         here = which[node]
         found[f"pauses{label}"] = int(times[here].sum())
         found[f"paused_fraction_mean{label}"] = float(share[here].mean())

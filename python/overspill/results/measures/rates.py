@@ -4,7 +4,7 @@ from typing import Any
 
 import numpy as np
 
-from overspill.results.columns import U64_NONE
+from overspill.results.columns import U64_NONE, distinct
 from overspill.results.measures.completion import DATA, workloads_that
 from overspill.results.measures.declare import PS, Metric, present
 from overspill.results.rundata import RunData
@@ -166,7 +166,7 @@ def flow_goodputs(run: RunData) -> dict[int, tuple[np.ndarray, bool]]:
     # Written in any case, and empty where nobody asked for it.
     binned = len(run.column("flow_goodput", "bin")) > 0
     found: dict[int, tuple[np.ndarray, bool]] = {}
-    for workload in np.unique(columns["traffic"][data]).tolist():
+    for workload in distinct(columns["traffic"][data]).tolist():
         forever = bool(np.isin(workload, endless))
         keep = data & (columns["traffic"] == workload) & (forever | (columns["measured"] != 0))
         mine = {name: column[keep] for name, column in columns.items()}

@@ -12,6 +12,7 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
+from overspill.results.columns import distinct
 from overspill.results.measures.declare import Metric, present
 from overspill.results.rundata import RunData
 from overspill.stats.quantiles import Value
@@ -201,7 +202,7 @@ class Forest:
 def trees(run: RunData, pauses: Pauses | None = None) -> list[Tree]:
     """Every tree of a run, by its begin."""
     pauses = Pauses.of(run) if pauses is None else pauses
-    found = [tree for kind in np.unique(pauses.kind).tolist() for tree in of_class(run, pauses, kind)]
+    found = [tree for kind in distinct(pauses.kind).tolist() for tree in of_class(run, pauses, kind)]
     return sorted(found, key=lambda tree: (tree.start, tree.kind, tree.roots))
 
 

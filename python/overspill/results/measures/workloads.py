@@ -4,6 +4,7 @@ from collections.abc import Iterator
 
 import numpy as np
 
+from overspill.results.columns import distinct
 from overspill.results.rundata import RunData
 
 
@@ -18,5 +19,5 @@ def split(run: RunData, traffic: np.ndarray) -> Iterator[tuple[str, np.ndarray]]
         return
     yield "", np.ones(len(traffic), bool)
     # By what the scenario has, not by what a seed brought: a group is there in every seed, or has no flows.
-    for workload in np.unique(traffic) if len(run.summary["traffic"]) > 1 else ():
+    for workload in distinct(traffic) if len(run.summary["traffic"]) > 1 else ():
         yield label(run, int(workload)), traffic == workload
