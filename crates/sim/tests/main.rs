@@ -23,6 +23,7 @@ mod flat;
 mod followed;
 mod forwarding;
 mod golden;
+mod headroom;
 mod hosts;
 mod ideals;
 mod mixed;

@@ -1,12 +1,12 @@
 //! PAUSE and PFC in whole runs: to the picosecond where a run can be worked out by hand, and as laws where it
 //! cannot.
 
-use crate::common::{column, drops, full_frames, pauses, rows, run, run_with, same_again, scenario, total};
-use sim::{Options, Stop};
+use crate::common::{column, drops, full_frames, pauses, rows, run, same_again, total};
+use sim::Stop;
 
 /// One host sends full frames at 1 Gb/s to another whose link has 0.1 Gb/s, over one switch. A frame takes
 /// 12.304 us on the first link and 123.04 us on the second; delays are 1 us.
-fn slow(pause: &str, more: &str) -> String {
+pub fn slow(pause: &str, more: &str) -> String {
     let frames = full_frames("t", ["a", "b"], "130us");
     format!(
         r#"
@@ -156,69 +156,6 @@ fn too_little_memory_for_the_headroom_ends_the_run_and_says_where_or_only_counts
     assert_ne!(counted.progress.stop, Some(Stop::LosslessViolation));
 }
 
-/// The worst that the formula allows, made on purpose: what comes from `a` waits behind a link of one bit a
-/// second, and the frame with which `xoff` is reached, by all but a byte more than needed, comes a nanosecond after one
-/// of `c` has begun to leave toward `a`.
-fn worst(size: u64) -> String {
-    format!(
-        r#"
-name = "worst"
-duration = "1ms"
-[topology]
-kind = "custom"
-node = [
-  {{ name = "a", kind = "host" }}, {{ name = "b", kind = "host" }}, {{ name = "c", kind = "host" }},
-  {{ name = "s", kind = "switch" }},
-]
-link = [
-  {{ a = "a", b = "s", rate = "1Gbps", delay = "18150ns" }},
-  {{ a = "s", b = "b", rate = "1Kbps", delay = "1us" }},
-  {{ a = "c", b = "s", rate = "1Gbps", delay = "18149ns" }},
-]
-[switch]
-buffer = {{ kind = "per_port", size = "{size}B" }}
-pause = {{ kind = "pfc", xoff = "{HIGH}B", xon = "0B" }}
-[measure]
-drain = "1ms"
-allow_unfinished = true
-[[traffic]]
-name = "t"
-kind = "constant"
-source = "a"
-destination = "b"
-payload = "1460B"
-rate = "1Gbps"
-bytes = "wire"
-[[traffic]]
-name = "back"
-kind = "constant"
-source = "c"
-destination = "a"
-payload = "1460B"
-rate = "1Gbps"
-bytes = "wire"
-"#
-    )
-}
-
-/// Ten frames and a byte: the eleventh that waits crosses it by 1517.
-const HIGH: u64 = 15_181;
-
-#[test]
-fn the_headroom_that_is_computed_is_used_in_the_worst_case_and_a_byte_less_loses() {
-    let text = worst(1_000_000);
-    let headroom = scenario(&text, "").span(3, 0).headroom();
-    // Window: 1538 + 84 bytes of waiting and twice 18.15 us, 2268.75 each: four frames and 7.5 bytes, no more frame.
-    assert_eq!(headroom, 1517 + 4 * 1518 + 1518);
-    let most = run(&text, 1);
-    let ports = rows(&most, "ports", ["node", "port", "max_bytes"]);
-    let held = ports.iter().find(|row| row[..2] == [3, 1]).expect("the port toward b")[2];
-    assert_eq!(held, HIGH + headroom);
-    assert_eq!(run(&worst(held), 1).lost, None);
-    let lost = run(&worst(held - 1), 1).lost.expect("one byte less is too little").lost;
-    assert_eq!((lost.held, lost.xoff, lost.headroom), (held, HIGH, headroom));
-}
-
 /// h0 and h1 share a link to h2, who is slow, and h3, who is not: h1's frames for h3 are the victims.
 fn victim(kind: &str, class: u8) -> String {
     format!(
@@ -331,115 +268,4 @@ class = 3
         assert!(total(&results, "ports", "detoured") + total(&results, "ports", "bounced") > 0, "{overflow}");
         assert_eq!(results.unfinished, 0, "{overflow}");
     }
-}
-
-/// `a` sends to `x` over `s` and `t`, whose link to `x` is slow; `t` may detour to `u` and back to `s`.
-fn beside(overflow: &str, more: &str) -> String {
-    format!(
-        r#"
-name = "beside"
-duration = "3ms"
-[topology]
-kind = "custom"
-node = [
-  {{ name = "a", kind = "host" }}, {{ name = "x", kind = "host" }},
-  {{ name = "s", kind = "switch" }}, {{ name = "t", kind = "switch" }}, {{ name = "u", kind = "switch" }},
-]
-link = [
-  {{ a = "a", b = "s", rate = "10Gbps", delay = "1us" }},
-  {{ a = "s", b = "t", rate = "10Gbps", delay = "2us" }},
-  {{ a = "t", b = "u", rate = "10Gbps", delay = "1us" }},
-  {{ a = "t", b = "x", rate = "100Mbps", delay = "1us" }},
-]
-[switch]
-buffer = {{ kind = "per_port", size = "24KB" }}
-overflow = {overflow}
-pause = {{ kind = "pfc", xoff = "20KB", xon = "10KB" }}
-{more}
-[measure]
-drain = "10ms"
-[[override]]
-where = {{ node = "s" }}
-switch.buffer = {{ kind = "per_port", size = "400KB" }}
-[[traffic]]
-name = "f"
-kind = "constant"
-source = "a"
-destination = "x"
-rate = "10Gbps"
-stop = "200us"
-"#
-    )
-}
-
-#[test]
-fn a_packet_that_was_detoured_as_often_as_it_may_is_a_loss_too() {
-    let lost = run(&beside(r#"{ kind = "detour", max_detours = 1 }"#, ""), 1);
-    assert_eq!(lost.progress.stop, Some(Stop::LosslessViolation));
-    assert_eq!((total(&lost, "ports", "drop_detours_spent"), drops(&lost)), (1, 1));
-    assert_eq!(lost.lost.expect("a packet was lost").node, 3);
-}
-
-/// Eight hosts one after another send to a slow one: each is paused at half of what the last has left of the pool.
-#[test]
-fn thresholds_of_what_is_free_lose_where_they_are_reached_one_after_another() {
-    let node: String = (0..9).map(|i| format!("{{ name = \"h{i}\", kind = \"host\" }}, ")).collect();
-    let link: String = (0..9)
-        .map(|i| {
-            let rate = if i == 0 { "10Mbps" } else { "10Gbps" };
-            format!("{{ a = \"h{i}\", b = \"s\", rate = \"{rate}\", delay = \"2us\" }}, ")
-        })
-        .collect();
-    let text = |apart: u64| {
-        let flow = |i: u64| {
-            format!(
-                "[[traffic]]\nname = \"f{i}\"\nkind = \"constant\"\nsource = \"h{i}\"\ndestination = \"h0\"\n\
-                 rate = \"10Gbps\"\nstart = \"{}us\"\nstop = \"4ms\"\n",
-                (i - 1) * apart
-            )
-        };
-        let flows: String = (1..9).map(flow).collect();
-        format!(
-            "name = \"pool\"\nduration = \"5ms\"\n[topology]\nkind = \"custom\"\nnode = [{node}{{ name = \"s\", \
-             kind = \"switch\" }}]\nlink = [{link}]\n[switch]\nbuffer = {{ kind = \"shared\", size = \"1MB\", \
-             alpha = 1000000 }}\npause = {{ kind = \"pfc\", alpha = 1 }}\n[measure]\nallow_unfinished = true\n\
-             drain = \"0ms\"\n{flows}"
-        )
-    };
-    assert_eq!(run(&text(0), 1).lost, None);
-    let apart = text(420);
-    let lost = run(&apart, 1).lost.expect("the last finds no room for its headroom");
-    assert!(lost.lost.held > lost.lost.xoff && lost.lost.expired.is_none());
-    // All at once in a fifth of the memory: what is free, and with it the threshold, is gone within the headroom.
-    let small = scenario(&text(0).replace("1MB", "200KB"), "");
-    let told = run_with(&small, 1, Options::default()).lost.expect("headroom is more than the pool").describe(&small);
-    assert!(
-        told.contains("beyond it is more than the 9557B that come after a pause request: xoff has fallen"),
-        "{told}"
-    );
-}
-
-/// What the error says: a stop that had run out, memory that others had filled, and too little headroom.
-#[test]
-fn a_loss_is_laid_on_headroom_only_where_more_of_it_would_have_helped() {
-    let told = |text: &str| run(text, 1).lost.expect("a packet was lost").describe(&scenario(text, ""));
-    let stop = |more: &str| slow(&format!(r#"{{ kind = "pfc", xoff = "20KB", xon = "10KB"{more} }}"#), "");
-    let fast = |more: &str| stop(more).replace("stop = \"130us\"", "stop = \"2ms\"");
-    // 100 quanta are 51.2 us, in which the slow link takes no half of a frame.
-    let lapsed = told(&fast(r#", quanta = 100, refresh = "off""#));
-    assert!(
-        lapsed.contains("but a pause lasts 51200ns there and may have expired before it was refreshed"),
-        "{lapsed}"
-    );
-    assert!(!lapsed.contains("headroom") && lapsed.contains("More quanta, or a refresh, keep"), "{lapsed}");
-    assert_eq!(run(&fast(""), 1).lost, None);
-    // The same pauses, but the memory is full before the first of them can have expired.
-    let tight = told(&fast(r#", quanta = 100, refresh = "off""#).replace("100KB", "21KB"));
-    assert!(tight.contains("so that it had less than") && tight.contains("of headroom, and the link needs"), "{tight}");
-    assert!(tight.contains("More memory, or a lower xoff, keeps such a packet"), "{tight}");
-    // What fills the memory is of a class that nobody counts.
-    let other = "[[traffic]]\nname = \"kept\"\nkind = \"constant\"\nsource = \"a\"\ndestination = \"b\"\nclass = 1\n\
-                 payload = \"1460B\"\nrate = \"1Gbps\"\nstart = \"1500us\"\n";
-    let others = told(&format!("{}{other}", fast(", classes = [1]")));
-    assert!(others.contains("so that it had no headroom, and the link needs 4867B: others had filled the memory"));
 }

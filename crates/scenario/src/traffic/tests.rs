@@ -6,6 +6,7 @@ use std::io::Cursor;
 mod closed;
 mod files;
 mod many;
+mod raw;
 
 fn no_files(_: &str) -> Result<String, String> {
     Err("no such file".into())
@@ -320,120 +321,4 @@ fn a_poisson_workload_needs_exactly_one_pace_and_known_sizes() {
     assert_eq!(notes, ["traffic `t`: sizes of `my.csv` are read as bytes and shares from 0 to 100; mean 500 B"]);
     let bad = with_files(&net, "poisson", &given, &|_| Ok("0 0\n10 0.5\n".into()));
     assert_eq!(lines(bad.unwrap_err()), ["sizes: `my.csv`, line 2: the last share is 0.5; 1 or 100"]);
-}
-
-fn trace(text: &str, given: &[(&str, &str)]) -> Result<(Vec<FlowSpec>, Vec<String>), Vec<String>> {
-    let net = star(4);
-    let all = [&[("file", "f.csv")], given].concat();
-    let (traffic, notes) = with_files(&net, "trace", &all, &|_| Ok(text.into())).map_err(lines)?;
-    Ok((traffic.flows(0, &net, 1, Time(Dur::s(1).0)).collect(), notes))
-}
-
-#[test]
-fn a_trace_is_read_in_any_order_by_name_or_number() {
-    let text =
-        "\u{feff}start, source, destination, bytes\r\n# late\r\n2ms,h1,h0,20KB\r\n\r\n0.5,3,h2,7\r\n1.5s,0,1,1\r\n";
-    let (flows, notes) = trace(text, &[("unit", "us"), ("class", "2")]).unwrap();
-    let plain: Vec<_> = flows.iter().map(|f| (f.start.to_string(), f.src.0, f.dst.0, f.bytes, f.class)).collect();
-    assert_eq!(plain, [("500ns".into(), 3, 2, 7, 2), ("2ms".into(), 1, 0, 20_000, 2)]);
-    assert_eq!(notes, ["traffic `t`: 1 of 3 flows of `f.csv` start at or after the duration, 1s, and are left out"]);
-}
-
-#[test]
-fn a_trace_may_be_quoted_and_its_columns_in_any_order() {
-    let plain = trace("start,source,destination,bytes\n1us,h0,h1,10\n2us,h2,h3,20\n", &[]).unwrap().0;
-    let quoted =
-        "# by hand\n\"Bytes\",\"Source\",\"Destination\",\"Start\"\n10,\"h0\",\"h1\",\"1us\"\n\n20,h2,h3,\"2us\"\n";
-    assert_eq!(trace(quoted, &[]).unwrap().0, plain);
-    let twice = trace("start,start,source,bytes\n1us,2us,h1,10\n", &[]).unwrap_err();
-    assert!(twice[0].contains("the header"), "{twice:?}");
-}
-
-#[test]
-fn a_malformed_trace_is_refused_with_its_line() {
-    const H: &str = "start,source,destination,bytes\n";
-    let host = "the name of a host, or its number, 0 to 3";
-    for (text, said) in [
-        (String::new(), "no lines; the header `start,source,destination,bytes` and a line a flow".into()),
-        (H.into(), "no flows; at least one line after the header".into()),
-        ("src,dst\n".into(), "line 1: `src,dst`; the header `start,source,destination,bytes`".into()),
-        (format!("{H}1us,h0,h1\n"), "line 2: 3 fields; 4 fields".into()),
-        (format!("{H}\n1us,h0,h9,1\n"), format!("line 3: destination `h9`; {host}")),
-        (format!("{H}1us,7,h1,1\n"), format!("line 2: source `7`; {host}")),
-        (format!("{H}1us,h1,1,1\n"), "line 2: `h1` sends to itself; a destination other than the source".into()),
-        (format!("{H}1us,h0,h1,0\n"), "line 2: bytes `0`; a whole number of bytes, at least 1, or a size such as `20KB`".into()),
-        (format!("{H}1us,h0,h1,-5\n"), "line 2: bytes `-5`; a whole number of bytes, at least 1, or a size such as `20KB`".into()),
-        (format!("{H}15,h0,h1,1\n"), "line 2: start `15` has no unit; a time with its unit, such as `1.5ms`, or `unit` in the scenario".into()),
-        (format!("{H}-1us,h0,h1,1\n"), "line 2: start `-1us` is negative; a time with its unit, such as `1.5ms`, or `unit` in the scenario".into()),
-        (format!("{H}NaN,h0,h1,1\n"), "line 2: start `NaN` does not start with a number; a time with its unit, such as `1.5ms`, or `unit` in the scenario".into()),
-    ] {
-        assert_eq!(trace(&text, &[]).unwrap_err(), [format!("file: `f.csv`, {said}")], "{text:?}");
-    }
-    let two = trace(&format!("{H}x,h0,h1,1\n1us,h0,h1,1\n1us,h5,h1,1\n"), &[]).unwrap_err();
-    assert_eq!(two.len(), 2);
-    assert_eq!(
-        lines(workload(&star(4), "trace", &[("file", "gone.csv")]).unwrap_err()),
-        ["file: `gone.csv`: no such file; a file that can be read"]
-    );
-}
-
-#[test]
-fn the_bursts_of_pabo_are_five_generations_of_501_packets() {
-    let net = net("chain_tree", &[("n", "3"), ("link.delay", "50ns")]);
-    let given = [
-        ("sources", "h0 h1 h2"),
-        ("destination", "h3"),
-        ("packets", "501"),
-        ("interval", "10us"),
-        ("pause", "200ms"),
-        ("payload", "1500B"),
-    ];
-    let (traffic, _) = workload(&net, "bursts", &given).unwrap();
-    let specs = traffic.raw(4, 1);
-    assert_eq!(specs.len(), 3);
-    let spec = specs[2];
-    assert_eq!((spec.src, spec.dst, spec.payload, spec.traffic), (HostId(2), HostId(3), 1500, 4));
-    let generation = spec.interval * (spec.packets_per_burst - 1) + spec.pause;
-    assert_eq!(spec.stop, Time::NEVER, "load goes on while flows that count are unfinished");
-    assert_eq!(Dur::s(1).0.div_ceil(generation.0) * spec.packets_per_burst, 2505);
-    assert_eq!(traffic.flows(4, &net, 1, Time::NEVER).count(), 0);
-}
-
-#[test]
-fn a_constant_rate_counts_wire_bytes_unless_told_otherwise() {
-    let net = star(4);
-    let raw = |more: &[(&str, &str)]| {
-        let given = [&[("source", "h0"), ("destination", "h1"), ("rate", "1Gbps")], more].concat();
-        workload(&net, "constant", &given).unwrap().0.raw(0, 1)
-    };
-    assert_eq!(raw(&[])[0].interval, Dur::ns(12_304));
-    let payload = raw(&[("bytes", "payload"), ("start", "1ms"), ("stop", "2ms")])[0];
-    assert_eq!((payload.interval, payload.packets_per_burst), (Dur::ns(11_680), 0));
-    assert_eq!((payload.start, payload.stop), (Time(Dur::ms(1).0), Time(Dur::ms(2).0)));
-    let late = raw(&[("jitter", "1us")])[0].start;
-    assert!(late > Time::ZERO && late < Time(Dur::us(1).0), "{late}");
-}
-
-#[test]
-fn a_raw_source_of_exponential_gaps_keeps_its_rate_and_knows_its_place() {
-    let given = [("sources", "h0 h2"), ("destination", "h1"), ("rate", "1Gbps"), ("gaps", "exponential")];
-    let specs = workload(&star(4), "constant", &given).unwrap().0.raw(0, 1);
-    assert!(specs.iter().all(|spec| spec.exponential && spec.interval == Dur::ns(12_304)));
-    assert_eq!((specs[0].place, specs[1].place), (0, 1));
-    let even = workload(&star(4), "constant", &given[..3]).unwrap().0.raw(0, 1);
-    assert!(even.iter().all(|spec| !spec.exponential));
-}
-
-#[test]
-fn what_raw_sources_cannot_be_is_said() {
-    let net = star(4);
-    let with = |given: &[(&str, &str)]| faults(&net, "constant", &[&[("rate", "1Gbps")], given].concat());
-    let (h0, h1) = (("source", "h0"), ("destination", "h1"));
-    assert_eq!(with(&[h1]), ["source: neither it nor `sources`; one of the two"]);
-    assert_eq!(with(&[h0, h1, ("sources", "h2")]), ["sources: given; left out where `source` is given"]);
-    assert_eq!(with(&[("sources", ""), h1]), ["sources: an empty list; at least one host"]);
-    assert_eq!(with(&[h0, ("destination", "h7")]), ["destination: `h7`; the name of a host, `h0` to `h3`"]);
-    assert_eq!(with(&[h0, ("destination", "h0")]), ["destination: `h0` sends to itself; a host other than the source"]);
-    let three = [("sources", "h0 h1"), ("destinations", "h1 h2 h3")];
-    assert_eq!(with(&three), ["destinations: 3 hosts; as many as `sources`, 2"]);
 }

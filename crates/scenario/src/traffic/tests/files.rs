@@ -1,4 +1,4 @@
-use super::{lines, star, with_files};
+use super::{lines, star, with_files, workload};
 use crate::topology::tests::custom;
 use crate::traffic::*;
 
@@ -136,4 +136,59 @@ fn size_files_of_other_tools_are_read_as_they_are_written() {
     let (packets, how) = Sizes::parse(yaps).unwrap();
     assert_eq!(how, "packets of 1460 B and shares from 0 to 1");
     assert!((packets.mean() / 1460.0 - 1860.0).abs() < 1e-9);
+}
+
+fn trace(text: &str, given: &[(&str, &str)]) -> Result<(Vec<FlowSpec>, Vec<String>), Vec<String>> {
+    let net = star(4);
+    let all = [&[("file", "f.csv")], given].concat();
+    let (traffic, notes) = with_files(&net, "trace", &all, &|_| Ok(text.into())).map_err(lines)?;
+    Ok((traffic.flows(0, &net, 1, Time(Dur::s(1).0)).collect(), notes))
+}
+
+#[test]
+fn a_trace_is_read_in_any_order_by_name_or_number() {
+    let text =
+        "\u{feff}start, source, destination, bytes\r\n# late\r\n2ms,h1,h0,20KB\r\n\r\n0.5,3,h2,7\r\n1.5s,0,1,1\r\n";
+    let (flows, notes) = trace(text, &[("unit", "us"), ("class", "2")]).unwrap();
+    let plain: Vec<_> = flows.iter().map(|f| (f.start.to_string(), f.src.0, f.dst.0, f.bytes, f.class)).collect();
+    assert_eq!(plain, [("500ns".into(), 3, 2, 7, 2), ("2ms".into(), 1, 0, 20_000, 2)]);
+    assert_eq!(notes, ["traffic `t`: 1 of 3 flows of `f.csv` start at or after the duration, 1s, and are left out"]);
+}
+
+#[test]
+fn a_trace_may_be_quoted_and_its_columns_in_any_order() {
+    let plain = trace("start,source,destination,bytes\n1us,h0,h1,10\n2us,h2,h3,20\n", &[]).unwrap().0;
+    let quoted =
+        "# by hand\n\"Bytes\",\"Source\",\"Destination\",\"Start\"\n10,\"h0\",\"h1\",\"1us\"\n\n20,h2,h3,\"2us\"\n";
+    assert_eq!(trace(quoted, &[]).unwrap().0, plain);
+    let twice = trace("start,start,source,bytes\n1us,2us,h1,10\n", &[]).unwrap_err();
+    assert!(twice[0].contains("the header"), "{twice:?}");
+}
+
+#[test]
+fn a_malformed_trace_is_refused_with_its_line() {
+    const H: &str = "start,source,destination,bytes\n";
+    let host = "the name of a host, or its number, 0 to 3";
+    for (text, said) in [
+        (String::new(), "no lines; the header `start,source,destination,bytes` and a line a flow".into()),
+        (H.into(), "no flows; at least one line after the header".into()),
+        ("src,dst\n".into(), "line 1: `src,dst`; the header `start,source,destination,bytes`".into()),
+        (format!("{H}1us,h0,h1\n"), "line 2: 3 fields; 4 fields".into()),
+        (format!("{H}\n1us,h0,h9,1\n"), format!("line 3: destination `h9`; {host}")),
+        (format!("{H}1us,7,h1,1\n"), format!("line 2: source `7`; {host}")),
+        (format!("{H}1us,h1,1,1\n"), "line 2: `h1` sends to itself; a destination other than the source".into()),
+        (format!("{H}1us,h0,h1,0\n"), "line 2: bytes `0`; a whole number of bytes, at least 1, or a size such as `20KB`".into()),
+        (format!("{H}1us,h0,h1,-5\n"), "line 2: bytes `-5`; a whole number of bytes, at least 1, or a size such as `20KB`".into()),
+        (format!("{H}15,h0,h1,1\n"), "line 2: start `15` has no unit; a time with its unit, such as `1.5ms`, or `unit` in the scenario".into()),
+        (format!("{H}-1us,h0,h1,1\n"), "line 2: start `-1us` is negative; a time with its unit, such as `1.5ms`, or `unit` in the scenario".into()),
+        (format!("{H}NaN,h0,h1,1\n"), "line 2: start `NaN` does not start with a number; a time with its unit, such as `1.5ms`, or `unit` in the scenario".into()),
+    ] {
+        assert_eq!(trace(&text, &[]).unwrap_err(), [format!("file: `f.csv`, {said}")], "{text:?}");
+    }
+    let two = trace(&format!("{H}x,h0,h1,1\n1us,h0,h1,1\n1us,h5,h1,1\n"), &[]).unwrap_err();
+    assert_eq!(two.len(), 2);
+    assert_eq!(
+        lines(workload(&star(4), "trace", &[("file", "gone.csv")]).unwrap_err()),
+        ["file: `gone.csv`: no such file; a file that can be read"]
+    );
 }

@@ -1,0 +1,64 @@
+use super::{faults, star, workload};
+use crate::topology::tests::net;
+use crate::traffic::*;
+
+#[test]
+fn the_bursts_of_pabo_are_five_generations_of_501_packets() {
+    let net = net("chain_tree", &[("n", "3"), ("link.delay", "50ns")]);
+    let given = [
+        ("sources", "h0 h1 h2"),
+        ("destination", "h3"),
+        ("packets", "501"),
+        ("interval", "10us"),
+        ("pause", "200ms"),
+        ("payload", "1500B"),
+    ];
+    let (traffic, _) = workload(&net, "bursts", &given).unwrap();
+    let specs = traffic.raw(4, 1);
+    assert_eq!(specs.len(), 3);
+    let spec = specs[2];
+    assert_eq!((spec.src, spec.dst, spec.payload, spec.traffic), (HostId(2), HostId(3), 1500, 4));
+    let generation = spec.interval * (spec.packets_per_burst - 1) + spec.pause;
+    assert_eq!(spec.stop, Time::NEVER, "load goes on while flows that count are unfinished");
+    assert_eq!(Dur::s(1).0.div_ceil(generation.0) * spec.packets_per_burst, 2505);
+    assert_eq!(traffic.flows(4, &net, 1, Time::NEVER).count(), 0);
+}
+
+#[test]
+fn a_constant_rate_counts_wire_bytes_unless_told_otherwise() {
+    let net = star(4);
+    let raw = |more: &[(&str, &str)]| {
+        let given = [&[("source", "h0"), ("destination", "h1"), ("rate", "1Gbps")], more].concat();
+        workload(&net, "constant", &given).unwrap().0.raw(0, 1)
+    };
+    assert_eq!(raw(&[])[0].interval, Dur::ns(12_304));
+    let payload = raw(&[("bytes", "payload"), ("start", "1ms"), ("stop", "2ms")])[0];
+    assert_eq!((payload.interval, payload.packets_per_burst), (Dur::ns(11_680), 0));
+    assert_eq!((payload.start, payload.stop), (Time(Dur::ms(1).0), Time(Dur::ms(2).0)));
+    let late = raw(&[("jitter", "1us")])[0].start;
+    assert!(late > Time::ZERO && late < Time(Dur::us(1).0), "{late}");
+}
+
+#[test]
+fn a_raw_source_of_exponential_gaps_keeps_its_rate_and_knows_its_place() {
+    let given = [("sources", "h0 h2"), ("destination", "h1"), ("rate", "1Gbps"), ("gaps", "exponential")];
+    let specs = workload(&star(4), "constant", &given).unwrap().0.raw(0, 1);
+    assert!(specs.iter().all(|spec| spec.exponential && spec.interval == Dur::ns(12_304)));
+    assert_eq!((specs[0].place, specs[1].place), (0, 1));
+    let even = workload(&star(4), "constant", &given[..3]).unwrap().0.raw(0, 1);
+    assert!(even.iter().all(|spec| !spec.exponential));
+}
+
+#[test]
+fn what_raw_sources_cannot_be_is_said() {
+    let net = star(4);
+    let with = |given: &[(&str, &str)]| faults(&net, "constant", &[&[("rate", "1Gbps")], given].concat());
+    let (h0, h1) = (("source", "h0"), ("destination", "h1"));
+    assert_eq!(with(&[h1]), ["source: neither it nor `sources`; one of the two"]);
+    assert_eq!(with(&[h0, h1, ("sources", "h2")]), ["sources: given; left out where `source` is given"]);
+    assert_eq!(with(&[("sources", ""), h1]), ["sources: an empty list; at least one host"]);
+    assert_eq!(with(&[h0, ("destination", "h7")]), ["destination: `h7`; the name of a host, `h0` to `h3`"]);
+    assert_eq!(with(&[h0, ("destination", "h0")]), ["destination: `h0` sends to itself; a host other than the source"]);
+    let three = [("sources", "h0 h1"), ("destinations", "h1 h2 h3")];
+    assert_eq!(with(&three), ["destinations: 3 hosts; as many as `sources`, 2"]);
+}
