@@ -4,6 +4,7 @@ import sys
 from collections.abc import Iterable, Mapping
 from pathlib import Path
 from types import ModuleType
+from typing import Any
 
 import pytest
 from matplotlib.figure import Figure as Drawing
@@ -155,3 +156,20 @@ def coded(monkeypatch: pytest.MonkeyPatch, figures: Mapping[str, Figure]) -> Non
     module = ModuleType("overspill.papers.small")
     module.CODE = Code(figures)  # type: ignore[attr-defined]
     monkeypatch.setitem(sys.modules, module.__name__, module)
+
+
+def marked(name: str, figure: Figure, runs: Any, rows: Iterable[Mapping[str, Any]]) -> list[int]:
+    """How many published values a figure marks, given none and given those of its rows."""
+    published = {
+        (row["case"], row["metric"]): row["published"]
+        for row in rows
+        if row["figure"] == name and isinstance(row.get("published"), int | float)
+    }
+    assert figure.draw is not None
+    return [marks(figure.draw(runs, given)) for given in ({}, published)]
+
+
+def marks(drawn: Drawing) -> int:
+    """How many values are marked in a drawing."""
+    lines = [line for axes in drawn.axes for line in axes.lines if line.get_marker() == "D"]
+    return sum(len(line.get_xdata()) for line in lines)

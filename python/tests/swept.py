@@ -3,18 +3,9 @@
 from collections.abc import Callable
 from pathlib import Path
 
-from conftest import Ran
+from conftest import SCENARIO, Ran
 
 Command = Callable[..., Ran]
-SCENARIO = """
-name = "incast"
-[variants.drop]
-z = "tail_drop"
-[variants.detour]
-z = "detour"
-[variants.bounce]
-z = "bounce"
-"""
 OUTPUTS = ("manifest.json", "summary.csv", "summary.parquet", "sweep.csv", "sweep.parquet")
 OVER = ("--over", "switch.x=1,2", "--over", "switch.y=a,b,c")
 

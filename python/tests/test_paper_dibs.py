@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 from dibs_runs import Made, everything, flows
-from matplotlib.figure import Figure as Drawing
+from papered import marked
 
 from overspill.papers import data
 from overspill.papers.dibs import buffers, claims, drawn, extremes, limits, loads, pfabric
@@ -42,21 +42,7 @@ def test_a_figure_measures_exactly_its_rows(name: str) -> None:
 
 @pytest.mark.parametrize("name", sorted(one for one in FIGURES if FIGURES[one].draw))
 def test_a_figure_is_drawn_with_what_was_published_where_it_has_a_place(name: str) -> None:
-    published = {
-        (row["case"], row["metric"]): row["published"]
-        for row in ROWS
-        if row["figure"] == name and isinstance(row.get("published"), int | float)
-    }
-    draw = FIGURES[name].draw
-    assert draw is not None
-    counts = [marks(draw(everything(), given)) for given in ({}, published)]
-    assert counts == [0, 2 if name in ("fig9", "fig10") else 0]
-
-
-def marks(made: Drawing) -> int:
-    """How many published values are marked."""
-    lines = [line for axes in made.axes for line in axes.lines if line.get_marker() == "D"]
-    return sum(len(line.get_xdata()) for line in lines)
+    assert marked(name, FIGURES[name], everything(), ROWS) == [0, 2 if name in ("fig9", "fig10") else 0]
 
 
 def test_values_that_are_only_bounds_are_drawn_as_such() -> None:

@@ -11,7 +11,7 @@ import numpy as np
 import pyarrow as pa
 import pytest
 from dibs_made import PORTS, Made, along, number, table
-from matplotlib.figure import Figure as Drawing
+from papered import marked
 
 from overspill.papers import dibs
 from overspill.papers.dibs import burst, detour_paths, emulab, hot_links, links, one_incast, testbed
@@ -200,21 +200,7 @@ MARKS = {"fig1": 4, "fig3": 2, "fig4fn": 2, "fig5": 4, "fig6a": 4, "fig6b": 2}  
 
 @pytest.mark.parametrize("name", sorted(FIGURES))
 def test_a_figure_is_drawn_with_and_without_what_was_published(name: str) -> None:
-    published = {
-        (row["case"], row["metric"]): row["published"]
-        for row in ROWS
-        if row["figure"] == name and isinstance(row.get("published"), int | float)
-    }
-    draw = FIGURES[name].draw
-    assert draw is not None
-    counts = [marks(draw(SWEEPS, given)) for given in ({}, published)]
-    assert counts == [0, MARKS.get(name, 0)]
-
-
-def marks(drawn: Drawing) -> int:
-    """How many published values are marked."""
-    lines = [line for axes in drawn.axes for line in axes.lines if line.get_marker() == "D"]
-    return sum(len(line.get_xdata()) for line in lines)
+    assert marked(name, FIGURES[name], SWEEPS, ROWS) == [0, MARKS.get(name, 0)]
 
 
 # What the made runs come to.

@@ -5,7 +5,6 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from matplotlib.figure import Figure as Drawing
 from pabo_runs import (
     EXAMPLE,
     GOOD,
@@ -22,6 +21,7 @@ from pabo_runs import (
     table,
     traced,
 )
+from papered import marked
 
 from overspill.papers.pabo import curve, hops, tree, tree_drawn
 from overspill.papers.spec import Runs
@@ -73,31 +73,19 @@ def test_a_figure_is_drawn_with_and_without_what_was_published(
     name: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(curve, "curves", lambda _: both_panels()[0])
-    published = {
-        (row["case"], row["metric"]): row["published"]
-        for row in ROWS
-        if row["figure"] == name and isinstance(row.get("published"), int | float)
-    }
-    draw = FIGURES[name].draw
-    assert draw is not None
-    counts = [marks(draw(everything(), given)) for given in ({}, published)]
+    counts = marked(name, FIGURES[name], everything(), ROWS)
     assert counts[0] == 0
-    assert (counts[1] > 0) == bool(set(published) & SHOWN)
+    assert (counts[1] > 0) == (name in SHOWN)
 
 
-# Published values that have a place in a drawing.
+# Figures with published values that have a place in a drawing.
 NAMES = ("P", "bounced_share", "mean_total_hop", "share_within_11_hops", "bounces_at_S7")
 SHOWN = {
-    (row["case"], row["metric"])
+    row["figure"]
     for row in ROWS
-    if row["metric"] in NAMES or row["metric"].startswith("share_of_")
+    if (row["metric"] in NAMES or row["metric"].startswith("share_of_"))
+    and isinstance(row.get("published"), int | float)
 }
-
-
-def marks(drawn: Drawing) -> int:
-    """How many published values are marked."""
-    lines = [line for axes in drawn.axes for line in axes.lines if line.get_marker() == "D"]
-    return sum(len(line.get_xdata()) for line in lines)
 
 
 def test_texts_of_ticks_do_not_touch() -> None:
