@@ -174,7 +174,9 @@ class Tree:
         for path in sorted(wanted):
             write(self.folder / path, (ROOT / path).read_bytes())
 
-    def cargo(self, command: list[str], optimized: bool) -> subprocess.CompletedProcess[str]:
+    def cargo(
+        self, command: list[str], optimized: bool, seconds: int | None = None
+    ) -> subprocess.CompletedProcess[str]:
         env = os.environ | (PROFILE if optimized else QUICK)
         env |= {"CARGO_TARGET_DIR": str(self.target), "CARGO_TERM_COLOR": "never"}
         return subprocess.run(
@@ -183,7 +185,7 @@ class Tree:
             env=env,
             capture_output=True,
             text=True,
-            timeout=TEST_SECONDS,
+            timeout=seconds,
             preexec_fn=lambda: resource.setrlimit(resource.RLIMIT_AS, (TEST_MEMORY, TEST_MEMORY)),
         )
 
@@ -196,7 +198,7 @@ class Tree:
         if built.returncode:
             return "does not build", Failed([built.stderr[-2000:]], [])
         try:
-            ran = self.cargo([*command, "--no-fail-fast", "--", *filters], optimized)
+            ran = self.cargo([*command, "--no-fail-fast", "--", *filters], optimized, TEST_SECONDS)
         except subprocess.TimeoutExpired:
             return "caught", Failed(["the tests do not end"], [])
         out = ran.stdout + ran.stderr
