@@ -141,6 +141,11 @@ fn more_flows_than_fit_the_memory_are_refused_before_the_run_with_what_would_fit
         ),
         ("kind = \"poisson\"\nsizes = \"1B\"\ninterarrival = \"1ns\"\n", "about 4.000e7 flows, 4.000e7 of them of `w`"),
         (
+            "kind = \"poisson\"\nsizes = \"1B\"\ninterarrival = \"3ns\"\n[[traffic]]\nname = \"v\"\nkind = \"poisson\"\n\
+             sizes = \"1B\"\ninterarrival = \"3ns\"\n",
+            "about 2.667e7 flows, 1.333e7 of them of `w`",
+        ),
+        (
             "kind = \"query\"\ndegree = 1000\nresponse = \"1KB\"\nqps = 1000000000\n",
             "about 2.000e10 flows, 2.000e10 of them of `w`",
         ),
