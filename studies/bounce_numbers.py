@@ -7,7 +7,7 @@ from pathlib import Path
 import common
 import overspill
 from common import Line, Study, whole
-from overspill import Results
+from overspill import Key, Results
 
 SCENARIO = Path(__file__).with_name("bounce.toml")
 THETA, LAMBDA = "switch.overflow.theta", "switch.overflow.lambda"
@@ -15,9 +15,18 @@ LOAD = "traffic.background.load.fraction"
 REFERENCES = ("drop", "dctcp_k32", "dctcp_k32_rto_1ms", "dctcp_k32_shared")
 BASELINES = (*REFERENCES, "drop_no_fast_retransmit", "dctcp")
 BOUNCING = ("pabo", "pabo_dctcp")
-SHORT, ALL, QCT, ENTROPY = "fct_p99[size=0-100KB]", "fct_p99", "qct_mean", "reorder_entropy"
+SHORT, ALL, QCT, ENTROPY = Key("fct_p99", size="0-100KB"), "fct_p99", "qct_mean", "reorder_entropy"
 METRICS = (
-    *(SHORT, ALL, "fct_p99[traffic=background]", "fct_mean", "fct_mean[size=10MB+]", QCT, "qct_p95", ENTROPY),
+    *(
+        SHORT,
+        ALL,
+        Key("fct_p99", traffic="background"),
+        "fct_mean",
+        Key("fct_mean", size="10MB+"),
+        QCT,
+        "qct_p95",
+        ENTROPY,
+    ),
     *(
         "drop_ratio",
         "bounced_share",
@@ -25,7 +34,7 @@ METRICS = (
         "hops_max",
         "timeouts",
         "retransmits",
-        "load_payload[of=host]",
+        Key("load_payload", of="host"),
     ),
 )
 

@@ -11,7 +11,7 @@ import pyarrow as pa
 import common
 import overspill
 from common import Line, Study, whole
-from overspill import Results, columns, stats
+from overspill import Key, Results, columns, stats
 
 SCENARIO = Path(__file__).with_name("detour.toml")
 QPS, K = "traffic.query.qps", "switch.marking.k"
@@ -60,12 +60,12 @@ REFERENCES = ("random", "dibs_tuned", "drop")
 
 QCT, QCT_TAIL, BACKGROUND = "qct_mean", "qct_p99", "fct_p99[background, up to 100 KB]"
 DETOURED, EACH, EACH_TAIL = "detoured_share", "detours_mean[of detoured]", "detours_p99[of detoured]"
-ENTROPY, LINKS = "reorder_entropy", "link_utilisation_mean[of=switches]"
+ENTROPY, LINKS = "reorder_entropy", Key("link_utilisation_mean", of="switches")
 METRICS = (
-    *(QCT, QCT_TAIL, BACKGROUND, "fct_p99[traffic=background]", "fct_mean[traffic=background]"),
+    *(QCT, QCT_TAIL, BACKGROUND, Key("fct_p99", traffic="background"), Key("fct_mean", traffic="background")),
     *(DETOURED, EACH, EACH_TAIL, "hops_mean", "bounced_share", "drop_ratio", "timeouts"),
-    *(ENTROPY, "reorder_entropy[traffic=query]", "reorder_extent_p99", "retransmits"),
-    *("load_payload[of=host]", LINKS),
+    *(ENTROPY, Key("reorder_entropy", traffic="query"), "reorder_extent_p99", "retransmits"),
+    *(Key("load_payload", of="host"), LINKS),
 )
 SHORT = 100_000  # bytes
 TABLES = ("flows", "packet_hist")

@@ -8,20 +8,21 @@ from collections.abc import Iterable, Mapping
 import common
 import pause_figures as figures
 from common import DOCS, asked, number, written
+from overspill import Key
 from pause_numbers import ASIDES, REFERENCES, SHORT_MEAN, SHORT_P99, TIERS, Plan, Row, read, run, write
 
-HEADS = {
+HEADS: dict[str, str] = {
     "qct_mean": "QCT mean (ms)",
     "qct_p99": "QCT p99 (ms)",
     SHORT_MEAN: "short FCT mean (ms)",
     SHORT_P99: "short FCT p99 (ms)",
     "drops": "lost",
-    "drops[traffic=background]": "of these, background",
+    Key("drops", traffic="background"): "of these, background",
     "timeouts": "timeouts",
     "detoured_share": "detoured (%)",
 }
-REACH = {
-    **{f"paused_fraction_mean[tier={tier}]": f"{tier} (%)" for tier in TIERS},
+REACH: dict[str, str] = {
+    **{Key("paused_fraction_mean", tier=tier): f"{tier} (%)" for tier in TIERS},
     "pause_length_mean": "a pause (ms)",
     "saturation_depth_mean": "depth mean",
     "saturation_depth_max": "depth max",

@@ -11,7 +11,7 @@ from matplotlib.ticker import NullFormatter
 
 import overspill
 from common import plain
-from overspill import plots
+from overspill import Key, plots
 from overspill.plots import COLOURS
 from pause_numbers import MAIN, QPS, SCENARIO, SHORT_MEAN, SHORT_P99, TIERS, Row
 
@@ -30,8 +30,8 @@ TIMES = {
     SHORT_MEAN: "short background FCT, mean (ms)",
     SHORT_P99: "short background FCT, p99 (ms)",
 }
-WHERE = {
-    **{f"paused_fraction_mean[tier={tier}]": f"{tier}: paused, mean of classes (%)" for tier in TIERS},
+WHERE: dict[str, str] = {
+    **{Key("paused_fraction_mean", tier=tier): f"{tier}: paused, mean of classes (%)" for tier in TIERS},
     "saturation_hosts_max": "most hosts paused by a tree",
     "saturation_depth_mean": "depth of trees, mean (links)",
 }

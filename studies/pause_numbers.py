@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 import overspill
-from overspill import Results, RunData, metrics, quantiles, stats
+from overspill import Key, Results, RunData, metrics, quantiles, stats
 
 SCENARIO = Path(__file__).with_name("pause.toml")
 QPS = "traffic.query.qps"
@@ -21,15 +21,21 @@ SHORT_P99, SHORT_MEAN, DEADLOCKS = "short_p99", "short_mean", "deadlocks"
 COMPARED = ("qct_mean", "qct_p99", SHORT_P99, SHORT_MEAN)
 METRICS = (
     *COMPARED,
-    *("fct_mean[traffic=background]", "drops", "drops[traffic=background]", "timeouts", "detoured_share"),
+    *(
+        Key("fct_mean", traffic="background"),
+        "drops",
+        Key("drops", traffic="background"),
+        "timeouts",
+        "detoured_share",
+    ),
     *(
         "hops_mean",
         "pauses",
         "paused_fraction_mean",
-        *(f"paused_fraction_mean[tier={tier}]" for tier in TIERS),
+        *(Key("paused_fraction_mean", tier=tier) for tier in TIERS),
     ),
     *("pause_length_mean", "saturation_depth_mean", "saturation_depth_max"),
-    *("saturation_hosts_mean", "saturation_hosts_max", "achieved_load[traffic=query]", DEADLOCKS),
+    *("saturation_hosts_mean", "saturation_hosts_max", Key("achieved_load", traffic="query"), DEADLOCKS),
 )
 BACKGROUND, LEAST, MOST = 1, 1_000, 10_000  # the workload, and bytes of its short flows
 BOUNDS = ("", "_low", "_high")

@@ -65,7 +65,7 @@ def again(study: ModuleType, made: list[Any], folder: Path) -> list[Any]:
 
 @of("bounce")
 def test_a_tiny_study_runs_from_its_scenario_to_its_figures(study: ModuleType, tmp_path: Path) -> None:
-    plan = study.Plan(thetas=(0.5, 0.9), lambdas=(1, 50), loads=(0.4,), seeds=2, jobs=1, sets=SMALL)
+    plan = study.Plan(thetas=(0.5, 0.9), lambdas=(1, 50), loads=(0.4,), seeds=3, jobs=1, sets=SMALL)
     made = study.run(plan, tmp_path / "runs")
     short = [row for row in made if row.metric == study.SHORT]
     assert len(short) == 6 + 2 * 4 + 11, (
@@ -86,13 +86,13 @@ def test_a_tiny_study_of_policies_has_every_series(study: ModuleType, tmp_path: 
         "marks": (20,),
     }
     loads = {"fat_tree": (1000,), "jellyfish, 8 paths": (1000,)}
-    plan = study.Plan(loads=loads, duel=(1000,), seeds=2, tuning=2, jobs=1, sets=SHORT, **few)
+    plan = study.Plan(loads=loads, duel=(1000,), seeds=3, tuning=3, jobs=1, sets=SHORT, **few)
     made = study.run(plan, tmp_path / "runs")
     queries = [row.case for row in made if row.metric == study.QCT]
     counts = [sum(case.series == name for case in queries) for name in SERIES]
     assert counts == [2 * 9, 12, 3, 4 + 2 + 1, 3 + 2 + 3]
     assert len(set(queries)) == len(queries)
-    rows = [row for row in made if row.n == 2]
+    rows = [row for row in made if row.n == 3]
     assert {"random", "drop", "dibs_tuned"} == {name for row in rows for name in row.less}
     beside = {row.case.variant for row in rows if "dibs_tuned" in row.less}
     assert beside == {"drop", "drop_rto_1ms", "drop_shared", "dibs", "pabo", "pabo_tuned", "pool_tuned"}

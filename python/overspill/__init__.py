@@ -14,6 +14,7 @@ if TYPE_CHECKING:
     from overspill.engine.task import Listener, Task
     from overspill.results import columns, export, formats, metrics
     from overspill.results.axes import Axis
+    from overspill.results.key import Key
     from overspill.results.labels import Line
     from overspill.results.results import Results
     from overspill.results.rundata import RunData
@@ -26,6 +27,7 @@ __all__ = [
     "Axis",
     "BadInput",
     "Failed",
+    "Key",
     "Line",
     "Listener",
     "Options",
@@ -56,6 +58,7 @@ __all__ = [
 # Loaded when first asked for, so that the command starts at once.
 PLACES = {
     "Axis": "results.axes",
+    "Key": "results.key",
     "Line": "results.labels",
     "Listener": "engine.task",
     "Options": "engine.options",

@@ -116,6 +116,7 @@ class Sweep:
     axes: list[Axis]
     summary: pa.Table
     facts: dict[str, Any] = field(default_factory=dict)
+    ranges: dict[tuple[str, ...], tuple[float, float]] = field(default_factory=dict)
 
 
 SIZES = Axis("switch.buffer.size", ["10pkt", "20pkt", "40pkt", "80pkt"], [10.0, 20.0, 40.0, 80.0], "pkt")
@@ -136,7 +137,7 @@ def sweep(axes: list[Axis], variants: tuple[str, ...] = ("drop", "bounce"), seed
                 half = None if seeds < 2 or censored else mean / 10
                 ends = (None, None) if half is None else (mean - half, mean + half)
                 numbers = {"n": seeds, "mean": mean, "ci95": half, "low": ends[0], "high": ends[1]}
-                head = texts | {"variant": variant, "metric": metric, "unit": unit}
+                head = texts | {"variant": variant, "metric": metric, "by": "", "of": "", "unit": unit}
                 rows.append(head | numbers | {"censored": censored})
     return Sweep(axes, pa.Table.from_pylist(rows), {"name": "made", "notes": []})
 
@@ -146,7 +147,8 @@ def sweep_of(metric: tuple[str, str], curves: dict[str, list[tuple[float, float]
     rows = [
         {
             SIZES.path: text,
-            **{"variant": variant, "metric": metric[0], "unit": metric[1], "censored": False},
+            **{"variant": variant, "metric": metric[0], "by": "", "of": "", "unit": metric[1]},
+            "censored": False,
             **{"n": 5, "mean": mean, "ci95": half, "low": mean - half, "high": mean + half},
         }
         for variant, curve in curves.items()

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 from test_metrics import MS, NONE32, NONE64, a_run, column
 
-from overspill import Results, run
+from overspill import Key, Results, run
 from overspill.results import cautions, header, steady
 from overspill.results.columns import table
 from overspill.results.rundata import RunData
@@ -32,7 +32,7 @@ def test_percentiles_of_few_samples_are_named_with_how_many(scenario: Path) -> N
 
 
 def test_percentiles_of_few_samples_that_are_not_named_are_said_to_be_somewhere() -> None:
-    fewest = {f"fct_p99[traffic=w{at}]": at for at in range(1, cautions.SHOWN + 3)}
+    fewest = {Key("fct_p99", traffic=f"w{at}"): at for at in range(1, cautions.SHOWN + 3)}
     (line,) = cautions.largest(fewest, "`few_samples` in results.json")
     assert line.text.endswith(
         f"FCT [w{cautions.SHOWN}] p99 ({cautions.SHOWN}); and 2 more: `few_samples` in results.json"

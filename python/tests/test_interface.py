@@ -79,3 +79,22 @@ def test_what_is_said_of_the_core_is_what_it_has() -> None:
             own = there[name] if method == "__init__" else getattr(there[name], method)
             expected = arguments(function)[1:] if method == "__init__" else arguments(function)
             assert expected == arguments(own), f"{name}.{method}"
+
+
+def test_a_metric_is_asked_for_by_name_and_label(scenario: Path) -> None:
+    results = overspill.run(scenario, seeds=2)
+    names = results.metric_names
+    assert {"size", "traffic", "reason"} <= {key.by for key in names}
+    for key in names:
+        label = {key.by: key.of} if key.by else {}
+        rows = results.metric(key.metric, **label)
+        assert rows.num_rows > 0 and set(rows.column("of").to_pylist()) == {key.of}
+        assert rows.equals(results.metric(key)) and rows.equals(results.metric(str(key))), (
+            "or by the whole name"
+        )
+        assert results.means(key.metric, **label).equals(results.means(key))
+        assert key == overspill.Key(key.metric, **label) == overspill.metrics.name(rows.to_pylist()[0])
+    value = results.values["drop"][1][overspill.Key("fct_p99", size="0-100KB")].value
+    first = results.metric("fct_p99", size="0-100KB").to_pylist()[0]
+    assert (first["variant"], first["seed"], first["value"]) == ("drop", 1, value)
+    assert results.metric("fct_p99", size="none of these").num_rows == 0

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 from conftest import Ran
 
-from overspill import run, sweep
+from overspill import Key, run, sweep
 from overspill.cli import table
 from overspill.results import cells, metrics
 from overspill.results.measures import occupancy
@@ -132,7 +132,9 @@ def test_metrics_of_histograms_say_how_exact_they_are(scenario: Path) -> None:
 def of_two(name: str, one: list[float], other: list[float], lost: tuple[float, float]) -> bool:
     """Whether the first of two variants is called best."""
     values = {
-        variant: {seed: {name: Value(value), "drops": Value(drops)} for seed, value in enumerate(known)}
+        variant: {
+            seed: {Key(name): Value(value), Key("drops"): Value(drops)} for seed, value in enumerate(known)
+        }
         for variant, known, drops in (("first", one, lost[0]), ("second", other, lost[1]))
     }
     (found,) = (row for row in build(values, lambda _: True) if row.metric.name == name)

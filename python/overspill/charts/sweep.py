@@ -168,7 +168,7 @@ def groups(sweep: SweepResults) -> list[tuple[str, ...]]:
     rows: dict[str, dict[Any, Any]] = {variant: {} for variant in variants_of(sweep)}
     paths = [axis.path for axis in sweep.axes]
     for row in sweep.summary.to_pylist():
-        key = (*(row[path] for path in paths), *of_row(row))
+        key = (*(row[path] for path in paths), *of_row(row).cells)
         rows[row["variant"]][key] = tuple(row.get(name) for name in COMPARED)
     return same.classes(rows, operator.eq)
 

@@ -18,6 +18,7 @@ from overspill.engine.task import Listener, Task
 from overspill.errors import Failed, OverspillError, Unwritable
 from overspill.results import columns, metrics, steady, store
 from overspill.results.cache import File
+from overspill.results.key import Key
 from overspill.results.rundata import RunData
 from overspill.results.stream import ROWS, Sink, Spill
 from overspill.stats.quantiles import Value
@@ -65,7 +66,7 @@ class How:
 class Finished:
     """What a run came to; without a folder, the run itself, in memory."""
 
-    values: dict[str, Value]
+    values: dict[Key, Value]
     summary: dict[str, Any]
     tables: dict[str, File] = field(default_factory=dict)
     absent: tuple[str, ...] = ()  # tables asked for that this run does not write

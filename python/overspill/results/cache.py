@@ -16,6 +16,7 @@ import pyarrow.parquet as pq
 
 from overspill.errors import BadInput, Unwritable
 from overspill.results import store
+from overspill.results.key import Key, parsed
 from overspill.results.rundata import RunData
 from overspill.results.stream import Stored
 from overspill.stats.quantiles import Value
@@ -48,7 +49,7 @@ class Entry:
     its window are compared by, and `config` what it was run with but for the seed.
     """
 
-    values: dict[str, Value]
+    values: dict[Key, Value]
     summary: dict[str, Any]
     tables: dict[str, str | None] = field(default_factory=dict)
     captures: dict[str, tuple[str, str]] = field(default_factory=dict)
@@ -169,7 +170,7 @@ def pack(key: str, entry: Entry) -> pa.Table:
 def unpack(table: pa.Table, meta: dict[str, Any]) -> Entry:
     """A run from its table."""
     columns = (table.column(name).to_pylist() for name in SCHEMA.names)
-    values = {name: Value(*known) for name, *known in zip(*columns, strict=True)}
+    values = {parsed(name): Value(*known) for name, *known in zip(*columns, strict=True)}
     captures = {link: (name, digest) for link, (name, digest) in meta["captures"].items()}
     halves = meta["halves"]
     halves = None if halves is None else {name: (first, second) for name, (first, second) in halves.items()}

@@ -5,7 +5,7 @@ from collections.abc import Mapping
 from overspill import stats
 from overspill.results import formats, metrics, steady
 from overspill.results.finished import Finished
-from overspill.results.key import parsed
+from overspill.results.key import Key, parsed
 from overspill.results.labels import Line
 
 SHOWN = 12  # groups of metrics that a line names
@@ -40,22 +40,22 @@ def rough(seeds: int) -> Line:
 
 def few_samples(results: Finished) -> list[Line]:
     """Percentiles that rest on fewer than five samples, by group, with the fewest samples that a seed has."""
-    found = {}
+    found: dict[Key, int] = {}
     for row in results.rows:
         counts = [cell.few_samples for cell in row.cells.values() if cell.few_samples is not None]
         if counts:
-            found[row.metric.name] = min(counts)
+            found[parsed(row.metric.name)] = min(counts)
     return largest(found, "`few_samples` in results.json")
 
 
-def largest(fewest: Mapping[str, int], place: str) -> list[Line]:
+def largest(fewest: Mapping[Key, int], place: str) -> list[Line]:
     """What is said of percentiles, by name, of too few samples; nothing where there are none.
 
     `place` is where all of them are.
     """
     of_metrics: dict[str, dict[str, int]] = {}
     for name, count in fewest.items():
-        part = parsed(name).statistic
+        part = name.statistic
         of_metrics.setdefault(metrics.find(name).title.replace(f" {part}", "", 1), {})[part] = count
     if not of_metrics:
         return []

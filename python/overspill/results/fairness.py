@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from overspill.results.columns import U32_NONE
-from overspill.results.key import parsed
+from overspill.results.key import Key, parsed
 from overspill.results.measures.completion import workloads_that
 from overspill.results.rundata import RunData
 from overspill.stats.quantiles import Value
@@ -44,7 +44,7 @@ class Fairness:
 
 Facts = Mapping[str, Any]
 ByVariant = Mapping[str, Sequence[RunData]]  # runs by seed
-Values = Mapping[str, Mapping[int, Mapping[str, Value]]]  # variant -> seed -> metric
+Values = Mapping[str, Mapping[int, Mapping[Key, Value]]]  # variant -> seed -> metric
 
 
 def judge(facts: Facts, by_variant: ByVariant, values: Values) -> Fairness:

@@ -15,6 +15,7 @@ from overspill.results import cache, columns, metrics, rows, same, steady, table
 from overspill.results.axes import Axis, Point
 from overspill.results.cache import Cache
 from overspill.results.fairness import Fairness, judge
+from overspill.results.key import Key
 from overspill.results.measures import saturation
 from overspill.results.rows import Row
 from overspill.results.rundata import RunData
@@ -144,9 +145,9 @@ class Finished:
         return [run for run in found if run is not None]
 
     @cached_property
-    def values(self) -> dict[str, dict[int, dict[str, Value]]]:
+    def values(self) -> dict[str, dict[int, dict[Key, Value]]]:
         """Every metric's value at one point: variant -> seed -> metric."""
-        found: dict[str, dict[int, dict[str, Value]]] = {variant: {} for variant in self.variants}
+        found: dict[str, dict[int, dict[Key, Value]]] = {variant: {} for variant in self.variants}
         for run in self.runs:
             known = run.values
             found[run.variant][run.seed] = metrics.measure(run) if known is None else known
@@ -180,16 +181,19 @@ class Finished:
         """The least and largest value of what has one in two seeds, by what `summary` has before `unit`."""
         return tables.ranges(self.metrics, self.summary)
 
-    def metric(self, name: str) -> pa.Table:
-        """The rows of `metrics` of one metric: `fct_p99` of all, `fct_p99[size=0-100KB]` of a part."""
-        return tables.of_metric(self.metrics, name)
+    def metric(self, name: str, /, **label: str) -> pa.Table:
+        """The rows of `metrics` of one metric: `metric("fct_p99")` of all, `..., size="0-100KB")` of a part.
 
-    def means(self, name: str) -> pa.Table:
-        """The rows of `summary` of one metric."""
-        return tables.of_metric(self.summary, name)
+        A name is also a `Key`, or a text such as `fct_p99[size=0-100KB]`, as files have it.
+        """
+        return tables.of_metric(self.metrics, name, label)
+
+    def means(self, name: str, /, **label: str) -> pa.Table:
+        """The rows of `summary` of one metric, asked for likewise."""
+        return tables.of_metric(self.summary, name, label)
 
     @cached_property
-    def metric_names(self) -> list[str]:
+    def metric_names(self) -> list[Key]:
         """Every metric that any run has, in the order of the registry."""
         return tables.names_in(self.summary)
 

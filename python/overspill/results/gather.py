@@ -6,6 +6,7 @@ from typing import Any
 from overspill.results import tables
 from overspill.results.axes import Axis, Point
 from overspill.results.cache import Broken, Cache
+from overspill.results.key import Key
 from overspill.results.results import Results
 from overspill.results.told import Told
 from overspill.stats.quantiles import Value
@@ -19,10 +20,10 @@ def grid(
     """The results of all runs of a grid that a store has; one at a time is in memory beside the tables."""
     told, (found, keys) = Told(), store
 
-    def runs() -> Iterator[tuple[Point, str, dict[int, dict[str, Value]]]]:
+    def runs() -> Iterator[tuple[Point, str, dict[int, dict[Key, Value]]]]:
         for point, by_variant in zip(points, keys, strict=True):
             for variant, of_seeds in by_variant.items():
-                by_seed: dict[int, dict[str, Value]] = {}
+                by_seed: dict[int, dict[Key, Value]] = {}
                 summaries: dict[int, dict[str, Any] | None] = {}
                 for seed, key in zip(known["seeds"], of_seeds, strict=True):
                     try:

@@ -5,6 +5,7 @@ from typing import Any
 
 from overspill.results import cautions, changes, formats, same
 from overspill.results.finished import Finished
+from overspill.results.key import Key
 from overspill.results.labels import Line
 from overspill.results.measures import rates
 from overspill.results.rundata import RunData
@@ -238,7 +239,7 @@ def carried(results: Finished, variant: str) -> str | None:
     for name, kind in (("load_payload", "payload"), ("load_wire", "wire")):
         parts = []
         for level, links in rates.LINKS.items():
-            known = [values[key].value for values in by_seed if (key := f"{name}[of={level}]") in values]
+            known = [values[key].value for values in by_seed if (key := Key(name, of=level)) in values]
             if known:
                 parts.append(f"{digits(sum(known) / len(known))} of {links}")
         if parts:

@@ -5,7 +5,7 @@ from dataclasses import replace
 from typing import Any
 
 from overspill.results import measures
-from overspill.results.key import of_row, parsed
+from overspill.results.key import Key, of_row, parsed
 from overspill.results.measures import (
     bouncing,
     completion,
@@ -63,36 +63,36 @@ def base(key: str) -> str:
     return parsed(key).registered
 
 
-def name(row: Mapping[str, Any]) -> str:
-    """The name of what a row of `Results.metrics` or `summary` is of, as results have it."""
-    return str(of_row(row))
+def name(row: Mapping[str, Any]) -> Key:
+    """The key of what a row of `Results.metrics` or `summary` is of, as results have it."""
+    return of_row(row)
 
 
 def find(key: str) -> Metric:
     """The metric of a value's key, titled with what it is restricted to."""
-    metric = REGISTRY[base(key)]
-    of = parsed(key)
-    if not of.by:
+    known = parsed(key)
+    metric = REGISTRY[known.registered]
+    if not known.by:
         return metric
     zero_shown = metric.zero_shown and metric.name != "drops"
-    return replace(metric, name=key, title=f"{metric.title} [{of.of}]", zero_shown=zero_shown)
+    return replace(metric, name=known, title=f"{metric.title} [{known.of}]", zero_shown=zero_shown)
 
 
 def needed(key: str) -> int:
     """Samples, for a percentile to be more than the largest; 0 for what is no percentile."""
-    return NEEDED.get(base(key).rpartition("_")[2], 0)
+    return NEEDED.get(parsed(key).statistic, 0)
 
 
-def one_size(keys: Collection[str]) -> set[str]:
+def one_size(keys: Collection[Key]) -> set[Key]:
     """Those by bin of sizes, where all flows are in one: they say again what is said of all."""
-    by_size = {key for key in keys if parsed(key).by == "size"}
-    return by_size if len({parsed(key).of for key in by_size}) == 1 else set()
+    by_size = {key for key in keys if key.by == "size"}
+    return by_size if len({key.of for key in by_size}) == 1 else set()
 
 
-def measure(run: RunData) -> dict[str, Value]:
+def measure(run: RunData) -> dict[Key, Value]:
     """Every metric that this run has a value of, in the order of the registry."""
-    found: dict[str, Value] = {}
+    found: dict[Key, Value] = {}
     for part in PARTS:
         found.update(part(run))
     order = {name: index for index, name in enumerate(REGISTRY)}
-    return dict(sorted(found.items(), key=lambda item: order[base(item[0])]))
+    return dict(sorted(found.items(), key=lambda item: order[item[0].registered]))

@@ -5,12 +5,14 @@ from dataclasses import dataclass, replace
 
 from overspill import stats
 from overspill.results import metrics
+from overspill.results.key import Key
 from overspill.results.metrics import Metric
 from overspill.stats import bootstrap
 from overspill.stats.bootstrap import Interval
 from overspill.stats.quantiles import Value
 
-AllValues = Mapping[str, Mapping[int, Mapping[str, Value]]]  # variant -> seed -> metric
+DROPS = Key("drops")
+AllValues = Mapping[str, Mapping[int, Mapping[Key, Value]]]  # variant -> seed -> metric
 
 
 @dataclass(frozen=True)
@@ -105,23 +107,23 @@ def build(values: AllValues, allows: Callable[[str], bool]) -> list[Row]:
 
     All intervals that are resampled are made at once, since that takes time.
     """
-    keys: dict[str, None] = {}
+    keys: dict[Key, None] = {}
     for by_seed in values.values():
         for found in by_seed.values():
             keys.update(dict.fromkeys(found))
     for key in metrics.one_size(keys):
         del keys[key]
     order = {name: index for index, name in enumerate(metrics.REGISTRY)}
-    ordered = sorted(keys, key=lambda key: order[metrics.base(key)])
+    ordered = sorted(keys, key=lambda key: order[key.registered])
     drafts = [draft(values, key) for key in ordered]
     of_cells = resample(sample for one in drafts for sample in one.cells_resampled.values())
     lost = {variant: losses(by_seed.values()) for variant, by_seed in values.items()}
     return [row(one, of_cells, Rules(allows, lost)) for one in drafts]
 
 
-def losses(seeds: Iterable[Mapping[str, Value]]) -> float:
+def losses(seeds: Iterable[Mapping[Key, Value]]) -> float:
     """Frames that a variant lost, the mean over its seeds."""
-    known = [values["drops"].value for values in seeds if "drops" in values]
+    known = [values[DROPS].value for values in seeds if DROPS in values]
     return stats.mean(known) if known else 0.0
 
 
@@ -170,7 +172,7 @@ class Draft:
 Known = dict[Values, Interval | None]
 
 
-def draft(values: AllValues, key: str) -> Draft:
+def draft(values: AllValues, key: Key) -> Draft:
     """One metric of all variants, in pairs on their common seeds."""
     metric = metrics.find(key)
     needed, within = metrics.needed(key), metric.within

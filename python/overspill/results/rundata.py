@@ -10,6 +10,7 @@ import numpy as np
 import pyarrow as pa
 
 from overspill.results import columns, names
+from overspill.results.key import Key
 from overspill.results.stream import Spill, Stored
 from overspill.stats.quantiles import Value
 
@@ -49,7 +50,7 @@ class RunData:
             self.captures = {link: folder / file for link, file in summary.get("captures", {}).items()}
         self._tables: Mapping[str, pa.Table | Stored] = tables
         # Its metrics, and what the halves of its window are compared by, once somebody has measured them.
-        self.values: dict[str, Value] | None = None
+        self.values: dict[Key, Value] | None = None
         self.halves: dict[str, tuple[float, float]] | None = None
         # What it is known by in a store, and SHA-256 of its files as far as they are known.
         self.key = ""

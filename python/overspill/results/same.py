@@ -4,12 +4,14 @@ from collections.abc import Callable, Iterable, Mapping, Sequence, Sized
 from typing import Any
 
 from overspill.results import formats
+from overspill.results.key import Key
 from overspill.stats.quantiles import Value
 
-BySeed = Mapping[int, Mapping[str, Value]]
+BySeed = Mapping[int, Mapping[Key, Value]]
 NOTHING = Value(0.0)
 # What a switch does only where a buffer is short, or seems so.
-SHORT = ("drops", "marks", "detours", "bounces", "pauses")
+DROPS = Key("drops")
+SHORT = (DROPS, Key("marks"), Key("detours"), Key("bounces"), Key("pauses"))
 NAMED = 4  # of equal variants that a label names
 
 
@@ -50,11 +52,10 @@ def equal(one: BySeed, other: BySeed) -> bool:
     )
 
 
-def never_short(runs: Iterable[Mapping[str, Value]]) -> bool:
+def never_short(runs: Iterable[Mapping[Key, Value]]) -> bool:
     """Whether no buffer was short in any run, as far as all counted what is lost."""
     return all(
-        "drops" in values and not any(values[name].value for name in SHORT if name in values)
-        for values in runs
+        DROPS in values and not any(values[name].value for name in SHORT if name in values) for values in runs
     )
 
 

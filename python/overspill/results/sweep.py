@@ -10,7 +10,7 @@ from overspill.results import metrics, tables
 from overspill.results.cautions import largest, rough
 from overspill.results.cells import COARSE, explained
 from overspill.results.finished import Finished
-from overspill.results.key import of_row
+from overspill.results.key import of_row, parsed
 from overspill.results.labels import Line
 from overspill.results.tables import Summary
 
@@ -32,7 +32,7 @@ def document(sweep: Finished) -> dict[str, Any]:
         at = tuple(one[path] for path in paths)
         interval = None if one["low"] is None else [one["low"], one["high"]]
         entry = {"mean": one["mean"], "ci95": one["ci95"], "interval": interval, "unit": one["unit"]}
-        place = (*at, one["variant"], *of_row(one))
+        place = (*at, one["variant"], *of_row(one).cells)
         made = Summary.of(one, sweep.ranges.get(place))
         if made.span and not made.censored:
             entry["range"] = list(made.span)
@@ -68,7 +68,7 @@ def document(sweep: Finished) -> dict[str, Any]:
 def cautions(facts: Mapping[str, Any], shown: Collection[str] | None = None) -> list[Line]:
     """What makes a sweep's numbers rough, of the metrics shown or all: few seeds, few samples."""
     known = facts.get("rough") or {"seeds": None, "samples": {}}
-    few = {name: count for name, count in known["samples"].items() if shown is None or name in shown}
+    few = {parsed(name): n for name, n in known["samples"].items() if shown is None or name in shown}
     return [*([rough(known["seeds"])] if known["seeds"] else []), *largest(few, "`rough` in manifest.json")]
 
 

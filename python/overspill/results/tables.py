@@ -12,7 +12,7 @@ import pyarrow.parquet as pq
 from overspill import stats
 from overspill.results import metrics
 from overspill.results.axes import Axis, Point
-from overspill.results.key import Key, of_row, parsed
+from overspill.results.key import ALL, Key, Label, of_cells, of_row, parsed
 from overspill.stats import bootstrap
 from overspill.stats.quantiles import Value
 
@@ -46,7 +46,7 @@ BATCH = 50_000  # rows gathered before they become columns
 
 NUMBERS = ("n", "mean", "ci95", "low", "high", "censored")  # of a summary
 
-Runs = Mapping[int, Mapping[str, Value]]  # seed -> metric -> value
+Runs = Mapping[int, Mapping[Key, Value]]  # seed -> metric -> value
 
 
 @dataclass(frozen=True)
@@ -84,7 +84,7 @@ def summarise(values: Sequence[Value], interval: bootstrap.Interval | None) -> S
     return Summary(len(known), stats.mean(known), (high - low) / 2, low, high, False)
 
 
-def intervals(samples: Sequence[tuple[str, Sequence[Value]]]) -> list[bootstrap.Interval | None]:
+def intervals(samples: Sequence[tuple[Key, Sequence[Value]]]) -> list[bootstrap.Interval | None]:
     """The interval of each metric's values: by the bootstrap where `overspill run` does so, all at once."""
     found: list[bootstrap.Interval | None] = []
     resampled: dict[int, list[int]] = {}
@@ -133,11 +133,11 @@ def build(axes: Sequence[Axis], runs: Iterable[tuple[Point, str, Runs]]) -> tupl
     """The table of values and that of summaries, in the order of points, variants, seeds, metrics."""
     values, summary = Builder(axes, VALUES), Builder(axes, SUMMARY)
     places: list[tuple[Point, str]] = []
-    samples: list[tuple[str, Sequence[Value]]] = []
+    samples: list[tuple[Key, Sequence[Value]]] = []
     for point, variant, by_seed in runs:
         for seed, found in by_seed.items():
             for name, one in found.items():
-                values.add(point, variant, seed, *parsed(name), unit(name), one.value, one.censored)
+                values.add(point, variant, seed, *name.cells, unit(name), one.value, one.censored)
         for name in ordered(by_seed):
             places.append((point, variant))
             samples.append((name, [found[name] for found in by_seed.values() if name in found]))
@@ -148,7 +148,7 @@ def build(axes: Sequence[Axis], runs: Iterable[tuple[Point, str, Runs]]) -> tupl
     for (point, variant), (name, known), interval in zip(places, samples, intervals(samples), strict=True):
         made = summarise(known, interval)
         cells = (made.n, made.mean, made.ci95, made.low, made.high, made.censored)
-        summary.add(point, variant, *parsed(name), unit(name), *cells)
+        summary.add(point, variant, *name.cells, unit(name), *cells)
     return without(values.table(), again), summary.table()
 
 
@@ -174,24 +174,24 @@ def ranges(values: pa.Table, summary: pa.Table) -> dict[Place, bootstrap.Interva
     return dict(zip(keys, ends, strict=True))
 
 
-def without(table: pa.Table, names: set[str]) -> pa.Table:
+def without(table: pa.Table, names: set[Key]) -> pa.Table:
     """The rows of other metrics."""
     if not names:
         return table
     import pyarrow.compute as compute  # slow to load, and of use to sweeps alone
 
-    for by, of in {(key.by, key.of) for key in map(parsed, names)}:
+    for by, of in {(key.by, key.of) for key in names}:
         # By bin of sizes, all metrics go together.
         mine = compute.and_(compute.equal(table.column("by"), by), compute.equal(table.column("of"), of))
         table = table.filter(compute.invert(mine))
     return table.combine_chunks()
 
 
-def of_metric(table: pa.Table, name: str) -> pa.Table:
-    """The rows of a metric, by its name as results have it: `fct_p99`, `fct_p99[size=0-100KB]`."""
+def of_metric(table: pa.Table, name: str, label: Label = ALL) -> pa.Table:
+    """The rows of a metric: of all, of what a label says, or by its name as files have it."""
     import pyarrow.compute as compute
 
-    key = parsed(name)
+    key = Key(name, **label) if label else parsed(name)
     keep = compute.equal(table.column("metric"), key.metric)
     for column, text in (("by", key.by), ("of", key.of)):
         if column in table.column_names:
@@ -199,11 +199,10 @@ def of_metric(table: pa.Table, name: str) -> pa.Table:
     return table.filter(keep)
 
 
-def names_in(table: pa.Table) -> list[str]:
-    """Every metric of a table by its name as results have it, in its order."""
-    there = [name for name in Key._fields if name in table.column_names]
-    rows = zip(*(table.column(name).to_pylist() for name in there), strict=True)
-    return [str(Key(*row)) for row in dict.fromkeys(rows)]
+def names_in(table: pa.Table) -> list[Key]:
+    """Every metric of a table, in its order."""
+    columns = (table.column(name).to_pylist() for name in ("metric", "by", "of"))
+    return [of_cells(*row) for row in dict.fromkeys(zip(*columns, strict=True))]
 
 
 @lru_cache(maxsize=4096)
@@ -218,11 +217,11 @@ def needed(name: str) -> int:
     return metrics.needed(name)
 
 
-def ordered(by_seed: Runs) -> Iterator[str]:
+def ordered(by_seed: Runs) -> Iterator[Key]:
     """Every metric that any seed has, in the order of the registry."""
     place = {name: at for at, name in enumerate(metrics.REGISTRY)}
     names = dict.fromkeys(name for found in by_seed.values() for name in found)
-    yield from sorted(names, key=lambda name: place[metrics.base(name)])
+    yield from sorted(names, key=lambda name: place[name.registered])
 
 
 def without_formulas(table: pa.Table) -> pa.Table:

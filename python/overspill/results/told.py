@@ -7,6 +7,7 @@ from typing import Any
 from overspill import stats
 from overspill.results import rundata, tables
 from overspill.results.axes import Point
+from overspill.results.key import Key
 from overspill.results.tables import Runs
 from overspill.stats.quantiles import Value
 
@@ -24,7 +25,7 @@ class Told:
     missing: list[dict[str, Any]] = field(default_factory=list)
     seeds: set[int] = field(default_factory=set)  # how many, of points and variants that have several
     idle: bool = True  # seeds change nothing
-    samples: dict[str, int] = field(default_factory=dict)  # the fewest of percentiles that need more
+    samples: dict[Key, int] = field(default_factory=dict)  # the fewest of percentiles that need more
 
     @staticmethod
     def of(facts: Mapping[str, Any]) -> "Told":

@@ -7,7 +7,7 @@ from collections.abc import Iterable
 import numpy as np
 import pyarrow as pa
 
-from overspill import Value, columns
+from overspill import Key, Value, columns
 from overspill.papers.common import measured, quotients
 from overspill.papers.dibs.compare import at, mean
 from overspill.papers.dibs.limits import differing
@@ -18,7 +18,7 @@ NOFR, NEWRENO = "dctcp_nofr", "dibs_newreno"
 DUPACKS = "variants.dibs.transport.dupack_threshold"
 MIN_RTO = "transport.min_rto"
 BURST = "traffic.burst.senders"
-NOWHERE = "drops[reason=no_detour]"
+NOWHERE = Key("drops", reason="no_detour")
 END_OF_THE_LINE = "s3"
 
 

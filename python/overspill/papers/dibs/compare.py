@@ -6,7 +6,7 @@ from collections.abc import Iterable, Sequence
 
 import numpy as np
 
-from overspill import Failed
+from overspill import Failed, Key
 from overspill.papers.common import Curve, measured
 from overspill.papers.dibs.mixed import (
     DCTCP,
@@ -117,7 +117,7 @@ def drops(case: str, runs: Runs, variant: str, points: Sequence[Point]) -> Measu
     lossy = [point for point, lost in zip(points, by_point, strict=True) if lost.any()]
     where = "; ".join(", ".join(point.values()) for point in lossy)
     why = {
-        reason: sum(runs.metric(f"drops[reason={reason}]", variant, point).sum() for point in lossy)
+        reason: sum(runs.metric(Key("drops", reason=reason), variant, point).sum() for point in lossy)
         for reason in WHY
     }
     shares = ", ".join(

@@ -7,6 +7,7 @@ from collections.abc import Iterable
 import numpy as np
 import pyarrow as pa
 
+from overspill import Key
 from overspill.papers.common import extent, jackknife, measured
 from overspill.papers.dibs.compare import at, curve, gaps, less, mean, rise, told
 from overspill.papers.dibs.limits_drawn import FACTOR, draw_factors, draw_fairness, draw_ttl
@@ -48,7 +49,7 @@ def figure_12(sweeps: Sweeps) -> Iterable[Measured]:
     ]
     yield measured("every TTL, dctcp", "flows_that_differ", count)
     for value in (12, 255):
-        lost = runs.metric("drops[reason=ttl_expired]", DIBS, at(runs, TTL, value))
+        lost = runs.metric(Key("drops", reason="ttl_expired"), DIBS, at(runs, TTL, value))
         yield measured(f"{value}, dibs", "drops_by_ttl", lost)
 
 

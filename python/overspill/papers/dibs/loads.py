@@ -6,6 +6,7 @@ from collections.abc import Iterable, Sequence
 
 import numpy as np
 
+from overspill import Key
 from overspill.papers.common import extent, jackknife, measured
 from overspill.papers.dibs.compare import at, below, drops, gap, gaps, later, mean, rise, rises, told
 from overspill.papers.dibs.loads_drawn import draw_background, draw_degrees, draw_queries, draw_responses
@@ -62,7 +63,7 @@ def figure_8(sweeps: Sweeps) -> Iterable[Measured]:
     note = f"of data packets alone {100 - mean(one.data for one in found):.3g} %"
     yield measured("2000 qps, dibs", "packets_not_detoured", [100 - one.packets for one in found], note)
     yield drops("every point, dibs", runs, DIBS, runs.points)
-    lost = runs.metric("drops[traffic=background]", DCTCP, high)
+    lost = runs.metric(Key("drops", traffic="background"), DCTCP, high)
     yield measured("2000 qps, dctcp", "drops_of_background", lost)
 
 

@@ -2,6 +2,7 @@
 
 import numpy as np
 
+from overspill.results.key import Key
 from overspill.results.measures import workloads
 from overspill.results.measures.declare import Metric, present
 from overspill.results.rundata import RunData
@@ -84,23 +85,23 @@ METRICS = [
 ]
 
 
-def bounced(run: RunData) -> dict[str, Value]:
+def bounced(run: RunData) -> dict[Key, Value]:
     """Of delivered data packets, of all and of each of several workloads."""
     names = ("traffic", "data", "metric", "low", "count", "sum")
     if not set(names) <= set(run.column_names("packet_hist")):
         return {}
     traffic, data, *columns = run.columns("packet_hist", *names)
     is_data = data != 0
-    found: dict[str, Value] = {}
+    found: dict[Key, Value] = {}
     for label, keep in workloads.split(run, traffic[is_data]):
         metric, low, count, total = (column[is_data][keep] for column in columns)
         of = {which: metric == which for which in (HOPS, BOUNCES, DISTANCE)}
         rows = {which: (low[some], count[some], float(total[some].sum())) for which, some in of.items()}
-        found |= {f"{name}{label}": one for name, one in counters(rows).items()}
+        found |= {Key(name, **label): one for name, one in counters(rows).items()}
     return found
 
 
-def counters(rows: dict[int, tuple[np.ndarray, np.ndarray, float]]) -> dict[str, Value]:
+def counters(rows: dict[int, tuple[np.ndarray, np.ndarray, float]]) -> dict[Key, Value]:
     """Values, how often each, and their sum, by what they are of; all are exact, being small."""
     found: dict[str, Value | float | None] = {}
     low, count, total = rows[BOUNCES]
@@ -118,7 +119,7 @@ def counters(rows: dict[int, tuple[np.ndarray, np.ndarray, float]]) -> dict[str,
     return present(found)
 
 
-def filled(run: RunData) -> dict[str, Value]:
+def filled(run: RunData) -> dict[Key, Value]:
     """How full the queues of ports are over time, where they are followed apart and a switch bounces."""
     node, port, limit, theta, data = run.columns("sub_queues", "node", "port", "limit", "theta", "data")
     window = run.window_ps[1] - run.window_ps[0]

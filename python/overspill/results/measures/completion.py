@@ -1,11 +1,12 @@
 """Flows and queries: how long they took, and how they compare with an empty network."""
 
 from collections import Counter
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 
 import numpy as np
 
 from overspill.results.columns import U32_NONE, U64_NONE, distinct
+from overspill.results.key import Key, Label
 from overspill.results.measures import workloads
 from overspill.results.measures.declare import PS, Metric, family, present
 from overspill.results.rundata import RunData
@@ -177,34 +178,32 @@ def measured_flows(run: RunData) -> dict[str, np.ndarray]:
     return kept(flows, flows["measured"] & (flows["role"] == DATA))
 
 
-def groups(run: RunData, flows: Mapping[str, np.ndarray]) -> dict[str, np.ndarray]:
+def groups(run: RunData, flows: Mapping[str, np.ndarray]) -> Iterator[tuple[Label, np.ndarray]]:
     """All flows, each workload where there are several, and each bin of sizes that has flows."""
-    found = {"": np.ones(len(flows["time"]), bool)}
-    found |= workloads.split(run, flows["traffic"])
+    yield from workloads.split(run, flows["traffic"])
     bins = np.where(flows["bytes"] <= SMALL, 0, np.where(flows["bytes"] < LARGE, 1, 2))
     # Nobody has drawn the size of an answer that has not started.
     bins[flows["owed"]] = -1
     for one in distinct(bins[bins >= 0]):
-        found[f"[size={SIZES[one]}]"] = bins == one
-    return found
+        yield {"size": SIZES[one]}, bins == one
 
 
-def flows(run: RunData) -> dict[str, Value]:
+def flows(run: RunData) -> dict[Key, Value]:
     """FCT, slowdown, and how many did not finish."""
     everything = awaited_messages(run)
     data = kept(everything, everything["measured"] & (everything["role"] == DATA))
-    found: dict[str, Value] = {}
+    found: dict[Key, Value] = {}
     slowdown = slowdowns(data)
-    for label, keep in groups(run, data).items():
+    for label, keep in groups(run, data):
         open_ended = data["open"][keep]
         for part, value in quantiles.summary(data["time"][keep] * PS, open_ended).items():
-            found[f"fct_{part}{label}"] = value
+            found[Key(f"fct_{part}", **label)] = value
         for part, value in quantiles.summary(slowdown[keep], open_ended).items():
-            found[f"slowdown_{part}{label}"] = value
+            found[Key(f"slowdown_{part}", **label)] = value
     for label, keep in workloads.split(run, data["traffic"]):
-        found |= present({f"goodput_last{label}": goodput_last(kept(data, keep))})
+        found |= present({Key("goodput_last", **label): goodput_last(kept(data, keep))})
     for label, keep in workloads.split(run, everything["traffic"]):
-        found[f"unfinished_flows{label}"] = Value(float(everything["open"][keep].sum()))
+        found[Key("unfinished_flows", **label)] = Value(float(everything["open"][keep].sum()))
     return found
 
 
@@ -245,15 +244,12 @@ def measured_queries(flows: Mapping[str, np.ndarray]) -> tuple[np.ndarray, np.nd
     return times, open_ended, known >> np.uint64(32)
 
 
-def queries(run: RunData) -> dict[str, Value]:
+def queries(run: RunData) -> dict[Key, Value]:
     """QCT of all, and of each workload with queries where the scenario has several workloads."""
     data = all_flows(run)
     times, open_ended, traffic = measured_queries(data)
-    of = {"": np.ones(len(times), bool)}
-    if len(run.summary["traffic"]) > 1:
-        of |= {workloads.label(run, int(workload)): traffic == workload for workload in distinct(traffic)}
-    found: dict[str, Value] = {}
-    for label, keep in of.items():
+    found: dict[Key, Value] = {}
+    for label, keep in workloads.split(run, traffic):
         values = quantiles.summary(times[keep] * PS, open_ended[keep])
-        found |= {f"qct_{part}{label}": value for part, value in values.items()}
+        found |= {Key(f"qct_{part}", **label): value for part, value in values.items()}
     return found

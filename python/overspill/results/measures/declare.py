@@ -4,6 +4,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Literal
 
+from overspill.results.key import Key
 from overspill.stats.quantiles import PERCENTILES, Value
 
 Better = Literal["lower", "higher", "none"]
@@ -59,10 +60,10 @@ def family(name: str, metric: Metric, symbol: str) -> list[Metric]:
     return rows
 
 
-def present(values: Mapping[str, Value | float | None]) -> dict[str, Value]:
-    """What has a value."""
+def present(values: Mapping[str, Value | float | None]) -> dict[Key, Value]:
+    """What has a value, by its key."""
     return {
-        name: one if isinstance(one, Value) else Value(float(one))
+        name if isinstance(name, Key) else Key(name): one if isinstance(one, Value) else Value(float(one))
         for name, one in values.items()
         if one is not None
     }

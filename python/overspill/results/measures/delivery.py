@@ -3,6 +3,7 @@
 import numpy as np
 
 from overspill.results.columns import distinct
+from overspill.results.key import Key, Label
 from overspill.results.measures import workloads
 from overspill.results.measures.declare import HALF_BUCKET, RANK, Metric, present, scale
 from overspill.results.measures.occupancy import BUCKET, BY_WAIT, middle
@@ -78,7 +79,7 @@ SHARES = [
 ]
 
 
-def packets(run: RunData) -> dict[str, Value]:
+def packets(run: RunData) -> dict[Key, Value]:
     """Delay, hops, and how many were detoured or bounced, of all delivered data packets and by workload."""
     names = ("metric", "low", "high", "count", "sum")
     data, *columns = run.columns("packet_hist", "data", *names)
@@ -88,20 +89,20 @@ def packets(run: RunData) -> dict[str, Value]:
     told_apart = len(traffic) > 0
     traffic = traffic if told_apart else np.zeros(len(data), np.uint16)
     is_data = data != 0
-    found: dict[str, Value] = {}
+    found: dict[Key, Value] = {}
     for label, keep in workloads.split(run, traffic[is_data]):
         if label and not told_apart:
             continue
         rows = {name: column[is_data][keep] for name, column in zip(names, columns, strict=True)}
         if len(squares):
             found |= deviation(label, traffic[is_data][keep], rows, squares[is_data][keep])
-        found |= {f"{name}{label}": one for name, one in delivered(rows).items()}
+        found |= {Key(name, **label): one for name, one in delivered(rows).items()}
     return found
 
 
 def deviation(
-    label: str, traffic: np.ndarray, rows: dict[str, np.ndarray], squares: np.ndarray
-) -> dict[str, Value]:
+    label: Label, traffic: np.ndarray, rows: dict[str, np.ndarray], squares: np.ndarray
+) -> dict[Key, Value]:
     """The standard deviation of the delay, exact: within workloads, and between their means."""
     delays = rows["metric"] == DELAY
     groups = [delays & (traffic == one) for one in distinct(traffic[delays])]
@@ -111,10 +112,10 @@ def deviation(
     means = np.array([float(rows["sum"][one].sum()) for one in groups]) / counts
     between = counts * (means - np.average(means, weights=counts)) ** 2
     whole = sum(float(squares[one].sum()) for one in groups) + float(between.sum())
-    return present({f"delay_std{label}": scale(float(np.sqrt(whole / counts.sum())))})
+    return present({Key("delay_std", **label): scale(float(np.sqrt(whole / counts.sum())))})
 
 
-def delivered(rows: dict[str, np.ndarray]) -> dict[str, Value]:
+def delivered(rows: dict[str, np.ndarray]) -> dict[Key, Value]:
     """The same of these rows of the histograms."""
     metric, low, high, count, total = (rows[name] for name in ("metric", "low", "high", "count", "sum"))
 

@@ -2,6 +2,7 @@
 
 import numpy as np
 
+from overspill.results.key import Key
 from overspill.results.measures import workloads
 from overspill.results.measures.declare import RANK, Metric, present
 from overspill.results.rundata import RunData
@@ -110,14 +111,14 @@ METRICS = [
 ]
 
 
-def reordering(run: RunData) -> dict[str, Value]:
+def reordering(run: RunData) -> dict[Key, Value]:
     """What is known of the order of arrivals, of all and of each of several workloads."""
     traffic, metric, value, count = run.columns("reorder", "traffic", "metric", "value", "count")
     found: dict[str, Value | float | None] = {}
     for label, keep in workloads.split(run, traffic):
         of = {which: keep & (metric == which) & (count > 0) for which in range(RECEIVED + 1)}
         pairs = {which: (value[some], count[some]) for which, some in of.items()}
-        found |= {f"{name}{label}": one for name, one in order(pairs).items()}
+        found |= {Key(name, **label): one for name, one in order(pairs).items()}
     return present(found)
 
 

@@ -2,6 +2,7 @@
 
 import numpy as np
 
+from overspill.results.key import Key
 from overspill.results.measures import workloads
 from overspill.results.measures.declare import WHOLE, Metric, present
 from overspill.results.names import REASONS
@@ -102,7 +103,7 @@ SENDERS = [
 ]
 
 
-def counters(run: RunData) -> dict[str, Value]:
+def counters(run: RunData) -> dict[Key, Value]:
     """Drops by reason and place, marks, detours, bounces, and what senders counted."""
     counted = drops(run) | forwarded(run)
     # Without rows nothing happened to any packet of any workload, unless nobody told workloads apart.
@@ -129,9 +130,9 @@ def drops(run: RunData) -> dict[str, float | None]:
     by_hosts = int(sent[run.is_host[node]].sum())
     found["drop_ratio"] = int(lost.sum()) / by_hosts if by_hosts else None
     for reason, column in reasons.items():
-        found[f"drops[reason={reason}]"] = int(column.sum())
+        found[Key("drops", reason=reason)] = int(column.sum())
     for tier in dict.fromkeys(run.tiers):
-        found[f"drops[tier={tier}]"] = int(lost[run.tiers[node] == tier].sum())
+        found[Key("drops", tier=tier)] = int(lost[run.tiers[node] == tier].sum())
     return found
 
 
@@ -147,7 +148,7 @@ def forwarded(run: RunData) -> dict[str, float | None]:
     if "bounced" in known:
         node, back = run.columns("ports", "node", "bounced")
         for tier in dict.fromkeys(run.tiers[~run.is_host]):
-            found[f"bounces[tier={tier}]"] = int(back[run.tiers[node] == tier].sum())
+            found[Key("bounces", tier=tier)] = int(back[run.tiers[node] == tier].sum())
     return found
 
 
@@ -160,7 +161,7 @@ def fates(run: RunData) -> dict[str, float | None]:
     for which, name in enumerate(KINDS):
         for workload in range(len(run.summary["traffic"])):
             mine = (kind == which) & (traffic == workload)
-            found[f"{name}{workloads.label(run, workload)}"] = int(count[mine].sum())
+            found[Key(name, **workloads.label(run, workload))] = int(count[mine].sum())
     return found
 
 
@@ -171,7 +172,7 @@ def senders(run: RunData) -> dict[str, float | None]:
     known = run.column_names("flows")
     counts = {one.name: run.column("flows", one.name)[keep] for one in SENDERS if one.name in known}
     return {
-        f"{name}{label}": int(column[mine].sum())
+        Key(name, **label): int(column[mine].sum())
         for label, mine in workloads.split(run, traffic[keep])
         for name, column in counts.items()
     }

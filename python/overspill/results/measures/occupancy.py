@@ -2,6 +2,7 @@
 
 import numpy as np
 
+from overspill.results.key import Key
 from overspill.results.measures.declare import HALF_BUCKET, RANK, Metric, present, scale
 from overspill.results.rundata import RunData
 from overspill.stats import quantiles
@@ -141,7 +142,7 @@ def port_areas(run: RunData) -> dict[tuple[int, int], float]:
     return {(int(one) >> 16, int(one) & 0xFFFF): float(area[at]) for at, one in enumerate(ports)}
 
 
-def queues(run: RunData) -> dict[str, Value]:
+def queues(run: RunData) -> dict[Key, Value]:
     """Occupancy at the busiest switch port and over all of them."""
     ports = busiest_ports(run)
     if not ports:
@@ -149,7 +150,7 @@ def queues(run: RunData) -> dict[str, Value]:
     names = ("node", "port", "packets", "time_ps", "arrivals")
     node, port, packets, time, arrivals = run.columns("queue_hist", *names)
     window = max(run.window_ps[1] - run.window_ps[0], 0)
-    found: dict[str, Value] = {}
+    found: dict[Key, Value] = {}
     choices = {
         "busiest": ((node == ports[0][0]) & (port == ports[0][1]), 1),
         "all": (~run.is_host[node], switch_ports(run)),
@@ -187,7 +188,7 @@ def arrivals_see(packets: np.ndarray, arrivals: np.ndarray) -> dict[str, Value |
     }
 
 
-def sojourns(run: RunData) -> dict[str, Value]:
+def sojourns(run: RunData) -> dict[Key, Value]:
     """How long frames wait at the busiest switch port and over all of them."""
     node, port, low, high, count, total = run.columns(
         "queue_sojourn", "node", "port", "low", "high", "count", "sum"
@@ -198,7 +199,7 @@ def sojourns(run: RunData) -> dict[str, Value]:
     ports = busiest_ports(run)
     if ports:
         choices["busiest"] = (node == ports[0][0]) & (port == ports[0][1])
-    found: dict[str, Value] = {}
+    found: dict[Key, Value] = {}
     for place, keep in choices.items():
         some = keep & (count > 0)
         middles, counts = middle(low[some], high[some]), count[some]

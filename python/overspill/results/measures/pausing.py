@@ -3,6 +3,7 @@
 import numpy as np
 
 from overspill.results.columns import distinct
+from overspill.results.key import ALL, Key, Label
 from overspill.results.measures.declare import PS, Metric, present
 from overspill.results.rundata import RunData
 from overspill.stats.quantiles import Value
@@ -69,14 +70,14 @@ METRICS = [
 ]
 
 
-def choices(run: RunData, nodes: np.ndarray) -> list[tuple[str, np.ndarray]]:
+def choices(run: RunData, nodes: np.ndarray) -> list[tuple[Label, np.ndarray]]:
     """What a metric is of, by node: everything, and each tier of these nodes where there are several."""
     tiers = list(dict.fromkeys(run.tiers[nodes]))
-    several = [(f"[tier={tier}]", run.tiers == tier) for tier in tiers] if len(tiers) > 1 else []
-    return [("", np.ones(len(run.tiers), bool)), *several]
+    several: list[tuple[Label, np.ndarray]] = [({"tier": tier}, run.tiers == tier) for tier in tiers]
+    return [(ALL, np.ones(len(run.tiers), bool)), *(several if len(tiers) > 1 else [])]
 
 
-def pauses(run: RunData) -> dict[str, Value]:
+def pauses(run: RunData) -> dict[Key, Value]:
     """Pauses of ports; nothing where none may be paused."""
     start, end = run.window_ps
     if "pauses" not in run.names or end <= start:
@@ -89,13 +90,15 @@ def pauses(run: RunData) -> dict[str, Value]:
     lengths = Lengths(run, len(run.tiers))
     for label, which in choices(run, distinct(node)):
         here = which[node]
-        found[f"pauses{label}"] = int(times[here].sum())
-        found[f"paused_fraction_mean{label}"] = float(share[here].mean())
-        found[f"paused_fraction_max{label}"] = float(share[here].max())
-        found[f"pause_frames{label}"] = int(sent[here].sum())
+        found[Key("pauses", **label)] = int(times[here].sum())
+        found[Key("paused_fraction_mean", **label)] = float(share[here].mean())
+        found[Key("paused_fraction_max", **label)] = float(share[here].max())
+        found[Key("pause_frames", **label)] = int(sent[here].sum())
         if lengths.count[which].sum():
-            found[f"pause_length_mean{label}"] = lengths.total[which].sum() / lengths.count[which].sum() * PS
-            found[f"pause_length_max{label}"] = lengths.longest[which].max() * PS
+            found[Key("pause_length_mean", **label)] = (
+                lengths.total[which].sum() / lengths.count[which].sum() * PS
+            )
+            found[Key("pause_length_max", **label)] = lengths.longest[which].max() * PS
     return present(found)
 
 

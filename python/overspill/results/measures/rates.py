@@ -5,6 +5,7 @@ from typing import Any
 import numpy as np
 
 from overspill.results.columns import U64_NONE, distinct
+from overspill.results.key import Key
 from overspill.results.measures.completion import DATA, workloads_that
 from overspill.results.measures.declare import PS, Metric, present
 from overspill.results.rundata import RunData
@@ -114,7 +115,7 @@ def arrived(run: RunData) -> list[int] | None:
     return None if found is None else [int(one) for one in found]
 
 
-def goodput(run: RunData) -> dict[str, Value]:
+def goodput(run: RunData) -> dict[Key, Value]:
     """Payload bits that arrived in the window over its length: of all, and of each of several workloads."""
     seconds = (run.window_ps[1] - run.window_ps[0]) * PS
     got = arrived(run)
@@ -123,7 +124,7 @@ def goodput(run: RunData) -> dict[str, Value]:
     found = {"goodput": sum(got) * 8 / seconds}
     if len(got) > 1:
         for workload, size in zip(run.summary["traffic"], got, strict=False):
-            found[f"goodput[traffic={workload['name']}]"] = size * 8 / seconds
+            found[Key("goodput", traffic=workload["name"])] = size * 8 / seconds
     return present(found)
 
 
@@ -147,7 +148,7 @@ def host_goodputs(run: RunData) -> np.ndarray:
     return total[total > 0] * 8 / ((last - first) * int(run.summary["bin_ps"]) * PS)
 
 
-def hosts(run: RunData) -> dict[str, Value]:
+def hosts(run: RunData) -> dict[Key, Value]:
     """Least, mean and largest goodput of hosts that receive."""
     found = host_goodputs(run)
     if not len(found):
@@ -205,13 +206,13 @@ def jain(shares: np.ndarray) -> float | None:
     return float(shares.sum()) ** 2 / (len(shares) * squares) if len(shares) > 1 and squares > 0 else None
 
 
-def sharing(run: RunData) -> dict[str, Value]:
+def sharing(run: RunData) -> dict[Key, Value]:
     """Jain's index by workload, and the goodput of endless flows."""
     found: dict[str, float | None] = {}
     by_workload = flow_goodputs(run)
     for workload, (rates, _) in by_workload.items():
         name = run.summary["traffic"][workload]["name"]
-        found["jain" if len(by_workload) == 1 else f"jain[traffic={name}]"] = jain(rates)
+        found[Key("jain") if len(by_workload) == 1 else Key("jain", traffic=name)] = jain(rates)
     forever = [rates for rates, endless in by_workload.values() if endless]
     if forever:
         rates = np.concatenate(forever)
@@ -219,7 +220,7 @@ def sharing(run: RunData) -> dict[str, Value]:
     return present(found)
 
 
-def load(run: RunData) -> dict[str, Value]:
+def load(run: RunData) -> dict[Key, Value]:
     """Throughput, and the load that was achieved: of each workload that asks for one, and of all."""
     found: dict[str, float | None] = {}
     start, end = run.window_ps
@@ -230,12 +231,12 @@ def load(run: RunData) -> dict[str, Value]:
     for number, offered, planned in asked(run) if got else ():
         name = run.summary["traffic"][number]["name"]
         size = got[number]
-        found[f"achieved_load[traffic={name}]"] = offered["fraction"] * size * 8 / seconds / planned
+        found[Key("achieved_load", traffic=name)] = offered["fraction"] * size * 8 / seconds / planned
     capacity = host_bps(run)
     if capacity and got:
-        found["load_payload[of=host]"] = sum(got) * 8 / (seconds * capacity)
+        found[Key("load_payload", of="host")] = sum(got) * 8 / (seconds * capacity)
     for level, (bits, level_bps) in carried(run).items():
-        found[f"load_wire[of={level}]"] = bits / (seconds * level_bps)
+        found[Key("load_wire", of=level)] = bits / (seconds * level_bps)
         if level == "host":
             found["throughput"] = bits / seconds
     return present(found)

@@ -13,6 +13,7 @@ from dataclasses import dataclass, field
 import numpy as np
 
 from overspill.results.columns import distinct
+from overspill.results.key import Key
 from overspill.results.measures.declare import Metric, present
 from overspill.results.rundata import RunData
 from overspill.stats.quantiles import Value
@@ -255,7 +256,7 @@ def instants(pauses: Pauses, kind: int) -> Iterator[tuple[int, Changes]]:
         yield now, changes
 
 
-def saturated(run: RunData) -> dict[str, Value]:
+def saturated(run: RunData) -> dict[Key, Value]:
     """How many trees there were and how far they reached; nothing where no port may be paused.
 
     Where there was none, it has no depth.

@@ -5,6 +5,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from overspill.results.key import ALL, Key, Label
 from overspill.results.measures.declare import PS, Metric, present
 from overspill.results.rundata import RunData
 from overspill.stats.quantiles import Value
@@ -75,11 +76,11 @@ class Links:
     between_switches: np.ndarray
     window_bits: np.ndarray
 
-    def choices(self) -> Iterator[tuple[str, np.ndarray]]:
+    def choices(self) -> Iterator[tuple[Label, np.ndarray]]:
         """Which links a metric is of: all, and those between switches where there are both kinds."""
-        yield "", np.ones(len(self.node), bool)
+        yield ALL, np.ones(len(self.node), bool)
         if self.between_switches.any() and not self.between_switches.all():
-            yield "[of=switches]", self.between_switches
+            yield {"of": "switches"}, self.between_switches
 
 
 def links_of(run: RunData) -> Links | None:
@@ -104,7 +105,7 @@ def overhead(run: RunData, node: np.ndarray, sent: np.ndarray, size: np.ndarray)
     return max(0.0, float(round((wire["bits"] / 8 - float(size[hosts].sum())) / frames)))
 
 
-def links(run: RunData) -> dict[str, Value]:
+def links(run: RunData) -> dict[Key, Value]:
     """Utilisation and hot links over the window, and by bin where links were followed."""
     found: dict[str, float | None] = {}
     known = links_of(run)
@@ -114,13 +115,13 @@ def links(run: RunData) -> dict[str, Value]:
     use = known.window_bits / (known.rate * (end - start) * PS)
     hot = hot_by_bin(run, known)
     for label, which in known.choices():
-        found[f"link_utilisation_mean{label}"] = float(use[which].mean())
-        found[f"link_utilisation_max{label}"] = float(use[which].max())
-        found[f"hot_links{label}"] = float((use[which] >= HOT).mean())
+        found[Key("link_utilisation_mean", **label)] = float(use[which].mean())
+        found[Key("link_utilisation_max", **label)] = float(use[which].max())
+        found[Key("hot_links", **label)] = float((use[which] >= HOT).mean())
         if hot is not None:
             share = hot[:, which].mean(axis=1)
-            found[f"hot_link_share{label}"] = float(share.mean())
-            found[f"hot_link_share_max{label}"] = float(share.max())
+            found[Key("hot_link_share", **label)] = float(share.mean())
+            found[Key("hot_link_share_max", **label)] = float(share.max())
     return present(found)
 
 

@@ -5,19 +5,20 @@ from collections.abc import Iterator
 import numpy as np
 
 from overspill.results.columns import distinct
+from overspill.results.key import ALL, Label
 from overspill.results.rundata import RunData
 
 
-def label(run: RunData, workload: int) -> str:
-    """What the name of a metric of one workload ends in."""
-    return f"[traffic={run.summary['traffic'][workload]['name']}]"
+def label(run: RunData, workload: int) -> Label:
+    """That of one workload."""
+    return {"traffic": str(run.summary["traffic"][workload]["name"])}
 
 
-def split(run: RunData, traffic: np.ndarray) -> Iterator[tuple[str, np.ndarray]]:
+def split(run: RunData, traffic: np.ndarray) -> Iterator[tuple[Label, np.ndarray]]:
     """All rows, and those of each workload where there are several; `traffic` is the workload of each row."""
     if not len(traffic):
         return
-    yield "", np.ones(len(traffic), bool)
+    yield ALL, np.ones(len(traffic), bool)
     # By what the scenario has, not by what a seed brought: a group is there in every seed, or has no flows.
     for workload in distinct(traffic) if len(run.summary["traffic"]) > 1 else ():
         yield label(run, int(workload)), traffic == workload
