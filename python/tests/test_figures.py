@@ -93,7 +93,7 @@ def test_a_page_does_not_load_what_draws_files(tmp_path: Path) -> None:
 
     scenario = Path(__file__).parents[2] / "scenarios/linear.toml"
     found = loaded(COMMAND, "run", scenario, where=tmp_path)
-    assert found == {"numpy", "pyarrow", "overspill._core", "jinja2"}
+    assert found - {"numpy.ma"} == {"numpy", "pyarrow", "overspill._core", "jinja2"}
 
 
 def test_fonts_in_pdf_are_truetype(scenario: Path, tmp_path: Path) -> None:
