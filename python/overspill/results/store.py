@@ -99,7 +99,7 @@ def list_report(out: Path, names: Iterable[str]) -> None:
     """Put the report's files into the manifest, so that the next results replace them and no others."""
     manifest = read_manifest(out)
     remove(out, {name for name in manifest.get("report", ()) if inside(name)} - set(names))
-    write_json(out / MANIFEST, sealed(manifest | {"report": sorted(names)}))
+    write_text(out / MANIFEST, in_lines(sealed(manifest | {"report": sorted(names)})))
 
 
 class Named(Protocol):
@@ -126,9 +126,14 @@ def write_table(table: pa.Table, path: Path) -> None:
 
 def write_json(path: Path, value: Any) -> None:
     """Write a document, numbers in full."""
+    write_text(path, dump(value))
+
+
+def write_text(path: Path, text: str) -> None:
+    """Write a document as a whole or not at all."""
     try:
         new = path.with_name(f"{path.name}.new")
-        new.write_text(dump(value) + "\n", encoding="utf-8")
+        new.write_text(text + "\n", encoding="utf-8")
         new.replace(path)
     except OSError as error:
         raise Unwritable(f"{path}: cannot be written: {error.strerror}") from error
@@ -137,6 +142,13 @@ def write_json(path: Path, value: Any) -> None:
 def dump(value: Any) -> str:
     """JSON as everywhere here: indented, keys in their own order, no NaN."""
     return json.dumps(value, indent=2, ensure_ascii=False, allow_nan=False)
+
+
+def in_lines(manifest: Mapping[str, Any]) -> str:
+    """The same of a manifest, each run in one line: with all nodes of a network, indenting takes long."""
+    head = dump({key: value for key, value in manifest.items() if key != "runs"}).removesuffix("\n}")
+    runs = (json.dumps(run, ensure_ascii=False, allow_nan=False) for run in manifest["runs"])
+    return f'{head},\n  "runs": [\n    ' + ",\n    ".join(runs) + "\n  ]\n}"
 
 
 def digest(path: Path) -> str:
@@ -157,7 +169,7 @@ def write_manifest(out: Path, facts: dict[str, Any], runs: Sequence[RunData]) ->
         entry = {"variant": run.variant, "seed": run.seed, "summary": run.summary, "files": hashes}
         entries.append(entry | ({"key": run.key} if run.key else {}))
     manifest = {"format": FORMAT, **facts, "runs": entries}
-    write_json(out / MANIFEST, sealed(manifest))
+    write_text(out / MANIFEST, in_lines(sealed(manifest)))
     return manifest
 
 
@@ -193,6 +205,9 @@ def sealed(manifest: Mapping[str, Any]) -> dict[str, Any]:
     """A manifest as it is written: with a digest, so that no other is taken for it."""
     known: dict[str, Any] = json.loads(json.dumps(dict(manifest)))
     known.pop("digest", None)
+    if "runs" in known:
+        # As it is read again: the runs come last.
+        known["runs"] = known.pop("runs")
     return known | {"digest": seal(known)}
 
 

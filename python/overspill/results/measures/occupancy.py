@@ -200,14 +200,15 @@ def sojourns(run: RunData) -> dict[Key, Value]:
     if ports:
         choices["busiest"] = (node == ports[0][0]) & (port == ports[0][1])
     found: dict[Key, Value] = {}
+    middles, full = middle(low, high), count > 0
     for place, keep in choices.items():
-        some = keep & (count > 0)
-        middles, counts = middle(low[some], high[some]), count[some]
+        some = keep & full
+        counts = count[some]
         values: dict[str, Value | float | None] = {
             "mean": scale(float(total[keep].sum()) / int(counts.sum()) if len(counts) else None),
-            "max": scale(float(middles.max()) if len(counts) else None),
+            "max": scale(float(middles[some].max()) if len(counts) else None),
         }
-        found_at = quantiles.counted(middles, counts, [*PERCENT.values()])
+        found_at = quantiles.counted(middles[some], counts, [*PERCENT.values()])
         values |= zip(PERCENT, map(quantiles.seconds, found_at), strict=True)
         found |= present({f"sojourn_{place}_{part}": value for part, value in values.items()})
     return found
