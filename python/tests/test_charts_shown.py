@@ -9,6 +9,7 @@ import pyarrow as pa
 import pytest
 from matplotlib.colors import to_hex
 
+import overspill
 from overspill import Results, charts, report, run
 from overspill.charts import (
     activity,
@@ -160,10 +161,15 @@ def active(scenario: Path) -> Results:
     return charted.with_table(run(scenario), "activity", tables)
 
 
-def test_every_map_has_the_same_switches_and_a_low_panel_where_nothing_happens(scenario: Path) -> None:
+def test_every_map_of_a_kind_has_the_switches_where_it_happens_and_a_low_panel_without(
+    scenario: Path,
+) -> None:
     results = active(scenario)
-    names = [results.runs[0].node_name(HOSTS + at) for at in (0, 3, 7)]
-    for kind, shares in ((0, [1, 1, activity.LOW]), (1, [activity.LOW, 1, activity.LOW])):
+    for kind, places, shares in (
+        (0, (0, 3), [1, 1, activity.LOW]),
+        (1, (7,), [activity.LOW, 1, activity.LOW]),
+    ):
+        names = [results.runs[0].node_name(HOSTS + at) for at in places]
         chart = activity.over_time(results, kind)
         assert chart is not None and [panel.share for panel in chart.panels] == shares
         assert [list(one.rows) for one in heats(chart)] == [names] * shares.count(1)
@@ -297,3 +303,43 @@ def test_a_unit_that_a_title_ends_with_is_not_said_again(title: str, unit: str, 
     assert formats.headed(title, unit) == text
     row = Row(metrics.Metric("m", title, unit, ""), {}, None)
     assert cells.cells(row)[0] == text
+
+
+def test_a_variant_keeps_its_look_where_only_some_are_chosen(scenario: Path, tmp_path: Path) -> None:
+    text = 'name = "x"\n' + "".join(f'[variants.{name}]\nz = "{name}"\n' for name in "abcd")
+    path = tmp_path / "x.toml"
+    path.write_text(text)
+    whole, some = run(path), run(path, variants=["b", "d"])
+    assert [common.look(whole, name) for name in "abcd"] == [spec.look(at) for at in range(4)]
+    assert [common.look(some, name) for name in "bd"] == [spec.look(1), spec.look(3)]
+    swept = overspill.sweep(path, {"switch.x": ["1us", "2us"]}, variants=["d"])
+    assert [entry.look for entry in sweeping.entries(swept)] == [spec.look(3)]
+    assert (
+        common.place({}, ["p", "q"], "q") == 1 and common.place({"scenario": {"text": "("}}, ["p"], "p") == 0
+    )
+
+
+def test_a_file_says_what_its_bands_are(scenario: Path) -> None:
+    made = charts.of_results(run(scenario, seeds=3))
+    with_bands = {
+        name: chart
+        for name, chart in made.items()
+        if any(isinstance(mark, Band) and mark.interval for panel in chart.panels for mark in panel.marks)
+    }
+    assert {"goodput", "queue-cdf"} <= set(with_bands)
+    for name, chart in made.items():
+        assert (mpl.BANDS in [line.text for line in mpl.heading(chart)]) == (name in with_bands), name
+    queue = [mark for panel in made["queue"].panels for mark in panel.marks if isinstance(mark, Band)]
+    assert queue and not any(mark.interval for mark in queue), "from 0 to the largest"
+
+
+def test_a_band_that_is_cut_flat_is_said_to_go_on_in_the_file(
+    scenario: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    results = run(scenario, seeds=3)
+    monkeypatch.setattr(goodput, "top", lambda marks: (1.0, True))
+    chart = goodput.of_all(results)
+    assert chart is not None and "cut flat" in chart.note
+    monkeypatch.setattr(goodput, "top", lambda marks: (1.0, False))
+    chart = goodput.of_all(results)
+    assert chart is not None and "cut flat" not in chart.note

@@ -227,3 +227,16 @@ def test_numbers_that_no_machine_can_count_to_are_bad_input(command: Command, sc
     for values in ("lin(1e308KB,2e308KB,3)", "log(1e-400KB,1KB,3)", "log(1e-40KB,1KB,3)"):
         ran = command("sweep", scenario, "--over", f"switch.x={values}")
         assert ran.status == 2 and "expected numbers up to 1e30" in ran.err
+
+
+def test_what_was_finished_before_is_counted_in_words(command: Command, scenario: Path) -> None:
+    one = ("run", scenario, "--no-report", "--out", "one", "--variants", "drop")
+    assert command(*one).status == 0
+    assert "1 run was finished before and is not repeated" in command(*one).err
+    assert (
+        "2 runs were finished before and are not repeated"
+        in [
+            command(*one, "--seeds", 2).err,
+            command(*one, "--seeds", 2).err,
+        ][1]
+    )

@@ -12,7 +12,7 @@ from matplotlib.backends.backend_agg import FigureCanvasAgg
 
 import overspill
 from overspill import charts, report
-from overspill.charts import mpl, saturation, web
+from overspill.charts import mpl, pauses, saturation, web
 from overspill.charts.spec import Bars, Chart, Graph, Heat, Span
 from overspill.results import warnings as show
 from overspill.results.results import Results
@@ -161,3 +161,13 @@ def test_trees_of_a_pause_of_all_classes_are_one_row(tmp_path: Path) -> None:
     assert [one.tree.kind for one in found] == [0, 1]
     (told,) = saturation.rows(results)
     assert told["class"] == "0, 1"
+
+
+def test_the_title_says_how_many_ports_there_are_beside_those_shown(
+    slow: Results, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    whole = pauses.over_time(slow)
+    assert whole is not None and whole.title == "Paused ports over time"
+    monkeypatch.setattr(pauses, "ROWS_SHOWN", 1)
+    part = pauses.over_time(slow)
+    assert part is not None and re.search(r": the 1 of [2-9] that stood still longest$", part.title)

@@ -34,7 +34,7 @@ def over_time(results: Results, kind: int) -> Chart | None:
     if not busy:
         return None
     columns = columns_of(list(runs.values()), kind, len(runs) - len(busy))
-    rows = rows_of(list(runs.values()), kind, room(len(runs), len(runs) - len(busy), columns), columns)
+    rows = rows_of(list(runs.values()), kind, room(len(runs), len(runs) - len(busy), columns))
     period = common.period_of(results)
     maps = {variant: grid(run, (kind, rows), period) for variant, run in runs.items()}
     step = next(one.step_ps for variant, one in maps.items() if total(runs[variant], kind))
@@ -150,19 +150,16 @@ class Rows:
     hosts: bool
 
 
-def rows_of(runs: Sequence[RunData], kind: int, most: int, columns: int | None = None) -> Rows:
+def rows_of(runs: Sequence[RunData], kind: int, most: int) -> Rows:
     """The rows of one kind, the same for all variants.
 
-    Where they fit, the switches where anything of any kind happens, so that all maps of a run have the same;
-    else those where it happens; else, of these, the ends of links that change, and those with most.
+    The switches where it happens; where they do not fit the ends of links that change, and those with most.
     """
-    own, found = active(runs, (kind,)), active(runs, range(len(KINDS)))
+    own = active(runs, (kind,))
     switches = own[:most] if len(own) > most else own
     if len(own) > most:
         ends = changed_ends(runs)
         switches = sorted(own, key=lambda node: node not in ends)[:most]
-    if len(found) <= min(most, room(len(runs), columns=columns)):
-        switches = found
     hosts = any(run.is_host[events(run, kind)[1]].any() for run in runs)
     return Rows(sorted(switches), sorted(set(own) - set(switches)), hosts)
 

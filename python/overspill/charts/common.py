@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Sequence
+import tomllib
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from functools import lru_cache
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -27,8 +29,23 @@ STEPS_SHOWN = 1200  # steps of a curve over time
 
 
 def look(results: Results, variant: str) -> Look:
-    """A variant's look: the same in every figure of the results."""
-    return spec.look(results.variants.index(variant))
+    """A variant's look: the same in every figure of the results, and of others of the same scenario."""
+    return spec.look(place(results.facts, results.variants, variant))
+
+
+def place(facts: Mapping[str, Any], variants: Sequence[str], variant: str) -> int:
+    """Which variant of its scenario it is, also where only some were chosen; else of these."""
+    every = declared(str(facts.get("scenario", {}).get("text", "")))
+    return (every if set(variants) <= set(every) else tuple(variants)).index(variant)
+
+
+@lru_cache(maxsize=8)
+def declared(text: str) -> tuple[str, ...]:
+    """The variants that a scenario's text has, in its order."""
+    try:
+        return tuple(tomllib.loads(text).get("variants", ()))
+    except tomllib.TOMLDecodeError:
+        return ()
 
 
 def legend(results: Results, variants: Iterable[str]) -> list[Entry]:

@@ -50,17 +50,17 @@ def of_all(results: Results) -> Chart | None:
     ]
     step = formats.time(width_ps(results.of(shown[0])[0], period, STEPS_OF_BAND))
     more = f" The first {len(shown)} of {len(variants)} variants." if len(variants) > len(shown) else ""
-    beyond = " The widest bands go beyond the axis." if cut else ""
+    beyond = " Bands that are cut flat go on beyond the axis." if cut else ""
     caption = (
         f"Payload that arrived in order at all hosts, in bins of {step}. {BURSTS} {ENDS} "
-        f"{common.band_text(results)}{beyond}{more} "
+        f"{common.band_text(results)}{more} "
         "Grey: outside the measurement window."
     )
     height = common.height_of(len(panels), 1.6 if len(panels) > 1 else 3.1)
     return Chart(
         "goodput", "Goodput over time: payload that arrived in order at all hosts", caption, panels, 1,
         height, share_x=True, share_y=True, down=True,
-        note=IN_ORDER,
+        note=IN_ORDER + beyond,
     )  # fmt: skip
 
 

@@ -47,6 +47,7 @@ STYLE: dict[Any, Any] = {
 }
 WIDTH = 9.0  # inches
 TALLEST = 10.4
+BANDS = "Lines are means over seeds, bands their 95 % intervals."
 LETTERS = 118  # that fit the width of a figure
 LEGEND_ROW = 0.23  # inches
 INSTANT = "#444b52"
@@ -115,11 +116,12 @@ class Heading:
 
 
 def heading(chart: Chart) -> list[Heading]:
-    """The title of a chart and its note, line by line."""
+    """The title of a chart, its note, and what its bands are, line by line."""
     title = [Heading(one, 12, "bold", "#1b1f24") for one in textwrap.wrap(chart.title, LETTERS * 3 // 4)]
-    return title + [
-        Heading(one, 9, "normal", "#8a3b00") for one in textwrap.wrap(chart.note, LETTERS * 6 // 5)
-    ]
+    notes = [Heading(one, 9, "normal", "#8a3b00") for one in textwrap.wrap(chart.note, LETTERS * 9 // 8)]
+    bands = (mark for panel in chart.panels for mark in panel.marks if isinstance(mark, spec.Band))
+    of_bands = [Heading(BANDS, 9, "normal", "#57606a")] if any(one.interval for one in bands) else []
+    return [*title, *notes, *of_bands]
 
 
 def head(made: Figure, told: Sequence[Heading]) -> None:

@@ -56,7 +56,9 @@ def over_time(results: Results) -> Chart | None:
         "which it was paused. First seed of each variant. Grey: outside the measurement window."
     )
     colours = Colours(0, 1, f"share of {formats.time(step)} paused", kind="share", zero=True)
-    return activity.stacked("pauses", "Paused ports over time", caption, panels, (colours, len(rows)))
+    some = f": the {len(rows)} of {len(every)} that stood still longest" if left else ""
+    title = f"Paused ports over time{some}"
+    return activity.stacked("pauses", title, caption, panels, (colours, len(rows)))
 
 
 def longest(pauses: list[Pauses]) -> list[Row]:

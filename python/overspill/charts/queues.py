@@ -49,7 +49,9 @@ def over_time(results: Results) -> Chart | None:
         run, colour = runs[variant], common.look(results, variant).colour
         at, high, mean = trace.steps(run, period)
         marks: list[Mark] = [*common.outside(run, period), *common.changes(run, period)]
-        marks.append(Band(at, np.zeros(len(at)), high, Look(colour, width=0), "largest", "post"))
+        marks.append(
+            Band(at, np.zeros(len(at)), high, Look(colour, width=0), "largest", "post", interval=False)
+        )
         marks.append(Line(at, mean, Look(colour, width=1.1), "mean", "post", texts(high, mean)))
         own = "" if len(places) == 1 else f"{trace.place}, "
         title = f"{common.label(results, variant)} ({own}seed {run.seed}{limit_of(results, variant)})"

@@ -82,7 +82,7 @@ class Line:
 
 @dataclass(frozen=True)
 class Band:
-    """The area between two curves, such as an interval; without a text of its own."""
+    """The area between two curves, mostly an `interval` over seeds; without a text of its own."""
 
     x: np.ndarray
     low: np.ndarray
@@ -90,6 +90,7 @@ class Band:
     look: Look
     entry: str = ""
     step: Literal["", "post"] = ""
+    interval: bool = True
 
 
 @dataclass(frozen=True)

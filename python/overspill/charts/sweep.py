@@ -11,8 +11,21 @@ from typing import Any, Protocol
 import numpy as np
 import pyarrow as pa
 
-from overspill.charts import spec
-from overspill.charts.spec import Axis, Band, Chart, Colours, Entry, Heat, Kind, Line, Mark, Panel, Points
+from overspill.charts import common, spec
+from overspill.charts.spec import (
+    Axis,
+    Band,
+    Chart,
+    Colours,
+    Entry,
+    Heat,
+    Kind,
+    Line,
+    Look,
+    Mark,
+    Panel,
+    Points,
+)
 from overspill.results import formats, metrics, same, tables
 from overspill.results.key import of_row
 
@@ -163,6 +176,11 @@ def variants_of(sweep: SweepResults) -> list[str]:
     return list(dict.fromkeys(sweep.summary.column("variant").to_pylist()))
 
 
+def look_of(sweep: SweepResults, variant: str) -> Look:
+    """A variant's look, by its place in the scenario."""
+    return spec.look(common.place(getattr(sweep, "facts", {}), variants_of(sweep), variant))
+
+
 def groups(sweep: SweepResults) -> list[tuple[str, ...]]:
     """The variants, those that have the same of every metric at every point together."""
     rows: dict[str, dict[Any, Any]] = {variant: {} for variant in variants_of(sweep)}
@@ -256,7 +274,7 @@ def curve(
     if not found:
         return []
     found.sort(key=lambda one: one[0])
-    look = spec.look(variants_of(sweep).index(variant))
+    look = look_of(sweep, variant)
     at_x = np.array([place for place, _, _ in found])
     mean = np.array([cell.mean for _, cell, _ in found])
     low = np.array([cell.mean if cell.low is None else cell.low for _, cell, _ in found])
@@ -309,8 +327,7 @@ def lines(sweep: SweepResults, what: tuple[str, str], tables: dict[str, dict[Key
 
 def entries(sweep: SweepResults) -> list[Entry]:
     """The legend."""
-    every = variants_of(sweep)
-    return [Entry(one[0], same.label(one), spec.look(every.index(one[0]))) for one in groups(sweep)]
+    return [Entry(one[0], same.label(one), look_of(sweep, one[0])) for one in groups(sweep)]
 
 
 def caption(sweep: SweepResults, tables: dict[str, dict[Key, Cell]], path: str) -> str:

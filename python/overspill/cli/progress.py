@@ -37,7 +37,9 @@ class Lines(Listener):
         """Remember how many there are; say how many are finished already."""
         self.total, known = len(list(left)), len(list(stored))
         if known:
-            self.say(f"{known} runs were finished before and are not repeated")
+            were = "run was" if known == 1 else "runs were"
+            again = "is" if known == 1 else "are"
+            self.say(f"{known} {were} finished before and {again} not repeated")
 
     def say(self, line: str) -> None:
         """Print a line."""
