@@ -161,7 +161,7 @@ def active(scenario: Path) -> Results:
     return charted.with_table(run(scenario), "activity", tables)
 
 
-def test_every_map_of_a_kind_has_the_switches_where_it_happens_and_a_low_panel_without(
+def test_maps_of_a_kind_have_the_switches_where_it_happens_and_a_low_panel_without(
     scenario: Path,
 ) -> None:
     results = active(scenario)
@@ -320,7 +320,7 @@ def test_a_variant_keeps_its_look_where_only_some_are_chosen(scenario: Path, tmp
 
 
 def test_a_file_says_what_its_bands_are(scenario: Path) -> None:
-    made = charts.of_results(run(scenario, seeds=3))
+    made = charts.of_results(charted.with_everything(run(scenario, seeds=3)))
     with_bands = {
         name: chart
         for name, chart in made.items()
@@ -336,7 +336,7 @@ def test_a_file_says_what_its_bands_are(scenario: Path) -> None:
 def test_a_band_that_is_cut_flat_is_said_to_go_on_in_the_file(
     scenario: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    results = run(scenario, seeds=3)
+    results = charted.with_everything(run(scenario, seeds=3))
     monkeypatch.setattr(goodput, "top", lambda marks: (1.0, True))
     chart = goodput.of_all(results)
     assert chart is not None and "cut flat" in chart.note

@@ -168,6 +168,8 @@ def test_the_title_says_how_many_ports_there_are_beside_those_shown(
 ) -> None:
     whole = pauses.over_time(slow)
     assert whole is not None and whole.title == "Paused ports over time"
+    longest = pauses.longest
     monkeypatch.setattr(pauses, "ROWS_SHOWN", 1)
+    monkeypatch.setattr(pauses, "longest", lambda found: longest(found) * 3)
     part = pauses.over_time(slow)
-    assert part is not None and re.search(r": the 1 of [2-9] that stood still longest$", part.title)
+    assert part is not None and part.title.endswith(": the 1 of 3 that stood still longest")
