@@ -92,6 +92,64 @@ fn a_reaction_to_bounces_and_weights_of_links_that_nothing_asks_for_are_told() {
 }
 
 #[test]
+fn marking_from_a_length_on_that_no_queue_reaches_is_told() {
+    let with = |k: &str, size: &str, more: &str| {
+        let marking = format!("marking = {{ kind = \"ecn_threshold\", k = \"{k}\" }}\n");
+        let buffer = format!("buffer = {{ kind = \"per_port\", size = \"{size}\" }}\n");
+        notes(&format!("[switch]\n{marking}{buffer}{more}[transport]\nkind = \"dctcp\"\n"))
+    };
+    let said = |k: &str, size: &str| {
+        let begins = format!("it begins at {k}, and the memory of a port is {size}");
+        vec![format!("switch.marking marks nothing at s0, and switches like it: {begins}")]
+    };
+    assert_eq!(with("100pkt", "100pkt", ""), said("100pkt", "100pkt"));
+    assert_eq!(with("99pkt", "100pkt", ""), [""; 0], "the last that fits finds 99");
+    assert_eq!(with("150KB", "150KB", ""), said("150KB", "150KB"));
+    assert_eq!(with("100pkt", "6400B", ""), said("100pkt", "6400B"), "frames have 64 bytes at least");
+    assert_eq!(with("99pkt", "6400B", ""), [""; 0]);
+    assert_eq!(with("151800B", "100pkt", "").len(), 1, "and 1518 at most");
+    let evict = with("100pkt", "100pkt", "overflow = { kind = \"evict\" }\n");
+    assert!(!evict.iter().any(|note| note.contains("marks nothing")), "an arrival may take a place: {evict:?}");
+    let red = "marking = { kind = \"red\", min = \"100pkt\", max = \"200pkt\" }\n";
+    let small = "[switch]\nbuffer = { kind = \"per_port\", size = \"100pkt\" }\n";
+    assert_eq!(notes(&format!("{small}{red}")), said("100pkt", "100pkt"));
+    assert_eq!(notes(&format!("{small}{}", red.replace("min = \"100pkt", "min = \"99pkt"))), [""; 0]);
+    let nic = "[host]\nnic_queue = \"9pkt\"\nmarking = { kind = \"ecn_threshold\", k = \"9pkt\" }\n[transport]\nkind = \"dctcp\"\n";
+    assert_eq!(notes(nic), ["host.marking marks nothing: it begins at 9pkt, and host.nic_queue is 9pkt"]);
+}
+
+#[test]
+fn classes_and_their_order_are_told_where_all_packets_are_of_one() {
+    let of = |class: &str, more: &str| {
+        let lines = format!("kind = \"incast\"\nsenders = 2\nreceiver = \"h0\"\nsize = \"9KB\"\n{class}");
+        let all = notes_of(&format!("{lines}{more}"));
+        all.iter()
+            .map(|note| note.strip_prefix("default: ").expect("of the one variant").to_string())
+            .collect::<Vec<_>>()
+    };
+    let second = "[[traffic]]\nname = \"v\"\nkind = \"incast\"\nsenders = 2\nreceiver = \"h1\"\nsize = \"9KB\"\n";
+    let alone = "class = 3 has no effect: all packets are of this class, and nothing goes by it";
+    assert_eq!(of("class = 3\n", ""), [alone]);
+    assert_eq!(of("class = 3\n", second), [""; 0]);
+    assert_eq!(
+        of("class = 3\n", "[switch]\npause = { kind = \"pfc\", xoff = \"20KB\", xon = \"10KB\" }\n")
+            .iter()
+            .filter(|n| *n == alone)
+            .count(),
+        0
+    );
+    for kind in ["strict_priority", "round_robin"] {
+        let order = format!("[switch]\nscheduler = {{ kind = \"{kind}\" }}\n");
+        let said =
+            format!("scheduler = \"{kind}\" has no effect: all packets are of class 0, and leave first in, first out");
+        assert_eq!(of("", &order), [said.as_str()]);
+        assert_eq!(of("", &format!("{order}{second}class = 1\n")), [""; 0]);
+        let bounced = of("", &format!("{order}overflow = {{ kind = \"bounce\" }}\n"));
+        assert!(!bounced.contains(&said), "bounced packets have a lane of their own: {bounced:?}");
+    }
+}
+
+#[test]
 fn a_transport_that_nothing_has_is_told() {
     let raw = "kind = \"constant\"\nsource = \"h0\"\ndestination = \"h1\"\nrate = \"1Mbps\"\n";
     let table = "[transport]\nkind = \"sack\"\nttl = 9\nmin_rto = \"20ms\"\n";

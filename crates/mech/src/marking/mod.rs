@@ -26,6 +26,10 @@ pub trait Marking: Send + Sync {
     fn plain(&self) -> Option<Room> {
         None
     }
+    /// As long as less waits at a port than this, it marks nothing; `None` where that is not known.
+    fn begins(&self) -> Option<Room> {
+        self.plain()
+    }
     /// What is wrong with it.
     fn check(&self, _beside: &Beside, _report: &mut Report) {}
     /// A copy, with its state.

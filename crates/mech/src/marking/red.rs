@@ -7,7 +7,7 @@
 use super::Marking;
 use crate::check::in_words;
 use crate::params::{Kind, Spec, Values};
-use crate::{Beside, Env, Head, QueueView, Report, choice, params};
+use crate::{Beside, Env, Head, QueueView, Report, Room, choice, params};
 use units::{Amount, Dur, Time};
 
 /// See the module.
@@ -166,6 +166,10 @@ impl Marking for Red {
     }
     fn idle(&mut self, env: &mut Env) {
         self.idle_from = Some(env.now);
+    }
+    /// No average is above all that it is of.
+    fn begins(&self) -> Option<Room> {
+        Some(Room::of(self.given[0]))
     }
     /// Its two thresholds go together.
     fn check(&self, _beside: &Beside, report: &mut Report) {

@@ -21,6 +21,10 @@ pub trait Scheduler: Send + Sync {
     fn needs(&self) -> Needs {
         Needs { reorders: true, ..Needs::default() }
     }
+    /// Whether it goes by classes and lanes alone: where packets wait in one queue, they leave first in, first out.
+    fn is_by_queue(&self) -> bool {
+        false
+    }
     /// A copy, with its state.
     fn boxed(&self) -> Box<dyn Scheduler>;
 }

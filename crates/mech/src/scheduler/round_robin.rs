@@ -92,6 +92,9 @@ impl Scheduler for RoundRobin {
     fn needs(&self) -> Needs {
         Needs::default()
     }
+    fn is_by_queue(&self) -> bool {
+        true
+    }
     fn boxed(&self) -> Box<dyn Scheduler> {
         Box::new(self.clone())
     }

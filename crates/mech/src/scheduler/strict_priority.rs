@@ -26,6 +26,9 @@ impl Scheduler for StrictPriority {
     fn needs(&self) -> Needs {
         Needs::default()
     }
+    fn is_by_queue(&self) -> bool {
+        true
+    }
     fn boxed(&self) -> Box<dyn Scheduler> {
         Box::new(self.clone())
     }

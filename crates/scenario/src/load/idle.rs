@@ -1,19 +1,22 @@
 //! What a scenario asks for and nothing comes of beside the rest of it: no error, and worth a word.
 
 use super::tree::Node;
+use crate::choices::Simultaneous;
 use crate::events::Change;
 use crate::model::{PortConfig, Scenario};
 use dataplane::transport::TcpConfig;
 use mech::Room;
 use mech::marking::MarkingSlot;
+use std::collections::BTreeSet;
+use units::Amount;
 
 /// What a user should know of a variant; `document` is what it was read from.
 pub(super) fn notes(document: &Node, scenario: &Scenario) -> Vec<String> {
     let asked = Asked { document, scenario };
     if asked.is_raw() {
-        return [asked.turns(), asked.measures(), asked.transport()].concat();
+        return [asked.turns(), asked.measures(), asked.transport(), asked.classes()].concat();
     }
-    let lists = [asked.turns(), asked.measures(), asked.order(), asked.marks()];
+    let lists = [asked.turns(), asked.measures(), asked.order(), asked.marks(), asked.unreached(), asked.classes()];
     lists.into_iter().flatten().chain(asked.returned()).chain(asked.weights()).collect()
 }
 
@@ -112,6 +115,73 @@ impl Asked<'_> {
         Vec::new()
     }
 
+    /// Marking from a length on that no queue reaches, since its memory is full before.
+    fn unreached(&self) -> Vec<String> {
+        let (scenario, mut notes) = (self.scenario, Vec::new());
+        let frames = (u64::from(scenario.smallest_frame()), u64::from(scenario.largest_frame()));
+        let never = |from: Option<Room>, room: Option<Room>| {
+            let (from, room) = (from?.amount()?, room?.amount()?);
+            is_beyond(from, room, frames).then_some((from, room))
+        };
+        for (switch, node) in
+            scenario.switches.iter().zip(scenario.topology.nodes.iter().skip(scenario.topology.hosts as usize))
+        {
+            let needs = switch.overflow.slot.peek().needs();
+            // What counts for an output may be more than waits there, or memory may hold more for what it lets in.
+            if needs.removes
+                || needs.back.is_some()
+                || switch.model.cioq().is_some()
+                || switch.simultaneous == Simultaneous::Snapshot
+            {
+                continue;
+            }
+            let room = switch.buffer.slot.peek().plain();
+            if let Some((from, room)) =
+                switch.ports.iter().find_map(|port| never(port.marking.slot.peek().begins(), room))
+            {
+                let name = &node.name;
+                notes.push(format!(
+                    "switch.marking marks nothing at {name}, and switches like it: it begins at {from}, and the memory \
+                     of a port is {room}"
+                ));
+                break;
+            }
+        }
+        let host = &scenario.host;
+        let room = host.nic_queue.filter(|_| !host.overflow.slot.peek().needs().removes).map(Room::of);
+        if let Some((from, room)) = never(host.marking.slot.peek().begins(), room) {
+            notes.push(format!("host.marking marks nothing: it begins at {from}, and host.nic_queue is {room}"));
+        }
+        notes
+    }
+
+    /// A class, and an order of classes, where all packets are of one and nothing else goes by it.
+    fn classes(&self) -> Vec<String> {
+        let scenario = self.scenario;
+        let overflow = || scenario.switches.iter().map(|switch| switch.overflow.slot.peek().needs());
+        let lanes = scenario.notifies() || overflow().any(|needs| needs.back.is_some());
+        if scenario.classes().0.count_ones() != 1 {
+            return Vec::new();
+        }
+        let class = scenario.top_class();
+        let mut notes = Vec::new();
+        // By default classes are in strict order, which nobody has to hear of.
+        let of_ports = self.ports().filter(|_| self.is_given("switch.scheduler")).map(|port| &port.scheduler);
+        let of_hosts = self.is_given("host.scheduler").then_some(&scenario.host.scheduler);
+        let turns = of_ports.chain(of_hosts).filter(|scheduler| scheduler.slot.peek().is_by_queue());
+        let turns: BTreeSet<&str> = turns.map(|scheduler| scheduler.kind.as_str()).collect();
+        if !lanes {
+            let why = format!("all packets are of class {class}, and leave first in, first out");
+            notes.extend(turns.iter().map(|kind| format!("scheduler = \"{kind}\" has no effect: {why}")));
+        }
+        let goes_by_it =
+            lanes || overflow().any(|needs| needs.aside) || self.ports().any(|port| port.agents().count() > 0);
+        if class > 0 && !goes_by_it {
+            notes.push(format!("class = {class} has no effect: all packets are of this class, and nothing goes by it"));
+        }
+        notes
+    }
+
     /// A reaction to packets that come back, where none does.
     fn returned(&self) -> Option<String> {
         let back = self.scenario.switches.iter().any(|switch| switch.overflow.slot.peek().needs().back.is_some());
@@ -126,5 +196,15 @@ impl Asked<'_> {
         let weighted = self.scenario.switches.iter().any(|switch| switch.routing.slot.peek().needs_weights());
         let told = !weighted && links.iter().any(|link| link.get("weight").is_some());
         told.then(|| "topology.link: `weight` has no effect without switch.routing = \"weighted\"".into())
+    }
+}
+
+/// Whether so much never waits in memory of this size when a packet comes that it has room for; `frames` are the bytes of
+/// the smallest and the largest.
+fn is_beyond(from: Amount, room: Amount, (smallest, largest): (u64, u64)) -> bool {
+    match (from, room) {
+        (Amount::Packets(from), Amount::Packets(room)) | (Amount::Bytes(from), Amount::Bytes(room)) => from >= room,
+        (Amount::Packets(from), Amount::Bytes(room)) => from.saturating_mul(smallest) >= room,
+        (Amount::Bytes(from), Amount::Packets(room)) => from >= room.saturating_mul(largest),
     }
 }
