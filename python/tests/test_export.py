@@ -112,3 +112,38 @@ def test_what_cannot_be_exported_is_bad_input(three_seeds: Results, tmp_path: Pa
         with pytest.raises(BadInput) as refused:
             list(export.write(three_seeds, *arguments))  # type: ignore[arg-type]
         assert said in str(refused.value)
+
+
+def test_a_host_that_a_spreadsheet_would_compute_is_marked_and_read_again(
+    compiled: None, tmp_path: Path
+) -> None:
+    links = ", ".join(f'{{ a = "{host}", b = "s" }}' for host in ("=1+1", "@h", "-2"))
+    scenario = tmp_path / "odd.toml"
+    text = f"""
+name = "odd"
+duration = "10ms"
+[topology]
+kind = "custom"
+hosts = ["=1+1", "@h", "-2"]
+switches = ["s"]
+link = [{links}]
+"""
+    burst = """
+[[traffic]]
+kind = "incast"
+senders = 2
+receiver = "=1+1"
+size = "10KB"
+"""
+    scenario.write_text(text + burst)
+    first = run(scenario, out=tmp_path / "one")
+    (written,) = export.write(first, "csv")
+    cells = {cell for line in written.path.read_text().splitlines() for cell in line.split(",")}
+    assert {"'=1+1", "'@h", "-2"} <= cells and not {"=1+1", "@h"} & cells
+    shutil.copy(written.path, tmp_path / "flows.csv")
+    again = '[[traffic]]\nkind = "trace"\nfile = "flows.csv"\n'
+    scenario.write_text(text + again)
+    second = run(scenario)
+    assert [first.flows[name].to_pylist() for name in ("src", "dst", "bytes")] == [
+        second.flows[name].to_pylist() for name in ("src", "dst", "bytes")
+    ]

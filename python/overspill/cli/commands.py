@@ -149,7 +149,9 @@ def export_command(
     from overspill.results import export
 
     with interruptible():
-        for written in export.write(export.load(folder), form, out_path, (variant, seed)):
+        for written in export.write(
+            export.load(folder), form, out_path or folder / "export", (variant, seed)
+        ):
             say(out(), "written", written.path)
             if written.unfinished:
                 left_out = f"{written.path}: {written.unfinished} unfinished flows are left out"

@@ -10,7 +10,7 @@ from pathlib import Path
 import numpy as np
 
 from overspill.errors import BadInput
-from overspill.results import store
+from overspill.results import store, tables
 from overspill.results.columns import U32_NONE, U64_NONE
 from overspill.results.results import Results
 from overspill.results.rundata import RunData
@@ -94,7 +94,7 @@ def hpcc(run: RunData) -> tuple[str, int]:
 def trace(run: RunData) -> tuple[str, int]:
     """Every flow as `kind = "trace"` reads it, finished or not."""
     found = flows(run, "start_ps", "src", "dst", "bytes")
-    names = [node["name"] for node in run.summary["nodes"]]
+    names = [tables.no_formula(node["name"]) for node in run.summary["nodes"]]
     out = io.StringIO()
     writer = csv.writer(out, lineterminator="\n")
     writer.writerow(("start", "source", "destination", "bytes"))

@@ -1,5 +1,6 @@
 """The tables of a sweep: every value of every run, and their means and intervals over seeds."""
 
+import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
@@ -42,6 +43,7 @@ SUMMARY = (
 METRICS, MEANS = "sweep.parquet", "summary.parquet"
 FILES = (METRICS, "sweep.csv", MEANS, "summary.csv")
 FORMULA = r"^[=+\-@\t\r]"  # how cells begin that spreadsheets compute
+NUMBER = r"^[+-]?[0-9]+(\.[0-9]*)?(e[+-]?[0-9]+)?$"
 BATCH = 50_000  # rows gathered before they become columns
 
 NUMBERS = ("n", "mean", "ci95", "low", "high", "censored")  # of a summary
@@ -224,6 +226,11 @@ def ordered(by_seed: Runs) -> Iterator[Key]:
     yield from sorted(names, key=lambda name: place[name.registered])
 
 
+def no_formula(text: str) -> str:
+    """A text as a cell that no spreadsheet computes, as `without_formulas` has it."""
+    return f"'{text}" if re.search(FORMULA, text) and not re.search(NUMBER, text) else text
+
+
 def without_formulas(table: pa.Table) -> pa.Table:
     """Texts that a spreadsheet would take for a formula, behind an apostrophe; numbers stay as they are."""
     import pyarrow.compute as compute
@@ -232,7 +239,7 @@ def without_formulas(table: pa.Table) -> pa.Table:
         if pa.types.is_string(field.type):
             texts = table.column(at)
             formula = compute.match_substring_regex(texts, FORMULA)
-            number = compute.match_substring_regex(texts, r"^[+-]?[0-9]+(\.[0-9]*)?(e[+-]?[0-9]+)?$")
+            number = compute.match_substring_regex(texts, NUMBER)
             marked = compute.binary_join_element_wise("'", texts, "")
             safe = compute.if_else(compute.and_not(formula, number), marked, texts)
             table = table.set_column(at, field, safe)

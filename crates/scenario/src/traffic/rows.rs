@@ -143,9 +143,11 @@ impl<'a> Hosts<'a> {
         self.hosts
     }
 
-    /// The host of a name, or of a number where no node is called so.
+    /// The host of a name, or of a number where no node is called so. A name that a spreadsheet would take for a formula
+    /// may stand behind an apostrophe, as tables are written.
     pub fn find(&self, what: &str, text: &str) -> Result<HostId, Wrong> {
-        let node = self.names.get(text).copied().or_else(|| text.parse::<u32>().ok());
+        let marked = || self.names.get(text.strip_prefix('\'')?);
+        let node = self.names.get(text).or_else(marked).copied().or_else(|| text.parse::<u32>().ok());
         let found = node.filter(|node| *node < self.hosts).map(HostId);
         let rule = || format!("the name of a host, or its number, 0 to {}", self.hosts - 1);
         found.ok_or_else(|| (format!("{what} `{text}`"), rule()))

@@ -50,6 +50,13 @@ fn an_id_is_the_name_of_a_node_before_it_is_a_number() {
 }
 
 #[test]
+fn a_name_behind_an_apostrophe_is_the_name_that_tables_write_so() {
+    let net = custom(&["=1 host", "'@2 host", "s"], &["=1 s 1", "'@2 s 1"]).unwrap();
+    let said = "start,source,destination,bytes\n1us,'=1,'@2,9\n";
+    assert_eq!(read(&net, "trace", &[], said).unwrap().0, [("1us".to_string(), 0, 1, 9, 0)]);
+}
+
+#[test]
 fn a_malformed_hpcc_flow_file_is_refused_with_its_line() {
     for (text, said) in [
         ("", "no lines; the number of flows"),
