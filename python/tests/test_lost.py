@@ -16,8 +16,10 @@ import pyarrow.parquet as pq
 import pytest
 from conftest import Ran
 
-from overspill import BadInput, Results, run
-from overspill.results import cache, store
+from overspill import BadInput, Failed, Listener, Results, Task, run
+from overspill.charts import files
+from overspill.engine import keys as keys_of_runs
+from overspill.results import cache, metrics, steady, store
 
 Command = Callable[..., Ran]
 
@@ -240,3 +242,135 @@ def test_what_was_finished_before_is_counted_in_words(command: Command, scenario
             command(*one, "--seeds", 2).err,
         ][1]
     )
+
+
+def test_a_folder_deleted_while_runs_go_on_and_a_killed_command_do_not_block(
+    scenario: Path, tmp_path: Path
+) -> None:
+    process = started(tmp_path, "run", scenario, "--seeds", 40, "--jobs", 1, "--out", "o")
+    after(2, tmp_path / "o")
+    shutil.rmtree(tmp_path / "o", ignore_errors=True)
+    after(2, tmp_path / "o")
+    process.kill()
+    process.communicate(timeout=60)
+    assert not (tmp_path / "o" / "store" / cache.MARK).exists(), "nothing says whose the folder is"
+    kept = keys(tmp_path / "o")
+    again = started(tmp_path, "run", scenario, "--seeds", 40, "--out", "o", "--no-report", steps=2)
+    told = again.communicate(timeout=120)[1]
+    assert again.returncode == 0, told
+    assert kept <= keys(tmp_path / "o") and not Results.load(tmp_path / "o").missing
+
+
+def test_what_only_looks_like_a_store_is_not_taken(tmp_path: Path) -> None:
+    for name in ("store/ab/x", "store/notes/x", "other/x"):
+        path = tmp_path / name.partition("/")[0] / name
+        path.parent.mkdir(parents=True)
+        path.touch()
+        assert cache.is_left_over(tmp_path / name.partition("/")[0]) == (name == "store/ab/x")
+        shutil.rmtree(tmp_path / name.partition("/")[0])
+
+
+@pytest.mark.parametrize("verb", [("run",), ("sweep", "--over", "switch.x=1,2", "--tables", "flows")])
+def test_a_folder_in_the_place_of_a_file_of_the_store_and_a_file_in_that_of_a_folder_are_replaced(
+    command: Command, scenario: Path, verb: tuple[str, ...]
+) -> None:
+    line = (*verb, scenario, "--seeds", 1, "--no-report", "--out", "o")
+    assert command(*line).status == 0
+    first, second, third = sorted(keys(Path("o")))[:3]
+    lies = cache.Cache(Path("o/store"))
+    for path in (lies.file(first), lies.table(second, "flows")):
+        path.unlink()
+        (path / "below").mkdir(parents=True)
+    shutil.rmtree(lies.place(third))
+    lies.place(third).touch()
+    ran = command(*line)
+    assert ran.status == 0, ran.err
+    assert all(lies.find(key, ("flows",)) is not None for key in (first, second, third))
+
+
+def test_results_whose_folder_a_later_command_took_do_not_read_its_tables(
+    scenario: Path, tmp_path: Path
+) -> None:
+    first = run(scenario, out=tmp_path / "o")
+    before, loaded = first.flows, Results.load(tmp_path / "o")
+    run(scenario, out=tmp_path / "o")
+    assert first.flows.equals(before), "the same results"
+    for path in (tmp_path / "o" / "runs").rglob("flows.parquet"):
+        shutil.copy(path, tmp_path / "copy")
+        (tmp_path / "copy").replace(path)
+    assert first.flows.equals(before) and loaded.flows.equals(before), "a copy is the same"
+    run(scenario, out=tmp_path / "o", sets=["fake.unfinished=7", "measure.allow_unfinished=true"])
+    for results in (first, loaded):
+        with pytest.raises(BadInput, match="a later command has written other results there"):
+            results.table("flows")
+    run(scenario, out=tmp_path / "o", seed=9)
+    with pytest.raises(BadInput, match="a later command has written other results there"):
+        list(loaded.batches("ports"))
+    assert Results.load(tmp_path / "o").flows.num_rows
+
+
+def test_results_saved_from_memory_know_their_files(scenario: Path, tmp_path: Path) -> None:
+    first = run(scenario)
+    first.save(tmp_path / "o")
+    for path in (tmp_path / "o" / "runs").rglob("flows.parquet"):
+        path.write_bytes(path.read_bytes())
+    assert first.flows.num_rows
+    for path in (tmp_path / "o" / "runs").rglob("flows.parquet"):
+        path.write_bytes(path.read_bytes() + b"x")
+    with pytest.raises(BadInput, match="a later command has written other results there"):
+        first.table("flows")
+
+
+class Damaging(Listener):
+    """Damages the tables of a run as soon as it is kept."""
+
+    def __init__(self, folder: Path) -> None:
+        self.folder = folder
+
+    def kept(self, task: Task, hops: int) -> None:
+        for path in self.folder.glob(f"store/??/{task.key}/*.parquet"):
+            path.write_bytes(b"no table")
+
+
+def test_a_table_that_is_damaged_during_the_command_is_a_failure_and_run_again(
+    scenario: Path, tmp_path: Path
+) -> None:
+    out = tmp_path / "o"
+    with pytest.raises(Failed) as failed:
+        run(scenario, variants=["drop"], out=out, listener=Damaging(out))
+    assert failed.value.status == 1 and "the same command goes on" in failed.value.lines[-1]
+    assert run(scenario, variants=["drop"], out=out).queues.num_rows
+
+
+def test_halves_of_windows_are_part_of_what_a_run_is_known_by() -> None:
+    assert steady in keys_of_runs.needed(metrics) | keys_of_runs.needed(steady)
+    before = keys_of_runs.metrics_digest()
+    of_file = keys_of_runs.file_digest
+
+    def changed(path: str) -> str:
+        return of_file(path) + ("changed" if path == steady.__file__ else "")
+
+    keys_of_runs.metrics_digest.cache_clear()
+    with pytest.MonkeyPatch.context() as patched:
+        patched.setattr(keys_of_runs, "file_digest", changed)
+        assert keys_of_runs.metrics_digest() != before
+    keys_of_runs.metrics_digest.cache_clear()
+    assert keys_of_runs.metrics_digest() == before
+
+
+def test_figures_drawn_before_the_command_was_stopped_go_with_their_results(
+    command: Command, scenario: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    saved, drawn = files.save_figure, []
+
+    def stopped(figure: object, place: Path, name: str, formats: object) -> None:
+        if drawn:
+            raise KeyboardInterrupt(signal.SIGTERM)
+        drawn.append(name)
+        saved(figure, place, name, formats)  # type: ignore[arg-type]
+
+    monkeypatch.setattr(files, "save_figure", stopped)
+    ran = command("run", scenario, "--out", "o", "--figures", "png")
+    assert ran.status == 143 and Path(f"o/figures/{drawn[0]}.png").is_file()
+    ran = command("run", scenario, "--out", "o", "--seed", 5, "--no-report")
+    assert ran.status == 0 and not Path("o/figures").exists(), "they are of other results"

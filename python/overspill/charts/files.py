@@ -50,6 +50,11 @@ def save(charts: Mapping[str, Chart], folder: Path, formats: Collection[str]) ->
     place.mkdir(parents=True, exist_ok=True)
     for name, chart in charts.items():
         save_figure(paper.figure(chart), place, name, formats)
+    return names(charts, formats)
+
+
+def names(charts: Collection[str], formats: Collection[str]) -> list[str]:
+    """The files of charts, from the folder of their page."""
     return [f"{PLACE}/{name}.{one}" for name in charts for one in formats]
 
 

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any
 
 from overspill.engine import core
 from overspill.errors import Failed
-from overspill.results import metrics
+from overspill.results import metrics, steady
 from overspill.results.cache import digest
 
 if TYPE_CHECKING:
@@ -54,9 +54,12 @@ def file_digest(path: str) -> str:
 
 @lru_cache(maxsize=1)
 def metrics_digest() -> str:
-    """SHA-256 of the sources that metrics are computed with, so that no old value outlives a change."""
+    """SHA-256 of the sources that metrics are computed with, and what the halves of windows are compared by.
+
+    So no old value outlives a change.
+    """
     made = hashlib.sha256()
-    for module in sorted(needed(metrics), key=lambda one: one.__name__):
+    for module in sorted(needed(metrics) | needed(steady), key=lambda one: one.__name__):
         made.update(f"{module.__name__}\0{file_digest(str(module.__file__))}\0".encode())
     return made.hexdigest()
 

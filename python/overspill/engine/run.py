@@ -16,7 +16,7 @@ from overspill.engine.options import Options
 from overspill.engine.plan import Plan, prepare
 from overspill.engine.schedule import Memory, Outcome
 from overspill.engine.task import Listener, Task
-from overspill.errors import BadInput, OverspillError, Unwritable
+from overspill.errors import BadInput, Failed, OverspillError, Unwritable
 from overspill.results import cache, commit, gather, store
 from overspill.results.cache import Cache
 from overspill.results.results import Results
@@ -106,6 +106,10 @@ def finish(plan: Plan, outcome: Outcome, found: Cache | Memory) -> Results:
         except Unwritable as error:
             # What is finished lies in the store, and is shown.
             made.facts["failures"] = list(dict.fromkeys([*made.failures, *error.lines]))
+        except BadInput as error:
+            # Nobody asked for that file: it was damaged while the command was at work.
+            again = f"finished runs are kept in {made.store}; the same command goes on"
+            raise Failed([*error.lines, again]) from error
     return made
 
 
@@ -242,13 +246,26 @@ def unless_stopped(results: Results) -> Results:
     return results
 
 
+def placed(out: Callable[[str], Path] | str | Path | None) -> Callable[[str], Path] | Path | None:
+    """The folder asked for, which stays what it is where the program goes to another."""
+    if callable(out):
+        return lambda name: Path(out(name)).absolute()
+    return None if out is None else Path(out).absolute()
+
+
+def asked_for(scenario: str | Path, **asked: Any) -> Results:
+    """What `run` and `sweep` do with all that they are given: the fields of `Options`."""
+    asked |= {"out": placed(asked["out"]), "listener": asked["listener"] or Listener()}
+    return unless_stopped(execute(scenario, Options(**asked)))
+
+
 def run(
     scenario: str | Path,
     *,
     seeds: int = 1,
     seed: int | None = None,
     sets: Iterable[str] | Mapping[str, object] = (),
-    variants: Sequence[str] | None = None,
+    variants: str | Iterable[str] | None = None,
     out: Callable[[str], Path] | str | Path | None = None,
     jobs: int | None = None,
     max_events: int | None = None,
@@ -265,20 +282,7 @@ def run(
     are captured. `jobs` are threads, all cores by default. `BadInput` tells all that is wrong with a
     scenario; a run that fails is in `Results.failures`.
     """
-    options = Options(
-        sets=sets,
-        seed=seed,
-        seeds=seeds,
-        variants=variants,
-        max_events=max_events,
-        jobs=jobs,
-        out=out,
-        listener=listener or Listener(),
-        pcap=pcap,
-        pcap_snaplen=pcap_snaplen,
-        topology=topology,
-    )
-    return unless_stopped(execute(scenario, options))
+    return asked_for(**locals())
 
 
 def sweep(
@@ -288,12 +292,12 @@ def sweep(
     seeds: int = 10,
     seed: int | None = None,
     sets: Iterable[str] | Mapping[str, object] = (),
-    variants: Sequence[str] | None = None,
-    zips: Sequence[str | Sequence[str]] = (),
+    variants: str | Iterable[str] | None = None,
+    zips: Iterable[str | Sequence[str]] = (),
     jobs: int | None = None,
     on: str | None = None,
     out: Callable[[str], Path] | str | Path | None = None,
-    tables: Sequence[str] = (),
+    tables: str | Iterable[str] = (),
     max_events: int | None = None,
     listener: Listener | None = None,
 ) -> Results:
@@ -304,19 +308,4 @@ def sweep(
     (`tcp://...`, or `local:N` for N processes here). `zips` has groups of paths that move together. Runs that
     fail are in `Results.failures`; `BadInput` tells everything that is wrong with any point.
     """
-    options = Options(
-        over=over,
-        zips=zips,
-        sets=sets,
-        seed=seed,
-        seeds=seeds,
-        variants=variants,
-        max_events=max_events,
-        tables=tables,
-        jobs=jobs,
-        on=on,
-        out=out,
-        listener=listener or Listener(),
-        sweep=True,
-    )
-    return unless_stopped(execute(scenario, options))
+    return asked_for(sweep=True, **locals())

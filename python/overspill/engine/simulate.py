@@ -16,11 +16,11 @@ import pyarrow.parquet as pq
 from overspill.engine.pcap import Captures, Wanted
 from overspill.engine.task import Listener, Task
 from overspill.errors import Failed, OverspillError, Unwritable
-from overspill.results import columns, metrics, steady, store
+from overspill.results import columns, metrics, steady
 from overspill.results.cache import File
 from overspill.results.key import Key
 from overspill.results.rundata import RunData
-from overspill.results.stream import ROWS, Sink, Spill
+from overspill.results.stream import ROWS, Sink, Spill, file_digest
 from overspill.stats.quantiles import Value
 
 if TYPE_CHECKING:
@@ -162,7 +162,7 @@ def measured(run: RunData, how: How, folder: Path | None) -> Finished:
     if folder is None:
         return Finished(values, run.summary, halves=run.halves, run=run)
     tables = files(run, how.tables, folder)
-    captured = {link: (path.name, File(path, store.digest(path))) for link, path in run.captures.items()}
+    captured = {link: (path.name, File(path, file_digest(path))) for link, path in run.captures.items()}
     return Finished(values, run.summary, tables, absent(how.tables, tables), captured, run.halves)
 
 
@@ -181,7 +181,7 @@ def files(run: RunData, wanted: Sequence[str], folder: Path) -> dict[str, File]:
                 path = folder / f"{name}.parquet"
                 if run.file(name) != path:
                     write(run, name, path)
-                made[name] = File(path, store.digest(path))
+                made[name] = File(path, file_digest(path))
     except OSError as error:
         raise Unwritable(f"{folder}: cannot be written: {error.strerror or error}") from error
     return made

@@ -15,9 +15,19 @@ from overspill.charts.spec import Chart, Look
 
 def draw(charts: Mapping[str, Chart], folder: Path, formats: Collection[str] = ()) -> list[dict[str, Any]]:
     """Save every chart in these formats and in those that are there; each as a part of the page."""
-    kinds = [one for one in files.FORMATS if one in {*formats, *files.there(folder, charts)}]
+    kinds = wanted(charts, folder, formats)
     files.save(charts, folder, kinds)
     return [block(chart, kinds) for chart in charts.values()]
+
+
+def wanted(charts: Mapping[str, Chart], folder: Path, formats: Collection[str]) -> list[str]:
+    """These formats, and those in which charts are there."""
+    return [one for one in files.FORMATS if one in {*formats, *files.there(folder, charts)}]
+
+
+def names(charts: Mapping[str, Chart], folder: Path, formats: Collection[str]) -> list[str]:
+    """The files that `draw` will save, from the folder."""
+    return files.names(charts, wanted(charts, folder, formats))
 
 
 def block(chart: Chart, kinds: Collection[str] = ()) -> dict[str, Any]:

@@ -20,8 +20,10 @@ if TYPE_CHECKING:
 def write(results: Results, folder: Path, formats: Collection[str] = ()) -> Path:
     """Write `report.html`, and figures in these formats; the page's path."""
     try:
-        drawn = page.draw(charts.of_results(results), folder, formats)
-        path = folder / store.REPORT
+        path, made = folder / store.REPORT, charts.of_results(results)
+        # Listed before they are drawn: where the command is stopped meanwhile, they go with these results.
+        store.list_report(folder, [path.name, *page.names(made, folder, formats)], more=True)
+        drawn = page.draw(made, folder, formats)
         path.write_text(render(results, drawn), encoding="utf-8")
         saved = [link["path"] for one in drawn for link in one["links"]]
         store.list_report(folder, [path.name, *saved])

@@ -4,6 +4,7 @@ import fcntl
 import hashlib
 import json
 import os
+import re
 import shutil
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
@@ -18,7 +19,7 @@ from overspill.errors import BadInput, Unwritable
 from overspill.results import store
 from overspill.results.key import Key, parsed
 from overspill.results.rundata import RunData
-from overspill.results.stream import Stored
+from overspill.results.stream import Stored, file_digest
 from overspill.stats.quantiles import Value
 
 MARK, MARKED = ".overspill-store", "overspill store 1\n"
@@ -91,7 +92,7 @@ class Cache:
         if entry is None or not set(tables) <= set(entry.tables):
             return None
         for path, expected in self.files(key, entry, tables).items():
-            if not path.is_file() or store.digest(path) != expected:
+            if not path.is_file() or file_digest(path) != expected:
                 raise Broken(f"{path}: not the file that was written")
         return entry
 
@@ -102,7 +103,7 @@ class Cache:
     def read(self, key: str) -> Entry | None:
         """A run; `None` where there is none, `Broken` where its file is damaged."""
         path = self.file(key)
-        if not path.is_file():
+        if not path.exists():
             return None
         try:
             # As a file of its own: a folder's name is no column.
@@ -122,7 +123,8 @@ class Cache:
         path = self.file(key)
         new = path.with_name(f".{key}.{os.getpid()}.new")
         try:
-            path.parent.mkdir(parents=True, exist_ok=True)
+            cleared(path.parent, folder=True)
+            cleared(path, folder=False)
             for name, file in files.items():
                 self.put(key, name, file.made)
             pq.write_table(pack(key, entry), new, compression="zstd", write_page_checksum=True)
@@ -135,7 +137,8 @@ class Cache:
     def put(self, key: str, name: str, made: Path | bytes) -> None:
         """Put a file there."""
         path = self.place(key) / name
-        path.parent.mkdir(parents=True, exist_ok=True)
+        cleared(path.parent, folder=True)
+        cleared(path, folder=False)
         if isinstance(made, bytes):
             new = path.with_name(f".{name}.{os.getpid()}.new")
             new.write_bytes(made)
@@ -145,13 +148,29 @@ class Cache:
 
     def remove(self, key: str) -> None:
         """Take a run away."""
-        self.file(key).unlink(missing_ok=True)
-        shutil.rmtree(self.place(key), ignore_errors=True)
+        for path in (self.file(key), self.place(key)):
+            remove(path)
 
     @property
     def staging(self) -> Path:
         """Where tables of runs that go on are written; what is left there is of no use."""
         return self.folder / ".staging"
+
+
+def cleared(path: Path, folder: bool) -> None:
+    """Make place for a folder, which is there then, or for a file, where somebody has put the other."""
+    if path.exists() and path.is_dir() != folder:
+        remove(path)
+    if folder:
+        path.mkdir(parents=True, exist_ok=True)
+
+
+def remove(path: Path) -> None:
+    """Take away a file or a folder."""
+    if path.is_dir() and not path.is_symlink():
+        shutil.rmtree(path, ignore_errors=True)
+    else:
+        path.unlink(missing_ok=True)
 
 
 def pack(key: str, entry: Entry) -> pa.Table:
@@ -270,7 +289,7 @@ def refuse_foreign(out: Path) -> None:
             raise BadInput(f"--out: {out} is a file; expected a folder")
         if not out.is_dir() or (out / "store" / MARK).is_file():
             return
-        if not any(path for path in out.iterdir() if not path.name.startswith(store.STAGING)):
+        if is_left_over(out):
             return
         if not (out / store.MANIFEST).is_file():
             raise BadInput(
@@ -279,6 +298,15 @@ def refuse_foreign(out: Path) -> None:
         store.read_manifest(out)
     except OSError as error:
         raise BadInput(f"--out: {store.shortened(str(out))}: {error.strerror}") from error
+
+
+def is_left_over(out: Path) -> bool:
+    """Whether all that a folder has was left by runs, which went on while somebody deleted it."""
+    inside = [path for path in out.iterdir() if not path.name.startswith(store.STAGING)]
+    if not inside:
+        return True
+    places = list((out / "store").iterdir()) if inside == [out / "store"] and inside[0].is_dir() else []
+    return bool(places) and all(re.fullmatch(r"[0-9a-f]{2}|\.staging", path.name) for path in places)
 
 
 def tidy(out: Path) -> None:

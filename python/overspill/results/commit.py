@@ -11,6 +11,7 @@ from overspill.errors import BadInput, Unwritable
 from overspill.results import document, store, tables
 from overspill.results.finished import Finished
 from overspill.results.rundata import RunData
+from overspill.results.stream import file_digest
 
 
 def refuse_others(out: Path, sweep: bool) -> None:
@@ -128,7 +129,7 @@ def write_sweep(results: Finished, out: Path) -> None:
             *tables.write(results.metrics, staging.folder / tables.METRICS),
             *tables.write(results.summary, staging.folder / tables.MEANS),
         ]
-        facts = results.facts | {"outputs": {path.name: store.digest(path) for path in files}}
+        facts = results.facts | {"outputs": {path.name: file_digest(path) for path in files}}
         store.write_json(staging.folder / store.MANIFEST, store.sealed(facts))
         if not described(facts, out):
             store.remove(out, pages(out))

@@ -38,23 +38,33 @@ class Change:
 class RunData:
     """One variant with one seed."""
 
-    def __init__(self, summary: dict[str, Any], tables: Mapping[str, pa.Table | Stored] | Path) -> None:
+    def __init__(
+        self,
+        summary: dict[str, Any],
+        tables: Mapping[str, pa.Table | Stored] | Path,
+        digests: Mapping[str, str] | None = None,
+    ) -> None:
         self.summary = summary
+        # SHA-256 of its files as far as they are known.
+        self.digests = dict(digests or {})
         # Files of what crossed links, by link, and who keeps them where they are.
         self.captures: dict[str, Path] = {}
         self.owner: Spill | None = None
         if isinstance(tables, Path):
             folder = tables
-            files = {name: tables / f"{name}.parquet" for name in names.TABLES}
-            tables = {name: Stored(file) for name, file in files.items() if file.is_file()}
+            files = {name: f"{name}.parquet" for name in names.TABLES}
+            there = {
+                name: Stored.among_results(folder / file, self.digests.get(file, ""))
+                for name, file in files.items()
+            }
+            tables = {name: found for name, found in there.items() if found is not None}
             self.captures = {link: folder / file for link, file in summary.get("captures", {}).items()}
         self._tables: Mapping[str, pa.Table | Stored] = tables
         # Its metrics, and what the halves of its window are compared by, once somebody has measured them.
         self.values: dict[Key, Value] | None = None
         self.halves: dict[str, tuple[float, float]] | None = None
-        # What it is known by in a store, and SHA-256 of its files as far as they are known.
+        # What it is known by in a store.
         self.key = ""
-        self.digests: dict[str, str] = {}
         # Where it stands in a sweep.
         self.point: dict[str, str] = {}
 
@@ -100,15 +110,15 @@ class RunData:
 
     def stored(self, folder: Path) -> "RunData":
         """The same run, its tables now read from this folder when needed."""
-        run = RunData(self.summary, folder)
-        run.values, run.halves, run.key, run.digests = self.values, self.halves, self.key, self.digests
+        run = RunData(self.summary, folder, self.digests)
+        run.values, run.halves, run.key = self.values, self.halves, self.key
         return run
 
     def known_as(self, told: Mapping[str, Any]) -> "RunData":
         """The same run under another name: these entries of its summary are others."""
-        run = RunData({**self.summary, **told}, self._tables)
+        run = RunData({**self.summary, **told}, self._tables, self.digests)
         run.captures, run.owner = self.captures, self.owner
-        run.values, run.halves, run.key, run.digests = self.values, self.halves, self.key, self.digests
+        run.values, run.halves, run.key = self.values, self.halves, self.key
         return run
 
     def captured(self, files: dict[str, Path], owner: Spill | None) -> None:

@@ -14,6 +14,7 @@ import pyarrow.parquet as pq
 
 from overspill.errors import BadInput, Unwritable
 from overspill.results.rundata import RunData
+from overspill.results.stream import file_digest
 
 MANIFEST = "manifest.json"
 RESULTS = "results.json"
@@ -95,11 +96,16 @@ def remove(out: Path, names: Iterable[str]) -> None:
             parent.rmdir()
 
 
-def list_report(out: Path, names: Iterable[str]) -> None:
-    """Put the report's files into the manifest, so that the next results replace them and no others."""
+def list_report(out: Path, names: Iterable[str], more: bool = False) -> None:
+    """Put the report's files into the manifest, so that the next results replace them and no others.
+
+    They take the place of those that are listed there, unless there are to be `more`.
+    """
     manifest = read_manifest(out)
-    remove(out, {name for name in manifest.get("report", ()) if inside(name)} - set(names))
-    write_text(out / MANIFEST, in_lines(sealed(manifest | {"report": sorted(names)})))
+    before = {name for name in manifest.get("report", ()) if inside(name)}
+    listed = set(names) | (before if more else set())
+    remove(out, before - listed)
+    write_text(out / MANIFEST, in_lines(sealed(manifest | {"report": sorted(listed)})))
 
 
 class Named(Protocol):
@@ -151,12 +157,6 @@ def in_lines(manifest: Mapping[str, Any]) -> str:
     return f'{head},\n  "runs": [\n    ' + ",\n    ".join(runs) + "\n  ]\n}"
 
 
-def digest(path: Path) -> str:
-    """SHA-256 of a file."""
-    with path.open("rb") as file:
-        return hashlib.file_digest(file, "sha256").hexdigest()
-
-
 def write_manifest(out: Path, facts: dict[str, Any], runs: Sequence[RunData]) -> dict[str, Any]:
     """Write `manifest.json`: the facts, and each run with its summary and the hashes of its files."""
     entries = []
@@ -164,7 +164,8 @@ def write_manifest(out: Path, facts: dict[str, Any], runs: Sequence[RunData]) ->
         place = folder(out, run)
         captures = (place / path.name for path in run.captures.values())
         files = sorted([*place.glob("*.parquet"), *captures])
-        known = {file: run.digests.get(file.name) or digest(file) for file in files}
+        known = {file: run.digests.get(file.name) or file_digest(file) for file in files}
+        run.digests = {file.name: found for file, found in known.items()}
         hashes = {file.relative_to(out).as_posix(): found for file, found in known.items()}
         entry = {"variant": run.variant, "seed": run.seed, "summary": run.summary, "files": hashes}
         entries.append(entry | ({"key": run.key} if run.key else {}))
@@ -233,7 +234,9 @@ def read_runs(out: Path, manifest: dict[str, Any]) -> list[RunData]:
         for entry in manifest["runs"]:
             for name, expected in entry["files"].items():
                 check(out / name, expected)
-            run = RunData(entry["summary"], folder(out, RunData(entry["summary"], {})))
+            known = {PurePosixPath(name).name: found for name, found in entry["files"].items()}
+            place = folder(out.absolute(), RunData(entry["summary"], {}))
+            run = RunData(entry["summary"], place, known)
             run.key = str(entry.get("key", ""))
             runs.append(run)
     except (KeyError, TypeError, AttributeError):
@@ -245,6 +248,6 @@ def check(path: Path, expected: str) -> None:
     """A file is there and is the one that was written."""
     if not path.is_file():
         raise BadInput(f"{path}: missing; the manifest names it")
-    found = digest(path)
+    found = file_digest(path)
     if found != expected:
         raise BadInput(f"{path}: found SHA-256 {found[:12]}...; the manifest says {expected[:12]}...")

@@ -1,5 +1,6 @@
 """Tables that grow with simulated time, written to disk while their run goes on."""
 
+import hashlib
 import shutil
 import tempfile
 import threading
@@ -9,6 +10,7 @@ from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
 from types import TracebackType
+from typing import Any
 
 import pyarrow as pa
 import pyarrow.parquet as pq
@@ -25,6 +27,13 @@ class Spill:
     def __init__(self) -> None:
         self.lock = threading.Lock()
         self.path: Path | None = None
+
+    def __reduce__(self) -> Any:
+        """It goes with its process."""
+        raise BadInput(
+            "results with captures or long tables cannot be pickled: these lie in a temporary folder "
+            "that goes with this process; run with `out`"
+        )
 
     @property
     def folder(self) -> Path:
@@ -43,44 +52,80 @@ class Spill:
 
 @dataclass(frozen=True)
 class Stored:
-    """A table on disk; `owner` keeps its folder there."""
+    """A table on disk; `owner` keeps its folder there.
+
+    Where later results may take its place, `known` is what tells it from theirs, and SHA-256 of its file.
+    """
 
     path: Path
     owner: Spill | None = None
+    known: tuple[tuple[int, int, int], str] | None = None
+
+    @staticmethod
+    def among_results(path: Path, digest: str) -> "Stored | None":
+        """A table in a folder of results, with the SHA-256 that its file has; `None` without a file."""
+        found = stamp(path) if path.is_file() else None
+        return None if found is None else Stored(path, known=(found, digest))
+
+    @property
+    def is_own(self) -> bool:
+        """Whether the file is still the one that it was, or a copy."""
+        if self.known is None or stamp(self.path) == self.known[0]:
+            return True
+        return self.path.is_file() and file_digest(self.path) == self.known[1]
+
+    @contextmanager
+    def reading(self) -> Iterator[None]:
+        """What is no Parquet is `BadInput`, and so is what belongs to other results."""
+        try:
+            if not self.is_own:
+                raise BadInput(
+                    f"{self.path}: a later command has written other results there; expected the table of "
+                    "these: load them anew, or give each command a folder of its own"
+                )
+            yield
+        except (OSError, pa.ArrowException) as error:
+            raise BadInput(f"{self.path}: cannot be read as Parquet: {error}") from error
 
     def read(self, names: Sequence[str] | None = None) -> pa.Table:
         """The table, or some columns of it."""
-        with reading(self.path):
+        with self.reading():
             # As a file of its own: a folder's name is no column.
             return pq.ParquetFile(self.path).read(columns=None if names is None else list(names))
 
     @property
     def names(self) -> list[str]:
         """Its columns."""
-        with reading(self.path):
+        with self.reading():
             return list(pq.read_schema(self.path).names)
 
     @property
     def rows(self) -> int:
         """How many rows it has."""
-        with reading(self.path):
+        with self.reading():
             return int(pq.read_metadata(self.path).num_rows)
 
     def batches(self, names: Sequence[str] | None = None) -> Iterator[pa.RecordBatch]:
         """The table bit by bit."""
-        with reading(self.path):
+        with self.reading():
             # Buffering ahead would read the whole file into memory.
             file = pq.ParquetFile(self.path, pre_buffer=False)
             yield from file.iter_batches(BATCH, columns=None if names is None else list(names))
 
 
-@contextmanager
-def reading(path: Path) -> Iterator[None]:
-    """What is no Parquet is `BadInput`."""
+def stamp(path: Path) -> tuple[int, int, int] | None:
+    """What tells a file from another in its place, but for a copy of it; `None` where there is none."""
     try:
-        yield
-    except (OSError, pa.ArrowException) as error:
-        raise BadInput(f"{path}: cannot be read as Parquet: {error}") from error
+        stat = path.stat()
+    except OSError:
+        return None
+    return stat.st_ino, stat.st_mtime_ns, stat.st_size
+
+
+def file_digest(path: Path) -> str:
+    """SHA-256 of a file."""
+    with path.open("rb") as file:
+        return hashlib.file_digest(file, "sha256").hexdigest()
 
 
 class Sink:
