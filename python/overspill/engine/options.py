@@ -1,5 +1,6 @@
 """How a scenario is run: what a caller may ask for, checked for what needs no scenario."""
 
+import operator
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -46,6 +47,21 @@ class Options:
         """The tables that are kept."""
         return tuple(dict.fromkeys(self.tables)) if self.sweep else names.TABLES
 
+    def __post_init__(self) -> None:
+        """Lists of what may be given as any iterable, or as one text as on the command line."""
+        for name in ("over", "sets"):
+            given = getattr(self, name)
+            if not isinstance(given, Mapping):
+                object.__setattr__(self, name, listed(name, given, parted=False))
+        for name, parted in (("zips", False), ("pcap", False), ("variants", True), ("tables", True)):
+            given = getattr(self, name)
+            if given is not None:
+                object.__setattr__(self, name, listed(name, given, parted))
+        for name in ("seed", "seeds", "max_events", "jobs", "pcap_snaplen"):
+            given = getattr(self, name)
+            if given is not None:
+                object.__setattr__(self, name, whole(name, given))
+
     def check(self) -> None:
         """`BadInput` of what no run can have."""
         for name, number, most in (
@@ -66,6 +82,26 @@ class Options:
             cluster.check(self.on)
             if self.jobs is not None:
                 raise BadInput("--jobs is for runs in this process; with --on, the cluster's workers decide")
+
+
+def listed(name: str, given: Any, parted: bool) -> list[Any]:
+    """What was given, once and for all: a generator gives it once; a text is one, or those between commas."""
+    if isinstance(given, str):
+        return [one.strip() for one in given.split(",") if one.strip()] if parted else [given]
+    try:
+        return list(given)
+    except TypeError:
+        raise BadInput(f"{name}: found {given!r}; expected a list of texts") from None
+
+
+def whole(name: str, given: Any) -> int:
+    """A whole number, of whatever kind."""
+    try:
+        if not isinstance(given, bool):
+            return operator.index(given)
+    except TypeError:
+        pass
+    raise BadInput(f"{name}: found {given!r}; expected a whole number")
 
 
 def seeds_from(first: int, count: int) -> list[int]:

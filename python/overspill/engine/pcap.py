@@ -34,9 +34,9 @@ class Wanted:
         return [list(self.texts), self.snaplen] if self.texts else []
 
     @staticmethod
-    def of(texts: str | Iterable[str], snaplen: int | None) -> Wanted:
+    def of(texts: Iterable[str], snaplen: int | None) -> Wanted:
         """Checked for what needs no scenario."""
-        found = [readable("--pcap", one) for one in ([texts] if isinstance(texts, str) else texts)]
+        found = [readable("--pcap", one) for one in texts]
         if snaplen is not None and not found:
             raise BadInput("--pcap-snaplen: found without --pcap; expected a link or a host to capture")
         if snaplen is not None and not 1 <= snaplen <= SNAPLEN_MOST:

@@ -30,6 +30,12 @@ class Plan:
     pcap: Wanted
     first: int = 0  # the number of its first point, where several plans are run together
 
+    def __reduce__(self) -> Any:
+        """No plan leaves its process."""
+        raise BadInput(
+            "a plan cannot be pickled: it holds scenarios of the core; prepare it anew from its scenario"
+        )
+
     @property
     def out(self) -> Path | None:
         """The folder of its results, if there is one."""

@@ -136,10 +136,18 @@ class Finished:
         return judge(self.facts, {variant: self.of(variant) for variant in self.variants}, self.values)
 
     def of(self, variant: str, point: Mapping[str, str] | None = None) -> list[RunData]:
-        """A variant's runs, by seed; of a sweep those at a point, with the tables that were kept."""
+        """A variant's runs, by seed; of a sweep those at a point, with the tables that were kept.
+
+        `BadInput` where there is no such variant or point.
+        """
+        if variant not in self.variants:
+            raise BadInput(f"variant: found {variant!r}; expected one of {', '.join(self.variants)}")
+        known = dict(point or {})
+        if known not in self.points:
+            raise BadInput(f"point: found {known}; expected one of {few(self.points)}")
         if not self.of_sweep:
             return sorted((run for run in self.runs if run.variant == variant), key=lambda run: run.seed)
-        at = self.points.index(dict(point or {}))
+        at = self.points.index(known)
         config = self.facts["points"][at]["configs"][variant]
         found = (self.stored(config, variant, seed, self.points[at]) for seed in self.seeds)
         return [run for run in found if run is not None]
@@ -240,14 +248,26 @@ class Finished:
 
     def must_have(self, name: str) -> None:
         """`BadInput` where a sweep did not keep a table."""
-        if self.of_sweep and (name not in self.facts["tables"] or self.folder is None):
+        if self.of_sweep and name not in self.facts["tables"]:
             raise BadInput(f"{name}: not kept; sweep with `--tables {name}`")
 
+    def must_lie(self) -> Path:
+        """The store of a sweep; `BadInput` where it has none."""
+        if self.folder is None and self.store is None:
+            raise BadInput(
+                "runs of a sweep are kept only with `out`: without it there are `metrics` and `summary`"
+            )
+        return self.store or Path(self.folder or "") / "store"
+
     def each(self) -> Iterator[RunData]:
-        """Every finished run; those of a sweep are read one by one, with the tables that were kept."""
+        """Every finished run; those of a sweep are read one by one, with the tables that were kept.
+
+        `BadInput` of a sweep without a folder, which keeps its metrics alone.
+        """
         if not self.of_sweep:
             yield from self.runs
-        elif self.folder is not None:
+        else:
+            self.must_lie()
             for point, known in zip(self.points, self.facts["points"], strict=True):
                 for variant, config in known["configs"].items():
                     runs = (self.stored(config, variant, seed, point) for seed in self.seeds)
@@ -255,10 +275,8 @@ class Finished:
 
     def stored(self, config: str, variant: str, seed: int, point: dict[str, str]) -> RunData | None:
         """A run of a sweep, from its store."""
-        if self.folder is None:
-            return None
         key = cache.run_key(config, seed, self.facts["max_events"])
-        run = cache.stored(Cache(self.folder / "store"), key)
+        run = cache.stored(Cache(self.must_lie()), key)
         if run is not None:
             run = run.known_as({"variant": variant, "seed": seed})
             run.point = point
@@ -369,3 +387,9 @@ class Finished:
     def captures(self) -> dict[tuple[str, int], dict[str, Path]]:
         """The pcapng files of captured links: (variant, seed) -> link -> file."""
         return {(run.variant, run.seed): run.captures for run in self.runs if run.captures}
+
+
+def few(points: Sequence[Mapping[str, str]]) -> str:
+    """Some points, as a message tells them."""
+    more = f" and {len(points) - 3} more" if len(points) > 3 else ""
+    return ", ".join(str(dict(point)) for point in points[:3]) + more

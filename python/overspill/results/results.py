@@ -54,7 +54,7 @@ def loaded_point(out: Path) -> Results:
     if missing:
         raise BadInput(f"{out / files.MANIFEST}: not a whole manifest: no {', '.join(missing)}")
     facts = {key: value for key, value in manifest.items() if key not in ("format", "runs", "report")}
-    return Results(facts, runs, out)
+    return Results(facts, runs, out.absolute())
 
 
 def loaded_sweep(out: Path, facts: dict[str, Any]) -> Results:
@@ -69,4 +69,4 @@ def loaded_sweep(out: Path, facts: dict[str, Any]) -> Results:
         values, summary = (pq.ParquetFile(out / name).read() for name in (tables.METRICS, tables.MEANS))
     except (KeyError, TypeError, AttributeError, OSError, pa.ArrowException):
         raise BadInput(f"{path}: not a whole manifest of `overspill sweep`") from None
-    return Results(facts, folder=out, axes=axes, tidy=(values, summary))
+    return Results(facts, folder=out.absolute(), axes=axes, tidy=(values, summary))
