@@ -117,19 +117,21 @@ def test_what_cannot_be_exported_is_bad_input(three_seeds: Results, tmp_path: Pa
 def test_a_host_that_a_spreadsheet_would_compute_is_marked_and_read_again(
     compiled: None, tmp_path: Path
 ) -> None:
-    links = ", ".join(f'{{ a = "{host}", b = "s" }}' for host in ("=1+1", "@h", "-2"))
+    hosts = ("=1+1", "@h", "-2")
+    nodes = ", ".join(f'{{ name = "{host}", kind = "host" }}' for host in hosts)
+    links = ", ".join(f'{{ a = "{host}", b = "s", rate = "1Gbps", delay = "1us" }}' for host in hosts)
     scenario = tmp_path / "odd.toml"
     text = f"""
 name = "odd"
 duration = "10ms"
 [topology]
 kind = "custom"
-hosts = ["=1+1", "@h", "-2"]
-switches = ["s"]
+node = [{nodes}, {{ name = "s", kind = "switch" }}]
 link = [{links}]
 """
     burst = """
 [[traffic]]
+name = "burst"
 kind = "incast"
 senders = 2
 receiver = "=1+1"
@@ -141,7 +143,7 @@ size = "10KB"
     cells = {cell for line in written.path.read_text().splitlines() for cell in line.split(",")}
     assert {"'=1+1", "'@h", "-2"} <= cells and not {"=1+1", "@h"} & cells
     shutil.copy(written.path, tmp_path / "flows.csv")
-    again = '[[traffic]]\nkind = "trace"\nfile = "flows.csv"\n'
+    again = '[[traffic]]\nname = "burst"\nkind = "trace"\nfile = "flows.csv"\n'
     scenario.write_text(text + again)
     second = run(scenario)
     assert [first.flows[name].to_pylist() for name in ("src", "dst", "bytes")] == [

@@ -142,14 +142,14 @@ class Finished:
         """
         if variant not in self.variants:
             raise BadInput(f"variant: found {variant!r}; expected one of {', '.join(self.variants)}")
-        known = dict(point or {})
-        if known not in self.points:
-            raise BadInput(f"point: found {known}; expected one of {few(self.points)}")
+        known, points = dict(point or {}), self.points
+        if known not in points:
+            raise BadInput(f"point: found {known}; expected one of {few(points)}")
         if not self.of_sweep:
             return sorted((run for run in self.runs if run.variant == variant), key=lambda run: run.seed)
-        at = self.points.index(known)
+        at = points.index(known)
         config = self.facts["points"][at]["configs"][variant]
-        found = (self.stored(config, variant, seed, self.points[at]) for seed in self.seeds)
+        found = (self.stored(config, variant, seed, points[at]) for seed in self.seeds)
         return [run for run in found if run is not None]
 
     @cached_property
