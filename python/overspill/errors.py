@@ -57,8 +57,10 @@ class Unwritable(Failed):
     """Results cannot be written, this one or any other."""
 
 
-def readable(what: str, given: str) -> str:
-    """What a user gave; `BadInput` where it has bytes that are no text."""
+def readable(what: str, given: object) -> str:
+    """What a user gave; `BadInput` where it is no text, or has bytes that are none."""
+    if not isinstance(given, str):
+        raise BadInput(f"{what}: found {given!r}; expected a text")
     try:
         given.encode()
     except UnicodeEncodeError:

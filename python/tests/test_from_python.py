@@ -53,6 +53,17 @@ def test_what_is_no_list_is_refused(scenario: Path) -> None:
         run(scenario, variants=3)  # type: ignore[arg-type]
 
 
+@pytest.mark.parametrize("asked", [{"sets": [3]}, {"pcap": [3]}, {"over": b"x"}, {"over": [3]}])
+def test_what_is_no_text_is_refused(scenario: Path, asked: dict[str, object]) -> None:
+    with pytest.raises(BadInput, match=r"found (3|120); expected a text"):
+        sweep(scenario, **asked) if "over" in asked else run(scenario, **asked)  # type: ignore[arg-type]
+
+
+def test_a_group_of_axes_that_is_no_list_is_refused(scenario: Path) -> None:
+    with pytest.raises(BadInput, match="zips: found 3; expected a list of texts"):
+        sweep(scenario, AXIS, zips=[3])  # type: ignore[list-item]
+
+
 def test_a_variant_or_a_point_that_is_not_there_is_refused(scenario: Path, tmp_path: Path) -> None:
     one = run(scenario)
     many = sweep(scenario, AXIS, seeds=1, out=tmp_path / "o")

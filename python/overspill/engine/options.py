@@ -57,6 +57,8 @@ class Options:
             given = getattr(self, name)
             if given is not None:
                 object.__setattr__(self, name, listed(name, given, parted))
+        together = [one if isinstance(one, str) else listed("zips", one, parted=False) for one in self.zips]
+        object.__setattr__(self, "zips", together)
         for name in ("seed", "seeds", "max_events", "jobs", "pcap_snaplen"):
             given = getattr(self, name)
             if given is not None:
