@@ -22,7 +22,7 @@ ASK = ("poisson", "incast", "query", "all_to_all")  # kinds of traffic that have
 LINKS = {
     "host": "all hosts' links",
     "tor_uplink": "all uplinks of racks",
-    "bisection": "the bisection (from the first half of the hosts to the second)",
+    "bisection": "the bisection (one direction: from the first half of the hosts to the second)",
 }
 JAIN = "Jain, Chiu and Hawe 1984, DEC-TR-301"
 
