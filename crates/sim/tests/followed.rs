@@ -84,8 +84,8 @@ fn every_table_is_the_same_with_computed_and_with_stepped_departures() {
     for n in 0..80 {
         let text = plain(&mut Draw::new(4711, n, Purpose::Custom(0)));
         let s = scenario(&text, "");
-        let stepped = run_with(&s, u64::from(n), Options { step_departures: true, ..Options::default() });
-        let ahead = run_with(&s, u64::from(n), Options::default());
+        let stepped = run_with(&s, n, Options { step_departures: true, ..Options::default() });
+        let ahead = run_with(&s, n, Options::default());
         assert!(ahead.progress.events < stepped.progress.events, "{n}: departures are computed\n{text}");
         waited += total(&ahead, "queue_trace", "max_packets");
         lost += total(&ahead, "ports", "drop_buffer_full");
