@@ -7,10 +7,10 @@ use crate::grid::Grid;
 use crate::link::{Course, Wires};
 use crate::progress::FlowRecord;
 use crate::queries::Queries;
-use crate::queue::{EventQueue, Key, Phase};
+use crate::queue::EventQueue;
 use crate::tap::Tap;
 use crate::world::closed_loop::ClosedLoop;
-use crate::world::{Net, Part, Partitions, Schedule, World};
+use crate::world::{Net, Part, Partitions, Predicted, Schedule, World};
 use dataplane::transport::TcpConfig;
 use dataplane::{FlowTable, NewFlow, Observer, RawSetup, SwitchSetup};
 use mech::routing::{FlowHash, Paths};
@@ -230,7 +230,7 @@ fn build_empty<O: Observer, T: Tap>(
         arrivals: Vec::new(),
         timers: Vec::new(),
         predicts_routes: scenario.switches.iter().all(|s| s.fib.slot.peek().is_none()),
-        predicted: (Key::new(Time::ZERO, 0, Phase::Timer, 0), None),
+        predicted: Predicted::nothing(),
         tap,
         part: None,
     };

@@ -262,7 +262,7 @@ impl Recorder {
     }
 
     fn stored_in_slot(&mut self, at: Spot, queue: usize, frame: Stored, slot: PktId) {
-        self.queues[queue].stored(&self.scope, at.now, frame.before, &mut self.rows.trace);
+        self.queues[queue].stored::<false>(&self.scope, at.now, frame.before, &mut self.rows.trace);
         if let Some(all) = &mut self.sub_queues {
             all.stored(&self.scope, at.now, (queue, frame.queue), &mut self.rows.sub_trace);
         }
@@ -376,7 +376,7 @@ impl Observer for Recorder {
     }
     fn freed(&mut self, at: Spot, frame: Freed) {
         let Some(queue) = self.queue(at) else { return };
-        self.queues[queue].freed(&self.scope, at.now, frame.after, &mut self.rows.trace);
+        self.queues[queue].freed::<false>(&self.scope, at.now, frame.after, &mut self.rows.trace);
         if let Some(all) = &mut self.sub_queues {
             all.freed(&self.scope, at.now, (queue, frame.queue), &mut self.rows.sub_trace);
         }

@@ -4,12 +4,11 @@ use crate::changes::Changes;
 use crate::deadlock::Deadlock;
 use crate::driver::{Driver, RunState};
 use crate::progress::{Progress, Stop};
-use crate::queue::Key;
 use crate::tap::Tap;
 use dataplane::transport::{Released, TcpConfig};
 use dataplane::{Exts, FlowTable, Host, HostStep, Observer, Pkt, Switch};
 use mech::routing::NextHops;
-use mech::{FlowId, HostId, PortId};
+use mech::{FlowId, HostId};
 use scenario::routes::Routes;
 use scenario::traffic::{FlowSpec, Flows};
 use std::sync::Arc;
@@ -28,6 +27,7 @@ mod counters;
 mod deadlock;
 mod divided;
 mod milestones;
+mod predicted;
 mod schedule;
 mod steps;
 
@@ -36,6 +36,7 @@ pub(crate) use divided::{Part, Partitions};
 pub(crate) use schedule::Schedule;
 
 use closed_loop::ClosedLoop;
+pub(crate) use predicted::Predicted;
 
 /// The routes of the whole network, as the dataplane asks for them.
 #[derive(Clone)]
@@ -89,8 +90,7 @@ pub struct World<O: Observer, T: Tap = ()> {
     pub(crate) arrivals: Vec<Pkt>,
     /// Timers of a switch that run out in its step.
     pub(crate) timers: Vec<u32>,
-    /// An arrival at a switch, and the port that its packet is to leave by, where that is known.
-    pub(crate) predicted: (Key, Option<PortId>),
+    pub(crate) predicted: Predicted,
     /// Whether ways are known ahead: no switch learns them.
     pub(crate) predicts_routes: bool,
     /// What changes in the network, where anything does.

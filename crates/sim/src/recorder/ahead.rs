@@ -10,6 +10,10 @@ use units::{Dur, Time};
 /// So many frames of a queue are written down before they are told.
 const FRAMES: usize = 64;
 
+/// From the places of one queue to those of the next: a cache line more than they need, since at distances of a
+/// power of two all queues would share few sets of the cache.
+const STRIDE: usize = FRAMES + 64 / size_of::<Noted>();
+
 /// A frame that was written down: when it was stored, and twice the time until it begins to leave, with 1 more
 /// where an odd number of frames waited before it.
 type Noted = [u64; 2];
@@ -74,41 +78,57 @@ impl Follower<'_> {
     }
 
     #[inline(always)]
-    fn left(&mut self, frame: &Waiting) {
+    fn left<const INSIDE: bool>(&mut self, starts: Time) {
         let after = self.queue.length() - 1;
-        self.queue.freed(self.scope, frame.starts, after, self.trace);
+        self.queue.freed::<INSIDE>(self.scope, starts, after, self.trace);
     }
 
+    /// Frames that came, while those that waited and these left.
     fn follow(&mut self, frames: &[Noted], waiting: &mut VecDeque<Waiting>) {
         self.waits(frames);
-        for (n, frame) in frames.iter().enumerate() {
-            let next = Waiting::of(*frame);
-            while let Some(first) = waiting.front() {
+        // What is told here happens up to the last arrival.
+        let Some([last, _]) = frames.last() else { return };
+        match self.queue.since() >= self.scope.from && *last < self.scope.to.0 {
+            true => self.follow_these::<true>(frames, waiting),
+            false => self.follow_these::<false>(frames, waiting),
+        }
+    }
+
+    /// The same, where all that happens is `INSIDE` the measurement window.
+    fn follow_these<const INSIDE: bool>(&mut self, frames: &[Noted], waiting: &mut VecDeque<Waiting>) {
+        let (mut came, mut left) = (0, 0);
+        while came < frames.len() {
+            let [stored, noted] = frames[came];
+            let before = waiting.len() + (came - left);
+            let first = match waiting.front() {
+                Some(first) => Some(first.starts),
+                None if left < came => Some(Waiting::of(frames[left]).starts),
+                None => None,
+            };
+            if let Some(first) = first {
                 // Of those that wait one may start as this one comes: it has left before, or waits for this step.
-                let differs = waiting.len() as u64 & 1 != frame[1] & 1;
-                if !(first.starts < next.stored || first.starts == next.stored && differs) {
-                    break;
+                let differs = before as u64 & 1 != noted & 1;
+                if first.0 < stored || first.0 == stored && differs {
+                    self.left::<INSIDE>(first);
+                    left += usize::from(waiting.pop_front().is_none());
+                    continue;
                 }
-                self.left(first);
-                waiting.pop_front();
-            }
-            if waiting.is_empty()
-                && next.starts == next.stored
-                && frames.get(n + 1).is_some_and(|[at, _]| *at > next.stored.0)
-            {
+            } else if noted / 2 == 0 && frames.get(came + 1).is_some_and(|[at, _]| *at > stored) {
                 // It has left by the time the next one comes, as most do.
-                self.queue.passed(self.scope, next.stored, self.trace);
+                self.queue.passed::<INSIDE>(self.scope, Time(stored), self.trace);
+                (came, left) = (came + 1, left + 1);
                 continue;
             }
-            let before = waiting.len() as u32;
-            self.queue.stored(self.scope, next.stored, before, self.trace);
-            waiting.push_back(next);
+            self.queue.stored::<INSIDE>(self.scope, Time(stored), before as u32, self.trace);
+            came += 1;
         }
+        waiting.extend(frames[left..].iter().map(|frame| Waiting::of(*frame)));
     }
 
     fn until(&mut self, now: Time, waiting: &mut VecDeque<Waiting>) {
         while let Some(first) = waiting.front().filter(|first| first.starts <= now) {
-            self.left(first);
+            let starts = first.starts;
+            self.left::<false>(starts);
             waiting.pop_front();
         }
     }
@@ -124,7 +144,7 @@ impl Follower<'_> {
 impl Ahead {
     pub(crate) fn new(queues: usize) -> Ahead {
         // Zeros are not touched before they are used.
-        Ahead { noted: vec![0; queues], frames: vec![[0; 2]; queues * FRAMES], waiting: vec![VecDeque::new(); queues] }
+        Ahead { noted: vec![0; queues], frames: vec![[0; 2]; queues * STRIDE], waiting: vec![VecDeque::new(); queues] }
     }
 
     /// A frame was stored at `now` behind so many others and begins to leave at `starts`. Whether what was
@@ -132,7 +152,7 @@ impl Ahead {
     #[inline(always)]
     pub(crate) fn stored(&mut self, queue: usize, now: Time, starts: Time, before: u32) -> bool {
         let noted = usize::from(self.noted[queue]);
-        self.frames[queue * FRAMES + noted] = [now.0, starts.since(now).0 << 1 | u64::from(before & 1)];
+        self.frames[queue * STRIDE + noted] = [now.0, starts.since(now).0 << 1 | u64::from(before & 1)];
         self.noted[queue] += 1;
         noted + 1 == FRAMES
     }
@@ -141,14 +161,14 @@ impl Ahead {
     #[inline(always)]
     pub(crate) fn prefetch(&self, queue: usize) {
         if let Some(noted) = self.noted.get(queue) {
-            prefetch_index(&self.frames, queue * FRAMES + usize::from(*noted));
+            prefetch_index(&self.frames, queue * STRIDE + usize::from(*noted));
         }
     }
 
     /// Tells of every frame of a queue that was stored, and makes room for more.
     pub(crate) fn tell(&mut self, queue: usize, to: &mut Followers) {
         let noted = usize::from(std::mem::take(&mut self.noted[queue]));
-        let frames = &self.frames[queue * FRAMES..][..noted];
+        let frames = &self.frames[queue * STRIDE..][..noted];
         let waiting = &mut self.waiting[queue];
         if let Some((queue, trace)) = &mut to.apart {
             Follower { scope: to.scope, queue, trace }.follow(frames, &mut waiting.clone());
@@ -177,7 +197,7 @@ impl Ahead {
 
     /// What another knows of a queue. PRECONDITION: nothing is known here.
     pub(crate) fn take(&mut self, queue: usize, other: &mut Ahead) {
-        let places = queue * FRAMES..(queue + 1) * FRAMES;
+        let places = queue * STRIDE..(queue + 1) * STRIDE;
         self.frames[places.clone()].copy_from_slice(&other.frames[places]);
         self.noted[queue] = other.noted[queue];
         std::mem::swap(&mut self.waiting[queue], &mut other.waiting[queue]);
@@ -235,6 +255,20 @@ mod tests {
     fn a_wait_counts_where_it_ends() {
         let (port, _) = followed(&[(10, 10, 0), (20, 60, 0), (970, 970, 0), (980, 1003, 0)], 1200);
         assert_eq!((port.sojourn.zeros(), port.sojourn.sum()), (1, 40));
+    }
+
+    /// All that is told at once may lie across the start of the window, or its end.
+    #[test]
+    fn only_what_happens_inside_the_window_counts_however_it_is_told() {
+        let sums = |frames: &[(u64, u64, u32)]| {
+            let (port, _) = followed(frames, 1200);
+            let levels = port.levels.iter();
+            levels.fold((0, 0), |(arrivals, time), level| (arrivals + level.arrivals, time + level.time))
+        };
+        assert_eq!(sums(&[(10, 10, 0), (20, 60, 0), (970, 970, 0), (980, 1003, 0)]), (2, 950));
+        let at_once = (0..FRAMES as u64).map(|n| (100 + n, 100 + n, 0));
+        let later = [(990, 990, 0), (995, 1020, 0), (1010, 1040, 1)];
+        assert_eq!(sums(&at_once.chain(later).collect::<Vec<_>>()), (FRAMES as u64 + 2, 950));
     }
 
     /// At 120 one starts, and one would at 700; the run ends at 400.

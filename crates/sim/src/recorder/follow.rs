@@ -54,6 +54,12 @@ impl Follow {
         self.length
     }
 
+    /// What happened up to here is told.
+    #[inline(always)]
+    pub(super) fn since(&self) -> Time {
+        self.since
+    }
+
     /// Lengths that it had, or that a frame found, with what is known of each.
     pub(crate) fn held(&self) -> impl Iterator<Item = (u32, &Level)> {
         (0..).zip(&self.levels).filter(|(_, level)| **level != Level::default())
@@ -73,11 +79,18 @@ impl Follow {
         self.levels.resize(length + 1, Level::default());
     }
 
-    /// A frame came to `before` others.
+    /// A frame came to `before` others. Where it is known that all since the last call is `INSIDE` the measurement
+    /// window, nobody looks.
     #[inline(always)]
-    pub(crate) fn stored(&mut self, scope: &Scope, now: Time, before: u32, trace: &mut Vec<TraceRow>) {
-        self.pass(scope, now, trace);
-        if scope.covers(now) {
+    pub(crate) fn stored<const INSIDE: bool>(
+        &mut self,
+        scope: &Scope,
+        now: Time,
+        before: u32,
+        trace: &mut Vec<TraceRow>,
+    ) {
+        self.pass::<INSIDE>(scope, now, trace);
+        if INSIDE || scope.covers(now) {
             self.level(before).arrivals += 1;
         }
         self.length = before + 1;
@@ -86,16 +99,22 @@ impl Follow {
 
     /// A frame left `after` others.
     #[inline(always)]
-    pub(crate) fn freed(&mut self, scope: &Scope, now: Time, after: u32, trace: &mut Vec<TraceRow>) {
-        self.pass(scope, now, trace);
+    pub(crate) fn freed<const INSIDE: bool>(
+        &mut self,
+        scope: &Scope,
+        now: Time,
+        after: u32,
+        trace: &mut Vec<TraceRow>,
+    ) {
+        self.pass::<INSIDE>(scope, now, trace);
         self.length = after;
     }
 
     /// A frame came to an empty queue and began to leave at once; who calls counts that it did not wait.
     #[inline(always)]
-    pub(crate) fn passed(&mut self, scope: &Scope, now: Time, trace: &mut Vec<TraceRow>) {
-        self.pass(scope, now, trace);
-        if scope.covers(now) {
+    pub(crate) fn passed<const INSIDE: bool>(&mut self, scope: &Scope, now: Time, trace: &mut Vec<TraceRow>) {
+        self.pass::<INSIDE>(scope, now, trace);
+        if INSIDE || scope.covers(now) {
             self.level(0).arrivals += 1;
         }
         self.bin_max = self.bin_max.max(1);
@@ -111,17 +130,17 @@ impl Follow {
 
     /// Time goes on to `now` at the present length.
     #[inline(always)]
-    fn pass(&mut self, scope: &Scope, now: Time, trace: &mut Vec<TraceRow>) {
+    fn pass<const INSIDE: bool>(&mut self, scope: &Scope, now: Time, trace: &mut Vec<TraceRow>) {
         if now >= self.edge {
             self.end_bins(scope, now, trace);
         }
-        self.spend(scope, now);
+        self.spend::<INSIDE>(scope, now);
     }
 
     /// The same within a step of time.
     #[inline(always)]
-    fn spend(&mut self, scope: &Scope, now: Time) {
-        let (from, to) = (self.since.max(scope.from), now.min(scope.to));
+    fn spend<const INSIDE: bool>(&mut self, scope: &Scope, now: Time) {
+        let (from, to) = if INSIDE { (self.since, now) } else { (self.since.max(scope.from), now.min(scope.to)) };
         if to > from {
             self.level(self.length).time += to.0 - from.0;
         }
@@ -132,7 +151,7 @@ impl Follow {
     /// Steps of time before `bin` are over.
     pub(crate) fn settle(&mut self, scope: &Scope, bin: u32, trace: &mut Vec<TraceRow>) {
         if self.bin < u64::from(bin) {
-            self.pass(scope, Time(u64::from(bin) * scope.bin.0), trace);
+            self.pass::<false>(scope, Time(u64::from(bin) * scope.bin.0), trace);
         }
     }
 
@@ -143,7 +162,7 @@ impl Follow {
         self.edge = Time((self.bin + 1).saturating_mul(width));
         while now >= self.edge {
             let next = if self.length == 0 { now.0 / width } else { self.bin + 1 };
-            self.spend(scope, Time(next * width));
+            self.spend::<false>(scope, Time(next * width));
             self.end_bin(next, trace);
             self.edge = Time((next + 1).saturating_mul(width));
         }
@@ -162,7 +181,7 @@ impl Follow {
     }
 
     pub(crate) fn close(&mut self, scope: &Scope, now: Time, trace: &mut Vec<TraceRow>) {
-        self.pass(scope, now, trace);
+        self.pass::<false>(scope, now, trace);
         // A run whose events end early leaves an empty queue for the rest of the window.
         if self.length == 0 && scope.to > now.max(scope.from) {
             self.level(0).time += scope.to.0 - now.max(scope.from).0;
@@ -186,10 +205,10 @@ mod tests {
     fn time_at_each_length_adds_up_to_the_window() {
         let s = scope(50, 400);
         let (mut q, mut trace) = (Follow::new(9), Vec::new());
-        q.stored(&s, Time(20), 0, &mut trace);
-        q.stored(&s, Time(60), 1, &mut trace);
-        q.freed(&s, Time(250), 1, &mut trace);
-        q.freed(&s, Time(300), 0, &mut trace);
+        q.stored::<false>(&s, Time(20), 0, &mut trace);
+        q.stored::<false>(&s, Time(60), 1, &mut trace);
+        q.freed::<false>(&s, Time(250), 1, &mut trace);
+        q.freed::<false>(&s, Time(300), 0, &mut trace);
         q.close(&s, Time(320), &mut trace);
         let of = |what: fn(&Level) -> u64| q.levels.iter().map(what).collect::<Vec<_>>();
         let (times, arrivals) = (of(|level| level.time), of(|level| level.arrivals));
@@ -201,11 +220,11 @@ mod tests {
     fn the_course_over_time_has_the_right_maximum_and_area_in_every_step() {
         let s = scope(0, 1000);
         let (mut q, mut trace) = (Follow::new(9), Vec::new());
-        q.stored(&s, Time(20), 0, &mut trace);
-        q.stored(&s, Time(60), 1, &mut trace);
-        q.freed(&s, Time(250), 1, &mut trace);
-        q.freed(&s, Time(260), 0, &mut trace);
-        q.stored(&s, Time(950), 0, &mut trace);
+        q.stored::<false>(&s, Time(20), 0, &mut trace);
+        q.stored::<false>(&s, Time(60), 1, &mut trace);
+        q.freed::<false>(&s, Time(250), 1, &mut trace);
+        q.freed::<false>(&s, Time(260), 0, &mut trace);
+        q.stored::<false>(&s, Time(950), 0, &mut trace);
         q.close(&s, Time(1000), &mut trace);
         let points: Vec<(u32, u32, u64)> = trace.iter().map(|p| (p.bin, p.max, p.area as u64)).collect();
         assert!(trace.iter().all(|p| p.queue == 9));

@@ -11,15 +11,18 @@ pub(crate) struct Histogram {
     zeros: u64,
     /// The first bucket that there is a count for.
     first: usize,
-    /// From there on; what lies below the smallest value takes no memory.
-    counts: Vec<u64>,
+    /// From there on; what lies below the smallest value takes no memory. Short, since a run has a histogram for
+    /// each queue and goes through all of them.
+    counts: Vec<u32>,
+    /// Buckets whose count has come round, each as often as it has.
+    rounds: Vec<usize>,
     sum: u128,
     /// Of values that share a bucket; those of the others follow from their counts.
     squares: u128,
 }
 
 fn bucket(value: u64) -> usize {
-    let shift = value.checked_ilog2().unwrap_or(0).saturating_sub(BITS);
+    let shift = (value | 1).ilog2().saturating_sub(BITS);
     ((shift as usize) << BITS) + (value >> shift) as usize
 }
 
@@ -39,7 +42,7 @@ impl Histogram {
         }
         let i = bucket(value);
         self.cover(i);
-        self.counts[i - self.first] += 1;
+        self.count(i);
         self.sum += u128::from(value);
         if value >= EXACT {
             self.squares += u128::from(value) * u128::from(value);
@@ -50,11 +53,10 @@ impl Histogram {
     #[inline(always)]
     pub(crate) fn add_each(&mut self, zeros: u64, others: &[u64]) {
         self.zeros += zeros;
-        let (Some(least), Some(most)) = (others.iter().min(), others.iter().max()) else { return };
-        self.cover(bucket(*least));
-        self.cover(bucket(*most));
         for value in others {
-            self.counts[bucket(*value) - self.first] += 1;
+            let i = bucket(*value);
+            self.cover(i);
+            self.count(i);
             self.sum += u128::from(*value);
             if *value >= EXACT {
                 self.squares += u128::from(*value) * u128::from(*value);
@@ -68,7 +70,13 @@ impl Histogram {
             self.zeros -= 1;
             return;
         }
-        self.counts[bucket(value) - self.first] -= 1;
+        let i = bucket(value);
+        let count = &mut self.counts[i - self.first];
+        if *count == 0 {
+            let round = self.rounds.iter().position(|at| *at == i).expect("it was counted");
+            self.rounds.swap_remove(round);
+        }
+        *count = count.wrapping_sub(1);
         self.sum -= u128::from(value);
         if value >= EXACT {
             self.squares -= u128::from(value) * u128::from(value);
@@ -82,8 +90,38 @@ impl Histogram {
         self.squares += other.squares;
         for (i, count) in (other.first..).zip(&other.counts).filter(|(_, count)| **count > 0) {
             self.cover(i);
-            self.counts[i - self.first] += count;
+            let at = &mut self.counts[i - self.first];
+            let (count, round) = at.overflowing_add(*count);
+            *at = count;
+            self.rounds.extend(round.then_some(i));
         }
+        for i in &other.rounds {
+            self.cover(*i);
+            self.rounds.push(*i);
+        }
+    }
+
+    /// One more in a bucket that there is a count for.
+    #[inline(always)]
+    fn count(&mut self, i: usize) {
+        let count = &mut self.counts[i - self.first];
+        *count = count.wrapping_add(1);
+        if *count == 0 {
+            self.come_round(i);
+        }
+    }
+
+    #[cold]
+    fn come_round(&mut self, i: usize) {
+        self.rounds.push(i);
+    }
+
+    /// How many values each bucket has that there is a count for.
+    fn full(&self) -> impl Iterator<Item = (usize, u64)> + '_ {
+        (self.first..).zip(&self.counts).map(|(i, count)| {
+            let rounds = self.rounds.iter().filter(|at| **at == i).count() as u64;
+            (i, (rounds << u32::BITS) + u64::from(*count))
+        })
     }
 
     #[inline(always)]
@@ -110,16 +148,16 @@ impl Histogram {
     /// Every bucket that is not empty: from, below, count.
     pub(crate) fn buckets(&self) -> impl Iterator<Item = (u64, u64, u64)> + '_ {
         let zeros = (self.zeros > 0).then_some((0, 1, self.zeros));
-        let full = self.counts.iter().zip(self.first..).filter(|(count, _)| **count > 0);
-        zeros.into_iter().chain(full.map(|(count, i)| (bounds(i).0, bounds(i).1, *count)))
+        let full = self.full().filter(|(_, count)| *count > 0);
+        zeros.into_iter().chain(full.map(|(i, count)| (bounds(i).0, bounds(i).1, count)))
     }
     /// How many buckets are not empty.
     pub(crate) fn buckets_in_use(&self) -> usize {
-        usize::from(self.zeros > 0) + self.counts.iter().filter(|count| **count > 0).count()
+        usize::from(self.zeros > 0) + self.full().filter(|(_, count)| *count > 0).count()
     }
     /// Whether there is no value.
     pub(crate) fn is_empty(&self) -> bool {
-        self.zeros == 0 && self.counts.iter().all(|count| *count == 0)
+        self.buckets_in_use() == 0
     }
     /// Values that are 0.
     pub(crate) fn zeros(&self) -> u64 {
@@ -132,7 +170,7 @@ impl Histogram {
     /// The sum of the squares of the differences from the mean: in whole numbers around the mean rounded
     /// down, and what that is too much in the end.
     pub(crate) fn squared_deviations(&self) -> f64 {
-        let n = u128::from(self.zeros + self.counts.iter().sum::<u64>());
+        let n = u128::from(self.zeros + self.full().map(|(_, count)| count).sum::<u64>());
         let Some(mean) = self.sum.checked_div(n) else { return 0.0 };
         let rest = (self.sum % n) as f64;
         let exact = self.buckets().filter(|(low, ..)| *low < EXACT);
@@ -191,6 +229,27 @@ mod tests {
         }
         assert_eq!(of(&[126, 127, 128, 131]), 14.0, "at the end of what is exact");
         assert_eq!([of(&[3, 4, 5, 8, 7, 0]), of(&[]), of(&[0, 0]), of(&[1 << 60])], [41.5, 0.0, 0.0, 0.0]);
+    }
+
+    #[test]
+    fn counts_that_come_round_are_whole() {
+        let (mut histogram, mut other) = (Histogram::default(), Histogram::default());
+        let many = u64::from(u32::MAX);
+        for one in [&mut histogram, &mut other] {
+            one.add_each(0, &[5, 9]);
+            one.counts[bucket(5) - one.first] = u32::MAX;
+        }
+        let of = |one: &Histogram| one.buckets().map(|(low, _, count)| (low, count)).collect::<Vec<_>>();
+        histogram.add(5);
+        assert_eq!(of(&histogram), [(5, many + 1), (9, 1)]);
+        histogram.remove(5);
+        assert_eq!((of(&histogram), histogram.rounds.len()), (vec![(5, many), (9, 1)], 0));
+        histogram.add_all(&other);
+        histogram.add_all(&other);
+        assert_eq!((of(&histogram), histogram.buckets_in_use()), (vec![(5, 3 * many), (9, 3)], 2));
+        let mut last = Histogram::default();
+        last.add_all(&histogram);
+        assert_eq!(of(&last), of(&histogram));
     }
 
     #[test]

@@ -57,14 +57,14 @@ impl SubQueues {
     pub(crate) fn stored(&mut self, scope: &Scope, now: Time, of: (usize, QueueId), trace: &mut Vec<TraceRow>) {
         let at = self.at(of);
         let before = self.queues[at].length();
-        self.queues[at].stored(scope, now, before, trace);
+        self.queues[at].stored::<false>(scope, now, before, trace);
     }
 
     /// A frame left. PRECONDITION: one was there.
     pub(crate) fn freed(&mut self, scope: &Scope, now: Time, of: (usize, QueueId), trace: &mut Vec<TraceRow>) {
         let at = self.at(of);
         let after = self.queues[at].length() - 1;
-        self.queues[at].freed(scope, now, after, trace);
+        self.queues[at].freed::<false>(scope, now, after, trace);
     }
 
     /// Another's of some ports.

@@ -1,6 +1,6 @@
 //! The network changes: nodes are told, routes are swapped, and what was lost on links is counted.
 
-use super::{Net, World};
+use super::{Net, Predicted, World};
 use crate::changes::{NETWORK_CHANGES, Turn};
 use crate::costs::{Cost, Losses, Places, costs};
 use crate::queue::{Key, Phase};
@@ -47,7 +47,7 @@ impl<O: Observer, T: Tap> World<O, T> {
         }
         if let Some(routes) = &turn.routes {
             self.net = Net(routes.clone());
-            self.predicted = (Key::new(Time::ZERO, 0, Phase::Timer, 0), None);
+            self.predicted = Predicted::nothing();
         }
         let is_mine: BTreeSet<u32> = turn.touched().filter(|node| self.owns(*node)).collect();
         for (node, port) in turn.returned.iter().filter(|(node, _)| is_mine.contains(node)) {

@@ -1,6 +1,6 @@
 //! Steps: the events of one instant at one node.
 
-use super::World;
+use super::{Predicted, World};
 use crate::changes::NETWORK_CHANGES;
 use crate::link::Arrived;
 use crate::queue::{Key, Phase};
@@ -43,7 +43,7 @@ impl<O: Observer, T: Tap> World<O, T> {
             && let Some(pkt) = self.state.wires.first(key.index())
         {
             let port = switch.predict_route(&pkt.head, &self.net);
-            self.predicted = (key, port);
+            self.predicted = Predicted::new(key, port);
             if O::WANTS.queues
                 && let Some(port) = port
             {
@@ -95,7 +95,7 @@ impl<O: Observer, T: Tap> World<O, T> {
             if self.is_lost_on_link(first, arrived, &mut pkt) {
                 return;
             }
-            let known = if self.predicted.0 == first { self.predicted.1 } else { None };
+            let known = self.predicted.port(first);
             let (now, switch) = (self.now, &mut self.switches[s]);
             if known.is_some_and(|port| {
                 switch.passes_at_once(&mut pkt, port, now, &mut self.state.driver(first.node(), now))
