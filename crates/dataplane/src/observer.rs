@@ -105,9 +105,6 @@ pub trait Observer {
     /// What it wants of that which takes work to tell. What it does not is not told, or told in vain.
     const WANTS: Wants = Wants::NOTHING;
 
-    /// A frame is likely to be stored next at this port, counted over the whole network: what is kept of it may be
-    /// brought near the processor.
-    fn prefetch(&mut self, _port: u32) {}
     /// A flow is entered, the next in number, of this workload of the scenario's traffic. Nothing else is told
     /// of it before.
     fn entered(&mut self, _flow: FlowId, _traffic: u16) {}
@@ -160,7 +157,6 @@ macro_rules! both {
 }
 
 both! {
-    prefetch(port: u32);
     entered(flow: FlowId, traffic: u16);
     emitted(pkt: &Pkt);
     decided(at: Spot, queue: QueueId, length: u32, pkt: &Pkt);

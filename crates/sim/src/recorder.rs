@@ -349,12 +349,6 @@ impl Observer for Recorder {
     const WANTS: Wants = Wants { emissions: true, ..Wants::QUEUES };
 
     #[inline(always)]
-    fn prefetch(&mut self, port: u32) {
-        if let Some(queue) = port.checked_sub(self.scope.hosts) {
-            self.ahead.prefetch(queue as usize);
-        }
-    }
-    #[inline(always)]
     fn decided(&mut self, at: Spot, queue: QueueId, length: u32, pkt: &Pkt) {
         if self.sub_queues.is_some()
             && let (Some(port), Some(all)) = (self.queue(at), &mut self.sub_queues)

@@ -3,7 +3,6 @@
 //! brought near the processor once for many frames, and a frame touches one cache line.
 
 use super::{Follow, Scope, TraceRow};
-use prefetch_index::prefetch_index;
 use std::collections::VecDeque;
 use units::{Dur, Time};
 
@@ -155,14 +154,6 @@ impl Ahead {
         self.frames[queue * STRIDE + noted] = [now.0, starts.since(now).0 << 1 | u64::from(before & 1)];
         self.noted[queue] += 1;
         noted + 1 == FRAMES
-    }
-
-    /// Brings the next place of a queue near the processor.
-    #[inline(always)]
-    pub(crate) fn prefetch(&self, queue: usize) {
-        if let Some(noted) = self.noted.get(queue) {
-            prefetch_index(&self.frames, queue * STRIDE + usize::from(*noted));
-        }
     }
 
     /// Tells of every frame of a queue that was stored, and makes room for more.

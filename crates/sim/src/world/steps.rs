@@ -44,11 +44,6 @@ impl<O: Observer, T: Tap> World<O, T> {
         {
             let port = switch.predict_route(&pkt.head, &self.net);
             self.predicted = Predicted::new(key, port);
-            if O::WANTS.queues
-                && let Some(port) = port
-            {
-                self.state.observer.prefetch(self.state.base[key.node() as usize] + u32::from(port.0));
-            }
         }
     }
 
