@@ -70,7 +70,7 @@ def test_what_links_carry_is_told_apart_from_what_was_asked_for(tmp_path: Path) 
     told = {line.label: line.text for line in header.load(overspill.run(path))}
     number = r"0\.\d+"
     levels = f"{number} of all hosts' links, {number} of all uplinks of racks, {number} of the bisection "
-    levels += r"\(from the first half of the hosts to the second\)"
+    levels += r"\(one direction: from the first half of the hosts to the second\)"
     assert re.fullmatch(
         f"{number} of all hosts' links in payload bytes; {levels} in wire bytes", told["carried load"]
     )

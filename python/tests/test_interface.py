@@ -5,10 +5,12 @@ import importlib
 import inspect
 from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
 import pytest
 
 import overspill
+from overspill.errors import BadInput
 
 ROOT = Path(__file__).parents[2]
 PAPERS = ROOT / "python/overspill/papers"
@@ -98,3 +100,25 @@ def test_a_metric_is_asked_for_by_name_and_label(scenario: Path) -> None:
     first = results.metric("fct_p99", size="0-100KB").to_pylist()[0]
     assert (first["variant"], first["seed"], first["value"]) == ("drop", 1, value)
     assert results.metric("fct_p99", size="none of these").num_rows == 0
+
+
+@pytest.mark.parametrize(
+    ("name", "label"),
+    [
+        ("fct_p9", {}),
+        ("nonsense", {}),
+        ("", {}),
+        ("a[b", {}),
+        (None, {}),
+        ("fct_p99", {"sise": "0-100KB"}),
+        ("fct_p99", {"traffic": 3}),
+        ("fct_p99", {"traffic": "a", "size": "b"}),
+    ],
+)
+def test_a_metric_or_a_label_that_there_is_not_is_bad_input(
+    name: Any, label: dict[str, Any], scenario: Path
+) -> None:
+    results = overspill.run(scenario)
+    for rows in (results.metric, results.means):
+        with pytest.raises(BadInput, match=r"^metric: "):
+            rows(name, **label)

@@ -245,7 +245,7 @@ def test_a_damaged_trace_is_bad_input(busy: Path, small: Path) -> None:
     file = results.runs[0].file("packets")
     assert file is not None
     file.write_bytes(b"no parquet at all")
-    with pytest.raises(BadInput, match="cannot be read as Parquet"):
+    with pytest.raises(BadInput, match="not the table of these results: deleted, damaged"):
         list(results.batches("packets"))
 
 

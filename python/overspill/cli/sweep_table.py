@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import difflib
 from collections.abc import Sequence
 
 from rich.console import Console
@@ -10,12 +9,11 @@ from rich.table import Table
 from rich.text import Text
 
 from overspill.cli import table
-from overspill.errors import BadInput
 from overspill.results import formats, metrics
 from overspill.results.labels import Line
 from overspill.results.results import Results
 from overspill.results.sweep import cautions, legend, rows
-from overspill.results.tables import Summary
+from overspill.results.tables import Summary, known
 from overspill.results.warnings import of_sweep
 
 DEFAULTS = ("qct_p99", "fct_p99", "goodput")
@@ -25,10 +23,7 @@ SHOWN = 60  # points in a table; the files have all
 def check(wanted: Sequence[str]) -> None:
     """`BadInput` where a metric has no such name."""
     for name in wanted:
-        if metrics.base(name) not in metrics.REGISTRY:
-            close = difflib.get_close_matches(metrics.base(name), metrics.REGISTRY, n=3)
-            hint = f"; did you mean {' or '.join(close)}?" if close else ""
-            raise BadInput(f"--metric: found {name}; expected one of `overspill list metrics`{hint}")
+        known(name, "--metric")
 
 
 def chosen(sweep: Results, wanted: Sequence[str]) -> list[str]:

@@ -77,23 +77,33 @@ def needed(module: ModuleType) -> set[ModuleType]:
     return found
 
 
+# Number of the file, times of its last changes, size.
+Stamp = tuple[int, int, int, int]
+
+
 class Files:
     """The files that a scenario may name, by their names in it; each is read anew only once it changes."""
 
     def __init__(self, scenario: str) -> None:
         self.folder, self.lock = Path(scenario).parent, threading.Lock()
-        self.known: dict[str, tuple[tuple[int, int], str]] = {}
+        self.known: dict[str, tuple[Stamp, str]] = {}
+
+    def stamp(self, name: str) -> Stamp | None:
+        """What tells the file of this name from another in its place; `None` where there is none."""
+        if not name or len(name) > LONGEST_NAME or "\0" in name:
+            return None
+        try:
+            found = os.stat(self.folder / name)
+        except (OSError, ValueError):
+            return None
+        return found.st_ino, found.st_ctime_ns, found.st_mtime_ns, found.st_size
 
     def digest(self, name: str) -> str | None:
         """SHA-256 of the file of this name beside the scenario; `None` where there is none."""
-        if not name or len(name) > LONGEST_NAME or "\0" in name:
-            return None
-        path = self.folder / name
+        stamp, path = self.stamp(name), self.folder / name
         try:
-            if not path.is_file():
+            if stamp is None or not path.is_file():
                 return None
-            stat = os.stat(path)
-            stamp = (stat.st_mtime_ns, stat.st_size)
             with self.lock:
                 known = self.known.get(name)
             if known is None or known[0] != stamp:

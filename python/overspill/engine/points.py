@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import threading
+import tomllib
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor, wait
 from dataclasses import dataclass
@@ -20,6 +21,7 @@ if TYPE_CHECKING:
     from overspill._core import Scenario
 
 AHEAD = 64  # points checked at a time
+TRIES = 5  # how often files are read that change meanwhile
 WAIT = 0.2  # seconds between two looks at Ctrl-C
 
 
@@ -62,11 +64,11 @@ class Scene:
         """The scenario; `Failed` where it is no more what was checked."""
         with self.lock:
             if self.made is None:
-                made, document = read(self.base, self.point)
+                made, document, named = read(self.base, self.point)
                 found = {}
                 for name in self.configs:
                     resolved = document["resolved"][name]
-                    files = self.base.files.named(resolved)
+                    files = named[name]
                     self.files |= set(files)
                     known = keys.whole(made, name, resolved)
                     found[name] = keys.config(known, files, self.base.build)
@@ -76,10 +78,30 @@ class Scene:
             return self.made
 
 
-def read(base: Base, point: Point) -> tuple[Scenario, dict[str, Any]]:
-    """A point's scenario and what it means."""
-    made = core.scenario(base.source.path, base.source.text, [*base.sets, *point.sets])
-    return made, core.document(made)
+def read(base: Base, point: Point) -> tuple[Scenario, dict[str, Any], dict[str, dict[str, str]]]:
+    """A point's scenario, what it means, and by variant the files that it names with their hashes.
+
+    The files are those that the scenario was read from: where one has changed meanwhile it is read again.
+    """
+    sets = [*base.sets, *point.sets]
+    names = mentioned(base.source.text, sets)
+    for _ in range(TRIES):
+        before = {name: base.files.stamp(name) for name in names}
+        made = core.scenario(base.source.path, base.source.text, sets)
+        document = core.document(made)
+        files = {name: base.files.named(one) for name, one in document["resolved"].items()}
+        if all(base.files.stamp(name) == known for name, known in before.items()):
+            return made, document, files
+    raise Failed("a file that the scenario names changes while it is read")
+
+
+def mentioned(text: str, sets: Sequence[str]) -> set[str]:
+    """Every text of a scenario that may name a file."""
+    try:
+        found = set(keys.texts(tomllib.loads(text)))
+    except tomllib.TOMLDecodeError:
+        found = set()  # the core says what is wrong
+    return found | {one.partition("=")[2].strip().strip("\"'") for one in sets}
 
 
 @dataclass
@@ -96,10 +118,9 @@ class Facts:
 def examine(base: Base, point: Point, only: bool = False) -> Facts | tuple[Point, list[str]]:
     """A point's facts, or what is wrong with it; the scenario is kept where it is the only point."""
     try:
-        made, document = read(base, point)
+        made, document, files = read(base, point)
     except BadInput as error:
         return point, error.lines
-    files = {name: base.files.named(one) for name, one in document["resolved"].items()}
     configs = {
         name: keys.config(keys.whole(made, name, one), files[name], base.build)
         for name, one in document["resolved"].items()

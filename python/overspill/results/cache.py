@@ -58,6 +58,9 @@ class Entry:
     config: str = ""
 
 
+NEVER = (0, 0, 0)  # the stamp of no file: its content tells whether it is the one that was written
+
+
 class Broken(Exception):
     """A file of the store that is not what was written."""
 
@@ -223,7 +226,8 @@ def stored(found: Cache, key: str) -> RunData | None:
     if entry is None:
         return None
     names = [name for name, digest in entry.tables.items() if digest is not None]
-    run = RunData(entry.summary, {name: Stored(found.table(key, name)) for name in names})
+    tables = {name: Stored(found.table(key, name), known=(NEVER, entry.tables[name] or "")) for name in names}
+    run = RunData(entry.summary, tables)
     run.values, run.halves, run.key = entry.values, entry.halves, key
     run.captures = {link: found.place(key) / name for link, (name, _) in entry.captures.items()}
     run.digests = {path.name: digest for path, digest in found.files(key, entry, names).items()}

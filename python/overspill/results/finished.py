@@ -276,11 +276,25 @@ class Finished:
     def stored(self, config: str, variant: str, seed: int, point: dict[str, str]) -> RunData | None:
         """A run of a sweep, from its store."""
         key = cache.run_key(config, seed, self.facts["max_events"])
-        run = cache.stored(Cache(self.must_lie()), key)
+        found = Cache(self.must_lie())
+        run = cache.stored(found, key)
         if run is not None:
             run = run.known_as({"variant": variant, "seed": seed})
             run.point = point
+        elif not self.is_missing(variant, seed, point):
+            at = "".join(f", {path}={text}" for path, text in point.items())
+            raise BadInput(
+                f"{found.file(key)}: deleted or damaged; expected {variant} with seed {seed}"
+                f"{at}: the same command runs it again"
+            )
         return run
+
+    def is_missing(self, variant: str, seed: int, point: Mapping[str, str]) -> bool:
+        """Whether a run was not there when these results were written."""
+        return any(
+            (one["variant"], one["point"]) == (variant, list(point.values())) and seed in one["seeds"]
+            for one in self.told.missing
+        )
 
     @property
     def flows(self) -> pa.Table:

@@ -9,6 +9,7 @@ from typing import Any
 # Counts whose parts other than workloads are metrics of their own.
 APART = ("drops", "bounces")
 
+LABELS = ("traffic", "size", "of", "tier", "reason", "event")  # what parts are told apart by
 Label = Mapping[str, str]  # what a part is told apart by, and which it is; empty for all
 ALL: Label = {}
 

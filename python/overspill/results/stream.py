@@ -8,6 +8,7 @@ import weakref
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
+from functools import lru_cache
 from pathlib import Path
 from types import TracebackType
 from typing import Any
@@ -70,9 +71,11 @@ class Stored:
     @property
     def is_own(self) -> bool:
         """Whether the file is still the one that it was, or a copy."""
-        if self.known is None or stamp(self.path) == self.known[0]:
+        if self.known is None:
             return True
-        return self.path.is_file() and file_digest(self.path) == self.known[1]
+        known, digest = self.known
+        now = stamp(self.path)
+        return now is not None and (now == known or digest_of(self.path, now) == digest)
 
     @contextmanager
     def reading(self) -> Iterator[None]:
@@ -80,8 +83,8 @@ class Stored:
         try:
             if not self.is_own:
                 raise BadInput(
-                    f"{self.path}: a later command has written other results there; expected the table of "
-                    "these: load them anew, or give each command a folder of its own"
+                    f"{self.path}: not the table of these results: deleted, damaged, or of a later command; "
+                    "load them anew, run the same command again, or give each command a folder of its own"
                 )
             yield
         except (OSError, pa.ArrowException) as error:
@@ -120,6 +123,12 @@ def stamp(path: Path) -> tuple[int, int, int] | None:
     except OSError:
         return None
     return stat.st_ino, stat.st_mtime_ns, stat.st_size
+
+
+@lru_cache(maxsize=4096)
+def digest_of(path: Path, _stamp: tuple[int, int, int]) -> str:
+    """SHA-256 of a file as long as nobody changes it."""
+    return file_digest(path) if path.is_file() else ""
 
 
 def file_digest(path: Path) -> str:

@@ -1,5 +1,6 @@
 """The tables of a sweep: every value of every run, and their means and intervals over seeds."""
 
+import difflib
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
@@ -11,9 +12,10 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 
 from overspill import stats
+from overspill.errors import BadInput
 from overspill.results import metrics
 from overspill.results.axes import Axis, Point
-from overspill.results.key import ALL, Key, Label, of_cells, of_row, parsed
+from overspill.results.key import ALL, LABELS, Key, Label, of_cells, of_row, parsed
 from overspill.stats import bootstrap
 from overspill.stats.quantiles import Value
 
@@ -193,12 +195,34 @@ def of_metric(table: pa.Table, name: str, label: Label = ALL) -> pa.Table:
     """The rows of a metric: of all, of what a label says, or by its name as files have it."""
     import pyarrow.compute as compute
 
-    key = Key(name, **label) if label else parsed(name)
+    key = asked(name, label)
+    if key.by and key.by not in {*LABELS, *table.column("by").unique().to_pylist()}:
+        raise BadInput(f"metric: {name}: found the label {key.by}; expected one of {', '.join(LABELS)}")
     keep = compute.equal(table.column("metric"), key.metric)
     for column, text in (("by", key.by), ("of", key.of)):
         if column in table.column_names:
             keep = compute.and_(keep, compute.equal(table.column(column), text))
     return table.filter(keep)
+
+
+def asked(name: str, label: Label) -> Key:
+    """The key that a user's words stand for; `BadInput` where no metric is called so."""
+    if not isinstance(name, str) or len(label) > 1 or not all(isinstance(of, str) for of in label.values()):
+        raise BadInput(f"metric: found {name!r} with {label}; expected a name, and one label with a text")
+    try:
+        key = Key(name, **label) if label else parsed(name)
+    except ValueError as error:
+        raise BadInput(f"metric: {error}") from None
+    known(key, "metric")
+    return key
+
+
+def known(name: str, field: str) -> None:
+    """`BadInput` where no metric is called so."""
+    if metrics.base(name) not in metrics.REGISTRY:
+        close = difflib.get_close_matches(metrics.base(name), metrics.REGISTRY, n=3)
+        hint = f"; did you mean {' or '.join(close)}?" if close else ""
+        raise BadInput(f"{field}: found {name}; expected one of `overspill list metrics`{hint}")
 
 
 def names_in(table: pa.Table) -> list[Key]:
