@@ -123,3 +123,17 @@ def test_who_waits_for_memory_hears_that_nothing_more_is_to_be_run(monkeypatch: 
         stop.set()
         assert through.wait(10)
     thread.join()
+
+
+def test_too_little_address_space_for_what_is_loaded_is_refused_at_once(
+    scenario: Path, tmp_path: Path
+) -> None:
+    process = started(
+        tmp_path,
+        *("run", scenario, "--seeds", 4, "--out", "o"),
+        more=BOUND.format(most=memory.ADDRESSES - 1),
+    )
+    told = process.communicate(timeout=60)[1]
+    assert process.returncode == 2
+    assert told.strip().endswith("KiB of address space; expected 1500000 or more, or no bound")
+    assert not (tmp_path / "o").exists()

@@ -12,6 +12,7 @@ import typer
 from rich.console import Console
 from rich.text import Text
 
+from overspill.engine import memory
 from overspill.errors import plain
 
 FAILED, UNFINISHED, INTERRUPTED = 1, 3, 130
@@ -104,7 +105,8 @@ def status_of(number: int | None) -> int:
 
 @contextmanager
 def interruptible() -> Iterator[None]:
-    """What stops a command outside of its runs leaves with the same status as within them."""
+    """A command that runs or draws: what stops it elsewhere leaves with the same status as within a run."""
+    memory.enough_addresses()
     try:
         yield
     except KeyboardInterrupt as error:

@@ -7,8 +7,11 @@ from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
 
+from overspill.errors import BadInput
+
 MIB = 1 << 20
 LEAST = 64 * MIB  # what a run takes however small it is
+ADDRESSES = 1_500_000 << 10  # of address space, what the libraries of a command take at least
 PROC, GROUPS = Path("/proc"), Path("/sys/fs/cgroup")
 WAIT = 0.2  # seconds between two looks at what is left
 
@@ -59,6 +62,19 @@ def bounded() -> int | None:
         return None
     soft = resource.getrlimit(resource.RLIMIT_AS)[0]
     return None if soft == resource.RLIM_INFINITY else soft
+
+
+def enough_addresses() -> None:
+    """`BadInput` where address space is bounded so that libraries cannot be loaded.
+
+    They abort without it, or wait for ever for what does not come, deaf to any signal.
+    """
+    most = bounded()
+    if most is not None and most < ADDRESSES:
+        found, least = most >> 10, ADDRESSES >> 10
+        raise BadInput(
+            f"`ulimit -v`: found {found} KiB of address space; expected {least} or more, or no bound"
+        )
 
 
 def spare_addresses() -> None:
