@@ -36,6 +36,7 @@ def followed(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A folder in which every block of the tutorial was done, in order."""
     folder = tmp_path_factory.mktemp("tutorial")
     (folder / ".venv").symlink_to(Path(sys.executable).parents[1])
+    printed: list[str] = []
     for kind, text in BLOCK.findall(TUTORIAL.read_text()):
         if kind in ("toml", "python"):
             (folder / {"toml": "tutorial.toml", "python": "tutorial.py"}[kind]).write_text(text)
@@ -43,6 +44,11 @@ def followed(tmp_path_factory: pytest.TempPathFactory) -> Path:
             if line != "make setup":
                 done = subprocess.run(line.split(), cwd=folder, capture_output=True, text=True, check=False)
                 assert done.returncode == 0, f"{line}\n{done.stdout}\n{done.stderr}"
+                printed.append(done.stdout)
+    # The first two commands print the tables that the text tells of: `report` says only where its page is.
+    tables = [one for one in printed if "censored flows" in one]
+    for name, text in zip(("sixteen.txt", "six.txt"), tables, strict=True):
+        (folder / name).write_text(text)
     return folder
 
 
@@ -68,6 +74,33 @@ def test_what_the_tutorial_says_of_its_runs_is_so(followed: Path) -> None:
     assert min(slow["drop"], slow["mark"]) > 10e-3 > 1e-3 > max(slow["detour"], slow["bounce"])
     assert min(lost["drop"], lost["mark"]) > 0 == max(lost["detour"], lost["bounce"])
     assert set(of("out/six", "drops").values()) == {0}
+
+
+def test_the_rows_that_the_tutorial_looks_for_are_printed(followed: Path) -> None:
+    step = TUTORIAL.read_text().partition("Look for three rows:")[2].partition("\n\nA dropped packet")[0]
+    named = re.findall(r"`([^`]+)`", step)
+    assert named == ["QCT mean", "QCT p99", "drops", "busiest queue max"]
+    rows = (followed / "sixteen.txt").read_text().splitlines()
+    assert [name for name in named if not any(row.startswith(f"{name} (") for row in rows)] == []
+    assert any(row.startswith("few samples") and "QCT p99" in row for row in rows)
+
+
+def test_six_senders_make_mark_and_detour_one_run_and_drop_as_fast(followed: Path) -> None:
+    import overspill
+
+    told = (followed / "six.txt").read_text()
+    assert re.search(r"^SAME RUN .*: mark and detour are one and the same run$", told, re.MULTILINE)
+    values = overspill.Results.load(followed / "out/six").values
+    keys = list(values["drop"][1])
+    times = [key for key in keys if key.startswith(("fct_", "qct_"))]
+    marks, mean = overspill.Key("marks"), overspill.Key("fct_mean")
+    assert len(times) >= 10
+    for seed, own in values["drop"].items():
+        marked = values["mark"][seed]
+        assert own[marks].value == 0 < marked[marks].value
+        assert own[mean].value < values["bounce"][seed][mean].value
+        for key in times:
+            assert own[key].value == pytest.approx(marked[key].value, rel=1e-3), key
 
 
 def test_the_notebook_runs_from_its_first_cell_to_its_last() -> None:

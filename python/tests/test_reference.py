@@ -3,6 +3,7 @@ from pathlib import Path
 
 import pytest
 
+from overspill.cli import table
 from overspill.engine import core
 from overspill.report import metrics_page, names, reference
 from overspill.results import metrics
@@ -55,6 +56,13 @@ def test_the_first_scenario_of_a_document_is_valid(page: str) -> None:
 def test_the_page_on_metrics_is_what_their_declarations_say() -> None:
     page = (ROOT / "docs/metrics.md").read_text(encoding="utf-8")
     assert page == metrics_page.markdown(), "docs/metrics.md is out of date: run `make docs`"
+
+
+@pytest.mark.parametrize("page", ["README.md", "docs/tutorial.md", "docs/metrics.md"])
+def test_the_documents_say_of_all_metrics_what_the_table_says_below_itself(page: str) -> None:
+    told = " ".join((ROOT / page).read_text(encoding="utf-8").split())
+    assert "--all has all but 18 that are 0 in every run" in table.counted(15, 79, 97)
+    assert re.search(r"`--all` prints (?:[^.;]*: )?all (?:metrics )?that are not 0 in every run", told), told
 
 
 def test_names_of_tables_and_reasons_are_those_of_the_core() -> None:

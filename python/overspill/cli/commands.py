@@ -68,7 +68,8 @@ def run(
         int | None, typer.Option(min=1, help="Cut each run after so many events; the result is partial.")
     ] = None,
     every: Annotated[
-        bool, typer.Option("--all", help="Print every metric, not those that say most.")
+        bool,
+        typer.Option("--all", help="Print all metrics that are not 0 in every run, not those that say most."),
     ] = False,
     jobs: Annotated[int | None, typer.Option(min=1, help="Runs at a time (default: all cores).")] = None,
     pcap: Annotated[
