@@ -74,3 +74,32 @@ def test_what_links_carry_is_told_apart_from_what_was_asked_for(tmp_path: Path) 
     assert re.fullmatch(
         f"{number} of all hosts' links in payload bytes; {levels} in wire bytes", told["carried load"]
     )
+
+
+def test_offered_load_is_over_the_window_as_the_achieved_load_is(tmp_path: Path) -> None:
+    path = tmp_path / "loaded.toml"
+    # Twelve queries in the first 12 ms, of which the window from 5 to 20 ms has those of 7 ms.
+    stopped = LOADED.replace('wire" }', 'wire" }\nstop = "10ms"')
+    path.write_text(stopped.replace("qps = 1000", 'interval = "1ms"\nrepeat = 12'))
+    results = overspill.run(path, seeds=3)
+    told = {line.label: line.text for line in header.load(results)}
+    up, queries = "of all uplinks of racks in wire bytes", "of all hosts' links in payload bytes"
+    assert told["offered load"] == (
+        f"up 0.1 {up} (0.3 while it sends, 5 ms to 10 ms); "
+        f"queries 0.0187 {queries} (0.04 while it sends, 5 ms to 12 ms)"
+    )
+    found = re.search(rf"queries [\d.]+ {queries} \(([\d.]+) started in the window\)", told["achieved load"])
+    assert found and float(found[1]) == pytest.approx(0.0187, rel=0.01)
+    path.write_text(stopped.replace('stop = "10ms"', 'stop = "4ms"'))
+    before = {line.label: line.text for line in header.load(overspill.run(path, seeds=1))}
+    assert before["offered load"].startswith(
+        f"up 0 {up} (0.3 while it sends, outside the window); queries 0.04 "
+    )
+
+
+def test_a_load_whose_end_the_keys_do_not_tell_says_so(tmp_path: Path) -> None:
+    path = tmp_path / "loaded.toml"
+    shuffle = 'kind = "all_to_all"\nsize = "1KB"\nload = { fraction = 0.04 }\nrepeat = 3'
+    path.write_text(LOADED.partition('kind = "incast"')[0] + shuffle)
+    told = {line.label: line.text for line in header.load(overspill.run(path, seeds=1))}
+    assert told["offered load"].endswith("queries 0.04 of all hosts' links in payload bytes while it sends")

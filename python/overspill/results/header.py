@@ -3,7 +3,7 @@
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
-from overspill.results import cautions, changes, formats, same
+from overspill.results import active, cautions, changes, formats, same
 from overspill.results.finished import Finished
 from overspill.results.key import Key
 from overspill.results.labels import Line
@@ -199,13 +199,25 @@ def load(results: Finished) -> list[Line]:
     asked: dict[str, None] = {}
     for run in results.runs:
         for workload in rates.asking(run):
-            offered = workload["offered"]
-            asked[f"{workload['name']} {digits(offered['fraction'])} {terms(offered)}"] = None
+            when = active.of(run, results.facts, str(workload["name"]))
+            asked[f"{workload['name']} {offered(workload['offered'], when)}"] = None
     found = [Line("offered load", "; ".join(asked))] if asked else []
     for label, text in (("achieved load", achieved), ("carried load", carried)):
         groups = grouped(results, lambda variant, text=text: text(results, variant))
         found += [Line(label, variants + one) for variants, one in groups]
     return found
+
+
+def offered(asked: Mapping[str, Any], when: active.Active | None) -> str:
+    """A load over the window, as what is achieved; and while it is sent, where that is a part of it."""
+    fraction, of = asked["fraction"], terms(asked)
+    if when is None:
+        return f"{digits(fraction)} {of} while it sends"
+    if when.share == 1:
+        return f"{digits(fraction)} {of}"
+    if when.share == 0:
+        return f"0 {of} ({digits(fraction)} while it sends, outside the window)"
+    return f"{digits(fraction * when.share)} {of} ({digits(fraction)} while it sends, {when.text})"
 
 
 def digits(value: float) -> str:

@@ -47,10 +47,14 @@ LABELS = {
     "censored flows": (
         "Measured flows that did not finish, of all: of their FCT only a lower bound is known."
     ),
-    "offered load": "What a workload asks for, as a share of the links and in the bytes that are named.",
+    "offered load": (
+        "What a workload asks for over the whole measurement window, as a share of the links and in the "
+        "bytes that are named; where it sends in a part of the window alone (`start`, `stop`, `repeat`), "
+        "also what it asks for while it sends, and when that is."
+    ),
     "achieved load": (
-        "What arrived of it in the measurement window, in the same terms, and what was started in the "
-        "window: drawn sizes and gaps miss what is asked for."
+        "What arrived of it in the measurement window, over its whole length, in the same terms as the "
+        "offered load, and what was started in the window: drawn sizes and gaps miss what is asked for."
     ),
     "carried load": "What links carried of everything in the measurement window, by level of the network.",
     "switch memory": "Memory of all switches of a tier: buffers, bounce queues and input buffers.",

@@ -1,0 +1,51 @@
+"""When a workload sends: the part of the measurement window for which it asks for a load."""
+
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from overspill.results import formats
+from overspill.results.rundata import RunData
+
+UNITS = {"ps": 1.0, "ns": 1e3, "us": 1e6, "ms": 1e9, "s": 1e12}
+TIME = re.compile(rf"([0-9]+(?:\.[0-9]+)?)({'|'.join(UNITS)})")
+
+
+@dataclass(frozen=True)
+class Active:
+    """From when to when it starts something, in ps, and which share of the window that is."""
+
+    start: float
+    end: float
+    share: float
+
+    @property
+    def text(self) -> str:
+        """`0 s to 15 ms`."""
+        return f"{formats.time(self.start)} to {formats.time(self.end)}"
+
+
+def of(run: RunData, facts: Mapping[str, Any], name: str) -> Active | None:
+    """Of a workload of a run by the keys of the scenario; `None` where these do not tell."""
+    resolved = (facts.get("resolved") or {}).get(run.variant) or {}
+    keys = next((one for one in resolved.get("traffic") or [] if one.get("name") == name), None)
+    first, last = run.window_ps
+    if keys is None or last <= first:
+        return None
+    start, end = time(keys.get("start", "0ps")), time(keys["stop"]) if "stop" in keys else float(last)
+    if start is None or end is None:
+        return None
+    if "repeat" in keys:
+        gap = time(keys["interval"]) if "interval" in keys else None
+        if gap is None:
+            return None
+        end = min(end, start + int(keys["repeat"]) * gap)
+    start, end = max(start, float(first)), min(end, float(last))
+    return Active(start, end, max(end - start, 0.0) / (last - first))
+
+
+def time(text: object) -> float | None:
+    """A time as a resolved scenario has it, in ps."""
+    parts = TIME.fullmatch(str(text))
+    return float(parts[1]) * UNITS[parts[2]] if parts else None
