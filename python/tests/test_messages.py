@@ -83,3 +83,28 @@ def test_a_variant_or_a_table_named_twice_is_refused(command: Command, scenario:
     assert ran.status == 2 and "--variants: found drop twice; expected each variant once" in ran.err
     ran = command("sweep", scenario, "--over", "switch.x=1", "--tables", "flows,flows")
     assert ran.status == 2 and "--tables: found flows twice; expected each table once" in ran.err
+
+
+@pytest.mark.parametrize("command_line", [["run"], ["sweep", "--over", "switch.buffer.size=50pkt"]])
+def test_what_was_set_is_told_escaped_by_the_terminal_and_the_page(
+    command: Command, compiled: None, command_line: list[str]
+) -> None:
+    linear = Path(__file__).parents[2] / "scenarios/linear.toml"
+    ran = command(
+        *command_line,
+        linear,
+        "--variants",
+        "drop",
+        "--seeds",
+        1,
+        "--set",
+        f"description=a{ODD}",
+        "--out",
+        "o",
+    )
+    assert ran.status == 0, ran.err
+    assert f"set description=a{SHOWN}\n" in ran.out
+    page = Path("o/report.html").read_text()
+    assert not [one for one in ("\x1b", "\x07", "\u202e") if one in ran.out or one in page]
+    if command_line == ["run"]:
+        assert f"set <code>description=a{SHOWN}</code>" in page and f"set description=a{SHOWN}<" in page

@@ -11,6 +11,7 @@ import jinja2
 
 from overspill.charts import files, web
 from overspill.charts.spec import Chart, Look
+from overspill.errors import plain
 
 
 def draw(charts: Mapping[str, Chart], folder: Path, formats: Collection[str] = ()) -> list[dict[str, Any]]:
@@ -66,6 +67,7 @@ def render(template: str, **values: Any) -> str:
     environment = jinja2.Environment(
         loader=loader, autoescape=True, undefined=jinja2.StrictUndefined, trim_blocks=True, lstrip_blocks=True
     )
+    environment.filters["plain"] = plain
     return environment.get_template(template).render(plotly=plotly_script(), **values) + "\n"
 
 

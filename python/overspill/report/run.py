@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from overspill import charts
 from overspill.charts import saturation
-from overspill.errors import Failed
+from overspill.errors import Failed, plain
 from overspill.report import card, page
 from overspill.results import cells, changes, formats, header, store
 
@@ -50,7 +50,7 @@ def render(results: Results, drawn: list[dict[str, Any]]) -> str:
         saturation=saturation.rows(results),
         overlap=saturation.OVERLAP,
         runs=[run_facts(run.summary) for run in results.runs],
-        resolved=store.dump(results.facts["resolved"]),
+        resolved="\n".join(map(plain, store.dump(results.facts["resolved"]).split("\n"))),
     )
 
 

@@ -8,7 +8,7 @@ from typing import Any
 
 from overspill.charts import sweep as drawing
 from overspill.charts.sweep import SweepResults
-from overspill.errors import Failed
+from overspill.errors import Failed, plain
 from overspill.report import page
 from overspill.results import formats, header, metrics, store, tables
 from overspill.results.key import of_row
@@ -78,7 +78,7 @@ def lines(sweep: SweepResults, facts: dict[str, Any]) -> list[dict[str, Any]]:
         found.append(("figures", text, False))
     found += [line for line in rough if not line[2]]
     found += [("note", str(note), False) for note in facts.get("notes") or []]
-    return [{"label": label, "text": text, "loud": loud} for label, text, loud in found]
+    return [{"label": label, "text": plain(text), "loud": loud} for label, text, loud in found]
 
 
 def every_row(sweep: SweepResults) -> list[dict[str, Any]]:

@@ -2,6 +2,8 @@
 
 from dataclasses import dataclass
 
+from overspill.errors import plain
+
 LABELS = {
     "PARTIAL RESULT": (
         "Runs ended before their time, or are missing: their window is cut, and so is what they count."
@@ -81,3 +83,7 @@ class Line:
     label: str
     text: str
     loud: bool = False
+
+    def __post_init__(self) -> None:
+        """What a user has set or named is told on one line, whatever it has."""
+        object.__setattr__(self, "text", plain(self.text))
