@@ -14,7 +14,7 @@ import pytest
 
 from overspill import BadInput, Results
 from overspill.engine import values
-from overspill.results import tables
+from overspill.results import store, tables
 
 ROOT = Path(__file__).parents[1]
 WRONG: tuple[Any, ...] = (None, True, -1, 0.5, 2**70, "", "../x", "\0", [], [1], {}, {"a": 1})
@@ -71,8 +71,7 @@ def test_whatever_is_changed_in_a_manifest_is_bad_input(folder: Path) -> None:
             in_turn = [WRONG[(3 * number + more) % len(WRONG)] for more in range(3)]
             for new in (*in_turn, GONE) if at else WRONG:
                 made = changed(document, at, new)
-                # Without a digest it is what an earlier version wrote, and nothing else is changed.
-                if (made == document and repr(made) == repr(document)) or (at == ("digest",) and new is GONE):
+                if made == document and repr(made) == repr(document):
                     continue
                 path.write_text(json.dumps(made))
                 with pytest.raises(BadInput) as told:
@@ -95,6 +94,30 @@ def test_the_command_says_in_a_line_that_a_manifest_was_changed(folder: Path) ->
         path.write_text(whole)
     assert (done.returncode, done.stdout) == (2, "")
     assert done.stderr.count("\n") == 1 and "manifest.json: changed since it was written" in done.stderr
+
+
+def test_a_manifest_without_a_digest_is_refused_whoever_reads_it_and_the_message_says_what_to_do(
+    folder: Path,
+) -> None:
+    path = folder / "manifest.json"
+    whole = path.read_text()
+    document = json.loads(whole)
+    del document["digest"]
+    over = ("--over", "switch.buffer.size=50pkt,100pkt") if "points" in document else ()
+    again = ("sweep" if over else "run", "scenarios/linear.toml", "--seeds", 1, "--out", folder, *over)
+    reads = [("report", folder), ("export", folder, "--format", "csv")]
+    try:
+        for changes in ({}, {"seeds": 7}, {"variants": None}):
+            path.write_text(json.dumps(document | changes))
+            for command, then in [*((one, "run again") for one in reads), (again, store.ANOTHER)]:
+                done = overspill(*command)
+                assert (done.returncode, done.stdout) == (2, ""), done.stderr
+                assert done.stderr.count("\n") == 1 and done.stderr.endswith(f" wrote; {then}\n")
+                assert "manifest.json: found no digest; expected a folder that" in done.stderr
+            assert json.loads(path.read_text()) == document | changes
+    finally:
+        path.write_text(whole)
+    assert overspill(*again, "--no-report").returncode == 0
 
 
 @pytest.mark.parametrize(

@@ -8,14 +8,16 @@ import sys
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
+from typing import Any
 
 import fake_core
 import pytest
 from conftest import Ran
 
-from overspill import Results, report, run
+from overspill import BadInput, Results, report, run, sweep
+from overspill.cli import table
 from overspill.engine import interrupts, source
-from overspill.results import store
+from overspill.results import cache, store
 
 Command = Callable[..., Ran]
 
@@ -222,6 +224,84 @@ def test_ctrl_c_while_the_command_loads_is_130(tmp_path: Path) -> None:
 
 def test_a_manifest_that_lacks_facts_is_bad_input(command: Command, tmp_path: Path) -> None:
     (tmp_path / "hollow").mkdir()
-    (tmp_path / "hollow/manifest.json").write_text('{"format": 1, "runs": []}')
+    (tmp_path / "hollow/manifest.json").write_text(json.dumps(store.sealed({"format": 1, "runs": []})))
     ran = command("report", "hollow")
     assert ran.status == 2 and "not a whole manifest: no name, variants" in ran.err
+
+
+def test_no_page_is_drawn_in_a_folder_where_another_command_is_writing(
+    command: Command, scenario: Path, tmp_path: Path
+) -> None:
+    assert command("run", scenario, "--out", "o", "--no-report").status == 0
+    before = contents(tmp_path / "o")
+    with cache.held(tmp_path / "o"):
+        ran = command("report", "o", "--figures", "png")
+        assert (ran.status, ran.out) == (2, "") and ran.err == "o: another run or sweep is writing there\n"
+        with pytest.raises(BadInput, match="another run or sweep is writing there"):
+            report.write(Results.load(tmp_path / "o"), tmp_path / "o")
+    assert contents(tmp_path / "o") == before
+    assert command("report", "o").status == 0 and Path("o/report.html").is_file()
+
+
+@pytest.mark.parametrize("later", ["run", "sweep"])
+def test_no_page_is_drawn_beside_results_that_another_command_has_put_there(
+    tmp_path: Path, scenario: Path, later: str
+) -> None:
+    out = tmp_path / "o"
+
+    def made(seed: int) -> Results:
+        if later == "run":
+            return run(scenario, seed=seed, out=out)
+        return sweep(scenario, {"switch.x": [1]}, seeds=1, seed=seed, out=out)
+
+    first = made(1)
+    report.write(first, out)
+    report.of_folder(out)
+    report.write(first, out)
+    second = made(7)
+    before = contents(out)
+    with pytest.raises(BadInput, match="another run or sweep has put its results there"):
+        report.write(first, out)
+    assert contents(out) == before
+    report.write(second, out)
+    report.write(Results.load(out), out)
+    assert made(1).identity == first.identity != second.identity
+
+
+def test_the_manifest_is_written_while_the_folder_is_held(
+    tmp_path: Path, scenario: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    out, tried, written = tmp_path / "o", [], store.write_text
+
+    def checked(path: Path, text: str) -> None:
+        if path.name == store.MANIFEST:
+            with pytest.raises(BadInput, match="another run or sweep is writing there"), cache.held(out):
+                pass
+            tried.append(path)
+        written(path, text)
+
+    monkeypatch.setattr(store, "write_text", checked)
+    results = run(scenario, out=out)
+    assert len(tried) == 1
+    report.write(results, out)
+    report.of_folder(out)
+    assert len(tried) == 5
+
+
+def test_a_run_whose_folder_another_has_by_then_keeps_its_results_and_tells_that_no_page_is_drawn(
+    command: Command, scenario: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    show = table.show
+
+    def meanwhile(results: Results, *rest: Any) -> None:
+        show(results, *rest)
+        run(scenario, seed=7, out="o")
+
+    monkeypatch.setattr(table, "show", meanwhile)
+    ran = command("run", scenario, "--seed", 1, "--out", "o")
+    assert ran.status == 1 and "no report: o: another run or sweep has put its results there" in ran.err
+    assert "finished runs are kept in o/store" in ran.err.replace(str(Path.cwd()) + "/", "")
+    assert Results.load("o").seeds == [7] and not Path("o/report.html").exists()
+    monkeypatch.setattr(table, "show", show)
+    ran = command("run", scenario, "--seed", 1, "--out", "o")
+    assert ran.status == 0 and "3 runs were finished before" in ran.err

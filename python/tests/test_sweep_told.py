@@ -18,7 +18,7 @@ from overspill.engine import keys
 from overspill.engine.options import Options
 from overspill.engine.run import execute
 from overspill.engine.task import Listener, Task
-from overspill.results import cache, metrics
+from overspill.results import cache, metrics, store
 from overspill.results.tables import Summary
 from overspill.stats.quantiles import Value
 
@@ -309,8 +309,10 @@ def test_a_sweep_is_not_exported_and_the_message_says_why(command: Command, scen
         ("{", "here/manifest.json: found no JSON; expected a folder that `overspill run`"),
         ("\xff", "here/manifest.json: found no JSON"),
         ("[]", "here/manifest.json: found no object of JSON"),
-        ("{}", "here/manifest.json: found another format"),
-        ('{"format": 1}', "here/manifest.json: not a whole manifest"),
+        ("{}", "here/manifest.json: found no digest; expected a folder that `overspill run`"),
+        ('{"format": 1}', "here/manifest.json: found no digest"),
+        (json.dumps(store.sealed({"format": 2})), "here/manifest.json: found another format"),
+        (json.dumps(store.sealed({"format": 1})), "here/manifest.json: not a whole manifest"),
         (None, "here: no manifest.json here; expected a folder that `overspill run`"),
     ],
 )

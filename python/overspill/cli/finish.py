@@ -11,7 +11,7 @@ import typer
 from rich.text import Text
 
 from overspill.cli.console import FAILED, UNFINISHED, err, hush, loud, out, say, status_of
-from overspill.errors import plain
+from overspill.errors import BadInput, plain
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -30,10 +30,11 @@ def finish(results: Results, formats: Sequence[str] | None, as_json: bool) -> No
         err().print("interrupted before the first run was finished; nothing is kept")
         raise typer.Exit(status_of(results.signal))
     console = err() if as_json else out()
+    drawn = True
     if results.folder is None:
         err().print(Text(plain(kept(results))), soft_wrap=True)
     else:
-        places(results, formats, console)
+        drawn = places(results, formats, console)
     from overspill.results.warnings import warnings
 
     left, lines = status(results), warnings(results)
@@ -42,7 +43,7 @@ def finish(results: Results, formats: Sequence[str] | None, as_json: bool) -> No
             loud(f"{line.label}: {line.text}")
     elif left:
         loud(f"{' and '.join(dict.fromkeys(line.label for line in lines))}: exit status {left}")
-    raise typer.Exit(left)
+    raise typer.Exit(left if drawn else left or FAILED)
 
 
 def kept(results: Results) -> str:
@@ -55,9 +56,10 @@ def kept(results: Results) -> str:
     return f"no results are written; finished runs are kept in {results.store}"
 
 
-def places(results: Results, formats: Sequence[str] | None, console: Console) -> None:
-    """Say where results, report and captures lie."""
+def places(results: Results, formats: Sequence[str] | None, console: Console) -> bool:
+    """Say where results, report and captures lie; whether the report that was asked for is there."""
     assert results.folder is not None
+    drawn = True
     if formats is not None and results.interrupted:
         say(console, "results", results.folder)
         text = f"no report: interrupted; overspill report {results.folder} draws one"
@@ -65,19 +67,28 @@ def places(results: Results, formats: Sequence[str] | None, console: Console) ->
     elif formats is not None:
         if results.of_sweep:
             say(console, "results", results.folder)
-        say(console, "report", written(results, results.folder, formats))
+        path = written(results, results.folder, formats)
+        drawn = path is not None
+        if path is not None:
+            say(console, "report", path)
     else:
         say(console, "results", results.folder)
     if results.captures:
         say(console, "captures", results.folder / "runs")
+    return drawn
 
 
-def written(results: Results, folder: Path, formats: Sequence[str]) -> Path:
-    """Make the report."""
+def written(results: Results, folder: Path, formats: Sequence[str]) -> Path | None:
+    """Make the report; `None`, and why, where another command has the folder by now."""
     from overspill import report
 
-    with err().status("drawing the report"):
-        return report.write(results, folder, formats)
+    try:
+        with err().status("drawing the report"):
+            return report.write(results, folder, formats)
+    except BadInput as error:
+        kept_in = f"finished runs are kept in {results.store}" if results.store else "the results stay"
+        loud(f"no report: {' '.join(error.lines)}; {kept_in}")
+        return None
 
 
 def status(results: Results) -> int:

@@ -1,11 +1,14 @@
 """Pages of HTML: of results at one point or at many, and of the reference."""
 
-from collections.abc import Collection
+from collections.abc import Collection, Iterator
+from contextlib import contextmanager
 from pathlib import Path
 
+from overspill.errors import BadInput, Failed
 from overspill.report import run, sweep
 from overspill.report.run import render
-from overspill.results.results import Results
+from overspill.results import cache, store
+from overspill.results.results import WRITERS, Results
 
 __all__ = ["of_folder", "render", "write"]
 
@@ -15,9 +18,35 @@ def of_folder(folder: Path, formats: Collection[str] = ()) -> Path:
 
     Figures are saved in these formats, and anew in those in which they lie there.
     """
-    return write(Results.load(folder), folder, formats)
+    store.parse_manifest(folder, WRITERS)
+    with held(folder):
+        return drawn(Results.load(folder), folder, formats)
 
 
 def write(results: Results, folder: Path, formats: Collection[str] = ()) -> Path:
-    """Write `report.html`, and figures in these formats; the page's path."""
+    """Write `report.html`, and figures in these formats; the page's path.
+
+    `BadInput` where another command is writing there, or has put its results there since.
+    """
+    store.parse_manifest(folder, WRITERS)
+    with held(folder):
+        if store.identity(store.parse_manifest(folder, WRITERS)) != results.identity:
+            raise BadInput(
+                f"{folder}: another run or sweep has put its results there; no page of these is drawn"
+            )
+        return drawn(results, folder, formats)
+
+
+@contextmanager
+def held(folder: Path) -> Iterator[None]:
+    """A folder of results for this command alone."""
+    try:
+        with cache.drawn_in(folder):
+            yield
+    except OSError as error:
+        raise Failed(f"{folder}: the report cannot be written: {error.strerror}") from error
+
+
+def drawn(results: Results, folder: Path, formats: Collection[str]) -> Path:
+    """The page of results and its figures, in their folder."""
     return sweep.write(results, folder, formats) if results.of_sweep else run.write(results, folder, formats)

@@ -10,7 +10,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any
+from typing import Any, TextIO
 
 import pyarrow as pa
 import pyarrow.parquet as pq
@@ -261,15 +261,7 @@ def held(out: Path) -> Iterator[Cache]:
         if made:
             emptied(out)
         raise BadInput(f"--out: {store.shortened(str(out))}: cannot be written: {error.strerror}") from error
-    with mark:
-        try:
-            # Goes with the process, however that ends.
-            fcntl.flock(mark, fcntl.LOCK_EX | fcntl.LOCK_NB)
-        except BlockingIOError:
-            raise BadInput(f"--out: {out}: another run or sweep is writing there") from None
-        if mark.tell() == 0:
-            mark.write(MARKED)
-            mark.flush()
+    with alone(mark, f"--out: {out}"):
         tidy(out)
         try:
             yield Cache(folder)
@@ -277,6 +269,30 @@ def held(out: Path) -> Iterator[Cache]:
             tidy(out)
             if made:
                 emptied(out)
+
+
+@contextmanager
+def alone(mark: TextIO, place: str) -> Iterator[None]:
+    """A folder for one command at a time, by the mark of its store; `BadInput` where another has it."""
+    with mark:
+        try:
+            # Goes with the process, however that ends.
+            fcntl.flock(mark, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except BlockingIOError:
+            raise BadInput(f"{place}: another run or sweep is writing there") from None
+        if mark.tell() == 0:
+            mark.write(MARKED)
+            mark.flush()
+        yield
+
+
+@contextmanager
+def drawn_in(folder: Path) -> Iterator[None]:
+    """A folder of results, while a page is drawn beside them: nobody puts others there meanwhile."""
+    place = folder / "store"
+    place.mkdir(exist_ok=True)
+    with alone((place / MARK).open("a+", encoding="utf-8"), str(folder)):
+        yield
 
 
 def emptied(out: Path) -> None:
@@ -299,7 +315,7 @@ def refuse_foreign(out: Path) -> None:
             raise BadInput(
                 f"--out: {out} has files but no results of overspill; expected a new or empty folder"
             )
-        store.read_manifest(out)
+        store.read_manifest(out, store.ANOTHER)
     except OSError as error:
         raise BadInput(f"--out: {store.shortened(str(out))}: {error.strerror}") from error
 

@@ -18,7 +18,7 @@ def refuse_others(out: Path, sweep: bool) -> None:
     """`BadInput` where a folder has results of the other kind."""
     if (out / store.MANIFEST).is_file():
         mine, other = ("overspill sweep", "overspill run")[:: 1 if sweep else -1]
-        if store.of_sweep(store.parse_manifest(out, f"`{mine}`")) != sweep:
+        if store.of_sweep(store.parse_manifest(out, f"`{mine}`", store.ANOTHER)) != sweep:
             raise BadInput(f"--out: {out} has results of `{other}`; expected a new folder or one of `{mine}`")
 
 
@@ -79,8 +79,10 @@ def place(results: Finished, staging: store.Staging) -> None:
     runs = [put(staging.folder, run) for run in results.runs]
     store.write_json(staging.folder / store.RESULTS, document.of(results))
     drawn = still_drawn(results, staging)
-    store.write_manifest(staging.folder, results.facts | ({"report": drawn} if drawn else {}), runs)
+    facts = results.facts | ({"report": drawn} if drawn else {})
+    manifest = store.write_manifest(staging.folder, facts, runs)
     staging.commit(drawn)
+    results.identity = store.identity(manifest)
     results.folder = staging.out
     results.runs = [run.stored(store.folder(staging.out, run)) for run in runs]
 
@@ -140,6 +142,7 @@ def write_sweep(results: Finished, out: Path) -> None:
     finally:
         staging.discard()
     results.facts = facts
+    results.identity = store.identity(facts)
     results.folder = out
 
 

@@ -39,6 +39,8 @@ class Finished:
     tidy: tuple[pa.Table, pa.Table] | None = None
     # Where finished runs lie, where there is a folder for them.
     store: Path | None = None
+    # What tells these results from others that are put into their folder; empty where they have none.
+    identity: str = ""
     # The signal that ended the command before all runs were done; no part of what is written.
     signal: int | None = None
 

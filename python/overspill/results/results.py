@@ -15,6 +15,7 @@ from overspill.results import store as files
 from overspill.results.axes import Axis
 from overspill.results.finished import Finished
 
+WRITERS = "`overspill run` or `overspill sweep`"
 FACTS = ("name", "variants", "seeds", "sets", "notes", "interrupted", "resolved", "memory", "scenario")
 
 
@@ -42,7 +43,7 @@ class Results(Finished):
     def load(folder: str | Path) -> Results:
         """Results that `save` or the command wrote; `BadInput` where they are not whole."""
         out = Path(folder)
-        manifest = files.parse_manifest(out, "`overspill run` or `overspill sweep`")
+        manifest = files.parse_manifest(out, WRITERS)
         return loaded_sweep(out, manifest) if files.of_sweep(manifest) else loaded_point(out)
 
 
@@ -54,7 +55,7 @@ def loaded_point(out: Path) -> Results:
     if missing:
         raise BadInput(f"{out / files.MANIFEST}: not a whole manifest: no {', '.join(missing)}")
     facts = {key: value for key, value in manifest.items() if key not in ("format", "runs", "report")}
-    return Results(facts, runs, out.absolute())
+    return Results(facts, runs, out.absolute(), identity=files.identity(manifest))
 
 
 def loaded_sweep(out: Path, facts: dict[str, Any]) -> Results:
@@ -69,4 +70,5 @@ def loaded_sweep(out: Path, facts: dict[str, Any]) -> Results:
         values, summary = (pq.ParquetFile(out / name).read() for name in (tables.METRICS, tables.MEANS))
     except (KeyError, TypeError, AttributeError, OSError, pa.ArrowException):
         raise BadInput(f"{path}: not a whole manifest of `overspill sweep`") from None
-    return Results(facts, folder=out.absolute(), axes=axes, tidy=(values, summary))
+    known = files.identity(facts)
+    return Results(facts, folder=out.absolute(), axes=axes, tidy=(values, summary), identity=known)

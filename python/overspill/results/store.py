@@ -20,7 +20,9 @@ MANIFEST = "manifest.json"
 RESULTS = "results.json"
 REPORT = "report.html"
 STAGING = ".overspill-new-"  # and the process
+ANOTHER = "remove the file, or give a new folder"  # where something new is to be written
 FORMAT = 1
+DRAWN = ("report", "digest")  # what of a manifest a page changes
 SWEEP = "overspill-sweep"  # begins the format of a sweep's manifest
 SWEEP_FORMAT = f"{SWEEP}-1"
 
@@ -174,8 +176,11 @@ def write_manifest(out: Path, facts: dict[str, Any], runs: Sequence[RunData]) ->
     return manifest
 
 
-def parse_manifest(out: Path, writers: str) -> dict[str, Any]:
-    """The manifest of a folder that `writers` wrote, of whatever format; `BadInput` where there is none."""
+def parse_manifest(out: Path, writers: str, then: str = "run again") -> dict[str, Any]:
+    """The manifest of a folder that `writers` wrote, of whatever format; `BadInput` where there is none.
+
+    Where it is not as it was written, the message says what to do `then`.
+    """
     path, expected = out / MANIFEST, f"expected a folder that {writers} wrote"
     try:
         if not out.exists():
@@ -191,9 +196,10 @@ def parse_manifest(out: Path, writers: str) -> dict[str, Any]:
         raise BadInput(f"{path}: found no JSON; {expected}") from None
     if not isinstance(manifest, dict):
         raise BadInput(f"{path}: found no object of JSON; {expected}")
-    # Those of earlier versions have none.
-    if "digest" in manifest and manifest.pop("digest") != seal(manifest):
-        raise BadInput(f"{path}: changed since it was written; {expected}")
+    if "digest" not in manifest:
+        raise BadInput(f"{path}: found no digest; {expected}; {then}")
+    if manifest.pop("digest") != seal(manifest):
+        raise BadInput(f"{path}: changed since it was written; {expected}; {then}")
     return manifest
 
 
@@ -212,14 +218,19 @@ def sealed(manifest: Mapping[str, Any]) -> dict[str, Any]:
     return known | {"digest": seal(known)}
 
 
+def identity(manifest: Mapping[str, Any]) -> str:
+    """SHA-256 of what tells results from others: all that their manifest says but what is drawn of them."""
+    return seal(dict(sorted((key, value) for key, value in sealed(manifest).items() if key not in DRAWN)))
+
+
 def of_sweep(manifest: dict[str, Any]) -> bool:
     """Whether a manifest is that of a sweep."""
     return str(manifest.get("format", "")).startswith(SWEEP)
 
 
-def read_manifest(out: Path) -> dict[str, Any]:
-    """The manifest of a folder of results."""
-    manifest = parse_manifest(out, "`overspill run`")
+def read_manifest(out: Path, then: str = "run again") -> dict[str, Any]:
+    """The manifest of a folder of results; `then` as above."""
+    manifest = parse_manifest(out, "`overspill run`", then)
     if of_sweep(manifest):
         raise BadInput(f"{out}: is a sweep; expected a folder that `overspill run` wrote")
     if manifest.get("format") != FORMAT:
