@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import re
 
 import numpy as np
 
@@ -116,3 +117,29 @@ def labels(panel: Panel, letters: int) -> list[tuple[Instant, int, bool]]:
             room[row] = begin + long
             found.append((mark, row, left))
     return found
+
+
+def shortened(text: str, letters: int, lines: int) -> list[str]:
+    """A text in so many lines at most; what does not fit ends with an ellipsis at a word, not in a number.
+
+    A number keeps what stands behind it: its unit, or its next thousands.
+    """
+    parts = re.findall(r"(?:\S*\d\S*(?<![,;:)]) )*\S+", text)
+    parts = [one if len(one) <= letters else cut(one, letters) for one in parts]
+    found = [""]
+    for at, part in enumerate(parts):
+        longer = f"{found[-1]} {part}".lstrip()
+        room = letters if at == len(parts) - 1 or len(found) < lines else letters - 2
+        if len(longer) <= room or not found[-1]:
+            found[-1] = longer
+        elif len(found) < lines:
+            found.append(part)
+        else:
+            found[-1] = f"{found[-1].rstrip(',;:… ')} …"
+            break
+    return found
+
+
+def cut(word: str, letters: int) -> str:
+    """A word that has no room in a line; of a number and its unit nothing is left."""
+    return "…" if " " in word else f"{word[: letters - 1].rstrip('0123456789.')}…"

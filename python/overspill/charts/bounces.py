@@ -50,6 +50,7 @@ def by_switch(results: Results) -> Chart | None:
     ticks = tuple((float(at), name) for at, name in enumerate(names))
     left = len(every) - len(names)
     others = f" The {len(names)} switches with most; {left} others are left out." if left else ""
+    part = f"{len(names)} of {len(every)} switches, those with most." if left else ""
     with_ends = any(isinstance(one, Bars) and one.low is not None for one in marks)
     means = ": means and 95 % intervals (Student's t)." if with_ends else ": means."
     caption = (
@@ -59,7 +60,8 @@ def by_switch(results: Results) -> Chart | None:
     )
     panel = Panel("", Axis("switch", ticks=ticks, shown=categories(len(names))), Axis("bounces"), marks)
     entries = legend_of_bars(results, variants)
-    return Chart("bounces-switches", "Bounces by switch", caption, [panel], 1, 3.1, entries)
+    told = f"{part} {common.means_over(results, 'Bars: means', variants)}".strip()
+    return Chart("bounces-switches", "Bounces by switch", caption, [panel], 1, 3.1, entries, told=told)
 
 
 def bars(
@@ -147,7 +149,8 @@ def packets(results: Results) -> Chart | None:
         f"{common.seeds_text(results, drawn)} and all traffic pooled."
     )
     entries = common.legend(results, drawn)
-    return Chart("bounced", "Bounced packets", caption, panels, 2, 3.1, entries)
+    told = common.pooled_told(results, drawn)
+    return Chart("bounced", "Bounced packets", caption, panels, 2, 3.1, entries, told=told)
 
 
 def shares(results: Results, variant: str, which: int) -> tuple[np.ndarray, np.ndarray]:

@@ -24,6 +24,7 @@ TALLEST = 10.0  # inches of all panels together
 COLUMNS_SHOWN = 240  # columns of a map over time
 INTERVALS_FROM = 3  # seeds; those of two are so wide that they hide everything
 RESAMPLED = f"BCa bootstrap from {stats.ENOUGH} seeds on, else Student's t"
+GREY = "Grey: outside the measurement window."
 INSTANTS_SHOWN = 40  # at which the network changes
 STEPS_SHOWN = 1200  # steps of a curve over time
 
@@ -101,6 +102,29 @@ def seeds_text(results: Results, variants: Iterable[str] | None = None) -> str:
     names = with_runs(results) if variants is None else variants
     most = max((len(results.of(variant)) for variant in names), default=0)
     return f"{most} seed{'' if most == 1 else 's'}"
+
+
+def means_told(results: Results) -> str:
+    """What a file says of lines that are means, where there are no bands, which are told of with them."""
+    most = max((len(results.of(variant)) for variant in with_runs(results)), default=0)
+    return "" if most >= INTERVALS_FROM else band_text(results)
+
+
+def means_over(results: Results, what: str, variants: Iterable[str] | None = None) -> str:
+    """What a file says of what is a mean over seeds."""
+    text = seeds_text(results, variants)
+    return "One seed." if text == "1 seed" else f"{what} over {text}."
+
+
+def pooled_told(results: Results, variants: Iterable[str]) -> str:
+    """What a file says of lines that are of all seeds together."""
+    text = seeds_text(results, variants)
+    return "One seed." if text == "1 seed" else f"Lines: the samples of {text} pooled."
+
+
+def part_told(shown: int, variants: int) -> str:
+    """What a file says where it has no room for all variants."""
+    return f"{shown} of {variants} variants, the first." if variants > shown else ""
 
 
 def band_text(results: Results, how: str = "Student's t") -> str:
@@ -197,7 +221,7 @@ def outside(run: RunData, period: Period) -> list[Span]:
     start, end = run.window_ps
     ends = ((period.start, start), (end, period.end))
     clipped = [(max(left, period.start), min(right, period.end)) for left, right in ends]
-    return [Span(left * measures.PS, right * measures.PS) for left, right in clipped if right > left]
+    return [Span(left * measures.PS, right * measures.PS, GREY) for left, right in clipped if right > left]
 
 
 def changes(run: RunData, period: Period) -> list[Instant]:

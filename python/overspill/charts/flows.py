@@ -5,7 +5,7 @@ from __future__ import annotations
 import itertools
 import math
 import re
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -24,6 +24,7 @@ TAIL_FROM = 10  # samples
 PER_DECADE = 4  # bins of sizes
 FEWEST = 5  # samples of a bin in every seed, below which it is left out
 PERCENTS = {"p50": 50.0, "p95": 95.0, "p99": 99.0}
+HOLLOW = "Hollow: too few flows of a seed for the percentile, or unfinished ones (a lower bound)."
 SUBJECTS = {"fct": ("Flow", "flows"), "qct": ("Query", "queries")}
 
 
@@ -62,7 +63,9 @@ def distribution(results: Results, which: str, traffic: int | None = None) -> Ch
         f"{common.seeds_text(results)} pooled.{'' if few else ' ' + end}"
     )
     key = which if traffic is None else f"{which}-{key_of(results, traffic)}"
-    return Chart(key, f"{subject} completion time{name}", caption, panels, len(panels), 3.1, entries)
+    told = common.pooled_told(results, samples)
+    title = f"{subject} completion time{name}"
+    return Chart(key, title, caption, panels, len(panels), 3.1, entries, told=told)
 
 
 def of_distribution(which: str, whole: list[Mark], tail: list[Mark] | tuple[()]) -> list[Panel]:
@@ -167,7 +170,22 @@ def slowdown_by_size(results: Results) -> Chart | None:
         f"than {FEWEST} flows in a seed are left out."
     )
     entries = common.legend(results, variants)
-    return Chart("slowdown-size", "Slowdown by flow size", caption, panels, 3, 3.1, entries, share_y=True)
+    return Chart(
+        "slowdown-size",
+        "Slowdown by flow size",
+        caption,
+        panels,
+        3,
+        3.1,
+        entries,
+        share_y=True,
+        told=f"{common.means_told(results)} {HOLLOW if any_hollow(panels) else ''}".strip(),
+    )
+
+
+def any_hollow(panels: Iterable[Panel]) -> bool:
+    """Whether a percentile is doubtful."""
+    return any(isinstance(mark, Points) and mark.hollow for panel in panels for mark in panel.marks)
 
 
 def one_size(results: Results) -> bool:

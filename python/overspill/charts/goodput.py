@@ -61,6 +61,7 @@ def of_all(results: Results) -> Chart | None:
         "goodput", "Goodput over time: payload that arrived in order at all hosts", caption, panels, 1,
         height, share_x=True, share_y=True, down=True,
         note=IN_ORDER + beyond,
+        told=f"{common.part_told(len(shown), len(variants))} {common.means_told(results)}".strip(),
     )  # fmt: skip
 
 

@@ -48,8 +48,10 @@ STYLE: dict[Any, Any] = {
 WIDTH = 9.0  # inches
 TALLEST = 10.4
 BANDS = "Lines are means over seeds, bands their 95 % intervals."
+ERRORS = "Error bars are 95 % intervals over seeds."
 LETTERS = 118  # that fit the width of a figure
 LEGEND_ROW = 0.23  # inches
+LETTER = 0.083  # inches of a letter of a panel's title, on average
 INSTANT = "#444b52"
 HALO = [withStroke(linewidth=2, foreground="white")]
 
@@ -87,6 +89,7 @@ def figure(chart: Chart) -> Figure:
         for index, panel in enumerate(chart.panels):
             axes = grid[chart.cell(index)]
             draw(axes, panel, chart.colours)
+            axes.set_title(titled(chart, panel))
             instants(axes, panel, chart.columns)
             drawn.append(axes)
         used = {chart.cell(index) for index in range(len(chart.panels))}
@@ -116,12 +119,30 @@ class Heading:
 
 
 def heading(chart: Chart) -> list[Heading]:
-    """The title of a chart, its note, and what its bands are, line by line."""
+    """The title of a chart, its note, and what its bands and other marks are, line by line."""
     title = [Heading(one, 12, "bold", "#1b1f24") for one in textwrap.wrap(chart.title, LETTERS * 3 // 4)]
     notes = [Heading(one, 9, "normal", "#8a3b00") for one in textwrap.wrap(chart.note, LETTERS * 9 // 8)]
     bands = (mark for panel in chart.panels for mark in panel.marks if isinstance(mark, spec.Band))
     of_bands = [Heading(BANDS, 9, "normal", "#57606a")] if any(one.interval for one in bands) else []
-    return [*title, *notes, *of_bands]
+    told = textwrap.wrap(" ".join(marks_told(chart)), LETTERS * 9 // 8)
+    return [*title, *notes, *of_bands, *(Heading(one, 9, "normal", "#57606a") for one in told)]
+
+
+def marks_told(chart: Chart) -> list[str]:
+    """What a file says of its lines, error bars and grey areas."""
+    marks = [mark for panel in chart.panels for mark in panel.marks]
+    bars = any(isinstance(mark, spec.Bars | spec.Points) and mark.low is not None for mark in marks)
+    spans = dict.fromkeys(mark.told for mark in marks if isinstance(mark, spec.Span))
+    return [one for one in (chart.told, ERRORS if bars else "", *spans) if one]
+
+
+def titled(chart: Chart, panel: Panel) -> str:
+    """A panel's title as wide as its column: in two lines where rows are high, and with an ellipsis."""
+    rows = [len(row) for mark in panel.marks if isinstance(mark, spec.Heat) for row in mark.rows]
+    left = 0.3 + 0.07 * max(rows) if rows else 0.75
+    wide = (WIDTH - (0.9 if chart.colours else 0.0)) / chart.columns - left
+    lines = 2 if chart.height * panel.share >= 1.2 else 1
+    return "\n".join(words.shortened(panel.title, int(wide / LETTER), lines))
 
 
 def head(made: Figure, told: Sequence[Heading]) -> None:
@@ -214,7 +235,6 @@ def instants(axes: Axes, panel: Panel, columns: int) -> None:
 
 def draw(axes: Axes, panel: Panel, colours: Colours | None) -> None:
     """Every mark of a panel, in their order."""
-    axes.set_title(panel.title)
     for mark in panel.marks:
         match mark:
             case spec.Line():

@@ -215,6 +215,7 @@ def chart(results: Results) -> Chart | None:
         columns,
         height,
         colours=colours,
+        told=f"{common.part_told(PANELS_SHOWN, len(variants))} {common.means_over(results, 'Means')}".strip(),
     )
 
 

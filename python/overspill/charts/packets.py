@@ -45,7 +45,8 @@ def reordering(results: Results) -> Chart | None:
         f"received; {common.seeds_text(results)} and all traffic pooled."
     )
     entries = common.legend(results, variants)
-    return Chart("reorder", "Reordering", caption, panels, len(panels), 3.1, entries, share_y=True)
+    told = common.pooled_told(results, variants)
+    return Chart("reorder", "Reordering", caption, panels, len(panels), 3.1, entries, share_y=True, told=told)
 
 
 def density(results: Results, variant: str, metric: int) -> tuple[np.ndarray, np.ndarray]:

@@ -164,6 +164,7 @@ def by_tier(results: Results) -> Chart | None:
         1,
         3.1,
         legend_of_bars(results, variants),
+        told=common.means_over(results, "Bars: means over ports, and", variants),
     )
 
 

@@ -227,6 +227,7 @@ def lengths(results: Results) -> Chart | None:
         2,
         3.1,
         entries,
+        told=common.means_told(results),
     )
 
 
@@ -303,7 +304,8 @@ def sojourn(results: Results) -> Chart | None:
         "run, and over all switch ports. Times are ends of buckets."
     )
     entries = common.legend(results, variants)
-    return Chart("sojourn", "Time in queues", caption, panels, 2, 3.1, entries, share_y=True)
+    told = common.pooled_told(results, variants)
+    return Chart("sojourn", "Time in queues", caption, panels, 2, 3.1, entries, share_y=True, told=told)
 
 
 Waits = tuple[np.ndarray, np.ndarray]  # ends of buckets in seconds; the share of frames that waited longer

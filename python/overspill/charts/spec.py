@@ -173,10 +173,11 @@ class Heat:
 
 @dataclass(frozen=True)
 class Span:
-    """A shaded part of the x axis."""
+    """A shaded part of the x axis, and what a file says of it."""
 
     start: float
     end: float
+    told: str = ""
 
 
 @dataclass(frozen=True)
@@ -275,7 +276,8 @@ class Panel:
 class Chart:
     """A figure: panels row by row in so many columns (`down` fills columns first), each `height` inches high.
 
-    `note` is a word of warning that a file has below its title, and the page before its caption.
+    `note` is a word of warning that a file has below its title, and the page before its caption. `told` is
+    what a file, which has no caption, says of its lines and marks there.
     With `share_x` the panels have one x axis, told below the lowest; with `share_y` one range of y.
     """
 
@@ -291,6 +293,7 @@ class Chart:
     share_y: bool = False
     down: bool = False
     note: str = ""
+    told: str = ""
 
     @property
     def rows(self) -> int:

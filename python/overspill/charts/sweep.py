@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 import operator
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, Protocol
 
@@ -48,6 +48,7 @@ CROSSED = ("qct_p99", "fct_p99", "qct_mean", "fct_mean", "drops", "goodput")
 CROSSED_SHOWN = 6
 COMPARED = ("n", "mean", "low", "high", "censored")  # of a metric at a point, to tell equal variants
 COUNTS = ("packets", "events", "flows")  # units of what may be 0 or thousands
+BOUNDS = "Hollow points are lower bounds: flows were left unfinished."
 LETTERS = 24  # of a name that stand beside an axis
 FAR = 100.0  # the factor between the smallest and the largest from which on an axis is not linear
 KINDS: dict[str, Kind] = {"s": "time", "bit/s": "rate", "bytes": "bytes", "B": "bytes"}
@@ -322,7 +323,13 @@ def lines(sweep: SweepResults, what: tuple[str, str], tables: dict[str, dict[Key
         panels.append(Panel(metrics.find(metric).title, x, y, marks))
     columns = min(2, len(panels))
     text = caption(sweep, tables, sweep.axes[index].path)
-    return Chart(f"sweep-{name}", title, text, panels, columns, 2.9, entries(sweep))
+    told = hollow_told(tables.values())
+    return Chart(f"sweep-{name}", title, text, panels, columns, 2.9, entries(sweep), told=told)
+
+
+def hollow_told(tables: Iterable[dict[Key, Cell]]) -> str:
+    """What hollow points are, where there are any."""
+    return BOUNDS if any(cell.censored for cells in tables for cell in cells.values()) else ""
 
 
 def entries(sweep: SweepResults) -> list[Entry]:
@@ -338,7 +345,7 @@ def caption(sweep: SweepResults, tables: dict[str, dict[Key, Cell]], path: str) 
     means = "lines are means, bands their 95 % intervals" if many else "no intervals"
     rough = " With fewer than 10 seeds these are rough." if many and counts[-1] < 10 else ""
     censored = any(cell.censored for cells in tables.values() for cell in cells.values())
-    bounds = " Hollow points are lower bounds: flows were left unfinished." if censored else ""
+    bounds = f" {BOUNDS}" if censored else ""
     return f"Against {path}; {seeds} seed{'s' if many else ''} at each point: {means}.{rough}{bounds}"
 
 
@@ -370,6 +377,7 @@ def crossed(sweep: SweepResults, metric: str, cells: dict[Key, Cell]) -> Chart:
         2.5,
         entries(sweep),
         share_y=True,
+        told=hollow_told([cells]),
     )
 
 

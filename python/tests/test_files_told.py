@@ -1,0 +1,71 @@
+"""What a figure's file, which has no caption, says in itself; titles that do not fit."""
+
+import re
+from dataclasses import replace
+from pathlib import Path
+
+import charted
+import pytest
+
+from overspill import charts, run
+from overspill.charts import axes as words
+from overspill.charts import common, mpl, spec
+
+
+def told_in(chart: spec.Chart) -> str:
+    """What the file of a chart says below its title."""
+    return " ".join(line.text for line in mpl.heading(chart))
+
+
+def test_a_file_says_what_error_bars_and_grey_are_and_how_seeds_are_put_together(scenario: Path) -> None:
+    made = charts.of_results(charted.with_everything(run(scenario, seeds=3)))
+    for name, chart in made.items():
+        told, marks = told_in(chart), [mark for panel in chart.panels for mark in panel.marks]
+        errors = any(isinstance(mark, spec.Bars) and mark.low is not None for mark in marks)
+        assert (mpl.ERRORS in told) == errors, name
+        assert (common.GREY in told) == any(isinstance(mark, spec.Span) for mark in marks), name
+    assert "Lines: the samples of 3 seeds pooled." in told_in(made["fct"])
+    assert "Bars: means over 3 seeds." in told_in(made["bounces-switches"])
+    assert mpl.ERRORS in told_in(made["bounces-switches"])
+    assert "Means over 3 seeds." in told_in(made["network"])
+    two = charts.of_results(charted.with_everything(run(scenario, seeds=2)))
+    assert "Lines are means over 2 seeds." in told_in(two["queue-cdf"])
+    one = charts.of_results(charted.with_everything(run(scenario)))
+    assert "One seed." in told_in(one["fct"]) and "pooled" not in told_in(one["fct"])
+    grey = spec.Chart("c", "t", "", [spec.Panel(marks=[spec.Span(0, 1, common.GREY)])])
+    assert common.GREY in told_in(grey) and common.GREY not in told_in(replace(grey, panels=[spec.Panel()]))
+
+
+def test_a_file_with_some_of_the_variants_says_how_many(tmp_path: Path) -> None:
+    path = tmp_path / "x.toml"
+    path.write_text('name = "x"\n' + "".join(f"[variants.v{at}]\nz = {at}\n" for at in range(12)))
+    made = charts.of_results(charted.with_everything(run(path)))
+    for name in ("network", "goodput"):
+        assert len(made[name].panels) == 6
+        assert "6 of 12 variants" in told_in(made[name]), name
+    assert "of 12 variants" not in told_in(made["queue"])
+
+
+@pytest.mark.parametrize(
+    ("letters", "lines", "found"),
+    [
+        (60, 1, ["bounce (seed 1, buffer 100pkt a port, bounce queue 50pkt)"]),
+        (50, 1, ["bounce (seed 1, buffer 100pkt a port, bounce …"]),
+        (56, 1, ["bounce (seed 1, buffer 100pkt a port, bounce queue …"]),
+        (30, 2, ["bounce (seed 1, buffer", "100pkt a port, bounce queue …"]),
+        (40, 2, ["bounce (seed 1, buffer 100pkt a port,", "bounce queue 50pkt)"]),
+    ],
+)
+def test_a_title_is_shortened_at_a_word(letters: int, lines: int, found: list[str]) -> None:
+    title = "bounce (seed 1, buffer 100pkt a port, bounce queue 50pkt)"
+    assert words.shortened(title, letters, lines) == found
+
+
+def test_a_title_is_never_cut_in_a_number() -> None:
+    title = "drop: 12 345 678 drops in the window, 1.5 MB"
+    for letters in range(8, 50):
+        for lines in (1, 2):
+            told = words.shortened(title, letters, lines)
+            numbers = re.findall(r"\d[\d. ]*(?:drops|MB)?", " ".join(told))
+            assert set(numbers) <= {"12 345 678 drops", "1.5 MB"}, (letters, told)
+            assert len(told) <= lines
