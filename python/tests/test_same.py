@@ -1,11 +1,33 @@
 """Variants that are one and the same run are said to be."""
 
+import json
+import re
+from typing import Any
+
+import fake_core
+import pyarrow as pa
+import pytest
+from swept import Command
+
 from overspill.results import same
+from overspill.results.key import Key
+from overspill.results.rundata import RunData
 from overspill.stats.quantiles import Value
 
+OUTSIDE = {"window_ps": [20, 200], "stop": "done", "end_ps": 33, "events": 776, "hops": 760}
+COVERED = OUTSIDE | {"window_ps": [0, 200]}
 
-def values(**numbers: float) -> dict[int, dict[str, Value]]:
-    return {seed: {name: Value(one) for name, one in numbers.items()} for seed in (1, 2)}
+
+def values(summary: dict[str, Any] = COVERED, **numbers: float) -> dict[int, same.One]:
+    return {
+        seed: same.One({Key(name): Value(one) for name, one in numbers.items()}, summary) for seed in (1, 2)
+    }
+
+
+def recorded(**tables: dict[str, list[int]]) -> dict[int, same.One]:
+    """Runs that count nothing in their window, with these tables of the whole run."""
+    run = RunData(OUTSIDE, {name: pa.table(one) for name, one in tables.items()})
+    return {1: same.One({Key("drops"): Value(0.0)}, OUTSIDE, run)}
 
 
 def test_variants_that_are_equal_to_the_digit_are_one_run_and_why_is_said_where_it_is_known() -> None:
@@ -34,5 +56,79 @@ def test_a_bound_a_seed_or_a_digit_makes_runs_different() -> None:
     one = values(fct_mean=0.1)
     assert same.groups({"a": one, "b": {1: one[1]}}) == []
     assert same.groups({"a": one, "b": values(fct_mean=0.1 + 1e-16 * 2)}) == []
-    assert same.groups({"a": one, "b": {seed: {"fct_mean": Value(0.1, True)} for seed in one}}) == []
+    bound = same.One({Key("fct_mean"): Value(0.1, True)}, COVERED)
+    assert same.groups({"a": one, "b": dict.fromkeys(one, bound)}) == []
     assert same.groups({"a": one, "b": {}, "c": {}}) == []
+
+
+@pytest.mark.parametrize(
+    "other",
+    [{"events": 839}, {"hops": 831}, {"end_ps": 11}, {"stop": "max_events"}, {"flows": {"started": 2}}],
+)
+def test_runs_that_differ_outside_the_window_are_two(other: dict[str, Any]) -> None:
+    drop, detour = values(OUTSIDE, drops=0), values(OUTSIDE | other, drops=0)
+    assert same.groups({"drop": drop, "detour": detour}) == []
+    swept = same.Swept()
+    swept.add(["1"], "drop", drop)
+    swept.add(["1"], "detour", detour)
+    assert swept.facts == []
+
+
+@pytest.mark.parametrize("name", ["flows", "activity"])
+def test_runs_whose_flows_or_losses_differ_are_two(name: str) -> None:
+    one, other = recorded(**{name: {"end_ps": [5]}}), recorded(**{name: {"end_ps": [6]}})
+    assert same.groups({"a": one, "b": other}) == []
+    assert same.groups({"a": one, "b": recorded(**{name: {"end_ps": [5]}})}) == [("a", "b")]
+
+
+@pytest.mark.parametrize(
+    ("known", "why"),
+    [
+        (values(COVERED, drops=0), "the buffer was never short"),
+        (values(OUTSIDE, drops=0), "the buffer was never short in the measurement window"),
+        (recorded(activity={"count": []}), "the buffer was never short"),
+        (recorded(activity={"count": [3]}), "the buffer was never short in the measurement window"),
+        (
+            recorded(activity={"count": []}, pause_trace={"from_ps": [2]}),
+            "the buffer was never short in the measurement window",
+        ),
+    ],
+)
+def test_a_buffer_was_never_short_only_where_nothing_outside_the_window_says_so(
+    known: dict[int, same.One], why: str
+) -> None:
+    assert same.told({"a": known, "b": known}) == [f"{why}: a and b are one and the same run"]
+
+
+def test_variants_of_a_sweep_are_the_same_only_at_every_point_and_for_the_weakest_reason() -> None:
+    never, lost = values(drops=0, fct_mean=0.1), values(drops=2, fct_mean=0.1)
+    swept = same.Swept()
+    for point, runs in (("1", (lost, lost, lost)), ("2", (never, never, values(drops=0, fct_mean=0.2)))):
+        for variant, one in zip("abc", runs, strict=True):
+            swept.add([point], variant, one)
+    assert swept.facts == [{"variants": ["a", "b"], "why": "every number is the same"}]
+    told = list(same.of_facts({"same": swept.facts, "points": [1, 2]}))
+    assert told == ["every number is the same: a and b are one and the same run at every point"]
+
+
+def test_a_sweep_tells_of_equal_variants_in_terminal_page_and_document(
+    command: Command, scenario: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    original = fake_core.Made.__init__
+
+    def alike(self: Any, variant: str, *given: Any) -> None:
+        original(self, "drop" if variant == "detour" else variant, *given)
+
+    monkeypatch.setattr(fake_core.Made, "__init__", alike)
+    args = ("sweep", scenario, "--over", "switch.x=1,2", "--seeds", 2, "--out", "o")
+    text = "every number is the same: drop and detour are one and the same run at every point"
+    ran = command(*args)
+    assert ran.status == 0
+    assert [re.split("  +", line) for line in ran.out.splitlines() if "SAME RUN" in line] == [
+        ["SAME RUN", text]
+    ]
+    with open("o/report.html", encoding="utf-8") as page:
+        assert text in page.read()
+    assert f"SAME RUN: {text}" in json.loads(command(*args, "--no-report", "--json").out)["cautions"]
+    monkeypatch.setattr(fake_core.Made, "__init__", original)
+    assert "SAME RUN" not in command(*args[:-1], "other", "--no-report").out

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-import operator
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, Protocol
@@ -27,7 +26,6 @@ from overspill.charts.spec import (
     Points,
 )
 from overspill.results import formats, metrics, same, tables
-from overspill.results.key import of_row
 
 PANELS_SHOWN = 12
 MANY_VALUES = 6  # of a second axis, from which on a map takes the place of small panels
@@ -46,7 +44,6 @@ FAMILIES = (
 # What has a figure where several fields are swept; the rest is in `plots.sweep`.
 CROSSED = ("qct_p99", "fct_p99", "qct_mean", "fct_mean", "drops", "goodput")
 CROSSED_SHOWN = 6
-COMPARED = ("n", "mean", "low", "high", "censored")  # of a metric at a point, to tell equal variants
 COUNTS = ("packets", "events", "flows")  # units of what may be 0 or thousands
 BOUNDS = "Hollow points are lower bounds: flows were left unfinished."
 LETTERS = 24  # of a name that stand beside an axis
@@ -183,13 +180,10 @@ def look_of(sweep: SweepResults, variant: str) -> Look:
 
 
 def groups(sweep: SweepResults) -> list[tuple[str, ...]]:
-    """The variants, those that have the same of every metric at every point together."""
-    rows: dict[str, dict[Any, Any]] = {variant: {} for variant in variants_of(sweep)}
-    paths = [axis.path for axis in sweep.axes]
-    for row in sweep.summary.to_pylist():
-        key = (*(row[path] for path in paths), *of_row(row).cells)
-        rows[row["variant"]][key] = tuple(row.get(name) for name in COMPARED)
-    return same.classes(rows, operator.eq)
+    """The variants, those that are the same run at every point together."""
+    found = getattr(sweep, "facts", {}).get("same") or []
+    of = {name: tuple(one["variants"]) for one in found for name in one["variants"]}
+    return list(dict.fromkeys(of.get(variant, (variant,)) for variant in variants_of(sweep)))
 
 
 def free_axes(sweep: SweepResults) -> list[int]:

@@ -37,12 +37,12 @@ def finish(results: Results, formats: Sequence[str] | None, as_json: bool) -> No
         drawn = places(results, formats, console)
     from overspill.results.warnings import warnings
 
-    left, lines = status(results), warnings(results)
+    left = status(results)
     if as_json:
-        for line in lines:
+        for line in warnings(results):
             loud(f"{line.label}: {line.text}")
-    elif left:
-        loud(f"{' and '.join(dict.fromkeys(line.label for line in lines))}: exit status {left}")
+    if left and (not as_json or late(results)):
+        loud(f"{' and '.join(causes(results))}: exit status {left}")
     raise typer.Exit(left if drawn else left or FAILED)
 
 
@@ -97,4 +97,25 @@ def status(results: Results) -> int:
         return FAILED
     if results.interrupted or results.signal is not None:
         return status_of(results.signal)
-    return UNFINISHED if results.told.partial or results.told.unfinished or results.stuck else 0
+    return UNFINISHED if causes(results) else 0
+
+
+def late(results: Results) -> bool:
+    """Whether a signal came when all runs were done."""
+    return results.signal is not None and not results.interrupted and not results.failures
+
+
+def causes(results: Results) -> list[str]:
+    """What the exit status comes from: labels of lines above, or a signal that no line tells of."""
+    if results.failures:
+        return ["FAILED"]
+    if late(results):
+        return [f"stopped by {signal.Signals(results.signal or signal.SIGINT).name} after the last run"]
+    if results.interrupted:
+        return ["INTERRUPTED"]
+    found = {
+        "PARTIAL RESULT": results.told.partial,
+        "UNFINISHED FLOWS": results.told.unfinished,
+        "DEADLOCK": results.stuck,
+    }
+    return [label for label, there in found.items() if there]

@@ -166,7 +166,16 @@ class Finished:
     @cached_property
     def groups(self) -> list[tuple[str, ...]]:
         """The variants that have runs; those that are one and the same run together."""
-        return same.classes(self.values, same.equal)
+        return same.classes(self.known, same.equal)
+
+    @property
+    def known(self) -> dict[str, dict[int, same.One]]:
+        """What variants are compared by at one point: variant -> seed -> run."""
+        values = self.values
+        found: dict[str, dict[int, same.One]] = {variant: {} for variant in self.variants}
+        for run in self.runs:
+            found[run.variant][run.seed] = same.One(values[run.variant][run.seed], run.summary, run)
+        return found
 
     @cached_property
     def built(self) -> tuple[pa.Table, pa.Table]:

@@ -3,7 +3,7 @@
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
-from overspill.results import tables
+from overspill.results import same, tables
 from overspill.results.axes import Axis, Point
 from overspill.results.cache import Broken, Cache
 from overspill.results.key import Key
@@ -18,7 +18,7 @@ def grid(
     known: dict[str, Any], axes: list[Axis], points: Sequence[Point], store: tuple[Cache, Keys]
 ) -> Results:
     """The results of all runs of a grid that a store has; one at a time is in memory beside the tables."""
-    told, (found, keys) = Told(), store
+    told, alike, (found, keys) = Told(), same.Swept(), store
 
     def runs() -> Iterator[tuple[Point, str, dict[int, dict[Key, Value]]]]:
         for point, by_variant in zip(points, keys, strict=True):
@@ -36,6 +36,11 @@ def grid(
                 told.add(point, variant, summaries)
                 told.measured(by_seed)
                 if by_seed:
+                    alike.add(
+                        point.values.values(),
+                        variant,
+                        {seed: same.One(values, summaries[seed] or {}) for seed, values in by_seed.items()},
+                    )
                     yield point, variant, by_seed
 
     made = tables.build(axes, runs())
@@ -47,5 +52,6 @@ def grid(
         "partial": told.partial,
         "deadlocks": told.deadlocks,
         "rough": told.rough,
+        "same": alike.facts,
     }
     return Results(known, axes=axes, tidy=made)

@@ -43,7 +43,7 @@ def warnings(results: Finished) -> list[Line]:
     for variant in results.variants:
         cut = [run for run in results.of(variant) if run.cut]
         if cut:
-            where = f"at {formats.time(min(run.end_ps for run in cut))}"
+            where = f"at {instants([run.end_ps for run in cut])}"
             planned = formats.time(cut[0].summary["window_ps"][1])
             why = " and ".join(dict.fromkeys(run.cut_by for run in cut))
             text = f"{named(cut)} {why} {where}; the window ends at {planned}"
@@ -99,7 +99,7 @@ def doubts(results: Finished) -> list[Line]:
     if not results.fairness.measured_alike:
         text = "variants differ in [measure], so their numbers do not mean the same: nobody is called best"
         found.append(Line("NOT COMPARED", text, True))
-    return [*found, *(Line("SAME RUN", text, True) for text in same.told(results.values))]
+    return [*found, *(Line("SAME RUN", text, True) for text in same.told(results.known, results.groups))]
 
 
 def others(run: RunData) -> bool:
@@ -140,6 +140,14 @@ def ended(results: Finished) -> Iterable[Line]:
     if parts:
         note = "simulated time until the last event, timers that no flow needs any more included"
         yield Line("ended", f"{'; '.join(parts)} ({note})")
+
+
+def instants(ends: Sequence[int]) -> str:
+    """When runs ended: `48.8 ms to 89.2 ms`; exactly where all did at once."""
+    first, last = min(ends), max(ends)
+    if first == last:
+        return formats.time(first)
+    return " to ".join(dict.fromkeys(instant(one)[0] for one in (first, last)))
 
 
 def instant(picoseconds: int) -> tuple[str, float]:

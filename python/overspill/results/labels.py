@@ -24,8 +24,10 @@ LABELS = {
         "shrink, and means depend on how long the run was."
     ),
     "SAME RUN": (
-        "Variants that are equal in every number: what they change never came into play. Where nothing was "
-        "lost, marked, detoured, bounced or paused, no buffer was ever short."
+        "Variants that are equal in every metric, in all that is counted over the whole run (events, "
+        "packet-hops, flows, its end) and, of one point, in every flow: what they change never came into "
+        "play. Where nothing was lost, marked, detoured, bounced or paused, no buffer was ever short; this "
+        "is said of the measurement window alone where nothing is kept of the time outside of it."
     ),
     "UNEQUAL MEMORY": (
         "The switches of the variants do not have the same memory in all, bounce queues included."

@@ -1,29 +1,77 @@
-"""Variants whose runs are one and the same: equal in every number, whatever they are called."""
+"""Variants whose runs are one and the same: equal in all that is known of them, whatever they are called."""
 
-from collections.abc import Callable, Iterable, Mapping, Sequence, Sized
+import hashlib
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence, Sized
+from dataclasses import dataclass, field
 from typing import Any
 
 from overspill.results import formats
 from overspill.results.key import Key
+from overspill.results.rundata import RunData
 from overspill.stats.quantiles import Value
 
-BySeed = Mapping[int, Mapping[Key, Value]]
 NOTHING = Value(0.0)
 # What a switch does only where a buffer is short, or seems so.
 DROPS = Key("drops")
 SHORT = (DROPS, Key("marks"), Key("detours"), Key("bounces"), Key("pauses"))
+# Of a summary, what tells of the whole run: metrics count in the measurement window alone.
+WHOLE = ("stop", "end_ps", "events", "hops", "flows", "deadlock")
+TABLES = ("flows", "activity")  # of the whole run as well, and compared where all else is equal
+NEVER = "the buffer was never short"
+IN_WINDOW = f"{NEVER} in the measurement window"
+EQUAL = "every number is the same"
 NAMED = 4  # of equal variants that a label names
 
 
-def groups(values: Mapping[str, BySeed]) -> list[tuple[str, ...]]:
-    """Variants (`variant -> seed -> metric`) that are equal to another in all seeds, in groups."""
-    return [names for names in classes(values, equal) if len(names) > 1]
+@dataclass(frozen=True)
+class One:
+    """What is known of a run: its metrics, its summary, and its tables where they are kept."""
+
+    values: Mapping[Key, Value]
+    summary: Mapping[str, Any] = field(default_factory=dict)
+    run: RunData | None = None
+
+    @property
+    def told(self) -> tuple[dict[Key, Value], list[Any]]:
+        """All but the tables; a count that is 0 is as good as one that nobody took."""
+        counted = {name: one for name, one in self.values.items() if one != NOTHING}
+        return counted, [self.summary.get(name) for name in WHOLE]
+
+    @property
+    def never_short(self) -> bool:
+        """Whether no buffer was short in the window, as far as losses were counted."""
+        known = self.values
+        return DROPS in known and not any(known[name].value for name in SHORT if name in known)
+
+    @property
+    def never_at_all(self) -> bool:
+        """Whether no buffer was short before the window and after it either, as far as that is known."""
+        if not self.never_short:
+            return False
+        start, end = self.summary.get("window_ps", (1, 0))
+        if start == 0 and self.summary.get("end_ps", end + 1) <= end:
+            return True
+        run = self.run
+        return (
+            run is not None
+            and "activity" in run.names
+            and not run.recorded("activity")
+            and not run.recorded("pause_trace")
+        )
 
 
-def classes(values: Mapping[str, Sized], alike: Callable[[Any, Any], bool]) -> list[tuple[str, ...]]:
-    """All names that have values, those that are alike together, in their order."""
+BySeed = Mapping[int, One]
+
+
+def groups(runs: Mapping[str, BySeed]) -> list[tuple[str, ...]]:
+    """Variants (`variant -> seed -> run`) that are equal to another in all seeds, in groups."""
+    return [names for names in classes(runs, equal) if len(names) > 1]
+
+
+def classes(runs: Mapping[str, Sized], alike: Callable[[Any, Any], bool]) -> list[tuple[str, ...]]:
+    """All names that have runs, those that are alike together, in their order."""
     found: list[tuple[Sized, list[str]]] = []
-    for name, one in values.items():
+    for name, one in runs.items():
         if not one:
             continue
         for known, names in found:
@@ -44,26 +92,79 @@ def label(names: Sequence[str]) -> str:
 
 
 def equal(one: BySeed, other: BySeed) -> bool:
-    """Whether all numbers are the same; a count that only one of both has is 0 there."""
-    return one.keys() == other.keys() and all(
-        one[seed].get(name, NOTHING) == other[seed].get(name, NOTHING)
-        for seed in one
-        for name in one[seed].keys() | other[seed].keys()
-    )
+    """Whether all numbers and what happened to every flow are the same, over the whole run."""
+    if one.keys() != other.keys() or any(one[seed].told != other[seed].told for seed in one):
+        return False
+    return all(alike(one[seed].run, other[seed].run) for seed in one)
 
 
-def never_short(runs: Iterable[Mapping[Key, Value]]) -> bool:
-    """Whether no buffer was short in any run, as far as all counted what is lost."""
-    return all(
-        DROPS in values and not any(values[name].value for name in SHORT if name in values) for values in runs
-    )
+def alike(one: RunData | None, other: RunData | None) -> bool:
+    """Whether the tables of both say the same; those that one of both does not have say nothing."""
+    if one is None or other is None:
+        return True
+    for name in TABLES:
+        file = f"{name}.parquet"
+        digest = one.digests.get(file)
+        if digest is not None and digest == other.digests.get(file):
+            continue
+        mine, its = one.table(name), other.table(name)
+        if mine is not None and its is not None and not mine.equals(its):
+            return False
+    return True
 
 
-def told(values: Mapping[str, BySeed]) -> list[str]:
-    """A sentence for each group: `the buffer was never short: a, b and c are one and the same run`."""
-    found = []
-    for names in groups(values):
-        why = never_short(run for name in names for run in values[name].values())
-        reason = "the buffer was never short" if why else "every number is the same"
-        found.append(f"{reason}: {formats.joined(names)} are one and the same run")
-    return found
+def why(runs: Iterable[One]) -> str:
+    """Why runs are the same, as far as it is known."""
+    every = list(runs)
+    if all(one.never_at_all for one in every):
+        return NEVER
+    return IN_WINDOW if all(one.never_short for one in every) else EQUAL
+
+
+def sentence(reason: str, names: Sequence[str], where: str = "") -> str:
+    """`the buffer was never short: a, b and c are one and the same run`."""
+    return f"{reason}: {formats.joined(names)} are one and the same run{where}"
+
+
+def told(runs: Mapping[str, BySeed], found: Iterable[Sequence[str]] | None = None) -> list[str]:
+    """A sentence for each group, of `found` where the classes are known."""
+    every = groups(runs) if found is None else [names for names in found if len(names) > 1]
+    return [sentence(why(one for name in names for one in runs[name].values()), names) for names in every]
+
+
+@dataclass
+class Swept:
+    """Finds the variants of a sweep that are the same at every point, while its runs are read."""
+
+    hashes: dict[str, Any] = field(default_factory=dict)  # SHA-256 of all that is known, by variant
+    reasons: dict[str, set[str]] = field(default_factory=dict)
+
+    def add(self, point: Iterable[str], variant: str, runs: BySeed) -> None:
+        """The runs of a variant at a point."""
+        made = self.hashes.setdefault(variant, hashlib.sha256())
+        made.update(repr(tuple(point)).encode())
+        for seed, one in runs.items():
+            values, whole = one.told
+            cells = sorted((str(name), known.value, known.censored) for name, known in values.items())
+            made.update(repr((seed, cells, whole)).encode())
+        self.reasons.setdefault(variant, set()).add(why(runs.values()))
+
+    @property
+    def facts(self) -> list[dict[str, Any]]:
+        """Each group that is the same: its variants and why."""
+        by_hash: dict[str, list[str]] = {}
+        for variant, made in self.hashes.items():
+            by_hash.setdefault(made.hexdigest(), []).append(variant)
+        return [{"variants": names, "why": self.reason(names)} for names in by_hash.values() if names[1:]]
+
+    def reason(self, names: Sequence[str]) -> str:
+        """The weakest reason that these have at any point."""
+        found = set().union(*(self.reasons[name] for name in names))
+        return next(one for one in (EQUAL, IN_WINDOW, NEVER) if one in found)
+
+
+def of_facts(facts: Mapping[str, Any]) -> Iterator[str]:
+    """A sentence for each group that the manifest of a sweep tells of."""
+    where = " at every point" if len(facts.get("points", ())) > 1 else ""
+    for one in facts.get("same") or ():
+        yield sentence(str(one["why"]), one["variants"], where)

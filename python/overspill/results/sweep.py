@@ -6,7 +6,7 @@ from typing import Any
 
 import pyarrow as pa
 
-from overspill.results import metrics, tables
+from overspill.results import metrics, same, tables
 from overspill.results.cautions import largest, rough
 from overspill.results.cells import COARSE, explained
 from overspill.results.finished import Finished
@@ -66,10 +66,15 @@ def document(sweep: Finished) -> dict[str, Any]:
 
 
 def cautions(facts: Mapping[str, Any], shown: Collection[str] | None = None) -> list[Line]:
-    """What makes a sweep's numbers rough, of the metrics shown or all: few seeds, few samples."""
+    """What makes a sweep's numbers say less, of the metrics shown or all: equal variants, few samples."""
     known = facts.get("rough") or {"seeds": None, "samples": {}}
     few = {parsed(name): n for name, n in known["samples"].items() if shown is None or name in shown}
-    return [*([rough(known["seeds"])] if known["seeds"] else []), *largest(few, "`rough` in manifest.json")]
+    equal = [Line("SAME RUN", text, True) for text in same.of_facts(facts)]
+    return [
+        *equal,
+        *([rough(known["seeds"])] if known["seeds"] else []),
+        *largest(few, "`rough` in manifest.json"),
+    ]
 
 
 def legend(summary: pa.Table, shown: Collection[str] | None = None) -> str:
