@@ -232,3 +232,33 @@ fn what_a_file_of_flows_tells_is_not_told_again() {
     );
     assert!(with(hpcc, text).is_ok());
 }
+
+#[test]
+fn what_is_said_of_flows_is_told_where_all_traffic_is_raw() {
+    let raw = "kind = \"constant\"\nsource = \"h0\"\ndestination = \"h1\"\nrate = \"1Mbps\"\n";
+    let measure = "[measure]\nfct_end = \"sender_ack\"\ndrain = \"1ms\"\nallow_unfinished = true\n";
+    let said = |key: &str| format!("default: measure.{key} has no effect: all traffic is raw, without flows that end");
+    assert_eq!(notes_of(&format!("{raw}{measure}")), ["fct_end", "drain", "allow_unfinished"].map(said));
+    assert_eq!(notes(measure), [""; 0]);
+}
+
+#[test]
+fn a_time_between_requests_is_told_where_a_session_has_one() {
+    let asked = "kind = \"request_reply\"\nreply = \"9KB\"\nstop = \"1ms\"\n";
+    let said = |key: &str| format!("default: traffic: {key} has no effect with requests = 1: nothing follows");
+    for (key, value) in [("think", "1us"), ("clock", "1ms")] {
+        let with = |count: u32| notes_of(&format!("{asked}requests = {count}\n{key} = \"{value}\"\n"));
+        assert_eq!((with(1), with(2)), (vec![said(key)], Vec::new()));
+    }
+}
+
+#[test]
+fn ranks_of_probes_and_marks_of_detoured_packets_that_nothing_goes_by_are_told() {
+    let probes = "[transport]\nkind = \"pfabric\"\nprobe_priority = \"urgent\"\n";
+    let said = "transport.probe_priority has no effect: no scheduler and no answer to overflow goes by it";
+    assert!(notes(probes).contains(&said.to_string()), "{:?}", notes(probes));
+    let detour = "[switch]\noverflow = { kind = \"detour\", mark_detoured = false }\n";
+    let with = |kind: &str| notes(&format!("{detour}[transport]\nkind = \"{kind}\"\n"));
+    let said = "switch.overflow.mark_detoured has no effect: transport `newreno` is not ECN-capable as it stands";
+    assert_eq!((with("newreno"), with("dctcp")), (vec![said.to_string()], Vec::new()));
+}

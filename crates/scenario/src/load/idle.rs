@@ -14,10 +14,10 @@ use units::Amount;
 pub(super) fn notes(document: &Node, scenario: &Scenario) -> Vec<String> {
     let asked = Asked { document, scenario };
     if asked.is_raw() {
-        return [asked.turns(), asked.measures(), asked.transport(), asked.classes()].concat();
+        return [asked.turns(), asked.measures(), asked.transport(), asked.flows(), asked.classes()].concat();
     }
     let lists = [asked.turns(), asked.measures(), asked.order(), asked.marks(), asked.unreached(), asked.classes()];
-    lists.into_iter().flatten().chain(asked.returned()).chain(asked.weights()).collect()
+    lists.into_iter().flatten().chain(asked.sessions()).chain(asked.returned()).chain(asked.weights()).collect()
 }
 
 /// Keys of a transport that raw packets go by too, or that only choose others.
@@ -55,6 +55,21 @@ impl Asked<'_> {
         if told.is_empty() { Vec::new() } else { vec![note()] }
     }
 
+    /// What is said of flows, where there are none.
+    fn flows(&self) -> Vec<String> {
+        let told = self.given(&["measure.fct_end", "measure.drain", "measure.allow_unfinished"]);
+        told.iter().map(|key| format!("{key} has no effect: all traffic is raw, without flows that end")).collect()
+    }
+
+    /// The time between requests of sessions that have one.
+    fn sessions(&self) -> Vec<String> {
+        let traffic = self.document.get("traffic").map_or(&[][..], Node::items);
+        let single = traffic.iter().filter(|one| one.get("requests").is_some_and(|count| count.shown() == "1"));
+        let given = |one: &Node| ["think", "think_gaps", "clock"].into_iter().find(|key| one.get(key).is_some());
+        let note = |key: &str| format!("traffic: {key} has no effect with requests = 1: nothing follows");
+        single.filter_map(given).map(note).collect()
+    }
+
     /// What is said of links that go down, where none does.
     fn turns(&self) -> Vec<String> {
         let turns = self.scenario.events.iter().any(|event| matches!(event.change, Change::Down | Change::Up));
@@ -84,9 +99,9 @@ impl Asked<'_> {
             || host.overflow.slot.peek().needs().ranks
             || self.scenario.switches.iter().any(|switch| switch.overflow.slot.peek().needs().ranks)
             || self.ports().any(|port| port.scheduler.slot.peek().needs().ranks);
-        if !by_rank && self.is_given("transport.priority") {
-            notes.push("transport.priority has no effect: no scheduler and no answer to overflow goes by it".into());
-        }
+        let ranks = if by_rank { Vec::new() } else { self.given(&["transport.priority", "transport.probe_priority"]) };
+        let why = "no scheduler and no answer to overflow goes by it";
+        notes.extend(ranks.iter().map(|key| format!("{key} has no effect: {why}")));
         let rests = self.scenario.traffic.iter().any(|traffic| traffic.keeps_connections());
         if !rests && host.nic.slot.by_flow().is_none() && self.is_given("transport.restart_after_idle") {
             let why = "every flow has a connection of its own, which is never idle before its end";
@@ -107,6 +122,11 @@ impl Asked<'_> {
         let told = self.given(&["transport.ecn", "transport.g", "transport.initial_alpha"]);
         if capable && !aside && !slots().any(marks) && !told.is_empty() {
             return vec![format!("{}: no switch and no host marks packets", told.join(", "))];
+        }
+        if !capable && self.is_given("switch.overflow.mark_detoured") {
+            let kind = &scenario.transport.kind;
+            let why = format!("transport `{kind}` is not ECN-capable as it stands");
+            return vec![format!("switch.overflow.mark_detoured has no effect: {why}")];
         }
         if !capable && slots().any(only_marks) {
             let kind = &scenario.transport.kind;
