@@ -28,10 +28,30 @@ fn the_same_kind_again_resets_too() {
 }
 
 #[test]
-fn what_was_at_its_default_and_what_the_new_kind_does_not_have_is_not_reset() {
+fn what_was_at_its_default_and_what_another_kind_does_by_itself_is_not_reset() {
     let more =
         "[transport]\nkind = \"newreno\"\nmin_rto = \"10ms\"\necn = true\n[variants.a]\ntransport.kind = \"dctcp\"\n";
     assert_eq!(notes(more, &[]), [""; 0]);
+}
+
+#[test]
+fn what_the_new_kind_does_not_have_is_told() {
+    let told = |more: &str| notes(more, &[]).concat();
+    let timed = "[transport]\nkind = \"dctcp\"\nmin_rto = \"1ms\"\ninitial_rto = \"1ms\"\ng = 0.5\ntimestamps = true\n";
+    let found = told(&format!("{timed}[variants.pf]\ntransport.kind = \"pfabric\"\n"));
+    for lost in [
+        "timestamps is false, no longer true",
+        "it has no min_rto: 1ms",
+        "it has no initial_rto: 1ms",
+        "it has no g: 0.5",
+    ] {
+        assert!(found.contains(lost), "{lost}: {found}");
+    }
+    let found = told(&format!("{timed}[variants.s]\ntransport.kind = \"sack\"\n"));
+    assert!(found.contains("it has no g: 0.5 is not used") && !found.contains("no min_rto"), "{found}");
+    let bounce = "[switch]\noverflow = { kind = \"bounce\", theta = 0.5, bounce_size = \"7pkt\" }\n";
+    let found = told(&format!("{bounce}[variants.d]\nswitch.overflow.kind = \"tail_drop\"\n"));
+    assert!(found.contains("it has no bounce_size: 7pkt is not used") && found.contains("no theta: 0.5"), "{found}");
 }
 
 #[test]

@@ -1,5 +1,5 @@
-//! What a table with a `kind` takes from the one that it replaces: parameters that were given there, that the new
-//! kind has too, and that are at their defaults again. Nobody sees it in the file, so it is told.
+//! What a table with a `kind` takes from the one that it replaces: parameters that were given there, and that are at
+//! their defaults again, or that the new kind does not have. Nobody sees it in the file, so it is told.
 
 use super::tree::{Data, Node, join, ordinal};
 use super::value;
@@ -91,7 +91,12 @@ impl Search<'_> {
     fn table(&mut self, before: &Node, after: &Node, place: &Place) {
         let Some(kind) = after.get("kind").and_then(Node::text) else { return };
         let Some(spec) = place.specs.iter().find(|spec| spec.kind == kind) else { return };
-        let lost: Vec<String> = spec.params.iter().filter_map(|param| lost(param, before, after)).collect();
+        let mut lost: Vec<String> = spec.params.iter().filter_map(|param| lost(param, before, after)).collect();
+        // What is turned off has nothing, as one expects.
+        let earlier = before.get("kind").and_then(Node::text).filter(|_| kind != "none");
+        if let Some(earlier) = place.specs.iter().find(|spec| Some(spec.kind) == earlier) {
+            lost.extend(earlier.params.iter().filter_map(|param| unknown(param, before, spec)));
+        }
         if !lost.is_empty() {
             let (path, lost) = (&place.path, lost.join(", "));
             self.found.push(format!("{path}: kind = {kind:?} replaces the whole table: {lost}"));
@@ -109,8 +114,21 @@ fn lost(param: &Param, before: &Node, after: &Node) -> Option<String> {
         return None;
     }
     let now = param.default.filter(|text| !text.is_empty()).unwrap_or("left out");
-    let was = old.text().map_or_else(|| old.shown(), |text| clipped(text, 60));
-    Some(format!("{} is {now}, no longer {was}", param.name))
+    Some(format!("{} is {now}, no longer {}", param.name, told(old)))
+}
+
+/// What a parameter was that the new kind does not have. Those that have to be given go with their kind, as one expects;
+/// what a flag turns on another kind may do by itself (DCTCP and ECN).
+fn unknown(param: &Param, before: &Node, spec: &Spec) -> Option<String> {
+    param.default.filter(|_| !matches!(param.kind, Kind::Flag))?;
+    let old = given(before, param.name).filter(|_| spec.params.iter().all(|one| one.name != param.name))?;
+    let unchanged = value::read(param, old).ok()? == value::default(param);
+    (!unchanged).then(|| format!("it has no {}: {} is not used", param.name, told(old)))
+}
+
+/// A value as it was given.
+fn told(old: &Node) -> String {
+    old.text().map_or_else(|| old.shown(), |text| clipped(text, 60))
 }
 
 /// The value of a dotted name below a table.
