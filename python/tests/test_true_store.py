@@ -59,6 +59,24 @@ def test_a_file_that_changes_while_it_is_read_is_read_again(
     assert files == {"a": {"m.csv": hashlib.sha256(b"new").hexdigest()}}
 
 
+def test_a_folder_of_a_name_that_is_mentioned_may_change(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    path = tmp_path / "m.csv"
+    path.mkdir()
+    seen = []
+
+    def scenario(*_: object) -> object:
+        seen.append(path / str(len(seen)))
+        seen[-1].touch()
+        return object()
+
+    monkeypatch.setattr(points.core, "scenario", scenario)
+    monkeypatch.setattr(points.core, "document", lambda _: {"resolved": {"a": {"file": "m.csv"}}})
+    assert points.read(base(tmp_path), HERE)[2] == {"a": {}}
+    assert len(seen) == 1
+
+
 def test_a_file_that_never_stays_is_a_failure(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     path = tmp_path / "m.csv"
     path.write_text("0")

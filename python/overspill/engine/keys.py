@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import os
+import stat
 import sys
 import threading
 from collections.abc import Iterator, Mapping
@@ -96,13 +97,15 @@ class Files:
             found = os.stat(self.folder / name)
         except (OSError, ValueError):
             return None
+        if not stat.S_ISREG(found.st_mode):
+            return None  # in a folder of that name others may write at any time
         return found.st_ino, found.st_ctime_ns, found.st_mtime_ns, found.st_size
 
     def digest(self, name: str) -> str | None:
         """SHA-256 of the file of this name beside the scenario; `None` where there is none."""
         stamp, path = self.stamp(name), self.folder / name
         try:
-            if stamp is None or not path.is_file():
+            if stamp is None:
                 return None
             with self.lock:
                 known = self.known.get(name)
