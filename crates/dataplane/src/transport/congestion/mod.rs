@@ -8,11 +8,13 @@
 mod dctcp;
 mod halving;
 mod pfabric;
+mod undo;
 
 use super::TcpConfig;
 use super::config::{EcnMode, Law as Kind, Recovery};
 use core::ops::Range;
 use dctcp::Dctcp;
+pub use undo::Saved;
 
 /// An ACK, as a congestion control sees it.
 #[derive(Clone, Copy, Debug)]
