@@ -1,0 +1,200 @@
+"""Three network namespaces in a row: senders, a router with the bottleneck, the receiver.
+
+The bottleneck is in a namespace of its own, since a packet belongs to the socket that sent it until it has
+crossed a veth: in the sender's own namespace the kernel's limit of bytes below a socket (TCP small queues)
+would hold senders back before the queue is full, as a switch does to no host.
+"""
+
+import contextlib
+import json
+import os
+import subprocess
+import sys
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+HERE = Path(__file__).resolve().parent
+SENDER, RECEIVER = "10.77.0.1", "10.77.1.1"
+MTU = 1500
+# Bytes of an Ethernet frame as the kernel counts them: no check sequence, no preamble, no gap.
+FRAME = MTU + 14
+# The depth of the token bucket, in frames. With one, all by which the timer is late is lost for the rate.
+BURST_FRAMES = 2
+# The kernel's queue between two namespaces must lose nothing; its default is 1000 packets.
+BACKLOG = Path("/proc/sys/net/core/netdev_max_backlog")
+BACKLOG_PACKETS = 100_000
+# Said in full, whatever the machine's own are: the kernel's defaults, but that nothing is learnt from
+# earlier runs.
+SYSCTLS = {
+    "tcp_no_metrics_save": "1",
+    "tcp_slow_start_after_idle": "1",
+    "tcp_sack": "1",
+    "tcp_dsack": "1",
+    "tcp_timestamps": "1",
+    "tcp_window_scaling": "1",
+    "tcp_frto": "2",
+    "tcp_early_retrans": "3",
+    "tcp_recovery": "1",
+    "tcp_reordering": "3",
+    "tcp_max_reordering": "300",
+    "tcp_ecn": "0",
+    "tcp_moderate_rcvbuf": "1",
+    "tcp_rmem": "4096 131072 6291456",
+    "tcp_wmem": "4096 16384 4194304",
+}
+
+
+class Unavailable(Exception):
+    """Namespaces, or what is needed in them, cannot be had on this machine."""
+
+
+def command(*words: str) -> str:
+    """What a command prints; what it complained about where it fails."""
+    try:
+        done = subprocess.run(words, capture_output=True, text=True, check=False)
+    except FileNotFoundError:
+        raise Unavailable(f"there is no command `{words[0]}` (of the package iproute2)") from None
+    if done.returncode:
+        told = (done.stderr.strip() or done.stdout.strip() or f"exit status {done.returncode}").splitlines()
+        raise Unavailable(f"`{' '.join(words)}` says: {told[-1]}")
+    return done.stdout
+
+
+@dataclass(frozen=True)
+class Bottleneck:
+    """What the router's port to the receiver is."""
+
+    rate_mbps: int
+    buffer_packets: int
+
+
+@dataclass(frozen=True)
+class Namespaces:
+    """The three by their names."""
+
+    sender: str
+    router: str
+    receiver: str
+
+    def __iter__(self) -> Iterator[str]:
+        """In the order of a packet's way."""
+        return iter((self.sender, self.router, self.receiver))
+
+
+def inside(namespace: str, *words: str) -> list[str]:
+    """The words of a command that runs in a namespace."""
+    return ["ip", "netns", "exec", namespace, *words]
+
+
+def write_settings(namespace: str, settings: dict[str, str]) -> None:
+    """Sysctls of net.ipv4; those that this kernel has not are refused with their name."""
+    lines = [f"echo '{value}' > /proc/sys/net/ipv4/{name}" for name, value in settings.items()]
+    command(*inside(namespace, "sh", "-ec", "\n".join(lines)))
+
+
+def wire(spaces: Namespaces) -> None:
+    """Links, addresses and neighbours that never have to be asked for."""
+    for left, right, ends in (
+        (spaces.sender, spaces.router, "s0 r0"),
+        (spaces.router, spaces.receiver, "r1 d0"),
+    ):
+        a, b = ends.split()
+        command("ip", "link", "add", a, "netns", left, "type", "veth", "peer", "name", b, "netns", right)
+    places = [
+        (spaces.sender, "s0", "10.77.0.1/24"),
+        (spaces.router, "r0", "10.77.0.2/24"),
+        (spaces.router, "r1", "10.77.1.2/24"),
+        (spaces.receiver, "d0", "10.77.1.1/24"),
+    ]
+    hardware = {}
+    for namespace, device, address in places:
+        command(*inside(namespace, "sh", "-ec", "echo 1 > /proc/sys/net/ipv6/conf/all/disable_ipv6 || true"))
+        command("ip", "-n", namespace, "addr", "add", address, "dev", device)
+        command("ip", "-n", namespace, "link", "set", device, "mtu", str(MTU), "up")
+        command(*inside(namespace, sys.executable, str(HERE / "offloads.py"), device))
+        told = json.loads(command("ip", "-n", namespace, "-j", "link", "show", device))
+        hardware[device] = told[0]["address"], address.split("/")[0]
+    for (namespace, device, _), other in zip(places, ("r0", "s0", "d0", "r1"), strict=True):
+        mac, address = hardware[other]
+        command(
+            "ip",
+            "-n",
+            namespace,
+            "neigh",
+            "replace",
+            address,
+            "lladdr",
+            mac,
+            "nud",
+            "permanent",
+            "dev",
+            device,
+        )
+
+
+def shape(router: str, bottleneck: Bottleneck) -> None:
+    """A token bucket that sends, and behind it the queue that is the buffer."""
+    rate, burst = f"{bottleneck.rate_mbps}mbit", BURST_FRAMES * FRAME
+    # The limit of `tbf` itself is that of a queue which the next command replaces.
+    command("tc", "-n", router, "qdisc", "add", "dev", "r1", "root", "handle", "1:",
+            "tbf", "rate", rate, "burst", str(burst), "limit", "10000000")  # fmt: skip
+    command("tc", "-n", router, "qdisc", "add", "dev", "r1", "parent", "1:1", "handle", "10:",
+            "pfifo", "limit", str(bottleneck.buffer_packets))  # fmt: skip
+
+
+def route(spaces: Namespaces, rto_min_ms: int) -> None:
+    """Routes, with the least retransmission timeout, which also bounds how long a receiver delays ACKs."""
+    least = ("rto_min", f"{rto_min_ms}ms")
+    command("ip", "-n", spaces.sender, "route", "add", "10.77.1.0/24", "via", "10.77.0.2", *least)
+    command("ip", "-n", spaces.receiver, "route", "add", "10.77.0.0/24", "via", "10.77.1.2", *least)
+    write_settings(spaces.router, {"ip_forward": "1"})
+
+
+@contextlib.contextmanager
+def deep_backlog() -> Iterator[None]:
+    """Room for every packet between two namespaces, for as long as runs last."""
+    try:
+        was = BACKLOG.read_text()
+        BACKLOG.write_text(str(BACKLOG_PACKETS))
+    except OSError as error:
+        raise Unavailable(f"{BACKLOG} cannot be set: {error.strerror}") from None
+    try:
+        yield
+    finally:
+        BACKLOG.write_text(was)
+
+
+@contextlib.contextmanager
+def namespaces() -> Iterator[Namespaces]:
+    """Three new ones, removed whatever happens."""
+    names = Namespaces(*(f"overspill-{os.getpid()}-{end}" for end in ("s", "r", "d")))
+    made: list[str] = []
+    try:
+        for name in names:
+            command("ip", "netns", "add", name)
+            made.append(name)
+        yield names
+    finally:
+        for name in made:
+            subprocess.run(["ip", "netns", "delete", name], capture_output=True, check=False)
+
+
+def check() -> None:
+    """Raises `Unavailable` where a run could not be set up, before hours are planned on it."""
+    with namespaces() as spaces:
+        wire(spaces)
+        shape(spaces.router, Bottleneck(100, 20))
+        route(spaces, 10)
+        for name in (spaces.sender, spaces.receiver):
+            write_settings(name, SYSCTLS)
+
+
+def queue_counters(router: str) -> dict[str, int]:
+    """Packets and drops of the buffer."""
+    told: list[dict[str, Any]] = json.loads(
+        command("tc", "-n", router, "-s", "-j", "qdisc", "show", "dev", "r1")
+    )
+    (queue,) = (each for each in told if each["kind"] == "pfifo")
+    return {"packets": queue["packets"], "drops": queue["drops"]}
