@@ -43,7 +43,7 @@ $(VENV)/.tools: requirements/setup.lock
 
 $(VENV)/.built: $(VENV)/.tools pyproject.toml $(RUST)
 	@echo "Building the core"
-	@PIP_QUIET=1 VIRTUAL_ENV=$(abspath $(VENV)) $(BIN)/maturin develop --release --quiet
+	@PIP_QUIET=1 VIRTUAL_ENV=$(abspath $(VENV)) $(BIN)/maturin develop --release --strip --quiet
 	@touch $@
 
 # What tests and documentation need beyond the command itself.

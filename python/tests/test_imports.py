@@ -21,6 +21,7 @@ HEAVY = {
     "jinja2",
     "networkx",
     "dask",
+    "pydantic",
     "overspill._core",
 }
 TOLD = """

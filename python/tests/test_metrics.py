@@ -10,6 +10,7 @@ from overspill.engine import core
 from overspill.errors import Failed
 from overspill.results import measures, metrics
 from overspill.results.columns import array, table
+from overspill.results.measures import occupancy
 from overspill.results.names import REASONS
 from overspill.results.rundata import RunData
 from overspill.stats.quantiles import Value
@@ -274,3 +275,20 @@ def test_without_the_compiled_core_the_message_says_what_to_do(monkeypatch: pyte
     monkeypatch.setitem(__import__("sys").modules, "overspill._core", None)
     with pytest.raises(Failed, match="make setup"):
         core.version()
+
+
+def test_waits_of_thousands_of_ports_are_counted_by_bucket() -> None:
+    rng = np.random.default_rng(3)
+    values = np.concatenate(([0, 1, 127, 128], rng.integers(0, 300, 40_000), rng.integers(0, 2**50, 40_000)))
+    # As the core has them: exact below 128, in 64 parts of an octave above.
+    shift = np.maximum(np.log2(np.maximum(values, 1)).astype(np.uint64), 6) - 6
+    low = (values.astype(np.uint64) >> shift) << shift
+    high = low + (np.uint64(1) << shift)
+    count = rng.integers(0, 9, len(low)).astype(np.uint64)
+    middles, counts = occupancy.waits(low, high, count)
+    expected: dict[float, int] = {}
+    for one, middle in zip(count.tolist(), occupancy.middle(low, high).tolist(), strict=True):
+        if one:
+            expected[middle] = expected.get(middle, 0) + one
+    assert dict(zip(middles.tolist(), counts.tolist(), strict=True)) == expected
+    assert list(middles) == sorted(expected)

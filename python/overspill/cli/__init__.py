@@ -8,8 +8,8 @@ from contextlib import suppress
 from typing import NoReturn
 
 FAILED, INTERRUPTED = 1, 130
-# Threads that would only wait, and a search for plugins of which this command uses none.
-DEFAULTS = {"OPENBLAS_NUM_THREADS": "1", "PYDANTIC_DISABLE_PLUGINS": "1"}
+# Threads that would only wait.
+DEFAULTS = {"OPENBLAS_NUM_THREADS": "1"}
 # Python would look for garbage whenever 700 objects are new, also while it imports, which makes none.
 NEW_OBJECTS = 50_000
 

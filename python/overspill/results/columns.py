@@ -69,6 +69,8 @@ def tables(buffers: Mapping[str, Buffers]) -> dict[str, pa.Table]:
 def numbers(table: pa.Table, column: str) -> np.ndarray:
     """A column as numpy, nulls back as the value that stands for none."""
     data = table.column(column)
+    if data.num_chunks == 1:
+        return chunk_numbers(data.chunk(0))
     if not data.null_count:
         return np.asarray(data.to_numpy())
     return np.concatenate([chunk_numbers(chunk) for chunk in data.chunks])

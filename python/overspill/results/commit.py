@@ -80,9 +80,9 @@ def place(results: Finished, staging: store.Staging) -> None:
     store.write_json(staging.folder / store.RESULTS, document.of(results))
     drawn = still_drawn(results, staging)
     facts = results.facts | ({"report": drawn} if drawn else {})
-    manifest = store.write_manifest(staging.folder, facts, runs)
+    identity = store.write_manifest(staging.folder, facts, runs)
     staging.commit(drawn)
-    results.identity = store.identity(manifest)
+    results.identity = identity
     results.folder = staging.out
     results.runs = [run.stored(store.folder(staging.out, run)) for run in runs]
 

@@ -23,6 +23,8 @@ STAGING = ".overspill-new-"  # and the process
 ANOTHER = "remove the file, or give a new folder"  # where something new is to be written
 FORMAT = 1
 DRAWN = ("report", "digest")  # what of a manifest a page changes
+IN_LINES = ("networks", "runs")  # what of a manifest is long, and stands last
+Lines = Mapping[str, Sequence[str]]
 SWEEP = "overspill-sweep"  # begins the format of a sweep's manifest
 SWEEP_FORMAT = f"{SWEEP}-1"
 
@@ -107,7 +109,9 @@ def list_report(out: Path, names: Iterable[str], more: bool = False) -> None:
     before = {name for name in manifest.get("report", ()) if inside(name)}
     listed = set(names) | (before if more else set())
     remove(out, before - listed)
-    write_text(out / MANIFEST, in_lines(sealed(manifest | {"report": sorted(listed)})))
+    told = manifest | {"report": sorted(listed)}
+    lines = long_lines(told)
+    write_text(out / MANIFEST, in_lines(sealed(told, lines), lines))
 
 
 class Named(Protocol):
@@ -152,15 +156,29 @@ def dump(value: Any) -> str:
     return json.dumps(value, indent=2, ensure_ascii=False, allow_nan=False)
 
 
-def in_lines(manifest: Mapping[str, Any]) -> str:
-    """The same of a manifest, each run in one line: with all nodes of a network, indenting takes long."""
-    head = dump({key: value for key, value in manifest.items() if key != "runs"}).removesuffix("\n}")
-    runs = (json.dumps(run, ensure_ascii=False, allow_nan=False) for run in manifest["runs"])
-    return f'{head},\n  "runs": [\n    ' + ",\n    ".join(runs) + "\n  ]\n}"
+def in_lines(manifest: Mapping[str, Any], lines: Lines) -> str:
+    """The same of a manifest, each network and each run in one line: to indent all nodes takes long."""
+    parts = [dump(head(manifest)).removesuffix("\n}")]
+    parts += (f'  "{name}": [\n    ' + ",\n    ".join(texts) + "\n  ]" for name, texts in lines.items())
+    return ",\n".join(parts) + "\n}"
 
 
-def write_manifest(out: Path, facts: dict[str, Any], runs: Sequence[RunData]) -> dict[str, Any]:
-    """Write `manifest.json`: the facts, and each run with its summary and the hashes of its files."""
+def head(manifest: Mapping[str, Any]) -> dict[str, Any]:
+    """What of a manifest is short."""
+    return {key: value for key, value in manifest.items() if key not in IN_LINES}
+
+
+def long_lines(manifest: Mapping[str, Any]) -> Lines:
+    """The rest, each entry as one line."""
+    return {
+        name: [json.dumps(entry, ensure_ascii=False, allow_nan=False) for entry in manifest[name]]
+        for name in IN_LINES
+        if name in manifest
+    }
+
+
+def write_manifest(out: Path, facts: dict[str, Any], runs: Sequence[RunData]) -> str:
+    """Write `manifest.json`: facts, and each run with its summary and hashes of its files; its identity."""
     entries = []
     for run in runs:
         place = folder(out, run)
@@ -172,8 +190,9 @@ def write_manifest(out: Path, facts: dict[str, Any], runs: Sequence[RunData]) ->
         entry = {"variant": run.variant, "seed": run.seed, "summary": run.summary, "files": hashes}
         entries.append(entry | ({"key": run.key} if run.key else {}))
     manifest = {"format": FORMAT, **facts, "runs": entries}
-    write_text(out / MANIFEST, in_lines(sealed(manifest)))
-    return manifest
+    lines = long_lines(manifest)
+    write_text(out / MANIFEST, in_lines(sealed(manifest, lines), lines))
+    return identity(manifest, lines)
 
 
 def parse_manifest(out: Path, writers: str, then: str = "run again") -> dict[str, Any]:
@@ -203,24 +222,24 @@ def parse_manifest(out: Path, writers: str, then: str = "run again") -> dict[str
     return manifest
 
 
-def seal(manifest: Mapping[str, Any]) -> str:
-    """SHA-256 of what a manifest says."""
-    return hashlib.sha256(json.dumps(manifest, ensure_ascii=True).encode()).hexdigest()
+def seal(manifest: Mapping[str, Any], lines: Lines | None = None) -> str:
+    """SHA-256 of what a manifest says; who has its long lines gives them."""
+    made = hashlib.sha256(json.dumps(head(manifest), ensure_ascii=True).encode())
+    for name, texts in (long_lines(manifest) if lines is None else lines).items():
+        made.update("\n".join(("", name, *texts)).encode())
+    return made.hexdigest()
 
 
-def sealed(manifest: Mapping[str, Any]) -> dict[str, Any]:
+def sealed(manifest: Mapping[str, Any], lines: Lines | None = None) -> dict[str, Any]:
     """A manifest as it is written: with a digest, so that no other is taken for it."""
-    known: dict[str, Any] = json.loads(json.dumps(dict(manifest)))
-    known.pop("digest", None)
-    if "runs" in known:
-        # As it is read again: the runs come last.
-        known["runs"] = known.pop("runs")
-    return known | {"digest": seal(known)}
+    known = {key: value for key, value in manifest.items() if key != "digest"}
+    return known | {"digest": seal(known, lines)}
 
 
-def identity(manifest: Mapping[str, Any]) -> str:
+def identity(manifest: Mapping[str, Any], lines: Lines | None = None) -> str:
     """SHA-256 of what tells results from others: all that their manifest says but what is drawn of them."""
-    return seal(dict(sorted((key, value) for key, value in sealed(manifest).items() if key not in DRAWN)))
+    known = dict(sorted((key, value) for key, value in manifest.items() if key not in DRAWN))
+    return seal(known, lines)
 
 
 def of_sweep(manifest: dict[str, Any]) -> bool:

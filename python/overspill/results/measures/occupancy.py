@@ -24,6 +24,7 @@ OVER_TIME = {
     "max": "the most at any time",
 }
 PERCENT = {"p50": 50.0, "p99": 99.0}
+PART = 1 << 15  # rows
 BUCKET = "Given as the middle of its bucket, within 0.8 % (1/128)."
 BY_TIME = {
     "mean": "Σ L·t(L) / Σ t(L)",
@@ -125,34 +126,49 @@ def switch_ports(run: RunData) -> int:
 
 def busiest_ports(run: RunData) -> list[tuple[int, int]]:
     """Switch ports, the one with the highest time-weighted mean queue first; ties by node and port."""
-    areas = port_areas(run)
-    return sorted(areas, key=lambda one: (-areas[one], one))
+    ports, areas = areas_of_ports(run)
+    return [ends(ports[at]) for at in np.argsort(-areas, kind="stable")]
+
+
+def busiest_port(run: RunData) -> tuple[int, int] | None:
+    """The first of them; `None` where nothing is known of any."""
+    ports, areas = areas_of_ports(run)
+    return ends(ports[int(np.argmax(areas))]) if len(ports) else None
 
 
 def port_areas(run: RunData) -> dict[tuple[int, int], float]:
     """Frames times picoseconds that waited at each switch port in the window."""
+    ports, areas = areas_of_ports(run)
+    return dict(zip(map(ends, ports), areas.tolist(), strict=True))
+
+
+def areas_of_ports(run: RunData) -> tuple[np.ndarray, np.ndarray]:
+    """The same as arrays: ports by number, ascending, and the area of each."""
     node, port, packets, time = run.columns("queue_hist", "node", "port", "packets", "time_ps")
     if len(node) == 0:
-        return {}
+        return np.zeros(0, np.uint64), np.zeros(0)
     keep = ~run.is_host[node]
-    key = (node[keep].astype(np.uint64) << np.uint64(16)) | port[keep].astype(np.uint64)
-    ports, index = np.unique(key, return_inverse=True)
-    area = np.zeros(len(ports))
-    np.add.at(area, index, packets[keep].astype(np.float64) * time[keep].astype(np.float64))
-    return {(int(one) >> 16, int(one) & 0xFFFF): float(area[at]) for at, one in enumerate(ports)}
+    number = (node[keep].astype(np.uint64) << np.uint64(16)) | port[keep].astype(np.uint64)
+    ports, index = np.unique(number, return_inverse=True)
+    return ports, np.bincount(index, packets[keep].astype(np.float64) * time[keep].astype(np.float64))
+
+
+def ends(number: np.uint64) -> tuple[int, int]:
+    """Node and port of the number of a port."""
+    return int(number) >> 16, int(number) & 0xFFFF
 
 
 def queues(run: RunData) -> dict[Key, Value]:
     """Occupancy at the busiest switch port and over all of them."""
-    ports = busiest_ports(run)
-    if not ports:
+    busiest = busiest_port(run)
+    if busiest is None:
         return {}
     names = ("node", "port", "packets", "time_ps", "arrivals")
     node, port, packets, time, arrivals = run.columns("queue_hist", *names)
     window = max(run.window_ps[1] - run.window_ps[0], 0)
     found: dict[Key, Value] = {}
     choices = {
-        "busiest": ((node == ports[0][0]) & (port == ports[0][1]), 1),
+        "busiest": ((node == busiest[0]) & (port == busiest[1]), 1),
         "all": (~run.is_host[node], switch_ports(run)),
     }
     for place, (keep, count) in choices.items():
@@ -195,23 +211,42 @@ def sojourns(run: RunData) -> dict[Key, Value]:
     )
     if not len(node):
         return {}
-    choices = {"all": ~run.is_host[node]}
-    ports = busiest_ports(run)
-    if ports:
-        choices["busiest"] = (node == ports[0][0]) & (port == ports[0][1])
+    everywhere = ~run.is_host[node]
+    # Half a million rows need no copy of themselves.
+    choices: dict[str, np.ndarray | slice] = {"all": slice(None) if everywhere.all() else everywhere}
+    busiest = busiest_port(run)
+    if busiest is not None:
+        choices["busiest"] = (node == busiest[0]) & (port == busiest[1])
     found: dict[Key, Value] = {}
-    middles, full = middle(low, high), count > 0
     for place, keep in choices.items():
-        some = keep & full
-        counts = count[some]
+        middles, counts = waits(low[keep], high[keep], count[keep])
         values: dict[str, Value | float | None] = {
             "mean": scale(float(total[keep].sum()) / int(counts.sum()) if len(counts) else None),
-            "max": scale(float(middles[some].max()) if len(counts) else None),
+            "max": scale(float(middles.max()) if len(counts) else None),
         }
-        found_at = quantiles.counted(middles[some], counts, [*PERCENT.values()])
+        found_at = quantiles.counted(middles, counts, [*PERCENT.values()])
         values |= zip(PERCENT, map(quantiles.seconds, found_at), strict=True)
         found |= present({f"sojourn_{place}_{part}": value for part, value in values.items()})
     return found
+
+
+def waits(low: np.ndarray, high: np.ndarray, count: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """The middle of each bucket that has samples, and how many, over all ports.
+
+    Thousands of ports share some hundred buckets, so they are counted and not sorted; in parts, since to
+    get memory for all takes longer than to count. An octave has 64 buckets: as a float, where one begins is
+    known by its exponent and 6 bits of its mantissa.
+    """
+    zero = (1023 << 6) - 1
+    counts, bounds = np.zeros(65 << 6), np.zeros((2, 65 << 6), np.uint64)
+    for at in range(0, len(low), PART):
+        rows = slice(at, at + PART)
+        number = np.maximum((low[rows].astype(np.float64).view(np.int64) >> (52 - 6)) - zero, 0)
+        # As floats, which hold every count below 2^53.
+        counts += np.bincount(number, count[rows], len(counts))
+        bounds[0][number], bounds[1][number] = low[rows], high[rows]
+    full = counts > 0
+    return middle(bounds[0][full], bounds[1][full]), counts[full].astype(np.uint64)
 
 
 def middle(low: np.ndarray, high: np.ndarray) -> np.ndarray:
