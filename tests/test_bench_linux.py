@@ -191,7 +191,8 @@ def test_a_short_case_runs_on_the_kernel() -> None:
         netns.check()
     except netns.Unavailable as error:
         pytest.skip(f"no network namespaces here: {error}")
-    found, counted = kernel.run(SMALL, SMALL.starts_ns(0, 1000), {})
+    with netns.prompt_interrupts():
+        found, counted = kernel.run(SMALL, SMALL.starts_ns(0, 1000), {})
     assert len(found.flows) == SMALL.flows
     # Every drop is repaired by a retransmission, and four initial windows do not fit into 20 packets.
     assert found.retransmissions >= found.drops > 0

@@ -72,7 +72,7 @@ def bench(asked: argparse.Namespace) -> int:
     plan = replace(plan, repeats=asked.repeats or plan.repeats)
     settings = dict(pair.split("=", 1) for pair in asked.sysctl)
     netns.check()
-    with netns.deep_backlog():
+    with netns.deep_backlog(), netns.prompt_interrupts():
         rows = [one(case, plan, settings) for case in chosen]
     RESULT.parent.mkdir(exist_ok=True)
     told = {
