@@ -4,6 +4,7 @@
 mod common;
 mod declared;
 mod idle;
+mod idle_mechanisms;
 mod laid_over;
 mod limits;
 mod loading;

@@ -171,8 +171,17 @@ impl Marking for Red {
     fn begins(&self) -> Option<Room> {
         Some(Room::of(self.given[0]))
     }
-    /// Its two thresholds go together.
-    fn check(&self, _beside: &Beside, report: &mut Report) {
+    /// Its two thresholds go together, and what is given is not made void by the rest.
+    fn check(&self, beside: &Beside, report: &mut Report) {
+        if self.weight == 1.0 && (beside.given)("idle_packet") {
+            report.note("red: idle_packet has no effect with weight = 1: the average is the queue of the instant");
+        }
+        if self.weight == 0.0 {
+            report.note("red with weight = 0 follows no queue: its average stays 0");
+        }
+        if self.max_p == 1.0 && (beside.given)("gentle") {
+            report.note("red: gentle has no effect with max_p = 1: from max on every packet is marked either way");
+        }
         let [min, max] = self.given;
         let ((low, unit), (high, other)) = (in_words(min), in_words(max));
         if unit != other {

@@ -202,6 +202,12 @@ impl Overflow for Bounce {
     /// The bounce queue is in the unit of the buffer; where an override has put a buffer of another unit
     /// there, both stand, with a note.
     fn check(&self, beside: &Beside, report: &mut Report) {
+        if self.round_to <= 1 && (beside.given)("rounding") {
+            let round_to = self.round_to;
+            report.note(format!(
+                "bounce: rounding has no effect with round_to = {round_to}: no queue counts as full early"
+            ));
+        }
         let Some(memory) = beside.memory else { return report.note(NEVER_BOUNCES) };
         if beside.shared {
             report.note(SHARED_BOUNCES);

@@ -10,7 +10,7 @@ pub use round_robin::RoundRobin;
 pub use srpt::Srpt;
 pub use strict_priority::StrictPriority;
 
-use crate::{Env, Mechanism, Needs, PktId, PortView, QueueId};
+use crate::{Beside, ClassSet, Env, Mechanism, Needs, PktId, PortView, QueueId, Report};
 
 /// A way to choose the next packet of a port.
 pub trait Scheduler: Send + Sync {
@@ -25,6 +25,12 @@ pub trait Scheduler: Send + Sync {
     fn is_by_queue(&self) -> bool {
         false
     }
+    /// The classes that it prefers or puts back by a number given for each.
+    fn weighs(&self) -> ClassSet {
+        ClassSet::NONE
+    }
+    /// What is wrong with it.
+    fn check(&self, _beside: &Beside, _report: &mut Report) {}
     /// A copy, with its state.
     fn boxed(&self) -> Box<dyn Scheduler>;
 }

@@ -10,7 +10,7 @@
 use super::Scheduler;
 use crate::params;
 use crate::params::{Kind, Spec, Values};
-use crate::{Env, Needs, PktId, PortView, QueueId};
+use crate::{Beside, ClassSet, Env, Needs, PktId, PortView, QueueId, Report};
 use units::Bytes;
 
 /// See the module.
@@ -18,6 +18,10 @@ use units::Bytes;
 pub struct RoundRobin {
     /// Bytes a turn, by class.
     quantum: [u64; 8],
+    /// Classes that were given a weight other than 1.
+    weighted: ClassSet,
+    /// Weights that were given.
+    weights: usize,
     /// Bytes that a class may still send, in its turn or in the next.
     deficit: [u64; 8],
     /// The class whose turn it is.
@@ -56,6 +60,11 @@ impl RoundRobin {
         let weight = |class: usize| weights.get(class).copied().unwrap_or(1);
         RoundRobin {
             quantum: std::array::from_fn(|class| quantum.0.saturating_mul(weight(class))),
+            weighted: (0..8)
+                .filter(|class| weight(usize::from(*class)) != 1)
+                .map(ClassSet::of)
+                .fold(ClassSet::NONE, ClassSet::union),
+            weights: weights.len(),
             deficit: [0; 8],
             turn: 7,
         }
@@ -94,6 +103,15 @@ impl Scheduler for RoundRobin {
     }
     fn is_by_queue(&self) -> bool {
         true
+    }
+    fn weighs(&self) -> ClassSet {
+        self.weighted
+    }
+    /// There is a class for each weight.
+    fn check(&self, _beside: &Beside, report: &mut Report) {
+        if self.weights > self.quantum.len() {
+            report.wrong("weights", format!("{} weights", self.weights), "at most 8, for classes 0 to 7");
+        }
     }
     fn boxed(&self) -> Box<dyn Scheduler> {
         Box::new(self.clone())

@@ -5,8 +5,8 @@ use crate::choices::Simultaneous;
 use crate::events::Change;
 use crate::model::{PortConfig, Scenario};
 use dataplane::transport::TcpConfig;
-use mech::Room;
 use mech::marking::MarkingSlot;
+use mech::{Asks, ClassSet, Room};
 use std::collections::BTreeSet;
 use units::Amount;
 
@@ -14,10 +14,12 @@ use units::Amount;
 pub(super) fn notes(document: &Node, scenario: &Scenario) -> Vec<String> {
     let asked = Asked { document, scenario };
     if asked.is_raw() {
-        return [asked.turns(), asked.measures(), asked.transport(), asked.flows(), asked.classes()].concat();
+        let lists = [asked.turns(), asked.measures(), asked.transport(), asked.flows(), asked.classes()];
+        return lists.into_iter().flatten().chain(asked.snapshot()).collect();
     }
     let lists = [asked.turns(), asked.measures(), asked.order(), asked.marks(), asked.unreached(), asked.classes()];
-    lists.into_iter().flatten().chain(asked.sessions()).chain(asked.returned()).chain(asked.weights()).collect()
+    let others = [asked.returned(), asked.weights(), asked.snapshot()];
+    lists.into_iter().flatten().chain(asked.sessions()).chain(others.into_iter().flatten()).collect()
 }
 
 /// Keys of a transport that raw packets go by too, or that only choose others.
@@ -180,16 +182,26 @@ impl Asked<'_> {
         let scenario = self.scenario;
         let overflow = || scenario.switches.iter().map(|switch| switch.overflow.slot.peek().needs());
         let lanes = scenario.notifies() || overflow().any(|needs| needs.back.is_some());
-        if scenario.classes().0.count_ones() != 1 {
-            return Vec::new();
-        }
+        let one = scenario.classes().0.count_ones() == 1;
         let class = scenario.top_class();
         let mut notes = Vec::new();
         // By default classes are in strict order, which nobody has to hear of.
         let of_ports = self.ports().filter(|_| self.is_given("switch.scheduler")).map(|port| &port.scheduler);
         let of_hosts = self.is_given("host.scheduler").then_some(&scenario.host.scheduler);
-        let turns = of_ports.chain(of_hosts).filter(|scheduler| scheduler.slot.peek().is_by_queue());
-        let turns: BTreeSet<&str> = turns.map(|scheduler| scheduler.kind.as_str()).collect();
+        let by_class = of_ports.chain(of_hosts).filter(|scheduler| scheduler.slot.peek().is_by_queue());
+        let by_class: Vec<_> = by_class.collect();
+        let turns: BTreeSet<&str> = by_class.iter().map(|scheduler| scheduler.kind.as_str()).collect();
+        if !one {
+            let weighed =
+                by_class.iter().fold(ClassSet::NONE, |set, scheduler| set.union(scheduler.slot.peek().weighs()));
+            let idle = weighed.minus(scenario.classes());
+            let idle = (0..8).filter(|class| idle.has(*class)).map(|class| class.to_string());
+            let idle: Vec<String> = idle.collect();
+            if !idle.is_empty() {
+                notes.push(format!("scheduler: no packet is of class {}, whose weight is given", idle.join(", ")));
+            }
+            return notes;
+        }
         if !lanes {
             let why = format!("all packets are of class {class}, and leave first in, first out");
             notes.extend(turns.iter().map(|kind| format!("scheduler = \"{kind}\" has no effect: {why}")));
@@ -207,6 +219,30 @@ impl Asked<'_> {
         let back = self.scenario.switches.iter().any(|switch| switch.overflow.slot.peek().needs().back.is_some());
         let asked = self.scenario.host.bounce_signal.slot.is_some() && !back;
         asked.then(|| "host.bounce_signal has no effect: no switch bounces packets".into())
+    }
+
+    /// A snapshot that no answer to overflow looks at.
+    fn snapshot(&self) -> Option<String> {
+        let mut switches = self.scenario.switches.iter();
+        let looks = switches.any(|switch| {
+            let agents = switch.ports.iter().any(|port| port.agents().count() > 0);
+            switch.overflow.slot.peek().asks() != Asks::Never || agents
+        });
+        let asked = !looks && self.is_given("switch.simultaneous") && self.takes_snapshots();
+        let besides = match self.scenario.measure.sub_queues {
+            true => "; only what arrivals see (measure.sub_queues) is the queue before their instant",
+            false => "",
+        };
+        asked.then(|| {
+            let why = "room is looked for as each is stored";
+            format!(
+                "switch.simultaneous = \"snapshot\" changes no packet's fate where all is tail drop: {why}{besides}"
+            )
+        })
+    }
+
+    fn takes_snapshots(&self) -> bool {
+        self.scenario.switches.iter().any(|switch| switch.simultaneous == Simultaneous::Snapshot)
     }
 
     /// Weights of links, where routing does not ask for them.

@@ -98,8 +98,11 @@ impl<'a> Filler<'a> {
             };
             let beside = Beside { overridden: !which.is_empty(), ..slots.beside() };
             let mut report = Report::default();
-            slots.port.marking.slot.peek().check(&beside, &mut report);
+            slots.port.marking.slot.peek().check(&Beside { given: &given("marking"), ..beside }, &mut report);
             self.notes.extend(checks::say(&merged, "marking", report, faults));
+            let mut report = Report::default();
+            slots.port.scheduler.slot.peek().check(&beside, &mut report);
+            self.notes.extend(checks::say(&merged, "scheduler", report, faults));
             let mut report = Report::default();
             slots.overflow.slot.peek().check(&Beside { given: &given("overflow"), ..beside }, &mut report);
             self.notes.extend(checks::say(&merged, "overflow", report, faults));

@@ -212,7 +212,8 @@ fn host(
     let beside = Beside { memory: nic_queue, nic: true, ports: Some(1), ..Beside::NOTHING };
     if let Some(marking) = &marking {
         let mut report = Report::default();
-        marking.slot.peek().check(&beside, &mut report);
+        let given = |key: &str| host.get("marking").is_some_and(|table| table.get(key).is_some());
+        marking.slot.peek().check(&Beside { given: &given, ..beside }, &mut report);
         notes.borrow_mut().extend(checks::say(&host, "marking", report, faults));
     }
     if let (Some(overflow), Some(_)) = (&overflow, &values) {

@@ -122,6 +122,11 @@ impl AllToAll {
         self.offered
     }
 
+    /// The time from one shuffle to the next, where it comes of a load.
+    pub fn paced(&self) -> Option<Dur> {
+        self.offered.map(|_| self.interval)
+    }
+
     /// Flows that start before an instant.
     pub fn flows_before(&self, end: Time) -> f64 {
         let span = self.stop.min(end).since(self.start).0 as f64;

@@ -306,6 +306,14 @@ impl Traffic {
         matches!(self.source, Source::LongLived(_))
     }
 
+    /// The time from one shuffle to the next, where a load has set it and not the scenario.
+    pub fn paced(&self) -> Option<Dur> {
+        match &self.source {
+            Source::AllToAll(shuffle) => shuffle.paced(),
+            _ => None,
+        }
+    }
+
     /// The load that the parameters ask for or amount to; `None` where they say nothing of a rate.
     pub fn offered(&self) -> Option<Offered> {
         match &self.source {

@@ -122,9 +122,9 @@ pub(super) const BURSTS: Spec = Spec {
         },
         Param {
             name: "interval",
-            doc: "Time from one packet to the next.",
+            doc: "Time from one packet to the next; needed where a burst has more than one.",
             kind: Kind::Time { min: 1 },
-            default: None,
+            default: Some(""),
         },
         Param {
             name: "pause",
@@ -206,7 +206,7 @@ impl Raw {
                 let rates = rates(values, ctx, &pairs)?;
                 (0, rates.into_iter().map(|rate| rate.time(frame).max(Dur(1))).collect(), Dur::ZERO)
             }
-            _ => (values.count("packets"), vec![values.time("interval"); pairs.len()], values.time("pause")),
+            _ => (values.count("packets"), vec![interval(values, ctx)?; pairs.len()], values.time("pause")),
         };
         let exponential = kind == "constant" && values.get::<Gaps>("gaps") == Gaps::Exponential;
         Ok(Raw { pairs, payload, packets, intervals, exponential, pause, start, stop })
@@ -237,6 +237,22 @@ impl Raw {
             }
         };
         self.pairs.iter().enumerate().map(spec).collect()
+    }
+}
+
+/// The time between two packets of a burst.
+fn interval(values: &Values, ctx: &Context) -> Result<Dur, Vec<Fault>> {
+    let (single, given) = (values.count("packets") == 1, values.has("interval"));
+    match (single, given) {
+        (_, true) => {
+            if single {
+                let note = "`interval` has no effect with packets = 1: `pause` lies between them";
+                ctx.notes.borrow_mut().push(format!("traffic `{}`: {note}", values.word("name")));
+            }
+            Ok(values.time("interval"))
+        }
+        (true, false) => Ok(values.time("pause")),
+        (false, false) => Err(vec![fault("interval", "nothing", "the time from one packet of a burst to the next")]),
     }
 }
 

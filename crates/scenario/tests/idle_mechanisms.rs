@@ -1,0 +1,94 @@
+//! Parameters of mechanisms and of raw sources that are accepted and change nothing: told, or refused.
+
+use crate::common::{loaded, refused, star, tree};
+
+/// The notes of a small scenario with these lines.
+fn notes(more: &str) -> Vec<String> {
+    let all = loaded(&star(more), &[]).notes;
+    all.iter().map(|note| note.strip_prefix("default: ").expect("of the one variant").to_string()).collect()
+}
+
+fn has_note(more: &str, said: &str) -> bool {
+    notes(more).iter().any(|note| note == said)
+}
+
+#[test]
+fn a_rounding_of_places_that_nobody_keeps_free_is_told() {
+    let with = |more: &str| format!("[switch]\noverflow = {{ kind = \"bounce\"{more} }}\n");
+    let said = |n: u32| format!("bounce: rounding has no effect with round_to = {n}: no queue counts as full early");
+    for n in [0, 1] {
+        assert!(has_note(&with(&format!(", round_to = {n}, rounding = \"multiple\"")), &said(n)));
+        assert!(!has_note(&with(&format!(", round_to = {n}")), &said(n)), "nothing was asked for");
+    }
+    let three = notes(&with(", round_to = 2, rounding = \"multiple\""));
+    assert!(!three.iter().any(|note| note.contains("rounding")), "{three:?}");
+}
+
+#[test]
+fn parameters_of_random_early_detection_that_others_make_void_are_told() {
+    let idle = "red: idle_packet has no effect with weight = 1: the average is the queue of the instant";
+    let gentle = "red: gentle has no effect with max_p = 1: from max on every packet is marked either way";
+    let still = "red with weight = 0 follows no queue: its average stays 0";
+    let nic = "nic_queue = \"99pkt\"\n";
+    for (place, rest) in [("switch", ""), ("host", nic)] {
+        let with = |more: &str| format!("[{place}]\n{rest}marking = {{ kind = \"red\"{more} }}\n");
+        assert!(has_note(&with(", weight = 1, idle_packet = \"1us\""), idle), "{place}");
+        assert!(has_note(&with(", max_p = 1, gentle = false"), gentle), "{place}");
+        assert!(has_note(&with(", weight = 0"), still), "{place}");
+        let silent =
+            [", weight = 1, max_p = 1", ", weight = 0.5, idle_packet = \"1us\"", ", max_p = 0.5, gentle = false"];
+        for more in silent {
+            assert!(!notes(&with(more)).iter().any(|note| note.starts_with("red")), "{place}: {more}");
+        }
+    }
+}
+
+#[test]
+fn weights_of_classes_without_packets_are_told_and_more_than_there_are_classes_refused() {
+    let with = |weights: &str| {
+        let order = format!("[switch]\nscheduler = {{ kind = \"round_robin\", weights = [{weights}] }}\n");
+        let second =
+            "[[traffic]]\nname = \"v\"\nkind = \"incast\"\nsenders = 2\nreceiver = \"h1\"\nsize = \"9KB\"\nclass = 2\n";
+        format!("{order}{second}")
+    };
+    let said = |classes: &str| format!("scheduler: no packet is of class {classes}, whose weight is given");
+    assert_eq!(notes(&with("1, 4, 2, 3")), [said("1, 3")]);
+    assert_eq!(notes(&with("3, 1, 2")), [""; 0], "the place of class 1 has to hold a number");
+    let found = refused(&star(&with("1, 1, 1, 1, 1, 1, 1, 1, 9")), &[]);
+    assert!(
+        found.ends_with("switch.scheduler.weights: found 9 weights; expected at most 8, for classes 0 to 7"),
+        "{found}"
+    );
+}
+
+#[test]
+fn a_snapshot_that_no_answer_to_overflow_looks_at_is_told() {
+    let with = |more: &str| format!("[switch]\nsimultaneous = \"snapshot\"\n{more}");
+    let found = notes(&with(""));
+    let said = "switch.simultaneous = \"snapshot\" changes no packet's fate where all is tail drop: room is looked for as \
+                each is stored";
+    assert_eq!(found, [said]);
+    let seen = notes(&with("[measure]\nsub_queues = true\n"));
+    let besides = "; only what arrivals see (measure.sub_queues) is the queue before their instant";
+    assert_eq!(seen, [format!("{said}{besides}")]);
+    let detour = notes(&with("overflow = { kind = \"detour\" }\n"));
+    assert!(!detour.iter().any(|note| note.contains("snapshot")), "{detour:?}");
+    let pfc = notes(&with("pause = { kind = \"pfc\", xoff = \"20KB\", xon = \"10KB\" }\n"));
+    assert!(!pfc.iter().any(|note| note.contains("snapshot")), "{pfc:?}");
+    assert_eq!(notes("[switch]\nsimultaneous = \"in_turn\"\n"), [""; 0]);
+}
+
+#[test]
+fn a_burst_of_one_packet_has_no_interval() {
+    let text = |more: &str| {
+        let tree = tree("");
+        let workload = "kind = \"bursts\"\nsource = \"h0\"\ndestination = \"h1\"\npause = \"1ms\"\n";
+        format!("{}[[traffic]]\nname = \"w\"\n{workload}{more}", &tree[..tree.find("[[traffic]]").expect("it has one")])
+    };
+    let said = "default: traffic `w`: `interval` has no effect with packets = 1: `pause` lies between them";
+    assert_eq!(loaded(&text("packets = 1\ninterval = \"1us\"\n"), &[]).notes, [said]);
+    assert_eq!(loaded(&text("packets = 1\n"), &[]).notes, [""; 0]);
+    assert_eq!(loaded(&text("packets = 2\ninterval = \"1us\"\n"), &[]).notes, [""; 0]);
+    let found = refused(&text("packets = 2\n"), &[]);
+    assert!(found.contains("interval: found nothing; expected the time from one packet of a burst"), "{found}");
+}
