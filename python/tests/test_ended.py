@@ -2,12 +2,18 @@
 
 import os
 import signal
+import subprocess
+import sys
+import time
 from pathlib import Path
 from typing import Any
 
 import fake_core
 import pytest
 from swept import Command
+from test_lost import SLOW
+
+from overspill.results import commit
 
 
 @pytest.fixture
@@ -77,3 +83,82 @@ def test_seeds_that_were_cut_at_different_times_are_told_with_the_range(
     assert "seeds 1-3 cut by --max-events at 48.8 ms to 89.2 ms; the window ends at" in ran.out
     ran = command("run", scenario, "--max-events", 1000, "--seeds", 1, "--no-report")
     assert "seed 1 cut by --max-events at 48.8008 ms; the window ends at" in ran.out
+
+
+def test_after_a_late_signal_no_page_is_drawn(
+    command: Command, scenario: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    original, done = fake_core.Made.summary, []
+
+    def last(made: fake_core.Made) -> dict[str, Any]:
+        done.append(made.variant)
+        if len(done) == 3:
+            os.kill(os.getpid(), signal.SIGTERM)
+        return original(made)
+
+    monkeypatch.setattr(fake_core.Made, "summary", last)
+    ran = command("run", scenario, "--jobs", 1, "--figures", "pdf,svg,png")
+    assert ran.status == 143
+    assert "no report: interrupted; overspill report out/incast draws one" in ran.err
+    assert Path("out/incast/results.json").is_file() and not Path("out/incast/report.html").exists()
+
+
+@pytest.mark.parametrize(
+    ("number", "left"), [(signal.SIGINT, 130), (signal.SIGTERM, 143), (signal.SIGHUP, 129)]
+)
+@pytest.mark.parametrize("early", [False, True])
+def test_what_takes_long_after_the_last_run_is_broken_off_and_runs_are_kept(
+    command: Command,
+    scenario: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    number: signal.Signals,
+    left: int,
+    early: bool,
+) -> None:
+    """`early`: the signal comes before the results are put together, not meanwhile."""
+
+    def put_together(*given: Any) -> None:
+        if not early:
+            os.kill(os.getpid(), number)
+        for _ in range(1000):
+            time.sleep(0.01)
+
+    original = fake_core.Made.summary
+
+    def summary(made: fake_core.Made) -> dict[str, Any]:
+        if early:
+            os.kill(os.getpid(), number)
+        return original(made)
+
+    monkeypatch.setattr(fake_core.Made, "summary", summary)
+    monkeypatch.setattr(commit, "write", put_together)
+    began = time.monotonic()
+    ran = command("run", scenario, "--jobs", 1, "--variants", "drop")
+    assert ran.status == left and time.monotonic() - began < 2
+    assert "interrupted: finished runs are kept; the same command goes on" in ran.err
+    monkeypatch.undo()
+    monkeypatch.chdir(scenario.parent)
+    assert "1 run was finished before" in command("run", scenario, "--no-report", "--variants", "drop").err
+
+
+@pytest.mark.skipif(not Path("/dev/full").exists(), reason="no device that is always full")
+@pytest.mark.parametrize("line", [("run", "incast.toml"), ("run", "incast.toml", "--json"), ("list",)])
+def test_output_that_cannot_be_written_is_told_and_the_report_is_drawn(
+    scenario: Path, line: tuple[str, ...]
+) -> None:
+    with Path("/dev/full").open("w") as full:
+        code = SLOW.format(
+            paths=[str(Path(__file__).parent), str(Path(__file__).parents[1])], steps=1, more=""
+        )
+        ran = subprocess.run(
+            [sys.executable, "-c", code, *line],
+            cwd=scenario.parent,
+            stdout=full,
+            stderr=subprocess.PIPE,
+            text=True,
+        )
+    assert ran.returncode == 1 and "Traceback" not in ran.stderr
+    said = "stdout: cannot be written: No space left on device; what was printed is not whole"
+    assert ran.stderr.splitlines()[-1] == said
+    if line[0] == "run":
+        assert (scenario.parent / "out" / "incast" / "report.html").is_file()

@@ -9,7 +9,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from overspill import BadInput, Options, Results, prepare, run, sweep
+from overspill import BadInput, Listener, Options, Results, prepare, run, sweep, together
 from overspill.results.stream import Spill
 
 AXIS = {"switch.x": [1, 2]}
@@ -126,3 +126,18 @@ def test_all_that_run_and_sweep_are_given_reaches_the_options() -> None:
     assert named[run] - named[sweep] == {"topology", "pcap", "pcap_snaplen"}
     with pytest.raises(TypeError, match="unexpected keyword argument"):
         run("incast.toml", over=["switch.x=1"])  # type: ignore[call-arg]
+
+
+def test_a_plan_keeps_its_paths_where_the_program_goes_elsewhere(
+    scenario: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / "before").mkdir()
+    (tmp_path / "after").mkdir()
+    monkeypatch.chdir(tmp_path / "before")
+    path = Path("..") / scenario.name
+    plans = [prepare(path, Options(out=out, variants=["drop"])) for out in ("here", lambda name: Path(name))]
+    monkeypatch.chdir(tmp_path / "after")
+    for made in together(plans, Listener()):
+        assert isinstance(made, Results) and made.finished
+    assert not list((tmp_path / "after").iterdir())
+    assert {one.name for one in (tmp_path / "before").iterdir()} == {"here", "incast"}

@@ -8,8 +8,8 @@ import pytest
 from conftest import Ran
 from test_lost import keys, started
 
-from overspill import BadInput, Results, run
-from overspill.engine import memory
+from overspill import BadInput, Failed, Results, run, sweep
+from overspill.engine import memory, schedule
 from overspill.engine.memory import MIB, Gate, Limit
 
 Command = Callable[..., Ran]
@@ -137,3 +137,21 @@ def test_too_little_address_space_for_what_is_loaded_is_refused_at_once(
     assert process.returncode == 2
     assert told.strip().endswith("KiB of address space; expected 1500000 or more, or no bound")
     assert not (tmp_path / "o").exists()
+
+
+def test_no_more_processes_of_this_machine_are_started_than_fit(
+    scenario: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    asked: list[str] = []
+
+    def cluster_of(on: str, *given: object) -> object:
+        asked.append(on)
+        raise Failed("no need to start it")
+
+    monkeypatch.setattr(schedule.cluster, "Cluster", cluster_of)
+    monkeypatch.setattr(schedule.cluster, "check", lambda on: None)
+    monkeypatch.setattr(memory, "tightest", lambda need: Limit("memory", 3 * need, 0, 0))
+    for on in ("local:8", "local:2", "tcp://127.0.0.1:9"):
+        with pytest.raises(Failed):
+            sweep(scenario, "switch.x=1", seeds=9, on=on)
+    assert asked == ["local:3", "local:2", "tcp://127.0.0.1:9"]

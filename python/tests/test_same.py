@@ -2,6 +2,7 @@
 
 import json
 import re
+from pathlib import Path
 from typing import Any
 
 import fake_core
@@ -9,6 +10,7 @@ import pyarrow as pa
 import pytest
 from swept import Command
 
+from overspill import sweep
 from overspill.results import same
 from overspill.results.key import Key
 from overspill.results.rundata import RunData
@@ -132,3 +134,50 @@ def test_a_sweep_tells_of_equal_variants_in_terminal_page_and_document(
     assert f"SAME RUN: {text}" in json.loads(command(*args, "--no-report", "--json").out)["cautions"]
     monkeypatch.setattr(fake_core.Made, "__init__", original)
     assert "SAME RUN" not in command(*args[:-1], "other", "--no-report").out
+
+
+def test_a_sweep_keeps_whether_buffers_were_short_outside_the_window() -> None:
+    """Of its runs no tables are kept, by which that is told."""
+    quiet = {1: same.One({Key("drops"): Value(0.0)}, OUTSIDE | {same.QUIET: True})}
+    unknown = {1: same.One({Key("drops"): Value(0.0)}, OUTSIDE | {same.QUIET: False})}
+    for runs, said in ((quiet, same.NEVER), (unknown, same.IN_WINDOW)):
+        swept = same.Swept()
+        for variant in ("a", "b"):
+            swept.add(["1"], variant, runs)
+        assert swept.facts == [{"variants": ["a", "b"], "why": said}]
+
+
+SHORT_BEFORE = """
+name = "warm"
+duration = "4ms"
+[topology]
+kind = "star"
+n = 4
+[measure]
+from = "3ms"
+[[traffic]]
+name = "early"
+kind = "incast"
+senders = 3
+receiver = "h0"
+size = "60KB"
+[[traffic]]
+name = "late"
+kind = "permutation"
+size = "3KB"
+start = "3ms"
+[variants.one]
+[variants.two]
+switch.buffer = { kind = "per_port", size = "99pkt" }
+"""
+
+
+@pytest.mark.usefixtures("compiled")
+@pytest.mark.parametrize(("size", "said"), [("3KB", same.NEVER), ("2MB", None)])
+def test_only_a_sweep_with_losses_before_its_window_speaks_of_the_window(
+    tmp_path: Path, size: str, said: str | None
+) -> None:
+    path = tmp_path / "warm.toml"
+    path.write_text(SHORT_BEFORE)
+    made = sweep(path, {"traffic.early.size": [size]}, seeds=1, out=tmp_path / "out")
+    assert made.facts["same"] == ([] if said is None else [{"variants": ["one", "two"], "why": said}])

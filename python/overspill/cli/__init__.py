@@ -4,8 +4,9 @@ import atexit
 import gc
 import os
 import sys
+from collections.abc import Callable
 from contextlib import suppress
-from typing import NoReturn
+from typing import Any, NoReturn, TextIO
 
 FAILED, INTERRUPTED = 1, 130
 # Threads that would only wait.
@@ -17,6 +18,10 @@ NEW_OBJECTS = 50_000
 def main(arguments: list[str] | None = None) -> NoReturn:
     """Run the command and leave with its status."""
     gc.set_threshold(NEW_OBJECTS)
+    before = sys.stdout
+    # A command may be started with no stdout at all.
+    stdout = Told(before or open(os.devnull, "w", encoding="utf-8"))  # noqa: SIM115
+    sys.stdout = stdout
     for name, value in DEFAULTS.items():
         os.environ.setdefault(name, value)
     # What is left at the end goes with the process; nobody has to search it.
@@ -28,8 +33,59 @@ def main(arguments: list[str] | None = None) -> NoReturn:
         if machine is not None and machine.Abandoned.threads:
             # Whoever stopped it does not wait for a network that is being built.
             flush()
-            os._exit(left.code if isinstance(left.code, int) else FAILED)
-        raise
+            os._exit(stdout.status(left.code))
+        sys.exit(stdout.status(left.code))
+    finally:
+        sys.stdout = before
+
+
+class Told:
+    """stdout, where a full disk ends no command: what could not be written is told at the end."""
+
+    def __init__(self, stream: TextIO) -> None:
+        self.stream = stream
+        self.lost: str | None = None
+
+    def write(self, text: str) -> int:
+        """Write, if it can be; where nobody reads it any more, `BrokenPipeError` as ever."""
+        self.tried(lambda: self.stream.write(text))
+        return len(text)
+
+    def flush(self) -> None:
+        """Flush, if it can be."""
+        self.tried(self.stream.flush)
+
+    def tried(self, write: Callable[[], object]) -> None:
+        """Write, unless it has failed before."""
+        if self.lost is not None:
+            return
+        try:
+            write()
+        except BrokenPipeError:
+            raise
+        except OSError as error:
+            self.lost = error.strerror or str(error)
+            # What still lies in its buffer is not tried again as the process ends.
+            with suppress(OSError, ValueError):
+                nothing = os.open(os.devnull, os.O_WRONLY)
+                os.dup2(nothing, self.stream.fileno())
+                os.close(nothing)
+
+    def status(self, left: object) -> int:
+        """The exit status, once all is written: 1 where it could not be."""
+        with suppress(BrokenPipeError, ValueError):
+            self.flush()
+        if self.lost is not None:
+            with suppress(OSError):
+                print(
+                    f"stdout: cannot be written: {self.lost}; what was printed is not whole", file=sys.stderr
+                )
+            return FAILED
+        return 0 if left is None else left if isinstance(left, int) else FAILED
+
+    def __getattr__(self, name: str) -> Any:
+        """What else a stream has."""
+        return getattr(self.stream, name)
 
 
 def flush() -> None:

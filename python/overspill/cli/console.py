@@ -111,6 +111,6 @@ def interruptible() -> Iterator[None]:
         yield
     except KeyboardInterrupt as error:
         with suppress(OSError):
-            print("interrupted", file=sys.stderr)
+            print(": ".join(["interrupted", *map(str, error.args[1:])]), file=sys.stderr)
         number = error.args[0] if error.args and isinstance(error.args[0], int) else None
         raise typer.Exit(status_of(number)) from None

@@ -60,7 +60,7 @@ def places(results: Results, formats: Sequence[str] | None, console: Console) ->
     """Say where results, report and captures lie; whether the report that was asked for is there."""
     assert results.folder is not None
     drawn = True
-    if formats is not None and results.interrupted:
+    if formats is not None and (results.interrupted or late(results)):
         say(console, "results", results.folder)
         text = f"no report: interrupted; overspill report {results.folder} draws one"
         err().print(Text(plain(text)), soft_wrap=True)

@@ -55,6 +55,12 @@ class Done:
     lines: tuple[str, ...] = ()
 
 
+def processes(on: str) -> int | None:
+    """How many processes of this machine are asked for; `None` where it is a scheduler of its own."""
+    match = LOCAL.fullmatch(on)
+    return int(match[1]) if match else None
+
+
 def check(on: str) -> None:
     """`BadInput` where the address is none; `Failed` where Dask is not installed."""
     if not LOCAL.fullmatch(on) and not ADDRESS.fullmatch(on):
@@ -83,12 +89,12 @@ class Cluster:
 
     def __enter__(self) -> Cluster:
         self.dask = import_module("distributed")
-        match = LOCAL.fullmatch(self.on)
+        workers = processes(self.on)
         missing = f"no scheduler of Dask answers there within {ANSWER} s"
         try:
-            if match:
+            if workers:
                 self.local = self.dask.LocalCluster(
-                    n_workers=int(match[1]),
+                    n_workers=workers,
                     threads_per_worker=1,
                     host="127.0.0.1",
                     dashboard_address=None,

@@ -1,5 +1,6 @@
 """Ctrl-C, SIGTERM and SIGHUP while runs go on: they ask runs to stop, and never break off what is saved."""
 
+import _thread
 import signal
 import threading
 from collections.abc import Iterator
@@ -10,10 +11,53 @@ from typing import Any
 SIGNALS = [getattr(signal, name) for name in ("SIGINT", "SIGTERM", "SIGHUP") if hasattr(signal, name)]
 
 
+# Seconds after a signal, or after the last run where it came before, until what is left to do is given up.
+PATIENCE = 0.6
+
+
 class Asked(threading.Event):
     """Set once the user asks to stop; `signal` is the number of the first signal that did."""
 
     signal: int | None = None
+    finishing = overdue = False
+    timer: threading.Timer | None = None
+
+    def note(self, number: int) -> None:
+        """A signal has come; what takes too long after it is broken off."""
+        if self.finishing and self.overdue:
+            raise KeyboardInterrupt(self.signal, GIVEN_UP)
+        if self.signal is None:
+            self.signal = number
+        self.set()
+        self.hurry()
+
+    def hurry(self) -> None:
+        """Wait no longer than a moment for what is being written."""
+        if self.finishing and self.signal is not None and self.timer is None:
+            self.timer = threading.Timer(PATIENCE, self.break_off, (self.signal,))
+            self.timer.daemon = True
+            self.timer.start()
+
+    def break_off(self, number: int) -> None:
+        """Let the main thread meet the signal again."""
+        self.overdue = True
+        _thread.interrupt_main(signal.Signals(number))
+
+    @contextmanager
+    def after_runs(self) -> Iterator[None]:
+        """What is done when all runs are over: from a signal on it has a moment left."""
+        self.finishing, self.overdue = True, False
+        try:
+            self.hurry()
+            yield
+        finally:
+            self.finishing = False
+            if self.timer is not None:
+                self.timer.cancel()
+                self.timer = None
+
+
+GIVEN_UP = "finished runs are kept; the same command goes on"
 
 
 @contextmanager
@@ -26,9 +70,7 @@ def asked() -> Iterator[Asked]:
         return
 
     def note(signum: int, frame: Any) -> None:
-        if event.signal is None:
-            event.signal = signum
-        event.set()
+        event.note(signum)
 
     previous = {one: signal.getsignal(one) for one in SIGNALS}
     # What is ignored (as Ctrl-C is by a job in the background, and SIGHUP under `nohup`) stays so.

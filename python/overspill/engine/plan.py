@@ -1,7 +1,7 @@
 """What is to be run: the scenario at every point, checked, with its variants and seeds."""
 
-from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, replace
 from functools import cached_property
 from pathlib import Path
 from typing import Any
@@ -99,7 +99,20 @@ class Plan:
 
 
 def prepare(scenario: str | Path, options: Options) -> Plan:
-    """Read the scenario and check every point."""
+    """Read the scenario and check every point; what paths stand for stays, wherever the program goes to."""
+    return planned(Path(scenario).absolute(), replace(options, out=placed(options.out)))
+
+
+def placed(out: Callable[[str], Path] | str | Path | None) -> Callable[[str], Path] | Path | None:
+    """The folder asked for, which stays what it is where the program goes to another."""
+    if callable(out):
+        here = Path.cwd()
+        return lambda name: here / out(name)
+    return None if out is None else Path(out).absolute()
+
+
+def planned(scenario: str | Path, options: Options) -> Plan:
+    """Read the scenario and check every point, for a command that stays where it is."""
     options.check()
     pcap = Wanted.of(options.pcap, options.pcap_snaplen)
     text = source.read(scenario)

@@ -13,7 +13,7 @@ from typing import Any
 from overspill.engine import core, interrupts, keys, schedule
 from overspill.engine.grid import Over
 from overspill.engine.options import Options
-from overspill.engine.plan import Plan, prepare
+from overspill.engine.plan import Plan, placed, planned
 from overspill.engine.schedule import Memory, Outcome
 from overspill.engine.task import Listener, Task
 from overspill.errors import BadInput, Failed, OverspillError, Unwritable
@@ -25,7 +25,7 @@ from overspill.results.rundata import RunData
 
 def execute(scenario: str | Path, options: Options) -> Results:
     """Run what the store does not have; whatever ends it, what is finished is kept."""
-    (results,) = together([prepare(scenario, options)], options.listener)
+    (results,) = together([planned(scenario, options)], options.listener)
     if isinstance(results, OverspillError):
         raise results
     return results
@@ -68,7 +68,8 @@ def performed(
     """Run what is left of a plan; its results, or why there are none."""
     try:
         outcome = schedule.drive(plan, left, found, asked)
-        results = finish(plan, outcome, found)
+        with asked.after_runs():
+            results = finish(plan, outcome, found)
     except (BadInput, Unwritable):
         raise
     except OverspillError as error:
@@ -244,13 +245,6 @@ def unless_stopped(results: Results) -> Results:
     if results.signal is not None and not results.interrupted:
         interrupts.raised(results.signal)
     return results
-
-
-def placed(out: Callable[[str], Path] | str | Path | None) -> Callable[[str], Path] | Path | None:
-    """The folder asked for, which stays what it is where the program goes to another."""
-    if callable(out):
-        return lambda name: Path(out(name)).absolute()
-    return None if out is None else Path(out).absolute()
 
 
 def asked_for(scenario: str | Path, **asked: Any) -> Results:

@@ -121,7 +121,10 @@ def opened(plan: Plan, left: Sequence[Task], found: Cache | Memory, how: How) ->
     options = plan.options
     if options.on is not None:
         options.listener.say(f"connecting to {options.on}")
-        return cluster.Cluster(options.on, how, plan.base)
+        # Elsewhere it is for who starts workers to know how many fit.
+        here = cluster.processes(options.on)
+        on = f"local:{fitting(here, plan)}" if here else options.on
+        return cluster.Cluster(on, how, plan.base)
     threads = fitting(min(options.jobs or machine.cores(), len(left), JOBS_MOST), plan)
     gate = memory.Gate(plan.checked.need, lambda: how.stopped)
     return Threads(threads, how, gate, found.staging if isinstance(found, Cache) else None)

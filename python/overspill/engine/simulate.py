@@ -16,7 +16,7 @@ import pyarrow.parquet as pq
 from overspill.engine.pcap import Captures, Wanted
 from overspill.engine.task import Listener, Task
 from overspill.errors import Failed, OverspillError, Unwritable
-from overspill.results import columns, metrics, steady
+from overspill.results import columns, metrics, same, steady
 from overspill.results.cache import File
 from overspill.results.key import Key
 from overspill.results.rundata import RunData
@@ -156,6 +156,7 @@ def measured(run: RunData, how: How, folder: Path | None) -> Finished:
     run.values = values = metrics.measure(run)
     if not how.whole:
         summary = {key: run.summary[key] for key in KEPT if key in run.summary}
+        summary[same.QUIET] = same.quiet(run)
         tables = {} if folder is None else files(run, how.tables, folder)
         return Finished(values, summary, tables, absent(how.tables, tables), run=None)
     run.halves = steady.halves(run)

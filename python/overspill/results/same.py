@@ -15,6 +15,7 @@ NOTHING = Value(0.0)
 DROPS = Key("drops")
 SHORT = (DROPS, Key("marks"), Key("detours"), Key("bounces"), Key("pauses"))
 # Of a summary, what tells of the whole run: metrics count in the measurement window alone.
+QUIET = "quiet"  # of a summary that is kept without the tables of its run: whether these tell of nothing
 WHOLE = ("stop", "end_ps", "events", "hops", "flows", "deadlock")
 TABLES = ("flows", "activity")  # of the whole run as well, and compared where all else is equal
 NEVER = "the buffer was never short"
@@ -51,13 +52,12 @@ class One:
         start, end = self.summary.get("window_ps", (1, 0))
         if start == 0 and self.summary.get("end_ps", end + 1) <= end:
             return True
-        run = self.run
-        return (
-            run is not None
-            and "activity" in run.names
-            and not run.recorded("activity")
-            and not run.recorded("pause_trace")
-        )
+        return bool(self.summary.get(QUIET)) or (self.run is not None and quiet(self.run))
+
+
+def quiet(run: RunData) -> bool:
+    """Whether no buffer was short at any time, by the tables of the whole run."""
+    return "activity" in run.names and not run.recorded("activity") and not run.recorded("pause_trace")
 
 
 BySeed = Mapping[int, One]
