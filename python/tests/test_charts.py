@@ -309,5 +309,15 @@ def test_the_card_says_what_variants_share_once(scenario: Path) -> None:
     assert rows["transport: g"].texts == {"drop": "0.5", "detour": "0.25", "bounce": "0.5"}
 
 
+def test_the_card_tells_what_a_load_is_of_only_where_one_is_asked_for() -> None:
+    of = {"of": "host", "bytes": "payload"}
+    workload = {"name": "w", "kind": "incast", "senders": 3}
+    told = [
+        dict(card.of_variant({"traffic": [workload | {"load": one}]})) for one in (of, of | {"fraction": 0.5})
+    ]
+    assert told[0] == {"traffic w": "incast, senders 3"}
+    assert told[1] == {"traffic w": "incast, senders 3, load (of host, bytes payload, fraction 0.5)"}
+
+
 def test_nothing_is_drawn_of_nothing(scenario: Path) -> None:
     assert charts.of_results(Results(run(scenario).facts, [])) == {}

@@ -102,7 +102,13 @@ def test_json_has_the_promised_shape_and_nothing_else_on_stdout(command: Command
             assert len(metric["values"]) == 2
             assert metric["mean"] == pytest.approx(sum(metric["values"]) / 2)
     assert document["comparisons"]["fct_mean"]["seeds"] == 2
+    for one in document["comparisons"]["fct_mean"]["against"]:
+        assert set(one) == {"variant", "difference", "range"}
+        assert one["range"][0] <= one["difference"] <= one["range"][1]
     assert json.loads(Path("out/incast/results.json").read_text()) == document
+    three = json.loads(command("run", scenario, "--json", "--no-report", "--seeds", 3).out)
+    for one in three["comparisons"]["fct_mean"]["against"]:
+        assert set(one) == {"variant", "difference", "ci"}
 
 
 def test_one_seed_has_no_interval(command: Command, scenario: Path) -> None:

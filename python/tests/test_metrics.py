@@ -292,3 +292,13 @@ def test_waits_of_thousands_of_ports_are_counted_by_bucket() -> None:
             expected[middle] = expected.get(middle, 0) + one
     assert dict(zip(middles.tolist(), counts.tolist(), strict=True)) == expected
     assert list(middles) == sorted(expected)
+
+
+def test_the_slowdown_so_far_of_a_flow_that_has_not_ended_is_1_at_least() -> None:
+    ends = column("u64", 1 * MS + 10 * US, NONE64, 4 * MS, US, NONE64)
+    # It has lasted 18.999 ms of the 30 ms that it would last alone.
+    alone = column("u64", 5 * US, 30 * MS, 500 * US, 1, 1)
+    found = metrics.measure(a_run(flows=flows(end_ps=ends, ideal_ps=alone)))
+    # The other of its two flows took twice as long as alone.
+    assert found["slowdown_p50[traffic=q]"] == Value(1.0, True)
+    assert found["slowdown_p99[traffic=q]"] == Value(2.0, True)

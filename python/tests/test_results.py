@@ -11,7 +11,7 @@ from overspill import BadInput, Results, plots, report, run
 from overspill.charts import activity, common, files
 from overspill.engine.run import config_hash
 from overspill.report.page import plotly_script
-from overspill.results import formats, store
+from overspill.results import formats, header, store
 from overspill.results.header import total_text
 from overspill.results.rows import Cell
 from overspill.stats.quantiles import Value
@@ -199,3 +199,27 @@ def test_a_row_has_one_unit() -> None:
     assert formats.scale("1", [5e9]) == (1.0, "")
     assert formats.time(1_500_000) == "1.5 us"
     assert formats.time(0) == "0 s"
+
+
+SHUFFLES = """
+name = "shuffles"
+duration = "8ms"
+[topology]
+kind = "star"
+n = 5
+[[traffic]]
+name = "all"
+kind = "all_to_all"
+load = { fraction = 0.4 }
+repeat = 2
+size = "20KB"
+"""
+
+
+@pytest.mark.usefixtures("compiled")
+def test_the_header_says_when_shuffles_at_a_load_are_sent(tmp_path: Path) -> None:
+    path = tmp_path / "shuffles.toml"
+    path.write_text(SHUFFLES)
+    (line,) = [line.text for line in header.lines(run(path)) if line.label == "offered load"]
+    # Twenty pairs of 20 KB over five links of 1 Gb/s at 40 %: 1.6 ms each.
+    assert line == "all 0.16 of all hosts' links in payload bytes (0.4 while it sends, 0 s to 3.2 ms)"

@@ -91,3 +91,10 @@ def test_two_variants_need_two_common_seeds(
 
 def test_a_metric_without_a_direction_has_no_best() -> None:
     assert stats.compare({"a": by_seed(1, 2), "b": by_seed(3, 4)}, "none") is None
+
+
+def test_of_two_seeds_differences_have_a_range_and_no_interval() -> None:
+    found = stats.compare({"a": by_seed(10, 20), "b": by_seed(11, 21.5)}, "lower")
+    assert found is not None and found.n == 2 and not found.marked
+    (one,) = found.against
+    assert (one.mean, one.low, one.high) == (-1.25, -1.5, -1.0)

@@ -111,6 +111,7 @@ pub(crate) fn summary_json(scenario: &Scenario, seed: u64, results: &Results) ->
             "name": t.name,
             "kind": t.kind,
             "offered": offered,
+            "paced_ps": t.paced().map(|interval| interval.0),
             "closed_loop": t.is_closed_loop(),
             "endless": t.is_endless(),
         })

@@ -65,7 +65,9 @@ def of_variant(resolved: Mapping[str, Any]) -> Iterable[tuple[str, str]]:
     if resolved.get("topology"):
         yield "network", text(resolved["topology"])
     for workload in resolved.get("traffic") or []:
-        yield f"traffic {workload.get('name', '')}".strip(), text(workload, ("name",))
+        # What a load is of says nothing where none is asked for.
+        without = ("name",) if "fraction" in (workload.get("load") or {}) else ("name", "load")
+        yield f"traffic {workload.get('name', '')}".strip(), text(workload, without)
     transport = resolved.get("transport") or {}
     for key in TRANSPORT:
         if key in transport:

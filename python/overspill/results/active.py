@@ -37,12 +37,18 @@ def of(run: RunData, facts: Mapping[str, Any], name: str) -> Active | None:
     if start is None or end is None:
         return None
     if "repeat" in keys:
-        gap = time(keys["interval"]) if "interval" in keys else None
+        gap = time(keys["interval"]) if "interval" in keys else paced(run, name)
         if gap is None:
             return None
         end = min(end, start + int(keys["repeat"]) * gap)
     start, end = max(start, float(first)), min(end, float(last))
     return Active(start, end, max(end - start, 0.0) / (last - first))
+
+
+def paced(run: RunData, name: str) -> float | None:
+    """The time between shuffles that a load asks for, in ps."""
+    gaps = (one.get("paced_ps") for one in run.summary["traffic"] if one["name"] == name)
+    return next((float(gap) for gap in gaps if gap is not None), None)
 
 
 def time(text: object) -> float | None:

@@ -3,6 +3,7 @@
 from collections.abc import Sequence
 from typing import Any
 
+from overspill import stats
 from overspill.results import changes, header, sweep
 from overspill.results.finished import Finished
 from overspill.results.rows import Cell, Row
@@ -71,14 +72,21 @@ def build(results: Finished) -> dict[str, Any]:
 
 
 def comparisons(table: Sequence[Row]) -> dict[str, Any]:
-    """By metric: the best variant, how many seeds, and its Holm-corrected difference from the others."""
+    """By metric: the best variant, how many seeds, and its difference from the others.
+
+    With its Holm-corrected interval; of fewer than three seeds with the range, as in the table.
+    """
     return {
         row.metric.name: {
             "best": row.comparison.best,
             "marked": row.comparison.marked,
             "seeds": row.comparison.n,
             "against": [
-                {"variant": one.variant, "difference": one.mean, "ci": [one.low, one.high]}
+                {
+                    "variant": one.variant,
+                    "difference": one.mean,
+                    "ci" if row.comparison.n >= stats.FEWEST else "range": [one.low, one.high],
+                }
                 for one in row.comparison.against
             ],
         }

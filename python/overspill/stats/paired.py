@@ -53,7 +53,7 @@ def p_value(differences: Sequence[float]) -> float:
 
 @dataclass(frozen=True)
 class Difference:
-    """The best variant's value less another's, with its Holm-corrected interval."""
+    """The best variant's value less another's, with its Holm-corrected interval; of two seeds, its range."""
 
     variant: str
     mean: float
@@ -80,6 +80,11 @@ class Comparison:
         """Whether the best differs from every other, and may be told."""
         told = self.fair and self.n >= FEWEST
         return told and bool(self.against) and all(one.excludes_zero for one in self.against)
+
+
+def ranged(name: str, differences: Sequence[float]) -> Difference:
+    """A mean difference with the least and the largest."""
+    return Difference(name, mean(differences), min(differences), max(differences))
 
 
 def holm(best: str, others: Mapping[str, Sequence[float]]) -> tuple[Difference, ...]:
@@ -119,7 +124,10 @@ class Pairs:
     others: Mapping[str, Sequence[float]]
 
     def compared(self) -> Comparison:
-        """With Holm-corrected intervals."""
+        """With Holm-corrected intervals; with ranges where seeds are too few for them."""
+        if self.n < FEWEST:
+            ranges = tuple(ranged(name, values) for name, values in self.others.items())
+            return Comparison(self.best, self.n, ranges)
         return Comparison(self.best, self.n, holm(self.best, self.others))
 
 

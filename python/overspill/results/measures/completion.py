@@ -208,8 +208,9 @@ def flows(run: RunData) -> dict[Key, Value]:
 
 
 def slowdowns(flows: Mapping[str, np.ndarray]) -> np.ndarray:
-    """FCT over the FCT of the same flow alone."""
-    return flows["time"] / np.maximum(flows["ideal_ps"].astype(np.float64), 1.0)
+    """FCT over the FCT of the same flow alone; of a flow that has not ended at least 1."""
+    found = flows["time"] / np.maximum(flows["ideal_ps"].astype(np.float64), 1.0)
+    return np.where(flows["open"], np.maximum(found, 1.0), found)
 
 
 def goodput_last(flows: Mapping[str, np.ndarray]) -> float | None:
