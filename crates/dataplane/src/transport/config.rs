@@ -21,6 +21,8 @@ pub(super) enum Law {
     Dctcp,
     /// Half of the window, at timeouts alone (pFabric §4.3).
     PFabric,
+    /// RFC 9438.
+    Cubic,
 }
 
 /// How marks are asked for and echoed.
@@ -49,6 +51,7 @@ pub struct TcpConfig {
     pub(super) timestamps: bool,
     pub(super) nagle: bool,
     pub(super) restart_after_idle: bool,
+    pub(super) fast_convergence: bool,
     pub(super) retransmission_timer: bool,
     pub(super) window_less_out_of_order: bool,
     pub(super) handshake: bool,
@@ -85,19 +88,20 @@ impl TcpConfig {
             "reno" | "newreno" | "sack" => Law::Halving,
             "dctcp" => Law::Dctcp,
             "pfabric" => Law::PFabric,
+            "cubic" => Law::Cubic,
             _ => return None,
         };
         let recovery = match kind {
             "reno" => Recovery::Reno,
             "newreno" => Recovery::NewReno,
-            "dctcp" => values.get("recovery"),
+            "dctcp" | "cubic" => values.get("recovery"),
             _ => Recovery::Sack,
         };
         let ecn = match law {
             Law::Dctcp => EcnMode::Exact,
             Law::PFabric => EcnMode::Off,
-            Law::Halving if values.flag("ecn") => EcnMode::Latched,
-            Law::Halving => EcnMode::Off,
+            Law::Halving | Law::Cubic if values.flag("ecn") => EcnMode::Latched,
+            Law::Halving | Law::Cubic => EcnMode::Off,
         };
         let fraction = |name| if law == Law::Dctcp { fraction::fixed(values.number(name)) } else { 0 };
         let mss = values.size("mss").clamp(1, MAX_MSS);
@@ -123,6 +127,7 @@ impl TcpConfig {
             timestamps: values.flag("timestamps"),
             nagle: values.flag("nagle"),
             restart_after_idle: values.flag("restart_after_idle"),
+            fast_convergence: law == Law::Cubic && values.flag("fast_convergence"),
             retransmission_timer: values.flag("retransmission_timer"),
             window_less_out_of_order: values.flag("window_less_out_of_order"),
             handshake: values.get::<Connection>("connection") == Connection::Handshake,

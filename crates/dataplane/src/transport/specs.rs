@@ -139,6 +139,13 @@ const ECN: Param = Param {
     default: Some("false"),
 };
 
+const RECOVERY: Param = Param {
+    name: "recovery",
+    doc: "How losses are repaired: as by `reno` (RFC 5681), `newreno` (RFC 6582) or `sack` (RFC 6675).",
+    kind: Recovery::KIND,
+    default: Some("sack"),
+};
+
 const MIN_RTO: Param = Param {
     name: "min_rto",
     doc: "Lower bound of the retransmission timeout; RFC 6298 (2.4) says 1 s, 10 ms is usual in data centers.",
@@ -193,17 +200,29 @@ pub const SPECS: &[&Spec] = &[
     },
     &Spec {
         slot: "transport",
+        kind: "cubic",
+        doc: "TCP that cuts its window to 0.7 of it at a loss; the window then grows with the cube of the time since, or as \
+              Reno's would where that is faster.",
+        cite: "RFC 9438, RFC 6298, RFC 3168",
+        params: tcp_params![
+            ECN,
+            RECOVERY,
+            Param {
+                name: "fast_convergence",
+                doc: "A cut below the last one leaves more room to others (RFC 9438 §4.7).",
+                kind: Kind::Flag,
+                default: Some("true"),
+            },
+        ],
+    },
+    &Spec {
+        slot: "transport",
         kind: "dctcp",
         doc: "TCP that cuts its window by half the fraction of its bytes that were marked, and halves it at a loss; always \
               ECN-capable.",
         cite: "RFC 8257; Alizadeh et al., SIGCOMM 2010",
         params: tcp_params![
-            Param {
-                name: "recovery",
-                doc: "How losses are repaired: as by `reno` (RFC 5681), `newreno` (RFC 6582) or `sack` (RFC 6675).",
-                kind: Recovery::KIND,
-                default: Some("sack"),
-            },
+            RECOVERY,
             Param {
                 name: "g",
                 doc: "Weight g of the newest window in the estimate (RFC 8257 §4.2).",

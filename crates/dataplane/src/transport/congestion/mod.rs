@@ -5,16 +5,20 @@
 //! nothing but blunt the next cut. A mark never takes cwnd below two segments (the floor of RFC
 //! 5681 eq. 4), so that RFC 3168's sending by timer at one segment does not arise.
 
+mod cubic;
 mod dctcp;
 mod halving;
 mod pfabric;
 mod undo;
+mod usage;
 
 use super::TcpConfig;
 use super::config::{EcnMode, Law as Kind, Recovery};
 use core::ops::Range;
+use cubic::Cubic;
 use dctcp::Dctcp;
 pub use undo::Saved;
+use units::{Dur, Time};
 
 /// An ACK, as a congestion control sees it.
 #[derive(Clone, Copy, Debug)]
@@ -31,6 +35,12 @@ pub struct Acked {
     pub open: bool,
     /// The receiver's window, bytes.
     pub rwnd: u32,
+    /// When it came.
+    pub now: Time,
+    /// Bytes that were outstanding before it.
+    pub flight: u32,
+    /// The smoothed round-trip time; zero before the first sample.
+    pub srtt: Dur,
 }
 
 /// A loss, as a congestion control sees it.
@@ -47,15 +57,24 @@ pub struct Lost {
     pub left: u32,
 }
 
+/// The window and its threshold, bytes.
 #[derive(Clone, Copy, Debug)]
+struct Windows {
+    cwnd: u32,
+    ssthresh: u32,
+}
+
+#[derive(Clone, Debug)]
 enum Law {
     Halving,
     Dctcp(Dctcp),
     PFabric,
+    /// Apart, so that the others stay as small.
+    Cubic(Box<Cubic>),
 }
 
 /// The congestion window of one sender.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Debug)]
 pub struct Congestion {
     cwnd: u32,
     ssthresh: u32,
@@ -71,6 +90,7 @@ impl Congestion {
             Kind::Halving => Law::Halving,
             Kind::Dctcp => Law::Dctcp(Dctcp::new(cfg.initial_alpha)),
             Kind::PFabric => Law::PFabric,
+            Kind::Cubic => Law::Cubic(Box::new(Cubic::new())),
         };
         Congestion { cwnd: cfg.initial_window, ssthresh: cfg.initial_ssthresh, cut_until: 0, law }
     }
@@ -78,8 +98,14 @@ impl Congestion {
     /// does not open the window (RFC 3168 §6.1.2).
     #[inline]
     pub fn on_ack(&mut self, ack: &Acked, cfg: &TcpConfig) {
-        if let Law::Dctcp(d) = &mut self.law {
-            d.on_ack(ack, cfg.g);
+        match &mut self.law {
+            Law::Halving | Law::PFabric => {}
+            Law::Dctcp(d) => d.on_ack(ack, cfg.g),
+            Law::Cubic(c) => {
+                let at = Windows { cwnd: self.cwnd, ssthresh: self.ssthresh };
+                Windows { cwnd: self.cwnd, ssthresh: self.ssthresh } = c.on_ack(at, ack, cfg);
+                return;
+            }
         }
         if !ack.open || ack.ece || self.cwnd >= ack.rwnd {
             return;
@@ -100,9 +126,10 @@ impl Congestion {
             return false;
         }
         let floor = 2 * u32::from(cfg.mss);
-        let cut = match &self.law {
+        let cut = match &mut self.law {
             Law::Halving | Law::PFabric => halving::after_mark(self.cwnd),
             Law::Dctcp(d) => d.after_mark(self.cwnd),
+            Law::Cubic(c) => c.cut(self.cwnd, self.cwnd, cfg),
         };
         self.ssthresh = cut.max(floor);
         self.cwnd = self.cwnd.min(self.ssthresh);
@@ -114,10 +141,18 @@ impl Congestion {
         let mss = u32::from(cfg.mss);
         let already_cut = cfg.ecn == EcnMode::Latched && lost.range.start < self.cut_until;
         if !already_cut {
-            self.ssthresh = (lost.flight / 2).max(2 * mss);
+            self.ssthresh = self.after_loss(lost.flight, cfg).max(2 * mss);
         }
         self.cwnd = self.ssthresh.saturating_add(lost.left.saturating_mul(mss));
         self.cut_until = lost.sent;
+    }
+    /// The slow start threshold after a loss with so many bytes under way, before its floor (RFC 5681 eq. 4,
+    /// RFC 9438 §4.6).
+    fn after_loss(&mut self, flight: u32, cfg: &TcpConfig) -> u32 {
+        match &mut self.law {
+            Law::Halving | Law::Dctcp(_) | Law::PFabric => flight / 2,
+            Law::Cubic(c) => c.cut(self.cwnd, flight, cfg),
+        }
     }
     /// A further duplicate ACK in recovery: a segment has left the network (RFC 5681 §3.2 step 4).
     #[inline]
@@ -145,6 +180,12 @@ impl Congestion {
     pub fn on_idle(&mut self, cfg: &TcpConfig) {
         self.cwnd = self.cwnd.min(cfg.initial_window);
     }
+    /// Data leaves when nothing was outstanding.
+    pub fn on_rest(&mut self, now: Time) {
+        if let Law::Cubic(c) = &mut self.law {
+            c.on_rest(now);
+        }
+    }
     /// The SYN had to be sent again: the initial window is one segment (RFC 5681 §3.1).
     pub fn on_lost_syn(&mut self, cfg: &TcpConfig) {
         self.cwnd = u32::from(cfg.mss);
@@ -156,7 +197,10 @@ impl Congestion {
         if let Law::PFabric = self.law {
             self.ssthresh = pfabric::after_timeout(self.cwnd, mss);
         } else if !again {
-            self.ssthresh = (lost.flight / 2).max(2 * mss);
+            self.ssthresh = self.after_loss(lost.flight, cfg).max(2 * mss);
+        }
+        if let Law::Cubic(c) = &mut self.law {
+            c.on_timeout();
         }
         self.cwnd = mss;
         self.cut_until = lost.sent;
@@ -166,8 +210,11 @@ impl Congestion {
         self.cut_until == 0 || una > self.cut_until
     }
     /// It is cut now, for what is sent up to this byte. What it was.
-    pub fn begin_cut(&mut self, nxt: u64) -> u32 {
+    pub fn begin_cut(&mut self, nxt: u64, cfg: &TcpConfig) -> u32 {
         self.cut_until = nxt;
+        if let Law::Cubic(c) = &mut self.law {
+            c.cut(self.cwnd, self.cwnd, cfg);
+        }
         self.cwnd
     }
     /// Cuts the window by so many bytes, to two segments at least; nothing where it is no larger.
@@ -176,6 +223,9 @@ impl Congestion {
         if window < self.cwnd {
             self.cwnd = window;
             self.ssthresh = window;
+            if let Law::Cubic(c) = &mut self.law {
+                c.begin_anew();
+            }
         }
     }
     /// The congestion window, bytes.
@@ -190,7 +240,7 @@ impl Congestion {
     /// DCTCP's estimate α in units of 2⁻³⁰; `None` for others.
     pub fn alpha(&self) -> Option<u32> {
         match &self.law {
-            Law::Halving | Law::PFabric => None,
+            Law::Halving | Law::PFabric | Law::Cubic(_) => None,
             Law::Dctcp(d) => Some(d.alpha()),
         }
     }

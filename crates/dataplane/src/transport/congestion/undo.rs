@@ -1,20 +1,26 @@
 //! What a cut takes away, to be given back where it had no reason: a recovery or a timeout whose losses
 //! were none (RFC 3522, RFC 3708, RFC 5682).
 
-use super::Congestion;
+use super::cubic::Curve;
+use super::{Congestion, Law};
 
-/// A window and its threshold as they were before a cut.
+/// A window and its threshold as they were before a cut, and what else it changed.
 #[derive(Clone, Copy, Debug)]
 pub struct Saved {
     cwnd: u32,
     ssthresh: u32,
     cut_until: u64,
+    curve: Option<Curve>,
 }
 
 impl Congestion {
     /// What a cut would take away now.
     pub fn saved(&self) -> Saved {
-        Saved { cwnd: self.cwnd, ssthresh: self.ssthresh, cut_until: self.cut_until }
+        let curve = match &self.law {
+            Law::Cubic(c) => Some(c.saved()),
+            Law::Halving | Law::Dctcp(_) | Law::PFabric => None,
+        };
+        Saved { cwnd: self.cwnd, ssthresh: self.ssthresh, cut_until: self.cut_until, curve }
     }
     /// Gives back what a cut took away: as Linux, whose window and threshold are then no lower than
     /// before it, and keep what they have gained since (RFC 4015 §3.2 would send slower at first).
@@ -22,6 +28,9 @@ impl Congestion {
         self.cwnd = self.cwnd.max(saved.cwnd);
         self.ssthresh = self.ssthresh.max(saved.ssthresh);
         self.cut_until = saved.cut_until;
+        if let (Law::Cubic(c), Some(curve)) = (&mut self.law, saved.curve) {
+            c.undo(curve);
+        }
     }
     /// Sets the window, as what paces a recovery does (RFC 6937, RFC 8985 §6.3); the threshold stays.
     pub fn set_window(&mut self, bytes: u32) {
@@ -32,8 +41,10 @@ impl Congestion {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::transport::Lost;
     use crate::transport::tests::pair::config;
+    use crate::transport::{Acked, Lost};
+    use mech::params::Value;
+    use units::{Bytes, Dur, Time};
 
     #[test]
     fn an_undone_cut_leaves_window_and_threshold_no_lower_than_before_it() {
@@ -48,5 +59,41 @@ mod tests {
         c.set_window(90_000);
         c.undo(&before);
         assert_eq!(c.window(), 90_000, "what was gained since is kept");
+    }
+
+    const NOTHING: Acked = Acked {
+        bytes: 0,
+        una: 0,
+        nxt: 0,
+        ece: false,
+        open: true,
+        rwnd: u32::MAX,
+        now: Time::ZERO,
+        flight: 0,
+        srtt: Dur::ZERO,
+    };
+
+    #[test]
+    fn an_undone_cut_of_cubic_leaves_the_curve_as_it_was() {
+        // RFC 9438 §4.9: W_max and the time since the cut before; a cut that stands begins anew.
+        let cfg = config("cubic", &[("initial_ssthresh", Value::Size(Bytes(1)))]);
+        let ack = |us: u64| {
+            let (una, nxt) = (us * 1000, us * 1000 + 10_000);
+            Acked { bytes: 1000, una, nxt, flight: 10_000, now: Time::ZERO + Dur::us(us), ..NOTHING }
+        };
+        let lost = Lost { range: 0..1000, flight: 10_000, sent: 10_000, left: 0 };
+        let after = |undone: bool| {
+            let mut c = Congestion::new(&cfg);
+            c.on_ack(&ack(1), &cfg);
+            let before = c.saved();
+            c.on_lost(&lost, &cfg);
+            if undone {
+                c.undo(&before);
+            }
+            c.on_ack(&ack(3_000_000), &cfg);
+            c.window()
+        };
+        // W_cubic(3 s) is far above the window: half as much again in a round trip. Else W_est: 9/17 / 7.
+        assert_eq!((after(true), after(false)), (10_600, 7000 + 75));
     }
 }

@@ -270,13 +270,13 @@ impl Sender {
     /// Moves SND.UNA and takes a sample.
     #[inline]
     fn advance(&mut self, arrived: Arrived, open: bool, io: &Io) -> Acked {
-        let bytes = (arrived.ack - self.una) as u32;
+        let (bytes, flight) = ((arrived.ack - self.una) as u32, self.flight());
         self.una = arrived.ack;
         let rtt = if io.cfg.timestamps { arrived.rtt } else { self.timing.acked(io.now, self.una as u32) };
         if let Some(rtt) = rtt {
             self.rto.sample(rtt, io.cfg);
         }
-        self.acked(bytes, arrived.ece, open)
+        Acked { bytes, flight, open, ..self.acked(arrived.ece, io) }
     }
 
     fn on_mark(&mut self, acked: &Acked, cfg: &TcpConfig) {
@@ -374,9 +374,20 @@ impl Sender {
         }
     }
 
+    /// An ACK of nothing new, as it is now.
     #[inline]
-    fn acked(&self, bytes: u32, ece: bool, open: bool) -> Acked {
-        Acked { bytes, una: self.una, nxt: self.nxt, ece, open, rwnd: self.rwnd }
+    fn acked(&self, ece: bool, io: &Io) -> Acked {
+        Acked {
+            bytes: 0,
+            una: self.una,
+            nxt: self.nxt,
+            ece,
+            open: false,
+            rwnd: self.rwnd,
+            now: io.now,
+            flight: 0,
+            srtt: self.rto.srtt().unwrap_or_default(),
+        }
     }
 
     /// FlightSize (RFC 5681 §2), from where it went back to after a timeout.

@@ -47,7 +47,7 @@ impl Sender {
             return;
         }
         if bounced.cut.is_none() && self.congestion.may_cut(self.una) {
-            bounced.cut = Some(Cut { window: self.congestion.begin_cut(self.nxt), flight, done: 0 });
+            bounced.cut = Some(Cut { window: self.congestion.begin_cut(self.nxt, io.cfg), flight, done: 0 });
             self.cuts += 1;
         }
         if let Some(cut) = &mut bounced.cut {

@@ -13,7 +13,7 @@ impl Sender {
     #[cold]
     pub(super) fn on_duplicate(&mut self, arrived: Arrived, same_window: bool, io: &mut Io) {
         let cfg = io.cfg;
-        let acked = self.acked(0, arrived.ece, false);
+        let acked = self.acked(arrived.ece, io);
         if arrived.ece {
             self.on_mark(&acked, cfg);
         }

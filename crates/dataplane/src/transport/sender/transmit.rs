@@ -25,6 +25,9 @@ impl Sender {
         if self.nxt >= self.written {
             return;
         }
+        if self.sent == self.una {
+            self.congestion.on_rest(io.now);
+        }
         self.restart_if_idle(io);
         let window = self.congestion.window();
         if self.nxt == self.sent || self.resend(window, io) {

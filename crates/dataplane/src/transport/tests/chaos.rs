@@ -10,14 +10,14 @@ use super::*;
 use crate::transport::tests::pair::{Chaos, Pair};
 use mech::{Purpose, Stream};
 
-const COMBINATIONS: u64 = 9 * 64;
+const COMBINATIONS: u64 = 12 * 64;
 
 /// The n-th of all combinations of congestion control, recovery and switches; what has no two
 /// values alone varies with the seed.
 fn settings(n: u64, seed: u64) -> (&'static str, Vec<(&'static str, Value)>) {
     let recovery = ["reno", "newreno", "sack"][n as usize % 3];
-    let law = n / 3 % 3;
-    let mut bits = n / 9 % 64;
+    let law = n / 3 % 4;
+    let mut bits = n / 12 % 64;
     let mut flag = || {
         let set = bits % 2 == 1;
         bits /= 2;
@@ -47,7 +47,7 @@ fn settings(n: u64, seed: u64) -> (&'static str, Vec<(&'static str, Value)>) {
         1 => set.push(("ecn", Value::Flag(true))),
         _ => {
             set.push(("recovery", Value::Word(recovery.into())));
-            return ("dctcp", set);
+            return (if law == 2 { "dctcp" } else { "cubic" }, set);
         }
     }
     (recovery, set)

@@ -13,9 +13,9 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use toml::{Table, Value as Toml};
 
-const FILES: [&str; 12] = [
+const FILES: [&str; 13] = [
     "rfc5681", "rfc6582", "rfc2018", "rfc6675", "rfc2883", "rfc7323", "rfc8257", "rfc3168", "rfc6298", "rfc3042",
-    "rfc9293", "pfabric",
+    "rfc9293", "rfc9438", "pfabric",
 ];
 
 fn folder() -> String {
@@ -104,6 +104,7 @@ conforms! {
     the_retransmission_timer_conforms_to_rfc_6298: "rfc6298";
     limited_transmit_conforms_to_rfc_3042: "rfc3042";
     windows_nagle_and_handshake_conform_to_rfc_9293: "rfc9293";
+    cubic_conforms_to_rfc_9438: "rfc9438";
     rate_control_conforms_to_pfabric: "pfabric";
 }
 

@@ -4,6 +4,7 @@ mod application;
 mod bounced;
 mod chaos;
 mod conformance;
+mod cubic;
 mod ecn;
 mod opening;
 pub(crate) mod pair;

@@ -161,7 +161,7 @@ fn every_default_is_valid_and_what_ranges_cannot_say_is_checked() {
     assert_eq!(wrong(&[("mss", size(9001))]), "mss");
     assert_eq!(wrong(&[("initial_window", Value::Amount(Amount::Bytes(1459)))]), "initial_window");
     assert_eq!(wrong(&[("max_rto", time(Dur::ms(9)))]), "max_rto");
-    assert!(TcpConfig::new("cubic", &values("newreno", &[]), Framing::ETHERNET).is_none());
+    assert!(TcpConfig::new("vegas", &values("newreno", &[]), Framing::ETHERNET).is_none());
     let huge = values("newreno", &[("mss", size(u64::MAX)), ("initial_window", packets(u64::MAX))]);
     assert_eq!(TcpConfig::new("newreno", &huge, Framing::ETHERNET).unwrap().mss(), 9000);
 }

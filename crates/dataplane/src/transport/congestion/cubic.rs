@@ -1,0 +1,203 @@
+//! CUBIC: the window is a cubic function of the time since it was cut, and no smaller than that of a flow
+//! under Reno (RFC 9438).
+//!
+//! Windows are whole bytes, time is whole microseconds, and cubes are computed exactly in 128 bits; what a
+//! division leaves over is kept for the next ACK. ACKs count by the bytes that they acknowledge, so that
+//! delayed ACKs slow nothing. The clock of the function stops while the application, or the receiver, leaves
+//! the window unused (§4.2), as does growth (§5.8). Section references are to RFC 9438.
+
+use super::usage::Usage;
+use super::{Acked, Windows};
+use crate::transport::TcpConfig;
+use units::{Dur, Time};
+
+/// β of §4.6, in tenths: what a cut leaves.
+const BETA: u64 = 7;
+/// α of §4.3 is 3 (1 - β) / (1 + β) = 9 / 17.
+const ALPHA: (u64, u64) = (9, 17);
+/// C of §4.1 is 0.4 segments a cubic second; this is 10¹⁸ / 0.4: cubic microseconds for one.
+const CUBE: u128 = 2_500_000_000_000_000_000;
+/// Microseconds from the origin beyond which the function is taken as flat: more than a day.
+const FAR: u64 = 100_000_000_000;
+/// Fractions of bytes of the estimate.
+const FRACTION: u32 = 16;
+
+/// One sender's.
+#[derive(Clone, Debug)]
+pub(super) struct Cubic {
+    usage: Usage,
+    curve: Curve,
+    /// When the last ACK of new data came.
+    last: Time,
+}
+
+/// What a cut changes: the function since the last one.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Curve {
+    /// When congestion avoidance began, later by all time in which the window was not used; never before.
+    epoch: Time,
+    /// K, microseconds: when the function is back at its origin.
+    k: u64,
+    /// W_est, in units of 2⁻¹⁶ bytes.
+    estimate: u64,
+    /// Growth that was less than a byte, times the window.
+    rest: u64,
+    /// W_max as the last cut left it; 0 where nothing has told it (§4.8, §4.10).
+    w_max: u32,
+    /// W_max of this epoch: where the function has its origin.
+    origin: u32,
+    /// cwnd_prior.
+    prior: u32,
+}
+
+impl Cubic {
+    pub fn new() -> Cubic {
+        let curve = Curve { epoch: Time::NEVER, k: 0, estimate: 0, rest: 0, w_max: 0, origin: 0, prior: 0 };
+        Cubic { usage: Usage::default(), curve, last: Time::ZERO }
+    }
+
+    /// The window after an ACK of new data.
+    #[inline(never)]
+    pub fn on_ack(&mut self, at: Windows, ack: &Acked, cfg: &TcpConfig) -> Windows {
+        let mss = u32::from(cfg.mss);
+        self.usage.note(at.cwnd, ack, mss);
+        let gone = ack.now.since(self.last);
+        self.last = ack.now;
+        if at.cwnd >= ack.rwnd || !self.usage.is_full(at) {
+            self.stand_still(gone);
+            return at;
+        }
+        if !ack.open || ack.ece {
+            return at;
+        }
+        let cwnd = match at.cwnd < at.ssthresh {
+            true => at.cwnd + ack.bytes.min(mss),
+            false => self.curve.avoid(at.cwnd, ack, mss),
+        };
+        Windows { cwnd, ..at }
+    }
+
+    /// Data leaves when nothing was outstanding: that time does not count (§4.2).
+    pub fn on_rest(&mut self, now: Time) {
+        self.stand_still(now.since(self.last));
+        self.last = now;
+    }
+
+    fn stand_still(&mut self, gone: Dur) {
+        let curve = &mut self.curve;
+        if curve.epoch != Time::NEVER {
+            curve.epoch = curve.epoch.saturating_add(gone);
+        }
+    }
+
+    /// Congestion is seen while so many bytes are under way: the slow start threshold, before its floor
+    /// (§4.6), and the next W_max (§4.7).
+    pub fn cut(&mut self, cwnd: u32, flight: u32, cfg: &TcpConfig) -> u32 {
+        let curve = &mut self.curve;
+        let converges = cfg.fast_convergence && cwnd < curve.w_max;
+        curve.w_max = if converges { (u64::from(cwnd) * (10 + BETA) / 20) as u32 } else { cwnd };
+        curve.prior = cwnd;
+        curve.epoch = Time::NEVER;
+        (u64::from(flight) * BETA / 10) as u32
+    }
+
+    /// The window was set by something else than an ACK: congestion avoidance begins anew.
+    pub fn begin_anew(&mut self) {
+        self.curve.epoch = Time::NEVER;
+    }
+
+    /// The retransmission timer expired: W_max is what congestion avoidance will begin with (§4.8).
+    pub fn on_timeout(&mut self) {
+        self.curve.epoch = Time::NEVER;
+        self.curve.w_max = 0;
+    }
+
+    /// What a cut would change now, for `undo`.
+    pub fn saved(&self) -> Curve {
+        self.curve
+    }
+
+    /// The cut had no reason (§4.9).
+    pub fn undo(&mut self, saved: Curve) {
+        self.curve = saved;
+    }
+}
+
+impl Curve {
+    /// Congestion avoidance: the window of §4.3, §4.4 or §4.5, whichever it is in.
+    fn avoid(&mut self, cwnd: u32, ack: &Acked, mss: u32) -> u32 {
+        if self.epoch == Time::NEVER {
+            self.begin(cwnd, ack.now, mss);
+        }
+        let bytes = u64::from(ack.bytes.min(cwnd));
+        let estimate = self.reno(cwnd, bytes, mss);
+        let t = micros(ack.now.since(self.epoch));
+        if self.at(t, mss) < u64::from(estimate) {
+            return estimate.max(cwnd);
+        }
+        // The next round trip's window, at least today's and half as much again at most.
+        let window = u64::from(cwnd);
+        let target = self.at(t + micros(ack.srtt), mss).clamp(window, window + window / 2);
+        self.rest += (target - window) * bytes;
+        let more = self.rest / window;
+        self.rest %= window;
+        cwnd + more as u32
+    }
+
+    /// Congestion avoidance begins (§4.2); without a W_max, from the origin on (§4.8, §4.10).
+    fn begin(&mut self, cwnd: u32, now: Time, mss: u32) {
+        self.epoch = now;
+        self.origin = self.w_max.max(cwnd);
+        self.k = cube_root(u128::from(self.origin - cwnd) * CUBE / u128::from(mss));
+        self.estimate = u64::from(cwnd) << FRACTION;
+        self.rest = 0;
+        if self.w_max == 0 {
+            self.prior = cwnd;
+        }
+    }
+
+    /// W_est after so many bytes were acknowledged (§4.3): α segments a window until it is where the last
+    /// cut was, then one.
+    fn reno(&mut self, cwnd: u32, bytes: u64, mss: u32) -> u32 {
+        let is_back = self.estimate >> FRACTION >= u64::from(self.prior);
+        let (times, over) = if is_back { (1, 1) } else { ALPHA };
+        let grown = u128::from(bytes * u64::from(mss)) * u128::from(times << FRACTION);
+        self.estimate += (grown / u128::from(u64::from(cwnd) * over)) as u64;
+        (self.estimate >> FRACTION) as u32
+    }
+
+    /// W_cubic(t), bytes (§4.2).
+    fn at(&self, t: u64, mss: u32) -> u64 {
+        let from = u128::from(t.abs_diff(self.k).min(FAR));
+        let (cube, origin) = (from * from * from * u128::from(mss), u64::from(self.origin));
+        match t < self.k {
+            true => origin.saturating_sub(cube.div_ceil(CUBE) as u64),
+            false => origin + (cube / CUBE) as u64,
+        }
+    }
+}
+
+fn micros(time: Dur) -> u64 {
+    time.0 / 1_000_000
+}
+
+/// The largest whole number whose cube is not above `x`. PRECONDITION: `x` is below 2¹²⁶.
+fn cube_root(x: u128) -> u64 {
+    let cube = |r: u64| u128::from(r) * u128::from(r) * u128::from(r);
+    (0..42).rev().map(|bit| 1u64 << bit).fold(0, |root, bit| if cube(root | bit) <= x { root | bit } else { root })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_cube_root_is_the_largest_whole_number_whose_cube_fits() {
+        for (x, root) in [(0, 0), (1, 1), (7, 1), (8, 2), (26, 2), (27, 3), (1_000_000, 100), (999_999, 99)] {
+            assert_eq!(cube_root(x), root, "{x}");
+        }
+        let most = (1u128 << 126) - 1;
+        let root = u128::from(cube_root(most));
+        assert!(root.pow(3) <= most && (root + 1).pow(3) > most);
+    }
+}

@@ -1,0 +1,107 @@
+//! CUBIC against the formulas of RFC 9438 in real numbers, and what must hold of its window whatever comes.
+
+use super::*;
+use mech::Stream;
+
+/// A sender in congestion avoidance whose ACKs come a round trip after what they acknowledge.
+struct Path {
+    hand: Hand,
+    rtt: Dur,
+    acked: u64,
+}
+
+impl Path {
+    fn new(set: &[(&str, Value)], rtt: Dur) -> Path {
+        let free = [("retransmission_timer", Value::Flag(false)), ("restart_after_idle", Value::Flag(false))];
+        let mut hand = Hand::of(1 << 40, "cubic", &[&free, set].concat());
+        hand.start();
+        Path { hand, rtt, acked: 0 }
+    }
+    /// All that is under way arrives, spread over a round trip; how long the window was at its end.
+    fn round(&mut self) -> f64 {
+        let under_way = self.hand.stats().next / 1000 - self.acked;
+        for _ in 0..under_way {
+            self.hand.wait(Dur(self.rtt.0 / under_way));
+            self.acked += 1;
+            self.hand.ack(self.acked);
+        }
+        f64::from(self.hand.cwnd()) / 1000.0
+    }
+    fn seconds(&self) -> f64 {
+        self.hand.now.0 as f64 / 1e12
+    }
+    /// A loss of the first segment under way, all after it arriving.
+    fn lose(&mut self) {
+        let (from, to) = (self.acked as u32 + 1, (self.hand.stats().next / 1000) as u32);
+        for n in from..to {
+            self.hand.sack(self.acked, &[(from, n + 1)]);
+        }
+        self.acked = self.hand.stats().next / 1000;
+        self.hand.wait(self.rtt);
+        self.hand.ack(self.acked);
+    }
+}
+
+/// W_cubic(t) in segments (RFC 9438 fig. 1).
+fn cubic(t: f64, w_max: f64, begin: f64) -> f64 {
+    let k = ((w_max - begin) / 0.4).cbrt();
+    0.4 * (t - k).powi(3) + w_max
+}
+
+#[test]
+fn after_a_loss_the_window_is_within_a_segment_of_the_curve_all_the_way_back_and_beyond() {
+    // Round trips of 100 ms: W_est passes the curve where that is flat alone, at W_max.
+    let set = [("initial_window", packets(100)), ("initial_ssthresh", size(1))];
+    let mut path = Path::new(&set, Dur::ms(100));
+    path.lose();
+    let (began, begin) = (path.seconds(), f64::from(path.hand.cwnd()) / 1000.0);
+    assert!((begin - 70.0).abs() < 0.5, "{begin}");
+    let mut estimate = 70.0;
+    for _ in 0..120 {
+        let window = path.round();
+        let t = path.seconds() - began;
+        estimate += if estimate < 100.0 { 9.0 / 17.0 } else { 1.0 };
+        let expected = cubic(t, 100.0, 70.0).max(estimate);
+        assert!((window - expected).abs() < 1.0, "{t:.3} s: {window:.3}, not {expected:.3}");
+    }
+    assert!(path.round() > 250.0, "beyond the window of the loss");
+}
+
+#[test]
+fn at_short_round_trips_the_window_is_within_a_segment_of_what_reno_would_have() {
+    // 100 us: a segment a round trip after nothing was lost, 9/17 of one after a loss.
+    let set = [("initial_window", packets(100)), ("initial_ssthresh", size(1))];
+    let mut path = Path::new(&set, Dur::us(100));
+    for round in 1..=50 {
+        let window = path.round();
+        assert!((window - 100.0 - f64::from(round)).abs() < 1.0, "{round}: {window}");
+    }
+    path.lose();
+    let begin = f64::from(path.hand.cwnd()) / 1000.0;
+    assert!((begin - 105.0).abs() < 1.0, "{begin}");
+    for round in 1..=50 {
+        let window = path.round();
+        assert!((window - begin - f64::from(round) * 9.0 / 17.0).abs() < 1.0, "{round}: {window}");
+    }
+}
+
+#[test]
+fn without_a_loss_the_window_never_falls_and_never_below_two_segments_with_one() {
+    for seed in 0..20 {
+        let mut draw = Stream::new(seed, 0, mech::Purpose::Custom(9));
+        let window = draw.below(60) + 1;
+        let set = [("initial_window", packets(window)), ("initial_ssthresh", size(draw.below(80_000) + 1))];
+        let mut path = Path::new(&set, Dur::us(draw.below(200_000) + 1));
+        let mut before = path.hand.cwnd();
+        for _ in 0..40 {
+            if path.hand.stats().next / 1000 - path.acked > 4 && draw.below(4) == 0 {
+                path.lose();
+                assert!(path.hand.cwnd() >= 2000);
+            } else {
+                path.round();
+                assert!(path.hand.cwnd() >= before, "{} < {before}", path.hand.cwnd());
+            }
+            before = path.hand.cwnd();
+        }
+    }
+}
