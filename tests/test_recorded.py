@@ -7,8 +7,7 @@ import pytest
 
 import overspill
 from overspill.results import metrics
-from overspill.results.measures.events import KINDS
-from overspill.results.names import TABLES
+from overspill.results.names import FATES, TABLES
 from overspill.results.rundata import RunData
 
 # Together their runs have a value of every metric.
@@ -158,7 +157,7 @@ def key(start: str) -> str:
 
 def sources(name: str) -> tuple[str, ...]:
     found = SOURCES[key(metrics.base(name))]
-    by_workload = metrics.base(name) in KINDS and "[traffic=" in name
+    by_workload = metrics.base(name) in FATES and "[traffic=" in name
     return (*found, "fates") if by_workload else found
 
 

@@ -29,6 +29,13 @@ def curve(kind: str, sets: list[str], steps: int, places: list[float] = ...) -> 
     `ScenarioError` where a setting is wrong.
     """
 
+def numbered() -> str:
+    """JSON: what small numbers in tables stand for, lists from 0 on.
+
+    `packet_hist`, `fates` and `reorder` are of those tables; `doing` is what happens to a packet that is
+    traced, where losses are counted on by their reasons.
+    """
+
 def schema() -> str:
     """The JSON Schema of a scenario."""
 

@@ -66,6 +66,13 @@ fn curve(kind: &str, sets: Vec<String>, steps: u32, places: Vec<f64>) -> PyResul
     Ok(found.map(|json| json.to_string()))
 }
 
+/// JSON: what small numbers in tables stand for, by table, from 0 on.
+#[pyfunction]
+fn numbered() -> String {
+    let all = sim::numbered().map(|(name, names)| (name.to_string(), serde_json::json!(names)));
+    serde_json::Value::Object(all.into_iter().collect()).to_string()
+}
+
 /// The version of the core.
 #[pyfunction]
 fn version() -> &'static str {
@@ -260,6 +267,7 @@ fn fill(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_class::<Trace>()?;
     module.add_function(wrap_pyfunction!(catalogue, module)?)?;
     module.add_function(wrap_pyfunction!(curve, module)?)?;
+    module.add_function(wrap_pyfunction!(numbered, module)?)?;
     module.add_function(wrap_pyfunction!(schema, module)?)?;
     module.add_function(wrap_pyfunction!(version, module)?)?;
     Ok(())

@@ -19,6 +19,7 @@ from overspill.charts import (
 )
 from overspill.charts.spec import Chart, Instant
 from overspill.results import formats
+from overspill.results.names import FATES
 
 if TYPE_CHECKING:
     from overspill.results.results import Results
@@ -37,7 +38,7 @@ def of_results(results: Results) -> dict[str, Chart]:
     found += [flows.distribution(results, "qct"), flows.slowdown_by_size(results)]
     found += [goodput.of_all(results), goodput.by_host(results), goodput.by_flow(results)]
     found += [queues.over_time(results), queues.lengths(results), queues.sojourn(results)]
-    found += [activity.over_time(results, kind) for kind in range(len(activity.KINDS))]
+    found += [activity.over_time(results, kind) for kind in range(len(FATES))]
     found += [bounces.by_switch(results), bounces.packets(results)]
     found += [pauses.over_time(results), pauses.by_tier(results)]
     found += [saturation.largest(results), saturation.deadlocks(results)]

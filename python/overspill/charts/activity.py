@@ -12,13 +12,12 @@ from overspill.charts import common
 from overspill.charts.common import Period
 from overspill.charts.spec import Axis, Chart, Colours, Heat, Mark, Panel
 from overspill.results import formats, measures
-from overspill.results.names import REASONS
+from overspill.results.names import FATES, REASONS
 from overspill.results.rundata import RunData
 
 if TYPE_CHECKING:
     from overspill.results.results import Results
 
-KINDS = ("drops", "marks", "detours", "bounces")
 DOING = ("dropped", "marked", "detoured", "bounced")
 PORT_COUNTERS = ("", "marked", "detoured", "bounced")
 SWITCHES_SHOWN = 12
@@ -43,8 +42,8 @@ def over_time(results: Results, kind: int) -> Chart | None:
     for variant, one in maps.items():
         run = runs[variant]
         count = formats.number(counted(run, kind))
-        title = f"{common.label(results, variant)}: {count} {KINDS[kind]} in the window (seed {run.seed})"
-        panels.append(map_panel(title, one, period, run, f"no {KINDS[kind]}"))
+        title = f"{common.label(results, variant)}: {count} {FATES[kind]} in the window (seed {run.seed})"
+        panels.append(map_panel(title, one, period, run, f"no {FATES[kind]}"))
     changed = ", the ends of links that change" if any(run.changes for run in busy) else ""
     most = f", those with most in the window over all variants{changed}, and the others together"
     which = most if rows.others else ""
@@ -53,11 +52,11 @@ def over_time(results: Results, kind: int) -> Chart | None:
         f"colour is the count in {formats.time(step)}. First seed of each variant. "
         "Grey: outside the measurement window."
     )
-    colours = scale(largest, f"{KINDS[kind]} in {formats.time(step)}")
+    colours = scale(largest, f"{FATES[kind]} in {formats.time(step)}")
     names = max(len(one.names) for one in maps.values())
     return stacked(
-        KINDS[kind],
-        f"{KINDS[kind].capitalize()} by switch and time",
+        FATES[kind],
+        f"{FATES[kind].capitalize()} by switch and time",
         caption,
         panels,
         (colours, names),

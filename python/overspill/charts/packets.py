@@ -8,11 +8,12 @@ import numpy as np
 
 from overspill.charts import common
 from overspill.charts.spec import Axis, Chart, Line, Mark, Panel, Points
+from overspill.results.names import REORDER
 
 if TYPE_CHECKING:
     from overspill.results.results import Results
 
-DISPLACEMENT, OCCUPANCY, EXTENT, RECEIVED = range(4)
+DISPLACEMENT, OCCUPANCY, EXTENT, RECEIVED = range(len(REORDER))
 SUBJECTS = {
     DISPLACEMENT: ("displacement", "packets late (early: negative)"),
     OCCUPANCY: ("reorder buffer", "packets in the buffer"),

@@ -105,6 +105,11 @@ def curve(kind: str, sets: list[str], steps: int, places: Sequence[float] = ()) 
     return None if found is None else cast(dict[str, Any], json.loads(found))
 
 
+def numbered() -> dict[str, list[str]]:
+    """What small numbers in tables stand for, by table, from 0 on."""
+    return cast(dict[str, list[str]], json.loads(backend().numbered()))
+
+
 def schema() -> str:
     """The JSON Schema of a scenario."""
     return cast(str, backend().schema())

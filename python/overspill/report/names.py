@@ -15,7 +15,7 @@ name = "one"
 kind = "permutation"
 size = "1B"
 """
-MODULE = '''"""What the core calls tables and reasons; written by `make docs`."""
+MODULE = '''"""Names of the core: tables, reasons, and what numbers in tables stand for; by `make docs`."""
 
 TABLES = (
 {tables}
@@ -24,6 +24,10 @@ REASONS = (
 {reasons}
 )
 '''
+NUMBERED = """{what} = (
+{names}
+)
+"""
 DROP = "drop_"
 
 
@@ -34,7 +38,9 @@ def module() -> str:
         pass
     tables = run.results()["tables"]
     reasons = (name.removeprefix(DROP) for name in tables["ports"] if name.startswith(DROP))
-    return MODULE.format(tables=lines(tables), reasons=lines(reasons))
+    numbered = core.numbered().items()
+    more = (NUMBERED.format(what=what.upper(), names=lines(names)) for what, names in numbered)
+    return MODULE.format(tables=lines(tables), reasons=lines(reasons)) + "".join(more)
 
 
 def lines(names: Iterable[str]) -> str:

@@ -8,6 +8,10 @@ import pyarrow as pa
 
 from overspill.errors import Failed
 
+# For who reads tables through the public interface.
+from overspill.results.names import PACKET_HIST as PACKET_HIST
+from overspill.results.names import REORDER as REORDER
+
 TYPES = {
     "u8": pa.uint8(),
     "u16": pa.uint16(),

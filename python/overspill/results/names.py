@@ -1,4 +1,4 @@
-"""What the core calls tables and reasons; written by `make docs`."""
+"""Names of the core: tables, reasons, and what numbers in tables stand for; by `make docs`."""
 
 TABLES = (
     "flows",
@@ -36,4 +36,33 @@ REASONS = (
     "link_loss",
     "corrupted",
     "input_full",
+)
+DOING = (
+    "emitted",
+    "arrived",
+    "detoured",
+    "bounced",
+    "marked",
+    "stored",
+    "started",
+    "delivered",
+)
+FATES = (
+    "drops",
+    "marks",
+    "detours",
+    "bounces",
+)
+PACKET_HIST = (
+    "delay",
+    "hops",
+    "detours",
+    "bounces",
+    "max_bounced_distance",
+)
+REORDER = (
+    "displacement",
+    "waiting",
+    "extent",
+    "received",
 )

@@ -10,9 +10,8 @@ import numpy as np
 import pyarrow as pa
 
 from overspill.results import columns
-from overspill.results.names import REASONS
+from overspill.results.names import DOING, REASONS
 
-DOING = ("emitted", "arrived", "detoured", "bounced", "marked", "stored", "started", "delivered")
 EMITTED, ARRIVED, DETOURED, BOUNCED, MARKED, STORED, STARTED, DELIVERED = range(len(DOING))
 NO_PORT, NO_COUNT = 0xFFFF, 0xFFFF_FFFF
 # Not on the way to a port, or not for certain; the port is that it came in by.

@@ -32,6 +32,32 @@ pub enum What {
 }
 
 impl What {
+    /// All but losses, in the order of their numbers.
+    pub(crate) const BEFORE_LOSSES: [What; 8] = [
+        What::Emitted,
+        What::Arrived,
+        What::Detoured,
+        What::Bounced,
+        What::Marked,
+        What::Stored,
+        What::Started,
+        What::Delivered,
+    ];
+
+    pub(crate) const fn name(self) -> &'static str {
+        match self {
+            What::Emitted => "emitted",
+            What::Arrived => "arrived",
+            What::Detoured => "detoured",
+            What::Bounced => "bounced",
+            What::Marked => "marked",
+            What::Stored => "stored",
+            What::Started => "started",
+            What::Delivered => "delivered",
+            What::Dropped(_) => "lost",
+        }
+    }
+
     /// Its number in tables; losses are counted on by their reasons.
     pub fn number(self) -> u8 {
         match self {

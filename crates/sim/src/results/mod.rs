@@ -14,6 +14,8 @@ mod ways;
 
 pub use ports::Carried;
 
+pub(crate) use order::Order;
+
 use crate::deadlock::Deadlock;
 use crate::driver::LosslessViolationAt;
 use crate::progress::{Progress, Stop};

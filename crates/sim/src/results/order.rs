@@ -5,6 +5,28 @@ use crate::recorder::Recorder;
 use crate::tap::Tap;
 use crate::world::World;
 
+/// Metrics of the table `reorder`, in the order of their numbers.
+#[derive(Clone, Copy, Debug)]
+pub(crate) enum Order {
+    Displacement,
+    Waiting,
+    Extent,
+    Received,
+}
+
+impl Order {
+    pub(crate) const ALL: [Order; 4] = [Order::Displacement, Order::Waiting, Order::Extent, Order::Received];
+
+    pub(crate) const fn name(self) -> &'static str {
+        match self {
+            Order::Displacement => "displacement",
+            Order::Waiting => "waiting",
+            Order::Extent => "extent",
+            Order::Received => "received",
+        }
+    }
+}
+
 impl<T: Tap> World<Recorder, T> {
     /// Displacements, buffer occupancies and extents of reordering, by workload of the scenario's traffic.
     pub(super) fn reorder_table(&self) -> Table {
@@ -12,14 +34,14 @@ impl<T: Tap> World<Recorder, T> {
         if let Some(reordering) = &self.state.observer.reordering {
             let lowest = -i64::from(reordering.threshold);
             for (tally, traffic) in reordering.tallies.iter().zip(0..) {
-                let mut add = |metric, counts: &[u64], lowest: i64| {
+                let mut add = |metric: Order, counts: &[u64], lowest: i64| {
                     let some = counts.iter().zip(lowest..).filter(|(count, _)| **count > 0);
-                    rows.extend(some.map(|(count, value)| (traffic, metric, value, *count)));
+                    rows.extend(some.map(|(count, value)| (traffic, metric as u8, value, *count)));
                 };
-                add(0, &tally.displaced, lowest);
-                add(1, &tally.waiting, 0);
-                add(2, &tally.extent, 0);
-                add(3, &[tally.received], 0);
+                add(Order::Displacement, &tally.displaced, lowest);
+                add(Order::Waiting, &tally.waiting, 0);
+                add(Order::Extent, &tally.extent, 0);
+                add(Order::Received, &[tally.received], 0);
             }
         }
         let columns = [

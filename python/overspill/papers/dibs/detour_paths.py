@@ -15,7 +15,7 @@ from overspill.papers.spec import Point, Runs
 SWEEP, DIBS, QPS = "often_detoured", "dibs", "traffic.query.qps"
 DEFAULT, HEAVY = 300, 2000  # queries a second
 OFTEN = 15  # detours of the paper's packet, and `measure.detours` of the sweep
-DETOURS = 2  # the metric of `packet_hist`
+DETOURS = columns.PACKET_HIST.index("detours")
 # Where a detour leads: in the receiver's pod from an aggregation switch to a core or to an edge switch that
 # is not the receiver's, and from the receiver's edge switch to an aggregation; all else is `elsewhere`.
 KINDS = ("core", "edges", "aggregation", "elsewhere")

@@ -121,7 +121,7 @@ class Detours:
     most: int
 
 
-DETOURS = 2  # the metric of `packet_hist`
+DETOURS = columns.PACKET_HIST.index("detours")
 
 
 def detours(table: pa.Table) -> Detours:

@@ -77,7 +77,7 @@ THETA, LAMBDA = "switch.overflow.theta", "switch.overflow.lambda"
 PACKETS = "traffic.bursts.packets"
 LOADS = {"mild": 501, "moderate": 1501, "severe": 2501}
 # What `packet_hist` counts: links that a packet crossed, one more than totalHop, and maxBouncedDistance.
-CROSSED, DISTANCE = 1, 4
+CROSSED, DISTANCE = map(columns.PACKET_HIST.index, ("hops", "max_bounced_distance"))
 
 
 def load(runs: Runs, name: str) -> Point:

@@ -28,7 +28,7 @@ POD_SWITCHES = {
 SWITCHES = CORES | POD_SWITCHES
 HOSTS = {f"H{number}": f"h{number - 1}" for number in range(1, 17)}
 
-DISPLACEMENT = 0  # the metric of `reorder`
+DISPLACEMENT = columns.REORDER.index("displacement")
 REQUEST = 1  # the role of a flow in `flows`; replies have 0
 BASE = "shares and means are of delivered data packets, the requests (1 in 2000) among them"
 
@@ -36,9 +36,9 @@ BASE = "shares and means are of delivered data packets, the requests (1 in 2000)
 class Of(IntEnum):
     """Metrics of `packet_hist`."""
 
-    DELAY = 0
-    BOUNCES = 3
-    MAX_BOUNCED_DISTANCE = 4
+    DELAY = columns.PACKET_HIST.index("delay")
+    BOUNCES = columns.PACKET_HIST.index("bounces")
+    MAX_BOUNCED_DISTANCE = columns.PACKET_HIST.index("max_bounced_distance")
 
 
 @dataclass(frozen=True)

@@ -5,10 +5,11 @@ import numpy as np
 from overspill.results.key import Key
 from overspill.results.measures import workloads
 from overspill.results.measures.declare import Metric, present
+from overspill.results.names import PACKET_HIST
 from overspill.results.rundata import RunData
 from overspill.stats.quantiles import Value
 
-HOPS, BOUNCES, DISTANCE = 1, 3, 4  # of the table `packet_hist`
+HOPS, BOUNCES, DISTANCE = map(PACKET_HIST.index, ("hops", "bounces", "max_bounced_distance"))
 OF_ALL = "Of delivered data packets; by workload, too, where there are several."
 COUNTERS = "PABO §III"
 VARIANCE = "PABO §IV-B"

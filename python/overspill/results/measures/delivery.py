@@ -7,11 +7,12 @@ from overspill.results.key import Key, Label
 from overspill.results.measures import workloads
 from overspill.results.measures.declare import HALF_BUCKET, RANK, Metric, present, scale
 from overspill.results.measures.occupancy import BUCKET, BY_WAIT, middle
+from overspill.results.names import PACKET_HIST
 from overspill.results.rundata import RunData
 from overspill.stats import quantiles
 from overspill.stats.quantiles import Value
 
-DELAY, HOPS, DETOURS, BOUNCES = range(4)
+DELAY, HOPS, DETOURS, BOUNCES = map(PACKET_HIST.index, ("delay", "hops", "detours", "bounces"))
 OF_DELAY = "w = arrival at the receiver − sending at the host"
 
 METRICS = [

@@ -5,11 +5,12 @@ import numpy as np
 from overspill.results.key import Key
 from overspill.results.measures import workloads
 from overspill.results.measures.declare import RANK, Metric, present
+from overspill.results.names import REORDER
 from overspill.results.rundata import RunData
 from overspill.stats import quantiles
 from overspill.stats.quantiles import Value
 
-DISPLACEMENT, BUFFER, EXTENT, RECEIVED = range(4)
+DISPLACEMENT, BUFFER, EXTENT, RECEIVED = range(len(REORDER))
 EXTENTS = "Of reordered packets: how many arrivals lie between one and the earliest with a higher sequence"
 OF_ALL = "Of data packets, each connection in itself, put together; by workload where there are several."
 D = "d = receive index − sequence, lost and duplicate packets left out; early is negative, late positive"

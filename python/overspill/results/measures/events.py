@@ -5,13 +5,12 @@ import numpy as np
 from overspill.results.key import Key
 from overspill.results.measures import workloads
 from overspill.results.measures.declare import WHOLE, Metric, present
-from overspill.results.names import REASONS
+from overspill.results.names import FATES, REASONS
 from overspill.results.rundata import RunData
 from overspill.stats.quantiles import Value
 
 ON_LINKS = ("link_down", "link_loss", "corrupted")  # lost on the way, or waiting for a link that is down
 OF_FLOWS = "Σ over measured flows"
-KINDS = ("drops", "marks", "detours", "bounces")  # in the order of their numbers in the table `fates`
 BY_WORKLOAD = "By workload, too, where there are several."
 
 DROPS = [
@@ -158,7 +157,7 @@ def fates(run: RunData) -> dict[str, float | None]:
     if "fates" not in run.names or not in_window(run) or len(run.summary["traffic"]) < 2:
         return found
     traffic, kind, count = run.columns("fates", "traffic", "kind", "count")
-    for which, name in enumerate(KINDS):
+    for which, name in enumerate(FATES):
         for workload in range(len(run.summary["traffic"])):
             mine = (kind == which) & (traffic == workload)
             found[Key(name, **workloads.label(run, workload))] = int(count[mine].sum())

@@ -1,0 +1,64 @@
+//! What small numbers in tables stand for.
+
+use crate::packet_trace::What;
+use crate::recorder::{Kind, Metric};
+use crate::results::Order;
+
+impl Metric {
+    const fn name(self) -> &'static str {
+        match self {
+            Metric::Delay => "delay",
+            Metric::Hops => "hops",
+            Metric::Detours => "detours",
+            Metric::Bounces => "bounces",
+            Metric::MaxDistance => "max_bounced_distance",
+        }
+    }
+}
+
+impl Kind {
+    const ALL: [Kind; Kind::COUNT] = [Kind::Drop, Kind::Mark, Kind::Detour, Kind::Bounce];
+
+    const fn name(self) -> &'static str {
+        match self {
+            Kind::Drop => "drops",
+            Kind::Mark => "marks",
+            Kind::Detour => "detours",
+            Kind::Bounce => "bounces",
+        }
+    }
+}
+
+/// What the numbers of a table stand for, from 0 on.
+pub type Numbered = (&'static str, Vec<&'static str>);
+
+/// Of `packet_hist`, `fates` and `activity`, `reorder`, and what happens to a packet that is traced (losses are counted
+/// on by their reasons).
+pub fn numbered() -> [Numbered; 4] {
+    let doing = What::BEFORE_LOSSES.into_iter().map(What::name);
+    [
+        ("packet_hist", in_order(Metric::ALL.map(|one| (one as usize, one.name())))),
+        ("fates", in_order(Kind::ALL.map(|one| (one as usize, one.name())))),
+        ("reorder", in_order(Order::ALL.map(|one| (one as usize, one.name())))),
+        ("doing", doing.collect()),
+    ]
+}
+
+fn in_order<const N: usize>(mut all: [(usize, &'static str); N]) -> Vec<&'static str> {
+    all.sort_unstable();
+    all.into_iter().map(|(_, name)| name).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn numbers_count_on_from_0() {
+        assert!(Metric::ALL.into_iter().zip(0..).all(|(one, n)| one as usize == n));
+        assert!(Order::ALL.into_iter().zip(0..).all(|(one, n)| one as usize == n));
+        assert!(Kind::ALL.into_iter().zip(0..).all(|(one, n)| one as usize == n));
+        assert!(What::BEFORE_LOSSES.into_iter().zip(0..).all(|(one, n)| one.number() == n));
+        assert_eq!(What::Dropped(mech::overflow::DropReason::BufferFull).number(), What::BEFORE_LOSSES.len() as u8);
+    }
+}
