@@ -261,6 +261,21 @@ impl Recorder {
         }
     }
 
+    /// A frame was stored that begins to leave at `starts`, and is written down.
+    #[inline(always)]
+    fn stored_until(&mut self, now: Time, queue: usize, starts: Time, before: u32) {
+        if self.ahead.takes_back(queue, now) && self.ahead.stored(queue, now, now, 0) {
+            self.tell(queue);
+        }
+        if starts == now && before == 0 && self.scope.covers(now) {
+            self.clock.bin(&self.scope, now);
+            self.ahead.count_until(queue, self.clock.edge.min(self.scope.to));
+        }
+        if self.ahead.stored(queue, now, starts, before) {
+            self.tell(queue);
+        }
+    }
+
     fn stored_in_slot(&mut self, at: Spot, queue: usize, frame: Stored, slot: PktId) {
         self.queues[queue].stored::<false>(&self.scope, at.now, frame.before, &mut self.rows.trace);
         if let Some(all) = &mut self.sub_queues {
@@ -360,11 +375,8 @@ impl Observer for Recorder {
     fn stored(&mut self, at: Spot, frame: Stored, _pkt: &Pkt) {
         let Some(queue) = self.queue(at) else { return };
         match frame.leaves {
-            Leaves::At(starts) => {
-                if self.ahead.stored(queue, at.now, starts, frame.before) {
-                    self.tell(queue);
-                }
-            }
+            Leaves::At(starts) if starts == at.now && frame.before == 0 && self.ahead.passed(queue, at.now) => {}
+            Leaves::At(starts) => self.stored_until(at.now, queue, starts, frame.before),
             Leaves::Slot(slot) => self.stored_in_slot(at, queue, frame, slot),
         }
     }

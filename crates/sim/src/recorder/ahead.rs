@@ -24,9 +24,32 @@ struct Waiting {
     starts: Time,
 }
 
+/// No frame has passed.
+const NEVER: Time = Time(u64::MAX);
+
+/// Frames of a queue that came while nobody waited, and began to leave at once, and are counted alone. All that
+/// they do to the course of the queue is that its step of time has seen a frame: the first of them in a step is
+/// written down.
+#[derive(Clone, Copy, Debug)]
+struct Passed {
+    frames: u64,
+    /// When the last of them came.
+    last: Time,
+    /// Up to here they are counted alone.
+    until: Time,
+}
+
+impl Default for Passed {
+    fn default() -> Passed {
+        Passed { frames: 0, last: NEVER, until: Time::ZERO }
+    }
+}
+
 /// All queues. What is written for every frame lies together.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Ahead {
+    /// By queue.
+    passed: Vec<Passed>,
     /// By queue, how many frames are noted.
     noted: Vec<u8>,
     /// By queue, so many places for them as there can be.
@@ -82,9 +105,11 @@ impl Follower<'_> {
         self.queue.freed::<INSIDE>(self.scope, starts, after, self.trace);
     }
 
-    /// Frames that came, while those that waited and these left.
-    fn follow(&mut self, frames: &[Noted], waiting: &mut VecDeque<Waiting>) {
+    /// Frames that came, while those that waited and these left; and so many that passed inside the measurement
+    /// window.
+    fn follow(&mut self, frames: &[Noted], passed: u64, waiting: &mut VecDeque<Waiting>) {
         self.waits(frames);
+        self.queue.count_passed(passed);
         // What is told here happens up to the last arrival.
         let Some([last, _]) = frames.last() else { return };
         match self.queue.since() >= self.scope.from && *last < self.scope.to.0 {
@@ -143,7 +168,43 @@ impl Follower<'_> {
 impl Ahead {
     pub(crate) fn new(queues: usize) -> Ahead {
         // Zeros are not touched before they are used.
-        Ahead { noted: vec![0; queues], frames: vec![[0; 2]; queues * STRIDE], waiting: vec![VecDeque::new(); queues] }
+        Ahead {
+            passed: vec![Passed::default(); queues],
+            noted: vec![0; queues],
+            frames: vec![[0; 2]; queues * STRIDE],
+            waiting: vec![VecDeque::new(); queues],
+        }
+    }
+
+    /// A frame came at `now` while nobody waited, and leaves at once. Whether that is counted, and nothing else
+    /// is to be done.
+    #[inline(always)]
+    pub(crate) fn passed(&mut self, queue: usize, now: Time) -> bool {
+        let passed = &mut self.passed[queue];
+        let counted = now < passed.until;
+        if counted {
+            passed.frames += 1;
+            passed.last = now;
+        }
+        counted
+    }
+
+    /// Up to here frames that pass are counted alone.
+    pub(crate) fn count_until(&mut self, queue: usize, until: Time) {
+        self.passed[queue].until = until;
+    }
+
+    /// Another comes at the instant of a frame that was counted, and may find that it waits: whether there is one,
+    /// which is to be written down first.
+    #[inline(always)]
+    pub(crate) fn takes_back(&mut self, queue: usize, now: Time) -> bool {
+        let passed = &mut self.passed[queue];
+        let same = passed.last == now && now != NEVER;
+        if same {
+            passed.frames -= 1;
+            passed.last = NEVER;
+        }
+        same
     }
 
     /// A frame was stored at `now` behind so many others and begins to leave at `starts`. Whether what was
@@ -159,16 +220,22 @@ impl Ahead {
     /// Tells of every frame of a queue that was stored, and makes room for more.
     pub(crate) fn tell(&mut self, queue: usize, to: &mut Followers) {
         let noted = usize::from(std::mem::take(&mut self.noted[queue]));
+        let passed = std::mem::take(&mut self.passed[queue].frames);
         let frames = &self.frames[queue * STRIDE..][..noted];
         let waiting = &mut self.waiting[queue];
         if let Some((queue, trace)) = &mut to.apart {
-            Follower { scope: to.scope, queue, trace }.follow(frames, &mut waiting.clone());
+            Follower { scope: to.scope, queue, trace }.follow(frames, passed, &mut waiting.clone());
         }
-        Follower { scope: to.scope, queue: to.port, trace: to.trace }.follow(frames, waiting);
+        Follower { scope: to.scope, queue: to.port, trace: to.trace }.follow(frames, passed, waiting);
     }
 
     /// Tells everything of a queue that has happened when `now` is over.
     pub(crate) fn tell_until(&mut self, queue: usize, now: Time, to: &mut Followers) {
+        let last = self.passed[queue].last;
+        // What has come after `now` is stored, and has not left.
+        if last > now && self.takes_back(queue, last) {
+            self.stored(queue, last, last, 0);
+        }
         self.tell(queue, to);
         let waiting = &mut self.waiting[queue];
         if let Some((queue, trace)) = &mut to.apart {
@@ -191,6 +258,7 @@ impl Ahead {
         let places = queue * STRIDE..(queue + 1) * STRIDE;
         self.frames[places.clone()].copy_from_slice(&other.frames[places]);
         self.noted[queue] = other.noted[queue];
+        self.passed[queue] = other.passed[queue];
         std::mem::swap(&mut self.waiting[queue], &mut other.waiting[queue]);
     }
 }
@@ -239,6 +307,19 @@ mod tests {
             port.levels.iter().map(|level| level.arrivals).collect::<Vec<_>>()
         };
         assert_eq!((arrivals(1), arrivals(0)), (vec![1, 1], vec![2, 0]));
+    }
+
+    /// One passes at 60 and is counted; another at 400, up to which nothing is told but that it has come.
+    #[test]
+    fn who_passes_after_all_that_is_told_still_waits() {
+        let (mut ahead, mut port, mut trace) = (Ahead::new(1), Follow::new(0), Vec::new());
+        ahead.count_until(0, Time(500));
+        assert!(ahead.passed(0, Time(60)) && ahead.passed(0, Time(400)) && !ahead.passed(0, Time(500)));
+        let mut to = Followers { scope: &SCOPE, port: &mut port, trace: &mut trace, apart: None };
+        ahead.tell_until(0, Time(399), &mut to);
+        ahead.close(0, &mut to);
+        let arrivals: u64 = port.levels.iter().map(|level| level.arrivals).sum();
+        assert_eq!((arrivals, port.sojourn.zeros(), port.length()), (2, 1, 1));
     }
 
     /// The window is from 50 to 1000: the first comes before it, the last starts after it.

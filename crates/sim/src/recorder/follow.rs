@@ -120,6 +120,15 @@ impl Follow {
         self.bin_max = self.bin_max.max(1);
     }
 
+    /// So many passed inside the measurement window, which is all that is told of them.
+    #[inline(always)]
+    pub(super) fn count_passed(&mut self, frames: u64) {
+        if frames > 0 {
+            self.level(0).arrivals += frames;
+            self.sojourn.add_each(frames, &[]);
+        }
+    }
+
     /// The frame that begins to leave was stored at `since`.
     #[inline(always)]
     pub(crate) fn started(&mut self, scope: &Scope, now: Time, since: Time) {
