@@ -29,6 +29,7 @@ marking = { kind = "ecn_threshold", k = "10pkt" }
 pause = { kind = "pfc", xoff = "15KB", xon = "8KB" }
 [transport]
 kind = "dctcp"
+recovery = "rack"
 min_rto = "5ms"
 [measure]
 drain = "1s"
@@ -121,6 +122,8 @@ SOURCES = {
     "fast_retransmits": ("flows",),
     "timeouts": ("flows",),
     "ece_acks": ("flows",),
+    "tlp_probes": ("flows",),
+    "undos": ("flows",),
 }
 # Metrics from the summary of a run, by what they come from there.
 SUMMARY = {

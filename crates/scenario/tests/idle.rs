@@ -262,3 +262,17 @@ fn ranks_of_probes_and_marks_of_detoured_packets_that_nothing_goes_by_are_told()
     let said = "switch.overflow.mark_detoured has no effect: transport `newreno` is not ECN-capable as it stands";
     assert_eq!((with("newreno"), with("dctcp")), (vec![said.to_string()], Vec::new()));
 }
+
+#[test]
+fn what_is_said_of_losses_that_are_found_by_time_is_told_where_they_are_not() {
+    let dctcp = "[switch]\nmarking = { kind = \"ecn_threshold\", k = \"5pkt\" }\n[transport]\nkind = \"dctcp\"\n";
+    let with = |more: &str| notes(&format!("{dctcp}{more}"));
+    let said = |name: &str| format!("transport.{name} has no effect without recovery = \"rack\"");
+    assert_eq!(with("tlp = false\ntimer_slack = \"1ms\"\n"), [said("tlp"), said("timer_slack")]);
+    assert_eq!(with("recovery = \"rack\"\ntlp = false\ntimer_slack = \"1ms\"\n"), [""; 0]);
+    let eifel = "recovery = \"rack\"\neifel = false\n";
+    assert_eq!(with(eifel), ["transport.eifel has no effect without timestamps = true"]);
+    assert_eq!(with(&format!("{eifel}timestamps = true\n")), [""; 0]);
+    let said = "transport.limited_transmit has no effect with recovery = \"rack\": what is reported makes room";
+    assert_eq!(with("recovery = \"rack\"\nlimited_transmit = true\n"), [said]);
+}

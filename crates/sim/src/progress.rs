@@ -63,6 +63,10 @@ pub struct SenderCounts {
     pub timeouts: u32,
     /// ACKs that carried an echo of congestion.
     pub ece_acks: u32,
+    /// Tail loss probes.
+    pub tlp_probes: u32,
+    /// Recoveries and timeouts that were undone.
+    pub undos: u32,
 }
 
 impl From<&SenderStats> for SenderCounts {
@@ -72,6 +76,8 @@ impl From<&SenderStats> for SenderCounts {
             fast_retransmits: stats.fast_retransmits,
             timeouts: stats.timeouts,
             ece_acks: stats.echoes,
+            tlp_probes: stats.tlp_probes,
+            undos: stats.undos,
         }
     }
 }

@@ -1,13 +1,13 @@
 //! Parameters of a transport that contradict each other, or say nothing beside each other: no errors, and worth a word.
 
-use super::choices::Priority;
+use super::choices::{Priority, Recovery};
 use super::config::{MAX_WINDOW, window};
 use mech::params::Values;
 
 /// What a user should know of these parameters; `given` says which were written in the scenario.
 pub fn notes(values: &Values, given: &dyn Fn(&str) -> bool) -> Vec<String> {
     let asked = Asked { values, given };
-    [asked.timeouts(), asked.delayed_acks(), asked.windows(), asked.idle()].concat()
+    [asked.timeouts(), asked.delayed_acks(), asked.windows(), asked.idle(), asked.by_time()].concat()
 }
 
 struct Asked<'a> {
@@ -71,6 +71,29 @@ impl Asked<'_> {
         };
         let found = ["initial_window", "max_window"].into_iter().filter(above);
         found.map(|name| format!("transport.{name} is above receive_window, which bounds it")).collect()
+    }
+
+    /// What says nothing unless losses are found by time, or then.
+    fn by_time(&self) -> Vec<String> {
+        let values = self.values;
+        let rack =
+            values.has("tlp") && (!values.has("recovery") || values.get::<Recovery>("recovery") == Recovery::Rack);
+        let told = |name: &&str| values.has(name) && self.is_given(name);
+        if !rack {
+            let silent = ["tlp", "window_in_recovery", "frto", "eifel", "dsack_undo", "timer_slack"];
+            let note = |name: &str| format!("transport.{name} has no effect without recovery = \"rack\"");
+            return silent.into_iter().filter(told).map(note).collect();
+        }
+        let found = [
+            (
+                self.is_on("limited_transmit"),
+                "limited_transmit",
+                "with recovery = \"rack\": what is reported makes room",
+            ),
+            (self.is_given("eifel") && !self.is_on("timestamps"), "eifel", "without timestamps = true"),
+        ];
+        let silent = found.into_iter().filter(|(is, ..)| *is);
+        silent.map(|(_, name, why)| format!("transport.{name} has no effect {why}")).collect()
     }
 
     /// What is given and says nothing beside the rest.

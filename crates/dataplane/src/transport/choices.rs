@@ -11,6 +11,35 @@ choice! {
         NewReno = "newreno",
         /// RFC 6675: selective acknowledgements tell what is lost.
         Sack = "sack",
+        /// RFC 8985: what was sent long enough before something that has arrived is lost.
+        Rack = "rack",
+    }
+}
+
+impl Recovery {
+    /// Whether selective acknowledgements are used.
+    pub(super) fn has_sack(self) -> bool {
+        matches!(self, Recovery::Sack | Recovery::Rack)
+    }
+}
+
+choice! {
+    /// The window while losses are mended that were found by time.
+    pub(super) enum RecoveryWindow {
+        /// RFC 9937: reduced in proportion to what arrives.
+        Prr = "prr",
+        /// The slow start threshold from the start, as RFC 6675 has it.
+        Threshold = "threshold",
+    }
+}
+
+choice! {
+    /// What the least retransmission timeout bounds.
+    pub(super) enum RtoFloor {
+        /// The timeout itself (RFC 6298 (2.4)).
+        Sum = "sum",
+        /// What is added to the smoothed round-trip time, as Linux has it.
+        Deviation = "deviation",
     }
 }
 

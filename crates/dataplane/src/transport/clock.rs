@@ -11,7 +11,13 @@ pub(super) const COMPARABLE: u64 = 1 << 31;
 /// trips than a data center's).
 #[inline]
 pub(super) fn ticks(now: Time, cfg: &TcpConfig) -> u32 {
-    (now.0 / tick(cfg).0) as u32
+    ticks_of(now, tick(cfg))
+}
+
+/// The same with ticks of this length.
+#[inline]
+pub(super) fn ticks_of(now: Time, tick: Dur) -> u32 {
+    (now.0 / tick.0) as u32
 }
 
 /// How long one tick is.

@@ -1,7 +1,7 @@
 //! What all flows of a run have in common: the validated parameters of a transport as plain data.
 
 pub(super) use super::choices::Recovery;
-use super::choices::{Connection, Priority, ProbePriority};
+use super::choices::{Connection, Priority, ProbePriority, RecoveryWindow, RtoFloor};
 use super::fraction;
 use crate::Framing;
 use mech::host::WindowCut;
@@ -34,6 +34,35 @@ pub(super) enum EcnMode {
     Latched,
     /// The echo says of each byte whether it was marked (RFC 8257 §3.2).
     Exact,
+}
+
+/// What a sender does that finds losses by time.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(super) struct RackChoices {
+    /// Tail loss probes (RFC 8985 §7).
+    pub tlp: bool,
+    /// The window in recovery is reduced in proportion to what arrives (RFC 9937).
+    pub prr: bool,
+    /// What had no reason is undone: by new data after a timeout (RFC 5682), by echoed timestamps (RFC 3522),
+    /// by reports of duplicates (RFC 3708).
+    pub frto: bool,
+    pub eifel: bool,
+    pub dsack_undo: bool,
+    /// What the reordering and the probe timer wait longer.
+    pub slack: Dur,
+}
+
+impl RackChoices {
+    fn new(values: &Values) -> RackChoices {
+        RackChoices {
+            tlp: values.flag("tlp"),
+            prr: values.get::<RecoveryWindow>("window_in_recovery") == RecoveryWindow::Prr,
+            frto: values.flag("frto"),
+            eifel: values.flag("eifel"),
+            dsack_undo: values.flag("dsack_undo"),
+            slack: values.time("timer_slack"),
+        }
+    }
 }
 
 /// What all flows of a run have in common.
@@ -75,6 +104,9 @@ pub struct TcpConfig {
     pub(super) max_rto: Dur,
     pub(super) granularity: Dur,
     pub(super) delayed_ack: Option<Dur>,
+    pub(super) rto_floor: RtoFloor,
+    /// What a sender does that finds losses by time.
+    pub(super) rack: RackChoices,
     /// What frames that come back do to their flow's window; `None` is nothing.
     pub(super) bounce_signal: Option<WindowCut>,
 }
@@ -150,6 +182,8 @@ impl TcpConfig {
             max_rto,
             granularity: values.time("clock_granularity"),
             delayed_ack: values.flag("delayed_ack").then(|| values.time("delayed_ack_timeout")),
+            rto_floor: if fixed { RtoFloor::Sum } else { values.get("rto_floor") },
+            rack: if recovery == Recovery::Rack { RackChoices::new(values) } else { RackChoices::default() },
             bounce_signal: None,
         })
     }
@@ -162,6 +196,11 @@ impl TcpConfig {
     /// Whether its data can carry marks.
     pub fn is_ecn_capable(&self) -> bool {
         self.ecn != EcnMode::Off
+    }
+
+    /// Whether losses are found by the time of each sending (RFC 8985).
+    pub fn finds_by_time(&self) -> bool {
+        self.recovery == Recovery::Rack
     }
 
     /// Whether senders want to be told of their frames that come back.

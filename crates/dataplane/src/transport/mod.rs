@@ -9,8 +9,8 @@
 //! way), [`LossDetection`] (what is lost) and [`Pacing`] (when the next segment may leave). Not
 //! modelled: FIN, RST and urgent data; giving up (RFC 9293 §3.8.3); zero-window probes, since a
 //! window here is narrow only while the bytes that open it are outstanding (`sender`); PAWS at the sender (RFC 7323
-//! §5: no segment lives that long) and the weights of its appendix G; Eifel, F-RTO and other
-//! undoing of recoveries; DSACKs are counted, and nothing is undone because of them.
+//! §5: no segment lives that long) and the weights of its appendix G. Probes for lost tails and the undoing of
+//! recoveries come with RACK-TLP (`loss/rack_tlp.rs`) alone; elsewhere DSACKs are counted.
 
 mod advice;
 mod choices;

@@ -9,7 +9,7 @@ pub(super) fn syn_options(cfg: &TcpConfig, timestamps: Timestamps) -> Ext {
     let syn = SynOptions {
         mss: cfg.mss + cfg.options(),
         window_scale: Some(cfg.window_shift),
-        sack_permitted: cfg.recovery == super::config::Recovery::Sack,
+        sack_permitted: cfg.recovery.has_sack(),
     };
     Ext { syn: Some(syn), timestamps: cfg.timestamps.then_some(timestamps), ..Ext::default() }
 }

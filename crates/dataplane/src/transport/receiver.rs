@@ -10,7 +10,7 @@ mod options;
 
 pub use finished::{Finished, ack_of_finished};
 
-use super::config::{EcnMode, Recovery};
+use super::config::EcnMode;
 use super::reorder::Reorder;
 use super::segment::{self, is_marked};
 use super::{FlowInfo, Io, TcpConfig, unwrap};
@@ -132,7 +132,7 @@ type Again = Option<(u64, u64)>;
 impl Receiver {
     /// A receiver that has seen nothing.
     pub fn new(flow: &FlowInfo, cfg: &TcpConfig) -> Receiver {
-        let sack = Bits::SACK.when(cfg.recovery == Recovery::Sack);
+        let sack = Bits::SACK.when(cfg.recovery.has_sack());
         let established = Bits::SCALED.with(sack).with(Bits::STAMPS.when(cfg.timestamps));
         Receiver {
             flow: *flow,

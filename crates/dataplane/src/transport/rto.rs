@@ -4,6 +4,8 @@
 //! enters the formula only: samples are exact. Section references are to RFC 6298.
 
 use super::TcpConfig;
+use super::choices::RtoFloor;
+use core::ops::Range;
 use units::{Dur, Time};
 
 /// Round-trip estimate, timeout and timer of one sender.
@@ -36,7 +38,20 @@ impl Rto {
             self.srtt = Dur(self.srtt.0 - self.srtt.0 / 8 + r / 8);
         }
         let spread = Dur(self.rttvar.0.saturating_mul(4)).max(cfg.granularity);
-        self.rto = self.srtt.saturating_add(spread).clamp(cfg.min_rto, cfg.max_rto);
+        self.rto = match cfg.rto_floor {
+            RtoFloor::Sum => self.srtt.saturating_add(spread).clamp(cfg.min_rto, cfg.max_rto),
+            RtoFloor::Deviation => self.srtt.saturating_add(spread.max(cfg.min_rto)).min(cfg.max_rto),
+        };
+    }
+    /// The same with Linux's deviation in place of RTTVAR, where that is asked for; these bytes are
+    /// outstanding now.
+    pub(super) fn sample_by_rack(&mut self, rtt: Dur, spread: &mut Spread, outstanding: Range<u64>, cfg: &TcpConfig) {
+        let before = self.srtt;
+        self.sample(rtt, cfg);
+        if cfg.rto_floor == RtoFloor::Deviation {
+            let spread = spread.sample(rtt.max(Dur(1)), before, cfg.min_rto, outstanding);
+            self.rto = self.srtt.saturating_add(spread).min(cfg.max_rto);
+        }
     }
     /// Data was sent: starts the timer unless it runs (5.1).
     #[inline]
@@ -52,6 +67,10 @@ impl Rto {
         if cfg.retransmission_timer {
             self.expires = now.saturating_add(self.rto);
         }
+    }
+    /// It expires at this instant, which is not one of (5.1) to (5.6).
+    pub fn set(&mut self, at: Time) {
+        self.expires = at;
     }
     /// All is acknowledged: the timer is off (5.2).
     #[inline]
@@ -80,5 +99,74 @@ impl Rto {
     /// The smoothed round-trip time; `None` before the first sample.
     pub fn srtt(&self) -> Option<Dur> {
         (self.srtt != Dur::ZERO).then_some(self.srtt)
+    }
+}
+
+/// Linux's deviation: the largest of a round trip, which falls by a quarter of what it is too large a round trip.
+/// Its name there is `rttvar`; it is four times RTTVAR, and never below the least timeout.
+#[derive(Clone, Copy, Debug, Default)]
+pub(super) struct Spread {
+    /// The smoothed deviation, times four, and the largest of this round trip.
+    now: u64,
+    most: u64,
+    /// What the timeout has.
+    held: u64,
+    /// This round trip ends when a byte beyond is acknowledged.
+    until: u64,
+}
+
+impl Spread {
+    /// Takes a sample beside the smoothed round-trip time before it; what to add to that.
+    fn sample(&mut self, rtt: Dur, srtt: Dur, floor: Dur, outstanding: Range<u64>) -> Dur {
+        if srtt == Dur::ZERO {
+            let held = (rtt.0 / 2 * 4).max(floor.0);
+            *self = Spread { now: rtt.0 / 2 * 4, most: held, held, until: outstanding.end };
+            return Dur(held);
+        }
+        let (off, expected) = (rtt.0.abs_diff(srtt.0), self.now / 4);
+        self.now = match off >= expected {
+            // A round trip that is shorter than usual is no sign of a larger spread.
+            true if rtt < srtt => self.now + (off - expected) / 8,
+            true => self.now + (off - expected),
+            false => self.now - (expected - off),
+        };
+        if self.now > self.most {
+            self.most = self.now;
+            self.held = self.held.max(self.most);
+        }
+        if outstanding.start > self.until {
+            self.held -= self.held.saturating_sub(self.most) / 4;
+            (self.until, self.most) = (outstanding.end, floor.0);
+        }
+        Dur(self.held)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_deviation_is_the_largest_of_a_round_trip_and_falls_by_a_quarter_of_the_rest() {
+        let (floor, mut s) = (Dur::us(10), Spread::default());
+        let mut of = |rtt: u64, srtt: u64, una: u64, nxt: u64| s.sample(Dur::us(rtt), Dur::us(srtt), floor, una..nxt);
+        assert_eq!(of(80, 0, 0, 100), Dur::us(160), "four times half of the first");
+        assert_eq!(of(80, 80, 50, 100), Dur::us(160), "it is 120 now, and held");
+        assert_eq!(of(280, 80, 60, 100), Dur::us(290), "120 + 200 - 30");
+        assert_eq!(of(105, 105, 70, 100), Dur::us(290), "217.5");
+        assert_eq!(of(105, 105, 101, 200), Dur::us(290), "the round trip ends, and 290 was its largest");
+        assert_eq!(
+            of(105, 105, 201, 300),
+            Dur(290_000_000 - (290_000_000 - 122_343_750) / 4),
+            "122.34375 was that of the next"
+        );
+    }
+
+    #[test]
+    fn a_shorter_round_trip_adds_an_eighth_and_the_floor_holds() {
+        let mut s = Spread::default();
+        assert_eq!(s.sample(Dur::us(2), Dur::ZERO, Dur::us(10), 0..9), Dur::us(10));
+        s = Spread { now: 40_000_000, most: 0, held: 0, until: 9 };
+        assert_eq!(s.sample(Dur::us(10), Dur::us(100), Dur::us(1), 0..9), Dur::us(50), "40 + (90 - 10) / 8");
     }
 }

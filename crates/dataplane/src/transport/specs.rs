@@ -1,13 +1,16 @@
 //! The transports that a scenario may name, and their parameters.
 
-use super::choices::{Connection, Priority, ProbePriority, Recovery};
+mod losses;
+
+use super::choices::{Connection, Priority, ProbePriority};
+use losses::{DSACK_UNDO, EIFEL, FRTO, RECOVERY, RTO_FLOOR, TIMER_SLACK, TLP, WINDOW_IN_RECOVERY};
 use mech::params::{Kind, Param, Spec};
 
 macro_rules! tcp_params {
     // A transport after TCP's defaults, or with its own timer and these defaults.
     ($($more:expr),* $(,)?) => {
         tcp_params!(
-            timer: [MIN_RTO, MAX_RTO, INITIAL_RTO],
+            timer: [MIN_RTO, MAX_RTO, INITIAL_RTO, RTO_FLOOR],
             initial_window: "10pkt", dupack_threshold: "3", restart_after_idle: "true", priority: "none",
             $($more),*
         )
@@ -139,13 +142,6 @@ const ECN: Param = Param {
     default: Some("false"),
 };
 
-const RECOVERY: Param = Param {
-    name: "recovery",
-    doc: "How losses are repaired: as by `reno` (RFC 5681), `newreno` (RFC 6582) or `sack` (RFC 6675).",
-    kind: Recovery::KIND,
-    default: Some("sack"),
-};
-
 const MIN_RTO: Param = Param {
     name: "min_rto",
     doc: "Lower bound of the retransmission timeout; RFC 6298 (2.4) says 1 s, 10 ms is usual in data centers.",
@@ -203,10 +199,16 @@ pub const SPECS: &[&Spec] = &[
         kind: "cubic",
         doc: "TCP that cuts its window to 0.7 of it at a loss; the window then grows with the cube of the time since, or as \
               Reno's would where that is faster.",
-        cite: "RFC 9438, RFC 6298, RFC 3168",
+        cite: "RFC 9438, RFC 8985, RFC 6298, RFC 3168",
         params: tcp_params![
             ECN,
             RECOVERY,
+            TLP,
+            WINDOW_IN_RECOVERY,
+            FRTO,
+            EIFEL,
+            DSACK_UNDO,
+            TIMER_SLACK,
             Param {
                 name: "fast_convergence",
                 doc: "A cut below the last one leaves more room to others (RFC 9438 §4.7).",
@@ -220,9 +222,15 @@ pub const SPECS: &[&Spec] = &[
         kind: "dctcp",
         doc: "TCP that cuts its window by half the fraction of its bytes that were marked, and halves it at a loss; always \
               ECN-capable.",
-        cite: "RFC 8257; Alizadeh et al., SIGCOMM 2010",
+        cite: "RFC 8257, RFC 8985; Alizadeh et al., SIGCOMM 2010",
         params: tcp_params![
             RECOVERY,
+            TLP,
+            WINDOW_IN_RECOVERY,
+            FRTO,
+            EIFEL,
+            DSACK_UNDO,
+            TIMER_SLACK,
             Param {
                 name: "g",
                 doc: "Weight g of the newest window in the estimate (RFC 8257 §4.2).",

@@ -49,7 +49,14 @@ impl<T: Tap> World<Recorder, T> {
             ("role", column(&ids, Column::U8, |i| record(i).role as u8)),
             ("connection", column(&ids, Column::U32, |i| record(i).connection.0)),
         ];
-        Table { name: "flows", columns: named(columns) }
+        let mut columns = named(columns);
+        if self.tcp.finds_by_time() {
+            columns.extend(named([
+                ("tlp_probes", column(&ids, Column::U32, |i| stats[*i].tlp_probes)),
+                ("undos", column(&ids, Column::U32, |i| stats[*i].undos)),
+            ]));
+        }
+        Table { name: "flows", columns }
     }
 
     fn received_bytes(&self) -> Vec<u64> {

@@ -99,6 +99,23 @@ SENDERS = [
         "ACKs with ECN-Echo, of measured flows.",
         formula=f"{OF_FLOWS} of ACKs with ECN-Echo",
     ),
+    Metric(
+        "tlp_probes",
+        "tail loss probes",
+        "packets",
+        "Segments that senders sent since no ACK came for two round trips, of measured flows, with RACK-TLP.",
+        zero_shown=False,
+        formula=f"{OF_FLOWS} of probes (RFC 8985 §7)",
+    ),
+    Metric(
+        "undos",
+        "undone recoveries",
+        "events",
+        "Recoveries and timeouts of measured flows that turned out to have had no reason, with RACK-TLP.",
+        "lower",
+        zero_shown=False,
+        formula=f"{OF_FLOWS} of recoveries and timeouts that F-RTO, timestamps or DSACKs undid",
+    ),
 ]
 
 

@@ -166,13 +166,14 @@ impl Congestion {
         self.cwnd = (self.cwnd.saturating_sub(acked) + back).max(mss);
     }
     /// Recovery is over with so many bytes outstanding: ssthresh (RFC 5681 §3.2 step 6), no more than
-    /// one segment beyond the flight (RFC 6582 §3.2 step 3, choice 1), or as it is (RFC 6675 §5 (A)).
+    /// one segment beyond the flight (RFC 6582 §3.2 step 3, choice 1), or as it is (RFC 6675 §5 (A)); with RACK ssthresh (RFC 9937 §6).
     pub fn on_recovered(&mut self, flight: u32, cfg: &TcpConfig) {
         let mss = u32::from(cfg.mss);
         self.cwnd = match cfg.recovery {
             Recovery::Reno => self.ssthresh,
             Recovery::NewReno => self.ssthresh.min(flight.max(mss) + mss),
             Recovery::Sack => self.cwnd,
+            Recovery::Rack => self.ssthresh,
         };
     }
     /// Nothing was sent for longer than the retransmission timeout: the restart window (RFC 5681

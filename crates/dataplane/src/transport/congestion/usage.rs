@@ -18,7 +18,8 @@ impl Usage {
     /// What was outstanding as an ACK came. The largest of a round trip counts, as Linux does.
     pub fn note(&mut self, cwnd: u32, ack: &Acked, mss: u32) {
         let full = ack.flight.saturating_add(mss) > cwnd;
-        let is_new = ack.una - u64::from(ack.bytes) >= self.until;
+        // With RACK the bytes may be beyond: reported ones.
+        let is_new = ack.una.saturating_sub(u64::from(ack.bytes)) >= self.until;
         if is_new || full || (!self.full && ack.flight > self.most) {
             *self = Usage { until: ack.nxt, most: ack.flight, full };
         }

@@ -6,14 +6,25 @@
 //! duplicate ACKs below or at `recover` never start a fast retransmit (§4.1; neither of the
 //! heuristics of §4 is built). `recover` is empty at the start, where RFC 6582 says the initial
 //! sequence number, so that the very first segment can be retransmitted fast. RFC 6675 (SACK) goes
-//! on until RecoveryPoint and knows what has left the network.
+//! on until RecoveryPoint and knows what has left the network. RFC 8985 (RACK-TLP) keeps the time of every
+//! sending instead (`rack_tlp`), reduces the window by RFC 9937 (`prr`) and takes back what had no reason (`undo`).
 
 mod duplicates;
+mod prr;
+mod rack;
+mod rack_tlp;
 mod scoreboard;
+mod segments;
+mod tlp;
+mod undo;
 
 use super::config::Recovery;
 use crate::Ext;
-pub(super) use scoreboard::{Reach, Scoreboard, Segment};
+pub(super) use prr::Delivery;
+pub(super) use rack::{Detected, Settling};
+pub(super) use rack_tlp::{Awaited, Frto, Heard, Phase, RackTlp, Told};
+pub(super) use scoreboard::{Reach, Scoreboard, Segment, reports_duplicate};
+pub(super) use tlp::{OfProbe, Tlp};
 
 /// What an ACK of new data means.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -50,7 +61,7 @@ pub struct LossDetection {
     /// One past the highest byte sent when the last recovery or timeout began; 0 before any. It is
     /// RecoveryPoint of RFC 6675 too.
     recover: u64,
-    /// What was selectively acknowledged; nothing before the first such ACK.
+    /// What was selectively acknowledged; nothing before the first such ACK, but with RACK-TLP.
     state: Option<Box<Scoreboard>>,
     duplicates: u32,
     in_recovery: bool,
@@ -163,6 +174,31 @@ impl LossDetection {
     /// One past the highest byte sent when the recovery or timeout began.
     pub(super) fn recovery_point(&self) -> u64 {
         self.recover
+    }
+    /// What is kept to find losses by time.
+    pub(super) fn timed(&self) -> Option<&RackTlp> {
+        self.state.as_ref()?.timed.as_deref()
+    }
+    /// The same, taken out until it is put back; new at first.
+    pub(super) fn take_timed(&mut self) -> Box<RackTlp> {
+        self.state.get_or_insert_default().timed.take().unwrap_or_default()
+    }
+    pub(super) fn put_timed(&mut self, timed: Box<RackTlp>) {
+        self.state.get_or_insert_default().timed = Some(timed);
+    }
+    /// So many bytes are known to have been reported.
+    pub(super) fn on_reported(&mut self, bytes: u64) {
+        if let Some(state) = &mut self.state {
+            state.set_sacked(bytes);
+        }
+    }
+    /// A recovery lasts until what was sent up to here is acknowledged.
+    pub(super) fn recover_until(&mut self, sent: u64) {
+        self.recover = sent;
+    }
+    /// Recovery is over, or is no more.
+    pub(super) fn leave_recovery(&mut self) {
+        self.in_recovery = false;
     }
     /// Whether a loss is being recovered by fast retransmit.
     #[inline]

@@ -5,6 +5,7 @@
 //! 2018 §8); that is seen when the cumulative ACK stops at a byte that was reported.
 
 use super::super::unwrap;
+use super::rack_tlp::RackTlp;
 use core::ops::Range;
 
 /// What IsLost() measures with (RFC 6675 §4).
@@ -39,6 +40,8 @@ pub(in crate::transport) struct Scoreboard {
     /// RescueRxt + 1.
     rescue_rxt: u64,
     dsacks: u32,
+    /// What RACK-TLP keeps, which then knows what was reported, and here only the sum of it.
+    pub timed: Option<Box<RackTlp>>,
 }
 
 impl Scoreboard {
@@ -177,6 +180,10 @@ impl Scoreboard {
     pub fn sacked(&self) -> u32 {
         self.sacked as u32
     }
+    /// So many bytes were reported.
+    pub fn set_sacked(&mut self, bytes: u64) {
+        self.sacked = bytes;
+    }
     /// Bytes reported before `end`.
     pub fn sacked_before(&self, end: u64) -> u32 {
         self.ranges.iter().take_while(|r| r.start < end).map(|r| (r.end.min(end) - r.start) as u32).sum()
@@ -189,7 +196,7 @@ impl Scoreboard {
 
 /// Whether the first block reports a segment that had arrived before: it lies below the cumulative
 /// ACK or inside the second block (RFC 2883 §4).
-fn reports_duplicate(blocks: &[(u32, u32)], ack: u64) -> bool {
+pub(in crate::transport) fn reports_duplicate(blocks: &[(u32, u32)], ack: u64) -> bool {
     let within = |a: u32, b: u32| a.wrapping_sub(b) as i32 >= 0;
     match blocks {
         [first, ..] if within(ack as u32, first.1) => true,

@@ -1,6 +1,6 @@
 //! What answers for a receiver that is gone.
 
-use super::{EcnMode, Receiver, Recovery, is_marked, segment};
+use super::{EcnMode, Receiver, is_marked, segment};
 use crate::transport::clock::ticks;
 use crate::transport::{FlowInfo, Io, unwrap};
 use crate::{Ext, Pkt, Timestamps};
@@ -37,7 +37,7 @@ pub fn ack_of_finished(flow: &FlowInfo, pkt: &Pkt, left: &mut Finished, io: &mut
     let mut ack = segment::ack(flow, flow.bytes, ece, cfg);
     let timestamps = cfg.timestamps.then(|| Timestamps { val: ticks(io.now, cfg), ecr: left.recent });
     let mut ext = Ext { timestamps, ..Ext::default() };
-    if let Some(start) = start.filter(|_| cfg.recovery == Recovery::Sack) {
+    if let Some(start) = start.filter(|_| cfg.recovery.has_sack()) {
         let end = (start + u64::from(pkt.payload)).min(flow.bytes);
         ext.sack[0] = (start as u32, end as u32);
         ext.blocks = u8::from(start < end);

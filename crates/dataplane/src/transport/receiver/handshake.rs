@@ -7,7 +7,7 @@ use super::{Bits, Receiver, options};
 use crate::Pkt;
 use crate::Timestamps;
 use crate::transport::clock::{older, ticks};
-use crate::transport::config::{EcnMode, Recovery};
+use crate::transport::config::EcnMode;
 use crate::transport::opening::syn_options;
 use crate::transport::{Io, segment, unwrap};
 use mech::Flags;
@@ -52,7 +52,7 @@ impl Receiver {
         let syn = ext.syn.unwrap_or_default();
         let ecn = cfg.ecn != EcnMode::Off && pkt.head.flags.has(Flags::ECE.with(Flags::CWR));
         self.bits = Bits::ANSWERED
-            .with(Bits::SACK.when(syn.sack_permitted && cfg.recovery == Recovery::Sack))
+            .with(Bits::SACK.when(syn.sack_permitted && cfg.recovery.has_sack()))
             .with(Bits::STAMPS.when(ext.timestamps.is_some() && cfg.timestamps))
             .with(Bits::SCALED.when(syn.window_scale.is_some()))
             .with(Bits::ECN.when(ecn));

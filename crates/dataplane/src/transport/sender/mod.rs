@@ -12,6 +12,9 @@
 
 pub(crate) mod notice;
 mod open;
+mod rack;
+mod rack_timers;
+mod rack_transmit;
 mod recovery;
 mod transmit;
 
@@ -92,6 +95,10 @@ pub struct SenderStats {
     pub notices: u32,
     /// Duplicates that the receiver reported (RFC 2883).
     pub dsacks: u32,
+    /// Tail loss probes (RFC 8985 §7).
+    pub tlp_probes: u32,
+    /// Recoveries and timeouts that turned out to have had no reason (RFC 3522, RFC 3708, RFC 5682).
+    pub undos: u32,
     /// Bytes acknowledged.
     pub acked: u64,
     /// Next byte to send.
@@ -168,6 +175,9 @@ impl Sender {
         }
         if ack > self.sent {
             return;
+        }
+        if cfg.recovery == Recovery::Rack {
+            return self.receive_by_rack(pkt, ack, io);
         }
         let (sacked, rtt) = if pkt.ext == NO_EXT { (false, None) } else { self.options(pkt.ext, ack, io) };
         if ack < self.una {
@@ -315,6 +325,12 @@ impl Sender {
             }
             return;
         }
+        if io.cfg.recovery == Recovery::Rack {
+            if expired {
+                self.timer_by_rack(io);
+            }
+            return;
+        }
         if expired {
             self.on_timeout(io.now, io.cfg);
             if self.probes(io.cfg) {
@@ -351,7 +367,7 @@ impl Sender {
 
     /// What it has done, and where it stands.
     pub fn stats(&self) -> SenderStats {
-        let state = self.loss.state();
+        let (state, rack) = (self.loss.state(), self.loss.timed());
         SenderStats {
             segments: self.emission,
             retransmissions: self.retransmissions,
@@ -360,7 +376,9 @@ impl Sender {
             echoes: self.echoes,
             cuts: self.cuts,
             notices: self.notices,
-            dsacks: state.map_or(0, |b| b.dsacks()),
+            dsacks: state.map_or(0, |b| b.dsacks()) + rack.map_or(0, |r| r.dsacks),
+            tlp_probes: rack.map_or(0, |r| r.tlp.sent),
+            undos: rack.map_or(0, |r| r.undo.done),
             acked: self.una,
             next: self.nxt,
             sacked: state.map_or(0, |b| b.sacked()),

@@ -5,7 +5,7 @@
 //! say when to give up).
 
 use super::{Sender, State};
-use crate::transport::config::EcnMode;
+use crate::transport::config::{EcnMode, Recovery};
 use crate::transport::{Io, clock, opening, segment};
 use crate::{Ext, Pkt, Timestamps};
 use mech::Flags;
@@ -80,7 +80,13 @@ impl Sender {
             State::SynSent => {
                 let rtt = rtt.or_else(|| (self.loss.expiries == 0).then(|| io.now.since(self.last_sent)));
                 if let Some(rtt) = rtt {
-                    self.rto.sample(rtt, io.cfg);
+                    match io.cfg.recovery {
+                        Recovery::Rack => self.by_rack(|s, r| {
+                            s.rto.sample_by_rack(rtt, &mut r.spread, 0..0, io.cfg);
+                            r.on_sample(rtt);
+                        }),
+                        _ => self.rto.sample(rtt, io.cfg),
+                    }
                 }
                 self.established(u32::from(pkt.window), io);
             }

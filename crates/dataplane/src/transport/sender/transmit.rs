@@ -10,6 +10,9 @@ impl Sender {
     /// Sends what may be sent now: what the scoreboard asks for, or what both windows allow; nothing
     /// while it probes.
     pub(super) fn send(&mut self, io: &mut Io) {
+        if io.cfg.recovery == Recovery::Rack {
+            return self.by_rack(|s, r| s.send_lost_and_new(r, io));
+        }
         if self.probes(io.cfg) {
             return;
         }
@@ -127,7 +130,7 @@ impl Sender {
 
     /// Sends one segment of new data: ECT(0), and with CWR after a reduction (RFC 3168 §6.1.2).
     #[inline]
-    fn emit_new(&mut self, len: u32, io: &mut Io) {
+    pub(super) fn emit_new(&mut self, len: u32, io: &mut Io) {
         let (start, cfg) = (self.nxt, io.cfg);
         let end = start + u64::from(len);
         let mut pkt = segment::data(&self.flow, (start, len), self.rank(cfg), cfg);

@@ -96,6 +96,68 @@ fn every_byte_arrives_through_loss_reordering_duplication_and_marks() {
     assert!(all.iter().all(|n| *n > 1000) && options > 10_000, "{all:?} {options}");
 }
 
+/// RACK-TLP with options by the bits of `n`.
+fn by_time(n: u64) -> (&'static str, Vec<(&'static str, Value)>) {
+    let bit = |i: u64| n >> i & 1 == 1;
+    let flag = |i: u64| Value::Flag(bit(i));
+    let mut set = vec![
+        ("recovery", word("rack")),
+        ("timestamps", flag(0)),
+        ("tlp", flag(1)),
+        ("window_in_recovery", word(if bit(2) { "prr" } else { "threshold" })),
+        ("frto", flag(3)),
+        ("eifel", flag(4)),
+        ("dsack_undo", flag(5)),
+        ("rto_floor", word(if bit(6) { "deviation" } else { "sum" })),
+        ("delayed_ack", flag(7)),
+        ("nagle", flag(8)),
+        ("connection", word(if bit(9) { "handshake" } else { "established" })),
+        ("delayed_ack_timeout", time(Dur::ms(1))),
+        // Now and then below the round-trip time, so that timeouts come without a loss.
+        ("min_rto", time(Dur::us(if n % 3 == 0 { 120 } else { 3000 }))),
+        ("initial_rto", time(Dur::ms(3))),
+        ("max_rto", time(Dur::ms(80))),
+        ("initial_window", packets(1 + n % 12)),
+        ("timer_slack", time(Dur::us(n % 4 * 10))),
+    ];
+    match n % 5 {
+        0 => set.push(("dupack_threshold", Value::Off)),
+        1 => set.push(("window_less_out_of_order", Value::Flag(true))),
+        2 => set.push(("receive_window", size(700 + n * 997 % 40_000))),
+        _ => {}
+    }
+    (if bit(8) { "cubic" } else { "dctcp" }, set)
+}
+
+#[test]
+fn by_the_time_of_each_sending_every_byte_arrives_whatever_the_network_does() {
+    let (mut fast, mut timeouts, mut probes, mut undos) = (0, 0, 0, 0);
+    for n in 0..1024 {
+        let (kind, set) = by_time(n);
+        let mut pair = Pair::new(bytes(n), config(kind, &set));
+        pair.chaos = Some(faults(n));
+        let pair = pair.run();
+        assert!(pair.sender.done() && pair.receiver.complete(), "combination {n}");
+        let s = pair.sender.stats();
+        fast += s.fast_retransmits;
+        timeouts += s.timeouts;
+        probes += s.tlp_probes;
+        undos += s.undos;
+    }
+    let all = [fast, timeouts, probes, undos];
+    assert!(all.iter().all(|n| *n > 300), "{all:?}");
+}
+
+#[test]
+fn by_the_time_of_each_sending_nothing_is_sent_twice_without_faults() {
+    for n in 0..1024 {
+        let (kind, mut set) = by_time(n);
+        set.push(("min_rto", time(Dur::ms(3))));
+        let pair = Pair::new(bytes(n), config(kind, &set)).run();
+        assert_eq!(pair.data.iter().map(|p| u64::from(p.payload)).sum::<u64>(), bytes(n), "combination {n}");
+    }
+}
+
 /// pFabric with options by the bits of `n`; its timer lies above the bench's round trip, or below it.
 fn minimal(n: u64) -> (&'static str, Vec<(&'static str, Value)>) {
     let bit = |i: u64| n >> i & 1 == 1;

@@ -13,9 +13,9 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use toml::{Table, Value as Toml};
 
-const FILES: [&str; 13] = [
+const FILES: [&str; 18] = [
     "rfc5681", "rfc6582", "rfc2018", "rfc6675", "rfc2883", "rfc7323", "rfc8257", "rfc3168", "rfc6298", "rfc3042",
-    "rfc9293", "rfc9438", "pfabric",
+    "rfc9293", "rfc9438", "rfc8985", "rfc9937", "rfc5682", "rfc3522", "rfc3708", "pfabric",
 ];
 
 fn folder() -> String {
@@ -105,6 +105,11 @@ conforms! {
     limited_transmit_conforms_to_rfc_3042: "rfc3042";
     windows_nagle_and_handshake_conform_to_rfc_9293: "rfc9293";
     cubic_conforms_to_rfc_9438: "rfc9438";
+    losses_found_by_time_conform_to_rfc_8985: "rfc8985";
+    rate_reduction_conforms_to_rfc_9937: "rfc9937";
+    timeouts_without_reason_are_undone_by_rfc_5682: "rfc5682";
+    recoveries_without_reason_are_undone_by_rfc_3522: "rfc3522";
+    recoveries_without_reason_are_undone_by_rfc_3708: "rfc3708";
     rate_control_conforms_to_pfabric: "pfabric";
 }
 

@@ -222,3 +222,17 @@ fn off_means_no_timer_for_data_or_a_syn() {
     let mut h = Hand::new("newreno", &[off, ("connection", word("handshake"))]);
     assert_eq!((h.start().len(), h.sender.deadline()), (1, None));
 }
+
+#[test]
+fn the_floor_bounds_the_timeout_or_what_is_added_to_the_round_trip() {
+    let rto = |floor: &str, round_trip: Dur| {
+        let mut h = Hand::new("newreno", &[("rto_floor", word(floor)), ("max_rto", time(Dur::ms(70)))]);
+        h.start();
+        h.wait(round_trip);
+        h.ack(1);
+        h.stats().rto
+    };
+    assert_eq!([rto("sum", Dur::ms(4)), rto("deviation", Dur::ms(4))], [Dur::ms(12), Dur::ms(14)]);
+    assert_eq!([rto("sum", Dur::ms(6)), rto("deviation", Dur::ms(6))], [Dur::ms(18); 2], "above the floor");
+    assert_eq!([rto("sum", Dur::ms(40)), rto("deviation", Dur::ms(40))], [Dur::ms(70); 2]);
+}

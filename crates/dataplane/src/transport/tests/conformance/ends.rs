@@ -325,6 +325,8 @@ fn sender_seen(s: &Sender, name: &str) -> Option<Seen> {
         "fast_retransmits" => Seen::Count(all.fast_retransmits.into()),
         "timeouts" => Seen::Count(all.timeouts.into()),
         "dsacks" => Seen::Count(all.dsacks.into()),
+        "tlp_probes" => Seen::Count(all.tlp_probes.into()),
+        "undos" => Seen::Count(all.undos.into()),
         "sacked" => Seen::Count(all.sacked.into()),
         "echoes" => Seen::Count(all.echoes.into()),
         "cuts" => Seen::Count(all.cuts.into()),

@@ -107,6 +107,8 @@ fn seen(pair: &Pair, name: &str) -> Outcome<Seen> {
         "timeouts" => Seen::Count(s.timeouts.into()),
         "retransmissions" => Seen::Count(s.retransmissions.into()),
         "fast_retransmits" => Seen::Count(s.fast_retransmits.into()),
+        "tlp_probes" => Seen::Count(s.tlp_probes.into()),
+        "undos" => Seen::Count(s.undos.into()),
         "cuts" => Seen::Count(s.cuts.into()),
         "cwnd" => Seen::Count(s.cwnd.into()),
         "ssthresh" => Seen::Count(s.ssthresh.into()),

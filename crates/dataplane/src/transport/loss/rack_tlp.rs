@@ -1,0 +1,192 @@
+//! What a sender keeps that finds losses by time (RFC 8985), and how it takes in what an ACK says.
+
+use super::prr::Prr;
+use super::rack::Rack;
+use super::segments::{Segments, Sent, Tags};
+use super::tlp::Tlp;
+use super::undo::Undo;
+use crate::transport::rto::Spread;
+use crate::transport::{clock, unwrap};
+use core::ops::Range;
+use units::{Dur, Time};
+
+/// What a sender does about losses.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(in crate::transport) enum Phase {
+    /// Nothing is being recovered.
+    #[default]
+    Open,
+    /// Fast recovery.
+    Recovery,
+    /// Recovery after a timeout.
+    Loss { frto: Frto },
+}
+
+/// Whether it is asked if a timeout had a reason (RFC 5682).
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(in crate::transport) enum Frto {
+    Off,
+    Asked,
+    /// New data is to answer that: it goes before what is lost.
+    New,
+}
+
+/// What the one timer is set for (RFC 8985 §8).
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(in crate::transport) enum Awaited {
+    #[default]
+    Retransmission,
+    Probe,
+    Reordering,
+}
+
+/// RACK-TLP of one sender.
+#[derive(Clone, Debug, Default)]
+pub(in crate::transport) struct RackTlp {
+    pub segments: Segments,
+    pub rack: Rack,
+    pub tlp: Tlp,
+    pub prr: Prr,
+    pub undo: Undo,
+    pub phase: Phase,
+    pub awaited: Awaited,
+    pub spread: Spread,
+    pub dsacks: u32,
+}
+
+/// An ACK, and where the sender stands as it comes.
+#[derive(Clone, Copy, Debug)]
+pub(in crate::transport) struct Heard<'a> {
+    pub now: Time,
+    /// Everything before is acknowledged by it.
+    pub ack: u64,
+    /// Everything before is acknowledged, and was sent.
+    pub una: u64,
+    pub sent: u64,
+    /// One past the highest byte sent when the last recovery began.
+    pub recover: u64,
+    pub mss: u32,
+    pub blocks: &'a [(u32, u32)],
+    /// The first of them reports a duplicate (RFC 2883 §4).
+    pub duplicate: bool,
+    /// Its echoed timestamp, and how long a tick is.
+    pub echo: Option<(u32, Dur)>,
+}
+
+/// What an ACK has told.
+#[derive(Clone, Copy, Debug, Default)]
+pub(in crate::transport) struct Told {
+    /// Bytes newly acknowledged or reported: DeliveredData of RFC 9937.
+    pub delivered: u64,
+    /// Whether bytes were newly reported.
+    pub reported: bool,
+    /// Data that was sent once, before the recovery began, has arrived.
+    pub original: bool,
+    /// A duplicate was reported.
+    pub duplicate: bool,
+    /// That of a probe.
+    pub probe_twice: bool,
+    /// The round-trip time by what was sent once and was acknowledged first, or else was reported first.
+    pub rtt: Option<Dur>,
+    /// The shortest of what was sent once.
+    pub least_rtt: Option<Dur>,
+    /// When what was reported first was sent.
+    pub reported_at: Option<Time>,
+}
+
+impl RackTlp {
+    /// Takes in blocks and the cumulative ACK: what has arrived by them (RFC 8985 §6.2 steps 1 to 4).
+    pub fn hear(&mut self, of: &Heard) -> Told {
+        let mut told = Told::default();
+        let mut blocks = of.blocks;
+        if of.duplicate {
+            self.on_duplicate(&blocks[0], of, &mut told);
+            blocks = &blocks[1..];
+        }
+        let fack = self.rack.fack();
+        let mut oldest_acked: Option<Time> = None;
+        let mut again_acked = false;
+        let RackTlp { segments, rack, .. } = self;
+        let mut arrive = |s: &Sent, told: &mut Told| {
+            told.delivered += s.len();
+            rack.order(s, fack);
+            let of_last = of.echo.is_none_or(|(echo, tick)| !clock::older(echo, clock::ticks_of(s.at, tick)));
+            rack.arrived(s, of.now, of_last);
+            if !s.tags.has(Tags::RETRANSMITTED) {
+                told.original |= s.end <= of.recover;
+                let rtt = of.now.since(s.at);
+                told.least_rtt = Some(told.least_rtt.map_or(rtt, |least| least.min(rtt)));
+            }
+        };
+        let range = |b: &(u32, u32)| Some(unwrap(b.0, of.ack)?..unwrap(b.1, of.ack)?);
+        for block in blocks.iter().filter_map(range).filter(|b| b.end <= of.sent) {
+            segments.report(block.start.max(of.una)..block.end, |s| {
+                arrive(s, &mut told);
+                told.reported = true;
+                if !s.tags.has(Tags::RETRANSMITTED) {
+                    told.reported_at = Some(told.reported_at.map_or(s.at, |at| at.min(s.at)));
+                }
+            });
+        }
+        if of.ack > of.una {
+            segments.acknowledge(of.ack, |s| {
+                if s.tags.has(Tags::REPORTED) {
+                    return;
+                }
+                arrive(s, &mut told);
+                match s.tags.has(Tags::RETRANSMITTED) {
+                    true => again_acked = true,
+                    false => oldest_acked = Some(oldest_acked.map_or(s.at, |at| at.min(s.at))),
+                }
+            });
+            segments.forget_if_reneged();
+        }
+        let by_acked = oldest_acked.filter(|_| !again_acked);
+        told.rtt = by_acked.or(told.reported_at).map(|at| of.now.since(at));
+        told
+    }
+
+    /// A duplicate was reported (RFC 2883).
+    fn on_duplicate(&mut self, block: &(u32, u32), of: &Heard, told: &mut Told) {
+        self.dsacks += 1;
+        told.duplicate = true;
+        let (Some(start), Some(end)) = (unwrap(block.0, of.ack), unwrap(block.1, of.ack)) else { return };
+        told.probe_twice = self.tlp.is_end(end);
+        if !told.probe_twice {
+            self.rack.on_duplicate(of.una.max(of.ack), of.sent);
+        }
+        // What is acknowledged is no longer known segment by segment.
+        if end <= of.una || self.segments.was_repeated(&(start..end)) {
+            let segments = end.saturating_sub(start).div_ceil(u64::from(of.mss)).max(1);
+            self.undo.on_duplicate(segments as u32, end);
+        }
+    }
+
+    /// A sample of the round-trip time.
+    pub fn on_sample(&mut self, least: Dur) {
+        self.tlp.on_sample();
+        self.rack.sample(least);
+    }
+    /// Whether fast recovery or recovery after a timeout is under way.
+    pub fn in_recovery(&self) -> bool {
+        self.phase != Phase::Open
+    }
+    /// Bytes under way.
+    pub fn pipe(&self) -> u64 {
+        self.segments.pipe()
+    }
+    /// New data was sent.
+    pub fn on_sent(&mut self, range: Range<u64>, now: Time) {
+        if self.phase == Phase::Recovery {
+            self.prr.on_sent(range.end - range.start);
+        }
+        self.segments.push(range, now);
+    }
+    /// A segment was sent again because it was lost, at this tick of the clock of timestamps.
+    pub fn on_sent_again(&mut self, bytes: u64, ticks: u32) {
+        if self.phase == Phase::Recovery {
+            self.prr.on_sent(bytes);
+        }
+        self.undo.on_sent_again(ticks);
+    }
+}

@@ -1,0 +1,316 @@
+//! Every segment that is outstanding, with the time of its last sending and what is known of it: the
+//! per-segment state of RFC 8985 §5.2, and what is under way because of it.
+
+use core::ops::Range;
+use std::collections::VecDeque;
+use units::Time;
+
+/// What is known of a segment.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(in crate::transport) struct Tags(u8);
+
+impl Tags {
+    /// It was selectively acknowledged.
+    pub const REPORTED: Tags = Tags(1);
+    /// Segment.lost, of its first sending or of a later one.
+    pub const LOST: Tags = Tags(1 << 1);
+    /// Its last sending is a retransmission that is taken to be under way.
+    pub const AGAIN: Tags = Tags(1 << 2);
+    /// Segment.retransmitted.
+    pub const RETRANSMITTED: Tags = Tags(1 << 3);
+
+    pub fn has(self, other: Tags) -> bool {
+        self.0 & other.0 != 0
+    }
+    fn with(self, other: Tags) -> Tags {
+        Tags(self.0 | other.0)
+    }
+    fn without(self, other: Tags) -> Tags {
+        Tags(self.0 & !other.0)
+    }
+    /// It is lost and was not sent again since.
+    pub fn waits(self) -> bool {
+        self.has(Tags::LOST) && !self.has(Tags::AGAIN)
+    }
+}
+
+/// A segment as it was sent last.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(in crate::transport) struct Sent {
+    /// Its first byte.
+    pub start: u64,
+    /// Segment.end_seq: one past its last byte.
+    pub end: u64,
+    /// Segment.xmit_ts.
+    pub at: Time,
+    pub tags: Tags,
+}
+
+impl Sent {
+    pub fn len(&self) -> u64 {
+        self.end - self.start
+    }
+}
+
+/// All outstanding segments, in order of their bytes, and sums over them.
+#[derive(Clone, Debug, Default)]
+pub(in crate::transport) struct Segments {
+    list: VecDeque<Sent>,
+    /// Bytes reported.
+    reported: u64,
+    /// Segments reported: RACK.segs_sacked.
+    reports: u32,
+    /// Bytes that are lost and not sent again.
+    waiting: u64,
+    /// Bytes of retransmissions under way of what is not known to be lost: such as probes.
+    doubled: u64,
+    /// Bytes of retransmissions under way.
+    again: u64,
+    /// Everything beyond was sent once.
+    once_from: u64,
+}
+
+impl Segments {
+    /// New data was sent.
+    pub fn push(&mut self, range: Range<u64>, at: Time) {
+        self.list.push_back(Sent { start: range.start, end: range.end, at, tags: Tags::default() });
+    }
+    /// Bytes under way: neither acknowledged nor reported, and not lost unless sent again; a probe and what
+    /// it repeats count both.
+    pub fn pipe(&self) -> u64 {
+        self.flight() + self.doubled
+    }
+    /// The same without probes: what a recovery reduces (RecoverFS of RFC 9937).
+    pub fn flight(&self) -> u64 {
+        self.outstanding() - self.reported - self.waiting
+    }
+    /// Bytes not cumulatively acknowledged.
+    pub fn outstanding(&self) -> u64 {
+        match (self.list.front(), self.list.back()) {
+            (Some(first), Some(last)) => last.end - first.start,
+            _ => 0,
+        }
+    }
+    pub fn reported(&self) -> u64 {
+        self.reported
+    }
+    pub fn reports(&self) -> u32 {
+        self.reports
+    }
+    /// Whether anything is lost that was not sent again.
+    pub fn has_waiting(&self) -> bool {
+        self.waiting > 0
+    }
+    /// Bytes of retransmissions under way.
+    pub fn again(&self) -> u64 {
+        self.again
+    }
+    pub fn len(&self) -> usize {
+        self.list.len()
+    }
+    pub fn get(&self, i: usize) -> Option<&Sent> {
+        self.list.get(i)
+    }
+    pub fn first(&self) -> Option<&Sent> {
+        self.list.front()
+    }
+    /// Everything beyond this byte was sent once.
+    pub fn once_from(&self) -> u64 {
+        self.once_from
+    }
+
+    /// Gives a segment other tags: all sums follow from here.
+    fn tag(&mut self, i: usize, change: impl FnOnce(Tags) -> Tags) {
+        let old = self.list[i];
+        self.leave(&old);
+        self.list[i].tags = change(old.tags);
+        let new = self.list[i];
+        self.enter(&new);
+    }
+    fn enter(&mut self, s: &Sent) {
+        let sums = self.sums_of(s);
+        for (sum, bytes) in sums {
+            *sum += bytes;
+        }
+        self.reports += u32::from(s.tags.has(Tags::REPORTED));
+    }
+    fn leave(&mut self, s: &Sent) {
+        let sums = self.sums_of(s);
+        for (sum, bytes) in sums {
+            *sum -= bytes;
+        }
+        self.reports -= u32::from(s.tags.has(Tags::REPORTED));
+    }
+    /// What a segment counts for in each sum.
+    fn sums_of(&mut self, s: &Sent) -> [(&mut u64, u64); 4] {
+        let bytes = |counts: bool| if counts { s.len() } else { 0 };
+        let (lost, again) = (s.tags.has(Tags::LOST), s.tags.has(Tags::AGAIN));
+        [
+            (&mut self.reported, bytes(s.tags.has(Tags::REPORTED))),
+            (&mut self.waiting, bytes(s.tags.waits())),
+            (&mut self.doubled, bytes(again && !lost)),
+            (&mut self.again, bytes(again)),
+        ]
+    }
+
+    /// Everything before `una` is acknowledged: tells of each segment that is gone, and of the part of one.
+    pub fn acknowledge(&mut self, una: u64, mut told: impl FnMut(&Sent)) {
+        while let Some(first) = self.list.front().copied().filter(|s| s.start < una) {
+            self.leave(&first);
+            told(&Sent { end: first.end.min(una), ..first });
+            if first.end <= una {
+                self.list.pop_front();
+                continue;
+            }
+            let rest = Sent { start: una, ..first };
+            self.list[0] = rest;
+            self.enter(&rest);
+        }
+    }
+    /// A block reports bytes: tells of each segment of which that is news. A segment of which only a part is
+    /// reported becomes two.
+    pub fn report(&mut self, block: Range<u64>, mut told: impl FnMut(&Sent)) {
+        let mut i = self.list.partition_point(|s| s.end <= block.start);
+        while let Some(s) = self.list.get(i).copied().filter(|s| s.start < block.end) {
+            if !s.tags.has(Tags::REPORTED) {
+                if s.start < block.start {
+                    self.split(i, block.start);
+                    i += 1;
+                    continue;
+                }
+                if s.end > block.end {
+                    self.split(i, block.end);
+                }
+                told(&self.list[i]);
+                self.tag(i, |t| t.with(Tags::REPORTED).without(Tags::LOST).without(Tags::AGAIN));
+            }
+            i += 1;
+        }
+    }
+    fn split(&mut self, i: usize, at: u64) {
+        let whole = self.list[i];
+        let (low, high) = (Sent { end: at, ..whole }, Sent { start: at, ..whole });
+        self.leave(&whole);
+        self.enter(&low);
+        self.enter(&high);
+        self.list[i] = low;
+        self.list.insert(i + 1, high);
+    }
+    /// Whether a byte before `end` and not before `start` was sent more than once.
+    pub fn was_repeated(&self, range: &Range<u64>) -> bool {
+        let from = self.list.partition_point(|s| s.end <= range.start);
+        let inside = self.list.iter().skip(from).take_while(|s| s.start < range.end);
+        inside.into_iter().any(|s| s.tags.has(Tags::RETRANSMITTED))
+    }
+
+    /// The first segment that is lost and was not sent again.
+    pub fn next_waiting(&self) -> Option<usize> {
+        if self.waiting == 0 {
+            return None;
+        }
+        self.list.iter().position(|s| s.tags.waits())
+    }
+    /// A segment was sent again (RFC 8985 §6.1).
+    pub fn sent_again(&mut self, i: usize, at: Time) {
+        self.tag(i, |t| t.with(Tags::AGAIN).with(Tags::RETRANSMITTED));
+        self.list[i].at = at;
+        self.once_from = self.once_from.max(self.list[i].end);
+    }
+    /// The last sending of a segment is lost; whether that is news.
+    pub fn lose(&mut self, i: usize) -> bool {
+        let tags = self.list[i].tags;
+        if tags.has(Tags::REPORTED) || tags.waits() {
+            return false;
+        }
+        // Of one that was sent twice and never was lost, the first sending may go before the second.
+        let again = tags.has(Tags::LOST);
+        self.tag(i, |t| if again { t.without(Tags::AGAIN) } else { t.with(Tags::LOST) });
+        true
+    }
+    /// The last sending of a segment is lost whatever it was.
+    pub fn lose_wholly(&mut self, i: usize) {
+        if !self.list[i].tags.has(Tags::REPORTED) {
+            self.tag(i, |t| t.with(Tags::LOST).without(Tags::AGAIN));
+        }
+    }
+    /// Nothing is lost after all.
+    pub fn find_all(&mut self) {
+        for i in 0..self.list.len() {
+            self.tag(i, |t| t.without(Tags::LOST));
+        }
+    }
+    /// Where the first byte outstanding was reported once, the receiver has given it back and nothing that it
+    /// reported counts (RFC 2018 §8).
+    pub fn forget_if_reneged(&mut self) {
+        if self.list.front().is_some_and(|s| s.tags.has(Tags::REPORTED)) {
+            for i in 0..self.list.len() {
+                self.tag(i, |t| t.without(Tags::REPORTED));
+            }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use mech::{Purpose, Stream};
+    use units::Dur;
+
+    /// All sums as they follow from the segments.
+    fn counted(s: &Segments) -> (u64, u32, u64, u64) {
+        let bytes = |f: &dyn Fn(Tags) -> bool| s.list.iter().filter(|s| f(s.tags)).map(Sent::len).sum::<u64>();
+        let (lost, again) = (|t: Tags| t.has(Tags::LOST), |t: Tags| t.has(Tags::AGAIN));
+        let reported = bytes(&|t| t.has(Tags::REPORTED));
+        let under_way = bytes(&|t| !t.has(Tags::REPORTED) && (!lost(t) || again(t)));
+        let twice = bytes(&|t| !t.has(Tags::REPORTED) && !lost(t) && again(t));
+        let reports = s.list.iter().filter(|s| s.tags.has(Tags::REPORTED)).count() as u32;
+        (reported, reports, under_way, under_way + twice)
+    }
+
+    #[test]
+    fn what_is_under_way_is_what_the_segments_say_whatever_happens_to_them() {
+        for seed in 0..200 {
+            let mut stream = Stream::new(seed, 0, Purpose::Custom(0));
+            let (mut s, mut una, mut sent) = (Segments::default(), 0, 0);
+            for step in 0..200 {
+                let (now, span) = (Time::ZERO + Dur::us(step), stream.below(3000));
+                let somewhere = una + stream.below(sent - una + 1);
+                let some = stream.below(s.len() as u64 + 1) as usize;
+                match stream.below(9) {
+                    0..=2 => {
+                        s.push(sent..sent + 1 + span % 1000, now);
+                        sent += 1 + span % 1000;
+                    }
+                    3 => s.report(somewhere..(somewhere + span).min(sent), |_| {}),
+                    4 => {
+                        una = (una + span / 4).min(sent);
+                        s.acknowledge(una, |_| {});
+                        s.forget_if_reneged();
+                    }
+                    5 if some < s.len() => drop(s.lose(some)),
+                    6 if some < s.len() => s.lose_wholly(some),
+                    7 => s.next_waiting().into_iter().for_each(|i| s.sent_again(i, now)),
+                    8 if step % 20 == 0 => s.find_all(),
+                    _ => {}
+                }
+                assert_eq!((s.reported(), s.reports(), s.flight(), s.pipe()), counted(&s), "seed {seed}, step {step}");
+                assert_eq!(s.outstanding(), sent - una);
+                assert_eq!(s.has_waiting(), s.next_waiting().is_some());
+                assert!(s.list.iter().zip(s.list.iter().skip(1)).all(|(a, b)| a.end == b.start && a.start < a.end));
+            }
+        }
+    }
+
+    #[test]
+    fn a_report_of_a_part_makes_two_segments_of_one() {
+        let mut s = Segments::default();
+        s.push(0..1000, Time::ZERO);
+        let mut told = Vec::new();
+        s.report(200..700, |s| told.push((s.start, s.end)));
+        s.report(100..800, |s| told.push((s.start, s.end)));
+        assert_eq!(told, [(200, 700), (100, 200), (700, 800)]);
+        assert_eq!((s.reported(), s.pipe(), s.len()), (700, 300, 5));
+        s.acknowledge(150, |s| told.push((s.start, s.end)));
+        assert_eq!((&told[3..], s.reported()), (&[(0, 100), (100, 150)][..], 650));
+    }
+}

@@ -1,0 +1,268 @@
+//! How a sender that finds losses by time takes in ACKs (RFC 8985), and when its recoveries begin, end and
+//! are undone. The order of steps is Linux's.
+
+use super::Sender;
+use crate::transport::config::EcnMode;
+use crate::transport::loss::{
+    Awaited, Delivery, Detected, Frto, Heard, OfProbe, Phase, RackTlp, Settling, Told, reports_duplicate,
+};
+use crate::transport::{Acked, Io, Lost, TcpConfig, clock};
+use crate::{NO_EXT, Pkt};
+use mech::Flags;
+
+/// An ACK, as it changes what a sender does about losses.
+pub(super) struct Event {
+    pub told: Told,
+    /// It acknowledges new data.
+    pub advanced: bool,
+    /// It carries an echo of congestion.
+    ece: bool,
+    /// It tells nothing new.
+    bare: bool,
+    /// Its echoed timestamp, where that may undo.
+    echo: Option<u32>,
+    /// Bytes under way before it, without probes.
+    flight: u64,
+}
+
+impl Sender {
+    /// Does something with what is kept for RACK-TLP, which begins with the first such call.
+    pub(super) fn by_rack(&mut self, f: impl FnOnce(&mut Sender, &mut RackTlp)) {
+        let mut rack = self.loss.take_timed();
+        f(self, &mut rack);
+        self.loss.put_timed(rack);
+    }
+
+    /// An ACK of everything before `ack` has come, of which no byte was never sent.
+    #[inline(never)]
+    pub(super) fn receive_by_rack(&mut self, pkt: &Pkt, ack: u64, io: &mut Io) {
+        self.by_rack(|s, r| {
+            let event = s.hear(pkt, ack, r, io);
+            let lost = s.judge(&event, r, io);
+            s.set_window(&event, lost, r, io);
+            s.set_timer(&event, r, io);
+            s.send_lost_and_new(r, io);
+        });
+    }
+
+    /// Takes in what an ACK says, and its samples.
+    fn hear(&mut self, pkt: &Pkt, ack: u64, r: &mut RackTlp, io: &Io) -> Event {
+        let cfg = io.cfg;
+        let by_stamps = if pkt.ext == NO_EXT { None } else { self.options(pkt.ext, ack, io).1 };
+        let ext = io.exts.get(pkt.ext).copied().unwrap_or_default();
+        let echo = ext.timestamps.filter(|_| cfg.timestamps).map(|stamps| stamps.ecr);
+        let is_old = ack < self.una;
+        let ece = !is_old && cfg.ecn != EcnMode::Off && pkt.head.flags.has(Flags::ECE);
+        let rwnd = if is_old { self.rwnd } else { u32::from(pkt.window) << cfg.window_shift };
+        let same_window = rwnd == self.rwnd;
+        self.echoes += u32::from(ece);
+        self.rwnd = rwnd;
+        self.widest = self.widest.max(rwnd);
+        let flight = r.segments.flight();
+        let blocks = &ext.sack[..usize::from(ext.blocks).min(ext.sack.len())];
+        let told = r.hear(&Heard {
+            now: io.now,
+            ack,
+            una: self.una,
+            sent: self.sent,
+            recover: self.loss.recovery_point(),
+            mss: u32::from(cfg.mss),
+            blocks,
+            duplicate: reports_duplicate(blocks, ack),
+            echo: echo.map(|echo| (echo, clock::tick(cfg))),
+        });
+        let advanced = ack > self.una;
+        self.loss.on_reported(r.segments.reported());
+        if advanced {
+            self.una = ack;
+            self.loss.expiries = 0;
+        }
+        if let Some(rtt) = told.rtt.or(by_stamps.filter(|_| advanced)) {
+            self.rto.sample_by_rack(rtt, &mut r.spread, self.una..self.nxt, cfg);
+            r.on_sample(told.least_rtt.unwrap_or(rtt));
+        }
+        let bare = !advanced && !told.reported && !told.duplicate && same_window && !is_old;
+        Event { told, advanced, ece, bare, echo: echo.filter(|_| cfg.rack.eifel), flight }
+    }
+
+    /// What the ACK means for recoveries, and what it shows to be lost: bytes that were not lost before.
+    fn judge(&mut self, event: &Event, r: &mut RackTlp, io: &Io) -> u64 {
+        let told = &event.told;
+        if event.ece {
+            r.undo.on_mark();
+        }
+        if r.tlp.on_ack(OfProbe { ack: self.una, twice: told.probe_twice, bare: event.bare }) {
+            self.on_mended_by_probe(event.flight, io.cfg);
+        }
+        if r.phase == Phase::Recovery && self.una >= self.loss.recovery_point() {
+            self.end_recovery(event, r, io.cfg);
+        }
+        match r.phase {
+            Phase::Recovery if event.advanced && r.undo.is_open() && r.undo.was_delayed(event.echo) => {
+                // Until all retransmissions are accounted for nothing more is taken for lost.
+                if r.segments.again() > 0 {
+                    return 0;
+                }
+                self.undo(true, r);
+            }
+            Phase::Loss { .. } => self.judge_timeout(event, r, io.cfg),
+            Phase::Recovery | Phase::Open => {}
+        }
+        if !matches!(r.phase, Phase::Loss { .. }) && io.cfg.rack.dsack_undo && r.undo.all_twice() {
+            self.undo(false, r);
+        }
+        let found = self.detect(r, io);
+        let may_begin = match r.phase {
+            Phase::Open => true,
+            Phase::Recovery => false,
+            Phase::Loss { .. } => found.again,
+        };
+        if may_begin && r.segments.has_waiting() {
+            self.begin_recovery(event.flight, event.ece, r, io.cfg);
+        }
+        if r.phase == Phase::Open && r.segments.again() == 0 {
+            r.undo.rest();
+        }
+        found.lost
+    }
+
+    /// Looks for losses, and lets the timer wait for what may be lost soon (RFC 8985 §6.2 step 5).
+    pub(super) fn detect(&mut self, r: &mut RackTlp, io: &Io) -> Detected {
+        let settling = self.settling(r, io.cfg);
+        let found = r.rack.detect(&mut r.segments, io.now, settling);
+        if found.wait.0 > 0 {
+            r.awaited = Awaited::Reordering;
+            self.rto.set(io.now.saturating_add(found.wait).saturating_add(io.cfg.rack.slack));
+        } else if r.awaited == Awaited::Reordering {
+            self.rearm_timeout(r, io);
+        }
+        found
+    }
+    pub(super) fn settling(&self, r: &RackTlp, cfg: &TcpConfig) -> Settling {
+        let srtt = self.rto.srtt().unwrap_or_default();
+        Settling { srtt, threshold: cfg.dupack_threshold, in_recovery: r.in_recovery() }
+    }
+
+    /// Fast recovery begins with so many bytes under way (RFC 5681 §3.2, RFC 8985 §6.2).
+    pub(super) fn begin_recovery(&mut self, flight: u64, marked: bool, r: &mut RackTlp, cfg: &TcpConfig) {
+        let under_way = r.segments.again().div_ceil(u64::from(cfg.mss)) as u32;
+        r.undo.begin(self.congestion.saved(), self.una, under_way, marked);
+        self.cut(flight, cfg);
+        self.loss.recover(self.sent, self.sent);
+        self.fast_retransmits += 1;
+        r.prr.begin(flight);
+        r.tlp.end();
+        r.phase = Phase::Recovery;
+    }
+    /// A loss cuts the window that had so many bytes under way.
+    fn cut(&mut self, flight: u64, cfg: &TcpConfig) {
+        let lost = Lost { range: self.una..self.una + 1, flight: flight as u32, sent: self.sent, left: 0 };
+        self.congestion.on_lost(&lost, cfg);
+        self.cwr = cfg.ecn != EcnMode::Off;
+    }
+    /// A probe has mended a loss that nothing else shows: the window is cut as for one (RFC 8985 §7.4.2).
+    fn on_mended_by_probe(&mut self, flight: u64, cfg: &TcpConfig) {
+        self.cut(flight, cfg);
+    }
+
+    /// All that was outstanding when recovery began is acknowledged.
+    fn end_recovery(&mut self, event: &Event, r: &mut RackTlp, cfg: &TcpConfig) {
+        match self.may_undo(event, r, cfg) {
+            true => self.undo(false, r),
+            false => {
+                r.rack.on_recovered();
+                if r.phase == Phase::Recovery {
+                    self.congestion.on_recovered(self.flight(), cfg);
+                }
+                self.open_again(r);
+            }
+        }
+    }
+    fn open_again(&mut self, r: &mut RackTlp) {
+        r.phase = Phase::Open;
+        self.loss.leave_recovery();
+    }
+
+    /// Whether the last cut had no reason.
+    fn may_undo(&self, event: &Event, r: &RackTlp, cfg: &TcpConfig) -> bool {
+        let all_twice = cfg.rack.dsack_undo && r.undo.all_twice();
+        r.undo.is_open() && (all_twice || r.undo.was_delayed(event.echo))
+    }
+    /// Takes the last cut back; what was taken for lost is not, where `all` is under way still.
+    fn undo(&mut self, all: bool, r: &mut RackTlp) {
+        if all {
+            r.segments.find_all();
+        }
+        if let Some(saved) = r.undo.take() {
+            self.congestion.undo(&saved);
+            self.cwr = false;
+        }
+        self.open_again(r);
+    }
+
+    /// An ACK while a timeout is being recovered: the timeout had no reason where data that was sent once has
+    /// arrived (RFC 5682 §3.1, with selective acknowledgements), or as for fast recovery.
+    fn judge_timeout(&mut self, event: &Event, r: &mut RackTlp, cfg: &TcpConfig) {
+        let Phase::Loss { frto } = r.phase else { return };
+        if event.advanced && self.may_undo(event, r, cfg) {
+            return self.undo(true, r);
+        }
+        let over = self.una >= self.loss.recovery_point();
+        if frto != Frto::Off {
+            if event.told.original {
+                return self.undo(true, r);
+            }
+            let mut next = Frto::Asked;
+            if self.sent > self.loss.recovery_point() {
+                // Step 3.a: new data has shown that there was a loss.
+                if event.told.reported || event.bare {
+                    next = Frto::Off;
+                }
+            } else if event.advanced && !over {
+                // Step 2.b: new data, where there is any, shows more than another retransmission.
+                self.loss.recover_until(self.sent);
+                let may = self.written > self.nxt && self.rwnd > self.flight();
+                next = if may { Frto::New } else { Frto::Off };
+            }
+            r.phase = Phase::Loss { frto: next };
+            if next == Frto::New {
+                return;
+            }
+        }
+        if over {
+            self.end_recovery(event, r, cfg);
+        }
+    }
+
+    /// The window after an ACK: reduced in proportion to what arrives in recovery, else as congestion control
+    /// has it.
+    fn set_window(&mut self, event: &Event, lost: u64, r: &mut RackTlp, io: &Io) {
+        let cfg = io.cfg;
+        let recovering = r.phase == Phase::Recovery;
+        let open = event.advanced && !recovering;
+        let (bytes, flight) = (event.told.delivered as u32, event.flight as u32);
+        let acked = Acked { bytes, flight, open, ..self.acked(event.ece, io) };
+        if acked.bytes > 0 {
+            self.congestion.on_ack(&acked, cfg);
+        }
+        if event.ece {
+            self.on_mark(&acked, cfg);
+        }
+        if recovering && cfg.rack.prr {
+            self.reduce(event.told.delivered, event.advanced && lost == 0, r, cfg);
+        }
+    }
+    /// RFC 9937 §6.
+    pub(super) fn reduce(&mut self, delivered: u64, safe: bool, r: &mut RackTlp, cfg: &TcpConfig) {
+        let of = Delivery {
+            bytes: delivered,
+            safe,
+            pipe: r.pipe(),
+            ssthresh: u64::from(self.congestion.ssthresh()),
+            mss: u64::from(cfg.mss),
+        };
+        if let Some(window) = r.prr.window(of) {
+            self.congestion.set_window(u32::try_from(window).unwrap_or(u32::MAX));
+        }
+    }
+}

@@ -1,0 +1,144 @@
+//! The one timer of a sender that finds losses by time: retransmission, probe, reordering (RFC 8985 §8).
+
+use super::Sender;
+use super::rack::Event;
+use crate::transport::config::EcnMode;
+use crate::transport::loss::{Awaited, Frto, Phase, RackTlp, Tlp};
+use crate::transport::{Io, Lost, TcpConfig};
+use units::Time;
+
+impl Sender {
+    /// The timer has expired.
+    pub(super) fn timer_by_rack(&mut self, io: &mut Io) {
+        self.by_rack(|s, r| match r.awaited {
+            Awaited::Retransmission => s.on_expiry(r, io),
+            Awaited::Probe => s.on_probe_time(r, io),
+            Awaited::Reordering => s.on_reordering_time(r, io),
+        });
+    }
+
+    /// After an ACK: the timer runs anew where new data is acknowledged, or data is reported that was sent
+    /// before the first outstanding segment was sent last, as Linux has it.
+    pub(super) fn set_timer(&mut self, event: &Event, r: &mut RackTlp, io: &Io) {
+        let head = r.segments.first().map_or(Time::ZERO, |s| s.at);
+        if self.una == self.sent {
+            r.awaited = Awaited::Retransmission;
+            return self.rto.stop();
+        }
+        let anew = event.advanced || event.told.reported_at.is_some_and(|at| at < head);
+        if anew && r.awaited != Awaited::Reordering && !self.await_probe(true, r, io) {
+            self.rearm_timeout(r, io);
+        }
+    }
+
+    /// Lets the timer wait for the retransmission timeout: from now, or where it waited for something else
+    /// from the last sending of the first segment.
+    pub(super) fn rearm_timeout(&mut self, r: &mut RackTlp, io: &Io) {
+        let at = match r.awaited {
+            Awaited::Retransmission => io.now.saturating_add(self.rto.timeout()),
+            Awaited::Probe | Awaited::Reordering => self.expiry(r).max(io.now),
+        };
+        r.awaited = Awaited::Retransmission;
+        match io.cfg.retransmission_timer {
+            true => self.rto.set(at),
+            false => self.rto.stop(),
+        }
+    }
+    /// When the retransmission timeout of the first segment is over.
+    fn expiry(&self, r: &RackTlp) -> Time {
+        r.segments.first().map_or(Time::NEVER, |s| s.at.saturating_add(self.rto.timeout()))
+    }
+
+    /// Lets the timer wait for a probe, unless it would find nothing out: losses are being recovered, or
+    /// reports will show them (RFC 8985 §7.2). `advancing` says that the timeout would run from now.
+    pub(super) fn await_probe(&mut self, advancing: bool, r: &mut RackTlp, io: &Io) -> bool {
+        let cfg = io.cfg;
+        if !cfg.rack.tlp || r.in_recovery() || r.segments.reported() > 0 || !r.tlp.may_probe() {
+            return false;
+        }
+        let wait = Tlp::timeout(self.rto.srtt(), r.segments.len() == 1, cfg.min_rto, cfg.rack.slack);
+        let mut at = io.now.saturating_add(wait);
+        if cfg.retransmission_timer {
+            let expiry = if advancing { io.now.saturating_add(self.rto.timeout()) } else { self.expiry(r) };
+            at = at.min(expiry.max(io.now));
+        }
+        r.awaited = Awaited::Probe;
+        self.rto.set(at);
+        true
+    }
+
+    /// Sends a probe beside the window: new data, or else the last segment again (RFC 8985 §7.3).
+    fn on_probe_time(&mut self, r: &mut RackTlp, io: &mut Io) {
+        let cfg = io.cfg;
+        if !r.tlp.may_probe() || r.segments.len() == 0 {
+            return self.rearm_timeout(r, io);
+        }
+        let full = u64::from(cfg.mss).min(self.written - self.nxt) as u32;
+        let new = full > 0 && self.rwnd.saturating_sub(self.flight()) >= full;
+        if new {
+            let start = self.nxt;
+            self.emit_new(full, io);
+            r.on_sent(start..self.sent, io.now);
+        } else {
+            // No loss is known of: this is no retransmission that a recovery would answer for.
+            let last = r.segments.len() - 1;
+            self.repeat(last, r, io);
+        }
+        r.tlp.begin(self.sent, !new);
+        r.awaited = Awaited::Retransmission;
+        self.rearm_timeout(r, io);
+    }
+
+    /// What was overtaken has not come (RFC 8985 §6.2 step 5).
+    fn on_reordering_time(&mut self, r: &mut RackTlp, io: &mut Io) {
+        let flight = r.segments.flight();
+        let found = self.detect(r, io);
+        if found.lost > 0 {
+            if r.phase != Phase::Recovery {
+                self.begin_recovery(flight, false, r, io.cfg);
+                if io.cfg.rack.prr {
+                    self.reduce(u64::from(io.cfg.mss), false, r, io.cfg);
+                }
+            }
+            self.send_lost_and_new(r, io);
+        }
+    }
+
+    /// RFC 8985 §6.3, RFC 6298 (5.4) to (5.6), RFC 5681 §3.1: the first segment is sent again, and what was
+    /// sent long enough ago is lost too. The threshold falls once for what is outstanding, and the window is
+    /// one segment more than what is under way, as Linux has it.
+    fn on_expiry(&mut self, r: &mut RackTlp, io: &mut Io) {
+        let (now, cfg) = (io.now, io.cfg);
+        if r.segments.len() == 0 {
+            return self.rto.stop();
+        }
+        let flight = r.segments.flight().min(u64::from(self.congestion.window())) as u32;
+        let cut = match r.phase {
+            Phase::Open => true,
+            Phase::Recovery => false,
+            Phase::Loss { .. } => self.loss.expiries == 0,
+        } || self.una >= self.loss.recovery_point();
+        if cut {
+            let under_way = r.segments.again().div_ceil(u64::from(cfg.mss)) as u32;
+            r.undo.begin(self.congestion.saved(), self.una, under_way, false);
+        }
+        let lost = Lost { range: self.una..self.nxt, flight, sent: self.sent, left: 0 };
+        self.congestion.on_timeout(&lost, !cut, cfg);
+        self.after_timeout(cfg, now);
+        r.phase = Phase::Loss { frto: if cfg.rack.frto { Frto::Asked } else { Frto::Off } };
+        r.tlp.end();
+        let settling = self.settling(r, cfg);
+        r.rack.on_timeout(&mut r.segments, now, settling);
+        let window = r.pipe() + u64::from(cfg.mss);
+        self.congestion.set_window(u32::try_from(window).unwrap_or(u32::MAX));
+        self.send_again(0, r, io);
+    }
+    /// What every timeout does.
+    fn after_timeout(&mut self, cfg: &TcpConfig, now: Time) {
+        self.loss.on_timeout(self.una, self.sent);
+        self.timeouts += 1;
+        self.loss.expiries = self.loss.expiries.saturating_add(1);
+        self.cwr = cfg.ecn != EcnMode::Off;
+        self.rto.back_off(now, cfg);
+    }
+}

@@ -1,0 +1,73 @@
+//! What a sender that finds losses by time sends: what is lost, and new data, by what is under way.
+
+use super::Sender;
+use crate::transport::loss::{Awaited, Frto, Phase, RackTlp};
+use crate::transport::{Io, clock};
+
+impl Sender {
+    /// Sends what is lost and then new data, as long as the window exceeds what is under way; the other way
+    /// round where new data is to show whether a timeout had a reason (RFC 5682 §3.1 step 2.b).
+    pub(super) fn send_lost_and_new(&mut self, r: &mut RackTlp, io: &mut Io) {
+        if r.phase == (Phase::Loss { frto: Frto::New }) {
+            let before = self.sent;
+            self.send_new(r, io);
+            if self.sent > before || self.pacing.waits() {
+                return;
+            }
+            r.phase = Phase::Loss { frto: Frto::Off };
+        }
+        let window = u64::from(self.congestion.window());
+        while let Some(i) = r.segments.next_waiting() {
+            let len = r.segments.get(i).map_or(0, |s| s.len());
+            if r.pipe() + len > window || !self.pacing.ready() {
+                return;
+            }
+            self.send_again(i, r, io);
+        }
+        self.send_new(r, io);
+    }
+
+    /// Sends a segment again, as it was. That of the first one starts the timeout anew, as Linux has it
+    /// (RFC 6298 §5 leaves it open).
+    pub(super) fn send_again(&mut self, i: usize, r: &mut RackTlp, io: &mut Io) {
+        let bytes = self.repeat(i, r, io);
+        r.on_sent_again(bytes, clock::ticks(io.now, io.cfg));
+        if i == 0 && r.awaited != Awaited::Reordering {
+            r.awaited = Awaited::Retransmission;
+            self.rearm_timeout(r, io);
+        }
+    }
+
+    /// The same, whatever the reason; how many bytes it has.
+    pub(super) fn repeat(&mut self, i: usize, r: &mut RackTlp, io: &mut Io) -> u64 {
+        let Some(s) = r.segments.get(i).copied() else { return 0 };
+        self.emit_ranked(s.start, s.len() as u32, self.rank(io.cfg), io);
+        r.segments.sent_again(i, io.now);
+        s.len()
+    }
+
+    /// Sends new data that the window has room for.
+    fn send_new(&mut self, r: &mut RackTlp, io: &mut Io) {
+        if self.nxt >= self.written {
+            return;
+        }
+        self.restart_if_idle(io);
+        let before = self.sent;
+        self.fill(u64::from(self.congestion.window()).saturating_sub(r.pipe()), io);
+        let mut start = before;
+        while start < self.sent {
+            // Only the last of them may be short.
+            let end = self.sent.min(start + u64::from(io.cfg.mss));
+            r.on_sent(start..end, io.now);
+            start = end;
+        }
+        if self.sent > before {
+            if r.awaited == Awaited::Probe {
+                self.rearm_timeout(r, io);
+            }
+            if r.awaited != Awaited::Reordering {
+                self.await_probe(false, r, io);
+            }
+        }
+    }
+}

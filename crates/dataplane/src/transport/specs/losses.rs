@@ -1,0 +1,62 @@
+//! Parameters of how losses are found and mended.
+
+use crate::transport::choices::{Recovery, RecoveryWindow, RtoFloor};
+use mech::params::{Kind, Param};
+
+/// How losses are repaired, where that is a choice.
+pub(super) const RECOVERY: Param = Param {
+    name: "recovery",
+    doc: "How losses are found and repaired: as by `reno` (RFC 5681), `newreno` (RFC 6582), `sack` (RFC 6675), or by the \
+          time of each sending: `rack` (RACK-TLP, RFC 8985), as hosts of today do.",
+    kind: Recovery::KIND,
+    default: Some("sack"),
+};
+/// With `rack`: the rest.
+pub(super) const TLP: Param = Param {
+    name: "tlp",
+    doc: "With `rack`: where no ACK comes for two round trips, a probe asks for what is lost at the end of a flight \
+          (RFC 8985 §7).",
+    kind: Kind::Flag,
+    default: Some("true"),
+};
+pub(super) const WINDOW_IN_RECOVERY: Param = Param {
+    name: "window_in_recovery",
+    doc: "With `rack`: the window while losses are repaired, `prr` (RFC 9937) or the `threshold` at once.",
+    kind: RecoveryWindow::KIND,
+    default: Some("prr"),
+};
+pub(super) const FRTO: Param = Param {
+    name: "frto",
+    doc: "With `rack`: a timeout is undone where data that was sent once arrives after it (F-RTO, RFC 5682).",
+    kind: Kind::Flag,
+    default: Some("true"),
+};
+pub(super) const EIFEL: Param = Param {
+    name: "eifel",
+    doc: "With `rack` and `timestamps`: a recovery or a timeout is undone where the echoed timestamp is older than its \
+          first retransmission (Eifel, RFC 3522).",
+    kind: Kind::Flag,
+    default: Some("true"),
+};
+pub(super) const DSACK_UNDO: Param = Param {
+    name: "dsack_undo",
+    doc: "With `rack`: a recovery or a timeout is undone where the receiver reports all of its retransmissions as \
+          duplicates (RFC 3708, RFC 2883).",
+    kind: Kind::Flag,
+    default: Some("true"),
+};
+pub(super) const TIMER_SLACK: Param = Param {
+    name: "timer_slack",
+    doc: "With `rack`: what the timer of reordering waits longer, and that of a probe with more than one segment \
+          outstanding; Linux has two ticks of its clock there (8 ms at 250 Hz).",
+    kind: Kind::Time { min: 0 },
+    default: Some("0us"),
+};
+/// What the least timeout bounds.
+pub(super) const RTO_FLOOR: Param = Param {
+    name: "rto_floor",
+    doc: "What `min_rto` bounds: the `sum`, which is the timeout (RFC 6298 (2.4)), or the `deviation`, which is added to the \
+          smoothed round-trip time, as Linux has it.",
+    kind: RtoFloor::KIND,
+    default: Some("sum"),
+};
