@@ -12,7 +12,7 @@ from outcome import Broken, Flow, Outcome
 HEADER, TIMESTAMPS = 40, 12
 TEMPLATE = """
 name = "linux"
-duration = "1s"
+duration = "120s"
 
 [topology]
 kind = "custom"
@@ -40,7 +40,7 @@ gap = "0B"
 buffer = {{ kind = "per_port", size = "{waiting}pkt" }}
 
 [measure]
-drain = "120s"
+drain = "10s"
 queues = false
 goodput = "none"
 
