@@ -208,7 +208,9 @@ fn build_empty<O: Observer, T: Tap>(
         flows: FlowTable::new(scenario.switches.iter().any(|s| s.routing.slot.peek().is_symmetric())),
         exts: dataplane::Exts::default(),
         tcp: Arc::new(
-            tcp.ok_or_else(|| BuildError(format!("`{}`", scenario.transport.kind)))?.with_bounce_signal(signal),
+            tcp.ok_or_else(|| BuildError(format!("`{}`", scenario.transport.kind)))?
+                .with_bounce_signal(signal)
+                .with_seed(seed),
         ),
         pending,
         next,

@@ -1,13 +1,13 @@
 //! Parameters of a transport that contradict each other, or say nothing beside each other: no errors, and worth a word.
 
-use super::choices::{Priority, Recovery};
+use super::choices::{Connection, Priority, Recovery};
 use super::config::{MAX_WINDOW, window};
 use mech::params::Values;
 
 /// What a user should know of these parameters; `given` says which were written in the scenario.
 pub fn notes(values: &Values, given: &dyn Fn(&str) -> bool) -> Vec<String> {
     let asked = Asked { values, given };
-    [asked.timeouts(), asked.delayed_acks(), asked.windows(), asked.idle(), asked.by_time()].concat()
+    [asked.timeouts(), asked.delayed_acks(), asked.windows(), asked.idle(), asked.by_time(), asked.handshake()].concat()
 }
 
 struct Asked<'a> {
@@ -73,6 +73,15 @@ impl Asked<'_> {
         found.map(|name| format!("transport.{name} is above receive_window, which bounds it")).collect()
     }
 
+    /// What was measured before says nothing where it is measured in the flow.
+    fn handshake(&self) -> Vec<String> {
+        let said = self.is_given("handshake_rtt") && self.values.has("handshake_rtt");
+        let shakes = self.values.get::<Connection>("connection") == Connection::Handshake;
+        let note =
+            || "transport.handshake_rtt says nothing with connection = \"handshake\": it is measured".to_string();
+        (said && shakes).then(note).into_iter().collect()
+    }
+
     /// What says nothing unless losses are found by time, or then.
     fn by_time(&self) -> Vec<String> {
         let values = self.values;
@@ -80,7 +89,7 @@ impl Asked<'_> {
             values.has("tlp") && (!values.has("recovery") || values.get::<Recovery>("recovery") == Recovery::Rack);
         let told = |name: &&str| values.has(name) && self.is_given(name);
         if !rack {
-            let silent = ["tlp", "window_in_recovery", "frto", "eifel", "dsack_undo", "timer_slack"];
+            let silent = ["tlp", "window_in_recovery", "frto", "eifel", "dsack_undo", "timer_slack", "tick", "tso"];
             let note = |name: &str| format!("transport.{name} has no effect without recovery = \"rack\"");
             return silent.into_iter().filter(told).map(note).collect();
         }

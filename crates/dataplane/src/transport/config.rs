@@ -3,15 +3,20 @@
 pub(super) use super::choices::Recovery;
 use super::choices::{Connection, Priority, ProbePriority, RecoveryWindow, RtoFloor};
 use super::fraction;
+use super::ticks::Ticks;
 use crate::Framing;
 use mech::host::WindowCut;
 use mech::params::Values;
+use mech::{HostId, hash_mix};
 use units::{Amount, Dur};
 
 /// Longest segment that is accepted, bytes of payload: a jumbo frame's.
 pub const MAX_MSS: u64 = 9000;
 /// Largest window that a 16-bit field and a scale of 14 can advertise (RFC 7323 §2.3).
 pub(super) const MAX_WINDOW: u64 = 65_535 << 14;
+
+/// What tells the phases of clocks from other draws of a run.
+const TICKS: u64 = 0x7469_636b;
 
 /// Which congestion control.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -48,6 +53,8 @@ pub(super) struct RackChoices {
     pub frto: bool,
     pub eifel: bool,
     pub dsack_undo: bool,
+    /// New data leave in bursts.
+    pub tso: bool,
     /// What the reordering and the probe timer wait longer.
     pub slack: Dur,
 }
@@ -60,6 +67,7 @@ impl RackChoices {
             frto: values.flag("frto"),
             eifel: values.flag("eifel"),
             dsack_undo: values.flag("dsack_undo"),
+            tso: values.flag("tso"),
             slack: values.time("timer_slack"),
         }
     }
@@ -102,6 +110,12 @@ pub struct TcpConfig {
     pub(super) initial_rto: Dur,
     pub(super) min_rto: Dur,
     pub(super) max_rto: Dur,
+    /// What timers are counted in; zero where time is continuous.
+    pub(super) tick: Dur,
+    /// What the handshake of a connection that was opened before measured; zero for nothing.
+    pub(super) handshake_rtt: Dur,
+    /// What the phases of the hosts' clocks are drawn from.
+    pub(super) seed: u64,
     pub(super) granularity: Dur,
     pub(super) delayed_ack: Option<Dur>,
     pub(super) rto_floor: RtoFloor,
@@ -144,6 +158,9 @@ impl TcpConfig {
             false => ["min_rto", "max_rto", "initial_rto"],
         }
         .map(|name| values.time(name));
+        let tick = if recovery == Recovery::Rack { values.time("tick") } else { Dur::ZERO };
+        // What timers are counted in, the least of them is, too.
+        let min_rto = if tick == Dur::ZERO { min_rto } else { Dur(min_rto.0.div_ceil(tick.0).saturating_mul(tick.0)) };
         let max_rto = max_rto.max(min_rto);
         let initial_window = window(values, "initial_window", mss).clamp(mss, MAX_WINDOW);
         let max_window = if fixed { window(values, "max_window", mss).max(initial_window) } else { MAX_WINDOW };
@@ -180,6 +197,9 @@ impl TcpConfig {
             initial_rto: initial_rto.clamp(min_rto, max_rto),
             min_rto,
             max_rto,
+            tick,
+            handshake_rtt: if fixed { Dur::ZERO } else { values.time("handshake_rtt") },
+            seed: 0,
             granularity: values.time("clock_granularity"),
             delayed_ack: values.flag("delayed_ack").then(|| values.time("delayed_ack_timeout")),
             rto_floor: if fixed { RtoFloor::Sum } else { values.get("rto_floor") },
@@ -191,6 +211,21 @@ impl TcpConfig {
     /// The same with senders that react to their bounced frames by this law (PABO §II-G).
     pub fn with_bounce_signal(self, law: Option<WindowCut>) -> TcpConfig {
         TcpConfig { bounce_signal: law, ..self }
+    }
+
+    /// The same in a run of this seed.
+    pub fn with_seed(self, seed: u64) -> TcpConfig {
+        TcpConfig { seed, ..self }
+    }
+
+    /// The clock of a host. When it was started is not known: any phase is as likely.
+    #[inline]
+    pub(super) fn ticks(&self, host: HostId) -> Ticks {
+        let phase = match self.tick {
+            Dur::ZERO => 0,
+            every => hash_mix(hash_mix(self.seed, TICKS), u64::from(host.0)) % every.0,
+        };
+        Ticks { every: self.tick, phase: Dur(phase) }
     }
 
     /// Whether its data can carry marks.

@@ -30,6 +30,7 @@ mod sender;
 mod specs;
 #[cfg(test)]
 pub(crate) mod tests;
+mod ticks;
 mod timing;
 
 pub use advice::notes;

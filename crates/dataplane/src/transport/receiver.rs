@@ -198,7 +198,7 @@ impl Receiver {
         match cfg.delayed_ack {
             // RFC 5681 §4.2; two segments are at most 2·RMSS (RFC 9293 §3.8.6.3).
             Some(wait) if arrival == Arrival::InOrder && !turned && self.pending < 2 && !self.complete() => {
-                self.ack_by = io.now.saturating_add(wait);
+                self.ack_by = cfg.ticks(self.flow.dst).expiry(io.now, wait);
             }
             _ => self.send_ack(again, io),
         }

@@ -3,14 +3,14 @@
 mod losses;
 
 use super::choices::{Connection, Priority, ProbePriority};
-use losses::{DSACK_UNDO, EIFEL, FRTO, RECOVERY, RTO_FLOOR, TIMER_SLACK, TLP, WINDOW_IN_RECOVERY};
+use losses::{DSACK_UNDO, EIFEL, FRTO, RECOVERY, RTO_FLOOR, TICK, TIMER_SLACK, TLP, TSO, WINDOW_IN_RECOVERY};
 use mech::params::{Kind, Param, Spec};
 
 macro_rules! tcp_params {
     // A transport after TCP's defaults, or with its own timer and these defaults.
     ($($more:expr),* $(,)?) => {
         tcp_params!(
-            timer: [MIN_RTO, MAX_RTO, INITIAL_RTO, RTO_FLOOR],
+            timer: [MIN_RTO, MAX_RTO, INITIAL_RTO, RTO_FLOOR, HANDSHAKE_RTT],
             initial_window: "10pkt", dupack_threshold: "3", restart_after_idle: "true", priority: "none",
             $($more),*
         )
@@ -160,6 +160,13 @@ const INITIAL_RTO: Param = Param {
     kind: Kind::Time { min: 1 },
     default: Some("10ms"),
 };
+const HANDSHAKE_RTT: Param = Param {
+    name: "handshake_rtt",
+    doc: "With `established` connections: the round-trip time that their handshake measured, before the flow; the first \
+          sample (RFC 6298 (2.2)). With 0us there was none, and the first timeout is `initial_rto`.",
+    kind: Kind::Time { min: 0 },
+    default: Some("0us"),
+};
 /// The timer of pFabric: one length.
 const RTO: Param = Param {
     name: "rto",
@@ -209,6 +216,8 @@ pub const SPECS: &[&Spec] = &[
             EIFEL,
             DSACK_UNDO,
             TIMER_SLACK,
+            TICK,
+            TSO,
             Param {
                 name: "fast_convergence",
                 doc: "A cut below the last one leaves more room to others (RFC 9438 §4.7).",
@@ -231,6 +240,8 @@ pub const SPECS: &[&Spec] = &[
             EIFEL,
             DSACK_UNDO,
             TIMER_SLACK,
+            TICK,
+            TSO,
             Param {
                 name: "g",
                 doc: "Weight g of the newest window in the estimate (RFC 8257 §4.2).",

@@ -74,8 +74,10 @@ impl Rack {
         if s.tags.has(Tags::RETRANSMITTED) && (!late || rtt < self.min_rtt) {
             return;
         }
+        // Of all that has arrived, as Linux has it: §6.2 step 2 keeps that of the segment that was sent last.
+        self.rtt = rtt;
         if sent_after((s.at, s.end), (self.at, self.end)) {
-            (self.at, self.end, self.rtt) = (s.at, s.end, rtt);
+            (self.at, self.end) = (s.at, s.end);
         }
     }
     /// RACK_detect_reordering() for a segment that has arrived, where everything known to have arrived

@@ -107,10 +107,13 @@ impl RackTlp {
         let mut oldest_acked: Option<Time> = None;
         let mut again_acked = false;
         let RackTlp { segments, rack, .. } = self;
-        let mut arrive = |s: &Sent, told: &mut Told| {
+        let mut arrive = |s: &Sent, is_acked: bool, told: &mut Told| {
             told.delivered += s.len();
             rack.order(s, fack);
-            let of_last = of.echo.is_none_or(|(echo, tick)| !clock::older(echo, clock::ticks_of(s.at, tick)));
+            // While a gap is open, the echo is that of what came in order before: it says nothing of what is
+            // reported, and Linux does not ask it there.
+            let is_older = |(echo, tick)| clock::older(echo, clock::ticks_of(s.at, tick));
+            let of_last = !is_acked || !of.echo.is_some_and(is_older);
             rack.arrived(s, of.now, of_last);
             if !s.tags.has(Tags::RETRANSMITTED) {
                 told.original |= s.end <= of.recover;
@@ -121,7 +124,7 @@ impl RackTlp {
         let range = |b: &(u32, u32)| Some(unwrap(b.0, of.ack)?..unwrap(b.1, of.ack)?);
         for block in blocks.iter().filter_map(range).filter(|b| b.end <= of.sent) {
             segments.report(block.start.max(of.una)..block.end, |s| {
-                arrive(s, &mut told);
+                arrive(s, false, &mut told);
                 told.reported = true;
                 if !s.tags.has(Tags::RETRANSMITTED) {
                     told.reported_at = Some(told.reported_at.map_or(s.at, |at| at.min(s.at)));
@@ -133,7 +136,7 @@ impl RackTlp {
                 if s.tags.has(Tags::REPORTED) {
                     return;
                 }
-                arrive(s, &mut told);
+                arrive(s, true, &mut told);
                 match s.tags.has(Tags::RETRANSMITTED) {
                     true => again_acked = true,
                     false => oldest_acked = Some(oldest_acked.map_or(s.at, |at| at.min(s.at))),

@@ -6,9 +6,10 @@
 
 use super::{Sender, State};
 use crate::transport::config::{EcnMode, Recovery};
-use crate::transport::{Io, clock, opening, segment};
+use crate::transport::{Io, TcpConfig, clock, opening, segment};
 use crate::{Ext, Pkt, Timestamps};
 use mech::Flags;
+use units::Dur;
 
 /// The number of the SYN.
 const ISN: u32 = u32::MAX;
@@ -28,7 +29,23 @@ impl Sender {
                 self.send_syn(io);
             }
             State::SynSent => {}
-            State::Established => self.send(io),
+            State::Established => {
+                if io.cfg.handshake_rtt > Dur::ZERO && self.rto.srtt().is_none() {
+                    self.on_handshake_rtt(io.cfg.handshake_rtt, io.cfg);
+                }
+                self.send(io);
+            }
+        }
+    }
+
+    /// The first sample of the round-trip time (RFC 6298 (2.2)).
+    fn on_handshake_rtt(&mut self, rtt: Dur, cfg: &TcpConfig) {
+        match cfg.recovery {
+            Recovery::Rack => self.by_rack(|s, r| {
+                s.rto.sample_by_rack(rtt, &mut r.spread, 0..0, cfg);
+                r.on_sample(rtt);
+            }),
+            _ => self.rto.sample(rtt, cfg),
         }
     }
 
@@ -80,13 +97,7 @@ impl Sender {
             State::SynSent => {
                 let rtt = rtt.or_else(|| (self.loss.expiries == 0).then(|| io.now.since(self.last_sent)));
                 if let Some(rtt) = rtt {
-                    match io.cfg.recovery {
-                        Recovery::Rack => self.by_rack(|s, r| {
-                            s.rto.sample_by_rack(rtt, &mut r.spread, 0..0, io.cfg);
-                            r.on_sample(rtt);
-                        }),
-                        _ => self.rto.sample(rtt, io.cfg),
-                    }
+                    self.on_handshake_rtt(rtt, io.cfg);
                 }
                 self.established(u32::from(pkt.window), io);
             }

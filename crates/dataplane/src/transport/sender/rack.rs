@@ -132,7 +132,7 @@ impl Sender {
         let found = r.rack.detect(&mut r.segments, io.now, settling);
         if found.wait.0 > 0 {
             r.awaited = Awaited::Reordering;
-            self.rto.set(io.now.saturating_add(found.wait).saturating_add(io.cfg.rack.slack));
+            self.wake_after(found.wait.saturating_add(io.cfg.rack.slack), io);
         } else if r.awaited == Awaited::Reordering {
             self.rearm_timeout(r, io);
         }

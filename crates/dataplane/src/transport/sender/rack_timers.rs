@@ -5,7 +5,7 @@ use super::rack::Event;
 use crate::transport::config::EcnMode;
 use crate::transport::loss::{Awaited, Frto, Phase, RackTlp, Tlp};
 use crate::transport::{Io, Lost, TcpConfig};
-use units::Time;
+use units::{Dur, Time};
 
 impl Sender {
     /// The timer has expired.
@@ -34,15 +34,19 @@ impl Sender {
     /// Lets the timer wait for the retransmission timeout: from now, or where it waited for something else
     /// from the last sending of the first segment.
     pub(super) fn rearm_timeout(&mut self, r: &mut RackTlp, io: &Io) {
-        let at = match r.awaited {
-            Awaited::Retransmission => io.now.saturating_add(self.rto.timeout()),
-            Awaited::Probe | Awaited::Reordering => self.expiry(r).max(io.now),
+        let wait = match r.awaited {
+            Awaited::Retransmission => self.rto.timeout(),
+            Awaited::Probe | Awaited::Reordering => self.expiry(r).max(io.now).since(io.now),
         };
         r.awaited = Awaited::Retransmission;
         match io.cfg.retransmission_timer {
-            true => self.rto.set(at),
+            true => self.wake_after(wait, io),
             false => self.rto.stop(),
         }
+    }
+    /// The timer expires after so long, by the clock of this host.
+    pub(super) fn wake_after(&mut self, wait: Dur, io: &Io) {
+        self.rto.set(io.cfg.ticks(self.flow.src).expiry(io.now, wait));
     }
     /// When the retransmission timeout of the first segment is over.
     fn expiry(&self, r: &RackTlp) -> Time {
@@ -56,14 +60,13 @@ impl Sender {
         if !cfg.rack.tlp || r.in_recovery() || r.segments.reported() > 0 || !r.tlp.may_probe() {
             return false;
         }
-        let wait = Tlp::timeout(self.rto.srtt(), r.segments.len() == 1, cfg.min_rto, cfg.rack.slack);
-        let mut at = io.now.saturating_add(wait);
+        let mut wait = Tlp::timeout(self.rto.srtt(), r.segments.len() == 1, cfg.min_rto, cfg.rack.slack);
         if cfg.retransmission_timer {
-            let expiry = if advancing { io.now.saturating_add(self.rto.timeout()) } else { self.expiry(r) };
-            at = at.min(expiry.max(io.now));
+            let expiry = if advancing { self.rto.timeout() } else { self.expiry(r).max(io.now).since(io.now) };
+            wait = wait.min(expiry);
         }
         r.awaited = Awaited::Probe;
-        self.rto.set(at);
+        self.wake_after(wait, io);
         true
     }
 

@@ -45,10 +45,26 @@ pub(super) const DSACK_UNDO: Param = Param {
     kind: Kind::Flag,
     default: Some("true"),
 };
+/// What timers are counted in.
+pub(super) const TICK: Param = Param {
+    name: "tick",
+    doc: "With `rack`: what a host's timers are counted in. They are rounded up to whole ticks, `min_rto` as well, and fire at \
+          the tick after, those of 63 ticks and more at every 8th, then every 64th alone, as Linux's do (4 ms at 250 Hz). \
+          Each host's ticks have a phase of their own, drawn from the seed. With 0us timers are exact.",
+    kind: Kind::Time { min: 0 },
+    default: Some("0us"),
+};
+pub(super) const TSO: Param = Param {
+    name: "tso",
+    doc: "With `rack`: new data wait until a third of the window may leave at once, while the last segment left less than \
+          1 ms ago, as Linux lets them for segmentation offload (`tcp_tso_win_divisor`).",
+    kind: Kind::Flag,
+    default: Some("false"),
+};
 pub(super) const TIMER_SLACK: Param = Param {
     name: "timer_slack",
     doc: "With `rack`: what the timer of reordering waits longer, and that of a probe with more than one segment \
-          outstanding; Linux has two ticks of its clock there (8 ms at 250 Hz).",
+          outstanding; Linux has 2 ms there.",
     kind: Kind::Time { min: 0 },
     default: Some("0us"),
 };

@@ -6,6 +6,7 @@ mod chaos;
 mod conformance;
 mod cubic;
 mod ecn;
+mod host;
 mod opening;
 pub(crate) mod pair;
 mod persistent;
