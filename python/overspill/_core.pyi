@@ -58,10 +58,10 @@ class Scenario:
     def network(self, variant: str) -> str:
         """JSON: `nodes`, a list of `{name, tier, host}`, hosts first, and `links`, each once.
 
-        A link is `{a, a_port, b, b_port, rate, delay, rate_bps, delay_ps, weight}`: `a` and `b` are indices
-        in `nodes`, as `node` is in the tables, and `a_port`, `b_port` are the numbers of `port` there. `rate`
-        and `delay` are exact texts. The delay is that from `a` to `b`; back it is the same but in htsim's
-        topologies, where switches have latencies.
+        A link is `{a, a_port, b, b_port, rate, delay, rate_bps, delay_ps, back, weight}`: `a` and `b` are
+        indices in `nodes`, as `node` is in the tables, and `a_port`, `b_port` are the numbers of `port`
+        there. `rate` and `delay` are exact texts. They are those from `a` to `b`; `back` has the same four
+        from `b` to `a`.
         """
 
     def run(

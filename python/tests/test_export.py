@@ -10,6 +10,7 @@ import pytest
 
 from overspill import BadInput, Results, run
 from overspill.results import export
+from overspill.results.key import Key
 
 ROOT = Path(__file__).parents[2]
 
@@ -149,3 +150,55 @@ size = "10KB"
     assert [first.flows[name].to_pylist() for name in ("src", "dst", "bytes")] == [
         second.flows[name].to_pylist() for name in ("src", "dst", "bytes")
     ]
+
+
+INCASTS = """
+name = "incasts"
+duration = "20ms"
+[topology]
+kind = "star"
+n = 9
+[switch]
+buffer = { kind = "per_port", size = "30pkt" }
+[measure]
+drain = "1s"
+[[traffic]]
+name = "burst"
+kind = "incast"
+senders = 6
+receiver = "random"
+size = "20KB"
+interval = "4ms"
+jitter = "20us"
+[[traffic]]
+name = "rest"
+kind = "permutation"
+size = "50KB"
+"""
+
+
+def test_a_replayed_incast_has_the_completion_times_of_its_queries(compiled: None, tmp_path: Path) -> None:
+    path = tmp_path / "incasts.toml"
+    path.write_text(INCASTS)
+    made = run(path, out=tmp_path / "out", seed=7)
+    (written,) = export.write(made, "csv", tmp_path / "flows.csv")
+    text = written.path.read_text()
+    assert (
+        text.startswith("start,source,destination,bytes,query\n") and ",burst 4\n" in text and ",\n" in text
+    )
+    replay = tmp_path / "replay.toml"
+    head = INCASTS.partition("[[traffic]]")[0]
+    replay.write_text(head + '[[traffic]]\nname = "t"\nkind = "trace"\nfile = "flows.csv"\n')
+    (before,), (after,) = made.runs, run(replay, seed=7).runs
+    for name in ("qct_mean", "qct_p99", "fct_mean"):
+        assert after.values[Key(name)] == before.values[Key(name)], name
+    assert after.values[Key("qct_p99")].samples == 5
+
+
+def test_without_queries_the_csv_has_no_column_of_them(compiled: None, tmp_path: Path) -> None:
+    path = tmp_path / "shuffle.toml"
+    path.write_text(
+        INCASTS.partition("[[traffic]]")[0] + '[[traffic]]\nname = "p"\nkind = "permutation"\nsize = "9KB"\n'
+    )
+    (written,) = export.write(run(path, out=tmp_path / "out"), "csv")
+    assert written.path.read_text().splitlines()[0] == "start,source,destination,bytes"

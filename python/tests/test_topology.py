@@ -10,6 +10,7 @@ import numpy as np
 import pytest
 
 from overspill import BadInput, run
+from overspill.charts import network
 from overspill.engine import inline, source, topology
 
 pytestmark = pytest.mark.usefixtures("compiled")
@@ -85,13 +86,46 @@ def test_a_graph_may_be_handed_over_as_it_is_or_as_a_file(file: Path, tmp_path: 
     assert by_file.flows.equals(by_graph.flows)
 
 
-def test_opposite_arcs_are_one_link_and_must_be_alike() -> None:
+def test_opposite_arcs_are_one_link_and_have_one_weight() -> None:
     arcs = graph(networkx.Graph).to_directed()
     table = topology.from_networkx(arcs, delay="1us")
     assert table["link"] == topology.from_networkx(graph(networkx.Graph), delay="1us")["link"]
-    arcs["right"]["left"]["rate"] = "1Gbps"
-    with pytest.raises(BadInput, match="edge 'right' to 'left': found others; expected the same rate"):
+    arcs["right"]["left"]["weight"] = 2.0
+    with pytest.raises(BadInput, match="edge 'right' to 'left': found another; expected the same weight"):
         topology.from_networkx(arcs, delay="1us")
+
+
+UNEVEN = """
+name = "uneven"
+duration = "1ms"
+[topology]
+kind = "star"
+n = 2
+link = { rate = "1Gbps", delay = "1us", back = { rate = "100Mbps", delay = "5us" } }
+[[traffic]]
+name = "t"
+kind = "permutation"
+size = "1KB"
+"""
+
+
+def test_links_that_differ_by_direction_become_arcs_and_come_back(tmp_path: Path) -> None:
+    path = tmp_path / "uneven.toml"
+    path.write_text(UNEVEN)
+    made = topology.to_networkx(path)
+    assert made.is_directed() and made.number_of_edges() == 4
+    assert made.edges["h0", "s0", 0]["rate"] == "1Gbps" and made.edges["s0", "h0", 0]["rate_bps"] == 1e8
+    links = topology.from_networkx(made)["link"]
+    back = {"rate": "100Mbps", "delay": "5us"}
+    assert links == [
+        {"a": host, "b": "s0", "rate": "1Gbps", "delay": "1us", "weight": 1.0, "back": back}
+        for host in ("h0", "h1")
+    ]
+    by_graph = run(path, topology=made)
+    assert by_graph.flows.equals(run(path).flows)
+    drawn = network.network_of(by_graph, "default")
+    assert drawn is not None
+    assert network.told(drawn, drawn.links[0]).endswith("<br>there 1 Gbit/s, 1 us<br>back 100 Mbit/s, 5 us")
 
 
 @pytest.mark.parametrize(

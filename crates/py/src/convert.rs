@@ -59,6 +59,7 @@ pub(crate) fn network_json(net: &Topology) -> Value {
     let mut links = Vec::new();
     for (a, node) in net.nodes.iter().enumerate() {
         for (i, port) in first_ends(a, node) {
+            let back = &net.nodes[port.peer as usize].ports[usize::from(port.peer_port)];
             links.push(json!({
                 "a": a,
                 "a_port": i,
@@ -68,6 +69,12 @@ pub(crate) fn network_json(net: &Topology) -> Value {
                 "delay": port.delay.to_string(),
                 "rate_bps": bits_per_second(port.rate),
                 "delay_ps": port.delay.0,
+                "back": {
+                    "rate": back.rate.to_string(),
+                    "delay": back.delay.to_string(),
+                    "rate_bps": bits_per_second(back.rate),
+                    "delay_ps": back.delay.0,
+                },
                 "weight": port.weight,
             }));
         }

@@ -273,13 +273,20 @@ pub const NODE: Spec = Spec {
 pub const LINK: Spec = Spec {
     slot: "topology.link",
     kind: "",
-    doc: "A link of a custom topology, the same in both directions.",
+    doc: "A link of a custom topology, the same in both directions unless `back` says otherwise.",
     cite: "",
     params: &[
         Param { name: "a", doc: "The node at one end.", kind: Kind::Text, default: None },
         Param { name: "b", doc: "The node at the other end.", kind: Kind::Text, default: None },
         Param { name: "rate", doc: "Its rate.", kind: Kind::Rate, default: None },
         Param { name: "delay", doc: "Its propagation delay.", kind: Kind::Time { min: 1 }, default: None },
+        Param { name: "back.rate", doc: "Its rate from `b` to `a`.", kind: Kind::Rate, default: Some("rate") },
+        Param {
+            name: "back.delay",
+            doc: "Its propagation delay from `b` to `a`.",
+            kind: Kind::Time { min: 1 },
+            default: Some("delay"),
+        },
         Param {
             name: "weight",
             doc: "Its share where routing is `weighted`.",

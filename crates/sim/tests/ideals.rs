@@ -11,7 +11,19 @@ const DELAYS: [&str; 4] = ["1ps", "100ns", "3us", "40us"];
 fn link(draw: &mut Draw, a: &str, b: &str, weighted: bool) -> String {
     let (rate, delay) = (draw.of(&RATES), draw.of(&DELAYS));
     let weight = if weighted { format!(", weight = {}", draw.of(&["0", "1", "2.5"])) } else { String::new() };
-    format!("{{ a = \"{a}\", b = \"{b}\", rate = \"{rate}\", delay = \"{delay}\"{weight} }}, ")
+    let back = back(draw);
+    format!("{{ a = \"{a}\", b = \"{b}\", rate = \"{rate}\", delay = \"{delay}\"{weight}{back} }}, ")
+}
+
+/// Now and then a link has another rate, delay, or both, the other way.
+fn back(draw: &mut Draw) -> String {
+    let (rate, delay) = (draw.of(&RATES), draw.of(&DELAYS));
+    match draw.number(0, 5) {
+        0 => format!(", back = {{ rate = \"{rate}\", delay = \"{delay}\" }}"),
+        1 => format!(", back.rate = \"{rate}\""),
+        2 => format!(", back.delay = \"{delay}\""),
+        _ => String::new(),
+    }
 }
 
 /// Four hosts at switches, joined by chance but all together; layers of switches make equal ways likely.
@@ -43,11 +55,11 @@ fn topology(draw: &mut Draw, routing: &str) -> String {
     let shape =
         if routing == "two_level" { "fat_tree" } else { draw.of(&["custom", "custom", "leaf_spine", "fat_tree"]) };
     let (rate, slow, delay) = (draw.of(&RATES), draw.of(&RATES), draw.of(&DELAYS));
-    let each = format!("link = {{ rate = \"{rate}\", delay = \"{delay}\" }}");
+    let each = format!("link = {{ rate = \"{rate}\", delay = \"{delay}\"{} }}", back(draw));
     match shape {
         "custom" => custom(draw, routing == "weighted"),
         "leaf_spine" => {
-            let fabric = format!("fabric = {{ rate = \"{slow}\", delay = \"1us\" }}");
+            let fabric = format!("fabric = {{ rate = \"{slow}\", delay = \"1us\"{} }}", back(draw));
             format!("kind = \"leaf_spine\"\nleaves = 2\nspines = 3\nhosts_per_leaf = 2\n{each}\n{fabric}")
         }
         _ => format!("kind = \"fat_tree\"\nk = 4\n{each}"),

@@ -3,6 +3,7 @@
 
 mod ack_clock;
 mod agents;
+mod asymmetric;
 mod bounce;
 mod bouncing;
 mod capture;

@@ -66,16 +66,16 @@ def of_all(results: Results) -> Chart | None:
 
 
 def rates_of_hosts(runs: Mapping[str, RunData]) -> dict[int, float]:
-    """The rate of the links of each host that receives, the largest of all variants."""
+    """The rate of the links to each host that receives, the largest of all variants."""
     found: dict[int, float] = {}
     for run in runs.values():
         receivers = set(run.column("host_goodput", "node").tolist())
         own: dict[int, float] = {}
-        for node, rate_bps in zip(
-            *(one.tolist() for one in run.columns("ports", "node", "rate_bps")), strict=True
+        for peer, rate_bps in zip(
+            *(one.tolist() for one in run.columns("ports", "peer", "rate_bps")), strict=True
         ):
-            if node in receivers:
-                own[node] = own.get(node, 0.0) + float(rate_bps)
+            if peer in receivers:
+                own[peer] = own.get(peer, 0.0) + float(rate_bps)
         found |= {node: max(of_links, found.get(node, 0.0)) for node, of_links in own.items()}
     return found
 

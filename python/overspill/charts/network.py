@@ -46,10 +46,17 @@ def told_network(told: dict[str, Any]) -> Network:
     """A network as the core tells it."""
     nodes = tuple(Node(str(one["name"]), str(one["tier"]), bool(one["host"])) for one in told["nodes"])
     links = tuple(
-        Link(int(one["a"]), int(one["b"]), float(one["rate_bps"]), int(one["delay_ps"]))
+        Link(int(one["a"]), int(one["b"]), float(one["rate_bps"]), int(one["delay_ps"]), back(one))
         for one in told["links"]
     )
     return Network(nodes, links)
+
+
+def back(link: dict[str, Any]) -> tuple[float, int] | None:
+    """Rate and delay of the other direction of a link, if they differ; older results have them alike."""
+    other = link.get("back", link)
+    line = float(other["rate_bps"]), int(other["delay_ps"])
+    return None if line == (float(link["rate_bps"]), int(link["delay_ps"])) else line
 
 
 def from_ports(run: RunData) -> Network | None:
@@ -427,5 +434,13 @@ def path(link: Link, place: Places) -> tuple[np.ndarray, np.ndarray]:
 def told(network: Network, link: Link) -> str:
     """A link under the pointer."""
     ends = f"{escaped(network.nodes[link.a].name)} - {escaped(network.nodes[link.b].name)}"
-    delay = "" if link.delay_ps is None else f", {formats.time(link.delay_ps)}"
-    return f"{ends}<br>{words.text(link.rate_bps, 'rate')}{delay}"
+    there = line_told(link.rate_bps, link.delay_ps)
+    if link.back is None:
+        return f"{ends}<br>{there}"
+    return f"{ends}<br>there {there}<br>back {line_told(*link.back)}"
+
+
+def line_told(rate_bps: float, delay_ps: int | None) -> str:
+    """A direction of a link: `1 Gbit/s, 1 us`."""
+    delay = "" if delay_ps is None else f", {formats.time(delay_ps)}"
+    return f"{words.text(rate_bps, 'rate')}{delay}"

@@ -14,12 +14,16 @@ class Node:
 
 @dataclass(frozen=True)
 class Link:
-    """A link between two nodes, by their numbers; the delay is unknown where only ports are told."""
+    """A link between two nodes, by their numbers; the delay is unknown where only ports are told.
+
+    Rate and delay are from `a` to `b`, `back` the other way, if they differ.
+    """
 
     a: int
     b: int
     rate_bps: float
     delay_ps: int | None
+    back: tuple[float, int] | None = None
 
 
 @dataclass(frozen=True)

@@ -11,6 +11,7 @@ from typing import Any
 from overspill.engine import core, inline, source
 from overspill.errors import BadInput, Failed
 
+SAID = ("rate", "delay", "rate_bps", "delay_ps")  # of each direction of a link
 KINDS = {"host": "host", "server": "host", "switch": "switch", "router": "switch"}
 NUMBER = r"\s*[0-9]+(\.[0-9]+)?(/[0-9]+(\.[0-9]+)?)?\s*"
 RATE = re.compile(NUMBER + r"(bps|Kbps|Mbps|Gbps|Tbps)\s*")
@@ -23,7 +24,8 @@ def from_networkx(graph: Any, *, rate: str | None = None, delay: str | None = No
     A node's `kind` or `type` is `host` or `server`, `switch` or `router`; where it has none, a `tier` of
     `host` is a host and any other a switch. An edge's `rate` and `delay` are texts with their units, `rate`
     and `delay` here where it has none; `weight` is its share where routing is `weighted`. Nodes keep their
-    order. Opposite arcs of a directed graph are one link. `BadInput` names the node or edge that is wrong.
+    order. Opposite arcs of a directed graph are one link, each with the rate and delay of its direction.
+    `BadInput` names the node or edge that is wrong.
     """
     try:
         nodes, directed = list(graph.nodes(data=True)), bool(graph.is_directed())
@@ -76,7 +78,7 @@ def link_table(
 
 
 def paired(arcs: Iterable[dict[str, Any]]) -> list[dict[str, Any]]:
-    """The links of a directed graph: an arc and its opposite, which must be alike, or an arc alone."""
+    """The links of a directed graph: an arc and its opposite, each a direction, or an arc alone."""
     links: list[dict[str, Any]] = []
     waiting: dict[tuple[str, str], list[dict[str, Any]]] = {}
     for arc in arcs:
@@ -86,9 +88,12 @@ def paired(arcs: Iterable[dict[str, Any]]) -> list[dict[str, Any]]:
             links.append(arc)
             continue
         there = opposite.pop(0)
-        if any(there.get(key) != arc.get(key) for key in ("rate", "delay", "weight")):
-            rule = f"the same rate, delay and weight as from {arc['b']!r} to {arc['a']!r}"
-            raise BadInput(f"topology: edge {arc['a']!r} to {arc['b']!r}: found others; expected {rule}")
+        if there.get("weight") != arc.get("weight"):
+            rule = f"the same weight as from {arc['b']!r} to {arc['a']!r}"
+            raise BadInput(f"topology: edge {arc['a']!r} to {arc['b']!r}: found another; expected {rule}")
+        back = {key: arc[key] for key in ("rate", "delay") if arc[key] != there[key]}
+        if back:
+            there["back"] = back
     return links
 
 
@@ -96,7 +101,8 @@ def to_networkx(scenario: str | Path, variant: str | None = None) -> Any:
     """The network of a scenario file as a `networkx.MultiGraph`, of its first variant where none is named.
 
     Nodes go by name and have `kind` and `tier`; edges have `rate` and `delay` as exact texts, `rate_bps`,
-    `delay_ps` and `weight`. `from_networkx` takes it back.
+    `delay_ps` and `weight`. Where a link differs by direction it is a `networkx.MultiDiGraph`, with an arc
+    for each direction of every link. `from_networkx` takes it back.
     """
     try:
         import networkx
@@ -108,13 +114,15 @@ def to_networkx(scenario: str | Path, variant: str | None = None) -> Any:
     if variant is not None and variant not in variants:
         raise BadInput(f"{text.path}: found no variant {variant!r}; expected one of {', '.join(variants)}")
     network = json.loads(scene.network(variant or variants[0]))
-    graph = networkx.MultiGraph()
+    uneven = any(link["back"][key] != link[key] for link in network["links"] for key in SAID)
+    graph = networkx.MultiDiGraph() if uneven else networkx.MultiGraph()
     names = [node["name"] for node in network["nodes"]]
     for node in network["nodes"]:
         graph.add_node(node["name"], kind="host" if node["host"] else "switch", tier=node["tier"])
     for link in network["links"]:
-        said = {key: link[key] for key in ("rate", "delay", "rate_bps", "delay_ps", "weight")}
-        graph.add_edge(names[link["a"]], names[link["b"]], **said)
+        ends = names[link["a"]], names[link["b"]]
+        for (a, b), line in ((ends, link), (ends[::-1], link["back"]))[: 2 if uneven else 1]:
+            graph.add_edge(a, b, **{key: line[key] for key in SAID}, weight=link["weight"])
     return graph
 
 

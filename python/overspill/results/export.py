@@ -92,14 +92,17 @@ def hpcc(run: RunData) -> tuple[str, int]:
 
 
 def trace(run: RunData) -> tuple[str, int]:
-    """Every flow as `kind = "trace"` reads it, finished or not."""
-    found = flows(run, "start_ps", "src", "dst", "bytes")
+    """Every flow as `kind = "trace"` reads it, finished or not; with their queries, where there are any."""
+    found = flows(run, "start_ps", "src", "dst", "bytes", "traffic", "query")
     names = [tables.no_formula(node["name"]) for node in run.summary["nodes"]]
+    workloads = [tables.no_formula(one["name"]) for one in run.summary["traffic"]]
+    asked = bool((found["query"] != U32_NONE).any())
     out = io.StringIO()
     writer = csv.writer(out, lineterminator="\n")
-    writer.writerow(("start", "source", "destination", "bytes"))
-    for start, src, dst, size in zip(*(found[name].tolist() for name in found), strict=True):
-        writer.writerow((f"{start}ps", names[src], names[dst], size))
+    writer.writerow(("start", "source", "destination", "bytes", *(["query"] if asked else [])))
+    for start, src, dst, size, traffic, query in zip(*(one.tolist() for one in found.values()), strict=True):
+        label = "" if query == U32_NONE else f"{workloads[traffic]} {query}"
+        writer.writerow((f"{start}ps", names[src], names[dst], size, *([label] if asked else [])))
     return out.getvalue(), 0
 
 

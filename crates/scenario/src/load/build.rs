@@ -94,7 +94,11 @@ fn graph(table: &Node, faults: &mut Faults) -> Option<CustomGraph> {
         let Some(values) = read(link, Wanted::of(settings::LINK.params), faults) else { continue };
         let (a, b) = (values.word("a").to_string(), values.word("b").to_string());
         let (rate, delay, weight) = (values.rate("rate"), values.time("delay"), values.number("weight"));
-        graph.links.push(CustomLink { a, b, rate, delay, weight });
+        let back = (
+            if values.has("back.rate") { values.rate("back.rate") } else { rate },
+            if values.has("back.delay") { values.time("back.delay") } else { delay },
+        );
+        graph.links.push(CustomLink { a, b, rate, delay, back, weight });
     }
     (faults.count == before).then_some(graph)
 }

@@ -8,15 +8,29 @@ use units::{Dur, Rate};
 
 pub(super) const LINK_RATE: Param = Param {
     name: "link.rate",
-    doc: "Rate of the links in both directions; only of the host links where others are given separately.",
+    doc: "Rate of the links; only of the host links where others are given separately. From hosts up, and in both \
+          directions unless `link.back.rate` is given.",
     kind: Kind::Rate,
     default: Some("1Gbps"),
 };
 pub(super) const LINK_DELAY: Param = Param {
     name: "link.delay",
-    doc: "Propagation delay of the links; only of the host links where others are given separately.",
+    doc: "Propagation delay of the links; only of the host links where others are given separately. From hosts up, \
+          and in both directions unless `link.back.delay` is given.",
     kind: Kind::Time { min: 1 },
     default: Some("1us"),
+};
+pub(super) const LINK_BACK_RATE: Param = Param {
+    name: "link.back.rate",
+    doc: "Rate of the same links down to the hosts, from the switch that is higher or has the higher number.",
+    kind: Kind::Rate,
+    default: Some("link.rate"),
+};
+pub(super) const LINK_BACK_DELAY: Param = Param {
+    name: "link.back.delay",
+    doc: "Their propagation delay in that direction.",
+    kind: Kind::Time { min: 1 },
+    default: Some("link.delay"),
 };
 pub(super) const FABRIC_RATE: Param = Param {
     name: "fabric.rate",
@@ -29,6 +43,19 @@ pub(super) const FABRIC_DELAY: Param = Param {
     doc: "Propagation delay of the links between switches; by default `link.delay`.",
     kind: Kind::Time { min: 1 },
     default: Some("link.delay"),
+};
+pub(super) const FABRIC_BACK_RATE: Param = Param {
+    name: "fabric.back.rate",
+    doc: "Rate of the links between switches from the one that is higher or has the higher number to the other; as \
+          `fabric.rate`, or as `link.back.rate` where that is not given.",
+    kind: Kind::Rate,
+    default: Some("fabric.rate"),
+};
+pub(super) const FABRIC_BACK_DELAY: Param = Param {
+    name: "fabric.back.delay",
+    doc: "Their propagation delay in that direction; as `fabric.delay`, or as `link.back.delay` where that is not given.",
+    kind: Kind::Time { min: 1 },
+    default: Some("fabric.delay"),
 };
 pub(super) const OVERSUBSCRIPTION: Param = Param {
     name: "oversubscription",
@@ -48,20 +75,47 @@ pub(super) const HOSTS_PER_SWITCH: Param = Param {
 /// Most ports that the switches of a scenario may have together.
 const MOST_PORTS: u64 = 4_000_000;
 
-/// Rate and delay of a link.
-#[derive(Clone, Copy, Debug)]
-pub(super) struct Link {
+/// Rate and delay of one direction of a link.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(super) struct Line {
     pub rate: Rate,
     pub delay: Dur,
 }
 
-/// `prefix.rate` and `prefix.delay`, each as in `base` where not given.
-pub(super) fn link(values: &Values, prefix: &str, base: Option<Link>) -> Link {
-    let (rate, delay) = (format!("{prefix}.rate"), format!("{prefix}.delay"));
-    Link {
-        rate: base.filter(|_| !values.has(&rate)).map_or_else(|| values.rate(&rate), |b| b.rate),
-        delay: base.filter(|_| !values.has(&delay)).map_or_else(|| values.time(&delay), |b| b.delay),
+/// Both directions of a link: from the first node that it connects, and back.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(super) struct Link {
+    pub there: Line,
+    pub back: Line,
+}
+
+impl Link {
+    /// The same in both directions.
+    pub fn even(rate: Rate, delay: Dur) -> Link {
+        let line = Line { rate, delay };
+        Link { there: line, back: line }
     }
+}
+
+/// `prefix.rate` and `prefix.delay`, each as in `base` where not given; back as there, or as in `base` where neither
+/// direction is given.
+pub(super) fn link(values: &Values, prefix: &str, base: Option<Link>) -> Link {
+    let key = |rest: &str| Some(format!("{prefix}.{rest}")).filter(|key| values.has(key));
+    let rate = key("rate").map(|key| values.rate(&key)).or(base.map(|b| b.there.rate));
+    let delay = key("delay").map(|key| values.time(&key)).or(base.map(|b| b.there.delay));
+    let there = Line {
+        rate: rate.unwrap_or_else(|| values.rate(&format!("{prefix}.rate"))),
+        delay: delay.unwrap_or_else(|| values.time(&format!("{prefix}.delay"))),
+    };
+    // Where a direction is not given, the other one of this link says more of it than another link.
+    let of_base = |own: &str| base.filter(|_| key(own).is_none()).map(|base| base.back);
+    let back = Line {
+        rate: key("back.rate")
+            .map_or_else(|| of_base("rate").map_or(there.rate, |base| base.rate), |key| values.rate(&key)),
+        delay: key("back.delay")
+            .map_or_else(|| of_base("delay").map_or(there.delay, |base| base.delay), |key| values.time(&key)),
+    };
+    Link { there, back }
 }
 
 /// Host links, and links between switches: where `oversubscription` is given, a ToR with `down`
@@ -73,14 +127,16 @@ pub(super) fn tiered(values: &Values, down: u64, up: u64) -> Result<(Link, Link)
         let asked = values.number("oversubscription");
         let fault =
             |rule: &str| vec![Fault { field: "oversubscription".into(), found: asked.to_string(), rule: rule.into() }];
-        if values.has("fabric.rate") {
-            return Err(fault("left out where `fabric.rate` is given"));
+        if let Some(key) = ["fabric.rate", "fabric.back.rate"].into_iter().find(|key| values.has(key)) {
+            return Err(fault(&format!("left out where `{key}` is given")));
         }
-        fabric.rate = exact(asked)
-            .and_then(|(num, den)| host.rate.divided_by(num.checked_mul(up)?, den.checked_mul(down)?))
-            .ok_or_else(|| fault("a decimal of few digits"))?;
-        if !(SLOWEST..=FASTEST).contains(&fabric.rate) {
-            return Err(fault("one that leaves links between switches with 1bps to 1000Tbps"));
+        for (line, of_hosts) in [(&mut fabric.there, host.there), (&mut fabric.back, host.back)] {
+            line.rate = exact(asked)
+                .and_then(|(num, den)| of_hosts.rate.divided_by(num.checked_mul(up)?, den.checked_mul(down)?))
+                .ok_or_else(|| fault("a decimal of few digits"))?;
+            if !(SLOWEST..=FASTEST).contains(&line.rate) {
+                return Err(fault("one that leaves links between switches with 1bps to 1000Tbps"));
+            }
         }
     }
     Ok((host, fabric))
@@ -128,17 +184,18 @@ impl Builder {
         self.0.nodes.push(Node { name, tier, ports: Vec::new() });
         self.0.nodes.len() as u32 - 1
     }
-    /// Links the next free port of `a` to that of `b`.
+    /// Links the next free port of `a` to that of `b`, which is the higher of the two. PRECONDITION: `a < b`.
     pub fn connect(&mut self, a: u32, b: u32, link: Link) {
+        debug_assert!(a < b, "from hosts up, or by number");
         self.connect_weighted(a, b, link, 1.0);
     }
-    /// The same, with a share for `weighted` routing at both ends.
+    /// Links the next free port of any two nodes, with a share for `weighted` routing at both ends.
     pub fn connect_weighted(&mut self, a: u32, b: u32, link: Link, weight: f64) {
         let port = |n: &Node| n.ports.len() as u16;
         let (at_a, at_b) = (port(&self.0.nodes[a as usize]), port(&self.0.nodes[b as usize]));
-        let end = |peer, peer_port| Port { peer, peer_port, rate: link.rate, delay: link.delay, weight };
-        self.0.nodes[a as usize].ports.push(end(b, at_b));
-        self.0.nodes[b as usize].ports.push(end(a, at_a));
+        let end = |(peer, peer_port), Line { rate, delay }| Port { peer, peer_port, rate, delay, weight };
+        self.0.nodes[a as usize].ports.push(end((b, at_b), link.there));
+        self.0.nodes[b as usize].ports.push(end((a, at_a), link.back));
     }
     /// Lengthens the delay of every link into a node.
     pub fn later_into(&mut self, node: u32, by: Dur) {

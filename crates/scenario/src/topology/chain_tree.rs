@@ -1,7 +1,10 @@
 //! Senders, each behind a chain of switches of its own, and one last switch where all chains meet.
 
 use super::Topology;
-use super::builder::{Builder, FABRIC_DELAY, FABRIC_RATE, LINK_DELAY, LINK_RATE, link};
+use super::builder::{
+    Builder, FABRIC_BACK_DELAY, FABRIC_BACK_RATE, FABRIC_DELAY, FABRIC_RATE, LINK_BACK_DELAY, LINK_BACK_RATE,
+    LINK_DELAY, LINK_RATE, link,
+};
 use crate::fault::Fault;
 use mech::params::{Kind, Param, Spec, Values};
 
@@ -33,8 +36,12 @@ pub(super) const SPEC: Spec = Spec {
         },
         LINK_RATE,
         LINK_DELAY,
+        LINK_BACK_RATE,
+        LINK_BACK_DELAY,
         FABRIC_RATE,
         FABRIC_DELAY,
+        FABRIC_BACK_RATE,
+        FABRIC_BACK_DELAY,
     ],
 };
 

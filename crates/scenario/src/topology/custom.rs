@@ -1,6 +1,6 @@
 //! A network that the scenario spells out, node by node and link by link.
 
-use super::builder::{Builder, Link};
+use super::builder::{Builder, Line, Link};
 use super::{Node, Topology};
 use crate::diag::wrong_name;
 use crate::fault::Fault;
@@ -19,7 +19,8 @@ pub(super) const SPEC: Spec = Spec {
             name: "file",
             doc: "A GraphML file, in place of `node` and `link`. Nodes are called by their ids. `kind` or `type` of a \
                   node is `host` or `server`, `switch` or `router`; `tier` is as in `topology.node`. `rate`, `delay` and \
-                  `weight` of an edge are as in `topology.link`. Opposite arcs of a directed graph are one link.",
+                  `weight` of an edge are as in `topology.link`. Opposite arcs of a directed graph are one link, each with \
+                  the rate and delay of its direction.",
             kind: Kind::Text,
             default: Some(""),
         },
@@ -43,7 +44,7 @@ pub(super) const SPEC: Spec = Spec {
 pub struct CustomGraph {
     /// Hosts and switches, in any order.
     pub nodes: Vec<CustomNode>,
-    /// Links, each the same both ways.
+    /// Links.
     pub links: Vec<CustomLink>,
 }
 
@@ -65,10 +66,12 @@ pub struct CustomLink {
     pub a: String,
     /// The node at the other end.
     pub b: String,
-    /// Its rate, both ways.
+    /// Its rate from `a` to `b`.
     pub rate: Rate,
-    /// Its propagation delay, both ways.
+    /// Its propagation delay from `a` to `b`.
     pub delay: Dur,
+    /// Rate and propagation delay from `b` to `a`.
+    pub back: (Rate, Dur),
     /// Its share where routing is `weighted`.
     pub weight: f64,
 }
@@ -147,7 +150,7 @@ fn check_link(i: usize, link: &CustomLink, names: &Names, faults: &mut Vec<Fault
             faults.push(fault(format!("links[{i}]"), found, "a switch at one end"));
         }
     }
-    if link.delay == Dur::ZERO {
+    if link.delay == Dur::ZERO || link.back.1 == Dur::ZERO {
         faults.push(fault(format!("links[{i}].delay"), "0ps", "at least 1ps"));
     }
     if !link.weight.is_finite() || link.weight < 0.0 {
@@ -187,7 +190,8 @@ fn assemble(graph: &CustomGraph, names: &Names) -> Topology {
     };
     let mut net = Builder::with_nodes(names.order.iter().map(|n| node(n)).collect(), names.hosts);
     for link in &graph.links {
-        let ends = Link { rate: link.rate, delay: link.delay };
+        let (there, (rate, delay)) = (Line { rate: link.rate, delay: link.delay }, link.back);
+        let ends = Link { there, back: Line { rate, delay } };
         net.connect_weighted(names.at[link.a.as_str()], names.at[link.b.as_str()], ends, link.weight);
     }
     net.done()

@@ -1,7 +1,7 @@
 //! Two switches with one link between them, and hosts on either side.
 
 use super::Topology;
-use super::builder::{Builder, LINK_DELAY, LINK_RATE, link};
+use super::builder::{Builder, LINK_BACK_DELAY, LINK_BACK_RATE, LINK_DELAY, LINK_RATE, link};
 use mech::params::{Kind, Param, Spec, Values};
 
 pub(super) const SPEC: Spec = Spec {
@@ -18,6 +18,8 @@ pub(super) const SPEC: Spec = Spec {
         },
         LINK_RATE,
         LINK_DELAY,
+        LINK_BACK_RATE,
+        LINK_BACK_DELAY,
         Param {
             name: "bottleneck.rate",
             doc: "Rate of the link between the switches; as `link.rate` where not given.",
@@ -29,6 +31,19 @@ pub(super) const SPEC: Spec = Spec {
             doc: "Its propagation delay; as `link.delay` where not given.",
             kind: Kind::Time { min: 1 },
             default: Some("link.delay"),
+        },
+        Param {
+            name: "bottleneck.back.rate",
+            doc: "Its rate from `s1` to `s0`; as `bottleneck.rate`, or as `link.back.rate` where that is not given.",
+            kind: Kind::Rate,
+            default: Some("bottleneck.rate"),
+        },
+        Param {
+            name: "bottleneck.back.delay",
+            doc: "Its propagation delay from `s1` to `s0`; as `bottleneck.delay`, or as `link.back.delay` where that \
+                  is not given.",
+            kind: Kind::Time { min: 1 },
+            default: Some("bottleneck.delay"),
         },
     ],
 };

@@ -5,7 +5,10 @@
 //! port p of a core leads to pod p.
 
 use super::Topology;
-use super::builder::{Builder, FABRIC_DELAY, FABRIC_RATE, LINK_DELAY, LINK_RATE, OVERSUBSCRIPTION, tiered};
+use super::builder::{
+    Builder, FABRIC_BACK_DELAY, FABRIC_BACK_RATE, FABRIC_DELAY, FABRIC_RATE, LINK_BACK_DELAY, LINK_BACK_RATE,
+    LINK_DELAY, LINK_RATE, OVERSUBSCRIPTION, tiered,
+};
 use crate::fault::Fault;
 use mech::params::{Kind, Param, Spec, Values};
 use mech::routing::AddressPlan;
@@ -24,8 +27,12 @@ pub(super) const SPEC: Spec = Spec {
         },
         LINK_RATE,
         LINK_DELAY,
+        LINK_BACK_RATE,
+        LINK_BACK_DELAY,
         FABRIC_RATE,
         FABRIC_DELAY,
+        FABRIC_BACK_RATE,
+        FABRIC_BACK_DELAY,
         OVERSUBSCRIPTION,
     ],
 };

@@ -184,7 +184,7 @@ impl<'a> Reader<'a> {
                 .ok_or_else(|| of((format!("weight `{text}`"), "a number from 0 to 1000000000".into())))?,
             None => 1.0,
         };
-        let link = CustomLink { a: a.clone(), b: b.clone(), rate, delay, weight };
+        let link = CustomLink { a: a.clone(), b: b.clone(), rate, delay, back: (rate, delay), weight };
         let directed = element.attribute("directed").map_or(self.directed, |text| text == "true");
         if !directed || !self.joined(&link, line, found)? {
             if directed {
@@ -196,16 +196,16 @@ impl<'a> Reader<'a> {
         Ok(())
     }
 
-    /// Whether an arc is the opposite of one that stands there already: the two are one link, which is the same
-    /// both ways.
-    fn joined(&mut self, arc: &CustomLink, line: usize, found: &Brought) -> Result<bool, Wrong> {
+    /// Whether an arc is the opposite of one that stands there already: the two are one link, each its direction.
+    fn joined(&mut self, arc: &CustomLink, line: usize, found: &mut Brought) -> Result<bool, Wrong> {
         let Some(waiting) = self.open.get_mut(&(arc.b.clone(), arc.a.clone())) else { return Ok(false) };
         let Some(at) = (!waiting.is_empty()).then(|| waiting.remove(0)) else { return Ok(false) };
-        let there = &found.graph.links[at];
-        if (there.rate, there.delay, there.weight) == (arc.rate, arc.delay, arc.weight) {
+        let there = &mut found.graph.links[at];
+        if there.weight == arc.weight {
+            there.back = (arc.rate, arc.delay);
             return Ok(true);
         }
-        let said = format!("another rate, delay or weight than that of line {}", found.link_lines[at]);
+        let said = format!("another weight than that of line {}", found.link_lines[at]);
         on_line(line, said, format!("the same from `{}` to `{}` as back", arc.a, arc.b))
     }
 }

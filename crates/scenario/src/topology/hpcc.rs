@@ -115,7 +115,7 @@ fn link(words: &mut Words, nodes: u64) -> Result<(usize, CustomLink), Wrong> {
     if error.parse::<f64>().ok() != Some(0.0) {
         return on_line(error_line, format!("error rate `{error}`"), "0, since links do not lose here");
     }
-    Ok((line, CustomLink { a: a.to_string(), b: b.to_string(), rate, delay, weight: 1.0 }))
+    Ok((line, CustomLink { a: a.to_string(), b: b.to_string(), rate, delay, back: (rate, delay), weight: 1.0 }))
 }
 
 /// Calls the switches' tiers by the hops to the nearest host.

@@ -131,7 +131,7 @@ impl Plan {
         let gbps = needed("downlink_speed_gbps")?;
         must(gbps <= 1_000_000, || format!("{gbps} Gb/s in tier {number}"), "at most 1000000")?;
         Ok(Tier {
-            link: Link { rate: Rate::gbps(gbps), delay: Dur::ns(needed("downlink_latency_ns")?) },
+            link: Link::even(Rate::gbps(gbps), Dur::ns(needed("downlink_latency_ns")?)),
             down: needed("radix_down")?,
             up: if top { 0 } else { needed("radix_up")? },
             gbps,

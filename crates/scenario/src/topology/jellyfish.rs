@@ -10,7 +10,8 @@
 
 use super::Topology;
 use super::builder::{
-    Builder, FABRIC_DELAY, FABRIC_RATE, HOSTS_PER_SWITCH, LINK_DELAY, LINK_RATE, OVERSUBSCRIPTION, ports_fit, tiered,
+    Builder, FABRIC_BACK_DELAY, FABRIC_BACK_RATE, FABRIC_DELAY, FABRIC_RATE, HOSTS_PER_SWITCH, LINK_BACK_DELAY,
+    LINK_BACK_RATE, LINK_DELAY, LINK_RATE, OVERSUBSCRIPTION, ports_fit, tiered,
 };
 use crate::fault::Fault;
 use mech::params::{Kind, Param, Spec, Values};
@@ -46,8 +47,12 @@ pub(super) const SPEC: Spec = Spec {
         },
         LINK_RATE,
         LINK_DELAY,
+        LINK_BACK_RATE,
+        LINK_BACK_DELAY,
         FABRIC_RATE,
         FABRIC_DELAY,
+        FABRIC_BACK_RATE,
+        FABRIC_BACK_DELAY,
         OVERSUBSCRIPTION,
     ],
 };

@@ -3,7 +3,10 @@
 //! A switch has its hosts first, then the switch before it, then the one after it.
 
 use super::Topology;
-use super::builder::{Builder, FABRIC_DELAY, FABRIC_RATE, HOSTS_PER_SWITCH, LINK_DELAY, LINK_RATE, link, ports_fit};
+use super::builder::{
+    Builder, FABRIC_BACK_DELAY, FABRIC_BACK_RATE, FABRIC_DELAY, FABRIC_RATE, HOSTS_PER_SWITCH, LINK_BACK_DELAY,
+    LINK_BACK_RATE, LINK_DELAY, LINK_RATE, link, ports_fit,
+};
 use crate::fault::Fault;
 use mech::params::{Kind, Param, Spec, Values};
 
@@ -22,8 +25,12 @@ pub(super) const SPEC: Spec = Spec {
         HOSTS_PER_SWITCH,
         LINK_RATE,
         LINK_DELAY,
+        LINK_BACK_RATE,
+        LINK_BACK_DELAY,
         FABRIC_RATE,
         FABRIC_DELAY,
+        FABRIC_BACK_RATE,
+        FABRIC_BACK_DELAY,
     ],
 };
 

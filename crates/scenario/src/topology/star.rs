@@ -1,7 +1,7 @@
 //! Hosts around one switch.
 
 use super::Topology;
-use super::builder::{Builder, LINK_DELAY, LINK_RATE, link};
+use super::builder::{Builder, LINK_BACK_DELAY, LINK_BACK_RATE, LINK_DELAY, LINK_RATE, link};
 use mech::params::{Kind, Param, Spec, Values};
 
 pub(super) const SPEC: Spec = Spec {
@@ -13,6 +13,8 @@ pub(super) const SPEC: Spec = Spec {
         Param { name: "n", doc: "Number of hosts.", kind: Kind::Count { min: 2, max: 65_535 }, default: None },
         LINK_RATE,
         LINK_DELAY,
+        LINK_BACK_RATE,
+        LINK_BACK_DELAY,
     ],
 };
 

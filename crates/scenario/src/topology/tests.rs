@@ -1,5 +1,6 @@
 //! Networks, by kind.
 
+mod asymmetric;
 mod files;
 mod flat;
 
@@ -73,7 +74,14 @@ pub(crate) fn custom(nodes: &[&str], links: &[&str]) -> Result<Topology, Vec<Fau
     let link = |text: &&str| {
         let part: Vec<_> = text.split(' ').collect();
         let (rate, delay) = (Rate::gbps(1), Dur::us(1));
-        CustomLink { a: part[0].into(), b: part[1].into(), rate, delay, weight: part[2].parse().unwrap() }
+        CustomLink {
+            a: part[0].into(),
+            b: part[1].into(),
+            rate,
+            delay,
+            back: (rate, delay),
+            weight: part[2].parse().unwrap(),
+        }
     };
     let graph = CustomGraph { nodes: nodes.iter().map(node).collect(), links: links.iter().map(link).collect() };
     build("custom", &Values::default(), &Given { graph: Some(&graph), ..Given::nothing() })

@@ -119,6 +119,6 @@ impl Reader<'_> {
         let begin = instant.checked_sub(self.origin.0);
         let rule = || format!("seconds from `origin`, {}, on", self.origin);
         let begin = begin.ok_or_else(|| (format!("start `{at}`"), rule()))?;
-        Ok(Row { start: Time(begin), src, dst, bytes, class: self.classes.then_some(class) })
+        Ok(Row { start: Time(begin), src, dst, bytes, class: self.classes.then_some(class), query: u32::MAX })
     }
 }

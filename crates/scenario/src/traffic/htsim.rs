@@ -83,6 +83,7 @@ pub(super) fn opera(name: &str, values: &Values, ctx: &Context) -> Result<Trace,
             dst,
             bytes: whole_bytes(bytes)?,
             class: None,
+            query: u32::MAX,
         })
     };
     let flow = |_: usize, line: &str| match words(line) {
@@ -176,7 +177,7 @@ impl Reader<'_> {
         }
         let needed = |what: &str| (format!("a flow without `{what}`"), format!("`{what}` and a number"));
         let (start, bytes): (Time, u64) = (at.ok_or_else(|| needed("start"))?, bytes.ok_or_else(|| needed("size"))?);
-        Ok(Row { start, src, dst, bytes, class: None })
+        Ok(Row { start, src, dst, bytes, class: None, query: u32::MAX })
     }
 }
 

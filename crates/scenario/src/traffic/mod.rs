@@ -246,8 +246,8 @@ impl Traffic {
             Source::Sessions(_) => QuerySize::Fixed(2),
             Source::AllToAll(shuffle) => QuerySize::Rounds(shuffle.rounds()),
             Source::AllReduce(job) => QuerySize::Fixed(job.messages()),
-            Source::Permutation(_) | Source::Poisson(_) | Source::LongLived(_) => QuerySize::None,
-            Source::Trace(_) | Source::Raw(_) => QuerySize::None,
+            Source::Permutation(_) | Source::Poisson(_) | Source::LongLived(_) | Source::Raw(_) => QuerySize::None,
+            Source::Trace(trace) => trace.query_size(),
         }
     }
 

@@ -1,9 +1,10 @@
 //! How many messages a query has, before any of them has started.
 
+use std::sync::Arc;
 use units::{Dur, Time};
 
 /// How many messages each query of a workload has, those that follow upon others included.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq)]
 pub enum QuerySize {
     /// There are no queries.
     None,
@@ -11,6 +12,8 @@ pub enum QuerySize {
     Fixed(u64),
     /// Rounds, the flows of each at one instant, of which those that would start too late are left out.
     Rounds(QueryRounds),
+    /// By number, as a file lists them.
+    Listed(Arc<[u32]>),
 }
 
 /// Queries of several rounds.
@@ -37,6 +40,7 @@ impl QuerySize {
             QuerySize::None => 0,
             QuerySize::Fixed(messages) => *messages,
             QuerySize::Rounds(rounds) => rounds.flows * rounds.begun_in(query),
+            QuerySize::Listed(sizes) => sizes.get(query as usize).map_or(0, |size| u64::from(*size)),
         }
     }
 }

@@ -1,8 +1,8 @@
 //! Flows that a file lists: what the readers of all formats share.
 
-use super::Context;
 use super::common::fault;
 use super::draft::Draft;
+use super::{Context, QuerySize};
 use crate::fault::Fault;
 use crate::limits::MOST_FLOWS;
 use mech::HostId;
@@ -24,6 +24,8 @@ pub(super) type Wrong = (String, String);
 #[derive(Clone, Debug, PartialEq)]
 pub(super) struct Trace {
     rows: Arc<[Row]>,
+    /// Flows of each query.
+    queries: Arc<[u32]>,
 }
 
 /// A flow of the file; sorted by start, then source, then line.
@@ -35,6 +37,21 @@ pub(super) struct Row {
     pub bytes: u64,
     /// Its class, where the file tells it.
     pub class: Option<u8>,
+    /// Its query, by a number of the reader's; `u32::MAX` where it is of none.
+    pub query: u32,
+}
+
+/// Gives queries their numbers, in the order of their first flows, and counts the flows of each.
+fn numbered(rows: &mut [Row]) -> Vec<u32> {
+    let (mut numbers, mut sizes) = (BTreeMap::new(), Vec::new());
+    for row in rows.iter_mut().filter(|row| row.query != u32::MAX) {
+        row.query = *numbers.entry(row.query).or_insert_with(|| {
+            sizes.push(0);
+            sizes.len() as u32 - 1
+        });
+        sizes[row.query as usize] += 1;
+    }
+    sizes
 }
 
 impl Trace {
@@ -62,7 +79,13 @@ impl Trace {
             );
             ctx.notes.borrow_mut().push(note);
         }
-        Ok(Trace { rows: rows.into() })
+        let queries = numbered(&mut rows).into();
+        Ok(Trace { rows: rows.into(), queries })
+    }
+
+    /// How many flows each query has.
+    pub fn query_size(&self) -> QuerySize {
+        if self.queries.is_empty() { QuerySize::None } else { QuerySize::Listed(self.queries.clone()) }
     }
 
     /// The highest class, where the file tells them.
@@ -225,8 +248,8 @@ impl Rows {
     }
 
     pub fn take(&mut self, out: &mut Vec<Draft>) {
-        let Row { src, dst, bytes, .. } = self.rows[self.at];
-        out.push(Draft::data(src, dst, bytes, u32::MAX));
+        let Row { src, dst, bytes, query, .. } = self.rows[self.at];
+        out.push(Draft::data(src, dst, bytes, query));
         self.at += 1;
     }
 }

@@ -8,14 +8,16 @@ use mech::choice;
 use mech::params::{Param, Spec, Values};
 use std::borrow::Cow;
 use std::cell::Cell;
+use std::collections::BTreeMap;
 use std::io::BufRead;
 use units::{Dur, Time, parse_bytes, parse_dur};
 
 pub(super) const SPEC: Spec = Spec {
     slot: "traffic",
     kind: "trace",
-    doc: "Flows from a CSV file with the header `start,source,destination,bytes`, in any order of rows. Hosts go by \
-          name or number; bytes are a whole number or a size with a unit.",
+    doc: "Flows from a CSV file with the header `start,source,destination,bytes`, in any order of rows and columns. Hosts \
+          go by name or number; bytes are a whole number or a size with a unit. In a column `query`, if there is one, \
+          flows that form a query have the same text; what has none is of no query.",
     cite: "",
     params: &[
         FILE,
@@ -42,6 +44,34 @@ choice! {
 }
 
 const HEADER: &str = "start,source,destination,bytes";
+/// A column that there may be.
+const QUERY: &str = "query";
+
+/// Where each column of [`HEADER`] stands, and that of queries.
+#[derive(Clone, Copy)]
+struct Columns {
+    needed: [usize; 4],
+    query: Option<usize>,
+}
+
+/// The queries of a file by their texts; numbers are counted on as they come.
+#[derive(Default)]
+struct Labels(BTreeMap<String, u32>);
+
+impl Labels {
+    fn number(&mut self, label: &str) -> u32 {
+        if label.is_empty() {
+            return u32::MAX;
+        }
+        // No more flows may be listed than there are numbers.
+        let next = self.0.len() as u32;
+        match self.0.get(label) {
+            Some(known) => *known,
+            None => *self.0.entry(label.to_owned()).or_insert(next),
+        }
+    }
+}
+
 /// What the fields of a line are read by.
 struct Reader<'a> {
     hosts: Hosts<'a>,
@@ -74,31 +104,33 @@ fn fields(line: &str) -> Vec<Cow<'_, str>> {
     records.flat_map(|record| record.iter().map(|field| field.to_owned().into()).collect::<Vec<_>>()).collect()
 }
 
-/// Where each column of [`HEADER`] stands; in any order, in upper or lower case.
-fn columns(header: &[Cow<str>]) -> Option<[usize; 4]> {
-    let mut at = [0; 4];
-    for (place, name) in at.iter_mut().zip(HEADER.split(',')) {
-        *place = header.iter().position(|field| field.eq_ignore_ascii_case(name))?;
+/// Where the columns stand; in any order, in upper or lower case.
+fn columns(header: &[Cow<str>]) -> Option<Columns> {
+    let of = |name: &str| header.iter().position(|field| field.eq_ignore_ascii_case(name));
+    let mut needed = [0; 4];
+    for (place, name) in needed.iter_mut().zip(HEADER.split(',')) {
+        *place = of(name)?;
     }
-    (header.len() == at.len()).then_some(at)
+    let query = of(QUERY);
+    (header.len() == needed.len() + usize::from(query.is_some())).then_some(Columns { needed, query })
 }
 
 impl Reader<'_> {
     fn rows(&self, file: &mut dyn BufRead) -> Result<Vec<Row>, Vec<Wrong>> {
-        let (mut columns_of, mut header) = (None, false);
+        let (mut columns_of, mut header, mut labels) = (None, false, Labels::default());
         let rows = gather(file, |_, line| {
             if line.trim().is_empty() || line.starts_with('#') {
                 return Ok(None);
             }
             let fields = fields(line);
             match (&columns_of, std::mem::replace(&mut header, true)) {
-                (Some(columns), _) => self.row(&fields, columns).map(Some),
+                (Some(columns), _) => self.row(&fields, columns, &mut labels).map(Some),
                 // What is wrong with the header has been told.
                 (None, true) => Ok(None),
                 (None, false) => {
                     columns_of = columns(&fields);
                     let start: String = fields.join(",").chars().take(60).collect();
-                    let wrong = || (format!("`{start}`"), format!("the header `{HEADER}`"));
+                    let wrong = || (format!("`{start}`"), format!("the header `{HEADER}`, or with a column `{QUERY}`"));
                     columns_of.map_or_else(|| Err(wrong()), |_| Ok(None))
                 }
             }
@@ -112,14 +144,16 @@ impl Reader<'_> {
         Ok(rows)
     }
 
-    fn row(&self, fields: &[Cow<str>], columns: &[usize; 4]) -> Result<Row, Wrong> {
-        if fields.len() != columns.len() {
-            return Err((format!("{} fields", fields.len()), "4 fields".into()));
+    fn row(&self, fields: &[Cow<str>], columns: &Columns, labels: &mut Labels) -> Result<Row, Wrong> {
+        let count = columns.needed.len() + usize::from(columns.query.is_some());
+        if fields.len() != count {
+            return Err((format!("{} fields", fields.len()), format!("{count} fields")));
         }
-        let [start, src, dst, bytes] = columns.map(|i| &*fields[i]);
+        let [start, src, dst, bytes] = columns.needed.map(|i| &*fields[i]);
         let start = self.start(start)?;
         let (src, dst) = self.hosts.pair(src, dst)?;
-        Ok(Row { start, src, dst, bytes: size(bytes)?, class: None })
+        let query = columns.query.map_or(u32::MAX, |i| labels.number(&fields[i]));
+        Ok(Row { start, src, dst, bytes: size(bytes)?, class: None, query })
     }
 
     fn start(&self, text: &str) -> Result<Time, Wrong> {

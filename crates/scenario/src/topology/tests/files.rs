@@ -119,11 +119,15 @@ fn graphml_says_nodes_in_the_order_of_the_file_and_edges_with_defaults() {
 fn opposite_arcs_of_a_directed_graph_are_one_link_and_an_arc_alone_is_one_too() {
     let directed = GRAPHML.replace("\"undirected\"", "\"directed\"");
     let all = read("custom", &LINK, &directed).unwrap_err();
-    let said = "file: `net`, line 17: another rate, delay or weight than that of line 16; the same from `up` to `left` as back";
+    let said = "file: `net`, line 17: another weight than that of line 16; the same from `up` to `left` as back";
     assert_eq!(all, [said]);
     let alike = directed.replace("<data key=\"d3\">5us</data><data key=\"d4\">2.5</data>", "");
     let (net, _) = read("custom", &LINK, &alike).unwrap();
     assert_eq!(ports(&net, "left"), ["a 10Gbps 1us", "up 10Gbps 1us"]);
+    let uneven = directed.replace("<data key=\"d4\">2.5</data>", "<data key=\"d2\">4Gbps</data>");
+    let (net, _) = read("custom", &LINK, &uneven).unwrap();
+    assert_eq!(ports(&net, "left"), ["a 10Gbps 1us", "up 4Gbps 5us"], "each arc is a direction");
+    assert_eq!(ports(&net, "up"), ["b 1/3 Gbps 1us", "left 10Gbps 1us"]);
     let arcs = |all: &[(&str, &str, u32)]| {
         let arc = |(from, to, weight): &(&str, &str, u32)| {
             format!("<edge source=\"{from}\" target=\"{to}\"><data key=\"d4\">{weight}</data></edge>")
@@ -132,7 +136,7 @@ fn opposite_arcs_of_a_directed_graph_are_one_link_and_an_arc_alone_is_one_too() 
         read("custom", &LINK, &alike.replace("<edge source=\"up\" target=\"left\"/>", &all))
     };
     let one = arcs(&[("up", "left", 2)]).unwrap_err();
-    assert!(one[0].contains("line 17: another rate, delay or weight"), "only their weights differ: {one:?}");
+    assert!(one[0].contains("line 17: another weight"), "only their weights differ: {one:?}");
     // Of two arcs each way the first are one link, and the second.
     let two = arcs(&[("left", "up", 2), ("up", "left", 1), ("up", "left", 2)]).unwrap().0;
     assert_eq!(ports(&two, "left").len(), 3);

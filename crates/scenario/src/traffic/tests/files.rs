@@ -173,13 +173,31 @@ fn a_trace_may_be_quoted_and_its_columns_in_any_order() {
 }
 
 #[test]
+fn flows_with_the_same_text_in_the_column_query_form_one() {
+    let text = "query,start,source,destination,bytes\n\
+                late,9us,h0,h1,1\nb 7,2us,h0,h1,1\n,1us,h1,h2,1\nb 7,4us,h2,h1,1\nlate,2s,h3,h1,1\n07,3us,h3,h1,1\n";
+    let flows = trace(text, &[]).unwrap().0;
+    // Numbered in the order of their first flows; texts are no numbers.
+    let plain: Vec<_> = flows.iter().map(|f| (f.start.0 / 1_000_000, f.query)).collect();
+    assert_eq!(plain, [(1, u32::MAX), (2, 0), (3, 1), (4, 0), (9, 2)]);
+    let (traffic, _) = with_files(&star(4), "trace", &[("file", "f")], &|_| Ok(text.into())).unwrap();
+    let size = traffic.query_size();
+    assert_eq!([0, 1, 2, 3].map(|query| size.of(query)), [2, 1, 2, 0], "what starts too late is of its query");
+    let none = "start,source,destination,bytes,query\n1us,h0,h1,1,\n";
+    let (traffic, _) = with_files(&star(4), "trace", &[("file", "f")], &|_| Ok(none.into())).unwrap();
+    assert_eq!(traffic.query_size(), QuerySize::None);
+    let short = trace("start,source,destination,bytes,query\n1us,h0,h1,1\n", &[]).unwrap_err();
+    assert_eq!(short, ["file: `f.csv`, line 2: 4 fields; 5 fields"]);
+}
+
+#[test]
 fn a_malformed_trace_is_refused_with_its_line() {
     const H: &str = "start,source,destination,bytes\n";
     let host = "the name of a host, or its number, 0 to 3";
     for (text, said) in [
         (String::new(), "no lines; the header `start,source,destination,bytes` and a line a flow".into()),
         (H.into(), "no flows; at least one line after the header".into()),
-        ("src,dst\n".into(), "line 1: `src,dst`; the header `start,source,destination,bytes`".into()),
+        ("src,dst\n".into(), "line 1: `src,dst`; the header `start,source,destination,bytes`, or with a column `query`".into()),
         (format!("{H}1us,h0,h1\n"), "line 2: 3 fields; 4 fields".into()),
         (format!("{H}\n1us,h0,h9,1\n"), format!("line 3: destination `h9`; {host}")),
         (format!("{H}1us,7,h1,1\n"), format!("line 2: source `7`; {host}")),
