@@ -33,6 +33,10 @@ pub enum Purpose {
     Reply(u16),
     /// The losses of the link that leaves by a port, each at the place of its frame.
     Link(u16),
+    /// The times that frames spend between the queue of a host's NIC and the wire.
+    Nic,
+    /// By how much the clock of a port is off.
+    Clock(u16),
     /// Anything else.
     Custom(u16),
 }
@@ -55,6 +59,8 @@ impl Purpose {
             // Up to 268 << 16 they are of agents.
             Purpose::Agent(port, which) => (13 + which as u32) << 16 | port as u32,
             Purpose::Link(n) => 0x7fff << 16 | n as u32,
+            Purpose::Clock(n) => 0x7ffe << 16 | n as u32,
+            Purpose::Nic => 0x7ffd << 16,
         }
     }
 }

@@ -23,6 +23,16 @@ choice! {
 }
 
 choice! {
+    /// How long a frame spends between the queue of a host's NIC and the wire.
+    pub enum NicJitter {
+        /// Exponentially distributed.
+        Exponential = "exponential",
+        /// Uniform from 0 to twice the mean.
+        Uniform = "uniform",
+    }
+}
+
+choice! {
     /// Whose goodput is followed over time.
     pub enum Goodput {
         /// Every host's.

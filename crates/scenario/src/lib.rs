@@ -23,7 +23,7 @@ pub mod traffic;
 mod ways;
 
 pub use catalogue::{all as declarations, catalogue_json};
-pub use choices::{FctEnd, Goodput, Simultaneous, Ties};
+pub use choices::{FctEnd, Goodput, NicJitter, Simultaneous, Ties};
 pub use curves::{CurveRequest, curve_json};
 pub use diag::Diagnostic;
 pub use events::Event;

@@ -1,6 +1,6 @@
 //! What a scenario means, once it is validated.
 
-use crate::choices::{FctEnd, Goodput, Simultaneous, Ties};
+use crate::choices::{FctEnd, Goodput, NicJitter, Simultaneous, Ties};
 use crate::events::Event;
 use crate::topology::Topology;
 use crate::traffic::Traffic;
@@ -137,6 +137,12 @@ pub struct HostConfig {
     pub stack_delay: Dur,
     /// Added to it, uniform from 0 to this.
     pub stack_jitter: Dur,
+    /// Mean of the time between the NIC's queue and the wire.
+    pub nic_jitter: Dur,
+    /// Its distribution.
+    pub nic_jitter_distribution: NicJitter,
+    /// The clock of its port is off by up to so many thousand-millionths.
+    pub clock_ppb: u32,
     /// The NIC's queue; `None` is unlimited.
     pub nic_queue: Option<Amount>,
     /// Marking at the NIC.
@@ -166,6 +172,8 @@ pub struct SwitchConfig {
     pub overflow: Filled<OverflowSlot>,
     /// Where frames wait.
     pub model: Model,
+    /// The clocks of its ports are off by up to so many thousand-millionths.
+    pub clock_ppb: u32,
     /// Whether simultaneous arrivals see each other.
     pub simultaneous: Simultaneous,
     /// The order of simultaneous arrivals.

@@ -27,7 +27,7 @@ impl Scenario {
         self.pause_of(far.peer, far.peer_port).map_or(Dur::ZERO, |far| far.response())
     }
 
-    /// The highest rate that a port ever has.
+    /// The highest rate that a port ever has, by the fastest clock that it may have.
     pub fn fastest(&self, node: u32, port: u16) -> Rate {
         let of_it = |event: &&Event| event.senders.contains(&(node, port));
         let rates = self.events.iter().filter(of_it).filter_map(|event| match event.change {
@@ -35,7 +35,12 @@ impl Scenario {
             _ => None,
         });
         let first = self.topology.nodes[node as usize].ports[usize::from(port)].rate;
-        rates.fold(first, |most, rate| if rate > most { rate } else { most })
+        let most = rates.fold(first, |most, rate| if rate > most { rate } else { most });
+        let off = match node.checked_sub(self.topology.hosts) {
+            None => self.host.clock_ppb,
+            Some(switch) => self.switches[switch as usize].clock_ppb,
+        };
+        if off == 0 { most } else { most.divided_by(1_000_000_000, 1_000_000_000 + u64::from(off)).unwrap_or(most) }
     }
 
     /// The longest delay that the link out of a port ever has.

@@ -5,9 +5,9 @@
 //! is left out; the word itself may be written too. An empty default only says that the key may be
 //! left out.
 
-use crate::choices::{FctEnd, Goodput, ModelKind, NodeKind, Simultaneous, Ties};
+use crate::choices::{FctEnd, Goodput, ModelKind, NicJitter, NodeKind, Simultaneous, Ties};
 use dataplane::DeadPort;
-use mech::params::{Kind, Param, Spec};
+use mech::params::{Kind, Param, Spec, Values};
 
 /// The keys of the file itself.
 pub const SCENARIO: Spec = Spec {
@@ -66,12 +66,35 @@ pub const HOST: Spec = Spec {
             default: Some("0us"),
         },
         Param {
+            name: "nic_jitter",
+            doc: "Mean of the time that a frame spends between the NIC's queue and the wire: interrupts, DMA and the \
+                  NIC's own scheduling. Frames stay in order, and the wire is as fast as before.",
+            kind: Kind::Time { min: 0 },
+            default: Some("0us"),
+        },
+        Param {
+            name: "nic_jitter_distribution",
+            doc: "Its distribution.",
+            kind: NicJitter::KIND,
+            default: Some("exponential"),
+        },
+        CLOCK_PPM,
+        Param {
             name: "nic_queue",
             doc: "Size of the NIC's queue.",
             kind: Kind::Amount { min: 1 },
             default: Some("unlimited"),
         },
     ],
+};
+
+/// How far the clocks of ports are off.
+const CLOCK_PPM: Param = Param {
+    name: "clock_ppm",
+    doc: "The clock of each port is faster or slower than its rate says by up to so many millionths, uniform, drawn \
+          once for each port and seed (IEEE 802.3 allows 100).",
+    kind: Kind::Number { min: 0.0, max: 1000.0, below_max: false },
+    default: Some("0"),
 };
 
 /// `[switch]`, beside its slots.
@@ -115,6 +138,7 @@ pub const SWITCH: Spec = Spec {
             kind: Ties::KIND,
             default: Some("random"),
         },
+        CLOCK_PPM,
     ],
 };
 
@@ -346,3 +370,8 @@ pub const TABLES: &[&Spec] =
 
 /// What carries the flows where the scenario has no `[transport]`.
 pub const TRANSPORT: &str = "newreno";
+
+/// By how many thousand-millionths the clocks of these ports may be off.
+pub(crate) fn ppb(values: &Values) -> u32 {
+    (values.number("clock_ppm") * 1000.0).round() as u32
+}

@@ -4,7 +4,7 @@ use crate::changes::Changes;
 use crate::divided::Divided;
 use crate::driver::RunState;
 use crate::grid::Grid;
-use crate::link::{Course, Wires};
+use crate::link::{Course, Scatter, Wires};
 use crate::progress::FlowRecord;
 use crate::queries::Queries;
 use crate::queue::EventQueue;
@@ -178,7 +178,9 @@ fn build_empty<O: Observer, T: Tap>(
     let switches = switches.collect();
     let tcp = TcpConfig::new(&scenario.transport.kind, &scenario.transport.values, scenario.framing);
     let signal = *scenario.host.bounce_signal.slot;
-    let (wires, base) = wire(scenario, &histories, seed);
+    let (mut wires, base) = wire(scenario, &histories, seed);
+    let clock = |host| site.rate(host, 0).clock();
+    Scatter::of(scenario, seed, clock).into_iter().for_each(|scatter| wires.scatter(scatter));
     let horizon = Time(scenario.duration.0).saturating_add(scenario.measure.drain);
     let mut pending = Flows::new(&scenario.traffic, topology, seed, horizon);
     let next = pending.next();
@@ -203,7 +205,7 @@ fn build_empty<O: Observer, T: Tap>(
         state,
         hosts,
         switches,
-        changes: Changes::new(scenario, &routes).map(Box::new),
+        changes: Changes::new(scenario, seed, &routes).map(Box::new),
         net: Net(routes),
         flows: FlowTable::new(scenario.switches.iter().any(|s| s.routing.slot.peek().is_symmetric())),
         exts: dataplane::Exts::default(),
@@ -212,6 +214,7 @@ fn build_empty<O: Observer, T: Tap>(
                 .with_bounce_signal(signal)
                 .with_seed(seed),
         ),
+        seed,
         pending,
         next,
         listed: 0,

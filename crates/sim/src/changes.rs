@@ -1,6 +1,7 @@
 //! The network changes: what nodes are told, and which routes hold, instant by instant. All of it is computed when
 //! the run is built; what becomes of frames on links is in their [courses](crate::link).
 
+use crate::clocks::rate_of;
 use crate::costs::{Losses, Places};
 use crate::queue::Key;
 use dataplane::DeadPort;
@@ -50,7 +51,7 @@ pub(crate) struct Changes {
 
 impl Changes {
     /// `None` where nothing changes.
-    pub(crate) fn new(scenario: &Scenario, routes: &Arc<Routes>) -> Option<Changes> {
+    pub(crate) fn new(scenario: &Scenario, seed: u64, routes: &Arc<Routes>) -> Option<Changes> {
         if scenario.events.is_empty() {
             return None;
         }
@@ -59,7 +60,8 @@ impl Changes {
             let turn = turns.entry(event.at).or_default();
             turn.events.push(n);
             if let Change::Rate(rate) = event.change {
-                turn.clocks.extend(event.senders.iter().map(|sender| (*sender, rate.clock())));
+                let clock = |sender: &Sender| rate_of(scenario, seed, *sender, rate).clock();
+                turn.clocks.extend(event.senders.iter().map(|sender| (*sender, clock(sender))));
             }
         }
         Knowledge::new(scenario, routes).tell(&mut turns);

@@ -3,6 +3,7 @@
 mod build;
 mod capture;
 mod changes;
+mod clocks;
 mod costs;
 mod deadlock;
 mod diagnostics;

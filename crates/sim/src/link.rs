@@ -6,8 +6,10 @@
 //! is under way. Segments that a host has released together take one place until they arrive, one by one.
 
 mod course;
+mod scatter;
 
 pub(crate) use course::Course;
+pub(crate) use scatter::Scatter;
 
 use dataplane::Pkt;
 use dataplane::transport::Run;
@@ -19,6 +21,8 @@ use units::{Dur, Time};
 const NIL: u32 = u32::MAX;
 /// The number of the course of a link that never changes.
 const STEADY: u16 = u16::MAX;
+/// The same of one that never changes and whose frames are scattered.
+const SCATTERED: u16 = u16::MAX - 1;
 /// The number of the run of a frame that is alone.
 const ALONE: u32 = u32::MAX;
 
@@ -86,6 +90,7 @@ pub(crate) struct Wires {
     places: Vec<Behind>,
     free: Vec<u32>,
     courses: Vec<Course>,
+    scatter: Option<Box<Scatter>>,
     /// Frames that were lost on links.
     lost: u64,
     trains: Vec<Train>,
@@ -109,7 +114,13 @@ impl Wires {
         let link = &self.links[link as usize];
         (link.peer, link.peer_port)
     }
-    /// The link that was added last changes. PRECONDITION: fewer than 65,535 do.
+    /// Frames of hosts are scattered. PRECONDITION: all links have been added.
+    pub(crate) fn scatter(&mut self, scatter: Scatter) {
+        let steady = self.links.iter_mut().zip(0..).filter(|(link, n)| link.course == STEADY && scatter.has(*n));
+        steady.for_each(|(link, _)| link.course = SCATTERED);
+        self.scatter = Some(Box::new(scatter));
+    }
+    /// The link that was added last changes. PRECONDITION: fewer than 65,534 do.
     pub(crate) fn changes(&mut self, course: Course) {
         if let Some(link) = self.links.last_mut() {
             link.course = self.courses.len() as u16;
@@ -134,7 +145,7 @@ impl Wires {
     #[inline(always)]
     pub(crate) fn fate(&mut self, arrived: Arrived) -> Option<DropReason> {
         match arrived.course {
-            STEADY => None,
+            STEADY | SCATTERED => None,
             course => self.fate_of(course),
         }
     }
@@ -190,7 +201,10 @@ impl Wires {
     #[cold]
     fn send_by_course(&mut self, link: u32, pkt: &Pkt, now: Time, end: Time) -> Option<(Time, u32)> {
         let Link { course, delay, .. } = self.links[link as usize];
-        let course = &mut self.courses[usize::from(course)];
+        let end = self.scatter.as_mut().map_or(end, |scatter| scatter.end(link, pkt, end));
+        let Some(course) = self.courses.get_mut(usize::from(course)) else {
+            return self.put(link, pkt, end.saturating_add(delay));
+        };
         let at = course.send(pkt, now, end, delay);
         if course.is_kept() {
             let fate = course.take_last_fate();

@@ -60,6 +60,7 @@ pub struct World<O: Observer, T: Tap = ()> {
     pub(crate) flows: FlowTable,
     pub(crate) exts: Exts,
     pub(crate) tcp: Arc<TcpConfig>,
+    pub(crate) seed: u64,
     pub(crate) pending: Flows,
     pub(crate) next: Option<FlowSpec>,
     /// How many raw sources and flows of the scenario's list come before it.

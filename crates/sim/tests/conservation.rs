@@ -82,7 +82,7 @@ pub fn random(n: u64, queues: bool) -> String {
         "",
         "[host]\nstack_delay = \"3us\"\n",
         "[host]\nstack_delay = \"3us\"\nstack_jitter = \"9us\"\nnic_queue = \"12pkt\"\n",
-        "[host]\nnic_queue = \"5KB\"\n",
+        "[host]\nnic_queue = \"5KB\"\nnic_jitter = \"2us\"\nclock_ppm = 70\n",
     ]);
     let turns = "[host]\nnic = { kind = \"round_robin\" }\nstack_delay = \"3us\"\nstack_jitter = \"9us\"\n";
     let limited = "[host]\nnic = { kind = \"round_robin\", flow_rate = \"300Mbps\" }\n";

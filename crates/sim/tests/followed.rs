@@ -34,7 +34,10 @@ fn plain(draw: &mut Draw) -> String {
         "kind = \"detour\", policy = \"load_aware\", max_detours = 3",
         "kind = \"detour\", policy = \"probabilistic\", lo = 0.2, hi = 0.7",
     ]);
-    let host = draw.of(&["", "[host]\nstack_delay = \"3us\"\nstack_jitter = \"9us\"\nnic_queue = \"30pkt\"\n"]);
+    let host = draw.of(&[
+        "",
+        "[host]\nstack_delay = \"3us\"\nstack_jitter = \"9us\"\nnic_jitter = \"4us\"\nclock_ppm = 100\nnic_queue = \"30pkt\"\n",
+    ]);
     let (ties, simultaneous) = (draw.of(&["random", "port"]), draw.of(&["in_turn", "snapshot"]));
     let (transport, routing) = (draw.of(&["newreno", "dctcp"]), draw.of(&["ecmp", "spray"]));
     let duration = 2 * draw.number(150_000, 2_000_000) + 1;

@@ -43,6 +43,44 @@ fn jitter_lies_between_its_bounds_and_differs_from_seed_to_seed() {
     assert!(seen.iter().max().unwrap() - seen.iter().min().unwrap() > 2_000_000, "{seen:?}");
 }
 
+/// Time before the wire delays the one segment there and, seen from its sender, the ACK back.
+#[test]
+fn jitter_of_a_nic_has_its_mean_and_delays_no_frame_of_a_switch() {
+    let plain = 2 * 12_304_000 + 2_000_000;
+    for law in ["exponential", "uniform"] {
+        let host = format!("nic_jitter = \"4us\"\nnic_jitter_distribution = \"{law}\"");
+        let late: Vec<u64> = (1..=200).map(|seed| times(&run(&one_segment(&host), seed))[0] - plain).collect();
+        let mean = late.iter().sum::<u64>() as f64 / 200.0 / 4e6;
+        assert!((mean - 1.0).abs() < 5.0 / 200f64.sqrt(), "{law}: {mean}");
+        assert!(law == "exponential" || late.iter().all(|late| *late <= 8_000_000));
+    }
+}
+
+/// A full window at line rate: the first frame is late, and none is later than the largest wait so far.
+#[test]
+fn jitter_of_a_nic_takes_nothing_from_the_rate_of_the_wire() {
+    let long = |host: &str| {
+        one_segment(host).replace("1460B", "1460KB").replace("newreno\"", "newreno\"\ninitial_window = \"2MB\"")
+    };
+    let [plain, late] = ["", "nic_jitter = \"4us\""].map(|host| times(&run(&long(host), 3))[0]);
+    assert!(late > plain && late < plain + 100_000_000, "{plain} and {late} ps");
+}
+
+#[test]
+fn a_flow_alone_takes_its_ideal_by_the_clocks_of_the_ports_that_it_meets() {
+    let text =
+        one_segment("clock_ppm = 100").replace("1460B", "14600B").replace("[host]", "[switch]\nclock_ppm = 50\n[host]");
+    let found: Vec<[u64; 2]> = (1..=20)
+        .map(|seed| {
+            let results = run(&text, seed);
+            [times(&results)[0], column(&results, "flows", "ideal_ps")[0]]
+        })
+        .collect();
+    let plain = 11 * 12_304_000 + 2_000_000;
+    assert!(found.iter().all(|[fct, ideal]| fct == ideal && fct.abs_diff(plain) <= plain / 10_000), "{found:?}");
+    assert!(found.iter().any(|[fct, _]| *fct < plain) && found.iter().any(|[fct, _]| *fct > plain), "{found:?}");
+}
+
 #[test]
 fn jitter_never_reorders_packets_of_a_host() {
     // Gaps of 1 us between packets, jitter of 50 us in each stack: without order they would overtake.

@@ -64,7 +64,10 @@ fn busy(draw: &mut Draw, switch: &str) -> String {
         "kind = \"unlimited\"",
     ]);
     let marking = draw.of(&["none", "ecn_threshold", "red"]);
-    let host = draw.of(&["", "[host]\nstack_delay = \"3us\"\nstack_jitter = \"9us\"\nnic_queue = \"30pkt\"\n"]);
+    let host = draw.of(&[
+        "",
+        "[host]\nstack_delay = \"3us\"\nstack_jitter = \"9us\"\nnic_jitter = \"4us\"\nclock_ppm = 100\nnic_queue = \"30pkt\"\n",
+    ]);
     let rest = format!(
         "scheduler = {{ kind = \"{}\" }}\nties = \"{}\"\nsimultaneous = \"{}\"",
         draw.of(&["fifo", "strict_priority"]),

@@ -106,6 +106,9 @@ impl Clock {
         if self.per_byte != 0 {
             return Dur(bytes.saturating_mul(self.per_byte));
         }
+        if let Some(ps) = bytes.checked_mul(self.num) {
+            return Dur(ps.div_ceil(self.den));
+        }
         let ps = (u128::from(bytes) * u128::from(self.num)).div_ceil(u128::from(self.den));
         Dur(u64::try_from(ps).unwrap_or(u64::MAX))
     }

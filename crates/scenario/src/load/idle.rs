@@ -8,17 +8,17 @@ use dataplane::transport::TcpConfig;
 use mech::marking::MarkingSlot;
 use mech::{Asks, ClassSet, Room};
 use std::collections::BTreeSet;
-use units::Amount;
+use units::{Amount, Dur};
 
 /// What a user should know of a variant; `document` is what it was read from.
 pub(super) fn notes(document: &Node, scenario: &Scenario) -> Vec<String> {
     let asked = Asked { document, scenario };
     if asked.is_raw() {
         let lists = [asked.turns(), asked.measures(), asked.transport(), asked.flows(), asked.classes()];
-        return lists.into_iter().flatten().chain(asked.snapshot()).collect();
+        return lists.into_iter().flatten().chain(asked.snapshot()).chain(asked.jitter()).collect();
     }
     let lists = [asked.turns(), asked.measures(), asked.order(), asked.marks(), asked.unreached(), asked.classes()];
-    let others = [asked.returned(), asked.weights(), asked.snapshot()];
+    let others = [asked.returned(), asked.weights(), asked.snapshot(), asked.jitter()];
     lists.into_iter().flatten().chain(asked.sessions()).chain(others.into_iter().flatten()).collect()
 }
 
@@ -243,6 +243,12 @@ impl Asked<'_> {
 
     fn takes_snapshots(&self) -> bool {
         self.scenario.switches.iter().any(|switch| switch.simultaneous == Simultaneous::Snapshot)
+    }
+
+    /// How times are distributed that there are not.
+    fn jitter(&self) -> Option<String> {
+        let idle = self.is_given("host.nic_jitter_distribution") && self.scenario.host.nic_jitter == Dur::ZERO;
+        idle.then(|| "host.nic_jitter_distribution has no effect without host.nic_jitter".into())
     }
 
     /// Weights of links, where routing does not ask for them.

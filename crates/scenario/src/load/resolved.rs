@@ -91,6 +91,7 @@ fn switch(config: &SwitchConfig) -> Map<String, Json> {
         ("overflow", filled(&config.overflow)),
         ("simultaneous", json!(config.simultaneous.word())),
         ("ties", json!(config.ties.word())),
+        ("clock_ppm", json!(f64::from(config.clock_ppb) / 1000.0)),
         ("model", json!(model.word())),
     ];
     if let Some(cioq) = config.model.cioq() {

@@ -30,6 +30,7 @@ struct Slots {
     overflow: Filled<OverflowSlot>,
     port: PortConfig,
     model: Model,
+    clock_ppb: u32,
     simultaneous: Simultaneous,
     ties: Ties,
 }
@@ -269,6 +270,7 @@ impl Slots {
             buffer: self.buffer.clone(),
             overflow: self.overflow.clone(),
             model: self.model.clone(),
+            clock_ppb: self.clock_ppb,
             simultaneous: self.simultaneous,
             ties: self.ties,
             ports,
@@ -319,6 +321,7 @@ fn fill(switch: &Node, registry: &Registry, faults: &mut Faults) -> Option<Slots
                 Model::Cioq(Cioq { input_buffer: values.amount("input_buffer"), speedup, arbiter: arbiter? })
             }
         },
+        clock_ppb: settings::ppb(&values),
         simultaneous: values.get("simultaneous"),
         ties: values.get("ties"),
     })

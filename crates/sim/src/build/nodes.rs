@@ -1,5 +1,6 @@
 //! Hosts and switches of a run, as its scenario says.
 
+use crate::clocks::rate_of;
 use dataplane::{CoreSetup, Host, HostSetup, InputSetup, PauseSetup, PortSetup, Switch, SwitchSetup};
 use mech::arbiter::ArbiterSlot;
 use mech::buffer::BufferSlot;
@@ -12,7 +13,7 @@ use scenario::topology::Port;
 use scenario::{Cioq, PortConfig, Scenario, Simultaneous, SwitchConfig, Ties};
 use std::collections::BTreeMap;
 use std::sync::Arc;
-use units::Clock;
+use units::{Clock, Rate};
 
 /// What all nodes of a run share.
 pub(super) struct Site<'a> {
@@ -38,7 +39,7 @@ impl Site<'_> {
         let s = self.scenario;
         let port = &s.topology.nodes[id as usize].ports[0];
         let nic = PortSetup {
-            clock: port.rate.clock(),
+            clock: self.rate(id, 0).clock(),
             is_switch: port.peer >= s.topology.hosts,
             marking: (*s.host.marking.slot).clone(),
             scheduler: (*s.host.scheduler.slot).clone(),
@@ -66,6 +67,12 @@ impl Site<'_> {
             order,
             reaction: (*s.host.reaction.slot).clone(),
         })
+    }
+
+    /// The rate of a port by its own clock.
+    pub(super) fn rate(&self, node: u32, port: u16) -> Rate {
+        let link = &self.scenario.topology.nodes[node as usize].ports[usize::from(port)];
+        rate_of(self.scenario, self.seed, (node, port), link.rate)
     }
 
     /// The lanes of a switch: of its own bounced packets, and of messages that any switch makes.
@@ -120,7 +127,7 @@ impl Site<'_> {
         let overflow = OverflowSlot::clone(&config.overflow.slot).for_switch(&own);
         let buffer = BufferSlot::clone(&config.buffer.slot).for_ports(links.len() as u16);
         let ports = links.iter().zip(&config.ports).zip(0..).map(|((link, port), p)| PortSetup {
-            clock: link.rate.clock(),
+            clock: self.rate(node, p).clock(),
             is_switch: link.peer >= s.topology.hosts,
             marking: (*port.marking.slot).clone(),
             scheduler: (*port.scheduler.slot).clone(),

@@ -1,16 +1,17 @@
 //! The links by which packets of a flow may go, by the tables of the network as it starts.
 
+use crate::clocks::rate_of;
 use crate::world::World;
 use dataplane::{Observer, Switch};
 use mech::routing::NextHops;
 use mech::{HostId, PortId};
 use scenario::routes::Routes;
-use scenario::topology::Topology;
 use scenario::{Scenario, Way};
 
 /// What finds them.
 pub(super) struct Ways<'a> {
-    topology: &'a Topology,
+    scenario: &'a Scenario,
+    seed: u64,
     switches: &'a [Switch],
     routes: &'a Routes,
     /// By node, its place among those that send at a hop, and which search that was in.
@@ -21,8 +22,8 @@ pub(super) struct Ways<'a> {
 impl<'a> Ways<'a> {
     pub fn of<O: Observer, T: crate::Tap>(world: &'a World<O, T>, scenario: &'a Scenario) -> Ways<'a> {
         let place = vec![(0, 0); scenario.topology.nodes.len()];
-        let (topology, switches) = (&scenario.topology, &world.switches);
-        Ways { topology, switches, routes: world.first_routes(), place, search: 0 }
+        let (seed, switches, routes) = (world.seed, &world.switches, world.first_routes());
+        Ways { scenario, seed, switches, routes, place, search: 0 }
     }
 
     /// Those of packets with this hash, hop by hop; none where there is no way.
@@ -35,9 +36,10 @@ impl<'a> Ways<'a> {
                 ports.clear();
                 self.ports(*node, (src, dst), hash, &mut ports);
                 for port in &ports {
-                    let link = &self.topology.nodes[*node as usize].ports[usize::from(port.0)];
+                    let link = &self.scenario.topology.nodes[*node as usize].ports[usize::from(port.0)];
+                    let rate = rate_of(self.scenario, self.seed, (*node, port.0), link.rate);
                     let to = self.place_of(link.peer, &mut next);
-                    ways.push(Way { hop, from, to, rate: link.rate, delay: link.delay });
+                    ways.push(Way { hop, from, to, rate, delay: link.delay });
                 }
             }
             match next[..] {
@@ -51,7 +53,7 @@ impl<'a> Ways<'a> {
 
     /// The ports by which packets may leave a node.
     fn ports(&self, node: u32, ends: (HostId, HostId), hash: u32, out: &mut Vec<PortId>) {
-        let Some(switch) = node.checked_sub(self.topology.hosts) else { return out.push(PortId(0)) };
+        let Some(switch) = node.checked_sub(self.scenario.topology.hosts) else { return out.push(PortId(0)) };
         match self.routes.next_hops(node, ends.1) {
             NextHops::None => {}
             NextHops::Only(port) => out.push(port),

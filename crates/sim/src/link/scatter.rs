@@ -1,0 +1,121 @@
+//! What frames wait between the queue of a host's NIC and the wire: interrupts, DMA, the NIC's own scheduling.
+//!
+//! Frames stay in order, and one begins no earlier than the one before it has passed, so the wire is as fast as
+//! without. The NIC goes on meanwhile: what is scattered is when a frame is on the wire, not when it leaves its queue.
+
+use dataplane::Pkt;
+use mech::{PacketKind, Purpose, Stream};
+use scenario::{NicJitter, Scenario};
+use units::{Clock, Dur, Time};
+
+/// The links of all hosts.
+#[derive(Clone, Debug)]
+pub(crate) struct Scatter {
+    law: NicJitter,
+    /// Its mean.
+    mean: Dur,
+    /// Preamble and gap, bytes.
+    gap: u16,
+    /// By host.
+    links: Vec<Tail>,
+}
+
+/// The last frame of a link.
+#[derive(Clone, Debug)]
+struct Tail {
+    draws: Stream,
+    clock: Clock,
+    /// Its last bit is on the wire.
+    end: Time,
+}
+
+impl Scatter {
+    /// `None` where nothing is scattered; the clocks are those of the hosts' ports.
+    pub(crate) fn of(scenario: &Scenario, seed: u64, clock: impl Fn(u32) -> Clock) -> Option<Scatter> {
+        let host = &scenario.host;
+        let tail = |id| Tail { draws: Stream::new(seed, id, Purpose::Nic), clock: clock(id), end: Time::ZERO };
+        (host.nic_jitter > Dur::ZERO).then(|| Scatter {
+            law: host.nic_jitter_distribution,
+            mean: host.nic_jitter,
+            gap: scenario.framing.gap,
+            links: (0..scenario.topology.hosts).map(tail).collect(),
+        })
+    }
+
+    /// Whether a link is that of a host.
+    pub(crate) fn has(&self, link: u32) -> bool {
+        (link as usize) < self.links.len()
+    }
+
+    /// When the last bit of a frame leaves that would leave at `end`.
+    pub(crate) fn end(&mut self, link: u32, pkt: &Pkt, end: Time) -> Time {
+        let Some(tail) = self.links.get_mut(link as usize) else { return end };
+        // The MAC makes PAUSE frames itself.
+        let waits = match (pkt.head.kind(), self.law) {
+            (PacketKind::Pause, _) => 0,
+            (_, NicJitter::Exponential) => tail.draws.exponential(self.mean.0 as f64) as u64,
+            (_, NicJitter::Uniform) => tail.draws.below(self.mean.0.saturating_mul(2).saturating_add(1)),
+        };
+        let time = tail.clock.time(u64::from(pkt.head.size) + u64::from(self.gap));
+        tail.end = end.saturating_add(Dur(waits)).max(tail.end.saturating_add(time));
+        tail.end
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use units::Rate;
+
+    fn scatter(law: NicJitter, mean: Dur) -> Scatter {
+        let tail =
+            |host| Tail { draws: Stream::new(1, host, Purpose::Nic), clock: Rate::gbps(1).clock(), end: Time::ZERO };
+        Scatter { law, mean, gap: 20, links: (0..2).map(tail).collect() }
+    }
+
+    fn frame(size: u16) -> Pkt {
+        let mut pkt = Pkt::default();
+        pkt.head.size = size;
+        pkt
+    }
+
+    /// Frames of 1000 bytes, 8160 ns on the wire with 20 bytes of preamble and gap.
+    #[test]
+    fn frames_stay_in_order_a_frame_apart_and_never_come_early() {
+        for law in [NicJitter::Exponential, NicJitter::Uniform] {
+            let (mut scatter, mut last) = (scatter(law, Dur::us(30)), Time::ZERO);
+            for n in 1..2000 {
+                let end = Time::ZERO + Dur::ns(8160) * n;
+                let found = scatter.end(0, &frame(1000), end);
+                assert!(found >= end && found >= last + Dur::ns(8160), "{n}");
+                last = found;
+            }
+        }
+    }
+
+    #[test]
+    fn frames_far_apart_wait_the_mean_and_a_uniform_wait_is_twice_that_at_most() {
+        for (law, deviation) in [(NicJitter::Exponential, 1.0), (NicJitter::Uniform, 3f64.sqrt().recip())] {
+            let mut scatter = scatter(law, Dur::us(3));
+            let mut waits = (1..=20_000u64).map(|n| {
+                let end = Time::ZERO + Dur::ms(1) * n;
+                scatter.end(1, &frame(64), end).since(end).0 as f64 / 3e6
+            });
+            let waits: Vec<f64> = waits.by_ref().collect();
+            let mean = waits.iter().sum::<f64>() / 2e4;
+            // 5 standard errors.
+            assert!((mean - 1.0).abs() < 5.0 * deviation / 2e4f64.sqrt(), "{mean}");
+            assert!(law == NicJitter::Exponential || waits.iter().all(|wait| *wait <= 2.0));
+        }
+    }
+
+    #[test]
+    fn switches_and_pause_frames_are_not_scattered() {
+        let mut scatter = scatter(NicJitter::Uniform, Dur::us(3));
+        assert_eq!(scatter.end(2, &frame(64), Time(5)), Time(5));
+        let mut pause = frame(64);
+        pause.head.flags = mech::Flags::of(PacketKind::Pause);
+        let end = Time::ZERO + Dur::ms(1);
+        assert_eq!(scatter.end(0, &pause, end), end);
+    }
+}
