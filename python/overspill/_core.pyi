@@ -60,8 +60,8 @@ class Scenario:
 
         A link is `{a, a_port, b, b_port, rate, delay, rate_bps, delay_ps, back, weight}`: `a` and `b` are
         indices in `nodes`, as `node` is in the tables, and `a_port`, `b_port` are the numbers of `port`
-        there. `rate` and `delay` are exact texts. They are those from `a` to `b`; `back` has the same four
-        from `b` to `a`.
+        there. `rate` and `delay` are exact texts. They are those from `a` to `b`; `back`, where they differ,
+        has the same four from `b` to `a`.
         """
 
     def run(

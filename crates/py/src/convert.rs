@@ -1,6 +1,7 @@
 //! Results as Python takes them: JSON text and plain buffers.
 
 use crate::numbers::Numbers;
+use core::fmt::Write;
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
 use scenario::Scenario;
@@ -53,40 +54,63 @@ fn first_ends(a: usize, node: &Node) -> impl Iterator<Item = (usize, &Port)> {
     node.ports.iter().enumerate().filter(first)
 }
 
-/// A network: its nodes, and each link once, by the numbers of its nodes and ports.
-pub(crate) fn network_json(net: &Topology) -> Value {
+/// What a port says of the direction of its link that leaves by it.
+fn direction(port: &Port) -> Value {
+    json!({
+        "rate": port.rate.to_string(),
+        "delay": port.delay.to_string(),
+        "rate_bps": bits_per_second(port.rate),
+        "delay_ps": port.delay.0,
+    })
+}
+
+/// A network: its nodes, and each link once, by the numbers of its nodes and ports. Written node by node and link by
+/// link: a tree of thousands takes more memory than the run of a small network.
+pub(crate) fn network_json(net: &Topology) -> String {
     let node = |(i, n): (usize, &Node)| json!({ "name": n.name, "tier": n.tier, "host": (i as u32) < net.hosts });
-    let mut links = Vec::new();
-    for (a, node) in net.nodes.iter().enumerate() {
-        for (i, port) in first_ends(a, node) {
-            let back = &net.nodes[port.peer as usize].ports[usize::from(port.peer_port)];
-            links.push(json!({
-                "a": a,
-                "a_port": i,
-                "b": port.peer,
-                "b_port": port.peer_port,
-                "rate": port.rate.to_string(),
-                "delay": port.delay.to_string(),
-                "rate_bps": bits_per_second(port.rate),
-                "delay_ps": port.delay.0,
-                "back": {
-                    "rate": back.rate.to_string(),
-                    "delay": back.delay.to_string(),
-                    "rate_bps": bits_per_second(back.rate),
-                    "delay_ps": back.delay.0,
-                },
-                "weight": port.weight,
-            }));
+    let link = |a: usize, i: usize, port: &Port| {
+        let back = &net.nodes[port.peer as usize].ports[usize::from(port.peer_port)];
+        let mut link = direction(port);
+        link["a"] = a.into();
+        link["a_port"] = i.into();
+        link["b"] = port.peer.into();
+        link["b_port"] = port.peer_port.into();
+        link["weight"] = json!(port.weight);
+        if (back.rate, back.delay) != (port.rate, port.delay) {
+            link["back"] = direction(back);
         }
+        link
+    };
+    let mut text = String::from("{\"nodes\":[");
+    let nodes = net.nodes.iter().enumerate().map(node);
+    write_all(&mut text, nodes);
+    text.push_str("],\"links\":[");
+    let links = net.nodes.iter().enumerate();
+    write_all(
+        &mut text,
+        links
+            .flat_map(|(a, n)| first_ends(a, n).map(move |(i, port)| (a, i, port)))
+            .map(|(a, i, port)| link(a, i, port)),
+    );
+    text.push_str("]}");
+    text
+}
+
+/// Values of JSON, one after the other.
+fn write_all(text: &mut String, values: impl Iterator<Item = Value>) {
+    for (n, value) in values.enumerate() {
+        text.push_str(if n > 0 { "," } else { "" });
+        // Writing to a text does not fail.
+        let _ = write!(text, "{value}");
     }
-    json!({ "nodes": net.nodes.iter().enumerate().map(node).collect::<Vec<_>>(), "links": links })
 }
 
 /// Larger networks are left out of documents, and nobody draws them.
 const MOST_NODES: usize = 5000;
 
-/// The networks of a scenario's variants, each once, null where it is too large; and which one each variant has.
-pub(crate) fn networks_json(variants: &[Scenario]) -> (Value, Value) {
+/// The networks of a scenario's variants, each once, null where it is too large, as JSON; and which one each variant
+/// has.
+pub(crate) fn networks_json(variants: &[Scenario]) -> (String, Value) {
     let mut networks: Vec<&Topology> = Vec::new();
     let mut of = serde_json::Map::new();
     for variant in variants {
@@ -97,8 +121,11 @@ pub(crate) fn networks_json(variants: &[Scenario]) -> (Value, Value) {
         }
         of.insert(variant.variant.clone(), json!(at));
     }
-    let told = networks.into_iter().map(|net| (net.nodes.len() <= MOST_NODES).then(|| network_json(net)));
-    (told.map(|net| net.unwrap_or(Value::Null)).collect(), of.into())
+    let told = networks.into_iter().map(|net| match net.nodes.len() <= MOST_NODES {
+        true => network_json(net),
+        false => "null".to_string(),
+    });
+    (format!("[{}]", told.collect::<Vec<_>>().join(",")), of.into())
 }
 
 /// What a run was and how it ended.

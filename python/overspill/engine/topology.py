@@ -114,14 +114,14 @@ def to_networkx(scenario: str | Path, variant: str | None = None) -> Any:
     if variant is not None and variant not in variants:
         raise BadInput(f"{text.path}: found no variant {variant!r}; expected one of {', '.join(variants)}")
     network = json.loads(scene.network(variant or variants[0]))
-    uneven = any(link["back"][key] != link[key] for link in network["links"] for key in SAID)
+    uneven = any("back" in link for link in network["links"])
     graph = networkx.MultiDiGraph() if uneven else networkx.MultiGraph()
     names = [node["name"] for node in network["nodes"]]
     for node in network["nodes"]:
         graph.add_node(node["name"], kind="host" if node["host"] else "switch", tier=node["tier"])
     for link in network["links"]:
         ends = names[link["a"]], names[link["b"]]
-        for (a, b), line in ((ends, link), (ends[::-1], link["back"]))[: 2 if uneven else 1]:
+        for (a, b), line in ((ends, link), (ends[::-1], link.get("back", link)))[: 2 if uneven else 1]:
             graph.add_edge(a, b, **{key: line[key] for key in SAID}, weight=link["weight"])
     return graph
 
