@@ -85,6 +85,8 @@ senders = 4
 receiver = "h40"
 pick = "first"
 size = "14600B"
+[transport]
+kind = "newreno"
 """
     for size, colour in (("50pkt", BLUE), ("100pkt", RED), ("200pkt", GREEN)):
         lost = []

@@ -11,7 +11,7 @@ from overspill import _core
 TABLES = mutate.tables()
 FAULTS = [fault for table in TABLES for fault in (*table.faults, *table.equivalent)]
 CASES = mutate.ROOT / "conformance" / "tcp"
-RULES = ("RFC ", "pFabric ")
+RULES = ("RFC ", "pFabric ", "Linux ", "INET ")
 
 
 def rules(claimed: bool) -> set[str]:

@@ -369,7 +369,7 @@ pub const TABLES: &[&Spec] =
     &[&SCENARIO, &NODE, &LINK, &HOST, &SWITCH, &WHERE, &MEASURE, &TRAFFIC, &crate::events::EVENT];
 
 /// What carries the flows where the scenario has no `[transport]`.
-pub const TRANSPORT: &str = "newreno";
+pub const TRANSPORT: &str = "linux";
 
 /// By how many thousand-millionths the clocks of these ports may be off.
 pub(crate) fn ppb(values: &Values) -> u32 {

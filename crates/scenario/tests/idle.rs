@@ -70,7 +70,7 @@ fn marks_that_nobody_sets_or_nobody_carries_are_told() {
     assert_eq!(notes(&format!("{marking}{ecn}")), [""; 0]);
     assert_eq!(notes("[transport]\nkind = \"dctcp\"\ng = 0.5\n"), ["transport.g: no switch and no host marks packets"]);
     assert_eq!(notes("[transport]\nkind = \"dctcp\"\n"), [""; 0], "nothing was asked for");
-    let said = "marking sets no mark: transport `newreno` is not ECN-capable as it stands";
+    let said = "marking sets no mark: transport `linux` is not ECN-capable as it stands";
     assert_eq!(notes(marking), [said]);
     assert_eq!(notes("[switch]\nmarking = { kind = \"red\" }\n"), [""; 0], "it drops what it cannot mark");
 }

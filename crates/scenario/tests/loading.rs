@@ -194,3 +194,11 @@ fn a_custom_network_comes_from_its_nodes_and_links() {
     let port = &net.nodes[2].ports[1];
     assert_eq!((port.peer, port.rate, port.delay, port.weight), (1, Rate::gbps(1), Dur::us(3), 0.5));
 }
+
+#[test]
+fn a_scenario_that_says_no_transport_has_the_hosts_of_today() {
+    let kind = |more: &str, sets: &[&str]| loaded(&star(more), sets).variants[0].transport.kind.clone();
+    assert_eq!(kind("", &[]), "linux");
+    assert_eq!(kind("[transport]\nmin_rto = \"10ms\"\n", &[]), "linux");
+    assert_eq!(kind("", &["transport.kind=newreno"]), "newreno");
+}

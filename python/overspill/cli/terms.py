@@ -51,7 +51,7 @@ TERMS = (
         "how they find and repair losses, and in what they do about marks.",
         ("retransmits", "fast_retransmits", "timeouts", "ece_acks"),
         (),
-        ("reno", "newreno", "sack", "cubic", "dctcp"),
+        ("linux", "linux_dctcp", "reno", "newreno", "sack", "cubic", "dctcp"),
     ),
     Term(
         ("censored", "right-censored", "lower bound"),

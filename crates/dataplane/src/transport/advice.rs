@@ -1,16 +1,17 @@
 //! Parameters of a transport that contradict each other, or say nothing beside each other: no errors, and worth a word.
 
-use super::choices::{Connection, Priority, Recovery};
+use super::choices::{CongestionControl, Connection, Priority, Recovery};
 use super::config::{MAX_WINDOW, window};
 use mech::params::Values;
 
-/// What a user should know of these parameters; `given` says which were written in the scenario.
-pub fn notes(values: &Values, given: &dyn Fn(&str) -> bool) -> Vec<String> {
-    let asked = Asked { values, given };
+/// What a user should know of these parameters of a kind; `given` says which were written in the scenario.
+pub fn notes(kind: &str, values: &Values, given: &dyn Fn(&str) -> bool) -> Vec<String> {
+    let asked = Asked { as_linux: kind.starts_with("linux"), values, given };
     [asked.timeouts(), asked.delayed_acks(), asked.windows(), asked.idle(), asked.by_time(), asked.handshake()].concat()
 }
 
 struct Asked<'a> {
+    as_linux: bool,
     values: &'a Values,
     given: &'a dyn Fn(&str) -> bool,
 }
@@ -28,6 +29,15 @@ impl Asked<'_> {
     /// The first timeout against the bounds of all.
     fn timeouts(&self) -> Vec<String> {
         if !self.values.has("initial_rto") || !self.is_on("retransmission_timer") {
+            return Vec::new();
+        }
+        let sampled = self.as_linux && self.values.get::<Connection>("connection") == Connection::Established;
+        if sampled && self.is_given("initial_rto") {
+            let why =
+                "without connection = \"handshake\", which gives the first sample: what is open begins with min_rto";
+            return vec![format!("transport.initial_rto has no effect {why}")];
+        }
+        if sampled {
             return Vec::new();
         }
         let [initial, min, max] = ["initial_rto", "min_rto", "max_rto"].map(|name| self.values.time(name));
@@ -60,7 +70,9 @@ impl Asked<'_> {
                  is an odd one, its sender's timer may expire before the ACK is sent"
             )
         };
-        (timeout >= rto && self.is_on("retransmission_timer")).then(note).into_iter().collect()
+        let is_late = timeout >= rto && self.is_on("retransmission_timer");
+        // Linux waits for less than min_rto, whatever is said.
+        (is_late && !self.as_linux).then(note).into_iter().collect()
     }
 
     /// Windows that are above the one that bounds them.
@@ -111,7 +123,11 @@ impl Asked<'_> {
         let fixed = !values.has("min_rto");
         let threshold = values.count_or_off("dupack_threshold");
         let no_probes = values.has("probe_after") && values.count_or_off("probe_after").is_none();
+        let reno = values.has("congestion_control")
+            && values.get::<CongestionControl>("congestion_control") == CongestionControl::Reno;
         let found = [
+            (reno && self.is_given("hystart"), "hystart", "with congestion_control = \"reno\""),
+            (reno && self.is_given("fast_convergence"), "fast_convergence", "with congestion_control = \"reno\""),
             (
                 self.is_on("limited_transmit") && threshold.is_none_or(|n| n == 1),
                 "limited_transmit",
@@ -131,6 +147,16 @@ impl Asked<'_> {
                 self.is_on("window_less_out_of_order") && values.size("receive_window") >= MAX_WINDOW,
                 "window_less_out_of_order",
                 "with a receive_window that large",
+            ),
+            (
+                self.is_given("quick_acks") && self.is_on("quick_acks") && !self.is_on("delayed_ack"),
+                "quick_acks",
+                "without delayed_ack = true: no ACK is delayed",
+            ),
+            (
+                self.is_on("tail_on_ack") && !self.is_on("nagle"),
+                "tail_on_ack",
+                "without nagle = true: a short segment does not wait",
             ),
             (self.is_given("probe_priority") && no_probes, "probe_priority", "with probe_after = \"off\""),
             (

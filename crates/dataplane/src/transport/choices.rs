@@ -44,6 +44,16 @@ choice! {
 }
 
 choice! {
+    /// How a Linux host's window grows and is cut.
+    pub(super) enum CongestionControl {
+        /// RFC 9438.
+        Cubic = "cubic",
+        /// RFC 5681.
+        Reno = "reno",
+    }
+}
+
+choice! {
     /// Whether a connection is there before its flow starts.
     pub(super) enum Connection {
         /// It is.

@@ -1,7 +1,7 @@
 //! What all flows of a run have in common: the validated parameters of a transport as plain data.
 
 pub(super) use super::choices::Recovery;
-use super::choices::{Connection, Priority, ProbePriority, RecoveryWindow, RtoFloor};
+use super::choices::{CongestionControl, Connection, Priority, ProbePriority, RecoveryWindow, RtoFloor};
 use super::fraction;
 use super::ticks::Ticks;
 use crate::Framing;
@@ -17,6 +17,9 @@ pub(super) const MAX_WINDOW: u64 = 65_535 << 14;
 
 /// What tells the phases of clocks from other draws of a run.
 const TICKS: u64 = 0x7469_636b;
+
+/// Most ACKs in a row that are sent at once by `quick_acks`, as in Linux.
+const QUICK_ACKS: u64 = 16;
 
 /// Which congestion control.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -88,7 +91,15 @@ pub struct TcpConfig {
     pub(super) timestamps: bool,
     pub(super) nagle: bool,
     pub(super) restart_after_idle: bool,
+    /// Where Linux departs from RFCs, or they leave a choice: as it does.
+    pub(super) as_linux: bool,
     pub(super) fast_convergence: bool,
+    pub(super) hystart: bool,
+    pub(super) tail_on_ack: bool,
+    pub(super) short_segments: bool,
+    /// ACKs that are sent at once at the start, and after what a sender may be waiting for; 0 where delayed ACKs
+    /// know no others.
+    pub(super) quick_acks: u8,
     pub(super) retransmission_timer: bool,
     pub(super) window_less_out_of_order: bool,
     pub(super) handshake: bool,
@@ -135,12 +146,17 @@ impl TcpConfig {
             "dctcp" => Law::Dctcp,
             "pfabric" => Law::PFabric,
             "cubic" => Law::Cubic,
+            "linux" => match values.get("congestion_control") {
+                CongestionControl::Cubic => Law::Cubic,
+                CongestionControl::Reno => Law::Halving,
+            },
+            "linux_dctcp" => Law::Dctcp,
             _ => return None,
         };
         let recovery = match kind {
             "reno" => Recovery::Reno,
             "newreno" => Recovery::NewReno,
-            "dctcp" | "cubic" => values.get("recovery"),
+            "dctcp" | "cubic" | "linux" | "linux_dctcp" => values.get("recovery"),
             _ => Recovery::Sack,
         };
         let ecn = match law {
@@ -153,6 +169,8 @@ impl TcpConfig {
         let mss = values.size("mss").clamp(1, MAX_MSS);
         let (receive_window, window_shift) = scaled(values.size("receive_window"));
         let fixed = law == Law::PFabric;
+        let as_linux = kind.starts_with("linux");
+        let handshake = values.get::<Connection>("connection") == Connection::Handshake;
         let [min_rto, max_rto, initial_rto] = match fixed {
             true => ["rto"; 3],
             false => ["min_rto", "max_rto", "initial_rto"],
@@ -176,10 +194,18 @@ impl TcpConfig {
             timestamps: values.flag("timestamps"),
             nagle: values.flag("nagle"),
             restart_after_idle: values.flag("restart_after_idle"),
+            as_linux,
             fast_convergence: law == Law::Cubic && values.flag("fast_convergence"),
+            hystart: law == Law::Cubic && values.flag("hystart"),
+            tail_on_ack: values.flag("tail_on_ack"),
+            short_segments: values.flag("short_segments"),
+            quick_acks: match values.flag("quick_acks") {
+                true => (u64::from(receive_window) / (2 * mss)).clamp(2, QUICK_ACKS) as u8,
+                false => 0,
+            },
             retransmission_timer: values.flag("retransmission_timer"),
             window_less_out_of_order: values.flag("window_less_out_of_order"),
-            handshake: values.get::<Connection>("connection") == Connection::Handshake,
+            handshake,
             by_remaining: values.get::<Priority>("priority") == Priority::Remaining,
             sack_opens_window: fixed && values.flag("sack_opens_window"),
             probes_as_data: fixed && values.get::<ProbePriority>("probe_priority") == ProbePriority::Priority,
@@ -194,14 +220,14 @@ impl TcpConfig {
             dupack_threshold: values.count_or_off("dupack_threshold").map(|n| u32::try_from(n).unwrap_or(u32::MAX)),
             g: fraction("g"),
             initial_alpha: fraction("initial_alpha"),
-            initial_rto: initial_rto.clamp(min_rto, max_rto),
+            initial_rto: if as_linux && !handshake { min_rto } else { initial_rto.clamp(min_rto, max_rto) },
             min_rto,
             max_rto,
             tick,
             handshake_rtt: if fixed { Dur::ZERO } else { values.time("handshake_rtt") },
             seed: 0,
             granularity: values.time("clock_granularity"),
-            delayed_ack: values.flag("delayed_ack").then(|| values.time("delayed_ack_timeout")),
+            delayed_ack: values.flag("delayed_ack").then(|| delayed_ack(as_linux, values, [min_rto, tick])),
             rto_floor: if fixed { RtoFloor::Sum } else { values.get("rto_floor") },
             rack: if recovery == Recovery::Rack { RackChoices::new(values) } else { RackChoices::default() },
             bounce_signal: None,
@@ -285,6 +311,15 @@ impl TcpConfig {
     pub(super) fn window_field(&self) -> u16 {
         (self.receive_window >> self.window_shift) as u16
     }
+}
+
+/// How long an ACK waits; on Linux no longer than the least timeout less one tick of its clock (1 ms where that does
+/// not tick), or half of it where it has no more than two.
+fn delayed_ack(as_linux: bool, values: &Values, [min_rto, tick]: [Dur; 2]) -> Dur {
+    let asked = values.time("delayed_ack_timeout");
+    let tick = if tick == Dur::ZERO { Dur::ms(1) } else { tick };
+    let below = Dur(min_rto.0.saturating_sub(tick.0).max(min_rto.0 / 2));
+    if as_linux { asked.min(below) } else { asked }
 }
 
 pub(super) fn window(values: &Values, name: &str, mss: u64) -> u64 {

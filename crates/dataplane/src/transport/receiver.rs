@@ -7,6 +7,7 @@
 mod finished;
 mod handshake;
 mod options;
+mod quick;
 
 pub use finished::{Finished, ack_of_finished};
 
@@ -41,8 +42,8 @@ pub struct Receiver {
     marked: u32,
     /// Segments that arrived in order and are not acknowledged.
     pending: u8,
-    /// How often a SYN was answered because of the timer.
-    repeats: u8,
+    /// While a SYN is answered: how often because of the timer. Then: ACKs that are yet sent at once.
+    count: u8,
     /// What ACKs echo: latched until CWR, or the mark of the last segment (DCTCP.CE).
     echo: bool,
     bits: Bits,
@@ -148,7 +149,7 @@ impl Receiver {
             out_of_order: 0,
             marked: 0,
             pending: 0,
-            repeats: 0,
+            count: if cfg.handshake { 0 } else { cfg.quick_acks },
             echo: false,
             bits: if cfg.handshake { Bits::LISTEN } else { established },
         }
@@ -183,6 +184,9 @@ impl Receiver {
         }
         self.segments += 1;
         self.marked += u32::from(marked);
+        if cfg.quick_acks > 0 {
+            self.quicken(marked, io);
+        }
         let turned = cfg.ecn == EcnMode::Exact && marked != self.echo;
         if turned {
             self.turn(marked, io);
@@ -191,6 +195,9 @@ impl Receiver {
             self.note(stamp, range, io.now);
         }
         let (arrival, again) = self.place(range, cfg);
+        if cfg.quick_acks > 0 && arrival == Arrival::Duplicate {
+            self.count = cfg.quick_acks;
+        }
         if cfg.ecn == EcnMode::Latched {
             self.latch(pkt, marked && arrival != Arrival::Duplicate);
         }
@@ -198,7 +205,11 @@ impl Receiver {
         match cfg.delayed_ack {
             // RFC 5681 §4.2; two segments are at most 2·RMSS (RFC 9293 §3.8.6.3).
             Some(wait) if arrival == Arrival::InOrder && !turned && self.pending < 2 && !self.complete() => {
-                self.ack_by = cfg.ticks(self.flow.dst).expiry(io.now, wait);
+                if self.is_quick(pkt, cfg) {
+                    self.acknowledge(again, io);
+                } else {
+                    self.ack_by = cfg.ticks(self.flow.dst).expiry(io.now, wait);
+                }
             }
             _ => self.send_ack(again, io),
         }

@@ -1,28 +1,42 @@
 //! The transports that a scenario may name, and their parameters.
 
 mod losses;
+mod windows;
 
 use super::choices::{Connection, Priority, ProbePriority};
-use losses::{DSACK_UNDO, EIFEL, FRTO, RECOVERY, RTO_FLOOR, TICK, TIMER_SLACK, TLP, TSO, WINDOW_IN_RECOVERY};
+use losses::{
+    DSACK_UNDO, EIFEL, FRTO, LINUX_RTO_FLOOR, LINUX_TICK, LINUX_TIMER_SLACK, RACK, RECOVERY, RTO_FLOOR, TICK,
+    TIMER_SLACK, TLP, TSO, WINDOW_IN_RECOVERY,
+};
 use mech::params::{Kind, Param, Spec};
+use windows::{CONGESTION_CONTROL, ECN, FAST_CONVERGENCE, G, HYSTART, INITIAL_ALPHA, LINUX_HYSTART};
 
 macro_rules! tcp_params {
-    // A transport after TCP's defaults, or with its own timer and these defaults.
-    ($($more:expr),* $(,)?) => {
+    // A Linux host's defaults.
+    (linux: $($more:expr),* $(,)?) => {
         tcp_params!(
-            timer: [MIN_RTO, MAX_RTO, INITIAL_RTO, RTO_FLOOR, HANDSHAKE_RTT],
+            timer: [LINUX_MIN_RTO, LINUX_MAX_RTO, LINUX_INITIAL_RTO, LINUX_RTO_FLOOR, HANDSHAKE_RTT], mss: "1448B", modern: "true",
             initial_window: "10pkt", dupack_threshold: "3", restart_after_idle: "true", priority: "none",
             $($more),*
         )
     };
-    (timer: [$($timer:expr),*], initial_window: $window:literal, dupack_threshold: $dupacks:literal,
-     restart_after_idle: $restart:literal, priority: $priority:literal, $($more:expr),* $(,)?) => {
+    // A transport after TCP's defaults, or with its own timer and these defaults.
+    ($($more:expr),* $(,)?) => {
+        tcp_params!(
+            timer: [MIN_RTO, MAX_RTO, INITIAL_RTO, RTO_FLOOR, HANDSHAKE_RTT], mss: "1460B", modern: "false",
+            initial_window: "10pkt", dupack_threshold: "3", restart_after_idle: "true", priority: "none",
+            $($more),*
+        )
+    };
+    (timer: [$($timer:expr),*], mss: $mss:literal, modern: $modern:literal, initial_window: $window:literal,
+     dupack_threshold: $dupacks:literal, restart_after_idle: $restart:literal, priority: $priority:literal,
+     $($more:expr),* $(,)?) => {
         &[
             Param {
                 name: "mss",
                 doc: "Largest payload of a segment (SMSS), at most 9000 B.",
                 kind: Kind::Size { min: 1 },
-                default: Some("1460B"),
+                default: Some($mss),
             },
             Param {
                 name: "initial_window",
@@ -67,7 +81,7 @@ macro_rules! tcp_params {
                 doc: "ACK every second segment instead of each; out of order, and with `dctcp` where marks begin or end, at \
                       once (RFC 5681 §4.2, RFC 8257 §3.2).",
                 kind: Kind::Flag,
-                default: Some("false"),
+                default: Some($modern),
             },
             Param {
                 name: "delayed_ack_timeout",
@@ -76,16 +90,37 @@ macro_rules! tcp_params {
                 default: Some("40ms"),
             },
             Param {
+                name: "quick_acks",
+                doc: "With `delayed_ack`, 16 ACKs are sent at once (fewer where `receive_window` is below 32 segments): the first, \
+                      and after a duplicate or, with `timestamps`, a silence of more than `min_rto`; two where marks begin; and \
+                      those of segments shorter than `mss` (Linux).",
+                kind: Kind::Flag,
+                default: Some($modern),
+            },
+            Param {
                 name: "timestamps",
                 doc: "Every segment carries timestamps, 12 B beside `mss`, and every ACK of new data gives a sample of the \
                       round-trip time (RFC 7323 §3, §4).",
                 kind: Kind::Flag,
-                default: Some("false"),
+                default: Some($modern),
             },
             Param {
                 name: "nagle",
                 doc: "A segment shorter than `mss`, as a flow's last may be, waits until all before it is acknowledged \
                       (RFC 9293 §3.7.4).",
+                kind: Kind::Flag,
+                default: Some("false"),
+            },
+            Param {
+                name: "tail_on_ack",
+                doc: "With `nagle`, a short segment waits for the next ACK alone, whatever is outstanding after it (INET).",
+                kind: Kind::Flag,
+                default: Some("false"),
+            },
+            Param {
+                name: "short_segments",
+                doc: "A segment shorter than `mss` is sent where the window has no room for more (INET); else data wait until \
+                      there is.",
                 kind: Kind::Flag,
                 default: Some("false"),
             },
@@ -135,13 +170,6 @@ macro_rules! tcp_params {
     };
 }
 
-const ECN: Param = Param {
-    name: "ecn",
-    doc: "Data are ECN-capable, and a mark halves the window, at most once a round trip (RFC 3168 §6.1).",
-    kind: Kind::Flag,
-    default: Some("false"),
-};
-
 const MIN_RTO: Param = Param {
     name: "min_rto",
     doc: "Lower bound of the retransmission timeout; RFC 6298 (2.4) says 1 s, 10 ms is usual in data centers.",
@@ -166,6 +194,14 @@ const HANDSHAKE_RTT: Param = Param {
           sample (RFC 6298 (2.2)). With 0us there was none, and the first timeout is `initial_rto`.",
     kind: Kind::Time { min: 0 },
     default: Some("0us"),
+};
+const LINUX_MIN_RTO: Param = Param { default: Some("200ms"), ..MIN_RTO };
+const LINUX_MAX_RTO: Param = Param { default: Some("120s"), ..MAX_RTO };
+const LINUX_INITIAL_RTO: Param = Param {
+    doc: "Retransmission timeout of a handshake, at least `min_rto`, until its first sample (RFC 6298 (2.1)); a connection that \
+          is open already has had one, and begins with `min_rto` unless `handshake_rtt` says more.",
+    default: Some("1s"),
+    ..INITIAL_RTO
 };
 /// The timer of pFabric: one length.
 const RTO: Param = Param {
@@ -218,12 +254,8 @@ pub const SPECS: &[&Spec] = &[
             TIMER_SLACK,
             TICK,
             TSO,
-            Param {
-                name: "fast_convergence",
-                doc: "A cut below the last one leaves more room to others (RFC 9438 §4.7).",
-                kind: Kind::Flag,
-                default: Some("true"),
-            },
+            FAST_CONVERGENCE,
+            HYSTART
         ],
     },
     &Spec {
@@ -242,18 +274,48 @@ pub const SPECS: &[&Spec] = &[
             TIMER_SLACK,
             TICK,
             TSO,
-            Param {
-                name: "g",
-                doc: "Weight g of the newest window in the estimate (RFC 8257 §4.2).",
-                kind: Kind::Number { min: 0.0, max: 1.0, below_max: false },
-                default: Some("0.0625"),
-            },
-            Param {
-                name: "initial_alpha",
-                doc: "The estimate α at the start (RFC 8257 §4.1: 1).",
-                kind: Kind::Number { min: 0.0, max: 1.0, below_max: false },
-                default: Some("1"),
-            },
+            G,
+            INITIAL_ALPHA
+        ],
+    },
+    &Spec {
+        slot: "transport",
+        kind: "linux",
+        doc: "A host of today: TCP as Linux 6.18 has it by default, with CUBIC or Reno. What is left out: mechanisms/hosts.md.",
+        cite: "Linux 6.18; RFC 9438, RFC 8985, RFC 9937, RFC 5682, RFC 3522, RFC 7323",
+        params: tcp_params![
+            linux: CONGESTION_CONTROL,
+            LINUX_HYSTART,
+            FAST_CONVERGENCE,
+            ECN,
+            RACK,
+            TLP,
+            WINDOW_IN_RECOVERY,
+            FRTO,
+            EIFEL,
+            DSACK_UNDO,
+            LINUX_TIMER_SLACK,
+            LINUX_TICK,
+            TSO,
+        ],
+    },
+    &Spec {
+        slot: "transport",
+        kind: "linux_dctcp",
+        doc: "A host of today in a data center that marks: as `linux`, with DCTCP. What is left out: mechanisms/hosts.md.",
+        cite: "Linux 6.18; RFC 8257, RFC 8985, RFC 9937, RFC 5682, RFC 3522, RFC 7323",
+        params: tcp_params![
+            linux: RACK,
+            TLP,
+            WINDOW_IN_RECOVERY,
+            FRTO,
+            EIFEL,
+            DSACK_UNDO,
+            LINUX_TIMER_SLACK,
+            LINUX_TICK,
+            TSO,
+            G,
+            INITIAL_ALPHA
         ],
     },
     &Spec {
@@ -263,7 +325,7 @@ pub const SPECS: &[&Spec] = &[
               losses only by a short fixed timer, and sends only probes after several timeouts in a row; not ECN-capable.",
         cite: "Alizadeh et al., SIGCOMM 2013, §4.3",
         params: tcp_params![
-            timer: [RTO],
+            timer: [RTO], mss: "1460B", modern: "false",
             initial_window: "12pkt", dupack_threshold: "off", restart_after_idle: "false", priority: "remaining",
             Param {
                 name: "max_window",

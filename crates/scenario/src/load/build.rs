@@ -109,7 +109,7 @@ pub(super) fn transport(scenario: &Node, reading: Reading, faults: &mut Faults) 
     let made = choice(&table, Kinds::or(transport::SPECS, settings::TRANSPORT), faults)?;
     match transport::TcpConfig::check(&made.values) {
         Ok(()) => {
-            let said = transport::notes(&made.values, &|key| table.get(key).is_some());
+            let said = transport::notes(&made.kind, &made.values, &|key| table.get(key).is_some());
             reading.notes.borrow_mut().extend(said);
             Some(made)
         }

@@ -19,11 +19,25 @@ pub fn scenario_of(text: &str, registry: Registry) -> Scenario {
 }
 
 fn named(text: &str, name: &str, registry: Registry) -> Scenario {
-    let source = Source { registry, ..Source::new("test.toml", text, std::path::Path::new("")) };
+    let text = with_transport(text);
+    let source = Source { registry, ..Source::new("test.toml", &text, std::path::Path::new("")) };
     let loaded = load(&source, &[]).unwrap_or_else(|faults| {
         panic!("{}", faults.iter().map(ToString::to_string).collect::<Vec<_>>().join("\n"));
     });
     loaded.variants.into_iter().find(|v| name.is_empty() || v.variant == name).expect("the variant exists")
+}
+
+/// A text that says no kind of transport has `newreno`: with few parts, it is easy to count on.
+fn with_transport(text: &str) -> String {
+    const HEADER: &str = "[transport]\n";
+    let kind = "kind = \"newreno\"\n";
+    let Some(at) = text.find(HEADER) else {
+        let is_said = text.lines().take_while(|line| !line.starts_with('[')).any(|line| line.starts_with("transport"));
+        return if is_said { text.to_string() } else { format!("transport.{kind}{text}") };
+    };
+    let (before, rest) = text.split_at(at + HEADER.len());
+    let is_said = rest.lines().take_while(|line| !line.starts_with('[')).any(|line| line.starts_with("kind"));
+    format!("{before}{}{rest}", if is_said { "" } else { kind })
 }
 
 /// The tree of PABO §V: three senders, a receiver, seven switches.

@@ -6,6 +6,8 @@
 //! delayed ACKs slow nothing. The clock of the function stops while the application, or the receiver, leaves
 //! the window unused (§4.2), as does growth (§5.8). Section references are to RFC 9438.
 
+use super::hystart::HyStart;
+use super::linux::slow_start;
 use super::usage::Usage;
 use super::{Acked, Windows};
 use crate::transport::TcpConfig;
@@ -29,6 +31,9 @@ pub(super) struct Cubic {
     curve: Curve,
     /// When the last ACK of new data came.
     last: Time,
+    hystart: Option<HyStart>,
+    /// An undone cut gives no curve back, as in Linux, which forgets it at the cut.
+    forgets: bool,
 }
 
 /// What a cut changes: the function since the last one.
@@ -51,16 +56,27 @@ pub(super) struct Curve {
 }
 
 impl Cubic {
-    pub fn new() -> Cubic {
+    pub fn new(cfg: &TcpConfig) -> Cubic {
         let curve = Curve { epoch: Time::NEVER, k: 0, estimate: 0, rest: 0, w_max: 0, origin: 0, prior: 0 };
-        Cubic { usage: Usage::default(), curve, last: Time::ZERO }
+        Cubic {
+            usage: Usage::default(),
+            curve,
+            last: Time::ZERO,
+            hystart: cfg.hystart.then(HyStart::new),
+            forgets: cfg.as_linux,
+        }
     }
 
     /// The window after an ACK of new data.
     #[inline(never)]
-    pub fn on_ack(&mut self, at: Windows, ack: &Acked, cfg: &TcpConfig) -> Windows {
+    pub fn on_ack(&mut self, mut at: Windows, ack: &Acked, cfg: &TcpConfig) -> Windows {
         let mss = u32::from(cfg.mss);
         self.usage.note(at.cwnd, ack, mss);
+        if let Some(hystart) = &mut self.hystart
+            && hystart.on_ack(at, ack, self.curve.epoch, cfg)
+        {
+            at.ssthresh = at.cwnd;
+        }
         let gone = ack.now.since(self.last);
         self.last = ack.now;
         if at.cwnd >= ack.rwnd || !self.usage.is_full(at) {
@@ -70,10 +86,15 @@ impl Cubic {
         if !ack.open || ack.ece {
             return at;
         }
-        let cwnd = match at.cwnd < at.ssthresh {
-            true => at.cwnd + ack.bytes.min(mss),
-            false => self.curve.avoid(at.cwnd, ack, mss),
-        };
+        if at.cwnd >= at.ssthresh {
+            let cwnd = self.curve.avoid(at.cwnd, ack.bytes, ack, cfg);
+            return Windows { cwnd, ..at };
+        }
+        if !cfg.as_linux {
+            return Windows { cwnd: at.cwnd + ack.bytes.min(mss), ..at };
+        }
+        let (cwnd, left) = slow_start(at, ack.bytes);
+        let cwnd = if left > 0 { self.curve.avoid(cwnd, left, ack, cfg) } else { cwnd };
         Windows { cwnd, ..at }
     }
 
@@ -110,11 +131,12 @@ impl Cubic {
     pub fn on_timeout(&mut self) {
         self.curve.epoch = Time::NEVER;
         self.curve.w_max = 0;
+        self.hystart = self.hystart.map(|_| HyStart::new());
     }
 
     /// What a cut would change now, for `undo`.
-    pub fn saved(&self) -> Curve {
-        self.curve
+    pub fn saved(&self) -> Option<Curve> {
+        (!self.forgets).then_some(self.curve)
     }
 
     /// The cut had no reason (§4.9).
@@ -125,19 +147,22 @@ impl Cubic {
 
 impl Curve {
     /// Congestion avoidance: the window of §4.3, §4.4 or §4.5, whichever it is in.
-    fn avoid(&mut self, cwnd: u32, ack: &Acked, mss: u32) -> u32 {
+    fn avoid(&mut self, cwnd: u32, bytes: u32, ack: &Acked, cfg: &TcpConfig) -> u32 {
+        let mss = u32::from(cfg.mss);
         if self.epoch == Time::NEVER {
             self.begin(cwnd, ack.now, mss);
         }
-        let bytes = u64::from(ack.bytes.min(cwnd));
-        let estimate = self.reno(cwnd, bytes, mss);
-        let t = micros(ack.now.since(self.epoch));
-        if self.at(t, mss) < u64::from(estimate) {
+        let bytes = u64::from(bytes.min(cwnd));
+        let estimate = self.reno(cwnd, bytes, cfg);
+        let (t, window) = (micros(ack.now.since(self.epoch)), u64::from(cwnd));
+        // The next round trip's window, at least today's and half as much again at most.
+        let mut target = self.at(t + micros(ack.srtt), mss);
+        if cfg.as_linux {
+            target = target.max(estimate.into()).max(self.least(window));
+        } else if self.at(t, mss) < u64::from(estimate) {
             return estimate.max(cwnd);
         }
-        // The next round trip's window, at least today's and half as much again at most.
-        let window = u64::from(cwnd);
-        let target = self.at(t + micros(ack.srtt), mss).clamp(window, window + window / 2);
+        let target = target.clamp(window, window + window / 2);
         self.rest += (target - window) * bytes;
         let more = self.rest / window;
         self.rest %= window;
@@ -158,12 +183,18 @@ impl Curve {
 
     /// W_est after so many bytes were acknowledged (§4.3): α segments a window until it is where the last
     /// cut was, then one.
-    fn reno(&mut self, cwnd: u32, bytes: u64, mss: u32) -> u32 {
-        let is_back = self.estimate >> FRACTION >= u64::from(self.prior);
+    fn reno(&mut self, cwnd: u32, bytes: u64, cfg: &TcpConfig) -> u32 {
+        let mss = u64::from(cfg.mss);
+        let is_back = !cfg.as_linux && self.estimate >> FRACTION >= u64::from(self.prior);
         let (times, over) = if is_back { (1, 1) } else { ALPHA };
-        let grown = u128::from(bytes * u64::from(mss)) * u128::from(times << FRACTION);
+        let grown = u128::from(bytes * mss) * u128::from(times << FRACTION);
         self.estimate += (grown / u128::from(u64::from(cwnd) * over)) as u64;
         (self.estimate >> FRACTION) as u32
+    }
+
+    /// What Linux aims at at least while no cut has told a W_max: 5 % more in a round trip.
+    fn least(&self, window: u64) -> u64 {
+        if self.w_max == 0 { window + window / 20 } else { 0 }
     }
 
     /// W_cubic(t), bytes (§4.2).

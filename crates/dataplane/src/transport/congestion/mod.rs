@@ -8,6 +8,8 @@
 mod cubic;
 mod dctcp;
 mod halving;
+mod hystart;
+mod linux;
 mod pfabric;
 mod undo;
 mod usage;
@@ -17,6 +19,7 @@ use super::config::{EcnMode, Law as Kind, Recovery};
 use core::ops::Range;
 use cubic::Cubic;
 use dctcp::Dctcp;
+use linux::Linux;
 pub use undo::Saved;
 use units::{Dur, Time};
 
@@ -41,6 +44,8 @@ pub struct Acked {
     pub flight: u32,
     /// The smoothed round-trip time; zero before the first sample.
     pub srtt: Dur,
+    /// The round-trip time that it tells.
+    pub rtt: Option<Dur>,
 }
 
 /// A loss, as a congestion control sees it.
@@ -71,6 +76,7 @@ enum Law {
     PFabric,
     /// Apart, so that the others stay as small.
     Cubic(Box<Cubic>),
+    Linux(Box<Linux>),
 }
 
 /// The congestion window of one sender.
@@ -87,10 +93,12 @@ impl Congestion {
     /// At its initial window.
     pub fn new(cfg: &TcpConfig) -> Congestion {
         let law = match cfg.law {
+            Kind::Halving if cfg.as_linux => Law::Linux(Box::new(Linux::new(None))),
+            Kind::Dctcp if cfg.as_linux => Law::Linux(Box::new(Linux::new(Some(Dctcp::new(cfg.initial_alpha))))),
             Kind::Halving => Law::Halving,
             Kind::Dctcp => Law::Dctcp(Dctcp::new(cfg.initial_alpha)),
             Kind::PFabric => Law::PFabric,
-            Kind::Cubic => Law::Cubic(Box::new(Cubic::new())),
+            Kind::Cubic => Law::Cubic(Box::new(Cubic::new(cfg))),
         };
         Congestion { cwnd: cfg.initial_window, ssthresh: cfg.initial_ssthresh, cut_until: 0, law }
     }
@@ -104,6 +112,11 @@ impl Congestion {
             Law::Cubic(c) => {
                 let at = Windows { cwnd: self.cwnd, ssthresh: self.ssthresh };
                 Windows { cwnd: self.cwnd, ssthresh: self.ssthresh } = c.on_ack(at, ack, cfg);
+                return;
+            }
+            Law::Linux(l) => {
+                let at = Windows { cwnd: self.cwnd, ssthresh: self.ssthresh };
+                self.cwnd = l.on_ack(at, ack, cfg);
                 return;
             }
         }
@@ -130,6 +143,7 @@ impl Congestion {
             Law::Halving | Law::PFabric => halving::after_mark(self.cwnd),
             Law::Dctcp(d) => d.after_mark(self.cwnd),
             Law::Cubic(c) => c.cut(self.cwnd, self.cwnd, cfg),
+            Law::Linux(l) => l.after_mark(self.cwnd),
         };
         self.ssthresh = cut.max(floor);
         self.cwnd = self.cwnd.min(self.ssthresh);
@@ -149,8 +163,9 @@ impl Congestion {
     /// The slow start threshold after a loss with so many bytes under way, before its floor (RFC 5681 eq. 4,
     /// RFC 9438 §4.6).
     fn after_loss(&mut self, flight: u32, cfg: &TcpConfig) -> u32 {
+        let flight = if cfg.as_linux { self.cwnd } else { flight };
         match &mut self.law {
-            Law::Halving | Law::Dctcp(_) | Law::PFabric => flight / 2,
+            Law::Halving | Law::Dctcp(_) | Law::PFabric | Law::Linux(_) => flight / 2,
             Law::Cubic(c) => c.cut(self.cwnd, flight, cfg),
         }
     }
@@ -176,9 +191,14 @@ impl Congestion {
             Recovery::Rack => self.ssthresh,
         };
     }
-    /// Nothing was sent for longer than the retransmission timeout: the restart window (RFC 5681
-    /// §4.1).
-    pub fn on_idle(&mut self, cfg: &TcpConfig) {
+    /// Nothing was sent for longer than so many retransmission timeouts: the restart window (RFC 5681
+    /// §4.1), or what Linux leaves, whose threshold remembers the window.
+    pub fn on_idle(&mut self, timeouts: u64, cfg: &TcpConfig) {
+        if cfg.as_linux {
+            self.ssthresh = self.ssthresh.max(self.cwnd / 4 * 3);
+            self.cwnd = linux::after_idle(self.cwnd, timeouts, cfg.initial_window);
+            return;
+        }
         self.cwnd = self.cwnd.min(cfg.initial_window);
     }
     /// Data leaves when nothing was outstanding.
@@ -243,6 +263,7 @@ impl Congestion {
         match &self.law {
             Law::Halving | Law::PFabric | Law::Cubic(_) => None,
             Law::Dctcp(d) => Some(d.alpha()),
+            Law::Linux(l) => l.dctcp.as_ref().map(Dctcp::alpha),
         }
     }
 }

@@ -17,8 +17,8 @@ impl Congestion {
     /// What a cut would take away now.
     pub fn saved(&self) -> Saved {
         let curve = match &self.law {
-            Law::Cubic(c) => Some(c.saved()),
-            Law::Halving | Law::Dctcp(_) | Law::PFabric => None,
+            Law::Cubic(c) => c.saved(),
+            Law::Halving | Law::Dctcp(_) | Law::PFabric | Law::Linux(_) => None,
         };
         Saved { cwnd: self.cwnd, ssthresh: self.ssthresh, cut_until: self.cut_until, curve }
     }
@@ -71,6 +71,7 @@ mod tests {
         now: Time::ZERO,
         flight: 0,
         srtt: Dur::ZERO,
+        rtt: None,
     };
 
     #[test]
@@ -95,5 +96,11 @@ mod tests {
         };
         // W_cubic(3 s) is far above the window: half as much again in a round trip. Else W_est: 9/17 / 7.
         assert_eq!((after(true), after(false)), (10_600, 7000 + 75));
+    }
+
+    #[test]
+    fn linux_forgets_the_curve_at_the_cut() {
+        let curve = |kind| Congestion::new(&config(kind, &[])).saved().curve.is_some();
+        assert_eq!((curve("cubic"), curve("linux")), (true, false));
     }
 }

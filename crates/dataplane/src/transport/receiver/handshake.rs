@@ -76,8 +76,8 @@ impl Receiver {
 
     /// RFC 6298 (5.4) to (5.6).
     pub(super) fn answer_again(&mut self, io: &mut Io) {
-        self.repeats = self.repeats.saturating_add(1);
-        let factor = 1u64.checked_shl(u32::from(self.repeats)).unwrap_or(u64::MAX);
+        self.count = self.count.saturating_add(1);
+        let factor = 1u64.checked_shl(u32::from(self.count)).unwrap_or(u64::MAX);
         let rto = Dur(io.cfg.initial_rto.0.saturating_mul(factor)).min(io.cfg.max_rto);
         self.ack_by = io.now.saturating_add(rto);
         self.answer(io);
@@ -88,6 +88,7 @@ impl Receiver {
         if self.bits.any(Bits::ANSWERED) {
             self.bits = self.bits.without(Bits::ANSWERED);
             self.ack_by = Time::NEVER;
+            self.count = io.cfg.quick_acks;
         }
         let at_next = unwrap(pkt.seq, self.next) == Some(self.next) && self.unacked == 0;
         let newer = |stamp: &u32| !older(*stamp, self.recent);

@@ -10,6 +10,7 @@
 //! was granted, retransmissions keep to that edge, and the ACK of them opens the window again. If
 //! that ACK is lost the same data are still outstanding. With nothing outstanding it is open.
 
+mod heard;
 pub(crate) mod notice;
 mod open;
 mod rack;
@@ -18,12 +19,13 @@ mod rack_transmit;
 mod recovery;
 mod transmit;
 
-use super::config::{EcnMode, Law, Recovery};
+use super::config::{EcnMode, Recovery};
 use super::loss::Reach;
 use super::timing::Timing;
+use super::unwrap;
 use super::{AckEvent, Acked, Congestion, FlowInfo, Io, LossDetection, Pacing, Rto, TcpConfig};
-use super::{clock, unwrap};
 use crate::{NO_EXT, Pkt};
+use heard::Heard;
 use mech::Flags;
 use units::{Dur, Time};
 
@@ -62,8 +64,7 @@ pub struct Sender {
     cuts: u32,
     notices: u32,
     state: State,
-    /// A timestamp of the peer's has come.
-    peer_heard: bool,
+    heard: Heard,
     /// The next new segment says CWR (RFC 3168 §6.1.2).
     cwr: bool,
 }
@@ -151,7 +152,7 @@ impl Sender {
             widest: cfg.receive_window,
             limited: 0,
             peer_clock: 0,
-            peer_heard: false,
+            heard: Heard::default(),
             emission: 0,
             retransmissions: 0,
             fast_retransmits: 0,
@@ -176,6 +177,9 @@ impl Sender {
         if ack > self.sent {
             return;
         }
+        if cfg.tail_on_ack {
+            self.heard.set(Heard::ACK);
+        }
         if cfg.recovery == Recovery::Rack {
             return self.receive_by_rack(pkt, ack, io);
         }
@@ -197,28 +201,6 @@ impl Sender {
         } else {
             self.on_ack(arrived, io);
         }
-    }
-
-    /// Takes in the options of an ACK: whether it selectively acknowledges anything new, and the
-    /// round-trip time that it tells if it acknowledges new data (RFC 7323 §4.1).
-    #[inline(never)]
-    fn options(&mut self, ext: u32, ack: u64, io: &Io) -> (bool, Option<Dur>) {
-        let Some(ext) = io.exts.get(ext) else { return (false, None) };
-        let mut rtt = None;
-        if let Some(stamps) = ext.timestamps.filter(|_| io.cfg.timestamps) {
-            // RFC 7323 §5.5: after so long a silence nothing is older.
-            let silent = io.now.since(self.last_sent).0 / clock::tick(io.cfg).0 >= clock::COMPARABLE;
-            if silent || !self.peer_heard || !clock::older(stamps.val, self.peer_clock) {
-                (self.peer_clock, self.peer_heard) = (stamps.val, true);
-            }
-            let ticks = clock::ticks(io.now, io.cfg).wrapping_sub(stamps.ecr);
-            rtt = Some(Dur(u64::from(ticks).saturating_mul(clock::tick(io.cfg).0)));
-        }
-        let new = io.cfg.recovery == Recovery::Sack && self.loss.on_blocks(ext, ack, self.una, self.sent);
-        if new && io.cfg.law == Law::PFabric {
-            self.loss.expiries = 0;
-        }
-        (new, rtt)
     }
 
     /// An ACK that a newer one has overtaken counts only for what it selectively acknowledges (RFC
@@ -286,7 +268,7 @@ impl Sender {
         if let Some(rtt) = rtt {
             self.rto.sample(rtt, io.cfg);
         }
-        Acked { bytes, flight, open, ..self.acked(arrived.ece, io) }
+        Acked { bytes, flight, open, rtt, ..self.acked(arrived.ece, io) }
     }
 
     fn on_mark(&mut self, acked: &Acked, cfg: &TcpConfig) {
@@ -405,6 +387,7 @@ impl Sender {
             now: io.now,
             flight: 0,
             srtt: self.rto.srtt().unwrap_or_default(),
+            rtt: None,
         }
     }
 

@@ -4,6 +4,7 @@
 //! until it is answered; the third expiry and the hundredth are alike (RFC 9293 §3.8.3 lets a user
 //! say when to give up).
 
+use super::heard::Heard;
 use super::{Sender, State};
 use crate::transport::config::{EcnMode, Recovery};
 use crate::transport::{Io, TcpConfig, clock, opening, segment};
@@ -18,6 +19,7 @@ impl Sender {
     /// Opens, and the application hands over all bytes of the flow.
     pub fn start(&mut self, io: &mut Io) {
         self.written = self.flow.bytes;
+        self.heard.clear(Heard::ACK);
         self.open(io);
     }
 
@@ -53,6 +55,7 @@ impl Sender {
     /// connection is open.
     pub fn write(&mut self, bytes: u64, io: &mut Io) {
         self.written = self.written.saturating_add(bytes).min(self.flow.bytes);
+        self.heard.clear(Heard::ACK);
         if self.state == State::Established {
             self.send(io);
         }

@@ -241,7 +241,7 @@ impl Sender {
         let recovering = r.phase == Phase::Recovery;
         let open = event.advanced && !recovering;
         let (bytes, flight) = (event.told.delivered as u32, event.flight as u32);
-        let acked = Acked { bytes, flight, open, ..self.acked(event.ece, io) };
+        let acked = Acked { bytes, flight, open, rtt: event.told.rtt, ..self.acked(event.ece, io) };
         if acked.bytes > 0 {
             self.congestion.on_ack(&acked, cfg);
         }

@@ -75,7 +75,7 @@ impl Sender {
         if self.nxt >= self.written {
             return;
         }
-        self.restart_if_idle(io);
+        self.wake(io);
         if io.cfg.rack.tso && self.defers(r, io) {
             return;
         }

@@ -145,7 +145,9 @@ impl Sender {
     /// RFC 6298 (5.4) to (5.6), RFC 5681 §3.1, RFC 6582 §3.2 step 4, RFC 6675 §5.1.
     pub(super) fn on_timeout(&mut self, now: Time, cfg: &TcpConfig) {
         let lost = Lost { range: self.una..self.nxt, flight: self.flight(), sent: self.sent, left: 0 };
-        self.congestion.on_timeout(&lost, self.loss.expiries > 0, cfg);
+        // Linux cuts no second time for what a recovery has cut for already.
+        let again = self.loss.expiries > 0 || cfg.as_linux && self.loss.in_recovery();
+        self.congestion.on_timeout(&lost, again, cfg);
         self.loss.on_timeout(self.una, self.sent);
         self.timeouts += 1;
         self.loss.expiries = self.loss.expiries.saturating_add(1);

@@ -1,6 +1,7 @@
 //! What may leave, and how a segment is made.
 
 use super::Sender;
+use super::heard::Heard;
 use crate::transport::config::{EcnMode, Recovery};
 use crate::transport::{Io, TcpConfig, clock, segment};
 use crate::{Ext, Pkt, Timestamps};
@@ -28,10 +29,7 @@ impl Sender {
         if self.nxt >= self.written {
             return;
         }
-        if self.sent == self.una {
-            self.congestion.on_rest(io.now);
-        }
-        self.restart_if_idle(io);
+        self.wake(io);
         let window = self.congestion.window();
         if self.nxt == self.sent || self.resend(window, io) {
             let under_way = self.flight() - self.loss.spared(self.una, io.cfg.sack_opens_window);
@@ -44,9 +42,12 @@ impl Sender {
     #[inline]
     pub(super) fn fill(&mut self, mut room: u64, io: &mut Io) {
         while self.nxt < self.written {
-            let full = u64::from(io.cfg.mss).min(self.written - self.nxt);
+            let mut full = u64::from(io.cfg.mss).min(self.written - self.nxt);
             if full > room {
-                break;
+                if !io.cfg.short_segments || room == 0 {
+                    break;
+                }
+                full = room;
             }
             let len = self.allowed(full as u32, io.cfg);
             if len == 0 || !self.pacing.ready() {
@@ -85,17 +86,26 @@ impl Sender {
             return len;
         }
         // A short segment because of the receiver's window: RFC 9293 §3.8.6.2.1 (3).
-        let silly = len < full && len < self.widest.div_ceil(2);
+        let silly = !cfg.short_segments && len < full && len < self.widest.div_ceil(2);
         // One because there is no more: RFC 9293 §3.7.4.
-        let waits = cfg.nagle && self.nxt > self.una;
+        let waits = cfg.nagle && self.nxt > self.una && !self.heard.has(Heard::ACK);
         if silly || waits { 0 } else { len }
+    }
+
+    /// What comes before new data that no ACK may have let out.
+    pub(super) fn wake(&mut self, io: &Io) {
+        if self.sent == self.una {
+            self.congestion.on_rest(io.now);
+        }
+        self.restart_if_idle(io);
     }
 
     /// RFC 5681 §4.1. Nothing is sent by it: cwnd is lowered before what is to be sent now.
     #[inline]
     pub(super) fn restart_if_idle(&mut self, io: &Io) {
         if io.cfg.restart_after_idle && io.now > self.last_sent.saturating_add(self.rto.timeout()) {
-            self.congestion.on_idle(io.cfg);
+            let timeouts = (io.now.since(self.last_sent).0 - 1) / self.rto.timeout().0;
+            self.congestion.on_idle(timeouts, io.cfg);
         }
     }
 

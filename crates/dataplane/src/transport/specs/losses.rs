@@ -11,6 +11,8 @@ pub(super) const RECOVERY: Param = Param {
     kind: Recovery::KIND,
     default: Some("sack"),
 };
+/// The same, by time unless told otherwise.
+pub(super) const RACK: Param = Param { default: Some("rack"), ..RECOVERY };
 /// With `rack`: the rest.
 pub(super) const TLP: Param = Param {
     name: "tlp",
@@ -68,6 +70,9 @@ pub(super) const TIMER_SLACK: Param = Param {
     kind: Kind::Time { min: 0 },
     default: Some("0us"),
 };
+pub(super) const LINUX_TIMER_SLACK: Param = Param { default: Some("2ms"), ..TIMER_SLACK };
+/// 1000 Hz.
+pub(super) const LINUX_TICK: Param = Param { default: Some("1ms"), ..TICK };
 /// What the least timeout bounds.
 pub(super) const RTO_FLOOR: Param = Param {
     name: "rto_floor",
@@ -76,3 +81,4 @@ pub(super) const RTO_FLOOR: Param = Param {
     kind: RtoFloor::KIND,
     default: Some("sum"),
 };
+pub(super) const LINUX_RTO_FLOOR: Param = Param { default: Some("deviation"), ..RTO_FLOOR };

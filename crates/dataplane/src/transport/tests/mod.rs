@@ -7,6 +7,7 @@ mod conformance;
 mod cubic;
 mod ecn;
 mod host;
+mod linux;
 mod opening;
 pub(crate) mod pair;
 mod persistent;

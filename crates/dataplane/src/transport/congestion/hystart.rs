@@ -1,0 +1,103 @@
+//! HyStart: slow start ends before it causes a loss, by what the ACKs of a round trip tell (Ha and Rhee,
+//! "Taming the elephants: New TCP slow start", Computer Networks 2011), as Linux has it by default.
+//!
+//! Two signs, from a window of 16 segments on. A train of ACKs, none of them more than 2 ms after the one
+//! before, that is longer than half of the least round-trip time (the whole of it where the sender paces) and
+//! what segmentation offload may hold back. And a round trip whose least sample, of nine or more, is above the
+//! least ever by an eighth of it, 4 ms at least and 16 ms at most. Slow start goes on in congestion avoidance.
+//! RFC 9406 (HyStart++) has the second sign alone and tries again; it is not built.
+
+use super::{Acked, Windows};
+use crate::transport::TcpConfig;
+use units::{Dur, Time};
+
+/// Segments of the window from which on signs count.
+const LEAST_WINDOW: u32 = 16;
+/// Longest time between ACKs of a train.
+const GAP: Dur = Dur::ms(2);
+/// Samples of a round trip before its delay counts.
+const SAMPLES: u8 = 8;
+/// By how much the delay may grow, at least and at most.
+const DELAY: (Dur, Dur) = (Dur::ms(4), Dur::ms(16));
+/// So soon after congestion avoidance has begun a sample does not count.
+const AFTER_CUT: Dur = Dur::s(1);
+/// Bytes that offload may hold back: four times the largest that it takes at once, for at most a millisecond.
+const OFFLOAD: u64 = 4 * 65_536;
+const MOST_OFFLOAD: Dur = Dur::ms(1);
+
+/// What the ACKs of one sender have told.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct HyStart {
+    /// Least round-trip time; none before the first sample.
+    least: Option<Dur>,
+    /// When this round trip began, and the last ACK of its train came.
+    began: Time,
+    last: Time,
+    /// Until this byte is acknowledged.
+    until: u64,
+    /// Least sample of this round trip, and how many there were.
+    sample: Dur,
+    samples: u8,
+    /// A sign was seen.
+    found: bool,
+}
+
+impl HyStart {
+    pub fn new() -> HyStart {
+        HyStart {
+            least: None,
+            began: Time::ZERO,
+            last: Time::ZERO,
+            until: 0,
+            sample: Dur(u64::MAX),
+            samples: 0,
+            found: false,
+        }
+    }
+
+    /// Whether slow start ends with this ACK. `epoch` is when congestion avoidance began, never outside of it.
+    pub fn on_ack(&mut self, at: Windows, ack: &Acked, epoch: Time, cfg: &TcpConfig) -> bool {
+        let Some(rtt) = ack.rtt else { return false };
+        if epoch != Time::NEVER && ack.now.since(epoch) < AFTER_CUT {
+            return false;
+        }
+        let least = self.least.map_or(rtt, |least| least.min(rtt));
+        self.least = Some(least);
+        if self.found || at.cwnd >= at.ssthresh || at.cwnd < LEAST_WINDOW * u32::from(cfg.mss) {
+            return false;
+        }
+        if ack.una > self.until {
+            let found = HyStart { least: self.least, ..HyStart::new() };
+            *self = HyStart { began: ack.now, last: ack.now, until: ack.nxt, ..found };
+        }
+        self.found = self.is_long_train(at, ack, least) || self.is_late(rtt, least);
+        self.found
+    }
+
+    fn is_long_train(&mut self, at: Windows, ack: &Acked, least: Dur) -> bool {
+        if ack.now.since(self.last) > GAP {
+            return false;
+        }
+        self.last = ack.now;
+        let held = offload(at, ack.srtt);
+        ack.now.since(self.began) > Dur(least.saturating_add(held).0 / 2)
+    }
+
+    fn is_late(&mut self, rtt: Dur, least: Dur) -> bool {
+        self.sample = self.sample.min(rtt);
+        if self.samples < SAMPLES {
+            self.samples += 1;
+            return false;
+        }
+        let more = Dur(least.0 / 8).clamp(DELAY.0, DELAY.1);
+        self.sample > least.saturating_add(more)
+    }
+}
+
+/// How long segmentation offload may hold data back at the rate of Linux's pacing: two windows a round trip in
+/// slow start, 1.2 of them near its end.
+fn offload(at: Windows, srtt: Dur) -> Dur {
+    let tenths = if at.cwnd < at.ssthresh / 2 { 20 } else { 12 };
+    let time = u128::from(OFFLOAD) * u128::from(srtt.0) * 10 / u128::from(u64::from(at.cwnd.max(1)) * tenths);
+    Dur(time.min(u128::from(MOST_OFFLOAD.0)) as u64)
+}

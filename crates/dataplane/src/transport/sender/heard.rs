@@ -1,0 +1,52 @@
+//! What a sender has heard of its peer: the options of ACKs, and that there were any.
+
+use super::Sender;
+use crate::transport::config::{Law, Recovery};
+use crate::transport::{Io, clock};
+use units::Dur;
+
+/// What has come.
+#[derive(Clone, Copy, Debug, Default)]
+pub(super) struct Heard(u8);
+
+impl Heard {
+    /// A timestamp.
+    pub const STAMP: u8 = 1;
+    /// An ACK since the application wrote; kept where `tail_on_ack` asks.
+    pub const ACK: u8 = 2;
+
+    pub fn has(self, what: u8) -> bool {
+        self.0 & what != 0
+    }
+    pub fn set(&mut self, what: u8) {
+        self.0 |= what;
+    }
+    pub fn clear(&mut self, what: u8) {
+        self.0 &= !what;
+    }
+}
+
+impl Sender {
+    /// Takes in the options of an ACK: whether it selectively acknowledges anything new, and the
+    /// round-trip time that it tells if it acknowledges new data (RFC 7323 §4.1).
+    #[inline(never)]
+    pub(super) fn options(&mut self, ext: u32, ack: u64, io: &Io) -> (bool, Option<Dur>) {
+        let Some(ext) = io.exts.get(ext) else { return (false, None) };
+        let mut rtt = None;
+        if let Some(stamps) = ext.timestamps.filter(|_| io.cfg.timestamps) {
+            // RFC 7323 §5.5: after so long a silence nothing is older.
+            let silent = io.now.since(self.last_sent).0 / clock::tick(io.cfg).0 >= clock::COMPARABLE;
+            if silent || !self.heard.has(Heard::STAMP) || !clock::older(stamps.val, self.peer_clock) {
+                self.peer_clock = stamps.val;
+                self.heard.set(Heard::STAMP);
+            }
+            let ticks = clock::ticks(io.now, io.cfg).wrapping_sub(stamps.ecr);
+            rtt = Some(Dur(u64::from(ticks).saturating_mul(clock::tick(io.cfg).0)));
+        }
+        let new = io.cfg.recovery == Recovery::Sack && self.loss.on_blocks(ext, ack, self.una, self.sent);
+        if new && io.cfg.law == Law::PFabric {
+            self.loss.expiries = 0;
+        }
+        (new, rtt)
+    }
+}

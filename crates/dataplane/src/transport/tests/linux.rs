@@ -1,0 +1,33 @@
+//! What Linux does beyond RFCs, where a table of segments would be too long.
+
+use super::*;
+
+#[test]
+fn growth_loses_no_fraction_of_a_byte() {
+    // A window of 4000 segments: 0.25 B an ACK of a segment.
+    let set = [
+        ("congestion_control", word("reno")),
+        ("recovery", word("sack")),
+        ("initial_window", packets(4000)),
+        ("initial_ssthresh", size(1)),
+    ];
+    let mut h = Hand::of(1 << 40, "linux", &set);
+    h.start();
+    for n in 1..=4000 {
+        h.ack(n);
+    }
+    assert_eq!(h.cwnd(), 4_001_000 - 1, "a segment a round trip, but for its own growth");
+}
+
+#[test]
+fn a_threshold_remembers_three_quarters_of_the_window_before_an_idle_time() {
+    let set = [("initial_window", packets(2)), ("initial_ssthresh", size(1)), ("recovery", word("sack"))];
+    let mut h = Hand::of(1 << 40, "linux", &set);
+    h.write(2000);
+    h.wait(Dur::ms(1));
+    h.ack(2);
+    h.wait(Dur::s(9));
+    let before = h.cwnd();
+    h.write(9000);
+    assert_eq!((h.cwnd(), h.ssthresh()), (2000, before / 4 * 3));
+}
