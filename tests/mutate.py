@@ -43,7 +43,9 @@ TEST_MEMORY = 6 << 30
 PROFILE = {"CARGO_PROFILE_DEV_DEBUG": "0", "CARGO_PROFILE_TEST_DEBUG": "0"}
 QUICK = PROFILE | {"CARGO_PROFILE_DEV_OPT_LEVEL": "0", "CARGO_PROFILE_TEST_OPT_LEVEL": "0"}
 
-CASE = re.compile(r"^(rfc\d+|pfabric|linux|inet)\.toml, ((?:RFC|pFabric|Linux|INET) [^:]*): (.*)$", re.MULTILINE)
+CASE = re.compile(
+    r"^(rfc\d+|pfabric|linux|inet)\.toml, ((?:RFC|pFabric|Linux|INET) [^:]*): (.*)$", re.MULTILINE
+)
 FAILED = re.compile(r"^    ([\w:]+)$", re.MULTILINE)
 
 
