@@ -138,6 +138,13 @@ fn by_the_time_of_each_sending_every_byte_arrives_whatever_the_network_does() {
         pair.chaos = Some(faults(n));
         let pair = pair.run();
         assert!(pair.sender.done() && pair.receiver.complete(), "combination {n}");
+        let narrow = n % 5 == 2;
+        let whole =
+            |p: &Pkt| p.seq % 1000 == 0 && (p.payload == 1000 || u64::from(p.seq) + u64::from(p.payload) == bytes(n));
+        assert!(
+            narrow || pair.data.iter().filter(|p| p.payload > 0).all(whole),
+            "combination {n}: a segment is sent as it was"
+        );
         let s = pair.sender.stats();
         fast += s.fast_retransmits;
         timeouts += s.timeouts;
