@@ -84,6 +84,13 @@ def run(
         int | None,
         typer.Option("--pcap-snaplen", metavar="BYTES", help="Keep at most so much of each captured frame."),
     ] = None,
+    check_phase: Annotated[
+        bool,
+        typer.Option(
+            "--check-phase",
+            help="Run all again with starts moved by less than a frame's time, and name what this moves.",
+        ),
+    ] = False,
     report: Annotated[bool, typer.Option(help="Write report.html.")] = True,
     figures: Figures = None,
 ) -> None:
@@ -108,6 +115,7 @@ def run(
                 listener=listener,
                 pcap=pcap or (),
                 pcap_snaplen=pcap_snaplen,
+                check_phase=check_phase,
             )
             results = execute(scenario, options)
         if as_json:

@@ -10,7 +10,8 @@ from rich.console import Console, RenderableType
 from rich.table import Table
 from rich.text import Text
 
-from overspill.results import cells, header
+from overspill.errors import plain
+from overspill.results import cells, formats, header, phase
 from overspill.results.cells import Cells
 
 if TYPE_CHECKING:
@@ -45,6 +46,29 @@ def show(results: Results, console: Console, every: bool = False) -> None:
         whole(console, table)
     put(console, Text(counted(len(chosen), len(rows), len(known)), "dim"), LINE)
     put(console, Text(cells.legend(results), "dim"), LINE)
+    moved(results, console)
+
+
+def moved(results: Results, console: Console) -> None:
+    """Print what a check of phases found, where it found anything."""
+    rows, more = phase.table(results.facts)
+    if not rows:
+        return
+    table = Table(box=None, pad_edge=False, padding=(0, 2, 0, 0), header_style="bold", show_edge=False)
+    titles = (
+        "hangs on ties",
+        "",
+        "as it is",
+        f"starts moved by < {formats.time(results.facts['phase']['frame_ps'])}",
+    )
+    for at, title in enumerate(titles):
+        table.add_column(title, justify="right" if at > 1 else "left", no_wrap=True)
+    for row in rows:
+        table.add_row(Text(plain(row.variant)), *map(Text, (row.title, row.before, row.after)))
+    console.print()
+    whole(console, table)
+    if more:
+        put(console, Text(f"{more} more metrics moved; `phase` in results.json has all", "dim"), LINE)
 
 
 def counted(chosen: int, shown: int, known: int) -> str:

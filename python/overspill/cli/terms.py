@@ -79,6 +79,15 @@ TERMS = (
         "The sum over the number. Tables show the mean over seeds; `FCT mean` is the mean over seeds of "
         "each seed's mean over flows.",
     ),
+    Term(
+        ("phase effect", "phase effects", "in step", "check-phase", "--check-phase"),
+        "Frames of several senders reach a full queue in the same order again and again, since rates and "
+        "starts are exactly equal: one finds room every time, another never (Floyd and Jacobson 1992). "
+        "`overspill run --check-phase` moves all starts by less than the time of a frame and names the "
+        "metrics that move by more than their interval.",
+        ("jain", "flow_goodput_min"),
+        ("jitter",),
+    ),
     Term(("pkt",), "Packets of whatever size: a unit of counts, of buffers and of thresholds (`100pkt`)."),
 )
 BY_WORD = {word.casefold(): term for term in TERMS for word in term.words}

@@ -40,6 +40,7 @@ class Options:
     topology: Any = None
     sweep: bool = False  # of a grid: of each run, its metrics and `tables` are kept
     label: str = ""  # stands before its points in messages
+    check_phase: bool = False  # run it again with all starts moved by less than a frame's time
     single: bool = False  # `over` of a sweep may be empty: one point
 
     @property
@@ -78,6 +79,8 @@ class Options:
         twice = [table for table in self.tables if list(self.tables).count(table) > 1]
         if twice:
             raise BadInput(f"--tables: found {twice[0]} twice; expected each table once")
+        if self.check_phase and self.sweep:
+            raise BadInput("--check-phase: found it with a sweep; expected a single point: `overspill run`")
         if self.tables and self.out is None:
             raise BadInput("tables are kept in a folder; give `out` as well")
         if self.on is not None:

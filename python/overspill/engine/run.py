@@ -4,13 +4,12 @@ import hashlib
 import json
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import ExitStack
-from dataclasses import asdict, replace
-from itertools import accumulate
+from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any
 
-from overspill.engine import core, interrupts, keys, schedule
+from overspill.engine import core, interrupts, keys, phase, schedule
 from overspill.engine.grid import Over
 from overspill.engine.options import Options
 from overspill.engine.plan import Plan, placed, planned
@@ -18,7 +17,8 @@ from overspill.engine.schedule import Memory, Outcome
 from overspill.engine.task import Listener, Task
 from overspill.errors import BadInput, Failed, OverspillError, Unwritable
 from overspill.results import cache, commit, gather, store
-from overspill.results.cache import Cache
+from overspill.results.cache import Broken, Cache
+from overspill.results.phase import compared
 from overspill.results.results import Results
 from overspill.results.rundata import RunData
 
@@ -36,18 +36,18 @@ def together(plans: Sequence[Plan], listener: Listener) -> list[Results | Oversp
 
     All are counted before the first run, and share what may be asked to stop them.
     """
-    plans = numbered(plans)
     with ExitStack() as stack:
-        stores = [opened(plan, stack) for plan in plans]
+        every = [works(plan, stack) for plan in plans]
+        first = 0
+        for work in (work for one in every for work in one):
+            work.plan = replace(work.plan, first=first)
+            first += len(work.plan.checked.points)
         with interrupts.asked() as asked:
-            looked = [schedule.look(plan, found, listener) for plan, found in zip(plans, stores, strict=True)]
+            looked = [work.look(listener) for one in every for work in one]
             listener.begin(
                 [task for one in looked for task in one.left], [one for all in looked for one in all.stored]
             )
-            results = [
-                performed(plan, one.left, found, asked)
-                for plan, one, found in zip(plans, looked, stores, strict=True)
-            ]
+            results = [performed(one, asked) for one in every]
     stopped = any(isinstance(one, Results) and one.interrupted for one in results)
     for one in results:
         if asked.is_set() and not stopped and isinstance(one, Results):
@@ -56,20 +56,58 @@ def together(plans: Sequence[Plan], listener: Listener) -> list[Results | Oversp
     return results
 
 
-def numbered(plans: Sequence[Plan]) -> list[Plan]:
-    """The plans, the points of each numbered on from those before."""
-    firsts = accumulate((len(plan.checked.points) for plan in plans), initial=0)
-    return [replace(plan, first=first) for plan, first in zip(plans, firsts, strict=False)]
+@dataclass
+class Work:
+    """A plan, where its runs are kept, and which of them are to be done."""
+
+    plan: Plan
+    found: Cache | Memory
+    left: Sequence[Task] = ()
+
+    def look(self, listener: Listener) -> schedule.Looked:
+        """What its store has."""
+        looked = schedule.look(self.plan, self.found, listener)
+        self.left = looked.left
+        return looked
+
+    def drive(self, asked: interrupts.Asked) -> Outcome:
+        """Run what is left."""
+        return schedule.drive(self.plan, self.left, self.found, asked)
 
 
-def performed(
-    plan: Plan, left: Sequence[Task], found: Cache | Memory, asked: interrupts.Asked
-) -> Results | OverspillError:
-    """Run what is left of a plan; its results, or why there are none."""
+@dataclass
+class Works:
+    """A plan, and the check that is made of it."""
+
+    main: Work
+    check: Work | None = None
+    told: Mapping[str, Any] | None = None  # what the check moves
+
+    def __iter__(self) -> Iterator[Work]:
+        """In the order in which they are done."""
+        yield self.main
+        if self.check is not None:
+            yield self.check
+
+
+def works(plan: Plan, stack: ExitStack) -> Works:
+    """A plan with its store, and a check of it where one is asked for, in the same store."""
+    asked = phase.of(plan)
+    main = Work(plan, opened(plan, stack))
+    if asked is None or asked.plan is None:
+        return Works(main, told=None if asked is None else asked.told)
+    found = main.found if isinstance(main.found, Cache) else opened(asked.plan, stack)
+    return Works(main, Work(asked.plan, found), asked.told)
+
+
+def performed(works: Works, asked: interrupts.Asked) -> Results | OverspillError:
+    """Run what is left of a plan, and of its check; its results, or why there are none."""
     try:
-        outcome = schedule.drive(plan, left, found, asked)
+        outcome = works.main.drive(asked)
+        # Nothing is compared with runs that failed.
+        failed = [] if works.check is None or outcome.errors else works.check.drive(asked).lines
         with asked.after_runs():
-            results = finish(plan, outcome, found)
+            results = finish(works, outcome, failed)
     except (BadInput, Unwritable):
         raise
     except OverspillError as error:
@@ -90,8 +128,9 @@ def opened(plan: Plan, stack: ExitStack) -> Cache | Memory:
     return found
 
 
-def finish(plan: Plan, outcome: Outcome, found: Cache | Memory) -> Results:
-    """The results of all that is finished, in their folder if there is one."""
+def finish(works: Works, outcome: Outcome, failed: Sequence[str]) -> Results:
+    """The results of all that is finished, in their folder if there is one; `failed` tells of its check."""
+    plan, found = works.main.plan, works.main.found
     out = plan.out
     made = of_point(plan, outcome, found) if plan.whole else of_grid(plan, outcome, found)
     errors = outcome.errors
@@ -100,6 +139,8 @@ def finish(plan: Plan, outcome: Outcome, found: Cache | Memory) -> Results:
     if made.missing and not errors and not outcome.interrupted:
         left = f"{made.planned - made.finished} runs are not in the store any more; the same command goes on"
         made.facts["failures"] = [left]
+    if works.told is not None:
+        made.facts["phase"] = checked(works, made, failed)
     if out is not None and made.finished:
         made.store = out / "store"
         try:
@@ -112,6 +153,21 @@ def finish(plan: Plan, outcome: Outcome, found: Cache | Memory) -> Results:
             again = f"finished runs are kept in {made.store}; the same command goes on"
             raise Failed([*error.lines, again]) from error
     return made
+
+
+def checked(works: Works, made: Results, failed: Sequence[str]) -> dict[str, Any]:
+    """What the check of a plan has found."""
+    after: dict[str, dict[int, Any]] = {}
+    if works.check is not None:
+        assert isinstance(works.check.found, Cache)
+        for variant, seed, key in phase.keys(works.check.plan):
+            try:
+                entry = works.check.found.read(key)
+            except Broken:
+                entry = None
+            if entry is not None:
+                after.setdefault(variant, {})[seed] = entry.values
+    return compared({**(works.told or {}), "failures": list(failed)}, made.values, after)
 
 
 def failure(errors: Sequence[OverspillError], notes: Iterable[str]) -> OverspillError:
@@ -266,6 +322,7 @@ def run(
     topology: Any = None,
     pcap: str | Iterable[str] = (),
     pcap_snaplen: int | None = None,
+    check_phase: bool = False,
     listener: Listener | None = None,
 ) -> Results:
     """Run a scenario file, all variants or some, with `seeds` seeds from `seed` on, or the scenario's own.
@@ -273,8 +330,9 @@ def run(
     `sets` changes fields by their paths; `topology` puts a NetworkX graph, a `[topology]` table or a
     GraphML file in the place of the scenario's. With `out`, results are files there, and runs that are
     finished there are not repeated; without, they are in memory. `pcap` names links and hosts whose frames
-    are captured. `jobs` are threads, all cores by default. `BadInput` tells all that is wrong with a
-    scenario; a run that fails is in `Results.failures`.
+    are captured. `jobs` are threads, all cores by default. `check_phase` runs all again with
+    starts moved by less than a frame's time: `facts["phase"]` has the metrics that move. `BadInput` tells all
+    that is wrong with a scenario; a run that fails is in `Results.failures`.
     """
     return asked_for(**locals())
 

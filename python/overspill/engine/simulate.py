@@ -16,7 +16,7 @@ import pyarrow.parquet as pq
 from overspill.engine.pcap import Captures, Wanted
 from overspill.engine.task import Listener, Task
 from overspill.errors import Failed, OverspillError, Unwritable
-from overspill.results import columns, metrics, same, steady
+from overspill.results import columns, metrics, same, starved, steady
 from overspill.results.cache import File
 from overspill.results.key import Key
 from overspill.results.rundata import RunData
@@ -35,6 +35,7 @@ KEPT = (
     "deadlock",
     "allow_unfinished",
     "end_ps",
+    "starved",
     "window_ps",
     "drain_ps",
     "events",
@@ -154,6 +155,7 @@ def measured(run: RunData, how: How, folder: Path | None) -> Finished:
     Done here, in the thread of the run, so that other threads go on meanwhile.
     """
     run.values = values = metrics.measure(run)
+    run.summary["starved"] = starved.kept(run)
     if not how.whole:
         summary = {key: run.summary[key] for key in KEPT if key in run.summary}
         summary[same.QUIET] = same.quiet(run)

@@ -1,9 +1,9 @@
-"""What makes numbers rough: few seeds, few samples, load that was not steady."""
+"""What makes numbers rough: packets in step, few seeds, few samples, load that was not steady."""
 
 from collections.abc import Mapping
 
 from overspill import stats
-from overspill.results import formats, metrics, steady
+from overspill.results import alike, formats, metrics, phase, starved, steady
 from overspill.results.finished import Finished
 from overspill.results.key import Key, parsed
 from overspill.results.labels import Line
@@ -13,7 +13,25 @@ SHOWN = 12  # groups of metrics that a line names
 
 def lines(results: Finished) -> list[Line]:
     """Every caution, the loud ones first."""
-    return [*not_steady(results), *few_seeds(results), *few_samples(results)]
+    return [
+        *in_step(results),
+        *phase.lines(results.facts),
+        *not_steady(results),
+        *few_seeds(results),
+        *few_samples(results),
+    ]
+
+
+def in_step(results: Finished) -> list[Line]:
+    """Flows that starve while others like them do not, and seeds that repeat a run to the digit."""
+    found = []
+    for variant in results.variants:
+        by_seed = {run.seed: starved.known(run) for run in results.of(variant)}
+        hit = [seed for seed, every in by_seed.items() if every]
+        if hit:
+            where = f"{variant}, seed{'s' if len(hit) > 1 else ''} {formats.seeds(hit)}"
+            found.append(Line("STARVED FLOWS", f"{where}: {starved.sentence(by_seed.values())}", True))
+    return found + [Line("SEEDS ALIKE", text, True) for text in alike.lines(results.values)]
 
 
 def few_seeds(results: Finished) -> list[Line]:

@@ -68,6 +68,7 @@ def build(results: Finished) -> dict[str, Any]:
         "notes": results.facts["notes"],
         "cautions": [f"{line.label}: {line.text}" for line in header.lines(results) if line.loud],
         "comparisons": comparisons(table),
+        **({"phase": results.facts["phase"]} if "phase" in results.facts else {}),
     }
 
 

@@ -34,7 +34,7 @@ def grid(
                     if entry is not None:
                         by_seed[seed] = entry.values
                 told.add(point, variant, summaries)
-                told.measured(by_seed)
+                told.measured(point, variant, by_seed)
                 if by_seed:
                     alike.add(
                         point.values.values(),
@@ -51,6 +51,8 @@ def grid(
         "unfinished": told.unfinished,
         "partial": told.partial,
         "deadlocks": told.deadlocks,
+        "starved": told.starved,
+        "alike": told.alike,
         "rough": told.rough,
         "same": alike.facts,
     }

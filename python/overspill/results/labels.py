@@ -23,6 +23,22 @@ LABELS = {
         "The second half of the measurement window differs from the first: queues or slowdowns still grow or "
         "shrink, and means depend on how long the run was."
     ),
+    "STARVED FLOWS": (
+        "Flows that got less than a hundredth of what others of the same workload and size, which began with "
+        "them, got on average, over a time in which those got 1000 segments or more, with three timeouts or "
+        "more that losses by chance would hardly bring. Packets that meet a full queue in the same order "
+        "again and again do that, and real clocks are not that even: `overspill run --check-phase`."
+    ),
+    "SEEDS ALIKE": (
+        "Three seeds or more gave the same number, all of them or the means of flows to six digits. Either "
+        "nothing random reaches the flows, or their packets are in step. Seeds are no repetition then, and "
+        "an interval of ± 0 says nothing of how sure the number is: give starts a `jitter`, or see "
+        "`overspill run --check-phase`."
+    ),
+    "HANGS ON TIES": (
+        "Metrics that moved by more than their own interval when all starts were moved by less than the time "
+        "of one frame (`overspill run --check-phase`): they hang on who came first at an instant."
+    ),
     "SAME RUN": (
         "Variants that are equal in every metric, in all that is counted over the whole run (events, "
         "packet-hops, flows, its end) and, of one point, in every flow: what they change never came into "

@@ -1,12 +1,12 @@
 """What is told of the results of a grid: its document, cautions, and summaries of a metric."""
 
-from collections.abc import Collection, Mapping
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import asdict
 from typing import Any
 
 import pyarrow as pa
 
-from overspill.results import metrics, same, tables
+from overspill.results import alike, formats, metrics, same, tables
 from overspill.results.cautions import largest, rough
 from overspill.results.cells import COARSE, explained
 from overspill.results.finished import Finished
@@ -66,15 +66,45 @@ def document(sweep: Finished) -> dict[str, Any]:
 
 
 def cautions(facts: Mapping[str, Any], shown: Collection[str] | None = None) -> list[Line]:
-    """What makes a sweep's numbers say less, of the metrics shown or all: equal variants, few samples."""
+    """What makes a sweep's numbers say less, of the metrics shown or all."""
     known = facts.get("rough") or {"seeds": None, "samples": {}}
     few = {parsed(name): n for name, n in known["samples"].items() if shown is None or name in shown}
     equal = [Line("SAME RUN", text, True) for text in same.of_facts(facts)]
     return [
+        *in_step(facts),
         *equal,
         *([rough(known["seeds"])] if known["seeds"] else []),
         *largest(few, "`rough` in manifest.json"),
     ]
+
+
+def in_step(facts: Mapping[str, Any]) -> list[Line]:
+    """Flows that starve, and seeds that repeat a run to the digit: the first place of each, and how many."""
+    found = []
+    starving = facts.get("starved") or []
+    for one in starving[:1]:
+        found.append(Line("STARVED FLOWS", f"{place(facts, one)}: {one['why']}{more(starving)}", True))
+    by_metrics: dict[tuple[str, ...], list[Mapping[str, Any]]] = {}
+    for one in facts.get("alike") or []:
+        by_metrics.setdefault(tuple(one["metrics"]), []).append(one)
+    for names, every in by_metrics.items():
+        text = alike.Alike(len(every[0]["seeds"]), names).text
+        found.append(Line("SEEDS ALIKE", f"{place(facts, every[0])}: {text}{more(every)}", True))
+    return found
+
+
+def place(facts: Mapping[str, Any], one: Mapping[str, Any]) -> str:
+    """A point and a variant: `switch.buffer.size=50pkt, drop, seeds 1-3`."""
+    pairs = zip(facts["axes"], one["point"], strict=True)
+    at = [f"{axis['path']}={text}" for axis, text in pairs]
+    seeds = f"seed{'s' if len(one['seeds']) > 1 else ''} {formats.seeds(one['seeds'])}"
+    return ", ".join([*at, one["variant"], seeds])
+
+
+def more(places: Sequence[Any]) -> str:
+    """How many other points and variants there are."""
+    left = len(places) - 1
+    return f" (and at {left} more: a point, a variant)" if left else ""
 
 
 def legend(summary: pa.Table, shown: Collection[str] | None = None) -> str:

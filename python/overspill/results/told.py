@@ -5,7 +5,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from overspill import stats
-from overspill.results import rundata, tables
+from overspill.results import alike, rundata, starved, tables
 from overspill.results.axes import Point
 from overspill.results.key import Key
 from overspill.results.tables import Runs
@@ -25,6 +25,8 @@ class Told:
     missing: list[dict[str, Any]] = field(default_factory=list)
     seeds: set[int] = field(default_factory=set)  # how many, of points and variants that have several
     idle: bool = True  # seeds change nothing
+    starved: list[dict[str, Any]] = field(default_factory=list)
+    alike: list[dict[str, Any]] = field(default_factory=list)  # where seeds repeat a run to the digit
     samples: dict[Key, int] = field(default_factory=dict)  # the fewest of percentiles that need more
 
     @staticmethod
@@ -38,8 +40,12 @@ class Told:
             list(facts["missing"]),
         )
 
-    def measured(self, by_seed: Runs) -> None:
+    def measured(self, point: Point, variant: str, by_seed: Runs) -> None:
         """The values of a point and variant."""
+        found = alike.of(by_seed)
+        if found is not None:
+            where = {"point": list(point.values.values()), "variant": variant, "seeds": list(by_seed)}
+            self.alike.append({**where, "metrics": list(found.metrics)})
         if len(by_seed) > 1:
             self.seeds.add(len(by_seed))
             several = list(by_seed.values())
@@ -77,6 +83,10 @@ class Told:
         if cut:
             why = " and ".join(dict.fromkeys(cut.values()))
             self.partial.append({**where, "seeds": list(cut), "why": why})
+        hit = {seed: one["starved"] for seed, one in there.items() if one.get("starved")}
+        if hit:
+            every = [[starved.Starved(**one) for one in some] for some in hit.values()]
+            self.starved.append({**where, "seeds": list(hit), "why": starved.sentence(every)})
         stuck: dict[tuple[str, ...], list[int]] = {}
         for seed, one in there.items():
             if one.get("deadlock"):

@@ -104,6 +104,18 @@ def holm(best: str, others: Mapping[str, Sequence[float]]) -> tuple[Difference, 
     return tuple(found[name] for name in others)
 
 
+def rejected(samples: Sequence[Sequence[float]]) -> list[bool]:
+    """Of which samples the mean differs from 0, of many that hang together (Benjamini and Hochberg 1995).
+
+    The k smallest of m values of p, for the largest k whose own is 0.05·k/m or less: where no mean differs,
+    any is named in one case of twenty, and of those that are named one in twenty is so by chance.
+    """
+    known = [p_value(values) for values in samples]
+    ordered, count = sorted(known), len(known)
+    limits = [one for at, one in enumerate(ordered, 1) if one <= (1 - LEVEL) * at / count]
+    return [bool(limits) and one <= limits[-1] for one in known]
+
+
 def corrected(left: int) -> float:
     """The confidence where so many comparisons are left."""
     return 1 - (1 - LEVEL) / left

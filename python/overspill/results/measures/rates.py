@@ -1,5 +1,7 @@
 """Payload over time, of all, of hosts and of flows, how evenly it is shared, and the load on links."""
 
+from collections.abc import Iterator
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -157,36 +159,50 @@ def hosts(run: RunData) -> dict[Key, Value]:
     return present({f"host_goodput_{part}": float(value) for part, value in parts.items()})
 
 
-def flow_goodputs(run: RunData) -> dict[int, tuple[np.ndarray, bool]]:
-    """By workload: bits per second of each of its flows, and whether they are endless."""
-    names = ("flow", "traffic", "start_ps", "end_ps", "received", "measured", "raw")
+@dataclass(frozen=True)
+class Watched:
+    """Data flows of one workload that are measured or never end, each over its active time."""
+
+    workload: int
+    endless: bool
+    flows: dict[str, np.ndarray]
+    got: np.ndarray  # payload bytes that arrived in order
+    active: np.ndarray  # seconds; 0 of a flow that began later
+
+    @property
+    def rates(self) -> np.ndarray:
+        """Bits per second of each flow that was active."""
+        some = self.active > 0
+        return np.asarray(self.got[some] * 8 / self.active[some])
+
+
+def watched(run: RunData, *more: str) -> Iterator[Watched]:
+    """The flows of each workload with their goodput, and `more` columns of their table."""
+    names = ("flow", "traffic", "start_ps", "end_ps", "received", "measured", "raw", *more)
     columns = dict(zip(names, run.columns("flows", *names), strict=True))
     role = run.column("flows", "role")
     data = (columns["raw"] == 0) & ((role == DATA) if len(role) else True)
     endless = workloads_that(run, "endless")
     # Written in any case, and empty where nobody asked for it.
     binned = len(run.column("flow_goodput", "bin")) > 0
-    found: dict[int, tuple[np.ndarray, bool]] = {}
     for workload in distinct(columns["traffic"][data]).tolist():
         forever = bool(np.isin(workload, endless))
         keep = data & (columns["traffic"] == workload) & (forever | (columns["measured"] != 0))
         mine = {name: column[keep] for name, column in columns.items()}
-        rates = in_bins(run, mine) if forever and binned else over_life(run, mine)
-        if len(rates):
-            found[workload] = rates, forever
-    return found
+        got, active = in_bins(run, mine) if forever and binned else over_life(run, mine)
+        if (active > 0).any():
+            yield Watched(workload, forever, mine, got, active)
 
 
-def over_life(run: RunData, flows: dict[str, np.ndarray]) -> np.ndarray:
-    """What arrived over the time from start to end, in bits per second."""
+def over_life(run: RunData, flows: dict[str, np.ndarray]) -> tuple[np.ndarray, np.ndarray]:
+    """What arrived in all, and the seconds from start to end."""
     end = np.where(flows["end_ps"] == U64_NONE, np.uint64(run.end_ps), flows["end_ps"])
     active = (end - np.minimum(flows["start_ps"], end)).astype(np.float64) * PS
-    some = active > 0
-    return np.asarray(flows["received"][some].astype(np.float64) * 8 / active[some])
+    return flows["received"].astype(np.float64), active
 
 
-def in_bins(run: RunData, flows: dict[str, np.ndarray]) -> np.ndarray:
-    """What arrived in the whole bins of the window over that time, less what was before a flow's start."""
+def in_bins(run: RunData, flows: dict[str, np.ndarray]) -> tuple[np.ndarray, np.ndarray]:
+    """What arrived in the whole bins of the window, and their seconds less those before a flow's start."""
     bins, flow, size = run.columns("flow_goodput", "bin", "flow", "bytes")
     first, last = whole_bins(run)
     width = int(run.summary["bin_ps"])
@@ -196,8 +212,7 @@ def in_bins(run: RunData, flows: dict[str, np.ndarray]) -> np.ndarray:
     got = np.zeros(len(flows["flow"]))
     np.add.at(got, place, size[keep].astype(np.float64))
     begun = np.maximum(flows["start_ps"].astype(np.float64), float(first * width))
-    active = (last * width - begun) * PS
-    return np.asarray(got[active > 0] * 8 / active[active > 0])
+    return got, np.maximum((last * width - begun) * PS, 0.0)
 
 
 def jain(shares: np.ndarray) -> float | None:
@@ -209,11 +224,11 @@ def jain(shares: np.ndarray) -> float | None:
 def sharing(run: RunData) -> dict[Key, Value]:
     """Jain's index by workload, and the goodput of endless flows."""
     found: dict[str, float | None] = {}
-    by_workload = flow_goodputs(run)
-    for workload, (rates, _) in by_workload.items():
-        name = run.summary["traffic"][workload]["name"]
-        found[Key("jain") if len(by_workload) == 1 else Key("jain", traffic=name)] = jain(rates)
-    forever = [rates for rates, endless in by_workload.values() if endless]
+    by_workload = list(watched(run))
+    for one in by_workload:
+        name = run.summary["traffic"][one.workload]["name"]
+        found[Key("jain") if len(by_workload) == 1 else Key("jain", traffic=name)] = jain(one.rates)
+    forever = [one.rates for one in by_workload if one.endless]
     if forever:
         rates = np.concatenate(forever)
         found |= {"flow_goodput_min": float(rates.min()), "flow_goodput_mean": float(rates.mean())}

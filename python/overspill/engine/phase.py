@@ -1,0 +1,157 @@
+"""The same runs with all starts moved by less than the time of one frame: `--check-phase`.
+
+What only hangs on who came first at an instant is another number then. Moves are drawn by the parameter
+`jitter` that every kind of traffic has, which changes nothing else.
+"""
+
+import json
+import math
+import re
+import tomllib
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from fractions import Fraction
+from typing import Any
+
+from overspill.engine import core, points
+from overspill.engine.pcap import Wanted
+from overspill.engine.plan import Plan
+from overspill.errors import BadInput
+from overspill.results import active
+
+LABEL = "phase check"
+SIZE = re.compile(r"([0-9]+(?:\.[0-9]+)?)(B|KB|MB|KiB|MiB)")
+UNITS = {"B": 1, "KB": 1000, "MB": 1000**2, "KiB": 1 << 10, "MiB": 1 << 20}
+PS = 10**12
+AROUND = ("header", "link", "gap")  # what a frame has beside its payload
+
+Workload = tuple[str, str]  # a variant and the name of one of its workloads
+
+
+@dataclass(frozen=True)
+class Check:
+    """What is told of a check, and its runs; none where there is nothing to move."""
+
+    told: dict[str, Any]
+    plan: Plan | None
+
+
+def of(plan: Plan) -> Check | None:
+    """The check of a plan, if one is asked for."""
+    if not plan.options.check_phase:
+        return None
+    only = plan.checked.only
+    assert only is not None
+    frame = frame_ps(plan, only.document)
+    resolved = only.document["resolved"]
+    moves = {
+        (variant, str(one["name"])): (active.time(one.get("jitter", "0ps")) or 0.0) < frame
+        for variant in plan.checked.variants
+        for one in resolved[variant].get("traffic", [])
+    }
+    sets, refused = settings(plan, [place for place, moved in moves.items() if moved], frame)
+    made = again(plan, sets) if sets else None
+    after = {} if made is None or made.checked.only is None else made.checked.only.document["resolved"]
+    told: dict[str, Any] = {"frame_ps": frame, "moved": {}, "kept": {}, "refused": {}}
+    for (variant, name), asked in moves.items():
+        place = told["kept"]
+        if asked:
+            place = told["moved" if moved_in(after, variant, name, frame) else "refused"]
+        if place is told["refused"]:
+            why = refused.get((variant, name)) or refused.get(("", name)) or "its starts stay as they are"
+            place.setdefault(variant, {})[name] = why
+        else:
+            place.setdefault(variant, []).append(name)
+    return Check(told, some(made, list(told["moved"])))
+
+
+def frame_ps(plan: Plan, document: Mapping[str, Any]) -> int:
+    """The time of a full frame at the slowest link of a host, of all variants."""
+    slowest = [
+        Fraction(frame_bytes(document["resolved"][variant]) * 8 * PS) / rate
+        for variant in plan.checked.variants
+        if (rate := slowest_nic(plan, document, variant))
+    ]
+    return max(math.ceil(max(slowest, default=Fraction(1))), 1)
+
+
+def frame_bytes(resolved: Mapping[str, Any]) -> int:
+    """A full segment with its headers, preamble and gap."""
+    framing = resolved.get("framing", {})
+    return sum(map(size, (resolved.get("transport", {}).get("mss"), *(framing.get(one) for one in AROUND))))
+
+
+def size(text: object) -> int:
+    """A size as a resolved scenario has it, in bytes; 0 where there is none."""
+    parts = SIZE.fullmatch(str(text))
+    return int(float(parts[1]) * UNITS[parts[2]]) if parts else 0
+
+
+def slowest_nic(plan: Plan, document: Mapping[str, Any], variant: str) -> int:
+    """Bits per second of the slowest link of a host; 0 where there is none."""
+    network = document["networks"][document["network_of"][variant]] if document.get("networks") else None
+    if network is None:
+        network = json.loads(plan.scene(plan.first).get().network(variant))
+    hosts = {at for at, node in enumerate(network["nodes"]) if node["host"]}
+    rates = [link["rate_bps"] for link in network["links"] if link["a"] in hosts or link["b"] in hosts]
+    return int(min(rates, default=0))
+
+
+def settings(plan: Plan, wanted: Sequence[Workload], frame: int) -> tuple[list[str], dict[Workload, str]]:
+    """Settings that move these workloads, and of those that are refused why; variants share what they can."""
+    own = {variant for variant in plan.checked.variants if has_own_traffic(plan.base.source.text, variant)}
+    places = dict.fromkeys((variant if variant in own else "", name) for variant, name in wanted)
+    sets: list[str] = []
+    refused: dict[Workload, str] = {}
+    for variant, name in places:
+        table = f"variants.{key(variant)}.traffic" if variant else "traffic"
+        one = f"{table}.{key(name)}.jitter={frame}ps"
+        try:
+            core.scenario(plan.base.source.path, plan.base.source.text, [*plan.base.sets, *sets, one])
+            sets.append(one)
+        except BadInput as error:
+            refused[variant, name] = " ".join(line.removeprefix("--set: ") for line in error.lines)
+    return sets, refused
+
+
+def key(name: str) -> str:
+    """A name as a key of TOML."""
+    return name if re.fullmatch(r"[A-Za-z0-9_-]+", name) else json.dumps(name, ensure_ascii=False)
+
+
+def has_own_traffic(text: str, variant: str) -> bool:
+    """Whether a variant of the file has workloads of its own in place of all others."""
+    try:
+        return "traffic" in tomllib.loads(text).get("variants", {}).get(variant, {})
+    except tomllib.TOMLDecodeError:
+        return False  # the core says what is wrong
+
+
+def moved_in(resolved: Mapping[str, Any], variant: str, name: str, frame: int) -> bool:
+    """Whether a workload's starts are scattered over a frame's time in these variants."""
+    every = resolved.get(variant, {}).get("traffic", [])
+    return any(one["name"] == name and (active.time(one["jitter"]) or 0.0) >= frame for one in every)
+
+
+def again(plan: Plan, sets: Sequence[str]) -> Plan:
+    """The plan with more settings; of its runs metrics are kept, and no tables."""
+    base = replace(plan.base, sets=(*plan.base.sets, *sets))
+    options = replace(plan.options, sweep=True, single=True, check_phase=False, pcap=(), label=LABEL)
+    checked = points.check(base, plan.grid, plan.checked.variants, lambda done: None)
+    return replace(plan, base=base, checked=checked, options=options, pcap=Wanted())
+
+
+def some(plan: Plan | None, variants: Sequence[str]) -> Plan | None:
+    """The plan of those variants alone in which something moves."""
+    if plan is None or not variants:
+        return None
+    checked = plan.checked
+    configs = [{name: one[name] for name in variants} for one in checked.configs]
+    return replace(plan, checked=replace(checked, variants=list(variants), configs=configs))
+
+
+def keys(plan: Plan) -> Iterator[tuple[str, int, str]]:
+    """Variant, seed and key of every run of a check."""
+    for variant, config in plan.checked.configs[0].items():
+        for seed in plan.seeds:
+            yield variant, seed, plan.key(config, seed)
