@@ -88,12 +88,17 @@ def size(text: object) -> int:
 
 
 def slowest_nic(plan: Plan, document: Mapping[str, Any], variant: str) -> int:
-    """Bits per second of the slowest link of a host; 0 where there is none."""
+    """Bits per second at which the slowest host sends; 0 where there is none."""
     network = document["networks"][document["network_of"][variant]] if document.get("networks") else None
     if network is None:
         network = json.loads(plan.scene(plan.first).get().network(variant))
     hosts = {at for at, node in enumerate(network["nodes"]) if node["host"]}
-    rates = [link["rate_bps"] for link in network["links"] if link["a"] in hosts or link["b"] in hosts]
+    ways = [
+        (end, line)
+        for one in network["links"]
+        for end, line in ((one["a"], one), (one["b"], one.get("back", one)))
+    ]
+    rates = [line["rate_bps"] for end, line in ways if end in hosts]
     return int(min(rates, default=0))
 
 
