@@ -186,6 +186,7 @@ receiver = "h16"
 pick = "first"
 size = "1MB"
 [transport]
+kind = "newreno"
 dupack_threshold = "off"
 [switch]
 buffer = { kind = "unlimited" }
