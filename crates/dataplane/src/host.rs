@@ -6,7 +6,7 @@ use crate::flows::{FlowTable, GONE, NONE};
 use crate::packet_store::Fib;
 use crate::raw::{RawSetup, RawSource};
 use crate::stack::Stack;
-use crate::transport::{BounceState, ENDLESS, FlowInfo, Notice, Receiver, Released, Sender, TcpConfig};
+use crate::transport::{BounceState, ENDLESS, FlowInfo, Notice, Receiver, Released, Sender, Stacks};
 use crate::{Exts, Framing, Observer, Out, Pkt};
 use limiters::Limiters;
 use mech::host::{NicOrder, ReactionSlot, Reinject};
@@ -50,8 +50,8 @@ pub struct HostStep<'a, O> {
     pub now: Time,
     /// The flows of the run.
     pub flows: &'a mut FlowTable,
-    /// The transport of all flows.
-    pub tcp: &'a TcpConfig,
+    /// The transports of all hosts.
+    pub tcp: &'a Stacks,
     /// The extensions of the packets of the run.
     pub exts: &'a mut Exts,
     /// What transports have just made; empty between two calls.
@@ -150,8 +150,8 @@ impl Host {
         self.with_sender(slot, step, |sender, io| sender.start(io));
     }
 
-    fn add_sender(&mut self, flow: FlowId, info: &FlowInfo, tcp: &TcpConfig) -> u32 {
-        let mut sender = Sender::new(info, tcp);
+    fn add_sender(&mut self, flow: FlowId, info: &FlowInfo, tcp: &Stacks) -> u32 {
+        let mut sender = Sender::new(info, tcp.at(|| info.ends()));
         if self.pulled.is_some() {
             sender.wait_for_nic();
         }
@@ -236,7 +236,7 @@ impl Host {
     fn tell<O: Out>(&mut self, pkt: &Pkt, step: &mut HostStep<O>) {
         let ends = step.flows.ends[pkt.head.flow.0 as usize];
         let data = pkt.payload > 0 && !pkt.head.flags.has(Flags::REVERSE);
-        if step.tcp.wants_bounces() && data && !ends.raw && ends.sender < GONE {
+        if step.tcp.base().wants_bounces() && data && !ends.raw && ends.sender < GONE {
             let (flow, notice) = (pkt.head.flow, Notice::Bounced(pkt.payload));
             let mut bounced = self.bounced.remove(&flow).unwrap_or_default();
             self.with_sender(ends.sender, step, |sender, io| sender.on_notice(&notice, &mut bounced, io));
@@ -276,7 +276,7 @@ impl Host {
     fn emit_raw<O: Out>(&mut self, i: u32, step: &mut HostStep<O>) {
         let framing = self.framing;
         let source = &mut self.raw[i as usize];
-        let mut pkt = source.emit(step.now, &framing, step.tcp.ttl);
+        let mut pkt = source.emit(step.now, &framing, step.tcp.base().ttl);
         if let Some(at) = source.next() {
             step.out.timer(Timer::Raw(i).index(), at);
         }

@@ -4,7 +4,7 @@ use crate::choices::{FctEnd, Goodput, NicJitter, Simultaneous, Ties};
 use crate::events::Event;
 use crate::topology::Topology;
 use crate::traffic::Traffic;
-use dataplane::transport::TcpConfig;
+use dataplane::transport::{Stacks, TcpConfig};
 use dataplane::{DeadPort, Framing};
 use mech::ack_hold::AckHoldSlot;
 use mech::arbiter::ArbiterSlot;
@@ -40,8 +40,10 @@ pub struct Scenario {
     pub host: HostConfig,
     /// Each switch, in the order of the topology's switches.
     pub switches: Vec<SwitchConfig>,
-    /// The transport of all flows: its kind and parameters.
+    /// The transport of hosts, its kind and parameters: of all that have none of their own.
     pub transport: Choice,
+    /// Those that some hosts have in its place.
+    pub host_transports: HostTransports,
     /// Who sends what to whom, in the order of the file.
     pub traffic: Vec<Traffic>,
     /// What counts.
@@ -54,7 +56,31 @@ pub struct Scenario {
     pub dead_port: DeadPort,
 }
 
+/// Transports of some hosts.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct HostTransports {
+    /// Each once, in the order of the hosts.
+    pub kinds: Vec<Choice>,
+    /// By host, its place in `kinds` counted from 1; 0 where it has that of all. Empty where all have.
+    pub of_host: Vec<u8>,
+}
+
 impl Scenario {
+    /// The transports of all hosts, that of those that have none of their own first.
+    pub fn transports(&self) -> impl Iterator<Item = &Choice> {
+        std::iter::once(&self.transport).chain(&self.host_transports.kinds)
+    }
+    /// The same as senders and receivers know them; nothing where there is none of a name.
+    pub fn stacks(&self) -> Option<Stacks> {
+        let all = self.transports().map(|one| TcpConfig::new(&one.kind, &one.values, self.framing));
+        let all: Option<Vec<TcpConfig>> = all.collect();
+        let signal = *self.host.bounce_signal.slot;
+        let all: Vec<_> = all?.into_iter().map(|tcp| tcp.with_bounce_signal(signal)).collect();
+        match self.host_transports.of_host.is_empty() {
+            true => all.into_iter().next().map(Stacks::of_all),
+            false => Some(Stacks::by_host(&all, self.host_transports.of_host.clone())),
+        }
+    }
     /// The addresses of hosts, where switches route by them; else hosts are but numbered.
     pub fn plan(&self) -> Option<AddressPlan> {
         let by_address = self.switches.iter().any(|switch| switch.routing.slot.peek().needs_addresses());
@@ -81,8 +107,8 @@ impl Scenario {
     }
     /// Bytes of the largest frame of data.
     pub fn largest_frame(&self) -> u16 {
-        let tcp = TcpConfig::new(&self.transport.kind, &self.transport.values, self.framing);
-        let segment = tcp.map_or(0, |tcp| self.framing.frame(tcp.mss(), tcp.options()));
+        let frame = |tcp: &TcpConfig| self.framing.frame(tcp.mss(), tcp.options());
+        let segment = self.stacks().map_or(0, |stacks| stacks.most(frame));
         let raw = |traffic: &Traffic| traffic.raw_payload().map_or(segment, |payload| self.framing.frame(payload, 0));
         self.traffic.iter().map(raw).max().unwrap_or(segment)
     }
@@ -99,6 +125,7 @@ impl Scenario {
     /// Whether any packet may be lost because it has entered too many switches.
     pub fn has_ttl(&self) -> bool {
         let raw = self.traffic.iter().any(|traffic| traffic.raw_payload().is_some());
+        // All hosts have the same.
         raw || self.transport.values.count_or_off("ttl").is_some()
     }
 }

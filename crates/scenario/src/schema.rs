@@ -67,8 +67,12 @@ fn tables(part: Part, registry: &Registry) -> Map<String, Json> {
     let each = json!({
         "type": "object",
         "description": settings::WHERE.doc,
-        "properties": { "where": place, "switch": switch(Part::Over, registry) },
-        "required": ["where", "switch"],
+        "properties": {
+            "where": place,
+            "switch": switch(Part::Over, registry),
+            "transport": choice(transport, Part::Over, Some(settings::TRANSPORT)),
+        },
+        "required": ["where"],
         "additionalProperties": false,
     });
     let all = [

@@ -146,7 +146,7 @@ pub const SWITCH: Spec = Spec {
 pub const WHERE: Spec = Spec {
     slot: "override.where",
     kind: "",
-    doc: "Which switches, or which of their ports, an override applies to; the last that matches wins.",
+    doc: "Which switches, or which of their ports, an override applies to, or which hosts; the last that matches wins.",
     cite: "",
     params: &[
         Param {
@@ -166,6 +166,12 @@ pub const WHERE: Spec = Spec {
             doc: "Ports whose far end is a host, or a switch; only for `marking`, `ack_hold`, `notify`, `pause` and `scheduler`.",
             kind: NodeKind::KIND,
             default: Some("any"),
+        },
+        Param {
+            name: "hosts",
+            doc: "The hosts that have this `transport`; it goes by no other key, and beside no `switch`.",
+            kind: Kind::Texts,
+            default: Some(""),
         },
     ],
 };

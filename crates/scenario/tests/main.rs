@@ -3,6 +3,7 @@
 
 mod common;
 mod declared;
+mod host_transports;
 mod idle;
 mod idle_mechanisms;
 mod laid_over;

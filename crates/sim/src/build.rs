@@ -11,7 +11,6 @@ use crate::queue::EventQueue;
 use crate::tap::Tap;
 use crate::world::closed_loop::ClosedLoop;
 use crate::world::{Net, Part, Partitions, Predicted, Schedule, World};
-use dataplane::transport::TcpConfig;
 use dataplane::{FlowTable, NewFlow, Observer, RawSetup, SwitchSetup};
 use mech::routing::{FlowHash, Paths};
 use mech::{Purpose, Stream};
@@ -176,8 +175,7 @@ fn build_empty<O: Observer, T: Tap>(
     let hosts = (0..topology.hosts).map(|id| site.host(id)).collect();
     let switches = scenario.switches.iter().enumerate().map(|(i, config)| site.switch(i, config));
     let switches = switches.collect();
-    let tcp = TcpConfig::new(&scenario.transport.kind, &scenario.transport.values, scenario.framing);
-    let signal = *scenario.host.bounce_signal.slot;
+    let tcp = scenario.stacks();
     let (mut wires, base) = wire(scenario, &histories, seed);
     let clock = |host| site.rate(host, 0).clock();
     Scatter::of(scenario, seed, clock).into_iter().for_each(|scatter| wires.scatter(scatter));
@@ -209,11 +207,7 @@ fn build_empty<O: Observer, T: Tap>(
         net: Net(routes),
         flows: FlowTable::new(scenario.switches.iter().any(|s| s.routing.slot.peek().is_symmetric())),
         exts: dataplane::Exts::default(),
-        tcp: Arc::new(
-            tcp.ok_or_else(|| BuildError(format!("`{}`", scenario.transport.kind)))?
-                .with_bounce_signal(signal)
-                .with_seed(seed),
-        ),
+        tcp: Arc::new(tcp.ok_or_else(|| BuildError(format!("`{}`", scenario.transport.kind)))?.with_seed(seed)),
         seed,
         pending,
         next,

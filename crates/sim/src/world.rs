@@ -5,7 +5,7 @@ use crate::deadlock::Deadlock;
 use crate::driver::{Driver, RunState};
 use crate::progress::{Progress, Stop};
 use crate::tap::Tap;
-use dataplane::transport::{Released, TcpConfig};
+use dataplane::transport::{Released, Stacks};
 use dataplane::{Exts, FlowTable, Host, HostStep, Observer, Pkt, Switch};
 use mech::routing::NextHops;
 use mech::{FlowId, HostId};
@@ -59,7 +59,7 @@ pub struct World<O: Observer, T: Tap = ()> {
     pub(crate) net: Net,
     pub(crate) flows: FlowTable,
     pub(crate) exts: Exts,
-    pub(crate) tcp: Arc<TcpConfig>,
+    pub(crate) tcp: Arc<Stacks>,
     pub(crate) seed: u64,
     pub(crate) pending: Flows,
     pub(crate) next: Option<FlowSpec>,

@@ -25,6 +25,7 @@ mod followed;
 mod forwarding;
 mod golden;
 mod headroom;
+mod host_transports;
 mod hosts;
 mod ideals;
 mod mixed;

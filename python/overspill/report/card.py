@@ -73,6 +73,8 @@ def of_variant(resolved: Mapping[str, Any]) -> Iterable[tuple[str, str]]:
         if key in transport:
             label = "transport" if key == "kind" else f"transport: {words(key)}"
             yield label, text(transport[key])
+    for own in resolved.get("transports") or []:
+        yield f"transport ({formats.listing([str(one) for one in own['hosts']], 2)})", text(own["transport"])
     groups = resolved.get("switches") or []
     for group in groups:
         nodes = [str(one) for one in group.get("nodes", [])]

@@ -72,8 +72,10 @@ impl Host {
 
     fn reply<O: Out>(&mut self, pkt: &Pkt, step: &mut HostStep<O>) {
         let at = pkt.head.flow.0 as usize;
-        let mut io = Io { now: step.now, cfg: step.tcp, exts: step.exts, out: step.released };
-        ack_of_finished(&step.flows.info[at], pkt, &mut step.flows.ends[at].left, &mut io);
+        let info = &step.flows.info[at];
+        let cfg = step.tcp.at(|| info.ends_back());
+        let mut io = Io { now: step.now, cfg, exts: step.exts, out: step.released };
+        ack_of_finished(info, pkt, &mut step.flows.ends[at].left, &mut io);
         self.emit_all(step);
     }
 
@@ -82,7 +84,7 @@ impl Host {
         if step.flows.ends[flow.0 as usize].persistent != NONE {
             info.bytes = ENDLESS;
         }
-        let slot = self.receivers.add(flow, Receiver::new(&info, step.tcp));
+        let slot = self.receivers.add(flow, Receiver::new(&info, step.tcp.at(|| info.ends_back())));
         step.flows.ends[flow.0 as usize].receiver = slot;
         slot
     }
@@ -95,7 +97,8 @@ impl Host {
         act: impl FnOnce(&mut Sender, &mut Io),
     ) {
         let Some((flow, sender)) = &mut self.senders.slots[slot as usize] else { return };
-        act(sender, &mut Io { now: step.now, cfg: step.tcp, exts: step.exts, out: step.released });
+        let cfg = step.tcp.at(|| step.flows.info(*flow).ends());
+        act(sender, &mut Io { now: step.now, cfg, exts: step.exts, out: step.released });
         // One that is done may still wait with a segment that it need not send again after all.
         let (flow, deadline, waits) = (*flow, sender.deadline(), sender.waits() && !sender.done());
         if sender.is_persistent() {
@@ -125,7 +128,8 @@ impl Host {
     ) {
         let Some((flow, receiver)) = &mut self.receivers.slots[slot as usize] else { return };
         let (before, bytes) = (receiver.complete(), receiver.received());
-        act(receiver, &mut Io { now: step.now, cfg: step.tcp, exts: step.exts, out: step.released });
+        let cfg = step.tcp.at(|| step.flows.info(*flow).ends_back());
+        act(receiver, &mut Io { now: step.now, cfg, exts: step.exts, out: step.released });
         let (flow, deadline) = (*flow, receiver.deadline());
         Host::tell_received(flow, receiver.received() - bytes, &mut step.out);
         if receiver.is_persistent() {

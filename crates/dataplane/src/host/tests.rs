@@ -67,7 +67,7 @@ impl Reaction for Halving {
 struct Bench {
     host: Host,
     flows: FlowTable,
-    tcp: TcpConfig,
+    tcp: Stacks,
     exts: Exts,
     released: Released,
     driver: Driver,
@@ -107,7 +107,7 @@ impl Bench {
         Bench {
             host: Host::new(setup),
             flows: FlowTable::default(),
-            tcp: config("newreno", &[("initial_window", Value::Amount(Amount::Packets(10)))]),
+            tcp: Stacks::of_all(config("newreno", &[("initial_window", Value::Amount(Amount::Packets(10)))])),
             exts: Exts::default(),
             released: Released::default(),
             driver: Driver::default(),

@@ -114,6 +114,9 @@ pub struct TcpConfig {
     pub(super) initial_window: u32,
     pub(super) initial_ssthresh: u32,
     pub(super) receive_window: u32,
+    /// The same at the other end, and by how many bits what that advertises is shifted.
+    pub(super) peer_window: u32,
+    pub(super) peer_shift: u8,
     pub(super) dupack_threshold: Option<u32>,
     /// g and the first alpha, in units of 2⁻³⁰.
     pub(super) g: u32,
@@ -217,6 +220,8 @@ impl TcpConfig {
             initial_window: initial_window as u32,
             initial_ssthresh: values.size("initial_ssthresh").min(MAX_WINDOW) as u32,
             receive_window,
+            peer_window: receive_window,
+            peer_shift: window_shift,
             dupack_threshold: values.count_or_off("dupack_threshold").map(|n| u32::try_from(n).unwrap_or(u32::MAX)),
             g: fraction("g"),
             initial_alpha: fraction("initial_alpha"),

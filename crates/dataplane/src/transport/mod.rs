@@ -28,6 +28,7 @@ mod rto;
 mod segment;
 mod sender;
 mod specs;
+mod stacks;
 #[cfg(test)]
 pub(crate) mod tests;
 mod ticks;
@@ -45,6 +46,7 @@ pub use rto::Rto;
 pub use sender::notice::BounceState;
 pub use sender::{Sender, SenderStats};
 pub use specs::SPECS;
+pub use stacks::Stacks;
 
 use crate::Exts;
 use core::ops::Range;
@@ -74,6 +76,14 @@ pub struct FlowInfo {
 pub(crate) const ENDLESS: u64 = u64::MAX >> 1;
 
 impl FlowInfo {
+    /// The hosts of its sender and its receiver.
+    pub(crate) fn ends(&self) -> (HostId, HostId) {
+        (self.src, self.dst)
+    }
+    /// The same as the receiver sees them: its own first.
+    pub(crate) fn ends_back(&self) -> (HostId, HostId) {
+        (self.dst, self.src)
+    }
     /// Whether this is a persistent connection.
     #[inline]
     pub(crate) fn is_persistent(&self) -> bool {

@@ -105,8 +105,12 @@ fn graph(table: &Node, faults: &mut Faults) -> Option<CustomGraph> {
 
 /// The transport of all flows.
 pub(super) fn transport(scenario: &Node, reading: Reading, faults: &mut Faults) -> Option<Choice> {
-    let table = table(scenario, "transport", faults)?;
-    let made = choice(&table, Kinds::or(transport::SPECS, settings::TRANSPORT), faults)?;
+    transport_of(&*table(scenario, "transport", faults)?, reading, faults)
+}
+
+/// What a table makes a transport.
+pub(super) fn transport_of(table: &Node, reading: Reading, faults: &mut Faults) -> Option<Choice> {
+    let made = choice(table, Kinds::or(transport::SPECS, settings::TRANSPORT), faults)?;
     match transport::TcpConfig::check(&made.values) {
         Ok(()) => {
             let said = transport::notes(&made.kind, &made.values, &|key| table.get(key).is_some());

@@ -35,6 +35,11 @@ pub(super) fn of_switch(document: &Node, name: &str) -> At {
     overrides.iter().rfind(fills).unwrap_or(document).find(&format!("switch.{name}"))
 }
 
+/// Whether an override is about hosts, and so none of switches.
+pub(super) fn names_hosts(over: &Node) -> bool {
+    over.get("transport").is_some() || over.get("where").is_some_and(|place| place.get("hosts").is_some())
+}
+
 /// Paths are the same for all switches, and there are only so many. `document` is the variant.
 pub(super) fn same_paths(document: &Node, net: &Topology, switches: &[SwitchConfig], faults: &mut Faults) {
     let needs = |routing: &Filled<RoutingSlot>| routing.slot.peek().needs_paths();
@@ -99,13 +104,18 @@ pub(super) fn known_host(at: &At, name: &str, net: &Topology, faults: &mut Fault
 }
 
 /// Says where packets are told apart by a rank that none has.
-pub(super) fn ranks(host: &HostConfig, switches: &[SwitchConfig], transport: &Choice, notes: &mut Vec<String>) {
+pub(super) fn ranks<'a>(
+    host: &HostConfig,
+    switches: &[SwitchConfig],
+    mut transports: impl Iterator<Item = &'a Choice>,
+    notes: &mut Vec<String>,
+) {
     let by_rank = |scheduler: &SchedulerSlot, overflow: &OverflowSlot| {
         scheduler.peek().needs().ranks || overflow.peek().needs().ranks
     };
     let of_switch = |s: &SwitchConfig| s.ports.iter().any(|port| by_rank(&port.scheduler.slot, &s.overflow.slot));
     let asked = by_rank(&host.scheduler.slot, &host.overflow.slot) || switches.iter().any(of_switch);
-    if asked && transport.values.get::<Priority>("priority") == Priority::None {
+    if asked && transports.all(|one| one.values.get::<Priority>("priority") == Priority::None) {
         notes.push(NO_RANKS.into());
     }
 }

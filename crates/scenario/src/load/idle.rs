@@ -115,8 +115,7 @@ impl Asked<'_> {
     /// Marks that nobody sets, or nobody can carry.
     fn marks(&self) -> Vec<String> {
         let scenario = self.scenario;
-        let tcp = TcpConfig::new(&scenario.transport.kind, &scenario.transport.values, scenario.framing);
-        let capable = tcp.is_some_and(|tcp| tcp.is_ecn_capable());
+        let capable = scenario.stacks().is_some_and(|stacks| stacks.any(TcpConfig::is_ecn_capable));
         let marks = |slot: &MarkingSlot| slot.peek().plain() != Some(Room::ENDLESS);
         let only_marks = |slot: &MarkingSlot| marks(slot) && !slot.peek().drops_not_ect();
         let slots = || self.ports().map(|port| &*port.marking.slot).chain([&*scenario.host.marking.slot]);

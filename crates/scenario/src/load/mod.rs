@@ -17,6 +17,7 @@ mod resets;
 mod resolved;
 mod sets;
 mod switches;
+mod transports;
 mod tree;
 mod value;
 mod variant;

@@ -53,8 +53,8 @@ fn flows(scenario: &Scenario) -> Sum<'_> {
 
 /// The packets that flows of one instant begin with, and the initial window in bytes.
 fn packets_at_once(scenario: &Scenario) -> Option<(Sum<'_>, f64)> {
-    let tcp = TcpConfig::new(&scenario.transport.kind, &scenario.transport.values, scenario.framing)?;
-    let (window, mss) = (tcp.first_window() as f64, f64::from(tcp.mss()));
+    let stacks = scenario.stacks()?;
+    let (window, mss) = (stacks.most(TcpConfig::first_window) as f64, f64::from(stacks.base().mss()));
     let packets = |traffic: &Traffic| {
         let (flows, bytes) = traffic.at_once(&scenario.topology);
         flows * (bytes.min(window) / mss).ceil()

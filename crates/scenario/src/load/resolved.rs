@@ -2,7 +2,8 @@
 
 use super::switches::Group;
 use crate::choices::ModelKind;
-use crate::model::{Choice, Filled, Measure, PortConfig, SwitchConfig};
+use crate::model::{Choice, Filled, HostTransports, Measure, PortConfig, SwitchConfig};
+use crate::topology::Topology;
 use mech::params::{Value, Values};
 use serde_json::{Map, Value as Json, json};
 use units::{Bytes, Dur};
@@ -55,6 +56,17 @@ pub(super) fn values(values: &Values) -> Map<String, Json> {
         table.insert(last.to_string(), value(given));
     }
     map
+}
+
+/// The transports of some hosts, each with its hosts.
+pub(super) fn host_transports(made: &HostTransports, net: &Topology) -> Json {
+    let of_kind = |(number, kind): (u8, &Choice)| {
+        let has = |(_, own): &(usize, &u8)| **own == number;
+        let hosts = made.of_host.iter().enumerate().filter(has).map(|(host, _)| net.nodes[host].name.as_str());
+        let hosts: Vec<&str> = hosts.collect();
+        json!({ "hosts": hosts, "transport": choice(kind) })
+    };
+    (1..).zip(&made.kinds).map(of_kind).collect()
 }
 
 /// A choice: its `kind` and its values.

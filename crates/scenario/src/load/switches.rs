@@ -74,7 +74,8 @@ impl<'a> Filler<'a> {
         let base =
             table(scenario, "switch", faults).map_or_else(|| Node::table(scenario.lacks("switch")), |t| t.into_owned());
         let overrides = entries(scenario, "override", faults);
-        let overrides = overrides.into_iter().filter_map(|item| parse(item, faults)).collect();
+        let of_switches = overrides.into_iter().filter(|item| !checks::names_hosts(item));
+        let overrides = of_switches.filter_map(|item| parse(item, faults)).collect();
         let mut filler = Filler { base, overrides, known: BTreeMap::new(), sized: BTreeSet::new(), registry, notes };
         filler.filled(&[], faults);
         filler
@@ -334,7 +335,7 @@ fn parse<'a>(item: &'a Node, faults: &mut Faults) -> Option<Override<'a>> {
     let given = |key: &str| values.has(key).then(|| values.word(key).to_string());
     let (tier, node, port) = (given("tier"), given("node"), given("port"));
     if tier.is_none() && node.is_none() && port.is_none() {
-        faults.add(&place.at, message("no place", "one or more of tier, node, port"));
+        faults.add(&place.at, message("no place", "one or more of tier, node, port, or hosts with a transport"));
     }
     let switch = item.get("switch");
     match switch {

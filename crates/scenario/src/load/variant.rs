@@ -10,6 +10,7 @@ use super::idle;
 use super::needs;
 use super::resolved;
 use super::switches::Filler;
+use super::transports;
 use super::tree::Node;
 use crate::diag::message;
 use crate::model::{Choice, Filled, HostConfig, Measure, Scenario};
@@ -54,6 +55,7 @@ pub(super) fn read_variant(name: &str, document: &Node, reading: Reading, faults
     let framing = framing(document, faults);
     let (host, host_values) = host(document, &source.registry, notes, faults).unzip();
     let transport = build::transport(document, reading, faults);
+    let host_transports = transports::of_hosts(document, transport.as_ref(), net, reading, faults);
     let measure = measure(document, duration, faults);
     let mut said = Vec::new();
     let filler = Filler::new(document, &source.registry, &mut said, faults);
@@ -87,7 +89,7 @@ pub(super) fn read_variant(name: &str, document: &Node, reading: Reading, faults
     }
     let (top, duration, (network, topology), (framing_choice, framing)) = (top?, duration?, network?, framing?);
     let (host, transport, measure, (switches, groups)) = (host?, transport?, measure?, switches?);
-    checks::ranks(&host, &switches, &transport, &mut notes.borrow_mut());
+    checks::ranks(&host, &switches, [&transport].into_iter().chain(&host_transports.kinds), &mut notes.borrow_mut());
     let mut map = resolved::values(&top);
     if events.is_empty() {
         OF_EVENTS.iter().for_each(|key| drop(map.remove(*key)));
@@ -108,6 +110,9 @@ pub(super) fn read_variant(name: &str, document: &Node, reading: Reading, faults
     ] {
         map.insert(key.into(), value);
     }
+    if !host_transports.kinds.is_empty() {
+        map.insert("transports".into(), resolved::host_transports(&host_transports, &topology));
+    }
     let traffic = traffic.into_iter().map(|(_, built)| built).collect();
     let scenario = Scenario {
         name: top.word("name").into(),
@@ -118,6 +123,7 @@ pub(super) fn read_variant(name: &str, document: &Node, reading: Reading, faults
         host,
         switches,
         transport,
+        host_transports,
         traffic,
         measure,
         events: events.into_iter().map(|(_, event)| event).collect(),
@@ -128,6 +134,7 @@ pub(super) fn read_variant(name: &str, document: &Node, reading: Reading, faults
     needs::check(document, &scenario, faults)?;
     notes.borrow_mut().append(&mut pausing::notes(&scenario));
     checks::notices(&scenario, &mut notes.borrow_mut());
+    notes.borrow_mut().extend(scenario.stacks().into_iter().flat_map(|stacks| stacks.notes()));
     notes.borrow_mut().append(&mut idle::notes(document, &scenario));
     events::late(&scenario, &mut notes.borrow_mut());
     Some(Read { scenario, seed: top.count("seed"), resolved: map.into() })

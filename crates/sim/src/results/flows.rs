@@ -6,6 +6,7 @@ use crate::progress::FlowRecord;
 use crate::recorder::Recorder;
 use crate::tap::Tap;
 use crate::world::World;
+use dataplane::transport::TcpConfig;
 use mech::FlowId;
 use scenario::ideal::{Alone, ideal_fct};
 use scenario::traffic::{ENDLESS, OWN};
@@ -50,7 +51,7 @@ impl<T: Tap> World<Recorder, T> {
             ("connection", column(&ids, Column::U32, |i| record(i).connection.0)),
         ];
         let mut columns = named(columns);
-        if self.tcp.finds_by_time() {
+        if self.tcp.any(TcpConfig::finds_by_time) {
             columns.extend(named([
                 ("tlp_probes", column(&ids, Column::U32, |i| stats[*i].tlp_probes)),
                 ("undos", column(&ids, Column::U32, |i| stats[*i].undos)),
@@ -96,8 +97,9 @@ impl<T: Tap> World<Recorder, T> {
     fn ideal(&self, scenario: &Scenario, flow: usize, ways: &mut Ways) -> Dur {
         let info = self.flows.info(FlowId(flow as u32));
         // A message of a connection that is open needs no handshake.
-        let syn = self.tcp.syn_bytes().filter(|_| self.state.records[flow].connection.0 as usize == flow);
-        let ack = (scenario.measure.fct_end == FctEnd::SenderAck).then(|| self.tcp.options());
+        let tcp = self.tcp.at(|| (info.src, info.dst));
+        let syn = tcp.syn_bytes().filter(|_| self.state.records[flow].connection.0 as usize == flow);
+        let ack = (scenario.measure.fct_end == FctEnd::SenderAck).then(|| tcp.options());
         let back = match (syn, ack) {
             (None, None) => Vec::new(),
             _ => ways.between(info.dst, info.src, info.back_hash),
@@ -106,8 +108,8 @@ impl<T: Tap> World<Recorder, T> {
             links: &ways.between(info.src, info.dst, info.hash),
             back: &back,
             framing: &scenario.framing,
-            mss: self.tcp.mss(),
-            options: self.tcp.options(),
+            mss: tcp.mss(),
+            options: tcp.options(),
             syn,
             ack,
             stack: scenario.host.stack_delay,

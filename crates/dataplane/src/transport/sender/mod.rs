@@ -106,8 +106,8 @@ impl Sender {
             sent: 0,
             written: 0,
             last_sent: Time::ZERO,
-            rwnd: cfg.receive_window,
-            widest: cfg.receive_window,
+            rwnd: cfg.peer_window,
+            widest: cfg.peer_window,
             limited: 0,
             peer_clock: 0,
             heard: Heard::default(),
@@ -147,7 +147,7 @@ impl Sender {
         }
         let ece = cfg.ecn != EcnMode::Off && pkt.head.flags.has(Flags::ECE);
         self.echoes += u32::from(ece);
-        let rwnd = u32::from(pkt.window) << cfg.window_shift;
+        let rwnd = u32::from(pkt.window) << cfg.peer_shift;
         let same_window = rwnd == self.rwnd;
         self.rwnd = rwnd;
         self.widest = self.widest.max(rwnd);

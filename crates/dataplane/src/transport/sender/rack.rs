@@ -53,7 +53,7 @@ impl Sender {
         let echo = ext.timestamps.filter(|_| cfg.timestamps).map(|stamps| stamps.ecr);
         let is_old = ack < self.una;
         let ece = !is_old && cfg.ecn != EcnMode::Off && pkt.head.flags.has(Flags::ECE);
-        let rwnd = if is_old { self.rwnd } else { u32::from(pkt.window) << cfg.window_shift };
+        let rwnd = if is_old { self.rwnd } else { u32::from(pkt.window) << cfg.peer_shift };
         let same_window = rwnd == self.rwnd;
         self.echoes += u32::from(ece);
         self.rwnd = rwnd;

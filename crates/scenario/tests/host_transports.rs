@@ -1,0 +1,87 @@
+//! Transports of some hosts: overrides that name them.
+
+use crate::common::{loaded, refused, star};
+
+fn text(over: &str) -> String {
+    star(&format!("[transport]\nkind = \"dctcp\"\nmin_rto = \"5ms\"\n[[override]]\n{over}\n"))
+}
+
+const TWO: &str = "where = { hosts = [\"h1\", \"h2\"] }\n";
+
+#[test]
+fn hosts_that_are_named_have_their_own_transport_and_the_last_override_wins() {
+    let more = "transport = { kind = \"sack\", min_rto = \"1ms\", initial_rto = \"1ms\" }\n[[override]]\n\
+                where = { hosts = [\"h2\"] }\ntransport.delayed_ack = true";
+    let all = loaded(&text(&format!("{TWO}{more}")), &[]);
+    let scenario = &all.variants[0];
+    assert_eq!(scenario.transport.kind, "dctcp");
+    let own = &scenario.host_transports;
+    assert_eq!(own.of_host, [0, 1, 2, 0]);
+    assert!(own.kinds.iter().all(|one| one.kind == "sack" && one.values.time("min_rto") == units::Dur::ms(1)));
+    assert_eq!([0, 1].map(|i| own.kinds[i].values.flag("delayed_ack")), [false, true], "laid upon the one before");
+    let told = &all.resolved["default"]["transports"];
+    assert_eq!(told[0]["hosts"], serde_json::json!(["h1"]));
+    assert_eq!(told[1]["transport"]["delayed_ack"], serde_json::json!(true));
+}
+
+#[test]
+fn a_transport_that_says_the_same_is_none_of_its_own() {
+    let all = loaded(&text(&format!("{TWO}transport.min_rto = \"5ms\"")), &[]);
+    assert!(all.variants[0].host_transports.kinds.is_empty() && all.variants[0].host_transports.of_host.is_empty());
+    assert!(all.resolved["default"].get("transports").is_none());
+}
+
+#[test]
+fn what_a_new_kind_resets_and_what_two_ends_do_not_have_in_common_is_told() {
+    let marking = "[switch]\nmarking = { kind = \"ecn_threshold\", k = \"5pkt\" }\n";
+    let with = |over: &str| loaded(&(text(&format!("{TWO}{over}\n")) + marking), &[]).notes;
+    let found = with("transport = { kind = \"newreno\" }");
+    let said = [
+        "override: transport: kind = \"newreno\" replaces the whole table: min_rto is 10ms, no longer 5ms",
+        "transports of hosts: between one with SACK and one without none is used",
+        "transports of hosts: between one with ECN and one without no packet can be marked",
+    ];
+    for said in said {
+        assert!(found.iter().any(|note| note.starts_with(&format!("default: {said}"))), "{said}: {found:?}");
+    }
+    let latched = with("transport = { kind = \"newreno\", ecn = true, min_rto = \"5ms\" }");
+    assert!(latched.iter().any(|note| note.contains("a DCTCP sender hears of a mark until CWR")), "{latched:?}");
+    let stamps = with("transport.timestamps = true");
+    let of_hosts = |notes: &[String]| {
+        notes.iter().filter(|note| note.contains("transports of hosts")).cloned().collect::<Vec<_>>()
+    };
+    assert_eq!(
+        of_hosts(&stamps),
+        ["default: transports of hosts: between one with timestamps and one without none are sent"]
+    );
+    assert_eq!(of_hosts(&with("transport.min_rto = \"6ms\"")), [""; 0]);
+}
+
+#[test]
+fn what_hosts_cannot_differ_in_and_what_is_about_switches_is_refused() {
+    for (over, said) in [
+        (
+            format!("{TWO}transport.mss = \"1000B\""),
+            "transport.mss: found 1KB; expected 1460B, as in [transport]: all hosts",
+        ),
+        (format!("{TWO}transport.ttl = 9"), "transport.ttl: found 9; expected"),
+        (
+            format!("{TWO}transport.connection = \"handshake\""),
+            "transport.connection: found handshake; expected established",
+        ),
+        (format!("{TWO}transport.kind = \"tcp\""), "kind"),
+        (TWO.into(), "transport: found nothing; expected transport = { … }"),
+        (format!("{TWO}switch.ties = \"port\"\ntransport.nagle = false"), "left out where hosts are named"),
+        (
+            "where = { hosts = [\"h1\"], tier = \"edge\" }\ntransport.nagle = false".into(),
+            "left out where hosts are named",
+        ),
+        ("where = { hosts = [\"h9\"] }\ntransport.nagle = false".into(), "found unknown host `h9`"),
+        ("where = { hosts = [] }\ntransport.nagle = false".into(), "found no hosts; expected at least one host"),
+        ("where = { tier = \"edge\" }\ntransport.nagle = false".into(), "expected the hosts that have this transport"),
+        (format!("{TWO}transport = 3"), "found 3; expected a table"),
+    ] {
+        let found = refused(&text(&over), &[]);
+        assert!(found.contains(said), "{over}: {found}");
+    }
+}
