@@ -5,8 +5,8 @@ mod windows;
 
 use super::choices::{Connection, Priority, ProbePriority};
 use losses::{
-    DSACK_UNDO, EIFEL, FRTO, LINUX_RTO_FLOOR, LINUX_TICK, LINUX_TIMER_SLACK, RACK, RECOVERY, RTO_FLOOR, TICK,
-    TIMER_SLACK, TLP, TSO, WINDOW_IN_RECOVERY,
+    DSACK_UNDO, EIFEL, FRTO, LINUX_RTO_FLOOR, LINUX_TICK, LINUX_TIMER_SLACK, LINUX_TSO, RACK, RECOVERY, RTO_FLOOR,
+    TICK, TIMER_SLACK, TLP, TSO, WINDOW_IN_RECOVERY,
 };
 use mech::params::{Kind, Param, Spec};
 use windows::{CONGESTION_CONTROL, ECN, FAST_CONVERGENCE, G, HYSTART, INITIAL_ALPHA, LINUX_HYSTART};
@@ -15,7 +15,7 @@ macro_rules! tcp_params {
     // A Linux host's defaults.
     (linux: $($more:expr),* $(,)?) => {
         tcp_params!(
-            timer: [LINUX_MIN_RTO, LINUX_MAX_RTO, LINUX_INITIAL_RTO, LINUX_RTO_FLOOR, HANDSHAKE_RTT], mss: "1448B", modern: "true",
+            timer: [LINUX_MIN_RTO, LINUX_MAX_RTO, LINUX_INITIAL_RTO, LINUX_RTO_FLOOR, LINUX_HANDSHAKE_RTT], mss: "1448B", modern: "true",
             initial_window: "10pkt", dupack_threshold: "3", restart_after_idle: "true", priority: "none",
             $($more),*
         )
@@ -195,6 +195,8 @@ const HANDSHAKE_RTT: Param = Param {
     kind: Kind::Time { min: 0 },
     default: Some("0us"),
 };
+/// That of an idle data center, more or less.
+const LINUX_HANDSHAKE_RTT: Param = Param { default: Some("100us"), ..HANDSHAKE_RTT };
 const LINUX_MIN_RTO: Param = Param { default: Some("200ms"), ..MIN_RTO };
 const LINUX_MAX_RTO: Param = Param { default: Some("120s"), ..MAX_RTO };
 const LINUX_INITIAL_RTO: Param = Param {
@@ -296,7 +298,7 @@ pub const SPECS: &[&Spec] = &[
             DSACK_UNDO,
             LINUX_TIMER_SLACK,
             LINUX_TICK,
-            TSO,
+            LINUX_TSO,
         ],
     },
     &Spec {
@@ -313,7 +315,7 @@ pub const SPECS: &[&Spec] = &[
             DSACK_UNDO,
             LINUX_TIMER_SLACK,
             LINUX_TICK,
-            TSO,
+            LINUX_TSO,
             G,
             INITIAL_ALPHA
         ],

@@ -71,8 +71,9 @@ pub(super) const TIMER_SLACK: Param = Param {
     default: Some("0us"),
 };
 pub(super) const LINUX_TIMER_SLACK: Param = Param { default: Some("2ms"), ..TIMER_SLACK };
-/// 1000 Hz.
-pub(super) const LINUX_TICK: Param = Param { default: Some("1ms"), ..TICK };
+/// 250 Hz, as most distributions of it have.
+pub(super) const LINUX_TICK: Param = Param { default: Some("4ms"), ..TICK };
+pub(super) const LINUX_TSO: Param = Param { default: Some("true"), ..TSO };
 /// What the least timeout bounds.
 pub(super) const RTO_FLOOR: Param = Param {
     name: "rto_floor",
