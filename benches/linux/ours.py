@@ -37,14 +37,10 @@ link = "{link}B"
 min_frame = "{bare}B"
 gap = "0B"
 
-# The kernel lets two frames go at once after an idle time, and has the one that waits for tokens in its queue;
-# ours has one on the wire beside it.
+# The kernel lets two frames go at once after an idle time, and has the one that waits for tokens in its
+# queue; ours has one on the wire beside it.
 [switch]
 buffer = {{ kind = "per_port", size = "{waiting}pkt" }}
-
-# The kernel's frames leave the bottleneck late, half of them by more than 9 us: an exponential time of that median.
-[host]
-nic_jitter = "13us"
 
 [measure]
 drain = "10s"
