@@ -107,7 +107,7 @@ fn tables(spec: &Spec, place: &Place) -> Vec<(String, Json)> {
         }
         "topology.node" => (0..7).map(|n| (format!("topology.node.{n}"), Json::Null)).collect(),
         "topology.link" => (0..7).map(|n| (format!("topology.link.{n}"), Json::Null)).collect(),
-        "override.where" => (0..3).map(|n| (format!("override.{n}.where"), Json::Null)).collect(),
+        "override.where" => (0..4).map(|n| (format!("override.{n}.where"), Json::Null)).collect(),
         slot => match slot.split_once('.') {
             Some(("switch", slot)) => {
                 let host = &all["host"][slot];
