@@ -40,12 +40,12 @@ LABELS = {
         "of one frame (`overspill run --check-phase`): they hang on who came first at an instant."
     ),
     "phase check": (
-        "What became of the runs that `overspill run --check-phase` did once more with all starts moved by less "
-        "than the time of one frame: nothing moved, or the starts were scattered already."
+        "What became of the runs that `overspill run --check-phase` did once more with all starts moved by "
+        "less than the time of one frame: nothing moved, or the starts were scattered already."
     ),
     "PHASE CHECK": (
-        "Runs of `overspill run --check-phase` that are missing, or workloads whose starts cannot be moved: of "
-        "these the check says nothing."
+        "Runs of `overspill run --check-phase` that are missing, or workloads whose starts cannot be moved: "
+        "of these the check says nothing."
     ),
     "SAME RUN": (
         "Variants that are equal in every metric, in all that is counted over the whole run (events, "
