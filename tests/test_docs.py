@@ -101,7 +101,7 @@ def test_six_senders_make_mark_and_detour_one_run_and_drop_as_fast(followed: Pat
         assert own[marks].value == 0 < marked[marks].value
         assert own[mean].value < values["bounce"][seed][mean].value
         for key in times:
-            assert own[key].value == pytest.approx(marked[key].value, rel=1e-3), key
+            assert own[key].value == pytest.approx(marked[key].value, rel=1.5e-2), key
 
 
 def test_the_notebook_runs_from_its_first_cell_to_its_last() -> None:
