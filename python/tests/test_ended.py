@@ -13,6 +13,7 @@ import pytest
 from swept import Command
 from test_lost import SLOW
 
+from overspill.engine import interrupts
 from overspill.results import commit
 
 
@@ -132,6 +133,7 @@ def test_what_takes_long_after_the_last_run_is_broken_off_and_runs_are_kept(
 
     monkeypatch.setattr(fake_core.Made, "summary", summary)
     monkeypatch.setattr(commit, "write", put_together)
+    monkeypatch.setattr(interrupts, "PATIENCE", 0.6)
     began = time.monotonic()
     ran = command("run", scenario, "--jobs", 1, "--variants", "drop")
     assert ran.status == left and time.monotonic() - began < 2

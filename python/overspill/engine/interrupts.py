@@ -12,7 +12,8 @@ SIGNALS = [getattr(signal, name) for name in ("SIGINT", "SIGTERM", "SIGHUP") if 
 
 
 # Seconds after a signal, or after the last run where it came before, until what is left to do is given up.
-PATIENCE = 0.6
+# Thousands of finished runs take some seconds to be put together, and are to be shown.
+PATIENCE = 5.0
 
 
 class Asked(threading.Event):

@@ -165,7 +165,12 @@ def in_lines(manifest: Mapping[str, Any], lines: Lines) -> str:
 
 def head(manifest: Mapping[str, Any]) -> dict[str, Any]:
     """What of a manifest is short."""
-    return {key: value for key, value in manifest.items() if key not in IN_LINES}
+    return {key: value for key, value in manifest.items() if not is_long(key, value)}
+
+
+def is_long(key: str, value: Any) -> bool:
+    """Whether each entry has a line of its own."""
+    return key in IN_LINES and isinstance(value, list | tuple)
 
 
 def long_lines(manifest: Mapping[str, Any]) -> Lines:
@@ -173,7 +178,7 @@ def long_lines(manifest: Mapping[str, Any]) -> Lines:
     return {
         name: [json.dumps(entry, ensure_ascii=False, allow_nan=False) for entry in manifest[name]]
         for name in IN_LINES
-        if name in manifest
+        if is_long(name, manifest.get(name))
     }
 
 
