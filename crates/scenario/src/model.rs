@@ -66,6 +66,13 @@ pub struct HostTransports {
 }
 
 impl Scenario {
+    /// By how many thousand-millionths the clocks of a node's ports may be off.
+    pub fn clock_ppb(&self, node: u32) -> u32 {
+        match node.checked_sub(self.topology.hosts) {
+            None => self.host.clock_ppb,
+            Some(switch) => self.switches[switch as usize].clock_ppb,
+        }
+    }
     /// The transports of all hosts, that of those that have none of their own first.
     pub fn transports(&self) -> impl Iterator<Item = &Choice> {
         std::iter::once(&self.transport).chain(&self.host_transports.kinds)

@@ -36,11 +36,10 @@ impl Scenario {
         });
         let first = self.topology.nodes[node as usize].ports[usize::from(port)].rate;
         let most = rates.fold(first, |most, rate| if rate > most { rate } else { most });
-        let off = match node.checked_sub(self.topology.hosts) {
-            None => self.host.clock_ppb,
-            Some(switch) => self.switches[switch as usize].clock_ppb,
-        };
-        if off == 0 { most } else { most.divided_by(1_000_000_000, 1_000_000_000 + u64::from(off)).unwrap_or(most) }
+        match self.clock_ppb(node) {
+            0 => most,
+            off => most.divided_by(1_000_000_000, 1_000_000_000 + u64::from(off)).unwrap_or(most),
+        }
     }
 
     /// The longest delay that the link out of a port ever has.

@@ -9,11 +9,7 @@ const WHOLE: u64 = 1_000_000_000;
 /// The rate of a port by its own clock, where `rate` is what its link says; the times of frames are rounded up
 /// to a picosecond each.
 pub(crate) fn rate_of(scenario: &Scenario, seed: u64, (node, port): (u32, u16), rate: Rate) -> Rate {
-    let ppb = match node.checked_sub(scenario.topology.hosts) {
-        None => scenario.host.clock_ppb,
-        Some(switch) => scenario.switches[switch as usize].clock_ppb,
-    };
-    let ppb = u64::from(ppb);
+    let ppb = u64::from(scenario.clock_ppb(node));
     if ppb == 0 {
         return rate;
     }

@@ -20,6 +20,12 @@ macro_rules! tcp_params {
             $($more),*
         )
     };
+    // One that may find losses by time: what it has before those choices, and after.
+    (by_time: [$($before:expr),*], $($after:expr),* $(,)?) => {
+        tcp_params!(
+            $($before,)* RECOVERY, TLP, WINDOW_IN_RECOVERY, FRTO, EIFEL, DSACK_UNDO, TIMER_SLACK, TICK, TSO, $($after),*
+        )
+    };
     // A transport after TCP's defaults, or with its own timer and these defaults.
     ($($more:expr),* $(,)?) => {
         tcp_params!(
@@ -245,20 +251,7 @@ pub const SPECS: &[&Spec] = &[
         doc: "TCP that cuts its window to 0.7 of it at a loss; the window then grows with the cube of the time since, or as \
               Reno's would where that is faster.",
         cite: "RFC 9438, RFC 8985, RFC 6298, RFC 3168",
-        params: tcp_params![
-            ECN,
-            RECOVERY,
-            TLP,
-            WINDOW_IN_RECOVERY,
-            FRTO,
-            EIFEL,
-            DSACK_UNDO,
-            TIMER_SLACK,
-            TICK,
-            TSO,
-            FAST_CONVERGENCE,
-            HYSTART
-        ],
+        params: tcp_params![by_time: [ECN], FAST_CONVERGENCE, HYSTART],
     },
     &Spec {
         slot: "transport",
@@ -266,19 +259,7 @@ pub const SPECS: &[&Spec] = &[
         doc: "TCP that cuts its window by half the fraction of its bytes that were marked, and halves it at a loss; always \
               ECN-capable.",
         cite: "RFC 8257, RFC 8985; Alizadeh et al., SIGCOMM 2010",
-        params: tcp_params![
-            RECOVERY,
-            TLP,
-            WINDOW_IN_RECOVERY,
-            FRTO,
-            EIFEL,
-            DSACK_UNDO,
-            TIMER_SLACK,
-            TICK,
-            TSO,
-            G,
-            INITIAL_ALPHA
-        ],
+        params: tcp_params![by_time: [], G, INITIAL_ALPHA],
     },
     &Spec {
         slot: "transport",
