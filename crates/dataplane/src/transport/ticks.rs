@@ -27,11 +27,30 @@ impl Ticks {
         if self.every == Dur::ZERO {
             return now.saturating_add(wait);
         }
-        // One tick is at `phase`, so that the first instants of a run lie between two as well.
-        let passed = now.0.saturating_add(self.every.0 - self.phase.0) / self.every.0;
-        let ticks = wait.0.div_ceil(self.every.0);
-        let at = coarse(passed.saturating_add(ticks), ticks);
+        let ticks = self.ticks_of(wait);
+        let at = coarse(self.passed(now).saturating_add(ticks), ticks);
         Time(at.saturating_mul(self.every.0).saturating_sub(self.every.0 - self.phase.0))
+    }
+
+    /// How many ticks there were; microseconds where time is continuous.
+    pub fn passed(self, now: Time) -> u64 {
+        // One tick is at `phase`, so that the first instants of a run lie between two as well.
+        let every = self.length().0;
+        now.0.saturating_add(every - self.phase.0) / every
+    }
+
+    /// A time in ticks, or microseconds, rounded up.
+    pub fn ticks_of(self, time: Dur) -> u64 {
+        time.0.div_ceil(self.length().0)
+    }
+
+    /// How long so many ticks are, or microseconds.
+    pub fn time_of(self, ticks: u64) -> Dur {
+        Dur(ticks.saturating_mul(self.length().0))
+    }
+
+    fn length(self) -> Dur {
+        if self.every == Dur::ZERO { Dur::us(1) } else { self.every }
     }
 }
 

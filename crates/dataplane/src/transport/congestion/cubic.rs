@@ -7,7 +7,6 @@
 //! the window unused (§4.2), as does growth (§5.8). Section references are to RFC 9438.
 
 use super::hystart::HyStart;
-use super::linux::slow_start;
 use super::usage::Usage;
 use super::{Acked, Windows};
 use crate::transport::TcpConfig;
@@ -31,9 +30,7 @@ pub(super) struct Cubic {
     curve: Curve,
     /// When the last ACK of new data came.
     last: Time,
-    hystart: Option<HyStart>,
-    /// An undone cut gives no curve back, as in Linux, which forgets it at the cut.
-    forgets: bool,
+    hystart: HyStart,
 }
 
 /// What a cut changes: the function since the last one.
@@ -56,15 +53,9 @@ pub(super) struct Curve {
 }
 
 impl Cubic {
-    pub fn new(cfg: &TcpConfig) -> Cubic {
+    pub fn new() -> Cubic {
         let curve = Curve { epoch: Time::NEVER, k: 0, estimate: 0, rest: 0, w_max: 0, origin: 0, prior: 0 };
-        Cubic {
-            usage: Usage::default(),
-            curve,
-            last: Time::ZERO,
-            hystart: cfg.hystart.then(HyStart::new),
-            forgets: cfg.as_linux,
-        }
+        Cubic { usage: Usage::default(), curve, last: Time::ZERO, hystart: HyStart::default() }
     }
 
     /// The window after an ACK of new data.
@@ -72,9 +63,8 @@ impl Cubic {
     pub fn on_ack(&mut self, mut at: Windows, ack: &Acked, cfg: &TcpConfig) -> Windows {
         let mss = u32::from(cfg.mss);
         self.usage.note(at.cwnd, ack, mss);
-        if let Some(hystart) = &mut self.hystart
-            && hystart.on_ack(at, ack, self.curve.epoch, cfg)
-        {
+        let begun = (self.curve.epoch != Time::NEVER).then(|| ack.now.since(self.curve.epoch));
+        if self.hystart.on_ack(at, ack, begun, cfg) {
             at.ssthresh = at.cwnd;
         }
         let gone = ack.now.since(self.last);
@@ -86,15 +76,10 @@ impl Cubic {
         if !ack.open || ack.ece {
             return at;
         }
-        if at.cwnd >= at.ssthresh {
-            let cwnd = self.curve.avoid(at.cwnd, ack.bytes, ack, cfg);
-            return Windows { cwnd, ..at };
-        }
-        if !cfg.as_linux {
-            return Windows { cwnd: at.cwnd + ack.bytes.min(mss), ..at };
-        }
-        let (cwnd, left) = slow_start(at, ack.bytes);
-        let cwnd = if left > 0 { self.curve.avoid(cwnd, left, ack, cfg) } else { cwnd };
+        let cwnd = match at.cwnd >= at.ssthresh {
+            true => self.curve.avoid(at.cwnd, ack, cfg),
+            false => at.cwnd + ack.bytes.min(mss),
+        };
         Windows { cwnd, ..at }
     }
 
@@ -131,12 +116,12 @@ impl Cubic {
     pub fn on_timeout(&mut self) {
         self.curve.epoch = Time::NEVER;
         self.curve.w_max = 0;
-        self.hystart = self.hystart.map(|_| HyStart::new());
+        self.hystart = HyStart::default();
     }
 
     /// What a cut would change now, for `undo`.
-    pub fn saved(&self) -> Option<Curve> {
-        (!self.forgets).then_some(self.curve)
+    pub fn saved(&self) -> Curve {
+        self.curve
     }
 
     /// The cut had no reason (§4.9).
@@ -147,22 +132,19 @@ impl Cubic {
 
 impl Curve {
     /// Congestion avoidance: the window of §4.3, §4.4 or §4.5, whichever it is in.
-    fn avoid(&mut self, cwnd: u32, bytes: u32, ack: &Acked, cfg: &TcpConfig) -> u32 {
+    fn avoid(&mut self, cwnd: u32, ack: &Acked, cfg: &TcpConfig) -> u32 {
         let mss = u32::from(cfg.mss);
         if self.epoch == Time::NEVER {
             self.begin(cwnd, ack.now, mss);
         }
-        let bytes = u64::from(bytes.min(cwnd));
-        let estimate = self.reno(cwnd, bytes, cfg);
+        let bytes = u64::from(ack.bytes.min(cwnd));
+        let estimate = self.reno(cwnd, bytes, mss);
         let (t, window) = (micros(ack.now.since(self.epoch)), u64::from(cwnd));
-        // The next round trip's window, at least today's and half as much again at most.
-        let mut target = self.at(t + micros(ack.srtt), mss);
-        if cfg.as_linux {
-            target = target.max(estimate.into()).max(self.least(window));
-        } else if self.at(t, mss) < u64::from(estimate) {
+        if self.at(t, mss) < u64::from(estimate) {
             return estimate.max(cwnd);
         }
-        let target = target.clamp(window, window + window / 2);
+        // The next round trip's window, at least today's and half as much again at most.
+        let target = self.at(t + micros(ack.srtt), mss).clamp(window, window + window / 2);
         self.rest += (target - window) * bytes;
         let more = self.rest / window;
         self.rest %= window;
@@ -183,18 +165,12 @@ impl Curve {
 
     /// W_est after so many bytes were acknowledged (§4.3): α segments a window until it is where the last
     /// cut was, then one.
-    fn reno(&mut self, cwnd: u32, bytes: u64, cfg: &TcpConfig) -> u32 {
-        let mss = u64::from(cfg.mss);
-        let is_back = !cfg.as_linux && self.estimate >> FRACTION >= u64::from(self.prior);
+    fn reno(&mut self, cwnd: u32, bytes: u64, mss: u32) -> u32 {
+        let is_back = self.estimate >> FRACTION >= u64::from(self.prior);
         let (times, over) = if is_back { (1, 1) } else { ALPHA };
-        let grown = u128::from(bytes * mss) * u128::from(times << FRACTION);
+        let grown = u128::from(bytes * u64::from(mss)) * u128::from(times << FRACTION);
         self.estimate += (grown / u128::from(u64::from(cwnd) * over)) as u64;
         (self.estimate >> FRACTION) as u32
-    }
-
-    /// What Linux aims at at least while no cut has told a W_max: 5 % more in a round trip.
-    fn least(&self, window: u64) -> u64 {
-        if self.w_max == 0 { window + window / 20 } else { 0 }
     }
 
     /// W_cubic(t), bytes (§4.2).
@@ -213,7 +189,7 @@ fn micros(time: Dur) -> u64 {
 }
 
 /// The largest whole number whose cube is not above `x`. PRECONDITION: `x` is below 2¹²⁶.
-fn cube_root(x: u128) -> u64 {
+pub(super) fn cube_root(x: u128) -> u64 {
     let cube = |r: u64| u128::from(r) * u128::from(r) * u128::from(r);
     (0..42).rev().map(|bit| 1u64 << bit).fold(0, |root, bit| if cube(root | bit) <= x { root | bit } else { root })
 }

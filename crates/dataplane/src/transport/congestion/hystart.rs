@@ -4,7 +4,8 @@
 //! Two signs, from a window of 16 segments on. A train of ACKs, none of them more than 2 ms after the one
 //! before, that is longer than half of the least round-trip time (the whole of it where the sender paces) and
 //! what segmentation offload may hold back. And a round trip whose least sample, of nine or more, is above the
-//! least ever by an eighth of it, 4 ms at least and 16 ms at most. Slow start goes on in congestion avoidance.
+//! least ever by an eighth of it, 4 ms at least and 16 ms at most. Round trips are told apart at smaller windows
+//! too (Linux since 6.14). Slow start goes on in congestion avoidance.
 //! RFC 9406 (HyStart++) has the second sign alone and tries again; it is not built.
 
 use super::{Acked, Windows};
@@ -42,8 +43,8 @@ pub(super) struct HyStart {
     found: bool,
 }
 
-impl HyStart {
-    pub fn new() -> HyStart {
+impl Default for HyStart {
+    fn default() -> HyStart {
         HyStart {
             least: None,
             began: Time::ZERO,
@@ -54,21 +55,36 @@ impl HyStart {
             found: false,
         }
     }
+}
 
-    /// Whether slow start ends with this ACK. `epoch` is when congestion avoidance began, never outside of it.
-    pub fn on_ack(&mut self, at: Windows, ack: &Acked, epoch: Time, cfg: &TcpConfig) -> bool {
+impl HyStart {
+    /// The same at the beginning of a round trip that ends with the ACK of what was sent last.
+    pub fn begun(now: Time, nxt: u64) -> HyStart {
+        HyStart { began: now, last: now, until: nxt, ..HyStart::default() }
+    }
+
+    /// Least round-trip time; none before the first sample.
+    pub fn least(&self) -> Option<Dur> {
+        self.least
+    }
+
+    /// Whether slow start ends with this ACK. `begun` is for how long it has been congestion avoidance, none outside
+    /// of it.
+    pub fn on_ack(&mut self, at: Windows, ack: &Acked, begun: Option<Dur>, cfg: &TcpConfig) -> bool {
         let Some(rtt) = ack.rtt else { return false };
-        if epoch != Time::NEVER && ack.now.since(epoch) < AFTER_CUT {
+        if begun.is_some_and(|time| time < AFTER_CUT) {
             return false;
         }
         let least = self.least.map_or(rtt, |least| least.min(rtt));
         self.least = Some(least);
-        if self.found || at.cwnd >= at.ssthresh || at.cwnd < LEAST_WINDOW * u32::from(cfg.mss) {
+        if !cfg.hystart || self.found || at.cwnd >= at.ssthresh {
             return false;
         }
         if ack.una > self.until {
-            let found = HyStart { least: self.least, ..HyStart::new() };
-            *self = HyStart { began: ack.now, last: ack.now, until: ack.nxt, ..found };
+            *self = HyStart { least: self.least, ..HyStart::begun(ack.now, ack.nxt) };
+        }
+        if at.cwnd < LEAST_WINDOW * u32::from(cfg.mss) {
+            return false;
         }
         self.found = self.is_long_train(at, ack, least) || self.is_late(rtt, least);
         self.found

@@ -1,11 +1,12 @@
 //! How much may be under way: slow start, congestion avoidance, fast recovery (RFC 5681, RFC 6582, RFC
 //! 6675), and what a mark does, which is where the congestion controls differ.
 //!
-//! Windows are whole bytes. Growth stops at the receiver's window: a larger cwnd would change
-//! nothing but blunt the next cut. A mark never takes cwnd below two segments (the floor of RFC
+//! Windows are whole bytes. Growth stops at the receiver's window (but for Linux's CUBIC): a larger cwnd
+//! would change nothing but blunt the next cut. A mark never takes cwnd below two segments (the floor of RFC
 //! 5681 eq. 4), so that RFC 3168's sending by timer at one segment does not arise.
 
 mod cubic;
+mod cubic_linux;
 mod dctcp;
 mod halving;
 mod hystart;
@@ -16,8 +17,10 @@ mod usage;
 
 use super::TcpConfig;
 use super::config::{EcnMode, Law as Kind, Recovery};
+use super::ticks::Ticks;
 use core::ops::Range;
 use cubic::Cubic;
+use cubic_linux::CubicLinux;
 use dctcp::Dctcp;
 use linux::Linux;
 pub use undo::Saved;
@@ -60,6 +63,8 @@ pub struct Lost {
     /// Segments that have left the network since: the duplicate ACKs that showed the loss. None where
     /// a scoreboard knows them (RFC 6675).
     pub left: u32,
+    /// When it was seen.
+    pub now: Time,
 }
 
 /// The window and its threshold, bytes.
@@ -77,6 +82,7 @@ enum Law {
     /// Apart, so that the others stay as small.
     Cubic(Box<Cubic>),
     Linux(Box<Linux>),
+    CubicLinux(Box<CubicLinux>),
 }
 
 /// The congestion window of one sender.
@@ -90,15 +96,16 @@ pub struct Congestion {
 }
 
 impl Congestion {
-    /// At its initial window.
-    pub fn new(cfg: &TcpConfig) -> Congestion {
+    /// At its initial window, on a host with this clock.
+    pub(super) fn new(cfg: &TcpConfig, clock: Ticks) -> Congestion {
         let law = match cfg.law {
             Kind::Halving if cfg.as_linux => Law::Linux(Box::new(Linux::new(None))),
             Kind::Dctcp if cfg.as_linux => Law::Linux(Box::new(Linux::new(Some(Dctcp::new(cfg.initial_alpha))))),
+            Kind::Cubic if cfg.as_linux => Law::CubicLinux(Box::new(CubicLinux::new(clock))),
             Kind::Halving => Law::Halving,
             Kind::Dctcp => Law::Dctcp(Dctcp::new(cfg.initial_alpha)),
             Kind::PFabric => Law::PFabric,
-            Kind::Cubic => Law::Cubic(Box::new(Cubic::new(cfg))),
+            Kind::Cubic => Law::Cubic(Box::new(Cubic::new())),
         };
         Congestion { cwnd: cfg.initial_window, ssthresh: cfg.initial_ssthresh, cut_until: 0, law }
     }
@@ -110,6 +117,11 @@ impl Congestion {
             Law::Halving | Law::PFabric => {}
             Law::Dctcp(d) => d.on_ack(ack, cfg.g),
             Law::Cubic(c) => {
+                let at = Windows { cwnd: self.cwnd, ssthresh: self.ssthresh };
+                Windows { cwnd: self.cwnd, ssthresh: self.ssthresh } = c.on_ack(at, ack, cfg);
+                return;
+            }
+            Law::CubicLinux(c) => {
                 let at = Windows { cwnd: self.cwnd, ssthresh: self.ssthresh };
                 Windows { cwnd: self.cwnd, ssthresh: self.ssthresh } = c.on_ack(at, ack, cfg);
                 return;
@@ -144,6 +156,7 @@ impl Congestion {
             Law::Dctcp(d) => d.after_mark(self.cwnd),
             Law::Cubic(c) => c.cut(self.cwnd, self.cwnd, cfg),
             Law::Linux(l) => l.after_mark(self.cwnd),
+            Law::CubicLinux(c) => c.cut(self.cwnd, cfg),
         };
         self.ssthresh = cut.max(floor);
         self.cwnd = self.cwnd.min(self.ssthresh);
@@ -167,6 +180,7 @@ impl Congestion {
         match &mut self.law {
             Law::Halving | Law::Dctcp(_) | Law::PFabric | Law::Linux(_) => flight / 2,
             Law::Cubic(c) => c.cut(self.cwnd, flight, cfg),
+            Law::CubicLinux(c) => c.cut(self.cwnd, cfg),
         }
     }
     /// A further duplicate ACK in recovery: a segment has left the network (RFC 5681 §3.2 step 4).
@@ -201,10 +215,12 @@ impl Congestion {
         }
         self.cwnd = self.cwnd.min(cfg.initial_window);
     }
-    /// Data leaves when nothing was outstanding.
-    pub fn on_rest(&mut self, now: Time) {
-        if let Law::Cubic(c) = &mut self.law {
-            c.on_rest(now);
+    /// Data leaves when nothing was outstanding; the last left at this time.
+    pub fn on_rest(&mut self, now: Time, last_sent: Time) {
+        match &mut self.law {
+            Law::Cubic(c) => c.on_rest(now),
+            Law::CubicLinux(c) => c.on_rest(now, last_sent),
+            Law::Halving | Law::Dctcp(_) | Law::PFabric | Law::Linux(_) => {}
         }
     }
     /// The SYN had to be sent again: the initial window is one segment (RFC 5681 §3.1).
@@ -220,8 +236,10 @@ impl Congestion {
         } else if !again {
             self.ssthresh = self.after_loss(lost.flight, cfg).max(2 * mss);
         }
-        if let Law::Cubic(c) = &mut self.law {
-            c.on_timeout();
+        match &mut self.law {
+            Law::Cubic(c) => c.on_timeout(),
+            Law::CubicLinux(c) => c.on_timeout(lost),
+            Law::Halving | Law::Dctcp(_) | Law::PFabric | Law::Linux(_) => {}
         }
         self.cwnd = mss;
         self.cut_until = lost.sent;
@@ -233,8 +251,10 @@ impl Congestion {
     /// It is cut now, for what is sent up to this byte. What it was.
     pub fn begin_cut(&mut self, nxt: u64, cfg: &TcpConfig) -> u32 {
         self.cut_until = nxt;
-        if let Law::Cubic(c) = &mut self.law {
-            c.cut(self.cwnd, self.cwnd, cfg);
+        match &mut self.law {
+            Law::Cubic(c) => _ = c.cut(self.cwnd, self.cwnd, cfg),
+            Law::CubicLinux(c) => _ = c.cut(self.cwnd, cfg),
+            Law::Halving | Law::Dctcp(_) | Law::PFabric | Law::Linux(_) => {}
         }
         self.cwnd
     }
@@ -244,8 +264,10 @@ impl Congestion {
         if window < self.cwnd {
             self.cwnd = window;
             self.ssthresh = window;
-            if let Law::Cubic(c) = &mut self.law {
-                c.begin_anew();
+            match &mut self.law {
+                Law::Cubic(c) => c.begin_anew(),
+                Law::CubicLinux(c) => c.begin_anew(),
+                Law::Halving | Law::Dctcp(_) | Law::PFabric | Law::Linux(_) => {}
             }
         }
     }
@@ -261,7 +283,7 @@ impl Congestion {
     /// DCTCP's estimate α in units of 2⁻³⁰; `None` for others.
     pub fn alpha(&self) -> Option<u32> {
         match &self.law {
-            Law::Halving | Law::PFabric | Law::Cubic(_) => None,
+            Law::Halving | Law::PFabric | Law::Cubic(_) | Law::CubicLinux(_) => None,
             Law::Dctcp(d) => Some(d.alpha()),
             Law::Linux(l) => l.dctcp.as_ref().map(Dctcp::alpha),
         }

@@ -88,6 +88,8 @@ pub(in crate::transport) struct Told {
     pub probe_twice: bool,
     /// The round-trip time by what was sent once and was acknowledged first, or else was reported first.
     pub rtt: Option<Dur>,
+    /// The same by what was reported last, or else was acknowledged last.
+    pub last_rtt: Option<Dur>,
     /// The shortest of what was sent once.
     pub least_rtt: Option<Dur>,
     /// When what was reported first was sent.
@@ -104,7 +106,7 @@ impl RackTlp {
             blocks = &blocks[1..];
         }
         let fack = self.rack.fack();
-        let mut oldest_acked: Option<Time> = None;
+        let (mut oldest_acked, mut last_acked, mut last_reported) = (None, None, None);
         let mut again_acked = false;
         let RackTlp { segments, rack, .. } = self;
         let mut arrive = |s: &Sent, is_acked: bool, told: &mut Told| {
@@ -128,6 +130,7 @@ impl RackTlp {
                 told.reported = true;
                 if !s.tags.has(Tags::RETRANSMITTED) {
                     told.reported_at = Some(told.reported_at.map_or(s.at, |at| at.min(s.at)));
+                    last_reported = Some(s.at);
                 }
             });
         }
@@ -139,13 +142,17 @@ impl RackTlp {
                 arrive(s, true, &mut told);
                 match s.tags.has(Tags::RETRANSMITTED) {
                     true => again_acked = true,
-                    false => oldest_acked = Some(oldest_acked.map_or(s.at, |at| at.min(s.at))),
+                    false => {
+                        oldest_acked = Some(oldest_acked.map_or(s.at, |at: Time| at.min(s.at)));
+                        last_acked = Some(s.at);
+                    }
                 }
             });
             segments.forget_if_reneged();
         }
-        let by_acked = oldest_acked.filter(|_| !again_acked);
-        told.rtt = by_acked.or(told.reported_at).map(|at| of.now.since(at));
+        let since = |at| of.now.since(at);
+        told.rtt = oldest_acked.filter(|_| !again_acked).or(told.reported_at).map(since);
+        told.last_rtt = last_reported.or(last_acked.filter(|_| !again_acked)).map(since);
         told
     }
 
@@ -191,5 +198,32 @@ impl RackTlp {
             self.prr.on_sent(bytes);
         }
         self.undo.on_sent_again(ticks);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn at(us: u64) -> Time {
+        Time::ZERO + Dur::us(us)
+    }
+
+    /// Four segments, sent 10 us apart; what an ACK of so many bytes with these blocks tells 100 us after the first.
+    fn told(ack: u64, blocks: &[(u32, u32)]) -> Told {
+        let mut rack = RackTlp::default();
+        for n in 0..4 {
+            rack.on_sent(n * 1000..(n + 1) * 1000, at(10 * n));
+        }
+        let (duplicate, echo) = (false, None);
+        rack.hear(&Heard { now: at(100), ack, una: 0, sent: 4000, recover: 0, mss: 1000, blocks, duplicate, echo })
+    }
+
+    #[test]
+    fn the_last_sample_is_of_what_was_reported_or_else_acknowledged_last() {
+        let both = |told: Told| (told.rtt.map(|rtt| rtt.0), told.last_rtt.map(|rtt| rtt.0));
+        assert_eq!(both(told(2000, &[])), (Some(100_000_000), Some(90_000_000)));
+        assert_eq!(both(told(0, &[(2000, 4000)])), (Some(80_000_000), Some(70_000_000)));
+        assert_eq!(both(told(1000, &[(2000, 3000)])), (Some(100_000_000), Some(80_000_000)));
     }
 }

@@ -95,7 +95,7 @@ impl Sender {
     /// A sender that has not started.
     pub fn new(flow: &FlowInfo, cfg: &TcpConfig) -> Sender {
         Sender {
-            congestion: Congestion::new(cfg),
+            congestion: Congestion::new(cfg, cfg.ticks(flow.src)),
             loss: LossDetection::default(),
             pacing: Pacing::default(),
             rto: Rto::new(cfg),

@@ -92,7 +92,7 @@ impl Sender {
             r.undo.on_mark();
         }
         if r.tlp.on_ack(OfProbe { ack: self.una, twice: told.probe_twice, bare: event.bare }) {
-            self.on_mended_by_probe(event.flight, io.cfg);
+            self.on_mended_by_probe(event.flight, io);
         }
         if r.phase == Phase::Recovery && self.una >= self.loss.recovery_point() {
             self.end_recovery(event, r, io.cfg);
@@ -118,7 +118,7 @@ impl Sender {
             Phase::Loss { .. } => found.again,
         };
         if may_begin && r.segments.has_waiting() {
-            self.begin_recovery(event.flight, event.ece, r, io.cfg);
+            self.begin_recovery(event.flight, event.ece, r, io);
         }
         if r.phase == Phase::Open && r.segments.again() == 0 {
             r.undo.rest();
@@ -144,10 +144,10 @@ impl Sender {
     }
 
     /// Fast recovery begins with so many bytes under way (RFC 5681 §3.2, RFC 8985 §6.2).
-    pub(super) fn begin_recovery(&mut self, flight: u64, marked: bool, r: &mut RackTlp, cfg: &TcpConfig) {
-        let under_way = r.segments.again().div_ceil(u64::from(cfg.mss)) as u32;
+    pub(super) fn begin_recovery(&mut self, flight: u64, marked: bool, r: &mut RackTlp, io: &Io) {
+        let under_way = r.segments.again().div_ceil(u64::from(io.cfg.mss)) as u32;
         r.undo.begin(self.congestion.saved(), self.una, under_way, marked);
-        self.cut(flight, cfg);
+        self.cut(flight, io);
         self.loss.recover(self.sent, self.sent);
         self.fast_retransmits += 1;
         r.prr.begin(flight);
@@ -155,14 +155,15 @@ impl Sender {
         r.phase = Phase::Recovery;
     }
     /// A loss cuts the window that had so many bytes under way.
-    fn cut(&mut self, flight: u64, cfg: &TcpConfig) {
-        let lost = Lost { range: self.una..self.una + 1, flight: flight as u32, sent: self.sent, left: 0 };
-        self.congestion.on_lost(&lost, cfg);
-        self.cwr = cfg.ecn != EcnMode::Off;
+    fn cut(&mut self, flight: u64, io: &Io) {
+        let (range, now) = (self.una..self.una + 1, io.now);
+        let lost = Lost { range, flight: flight as u32, sent: self.sent, left: 0, now };
+        self.congestion.on_lost(&lost, io.cfg);
+        self.cwr = io.cfg.ecn != EcnMode::Off;
     }
     /// A probe has mended a loss that nothing else shows: the window is cut as for one (RFC 8985 §7.4.2).
-    fn on_mended_by_probe(&mut self, flight: u64, cfg: &TcpConfig) {
-        self.cut(flight, cfg);
+    fn on_mended_by_probe(&mut self, flight: u64, io: &Io) {
+        self.cut(flight, io);
     }
 
     /// All that was outstanding when recovery began is acknowledged.
@@ -241,7 +242,7 @@ impl Sender {
         let recovering = r.phase == Phase::Recovery;
         let open = event.advanced && !recovering;
         let (bytes, flight) = (event.told.delivered as u32, event.flight as u32);
-        let acked = Acked { bytes, flight, open, rtt: event.told.rtt, ..self.acked(event.ece, io) };
+        let acked = Acked { bytes, flight, open, rtt: event.told.last_rtt, ..self.acked(event.ece, io) };
         if acked.bytes > 0 {
             self.congestion.on_ack(&acked, cfg);
         }

@@ -98,7 +98,7 @@ impl Sender {
         let found = self.detect(r, io);
         if found.lost > 0 {
             if r.phase != Phase::Recovery {
-                self.begin_recovery(flight, false, r, io.cfg);
+                self.begin_recovery(flight, false, r, io);
                 if io.cfg.rack.prr {
                     self.reduce(u64::from(io.cfg.mss), false, r, io.cfg);
                 }
@@ -125,7 +125,7 @@ impl Sender {
             let under_way = r.segments.again().div_ceil(u64::from(cfg.mss)) as u32;
             r.undo.begin(self.congestion.saved(), self.una, under_way, false);
         }
-        let lost = Lost { range: self.una..self.nxt, flight, sent: self.sent, left: 0 };
+        let lost = Lost { range: self.una..self.nxt, flight, sent: self.sent, left: 0, now };
         self.congestion.on_timeout(&lost, !cut, cfg);
         self.after_timeout(cfg, now);
         r.phase = Phase::Loss { frto: if cfg.rack.frto { Frto::Asked } else { Frto::Off } };

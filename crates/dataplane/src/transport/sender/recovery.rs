@@ -78,6 +78,7 @@ impl Sender {
             flight: self.flight() - self.limited,
             sent: self.sent,
             left: if cfg.recovery == Recovery::Sack { 0 } else { cfg.dupack_threshold.unwrap_or(0) },
+            now: io.now,
         };
         self.loss.recover(self.sent, self.una + first);
         self.fast_retransmits += 1;
@@ -144,7 +145,7 @@ impl Sender {
 
     /// RFC 6298 (5.4) to (5.6), RFC 5681 §3.1, RFC 6582 §3.2 step 4, RFC 6675 §5.1.
     pub(super) fn on_timeout(&mut self, now: Time, cfg: &TcpConfig) {
-        let lost = Lost { range: self.una..self.nxt, flight: self.flight(), sent: self.sent, left: 0 };
+        let lost = Lost { range: self.una..self.nxt, flight: self.flight(), sent: self.sent, left: 0, now };
         // Linux cuts no second time for what a recovery has cut for already.
         let again = self.loss.expiries > 0 || cfg.as_linux && self.loss.in_recovery();
         self.congestion.on_timeout(&lost, again, cfg);

@@ -95,7 +95,7 @@ impl Sender {
     /// What comes before new data that no ACK may have let out.
     pub(super) fn wake(&mut self, io: &Io) {
         if self.sent == self.una {
-            self.congestion.on_rest(io.now);
+            self.congestion.on_rest(io.now, self.last_sent);
         }
         self.restart_if_idle(io);
     }

@@ -1,0 +1,316 @@
+//! CUBIC as Linux has it (6.x, `net/ipv4/tcp_cubic.c`): in whole segments, and by the ticks of the host's clock.
+//!
+//! How many segments have to be acknowledged for one more in the window (`per`, there `cnt`) is computed anew where
+//! the window has changed, in one ACK of a tick, and else when no ACK has for more than 31.25 ms; within a tick the
+//! estimate of Reno's window alone may lower it. Where the cube is flat, as it is in a data center, growth so comes
+//! in steps: the estimate is looked at once in 32 ms, and then a tick long at each ACK, until the window has reached
+//! it. The time of the curve counts in 1024ths of a second from the tick of the first ACK after a cut, a least
+//! round-trip time ahead. The cube root is exact; Linux's is within a fifth of a percent of it.
+
+use super::cubic::cube_root;
+use super::hystart::HyStart;
+use super::usage::Usage;
+use super::{Acked, Lost, Windows};
+use crate::transport::TcpConfig;
+use crate::transport::ticks::Ticks;
+use units::{Dur, Time};
+
+/// What a cut leaves, in 1024ths.
+const BETA: u64 = 717;
+/// So many eighths of the window have to be acknowledged for a segment of the estimate: 8 (1 + β) / (3 (1 - β)).
+const ESTIMATE: u64 = 15;
+/// C, segments a cubic second: 410 / 2¹⁰, where a second is 2¹⁰ parts: 410 and the bits that it is shifted by.
+const CUBE: (u128, u32) = (410, 40);
+/// Parts of a second that the curve counts in.
+const PARTS: u128 = 1024;
+/// So long `per` stays as it is while the window does.
+const STAYS: Dur = Dur(31_250_000_000);
+/// Segments for one more at most, while no cut has told a W_max; and at least, always.
+const MOST_AT_FIRST: u64 = 20;
+const LEAST: u64 = 2;
+/// The same where the curve is no larger than the window: so many windows.
+const FLAT: u64 = 100;
+
+/// One sender's.
+#[derive(Clone, Debug)]
+pub(super) struct CubicLinux {
+    usage: Usage,
+    hystart: HyStart,
+    clock: Ticks,
+    curve: Curve,
+    /// Segments that were acknowledged, and did not open the window yet.
+    counted: u64,
+    /// The tick up to which idle time was taken off.
+    rested: u64,
+}
+
+/// What a timeout forgets. Windows are in segments, times in ticks.
+#[derive(Clone, Copy, Debug, Default)]
+struct Curve {
+    /// When congestion avoidance began, later by idle times; none before the first ACK after a cut.
+    epoch: Option<u64>,
+    /// W_max, where a cut has told it; else 0.
+    w_max: u64,
+    /// Where the curve is flat, and how long after the epoch, 1024ths of a second.
+    origin: u64,
+    k: u64,
+    /// Segments to be acknowledged for one more in the window.
+    per: u64,
+    /// The window and the tick for which that was computed.
+    of: u64,
+    at: u64,
+    /// Reno's window, and what was acknowledged towards its next segment.
+    estimate: u64,
+    acked: u64,
+}
+
+impl CubicLinux {
+    pub fn new(clock: Ticks) -> CubicLinux {
+        CubicLinux {
+            usage: Usage::default(),
+            hystart: HyStart::default(),
+            clock,
+            curve: Curve::default(),
+            counted: 0,
+            rested: 0,
+        }
+    }
+
+    /// The window after an ACK of new data.
+    #[inline(never)]
+    pub fn on_ack(&mut self, mut at: Windows, ack: &Acked, cfg: &TcpConfig) -> Windows {
+        let mss = u32::from(cfg.mss);
+        let now = self.clock.passed(ack.now);
+        self.usage.note(at.cwnd, ack, mss);
+        let begun = self.curve.epoch.map(|epoch| self.clock.time_of(now - epoch));
+        if self.hystart.on_ack(at, ack, begun, cfg) {
+            at.ssthresh = at.cwnd;
+        }
+        if !ack.open || ack.ece || !self.usage.is_full(at) {
+            return at;
+        }
+        let (before, acked) = (segments(at.cwnd, mss), u64::from(ack.bytes.div_ceil(mss)));
+        let fast = acked.min(u64::from(at.ssthresh / mss).saturating_sub(before));
+        let mut window = before + fast;
+        if acked > fast {
+            let delay = self.clock.ticks_of(self.hystart.least().unwrap_or_default());
+            self.curve.on_ack(window, acked - fast, Instant { now, delay, clock: self.clock });
+            window += self.grow(acked - fast);
+        }
+        at.cwnd += (window - before) as u32 * mss;
+        at
+    }
+
+    /// How many segments the window grows by after so many were acknowledged. What has been counted towards a rarer
+    /// growth is worth one, however much it is.
+    fn grow(&mut self, acked: u64) -> u64 {
+        let per = self.curve.per;
+        let mut more = 0;
+        if self.counted >= per {
+            self.counted = 0;
+            more = 1;
+        }
+        self.counted += acked;
+        more += self.counted / per;
+        self.counted %= per;
+        more
+    }
+
+    /// Data leaves when nothing was outstanding: the time since the last data left does not count.
+    pub fn on_rest(&mut self, now: Time, last_sent: Time) {
+        let now = self.clock.passed(now);
+        let idle = now.saturating_sub(self.clock.passed(last_sent).max(self.rested));
+        self.rested = now;
+        self.curve.epoch = self.curve.epoch.map(|epoch| (epoch + idle).min(now));
+    }
+
+    /// Congestion is seen: the slow start threshold, before its floor.
+    pub fn cut(&mut self, cwnd: u32, cfg: &TcpConfig) -> u32 {
+        let window = segments(cwnd, u32::from(cfg.mss));
+        let curve = &mut self.curve;
+        let converges = cfg.fast_convergence && window < curve.w_max;
+        curve.w_max = if converges { window * (1024 + BETA) / 2048 } else { window };
+        curve.epoch = None;
+        self.counted = 0;
+        (window * BETA / 1024) as u32 * u32::from(cfg.mss)
+    }
+
+    /// The window was set by something else than an ACK: congestion avoidance begins anew.
+    pub fn begin_anew(&mut self) {
+        self.curve.epoch = None;
+    }
+
+    /// The retransmission timer expired: everything is forgotten.
+    pub fn on_timeout(&mut self, lost: &Lost) {
+        self.curve = Curve::default();
+        self.hystart = HyStart::begun(lost.now, lost.sent);
+        self.counted = 0;
+    }
+}
+
+/// When an ACK comes, and what a round trip takes, in ticks of a clock.
+#[derive(Clone, Copy)]
+struct Instant {
+    now: u64,
+    delay: u64,
+    clock: Ticks,
+}
+
+impl Curve {
+    /// So many segments were acknowledged in congestion avoidance.
+    fn on_ack(&mut self, window: u64, acked: u64, at: Instant) {
+        self.acked += acked;
+        if self.of == window && at.clock.time_of(at.now - self.at) <= STAYS {
+            return;
+        }
+        if self.epoch.is_none() || self.at != at.now {
+            (self.of, self.at) = (window, at.now);
+            let epoch = self.epoch.unwrap_or_else(|| self.begin(window, acked, at.now));
+            self.per = self.by_curve(window, at.clock.time_of(at.now - epoch + at.delay));
+        }
+        self.per = self.per.min(self.by_estimate(window)).max(LEAST);
+    }
+
+    /// Congestion avoidance begins.
+    fn begin(&mut self, window: u64, acked: u64, now: u64) -> u64 {
+        let short = u128::from(self.w_max.saturating_sub(window));
+        self.k = cube_root((1 << CUBE.1) / CUBE.0 * short);
+        self.origin = self.w_max.max(window);
+        (self.acked, self.estimate) = (acked, window);
+        self.epoch = Some(now);
+        now
+    }
+
+    /// What leads to the curve in a round trip, so long after the epoch.
+    fn by_curve(&self, window: u64, time: Dur) -> u64 {
+        let t = (u128::from(time.0) * PARTS / u128::from(Dur::s(1).0)) as u64;
+        let off = u128::from(t.abs_diff(self.k));
+        let cube = ((CUBE.0 * off * off * off) >> CUBE.1) as u64;
+        let target = if t < self.k { self.origin.saturating_sub(cube) } else { self.origin.saturating_add(cube) };
+        let per = if target > window { window / (target - window) } else { FLAT * window };
+        if self.w_max == 0 { per.min(MOST_AT_FIRST) } else { per }
+    }
+
+    /// What leads to Reno's window, where that is larger.
+    fn by_estimate(&mut self, window: u64) -> u64 {
+        let each = window * ESTIMATE / 8;
+        // One more only once more than that is acknowledged.
+        let more = self.acked.saturating_sub(1) / each;
+        self.estimate += more;
+        self.acked -= more * each;
+        if self.estimate > window { window / (self.estimate - window) } else { u64::MAX }
+    }
+}
+
+fn segments(bytes: u32, mss: u32) -> u64 {
+    u64::from((bytes / mss).max(1))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::transport::tests::pair::config;
+
+    /// 250 Hz.
+    const CLOCK: Ticks = Ticks { every: Dur::ms(4), phase: Dur::ZERO };
+
+    fn at(ms: u64) -> Time {
+        Time::ZERO + Dur::ms(ms)
+    }
+
+    /// After a cut from 100 segments to 70, of which one is acknowledged 3 ms after a tick.
+    fn after_a_cut() -> (CubicLinux, TcpConfig) {
+        let cfg = config("linux", &[]);
+        let mut c = CubicLinux::new(CLOCK);
+        assert_eq!(c.cut(100 * u32::from(cfg.mss), &cfg), 70 * u32::from(cfg.mss));
+        c.curve.on_ack(70, 1, Instant { now: CLOCK.passed(at(1003)), delay: 0, clock: CLOCK });
+        (c, cfg)
+    }
+
+    #[test]
+    fn the_count_leads_to_the_curve() {
+        // K: (30 2⁴⁰ / 410)^⅓ = 4316.9 parts of a second, of which 4316 are 4.21484375 s.
+        let (c, _) = after_a_cut();
+        let per = |window, time| c.curve.by_curve(window, time);
+        assert_eq!((c.curve.k, c.curve.origin), (4316, 100));
+        assert_eq!(per(70, Dur::ZERO), 70, "410 4316³ / 2⁴⁰ is 29.98: to 71");
+        assert_eq!(per(70, Dur::s(1)), 70 / 17, "410 3292³ / 2⁴⁰ is 13.3: to 87");
+        assert_eq!(per(70, Dur(4_214_843_750_000)), 70 / 30, "to 100");
+        assert_eq!(per(100, Dur(4_214_843_750_000)), 10_000, "there already");
+        assert_eq!(per(100, Dur::s(7)), 100 / 8, "410 2852³ / 2⁴⁰ is 8.65: to 108");
+    }
+
+    #[test]
+    fn the_curve_is_taken_a_least_round_trip_time_ahead() {
+        let (mut c, _) = after_a_cut();
+        assert_eq!(c.curve.per, 70);
+        // Two more ticks, and 248 that a round trip takes.
+        c.curve.on_ack(71, 1, Instant { now: CLOCK.passed(at(1008)), delay: 248, clock: CLOCK });
+        assert_eq!(c.curve.per, 71 / 16);
+    }
+
+    #[test]
+    fn reno_s_window_grows_by_a_segment_for_fifteen_eighths_of_the_window() {
+        let mut curve = Curve { estimate: 16, acked: 30, ..Curve::default() };
+        assert_eq!(curve.by_estimate(16), u64::MAX, "16 15 / 8 is 30, and more than that is needed");
+        curve.acked = 31;
+        assert_eq!((curve.by_estimate(16), curve.estimate, curve.acked), (16, 17, 1));
+        curve.acked = 100;
+        assert_eq!((curve.by_estimate(16), curve.estimate, curve.acked), (4, 20, 10), "four short");
+    }
+
+    #[test]
+    fn no_segment_takes_less_than_two() {
+        let (mut c, _) = after_a_cut();
+        c.curve.on_ack(71, 1, Instant { now: CLOCK.passed(at(5000)), delay: 250, clock: CLOCK });
+        assert_eq!(c.curve.per, 2, "71 / 29");
+        c.curve.on_ack(72, 1, Instant { now: CLOCK.passed(at(11_000)), delay: 250, clock: CLOCK });
+        assert_eq!(c.curve.per, 2, "72 / 147");
+    }
+
+    #[test]
+    fn idle_time_moves_the_curve_once_and_to_the_present_at_most() {
+        let (mut c, _) = after_a_cut();
+        let began = c.curve.epoch.expect("congestion avoidance");
+        c.on_rest(at(1043), at(1023));
+        assert_eq!(c.curve.epoch, Some(began + 5));
+        c.on_rest(at(1047), at(1023));
+        assert_eq!(c.curve.epoch, Some(began + 6), "what was asked in vain is not counted twice");
+        c.on_rest(at(2000), at(1001));
+        assert_eq!(c.curve.epoch, Some(CLOCK.passed(at(2000)) - (CLOCK.passed(at(1047)) - began - 6)));
+        c.curve.epoch = Some(CLOCK.passed(at(2500)));
+        c.on_rest(at(3000), at(2001));
+        assert_eq!(c.curve.epoch, Some(CLOCK.passed(at(3000))));
+    }
+
+    #[test]
+    fn a_cut_leaves_whole_segments_and_fast_convergence_aims_lower() {
+        let (mut c, cfg) = after_a_cut();
+        let mss = u32::from(cfg.mss);
+        assert_eq!(c.cut(80 * mss + 1, &cfg), 56 * mss, "56.02");
+        assert_eq!(c.curve.w_max, 68, "80 1741 / 2048");
+        assert_eq!(c.cut(5120 * mss, &cfg), 3585 * mss, "717 / 1024, not 0.7");
+        assert_eq!(c.curve.w_max, 5120);
+        assert_eq!(c.curve.epoch, None);
+    }
+
+    #[test]
+    fn a_cut_forgets_what_was_counted_and_a_timeout_the_curve() {
+        let (mut c, cfg) = after_a_cut();
+        assert_eq!((c.grow(69), c.counted), (0, 69));
+        c.cut(70 * u32::from(cfg.mss), &cfg);
+        assert_eq!((c.counted, c.curve.w_max), (0, 59));
+        c.on_timeout(&Lost { range: 0..1, flight: 0, sent: 9000, left: 0, now: at(1100) });
+        c.curve.on_ack(70, 1, Instant { now: CLOCK.passed(at(1100)), delay: 0, clock: CLOCK });
+        assert_eq!((c.curve.w_max, c.curve.per), (0, 20));
+    }
+
+    #[test]
+    fn what_was_counted_towards_rarer_growth_is_worth_one_segment() {
+        let (mut c, _) = after_a_cut();
+        assert_eq!(c.grow(69), 0);
+        c.curve.per = 10;
+        assert_eq!((c.grow(1), c.counted), (1, 1), "not seven");
+        assert_eq!((c.grow(25), c.counted), (2, 6));
+    }
+}
