@@ -96,12 +96,22 @@ fn every_byte_arrives_through_loss_reordering_duplication_and_marks() {
     assert!(all.iter().all(|n| *n > 1000) && options > 10_000, "{all:?} {options}");
 }
 
+/// Of hosts that find losses by time: with CUBIC, with DCTCP, and as Linux has them.
+const BY_TIME: [&str; 4] = ["dctcp", "cubic", "linux", "linux_dctcp"];
+
 /// RACK-TLP with options by the bits of `n`.
 fn by_time(n: u64) -> (&'static str, Vec<(&'static str, Value)>) {
     let bit = |i: u64| n >> i & 1 == 1;
     let flag = |i: u64| Value::Flag(bit(i));
+    // Bits of a hash: those of `n` are all taken.
+    let other = |i: u64| mech::hash_mix(n, 7) >> i & 1 == 1;
+    let kind = BY_TIME[usize::from(bit(8)) + if other(0) { 2 } else { 0 }];
     let mut set = vec![
         ("recovery", word("rack")),
+        ("tso", Value::Flag(other(1))),
+        ("quick_acks", Value::Flag(other(2))),
+        ("tick", time(Dur::us([0, 70, 1000][n as usize % 3]))),
+        ("handshake_rtt", time(Dur::us(if other(3) { 90 } else { 0 }))),
         ("timestamps", flag(0)),
         ("tlp", flag(1)),
         ("window_in_recovery", word(if bit(2) { "prr" } else { "threshold" })),
@@ -126,7 +136,13 @@ fn by_time(n: u64) -> (&'static str, Vec<(&'static str, Value)>) {
         2 => set.push(("receive_window", size(700 + n * 997 % 40_000))),
         _ => {}
     }
-    (if bit(8) { "cubic" } else { "dctcp" }, set)
+    if matches!(kind, "cubic" | "linux") {
+        set.push(("hystart", Value::Flag(other(4))));
+    }
+    if kind == "linux" {
+        set.push(("congestion_control", word(if other(5) { "cubic" } else { "reno" })));
+    }
+    (kind, set)
 }
 
 #[test]
