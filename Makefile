@@ -6,7 +6,7 @@ BIN := $(VENV)/bin
 RUST := $(shell find crates \( -name tests -o -name benches \) -prune -o \( -name '*.rs' -o -name 'Cargo.toml' \) -print) Cargo.toml Cargo.lock
 export CARGO_TERM_COLOR ?= auto
 
-.PHONY: help setup dev demo test check lint format rust-test rust-unit-test python-test python-unit-test bench fuzz fuzz-tools golden mutations bench-ns3 bench-linux docs figures papers studies lock audit clean
+.PHONY: help setup dev demo test check lint format rust-test rust-unit-test python-test python-unit-test bench fuzz fuzz-tools golden mutations bench-ns3 bench-linux bench-phase docs figures papers studies lock audit clean
 
 help:
 	@echo "make setup   an environment in .venv with the command .venv/bin/overspill"
@@ -20,6 +20,7 @@ help:
 	@echo "make mutations  deliberate faults, one at a time, which the tests must catch; MUTATIONS=rfc6298 for some"
 	@echo "make bench-ns3  the same work in ns-3 (installs Debian's), the ratio, and a cross-check"
 	@echo "make bench-linux  incasts on this machine's own TCP, in network namespaces, and the same starts here (needs root)"
+	@echo "make bench-phase  how exact hosts may be before phases lock: fairness and incasts; PHASE=--publish writes the page"
 	@echo "make format  format the sources"
 	@echo "make docs    write the generated pages, and the site into out/site; make test fails where a page is stale"
 	@echo "make papers  reproduce every paper of papers/ into docs/reproduction; goes on where it was stopped; PAPERS=pabo for one"
@@ -84,9 +85,9 @@ lint: $(VENV)/.dev
 	@cargo clippy --version >/dev/null 2>&1 || rustup component add clippy
 	cargo fmt --all --check
 	cargo clippy --workspace --all-targets --quiet -- -D warnings
-	$(BIN)/ruff check python tests docs studies benches/linux
-	$(BIN)/ruff format --check python tests docs studies benches/linux
-	$(BIN)/mypy python/overspill studies benches/linux
+	$(BIN)/ruff check python tests docs studies benches/linux benches/phase
+	$(BIN)/ruff format --check python tests docs studies benches/linux benches/phase
+	$(BIN)/mypy python/overspill studies benches/linux benches/phase
 	$(BIN)/python tests/circles.py
 	$(BIN)/python tests/python_circles.py
 
@@ -160,10 +161,16 @@ LINUX ?=
 bench-linux: setup
 	$(BIN)/python benches/linux/bench.py $(LINUX)
 
+# Half an hour where nothing is in out/bench-phase.jsonl yet.
+PHASE ?=
+
+bench-phase: setup
+	$(BIN)/python benches/phase/study.py $(PHASE)
+
 format:
 	cargo fmt --all
-	$(BIN)/ruff format python tests docs studies benches/linux
-	$(BIN)/ruff check --fix python tests docs studies benches/linux
+	$(BIN)/ruff format python tests docs studies benches/linux benches/phase
+	$(BIN)/ruff check --fix python tests docs studies benches/linux benches/phase
 
 docs: dev
 	$(BIN)/python -m overspill.report.reference > docs/reference.md.new
