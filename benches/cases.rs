@@ -6,6 +6,7 @@ pub struct Case {
     pub name: &'static str,
     topology: &'static str,
     rate: &'static str,
+    jitter: &'static str,
     buffer: &'static str,
     mark: &'static str,
     overflow: &'static str,
@@ -26,6 +27,7 @@ const GIGABIT: Case = Case {
     name: "k8_1g",
     topology: K8,
     rate: "1Gbps",
+    jitter: "0us",
     buffer: "100pkt",
     mark: "15pkt",
     overflow: "tail_drop",
@@ -35,12 +37,13 @@ const GIGABIT: Case = Case {
 const HUNDRED: Case = Case { name: "k8_100g", rate: "100Gbps", buffer: "300pkt", mark: "65pkt", ..GIGABIT };
 
 /// A permutation in fat-trees of 128 and 1024 hosts at 1 and 100 Gb/s, at 1 Gb/s also with the tables
-/// of an ordinary run, an incast of 100 to 1 at 100 Gb/s, and queries that overflow into detours.
+/// of an ordinary run or with frames that leave hosts by chance, an incast of 100 to 1 at 100 Gb/s, and queries that overflow into detours.
 pub const CASES: &[Case] = &[
     GIGABIT,
     Case { name: "k16_1g", topology: K16, ..GIGABIT },
     HUNDRED,
     Case { name: "k16_100g", topology: K16, ..HUNDRED },
+    Case { name: "k8_1g_jitter", jitter: "tenth_frame", ..GIGABIT },
     Case { name: "k8_1g_tables", tables: true, ..GIGABIT },
     Case { name: "k16_1g_tables", topology: K16, tables: true, ..GIGABIT },
     Case { name: "incast_100g", topology: STAR, traffic: INCAST, ..HUNDRED },
@@ -51,13 +54,13 @@ impl Case {
     /// As a scenario.
     pub fn scenario(&self) -> String {
         format!(
-            "name = \"{}\"\nduration = \"100ms\"\n[topology]\n{}\n\
+            "name = \"{}\"\nduration = \"100ms\"\n[host]\nnic_jitter = \"{}\"\n[topology]\n{}\n\
              link = {{ rate = \"{}\", delay = \"1us\" }}\n[switch]\n\
              buffer = {{ kind = \"per_port\", size = \"{}\" }}\n\
              marking = {{ kind = \"ecn_threshold\", k = \"{}\" }}\noverflow = {{ kind = \"{}\" }}\n\
              [transport]\nkind = \"dctcp\"\nrecovery = \"sack\"\nmin_rto = \"10ms\"\n\
              [[traffic]]\nname = \"load\"\n{}\n",
-            self.name, self.topology, self.rate, self.buffer, self.mark, self.overflow, self.traffic
+            self.name, self.jitter, self.topology, self.rate, self.buffer, self.mark, self.overflow, self.traffic
         )
     }
 }

@@ -27,6 +27,8 @@ ROOT = Path(__file__).resolve().parents[1]
 SCENARIO = """
 name = "scaling"
 duration = "200ms"
+[host]
+nic_jitter = "0us"
 [topology]
 kind = "fat_tree"
 k = 8

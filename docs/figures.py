@@ -74,6 +74,8 @@ def tail_drop(axes: Axes) -> None:
     text = """
 name = "tail"
 duration = "20ms"
+[host]
+nic_jitter = "0us"
 [topology]
 kind = "star"
 n = 41
@@ -110,6 +112,8 @@ def ecn_threshold(axes: Axes) -> None:
     results = run("""
 name = "marks"
 duration = "10ms"
+[host]
+nic_jitter = "0us"
 [topology]
 kind = "dumbbell"
 n = 2
@@ -172,6 +176,8 @@ def routing_split(axes: Axes) -> None:
     results = run("""
 name = "split"
 duration = "20ms"
+[host]
+nic_jitter = "0us"
 [topology]
 kind = "leaf_spine"
 leaves = 2
@@ -212,6 +218,8 @@ def scheduler_delay(axes: Axes) -> None:
     results = run("""
 name = "classes"
 duration = "50ms"
+[host]
+nic_jitter = "0us"
 [topology]
 kind = "star"
 n = 3

@@ -118,7 +118,7 @@ fn switch_hop(c: &mut Criterion) {
 
 fn config(kind: &str) -> TcpConfig {
     let text = format!(
-        "name = \"ack\"\nduration = \"1ms\"\n[topology]\nkind = \"star\"\nn = 2\nlink = {{ rate = \"1Gbps\", delay = \"1us\" }}\n\
+        "name = \"ack\"\nduration = \"1ms\"\n[host]\nnic_jitter = \"0us\"\n[topology]\nkind = \"star\"\nn = 2\nlink = {{ rate = \"1Gbps\", delay = \"1us\" }}\n\
          [transport]\nkind = \"{kind}\"\n[[traffic]]\nname = \"one\"\nkind = \"permutation\"\nsize = \"1MB\"\n"
     );
     let loaded = load(&Source::new("ack", &text, Path::new("")), &[]).unwrap_or_else(|faults| panic!("{faults:?}"));

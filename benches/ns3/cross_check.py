@@ -86,6 +86,8 @@ def scenario(case: Case, n: int, early_ms: int | None) -> str:
     recovery = f'recovery = "{case.recovery}"\n' if case.kind == "dctcp" else "ecn = false\n"
     return f"""name = "cross_check"
 duration = "20s"
+[host]
+nic_jitter = "0us"
 [topology]
 kind = "dumbbell"
 n = {n}

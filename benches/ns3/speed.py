@@ -20,6 +20,8 @@ BENCH = ["cargo", "bench", "--quiet", "--package", "sim", "--bench", "whole_runs
 # The run of this name in benches/whole_runs.rs, for its permutation: ns-3 is told the same flows.
 SCENARIO = f"""name = "{CASE}"
 duration = "100ms"
+[host]
+nic_jitter = "0us"
 [topology]
 kind = "fat_tree"
 k = 8

@@ -19,6 +19,8 @@ pytestmark = pytest.mark.usefixtures("compiled")
 TWO = """
 name = "two"
 duration = "1ms"
+[host]
+nic_jitter = "0us"
 [topology]
 kind = "star"
 n = 3

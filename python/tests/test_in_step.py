@@ -17,6 +17,8 @@ from overspill.stats.quantiles import Value
 DUMBBELL = """
 name = "dumbbell"
 duration = "500ms"
+[host]
+nic_jitter = "0us"
 [topology]
 kind = "dumbbell"
 n = 2
@@ -37,6 +39,8 @@ jitter = "1ns"
 SPREAD = """
 name = "spread"
 duration = "20ms"
+[host]
+nic_jitter = "0us"
 [topology]
 kind = "leaf_spine"
 leaves = 2

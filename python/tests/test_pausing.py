@@ -16,6 +16,8 @@ pytestmark = pytest.mark.usefixtures("compiled")
 SLOW = """
 name = "slow"
 duration = "1ms"
+[host]
+nic_jitter = "0us"
 [topology]
 kind = "custom"
 node = [{ name = "a", kind = "host" }, { name = "b", kind = "host" }, { name = "s", kind = "switch" }]
@@ -81,6 +83,8 @@ def ring() -> str:
     return f"""
 name = "ring"
 duration = "5ms"
+[host]
+nic_jitter = "0us"
 [topology]
 kind = "custom"
 node = [{", ".join(nodes)}]

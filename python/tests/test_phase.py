@@ -22,6 +22,8 @@ from overspill.stats.quantiles import Value
 STAR = """
 name = "star"
 duration = "1s"
+[host]
+nic_jitter = "0us"
 [topology]
 kind = "star"
 n = 21

@@ -30,6 +30,8 @@ Command = Callable[..., Ran]
 SCENARIO = """
 name = "few"
 duration = "5ms"
+[host]
+nic_jitter = "0us"
 [topology]
 kind = "fat_tree"
 k = 4
@@ -326,6 +328,8 @@ RING = (
     """
 name = "ring"
 duration = "1ms"
+[host]
+nic_jitter = "0us"
 [topology]
 kind = "custom"
 """

@@ -171,8 +171,8 @@ pub struct HostConfig {
     pub stack_delay: Dur,
     /// Added to it, uniform from 0 to this.
     pub stack_jitter: Dur,
-    /// Mean of the time between the NIC's queue and the wire.
-    pub nic_jitter: Dur,
+    /// Mean of the time between the NIC's queue and the wire; `None` is a tenth of a full frame's on its link.
+    pub nic_jitter: Option<Dur>,
     /// Its distribution.
     pub nic_jitter_distribution: NicJitter,
     /// The clock of its port is off by up to so many thousand-millionths.

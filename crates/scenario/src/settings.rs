@@ -68,9 +68,10 @@ pub const HOST: Spec = Spec {
         Param {
             name: "nic_jitter",
             doc: "Mean of the time that a frame spends between the NIC's queue and the wire: interrupts, DMA and the \
-                  NIC's own scheduling. Frames stay in order, and the wire is as fast as before.",
+                  NIC's own scheduling. Frames stay in order, and the wire is as fast as before. `tenth_frame` is a \
+                  tenth of the time of a full frame on the host's link.",
             kind: Kind::Time { min: 0 },
-            default: Some("0us"),
+            default: Some("tenth_frame"),
         },
         Param {
             name: "nic_jitter_distribution",

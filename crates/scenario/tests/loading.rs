@@ -42,6 +42,7 @@ fn what_is_left_out_has_its_default() {
     assert_eq!((switch.simultaneous, switch.ties), (Simultaneous::InTurn, Ties::Random));
     assert_eq!(only.framing, dataplane::Framing::ETHERNET);
     assert_eq!((only.host.stack_delay, only.host.stack_jitter, only.host.nic_queue), (Dur::ZERO, Dur::ZERO, None));
+    assert_eq!(only.host.nic_jitter, None, "a tenth of a frame");
     let of_host = [&only.host.marking.kind, &only.host.scheduler.kind, &only.host.overflow.kind];
     assert_eq!(of_host, ["none", "strict_priority", "tail_drop"]);
     let m = &only.measure;

@@ -192,16 +192,24 @@ impl Wires {
     #[inline(always)]
     pub(crate) fn send(&mut self, link: u32, pkt: &Pkt, now: Time, end: Time) -> Option<(Time, u32)> {
         let Link { course, delay, .. } = self.links[link as usize];
-        if course != STEADY {
-            return self.send_by_course(link, pkt, now, end);
+        match course {
+            STEADY => self.put(link, pkt, end.saturating_add(delay)),
+            SCATTERED => {
+                let end = self.scattered(link, pkt, end);
+                self.put(link, pkt, end.saturating_add(delay))
+            }
+            _ => self.send_by_course(link, pkt, now, end),
         }
-        self.put(link, pkt, end.saturating_add(delay))
+    }
+
+    fn scattered(&mut self, link: u32, pkt: &Pkt, end: Time) -> Time {
+        self.scatter.as_mut().map_or(end, |scatter| scatter.end(link, pkt, end))
     }
 
     #[cold]
     fn send_by_course(&mut self, link: u32, pkt: &Pkt, now: Time, end: Time) -> Option<(Time, u32)> {
         let Link { course, delay, .. } = self.links[link as usize];
-        let end = self.scatter.as_mut().map_or(end, |scatter| scatter.end(link, pkt, end));
+        let end = self.scattered(link, pkt, end);
         let Some(course) = self.courses.get_mut(usize::from(course)) else {
             return self.put(link, pkt, end.saturating_add(delay));
         };

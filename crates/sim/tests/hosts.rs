@@ -56,6 +56,47 @@ fn jitter_of_a_nic_has_its_mean_and_delays_no_frame_of_a_switch() {
     }
 }
 
+/// On its own link: the ACK, which the sender's word of the end waits for, comes over one ten times as fast.
+#[test]
+fn a_tenth_of_a_frame_is_that_of_the_largest_frame_on_the_link_of_the_host() {
+    let text = |jitter: &str| {
+        let fast = "link = [{ a = \"h0\", b = \"s\", rate = \"1Gbps\", delay = \"1us\" }, \
+                    { a = \"h1\", b = \"s\", rate = \"10Gbps\", delay = \"1us\" }]";
+        let nodes = "kind = \"custom\"\nnode = [{ name = \"h0\", kind = \"host\" }, { name = \"h1\", kind = \"host\" }, \
+                     { name = \"s\", kind = \"switch\" }]";
+        let text = one_segment(&format!("nic_jitter = \"{jitter}\"")).replace(PAIR, &format!("{nodes}\n{fast}"));
+        text.replace("[[traffic]]", "[measure]\nfct_end = \"sender_ack\"\n[[traffic]]")
+    };
+    for (word, waits) in [("tenth_frame", [1_230.4e3, 123.04e3]), ("6152ns", [6_152e3, 6_152e3])] {
+        let plain = times(&run(&text("0us"), 1))[0];
+        let late: Vec<u64> = (1..=200).map(|seed| times(&run(&text(word), seed))[0] - plain).collect();
+        let mean = late.iter().sum::<u64>() as f64 / 200.0;
+        let deviation = (waits.map(|wait: f64| wait * wait).iter().sum::<f64>() / 200.0).sqrt();
+        assert!((mean - waits.iter().sum::<f64>()).abs() < 5.0 * deviation, "{word}: {mean} of {waits:?}");
+    }
+}
+
+/// Of exact hosts that wait for timeouts, one has no loss and the other next to nothing, in every seed.
+#[test]
+fn two_flows_of_hosts_of_today_share_a_link_that_older_exact_ones_do_not() {
+    let jain = |host: &str, transport: &str, seed| {
+        let more = format!(
+            "[switch]\nbuffer = {{ kind = \"per_port\", size = \"100pkt\" }}\n[host]\n{host}\n[transport]\n{transport}\n\
+             min_rto = \"10ms\"\n[[traffic]]\nname = \"f\"\nkind = \"long_lived\"\nsources = [\"h0\", \"h1\"]\n\
+             destinations = [\"h16\", \"h16\"]\njitter = \"12304ns\"\n"
+        );
+        let star = "kind = \"star\"\nn = 17\nlink = { rate = \"1Gbps\", delay = \"10us\" }";
+        let got = column(&run(&small("2s", star, &more), seed), "flows", "received");
+        let squares: f64 = got.iter().map(|one| (*one as f64).powi(2)).sum();
+        (got.iter().sum::<u64>() as f64).powi(2) / (2.0 * squares)
+    };
+    for seed in 1..=3 {
+        let older = jain("nic_jitter = \"0us\"", "kind = \"cubic\"", seed);
+        let today = jain("nic_jitter = \"tenth_frame\"", "kind = \"linux\"", seed);
+        assert!(older < 0.7 && today > 0.9, "seed {seed}: {older} and {today}");
+    }
+}
+
 /// A full window at line rate: the first frame is late, and none is later than the largest wait so far.
 #[test]
 fn jitter_of_a_nic_takes_nothing_from_the_rate_of_the_wire() {

@@ -246,7 +246,7 @@ impl Asked<'_> {
 
     /// How times are distributed that there are not.
     fn jitter(&self) -> Option<String> {
-        let idle = self.is_given("host.nic_jitter_distribution") && self.scenario.host.nic_jitter == Dur::ZERO;
+        let idle = self.is_given("host.nic_jitter_distribution") && self.scenario.host.nic_jitter == Some(Dur::ZERO);
         idle.then(|| "host.nic_jitter_distribution has no effect without host.nic_jitter".into())
     }
 

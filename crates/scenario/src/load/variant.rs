@@ -233,7 +233,7 @@ fn host(
     let config = HostConfig {
         stack_delay: values.time("stack_delay"),
         stack_jitter: values.time("stack_jitter"),
-        nic_jitter: values.time("nic_jitter"),
+        nic_jitter: values.has("nic_jitter").then(|| values.time("nic_jitter")),
         nic_jitter_distribution: values.get("nic_jitter_distribution"),
         clock_ppb: settings::ppb(&values),
         nic_queue,

@@ -12,8 +12,6 @@ use units::{Clock, Dur, Time};
 #[derive(Clone, Debug)]
 pub(crate) struct Scatter {
     law: NicJitter,
-    /// Its mean.
-    mean: Dur,
     /// Preamble and gap, bytes.
     gap: u16,
     /// By host.
@@ -25,6 +23,8 @@ pub(crate) struct Scatter {
 struct Tail {
     draws: Stream,
     clock: Clock,
+    /// Mean of the waits.
+    mean: Dur,
     /// Its last bit is on the wire.
     end: Time,
 }
@@ -33,11 +33,16 @@ impl Scatter {
     /// `None` where nothing is scattered; the clocks are those of the hosts' ports.
     pub(crate) fn of(scenario: &Scenario, seed: u64, clock: impl Fn(u32) -> Clock) -> Option<Scatter> {
         let host = &scenario.host;
-        let tail = |id| Tail { draws: Stream::new(seed, id, Purpose::Nic), clock: clock(id), end: Time::ZERO };
-        (host.nic_jitter > Dur::ZERO).then(|| Scatter {
+        let gap = scenario.framing.gap;
+        let largest = u64::from(scenario.largest_frame()) + u64::from(gap);
+        let tail = |id| {
+            let clock = clock(id);
+            let mean = host.nic_jitter.unwrap_or_else(|| Dur(clock.time(largest).0 / 10));
+            Tail { draws: Stream::new(seed, id, Purpose::Nic), clock, mean, end: Time::ZERO }
+        };
+        (host.nic_jitter != Some(Dur::ZERO)).then(|| Scatter {
             law: host.nic_jitter_distribution,
-            mean: host.nic_jitter,
-            gap: scenario.framing.gap,
+            gap,
             links: (0..scenario.topology.hosts).map(tail).collect(),
         })
     }
@@ -53,8 +58,8 @@ impl Scatter {
         // The MAC makes PAUSE frames itself.
         let waits = match (pkt.head.kind(), self.law) {
             (PacketKind::Pause, _) => 0,
-            (_, NicJitter::Exponential) => tail.draws.exponential(self.mean.0 as f64) as u64,
-            (_, NicJitter::Uniform) => tail.draws.below(self.mean.0.saturating_mul(2).saturating_add(1)),
+            (_, NicJitter::Exponential) => tail.draws.exponential(tail.mean.0 as f64) as u64,
+            (_, NicJitter::Uniform) => tail.draws.below(tail.mean.0.saturating_mul(2).saturating_add(1)),
         };
         let time = tail.clock.time(u64::from(pkt.head.size) + u64::from(self.gap));
         tail.end = end.saturating_add(Dur(waits)).max(tail.end.saturating_add(time));
@@ -68,9 +73,13 @@ mod tests {
     use units::Rate;
 
     fn scatter(law: NicJitter, mean: Dur) -> Scatter {
-        let tail =
-            |host| Tail { draws: Stream::new(1, host, Purpose::Nic), clock: Rate::gbps(1).clock(), end: Time::ZERO };
-        Scatter { law, mean, gap: 20, links: (0..2).map(tail).collect() }
+        let tail = |host| Tail {
+            draws: Stream::new(1, host, Purpose::Nic),
+            clock: Rate::gbps(1).clock(),
+            mean,
+            end: Time::ZERO,
+        };
+        Scatter { law, gap: 20, links: (0..2).map(tail).collect() }
     }
 
     fn frame(size: u16) -> Pkt {

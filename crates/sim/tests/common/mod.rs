@@ -19,7 +19,7 @@ pub fn scenario_of(text: &str, registry: Registry) -> Scenario {
 }
 
 fn named(text: &str, name: &str, registry: Registry) -> Scenario {
-    let text = with_transport(text);
+    let text = in_step(&with_transport(text));
     let source = Source { registry, ..Source::new("test.toml", &text, std::path::Path::new("")) };
     let loaded = load(&source, &[]).unwrap_or_else(|faults| {
         panic!("{}", faults.iter().map(ToString::to_string).collect::<Vec<_>>().join("\n"));
@@ -38,6 +38,19 @@ fn with_transport(text: &str) -> String {
     let (before, rest) = text.split_at(at + HEADER.len());
     let is_said = rest.lines().take_while(|line| !line.starts_with('[')).any(|line| line.starts_with("kind"));
     format!("{before}{}{rest}", if is_said { "" } else { kind })
+}
+
+/// A text that says nothing of it has frames that leave hosts exactly when they can.
+fn in_step(text: &str) -> String {
+    const NO_JITTER: &str = "nic_jitter = \"0us\"\n";
+    match text.find("[host]\n") {
+        _ if text.contains("nic_jitter =") => text.to_string(),
+        Some(at) => {
+            let (before, rest) = text.split_at(at + "[host]\n".len());
+            format!("{before}{NO_JITTER}{rest}")
+        }
+        None => format!("host.{NO_JITTER}{text}"),
+    }
 }
 
 /// The tree of PABO §V: three senders, a receiver, seven switches.
