@@ -21,6 +21,7 @@ import netns  # noqa: E402
 import ours  # noqa: E402
 import page  # noqa: E402
 import verdict  # noqa: E402
+import watch  # noqa: E402
 from outcome import Flow, Outcome  # noqa: E402
 
 SMALL = cases.Case(4, 30_000, 20, 100, 10, "reno")
@@ -140,12 +141,31 @@ def test_what_was_measured_under_other_conditions_is_measured_again(tmp_path: Pa
 
 def test_the_same_starts_are_replayed() -> None:
     like = Outcome([Flow(0, 1, 0, 0), Flow(1_000, 1, 0, 0), Flow(2_500, 1, 0, 0), Flow(900_000, 1, 0, 0)], 0)
-    found = ours.run(SMALL, like)
+    found = ours.replay(SMALL, like, ours.Chance(0, 1))
     assert [flow.start_ns for flow in found.flows] == [flow.start_ns for flow in like.flows]
     # 4 flows of 21 segments of at most 1514 B over 100 Mb/s.
     # From the first start to the last end; frames of 66 B beside their payload, of which two may go at once.
     last_ms = max(flow.start_ns + flow.completion_ns for flow in found.flows) / 1e6
     assert last_ms > (4 * (30_000 + 21 * 66) - 2 * 1514) * 8 / 100e3
+
+
+def test_answers_are_between_a_frame_and_its_ack_and_an_ack_and_the_next_data() -> None:
+    def frame(source: int, destination: int, payload: int) -> bytes:
+        ip = struct.pack("!BBHHHBBH8x", 0x45, 0, 40 + payload, 0, 0, 64, 6, 0)
+        return b"\0" * 12 + b"\x08\x00" + ip + struct.pack("!HHIIB", source, destination, 0, 0, 5 << 4)
+
+    data, ack = frame(7, watch.PORT, 1000), frame(watch.PORT, 7, 0)
+    seen = [
+        (100, "r0", False, data),
+        (200, "r1", True, data),
+        (215, "r1", False, ack),
+        (217, "r0", True, ack),
+        (230, "r0", False, data),
+        (240, "r0", False, data),
+        (300, "r1", True, data),
+        (300 + watch.LONGEST_NS, "r0", True, ack),
+    ]
+    assert watch.answers(seen[::-1]) == {"receiver": [17], "sender": [13]}
 
 
 def test_tables_are_between_their_marks_and_nothing_else_changes(
@@ -158,6 +178,8 @@ def test_tables_are_between_their_marks_and_nothing_else_changes(
     told = {
         "kernel": "6.1",
         "repeats": 3,
+        "replays": 2,
+        "scatter": {"scatter_ns": 9_876},
         "congestion_controls_left_out": ["dctcp"],
         "rows": [verdict.document(row)],
     }
@@ -165,7 +187,7 @@ def test_tables_are_between_their_marks_and_nothing_else_changes(
     text = file.read_text()
     assert text.startswith(f"before\n{page.BEGIN}\n") and text.endswith(f"{page.END}\nafter\n")
     assert "old" not in text
-    assert "0 of 1 cases" in text and "without: dctcp" in text
+    assert "0 of 1 cases" in text and "late by 9.9 µs" in text and "without: dctcp" in text
     assert "| reno | 4 × 30 KB | 20 | 100 | 10 | 10 ± 0 / 20 (+100.0 %) **!** |" in text
 
 

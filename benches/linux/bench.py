@@ -14,6 +14,7 @@ import measured
 import netns
 import ours
 import page
+import scatter
 from cases import Case, Plan
 from outcome import Broken
 from overspill import OverspillError
@@ -39,10 +40,14 @@ def show(row: Row) -> None:
     console.print(f"{row.case.name:44}" + "; ".join(parts), highlight=False, markup=False, soft_wrap=True)
 
 
-def one(case: Case, plan: Plan, settings: dict[str, str]) -> Row:
-    """A case on both sides."""
+def one(case: Case, plan: Plan, settings: dict[str, str], scatter_ns: int) -> Row:
+    """A case on both sides: each run of the kernel is replayed some times, since chance is ours to repeat."""
     kernel = [outcome for outcome, _ in measured.measure(case, plan, settings, tell)]
-    replayed = [ours.run(case, outcome) for outcome in kernel]
+    replayed = [
+        ours.replay(case, outcome, ours.Chance(scatter_ns, 1 + n * plan.replays + again))
+        for n, outcome in enumerate(kernel)
+        for again in range(plan.replays)
+    ]
     row = compare(case, kernel, replayed, plan.tolerance)
     show(row)
     return row
@@ -73,11 +78,15 @@ def bench(asked: argparse.Namespace) -> int:
     settings = dict(pair.split("=", 1) for pair in asked.sysctl)
     netns.check()
     with netns.deep_backlog(), netns.prompt_interrupts():
-        rows = [one(case, plan, settings) for case in chosen]
+        late = scatter.probe()
+        tell(f"hosts are late by {late['scatter_ns'] / 1000:.1f} us on average")
+        rows = [one(case, plan, settings, late["scatter_ns"]) for case in chosen]
     RESULT.parent.mkdir(exist_ok=True)
     told = {
         "kernel": platform.release(),
         "repeats": plan.repeats,
+        "replays": plan.replays,
+        "scatter": late,
         "sysctls": netns.SYSCTLS | settings,
         "congestion_controls_left_out": page.left_out(),
         "rows": [document(row) for row in rows],

@@ -51,6 +51,7 @@ class Plan:
 
     cases: list[Case]
     repeats: int
+    replays: int
     spread_us: int
     tolerance: Tolerance
 
@@ -69,4 +70,4 @@ def read(file: Path = FILE) -> Plan:
     cases = [case for grid in raw["grid"] for case in expanded(grid)]
     if len({case.name for case in cases}) != len(cases):
         raise ValueError(f"{file}: a case occurs twice")
-    return Plan(cases, raw["repeats"], raw["spread_us"], Tolerance(**raw["tolerance"]))
+    return Plan(cases, raw["repeats"], raw["replays"], raw["spread_us"], Tolerance(**raw["tolerance"]))

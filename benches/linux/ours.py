@@ -1,6 +1,7 @@
 """The same runs in Overspill: the starts that the kernel had, replayed."""
 
 import tempfile
+from dataclasses import dataclass
 from pathlib import Path
 
 import overspill
@@ -42,6 +43,10 @@ gap = "0B"
 [switch]
 buffer = {{ kind = "per_port", size = "{waiting}pkt" }}
 
+# As late by chance as the kernel's hosts.
+[host]
+nic_jitter = "{scatter}ns"
+
 [measure]
 drain = "10s"
 queues = false
@@ -58,6 +63,17 @@ unit = "ns"
 """
 
 
+@dataclass(frozen=True)
+class Chance:
+    """What differs between runs with the same starts.
+
+    The seed draws how late each frame is, and at which moment of a tick the first flow starts.
+    """
+
+    scatter_ns: int
+    seed: int
+
+
 def transport(case: Case) -> dict[str, str]:
     """A Linux host, and what a case says; the rest are its defaults."""
     return {
@@ -69,7 +85,7 @@ def transport(case: Case) -> dict[str, str]:
     }
 
 
-def scenario(case: Case) -> str:
+def scenario(case: Case, scatter_ns: int) -> str:
     """A scenario file that reads `starts.csv`."""
     return TEMPLATE.format(
         rate=case.rate_mbps,
@@ -77,6 +93,7 @@ def scenario(case: Case) -> str:
         link=FRAME - MTU,
         bare=FRAME - MTU + HEADER,
         waiting=case.buffer_packets,
+        scatter=scatter_ns,
         transport="\n".join(f"{key} = {value}" for key, value in transport(case).items()),
     )
 
@@ -87,13 +104,13 @@ def trace(case: Case, like: Outcome) -> str:
     return "\n".join(["start,source,destination,bytes", *rows]) + "\n"
 
 
-def run(case: Case, like: Outcome) -> Outcome:
+def replay(case: Case, like: Outcome, chance: Chance) -> Outcome:
     """One run, with the starts of a run of the kernel."""
     with tempfile.TemporaryDirectory() as folder:
         file = Path(folder) / "linux.toml"
-        file.write_text(scenario(case))
+        file.write_text(scenario(case, chance.scatter_ns))
         file.with_name("starts.csv").write_text(trace(case, like))
-        results = overspill.run(file)
+        results = overspill.run(file, seed=chance.seed)
     if results.failures:
         raise Broken(f"{case.name}: {results.failures}")
     rows = sorted(results.flows.to_pylist(), key=lambda row: int(row["flow"]))

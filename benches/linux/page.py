@@ -76,7 +76,9 @@ def made(told: dict[str, Any]) -> str:
     missing = ", ".join(told["congestion_controls_left_out"])
     without = f" Left out, since this kernel was built without: {missing}." if missing else ""
     lines = [
-        f"Linux {told['kernel']}, {told['repeats']} runs of each case; "
+        f"Linux {told['kernel']}, {told['repeats']} runs of each case, "
+        f"replayed {told['replays']} times each; "
+        f"hosts are late by {told['scatter']['scatter_ns'] / 1000:.1f} µs on average; "
         f"{held} of {len(rows)} cases are within the tolerance.{without}",
         "",
         "Kernel (mean over runs ± half of its 95 % interval) / Overspill (how far from the kernel's mean).",

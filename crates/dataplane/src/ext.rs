@@ -15,6 +15,8 @@ pub struct Ext {
     pub timestamps: Option<Timestamps>,
     /// What only a SYN says.
     pub syn: Option<SynOptions>,
+    /// It ends a burst of its sender (PSH, RFC 9293 §3.1).
+    pub push: bool,
 }
 
 /// Most SACK blocks that fit 40 bytes of options (RFC 2018 §3).
@@ -83,6 +85,11 @@ impl Exts {
     #[inline]
     pub fn get(&self, index: u32) -> Option<&Ext> {
         self.slots.get(index as usize)
+    }
+    /// The same, to be changed.
+    #[inline]
+    pub fn get_mut(&mut self, index: u32) -> Option<&mut Ext> {
+        self.slots.get_mut(index as usize)
     }
     /// The packet is gone: its extension is free. Nothing for [`NO_EXT`](crate::NO_EXT).
     #[inline]

@@ -149,7 +149,7 @@ impl Receiver {
             out_of_order: 0,
             marked: 0,
             pending: 0,
-            count: if cfg.handshake { 0 } else { cfg.quick_acks },
+            count: if cfg.handshake { 0 } else { quick::at_first(cfg) },
             echo: false,
             bits: if cfg.handshake { Bits::LISTEN } else { established },
         }
@@ -205,7 +205,7 @@ impl Receiver {
         match cfg.delayed_ack {
             // RFC 5681 §4.2; two segments are at most 2·RMSS (RFC 9293 §3.8.6.3).
             Some(wait) if arrival == Arrival::InOrder && !turned && self.pending < 2 && !self.complete() => {
-                if self.is_quick(pkt, cfg) {
+                if self.is_quick(pkt, io) {
                     self.acknowledge(again, io);
                 } else {
                     self.ack_by = cfg.ticks(self.flow.dst).expiry(io.now, wait);
@@ -305,6 +305,10 @@ impl Receiver {
         io.out.push(pkt);
         if !self.bits.bare() || again.is_some() {
             self.dress(again, io);
+        }
+        // Once a connection is open each takes one of those that are sent at once.
+        if self.count > 0 && !self.bits.any(Bits::LISTEN.with(Bits::ANSWERED)) {
+            self.count -= 1;
         }
         self.pending = 0;
         self.unacked = 0;

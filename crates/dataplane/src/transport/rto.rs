@@ -52,6 +52,10 @@ impl Rto {
             let spread = spread.sample(rtt.max(Dur(1)), before, cfg.min_rto, outstanding);
             self.rto = self.srtt.saturating_add(spread).min(cfg.max_rto);
         }
+        if cfg.tick > Dur::ZERO {
+            // As it is kept: what is left of it later is counted from whole ticks.
+            self.rto = Dur(self.rto.0.checked_next_multiple_of(cfg.tick.0).unwrap_or(self.rto.0));
+        }
     }
     /// Data was sent: starts the timer unless it runs (5.1).
     #[inline]

@@ -97,9 +97,9 @@ macro_rules! tcp_params {
             },
             Param {
                 name: "quick_acks",
-                doc: "With `delayed_ack`, 16 ACKs are sent at once (fewer where `receive_window` is below 32 segments): the first, \
-                      and after a duplicate or, with `timestamps`, a silence of more than `min_rto`; two where marks begin; and \
-                      those of segments shorter than `mss` (Linux).",
+                doc: "With `delayed_ack`, 16 ACKs are sent at once (fewer where `receive_window` is below 32 segments): the first \
+                      (`linux`: 22), and after a duplicate or, with `timestamps`, a silence of more than `min_rto`; two where marks begin; and \
+                      those of segments shorter than `mss`, or at the end of a burst (Linux).",
                 kind: Kind::Flag,
                 default: Some($modern),
             },

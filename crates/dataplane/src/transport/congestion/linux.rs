@@ -11,15 +11,15 @@ use crate::transport::TcpConfig;
 #[derive(Clone, Debug)]
 pub(super) struct Linux {
     usage: Usage,
-    /// Growth that was less than a byte, times the window.
-    rest: u64,
+    /// Bytes that were acknowledged, and did not open the window yet.
+    counted: u64,
     /// The estimate of DCTCP; none of Reno.
     pub dctcp: Option<Dctcp>,
 }
 
 impl Linux {
     pub fn new(dctcp: Option<Dctcp>) -> Linux {
-        Linux { usage: Usage::default(), rest: 0, dctcp }
+        Linux { usage: Usage::default(), counted: 0, dctcp }
     }
 
     /// The window after an ACK of new data.
@@ -34,10 +34,28 @@ impl Linux {
             return at.cwnd;
         }
         let (cwnd, left) = slow_start(at, ack.bytes);
-        self.rest += u64::from(left) * u64::from(mss);
-        let more = self.rest / u64::from(cwnd);
-        self.rest %= u64::from(cwnd);
-        cwnd + more as u32
+        cwnd + self.avoid(cwnd, left, mss)
+    }
+
+    /// Congestion avoidance: how much the window grows by after so many bytes were acknowledged, in whole segments. What
+    /// was counted towards the growth of a larger one is worth a segment, however much it is.
+    fn avoid(&mut self, cwnd: u32, acked: u32, mss: u32) -> u32 {
+        let window = u64::from((cwnd / mss).max(1) * mss);
+        let mut more = 0;
+        if self.counted >= window {
+            self.counted = 0;
+            more = 1;
+        }
+        self.counted += u64::from(acked);
+        more += (self.counted / window) as u32;
+        self.counted %= window;
+        more * mss
+    }
+
+    /// A loss is seen: the slow start threshold, before its floor, in whole segments.
+    pub fn cut(&mut self, cwnd: u32, mss: u32) -> u32 {
+        self.counted = 0;
+        cwnd / mss / 2 * mss
     }
 
     /// The window after a mark, before the floor.

@@ -178,7 +178,8 @@ impl Congestion {
     fn after_loss(&mut self, flight: u32, cfg: &TcpConfig) -> u32 {
         let flight = if cfg.as_linux { self.cwnd } else { flight };
         match &mut self.law {
-            Law::Halving | Law::Dctcp(_) | Law::PFabric | Law::Linux(_) => flight / 2,
+            Law::Halving | Law::Dctcp(_) | Law::PFabric => flight / 2,
+            Law::Linux(l) => l.cut(self.cwnd, u32::from(cfg.mss)),
             Law::Cubic(c) => c.cut(self.cwnd, flight, cfg),
             Law::CubicLinux(c) => c.cut(self.cwnd, cfg),
         }

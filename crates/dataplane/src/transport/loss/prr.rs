@@ -24,6 +24,8 @@ pub(in crate::transport) struct Delivery {
     pub pipe: u64,
     pub ssthresh: u64,
     pub mss: u64,
+    /// Part of a segment counts for a whole one, as in Linux, which counts in segments.
+    pub whole: bool,
 }
 
 impl Prr {
@@ -50,6 +52,9 @@ impl Prr {
             let more = if of.safe { of.mss } else { 0 };
             (bound + more).min(of.ssthresh - of.pipe)
         };
+        if of.whole {
+            send = send.next_multiple_of(of.mss);
+        }
         // The fast retransmit is sent whatever the window says.
         if self.out == 0 && send < of.mss {
             send = of.mss;

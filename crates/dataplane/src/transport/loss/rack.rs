@@ -63,6 +63,10 @@ fn sent_after(a: (Time, u64), b: (Time, u64)) -> bool {
 }
 
 impl Rack {
+    /// RACK.min_RTT.
+    pub fn min_rtt(&self) -> Dur {
+        self.min_rtt
+    }
     /// A sample of the round-trip time (§6.2 step 1).
     pub fn sample(&mut self, rtt: Dur) {
         self.min_rtt = self.min_rtt.min(rtt);

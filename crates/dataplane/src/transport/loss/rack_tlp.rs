@@ -52,6 +52,10 @@ pub(in crate::transport) struct RackTlp {
     pub awaited: Awaited,
     pub spread: Spread,
     pub dsacks: u32,
+    /// New data that leave as one burst.
+    pub burst: Range<u64>,
+    /// The congestion window was what limited the sender when it last had new data.
+    pub limited: bool,
 }
 
 /// An ACK, and where the sender stands as it comes.

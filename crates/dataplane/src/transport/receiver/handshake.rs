@@ -88,7 +88,7 @@ impl Receiver {
         if self.bits.any(Bits::ANSWERED) {
             self.bits = self.bits.without(Bits::ANSWERED);
             self.ack_by = Time::NEVER;
-            self.count = io.cfg.quick_acks;
+            self.count = super::quick::at_first(io.cfg);
         }
         let at_next = unwrap(pkt.seq, self.next) == Some(self.next) && self.unacked == 0;
         let newer = |stamp: &u32| !older(*stamp, self.recent);

@@ -10,6 +10,7 @@
 //! was granted, retransmissions keep to that edge, and the ACK of them opens the window again. If
 //! that ACK is lost the same data are still outstanding. With nothing outstanding it is open.
 
+mod bursts;
 mod heard;
 pub(crate) mod notice;
 mod open;

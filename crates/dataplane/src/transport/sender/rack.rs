@@ -132,7 +132,7 @@ impl Sender {
         let found = r.rack.detect(&mut r.segments, io.now, settling);
         if found.wait.0 > 0 {
             r.awaited = Awaited::Reordering;
-            self.wake_after(found.wait.saturating_add(io.cfg.rack.slack), io);
+            self.wake_after(found.wait.saturating_add(io.cfg.rack.slack), r, io);
         } else if r.awaited == Awaited::Reordering {
             self.rearm_timeout(r, io);
         }
@@ -147,10 +147,12 @@ impl Sender {
     pub(super) fn begin_recovery(&mut self, flight: u64, marked: bool, r: &mut RackTlp, io: &Io) {
         let under_way = r.segments.again().div_ceil(u64::from(io.cfg.mss)) as u32;
         r.undo.begin(self.congestion.saved(), self.una, under_way, marked);
+        // Linux reduces from the window, the RFC from what is under way.
+        let from = if io.cfg.as_linux { self.congestion.window().into() } else { flight };
         self.cut(flight, io);
         self.loss.recover(self.sent, self.sent);
         self.fast_retransmits += 1;
-        r.prr.begin(flight);
+        r.prr.begin(from);
         r.tlp.end();
         r.phase = Phase::Recovery;
     }
@@ -241,7 +243,9 @@ impl Sender {
         let cfg = io.cfg;
         let recovering = r.phase == Phase::Recovery;
         let open = event.advanced && !recovering;
-        let (bytes, flight) = (event.told.delivered as u32, event.flight as u32);
+        let bytes = event.told.delivered as u32;
+        // What waits for a larger burst uses the window all the same.
+        let flight = (event.flight as u32).max(if r.limited { self.congestion.window() } else { 0 });
         let acked = Acked { bytes, flight, open, rtt: event.told.last_rtt, ..self.acked(event.ece, io) };
         if acked.bytes > 0 {
             self.congestion.on_ack(&acked, cfg);
@@ -261,6 +265,7 @@ impl Sender {
             pipe: r.pipe(),
             ssthresh: u64::from(self.congestion.ssthresh()),
             mss: u64::from(cfg.mss),
+            whole: cfg.as_linux,
         };
         if let Some(window) = r.prr.window(of) {
             self.congestion.set_window(u32::try_from(window).unwrap_or(u32::MAX));

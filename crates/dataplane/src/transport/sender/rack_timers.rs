@@ -36,53 +36,53 @@ impl Sender {
     pub(super) fn rearm_timeout(&mut self, r: &mut RackTlp, io: &Io) {
         let wait = match r.awaited {
             Awaited::Retransmission => self.rto.timeout(),
-            Awaited::Probe | Awaited::Reordering => self.expiry(r).max(io.now).since(io.now),
+            // What is over already is waited for all the same: for a tick, where there are any.
+            Awaited::Probe | Awaited::Reordering => self.left(r, io).max(Dur::us(1)),
         };
         r.awaited = Awaited::Retransmission;
         match io.cfg.retransmission_timer {
-            true => self.wake_after(wait, io),
+            true => self.wake_after(wait, r, io),
             false => self.rto.stop(),
         }
     }
     /// The timer expires after so long, by the clock of this host.
-    pub(super) fn wake_after(&mut self, wait: Dur, io: &Io) {
-        self.rto.set(io.cfg.ticks(self.flow.src).expiry(io.now, wait));
+    pub(super) fn wake_after(&mut self, wait: Dur, r: &RackTlp, io: &Io) {
+        let tick = io.cfg.ticks(self.flow.src).expiry(io.now, wait);
+        let sends = r.awaited != Awaited::Probe || r.tlp.may_probe();
+        self.rto.set(if sends { io.cfg.handled(tick, self.flow.hash) } else { tick });
     }
-    /// When the retransmission timeout of the first segment is over.
-    fn expiry(&self, r: &RackTlp) -> Time {
-        r.segments.first().map_or(Time::NEVER, |s| s.at.saturating_add(self.rto.timeout()))
+    /// How long until the retransmission timeout of the first segment is over; zero where it is.
+    fn left(&self, r: &RackTlp, io: &Io) -> Dur {
+        let expiry = r.segments.first().map_or(Time::NEVER, |s| s.at.saturating_add(self.rto.timeout()));
+        expiry.max(io.now).since(io.now)
     }
 
     /// Lets the timer wait for a probe, unless it would find nothing out: losses are being recovered, or
-    /// reports will show them (RFC 8985 §7.2). `advancing` says that the timeout would run from now.
+    /// reports will show them (RFC 8985 §7.2). Whether a probe may be sent is asked now, or as in Linux then
+    /// (§7.3). `advancing` says that the timeout would run from now.
     pub(super) fn await_probe(&mut self, advancing: bool, r: &mut RackTlp, io: &Io) -> bool {
         let cfg = io.cfg;
-        if !cfg.rack.tlp || r.in_recovery() || r.segments.reported() > 0 || !r.tlp.may_probe() {
+        let may = cfg.as_linux || r.tlp.may_probe();
+        if !cfg.rack.tlp || r.in_recovery() || r.segments.reported() > 0 || !may {
             return false;
         }
         let mut wait = Tlp::timeout(self.rto.srtt(), r.segments.len() == 1, cfg.min_rto, cfg.rack.slack);
         if cfg.retransmission_timer {
-            let expiry = if advancing { self.rto.timeout() } else { self.expiry(r).max(io.now).since(io.now) };
-            wait = wait.min(expiry);
+            let left = if advancing { self.rto.timeout() } else { self.left(r, io) };
+            wait = if left > Dur::ZERO { wait.min(left) } else { wait };
         }
         r.awaited = Awaited::Probe;
-        self.wake_after(wait, io);
+        self.wake_after(wait, r, io);
         true
     }
 
     /// Sends a probe beside the window: new data, or else the last segment again (RFC 8985 §7.3).
     fn on_probe_time(&mut self, r: &mut RackTlp, io: &mut Io) {
-        let cfg = io.cfg;
         if !r.tlp.may_probe() || r.segments.len() == 0 {
             return self.rearm_timeout(r, io);
         }
-        let full = u64::from(cfg.mss).min(self.written - self.nxt) as u32;
-        let new = full > 0 && self.rwnd.saturating_sub(self.flight()) >= full;
-        if new {
-            let start = self.nxt;
-            self.emit_new(full, io);
-            r.on_sent(start..self.sent, io.now);
-        } else {
+        let new = self.probe_with_new(r, io);
+        if !new {
             // No loss is known of: this is no retransmission that a recovery would answer for.
             let last = r.segments.len() - 1;
             self.repeat(last, r, io);
@@ -126,9 +126,11 @@ impl Sender {
             r.undo.begin(self.congestion.saved(), self.una, under_way, false);
         }
         let lost = Lost { range: self.una..self.nxt, flight, sent: self.sent, left: 0, now };
+        // RFC 5682 §3.1 step 1: not where the timeout ends another recovery, unless it is of the same segment again.
+        let asks = cfg.rack.frto && (r.phase == Phase::Open || self.loss.expiries > 0);
         self.congestion.on_timeout(&lost, !cut, cfg);
         self.after_timeout(cfg, now);
-        r.phase = Phase::Loss { frto: if cfg.rack.frto { Frto::Asked } else { Frto::Off } };
+        r.phase = Phase::Loss { frto: if asks { Frto::Asked } else { Frto::Off } };
         r.tlp.end();
         let settling = self.settling(r, cfg);
         r.rack.on_timeout(&mut r.segments, now, settling);

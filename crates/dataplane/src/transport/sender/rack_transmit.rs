@@ -3,13 +3,7 @@
 use super::Sender;
 use crate::transport::loss::{Awaited, Frto, Phase, RackTlp};
 use crate::transport::{Io, clock};
-use units::{Dur, Time};
-
-/// Room for this share of the window is used at once (Linux: `tcp_tso_win_divisor`), as is room for so many bytes.
-const TSO_WINDOW_SHARE: u64 = 3;
-const TSO_BYTES: u64 = 65_536;
-/// Nothing is deferred after a longer silence.
-const TSO_RECENT: Dur = Dur::ms(1);
+use units::Time;
 
 impl Sender {
     /// Sends what is lost and then new data, as long as the window exceeds what is under way; the other way
@@ -53,41 +47,14 @@ impl Sender {
         s.len()
     }
 
-    /// Whether new data wait until more of them may leave at once, as Linux lets them for the sake of segmentation
-    /// offload: what may leave is less than a third of the window, the last segment left a moment ago, and the
-    /// next ACK is near.
-    fn defers(&self, r: &RackTlp, io: &Io) -> bool {
-        let rwnd = self.rwnd.saturating_sub(self.flight());
-        let window = self.congestion.window();
-        let room = u64::from(window).saturating_sub(r.pipe()).min(u64::from(rwnd));
-        let least = u64::from(window.min(self.rwnd)) / TSO_WINDOW_SHARE;
-        let old =
-            r.segments.first().is_some_and(|s| io.now.since(s.at) >= Dur(self.rto.srtt().unwrap_or_default().0 / 2));
-        r.phase == Phase::Open
-            && self.written - self.nxt > u64::from(io.cfg.mss)
-            && room < least.min(TSO_BYTES)
-            && io.now.since(self.last_sent) <= TSO_RECENT
-            && old
-    }
-
     /// Sends new data that the window has room for.
     fn send_new(&mut self, r: &mut RackTlp, io: &mut Io) {
         if self.nxt >= self.written {
             return;
         }
         self.wake(io);
-        if io.cfg.rack.tso && self.defers(r, io) {
-            return;
-        }
         let (before, timer_ran) = (self.sent, self.rto.expires() < Time::NEVER);
-        self.fill(u64::from(self.congestion.window()).saturating_sub(r.pipe()), io);
-        let mut start = before;
-        while start < self.sent {
-            // Only the last of them may be short.
-            let end = self.sent.min(start + u64::from(io.cfg.mss));
-            r.on_sent(start..end, io.now);
-            start = end;
-        }
+        self.send_bursts(r, io);
         if self.sent > before {
             if r.awaited == Awaited::Probe || !timer_ran {
                 self.rearm_timeout(r, io);

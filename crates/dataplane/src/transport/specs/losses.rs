@@ -58,8 +58,9 @@ pub(super) const TICK: Param = Param {
 };
 pub(super) const TSO: Param = Param {
     name: "tso",
-    doc: "With `rack`: new data wait until a third of the window may leave at once, while the last segment left less than \
-          1 ms ago, as Linux lets them for segmentation offload (`tcp_tso_win_divisor`).",
+    doc: "With `rack`: new data leave in bursts of half of the window at most, and wait until a third of it may leave at \
+          once, while the last segment left less than 1 ms ago, as Linux lets them for segmentation offload \
+          (`tcp_tso_win_divisor`); the end of a burst is acknowledged at once.",
     kind: Kind::Flag,
     default: Some("false"),
 };

@@ -3,8 +3,7 @@
 use super::*;
 
 #[test]
-fn growth_loses_no_fraction_of_a_byte() {
-    // A window of 4000 segments: 0.25 B an ACK of a segment.
+fn growth_is_whole_segments_and_loses_none() {
     let set = [
         ("congestion_control", word("reno")),
         ("recovery", word("sack")),
@@ -13,10 +12,12 @@ fn growth_loses_no_fraction_of_a_byte() {
     ];
     let mut h = Hand::of(1 << 40, "linux", &set);
     h.start();
-    for n in 1..=4000 {
+    for n in 1..4000 {
         h.ack(n);
     }
-    assert_eq!(h.cwnd(), 4_001_000 - 1, "a segment a round trip, but for its own growth");
+    assert_eq!(h.cwnd(), 4_000_000);
+    h.ack(4000);
+    assert_eq!(h.cwnd(), 4_001_000, "a segment for a window");
 }
 
 #[test]

@@ -2,6 +2,7 @@
 
 mod application;
 mod bounced;
+mod bursts;
 mod chaos;
 mod conformance;
 mod cubic;

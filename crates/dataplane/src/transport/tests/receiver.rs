@@ -170,3 +170,16 @@ fn bytes_beyond_the_end_of_the_flow_are_no_bytes() {
     assert_eq!((e.segment(0), e.segment(1), e.segment(2)), (vec![1000], vec![1500], vec![1500]));
     assert_eq!((e.receiver.received(), e.receiver.stats().duplicates), (1500, 1));
 }
+
+#[test]
+fn the_end_of_a_burst_is_acknowledged_at_once() {
+    let mut r = End::of(1 << 20, "linux", &[]);
+    let quick = (0..40).take_while(|n| !r.segment(*n).is_empty()).count();
+    assert_eq!(quick, 16 + 6, "the first, while a kernel's window grows");
+    r.segment(23);
+    assert_eq!(r.segment(24), [0; 0], "the first of two");
+    r.segment(25);
+    let ext = r.exts.allocate(Ext { push: true, timestamps: Some(Timestamps::default()), ..Ext::default() });
+    let pkt = Pkt { ext, ..segment::data(&flow(0), (26_000, 1000), 0, &r.cfg) };
+    assert_eq!(r.packet(pkt), [27_000]);
+}

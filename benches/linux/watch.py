@@ -1,0 +1,87 @@
+"""The program in the router that sees when frames pass: how long a host takes to answer one.
+
+Runs by itself, with nothing but the standard library. It says `ready`, watches until a line comes on standard
+input, and then tells the answers of both hosts as JSON: nanoseconds from a data frame that leaves for the
+receiver to the ACK that leaves for the sender, and from such an ACK to the next data of its flow that come.
+"""
+
+import json
+import select
+import socket
+import struct
+import sys
+from typing import Any
+
+ETH_P_ALL, SO_RCVBUFFORCE, SO_TIMESTAMPNS_NEW = 3, 33, 64
+PORT = 5001
+OUTGOING = 4
+# An answer that takes longer is none: the host had nothing to say.
+LONGEST_NS = 200_000
+
+
+def listen(device: str) -> socket.socket:
+    """All frames of a device, with the kernel's time of each."""
+    found = socket.socket(socket.AF_PACKET, socket.SOCK_RAW, socket.htons(ETH_P_ALL))
+    found.setsockopt(socket.SOL_SOCKET, SO_RCVBUFFORCE, 1 << 26)
+    found.setsockopt(socket.SOL_SOCKET, SO_TIMESTAMPNS_NEW, 1)
+    found.bind((device, ETH_P_ALL))
+    found.setblocking(False)
+    return found
+
+
+def take(device: str, source: socket.socket) -> list[tuple[int, str, bool, bytes]]:
+    """What has passed: when, where, whether it left, and its headers."""
+    seen: list[tuple[int, str, bool, bytes]] = []
+    while True:
+        try:
+            data, told, _, address = source.recvmsg(100, 128)
+        except BlockingIOError:
+            return seen
+        seconds, nanoseconds = struct.unpack_from("qq", told[0][2])
+        seen.append((seconds * 10**9 + nanoseconds, device, address[2] == OUTGOING, data))
+
+
+def answers(seen: list[tuple[int, str, bool, bytes]]) -> dict[str, list[int]]:
+    """How long each host took, in order."""
+    receiver: list[int] = []
+    sender: list[int] = []
+    left: dict[int, int] = {}
+    asked: dict[int, int] = {}
+    for at, device, out, data in sorted(seen):
+        if data[12:14] != b"\x08\x00" or data[23] != socket.IPPROTO_TCP:
+            continue
+        head = (data[14] & 15) * 4
+        start = 14 + head
+        source, destination = struct.unpack_from("!HH", data, start)
+        length = struct.unpack_from("!H", data, 16)[0] - head - (data[start + 12] >> 4) * 4
+        if destination == PORT and length and (device, out) == ("r1", True):
+            left[source] = at
+        elif destination == PORT and length and (device, out) == ("r0", False) and source in asked:
+            sender.append(at - asked.pop(source))
+        elif source == PORT and not length and (device, out) == ("r0", True):
+            asked[destination] = at
+            if destination in left:
+                receiver.append(at - left.pop(destination))
+    kept = {"receiver": receiver, "sender": sender}
+    return {name: [each for each in values if each < LONGEST_NS] for name, values in kept.items()}
+
+
+def watch() -> dict[str, Any]:
+    """Both devices, until a line comes."""
+    sources = {device: listen(device) for device in ("r0", "r1")}
+    poll = select.poll()
+    for source in sources.values():
+        poll.register(source.fileno(), select.POLLIN)
+    poll.register(sys.stdin.fileno(), select.POLLIN)
+    print(json.dumps("ready"), flush=True)
+    seen: list[tuple[int, str, bool, bytes]] = []
+    over = False
+    while not over:
+        over = any(fd == sys.stdin.fileno() for fd, _ in poll.poll())
+        for device, source in sources.items():
+            seen += take(device, source)
+    return answers(seen)
+
+
+if __name__ == "__main__":
+    print(json.dumps(watch()), flush=True)

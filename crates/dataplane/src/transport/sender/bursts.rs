@@ -1,0 +1,151 @@
+//! New data in bursts, as Linux sends them for the sake of segmentation offload: a burst is what its stack hands down
+//! at once.
+//!
+//! A burst is no more than half of the window (`tcp_cwnd_test`) and no more than offload takes (`tcp_tso_autosize`).
+//! What was written lies in pieces of as much as offload takes; the end of a piece leaves as soon as there is room
+//! for it, other data wait for a third of the window (`tcp_tso_should_defer`). The last segment of a burst is marked
+//! to be pushed (PSH).
+
+use super::Sender;
+use crate::Ext;
+use crate::transport::loss::{Phase, RackTlp};
+use crate::transport::{Io, TcpConfig};
+use units::Dur;
+
+/// Room for this share of the window is used at once (Linux: `tcp_tso_win_divisor`).
+const WINDOW_SHARE: u64 = 3;
+/// Most that offload takes at once, bytes.
+const LARGEST: u64 = 65_536;
+/// Least that it is given, segments.
+const LEAST: u64 = 2;
+/// Nothing waits after a longer silence.
+const RECENT: Dur = Dur::ms(1);
+/// Of short round trips the whole of it, of one longer by this half as much, and so on (Linux: `tcp_tso_rtt_log`).
+const HALVED_EACH: Dur = Dur(512_000_000);
+/// Beside that, what leaves in this part of a second at the rate of Linux's pacing (`sk_pacing_shift`).
+const PACED_PARTS: u128 = 1024;
+
+impl Sender {
+    /// Sends new data as long as there is room for another burst.
+    pub(super) fn send_bursts(&mut self, r: &mut RackTlp, io: &mut Io) {
+        let mss = u64::from(io.cfg.mss);
+        while self.nxt < self.written {
+            if self.nxt >= r.burst.end {
+                let Some(end) = self.next_burst(r, io) else { return };
+                r.burst = self.nxt..end;
+            }
+            let before = self.nxt;
+            let room = u64::from(self.congestion.window()).saturating_sub(r.pipe());
+            self.fill(room.min(r.burst.end - before), io);
+            self.note_sent(before, r, io);
+            r.limited = r.pipe() + mss > u64::from(self.congestion.window());
+            if self.nxt < r.burst.end || self.nxt == before {
+                // A NIC that asks for each segment gets the rest later.
+                if !self.pacing.waits() {
+                    r.burst.end = self.nxt;
+                }
+                return;
+            }
+            if io.cfg.rack.tso && self.nxt - r.burst.start > mss {
+                push(io);
+            }
+        }
+    }
+
+    /// Keeps what was sent since: all but the last of it is of full size.
+    fn note_sent(&mut self, from: u64, r: &mut RackTlp, io: &Io) {
+        let mut start = from;
+        while start < self.nxt {
+            let end = self.nxt.min(start + u64::from(io.cfg.mss));
+            r.on_sent(start..end, io.now);
+            start = end;
+        }
+    }
+
+    /// Sends a probe of new data: a segment, or what the window has room for where that was waiting. Whether there is
+    /// any that the receiver takes.
+    pub(super) fn probe_with_new(&mut self, r: &mut RackTlp, io: &mut Io) -> bool {
+        let mss = u64::from(io.cfg.mss);
+        let window = u64::from(self.congestion.window());
+        let most = match io.cfg.rack.tso {
+            true => (window.saturating_sub(r.pipe()) / mss).min(window / mss / 2).max(1),
+            false => 1,
+        };
+        let before = self.nxt;
+        for _ in 0..most {
+            let len = mss.min(self.written - self.nxt) as u32;
+            if len == 0 || self.rwnd.saturating_sub(self.flight()) < len {
+                break;
+            }
+            self.emit_new(len, io);
+        }
+        self.note_sent(before, r, io);
+        if self.nxt - before > mss {
+            push(io);
+        }
+        self.nxt > before
+    }
+
+    /// Where the next burst ends; `None` while data wait.
+    fn next_burst(&self, r: &mut RackTlp, io: &Io) -> Option<u64> {
+        let mss = u64::from(io.cfg.mss);
+        let (left, window) = (self.written - self.nxt, u64::from(self.congestion.window()));
+        let by_window = window.saturating_sub(r.pipe());
+        let by_receiver = u64::from(self.rwnd.saturating_sub(self.flight()));
+        let room = by_window.min(by_receiver);
+        if !io.cfg.rack.tso || room < mss {
+            return Some(self.nxt + by_window);
+        }
+        let most = self.largest_burst(r, io.cfg);
+        let share = (window / mss / 2 * mss).max(mss).min(by_window / mss * mss).min(most);
+        // What is left of a piece takes from the next as much as the burst may have.
+        let piece = (end_of_piece(self.nxt, io.cfg) - self.nxt).max(share).min(left);
+        let is_end_of_piece = piece < left && piece <= room;
+        if piece > mss && !is_end_of_piece && self.waits_for_more(room.min(most), most, r, io) {
+            r.limited = by_window < by_receiver;
+            return None;
+        }
+        Some(self.nxt + share.min(piece))
+    }
+
+    /// Whether new data wait until more of them may leave at once: what may leave is less than a third of the window,
+    /// the last segment left a moment ago, and the next ACK is near.
+    fn waits_for_more(&self, room: u64, most: u64, r: &RackTlp, io: &Io) -> bool {
+        let least = u64::from(self.congestion.window().min(self.rwnd)) / WINDOW_SHARE;
+        let half = Dur(self.rto.srtt().unwrap_or_default().0 / 2);
+        let is_old = r.segments.first().is_some_and(|s| io.now.since(s.at) >= half);
+        r.phase == Phase::Open && room < least.min(most) && io.now.since(self.last_sent) <= RECENT && is_old
+    }
+
+    /// Most that offload is given at once, bytes.
+    fn largest_burst(&self, r: &RackTlp, cfg: &TcpConfig) -> u64 {
+        let (window, mss) = (self.congestion.window(), u64::from(cfg.mss));
+        let halvings = r.rack.min_rtt().0 / HALVED_EACH.0;
+        let near = if halvings < 32 { LARGEST >> halvings } else { 0 };
+        // Two windows a round trip in slow start, 1.2 near its end and after it.
+        let tenths = if window < self.congestion.ssthresh() / 2 { 20 } else { 12 };
+        let srtt = u128::from(self.rto.srtt().unwrap_or_default().0.max(1));
+        let paced = u128::from(window) * tenths * u128::from(Dur::s(1).0) / (10 * PACED_PARTS * srtt);
+        let bytes = near + paced.min(u128::from(LARGEST)) as u64;
+        (bytes.min(LARGEST) / mss).max(LEAST) * mss
+    }
+}
+
+/// The end of the piece of what was written that a byte is in: the first is the initial window, which leaves while an
+/// application writes.
+fn end_of_piece(at: u64, cfg: &TcpConfig) -> u64 {
+    let (mss, first) = (u64::from(cfg.mss), u64::from(cfg.initial_window));
+    let piece = (LARGEST.min(u64::from(cfg.peer_window / 2)) / mss).max(1) * mss;
+    if at < first { first } else { first + ((at - first) / piece + 1) * piece }
+}
+
+/// Marks the segment that was made last.
+fn push(io: &mut Io) {
+    if let Some(mut pkt) = io.out.pop() {
+        match io.exts.get_mut(pkt.ext) {
+            Some(ext) => ext.push = true,
+            None => pkt.ext = io.exts.allocate(Ext { push: true, ..Ext::default() }),
+        }
+        io.out.push(pkt);
+    }
+}

@@ -1,0 +1,118 @@
+//! How new data leave in bursts, as Linux sends them for segmentation offload, and what bursts change elsewhere.
+
+use super::*;
+
+/// A sender of Linux whose clock does not tick.
+fn linux(more: &[(&'static str, Value)]) -> Hand {
+    let given = [("tick", time(Dur::ZERO)), ("congestion_control", word("reno"))];
+    Hand::of(1 << 30, "linux", &[&given[..], more].concat())
+}
+/// It has started, and its first segments are 900 us old.
+fn started(more: &[(&'static str, Value)]) -> Hand {
+    let mut h = linux(more);
+    h.start();
+    h.wait(Dur::us(900));
+    h
+}
+/// Which of the segments that were sent last are marked to be pushed.
+fn pushed(h: &Hand) -> Vec<u32> {
+    let is_pushed = |p: &&Pkt| h.exts.get(p.ext).is_some_and(|ext| ext.push);
+    h.last.iter().filter(is_pushed).map(|p| p.seq / 1000).collect()
+}
+
+#[test]
+fn a_burst_is_half_of_the_window_at_most_and_its_last_segment_is_pushed() {
+    let mut h = linux(&[("initial_window", packets(9))]);
+    assert_eq!(h.start(), (0..9).collect::<Vec<_>>());
+    assert_eq!(pushed(&h), [3, 7], "four, four, and one that is no burst");
+    let mut h = linux(&[("initial_window", packets(9)), ("tso", Value::Flag(false))]);
+    h.start();
+    assert_eq!(pushed(&h), [0; 0]);
+}
+
+#[test]
+fn a_burst_is_what_offload_takes_at_most() {
+    let mut h = linux(&[("initial_window", packets(200))]);
+    h.start();
+    assert_eq!(pushed(&h), [64, 129, 194, 199], "64 KiB are 65 segments");
+    // Over 20 ms there is nothing for short round trips, and a 1024th of a second at 1.2 windows a round trip.
+    let far = [("initial_window", packets(200)), ("initial_ssthresh", size(1)), ("handshake_rtt", time(Dur::ms(20)))];
+    let mut h = linux(&far);
+    h.start();
+    assert_eq!(pushed(&h)[..3], [10, 21, 32], "1.2 200 / 20.48 are 11.7");
+}
+
+#[test]
+fn the_end_of_a_piece_leaves_as_soon_as_there_is_room_for_it() {
+    // Half of the receiver's window are ten segments: pieces end after 12, 22, 32.
+    let mut h = started(&[("initial_window", packets(12)), ("receive_window", size(20_000))]);
+    assert_eq!([h.ack(1), h.ack(2)], [vec![], vec![]]);
+    assert_eq!(h.ack(3), (12..18).collect::<Vec<_>>(), "room for six, of a window of 15");
+    assert_eq!([h.ack(4), h.ack(5)], [vec![], vec![18, 19, 20, 21]], "room for four, of 17");
+    let mut h = started(&[("initial_window", packets(12))]);
+    let sent: Vec<_> = (1..6).map(|n| h.ack(n).len()).collect();
+    assert_eq!(sent, [0, 0, 6, 0, 0]);
+}
+
+#[test]
+fn a_probe_takes_along_what_was_waiting() {
+    let mut h = started(&[]);
+    assert_eq!(h.ack(1), [0; 0]);
+    assert_eq!((h.expire(), pushed(&h)), (vec![10, 11], vec![11]));
+    let mut h = started(&[("tso", Value::Flag(false))]);
+    h.ack(1);
+    assert_eq!(h.expire(), [12]);
+}
+
+#[test]
+fn what_waits_for_a_larger_burst_uses_the_window_all_the_same() {
+    let mut h = started(&[("initial_ssthresh", size(1))]);
+    for n in 1..=10 + 11 + 12 + 13 {
+        h.wait(Dur::us(90));
+        h.ack(n);
+    }
+    assert_eq!(h.cwnd(), 14_000, "a segment for each window");
+}
+
+#[test]
+fn a_window_is_reduced_from_what_it_was_and_by_whole_segments() {
+    let mut h = started(&[("initial_window", packets(20))]);
+    assert_eq!(h.ack(1), [0; 0]);
+    // From 21 to 10; 15 are under way. Three of 21 have arrived: 1.4 of ten.
+    assert_eq!(h.sack(1, &[(2, 5)]), [1, 20]);
+    assert_eq!(h.sack(1, &[(2, 6)]), [0; 0], "1.9");
+    assert_eq!(h.sack(1, &[(2, 7)]), [21], "2.4");
+}
+
+#[test]
+fn a_timeout_in_another_recovery_is_not_asked_for_its_reason() {
+    let mut h = started(&[]);
+    assert_eq!(h.sack(0, &[(1, 4)]), [0, 10]);
+    assert_eq!(h.expire(), [0]);
+    assert_eq!(h.ack(4), [4, 5], "what is lost, and no new data");
+}
+
+#[test]
+fn while_a_probe_is_under_way_its_time_passes_before_that_of_the_timeout() {
+    let set = [("congestion_control", word("reno")), ("min_rto", time(Dur::ms(10)))];
+    let mut h = Hand::of(1 << 30, "linux", &set);
+    h.start();
+    assert_eq!(h.expire(), [10], "the probe");
+    h.wait(Dur::ms(12));
+    h.ack(1);
+    let timeouts = h.stats().timeouts;
+    assert_eq!((h.expire(), h.stats().timeouts), (vec![], timeouts));
+    // The timeout is over by now: it waits for a tick still, and from a tick on that takes two.
+    let left = h.timer_in().unwrap();
+    assert!(left > Dur::ms(7) && left < Dur::ms(9), "{left}");
+}
+
+#[test]
+fn timers_of_one_tick_are_handled_one_after_the_other() {
+    let cfg = config("linux", &[]);
+    let at = |flow: u32| cfg.handled(Time::ZERO + Dur::ms(8), flow) - (Time::ZERO + Dur::ms(8));
+    assert!((0..50).all(|flow| at(flow) > Dur::ZERO && at(flow) <= Dur::us(20)));
+    assert!(at(0) != at(1) && at(1) != at(2));
+    let cfg = config("linux", &[("tick", time(Dur::ZERO))]);
+    assert_eq!(cfg.handled(Time(7), 0), Time(7));
+}
