@@ -101,7 +101,8 @@ def test_six_senders_make_mark_and_detour_one_run_and_drop_as_fast(followed: Pat
         assert own[marks].value == 0 < marked[marks].value
         assert own[mean].value < values["bounce"][seed][mean].value
         for key in times:
-            assert own[key].value == pytest.approx(marked[key].value, rel=1.5e-2), key
+            slowest = key.partition("[")[0].endswith("_p99.9")
+            assert own[key].value == pytest.approx(marked[key].value, rel=5e-2 if slowest else 1e-2), key
 
 
 def test_the_notebook_runs_from_its_first_cell_to_its_last() -> None:
