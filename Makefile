@@ -15,7 +15,7 @@ help:
 	@echo "make check   formatting, lints and unit tests alone: a minute or two where little has changed"
 	@echo "make bench   events, hops, ACKs and whole runs timed; tables; the command; memory; two cores against one"
 	@echo "make bench BEFORE=rev  this tree against a revision, in turns; fails where a run has become slower"
-	@echo "make fuzz    an hour of wrong scenarios; FUZZ_SECONDS=600 for ten minutes, FUZZ_TARGET=quantity for units"
+	@echo "make fuzz    an hour of wrong scenarios; FUZZ_SECONDS=600 for ten minutes, FUZZ_TARGET=quantity for units, wire for frames"
 	@echo "make golden  record the digests of golden/ anew and print what has changed; on purpose only"
 	@echo "make mutations  deliberate faults, one at a time, which the tests must catch; MUTATIONS=rfc6298 for some"
 	@echo "make bench-ns3  the same work in ns-3 (installs Debian's), the ratio, and a cross-check"

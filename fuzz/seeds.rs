@@ -82,6 +82,26 @@ const MORE: &[&str] = &[
     "1e308",
 ];
 
+/// Bytes that frames have: EtherTypes and versions, lengths of headers with CP's bits, options.
+const OF_FRAMES: &[&[u8]] = &[
+    b"\x08\x00\x45",
+    b"\x08\x00\x46",
+    b"\x40\x00\x40\x06",
+    b"\x50\x10",
+    b"\x58\x10",
+    b"\x5c\x10",
+    b"\x54\x10",
+    b"\x88\x18",
+    b"\x8c\x13",
+    b"\x02\x04\x05\xb4",
+    b"\x01\x03\x03\x07",
+    b"\x04\x02",
+    b"\xfd\x02",
+    b"\x01\x01\x08\x0a",
+    b"\x01\x01\x05\x0a",
+    b"\x01\x01\x05\x1a",
+];
+
 fn main() -> Result<()> {
     let fuzz = Path::new(env!("CARGO_MANIFEST_DIR"));
     let root = fuzz.parent().ok_or("no folder above fuzz/")?;
@@ -92,10 +112,12 @@ fn main() -> Result<()> {
         ready(&corpus, &scenarios)? + brought(&corpus, &scenarios)? + malformed(&corpus, root)? + declared(&corpus)?;
     let words = words();
     let quantities = quantities(&fuzz.join("corpus/quantity"), &words)?;
-    let dictionary: String = words.iter().map(|word| workload(word)).collect();
+    let dictionary: String = words.iter().map(|word| entry(word)).collect();
     fs::write(fuzz.join("scenario.dict"), &dictionary)?;
-    fs::write(fuzz.join("quantity.dict"), MORE.iter().map(|word| workload(word)).collect::<String>())?;
-    println!("{written} scenarios, {quantities} quantities, {} words", words.len());
+    fs::write(fuzz.join("quantity.dict"), MORE.iter().map(|word| entry(word)).collect::<String>())?;
+    let frames = frames(&fuzz.join("corpus/wire"), root)?;
+    fs::write(fuzz.join("wire.dict"), OF_FRAMES.iter().map(|word| entry(word)).collect::<String>())?;
+    println!("{written} scenarios, {quantities} quantities, {frames} frames, {} words", words.len());
     Ok(())
 }
 
@@ -255,10 +277,40 @@ fn quantities(corpus: &Path, words: &BTreeSet<String>) -> Result<usize> {
     Ok(all.len())
 }
 
+/// The frames of `conformance/cp/wire.toml`, and those that switches have made of them.
+fn frames(corpus: &Path, root: &Path) -> Result<usize> {
+    fs::create_dir_all(corpus)?;
+    let table = Document::parse(fs::read_to_string(root.join("conformance/cp/wire.toml"))?)?;
+    let cases = table.get("case").and_then(|cases| cases.as_array_of_tables()).ok_or("no cases")?;
+    let steps = |case: &Table| case.get("step").and_then(|steps| steps.as_array_of_tables()).cloned();
+    let after = cases.iter().filter_map(steps).flatten().filter_map(|step| text(&step, "after").map(str::to_string));
+    let before = cases.iter().filter_map(|case| text(case, "frame").map(str::to_string));
+    let all: Vec<String> = before.chain(after).collect();
+    for (number, frame) in all.iter().enumerate() {
+        fs::write(corpus.join(format!("frame-{number}")), bytes(frame)?)?;
+    }
+    Ok(all.len())
+}
+
+/// Hexadecimal digits with blanks anywhere; `00*9` is nine bytes.
+fn bytes(text: &str) -> Result<Vec<u8>> {
+    let mut all = Vec::new();
+    for word in text.split_whitespace() {
+        let (digits, times) = word.split_once('*').unwrap_or((word, "1"));
+        for _ in 0..times.parse()? {
+            for at in (0..digits.len()).step_by(2) {
+                all.push(u8::from_str_radix(digits.get(at..at + 2).ok_or("half a byte")?, 16)?);
+            }
+        }
+    }
+    Ok(all)
+}
+
 /// A line of a dictionary: printable characters as they are, others by their bytes.
-fn workload(word: &str) -> String {
+fn entry(word: impl AsRef<[u8]>) -> String {
     let plain = |byte: u8| (byte.is_ascii_graphic() || byte == b' ') && byte != b'"' && byte != b'\\';
-    let bytes = word.bytes();
-    let spelt: String = bytes.map(|b| if plain(b) { (b as char).to_string() } else { format!("\\x{b:02X}") }).collect();
+    let bytes = word.as_ref().iter();
+    let spelt: String =
+        bytes.map(|&b| if plain(b) { (b as char).to_string() } else { format!("\\x{b:02X}") }).collect();
     format!("\"{spelt}\"\n")
 }

@@ -1,16 +1,16 @@
 //! A packet as the bytes of its frame.
 
 use crate::address::{self, addresses, ports};
-use crate::options::options;
+use crate::flags::{CpPacket, TcpFlags};
+use crate::options::Options;
+use crate::segment::{IPV4, Ip, LengthIn, SHORTEST, Segment};
 use dataplane::{Body, CNM_UNIT, Ext, PauseFrame, Pkt};
-use etherparse::{EtherType, Ethernet2Header, IpDscp, IpEcn, IpNumber, Ipv4Header, TcpHeader, UdpHeader};
+use etherparse::{EtherType, Ethernet2Header, IpNumber, UdpHeader};
 use mech::routing::AddressPlan;
-use mech::{Flags, Notice, PacketKind};
+use mech::{Flags, Notice};
 
 /// Bytes of a frame's check sequence, which captures do not have.
 pub const FCS: u16 = 4;
-/// Shortest frame of Ethernet without its check sequence (IEEE 802.3 §3.2.8).
-pub const SHORTEST: usize = 60;
 
 /// MAC control frames (IEEE 802.3 §31.4.1.3), and the group address of those of one link (§31B.1).
 const MAC_CONTROL: EtherType = EtherType(0x8808);
@@ -21,7 +21,7 @@ const PFC: u16 = 0x0101;
 /// Congestion notification messages (802.1Qau §33.2).
 const CNM: EtherType = EtherType(0x22e7);
 const ETHERNET: u16 = 14;
-const IPV4: u16 = 20;
+const TCP: u16 = 20;
 const UDP: u16 = 8;
 
 /// A packet that crosses a link.
@@ -53,14 +53,15 @@ pub fn deparse(crossing: &Crossing, out: &mut Vec<u8>) {
             out.extend_from_slice(&Ethernet2Header { source, destination, ether_type: CNM }.to_bytes());
             message(crossing.pkt, notice, out);
         }
-        Body::Segment(_) | Body::Raw(_) | Body::Notice(Notice::Cnp) => {
+        Body::Segment(_) => {
+            let written = segment(crossing).write(LengthIn::Ip, out);
+            debug_assert_eq!(written, Ok(()), "options and payload fit");
+        }
+        Body::Raw(_) | Body::Notice(Notice::Cnp) => {
             let (source, destination) = (mac(head.src), mac(head.dst));
             let ethernet = Ethernet2Header { source, destination, ether_type: EtherType::IPV4 };
             out.extend_from_slice(&ethernet.to_bytes());
-            match head.kind() == PacketKind::Segment {
-                true => tcp(crossing, out),
-                false => udp(crossing, out),
-            }
+            udp(crossing, out);
         }
     }
     let length = usize::from(head.size.saturating_sub(FCS)).max(SHORTEST);
@@ -92,25 +93,19 @@ fn message(pkt: &Pkt, notice: Notice, out: &mut Vec<u8>) {
     words.iter().for_each(|word| out.extend_from_slice(&word.to_be_bytes()));
 }
 
-/// RFC 791 §3.1. The class is a class selector (RFC 2474 §4.2.2); the identification counts the
-/// flow's emissions in this direction.
-fn internet(crossing: &Crossing, protocol: IpNumber, length: u16) -> Ipv4Header {
+/// The class is a class selector (RFC 2474 §4.2.2); the identification counts the flow's emissions in this
+/// direction.
+fn internet(crossing: &Crossing) -> Ip {
     let (pkt, head) = (crossing.pkt, &crossing.pkt.head);
     let ipv4 = |host| addresses(host, crossing.plan).0;
-    let mut ip = Ipv4Header {
-        dscp: IpDscp::try_new(head.tos >> 2).unwrap_or_default(),
-        ecn: IpEcn::try_new(head.tos & 0b11).unwrap_or_default(),
-        total_len: IPV4 + length,
-        identification: pkt.emission as u16,
-        dont_fragment: true,
-        time_to_live: if head.ttl == 0 { 64 } else { head.ttl },
-        protocol,
+    Ip {
         source: ipv4(head.src),
         destination: ipv4(head.dst),
-        ..Ipv4Header::default()
-    };
-    ip.header_checksum = ip.calc_header_checksum();
-    ip
+        tos: head.tos,
+        identification: pkt.emission as u16,
+        dont_fragment: true,
+        ttl: if head.ttl == 0 { 64 } else { head.ttl },
+    }
 }
 
 /// The ports that a packet comes from and goes to.
@@ -119,29 +114,48 @@ fn from_to(pkt: &Pkt) -> (u16, u16) {
     if pkt.head.flags.has(Flags::REVERSE) { (receiver, sender) } else { (sender, receiver) }
 }
 
-/// RFC 9293 §3.1.
-fn tcp(crossing: &Crossing, out: &mut Vec<u8>) {
+/// The segment that a packet is.
+pub(crate) fn segment(crossing: &Crossing) -> Segment {
     let Crossing { pkt, ext, push, .. } = *crossing;
-    let flags = pkt.head.flags;
-    let (from, to) = from_to(pkt);
+    let mac = |host| addresses(host, crossing.plan).1;
+    let (source_port, destination_port) = from_to(pkt);
+    let flags = flags(pkt.head.flags).with(if push { TcpFlags::PSH } else { TcpFlags(0) });
+    let options = ext.map(Options::of).unwrap_or_default();
+    let headers = IPV4 + TCP + options.length();
+    // What was cut off is what the frame had beside headers, padding among it.
+    let lost = pkt.head.orig_size.saturating_sub(ETHERNET + FCS + headers);
+    let payload = if flags.packet() == CpPacket::Cut { lost } else { pkt.payload };
     // A receiver's SYN takes no number in the simulation: here it has that before its first byte's.
-    let answer = flags.has(Flags::SYN.with(Flags::REVERSE));
-    let sequence = if answer { pkt.seq.wrapping_sub(1) } else { pkt.seq };
-    let mut header = TcpHeader::new(from, to, sequence, pkt.window);
-    header.acknowledgment_number = pkt.ack;
-    header.ack = flags.has(Flags::ACK);
-    header.syn = flags.has(Flags::SYN);
-    header.fin = flags.has(Flags::FIN);
-    header.rst = flags.has(Flags::RST);
-    header.ece = flags.has(Flags::ECE);
-    header.cwr = flags.has(Flags::CWR);
-    header.psh = push;
-    header.options = ext.map(options).unwrap_or_default();
-    let payload = pkt.payload.min(u16::MAX - IPV4 - header.header_len_u16());
-    let ip = internet(crossing, IpNumber::TCP, header.header_len_u16() + payload);
-    let data = zeros(out, usize::from(IPV4 + header.header_len_u16()), payload);
-    header.checksum = header.calc_checksum_ipv4_raw(ip.source, ip.destination, &out[data..]).unwrap_or(0);
-    put(out, data, &[&ip.to_bytes(), &header.to_bytes()]);
+    let answer = pkt.head.flags.has(Flags::SYN.with(Flags::REVERSE));
+    Segment {
+        source_mac: mac(pkt.head.src),
+        destination_mac: mac(pkt.head.dst),
+        ip: internet(crossing),
+        source_port,
+        destination_port,
+        sequence: if answer { pkt.seq.wrapping_sub(1) } else { pkt.seq },
+        acknowledgement: pkt.ack,
+        flags,
+        window: pkt.window,
+        urgent: 0,
+        options,
+        payload: payload.min(u16::MAX - headers),
+    }
+}
+
+/// The flags of a packet that a TCP header has.
+fn flags(of: Flags) -> TcpFlags {
+    let both = [
+        (Flags::ACK, TcpFlags::ACK),
+        (Flags::SYN, TcpFlags::SYN),
+        (Flags::FIN, TcpFlags::FIN),
+        (Flags::RST, TcpFlags::RST),
+        (Flags::ECE, TcpFlags::ECE),
+        (Flags::CWR, TcpFlags::CWR),
+        (Flags::CPA, TcpFlags::CPA),
+        (Flags::PPL, TcpFlags::PPL),
+    ];
+    both.iter().filter(|(flag, _)| of.has(*flag)).fold(TcpFlags(0), |all, (_, bit)| all.with(*bit))
 }
 
 /// RFC 768.
@@ -150,18 +164,12 @@ fn udp(crossing: &Crossing, out: &mut Vec<u8>) {
     let (from, to) = from_to(pkt);
     let fills = pkt.head.size.saturating_sub(ETHERNET + FCS + IPV4 + UDP);
     let payload = pkt.payload.max(fills).min(u16::MAX - IPV4 - UDP);
-    let ip = internet(crossing, IpNumber::UDP, UDP + payload);
-    let data = zeros(out, usize::from(IPV4 + UDP), payload);
+    let ip = internet(crossing).header(IpNumber::UDP, UDP + payload);
+    let data = out.len() + usize::from(IPV4 + UDP);
+    out.resize(data + usize::from(payload), 0);
     let mut header = UdpHeader { source_port: from, destination_port: to, length: UDP + payload, checksum: 0 };
     header.checksum = header.calc_checksum_ipv4_raw(ip.source, ip.destination, &out[data..]).unwrap_or(0);
     put(out, data, &[&ip.to_bytes(), &header.to_bytes()]);
-}
-
-/// Appends room for headers, and a payload of zeros; where that begins.
-fn zeros(out: &mut Vec<u8>, headers: usize, payload: u16) -> usize {
-    let data = out.len() + headers;
-    out.resize(data + usize::from(payload), 0);
-    data
 }
 
 /// Writes headers to the room before `end`, which they fill.

@@ -1,76 +1,176 @@
-//! TCP options in the order and with the padding that stacks give them.
+//! TCP options in the order and with the padding that stacks give them, and read in any order.
 
-use dataplane::Ext;
-use etherparse::{TcpOptionElement, TcpOptions};
+use crate::layout::Malformed;
+use crate::loss::{Lost, Told, told};
+use dataplane::{Ext, MAX_BLOCKS, Timestamps};
 
-const PAD: TcpOptionElement = TcpOptionElement::Noop;
+/// The kinds of options (RFC 9293 §3.2; RFC 7323 §2.2, §3.2; RFC 2018 §2, §3).
+const END: u8 = 0;
+const PAD: u8 = 1;
+const MSS: u8 = 2;
+const WINDOW_SCALE: u8 = 3;
+const SACK_PERMITTED: u8 = 4;
+const SACK: u8 = 5;
+const TIMESTAMPS: u8 = 8;
+/// The kind of the PACK-permitted option. The paper (CP §4.3) gives it two bytes and no number, and its
+/// prototype takes SACK-permitted for it; this is the first of the two for experiments (RFC 4727 §7.1).
+pub const PACK_PERMITTED: u8 = 253;
+/// Most bytes of options that a header has (RFC 9293 §3.1).
+const ROOM: u16 = 40;
 
-/// The options of an extension: as many bytes as [`Ext::bytes`] says. What does not fit 40 bytes,
-/// which no transport makes, is left out.
-pub(crate) fn options(ext: &Ext) -> TcpOptions {
-    let mut list = Vec::with_capacity(12);
-    let sack_permitted = ext.syn.is_some_and(|syn| syn.sack_permitted);
-    list.extend(ext.syn.map(|syn| TcpOptionElement::MaximumSegmentSize(syn.mss)));
-    if let Some(stamps) = ext.timestamps {
-        let first =
-            if sack_permitted { vec![TcpOptionElement::SelectiveAcknowledgementPermitted] } else { vec![PAD, PAD] };
-        list.extend(first);
-        list.push(TcpOptionElement::Timestamp(stamps.val, stamps.ecr));
-    } else if sack_permitted {
-        list.extend([PAD, PAD, TcpOptionElement::SelectiveAcknowledgementPermitted]);
+/// The options of a segment.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Options {
+    /// Largest segment that its sender takes, on a SYN (RFC 9293 §3.7.1).
+    pub mss: Option<u16>,
+    /// Scale of its sender's windows, on a SYN (RFC 7323 §2.2).
+    pub window_scale: Option<u8>,
+    /// SACK is permitted, on a SYN (RFC 2018 §2).
+    pub sack_permitted: bool,
+    /// PACK is permitted, on a SYN (CP §4.3).
+    pub pack_permitted: bool,
+    /// Timestamps (RFC 7323 §3.2).
+    pub timestamps: Option<Timestamps>,
+    /// Blocks of the SACK option, the first `blocks` of them, each with its edges as they stand there: a
+    /// PACK's first block has them swapped.
+    pub sack: [(u32, u32); MAX_BLOCKS],
+    /// How many blocks there are.
+    pub blocks: u8,
+}
+
+impl Options {
+    /// Those of a packet's extension. What does not fit 40 bytes, which no transport makes, is left out.
+    pub fn of(ext: &Ext) -> Options {
+        let all = Options {
+            mss: ext.syn.map(|syn| syn.mss),
+            window_scale: ext.syn.and_then(|syn| syn.window_scale),
+            sack_permitted: ext.syn.is_some_and(|syn| syn.sack_permitted),
+            pack_permitted: false,
+            timestamps: ext.timestamps,
+            sack: ext.sack,
+            blocks: ext.blocks,
+        };
+        if all.length() > ROOM { Options::default() } else { all }
     }
-    if let Some(scale) = ext.syn.and_then(|syn| syn.window_scale) {
-        list.extend([PAD, TcpOptionElement::WindowScale(scale)]);
+    /// The blocks of the SACK option.
+    pub fn blocks(&self) -> &[(u32, u32)] {
+        &self.sack[..usize::from(self.blocks).min(MAX_BLOCKS)]
     }
-    if let [first, rest @ ..] = &ext.sack[..usize::from(ext.blocks)] {
-        let mut more = [None; 3];
-        more.iter_mut().zip(rest).for_each(|(place, block)| *place = Some(*block));
-        list.extend([PAD, PAD, TcpOptionElement::SelectiveAcknowledgement(*first, more)]);
+    /// The range that was lost, if the first block tells one.
+    pub fn lost(&self) -> Option<Lost> {
+        match told(*self.blocks().first()?) {
+            Some(Told::Lost(lost)) => Some(lost),
+            _ => None,
+        }
     }
-    TcpOptions::try_from_elements(&list).unwrap_or_default()
+    /// Puts a range that was lost before the other blocks (CP §4.3). Where there is no room for another,
+    /// which with timestamps is after three (RFC 2018 §3), the last one goes.
+    pub fn report(&mut self, lost: Lost) {
+        let most = if self.timestamps.is_some() { MAX_BLOCKS - 1 } else { MAX_BLOCKS };
+        self.sack[..most].rotate_right(1);
+        self.sack[0] = lost.block();
+        self.blocks = self.blocks.saturating_add(1).min(most as u8);
+    }
+    /// How many options of two bytes there are, the padding beside them counted: so many that the next
+    /// option, which with timestamps is of ten bytes, ends with a word.
+    fn pairs(&self) -> u16 {
+        let pairs = u16::from(self.sack_permitted) + u16::from(self.pack_permitted);
+        pairs + u16::from(pairs % 2 != u16::from(self.timestamps.is_some()))
+    }
+    /// Bytes that they take, padded.
+    pub(crate) fn length(&self) -> u16 {
+        let of = |there: bool, bytes| if there { bytes } else { 0 };
+        let blocks = self.blocks().len() as u16;
+        let words = of(self.mss.is_some(), 4) + of(self.window_scale.is_some(), 4) + of(blocks > 0, 4 + 8 * blocks);
+        words + 2 * self.pairs() + of(self.timestamps.is_some(), 10)
+    }
+    /// The options as bytes, padded to words of four. Options of two bytes take the place of the padding
+    /// that timestamps have before them.
+    pub(crate) fn bytes(&self) -> Vec<u8> {
+        let mut out = Vec::with_capacity(ROOM.into());
+        if let Some(mss) = self.mss {
+            out.extend_from_slice(&[MSS, 4]);
+            out.extend_from_slice(&mss.to_be_bytes());
+        }
+        if self.pairs() > u16::from(self.sack_permitted) + u16::from(self.pack_permitted) {
+            out.extend_from_slice(&[PAD, PAD]);
+        }
+        if self.sack_permitted {
+            out.extend_from_slice(&[SACK_PERMITTED, 2]);
+        }
+        if self.pack_permitted {
+            out.extend_from_slice(&[PACK_PERMITTED, 2]);
+        }
+        if let Some(Timestamps { val, ecr }) = self.timestamps {
+            out.extend_from_slice(&[TIMESTAMPS, 10]);
+            [val, ecr].iter().for_each(|word| out.extend_from_slice(&word.to_be_bytes()));
+        }
+        if let Some(scale) = self.window_scale {
+            out.extend_from_slice(&[PAD, WINDOW_SCALE, 3, scale]);
+        }
+        let blocks = self.blocks();
+        if !blocks.is_empty() {
+            out.extend_from_slice(&[PAD, PAD, SACK, 2 + 8 * blocks.len() as u8]);
+            let edges = blocks.iter().flat_map(|&(first, second)| [first, second]);
+            edges.for_each(|edge| out.extend_from_slice(&edge.to_be_bytes()));
+        }
+        out
+    }
+    /// Reads options, up to the end or the first END. Those of other kinds are passed over; of two of a
+    /// kind, the last counts.
+    pub(crate) fn read(bytes: &[u8]) -> Result<Options, Malformed> {
+        let (mut found, mut at) = (Options::default(), 0);
+        while let Some(&kind) = bytes.get(at) {
+            match kind {
+                END => break,
+                PAD => at += 1,
+                _ => {
+                    let wrong = Malformed::Option { kind, at };
+                    let length = usize::from(*bytes.get(at + 1).ok_or(wrong)?);
+                    let data = bytes.get(at + 2..at + length).ok_or(wrong)?;
+                    found.take(kind, data).ok_or(wrong)?;
+                    at += length;
+                }
+            }
+        }
+        Ok(found)
+    }
+    /// One option, whose data are what follows kind and length; `None` where they are not as long as they
+    /// have to be.
+    fn take(&mut self, kind: u8, data: &[u8]) -> Option<()> {
+        match kind {
+            MSS => self.mss = Some(u16::from_be_bytes(data.try_into().ok()?)),
+            WINDOW_SCALE => self.window_scale = Some(u8::from_be_bytes(data.try_into().ok()?)),
+            SACK_PERMITTED if data.is_empty() => self.sack_permitted = true,
+            PACK_PERMITTED if data.is_empty() => self.pack_permitted = true,
+            TIMESTAMPS => {
+                let (val, ecr) = edges(data)?;
+                self.timestamps = Some(Timestamps { val, ecr });
+            }
+            SACK => {
+                let blocks = data.chunks(8);
+                if blocks.len() == 0 || blocks.len() > MAX_BLOCKS {
+                    return None;
+                }
+                self.sack = Default::default();
+                self.blocks = blocks.len() as u8;
+                for (place, block) in self.sack.iter_mut().zip(blocks) {
+                    *place = edges(block)?;
+                }
+            }
+            SACK_PERMITTED => return None,
+            // With data it is an experiment of somebody else's (RFC 6994 §3).
+            _ => {}
+        }
+        Some(())
+    }
+}
+
+/// Two numbers of 32 bits, and no byte more.
+fn edges(bytes: &[u8]) -> Option<(u32, u32)> {
+    let both = u64::from_be_bytes(bytes.try_into().ok()?);
+    Some(((both >> 32) as u32, both as u32))
 }
 
 #[cfg(test)]
-mod tests {
-    use super::*;
-    use dataplane::{SynOptions, Timestamps};
-
-    const STAMPS: Timestamps = Timestamps { val: 0x0102_0304, ecr: 0x0506_0708 };
-
-    fn bytes(ext: Ext) -> Vec<u8> {
-        let made = options(&ext);
-        assert_eq!(made.as_slice().len(), usize::from(ext.bytes()), "{ext:?}");
-        made.as_slice().to_vec()
-    }
-
-    #[test]
-    fn a_syn_offers_in_twenty_bytes() {
-        let syn = Some(SynOptions { mss: 1460, window_scale: Some(7), sack_permitted: true });
-        let expected = [2, 4, 0x05, 0xb4, 4, 2, 8, 10, 1, 2, 3, 4, 5, 6, 7, 8, 1, 3, 3, 7];
-        assert_eq!(bytes(Ext { syn, timestamps: Some(STAMPS), ..Ext::default() }), expected);
-        assert_eq!(bytes(Ext { syn, ..Ext::default() }), [2, 4, 0x05, 0xb4, 1, 1, 4, 2, 1, 3, 3, 7]);
-    }
-
-    #[test]
-    fn blocks_follow_timestamps() {
-        let mut ext = Ext { blocks: 2, timestamps: Some(STAMPS), ..Ext::default() };
-        ext.sack[0] = (0x100, 0x200);
-        ext.sack[1] = (0x300, 0x400);
-        let mut expected = vec![1, 1, 8, 10, 1, 2, 3, 4, 5, 6, 7, 8, 1, 1, 5, 18];
-        expected.extend([0, 0, 1, 0, 0, 0, 2, 0, 0, 0, 3, 0, 0, 0, 4, 0]);
-        assert_eq!(bytes(ext), expected);
-    }
-
-    #[test]
-    fn every_set_of_options_is_as_long_as_the_simulation_says() {
-        for (stamps, scale, sack, mss) in (0..16).map(|n| (n & 1 > 0, n & 2 > 0, n & 4 > 0, n & 8 > 0)) {
-            let window_scale = scale.then_some(14);
-            let syn = mss.then_some(SynOptions { mss: 9000, window_scale, sack_permitted: sack });
-            bytes(Ext { timestamps: stamps.then_some(STAMPS), syn, ..Ext::default() });
-            let most = if stamps { 3 } else { 4 };
-            (0..=most).for_each(|blocks| {
-                bytes(Ext { timestamps: stamps.then_some(STAMPS), blocks, ..Ext::default() });
-            });
-        }
-    }
-}
+mod tests;

@@ -2,6 +2,7 @@
 
 use crate::comment::comment;
 use crate::frame::{Crossing, deparse};
+use crate::segment::{LengthIn, extent};
 use pcap_file::pcapng::PcapNgWriter;
 use pcap_file::pcapng::blocks::enhanced_packet::{EnhancedPacketBlock, EnhancedPacketOption};
 use pcap_file::pcapng::blocks::interface_description::{InterfaceDescriptionBlock, InterfaceDescriptionOption};
@@ -20,6 +21,21 @@ pub struct Interface {
     pub name: String,
     /// Its rate in bits per second, where that is a whole number.
     pub speed_bps: Option<u64>,
+}
+
+/// A frame that crosses an interface.
+#[derive(Clone, Copy, Debug)]
+pub struct Seen<'a> {
+    /// Which of the interfaces, from 0.
+    pub interface: u32,
+    /// When, in picoseconds.
+    pub at_ps: u64,
+    /// Its bytes, without check sequence.
+    pub frame: &'a [u8],
+    /// Where packets that were cut say how long they were.
+    pub length: LengthIn,
+    /// What no header tells.
+    pub comment: Option<&'a str>,
 }
 
 /// A capture under way: bytes that wait until somebody takes them.
@@ -56,21 +72,35 @@ impl Writer {
     }
 
     /// Writes a packet that crosses an interface at a time in picoseconds, which is cut to
-    /// nanoseconds.
+    /// nanoseconds. Of one that was cut there are the headers, and how long it was before.
     ///
     /// # Errors
     /// Where there is no such interface.
     pub fn packet(&mut self, interface: u32, at_ps: u64, crossing: &Crossing) -> Result<(), PcapError> {
-        self.frame.clear();
-        deparse(crossing, &mut self.frame);
-        let kept = self.frame.len().min(self.snaplen);
-        let options = comment(crossing.pkt).map(|text| EnhancedPacketOption::Comment(Cow::Owned(text)));
+        let mut frame = std::mem::take(&mut self.frame);
+        frame.clear();
+        deparse(crossing, &mut frame);
+        let comment = comment(crossing.pkt);
+        let seen = Seen { interface, at_ps, frame: &frame, length: LengthIn::Ip, comment: comment.as_deref() };
+        let written = self.frame(&seen);
+        self.frame = frame;
+        written
+    }
+
+    /// Writes a frame. Of a packet that was cut and whose length IPv4 has kept, there are the headers, and
+    /// how long its frame was before (without padding).
+    ///
+    /// # Errors
+    /// Where there is no such interface.
+    pub fn frame(&mut self, seen: &Seen) -> Result<(), PcapError> {
+        let (there, original_len) = extent(seen.frame, seen.length);
+        let kept = there.min(self.snaplen);
         self.inner.write_pcapng_block(EnhancedPacketBlock {
-            interface_id: interface,
-            timestamp: Duration::from_nanos(at_ps / 1000),
-            original_len: self.frame.len() as u32,
-            data: Cow::Borrowed(&self.frame[..kept]),
-            options: options.into_iter().collect(),
+            interface_id: seen.interface,
+            timestamp: Duration::from_nanos(seen.at_ps / 1000),
+            original_len,
+            data: Cow::Borrowed(&seen.frame[..kept]),
+            options: seen.comment.map(|text| EnhancedPacketOption::Comment(Cow::Borrowed(text))).into_iter().collect(),
         })?;
         Ok(())
     }
@@ -84,7 +114,7 @@ impl Writer {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use dataplane::Pkt;
+    use dataplane::{Ext, Pkt, Timestamps};
     use mech::Flags;
     use pcap_file::pcapng::{Block, PcapNgReader};
 
@@ -134,15 +164,66 @@ mod tests {
     #[test]
     fn a_cut_capture_tells_how_long_frames_were() {
         let bytes = capture(Some(54));
+        let lengths: Vec<_> = seen(&bytes).iter().map(|(kept, original, _)| (*kept, *original)).collect();
+        assert_eq!(lengths, [(54, 1514), (54, 1514)]);
         let mut reader = PcapNgReader::new(&bytes[..]).unwrap();
-        let mut lengths = Vec::new();
+        while reader.next_block().is_some() {}
+        assert_eq!(reader.interfaces()[0].snaplen, 54);
+    }
+
+    /// Captured and original lengths, and the bytes, of frames in a capture.
+    fn seen(bytes: &[u8]) -> Vec<(usize, u32, Vec<u8>)> {
+        let mut reader = PcapNgReader::new(bytes).unwrap();
+        let mut all = Vec::new();
         while let Some(block) = reader.next_block() {
             if let Block::EnhancedPacket(packet) = block.unwrap() {
-                lengths.push((packet.data.len(), packet.original_len));
+                all.push((packet.data.len(), packet.original_len, packet.data.to_vec()));
             }
         }
-        assert_eq!(lengths, [(54, 1514), (54, 1514)]);
-        assert_eq!(reader.interfaces()[0].snaplen, 54);
+        all
+    }
+
+    #[test]
+    fn a_packet_that_was_cut_is_its_headers_and_how_long_it_was() {
+        let face = Interface { name: "a>b".into(), speed_bps: None };
+        let mut writer = Writer::new("", vec![face], None).unwrap();
+        let mut pkt = data();
+        pkt.head.flags = pkt.head.flags.with(Flags::CPA);
+        let stamped = Ext { timestamps: Some(Timestamps { val: 1, ecr: 2 }), ..Ext::default() };
+        for (ext, payload, size) in [(Some(&stamped), 1448, 70), (None, 1460, 64)] {
+            pkt.payload = payload;
+            writer.packet(0, 0, &Crossing { pkt: &pkt, ext, push: false, plan: None }).unwrap();
+            let mut cut = pkt;
+            (cut.payload, cut.head.size) = (0, size);
+            cut.head.flags = cut.head.flags.with(Flags::PPL).without(Flags::PAYLOAD);
+            writer.packet(0, 0, &Crossing { pkt: &cut, ext, push: false, plan: None }).unwrap();
+        }
+        let seen = seen(&writer.take());
+        let lengths: Vec<_> = seen.iter().map(|(kept, original, _)| (*kept, *original)).collect();
+        assert_eq!(lengths, [(1514, 1514), (66, 1514), (1514, 1514), (54, 1514)], "padding is left out");
+        for pair in seen.chunks(2) {
+            let (_, _, mut bytes) = pair[0].clone();
+            let stays = crate::cut(&mut bytes, LengthIn::Ip).unwrap();
+            assert_eq!(bytes[..stays.min(pair[1].0)], pair[1].2, "the bytes that a switch leaves");
+            let read = etherparse::LaxSlicedPacket::from_ethernet(&pair[1].2).unwrap();
+            let Some(etherparse::LaxNetSlice::Ipv4(ip)) = read.net else { panic!("not IPv4") };
+            assert_eq!(ip.header().total_len(), 1500);
+            assert!(matches!(read.transport, Some(etherparse::TransportSlice::Tcp(_))));
+        }
+    }
+
+    #[test]
+    fn a_packet_with_its_length_in_the_payload_is_there_as_a_whole() {
+        let face = Interface { name: "a>b".into(), speed_bps: None };
+        let mut writer = Writer::new("", vec![face], Some(60)).unwrap();
+        let mut segment = crate::Segment { payload: 1460, ..crate::Segment::default() };
+        segment.flags = segment.flags.of(crate::CpPacket::Cut);
+        let frame = segment.frame(LengthIn::Payload).unwrap();
+        let told = Seen { interface: 0, at_ps: 0, frame: &frame, length: LengthIn::Payload, comment: Some("cut") };
+        writer.frame(&told).unwrap();
+        writer.frame(&Seen { frame: &[1, 2, 3], comment: None, ..told }).unwrap();
+        let lengths: Vec<_> = seen(&writer.take()).iter().map(|(kept, original, _)| (*kept, *original)).collect();
+        assert_eq!(lengths, [(60, 60), (3, 3)]);
     }
 
     #[test]

@@ -2,7 +2,7 @@ use super::*;
 use crate::address::ipv4;
 use dataplane::{Framing, MAX_BLOCKS, SynOptions, Timestamps};
 use etherparse::{SlicedPacket, TcpOptionElement as Element, TransportSlice};
-use mech::{Ecn, FlowId, HostId, Purpose, Stream};
+use mech::{Ecn, FlowId, HostId, PacketKind, Purpose, Stream};
 
 fn frame(pkt: &Pkt, ext: Option<&Ext>, push: bool) -> Vec<u8> {
     let mut out = Vec::new();

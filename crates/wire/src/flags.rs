@@ -1,0 +1,96 @@
+//! The flags of a TCP header, with the two that CP adds, and what these say of a packet.
+
+/// Twelve bits: what RFC 9293 §3.1 calls reserved, then the control bits.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
+pub struct TcpFlags(pub u16);
+
+impl TcpFlags {
+    /// No more data from the sender.
+    pub const FIN: TcpFlags = TcpFlags(1);
+    /// Synchronise sequence numbers.
+    pub const SYN: TcpFlags = TcpFlags(1 << 1);
+    /// Reset the connection.
+    pub const RST: TcpFlags = TcpFlags(1 << 2);
+    /// Push function.
+    pub const PSH: TcpFlags = TcpFlags(1 << 3);
+    /// The acknowledgement number counts.
+    pub const ACK: TcpFlags = TcpFlags(1 << 4);
+    /// The urgent pointer counts.
+    pub const URG: TcpFlags = TcpFlags(1 << 5);
+    /// ECN echo (RFC 3168 §6.1).
+    pub const ECE: TcpFlags = TcpFlags(1 << 6);
+    /// Congestion window reduced (RFC 3168 §6.1).
+    pub const CWR: TcpFlags = TcpFlags(1 << 7);
+    /// Accurate ECN (RFC 9768 §3.1), once the nonce sum.
+    pub const AE: TcpFlags = TcpFlags(1 << 8);
+    /// Precise packet loss (CP §5.1): the payload was cut off, or this is a PACK. Bit 5 of the header's 13th
+    /// byte, counted from the most significant: the second of the three that are still reserved.
+    pub const PPL: TcpFlags = TcpFlags(1 << 10);
+    /// CP available (CP §5.1): the payload may be cut off. The first of the three, bit 4: so the one beside
+    /// [`AE`](TcpFlags::AE), where ECN would grow next, stays free. The paper does not say which two it took.
+    pub const CPA: TcpFlags = TcpFlags(1 << 11);
+    /// All that have a meaning. The bit that is left has none: it is sent as zero and ignored.
+    pub const ALL: TcpFlags = TcpFlags(0xdff);
+
+    /// Whether every bit of `other` is set.
+    pub const fn has(self, other: TcpFlags) -> bool {
+        self.0 & other.0 == other.0
+    }
+    /// Both sets together.
+    pub const fn with(self, other: TcpFlags) -> TcpFlags {
+        TcpFlags(self.0 | other.0)
+    }
+    /// This set without the other.
+    pub const fn without(self, other: TcpFlags) -> TcpFlags {
+        TcpFlags(self.0 & !other.0)
+    }
+    /// Which of CP's four packets it is.
+    pub const fn packet(self) -> CpPacket {
+        match (self.has(TcpFlags::CPA), self.has(TcpFlags::PPL)) {
+            (false, false) => CpPacket::Normal,
+            (true, false) => CpPacket::Enabled,
+            (true, true) => CpPacket::Cut,
+            (false, true) => CpPacket::Pack,
+        }
+    }
+    /// The same flags on another of CP's packets.
+    pub const fn of(self, packet: CpPacket) -> TcpFlags {
+        let others = self.without(TcpFlags::CPA).without(TcpFlags::PPL);
+        match packet {
+            CpPacket::Normal => others,
+            CpPacket::Enabled => others.with(TcpFlags::CPA),
+            CpPacket::Cut => others.with(TcpFlags::CPA).with(TcpFlags::PPL),
+            CpPacket::Pack => others.with(TcpFlags::PPL),
+        }
+    }
+}
+
+/// The four packets of CP (§4.1), told apart by two bits (§5.1).
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
+pub enum CpPacket {
+    /// Of a sender that knows nothing of CP, and all that has no payload: dropped where there is no room.
+    #[default]
+    Normal,
+    /// Its payload may be cut off.
+    Enabled,
+    /// Its payload was cut off.
+    Cut,
+    /// A receiver's report of a packet that was cut.
+    Pack,
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn two_bits_tell_the_four_packets_apart() {
+        let told = [0, 0x800, 0xc00, 0x400].map(|bits| TcpFlags(bits | 0x18).packet());
+        assert_eq!(told, [CpPacket::Normal, CpPacket::Enabled, CpPacket::Cut, CpPacket::Pack]);
+        for packet in told {
+            let flags = TcpFlags(0xdff).of(packet);
+            assert_eq!(flags.packet(), packet);
+            assert_eq!(flags.0 & 0x1ff, 0x1ff, "no other flag changes");
+        }
+    }
+}

@@ -1,0 +1,263 @@
+//! A TCP segment over IPv4 and Ethernet: what its headers say, as fields and as bytes.
+
+use crate::checksum;
+use crate::flags::{CpPacket, TcpFlags};
+use crate::layout::{self, ETHERNET, Headers, Malformed, TCP_FLAGS, set_word, word};
+use crate::loss::Lost;
+use crate::options::Options;
+use etherparse::{EtherType, Ethernet2Header, IpDscp, IpEcn, IpNumber, Ipv4Header, Ipv4HeaderSlice, TcpHeader};
+
+/// Shortest frame of Ethernet without its check sequence (IEEE 802.3 §3.2.8).
+pub const SHORTEST: usize = 60;
+/// Bytes of IPv4's header without options.
+pub(crate) const IPV4: u16 = 20;
+
+/// Where a packet says how long it was before its payload was cut off (CP §4.2).
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum LengthIn {
+    /// IPv4's total length stays as it was, and so says more than is there.
+    #[default]
+    Ip,
+    /// The first two bytes of the payload hold what IPv4's total length was, which is now that of what is
+    /// there: for switches and middleboxes that drop packets whose lengths do not agree.
+    Payload,
+}
+
+impl LengthIn {
+    /// Bytes that stay behind the headers of a packet that is cut.
+    pub const fn bytes(self) -> u16 {
+        match self {
+            LengthIn::Ip => 0,
+            LengthIn::Payload => 2,
+        }
+    }
+}
+
+/// What IPv4's header says beside lengths (RFC 791 §3.1).
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Ip {
+    /// Address that it comes from.
+    pub source: [u8; 4],
+    /// Address that it goes to.
+    pub destination: [u8; 4],
+    /// Differentiated services codepoint and ECN (RFC 2474 §3, RFC 3168 §5), as one byte.
+    pub tos: u8,
+    /// Identification.
+    pub identification: u16,
+    /// Don't fragment.
+    pub dont_fragment: bool,
+    /// Time to live.
+    pub ttl: u8,
+}
+
+impl Ip {
+    /// The header of a packet that carries `length` bytes, its checksum among the rest.
+    pub(crate) fn header(&self, protocol: IpNumber, length: u16) -> Ipv4Header {
+        let mut ip = Ipv4Header {
+            dscp: IpDscp::try_new(self.tos >> 2).unwrap_or_default(),
+            ecn: IpEcn::try_new(self.tos & 0b11).unwrap_or_default(),
+            total_len: IPV4 + length,
+            identification: self.identification,
+            dont_fragment: self.dont_fragment,
+            time_to_live: self.ttl,
+            protocol,
+            source: self.source,
+            destination: self.destination,
+            ..Ipv4Header::default()
+        };
+        ip.header_checksum = ip.calc_header_checksum();
+        ip
+    }
+    fn read(header: Ipv4HeaderSlice) -> Ip {
+        Ip {
+            source: header.source(),
+            destination: header.destination(),
+            tos: header.slice()[1],
+            identification: header.identification(),
+            dont_fragment: header.dont_fragment(),
+            ttl: header.ttl(),
+        }
+    }
+}
+
+/// A segment. Its payload is zeros when it is written and is not looked at when it is read.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Segment {
+    /// Station that the frame comes from.
+    pub source_mac: [u8; 6],
+    /// Station that it goes to.
+    pub destination_mac: [u8; 6],
+    /// IPv4's header.
+    pub ip: Ip,
+    /// Port that it comes from.
+    pub source_port: u16,
+    /// Port that it goes to.
+    pub destination_port: u16,
+    /// Number of its first byte.
+    pub sequence: u32,
+    /// The number that its sender expects next.
+    pub acknowledgement: u32,
+    /// Flags, with those of CP.
+    pub flags: TcpFlags,
+    /// Window, in units of the connection's scale.
+    pub window: u16,
+    /// Urgent pointer.
+    pub urgent: u16,
+    /// TCP options.
+    pub options: Options,
+    /// Bytes of payload; in a packet that was cut, those that it had before.
+    pub payload: u16,
+}
+
+impl Segment {
+    /// Which of CP's four packets it is (CP §5.1).
+    pub fn packet(&self) -> CpPacket {
+        self.flags.packet()
+    }
+    /// The range of sequence numbers that a cut packet has lost; `None` of another packet.
+    ///
+    /// right = left + SYN + FIN + original length - IPv4's header - TCP's header (CP §4.3, footnote 4).
+    pub fn lost(&self) -> Option<Lost> {
+        let counts = |flag| u32::from(self.flags.has(flag));
+        let numbers = counts(TcpFlags::SYN) + counts(TcpFlags::FIN) + u32::from(self.payload);
+        let right = self.sequence.wrapping_add(numbers);
+        (self.packet() == CpPacket::Cut).then_some(Lost { left: self.sequence, right })
+    }
+    /// The range that a PACK says was lost; `None` of another packet, or without a first block that is one.
+    pub fn reported(&self) -> Option<Lost> {
+        if self.packet() == CpPacket::Pack { self.options.lost() } else { None }
+    }
+    /// The frame, padded to Ethernet's shortest, without check sequence.
+    ///
+    /// # Errors
+    /// As [`write`](Segment::write).
+    pub fn frame(&self, length: LengthIn) -> Result<Vec<u8>, Malformed> {
+        let mut out = Vec::new();
+        self.write(length, &mut out)?;
+        out.resize(out.len().max(SHORTEST), 0);
+        Ok(out)
+    }
+    /// Appends the frame without padding. Of a packet that was cut there are the headers alone, and the two
+    /// bytes of its length where these are in the payload; checksums cover what is there (CP §5.2).
+    ///
+    /// # Errors
+    /// Where the options or the packet are longer than may be.
+    pub fn write(&self, length: LengthIn, out: &mut Vec<u8>) -> Result<(), Malformed> {
+        let options = self.options.bytes();
+        let too_long = Malformed::TooLong { options: options.len(), payload: self.payload };
+        let mut tcp = TcpHeader::new(self.source_port, self.destination_port, self.sequence, self.window);
+        tcp.acknowledgment_number = self.acknowledgement;
+        tcp.urgent_pointer = self.urgent;
+        if tcp.set_options_raw(&options).is_err() {
+            return Err(too_long);
+        }
+        let headers = IPV4 + tcp.header_len_u16();
+        let Some(total) = headers.checked_add(self.payload) else { return Err(too_long) };
+        let cut = self.packet() == CpPacket::Cut;
+        let there = if cut { length.bytes() } else { self.payload };
+        let said = if cut && length == LengthIn::Ip { self.payload } else { there };
+
+        let ether_type = EtherType::IPV4;
+        let (source, destination) = (self.source_mac, self.destination_mac);
+        out.extend_from_slice(&Ethernet2Header { source, destination, ether_type }.to_bytes());
+        let ip = out.len();
+        out.extend_from_slice(&self.ip.header(IpNumber::TCP, tcp.header_len_u16() + said).to_bytes());
+        let start = out.len();
+        out.extend_from_slice(&tcp.to_bytes());
+        let end = out.len();
+        out.resize(end + usize::from(there), 0);
+        if cut && length == LengthIn::Payload {
+            set_word(out, end, total);
+        }
+        // The library knows no reserved bits.
+        let offset = word(out, start + TCP_FLAGS) & 0xf000;
+        set_word(out, start + TCP_FLAGS, offset | self.flags.0 & TcpFlags::ALL.0);
+        let sum = checksum::tcp(&out[ip..start], &out[start..]);
+        set_word(out, start + checksum::IN_TCP, sum);
+        Ok(())
+    }
+    /// Reads a frame of Ethernet, IPv4 and TCP, which may have IPv4 options, options of TCP that are not
+    /// known here, and padding behind the packet. Checksums are not looked at: see [`checksums`].
+    ///
+    /// # Errors
+    /// Where it is none, where headers or options lead out of what is there, or where the payload is not
+    /// there though the packet was not cut.
+    pub fn read(frame: &[u8], length: LengthIn) -> Result<Segment, Malformed> {
+        let headers = Headers::read(frame)?;
+        let payload = headers.behind(original(frame, &headers, length)?)?;
+        let tcp = layout::tcp(frame, headers.ip.end)?;
+        let ip = layout::ipv4(&frame[ETHERNET..])?;
+        Ok(Segment {
+            source_mac: mac(&frame[6..12]),
+            destination_mac: mac(&frame[..6]),
+            ip: Ip::read(ip),
+            source_port: tcp.source_port(),
+            destination_port: tcp.destination_port(),
+            sequence: tcp.sequence_number(),
+            acknowledgement: tcp.acknowledgment_number(),
+            flags: headers.flags,
+            window: tcp.window_size(),
+            urgent: tcp.urgent_pointer(),
+            options: Options::read(tcp.options())?,
+            payload,
+        })
+    }
+}
+
+/// The length from IPv4's header on that a packet had when it was sent.
+fn original(frame: &[u8], headers: &Headers, length: LengthIn) -> Result<u16, Malformed> {
+    match (headers.packet(), length) {
+        (CpPacket::Cut, LengthIn::Ip) => Ok(headers.ip.total),
+        (CpPacket::Cut, LengthIn::Payload) => {
+            let end = headers.ip.whole(frame)?;
+            let needed = headers.end + usize::from(length.bytes());
+            if end < needed { Err(Malformed::Short { needed, found: end }) } else { Ok(word(frame, headers.end)) }
+        }
+        _ => headers.ip.whole(frame).map(|_| headers.ip.total),
+    }
+}
+
+fn mac(bytes: &[u8]) -> [u8; 6] {
+    bytes.try_into().unwrap_or_default()
+}
+
+/// Whether the checksums of a frame are right.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Checksums {
+    /// Of IPv4's header.
+    pub ipv4: bool,
+    /// Of TCP, with what is there of a packet that was cut.
+    pub tcp: bool,
+}
+
+/// Sums a frame of Ethernet, IPv4 and TCP anew and holds its checksums against that.
+///
+/// # Errors
+/// Where it is none, or not as long as it says.
+pub fn checksums(frame: &[u8], length: LengthIn) -> Result<Checksums, Malformed> {
+    let headers = Headers::read(frame)?;
+    let ip = &frame[ETHERNET..headers.ip.end];
+    let end = match (headers.packet(), length) {
+        (CpPacket::Cut, LengthIn::Ip) => headers.end,
+        _ => headers.ip.whole(frame)?,
+    };
+    let segment = &frame[headers.ip.end..end];
+    Ok(Checksums {
+        ipv4: checksum::agrees(word(ip, checksum::IN_IPV4), checksum::ipv4(ip)),
+        tcp: checksum::agrees(word(segment, checksum::IN_TCP), checksum::tcp(ip, segment)),
+    })
+}
+
+/// How many bytes of a frame are there, and how many there were when it was sent. They differ for a packet
+/// that was cut and whose length IPv4 has kept: padding behind its headers is not what was there.
+pub(crate) fn extent(frame: &[u8], length: LengthIn) -> (usize, u32) {
+    match Headers::read(frame) {
+        Ok(headers) if headers.packet() == CpPacket::Cut && length == LengthIn::Ip => {
+            (headers.end, ETHERNET as u32 + u32::from(headers.ip.total))
+        }
+        _ => (frame.len(), frame.len() as u32),
+    }
+}
+
+#[cfg(test)]
+mod tests;

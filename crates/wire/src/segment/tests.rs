@@ -1,0 +1,107 @@
+use super::*;
+use crate::drawn;
+use etherparse::{LaxSlicedPacket, SlicedPacket, TransportSlice};
+
+const BOTH: [LengthIn; 2] = [LengthIn::Ip, LengthIn::Payload];
+
+#[test]
+fn what_is_written_reads_back_the_same_in_both_ways() {
+    let mut draw = drawn::stream(11);
+    for _ in 0..2000 {
+        let segment = drawn::segment(&mut draw);
+        for length in BOTH {
+            let frame = segment.frame(length).unwrap();
+            assert_eq!(Segment::read(&frame, length), Ok(segment));
+            assert_eq!(checksums(&frame, length), Ok(Checksums { ipv4: true, tcp: true }));
+        }
+    }
+}
+
+#[test]
+fn checksums_are_those_of_a_plain_sum_over_what_is_there() {
+    let mut draw = drawn::stream(12);
+    for _ in 0..2000 {
+        let segment = drawn::segment(&mut draw);
+        for length in BOTH {
+            let mut frame = Vec::new();
+            segment.write(length, &mut frame).unwrap();
+            assert_eq!(word(&frame, 24), drawn::ipv4_sum(&frame));
+            assert_eq!(word(&frame, 50), drawn::tcp_sum(&frame, frame.len()));
+        }
+    }
+}
+
+#[test]
+fn another_parser_reads_what_is_written() {
+    let mut draw = drawn::stream(13);
+    let mut cut = 0;
+    for _ in 0..2000 {
+        let segment = drawn::segment(&mut draw);
+        let frame = segment.frame(LengthIn::Ip).unwrap();
+        let lax = LaxSlicedPacket::from_ethernet(&frame).unwrap();
+        let Some(TransportSlice::Tcp(tcp)) = lax.transport else { panic!("no TCP in {segment:?}") };
+        assert_eq!((tcp.source_port(), tcp.destination_port()), (segment.source_port, segment.destination_port));
+        assert_eq!((tcp.sequence_number(), tcp.acknowledgment_number()), (segment.sequence, segment.acknowledgement));
+        assert_eq!((tcp.window_size(), tcp.urgent_pointer()), (segment.window, segment.urgent));
+        let flags = [tcp.fin(), tcp.syn(), tcp.rst(), tcp.psh(), tcp.ack(), tcp.urg(), tcp.ece(), tcp.cwr(), tcp.ns()];
+        assert_eq!(flags, std::array::from_fn(|bit| segment.flags.0 >> bit & 1 > 0));
+        if segment.packet() == CpPacket::Cut {
+            cut += 1;
+            continue;
+        }
+        assert_eq!(tcp.payload().len(), usize::from(segment.payload));
+        assert!(SlicedPacket::from_ethernet(&frame).is_ok(), "all that IPv4 says is there");
+    }
+    assert!(cut > 100, "{cut} of 2000");
+}
+
+#[test]
+fn a_wrong_bit_anywhere_is_found_by_a_checksum() {
+    let segment = Segment { payload: 100, flags: TcpFlags::ACK.of(CpPacket::Enabled), ..Segment::default() };
+    let frame = segment.frame(LengthIn::Ip).unwrap();
+    for at in 14..frame.len() {
+        let mut wrong = frame.clone();
+        wrong[at] ^= 1;
+        let right = Ok(Checksums { ipv4: true, tcp: true });
+        assert_ne!(checksums(&wrong, LengthIn::Ip), right, "byte {at}");
+    }
+}
+
+#[test]
+fn the_padding_of_a_cut_packet_is_in_no_checksum() {
+    let segment = Segment { payload: 1460, flags: TcpFlags::ACK.of(CpPacket::Cut), ..Segment::default() };
+    for (length, behind) in [(LengthIn::Ip, 54), (LengthIn::Payload, 56)] {
+        let mut frame = segment.frame(length).unwrap();
+        assert_eq!(frame.len(), SHORTEST);
+        frame[behind..].fill(0xab);
+        assert_eq!(checksums(&frame, length), Ok(Checksums { ipv4: true, tcp: true }));
+        assert_eq!(Segment::read(&frame, length), Ok(segment));
+    }
+}
+
+#[test]
+fn only_a_cut_packet_has_lost_something_and_only_a_pack_reports_it() {
+    let mut segment = Segment { payload: 10, sequence: u32::MAX - 4, ..Segment::default() };
+    segment.options.report(Lost { left: 1, right: 2 });
+    let ranges = [CpPacket::Normal, CpPacket::Enabled, CpPacket::Cut, CpPacket::Pack].map(|packet| {
+        segment.flags = segment.flags.of(packet);
+        (segment.lost(), segment.reported())
+    });
+    let lost = Lost { left: u32::MAX - 4, right: 5 };
+    let reported = Lost { left: 1, right: 2 };
+    assert_eq!(ranges, [(None, None), (None, None), (Some(lost), None), (None, Some(reported))]);
+}
+
+#[test]
+fn what_does_not_fit_is_refused() {
+    let mut segment = Segment { payload: u16::MAX - 39, ..Segment::default() };
+    let mut out = Vec::new();
+    assert_eq!(segment.write(LengthIn::Ip, &mut out), Err(Malformed::TooLong { options: 0, payload: u16::MAX - 39 }));
+    assert!(out.is_empty());
+    segment.payload -= 1;
+    assert_eq!(segment.write(LengthIn::Ip, &mut out), Ok(()));
+    assert_eq!(out.len(), 14 + 65_535);
+    (segment.options.blocks, segment.options.timestamps, segment.payload) = (4, Some(Default::default()), 0);
+    let said = segment.write(LengthIn::Ip, &mut out).unwrap_err();
+    assert_eq!(said.to_string(), "48 B of options, 0 B of payload; expected 40 B at most, and 65,535 B in all");
+}

@@ -1,0 +1,166 @@
+use super::*;
+use crate::{Checksums, Lost, Segment, checksums, drawn};
+use mech::Stream;
+
+const BOTH: [LengthIn; 2] = [LengthIn::Ip, LengthIn::Payload];
+const RIGHT: Checksums = Checksums { ipv4: true, tcp: true };
+
+/// A segment that is not cut, and its frame with a payload of any bytes.
+fn frame(draw: &mut Stream, packet: CpPacket) -> (Segment, Vec<u8>) {
+    let mut segment = drawn::segment(draw);
+    segment.flags = segment.flags.of(packet);
+    let frame = drawn::frame(draw, &segment);
+    (segment, frame)
+}
+
+#[test]
+fn a_cut_frame_tells_what_it_lost_and_nothing_else_changes() {
+    let mut draw = drawn::stream(21);
+    for round in 0..1000 {
+        let (segment, whole) = frame(&mut draw, CpPacket::Enabled);
+        let length = BOTH[round % 2];
+        let mut bytes = whole.clone();
+        let Ok(stays) = cut(&mut bytes, length) else {
+            assert!(segment.payload <= 2, "{segment:?}");
+            continue;
+        };
+        bytes.truncate(stays);
+        let headers = 54 + segment.options.bytes().len() + usize::from(length.bytes());
+        assert_eq!(stays, headers.max(SHORTEST));
+        assert_eq!(checksums(&bytes, length), Ok(RIGHT));
+        let expected = Segment { flags: segment.flags.of(CpPacket::Cut), ..segment };
+        assert_eq!(bytes, expected.frame(length).unwrap(), "as it would have been written");
+        let numbers = u32::from(segment.flags.0 & 1) + u32::from(segment.flags.0 >> 1 & 1);
+        let right = segment.sequence.wrapping_add(numbers + u32::from(segment.payload));
+        assert_eq!(Segment::read(&bytes, length).unwrap().lost(), Some(Lost { left: segment.sequence, right }));
+        assert_eq!(cut(&mut bytes, length), Err(Uncut::Packet(CpPacket::Cut)), "never twice");
+    }
+}
+
+#[test]
+fn no_other_packet_is_cut() {
+    let mut draw = drawn::stream(22);
+    for packet in [CpPacket::Normal, CpPacket::Pack] {
+        for length in BOTH {
+            let (_, whole) = frame(&mut draw, packet);
+            let mut bytes = whole.clone();
+            assert_eq!(cut(&mut bytes, length), Err(Uncut::Packet(packet)));
+            assert_eq!(bytes, whole);
+        }
+    }
+}
+
+#[test]
+fn changed_bits_give_the_checksums_of_new_sums() {
+    let mut draw = drawn::stream(23);
+    for round in 0..2000 {
+        let (segment, mut bytes) = frame(&mut draw, [CpPacket::Normal, CpPacket::Enabled, CpPacket::Pack][round % 3]);
+        let end = 54 + segment.options.bytes().len() + usize::from(segment.payload);
+        let (bits, on) = (TcpFlags(draw.u32() as u16), draw.u32() & 1 > 0);
+        set_flags(&mut bytes, bits, on).unwrap();
+        set_ece(&mut bytes).unwrap();
+        let codepoint = draw.u32() as u8;
+        set_dscp(&mut bytes, codepoint).unwrap();
+        let marked = set_ce(&mut bytes).unwrap();
+        assert_eq!(word(&bytes, 24), drawn::ipv4_sum(&bytes));
+        assert_eq!(word(&bytes, 50), drawn::tcp_sum(&bytes, end));
+        assert_eq!(marked, segment.ip.tos & 3 != 0);
+        assert_eq!(bytes[15], codepoint << 2 | if marked { 3 } else { 0 });
+        let bits = TcpFlags(bits.0 & 0xdff);
+        let flags = if on { segment.flags.with(bits) } else { segment.flags.without(bits) };
+        assert_eq!(word(&bytes, 46) & 0xfff, flags.with(TcpFlags::ECE).0, "no other flag");
+    }
+}
+
+#[test]
+fn a_wrong_checksum_stays_wrong_by_as_much() {
+    let mut draw = drawn::stream(24);
+    let (_, mut bytes) = frame(&mut draw, CpPacket::Normal);
+    bytes[38] ^= 0x10;
+    bytes[22] ^= 0x10;
+    set_ece(&mut bytes).unwrap();
+    set_dscp(&mut bytes, 9).unwrap();
+    assert_eq!(checksums(&bytes, LengthIn::Ip), Ok(Checksums { ipv4: false, tcp: false }));
+}
+
+#[test]
+fn a_trimmed_frame_is_its_first_bytes_with_another_length_and_codepoint() {
+    let mut draw = drawn::stream(25);
+    for round in 0..500 {
+        let (segment, whole) = frame(&mut draw, CpPacket::Normal);
+        let trim = Trim { bytes: [64, 128, 256][round % 3], trimmable: Some(segment.ip.tos >> 2), trimmed: 11 };
+        let mut bytes = whole.clone();
+        let end = 14 + usize::from(word(&whole, 16));
+        let did = trim.apply(&mut bytes);
+        if end <= trim.bytes {
+            assert_eq!(did, Err(Uncut::Small(end)));
+            assert_eq!(bytes, whole);
+            continue;
+        }
+        assert_eq!(did, Ok(trim.bytes));
+        assert_eq!(usize::from(word(&bytes, 16)), trim.bytes - 14);
+        assert_eq!(word(&bytes, 24), drawn::ipv4_sum(&bytes));
+        assert_eq!(bytes[15], 11 << 2 | segment.ip.tos & 3);
+        let same = |bytes: &[u8]| [&bytes[..15], &bytes[18..24], &bytes[26..trim.bytes]].concat();
+        assert_eq!(same(&bytes), same(&whole));
+        let other = Trim { trimmable: Some(segment.ip.tos >> 2 ^ 1), ..trim };
+        assert_eq!(other.apply(&mut whole.clone()), Err(Uncut::Codepoint(segment.ip.tos >> 2)));
+    }
+}
+
+/// Gives bytes to all that reads or changes a frame. What is read is written and read again, the same.
+fn all(bytes: &[u8]) {
+    for length in BOTH {
+        let _ = checksums(bytes, length);
+        if let Ok(segment) = Segment::read(bytes, length) {
+            let again = segment.frame(length).map(|frame| Segment::read(&frame, length));
+            assert!(again.is_err() || again == Ok(Ok(segment)), "{segment:?}");
+        }
+        let mut frame = bytes.to_vec();
+        if let Ok(stays) = cut(&mut frame, length) {
+            let kept = Segment::read(&frame[..stays], length);
+            let lost = |segment: Segment| segment.payload;
+            assert_eq!(kept.map(lost), Segment::read(bytes, length).map(lost));
+            assert!(checksums(&frame[..stays], length).unwrap().tcp);
+        } else {
+            assert_eq!(frame, bytes);
+        }
+    }
+    for keep in [0, 34, 64, 70_000] {
+        let mut frame = bytes.to_vec();
+        let did = Trim { bytes: keep, trimmable: None, trimmed: 3 }.apply(&mut frame);
+        assert!(did.is_err() || did == Ok(keep));
+    }
+    let mut frame = bytes.to_vec();
+    let _ = (set_flags(&mut frame, TcpFlags::ALL, true), set_ce(&mut frame), set_dscp(&mut frame, 0xff));
+}
+
+#[test]
+fn no_bytes_are_too_odd() {
+    let mut draw = drawn::stream(26);
+    for round in 0..3000 {
+        let length = draw.u32() as usize % 120;
+        let mut bytes: Vec<u8> = (0..length).map(|_| draw.u32() as u8).collect();
+        if round % 2 == 0 && length > 24 {
+            bytes[12..15].copy_from_slice(&[8, 0, 0x45]);
+            (bytes[20], bytes[21], bytes[23]) = (0, 0, 6);
+        }
+        all(&bytes);
+    }
+}
+
+#[test]
+fn no_frame_is_too_short_and_none_too_wrong() {
+    let mut draw = drawn::stream(27);
+    for round in 0..60 {
+        let mut segment = drawn::segment(&mut draw);
+        (segment.payload, segment.flags) = (segment.payload % 20, segment.flags.of(CpPacket::Enabled));
+        let whole = drawn::frame(&mut draw, &segment);
+        (0..=whole.len()).for_each(|end| all(&whole[..end]));
+        for at in 0..whole.len() {
+            let mut wrong = whole.clone();
+            wrong[at] ^= [1, 0x80, 0xff, draw.u32() as u8][round % 4];
+            all(&wrong);
+        }
+    }
+}

@@ -1,0 +1,60 @@
+#![no_main]
+//! Bytes as a frame: nothing panics. What is read is written and reads back as itself; a frame that is cut has
+//! lost what it had; a frame that is refused stays as it is; checksums that were right still are.
+
+use libfuzzer_sys::fuzz_target;
+use wire::{Checksums, CpPacket, LengthIn, Segment, TcpFlags, Trim, checksums, cut, set_ce, set_dscp, set_flags};
+
+fuzz_target!(|frame: &[u8]| {
+    for length in [LengthIn::Ip, LengthIn::Payload] {
+        read(frame, length);
+        shorten(frame, length);
+    }
+    [34, 64, 128, usize::MAX].into_iter().for_each(|bytes| trim(frame, bytes));
+    change(frame);
+});
+
+fn read(frame: &[u8], length: LengthIn) {
+    match Segment::read(frame, length) {
+        Ok(segment) => {
+            assert_eq!(segment.lost().is_some(), segment.packet() == CpPacket::Cut);
+            // Options that were packed closer than here may not fit.
+            let Ok(written) = segment.frame(length) else { return };
+            assert_eq!(Segment::read(&written, length), Ok(segment));
+            assert_eq!(checksums(&written, length), Ok(Checksums { ipv4: true, tcp: true }));
+        }
+        Err(why) => assert!(why.to_string().contains("expected") || why.to_string().contains("option")),
+    }
+}
+
+fn shorten(frame: &[u8], length: LengthIn) {
+    let mut bytes = frame.to_vec();
+    let Ok(stays) = cut(&mut bytes, length) else {
+        assert_eq!(bytes, frame);
+        return;
+    };
+    assert!(stays <= frame.len());
+    bytes.truncate(stays);
+    assert!(checksums(&bytes, length).is_ok_and(|sums| sums.tcp));
+    let (before, after) = (Segment::read(frame, length), Segment::read(&bytes, length));
+    let uncut = after.map(|segment| Segment { flags: segment.flags.of(CpPacket::Enabled), ..segment });
+    assert_eq!(uncut, before);
+    assert!(cut(&mut bytes, length).is_err(), "never twice");
+}
+
+fn trim(frame: &[u8], bytes: usize) {
+    let mut trimmed = frame.to_vec();
+    match (Trim { bytes, trimmable: None, trimmed: 11 }).apply(&mut trimmed) {
+        Ok(stays) => assert_eq!((stays, trimmed.len()), (bytes, frame.len())),
+        Err(_) => assert_eq!(trimmed, frame),
+    }
+}
+
+fn change(frame: &[u8]) {
+    let mut bytes = frame.to_vec();
+    let before = checksums(&bytes, LengthIn::Ip);
+    let _ = set_flags(&mut bytes, TcpFlags::ECE.with(TcpFlags::CWR), frame.len() % 2 == 0);
+    let _ = set_ce(&mut bytes);
+    let _ = set_dscp(&mut bytes, frame.len() as u8);
+    assert_eq!(checksums(&bytes, LengthIn::Ip), before, "right sums stay right, and wrong ones wrong");
+}
