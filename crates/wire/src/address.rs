@@ -11,6 +11,19 @@ pub(crate) fn addresses(host: HostId, plan: Option<AddressPlan>) -> ([u8; 4], [u
     }
 }
 
+/// The host of an IPv4 address; `None` where it is nobody's.
+pub(crate) fn host(address: [u8; 4], plan: Option<AddressPlan>) -> Option<HostId> {
+    let found = match (plan, address) {
+        (Some(plan), [_, pod, switch, id]) => {
+            let half = u32::from(plan.half());
+            let edge = u32::from(pod) * half + u32::from(switch);
+            HostId((edge * half).wrapping_add(u32::from(id)).wrapping_sub(2))
+        }
+        (None, [_, x, y, z]) => HostId(u32::from_be_bytes([0, x, y, z]).wrapping_sub(1) & 0xff_ffff),
+    };
+    (addresses(found, plan).0 == address).then_some(found)
+}
+
 /// Host `n` is 10.0.0.1 + n, modulo the network's 2²⁴ addresses (RFC 1918 §3: 10/8).
 pub fn ipv4(host: HostId) -> [u8; 4] {
     let [_, x, y, z] = host.0.wrapping_add(1).to_be_bytes();
@@ -46,6 +59,21 @@ mod tests {
         assert_eq!([0, 254, 65_534].map(|h| ipv4(HostId(h))), [[10, 0, 0, 1], [10, 0, 0, 255], [10, 0, 255, 255]]);
         assert_eq!(mac(HostId(255)), [2, 0, 10, 0, 1, 0]);
         assert_eq!(mac(HostId(0))[0] & 0b11, 0b10, "one station's, locally administered");
+    }
+
+    #[test]
+    fn the_host_of_an_address_is_the_one_that_has_it() {
+        let plan = Some(AddressPlan::new(6));
+        for n in (0..54).chain([255, 65_535]) {
+            assert_eq!(host(ipv4(HostId(n)), None), Some(HostId(n)));
+        }
+        for n in 0..54 {
+            assert_eq!(host(addresses(HostId(n), plan).0, plan), Some(HostId(n)));
+        }
+        for nobody in [[10, 0, 0, 1], [10, 0, 0, 5], [10, 0, 3, 2], [11, 0, 0, 2]] {
+            assert_eq!(host(nobody, plan), None, "{nobody:?}");
+        }
+        assert_eq!((host([10, 0, 0, 0], None), host([192, 0, 0, 1], None)), (Some(HostId(0xff_ffff)), None));
     }
 
     #[test]

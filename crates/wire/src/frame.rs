@@ -115,7 +115,7 @@ fn from_to(pkt: &Pkt) -> (u16, u16) {
 }
 
 /// The segment that a packet is.
-pub(crate) fn segment(crossing: &Crossing) -> Segment {
+fn segment(crossing: &Crossing) -> Segment {
     let Crossing { pkt, ext, push, .. } = *crossing;
     let mac = |host| addresses(host, crossing.plan).1;
     let (source_port, destination_port) = from_to(pkt);
@@ -144,18 +144,19 @@ pub(crate) fn segment(crossing: &Crossing) -> Segment {
 }
 
 /// The flags of a packet that a TCP header has.
+pub(crate) const FLAGS: [(Flags, TcpFlags); 8] = [
+    (Flags::ACK, TcpFlags::ACK),
+    (Flags::SYN, TcpFlags::SYN),
+    (Flags::FIN, TcpFlags::FIN),
+    (Flags::RST, TcpFlags::RST),
+    (Flags::ECE, TcpFlags::ECE),
+    (Flags::CWR, TcpFlags::CWR),
+    (Flags::CPA, TcpFlags::CPA),
+    (Flags::PPL, TcpFlags::PPL),
+];
+
 fn flags(of: Flags) -> TcpFlags {
-    let both = [
-        (Flags::ACK, TcpFlags::ACK),
-        (Flags::SYN, TcpFlags::SYN),
-        (Flags::FIN, TcpFlags::FIN),
-        (Flags::RST, TcpFlags::RST),
-        (Flags::ECE, TcpFlags::ECE),
-        (Flags::CWR, TcpFlags::CWR),
-        (Flags::CPA, TcpFlags::CPA),
-        (Flags::PPL, TcpFlags::PPL),
-    ];
-    both.iter().filter(|(flag, _)| of.has(*flag)).fold(TcpFlags(0), |all, (_, bit)| all.with(*bit))
+    FLAGS.iter().filter(|(flag, _)| of.has(*flag)).fold(TcpFlags(0), |all, (_, bit)| all.with(*bit))
 }
 
 /// RFC 768.

@@ -53,6 +53,15 @@ pub enum Malformed {
         /// Where it begins among the options.
         at: usize,
     },
+    /// Of an address that no host has.
+    Address([u8; 4]),
+    /// Of other ports than those of its flow.
+    Ports {
+        /// The ports that it comes from and goes to.
+        found: (u16, u16),
+        /// The flow.
+        flow: u32,
+    },
     /// More than fits a packet: 40 bytes of options, 65,535 of everything from IPv4 on.
     TooLong {
         /// Bytes of options.
@@ -81,6 +90,10 @@ impl fmt::Display for Malformed {
                     f,
                     "TCP option {kind} at byte {at} has a length that it cannot have or that leads out of the header"
                 )
+            }
+            Malformed::Address([a, b, c, d]) => write!(f, "address {a}.{b}.{c}.{d}; expected that of a host"),
+            Malformed::Ports { found: (from, to), flow } => {
+                write!(f, "ports {from} to {to}; expected those of flow {flow}")
             }
             Malformed::TooLong { options, payload } => {
                 write!(f, "{options} B of options, {payload} B of payload; expected 40 B at most, and 65,535 B in all")

@@ -7,7 +7,8 @@
 //! A [`Segment`] is what the headers of a TCP frame say. It is written as bytes and read from bytes, with the two
 //! bits, the option and the lengths of CP (cutting payload). [`cut`], [`Trim`] and the setters do to bytes what
 //! a switch does; [`Segment::lost`] is what a receiver of a cut packet works out, [`Options::report`] how it
-//! tells the sender, [`Segment::reported`] how that reads it.
+//! tells the sender, [`Segment::reported`] how that reads it. [`Network::restore`] makes a simulated segment of a
+//! frame again; what no header tells is in a [`Side`] beside it.
 
 #![forbid(unsafe_code)]
 
@@ -20,6 +21,7 @@ mod layout;
 mod loss;
 mod options;
 mod pcapng;
+mod restore;
 mod segment;
 mod switch;
 
@@ -33,6 +35,7 @@ pub use loss::{Lost, Told, told};
 pub use options::{Options, PACK_PERMITTED};
 pub use pcap_file::PcapError;
 pub use pcapng::{Interface, Seen, Writer};
+pub use restore::{Network, Restored, Side};
 pub use segment::{Checksums, Ip, LengthIn, SHORTEST, Segment, checksums};
 pub use switch::{Trim, Uncut, cut, set_ce, set_dscp, set_ece, set_flags};
 

@@ -1,0 +1,110 @@
+use super::*;
+use crate::{Crossing, deparse, drawn};
+use dataplane::Timestamps;
+use mech::{HostId, Stream};
+
+const NUMBERED: Network = Network { framing: Framing::ETHERNET, plan: None };
+
+/// A segment with its options: data, an ACK, a SYN, or one that was cut.
+fn packet(draw: &mut Stream, framing: Framing) -> (Pkt, Ext) {
+    let mut word = || draw.u32();
+    let timestamps = (word() & 1 > 0).then_some(Timestamps { val: word(), ecr: word() });
+    let mut ext = Ext { timestamps, ..Ext::default() };
+    let mut flags = Flags(word() as u16 & 0b0011_1111_1111_1101).without(Flags::SYN);
+    if word() & 7 == 0 {
+        flags = flags.with(Flags::SYN);
+        let window_scale = (word() & 1 > 0).then_some(7);
+        ext.syn = Some(SynOptions { mss: word() as u16, window_scale, sack_permitted: word() & 1 > 0 });
+    } else {
+        ext.blocks = (word() % 4) as u8;
+        ext.sack[..usize::from(ext.blocks)].iter_mut().for_each(|block| *block = (word(), word()));
+    }
+    let cut = flags.has(Flags::CPA.with(Flags::PPL));
+    let sent = if cut || word() & 1 > 0 { 1 + word() % 1460 } else { 0 } as u16;
+    let payload = if cut { 0 } else { sent };
+    if payload > 0 {
+        flags = flags.with(Flags::PAYLOAD);
+    }
+    let head = Head {
+        flow: FlowId(word()),
+        src: HostId(word() % 54),
+        dst: HostId(word() % 54),
+        hash: word(),
+        rank: word(),
+        size: framing.frame(payload, ext.bytes()),
+        orig_size: framing.frame(sent, ext.bytes()),
+        ingress: PortId(word() as u16),
+        hops: word() as u16,
+        flags,
+        tos: word() as u8,
+        ttl: word() as u8 & 3,
+        bounces: word() as u8,
+        detours: word() as u8,
+    };
+    let (seq, ack, emission, window) = (word(), word(), word(), word() as u16);
+    let sent = Time(u64::from(word()) << 20);
+    (Pkt { sent, head, seq, ack, emission, ext: NO_EXT, payload, window }, ext)
+}
+
+fn there_and_back(network: &Network, pkt: &Pkt, ext: &Ext, push: bool) -> Restored {
+    let mut frame = Vec::new();
+    let ext = (*ext != Ext::default()).then_some(ext);
+    deparse(&Crossing { pkt, ext, push, plan: network.plan }, &mut frame);
+    network.restore(&frame, &Side::of(pkt)).unwrap()
+}
+
+#[test]
+fn every_field_of_a_segment_comes_back_from_its_frame() {
+    let mut draw = drawn::stream(31);
+    let mut cut = 0;
+    for plan in [None, Some(AddressPlan::new(6))] {
+        let network = Network { plan, ..NUMBERED };
+        for round in 0..3000 {
+            let (pkt, ext) = packet(&mut draw, network.framing);
+            cut += usize::from(pkt.head.flags.has(Flags::CPA.with(Flags::PPL)));
+            let expected = Restored { pkt, ext: (ext != Ext::default()).then_some(ext), push: round % 2 > 0 };
+            assert_eq!(there_and_back(&network, &pkt, &ext, expected.push), expected);
+        }
+    }
+    assert!(cut > 1000, "{cut} that were cut");
+}
+
+#[test]
+fn what_lies_beside_a_frame_has_nothing_that_its_headers_tell() {
+    let (mut one, _) = packet(&mut drawn::stream(32), Framing::ETHERNET);
+    (one.emission, one.head.flags, one.head.ttl) = (0x1_0000, Flags::ACK.with(Flags::RETRANSMIT), 9);
+    let side = Side::of(&one);
+    (one.seq, one.ack, one.window, one.payload, one.emission) = (1, 2, 3, 4, 0x1_0005);
+    let told = [Flags::SYN, Flags::FIN, Flags::RST, Flags::ECE, Flags::CWR, Flags::CPA, Flags::PPL, Flags::REVERSE];
+    one.head.flags = told.into_iter().fold(one.head.flags, Flags::with).with(Flags::PAYLOAD).without(Flags::ACK);
+    (one.head.tos, one.head.ttl, one.head.size, one.head.orig_size) = (0xff, 8, 64, 1518);
+    (one.head.src, one.head.dst) = (HostId(1), HostId(2));
+    assert_eq!(Side::of(&one), side);
+    assert_eq!(side.flags, Flags::RETRANSMIT);
+}
+
+#[test]
+fn framing_that_leaves_headers_out_comes_back_where_nothing_was_cut() {
+    let network = Network { framing: Framing { header: 40, link: 0, min_frame: 0, gap: 0 }, plan: None };
+    let mut draw = drawn::stream(33);
+    for _ in 0..500 {
+        let (mut pkt, ext) = packet(&mut draw, network.framing);
+        pkt.head.flags = pkt.head.flags.without(Flags::PPL);
+        pkt.head.orig_size = pkt.head.size;
+        assert_eq!(there_and_back(&network, &pkt, &ext, false).pkt, pkt);
+    }
+}
+
+#[test]
+fn a_frame_of_another_flow_or_of_nobody_is_refused() {
+    let (mut pkt, ext) = packet(&mut drawn::stream(34), Framing::ETHERNET);
+    (pkt.head.flow, pkt.head.flags) = (FlowId(4001), Flags::ACK);
+    let mut frame = Vec::new();
+    deparse(&Crossing { pkt: &pkt, ext: Some(&ext), push: false, plan: None }, &mut frame);
+    let other = Side { flow: FlowId(1), ..Side::of(&pkt) };
+    let said = NUMBERED.restore(&frame, &other).unwrap_err();
+    assert_eq!(said.to_string(), "ports 37101 to 50001; expected those of flow 1");
+    frame[26] = 192;
+    let said = NUMBERED.restore(&frame, &Side::of(&pkt)).unwrap_err();
+    assert!(said.to_string().starts_with("address 192.0.0."), "{said}");
+}
