@@ -30,6 +30,7 @@ mod hosts;
 mod ideals;
 mod mixed;
 mod nic;
+mod on_wire;
 mod over_time;
 mod pabo;
 mod packet_trace;

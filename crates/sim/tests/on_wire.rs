@@ -1,0 +1,75 @@
+//! Whole connections through real headers and back: nothing is lost.
+
+use crate::common::scenario;
+use dataplane::{Ext, Framing, NO_EXT, Pkt};
+use mech::Flags;
+use sim::{Crossed, Options, Tap, build_tapped};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
+use wire::{Checksums, Crossing, LengthIn, Network, Side, checksums, deparse};
+
+/// How many segments there were, with SACK blocks, a SYN's options, timestamps, ECN's flags, a mark, a detour.
+#[derive(Default)]
+struct Seen([AtomicU64; 7]);
+
+/// Writes every frame that crosses a link, and makes a packet of it again.
+#[derive(Clone)]
+struct ThereAndBack(Network, Arc<Seen>);
+
+impl Tap for ThereAndBack {
+    fn crossed(&mut self, crossed: &Crossed<'_>) {
+        let (pkt, ext, plan) = (crossed.pkt, crossed.ext, self.0.plan);
+        let mut frame = Vec::new();
+        deparse(&Crossing { pkt, ext, push: false, plan }, &mut frame);
+        assert_eq!(checksums(&frame, LengthIn::Ip), Ok(Checksums { ipv4: true, tcp: true }));
+        let back = self.0.restore(&frame, &Side::of(pkt)).unwrap_or_else(|why| panic!("{pkt:?}: {why}"));
+        assert_eq!(back.pkt, Pkt { ext: NO_EXT, ..*pkt });
+        assert_eq!(back.ext, ext.copied().filter(|ext| *ext != Ext::default()));
+        let told = [
+            true,
+            ext.is_some_and(|ext| ext.blocks > 0),
+            ext.is_some_and(|ext| ext.syn.is_some()),
+            ext.is_some_and(|ext| ext.timestamps.is_some()),
+            pkt.head.flags.any(Flags::ECE.with(Flags::CWR)),
+            pkt.head.tos & 3 == 3,
+            pkt.head.detours > 0,
+        ];
+        for (count, is) in self.1.0.iter().zip(told) {
+            count.fetch_add(u64::from(is), Relaxed);
+        }
+    }
+}
+
+/// An incast into little room, so that packets are marked, detoured and lost.
+fn incast(transport: &str, routing: &str) -> [u64; 7] {
+    let text = format!(
+        "name = \"on-wire\"\nduration = \"20ms\"\n[topology]\nkind = \"fat_tree\"\nk = 4\n\
+         link = {{ rate = \"1Gbps\", delay = \"1us\" }}\n[switch]\nbuffer = {{ kind = \"per_port\", size = \"12pkt\" }}\n\
+         marking = {{ kind = \"ecn_threshold\", k = \"6pkt\" }}\n{routing}\n[transport]\n{transport}\n\
+         [[traffic]]\nname = \"burst\"\nkind = \"incast\"\nsenders = 12\nreceiver = \"h0\"\nsize = \"40KB\"\n"
+    );
+    let scenario = scenario(&text, "");
+    let network = Network { framing: Framing::ETHERNET, plan: scenario.plan() };
+    let seen = Arc::new(Seen::default());
+    build_tapped(&scenario, 1, Options::default(), (), ThereAndBack(network, seen.clone())).unwrap().run();
+    std::array::from_fn(|n| seen.0[n].load(Relaxed))
+}
+
+const DETOUR: &str = "overflow = { kind = \"detour\", policy = \"random\" }";
+const TWO_LEVEL: &str = "routing = { kind = \"two_level\" }";
+
+#[test]
+fn a_whole_connection_comes_back_from_its_frames() {
+    let handshake = "connection = \"handshake\"\nmin_rto = \"1ms\"\ntimestamps = true";
+    let [segments, blocks, syns, stamps, echoes, marks, detours] =
+        incast(&format!("kind = \"dctcp\"\n{handshake}"), DETOUR);
+    assert!(segments > 2000 && stamps == segments, "{stamps} of {segments} with timestamps");
+    assert!(syns > 20 && echoes > 100 && marks > 100 && detours > 100, "{syns} {echoes} {marks} {detours}");
+    assert!(blocks > 20, "{blocks} with blocks");
+}
+
+#[test]
+fn a_whole_connection_comes_back_where_places_have_addresses() {
+    let [segments, blocks, syns, ..] = incast("kind = \"sack\"\nmin_rto = \"1ms\"", TWO_LEVEL);
+    assert!(segments > 2000 && blocks > 20 && syns == 0, "{segments} {blocks} {syns}");
+}
