@@ -2,8 +2,14 @@
 //! Bytes as a frame: nothing panics. What is read is written and reads back as itself; a frame that is cut has
 //! lost what it had; a frame that is refused stays as it is; checksums that were right still are.
 
+use dataplane::Framing;
 use libfuzzer_sys::fuzz_target;
-use wire::{Checksums, CpPacket, LengthIn, Segment, TcpFlags, Trim, checksums, cut, set_ce, set_dscp, set_flags};
+use mech::FlowId;
+use mech::routing::AddressPlan;
+use wire::{
+    Checksums, CpPacket, Crossing, LengthIn, Network, Segment, Side, TcpFlags, Trim, checksums, cut, deparse, set_ce,
+    set_dscp, set_flags,
+};
 
 fuzz_target!(|frame: &[u8]| {
     for length in [LengthIn::Ip, LengthIn::Payload] {
@@ -12,6 +18,7 @@ fuzz_target!(|frame: &[u8]| {
     }
     [34, 64, 128, usize::MAX].into_iter().for_each(|bytes| trim(frame, bytes));
     change(frame);
+    [None, Some(AddressPlan::new(64))].into_iter().for_each(|plan| restore(frame, plan));
 });
 
 fn read(frame: &[u8], length: LengthIn) {
@@ -25,6 +32,22 @@ fn read(frame: &[u8], length: LengthIn) {
         }
         Err(why) => assert!(why.to_string().contains("expected") || why.to_string().contains("option")),
     }
+}
+
+/// A segment of the flow whose number its ports allow, made a packet and a frame again.
+fn restore(frame: &[u8], plan: Option<AddressPlan>) {
+    let network = Network { framing: Framing::ETHERNET, plan };
+    let Ok(Segment { source_port, destination_port, .. }) = Segment::read(frame, LengthIn::Ip) else { return };
+    let number =
+        |from: u16, to: u16| Some(u32::from(from.checked_sub(37_100)?) + 4000 * u32::from(to.checked_sub(50_000)?));
+    let flow = number(source_port, destination_port).or(number(destination_port, source_port)).unwrap_or(0);
+    let side = Side { flow: FlowId(flow), ..Side::default() };
+    let Ok(found) = network.restore(frame, &side) else { return };
+    let mut again = Vec::new();
+    deparse(&Crossing { pkt: &found.pkt, ext: found.ext.as_ref(), push: found.push, plan }, &mut again);
+    let back = network.restore(&again, &side).expect("what is restored is written");
+    assert_eq!(back.pkt, found.pkt);
+    assert_eq!((back.ext, back.push), (found.ext, found.push));
 }
 
 fn shorten(frame: &[u8], length: LengthIn) {

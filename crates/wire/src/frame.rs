@@ -115,7 +115,7 @@ fn from_to(pkt: &Pkt) -> (u16, u16) {
 }
 
 /// The segment that a packet is.
-fn segment(crossing: &Crossing) -> Segment {
+pub(crate) fn segment(crossing: &Crossing) -> Segment {
     let Crossing { pkt, ext, push, .. } = *crossing;
     let mac = |host| addresses(host, crossing.plan).1;
     let (source_port, destination_port) = from_to(pkt);

@@ -62,6 +62,8 @@ pub enum Malformed {
         /// The flow.
         flow: u32,
     },
+    /// A segment as no simulated one is: with an urgent pointer, say, or options that these do not have.
+    Foreign,
     /// More than fits a packet: 40 bytes of options, 65,535 of everything from IPv4 on.
     TooLong {
         /// Bytes of options.
@@ -95,6 +97,7 @@ impl fmt::Display for Malformed {
             Malformed::Ports { found: (from, to), flow } => {
                 write!(f, "ports {from} to {to}; expected those of flow {flow}")
             }
+            Malformed::Foreign => write!(f, "fields or options that no simulated segment has; expected those of one"),
             Malformed::TooLong { options, payload } => {
                 write!(f, "{options} B of options, {payload} B of payload; expected 40 B at most, and 65,535 B in all")
             }

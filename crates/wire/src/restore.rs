@@ -2,7 +2,7 @@
 
 use crate::address::{host, ports};
 use crate::flags::{CpPacket, TcpFlags};
-use crate::frame::FLAGS;
+use crate::frame::{self, Crossing, FLAGS};
 use crate::layout::Malformed;
 use crate::options::Options;
 use crate::segment::{LengthIn, Segment};
@@ -80,10 +80,13 @@ pub struct Restored {
 }
 
 impl Network {
-    /// Makes a segment of a frame as [`deparse`](crate::deparse) writes it and the record beside it.
+    /// Makes a segment of a frame as [`deparse`](crate::deparse) writes it and the record beside it. Nothing is
+    /// lost: what a simulated segment cannot say is refused. A packet that was cut comes back where frames have all
+    /// headers ([`Framing::ETHERNET`]), since its size alone says what it had.
     ///
     /// # Errors
-    /// Where the frame is no segment of this network and flow.
+    /// Where the frame is no segment of this network and flow, or longer than frames can be here (65,535 B with
+    /// their link's header and check sequence).
     pub fn restore(&self, frame: &[u8], side: &Side) -> Result<Restored, Malformed> {
         let segment = Segment::read(frame, LengthIn::Ip)?;
         let found = (segment.source_port, segment.destination_port);
@@ -97,6 +100,10 @@ impl Network {
         let cut = segment.packet() == CpPacket::Cut;
         let payload = if cut { 0 } else { segment.payload };
         let options = segment.options.length();
+        let around = [options, self.framing.header, self.framing.link];
+        if around.iter().try_fold(segment.payload, |all, more| all.checked_add(*more)).is_none() {
+            return Err(Malformed::TooLong { options: options.into(), payload: segment.payload });
+        }
         let orig_size = self.framing.frame(segment.payload, options);
         let ttl = if side.unlimited { 0 } else { segment.ip.ttl };
         let head = Head {
@@ -126,7 +133,9 @@ impl Network {
             payload,
             window: segment.window,
         };
-        Ok(Restored { pkt, ext: extension(&segment.options), push: segment.flags.has(TcpFlags::PSH) })
+        let (ext, push) = (extension(&segment.options), segment.flags.has(TcpFlags::PSH));
+        let again = frame::segment(&Crossing { pkt: &pkt, ext: ext.as_ref(), push, plan: self.plan });
+        if again == segment { Ok(Restored { pkt, ext, push }) } else { Err(Malformed::Foreign) }
     }
 }
 

@@ -96,6 +96,46 @@ fn framing_that_leaves_headers_out_comes_back_where_nothing_was_cut() {
 }
 
 #[test]
+fn a_frame_that_is_longer_than_a_simulated_one_can_be_is_refused() {
+    let (from, to) = ports(FlowId(0));
+    let mut segment = Segment { source_port: from, destination_port: to, ..Segment::default() };
+    (segment.source_mac, segment.destination_mac) = ([2, 0, 10, 0, 0, 1], [2, 0, 10, 0, 0, 2]);
+    (segment.ip.source, segment.ip.destination) = ([10, 0, 0, 1], [10, 0, 0, 2]);
+    (segment.ip.ttl, segment.ip.dont_fragment) = (64, true);
+    let mut restore = |payload| {
+        segment.payload = payload;
+        let frame = segment.frame(LengthIn::Ip).unwrap();
+        NUMBERED.restore(&frame, &Side::default()).map(|restored| restored.pkt.head.size)
+    };
+    assert_eq!(restore(65_477), Ok(65_535));
+    assert_eq!(restore(65_478), Err(Malformed::TooLong { options: 0, payload: 65_478 }));
+}
+
+#[test]
+fn what_no_simulated_segment_says_is_refused_and_not_lost() {
+    let (mut pkt, _) = packet(&mut drawn::stream(35), Framing::ETHERNET);
+    pkt.head.flags = Flags::ACK.with(Flags::SYN);
+    let mut frame = Vec::new();
+    deparse(&Crossing { pkt: &pkt, ext: None, push: false, plan: None }, &mut frame);
+    let (whole, side) = (Segment::read(&frame, LengthIn::Ip).unwrap(), Side::of(&pkt));
+    assert!(NUMBERED.restore(&frame, &side).is_ok());
+    let changes: [fn(&mut Segment); 6] = [
+        |segment| segment.urgent = 1,
+        |segment| segment.flags = segment.flags.with(TcpFlags::AE),
+        |segment| segment.options.window_scale = Some(1),
+        |segment| segment.options.pack_permitted = true,
+        |segment| segment.ip.dont_fragment = false,
+        |segment| segment.source_mac[5] ^= 1,
+    ];
+    for change in changes {
+        let mut foreign = whole;
+        change(&mut foreign);
+        let frame = foreign.frame(LengthIn::Ip).unwrap();
+        assert_eq!(NUMBERED.restore(&frame, &side), Err(Malformed::Foreign), "{foreign:?}");
+    }
+}
+
+#[test]
 fn a_frame_of_another_flow_or_of_nobody_is_refused() {
     let (mut pkt, ext) = packet(&mut drawn::stream(34), Framing::ETHERNET);
     (pkt.head.flow, pkt.head.flags) = (FlowId(4001), Flags::ACK);
