@@ -22,7 +22,7 @@ impl Tap for ThereAndBack {
         let mut frame = Vec::new();
         deparse(&Crossing { pkt, ext, push: false, plan }, &mut frame);
         assert_eq!(checksums(&frame, LengthIn::Ip), Ok(Checksums { ipv4: true, tcp: true }));
-        let back = self.0.restore(&frame, &Side::of(pkt)).unwrap_or_else(|why| panic!("{pkt:?}: {why}"));
+        let back = self.0.restore(&frame, &Side::of(pkt, ext)).unwrap_or_else(|why| panic!("{pkt:?}: {why}"));
         assert_eq!(back.pkt, Pkt { ext: NO_EXT, ..*pkt });
         assert_eq!(back.ext, ext.copied().filter(|ext| *ext != Ext::default()));
         let told = [
@@ -72,4 +72,11 @@ fn a_whole_connection_comes_back_from_its_frames() {
 fn a_whole_connection_comes_back_where_places_have_addresses() {
     let [segments, blocks, syns, ..] = incast("kind = \"sack\"\nmin_rto = \"1ms\"", TWO_LEVEL);
     assert!(segments > 2000 && blocks > 20 && syns == 0, "{segments} {blocks} {syns}");
+}
+
+/// Their bursts end with PSH.
+#[test]
+fn a_whole_connection_of_hosts_of_today_comes_back() {
+    let [segments, blocks, _, stamps, ..] = incast("kind = \"linux_dctcp\"\nmin_rto = \"10ms\"", "");
+    assert!(segments > 2000 && blocks > 20 && stamps == segments, "{segments} {blocks} {stamps}");
 }

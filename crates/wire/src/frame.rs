@@ -119,6 +119,7 @@ pub(crate) fn segment(crossing: &Crossing) -> Segment {
     let Crossing { pkt, ext, push, .. } = *crossing;
     let mac = |host| addresses(host, crossing.plan).1;
     let (source_port, destination_port) = from_to(pkt);
+    let push = push || ext.is_some_and(|ext| ext.push);
     let flags = flags(pkt.head.flags).with(if push { TcpFlags::PSH } else { TcpFlags(0) });
     let options = ext.map(Options::of).unwrap_or_default();
     let headers = IPV4 + TCP + options.length();

@@ -36,11 +36,13 @@ pub struct Side {
     pub flags: Flags,
     /// It may enter any number of switches, for which its header says 64.
     pub unlimited: bool,
+    /// It ends a burst of its sender: PSH tells this and the end of a write alike.
+    pub burst: bool,
 }
 
 impl Side {
     /// What no header tells of a packet.
-    pub fn of(pkt: &Pkt) -> Side {
+    pub fn of(pkt: &Pkt, ext: Option<&Ext>) -> Side {
         let head = &pkt.head;
         let told = FLAGS.iter().fold(Flags::PAYLOAD.with(Flags::REVERSE), |all, (flag, _)| all.with(*flag));
         Side {
@@ -55,6 +57,7 @@ impl Side {
             detours: head.detours,
             flags: head.flags.without(told),
             unlimited: head.ttl == 0,
+            burst: ext.is_some_and(|ext| ext.push),
         }
     }
 }
@@ -75,7 +78,7 @@ pub struct Restored {
     pub pkt: Pkt,
     /// Its extension, if it has options.
     pub ext: Option<Ext>,
-    /// Whether it has the last byte of what the application handed over.
+    /// Whether its header says PSH: it has the last byte of what the application handed over, or ends a burst.
     pub push: bool,
 }
 
@@ -133,7 +136,7 @@ impl Network {
             payload,
             window: segment.window,
         };
-        let (ext, push) = (extension(&segment.options), segment.flags.has(TcpFlags::PSH));
+        let (ext, push) = (extension(&segment.options, side.burst), segment.flags.has(TcpFlags::PSH));
         let again = frame::segment(&Crossing { pkt: &pkt, ext: ext.as_ref(), push, plan: self.plan });
         if again == segment { Ok(Restored { pkt, ext, push }) } else { Err(Malformed::Foreign) }
     }
@@ -147,14 +150,14 @@ fn flags(segment: &Segment, reverse: bool) -> Flags {
     set.chain(more).filter(|(set, _)| *set).fold(Flags(0), |all, (_, flag)| all.with(flag))
 }
 
-/// The extension of a packet with these options; none without any.
-fn extension(options: &Options) -> Option<Ext> {
+/// The extension of a packet with these options, which may end a burst; none where there is nothing to say.
+fn extension(options: &Options, push: bool) -> Option<Ext> {
     let syn = options.mss.map(|mss| SynOptions {
         mss,
         window_scale: options.window_scale,
         sack_permitted: options.sack_permitted,
     });
-    let ext = Ext { sack: options.sack, blocks: options.blocks, timestamps: options.timestamps, syn };
+    let ext = Ext { sack: options.sack, blocks: options.blocks, timestamps: options.timestamps, syn, push };
     (ext != Ext::default()).then_some(ext)
 }
 

@@ -9,7 +9,7 @@ const NUMBERED: Network = Network { framing: Framing::ETHERNET, plan: None };
 fn packet(draw: &mut Stream, framing: Framing) -> (Pkt, Ext) {
     let mut word = || draw.u32();
     let timestamps = (word() & 1 > 0).then_some(Timestamps { val: word(), ecr: word() });
-    let mut ext = Ext { timestamps, ..Ext::default() };
+    let mut ext = Ext { timestamps, push: word() & 1 > 0, ..Ext::default() };
     let mut flags = Flags(word() as u16 & 0b0011_1111_1111_1101).without(Flags::SYN);
     if word() & 7 == 0 {
         flags = flags.with(Flags::SYN);
@@ -50,7 +50,7 @@ fn there_and_back(network: &Network, pkt: &Pkt, ext: &Ext, push: bool) -> Restor
     let mut frame = Vec::new();
     let ext = (*ext != Ext::default()).then_some(ext);
     deparse(&Crossing { pkt, ext, push, plan: network.plan }, &mut frame);
-    network.restore(&frame, &Side::of(pkt)).unwrap()
+    network.restore(&frame, &Side::of(pkt, ext)).unwrap()
 }
 
 #[test]
@@ -62,8 +62,9 @@ fn every_field_of_a_segment_comes_back_from_its_frame() {
         for round in 0..3000 {
             let (pkt, ext) = packet(&mut draw, network.framing);
             cut += usize::from(pkt.head.flags.has(Flags::CPA.with(Flags::PPL)));
-            let expected = Restored { pkt, ext: (ext != Ext::default()).then_some(ext), push: round % 2 > 0 };
-            assert_eq!(there_and_back(&network, &pkt, &ext, expected.push), expected);
+            let (write, some) = (round % 2 > 0, (ext != Ext::default()).then_some(ext));
+            let expected = Restored { pkt, ext: some, push: write || ext.push };
+            assert_eq!(there_and_back(&network, &pkt, &ext, write), expected);
         }
     }
     assert!(cut > 1000, "{cut} that were cut");
@@ -73,13 +74,13 @@ fn every_field_of_a_segment_comes_back_from_its_frame() {
 fn what_lies_beside_a_frame_has_nothing_that_its_headers_tell() {
     let (mut one, _) = packet(&mut drawn::stream(32), Framing::ETHERNET);
     (one.emission, one.head.flags, one.head.ttl) = (0x1_0000, Flags::ACK.with(Flags::RETRANSMIT), 9);
-    let side = Side::of(&one);
+    let side = Side::of(&one, None);
     (one.seq, one.ack, one.window, one.payload, one.emission) = (1, 2, 3, 4, 0x1_0005);
     let told = [Flags::SYN, Flags::FIN, Flags::RST, Flags::ECE, Flags::CWR, Flags::CPA, Flags::PPL, Flags::REVERSE];
     one.head.flags = told.into_iter().fold(one.head.flags, Flags::with).with(Flags::PAYLOAD).without(Flags::ACK);
     (one.head.tos, one.head.ttl, one.head.size, one.head.orig_size) = (0xff, 8, 64, 1518);
     (one.head.src, one.head.dst) = (HostId(1), HostId(2));
-    assert_eq!(Side::of(&one), side);
+    assert_eq!(Side::of(&one, None), side);
     assert_eq!(side.flags, Flags::RETRANSMIT);
 }
 
@@ -117,7 +118,7 @@ fn what_no_simulated_segment_says_is_refused_and_not_lost() {
     pkt.head.flags = Flags::ACK.with(Flags::SYN);
     let mut frame = Vec::new();
     deparse(&Crossing { pkt: &pkt, ext: None, push: false, plan: None }, &mut frame);
-    let (whole, side) = (Segment::read(&frame, LengthIn::Ip).unwrap(), Side::of(&pkt));
+    let (whole, side) = (Segment::read(&frame, LengthIn::Ip).unwrap(), Side::of(&pkt, None));
     assert!(NUMBERED.restore(&frame, &side).is_ok());
     let changes: [fn(&mut Segment); 6] = [
         |segment| segment.urgent = 1,
@@ -141,10 +142,10 @@ fn a_frame_of_another_flow_or_of_nobody_is_refused() {
     (pkt.head.flow, pkt.head.flags) = (FlowId(4001), Flags::ACK);
     let mut frame = Vec::new();
     deparse(&Crossing { pkt: &pkt, ext: Some(&ext), push: false, plan: None }, &mut frame);
-    let other = Side { flow: FlowId(1), ..Side::of(&pkt) };
+    let other = Side { flow: FlowId(1), ..Side::of(&pkt, None) };
     let said = NUMBERED.restore(&frame, &other).unwrap_err();
     assert_eq!(said.to_string(), "ports 37101 to 50001; expected those of flow 1");
     frame[26] = 192;
-    let said = NUMBERED.restore(&frame, &Side::of(&pkt)).unwrap_err();
+    let said = NUMBERED.restore(&frame, &Side::of(&pkt, None)).unwrap_err();
     assert!(said.to_string().starts_with("address 192.0.0."), "{said}");
 }
