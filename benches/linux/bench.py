@@ -83,7 +83,7 @@ def bench(asked: argparse.Namespace) -> int:
         rows = [one(case, plan, settings, late["scatter_ns"]) for case in chosen]
     RESULT.parent.mkdir(exist_ok=True)
     told = {
-        "kernel": platform.release(),
+        "kernel": platform.release().partition("-")[0],
         "repeats": plan.repeats,
         "replays": plan.replays,
         "scatter": late,

@@ -152,7 +152,7 @@ def table(found: dict[Cell, Found], rates: tuple[int, ...], kind: str) -> list[s
         if any(row):
             shown = [jain(one) if kind == "jain" else qct(one) for one in row]
             lines.append(f"| {gbps} | {network} | {law} | " + " | ".join(shown) + " |")
-    return lines
+    return lines if len(lines) > 2 else []
 
 
 def jain(found: Found | None) -> str:

@@ -223,3 +223,31 @@ def test_the_header_says_when_shuffles_at_a_load_are_sent(tmp_path: Path) -> Non
     (line,) = [line.text for line in header.lines(run(path)) if line.label == "offered load"]
     # Twenty pairs of 20 KB over five links of 1 Gb/s at 40 %: 1.6 ms each.
     assert line == "all 0.16 of all hosts' links in payload bytes (0.4 while it sends, 0 s to 3.2 ms)"
+
+
+MIXED = """
+name = "mixed"
+duration = "2ms"
+[topology]
+kind = "star"
+n = 3
+[[traffic]]
+name = "few"
+kind = "incast"
+senders = 2
+receiver = "h2"
+size = "20KB"
+[variants.old]
+transport.kind = "newreno"
+[variants.new]
+transport.kind = "linux"
+"""
+
+
+@pytest.mark.usefixtures("compiled")
+def test_flows_of_hosts_without_probes_and_with_them_are_one_table(tmp_path: Path) -> None:
+    path = tmp_path / "mixed.toml"
+    path.write_text(MIXED)
+    flows = run(path).flows
+    probes = dict(zip(flows["variant"].to_pylist(), flows["tlp_probes"].to_pylist(), strict=True))
+    assert flows.num_rows == 4 and probes == {"old": None, "new": 0}

@@ -243,7 +243,10 @@ class Finished:
             part = run.table(name)
             if part is not None:
                 parts.append(columns.identified(part, run.variant, run.seed, run.point))
-        return pa.concat_tables(parts).unify_dictionaries() if parts else pa.table({})
+        # Only hosts that probe have columns of probes: others' rows are null there.
+        return (
+            pa.concat_tables(parts, promote_options="default").unify_dictionaries() if parts else pa.table({})
+        )
 
     def batches(self, name: str, names: Sequence[str] | None = None) -> Iterator[pa.RecordBatch]:
         """A table of all runs as `table` has it, or some columns of it, bit by bit.
