@@ -99,7 +99,9 @@ rust-unit-test:
 	cargo test --workspace --exclude py --exclude micro --lib --quiet
 
 # A file of tests stays in one process, since its tests share what takes long to make; the longest file comes first.
-PYTEST = $(BIN)/python -m pytest -q --numprocesses logical --maxprocesses 4 --dist loadfile --no-loadscope-reorder
+# A process that dies ends the tests: where another takes its place, files may wait for it for ever.
+PYTEST = $(BIN)/python -m pytest -q --numprocesses logical --maxprocesses 4 --max-worker-restart 0 \
+	--dist loadfile --no-loadscope-reorder
 
 python-test: dev
 	$(PYTEST) tests python/tests

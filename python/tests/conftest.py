@@ -1,6 +1,7 @@
 """The fake core under the real command."""
 
 import signal
+import sys
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
@@ -10,7 +11,7 @@ import pytest
 
 from overspill import cli, report, run
 from overspill.charts import files
-from overspill.engine import core
+from overspill.engine import core, machine
 from overspill.results.results import Results
 
 # A job in the background of a shell inherits an ignored SIGINT; tests interrupt themselves.
@@ -61,7 +62,10 @@ class Ran:
 
 
 @pytest.fixture(autouse=True)
-def fake() -> Iterator[None]:
+def fake(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
+    # A command that was stopped while a network was built ends its process at once, and so other tests.
+    monkeypatch.setattr(machine.Abandoned, "threads", False)
+    monkeypatch.setattr(cli, "at_once", sys.exit)
     fake_core.reset()
     core.use(fake_core)
     yield

@@ -9,6 +9,8 @@ import fake_core
 import pytest
 from conftest import Ran
 
+from overspill import cli
+from overspill.engine import machine
 from overspill.results import header
 
 Command = Callable[..., Ran]
@@ -281,3 +283,18 @@ def test_schema_and_version_are_the_core_s(command: Command) -> None:
     assert json.loads(command("schema").out)["type"] == "object"
     assert command("--version").out == "overspill 0.1.0\n"
     assert command("--help").status == 0
+
+
+def test_a_command_that_left_threads_behind_waits_for_none(
+    command: Command, scenario: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    left: list[int] = []
+
+    def at_once(status: int) -> None:
+        left.append(status)
+        raise SystemExit(status)
+
+    monkeypatch.setattr(cli, "at_once", at_once)
+    assert command("run", scenario, "--no-report").status == 0 and left == []
+    monkeypatch.setattr(machine.Abandoned, "threads", True)
+    assert command("run", scenario, "--no-report").status == 0 and left == [0]

@@ -11,7 +11,6 @@ from swept import Command
 from test_in_step import SPREAD, written
 
 from overspill import BadInput, Key, Listener, Options, Results, Task, run, stats
-from overspill.engine import machine
 from overspill.engine import phase as engine
 from overspill.engine.plan import prepare
 from overspill.engine.run import execute
@@ -164,11 +163,7 @@ def test_a_workload_that_cannot_be_moved_is_named_with_the_reason(tmp_path: Path
     assert line.text.startswith("starts of load cannot be moved: traffic.load.jitter: found")
 
 
-def test_runs_of_a_check_are_kept_and_go_on_after_an_interrupt(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    # Threads that an interrupt leaves behind end a command at once, and here other tests with it.
-    monkeypatch.setattr(machine.Abandoned, "threads", False)
+def test_runs_of_a_check_are_kept_and_go_on_after_an_interrupt(tmp_path: Path) -> None:
     path, out = written(tmp_path, STAR), tmp_path / "out"
     options = {"seeds": 4, "out": out, "jobs": 1, "check_phase": True}
     first = execute(path, Options(**options, listener=Counting(interrupts=True)))

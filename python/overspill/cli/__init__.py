@@ -32,8 +32,7 @@ def main(arguments: list[str] | None = None) -> NoReturn:
         machine = sys.modules.get("overspill.engine.machine")
         if machine is not None and machine.Abandoned.threads:
             # Whoever stopped it does not wait for a network that is being built.
-            flush()
-            os._exit(stdout.status(left.code))
+            at_once(stdout.status(left.code))
         sys.exit(stdout.status(left.code))
     finally:
         sys.stdout = before
@@ -86,6 +85,12 @@ class Told:
     def __getattr__(self, name: str) -> Any:
         """What else a stream has."""
         return getattr(self.stream, name)
+
+
+def at_once(status: int) -> NoReturn:
+    """Leave without waiting for threads."""
+    flush()
+    os._exit(status)
 
 
 def flush() -> None:
