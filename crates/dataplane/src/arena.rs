@@ -134,13 +134,11 @@ impl Arena {
         pkt
     }
 
-    /// Cuts the payload of a packet off where it waits in a queue; how many bytes shorter it is.
-    pub fn cut(&mut self, queue: &mut Queue, id: u32, min_frame: u16) -> u16 {
+    /// A packet that waits in a queue has become this one, which is shorter; by how many bytes.
+    pub fn shorten(&mut self, queue: &mut Queue, id: u32, shorter: &Pkt) -> u16 {
         let pkt = &mut self.slots[id as usize];
-        if pkt.payload == 0 || pkt.head.size <= min_frame {
-            return 0;
-        }
-        let bytes = pkt.cut(min_frame);
+        let bytes = pkt.head.size - shorter.head.size;
+        *pkt = *shorter;
         queue.bytes -= u64::from(bytes);
         bytes
     }

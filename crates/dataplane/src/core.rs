@@ -155,10 +155,9 @@ impl Core {
                 step.out.observer().detoured(at, taken, pkt);
                 self.store(pkt, QueueAt { port: other, queue }, mark, step);
             }
-            Fate::Trim(queue) => {
-                self.trim(pkt, port);
-                self.store(pkt, QueueAt { port, queue }, mark, step);
-            }
+            Fate::Trim(queue) if self.trim(pkt, port, step) => self.store(pkt, QueueAt { port, queue }, mark, step),
+            Fate::TrimBack if self.trim(pkt, port, step) => self.send_back(pkt, port, step),
+            Fate::Trim(_) | Fate::TrimBack => self.drop(pkt, port, DropReason::BufferFull, step),
             Fate::SendBack => self.send_back(pkt, port, step),
             Fate::Evict(_) | Fate::TrimWaiting(_) => {
                 let last = self.make_room(pkt, port, decision, step);
@@ -245,9 +244,20 @@ impl Core {
         step.out.transmit_run(port, run, (first_end, p.time(size)));
     }
 
-    fn trim(&mut self, pkt: &mut Pkt, port: PortId) {
-        let bytes = pkt.cut(self.framing.min_frame);
+    /// Cuts a packet; whether it is any shorter now.
+    fn trim<F: Fib, O: Out>(&mut self, pkt: &mut Pkt, port: PortId, step: &mut Step<F, O>) -> bool {
+        let had_mark = pkt.head.ecn() == Ecn::Ce;
+        let bytes = pkt.cut(&self.overflow.peek().cut(), self.framing.min_frame);
+        if bytes == 0 {
+            return false;
+        }
         self.count_trimmed(port, bytes);
+        if pkt.head.ecn() == Ecn::Ce && !had_mark {
+            self.counts(port).marked += 1;
+            let at = step.out.spot(port);
+            step.out.observer().marked(at, pkt);
+        }
+        true
     }
 
     pub(super) fn count_trimmed(&mut self, port: PortId, bytes: u16) {
@@ -323,7 +333,7 @@ impl Core {
 
     fn has_extra_room(&self, pkt: &Pkt, to: QueueAt) -> bool {
         let extra = self.overflow.peek().extra_room(&pkt.head);
-        extra.0 > 0 && self.store.accepts_beyond(to, pkt.head.size, extra)
+        extra.is_some_and(|extra| self.store.accepts_beyond(to, pkt.head.size, extra))
     }
 
     #[inline]

@@ -1,6 +1,7 @@
 //! A packet in a node: 64 hot bytes.
 
-use mech::{Flags, Head};
+use mech::Head;
+use mech::overflow::Cut;
 use units::Time;
 
 /// No extension.
@@ -31,13 +32,16 @@ pub struct Pkt {
 }
 
 impl Pkt {
-    /// Cuts its payload off; how many bytes shorter its frame is now, which is no shorter than the smallest.
-    pub(crate) fn cut(&mut self, min_frame: u16) -> u16 {
+    /// Cuts its payload off; how many bytes shorter its frame is now, which is no shorter than the smallest. It stays
+    /// as it is where that is none. What stays of a payload is of no use to anyone.
+    pub(crate) fn cut(&mut self, cut: &Cut, min_frame: u16) -> u16 {
         let before = self.head.size;
-        self.head.size = (before - self.payload).max(min_frame).min(before);
-        self.head.flags = self.head.flags.with(Flags::PPL).without(Flags::PAYLOAD);
-        self.payload = 0;
-        before - self.head.size
+        let after = cut.size(before, (before - self.payload).max(min_frame));
+        if after < before {
+            (self.head.size, self.payload) = (after, 0);
+            cut.mark(&mut self.head);
+        }
+        before - after
     }
 }
 

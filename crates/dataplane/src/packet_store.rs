@@ -88,7 +88,8 @@ impl PacketStore {
         self.buffer.admits(|| self.usage(p), size)
     }
 
-    /// The same with `extra` bytes of room beyond the limit; other lanes have none.
+    /// Whether it accepts a frame since what waits is at most `extra` bytes beyond the limit; other lanes do not go
+    /// beyond theirs.
     pub(crate) fn accepts_beyond(&self, to: QueueAt, size: u16, extra: Bytes) -> bool {
         let port = &self.ports[usize::from(to.port.0)];
         let own = to.queue.lane() == Lane::Normal && !port.closed;
@@ -238,6 +239,9 @@ impl<F: Fib> View for Look<'_, F> {
     fn fits(&self, port: PortId, queue: QueueId, size: u16) -> bool {
         let to = QueueAt { port, queue: self.store.queue(queue) };
         self.store.takes(self.ingress, to, size)
+    }
+    fn fits_beyond(&self, port: PortId, queue: QueueId, size: u16, extra: Bytes) -> bool {
+        self.store.accepts_beyond(QueueAt { port, queue: self.store.queue(queue) }, size, extra)
     }
     fn fill(&self, port: PortId, queue: QueueId) -> Fill {
         let (p, queue) = (self.port(port), self.store.queue(queue));

@@ -1,7 +1,7 @@
 //! What the dataplane, the loader and the builder must know of a mechanism. They ask it; nobody
 //! outside of this crate knows it by its name.
 
-use units::Amount;
+use units::{Amount, Bytes};
 
 /// For which arrivals an answer to overflow is asked.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -53,6 +53,10 @@ pub struct Needs {
     pub notices: bool,
     /// It sends packets aside, by ports that lead to other switches.
     pub aside: bool,
+    /// It cuts packets, for which every port has so much memory beyond its buffer.
+    pub cut: Option<Bytes>,
+    /// The class that packets get which it cuts.
+    pub cut_class: Option<u8>,
     /// It removes packets that wait.
     pub removes: bool,
     /// The next packet to leave is not always the oldest of its queue.

@@ -35,6 +35,7 @@ pub(crate) fn memory_json(scenario: &Scenario) -> Value {
             "ports": g.ports,
             "buffer": g.buffer.map(|a| a.to_string()),
             "bounce": g.bounce.map(|a| a.to_string()),
+            "headers": g.headers.map(|a| a.to_string()),
             "input": g.input.map(|a| a.to_string()),
             "total": total_json(g.total()),
         })

@@ -1,8 +1,9 @@
 //! Memory is a budget: what each switch of a scenario has, bounce queues included.
 
 use crate::Scenario;
+use crate::model::SwitchConfig;
 use std::collections::HashMap;
-use units::Amount;
+use units::{Amount, Bytes};
 
 /// The memory of a group of equal switches.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
@@ -17,6 +18,8 @@ pub struct SwitchMemory {
     pub buffer: Option<Amount>,
     /// The bounce queue of each port, where there is one.
     pub bounce: Option<Amount>,
+    /// Room of each port beyond its buffer for packets that were cut, where there is such.
+    pub headers: Option<Amount>,
     /// The memory of each port for what came in by it, where there is such.
     pub input: Option<Amount>,
 }
@@ -44,9 +47,20 @@ impl SwitchMemory {
     /// All the memory of one of these switches; `None` is endless.
     pub fn total(&self) -> Option<Memory> {
         let total = Memory::default().with(self.buffer?, 1);
-        let of_ports = self.bounce.into_iter().chain(self.input);
+        let of_ports = self.bounce.into_iter().chain(self.headers).chain(self.input);
         Some(of_ports.fold(total, |sum, each| sum.with(each, u64::from(self.ports))))
     }
+}
+
+/// Room for cut packets, in the unit of the buffer, whose smallest frame has 64 bytes; ports that share memory have
+/// none beyond it.
+fn header_room(config: &SwitchConfig) -> Option<Amount> {
+    let (Bytes(room), buffer) =
+        (config.overflow.slot.peek().needs().cut?, config.buffer.slot.peek().plain()?.amount()?);
+    Some(match buffer {
+        Amount::Packets(_) => Amount::Packets(room / 64),
+        Amount::Bytes(_) => Amount::Bytes(room),
+    })
 }
 
 /// The memory of every switch, equal neighbours of one tier counted together.
@@ -61,6 +75,7 @@ pub fn switch_memory(scenario: &Scenario) -> Vec<SwitchMemory> {
             ports,
             buffer: config.buffer.slot.peek().budget(ports),
             bounce: config.overflow.slot.peek().needs().back,
+            headers: header_room(config),
             input: config.model.cioq().map(|cioq| cioq.input_buffer),
         };
         match places.get(&one) {
@@ -79,17 +94,27 @@ mod tests {
     use super::*;
 
     fn total(buffer: Option<Amount>, bounce: Option<Amount>) -> Option<Memory> {
-        SwitchMemory { tier: "leaf".into(), count: 2, ports: 4, buffer, bounce, input: None }.total()
+        SwitchMemory { tier: "leaf".into(), count: 2, ports: 4, buffer, bounce, headers: None, input: None }.total()
     }
 
     #[test]
     fn the_memory_of_inputs_is_part_of_the_budget() {
         let buffer = Some(Amount::Packets(400));
         let input = Some(Amount::Bytes(150_000));
-        let switch = SwitchMemory { tier: "leaf".into(), count: 2, ports: 4, buffer, bounce: None, input };
+        let switch =
+            SwitchMemory { tier: "leaf".into(), count: 2, ports: 4, buffer, bounce: None, headers: None, input };
         assert_eq!(switch.total(), Some(Memory { packets: Some(400), bytes: Some(600_000) }));
         let bytes = SwitchMemory { buffer: Some(Amount::Bytes(1000)), ..switch };
         assert_eq!(bytes.total(), Some(Memory { packets: None, bytes: Some(601_000) }));
+    }
+
+    #[test]
+    fn room_for_headers_is_part_of_the_budget() {
+        let buffer = Some(Amount::Bytes(512 << 10));
+        let headers = Some(Amount::Bytes(4096));
+        let switch =
+            SwitchMemory { tier: "leaf".into(), count: 2, ports: 4, buffer, bounce: None, headers, input: None };
+        assert_eq!(switch.total(), Some(Memory { packets: None, bytes: Some(528 << 10) }));
     }
 
     #[test]

@@ -106,11 +106,14 @@ impl Scenario {
     }
     /// The highest traffic class in use.
     pub fn top_class(&self) -> u8 {
-        self.traffic.iter().map(|traffic| traffic.class()).max().unwrap_or(0)
+        let of_cut = self.switches.iter().filter_map(|switch| switch.overflow.slot.peek().needs().cut_class);
+        self.traffic.iter().map(|traffic| traffic.class()).chain(of_cut).max().unwrap_or(0)
     }
     /// The traffic classes in use.
     pub fn classes(&self) -> ClassSet {
-        self.traffic.iter().fold(ClassSet::NONE, |set, traffic| set.union(traffic.classes()))
+        let of_cut = self.switches.iter().filter_map(|switch| switch.overflow.slot.peek().needs().cut_class);
+        let of_traffic = self.traffic.iter().map(|traffic| traffic.classes());
+        of_traffic.chain(of_cut.map(ClassSet::of)).fold(ClassSet::NONE, ClassSet::union)
     }
     /// Bytes of the largest frame of data.
     pub fn largest_frame(&self) -> u16 {

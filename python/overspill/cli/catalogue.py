@@ -18,6 +18,8 @@ SLOTS = {"topologies": "topology", "transports": "transport", "traffic": "traffi
 ALIASES = {
     "dibs": ("detour",),
     "pabo": ("bounce",),
+    "cp": ("trim",),
+    "ndp": ("trim",),
     "ecn": ("ecn_threshold", "red"),
     "qbb": ("pfc",),
     "802.1qbb": ("pfc",),

@@ -297,6 +297,8 @@ def switch_memory(one: dict[str, Any]) -> str:
     parts = f"{one['ports']} ports, buffer {one['buffer'] or 'unlimited'}"
     if one.get("bounce"):
         parts += f", bounce queues {one['bounce']} a port"
+    if one.get("headers"):
+        parts += f", {one['headers']} more for headers a port"
     if one.get("input"):
         parts += f", input buffers {one['input']} a port"
     return f"{one['count']} {one['tier']} x {total_text(one['total'])} ({parts})"

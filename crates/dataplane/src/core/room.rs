@@ -4,6 +4,7 @@ use super::agents::{NOBODY, Work};
 use super::{Core, Decision, Step};
 use crate::accounts::Delta;
 use crate::packet_store::Fib;
+use crate::port::QueueAt;
 use crate::{Freed, Out, Pkt};
 use mech::overflow::{DropReason, Fate};
 use mech::{Flags, Lane, PktId, PortId, QueueId};
@@ -52,24 +53,53 @@ impl Core {
         }
     }
 
-    /// Cuts a packet that waits at a port; whether there was anything to cut.
+    /// Cuts a packet that waits at a port; whether there was anything to cut. It keeps its place, or goes on to the
+    /// queue of cut packets.
     fn trim_waiting<F: Fib, O: Out>(&mut self, id: PktId, port: PortId, step: &mut Step<F, O>) -> bool {
-        let p = &mut self.store.ports[usize::from(port.0)];
+        let p = &self.store.ports[usize::from(port.0)];
         let Some(at) = p.rest.queues.iter().position(|queue| self.store.arena.ids(queue).any(|own| own == id.0)) else {
             return false;
         };
-        let queue = QueueId(at as u8);
-        let bytes = self.store.arena.cut(&mut p.rest.queues[at], id.0, self.framing.min_frame);
-        if bytes == 0 {
+        let (before, mut cut) = (*self.store.arena.get(id.0), *self.store.arena.get(id.0));
+        if !self.trim(&mut cut, port, step) {
             return false;
         }
-        let head = self.store.arena.get(id.0).head;
-        self.store.shrink(port, queue, bytes);
-        self.count_trimmed(port, bytes);
-        if self.agents.is_some() && queue.lane() != Lane::Notice {
-            self.count_bytes(Delta::trimmed(port, &head, bytes), None, step);
+        let from = QueueAt { port, queue: QueueId(at as u8) };
+        let to = QueueAt { port, queue: self.store.queue(cut.head.queue()) };
+        match to.queue == from.queue {
+            true => self.shorten(id, from, &cut, step),
+            false => {
+                self.take_again(id, from, &before, step);
+                self.store(&mut cut, to, false, step);
+            }
         }
         true
+    }
+
+    /// A packet that waits has become this one.
+    fn shorten<F: Fib, O: Out>(&mut self, id: PktId, at: QueueAt, cut: &Pkt, step: &mut Step<F, O>) {
+        let QueueAt { port, queue } = at;
+        let slot = &mut self.store.ports[usize::from(port.0)].rest.queues[usize::from(queue.0)];
+        let bytes = self.store.arena.shorten(slot, id.0, cut);
+        self.store.shrink(port, queue, bytes);
+        if self.agents.is_some() && queue.lane() != Lane::Notice {
+            self.count_bytes(Delta::trimmed(port, &cut.head, bytes), None, step);
+        }
+    }
+
+    /// Takes a packet out of its queue, for another one of the same port: it was not stored there.
+    fn take_again<F: Fib, O: Out>(&mut self, id: PktId, at: QueueAt, pkt: &Pkt, step: &mut Step<F, O>) {
+        let QueueAt { port, queue } = at;
+        let slot = &mut self.store.ports[usize::from(port.0)].rest.queues[usize::from(queue.0)];
+        self.store.arena.remove(slot, id.0);
+        let empty = slot.packets() == 0;
+        self.store.free(port, queue, &pkt.head);
+        let p = &mut self.store.ports[usize::from(port.0)];
+        p.rest.eligible &= !(u32::from(empty) << queue.0);
+        p.count_out(pkt.head.size);
+        let frame = Freed { queue, after: p.waiting(), started: None };
+        Core::tell_freed(port, frame, step.out);
+        self.count_left(port, queue, &pkt.head, step);
     }
 
     /// A packet turns round: its source is its destination now. It is looked up when this decision is over. A NIC

@@ -43,11 +43,10 @@ pub struct Use {
 pub trait Buffer: Send + Sync {
     /// Whether a frame of `size` bytes may be stored on top of `now`.
     fn admits(&self, now: &Use, size: u16) -> bool;
-    /// The same with `extra` bytes of room beyond the limit of this instant. As it stands, for limits
-    /// in bytes.
-    fn admits_beyond(&self, now: &Use, size: u16, extra: Bytes) -> bool {
-        let within = |limit: u64| now.bytes + u64::from(size) <= limit.saturating_add(extra.0);
-        self.admits(now, size) || (extra.0 > 0 && self.fill(now).limit.is_none_or(within))
+    /// Whether a frame of `size` bytes may be stored since `now`, without it, is at most `extra` bytes beyond the
+    /// limit of this instant (CP §4.2). As it stands, for limits in bytes.
+    fn admits_beyond(&self, now: &Use, _size: u16, extra: Bytes) -> bool {
+        self.fill(now).limit.is_none_or(|limit| now.bytes <= limit.saturating_add(extra.0))
     }
     /// How full that is.
     fn fill(&self, now: &Use) -> Fill;

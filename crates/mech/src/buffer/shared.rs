@@ -77,7 +77,7 @@ impl Buffer for Shared {
     fn admits_beyond(&self, now: &Use, size: u16, extra: Bytes) -> bool {
         let free = self.pool.saturating_sub(now.pool_shared_bytes);
         let most = self.reserved.max(now.bytes).saturating_add(free);
-        now.bytes + u64::from(size) <= self.limit(now).saturating_add(extra.0).min(most)
+        now.bytes <= self.limit(now).saturating_add(extra.0) && now.bytes + u64::from(size) <= most
     }
     fn fill(&self, now: &Use) -> Fill {
         Fill { used: now.bytes, limit: Some(self.limit(now)) }

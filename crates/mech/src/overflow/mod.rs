@@ -4,15 +4,18 @@ mod bounce;
 mod detour;
 mod evict;
 mod tail_drop;
+mod trim;
 
 pub use bounce::{Bounce, probability};
 pub(crate) use bounce::{Given as BounceGiven, Rounding};
 pub use detour::Detour;
 pub use evict::Evict;
 pub use tail_drop::TailDrop;
+pub use trim::Trim;
 
 use crate::{
-    Asks, Beside, Env, ForwardingContext, Head, Lane, Mechanism, Needs, PktId, PortId, QueueId, Report, SwitchContext,
+    Asks, Beside, Ecn, Env, Flags, ForwardingContext, Head, Lane, Mechanism, Needs, PktId, PortId, QueueId, Report,
+    SwitchContext,
 };
 use units::Bytes;
 
@@ -26,10 +29,13 @@ pub enum Fate {
     Bounce(PortId),
     /// Aside: into this queue of another port (DIBS).
     Detour(PortId, QueueId),
-    /// Cut to its header, then into this queue of the port that lookup chose (CP).
+    /// Cut as [`Overflow::cut`] says, then into this queue of the port that lookup chose (CP); lost where it would
+    /// get no shorter.
     Trim(QueueId),
-    /// This packet, which waits for the port that lookup chose, is cut to its header where it waits, and the
-    /// question asked again; asked again, too, where it is gone already. A packet that has nothing to be cut
+    /// Cut, and back to its source as with `SendBack` (NDP).
+    TrimBack,
+    /// This packet, which waits for the port that lookup chose, is cut where it waits or, where cut packets have a
+    /// class of their own, joins the queue of that, and the question is asked again; asked again, too, where it is gone already. A packet that has nothing to be cut
     /// off costs the arrival its place.
     TrimWaiting(PktId),
     /// Back to its source by the switch's own tables, as a returned segment; lost where it comes back already.
@@ -134,15 +140,61 @@ impl DropReason {
     }
 }
 
+/// What cutting does to a packet, beside taking its payload.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Cut {
+    /// Bytes of the frame that stay, where its headers are fewer.
+    pub keep: u16,
+    /// The class that it is of from then on; its own where there is none.
+    pub class: Option<u8>,
+    /// What becomes of its ECN codepoint.
+    pub ecn: CutEcn,
+}
+
+/// The ECN codepoint of a packet that is cut.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum CutEcn {
+    /// It stays.
+    #[default]
+    Keep,
+    /// CE, where the packet is ECN-capable.
+    Ce,
+    /// Not ECN-capable; a mark is lost.
+    NotEct,
+}
+
+impl Cut {
+    /// Bytes of a frame of `size` bytes whose headers are `header`, once it is cut.
+    pub fn size(&self, size: u16, header: u16) -> u16 {
+        header.max(self.keep).min(size)
+    }
+    /// Writes into the head of a packet what it is from then on.
+    pub fn mark(&self, head: &mut Head) {
+        head.flags = head.flags.with(Flags::PPL).without(Flags::PAYLOAD);
+        if let Some(class) = self.class {
+            head.set_class(class);
+        }
+        match self.ecn {
+            CutEcn::Ce if head.is_ect() => head.set_ecn(Ecn::Ce),
+            CutEcn::Keep | CutEcn::Ce => {}
+            CutEcn::NotEct => head.set_ecn(Ecn::NotEct),
+        }
+    }
+}
+
 /// An answer to overflow.
 pub trait Overflow: Send + Sync {
     /// What becomes of `pkt`, which lookup would send out by `at.out`. Of the acts it may ask for a mark.
     fn admit(&mut self, pkt: &Head, at: &ForwardingContext, env: &mut Env) -> Fate;
-    /// Room beyond the limit that a packet may use, as it is about to be stored: cut or not. The
-    /// dataplane adds it wherever it tests capacity, with [`crate::buffer::Buffer::admits_beyond`]
-    /// (CP §4.2, where the backlog is compared before the packet is added).
-    fn extra_room(&self, _pkt: &Head) -> Bytes {
-        Bytes(0)
+    /// How far beyond the limit what waits may be before a packet, cut or not, is added (CP §4.2), with
+    /// [`crate::buffer::Buffer::admits_beyond`]; `None` where the packet itself has to fit. The dataplane
+    /// looks at it wherever it tests capacity.
+    fn extra_room(&self, _pkt: &Head) -> Option<Bytes> {
+        None
+    }
+    /// What its cutting does to a packet.
+    fn cut(&self) -> Cut {
+        Cut::default()
     }
     /// For which arrivals it is asked.
     fn asks(&self) -> Asks {
@@ -173,6 +225,7 @@ pub const ALL: &[Mechanism<OverflowSlot>] = &[
     Mechanism::new(&tail_drop::SPEC, |_| TailDrop.into()).at_nic(),
     Mechanism::new(&detour::SPEC, |values| Detour::new(values).into()).only(detour::ONLY),
     Mechanism::new(&bounce::SPEC, |values| Bounce::new(values).into()),
+    Mechanism::new(&trim::SPEC, |values| Trim::new(values).into()).only(trim::ONLY),
     Mechanism::new(&evict::SPEC, |_| Evict.into()).at_nic(),
 ];
 
@@ -182,6 +235,7 @@ slot! {
         TailDrop(TailDrop),
         Detour(Detour),
         Bounce(Bounce),
+        Trim(Trim),
         Evict(Evict),
     }
 }

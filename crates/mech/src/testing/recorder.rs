@@ -9,7 +9,7 @@ use crate::marking::MarkingSlot;
 use crate::overflow::{DropReason, Fate, OverflowSlot};
 use crate::scheduler::SchedulerSlot;
 use crate::{Account, Act, Acts, Agent, AgentContext, AgentSlot, ClassSet, Ecn, Env, Flags, ForwardingContext, Head};
-use crate::{Lane, PacketKind, Pass, PortId, QueueId, QueueView, Stream, TimerId, View};
+use crate::{Lane, PacketKind, Pass, PktId, PortId, QueueId, QueueView, Stream, TimerId, View};
 use std::collections::{BTreeMap, VecDeque};
 use units::Time;
 
@@ -239,10 +239,16 @@ impl Recorder {
                 head.detours = head.detours.saturating_add(1);
                 self.store(name, head, "detour", ((port, queue), mark));
             }
-            Fate::Trim(queue) => {
-                head.size = self.cut_size;
-                head.flags = head.flags.with(Flags::PPL).without(Flags::PAYLOAD);
-                self.store(name, head, "trim", ((out, queue), mark));
+            Fate::Trim(_) | Fate::TrimBack => match (self.cut(&mut head), fate) {
+                (None, _) => self.say(format!("{name}: drop {}", DropReason::BufferFull.name())),
+                (Some(due), Fate::Trim(queue)) => self.store(name, head, "trim", ((out, queue), mark || due)),
+                _ => self.send_back(name, head, "trim_back"),
+            },
+            Fate::SendBack => self.send_back(name, head, "send_back"),
+            Fate::TrimWaiting(id) => {
+                self.cut_waiting(id);
+                let again = self.ask(&head, out);
+                self.apply((name, head), again);
             }
             Fate::Evict(id) => {
                 if let Some(victim) = self.state.unqueue(id) {
@@ -253,9 +259,51 @@ impl Recorder {
                 let again = self.ask(&head, out);
                 self.apply((name, head), again);
             }
-            Fate::TrimWaiting(_) | Fate::SendBack => panic!("{name}: {fate:?} is not recorded"),
             Fate::Drop(reason) => self.say(format!("{name}: drop {}", reason.name())),
         }
+    }
+    /// Cuts a packet, and whether that is due a mark, which it gets as it is stored; `None` where it would be no
+    /// shorter.
+    fn cut(&self, head: &mut Head) -> Option<bool> {
+        let (cut, before) = (self.overflow.peek().cut(), *head);
+        head.size = cut.size(before.size, self.cut_size);
+        if head.size == before.size {
+            return None;
+        }
+        cut.mark(head);
+        let due = head.ecn() == Ecn::Ce && before.ecn() != Ecn::Ce;
+        if due {
+            head.set_ecn(before.ecn());
+        }
+        Some(due)
+    }
+    /// Cuts a packet where it waits; it may go on to the queue of its new class.
+    fn cut_waiting(&mut self, id: PktId) {
+        let Some(waiting) = self.state.stored.get(&id).cloned() else { return };
+        let mut head = waiting.head;
+        let due = self.cut(&mut head).unwrap_or_else(|| panic!("{}: nothing to cut", waiting.name));
+        if head.queue() == waiting.queue {
+            let line = format!("{}: cut {}", waiting.name, place((waiting.port, waiting.queue)));
+            self.say(if due { format!("{line} ce") } else { line });
+            if due {
+                head.set_ecn(Ecn::Ce);
+            }
+            self.state.stored.get_mut(&id).expect("it waits").head = head;
+            return;
+        }
+        self.state.unqueue(id);
+        self.state.free(id);
+        self.store(waiting.name, head, "cut", ((waiting.port, head.queue()), due));
+    }
+    /// Toward its source, by the tables.
+    fn send_back(&mut self, name: String, mut head: Head, what: &str) {
+        if head.flags.has(Flags::RETURNED) {
+            return self.say(format!("{name}: drop {}", DropReason::BufferFull.name()));
+        }
+        self.say(format!("{name}: {what}"));
+        (head.src, head.dst) = (head.dst, head.src);
+        head.flags = head.flags.with(Flags::RETURNED);
+        self.work.push_back(Work::Packet(name, head));
     }
     /// Capacity, which has the last word; then marking, storing, watching.
     fn store(&mut self, name: String, mut head: Head, what: &str, to: ((PortId, QueueId), bool)) {

@@ -106,10 +106,11 @@ impl State {
             _ => self.buffer.peek(),
         }
     }
-    /// Whether a frame is accepted with so much room beyond the limit.
-    pub fn accepts(&self, to: (PortId, QueueId), size: u16, extra: Bytes) -> bool {
+    /// Whether a frame is accepted: it fits, or what waits may be so far beyond the limit.
+    pub fn accepts(&self, to: (PortId, QueueId), size: u16, extra: Option<Bytes>) -> bool {
         let account = self.asked(to.0, to.1);
-        self.lender(account).admits_beyond(&self.usage(account), size, extra)
+        let beyond = extra.is_some_and(|extra| self.fits_beyond(to.0, to.1, size, extra));
+        beyond || self.lender(account).admits(&self.usage(account), size)
     }
     pub fn push(&mut self, name: String, head: Head, to: (PortId, QueueId)) -> PktId {
         self.next += 1;
@@ -153,7 +154,11 @@ impl View for State {
         self.ports
     }
     fn fits(&self, port: PortId, queue: QueueId, size: u16) -> bool {
-        self.accepts((port, queue), size, Bytes(0))
+        self.accepts((port, queue), size, None)
+    }
+    fn fits_beyond(&self, port: PortId, queue: QueueId, size: u16, extra: Bytes) -> bool {
+        let account = self.asked(port, queue);
+        self.lender(account).admits_beyond(&self.usage(account), size, extra)
     }
     fn fill(&self, port: PortId, queue: QueueId) -> Fill {
         let account = self.asked(port, queue);

@@ -151,6 +151,7 @@ impl Asked<'_> {
             // What counts for an output may be more than waits there, or memory may hold more for what it lets in.
             if needs.removes
                 || needs.back.is_some()
+                || needs.cut.is_some()
                 || switch.model.cioq().is_some()
                 || switch.simultaneous == Simultaneous::Snapshot
             {

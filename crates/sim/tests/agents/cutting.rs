@@ -1,43 +1,87 @@
 //! Answers that cut packets or send them back, in the same switch.
 
-use super::{FRAMES, burst, run, text};
-use dataplane::{Pkt, SwitchSetup};
+use super::{AS_NAMED, Delivered, FRAMES, burst, run, text};
+use dataplane::Pkt;
 use mech::overflow::{DropReason, Fate, Overflow, OverflowSlot};
-use mech::testing::mechanisms::{Trim, parameters};
 use mech::{Asks, Env, Flags, ForwardingContext, Head, HostId, Needs, PktId, QueueId};
-use units::Bytes;
+use sim::World;
 
-/// CP's rule for packets that did not say they may be cut, as raw ones do not.
-#[derive(Clone)]
-struct CutsAll(Trim);
-
-impl Overflow for CutsAll {
-    fn admit(&mut self, pkt: &Head, at: &ForwardingContext, env: &mut Env) -> Fate {
-        let may = Head { flags: pkt.flags.with(Flags::CPA), ..*pkt };
-        self.0.admit(&may, at, env)
-    }
-    fn extra_room(&self, pkt: &Head) -> Bytes {
-        self.0.extra_room(pkt)
-    }
-    fn boxed(&self) -> Box<dyn Overflow> {
-        Box::new(self.clone())
-    }
+/// Raw packets, which never say that they may be cut, and a buffer of ten frames.
+fn trimming(given: &str) -> String {
+    let overflow = format!("overflow = {{ kind = \"trim\", trimmable = \"any\"{given} }}");
+    let buffer = "buffer = { kind = \"per_port\", size = \"15180B\" }";
+    text(&format!("{buffer}\n{overflow}"), &burst(FRAMES, "1us"))
+}
+/// The packets that have arrived at h1, cut ones apart.
+fn arrived(world: &World<Delivered>) -> (Vec<u32>, Vec<u32>) {
+    let is_cut = |pkt: &Pkt| pkt.head.flags.has(Flags::PPL) && pkt.payload == 0;
+    let of = |cut: bool| world.observer().0.iter().filter(move |(.., pkt)| is_cut(pkt) == cut);
+    (of(false).map(|(.., pkt)| pkt.emission).collect(), of(true).map(|(.., pkt)| pkt.emission).collect())
 }
 
 /// T is ten frames. Eleven wait after frame 12; 13 to 19 are cut to 64 B, 17146 B wait. Then one leaves for every
 /// ten: 20 finds 15628 B and is cut like the nine after it, 30 finds 14750 B and is not, 31 to 39 are.
 #[test]
 fn a_packet_over_the_threshold_loses_its_payload_and_its_header_arrives() {
-    let text = text("buffer = { kind = \"per_port\", size = \"15180B\" }", &burst(FRAMES, "1us"));
-    let trim = |_: u32, setup: &mut SwitchSetup| {
-        setup.core.overflow = OverflowSlot::custom(CutsAll(Trim::new(&parameters("trim", "extra=2000B"))));
-    };
-    let world = run(&text, &trim);
-    let cut = |pkt: &Pkt| pkt.head.flags.has(Flags::PPL) && pkt.payload == 0 && pkt.head.size == 64;
-    let whole: Vec<u32> =
-        world.observer().0.iter().filter(|(.., pkt)| !cut(pkt)).map(|(.., pkt)| pkt.emission).collect();
-    assert_eq!(world.observer().0.len() as u64, FRAMES);
+    for given in ["", ", extra = \"2000B\""] {
+        let (whole, cut) = arrived(&run(&trimming(given), AS_NAMED));
+        assert_eq!(whole, (0..13).chain([30]).collect::<Vec<u32>>());
+        assert_eq!(cut, (13..30).chain(31..40).collect::<Vec<u32>>());
+    }
+}
+
+/// 16698 B wait after frame 12, T + E is 16800 B: 13 and 14 are cut, 16826 B wait, and the headers of 15 to 19 are lost.
+/// One frame leaves, 15308 B wait at 20; all up to 29 are cut, 15948 B wait. Then 14430 B do: 30 is whole.
+#[test]
+fn a_header_without_room_is_lost() {
+    let world = run(&trimming(", extra = \"1620B\""), AS_NAMED);
+    let (whole, cut) = arrived(&world);
     assert_eq!(whole, (0..13).chain([30]).collect::<Vec<u32>>());
+    assert_eq!(cut, (13..15).chain(20..30).chain(31..40).collect::<Vec<u32>>());
+}
+
+/// Headers in class 7 leave as soon as the link is free, and do not count against T. Frame i comes at 1230.4 i ns. Frame
+/// 1 starts at 12304 ns, before any is cut, and eleven frames wait after 12. From 24608 ns on the headers of 13 to 19
+/// leave in 672 ns each, and those that come meanwhile up to 28; at 35360 ns frame 2 starts, so that 29 is whole.
+#[test]
+fn headers_of_a_class_of_their_own_leave_first_and_take_no_room_of_data() {
+    let world = run(&trimming(", header_class = 7"), AS_NAMED);
+    let (whole, cut) = arrived(&world);
+    assert_eq!(whole, (0..13).chain([29]).collect::<Vec<u32>>());
+    assert_eq!(cut, (13..29).chain(30..40).collect::<Vec<u32>>());
+    let order: Vec<u32> = world.observer().0.iter().map(|(.., pkt)| pkt.emission).collect();
+    assert_eq!(order[..19], [vec![0, 1], (13..29).collect(), vec![2]].concat(), "{order:?}");
+    assert!(world.observer().0.iter().all(|(.., pkt)| (pkt.payload > 0) == (pkt.head.class() == 0)));
+}
+
+/// As many are cut as above, and for about half of the 26 the coin falls on the tail, which joins the headers.
+#[test]
+fn the_tail_is_cut_in_place_of_the_arrival_and_joins_the_headers() {
+    let (whole, cut) = arrived(&run(&trimming(", header_class = 7, victim = \"coin\""), AS_NAMED));
+    assert_eq!((whole.len(), cut.len()), (14, 26));
+    assert!(cut.iter().any(|n| *n <= 12) && whole.iter().any(|n| *n > 12 && *n != 29), "{whole:?}");
+    // Where it waits it keeps its place, so that all arrive in order.
+    let world = run(&trimming(", victim = \"coin\""), AS_NAMED);
+    let order: Vec<u32> = world.observer().0.iter().map(|(.., pkt)| pkt.emission).collect();
+    assert_eq!(order, (0..FRAMES as u32).collect::<Vec<u32>>());
+    assert!(arrived(&world).1.iter().any(|n| *n <= 12));
+}
+
+/// The headers that are lost in a test above go back.
+#[test]
+fn a_header_without_room_goes_back_to_its_source() {
+    let world = run(&trimming(", extra = \"1620B\", no_room = \"return\""), AS_NAMED);
+    let (whole, cut) = arrived(&world);
+    assert_eq!((whole.len(), cut.len()), (14, 21));
+    assert_eq!((world.host(HostId(0)).returned(), world.host(HostId(1)).returned()), (5, 0));
+}
+
+/// Frames of 1518 B are cut to 256 B, which are no payload to anyone.
+#[test]
+fn so_many_bytes_stay_as_are_asked_for() {
+    let world = run(&trimming(", trim_size = \"256B\""), AS_NAMED);
+    let cut: Vec<&Pkt> = world.observer().0.iter().map(|(.., pkt)| pkt).filter(|pkt| pkt.payload == 0).collect();
+    assert!(cut.len() > 20 && cut.iter().all(|pkt| pkt.head.size == 256), "{}", cut.len());
 }
 
 /// Where a packet does not fit, the last one that waits whole is cut.

@@ -1,0 +1,262 @@
+use super::*;
+use crate::buffer::BufferSlot;
+use crate::testing::{Desk, head, switch, values};
+use crate::{Acts, PortId, Purpose, Stream, View};
+use units::Time;
+
+const OUT: PortId = PortId(0);
+const DATA: QueueId = QueueId::normal(0);
+
+fn bytes(limit: u64) -> BufferSlot {
+    BufferSlot::of(Some(Amount::Bytes(limit)))
+}
+fn trim(given: &str) -> Trim {
+    Trim::new(&values(&SPEC, given))
+}
+/// What becomes of a packet where these wait at port 0 with room for 3000 B; a draw below 0.5 is the arrival.
+fn fates(given: &str, waiting: &[&str], arriving: &str, draws: &[f64]) -> (Fate, Vec<PktId>) {
+    let mut state = switch(2, bytes(3000));
+    let ids = waiting.iter().map(|text| {
+        let pkt = head(text);
+        state.push(String::new(), pkt, (OUT, pkt.queue()))
+    });
+    let ids: Vec<PktId> = ids.collect();
+    let at = ForwardingContext { view: &state, ingress: PortId(1), out: OUT };
+    let mut desk = Desk::draws(draws);
+    let fate = trim(given).admit(&head(arriving), &at, &mut desk.env());
+    (fate, ids)
+}
+fn fate(given: &str, waiting: &[&str], arriving: &str) -> Fate {
+    fates(given, waiting, arriving, &[]).0
+}
+
+const LOST: Fate = Fate::Drop(DropReason::BufferFull);
+const OVER: [&str; 3] = ["data cpa", "data cpa", "data cpa size=1"];
+
+#[test]
+fn what_waits_is_compared_before_the_packet_is_added() {
+    assert_eq!(fate("", &["data", "data"], "data cpa"), Fate::Enqueue(DATA), "3000 B are not over");
+    assert_eq!(fate("", &OVER, "data cpa"), Fate::Trim(DATA));
+    assert_eq!(fate("", &["data", "data"], "data"), Fate::Enqueue(DATA));
+}
+
+#[test]
+fn over_the_threshold_only_whole_data_with_cpa_is_cut() {
+    for lost in ["data", "ack size=66", "syn size=66", "cpa size=66", "cpa syn data", "fin size=66"] {
+        assert_eq!(fate("", &OVER, lost), LOST, "{lost}");
+    }
+    for kept in ["cpa ppl size=66", "ack ppl size=66", "cpa data ppl"] {
+        assert_eq!(fate("", &OVER, kept), Fate::Enqueue(DATA), "{kept}: never cut again");
+    }
+    let data_and_extra = ["data", "data", "data size=1001"];
+    assert_eq!(fate("extra=1000B", &data_and_extra, "cpa ppl size=66"), LOST);
+    assert_eq!(fate("extra=1001B", &data_and_extra, "cpa ppl size=66"), Fate::Enqueue(DATA));
+}
+
+#[test]
+fn what_may_be_cut_is_told_by_cpa_by_class_or_by_a_payload() {
+    let kinds = ["data", "data cpa", "data class=3", "size=66 class=3"];
+    for (given, cut) in [
+        ("", [false, true, false, false]),
+        ("trimmable=class trimmable_class=3", [false, false, true, false]),
+        ("trimmable=class trimmable_class=0", [true, true, false, false]),
+        ("trimmable=any", [true, true, true, false]),
+    ] {
+        let found = kinds.map(|kind| matches!(fate(given, &OVER, kind), Fate::Trim(_)));
+        assert_eq!(found, cut, "{given}");
+    }
+}
+
+#[test]
+fn a_packet_that_would_get_no_shorter_is_not_cut() {
+    assert_eq!(fate("trim_size=128B", &OVER, "data cpa size=129"), Fate::Trim(DATA));
+    assert_eq!(fate("trim_size=128B", &OVER, "data cpa size=128"), LOST);
+    for (keep, size) in [(0, 66), (64, 66), (128, 128), (256, 256), (9000, 1500)] {
+        assert_eq!(Cut { keep, ..Cut::default() }.size(1500, 66), size);
+    }
+}
+
+#[test]
+fn headers_with_a_class_of_their_own_are_counted_apart_from_data() {
+    let given = "header_class=6 extra=200B";
+    let headers = ["cpa ppl size=66 class=6"; 3];
+    let both = [&headers[..], &["data cpa", "data cpa"]].concat();
+    assert_eq!(fate(given, &both, "data cpa"), Fate::Enqueue(DATA), "3000 B of data, 198 B of headers");
+    let over = [&both[..], &["data size=1"]].concat();
+    assert_eq!(fate(given, &over, "data cpa"), Fate::Trim(QueueId::normal(6)));
+    assert_eq!(fate(given, &over, "data"), LOST);
+    let full = [&over[..], &["cpa ppl size=3 class=6"]].concat();
+    assert_eq!(fate(given, &full, "cpa ppl size=66 class=6"), LOST, "201 B of headers");
+    assert_eq!(fate(&format!("{given} no_room=return"), &full, "data cpa"), Fate::TrimBack);
+}
+
+#[test]
+fn a_fair_coin_cuts_the_last_that_waits_whole_or_the_arrival() {
+    let tail = |waiting: &[&str], draw: f64| fates("victim=coin", waiting, "data cpa", &[draw]);
+    assert_eq!(tail(&OVER[..2], 0.9).0, Fate::Enqueue(DATA), "nothing is drawn where there is room");
+    let waiting = ["data cpa", "data cpa", "data cpa", "cpa ppl size=66", "data", "data cpa size=64"];
+    assert_eq!(tail(&waiting, 0.4).0, Fate::Trim(DATA));
+    let (fate, ids) = tail(&waiting, 0.6);
+    assert_eq!(fate, Fate::TrimWaiting(ids[2]), "neither a header, nor a normal packet, nor the smallest frame");
+    assert_eq!(fates("victim=coin", &["data", "data", "data"], "data cpa", &[]).0, Fate::Trim(DATA), "none may be cut");
+}
+
+#[test]
+fn a_header_without_room_goes_back_once_and_a_pack_never() {
+    let full = ["data", "data", "data", "data"];
+    let given = "no_room=return extra=1000B";
+    assert_eq!(fate(given, &full, "data cpa"), Fate::TrimBack);
+    assert_eq!(fate(given, &full, "ack ppl size=66"), LOST, "a PACK is as long as it was sent");
+    assert_eq!(fate(given, &full, "data"), LOST);
+    assert_eq!(fate("extra=1000B", &full, "data cpa"), Fate::Trim(DATA), "lost by the switch, and counted");
+    let mut state = switch(2, bytes(3000));
+    state.fill_up(4, head("data"), (OUT, DATA));
+    let at = ForwardingContext { view: &state, ingress: PortId(1), out: OUT };
+    let cut = Head { size: 66, ..head("cpa ppl") };
+    let back = Head { flags: cut.flags.with(Flags::RETURNED), ..cut };
+    let of = |pkt: &Head| trim(given).admit(pkt, &at, &mut Desk::draws(&[]).env());
+    assert_eq!((of(&cut), of(&back)), (Fate::SendBack, LOST));
+}
+
+#[test]
+fn a_cut_packet_has_its_class_and_its_mark_from_then_on() {
+    let cut = |given: &str, text: &str| {
+        let mut pkt = head(text);
+        trim(given).cut().mark(&mut pkt);
+        assert!(pkt.flags.has(Flags::PPL) && !pkt.flags.has(Flags::PAYLOAD));
+        (pkt.class(), pkt.ecn())
+    };
+    use crate::Ecn::{Ce, Ect0, NotEct};
+    assert_eq!(cut("", "data cpa ect class=2"), (2, Ect0));
+    assert_eq!(cut("ecn=ce header_class=7", "data cpa ect class=2"), (7, Ce));
+    assert_eq!(cut("ecn=ce", "data cpa"), (0, NotEct), "it could not carry one");
+    assert_eq!(cut("ecn=not_ect", "data cpa ect"), (0, NotEct));
+}
+
+#[test]
+fn in_packets_a_header_takes_a_place_and_extra_is_a_place_for_every_64_bytes() {
+    let waits = |n: u32, text: &str| {
+        let mut state = switch(2, BufferSlot::of(Some(Amount::Packets(3))));
+        state.fill_up(n, head("data"), (OUT, DATA));
+        let at = ForwardingContext { view: &state, ingress: PortId(1), out: OUT };
+        trim("extra=128B").admit(&head(text), &at, &mut Desk::draws(&[]).env())
+    };
+    assert_eq!((waits(2, "data cpa"), waits(3, "data cpa")), (Fate::Enqueue(DATA), Fate::Trim(DATA)));
+    assert_eq!((waits(4, "cpa ppl"), waits(5, "cpa ppl")), (Fate::Enqueue(DATA), LOST));
+}
+
+/// Packets of 864 B, 850 B and the header of Ethernet, come to a full port of 1 Gb/s and are 66 B once they are cut:
+/// headers that are lost of 10,000 arrivals at so many Mb/s.
+fn headers_lost(mbps: i64, extra: &str) -> u32 {
+    let (mut trim, mut state) = (trim(&format!("extra={extra}")), switch(2, bytes(8640)));
+    // Bytes that the link could have begun to send, times the rate of arrivals.
+    let (mut lost, mut credit) = (0, 0);
+    let pkt = head("data cpa size=864");
+    for _ in 0..10_000 {
+        let at = ForwardingContext { view: &state, ingress: PortId(1), out: OUT };
+        let fate = trim.admit(&pkt, &at, &mut Desk::draws(&[]).env());
+        let mut own = pkt;
+        if let Fate::Trim(_) = fate {
+            own.size = trim.cut().size(864, 66);
+            trim.cut().mark(&mut own);
+        }
+        match state.accepts((OUT, DATA), own.size, trim.extra_room(&own)) {
+            true => _ = state.push(String::new(), own, (OUT, DATA)),
+            false => lost += 1,
+        }
+        credit += 864 * 1000;
+        while let Some((id, size)) = state.first_size(OUT, DATA)
+            && credit >= 0
+        {
+            credit -= i64::from(size) * mbps;
+            state.unqueue(id);
+            state.free(id);
+        }
+    }
+    lost
+}
+
+#[test]
+fn of_864_bytes_7_63_percent_stay_so_that_a_burst_at_13_gbps_loses_no_header() {
+    let share = f64::from(Cut::default().size(864, 66)) / 864.0;
+    assert!((share - 0.0763).abs() < 0.0002 && (1.0 - share - 0.9237).abs() < 0.0002, "CP §4.6, note 5: {share}");
+    assert!((1.0 / share - 13.1).abs() < 0.05);
+    // A whole packet goes in at the threshold itself, and while another one leaves as many bytes of headers come.
+    for mbps in [2000, 12_500, 13_000] {
+        assert_eq!(headers_lost(mbps, "1728B"), 0, "{mbps}");
+    }
+    assert!(headers_lost(12_500, "1514B") <= 20, "one packet of room is enough for all but 0.2 %");
+    assert!(headers_lost(13_400, "1728B") > 100, "more than 1 / 7.63 % of the rate is too much");
+}
+
+#[test]
+fn no_packet_is_cut_twice_no_normal_one_ever_and_no_memory_is_exceeded() {
+    let mut rng = Stream::new(3, 0, Purpose::Custom(1));
+    let kinds =
+        ["data", "data cpa", "ack size=66", "cpa ppl size=66", "ack ppl size=66", "data cpa size=200", "syn size=66"];
+    for given in ["", "header_class=5", "victim=coin", "victim=coin header_class=5", "trim_size=128B no_room=return"] {
+        let (mut trim, mut state) = (trim(given), switch(2, bytes(6000)));
+        let mut draws = Stream::new(4, 0, Purpose::Custom(2));
+        for _ in 0..4000 {
+            let pkt = head(kinds[rng.below(kinds.len() as u64) as usize]);
+            let at = ForwardingContext { view: &state, ingress: PortId(1), out: OUT };
+            let mut acts = Acts::default();
+            let mut env = Env { now: Time(0), rng: &mut draws, acts: &mut acts };
+            let (mut own, fate) = (pkt, trim.admit(&pkt, &at, &mut env));
+            let whole = |pkt: &Head| pkt.flags.has(Flags::CPA.with(Flags::PAYLOAD)) && !pkt.flags.has(Flags::PPL);
+            match fate {
+                Fate::Trim(_) | Fate::TrimBack => assert!(whole(&pkt), "{given}: {pkt:?}"),
+                Fate::TrimWaiting(id) => assert!(whole(&state.stored[&id].head), "{given}"),
+                Fate::SendBack => assert!(pkt.flags.has(Flags::PPL)),
+                _ => {}
+            }
+            if let Fate::Trim(_) = fate {
+                own.size = trim.cut().size(pkt.size, 66);
+                trim.cut().mark(&mut own);
+            }
+            if let Fate::Enqueue(queue) | Fate::Trim(queue) = fate
+                && state.accepts((OUT, queue), own.size, trim.extra_room(&own))
+            {
+                assert_eq!(queue, own.queue(), "{given}");
+                state.push(String::new(), own, (OUT, queue));
+            }
+            let used = state.port_backlog(OUT).1;
+            assert!(used <= 6000 + trim.extra.0 + 1500, "{given}: {used}");
+            if rng.below(4) == 0
+                && let Some((id, _)) = [QueueId::normal(5), DATA].iter().find_map(|q| state.first(OUT, *q))
+            {
+                state.unqueue(id);
+                state.free(id);
+            }
+        }
+    }
+}
+
+#[test]
+fn what_cannot_work_is_refused_and_what_does_nothing_is_told() {
+    let said = |given: &str, beside: &Beside| {
+        let mut report = Report::default();
+        trim(given).check(beside, &mut report);
+        (report.wrong.iter().map(|wrong| wrong.key).collect::<Vec<_>>(), report.notes.len())
+    };
+    let of = |memory| Beside { memory, ..Beside::NOTHING };
+    let in_bytes = of(Some(Amount::Bytes(128 << 10)));
+    assert_eq!(said("", &in_bytes), (vec![], 0));
+    assert_eq!(said("", &Beside { shared: true, ..in_bytes }), (vec![], 1));
+    assert_eq!(said("", &of(None)), (vec![], 1));
+    assert_eq!(said("", &of(Some(Amount::Packets(100)))), (vec![], 1));
+    assert_eq!(said("header_class=7", &of(Some(Amount::Packets(100)))), (vec!["header_class"], 0));
+    assert_eq!(said("header_class=7", &in_bytes), (vec![], 0));
+    for (size, wrong) in [("1B", true), ("63B", true), ("64B", false), ("65535B", false), ("65536B", true)] {
+        assert_eq!(said(&format!("trim_size={size}"), &in_bytes).0.len(), usize::from(wrong), "{size}");
+    }
+}
+
+#[test]
+fn what_it_needs_is_its_room_its_class_and_for_the_coin_a_queue_that_can_be_looked_into() {
+    let needs = trim("header_class=6 extra=1000B").needs();
+    assert_eq!((needs.cut, needs.cut_class, needs.removes), (Some(Bytes(1000)), Some(6), false));
+    assert_eq!((trim("").needs().cut, trim("").needs().cut_class), (Some(Bytes(4096)), None));
+    assert!(trim("victim=coin").needs().removes);
+    assert_eq!((trim("").asks(), trim("header_class=6").asks()), (Asks::WhenFull, Asks::Always));
+}
