@@ -106,6 +106,7 @@ SOURCES = {
     "marks": ("ports",),
     "detours": ("ports",),
     "bounces": ("ports",),
+    "trims": ("ports",),
     "bounces_per_bounced": ("packet_hist",),
     "max_bounced_distance_": ("packet_hist",),
     "total_hop_": ("packet_hist",),

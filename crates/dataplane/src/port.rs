@@ -237,12 +237,6 @@ impl Port {
         self.max_bytes = self.max_bytes.max(self.bytes);
     }
 
-    /// What was counted in is to be stored once more, at the same port.
-    pub(crate) fn count_out(&mut self, size: u16) {
-        self.enqueued -= 1;
-        self.enqueued_bytes -= u64::from(size);
-    }
-
     /// Counts `size` bytes as freed.
     #[inline]
     pub(crate) fn free(&mut self, queue: QueueId, size: u16) {

@@ -87,7 +87,7 @@ impl Core {
         }
     }
 
-    /// Takes a packet out of its queue, for another one of the same port: it was not stored there.
+    /// Takes a packet out of its queue, for another one of the same port.
     fn take_again<F: Fib, O: Out>(&mut self, id: PktId, at: QueueAt, pkt: &Pkt, step: &mut Step<F, O>) {
         let QueueAt { port, queue } = at;
         let slot = &mut self.store.ports[usize::from(port.0)].rest.queues[usize::from(queue.0)];
@@ -96,7 +96,9 @@ impl Core {
         self.store.free(port, queue, &pkt.head);
         let p = &mut self.store.ports[usize::from(port.0)];
         p.rest.eligible &= !(u32::from(empty) << queue.0);
-        p.count_out(pkt.head.size);
+        let counts = p.counts_mut();
+        counts.evicted += 1;
+        counts.evicted_bytes += u64::from(pkt.head.size);
         let frame = Freed { queue, after: p.waiting(), started: None };
         Core::tell_freed(port, frame, step.out);
         self.count_left(port, queue, &pkt.head, step);

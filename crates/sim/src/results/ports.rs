@@ -81,6 +81,9 @@ impl<T: Tap> World<Recorder, T> {
             ("detoured", count(|c| c.detoured)),
             ("bounced", count(|c| c.bounced)),
         ]);
+        if scenario.switches.iter().any(|switch| switch.overflow.slot.peek().needs().cut.is_some()) {
+            columns.extend(named([("trimmed", count(|c| c.trimmed)), ("trimmed_bytes", count(|c| c.trimmed_bytes))]));
+        }
         for (r, reason) in DropReason::ALL.into_iter().enumerate() {
             let sum = |ports: &[PortCounts], lost: &[[u64; DropReason::ALL.len()]], i: usize| {
                 let (node, port) = place[i];

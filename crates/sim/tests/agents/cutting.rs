@@ -151,3 +151,18 @@ fn what_does_not_fit_goes_back_to_its_source_by_the_tables_of_the_switch() {
     assert_eq!(arrived, (0..12).chain([20, 30]).collect::<Vec<u32>>());
     assert_eq!((world.host(HostId(0)).returned(), world.host(HostId(1)).returned()), (26, 0));
 }
+
+/// The lines that its page gives for what switches do today.
+#[test]
+fn what_the_page_of_trim_says_of_others_runs() {
+    let page = include_str!("../../../../docs/mechanisms/trim.md");
+    let lines = page.lines().filter_map(|line| line.strip_prefix("    ")).collect::<Vec<_>>().join("\n");
+    let cuts = lines.split("# ").skip(1).map(|block| {
+        let (name, switch) = block.split_once('\n').unwrap();
+        let (whole, cut) = arrived(&run(&text(switch, &burst(400, "1us")), AS_NAMED));
+        assert!(whole.len() > 20, "{name}: {whole:?}");
+        (name.split([',', ':']).next().unwrap(), !cut.is_empty())
+    });
+    // Raw packets have no CPA, and 400 of them are no 8 MiB.
+    assert_eq!(cuts.collect::<Vec<_>>(), [("CP", false), ("UEC", true), ("SAI", false), ("NDP", true)]);
+}

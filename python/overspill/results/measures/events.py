@@ -58,6 +58,14 @@ DROPS = [
         )
     ),
     Metric(
+        "trims",
+        "cut packets",
+        "packets",
+        f"Times a packet was cut to its header, those included that were lost then. {WHOLE}",
+        zero_shown=False,
+        formula="Σ trims over ports",
+    ),
+    Metric(
         "bounces_by_tier",
         "bounces",
         "packets",
@@ -128,6 +136,10 @@ def counters(run: RunData) -> dict[Key, Value]:
     return present(counted | senders(run))
 
 
+# What ports count as they forward, and in which column; `trimmed` is there where some switch cuts packets.
+COUNTED = (("marks", "marked"), ("detours", "detoured"), ("bounces", "bounced"), ("trims", "trimmed"))
+
+
 def in_window(run: RunData) -> bool:
     """Whether ports could count anything: a run that was cut before its window has no counts of it."""
     return run.recorded("ports") and run.window_ps[1] > run.window_ps[0]
@@ -153,12 +165,12 @@ def drops(run: RunData) -> dict[str, float | None]:
 
 
 def forwarded(run: RunData) -> dict[str, float | None]:
-    """Marks, detours and bounces, and bounces by tier, each where ports counted it."""
+    """Marks, detours, bounces and cut packets, and bounces by tier, each where ports counted it."""
     found: dict[str, float | None] = {}
     known = run.column_names("ports")
     if not in_window(run):
         return found
-    for name, column in (("marks", "marked"), ("detours", "detoured"), ("bounces", "bounced")):
+    for name, column in COUNTED:
         if column in known:
             found[name] = int(run.column("ports", column).sum())
     if "bounced" in known:
