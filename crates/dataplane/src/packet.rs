@@ -43,6 +43,12 @@ impl Pkt {
         }
         before - after
     }
+    /// Bytes of payload that a segment was sent with, from `seq` on, whether they are there or were cut off since
+    /// (CP §4.3); `options` are those of its header, in bytes. What is cut was no padded frame, so that this is exact.
+    pub fn sent_payload(&self, framing: &Framing, options: u16) -> u16 {
+        let headers = framing.header + framing.link + options;
+        if self.head.is_cut() { self.head.orig_size.saturating_sub(headers) } else { self.payload }
+    }
 }
 
 /// What surrounds a payload, and so what a frame costs in memory and on the wire.
@@ -77,11 +83,42 @@ impl Framing {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use mech::Flags;
 
     #[test]
     fn a_packet_is_one_cache_line() {
         assert_eq!(size_of::<Head>(), 36);
         assert_eq!((size_of::<Pkt>(), align_of::<Pkt>()), (64, 64));
+    }
+
+    /// A segment of `payload` bytes, with timestamps.
+    fn segment(framing: &Framing, payload: u16) -> Pkt {
+        let size = framing.frame(payload, 12);
+        let flags = Flags::ACK.with(Flags::PAYLOAD).with(Flags::CPA);
+        Pkt { head: Head { size, orig_size: size, flags, ..Head::default() }, payload, ..Pkt::default() }
+    }
+
+    #[test]
+    fn a_packet_that_was_cut_says_so_and_how_much_payload_it_had() {
+        let framing = Framing::ETHERNET;
+        for payload in [1, 5, 6, 1448, 8948] {
+            for keep in [0, 128] {
+                let whole = segment(&framing, payload);
+                let mut pkt = whole;
+                let is_shorter = pkt.cut(&Cut { keep, ..Cut::default() }, framing.min_frame) > 0;
+                assert_eq!(is_shorter, whole.head.size > pkt.head.size);
+                assert_eq!((pkt.head.is_cut(), whole.head.is_cut()), (is_shorter, false));
+                assert_eq!((pkt.sent_payload(&framing, 12), whole.sent_payload(&framing, 12)), (payload, payload));
+                assert_eq!(pkt.payload, if is_shorter { 0 } else { payload });
+            }
+        }
+    }
+
+    #[test]
+    fn a_pack_was_not_cut() {
+        let mut pack = segment(&Framing::ETHERNET, 0);
+        pack.head.flags = Flags::ACK.with(Flags::PPL);
+        assert!(!pack.head.is_cut());
     }
 
     #[test]

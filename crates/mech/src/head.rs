@@ -171,6 +171,11 @@ impl Head {
         let other = Flags::PAYLOAD.with(Flags::SYN).with(Flags::FIN).with(Flags::RST).with(cut);
         self.flags.has(Flags::ACK) && !self.flags.any(other)
     }
+    /// Whether a switch has cut it. A PACK says PPL as well (CP §5.1), and is as long as it was sent.
+    #[inline]
+    pub const fn is_cut(&self) -> bool {
+        self.flags.has(Flags::PPL) && self.size < self.orig_size
+    }
     /// The queue that its kind and its history put it in: messages about congestion have a lane of their own, and
     /// so have packets that were bounced (PABO §II-E).
     #[inline]

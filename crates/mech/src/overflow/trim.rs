@@ -207,8 +207,7 @@ impl Overflow for Trim {
     fn admit(&mut self, pkt: &Head, at: &ForwardingContext, env: &mut Env) -> Fate {
         let queue = pkt.queue();
         if pkt.flags.has(Flags::PPL) {
-            // A PACK is as long as it was sent.
-            let goes_back = self.returns && pkt.size < pkt.orig_size && !pkt.flags.has(Flags::RETURNED);
+            let goes_back = self.returns && pkt.is_cut() && !pkt.flags.has(Flags::RETURNED);
             return match self.takes_header(pkt.size, queue, at) {
                 true => Fate::Enqueue(queue),
                 false if goes_back => Fate::SendBack,
