@@ -71,10 +71,13 @@ fn what_hosts_cannot_differ_in_and_what_is_about_switches_is_refused() {
         ),
         (format!("{TWO}transport.kind = \"tcp\""), "kind"),
         (TWO.into(), "transport: found nothing; expected transport = { … }"),
-        (format!("{TWO}switch.ties = \"port\"\ntransport.nagle = false"), "left out where hosts are named"),
+        (
+            format!("{TWO}switch.ties = \"port\"\ntransport.nagle = false"),
+            "expected nothing of switches where hosts are named",
+        ),
         (
             "where = { hosts = [\"h1\"], tier = \"edge\" }\ntransport.nagle = false".into(),
-            "left out where hosts are named",
+            "expected nothing of switches where hosts are named",
         ),
         ("where = { hosts = [\"h9\"] }\ntransport.nagle = false".into(), "found unknown host `h9`"),
         ("where = { hosts = [] }\ntransport.nagle = false".into(), "found no hosts; expected at least one host"),

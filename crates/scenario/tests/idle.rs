@@ -69,7 +69,11 @@ fn marks_that_nobody_sets_or_nobody_carries_are_told() {
     assert_eq!(notes(ecn), ["transport.ecn: no switch and no host marks packets"]);
     assert_eq!(notes(&format!("{marking}{ecn}")), [""; 0]);
     assert_eq!(notes("[transport]\nkind = \"dctcp\"\ng = 0.5\n"), ["transport.g: no switch and no host marks packets"]);
-    assert_eq!(notes("[transport]\nkind = \"dctcp\"\n"), [""; 0], "nothing was asked for");
+    for kind in ["dctcp", "linux_dctcp"] {
+        let said = format!("transport {kind:?}: no switch and no host marks packets, without which it does as Reno");
+        assert_eq!(notes(&format!("[transport]\nkind = {kind:?}\n")), [said]);
+        assert_eq!(notes(&format!("{marking}[transport]\nkind = {kind:?}\n")), [""; 0]);
+    }
     let said = "marking sets no mark: transport `linux` is not ECN-capable as it stands";
     assert_eq!(notes(marking), [said]);
     assert_eq!(notes("[switch]\nmarking = { kind = \"red\" }\n"), [""; 0], "it drops what it cannot mark");
@@ -89,6 +93,28 @@ fn a_reaction_to_bounces_and_weights_of_links_that_nothing_asks_for_are_told() {
     assert_eq!(loaded(custom, &[]).notes, [said]);
     let weighted = format!("{custom}[switch]\nrouting = {{ kind = \"weighted\" }}\n");
     assert_eq!(loaded(&weighted, &[]).notes, [""; 0]);
+}
+
+#[test]
+fn frames_that_wait_for_longer_than_timers_are_told() {
+    let with = |jitter: &str, tcp: &str| notes(&format!("[host]\nnic_jitter = \"{jitter}\"\n[transport]\n{tcp}"));
+    let said = |jitter: &str, least: &str| {
+        let found = format!("host.nic_jitter = {jitter} is not below transport.min_rto = {least}");
+        [format!("{found}: timers expire before frames have left")]
+    };
+    assert_eq!(with("1000s", "kind = \"linux\"\n"), said("1000s", "200ms"));
+    assert_eq!(with("10ms", "kind = \"sack\"\n"), said("10ms", "10ms"));
+    assert_eq!(with("9ms", "kind = \"sack\"\n"), [""; 0]);
+    assert_eq!(with("1s", "kind = \"pfabric\"\n").len(), 0, "it has no least timeout");
+}
+
+#[test]
+fn ticks_that_are_longer_than_the_least_timeout_are_told() {
+    let with = |tcp: &str| notes(&format!("[transport]\nkind = \"linux\"\n{tcp}"));
+    let said = "transport.tick = 3600s is above min_rto = 200ms, which is a whole tick then";
+    assert_eq!(with("tick = \"3600s\"\n"), [said]);
+    assert_eq!(with("tick = \"200ms\"\n"), [""; 0]);
+    assert_eq!(with("min_rto = \"1ms\"\n"), [""; 0], "ticks are at their default");
 }
 
 #[test]

@@ -7,7 +7,8 @@ use mech::params::Values;
 /// What a user should know of these parameters of a kind; `given` says which were written in the scenario.
 pub fn notes(kind: &str, values: &Values, given: &dyn Fn(&str) -> bool) -> Vec<String> {
     let asked = Asked { as_linux: kind.starts_with("linux"), values, given };
-    [asked.timeouts(), asked.delayed_acks(), asked.windows(), asked.idle(), asked.by_time(), asked.handshake()].concat()
+    let lists = [asked.timeouts(), asked.delayed_acks(), asked.windows(), asked.idle(), asked.by_time()];
+    [lists.concat(), asked.handshake(), asked.ticks()].concat()
 }
 
 struct Asked<'a> {
@@ -52,6 +53,17 @@ impl Asked<'_> {
             )],
             _ => Vec::new(),
         }
+    }
+
+    /// A least timeout that is shorter than what timers are counted in.
+    fn ticks(&self) -> Vec<String> {
+        let values = self.values;
+        if !self.is_given("tick") || !values.has("tick") || values.get::<Recovery>("recovery") != Recovery::Rack {
+            return Vec::new();
+        }
+        let [tick, least] = ["tick", "min_rto"].map(|name| values.time(name));
+        let note = || format!("transport.tick = {tick} is above min_rto = {least}, which is a whole tick then");
+        (tick > least).then(note).into_iter().collect()
     }
 
     fn delayed_acks(&self) -> Vec<String> {

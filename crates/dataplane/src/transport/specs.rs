@@ -202,7 +202,12 @@ const HANDSHAKE_RTT: Param = Param {
     default: Some("0us"),
 };
 /// That of an idle data center, more or less.
-const LINUX_HANDSHAKE_RTT: Param = Param { default: Some("100us"), ..HANDSHAKE_RTT };
+const LINUX_HANDSHAKE_RTT: Param = Param {
+    doc: "With `established` connections: the round-trip time that their handshake measured, before the flow; the first \
+          sample (RFC 6298 (2.2)). With 0us none is taken, and the first timeout is `min_rto`, as of a handshake in no time.",
+    default: Some("100us"),
+    ..HANDSHAKE_RTT
+};
 const LINUX_MIN_RTO: Param = Param { default: Some("200ms"), ..MIN_RTO };
 const LINUX_MAX_RTO: Param = Param { default: Some("120s"), ..MAX_RTO };
 const LINUX_INITIAL_RTO: Param = Param {

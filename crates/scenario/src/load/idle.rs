@@ -121,8 +121,16 @@ impl Asked<'_> {
         let slots = || self.ports().map(|port| &*port.marking.slot).chain([&*scenario.host.marking.slot]);
         let aside = scenario.switches.iter().any(|switch| switch.overflow.slot.peek().needs().aside);
         let told = self.given(&["transport.ecn", "transport.g", "transport.initial_alpha"]);
-        if capable && !aside && !slots().any(marks) && !told.is_empty() {
-            return vec![format!("{}: no switch and no host marks packets", told.join(", "))];
+        if capable && !aside && !slots().any(marks) {
+            let kind = scenario.transport.kind.as_str();
+            if !told.is_empty() {
+                return vec![format!("{}: no switch and no host marks packets", told.join(", "))];
+            }
+            if ["dctcp", "linux_dctcp"].contains(&kind) {
+                return vec![format!(
+                    "transport {kind:?}: no switch and no host marks packets, without which it does as Reno"
+                )];
+            }
         }
         if !capable && self.is_given("switch.overflow.mark_detoured") {
             let kind = &scenario.transport.kind;
@@ -249,6 +257,17 @@ impl Asked<'_> {
     fn jitter(&self) -> Option<String> {
         let idle = self.is_given("host.nic_jitter_distribution") && self.scenario.host.nic_jitter == Some(Dur::ZERO);
         idle.then(|| "host.nic_jitter_distribution has no effect without host.nic_jitter".into())
+            .or_else(|| self.scatter())
+    }
+
+    /// Frames that wait for longer than timers do.
+    fn scatter(&self) -> Option<String> {
+        let values = &self.scenario.transport.values;
+        let jitter = self.scenario.host.nic_jitter?;
+        let least = values.has("min_rto").then(|| values.time("min_rto")).filter(|least| jitter >= *least)?;
+        Some(format!(
+            "host.nic_jitter = {jitter} is not below transport.min_rto = {least}: timers expire before frames have left"
+        ))
     }
 
     /// Weights of links, where routing does not ask for them.

@@ -97,11 +97,10 @@ fn element<'a>(items: &'a mut [Node], key: &str, path: &str) -> Result<&'a mut N
     let names: Vec<String> = items.iter().filter_map(|node| Some(node.get("name")?.text()?.to_string())).collect();
     let named =
         if names.is_empty() { String::new() } else { format!("{} or ", one_of(key, names.iter().map(String::as_str))) };
-    let rule = format!(
-        "{named}a number from 0 to {}, or `1st` to `{}`",
-        count.saturating_sub(1),
-        ordinal(count.saturating_sub(1))
-    );
+    let rule = match count.saturating_sub(1) {
+        0 => format!("{named}`0`, which is the `1st`"),
+        last => format!("{named}a number from 0 to {last}, or `1st` to `{}`", ordinal(last)),
+    };
     Err(refused(path, message(format!("no entry `{key}`"), rule)))
 }
 

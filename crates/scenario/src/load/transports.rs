@@ -73,7 +73,7 @@ fn parse<'a>(over: &'a Node, net: Option<&Topology>, faults: &mut Faults) -> Opt
     }
     let others = ["tier", "node", "port"].into_iter().filter_map(|key| place.get(key));
     for other in others.chain(over.get("switch")) {
-        faults.add(&other.at, message(other.shown(), "left out where hosts are named: it is about switches"));
+        faults.add(&other.at, message(other.shown(), "nothing of switches where hosts are named"));
     }
     let names = values.words("hosts").to_vec();
     if names.is_empty() {

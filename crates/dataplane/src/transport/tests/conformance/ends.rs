@@ -100,7 +100,7 @@ impl End {
                 self.synack(step)
             }
             "seg" => {
-                step.check(&["ce", "cwr", "rtx", "val", "ecr", "not-ect"])?;
+                step.check(&["ce", "cwr", "rtx", "val", "ecr", "not-ect", "push"])?;
                 let mut each = numbers(place)?.into_iter().cycle().take(numbers(place)?.len() * times);
                 each.try_for_each(|n| self.segment(&n, step))
             }
@@ -167,7 +167,7 @@ impl End {
             (EcnMode::Off, ..) | (_, _, true) => {}
             _ => pkt.head.set_ecn(Ecn::Ect0),
         }
-        self.deliver(pkt, Ext { timestamps: self.stamps(step)?, ..Ext::default() })
+        self.deliver(pkt, Ext { timestamps: self.stamps(step)?, push: step.has("push"), ..Ext::default() })
     }
 
     /// Timestamps where they are said or the transport has them: its peer's clock counts
@@ -296,6 +296,7 @@ pub fn item(pkt: &Pkt, ext: &Ext, cfg: &TcpConfig) -> Item {
         .with("size", pkt.head.size)
         .with("rank", pkt.head.rank)
         .with("options", ext.bytes())
+        .with("push", if ext.push { "yes" } else { "no" })
         .with("win", u32::from(pkt.window) << shift)
         .with("val", ext.timestamps.map_or("none".into(), |t| t.val.to_string()))
         .with("ecr", ext.timestamps.map_or("none".into(), |t| t.ecr.to_string()));

@@ -233,7 +233,10 @@ impl Seen {
             }
             Seen::Deadline(None, _) => (expected == "off", "off".into()),
             Seen::Deadline(Some(at), now) => match expected.split_at(1) {
-                ("+", by) => (now + dur(by)? == at, format!("+{}", at - now)),
+                ("+", by) => {
+                    let (least, most) = by.split_once("..").unwrap_or((by, by));
+                    ((now + dur(least)?..=now + dur(most)?).contains(&at), format!("+{}", at - now))
+                }
                 ("@", by) => (Time(dur(by)?.0) == at, format!("@{at}")),
                 _ => (false, format!("+{}", at - now)),
             },
