@@ -9,6 +9,7 @@ from pathlib import Path
 import pytest
 
 from overspill.cli import catalogue, terms
+from overspill.errors import BadInput
 from overspill.results import cells, header, metrics
 from overspill.results.labels import LABELS
 from overspill.results.results import Results
@@ -62,6 +63,24 @@ def test_what_a_word_of_the_field_points_to_is_there(term: terms.Term) -> None:
     assert {*term.kinds} <= {spec["kind"] for spec in specs}
     for word in term.words:
         assert explained(word).startswith(f"{term.words[0]}: ")
+
+
+def test_words_in_place_of_quantities_and_keys_that_texts_tell_of_are_found() -> None:
+    assert explained("tenth_frame").startswith("tenth_frame, a value of nic_jitter of host (time")
+    assert "unless `back` says otherwise" in explained("back")
+    override = explained("override")
+    assert override.startswith("override: What some ports") and "hosts  of override.where" in override
+
+
+def test_a_category_that_is_not_there_says_which_may_be_meant() -> None:
+    for said, meant in (("transport", "transports"), ("metric", "metrics"), ("papers_", "papers")):
+        with pytest.raises(BadInput, match=f"list: found '{said}'.*; did you mean {meant}"):
+            catalogue.entries(said)
+
+
+def test_of_a_connection_of_linux_that_has_no_sample_the_first_timeout_is_told() -> None:
+    assert "With 0us none is taken, and the first timeout is `min_rto`" in explained("linux.handshake_rtt")
+    assert "the first timeout is `initial_rto`" in explained("sack.handshake_rtt")
 
 
 SMALL = {"to", "the", "of", "a", "an", "at", "least"}

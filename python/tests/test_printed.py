@@ -11,7 +11,7 @@ from conftest import Ran
 
 from overspill import Key, run, sweep
 from overspill.cli import table
-from overspill.results import cells, metrics
+from overspill.results import cells, formats, metrics
 from overspill.results.measures import occupancy
 from overspill.results.measures.declare import HALF_BUCKET
 from overspill.results.rows import Cell, Row, build
@@ -97,6 +97,7 @@ def shown(one: Row) -> str:
 def test_nothing_is_shown_narrower_than_a_bucket() -> None:
     # Half a bucket is 1/128 of the value at most: .0703 of 9.
     assert shown(delays(9e-3, 9e-3, 9e-3)) == "9.000 ± 0.070"
+    assert formats.spread(12345.6, 0.004) == "12 345.600 ± 0.004", "never with an exponent"
     assert shown(delays(9e-3, 9.003e-3, 9e-3)) == "9.001 ± 0.070"
     assert shown(delays(9e-3, 9e-3)) == "9.000 (8.930 to 9.070)"
     assert shown(delays(9e-3)) == "9.00"

@@ -2,6 +2,7 @@
 
 import difflib
 import re
+from collections.abc import Iterable
 from typing import Any
 
 from overspill.cli import terms
@@ -49,7 +50,8 @@ def entries(which: str) -> list[tuple[str, str, str]]:
     if which == "papers":
         return [("papers", name, title) for name, title in data.titles()]
     if which not in CATEGORIES:
-        raise BadInput(f"list: found {which!r}; expected one of {', '.join(CATEGORIES)}")
+        meant = hint(which, CATEGORIES)
+        raise BadInput(f"list: found {which!r}; expected one of {', '.join(CATEGORIES)}{meant}")
     return [(spec["slot"], spec["kind"], spec["doc"]) for spec in core.catalogue() if category(spec) == which]
 
 
@@ -81,16 +83,35 @@ def parameters(specs: list[Spec], name: str) -> str:
     return "\n".join(f"{key}, of {', '.join(names)} {text}" for (key, text), names in owners.items())
 
 
+def is_choice(parameter: Spec, name: str) -> bool:
+    """Whether a name is a value of a parameter: one of its choices, or a word in place of a quantity."""
+    allowed = parameter["allowed"] or ""
+    return f"`{name}`" in allowed if parameter["type"] == "choice" else allowed.endswith(f', or "{name}"')
+
+
 def choices(specs: list[Spec], name: str) -> str:
     """All parameters of which a name is a value; empty without one."""
     found = []
     for spec in specs:
         owner = f"{spec['slot']} {spec['kind']}".strip()
-        chosen = [one for one in spec["params"] if one["type"] == "choice" and f"`{name}`" in one["allowed"]]
+        chosen = [one for one in spec["params"] if is_choice(one, name)]
         found += [
             f"{name}, a value of {one['name']} of {owner} {given(one)}\n      {one['doc']}" for one in chosen
         ]
     return "\n".join(found)
+
+
+def told_of(specs: list[Spec], name: str) -> str:
+    """Where a name is told of: the entries and parameters whose text has it; empty without one."""
+    found = []
+    for spec in specs:
+        owner = f"{spec['slot']} {spec['kind']}".strip()
+        texts = [
+            (owner, spec["doc"]),
+            *((f"{one['name']}, of {owner}", one["doc"]) for one in spec["params"]),
+        ]
+        found += [f"{what}: {text}" for what, text in texts if f"`{name}`" in text]
+    return "\n".join(dict.fromkeys(found))
 
 
 def called(spec: Spec) -> set[str]:
@@ -135,7 +156,14 @@ def find(name: str) -> list[Spec] | metrics.Metric | str:
             return found
     if metric := terms.titled(name):
         return metric
+    if text := told_of(specs, name):
+        return text
     every = sorted({spec["kind"] or spec["slot"] for spec in specs} | {spec["slot"] for spec in specs})
-    close = difflib.get_close_matches(name, [*every, *sizes(), *metrics.REGISTRY], n=3)
-    hint = f"; did you mean {' or '.join(close)}?" if close else "; see `overspill list`"
-    raise BadInput(f"explain: found {name!r}; expected a name of the catalogue{hint}")
+    meant = hint(name, [*every, *sizes(), *metrics.REGISTRY]) or "; see `overspill list`"
+    raise BadInput(f"explain: found {name!r}; expected a name of the catalogue{meant}")
+
+
+def hint(name: str, known: Iterable[str]) -> str:
+    """What may have been meant; empty where nothing is near."""
+    close = difflib.get_close_matches(name, list(known), n=3)
+    return f"; did you mean {' or '.join(close)}?" if close else ""

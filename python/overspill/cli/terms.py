@@ -80,13 +80,21 @@ TERMS = (
         "each seed's mean over flows.",
     ),
     Term(
+        ("override", "overrides", "[[override]]"),
+        "What some ports, switches or hosts have in place of what all have: `where` names them, and `switch` "
+        "or, of hosts, `transport` is laid upon `[switch]` or `[transport]`, as a variant is upon the file.",
+        (),
+        ("tier", "node", "port", "hosts"),
+    ),
+    Term(
         ("phase effect", "phase effects", "in step", "check-phase", "--check-phase"),
         "Frames of several senders reach a full queue in the same order again and again, since rates and "
         "starts are exactly equal: one finds room every time, another never (Floyd and Jacobson 1992). "
         "`overspill run --check-phase` moves all starts by less than the time of a frame and names the "
-        "metrics that move by more than their interval.",
+        "metrics that move by more than their interval. What stays locked wherever starts are, another "
+        "`host.nic_jitter` and hosts of today (`linux`) tell.",
         ("jain", "flow_goodput_min"),
-        ("jitter",),
+        ("jitter", "nic_jitter"),
     ),
     Term(("pkt",), "Packets of whatever size: a unit of counts, of buffers and of thresholds (`100pkt`)."),
 )

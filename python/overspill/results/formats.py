@@ -116,8 +116,9 @@ def spread(value: float, half: float) -> str:
     if half <= ROUNDING * abs(value):
         return f"{number(value)} ± 0" if value else "0"
     digits = spread_digits(value, half)
-    shown = number(half, digits)
-    return f"{number(value, digits)} ± {shown if float(shown.replace(' ', '')) else f'{half:.0e}'}"
+    if half < 10.0**-digits / 2:
+        digits = decimals(half, 1)  # where else it would be ± 0
+    return f"{number(value, digits)} ± {number(half, digits)}"
 
 
 def spread_digits(value: float, half: float) -> int:
