@@ -77,7 +77,8 @@ def lines(results: Results) -> dict[str, str]:
 def test_a_dumbbell_in_step_is_told_and_where_it_is(tmp_path: Path) -> None:
     results = run(written(tmp_path, DUMBBELL), seeds=3, out=tmp_path / "out")
     said = lines(results)
-    assert said["STARVED FLOWS"].startswith("default, seeds 1-3: 1 of 2 flows of long got less than 1 % of")
+    assert said["STARVED FLOWS"].startswith("default, seeds 1-3: 1 of 2 flows of long (0")
+    assert " % at most) got less than 1 % of" in said["STARVED FLOWS"]
     assert said["SEEDS ALIKE"].startswith("default: goodput of an endless flow, min is the same to 6 digits")
     assert any(one.startswith("STARVED FLOWS: default") for one in results.document()["cautions"])
     assert lines(Results.load(tmp_path / "out")) == said
@@ -196,3 +197,10 @@ def test_variants_whose_seeds_are_alike_stand_together() -> None:
     one, other = seeds(fct_mean=[1.0] * 3), seeds(fct_mean=[2.0] * 3)
     (line,) = alike.lines({"drop": one, "bounce": other, "mixed": seeds(fct_mean=[1.0, 2.0, 3.0])})
     assert line.startswith("drop and bounce: every number")
+
+
+def test_what_is_said_of_starved_flows_names_their_largest_share_and_what_helps() -> None:
+    seeds = [[starved.Starved("long", 4, 2, 0.0012)], [starved.Starved("long", 4, 1, 0.0089)], []]
+    said = starved.sentence(seeds)
+    assert said.startswith("2 of 4 flows of long (0.89 % at most) got less than 1 %")
+    assert "host.nic_jitter" in said and "linux" in said

@@ -27,7 +27,9 @@ LABELS = {
         "Flows that got less than a hundredth of what others of the same workload and size, which began with "
         "them, got on average, over a time in which those got 1000 segments or more, with three timeouts or "
         "more that losses by chance would hardly bring. Packets that meet a full queue in the same order "
-        "again and again do that, and real clocks are not that even: `overspill run --check-phase`."
+        "again and again do that, and real hosts are not that even. Run it with another `host.nic_jitter`, "
+        'or with hosts of today (`transport.kind = "linux"`): what is gone then came of ties. `overspill run '
+        "--check-phase` tells what hangs on starts, and not what stays locked wherever they are."
     ),
     "SEEDS ALIKE": (
         "Three seeds or more gave the same number, all of them or the means of flows to six digits. Either "

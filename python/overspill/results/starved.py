@@ -119,14 +119,19 @@ def of_group(one: Watched, places: np.ndarray) -> np.ndarray:
 
 
 def sentence(seeds: Iterable[Iterable[Starved]]) -> str:
-    """What is said of starved flows, the seeds of a variant together: `1 of 2 flows of long`."""
+    """What is said of starved flows, the seeds of a variant together: `1 of 2 flows of a (0.2 % at most)`."""
     most: dict[str, Starved] = {}
-    for every in seeds:
-        for one in every:
-            if one.traffic not in most or one.starved > most[one.traffic].starved:
-                most[one.traffic] = one
-    named = [f"{one.starved} of {one.flows} flows of {one.traffic}" for one in most.values()]
+    shares: dict[str, float] = {}
+    for one in (one for every in seeds for one in every):
+        shares[one.traffic] = max(one.share, shares.get(one.traffic, 0.0))
+        if one.traffic not in most or one.starved > most[one.traffic].starved:
+            most[one.traffic] = one
+    named = [
+        f"{one.starved} of {one.flows} flows of {name} ({100 * shares[name]:.2g} % at most)"
+        for name, one in most.items()
+    ]
     return (
         f"{'; '.join(named)} got less than {SHARE * 100:.0f} % of what others of the same size that began "
-        "with them got, for longer than chance explains: packets are in step; --check-phase tells more"
+        "with them got, for longer than chance explains: packets are in step. Another host.nic_jitter, and "
+        "hosts of today (linux), tell whether that stays; --check-phase does not where moved starts lock, too"
     )
