@@ -1,5 +1,6 @@
 """What `make bench-phase` runs, and how it tells what is locked."""
 
+import json
 import sys
 from pathlib import Path
 
@@ -9,8 +10,10 @@ from overspill.engine import core
 
 ROOT = Path(__file__).resolve().parents[1]
 sys.path.insert(0, str(ROOT / "benches" / "phase"))
+import questions  # noqa: E402
 import study  # noqa: E402
-from study import Cell, Found  # noqa: E402
+from cell import Cell  # noqa: E402
+from study import Found  # noqa: E402
 
 CELL = Cell(1, "star", "Linux, Reno", 0.5, 20)
 
@@ -42,3 +45,21 @@ def test_completions_are_apart_beyond_their_intervals_and_five_per_cent(
 ) -> None:
     shown = study.qct(found([], [[10.0, 10.1, 9.9], [10.0, 10.1, 9.9], moved]))
     assert shown.startswith("**10.0") == apart
+
+
+def test_every_question_is_a_scenario_and_is_read_back_as_it_was_kept() -> None:
+    asked = questions.samples()
+    assert len(asked) == len(set(asked))
+    for one in asked:
+        text = one.cell.long(one.move, one.seconds) if one.metric == "jain" else one.cell.incast(one.move)
+        assert core.scenario("phase.toml", text, []) is not None
+        assert questions.Sample.read(json.loads(json.dumps(one.kept([])))) == one
+
+
+def test_tables_of_questions_say_what_was_found_and_what_was_not_run() -> None:
+    half = questions.changes("star", "`cubic`", "timestamps = true")
+    shown = questions.tables({half[0]: [1.0, 0.5], half[1]: [0.6, 1.0]})
+    assert "| `cubic` | `timestamps = true` | not run | **2** of 4 |" in shown
+    size = questions.sized("star", "Linux, CUBIC", 0.25)
+    shown = questions.tables({size: [0.010, 0.011, 0.012]})
+    assert "| star | Linux, CUBIC | not run | not run | 11.0 ± 2.5 | not run | not run |" in shown
