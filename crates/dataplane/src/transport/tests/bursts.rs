@@ -67,11 +67,15 @@ fn a_probe_takes_along_what_was_waiting() {
 #[test]
 fn what_waits_for_a_larger_burst_uses_the_window_all_the_same() {
     let mut h = started(&[("initial_ssthresh", size(1))]);
-    for n in 1..=10 + 11 + 12 + 13 {
-        h.wait(Dur::us(90));
-        h.ack(n);
-    }
-    assert_eq!(h.cwnd(), 14_000, "a segment for each window");
+    // Half of the window leaves, and too little room is left for the next burst: twice.
+    assert_eq!(h.ack(7), (10..15).collect::<Vec<_>>());
+    h.wait(Dur::us(900));
+    assert_eq!((h.ack(11), h.cwnd()), ((15..20).collect(), 11_000));
+    // Nine of eleven are under way as a new round trip begins. Its ACKs count: 11 to 21 are a window.
+    (12..=20).for_each(|n| _ = h.ack(n));
+    assert_eq!(h.cwnd(), 11_000);
+    h.ack(21);
+    assert_eq!(h.cwnd(), 12_000, "a segment for each window");
 }
 
 #[test]
