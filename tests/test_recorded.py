@@ -143,6 +143,7 @@ SOURCES = {
     "fast_retransmits": ("flows",),
     "timeouts": ("flows",),
     "ece_acks": ("flows",),
+    "packs": ("flows",),
     "tlp_probes": ("flows",),
     "undos": ("flows",),
 }

@@ -7,7 +7,7 @@ use std::collections::BTreeMap;
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Ext {
     /// SACK blocks, the first `blocks` of them (RFC 2018 §3): first byte and one past the last,
-    /// modulo 2³².
+    /// modulo 2³². In a PACK those with swapped edges were lost (CP §4.3).
     pub sack: [(u32, u32); MAX_BLOCKS],
     /// How many SACK blocks there are.
     pub blocks: u8,
@@ -40,19 +40,22 @@ pub struct SynOptions {
     pub window_scale: Option<u8>,
     /// Whether SACK is permitted (RFC 2018 §2).
     pub sack_permitted: bool,
+    /// Whether PACK is (CP §4.3).
+    pub pack_permitted: bool,
 }
 
 impl Ext {
     /// Bytes of TCP options, padded to words: timestamps 12, n blocks 4 + 8n (each with two bytes of
-    /// padding, as stacks align them), MSS 4, window scale 4, SACK permitted 4 or, beside
-    /// timestamps, 0, where it takes the place of their padding.
+    /// padding, as stacks align them), MSS 4, window scale 4, SACK or PACK permitted 4 together or, beside
+    /// timestamps, 0 for one, which takes the place of their padding, and 4 for both.
     pub fn bytes(&self) -> u16 {
         let stamps = if self.timestamps.is_some() { 12 } else { 0 };
         let blocks = if self.blocks > 0 { 4 + 8 * u16::from(self.blocks) } else { 0 };
         let syn = self.syn.map_or(0, |syn| {
             let scale = if syn.window_scale.is_some() { 4 } else { 0 };
-            let sack = if syn.sack_permitted && self.timestamps.is_none() { 4 } else { 0 };
-            4 + scale + sack
+            let pairs = u16::from(syn.sack_permitted) + u16::from(syn.pack_permitted);
+            let beside = if self.timestamps.is_some() { pairs.saturating_sub(1) } else { pairs.min(1) };
+            4 + scale + 4 * beside
         });
         stamps + blocks + syn
     }
@@ -129,7 +132,7 @@ mod tests {
         assert_eq!(Ext { timestamps: stamps, ..Ext::default() }.bytes(), 12);
         assert_eq!(Ext { blocks: 4, ..Ext::default() }.bytes(), 36);
         assert_eq!(Ext { blocks: 3, timestamps: stamps, ..Ext::default() }.bytes(), 40);
-        let syn = Some(SynOptions { mss: 1460, window_scale: Some(7), sack_permitted: true });
+        let syn = Some(SynOptions { mss: 1460, window_scale: Some(7), sack_permitted: true, pack_permitted: false });
         assert_eq!(Ext { syn, ..Ext::default() }.bytes(), 12);
         assert_eq!(Ext { syn, timestamps: stamps, ..Ext::default() }.bytes(), 20);
     }

@@ -63,6 +63,8 @@ pub struct SenderCounts {
     pub timeouts: u32,
     /// ACKs that carried an echo of congestion.
     pub ece_acks: u32,
+    /// PACKs that came (CP §4.3).
+    pub packs: u32,
     /// Tail loss probes.
     pub tlp_probes: u32,
     /// Recoveries and timeouts that were undone.
@@ -76,6 +78,7 @@ impl From<&SenderStats> for SenderCounts {
             fast_retransmits: stats.fast_retransmits,
             timeouts: stats.timeouts,
             ece_acks: stats.echoes,
+            packs: stats.packs,
             tlp_probes: stats.tlp_probes,
             undos: stats.undos,
         }

@@ -45,7 +45,7 @@ impl Options {
             mss: ext.syn.map(|syn| syn.mss),
             window_scale: ext.syn.and_then(|syn| syn.window_scale),
             sack_permitted: ext.syn.is_some_and(|syn| syn.sack_permitted),
-            pack_permitted: false,
+            pack_permitted: ext.syn.is_some_and(|syn| syn.pack_permitted),
             timestamps: ext.timestamps,
             sack: ext.sack,
             blocks: ext.blocks,

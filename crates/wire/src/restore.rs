@@ -156,6 +156,7 @@ fn extension(options: &Options, push: bool) -> Option<Ext> {
         mss,
         window_scale: options.window_scale,
         sack_permitted: options.sack_permitted,
+        pack_permitted: options.pack_permitted,
     });
     let ext = Ext { sack: options.sack, blocks: options.blocks, timestamps: options.timestamps, syn, push };
     (ext != Ext::default()).then_some(ext)

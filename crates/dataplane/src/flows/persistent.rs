@@ -41,7 +41,7 @@ impl Persistent {
 
 impl SenderStats {
     /// What was done since it had done `before`: counts of retransmissions, recoveries, timeouts,
-    /// echoes, probes and what was undone; the rest is as it stands.
+    /// echoes, PACKs, probes and what was undone; the rest is as it stands.
     fn since(&self, before: Option<&SenderStats>) -> SenderStats {
         let Some(before) = before else { return *self };
         SenderStats {
@@ -49,6 +49,7 @@ impl SenderStats {
             fast_retransmits: self.fast_retransmits - before.fast_retransmits,
             timeouts: self.timeouts - before.timeouts,
             echoes: self.echoes - before.echoes,
+            packs: self.packs - before.packs,
             tlp_probes: self.tlp_probes - before.tlp_probes,
             undos: self.undos - before.undos,
             ..*self

@@ -46,6 +46,10 @@ impl Host {
     fn on_returned<O: Out>(&mut self, pkt: &Pkt, step: &mut HostStep<O>) {
         self.returned.count(pkt);
         self.tell(pkt, step);
+        let ends = step.flows.ends[pkt.head.flow.0 as usize];
+        if pkt.head.flags.has(Flags::CPA.with(Flags::PPL)) && !ends.raw && ends.sender < GONE {
+            self.with_sender(ends.sender, step, |sender, io| sender.on_returned(pkt, io));
+        }
     }
 
     /// Hands on what is for no transport.

@@ -54,6 +54,16 @@ choice! {
 }
 
 choice! {
+    /// What a PACK does to the window.
+    pub(super) enum PackReaction {
+        /// What a loss does, once a recovery (CP §4.4).
+        Loss = "loss",
+        /// What an echo of congestion does.
+        Mark = "mark",
+    }
+}
+
+choice! {
     /// Whether a connection is there before its flow starts.
     pub(super) enum Connection {
         /// It is.

@@ -1,7 +1,7 @@
 //! What all flows of a run have in common: the validated parameters of a transport as plain data.
 
 pub(super) use super::choices::Recovery;
-use super::choices::{CongestionControl, Connection, Priority, ProbePriority, RecoveryWindow, RtoFloor};
+use super::choices::{CongestionControl, Connection, PackReaction, Priority, ProbePriority, RecoveryWindow, RtoFloor};
 use super::fraction;
 use super::ticks::Ticks;
 use crate::Framing;
@@ -81,6 +81,25 @@ impl RackChoices {
     }
 }
 
+/// What the ends of a flow do with PACKs (CP §4).
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct PackChoices {
+    /// DupThresh in place of the other one.
+    pub threshold: Option<u32>,
+    /// What a PACK does to the window.
+    pub reaction: PackReaction,
+}
+
+impl PackChoices {
+    fn new(values: &Values) -> Option<PackChoices> {
+        let asked = values.has("pack") && values.flag("pack");
+        asked.then(|| PackChoices {
+            threshold: threshold(values, "pack_dupack_threshold"),
+            reaction: values.get("pack_reaction"),
+        })
+    }
+}
+
 /// What all flows of a run have in common.
 #[derive(Clone, Debug, PartialEq)]
 pub struct TcpConfig {
@@ -140,6 +159,8 @@ pub struct TcpConfig {
     pub(super) rto_floor: RtoFloor,
     /// What a sender does that finds losses by time.
     pub(super) rack: RackChoices,
+    /// What both ends do with PACKs; `None` where either knows none.
+    pub(super) pack: Option<PackChoices>,
     /// What frames that come back do to their flow's window; `None` is nothing.
     pub(super) bounce_signal: Option<WindowCut>,
 }
@@ -227,7 +248,7 @@ impl TcpConfig {
             receive_window,
             peer_window: receive_window,
             peer_shift: window_shift,
-            dupack_threshold: values.count_or_off("dupack_threshold").map(|n| u32::try_from(n).unwrap_or(u32::MAX)),
+            dupack_threshold: threshold(values, "dupack_threshold"),
             g: fraction("g"),
             initial_alpha: fraction("initial_alpha"),
             initial_rto: if as_linux && !handshake { min_rto } else { initial_rto.clamp(min_rto, max_rto) },
@@ -240,6 +261,7 @@ impl TcpConfig {
             delayed_ack: values.flag("delayed_ack").then(|| delayed_ack(as_linux, values, [min_rto, tick])),
             rto_floor: if fixed { RtoFloor::Sum } else { values.get("rto_floor") },
             rack: if recovery == Recovery::Rack { RackChoices::new(values) } else { RackChoices::default() },
+            pack: PackChoices::new(values).filter(|_| recovery.has_sack()),
             bounce_signal: None,
         })
     }
@@ -284,6 +306,11 @@ impl TcpConfig {
         self.recovery == Recovery::Rack
     }
 
+    /// Whether data may be cut, and receivers answer with PACKs (CP §4).
+    pub fn takes_packs(&self) -> bool {
+        self.pack.is_some()
+    }
+
     /// Whether senders want to be told of their frames that come back.
     pub fn wants_bounces(&self) -> bool {
         self.bounce_signal.is_some()
@@ -308,6 +335,13 @@ impl TcpConfig {
         if values.size("receive_window") > MAX_WINDOW.next_power_of_two() {
             return Err(("receive_window", "must be at most 1GiB"));
         }
+        let is_without_sack = values.has("recovery") && !values.get::<Recovery>("recovery").has_sack();
+        if is_without_sack && values.has("pack") && values.flag("pack") {
+            return Err((
+                "pack",
+                "must be false unless recovery is \"sack\" or \"rack\": PACKs need a scoreboard (CP §4.4)",
+            ));
+        }
         if values.has("max_rto") && values.time("max_rto") < values.time("min_rto") {
             return Err(("max_rto", "must not be below min_rto"));
         }
@@ -331,6 +365,11 @@ impl TcpConfig {
     pub(super) fn window_field(&self) -> u16 {
         (self.receive_window >> self.window_shift) as u16
     }
+}
+
+/// A threshold of duplicate ACKs; `None` is off.
+fn threshold(values: &Values, name: &str) -> Option<u32> {
+    values.count_or_off(name).map(|n| u32::try_from(n).unwrap_or(u32::MAX))
 }
 
 /// How long an ACK waits; on Linux no longer than the least timeout less one tick of its clock (1 ms where that does

@@ -49,7 +49,6 @@ pub use specs::SPECS;
 pub use stacks::Stacks;
 
 use crate::Exts;
-use core::ops::Range;
 use mech::{FlowId, HostId};
 use units::Time;
 
@@ -107,8 +106,6 @@ pub struct Io<'a> {
 /// What a switch or a NIC tells a sender besides ACKs.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Notice {
-    /// These bytes were cut away on their way (CP §4.1: PACK).
-    Pack(Range<u64>),
     /// A congestion notification message with this quantized feedback (802.1Qau: CNM).
     Cnm(u8),
     /// A frame with so many bytes of its data came back, bounced (PABO §II-G).

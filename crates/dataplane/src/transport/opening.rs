@@ -10,6 +10,7 @@ pub(super) fn syn_options(cfg: &TcpConfig, timestamps: Timestamps) -> Ext {
         mss: cfg.mss + cfg.options(),
         window_scale: Some(cfg.window_shift),
         sack_permitted: cfg.recovery.has_sack(),
+        pack_permitted: cfg.pack.is_some(),
     };
     Ext { syn: Some(syn), timestamps: cfg.timestamps.then_some(timestamps), ..Ext::default() }
 }

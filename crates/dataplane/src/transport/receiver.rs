@@ -7,6 +7,7 @@
 mod finished;
 mod handshake;
 mod options;
+mod packs;
 mod quick;
 
 pub use finished::{Finished, ack_of_finished};
@@ -49,12 +50,13 @@ pub struct Receiver {
     bits: Bits,
 }
 
-/// What a receiver needs beyond a gap.
+/// What a receiver needs beyond a gap, or where packets are cut.
 #[derive(Clone, Debug, Default)]
 struct Aside {
     reorder: Reorder,
     /// The right edge of the window as last advertised; counts while something waits.
     edge: u64,
+    lost: packs::LastLost,
 }
 
 /// What the ends agreed upon, and where the connection stands.
@@ -76,6 +78,8 @@ impl Bits {
     const ANSWERED: Bits = Bits(1 << 5);
     /// Something waits beyond a gap.
     const GAP: Bits = Bits(1 << 6);
+    /// PACK is permitted (CP §4.3).
+    const PACK: Bits = Bits(1 << 7);
 
     const fn any(self, other: Bits) -> bool {
         self.0 & other.0 != 0
@@ -114,6 +118,8 @@ pub struct ReceiverStats {
     pub marked: u32,
     /// ACKs sent, answers to a SYN included: the number of the next emission.
     pub acks: u32,
+    /// PACKs among them.
+    pub packs: u32,
     /// Bytes that wait beyond a gap.
     pub waiting: u64,
 }
@@ -134,7 +140,8 @@ impl Receiver {
     /// A receiver that has seen nothing.
     pub fn new(flow: &FlowInfo, cfg: &TcpConfig) -> Receiver {
         let sack = Bits::SACK.when(cfg.recovery.has_sack());
-        let established = Bits::SCALED.with(sack).with(Bits::STAMPS.when(cfg.timestamps));
+        let pack = Bits::PACK.when(cfg.takes_packs());
+        let established = Bits::SCALED.with(sack).with(Bits::STAMPS.when(cfg.timestamps)).with(pack);
         Receiver {
             flow: *flow,
             next: 0,
@@ -310,6 +317,12 @@ impl Receiver {
         if self.count > 0 && !self.bits.any(Bits::LISTEN.with(Bits::ANSWERED)) {
             self.count -= 1;
         }
+        self.acknowledged();
+    }
+
+    /// All that has arrived in order is acknowledged.
+    #[inline(always)]
+    fn acknowledged(&mut self) {
         self.pending = 0;
         self.unacked = 0;
         self.ack_by = Time::NEVER;
@@ -357,6 +370,7 @@ impl Receiver {
             out_of_order: self.out_of_order,
             marked: self.marked,
             acks: self.emission,
+            packs: self.packs(),
             waiting: self.aside.as_ref().map_or(0, |aside| aside.reorder.bytes()),
         }
     }

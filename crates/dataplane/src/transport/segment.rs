@@ -1,7 +1,8 @@
 //! Packets as the two ends write them.
 
-use super::{FlowInfo, Io, TcpConfig};
+use super::{FlowInfo, Io, TcpConfig, unwrap};
 use crate::{Ext, NO_EXT, Pkt};
+use core::ops::Range;
 use mech::{Ecn, Flags, Head};
 use units::Time;
 
@@ -81,6 +82,16 @@ pub(super) fn stamp(pkt: &mut Pkt, now: Time, emission: &mut u32) {
     pkt.sent = now;
     pkt.emission = *emission;
     *emission = emission.wrapping_add(1);
+}
+
+/// The bytes that a cut packet has lost, near the byte `near` (CP §4.3): its length as it was sent tells them.
+pub(super) fn cut_range(pkt: &Pkt, near: u64, io: &Io) -> Option<Range<u64>> {
+    if !pkt.head.flags.has(Flags::CPA.with(Flags::PPL)) {
+        return None;
+    }
+    let options = io.exts.get(pkt.ext).map_or(0, Ext::bytes);
+    let start = unwrap(pkt.seq, near)?;
+    Some(start..start + u64::from(io.cfg.framing.payload(pkt.head.orig_size, options)))
 }
 
 /// Whether it carries a congestion mark.

@@ -5,8 +5,8 @@ mod windows;
 
 use super::choices::{Connection, Priority, ProbePriority};
 use losses::{
-    DSACK_UNDO, EIFEL, FRTO, LINUX_RTO_FLOOR, LINUX_TICK, LINUX_TIMER_SLACK, LINUX_TSO, RACK, RECOVERY, RTO_FLOOR,
-    TICK, TIMER_SLACK, TLP, TSO, WINDOW_IN_RECOVERY,
+    DSACK_UNDO, EIFEL, FRTO, LINUX_RTO_FLOOR, LINUX_TICK, LINUX_TIMER_SLACK, LINUX_TSO, PACK, PACK_DUPACK_THRESHOLD,
+    PACK_REACTION, RACK, RECOVERY, RTO_FLOOR, TICK, TIMER_SLACK, TLP, TSO, WINDOW_IN_RECOVERY,
 };
 use mech::params::{Kind, Param, Spec};
 use windows::{CONGESTION_CONTROL, ECN, FAST_CONVERGENCE, G, HYSTART, INITIAL_ALPHA, LINUX_HYSTART};
@@ -23,7 +23,8 @@ macro_rules! tcp_params {
     // One that may find losses by time: what it has before those choices, and after.
     (by_time: [$($before:expr),*], $($after:expr),* $(,)?) => {
         tcp_params!(
-            $($before,)* RECOVERY, TLP, WINDOW_IN_RECOVERY, FRTO, EIFEL, DSACK_UNDO, TIMER_SLACK, TICK, TSO, $($after),*
+            $($before,)* RECOVERY, TLP, WINDOW_IN_RECOVERY, FRTO, EIFEL, DSACK_UNDO, TIMER_SLACK, TICK, TSO,
+            PACK, PACK_DUPACK_THRESHOLD, PACK_REACTION, $($after),*
         )
     };
     // A transport after TCP's defaults, or with its own timer and these defaults.
@@ -247,8 +248,8 @@ pub const SPECS: &[&Spec] = &[
         kind: "sack",
         doc: "TCP that halves its window at a loss. Selective acknowledgements show what is lost: several losses in a window \
               are repaired together.",
-        cite: "RFC 5681, RFC 2018, RFC 2883, RFC 6675, RFC 6298, RFC 3168",
-        params: tcp_params![ECN],
+        cite: "RFC 5681, RFC 2018, RFC 2883, RFC 6675, RFC 6298, RFC 3168; CP §4",
+        params: tcp_params![ECN, PACK, PACK_DUPACK_THRESHOLD, PACK_REACTION],
     },
     &Spec {
         slot: "transport",
@@ -285,6 +286,9 @@ pub const SPECS: &[&Spec] = &[
             LINUX_TIMER_SLACK,
             LINUX_TICK,
             LINUX_TSO,
+            PACK,
+            PACK_DUPACK_THRESHOLD,
+            PACK_REACTION,
         ],
     },
     &Spec {
@@ -302,6 +306,9 @@ pub const SPECS: &[&Spec] = &[
             LINUX_TIMER_SLACK,
             LINUX_TICK,
             LINUX_TSO,
+            PACK,
+            PACK_DUPACK_THRESHOLD,
+            PACK_REACTION,
             G,
             INITIAL_ALPHA
         ],

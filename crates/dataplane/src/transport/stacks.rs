@@ -1,8 +1,8 @@
 //! Which transport each host has, and what two hosts agree on.
 //!
 //! A sender goes by the transport of its host, a receiver by that of its own, as far as both ends have what it
-//! needs: selective acknowledgments (RFC 2018 §2), timestamps (RFC 7323 §1.3) and ECN (RFC 3168 §6.1.1) are used where
-//! both have them, and windows are read by the scale of who advertises them. What DCTCP's echo is, nobody negotiates
+//! needs: selective acknowledgments (RFC 2018 §2), PACK (CP §4.3), timestamps (RFC 7323 §1.3) and ECN (RFC 3168 §6.1.1)
+//! are used where both have them, and windows are read by the scale of who advertises them. What DCTCP's echo is, nobody negotiates
 //! (RFC 8257 §3): a receiver echoes marks in its own way. A SYN offers what both ends have.
 
 use super::TcpConfig;
@@ -84,6 +84,12 @@ impl Stacks {
                     .into(),
             );
         }
+        if has(TcpConfig::takes_packs) && has(|tcp| !tcp.takes_packs()) {
+            notes.push(
+                "transports of hosts: between one with pack and one without data may not be cut, and is lost (CP §4.1)"
+                    .into(),
+            );
+        }
         if has(|tcp| tcp.timestamps) && has(|tcp| !tcp.timestamps) {
             notes.push("transports of hosts: between one with timestamps and one without none are sent".into());
         }
@@ -110,6 +116,7 @@ impl TcpConfig {
             rack: if recovery == Recovery::Rack { self.rack } else { RackChoices::default() },
             ecn: if peer.ecn == EcnMode::Off { EcnMode::Off } else { self.ecn },
             timestamps: self.timestamps && peer.timestamps,
+            pack: self.pack.filter(|_| has_sack && peer.pack.is_some()),
             sack_opens_window: self.sack_opens_window && has_sack,
             peer_window: peer.receive_window,
             peer_shift: peer.window_shift,

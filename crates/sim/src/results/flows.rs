@@ -57,6 +57,9 @@ impl<T: Tap> World<Recorder, T> {
                 ("undos", column(&ids, Column::U32, |i| stats[*i].undos)),
             ]));
         }
+        if self.tcp.any(TcpConfig::takes_packs) {
+            columns.extend(named([("packs", column(&ids, Column::U32, |i| stats[*i].packs))]));
+        }
         Table { name: "flows", columns }
     }
 

@@ -111,7 +111,12 @@ fn drawn(draw: &mut Stream) -> (Pkt, Ext) {
     let mut flags = Flags(word() as u16 & 0b110_0011).with(Flags::ACK);
     if word() & 3 == 0 {
         let window_scale = (word() & 1 > 0).then_some((word() % 15) as u8);
-        ext.syn = Some(SynOptions { mss: word() as u16, window_scale, sack_permitted: word() & 1 > 0 });
+        ext.syn = Some(SynOptions {
+            mss: word() as u16,
+            window_scale,
+            sack_permitted: word() & 1 > 0,
+            pack_permitted: false,
+        });
         flags = flags.with(Flags::SYN);
     } else {
         ext.blocks = (word() % if ext.timestamps.is_some() { 4 } else { 5 }) as u8;

@@ -12,7 +12,7 @@ fn bytes(ext: Ext) -> Vec<u8> {
 
 #[test]
 fn a_syn_offers_in_twenty_bytes() {
-    let syn = Some(SynOptions { mss: 1460, window_scale: Some(7), sack_permitted: true });
+    let syn = Some(SynOptions { mss: 1460, window_scale: Some(7), sack_permitted: true, pack_permitted: false });
     let expected = [2, 4, 0x05, 0xb4, 4, 2, 8, 10, 1, 2, 3, 4, 5, 6, 7, 8, 1, 3, 3, 7];
     assert_eq!(bytes(Ext { syn, timestamps: Some(STAMPS), ..Ext::default() }), expected);
     assert_eq!(bytes(Ext { syn, ..Ext::default() }), [2, 4, 0x05, 0xb4, 1, 1, 4, 2, 1, 3, 3, 7]);
@@ -43,7 +43,7 @@ fn blocks_follow_timestamps() {
 fn every_set_of_options_is_as_long_as_the_simulation_says() {
     for (stamps, scale, sack, mss) in (0..16).map(|n| (n & 1 > 0, n & 2 > 0, n & 4 > 0, n & 8 > 0)) {
         let window_scale = scale.then_some(14);
-        let syn = mss.then_some(SynOptions { mss: 9000, window_scale, sack_permitted: sack });
+        let syn = mss.then_some(SynOptions { mss: 9000, window_scale, sack_permitted: sack, pack_permitted: false });
         bytes(Ext { timestamps: stamps.then_some(STAMPS), syn, ..Ext::default() });
         let most = if stamps { 3 } else { 4 };
         (0..=most).for_each(|blocks| {

@@ -14,7 +14,12 @@ fn packet(draw: &mut Stream, framing: Framing) -> (Pkt, Ext) {
     if word() & 7 == 0 {
         flags = flags.with(Flags::SYN);
         let window_scale = (word() & 1 > 0).then_some(7);
-        ext.syn = Some(SynOptions { mss: word() as u16, window_scale, sack_permitted: word() & 1 > 0 });
+        ext.syn = Some(SynOptions {
+            mss: word() as u16,
+            window_scale,
+            sack_permitted: word() & 1 > 0,
+            pack_permitted: word() & 1 > 0,
+        });
     } else {
         ext.blocks = (word() % 4) as u8;
         ext.sack[..usize::from(ext.blocks)].iter_mut().for_each(|block| *block = (word(), word()));

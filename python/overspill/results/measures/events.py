@@ -108,6 +108,15 @@ SENDERS = [
         formula=f"{OF_FLOWS} of ACKs with ECN-Echo",
     ),
     Metric(
+        "packs",
+        "PACKs",
+        "packets",
+        "PACKs that came to senders, of measured flows, with `transport.pack` (CP §4.3).",
+        "lower",
+        zero_shown=False,
+        formula=f"{OF_FLOWS} of PACKs",
+    ),
+    Metric(
         "tlp_probes",
         "tail loss probes",
         "packets",

@@ -7,9 +7,11 @@
 //! heuristics of §4 is built). `recover` is empty at the start, where RFC 6582 says the initial
 //! sequence number, so that the very first segment can be retransmitted fast. RFC 6675 (SACK) goes
 //! on until RecoveryPoint and knows what has left the network. RFC 8985 (RACK-TLP) keeps the time of every
-//! sending instead (`rack_tlp`), reduces the window by RFC 9937 (`prr`) and takes back what had no reason (`undo`).
+//! sending instead (`rack_tlp`), reduces the window by RFC 9937 (`prr`) and takes back what had no reason (`undo`). CP
+//! hears of losses by PACKs (`packs`), and keeps what RACK-TLP keeps.
 
 mod duplicates;
+mod packs;
 mod prr;
 mod rack;
 mod rack_tlp;
@@ -20,6 +22,7 @@ mod undo;
 
 use super::config::Recovery;
 use crate::Ext;
+pub(super) use packs::Blocks;
 pub(super) use prr::Delivery;
 pub(super) use rack::{Detected, Settling};
 pub(super) use rack_tlp::{Awaited, Frto, Heard, Phase, RackTlp, Told};

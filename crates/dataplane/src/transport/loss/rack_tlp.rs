@@ -50,8 +50,12 @@ pub(in crate::transport) struct RackTlp {
     pub undo: Undo,
     pub phase: Phase,
     pub awaited: Awaited,
+    /// The first retransmission of a recovery leaves whatever is under way (RFC 6675 §5 (4.3)).
+    pub at_once: bool,
     pub spread: Spread,
     pub dsacks: u32,
+    /// PACKs that have come.
+    pub packs: u32,
     /// New data that leave as one burst.
     pub burst: Range<u64>,
     /// The congestion window was what limited the sender when it last had new data.
@@ -98,6 +102,9 @@ pub(in crate::transport) struct Told {
     pub least_rtt: Option<Dur>,
     /// When what was reported first was sent.
     pub reported_at: Option<Time>,
+    /// Bytes of which a PACK says that they were lost, which was not known; how long ago they were sent, where that was once.
+    pub packed: u64,
+    pub packed_rtt: Option<Dur>,
 }
 
 impl RackTlp {

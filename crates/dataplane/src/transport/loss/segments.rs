@@ -1,6 +1,7 @@
 //! Every segment that is outstanding, with the time of its last sending and what is known of it: the
 //! per-segment state of RFC 8985 §5.2, and what is under way because of it.
 
+use super::scoreboard::Reach;
 use core::ops::Range;
 use std::collections::VecDeque;
 use units::Time;
@@ -187,6 +188,47 @@ impl Segments {
             i += 1;
         }
     }
+    /// A range was lost: tells of each segment that is news of (CP §4.4 steps 1 and 2). One that was sent again counts
+    /// where `again` says so.
+    pub fn lose_range(&mut self, range: Range<u64>, again: bool, mut told: impl FnMut(&Sent)) {
+        let mut i = self.list.partition_point(|s| s.end <= range.start);
+        while let Some(s) = self.list.get(i).copied().filter(|s| s.start < range.end) {
+            let known = s.tags.has(Tags::REPORTED) || s.tags.waits();
+            if !known && (again || !s.tags.has(Tags::RETRANSMITTED)) {
+                if s.start < range.start {
+                    self.split(i, range.start);
+                    i += 1;
+                    continue;
+                }
+                if s.end > range.end {
+                    self.split(i, range.end);
+                }
+                told(&self.list[i]);
+                self.lose(i);
+            }
+            i += 1;
+        }
+    }
+    /// IsLost() of every byte at once: what is not reported before this byte is lost (RFC 6675 §4).
+    pub fn lost_below(&self, reach: Reach) -> u64 {
+        let Some(threshold) = reach.threshold else { return 0 };
+        let most = u64::from(threshold.saturating_sub(1)) * u64::from(reach.mss);
+        let (mut ranges, mut bytes, mut start) = (0, 0, None);
+        for s in self.list.iter().rev().filter(|s| s.tags.has(Tags::REPORTED)) {
+            ranges += u32::from(start != Some(s.end));
+            bytes += s.len();
+            start = Some(s.start);
+            if ranges >= threshold || bytes > most {
+                // The whole of its range counts, as RFC 6675 keeps ranges.
+                return self.start_of_range(s.start);
+            }
+        }
+        0
+    }
+    fn start_of_range(&self, of: u64) -> u64 {
+        let before = self.list.iter().rev().filter(|s| s.end <= of);
+        before.take_while(|s| s.tags.has(Tags::REPORTED)).last().map_or(of, |s| s.start)
+    }
     fn split(&mut self, i: usize, at: u64) {
         let whole = self.list[i];
         let (low, high) = (Sent { end: at, ..whole }, Sent { start: at, ..whole });
@@ -276,7 +318,7 @@ mod tests {
                 let (now, span) = (Time::ZERO + Dur::us(step), stream.below(3000));
                 let somewhere = una + stream.below(sent - una + 1);
                 let some = stream.below(s.len() as u64 + 1) as usize;
-                match stream.below(9) {
+                match stream.below(10) {
                     0..=2 => {
                         s.push(sent..sent + 1 + span % 1000, now);
                         sent += 1 + span % 1000;
@@ -291,6 +333,7 @@ mod tests {
                     6 if some < s.len() => s.lose_wholly(some),
                     7 => s.next_waiting().into_iter().for_each(|i| s.sent_again(i, now)),
                     8 if step % 20 == 0 => s.find_all(),
+                    9 => s.lose_range(somewhere..(somewhere + span).min(sent), span % 2 == 0, |_| {}),
                     _ => {}
                 }
                 assert_eq!((s.reported(), s.reports(), s.flight(), s.pipe()), counted(&s), "seed {seed}, step {step}");

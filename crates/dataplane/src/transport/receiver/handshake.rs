@@ -14,10 +14,16 @@ use mech::Flags;
 use units::{Dur, Time};
 
 impl Receiver {
-    /// A packet without data, or the first of an open connection.
+    /// A packet without data, or the first of an open connection. One whose data was cut off is for nobody where PACK
+    /// was not agreed on.
     #[cold]
     pub(super) fn control(&mut self, pkt: &Pkt, io: &mut Io) {
-        if pkt.head.flags.has(Flags::SYN) {
+        if pkt.head.flags.has(Flags::CPA.with(Flags::PPL)) {
+            if self.bits.any(Bits::PACK) {
+                self.on_ack(pkt, io);
+                self.on_cut(pkt, io);
+            }
+        } else if pkt.head.flags.has(Flags::SYN) {
             self.on_syn(pkt, io);
         } else if pkt.head.flags.has(Flags::ACK) && !self.bits.any(Bits::LISTEN) {
             // Before a SYN it would be answered by a reset (RFC 9293 §3.10.7.2), which nothing here reads.
@@ -54,6 +60,7 @@ impl Receiver {
         self.bits = Bits::ANSWERED
             .with(Bits::SACK.when(syn.sack_permitted && cfg.recovery.has_sack()))
             .with(Bits::STAMPS.when(ext.timestamps.is_some() && cfg.timestamps))
+            .with(Bits::PACK.when(syn.pack_permitted && cfg.takes_packs()))
             .with(Bits::SCALED.when(syn.window_scale.is_some()))
             .with(Bits::ECN.when(ecn));
     }
@@ -67,6 +74,7 @@ impl Receiver {
         ext.timestamps = ext.timestamps.filter(|_| self.bits.any(Bits::STAMPS));
         if let Some(syn) = &mut ext.syn {
             syn.sack_permitted = self.bits.any(Bits::SACK);
+            syn.pack_permitted = self.bits.any(Bits::PACK);
             syn.window_scale = syn.window_scale.filter(|_| self.bits.any(Bits::SCALED));
         }
         segment::with_options(&mut pkt, ext, io);
@@ -90,6 +98,7 @@ impl Receiver {
             self.ack_by = Time::NEVER;
             self.count = super::quick::at_first(io.cfg);
         }
+        // Of a cut packet, too: what it echoes is no older for its lost payload.
         let at_next = unwrap(pkt.seq, self.next) == Some(self.next) && self.unacked == 0;
         let newer = |stamp: &u32| !older(*stamp, self.recent);
         if self.bits.any(Bits::STAMPS) && pkt.payload == 0 && at_next {

@@ -23,10 +23,7 @@ impl Receiver {
     pub(super) fn dress(&mut self, again: Again, io: &mut Io) {
         let Some(mut pkt) = io.out.pop() else { return };
         pkt.window = self.advertise(io.cfg);
-        let mut ext = Ext::default();
-        if self.bits.any(Bits::STAMPS) {
-            ext.timestamps = Some(Timestamps { val: ticks(io.now, io.cfg), ecr: self.recent });
-        }
+        let mut ext = self.stamped(io);
         if self.bits.any(Bits::SACK) {
             self.report(again, &mut ext);
         }
@@ -34,14 +31,20 @@ impl Receiver {
         io.out.push(pkt);
     }
 
-    /// SACK blocks: what has come again (RFC 2883 §4), then what waits, the block of the last
+    /// Timestamps, where there are any.
+    pub(super) fn stamped(&self, io: &Io) -> Ext {
+        let stamps = Timestamps { val: ticks(io.now, io.cfg), ecr: self.recent };
+        Ext { timestamps: self.bits.any(Bits::STAMPS).then_some(stamps), ..Ext::default() }
+    }
+
+    /// SACK blocks behind those that are there: what has come again (RFC 2883 §4), then what waits, the block of the last
     /// arrival before what was told last (RFC 2018 §4), as many as fit 40 bytes of options.
-    fn report(&self, again: Again, ext: &mut Ext) {
+    pub(super) fn report(&self, again: Again, ext: &mut Ext) {
         let room = if ext.timestamps.is_some() { MAX_BLOCKS - 1 } else { MAX_BLOCKS };
-        let mut n = 0;
+        let mut n = usize::from(ext.blocks);
         if let Some(range) = again {
-            ext.sack[0] = block(range);
-            n = 1;
+            ext.sack[n] = block(range);
+            n += 1;
         }
         if let Some(aside) = self.waiting() {
             n += aside.reorder.latest(&mut ext.sack[n..room]);
@@ -49,7 +52,7 @@ impl Receiver {
         ext.blocks = n as u8;
     }
 
-    fn waiting(&self) -> Option<&Aside> {
+    pub(super) fn waiting(&self) -> Option<&Aside> {
         self.aside.as_deref().filter(|_| self.bits.any(Bits::GAP))
     }
 
@@ -71,7 +74,7 @@ impl Receiver {
 
     /// The window of the next ACK: all, or less what waits. Its right edge never moves back (RFC
     /// 9293 §3.8.6), not even by the scale: an edge that stays is rounded up, one that moves, down.
-    fn advertise(&mut self, cfg: &TcpConfig) -> u16 {
+    pub(super) fn advertise(&mut self, cfg: &TcpConfig) -> u16 {
         let (largest, scale) = self.largest(cfg);
         if let Some(aside) =
             self.aside.as_deref_mut().filter(|_| cfg.window_less_out_of_order && self.bits.any(Bits::GAP))

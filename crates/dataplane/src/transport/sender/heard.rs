@@ -2,7 +2,7 @@
 
 use super::Sender;
 use crate::transport::config::{Law, Recovery};
-use crate::transport::{Io, clock};
+use crate::transport::{Io, TcpConfig, clock};
 use units::Dur;
 
 /// What has come.
@@ -10,10 +10,16 @@ use units::Dur;
 pub(super) struct Heard(u8);
 
 impl Heard {
+    /// What is known of a peer before it says anything: what was agreed on when an established connection was opened.
+    pub fn at_first(cfg: &TcpConfig) -> Heard {
+        Heard(if cfg.takes_packs() && !cfg.handshake { Heard::PACK } else { 0 })
+    }
     /// A timestamp.
     pub const STAMP: u8 = 1;
     /// An ACK since the application wrote; kept where `tail_on_ack` asks.
     pub const ACK: u8 = 2;
+    /// That it takes PACK (CP §4.3).
+    pub const PACK: u8 = 4;
 
     pub fn has(self, what: u8) -> bool {
         self.0 & what != 0
@@ -43,7 +49,9 @@ impl Sender {
             let ticks = clock::ticks(io.now, io.cfg).wrapping_sub(stamps.ecr);
             rtt = Some(Dur(u64::from(ticks).saturating_mul(clock::tick(io.cfg).0)));
         }
-        let new = io.cfg.recovery == Recovery::Sack && self.loss.on_blocks(ext, ack, self.una, self.sent);
+        let new = io.cfg.recovery == Recovery::Sack
+            && !self.keeps_segments(io.cfg)
+            && self.loss.on_blocks(ext, ack, self.una, self.sent);
         if new && io.cfg.law == Law::PFabric {
             self.loss.expiries = 0;
         }

@@ -111,7 +111,7 @@ impl Sender {
             widest: cfg.peer_window,
             limited: 0,
             peer_clock: 0,
-            heard: Heard::default(),
+            heard: Heard::at_first(cfg),
             emission: 0,
             retransmissions: 0,
             fast_retransmits: 0,
@@ -139,7 +139,7 @@ impl Sender {
         if cfg.tail_on_ack {
             self.heard.set(Heard::ACK);
         }
-        if cfg.recovery == Recovery::Rack {
+        if self.keeps_segments(cfg) {
             return self.receive_by_rack(pkt, ack, io);
         }
         let (sacked, rtt) = if pkt.ext == NO_EXT { (false, None) } else { self.options(pkt.ext, ack, io) };
@@ -233,7 +233,7 @@ impl Sender {
     fn on_mark(&mut self, acked: &Acked, cfg: &TcpConfig) {
         if self.congestion.on_mark(acked, cfg) {
             self.cuts += 1;
-            self.cwr = true;
+            self.cwr = cfg.ecn != EcnMode::Off;
         }
     }
 
@@ -266,7 +266,7 @@ impl Sender {
             }
             return;
         }
-        if io.cfg.recovery == Recovery::Rack {
+        if self.keeps_segments(io.cfg) {
             if expired {
                 self.timer_by_rack(io);
             }
@@ -321,6 +321,18 @@ impl Sender {
             srtt: self.rto.srtt().unwrap_or_default(),
             rtt: None,
         }
+    }
+
+    /// Whether it knows of each segment what has become of it: to find losses by time, or by PACKs.
+    #[inline]
+    fn keeps_segments(&self, cfg: &TcpConfig) -> bool {
+        cfg.recovery == Recovery::Rack || self.takes_packs()
+    }
+
+    /// Whether both ends take PACKs.
+    #[inline]
+    fn takes_packs(&self) -> bool {
+        self.heard.has(Heard::PACK)
     }
 
     /// FlightSize (RFC 5681 §2), from where it went back to after a timeout.

@@ -28,7 +28,7 @@ impl Sender {
         self.notices += 1;
         match notice {
             Notice::Bounced(payload) => self.on_bounced(*payload, bounced, io),
-            Notice::Pack(_) | Notice::Cnm(_) => {}
+            Notice::Cnm(_) => {}
         }
     }
 

@@ -6,7 +6,7 @@
 
 use super::heard::Heard;
 use super::{Sender, State};
-use crate::transport::config::{EcnMode, Recovery};
+use crate::transport::config::EcnMode;
 use crate::transport::{Io, TcpConfig, clock, opening, segment};
 use crate::{Ext, Pkt, Timestamps};
 use mech::Flags;
@@ -42,12 +42,12 @@ impl Sender {
 
     /// The first sample of the round-trip time (RFC 6298 (2.2)).
     fn on_handshake_rtt(&mut self, rtt: Dur, cfg: &TcpConfig) {
-        match cfg.recovery {
-            Recovery::Rack => self.by_rack(|s, r| {
+        match self.keeps_segments(cfg) {
+            true => self.by_rack(|s, r| {
                 s.rto.sample_by_rack(rtt, &mut r.spread, 0..0, cfg);
                 r.on_sample(rtt);
             }),
-            _ => self.rto.sample(rtt, cfg),
+            false => self.rto.sample(rtt, cfg),
         }
     }
 
@@ -95,9 +95,13 @@ impl Sender {
             return;
         }
         let (_, rtt) = self.options(pkt.ext, 0, io);
+        let syn = io.exts.get(pkt.ext).and_then(|ext| ext.syn).unwrap_or_default();
         match self.state {
             State::Closed => {}
             State::SynSent => {
+                if syn.pack_permitted && io.cfg.takes_packs() {
+                    self.heard.set(Heard::PACK);
+                }
                 let rtt = rtt.or_else(|| (self.loss.expiries == 0).then(|| io.now.since(self.last_sent)));
                 if let Some(rtt) = rtt {
                     self.on_handshake_rtt(rtt, io.cfg);

@@ -1,12 +1,15 @@
 //! How a sender that finds losses by time takes in ACKs (RFC 8985), and when its recoveries begin, end and
-//! are undone. The order of steps is Linux's.
+//! are undone. The order of steps is Linux's. One that hears of losses by PACKs (CP §4.4) does the same, and where it does
+//! not find losses by time it counts (RFC 6675 §4); rules 3 and 4 of NextSeg() are not built for it.
 
-use super::Sender;
-use crate::transport::config::EcnMode;
+use super::{Sender, State};
+use crate::transport::choices::PackReaction;
+use crate::transport::config::{EcnMode, Recovery};
+use crate::transport::loss::Reach;
 use crate::transport::loss::{
-    Awaited, Delivery, Detected, Frto, Heard, OfProbe, Phase, RackTlp, Settling, Told, reports_duplicate,
+    Awaited, Blocks, Delivery, Detected, Frto, Heard, OfProbe, Phase, RackTlp, Settling, Told, reports_duplicate,
 };
-use crate::transport::{Acked, Io, Lost, TcpConfig, clock};
+use crate::transport::{Acked, Io, Lost, TcpConfig, clock, segment};
 use crate::{NO_EXT, Pkt};
 use mech::Flags;
 
@@ -38,11 +41,31 @@ impl Sender {
     pub(super) fn receive_by_rack(&mut self, pkt: &Pkt, ack: u64, io: &mut Io) {
         self.by_rack(|s, r| {
             let event = s.hear(pkt, ack, r, io);
-            let lost = s.judge(&event, r, io);
-            s.set_window(&event, lost, r, io);
-            s.set_timer(&event, r, io);
-            s.send_lost_and_new(r, io);
+            s.settle(event, r, io);
         });
+    }
+
+    /// The header of a cut packet has come back from a switch that had no room for it: what a PACK would have said, by
+    /// a shorter way (NDP §3.2.4).
+    pub(crate) fn on_returned(&mut self, pkt: &Pkt, io: &mut Io) {
+        let Some(range) = segment::cut_range(pkt, self.una, io) else { return };
+        if !self.takes_packs() || self.state != State::Established {
+            return;
+        }
+        self.by_rack(|s, r| {
+            let (mut told, flight) = (Told::default(), r.segments.flight());
+            r.lose_range(range.start.max(s.una)..range.end, true, io.now, &mut told);
+            let ece = told.packed > 0 && s.takes_pack_for_mark(io.cfg);
+            s.settle(Event { told, advanced: false, ece, bare: false, echo: None, flight }, r, io);
+        });
+    }
+
+    /// What follows from what was heard.
+    fn settle(&mut self, event: Event, r: &mut RackTlp, io: &mut Io) {
+        let lost = self.judge(&event, r, io);
+        self.set_window(&event, lost, r, io);
+        self.set_timer(&event, r, io);
+        self.send_lost_and_new(r, io);
     }
 
     /// Takes in what an ACK says, and its samples.
@@ -59,29 +82,34 @@ impl Sender {
         self.rwnd = rwnd;
         self.widest = self.widest.max(rwnd);
         let flight = r.segments.flight();
-        let blocks = &ext.sack[..usize::from(ext.blocks).min(ext.sack.len())];
-        let told = r.hear(&Heard {
+        let blocks = Blocks::of(&ext);
+        let mut told = r.hear(&Heard {
             now: io.now,
             ack,
             una: self.una,
             sent: self.sent,
             recover: self.loss.recovery_point(),
             mss: u32::from(cfg.mss),
-            blocks,
-            duplicate: reports_duplicate(blocks, ack),
+            blocks: blocks.received(),
+            duplicate: reports_duplicate(blocks.received(), ack),
             echo: echo.map(|echo| (echo, clock::tick(cfg))),
         });
+        let is_pack = pkt.head.flags.has(Flags::PPL) && self.takes_packs();
+        if is_pack {
+            r.on_pack(&blocks, ack, (self.una.max(ack), io.now), &mut told);
+        }
         let advanced = ack > self.una;
         self.loss.on_reported(r.segments.reported());
         if advanced {
             self.una = ack;
             self.loss.expiries = 0;
         }
-        if let Some(rtt) = told.rtt.or(by_stamps.filter(|_| advanced)) {
+        if let Some(rtt) = told.rtt.or(by_stamps.filter(|_| advanced)).or(told.packed_rtt) {
             self.rto.sample_by_rack(rtt, &mut r.spread, self.una..self.nxt, cfg);
             r.on_sample(told.least_rtt.unwrap_or(rtt));
         }
-        let bare = !advanced && !told.reported && !told.duplicate && same_window && !is_old;
+        let bare = !advanced && !told.reported && !told.duplicate && same_window && !is_old && !is_pack;
+        let ece = ece || told.packed > 0 && self.takes_pack_for_mark(cfg);
         Event { told, advanced, ece, bare, echo: echo.filter(|_| cfg.rack.eifel), flight }
     }
 
@@ -111,19 +139,41 @@ impl Sender {
         if !matches!(r.phase, Phase::Loss { .. }) && io.cfg.rack.dsack_undo && r.undo.all_twice() {
             self.undo(false, r);
         }
-        let found = self.detect(r, io);
+        let found = self.find(told, r, io);
         let may_begin = match r.phase {
             Phase::Open => true,
             Phase::Recovery => false,
             Phase::Loss { .. } => found.again,
         };
-        if may_begin && r.segments.has_waiting() {
+        // What a PACK says is sent again whether or not a recovery begins.
+        let waits = if self.takes_pack_for_mark(io.cfg) { found.lost > 0 } else { r.segments.has_waiting() };
+        if may_begin && waits {
             self.begin_recovery(event.flight, event.ece, r, io);
         }
         if r.phase == Phase::Open && r.segments.again() == 0 {
             r.undo.rest();
         }
         found.lost
+    }
+
+    /// Looks for losses: by time, or else by count, where anything new was reported.
+    fn find(&mut self, told: &Told, r: &mut RackTlp, io: &Io) -> Detected {
+        match io.cfg.recovery {
+            Recovery::Rack => self.detect(r, io),
+            _ if told.reported => {
+                r.count(Reach { threshold: self.dupack_threshold(io.cfg), mss: u32::from(io.cfg.mss) })
+            }
+            _ => Detected::default(),
+        }
+    }
+    /// DupThresh, which is another one where PACKs tell of losses (CP §4.4).
+    fn dupack_threshold(&self, cfg: &TcpConfig) -> Option<u32> {
+        let with_pack = cfg.pack.filter(|_| self.takes_packs());
+        with_pack.map_or(cfg.dupack_threshold, |pack| pack.threshold)
+    }
+    /// Whether a PACK does to the window what an echo of congestion does.
+    fn takes_pack_for_mark(&self, cfg: &TcpConfig) -> bool {
+        cfg.pack.is_some_and(|pack| pack.reaction == PackReaction::Mark)
     }
 
     /// Looks for losses, and lets the timer wait for what may be lost soon (RFC 8985 §6.2 step 5).
@@ -140,7 +190,7 @@ impl Sender {
     }
     pub(super) fn settling(&self, r: &RackTlp, cfg: &TcpConfig) -> Settling {
         let srtt = self.rto.srtt().unwrap_or_default();
-        Settling { srtt, threshold: cfg.dupack_threshold, in_recovery: r.in_recovery() }
+        Settling { srtt, threshold: self.dupack_threshold(cfg), in_recovery: r.in_recovery() }
     }
 
     /// Fast recovery begins with so many bytes under way (RFC 5681 §3.2, RFC 8985 §6.2).
@@ -155,6 +205,7 @@ impl Sender {
         r.prr.begin(from);
         r.tlp.end();
         r.phase = Phase::Recovery;
+        r.at_once = io.cfg.recovery != Recovery::Rack;
     }
     /// A loss cuts the window that had so many bytes under way.
     fn cut(&mut self, flight: u64, io: &Io) {
@@ -243,7 +294,8 @@ impl Sender {
         let cfg = io.cfg;
         let recovering = r.phase == Phase::Recovery;
         let open = event.advanced && !recovering;
-        let bytes = event.told.delivered as u32;
+        let marked = if self.takes_pack_for_mark(cfg) { event.told.packed } else { 0 };
+        let bytes = (event.told.delivered + marked) as u32;
         // What waits for a larger burst uses the window all the same.
         let flight = (event.flight as u32).max(if r.limited { self.congestion.window() } else { 0 });
         let acked = Acked { bytes, flight, open, rtt: event.told.last_rtt, ..self.acked(event.ece, io) };

@@ -2,7 +2,7 @@
 
 use super::Sender;
 use super::rack::Event;
-use crate::transport::config::EcnMode;
+use crate::transport::config::{EcnMode, Recovery};
 use crate::transport::loss::{Awaited, Frto, Phase, RackTlp, Tlp};
 use crate::transport::{Io, Lost, TcpConfig};
 use units::{Dur, Time};
@@ -25,7 +25,9 @@ impl Sender {
             r.awaited = Awaited::Retransmission;
             return self.rto.stop();
         }
-        let anew = event.advanced || event.told.reported_at.is_some_and(|at| at < head);
+        // A PACK shows that there still is a way to the receiver and back.
+        let heard = event.told.packed > 0 || event.told.reported_at.is_some_and(|at| at < head);
+        let anew = event.advanced || heard;
         if anew && r.awaited != Awaited::Reordering && !self.await_probe(true, r, io) {
             self.rearm_timeout(r, io);
         }
@@ -132,8 +134,13 @@ impl Sender {
         self.after_timeout(cfg, now);
         r.phase = Phase::Loss { frto: if asks { Frto::Asked } else { Frto::Off } };
         r.tlp.end();
-        let settling = self.settling(r, cfg);
-        r.rack.on_timeout(&mut r.segments, now, settling);
+        match cfg.recovery {
+            Recovery::Rack => {
+                let settling = self.settling(r, cfg);
+                r.rack.on_timeout(&mut r.segments, now, settling);
+            }
+            _ => r.lose_all(),
+        }
         let window = r.pipe() + u64::from(cfg.mss);
         self.congestion.set_window(u32::try_from(window).unwrap_or(u32::MAX));
         self.send_again(0, r, io);

@@ -20,9 +20,10 @@ impl Sender {
         let window = u64::from(self.congestion.window());
         while let Some(i) = r.segments.next_waiting() {
             let len = r.segments.get(i).map_or(0, |s| s.len());
-            if r.pipe() + len > window || !self.pacing.ready() {
+            if !r.at_once && r.pipe() + len > window || !self.pacing.ready() {
                 return;
             }
+            r.at_once = false;
             self.send_again(i, r, io);
         }
         self.send_new(r, io);

@@ -22,6 +22,8 @@ pub struct SenderStats {
     pub notices: u32,
     /// Duplicates that the receiver reported (RFC 2883).
     pub dsacks: u32,
+    /// PACKs (CP §4.3).
+    pub packs: u32,
     /// Tail loss probes (RFC 8985 §7).
     pub tlp_probes: u32,
     /// Recoveries and timeouts that turned out to have had no reason (RFC 3522, RFC 3708, RFC 5682).
@@ -61,6 +63,7 @@ impl Sender {
             cuts: self.cuts,
             notices: self.notices,
             dsacks: state.map_or(0, |b| b.dsacks()) + rack.map_or(0, |r| r.dsacks),
+            packs: rack.map_or(0, |r| r.packs),
             tlp_probes: rack.map_or(0, |r| r.tlp.sent),
             undos: rack.map_or(0, |r| r.undo.done),
             acked: self.una,

@@ -11,7 +11,7 @@ impl Sender {
     /// Sends what may be sent now: what the scoreboard asks for, or what both windows allow; nothing
     /// while it probes.
     pub(super) fn send(&mut self, io: &mut Io) {
-        if io.cfg.recovery == Recovery::Rack {
+        if self.keeps_segments(io.cfg) {
             return self.by_rack(|s, r| s.send_lost_and_new(r, io));
         }
         if self.probes(io.cfg) {
@@ -199,6 +199,10 @@ impl Sender {
         segment::stamp(&mut pkt, io.now, &mut self.emission);
         if io.cfg.timestamps {
             pkt.ext = self.stamps(io);
+        }
+        // CP §4.1: all data, what is sent again as well.
+        if self.takes_packs() {
+            pkt.head.flags = pkt.head.flags.with(Flags::CPA);
         }
         self.last_sent = io.now;
         self.pacing.on_sent();

@@ -1,6 +1,6 @@
 //! Parameters of how losses are found and mended.
 
-use crate::transport::choices::{Recovery, RecoveryWindow, RtoFloor};
+use crate::transport::choices::{PackReaction, Recovery, RecoveryWindow, RtoFloor};
 use mech::params::{Kind, Param};
 
 /// How losses are repaired, where that is a choice.
@@ -75,6 +75,28 @@ pub(super) const LINUX_TIMER_SLACK: Param = Param { default: Some("2ms"), ..TIME
 /// 250 Hz, as most distributions of it have.
 pub(super) const LINUX_TICK: Param = Param { default: Some("4ms"), ..TICK };
 pub(super) const LINUX_TSO: Param = Param { default: Some("true"), ..TSO };
+/// CP at the hosts.
+pub(super) const PACK: Param = Param {
+    name: "pack",
+    doc: "CP (§4): data says that it may be cut (CPA), receivers answer a cut packet with a PACK at once, and senders send \
+          again what a PACK says was lost. It needs switches that cut (`trim`), and selective acknowledgements.",
+    kind: Kind::Flag,
+    default: Some("false"),
+};
+pub(super) const PACK_DUPACK_THRESHOLD: Param = Param {
+    name: "pack_dupack_threshold",
+    doc: "With `pack`: the duplicate ACKs that show a loss, in place of `dupack_threshold`, or `off`. CP §4.4 asks for a \
+          relatively large number, since only what is lost as a header or a PACK needs them.",
+    kind: Kind::CountOrOff { min: 1, max: 1_000_000 },
+    default: Some("30"),
+};
+pub(super) const PACK_REACTION: Param = Param {
+    name: "pack_reaction",
+    doc: "With `pack`: what a PACK does to the window: a `loss` cuts it once a recovery (CP §4.4), a `mark` does what an \
+          echo of congestion does, as some senders have it where switches trim.",
+    kind: PackReaction::KIND,
+    default: Some("loss"),
+};
 /// What the least timeout bounds.
 pub(super) const RTO_FLOOR: Param = Param {
     name: "rto_floor",

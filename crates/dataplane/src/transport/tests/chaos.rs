@@ -53,18 +53,19 @@ fn settings(n: u64, seed: u64) -> (&'static str, Vec<(&'static str, Value)>) {
     (recovery, set)
 }
 
-fn bytes(seed: u64) -> u64 {
+pub(super) fn bytes(seed: u64) -> u64 {
     1 + seed * 7919 % 200_000
 }
 
 /// Loss, lateness by up to 400 us (which reorders), duplication and marks, of data and ACKs alike.
-fn faults(seed: u64) -> Chaos {
+pub(super) fn faults(seed: u64) -> Chaos {
     Chaos {
         stream: Stream::new(seed, 0, Purpose::Custom(0)),
         lose: seed % 31,
         late: 10 + seed % 13,
         twice: 3 + seed % 5,
         mark: 10,
+        cut: 0,
     }
 }
 

@@ -10,6 +10,7 @@ mod ecn;
 mod host;
 mod linux;
 mod opening;
+mod packs;
 pub(crate) mod pair;
 mod persistent;
 mod receiver;

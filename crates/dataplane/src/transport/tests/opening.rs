@@ -38,7 +38,10 @@ fn the_first_packet_is_a_syn_with_what_the_transport_has() {
     assert_eq!((syn.seq, syn.payload, syn.head.ecn(), syn.window), (u32::MAX, 0, Ecn::NotEct, 65_535));
     assert_eq!((syn.head.size, syn.head.src.0, syn.head.rank), (70, 3, 0));
     let options = h.exts.get(syn.ext).unwrap();
-    assert_eq!(options.syn, Some(SynOptions { mss: 1000, window_scale: Some(14), sack_permitted: true }));
+    assert_eq!(
+        options.syn,
+        Some(SynOptions { mss: 1000, window_scale: Some(14), sack_permitted: true, pack_permitted: false })
+    );
     assert_eq!((h.timer_in(), h.sender.done()), (Some(Dur::ms(10)), false));
     let mut h = shaking("newreno", &[("timestamps", Value::Flag(true))]);
     h.wait(Dur::us(3));

@@ -31,6 +31,8 @@ pub enum Fault {
     Late(Dur),
     Twice,
     Mark,
+    /// A switch cuts its payload off, where it has one and says that this may be done.
+    Cut,
     /// It comes back to its sender's host, which sends it again: it arrives two delays later.
     Back,
 }
@@ -43,6 +45,7 @@ pub struct Chaos {
     pub late: u64,
     pub twice: u64,
     pub mark: u64,
+    pub cut: u64,
 }
 
 /// One emission, as it left.
@@ -77,6 +80,7 @@ pub struct Pair {
     pub expiries: Vec<Time>,
     pub lost: u32,
     pub copied: u32,
+    pub cut: u32,
     pub delivered: u32,
     /// When the last byte arrived.
     pub completed: Option<Time>,
@@ -157,6 +161,7 @@ impl Pair {
             expiries: vec![],
             lost: 0,
             copied: 0,
+            cut: 0,
             delivered: 0,
             completed: None,
             exts: Exts::default(),
@@ -289,8 +294,8 @@ impl Pair {
         assert!(!self.told.has_any(start, end), "{start}..{end} has arrived: {:?}", self.told);
         if start >= self.highest {
             assert_eq!(start, self.highest);
-            // What is lost is told by time, and a probe leaves beside the window.
-            let by_time = self.cfg.recovery == Recovery::Rack;
+            // What is lost is told by time or by PACKs, and a probe leaves beside the window.
+            let by_time = self.cfg.recovery == Recovery::Rack || self.cfg.takes_packs();
             let mss = u64::from(self.cfg.mss);
             let threshold = u64::from(self.cfg.dupack_threshold.unwrap_or(u32::MAX));
             let limited = if self.cfg.limited_transmit { 2 * mss } else { 0 };
@@ -323,6 +328,9 @@ impl Pair {
             let late = Fault::Late(Dur::us(c.stream.below(400)));
             let kinds = [Fault::Lose, late, Fault::Twice, Fault::Mark];
             faults.extend(hits.iter().zip(kinds).filter(|(hit, _)| **hit).map(|(_, f)| f));
+            if c.cut > 0 && c.stream.below(100) < c.cut {
+                faults.push(Fault::Cut);
+            }
         }
         faults
     }
@@ -343,7 +351,14 @@ impl Pair {
                     self.back.insert((at, self.serial), pkt.payload);
                     at += self.delay * 2;
                 }
-                Fault::Twice | Fault::Mark => {}
+                // What would get no shorter is not cut.
+                Fault::Cut if pkt.head.flags.has(Flags::CPA) && pkt.head.size > self.cfg.framing.min_frame => {
+                    pkt.head.size = (pkt.head.size - pkt.payload).max(self.cfg.framing.min_frame);
+                    pkt.head.flags = pkt.head.flags.with(Flags::PPL).without(Flags::PAYLOAD);
+                    pkt.payload = 0;
+                    self.cut += 1;
+                }
+                Fault::Twice | Fault::Mark | Fault::Cut => {}
             }
         }
         self.lost += u32::from(copies == 0);

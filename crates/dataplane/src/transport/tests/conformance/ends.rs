@@ -46,8 +46,8 @@ impl End {
         self.sent.clear();
         self.event(&step)?;
         let (what, exact): (_, &[&str]) = match self.party {
-            Party::Sender(_) => ("segments", &["rtx", "cwr", "ece"]),
-            Party::Receiver(_) => ("ACKs", &["ece", "sack", "cwr"]),
+            Party::Sender(_) => ("segments", &["rtx", "cwr", "ece", "cpa"]),
+            Party::Receiver(_) => ("ACKs", &["ece", "sack", "cwr", "lost"]),
         };
         script::compare(what, &step.sent, &self.items(), exact)?;
         self.check_extensions()?;
@@ -91,12 +91,12 @@ impl End {
             "open" => self.call(Call::Open),
             "write" => self.call(Call::Write(offset(place, self.mss)?)),
             "ack" => {
-                step.check(&["ece", "win", "sack", "val", "ecr"])?;
+                step.check(&["ece", "win", "sack", "lost", "val", "ecr"])?;
                 let mut each = numbers(place)?.into_iter().cycle().take(numbers(place)?.len() * times);
                 each.try_for_each(|n| self.ack(&n, step))
             }
             "synack" => {
-                step.check(&["ece", "win", "mss", "scale", "nosack", "val", "ecr"])?;
+                step.check(&["ece", "win", "mss", "scale", "nosack", "pack", "val", "ecr"])?;
                 self.synack(step)
             }
             "seg" => {
@@ -104,8 +104,12 @@ impl End {
                 let mut each = numbers(place)?.into_iter().cycle().take(numbers(place)?.len() * times);
                 each.try_for_each(|n| self.segment(&n, step))
             }
+            "cut" | "back" => {
+                step.check(&["ce", "cwr", "rtx", "val", "ecr"])?;
+                numbers(place)?.iter().try_for_each(|n| self.cut(n, name == "back", step))
+            }
             "syn" => {
-                step.check(&["ece", "cwr", "mss", "scale", "nosack", "val"])?;
+                step.check(&["ece", "cwr", "mss", "scale", "nosack", "pack", "val"])?;
                 self.syn(step)
             }
             other => Err(format!("no event `{other}`")),
@@ -120,7 +124,12 @@ impl End {
             pkt.window = (bytes >> self.cfg.window_shift) as u16;
         }
         let mut ext = Ext { timestamps: self.stamps(step)?, ..Ext::default() };
-        for (start, end) in script::blocks(step.word("sack").unwrap_or(""), self.mss)? {
+        if step.has("lost") {
+            pkt.head.flags = pkt.head.flags.with(Flags::PPL);
+        }
+        let lost =
+            script::blocks(step.word("lost").unwrap_or(""), self.mss)?.into_iter().map(|(start, end)| (end, start));
+        for (start, end) in lost.chain(script::blocks(step.word("sack").unwrap_or(""), self.mss)?) {
             if usize::from(ext.blocks) == MAX_BLOCKS {
                 return Err("more SACK blocks than fit".into());
             }
@@ -153,7 +162,8 @@ impl End {
             None => Some(self.cfg.window_shift),
         };
         let mss = step.parsed("mss")?.unwrap_or(self.cfg.mss);
-        let syn = SynOptions { mss, window_scale, sack_permitted: !step.has("nosack") };
+        let syn =
+            SynOptions { mss, window_scale, sack_permitted: !step.has("nosack"), pack_permitted: step.has("pack") };
         self.deliver(pkt, Ext { syn: Some(syn), timestamps: self.stamps(step)?, ..Ext::default() })
     }
 
@@ -168,6 +178,21 @@ impl End {
             _ => pkt.head.set_ecn(Ecn::Ect0),
         }
         self.deliver(pkt, Ext { timestamps: self.stamps(step)?, push: step.has("push"), ..Ext::default() })
+    }
+
+    /// A packet whose payload was cut off, which comes to its receiver or `back` to its sender.
+    fn cut(&mut self, place: &str, back: bool, step: &Step) -> Outcome {
+        let (start, end) = extent(place, self.mss)?;
+        let mut pkt = blank(false, &self.cfg);
+        let cp = Flags::CPA.with(Flags::PPL);
+        (pkt.seq, pkt.head.flags) = (start as u32, flags(step, Flags::ACK.with(cp)));
+        if step.has("ce") {
+            pkt.head.set_ecn(Ecn::Ce);
+        }
+        let ext = Ext { timestamps: self.stamps(step)?, ..Ext::default() };
+        pkt.head.orig_size = self.cfg.framing.frame((end - start) as u16, ext.bytes());
+        pkt.head.size = self.cfg.framing.frame(0, ext.bytes());
+        self.hand(pkt, ext, if back { Call::Back } else { Call::Packet })
     }
 
     /// Timestamps where they are said or the transport has them: its peer's clock counts
@@ -189,8 +214,12 @@ impl End {
     fn deliver(&mut self, mut pkt: Pkt, ext: Ext) -> Outcome {
         pkt.head.size = self.cfg.framing.frame(pkt.payload, ext.bytes());
         pkt.head.orig_size = pkt.head.size;
+        self.hand(pkt, ext, Call::Packet)
+    }
+
+    fn hand(&mut self, mut pkt: Pkt, ext: Ext, call: fn(Pkt) -> Call) -> Outcome {
         pkt.ext = if ext == Ext::default() { NO_EXT } else { self.exts.allocate(ext) };
-        self.call(Call::Packet(pkt))?;
+        self.call(call(pkt))?;
         self.exts.free(pkt.ext);
         Ok(())
     }
@@ -204,6 +233,7 @@ impl End {
             (Party::Sender(s), Call::Write(bytes)) => s.write(bytes, io),
             (Party::Sender(s), Call::Timer) => s.timer(io),
             (Party::Sender(s), Call::Packet(pkt)) => s.receive(&pkt, io),
+            (Party::Sender(s), Call::Back(pkt)) => s.on_returned(&pkt, io),
             (Party::Receiver(r), Call::Timer) => r.timer(io),
             (Party::Receiver(r), Call::Packet(pkt)) => r.receive(&pkt, io),
             (Party::Receiver(_), _) => return Err("a receiver does not send data".into()),
@@ -254,6 +284,7 @@ enum Call {
     Write(u64),
     Timer,
     Packet(Pkt),
+    Back(Pkt),
 }
 
 fn is_times(word: &str) -> bool {
@@ -283,10 +314,10 @@ pub fn item(pkt: &Pkt, ext: &Ext, cfg: &TcpConfig) -> Item {
         Ecn::Ce => "ce",
         _ => "ect",
     };
-    let sack: Vec<String> = ext.sack[..usize::from(ext.blocks)]
-        .iter()
-        .map(|(a, b)| extent_name(u64::from(*a), u64::from(*b), mss))
-        .collect();
+    let (lost, sack): (Vec<_>, Vec<_>) = ext.sack[..usize::from(ext.blocks)].iter().partition(|(a, b)| a > b);
+    let lost: Vec<String> =
+        lost.iter().map(|(right, left)| extent_name(u64::from(*left), u64::from(*right), mss)).collect();
+    let sack: Vec<String> = sack.iter().map(|(a, b)| extent_name(u64::from(*a), u64::from(*b), mss)).collect();
     let shift = if syn { 0 } else { cfg.window_shift };
     let mut item = Item::new(name)
         .flag("rtx", flags.has(Flags::RETRANSMIT))
@@ -300,6 +331,12 @@ pub fn item(pkt: &Pkt, ext: &Ext, cfg: &TcpConfig) -> Item {
         .with("win", u32::from(pkt.window) << shift)
         .with("val", ext.timestamps.map_or("none".into(), |t| t.val.to_string()))
         .with("ecr", ext.timestamps.map_or("none".into(), |t| t.ecr.to_string()));
+    if flags.has(Flags::CPA) {
+        item = item.with("cpa", "");
+    }
+    if flags.has(Flags::PPL) {
+        item = item.with("lost", lost.join(","));
+    }
     if !sack.is_empty() {
         item = item.with("sack", sack.join(","));
     }
@@ -308,7 +345,8 @@ pub fn item(pkt: &Pkt, ext: &Ext, cfg: &TcpConfig) -> Item {
         item = item
             .with("mss", syn.mss)
             .with("scale", scale)
-            .with("sackok", if syn.sack_permitted { "yes" } else { "no" });
+            .with("sackok", if syn.sack_permitted { "yes" } else { "no" })
+            .with("packok", if syn.pack_permitted { "yes" } else { "no" });
     }
     item
 }
@@ -325,6 +363,7 @@ fn sender_seen(s: &Sender, name: &str) -> Option<Seen> {
         "retransmissions" => Seen::Count(all.retransmissions.into()),
         "fast_retransmits" => Seen::Count(all.fast_retransmits.into()),
         "timeouts" => Seen::Count(all.timeouts.into()),
+        "packs" => Seen::Count(all.packs.into()),
         "dsacks" => Seen::Count(all.dsacks.into()),
         "tlp_probes" => Seen::Count(all.tlp_probes.into()),
         "undos" => Seen::Count(all.undos.into()),
@@ -344,6 +383,7 @@ fn receiver_seen(r: &Receiver, name: &str) -> Option<Seen> {
     let all = r.stats();
     Some(match name {
         "received" => Seen::Count(r.received()),
+        "packs" => Seen::Count(all.packs.into()),
         "waiting" => Seen::Count(all.waiting),
         "segments" => Seen::Count(all.segments.into()),
         "duplicates" => Seen::Count(all.duplicates.into()),

@@ -51,6 +51,7 @@ fn fault(pair: Pair, line: &str) -> Outcome<Pair> {
         ("lose", None) => Fault::Lose,
         ("twice", None) => Fault::Twice,
         ("mark", None) => Fault::Mark,
+        ("cut", None) => Fault::Cut,
         ("late", Some(by)) => Fault::Late(dur(by)?),
         _ => return Err(format!("`{line}`")),
     };

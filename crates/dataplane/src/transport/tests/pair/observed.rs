@@ -29,6 +29,10 @@ impl Told {
         let blocks = ext.map_or(&[][..], |e| &e.sack[..usize::from(e.blocks)]);
         for &(start, end) in blocks {
             if let (Some(start), Some(end)) = (unwrap(start, ack), unwrap(end, ack)) {
+                if start > end && pkt.head.flags.has(Flags::PPL) {
+                    assert!(start <= highest, "a range {end}..{start} of what was never sent was lost");
+                    continue;
+                }
                 assert!(start < end && end <= highest, "a block {start}..{end} of what was never sent");
                 self.add(start, end);
             }

@@ -48,7 +48,10 @@ fn a_syn_is_answered_with_all_that_both_have() {
     assert_eq!((pkt.ack, pkt.seq, pkt.emission, pkt.payload), (0, 0, 0, 0));
     // RFC 7323 §2.2: the window of a SYN is not scaled.
     assert_eq!((pkt.window, pkt.head.size, pkt.head.ecn()), (65_535, 70, Ecn::NotEct));
-    assert_eq!(ext.syn, Some(SynOptions { mss: 1000, window_scale: Some(5), sack_permitted: true }));
+    assert_eq!(
+        ext.syn,
+        Some(SynOptions { mss: 1000, window_scale: Some(5), sack_permitted: true, pack_permitted: false })
+    );
     assert!(!pkt.head.is_pure_ack());
     assert_eq!(e.segment(0), [1000]);
     assert_eq!(u32::from(e.sent().0.window) << 5, 1 << 20);
@@ -113,7 +116,7 @@ fn before_a_syn_there_is_no_connection() {
 fn what_the_syn_does_not_offer_is_not_used() {
     // RFC 2018 §2, RFC 7323 §2.2, §3.2.
     let mut e = opened_by_handshake("sack", &[("timestamps", Value::Flag(true)), ("receive_window", size(1 << 20))]);
-    let syn = Some(SynOptions { mss: 1000, window_scale: None, sack_permitted: false });
+    let syn = Some(SynOptions { mss: 1000, window_scale: None, sack_permitted: false, pack_permitted: false });
     e.syn_with(Flags(0), Ext { syn, ..Ext::default() });
     let ext = e.sent().1;
     assert_eq!((ext.syn.map(|s| (s.window_scale, s.sack_permitted)), ext.timestamps), (Some((None, false)), None));

@@ -1,0 +1,96 @@
+//! What PACKs tell a sender (CP §4.3, §4.4), and what counting shows where headers or PACKs were lost.
+//!
+//! Of the four states of CP §4.4 a segment that is "received" was reported, one that is "lost" waits to be sent again,
+//! one that is "retransmitted" was, and one that is "out-of-order" is any other that is under way.
+
+use super::rack::Detected;
+use super::rack_tlp::{RackTlp, Told};
+use super::scoreboard::Reach;
+use super::segments::Tags;
+use crate::transport::unwrap;
+use crate::{Ext, MAX_BLOCKS};
+use core::ops::Range;
+use units::Time;
+
+/// The blocks of an ACK by what they tell.
+#[derive(Clone, Copy, Debug, Default)]
+pub(in crate::transport) struct Blocks {
+    all: [(u32, u32); MAX_BLOCKS],
+    lost: usize,
+    end: usize,
+}
+
+impl Blocks {
+    /// Those of a packet. Edges that are swapped say of a range that it was lost (CP §4.3, Fig. 4).
+    pub fn of(ext: &Ext) -> Blocks {
+        let given = &ext.sack[..usize::from(ext.blocks).min(MAX_BLOCKS)];
+        let is_lost = |block: &&(u32, u32)| (block.1.wrapping_sub(block.0) as i32) < 0;
+        let mut blocks = Blocks { end: given.len(), ..Blocks::default() };
+        blocks.lost = given.iter().filter(is_lost).count();
+        let received = given.iter().filter(|block| !is_lost(block));
+        let sorted = given.iter().filter(is_lost).chain(received);
+        blocks.all.iter_mut().zip(sorted).for_each(|(to, from)| *to = *from);
+        blocks
+    }
+    /// Ranges that were lost, right edge first.
+    pub fn lost(&self) -> &[(u32, u32)] {
+        &self.all[..self.lost]
+    }
+    /// Ranges that were received.
+    pub fn received(&self) -> &[(u32, u32)] {
+        &self.all[self.lost..self.end]
+    }
+}
+
+impl RackTlp {
+    /// Takes in the ranges that a PACK with this number says were lost, while everything before `una` is acknowledged
+    /// (CP §4.4 steps 1 and 2). The first is news; what it repeats of an earlier PACK counts for what was never sent
+    /// again alone, since nothing tells which sending it means.
+    pub fn on_pack(&mut self, blocks: &Blocks, ack: u64, (una, now): (u64, Time), told: &mut Told) {
+        self.packs += 1;
+        for (i, block) in blocks.lost().iter().enumerate() {
+            let (Some(start), Some(end)) = (unwrap(block.1, ack), unwrap(block.0, ack)) else { continue };
+            self.lose_range(start.max(una)..end, i == 0, now, told);
+        }
+    }
+    /// A range was lost on its way; `again` says whether that may be of a retransmission.
+    pub fn lose_range(&mut self, range: Range<u64>, again: bool, now: Time, told: &mut Told) {
+        self.segments.lose_range(range, again, |s| {
+            told.packed += s.len();
+            // Its way there and back was that of the header (Karn's rule: RFC 6298 §3).
+            if !s.tags.has(Tags::RETRANSMITTED) {
+                told.packed_rtt = Some(now.since(s.at));
+            }
+        });
+    }
+    /// What is lost by IsLost() of RFC 6675 §4. What was sent again since its loss is not looked at.
+    pub fn count(&mut self, reach: Reach) -> Detected {
+        let mut found = Detected::default();
+        let below = self.segments.lost_below(reach);
+        for i in 0..self.segments.len() {
+            let Some(s) = self.segments.get(i).copied().filter(|s| s.start < below) else { break };
+            if !s.tags.has(Tags::REPORTED) && !s.tags.has(Tags::LOST) && self.segments.lose(i) {
+                found.lost += s.len();
+            }
+        }
+        found
+    }
+    /// All that was not reported is lost (RFC 6675 §5.1).
+    pub fn lose_all(&mut self) {
+        (0..self.segments.len()).for_each(|i| self.segments.lose_wholly(i));
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn swapped_edges_are_what_was_lost_even_where_numbers_wrap() {
+        let mut ext = Ext { blocks: 3, ..Ext::default() };
+        ext.sack[..3].copy_from_slice(&[(500, u32::MAX - 499), (3000, 4000), (900, 500)]);
+        let blocks = Blocks::of(&ext);
+        assert_eq!(blocks.lost(), [(500, u32::MAX - 499), (900, 500)]);
+        assert_eq!(blocks.received(), [(3000, 4000)]);
+    }
+}

@@ -1,0 +1,77 @@
+//! PACKs: a cut packet is answered at once by the range that it has lost (CP §4.3).
+
+use super::{Aside, Receiver};
+use crate::Pkt;
+use crate::transport::Io;
+use crate::transport::config::EcnMode;
+use crate::transport::segment::{self, is_marked};
+use mech::Flags;
+
+/// What is kept of ranges that were lost.
+#[derive(Clone, Copy, Debug, Default)]
+pub(super) struct LastLost {
+    /// That of the last PACK.
+    range: Option<(u64, u64)>,
+    /// PACKs sent.
+    packs: u32,
+}
+
+/// A range that was lost as a block, its edges swapped (CP §4.3).
+fn block(range: (u64, u64)) -> (u32, u32) {
+    (range.1 as u32, range.0 as u32)
+}
+
+impl Receiver {
+    /// A packet has come whose payload was cut off. Its mark is echoed as any, and nothing else of it is taken in.
+    pub(super) fn on_cut(&mut self, pkt: &Pkt, io: &mut Io) {
+        let Some(lost) = segment::cut_range(pkt, self.next, io) else { return };
+        let marked = is_marked(pkt);
+        self.marked += u32::from(marked);
+        match io.cfg.ecn {
+            EcnMode::Off => {}
+            EcnMode::Latched => self.latch(pkt, marked),
+            EcnMode::Exact if marked != self.echo => self.turn(marked, io),
+            EcnMode::Exact => {}
+        }
+        self.send_pack((lost.start, lost.end), io);
+    }
+
+    /// Sends a PACK: the range that was lost first, then that of the PACK before, should that be lost, while it is missing
+    /// (CP §4.6), and what waits (RFC 2018 §4). It acknowledges what is there as any ACK does.
+    fn send_pack(&mut self, lost: (u64, u64), io: &mut Io) {
+        let mut pkt = segment::ack(&self.flow, self.next, self.echo, io.cfg);
+        pkt.head.flags = pkt.head.flags.with(Flags::PPL);
+        segment::stamp(&mut pkt, io.now, &mut self.emission);
+        pkt.window = self.advertise(io.cfg);
+        let mut ext = self.stamped(io);
+        ext.sack[0] = block(lost);
+        ext.blocks = 1;
+        let before = self.told_lost(lost);
+        if let Some(before) = before.filter(|range| *range != lost && self.is_missing(*range)) {
+            ext.sack[1] = block(before);
+            ext.blocks = 2;
+        }
+        self.report(None, &mut ext);
+        segment::with_options(&mut pkt, ext, io);
+        io.out.push(pkt);
+        self.acknowledged();
+    }
+
+    /// Keeps the range of a PACK, and gives that of the one before.
+    fn told_lost(&mut self, lost: (u64, u64)) -> Option<(u64, u64)> {
+        let kept = &mut self.aside.get_or_insert_default().lost;
+        kept.packs += 1;
+        kept.range.replace(lost)
+    }
+
+    /// Whether no byte of a range has arrived.
+    fn is_missing(&self, range: (u64, u64)) -> bool {
+        let waits = |aside: &Aside| aside.reorder.overlap(range.0, range.1).is_some();
+        range.0 >= self.next && !self.waiting().is_some_and(waits)
+    }
+
+    /// PACKs sent.
+    pub(super) fn packs(&self) -> u32 {
+        self.aside.as_ref().map_or(0, |aside| aside.lost.packs)
+    }
+}
