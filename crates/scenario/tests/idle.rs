@@ -302,3 +302,20 @@ fn what_is_said_of_losses_that_are_found_by_time_is_told_where_they_are_not() {
     let said = "transport.limited_transmit has no effect with recovery = \"rack\": what is reported makes room";
     assert_eq!(with("recovery = \"rack\"\nlimited_transmit = true\n"), [said]);
 }
+
+#[test]
+fn what_is_said_of_packs_is_told_where_there_are_none_and_of_duplicates_where_there_are() {
+    let with = |more: &str| {
+        let all = notes(&format!("[transport]\nkind = \"sack\"\n{more}"));
+        all.into_iter().filter(|note| note.contains("has no effect w")).collect::<Vec<_>>()
+    };
+    let said = |name: &str| format!("transport.{name} has no effect without pack = true");
+    let given = "pack_dupack_threshold = 9\npack_reaction = \"mark\"\n";
+    assert_eq!(with(given), [said("pack_dupack_threshold"), said("pack_reaction")]);
+    assert_eq!(with(&format!("pack = true\n{given}")), [""; 0]);
+    let with_pack = with("pack = true\ndupack_threshold = 9\nlimited_transmit = true\n");
+    let said = "transport.dupack_threshold has no effect with pack = true: pack_dupack_threshold counts in its place";
+    assert_eq!(with_pack[0], said);
+    assert_eq!(with_pack[1], "transport.limited_transmit has no effect with pack = true: what is reported makes room");
+    assert_eq!(with_pack.len(), 2);
+}

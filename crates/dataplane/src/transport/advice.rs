@@ -7,8 +7,8 @@ use mech::params::Values;
 /// What a user should know of these parameters of a kind; `given` says which were written in the scenario.
 pub fn notes(kind: &str, values: &Values, given: &dyn Fn(&str) -> bool) -> Vec<String> {
     let asked = Asked { as_linux: kind.starts_with("linux"), values, given };
-    let lists = [asked.timeouts(), asked.delayed_acks(), asked.windows(), asked.idle(), asked.by_time()];
-    [lists.concat(), asked.handshake(), asked.ticks()].concat()
+    let first = [asked.timeouts(), asked.delayed_acks(), asked.windows(), asked.idle(), asked.by_time()];
+    [first.concat(), asked.packs(), asked.handshake(), asked.ticks()].concat()
 }
 
 struct Asked<'a> {
@@ -106,11 +106,15 @@ impl Asked<'_> {
         (said && shakes).then(note).into_iter().collect()
     }
 
+    fn is_by_time(&self) -> bool {
+        let values = self.values;
+        values.has("tlp") && (!values.has("recovery") || values.get::<Recovery>("recovery") == Recovery::Rack)
+    }
+
     /// What says nothing unless losses are found by time, or then.
     fn by_time(&self) -> Vec<String> {
         let values = self.values;
-        let rack =
-            values.has("tlp") && (!values.has("recovery") || values.get::<Recovery>("recovery") == Recovery::Rack);
+        let rack = self.is_by_time();
         let told = |name: &&str| values.has(name) && self.is_given(name);
         if !rack {
             let silent = ["tlp", "window_in_recovery", "frto", "eifel", "dsack_undo", "timer_slack", "tick", "tso"];
@@ -127,6 +131,23 @@ impl Asked<'_> {
         ];
         let silent = found.into_iter().filter(|(is, ..)| *is);
         silent.map(|(_, name, why)| format!("transport.{name} has no effect {why}")).collect()
+    }
+
+    /// What says nothing without PACKs, or beside them.
+    fn packs(&self) -> Vec<String> {
+        let has_pack = self.is_on("pack");
+        let (names, why) = match has_pack {
+            true => (&["dupack_threshold", "limited_transmit"][..], "with pack = true"),
+            false => (&["pack_dupack_threshold", "pack_reaction"][..], "without pack = true"),
+        };
+        let more = |name: &str| match name {
+            "dupack_threshold" => ": pack_dupack_threshold counts in its place",
+            "limited_transmit" => ": what is reported makes room",
+            _ => "",
+        };
+        let limits = self.is_on("limited_transmit") && !self.is_by_time();
+        let told = |name: &&&str| self.is_given(name) && (**name != "limited_transmit" || limits);
+        names.iter().filter(told).map(|name| format!("transport.{name} has no effect {why}{}", more(name))).collect()
     }
 
     /// What is given and says nothing beside the rest.
