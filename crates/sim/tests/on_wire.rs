@@ -8,9 +8,10 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
 use wire::{Checksums, Crossing, LengthIn, Network, Side, checksums, deparse};
 
-/// How many segments there were, with SACK blocks, a SYN's options, timestamps, ECN's flags, a mark, a detour.
+/// How many segments there were, with SACK blocks, a SYN's options, timestamps, ECN's flags, a mark, a detour, CPA, a
+/// payload that was cut off, and PACKs.
 #[derive(Default)]
-struct Seen([AtomicU64; 7]);
+struct Seen([AtomicU64; 10]);
 
 /// Writes every frame that crosses a link, and makes a packet of it again.
 #[derive(Clone)]
@@ -33,6 +34,9 @@ impl Tap for ThereAndBack {
             pkt.head.flags.any(Flags::ECE.with(Flags::CWR)),
             pkt.head.tos & 3 == 3,
             pkt.head.detours > 0,
+            pkt.head.flags.has(Flags::CPA),
+            pkt.head.flags.has(Flags::CPA.with(Flags::PPL)),
+            pkt.head.flags.has(Flags::PPL.with(Flags::REVERSE)),
         ];
         for (count, is) in self.1.0.iter().zip(told) {
             count.fetch_add(u64::from(is), Relaxed);
@@ -41,7 +45,7 @@ impl Tap for ThereAndBack {
 }
 
 /// An incast into little room, so that packets are marked, detoured and lost.
-fn incast(transport: &str, routing: &str) -> [u64; 7] {
+fn incast(transport: &str, routing: &str) -> [u64; 10] {
     let text = format!(
         "name = \"on-wire\"\nduration = \"20ms\"\n[topology]\nkind = \"fat_tree\"\nk = 4\n\
          link = {{ rate = \"1Gbps\", delay = \"1us\" }}\n[switch]\nbuffer = {{ kind = \"per_port\", size = \"12pkt\" }}\n\
@@ -61,7 +65,7 @@ const TWO_LEVEL: &str = "routing = { kind = \"two_level\" }";
 #[test]
 fn a_whole_connection_comes_back_from_its_frames() {
     let handshake = "connection = \"handshake\"\nmin_rto = \"1ms\"\ntimestamps = true";
-    let [segments, blocks, syns, stamps, echoes, marks, detours] =
+    let [segments, blocks, syns, stamps, echoes, marks, detours, ..] =
         incast(&format!("kind = \"dctcp\"\n{handshake}"), DETOUR);
     assert!(segments > 2000 && stamps == segments, "{stamps} of {segments} with timestamps");
     assert!(syns > 20 && echoes > 100 && marks > 100 && detours > 100, "{syns} {echoes} {marks} {detours}");
@@ -79,4 +83,15 @@ fn a_whole_connection_comes_back_where_places_have_addresses() {
 fn a_whole_connection_of_hosts_of_today_comes_back() {
     let [segments, blocks, _, stamps, ..] = incast("kind = \"linux_dctcp\"\nmin_rto = \"10ms\"", "");
     assert!(segments > 2000 && blocks > 20 && stamps == segments, "{segments} {blocks} {stamps}");
+}
+
+#[test]
+fn a_whole_connection_of_cp_comes_back_with_what_was_cut_and_its_packs() {
+    let trim = "overflow = { kind = \"trim\" }";
+    let [segments, blocks, syns, _, echoes, marks, _, data, cut, packs] = incast(
+        "kind = \"dctcp\"\npack = true\nconnection = \"handshake\"\nmin_rto = \"1ms\"\ntimestamps = true",
+        trim,
+    );
+    assert!(segments > 2000 && syns > 20 && echoes > 100 && marks > 100, "{segments} {syns} {echoes} {marks}");
+    assert!(data > 500 && cut > 100 && packs > 100 && blocks > packs, "{data} {cut} {packs} {blocks}");
 }

@@ -170,7 +170,7 @@ impl Cut {
     }
     /// Writes into the head of a packet what it is from then on.
     pub fn mark(&self, head: &mut Head) {
-        head.flags = head.flags.with(Flags::PPL).without(Flags::PAYLOAD);
+        head.flags = head.flags.with(Flags::CPA).with(Flags::PPL).without(Flags::PAYLOAD);
         if let Some(class) = self.class {
             head.set_class(class);
         }
