@@ -74,10 +74,6 @@ impl Framing {
     pub fn frame(&self, payload: u16, options: u16) -> u16 {
         (payload + options + self.header + self.link).max(self.min_frame)
     }
-    /// Bytes of payload of a frame of `size` bytes with so many bytes of header options; padding counts as payload.
-    pub fn payload(&self, size: u16, options: u16) -> u16 {
-        size.saturating_sub(options + self.header + self.link)
-    }
     /// Bytes that a frame of `size` bytes takes on the wire.
     pub fn wire(&self, size: u16) -> u64 {
         u64::from(size) + u64::from(self.gap)

@@ -319,3 +319,24 @@ fn what_is_said_of_packs_is_told_where_there_are_none_and_of_duplicates_where_th
     assert_eq!(with_pack[1], "transport.limited_transmit has no effect with pack = true: what is reported makes room");
     assert_eq!(with_pack.len(), 2);
 }
+
+#[test]
+fn packs_without_switches_that_cut_and_cuts_for_hosts_without_pack_are_told() {
+    let with = |overflow: &str, pack: bool| {
+        notes(&format!(
+            "[switch]\nbuffer = {{ kind = \"per_port\", size = \"9KB\" }}\noverflow = {overflow}\n[transport]\nkind = \"sack\"\npack = {pack}\n"
+        ))
+    };
+    let starts = |notes: Vec<String>, with: &str| notes.len() == 1 && notes[0].starts_with(with);
+    assert!(starts(with("{ kind = \"tail_drop\" }", true), "transport.pack has no effect: no switch cuts packets"));
+    assert!(starts(
+        with("{ kind = \"trim\" }", false),
+        "switch.overflow cuts nothing: no data says that it may be cut"
+    ));
+    let any = "{ kind = \"trim\", trimmable = \"any\" }";
+    assert!(starts(with(any, false), "switch.overflow cuts packets of hosts without transport.pack"));
+    assert_eq!(
+        (with(any, true), with("{ kind = \"trim\" }", true), with("{ kind = \"tail_drop\" }", false)),
+        (vec![], vec![], vec![])
+    );
+}

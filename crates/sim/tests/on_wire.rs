@@ -88,10 +88,8 @@ fn a_whole_connection_of_hosts_of_today_comes_back() {
 #[test]
 fn a_whole_connection_of_cp_comes_back_with_what_was_cut_and_its_packs() {
     let trim = "overflow = { kind = \"trim\" }";
-    let [segments, blocks, syns, _, echoes, marks, _, data, cut, packs] = incast(
-        "kind = \"dctcp\"\npack = true\nconnection = \"handshake\"\nmin_rto = \"1ms\"\ntimestamps = true",
-        trim,
-    );
+    let [segments, blocks, syns, _, echoes, marks, _, data, cut, packs] =
+        incast("kind = \"dctcp\"\npack = true\nconnection = \"handshake\"\nmin_rto = \"1ms\"\ntimestamps = true", trim);
     assert!(segments > 2000 && syns > 20 && echoes > 100 && marks > 100, "{segments} {syns} {echoes} {marks}");
     assert!(data > 500 && cut > 100 && packs > 100 && blocks > packs, "{data} {cut} {packs} {blocks}");
 }

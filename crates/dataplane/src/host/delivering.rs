@@ -47,7 +47,7 @@ impl Host {
         self.returned.count(pkt);
         self.tell(pkt, step);
         let ends = step.flows.ends[pkt.head.flow.0 as usize];
-        if pkt.head.flags.has(Flags::CPA.with(Flags::PPL)) && !ends.raw && ends.sender < GONE {
+        if pkt.head.is_cut() && !ends.raw && ends.sender < GONE {
             self.with_sender(ends.sender, step, |sender, io| sender.on_returned(pkt, io));
         }
     }

@@ -86,12 +86,12 @@ pub(super) fn stamp(pkt: &mut Pkt, now: Time, emission: &mut u32) {
 
 /// The bytes that a cut packet has lost, near the byte `near` (CP §4.3): its length as it was sent tells them.
 pub(super) fn cut_range(pkt: &Pkt, near: u64, io: &Io) -> Option<Range<u64>> {
-    if !pkt.head.flags.has(Flags::CPA.with(Flags::PPL)) {
+    if !pkt.head.is_cut() {
         return None;
     }
     let options = io.exts.get(pkt.ext).map_or(0, Ext::bytes);
     let start = unwrap(pkt.seq, near)?;
-    Some(start..start + u64::from(io.cfg.framing.payload(pkt.head.orig_size, options)))
+    Some(start..start + u64::from(pkt.sent_payload(&io.cfg.framing, options)))
 }
 
 /// Whether it carries a congestion mark.

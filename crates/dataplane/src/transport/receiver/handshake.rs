@@ -18,7 +18,7 @@ impl Receiver {
     /// was not agreed on.
     #[cold]
     pub(super) fn control(&mut self, pkt: &Pkt, io: &mut Io) {
-        if pkt.head.flags.has(Flags::CPA.with(Flags::PPL)) {
+        if pkt.head.is_cut() {
             if self.bits.any(Bits::PACK) {
                 self.on_ack(pkt, io);
                 self.on_cut(pkt, io);
