@@ -86,6 +86,8 @@ link = { rate = "1Gbps", delay = "1us" }
 [switch]
 buffer = { kind = "per_port", size = "20KB" }
 overflow = { kind = "trim", trimmable = "any" }
+[transport]
+pack = true
 [measure]
 drain = "1s"
 [[traffic]]

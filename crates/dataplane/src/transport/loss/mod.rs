@@ -15,6 +15,7 @@ mod packs;
 mod prr;
 mod rack;
 mod rack_tlp;
+mod reach;
 mod scoreboard;
 mod segments;
 mod tlp;
@@ -26,7 +27,8 @@ pub(super) use packs::Blocks;
 pub(super) use prr::Delivery;
 pub(super) use rack::{Detected, Settling};
 pub(super) use rack_tlp::{Awaited, Frto, Heard, Phase, RackTlp, Told};
-pub(super) use scoreboard::{Reach, Scoreboard, Segment, reports_duplicate};
+pub(super) use reach::Reach;
+pub(super) use scoreboard::{Scoreboard, Segment, reports_duplicate};
 pub(super) use tlp::{OfProbe, Tlp};
 
 /// What an ACK of new data means.

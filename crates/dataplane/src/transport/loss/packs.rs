@@ -5,7 +5,7 @@
 
 use super::rack::Detected;
 use super::rack_tlp::{RackTlp, Told};
-use super::scoreboard::Reach;
+use super::reach::Reach;
 use super::segments::Tags;
 use crate::transport::unwrap;
 use crate::{Ext, MAX_BLOCKS};

@@ -6,16 +6,8 @@
 
 use super::super::unwrap;
 use super::rack_tlp::RackTlp;
+use super::reach::Reach;
 use core::ops::Range;
-
-/// What IsLost() measures with (RFC 6675 §4).
-#[derive(Clone, Copy, Debug)]
-pub(in crate::transport) struct Reach {
-    /// DupThresh; `None` while it is off, and nothing is ever lost.
-    pub threshold: Option<u32>,
-    /// SMSS, bytes.
-    pub mss: u32,
-}
 
 /// What NextSeg() answers (RFC 6675 §4).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -1,7 +1,7 @@
 //! Every segment that is outstanding, with the time of its last sending and what is known of it: the
 //! per-segment state of RFC 8985 §5.2, and what is under way because of it.
 
-use super::scoreboard::Reach;
+use super::reach::Reach;
 use core::ops::Range;
 use std::collections::VecDeque;
 use units::Time;
