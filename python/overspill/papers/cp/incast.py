@@ -1,0 +1,183 @@
+"""Section 6.1: figures 1 and 8, and the footnotes on them."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+
+import numpy as np
+
+from overspill import columns
+from overspill.papers.common import Curve, measured
+from overspill.papers.cp.incast_drawn import draw_cliffs, draw_completion, draw_throughput
+from overspill.papers.cp.schemes import (
+    BOTH,
+    CP,
+    DCTCP,
+    DCTCP_200,
+    HEADER,
+    NAMES,
+    TCP,
+    TCP_200,
+    Sweeps,
+    along,
+    at,
+    chosen,
+    groups,
+    mean_over,
+    numbers,
+)
+from overspill.papers.spec import Figure, Measured, Runs
+
+DEGREE = "traffic.query.degree"
+EACH = 65_536  # bytes of a sender in figure 8a
+WHOLE = 1 << 20  # bytes of all in figure 8b
+CLIFF = 0.2  # a fall that counts as one
+MANY = 60  # senders from which on figure 8a's level is taken
+FLOOR = WHOLE * 8 / (1448 / 1538 * 1e9)  # s, of 1024 KB on the link
+
+
+def throughput(runs: Runs, variant: str, low: float = 0, high: float = np.inf) -> Curve:
+    """Payload of all senders over the query's completion time, Mb/s, seeds by points."""
+    points = chosen(runs, DEGREE, low, high)
+    senders = np.array([float(point[DEGREE]) for point in points])
+    return np.asarray(senders * EACH * 8 / along(runs, "qct_mean", variant, points) / 1e6)
+
+
+def falls(curve: np.ndarray) -> np.ndarray:
+    """How far each value lies below the largest before it, as a share."""
+    return np.asarray(1 - curve / np.maximum.accumulate(curve))
+
+
+def cliffs(senders: np.ndarray, curve: np.ndarray) -> list[float]:
+    """Where maxima lie from which the curve falls by `CLIFF` or more before it is as high again."""
+    found: list[float] = []
+    top = low = 0
+    for place, value in enumerate(curve):
+        if value < curve[low]:
+            low = place
+        if value > curve[top] or (found and found[-1] == senders[top] and value > curve[low] / (1 - CLIFF)):
+            top = low = place
+        if curve[low] <= (1 - CLIFF) * curve[top] and (not found or found[-1] != senders[top]):
+            found.append(float(senders[top]))
+    return found
+
+
+def nth_cliff(runs: Runs, variant: str, nth: int) -> list[float]:
+    """The place of a cliff, by groups of seeds; NaN where there is none."""
+    senders = numbers(runs, DEGREE)
+    places = [cliffs(senders, one) for one in groups(throughput(runs, variant))]
+    return [one[nth] if len(one) > nth else float("nan") for one in places]
+
+
+def figure_1(sweeps: Sweeps) -> Iterator[Measured]:
+    """Cliffs of TCP and DCTCP."""
+    runs = sweeps["mapreduce"]
+    senders = numbers(runs, DEGREE)
+    told = f"cliffs of the mean: {cliffs(senders, throughput(runs, TCP).mean(axis=0))}"
+    yield measured("TCP", "first_cliff", nth_cliff(runs, TCP, 0), told)
+    yield measured("TCP", "second_cliff", nth_cliff(runs, TCP, 1))
+    early = [100 * (1 - one.min() / one[0]) for one in groups(throughput(runs, DCTCP, 14, 28))]
+    yield measured("DCTCP", "fall_after_14_senders", early)
+    told = f"cliffs of the mean: {cliffs(senders, throughput(runs, DCTCP).mean(axis=0))}"
+    yield measured("DCTCP", "first_cliff", nth_cliff(runs, DCTCP, 0), told)
+
+
+def windows(sweeps: Sweeps) -> Iterator[Measured]:
+    """Packets in flight when the first one is lost, a flow."""
+    found = []
+    for table in sweeps["cliff"].tables("packets", TCP):
+        data = columns.numbers(table, "data") != 0
+        sent, end = (columns.numbers(table, name)[data] for name in ("sent_ps", "end_ps"))
+        lost = (columns.numbers(table, "fate") != 0)[data]
+        flows = len(np.unique(columns.numbers(table, "flow")[data]))
+        if lost.any():
+            first = end[lost].min()
+            found.append(float(np.sum((sent <= first) & (end >= first)) / flows))
+        else:
+            found.append(float("nan"))
+    yield measured("14 senders", "windows_when_the_buffer_overflows", found)
+
+
+def figure_8a(sweeps: Sweeps) -> Iterator[Measured]:
+    """64 KB from each sender."""
+    runs = sweeps["mapreduce"]
+    for variant in (CP, BOTH):
+        curve = throughput(runs, variant, 2)
+        yield measured(NAMES[variant], "least_throughput", curve.min(axis=1))
+        yield measured(NAMES[variant], "largest_fall", [100 * falls(one).max() for one in curve])
+    high = {one: mean_over(throughput(runs, one, MANY)) for one in (TCP, TCP_200, DCTCP, DCTCP_200)}
+    for variant, slow in ((TCP, TCP_200), (DCTCP, DCTCP_200)):
+        name = NAMES[variant]
+        yield measured(name, "throughput_of_60_and_more", high[variant])
+        yield measured(name, "largest_fall", [100 * falls(one).max() for one in throughput(runs, variant)])
+        yield measured(f"{name} 10 ms less 200 ms", "throughput_of_60_and_more", high[variant] - high[slow])
+    cut = runs.metric("trims", CP, at(runs, DEGREE, 250)) / 250
+    yield measured("CP, 250 senders", "cut_packets_of_a_sender", cut)
+    yield measured("CP, 250 senders", "bytes_of_cut_packets_by_payload", 100 * cut * HEADER / EACH)
+
+
+def completion(runs: Runs, variant: str, low: float = 0, high: float = np.inf) -> Curve:
+    """Completion times, ms, seeds by points."""
+    return 1e3 * along(runs, "qct_mean", variant, chosen(runs, DEGREE, low, high))
+
+
+def figure_8b(sweeps: Sweeps) -> Iterator[Measured]:
+    """1024 KB in all."""
+    runs = sweeps["web_search"]
+    time = "query_completion_time"
+    for variant in (CP, BOTH):
+        below = mean_over(completion(runs, variant, 1, 48))
+        yield measured(f"{NAMES[variant]}, below 50 senders", time, below)
+    ends = completion(runs, CP, 100, 100)[:, 0] - completion(runs, CP, 1, 1)[:, 0]
+    yield measured("CP, 100 senders less one", time, ends)
+    for variant in (TCP, DCTCP, TCP_200, DCTCP_200):
+        yield measured(f"{NAMES[variant]}, 80 to 100 senders", time, mean_over(completion(runs, variant, 80)))
+    cut = runs.metric("trims", CP, at(runs, DEGREE, 100))
+    yield measured("CP, 100 senders", "cut_packets_of_a_query", cut)
+    yield measured("CP, 100 senders", "bytes_of_cut_packets_by_payload", 100 * cut * HEADER / WHOLE)
+    yield measured("CP, every point", "timeouts", along(runs, "timeouts", CP, runs.points).sum(axis=1))
+    gain = 1e3 * mean_over(completion(runs, CP) - completion(runs, BOTH))
+    yield measured("CP less CP&DCTCP", time, gain)
+    for variant in (DCTCP, TCP):
+        yield measured(NAMES[variant], "fewest_senders_with_timeouts", [onset(runs, variant)])
+
+
+def onset(runs: Runs, variant: str) -> float:
+    """The fewest senders with a timeout in more than half of the runs."""
+    often = (along(runs, "timeouts", variant, runs.points) > 0).mean(axis=0) > 0.5
+    senders = numbers(runs, DEGREE)
+    return float(senders[often].min()) if often.any() else float("nan")
+
+
+def deviation(runs: Runs, variant: str, low: float, high: float) -> np.ndarray:
+    """Standard deviation of completion times over runs by their mean, point by point, %."""
+    times = completion(runs, variant, low, high)
+    if len(times) < 2:
+        return np.zeros(times.shape[1])
+    return np.asarray(100 * times.std(axis=0, ddof=1) / times.mean(axis=0))
+
+
+def footnote_3(sweeps: Sweeps) -> Iterable[Measured]:
+    """TCP above 26 senders, DCTCP from 22 to 42."""
+    runs = sweeps["web_search"]
+    by_floor = mean_over(completion(runs, TCP, 28)) / (1e3 * FLOOR)
+    yield measured("TCP, above 26 senders", "query_completion_time_by_floor", by_floor)
+    found = [float(deviation(runs, DCTCP, 22, 42).mean())]
+    yield measured("DCTCP, 22 to 42 senders", "deviation_of_query_completion_time", found)
+
+
+def footnote_8(sweeps: Sweeps) -> Iterable[Measured]:
+    """Both below their onset of incast."""
+    for variant, end in ((DCTCP, 38), (TCP, 23)):
+        found = [float(deviation(sweeps["web_search"], variant, 2, end - 1).max())]
+        yield measured(f"{NAMES[variant]}, below {end} senders", "deviation_of_query_completion_time", found)
+
+
+FIGURES: dict[str, Figure] = {
+    "fig1": Figure(figure_1, draw_cliffs),
+    "fig1fn": Figure(windows),
+    "fig8a": Figure(figure_8a, draw_throughput),
+    "fig8b": Figure(figure_8b, draw_completion),
+    "fn3": Figure(footnote_3),
+    "fn8": Figure(footnote_8),
+}

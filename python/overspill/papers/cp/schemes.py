@@ -1,0 +1,78 @@
+"""The schemes of section 6, and what its figures read of runs."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+
+import numpy as np
+
+from overspill import Failed, Key
+from overspill.papers.common import Curve, quotients
+from overspill.papers.spec import Point, Runs
+
+Sweeps = Mapping[str, Runs]
+
+TCP, TCP_200, CP, DCTCP, DCTCP_200, BOTH = "tcp", "tcp_200ms", "cp", "dctcp", "dctcp_200ms", "cp_dctcp"
+NAMES = {
+    TCP: "TCP",
+    TCP_200: "TCP 200 ms",
+    CP: "CP",
+    DCTCP: "DCTCP",
+    DCTCP_200: "DCTCP 200 ms",
+    BOTH: "CP&DCTCP",
+}
+# The goodput of a link that footnotes 10 and 11 take, bit/s; a cut packet with its Ethernet header, B (§4.6).
+CARRIED = 910e6
+HEADER = 66
+# What both rows and drawings call runs with exact hosts, and how their sweeps are called.
+TIES = {"": "", "_drawn": ", ties drawn", "_by_port": ", ties by port"}
+
+
+def numbers(runs: Runs, path: str) -> np.ndarray:
+    """The values of a path, point by point."""
+    return np.array([float(point[path]) for point in runs.points])
+
+
+def chosen(runs: Runs, path: str, low: float, high: float = np.inf) -> list[Point]:
+    """The points between two values of a path, both in; `Failed` where there are none."""
+    found = [point for point in runs.points if low <= float(point[path]) <= high]
+    if not found:
+        raise Failed(f"{path}: found no point from {low:g} to {high:g}; expected some")
+    return found
+
+
+def at(runs: Runs, path: str, value: float) -> Point:
+    """The point at a value of a path."""
+    return chosen(runs, path, value, value)[0]
+
+
+def along(runs: Runs, name: str, variant: str, points: Iterable[Point]) -> Curve:
+    """A metric, seeds by points."""
+    return np.array([runs.metric(name, variant, point) for point in points]).T
+
+
+def of(metric: str, traffic: str) -> str:
+    """A metric of one workload."""
+    return Key(metric, traffic=traffic)
+
+
+def headers_lost(runs: Runs, variant: str, point: Point | None = None) -> np.ndarray:
+    """Frames lost for want of room, in % of the packets that were cut."""
+    lost = runs.metric(Key("drops", reason="buffer_full"), variant, point)
+    return 100 * quotients(lost, runs.metric("trims", variant, point))
+
+
+def mean_over(curve: Curve) -> np.ndarray:
+    """The mean over points, seed by seed."""
+    return np.asarray(curve.mean(axis=1))
+
+
+def groups(curve: Curve, size: int = 5) -> list[np.ndarray]:
+    """Means over so many seeds each, for what a single seed's noise would decide."""
+    count = max(1, len(curve) // size)
+    return [part.mean(axis=0) for part in np.array_split(curve, count)]
+
+
+def listed(names: Sequence[str], values: Sequence[float], unit: str) -> str:
+    """Values by name, for a note."""
+    return ", ".join(f"{name} {value:.3g} {unit}" for name, value in zip(names, values, strict=True))
