@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 import numpy as np
 
-from overspill.papers.common import measured
+from overspill.papers.common import measured, quotients
 from overspill.papers.cp import bottlenecks, incast, outcast, realistic
 from overspill.papers.cp.schemes import BOTH, CP, HEADER, Sweeps, at, headers_lost, mean_over
 from overspill.papers.spec import Figure, Measured
@@ -94,7 +94,7 @@ def compared(case: str, found: dict[str, np.ndarray], higher: bool = False) -> M
     sign = -1 if higher else 1
     others = {one: values for one, values in found.items() if one != BOTH}
     winner = min(others, key=lambda one: sign * float(np.mean(others[one])))
-    worse = 100 * sign * (found[BOTH] - others[winner]) / others[winner]
+    worse = 100 * sign * quotients(found[BOTH] - others[winner], others[winner])
     return measured(case, "worse_than_the_best_other", worse, f"the best other is {winner}")
 
 

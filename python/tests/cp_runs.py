@@ -1,0 +1,131 @@
+"""Runs of CP's sweeps made by hand: points as the paper's file has them, numbers that are known."""
+
+from __future__ import annotations
+
+import itertools
+import tomllib
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+
+from overspill.papers.spec import Point
+
+PAPER = Path(__file__).parents[2] / "papers" / "cp"
+SIX = ("tcp", "tcp_200ms", "cp", "dctcp", "dctcp_200ms", "cp_dctcp")
+Told = Callable[[str, Point, int], Any]  # of a variant, a point and a seed
+
+
+@dataclass(eq=False)
+class Made:
+    """Runs of a sweep: metrics and tables as functions of variant, point and seed."""
+
+    points: Sequence[Point] = ({},)
+    variants: Sequence[str] = SIX
+    metrics: Mapping[str, Told] = field(default_factory=dict)
+    kept: Mapping[str, Told] = field(default_factory=dict)
+    seeds: Sequence[int] = (1, 2)
+    other: Told | None = None  # of metrics that are not told
+
+    def metric(self, name: str, variant: str, point: Point | None = None) -> np.ndarray:
+        told = self.metrics.get(str(name), self.other)
+        assert told is not None, name
+        return np.array([told(variant, self.at(variant, point), seed) for seed in self.seeds], float)
+
+    def tables(self, name: str, variant: str, point: Point | None = None) -> list[pa.Table]:
+        return [self.kept[name](variant, self.at(variant, point), seed) for seed in self.seeds]
+
+    def at(self, variant: str, point: Point | None) -> Point:
+        assert variant in self.variants
+        assert point in (None, *self.points)
+        return point or self.points[0]
+
+    def node(self, name: str) -> int:
+        raise NotImplementedError
+
+
+def along(path: str, values: Sequence[object]) -> list[Point]:
+    """Points along one path."""
+    return [{path: str(value)} for value in values]
+
+
+def flows(background: int, experimental: int) -> pa.Table:
+    """`flows` of two workloads, the background first."""
+    count = background + experimental
+    whose = [0] * background + [1] * experimental
+    return pa.table({"flow": pa.array(range(count), pa.uint32()), "traffic": pa.array(whose, pa.uint16())})
+
+
+def goodput(*rates: Sequence[float]) -> pa.Table:
+    """`flow_goodput` over 24 bins of half a second: rates of each flow, Mb/s, before the window and in it."""
+    rows = [
+        (flow, at, int((outside if at < 4 else inside) * 1e6 / 8 / 2))
+        for flow, (outside, inside) in enumerate(rates)
+        for at in range(24)
+    ]
+    names = ("flow", "bin", "bytes")
+    return pa.table({name: pa.array([row[at] for row in rows], pa.uint64()) for at, name in enumerate(names)})
+
+
+def queries(*taken: Sequence[float], again: Sequence[int] = (), timeouts: Sequence[int] = ()) -> pa.Table:
+    """`flows` of queries, the times of their flows in ms; the rest are columns from the first row on."""
+    rows = [(query, ms) for query, times in enumerate(taken) for ms in times]
+    fill = [0] * len(rows)
+    return pa.table(
+        {
+            "query": pa.array([query for query, _ in rows], pa.uint32()),
+            "start_ps": pa.array([10**9] * len(rows), pa.uint64()),
+            "end_ps": pa.array([10**9 + int(ms * 1e9) for _, ms in rows], pa.uint64()),
+            "fast_retransmits": pa.array([*again, *fill][: len(rows)], pa.uint32()),
+            "timeouts": pa.array([*timeouts, *fill][: len(rows)], pa.uint32()),
+        }
+    )
+
+
+def packets(*rows: tuple[int, int, int, int, int]) -> pa.Table:
+    """`packets`: flow, data or not, when sent, when at its end, and its fate."""
+    names = ("flow", "data", "sent_ps", "end_ps", "fate")
+    return pa.table({name: pa.array([row[at] for row in rows], pa.uint64()) for at, name in enumerate(names)})
+
+
+def level(variant: str, _: Point, seed: int) -> float:
+    """What a metric has that nothing else tells: it grows with the scheme's place and the seed."""
+    return 1 + (SIX.index(variant) / 10 if variant in SIX else 0) + seed / 7
+
+
+def pairs(_: str, point: Point, __: int) -> pa.Table:
+    """`flows` of a pair of groups."""
+    return flows(6 * number(point), number(point))
+
+
+def slow(*_: object) -> pa.Table:
+    """`flows` of two queries, one of which has a slow flow."""
+    return queries([9.0] * 19 + [20.0], [9.0] * 20, again=[0] * 19 + [1])
+
+
+def everything() -> dict[str, Made]:
+    """Every sweep of the paper, with metrics that grow with the scheme's place and the seed."""
+    kept: dict[str, Told] = {
+        "flow_goodput": lambda _, point, seed: goodput(*[(9.0, 3.0 + seed)] * (7 * number(point))),
+        "packets": lambda *_: packets((0, 1, 1, 9, 0), (0, 1, 2, 5, 2), (1, 1, 3, 8, 0), (1, 0, 3, 8, 0)),
+    }
+    found = {}
+    for sweep in tomllib.loads((PAPER / "paper.toml").read_text())["sweep"]:
+        scenario = tomllib.loads((PAPER / sweep["scenario"]).read_text())
+        over = {path: [str(value) for value in values] for path, values in sweep.get("over", {}).items()}
+        rows = zip(*over.values(), strict=True) if "zip" in sweep else itertools.product(*over.values())
+        points = [dict(zip(over, row, strict=True)) for row in rows]
+        variants = sweep.get("variants") or list(scenario["variants"])
+        of_scenario = pairs if sweep["scenario"] == "outcast.toml" else slow
+        found[sweep["name"]] = Made(
+            points or ({},), variants, {}, kept | {"flows": of_scenario}, (1, 2), level
+        )
+    return found
+
+
+def number(point: Point) -> int:
+    """How many experimental flows, and background flows a host, a point has."""
+    return int(point["traffic.experimental.flows"])

@@ -1,0 +1,33 @@
+"""Every figure of CP measures exactly its rows, and is drawn."""
+
+import tomllib
+
+import pytest
+from cp_runs import PAPER, everything
+from papered import marked
+
+from overspill.papers import data
+from overspill.papers.cp import CODE
+
+ROWS = tomllib.loads((PAPER / "rows.toml").read_text())["row"]
+SWEEPS = everything()
+
+
+def test_every_figure_has_code_unless_all_its_rows_are_for_later() -> None:
+    paper = data.read(PAPER)
+    now = {row["figure"] for row in ROWS if not row.get("later")}
+    assert sorted(CODE.figures) == sorted(now)
+    assert {row["figure"] for row in ROWS} == set(paper.figures)
+
+
+@pytest.mark.parametrize("name", sorted(CODE.figures))
+def test_a_figure_measures_exactly_its_rows(name: str) -> None:
+    found = list(CODE.figures[name].measure(SWEEPS))
+    keys = [(one.case, one.metric) for one in found]
+    assert sorted(keys) == sorted((row["case"], row["metric"]) for row in ROWS if row["figure"] == name)
+    assert all(len(one.values) for one in found)
+
+
+@pytest.mark.parametrize("name", sorted(one for one in CODE.figures if CODE.figures[one].draw))
+def test_a_figure_is_drawn(name: str) -> None:
+    assert not any(marked(name, CODE.figures[name], SWEEPS, ROWS)[:1])

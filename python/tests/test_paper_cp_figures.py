@@ -1,0 +1,212 @@
+"""What CP's figures compute of runs, on numbers and tables that are made by hand."""
+
+import math
+from collections.abc import Iterable, Mapping
+
+import numpy as np
+import pytest
+from cp_runs import Made, along, flows, goodput, packets, queries
+
+from overspill.errors import Failed
+from overspill.papers.cp import (
+    bottlenecks,
+    claims,
+    incast,
+    out_of_order,
+    outcast,
+    realistic,
+    schemes,
+    slow_flow,
+)
+from overspill.papers.spec import Measured
+
+DEGREE = "traffic.query.degree"
+FLOWS = "traffic.experimental.flows"
+
+
+def by_key(found: Iterable[Measured]) -> Mapping[tuple[str, str], list[float]]:
+    return {(one.case, one.metric): [float(value) for value in one.values] for one in found}
+
+
+# Cliffs and completion times.
+
+
+@pytest.mark.parametrize(
+    ("curve", "places"),
+    [
+        ([500, 600, 700, 800], []),
+        ([500, 900, 721, 900], []),
+        ([500, 900, 719, 800], [2]),
+        ([500, 900, 850, 700, 600], [2]),
+        # As high again: the second maximum counts; never so: what rises by a fifth and falls counts.
+        ([900, 600, 950, 700], [1, 3]),
+        ([900, 600, 800, 600], [1, 3]),
+        ([900, 600, 700, 500], [1]),
+    ],
+)
+def test_cliffs_are_maxima_before_a_fall_of_a_fifth(curve: list[float], places: list[float]) -> None:
+    assert incast.cliffs(np.arange(1.0, len(curve) + 1), np.array(curve, float)) == places
+
+
+def test_a_fall_is_below_the_largest_value_before_it() -> None:
+    assert incast.falls(np.array([4.0, 8.0, 6.0, 8.0, 2.0])) == pytest.approx([0, 0, 0.25, 0, 0.75])
+
+
+def test_throughput_is_payload_of_all_senders_over_the_time_of_the_query() -> None:
+    runs = Made(along(DEGREE, [2, 4]), ["cp"], {"qct_mean": lambda _, point, seed: 1e-3 * seed})
+    found = incast.throughput(runs, "cp")
+    assert found == pytest.approx(np.array([[1048.576, 2097.152], [524.288, 1048.576]]))
+    assert incast.throughput(runs, "cp", low=3).shape == (2, 1)
+    with pytest.raises(Failed, match="found no point from 5 to inf"):
+        incast.throughput(runs, "cp", low=5)
+
+
+def test_cliffs_are_of_groups_of_seeds_and_not_a_number_where_there_is_none() -> None:
+    fast, slow = 0.001, 0.01
+    times = {"2": fast / 2, "4": slow, "6": slow}
+    runs = Made(
+        along(DEGREE, times),
+        ["tcp"],
+        {"qct_mean": lambda _, point, seed: times[point[DEGREE]]},
+        seeds=range(1, 11),
+    )
+    assert incast.nth_cliff(runs, "tcp", 0) == [2, 2]
+    assert all(math.isnan(one) for one in incast.nth_cliff(runs, "tcp", 1))
+
+
+def test_the_window_is_what_is_under_way_when_the_first_packet_is_lost() -> None:
+    table = packets(
+        (0, 1, 1, 9, 0), (0, 1, 2, 5, 3), (1, 1, 3, 4, 0), (1, 1, 5, 8, 0), (1, 1, 6, 8, 3), (1, 0, 3, 8, 0)
+    )
+    runs = Made((), ["tcp"], kept={"packets": lambda *_: table}, seeds=[1])
+    runs.points = [{}]
+    [found] = incast.windows({"cliff": runs})
+    # Three packets of data of two flows; the one that arrived before and the ACK do not count.
+    assert list(found.values) == [1.5]
+    whole = packets((0, 1, 1, 9, 0))
+    [found] = incast.windows({"cliff": Made(variants=["tcp"], kept={"packets": lambda *_: whole}, seeds=[1])})
+    assert math.isnan(found.values[0])
+
+
+def test_timeouts_begin_where_more_than_half_of_the_runs_have_one() -> None:
+    expired = {"10": 1, "20": 2, "30": 4}  # of four seeds
+    runs = Made(
+        along(DEGREE, expired),
+        ["tcp"],
+        {"timeouts": lambda _, point, seed: seed <= expired[point[DEGREE]]},
+        seeds=range(1, 5),
+    )
+    assert incast.onset(runs, "tcp") == 30
+    runs.metrics = {"timeouts": lambda *_: 0}
+    assert math.isnan(incast.onset(runs, "tcp"))
+
+
+def test_deviation_is_over_runs_by_their_mean() -> None:
+    runs = Made(
+        along(DEGREE, [2, 4]), ["tcp"], {"qct_mean": lambda _, point, seed: 1e-3 * seed}, seeds=[1, 3]
+    )
+    assert incast.deviation(runs, "tcp", 2, 4) == pytest.approx([100 / math.sqrt(2)] * 2)
+    runs.seeds = [1]
+    assert incast.deviation(runs, "tcp", 2, 4).tolist() == [0, 0]
+
+
+# One slow flow.
+
+
+def test_slow_queries_have_a_flow_over_15_ms_and_are_told_by_what_it_did() -> None:
+    table = queries([8.0] * 19 + [16.0], [8.0] * 19 + [15.0], [8.0] * 19 + [24.0], again=[0] * 19 + [2])
+    runs = Made(variants=["dctcp"], kept={"flows": lambda *_: table}, seeds=[1])
+    found = by_key(slow_flow.figure_3({"slow_flow": runs}))
+    late = "queries with a flow over 15 ms"
+    assert found["20 flows of 50 KB, DCTCP", "queries_with_a_flow_over_15_ms"] == pytest.approx([200 / 3])
+    assert found[late, "slowest_by_median"] == pytest.approx([2.5])
+    assert found[late, "slowest_flow_with_fast_retransmits"] == [50]
+
+
+def test_without_slow_queries_what_they_did_is_not_a_number() -> None:
+    runs = Made(variants=["dctcp"], kept={"flows": lambda *_: queries([8.0] * 20)}, seeds=[1])
+    found = [next(iter(one.values)) for one in slow_flow.figure_3({"slow_flow": runs})]
+    assert found[0] == 0 and all(math.isnan(one) for one in found[1:])
+
+
+# One bottleneck and two.
+
+
+def outcast_runs(background: list[float], experimental: list[float]) -> Made:
+    rates = [(999.0, one) for one in (*background, *experimental)]
+    kept = {
+        "flows": lambda *_: flows(len(background), len(experimental)),
+        "flow_goodput": lambda *_: goodput(*rates),
+    }
+    return Made(along(FLOWS, [2]), ["cp"], kept=kept, seeds=[1])
+
+
+def test_groups_are_compared_by_their_means_in_the_window() -> None:
+    runs = outcast_runs([10.0, 30.0], [5.0, 5.0])
+    assert outcast.ratio(runs, "cp", runs.points[0]) == pytest.approx([0.25])
+
+
+def test_efjr_is_the_mean_deviation_of_experimental_flows_by_their_mean() -> None:
+    runs = outcast_runs([10.0, 30.0], [2.0, 6.0, 4.0])
+    assert outcast.efjr(runs, "cp", runs.points[0]) == pytest.approx([100 / 3])
+    assert outcast.efjr(outcast_runs([10.0], [3.0, 3.0]), "cp", {FLOWS: "2"}) == pytest.approx([0])
+
+
+def test_a_flow_over_two_bottlenecks_has_half_of_a_share() -> None:
+    # As many experimental flows as background flows: a third of 910 Mb/s.
+    assert bottlenecks.theory(1.0) == pytest.approx(910e6 / 3)
+    runs = Made(along(FLOWS, [5, 10]), ["cp"], {"goodput[traffic=experimental]": lambda *_: 910e6 / 4})
+    shares = bottlenecks.by_theory(runs, "cp", 5, runs.points)
+    assert shares == pytest.approx(np.array([[0.75, 0.5]] * 2))
+
+
+def test_the_loss_ratio_is_of_lost_and_delivered_segments() -> None:
+    metrics = {
+        "drops[traffic=a]": lambda *_: 10,
+        "goodput[traffic=a]": lambda *_: 30 * bottlenecks.SEGMENT / 4,
+        "drops[traffic=b]": lambda *_: 0,
+        "goodput[traffic=b]": lambda *_: 40 * bottlenecks.SEGMENT / 4,
+    }
+    runs = Made(along(FLOWS, [5, 10]), ["tcp"], metrics)
+    assert bottlenecks.loss_ratio(runs, "tcp", ["a"]) == pytest.approx([25, 25])
+    assert bottlenecks.loss_ratio(runs, "tcp", ["a", "b"]) == pytest.approx([12.5, 12.5])
+
+
+def test_theory_of_two_paths_is_half_of_one_and_what_goes_by_the_other() -> None:
+    assert [out_of_order.theory(one) / 1e6 for one in (0, 0.5)] == pytest.approx([455, 910])
+
+
+# Realistic traffic, and what is said of all.
+
+
+def test_reductions_are_of_the_first_scheme_by_the_second() -> None:
+    tails = {"tcp": 8e-3, "cp": 6e-3, "dctcp": 5e-3, "cp_dctcp": 4e-3}
+    runs = Made(variants=list(tails), metrics={"qct_p99[traffic=query]": lambda variant, *_: tails[variant]})
+    found = realistic.reductions(("cp", "tcp"), runs, "p99", {})
+    assert (found.case, found.metric) == ("CP by TCP", "reduction_of_p99_qct")
+    assert list(found.values) == pytest.approx([25, 25])
+    assert found.note == "TCP 8 ms, CP 6 ms, DCTCP 5 ms, CP&DCTCP 4 ms"
+
+
+def test_headers_lost_are_a_share_of_the_packets_that_were_cut() -> None:
+    metrics = {"drops[reason=buffer_full]": lambda *_: 3, "trims": lambda *_: 150}
+    assert schemes.headers_lost(Made(variants=["cp"], metrics=metrics), "cp") == pytest.approx([2, 2])
+
+
+def test_bursts_that_lose_frames_are_found_by_the_least_rate() -> None:
+    lost = {"1000Mbps": 0, "1085Mbps": 0, "1092Mbps": 1, "1100Mbps": 5}
+    metrics = {"drops": lambda _, point, seed: lost[point[claims.RATE]]}
+    [found] = claims.bursts({"headers": Made(along(claims.RATE, lost), ["cp"], metrics)})
+    assert list(found.values) == pytest.approx([13.104, 13.104])
+    [found] = claims.bursts(
+        {"headers": Made(along(claims.RATE, ["1000Mbps"]), ["cp"], {"drops": lambda *_: 0})}
+    )
+    assert all(math.isnan(one) for one in found.values)
+
+
+def test_the_best_other_is_that_of_the_mean_and_what_is_better_has_a_sign() -> None:
+    found = {"cp_dctcp": np.array([11.0]), "cp": np.array([10.0]), "tcp": np.array([20.0])}
+    lower = claims.compared("figure", found)
+    assert (list(lower.values), lower.note) == (pytest.approx([10]), "the best other is cp")
+    higher = claims.compared("figure", found, higher=True)
+    assert (list(higher.values), higher.note) == (pytest.approx([45]), "the best other is tcp")
