@@ -1,0 +1,220 @@
+"""The numbers of the study of cut packets: points and sweeps, their rows, and what counts as a difference."""
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+import common
+import overspill
+from common import Line, Study, whole
+from overspill import Key, metrics, stats
+
+SCENARIO = Path(__file__).with_name("trim.toml")
+SENDERS = "traffic.query.senders"
+ROOM = 4096  # bytes that CP asks for
+MAIN = ("tcp", "dctcp", "cp", "strict", "quarter", "return")
+ASIDES = (
+    *("cp_mark", "strict_mark", "cp_128", "cp_256", "strict_128", "strict_256", "ten_to_one", "strict_coin"),
+    *("cp_16k", "strict_16k", "cp_tcp", "strict_tcp", "cp_spray", "strict_spray", "cp_rto_10ms"),
+    *("strict_rto_10ms", "dctcp_rto_10ms", "dctcp_rack"),
+)
+DROPPING = ("tcp", "dctcp", "dctcp_rto_10ms", "dctcp_rack")
+LARGER_ROOM = {"cp_16k": 16384, "strict_16k": 16384}
+REFERENCES = ("dctcp", "cp", "strict")
+
+QCT, QCT_TAIL = "qct_p50", "qct_p99"
+BACKGROUND, BACKGROUND_TAIL = (Key(name, traffic="background") for name in ("fct_mean", "fct_p99"))
+TIMES = (QCT, QCT_TAIL, BACKGROUND, BACKGROUND_TAIL)
+UNHEARD = "unheard"
+METRICS = (
+    *("qct_mean", *TIMES, Key("slowdown_mean", traffic="background"), Key("fct_mean", traffic="query")),
+    *("trims", "packs", UNHEARD, "drops", "timeouts", "retransmits", "marks"),
+)
+MARGIN, COUNT_MARGIN = 0.05, 0.2
+
+
+@dataclass(frozen=True)
+class Point:
+    """Gb/s of a link, KB of a port's memory for each of them, and how many answer a query."""
+
+    rate: int
+    buffer: int
+    degree: int
+
+
+@dataclass(frozen=True)
+class Plan:
+    """What is run: buffers at one degree, degrees at one buffer, asides; and sets for small trials."""
+
+    rates: Sequence[int] = (10, 100)
+    buffers: Sequence[int] = (5, 15, 30, 75, 150)
+    degrees: Sequence[int] = (8, 32, 128)
+    buffer: int = 15
+    degree: int = 32
+    asides: Mapping[Point, Sequence[str]] = field(
+        default_factory=lambda: {
+            Point(10, 15, 32): ASIDES,
+            Point(10, 15, 128): ASIDES,
+            Point(100, 15, 32): ("cp_mark", "strict_mark"),
+        }
+    )
+    seeds: int = 10
+    jobs: int | None = None
+    sets: Mapping[str, object] = field(default_factory=dict)
+
+    def points(self) -> list[Point]:
+        """Each point once: one factor differs from the middle."""
+        grid = [Point(rate, buffer, self.degree) for rate in self.rates for buffer in self.buffers]
+        grid += [Point(rate, self.buffer, degree) for rate in self.rates for degree in self.degrees]
+        return list(dict.fromkeys(grid))
+
+
+@dataclass(frozen=True)
+class Case:
+    """A variant at a point."""
+
+    rate: str
+    buffer: str
+    degree: str
+    variant: str
+
+    @property
+    def point(self) -> tuple[str, str, str]:
+        """Where it was run."""
+        return self.rate, self.buffer, self.degree
+
+
+Row = common.Row[Case]
+
+
+def family(case: Case, metric: str) -> tuple[str, ...]:
+    """What is corrected together: all main variants at a point, and apart from them all asides."""
+    return (metric, *case.point, "main" if case.variant in MAIN else "aside")
+
+
+def reference(case: Case, name: str) -> Case:
+    """The case of a reference at the same point."""
+    return Case(*case.point, name)
+
+
+STUDY = Study(Case, METRICS, REFERENCES, reference, family)
+
+
+def settings(at: Point) -> dict[str, object]:
+    """What a point sets: memory, marks, windows and queries grow with the rate, so that all lasts as long."""
+    memory = at.buffer * 1000 * at.rate
+    short = at.rate > 10  # as many packets cost as much in a tenth of the time
+    stop = "4500us" if short else "12ms"
+    rooms = dict.fromkeys(DROPPING, 0) | LARGER_ROOM
+    window = f"{at.rate}pkt"
+    return {
+        "transport.initial_window": window,
+        **{f"variants.{name}.transport.initial_window": window for name in ("tcp", "cp_tcp", "strict_tcp")},
+        "topology.link.rate": f"{at.rate}Gbps",
+        "switch.buffer.size": f"{memory - ROOM}B",
+        "switch.marking.k": f"{3 * at.rate}KB",
+        "traffic.query.size": f"{64_000 * at.rate // at.degree}B",
+        "traffic.query.start": "500us" if short else "2ms",
+        "traffic.query.stop": stop,
+        "traffic.background.stop": stop,
+        **{f"variants.{name}.switch.buffer.size": f"{memory - room}B" for name, room in rooms.items()},
+    }
+
+
+def run(plan: Plan, out: Path) -> list[Row]:
+    """A sweep for each point, in one store, and their rows."""
+    table: list[Line] = []
+    summary: list[Line] = []
+    for at in plan.points():
+        variants = [*MAIN, *plan.asides.get(at, ())]
+        sweep = overspill.sweep(
+            SCENARIO,
+            over={SENDERS: [at.degree]},
+            variants=variants,
+            seeds=plan.seeds,
+            jobs=plan.jobs,
+            sets={**settings(at), **plan.sets},
+            out=out,
+        )
+        lines = whole(sweep).metrics.to_pylist()
+        more = list(unheard(lines))
+        place = {"rate": str(at.rate), "buffer": str(at.buffer), "degree": str(at.degree)}
+        table += [one | place for one in [*lines, *more]]
+        summary += [one | place for one in [*sweep.summary.to_pylist(), *summed(more)]]
+    return STUDY.rows(table, summary, case_of)
+
+
+def case_of(line: Line) -> Case:
+    """The case of a line."""
+    return Case(line["rate"], line["buffer"], line["degree"], str(line["variant"]))
+
+
+def unheard(lines: Sequence[Line]) -> Iterator[Line]:
+    """Cut packets of which no PACK told the sender: header or PACK was lost, or the header went back."""
+    counts: dict[tuple[str, int], dict[str, float]] = {}
+    for one in lines:
+        if (name := metrics.name(one)) in ("trims", "packs"):
+            counts.setdefault((one["variant"], one["seed"]), {})[name] = one["value"]
+    for (variant, seed), found in counts.items():
+        if len(found) == 2:
+            value = found["trims"] - found["packs"]
+            front = {"variant": variant, "seed": seed, "metric": UNHEARD}
+            yield front | {"value": value, "unit": "packets"}
+
+
+def summed(found: Sequence[Line]) -> Iterator[Line]:
+    """Means over seeds and their intervals, by the rules of every sweep."""
+    groups: dict[str, list[Line]] = {}
+    for one in found:
+        groups.setdefault(one["variant"], []).append(one)
+    for several in groups.values():
+        values = [one["value"] for one in several]
+        bounds = stats.interval(values, False)
+        if bounds is not None:
+            low, high = bounds
+            more = {"n": len(values), "mean": stats.mean(values), "ci95": (high - low) / 2}
+            yield several[0] | more | {"low": low, "high": high}
+
+
+@dataclass(frozen=True)
+class Told:
+    """A difference from a reference in parts of the reference's mean, with its interval."""
+
+    mean: float
+    low: float
+    high: float
+    margin: float
+
+    @property
+    def differs(self) -> bool:
+        """Whether it counts: its interval excludes 0, and its mean is no less than the margin."""
+        return (self.low > 0 or self.high < 0) and abs(self.mean) >= self.margin
+
+    @property
+    def same(self) -> bool:
+        """Whether all of its interval is within the margin."""
+        return -self.margin < self.low and self.high < self.margin
+
+
+Rows = Mapping[tuple[Case, str], Row]
+
+
+def by_case(found: Sequence[Row]) -> dict[tuple[Case, str], Row]:
+    """Rows by case and metric."""
+    return {(row.case, row.metric): row for row in found}
+
+
+def told(rows: Rows, case: Case, metric: str, name: str) -> Told | None:
+    """The difference of a case from a reference, where there is one and the reference is not 0."""
+    row, other = rows.get((case, metric)), rows.get((reference(case, name), metric))
+    if row is None or other is None or not other.mean or name not in row.less:
+        return None
+    margin = MARGIN if metric in TIMES else COUNT_MARGIN
+    mean, low, high = (one / other.mean for one in row.less[name])
+    return Told(mean, low, high, margin)
+
+
+def point_of(case: Case) -> Any:
+    """Its place among the points."""
+    return tuple(int(one) for one in case.point)
