@@ -4,6 +4,7 @@ mod agents;
 mod alarm;
 mod built;
 mod crossing;
+mod cutting;
 mod failing;
 mod pausing;
 mod room;
@@ -242,28 +243,6 @@ impl Core {
             first_end = first_end.min(end);
         }
         step.out.transmit_run(port, run, (first_end, p.time(size)));
-    }
-
-    /// Cuts a packet; whether it is any shorter now.
-    fn trim<F: Fib, O: Out>(&mut self, pkt: &mut Pkt, port: PortId, step: &mut Step<F, O>) -> bool {
-        let had_mark = pkt.head.ecn() == Ecn::Ce;
-        let bytes = pkt.cut(&self.overflow.peek().cut(), self.framing.min_frame);
-        if bytes == 0 {
-            return false;
-        }
-        self.count_trimmed(port, bytes);
-        if pkt.head.ecn() == Ecn::Ce && !had_mark {
-            self.counts(port).marked += 1;
-            let at = step.out.spot(port);
-            step.out.observer().marked(at, pkt);
-        }
-        true
-    }
-
-    pub(super) fn count_trimmed(&mut self, port: PortId, bytes: u16) {
-        let counts = self.counts(port);
-        counts.trimmed += 1;
-        counts.trimmed_bytes += u64::from(bytes);
     }
 
     /// A frame that waited at a port is gone.

@@ -126,6 +126,8 @@ pub trait Observer {
     fn marked(&mut self, _at: Spot, _pkt: &Pkt) {}
     /// A packet that was to leave by the port of `at` is detoured by the port `taken`, counted as that one.
     fn detoured(&mut self, _at: Spot, _taken: u32, _pkt: &Pkt) {}
+    /// So many bytes of the frame of a packet that was to leave by this port, or waits there, are cut off.
+    fn trimmed(&mut self, _at: Spot, _bytes: u16, _pkt: &Pkt) {}
     /// A packet was bounced.
     fn bounced(&mut self, _at: Spot, _pkt: &Pkt) {}
     /// A packet has reached the transport it is for.
@@ -166,6 +168,7 @@ both! {
     dropped(at: Spot, pkt: &Pkt, reason: DropReason);
     marked(at: Spot, pkt: &Pkt);
     detoured(at: Spot, taken: u32, pkt: &Pkt);
+    trimmed(at: Spot, bytes: u16, pkt: &Pkt);
     bounced(at: Spot, pkt: &Pkt);
     delivered(at: Spot, pkt: &Pkt);
     pause_sent(at: Spot, xoff: ClassSet, again: ClassSet);

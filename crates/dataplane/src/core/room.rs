@@ -2,12 +2,10 @@
 
 use super::agents::{NOBODY, Work};
 use super::{Core, Decision, Step};
-use crate::accounts::Delta;
 use crate::packet_store::Fib;
-use crate::port::QueueAt;
 use crate::{Freed, Out, Pkt};
 use mech::overflow::{DropReason, Fate};
-use mech::{Flags, Lane, PktId, PortId, QueueId};
+use mech::{Flags, PktId, PortId, QueueId};
 
 impl Core {
     /// Evicts or cuts what waits, and asks again, as long as something is to be. Where it is gone already,
@@ -51,57 +49,6 @@ impl Core {
             }
             return self.drop(&pkt, port, DropReason::Evicted, step);
         }
-    }
-
-    /// Cuts a packet that waits at a port; whether there was anything to cut. It keeps its place, or goes on to the
-    /// queue of cut packets.
-    fn trim_waiting<F: Fib, O: Out>(&mut self, id: PktId, port: PortId, step: &mut Step<F, O>) -> bool {
-        let p = &self.store.ports[usize::from(port.0)];
-        let Some(at) = p.rest.queues.iter().position(|queue| self.store.arena.ids(queue).any(|own| own == id.0)) else {
-            return false;
-        };
-        let (before, mut cut) = (*self.store.arena.get(id.0), *self.store.arena.get(id.0));
-        if !self.trim(&mut cut, port, step) {
-            return false;
-        }
-        let from = QueueAt { port, queue: QueueId(at as u8) };
-        let to = QueueAt { port, queue: self.store.queue(cut.head.queue()) };
-        match to.queue == from.queue {
-            true => self.shorten(id, from, &cut, step),
-            false => {
-                self.take_again(id, from, &before, step);
-                self.store(&mut cut, to, false, step);
-            }
-        }
-        true
-    }
-
-    /// A packet that waits has become this one.
-    fn shorten<F: Fib, O: Out>(&mut self, id: PktId, at: QueueAt, cut: &Pkt, step: &mut Step<F, O>) {
-        let QueueAt { port, queue } = at;
-        let slot = &mut self.store.ports[usize::from(port.0)].rest.queues[usize::from(queue.0)];
-        let bytes = self.store.arena.shorten(slot, id.0, cut);
-        self.store.shrink(port, queue, bytes);
-        if self.agents.is_some() && queue.lane() != Lane::Notice {
-            self.count_bytes(Delta::trimmed(port, &cut.head, bytes), None, step);
-        }
-    }
-
-    /// Takes a packet out of its queue, for another one of the same port.
-    fn take_again<F: Fib, O: Out>(&mut self, id: PktId, at: QueueAt, pkt: &Pkt, step: &mut Step<F, O>) {
-        let QueueAt { port, queue } = at;
-        let slot = &mut self.store.ports[usize::from(port.0)].rest.queues[usize::from(queue.0)];
-        self.store.arena.remove(slot, id.0);
-        let empty = slot.packets() == 0;
-        self.store.free(port, queue, &pkt.head);
-        let p = &mut self.store.ports[usize::from(port.0)];
-        p.rest.eligible &= !(u32::from(empty) << queue.0);
-        let counts = p.counts_mut();
-        counts.evicted += 1;
-        counts.evicted_bytes += u64::from(pkt.head.size);
-        let frame = Freed { queue, after: p.waiting(), started: None };
-        Core::tell_freed(port, frame, step.out);
-        self.count_left(port, queue, &pkt.head, step);
     }
 
     /// A packet turns round: its source is its destination now. It is looked up when this decision is over. A NIC
