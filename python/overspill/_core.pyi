@@ -89,8 +89,8 @@ class Scenario:
     ) -> Trace:
         """The trace of a packet of one variant with one seed, which is not looked for yet.
 
-        The packet is that most often `"detoured"` or `"bounced"`, or (flow, whether its receiver sent it,
-        emission). `at_ps` are three instants at which queues are looked at, in place of the usual.
+        The packet is that most often `"detoured"`, `"bounced"` or `"trimmed"`, or (flow, whether its receiver
+        sent it, emission). `at_ps` are three instants at which queues are looked at, in place of the usual.
         """
 
 class Run:

@@ -144,7 +144,11 @@ def key_of(facts: dict[str, int]) -> tuple[int, int, int]:
 @pytest.mark.parametrize(
     ("packet", "said"),
     [
-        ("most", "--packet: found 'most'; expected most_detoured, most_bounced or flow=F,n=N[,reverse]"),
+        (
+            "most",
+            "--packet: found 'most'; "
+            "expected most_detoured, most_bounced, first_trimmed or flow=F,n=N[,reverse]",
+        ),
         ("flow=1", "--packet: found 'flow=1'; expected"),
         ("flow=9999999999,n=1", "expected numbers from 0 to 4294967295"),
         ("flow=15,n=0", "--packet: found flow=15,n=0; expected a flow from 0 to 14"),
@@ -203,6 +207,33 @@ def test_a_lost_packet_says_where_and_why(few: Path) -> None:
     assert found.visits[-1].happened == [f"lost: buffer_full, on the way to {'h0'}"]
     assert found.document()["steps"][-1]["reason"] == "buffer_full"
     assert {"path"} <= set(charts.of(found)) and "detours" not in charts.of(found)
+
+
+CUT = """[variants.trim]
+switch.buffer = { kind = "per_port", size = "30KB" }
+switch.overflow = { kind = "trim" }
+transport.pack = true
+"""
+
+
+def test_a_packet_that_was_cut_says_where_and_how_much_is_left(command: Command, few: Path) -> None:
+    few.write_text(SCENARIO + CUT)
+    ran = command("trace", few, "--packet", "first_trimmed", "--no-report")
+    lines = ran.out.splitlines()
+    assert re.fullmatch(r"few, trim, seed 1: flow \d+, packet \d+", lines[0])
+    (cut,) = [line for line in lines if "trimmed to 64 B" in line]
+    assert " edge0 " in cut and " h0 " in cut, "it is cut at the last switch, and its header goes on"
+    assert re.fullmatch(r"delivered to h0 after [0-9.]+ us: \d+ hops, 1 cut", lines[-2])
+    found = overspill.trace(few, "first_trimmed")
+    sizes = [(step["what"], step["size"]) for step in found.document()["steps"]]
+    at = next(at for at, (what, _) in enumerate(sizes) if what == "trimmed")
+    assert {size for _, size in sizes[:at]} == {1518} and {size for _, size in sizes[at:]} == {64}
+    assert found.document()["trims"] == 1 and found.fate == "delivered"
+    whole = overspill.trace(few, "flow=3,n=0", variant="trim").document()
+    assert whole["trims"] == 0 and {step["size"] for step in whole["steps"]} == {1518}
+    few.write_text(SCENARIO)
+    with pytest.raises(BadInput, match="a variant that has overflow trim"):
+        overspill.trace(few, "first_trimmed")
 
 
 def test_the_files_are_written_and_a_folder_of_others_is_left_alone(command: Command, few: Path) -> None:
@@ -364,6 +395,9 @@ def test_a_path_tells_loops_once_with_their_count() -> None:
 def test_packets_and_instants_are_read_as_they_are_written() -> None:
     assert Packet.of("flow=3, n=4, reverse") == Packet("", 3, 4, True)
     assert str(Packet.of("flow=3,n=4,reverse")) == "flow=3,n=4,reverse"
+    assert (
+        str(Packet.of("first_trimmed")) == "first_trimmed" and Packet.of("first_trimmed").asked == "trimmed"
+    )
     assert Packet.of("most_bounced").asked == "bounced" and Packet.of("flow=3,n=4").asked == (3, False, 4)
     assert instants("1.5us, 2 ms,3s") == (1_500_000, 2_000_000_000, 3_000_000_000_000)
 

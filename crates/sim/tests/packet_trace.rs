@@ -168,6 +168,56 @@ fn any_packet_can_be_followed_whatever_becomes_of_it() {
     assert!(ordinary("drop").iter().any(|row| row.fate > 0), "some are lost");
 }
 
+/// As `QUERIES`, at switches that cut; `more` are further parameters.
+fn cutting(more: &str) -> String {
+    let trim = format!("overflow = {{ kind = \"trim\", trimmable = \"any\"{more} }}");
+    QUERIES.replace("overflow = { kind = \"detour\" }", &trim).replace("size = \"20pkt\"", "size = \"30KB\"")
+}
+
+fn first_cut(more: &str) -> Tracer {
+    trace_at(&cutting(more), "in_turn", (Wanted::Most(Often::Trimmed), None), 1 << 20).unwrap()
+}
+
+/// What comes of it after that is the header's.
+#[test]
+fn a_cut_is_a_step_and_from_then_on_the_frame_is_as_short_as_what_is_left() {
+    let tracer = first_cut("");
+    let steps = tracer.steps();
+    let at = steps.iter().position(|step| step.what == What::Trimmed).unwrap();
+    assert_eq!(count(steps, What::Trimmed), 1, "a packet is cut once");
+    assert!(steps[..at].iter().all(|step| step.size == 1518) && steps[at..].iter().all(|step| step.size == 64));
+    let around = [at - 1, at + 1].map(|at| steps[at].what);
+    assert_eq!((around, steps[at + 1].at.now), ([What::Arrived, What::Stored], steps[at].at.now));
+}
+
+/// The first that the coin falls on waits, is cut, and goes on to the queue of headers.
+#[test]
+fn a_packet_is_cut_where_it_waits() {
+    let rows = packets(&run_with(&scenario(&cutting(COIN), "in_turn"), 1, Options::default()));
+    let follow = |row: &Row| trace_at(&cutting(COIN), "in_turn", (Wanted::This(row.id), None), 1 << 20).unwrap();
+    let waited = rows.iter().filter(|row| !row.id.is_reverse() && row.fate == 0).map(follow).find(|tracer| {
+        tracer.steps().windows(2).any(|pair| (pair[0].what, pair[1].what) == (What::Stored, What::Trimmed))
+    });
+    let found = waited.expect("the coin falls on the tail of a queue");
+    let steps = found.steps();
+    let at = steps.iter().position(|step| step.what == What::Trimmed).unwrap();
+    assert_eq!((steps[at - 1].at.port, steps[at + 1].what), (steps[at].at.port, What::Stored));
+    assert_eq!((steps[at - 1].size, steps[at].size), (1518, 64));
+}
+const COIN: &str = ", header_class = 6, victim = \"coin\"";
+
+#[test]
+fn the_first_that_was_cut_is_the_first_to_end_of_those_that_were() {
+    let text = cutting("");
+    let rows = packets(&run_with(&scenario(&text, "in_turn"), 1, Options::default()));
+    let found = describe(&first_cut(""));
+    let place = rows.iter().position(|row| *row == found).unwrap();
+    for row in &rows[..place] {
+        let tracer = trace_at(&text, "in_turn", (Wanted::This(row.id), None), 1 << 20).unwrap();
+        assert_eq!(count(tracer.steps(), What::Trimmed), 0, "{row:?}");
+    }
+}
+
 /// Every step follows upon the one before: what starts arrives at the far end of that link, what is detoured
 /// waits at the port that was taken.
 #[test]
@@ -227,6 +277,10 @@ fn what_is_not_there_is_told_with_what_there_is() {
     assert_eq!(
         said("in_turn", Wanted::Most(Often::Bounced)),
         "packet: found most_bounced; expected a run that bounces; none of its packets was"
+    );
+    assert_eq!(
+        said("in_turn", Wanted::Most(Often::Trimmed)),
+        "packet: found first_trimmed; expected a run that cuts; none of its packets was"
     );
     assert_eq!(said("in_turn", this(45, false, 0)), "packet: found flow=45,n=0; expected a flow from 0 to 44");
     let sent = ordinary("in_turn").iter().filter(|row| row.id.flow == 3 && !row.id.is_reverse()).count();

@@ -43,6 +43,7 @@ DOING = (
     "detoured",
     "bounced",
     "marked",
+    "trimmed",
     "stored",
     "started",
     "delivered",

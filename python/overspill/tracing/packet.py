@@ -10,7 +10,10 @@ from overspill.errors import BadInput
 from overspill.results import formats
 
 U32_MAX, U64_MAX = 2**32 - 1, 2**64 - 1
-FORMS = "expected most_detoured, most_bounced or flow=F,n=N[,reverse]"
+FORMS = "expected most_detoured, most_bounced, first_trimmed or flow=F,n=N[,reverse]"
+# A packet is cut once at most, and of equals the first to end is found.
+NAMED = {"most_detoured": "detoured", "most_bounced": "bounced", "first_trimmed": "trimmed"}
+DOES = {"detoured": "detour", "bounced": "bounce", "trimmed": "trim"}
 ONE = re.compile(r"flow=([0-9]{1,10}),n=([0-9]{1,10})(,reverse)?")
 TIME = re.compile(r"([0-9]+(?:\.[0-9]+)?) ?(ps|ns|us|ms|s)")
 UNITS = {"ps": 1, "ns": 10**3, "us": 10**6, "ms": 10**9, "s": 10**12}
@@ -19,7 +22,7 @@ INSTANTS = 3
 
 @dataclass(frozen=True)
 class Packet:
-    """A packet by its identity, or by what there is most of: `detoured` or `bounced`."""
+    """A packet by its identity, or by what there is most of: `detoured`, `bounced` or `trimmed`."""
 
     most: str = ""
     flow: int = 0
@@ -30,8 +33,8 @@ class Packet:
     def of(text: str) -> "Packet":
         """What `--packet` says."""
         bare = text.replace(" ", "")
-        if bare in ("most_detoured", "most_bounced"):
-            return Packet(bare.removeprefix("most_"))
+        if bare in NAMED:
+            return Packet(NAMED[bare])
         found = ONE.fullmatch(bare)
         if found is None:
             raise BadInput(f"--packet: found {text!r}; {FORMS}")
@@ -43,7 +46,7 @@ class Packet:
     def __str__(self) -> str:
         """As it may be written."""
         if self.most:
-            return f"most_{self.most}"
+            return next(name for name, most in NAMED.items() if most == self.most)
         return f"flow={self.flow},n={self.n}{',reverse' if self.reverse else ''}"
 
     @property
@@ -74,12 +77,13 @@ def picoseconds(found: re.Match[str]) -> int:
 def variant(loaded: Mapping[str, Any], wanted: str | None, packet: Packet) -> str:
     """The variant that is asked for, or the first whose switches do what the packet is to be found by.
 
-    For a packet that is told by name, the first that detours, else the first that bounces, else the first.
+    For a packet that is told by its number, the first that detours, else the first that bounces, else the
+    first that cuts, else the first.
     """
     names: Sequence[str] = loaded["variants"]
     if wanted is not None and wanted not in names:
         raise BadInput(f"--variant: found {wanted!r}; expected one of {', '.join(names)}")
-    kinds = {"detoured": ("detour",), "bounced": ("bounce",)}.get(packet.most, ("detour", "bounce"))
+    kinds = [DOES[packet.most]] if packet.most else list(DOES.values())
     able = [name for kind in kinds for name in names if does(loaded["resolved"][name], kind)]
     if packet.most and not able:
         raise BadInput(

@@ -12,7 +12,7 @@ import pyarrow as pa
 from overspill.results import columns
 from overspill.results.names import DOING, REASONS
 
-EMITTED, ARRIVED, DETOURED, BOUNCED, MARKED, STORED, STARTED, DELIVERED = range(len(DOING))
+EMITTED, ARRIVED, DETOURED, BOUNCED, MARKED, TRIMMED, STORED, STARTED, DELIVERED = range(len(DOING))
 NO_PORT, NO_COUNT = 0xFFFF, 0xFFFF_FFFF
 # Not on the way to a port, or not for certain; the port is that it came in by.
 UNROUTED = ("ttl_expired", "no_route", "link_down", "link_loss", "corrupted")
@@ -97,12 +97,16 @@ class PacketTrace:
         """A step of a stay."""
         what, port = step["what"], self.peers.get((step["node"], step["port"]))
         if what == STORED:
-            visit.before, visit.stored_ps = step["before"], step["time_ps"]
+            # A packet that is cut where it waits may go on to another queue: it has waited since it came.
+            if visit.stored_ps is None:
+                visit.before, visit.stored_ps = step["before"], step["time_ps"]
         elif what == STARTED:
             visit.left_ps, visit.to = step["time_ps"], port
         elif what in (DETOURED, BOUNCED):
             visit.turned = "detour" if what == DETOURED else "bounce"
             visit.happened.append(f"{DOING[what]}, not to {self.name(port)}")
+        elif what == TRIMMED:
+            visit.happened.append(f"{DOING[what]} to {step['size']} B")
         elif what >= len(DOING):
             reason = REASONS[what - len(DOING)]
             to = "" if reason in UNROUTED else f", on the way to {self.name(port)}"
@@ -176,6 +180,7 @@ class PacketTrace:
             "hops": self.count(ARRIVED),
             "detours": self.count(DETOURED),
             "bounces": self.count(BOUNCED),
+            "trims": self.count(TRIMMED),
             "path": self.path,
             "steps": [self.told(step) for step in self.steps],
             "arcs": [

@@ -4,7 +4,16 @@ from collections.abc import Mapping
 from typing import Any
 
 from overspill.results import formats, header
-from overspill.tracing.packet_trace import ARRIVED, BOUNCED, DETOURED, MARKED, PacketTrace, Visit, compressed
+from overspill.tracing.packet_trace import (
+    ARRIVED,
+    BOUNCED,
+    DETOURED,
+    MARKED,
+    TRIMMED,
+    PacketTrace,
+    Visit,
+    compressed,
+)
 
 HEADS = ("time (us)", "node", "what happened", "leaves to", "queue", "waited (us)")
 
@@ -32,7 +41,7 @@ def summary(traced: PacketTrace) -> list[str]:
     under_way = f"under way when the run ended at {formats.time(end)},"
     fates = {"delivered": f"delivered to {traced.path[-1]}", "under_way": under_way}
     fate = fates.get(traced.fate, f"lost at {traced.path[-1]} ({traced.fate})")
-    counts = [(ARRIVED, "hop"), (DETOURED, "detour"), (BOUNCED, "bounce"), (MARKED, "mark")]
+    counts = [(ARRIVED, "hop"), (DETOURED, "detour"), (BOUNCED, "bounce"), (MARKED, "mark"), (TRIMMED, "cut")]
     parts = [
         counted(traced.count(what), name) for what, name in counts if what == ARRIVED or traced.count(what)
     ]

@@ -8,7 +8,7 @@ use std::fmt::{Display, Formatter};
 /// Why there is no packet trace.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Missing {
-    /// No packet was detoured, or bounced.
+    /// No packet was detoured, or bounced, or cut.
     None(Often),
     /// There is no such flow; how many there are.
     Flow(PacketId, u32),
@@ -28,6 +28,9 @@ impl Display for Missing {
             }
             Missing::None(Often::Bounced) => {
                 ("most_bounced".into(), "a run that bounces; none of its packets was".into())
+            }
+            Missing::None(Often::Trimmed) => {
+                ("first_trimmed".into(), "a run that cuts; none of its packets was".into())
             }
             Missing::Flow(id, 0) => (describe(id), "a run with flows; it has none".to_string()),
             Missing::Flow(id, flows) => (describe(id), format!("a flow from 0 to {}", flows - 1)),

@@ -37,8 +37,8 @@ pub const INSTANTS: usize = 3;
 /// Which packet.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Wanted {
-    /// That with most detours or bounces, of those that were delivered or lost; of equals the first to end. What
-    /// a packet counts ends at 255.
+    /// That with most detours or bounces, or cuts, of those that were delivered or lost; of equals the first to end.
+    /// What a packet counts ends at 255.
     Most(Often),
     /// This one.
     This(PacketId),

@@ -1,4 +1,4 @@
-//! Which packet was detoured, or bounced, most often: the maximum and no more is kept.
+//! Which packet was detoured, or bounced, most often, or the first that was cut: the maximum and no more is kept.
 
 use crate::identity::PacketId;
 use dataplane::Pkt;
@@ -13,6 +13,8 @@ pub enum Often {
     Detoured,
     /// Bounces.
     Bounced,
+    /// Cuts, of which no packet has more than one.
+    Trimmed,
 }
 
 /// The observer.
@@ -37,6 +39,7 @@ impl Most {
         let count = match self.of {
             Often::Detoured => pkt.head.detours,
             Often::Bounced => pkt.head.bounces,
+            Often::Trimmed => u8::from(pkt.head.is_cut()),
         };
         if count > self.found.map_or(0, |(most, ..)| most) {
             self.found = Some((count, PacketId::of(pkt), now));

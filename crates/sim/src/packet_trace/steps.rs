@@ -21,6 +21,8 @@ pub enum What {
     Bounced,
     /// It gets a congestion mark.
     Marked,
+    /// Its payload is cut off, as it arrives or where it waits.
+    Trimmed,
     /// It waits at a port.
     Stored,
     /// Its first bit leaves by a port.
@@ -33,12 +35,13 @@ pub enum What {
 
 impl What {
     /// All but losses, in the order of their numbers.
-    pub(crate) const BEFORE_LOSSES: [What; 8] = [
+    pub(crate) const BEFORE_LOSSES: [What; 9] = [
         What::Emitted,
         What::Arrived,
         What::Detoured,
         What::Bounced,
         What::Marked,
+        What::Trimmed,
         What::Stored,
         What::Started,
         What::Delivered,
@@ -51,6 +54,7 @@ impl What {
             What::Detoured => "detoured",
             What::Bounced => "bounced",
             What::Marked => "marked",
+            What::Trimmed => "trimmed",
             What::Stored => "stored",
             What::Started => "started",
             What::Delivered => "delivered",
@@ -66,10 +70,11 @@ impl What {
             What::Detoured => 2,
             What::Bounced => 3,
             What::Marked => 4,
-            What::Stored => 5,
-            What::Started => 6,
-            What::Delivered => 7,
-            What::Dropped(reason) => 8 + reason as u8,
+            What::Trimmed => 5,
+            What::Stored => 6,
+            What::Started => 7,
+            What::Delivered => 8,
+            What::Dropped(reason) => 9 + reason as u8,
         }
     }
 }
@@ -85,7 +90,7 @@ pub struct Step {
     pub taken: Option<u32>,
     /// How many frames wait at the port before a stored one.
     pub before: Option<u32>,
-    /// Bytes of the frame.
+    /// Bytes of the frame; once it is cut, those that are left.
     pub size: u16,
 }
 
@@ -164,6 +169,9 @@ impl Observer for Steps {
     }
     fn marked(&mut self, at: Spot, pkt: &Pkt) {
         self.note(at, What::Marked, pkt);
+    }
+    fn trimmed(&mut self, at: Spot, _bytes: u16, pkt: &Pkt) {
+        self.note(at, What::Trimmed, pkt);
     }
     fn dropped(&mut self, at: Spot, pkt: &Pkt, reason: DropReason) {
         self.ended |= self.note(at, What::Dropped(reason), pkt).is_some();
