@@ -70,6 +70,11 @@ def goodput(*rates: Sequence[float]) -> pa.Table:
     return pa.table({name: pa.array([row[at] for row in rows], pa.uint64()) for at, name in enumerate(names)})
 
 
+def roles(*roles: int) -> pa.Table:
+    """`flows` whose roles are these: 0 data, 1 request."""
+    return pa.table({"flow": pa.array(range(len(roles)), pa.uint32()), "role": pa.array(roles, pa.uint8())})
+
+
 def queries(*taken: Sequence[float], again: Sequence[int] = (), timeouts: Sequence[int] = ()) -> pa.Table:
     """`flows` of queries, the times of their flows in ms; the rest are columns from the first row on."""
     rows = [(query, ms) for query, times in enumerate(taken) for ms in times]
@@ -86,8 +91,8 @@ def queries(*taken: Sequence[float], again: Sequence[int] = (), timeouts: Sequen
 
 
 def packets(*rows: tuple[int, int, int, int, int]) -> pa.Table:
-    """`packets`: flow, data or not, when sent, when at its end, and its fate."""
-    names = ("flow", "data", "sent_ps", "end_ps", "fate")
+    """`packets`: flow, reverse or not, when sent, when at its end, and its fate."""
+    names = ("flow", "reverse", "sent_ps", "end_ps", "fate")
     return pa.table({name: pa.array([row[at] for row in rows], pa.uint64()) for at, name in enumerate(names)})
 
 
@@ -110,7 +115,7 @@ def everything() -> dict[str, Made]:
     """Every sweep of the paper, with metrics that grow with the scheme's place and the seed."""
     kept: dict[str, Told] = {
         "flow_goodput": lambda _, point, seed: goodput(*[(9.0, 3.0 + seed)] * (7 * number(point))),
-        "packets": lambda *_: packets((0, 1, 1, 9, 0), (0, 1, 2, 5, 2), (1, 1, 3, 8, 0), (1, 0, 3, 8, 0)),
+        "packets": lambda *_: packets((0, 0, 1, 9, 0), (0, 0, 2, 5, 2), (1, 0, 3, 8, 0), (1, 1, 3, 8, 0)),
     }
     found = {}
     for sweep in tomllib.loads((PAPER / "paper.toml").read_text())["sweep"]:
@@ -119,10 +124,10 @@ def everything() -> dict[str, Made]:
         rows = zip(*over.values(), strict=True) if "zip" in sweep else itertools.product(*over.values())
         points = [dict(zip(over, row, strict=True)) for row in rows]
         variants = sweep.get("variants") or list(scenario["variants"])
-        of_scenario = pairs if sweep["scenario"] == "outcast.toml" else slow
-        found[sweep["name"]] = Made(
-            points or ({},), variants, {}, kept | {"flows": of_scenario}, (1, 2), level
-        )
+        of_sweep = pairs if sweep["scenario"] == "outcast.toml" else slow
+        if sweep["name"] == "cliff":
+            of_sweep = lambda *_: roles(0, 0)  # noqa: E731
+        found[sweep["name"]] = Made(points or ({},), variants, {}, kept | {"flows": of_sweep}, (1, 2), level)
     return found
 
 

@@ -5,7 +5,7 @@ from collections.abc import Iterable, Mapping
 
 import numpy as np
 import pytest
-from cp_runs import Made, along, flows, goodput, packets, queries
+from cp_runs import Made, along, flows, goodput, packets, queries, roles
 
 from overspill.errors import Failed
 from overspill.papers.cp import (
@@ -75,16 +75,22 @@ def test_cliffs_are_of_groups_of_seeds_and_not_a_number_where_there_is_none() ->
 
 
 def test_the_window_is_what_is_under_way_when_the_first_packet_is_lost() -> None:
-    table = packets(
-        (0, 1, 1, 9, 0), (0, 1, 2, 5, 3), (1, 1, 3, 4, 0), (1, 1, 5, 8, 0), (1, 1, 6, 8, 3), (1, 0, 3, 8, 0)
-    )
-    runs = Made((), ["tcp"], kept={"packets": lambda *_: table}, seeds=[1])
-    runs.points = [{}]
-    [found] = incast.windows({"cliff": runs})
-    # Three packets of data of two flows; the one that arrived before and the ACK do not count.
+    # Flow 2 is a request.
+    rows = [
+        (0, 0, 1, 9, 0),
+        (0, 0, 2, 5, 3),
+        (1, 0, 3, 4, 0),
+        (1, 0, 5, 8, 0),
+        (1, 0, 6, 8, 3),
+        (1, 1, 3, 8, 0),
+    ]
+    table = packets(*rows, (2, 0, 1, 9, 0))
+    kept = {"packets": lambda *_: table, "flows": lambda *_: roles(0, 0, 1)}
+    [found] = incast.windows({"cliff": Made(variants=["tcp"], kept=kept, seeds=[1])})
+    # Three packets of data of two flows; the one that arrived before, the ACK and the request do not count.
     assert list(found.values) == [1.5]
-    whole = packets((0, 1, 1, 9, 0))
-    [found] = incast.windows({"cliff": Made(variants=["tcp"], kept={"packets": lambda *_: whole}, seeds=[1])})
+    kept["packets"] = lambda *_: packets((0, 0, 1, 9, 0))
+    [found] = incast.windows({"cliff": Made(variants=["tcp"], kept=kept, seeds=[1])})
     assert math.isnan(found.values[0])
 
 

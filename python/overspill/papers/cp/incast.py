@@ -85,11 +85,15 @@ def figure_1(sweeps: Sweeps) -> Iterator[Measured]:
 def windows(sweeps: Sweeps) -> Iterator[Measured]:
     """Packets in flight when the first one is lost, a flow."""
     found = []
-    for table in sweeps["cliff"].tables("packets", TCP):
-        data = columns.numbers(table, "data") != 0
+    runs = sweeps["cliff"]
+    for table, whose in zip(runs.tables("packets", TCP), runs.tables("flows", TCP), strict=True):
+        # Requests are flows of their own, and go the other way.
+        role, flow = columns.numbers(whose, "role"), columns.numbers(table, "flow")
+        responses = columns.numbers(whose, "flow")[role == 0]
+        data = (columns.numbers(table, "reverse") == 0) & np.isin(flow, responses)
         sent, end = (columns.numbers(table, name)[data] for name in ("sent_ps", "end_ps"))
         lost = (columns.numbers(table, "fate") != 0)[data]
-        flows = len(np.unique(columns.numbers(table, "flow")[data]))
+        flows = len(responses)
         if lost.any():
             first = end[lost].min()
             found.append(float(np.sum((sent <= first) & (end >= first)) / flows))
