@@ -81,6 +81,12 @@ impl Arena {
         queue.bytes += u64::from(self.slots[id as usize].head.size);
     }
 
+    /// Payload in all packets that lie here.
+    pub fn payload(&self) -> u64 {
+        let freed = self.free.iter().map(|id| self.slots[*id as usize].carried());
+        self.slots.iter().map(Pkt::carried).sum::<u64>() - freed.sum::<u64>()
+    }
+
     /// Takes the first packet out of a queue and leaves it where it lies, in no queue.
     pub fn unlink_first(&mut self, queue: &mut Queue) -> Option<u32> {
         let (id, _) = self.first(queue)?;

@@ -21,7 +21,7 @@ use crate::ends::Tally;
 use crate::packet_store::{Fib, Look, PacketStore};
 use crate::port::{Port, QueueAt};
 use crate::transport::Run;
-use crate::{Exts, Framing, Freed, Leaves, Observer, Out, Outcome, Pkt, Stored};
+use crate::{Exts, Framing, Freed, Leaves, Observer, Out, Outcome, PayloadCounts, Pkt, Stored};
 use agents::{Agents, Work};
 use mech::marking::MarkingSlot;
 use mech::overflow::{DropReason, Fate, OverflowSlot};
@@ -261,6 +261,7 @@ impl Core {
         let counts = self.counts(port);
         counts.dropped[why as usize] += 1;
         counts.dropped_bytes += u64::from(pkt.head.size);
+        counts.dropped_payload += pkt.carried();
         let at = step.out.spot(port);
         step.out.observer().dropped(at, pkt, why);
         step.exts.free_shared(pkt.ext);
@@ -381,6 +382,17 @@ impl Core {
     /// Packets that it holds.
     pub fn held(&self) -> usize {
         self.store.arena.held()
+    }
+
+    /// Payload that was lost or cut at its ports, or is in packets that it holds.
+    pub(crate) fn payload(&self) -> PayloadCounts {
+        let of = |port: &Port| {
+            let counts = port.counts();
+            let (dropped, cut) = (counts.dropped_payload, counts.trimmed_payload);
+            PayloadCounts { dropped, cut, ..PayloadCounts::default() }
+        };
+        let held = PayloadCounts { waiting: self.store.arena.payload(), ..PayloadCounts::default() };
+        self.store.ports.iter().map(of).sum::<PayloadCounts>() + held
     }
 
     /// The ports.

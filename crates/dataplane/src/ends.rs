@@ -46,11 +46,12 @@ impl<T> Ends<T> {
     }
 }
 
-/// Packets, and the bytes of their frames without preamble and gap.
+/// Packets, the bytes of their frames without preamble and gap, and those of their payload.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Tally {
     pub(crate) packets: u64,
     pub(crate) bytes: u64,
+    pub(crate) payload: u64,
 }
 
 impl Tally {
@@ -58,5 +59,6 @@ impl Tally {
     pub(crate) fn count(&mut self, pkt: &Pkt) {
         self.packets += 1;
         self.bytes += u64::from(pkt.head.size);
+        self.payload += pkt.carried();
     }
 }

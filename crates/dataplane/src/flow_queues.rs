@@ -163,6 +163,7 @@ impl FlowQueues {
             if let Some(pkt) = frame {
                 self.held.packets -= 1;
                 self.held.bytes -= u64::from(pkt.head.size);
+                self.held.payload -= pkt.carried();
                 return Some(Next::Frame(pkt));
             }
         }

@@ -1,7 +1,7 @@
 //! A packet in a node: 64 hot bytes.
 
-use mech::Head;
 use mech::overflow::Cut;
+use mech::{Flags, Head};
 use units::Time;
 
 /// No extension.
@@ -42,6 +42,11 @@ impl Pkt {
             cut.mark(&mut self.head);
         }
         before - after
+    }
+    /// Bytes of payload that are there; of a message without any, whose words say something else, none.
+    #[inline]
+    pub fn carried(&self) -> u64 {
+        if self.head.flags.has(Flags::PAYLOAD) { u64::from(self.payload) } else { 0 }
     }
     /// Bytes of payload that a segment was sent with, from `seq` on, whether they are there or were cut off since
     /// (CP §4.3); `options` are those of its header, in bytes. What is cut was no padded frame, so that this is exact.

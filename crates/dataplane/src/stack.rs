@@ -48,4 +48,7 @@ impl Stack {
     pub(crate) fn bytes(&self) -> u64 {
         self.waiting.iter().map(|(_, pkt)| u64::from(pkt.head.size)).sum()
     }
+    pub(crate) fn payload(&self) -> u64 {
+        self.waiting.iter().map(|(_, pkt)| pkt.carried()).sum()
+    }
 }

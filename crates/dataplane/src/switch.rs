@@ -25,7 +25,7 @@ mod learnt;
 
 use crate::core::{Core, CoreSetup, Decision, Step};
 use crate::packet_store::Fib;
-use crate::{Exts, Observer, Out, Pkt};
+use crate::{Exts, Observer, Out, PayloadCounts, Pkt};
 use learnt::Learnt;
 use mech::fib::FibSlot;
 use mech::overflow::DropReason;
@@ -70,6 +70,7 @@ pub struct Switch {
     /// Lost before a port was chosen.
     lost: [u64; DropReason::ALL.len()],
     lost_bytes: u64,
+    lost_payload: u64,
     /// Where its table learns.
     learnt: Option<Box<Learnt>>,
 }
@@ -124,6 +125,7 @@ impl Switch {
             received_bytes: 0,
             lost: Default::default(),
             lost_bytes: 0,
+            lost_payload: 0,
             learnt: setup.fib.into_table().map(|table| Box::new(Learnt::new(table))),
         }
     }
@@ -354,6 +356,7 @@ impl Switch {
         }
         self.lost[reason as usize] += 1;
         self.lost_bytes += u64::from(pkt.head.size);
+        self.lost_payload += pkt.carried();
         let at = step.out.spot(pkt.head.ingress);
         step.out.observer().dropped(at, pkt, reason);
         step.exts.free_shared(pkt.ext);
@@ -389,6 +392,17 @@ impl Switch {
     /// Copies that were made of flooded frames, and those that ended where they were of no use.
     pub fn flooded(&self) -> (u64, u64) {
         self.learnt.as_ref().map_or((0, 0), |learnt| (learnt.created.packets, self.core.flood_copies_discarded.packets))
+    }
+
+    /// What was lost or cut here, what waits, and copies of flooded frames.
+    pub fn payload(&self) -> PayloadCounts {
+        let own = PayloadCounts {
+            sent: self.learnt.as_ref().map_or(0, |learnt| learnt.created.payload),
+            delivered: self.core.flood_copies_discarded.payload,
+            dropped: self.lost_payload,
+            ..PayloadCounts::default()
+        };
+        own + self.core.payload()
     }
 
     /// Checks `received + created = sent + dropped + flood_copies_discarded + control_received + held + queued`, in

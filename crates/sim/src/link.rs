@@ -13,8 +13,8 @@ mod tests;
 pub(crate) use course::Course;
 pub(crate) use scatter::Scatter;
 
-use dataplane::Pkt;
 use dataplane::transport::Run;
+use dataplane::{PayloadCounts, Pkt};
 use mech::PortId;
 use mech::overflow::DropReason;
 use prefetch_index::prefetch_index;
@@ -95,6 +95,8 @@ pub(crate) struct Wires {
     scatter: Option<Box<Scatter>>,
     /// Frames that were lost on links.
     lost: u64,
+    /// Payload in these.
+    lost_payload: u64,
     trains: Vec<Train>,
     free_trains: Vec<u32>,
     /// What was sent on links of which it is kept.
@@ -177,7 +179,20 @@ impl Wires {
     /// Adds what was lost on the links of another partition.
     pub(crate) fn add_lost(&mut self, other: &Wires) {
         self.lost += other.lost;
+        self.lost_payload += other.lost_payload;
         self.courses.iter_mut().zip(&other.courses).for_each(|(sum, other)| sum.add_lost(other));
+    }
+    /// So much payload was in a frame that was lost on a link.
+    pub(crate) fn count_lost_payload(&mut self, bytes: u64) {
+        self.lost_payload += bytes;
+    }
+    /// Payload that was lost on links, or is on one.
+    pub(crate) fn payload(&self) -> PayloadCounts {
+        let freed = self.free.iter().map(|id| self.frames[*id as usize].carried());
+        let further = |train: &Train| u64::from(train.run.count() - 1) * train.run.first().carried();
+        let placed = self.frames.iter().map(Pkt::carried).sum::<u64>() - freed.sum::<u64>();
+        let waiting = placed + self.trains.iter().map(further).sum::<u64>();
+        PayloadCounts { dropped: self.lost_payload, waiting, ..PayloadCounts::default() }
     }
     /// Frames under way on all links.
     pub(crate) fn under_way(&self) -> u64 {

@@ -13,6 +13,7 @@ mod closed_forms;
 mod collectives;
 mod common;
 mod conservation;
+mod cutting;
 mod dctcp_band;
 mod deadlock;
 mod determinism;

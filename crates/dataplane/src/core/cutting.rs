@@ -11,7 +11,7 @@ use mech::{Ecn, Lane, PktId, PortId, QueueId};
 impl Core {
     /// Cuts a packet; whether it is any shorter now.
     pub(super) fn trim<F: Fib, O: Out>(&mut self, pkt: &mut Pkt, port: PortId, step: &mut Step<F, O>) -> bool {
-        let had_mark = pkt.head.ecn() == Ecn::Ce;
+        let (had_mark, carried) = (pkt.head.ecn() == Ecn::Ce, pkt.carried());
         let bytes = pkt.cut(&self.overflow.peek().cut(), self.framing.min_frame);
         if bytes == 0 {
             return false;
@@ -19,6 +19,7 @@ impl Core {
         let counts = self.counts(port);
         counts.trimmed += 1;
         counts.trimmed_bytes += u64::from(bytes);
+        counts.trimmed_payload += carried - u64::from(pkt.payload);
         let at = step.out.spot(port);
         step.out.observer().trimmed(at, bytes, pkt);
         if pkt.head.ecn() == Ecn::Ce && !had_mark {

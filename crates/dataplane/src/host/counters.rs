@@ -1,6 +1,7 @@
 //! What a host says of itself: the ends of flows that live there, and packets that came, went and stayed.
 
 use super::Host;
+use crate::PayloadCounts;
 use crate::core::Core;
 use crate::ends::Tally;
 use crate::stack::Stack;
@@ -65,6 +66,19 @@ impl Host {
     /// Copies of flooded frames that came in and were for somebody else.
     pub fn flood_copies_discarded(&self) -> u64 {
         self.flood_copies_discarded.packets
+    }
+
+    /// What its transports have sent and got, what was lost at its NIC, and what waits here.
+    pub fn payload(&self) -> PayloadCounts {
+        let waiting = self.pulled.as_ref().map_or(0, |pulled| pulled.queues().held().payload);
+        let own = PayloadCounts {
+            sent: self.originated.payload,
+            delivered: self.consumed.payload + self.flood_copies_discarded.payload,
+            dropped: self.misdirected.payload,
+            waiting: waiting + self.up.payload() + self.down.payload(),
+            ..PayloadCounts::default()
+        };
+        own + self.nic.payload()
     }
 
     /// Checks `received + originated = sent + consumed + dropped + flood_copies_discarded + control_received + held + queued`, in

@@ -27,6 +27,7 @@ impl Host {
         }
         self.originated.packets += u64::from(run.count());
         self.originated.bytes += u64::from(run.count()) * u64::from(run.first().head.size);
+        self.originated.payload += u64::from(run.count()) * run.first().carried();
         self.nic.pass_run(run, NIC, &mut step.of_nic());
     }
 

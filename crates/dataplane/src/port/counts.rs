@@ -32,8 +32,12 @@ pub struct PortCounts {
     pub trimmed: u64,
     /// Bytes that were cut off.
     pub trimmed_bytes: u64,
+    /// Bytes of payload that were there before and are not now; where some of a frame stays, more than were cut off.
+    pub trimmed_payload: u64,
     /// Lost on the way to this port, by [`DropReason`].
     pub dropped: [u64; DropReason::ALL.len()],
     /// Bytes of these.
     pub dropped_bytes: u64,
+    /// Payload in these.
+    pub dropped_payload: u64,
 }

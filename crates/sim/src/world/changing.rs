@@ -107,6 +107,7 @@ impl<O: Observer, T: Tap> World<O, T> {
             self.state.wires.count_lost(key.index(), reason);
             self.state.observer.dropped(Spot { now: self.now, node: key.node(), port }, pkt, reason);
         }
+        self.state.wires.count_lost_payload(pkt.carried());
         self.exts.free_shared(pkt.ext);
     }
 

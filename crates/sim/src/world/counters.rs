@@ -3,7 +3,7 @@
 use super::World;
 use crate::tap::Tap;
 use dataplane::Observer;
-use dataplane::{Host, Port, PortCounts, Switch};
+use dataplane::{Host, PayloadCounts, Port, PortCounts, Switch};
 use mech::overflow::DropReason;
 use units::Time;
 
@@ -33,8 +33,14 @@ impl<O: Observer, T: Tap> World<O, T> {
         nics.chain(self.switches.iter().flat_map(|s| s.core().ports())).map(Port::counts).collect()
     }
 
+    /// The payload of the whole network: what was sent, and what became of it.
+    pub fn payload(&self) -> PayloadCounts {
+        let nodes = self.hosts.iter().map(Host::payload).chain(self.switches.iter().map(Switch::payload));
+        nodes.sum::<PayloadCounts>() + self.state.wires.payload()
+    }
+
     /// Checks that no packet was made or lost on the way without being counted: at every queue, at
-    /// every node, and between nodes.
+    /// every node, and between nodes; and that all payload is somewhere.
     pub fn conserves(&mut self) -> bool {
         let counts = self.port_counts(self.settled());
         let on_links: u64 = self.state.wires.under_way();
@@ -47,13 +53,15 @@ impl<O: Observer, T: Tap> World<O, T> {
         sent + waiting_ahead == received + on_links
             && self.hosts.iter().all(Host::conserves)
             && self.switches.iter().all(Switch::conserves)
+            && self.payload().balanced()
     }
 
-    /// The first node whose counters do not balance, if any.
+    /// The first node whose counters do not balance, if any, or how payload does not.
     pub fn imbalance(&self) -> Option<String> {
         let host = self.hosts.iter().position(|host| !host.conserves()).map(|h| format!("host {h}"));
         let switch = || self.switches.iter().position(|s| !s.conserves()).map(|s| format!("switch {s}"));
-        host.or_else(switch)
+        let payload = || Some(self.payload()).filter(|all| !all.balanced()).map(|all| all.to_string());
+        host.or_else(switch).or_else(payload)
     }
 
     /// The counters before anything was done at the instant `at`.

@@ -1,0 +1,197 @@
+//! Payload is cut beside everything else that a switch may do, and all of it is somewhere: delivered, dropped or cut.
+
+use crate::common::{scenario, total};
+use dataplane::{Observer, Pkt, Spot, Wants};
+use mech::overflow::DropReason;
+use mech::{HostId, Registry};
+use scenario::declarations;
+use scenario::load::{Source, load};
+use sim::{Options, PacketId, Recorder, Results, Stop, build};
+use std::collections::HashMap;
+use std::path::Path;
+
+/// What became of every packet, by its identity.
+#[derive(Clone, Debug, Default)]
+struct Ledger(HashMap<PacketId, Entry>);
+
+#[derive(Clone, Copy, Debug, Default)]
+struct Entry {
+    /// With which it was sent.
+    payload: u64,
+    /// With which it ended.
+    left: u64,
+    delivered: u64,
+    dropped: u64,
+    cut: u64,
+}
+
+impl Ledger {
+    fn at(&mut self, pkt: &Pkt) -> &mut Entry {
+        self.0.get_mut(&PacketId::of(pkt)).unwrap_or_else(|| panic!("nobody has sent {pkt:?}"))
+    }
+    fn sum(&self, of: impl Fn(&Entry) -> u64) -> u64 {
+        self.0.values().map(of).sum()
+    }
+}
+
+impl Observer for Ledger {
+    const WANTS: Wants = Wants { emissions: true, ..Wants::NOTHING };
+
+    fn emitted(&mut self, pkt: &Pkt) {
+        let before = self.0.insert(PacketId::of(pkt), Entry { payload: pkt.carried(), ..Entry::default() });
+        assert!(before.is_none(), "an identity is given once: {pkt:?}");
+    }
+    fn trimmed(&mut self, _at: Spot, bytes: u16, pkt: &Pkt) {
+        assert!(bytes > 0 && pkt.payload == 0 && pkt.head.is_cut(), "{pkt:?}");
+        self.at(pkt).cut += 1;
+    }
+    fn dropped(&mut self, _at: Spot, pkt: &Pkt, _reason: DropReason) {
+        let entry = self.at(pkt);
+        (entry.dropped, entry.left) = (entry.dropped + 1, pkt.carried());
+    }
+    fn delivered(&mut self, _at: Spot, pkt: &Pkt) {
+        let entry = self.at(pkt);
+        (entry.delivered, entry.left) = (entry.delivered + 1, pkt.carried());
+    }
+}
+
+/// What the network has unless a line says otherwise: queries and flows that are far too much for the ports of two
+/// racks, and raw packets of a class of their own.
+const BASE: [&str; 8] = [
+    "topology = { kind = \"leaf_spine\", leaves = 2, spines = 2, hosts_per_leaf = 4, link = { rate = \"1Gbps\", delay = \"1us\" } }",
+    "switch.buffer = { kind = \"per_port\", size = \"14KB\" }",
+    "switch.overflow = { kind = \"trim\", trimmable = \"any\" }",
+    "transport = { kind = \"dctcp\", pack = true, min_rto = \"1ms\" }",
+    "duration = \"40ms\"",
+    "name = \"cutting\"",
+    "host.nic_jitter = \"0us\"",
+    "measure.drain = \"1s\"",
+];
+const TRAFFIC: &str = r#"
+[[traffic]]
+name = "query"
+kind = "incast"
+senders = 7
+receiver = "h0"
+size = "30KB"
+interval = "1ms"
+repeat = 2
+[[traffic]]
+name = "across"
+kind = "permutation"
+size = "60KB"
+[[traffic]]
+name = "raw"
+kind = "constant"
+source = "h7"
+destination = "h0"
+rate = "200Mbps"
+class = 2
+stop = "2ms"
+"#;
+
+fn text(lines: &[&str]) -> String {
+    let key = |line: &str| line.split(" =").next().unwrap().to_string();
+    let own: Vec<String> = lines.iter().map(|line| key(line)).collect();
+    let rest = BASE.into_iter().filter(|line| !own.contains(&key(line)));
+    lines.iter().copied().chain(rest).collect::<Vec<_>>().join("\n") + TRAFFIC
+}
+
+/// What a run leaves once it is held against what became of every packet, and how many packets were cut.
+fn audited(text: &str, seed: u64) -> (Results, u64) {
+    let s = scenario(text, "");
+    let mut world = build(&s, seed, Options::default(), Ledger::default()).unwrap();
+    for events in [10, 1000, 10_000] {
+        world.advance(events);
+        assert!(world.conserves(), "on the way: {:?}\n{text}", world.imbalance());
+    }
+    let stop = world.run().stop;
+    assert!(world.conserves(), "{:?}\n{text}", world.imbalance());
+    let payload = world.payload();
+    assert_eq!((stop, payload.waiting), (Some(Stop::Done), 0), "nothing is stuck: {text}");
+    let returned: u64 = (0..s.topology.hosts).map(|host| world.host(HostId(host)).returned()).sum();
+
+    let ledger = world.observer();
+    let fair = |e: &Entry| e.delivered + e.dropped <= 1 && e.cut <= 1 && (e.cut == 0 || e.left == 0);
+    let odd = ledger.0.iter().find(|(_, entry)| !fair(entry));
+    assert!(odd.is_none(), "a packet ends once and is cut once: {odd:?}\n{text}");
+    // ACKs are still under way where all flows have ended.
+    let untold = ledger.sum(|e| 1 - e.delivered - e.dropped);
+    assert!(untold >= returned, "what comes back is no delivery: {untold} of {returned}\n{text}");
+    let sent = ledger.sum(|e| e.payload);
+    let delivered = ledger.sum(|e| e.delivered * e.left);
+    let dropped = ledger.sum(|e| e.dropped * e.left);
+    let cut = ledger.sum(|e| e.cut * e.payload);
+    assert_eq!(sent, delivered + dropped + cut, "{text}");
+    // Copies of flooded frames have nobody who sends them, and end without being told of.
+    let copies = payload.sent - sent;
+    assert!(copies == 0 || text.contains("learning"), "{text}");
+    assert_eq!([payload.delivered, payload.dropped, payload.cut], [delivered + copies, dropped, cut], "{text}");
+
+    let mut counted = build(&s, seed, Options::default(), Recorder::of(&s)).unwrap();
+    counted.run();
+    let results = counted.results(&s);
+    assert!(results.conserved && results.deadlock.is_none() && results.unfinished == 0, "{text}");
+    let packets = ledger.sum(|e| e.cut);
+    assert!(packets == 0 || packets == total(&results, "ports", "trimmed"), "{text}");
+    (results, packets)
+}
+
+/// A row of the page's table: lines of a scenario, what becomes of packets, and what else ports have counted, or the reason.
+struct Row<'a> {
+    lines: Vec<&'a str>,
+    verdict: &'a str,
+    also: &'a str,
+}
+
+const PAGE: &str = include_str!("../../../docs/mechanisms/trim.md");
+
+fn rows() -> Vec<Row<'static>> {
+    let table = PAGE.split("| beside | packets are |").nth(1).expect("the page has the table");
+    let rows = table.lines().skip(2).take_while(|line| line.starts_with('|'));
+    let row = |line: &'static str| {
+        let cells: Vec<&str> = line.trim_matches('|').split(" | ").map(str::trim).collect();
+        let lines = cells[0].split('`').skip(1).step_by(2).collect();
+        Row { lines, verdict: cells[1], also: cells.get(2).copied().unwrap_or("").trim_end_matches('|').trim() }
+    };
+    rows.map(row).collect()
+}
+
+#[test]
+fn what_the_page_says_of_trim_beside_others_is_what_becomes_of_packets() {
+    let mut wrong = Vec::new();
+    for row in rows() {
+        let (text, named) = (text(&row.lines), row.also.split('`').skip(1).step_by(2).collect::<Vec<_>>());
+        if row.verdict == "refused" {
+            let found = load(&Source::new("page.toml", &text, Path::new("")), &[]).err().unwrap_or_default();
+            let said: Vec<String> = found.iter().map(ToString::to_string).collect();
+            if said.len() != 1 || !said[0].contains(named[0]) {
+                wrong.push(format!("{:?}: {said:?}", row.lines));
+            }
+            continue;
+        }
+        let (mut cut, mut counted) = (0, vec![0; named.len()]);
+        for seed in 1..=3 {
+            let (results, packets) = audited(&text, seed);
+            cut += packets;
+            counted.iter_mut().zip(&named).for_each(|(sum, name)| *sum += total(&results, "ports", name));
+        }
+        let is_so = if row.verdict == "cut" { cut > 20 } else { row.verdict == "never cut" && cut == 0 };
+        if !is_so || counted.contains(&0) {
+            wrong.push(format!("{:?}: {cut} are cut, {named:?} {counted:?}", row.lines));
+        }
+    }
+    assert!(wrong.is_empty(), "{}", wrong.join("\n"));
+}
+
+#[test]
+fn the_page_tells_of_everything_that_a_switch_may_have_beside_trim() {
+    let told: Vec<&str> = rows().iter().flat_map(|row| row.lines.clone()).collect();
+    let slots = ["fib", "routing", "buffer", "overflow", "marking", "scheduler", "pause"];
+    for spec in declarations(&Registry::catalogue()) {
+        let Some(slot) = spec.slot.strip_prefix("switch.").filter(|slot| slots.contains(slot)) else { continue };
+        let kind = format!("{slot} = {{ kind = \"{}\"", spec.kind);
+        let plain = ["none", "static", "ecmp", "two_level", "weighted", "k_shortest"].contains(&spec.kind);
+        assert!(plain || told.iter().any(|line| line.contains(&kind)), "{kind}");
+    }
+}
