@@ -10,6 +10,7 @@ import numpy as np
 import pyarrow as pa
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure as Drawing
+from matplotlib.ticker import FuncFormatter, LogLocator, NullFormatter
 
 from overspill import Failed, columns, plots, stats
 from overspill.papers.spec import Measured, Point, Runs
@@ -153,6 +154,15 @@ def marked(axes: Axes, values: Sequence[tuple[float, float | None]], label: str 
     if known:
         places, heights = [x for x, _ in known], [y for _, y in known]
         axes.plot(places, heights, "D", linestyle="none", zorder=5, label=label, **style)
+
+
+def log_scale(axes: Axes) -> None:
+    """A logarithmic y-axis with plain numbers, more of them where it spans less than two decades."""
+    axes.set_yscale("log")
+    low, high = axes.get_ylim()
+    axes.yaxis.set_major_locator(LogLocator(subs=(1, 2, 5) if high < 100 * low else (1,)))
+    axes.yaxis.set_major_formatter(FuncFormatter(lambda value, _: f"{value:,g}".replace(",", " ")))
+    axes.yaxis.set_minor_formatter(NullFormatter())
 
 
 def legend(axes: Axes, **place: Any) -> None:

@@ -142,7 +142,8 @@ def panel(axes: Axes, runs: Runs, background: int, variants: Sequence[str]) -> N
     line = [theory(one / background) / 1e6 for one in flows]
     axes.plot(flows, line, color="black", linestyle="--", label="theory")
     axes.set_xlabel("experimental flows")
-    axes.set_ylim(bottom=0)
+    # Below 0, so that what starves is seen.
+    axes.set_ylim(bottom=-0.03 * axes.get_ylim()[1])
 
 
 def draw_2(sweeps: Sweeps, published: Published) -> Drawing:
@@ -153,7 +154,7 @@ def draw_2(sweeps: Sweeps, published: Published) -> Drawing:
             panel(axes, sweeps[name], background, (TCP, TCP_200))
             axes.set_title(f"{background} background flows")
         panels[0].set_ylabel("goodput (Mb/s)")
-        legend(panels[0], loc="best")
+        legend(panels[-1], loc="center left", bbox_to_anchor=(1.0, 0.5))
     return made
 
 
@@ -165,7 +166,7 @@ def draw_12(name: str, sweeps: Sweeps) -> Drawing:
             panel(axes, sweeps[name + mode], SETS[name], FIVE)
             axes.set_title(told.removeprefix(", ") or "hosts scatter")
         panels[0].set_ylabel("goodput (Mb/s)")
-        legend(panels[0], loc="best", fontsize=7)
+        legend(panels[-1], loc="center left", bbox_to_anchor=(1.0, 0.5))
     return made
 
 

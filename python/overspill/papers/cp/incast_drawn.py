@@ -8,7 +8,7 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure as Drawing
 
 from overspill import plots
-from overspill.papers.common import Curve, Published, legend, marked, mean_line, sheet
+from overspill.papers.common import Curve, Published, legend, log_scale, marked, mean_line, sheet
 from overspill.papers.cp import incast
 from overspill.papers.cp.schemes import CP, DCTCP, NAMES, TCP, Sweeps, numbers
 from overspill.papers.spec import Runs
@@ -53,7 +53,7 @@ def draw_throughput(sweeps: Sweeps, published: Published) -> Drawing:
         axes.set_ylim(0, 1000)
         axes.set_ylabel("throughput (Mb/s)")
         axes.set_title("64 KB from each sender")
-        legend(axes, loc="center right")
+        legend(axes, loc="center left", bbox_to_anchor=(1.0, 0.5))
     return made
 
 
@@ -70,7 +70,7 @@ def draw_completion(sweeps: Sweeps, published: Published) -> Drawing:
             (90.0, published.get((f"{NAMES[TCP]} 200 ms, 80 to 100 senders", time))),
         ]
         marked(axes, levels)
-        axes.set_yscale("log")
+        log_scale(axes)
         axes.set_ylabel("query completion time (ms)")
         axes.set_title("1024 KB from all senders together")
         legend(axes, loc="center left", bbox_to_anchor=(1.0, 0.5))

@@ -129,7 +129,7 @@ def draw_10(sweeps: Sweeps, published: Published) -> Drawing:
             axes.set_xticks(range(len(PAIRS)), list(PAIRS))
             axes.set_title(mode.removeprefix(", ") or "hosts scatter")
         panels[0].set_ylabel("goodput, experimental by background")
-        legend(panels[0], loc="best", fontsize=7)
+        legend(panels[-1], loc="center left", bbox_to_anchor=(1.0, 0.5))
     return made
 
 
@@ -154,7 +154,7 @@ def draw_11(sweeps: Sweeps, published: Published) -> Drawing:
         axes.set_ylabel("EFJR (%); dotted: 15 %")
         axes.set_ylim(bottom=0)
         axes.set_title("Experimental flows among themselves")
-        legend(axes, loc="best")
+        legend(axes, loc="center left", bbox_to_anchor=(1.0, 0.5))
     return made
 
 

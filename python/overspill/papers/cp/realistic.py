@@ -125,14 +125,14 @@ def figure_16b(sweeps: Sweeps) -> Iterator[Measured]:
 
 
 def bars(axes: Axes, values: Mapping[str, Mapping[str, np.ndarray]]) -> None:
-    """Both percentiles, beside each other for each name."""
+    """Both percentiles, beside each other for each name; a scheme has its colour of all figures."""
+    every = list(NAMES.values())
     for at_, (name, tails) in enumerate(values.items()):
+        colour = COLOURS[(every.index(name) if name in every else at_) % len(COLOURS)]
         heights = [tails[which].mean() for which in TAILS]
         reach = [float(halves(tails[which][:, None])[0]) for which in TAILS]
         places = np.arange(len(TAILS)) + 0.8 / len(values) * (at_ - (len(values) - 1) / 2)
-        axes.bar(
-            places, heights, 0.75 / len(values), yerr=reach, color=COLOURS[at_ % len(COLOURS)], label=name
-        )
+        axes.bar(places, heights, 0.75 / len(values), yerr=reach, color=colour, label=name)
     axes.set_xticks(range(len(TAILS)), ["99th percentile", "99.9th percentile"])
     axes.set_ylim(bottom=0)
 
@@ -149,7 +149,7 @@ def draw_15(size: str, sweeps: Sweeps) -> Drawing:
             )
             axes.set_title(sizes.removeprefix(", ") or "imc10")
         panels[0].set_ylabel("query completion time (ms)")
-        legend(panels[0], loc="upper left")
+        legend(panels[-1], loc="center left", bbox_to_anchor=(1.0, 0.5))
     return made
 
 
@@ -171,7 +171,7 @@ def draw_16a(sweeps: Sweeps, published: Published) -> Drawing:
         bars(axes, {NAMES[one]: {which: tail(runs, one, which) for which in TAILS} for one in FOUR})
         axes.set_ylabel("query completion time (ms)")
         axes.set_title("Ten-fold traffic")
-        legend(axes, loc="upper left")
+        legend(axes, loc="center left", bbox_to_anchor=(1.0, 0.5))
     return made
 
 
@@ -191,7 +191,7 @@ def draw_16b(sweeps: Sweeps, published: Published) -> Drawing:
             bars(axes, found)
             axes.set_title(title)
         panels[0].set_ylabel("query completion time (ms)")
-        legend(panels[0], loc="upper left")
+        legend(panels[-1], loc="center left", bbox_to_anchor=(1.0, 0.5))
     return made
 
 

@@ -10,10 +10,9 @@ from typing import Any
 import numpy as np
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure as Drawing
-from matplotlib.ticker import FuncFormatter, LogLocator, NullFormatter
 
 from overspill import plots
-from overspill.papers.common import legend, marked, mean_line, sheet
+from overspill.papers.common import legend, log_scale, marked, mean_line, sheet
 from overspill.papers.dibs.compare import curve
 from overspill.papers.dibs.mixed import DCTCP, DIBS, Of, bounds, flows_of, p99_fct, p99_qct
 from overspill.papers.spec import Point, Runs
@@ -86,11 +85,7 @@ def lines(
 def finish(axes: Axes, panel: Panel) -> None:
     """Scales, labels and the legend."""
     if panel.log:
-        axes.set_yscale("log")
-        low, high = axes.get_ylim()
-        axes.yaxis.set_major_locator(LogLocator(subs=(1, 2, 5) if high < 100 * low else (1,)))
-        axes.yaxis.set_major_formatter(FuncFormatter(lambda value, _: f"{value:,g}".replace(",", " ")))
-        axes.yaxis.set_minor_formatter(NullFormatter())
+        log_scale(axes)
     else:
         axes.set_ylim(0, 1.05 * axes.get_ylim()[1])
     axes.set_xlabel(panel.label)
