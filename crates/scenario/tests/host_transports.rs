@@ -88,3 +88,45 @@ fn what_hosts_cannot_differ_in_and_what_is_about_switches_is_refused() {
         assert!(found.contains(said), "{over}: {found}");
     }
 }
+
+#[test]
+fn what_is_said_of_all_hosts_and_is_not_theirs_is_told() {
+    let of = |over: &str, more: &str| {
+        let text = star(&format!("[transport]\nkind = \"dctcp\"\nmin_rto = \"5ms\"\n[[override]]\n{over}\n{more}"));
+        let all = loaded(&text, &[]).notes.into_iter();
+        all.filter(|note| note.contains("[[override]] gives")).collect::<Vec<_>>()
+    };
+    let [sack, least] = ["transport.kind = \"sack\"", "transport.min_rto = \"6ms\""].map(|said| format!("{TWO}{said}"));
+    let variants = "[variants.a]\n[variants.b]\ntransport = { kind = \"reno\", min_rto = \"7ms\" }\n";
+    let said = "b: transport.kind, transport.min_rto: not at h1, h2: [[override]] gives them a kind of their own";
+    assert_eq!(of(&sack, variants), [said]);
+    assert_eq!((of(&sack, ""), of(&least, variants)), (vec![], vec![]));
+    let own = "[variants.b]\ntransport.kind = \"reno\"\noverride = [{ where = { hosts = [\"h1\"] }, transport = { kind = \"sack\" } }]\n";
+    assert_eq!(of(&least, own), [""; 0], "the variant says both");
+    let all = "where = { hosts = [\"h0\", \"h1\", \"h2\", \"h3\"] }\ntransport.kind = \"sack\"";
+    let said =
+        "transport.kind, transport.min_rto: nothing comes of it: [[override]] gives every host a kind of its own";
+    assert_eq!(of(all, ""), [format!("default: {said}")]);
+    assert_eq!(of(all, "[variants.a]\n"), [format!("a: {said}")]);
+}
+
+#[test]
+fn settings_and_what_some_hosts_have_of_their_own_are_told_apart() {
+    let notes = loaded(&text(&format!("{TWO}transport.kind = \"sack\"")), &["transport.kind=reno"]).notes;
+    let said = "default: transport.kind: not at h1, h2: [[override]] gives them a kind of their own";
+    assert!(notes.iter().any(|note| note == said), "{notes:?}");
+}
+
+#[test]
+fn a_transport_that_is_that_of_all_hosts_anyway_and_one_that_nothing_has_are_told() {
+    let said = "default: override: h1, and hosts like it: nothing comes of what is said: it has the same transport as [transport]";
+    let with = |over: &str| loaded(&text(&format!("{TWO}{over}")), &[]).notes;
+    assert!(with("transport.min_rto = \"5ms\"").iter().any(|note| note == said));
+    assert!(!with("transport.min_rto = \"6ms\"").iter().any(|note| note == said));
+    let raw = "kind = \"constant\"\nsource = \"h0\"\ndestination = \"h1\"\nrate = \"1Mbps\"\n";
+    let all = star("");
+    let all = all[..all.find("[[traffic]]").expect("it has one")].to_string();
+    let over = format!("[[traffic]]\nname = \"w\"\n{raw}[[override]]\n{TWO}transport.tlp = false\n");
+    let said = "default: override: nothing comes of `transport`: all traffic is sent without one";
+    assert_eq!(loaded(&format!("{all}{over}"), &[]).notes, [said]);
+}

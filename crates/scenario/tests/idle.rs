@@ -109,15 +109,6 @@ fn frames_that_wait_for_longer_than_timers_are_told() {
 }
 
 #[test]
-fn ticks_that_are_longer_than_the_least_timeout_are_told() {
-    let with = |tcp: &str| notes(&format!("[transport]\nkind = \"linux\"\n{tcp}"));
-    let said = "transport.tick = 3600s is above min_rto = 200ms, which is a whole tick then";
-    assert_eq!(with("tick = \"3600s\"\n"), [said]);
-    assert_eq!(with("tick = \"200ms\"\n"), [""; 0]);
-    assert_eq!(with("min_rto = \"1ms\"\n"), [""; 0], "ticks are at their default");
-}
-
-#[test]
 fn marking_from_a_length_on_that_no_queue_reaches_is_told() {
     let with = |k: &str, size: &str, more: &str| {
         let marking = format!("marking = {{ kind = \"ecn_threshold\", k = \"{k}\" }}\n");
@@ -287,56 +278,4 @@ fn ranks_of_probes_and_marks_of_detoured_packets_that_nothing_goes_by_are_told()
     let with = |kind: &str| notes(&format!("{detour}[transport]\nkind = \"{kind}\"\n"));
     let said = "switch.overflow.mark_detoured has no effect: transport `newreno` is not ECN-capable as it stands";
     assert_eq!((with("newreno"), with("dctcp")), (vec![said.to_string()], Vec::new()));
-}
-
-#[test]
-fn what_is_said_of_losses_that_are_found_by_time_is_told_where_they_are_not() {
-    let dctcp = "[switch]\nmarking = { kind = \"ecn_threshold\", k = \"5pkt\" }\n[transport]\nkind = \"dctcp\"\n";
-    let with = |more: &str| notes(&format!("{dctcp}{more}"));
-    let said = |name: &str| format!("transport.{name} has no effect without recovery = \"rack\"");
-    assert_eq!(with("tlp = false\ntimer_slack = \"1ms\"\n"), [said("tlp"), said("timer_slack")]);
-    assert_eq!(with("recovery = \"rack\"\ntlp = false\ntimer_slack = \"1ms\"\n"), [""; 0]);
-    let eifel = "recovery = \"rack\"\neifel = false\n";
-    assert_eq!(with(eifel), ["transport.eifel has no effect without timestamps = true"]);
-    assert_eq!(with(&format!("{eifel}timestamps = true\n")), [""; 0]);
-    let said = "transport.limited_transmit has no effect with recovery = \"rack\": what is reported makes room";
-    assert_eq!(with("recovery = \"rack\"\nlimited_transmit = true\n"), [said]);
-}
-
-#[test]
-fn what_is_said_of_packs_is_told_where_there_are_none_and_of_duplicates_where_there_are() {
-    let with = |more: &str| {
-        let all = notes(&format!("[transport]\nkind = \"sack\"\n{more}"));
-        all.into_iter().filter(|note| note.contains("has no effect w")).collect::<Vec<_>>()
-    };
-    let said = |name: &str| format!("transport.{name} has no effect without pack = true");
-    let given = "pack_dupack_threshold = 9\npack_reaction = \"mark\"\n";
-    assert_eq!(with(given), [said("pack_dupack_threshold"), said("pack_reaction")]);
-    assert_eq!(with(&format!("pack = true\n{given}")), [""; 0]);
-    let with_pack = with("pack = true\ndupack_threshold = 9\nlimited_transmit = true\n");
-    let said = "transport.dupack_threshold has no effect with pack = true: pack_dupack_threshold counts in its place";
-    assert_eq!(with_pack[0], said);
-    assert_eq!(with_pack[1], "transport.limited_transmit has no effect with pack = true: what is reported makes room");
-    assert_eq!(with_pack.len(), 2);
-}
-
-#[test]
-fn packs_without_switches_that_cut_and_cuts_for_hosts_without_pack_are_told() {
-    let with = |overflow: &str, pack: bool| {
-        notes(&format!(
-            "[switch]\nbuffer = {{ kind = \"per_port\", size = \"9KB\" }}\noverflow = {overflow}\n[transport]\nkind = \"sack\"\npack = {pack}\n"
-        ))
-    };
-    let starts = |notes: Vec<String>, with: &str| notes.len() == 1 && notes[0].starts_with(with);
-    assert!(starts(with("{ kind = \"tail_drop\" }", true), "transport.pack has no effect: no switch cuts packets"));
-    assert!(starts(
-        with("{ kind = \"trim\" }", false),
-        "switch.overflow cuts nothing: no data says that it may be cut"
-    ));
-    let any = "{ kind = \"trim\", trimmable = \"any\" }";
-    assert!(starts(with(any, false), "switch.overflow cuts packets of hosts without transport.pack"));
-    assert_eq!(
-        (with(any, true), with("{ kind = \"trim\" }", true), with("{ kind = \"tail_drop\" }", false)),
-        (vec![], vec![], vec![])
-    );
 }

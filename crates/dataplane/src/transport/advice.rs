@@ -3,12 +3,13 @@
 use super::choices::{CongestionControl, Connection, Priority, Recovery};
 use super::config::{MAX_WINDOW, window};
 use mech::params::Values;
+use units::Dur;
 
 /// What a user should know of these parameters of a kind; `given` says which were written in the scenario.
 pub fn notes(kind: &str, values: &Values, given: &dyn Fn(&str) -> bool) -> Vec<String> {
     let asked = Asked { as_linux: kind.starts_with("linux"), values, given };
     let first = [asked.timeouts(), asked.delayed_acks(), asked.windows(), asked.idle(), asked.by_time()];
-    [first.concat(), asked.packs(), asked.handshake(), asked.ticks()].concat()
+    [first.concat(), asked.packs(), asked.handshake(), asked.ticks(), asked.bounds()].concat()
 }
 
 struct Asked<'a> {
@@ -32,14 +33,20 @@ impl Asked<'_> {
         if !self.values.has("initial_rto") || !self.is_on("retransmission_timer") {
             return Vec::new();
         }
-        let sampled = self.as_linux && self.values.get::<Connection>("connection") == Connection::Established;
-        if sampled && self.is_given("initial_rto") {
-            let why =
-                "without connection = \"handshake\", which gives the first sample: what is open begins with min_rto";
-            return vec![format!("transport.initial_rto has no effect {why}")];
-        }
-        if sampled {
-            return Vec::new();
+        let is_open = self.values.get::<Connection>("connection") == Connection::Established;
+        let rtt = self.values.time("handshake_rtt");
+        if is_open && (self.as_linux || rtt > Dur::ZERO) {
+            let why = match self.as_linux {
+                true => {
+                    "without connection = \"handshake\", which gives the first sample: what is open begins with min_rto"
+                        .into()
+                }
+                false => format!(
+                    "with handshake_rtt = {rtt}, the first sample: what is open begins with the timeout of that"
+                ),
+            };
+            let note = || format!("transport.initial_rto has no effect {why}");
+            return self.is_given("initial_rto").then(note).into_iter().collect();
         }
         let [initial, min, max] = ["initial_rto", "min_rto", "max_rto"].map(|name| self.values.time(name));
         if initial > max {
@@ -55,15 +62,39 @@ impl Asked<'_> {
         }
     }
 
-    /// A least timeout that is shorter than what timers are counted in.
+    /// Bounds of the timeout that are shorter than what timers are counted in, or no whole number of it.
     fn ticks(&self) -> Vec<String> {
         let values = self.values;
-        if !self.is_given("tick") || !values.has("tick") || values.get::<Recovery>("recovery") != Recovery::Rack {
+        let ticks = values.has("tick") && values.get::<Recovery>("recovery") == Recovery::Rack;
+        if !ticks || !self.is_on("retransmission_timer") || values.time("tick") == Dur::ZERO {
             return Vec::new();
         }
-        let [tick, least] = ["tick", "min_rto"].map(|name| values.time(name));
-        let note = || format!("transport.tick = {tick} is above min_rto = {least}, which is a whole tick then");
-        (tick > least).then(note).into_iter().collect()
+        let [tick, least, most] = ["tick", "min_rto", "max_rto"].map(|name| values.time(name));
+        let whole = Dur(least.0.div_ceil(tick.0).saturating_mul(tick.0));
+        let mut notes = Vec::new();
+        if tick > least && self.is_given("tick") {
+            notes.push(format!("transport.tick = {tick} is above min_rto = {least}, which is a whole tick then"));
+        } else if tick > least && self.is_given("min_rto") {
+            let other = "its tick may be shorter, or \"0us\" for exact timers";
+            notes.push(format!(
+                "transport.min_rto = {least} is below tick = {tick}, that of this kind: it is a whole tick; {other}"
+            ));
+        }
+        if whole > most && ["max_rto", "min_rto", "tick"].into_iter().any(|name| self.is_given(name)) {
+            notes.push(format!(
+                "transport.max_rto = {most} is below min_rto in whole ticks of {tick}: both are {whole}"
+            ));
+        }
+        notes
+    }
+
+    /// What says nothing where all timeouts are the same.
+    fn bounds(&self) -> Vec<String> {
+        let values = self.values;
+        let same = values.has("min_rto") && values.time("min_rto") == values.time("max_rto");
+        let note = || "transport.rto_floor has no effect with min_rto = max_rto: all timeouts are that".to_string();
+        let told = same && self.is_given("rto_floor") && self.is_on("retransmission_timer");
+        told.then(note).into_iter().collect()
     }
 
     fn delayed_acks(&self) -> Vec<String> {
@@ -202,8 +233,11 @@ impl Asked<'_> {
         let mut notes: Vec<String> =
             silent.map(|(_, name, why)| format!("transport.{name} has no effect {why}")).collect();
         if !self.is_on("retransmission_timer") {
-            let timers = ["min_rto", "max_rto", "initial_rto", "rto", "probe_after", "probe_priority"];
-            let told: Vec<&str> = timers.into_iter().filter(|name| self.is_given(name)).collect();
+            let timers = ["min_rto", "max_rto", "initial_rto", "rto", "rto_floor", "probe_after", "probe_priority"];
+            // A round-trip time is what probes and reordering wait for, too.
+            let more = [("frto", self.is_by_time()), ("handshake_rtt", !self.is_by_time())];
+            let more = more.into_iter().filter_map(|(name, silent)| silent.then_some(name));
+            let told: Vec<&str> = timers.into_iter().chain(more).filter(|name| self.is_given(name)).collect();
             if !told.is_empty() {
                 let told = told.join(", ");
                 notes.push(format!("transport.retransmission_timer = false: nothing comes of {told}"));

@@ -1,6 +1,6 @@
 //! What a scenario asks for and nothing comes of beside the rest of it: no error, and worth a word.
 
-use super::tree::Node;
+use super::tree::{Data, Node};
 use crate::choices::Simultaneous;
 use crate::events::Change;
 use crate::model::{PortConfig, Scenario};
@@ -15,10 +15,11 @@ pub(super) fn notes(document: &Node, scenario: &Scenario) -> Vec<String> {
     let asked = Asked { document, scenario };
     if asked.is_raw() {
         let lists = [asked.turns(), asked.measures(), asked.transport(), asked.flows(), asked.classes()];
-        return lists.into_iter().flatten().chain(asked.snapshot()).chain(asked.jitter()).collect();
+        let others = [asked.snapshot(), asked.jitter(), asked.clocks()];
+        return lists.into_iter().flatten().chain(others.into_iter().flatten()).collect();
     }
     let lists = [asked.turns(), asked.measures(), asked.order(), asked.marks(), asked.unreached(), asked.classes()];
-    let others = [asked.returned(), asked.weights(), asked.snapshot(), asked.jitter()];
+    let others = [asked.returned(), asked.weights(), asked.snapshot(), asked.jitter(), asked.clocks()];
     lists
         .into_iter()
         .flatten()
@@ -59,8 +60,12 @@ impl Asked<'_> {
     fn transport(&self) -> Vec<String> {
         let table = self.document.get("transport").map_or(&[][..], Node::entries);
         let told: Vec<&str> = table.iter().map(|(key, _)| key.as_str()).filter(|key| !OF_RAW.contains(key)).collect();
-        let note = || format!("transport: nothing comes of {}: all traffic is sent without one", told.join(", "));
-        if told.is_empty() { Vec::new() } else { vec![note()] }
+        let why = "all traffic is sent without one";
+        let note = (!told.is_empty()).then(|| format!("transport: nothing comes of {}: {why}", told.join(", ")));
+        let overrides = self.document.get("override").map_or(&[][..], Node::items);
+        let of_hosts = overrides.iter().any(|over| over.get("transport").is_some());
+        let over = of_hosts.then(|| format!("override: nothing comes of `transport`: {why}"));
+        note.into_iter().chain(over).collect()
     }
 
     /// What is said of flows, where there are none.
@@ -289,14 +294,27 @@ impl Asked<'_> {
             .or_else(|| self.scatter())
     }
 
-    /// Frames that wait for longer than timers do.
+    /// Frames that wait for longer than timers do, those of any host.
     fn scatter(&self) -> Option<String> {
-        let values = &self.scenario.transport.values;
         let jitter = self.scenario.host.nic_jitter?;
-        let least = values.has("min_rto").then(|| values.time("min_rto")).filter(|least| jitter >= *least)?;
+        let timed = self.scenario.transports().filter(|one| one.values.has("min_rto"));
+        let least = timed.map(|one| one.values.time("min_rto")).min().filter(|least| jitter >= *least)?;
         Some(format!(
             "host.nic_jitter = {jitter} is not below transport.min_rto = {least}: timers expire before frames have left"
         ))
+    }
+
+    /// Clocks that are off by less than what they are drawn in.
+    fn clocks(&self) -> Option<String> {
+        let host = (self.scenario.host.clock_ppb, "host.clock_ppm");
+        let switches = self.scenario.switches.iter().map(|switch| (switch.clock_ppb, "switch.clock_ppm"));
+        let exact = switches.chain([host]).filter(|(ppb, _)| *ppb == 0).map(|(_, key)| key);
+        let is_asked = |key: &&str| {
+            let value = key.split('.').try_fold(self.document, |node, key| node.get(key));
+            value.is_some_and(|value| matches!(value.data, Data::Number(ppm) if ppm > 0.0))
+        };
+        let note = |key| format!("{key} has no effect: it is less than a billionth, and clocks are exact");
+        exact.into_iter().find(is_asked).map(note)
     }
 
     /// Weights of links, where routing does not ask for them.

@@ -12,7 +12,7 @@ use crate::diag::message;
 use crate::model::{Choice, HostTransports};
 use crate::settings;
 use crate::topology::Topology;
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 /// Different transports that hosts may have beside that of all.
 const MOST: usize = 32;
@@ -33,6 +33,7 @@ pub(super) fn of_hosts(
         .filter_map(|over| parse(over, net, faults))
         .collect();
     let (Some(base), Some(net)) = (base, net) else { return HostTransports::default() };
+    reading.notes.borrow_mut().extend(replaced(document, &overrides, net));
     let mut which: BTreeMap<u32, Vec<usize>> = BTreeMap::new();
     for (i, (names, _)) in overrides.iter().enumerate() {
         for host in names.iter().filter_map(|name| net.host(name)) {
@@ -49,7 +50,13 @@ pub(super) fn of_hosts(
             Some(number) => *number,
             None => {
                 let tables: Vec<&Node> = list.iter().map(|i| overrides[*i].1).collect();
+                let before = faults.count;
                 let number = add(&tables, (document, base), reading, &mut made, faults);
+                if number == 0 && faults.count == before {
+                    let name = &net.nodes[host as usize].name;
+                    let same = "nothing comes of what is said: it has the same transport as [transport]";
+                    reading.notes.borrow_mut().push(format!("override: {name}, and hosts like it: {same}"));
+                }
                 known.insert(list, number);
                 number
             }
@@ -60,6 +67,38 @@ pub(super) fn of_hosts(
         }
     }
     made
+}
+
+/// What is said of `[transport]` and hosts do not have, since an override names their kind: nobody has it, or it came with
+/// a variant or a setting, which one expects at all hosts.
+fn replaced(document: &Node, overrides: &[(Vec<String>, &Node)], net: &Topology) -> Option<String> {
+    let whole = overrides.iter().filter(|(_, table)| table.get("kind").is_some());
+    let (mut hosts, mut from_file) = (BTreeSet::new(), false);
+    for (names, table) in whole {
+        hosts.extend(names.iter().filter_map(|name| net.host(name)));
+        from_file |= !is_of_variant(table);
+    }
+    let entries = document.get("transport").map_or(&[][..], Node::entries);
+    let all = hosts.len() as u64 == u64::from(net.hosts);
+    let told = entries.iter().filter(|(key, _)| !OF_ALL.contains(&key.as_str()));
+    let told = told.filter(|(_, node)| all || (from_file && is_of_variant(node)));
+    let told: Vec<String> = told.map(|(key, _)| format!("transport.{key}")).collect();
+    if told.is_empty() || hosts.is_empty() {
+        return None;
+    }
+    let told = told.join(", ");
+    if all {
+        return Some(format!("{told}: nothing comes of it: [[override]] gives every host a kind of its own"));
+    }
+    let names: Vec<&str> = hosts.iter().take(3).map(|host| net.nodes[host.0 as usize].name.as_str()).collect();
+    let more =
+        if hosts.len() > names.len() { format!(" and {} more", hosts.len() - names.len()) } else { String::new() };
+    Some(format!("{told}: not at {}{more}: [[override]] gives them a kind of their own", names.join(", ")))
+}
+
+/// Whether a value was written in a variant, or on the command line.
+fn is_of_variant(node: &Node) -> bool {
+    node.at.set.is_some() || node.at.path.starts_with("variants.")
 }
 
 /// The hosts that an override names, and its table.

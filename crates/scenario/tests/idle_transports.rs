@@ -1,0 +1,139 @@
+//! What is said of a transport and changes nothing beside the rest of it, or of the scenario: told.
+
+use crate::common::{loaded, star};
+
+/// The notes of a small scenario with these lines.
+fn notes(more: &str) -> Vec<String> {
+    let all = loaded(&star(more), &[]).notes;
+    all.iter().map(|note| note.strip_prefix("default: ").expect("of the one variant").to_string()).collect()
+}
+
+fn of(kind: &str, more: &str) -> Vec<String> {
+    notes(&format!("[transport]\nkind = \"{kind}\"\n{more}"))
+}
+
+const NONE: [&str; 0] = [];
+
+#[test]
+fn ticks_that_are_longer_than_the_least_timeout_are_told() {
+    let said = "transport.tick = 3600s is above min_rto = 200ms, which is a whole tick then";
+    assert_eq!(of("linux", "tick = \"3600s\"\n").first().map(String::as_str), Some(said));
+    assert_eq!(of("linux", "tick = \"200ms\"\n"), NONE);
+    let said = "transport.min_rto = 1ms is below tick = 4ms, that of this kind: it is a whole tick; its tick may be shorter, \
+                or \"0us\" for exact timers";
+    assert_eq!(of("linux", "min_rto = \"1ms\"\n"), [said]);
+    assert_eq!(of("linux", "min_rto = \"10ms\"\n"), NONE, "12 ms: as a kernel rounds it");
+    assert_eq!(of("linux", "min_rto = \"1ms\"\ntick = \"0us\"\n"), NONE);
+    assert_eq!(of("linux", "min_rto = \"1ms\"\nrecovery = \"sack\"\n"), NONE, "without RACK there are no ticks");
+}
+
+#[test]
+fn bounds_of_the_timeout_that_ticks_or_each_other_void_are_told() {
+    let same = "min_rto = \"10ms\"\nmax_rto = \"10ms\"\n";
+    let said = "transport.max_rto = 10ms is below min_rto in whole ticks of 4ms: both are 12ms";
+    assert_eq!(of("linux", same), [said]);
+    assert_eq!(of("linux", &same.replace("10", "12")), NONE);
+    assert_eq!(of("linux", &format!("{same}tick = \"0us\"\n")), NONE);
+    let said = "transport.rto_floor has no effect with min_rto = max_rto: all timeouts are that";
+    let floor = "initial_rto = \"10ms\"\nrto_floor = \"deviation\"\n";
+    assert_eq!(of("sack", &format!("{same}{floor}")), [said]);
+    assert_eq!(of("sack", floor), NONE);
+}
+
+#[test]
+fn a_first_timeout_that_a_sample_of_a_handshake_replaces_is_told() {
+    let first = "initial_rto = \"30ms\"\n";
+    let said = "transport.initial_rto has no effect with handshake_rtt = 100us, the first sample: what is open begins with the \
+                timeout of that";
+    let rtt = "handshake_rtt = \"100us\"\n";
+    assert_eq!(of("sack", &format!("{first}{rtt}")), [said]);
+    assert_eq!((of("sack", first), of("sack", rtt)), (vec![], vec![]));
+    let said = "transport.handshake_rtt says nothing with connection = \"handshake\": it is measured";
+    assert_eq!(of("sack", &format!("{first}{rtt}connection = \"handshake\"\n")), [said]);
+}
+
+#[test]
+fn what_answers_to_timeouts_is_told_where_there_are_none() {
+    let off = "retransmission_timer = false\n";
+    let with = |kind: &str, more: &str| of(kind, &format!("{off}{more}")).join("; ");
+    let said = |names: &str| format!("transport.retransmission_timer = false: nothing comes of {names}");
+    assert_eq!(with("linux", "frto = false\nrto_floor = \"sum\"\n"), said("rto_floor, frto"));
+    assert_eq!(
+        with("linux", "handshake_rtt = \"1ms\"\ntick = \"1ms\"\n"),
+        "",
+        "probes and reordering have timers, too"
+    );
+    assert_eq!(with("sack", "handshake_rtt = \"1ms\"\n"), said("handshake_rtt"));
+}
+
+#[test]
+fn frames_that_wait_for_longer_than_the_timers_of_some_hosts_are_told() {
+    let jitter = "[host]\nnic_jitter = \"6ms\"\n[transport]\nkind = \"sack\"\n";
+    assert_eq!(notes(jitter), NONE);
+    let over =
+        "[[override]]\nwhere = { hosts = [\"h1\"] }\ntransport.min_rto = \"5ms\"\ntransport.initial_rto = \"5ms\"\n";
+    let said = "host.nic_jitter = 6ms is not below transport.min_rto = 5ms: timers expire before frames have left";
+    assert_eq!(notes(&format!("{jitter}{over}")), [said]);
+}
+
+#[test]
+fn clocks_that_are_off_by_less_than_what_they_are_drawn_in_are_told() {
+    let said = |key: &str| format!("{key}.clock_ppm has no effect: it is less than a billionth, and clocks are exact");
+    for key in ["host", "switch"] {
+        let with = |ppm: &str| notes(&format!("[{key}]\nclock_ppm = {ppm}\n"));
+        assert_eq!(with("0.0004"), [said(key)]);
+        assert_eq!((with("0.001"), with("0.0"), with("0")), (vec![], vec![], vec![]));
+    }
+}
+
+#[test]
+fn what_is_said_of_losses_that_are_found_by_time_is_told_where_they_are_not() {
+    let dctcp = "[switch]\nmarking = { kind = \"ecn_threshold\", k = \"5pkt\" }\n[transport]\nkind = \"dctcp\"\n";
+    let with = |more: &str| notes(&format!("{dctcp}{more}"));
+    let said = |name: &str| format!("transport.{name} has no effect without recovery = \"rack\"");
+    assert_eq!(with("tlp = false\ntimer_slack = \"1ms\"\n"), [said("tlp"), said("timer_slack")]);
+    assert_eq!(with("recovery = \"rack\"\ntlp = false\ntimer_slack = \"1ms\"\n"), [""; 0]);
+    let eifel = "recovery = \"rack\"\neifel = false\n";
+    assert_eq!(with(eifel), ["transport.eifel has no effect without timestamps = true"]);
+    assert_eq!(with(&format!("{eifel}timestamps = true\n")), [""; 0]);
+    let said = "transport.limited_transmit has no effect with recovery = \"rack\": what is reported makes room";
+    assert_eq!(with("recovery = \"rack\"\nlimited_transmit = true\n"), [said]);
+}
+
+#[test]
+fn what_is_said_of_packs_is_told_where_there_are_none_and_of_duplicates_where_there_are() {
+    let with = |more: &str| {
+        let all = notes(&format!("[transport]\nkind = \"sack\"\n{more}"));
+        all.into_iter().filter(|note| note.contains("has no effect w")).collect::<Vec<_>>()
+    };
+    let said = |name: &str| format!("transport.{name} has no effect without pack = true");
+    let given = "pack_dupack_threshold = 9\npack_reaction = \"mark\"\n";
+    assert_eq!(with(given), [said("pack_dupack_threshold"), said("pack_reaction")]);
+    assert_eq!(with(&format!("pack = true\n{given}")), [""; 0]);
+    let with_pack = with("pack = true\ndupack_threshold = 9\nlimited_transmit = true\n");
+    let said = "transport.dupack_threshold has no effect with pack = true: pack_dupack_threshold counts in its place";
+    assert_eq!(with_pack[0], said);
+    assert_eq!(with_pack[1], "transport.limited_transmit has no effect with pack = true: what is reported makes room");
+    assert_eq!(with_pack.len(), 2);
+}
+
+#[test]
+fn packs_without_switches_that_cut_and_cuts_for_hosts_without_pack_are_told() {
+    let with = |overflow: &str, pack: bool| {
+        notes(&format!(
+            "[switch]\nbuffer = {{ kind = \"per_port\", size = \"9KB\" }}\noverflow = {overflow}\n[transport]\nkind = \"sack\"\npack = {pack}\n"
+        ))
+    };
+    let starts = |notes: Vec<String>, with: &str| notes.len() == 1 && notes[0].starts_with(with);
+    assert!(starts(with("{ kind = \"tail_drop\" }", true), "transport.pack has no effect: no switch cuts packets"));
+    assert!(starts(
+        with("{ kind = \"trim\" }", false),
+        "switch.overflow cuts nothing: no data says that it may be cut"
+    ));
+    let any = "{ kind = \"trim\", trimmable = \"any\" }";
+    assert!(starts(with(any, false), "switch.overflow cuts packets of hosts without transport.pack"));
+    assert_eq!(
+        (with(any, true), with("{ kind = \"trim\" }", true), with("{ kind = \"tail_drop\" }", false)),
+        (vec![], vec![], vec![])
+    );
+}
