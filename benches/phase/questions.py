@@ -72,6 +72,14 @@ CHANGES = {
 
 # Of the incast that takes longer with a tenth of a frame than without: what may have a part in it.
 SLOWER = ("", "hystart = false", "tso = false", 'tick = "0us"')
+# Of long flows: whether what their clocks count in matters to what is lost.
+RENO = 'congestion_control = "reno"'
+TICKED = (
+    *(f'tick = "{tick}"' for tick in ("0us", "1ms", "4ms", "10ms")),
+    f'{RENO}\ntick = "0us"',
+    f'{RENO}\ntick = "4ms"',
+)
+OF_LONG = ("jain", "drops")
 
 
 @dataclass(frozen=True)
@@ -79,7 +87,7 @@ class Sample:
     """A metric of so many seeds of a cell; long flows last for `seconds`."""
 
     cell: Cell
-    metric: str  # jain or qct_mean
+    metric: str  # of `OF_LONG`, or qct_mean
     move: str  # by which starts are moved at most
     seeds: int
     seconds: int = SECONDS
@@ -87,7 +95,7 @@ class Sample:
     def measure(self) -> list[float]:
         """Its runs."""
         cell = self.cell
-        text = cell.long(self.move, self.seconds) if self.metric == "jain" else cell.incast(self.move)
+        text = cell.long(self.move, self.seconds) if self.metric in OF_LONG else cell.incast(self.move)
         return metric(text, self.metric, self.seeds)
 
     def kept(self, values: list[float]) -> dict[str, Any]:
@@ -109,7 +117,8 @@ def samples() -> list[Sample]:
     changed = [one for base in BASES for network, said in rows(base) for one in changes(network, base, said)]
     slower = [without(said, size) for said, size in product(SLOWER, SIZES)]
     stays = product(SMALL_NETWORKS, LOCKED, STAY, (SECONDS, LONG))
-    return list(dict.fromkeys([*sizes, *slower, *changed, *(stay(*each) for each in stays)]))
+    drops = [lost(network, said) for network, said in product(SMALL_NETWORKS, TICKED)]
+    return list(dict.fromkeys([*sizes, *slower, *changed, *(stay(*each) for each in stays), *drops]))
 
 
 def sized(network: str, law: str, frames: float) -> Sample:
@@ -121,6 +130,12 @@ def sized(network: str, law: str, frames: float) -> Sample:
 def without(said: str, frames: float) -> Sample:
     """The same of CUBIC in a dumbbell, with hosts of today that have one thing less."""
     return sized("dumbbell", f"{BASES['`linux`']}\n{said}" if said else "Linux, CUBIC", frames)
+
+
+def lost(network: str, said: str) -> Sample:
+    """What long flows of hosts of today with such clocks lose."""
+    cell = Cell(1, network, f"{BASES['`linux`']}\n{said}", TENTH, 0)
+    return Sample(cell, "drops", f"{cell.frame_ns}ns", SEEDS)
 
 
 def stay(network: str, law: str, setting: tuple[float, int], seconds: int) -> Sample:
@@ -157,7 +172,14 @@ def tables(found: Values) -> list[str]:
         f"\n**Whether time ends it**: the same after {SECONDS} s and after {LONG} s, with starts moved by "
         "up to a frame.\n"
     )
-    all_of = {by_jitter: jitter_table, by_less: less_table, by_change: changes_table, by_time: time_table}
+    by_tick = (
+        f"\n**What ticks lose**: drops of two long flows in {SECONDS} s by the clock of `linux`, "
+        f"{SEEDS} seeds.\n"
+    )
+    all_of = {
+        by_jitter: jitter_table, by_less: less_table, by_change: changes_table, by_time: time_table,
+        by_tick: tick_table,
+    }  # fmt: skip
     return [line for title, made in all_of.items() for line in (title, *made(found))]
 
 
@@ -211,6 +233,16 @@ def time_table(found: Values) -> list[str]:
         counts = [unfair(found, [stay(network, law, setting, seconds)]) for seconds in (SECONDS, LONG)]
         lines.append([network, law, label(setting), *counts])
     return table(["network", "hosts", "jitter", f"{SECONDS} s", f"{LONG} s"], lines)
+
+
+def tick_table(found: Values) -> list[str]:
+    """Drops of long flows, by their clocks."""
+    every = {said: [found.get(lost(network, said)) for network in SMALL_NETWORKS] for said in TICKED}
+    lines = [
+        [shown(said), *(spread(each) if each else "not run" for each in drops)]
+        for said, drops in every.items()
+    ]
+    return table(["`linux` with", *SMALL_NETWORKS], lines)
 
 
 def label(setting: tuple[float, int]) -> str:
