@@ -279,3 +279,71 @@ fn ranks_of_probes_and_marks_of_detoured_packets_that_nothing_goes_by_are_told()
     let said = "switch.overflow.mark_detoured has no effect: transport `newreno` is not ECN-capable as it stands";
     assert_eq!((with("newreno"), with("dctcp")), (vec![said.to_string()], Vec::new()));
 }
+
+/// What is said of an answer that cuts, where `transport` is that of all hosts and `more` begins with further switch options.
+fn of_trim(given: &str, more: &str) -> Vec<String> {
+    let buffer = "buffer = { kind = \"per_port\", size = \"9KB\" }";
+    notes(&format!(
+        "[switch]\n{buffer}\noverflow = {{ kind = \"trim\"{given} }}\n{more}\n[transport]\nkind = \"sack\"\npack = true\n"
+    ))
+}
+
+#[test]
+fn options_of_trim_that_do_nothing_where_they_stand_are_told() {
+    let any = ", trimmable = \"any\"";
+    let cases = [
+        (
+            ", trim_size = \"1518B\"",
+            "",
+            Some("switch.overflow cuts nothing: 1518 B of a packet stay, and no frame is longer than 1518 B"),
+        ),
+        (", trim_size = \"1517B\"", "", None),
+        (
+            ", trimmable = \"class\", trimmable_class = 3",
+            "",
+            Some("switch.overflow cuts nothing: no packet is of class 3, the only one that may be cut"),
+        ),
+        (", trimmable = \"class\"", "", None),
+        (
+            ", header_class = 0",
+            "",
+            Some(
+                "switch.overflow.header_class = 0 is the class of data too, which is held against the room of headers then",
+            ),
+        ),
+        (", header_class = 6", "", None),
+        (
+            ", header_class = 6",
+            "scheduler = { kind = \"fifo\" }",
+            Some(
+                "switch.overflow.header_class: headers have room of their own, but leave first in, first out like all else",
+            ),
+        ),
+        (", header_class = 6", "scheduler = { kind = \"srpt\" }", None),
+        (", ecn = \"ce\"", "", Some("switch.overflow.ecn = \"ce\" has no effect: no packet is ECN-capable")),
+        (", ecn = \"keep\"", "", None),
+        (any, "", None),
+    ];
+    for (given, more, said) in cases {
+        let found = of_trim(given, more);
+        let found: Vec<&String> = found.iter().filter(|note| note.contains("switch.overflow")).collect();
+        assert_eq!(found, said.iter().collect::<Vec<_>>(), "{given} {more}");
+    }
+}
+
+#[test]
+fn packets_without_a_transport_that_nobody_may_cut_are_told() {
+    let raw = |given: &str| {
+        let text = format!(
+            "name = \"raw\"\nduration = \"1ms\"\n[topology]\nkind = \"star\"\nn = 3\n[switch]\noverflow = {{ kind = \"trim\"{given} }}\n\
+             [[traffic]]\nname = \"r\"\nkind = \"constant\"\nsource = \"h0\"\ndestination = \"h1\"\nrate = \"1Gbps\"\n"
+        );
+        loaded(&text, &[]).notes.into_iter().filter(|note| note.contains("cuts")).collect::<Vec<_>>()
+    };
+    let said = raw("");
+    assert!(
+        said.iter().any(|note| note.contains("packets without a transport never say that they may be cut")),
+        "{said:?}"
+    );
+    assert!(!raw(", trimmable = \"any\"").iter().any(|note| note.contains("cuts nothing")));
+}

@@ -240,6 +240,14 @@ impl Overflow for Trim {
             let rule = format!("0B, or {SMALLEST}B to {}B: no frame is shorter", u16::MAX);
             report.wrong("trim_size", Bytes(self.trim_size), rule);
         }
+        let only = self.trimmable_class.filter(|_| self.trimmable == Trimmable::Class);
+        if let Some(class) = self.cut.class.filter(|class| only == Some(u64::from(*class))) {
+            report.wrong(
+                "header_class",
+                class,
+                "another class than `trimmable_class`: headers are told from data by it",
+            );
+        }
         match beside.memory {
             None => report.note(NEVER_CUTS),
             Some(_) if beside.shared => report.note(SHARED_CUTS),

@@ -1,5 +1,7 @@
 //! What a scenario asks for and nothing comes of beside the rest of it: no error, and worth a word.
 
+mod cuts;
+
 use super::tree::{Data, Node};
 use crate::choices::Simultaneous;
 use crate::events::Change;
@@ -14,7 +16,7 @@ use units::{Amount, Dur};
 pub(super) fn notes(document: &Node, scenario: &Scenario) -> Vec<String> {
     let asked = Asked { document, scenario };
     if asked.is_raw() {
-        let lists = [asked.turns(), asked.measures(), asked.transport(), asked.flows(), asked.classes()];
+        let lists = [asked.turns(), asked.measures(), asked.transport(), asked.flows(), asked.classes(), asked.cuts()];
         let others = [asked.snapshot(), asked.jitter(), asked.clocks()];
         return lists.into_iter().flatten().chain(others.into_iter().flatten()).collect();
     }
@@ -153,29 +155,6 @@ impl Asked<'_> {
             return vec![format!("marking sets no mark: transport `{kind}` is not ECN-capable as it stands")];
         }
         Vec::new()
-    }
-
-    /// Hosts that know of cut packets where none is cut, and switches that cut for hosts that do not.
-    fn cuts(&self) -> Option<String> {
-        let scenario = self.scenario;
-        let takes_packs = scenario.stacks().is_some_and(|stacks| stacks.any(TcpConfig::takes_packs));
-        let cuts = scenario.switches.iter().any(|switch| switch.overflow.slot.peek().needs().cut.is_some());
-        let overflow = self.document.get("switch").and_then(|switch| switch.get("overflow"));
-        let trimmable = overflow.and_then(|overflow| overflow.get("trimmable"));
-        let any_data = trimmable.is_some_and(|word| word.shown() != "\"cpa\"");
-        let note = match (takes_packs, cuts) {
-            (true, false) => "transport.pack has no effect: no switch cuts packets (switch.overflow = \"trim\")",
-            (false, true) if any_data => {
-                "switch.overflow cuts packets of hosts without transport.pack: nobody is told, and what is cut is lost to them as \
-                 what is dropped"
-            }
-            (false, true) => {
-                "switch.overflow cuts nothing: no data says that it may be cut (CPA), which transport.pack = true does; \
-                 trimmable = \"any\" cuts all"
-            }
-            _ => return None,
-        };
-        Some(note.to_string())
     }
 
     /// Marking from a length on that no queue reaches, since its memory is full before.
