@@ -194,11 +194,12 @@ papers: setup
 	@left=0; for name in $(PAPERS); do \
 		$(BIN)/overspill paper $$name --what-if --publish docs/reproduction || left=$$?; done; exit $$left
 
-# Some 2750 runs of one to ten seconds where nothing is in out/studies yet.
+# Some 3750 runs of one to ten seconds where nothing is in out/studies yet.
 studies: setup
 	$(BIN)/python studies/bounce.py
 	$(BIN)/python studies/detour.py
 	$(BIN)/python studies/pause.py
+	$(BIN)/python studies/trim.py
 
 clean:
 	rm -rf target out $(VENV)

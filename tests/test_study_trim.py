@@ -9,6 +9,7 @@ from types import ModuleType
 import pytest
 
 ROOT = Path(__file__).parents[1]
+PAGE, NUMBERS = ROOT / "docs/studies/trim.md", ROOT / "docs/studies/trim.csv"
 SMALL = {
     "duration": "3ms",
     "topology.hosts_per_leaf": 4,
@@ -27,8 +28,13 @@ def numbers(monkeypatch: pytest.MonkeyPatch) -> ModuleType:
     return importlib.import_module("trim_numbers")
 
 
+@pytest.fixture
+def study(numbers: ModuleType) -> ModuleType:
+    return importlib.import_module("trim")
+
+
 def test_a_tiny_study_has_every_variant_and_counts_what_nobody_heard_of(
-    numbers: ModuleType, tmp_path: Path
+    numbers: ModuleType, study: ModuleType, tmp_path: Path
 ) -> None:
     at = numbers.Point(10, 5, 8)
     plan = numbers.Plan(
@@ -36,7 +42,7 @@ def test_a_tiny_study_has_every_variant_and_counts_what_nobody_heard_of(
     )
     made = numbers.run(plan, tmp_path / "runs")
     queries = [row.case.variant for row in made if row.metric == numbers.QCT]
-    assert queries == [*numbers.MAIN, *numbers.ASIDES]
+    assert set(queries) == {*numbers.MAIN, *numbers.ASIDES} and len(queries) == len(set(queries))
     assert all(row.n == 3 for row in made)
     found = numbers.by_case(made)
     cut = {row.case.variant for row in made if row.metric == "trims" and row.mean > 0}
@@ -47,6 +53,25 @@ def test_a_tiny_study_has_every_variant_and_counts_what_nobody_heard_of(
     less = numbers.told(found, numbers.Case("10", "5", "8", "strict"), numbers.QCT_TAIL, "cp")
     assert less is not None and less.low <= less.mean <= less.high
     assert numbers.told(found, case, numbers.UNHEARD, "dctcp") is None
+    study.STUDY.write(made, tmp_path / "numbers.csv")
+    again = study.STUDY.read(tmp_path / "numbers.csv")
+    assert [row.mean for row in again] == pytest.approx([row.mean for row in made], rel=1e-5)
+    assert [row.less.keys() for row in again] == [row.less.keys() for row in made]
+    assert len(study.figures.draw(again, tmp_path)) == 3
+    made_tables = study.tables(again)
+    assert made_tables["strict less cp"].count("\n") == 2
+    assert made_tables["asides, 10 5 8"].count("\n") == 1 + len(numbers.ASIDES)
+
+
+def test_an_aside_is_compared_with_what_it_changes_and_with_its_twin(numbers: ModuleType) -> None:
+    def compared(variant: str) -> set[str]:
+        case = numbers.Case("10", "15", "32", variant)
+        return {numbers.reference(case, name).variant for name in numbers.REFERENCES} - {""}
+
+    assert compared("strict_tcp") == {"strict", "cp_tcp"}
+    assert compared("cp_tcp") == {"cp"} and compared("ten_to_one") == {"strict"}
+    assert compared("dctcp_rack") == {"dctcp", "cp"} and compared("strict_coin") == {"strict"}
+    assert compared("quarter") == {"dctcp", "cp", "strict"}
 
 
 def test_from_the_middle_one_factor_changes_at_a_time(numbers: ModuleType) -> None:
@@ -86,3 +111,41 @@ def test_a_difference_counts_by_its_margin_and_its_interval(numbers: ModuleType)
     ):
         less = numbers.Told(mean, low, high, numbers.MARGIN)
         assert (less.differs, less.same) == (differs, same)
+
+
+def test_a_paired_difference_is_the_difference_of_the_means(numbers: ModuleType) -> None:
+    found = numbers.STUDY.read(NUMBERS)
+    known = numbers.by_case(found)
+    compared = [(row, name, less) for row in found for name, less in row.less.items()]
+    assert len(compared) > 1000
+    for row, name, (mean, low, high) in compared:
+        assert low <= mean <= high and row.n == 10
+        other = known[numbers.reference(row.case, name), row.metric]
+        size = max(1e-9, row.mean, other.mean)
+        assert mean == pytest.approx(row.mean - other.mean, rel=1e-3, abs=1e-5 * size), row
+
+
+def test_the_tables_of_the_page_are_those_of_the_committed_numbers(study: ModuleType) -> None:
+    text = PAGE.read_text(encoding="utf-8")
+    assert study.place(text, study.tables(study.STUDY.read(NUMBERS))) == text, (
+        "run `python studies/trim.py --page`"
+    )
+
+
+def test_what_the_page_says_in_words_is_in_the_numbers(numbers: ModuleType) -> None:
+    found = numbers.STUDY.read(NUMBERS)
+    known = numbers.by_case(found)
+    points = [case for case, metric in known if case.variant == "strict" and metric == numbers.QCT]
+    less = {metric: [numbers.told(known, case, metric, "cp") for case in points] for metric in numbers.TIMES}
+    assert len(points) == 14
+    medians = less[numbers.QCT]
+    assert [sum(one.differs and one.mean > 0 for one in medians), sum(one.same for one in medians)] == [6, 5]
+    assert [sum(one.differs and one.mean < 0 for one in less[metric]) for metric in numbers.TIMES] == [
+        *(1, 0, 0, 0)
+    ]
+    for row in found:
+        if row.case.variant == "return":
+            strict = known[numbers.reference(row.case, "strict"), row.metric]
+            assert (row.mean, row.low, row.high) == (strict.mean, strict.low, strict.high)
+    endless = {row.case.variant for row in found if row.metric == "unfinished_flows" and row.mean > 0}
+    assert endless == {"strict_128", "strict_256", "strict_128_mark", "ten_to_one_128"}
