@@ -7,7 +7,8 @@ from collections.abc import Iterator
 import numpy as np
 
 from overspill.papers.common import measured, quotients
-from overspill.papers.cp import bottlenecks, incast, outcast, realistic
+from overspill.papers.cp import bottlenecks, incast_curves, outcast, realistic
+from overspill.papers.cp.incast import MANY
 from overspill.papers.cp.schemes import BOTH, CP, HEADER, Sweeps, at, headers_lost, mean_over
 from overspill.papers.spec import Figure, Measured
 
@@ -56,7 +57,7 @@ def rarely(sweeps: Sweeps) -> Iterator[Measured]:
     """Headers that are lost with 4 KB of room."""
     runs = sweeps["mapreduce"]
     yield measured(
-        "MapReduce, 250 senders", "headers_lost", headers_lost(runs, CP, at(runs, incast.DEGREE, 250))
+        "MapReduce, 250 senders", "headers_lost", headers_lost(runs, CP, at(runs, incast_curves.DEGREE, 250))
     )
     runs = sweeps["pairs"]
     yield measured("120-20", "headers_lost", headers_lost(runs, CP, at(runs, outcast.FLOWS, 20)))
@@ -68,10 +69,12 @@ def rarely(sweeps: Sweeps) -> Iterator[Measured]:
 def best(sweeps: Sweeps) -> Iterator[Measured]:
     """By how much CP&DCTCP is worse than the best other scheme, by means over seeds."""
     runs = sweeps["mapreduce"]
-    high = {one: mean_over(incast.throughput(runs, one, incast.MANY)) for one in runs.variants}
+    high = {one: mean_over(incast_curves.throughput(runs, one, MANY)) for one in runs.variants}
     yield compared("figure 8a", high, higher=True)
     runs = sweeps["web_search"]
-    yield compared("figure 8b", {one: mean_over(incast.completion(runs, one)) for one in runs.variants})
+    yield compared(
+        "figure 8b", {one: mean_over(incast_curves.completion(runs, one)) for one in runs.variants}
+    )
     runs = sweeps["pairs"]
     points = [at(runs, outcast.FLOWS, n) for n in outcast.EVERY.values()]
     found = {one: np.mean([outcast.efjr(runs, one, p) for p in points], axis=0) for one in outcast.FOUR}

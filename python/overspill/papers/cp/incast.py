@@ -7,7 +7,8 @@ from collections.abc import Iterable, Iterator
 import numpy as np
 
 from overspill import columns
-from overspill.papers.common import Curve, measured
+from overspill.papers.common import measured
+from overspill.papers.cp.incast_curves import DEGREE, EACH, completion, throughput
 from overspill.papers.cp.incast_drawn import draw_cliffs, draw_completion, draw_throughput
 from overspill.papers.cp.schemes import (
     BOTH,
@@ -21,26 +22,16 @@ from overspill.papers.cp.schemes import (
     Sweeps,
     along,
     at,
-    chosen,
     groups,
     mean_over,
     numbers,
 )
 from overspill.papers.spec import Figure, Measured, Runs
 
-DEGREE = "traffic.query.degree"
-EACH = 65_536  # bytes of a sender in figure 8a
 WHOLE = 1 << 20  # bytes of all in figure 8b
 CLIFF = 0.2  # a fall that counts as one
 MANY = 60  # senders from which on figure 8a's level is taken
 FLOOR = WHOLE * 8 / (1448 / 1538 * 1e9)  # s, of 1024 KB on the link
-
-
-def throughput(runs: Runs, variant: str, low: float = 0, high: float = np.inf) -> Curve:
-    """Payload of all senders over the query's completion time, Mb/s, seeds by points."""
-    points = chosen(runs, DEGREE, low, high)
-    senders = np.array([float(point[DEGREE]) for point in points])
-    return np.asarray(senders * EACH * 8 / along(runs, "qct_mean", variant, points) / 1e6)
 
 
 def falls(curve: np.ndarray) -> np.ndarray:
@@ -118,11 +109,6 @@ def figure_8a(sweeps: Sweeps) -> Iterator[Measured]:
     cut = runs.metric("trims", CP, at(runs, DEGREE, 250)) / 250
     yield measured("CP, 250 senders", "cut_packets_of_a_sender", cut)
     yield measured("CP, 250 senders", "bytes_of_cut_packets_by_payload", 100 * cut * HEADER / EACH)
-
-
-def completion(runs: Runs, variant: str, low: float = 0, high: float = np.inf) -> Curve:
-    """Completion times, ms, seeds by points."""
-    return 1e3 * along(runs, "qct_mean", variant, chosen(runs, DEGREE, low, high))
 
 
 def figure_8b(sweeps: Sweeps) -> Iterator[Measured]:

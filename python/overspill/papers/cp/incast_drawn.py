@@ -9,7 +9,7 @@ from matplotlib.figure import Figure as Drawing
 
 from overspill import plots
 from overspill.papers.common import Curve, Published, legend, log_scale, marked, mean_line, sheet
-from overspill.papers.cp import incast
+from overspill.papers.cp import incast_curves
 from overspill.papers.cp.schemes import CP, DCTCP, NAMES, TCP, Sweeps, numbers
 from overspill.papers.spec import Runs
 from overspill.plots import COLOURS
@@ -19,7 +19,7 @@ Values = Callable[[Runs, str], Curve]
 
 def curves(axes: Axes, runs: Runs, variants: Sequence[str], values: Values) -> None:
     """A line for each scheme over the number of senders."""
-    senders = numbers(runs, incast.DEGREE)
+    senders = numbers(runs, incast_curves.DEGREE)
     for variant in variants:
         colour = COLOURS[list(NAMES).index(variant) % len(COLOURS)]
         mean_line(axes, senders, values(runs, variant), colour, label=NAMES[variant])
@@ -30,7 +30,7 @@ def draw_cliffs(sweeps: Sweeps, published: Published) -> Drawing:
     """Figure 1."""
     with plots.style():
         made, [axes] = sheet(1)
-        curves(axes, sweeps["mapreduce"], (TCP, DCTCP), incast.throughput)
+        curves(axes, sweeps["mapreduce"], (TCP, DCTCP), incast_curves.throughput)
         places = [(who, which) for who, which in published if which.endswith("_cliff")]
         for who, which in places:
             axes.axvline(published[who, which], color="black", linewidth=0.8, linestyle=":")
@@ -47,7 +47,7 @@ def draw_throughput(sweeps: Sweeps, published: Published) -> Drawing:
     runs = sweeps["mapreduce"]
     with plots.style():
         made, [axes] = sheet(1, height=4.2)
-        curves(axes, runs, runs.variants, incast.throughput)
+        curves(axes, runs, runs.variants, incast_curves.throughput)
         level = published.get((NAMES[TCP], "throughput_of_60_and_more"))
         marked(axes, [(150.0, level)])
         axes.set_ylim(0, 1000)
@@ -62,7 +62,7 @@ def draw_completion(sweeps: Sweeps, published: Published) -> Drawing:
     runs = sweeps["web_search"]
     with plots.style():
         made, [axes] = sheet(1, height=4.2)
-        curves(axes, runs, runs.variants, incast.completion)
+        curves(axes, runs, runs.variants, incast_curves.completion)
         time = "query_completion_time"
         levels = [
             (25.0, published.get((f"{NAMES[CP]}, below 50 senders", time))),
