@@ -33,6 +33,7 @@ SOURCES = (
     "crates",
     "conformance",
     "golden",
+    "docs/mechanisms",
     "scenarios",
     "benches/whole_runs.rs",
     "benches/micro",

@@ -33,6 +33,25 @@ fn links_keep_their_order_and_share_one_memory() {
     assert_eq!(wires.under_way(), 0);
 }
 
+/// Of three segments of 1000 B that wait as one, the last two have no place of their own.
+#[test]
+fn payload_on_links_is_that_of_all_frames_of_a_run_until_they_have_arrived() {
+    let head = mech::Head { flags: mech::Flags::PAYLOAD, ..mech::Head::default() };
+    let mut released = dataplane::transport::Released::default();
+    (0..3).for_each(|n| released.push(Pkt { seq: 1000 * n, emission: n, payload: 1000, head, ..Pkt::default() }));
+    let run = *released.runs_mut().next().unwrap();
+    let mut wires = Wires::default();
+    wires.add(1, 3, Dur(5));
+    wires.send_run(0, &run, Time(0), (Time(10), Dur(4)));
+    wires.send(0, &pkt(77), Time(25), Time(30));
+    for left in [3000, 2000, 1000, 0, 0] {
+        assert_eq!((wires.payload().waiting, wires.payload().dropped), (left, 0));
+        if wires.under_way() > 0 {
+            let _ = wires.arrive(0);
+        }
+    }
+}
+
 #[test]
 fn a_run_takes_one_place_and_arrives_frame_by_frame_before_what_follows_it() {
     let run = |count: u32| {
