@@ -75,6 +75,12 @@ def roles(*roles: int) -> pa.Table:
     return pa.table({"flow": pa.array(range(len(roles)), pa.uint32()), "role": pa.array(roles, pa.uint8())})
 
 
+def fates(*rows: tuple[int, int]) -> pa.Table:
+    """`fates`: data or not, and how many were lost."""
+    names = ("data", "count")
+    return pa.table({name: pa.array([row[at] for row in rows], pa.uint64()) for at, name in enumerate(names)})
+
+
 def queries(*taken: Sequence[float], again: Sequence[int] = (), timeouts: Sequence[int] = ()) -> pa.Table:
     """`flows` of queries, the times of their flows in ms; the rest are columns from the first row on."""
     rows = [(query, ms) for query, times in enumerate(taken) for ms in times]
@@ -84,6 +90,7 @@ def queries(*taken: Sequence[float], again: Sequence[int] = (), timeouts: Sequen
             "query": pa.array([query for query, _ in rows], pa.uint32()),
             "start_ps": pa.array([10**9] * len(rows), pa.uint64()),
             "end_ps": pa.array([10**9 + int(ms * 1e9) for _, ms in rows], pa.uint64()),
+            "role": pa.array(fill, pa.uint8()),
             "fast_retransmits": pa.array([*again, *fill][: len(rows)], pa.uint32()),
             "timeouts": pa.array([*timeouts, *fill][: len(rows)], pa.uint32()),
         }
@@ -115,6 +122,7 @@ def everything() -> dict[str, Made]:
     """Every sweep of the paper, with metrics that grow with the scheme's place and the seed."""
     kept: dict[str, Told] = {
         "flow_goodput": lambda _, point, seed: goodput(*[(9.0, 3.0 + seed)] * (7 * number(point))),
+        "fates": lambda *_: fates((0, 7), (1, 1)),
         "packets": lambda *_: packets((0, 0, 1, 9, 0), (0, 0, 2, 5, 2), (1, 0, 3, 8, 0), (1, 1, 3, 8, 0)),
     }
     found = {}

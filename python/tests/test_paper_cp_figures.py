@@ -4,8 +4,9 @@ import math
 from collections.abc import Iterable, Mapping
 
 import numpy as np
+import pyarrow as pa
 import pytest
-from cp_runs import Made, along, flows, goodput, packets, queries, roles
+from cp_runs import Made, along, fates, flows, goodput, packets, queries, roles
 
 from overspill.errors import Failed
 from overspill.papers.cp import (
@@ -18,7 +19,7 @@ from overspill.papers.cp import (
     schemes,
     slow_flow,
 )
-from overspill.papers.spec import Measured
+from overspill.papers.spec import Measured, Point
 
 DEGREE = "traffic.query.degree"
 FLOWS = "traffic.experimental.flows"
@@ -94,17 +95,23 @@ def test_the_window_is_what_is_under_way_when_the_first_packet_is_lost() -> None
     assert math.isnan(found.values[0])
 
 
+def expiring(expired: Mapping[str, int]) -> Made:
+    """Runs over senders; so many of four seeds have a timeout, and each a request with one."""
+
+    def table(_: str, point: Point, seed: int) -> pa.Table:
+        count = int(seed <= expired[point[DEGREE]])
+        return roles(0, 1).append_column("timeouts", pa.array([count, 1]))
+
+    return Made(along(DEGREE, expired), ["tcp"], kept={"flows": table}, seeds=range(1, 5))
+
+
 def test_timeouts_begin_where_more_than_half_of_the_runs_have_one() -> None:
-    expired = {"10": 1, "20": 2, "30": 4}  # of four seeds
-    runs = Made(
-        along(DEGREE, expired),
-        ["tcp"],
-        {"timeouts": lambda _, point, seed: seed <= expired[point[DEGREE]]},
-        seeds=range(1, 5),
-    )
-    assert incast.onset(runs, "tcp") == 30
-    runs.metrics = {"timeouts": lambda *_: 0}
-    assert math.isnan(incast.onset(runs, "tcp"))
+    assert incast.onset(expiring({"10": 1, "20": 2, "30": 4}), "tcp") == 30
+    assert math.isnan(incast.onset(expiring({"10": 0, "20": 2}), "tcp"))
+
+
+def test_timeouts_of_requests_do_not_count() -> None:
+    assert schemes.timeouts(expiring({"10": 2}), "tcp").tolist() == [1, 1, 0, 0]
 
 
 def test_deviation_is_over_runs_by_their_mean() -> None:
@@ -195,8 +202,14 @@ def test_reductions_are_of_the_first_scheme_by_the_second() -> None:
 
 
 def test_headers_lost_are_a_share_of_the_packets_that_were_cut() -> None:
-    metrics = {"drops[reason=buffer_full]": lambda *_: 3, "trims": lambda *_: 150}
-    assert schemes.headers_lost(Made(variants=["cp"], metrics=metrics), "cp") == pytest.approx([2, 2])
+    kept = {"fates": lambda *_: fates((1, 2), (0, 9), (1, 1))}
+    runs = Made(variants=["cp"], metrics={"trims": lambda *_: 150}, kept=kept)
+    assert schemes.headers_lost(runs, "cp") == pytest.approx([2, 2])
+
+
+def test_the_room_for_headers_is_found_by_its_size() -> None:
+    runs = Made(along(claims.EXTRA, ["1518B", "4KiB"]))
+    assert claims.room(runs, "4KiB") == {claims.EXTRA: "4KiB"}
 
 
 def test_bursts_that_lose_frames_are_found_by_the_least_rate() -> None:

@@ -9,11 +9,12 @@ import numpy as np
 from overspill.papers.common import measured, quotients
 from overspill.papers.cp import bottlenecks, incast_curves, outcast, realistic
 from overspill.papers.cp.incast import MANY
-from overspill.papers.cp.schemes import BOTH, CP, HEADER, Sweeps, at, headers_lost, mean_over
-from overspill.papers.spec import Figure, Measured
+from overspill.papers.cp.schemes import BOTH, CP, HEADER, Sweeps, at, headers_lost, mean_over, timeouts
+from overspill.papers.spec import Figure, Measured, Point, Runs
 
 AVERAGE = 864  # bytes of the packet of average size, Ethernet header included
 RATE = "traffic.burst.rate"
+EXTRA = "variants.cp.switch.overflow.extra"
 SOURCES = 12
 
 
@@ -39,26 +40,30 @@ def bursts(sweeps: Sweeps) -> Iterator[Measured]:
 
 def small_room(sweeps: Sweeps) -> Iterator[Measured]:
     """Room for one frame alone."""
-    lost = headers_lost(sweeps["small_extra"], CP)
+    runs = sweeps["small_extra"]
+    lost = headers_lost(runs, CP, room(runs, "1518B"))
     yield measured("MapReduce, 250 senders, room for one frame", "headers_lost", lost)
+
+
+def room(runs: Runs, extra: str) -> Point:
+    """The point with so much room for headers."""
+    return next(point for point in runs.points if point[EXTRA] == extra)
 
 
 def lost_feedback(sweeps: Sweeps) -> Iterator[Measured]:
     """Timeouts where PACKs or headers are lost."""
     runs = sweeps["lost_pack"]
     note = f"{runs.metric('packs', CP).mean():.3g} PACKs a run came"
-    yield measured("a PACK is lost", "timeouts", runs.metric("timeouts", CP), note)
+    yield measured("a PACK is lost", "timeouts", timeouts(runs, CP), note)
     runs = sweeps["lost_header"]
     note = f"{headers_lost(runs, CP).mean():.3g} % of headers lost"
-    yield measured("a header is lost", "timeouts", runs.metric("timeouts", CP), note)
+    yield measured("a header is lost", "timeouts", timeouts(runs, CP), note)
 
 
 def rarely(sweeps: Sweeps) -> Iterator[Measured]:
     """Headers that are lost with 4 KB of room."""
-    runs = sweeps["mapreduce"]
-    yield measured(
-        "MapReduce, 250 senders", "headers_lost", headers_lost(runs, CP, at(runs, incast_curves.DEGREE, 250))
-    )
+    runs = sweeps["small_extra"]
+    yield measured("MapReduce, 250 senders", "headers_lost", headers_lost(runs, CP, room(runs, "4KiB")))
     runs = sweeps["pairs"]
     yield measured("120-20", "headers_lost", headers_lost(runs, CP, at(runs, outcast.FLOWS, 20)))
     runs = sweeps["many"]

@@ -20,11 +20,11 @@ from overspill.papers.cp.schemes import (
     TCP,
     TCP_200,
     Sweeps,
-    along,
     at,
     groups,
     mean_over,
     numbers,
+    timeouts,
 )
 from overspill.papers.spec import Figure, Measured, Runs
 
@@ -125,7 +125,9 @@ def figure_8b(sweeps: Sweeps) -> Iterator[Measured]:
     cut = runs.metric("trims", CP, at(runs, DEGREE, 100))
     yield measured("CP, 100 senders", "cut_packets_of_a_query", cut)
     yield measured("CP, 100 senders", "bytes_of_cut_packets_by_payload", 100 * cut * HEADER / WHOLE)
-    yield measured("CP, every point", "timeouts", along(runs, "timeouts", CP, runs.points).sum(axis=1))
+    yield measured(
+        "CP, every point", "timeouts", np.sum([timeouts(runs, CP, point) for point in runs.points], axis=0)
+    )
     gain = 1e3 * mean_over(completion(runs, CP) - completion(runs, BOTH))
     yield measured("CP less CP&DCTCP", time, gain)
     for variant in (DCTCP, TCP):
@@ -134,7 +136,7 @@ def figure_8b(sweeps: Sweeps) -> Iterator[Measured]:
 
 def onset(runs: Runs, variant: str) -> float:
     """The fewest senders with a timeout in more than half of the runs."""
-    often = (along(runs, "timeouts", variant, runs.points) > 0).mean(axis=0) > 0.5
+    often = np.array([(timeouts(runs, variant, point) > 0).mean() > 0.5 for point in runs.points])
     senders = numbers(runs, DEGREE)
     return float(senders[often].min()) if often.any() else float("nan")
 

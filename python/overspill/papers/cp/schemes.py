@@ -6,7 +6,7 @@ from collections.abc import Iterable, Mapping, Sequence
 
 import numpy as np
 
-from overspill import Failed, Key
+from overspill import Failed, Key, columns
 from overspill.papers.common import Curve, quotients
 from overspill.papers.spec import Point, Runs
 
@@ -57,9 +57,21 @@ def of(metric: str, traffic: str) -> str:
 
 
 def headers_lost(runs: Runs, variant: str, point: Point | None = None) -> np.ndarray:
-    """Frames lost for want of room, in % of the packets that were cut."""
-    lost = runs.metric(Key("drops", reason="buffer_full"), variant, point)
-    return 100 * quotients(lost, runs.metric("trims", variant, point))
+    """Data frames lost for want of room, in % of the packets that were cut; no ACKs, which are never cut."""
+    lost = []
+    for table in runs.tables("fates", variant, point):
+        data = columns.numbers(table, "data") != 0
+        lost.append(float(columns.numbers(table, "count")[data].sum()))
+    return 100 * quotients(np.array(lost), runs.metric("trims", variant, point))
+
+
+def timeouts(runs: Runs, variant: str, point: Point | None = None) -> np.ndarray:
+    """Timeouts of responses, run by run; those of requests do not count."""
+    found = []
+    for table in runs.tables("flows", variant, point):
+        response = columns.numbers(table, "role") == 0
+        found.append(float(columns.numbers(table, "timeouts")[response].sum()))
+    return np.array(found)
 
 
 def mean_over(curve: Curve) -> np.ndarray:
