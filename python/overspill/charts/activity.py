@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 DOING = ("dropped", "marked", "detoured", "bounced")
 PORT_COUNTERS = ("", "marked", "detoured", "bounced")
 SWITCHES_SHOWN = 12
-LOW = 1 / 3  # height of a panel without anything, beside the others
+LOW = 1 / 2  # height of a panel without anything, beside the others
 LINKS_SHOWN = 12
 ENOUGH = 8  # rows of a map that tell of a network
 

@@ -1,0 +1,116 @@
+"""The tables that runs write, each by its name."""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+
+import pyarrow as pa
+
+
+class Named(ABC):
+    """Tables of all runs."""
+
+    @abstractmethod
+    def table(self, name: str) -> pa.Table:
+        """A table of all runs; empty where no run wrote it."""
+
+    @property
+    def flows(self) -> pa.Table:
+        """Every flow; `end_ps` is null where it did not finish."""
+        return self.table("flows")
+
+    @property
+    def ports(self) -> pa.Table:
+        """Every port's counters."""
+        return self.table("ports")
+
+    @property
+    def queues(self) -> pa.Table:
+        """How long each queue held how many frames, and how many arrivals found so many."""
+        return self.table("queue_hist")
+
+    @property
+    def queue_sojourn(self) -> pa.Table:
+        """How long frames waited in each queue until their transmission began, ps, as histograms."""
+        return self.table("queue_sojourn")
+
+    @property
+    def host_goodput(self) -> pa.Table:
+        """Payload bytes that each host got in order, by bin; empty bins are left out."""
+        return self.table("host_goodput")
+
+    @property
+    def flow_goodput(self) -> pa.Table:
+        """The same for each flow, where the scenario says `measure.goodput = "flows"`."""
+        return self.table("flow_goodput")
+
+    @property
+    def links(self) -> pa.Table:
+        """Wire bits of frames that began to leave by each port, by bin, where the scenario says so."""
+        return self.table("links")
+
+    @property
+    def reorder(self) -> pa.Table:
+        """Displacement (0), buffer occupancy (1), extent (2), number (3) of data packets received, as counts.
+
+        By workload, where it says `measure.reordering`.
+        """
+        return self.table("reorder")
+
+    @property
+    def queue_trace(self) -> pa.Table:
+        """Each queue over time, by bin; empty bins are left out."""
+        return self.table("queue_trace")
+
+    @property
+    def sub_queues(self) -> pa.Table:
+        """The queues of every switch port and their limits in packets, 0 for none.
+
+        Class c has queue 2·c and, for what was bounced, 2·c + 1; with `measure.sub_queues`.
+        """
+        return self.table("sub_queues")
+
+    @property
+    def sub_queue_hist(self) -> pa.Table:
+        """How long each of them held how many frames; arrivals and decisions that found so many."""
+        return self.table("sub_queue_hist")
+
+    @property
+    def sub_queue_trace(self) -> pa.Table:
+        """Each of them over time, by bin; empty bins are left out."""
+        return self.table("sub_queue_trace")
+
+    @property
+    def activity(self) -> pa.Table:
+        """Drops (0), marks (1), detours (2) and bounces (3) by bin and node."""
+        return self.table("activity")
+
+    @property
+    def packet_hist(self) -> pa.Table:
+        """Delays, hops, detours, bounces and distances of delivered packets, as histograms, by workload."""
+        return self.table("packet_hist")
+
+    @property
+    def fates(self) -> pa.Table:
+        """Drops (0), marks (1), detours (2) and bounces (3) in the window, by workload."""
+        return self.table("fates")
+
+    @property
+    def packets(self) -> pa.Table:
+        """Every packet, where the scenario says `measure.packets`; read anew each time, and see `batches`."""
+        return self.table("packets")
+
+    @property
+    def detour_steps(self) -> pa.Table:
+        """Every detour of packets with at least so many as the scenario's `measure.detours` says."""
+        return self.table("detour_steps")
+
+    @property
+    def pauses(self) -> pa.Table:
+        """How often and how long each port was paused by its far end in each class, in the window."""
+        return self.table("pauses")
+
+    @property
+    def pause_trace(self) -> pa.Table:
+        """Every time in which a class could not leave by a port, in the order of their ends."""
+        return self.table("pause_trace")
