@@ -127,6 +127,7 @@ def draw_10(sweeps: Sweeps, published: Published) -> Drawing:
                 )
             axes.axhline(1.0, color="black", linewidth=0.8, linestyle=":")
             axes.set_xticks(range(len(PAIRS)), list(PAIRS))
+            axes.set_ylim(0, min(4.0, axes.get_ylim()[1]))
             axes.set_title(mode.removeprefix(", ") or "hosts scatter")
         panels[0].set_ylabel("goodput, experimental by background")
         legend(panels[-1], loc="center left", bbox_to_anchor=(1.0, 0.5))
