@@ -6,7 +6,7 @@
 import bounce_figures as figures
 import common
 from bounce_numbers import ALL, BOUNCING, ENTROPY, QCT, REFERENCES, SHORT, STUDY, Case, Plan, Row, run
-from common import DOCS, asked, less, lines, place, value, written
+from common import Page, asked, less, lines, value, written
 
 Cells = common.Cells[Case]
 
@@ -61,13 +61,8 @@ def tables(found: list[Row]) -> dict[str, str]:
 def main(arguments: list[str] | None = None) -> None:
     """Run what the store does not have, then write CSV, tables and figures."""
     given = asked("bounce", __doc__, arguments)
-    numbers, page = DOCS / "bounce.csv", DOCS / "bounce.md"
-    if not given.page:
-        STUDY.write(run(Plan(jobs=given.jobs), given.out), numbers)
-    found = STUDY.read(numbers)
-    page.write_text(place(page.read_text(encoding="utf-8"), tables(found)), encoding="utf-8")
-    for path in figures.draw(found, DOCS / "images"):
-        print(path)
+    page = Page("bounce", STUDY, tables, figures.draw)
+    page.publish(None if given.page else lambda: run(Plan(jobs=given.jobs), given.out))
 
 
 if __name__ == "__main__":

@@ -167,6 +167,26 @@ def asked(name: str, doc: str | None, arguments: Sequence[str] | None) -> argpar
     return parser.parse_args(arguments)
 
 
+@dataclass(frozen=True)
+class Page(Generic[C]):
+    """What a study of a name writes: its CSV and page in `DOCS`, and figures beside the others."""
+
+    name: str
+    study: Study[C]
+    tables: Callable[[list[Row[C]]], Mapping[str, str]]
+    draw: Callable[[list[Row[C]], Path], Iterable[Path]]
+
+    def publish(self, run: Callable[[], Iterable[Row[C]]] | None) -> None:
+        """Run what the store does not have, if anything; then write CSV, tables and figures."""
+        numbers, page = DOCS / f"{self.name}.csv", DOCS / f"{self.name}.md"
+        if run is not None:
+            self.study.write(run(), numbers)
+        found = self.study.read(numbers)
+        page.write_text(place(page.read_text(encoding="utf-8"), self.tables(found)), encoding="utf-8")
+        for path in self.draw(found, DOCS / "images"):
+            print(path)
+
+
 def whole(sweep: Results) -> Results:
     """The sweep, if all of it is there."""
     if sweep.failures or sweep.told.unfinished or sweep.told.partial or sweep.finished < sweep.planned:

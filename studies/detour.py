@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterable, Sequence
 
 import common
 import detour_figures as figures
-from common import DOCS, asked, less, lines, place, value, written
+from common import Page, asked, less, lines, value, written
 from detour_numbers import (
     BACKGROUND,
     DETOURED,
@@ -133,13 +133,8 @@ def tables(found: Sequence[Row]) -> dict[str, str]:
 def main(arguments: list[str] | None = None) -> None:
     """Run what the store does not have, then write CSV, tables and figures."""
     given = asked("detour", __doc__, arguments)
-    numbers, page = DOCS / "detour.csv", DOCS / "detour.md"
-    if not given.page:
-        STUDY.write(run(Plan(jobs=given.jobs), given.out), numbers)
-    found = STUDY.read(numbers)
-    page.write_text(place(page.read_text(encoding="utf-8"), tables(found)), encoding="utf-8")
-    for path in figures.draw(found, DOCS / "images"):
-        print(path)
+    page = Page("detour", STUDY, tables, figures.draw)
+    page.publish(None if given.page else lambda: run(Plan(jobs=given.jobs), given.out))
 
 
 if __name__ == "__main__":

@@ -6,7 +6,7 @@
 from collections.abc import Iterable, Sequence
 
 import trim_figures as figures
-from common import DOCS, asked, number, place, value, written
+from common import Page, asked, number, value, written
 from trim_numbers import (
     BACKGROUND,
     BACKGROUND_TAIL,
@@ -125,13 +125,8 @@ def tables(found: Sequence[Row]) -> dict[str, str]:
 def main(arguments: list[str] | None = None) -> None:
     """Run what the store does not have, then write CSV, tables and figures."""
     given = asked("trim", __doc__, arguments)
-    numbers, page = DOCS / "trim.csv", DOCS / "trim.md"
-    if not given.page:
-        STUDY.write(run(Plan(jobs=given.jobs), given.out), numbers)
-    found = STUDY.read(numbers)
-    page.write_text(place(page.read_text(encoding="utf-8"), tables(found)), encoding="utf-8")
-    for path in figures.draw(found, DOCS / "images"):
-        print(path)
+    page = Page("trim", STUDY, tables, figures.draw)
+    page.publish(None if given.page else lambda: run(Plan(jobs=given.jobs), given.out))
 
 
 if __name__ == "__main__":

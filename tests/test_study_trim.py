@@ -127,7 +127,7 @@ def test_a_paired_difference_is_the_difference_of_the_means(numbers: ModuleType)
 
 def test_the_tables_of_the_page_are_those_of_the_committed_numbers(study: ModuleType) -> None:
     text = PAGE.read_text(encoding="utf-8")
-    assert study.place(text, study.tables(study.STUDY.read(NUMBERS))) == text, (
+    assert sys.modules["common"].place(text, study.tables(study.STUDY.read(NUMBERS))) == text, (
         "run `python studies/trim.py --page`"
     )
 
