@@ -4,52 +4,25 @@ from __future__ import annotations
 
 import itertools
 import tomllib
-from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Sequence
+from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
 
-import numpy as np
 import pyarrow as pa
+import runs_made
+from runs_made import Told
 
 from overspill.papers.spec import Point
 
 PAPER = Path(__file__).parents[2] / "papers" / "cp"
 SIX = ("tcp", "tcp_200ms", "cp", "dctcp", "dctcp_200ms", "cp_dctcp")
-Told = Callable[[str, Point, int], Any]  # of a variant, a point and a seed
 
 
 @dataclass(eq=False)
-class Made:
-    """Runs of a sweep: metrics and tables as functions of variant, point and seed."""
+class Made(runs_made.Made):
+    """Of the schemes that the paper compares."""
 
-    points: Sequence[Point] = ({},)
     variants: Sequence[str] = SIX
-    metrics: Mapping[str, Told] = field(default_factory=dict)
-    kept: Mapping[str, Told] = field(default_factory=dict)
-    seeds: Sequence[int] = (1, 2)
-    other: Told | None = None  # of metrics that are not told
-
-    def metric(self, name: str, variant: str, point: Point | None = None) -> np.ndarray:
-        told = self.metrics.get(str(name), self.other)
-        assert told is not None, name
-        return np.array([told(variant, self.at(variant, point), seed) for seed in self.seeds], float)
-
-    def tables(self, name: str, variant: str, point: Point | None = None) -> list[pa.Table]:
-        return [self.kept[name](variant, self.at(variant, point), seed) for seed in self.seeds]
-
-    def at(self, variant: str, point: Point | None) -> Point:
-        assert variant in self.variants
-        assert point in (None, *self.points)
-        return point or self.points[0]
-
-    def node(self, name: str) -> int:
-        raise NotImplementedError
-
-
-def along(path: str, values: Sequence[object]) -> list[Point]:
-    """Points along one path."""
-    return [{path: str(value)} for value in values]
 
 
 def flows(background: int, experimental: int) -> pa.Table:

@@ -3,17 +3,13 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Sequence
+from dataclasses import dataclass
 
-import numpy as np
 import pyarrow as pa
-
-from overspill.papers.spec import Point
+import runs_made
 
 FIRST = {"h": 0, "edge": 128, "agg": 160, "core": 192}
-Tables = Callable[[str, Point, int], pa.Table]  # of a variant, a point and a seed
-Values = Callable[[str, Point, int], float]
 
 
 def number(name: str) -> int:
@@ -23,30 +19,11 @@ def number(name: str) -> int:
     return FIRST[parts[1]] + int(parts[2])
 
 
-@dataclass
-class Made:
-    """Runs made by hand: tables and metrics as functions of a variant, a point and a seed."""
+@dataclass(eq=False)
+class Made(runs_made.Made):
+    """Of DIBS in that fat-tree."""
 
-    points: Sequence[Point] = ({},)
-    kept: Mapping[str, Tables] = field(default_factory=dict)
-    metrics: Mapping[str, Values] = field(default_factory=dict)
     variants: Sequence[str] = ("dibs",)
-    seeds: Sequence[int] = (1, 2)
-
-    def metric(self, name: str, variant: str, point: Point | None = None) -> np.ndarray:
-        assert variant in self.variants
-        at = self.at(point)
-        return np.array([self.metrics[name](variant, at, seed) for seed in self.seeds], np.float64)
-
-    def tables(self, name: str, variant: str, point: Point | None = None) -> list[pa.Table]:
-        assert variant in self.variants
-        at = self.at(point)
-        return [self.kept[name](variant, at, seed) for seed in self.seeds]
-
-    def at(self, point: Point | None) -> Point:
-        found = self.points[0] if point is None else point
-        assert found in self.points
-        return found
 
     def node(self, name: str) -> int:
         return number(name)
@@ -55,11 +32,6 @@ class Made:
 def table(names: str, *rows: Sequence[float | None]) -> pa.Table:
     """A table from the names of its columns, in one text, and its rows."""
     return pa.table({name: pa.array([row[at] for row in rows]) for at, name in enumerate(names.split())})
-
-
-def along(path: str, values: Sequence[object]) -> list[Point]:
-    """Points along one path."""
-    return [{path: str(value)} for value in values]
 
 
 def fat_tree() -> pa.Table:

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
 from typing import Any
 
-import numpy as np
 import pyarrow as pa
+import runs_made
+from runs_made import Told
 
 from overspill.papers.dibs import buffers, claims, compare, limits, loads, pfabric
 from overspill.papers.spec import Point, Runs
@@ -15,31 +16,14 @@ from overspill.papers.spec import Point, Runs
 SEEDS = (1, 2, 3, 4)
 BOTH = ("dctcp", "dibs")
 NODES = ["s0", "s1", "s2", "s3"]
-Told = Callable[[str, Point, int], Any]  # of a variant, a point and a seed
 
 
 @dataclass(eq=False)
-class Made:
-    """Runs of a sweep: metrics and tables as functions of variant, point and seed."""
+class Made(runs_made.Made):
+    """With and without DIBS, in a network of four switches."""
 
-    points: Sequence[Point] = ({},)
     variants: Sequence[str] = BOTH
-    metrics: Mapping[str, Told] = field(default_factory=dict)
-    kept: Mapping[str, Told] = field(default_factory=dict)
     seeds: Sequence[int] = SEEDS
-
-    def metric(self, name: str, variant: str, point: Point | None = None) -> np.ndarray:
-        return np.array(
-            [self.metrics[name](variant, self.at(variant, point), seed) for seed in self.seeds], float
-        )
-
-    def tables(self, name: str, variant: str, point: Point | None = None) -> list[pa.Table]:
-        return [self.kept[name](variant, self.at(variant, point), seed) for seed in self.seeds]
-
-    def at(self, variant: str, point: Point | None) -> Point:
-        assert variant in self.variants
-        assert point in (None, *self.points)
-        return point or self.points[0]
 
     def node(self, name: str) -> int:
         return NODES.index(name)

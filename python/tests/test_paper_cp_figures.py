@@ -6,7 +6,8 @@ from collections.abc import Iterable, Mapping
 import numpy as np
 import pyarrow as pa
 import pytest
-from cp_runs import Made, along, fates, flows, goodput, packets, queries, roles
+from cp_runs import Made, fates, flows, goodput, packets, queries, roles
+from runs_made import along
 
 from overspill.errors import Failed
 from overspill.papers.cp import (

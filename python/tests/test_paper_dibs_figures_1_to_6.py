@@ -10,8 +10,9 @@ from typing import Any
 import numpy as np
 import pyarrow as pa
 import pytest
-from dibs_made import PORTS, Made, along, number, table
+from dibs_made import PORTS, Made, number, table
 from papered import marked
+from runs_made import along
 
 from overspill.papers import dibs
 from overspill.papers.dibs import burst, detour_paths, emulab, hot_links, links, one_incast, testbed
@@ -44,13 +45,13 @@ def of_testbed(qct: Mapping[str, float], rows: Mapping[str, pa.Table]) -> Made:
     """The testbed at both rates: times in ms by variant, a ms more for each seed but the first."""
     return Made(
         along(emulab.RATE, list(emulab.RATES.values())),
-        {"flows": lambda variant, *_: rows[variant]},
+        VARIANTS,
         {
             "qct_mean": lambda variant, _, seed: (qct[variant] + seed - 1) / 1e3,
             "drops": lambda *_: 0,
             "timeouts": lambda *_: 0,
         },
-        VARIANTS,
+        {"flows": lambda variant, *_: rows[variant]},
     )
 
 
@@ -168,11 +169,13 @@ def everything() -> dict[str, Made]:
     }
     return others() | {
         "testbed": TESTBED,
-        "hot_links": Made(along(links.QPS, links.LOADS), ports | {"links": busy, "queue_trace": queues}),
+        "hot_links": Made(along(links.QPS, links.LOADS), kept=ports | {"links": busy, "queue_trace": queues}),
         "one_incast": Made(
-            along(burst.DEGREE, burst.DEGREES), ports | {"activity": detours, "queue_trace": pod}, one
+            along(burst.DEGREE, burst.DEGREES),
+            metrics=one,
+            kept=ports | {"activity": detours, "queue_trace": pod},
         ),
-        "often_detoured": Made(along(detour_paths.QPS, (300, 2000)), ports | often_detoured),
+        "often_detoured": Made(along(detour_paths.QPS, (300, 2000)), kept=ports | often_detoured),
     }
 
 
