@@ -21,7 +21,8 @@ from overspill.charts import (
     saturation,
 )
 from overspill.charts import sweep as drawing
-from overspill.charts.mpl import WIDTH, line
+from overspill.charts.mpl import WIDTH
+from overspill.charts.mplmarks import line
 from overspill.charts.spec import COLOURS, DASHES, GREY, SHADES, Chart, look
 from overspill.errors import BadInput
 from overspill.results import metrics

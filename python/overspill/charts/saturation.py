@@ -13,15 +13,14 @@ from overspill.charts.network import (
     LETTERS,
     MOST_NODES,
     PANELS_SHOWN,
-    Places,
     escaped,
     links_of,
     names_of,
     network_of,
-    places,
     tier_of,
 )
 from overspill.charts.nodes import Network
+from overspill.charts.placing import Places, places
 from overspill.charts.spec import COLOURS, GREY, Arc, Chart, Entry, Graph, Look, Mark, Nodes, Panel
 from overspill.results import formats
 from overspill.results.measures import saturation

@@ -2,15 +2,11 @@
 
 from __future__ import annotations
 
-import math
-from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, replace
-from typing import Any, Protocol
+from collections.abc import Iterable
+from dataclasses import replace
 
 import numpy as np
-import pyarrow as pa
 
-from overspill.charts import common, spec
 from overspill.charts.spec import (
     Axis,
     Band,
@@ -20,10 +16,22 @@ from overspill.charts.spec import (
     Heat,
     Kind,
     Line,
-    Look,
     Mark,
     Panel,
     Points,
+)
+from overspill.charts.swept import (
+    Cell,
+    Key,
+    SweepResults,
+    Swept,
+    along,
+    cells_of,
+    free_axes,
+    groups,
+    look_of,
+    others,
+    telling,
 )
 from overspill.results import formats, metrics, same, tables
 
@@ -49,56 +57,6 @@ BOUNDS = "Hollow points are lower bounds: flows were left unfinished."
 LETTERS = 24  # of a name that stand beside an axis
 FAR = 100.0  # the factor between the smallest and the largest from which on an axis is not linear
 KINDS: dict[str, Kind] = {"s": "time", "bit/s": "rate", "bytes": "bytes", "B": "bytes"}
-
-
-class Swept(Protocol):
-    """One swept field: its values as text, and as numbers of `unit` where they are."""
-
-    @property
-    def path(self) -> str:
-        """The field."""
-
-    @property
-    def texts(self) -> list[str]:
-        """Its values."""
-
-    @property
-    def numbers(self) -> list[float] | None:
-        """The same as numbers."""
-
-    @property
-    def unit(self) -> str:
-        """Their unit."""
-
-
-class SweepResults(Protocol):
-    """What figures need of a sweep."""
-
-    @property
-    def axes(self) -> Sequence[Any]:
-        """The swept fields, `Swept` each."""
-
-    @property
-    def summary(self) -> pa.Table:
-        """A row per point, variant and metric."""
-
-    @property
-    def ranges(self) -> Mapping[tuple[str, ...], tuple[float, float]]:
-        """The least and largest value of what has a value in two seeds, by what `summary` says it is of."""
-
-
-@dataclass(frozen=True)
-class Cell:
-    """A metric of a variant at a point."""
-
-    mean: float
-    low: float | None
-    high: float | None
-    censored: bool
-    n: int
-
-
-Key = tuple[tuple[str, ...], str]  # values of the axes; variant
 
 
 def of_sweep(sweep: SweepResults) -> dict[str, Chart]:
@@ -143,61 +101,6 @@ def of_metric(sweep: SweepResults, metric: str) -> Chart | None:
     if len(free_axes(sweep)) <= 1:
         return lines(sweep, (metric, title[:1].upper() + title[1:]), {metric: cells})
     return crossed(sweep, metric, cells)
-
-
-def cells_of(sweep: SweepResults, metric: str) -> dict[Key, Cell]:
-    """A metric by point and variant."""
-    rows = tables.of_metric(sweep.summary, metric).to_pylist()
-    paths = [axis.path for axis in sweep.axes]
-    return {
-        (tuple(str(row[path]) for path in paths), str(row["variant"])): cell_of(tables.Summary.of(row))
-        for row in rows
-        if row["mean"] is not None and math.isfinite(row["mean"])
-    }
-
-
-def cell_of(one: tables.Summary) -> Cell:
-    """A summary as it is drawn: an interval is nowhere narrower than what the mean may be off by."""
-    low, high = one.low, one.high
-    if low is not None and high is not None and one.resolution:
-        low, high = min(low, one.mean - one.resolution), max(high, one.mean + one.resolution)
-    return Cell(one.mean, low, high, one.censored, one.n)
-
-
-def telling(cells: dict[Key, Cell]) -> bool:
-    """Whether there is anything to see: not 0 everywhere."""
-    return any(cell.mean for cell in cells.values())
-
-
-def variants_of(sweep: SweepResults) -> list[str]:
-    """Variants in the order of the table."""
-    return list(dict.fromkeys(sweep.summary.column("variant").to_pylist()))
-
-
-def look_of(sweep: SweepResults, variant: str) -> Look:
-    """A variant's look, by its place in the scenario."""
-    return spec.look(common.place(getattr(sweep, "facts", {}), variants_of(sweep), variant))
-
-
-def groups(sweep: SweepResults) -> list[tuple[str, ...]]:
-    """The variants, those that are the same run at every point together."""
-    found = getattr(sweep, "facts", {}).get("same") or []
-    of = {name: tuple(one["variants"]) for one in found for name in one["variants"]}
-    return list(dict.fromkeys(of.get(variant, (variant,)) for variant in variants_of(sweep)))
-
-
-def free_axes(sweep: SweepResults) -> list[int]:
-    """Axes that move on their own, and the first of those that move together."""
-    together = getattr(sweep, "facts", {}).get("together", [])
-    led = {path for group in together for path in group[1:]}
-    return [at for at, axis in enumerate(sweep.axes) if axis.path not in led and len(axis.texts) > 1]
-
-
-def along(sweep: SweepResults) -> int | None:
-    """The axis that goes to the right: the one with most numbers, or most values."""
-    free = free_axes(sweep)
-    axes = sweep.axes
-    return max(free, key=lambda at: (axes[at].numbers is not None, len(axes[at].texts), -at), default=None)
 
 
 def places(axis: Swept) -> tuple[np.ndarray, Axis]:
@@ -296,11 +199,6 @@ def hover_text(cell: Cell, kind: Kind) -> str:
     if cell.low is None or cell.high is None:
         return f"{text(cell.mean, kind)} ({cell.n} seed{'' if cell.n == 1 else 's'})"
     return f"{text(cell.mean, kind)}, {text(cell.low, kind)} to {text(cell.high, kind)} ({cell.n} seeds)"
-
-
-def others(point: tuple[str, ...], sweep: SweepResults, along_axis: int) -> tuple[str, ...]:
-    """The values of the other free axes."""
-    return tuple(point[at] for at in free_axes(sweep) if at != along_axis)
 
 
 def lines(sweep: SweepResults, what: tuple[str, str], tables: dict[str, dict[Key, Cell]]) -> Chart:

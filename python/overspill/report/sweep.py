@@ -7,7 +7,8 @@ from pathlib import Path
 from typing import Any
 
 from overspill.charts import sweep as drawing
-from overspill.charts.sweep import SweepResults
+from overspill.charts import swept
+from overspill.charts.swept import SweepResults
 from overspill.errors import Failed, plain
 from overspill.report import page
 from overspill.results import formats, header, metrics, store, tables
@@ -67,12 +68,12 @@ def lines(sweep: SweepResults, facts: dict[str, Any]) -> list[dict[str, Any]]:
     rough = [(line.label, line.text, line.loud) for line in cautions(facts)]
     found += [line for line in rough if line[2]]
     found += [("swept", f"{axis.path}: {formats.listing(axis.texts, 20)}", False) for axis in sweep.axes]
-    found.append(("variants", formats.listing(drawing.variants_of(sweep), 20), False))
+    found.append(("variants", formats.listing(swept.variants_of(sweep), 20), False))
     if facts.get("seeds"):
         found.append(("seeds", formats.seeds(facts["seeds"]), False))
     if runs:
         found.append(("runs", f"{runs.get('finished')} of {runs.get('planned')}", False))
-    if len(drawing.free_axes(sweep)) > 1:
+    if len(swept.free_axes(sweep)) > 1:
         shown = len(drawing.crossed_metrics(sweep))
         text = f"{shown} metrics; any other: overspill.plots.sweep(sweep, metric)"
         found.append(("figures", text, False))
