@@ -90,13 +90,14 @@ def document(scenario: dict[str, Any]) -> str:
         }
         for name in variants
     }
+    told = [str(scenario["fake"]["note"])] if "note" in scenario.get("fake", {}) else []
     return json.dumps(
         {
             "name": scenario["name"],
             "seed": 1,
             "duration_ps": 60 * MS,
             "variants": variants,
-            "notes": ["web_search.csv: read as 0-1 (last value is 1)"],
+            "notes": ["web_search.csv: read as 0-1 (last value is 1)", *told],
             "resolved": resolved,
             "memory": {name: {"switches": memory(name)} for name in variants},
         }

@@ -265,6 +265,21 @@ def test_an_open_parameter_is_changed_alone(paper: Paper, monkeypatch: pytest.Mo
     assert paper().status == 0 and not Path("out/papers/small/what_if.json").exists()
 
 
+@pytest.mark.usefixtures("quick")
+def test_what_settings_took_from_a_scenario_is_told(
+    command: Paper, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    own = "--set switch: kind replaces the whole table"
+    papered.coded(monkeypatch, FIGURES)
+    text = papered.PAPER.replace('"switch.y=4"', f'"switch.y=4", "fake.note={own}"')
+    papers = papered.written(tmp_path, text.replace('"switch.y=9"', '"fake.note=y has no effect"'))
+    ran = command("paper", "small", "--papers", papers, "--what-if")
+    told = [line for line in ran.out.splitlines() if line.startswith("note: ")]
+    assert ran.status == 0 and told == [f"note: single: {own}", "note: y/single: y has no effect"]
+    quiet = command("paper", "small", "--papers", papers, "--json")
+    assert f"note: single: {own}" in quiet.err and json.loads(quiet.out)
+
+
 def test_the_figure_of_open_parameters_has_a_line_for_each_row_whose_verdict_one_changes(
     paper: Paper, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -106,6 +106,8 @@ def finish(made: "Reproduced", how: tuple[bool, Sequence[str] | None], publish: 
     if as_json:
         for line in made.warnings:
             commands.err().print(Text(f"{line.label}: {line.text}", "bold red"), soft_wrap=True)
+        for line in made.notes:
+            commands.err().print(Text(f"{line.label}: {line.text}"), soft_wrap=True)
     elif left and made.warnings:
         labels = " and ".join(dict.fromkeys(line.label for line in made.warnings))
         commands.err().print(Text(f"{labels}: exit status {left}", "bold red"), soft_wrap=True)

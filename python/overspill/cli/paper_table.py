@@ -22,6 +22,8 @@ def show(found: Reproduced, console: Console) -> None:
         console.print(Text(f"PART: {found.asked.part}", "bold"), soft_wrap=True)
     for line in found.warnings:
         console.print(Text(f"{line.label}: {line.text}", "bold red"), soft_wrap=True)
+    for line in found.notes:
+        console.print(Text(f"{line.label}: {line.text}"), soft_wrap=True)
     for figure in found.asked.figures:
         rows = [row for row in found.rows if row["figure"] == figure.id]
         if rows:

@@ -17,6 +17,7 @@ from overspill.papers.running import Planned, Ran
 from overspill.papers.spec import Code, Measured, Runs
 
 Rows = list[dict[str, Any]]
+SETTING = "--set "  # what a setting did begins with it
 
 
 @dataclass(frozen=True)
@@ -108,6 +109,18 @@ class Reproduced:
         found = [line for one in self.ran for line in one.warnings]
         if self.left_out:
             found.append(Line("INTERRUPTED", f"not computed: {', '.join(self.left_out)}", True))
+        return found
+
+    @property
+    def notes(self) -> list[Line]:
+        """What settings took from a scenario, and what is told only where an open parameter is changed."""
+        own = {name: one.notes for name, one in self.of().items()}
+        found = []
+        for one in self.ran:
+            known = own.get(one.planned.experiment.name, [])
+            is_own = one.planned.what_if is None
+            told = [note for note in one.notes if (SETTING in note if is_own else note not in known)]
+            found += [Line("note", f"{one.planned.name}: {note}") for note in told]
         return found
 
     @property

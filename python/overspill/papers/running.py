@@ -68,6 +68,11 @@ class Ran:
         return self.sweep is not None and self.sweep.interrupted
 
     @property
+    def notes(self) -> list[str]:
+        """What a user should know of its scenario, and is no error."""
+        return [] if self.sweep is None else self.sweep.notes
+
+    @property
     def warnings(self) -> list[Line]:
         """What makes it less than whole; of an open parameter changed, a line for all points."""
         found = [] if self.sweep is None else warnings(self.sweep)
