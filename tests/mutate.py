@@ -38,6 +38,11 @@ SOURCES = (
     "benches/whole_runs.rs",
     "benches/micro",
 )
+# What the tests of Python read, with the core that is built there, if any.
+PYTHON = ("pyproject.toml", "python")
+PYTEST = (
+    "pytest "  # how the tests of a fault in Python begin; those of others are a package of Rust and a target
+)
 TEST_SECONDS = 300
 TEST_MEMORY = 6 << 30
 # Where building takes longer than the tests nothing is optimized.
@@ -48,6 +53,7 @@ CASE = re.compile(
     r"^(rfc\d+|pfabric|linux|inet|cp)\.toml, ((?:RFC|pFabric|Linux|INET|CP|NDP) [^:]*): (.*)$", re.MULTILINE
 )
 FAILED = re.compile(r"^    ([\w:]+)$", re.MULTILINE)
+PYTHON_FAILED = re.compile(r"^(?:FAILED|ERROR) \S*?(\w+)\.py(?:::(\w+))?", re.MULTILINE)
 
 
 class Unfit(Exception):
@@ -85,6 +91,11 @@ class Fault:
             said = f"{nth} times or more" if self.nth else "once"
             raise Unfit(f"{self.name}: `find` occurs {len(parts) - 1} times in {self.file}, not {said}")
         return self.find.join(parts[:nth]) + self.replace + self.find.join(parts[nth:])
+
+    @property
+    def reads(self) -> str:
+        """Which sources its outcome depends on."""
+        return "python" if self.tests.startswith(PYTEST) else "state"
 
     @property
     def key(self) -> str:
@@ -170,7 +181,7 @@ class Tree:
 
     def sync(self) -> None:
         """Makes the copy the same as the tree; only what differs is written, so that little is built."""
-        wanted = {path.relative_to(ROOT) for top in SOURCES for path in files(ROOT / top)}
+        wanted = {path.relative_to(ROOT) for top in (*SOURCES, *PYTHON) for path in files(ROOT / top)}
         for path in files(self.folder):
             if path.relative_to(self.folder) not in wanted:
                 path.unlink()
@@ -192,8 +203,30 @@ class Tree:
             preexec_fn=lambda: resource.setrlimit(resource.RLIMIT_AS, (TEST_MEMORY, TEST_MEMORY)),
         )
 
+    def pytest(self, tests: str) -> tuple[str, Failed]:
+        """Runs tests of Python on the sources of the tree."""
+        own = ROOT / ".venv" / "bin" / "python"
+        python = str(own) if own.exists() else sys.executable
+        command = [python, "-m", "pytest", "-rfE", "--tb=no", "-p", "no:cacheprovider", *shlex.split(tests)]
+        env = os.environ | {"PYTHONDONTWRITEBYTECODE": "1", "PYTHONPATH": str(self.folder / "python")}
+        try:
+            ran = subprocess.run(
+                command, cwd=self.folder, env=env, capture_output=True, text=True, timeout=TEST_SECONDS
+            )
+        except subprocess.TimeoutExpired:
+            return "caught", Failed(["the tests do not end"], [])
+        found = python_failures(ran.stdout)
+        # 0: all passed; 1: some failed; others: nothing was run as it should have been.
+        if ran.returncode == 1 and found:
+            return "caught", Failed(found, [])
+        if ran.returncode == 0:
+            return "survived", Failed([], [])
+        return "no such tests", Failed([ran.stdout[-2000:]], [])
+
     def run(self, tests: str, optimized: bool) -> tuple[str, Failed]:
         """Builds and runs: `survived`, `caught` or `does not build`, and what failed."""
+        if tests.startswith(PYTEST):
+            return self.pytest(tests.removeprefix(PYTEST))
         package, *rest = shlex.split(tests)
         words = 2 if rest[0] == "--test" else 1
         command, filters = ["--package", package, *rest[:words]], rest[words:]
@@ -234,8 +267,15 @@ def failures(out: str) -> Failed:
     return Failed(names, sorted(set(CASE.findall(out))))
 
 
+def python_failures(out: str) -> list[str]:
+    """The tests of Python that failed, as `test_file::test_name`, each once."""
+    names = ("::".join(part for part in found if part) for found in PYTHON_FAILED.findall(out))
+    return sorted(set(names))
+
+
 def files(top: Path) -> list[Path]:
-    return [top] if top.is_file() else [path for path in top.rglob("*") if path.is_file()]
+    found = [top] if top.is_file() else [path for path in top.rglob("*") if path.is_file()]
+    return [path for path in found if "__pycache__" not in path.parts]
 
 
 def write(path: Path, data: bytes) -> None:
@@ -244,12 +284,20 @@ def write(path: Path, data: bytes) -> None:
         path.write_bytes(data)
 
 
-def state() -> str:
+def state(tops: tuple[str, ...] = SOURCES) -> str:
     """What every outcome depends on: the sources, the cases and the recorded digests."""
     h = hashlib.sha256()
-    for path in sorted(path for top in SOURCES for path in files(ROOT / top)):
+    for path in sorted(path for top in tops for path in files(ROOT / top) if path.suffix != ".so"):
         h.update(path.read_bytes())
     return h.hexdigest()
+
+
+def still_known(book: Path, now: dict[str, str]) -> dict[str, Any]:
+    """The outcomes of earlier runs whose sources are the same."""
+    known = json.loads(book.read_text()) if book.exists() else {}
+    faults = [fault for table in tables() for fault in (*table.faults, *table.equivalent)]
+    same = (fault for fault in faults if known.get(fault.reads) == now[fault.reads])
+    return now | {fault.key: known[fault.key] for fault in same if fault.key in known}
 
 
 def record(fault: Fault, caught_by: list[str]) -> None:
@@ -275,9 +323,8 @@ def campaign(words: list[str], scratch: Path, keep: bool) -> int:
         fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
     except OSError:
         sys.exit(f"another run works in {scratch}; `--scratch` names another folder")
-    book, now = scratch / "outcomes.json", state()
-    known = json.loads(book.read_text()) if book.exists() else {}
-    known = known if known.get("state") == now else {"state": now}
+    book = scratch / "outcomes.json"
+    known = still_known(book, {"state": state(), "python": state(PYTHON)})
     tree, wrong, counts = Tree(scratch), [], Counter[str]()
     for n, fault in enumerate(chosen, 1):
         key, began = fault.key, time.monotonic()

@@ -2,6 +2,7 @@
 
 import json
 from dataclasses import replace
+from pathlib import Path
 
 import pytest
 
@@ -93,3 +94,24 @@ def test_what_failed_is_read_from_the_output_of_the_tests() -> None:
     assert fault.missed(failed) == ["RFC 5681 §4.2"]
     assert failed.caught_by(("RFC 5681 §4.1",)) == ["rfc5681: after less than a timeout: the window stays"]
     assert failed.caught_by(("sender",)) == ["conformance::rfc_1"]
+
+
+def test_what_failed_of_python_is_read_from_its_summary() -> None:
+    out = "\n".join(
+        [
+            "F.E [100%]",
+            "FAILED python/tests/test_in_step.py::test_a_share[x-y] - assert 1 == 2",
+            "FAILED python/tests/test_in_step.py::test_a_share[z] - AssertionError",
+            "ERROR python/tests/test_phase.py - ImportError",
+        ]
+    )
+    assert mutate.python_failures(out) == ["test_in_step::test_a_share", "test_phase"]
+
+
+def test_outcomes_stay_known_while_their_own_sources_are_the_same(tmp_path: Path) -> None:
+    rust = next(fault for fault in FAULTS if fault.reads == "state")
+    python = next(fault for fault in FAULTS if fault.reads == "python")
+    book = tmp_path / "outcomes.json"
+    book.write_text(json.dumps({"state": "a", "python": "b", rust.key: ["caught"], python.key: ["caught"]}))
+    known = mutate.still_known(book, {"state": "a", "python": "c"})
+    assert known == {"state": "a", "python": "c", rust.key: ["caught"]}

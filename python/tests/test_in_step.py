@@ -144,7 +144,7 @@ def test_a_share_of_a_hundredth_is_none_too_few() -> None:
         {"start_ps": [0, 0, 0, 500 * MS]},
         {"bytes": [0, 0, 0, 20_000]},
         {"ideal_ps": [0, 0, 0, 7]},
-        {"received": [10_000, 11_000, 9_000, 0]},
+        {"received": [10_000, 11_000, 9_000, 0], "retransmits": [0, 0, 0, 1]},
         {"timeouts": [0, 0, 0, 2]},
         {"retransmits": [900, 900, 900, 5]},
         {"received": [10_000_000], "timeouts": [5], "retransmits": [5]},

@@ -221,7 +221,9 @@ def test_of_two_seeds_ranges_lie_apart_and_a_quarter_is_moved() -> None:
 
 def test_bounds_are_not_compared() -> None:
     before = {seed: {Key("fct_mean"): Value(10.0, censored=seed > 0)} for seed in range(3)}
-    assert named(before, values(20, 30, 40)) == [], "one seed alone has no bound"
+    after = values(20, 20.1, 20.2)
+    assert named(values(10, 10, 10), after) == ["fct_mean"]
+    assert named(before, after) == [], "one seed alone has no bound"
 
 
 def test_of_many_metrics_chance_names_none() -> None:
