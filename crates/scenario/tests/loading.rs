@@ -203,3 +203,24 @@ fn a_scenario_that_says_no_transport_has_the_hosts_of_today() {
     assert_eq!(kind("[transport]\nmin_rto = \"10ms\"\n", &[]), "linux");
     assert_eq!(kind("", &["transport.kind=newreno"]), "newreno");
 }
+
+#[test]
+fn a_key_of_another_kind_is_told_with_the_variants_of_that_kind() {
+    let cut = "[switch]\noverflow = { kind = \"tail_drop\" }\n[variants.drop]\n\
+               [variants.cp]\nswitch.overflow = { kind = \"trim\", trimmable = \"any\" }\n";
+    let set = "switch.overflow.extra=8KiB";
+    let found = "--set: switch.overflow.extra: found unknown key `extra`; expected `kind` (it is a key of `trim`";
+    let here = "set variants.cp.switch.overflow.extra)";
+    assert_eq!(refused(&star(cut), &[set]), format!("{found}, as in variant `cp`: {here}"));
+    let two = format!("{cut}[variants.ndp]\nswitch.overflow = {{ kind = \"trim\", no_room = \"return\" }}\n");
+    assert_eq!(refused(&star(&two), &[set]), format!("{found}, as in variants `cp`, `ndp`: {here}"));
+    let variant = |n: u32| format!("[variants.v{n}]\nswitch.overflow = {{ kind = \"trim\", trimmable = \"any\" }}\n");
+    let many = format!("{cut}{}", (0..4).map(variant).collect::<String>());
+    assert_eq!(refused(&star(&many), &[set]), format!("{found}, as in variants `cp` and others: {here}"));
+    loaded(&star(cut), &["variants.cp.switch.overflow.extra=8KiB"]);
+
+    let base = "[switch]\noverflow = { kind = \"tail_drop\", theta = 0.5 }\n";
+    let own = "switch.overflow.theta: found unknown key `theta`; expected `kind` (it is a key of `bounce`)";
+    assert!(refused(&star(base), &[]).ends_with(own), "{}", refused(&star(base), &[]));
+    assert!(!refused(&star(cut), &["switch.overflow.thta=1"]).contains("it is a key"), "nobody has it");
+}

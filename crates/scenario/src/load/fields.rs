@@ -9,6 +9,7 @@ use mech::params::{Kind, Param, Spec, Value, Values};
 use mech::{InSlot, Only, Registry};
 use std::borrow::Cow;
 use std::collections::BTreeSet;
+use std::rc::Rc;
 use std::sync::Arc;
 
 /// Collects what is wrong.
@@ -20,11 +21,23 @@ pub(super) struct Faults {
     pub count: usize,
     /// What the variants that have been read ask for together.
     pub asked: Asked,
+    /// By the number of a setting, the variants that name a kind of their own for its table, and that kind.
+    pub own_kinds: OwnKinds,
 }
+
+/// See [`Faults::own_kinds`].
+pub(super) type OwnKinds = Rc<[Vec<(String, String)>]>;
 
 impl Faults {
     pub fn new(file: &str) -> Faults {
-        Faults { file: file.into(), found: Vec::new(), seen: BTreeSet::new(), count: 0, asked: Asked::default() }
+        Faults {
+            file: file.into(),
+            found: Vec::new(),
+            seen: BTreeSet::new(),
+            count: 0,
+            asked: Asked::default(),
+            own_kinds: OwnKinds::default(),
+        }
     }
     /// Something is wrong at a place.
     pub fn add(&mut self, at: &At, message: String) {
@@ -78,6 +91,9 @@ impl Asked {
     }
 }
 
+/// So many kinds or variants are named in one message.
+const MOST_NAMED: usize = 4;
+
 /// The parameters of a table, and the keys that others read.
 #[derive(Clone, Copy)]
 pub(super) struct Wanted<'a> {
@@ -85,11 +101,33 @@ pub(super) struct Wanted<'a> {
     pub params: [&'a [Param]; 2],
     /// Keys that are known, and read elsewhere.
     pub others: &'a [&'a str],
+    /// The kinds that the table may be of.
+    pub kinds: &'a [&'static Spec],
 }
 
 impl<'a> Wanted<'a> {
     pub fn of(params: &'a [Param]) -> Wanted<'a> {
-        Wanted { params: [params, &[]], others: &[] }
+        Wanted { params: [params, &[]], others: &[], kinds: &[] }
+    }
+    /// Whose key it is, where it is one of other kinds, and in which variants a setting of it would have an effect.
+    fn of_other_kinds(&self, name: &str, path: &str, own: &[(String, String)]) -> Option<String> {
+        let has = |spec: &&&Spec| spec.params.iter().any(|param| param.name == name);
+        let kinds: Vec<&str> = self.kinds.iter().filter(has).map(|spec| spec.kind).collect();
+        let listed = |names: &[&str]| names.iter().map(|name| format!("`{name}`")).collect::<Vec<_>>().join(", ");
+        if kinds.is_empty() || kinds.len() > MOST_NAMED {
+            return None;
+        }
+        let said = format!("it is a key of {}", listed(&kinds));
+        let here = own.iter().filter(|(_, kind)| kinds.contains(&kind.as_str()));
+        let variants: Vec<&str> = here.map(|(variant, _)| variant.as_str()).take(MOST_NAMED + 1).collect();
+        match variants.as_slice() {
+            [] => Some(said),
+            [one] => Some(format!("{said}, as in variant `{one}`: set variants.{one}.{path}")),
+            [one, ..] if variants.len() > MOST_NAMED => {
+                Some(format!("{said}, as in variants `{one}` and others: set variants.{one}.{path}"))
+            }
+            all @ [one, ..] => Some(format!("{said}, as in variants {}: set variants.{one}.{path}", listed(all))),
+        }
     }
     fn all(&self) -> impl Iterator<Item = &'a Param> + Clone + use<'a> {
         let [first, second] = self.params;
@@ -122,7 +160,8 @@ pub(super) fn read(table: &Node, wanted: Wanted, faults: &mut Faults) -> Option<
     let before = faults.count;
     let mut values = Values::default();
     let mut given = Vec::new();
-    flatten(table, "", &wanted, &mut |param, node| {
+    let own = faults.own_kinds.clone();
+    flatten(table, "", (&wanted, &own), &mut |param, node| {
         given.push(param.name);
         let Some(node) = node else { return };
         if let (Kind::Sizes(kinds), Data::Table(_)) = (param.kind, &node.data) {
@@ -155,7 +194,7 @@ pub(super) fn read(table: &Node, wanted: Wanted, faults: &mut Faults) -> Option<
 fn flatten<'a>(
     table: &Node,
     prefix: &str,
-    wanted: &Wanted<'a>,
+    (wanted, own): (&Wanted<'a>, &OwnKinds),
     each: &mut dyn FnMut(&'a Param, Option<&Node>),
 ) -> Vec<(At, String)> {
     let mut wrong = Vec::new();
@@ -167,7 +206,7 @@ fn flatten<'a>(
             continue;
         } else if wanted.all().any(|param| below(param.name, &name).is_some()) {
             match node.data {
-                Data::Table(_) => wrong.extend(flatten(node, &name, wanted, each)),
+                Data::Table(_) => wrong.extend(flatten(node, &name, (wanted, own), each)),
                 _ => {
                     let keys = wanted.keys(&name).join(", ");
                     wrong.push((node.at.clone(), message(node.shown(), format!("a table of {keys}"))));
@@ -177,6 +216,11 @@ fn flatten<'a>(
         } else {
             let (found, known) = (format!("unknown key `{key}`"), wanted.keys(prefix));
             let rule = renamed::key(key, &known).unwrap_or_else(|| one_of(key, known));
+            let own = node.at.set.and_then(|set| own.get(set)).map_or(&[][..], Vec::as_slice);
+            let rule = match wanted.of_other_kinds(&name, &node.at.path, own) {
+                Some(said) => format!("{rule} ({said})"),
+                None => rule,
+            };
             wrong.push((node.at.clone(), message(found, rule)));
         }
     }
@@ -265,7 +309,8 @@ impl<'a> Kinds<'a> {
 pub(super) fn choice(table: &Node, kinds: Kinds, faults: &mut Faults) -> Option<Choice> {
     let spec = kind(table, kinds.specs, kinds.default, faults)?;
     let others = [&["kind"], kinds.others].concat();
-    let values = read(table, Wanted { params: [spec.params, kinds.common], others: &others }, faults)?;
+    let wanted = Wanted { params: [spec.params, kinds.common], others: &others, kinds: kinds.specs };
+    let values = read(table, wanted, faults)?;
     Some(Choice { kind: spec.kind.to_string(), values })
 }
 

@@ -177,6 +177,7 @@ pub fn load(source: &Source, sets: &[String]) -> Result<Loaded, Vec<Diagnostic>>
     let written = (!sets.is_empty()).then(|| document.clone());
     let mut faults = Faults::new(&source.path);
     faults.found = sets::apply(&mut document, sets);
+    faults.own_kinds = sets::own_kinds(&document, sets);
     check_variants(&document, &mut faults);
     if !may_be_laid(&document, &mut faults) {
         return Err(in_order(faults.found));

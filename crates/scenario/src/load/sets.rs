@@ -4,6 +4,7 @@
 //! parameters of the old kind, as in a variant. A setting that every variant overrides has no
 //! effect and is refused; one that some variants override is noted.
 
+use super::fields::OwnKinds;
 use super::tree::{At, Data, Node, join, ordinal, parse_value};
 use crate::diag::{Diagnostic, LONGEST_PATH, clipped, message, one_of, plain};
 use std::collections::BTreeSet;
@@ -118,6 +119,21 @@ fn put(node: &mut Node, key: &str, value: Node, path: &str) -> Result<(), Diagno
         _ => return Err(refused(path, message(shown, "a table to set a key of"))),
     }
     Ok(())
+}
+
+/// By setting, the variants that name a kind of their own for the table that it is in, and that kind.
+pub(super) fn own_kinds(document: &Node, sets: &[String]) -> OwnKinds {
+    let variants = document.get("variants").map_or(&[][..], |node| node.entries());
+    let of = |set: &String| -> Vec<(String, String)> {
+        let Ok((keys, _)) = split(set) else { return Vec::new() };
+        let Some((_, parents)) = keys.split_last() else { return Vec::new() };
+        let kind = |over: &Node| {
+            let table = parents.iter().try_fold(over, |node, key| node.get(key))?;
+            Some(table.get("kind")?.text()?.to_string())
+        };
+        variants.iter().filter_map(|(name, over)| Some((name.clone(), kind(over)?))).collect()
+    };
+    sets.iter().map(of).collect()
 }
 
 /// What became of each setting once the variants were laid upon the document: a note where some
