@@ -85,7 +85,7 @@ n = 4
 link = { rate = "1Gbps", delay = "1us" }
 [switch]
 buffer = { kind = "per_port", size = "20KB" }
-overflow = { kind = "trim", trimmable = "any" }
+overflow = { kind = "trim", trimmable = "any", extra = "200B", no_room = "return" }
 [transport]
 pack = true
 [measure]
@@ -129,6 +129,7 @@ SOURCES = {
     "detours": ("ports",),
     "bounces": ("ports",),
     "trims": ("ports",),
+    "returned": ("ports",),
     "bounces_per_bounced": ("packet_hist",),
     "max_bounced_distance_": ("packet_hist",),
     "total_hop_": ("packet_hist",),
@@ -163,6 +164,7 @@ COLUMNS = {
     ("ports", "detoured"): "detours",
     ("ports", "bounced"): "bounces",
     ("ports", "trimmed"): "trims",
+    ("ports", "returned"): "returned",
     ("ports", "drop_input_full"): "drops[reason=input_full]",
     ("flows", "retransmits"): "retransmits",
     ("flows", "timeouts"): "timeouts",

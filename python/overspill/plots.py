@@ -104,7 +104,7 @@ def queue_sojourn(results: Results) -> Figure | None:
 
 
 def activity_over_time(results: Results, kind: int) -> Figure | None:
-    """Drops (0), marks (1), detours (2) or bounces (3) over time by switch, of each variant's first seed."""
+    """Drops (0), marks (1), detours (2), bounces (3) or cuts (4) over time by switch, of first seeds."""
     return drawn(activity.over_time(results, kind))
 
 

@@ -52,7 +52,15 @@ impl Arena {
     /// Appends a packet to a queue; `stamp` tells packets of one port apart by age. Its handle.
     #[inline]
     pub fn push(&mut self, queue: &mut Queue, pkt: Pkt, stamp: u64) -> u32 {
-        let id = match self.free.pop() {
+        let id = self.lay(pkt, stamp);
+        self.append(queue, id);
+        id
+    }
+
+    /// Puts a packet here that waits in no queue. Its handle.
+    #[inline]
+    pub fn lay(&mut self, pkt: Pkt, stamp: u64) -> u32 {
+        match self.free.pop() {
             Some(id) => {
                 self.slots[id as usize] = pkt;
                 self.links[id as usize] = Link { stamp, next: NIL };
@@ -63,9 +71,7 @@ impl Arena {
                 self.links.push(Link { stamp, next: NIL });
                 (self.slots.len() - 1) as u32
             }
-        };
-        self.append(queue, id);
-        id
+        }
     }
 
     /// Appends a packet that lies here and waits in no queue.

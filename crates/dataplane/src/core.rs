@@ -156,8 +156,8 @@ impl Core {
                 step.out.observer().detoured(at, taken, pkt);
                 self.store(pkt, QueueAt { port: other, queue }, mark, step);
             }
-            Fate::Trim(queue) if self.trim(pkt, port, step) => self.store(pkt, QueueAt { port, queue }, mark, step),
-            Fate::TrimBack if self.trim(pkt, port, step) => self.send_back(pkt, port, step),
+            Fate::Trim(queue) if self.trim(pkt, port, step) => self.store_cut(pkt, QueueAt { port, queue }, mark, step),
+            Fate::TrimBack if self.trim(pkt, port, step) => self.send_back_cut(pkt, port, step),
             Fate::Trim(_) | Fate::TrimBack => self.drop(pkt, port, DropReason::BufferFull, step),
             Fate::SendBack => self.send_back(pkt, port, step),
             Fate::Evict(_) | Fate::TrimWaiting(_) => {
@@ -279,13 +279,29 @@ impl Core {
 
     #[inline]
     fn store<F: Fib, O: Out>(&mut self, pkt: &mut Pkt, to: QueueAt, mark: bool, step: &mut Step<F, O>) {
+        if let Some(to) = self.take(pkt, to, mark, step) {
+            self.put(pkt, to, step);
+        }
+    }
+
+    /// Where a packet waits for which there is room, marked if a mark is due; it is lost where there is none.
+    #[inline]
+    fn take<F: Fib, O: Out>(
+        &mut self,
+        pkt: &mut Pkt,
+        to: QueueAt,
+        mark: bool,
+        step: &mut Step<F, O>,
+    ) -> Option<QueueAt> {
         let to = QueueAt { queue: self.store.queue(to.queue), ..to };
         if let Some(reason) = self.refuses(pkt, to) {
-            return self.drop(pkt, to.port, reason, step);
+            self.drop(pkt, to.port, reason, step);
+            return None;
         }
         let due = self.due_mark(pkt, to, step);
         if due.is_some_and(|drops| drops && !pkt.head.is_ect()) {
-            return self.drop(pkt, to.port, DropReason::EarlyDrop, step);
+            self.drop(pkt, to.port, DropReason::EarlyDrop, step);
+            return None;
         }
         if (mark || due.is_some()) && pkt.head.is_ect() && pkt.head.ecn() != Ecn::Ce {
             pkt.head.set_ecn(Ecn::Ce);
@@ -293,7 +309,7 @@ impl Core {
             let at = step.out.spot(to.port);
             step.out.observer().marked(at, pkt);
         }
-        self.put(pkt, to, step);
+        Some(to)
     }
 
     /// Why there is no room for a packet; `None` where there is.
@@ -377,6 +393,11 @@ impl Core {
     #[inline]
     fn counts(&mut self, port: PortId) -> &mut crate::PortCounts {
         self.store.ports[usize::from(port.0)].counts_mut()
+    }
+
+    /// A packet has come back to this NIC, since a switch sent it back.
+    pub(crate) fn count_returned(&mut self) {
+        self.counts(PortId(0)).returned += 1;
     }
 
     /// Packets that it holds.

@@ -88,8 +88,6 @@ pub struct Host {
     originated: Tally,
     consumed: Tally,
     misdirected: Tally,
-    /// Of what was consumed, packets that switches sent back.
-    returned: Tally,
     /// Copies of flooded frames for somebody else.
     flood_copies_discarded: Tally,
 }
@@ -138,7 +136,6 @@ impl Host {
             originated: Tally::default(),
             consumed: Tally::default(),
             misdirected: Tally::default(),
-            returned: Tally::default(),
             flood_copies_discarded: Tally::default(),
         }
     }

@@ -9,6 +9,7 @@ mod arena;
 mod body;
 mod control;
 mod core;
+mod cutting;
 mod ends;
 mod ext;
 mod flow_queues;

@@ -2,6 +2,7 @@
 
 use crate::accounts::Accounts;
 use crate::arena::Arena;
+use crate::cutting::Cutting;
 use crate::inputs::Inputs;
 use crate::port::{Port, QueueAt};
 use mech::buffer::{BufferSlot, Lease, Use};
@@ -23,6 +24,8 @@ pub struct PacketStore {
     pub(crate) accounts: Accounts,
     /// Where arrivals wait at their inputs first.
     pub(crate) inputs: Option<Box<Inputs>>,
+    /// Where cutting takes a time.
+    pub(crate) cutting: Option<Box<Cutting>>,
 }
 
 /// What is allocated in all, where ports share.
@@ -156,17 +159,22 @@ impl PacketStore {
         None
     }
 
-    /// Frames and bytes that wait in one queue, at the inputs too.
+    /// Frames and bytes that wait in one queue, or elsewhere here until they join it.
     #[inline]
     pub(crate) fn backlog(&self, port: PortId, queue: QueueId) -> (u32, u64) {
         let own = self.ports[usize::from(port.0)].backlog(queue);
-        match &self.inputs {
-            None => own,
-            Some(inputs) => {
-                let (packets, bytes) = inputs.backlog(QueueAt { port, queue });
-                (own.0 + packets, own.1 + bytes)
-            }
-        }
+        let elsewhere = match (&self.inputs, &self.cutting) {
+            (None, None) => return own,
+            (Some(inputs), _) => inputs.backlog(QueueAt { port, queue }),
+            (None, Some(cutting)) => cutting.backlog(QueueAt { port, queue }),
+        };
+        (own.0 + elsewhere.0, own.1 + elsewhere.1)
+    }
+
+    /// Whether something that lies elsewhere here is to join a queue.
+    pub(crate) fn more_comes(&self, at: QueueAt) -> bool {
+        let inputs = self.inputs.as_ref().is_some_and(|inputs| inputs.has_more(at.port, at.queue));
+        inputs || self.cutting.as_ref().is_some_and(|cutting| cutting.backlog(at).0 > 0)
     }
 
     /// Accounts for what has left one port by `now`, where departures are computed.

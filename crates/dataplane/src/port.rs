@@ -48,7 +48,7 @@ pub struct Port {
 }
 
 /// A queue of a port.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct QueueAt {
     pub(crate) port: PortId,
     pub(crate) queue: QueueId,

@@ -419,6 +419,8 @@ impl Switch {
         (packets, bytes) = (packets + control_received.packets, bytes + control_received.bytes);
         let (made, (held, held_bytes)) = self.core.agents_tally();
         (packets, bytes) = (packets + held, bytes + held_bytes);
+        let (back, back_bytes) = self.core.going_back();
+        (packets, bytes) = (packets + back, bytes + back_bytes);
         let (mut received, mut received_bytes) = (self.received + made.packets, self.received_bytes + made.bytes);
         if let Some(learnt) = &self.learnt {
             received += learnt.created.packets;

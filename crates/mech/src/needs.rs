@@ -57,6 +57,8 @@ pub struct Needs {
     pub cut: Option<Bytes>,
     /// The class that packets get which it cuts.
     pub cut_class: Option<u8>,
+    /// It sends packets back to their sources.
+    pub returns: bool,
     /// It removes packets that wait.
     pub removes: bool,
     /// The next packet to leave is not always the oldest of its queue.

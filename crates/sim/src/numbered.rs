@@ -17,7 +17,7 @@ impl Metric {
 }
 
 impl Kind {
-    const ALL: [Kind; Kind::COUNT] = [Kind::Drop, Kind::Mark, Kind::Detour, Kind::Bounce];
+    const ALL: [Kind; Kind::COUNT] = [Kind::Drop, Kind::Mark, Kind::Detour, Kind::Bounce, Kind::Trim];
 
     const fn name(self) -> &'static str {
         match self {
@@ -25,6 +25,7 @@ impl Kind {
             Kind::Mark => "marks",
             Kind::Detour => "detours",
             Kind::Bounce => "bounces",
+            Kind::Trim => "trims",
         }
     }
 }

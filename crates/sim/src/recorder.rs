@@ -112,10 +112,11 @@ pub(crate) enum Kind {
     Mark = 1,
     Detour = 2,
     Bounce = 3,
+    Trim = 4,
 }
 
 impl Kind {
-    pub(crate) const COUNT: usize = Kind::Bounce as usize + 1;
+    pub(crate) const COUNT: usize = Kind::Trim as usize + 1;
 }
 
 /// What is told apart of delivered packets.
@@ -423,6 +424,9 @@ impl Observer for Recorder {
         if let Some(steps) = self.detour_steps.as_mut().filter(|_| self.scope.covers(pkt.sent)) {
             steps.detoured(Detour { at, taken }, pkt);
         }
+    }
+    fn trimmed(&mut self, at: Spot, _bytes: u16, pkt: &Pkt) {
+        self.count(at, pkt, Kind::Trim);
     }
     fn bounced(&mut self, at: Spot, pkt: &Pkt) {
         self.count(at, pkt, Kind::Bounce);

@@ -17,6 +17,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
 use units::{Rate, Time};
 
+mod cut_delay;
 mod cutting;
 
 /// Frames of the burst.
@@ -304,7 +305,10 @@ fn a_queue_has_run_empty_when_nothing_waits_for_it_any_more_and_whenever_that_ha
     let down = "event = [{ kind = \"link_down\", at = \"60us\", link = \"s:h1\" }]\n";
     let cioq = "model = \"cioq\"\nbuffer = { kind = \"per_port\", size = \"1pkt\" }";
     // The first frame finds its queue empty and leaves it so, but where the second has come before it has crossed.
-    for (switch, event, calls) in [("", "", 2), ("", down, 2), (cioq, "", 1)] {
+    // Frame 1 waits, and the eight after it are being cut until all have come.
+    let cut = "buffer = { kind = \"per_port\", size = \"1000B\" }\n\
+               overflow = { kind = \"trim\", trimmable = \"any\", cut_delay = \"30us\" }";
+    for (switch, event, calls) in [("", "", 2), ("", down, 2), (cioq, "", 1), (cut, "", 2)] {
         let text = text(switch, &burst(10, "1230400ps")).replace("[topology]", &format!("{event}[topology]"));
         let count = Arc::new(AtomicU64::new(0));
         let marking = |_: u32, setup: &mut SwitchSetup| {

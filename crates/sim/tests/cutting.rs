@@ -1,6 +1,6 @@
 //! Payload is cut beside everything else that a switch may do, and all of it is somewhere: delivered, dropped or cut.
 
-use crate::common::{scenario, total};
+use crate::common::{column, scenario, total};
 use dataplane::{Observer, Pkt, Spot, Wants};
 use mech::overflow::DropReason;
 use mech::{HostId, Registry};
@@ -134,6 +134,17 @@ fn audited(text: &str, seed: u64) -> (Results, u64) {
     assert!(results.conserved && results.deadlock.is_none() && results.unfinished == 0, "{text}");
     let packets = ledger.sum(|e| e.cut);
     assert!(packets == 0 || packets == total(&results, "ports", "trimmed"), "{text}");
+    // Tables of workloads and of time say the same; only data is cut.
+    let told = |table: &str| {
+        let [kind, count] = ["kind", "count"].map(|name| column(&results, table, name));
+        kind.iter().zip(count).filter(|(kind, _)| **kind == 4).map(|(_, count)| count).sum::<u64>()
+    };
+    let [kind, data] = ["kind", "data"].map(|name| column(&results, "fates", name));
+    assert_eq!([told("fates"), told("activity")], [packets; 2], "{text}");
+    assert!(kind.iter().zip(data).all(|(kind, data)| *kind != 4 || data == 1), "{text}");
+    let came_back = results.table("ports").unwrap().columns.iter().any(|(name, _)| name == "returned");
+    assert_eq!(came_back, text.contains("return"), "{text}");
+    assert!(!came_back || total(&results, "ports", "returned") == returned, "{text}");
     (results, packets)
 }
 

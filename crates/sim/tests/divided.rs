@@ -150,13 +150,18 @@ size = "50KB"
 
 #[test]
 fn held_acks_and_messages_about_congestion_are_the_same_in_any_number_of_partitions() {
+    let cut = "{ kind = \"trim\", trimmable = \"any\", extra = \"0B\", no_room = \"return\", cut_delay = \"3us\" }";
     for (seed, nic) in [(1, "fifo"), (2, "round_robin"), (3, "fifo"), (4, "round_robin")] {
-        let text = AGENTS.replace("NIC", nic);
+        let cuts = seed > 2;
+        let text =
+            AGENTS.replace("NIC", nic).replace("{ kind = \"trim\" }", if cuts { cut } else { "{ kind = \"trim\" }" });
         let s = scenario_of(&text, registry());
         let results = the_same_of(&s, &text, seed);
         assert!(results.progress.hops > 3000, "{} hops", results.progress.hops);
         let messages = whole(&s, seed, Options::default(), ()).made_and_held().0;
         assert!(messages > 10, "{messages} messages");
+        assert_eq!(total(&results, "ports", "trimmed") > 50, cuts);
+        assert!(!cuts || total(&results, "ports", "returned") > 0);
     }
 }
 

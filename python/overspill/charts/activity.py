@@ -1,4 +1,4 @@
-"""Figures of where and when: drops, marks, detours and bounces by switch and time, and busy links."""
+"""Figures of where and when: drops, marks, detours, bounces and cuts by switch and time, and busy links."""
 
 from __future__ import annotations
 
@@ -18,8 +18,8 @@ from overspill.results.rundata import RunData
 if TYPE_CHECKING:
     from overspill.results.results import Results
 
-DOING = ("dropped", "marked", "detoured", "bounced")
-PORT_COUNTERS = ("", "marked", "detoured", "bounced")
+DOING = ("dropped", "marked", "detoured", "bounced", "cut")
+PORT_COUNTERS = ("", "marked", "detoured", "bounced", "trimmed")
 SWITCHES_SHOWN = 12
 LOW = 1 / 2  # height of a panel without anything, beside the others
 LINKS_SHOWN = 12
@@ -27,7 +27,7 @@ ENOUGH = 8  # rows of a map that tell of a network
 
 
 def over_time(results: Results, kind: int) -> Chart | None:
-    """Drops (0), marks (1), detours (2) or bounces (3) over time by switch, of each variant's first seed."""
+    """Drops (0), marks (1), detours (2), bounces (3) or cuts (4) over time by switch, of first seeds."""
     runs = common.first_runs(results)
     busy = [run for run in runs.values() if total(run, kind)]
     if not busy:

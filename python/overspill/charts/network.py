@@ -168,12 +168,13 @@ def on_links(results: Results, variant: str) -> Lost:
 
 
 def at_switches(results: Results, variant: str) -> dict[str, np.ndarray]:
-    """By node, mean over seeds: drops, marks, detours and bounces, and the longest queue of its ports."""
+    """By node, mean over seeds: drops, marks, detours, bounces, cuts where any, and the longest queue."""
     runs = results.of(variant)
     size = len(runs[0].summary["nodes"])
     at_nodes = [reason for reason in REASONS if reason not in measures.ON_LINKS]
     columns = {"drops": [f"drop_{reason}" for reason in at_nodes], "marks": ["marked"]}
     columns |= {"detours": ["detoured"], "bounces": ["bounced"]}
+    columns |= {"trims": ["trimmed"]} if "trimmed" in runs[0].column_names("ports") else {}
     found = {name: np.zeros(size) for name in (*columns, "longest queue")}
     for run in runs:
         node = run.column("ports", "node").astype(np.int64)

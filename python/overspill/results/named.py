@@ -82,7 +82,7 @@ class Named(ABC):
 
     @property
     def activity(self) -> pa.Table:
-        """Drops (0), marks (1), detours (2) and bounces (3) by bin and node."""
+        """Drops (0), marks (1), detours (2), bounces (3) and cut packets (4) by bin and node."""
         return self.table("activity")
 
     @property
@@ -92,7 +92,7 @@ class Named(ABC):
 
     @property
     def fates(self) -> pa.Table:
-        """Drops (0), marks (1), detours (2) and bounces (3) in the window, by workload."""
+        """Drops (0), marks (1), detours (2), bounces (3) and cut packets (4) in the window, by workload."""
         return self.table("fates")
 
     @property

@@ -53,6 +53,7 @@ FATES = (
     "marks",
     "detours",
     "bounces",
+    "trims",
 )
 PACKET_HIST = (
     "delay",

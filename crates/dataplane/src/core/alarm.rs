@@ -19,6 +19,8 @@ pub(super) enum Timer {
     Over(PortId, u8),
     /// A received request takes effect.
     Effect(PortId),
+    /// The first of the headers that are being cut is done.
+    Cut,
 }
 
 impl Timer {
@@ -27,6 +29,7 @@ impl Timer {
             Timer::Agent(at, id) => (at.port, 0, (at.which as u32 & 3) << 3 | id.0 as u32 & 7),
             Timer::Over(port, class) => (port, 1, class as u32),
             Timer::Effect(port) => (port, 2, 0),
+            Timer::Cut => (PortId(0), 3, 0),
         };
         (port.0 as u32) << 7 | kind << 5 | which
     }
@@ -36,6 +39,7 @@ impl Timer {
             0 => Some(Timer::Agent(AgentAt { port, which: (index >> 3 & 3) as u8 }, TimerId(which as u16))),
             1 => Some(Timer::Over(port, which as u8)),
             2 => Some(Timer::Effect(port)),
+            _ if index == Timer::Cut.index() => Some(Timer::Cut),
             _ => None,
         }
     }
@@ -81,6 +85,7 @@ mod tests {
 
     #[test]
     fn a_timer_is_what_its_index_says() {
+        assert_eq!(Timer::of(Timer::Cut.index()), Some(Timer::Cut));
         for port in [0, 1, 47, u16::MAX] {
             let port = PortId(port);
             for timer in

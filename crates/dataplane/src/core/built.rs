@@ -5,6 +5,7 @@ use super::pausing::Pausing;
 use super::{Core, PauseSetup};
 use crate::Framing;
 use crate::accounts::Accounts;
+use crate::cutting::Cutting;
 use crate::ends::Tally;
 use crate::inputs::{InputSetup, Inputs};
 use crate::packet_store::{PacketStore, Pool, waits_in};
@@ -15,7 +16,7 @@ use mech::overflow::OverflowSlot;
 use mech::scheduler::SchedulerSlot;
 use mech::{Account, Acts, Agent, AgentSlot, Asks, Lane, Lanes, PortId, Purpose, QueueId, Room, Stream};
 use std::collections::VecDeque;
-use units::{Amount, Clock};
+use units::{Amount, Clock, Dur};
 
 /// One output port as it is to be built.
 pub struct PortSetup {
@@ -64,7 +65,7 @@ impl Core {
     pub fn new(setup: CoreSetup) -> Core {
         let memory = Core::plain_memory(&setup);
         let asks = setup.overflow.peek().asks();
-        let (node, seed) = (setup.node, setup.seed);
+        let (node, seed, cut) = (setup.node, setup.seed, setup.overflow.peek().cut());
         let pool = Pool::new(&setup.buffer);
         let mut core = Core {
             store: PacketStore {
@@ -76,6 +77,7 @@ impl Core {
                 pool,
                 accounts: Accounts::default(),
                 inputs: None,
+                cutting: Cutting::new(cut.delay),
             },
             overflow: setup.overflow,
             overflow_rng: Stream::new(seed, node, Purpose::Overflow),
@@ -136,7 +138,8 @@ impl Core {
             && setup.inputs.is_none()
             && setup.top_class == 0
             && setup.lanes.last() == Lane::Normal
-            && !needs.removes;
+            && !needs.removes
+            && setup.overflow.peek().cut().delay == Dur::ZERO;
         setup.buffer.peek().plain().filter(|_| plain)
     }
 

@@ -8,7 +8,7 @@ use super::agents::NOBODY;
 use super::{Core, Step};
 use crate::Out;
 use crate::packet_store::Fib;
-use crate::port::Port;
+use crate::port::{Port, QueueAt};
 use mech::PortId;
 use mech::overflow::DropReason;
 
@@ -33,16 +33,26 @@ impl Core {
     /// A frame has crossed to an output: it waits there, or is lost where the link of the output died meanwhile.
     pub(super) fn transfer_ended<F: Fib, O: Out>(&mut self, output: PortId, step: &mut Step<F, O>) {
         let Some(done) = self.store.inputs.as_mut().and_then(|inputs| inputs.end(output)) else { return };
-        let p = &mut self.store.ports[usize::from(output.0)];
-        if p.closed {
-            let pkt = self.store.arena.discard(done.slot);
-            self.taken_out(output, done.queue, &pkt, step);
-            return self.drop(&pkt, output, DropReason::LinkDown, step);
+        if self.join(done.slot, QueueAt { port: output, queue: done.queue }, step) {
+            self.ask_arbiter(output);
         }
-        self.store.arena.append(&mut p.rest.queues[usize::from(done.queue.0)], done.slot);
-        p.rest.eligible |= done.queue.bit();
-        self.try_schedule(output, step.now, step.out);
-        self.ask_arbiter(output);
+    }
+
+    /// A frame that lies here and is counted at a port joins its queue there, or is lost where the link of the port died
+    /// meanwhile; whether it waits there.
+    pub(super) fn join<F: Fib, O: Out>(&mut self, slot: u32, to: QueueAt, step: &mut Step<F, O>) -> bool {
+        let QueueAt { port, queue } = to;
+        let p = &mut self.store.ports[usize::from(port.0)];
+        if p.closed {
+            let pkt = self.store.arena.discard(slot);
+            self.taken_out(port, queue, &pkt, step);
+            self.drop(&pkt, port, DropReason::LinkDown, step);
+            return false;
+        }
+        self.store.arena.append(&mut p.rest.queues[usize::from(queue.0)], slot);
+        p.rest.eligible |= queue.bit();
+        self.try_schedule(port, step.now, step.out);
+        true
     }
 
     /// Checks that what each port counts as waiting lies in its queues or at the inputs, and that the inputs' memory

@@ -1,11 +1,13 @@
 //! What cutting does to a packet that arrives and to one that waits, and what is counted and told of it. Whether there
 //! is room for what is left, [`Core::store`] says as of any packet.
 
+use super::alarm::Timer;
 use super::{Core, Step};
 use crate::accounts::Delta;
+use crate::cutting::{BeingCut, Onward};
 use crate::packet_store::Fib;
 use crate::port::QueueAt;
-use crate::{Freed, Observer, Out, Pkt};
+use crate::{Freed, Leaves, Observer, Out, Pkt, Stored};
 use mech::{Ecn, Lane, PktId, PortId, QueueId};
 
 impl Core {
@@ -29,6 +31,59 @@ impl Core {
         true
     }
 
+    /// Stores what is left of a packet; where cutting takes a time it has its place and is in its queue when that is over.
+    pub(super) fn store_cut<F: Fib, O: Out>(&mut self, pkt: &mut Pkt, to: QueueAt, mark: bool, step: &mut Step<F, O>) {
+        let Some(to) = self.take(pkt, to, mark, step) else { return };
+        if self.store.cutting.is_none() {
+            return self.put(pkt, to, step);
+        }
+        let QueueAt { port, queue } = to;
+        let before = self.store.ports[usize::from(port.0)].waiting();
+        self.store.allocate(port, queue, &pkt.head);
+        let p = &mut self.store.ports[usize::from(port.0)];
+        p.rest.stamp += 1;
+        let slot = self.store.arena.lay(*pkt, p.rest.stamp);
+        Core::tell_stored(port, pkt, Stored { queue, before, leaves: Leaves::Slot(PktId(slot)) }, step.out);
+        if self.agents.is_some() && queue.lane() != Lane::Notice {
+            self.count_bytes(Delta::stored(port, &pkt.head), Some(&pkt.head), step);
+        }
+        self.begin_cut((slot, pkt.head.size), Onward::Queue(to), step);
+    }
+
+    /// What is left of a packet turns round, when the time of cutting is over.
+    pub(super) fn send_back_cut<F: Fib, O: Out>(&mut self, pkt: &mut Pkt, port: PortId, step: &mut Step<F, O>) {
+        if self.store.cutting.is_none() {
+            return self.send_back(pkt, port, step);
+        }
+        let slot = self.store.arena.lay(*pkt, 0);
+        self.begin_cut((slot, pkt.head.size), Onward::Back(port), step);
+    }
+
+    fn begin_cut<F: Fib, O: Out>(&mut self, header: (u32, u16), onward: Onward, step: &mut Step<F, O>) {
+        let first = self.store.cutting.as_mut().and_then(|cutting| cutting.begin(step.now, header, onward));
+        first.into_iter().for_each(|at| self.wake_me(Timer::Cut, at, step.out));
+    }
+
+    /// The time of cutting is over for the first headers.
+    pub(super) fn end_cuts<F: Fib, O: Out>(&mut self, step: &mut Step<F, O>) {
+        loop {
+            let Some(cutting) = &mut self.store.cutting else { return };
+            match cutting.next(step.now) {
+                Ok(BeingCut { slot, onward: Onward::Queue(to), .. }) => _ = self.join(slot, to, step),
+                Ok(BeingCut { slot, onward: Onward::Back(port), .. }) => {
+                    let mut pkt = self.store.arena.discard(slot);
+                    self.send_back(&mut pkt, port, step);
+                }
+                Err(again) => return again.into_iter().for_each(|at| self.wake_me(Timer::Cut, at, step.out)),
+            }
+        }
+    }
+
+    /// Frames and bytes that are being cut out of packets and will go back to their sources.
+    pub(crate) fn going_back(&self) -> (u64, u64) {
+        self.store.cutting.as_ref().map_or((0, 0), |cutting| cutting.going_back())
+    }
+
     /// Cuts a packet that waits at a port; whether there was anything to cut. It keeps its place, or goes on to the
     /// queue of cut packets.
     pub(super) fn trim_waiting<F: Fib, O: Out>(&mut self, id: PktId, port: PortId, step: &mut Step<F, O>) -> bool {
@@ -46,7 +101,7 @@ impl Core {
             true => self.shorten(id, from, &cut, step),
             false => {
                 self.take_again(id, from, &before, step);
-                self.store(&mut cut, to, false, step);
+                self.store_cut(&mut cut, to, false, step);
             }
         }
         true

@@ -218,7 +218,7 @@ impl Core {
         let rung = match timer {
             Timer::Agent(at, id) => self.agents.as_mut().and_then(|agents| agents.alarm(at, id)).map(rings),
             Timer::Over(port, class) => self.gate(port).map(|gate| rings(&mut gate.over[usize::from(class)])),
-            Timer::Effect(_) => Some(Ok(())),
+            Timer::Effect(_) | Timer::Cut => Some(Ok(())),
         };
         match (rung, timer) {
             (None, _) => {}
@@ -226,6 +226,7 @@ impl Core {
             (Some(Ok(())), Timer::Agent(at, id)) => self.agent_timer(at, id, step),
             (Some(Ok(())), Timer::Over(port, class)) => self.resume_class(port, usize::from(class), now, step.out),
             (Some(Ok(())), Timer::Effect(port)) => self.take_effect(port, now, step.out),
+            (Some(Ok(())), Timer::Cut) => self.end_cuts(step),
         }
     }
 

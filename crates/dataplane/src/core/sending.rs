@@ -3,6 +3,7 @@
 use super::agents::NOBODY;
 use super::{Core, Step};
 use crate::packet_store::{Fib, Look};
+use crate::port::QueueAt;
 use crate::{Freed, Out};
 use mech::{Env, PktId, PortId, PortView, QueueId};
 use units::Time;
@@ -103,7 +104,7 @@ impl Core {
             step.out.wake(port, end);
         }
         self.count_left(port, queue, &pkt.head, step);
-        if empty && !self.store.inputs.as_ref().is_some_and(|inputs| inputs.has_more(port, queue)) {
+        if empty && !self.store.more_comes(QueueAt { port, queue }) {
             self.run_empty(step.now, port);
         }
         if self.store.inputs.is_some() {

@@ -4,7 +4,8 @@ use super::Core;
 use super::pausing::Nowhere;
 use crate::ends::Tally;
 use crate::packet_store::Look;
-use mech::{ClassSet, Lane, PortId, QueueId, View};
+use crate::port::QueueAt;
+use mech::{ClassSet, Head, Lane, PortId, QueueId, View};
 use units::Time;
 
 /// What the slot of a port has paused at its far end.
@@ -60,7 +61,11 @@ impl Core {
         let look = Look { store: &self.store, fib: &Nowhere, ingress: None };
         let mut bytes = vec![0; self.store.ports.len()];
         for queue in Lane::PAUSED.map(|lane| QueueId::new(class, lane)) {
-            look.visit(port, queue, &mut |_, head| bytes[usize::from(head.ingress.0)] += u64::from(head.size));
+            let mut count = |head: &Head| bytes[usize::from(head.ingress.0)] += u64::from(head.size);
+            look.visit(port, queue, &mut |_, head| count(head));
+            if let Some(cutting) = &self.store.cutting {
+                cutting.heads(QueueAt { port, queue }, &self.store.arena).for_each(count);
+            }
         }
         bytes
     }

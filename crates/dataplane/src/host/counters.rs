@@ -35,7 +35,7 @@ impl Host {
     }
     /// Packets that switches have sent back to this host, their source.
     pub fn returned(&self) -> u64 {
-        self.returned.packets
+        self.nic.ports()[0].counts().returned
     }
     /// Flows get other numbers.
     pub fn renumber(&mut self, rank: impl Fn(FlowId) -> FlowId) {

@@ -44,7 +44,7 @@ impl Host {
 
     /// A switch has sent a packet back.
     fn on_returned<O: Out>(&mut self, pkt: &Pkt, step: &mut HostStep<O>) {
-        self.returned.count(pkt);
+        self.nic.count_returned();
         self.tell(pkt, step);
         let ends = step.flows.ends[pkt.head.flow.0 as usize];
         if pkt.head.is_cut() && !ends.raw && ends.sender < GONE {

@@ -34,6 +34,8 @@ pub struct PortCounts {
     pub trimmed_bytes: u64,
     /// Bytes of payload that were there before and are not now; where some of a frame stays, more than were cut off.
     pub trimmed_payload: u64,
+    /// Come back to this port, that of their source, since a switch sent them back.
+    pub returned: u64,
     /// Lost on the way to this port, by [`DropReason`].
     pub dropped: [u64; DropReason::ALL.len()],
     /// Bytes of these.

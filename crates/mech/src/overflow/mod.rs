@@ -17,7 +17,7 @@ use crate::{
     Asks, Beside, Ecn, Env, Flags, ForwardingContext, Head, Lane, Mechanism, Needs, PktId, PortId, QueueId, Report,
     SwitchContext,
 };
-use units::Bytes;
+use units::{Bytes, Dur};
 
 /// What becomes of an arrival.
 #[must_use]
@@ -149,6 +149,8 @@ pub struct Cut {
     pub class: Option<u8>,
     /// What becomes of its ECN codepoint.
     pub ecn: CutEcn,
+    /// From the cut of an arrival until its header is in its queue, or turns round; it has its place in memory meanwhile.
+    pub delay: Dur,
 }
 
 /// The ECN codepoint of a packet that is cut.

@@ -14,7 +14,7 @@ mod tests;
 use super::{Cut, CutEcn, DropReason, Fate, Overflow};
 use crate::params::{Kind, Spec, Values};
 use crate::{Asks, Beside, Env, Flags, ForwardingContext, Head, Needs, Only, PktId, QueueId, Report, choice, params};
-use units::{Amount, Bytes};
+use units::{Amount, Bytes, Dur};
 
 /// See the module.
 #[derive(Clone, Debug)]
@@ -111,6 +111,12 @@ params! {
             kind: NoRoom::KIND,
             default: Some("drop"),
         },
+        cut_delay: Dur = {
+            doc: "From the cut of a packet that arrives until its header is in its queue (CP §5.2: 7 cycles, 56 ns); it has \
+                  its place in the buffer, and its mark, from the cut on.",
+            kind: Kind::Time { min: 0 },
+            default: Some("0s"),
+        },
     }
 }
 
@@ -148,7 +154,7 @@ impl Trim {
         Trim {
             extra: given.extra,
             trim_size: given.trim_size.0,
-            cut: Cut { keep, class, ecn },
+            cut: Cut { keep, class, ecn, delay: given.cut_delay },
             trimmable: given.trimmable,
             trimmable_class: given.trimmable_class,
             by_coin: given.victim == Victim::Coin,
@@ -232,7 +238,13 @@ impl Overflow for Trim {
         if self.cut.class.is_some() { Asks::Always } else { Asks::WhenFull }
     }
     fn needs(&self) -> Needs {
-        Needs { removes: self.by_coin, cut: Some(self.extra), cut_class: self.cut.class, ..Needs::default() }
+        Needs {
+            returns: self.returns,
+            removes: self.by_coin,
+            cut: Some(self.extra),
+            cut_class: self.cut.class,
+            ..Needs::default()
+        }
     }
     /// It needs a buffer that can be over its threshold, and tells headers from data by their bytes.
     fn check(&self, beside: &Beside, report: &mut Report) {

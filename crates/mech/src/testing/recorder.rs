@@ -11,7 +11,7 @@ use crate::scheduler::SchedulerSlot;
 use crate::{Account, Act, Acts, Agent, AgentContext, AgentSlot, ClassSet, Ecn, Env, Flags, ForwardingContext, Head};
 use crate::{Lane, PacketKind, Pass, PktId, PortId, QueueId, QueueView, Stream, TimerId, View};
 use std::collections::{BTreeMap, VecDeque};
-use units::Time;
+use units::{Dur, Time};
 
 /// Whether simultaneous arrivals see each other.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -56,6 +56,8 @@ pub struct Recorder {
     pub rng: Stream,
     now: Time,
     work: VecDeque<Work>,
+    /// Headers that are being cut out and go back to their sources, each until an instant.
+    going_back: VecDeque<(Time, Passing)>,
     timers: BTreeMap<(PortId, Which, u16), Time>,
     lines: Vec<String>,
 }
@@ -101,6 +103,7 @@ impl Recorder {
             rng: Stream::scripted(draws),
             now: Time::ZERO,
             work: VecDeque::new(),
+            going_back: VecDeque::new(),
             timers: BTreeMap::new(),
             lines: Vec::new(),
         }
@@ -115,6 +118,7 @@ impl Recorder {
 
     /// Moves on to an instant; timers that run out before it run out at their own time.
     pub fn until(&mut self, to: Time) {
+        self.end_cuts(|due| due < to);
         while let Some((&(port, who, id), &at)) = self.timers.iter().min_by_key(|(key, at)| (**at, **key)) {
             if at >= to {
                 break;
@@ -127,9 +131,27 @@ impl Recorder {
     }
     /// Timers that run out now, after what has arrived now.
     pub fn timers(&mut self) {
+        let now = self.now;
+        self.end_cuts(|due| due <= now);
         let due: Vec<_> = self.timers.iter().filter(|(_, at)| **at <= self.now).map(|(key, _)| *key).collect();
         for (port, who, id) in due {
             self.ring(port, who, id);
+        }
+        self.settle();
+    }
+    /// Headers that are cut out by then go on, first to last.
+    fn end_cuts(&mut self, is_over: impl Fn(Time) -> bool) {
+        while let Some(&(due, id)) = self.state.cutting.front()
+            && is_over(due)
+        {
+            self.state.cutting.pop_front();
+            let to = (self.state.stored[&id].port, self.state.stored[&id].queue);
+            self.state.join(id);
+            self.say(format!("{}: joins {}", self.state.stored[&id].name, place(to)));
+        }
+        while self.going_back.front().is_some_and(|(due, _)| is_over(*due)) {
+            let goes = self.going_back.pop_front();
+            self.work.extend(goes.map(|(_, (name, head))| Work::Packet(name, head)));
         }
         self.settle();
     }
@@ -303,7 +325,12 @@ impl Recorder {
         self.say(format!("{name}: {what}"));
         (head.src, head.dst) = (head.dst, head.src);
         head.flags = head.flags.with(Flags::RETURNED);
-        self.work.push_back(Work::Packet(name, head));
+        match self.overflow.peek().cut().delay {
+            delay if what == "trim_back" && delay > Dur::ZERO => {
+                self.going_back.push_back((self.now + delay, (name, head)));
+            }
+            _ => self.work.push_back(Work::Packet(name, head)),
+        }
     }
     /// Capacity, which has the last word; then marking, storing, watching.
     fn store(&mut self, name: String, mut head: Head, what: &str, to: ((PortId, QueueId), bool)) {
@@ -324,7 +351,13 @@ impl Recorder {
             head.set_ecn(Ecn::Ce);
         }
         self.say(if marked { format!("{line} ce") } else { line });
-        self.state.push(name, head, to);
+        match self.overflow.peek().cut().delay {
+            delay if matches!(what, "trim" | "cut") && delay > Dur::ZERO => {
+                let id = self.state.lay(name, head, to);
+                self.state.cutting.push_back((self.now + delay, id));
+            }
+            _ => _ = self.state.push(name, head, to),
+        }
         self.changed((to.0, &head), true);
     }
     fn due_mark(&mut self, head: &Head, to: (PortId, QueueId)) -> (bool, bool) {

@@ -4,7 +4,7 @@ use crate::buffer::{Buffer, BufferSlot, Lease, PerPort, Use};
 use crate::routing::{Hop, RoutingSlot};
 use crate::{Fill, FlowId, Head, HostId, Lane, PktId, PortId, QueueId, View};
 use std::collections::{BTreeMap, VecDeque};
-use units::Bytes;
+use units::{Bytes, Time};
 
 /// When memory is given back, and whose limit it counts against.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -42,6 +42,8 @@ pub struct State {
     pub stored: BTreeMap<PktId, Stored>,
     pub queues: BTreeMap<(PortId, QueueId), VecDeque<PktId>>,
     pub leases: Vec<PktId>,
+    /// Headers that are being cut out, each until an instant: they have their memory and are in no queue.
+    pub cutting: VecDeque<(Time, PktId)>,
     /// Bytes that were ever stored, by the port whose memory it was and class.
     pub arrived: BTreeMap<(PortId, u8), u64>,
     next: u64,
@@ -61,6 +63,7 @@ impl State {
             stored: BTreeMap::new(),
             queues: BTreeMap::new(),
             leases: Vec::new(),
+            cutting: VecDeque::new(),
             arrived: BTreeMap::new(),
             next: 0,
         }
@@ -113,12 +116,22 @@ impl State {
         beyond || self.lender(account).admits(&self.usage(account), size)
     }
     pub fn push(&mut self, name: String, head: Head, to: (PortId, QueueId)) -> PktId {
+        let id = self.lay(name, head, to);
+        self.join(id);
+        id
+    }
+    /// Allocates memory to a packet that is not in its queue yet.
+    pub fn lay(&mut self, name: String, head: Head, to: (PortId, QueueId)) -> PktId {
         self.next += 1;
         let id = PktId(self.next as u32);
         self.stored.insert(id, Stored { name, head, port: to.0, queue: to.1, stamp: self.next });
-        self.queues.entry(to).or_default().push_back(id);
         self.leases.push(id);
         id
+    }
+    /// Such a packet goes into its queue.
+    pub fn join(&mut self, id: PktId) {
+        let pkt = &self.stored[&id];
+        self.queues.entry((pkt.port, pkt.queue)).or_default().push_back(id);
     }
     /// Puts so many packets of a kind into a queue.
     pub fn fill_up(&mut self, n: u32, head: Head, to: (PortId, QueueId)) {
@@ -166,7 +179,9 @@ impl View for State {
     }
     fn backlog(&self, port: PortId, queue: QueueId) -> (u32, u64) {
         let sum = |(n, bytes): (u32, u64), (_, pkt): (PktId, &Stored)| (n + 1, bytes + u64::from(pkt.head.size));
-        self.waiting(port, queue).fold((0, 0), sum)
+        let cut = self.cutting.iter().filter_map(|(_, id)| self.stored.get(id).map(|pkt| (*id, pkt)));
+        let comes = cut.filter(|(_, pkt)| (pkt.port, pkt.queue) == (port, queue));
+        self.waiting(port, queue).chain(comes).fold((0, 0), sum)
     }
     fn is_switch(&self, port: PortId) -> bool {
         self.switch_ports.contains(&port.0)

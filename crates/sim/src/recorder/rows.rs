@@ -131,7 +131,7 @@ impl Rows {
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub(crate) struct OpenBin {
     bin: u32,
-    counts: [u64; 4],
+    counts: [u64; Kind::COUNT],
 }
 
 impl OpenBin {

@@ -74,7 +74,9 @@ impl Workloads {
 
     /// Something has happened to a packet.
     pub(crate) fn count(&mut self, pkt: &Pkt, kind: Kind) {
-        self.of(pkt).fates[is_data(pkt)][kind as usize] += 1;
+        // What was cut just now was data, and says so no longer.
+        let data = if kind == Kind::Trim { 1 } else { is_data(pkt) };
+        self.of(pkt).fates[data][kind as usize] += 1;
     }
 
     /// A packet that was bounced has arrived; this far bounces have ever brought it back.

@@ -84,6 +84,9 @@ impl<T: Tap> World<Recorder, T> {
         if scenario.switches.iter().any(|switch| switch.overflow.slot.peek().needs().cut.is_some()) {
             columns.extend(named([("trimmed", count(|c| c.trimmed)), ("trimmed_bytes", count(|c| c.trimmed_bytes))]));
         }
+        if scenario.switches.iter().any(|switch| switch.overflow.slot.peek().needs().returns) {
+            columns.push(("returned".into(), count(|c| c.returned)));
+        }
         for (r, reason) in DropReason::ALL.into_iter().enumerate() {
             let sum = |ports: &[PortCounts], lost: &[[u64; DropReason::ALL.len()]], i: usize| {
                 let (node, port) = place[i];

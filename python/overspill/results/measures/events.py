@@ -61,9 +61,17 @@ DROPS = [
         "trims",
         "cut packets",
         "packets",
-        f"Times a packet was cut to its header, those included that were lost then. {WHOLE}",
+        f"Times a packet was cut to its header, those included that were lost then. {WHOLE} {BY_WORKLOAD}",
         zero_shown=False,
         formula="Σ trims over ports",
+    ),
+    Metric(
+        "returned",
+        "returned headers",
+        "packets",
+        f"Headers that found no room and came back to their source, where a switch returns them. {WHOLE}",
+        zero_shown=False,
+        formula="Σ returned over ports of hosts",
     ),
     Metric(
         "bounces_by_tier",
@@ -145,8 +153,15 @@ def counters(run: RunData) -> dict[Key, Value]:
     return present(counted | senders(run))
 
 
-# What ports count as they forward, and in which column; `trimmed` is there where some switch cuts packets.
-COUNTED = (("marks", "marked"), ("detours", "detoured"), ("bounces", "bounced"), ("trims", "trimmed"))
+# What ports count, and in which column; `trimmed` is there where some switch cuts packets, `returned` where
+# one sends headers back.
+COUNTED = (
+    ("marks", "marked"),
+    ("detours", "detoured"),
+    ("bounces", "bounced"),
+    ("trims", "trimmed"),
+    ("returned", "returned"),
+)
 
 
 def in_window(run: RunData) -> bool:
@@ -174,7 +189,7 @@ def drops(run: RunData) -> dict[str, float | None]:
 
 
 def forwarded(run: RunData) -> dict[str, float | None]:
-    """Marks, detours, bounces and cut packets, and bounces by tier, each where ports counted it."""
+    """Marks, detours, bounces, cuts and returned headers, and bounces by tier, where ports counted them."""
     found: dict[str, float | None] = {}
     known = run.column_names("ports")
     if not in_window(run):
@@ -190,12 +205,18 @@ def forwarded(run: RunData) -> dict[str, float | None]:
 
 
 def fates(run: RunData) -> dict[str, float | None]:
-    """Drops, marks, detours and bounces of each of several workloads, 0 where a workload has none."""
+    """Drops, marks, detours, bounces and cuts of each of several workloads, 0 where a workload has none."""
     found: dict[str, float | None] = {}
     if "fates" not in run.names or not in_window(run) or len(run.summary["traffic"]) < 2:
         return found
     traffic, kind, count = run.columns("fates", "traffic", "kind", "count")
+    known = run.column_names("ports")
     for which, name in enumerate(FATES):
+        # Where no switch cuts there are no cuts, and older results do not tell whose packets were cut.
+        if name == "trims":
+            cut = run.column("ports", "trimmed") if "trimmed" in known else None
+            if cut is None or (cut.any() and not (kind == which).any()):
+                continue
         for workload in range(len(run.summary["traffic"])):
             mine = (kind == which) & (traffic == workload)
             found[Key(name, **workloads.label(run, workload))] = int(count[mine].sum())

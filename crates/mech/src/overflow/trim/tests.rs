@@ -258,5 +258,7 @@ fn what_it_needs_is_its_room_its_class_and_for_the_coin_a_queue_that_can_be_look
     assert_eq!((needs.cut, needs.cut_class, needs.removes), (Some(Bytes(1000)), Some(6), false));
     assert_eq!((trim("").needs().cut, trim("").needs().cut_class), (Some(Bytes(4096)), None));
     assert!(trim("victim=coin").needs().removes);
+    assert!(trim("no_room=return").needs().returns && !trim("").needs().returns);
+    assert_eq!((trim("").cut().delay, trim("cut_delay=56ns").cut().delay), (Dur::ZERO, Dur::ns(56)));
     assert_eq!((trim("").asks(), trim("header_class=6").asks()), (Asks::WhenFull, Asks::Always));
 }

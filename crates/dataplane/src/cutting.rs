@@ -1,0 +1,106 @@
+//! Headers that are being cut out of their packets, where that takes a time.
+//!
+//! A header has its place in the buffer of its port from the cut on, and is counted there as waiting; it lies here, in no
+//! queue, until the time is over. All take the same, so that they are done in the order in which they were begun, and
+//! one timer is pending for the first.
+
+use crate::arena::Arena;
+use crate::port::QueueAt;
+use mech::{Head, PortId};
+use std::collections::VecDeque;
+use units::{Dur, Time};
+
+/// Where a header goes when it is cut out.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Onward {
+    /// Into its queue.
+    Queue(QueueAt),
+    /// Back to its source; this is the port that its packet would have left by.
+    Back(PortId),
+}
+
+/// A header that is being cut out.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct BeingCut {
+    /// Where it lies in the arena.
+    pub(crate) slot: u32,
+    pub(crate) onward: Onward,
+    due: Time,
+    size: u16,
+}
+
+/// The headers of a node that are being cut out, first to last.
+#[derive(Clone, Debug)]
+pub(crate) struct Cutting {
+    delay: Dur,
+    headers: VecDeque<BeingCut>,
+}
+
+impl Cutting {
+    /// Of a node where cutting takes so long; `None` where it takes no time.
+    pub(crate) fn new(delay: Dur) -> Option<Box<Cutting>> {
+        (delay > Dur::ZERO).then(|| Box::new(Cutting { delay, headers: VecDeque::new() }))
+    }
+    /// Begins to cut; when a timer has to be set.
+    pub(crate) fn begin(&mut self, now: Time, (slot, size): (u32, u16), onward: Onward) -> Option<Time> {
+        let due = now.saturating_add(self.delay);
+        self.headers.push_back(BeingCut { slot, onward, due, size });
+        (self.headers.len() == 1 && due < Time::NEVER).then_some(due)
+    }
+    /// The next one that is done, or else when the timer has to be set again.
+    pub(crate) fn next(&mut self, now: Time) -> Result<BeingCut, Option<Time>> {
+        let first = self.headers.front().ok_or(None)?;
+        match first.due {
+            due if due <= now => self.headers.pop_front().ok_or(None),
+            due => Err((due < Time::NEVER).then_some(due)),
+        }
+    }
+    /// Those that are for a queue.
+    fn to(&self, at: QueueAt) -> impl Iterator<Item = &BeingCut> {
+        self.headers.iter().filter(move |header| header.onward == Onward::Queue(at))
+    }
+    /// Frames and bytes that are for a queue.
+    pub(crate) fn backlog(&self, at: QueueAt) -> (u32, u64) {
+        self.to(at).fold((0, 0), |sum, header| (sum.0 + 1, sum.1 + u64::from(header.size)))
+    }
+    /// Those that are for a queue, as mechanisms see them.
+    pub(crate) fn heads<'a>(&'a self, at: QueueAt, arena: &'a Arena) -> impl Iterator<Item = &'a Head> {
+        self.to(at).map(|header| &arena.get(header.slot).head)
+    }
+    /// Frames and bytes that go back to their sources and so are counted at no port.
+    pub(crate) fn going_back(&self) -> (u64, u64) {
+        let back = self.headers.iter().filter(|header| matches!(header.onward, Onward::Back(_)));
+        back.fold((0, 0), |sum, header| (sum.0 + 1, sum.1 + u64::from(header.size)))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use mech::QueueId;
+
+    #[test]
+    fn headers_are_done_in_the_order_in_which_they_were_begun_and_one_timer_is_pending() {
+        let at = |port| QueueAt { port: PortId(port), queue: QueueId::normal(0) };
+        let mut cutting = Cutting::new(Dur(56)).unwrap();
+        assert_eq!(cutting.begin(Time(10), (0, 64), Onward::Queue(at(1))), Some(Time(66)));
+        assert_eq!(cutting.begin(Time(10), (1, 70), Onward::Queue(at(2))), None);
+        assert_eq!(cutting.begin(Time(20), (2, 80), Onward::Queue(at(1))), None);
+        assert_eq!(cutting.begin(Time(20), (3, 90), Onward::Back(PortId(1))), None);
+        assert_eq!((cutting.backlog(at(1)), cutting.backlog(at(3)), cutting.going_back()), ((2, 144), (0, 0), (1, 90)));
+        let slots = |cutting: &mut Cutting, now| {
+            let mut done = Vec::new();
+            loop {
+                match cutting.next(Time(now)) {
+                    Ok(header) => done.push(header.slot),
+                    Err(again) => return (done, again),
+                }
+            }
+        };
+        assert_eq!(slots(&mut cutting, 65), (vec![], Some(Time(66))));
+        assert_eq!(slots(&mut cutting, 66), (vec![0, 1], Some(Time(76))));
+        assert_eq!(slots(&mut cutting, 76), (vec![2, 3], None));
+        assert_eq!(cutting.begin(Time(80), (0, 64), Onward::Back(PortId(0))), Some(Time(136)));
+        assert!(Cutting::new(Dur::ZERO).is_none());
+    }
+}

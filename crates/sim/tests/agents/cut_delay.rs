@@ -1,0 +1,113 @@
+//! Cutting takes a time: a header is so much later in its queue, or on its way back, and nothing else changes.
+
+use super::{AS_NAMED, DELAY, Delivered, FAST, FRAMES, Observer, SLOW, Spot, burst, registry, run, text};
+use crate::common::{column, run_with, scenario_of};
+use dataplane::Pkt;
+use sim::{Fittings, Options, World, build_fitted};
+use units::Time;
+
+/// 64 B and what surrounds them, at 1 Gb/s, ps.
+const HEADER: u64 = 672_000;
+
+/// Raw packets that come to a buffer of so many bytes.
+fn cutting(buffer: &str, given: &str, frames: u64) -> String {
+    let overflow = format!("overflow = {{ kind = \"trim\", trimmable = \"any\"{given} }}");
+    text(&format!("buffer = {{ kind = \"per_port\", size = \"{buffer}\" }}\n{overflow}"), &burst(frames, "1us"))
+}
+fn delivered(world: &World<Delivered>) -> Vec<(u64, u32)> {
+    world.observer().0.iter().map(|(at, _, pkt)| (*at, pkt.emission)).collect()
+}
+
+/// A header waits behind ten frames of 12304 ns; where it has a class of its own, until the frame under way has ended.
+/// None of them ends in the 56 ns after a cut: frame i comes 1230.4 i ns after the first, a cut of 64 B leaves in 672 ns.
+#[test]
+fn what_waits_longer_than_cutting_takes_leaves_when_it_did() {
+    let leaves = |given: &str| delivered(&run(&cutting("15180B", given, FRAMES), AS_NAMED));
+    assert_eq!(leaves(", cut_delay = \"56ns\""), leaves(""));
+    assert_eq!(leaves("").len() as u64, FRAMES);
+}
+
+/// When frames begin to be sent by a port, and which.
+#[derive(Clone, Default)]
+struct Sent(Vec<(u32, u64, u32, bool)>);
+
+impl Observer for Sent {
+    fn transmitted(&mut self, at: Spot, pkt: &Pkt, end: Time) {
+        self.0.push((at.node, end.0, pkt.emission, pkt.head.flags.has(mech::Flags::RETURNED)));
+    }
+}
+
+/// As in the test without a time: five headers find no room. Each goes back 56 ns later, by a link on which nothing
+/// else is; the others wait longer than that.
+#[test]
+fn a_header_that_goes_back_leaves_56_ns_later_and_all_else_when_it_did() {
+    let sent = |given: &str| {
+        let text = cutting("15180B", &format!(", extra = \"1620B\", no_room = \"return\"{given}"), FRAMES);
+        let fittings = Fittings { observer: Sent::default(), tap: (), switch: AS_NAMED };
+        let mut world = build_fitted(&scenario_of(&text, registry()), 1, Options::default(), fittings).unwrap();
+        world.run();
+        assert!(world.conserves(), "{:?}", world.imbalance());
+        let mut all = world.observer().0.clone();
+        all.sort_unstable();
+        all
+    };
+    let (at_once, later) = (sent(""), sent(", cut_delay = \"56ns\""));
+    let moved = at_once.iter().map(|(node, end, pkt, back)| (*node, end + u64::from(*back) * 56_000, *pkt, *back));
+    assert_eq!(later, moved.collect::<Vec<_>>());
+    assert_eq!(later.iter().filter(|(.., back)| *back).count(), 5);
+}
+
+/// T is 1000 B: frame 0 leaves, 1 waits, 2 and 3 are cut when they come. 30 us later the port has been idle since frame 1
+/// left, and what is cut leaves at once; 56 ns more are 56 ns more.
+#[test]
+fn a_header_for_which_nothing_waits_leaves_when_it_is_cut_out_in_order() {
+    for delay in [30_000_000, 30_056_000] {
+        let world = run(&cutting("1000B", &format!(", cut_delay = \"{delay}ps\""), 4), AS_NAMED);
+        let first = FAST + DELAY;
+        let header = |n: u64| (first + n * FAST + delay + HEADER + DELAY, n as u32);
+        let expected = vec![(first + SLOW + DELAY, 0), (first + 2 * SLOW + DELAY, 1), header(2), header(3)];
+        assert_eq!(delivered(&world), expected, "{delay}");
+    }
+}
+
+/// T is 3000 B. Frames 1 and 2 wait when 3 comes; it and all up to 9 are cut, and so are 11 to 19 behind 10, 21 to 29
+/// behind 20, and 30 to 39, since two frames have left by then but no header has: the first is cut out after 43.7 us,
+/// and comes behind 20, which starts to leave at 49.2 us. So most frames wait when 39 has come, 20 and 35 headers, and
+/// most bytes when 29 has, 10 and 20 and 25 headers.
+#[test]
+fn what_is_being_cut_has_its_place_in_the_buffer() {
+    let text = cutting("3000B", ", cut_delay = \"40us\"", FRAMES);
+    let results = run_with(&scenario_of(&text, registry()), 1, Options::default());
+    let columns = ["trimmed", "max_packets", "max_bytes"].map(|name| column(&results, "ports", name));
+    let port = columns[0].iter().position(|cut| *cut > 0).unwrap();
+    assert_eq!(columns.map(|column| column[port]), [35, 36, 4636]);
+}
+
+/// Data is held against T alone, so that frame 30 goes in too, and headers against E alone: 3 and 4 have room, and while
+/// they are being cut no other has.
+#[test]
+fn what_is_being_cut_for_a_class_of_its_own_has_its_place_there() {
+    let text = cutting("3000B", ", cut_delay = \"40us\", header_class = 7, extra = \"100B\"", FRAMES);
+    let order: Vec<u32> = delivered(&run(&text, AS_NAMED)).into_iter().map(|(_, pkt)| pkt).collect();
+    assert_eq!(order, [0, 1, 2, 10, 3, 4, 20, 30]);
+}
+
+/// Also where a link dies meanwhile, so that what is cut out is lost.
+#[test]
+fn the_books_balance_at_any_instant_while_headers_are_being_cut() {
+    let ways =
+        ["", ", header_class = 7", ", victim = \"coin\", header_class = 7", ", extra = \"100B\", no_room = \"return\""];
+    for given in ways {
+        for event in ["", "event = [{ kind = \"link_down\", at = \"50us\", link = \"s:h1\" }]\n"] {
+            let text = cutting("3000B", &format!("{given}, cut_delay = \"40us\""), FRAMES);
+            let text = text.replace("[topology]", &format!("{event}[topology]"));
+            let mut world = super::world(&text, Options::default(), AS_NAMED);
+            while world.progress().stop.is_none() {
+                world.advance(1);
+                assert!(world.conserves(), "{:?}: {:?}\n{text}", world.progress(), world.imbalance());
+            }
+            assert_eq!((world.payload().waiting, world.payload().balanced()), (0, true), "{text}");
+            assert!(world.payload().cut > 20_000, "{text}");
+        }
+    }
+}
