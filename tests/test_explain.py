@@ -1,13 +1,16 @@
 """Whatever is printed can be explained, and so can what papers and standards call it."""
 
 import ast
+import json
 import re
 import subprocess
 import sys
+import tomllib
 from pathlib import Path
 
 import pytest
 
+from overspill import _core
 from overspill.cli import catalogue, terms
 from overspill.errors import BadInput
 from overspill.results import cells, header, metrics
@@ -28,7 +31,16 @@ def explained(name: str) -> str:
 
 @pytest.mark.parametrize(
     ("name", "kind"),
-    [("DIBS", "detour"), ("PABO", "bounce"), ("PFC", "pfc"), ("ECN", "ecn_threshold"), ("Dctcp", "dctcp")],
+    [
+        ("DIBS", "detour"),
+        ("PABO", "bounce"),
+        ("CP", "trim"),
+        ("UEC", "trim"),
+        ("SONiC", "trim"),
+        ("PFC", "pfc"),
+        ("ECN", "ecn_threshold"),
+        ("Dctcp", "dctcp"),
+    ],
 )
 def test_a_mechanism_is_found_by_what_papers_and_standards_call_it(name: str, kind: str) -> None:
     for said in (name, name.lower(), name.upper(), name.capitalize()):
@@ -142,3 +154,22 @@ def test_all_that_a_run_prints_is_explained(tmp_path: Path) -> None:
     assert len(rows) > 50
     for row in rows:
         assert explained(cells.cells(row)[0]) and explained(row.metric.name)
+
+
+def test_what_trim_is_in_the_field_is_told_and_may_stand_in_a_scenario() -> None:
+    (spec,) = catalogue.find("UEC")
+    told = catalogue.as_others(spec)
+    assert all(name in told for name in ("CP:", "UEC:", "SAI, SONiC:", "NDP:"))
+    page = (ROOT / "docs/mechanisms/trim.md").read_text()
+    base = (ROOT / "scenarios/trim.toml").read_text().split("[variants.")[0]
+    for name, tables in catalogue.AS_OTHERS["switch.overflow.trim"]:
+        made = base
+        for key, table in tables.items():
+            made = made.replace("[switch]\n", f"[switch]\n{key} = {table}\n")
+        made = made.replace('overflow = { kind = "tail_drop" }\n', "")
+        resolved = json.loads(_core.Scenario("made.toml", made, []).document())["resolved"]["default"]
+        assert resolved["switches"][0]["overflow"]["kind"] == "trim"
+        # The page has the same, with sizes beside.
+        values = tomllib.loads(f"overflow = {tables['overflow']}")["overflow"].items()
+        lines = [line.strip() for line in page.splitlines() if line.startswith("    overflow")]
+        assert any(values <= tomllib.loads(line)["overflow"].items() for line in lines), name

@@ -23,6 +23,7 @@ impl Alias {
 
 const DETOUR: (&str, &str) = ("switch.overflow", "detour");
 const BOUNCE: (&str, &str) = ("switch.overflow", "bounce");
+const TRIM: (&str, &str) = ("switch.overflow", "trim");
 const TAIL_DROP: (&str, &str) = ("switch.overflow", "tail_drop");
 const THRESHOLD: (&str, &str) = ("switch.marking", "ecn_threshold");
 const SHARED: (&str, &str) = ("switch.buffer", "shared");
@@ -33,6 +34,12 @@ pub const ALIASES: &[Alias] = &[
     Alias::new("dibs", "DIBS", DETOUR),
     Alias::new("deflection", "deflection", DETOUR),
     Alias::new("pabo", "PABO", BOUNCE),
+    Alias::new("cp", "CP", TRIM),
+    Alias::new("cut", "cutting", TRIM),
+    Alias::new("ndp", "NDP's switch", TRIM),
+    Alias::new("packettrimming", "packet trimming", TRIM),
+    Alias::new("sai", "SAI's packet trimming", TRIM),
+    Alias::new("uec", "UEC's packet trimming", TRIM),
     Alias::new("drop", "drop", TAIL_DROP),
     Alias::new("droptail", "drop tail", TAIL_DROP),
     Alias::new("pfabric", "pFabric's drop", ("switch.overflow", "evict")),

@@ -8,6 +8,8 @@ fn names_of_papers_and_other_tools_are_answered_with_the_kind_that_is_meant() {
         ("[switch]\noverflow = { kind = \"dibs\" }\n", "(DIBS is `detour`)"),
         ("[switch]\noverflow.kind = \"DIBS\"\n", "(DIBS is `detour`)"),
         ("[switch]\noverflow = { kind = \"pabo\" }\n", "(PABO is `bounce`)"),
+        ("[switch]\noverflow = { kind = \"ndp\" }\n", "(NDP's switch is `trim`)"),
+        ("[switch]\noverflow = { kind = \"cp\" }\n", "(CP is `trim`)"),
         ("[switch]\noverflow = { kind = \"pfc\" }\n", "(`pfc` is a kind of `switch.pause`)"),
         ("[switch]\noverflow = { kind = \"dctcp\" }\n", "(`dctcp` is a kind of `transport`)"),
         ("[switch]\nmarking = { kind = \"dctcp\" }\n", "(DCTCP's marking is `ecn_threshold`)"),

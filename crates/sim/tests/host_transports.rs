@@ -103,3 +103,36 @@ fn any_two_transports_finish_all_flows_between_them_and_none_is_faster_than_alon
         }
     }
 }
+
+/// CP goes on between hosts that have it, in switches that cut what says that it may be cut; whoever of the two does not
+/// know of it, the other behaves as without. Where switches cut anything, what is cut is a loss to those who do not.
+#[test]
+fn payload_is_cut_and_told_of_for_flows_whose_both_ends_have_cp() {
+    let old = [1, 4];
+    let hosts = "[[override]]\nwhere = { hosts = [\"h1\", \"h4\"] }\ntransport.pack = false\n";
+    for connection in ["established", "handshake"] {
+        for (trimmable, all_know) in [("cpa", false), ("any", false), ("cpa", true)] {
+            let transport = format!("[transport]\nkind = \"sack\"\npack = true\nconnection = \"{connection}\"\n");
+            let text = star(&format!("{transport}{}", if all_know { "" } else { hosts }));
+            let buffer = "buffer = { kind = \"per_port\", size = \"20pkt\" }";
+            assert!(text.contains(buffer));
+            let cut = format!(
+                "buffer = {{ kind = \"per_port\", size = \"20KB\" }}\noverflow = {{ kind = \"trim\", trimmable = \"{trimmable}\" }}"
+            );
+            let results = run(&text.replace(buffer, &cut), 1);
+            let [src, dst, packs, received, bytes] =
+                ["src", "dst", "packs", "received", "bytes"].map(|name| column(&results, "flows", name));
+            let (mut heard, mut between) = (0, 0);
+            for i in 0..src.len() {
+                let knows = all_know || !(old.contains(&src[i]) || old.contains(&dst[i]));
+                assert_eq!(received[i], bytes[i], "flow {i}, {connection}, {trimmable}");
+                assert!(packs[i] == 0 || knows, "flow {i}, {connection}, {trimmable}");
+                heard += packs[i];
+                between += u64::from(knows);
+            }
+            assert!(heard > 0 && between > 0, "{connection}, {trimmable}");
+            let trimmed: u64 = column(&results, "ports", "trimmed").into_iter().sum();
+            assert!(trimmed >= heard && (trimmable == "cpa" || trimmed > heard + 20), "{trimmed} {heard}");
+        }
+    }
+}

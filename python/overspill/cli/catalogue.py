@@ -21,13 +21,55 @@ ALIASES = {
     "pabo": ("bounce",),
     "cp": ("trim",),
     "ndp": ("trim",),
+    "packet trimming": ("trim",),
+    "sai": ("trim",),
+    "sonic": ("trim",),
+    "uec": ("trim",),
     "ecn": ("ecn_threshold", "red"),
     "qbb": ("pfc",),
     "802.1qbb": ("pfc",),
     "802.3x": ("switch.pause.pause",),
 }
 
+# What switches of the field do, as tables of `[switch]`; each kind's page says more.
+AS_OTHERS = {
+    "switch.overflow.trim": (
+        ("CP: headers wait in the queue of their data", {"overflow": '{ kind = "trim" }'}),
+        (
+            "UEC: DSCP_TRIMMABLE is class 0, DSCP_TRIMMED class 1; at most a quarter of a busy link",
+            {
+                "overflow": '{ kind = "trim", trimmable = "class", trimmable_class = 0, trim_size = "64B", '
+                "header_class = 1 }",
+                "scheduler": '{ kind = "round_robin", weights = [3, 1] }',
+            },
+        ),
+        (
+            "SAI, SONiC: PACKET_TRIM_SIZE, and a DSCP and queue index of trimmed packets",
+            {
+                "overflow": '{ kind = "trim", trimmable = "class", trimmable_class = 0, trim_size = "128B", '
+                "header_class = 6 }",
+            },
+        ),
+        (
+            "NDP: headers 10 : 1 ahead of data, a coin says which is cut, and back where there is no room",
+            {
+                "overflow": '{ kind = "trim", trimmable = "any", header_class = 1, victim = "coin", '
+                'no_room = "return" }',
+                "scheduler": '{ kind = "round_robin", weights = [1, 10] }',
+            },
+        ),
+    ),
+}
+
 Spec = dict[str, Any]
+
+
+def as_others(spec: Spec) -> str:
+    """What an entry is with the parameters of what is in the field; empty where nothing is told."""
+    lines = []
+    for name, tables in AS_OTHERS.get(f"{spec['slot']}.{spec['kind']}", ()):
+        lines += [f"  {name}", *(f"      switch.{key} = {table}" for key, table in tables.items())]
+    return "\n".join(["As in the field:", *lines]) if lines else ""
 
 
 def category(spec: Spec) -> str:

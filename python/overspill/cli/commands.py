@@ -230,6 +230,8 @@ def explain(
             line = Text(f"  {parameter['name']}", "bold")
             console.print(line.append(f" {catalogue.given(parameter)}", "not bold dim"))
             console.print(Text(f"      {parameter['doc']}"))
+        if told := catalogue.as_others(spec):
+            console.print(Text(told))
     if drawn is not None:
         curve_table.show(drawn, size, console)
         if file is not None:

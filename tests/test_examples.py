@@ -1,0 +1,22 @@
+"""The examples in Python run, and say what they are there to say."""
+
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).parents[1]
+SAID = {
+    "cut_packets": ("drop  QCT p99 ", "cp    QCT p99 ", " trims", " returned", "most at port "),
+    "from_python": ("drop ", "detour ", "FCT p99 ", "over 3 seeds"),
+}
+
+
+@pytest.mark.parametrize("path", sorted((ROOT / "examples").glob("*.py")), ids=lambda path: path.stem)
+def test_an_example_runs_and_says_what_it_is_there_to_say(path: Path) -> None:
+    ran = subprocess.run(
+        [sys.executable, str(path)], capture_output=True, text=True, timeout=300, check=False
+    )
+    assert ran.returncode == 0, ran.stderr
+    assert [one for one in SAID[path.stem] if one not in ran.stdout] == [], ran.stdout
