@@ -97,6 +97,13 @@ senders = 3
 receiver = "h0"
 size = "100KB"
 start = "1ms"
+[[traffic]]
+name = "other"
+kind = "incast"
+senders = 3
+receiver = "h1"
+size = "60KB"
+start = "2ms"
 """
 
 # By metric, or by how its name begins: the tables that it comes from, of which each is needed.
@@ -214,6 +221,14 @@ def without(run: RunData, *names: str, empty: bool) -> RunData:
 def test_every_metric_has_a_value_where_everything_is_recorded(runs: list[RunData]) -> None:
     found = {metrics.base(name) for run in runs for name in metrics.measure(run)}
     assert set(metrics.REGISTRY) - found == set()
+
+
+def test_cut_packets_of_workloads_add_up_to_those_that_ports_counted(runs: list[RunData]) -> None:
+    found = {str(name): value for name, value in metrics.measure(runs[2]).items()}
+    by_workload = [found[f"trims[traffic={name}]"].value for name in ("burst", "other")]
+    assert min(by_workload) > 0 and sum(by_workload) == found["trims"].value
+    assert 0 < found["returned"].value <= found["trims"].value
+    assert not any(metrics.base(name) == "trims" for name in metrics.measure(runs[0])), "no switch cuts there"
 
 
 def test_every_metric_says_where_it_comes_from() -> None:
