@@ -52,6 +52,7 @@ class Plan:
     cases: list[Case]
     repeats: int
     replays: int
+    further: int
     spread_us: int
     tolerance: Tolerance
 
@@ -70,4 +71,6 @@ def read(file: Path = FILE) -> Plan:
     cases = [case for grid in raw["grid"] for case in expanded(grid)]
     if len({case.name for case in cases}) != len(cases):
         raise ValueError(f"{file}: a case occurs twice")
-    return Plan(cases, raw["repeats"], raw["replays"], raw["spread_us"], Tolerance(**raw["tolerance"]))
+    return Plan(
+        cases, raw["repeats"], raw["replays"], raw["further"], raw["spread_us"], Tolerance(**raw["tolerance"])
+    )

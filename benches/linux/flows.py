@@ -43,8 +43,9 @@ def info(connection: socket.socket) -> dict[str, int]:
     return {name: struct.unpack_from(kind, raw, at)[0] for name, (at, kind) in INFO.items()}
 
 
-def first() -> None:
-    """Before everything else that wants a processor, where that is allowed."""
+def first(processor: int) -> None:
+    """On one processor, before everything else that wants it, where that is allowed."""
+    os.sched_setaffinity(0, {processor})
     with contextlib.suppress(OSError):
         os.sched_setscheduler(0, os.SCHED_FIFO, os.sched_param(10))
     gc.disable()
@@ -123,5 +124,6 @@ def send(task: dict[str, Any]) -> None:
 
 
 if __name__ == "__main__":
-    first()
-    {"receive": receive, "send": send}[sys.argv[1]](json.loads(sys.stdin.readline()))
+    asked = json.loads(sys.stdin.readline())
+    first(asked["processor"])
+    {"receive": receive, "send": send}[sys.argv[1]](asked)

@@ -24,6 +24,7 @@ from netns import (
     write_settings,
 )
 from outcome import Broken, Flow, Outcome
+from placement import Placement, steer
 
 PORT = 5001
 # No run of a case lasts as long; what is unfinished then is an error, not a number.
@@ -84,7 +85,7 @@ def hear(child: subprocess.Popen[str]) -> Any:
     return json.loads(line)
 
 
-def exchange(case: Case, spaces: Namespaces, starts_ns: list[int]) -> tuple[Any, Any]:
+def exchange(case: Case, spaces: Namespaces, starts_ns: list[int], placement: Placement) -> tuple[Any, Any]:
     """Sends and receives everything; what the two programs saw."""
     task = {
         "flows": case.flows,
@@ -94,6 +95,7 @@ def exchange(case: Case, spaces: Namespaces, starts_ns: list[int]) -> tuple[Any,
         "congestion_control": case.congestion_control,
         "starts_ns": starts_ns,
         "limit_s": LIMIT_S,
+        "processor": placement.hosts,
     }
     children = []
     try:
@@ -123,16 +125,19 @@ def outcome(sent: Any, received: Any, drops: int) -> Outcome:
     return Outcome(flows, drops)
 
 
-def run(case: Case, starts_ns: list[int], settings: dict[str, str]) -> tuple[Outcome, dict[str, int]]:
+def run(
+    case: Case, starts_ns: list[int], settings: dict[str, str], placement: Placement
+) -> tuple[Outcome, dict[str, int]]:
     """The case in namespaces of its own, and what the kernel counted besides."""
     with namespaces() as spaces:
         wire(spaces)
         shape(spaces.router, Bottleneck(case.rate_mbps, case.buffer_packets))
         route(spaces, case.rto_min_ms)
+        steer(spaces, placement)
         for name in (spaces.sender, spaces.receiver):
             write_settings(name, SYSCTLS | settings)
         lost = lost_between_namespaces(SOFTNET.read_text())
-        sent, received = exchange(case, spaces, starts_ns)
+        sent, received = exchange(case, spaces, starts_ns, placement)
         if lost_between_namespaces(SOFTNET.read_text()) != lost:
             raise Broken("packets were lost between namespaces, outside of the bottleneck")
         told = netstat(command(*inside(spaces.sender, "cat", "/proc/net/netstat")))

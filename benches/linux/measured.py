@@ -3,28 +3,45 @@
 import json
 import platform
 from collections.abc import Callable
-from dataclasses import asdict
+from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import Any
 
 import kernel
-from cases import Case, Plan
+from cases import Case
 from netns import BURST_FRAMES, SYSCTLS
 from outcome import Flow, Outcome
+from placement import Placement
 
 ROOT = Path(__file__).resolve().parents[2]
 FOLDER = ROOT / "out" / "bench-linux" / "kernel"
 Tell = Callable[[str], None]
 
 
-def conditions(settings: dict[str, str], spread_us: int) -> dict[str, Any]:
-    """What a stored run depends on, beside its case and repeat."""
-    return {
-        "release": platform.release(),
-        "sysctls": SYSCTLS | settings,
-        "burst_frames": BURST_FRAMES,
-        "spread_us": spread_us,
-    }
+@dataclass(frozen=True)
+class Setup:
+    """What all runs of the kernel share."""
+
+    placement: Placement
+    spread_us: int
+    settings: dict[str, str] = field(default_factory=dict)
+
+    @property
+    def conditions(self) -> dict[str, Any]:
+        """What a stored run depends on, beside its case and repeat."""
+        return {
+            "release": platform.release(),
+            "sysctls": SYSCTLS | self.settings,
+            "burst_frames": BURST_FRAMES,
+            "spread_us": self.spread_us,
+            "placement": self.placement.kind,
+        }
+
+    @property
+    def folder(self) -> Path:
+        """Where runs with these settings are kept."""
+        named = [self.placement.kind, *(f"{name}={value}" for name, value in sorted(self.settings.items()))]
+        return FOLDER / ",".join(named)
 
 
 def load(file: Path, under: dict[str, Any]) -> tuple[Outcome, dict[str, int]] | None:
@@ -46,18 +63,16 @@ def store(file: Path, under: dict[str, Any], outcome: Outcome, counted: dict[str
     part.rename(file)
 
 
-def measure(
-    case: Case, plan: Plan, settings: dict[str, str], tell: Tell
-) -> list[tuple[Outcome, dict[str, int]]]:
-    """Every repeat of a case on the kernel; those that are there are not run again."""
-    under, found = conditions(settings, plan.spread_us), []
-    named = "".join(f",{name}={value}" for name, value in sorted(settings.items()))
-    for repeat in range(plan.repeats):
-        file = FOLDER / (case.name + named) / f"{repeat}.json"
-        run = load(file, under)
+def measure(case: Case, repeats: range, setup: Setup, tell: Tell) -> list[tuple[Outcome, dict[str, int]]]:
+    """Some repeats of a case on the kernel; those that are there are not run again."""
+    found = []
+    for repeat in repeats:
+        file = setup.folder / case.name / f"{repeat}.json"
+        run = load(file, setup.conditions)
         if run is None:
-            run = kernel.run(case, case.starts_ns(repeat, plan.spread_us), settings)
-            store(file, under, *run)
-            tell(f"kernel: {case.name}{named}, repeat {repeat + 1} of {plan.repeats}")
+            starts = case.starts_ns(repeat, setup.spread_us)
+            run = kernel.run(case, starts, setup.settings, setup.placement)
+            store(file, setup.conditions, *run)
+            tell(f"kernel: {case.name}, repeat {repeat + 1} of {repeats.stop}")
         found.append(run)
     return found

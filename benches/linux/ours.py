@@ -8,11 +8,12 @@ import overspill
 from cases import Case
 from netns import FRAME, MTU
 from outcome import Broken, Flow, Outcome
+from scatter import Late
 
 # IP and TCP headers without options.
 HEADER = 40
-# The kernel's clock has 250 Hz; a handshake over two idle veths takes some microseconds.
-TICK_MS, HANDSHAKE_US = 4, 5
+# The kernel's clock has 250 Hz.
+TICK_MS = 4
 TEMPLATE = """
 name = "linux"
 duration = "120s"
@@ -24,9 +25,9 @@ node = [
   {{ name = "receiver", kind = "host" }},
   {{ name = "router", kind = "switch" }},
 ]
-# A veth is as fast as a processor. All flows have one host, since all sockets have one clock.
+# A veth is as fast as the processor that sends. All flows have one host, since all sockets have one clock.
 link = [
-  {{ a = "sender", b = "router", rate = "10Gbps", delay = "1us" }},
+  {{ a = "sender", b = "router", rate = "{sender_kbps}Kbps", delay = "1us" }},
   {{ a = "router", b = "receiver", rate = "{rate}Mbps", delay = "1us" }},
 ]
 
@@ -43,9 +44,10 @@ gap = "0B"
 [switch]
 buffer = {{ kind = "per_port", size = "{waiting}pkt" }}
 
-# As late by chance as the kernel's hosts.
+# As late as the kernel's hosts, of which an answer crosses the stack twice.
 [host]
-nic_jitter = "{scatter}ns"
+stack_delay = "{stack}ns"
+nic_jitter = "{jitter}ns"
 
 [measure]
 drain = "10s"
@@ -70,31 +72,33 @@ class Chance:
     The seed draws how late each frame is, and at which moment of a tick the first flow starts.
     """
 
-    scatter_ns: int
+    late: Late
     seed: int
 
 
-def transport(case: Case) -> dict[str, str]:
+def transport(case: Case, late: Late) -> dict[str, str]:
     """A Linux host, and what a case says; the rest are its defaults."""
     return {
         "kind": '"linux"',
         "congestion_control": f'"{case.congestion_control}"',
         "min_rto": f'"{case.rto_min_ms}ms"',
         "tick": f'"{TICK_MS}ms"',
-        "handshake_rtt": f'"{HANDSHAKE_US}us"',
+        "handshake_rtt": f'"{late.handshake_ns}ns"',
     }
 
 
-def scenario(case: Case, scatter_ns: int) -> str:
+def scenario(case: Case, late: Late) -> str:
     """A scenario file that reads `starts.csv`."""
     return TEMPLATE.format(
         rate=case.rate_mbps,
+        sender_kbps=FRAME * 8_000_000 // late.frame_ns,
         header=HEADER,
         link=FRAME - MTU,
         bare=FRAME - MTU + HEADER,
         waiting=case.buffer_packets,
-        scatter=scatter_ns,
-        transport="\n".join(f"{key} = {value}" for key, value in transport(case).items()),
+        stack=late.delay_ns // 2,
+        jitter=late.jitter_ns,
+        transport="\n".join(f"{key} = {value}" for key, value in transport(case, late).items()),
     )
 
 
@@ -108,7 +112,7 @@ def replay(case: Case, like: Outcome, chance: Chance) -> Outcome:
     """One run, with the starts of a run of the kernel."""
     with tempfile.TemporaryDirectory() as folder:
         file = Path(folder) / "linux.toml"
-        file.write_text(scenario(case, chance.scatter_ns))
+        file.write_text(scenario(case, chance.late))
         file.with_name("starts.csv").write_text(trace(case, like))
         results = overspill.run(file, seed=chance.seed)
     if results.failures:

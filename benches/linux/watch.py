@@ -41,6 +41,22 @@ def take(device: str, source: socket.socket) -> list[tuple[int, str, bool, bytes
         seen.append((seconds * 10**9 + nanoseconds, device, address[2] == OUTGOING, data))
 
 
+def sent_ns(seen: list[tuple[int, str, bool, bytes]]) -> list[int]:
+    """When each data frame of the sender came, in order."""
+    return [at for at, device, out, data in sorted(seen) if device == "r0" and not out and is_data(data)]
+
+
+def is_data(frame: bytes) -> bool:
+    """Whether it has bytes of a flow."""
+    if frame[12:14] != b"\x08\x00" or frame[23] != socket.IPPROTO_TCP:
+        return False
+    head = (frame[14] & 15) * 4
+    start = 14 + head
+    (destination,) = struct.unpack_from("!H", frame, start + 2)
+    (length,) = struct.unpack_from("!H", frame, 16)
+    return bool(destination == PORT and length > head + (frame[start + 12] >> 4) * 4)
+
+
 def answers(seen: list[tuple[int, str, bool, bytes]]) -> dict[str, list[int]]:
     """How long each host took, in order."""
     receiver: list[int] = []
@@ -80,7 +96,7 @@ def watch() -> dict[str, Any]:
         over = any(fd == sys.stdin.fileno() for fd, _ in poll.poll())
         for device, source in sources.items():
             seen += take(device, source)
-    return answers(seen)
+    return {**answers(seen), "sent": sent_ns(seen)}
 
 
 if __name__ == "__main__":
