@@ -135,7 +135,7 @@ fn tcp_ack(c: &mut Criterion) {
         let flow = FlowInfo { flow: FlowId(0), src, dst, hash: 1, back_hash: 2, bytes: u64::MAX / 2, class: 0 };
         let (mut sender, mut exts, mut out) = (Sender::new(&flow, &cfg), Exts::default(), Released::default());
         let mut now = Time::ZERO;
-        sender.start(&mut Io { now, cfg: &cfg, exts: &mut exts, out: &mut out });
+        sender.start(&mut Io { now, cfg: &cfg, exts: &mut exts, out: &mut out, timers_set: &mut 0 });
         out.clear();
         let head = Head { flags: Flags::ACK.with(Flags::REVERSE), size: 64, ..Head::default() };
         // 64 KiB: what an unscaled window field can say at this configuration's scale.
@@ -144,7 +144,7 @@ fn tcp_ack(c: &mut Criterion) {
             b.iter(|| {
                 now += Dur::us(1);
                 ack.ack = ack.ack.wrapping_add(1460);
-                sender.receive(&ack, &mut Io { now, cfg: &cfg, exts: &mut exts, out: &mut out });
+                sender.receive(&ack, &mut Io { now, cfg: &cfg, exts: &mut exts, out: &mut out, timers_set: &mut 0 });
                 black_box(out.len());
                 out.clear();
             });

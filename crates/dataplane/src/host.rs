@@ -79,6 +79,8 @@ pub struct Host {
     stack_rng: Stream,
     senders: Ends<Sender>,
     receivers: Ends<Receiver>,
+    /// How often a timer of a sender was set for another tick than before.
+    timers_set: u64,
     raw: Vec<RawSource>,
     /// What came back of flows whose senders are here.
     bounced: BTreeMap<FlowId, BounceState>,
@@ -129,6 +131,7 @@ impl Host {
             stack_rng: Stream::new(seed, node, Purpose::Stack),
             senders: Ends::new(),
             receivers: Ends::new(),
+            timers_set: 0,
             raw: Vec::new(),
             bounced: BTreeMap::new(),
             limiters: Limiters::default(),

@@ -78,7 +78,8 @@ impl Host {
         let at = pkt.head.flow.0 as usize;
         let info = &step.flows.info[at];
         let cfg = step.tcp.at(|| info.ends_back());
-        let mut io = Io { now: step.now, cfg, exts: step.exts, out: step.released };
+        let timers_set = &mut self.timers_set;
+        let mut io = Io { now: step.now, cfg, exts: step.exts, out: step.released, timers_set };
         ack_of_finished(info, pkt, &mut step.flows.ends[at].left, &mut io);
         self.emit_all(step);
     }
@@ -102,7 +103,8 @@ impl Host {
     ) {
         let Some((flow, sender)) = &mut self.senders.slots[slot as usize] else { return };
         let cfg = step.tcp.at(|| step.flows.info(*flow).ends());
-        act(sender, &mut Io { now: step.now, cfg, exts: step.exts, out: step.released });
+        let timers_set = &mut self.timers_set;
+        act(sender, &mut Io { now: step.now, cfg, exts: step.exts, out: step.released, timers_set });
         // One that is done may still wait with a segment that it need not send again after all.
         let (flow, deadline, waits) = (*flow, sender.deadline(), sender.waits() && !sender.done());
         if sender.is_persistent() {
@@ -133,7 +135,8 @@ impl Host {
         let Some((flow, receiver)) = &mut self.receivers.slots[slot as usize] else { return };
         let (before, bytes) = (receiver.complete(), receiver.received());
         let cfg = step.tcp.at(|| step.flows.info(*flow).ends_back());
-        act(receiver, &mut Io { now: step.now, cfg, exts: step.exts, out: step.released });
+        let timers_set = &mut self.timers_set;
+        act(receiver, &mut Io { now: step.now, cfg, exts: step.exts, out: step.released, timers_set });
         let (flow, deadline) = (*flow, receiver.deadline());
         Host::tell_received(flow, receiver.received() - bytes, &mut step.out);
         if receiver.is_persistent() {

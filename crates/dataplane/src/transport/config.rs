@@ -8,7 +8,7 @@ use crate::Framing;
 use mech::host::WindowCut;
 use mech::params::Values;
 use mech::{HostId, hash_mix};
-use units::{Amount, Dur, Time};
+use units::{Amount, Dur};
 
 /// Longest segment that is accepted, bytes of payload: a jumbo frame's.
 pub const MAX_MSS: u64 = 9000;
@@ -17,11 +17,6 @@ pub(super) const MAX_WINDOW: u64 = 65_535 << 14;
 
 /// What tells the phases of clocks from other draws of a run.
 const TICKS: u64 = 0x7469_636b;
-
-/// What tells the moments at which timers are handled from other draws of a run.
-const HANDLED: u64 = 0x6861_6e64;
-/// How long after its tick a timer is handled, at most.
-const LAST_HANDLED: Dur = Dur::us(20);
 
 /// Most ACKs in a row that are sent at once by `quick_acks`, as in Linux.
 const QUICK_ACKS: u64 = 16;
@@ -284,16 +279,6 @@ impl TcpConfig {
             every => hash_mix(hash_mix(self.seed, TICKS), u64::from(host.0)) % every.0,
         };
         Ticks { every: self.tick, phase: Dur(phase) }
-    }
-
-    /// When a host handles a timer of a flow that fires at this tick, and sends: those of one tick come one after the
-    /// other, in no certain order. A flow is told by the hash of its 5-tuple, which is the same however a run is divided.
-    pub(super) fn handled(&self, tick: Time, flow: u32) -> Time {
-        if self.tick == Dur::ZERO {
-            return tick;
-        }
-        let draw = hash_mix(hash_mix(self.seed, HANDLED ^ tick.0), u64::from(flow));
-        tick.saturating_add(Dur(1 + draw % LAST_HANDLED.0))
     }
 
     /// Whether its data can carry marks.

@@ -50,7 +50,7 @@ pub use stacks::Stacks;
 
 use crate::Exts;
 use mech::{FlowId, HostId};
-use units::Time;
+use units::{Dur, Time};
 
 /// A flow, as both of its ends know it.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -101,6 +101,21 @@ pub struct Io<'a> {
     pub exts: &'a mut Exts,
     /// Packets are appended here in the order in which they are sent.
     pub out: &'a mut Released,
+    /// How often a timer of the host was set for another tick than before.
+    pub timers_set: &'a mut u64,
+}
+
+impl Io<'_> {
+    /// When a timer of this host is handled that is set now for so long, and until now was set for `pending`.
+    /// What is set for the same tick again keeps its place among the timers of that tick.
+    fn expiry(&mut self, host: HostId, wait: Dur, pending: Time) -> Time {
+        let at = self.cfg.ticks(host).expiry(self.now, wait);
+        if at.is_place_of(pending) {
+            return pending;
+        }
+        *self.timers_set += 1;
+        at.handled(*self.timers_set)
+    }
 }
 
 /// What a switch or a NIC tells a sender besides ACKs.

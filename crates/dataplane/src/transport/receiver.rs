@@ -215,7 +215,7 @@ impl Receiver {
                 if self.is_quick(pkt, io) {
                     self.acknowledge(again, io);
                 } else {
-                    self.ack_by = cfg.ticks(self.flow.dst).expiry(io.now, wait);
+                    self.ack_by = io.expiry(self.flow.dst, wait, self.ack_by);
                 }
             }
             _ => self.send_ack(again, io),

@@ -5,6 +5,9 @@
 //! set does not count. So a timer is never early, and up to two ticks late. Longer ones are coarser: from 63
 //! ticks on they fire at every eighth tick alone, from 504 on at every 64th, and so on (Linux's timer wheel,
 //! `kernel/time/timer.c`).
+//!
+//! Timers of one tick are handled one after the other: coarser ones first, and of these the one first that was
+//! set last, since a bucket of the wheel is a list with one end.
 
 use units::{Dur, Time};
 
@@ -21,15 +24,53 @@ pub(super) struct Ticks {
 const FINEST: u64 = 63;
 const COARSER_BITS: u32 = 3;
 
+/// Time for all timers of one level of one tick; their order is in it, a picosecond apart or more. What they
+/// send then waits for one another at the NIC.
+const HANDLING: u64 = 1 << 22;
+/// Levels whose order is told; coarser ones have that of the last.
+const ORDERED_LEVELS: u64 = 4;
+
+/// When a timer is to fire.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct Expiry {
+    /// The tick, or the instant where time is continuous.
+    pub at: Time,
+    /// When its level is handled after that; `None` where time is continuous.
+    level_from: Option<Dur>,
+}
+
+impl Expiry {
+    /// When it is handled, being the last of so many that were set.
+    pub fn handled(self, set: u64) -> Time {
+        match self.level_from {
+            Some(from) => self.at.saturating_add(Dur(from.0 + HANDLING - 1 - set % HANDLING)),
+            None => self.at,
+        }
+    }
+
+    /// Whether a timer that is handled at `other` is in the same bucket.
+    pub fn is_place_of(self, other: Time) -> bool {
+        self.level_from.is_some_and(|from| {
+            let first = self.at.saturating_add(from);
+            first <= other && other < first.saturating_add(Dur(HANDLING))
+        })
+    }
+}
+
 impl Ticks {
     /// When a timer fires that is set now for so long.
-    pub fn expiry(self, now: Time, wait: Dur) -> Time {
+    pub fn expiry(self, now: Time, wait: Dur) -> Expiry {
         if self.every == Dur::ZERO {
-            return now.saturating_add(wait);
+            return Expiry { at: now.saturating_add(wait), level_from: None };
         }
         let ticks = self.ticks_of(wait);
-        let at = coarse(self.passed(now).saturating_add(ticks), ticks);
-        Time(at.saturating_mul(self.every.0).saturating_sub(self.every.0 - self.phase.0))
+        let level = level_of(ticks);
+        let at = coarse(self.passed(now).saturating_add(ticks), level);
+        let finer = ORDERED_LEVELS - 1 - u64::from(level).min(ORDERED_LEVELS - 1);
+        Expiry {
+            at: Time(at.saturating_mul(self.every.0).saturating_sub(self.every.0 - self.phase.0)),
+            level_from: Some(Dur(finer * HANDLING)),
+        }
     }
 
     /// How many ticks there were; microseconds where time is continuous.
@@ -54,12 +95,18 @@ impl Ticks {
     }
 }
 
-/// The tick at which a timer for tick `due` fires that is set `ticks` ticks ahead.
-fn coarse(due: u64, ticks: u64) -> u64 {
-    let mut bits = 0;
-    while bits < 60 && ticks >= FINEST << bits {
-        bits += COARSER_BITS;
+/// The level of the wheel for a timer that is set so many ticks ahead.
+fn level_of(ticks: u64) -> u32 {
+    let mut level = 0;
+    while level < 20 && ticks >= FINEST << (level * COARSER_BITS) {
+        level += 1;
     }
+    level
+}
+
+/// The tick at which a timer of this level fires that is due at `due`.
+fn coarse(due: u64, level: u32) -> u64 {
+    let bits = level * COARSER_BITS;
     ((due >> bits) + 1) << bits
 }
 
@@ -76,33 +123,55 @@ mod tests {
     #[test]
     fn a_timer_fires_at_the_tick_after_the_last_that_it_waits_for() {
         // Ticks are at 1, 5, 9, 13 ms.
-        assert_eq!(CLOCK.expiry(at(1_000), Dur::us(2_000)), at(9_000), "one whole tick, from a tick on");
-        assert_eq!(CLOCK.expiry(at(4_900), Dur::us(2_000)), at(9_000), "and just before the next");
-        assert_eq!(CLOCK.expiry(at(5_000), Dur::us(4_000)), at(13_000));
-        assert_eq!(CLOCK.expiry(at(5_000), Dur::us(4_001)), at(17_000), "a little more is a tick more");
-        assert_eq!(CLOCK.expiry(at(0), Dur::us(4_000)), at(5_000), "before the first tick");
+        assert_eq!(CLOCK.expiry(at(1_000), Dur::us(2_000)).at, at(9_000), "one whole tick, from a tick on");
+        assert_eq!(CLOCK.expiry(at(4_900), Dur::us(2_000)).at, at(9_000), "and just before the next");
+        assert_eq!(CLOCK.expiry(at(5_000), Dur::us(4_000)).at, at(13_000));
+        assert_eq!(CLOCK.expiry(at(5_000), Dur::us(4_001)).at, at(17_000), "a little more is a tick more");
+        assert_eq!(CLOCK.expiry(at(0), Dur::us(4_000)).at, at(5_000), "before the first tick");
     }
 
     #[test]
     fn a_least_timeout_of_ten_milliseconds_takes_sixteen_to_twenty() {
         // 12 ms are three ticks of 4 ms; with any round-trip time on top, four.
         for set in [5_000, 6_000, 8_999] {
-            assert_eq!(CLOCK.expiry(at(set), Dur::us(12_005)), at(25_000));
+            assert_eq!(CLOCK.expiry(at(set), Dur::us(12_005)).at, at(25_000));
         }
     }
 
     #[test]
     fn long_timers_are_coarse() {
         let clock = Ticks { every: Dur::ms(1), phase: Dur::ZERO };
-        assert_eq!(clock.expiry(at(500), Dur::ms(62)), at(63_000), "62 ticks: to the tick");
-        assert_eq!(clock.expiry(at(500), Dur::ms(63)), at(71_000), "63: to eight");
-        assert_eq!(clock.expiry(at(500), Dur::ms(504)), at(511_000), "504: to 64");
+        assert_eq!(clock.expiry(at(500), Dur::ms(62)).at, at(63_000), "62 ticks: to the tick");
+        assert_eq!(clock.expiry(at(500), Dur::ms(63)).at, at(71_000), "63: to eight");
+        assert_eq!(clock.expiry(at(500), Dur::ms(504)).at, at(511_000), "504: to 64");
+    }
+
+    #[test]
+    fn of_one_tick_the_timer_that_was_set_last_is_handled_first() {
+        let found = CLOCK.expiry(at(1_000), Dur::us(2_000));
+        let handled: Vec<Time> = (1..100).map(|set| found.handled(set)).collect();
+        assert!(handled.is_sorted_by(|a, b| a > b), "each before those that were set before it");
+        assert!(handled.iter().all(|at| *at >= found.at && *at < found.at + Dur::us(20)));
+        assert!(handled.iter().all(|at| found.is_place_of(*at)));
+        assert!(!CLOCK.expiry(at(5_000), Dur::us(2_000)).is_place_of(handled[0]), "another tick");
+    }
+
+    #[test]
+    fn of_one_tick_coarser_timers_are_handled_first() {
+        let clock = Ticks { every: Dur::ms(1), phase: Dur::ZERO };
+        let coarse = clock.expiry(at(500), Dur::ms(64));
+        let fine = clock.expiry(at(12_500), Dur::ms(58));
+        assert_eq!((coarse.at, fine.at), (at(71_000), at(71_000)));
+        assert!(coarse.handled(1) < fine.handled(2));
+        assert!(!fine.is_place_of(coarse.handled(1)), "it moves to another bucket");
     }
 
     #[test]
     fn without_ticks_time_is_continuous() {
         let clock = Ticks { every: Dur::ZERO, phase: Dur::ZERO };
-        assert_eq!(clock.expiry(at(7), Dur::us(5)), at(12));
-        assert_eq!(clock.expiry(at(7), Dur(u64::MAX)), Time::NEVER);
+        let found = clock.expiry(at(7), Dur::us(5));
+        assert_eq!((found.at, found.handled(3)), (at(12), at(12)));
+        assert!(!found.is_place_of(at(12)));
+        assert_eq!(clock.expiry(at(7), Dur(u64::MAX)).at, Time::NEVER);
     }
 }

@@ -69,7 +69,7 @@ impl Sender {
     }
 
     /// Takes in what an ACK says, and its samples.
-    fn hear(&mut self, pkt: &Pkt, ack: u64, r: &mut RackTlp, io: &Io) -> Event {
+    fn hear(&mut self, pkt: &Pkt, ack: u64, r: &mut RackTlp, io: &mut Io) -> Event {
         let cfg = io.cfg;
         let by_stamps = if pkt.ext == NO_EXT { None } else { self.options(pkt.ext, ack, io).1 };
         let ext = io.exts.get(pkt.ext).copied().unwrap_or_default();
@@ -114,7 +114,7 @@ impl Sender {
     }
 
     /// What the ACK means for recoveries, and what it shows to be lost: bytes that were not lost before.
-    fn judge(&mut self, event: &Event, r: &mut RackTlp, io: &Io) -> u64 {
+    fn judge(&mut self, event: &Event, r: &mut RackTlp, io: &mut Io) -> u64 {
         let told = &event.told;
         if event.ece {
             r.undo.on_mark();
@@ -157,7 +157,7 @@ impl Sender {
     }
 
     /// Looks for losses: by time, or else by count, where anything new was reported.
-    fn find(&mut self, told: &Told, r: &mut RackTlp, io: &Io) -> Detected {
+    fn find(&mut self, told: &Told, r: &mut RackTlp, io: &mut Io) -> Detected {
         match io.cfg.recovery {
             Recovery::Rack => self.detect(r, io),
             _ if told.reported => {
@@ -177,12 +177,12 @@ impl Sender {
     }
 
     /// Looks for losses, and lets the timer wait for what may be lost soon (RFC 8985 §6.2 step 5).
-    pub(super) fn detect(&mut self, r: &mut RackTlp, io: &Io) -> Detected {
+    pub(super) fn detect(&mut self, r: &mut RackTlp, io: &mut Io) -> Detected {
         let settling = self.settling(r, io.cfg);
         let found = r.rack.detect(&mut r.segments, io.now, settling);
         if found.wait.0 > 0 {
             r.awaited = Awaited::Reordering;
-            self.wake_after(found.wait.saturating_add(io.cfg.rack.slack), r, io);
+            self.wake_after(found.wait.saturating_add(io.cfg.rack.slack), io);
         } else if r.awaited == Awaited::Reordering {
             self.rearm_timeout(r, io);
         }
@@ -194,7 +194,7 @@ impl Sender {
     }
 
     /// Fast recovery begins with so many bytes under way (RFC 5681 §3.2, RFC 8985 §6.2).
-    pub(super) fn begin_recovery(&mut self, flight: u64, marked: bool, r: &mut RackTlp, io: &Io) {
+    pub(super) fn begin_recovery(&mut self, flight: u64, marked: bool, r: &mut RackTlp, io: &mut Io) {
         let under_way = r.segments.again().div_ceil(u64::from(io.cfg.mss)) as u32;
         r.undo.begin(self.congestion.saved(), self.una, under_way, marked);
         // Linux reduces from the window, the RFC from what is under way.
@@ -290,7 +290,7 @@ impl Sender {
 
     /// The window after an ACK: reduced in proportion to what arrives in recovery, else as congestion control
     /// has it.
-    fn set_window(&mut self, event: &Event, lost: u64, r: &mut RackTlp, io: &Io) {
+    fn set_window(&mut self, event: &Event, lost: u64, r: &mut RackTlp, io: &mut Io) {
         let cfg = io.cfg;
         let recovering = r.phase == Phase::Recovery;
         let open = event.advanced && !recovering;

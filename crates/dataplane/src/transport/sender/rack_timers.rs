@@ -19,7 +19,7 @@ impl Sender {
 
     /// After an ACK: the timer runs anew where new data is acknowledged, or data is reported that was sent
     /// before the first outstanding segment was sent last, as Linux has it.
-    pub(super) fn set_timer(&mut self, event: &Event, r: &mut RackTlp, io: &Io) {
+    pub(super) fn set_timer(&mut self, event: &Event, r: &mut RackTlp, io: &mut Io) {
         let head = r.segments.first().map_or(Time::ZERO, |s| s.at);
         if self.una == self.sent {
             r.awaited = Awaited::Retransmission;
@@ -35,7 +35,7 @@ impl Sender {
 
     /// Lets the timer wait for the retransmission timeout: from now, or where it waited for something else
     /// from the last sending of the first segment.
-    pub(super) fn rearm_timeout(&mut self, r: &mut RackTlp, io: &Io) {
+    pub(super) fn rearm_timeout(&mut self, r: &mut RackTlp, io: &mut Io) {
         let wait = match r.awaited {
             Awaited::Retransmission => self.rto.timeout(),
             // What is over already is waited for all the same: for a tick, where there are any.
@@ -43,15 +43,14 @@ impl Sender {
         };
         r.awaited = Awaited::Retransmission;
         match io.cfg.retransmission_timer {
-            true => self.wake_after(wait, r, io),
+            true => self.wake_after(wait, io),
             false => self.rto.stop(),
         }
     }
     /// The timer expires after so long, by the clock of this host.
-    pub(super) fn wake_after(&mut self, wait: Dur, r: &RackTlp, io: &Io) {
-        let tick = io.cfg.ticks(self.flow.src).expiry(io.now, wait);
-        let sends = r.awaited != Awaited::Probe || r.tlp.may_probe();
-        self.rto.set(if sends { io.cfg.handled(tick, self.flow.hash) } else { tick });
+    pub(super) fn wake_after(&mut self, wait: Dur, io: &mut Io) {
+        let at = io.expiry(self.flow.src, wait, self.rto.expires());
+        self.rto.set(at);
     }
     /// How long until the retransmission timeout of the first segment is over; zero where it is.
     fn left(&self, r: &RackTlp, io: &Io) -> Dur {
@@ -62,7 +61,7 @@ impl Sender {
     /// Lets the timer wait for a probe, unless it would find nothing out: losses are being recovered, or
     /// reports will show them (RFC 8985 §7.2). Whether a probe may be sent is asked now, or as in Linux then
     /// (§7.3). `advancing` says that the timeout would run from now.
-    pub(super) fn await_probe(&mut self, advancing: bool, r: &mut RackTlp, io: &Io) -> bool {
+    pub(super) fn await_probe(&mut self, advancing: bool, r: &mut RackTlp, io: &mut Io) -> bool {
         let cfg = io.cfg;
         let may = cfg.as_linux || r.tlp.may_probe();
         if !cfg.rack.tlp || r.in_recovery() || r.segments.reported() > 0 || !may {
@@ -74,7 +73,7 @@ impl Sender {
             wait = if left > Dur::ZERO { wait.min(left) } else { wait };
         }
         r.awaited = Awaited::Probe;
-        self.wake_after(wait, r, io);
+        self.wake_after(wait, io);
         true
     }
 

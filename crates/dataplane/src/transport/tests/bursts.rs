@@ -112,11 +112,18 @@ fn while_a_probe_is_under_way_its_time_passes_before_that_of_the_timeout() {
 }
 
 #[test]
-fn timers_of_one_tick_are_handled_one_after_the_other() {
-    let cfg = config("linux", &[]);
-    let at = |flow: u32| cfg.handled(Time::ZERO + Dur::ms(8), flow) - (Time::ZERO + Dur::ms(8));
-    assert!((0..50).all(|flow| at(flow) > Dur::ZERO && at(flow) <= Dur::us(20)));
-    assert!(at(0) != at(1) && at(1) != at(2));
-    let cfg = config("linux", &[("tick", time(Dur::ZERO))]);
-    assert_eq!(cfg.handled(Time(7), 0), Time(7));
+fn a_timer_that_is_set_for_the_same_tick_again_keeps_its_place() {
+    let (cfg, host) = (config("linux", &[]), mech::HostId(0));
+    let (mut exts, mut out, mut timers_set) = (Exts::default(), Released::default(), 0);
+    let mut set = |now: Dur, pending: Time| {
+        let (exts, out, timers_set) = (&mut exts, &mut out, &mut timers_set);
+        Io { now: Time::ZERO + now, cfg: &cfg, exts, out, timers_set }.expiry(host, Dur::ms(10), pending)
+    };
+    let tick = set(Dur::ms(100), Time::NEVER);
+    // Ticks are 4 ms apart: of the two moments around it one has the same, wherever they are.
+    let again = [Dur::ms(98), Dur::ms(102)].map(|now| set(now, tick));
+    assert!(again.contains(&tick), "{again:?}");
+    let other = set(Dur::ms(104), tick);
+    assert!(other > tick, "a later tick");
+    assert!(set(Dur::ms(100), Time::NEVER) < tick, "set last, handled first");
 }

@@ -43,7 +43,7 @@ fn time(d: Dur) -> Value {
 /// What one call sends.
 fn sent(now: Time, cfg: &TcpConfig, call: impl FnOnce(&mut Io)) -> Vec<Pkt> {
     let mut out = Released::default();
-    call(&mut Io { now, cfg, exts: &mut Exts::default(), out: &mut out });
+    call(&mut Io { now, cfg, exts: &mut Exts::default(), out: &mut out, timers_set: &mut 0 });
     out.take()
 }
 
@@ -79,7 +79,10 @@ impl Hand {
     }
     fn call(&mut self, f: impl FnOnce(&mut Sender, &mut Io)) -> Vec<u32> {
         let mut out = Released::default();
-        f(&mut self.sender, &mut Io { now: self.now, cfg: &self.cfg, exts: &mut self.exts, out: &mut out });
+        f(
+            &mut self.sender,
+            &mut Io { now: self.now, cfg: &self.cfg, exts: &mut self.exts, out: &mut out, timers_set: &mut 0 },
+        );
         self.last = out.take();
         self.last.iter().map(|p| p.seq / 1000).collect()
     }

@@ -189,7 +189,13 @@ impl Pair {
     /// From the start until nothing is awaited any more and the network is empty.
     pub fn run(mut self) -> Pair {
         let mut out = Released::default();
-        self.sender.start(&mut Io { now: self.now, cfg: &self.cfg, exts: &mut self.exts, out: &mut out });
+        self.sender.start(&mut Io {
+            now: self.now,
+            cfg: &self.cfg,
+            exts: &mut self.exts,
+            out: &mut out,
+            timers_set: &mut 0,
+        });
         self.emit(out.take());
         for _ in 0..2_000_000 {
             if !self.step() {
@@ -211,7 +217,7 @@ impl Pair {
         assert!(next >= self.now, "time goes back");
         self.now = next;
         let mut out = Released::default();
-        let io = &mut Io { now: next, cfg: &self.cfg, exts: &mut self.exts, out: &mut out };
+        let io = &mut Io { now: next, cfg: &self.cfg, exts: &mut self.exts, out: &mut out, timers_set: &mut 0 };
         if wire == next {
             let (_, (way, pkt)) = self.wire.pop_first().unwrap();
             self.delivered += 1;
@@ -248,7 +254,13 @@ impl Pair {
         while let Some(back) = self.back.first_entry().filter(|back| back.key().0 <= next) {
             let ((at, _), payload) = back.remove_entry();
             if !self.sender.done() {
-                let io = Io { now: at, cfg: &self.cfg, exts: &mut self.exts, out: &mut Released::default() };
+                let io = Io {
+                    now: at,
+                    cfg: &self.cfg,
+                    exts: &mut self.exts,
+                    out: &mut Released::default(),
+                    timers_set: &mut 0,
+                };
                 self.sender.on_notice(&Notice::Bounced(payload), &mut self.bounced, &io);
             }
         }

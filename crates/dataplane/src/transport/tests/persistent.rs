@@ -125,7 +125,8 @@ fn a_receiver_of_a_kept_connection_does_not_know_a_last_byte() {
         let mut receiver = Receiver::new(&flow(bytes), &cfg);
         let mut pkt = Pkt { payload: 1000, ..Pkt::default() };
         pkt.head.flags = Flags::ACK.with(Flags::PAYLOAD);
-        receiver.receive(&pkt, &mut Io { now: Time::ZERO, cfg: &cfg, exts: &mut exts, out: &mut out });
+        receiver
+            .receive(&pkt, &mut Io { now: Time::ZERO, cfg: &cfg, exts: &mut exts, out: &mut out, timers_set: &mut 0 });
         (out.len(), receiver.complete(), receiver.deadline())
     };
     assert_eq!(acks(1000), (1, true, None));

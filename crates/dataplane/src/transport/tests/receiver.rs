@@ -34,7 +34,10 @@ impl End {
     fn call(&mut self, f: impl FnOnce(&mut Receiver, &mut Io)) -> Vec<u32> {
         self.last.iter().for_each(|p| self.exts.free(p.ext));
         let mut out = Released::default();
-        f(&mut self.receiver, &mut Io { now: self.now, cfg: &self.cfg, exts: &mut self.exts, out: &mut out });
+        f(
+            &mut self.receiver,
+            &mut Io { now: self.now, cfg: &self.cfg, exts: &mut self.exts, out: &mut out, timers_set: &mut 0 },
+        );
         self.last = out.take();
         self.last.iter().map(|p| p.ack).collect()
     }

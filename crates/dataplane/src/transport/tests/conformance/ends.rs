@@ -226,7 +226,7 @@ impl End {
 
     fn call(&mut self, call: Call) -> Outcome {
         let mut out = Released::default();
-        let io = &mut Io { now: self.now, cfg: &self.cfg, exts: &mut self.exts, out: &mut out };
+        let io = &mut Io { now: self.now, cfg: &self.cfg, exts: &mut self.exts, out: &mut out, timers_set: &mut 0 };
         match (&mut self.party, call) {
             (Party::Sender(s), Call::Start) => s.start(io),
             (Party::Sender(s), Call::Open) => s.open(io),

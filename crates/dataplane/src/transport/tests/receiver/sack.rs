@@ -142,7 +142,7 @@ fn a_receiver_that_is_gone_answers_as_it_did() {
             let timestamps = e.cfg.timestamps.then_some(Timestamps { val: e.stamp, ecr: 0 });
             pkt.ext = exts.allocate(Ext { timestamps, ..Ext::default() });
             let mut out = Released::default();
-            let mut io = Io { now: e.now, cfg: &e.cfg, exts: &mut exts, out: &mut out };
+            let mut io = Io { now: e.now, cfg: &e.cfg, exts: &mut exts, out: &mut out, timers_set: &mut 0 };
             ack_of_finished(&flow(3_000), &pkt, &mut left, &mut io);
             let out = out.take();
             assert_eq!(exts.get(out[0].ext), Some(&options));
