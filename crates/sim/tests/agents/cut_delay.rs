@@ -3,6 +3,7 @@
 use super::{AS_NAMED, DELAY, Delivered, FAST, FRAMES, Observer, SLOW, Spot, burst, registry, run, text};
 use crate::common::{column, run_with, scenario_of};
 use dataplane::Pkt;
+use mech::HostId;
 use sim::{Fittings, Options, World, build_fitted};
 use units::Time;
 
@@ -84,12 +85,14 @@ fn what_is_being_cut_has_its_place_in_the_buffer() {
 }
 
 /// Data is held against T alone, so that frame 30 goes in too, and headers against E alone: 3 and 4 have room, and while
-/// they are being cut no other has.
+/// they are being cut no other has, so that the 32 after them go back.
 #[test]
 fn what_is_being_cut_for_a_class_of_its_own_has_its_place_there() {
-    let text = cutting("3000B", ", cut_delay = \"40us\", header_class = 7, extra = \"100B\"", FRAMES);
-    let order: Vec<u32> = delivered(&run(&text, AS_NAMED)).into_iter().map(|(_, pkt)| pkt).collect();
+    let given = ", cut_delay = \"40us\", header_class = 7, extra = \"100B\", no_room = \"return\"";
+    let world = run(&cutting("3000B", given, FRAMES), AS_NAMED);
+    let order: Vec<u32> = delivered(&world).into_iter().map(|(_, pkt)| pkt).collect();
     assert_eq!(order, [0, 1, 2, 10, 3, 4, 20, 30]);
+    assert_eq!(world.host(HostId(0)).returned(), 32);
 }
 
 /// Also where a link dies meanwhile, so that what is cut out is lost.
