@@ -130,6 +130,13 @@ pub trait Observer {
     fn trimmed(&mut self, _at: Spot, _bytes: u16, _pkt: &Pkt) {}
     /// A packet was bounced.
     fn bounced(&mut self, _at: Spot, _pkt: &Pkt) {}
+    /// A packet that has come in by a port is held, before lookup.
+    fn held(&mut self, _at: Spot, _pkt: &Pkt) {}
+    /// A packet that was held there goes on to lookup.
+    fn released(&mut self, _at: Spot, _pkt: &Pkt) {}
+    /// What decides about holding at a port is in another state: a number of its own, 0 at rest, and the level of
+    /// its queue at which that is over, bytes.
+    fn turned(&mut self, _at: Spot, _state: u8, _level: u64) {}
     /// A packet has reached the transport it is for.
     fn delivered(&mut self, _at: Spot, _pkt: &Pkt) {}
     /// A frame that pauses these classes at the far end of a port, or none of them, begins to leave; `again`
@@ -170,6 +177,9 @@ both! {
     detoured(at: Spot, taken: u32, pkt: &Pkt);
     trimmed(at: Spot, bytes: u16, pkt: &Pkt);
     bounced(at: Spot, pkt: &Pkt);
+    held(at: Spot, pkt: &Pkt);
+    released(at: Spot, pkt: &Pkt);
+    turned(at: Spot, state: u8, level: u64);
     delivered(at: Spot, pkt: &Pkt);
     pause_sent(at: Spot, xoff: ClassSet, again: ClassSet);
     paused(at: Spot, class: u8);

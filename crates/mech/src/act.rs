@@ -50,6 +50,16 @@ pub enum Act {
     Resume(PortId, ClassSet),
     /// Free the copy that the memory keeps of a packet which has left.
     Forget(PktId),
+    /// Whoever observes is told that it is in another state: a number of its own, and the level at which that is
+    /// over, bytes.
+    Turn {
+        /// The port of the mechanism.
+        port: PortId,
+        /// The state; 0 is that of rest.
+        state: u8,
+        /// The level.
+        level: u64,
+    },
     /// Wake this mechanism at an instant; the latest call for a timer counts.
     Arm(Time, TimerId),
 }

@@ -37,7 +37,7 @@
 //! ```
 
 use crate::pausing::Pausing;
-use crate::{Beside, ClassSet, Env, Head, Needs, PortId, Report, TimerId, View};
+use crate::{Beside, ClassSet, Env, Head, Needs, PortId, Report, Room, TimerId, View};
 use units::Clock;
 
 /// Bytes that a switch counts where an agent follows them. Messages about congestion are in none.
@@ -103,6 +103,14 @@ pub trait Agent: Send + Sync {
     fn needs(&self) -> Needs {
         Needs::default()
     }
+    /// Whether it is to be at a port whose far end is a switch, or a host.
+    fn is_for_port(&self, _to_switch: bool) -> bool {
+        true
+    }
+    /// It does nothing while no more than this has ever waited at its port; `None` where that is not known.
+    fn rests_up_to(&self) -> Option<Room> {
+        None
+    }
     /// What is wrong with it beside the other mechanisms of its switch.
     fn check(&self, _beside: &Beside, _report: &mut Report) {}
     /// The least and the most bytes of an account for which it need not be called. It is asked once when the
@@ -125,9 +133,9 @@ pub trait Agent: Send + Sync {
     fn on_pause_sent(&mut self, _xoff: ClassSet, _xon: ClassSet, _env: &mut Env) {}
     /// A timer that it armed, of number 0 to 7, has run out.
     fn on_timer(&mut self, _id: TimerId, _at: &AgentContext, _env: &mut Env) {}
-    /// The link of its port has gone down, or is back: the far end knows nothing of what it was told, and no timer
-    /// of this agent runs any more.
-    fn on_link_change(&mut self) {}
+    /// The link of its port, `at`, has gone down, or is back: the far end knows nothing of what it was told, and no
+    /// timer of this agent runs any more.
+    fn on_link_change(&mut self, _at: PortId, _env: &mut Env) {}
     /// What it holds back at the far end of its port, for headroom and the search for deadlocks.
     fn pausing(&self) -> Option<&dyn Pausing> {
         None
@@ -159,6 +167,11 @@ impl AgentSlot {
         let mut own = self.clone();
         own.get().into_iter().for_each(|agent| agent.for_port(clock));
         own
+    }
+    /// Nobody, where it is not for such a port.
+    #[must_use]
+    pub fn if_for(self, to_switch: bool) -> AgentSlot {
+        AgentSlot(self.0.filter(|agent| agent.is_for_port(to_switch)))
     }
     /// The agent.
     pub fn get(&mut self) -> Option<&mut (dyn Agent + 'static)> {

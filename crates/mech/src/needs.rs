@@ -59,6 +59,10 @@ pub struct Needs {
     pub cut_class: Option<u8>,
     /// It sends packets back to their sources.
     pub returns: bool,
+    /// It holds packets before lookup, for which each of its ports has so much memory.
+    pub held: Option<Bytes>,
+    /// It tells sources of congestion by ECE on what it holds.
+    pub echoes: bool,
     /// It removes packets that wait.
     pub removes: bool,
     /// The next packet to leave is not always the oldest of its queue.

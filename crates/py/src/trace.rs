@@ -24,6 +24,7 @@ impl Packet {
             Packet::Most(often) if often == "detoured" => Ok(Wanted::Most(Often::Detoured)),
             Packet::Most(often) if often == "bounced" => Ok(Wanted::Most(Often::Bounced)),
             Packet::Most(often) if often == "trimmed" => Ok(Wanted::Most(Often::Trimmed)),
+            Packet::Most(often) if often == "held" => Ok(Wanted::Most(Often::Held)),
             Packet::Most(other) => Err(PyValueError::new_err(format!("no packet is most `{}`", plain(&other, 100)))),
             Packet::This((flow, reverse, emission)) => Ok(Wanted::This(PacketId::of_flow(flow, reverse, emission))),
         }

@@ -1,7 +1,8 @@
 //! Memory is a budget: what each switch of a scenario has, bounce queues included.
 
 use crate::Scenario;
-use crate::model::SwitchConfig;
+use crate::model::{PortConfig, SwitchConfig};
+use crate::topology::{Node, Port};
 use std::collections::HashMap;
 use units::{Amount, Bytes};
 
@@ -22,6 +23,8 @@ pub struct SwitchMemory {
     pub headers: Option<Amount>,
     /// The memory of each port for what came in by it, where there is such.
     pub input: Option<Amount>,
+    /// The memory for packets that are held before lookup, and how many ports have it.
+    pub held: Option<(Amount, u16)>,
 }
 
 /// Memory counted in packets, in bytes, or some of it in each: the two do not add up.
@@ -48,7 +51,8 @@ impl SwitchMemory {
     pub fn total(&self) -> Option<Memory> {
         let total = Memory::default().with(self.buffer?, 1);
         let of_ports = self.bounce.into_iter().chain(self.headers).chain(self.input);
-        Some(of_ports.fold(total, |sum, each| sum.with(each, u64::from(self.ports))))
+        let total = of_ports.fold(total, |sum, each| sum.with(each, u64::from(self.ports)));
+        Some(self.held.iter().fold(total, |sum, (each, ports)| sum.with(*each, u64::from(*ports))))
     }
 }
 
@@ -61,6 +65,16 @@ fn header_room(config: &SwitchConfig) -> Option<Amount> {
         Amount::Packets(_) => Amount::Packets(room / 64),
         Amount::Bytes(_) => Amount::Bytes(room),
     })
+}
+
+/// The longest queue of held packets that a port of a switch may have, and how many ports have one.
+fn held(node: &Node, hosts: u32, config: &SwitchConfig) -> Option<(Amount, u16)> {
+    let of_port = |(link, port): (&Port, &PortConfig)| {
+        let agents = port.agents().filter(|agent| agent.is_for_port(link.peer >= hosts));
+        agents.filter_map(|agent| agent.needs().held).map(|Bytes(held)| held).max()
+    };
+    let all: Vec<u64> = node.ports.iter().zip(&config.ports).filter_map(of_port).collect();
+    all.iter().max().map(|most| (Amount::Bytes(*most), all.len() as u16))
 }
 
 /// The memory of every switch, equal neighbours of one tier counted together.
@@ -77,6 +91,7 @@ pub fn switch_memory(scenario: &Scenario) -> Vec<SwitchMemory> {
             bounce: config.overflow.slot.peek().needs().back,
             headers: header_room(config),
             input: config.model.cioq().map(|cioq| cioq.input_buffer),
+            held: held(node, scenario.topology.hosts, config),
         };
         match places.get(&one) {
             Some(place) => groups[*place].count += 1,
@@ -94,26 +109,60 @@ mod tests {
     use super::*;
 
     fn total(buffer: Option<Amount>, bounce: Option<Amount>) -> Option<Memory> {
-        SwitchMemory { tier: "leaf".into(), count: 2, ports: 4, buffer, bounce, headers: None, input: None }.total()
+        SwitchMemory { tier: "leaf".into(), count: 2, ports: 4, buffer, bounce, headers: None, input: None, held: None }
+            .total()
     }
 
     #[test]
     fn the_memory_of_inputs_is_part_of_the_budget() {
         let buffer = Some(Amount::Packets(400));
         let input = Some(Amount::Bytes(150_000));
-        let switch =
-            SwitchMemory { tier: "leaf".into(), count: 2, ports: 4, buffer, bounce: None, headers: None, input };
+        let switch = SwitchMemory {
+            tier: "leaf".into(),
+            count: 2,
+            ports: 4,
+            buffer,
+            bounce: None,
+            headers: None,
+            input,
+            held: None,
+        };
         assert_eq!(switch.total(), Some(Memory { packets: Some(400), bytes: Some(600_000) }));
         let bytes = SwitchMemory { buffer: Some(Amount::Bytes(1000)), ..switch };
         assert_eq!(bytes.total(), Some(Memory { packets: None, bytes: Some(601_000) }));
     }
 
     #[test]
+    fn the_memory_of_held_acks_is_part_of_the_budget_at_the_ports_that_have_it() {
+        let buffer = Some(Amount::Bytes(480_000));
+        let held = Some((Amount::Bytes(120_000), 3));
+        let switch = SwitchMemory {
+            tier: "leaf".into(),
+            count: 2,
+            ports: 4,
+            buffer,
+            bounce: None,
+            headers: None,
+            input: None,
+            held,
+        };
+        assert_eq!(switch.total(), Some(Memory { packets: None, bytes: Some(840_000) }));
+    }
+
+    #[test]
     fn room_for_headers_is_part_of_the_budget() {
         let buffer = Some(Amount::Bytes(512 << 10));
         let headers = Some(Amount::Bytes(4096));
-        let switch =
-            SwitchMemory { tier: "leaf".into(), count: 2, ports: 4, buffer, bounce: None, headers, input: None };
+        let switch = SwitchMemory {
+            tier: "leaf".into(),
+            count: 2,
+            ports: 4,
+            buffer,
+            bounce: None,
+            headers,
+            input: None,
+            held: None,
+        };
         assert_eq!(switch.total(), Some(Memory { packets: None, bytes: Some(528 << 10) }));
     }
 

@@ -132,6 +132,11 @@ impl Scenario {
         let mut ports = self.switches.iter().flat_map(|switch| &switch.ports);
         ports.any(|port| port.agents().any(|agent| agent.needs().notices))
     }
+    /// Whether any port holds packets before lookup.
+    pub fn holds(&self) -> bool {
+        let mut ports = self.switches.iter().flat_map(|switch| &switch.ports);
+        ports.any(|port| port.agents().any(|agent| agent.needs().held.is_some()))
+    }
     /// Whether any packet may be lost because it has entered too many switches.
     pub fn has_ttl(&self) -> bool {
         let raw = self.traffic.iter().any(|traffic| traffic.raw_payload().is_some());

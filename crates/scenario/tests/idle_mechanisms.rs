@@ -92,3 +92,64 @@ fn a_burst_of_one_packet_has_no_interval() {
     let found = refused(&text("packets = 2\n"), &[]);
     assert!(found.contains("interval: found nothing; expected the time from one packet of a burst"), "{found}");
 }
+
+const HOLD: &str = "switch.ack_hold";
+
+/// A note of a small scenario about holding.
+fn note_on_holding(more: &str) -> Vec<String> {
+    notes(more).into_iter().filter(|note| note.contains("ack_hold") || note.starts_with("abq")).collect()
+}
+
+#[test]
+fn holding_of_which_nothing_comes_is_told() {
+    let with = |buffer: &str, abq: &str| {
+        let switch = format!("[switch]\nbuffer = {{ kind = \"per_port\", size = \"{buffer}\" }}\n");
+        format!("{switch}ack_hold = {{ kind = \"abq\"{abq} }}\n[transport]\nkind = \"dctcp\"\n")
+    };
+    assert_eq!(note_on_holding(&with("120000B", "")), [""; 0]);
+    let beyond = |from: &str, room: &str| {
+        let at = "holds nothing at s0, and switches like it";
+        format!("{HOLD} {at}: it begins above {from}, and the memory of a port is {room}")
+    };
+    assert_eq!(note_on_holding(&with("30000B", "")), [beyond("30KB", "30KB")]);
+    assert_eq!(note_on_holding(&with("30001B", "")), [""; 0]);
+    assert_eq!(note_on_holding(&with("19pkt", "")), [beyond("30KB", "19pkt")]);
+    assert_eq!(note_on_holding(&with("20pkt", "")), [""; 0], "20 frames of 1518 B");
+    let packs = format!("{HOLD}.packs has no effect: no host has transport.pack, and there are no PACKs");
+    assert_eq!(note_on_holding(&with("120000B", ", packs = true")), [packs]);
+    let ends =
+        "abq: K = 6KB is at most 4 MTU, so that congestion ends with the first release: there is no light congestion";
+    assert_eq!(note_on_holding(&with("120000B", ", k = \"6000B\"")), [ends]);
+}
+
+#[test]
+fn an_echo_for_senders_that_do_not_know_it_is_told() {
+    let with = |transport: &str, abq: &str| {
+        format!("[switch]\nack_hold = {{ kind = \"abq\"{abq} }}\n[transport]\nkind = \"{transport}\"\n")
+    };
+    let said = format!(
+        "{HOLD}: transport `sack` is not ECN-capable as it stands, and ignores the ECE of released ACKs: they are late, and \
+         nothing else"
+    );
+    assert_eq!(note_on_holding(&with("sack", "")), [said]);
+    assert_eq!(note_on_holding(&with("sack", ", corrector = false")), [""; 0]);
+    assert_eq!(note_on_holding(&with("dctcp", "")), [""; 0]);
+}
+
+#[test]
+fn holding_at_no_port_or_for_traffic_that_nothing_acknowledges_is_told() {
+    let tree = star("");
+    let head = &tree[..tree.find("[[traffic]]").expect("it has one")];
+    let abq = "[switch]\nack_hold = { kind = \"abq\" }\n";
+    let bursts = "kind = \"bursts\"\nsource = \"h0\"\ndestination = \"h1\"\npause = \"1ms\"\npackets = 1\n";
+    let text = format!("{head}{abq}[[traffic]]\nname = \"w\"\n{bursts}");
+    let said = format!("{HOLD} holds nothing: all traffic is sent without a transport, and nothing acknowledges it");
+    let found = loaded(&text, &[]).notes;
+    assert!(found.contains(&format!("default: {said}")), "{found:?}");
+    let spines = "[[override]]\nwhere = { tier = \"core\" }\nswitch.ack_hold = { kind = \"abq\" }\n";
+    let text = star(spines).replace("\"star\"\nn = 4", "\"fat_tree\"\nk = 4");
+    let said =
+        format!("{HOLD} holds nothing: no port that has it leads to a host, and ports = \"all\" is for the others");
+    let found = loaded(&text, &[]).notes;
+    assert!(found.contains(&format!("default: {said}")), "{found:?}");
+}

@@ -8,6 +8,7 @@ mod divided;
 mod follow;
 mod goodput;
 mod histogram;
+mod holds;
 mod links;
 mod pauses;
 mod reorder;
@@ -20,6 +21,7 @@ mod workloads;
 pub(crate) use detour_steps::{Detour, DetourRow, DetourSteps};
 pub(crate) use follow::Follow;
 pub(crate) use histogram::Histogram;
+pub(crate) use holds::{HoldRow, HoldingPorts, Holds};
 pub(crate) use pauses::{PauseRow, PausedPorts};
 pub(crate) use rows::{ActivityRow, OpenBin, PacketRow, Rows, SumRow, TraceRow};
 
@@ -155,6 +157,7 @@ pub struct Recorder {
     pub(crate) links: Option<Box<LinkBits>>,
     pub(crate) reordering: Option<Box<Reordering>>,
     pub(crate) pauses: Option<Box<PausedPorts>>,
+    pub(crate) holds: Option<Box<HoldingPorts>>,
     /// By node.
     activity: Vec<OpenBin>,
     pub(crate) workloads: Workloads,
@@ -218,6 +221,7 @@ impl Recorder {
             links: measure.links.then(|| Box::new(links())),
             reordering: measure.reordering.then(|| Box::new(Reordering::new(measure.displacement_threshold))),
             pauses: scenario.pauses().then(|| Box::new(PausedPorts::new(ports.clone().count(), scenario.top_class()))),
+            holds: scenario.holds().then(|| Box::new(HoldingPorts::new(ports.clone().count()))),
             activity: vec![OpenBin::default(); nodes.len()],
             workloads: Workloads::new(scenario.traffic.len()),
             rows: Rows::default(),
@@ -310,6 +314,7 @@ impl Recorder {
             nodes.for_each(|(open, node)| open.settle(bin, node, &mut rows.activity));
             self.goodput.settle(bin, rows);
             self.links.iter_mut().for_each(|links| links.settle(bin, &mut rows.links));
+            self.holds.iter_mut().for_each(|holds| holds.settle(&scope, bin, &mut rows.holds));
         }
         self.rows.sort();
     }
@@ -332,6 +337,7 @@ impl Recorder {
         nodes.for_each(|(open, node)| open.close(node, &mut self.rows.activity));
         self.goodput.close(&mut self.rows);
         self.links.iter_mut().for_each(|links| links.close(&mut self.rows.links));
+        self.holds.iter_mut().for_each(|holds| holds.close(&scope, now, &mut self.rows.holds));
         self.reordering.iter_mut().for_each(|reordering| reordering.close());
         self.rows.sort_ends();
         self.pauses.iter_mut().for_each(|pauses| pauses.close(&scope, now, &mut self.rows.pauses));
@@ -431,6 +437,18 @@ impl Observer for Recorder {
     fn bounced(&mut self, at: Spot, pkt: &Pkt) {
         self.count(at, pkt, Kind::Bounce);
         self.distances.bounced(pkt);
+    }
+    fn held(&mut self, at: Spot, pkt: &Pkt) {
+        let rows = &mut self.rows.holds;
+        self.holds.iter_mut().for_each(|holds| holds.held(&self.scope, at, pkt.head.size, rows));
+    }
+    fn released(&mut self, at: Spot, pkt: &Pkt) {
+        let rows = &mut self.rows.holds;
+        self.holds.iter_mut().for_each(|holds| holds.released(&self.scope, at, pkt.head.size, rows));
+    }
+    fn turned(&mut self, at: Spot, state: u8, _level: u64) {
+        let rows = &mut self.rows.holds;
+        self.holds.iter_mut().for_each(|holds| holds.turned(&self.scope, at, state, rows));
     }
     fn pause_sent(&mut self, at: Spot, xoff: ClassSet, again: ClassSet) {
         self.pauses.iter_mut().for_each(|pauses| pauses.sent(&self.scope, at, xoff, again));

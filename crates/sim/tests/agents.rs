@@ -129,7 +129,8 @@ fn abq_holds_acks_while_the_queue_is_long_and_releases_them_at_x() {
 fn what_is_held_is_counted_at_any_instant_and_lost_where_there_is_no_room() {
     let flow = "[transport]\nkind = \"newreno\"\ninitial_window = \"40pkt\"\n[[traffic]]\nname = \"f\"\n\
                 kind = \"incast\"\nsenders = 1\npick = \"first\"\nreceiver = \"h1\"\nsize = \"58400B\"\n";
-    let at_hosts = "[[override]]\nwhere = { port = \"host\" }\nswitch.ack_hold = { kind = \"abq\", room = 5 }\n";
+    let at_hosts =
+        "[[override]]\nwhere = { port = \"host\" }\nswitch.ack_hold = { kind = \"abq\", capacity = \"320B\" }\n";
     let text = text("buffer = { kind = \"unlimited\" }", &format!("{at_hosts}{flow}"));
     let mut world = world(&text, Options::default(), AS_NAMED);
     let mut most = 0;
@@ -260,7 +261,7 @@ impl Agent for Probe {
     fn on_timer(&mut self, _id: TimerId, _at: &AgentContext, _env: &mut Env) {
         self.0[1].fetch_add(1, Relaxed);
     }
-    fn on_link_change(&mut self) {
+    fn on_link_change(&mut self, _at: PortId, _env: &mut Env) {
         self.0[0].fetch_add(1, Relaxed);
     }
     fn boxed(&self) -> Box<dyn Agent> {

@@ -123,7 +123,7 @@ k = 4
 [host]
 nic = { kind = "NIC" }
 [switch]
-ack_hold = { kind = "abq", k = "6000B", room = 8 }
+ack_hold = { kind = "abq", k = "6000B", capacity = "512B", ports = "all" }
 notify = { kind = "qcn", q_eq = "6000B", interval = "9000B" }
 overflow = { kind = "trim" }
 buffer = { kind = "per_port", size = "20KB" }

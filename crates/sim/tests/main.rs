@@ -26,6 +26,7 @@ mod followed;
 mod forwarding;
 mod golden;
 mod headroom;
+mod holding;
 mod host_transports;
 mod hosts;
 mod ideals;

@@ -125,6 +125,18 @@ pub fn set_flags(frame: &mut [u8], flags: TcpFlags, on: bool) -> Result<(), Malf
     Ok(())
 }
 
+/// Whether a segment acknowledges and does nothing else, so that its ACK may be held (ABQ: IsAck): no payload, none that was
+/// or may be cut off, and none of SYN, FIN, RST.
+///
+/// # Errors
+/// Where it is no frame of TCP over IPv4.
+pub fn is_pure_ack(frame: &[u8]) -> Result<bool, Malformed> {
+    let headers = Headers::read(frame)?;
+    let other = TcpFlags::SYN.with(TcpFlags::FIN).with(TcpFlags::RST).with(TcpFlags::CPA);
+    let only = headers.flags.0 & other.0 == 0;
+    Ok(headers.flags.has(TcpFlags::ACK) && only && headers.payload() == 0)
+}
+
 /// Sets ECN's echo (RFC 3168 §6.1.3).
 ///
 /// # Errors

@@ -11,7 +11,7 @@ use crate::body::NoticeSetup;
 use crate::control::PauseFrame;
 use crate::ends::Tally;
 use crate::packet_store::{Fib, Look};
-use crate::{Out, Pkt};
+use crate::{Observer, Out, Pkt};
 use mech::overflow::DropReason;
 use mech::pause::Pausing;
 use mech::{Account, Act, Acts, Agent, AgentContext, AgentSlot, ClassSet, Env, Flags, FlowId, Head, HostId};
@@ -228,6 +228,8 @@ impl Core {
     fn hold<F: Fib, O: Out>(&mut self, pkt: &Pkt, step: &mut Step<F, O>) {
         let Some(agents) = &mut self.agents else { return };
         self.store.arena.push(&mut agents.ports[usize::from(pkt.head.ingress.0)].held, *pkt, 0);
+        let at = step.out.spot(pkt.head.ingress);
+        step.out.observer().held(at, pkt);
         self.count_bytes(Delta::held(&pkt.head), None, step);
     }
 
@@ -268,6 +270,10 @@ impl Core {
                 alarm.into_iter().for_each(|at| self.wake_me(Timer::Agent(agent, id), at, step.out));
             }
             Act::ReleaseHeld { port, max, set_ece } => self.release(port, max, set_ece, step),
+            Act::Turn { port, state, level } => {
+                let at = step.out.spot(port);
+                step.out.observer().turned(at, state, level);
+            }
             Act::Emit { notice, flow, to } => self.emit(agent.port, Message { notice, flow, to }, now),
             // An output-queued switch keeps no copy of what has left.
             Act::Forget(_) => {}
@@ -283,6 +289,8 @@ impl Core {
             if set_ece {
                 pkt.head.flags = pkt.head.flags.with(Flags::ECE);
             }
+            let at = step.out.spot(port);
+            step.out.observer().released(at, &pkt);
             self.work.push_back(Work::Packet(pkt));
         }
     }
@@ -317,13 +325,15 @@ impl Core {
     }
 
     /// The link of a port has gone down, or is back.
-    pub(super) fn agents_forget(&mut self, port: PortId) {
-        let Some(agents) = &mut self.agents else { return };
-        for one in &mut agents.ports[usize::from(port.0)].agents {
+    pub(super) fn agents_forget(&mut self, port: PortId, now: Time) {
+        for at in self.agents_at(port) {
+            let Some(agents) = &mut self.agents else { return };
+            let one = &mut agents.ports[usize::from(port.0)].agents[usize::from(at.which)];
             for timer in &mut one.timers {
                 timer.set(Time::NEVER);
             }
-            one.agent.on_link_change();
+            one.agent.on_link_change(port, &mut Env { now, rng: &mut one.rng, acts: &mut agents.acts });
+            self.take_acts(at);
         }
         self.ask_levels(port, None);
     }

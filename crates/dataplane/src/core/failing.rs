@@ -32,7 +32,7 @@ impl Core {
     /// other about pausing is forgotten.
     pub(crate) fn close<F: Fib, O: Out>(&mut self, port: PortId, waits: bool, step: &mut Step<F, O>) {
         self.forget_pause(port, step.now, step.out);
-        self.agents_forget(port);
+        self.agents_forget(port, step.now);
         let p = &mut self.store.ports[usize::from(port.0)];
         (p.closed, p.rest.dead, p.rest.paused) = (!waits, true, u32::MAX);
     }
@@ -42,7 +42,7 @@ impl Core {
         let p = &mut self.store.ports[usize::from(port.0)];
         (p.closed, p.rest.dead, p.rest.paused) = (false, false, 0);
         self.forget_pause(port, step.now, step.out);
-        self.agents_forget(port);
+        self.agents_forget(port, step.now);
         self.try_schedule(port, step.now, step.out);
     }
 

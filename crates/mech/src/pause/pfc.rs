@@ -107,7 +107,7 @@ impl Agent for Pfc {
         }
     }
 
-    fn on_link_change(&mut self) {
+    fn on_link_change(&mut self, _at: PortId, _env: &mut Env) {
         self.paused = ClassSet::NONE;
     }
 

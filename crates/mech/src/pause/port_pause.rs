@@ -77,7 +77,7 @@ impl Agent for PortPause {
         }
     }
 
-    fn on_link_change(&mut self) {
+    fn on_link_change(&mut self, _at: PortId, _env: &mut Env) {
         self.paused = false;
     }
 

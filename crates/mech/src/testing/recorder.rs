@@ -82,13 +82,14 @@ fn classes(set: ClassSet) -> String {
 impl Recorder {
     pub fn new(setup: Setup, order: Order, draws: &[f64]) -> Recorder {
         let mut state = State::new(setup.ports, setup.routing, setup.buffer);
-        state.switch_ports = setup.switch_ports;
+        state.switch_ports = setup.switch_ports.clone();
         state.fib = setup.fib.into_iter().collect();
         state.bounce = setup.overflow.peek().needs().back.map(PerPort::of);
         state.memory = setup.memory;
         let filled = |port: u16| setup.at.is_empty() || setup.at.contains(&port);
+        let agents = |port: u16| setup.agents.clone().map(|slot| slot.if_for(setup.switch_ports.contains(&port)));
         let slots = (0..setup.ports).map(|port| PortSlots {
-            agents: if filled(port) { setup.agents.clone() } else { Default::default() },
+            agents: if filled(port) { agents(port) } else { Default::default() },
             marking: setup.marking.clone(),
             scheduler: setup.scheduler.clone(),
             held: VecDeque::new(),

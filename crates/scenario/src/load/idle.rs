@@ -1,6 +1,7 @@
 //! What a scenario asks for and nothing comes of beside the rest of it: no error, and worth a word.
 
 mod cuts;
+mod holds;
 
 use super::tree::{Data, Node};
 use crate::choices::Simultaneous;
@@ -18,7 +19,7 @@ pub(super) fn notes(document: &Node, scenario: &Scenario) -> Vec<String> {
     if asked.is_raw() {
         let lists = [asked.turns(), asked.measures(), asked.transport(), asked.flows(), asked.classes(), asked.cuts()];
         let others = [asked.snapshot(), asked.jitter(), asked.clocks()];
-        return lists.into_iter().flatten().chain(others.into_iter().flatten()).collect();
+        return lists.into_iter().flatten().chain(asked.holds()).chain(others.into_iter().flatten()).collect();
     }
     let lists = [asked.turns(), asked.measures(), asked.order(), asked.marks(), asked.unreached(), asked.classes()];
     let others = [asked.returned(), asked.weights(), asked.snapshot(), asked.jitter(), asked.clocks()];
@@ -26,6 +27,7 @@ pub(super) fn notes(document: &Node, scenario: &Scenario) -> Vec<String> {
         .into_iter()
         .flatten()
         .chain(asked.cuts())
+        .chain(asked.holds())
         .chain(asked.sessions())
         .chain(others.into_iter().flatten())
         .collect()

@@ -132,7 +132,7 @@ impl Site<'_> {
             marking: (*port.marking.slot).clone(),
             scheduler: (*port.scheduler.slot).clone(),
             pause: self.pause(node, p),
-            agents: agents(port, s.fastest(node, p).clock()),
+            agents: agents(port, s.fastest(node, p).clock(), link.peer >= s.topology.hosts),
             changes: self.steps(node, p),
         });
         let mut setup = SwitchSetup {
@@ -168,8 +168,9 @@ fn inputs(cioq: &Cioq, links: &[Port], own: &SwitchContext) -> InputSetup {
     }
 }
 
-/// The agents of a port of a switch.
-fn agents(port: &PortConfig, clock: Clock) -> Vec<AgentSlot> {
+/// The agents of a port of a switch, those that are for such a port.
+fn agents(port: &PortConfig, clock: Clock, to_switch: bool) -> Vec<AgentSlot> {
     let (ack_hold, notify) = (port.ack_hold.slot.for_port(clock), port.notify.slot.for_port(clock));
-    vec![ack_hold, notify, port.pause.slot.for_port(clock)]
+    let all = vec![ack_hold, notify, port.pause.slot.for_port(clock)];
+    all.into_iter().map(|slot| slot.if_for(to_switch)).collect()
 }

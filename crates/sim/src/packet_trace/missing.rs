@@ -8,7 +8,7 @@ use std::fmt::{Display, Formatter};
 /// Why there is no packet trace.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Missing {
-    /// No packet was detoured, or bounced, or cut.
+    /// No packet was detoured, or bounced, or cut, or held.
     None(Often),
     /// There is no such flow; how many there are.
     Flow(PacketId, u32),
@@ -31,6 +31,9 @@ impl Display for Missing {
             }
             Missing::None(Often::Trimmed) => {
                 ("first_trimmed".into(), "a run that cuts; none of its packets was".into())
+            }
+            Missing::None(Often::Held) => {
+                ("first_held".into(), "a run that holds ACKs; none of its packets was".into())
             }
             Missing::Flow(id, 0) => (describe(id), "a run with flows; it has none".to_string()),
             Missing::Flow(id, flows) => (describe(id), format!("a flow from 0 to {}", flows - 1)),

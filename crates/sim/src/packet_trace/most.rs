@@ -1,4 +1,4 @@
-//! Which packet was detoured, or bounced, most often, or the first that was cut: the maximum and no more is kept.
+//! Which packet was detoured, or bounced, most often, or the first that was cut, or held: the maximum and no more is kept.
 
 use crate::identity::PacketId;
 use dataplane::Pkt;
@@ -15,13 +15,15 @@ pub enum Often {
     Bounced,
     /// Cuts, of which no packet has more than one.
     Trimmed,
+    /// Being held, of which the first counts.
+    Held,
 }
 
 /// The observer.
 #[derive(Clone, Debug)]
 pub(super) struct Most {
     of: Often,
-    /// How often, who, and its end; of equals the first to end.
+    /// How often, who, and its end; of equals the first to end. Of one that is held, when it was.
     found: Option<(u8, PacketId, Time)>,
 }
 
@@ -40,6 +42,7 @@ impl Most {
             Often::Detoured => pkt.head.detours,
             Often::Bounced => pkt.head.bounces,
             Often::Trimmed => u8::from(pkt.head.is_cut()),
+            Often::Held => 0,
         };
         if count > self.found.map_or(0, |(most, ..)| most) {
             self.found = Some((count, PacketId::of(pkt), now));
@@ -48,6 +51,11 @@ impl Most {
 }
 
 impl Observer for Most {
+    fn held(&mut self, at: Spot, pkt: &Pkt) {
+        if self.of == Often::Held && self.found.is_none() {
+            self.found = Some((1, PacketId::of(pkt), at.now));
+        }
+    }
     fn dropped(&mut self, at: Spot, pkt: &Pkt, _reason: DropReason) {
         self.ended(at.now, pkt);
     }

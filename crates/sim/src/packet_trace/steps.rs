@@ -23,6 +23,10 @@ pub enum What {
     Marked,
     /// Its payload is cut off, as it arrives or where it waits.
     Trimmed,
+    /// It is held before lookup.
+    Held,
+    /// It was held, and goes on to lookup.
+    Released,
     /// It waits at a port.
     Stored,
     /// Its first bit leaves by a port.
@@ -35,13 +39,15 @@ pub enum What {
 
 impl What {
     /// All but losses, in the order of their numbers.
-    pub(crate) const BEFORE_LOSSES: [What; 9] = [
+    pub(crate) const BEFORE_LOSSES: [What; 11] = [
         What::Emitted,
         What::Arrived,
         What::Detoured,
         What::Bounced,
         What::Marked,
         What::Trimmed,
+        What::Held,
+        What::Released,
         What::Stored,
         What::Started,
         What::Delivered,
@@ -55,6 +61,8 @@ impl What {
             What::Bounced => "bounced",
             What::Marked => "marked",
             What::Trimmed => "trimmed",
+            What::Held => "held",
+            What::Released => "released",
             What::Stored => "stored",
             What::Started => "started",
             What::Delivered => "delivered",
@@ -71,10 +79,12 @@ impl What {
             What::Bounced => 3,
             What::Marked => 4,
             What::Trimmed => 5,
-            What::Stored => 6,
-            What::Started => 7,
-            What::Delivered => 8,
-            What::Dropped(reason) => 9 + reason as u8,
+            What::Held => 6,
+            What::Released => 7,
+            What::Stored => 8,
+            What::Started => 9,
+            What::Delivered => 10,
+            What::Dropped(reason) => 11 + reason as u8,
         }
     }
 }
@@ -172,6 +182,12 @@ impl Observer for Steps {
     }
     fn trimmed(&mut self, at: Spot, _bytes: u16, pkt: &Pkt) {
         self.note(at, What::Trimmed, pkt);
+    }
+    fn held(&mut self, at: Spot, pkt: &Pkt) {
+        self.note(at, What::Held, pkt);
+    }
+    fn released(&mut self, at: Spot, pkt: &Pkt) {
+        self.note(at, What::Released, pkt);
     }
     fn dropped(&mut self, at: Spot, pkt: &Pkt, reason: DropReason) {
         self.ended |= self.note(at, What::Dropped(reason), pkt).is_some();

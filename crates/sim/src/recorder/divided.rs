@@ -68,6 +68,10 @@ impl Recorder {
             let all = (0..mine.all.len()).filter(|at| of_port(at / mine.classes));
             all.collect::<Vec<_>>().into_iter().for_each(|at| mine.all[at] = its.all[at]);
         }
+        if let Some((mine, its)) = self.holds.as_mut().zip(part.holds.as_ref()) {
+            let all = (0..mine.all.len()).filter(|at| of_port(*at));
+            all.collect::<Vec<_>>().into_iter().for_each(|at| mine.all[at] = its.all[at]);
+        }
         (0..self.activity.len()).filter(|at| of_node(*at)).for_each(|at| self.activity[at] = part.activity[at]);
         self.workloads.add_all(&part.workloads);
         self.rows.append(&mut part.rows);

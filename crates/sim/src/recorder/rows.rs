@@ -1,6 +1,6 @@
 //! What grows with simulated time: rows that wait until somebody takes them.
 
-use super::{DetourRow, Kind, PauseRow};
+use super::{DetourRow, HoldRow, Kind, PauseRow};
 use dataplane::{Pkt, Spot};
 use mech::Flags;
 use units::Time;
@@ -81,6 +81,7 @@ pub(crate) struct Rows {
     pub(crate) host_goodput: Vec<SumRow>,
     pub(crate) flow_goodput: Vec<SumRow>,
     pub(crate) links: Vec<SumRow>,
+    pub(crate) holds: Vec<HoldRow>,
     pub(crate) detour_steps: Vec<DetourRow>,
     /// In the order of their ends.
     pub(crate) pauses: Vec<PauseRow>,
@@ -95,6 +96,7 @@ impl Rows {
         self.activity.sort_by_key(|row| (row.bin, row.node, row.kind));
         let sums = [&mut self.host_goodput, &mut self.flow_goodput, &mut self.links];
         sums.into_iter().for_each(|rows| rows.sort_by_key(|row| (row.bin, row.of)));
+        self.holds.sort_by_key(|row| (row.bin, row.port));
     }
 
     /// Puts rows of instants in order. They come in it, but for those of an instant at which the network changes:
@@ -114,6 +116,7 @@ impl Rows {
         self.host_goodput.append(&mut other.host_goodput);
         self.flow_goodput.append(&mut other.flow_goodput);
         self.links.append(&mut other.links);
+        self.holds.append(&mut other.holds);
         self.detour_steps.append(&mut other.detour_steps);
         self.pauses.append(&mut other.pauses);
     }
@@ -122,7 +125,7 @@ impl Rows {
     pub(crate) fn waiting(&self) -> usize {
         let sums = [&self.host_goodput, &self.flow_goodput, &self.links].map(Vec::len);
         let traces = [self.trace.len(), self.sub_trace.len(), self.packets.len(), self.activity.len()];
-        let others = [self.detour_steps.len(), self.pauses.len()];
+        let others = [self.detour_steps.len(), self.pauses.len(), self.holds.len()];
         sums.into_iter().chain(traces).chain(others).max().unwrap_or(0)
     }
 }

@@ -2,6 +2,7 @@
 
 mod events;
 mod flows;
+mod holds;
 mod order;
 mod packets;
 mod pauses;
@@ -116,6 +117,7 @@ impl<T: Tap> World<Recorder, T> {
             packets::packets(&rows.packets),
             self.detour_steps(&rows.detour_steps),
             self.pause_trace(&rows.pauses),
+            self.hold_trace(&rows.holds),
         ];
         let mut tables = vec![
             flows,
@@ -128,6 +130,7 @@ impl<T: Tap> World<Recorder, T> {
             self.fates_table(),
             self.reorder_table(),
             self.pauses_table(),
+            self.holds_table(),
             self.events_table(),
         ];
         tables.extend(over_time);

@@ -8,7 +8,7 @@ use mech::PortId;
 
 impl<T: Tap> World<Recorder, T> {
     /// A port over the whole network as node and port.
-    fn place(&self, port: u32) -> (u32, PortId) {
+    pub(super) fn place(&self, port: u32) -> (u32, PortId) {
         let base = &self.state.base;
         let node = base.partition_point(|first| *first <= port) - 1;
         (node as u32, PortId((port - base[node]) as u16))

@@ -27,7 +27,8 @@ impl<T: Tap> World<Recorder, T> {
     }
 
     /// Rows that wait in the longest of the tables that grow with simulated time: `packets`, `queue_trace`,
-    /// `sub_queue_trace`, `activity`, `host_goodput`, `flow_goodput`, `links`, `detour_steps` and `pause_trace`.
+    /// `sub_queue_trace`, `activity`, `host_goodput`, `flow_goodput`, `links`, `detour_steps`,
+    /// `pause_trace` and `hold_trace`.
     pub fn rows_waiting(&self) -> usize {
         self.state.observer.rows.waiting()
     }
@@ -52,6 +53,7 @@ impl<T: Tap> World<Recorder, T> {
         taker.take(&mut rows.host_goodput, sums::host_goodput);
         taker.take(&mut rows.flow_goodput, sums::flow_goodput);
         taker.take(&mut rows.links, |rows| self.links_table(rows));
+        taker.take(&mut rows.holds, |rows| self.hold_trace(rows));
         let over = rows.detour_steps.partition_point(|row| row.end.now < now);
         taker.take_first(&mut rows.detour_steps, over, |rows| self.detour_steps(rows));
         let over = rows.pauses.partition_point(|row| row.to < now);

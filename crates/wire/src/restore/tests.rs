@@ -1,5 +1,5 @@
 use super::*;
-use crate::{Crossing, deparse, drawn};
+use crate::{Crossing, deparse, drawn, is_pure_ack, set_ece};
 use dataplane::Timestamps;
 use mech::{HostId, Stream};
 
@@ -55,6 +55,12 @@ fn there_and_back(network: &Network, pkt: &Pkt, ext: &Ext, push: bool) -> Restor
     let mut frame = Vec::new();
     let ext = (*ext != Ext::default()).then_some(ext);
     deparse(&Crossing { pkt, ext, push, plan: network.plan }, &mut frame);
+    assert_eq!(is_pure_ack(&frame), Ok(pkt.head.is_pure_ack()), "bytes and flags say the same: {pkt:?}");
+    let (mut echoes, mut released, mut expected) = (*pkt, frame.clone(), Vec::new());
+    echoes.head.flags = echoes.head.flags.with(Flags::ECE);
+    deparse(&Crossing { pkt: &echoes, ext, push, plan: network.plan }, &mut expected);
+    set_ece(&mut released).unwrap();
+    assert_eq!(released, expected, "corrected, the checksum is as it would have been written: {pkt:?}");
     network.restore(&frame, &Side::of(pkt, ext)).unwrap()
 }
 

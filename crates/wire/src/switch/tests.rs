@@ -164,3 +164,34 @@ fn no_frame_is_too_short_and_none_too_wrong() {
         }
     }
 }
+
+/// What a switch that holds an ACK does to its bytes: it looks at flags and lengths, and sets one bit.
+#[test]
+fn an_ack_is_told_from_its_headers_and_released_with_one_bit_more() {
+    let mut draw = drawn::stream(27);
+    let mut acks = 0;
+    for round in 0..4000 {
+        let (mut segment, _) = frame(&mut draw, [CpPacket::Normal, CpPacket::Enabled, CpPacket::Pack][round % 3]);
+        if draw.u32() & 1 > 0 {
+            segment.payload = 0;
+        }
+        if draw.u32() & 1 > 0 {
+            segment.flags = segment.flags.without(TcpFlags(7)).with(TcpFlags::ACK);
+        }
+        let whole = drawn::frame(&mut draw, &segment);
+        let none = [TcpFlags::SYN, TcpFlags::FIN, TcpFlags::RST].iter().all(|flag| !segment.flags.has(*flag));
+        let is_ack = segment.flags.has(TcpFlags::ACK) && none && segment.payload == 0;
+        let is_pure = is_ack && segment.packet() != CpPacket::Enabled;
+        assert_eq!(is_pure_ack(&whole), Ok(is_pure), "{segment:?}");
+        acks += u32::from(is_pure);
+        let mut released = whole.clone();
+        set_ece(&mut released).unwrap();
+        assert_eq!(checksums(&released, LengthIn::Ip), Ok(RIGHT));
+        let changed: Vec<usize> = (0..whole.len()).filter(|at| whole[*at] != released[*at]).collect();
+        let was_set = segment.flags.has(TcpFlags::ECE);
+        let allowed = changed.iter().all(|at| [47, 50, 51].contains(at));
+        assert!(allowed && changed.is_empty() == was_set && released[47] == whole[47] | 0x40, "{changed:?}");
+    }
+    assert!(acks > 500, "{acks}");
+    assert!(is_pure_ack(&[0; 20]).is_err());
+}

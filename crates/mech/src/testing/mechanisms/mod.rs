@@ -1,18 +1,13 @@
-//! Answers that the catalogue does not hold yet, written as they will stand there.
+//! An answer that the catalogue does not hold yet, written as it will stand there.
 
-mod abq;
 mod qcn;
 
-pub use abq::Abq;
 pub use qcn::Qcn;
 
-use crate::ack_hold::AckHoldSlot;
 use crate::notify::NotifySlot;
 use crate::{Mechanism, Registry};
 
-/// The catalogue and these.
+/// The catalogue and this.
 pub fn registry() -> Registry {
-    Registry::catalogue()
-        .with(Mechanism::new(&abq::SPEC, |values| AckHoldSlot::of(Abq::new(values))))
-        .with(Mechanism::new(&qcn::SPEC, |values| NotifySlot::of(Qcn::new(values))))
+    Registry::catalogue().with(Mechanism::new(&qcn::SPEC, |values| NotifySlot::of(Qcn::new(values))))
 }

@@ -80,6 +80,7 @@ impl Recorder {
                 self.say(format!("{}: resume {}", at.0, classes(set)));
                 self.sent(at, ClassSet::NONE, set);
             }
+            Act::Turn { .. } => {}
             Act::Forget(id) => self.state.free(id),
             Act::Arm(at, TimerId(id)) => {
                 self.timers.remove(&(port, which, id));

@@ -22,7 +22,7 @@ impl Asked<'_> {
         lists.into_iter().flatten().collect()
     }
 
-    fn takes_packs(&self) -> bool {
+    pub(super) fn takes_packs(&self) -> bool {
         self.scenario.stacks().is_some_and(|stacks| stacks.any(TcpConfig::takes_packs))
     }
 

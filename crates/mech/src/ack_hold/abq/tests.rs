@@ -1,0 +1,287 @@
+use super::*;
+use crate::buffer::BufferSlot;
+use crate::testing::{Desk, State as Switch, head, switch, values};
+use crate::{Acts, View};
+use toml::Table;
+
+const PORT: PortId = PortId(0);
+const ACK: &str = "ack size=64 in=0";
+
+/// A port whose queue has the lengths that it is told, and what its agent asks for.
+struct Bench {
+    abq: Abq,
+    switch: Switch,
+    desk: Desk,
+    /// Told of every change, or as its levels say.
+    eager: bool,
+    queue: u64,
+    held: u64,
+}
+
+impl Bench {
+    fn new(given: &str, eager: bool) -> Bench {
+        let switch = switch(2, BufferSlot::of(Some(Amount::Bytes(120_000))));
+        let abq = Abq::new(&values(&SPEC, given));
+        Bench { abq, switch, desk: Desk::draws(&[]), eager, queue: 0, held: 0 }
+    }
+    fn arrive(&mut self, text: &str) -> Pass {
+        let at = AgentContext { view: &self.switch, port: PORT, stored: None };
+        let pass = self.abq.on_arrival(&head(text), &at, &mut self.desk.env());
+        self.held += u64::from(pass == Pass::Hold);
+        pass
+    }
+    /// The queue has another length: how many ACKs go, and whether all say ECE.
+    fn change(&mut self, bytes: u64) -> (u64, bool) {
+        self.queue = bytes;
+        let outside = Account::is_outside(bytes, self.abq.levels(Account::Output(PORT)));
+        if self.eager || outside {
+            let at = AgentContext { view: &self.switch, port: PORT, stored: None };
+            self.abq.on_level(Account::Output(PORT), bytes, &at, &mut self.desk.env());
+        }
+        self.take()
+    }
+    fn take(&mut self) -> (u64, bool) {
+        let Acts { list, .. } = std::mem::take(&mut self.desk.acts);
+        let (mut gone, mut ece) = (0, true);
+        for act in list {
+            match act {
+                Act::ReleaseHeld { port, max, set_ece } => {
+                    assert_eq!(port, PORT);
+                    let some = self.held.min(u64::from(max));
+                    (gone, self.held, ece) = (gone + some, self.held - some, ece && set_ece);
+                }
+                Act::Turn { port, state, level } => {
+                    assert_eq!((port, level), (PORT, if state == 0 { 0 } else { level }));
+                }
+                other => panic!("{other:?}"),
+            }
+        }
+        assert_eq!(self.held, self.abq.held.len() as u64, "both count the same");
+        (gone, ece)
+    }
+    fn row(&self, gone: u64) -> String {
+        let state = match self.abq.state {
+            State::Uncongested => "US",
+            State::Congested => "CS",
+            State::Light => "LCS",
+        };
+        let release = if gone > 0 { format!(" release {gone}") } else { String::new() };
+        format!("{} {state} {}{release}", self.queue, self.abq.x)
+    }
+}
+
+fn cases() -> Vec<(String, String, Vec<String>)> {
+    let path = format!("{}/../../conformance/abq_states.toml", env!("CARGO_MANIFEST_DIR"));
+    let table: Table = std::fs::read_to_string(&path).expect(&path).parse().expect(&path);
+    let word = |case: &toml::Value, key: &str| case.get(key).map_or("", |text| text.as_str().expect(key)).to_string();
+    let rows = |case: &toml::Value| {
+        let rows = case["rows"].as_array().expect("rows").iter();
+        rows.map(|row| row.as_str().expect("a row").to_string()).collect()
+    };
+    let all = table["case"].as_array().expect("cases").iter();
+    all.map(|case| (word(case, "name"), word(case, "given"), rows(case))).collect()
+}
+
+#[test]
+fn lengths_of_the_queue_lead_to_the_states_of_the_table() {
+    let all = cases();
+    assert!(all.len() >= 15);
+    for (name, given, rows) in all {
+        for eager in [true, false] {
+            let mut bench = Bench::new(&given, eager);
+            for row in rows.iter() {
+                if bench.abq.state != State::Uncongested {
+                    assert_eq!(bench.arrive(ACK), Pass::Hold, "{name}");
+                }
+                let length = row.split(' ').next().and_then(|text| text.parse().ok()).expect("a length");
+                let (gone, ece) = bench.change(length);
+                assert_eq!(&bench.row(gone), row, "{name}, eager {eager}");
+                assert!(ece);
+            }
+        }
+    }
+}
+
+/// Lengths that wander, fall and jump.
+fn lengths(seed: u64) -> Vec<u64> {
+    let mut rng = Desk::seeded(seed).rng;
+    let mut length = 0u64;
+    let mut step = || {
+        length = match rng.below(20) {
+            0 => 0,
+            1 => u64::from(rng.below(90_000)),
+            n if n < 12 => (length + u64::from(rng.below(3_000))).min(120_000),
+            _ => length.saturating_sub(u64::from(rng.below(3_000))),
+        };
+        length
+    };
+    (0..3_000).map(|_| step()).collect()
+}
+
+#[test]
+fn whoever_is_called_by_levels_alone_does_the_same_as_if_told_of_every_change() {
+    for (n, given) in OPTIONS.iter().enumerate() {
+        let (mut all, mut some) = (Bench::new(given, true), Bench::new(given, false));
+        let mut turns = 0;
+        for (i, length) in lengths(n as u64).into_iter().enumerate() {
+            if i % 3 == 0 {
+                assert_eq!(all.arrive(ACK), some.arrive(ACK), "{given}");
+            }
+            let before = all.abq.state;
+            let gone = (all.change(length).0, some.change(length).0);
+            assert_eq!((gone.0, all.row(0)), (gone.1, some.row(0)), "{given}, change {i}");
+            turns += u32::from(before != all.abq.state);
+        }
+        assert!(turns > 50, "{given}: {turns}");
+    }
+}
+
+const OPTIONS: [&str; 9] = [
+    "",
+    "reading=algorithm",
+    "q_max=buffer",
+    "q_max=buffer reading=algorithm",
+    "floor=true",
+    "release=batch batch=3",
+    "release=batch batch=1 reading=algorithm",
+    "k=6000B capacity=640B",
+    "mtu=8B reading=algorithm",
+];
+
+/// Held ACKs go in the end, fit into their memory, and are there only while there is congestion; X is never above K.
+#[test]
+fn nothing_is_held_without_congestion_or_beyond_the_capacity() {
+    for (n, given) in OPTIONS.iter().enumerate() {
+        let mut bench = Bench::new(given, false);
+        let (mut held, mut lost, mut gone) = (0, 0, 0);
+        for (i, length) in lengths(100 + n as u64).into_iter().enumerate() {
+            for _ in 0..i % 4 {
+                match bench.arrive(ACK) {
+                    Pass::Hold => held += 1,
+                    Pass::Drop => lost += 1,
+                    Pass::Forward => assert_eq!(bench.abq.state, State::Uncongested),
+                }
+            }
+            gone += bench.change(length).0;
+            let abq = &bench.abq;
+            assert_eq!(abq.held_bytes, abq.held.iter().copied().map(u64::from).sum());
+            assert!(abq.held_bytes <= abq.given.capacity.0 && abq.x <= abq.given.k.0, "{given}");
+            assert_eq!(abq.state == State::Uncongested, abq.x == 0, "{given}");
+            let is_empty = abq.held.is_empty();
+            assert!(is_empty || abq.state != State::Uncongested, "{given}");
+            assert!(length > 0 || abq.state == State::Uncongested || abq.given.reading == Reading::Figure, "{given}");
+        }
+        // Each change passes a level at least.
+        (0..16).for_each(|_| gone += bench.change(0).0);
+        assert_eq!((held, bench.abq.state), (gone, State::Uncongested), "{given}");
+        assert_eq!(lost > 0, given.contains("capacity"), "{given}: {lost}");
+    }
+}
+
+#[test]
+fn what_is_an_ack_is_told_by_flags() {
+    let held = |given: &str, text: &str| {
+        let mut bench = Bench::new(given, true);
+        bench.change(60_000);
+        bench.arrive(&format!("{text} size=64 in=0")) == Pass::Hold
+    };
+    for (text, pure, flag, packs) in [
+        ("ack", true, true, true),
+        ("", false, false, false),
+        ("data", false, false, false),
+        ("ack data", false, true, false),
+        ("ack syn", false, false, false),
+        ("ack fin", false, false, false),
+        ("ack fin data", false, false, false),
+        ("syn", false, false, false),
+        // A PACK, and data that were cut.
+        ("ack ppl", false, false, true),
+        ("ack cpa", false, true, false),
+        ("cpa ppl data", false, false, false),
+    ] {
+        assert_eq!(held("", text), pure, "{text}");
+        assert_eq!(held("is_ack=flag", text), flag, "{text}, by its flag");
+        assert_eq!(held("packs=true", text), packs, "{text}, with PACKs");
+    }
+    let mut bench = Bench::new("is_ack=flag packs=true", true);
+    bench.change(60_000);
+    let at = AgentContext { view: &bench.switch, port: PORT, stored: None };
+    for (flag, kind) in
+        [(Flags::RST, PacketKind::Segment), (Flags::ACK, PacketKind::Notice), (Flags::ACK, PacketKind::Raw)]
+    {
+        let flags = Flags::of(kind).with(Flags::ACK).with(flag);
+        let other = Head { flags, size: 64, ..Head::default() };
+        assert_eq!(bench.abq.on_arrival(&other, &at, &mut bench.desk.env()), Pass::Forward, "{flag:?} {kind:?}");
+    }
+}
+
+#[test]
+fn acks_take_the_bytes_of_their_frames_and_what_does_not_fit_is_lost() {
+    let mut bench = Bench::new("capacity=200B", true);
+    bench.change(60_000);
+    let mut arrive = |size: u16| bench.arrive(&format!("ack in=0 size={size}"));
+    assert_eq!([64, 72, 65, 64, 1].map(&mut arrive), [Pass::Hold, Pass::Hold, Pass::Drop, Pass::Hold, Pass::Drop]);
+    assert_eq!(bench.change(30_000), (3, true));
+    assert_eq!(bench.arrive("ack in=0 size=200"), Pass::Hold, "what was released gives its memory back");
+}
+
+#[test]
+fn without_the_corrector_released_acks_say_nothing() {
+    for (given, ece) in [("", true), ("corrector=false", false)] {
+        let mut bench = Bench::new(given, true);
+        bench.change(60_000);
+        assert_eq!(bench.arrive(ACK), Pass::Hold);
+        assert_eq!(bench.change(30_000), (1, ece), "{given}");
+        assert_eq!(bench.abq.needs().echoes, ece);
+    }
+}
+
+#[test]
+fn it_is_for_ports_that_lead_to_hosts_and_begins_above_k() {
+    let abq = |given: &str| Abq::new(&values(&SPEC, given));
+    let is_for = |given: &str| [false, true].map(|to_switch| abq(given).is_for_port(to_switch));
+    assert_eq!(is_for(""), [true, false]);
+    assert_eq!(is_for("ports=all"), [true, true]);
+    assert_eq!(abq("k=9000B").rests_up_to().and_then(Room::amount), Some(Amount::Bytes(9000)));
+    assert_eq!(abq("capacity=640B").needs().held, Some(Bytes(640)));
+    assert!(abq("").holds());
+    assert_eq!(abq("").levels(Account::AllInput(PORT)), Account::UNWATCHED);
+}
+
+#[test]
+fn where_its_link_goes_down_or_comes_back_all_are_released() {
+    for given in ["", "release=batch batch=1", "reading=algorithm"] {
+        let mut bench = Bench::new(given, true);
+        bench.abq.on_link_change(PORT, &mut bench.desk.env());
+        assert_eq!(bench.take(), (0, true), "nothing was held");
+        bench.change(90_000);
+        (0..3).for_each(|_| assert_eq!(bench.arrive(ACK), Pass::Hold));
+        bench.abq.on_link_change(PORT, &mut bench.desk.env());
+        assert_eq!(bench.take(), (3, true), "{given}");
+        assert_eq!(bench.row(0), "90000 US 0");
+    }
+}
+
+#[test]
+fn it_says_what_does_not_go_together() {
+    let said = |given: &str, memory: Option<Amount>| {
+        let mut report = Report::default();
+        Abq::new(&values(&SPEC, given)).check(&Beside { memory, ..Beside::NOTHING }, &mut report);
+        (report.wrong.len(), report.notes.len())
+    };
+    let bytes = Some(Amount::Bytes(120_000));
+    assert_eq!(said("", bytes), (0, 0));
+    assert_eq!(said("", None), (0, 0));
+    assert_eq!(said("q_max=buffer", bytes), (0, 0));
+    assert_eq!(said("q_max=buffer", Some(Amount::Packets(80))), (1, 0));
+    assert_eq!(said("q_max=buffer", None), (0, 1));
+    assert_eq!(said("q_max=buffer floor=true", bytes), (0, 1));
+    assert_eq!(said("k=6000B", bytes), (0, 1));
+    assert_eq!(said("k=6001B", bytes), (0, 0));
+}
+
+#[test]
+fn the_view_says_how_long_the_buffer_is() {
+    let bench = Bench::new("", true);
+    assert_eq!(bench.switch.fill(PORT, QueueId::normal(0)).limit, Some(120_000));
+}

@@ -1,0 +1,91 @@
+//! Holding ACKs of which nothing comes, or that says what nobody hears.
+
+use super::{Asked, is_beyond};
+use crate::model::{PortConfig, SwitchConfig};
+use crate::topology::Node;
+use dataplane::transport::TcpConfig;
+use mech::{Agent, Room};
+
+const ON: &str = "switch.ack_hold";
+
+/// An agent that holds packets, its switch, and whether it is for its port.
+type Holder<'a> = (&'a dyn Agent, &'a Node, &'a SwitchConfig, bool);
+
+fn holders(port: &PortConfig) -> impl Iterator<Item = &dyn Agent> {
+    port.agents().filter(|agent| agent.needs().held.is_some())
+}
+
+impl Asked<'_> {
+    pub(super) fn holds(&self) -> Vec<String> {
+        let all = self.all_holders();
+        if all.is_empty() {
+            return Vec::new();
+        }
+        let nothing = self.holds_nothing(&all);
+        if nothing.is_some() {
+            return nothing.into_iter().collect();
+        }
+        [self.unheard(&all), self.no_packs()].into_iter().flatten().collect()
+    }
+
+    fn all_holders(&self) -> Vec<Holder<'_>> {
+        let (net, hosts) = (&self.scenario.topology, self.scenario.topology.hosts);
+        let switches = net.nodes.iter().skip(hosts as usize).zip(&self.scenario.switches);
+        let ports = switches.flat_map(|(node, config)| {
+            node.ports.iter().zip(&config.ports).map(move |(link, port)| (node, config, link, port))
+        });
+        ports
+            .flat_map(|(node, config, link, port)| {
+                holders(port).map(move |agent| (agent, node, config, agent.is_for_port(link.peer >= hosts)))
+            })
+            .collect()
+    }
+
+    fn holds_nothing(&self, all: &[Holder<'_>]) -> Option<String> {
+        if self.is_raw() {
+            return Some(format!(
+                "{ON} holds nothing: all traffic is sent without a transport, and nothing acknowledges it"
+            ));
+        }
+        let mut own = all.iter().filter(|(.., is_for)| *is_for).peekable();
+        if own.peek().is_none() {
+            return Some(format!(
+                "{ON} holds nothing: no port that has it leads to a host, and ports = \"all\" is for the others"
+            ));
+        }
+        let frames = (u64::from(self.scenario.smallest_frame()), u64::from(self.scenario.largest_frame()));
+        own.find_map(|(agent, node, config, _)| {
+            let needs = config.overflow.slot.peek().needs();
+            // Memory beside the buffer counts as waiting at the port as well.
+            if needs.back.is_some() || needs.cut.is_some() {
+                return None;
+            }
+            let from = agent.rests_up_to().and_then(Room::amount)?;
+            let room = config.buffer.slot.peek().plain().and_then(Room::amount)?;
+            is_beyond(from, room, frames).then(|| {
+                format!(
+                    "{ON} holds nothing at {}, and switches like it: it begins above {from}, and the memory of a port is {room}",
+                    node.name
+                )
+            })
+        })
+    }
+
+    /// ECE for senders that do not know it.
+    fn unheard(&self, all: &[Holder<'_>]) -> Option<String> {
+        let echoes = all.iter().any(|(agent, ..)| agent.needs().echoes);
+        let capable = self.scenario.stacks().is_some_and(|stacks| stacks.any(TcpConfig::is_ecn_capable));
+        (echoes && !capable).then(|| {
+            let kind = &self.scenario.transport.kind;
+            format!(
+                "{ON}: transport `{kind}` is not ECN-capable as it stands, and ignores the ECE of released ACKs: they are late, \
+                 and nothing else"
+            )
+        })
+    }
+
+    fn no_packs(&self) -> Option<String> {
+        let asked = self.is_given(&format!("{ON}.packs")) && !self.takes_packs();
+        asked.then(|| format!("{ON}.packs has no effect: no host has transport.pack, and there are no PACKs"))
+    }
+}

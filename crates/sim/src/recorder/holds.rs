@@ -1,0 +1,201 @@
+//! ACKs that are held at ports, and the states of what holds them, over time.
+
+use super::Scope;
+use dataplane::Spot;
+use units::{Dur, Time};
+
+/// The states that are told apart: at rest, congested, lightly congested.
+pub(crate) const STATES: usize = 3;
+
+/// One step of time of a port.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(crate) struct HoldRow {
+    /// Packets times picoseconds.
+    pub(crate) area: f64,
+    /// Counted over the whole network.
+    pub(crate) port: u32,
+    pub(crate) bin: u32,
+    pub(crate) max: u32,
+    /// Picoseconds in each state but rest.
+    pub(crate) spent: [u64; STATES - 1],
+}
+
+/// One port.
+#[derive(Clone, Copy, Debug, Default)]
+pub(crate) struct Holds {
+    state: u8,
+    packets: u32,
+    bytes: u64,
+    /// What happened up to here is told.
+    since: Time,
+    /// The open step of time.
+    bin: u32,
+    bin_area: u128,
+    bin_max: u32,
+    bin_spent: [u64; STATES],
+    /// Inside the window: packets that were held and that went on, and the most that were held at once.
+    pub(crate) held: u64,
+    pub(crate) released: u64,
+    pub(crate) most: u32,
+    pub(crate) most_bytes: u64,
+    /// Inside the window: packets times picoseconds, how often rest ended, and how long each state was.
+    pub(crate) area: u128,
+    pub(crate) times: u64,
+    pub(crate) spent: [Dur; STATES],
+}
+
+impl Holds {
+    fn is_at_rest(&self) -> bool {
+        self.state == 0 && self.packets == 0
+    }
+
+    /// Time goes on to `now` as things are.
+    fn pass(&mut self, scope: &Scope, port: u32, now: Time, rows: &mut Vec<HoldRow>) {
+        while self.since < now {
+            let bin = scope.bin_of(self.since);
+            if bin != self.bin {
+                self.end_bin(port, rows);
+                self.bin = bin;
+                self.bin_max = self.packets;
+            }
+            let edge = Time((u64::from(bin) + 1).saturating_mul(scope.bin.0));
+            let end = if self.is_at_rest() { now } else { now.min(edge) };
+            self.spend(scope, end);
+        }
+        let bin = scope.bin_of(now);
+        if bin != self.bin {
+            self.end_bin(port, rows);
+            (self.bin, self.bin_max) = (bin, self.packets);
+        }
+    }
+
+    fn spend(&mut self, scope: &Scope, end: Time) {
+        let state = usize::from(self.state).min(STATES - 1);
+        let length = end.since(self.since).0;
+        self.bin_area += u128::from(self.packets) * u128::from(length);
+        self.bin_spent[state] += length;
+        let (first, last) = (self.since.max(scope.from), end.min(scope.to));
+        let inside = last.max(first).since(first);
+        self.area += u128::from(self.packets) * u128::from(inside.0);
+        self.spent[state] += inside;
+        self.since = end;
+    }
+
+    fn end_bin(&mut self, port: u32, rows: &mut Vec<HoldRow>) {
+        let [_, spent @ ..] = std::mem::take(&mut self.bin_spent);
+        let (area, max) = (std::mem::take(&mut self.bin_area) as f64, std::mem::take(&mut self.bin_max));
+        if max > 0 || spent != [0; STATES - 1] {
+            rows.push(HoldRow { area, port, bin: self.bin, max, spent });
+        }
+    }
+}
+
+/// See the module.
+#[derive(Clone, Debug)]
+pub(crate) struct HoldingPorts {
+    /// By port over the whole network.
+    pub(crate) all: Vec<Holds>,
+}
+
+impl HoldingPorts {
+    pub(crate) fn new(ports: usize) -> HoldingPorts {
+        HoldingPorts { all: vec![Holds::default(); ports] }
+    }
+
+    fn at(&mut self, scope: &Scope, at: Spot, rows: &mut Vec<HoldRow>) -> &mut Holds {
+        let one = &mut self.all[at.port as usize];
+        one.pass(scope, at.port, at.now, rows);
+        one
+    }
+
+    pub(crate) fn held(&mut self, scope: &Scope, at: Spot, size: u16, rows: &mut Vec<HoldRow>) {
+        let counts = scope.covers(at.now);
+        let one = self.at(scope, at, rows);
+        one.packets += 1;
+        one.bytes += u64::from(size);
+        one.bin_max = one.bin_max.max(one.packets);
+        if counts {
+            one.held += 1;
+            one.most = one.most.max(one.packets);
+            one.most_bytes = one.most_bytes.max(one.bytes);
+        }
+    }
+
+    pub(crate) fn released(&mut self, scope: &Scope, at: Spot, size: u16, rows: &mut Vec<HoldRow>) {
+        let counts = scope.covers(at.now);
+        let one = self.at(scope, at, rows);
+        one.packets -= 1;
+        one.bytes -= u64::from(size);
+        one.released += u64::from(counts);
+    }
+
+    pub(crate) fn turned(&mut self, scope: &Scope, at: Spot, state: u8, rows: &mut Vec<HoldRow>) {
+        let counts = scope.covers(at.now);
+        let one = self.at(scope, at, rows);
+        one.times += u64::from(counts && one.state == 0 && state != 0);
+        one.state = state;
+    }
+
+    /// All that happened before the step `bin` is told of.
+    pub(crate) fn settle(&mut self, scope: &Scope, bin: u32, rows: &mut Vec<HoldRow>) {
+        let start = Time(u64::from(bin).saturating_mul(scope.bin.0));
+        self.all.iter_mut().zip(0..).for_each(|(one, port)| one.pass(scope, port, start.max(one.since), rows));
+    }
+
+    /// The run has ended.
+    pub(crate) fn close(&mut self, scope: &Scope, now: Time, rows: &mut Vec<HoldRow>) {
+        for (one, port) in self.all.iter_mut().zip(0..) {
+            one.pass(scope, port, now, rows);
+            one.end_bin(port, rows);
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const SCOPE: Scope = Scope { from: Time(100), to: Time(200), bin: Dur(50), ..Scope::NOTHING };
+
+    fn at(now: u64) -> Spot {
+        Spot { now: Time(now), node: 3, port: 1 }
+    }
+
+    #[test]
+    fn what_is_held_is_told_step_by_step_and_summed_in_the_window() {
+        let (mut ports, mut rows) = (HoldingPorts::new(2), Vec::new());
+        ports.turned(&SCOPE, at(60), 1, &mut rows);
+        ports.held(&SCOPE, at(70), 64, &mut rows);
+        ports.held(&SCOPE, at(110), 64, &mut rows);
+        ports.turned(&SCOPE, at(160), 2, &mut rows);
+        ports.released(&SCOPE, at(160), 64, &mut rows);
+        ports.turned(&SCOPE, at(230), 0, &mut rows);
+        ports.released(&SCOPE, at(230), 64, &mut rows);
+        ports.close(&SCOPE, Time(400), &mut rows);
+        let row = |bin, max, area, spent| HoldRow { area, port: 1, bin, max, spent };
+        let expected = [
+            row(1, 1, 30.0, [40, 0]),
+            row(2, 2, 10.0 + 80.0, [50, 0]),
+            row(3, 2, 20.0 + 40.0, [10, 40]),
+            row(4, 1, 30.0, [0, 30]),
+        ];
+        assert_eq!(rows, expected);
+        let one = ports.all[1];
+        assert_eq!((one.held, one.released, one.most, one.most_bytes), (1, 1, 2, 128));
+        assert_eq!((one.times, one.spent[1], one.spent[2]), (0, Dur(60), Dur(40)));
+        assert_eq!(one.area, 10 + 100 + 40);
+        assert_eq!(ports.all[0].spent[0], Dur(100), "at rest");
+    }
+
+    #[test]
+    fn steps_that_are_over_are_told_before_anything_else_happens() {
+        let (mut ports, mut rows) = (HoldingPorts::new(2), Vec::new());
+        ports.turned(&SCOPE, at(120), 1, &mut rows);
+        ports.held(&SCOPE, at(120), 64, &mut rows);
+        assert_eq!(ports.all[1].times, 1);
+        ports.settle(&SCOPE, 3, &mut rows);
+        assert_eq!(rows, [HoldRow { area: 30.0, port: 1, bin: 2, max: 1, spent: [30, 0] }]);
+        ports.settle(&SCOPE, 3, &mut rows);
+        assert_eq!(rows.len(), 1, "once");
+    }
+}

@@ -1,0 +1,363 @@
+//! ACKs are held beside everything else that a switch may do: each ends once, whatever is held goes on, and what asymmetric
+//! routes do to it.
+
+use crate::common::{column, drops, run_with, scenario, total};
+use dataplane::{Observer, Pkt, Spot, Wants};
+use mech::overflow::DropReason;
+use mech::{Flags, FlowId, Registry};
+use scenario::declarations;
+use scenario::load::{Source, load};
+use sim::{Options, PacketId, Recorder, Results, Stop, build};
+use std::collections::HashMap;
+use std::path::Path;
+
+/// What became of every packet, by its identity.
+#[derive(Clone, Debug, Default)]
+struct Ledger {
+    all: HashMap<PacketId, Entry>,
+    /// Bytes held, by port, and the most.
+    now: HashMap<u32, u64>,
+    most: u64,
+}
+
+#[derive(Clone, Copy, Debug, Default)]
+struct Entry {
+    held: u64,
+    released: u64,
+    delivered: u64,
+    dropped: u64,
+}
+
+impl Ledger {
+    fn at(&mut self, pkt: &Pkt) -> &mut Entry {
+        self.all.get_mut(&PacketId::of(pkt)).unwrap_or_else(|| panic!("nobody has sent {pkt:?}"))
+    }
+    fn sum(&self, of: impl Fn(&Entry) -> u64) -> u64 {
+        self.all.values().map(of).sum()
+    }
+}
+
+impl Observer for Ledger {
+    const WANTS: Wants = Wants { emissions: true, ..Wants::NOTHING };
+
+    fn emitted(&mut self, pkt: &Pkt) {
+        assert!(self.all.insert(PacketId::of(pkt), Entry::default()).is_none(), "an identity is given once: {pkt:?}");
+    }
+    fn held(&mut self, at: Spot, pkt: &Pkt) {
+        assert!(pkt.head.is_pure_ack() && !pkt.head.flags.has(Flags::PPL), "{pkt:?}");
+        let now = self.now.entry(at.port).or_default();
+        *now += u64::from(pkt.head.size);
+        self.most = self.most.max(*now);
+        self.at(pkt).held += 1;
+    }
+    fn released(&mut self, at: Spot, pkt: &Pkt) {
+        assert!(pkt.head.flags.has(Flags::ECE), "{pkt:?}");
+        *self.now.entry(at.port).or_default() -= u64::from(pkt.head.size);
+        let entry = self.at(pkt);
+        assert_eq!(entry.held, entry.released + 1, "{pkt:?}");
+        entry.released += 1;
+    }
+    fn dropped(&mut self, _at: Spot, pkt: &Pkt, _reason: DropReason) {
+        self.at(pkt).dropped += 1;
+    }
+    fn delivered(&mut self, _at: Spot, pkt: &Pkt) {
+        self.at(pkt).delivered += 1;
+    }
+}
+
+/// What the network has unless a line says otherwise: queries and flows that are far too much for the ports of two racks, and
+/// raw packets of a class of their own. All is over long before the end.
+const BASE: [&str; 9] = [
+    "topology = { kind = \"leaf_spine\", leaves = 2, spines = 2, hosts_per_leaf = 4, link = { rate = \"1Gbps\", delay = \"1us\" } }",
+    "switch.buffer = { kind = \"per_port\", size = \"40KB\" }",
+    "switch.ack_hold = { kind = \"abq\", k = \"9KB\" }",
+    "transport = { kind = \"dctcp\", min_rto = \"1ms\" }",
+    "duration = \"100ms\"",
+    "name = \"holding\"",
+    "host.nic_jitter = \"0us\"",
+    "measure.drain = \"1s\"",
+    "seed = 1",
+];
+const TRAFFIC: &str = r#"
+[[traffic]]
+name = "query"
+kind = "incast"
+senders = 7
+receiver = "h0"
+size = "30KB"
+interval = "1ms"
+repeat = 2
+[[traffic]]
+name = "across"
+kind = "permutation"
+size = "60KB"
+[[traffic]]
+name = "raw"
+kind = "constant"
+source = "h7"
+destination = "h0"
+rate = "200Mbps"
+class = 2
+stop = "2ms"
+"#;
+
+fn text(lines: &[&str]) -> String {
+    let key = |line: &str| line.split(" =").next().unwrap().to_string();
+    let own: Vec<String> = lines.iter().map(|line| key(line)).collect();
+    let rest = BASE.into_iter().filter(|line| !own.contains(&key(line)));
+    lines.iter().copied().chain(rest).collect::<Vec<_>>().join("\n") + TRAFFIC
+}
+
+/// What a run leaves once it is held against what became of every packet, and how many ACKs were held.
+fn audited(text: &str, seed: u64) -> (Results, u64) {
+    let s = scenario(text, "");
+    let mut world = build(&s, seed, Options::default(), Ledger::default()).unwrap();
+    for events in [10, 1000, 10_000] {
+        world.advance(events);
+        assert!(world.conserves(), "on the way: {:?}\n{text}", world.imbalance());
+    }
+    let stop = world.run().stop;
+    assert!(world.conserves(), "{:?}\n{text}", world.imbalance());
+    assert_eq!((stop, world.made_and_held().1), (Some(Stop::Done), 0), "what is held goes on in the end: {text}");
+
+    let ledger = world.observer();
+    let fair = |e: &Entry| e.delivered + e.dropped <= 1 && e.held == e.released;
+    let odd = ledger.all.iter().find(|(_, entry)| !fair(entry));
+    assert!(odd.is_none(), "a packet ends once, and none stays: {odd:?}\n{text}");
+    assert!(ledger.most <= 120_000, "{}", ledger.most);
+
+    let mut counted = build(&s, seed, Options::default(), Recorder::of(&s)).unwrap();
+    counted.run();
+    let results = counted.results(&s);
+    assert!(results.conserved && results.deadlock.is_none() && results.unfinished == 0, "{text}");
+    let held = ledger.sum(|e| e.held);
+    if results.table("holds").is_some_and(|table| table.u64("held").is_some_and(|rows| !rows.is_empty())) {
+        assert_eq!((total(&results, "holds", "held"), total(&results, "holds", "released")), (held, held), "{text}");
+    }
+    (results, held)
+}
+
+/// A row of the page's table: lines of a scenario, what becomes of ACKs, and what else ports have counted, or the reason.
+struct Row<'a> {
+    lines: Vec<&'a str>,
+    verdict: &'a str,
+    also: &'a str,
+}
+
+const PAGE: &str = include_str!("../../../docs/mechanisms/abq.md");
+
+fn rows() -> Vec<Row<'static>> {
+    let table = PAGE.split("| beside | ACKs are |").nth(1).expect("the page has the table");
+    let rows = table.lines().skip(2).take_while(|line| line.starts_with('|'));
+    let row = |line: &'static str| {
+        let cells: Vec<&str> = line.trim_matches('|').split(" | ").map(str::trim).collect();
+        let lines = cells[0].split('`').skip(1).step_by(2).collect();
+        Row { lines, verdict: cells[1], also: cells.get(2).copied().unwrap_or("").trim_end_matches('|').trim() }
+    };
+    rows.map(row).collect()
+}
+
+#[test]
+fn what_the_page_says_of_abq_beside_others_is_what_becomes_of_acks() {
+    let mut wrong = Vec::new();
+    for row in rows() {
+        let (text, named) = (text(&row.lines), row.also.split('`').skip(1).step_by(2).collect::<Vec<_>>());
+        if row.verdict == "refused" {
+            let found = load(&Source::new("page.toml", &text, Path::new("")), &[]).err().unwrap_or_default();
+            let said: Vec<String> = found.iter().map(ToString::to_string).collect();
+            if said.len() != 1 || !said[0].contains(named[0]) {
+                wrong.push(format!("{:?}: {said:?}", row.lines));
+            }
+            continue;
+        }
+        let (mut held, mut counted) = (0, vec![0; named.len()]);
+        for seed in 1..=3 {
+            let (results, acks) = audited(&text, seed);
+            held += acks;
+            counted.iter_mut().zip(&named).for_each(|(sum, name)| *sum += total(&results, "ports", name));
+        }
+        let is_so = if row.verdict == "held" { held > 20 } else { row.verdict == "never held" && held == 0 };
+        if !is_so || counted.contains(&0) {
+            wrong.push(format!("{:?}: {held} are held, {named:?} {counted:?}", row.lines));
+        }
+    }
+    assert!(wrong.is_empty(), "{}", wrong.join("\n"));
+}
+
+#[test]
+fn the_page_tells_of_everything_that_a_switch_may_have_beside_abq() {
+    let told: Vec<&str> = rows().iter().flat_map(|row| row.lines.clone()).collect();
+    let slots = ["fib", "routing", "buffer", "overflow", "marking", "scheduler", "pause"];
+    for spec in declarations(&Registry::catalogue()) {
+        let Some(slot) = spec.slot.strip_prefix("switch.").filter(|slot| slots.contains(slot)) else { continue };
+        let kind = format!("{slot} = {{ kind = \"{}\"", spec.kind);
+        let plain = ["none", "static", "two_level", "weighted", "k_shortest", "tail_drop"].contains(&spec.kind);
+        assert!(plain || told.iter().any(|line| line.contains(&kind)), "{kind}");
+    }
+}
+
+/// The tables of a run, but for those of what is held.
+fn tables(text: &str) -> Vec<sim::Table> {
+    let results = run_with(&scenario(text, ""), 1, Options::default());
+    results.tables.into_iter().filter(|table| !["holds", "hold_trace"].contains(&table.name)).collect()
+}
+
+#[test]
+fn where_no_queue_is_longer_than_k_nothing_changes() {
+    let none = tables(&text(&["switch.ack_hold = { kind = \"none\" }"]));
+    let never = tables(&text(&["switch.ack_hold = { kind = \"abq\", k = \"40KB\" }"]));
+    let held = tables(&text(&[]));
+    assert_eq!(none, never);
+    assert_ne!(none, held);
+}
+
+#[test]
+fn a_sender_without_ecn_ignores_the_ece_of_released_acks() {
+    for (transport, heeds) in [("newreno", false), ("sack", false), ("dctcp", true)] {
+        let kind = format!("transport = {{ kind = \"{transport}\", min_rto = \"1ms\" }}");
+        let with = |corrector: bool| {
+            let abq = format!("switch.ack_hold = {{ kind = \"abq\", k = \"9KB\", corrector = {corrector} }}");
+            tables(&text(&[&kind, &abq]))
+        };
+        assert_eq!(with(true) != with(false), heeds, "{transport}");
+    }
+}
+
+#[test]
+fn acks_that_find_no_room_are_lost_for_a_reason_of_their_own() {
+    let small = text(&["switch.ack_hold = { kind = \"abq\", k = \"9KB\", capacity = \"128B\" }"]);
+    let results = run_with(&scenario(&small, ""), 1, Options::default());
+    assert!(total(&results, "ports", "drop_hold_full") > 20);
+    assert_eq!(column(&results, "holds", "max_bytes").into_iter().max(), Some(128));
+    assert_eq!(results.unfinished, 0, "later ACKs tell as much");
+}
+
+/// Which ports the data went out by that each ACK acknowledges, and how many ACKs were held for data that went elsewhere.
+#[derive(Clone, Debug, Default)]
+struct Ways {
+    of_data: HashMap<PacketId, Vec<u32>>,
+    last: HashMap<FlowId, Vec<u32>>,
+    of_acks: HashMap<PacketId, Vec<u32>>,
+    held: u64,
+    wrong: u64,
+}
+
+impl Observer for Ways {
+    const WANTS: Wants = Wants { emissions: true, ..Wants::NOTHING };
+
+    fn emitted(&mut self, pkt: &Pkt) {
+        if pkt.head.is_pure_ack() {
+            let ways = self.last.get(&pkt.head.flow).cloned().unwrap_or_default();
+            self.of_acks.insert(PacketId::of(pkt), ways);
+        }
+    }
+    fn transmitted(&mut self, at: Spot, pkt: &Pkt, _end: units::Time) {
+        if pkt.head.flags.has(Flags::PAYLOAD) {
+            self.of_data.entry(PacketId::of(pkt)).or_default().push(at.port);
+        }
+    }
+    fn delivered(&mut self, _at: Spot, pkt: &Pkt) {
+        if let Some(ways) = self.of_data.remove(&PacketId::of(pkt)) {
+            self.last.insert(pkt.head.flow, ways);
+        }
+    }
+    fn held(&mut self, at: Spot, pkt: &Pkt) {
+        self.held += 1;
+        self.wrong += u64::from(!self.of_acks[&PacketId::of(pkt)].contains(&at.port));
+    }
+}
+
+/// Every host sends to every other one, through too few links between two racks.
+const SHUFFLE: &str = r#"
+name = "shuffle"
+duration = "20ms"
+measure.drain = "1s"
+topology = { kind = "leaf_spine", leaves = 2, spines = 3, hosts_per_leaf = 6, link = { rate = "1Gbps", delay = "1us" } }
+switch.buffer = { kind = "per_port", size = "60KB" }
+transport = { kind = "dctcp", min_rto = "1ms" }
+[[traffic]]
+name = "shuffle"
+kind = "all_to_all"
+size = "20KB"
+"#;
+
+/// ACKs that were held, and those of them that are of data which did not go out by the port that held them.
+fn ways(routing: &str, ports: &str) -> (u64, u64) {
+    let routing = format!("switch.routing = {routing}");
+    let abq = format!("switch.ack_hold = {{ kind = \"abq\", k = \"9KB\", ports = \"{ports}\" }}");
+    let mut all = (0, 0);
+    for seed in 1..=3 {
+        let s = scenario(&format!("{routing}\n{abq}{SHUFFLE}"), "");
+        let mut world = build(&s, seed, Options::default(), Ways::default()).unwrap();
+        world.run();
+        let found = world.observer();
+        all = (all.0 + found.held, all.1 + found.wrong);
+    }
+    all
+}
+
+/// The port of a host is on the way of all its data, whatever routes do; between switches ACKs may come back by another link
+/// than their data went.
+#[test]
+fn between_switches_acks_of_other_links_are_held_unless_routes_are_symmetric() {
+    const SPRAY: &str = "{ kind = \"spray\" }";
+    const ECMP: &str = "{ kind = \"ecmp\" }";
+    const SYMMETRIC: &str = "{ kind = \"ecmp\", symmetric = true }";
+    for routing in [SPRAY, ECMP, SYMMETRIC] {
+        let (held, wrong) = ways(routing, "host");
+        assert!(held > 50 && wrong == 0, "{routing} at hosts: {wrong} of {held}");
+    }
+    for routing in [SPRAY, ECMP] {
+        let (held, wrong) = ways(routing, "all");
+        assert!(wrong * 10 > held, "{routing} everywhere: {wrong} of {held}");
+    }
+    let (at_hosts, (held, wrong)) = (ways(SYMMETRIC, "host").0, ways(SYMMETRIC, "all"));
+    assert!(held > at_hosts && wrong == 0, "symmetric everywhere: {wrong} of {held}, {at_hosts} at hosts");
+}
+
+/// Thirty senders at once, one packet each at first, into a port of 80 packets: the article's network.
+const INCAST: &str = r#"
+name = "article"
+duration = "50ms"
+measure.drain = "1s"
+topology = { kind = "star", n = 31, link = { rate = "1Gbps", delay = "40us" } }
+switch.buffer = { kind = "per_port", size = "120000B" }
+switch.marking = { kind = "ecn_threshold", k = "60000B" }
+transport = { kind = "dctcp", initial_window = "1pkt", min_rto = "10ms", initial_rto = "10ms" }
+[[traffic]]
+name = "incast"
+kind = "incast"
+senders = 30
+receiver = "h0"
+size = "32768B"
+start = "1ms"
+jitter = "100us"
+"#;
+
+/// Bytes times time that waited at switches.
+fn area(results: &Results) -> f64 {
+    let (packets, times) = (column(results, "queue_hist", "packets"), column(results, "queue_hist", "time_ps"));
+    packets.iter().zip(&times).map(|(packets, time)| *packets as f64 * *time as f64).sum()
+}
+
+#[test]
+fn beside_any_marking_and_any_answer_to_overflow_queues_are_shorter() {
+    let others = [
+        "",
+        "switch.marking = { kind = \"red\", min = \"20000B\", max = \"90000B\" }\n",
+        "switch.overflow = { kind = \"detour\" }\n",
+        "switch.overflow = { kind = \"trim\" }\ntransport = { kind = \"dctcp\", initial_window = \"1pkt\", pack = true }\n",
+    ];
+    for other in others {
+        let run = |abq: &str| {
+            let key = |line: &str| line.split(" =").next().unwrap_or_default().to_string();
+            let own = |line: &&str| !other.lines().any(|one| key(one) == key(line));
+            let base: Vec<&str> = INCAST.lines().filter(own).collect();
+            let results = run_with(&scenario(&format!("{other}{abq}{}", base.join("\n")), ""), 1, Options::default());
+            assert_eq!(results.unfinished, 0, "{other}");
+            (area(&results), drops(&results), results.table("holds").map(|_| total(&results, "holds", "held")))
+        };
+        let (plain, abq) = (run(""), run("switch.ack_hold = { kind = \"abq\" }\n"));
+        assert!(abq.0 < plain.0 && abq.1 <= plain.1 && abq.2 > Some(50), "{other}: {plain:?} {abq:?}");
+    }
+}

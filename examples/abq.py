@@ -1,0 +1,28 @@
+"""What holding ACKs does to a queue and to queries: `.venv/bin/python examples/abq.py`."""
+
+from pathlib import Path
+
+import overspill
+from overspill import plots
+
+SCENARIO = Path(__file__).resolve().parent.parent / "scenarios" / "abq.toml"
+
+
+def main(senders: int = 40) -> None:
+    """One line for each variant, and a figure of the port that held most."""
+    results = overspill.run(SCENARIO, sets={"traffic.query.senders": senders})
+    for variant, by_seed in results.values.items():
+        (values,) = by_seed.values()
+        held = int(values["held_acks"].value) if "held_acks" in values else 0
+        waited = values["hold_time_mean"].value * 1e6 if held else 0.0
+        print(
+            f"{variant:10} {int(values['drops'].value):4} drops, QCT p99 {values['qct_p99'].value * 1e3:6.2f} ms, "
+            f"{held:5} ACKs held for {waited:3.0f} us each"
+        )
+    figure = plots.held_acks(results)
+    if figure is not None:
+        figure.savefig("held_acks.png")
+
+
+if __name__ == "__main__":
+    main()
