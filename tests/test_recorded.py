@@ -106,6 +106,29 @@ size = "60KB"
 start = "2ms"
 """
 
+HOLDING = """
+name = "holding"
+duration = "10ms"
+[topology]
+kind = "star"
+n = 4
+link = { rate = "1Gbps", delay = "1us" }
+[switch]
+buffer = { kind = "per_port", size = "60KB" }
+ack_hold = { kind = "abq", k = "9KB" }
+[transport]
+kind = "sack"
+[measure]
+drain = "1s"
+[[traffic]]
+name = "burst"
+kind = "incast"
+senders = 3
+receiver = "h0"
+size = "100KB"
+start = "1ms"
+"""
+
 # By metric, or by how its name begins: the tables that it comes from, of which each is needed.
 SOURCES = {
     "fct_": ("flows",),
@@ -142,6 +165,8 @@ SOURCES = {
     "total_hop_": ("packet_hist",),
     "utilisation_variance": ("sub_queues", "sub_queue_hist"),
     "time_above_theta": ("sub_queues", "sub_queue_hist"),
+    "held_": ("holds",),
+    "hold_": ("holds",),
     "pauses": ("pauses",),
     "paused_fraction_": ("pauses",),
     "pause_frames": ("pauses",),
@@ -208,7 +233,7 @@ def made(text: str, folder: Path, *sets: str) -> RunData:
 @pytest.fixture(scope="module")
 def runs(tmp_path_factory: pytest.TempPathFactory) -> list[RunData]:
     folder = tmp_path_factory.mktemp("recorded")
-    return [made(text, folder) for text in (EVERYTHING, BOUNCING, CUTTING)]
+    return [made(text, folder) for text in (EVERYTHING, BOUNCING, CUTTING, HOLDING)]
 
 
 def without(run: RunData, *names: str, empty: bool) -> RunData:
@@ -296,6 +321,11 @@ def test_queues_that_are_not_followed_apart_have_no_utilisation(tmp_path: Path) 
 def test_where_no_port_may_be_paused_there_are_neither_pauses_nor_trees(tmp_path: Path) -> None:
     run = made(BOUNCING, tmp_path)
     assert not [name for name in metrics.measure(run) if name.startswith(("pause", "saturation"))]
+
+
+def test_where_no_port_may_hold_acks_nothing_is_told_of_it(tmp_path: Path) -> None:
+    run = made(HOLDING, tmp_path, 'switch.ack_hold={ kind = "none" }')
+    assert not [name for name in metrics.measure(run) if name.startswith(("held_", "hold_"))]
 
 
 def test_a_run_that_is_cut_before_its_window_counted_nothing_in_it(runs: list[RunData]) -> None:

@@ -13,6 +13,7 @@ from overspill.charts import (
     bounces,
     flows,
     goodput,
+    holds,
     mpl,
     network,
     packets,
@@ -116,6 +117,11 @@ def bounces_by_switch(results: Results) -> Figure | None:
 def bounced_packets(results: Results) -> Figure | None:
     """How far back bounces brought packets, and how many hops they took."""
     return drawn(bounces.packets(results))
+
+
+def held_acks(results: Results) -> Figure | None:
+    """ACKs that a port holds beside its queue, and its state, of each variant's first seed."""
+    return drawn(holds.over_time(results))
 
 
 def paused_ports(results: Results) -> Figure | None:

@@ -147,7 +147,7 @@ def key_of(facts: dict[str, int]) -> tuple[int, int, int]:
         (
             "most",
             "--packet: found 'most'; "
-            "expected most_detoured, most_bounced, first_trimmed or flow=F,n=N[,reverse]",
+            "expected most_detoured, most_bounced, first_trimmed, first_held or flow=F,n=N[,reverse]",
         ),
         ("flow=1", "--packet: found 'flow=1'; expected"),
         ("flow=9999999999,n=1", "expected numbers from 0 to 4294967295"),
@@ -434,3 +434,29 @@ def test_a_trace_in_a_run_that_failed_says_how(tmp_path: Path) -> None:
         BadInput, match=r"expected n from 0 to \d+.*; the run failed: a packet of a lossless class"
     ):
         overspill.trace(path, "flow=0,n=5000", variant="pfc")
+
+
+HOLD = """[variants.hold]
+switch.ack_hold = { kind = "abq", k = "6KB" }
+"""
+
+
+def test_an_ack_that_was_held_says_where_and_for_how_long(command: Command, few: Path) -> None:
+    few.write_text(SCENARIO + HOLD)
+    ran = command("trace", few, "--packet", "first_held", "--no-report")
+    lines = ran.out.splitlines()
+    assert re.fullmatch(r"few, hold, seed 1: flow \d+, reverse packet \d+", lines[0])
+    (held,) = [line for line in lines if "held; released after" in line]
+    assert " edge0 " in held, "at the switch of the host that has sent it"
+    assert lines[-2].endswith(", 1 hold")
+    document = overspill.trace(few, "first_held").document()
+    steps = [(step["what"], step["time_ps"]) for step in document["steps"]]
+    whats = [what for what, _ in steps]
+    at = whats.index("held")
+    assert whats[at - 1 : at + 3] == ["arrived", "held", "released", "stored"]
+    assert steps[at][1] < steps[at + 1][1] == steps[at + 2][1], "it goes on as it is released"
+    assert document["holds"] == 1 and document["fate"] == "delivered"
+    assert document["steps"][at]["from"] == document["src"]
+    few.write_text(SCENARIO)
+    with pytest.raises(BadInput, match="a variant that has ack_hold abq"):
+        overspill.trace(few, "first_held")

@@ -11,6 +11,7 @@ from overspill.charts import (
     bounces,
     flows,
     goodput,
+    holds,
     network,
     packets,
     pauses,
@@ -40,7 +41,7 @@ def of_results(results: Results) -> dict[str, Chart]:
     found += [queues.over_time(results), queues.lengths(results), queues.sojourn(results)]
     found += [activity.over_time(results, kind) for kind in range(len(FATES))]
     found += [bounces.by_switch(results), bounces.packets(results)]
-    found += [pauses.over_time(results), pauses.by_tier(results)]
+    found += [holds.over_time(results), pauses.over_time(results), pauses.by_tier(results)]
     found += [saturation.largest(results), saturation.deadlocks(results)]
     found += [activity.hot_links(results), packets.reordering(results)]
     return {chart.name: with_instants(chart) for chart in found if chart is not None}

@@ -15,13 +15,15 @@ def trace(
         str,
         typer.Option(
             metavar="PACKET",
-            help="most_detoured, most_bounced, first_trimmed, or flow=F,n=N: the n-th that flow F's sender "
-            "sent, from 0; with ,reverse its receiver's.",
+            help="most_detoured, most_bounced, first_trimmed, first_held, or flow=F,n=N: the n-th that "
+            "flow F's sender sent, from 0; with ,reverse its receiver's.",
         ),
     ],
     variant: Annotated[
         str | None,
-        typer.Option(metavar="NAME", help="The variant (default: the first that detours, bounces or cuts)."),
+        typer.Option(
+            metavar="NAME", help="The variant (default: the first that detours, bounces, cuts or holds)."
+        ),
     ] = None,
     sets: Annotated[
         list[str] | None,

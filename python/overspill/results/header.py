@@ -301,6 +301,9 @@ def switch_memory(one: dict[str, Any]) -> str:
         parts += f", {one['headers']} more for headers a port"
     if one.get("input"):
         parts += f", input buffers {one['input']} a port"
+    if one.get("held"):
+        amount, ports = one["held"]
+        parts += f", {amount} for held ACKs at {ports} of them"
     return f"{one['count']} {one['tier']} x {total_text(one['total'])} ({parts})"
 
 

@@ -106,6 +106,16 @@ class Named(ABC):
         return self.table("detour_steps")
 
     @property
+    def holds(self) -> pa.Table:
+        """How many ACKs each port held in the window, how long, and how long it was congested."""
+        return self.table("holds")
+
+    @property
+    def hold_trace(self) -> pa.Table:
+        """ACKs that each port holds over time, and its state."""
+        return self.table("hold_trace")
+
+    @property
     def pauses(self) -> pa.Table:
         """How often and how long each port was paused by its far end in each class, in the window."""
         return self.table("pauses")

@@ -11,6 +11,7 @@ TABLES = (
     "fates",
     "reorder",
     "pauses",
+    "holds",
     "events",
     "queue_trace",
     "sub_queue_trace",
@@ -21,6 +22,7 @@ TABLES = (
     "packets",
     "detour_steps",
     "pause_trace",
+    "hold_trace",
 )
 REASONS = (
     "buffer_full",
@@ -44,6 +46,8 @@ DOING = (
     "bounced",
     "marked",
     "trimmed",
+    "held",
+    "released",
     "stored",
     "started",
     "delivered",

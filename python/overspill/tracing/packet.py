@@ -10,10 +10,21 @@ from overspill.errors import BadInput
 from overspill.results import formats
 
 U32_MAX, U64_MAX = 2**32 - 1, 2**64 - 1
-FORMS = "expected most_detoured, most_bounced, first_trimmed or flow=F,n=N[,reverse]"
+FORMS = "expected most_detoured, most_bounced, first_trimmed, first_held or flow=F,n=N[,reverse]"
 # A packet is cut once at most, and of equals the first to end is found.
-NAMED = {"most_detoured": "detoured", "most_bounced": "bounced", "first_trimmed": "trimmed"}
-DOES = {"detoured": "detour", "bounced": "bounce", "trimmed": "trim"}
+NAMED = {
+    "most_detoured": "detoured",
+    "most_bounced": "bounced",
+    "first_trimmed": "trimmed",
+    "first_held": "held",
+}
+# The slot and its kind by which switches do that.
+DOES = {
+    "detoured": ("overflow", "detour"),
+    "bounced": ("overflow", "bounce"),
+    "trimmed": ("overflow", "trim"),
+    "held": ("ack_hold", "abq"),
+}
 ONE = re.compile(r"flow=([0-9]{1,10}),n=([0-9]{1,10})(,reverse)?")
 TIME = re.compile(r"([0-9]+(?:\.[0-9]+)?) ?(ps|ns|us|ms|s)")
 UNITS = {"ps": 1, "ns": 10**3, "us": 10**6, "ms": 10**9, "s": 10**12}
@@ -22,7 +33,7 @@ INSTANTS = 3
 
 @dataclass(frozen=True)
 class Packet:
-    """A packet by its identity, or by what there is most of: `detoured`, `bounced` or `trimmed`."""
+    """A packet by its identity, or by what there is most of: `detoured`, `bounced`, `trimmed` or `held`."""
 
     most: str = ""
     flow: int = 0
@@ -78,7 +89,7 @@ def variant(loaded: Mapping[str, Any], wanted: str | None, packet: Packet) -> st
     """The variant that is asked for, or the first whose switches do what the packet is to be found by.
 
     For a packet that is told by its number, the first that detours, else the first that bounces, else the
-    first that cuts, else the first.
+    first that cuts, else the first that holds, else the first.
     """
     names: Sequence[str] = loaded["variants"]
     if wanted is not None and wanted not in names:
@@ -87,19 +98,21 @@ def variant(loaded: Mapping[str, Any], wanted: str | None, packet: Packet) -> st
     able = [name for kind in kinds for name in names if does(loaded["resolved"][name], kind)]
     if packet.most and not able:
         raise BadInput(
-            f"--packet: found {packet}; expected a scenario with a variant that has overflow {kinds[0]}"
+            f"--packet: found {packet}; expected a scenario with a variant that has {' '.join(kinds[0])}"
         )
     if packet.most and wanted is not None and wanted not in able:
         raise BadInput(
-            f"--variant: found {wanted!r}, which has no overflow {kinds[0]}; "
+            f"--variant: found {wanted!r}, which has no {' '.join(kinds[0])}; "
             f"for {packet} expected one of {', '.join(able)}"
         )
     return wanted or next(iter(able), names[0])
 
 
-def does(resolved: Mapping[str, Any], kind: str) -> bool:
-    """Whether any switch of a variant answers an overflow so."""
-    return any(one["overflow"]["kind"] == kind for one in resolved["switches"])
+def does(resolved: Mapping[str, Any], wanted: tuple[str, str]) -> bool:
+    """Whether a slot of any switch of a variant, or of any port, is filled so."""
+    slot, kind = wanted
+    tables = [table for one in resolved["switches"] for table in (one, *one.get("ports", {}).values())]
+    return any(table[slot]["kind"] == kind for table in tables if slot in table)
 
 
 def within(instants: tuple[int, int, int] | None, resolved: Mapping[str, Any]) -> None:

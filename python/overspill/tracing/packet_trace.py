@@ -9,10 +9,12 @@ from typing import Any
 import numpy as np
 import pyarrow as pa
 
-from overspill.results import columns
+from overspill.results import columns, formats
 from overspill.results.names import DOING, REASONS
 
-EMITTED, ARRIVED, DETOURED, BOUNCED, MARKED, TRIMMED, STORED, STARTED, DELIVERED = range(len(DOING))
+EMITTED, ARRIVED, DETOURED, BOUNCED, MARKED, TRIMMED, HELD, RELEASED, STORED, STARTED, DELIVERED = range(
+    len(DOING)
+)
 NO_PORT, NO_COUNT = 0xFFFF, 0xFFFF_FFFF
 # Not on the way to a port, or not for certain; the port is that it came in by.
 UNROUTED = ("ttl_expired", "no_route", "link_down", "link_loss", "corrupted")
@@ -27,6 +29,7 @@ class Visit:
     since_ps: int
     happened: list[str] = field(default_factory=list)
     before: int | None = None
+    held_ps: int | None = None
     stored_ps: int | None = None
     left_ps: int | None = None
     to: int | None = None
@@ -105,6 +108,12 @@ class PacketTrace:
         elif what in (DETOURED, BOUNCED):
             visit.turned = "detour" if what == DETOURED else "bounce"
             visit.happened.append(f"{DOING[what]}, not to {self.name(port)}")
+        elif what == HELD:
+            visit.held_ps = step["time_ps"]
+            visit.happened.append(DOING[what])
+        elif what == RELEASED:
+            since = step["time_ps"] - (visit.held_ps or 0)
+            visit.happened.append(f"{DOING[what]} after {formats.time(since)}")
         elif what == TRIMMED:
             visit.happened.append(f"{DOING[what]} to {step['size']} B")
         elif what >= len(DOING):
@@ -181,6 +190,7 @@ class PacketTrace:
             "detours": self.count(DETOURED),
             "bounces": self.count(BOUNCED),
             "trims": self.count(TRIMMED),
+            "holds": self.count(HELD),
             "path": self.path,
             "steps": [self.told(step) for step in self.steps],
             "arcs": [
@@ -205,7 +215,7 @@ class PacketTrace:
             found["reason"] = REASONS[what - len(DOING)]
         if what not in (EMITTED, DELIVERED):
             far = self.peers.get((step["node"], step["port"]))
-            came = what == ARRIVED or found.get("reason") in UNROUTED
+            came = what in (ARRIVED, HELD, RELEASED) or found.get("reason") in UNROUTED
             found |= {"port": step["port"], "from" if came else "to": self.name(far)}
         if step["taken"] != NO_PORT:
             found |= {

@@ -46,9 +46,10 @@ def trace(
     sets: Iterable[str] | Mapping[str, object] = (),
     at: str | None = None,
 ) -> PacketTrace:
-    """The trace of a packet: `most_detoured`, `most_bounced`, `first_trimmed` or `flow=F,n=N[,reverse]`.
+    """The trace of a packet: `most_detoured`, `most_bounced`, `first_trimmed`, `first_held` or a number.
 
-    Without `variant`, of the first that detours (or bounces, or cuts); without `seed`, of the scenario's.
+    By number it is `flow=F,n=N[,reverse]`.
+    Without `variant`, of the first that detours (or bounces, cuts, holds); without `seed`, of the scenario's.
     `at` are three times at which queues are looked at. `BadInput` where there is no such packet.
     """
     return execute(scenario, Options(packet, variant, seed, sets, at))

@@ -8,6 +8,7 @@ from overspill.tracing.packet_trace import (
     ARRIVED,
     BOUNCED,
     DETOURED,
+    HELD,
     MARKED,
     TRIMMED,
     PacketTrace,
@@ -41,7 +42,8 @@ def summary(traced: PacketTrace) -> list[str]:
     under_way = f"under way when the run ended at {formats.time(end)},"
     fates = {"delivered": f"delivered to {traced.path[-1]}", "under_way": under_way}
     fate = fates.get(traced.fate, f"lost at {traced.path[-1]} ({traced.fate})")
-    counts = [(ARRIVED, "hop"), (DETOURED, "detour"), (BOUNCED, "bounce"), (MARKED, "mark"), (TRIMMED, "cut")]
+    counts = [(ARRIVED, "hop"), (DETOURED, "detour"), (BOUNCED, "bounce"), (MARKED, "mark")]
+    counts += [(TRIMMED, "cut"), (HELD, "hold")]
     parts = [
         counted(traced.count(what), name) for what, name in counts if what == ARRIVED or traced.count(what)
     ]

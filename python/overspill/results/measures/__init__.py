@@ -17,6 +17,7 @@ from overspill.results.measures.declare import PS, Metric, present, scale
 from overspill.results.measures.delivery import packets
 from overspill.results.measures.disorder import reordering
 from overspill.results.measures.events import ON_LINKS, counters
+from overspill.results.measures.holding import held
 from overspill.results.measures.occupancy import busiest_ports, port_areas, queues, sojourns, switch_ports
 from overspill.results.measures.pausing import pauses
 from overspill.results.measures.rates import goodput, hosts, jain, load, sharing
@@ -38,6 +39,7 @@ __all__ = [
     "goodput",
     "goodput_last",
     "groups",
+    "held",
     "hosts",
     "jain",
     "links",
