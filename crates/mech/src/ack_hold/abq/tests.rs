@@ -109,9 +109,9 @@ fn lengths(seed: u64) -> Vec<u64> {
     let mut step = || {
         length = match rng.below(20) {
             0 => 0,
-            1 => u64::from(rng.below(90_000)),
-            n if n < 12 => (length + u64::from(rng.below(3_000))).min(120_000),
-            _ => length.saturating_sub(u64::from(rng.below(3_000))),
+            1 => rng.below(90_000),
+            n if n < 12 => (length + rng.below(3_000)).min(120_000),
+            _ => length.saturating_sub(rng.below(3_000)),
         };
         length
     };
