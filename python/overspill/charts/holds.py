@@ -113,4 +113,6 @@ def states(run: RunData, one: Holding, period: Period) -> Panel:
         Band(at, np.zeros(len(at)), low, CONGESTED, "congested", "post", interval=False),
         Band(at, low, high, LIGHT, "light", "post", interval=False),
     ]
-    return Panel("", period.axis(), Axis("state", "share", shown=(0, 1)), marks, share=STRIP)
+    return Panel(
+        "", period.axis(), Axis("state", shown=(0, 1), ticks=((0.0, "0"), (1.0, "1"))), marks, share=STRIP
+    )
