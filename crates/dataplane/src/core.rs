@@ -3,6 +3,7 @@
 mod agents;
 mod alarm;
 mod built;
+mod counted;
 mod crossing;
 mod cutting;
 mod failing;
@@ -19,9 +20,9 @@ pub use standing::{PauseInEffect, PauseSent};
 use crate::accounts::Delta;
 use crate::ends::Tally;
 use crate::packet_store::{Fib, Look, PacketStore};
-use crate::port::{Port, QueueAt};
+use crate::port::QueueAt;
 use crate::transport::Run;
-use crate::{Exts, Framing, Freed, Leaves, Observer, Out, Outcome, PayloadCounts, Pkt, Stored};
+use crate::{Exts, Framing, Freed, Leaves, Observer, Out, Outcome, Pkt, Stored};
 use agents::{Agents, Work};
 use mech::marking::MarkingSlot;
 use mech::overflow::{DropReason, Fate, OverflowSlot};
@@ -398,38 +399,5 @@ impl Core {
     /// A packet has come back to this NIC, since a switch sent it back.
     pub(crate) fn count_returned(&mut self) {
         self.counts(PortId(0)).returned += 1;
-    }
-
-    /// Packets that it holds.
-    pub fn held(&self) -> usize {
-        self.store.arena.held()
-    }
-
-    /// Payload that was lost or cut at its ports, or is in packets that it holds.
-    pub(crate) fn payload(&self) -> PayloadCounts {
-        let of = |port: &Port| {
-            let counts = port.counts();
-            let (dropped, cut) = (counts.dropped_payload, counts.trimmed_payload);
-            PayloadCounts { dropped, cut, ..PayloadCounts::default() }
-        };
-        let held = PayloadCounts { waiting: self.store.arena.payload(), ..PayloadCounts::default() };
-        self.store.ports.iter().map(of).sum::<PayloadCounts>() + held
-    }
-
-    /// The ports.
-    pub fn ports(&self) -> &[Port] {
-        &self.store.ports
-    }
-
-    /// Accounts for what has left by `now`, so that counts can be read. PRECONDITION: no step of that instant is
-    /// under way.
-    pub fn settle(&mut self, now: Time) {
-        self.store.ports.iter_mut().filter(|port| port.computed).for_each(|port| port.settle_after(now));
-    }
-
-    /// Frames that wait in a port's memory although their departure is computed and they are on their
-    /// link already.
-    pub fn waiting_ahead(&self) -> u64 {
-        self.store.ports.iter().filter(|port| port.computed).map(|port| u64::from(port.waiting())).sum()
     }
 }

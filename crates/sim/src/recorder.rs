@@ -10,9 +10,11 @@ mod goodput;
 mod histogram;
 mod holds;
 mod links;
+mod observing;
 mod pauses;
 mod reorder;
 mod rows;
+mod scope;
 mod sequence;
 mod stored_at;
 mod sub_queues;
@@ -24,120 +26,22 @@ pub(crate) use histogram::Histogram;
 pub(crate) use holds::{HoldRow, HoldingPorts, Holds};
 pub(crate) use pauses::{PauseRow, PausedPorts};
 pub(crate) use rows::{ActivityRow, OpenBin, PacketRow, Rows, SumRow, TraceRow};
+pub use scope::Scope;
+pub(crate) use scope::{Crossed, Kind, Metric};
 
 use ahead::{Ahead, Followers};
-use dataplane::{Freed, Leaves, Observer, Pkt, Spot, Stored, Wants};
+use dataplane::{Pkt, Spot, Stored};
 use distances::Distances;
-use goodput::{GoodputOverTime, Got};
-use links::{LinkBits, Transmission};
-use mech::overflow::DropReason;
-use mech::{ClassSet, FlowId, PktId, QueueId};
-use scenario::{Goodput, Scenario};
+use goodput::GoodputOverTime;
+use links::LinkBits;
+use mech::{PktId, QueueId};
+use scenario::Scenario;
+use scope::Clock;
 use sequence::Reordering;
 use stored_at::StoredAt;
 use sub_queues::SubQueues;
-use units::{Dur, Time};
+use units::Time;
 use workloads::Workloads;
-
-/// What to record.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Scope {
-    /// The measurement window: time counts from here on, and packets that are sent from here on.
-    pub from: Time,
-    /// Up to here.
-    pub to: Time,
-    /// Width of a step of the traces.
-    pub bin: Dur,
-    /// Follow the queues of all switch ports exactly.
-    pub queues: bool,
-    /// And the queues of every port apart.
-    pub sub_queues: bool,
-    /// Write down every delivered or lost packet.
-    pub packets: bool,
-    /// Whose goodput to follow over time.
-    pub goodput: Goodput,
-    /// Number of hosts, each with one port: the first port of a switch has this number.
-    pub hosts: u32,
-}
-
-impl Scope {
-    /// Nothing, at no time.
-    #[cfg(test)]
-    pub(crate) const NOTHING: Scope = Scope {
-        from: Time::ZERO,
-        to: Time::ZERO,
-        bin: Dur(1),
-        queues: false,
-        sub_queues: false,
-        packets: false,
-        goodput: Goodput::None,
-        hosts: 0,
-    };
-
-    /// Whether an instant is inside the measurement window.
-    #[inline]
-    pub(crate) fn covers(&self, at: Time) -> bool {
-        at >= self.from && at < self.to
-    }
-
-    /// The step of the traces that an instant is in; [`Clock`] knows that of the present.
-    #[inline]
-    pub(crate) fn bin_of(&self, at: Time) -> u32 {
-        (at.0 / self.bin.0) as u32
-    }
-}
-
-/// The step of the traces that is open, found without a division.
-#[derive(Clone, Copy, Debug, Default)]
-struct Clock {
-    bin: u32,
-    /// It ends here; 0 before the first look.
-    edge: Time,
-}
-
-impl Clock {
-    /// The step that `now` is in. PRECONDITION: time never goes back.
-    #[inline]
-    fn bin(&mut self, scope: &Scope, now: Time) -> u32 {
-        if now >= self.edge {
-            self.bin = scope.bin_of(now);
-            self.edge = Time((u64::from(self.bin) + 1).saturating_mul(scope.bin.0));
-        }
-        self.bin
-    }
-}
-
-/// Something that happens to packets at switches.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Kind {
-    Drop = 0,
-    Mark = 1,
-    Detour = 2,
-    Bounce = 3,
-    Trim = 4,
-}
-
-impl Kind {
-    pub(crate) const COUNT: usize = Kind::Trim as usize + 1;
-}
-
-/// What is told apart of delivered packets.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Metric {
-    Delay = 0,
-    Hops = 1,
-    Detours = 2,
-    Bounces = 3,
-    /// How far bounces have ever brought it back.
-    MaxDistance = 4,
-}
-
-impl Metric {
-    pub(crate) const ALL: [Metric; 5] =
-        [Metric::Delay, Metric::Hops, Metric::Detours, Metric::Bounces, Metric::MaxDistance];
-    /// Those that are told of every packet: all before it.
-    pub(crate) const OF_EVERY: usize = Metric::MaxDistance as usize;
-}
 
 /// The observer.
 #[derive(Clone, Debug)]
@@ -167,25 +71,6 @@ pub struct Recorder {
     /// scenario's traffic.
     pub(crate) received: Vec<u64>,
     closed: bool,
-}
-
-/// What hosts of the second half got from hosts of the first inside the measurement window: frames,
-/// and their bytes without preamble and gap.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub(crate) struct Crossed {
-    pub(crate) frames: u64,
-    pub(crate) bytes: u64,
-}
-
-impl Crossed {
-    #[inline]
-    fn count(&mut self, scope: &Scope, now: Time, pkt: &Pkt) {
-        let half = scope.hosts / 2;
-        if scope.covers(now) && pkt.head.src.0 < half && pkt.head.dst.0 >= half {
-            self.frames += 1;
-            self.bytes += u64::from(pkt.head.size);
-        }
-    }
 }
 
 impl Recorder {
@@ -363,131 +248,6 @@ impl Recorder {
     pub(crate) fn take_back(&mut self, port: u32, ahead: impl IntoIterator<Item = (Time, u16)>) {
         if let Some(links) = self.links.as_mut().filter(|_| !self.closed) {
             ahead.into_iter().for_each(|(start, size)| links.take_back(&self.scope, port, start, size));
-        }
-    }
-}
-
-impl Observer for Recorder {
-    const WANTS: Wants = Wants { emissions: true, ..Wants::QUEUES };
-
-    #[inline(always)]
-    fn decided(&mut self, at: Spot, queue: QueueId, length: u32, pkt: &Pkt) {
-        if self.sub_queues.is_some()
-            && let (Some(port), Some(all)) = (self.queue(at), &mut self.sub_queues)
-        {
-            all.decided(&self.scope, (at.now, length), (port, queue), pkt);
-        }
-    }
-    #[inline(always)]
-    fn stored(&mut self, at: Spot, frame: Stored, _pkt: &Pkt) {
-        let Some(queue) = self.queue(at) else { return };
-        match frame.leaves {
-            Leaves::At(starts) if starts == at.now && frame.before == 0 && self.ahead.passed(queue, at.now) => {}
-            Leaves::At(starts) => self.stored_until(at.now, queue, starts, frame.before),
-            Leaves::Slot(slot) => self.stored_in_slot(at, queue, frame, slot),
-        }
-    }
-    fn freed(&mut self, at: Spot, frame: Freed) {
-        let Some(queue) = self.queue(at) else { return };
-        self.queues[queue].freed::<false>(&self.scope, at.now, frame.after, &mut self.rows.trace);
-        if let Some(all) = &mut self.sub_queues {
-            all.freed(&self.scope, at.now, (queue, frame.queue), &mut self.rows.sub_trace);
-        }
-        if let Some(slot) = frame.started {
-            let switch = (at.node - self.scope.hosts) as usize;
-            self.queues[queue].started(&self.scope, at.now, self.stored_at.get(switch, slot));
-        }
-    }
-    #[inline(always)]
-    fn transmitted(&mut self, at: Spot, pkt: &Pkt, end: Time) {
-        if let Some(links) = &mut self.links {
-            let frame = Transmission { now: at.now, port: at.port, size: pkt.head.size, end };
-            links.transmitted(&self.scope, frame, &mut self.rows.links);
-        }
-        if pkt.head.bounces > 0 {
-            self.distances.transmitted(pkt);
-        }
-    }
-    fn entered(&mut self, flow: FlowId, traffic: u16) {
-        self.workloads.entered(flow, traffic);
-    }
-    #[inline]
-    fn emitted(&mut self, pkt: &Pkt) {
-        if let Some(reordering) = &mut self.reordering {
-            reordering.emitted(self.workloads.traffic(pkt.head.flow), pkt);
-        }
-        self.emitted.iter_mut().for_each(|emitted| emitted.push(*pkt));
-    }
-    fn dropped(&mut self, at: Spot, pkt: &Pkt, reason: DropReason) {
-        self.count(at, pkt, Kind::Drop);
-        self.ended(at, pkt, 1 + reason as u8);
-    }
-    fn marked(&mut self, at: Spot, pkt: &Pkt) {
-        self.count(at, pkt, Kind::Mark);
-    }
-    fn detoured(&mut self, at: Spot, taken: u32, pkt: &Pkt) {
-        self.count(at, pkt, Kind::Detour);
-        if let Some(steps) = self.detour_steps.as_mut().filter(|_| self.scope.covers(pkt.sent)) {
-            steps.detoured(Detour { at, taken }, pkt);
-        }
-    }
-    fn trimmed(&mut self, at: Spot, _bytes: u16, pkt: &Pkt) {
-        self.count(at, pkt, Kind::Trim);
-    }
-    fn bounced(&mut self, at: Spot, pkt: &Pkt) {
-        self.count(at, pkt, Kind::Bounce);
-        self.distances.bounced(pkt);
-    }
-    fn held(&mut self, at: Spot, pkt: &Pkt) {
-        let rows = &mut self.rows.holds;
-        self.holds.iter_mut().for_each(|holds| holds.held(&self.scope, at, pkt.head.size, rows));
-    }
-    fn released(&mut self, at: Spot, pkt: &Pkt) {
-        let rows = &mut self.rows.holds;
-        self.holds.iter_mut().for_each(|holds| holds.released(&self.scope, at, pkt.head.size, rows));
-    }
-    fn turned(&mut self, at: Spot, state: u8, _level: u64) {
-        let rows = &mut self.rows.holds;
-        self.holds.iter_mut().for_each(|holds| holds.turned(&self.scope, at, state, rows));
-    }
-    fn pause_sent(&mut self, at: Spot, xoff: ClassSet, again: ClassSet) {
-        self.pauses.iter_mut().for_each(|pauses| pauses.sent(&self.scope, at, xoff, again));
-    }
-    fn paused(&mut self, at: Spot, class: u8) {
-        self.pauses.iter_mut().for_each(|pauses| pauses.paused(&self.scope, at, class));
-    }
-    fn resumed(&mut self, at: Spot, class: u8) {
-        self.pauses.iter_mut().for_each(|pauses| pauses.resumed(&self.scope, at, class, &mut self.rows.pauses));
-    }
-    fn received(&mut self, at: Spot, flow: FlowId, bytes: u64) {
-        let bin = self.clock.bin(&self.scope, at.now);
-        self.goodput.received(bin, Got { host: at.node, flow, bytes }, &mut self.rows);
-        if !self.scope.covers(at.now) {
-            return;
-        }
-        let workload = usize::from(self.workloads.traffic(flow));
-        if self.received.len() <= workload {
-            self.received.resize(workload + 1, 0);
-        }
-        self.received[workload] += bytes;
-    }
-    fn delivered(&mut self, at: Spot, pkt: &Pkt) {
-        let most = self.ended(at, pkt, 0);
-        self.crossed.count(&self.scope, at.now, pkt);
-        let counts = self.scope.covers(pkt.sent);
-        self.reordering.iter_mut().for_each(|reordering| reordering.delivered(pkt, counts));
-        if !counts {
-            return;
-        }
-        let values = [
-            at.now.since(pkt.sent).0,
-            u64::from(pkt.head.hops),
-            u64::from(pkt.head.detours),
-            u64::from(pkt.head.bounces),
-        ];
-        self.workloads.add(pkt, values);
-        if pkt.head.bounces > 0 {
-            self.workloads.add_distance(pkt, most);
         }
     }
 }

@@ -1,0 +1,41 @@
+//! What the output side of a node has counted, and what it holds.
+
+use super::Core;
+use crate::PayloadCounts;
+use crate::port::Port;
+use units::Time;
+
+impl Core {
+    /// Packets that it holds.
+    pub fn held(&self) -> usize {
+        self.store.arena.held()
+    }
+
+    /// Payload that was lost or cut at its ports, or is in packets that it holds.
+    pub(crate) fn payload(&self) -> PayloadCounts {
+        let of = |port: &Port| {
+            let counts = port.counts();
+            let (dropped, cut) = (counts.dropped_payload, counts.trimmed_payload);
+            PayloadCounts { dropped, cut, ..PayloadCounts::default() }
+        };
+        let held = PayloadCounts { waiting: self.store.arena.payload(), ..PayloadCounts::default() };
+        self.store.ports.iter().map(of).sum::<PayloadCounts>() + held
+    }
+
+    /// The ports.
+    pub fn ports(&self) -> &[Port] {
+        &self.store.ports
+    }
+
+    /// Accounts for what has left by `now`, so that counts can be read. PRECONDITION: no step of that instant is
+    /// under way.
+    pub fn settle(&mut self, now: Time) {
+        self.store.ports.iter_mut().filter(|port| port.computed).for_each(|port| port.settle_after(now));
+    }
+
+    /// Frames that wait in a port's memory although their departure is computed and they are on their
+    /// link already.
+    pub fn waiting_ahead(&self) -> u64 {
+        self.store.ports.iter().filter(|port| port.computed).map(|port| u64::from(port.waiting())).sum()
+    }
+}

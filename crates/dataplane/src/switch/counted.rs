@@ -1,0 +1,80 @@
+//! What a switch has counted, and whether it adds up.
+
+use super::Switch;
+use crate::PayloadCounts;
+use crate::core::Core;
+use mech::overflow::DropReason;
+use mech::routing::Hop;
+use mech::{HostId, PortId};
+
+impl Switch {
+    /// The output side.
+    pub fn core(&self) -> &Core {
+        &self.core
+    }
+    /// The output side, to settle its counters.
+    pub fn core_mut(&mut self) -> &mut Core {
+        &mut self.core
+    }
+    /// Packets lost before a port was chosen, by reason.
+    pub fn lost(&self) -> &[u64; DropReason::ALL.len()] {
+        &self.lost
+    }
+    /// Frames that came in.
+    pub fn received(&self) -> u64 {
+        self.received
+    }
+    /// The ports by which packets of a flow may leave: all that its routing may draw, or else the one of the flow.
+    pub fn table_choices(&self, ends: (HostId, HostId), hash: u32, hops: &[Hop], out: &mut Vec<PortId>) {
+        let routing = self.routing.peek();
+        let drawn = (0..hops.len()).filter(|place| routing.draws(hops, *place));
+        let known = out.len();
+        out.extend(drawn.map(|place| hops[place].port));
+        if out.len() == known {
+            out.push(routing.along(ends, hash, hops));
+        }
+    }
+
+    /// Copies that were made of flooded frames, and those that ended where they were of no use.
+    pub fn flooded(&self) -> (u64, u64) {
+        self.learnt.as_ref().map_or((0, 0), |learnt| (learnt.created.packets, self.core.flood_copies_discarded.packets))
+    }
+
+    /// What was lost or cut here, what waits, and copies of flooded frames.
+    pub fn payload(&self) -> PayloadCounts {
+        let own = PayloadCounts {
+            sent: self.learnt.as_ref().map_or(0, |learnt| learnt.created.payload),
+            delivered: self.core.flood_copies_discarded.payload,
+            dropped: self.lost_payload,
+            ..PayloadCounts::default()
+        };
+        own + self.core.payload()
+    }
+
+    /// Checks `received + created = sent + dropped + flood_copies_discarded + control_received + held + queued`, in
+    /// packets and (with what was cut off) in bytes; control frames are PAUSE and PFC frames, whose sending is
+    /// counted apart.
+    pub fn conserves(&self) -> bool {
+        let (mut packets, mut bytes) = (self.lost.iter().sum::<u64>(), self.lost_bytes);
+        for port in self.core.ports() {
+            let counts = port.counts();
+            packets += counts.sent + counts.dropped.iter().sum::<u64>() + u64::from(port.waiting());
+            bytes += counts.sent_bytes + counts.dropped_bytes + counts.trimmed_bytes + port.waiting_bytes();
+        }
+        let (_, control_received) = self.core.control();
+        (packets, bytes) = (packets + control_received.packets, bytes + control_received.bytes);
+        let (made, (held, held_bytes)) = self.core.agents_tally();
+        (packets, bytes) = (packets + held, bytes + held_bytes);
+        let (back, back_bytes) = self.core.going_back();
+        (packets, bytes) = (packets + back, bytes + back_bytes);
+        let (mut received, mut received_bytes) = (self.received + made.packets, self.received_bytes + made.bytes);
+        if let Some(learnt) = &self.learnt {
+            received += learnt.created.packets;
+            received_bytes += learnt.created.bytes;
+            packets += self.core.flood_copies_discarded.packets;
+            bytes += self.core.flood_copies_discarded.bytes;
+        }
+        let balanced = self.core.ports().iter().all(|p| p.balanced()) && self.core.inputs_balance();
+        packets == received && bytes == received_bytes && balanced
+    }
+}
