@@ -96,6 +96,25 @@ fn a_reaction_to_bounces_and_weights_of_links_that_nothing_asks_for_are_told() {
 }
 
 #[test]
+fn a_way_back_that_is_not_told_anything_of_is_told() {
+    let said = |path: &str| format!("topology.{path} has no effect: it gives neither rate nor delay");
+    let with = |back: &str| notes(&format!("[topology.link.back]\n{back}\n"));
+    assert_eq!(with(""), [said("link.back")]);
+    assert_eq!(with("rate = \"1Mbps\""), [""; 0]);
+    let custom = |back: &str| {
+        let link = |ends: &str, back: &str| format!("{{ {ends}, rate = \"1Gbps\", delay = \"1us\"{back} }}");
+        let links = [link("a = \"a\", b = \"s\"", ""), link("a = \"s\", b = \"b\"", back)].join(", ");
+        let nodes =
+            "{ name = \"a\", kind = \"host\" }, { name = \"s\", kind = \"switch\" }, { name = \"b\", kind = \"host\" }";
+        let topology = format!("[topology]\nkind = \"custom\"\nnode = [{nodes}]\nlink = [{links}]\n");
+        let traffic = "[[traffic]]\nname = \"t\"\nkind = \"permutation\"\nsize = \"1KB\"\n";
+        loaded(&format!("name = \"c\"\nduration = \"1ms\"\n{topology}{traffic}"), &[]).notes
+    };
+    assert_eq!(custom(", back = {}"), [format!("default: {}", said("link.2nd.back"))]);
+    assert_eq!(custom(", back = { delay = \"2us\" }"), [""; 0]);
+}
+
+#[test]
 fn frames_that_wait_for_longer_than_timers_are_told() {
     let with = |jitter: &str, tcp: &str| notes(&format!("[host]\nnic_jitter = \"{jitter}\"\n[transport]\n{tcp}"));
     let said = |jitter: &str, least: &str| {

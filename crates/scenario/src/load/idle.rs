@@ -19,7 +19,8 @@ pub(super) fn notes(document: &Node, scenario: &Scenario) -> Vec<String> {
     if asked.is_raw() {
         let lists = [asked.turns(), asked.measures(), asked.transport(), asked.flows(), asked.classes(), asked.cuts()];
         let others = [asked.snapshot(), asked.jitter(), asked.clocks()];
-        return lists.into_iter().flatten().chain(asked.holds()).chain(others.into_iter().flatten()).collect();
+        let lists = lists.into_iter().flatten().chain(asked.holds()).chain(asked.ways_back());
+        return lists.chain(others.into_iter().flatten()).collect();
     }
     let lists = [asked.turns(), asked.measures(), asked.order(), asked.marks(), asked.unreached(), asked.classes()];
     let others = [asked.returned(), asked.weights(), asked.snapshot(), asked.jitter(), asked.clocks()];
@@ -29,6 +30,7 @@ pub(super) fn notes(document: &Node, scenario: &Scenario) -> Vec<String> {
         .chain(asked.cuts())
         .chain(asked.holds())
         .chain(asked.sessions())
+        .chain(asked.ways_back())
         .chain(others.into_iter().flatten())
         .collect()
 }
@@ -296,6 +298,17 @@ impl Asked<'_> {
         };
         let note = |key| format!("{key} has no effect: it is less than a billionth, and clocks are exact");
         exact.into_iter().find(is_asked).map(note)
+    }
+
+    /// Tables of the way back of links that say nothing of it.
+    fn ways_back(&self) -> Vec<String> {
+        let topology = self.document.get("topology");
+        let links = ["link", "fabric"].into_iter().filter_map(|key| topology?.get(key));
+        let backs =
+            links.flat_map(|link| std::iter::once(link).chain(link.items())).filter_map(|link| link.get("back"));
+        let is_empty = |back: &&Node| matches!(&back.data, Data::Table(entries) if entries.is_empty());
+        let note = |back: &Node| format!("{} has no effect: it gives neither rate nor delay", back.at.path);
+        backs.filter(is_empty).map(note).collect()
     }
 
     /// Weights of links, where routing does not ask for them.
