@@ -101,6 +101,29 @@ fn what_is_said_of_losses_that_are_found_by_time_is_told_where_they_are_not() {
 }
 
 #[test]
+fn what_is_said_of_pacing_is_told_where_nothing_goes_by_it() {
+    let with = |more: &str| notes(&format!("[transport]\nkind = \"linux\"\n{more}"));
+    let shares = "pacing_ss_ratio = 150\npacing_ca_ratio = 110\n";
+    let said = |name: &str| format!("transport.{name} has no effect without pacing, tso or hystart");
+    let both = [said("pacing_ss_ratio"), said("pacing_ca_ratio")];
+    assert_eq!(with(shares), [""; 0], "bursts go by them");
+    assert_eq!(with(&format!("{shares}tso = false\n")), [""; 0], "and HyStart");
+    assert_eq!(with(&format!("{shares}hystart = false\n")), [""; 0], "either alone");
+    assert_eq!(with(&format!("{shares}tso = false\nhystart = false\n")), both);
+    assert_eq!(with(&format!("{shares}tso = false\ncongestion_control = \"reno\"\n")), both);
+    assert_eq!(with(&format!("{shares}tso = false\nhystart = false\npacing = true\n")), [""; 0]);
+    assert_eq!(with("tso = false\ntso_rtt_log = 0\n"), ["transport.tso_rtt_log has no effect without tso = true"]);
+    let unknown = "transport.pacing has no effect before a flow's first ACK: with handshake_rtt = 0us its rate is not known \
+                   until then";
+    assert_eq!(with("pacing = true\nhandshake_rtt = \"0us\"\n"), [unknown]);
+    assert_eq!(with("pacing = true\n"), [""; 0]);
+    let by_count = "recovery = \"sack\"\nhystart = false\npacing = true\ntso_rtt_log = 0\n";
+    let rack = |name: &str| format!("transport.{name} has no effect without recovery = \"rack\"");
+    assert_eq!(with(by_count), [rack("tso_rtt_log"), rack("pacing")]);
+    assert_eq!(with(&format!("{by_count}{shares}"))[2..], both);
+}
+
+#[test]
 fn what_is_said_of_packs_is_told_where_there_are_none_and_of_duplicates_where_there_are() {
     let with = |more: &str| {
         let all = notes(&format!("[transport]\nkind = \"sack\"\n{more}"));

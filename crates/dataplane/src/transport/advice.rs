@@ -9,7 +9,7 @@ use units::Dur;
 pub fn notes(kind: &str, values: &Values, given: &dyn Fn(&str) -> bool) -> Vec<String> {
     let asked = Asked { as_linux: kind.starts_with("linux"), values, given };
     let first = [asked.timeouts(), asked.delayed_acks(), asked.windows(), asked.idle(), asked.by_time()];
-    [first.concat(), asked.packs(), asked.handshake(), asked.ticks(), asked.bounds()].concat()
+    [first.concat(), asked.pacing(), asked.packs(), asked.handshake(), asked.ticks(), asked.bounds()].concat()
 }
 
 struct Asked<'a> {
@@ -148,7 +148,18 @@ impl Asked<'_> {
         let rack = self.is_by_time();
         let told = |name: &&str| values.has(name) && self.is_given(name);
         if !rack {
-            let silent = ["tlp", "window_in_recovery", "frto", "eifel", "dsack_undo", "timer_slack", "tick", "tso"];
+            let silent = [
+                "tlp",
+                "window_in_recovery",
+                "frto",
+                "eifel",
+                "dsack_undo",
+                "timer_slack",
+                "tick",
+                "tso",
+                "tso_rtt_log",
+                "pacing",
+            ];
             let note = |name: &str| format!("transport.{name} has no effect without recovery = \"rack\"");
             return silent.into_iter().filter(told).map(note).collect();
         }
@@ -162,6 +173,35 @@ impl Asked<'_> {
         ];
         let silent = found.into_iter().filter(|(is, ..)| *is);
         silent.map(|(_, name, why)| format!("transport.{name} has no effect {why}")).collect()
+    }
+
+    /// What says nothing of the rate of pacing, and where that is not known.
+    fn pacing(&self) -> Vec<String> {
+        let values = self.values;
+        if !values.has("pacing") {
+            return Vec::new();
+        }
+        let has = |name: &str| self.is_by_time() && values.flag(name);
+        let reno = values.has("congestion_control")
+            && values.get::<CongestionControl>("congestion_control") == CongestionControl::Reno;
+        let starts_slowly = self.is_on("hystart") && !reno;
+        let mut notes = Vec::new();
+        if !has("pacing") && !has("tso") && !starts_slowly {
+            let told = ["pacing_ss_ratio", "pacing_ca_ratio"].into_iter().filter(|name| self.is_given(name));
+            notes.extend(told.map(|name| format!("transport.{name} has no effect without pacing, tso or hystart")));
+        }
+        if self.is_by_time() && !has("tso") && self.is_given("tso_rtt_log") {
+            notes.push("transport.tso_rtt_log has no effect without tso = true".to_string());
+        }
+        let is_open = values.get::<Connection>("connection") == Connection::Established;
+        if has("pacing") && is_open && values.time("handshake_rtt") == Dur::ZERO {
+            notes.push(
+                "transport.pacing has no effect before a flow's first ACK: with handshake_rtt = 0us its rate is not known \
+                 until then"
+                    .to_string(),
+            );
+        }
+        notes
     }
 
     /// What says nothing without PACKs, or beside them.

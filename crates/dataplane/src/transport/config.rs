@@ -1,10 +1,15 @@
 //! What all flows of a run have in common: the validated parameters of a transport as plain data.
 
+mod losses;
+
 pub(super) use super::choices::Recovery;
-use super::choices::{CongestionControl, Connection, PackReaction, Priority, ProbePriority, RecoveryWindow, RtoFloor};
+use super::choices::{CongestionControl, Connection, Priority, ProbePriority, RtoFloor};
 use super::fraction;
+use super::pace::PacingChoices;
 use super::ticks::Ticks;
 use crate::Framing;
+use losses::threshold;
+pub(super) use losses::{PackChoices, RackChoices};
 use mech::host::WindowCut;
 use mech::params::Values;
 use mech::{HostId, hash_mix};
@@ -42,57 +47,6 @@ pub(super) enum EcnMode {
     Latched,
     /// The echo says of each byte whether it was marked (RFC 8257 §3.2).
     Exact,
-}
-
-/// What a sender does that finds losses by time.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub(super) struct RackChoices {
-    /// Tail loss probes (RFC 8985 §7).
-    pub tlp: bool,
-    /// The window in recovery is reduced in proportion to what arrives (RFC 9937).
-    pub prr: bool,
-    /// What had no reason is undone: by new data after a timeout (RFC 5682), by echoed timestamps (RFC 3522),
-    /// by reports of duplicates (RFC 3708).
-    pub frto: bool,
-    pub eifel: bool,
-    pub dsack_undo: bool,
-    /// New data leave in bursts.
-    pub tso: bool,
-    /// What the reordering and the probe timer wait longer.
-    pub slack: Dur,
-}
-
-impl RackChoices {
-    fn new(values: &Values) -> RackChoices {
-        RackChoices {
-            tlp: values.flag("tlp"),
-            prr: values.get::<RecoveryWindow>("window_in_recovery") == RecoveryWindow::Prr,
-            frto: values.flag("frto"),
-            eifel: values.flag("eifel"),
-            dsack_undo: values.flag("dsack_undo"),
-            tso: values.flag("tso"),
-            slack: values.time("timer_slack"),
-        }
-    }
-}
-
-/// What the ends of a flow do with PACKs (CP §4).
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) struct PackChoices {
-    /// DupThresh in place of the other one.
-    pub threshold: Option<u32>,
-    /// What a PACK does to the window.
-    pub reaction: PackReaction,
-}
-
-impl PackChoices {
-    fn new(values: &Values) -> Option<PackChoices> {
-        let asked = values.has("pack") && values.flag("pack");
-        asked.then(|| PackChoices {
-            threshold: threshold(values, "pack_dupack_threshold"),
-            reaction: values.get("pack_reaction"),
-        })
-    }
 }
 
 /// What all flows of a run have in common.
@@ -154,6 +108,7 @@ pub struct TcpConfig {
     pub(super) rto_floor: RtoFloor,
     /// What a sender does that finds losses by time.
     pub(super) rack: RackChoices,
+    pub(super) pacing: PacingChoices,
     /// What both ends do with PACKs; `None` where either knows none.
     pub(super) pack: Option<PackChoices>,
     /// What frames that come back do to their flow's window; `None` is nothing.
@@ -256,6 +211,7 @@ impl TcpConfig {
             delayed_ack: values.flag("delayed_ack").then(|| delayed_ack(as_linux, values, [min_rto, tick])),
             rto_floor: if fixed { RtoFloor::Sum } else { values.get("rto_floor") },
             rack: if recovery == Recovery::Rack { RackChoices::new(values) } else { RackChoices::default() },
+            pacing: PacingChoices::new(values, recovery == Recovery::Rack),
             pack: PackChoices::new(values).filter(|_| recovery.has_sack()),
             bounce_signal: None,
         })
@@ -350,11 +306,6 @@ impl TcpConfig {
     pub(super) fn window_field(&self) -> u16 {
         (self.receive_window >> self.window_shift) as u16
     }
-}
-
-/// A threshold of duplicate ACKs; `None` is off.
-fn threshold(values: &Values, name: &str) -> Option<u32> {
-    values.count_or_off(name).map(|n| u32::try_from(n).unwrap_or(u32::MAX))
 }
 
 /// How long an ACK waits; on Linux no longer than the least timeout less one tick of its clock (1 ms where that does

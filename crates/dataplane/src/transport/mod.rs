@@ -20,6 +20,7 @@ mod congestion;
 mod fraction;
 mod loss;
 mod opening;
+mod pace;
 mod pacing;
 mod receiver;
 mod released;

@@ -5,8 +5,9 @@ mod windows;
 
 use super::choices::{Connection, Priority, ProbePriority};
 use losses::{
-    DSACK_UNDO, EIFEL, FRTO, LINUX_RTO_FLOOR, LINUX_TICK, LINUX_TIMER_SLACK, LINUX_TSO, PACK, PACK_DUPACK_THRESHOLD,
-    PACK_REACTION, RACK, RECOVERY, RTO_FLOOR, TICK, TIMER_SLACK, TLP, TSO, WINDOW_IN_RECOVERY,
+    DSACK_UNDO, EIFEL, FRTO, LINUX_RTO_FLOOR, LINUX_TICK, LINUX_TIMER_SLACK, LINUX_TSO, PACING, PACING_CA_RATIO,
+    PACING_SS_RATIO, PACK, PACK_DUPACK_THRESHOLD, PACK_REACTION, RACK, RECOVERY, RTO_FLOOR, TICK, TIMER_SLACK, TLP,
+    TSO, TSO_RTT_LOG, WINDOW_IN_RECOVERY,
 };
 use mech::params::{Kind, Param, Spec};
 use windows::{CONGESTION_CONTROL, ECN, FAST_CONVERGENCE, G, HYSTART, INITIAL_ALPHA, LINUX_HYSTART};
@@ -24,7 +25,7 @@ macro_rules! tcp_params {
     (by_time: [$($before:expr),*], $($after:expr),* $(,)?) => {
         tcp_params!(
             $($before,)* RECOVERY, TLP, WINDOW_IN_RECOVERY, FRTO, EIFEL, DSACK_UNDO, TIMER_SLACK, TICK, TSO,
-            PACK, PACK_DUPACK_THRESHOLD, PACK_REACTION, $($after),*
+            TSO_RTT_LOG, PACING, PACING_SS_RATIO, PACING_CA_RATIO, PACK, PACK_DUPACK_THRESHOLD, PACK_REACTION, $($after),*
         )
     };
     // A transport after TCP's defaults, or with its own timer and these defaults.
@@ -286,6 +287,10 @@ pub const SPECS: &[&Spec] = &[
             LINUX_TIMER_SLACK,
             LINUX_TICK,
             LINUX_TSO,
+            TSO_RTT_LOG,
+            PACING,
+            PACING_SS_RATIO,
+            PACING_CA_RATIO,
             PACK,
             PACK_DUPACK_THRESHOLD,
             PACK_REACTION,
@@ -306,6 +311,10 @@ pub const SPECS: &[&Spec] = &[
             LINUX_TIMER_SLACK,
             LINUX_TICK,
             LINUX_TSO,
+            TSO_RTT_LOG,
+            PACING,
+            PACING_SS_RATIO,
+            PACING_CA_RATIO,
             PACK,
             PACK_DUPACK_THRESHOLD,
             PACK_REACTION,

@@ -114,6 +114,7 @@ impl TcpConfig {
         TcpConfig {
             recovery,
             rack: if recovery == Recovery::Rack { self.rack } else { RackChoices::default() },
+            pacing: self.pacing.only_if(recovery == Recovery::Rack),
             ecn: if peer.ecn == EcnMode::Off { EcnMode::Off } else { self.ecn },
             timestamps: self.timestamps && peer.timestamps,
             pack: self.pack.filter(|_| has_sack && peer.pack.is_some()),

@@ -10,6 +10,7 @@
 
 use super::{Acked, Windows};
 use crate::transport::TcpConfig;
+use crate::transport::pace::PacingChoices;
 use units::{Dur, Time};
 
 /// Segments of the window from which on signs count.
@@ -86,17 +87,19 @@ impl HyStart {
         if at.cwnd < LEAST_WINDOW * u32::from(cfg.mss) {
             return false;
         }
-        self.found = self.is_long_train(at, ack, least) || self.is_late(rtt, least);
+        self.found = self.is_long_train(at, ack, least, cfg) || self.is_late(rtt, least);
         self.found
     }
 
-    fn is_long_train(&mut self, at: Windows, ack: &Acked, least: Dur) -> bool {
+    fn is_long_train(&mut self, at: Windows, ack: &Acked, least: Dur, cfg: &TcpConfig) -> bool {
         if ack.now.since(self.last) > GAP {
             return false;
         }
         self.last = ack.now;
-        let held = offload(at, ack.srtt);
-        ack.now.since(self.began) > Dur(least.saturating_add(held).0 / 2)
+        let whole = least.saturating_add(offload(at, ack.srtt, &cfg.pacing));
+        // What is paced in slow start takes half of a round trip by itself.
+        let longest = if cfg.pacing.on { whole } else { Dur(whole.0 / 2) };
+        ack.now.since(self.began) > longest
     }
 
     fn is_late(&mut self, rtt: Dur, least: Dur) -> bool {
@@ -110,10 +113,9 @@ impl HyStart {
     }
 }
 
-/// How long segmentation offload may hold data back at the rate of Linux's pacing: two windows a round trip in
-/// slow start, 1.2 of them near its end.
-fn offload(at: Windows, srtt: Dur) -> Dur {
-    let tenths = if at.cwnd < at.ssthresh / 2 { 20 } else { 12 };
-    let time = u128::from(OFFLOAD) * u128::from(srtt.0) * 10 / u128::from(u64::from(at.cwnd.max(1)) * tenths);
+/// How long segmentation offload may hold data back at the rate of Linux's pacing.
+fn offload(at: Windows, srtt: Dur, pacing: &PacingChoices) -> Dur {
+    let percent = u64::from(pacing.percent(at.cwnd, at.ssthresh));
+    let time = u128::from(OFFLOAD) * u128::from(srtt.0) * 100 / u128::from(u64::from(at.cwnd.max(1)) * percent);
     Dur(time.min(u128::from(MOST_OFFLOAD.0)) as u64)
 }

@@ -5,6 +5,7 @@ use super::rack::Rack;
 use super::segments::{Segments, Sent, Tags};
 use super::tlp::Tlp;
 use super::undo::Undo;
+use crate::transport::pace::Pace;
 use crate::transport::rto::Spread;
 use crate::transport::{clock, unwrap};
 use core::ops::Range;
@@ -60,6 +61,7 @@ pub(in crate::transport) struct RackTlp {
     pub burst: Range<u64>,
     /// The congestion window was what limited the sender when it last had new data.
     pub limited: bool,
+    pub pace: Pace,
 }
 
 /// An ACK, and where the sender stands as it comes.

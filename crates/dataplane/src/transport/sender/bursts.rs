@@ -20,9 +20,7 @@ const LARGEST: u64 = 65_536;
 const LEAST: u64 = 2;
 /// Nothing waits after a longer silence.
 const RECENT: Dur = Dur::ms(1);
-/// Of short round trips the whole of it, of one longer by this half as much, and so on (Linux: `tcp_tso_rtt_log`).
-const HALVED_EACH: Dur = Dur(512_000_000);
-/// Beside that, what leaves in this part of a second at the rate of Linux's pacing (`sk_pacing_shift`).
+/// Beside what short round trips have, what leaves in this part of a second at the rate of Linux's pacing (`sk_pacing_shift`).
 const PACED_PARTS: u128 = 1024;
 
 impl Sender {
@@ -31,6 +29,9 @@ impl Sender {
         let mss = u64::from(io.cfg.mss);
         while self.nxt < self.written {
             if self.nxt >= r.burst.end {
+                if io.cfg.pacing.on && r.pace.holds(io.now) {
+                    return;
+                }
                 let Some(end) = self.next_burst(r, io) else { return };
                 r.burst = self.nxt..end;
             }
@@ -38,6 +39,7 @@ impl Sender {
             let room = u64::from(self.congestion.window()).saturating_sub(r.pipe());
             self.fill(room.min(r.burst.end - before), io);
             self.note_sent(before, r, io);
+            self.note_burst(before, r, io);
             r.limited = r.pipe() + mss > u64::from(self.congestion.window());
             if self.nxt < r.burst.end || self.nxt == before {
                 // A NIC that asks for each segment gets the rest later.
@@ -49,6 +51,15 @@ impl Sender {
             if io.cfg.rack.tso && self.nxt - r.burst.start > mss {
                 push(io);
             }
+        }
+    }
+
+    /// What was sent since says when the next may leave.
+    #[inline]
+    fn note_burst(&self, from: u64, r: &mut RackTlp, io: &Io) {
+        let bytes = self.nxt - from;
+        if io.cfg.pacing.on && bytes > 0 {
+            r.pace.on_sent(bytes, bytes.div_ceil(u64::from(io.cfg.mss)) as u32, io.now);
         }
     }
 
@@ -80,6 +91,7 @@ impl Sender {
             self.emit_new(len, io);
         }
         self.note_sent(before, r, io);
+        self.note_burst(before, r, io);
         if self.nxt - before > mss {
             push(io);
         }
@@ -94,7 +106,9 @@ impl Sender {
         let by_receiver = u64::from(self.rwnd.saturating_sub(self.flight()));
         let room = by_window.min(by_receiver);
         if !io.cfg.rack.tso || room < mss {
-            return Some(self.nxt + by_window);
+            // What is paced leaves one by one.
+            let most = if io.cfg.pacing.on { mss } else { by_window };
+            return Some(self.nxt + by_window.min(most));
         }
         let most = self.largest_burst(r, io.cfg);
         let share = (window / mss / 2 * mss).max(mss).min(by_window / mss * mss).min(most);
@@ -120,12 +134,11 @@ impl Sender {
     /// Most that offload is given at once, bytes.
     fn largest_burst(&self, r: &RackTlp, cfg: &TcpConfig) -> u64 {
         let (window, mss) = (self.congestion.window(), u64::from(cfg.mss));
-        let halvings = r.rack.min_rtt().0 / HALVED_EACH.0;
+        let halvings = (r.rack.min_rtt().0 / Dur::us(1).0) >> cfg.rack.tso_rtt_log;
         let near = if halvings < 32 { LARGEST >> halvings } else { 0 };
-        // Two windows a round trip in slow start, 1.2 near its end and after it.
-        let tenths = if window < self.congestion.ssthresh() / 2 { 20 } else { 12 };
+        let percent = u128::from(cfg.pacing.percent(window, self.congestion.ssthresh()));
         let srtt = u128::from(self.rto.srtt().unwrap_or_default().0.max(1));
-        let paced = u128::from(window) * tenths * u128::from(Dur::s(1).0) / (10 * PACED_PARTS * srtt);
+        let paced = u128::from(window) * percent * u128::from(Dur::s(1).0) / (100 * PACED_PARTS * srtt);
         let bytes = near + paced.min(u128::from(LARGEST)) as u64;
         (bytes.min(LARGEST) / mss).max(LEAST) * mss
     }

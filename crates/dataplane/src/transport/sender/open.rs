@@ -46,6 +46,7 @@ impl Sender {
             true => self.by_rack(|s, r| {
                 s.rto.sample_by_rack(rtt, &mut r.spread, 0..0, cfg);
                 r.on_sample(rtt);
+                s.set_pace(r, cfg);
             }),
             false => self.rto.sample(rtt, cfg),
         }

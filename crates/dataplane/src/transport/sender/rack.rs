@@ -32,7 +32,14 @@ impl Sender {
     /// Does something with what is kept for RACK-TLP, which begins with the first such call.
     pub(super) fn by_rack(&mut self, f: impl FnOnce(&mut Sender, &mut RackTlp)) {
         let mut rack = self.loss.take_timed();
+        // There is one timer: what waits for its turn has it where it is due first.
+        if let Some(other) = rack.pace.other() {
+            self.rto.set(other);
+        }
         f(self, &mut rack);
+        if let Some(first) = rack.pace.with_timer(self.rto.expires()) {
+            self.rto.set(first);
+        }
         self.loss.put_timed(rack);
     }
 
@@ -64,6 +71,7 @@ impl Sender {
     fn settle(&mut self, event: Event, r: &mut RackTlp, io: &mut Io) {
         let lost = self.judge(&event, r, io);
         self.set_window(&event, lost, r, io);
+        self.set_pace(r, io.cfg);
         self.set_timer(&event, r, io);
         self.send_lost_and_new(r, io);
     }
@@ -307,6 +315,14 @@ impl Sender {
         }
         if recovering && cfg.rack.prr {
             self.reduce(event.told.delivered, event.advanced && lost == 0, r, cfg);
+        }
+    }
+    /// The rate of pacing: of the window, or of what is not acknowledged where that is more.
+    pub(super) fn set_pace(&self, r: &mut RackTlp, cfg: &TcpConfig) {
+        if let Some(srtt) = self.rto.srtt().filter(|_| cfg.pacing.on) {
+            let window = self.congestion.window();
+            let percent = cfg.pacing.percent(window, self.congestion.ssthresh());
+            r.pace.set_rate(u64::from(window).max(self.sent - self.una), percent, srtt);
         }
     }
     /// RFC 9937 §6.

@@ -10,10 +10,17 @@ use units::{Dur, Time};
 impl Sender {
     /// The timer has expired.
     pub(super) fn timer_by_rack(&mut self, io: &mut Io) {
-        self.by_rack(|s, r| match r.awaited {
-            Awaited::Retransmission => s.on_expiry(r, io),
-            Awaited::Probe => s.on_probe_time(r, io),
-            Awaited::Reordering => s.on_reordering_time(r, io),
+        self.by_rack(|s, r| {
+            if io.now >= s.rto.expires() {
+                match r.awaited {
+                    Awaited::Retransmission => s.on_expiry(r, io),
+                    Awaited::Probe => s.on_probe_time(r, io),
+                    Awaited::Reordering => s.on_reordering_time(r, io),
+                }
+            }
+            if r.pace.is_due(io.now) {
+                s.send_lost_and_new(r, io);
+            }
         });
     }
 
@@ -43,7 +50,7 @@ impl Sender {
         };
         r.awaited = Awaited::Retransmission;
         match io.cfg.retransmission_timer {
-            true => self.wake_after(wait, io),
+            true => self.wake_after(wait.saturating_add(paced(r, io)), io),
             false => self.rto.stop(),
         }
     }
@@ -73,7 +80,7 @@ impl Sender {
             wait = if left > Dur::ZERO { wait.min(left) } else { wait };
         }
         r.awaited = Awaited::Probe;
-        self.wake_after(wait, io);
+        self.wake_after(wait.saturating_add(paced(r, io)), io);
         true
     }
 
@@ -151,5 +158,15 @@ impl Sender {
         self.loss.expiries = self.loss.expiries.saturating_add(1);
         self.cwr = cfg.ecn != EcnMode::Off;
         self.rto.back_off(now, cfg);
+    }
+}
+
+/// What timeouts and probes wait longer since the next segment may not leave before (`tcp_pacing_delay`): whole ticks of the
+/// host's clock, where it has any.
+fn paced(r: &RackTlp, io: &Io) -> Dur {
+    match (io.cfg.pacing.on, io.cfg.tick) {
+        (false, _) => Dur::ZERO,
+        (true, Dur::ZERO) => r.pace.delay(io.now),
+        (true, tick) => Dur(r.pace.delay(io.now).0 / tick.0 * tick.0),
     }
 }

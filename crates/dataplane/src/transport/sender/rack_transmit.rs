@@ -9,6 +9,7 @@ impl Sender {
     /// Sends what is lost and then new data, as long as the window exceeds what is under way; the other way
     /// round where new data is to show whether a timeout had a reason (RFC 5682 §3.1 step 2.b).
     pub(super) fn send_lost_and_new(&mut self, r: &mut RackTlp, io: &mut Io) {
+        r.pace.look_again();
         if r.phase == (Phase::Loss { frto: Frto::New }) {
             let before = self.sent;
             self.send_new(r, io);
@@ -20,7 +21,10 @@ impl Sender {
         let window = u64::from(self.congestion.window());
         while let Some(i) = r.segments.next_waiting() {
             let len = r.segments.get(i).map_or(0, |s| s.len());
-            if !r.at_once && r.pipe() + len > window || !self.pacing.ready() {
+            if !r.at_once && r.pipe() + len > window {
+                return;
+            }
+            if io.cfg.pacing.on && r.pace.holds(io.now) || !self.pacing.ready() {
                 return;
             }
             r.at_once = false;
@@ -45,6 +49,9 @@ impl Sender {
         let Some(s) = r.segments.get(i).copied() else { return 0 };
         self.emit_ranked(s.start, s.len() as u32, self.rank(io.cfg), io);
         r.segments.sent_again(i, io.now);
+        if io.cfg.pacing.on {
+            r.pace.on_sent(s.len(), 1, io.now);
+        }
         s.len()
     }
 

@@ -64,6 +64,35 @@ pub(super) const TSO: Param = Param {
     kind: Kind::Flag,
     default: Some("false"),
 };
+pub(super) const TSO_RTT_LOG: Param = Param {
+    name: "tso_rtt_log",
+    doc: "With `tso`: beside what leaves in a 1024th of a second at the rate of pacing a burst may have 64 KiB, halved for each \
+          2^`tso_rtt_log` microseconds of the least round-trip time (Linux: `tcp_tso_rtt_log`).",
+    kind: Kind::Count { min: 0, max: 31 },
+    default: Some("9"),
+};
+/// Linux's own pacing.
+pub(super) const PACING: Param = Param {
+    name: "pacing",
+    doc: "With `rack`: after a burst (with `tso`, else a segment) the next one waits for as long as it takes at the rate of \
+          pacing; not in the first ten segments, and not before a sample of the round-trip time. Linux does so under `fq`, and where a \
+          socket asks for it.",
+    kind: Kind::Flag,
+    default: Some("false"),
+};
+pub(super) const PACING_SS_RATIO: Param = Param {
+    name: "pacing_ss_ratio",
+    doc: "The rate of pacing in slow start, below half of the threshold: per cent of a window a smoothed round-trip time (Linux: \
+          `tcp_pacing_ss_ratio`). Bursts of `tso` and HyStart go by it, too.",
+    kind: Kind::Count { min: 1, max: 1000 },
+    default: Some("200"),
+};
+pub(super) const PACING_CA_RATIO: Param = Param {
+    name: "pacing_ca_ratio",
+    doc: "The same from there on (Linux: `tcp_pacing_ca_ratio`).",
+    kind: Kind::Count { min: 1, max: 1000 },
+    default: Some("120"),
+};
 pub(super) const TIMER_SLACK: Param = Param {
     name: "timer_slack",
     doc: "With `rack`: what the timer of reordering waits longer, and that of a probe with more than one segment \

@@ -110,6 +110,9 @@ fn by_time(n: u64) -> (&'static str, Vec<(&'static str, Value)>) {
     let mut set = vec![
         ("recovery", word("rack")),
         ("tso", Value::Flag(other(1))),
+        ("tso_rtt_log", Value::Count(if other(6) { 9 } else { 0 })),
+        ("pacing", Value::Flag(other(7))),
+        ("pacing_ca_ratio", Value::Count(if other(8) { 120 } else { 10 })),
         ("quick_acks", Value::Flag(other(2))),
         ("tick", time(Dur::us([0, 70, 1000][n as usize % 3]))),
         ("handshake_rtt", time(Dur::us(if other(3) { 90 } else { 0 }))),
