@@ -395,9 +395,4 @@ impl Core {
     fn counts(&mut self, port: PortId) -> &mut crate::PortCounts {
         self.store.ports[usize::from(port.0)].counts_mut()
     }
-
-    /// A packet has come back to this NIC, since a switch sent it back.
-    pub(crate) fn count_returned(&mut self) {
-        self.counts(PortId(0)).returned += 1;
-    }
 }

@@ -3,9 +3,15 @@
 use super::Core;
 use crate::PayloadCounts;
 use crate::port::Port;
+use mech::PortId;
 use units::Time;
 
 impl Core {
+    /// A packet has come back to this NIC, since a switch sent it back.
+    pub(crate) fn count_returned(&mut self) {
+        self.counts(PortId(0)).returned += 1;
+    }
+
     /// Packets that it holds.
     pub fn held(&self) -> usize {
         self.store.arena.held()
