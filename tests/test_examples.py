@@ -8,15 +8,18 @@ import pytest
 
 ROOT = Path(__file__).parents[1]
 SAID = {
+    "abq": ("drop  ", "abq  ", "no_ece  ", " drops, QCT p99 ", " ACKs held for "),
     "cut_packets": ("drop  QCT p99 ", "cp    QCT p99 ", " trims", " returned", "most at port "),
     "from_python": ("drop ", "detour ", "FCT p99 ", "over 3 seeds"),
 }
+FIGURES = {"abq": ["held_acks.png"]}
 
 
 @pytest.mark.parametrize("path", sorted((ROOT / "examples").glob("*.py")), ids=lambda path: path.stem)
-def test_an_example_runs_and_says_what_it_is_there_to_say(path: Path) -> None:
+def test_an_example_runs_and_says_what_it_is_there_to_say(path: Path, tmp_path: Path) -> None:
     ran = subprocess.run(
-        [sys.executable, str(path)], capture_output=True, text=True, timeout=300, check=False
+        [sys.executable, str(path)], capture_output=True, text=True, timeout=300, check=False, cwd=tmp_path
     )
     assert ran.returncode == 0, ran.stderr
     assert [one for one in SAID[path.stem] if one not in ran.stdout] == [], ran.stdout
+    assert sorted(one.name for one in tmp_path.iterdir()) == FIGURES.get(path.stem, [])
