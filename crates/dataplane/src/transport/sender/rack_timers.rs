@@ -54,11 +54,13 @@ impl Sender {
             false => self.rto.stop(),
         }
     }
+
     /// The timer expires after so long, by the clock of this host.
     pub(super) fn wake_after(&mut self, wait: Dur, io: &mut Io) {
         let at = io.expiry(self.flow.src, wait, self.rto.expires());
         self.rto.set(at);
     }
+
     /// How long until the retransmission timeout of the first segment is over; zero where it is.
     fn left(&self, r: &RackTlp, io: &Io) -> Dur {
         let expiry = r.segments.first().map_or(Time::NEVER, |s| s.at.saturating_add(self.rto.timeout()));
@@ -149,8 +151,11 @@ impl Sender {
         }
         let window = r.pipe() + u64::from(cfg.mss);
         self.congestion.set_window(u32::try_from(window).unwrap_or(u32::MAX));
-        self.send_again(0, r, io);
+        self.repeat_lost(0, r, io);
+        // Pacing does not put off this one (`tcp_retransmit_timer`).
+        self.wake_after(self.rto.timeout(), io);
     }
+
     /// What every timeout does.
     fn after_timeout(&mut self, cfg: &TcpConfig, now: Time) {
         self.loss.on_timeout(self.una, self.sent);

@@ -36,12 +36,17 @@ impl Sender {
     /// Sends a segment again, as it was. That of the first one starts the timeout anew, as Linux has it
     /// (RFC 6298 §5 leaves it open).
     pub(super) fn send_again(&mut self, i: usize, r: &mut RackTlp, io: &mut Io) {
-        let bytes = self.repeat(i, r, io);
-        r.on_sent_again(bytes, clock::ticks(io.now, io.cfg));
+        self.repeat_lost(i, r, io);
         if i == 0 && r.awaited != Awaited::Reordering {
             r.awaited = Awaited::Retransmission;
             self.rearm_timeout(r, io);
         }
+    }
+
+    /// Sends a segment again that is lost, and leaves the timer as it is.
+    pub(super) fn repeat_lost(&mut self, i: usize, r: &mut RackTlp, io: &mut Io) {
+        let bytes = self.repeat(i, r, io);
+        r.on_sent_again(bytes, clock::ticks(io.now, io.cfg));
     }
 
     /// The same, whatever the reason; how many bytes it has.
