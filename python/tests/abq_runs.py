@@ -61,6 +61,7 @@ def ports(*lost: int, longest: int = 80) -> pa.Table:
         port=range(count),
         peer=range(count),
         max_packets=[longest] * count,
+        max_bytes=[1500 * longest] * count,
         drop_buffer_full=[*lost, 0],
         drop_hold_full=[0] * count,
     )

@@ -38,6 +38,7 @@ def made(waited: int = 0, lost: int = 3) -> dict[str, object]:
 def test_the_queue_is_weighted_by_time_until_the_last_byte() -> None:
     found = schemes.queue(made(), 0)  # type: ignore[arg-type]
     assert found.mean == pytest.approx(1.5 * (40 * 4 + 10 * 2) / 10)
+    assert found.busy == pytest.approx(1.5 * (40 * 4 + 10 * 2) / 6)
     assert found.percentiles == (0, 60)
     assert found.drops == 3
 

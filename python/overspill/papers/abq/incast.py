@@ -75,9 +75,11 @@ def figure_4a(sweeps: Sweeps) -> Iterator[Measured]:
     """Lengths of queues."""
     runs = sweeps["incast"]
     mean = queues(runs)
+    busy = {one: over_queues(runs, one, lambda queue: queue.busy) for one in NAMES}
+    note = f"{levels(mean, 'KB')}; while anything waits {levels(busy, 'KB')}"
     for one in OTHERS:
         ratio = quotients(level(mean, one), level(mean, ABQ))
-        yield measured(f"{NAMES[one]} by ABQ", "mean_queue", ratio, levels(mean, "KB"))
+        yield measured(f"{NAMES[one]} by ABQ", "mean_queue", ratio, note)
     yield measured("ECN less DropTail", "mean_queue", level(mean, ECN) - level(mean, DROP_TAIL))
     held = over_queues(runs, ABQ, lambda queue: queue.held).mean(axis=1)
     both = 1 + quotients(held, level(mean, ABQ))

@@ -10,7 +10,17 @@ from matplotlib.figure import Figure as Drawing
 
 from overspill import columns, plots
 from overspill.papers.abq.incast_drawn import colour
-from overspill.papers.abq.schemes import CAPACITY, DROP_TAIL, ECN, NAMES, OTHERS, Sweeps, lengths, port_to
+from overspill.papers.abq.schemes import (
+    CAPACITY,
+    DROP_TAIL,
+    ECN,
+    FRAME,
+    NAMES,
+    OTHERS,
+    Sweeps,
+    lengths,
+    port_to,
+)
 from overspill.papers.common import Published, dropped, measured, quotient, sheet
 from overspill.papers.spec import Figure, Measured, Runs
 
@@ -54,7 +64,9 @@ def measure(sweeps: Sweeps) -> Iterator[Measured]:
         places = [bottleneck(runs, table) for table in ports]
         every = list(zip(ports, places, strict=True))
         longest = [columns.numbers(table, "max_packets")[row] for table, (*_, row) in every]
-        yield measured(NAMES[variant], "longest_queue", [float(one) for one in longest])
+        full = np.mean([columns.numbers(table, "max_bytes")[row] for table, (*_, row) in every])
+        note = f"{full:.6g} B on average, of {CAPACITY * FRAME * 1e3:.6g}"
+        yield measured(NAMES[variant], "longest_queue", [float(one) for one in longest], note)
         lost = [float(dropped(table)[row]) for table, (*_, row) in every]
         yield measured(NAMES[variant], "drops", lost)
         hists = runs.tables("queue_hist", variant)

@@ -67,6 +67,7 @@ class Queue:
     """The queue toward the receiver, weighted by time from the start to the last byte; KB."""
 
     mean: float
+    busy: float  # the same over the time in which anything waits
     percentiles: tuple[float, float]  # 5th and 95th
     held: float  # the mean of what the input queue of the same port holds
     drops: float  # packets
@@ -93,7 +94,7 @@ def queue(tables: Mapping[str, pa.Table], host: int) -> Queue:
     drops = float(dropped(ports)[row])
     hist, last = tables["queue_hist"], times(tables["flows"]).last
     if np.isnan(last):
-        return Queue(last, (last, last), last, drops)
+        return Queue(last, last, (last, last), last, drops)
     packets, time = lengths(hist, (node, port), 0)
     packets, time = lengths(hist, (node, port), float(time.sum()) - (last - START))
     low, high = quantiles.weighted(packets, time.astype(np.int64), [5, 95])
@@ -102,8 +103,10 @@ def queue(tables: Mapping[str, pa.Table], host: int) -> Queue:
     holds = tables["holds"]
     here = (columns.numbers(holds, "node") == node) & (columns.numbers(holds, "port") == port)
     waited = float(columns.numbers(holds, "waited_ps")[here].sum())
+    whole = FRAME * float((packets * time).sum())
     return Queue(
-        mean=FRAME * quotient(float((packets * time).sum()), float(time.sum())),
+        mean=quotient(whole, float(time.sum())),
+        busy=quotient(whole, float(time[packets > 0].sum())),
         percentiles=(FRAME * low, FRAME * high),
         held=ACK * waited / (last - START),
         drops=drops,
