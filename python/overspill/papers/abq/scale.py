@@ -9,6 +9,7 @@ from functools import cache
 import numpy as np
 import pyarrow as pa
 from matplotlib.figure import Figure as Drawing
+from matplotlib.ticker import FuncFormatter
 
 from overspill import columns, plots, quantiles
 from overspill.papers.abq.incast_drawn import colour
@@ -160,6 +161,7 @@ def draw_times(sweeps: Sweeps, _: Published) -> Drawing:
             share = np.arange(1, len(took) + 1) / len(took)
             axes.plot(took, 100 * share, color=colour(variant), drawstyle="steps-post", label=name)
         axes.set_xscale("log")
+        axes.xaxis.set_major_formatter(FuncFormatter(lambda value, _: f"{value:,g}".replace(",", " ")))
         axes.set_xlabel("FCT of short flows (ms)")
         axes.set_ylabel("flows (%)")
         axes.set_ylim(0, 100)
@@ -185,7 +187,9 @@ def draw_table(sweeps: Sweeps, published: Published) -> Drawing:
             grouped(axes, [told for *_, told in columns_of], Bars(list(NAMES.values()), values), paper)
             axes.set_ylabel(unit)
             axes.set_title(title)
-            axes.legend(loc="lower center", bbox_to_anchor=(0.5, -0.3), ncols=4)
+            if (shown := axes.get_legend()) is not None:  # one is enough
+                shown.remove()
+        made.legend(*every[0].get_legend_handles_labels(), loc="outside lower center", ncols=4)
     return made
 
 
