@@ -67,6 +67,9 @@ def test_what_is_held_is_drawn_beside_the_queue_and_the_state_below(results: Res
     width = np.diff(congested.x)
     shares = [np.sum((one.high - one.low)[:-1] * width) for one in (congested, light)]
     assert shares == pytest.approx([one * 1e-12 for one in spent], rel=1e-6)
+    # States have no line, which a paler band would be for.
+    fills = [trace["fillcolor"] for trace in figure["data"] if "fillcolor" in trace]
+    assert len(fills) == 2 and all(one.endswith(",0.8)") for one in fills)
     assert plots.held_acks(results) is not None
 
 

@@ -10,6 +10,7 @@ use scenario::load::{Source, load};
 use sim::{Options, PacketId, Recorder, Results, Stop, build};
 use std::collections::HashMap;
 use std::path::Path;
+use units::Time;
 
 /// What became of every packet, by its identity.
 #[derive(Clone, Debug, Default)]
@@ -333,6 +334,49 @@ size = "32768B"
 start = "1ms"
 jitter = "100us"
 "#;
+
+/// ACKs that are held when the link of their port goes down, and those of them that go on in that instant.
+#[derive(Clone, Debug)]
+struct Outage {
+    down: Time,
+    held: u64,
+    released: u64,
+}
+
+impl Observer for Outage {
+    const WANTS: Wants = Wants::NOTHING;
+
+    fn held(&mut self, at: Spot, _pkt: &Pkt) {
+        self.held += u64::from(at.now < self.down);
+    }
+    fn released(&mut self, at: Spot, _pkt: &Pkt) {
+        self.held -= u64::from(at.now < self.down);
+        self.released += u64::from(at.now == self.down);
+    }
+}
+
+/// Whatever becomes of what waits for the port: where it waits too, nothing else asks the agent again.
+#[test]
+fn where_its_link_goes_down_acks_go_on_at_once_whatever_waits_for_it() {
+    for then in ["drop", "wait", "look_up"] {
+        let mut all = 0;
+        for at in [1500, 1600, 1700, 1800, 1900] {
+            let lines = format!(
+                "dead_port = \"{then}\"\nswitch.ack_hold = {{ kind = \"abq\", k = \"30000B\" }}\nevent = [\
+                 {{ kind = \"link_down\", link = \"s0:h0\", at = \"{at}us\" }}, \
+                 {{ kind = \"link_up\", link = \"s0:h0\", at = \"20ms\" }}]"
+            );
+            let s = scenario(&format!("{lines}{INCAST}"), "");
+            let outage = Outage { down: Time(at * 1_000_000), held: 0, released: 0 };
+            let mut world = build(&s, 1, Options::default(), outage).unwrap();
+            world.run();
+            let found = world.observer();
+            assert_eq!(found.released, found.held, "{then}: {found:?}");
+            all += found.held;
+        }
+        assert!(all > 20, "{then}: {all}");
+    }
+}
 
 /// Bytes times time that waited at switches.
 fn area(results: &Results) -> f64 {

@@ -17,7 +17,8 @@ if TYPE_CHECKING:
     from overspill.results.results import Results
 
 QUEUE, HELD = Look("#444444", width=1.1), Look(COLOURS[1], width=1.4)
-CONGESTED, LIGHT = Look(COLOURS[3], width=0, opacity=0.8), Look(COLOURS[5], width=0, opacity=0.8)
+CONGESTED, LIGHT = Look(COLOURS[3], width=0), Look(COLOURS[5], width=0)
+OPACITY = 0.8  # of the states, which have no line
 KEY = (
     Entry("queue", "output queue, largest in a bin of time", QUEUE),
     Entry("held", "held ACKs, most in a bin of time", HELD),
@@ -110,8 +111,8 @@ def states(run: RunData, one: Holding, period: Period) -> Panel:
     ]
     low, high = shares[0], np.minimum(shares[0] + shares[1], 1)
     marks: list[Mark] = [
-        Band(at, np.zeros(len(at)), low, CONGESTED, "congested", "post", interval=False),
-        Band(at, low, high, LIGHT, "light", "post", interval=False),
+        Band(at, np.zeros(len(at)), low, CONGESTED, "congested", "post", interval=False, opacity=OPACITY),
+        Band(at, low, high, LIGHT, "light", "post", interval=False, opacity=OPACITY),
     ]
     return Panel(
         "", period.axis(), Axis("state", shown=(0, 1), ticks=((0.0, "0"), (1.0, "1"))), marks, share=STRIP

@@ -79,7 +79,7 @@ def texts(axes: Axes, panel: Panel) -> None:
 
 def area(axes: Axes, mark: spec.Band) -> None:
     """A band."""
-    style: dict[str, Any] = {"facecolor": mark.look.colour, "alpha": 0.18, "linewidth": 0}
+    style: dict[str, Any] = {"facecolor": mark.look.colour, "alpha": mark.opacity, "linewidth": 0}
     axes.fill_between(mark.x, mark.low, mark.high, step="post" if mark.step else None, **style)
 
 

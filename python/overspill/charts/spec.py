@@ -82,7 +82,10 @@ class Line:
 
 @dataclass(frozen=True)
 class Band:
-    """The area between two curves, mostly an `interval` over seeds; without a text of its own."""
+    """The area between two curves, mostly an `interval` over seeds; without a text of its own.
+
+    Lines shine through it unless it is more opaque.
+    """
 
     x: np.ndarray
     low: np.ndarray
@@ -91,6 +94,7 @@ class Band:
     entry: str = ""
     step: Literal["", "post"] = ""
     interval: bool = True
+    opacity: float = 0.18
 
 
 @dataclass(frozen=True)

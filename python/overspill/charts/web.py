@@ -128,14 +128,18 @@ def band(mark: spec.Band, panel: Panel) -> list[dict[str, Any]]:
         "x": placed(mark.x, panel.x),
     }
     both["line"] = {"color": mark.look.colour, "width": 0} | shape
-    upper = {"y": placed(mark.high, panel.y), "fill": "tonexty", "fillcolor": faint(mark.look.colour)}
+    upper = {
+        "y": placed(mark.high, panel.y),
+        "fill": "tonexty",
+        "fillcolor": faint(mark.look.colour, mark.opacity),
+    }
     return [both | {"y": placed(mark.low, panel.y)}, both | upper]
 
 
-def faint(colour: str) -> str:
+def faint(colour: str, opacity: float) -> str:
     """A colour that lets what is below shine through."""
     red, green, blue = (int(colour[at : at + 2], 16) for at in (1, 3, 5))
-    return f"rgba({red},{green},{blue},0.18)"
+    return f"rgba({red},{green},{blue},{opacity:g})"
 
 
 def error_bars(mark: spec.Points | spec.Bars, middle: np.ndarray) -> dict[str, Any]:
