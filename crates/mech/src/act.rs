@@ -34,6 +34,8 @@ pub enum Act {
         max: u32,
         /// Set ECE on each.
         set_ece: bool,
+        /// Advertise no larger window than this in each, in the units of its field.
+        window: Option<u16>,
     },
     /// Send a message made here, by this switch's own tables and past `ack_hold`.
     Emit {

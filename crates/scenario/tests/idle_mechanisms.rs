@@ -137,6 +137,20 @@ fn an_echo_for_senders_that_do_not_know_it_is_told() {
 }
 
 #[test]
+fn bounded_windows_of_hosts_with_a_scale_are_told() {
+    let with = |window: &str| {
+        let abq = "ack_hold = { kind = \"abq\", release = \"window\", corrector = false }";
+        format!("[switch]\n{abq}\n[transport]\nkind = \"dctcp\"\nreceive_window = \"{window}\"\n")
+    };
+    let said = format!(
+        "{HOLD}.release = \"window\" writes windows without a scale, as a switch sees them: hosts whose \
+         transport.receive_window is above 65535B take them for a multiple of that"
+    );
+    assert_eq!(note_on_holding(&with("200KB")), [said]);
+    assert_eq!(note_on_holding(&with("65535B")), [""; 0]);
+}
+
+#[test]
 fn holding_at_no_port_or_for_traffic_that_nothing_acknowledges_is_told() {
     let tree = star("");
     let head = &tree[..tree.find("[[traffic]]").expect("it has one")];

@@ -215,7 +215,7 @@ impl mech::Agent for UntilAStart {
     }
     fn on_level(&mut self, _: Account, bytes: u64, at: &mech::AgentContext, env: &mut Env) {
         if bytes < self.waits {
-            env.acts.push(mech::Act::ReleaseHeld { port: at.port, max: 1, set_ece: true });
+            env.acts.push(mech::Act::ReleaseHeld { port: at.port, max: 1, set_ece: true, window: None });
         }
         self.waits = bytes;
     }

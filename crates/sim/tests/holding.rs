@@ -224,6 +224,43 @@ fn a_sender_without_ecn_ignores_the_ece_of_released_acks() {
     }
 }
 
+/// The windows of released ACKs, and of all that have come.
+#[derive(Clone, Debug, Default)]
+struct Windows {
+    released: Vec<u16>,
+    delivered: Vec<u16>,
+}
+
+impl Observer for Windows {
+    const WANTS: Wants = Wants::NOTHING;
+
+    fn released(&mut self, _at: Spot, pkt: &Pkt) {
+        self.released.push(pkt.window);
+    }
+    fn delivered(&mut self, _at: Spot, pkt: &Pkt) {
+        if pkt.head.is_pure_ack() {
+            self.delivered.push(pkt.window);
+        }
+    }
+}
+
+#[test]
+fn windows_of_released_acks_are_bounded_where_that_is_asked_and_no_others() {
+    let windows = |release: &str| {
+        let abq = format!("switch.ack_hold = {{ kind = \"abq\", k = \"9KB\", {release} }}");
+        let mut world = build(&scenario(&text(&[&abq]), ""), 1, Options::default(), Windows::default()).unwrap();
+        assert_eq!(world.run().stop, Some(Stop::Done));
+        world.observer().clone()
+    };
+    let plain = windows("release = \"all\"");
+    let own = plain.released[0];
+    assert!(own > 9_000 && plain.released.iter().all(|window| *window == own));
+    let bounded = windows("release = \"window\", window_min = \"2000B\"");
+    assert!(bounded.released.len() > 20 && bounded.released.iter().all(|window| (2_000..=9_000).contains(window)));
+    assert!(bounded.delivered.iter().all(|window| *window == own || *window <= 9_000));
+    assert!(bounded.delivered.contains(&own), "what was not held says what its host did");
+}
+
 #[test]
 fn acks_that_find_no_room_are_lost_for_a_reason_of_their_own() {
     let small = text(&["switch.ack_hold = { kind = \"abq\", k = \"9KB\", capacity = \"128B\" }"]);

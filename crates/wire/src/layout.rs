@@ -13,6 +13,8 @@ pub(crate) const ETHERNET: usize = 14;
 pub(crate) const IP_LENGTH: usize = 2;
 /// Where the length of TCP's header and the flags lie in it (RFC 9293 §3.1).
 pub(crate) const TCP_FLAGS: usize = 12;
+/// Where TCP's header has its window.
+pub(crate) const WINDOW: usize = 14;
 
 /// Why bytes are no frame that can be read, or fields none that can be written.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

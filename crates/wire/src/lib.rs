@@ -37,7 +37,7 @@ pub use pcap_file::PcapError;
 pub use pcapng::{Interface, Seen, Writer};
 pub use restore::{Network, Restored, Side};
 pub use segment::{Checksums, Ip, LengthIn, SHORTEST, Segment, checksums};
-pub use switch::{Trim, Uncut, cut, is_pure_ack, set_ce, set_dscp, set_ece, set_flags};
+pub use switch::{Trim, Uncut, bound_window, cut, is_pure_ack, set_ce, set_dscp, set_ece, set_flags};
 
 #[cfg(test)]
 mod conformance;

@@ -3,7 +3,7 @@
 
 use crate::checksum;
 use crate::flags::{CpPacket, TcpFlags};
-use crate::layout::{Datagram, ETHERNET, Headers, IP_LENGTH, Malformed, TCP_FLAGS, set_word, word};
+use crate::layout::{Datagram, ETHERNET, Headers, IP_LENGTH, Malformed, TCP_FLAGS, WINDOW, set_word, word};
 use crate::segment::{LengthIn, SHORTEST};
 use std::fmt;
 
@@ -143,6 +143,22 @@ pub fn is_pure_ack(frame: &[u8]) -> Result<bool, Malformed> {
 /// As [`set_flags`].
 pub fn set_ece(frame: &mut [u8]) -> Result<(), Malformed> {
     set_flags(frame, TcpFlags::ECE, true)
+}
+
+/// Bounds the window that a segment advertises, in the units of its field (RFC 9293 §3.1), and corrects the checksum by that
+/// (RFC 1624); whether it is another window now.
+///
+/// # Errors
+/// Where it is no frame of TCP over IPv4.
+pub fn bound_window(frame: &mut [u8], most: u16) -> Result<bool, Malformed> {
+    let tcp = Headers::read(frame)?.ip.end;
+    let before = word(frame, tcp + WINDOW);
+    if before > most {
+        let sum = checksum::update(word(frame, tcp + checksum::IN_TCP), before, most);
+        set_word(frame, tcp + WINDOW, most);
+        set_word(frame, tcp + checksum::IN_TCP, sum);
+    }
+    Ok(before > most)
 }
 
 /// Marks a packet that it has experienced congestion, if its transport knows ECN; whether it is marked now

@@ -269,7 +269,7 @@ impl Core {
                 let alarm = self.agents.as_mut().and_then(|agents| agents.alarm(agent, id)?.set(at));
                 alarm.into_iter().for_each(|at| self.wake_me(Timer::Agent(agent, id), at, step.out));
             }
-            Act::ReleaseHeld { port, max, set_ece } => self.release(port, max, set_ece, step),
+            Act::ReleaseHeld { port, max, set_ece, window } => self.release(port, max, (set_ece, window), step),
             Act::Turn { port, state, level } => {
                 let at = step.out.spot(port);
                 step.out.observer().turned(at, state, level);
@@ -281,7 +281,13 @@ impl Core {
     }
 
     /// Held packets go on, oldest first.
-    fn release<F: Fib, O: Out>(&mut self, port: PortId, max: u32, set_ece: bool, step: &mut Step<F, O>) {
+    fn release<F: Fib, O: Out>(
+        &mut self,
+        port: PortId,
+        max: u32,
+        (set_ece, window): (bool, Option<u16>),
+        step: &mut Step<F, O>,
+    ) {
         for _ in 0..max {
             let Some(agents) = &mut self.agents else { return };
             let Some(mut pkt) = self.store.arena.pop(&mut agents.ports[usize::from(port.0)].held) else { return };
@@ -289,6 +295,7 @@ impl Core {
             if set_ece {
                 pkt.head.flags = pkt.head.flags.with(Flags::ECE);
             }
+            pkt.window = pkt.window.min(window.unwrap_or(u16::MAX));
             let at = step.out.spot(port);
             step.out.observer().released(at, &pkt);
             self.work.push_back(Work::Packet(pkt));

@@ -242,6 +242,11 @@ impl TcpConfig {
         self.ecn != EcnMode::Off
     }
 
+    /// Whether the windows that it advertises have a scale other than 1 (RFC 7323 §2).
+    pub fn scales_windows(&self) -> bool {
+        self.window_shift > 0
+    }
+
     /// Whether losses are found by the time of each sending (RFC 8985).
     pub fn finds_by_time(&self) -> bool {
         self.recovery == Recovery::Rack

@@ -13,8 +13,8 @@
 //! q is what waits to leave by the port, in bytes, without the frame on the wire; it is looked at on every change.
 //! The figure and Algorithm 1 differ at three places, which `reading` chooses between: whether X itself is low enough,
 //! whether X ends at 4 MTU or below, and whether a queue that has fallen past several levels at once passes them
-//! all. Not modelled: the older public code's order, last in, first out, with one ACK for each connection, and its
-//! rewriting of windows.
+//! all. `release = "window"` is how the older public code lets go: windows are rewritten, and ACKs go until their windows
+//! add up to more than K. Not modelled: its order, last in, first out, with one ACK for each connection.
 
 #[cfg(test)]
 mod tests;
@@ -54,6 +54,7 @@ choice! {
     pub(crate) enum Release {
         All = "all",
         Batch = "batch",
+        Window = "window",
     }
 }
 
@@ -112,8 +113,8 @@ params! {
             default: Some("false"),
         },
         release: Release = {
-            doc: "How many go when the queue has fallen to X: all that are held, or `batch` of them. Where congestion ends \
-                  all do.",
+            doc: "How many go when the queue has fallen to X: all that are held; `batch` of them; or, with windows bounded by \
+                  K over their number, until these exceed K (the older public code). Where congestion ends all do.",
             kind: Release::KIND,
             default: Some("all"),
         },
@@ -121,6 +122,11 @@ params! {
             doc: "With `release` = `batch`: at most so many go at once, oldest first.",
             kind: Kind::Count { min: 1, max: 1 << 20 },
             default: Some("10"),
+        },
+        window_min: Option<Bytes> = {
+            doc: "With `release` = `window`: the least window that is written, no less than a segment of the hosts.",
+            kind: Kind::Size { min: 1 },
+            default: Some("1460B"),
         },
         corrector: bool = {
             doc: "Whether released ACKs say ECE, which senders with ECN take for a mark.",
@@ -145,7 +151,10 @@ pub(super) const SPEC: Spec = Spec {
 };
 
 /// Parameters that belong to one choice alone.
-pub(super) const ONLY: &[Only] = &[Only { key: "batch", by: "release", words: &[Release::Batch.word()] }];
+pub(super) const ONLY: &[Only] = &[
+    Only { key: "batch", by: "release", words: &[Release::Batch.word()] },
+    Only { key: "window_min", by: "release", words: &[Release::Window.word()] },
+];
 
 /// The three states of fig. 2.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -226,13 +235,26 @@ impl Abq {
     fn relieved(&mut self, port: PortId, env: &mut Env) {
         self.x = self.halved();
         let to = if self.x > 0 { State::Light } else { State::Uncongested };
-        let some = self.given.batch.filter(|_| self.given.release == Release::Batch && to == State::Light);
-        let max = some.map_or(u32::MAX, |most| most as u32);
+        let (some, window) = self.going();
+        let max = some.filter(|_| to == State::Light).map_or(u32::MAX, |most| most as u32);
         self.turn(to, port, env);
         let going = self.held.len().min(max as usize);
         self.held_bytes -= self.held.drain(..going).map(u64::from).sum::<u64>();
         if going > 0 {
-            env.acts.push(Act::ReleaseHeld { port, max, set_ece: self.given.corrector });
+            env.acts.push(Act::ReleaseHeld { port, max, set_ece: self.given.corrector, window });
+        }
+    }
+    /// How many ACKs go while congestion lasts, and the bound of their windows; `None` for all, and for no bound.
+    fn going(&self) -> (Option<u64>, Option<u16>) {
+        match self.given.release {
+            Release::All => (None, None),
+            Release::Batch => (self.given.batch, None),
+            Release::Window => {
+                let k = self.given.k.0;
+                let share = k / (self.held.len() as u64).max(1);
+                let window = share.max(self.given.window_min.map_or(1, |least| least.0)).min(u64::from(u16::MAX));
+                (Some(k / window + 1), Some(window as u16))
+            }
         }
     }
     fn is_held(&self, pkt: &Head) -> bool {
@@ -296,7 +318,12 @@ impl Agent for Abq {
         self.given.ports == Ports::All || !to_switch
     }
     fn needs(&self) -> Needs {
-        Needs { held: Some(self.given.capacity), echoes: self.given.corrector, ..Needs::default() }
+        Needs {
+            held: Some(self.given.capacity),
+            echoes: self.given.corrector,
+            bounds_windows: self.given.release == Release::Window,
+            ..Needs::default()
+        }
     }
     fn rests_up_to(&self) -> Option<Room> {
         Some(Room { bytes: self.given.k.0, ..Room::ENDLESS })

@@ -73,6 +73,24 @@ fn changed_bits_give_the_checksums_of_new_sums() {
 }
 
 #[test]
+fn a_bounded_window_gives_the_checksum_of_a_new_sum() {
+    let mut draw = drawn::stream(27);
+    let mut bounded = 0;
+    for _ in 0..500 {
+        let (segment, whole) = frame(&mut draw, CpPacket::Normal);
+        let (mut bytes, most) = (whole.clone(), draw.u32() as u16);
+        let end = 54 + segment.options.bytes().len() + usize::from(segment.payload);
+        assert_eq!(bound_window(&mut bytes, most), Ok(segment.window > most));
+        assert_eq!(word(&bytes, 48), segment.window.min(most));
+        assert_eq!(word(&bytes, 50), drawn::tcp_sum(&bytes, end));
+        let same = |bytes: &[u8]| [&bytes[..48], &bytes[52..]].concat();
+        assert_eq!(same(&bytes), same(&whole));
+        bounded += u32::from(segment.window > most);
+    }
+    assert!((100..400).contains(&bounded), "{bounded}");
+}
+
+#[test]
 fn a_wrong_checksum_stays_wrong_by_as_much() {
     let mut draw = drawn::stream(24);
     let (_, mut bytes) = frame(&mut draw, CpPacket::Normal);

@@ -16,13 +16,15 @@ struct Bench {
     eager: bool,
     queue: u64,
     held: u64,
+    /// The bound of the windows that went last.
+    window: Option<u16>,
 }
 
 impl Bench {
     fn new(given: &str, eager: bool) -> Bench {
         let switch = switch(2, BufferSlot::of(Some(Amount::Bytes(120_000))));
         let abq = Abq::new(&values(&SPEC, given));
-        Bench { abq, switch, desk: Desk::draws(&[]), eager, queue: 0, held: 0 }
+        Bench { abq, switch, desk: Desk::draws(&[]), eager, queue: 0, held: 0, window: None }
     }
     fn arrive(&mut self, text: &str) -> Pass {
         let at = AgentContext { view: &self.switch, port: PORT, stored: None };
@@ -32,6 +34,7 @@ impl Bench {
     }
     /// The queue has another length: how many ACKs go, and whether all say ECE.
     fn change(&mut self, bytes: u64) -> (u64, bool) {
+        self.window = None;
         self.queue = bytes;
         let outside = Account::is_outside(bytes, self.abq.levels(Account::Output(PORT)));
         if self.eager || outside {
@@ -45,8 +48,9 @@ impl Bench {
         let (mut gone, mut ece) = (0, true);
         for act in list {
             match act {
-                Act::ReleaseHeld { port, max, set_ece } => {
+                Act::ReleaseHeld { port, max, set_ece, window } => {
                     assert_eq!(port, PORT);
+                    self.window = window;
                     let some = self.held.min(u64::from(max));
                     (gone, self.held, ece) = (gone + some, self.held - some, ece && set_ece);
                 }
@@ -66,7 +70,8 @@ impl Bench {
             State::Light => "LCS",
         };
         let release = if gone > 0 { format!(" release {gone}") } else { String::new() };
-        format!("{} {state} {}{release}", self.queue, self.abq.x)
+        let window = self.window.map_or_else(String::new, |most| format!(" win {most}"));
+        format!("{} {state} {}{release}{window}", self.queue, self.abq.x)
     }
 }
 
@@ -136,7 +141,7 @@ fn whoever_is_called_by_levels_alone_does_the_same_as_if_told_of_every_change() 
     }
 }
 
-const OPTIONS: [&str; 9] = [
+const OPTIONS: [&str; 10] = [
     "",
     "reading=algorithm",
     "q_max=buffer",
@@ -144,6 +149,7 @@ const OPTIONS: [&str; 9] = [
     "floor=true",
     "release=batch batch=3",
     "release=batch batch=1 reading=algorithm",
+    "release=window k=9000B",
     "k=6000B capacity=640B",
     "mtu=8B reading=algorithm",
 ];
@@ -236,6 +242,23 @@ fn without_the_corrector_released_acks_say_nothing() {
     }
 }
 
+/// K over their number and no less than a segment; as many as these windows take to exceed K.
+#[test]
+fn bounded_windows_add_up_to_more_than_k() {
+    let released = |k: u64, least: u64, held: u64| {
+        let mut bench = Bench::new(&format!("release=window k={k}B window_min={least}B"), true);
+        bench.change(4 * k);
+        (0..held).for_each(|_| assert_eq!(bench.arrive(ACK), Pass::Hold));
+        (bench.change(k).0, bench.window)
+    };
+    // The older public code, of 10 packets of 1500 B, with segments of 1446 B.
+    let public = |held: u64| released(15_000, 1446, held);
+    assert_eq!([1, 4, 10].map(public), [(1, Some(15_000)), (4, Some(3750)), (10, Some(1500))]);
+    assert_eq!([11, 12, 80].map(public), [(11, Some(1446)), (11, Some(1446)), (11, Some(1446))]);
+    assert_eq!(released(120_000, 1460, 1), (1, Some(u16::MAX)), "the field has 16 bits");
+    assert_eq!(released(30_000, 1460, 0), (0, None), "nothing was held");
+}
+
 #[test]
 fn it_is_for_ports_that_lead_to_hosts_and_begins_above_k() {
     let abq = |given: &str| Abq::new(&values(&SPEC, given));
@@ -244,13 +267,14 @@ fn it_is_for_ports_that_lead_to_hosts_and_begins_above_k() {
     assert_eq!(is_for("ports=all"), [true, true]);
     assert_eq!(abq("k=9000B").rests_up_to().and_then(Room::amount), Some(Amount::Bytes(9000)));
     assert_eq!(abq("capacity=640B").needs().held, Some(Bytes(640)));
+    assert_eq!([abq("release=window"), abq("")].map(|one| one.needs().bounds_windows), [true, false]);
     assert!(abq("").holds());
     assert_eq!(abq("").levels(Account::AllInput(PORT)), Account::UNWATCHED);
 }
 
 #[test]
 fn where_its_link_goes_down_or_comes_back_all_are_released() {
-    for given in ["", "release=batch batch=1", "reading=algorithm"] {
+    for given in ["", "release=batch batch=1", "release=window k=1500B", "reading=algorithm"] {
         let mut bench = Bench::new(given, true);
         bench.abq.on_link_change(PORT, &mut bench.desk.env());
         assert_eq!(bench.take(), (0, true), "nothing was held");
@@ -258,6 +282,7 @@ fn where_its_link_goes_down_or_comes_back_all_are_released() {
         (0..3).for_each(|_| assert_eq!(bench.arrive(ACK), Pass::Hold));
         bench.abq.on_link_change(PORT, &mut bench.desk.env());
         assert_eq!(bench.take(), (3, true), "{given}");
+        assert_eq!(bench.window.take().is_some(), given.contains("window"), "{given}");
         assert_eq!(bench.row(0), "90000 US 0");
     }
 }

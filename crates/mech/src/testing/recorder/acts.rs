@@ -70,7 +70,7 @@ impl Recorder {
     }
     fn perform(&mut self, port: PortId, which: Which, act: Act) {
         match act {
-            Act::ReleaseHeld { port, max, set_ece } => self.release(port, max, set_ece),
+            Act::ReleaseHeld { port, max, set_ece, window } => self.release(port, max, (set_ece, window)),
             Act::Emit { notice, flow, to } => self.emit(port, notice, (flow, to)),
             Act::Pause(at, set, _) => {
                 self.say(format!("{}: pause {}", at.0, classes(set)));
@@ -95,13 +95,14 @@ impl Recorder {
             self.call(port, which, None, |agent, _, env| agent.on_pause_sent(xoff, xon, env));
         }
     }
-    fn release(&mut self, port: PortId, max: u32, set_ece: bool) {
+    fn release(&mut self, port: PortId, max: u32, (set_ece, window): (bool, Option<u16>)) {
         for _ in 0..max {
             let Some((name, mut head)) = self.slots[usize::from(port.0)].held.pop_front() else { return };
             if set_ece {
                 head.flags = head.flags.with(Flags::ECE);
             }
-            self.say(format!("{name}: release{}", if set_ece { " ece" } else { "" }));
+            let bound = window.map_or_else(String::new, |most| format!(" win {most}"));
+            self.say(format!("{name}: release{}{bound}", if set_ece { " ece" } else { "" }));
             self.work.push_back(Work::Packet(name, head));
         }
     }

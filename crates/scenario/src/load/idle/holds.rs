@@ -25,7 +25,7 @@ impl Asked<'_> {
         if nothing.is_some() {
             return nothing.into_iter().collect();
         }
-        [self.unheard(&all), self.no_packs()].into_iter().flatten().collect()
+        [self.unheard(&all), self.no_packs(), self.scaled_windows(&all)].into_iter().flatten().collect()
     }
 
     fn all_holders(&self) -> Vec<Holder<'_>> {
@@ -80,6 +80,19 @@ impl Asked<'_> {
             format!(
                 "{ON}: transport `{kind}` is not ECN-capable as it stands, and ignores the ECE of released ACKs: they are late, \
                  and nothing else"
+            )
+        })
+    }
+
+    /// Windows that are more than what is written: no switch knows the scale of a connection.
+    fn scaled_windows(&self, all: &[Holder<'_>]) -> Option<String> {
+        let bounds = all.iter().any(|(agent, ..)| agent.needs().bounds_windows);
+        let scaled = self.scenario.stacks().is_some_and(|stacks| stacks.any(TcpConfig::scales_windows));
+        (bounds && scaled).then(|| {
+            format!(
+                "{ON}.release = \"window\" writes windows without a scale, as a switch sees them: hosts whose \
+                 transport.receive_window is above {}B take them for a multiple of that",
+                u16::MAX
             )
         })
     }
