@@ -236,6 +236,17 @@ def test_a_packet_that_was_cut_says_where_and_how_much_is_left(command: Command,
         overspill.trace(few, "first_trimmed")
 
 
+def test_a_header_that_came_back_is_found_and_is_not_under_way(command: Command, few: Path) -> None:
+    back = CUT.replace('kind = "trim"', 'kind = "trim", extra = "0B", no_room = "return"')
+    few.write_text(SCENARIO + back)
+    ran = command("trace", few, "--packet", "first_trimmed", "--no-report")
+    assert ran.status == 0, ran.err
+    assert re.fullmatch(r"sent back, at its source h\d+ after [0-9.]+ us: \d+ hops, 1 cut", ran.out.splitlines()[-2])
+    found = overspill.trace(few, "first_trimmed")
+    assert found.fate == "came_back" and found.path[0] == found.path[-1]
+    assert found.document()["steps"][-1]["what"] == "came back" and found.facts.get("run_end") is None
+
+
 def test_the_files_are_written_and_a_folder_of_others_is_left_alone(command: Command, few: Path) -> None:
     first = command("trace", few, "--packet", "most_detoured", "--figures", "svg,png")
     assert first.out.splitlines()[-1] == "report: out/few-trace/trace.html"

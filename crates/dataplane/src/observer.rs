@@ -139,6 +139,8 @@ pub trait Observer {
     fn turned(&mut self, _at: Spot, _state: u8, _level: u64) {}
     /// A packet has reached the transport it is for.
     fn delivered(&mut self, _at: Spot, _pkt: &Pkt) {}
+    /// A packet that a switch sent back has reached the NIC of its source.
+    fn came_back(&mut self, _at: Spot, _pkt: &Pkt) {}
     /// A frame that pauses these classes at the far end of a port, or none of them, begins to leave; `again`
     /// had been paused before.
     fn pause_sent(&mut self, _at: Spot, _stop: ClassSet, _again: ClassSet) {}
@@ -181,6 +183,7 @@ both! {
     released(at: Spot, pkt: &Pkt);
     turned(at: Spot, state: u8, level: u64);
     delivered(at: Spot, pkt: &Pkt);
+    came_back(at: Spot, pkt: &Pkt);
     pause_sent(at: Spot, xoff: ClassSet, again: ClassSet);
     paused(at: Spot, class: u8);
     resumed(at: Spot, class: u8);

@@ -141,6 +141,27 @@ fn what_is_said_of_packs_is_told_where_there_are_none_and_of_duplicates_where_th
 }
 
 #[test]
+fn a_first_sample_that_no_long_path_can_give_is_told() {
+    let with = |delay: &str, transport: &str| {
+        let text = star(&format!("[transport]\n{transport}\n"));
+        let far = text.replace("n = 4", &format!("n = 4\nlink = {{ rate = \"1Gbps\", delay = \"{delay}\" }}"));
+        let told = loaded(&far, &[]).notes.into_iter().filter(|note| note.contains("of the way from"));
+        told.collect::<Vec<_>>()
+    };
+    let said = "default: transport.handshake_rtt = 100us is less than half of the way from h0 to h1 and back, 80ms without \
+                queues: what is sent there begins with a sample that its path cannot have given, and with probes and timeouts \
+                by that; connection = \"handshake\" measures it";
+    assert_eq!(with("20ms", "kind = \"linux\""), [said], "the default");
+    assert_eq!(with("50us", "kind = \"linux\""), NONE, "half of the round trip is near enough");
+    assert_eq!(with("51us", "kind = \"linux\"").len(), 1);
+    assert_eq!(with("51us", "kind = \"sack\"\nhandshake_rtt = \"100us\"").len(), 1);
+    for none in ["handshake_rtt = \"40ms\"", "handshake_rtt = \"0us\"", "connection = \"handshake\""] {
+        assert_eq!(with("20ms", &format!("kind = \"linux\"\n{none}")), NONE, "{none}");
+    }
+    assert_eq!(with("20ms", "kind = \"sack\""), NONE, "it has no sample before its own");
+}
+
+#[test]
 fn packs_without_switches_that_cut_and_cuts_for_hosts_without_pack_are_told() {
     let with = |overflow: &str, pack: bool| {
         notes(&format!(
@@ -148,7 +169,12 @@ fn packs_without_switches_that_cut_and_cuts_for_hosts_without_pack_are_told() {
         ))
     };
     let starts = |notes: Vec<String>, with: &str| notes.len() == 1 && notes[0].starts_with(with);
-    assert!(starts(with("{ kind = \"tail_drop\" }", true), "transport.pack has no effect: no switch cuts packets"));
+    let found = with("{ kind = \"tail_drop\" }", true);
+    assert!(starts(found.clone(), "transport.pack brings no PACK, since no switch cuts packets"));
+    assert!(found[0].contains("but changes how senders find losses"), "{found:?}");
+    assert!(found[0].contains("pack_dupack_threshold") && found[0].contains("limited_transmit"), "{found:?}");
+    let rack = notes("[transport]\nkind = \"linux\"\npack = true\n").concat();
+    assert!(rack.contains("pack_dupack_threshold reports") && !rack.contains("limited_transmit"), "{rack}");
     assert!(starts(
         with("{ kind = \"trim\" }", false),
         "switch.overflow cuts nothing: no data says that it may be cut"

@@ -57,6 +57,20 @@ fn what_the_new_kind_does_not_have_is_told() {
 }
 
 #[test]
+fn a_flag_that_the_new_kind_does_not_have_is_told() {
+    let with_pack = "[transport]\nkind = \"sack\"\npack = true\n";
+    for kind in ["reno", "newreno"] {
+        let said =
+            format!("--set transport: kind = \"{kind}\" replaces the whole table: it has no pack: true is not used");
+        assert_eq!(notes(with_pack, &[&format!("transport.kind={kind}")]), [said]);
+    }
+    let found = notes(with_pack, &["transport.kind=dctcp"]).concat();
+    assert!(found.contains("pack is false, no longer true"), "{found}");
+    let ecn = "[transport]\nkind = \"sack\"\necn = true\n";
+    assert_eq!(notes(ecn, &["transport.kind=dctcp"]), [""; 0], "which has it by itself");
+}
+
+#[test]
 fn a_table_of_an_override_and_one_of_a_host_reset_too() {
     let more = "[switch]\nmarking = { kind = \"red\", min = \"5pkt\", max = \"9pkt\", weight = 0.5 }\n\
                 [host]\nnic = { kind = \"fifo\" }\nmarking = { kind = \"red\", min = \"5pkt\", max = \"9pkt\", weight = 0.5 }\n\

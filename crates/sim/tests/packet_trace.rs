@@ -111,7 +111,7 @@ fn describe(tracer: &Tracer) -> Row {
         detours: count(steps, What::Detoured),
         bounces: count(steps, What::Bounced),
         node: last.at.node,
-        fate: last.what.number() - What::Delivered.number(),
+        fate: if let What::Dropped(reason) = last.what { 1 + reason as u8 } else { 0 },
     }
 }
 
@@ -205,6 +205,17 @@ fn a_packet_is_cut_where_it_waits() {
     assert_eq!((steps[at - 1].size, steps[at].size), (1518, 64));
 }
 const COIN: &str = ", header_class = 6, victim = \"coin\"";
+
+/// Its header turns round at a switch that has no room for it, and has ended at its source.
+#[test]
+fn a_header_that_comes_back_has_ended_and_is_found() {
+    let tracer = first_cut(", extra = \"0B\", no_room = \"return\"");
+    let steps = tracer.steps();
+    let (first, last) = (steps[0], steps[steps.len() - 1]);
+    assert_eq!((count(steps, What::Trimmed), count(steps, What::CameBack)), (1, 1));
+    assert_eq!((last.what, last.at.node), (What::CameBack, first.at.node));
+    assert!(tracer.has_ended() && tracer.end().is_none(), "it is not under way when the run ends");
+}
 
 #[test]
 fn the_first_that_was_cut_is_the_first_to_end_of_those_that_were() {

@@ -51,6 +51,7 @@ DOING = (
     "stored",
     "started",
     "delivered",
+    "came back",
 )
 FATES = (
     "drops",

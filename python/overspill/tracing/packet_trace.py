@@ -12,9 +12,8 @@ import pyarrow as pa
 from overspill.results import columns, formats
 from overspill.results.names import DOING, REASONS
 
-EMITTED, ARRIVED, DETOURED, BOUNCED, MARKED, TRIMMED, HELD, RELEASED, STORED, STARTED, DELIVERED = range(
-    len(DOING)
-)
+EMITTED, ARRIVED, DETOURED, BOUNCED, MARKED, TRIMMED = range(6)
+HELD, RELEASED, STORED, STARTED, DELIVERED, CAME_BACK = range(6, len(DOING))
 NO_PORT, NO_COUNT = 0xFFFF, 0xFFFF_FFFF
 # Not on the way to a port, or not for certain; the port is that it came in by.
 UNROUTED = ("ttl_expired", "no_route", "link_down", "link_loss", "corrupted")
@@ -73,15 +72,16 @@ class PacketTrace:
 
     @property
     def fate(self) -> str:
-        """`delivered`, why it was lost, or `under_way`."""
+        """`delivered`, `came_back`, why it was lost, or `under_way`."""
         last = self.steps[-1]["what"]
         if not self.facts["ended"]:
             return "under_way"
-        return "delivered" if last == DELIVERED else REASONS[last - len(DOING)]
+        ends = {DELIVERED: "delivered", CAME_BACK: "came_back"}
+        return ends[last] if last in ends else REASONS[last - len(DOING)]
 
     @property
     def times_ps(self) -> tuple[int, int]:
-        """When it was emitted, and when it was delivered or lost, or the run ended."""
+        """When it was emitted, and when it was delivered, or came back, or was lost, or the run ended."""
         end, last = self.facts.get("run_end"), self.steps[-1]["time_ps"]
         return self.steps[0]["time_ps"], end["at_ps"] if end and not self.facts["ended"] else last
 
@@ -213,7 +213,7 @@ class PacketTrace:
         found["what"] = DOING[what] if what < len(DOING) else "lost"
         if what >= len(DOING):
             found["reason"] = REASONS[what - len(DOING)]
-        if what not in (EMITTED, DELIVERED):
+        if what not in (EMITTED, DELIVERED, CAME_BACK):
             far = self.peers.get((step["node"], step["port"]))
             came = what in (ARRIVED, HELD, RELEASED) or found.get("reason") in UNROUTED
             found |= {"port": step["port"], "from" if came else "to": self.name(far)}

@@ -40,7 +40,11 @@ def summary(traced: PacketTrace) -> list[str]:
     """What became of it, and its path."""
     start, end = traced.times_ps
     under_way = f"under way when the run ended at {formats.time(end)},"
-    fates = {"delivered": f"delivered to {traced.path[-1]}", "under_way": under_way}
+    fates = {
+        "delivered": f"delivered to {traced.path[-1]}",
+        "came_back": f"sent back, at its source {traced.path[-1]}",
+        "under_way": under_way,
+    }
     fate = fates.get(traced.fate, f"lost at {traced.path[-1]} ({traced.fate})")
     counts = [(ARRIVED, "hop"), (DETOURED, "detour"), (BOUNCED, "bounce"), (MARKED, "mark")]
     counts += [(TRIMMED, "cut"), (HELD, "hold")]

@@ -8,6 +8,7 @@
 use super::TcpConfig;
 use super::config::{EcnMode, RackChoices, Recovery};
 use mech::HostId;
+use units::Dur;
 
 /// The transports of a run.
 #[derive(Clone, Debug, PartialEq)]
@@ -65,6 +66,12 @@ impl Stacks {
         self.pairs.iter().map(&of).fold(of(&self.base), T::max)
     }
 
+    /// The least round-trip time that any host is told an earlier handshake has measured.
+    pub fn least_sample(&self) -> Option<Dur> {
+        let all = std::iter::once(&self.base).chain(&self.pairs);
+        all.map(|tcp| tcp.handshake_rtt).filter(|rtt| *rtt > Dur::ZERO && !self.base.handshake).min()
+    }
+
     /// What a user should know of transports that meet.
     pub fn notes(&self) -> Vec<String> {
         let own = |number: usize| &self.pairs[number * self.kinds + number];
@@ -86,7 +93,8 @@ impl Stacks {
         }
         if has(TcpConfig::takes_packs) && has(|tcp| !tcp.takes_packs()) {
             notes.push(
-                "transports of hosts: between one with pack and one without data may not be cut, and is lost (CP §4.1)"
+                "transports of hosts: data between one with pack and one without says that it must not be cut, and is dropped where it \
+                 would be (CP §4.1)"
                     .into(),
             );
         }

@@ -1,6 +1,7 @@
 //! What a scenario asks for and nothing comes of beside the rest of it: no error, and worth a word.
 
 mod cuts;
+mod handshakes;
 mod holds;
 
 use super::tree::{Data, Node};
@@ -29,6 +30,7 @@ pub(super) fn notes(document: &Node, scenario: &Scenario) -> Vec<String> {
         .flatten()
         .chain(asked.cuts())
         .chain(asked.holds())
+        .chain(asked.sample())
         .chain(asked.sessions())
         .chain(asked.ways_back())
         .chain(others.into_iter().flatten())

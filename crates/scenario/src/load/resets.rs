@@ -117,10 +117,12 @@ fn lost(param: &Param, before: &Node, after: &Node) -> Option<String> {
     Some(format!("{} is {now}, no longer {}", param.name, told(old)))
 }
 
-/// What a parameter was that the new kind does not have. Those that have to be given go with their kind, as one expects;
-/// what a flag turns on another kind may do by itself (DCTCP and ECN).
+/// Flags of what some kinds do by themselves: DCTCP has ECN, and no parameter for it.
+const BY_ITSELF: [&str; 1] = ["ecn"];
+
+/// What a parameter was that the new kind does not have. Those that have to be given go with their kind, as one expects.
 fn unknown(param: &Param, before: &Node, spec: &Spec) -> Option<String> {
-    param.default.filter(|_| !matches!(param.kind, Kind::Flag))?;
+    param.default.filter(|_| !BY_ITSELF.contains(&param.name))?;
     let old = given(before, param.name).filter(|_| spec.params.iter().all(|one| one.name != param.name))?;
     let unchanged = value::read(param, old).ok()? == value::default(param);
     (!unchanged).then(|| format!("it has no {}: {} is not used", param.name, told(old)))

@@ -37,7 +37,7 @@ pub const INSTANTS: usize = 3;
 /// Which packet.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Wanted {
-    /// That with most detours or bounces, or cuts, of those that were delivered or lost; of equals the first to end.
+    /// That with most detours or bounces, or cuts, of those that were delivered, or lost, or came back; of equals the first to end.
     /// What a packet counts ends at 255.
     Most(Often),
     /// This one.
@@ -210,7 +210,7 @@ impl Tracer {
         self.found().last.as_ref().expect("a packet trace has a step")
     }
 
-    /// Whether it was delivered or lost; else it was under way when the run ended.
+    /// Whether it was delivered, or lost, or came back; else it was under way when the run ended.
     pub fn has_ended(&self) -> bool {
         self.found().ended
     }

@@ -62,4 +62,7 @@ impl Observer for Most {
     fn delivered(&mut self, at: Spot, pkt: &Pkt) {
         self.ended(at.now, pkt);
     }
+    fn came_back(&mut self, at: Spot, pkt: &Pkt) {
+        self.ended(at.now, pkt);
+    }
 }

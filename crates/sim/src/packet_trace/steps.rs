@@ -33,13 +33,15 @@ pub enum What {
     Started,
     /// It has reached its transport.
     Delivered,
+    /// A switch sent it back, and it has reached its source.
+    CameBack,
     /// It is lost.
     Dropped(DropReason),
 }
 
 impl What {
     /// All but losses, in the order of their numbers.
-    pub(crate) const BEFORE_LOSSES: [What; 11] = [
+    pub(crate) const BEFORE_LOSSES: [What; 12] = [
         What::Emitted,
         What::Arrived,
         What::Detoured,
@@ -51,6 +53,7 @@ impl What {
         What::Stored,
         What::Started,
         What::Delivered,
+        What::CameBack,
     ];
 
     pub(crate) const fn name(self) -> &'static str {
@@ -66,6 +69,7 @@ impl What {
             What::Stored => "stored",
             What::Started => "started",
             What::Delivered => "delivered",
+            What::CameBack => "came back",
             What::Dropped(_) => "lost",
         }
     }
@@ -84,7 +88,8 @@ impl What {
             What::Stored => 8,
             What::Started => 9,
             What::Delivered => 10,
-            What::Dropped(reason) => 11 + reason as u8,
+            What::CameBack => 11,
+            What::Dropped(reason) => 12 + reason as u8,
         }
     }
 }
@@ -194,5 +199,8 @@ impl Observer for Steps {
     }
     fn delivered(&mut self, at: Spot, pkt: &Pkt) {
         self.ended |= self.note(at, What::Delivered, pkt).is_some();
+    }
+    fn came_back(&mut self, at: Spot, pkt: &Pkt) {
+        self.ended |= self.note(at, What::CameBack, pkt).is_some();
     }
 }

@@ -78,7 +78,8 @@ impl Rack {
         if s.tags.has(Tags::RETRANSMITTED) && (!late || rtt < self.min_rtt) {
             return;
         }
-        // Of all that has arrived, as Linux has it: §6.2 step 2 keeps that of the segment that was sent last.
+        // Of each that arrives (§6.2 step 2). The RFC takes what one ACK tells of in the order in which it was sent; here
+        // it is the order of what is told, as in Linux.
         self.rtt = rtt;
         if sent_after((s.at, s.end), (self.at, self.end)) {
             (self.at, self.end) = (s.at, s.end);

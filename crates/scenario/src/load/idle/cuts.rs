@@ -12,10 +12,7 @@ impl Asked<'_> {
         let switches = self.scenario.switches.iter();
         let cutting: Vec<_> = switches.filter(|switch| switch.overflow.slot.peek().needs().cut.is_some()).collect();
         if cutting.is_empty() {
-            let told = self.takes_packs().then(|| {
-                "transport.pack has no effect: no switch cuts packets (switch.overflow = \"trim\")".to_string()
-            });
-            return told.into_iter().collect();
+            return self.detects_otherwise().into_iter().collect();
         }
         let nothing = self.cuts_nothing(&cutting);
         let lists = [nothing, self.class_of_headers(&cutting), self.codepoint()];
@@ -24,6 +21,27 @@ impl Asked<'_> {
 
     pub(super) fn takes_packs(&self) -> bool {
         self.scenario.stacks().is_some_and(|stacks| stacks.any(TcpConfig::takes_packs))
+    }
+
+    /// Hosts with PACK where nothing is cut: there is none, and senders find losses otherwise than without it.
+    fn detects_otherwise(&self) -> Option<String> {
+        let stacks = self.scenario.stacks()?;
+        let is_by_count = stacks.any(|tcp| tcp.takes_packs() && !tcp.finds_by_time());
+        let is_by_time = stacks.any(|tcp| tcp.takes_packs() && tcp.finds_by_time());
+        let of_count = "pack_dupack_threshold duplicate ACKs show a loss, in place of dupack_threshold, and what they report \
+                        makes room for new data as limited_transmit does";
+        let of_time =
+            "pack_dupack_threshold reports, in place of dupack_threshold, end the wait for what may only be late";
+        let changed = match (is_by_count, is_by_time) {
+            (false, false) => return None,
+            (true, false) => of_count.to_string(),
+            (false, true) => of_time.to_string(),
+            (true, true) => format!("{of_count}; with recovery = \"rack\" {of_time}"),
+        };
+        Some(format!(
+            "transport.pack brings no PACK, since no switch cuts packets (switch.overflow = \"trim\"), but changes how senders \
+             find losses: {changed}"
+        ))
     }
 
     /// What was written of the answer to overflow.

@@ -1,0 +1,59 @@
+//! A first sample that no path of the network can have given.
+
+use super::Asked;
+use crate::topology::Topology;
+use std::cmp::Reverse;
+use std::collections::BinaryHeap;
+use units::Dur;
+
+impl Asked<'_> {
+    /// The sample of an earlier handshake below half of a round trip without queues: a probe, which comes after two round
+    /// trips, is sent before the first ACK can be there.
+    pub(super) fn sample(&self) -> Option<String> {
+        let sample = self.scenario.stacks()?.least_sample()?;
+        let net = &self.scenario.topology;
+        let (a, b, one_way) = farthest(net)?;
+        let round_trip = one_way.saturating_add(one_way);
+        (sample.saturating_add(sample) < round_trip).then(|| {
+            let (a, b) = (&net.nodes[a as usize].name, &net.nodes[b as usize].name);
+            format!(
+                "transport.handshake_rtt = {sample} is less than half of the way from {a} to {b} and back, {round_trip} without \
+                 queues: what is sent there begins with a sample that its path cannot have given, and with probes and timeouts by \
+                 that; connection = \"handshake\" measures it"
+            )
+        })
+    }
+}
+
+/// Two hosts that are far apart, and how long the links between them take: of a tree, such as most networks are one by
+/// their delays, those farthest apart; in general two far from each other.
+fn farthest(net: &Topology) -> Option<(u32, u32, Dur)> {
+    let far = |from: u32| {
+        let times = times_from(net, from);
+        let hosts = (0..net.hosts).filter(|host| *host != from && times[*host as usize] < Dur::MAX);
+        hosts.max_by_key(|host| (times[*host as usize], Reverse(*host))).map(|host| (host, times[host as usize]))
+    };
+    let (a, _) = far(0)?;
+    let (b, time) = far(a)?;
+    Some((a.min(b), a.max(b), time))
+}
+
+/// The least time that links take from a host to each node.
+fn times_from(net: &Topology, from: u32) -> Vec<Dur> {
+    let mut times = vec![Dur::MAX; net.nodes.len()];
+    let mut next = BinaryHeap::from([Reverse((Dur::ZERO, from))]);
+    times[from as usize] = Dur::ZERO;
+    while let Some(Reverse((time, node))) = next.pop() {
+        if time > times[node as usize] {
+            continue;
+        }
+        for port in &net.nodes[node as usize].ports {
+            let there = time.saturating_add(port.delay);
+            if there < times[port.peer as usize] {
+                times[port.peer as usize] = there;
+                next.push(Reverse((there, port.peer)));
+            }
+        }
+    }
+    times
+}
