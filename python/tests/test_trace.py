@@ -241,7 +241,8 @@ def test_a_header_that_came_back_is_found_and_is_not_under_way(command: Command,
     few.write_text(SCENARIO + back)
     ran = command("trace", few, "--packet", "first_trimmed", "--no-report")
     assert ran.status == 0, ran.err
-    assert re.fullmatch(r"sent back, at its source h\d+ after [0-9.]+ us: \d+ hops, 1 cut", ran.out.splitlines()[-2])
+    told = ran.out.splitlines()[-2]
+    assert re.fullmatch(r"sent back, at its source h\d+ after [0-9.]+ us: \d+ hops, 1 cut", told)
     found = overspill.trace(few, "first_trimmed")
     assert found.fate == "came_back" and found.path[0] == found.path[-1]
     assert found.document()["steps"][-1]["what"] == "came back" and found.facts.get("run_end") is None
