@@ -48,10 +48,10 @@ def roles(*roles: int) -> pa.Table:
     return pa.table({"flow": pa.array(range(len(roles)), pa.uint32()), "role": pa.array(roles, pa.uint8())})
 
 
-def fates(*rows: tuple[int, int]) -> pa.Table:
-    """`fates`: data or not, and how many were lost."""
-    names = ("data", "count")
-    return pa.table({name: pa.array([row[at] for row in rows], pa.uint64()) for at, name in enumerate(names)})
+def lost(count: int) -> pa.Table:
+    """`fates`: frames without payload that were lost, and others that were marked, and of data."""
+    rows = {"data": [0, 0, 1, 1], "kind": [0, 1, 0, 4], "count": [count, 5, 1, 900]}
+    return pa.table({name: pa.array(given, pa.uint64()) for name, given in rows.items()})
 
 
 def queries(*taken: Sequence[float], again: Sequence[int] = (), timeouts: Sequence[int] = ()) -> pa.Table:
@@ -95,7 +95,7 @@ def everything() -> dict[str, Made]:
     """Every sweep of the paper, with metrics that grow with the scheme's place and the seed."""
     kept: dict[str, Told] = {
         "flow_goodput": lambda _, point, seed: goodput(*[(9.0, 3.0 + seed)] * (7 * number(point))),
-        "fates": lambda *_: fates((0, 7), (1, 1)),
+        "fates": lambda *_: lost(7),
         "packets": lambda *_: packets((0, 0, 1, 9, 0), (0, 0, 2, 5, 2), (1, 0, 3, 8, 0), (1, 1, 3, 8, 0)),
     }
     found = {}

@@ -6,7 +6,7 @@ from collections.abc import Iterable, Mapping
 import numpy as np
 import pyarrow as pa
 import pytest
-from cp_runs import Made, fates, flows, goodput, packets, queries, roles
+from cp_runs import Made, flows, goodput, packets, queries, roles
 from runs_made import along
 
 from overspill.errors import Failed
@@ -200,12 +200,6 @@ def test_reductions_are_of_the_first_scheme_by_the_second() -> None:
     assert (found.case, found.metric) == ("CP by TCP", "reduction_of_p99_qct")
     assert list(found.values) == pytest.approx([25, 25])
     assert found.note == "TCP 8 ms, CP 6 ms, DCTCP 5 ms, CP&DCTCP 4 ms"
-
-
-def test_headers_lost_are_a_share_of_the_packets_that_were_cut() -> None:
-    kept = {"fates": lambda *_: fates((1, 2), (0, 9), (1, 1))}
-    runs = Made(variants=["cp"], metrics={"trims": lambda *_: 150}, kept=kept)
-    assert schemes.headers_lost(runs, "cp") == pytest.approx([2, 2])
 
 
 def test_the_room_for_headers_is_found_by_its_size() -> None:

@@ -24,6 +24,7 @@ NAMES = {
 # The goodput of a link that footnotes 10 and 11 take, bit/s; a cut packet with its Ethernet header, B (§4.6).
 CARRIED = 910e6
 HEADER = 66
+LOST = 0  # a kind of the table `fates`
 # What both rows and drawings call runs with exact hosts, and how their sweeps are called.
 TIES = {"": "", "_drawn": ", ties drawn", "_by_port": ", ties by port"}
 
@@ -57,11 +58,20 @@ def of(metric: str, traffic: str) -> str:
 
 
 def headers_lost(runs: Runs, variant: str, point: Point | None = None) -> np.ndarray:
-    """Data frames lost for want of room, in % of the packets that were cut; no ACKs, which are never cut."""
+    """Cuts of which no PACK came, in % of all, where every flow ends: the header was lost, or its PACK."""
+    cut = runs.metric("trims", variant, point)
+    return 100 * quotients(cut - runs.metric("packs", variant, point), cut)
+
+
+def headers_lost_at_most(runs: Runs, variant: str, point: Point | None = None) -> np.ndarray:
+    """Frames without payload that were lost, in % of the cuts of a window, at whose ends PACKs are under way.
+
+    ACKs count with headers, so that none means no header.
+    """
     lost = []
     for table in runs.tables("fates", variant, point):
-        data = columns.numbers(table, "data") != 0
-        lost.append(float(columns.numbers(table, "count")[data].sum()))
+        which = (columns.numbers(table, "data") == 0) & (columns.numbers(table, "kind") == LOST)
+        lost.append(float(columns.numbers(table, "count")[which].sum()))
     return 100 * quotients(np.array(lost), runs.metric("trims", variant, point))
 
 
