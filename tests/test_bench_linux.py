@@ -151,24 +151,27 @@ def test_what_the_kernels_own_runs_disagree_on_decides_nothing_and_nothing_else_
 
     first, itself = row(120, 10), row(70, 10)
     assert replace(first, further=row(120, 10), itself=itself).passes
+    assert replace(first, further=row(120, 10), itself=itself).undecided
+    assert not replace(first, further=row(100, 10), itself=row(100, 10)).undecided
+    assert not row(100, 10).undecided
     assert not replace(first, further=row(120, 20), itself=itself).passes
     assert not replace(first, further=row(100, 20), itself=itself).passes
     assert verdict.document(replace(first, further=first, itself=itself))["itself"] == ["completion_median"]
 
 
-def test_a_miss_is_explained_by_what_moves_the_same_quantity_in_the_kernel() -> None:
+def test_a_miss_hangs_on_what_moves_the_same_quantity_in_the_kernel() -> None:
     def row(median: int, timeouts: int) -> verdict.Row:
         ours = [run_of([median], timeouts=timeouts)] * 3
         return verdict.compare(SMALL, [run_of([100], timeouts=10)] * 3, ours, cases.read().tolerance)
 
     off = {"tcp_frto": row(150, 10), "tcp_dsack": row(100, 20), "tcp_recovery": row(100, 10)}
-    assert replace(row(120, 10), without=off).explained == {"completion_median": ["tcp_frto"]}
-    assert replace(row(120, 20), without=off).explained == {
+    assert replace(row(120, 10), without=off).hangs_on == {"completion_median": ["tcp_frto"]}
+    assert replace(row(120, 20), without=off).hangs_on == {
         "completion_median": ["tcp_frto"],
         "timeouts": ["tcp_dsack"],
     }
-    assert replace(row(120, 10), without={"tcp_dsack": row(100, 20)}).explained == {"completion_median": []}
-    assert row(100, 10).explained == {}
+    assert replace(row(120, 10), without={"tcp_dsack": row(100, 20)}).hangs_on == {"completion_median": []}
+    assert row(100, 10).hangs_on == {}
 
 
 def test_drops_decide_nothing() -> None:

@@ -87,15 +87,16 @@ def distributions(rows: list[dict[str, Any]]) -> list[str]:
 def counted(told: dict[str, Any]) -> str:
     """How many cases hold."""
     rows = told["rows"]
-    held, passed = (sum(row[name] for row in rows) for name in ("holds", "passes"))
+    held, passed, open_ = (sum(row[name] for row in rows) for name in ("holds", "passes", "undecided"))
     missing = ", ".join(told["congestion_controls_left_out"])
     without = f" Left out, since this kernel was built without: {missing}." if missing else ""
     return (
         f"Linux {told['kernel']}, {told['repeats']} runs of each case, "
         f"replayed {told['replays']} times each; processors: {told['placement']}; {lateness(told['late'])}. "
         f"{held} of {len(rows)} cases are within the tolerance by these runs; of the others, each run "
-        f"{told['further']} times more, {passed - held} are by those, or the kernel's own two sets of runs "
-        f"are as far apart.{without}"
+        f"{told['further']} times more, {passed - held - open_} are by those, {open_} cannot be "
+        f"decided, since the kernel's own two sets of runs are as far apart, and {len(rows) - passed} are "
+        f"missed.{without}"
     )
 
 
@@ -123,7 +124,7 @@ def off(rows: list[dict[str, Any]]) -> list[str]:
         if not row["without"]:
             continue
         case = settings(row["case"]).replace(" |", ",")
-        for name, switches in row["explained"].items():
+        for name, switches in row["hangs_on"].items():
             hangs = ", ".join(f"`{each}`" for each in switches) or "none of these"
             lines += [f"Missed: {case}: {name.replace('_', ' ')}. What moves it in the kernel: {hangs}.", ""]
         lines += [

@@ -80,6 +80,11 @@ class Row:
         return not self.left
 
     @property
+    def undecided(self) -> bool:
+        """Whether it passes only since the kernel's own two sets of runs are as far apart."""
+        return self.passes and not self.holds and self.further is not None and not self.further.holds
+
+    @property
     def left(self) -> set[str]:
         """What is out of tolerance after all runs."""
         if self.holds or self.further is None or self.itself is None:
@@ -87,8 +92,11 @@ class Row:
         return self.further.missed - self.itself.missed
 
     @property
-    def explained(self) -> dict[str, list[str]]:
-        """For each that is left, the mechanisms without which the kernel is out of tolerance as well."""
+    def hangs_on(self) -> dict[str, list[str]]:
+        """For each that is left, the mechanisms without which the kernel is out of its own tolerance.
+
+        They may matter, which is not to say that the difference would go away.
+        """
         return {
             name: [switch for switch, row in self.without.items() if name in row.missed]
             for name in sorted(self.left)
@@ -154,6 +162,7 @@ def document(row: Row) -> dict[str, Any]:
         "completion_ms": {"shares": SHARES, "kernel": row.kernel_ms, "ours": row.ours_ms},
         "further": None if row.further is None else document(row.further),
         "itself": None if row.itself is None else sorted(row.itself.missed),
-        "explained": row.explained,
+        "undecided": row.undecided,
+        "hangs_on": row.hangs_on,
         "without": {name: document(off) for name, off in row.without.items()},
     }
