@@ -63,8 +63,8 @@ def told(rows: Sequence[dict[str, Any]], console: Console) -> None:
 
 def told_changes(found: Reproduced, console: Console) -> None:
     """Which verdicts an open parameter changes."""
-    base = {(row["figure"], row["case"], row["metric"]): row for row in found.rows}
     for one in found.asked.what_ifs:
+        base = {(row["figure"], row["case"], row["metric"]): row for row in found.beside(one)}
         rows = found.changed[one.name]
         moved = [(base.get((row["figure"], row["case"], row["metric"])), row) for row in rows]
         other = [(old, new) for old, new in moved if old is not None and old["verdict"] != new["verdict"]]

@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from overspill import BadInput, Failed, Line, Listener, version
-from overspill.papers import judge, running
+from overspill.papers import judge, reads, running
 from overspill.papers.data import Paper, Shown, WhatIf
 from overspill.papers.rows import Key
 from overspill.papers.running import Planned, Ran
@@ -79,7 +79,8 @@ class Reproduced:
     code: Code
     ran: list[Ran]
     rows: Rows = field(default_factory=list)
-    changed: dict[str, Rows] = field(default_factory=dict)
+    changed: dict[str, Rows] = field(default_factory=dict)  # rows that rest on what a setting ran, by setting
+    base: dict[int, Rows] = field(default_factory=dict)  # the paper's own, by how many seeds settings have
     left_out: list[str] = field(default_factory=list)  # figures whose sweeps were stopped by the user
 
     @property
@@ -138,15 +139,33 @@ class Reproduced:
 
         Where these have fewer seeds, so have the others, since figures pair their sweeps by seed.
         """
+        own = self.first(None if what_if is None else what_if.seeds)
+        return own | {
+            one.planned.experiment.name: one
+            for one in self.ran
+            if what_if is not None and one.planned.what_if == what_if
+        }
+
+    def first(self, seeds: int | None) -> dict[str, Ran]:
+        """The paper's own sweeps by name; of each so many seeds, if it has more."""
         own = {one.planned.experiment.name: one for one in self.ran if one.planned.what_if is None}
-        if what_if is None:
+        if seeds is None:
             return own
-        if (most := what_if.seeds) is not None:
-            own = {
-                name: one if one.runs is None else replace(one, runs=one.runs.first(most))
-                for name, one in own.items()
-            }
-        return own | {one.planned.experiment.name: one for one in self.ran if one.planned.what_if == what_if}
+        return {
+            name: one if one.runs is None else replace(one, runs=one.runs.first(seeds))
+            for name, one in own.items()
+        }
+
+    def fewer(self, what_if: WhatIf) -> int | None:
+        """How many seeds a setting has, where some sweep of the figures that it touches has more."""
+        names = {name for figure in self.asked.affected(what_if) for name in figure.sweeps}
+        most = max((one.planned.seeds for name, one in self.of().items() if name in names), default=0)
+        return what_if.seeds if what_if.seeds is not None and what_if.seeds < most else None
+
+    def beside(self, what_if: WhatIf) -> Rows:
+        """The paper's own rows on as many seeds as a setting has: what its rows are compared with."""
+        seeds = self.fewer(what_if)
+        return self.rows if seeds is None else self.base[seeds]
 
     def document(self) -> dict[str, Any]:
         """What `rows.json` holds; nothing of the clock or the machine."""
@@ -192,14 +211,34 @@ def reproduce(asked: Asked, watch: Listener, jobs: int | None = None) -> Reprodu
         else:
             made.rows += rows(asked.paper, code, figure, own)
     for one in asked.what_ifs:
-        changed = made.of(one)
-        made.changed[one.name] = [
-            row
-            for figure in asked.affected(one)
-            if not any(stopped(changed[name]) for name in figure.sweeps)
-            for row in rows(asked.paper, code, figure, changed)
-        ]
+        made.changed[one.name] = settled(made, one)
     return made
+
+
+def settled(made: Reproduced, what_if: WhatIf) -> Rows:
+    """The rows that rest on sweeps that were run with a parameter changed; they have no others."""
+    seeds = made.fewer(what_if)
+    found: Rows = []
+    own, changed = made.first(seeds), made.of(what_if)
+    base = made.rows if seeds is None else made.base.setdefault(seeds, [])
+    for figure in made.asked.affected(what_if):
+        if any(stopped(ran[name]) for name in figure.sweeps for ran in (own, changed)):
+            continue
+        if not any(row["figure"] == figure.id for row in base):
+            base += rows(made.paper, made.code, figure, own)
+        known = {key(row): row for row in base if row["figure"] == figure.id}
+        rests: dict[Key, frozenset[str]] = {}
+        for row in rows(made.paper, made.code, figure, changed, rests):
+            read = rests.get((row["case"], row["metric"]), frozenset(figure.sweeps))
+            # What was kept from before is read unseen: a value that is another tells it, too.
+            if read & set(what_if.sweeps) or row["measured"] != known[key(row)]["measured"]:
+                found.append(row)
+    return found
+
+
+def key(row: Mapping[str, Any]) -> tuple[str, str, str]:
+    """What a row is known by."""
+    return row["figure"], row["case"], row["metric"]
 
 
 def stopped(ran: Ran) -> bool:
@@ -207,11 +246,17 @@ def stopped(ran: Ran) -> bool:
     return ran.interrupted and not ran.whole
 
 
-def rows(paper: Paper, code: Code, figure: Shown, ran: Mapping[str, Ran]) -> Rows:
-    """The rows of a figure, in the order of the paper's file."""
-    found, missing = measured(paper, code, figure, ran)
+def rows(
+    paper: Paper,
+    code: Code,
+    figure: Shown,
+    ran: Mapping[str, Ran],
+    rests: dict[Key, frozenset[str]] | None = None,
+) -> Rows:
+    """The rows of a figure, in the order of the paper's file; `rests` gets the sweeps that each rests on."""
+    found, missing = measured(code, figure, ran, {} if rests is None else rests)
     wanted = paper.rows_of(figure.id)
-    if unknown := [key for key in found if key not in {row.key for row in wanted}]:
+    if unknown := [name for name in found if name not in {row.key for row in wanted}]:
         text = f"{figure.id}: its code measures {unknown[0]}, which no row of rows.toml asks for"
         raise Failed(text)
     seeds = max((len(one.seeds) for one in runs(figure, ran).values()), default=0)
@@ -222,7 +267,7 @@ def rows(paper: Paper, code: Code, figure: Shown, ran: Mapping[str, Ran]) -> Row
 
 
 def measured(
-    paper: Paper, code: Code, figure: Shown, ran: Mapping[str, Ran]
+    code: Code, figure: Shown, ran: Mapping[str, Ran], rests: dict[Key, frozenset[str]]
 ) -> tuple[dict[Key, Measured], str]:
     """What a figure's code measures by case and metric, and why it did not measure the rest."""
     broken = [name for name in figure.sweeps if not ran[name].whole]
@@ -231,18 +276,18 @@ def measured(
     if figure.id not in code.figures:
         return {}, "not measured: no code computes this figure"
     found: dict[Key, Measured] = {}
-    for one in given(figure, code, ran):
-        key = one.case, one.metric
-        if key in found:
-            raise Failed(f"{figure.id}: its code measures {key} twice")
-        found[key] = one
+    for one, read in given(figure, code, ran):
+        name = one.case, one.metric
+        if name in found:
+            raise Failed(f"{figure.id}: its code measures {name} twice")
+        found[name], rests[name] = one, read
     return found, "not measured: the code of this figure gives no such value"
 
 
-def given(figure: Shown, code: Code, ran: Mapping[str, Ran]) -> list[Measured]:
-    """What a figure's code gives."""
+def given(figure: Shown, code: Code, ran: Mapping[str, Ran]) -> list[tuple[Measured, frozenset[str]]]:
+    """What a figure's code gives, each with the sweeps that it was read from."""
     with named(figure):
-        return list(code.figures[figure.id].measure(runs(figure, ran)))
+        return list(reads.measured(code.figures[figure.id].measure, runs(figure, ran)))
 
 
 @contextmanager

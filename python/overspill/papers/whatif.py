@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import dataclass
 from typing import Any
 
 from matplotlib.axes import Axes
@@ -14,36 +15,50 @@ from overspill import plots as look
 from overspill import version
 from overspill.papers import words
 from overspill.papers.judge import FAILS, HOLDS, INCONCLUSIVE
-from overspill.papers.reproduce import Reproduced
+from overspill.papers.reproduce import Reproduced, key
 from overspill.papers.rows import Row
 from overspill.papers.words import escaped, line
 
 NAME = "what_if"
 WHAT_IF = (
-    "Each open parameter changed alone; a verdict that it changes is bold. "
-    "Settings may have fewer seeds; near a limit, scatter alone may change one."
+    "Each open parameter changed alone, where it was run so. A verdict that is another than the paper's own "
+    "runs have on as many seeds is bold; near a limit, scatter alone may change one."
 )
 OWN = "as reproduced"
 COLOURS = {HOLDS: "#00734c", FAILS: "#b3261e", INCONCLUSIVE: "#a06a00"}
 KEPT = ("measured", "ci95", "seeds", "verdict", "note")
 
-Key = tuple[str, str, str]
 Cell = Mapping[str, Any]
 
 
-def key(row: Mapping[str, Any]) -> Key:
-    """What a row is known by."""
-    return row["figure"], row["case"], row["metric"]
+@dataclass(frozen=True)
+class Moved:
+    """A row that a setting touches: as reproduced, on fewer seeds, and by setting."""
+
+    row: Row
+    own: Cell
+    base: Mapping[int, Cell]
+    cells: Mapping[str, Cell]
+    changes: Mapping[str, bool]
 
 
-def table(made: Reproduced) -> list[tuple[Row, Cell, Mapping[str, Cell]]]:
-    """Every row that any setting touches: as reproduced, and by setting."""
+def table(made: Reproduced) -> list[Moved]:
+    """Every row that any setting touches."""
     changed = {name: {key(row): row for row in rows} for name, rows in made.changed.items()}
-    found: list[tuple[Row, Cell, Mapping[str, Cell]]] = []
+    base = {seeds: {key(row): row for row in rows} for seeds, rows in made.base.items()}
+    found: list[Moved] = []
     for row, own in made.judged(made.rows):
-        cells = {name: by_key[key(own)] for name, by_key in changed.items() if key(own) in by_key}
-        if cells and not row.later:
-            found.append((row, own, cells))
+        name = key(own)
+        cells = {setting: by_key[name] for setting, by_key in changed.items() if name in by_key}
+        if not cells or row.later:
+            continue
+        fewer = {seeds: by_key[name] for seeds, by_key in base.items() if name in by_key}
+        seeds = {one.name: made.fewer(one) for one in made.asked.what_ifs}
+        changes = {
+            setting: cell["verdict"] != fewer.get(seeds[setting] or 0, own)["verdict"]
+            for setting, cell in cells.items()
+        }
+        found.append(Moved(row, own, fewer, cells, changes))
     return found
 
 
@@ -60,18 +75,19 @@ def document(made: Reproduced) -> dict[str, Any]:
         "rows": [
             {
                 **{
-                    name: own[name] for name in ("figure", "case", "metric", "unit", "published", "tolerance")
+                    name: one.own[name]
+                    for name in ("figure", "case", "metric", "unit", "published", "tolerance")
                 },
-                "own": {name: own[name] for name in KEPT},
+                "own": {name: one.own[name] for name in KEPT},
+                "fewer_seeds": {
+                    str(seeds): {name: cell[name] for name in KEPT} for seeds, cell in one.base.items()
+                },
                 "settings": {
-                    name: {
-                        **{field: cell[field] for field in KEPT},
-                        "changes": cell["verdict"] != own["verdict"],
-                    }
-                    for name, cell in cells.items()
+                    name: {**{field: cell[field] for field in KEPT}, "changes": one.changes[name]}
+                    for name, cell in one.cells.items()
                 },
             }
-            for _, own, cells in table(made)
+            for one in table(made)
         ],
     }
 
@@ -92,23 +108,40 @@ def matrix(made: Reproduced) -> dict[str, Any] | None:
             }
             for one in settings
         ],
+        "heads": heads(made),
         "rows": [
             {
-                "name": list(key(own)),
-                "published": words.value(own["published"], own["unit"]),
-                "cells": [shown(own, own)] + [shown(cells.get(one.name), own) for one in settings],
+                "name": list(key(row.own)),
+                "published": words.value(row.own["published"], row.own["unit"]),
+                "cells": [shown(cell, change) for cell, change in columns(made, row)],
             }
-            for _, own, cells in rows
+            for row in rows
         ],
     }
 
 
-def shown(cell: Cell | None, own: Cell) -> dict[str, Any]:
+def heads(made: Reproduced) -> list[str]:
+    """What stands over the cells of a row."""
+    return [
+        OWN,
+        *(f"{OWN}, {seeds} seeds" for seeds in made.base),
+        *(one.name for one in made.asked.what_ifs),
+    ]
+
+
+def columns(made: Reproduced, row: Moved) -> list[tuple[Cell | None, bool]]:
+    """A row's cells, and whether each has another verdict; none where nothing was run for it."""
+    own = [(row.own, False), *((row.base.get(seeds), False) for seeds in made.base)]
+    names = [one.name for one in made.asked.what_ifs]
+    return own + [(row.cells.get(name), row.changes.get(name, False)) for name in names]
+
+
+def shown(cell: Cell | None, change: bool) -> dict[str, Any]:
     """A cell: what was measured, its sign, and whether the verdict is another."""
     if cell is None:
         return {"text": "", "kind": "", "changes": False}
     text = f"{words.SIGNS[cell['verdict']]} {words.measured(cell)}"
-    return {"text": text, "kind": cell["verdict"], "changes": cell["verdict"] != own["verdict"]}
+    return {"text": text, "kind": cell["verdict"], "changes": change}
 
 
 def markdown(made: Reproduced) -> list[str]:
@@ -116,38 +149,39 @@ def markdown(made: Reproduced) -> list[str]:
     found = matrix(made)
     if found is None:
         return []
-    names = [one["name"] for one in found["settings"]]
     lines = ["## What if", "", WHAT_IF, ""]
     for one in found["settings"]:
         told = f"{escaped(one['title'])} (`{one['set']}`, in {escaped(one['sweeps'])})"
         lines.append(f"- {escaped(one['name'])}: {told}")
-    heads = ("figure", "case", "metric", "published", OWN, *names)
-    lines += ["", line(heads), line("---" for _ in heads)]
+    over = ("figure", "case", "metric", "published", *found["heads"])
+    lines += ["", line(over), line("---" for _ in over)]
     for row in found["rows"]:
         cells = [
             f"**{escaped(one['text'])}**" if one["changes"] else escaped(one["text"]) for one in row["cells"]
         ]
         lines.append(line((*row["name"], row["published"])) + " " + " | ".join(cells) + " |")
-    if any(changed(own, cells) for _, own, cells in table(made)):
+    if any(any(row.changes.values()) for row in table(made)):
         lines += ["", f"![Rows whose verdict an open parameter changes](figures/{NAME}.png)"]
     return [*lines, ""]
 
 
 def drawing(made: Reproduced) -> Figure | None:
     """Rows whose verdict some setting changes, by setting: sign, value, and a frame where it is another."""
-    rows = [one for one in table(made) if changed(one[1], one[2])]
+    rows = [one for one in table(made) if any(one.changes.values())]
     if not rows:
         return None
-    names = [OWN, *(one.name for one in made.asked.what_ifs)]
+    names = heads(made)
     with look.style():
         size = (4.2 + 0.62 * len(names), 1.9 + 0.23 * len(rows))
         figure = Figure(figsize=size, layout=ConstrainedLayoutEngine(w_pad=0.3))
         axes = figure.subplots()
-        for at, (_, own, cells) in enumerate(rows):
-            for column, cell in enumerate((own, *(cells.get(name) for name in names[1:]))):
+        for at, one in enumerate(rows):
+            for column, (cell, change) in enumerate(columns(made, one)):
                 if cell is not None:
-                    draw_cell(axes, (column, at), cell, cell["verdict"] != own["verdict"])
-        labels = [f"{row.figure}: {row.case}, {row.metric.replace('_', ' ')}" for row, _, _ in rows]
+                    draw_cell(axes, (column, at), cell, change)
+        labels = [
+            f"{row.figure}: {row.case}, {row.metric.replace('_', ' ')}" for row in (one.row for one in rows)
+        ]
         axes.set_yticks(range(len(rows)), labels, fontsize=7)
         axes.set_xticks(
             range(len(names)), names, fontsize=7.5, rotation=45, ha="left", rotation_mode="anchor"
@@ -158,7 +192,8 @@ def drawing(made: Reproduced) -> Figure | None:
         axes.grid(visible=False)
         axes.spines[:].set_visible(False)
         axes.set_xlabel(
-            "✓ holds  ✗ fails  ? inconclusive\nframed: another verdict than as reproduced", fontsize=8
+            "✓ holds  ✗ fails  ? inconclusive\nframed: another verdict than as reproduced on as many seeds",
+            fontsize=8,
         )
     return figure
 
@@ -174,8 +209,3 @@ def draw_cell(axes: Axes, at: tuple[int, int], cell: Cell, framed: bool) -> None
     number = f" {cell['measured']:.3g}" if isinstance(cell["measured"], int | float) else ""
     text = f"{words.SIGNS[cell['verdict']]}{number}"
     axes.text(column, line, text, ha="center", va="center", fontsize=6.5, color=colour)
-
-
-def changed(own: Cell, cells: Mapping[str, Cell]) -> bool:
-    """Whether some setting changes a row's verdict."""
-    return any(cell["verdict"] != own["verdict"] for cell in cells.values())
