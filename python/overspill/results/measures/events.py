@@ -119,7 +119,8 @@ SENDERS = [
         "packs",
         "PACKs",
         "packets",
-        "PACKs that came to senders, of measured flows, with `transport.pack` (CP §4.3).",
+        "PACKs that came to senders, of measured flows, with `transport.pack` (CP §4.3). Counted over the "
+        "life of a flow, cut packets in the window: in a short one there are more PACKs than cuts.",
         "lower",
         zero_shown=False,
         formula=f"{OF_FLOWS} of PACKs",
