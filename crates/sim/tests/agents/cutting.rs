@@ -57,9 +57,15 @@ fn headers_of_a_class_of_their_own_leave_first_and_take_no_room_of_data() {
 /// As many are cut as above, and for about half of the 26 the coin falls on the tail, which joins the headers.
 #[test]
 fn the_tail_is_cut_in_place_of_the_arrival_and_joins_the_headers() {
-    let (whole, cut) = arrived(&run(&trimming(", header_class = 7, victim = \"coin\""), AS_NAMED));
+    let world = run(&trimming(", header_class = 7, victim = \"coin\""), AS_NAMED);
+    let (whole, cut) = arrived(&world);
     assert_eq!((whole.len(), cut.len()), (14, 26));
     assert!(cut.iter().any(|n| *n <= 12) && whole.iter().any(|n| *n > 12 && *n != 29), "{whole:?}");
+    let order: Vec<(u32, bool)> = world.observer().0.iter().map(|(.., pkt)| (pkt.emission, pkt.payload == 0)).collect();
+    let overtakes = |(at, &(n, is_cut)): (usize, &(u32, bool))| {
+        is_cut && n <= 12 && order[at..].iter().any(|&(later, is_cut)| !is_cut && later < n)
+    };
+    assert!(order.iter().enumerate().any(overtakes), "a tail that is cut overtakes data before it: {order:?}");
     // Where it waits it keeps its place, so that all arrive in order.
     let world = run(&trimming(", victim = \"coin\""), AS_NAMED);
     let order: Vec<u32> = world.observer().0.iter().map(|(.., pkt)| pkt.emission).collect();
