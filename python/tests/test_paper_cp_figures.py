@@ -224,3 +224,9 @@ def test_the_best_other_is_that_of_the_mean_and_what_is_better_has_a_sign() -> N
     assert (list(lower.values), lower.note) == (pytest.approx([10]), "the best other is cp")
     higher = claims.compared("figure", found, higher=True)
     assert (list(higher.values), higher.note) == (pytest.approx([45]), "the best other is tcp")
+
+
+def test_where_a_scheme_has_no_value_none_is_the_best() -> None:
+    found = claims.compared("figure", {"cp_dctcp": np.array([1.0, 2.0]), "tcp": np.array([math.nan, 3.0])})
+    assert all(math.isnan(one) for one in found.values)
+    assert found.note == "TCP without a value in some run"

@@ -10,7 +10,7 @@ import pytest
 from papered import FIGURES
 from runs_made import Made
 
-from overspill.papers import reads
+from overspill.papers import reads, words
 from overspill.papers.spec import Figure, Measured, Runs
 
 BOTH = papered.PAPER.replace(
@@ -72,3 +72,10 @@ def test_what_is_read_before_a_row_is_what_it_rests_on() -> None:
 
     found = {row.case: set(rests) for row, rests in reads.measured(measure, {"one": made, "other": made})}
     assert found == {"first": {"one"}, "second": {"one"}, "third": {"one", "other"}}
+
+
+def test_what_has_no_value_is_told_apart_from_what_was_not_measured() -> None:
+    row = {"measured": None, "ci95": None, "unit": "s", "verdict": "fails"}
+    assert words.measured(row | {"seeds": 3}) == "undefined"
+    assert words.measured(row | {"seeds": 0}) == "not measured"
+    assert words.measured(row | {"seeds": 0, "verdict": "inconclusive"}) == "–"

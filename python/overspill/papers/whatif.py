@@ -124,7 +124,7 @@ def heads(made: Reproduced) -> list[str]:
     """What stands over the cells of a row."""
     return [
         OWN,
-        *(f"{OWN}, {seeds} seeds" for seeds in made.base),
+        *(f"on {seeds} seed{'s' * (seeds > 1)}" for seeds in made.base),
         *(one.name for one in made.asked.what_ifs),
     ]
 

@@ -13,8 +13,8 @@ HEADS = ("", "case", "metric", "published", "measured", "tolerance", "verdict", 
 LEGEND = (
     "measured: mean ± half-width of its 95 % interval over seeds. holds: the whole interval is within the "
     "tolerance; fails: wholly outside; inconclusive: neither. Where a row is exact, every seed must be "
-    "within. A basis in brackets is not counted. Bars and bands of figures are 95 % intervals of the "
-    "mean, too."
+    "within. What is undefined in some run fails, and its note says why. A basis in brackets is not "
+    "counted. Bars and bands of figures are 95 % intervals of the mean, too."
 )
 
 SIGNS = {HOLDS: "✓", FAILS: "✗", INCONCLUSIVE: "?"}
@@ -58,6 +58,8 @@ def plain(given: float) -> str:
 def measured(row: Row) -> str:
     """What was measured, with half of its 95 % interval."""
     found, half = row["measured"], row["ci95"]
+    if found is None and row["verdict"] == FAILS:
+        return "undefined" if row["seeds"] else "not measured"
     if found is None or isinstance(found, str) or not half:
         return value(found, row["unit"])
     return f"{formats.spread(found, half)} {shown(row['unit'])}".strip()

@@ -9,7 +9,7 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure as Drawing
 
 from overspill import plots
-from overspill.papers.common import Curve, Published, legend, mean_line, measured, quotients, sheet
+from overspill.papers.common import Curve, Published, legend, measured, quotients, sheet
 from overspill.papers.cp.schemes import (
     BOTH,
     CARRIED,
@@ -138,11 +138,13 @@ def panel(axes: Axes, runs: Runs, background: int, variants: Sequence[str]) -> N
     for variant in variants:
         colour = COLOURS[list(NAMES).index(variant) % len(COLOURS)]
         values = along(runs, of("goodput", "experimental"), variant, runs.points) / 1e6
-        mean_line(axes, flows, values, colour, label=NAMES[variant])
+        axes.plot(flows, values.mean(axis=0), color=colour, label=NAMES[variant])
+        # All or nothing, run by run: an interval of so few would fill the panel and say less.
+        axes.plot(flows, values.T, ".", color=colour, markersize=4, alpha=0.6)
     line = [theory(one / background) / 1e6 for one in flows]
     axes.plot(flows, line, color="black", linestyle="--", label="theory")
-    axes.set_xlabel("experimental flows")
-    # Below 0, so that what starves is seen; up to the link's rate, whatever the intervals of few seeds.
+    axes.set_xlabel("experimental flows; dots: runs")
+    # Below 0, so that what starves is seen; up to the link's rate.
     axes.set_ylim(-30, 1000)
 
 

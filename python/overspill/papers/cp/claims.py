@@ -13,6 +13,7 @@ from overspill.papers.cp.schemes import (
     BOTH,
     CP,
     HEADER,
+    NAMES,
     Sweeps,
     at,
     headers_lost,
@@ -111,6 +112,9 @@ def compared(case: str, found: dict[str, np.ndarray], higher: bool = False) -> M
     """CP&DCTCP beside the best other, which is that of the mean over seeds, %."""
     sign = -1 if higher else 1
     others = {one: values for one, values in found.items() if one != BOTH}
+    if none := [one for one, values in found.items() if not np.isfinite(values).all()]:
+        text = f"{', '.join(NAMES[one] for one in none)} without a value in some run"
+        return measured(case, "worse_than_the_best_other", np.full(len(found[BOTH]), np.nan), text)
     winner = min(others, key=lambda one: sign * float(np.mean(others[one])))
     worse = 100 * sign * quotients(found[BOTH] - others[winner], others[winner])
     return measured(case, "worse_than_the_best_other", worse, f"the best other is {winner}")

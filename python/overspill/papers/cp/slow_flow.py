@@ -58,13 +58,15 @@ def draw(sweeps: Sweeps, published: Published) -> Drawing:
     runs = sweeps["slow_flow"]
     with plots.style():
         made, [axes] = sheet(1)
+        latest = LATE
         for variant in runs.variants:
             slowest = np.sort(np.concatenate([one.max(axis=1) for one in durations(runs, variant)]))
+            latest = max(latest, float(slowest[-1]))
             colour = COLOURS[list(NAMES).index(variant) % len(COLOURS)]
             shares = np.arange(1, len(slowest) + 1) / len(slowest)
             axes.step(slowest, shares, where="post", color=colour, label=NAMES[variant])
         axes.axvline(LATE, color="black", linewidth=0.8, linestyle=":")
-        axes.set_xlim(8, 40)
+        axes.set_xlim(8, latest + 1)
         axes.set_xlabel("slowest flow of a query (ms); dotted: 15 ms")
         axes.set_ylabel("share of queries")
         axes.set_title("20 flows of 50 KB, starts within 1 ms")
