@@ -158,6 +158,21 @@ def coded(monkeypatch: pytest.MonkeyPatch, figures: Mapping[str, Figure]) -> Non
     monkeypatch.setitem(sys.modules, module.__name__, module)
 
 
+def measures_exactly(name: str, figure: Figure, runs: Any, rows: Iterable[Mapping[str, Any]]) -> None:
+    """A figure's code gives each of its rows once, with values, and no others."""
+    found = list(figure.measure(runs))
+    keys = [(one.case, one.metric) for one in found]
+    assert sorted(keys) == sorted((row["case"], row["metric"]) for row in rows if row["figure"] == name)
+    assert all(len(one.values) for one in found)
+
+
+def has_code_for(code: Code, figures: Iterable[str], rows: Iterable[Mapping[str, Any]]) -> None:
+    """There is code for the figures that have rows now, and rows for all figures."""
+    rows = list(rows)
+    assert sorted(code.figures) == sorted({row["figure"] for row in rows if not row.get("later")})
+    assert {row["figure"] for row in rows} == set(figures)
+
+
 def marked(name: str, figure: Figure, runs: Any, rows: Iterable[Mapping[str, Any]]) -> list[int]:
     """How many published values a figure marks, given none and given those of its rows."""
     published = {

@@ -4,7 +4,7 @@ import tomllib
 
 import pytest
 from cp_runs import PAPER, everything
-from papered import marked
+from papered import has_code_for, marked, measures_exactly
 
 from overspill.papers import data
 from overspill.papers.cp import CODE
@@ -14,18 +14,12 @@ SWEEPS = everything()
 
 
 def test_every_figure_has_code_unless_all_its_rows_are_for_later() -> None:
-    paper = data.read(PAPER)
-    now = {row["figure"] for row in ROWS if not row.get("later")}
-    assert sorted(CODE.figures) == sorted(now)
-    assert {row["figure"] for row in ROWS} == set(paper.figures)
+    has_code_for(CODE, data.read(PAPER).figures, ROWS)
 
 
 @pytest.mark.parametrize("name", sorted(CODE.figures))
 def test_a_figure_measures_exactly_its_rows(name: str) -> None:
-    found = list(CODE.figures[name].measure(SWEEPS))
-    keys = [(one.case, one.metric) for one in found]
-    assert sorted(keys) == sorted((row["case"], row["metric"]) for row in ROWS if row["figure"] == name)
-    assert all(len(one.values) for one in found)
+    measures_exactly(name, CODE.figures[name], SWEEPS, ROWS)
 
 
 @pytest.mark.parametrize("name", sorted(one for one in CODE.figures if CODE.figures[one].draw))

@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 from dibs_runs import Made, everything, flows
-from papered import marked
+from papered import marked, measures_exactly
 
 from overspill.papers import data
 from overspill.papers.dibs import buffers, claims, drawn, extremes, limits, loads, pfabric
@@ -34,10 +34,7 @@ def test_the_paper_is_whole_and_its_sweeps_are_those_that_the_tests_make() -> No
 
 @pytest.mark.parametrize("name", sorted(FIGURES))
 def test_a_figure_measures_exactly_its_rows(name: str) -> None:
-    found = list(FIGURES[name].measure(everything()))
-    keys = [(one.case, one.metric) for one in found]
-    assert sorted(keys) == sorted((row["case"], row["metric"]) for row in ROWS if row["figure"] == name)
-    assert all(len(one.values) for one in found)
+    measures_exactly(name, FIGURES[name], everything(), ROWS)
 
 
 @pytest.mark.parametrize("name", sorted(one for one in FIGURES if FIGURES[one].draw))

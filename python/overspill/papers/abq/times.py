@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 
 import numpy as np
 from matplotlib.axes import Axes
@@ -102,25 +102,20 @@ def bars(axes: Axes, runs: Runs, path: str) -> None:
     legend(axes, **BESIDE)
 
 
-def draw_senders(sweeps: Sweeps, _: Published) -> Drawing:
-    """Figure 5a."""
-    with plots.style():
-        made, [axes] = sheet(1, height=4.2)
-        bars(axes, sweeps["incast"], SENDERS)
-        axes.set_xlabel("senders of 32 KB")
-    return made
+def draw(sweep: str, over: str, label: str) -> Callable[[Sweeps, Published], Drawing]:
+    """Figure 5a or 5b: the times of a sweep over what its points differ in."""
 
+    def drawn(sweeps: Sweeps, _: Published) -> Drawing:
+        with plots.style():
+            made, [axes] = sheet(1, height=4.2)
+            bars(axes, sweeps[sweep], over)
+            axes.set_xlabel(label)
+        return made
 
-def draw_sizes(sweeps: Sweeps, _: Published) -> Drawing:
-    """Figure 5b."""
-    with plots.style():
-        made, [axes] = sheet(1, height=4.2)
-        bars(axes, sweeps["sizes"], SIZE)
-        axes.set_xlabel("size of 30 flows (KB)")
-    return made
+    return drawn
 
 
 FIGURES: dict[str, Figure] = {
-    "fig5a": Figure(figure_5a, draw_senders),
-    "fig5b": Figure(figure_5b, draw_sizes),
+    "fig5a": Figure(figure_5a, draw("incast", SENDERS, "senders of 32 KB")),
+    "fig5b": Figure(figure_5b, draw("sizes", SIZE, "size of 30 flows (KB)")),
 }
