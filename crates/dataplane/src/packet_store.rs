@@ -5,10 +5,10 @@ use crate::arena::Arena;
 use crate::cutting::Cutting;
 use crate::inputs::Inputs;
 use crate::port::{Port, QueueAt};
-use mech::buffer::{BufferSlot, Lease, Use};
+use mech::buffer::{BufferSlot, ExtraRoom, Lease, Use};
 use mech::overflow::DropReason;
 use mech::{Fill, Head, HostId, Lane, Lanes, PktId, PortId, QueueId, View};
-use units::{Bytes, Dur, Time};
+use units::{Dur, Time};
 
 /// Packets, queues and the memory allocated to them.
 #[derive(Clone)]
@@ -91,12 +91,15 @@ impl PacketStore {
         self.buffer.admits(|| self.usage(p), size)
     }
 
-    /// Whether it accepts a frame since what waits is at most `extra` bytes beyond the limit; other lanes do not go
-    /// beyond theirs.
-    pub(crate) fn accepts_beyond(&self, to: QueueAt, size: u16, extra: Bytes) -> bool {
+    /// Whether it accepts a frame for such room beyond the limit; other lanes do not go beyond theirs.
+    pub(crate) fn accepts_beyond(&self, to: QueueAt, size: u16, extra: ExtraRoom) -> bool {
         let port = &self.ports[usize::from(to.port.0)];
-        let own = to.queue.lane() == Lane::Normal && !port.closed;
-        own && self.buffer.peek().admits_beyond(&self.usage(port), size, extra)
+        if to.queue.lane() != Lane::Normal || port.closed {
+            return false;
+        }
+        let of_class = |class| self.backlog(to.port, self.queue(QueueId::normal(class))).1;
+        let apart = extra.apart(to.queue.class()).map_or(0, of_class);
+        extra.admits(self.buffer.peek(), &self.usage(port), apart, size)
     }
 
     /// The queue in which packets meant for `queue` wait here.
@@ -248,7 +251,7 @@ impl<F: Fib> View for Look<'_, F> {
         let to = QueueAt { port, queue: self.store.queue(queue) };
         self.store.takes(self.ingress, to, size)
     }
-    fn fits_beyond(&self, port: PortId, queue: QueueId, size: u16, extra: Bytes) -> bool {
+    fn fits_beyond(&self, port: PortId, queue: QueueId, size: u16, extra: ExtraRoom) -> bool {
         self.store.accepts_beyond(QueueAt { port, queue: self.store.queue(queue) }, size, extra)
     }
     fn fill(&self, port: PortId, queue: QueueId) -> Fill {

@@ -1,8 +1,7 @@
 //! What a mechanism may know of the switch it sits in: read-only views.
 
-use crate::buffer::Lease;
+use crate::buffer::{ExtraRoom, Lease};
 use crate::{Fill, FlowId, Head, HostId, Lane, PktId, PortId, QueueId};
-use units::Bytes;
 
 /// What the dataplane answers to mechanisms.
 pub trait View {
@@ -10,9 +9,8 @@ pub trait View {
     fn ports(&self) -> u16;
     /// Whether a frame of `size` bytes would be accepted by a queue now.
     fn fits(&self, port: PortId, queue: QueueId, size: u16) -> bool;
-    /// Whether a frame of `size` bytes would be accepted by a queue since what waits is at most `extra` bytes beyond
-    /// its limit.
-    fn fits_beyond(&self, port: PortId, queue: QueueId, size: u16, extra: Bytes) -> bool;
+    /// Whether a frame of `size` bytes would be accepted by a queue for such room beyond its limit.
+    fn fits_beyond(&self, port: PortId, queue: QueueId, size: u16, extra: ExtraRoom) -> bool;
     /// How full a queue is.
     fn fill(&self, port: PortId, queue: QueueId) -> Fill;
     /// Frames and bytes that wait in a queue.

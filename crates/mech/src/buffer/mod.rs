@@ -1,9 +1,11 @@
 //! The buffer slot: how much memory may a queue have? A queue orders packets; a buffer allocates memory.
 
+mod extra;
 mod per_port;
 mod shared;
 mod unlimited;
 
+pub use extra::ExtraRoom;
 pub use per_port::PerPort;
 pub use shared::Shared;
 pub use unlimited::Unlimited;
@@ -43,10 +45,15 @@ pub struct Use {
 pub trait Buffer: Send + Sync {
     /// Whether a frame of `size` bytes may be stored on top of `now`.
     fn admits(&self, now: &Use, size: u16) -> bool;
-    /// Whether a frame of `size` bytes may be stored since `now`, without it, is at most `extra` bytes beyond the
-    /// limit of this instant (CP §4.2). As it stands, for limits in bytes.
-    fn admits_beyond(&self, now: &Use, _size: u16, extra: Bytes) -> bool {
-        self.fill(now).limit.is_none_or(|limit| now.bytes <= limit.saturating_add(extra.0))
+    /// Whether a frame of `size` bytes may be stored since what waits without it, so many of the bytes of `now`, is
+    /// at most so much beyond the limit of this instant (CP §4.2). As it stands, for limits in bytes.
+    fn admits_beyond(&self, now: &Use, size: u16, (waits, extra): (u64, Bytes)) -> bool {
+        let is_within = self.fill(now).limit.is_none_or(|limit| waits <= limit.saturating_add(extra.0));
+        is_within && self.has_memory(now, size)
+    }
+    /// Whether there is memory for a frame of `size` bytes beyond any limit of its port.
+    fn has_memory(&self, _now: &Use, _size: u16) -> bool {
+        true
     }
     /// How full that is.
     fn fill(&self, now: &Use) -> Fill;

@@ -51,10 +51,10 @@ impl Buffer for PerPort {
         }
     }
     /// Frames of room come with bytes of room: one for every 64 B, the smallest frame.
-    fn admits_beyond(&self, now: &Use, _size: u16, extra: Bytes) -> bool {
+    fn admits_beyond(&self, now: &Use, _size: u16, (waits, extra): (u64, Bytes)) -> bool {
         match self.size {
             Amount::Packets(limit) => now.packets < limit.saturating_add(extra.0 / 64),
-            Amount::Bytes(limit) => now.bytes <= limit.saturating_add(extra.0),
+            Amount::Bytes(limit) => waits <= limit.saturating_add(extra.0),
         }
     }
     fn fill(&self, now: &Use) -> Fill {
@@ -124,12 +124,12 @@ mod tests {
     #[test]
     fn room_beyond_the_limit_is_bytes_or_a_frame_for_every_64() {
         let bytes = PerPort::of(Amount::Bytes(3000));
-        assert!(bytes.admits_beyond(&used(2, 3066), 1500, Bytes(66)));
-        assert!(!bytes.admits_beyond(&used(2, 3066), 1500, Bytes(65)));
+        assert!(bytes.admits_beyond(&used(2, 3066), 1500, (3066, Bytes(66))));
+        assert!(!bytes.admits_beyond(&used(2, 3066), 1500, (3066, Bytes(65))));
         let packets = PerPort::of(Amount::Packets(10));
-        assert!(packets.admits_beyond(&used(10, 0), 66, Bytes(64)));
-        assert!(!packets.admits_beyond(&used(10, 0), 66, Bytes(63)));
-        assert!(!packets.admits_beyond(&used(11, 0), 66, Bytes(64)));
+        assert!(packets.admits_beyond(&used(10, 0), 66, (0, Bytes(64))));
+        assert!(!packets.admits_beyond(&used(10, 0), 66, (0, Bytes(63))));
+        assert!(!packets.admits_beyond(&used(11, 0), 66, (0, Bytes(64))));
     }
 
     #[test]

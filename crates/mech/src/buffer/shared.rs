@@ -74,10 +74,9 @@ impl Buffer for Shared {
         now.bytes + u64::from(size) <= self.limit(now)
     }
     /// Room beyond the threshold ends where the memory does.
-    fn admits_beyond(&self, now: &Use, size: u16, extra: Bytes) -> bool {
+    fn has_memory(&self, now: &Use, size: u16) -> bool {
         let free = self.pool.saturating_sub(now.pool_shared_bytes);
-        let most = self.reserved.max(now.bytes).saturating_add(free);
-        now.bytes <= self.limit(now).saturating_add(extra.0) && now.bytes + u64::from(size) <= most
+        now.bytes + u64::from(size) <= self.reserved.max(now.bytes).saturating_add(free)
     }
     fn fill(&self, now: &Use) -> Fill {
         Fill { used: now.bytes, limit: Some(self.limit(now)) }
@@ -174,7 +173,7 @@ mod tests {
                 let now = seen(&memory, &held, port);
                 if rng.below(3) == 0 {
                     held[port] -= held[port].min(u64::from(size));
-                } else if memory.admits(&now, size) || memory.admits_beyond(&now, size, Bytes(4096)) {
+                } else if memory.admits(&now, size) || memory.admits_beyond(&now, size, (now.bytes, Bytes(4096))) {
                     held[port] += u64::from(size);
                 } else {
                     assert!(held[port] + u64::from(size) > reserved, "the reserve was refused");

@@ -13,11 +13,12 @@ pub use evict::Evict;
 pub use tail_drop::TailDrop;
 pub use trim::Trim;
 
+use crate::buffer::ExtraRoom;
 use crate::{
     Asks, Beside, Ecn, Env, Flags, ForwardingContext, Head, Lane, Mechanism, Needs, PktId, PortId, QueueId, Report,
     SwitchContext,
 };
-use units::{Bytes, Dur};
+use units::Dur;
 
 /// What becomes of an arrival.
 #[must_use]
@@ -188,10 +189,9 @@ impl Cut {
 pub trait Overflow: Send + Sync {
     /// What becomes of `pkt`, which lookup would send out by `at.out`. Of the acts it may ask for a mark.
     fn admit(&mut self, pkt: &Head, at: &ForwardingContext, env: &mut Env) -> Fate;
-    /// How far beyond the limit what waits may be before a packet, cut or not, is added (CP §4.2), with
-    /// [`crate::buffer::Buffer::admits_beyond`]; `None` where the packet itself has to fit. The dataplane
-    /// looks at it wherever it tests capacity.
-    fn extra_room(&self, _pkt: &Head) -> Option<Bytes> {
+    /// How far beyond the limit what waits may be before a packet, cut or not, is added (CP §4.2); `None` where the
+    /// packet itself has to fit. The dataplane looks at it wherever it tests capacity.
+    fn extra_room(&self, _pkt: &Head) -> Option<ExtraRoom> {
         None
     }
     /// What its cutting does to a packet.

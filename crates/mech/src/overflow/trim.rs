@@ -5,13 +5,14 @@
 //! packets and PACKs may use E bytes more. Only a segment that carries CPA and a payload is cut, and only once; all
 //! else over T is lost, and so is a header over T + E. What switches have made of it since are choices: so many bytes
 //! stay (SAI), headers have a class and so a queue of their own (NDP, UEC), other packets may be cut, the tail is cut in
-//! place of the arrival (NDP), headers without room go back to their source (NDP). With a class of their own headers are
-//! compared with E alone, and all else with T.
+//! place of the arrival (NDP), headers without room go back to their source (NDP). Where headers have a class of their own,
+//! what waits in it is compared with E alone, and what waits beside it with T.
 
 #[cfg(test)]
 mod tests;
 
 use super::{Cut, CutEcn, DropReason, Fate, Overflow};
+use crate::buffer::ExtraRoom;
 use crate::params::{Kind, Spec, Values};
 use crate::{Asks, Beside, Env, Flags, ForwardingContext, Head, Needs, Only, PktId, QueueId, Report, choice, params};
 use units::{Amount, Bytes, Dur};
@@ -67,7 +68,8 @@ params! {
     /// The values of its parameters.
     pub(crate) struct Given {
         extra: Bytes = {
-            doc: "Room E of each port beyond its buffer, for cut packets and PACKs (CP §4.6).",
+            doc: "Room E of each port beyond its buffer, for cut packets and PACKs (CP §4.6); with `header_class` for that \
+                  class alone.",
             kind: Kind::Size { min: 0 },
             default: Some("4KiB"),
         },
@@ -79,8 +81,8 @@ params! {
         },
         header_class: Option<u64> = {
             doc: "The class that cut packets get, and so the queue in which they wait, served as `scheduler` says; `off` \
-                  is the queue of their data (CP §4.2). With it headers are compared with `extra` and all else with \
-                  the buffer, each without the other.",
+                  is the queue of their data (CP §4.2). What waits in that class is then compared with `extra`, and \
+                  what waits beside it with the buffer, each without the other.",
             kind: Kind::CountOrOff { min: 0, max: 7 },
             default: Some("off"),
         },
@@ -171,19 +173,17 @@ impl Trim {
         let is_other = pkt.flags.any(Flags::PPL.with(Flags::SYN).with(Flags::RETURNED));
         is_chosen && pkt.flags.has(Flags::PAYLOAD) && !is_other && pkt.size > self.cut.keep
     }
-    /// Whether what waits is within the threshold.
-    fn within(&self, pkt: &Head, at: &ForwardingContext) -> bool {
-        let queue = pkt.queue();
-        let Some(class) = self.cut.class else { return at.view.fits_beyond(at.out, queue, pkt.size, Bytes(0)) };
-        let (fill, headers) = (at.fill(at.out, queue), at.view.backlog(at.out, QueueId::normal(class)).1);
-        fill.limit.is_none_or(|limit| fill.used.saturating_sub(headers) <= limit)
+    /// The room of a packet of a class, whole or `cut`, as PACKs are too.
+    fn room(&self, class: u8, cut: bool) -> ExtraRoom {
+        match self.cut.class {
+            Some(headers) if headers == class => ExtraRoom::Class(self.extra),
+            Some(headers) => ExtraRoom::Beside(headers),
+            None => ExtraRoom::Port(if cut { self.extra } else { Bytes(0) }),
+        }
     }
     /// Whether a header of `size` bytes has room in a queue.
     fn takes_header(&self, size: u16, queue: QueueId, at: &ForwardingContext) -> bool {
-        match self.cut.class == Some(queue.class()) {
-            true => at.view.backlog(at.out, queue).1 <= self.extra.0,
-            false => at.view.fits_beyond(at.out, queue, size, self.extra),
-        }
+        at.view.fits_beyond(at.out, queue, size, self.room(queue.class(), true))
     }
     /// The last packet of a queue that may be cut.
     fn tail(&self, at: &ForwardingContext, queue: QueueId) -> Option<PktId> {
@@ -220,16 +220,14 @@ impl Overflow for Trim {
                 false => Fate::Drop(DropReason::BufferFull),
             };
         }
-        match self.within(pkt, at) {
+        match at.view.fits_beyond(at.out, queue, pkt.size, self.room(pkt.class(), false)) {
             true => Fate::Enqueue(queue),
             false if self.may_cut(pkt) => self.choose(pkt, at, env),
             false => Fate::Drop(DropReason::BufferFull),
         }
     }
-    /// With a class of their own for headers, the bytes of both are told apart when it is asked.
-    fn extra_room(&self, pkt: &Head) -> Option<Bytes> {
-        let uses_extra = pkt.flags.has(Flags::PPL) || self.cut.class.is_some();
-        Some(if uses_extra { self.extra } else { Bytes(0) })
+    fn extra_room(&self, pkt: &Head) -> Option<ExtraRoom> {
+        Some(self.room(pkt.class(), pkt.flags.has(Flags::PPL)))
     }
     fn cut(&self) -> Cut {
         self.cut

@@ -1,10 +1,10 @@
 //! What the recording dataplane holds: packets in queues, leases on memory, tables.
 
-use crate::buffer::{Buffer, BufferSlot, Lease, PerPort, Use};
+use crate::buffer::{Buffer, BufferSlot, ExtraRoom, Lease, PerPort, Use};
 use crate::routing::{Hop, RoutingSlot};
 use crate::{Fill, FlowId, Head, HostId, Lane, PktId, PortId, QueueId, View};
 use std::collections::{BTreeMap, VecDeque};
-use units::{Bytes, Time};
+use units::Time;
 
 /// When memory is given back, and whose limit it counts against.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -110,7 +110,7 @@ impl State {
         }
     }
     /// Whether a frame is accepted: it fits, or what waits may be so far beyond the limit.
-    pub fn accepts(&self, to: (PortId, QueueId), size: u16, extra: Option<Bytes>) -> bool {
+    pub fn accepts(&self, to: (PortId, QueueId), size: u16, extra: Option<ExtraRoom>) -> bool {
         let account = self.asked(to.0, to.1);
         let beyond = extra.is_some_and(|extra| self.fits_beyond(to.0, to.1, size, extra));
         beyond || self.lender(account).admits(&self.usage(account), size)
@@ -169,9 +169,10 @@ impl View for State {
     fn fits(&self, port: PortId, queue: QueueId, size: u16) -> bool {
         self.accepts((port, queue), size, None)
     }
-    fn fits_beyond(&self, port: PortId, queue: QueueId, size: u16, extra: Bytes) -> bool {
+    fn fits_beyond(&self, port: PortId, queue: QueueId, size: u16, extra: ExtraRoom) -> bool {
         let account = self.asked(port, queue);
-        self.lender(account).admits_beyond(&self.usage(account), size, extra)
+        let apart = extra.apart(queue.class()).map_or(0, |class| self.backlog(port, QueueId::normal(class)).1);
+        extra.admits(self.lender(account), &self.usage(account), apart, size)
     }
     fn fill(&self, port: PortId, queue: QueueId) -> Fill {
         let account = self.asked(port, queue);

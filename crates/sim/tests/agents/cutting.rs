@@ -82,6 +82,18 @@ fn a_header_without_room_goes_back_to_its_source() {
     assert_eq!((world.host(HostId(0)).returned(), world.host(HostId(1)).returned()), (5, 0));
 }
 
+/// Headers in class 7 have 192 B, whatever data is over T. 13 to 16 fill them, 17 to 19 go back. From 24608 ns on headers
+/// leave, nine until 30656 ns, when frame 2 starts and leaves ten behind it: 25 is whole. 26 to 29 fill the room once more,
+/// 30 to 34 go back, and at 42960 ns the next leaves.
+#[test]
+fn headers_of_a_class_of_their_own_go_back_once_their_own_room_is_full() {
+    let world = run(&trimming(", extra = \"192B\", header_class = 7, no_room = \"return\""), AS_NAMED);
+    let (whole, cut) = arrived(&world);
+    assert_eq!(whole, (0..13).chain([25]).collect::<Vec<u32>>());
+    assert_eq!(cut, (13..17).chain(20..25).chain(26..30).chain(35..40).collect::<Vec<u32>>());
+    assert_eq!((world.host(HostId(0)).returned(), world.host(HostId(1)).returned()), (8, 0));
+}
+
 /// Frames of 1518 B are cut to 256 B, which are no payload to anyone.
 #[test]
 fn so_many_bytes_stay_as_are_asked_for() {
