@@ -59,7 +59,7 @@ class Plan:
             Point(10, 15, 128): (*SIZES, "ten_to_one", "strict_coin", "cp_16k", "strict_16k"),
         }
     )
-    fast: Sequence[str] = ("dctcp", "cp", "strict", "quarter")  # at more than 10 Gb/s
+    fast: Sequence[str] = ("dctcp", "cp", "strict", "quarter", "return")  # at more than 10 Gb/s
     seeds: int = 10
     jobs: int | None = None
     sets: Mapping[str, object] = field(default_factory=dict)
