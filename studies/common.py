@@ -195,6 +195,15 @@ def whole(sweep: Results) -> Results:
     return sweep
 
 
+def exact(sweep: Results) -> list[Line]:
+    """What was measured, without what flows that had not ended make a bound in any seed of a variant."""
+    if sweep.failures or sweep.told.partial or sweep.finished < sweep.planned:
+        raise SystemExit(f"{sweep.scenario}: {sweep.finished} of {sweep.planned} runs, {sweep.failures}")
+    lines: list[Line] = sweep.metrics.to_pylist()
+    bounds = {(one["variant"], metrics.name(one)) for one in lines if one["censored"]}
+    return [one for one in lines if (one["variant"], metrics.name(one)) not in bounds]
+
+
 def number(value: float) -> str:
     """Three digits, and no more than two places."""
     return f"{value:.0f}" if abs(value) >= 100 else f"{value:.1f}" if abs(value) >= 10 else f"{value:.2f}"
@@ -213,6 +222,50 @@ def less(row: Row[Any], reference: str) -> str:
     mean, low, high = (x * row.scale for x in found)
     mark = "**" if row.differs(reference) else ""
     return f"{mark}{mean:+.2f}{mark} ± {number((high - low) / 2)}"
+
+
+@dataclass(frozen=True)
+class Told:
+    """A difference from a reference in parts of the reference's mean, with its interval."""
+
+    mean: float
+    low: float
+    high: float
+    margin: float
+
+    @property
+    def differs(self) -> bool:
+        """Whether it counts: its interval excludes 0, and its mean is no less than the margin."""
+        return (self.low > 0 or self.high < 0) and abs(self.mean) >= self.margin
+
+    @property
+    def same(self) -> bool:
+        """Whether all of its interval is within the margin."""
+        return -self.margin < self.low and self.high < self.margin
+
+
+def by_case(found: Iterable[Row[C]]) -> dict[tuple[C, str], Row[C]]:
+    """Rows by case and metric."""
+    return {(row.case, row.metric): row for row in found}
+
+
+def told(rows: Mapping[tuple[C, str], Row[C]], case: C, other: C, of: tuple[str, str, float]) -> Told | None:
+    """A case less another, where that is not 0; `of` is the metric, the reference's name and the margin."""
+    metric, name, margin = of
+    row, reference = rows.get((case, metric)), rows.get((other, metric))
+    if row is None or reference is None or not reference.mean or name not in row.less:
+        return None
+    mean, low, high = (one / reference.mean for one in row.less[name])
+    return Told(mean, low, high, margin)
+
+
+def percent(less: Told | None) -> str:
+    """A difference in per cent with the half of its interval: bold where it counts, = where it is equal."""
+    if less is None:
+        return "–"
+    mark = "**" if less.differs else ""
+    half = number(100 * (less.high - less.low) / 2)
+    return f"{mark}{100 * less.mean:+.1f}{mark} ± {half}{' =' if less.same else ''}"
 
 
 Cells = dict[str, dict[str, Row[C]]]  # label of the line, metric

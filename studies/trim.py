@@ -5,8 +5,9 @@
 
 from collections.abc import Iterable, Sequence
 
+import common
 import trim_figures as figures
-from common import Page, asked, number, value, written
+from common import Page, asked, by_case, value, written
 from trim_numbers import (
     BACKGROUND,
     BACKGROUND_TAIL,
@@ -19,7 +20,6 @@ from trim_numbers import (
     Plan,
     Row,
     Rows,
-    by_case,
     own,
     run,
     told,
@@ -64,13 +64,8 @@ HEADS = ["links", "memory for each Gb/s", "degree"]
 
 
 def percent(rows: Rows, case: Case, metric: str, name: str) -> str:
-    """A difference in per cent with the half of its interval: bold where it counts, = where it is equal."""
-    less = told(rows, case, metric, name)
-    if less is None:
-        return "–"
-    mark = "**" if less.differs else ""
-    half = number(100 * (less.high - less.low) / 2)
-    return f"{mark}{100 * less.mean:+.1f}{mark} ± {half}{' =' if less.same else ''}"
+    """A difference in per cent."""
+    return common.percent(told(rows, case, metric, name))
 
 
 def differences(found: Sequence[Row], variant: str, name: str) -> str:

@@ -8,9 +8,10 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from matplotlib.ticker import NullLocator
 
+from common import Told, by_case
 from overspill import plots
 from overspill.plots import COLOURS
-from trim_numbers import BACKGROUND, MAIN, MARGIN, QCT, QCT_TAIL, TIMES, Case, Row, Told, by_case, own, told
+from trim_numbers import BACKGROUND, MAIN, MARGIN, QCT, QCT_TAIL, TIMES, Case, Row, own, told
 
 LABELS = {
     "tcp": "dropped, SACK (tcp)",

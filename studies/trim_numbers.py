@@ -6,8 +6,8 @@ from pathlib import Path
 
 import common
 import overspill
-from common import Line, Study
-from overspill import Key, Results, metrics, stats
+from common import Line, Study, Told, exact
+from overspill import Key, metrics, stats
 
 SCENARIO = Path(__file__).with_name("trim.toml")
 SENDERS = "traffic.query.senders"
@@ -157,15 +157,6 @@ def run(plan: Plan, out: Path) -> list[Row]:
     return STUDY.rows(table, summary, case_of)
 
 
-def exact(sweep: Results) -> list[Line]:
-    """What was measured, without what flows that had not ended make a bound in any seed of a variant."""
-    if sweep.failures or sweep.told.partial or sweep.finished < sweep.planned:
-        raise SystemExit(f"{sweep.scenario}: {sweep.finished} of {sweep.planned} runs, {sweep.failures}")
-    lines: list[Line] = sweep.metrics.to_pylist()
-    bounds = {(one["variant"], metrics.name(one)) for one in lines if one["censored"]}
-    return [one for one in lines if (one["variant"], metrics.name(one)) not in bounds]
-
-
 def case_of(line: Line) -> Case:
     """The case of a line."""
     return Case(line["rate"], line["buffer"], line["degree"], str(line["variant"]))
@@ -200,39 +191,10 @@ def summed(found: Sequence[Line]) -> Iterator[Line]:
             yield several[0] | more | {"low": low, "high": high}
 
 
-@dataclass(frozen=True)
-class Told:
-    """A difference from a reference in parts of the reference's mean, with its interval."""
-
-    mean: float
-    low: float
-    high: float
-    margin: float
-
-    @property
-    def differs(self) -> bool:
-        """Whether it counts: its interval excludes 0, and its mean is no less than the margin."""
-        return (self.low > 0 or self.high < 0) and abs(self.mean) >= self.margin
-
-    @property
-    def same(self) -> bool:
-        """Whether all of its interval is within the margin."""
-        return -self.margin < self.low and self.high < self.margin
-
-
 Rows = Mapping[tuple[Case, str], Row]
-
-
-def by_case(found: Sequence[Row]) -> dict[tuple[Case, str], Row]:
-    """Rows by case and metric."""
-    return {(row.case, row.metric): row for row in found}
 
 
 def told(rows: Rows, case: Case, metric: str, name: str) -> Told | None:
     """The difference of a case from a reference, where there is one and the reference is not 0."""
-    row, other = rows.get((case, metric)), rows.get((reference(case, name), metric))
-    if row is None or other is None or not other.mean or name not in row.less:
-        return None
     margin = MARGIN if metric in TIMES else COUNT_MARGIN
-    mean, low, high = (one / other.mean for one in row.less[name])
-    return Told(mean, low, high, margin)
+    return common.told(rows, case, reference(case, name), (metric, name, margin))
