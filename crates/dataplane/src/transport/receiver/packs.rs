@@ -33,14 +33,16 @@ impl Receiver {
             EcnMode::Exact if marked != self.echo => self.turn(marked, io),
             EcnMode::Exact => {}
         }
-        self.send_pack((lost.start, lost.end), io);
+        self.send_pack((lost.start, lost.end), pkt.head.class(), io);
     }
 
     /// Sends a PACK: the range that was lost first, then that of the PACK before, should that be lost, while it is missing
-    /// (CP §4.6), and what waits (RFC 2018 §4). It acknowledges what is there as any ACK does.
-    fn send_pack(&mut self, lost: (u64, u64), io: &mut Io) {
+    /// (CP §4.6), and what waits (RFC 2018 §4). It acknowledges what is there as any ACK does. Where headers have a class
+    /// of their own so have the PACKs that answer them, as control packets have in NDP (§3.1).
+    fn send_pack(&mut self, lost: (u64, u64), class: u8, io: &mut Io) {
         let mut pkt = segment::ack(&self.flow, self.next, self.echo, io.cfg);
         pkt.head.flags = pkt.head.flags.with(Flags::PPL);
+        pkt.head.set_class(class);
         segment::stamp(&mut pkt, io.now, &mut self.emission);
         pkt.window = self.advertise(io.cfg);
         let mut ext = self.stamped(io);

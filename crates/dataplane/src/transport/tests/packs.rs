@@ -54,6 +54,8 @@ fn what_is_cut_is_sent_again_and_nothing_else_without_a_timeout() {
         assert_eq!((r.packs, s.packs), (pair.cut, pair.cut), "{kind} {n}");
         let data = |pkt: &&Pkt| pkt.payload > 0;
         assert!(pair.data.iter().filter(data).all(|pkt| pkt.head.flags.has(Flags::CPA)));
+        let of_its_header = |pkt: &Pkt| (pkt.head.class() == 6) == pkt.head.flags.has(Flags::PPL);
+        assert!(pair.acks.iter().all(of_its_header), "{kind} {n}");
         cut += pair.cut;
     }
     assert!(cut > 10_000, "{cut}");

@@ -31,7 +31,7 @@ pub enum Fault {
     Late(Dur),
     Twice,
     Mark,
-    /// A switch cuts its payload off, where it has one and says that this may be done.
+    /// A switch cuts its payload off, where it has one and says that this may be done; its header gets class 6.
     Cut,
     /// It comes back to its sender's host, which sends it again: it arrives two delays later.
     Back,
@@ -367,6 +367,7 @@ impl Pair {
                 Fault::Cut if pkt.head.flags.has(Flags::CPA) && pkt.head.size > self.cfg.framing.min_frame => {
                     pkt.head.size = (pkt.head.size - pkt.payload).max(self.cfg.framing.min_frame);
                     pkt.head.flags = pkt.head.flags.with(Flags::PPL).without(Flags::PAYLOAD);
+                    pkt.head.set_class(6);
                     pkt.payload = 0;
                     self.cut += 1;
                 }
