@@ -194,12 +194,13 @@ papers: setup
 	@left=0; for name in $(PAPERS); do \
 		$(BIN)/overspill paper $$name --what-if --publish docs/reproduction || left=$$?; done; exit $$left
 
-# Some 3750 runs of one to ten seconds where nothing is in out/studies yet.
+# Some 4700 runs of one to ten seconds where nothing is in out/studies yet.
 studies: setup
 	$(BIN)/python studies/bounce.py
 	$(BIN)/python studies/detour.py
 	$(BIN)/python studies/pause.py
 	$(BIN)/python studies/trim.py
+	$(BIN)/python studies/abq.py
 
 clean:
 	rm -rf target out $(VENV)
