@@ -266,6 +266,28 @@ def test_an_open_parameter_is_changed_alone(paper: Paper, monkeypatch: pytest.Mo
 
 
 @pytest.mark.usefixtures("quick")
+def test_each_table_of_open_parameters_has_those_that_touch_its_rows(
+    command: Paper, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def places(runs: Any) -> list[Measured]:
+        other = "switch.y=9" in runs["single"].sweep.facts["sets"]
+        return [Measured("all", "switch", ["leaf0"]), Measured("all", "bounces", [2.0 - 2 * other])]
+
+    papered.coded(monkeypatch, FIGURES | {"fig2": Figure(places)})
+    more = '[[what_if]]\nname = "w"\ntitle = "another w"\nsweeps = ["grid"]\nset = ["switch.w=9"]\n'
+    papers = papered.written(tmp_path, papered.PAPER + more)
+    assert command("paper", "small", "--papers", papers, "--what-if").status == 0
+    readme = Path("out/papers/small/README.md").read_text()
+    heads = [
+        text for text in readme.splitlines() if text.startswith("| figure | case | metric | published |")
+    ]
+    assert [text.split(" | ")[4:] for text in heads] == [[whatif.OWN, "w |"], [whatif.OWN, "y |"]]
+    assert "### fig1" in readme and "### fig2" in readme
+    drawn = {path.name for path in Path("out/papers/small/figures").glob("what_if*.png")}
+    assert drawn == {"what_if_fig2.png"} and "figures/what_if_fig2.png" in readme
+
+
+@pytest.mark.usefixtures("quick")
 def test_what_settings_took_from_a_scenario_is_told(
     command: Paper, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -40,14 +40,13 @@ def page(made: Reproduced, drawn: list[str], out: Path) -> str:
         heads=HEADS[1:],
         legend=LEGEND,
         assumptions=paper.assumptions,
-        matrix=whatif.matrix(made),
-        matrix_image=image(out, whatif.NAME) if has_matrix(out) else None,
+        matrix=(matrix := whatif.matrix(made)),
+        matrix_images={
+            name: image(out, name)
+            for name in (group["image"] for group in (matrix or {"groups": []})["groups"])
+            if name and (out / "figures" / f"{name}.png").is_file()
+        },
     )
-
-
-def has_matrix(out: Path) -> bool:
-    """Whether the figure of open parameters was drawn."""
-    return (out / "figures" / f"{whatif.NAME}.png").is_file()
 
 
 def facts(made: Reproduced) -> Iterable[tuple[str, str, bool]]:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -14,6 +14,7 @@ from matplotlib.patches import Rectangle
 from overspill import plots as look
 from overspill import version
 from overspill.papers import words
+from overspill.papers.data import WhatIf
 from overspill.papers.judge import FAILS, HOLDS, INCONCLUSIVE
 from overspill.papers.reproduce import Reproduced, key
 from overspill.papers.rows import Row
@@ -40,6 +41,26 @@ class Moved:
     base: Mapping[int, Cell]
     cells: Mapping[str, Cell]
     changes: Mapping[str, bool]
+
+
+@dataclass(frozen=True)
+class Group:
+    """Rows that the same settings touch: a table, and a figure `image` of those whose verdict changes."""
+
+    settings: Sequence[WhatIf]
+    rows: Sequence[Moved]
+    heads: Sequence[str]
+    image: str
+
+    @property
+    def figures(self) -> str:
+        """The figures that these rows are of."""
+        return ", ".join(dict.fromkeys(one.row.figure for one in self.rows))
+
+    @property
+    def drawn(self) -> list[Moved]:
+        """The rows whose verdict some setting changes."""
+        return [one for one in self.rows if any(one.changes.values())]
 
 
 def table(made: Reproduced) -> list[Moved]:
@@ -92,12 +113,31 @@ def document(made: Reproduced) -> dict[str, Any]:
     }
 
 
+def groups(made: Reproduced) -> list[Group]:
+    """The rows by the settings that touch them, so that no table has columns without a cell."""
+    found: dict[tuple[str, ...], list[Moved]] = {}
+    for one in table(made):
+        found.setdefault(tuple(one.cells), []).append(one)
+    grouped: list[Group] = []
+    for names, rows in found.items():
+        settings = [one for one in made.asked.what_ifs if one.name in names]
+        fewer = [seeds for seeds in made.base if any(seeds in one.base for one in rows)]
+        heads = [
+            OWN,
+            *(f"on {seeds} seed{'s' * (seeds > 1)}" for seeds in fewer),
+            *(one.name for one in settings),
+        ]
+        image = NAME if len(found) == 1 else f"{NAME}_{rows[0].row.figure.replace('.', '_')}"
+        image += f"_{len(grouped)}" if image in {one.image for one in grouped} else ""
+        grouped.append(Group(settings, rows, heads, image))
+    return grouped
+
+
 def matrix(made: Reproduced) -> dict[str, Any] | None:
-    """The matrix as text, rows by settings."""
-    rows = table(made)
-    if not rows:
+    """The tables as text, rows by settings."""
+    found = groups(made)
+    if not found:
         return None
-    settings = made.asked.what_ifs
     return {
         "settings": [
             {
@@ -106,34 +146,32 @@ def matrix(made: Reproduced) -> dict[str, Any] | None:
                 "set": ", ".join(one.sets),
                 "sweeps": ", ".join(one.sweeps),
             }
-            for one in settings
+            for one in made.asked.what_ifs
         ],
-        "heads": heads(made),
-        "rows": [
+        "groups": [
             {
-                "name": list(key(row.own)),
-                "published": words.value(row.own["published"], row.own["unit"]),
-                "cells": [shown(cell, change) for cell, change in columns(made, row)],
+                "figures": group.figures,
+                "heads": group.heads,
+                "image": group.image if group.drawn else None,
+                "rows": [
+                    {
+                        "name": list(key(row.own)),
+                        "published": words.value(row.own["published"], row.own["unit"]),
+                        "cells": [shown(cell, change) for cell, change in columns(made, group, row)],
+                    }
+                    for row in group.rows
+                ],
             }
-            for row in rows
+            for group in found
         ],
     }
 
 
-def heads(made: Reproduced) -> list[str]:
-    """What stands over the cells of a row."""
-    return [
-        OWN,
-        *(f"on {seeds} seed{'s' * (seeds > 1)}" for seeds in made.base),
-        *(one.name for one in made.asked.what_ifs),
-    ]
-
-
-def columns(made: Reproduced, row: Moved) -> list[tuple[Cell | None, bool]]:
-    """A row's cells, and whether each has another verdict; none where nothing was run for it."""
-    own = [(row.own, False), *((row.base.get(seeds), False) for seeds in made.base)]
-    names = [one.name for one in made.asked.what_ifs]
-    return own + [(row.cells.get(name), row.changes.get(name, False)) for name in names]
+def columns(made: Reproduced, group: Group, row: Moved) -> list[tuple[Cell | None, bool]]:
+    """A row's cells, and whether each has another verdict."""
+    fewer = [seeds for seeds in made.base if any(seeds in one.base for one in group.rows)]
+    own = [(row.own, False), *((row.base.get(seeds), False) for seeds in fewer)]
+    return own + [(row.cells.get(one.name), row.changes.get(one.name, False)) for one in group.settings]
 
 
 def shown(cell: Cell | None, change: bool) -> dict[str, Any]:
@@ -153,30 +191,34 @@ def markdown(made: Reproduced) -> list[str]:
     for one in found["settings"]:
         told = f"{escaped(one['title'])} (`{one['set']}`, in {escaped(one['sweeps'])})"
         lines.append(f"- {escaped(one['name'])}: {told}")
-    over = ("figure", "case", "metric", "published", *found["heads"])
-    lines += ["", line(over), line("---" for _ in over)]
-    for row in found["rows"]:
-        cells = [
-            f"**{escaped(one['text'])}**" if one["changes"] else escaped(one["text"]) for one in row["cells"]
-        ]
-        lines.append(line((*row["name"], row["published"])) + " " + " | ".join(cells) + " |")
-    if any(any(row.changes.values()) for row in table(made)):
-        lines += ["", f"![Rows whose verdict an open parameter changes](figures/{NAME}.png)"]
+    for group in found["groups"]:
+        over = ("figure", "case", "metric", "published", *group["heads"])
+        lines += ["", f"### {escaped(group['figures'])}", "", line(over), line("---" for _ in over)]
+        for row in group["rows"]:
+            cells = [
+                f"**{escaped(one['text'])}**" if one["changes"] else escaped(one["text"])
+                for one in row["cells"]
+            ]
+            lines.append(line((*row["name"], row["published"])) + " " + " | ".join(cells) + " |")
+        if group["image"]:
+            lines += ["", f"![Rows whose verdict an open parameter changes](figures/{group['image']}.png)"]
     return [*lines, ""]
 
 
-def drawing(made: Reproduced) -> Figure | None:
+def drawings(made: Reproduced) -> Iterable[tuple[str, Figure]]:
+    """A figure for each table where some setting changes a verdict, by name."""
+    return ((group.image, drawing(made, group)) for group in groups(made) if group.drawn)
+
+
+def drawing(made: Reproduced, group: Group) -> Figure:
     """Rows whose verdict some setting changes, by setting: sign, value, and a frame where it is another."""
-    rows = [one for one in table(made) if any(one.changes.values())]
-    if not rows:
-        return None
-    names = heads(made)
+    rows, names = group.drawn, group.heads
     with look.style():
         size = (4.2 + 0.62 * len(names), 1.9 + 0.23 * len(rows))
         figure = Figure(figsize=size, layout=ConstrainedLayoutEngine(w_pad=0.3))
         axes = figure.subplots()
         for at, one in enumerate(rows):
-            for column, (cell, change) in enumerate(columns(made, one)):
+            for column, (cell, change) in enumerate(columns(made, group, one)):
                 if cell is not None:
                     draw_cell(axes, (column, at), cell, change)
         labels = [

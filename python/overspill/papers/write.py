@@ -105,8 +105,8 @@ def draw(made: Reproduced, place: Path, formats: Collection[str]) -> list[str]:
             drawing = code.draw(runs(figure, ran), known)
         files.save_figure(drawing, place, figure.id, formats)
         found.append(figure.id)
-    if made.changed and (chart := whatif.drawing(made)) is not None:
-        files.save_figure(chart, place, whatif.NAME, formats)
+    for name, chart in whatif.drawings(made):
+        files.save_figure(chart, place, name, formats)
     return found
 
 
