@@ -23,6 +23,7 @@ impl Counter {
 pub(crate) struct Accounts {
     output: Box<[Counter]>,
     arrived: Box<[Counter]>,
+    entered: Box<[Counter]>,
     input: Box<[Counter]>,
     all_input: Box<[Counter]>,
 }
@@ -69,7 +70,9 @@ impl Delta {
         let Delta { port, ingress, class, arrives, .. } = *self;
         let output = port.map(Account::Output);
         let arrived = port.filter(|_| arrives).map(|port| Account::Arrived(port, class));
-        [output, arrived, Some(Account::Input(ingress, class)), Some(Account::AllInput(ingress))].into_iter().flatten()
+        let entered = arrived.map(|_| Account::Entered(ingress, class));
+        let input = [Some(Account::Input(ingress, class)), Some(Account::AllInput(ingress))];
+        [output, arrived, entered].into_iter().chain(input).flatten()
     }
 }
 
@@ -81,6 +84,7 @@ impl Accounts {
         Accounts {
             output: of(any(|of| matches!(of, Account::Output(_))), ports),
             arrived: of(any(|of| matches!(of, Account::Arrived(..))), ports * 8),
+            entered: of(any(|of| matches!(of, Account::Entered(..))), ports * 8),
             input: of(any(|of| matches!(of, Account::Input(..) | Account::AllInput(_))), ports * 8),
             all_input: of(any(|of| matches!(of, Account::AllInput(_))), ports),
         }
@@ -92,6 +96,7 @@ impl Accounts {
         match of {
             Account::Output(port) => self.output.get_mut(usize::from(port.0)),
             Account::Arrived(port, class) => self.arrived.get_mut(class_of(port, class)),
+            Account::Entered(port, class) => self.entered.get_mut(class_of(port, class)),
             Account::Input(port, class) => self.input.get_mut(class_of(port, class)),
             Account::AllInput(port) => self.all_input.get_mut(usize::from(port.0)),
         }
@@ -125,6 +130,10 @@ impl Accounts {
     /// Bytes of a class that were ever stored at a port; 0 where nobody follows them.
     pub(crate) fn arrived(&self, port: PortId, class: u8) -> u64 {
         self.arrived.get(usize::from(port.0) * 8 + usize::from(class)).map_or(0, |counter| counter.bytes)
+    }
+    /// Bytes of a class that came in by a port and were stored; 0 where nobody follows them.
+    pub(crate) fn entered(&self, port: PortId, class: u8) -> u64 {
+        self.entered.get(usize::from(port.0) * 8 + usize::from(class)).map_or(0, |counter| counter.bytes)
     }
 }
 

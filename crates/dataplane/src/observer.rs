@@ -4,7 +4,7 @@
 use crate::Pkt;
 use mech::overflow::DropReason;
 use mech::{ClassSet, FlowId, PktId, QueueId};
-use units::Time;
+use units::{Rate, Time};
 
 /// Where and when something happened.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -137,6 +137,12 @@ pub trait Observer {
     /// What decides about holding at a port is in another state: a number of its own, 0 at rest, and the level of
     /// its queue at which that is over, bytes.
     fn turned(&mut self, _at: Spot, _state: u8, _level: u64) {}
+    /// A message about congestion was made at a port, which is on its way to the source of its flow.
+    fn noticed(&mut self, _at: Spot, _pkt: &Pkt) {}
+    /// A frame that is to leave by a port has left the memory of the input that it came in by, counted as that one.
+    fn crossed(&mut self, _at: Spot, _input: u32, _pkt: &Pkt) {}
+    /// The rate limit of a flow that is sent here is another; `None` is none any more.
+    fn limited(&mut self, _at: Spot, _flow: FlowId, _rate: Option<Rate>) {}
     /// A packet has reached the transport it is for.
     fn delivered(&mut self, _at: Spot, _pkt: &Pkt) {}
     /// A packet that a switch sent back has reached the NIC of its source.
@@ -182,6 +188,9 @@ both! {
     held(at: Spot, pkt: &Pkt);
     released(at: Spot, pkt: &Pkt);
     turned(at: Spot, state: u8, level: u64);
+    noticed(at: Spot, pkt: &Pkt);
+    crossed(at: Spot, input: u32, pkt: &Pkt);
+    limited(at: Spot, flow: FlowId, rate: Option<Rate>);
     delivered(at: Spot, pkt: &Pkt);
     came_back(at: Spot, pkt: &Pkt);
     pause_sent(at: Spot, xoff: ClassSet, again: ClassSet);

@@ -292,6 +292,9 @@ impl<F: Fib> View for Look<'_, F> {
     fn arrived(&self, port: PortId, class: u8) -> u64 {
         self.store.accounts.arrived(port, class)
     }
+    fn entered(&self, port: PortId, class: u8) -> u64 {
+        self.store.accounts.entered(port, class)
+    }
     fn pool_free(&self) -> Option<u64> {
         self.store.buffer.peek().free(self.store.pool.shared_bytes)
     }

@@ -45,12 +45,15 @@ use units::Clock;
 pub enum Account {
     /// That wait to leave by a port.
     Output(PortId),
-    /// Of a class, that came in by a port and are still in the switch: queued or held.
+    /// Of a class, that came in by a port and are still in the switch: queued or held. In a switch with memory at
+    /// inputs: that are still in the memory of that input.
     Input(PortId, u8),
-    /// Of all classes, that came in by a port and are still in the switch.
+    /// The same of all classes.
     AllInput(PortId),
-    /// Of a class, that were stored at a port since the run began, whatever has left.
+    /// Of a class, that were stored in the buffer in front of the link of a port since the run began, whatever has left.
     Arrived(PortId, u8),
+    /// Of a class, that came in by a port and were stored since the run began, whatever has left.
+    Entered(PortId, u8),
 }
 
 impl Account {
@@ -67,8 +70,10 @@ impl Account {
     /// Everything that an agent at a port may follow, in the order in which it is told.
     pub fn of_port(port: PortId) -> impl Iterator<Item = Account> {
         let arrived = (0..8).map(move |class| Account::Arrived(port, class));
+        let entered = (0..8).map(move |class| Account::Entered(port, class));
         let input = (0..8).map(move |class| Account::Input(port, class));
-        [Account::Output(port)].into_iter().chain(arrived).chain(input).chain([Account::AllInput(port)])
+        let all = [Account::AllInput(port)];
+        [Account::Output(port)].into_iter().chain(arrived).chain(entered).chain(input).chain(all)
     }
 }
 
@@ -211,6 +216,6 @@ mod tests {
         let mut all: Vec<Account> = Account::of_port(PortId(3)).collect();
         all.sort();
         all.dedup();
-        assert_eq!(all.len(), 1 + 8 + 8 + 1);
+        assert_eq!(all.len(), 1 + 8 + 8 + 8 + 1);
     }
 }

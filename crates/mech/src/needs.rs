@@ -1,6 +1,7 @@
 //! What the dataplane, the loader and the builder must know of a mechanism. They ask it; nobody
 //! outside of this crate knows it by its name.
 
+use crate::Side;
 use units::{Amount, Bytes};
 
 /// For which arrivals an answer to overflow is asked.
@@ -44,11 +45,24 @@ impl Room {
     }
 }
 
+/// A memory of a port in units, one of which an agent may draw.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Samples {
+    /// Which memory.
+    pub side: Side,
+    /// Of frames of this class.
+    pub class: u8,
+    /// The size of a unit; a frame takes as many as it needs, and shares none.
+    pub unit: Bytes,
+}
+
 /// What a mechanism needs of the switch or NIC that it is in; what nobody needs costs nothing.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Needs {
     /// It sends packets back, which wait at every port in a lane of their own, so long, beside the buffer.
     pub back: Option<Amount>,
+    /// It draws units of a memory of each of its ports; one agent a port may.
+    pub samples: Option<Samples>,
     /// It makes messages to sources, which wait at every port of the network in a lane of their own.
     pub notices: bool,
     /// It sends packets aside, by ports that lead to other switches.

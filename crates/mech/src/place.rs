@@ -3,6 +3,27 @@
 use crate::buffer::{ExtraRoom, Lease};
 use crate::{Fill, FlowId, Head, HostId, Lane, PktId, PortId, QueueId};
 
+/// One of the two memories of a port. An output-queued switch has no memory at inputs: there it is what came in by the
+/// port and is still in the switch.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Side {
+    /// Where frames wait that came in by the port, or cross from there.
+    Input,
+    /// The buffer in front of the link of the port.
+    Output,
+}
+
+/// Whose frame lies in a unit of memory.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Occupant {
+    /// Its flow.
+    pub flow: FlowId,
+    /// The source of that.
+    pub src: HostId,
+    /// The port that it is to leave by.
+    pub out: PortId,
+}
+
 /// What the dataplane answers to mechanisms.
 pub trait View {
     /// Number of ports.
@@ -58,6 +79,27 @@ pub trait View {
     /// Bytes of a class that were ever stored at a port, where an agent follows them.
     fn arrived(&self, _port: PortId, _class: u8) -> u64 {
         0
+    }
+    /// Bytes of a class that came in by a port and were stored since the run began, where an agent follows them.
+    fn entered(&self, _port: PortId, _class: u8) -> u64 {
+        0
+    }
+    /// Bytes of a class in a memory of a port, messages about congestion not counted; of inputs, where an agent
+    /// follows them.
+    fn in_memory(&self, _side: Side, _port: PortId, _class: u8) -> u64 {
+        0
+    }
+    /// How many units of the memory that an agent samples at this port are occupied ([`crate::Needs::samples`]).
+    fn occupied_units(&self, _port: PortId) -> u32 {
+        0
+    }
+    /// Whose frame lies in one of these, counted from 0 in no order that means anything; one step.
+    fn occupant(&self, _port: PortId, _unit: u32) -> Option<Occupant> {
+        None
+    }
+    /// How full the buffer in front of the link of a port is, bytes, what waits at inputs for it not counted.
+    fn output_fill(&self, _port: PortId) -> Fill {
+        Fill { used: 0, limit: None }
     }
     /// How full the fullest buffer on a flow's way through this node and out of it is; `None` where
     /// that is not known (QCN-OS §V-A: the path-congestion index).

@@ -127,7 +127,7 @@ impl Agents {
 fn port_of(of: Account) -> PortId {
     match of {
         Account::Output(port) | Account::AllInput(port) => port,
-        Account::Arrived(port, _) | Account::Input(port, _) => port,
+        Account::Arrived(port, _) | Account::Entered(port, _) | Account::Input(port, _) => port,
     }
 }
 
@@ -274,7 +274,7 @@ impl Core {
                 let at = step.out.spot(port);
                 step.out.observer().turned(at, state, level);
             }
-            Act::Emit { notice, flow, to } => self.emit(agent.port, Message { notice, flow, to }, now),
+            Act::Emit { notice, flow, to } => self.emit(agent.port, Message { notice, flow, to }, step),
             // An output-queued switch keeps no copy of what has left.
             Act::Forget(_) => {}
         }
@@ -303,13 +303,15 @@ impl Core {
     }
 
     /// A message is made at a port.
-    fn emit(&mut self, port: PortId, message: Message, now: Time) {
+    fn emit<F: Fib, O: Out>(&mut self, port: PortId, message: Message, step: &mut Step<F, O>) {
         let Some(agents) = &mut self.agents else { return };
         let (node, n, size) = (self.node, agents.created.packets as u32, self.framing.min_frame.max(64));
         let Message { notice, flow, to } = message;
         let mut pkt = NoticeSetup { notice, flow, to, node, n, size }.packet();
-        (pkt.sent, pkt.head.ingress) = (now, port);
+        (pkt.sent, pkt.head.ingress) = (step.now, port);
         agents.created.count(&pkt);
+        let at = step.out.spot(port);
+        step.out.observer().noticed(at, &pkt);
         self.work.push_back(Work::Packet(pkt));
     }
 

@@ -129,7 +129,8 @@ impl Core {
         let needs = setup.overflow.peek().needs();
         // What came in by a port waits at any.
         let follows_input = |(port, agent): (u16, &dyn Agent)| {
-            followed(agent, PortId(port)).any(|of| matches!(of, Account::Input(..) | Account::AllInput(_)))
+            followed(agent, PortId(port))
+                .any(|of| matches!(of, Account::Entered(..) | Account::Input(..) | Account::AllInput(_)))
         };
         let slots = setup.ports.iter().zip(0..).flat_map(|(p, port)| p.agents.iter().map(move |slot| (port, slot)));
         let by_input = slots.filter_map(|(port, slot)| Some((port, slot.peek()?))).any(follows_input);

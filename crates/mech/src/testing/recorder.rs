@@ -375,10 +375,12 @@ impl Recorder {
         let memory = if self.state.memory == Memory::Output { port } else { ingress };
         if stored && head.kind() != PacketKind::Notice {
             *self.state.arrived.entry((memory, class)).or_default() += u64::from(head.size);
+            *self.state.entered.entry((ingress, class)).or_default() += u64::from(head.size);
         }
         let accounts = [
             Account::Output(port),
             Account::Arrived(memory, class),
+            Account::Entered(ingress, class),
             Account::Input(ingress, class),
             Account::AllInput(ingress),
         ];
@@ -397,6 +399,7 @@ impl Recorder {
         match of {
             Account::Output(port) => (port, self.state.port_backlog(port).1),
             Account::Arrived(port, class) => (port, self.state.arrived(port, class)),
+            Account::Entered(port, class) => (port, self.state.entered(port, class)),
             Account::Input(port, class) => (port, View::allocated(&self.state, port, class)),
             Account::AllInput(port) => (port, (0..8).map(|class| View::allocated(&self.state, port, class)).sum()),
         }

@@ -46,6 +46,7 @@ pub struct State {
     pub cutting: VecDeque<(Time, PktId)>,
     /// Bytes that were ever stored, by the port whose memory it was and class.
     pub arrived: BTreeMap<(PortId, u8), u64>,
+    pub entered: BTreeMap<(PortId, u8), u64>,
     next: u64,
 }
 
@@ -65,6 +66,7 @@ impl State {
             leases: Vec::new(),
             cutting: VecDeque::new(),
             arrived: BTreeMap::new(),
+            entered: BTreeMap::new(),
             next: 0,
         }
     }
@@ -214,6 +216,9 @@ impl View for State {
     }
     fn arrived(&self, port: PortId, class: u8) -> u64 {
         self.arrived.get(&(port, class)).copied().unwrap_or(0)
+    }
+    fn entered(&self, port: PortId, class: u8) -> u64 {
+        self.entered.get(&(port, class)).copied().unwrap_or(0)
     }
     fn pool_free(&self) -> Option<u64> {
         let now = self.usage((PortId(0), None));
