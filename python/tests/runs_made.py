@@ -41,6 +41,9 @@ class Made:
     def node(self, name: str) -> int:
         raise NotImplementedError
 
+    def settings(self, variant: str) -> Mapping[str, Any]:
+        raise NotImplementedError
+
 
 def along(path: str, values: Sequence[object]) -> list[Point]:
     """Points along one path."""

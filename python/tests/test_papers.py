@@ -404,7 +404,9 @@ tolerance = { abs = 0 }
 """
 
 
-def test_nodes_have_the_numbers_of_their_network(command: Paper, tmp_path: Path, monkeypatch: Any) -> None:
+def test_nodes_have_the_numbers_of_their_network_and_settings_are_whole(
+    command: Paper, tmp_path: Path, monkeypatch: Any
+) -> None:
     core.use(None)
     papers = papered.written(tmp_path, TREE_PAPER, TREE_ROWS)
     (papers / "small/tree.toml").write_text(TREE)
@@ -412,6 +414,8 @@ def test_nodes_have_the_numbers_of_their_network(command: Paper, tmp_path: Path,
     def sent(runs: Any) -> list[Measured]:
         one = runs["tree"]
         assert (one.node("h0"), one.node("h2")) == (0, 2) and len(one.nodes) == 4
+        settings = one.settings("drop")
+        assert settings["name"] == "tree" and settings["switches"][0]["buffer"]["kind"] == "per_port"
         [table] = one.tables("ports", "drop")
         switch, last = one.node(next(reversed(one.nodes))), one.node("h2")
         ports = [row for row in table.to_pylist() if (row["node"], row["peer"]) == (switch, last)]

@@ -63,10 +63,15 @@ class Plan:
         made = None if only is None else only.made
         return Scene(self.base, self.checked.points[point], self.checked.configs[point], made)
 
+    @property
+    def document(self) -> dict[str, Any]:
+        """What the scenario of the first point means."""
+        return points.read(self.base, self.checked.points[0])[1]
+
     @cached_property
     def nodes(self) -> dict[str, int]:
         """Numbers of nodes by name, as tables have them; of names with several numbers, none."""
-        document: dict[str, Any] = points.read(self.base, self.checked.points[0])[1]
+        document = self.document
         numbered: dict[str, set[int]] = {}
         for at in sorted({document["network_of"][variant] for variant in self.checked.variants}):
             for number, node in enumerate(document["networks"][at]["nodes"]):

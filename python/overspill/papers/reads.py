@@ -47,6 +47,11 @@ class Noted:
         """The number of a node in the tables."""
         return self.runs.node(name)
 
+    def settings(self, variant: str) -> Mapping[str, Any]:
+        """A variant's scenario."""
+        self.read.add(self.name)
+        return self.runs.settings(variant)
+
     def __getattr__(self, name: str) -> Any:
         return getattr(self.runs, name)
 

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from functools import cached_property
+from typing import Any
 
 import numpy as np
 import pyarrow as pa
@@ -95,6 +96,12 @@ class SweepRuns:
         if name not in self.nodes:
             raise self.refused(f"node {name!r}", f"one of {', '.join(self.nodes)}")
         return self.nodes[name]
+
+    def settings(self, variant: str) -> Mapping[str, Any]:
+        """A variant's scenario with every default filled in, of a sweep of one point."""
+        self.place(variant, None)
+        found: Mapping[str, Any] = self.made.document["resolved"][variant]
+        return found
 
     @cached_property
     def nodes(self) -> dict[str, int]:

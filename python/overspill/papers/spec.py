@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Protocol
+from typing import TYPE_CHECKING, Any, Protocol
 
 if TYPE_CHECKING:
     import numpy as np
@@ -34,6 +34,9 @@ class Runs(Protocol):
 
     def tables(self, name: str, variant: str, point: Point | None = None) -> list[pa.Table]:
         """A table that the sweep keeps, by seed."""
+
+    def settings(self, variant: str) -> Mapping[str, Any]:
+        """A variant's scenario with every default filled in, of a sweep of one point."""
 
     def __hash__(self) -> int:
         """By identity: what is computed of a sweep may be kept."""

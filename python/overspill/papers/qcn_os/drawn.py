@@ -1,0 +1,177 @@
+"""Drawings of figures 3, 4, 6 and 7: the first seed, as the report shows one run."""
+
+from __future__ import annotations
+
+import numpy as np
+from matplotlib.axes import Axes
+from matplotlib.figure import Figure as Drawing
+
+from overspill import plots
+from overspill.papers.common import Published, legend, marked, sheet
+from overspill.papers.qcn_os.schemes import (
+    AS,
+    BEFORE,
+    END,
+    F1,
+    F2,
+    OS,
+    OUT,
+    PFC,
+    STEADY,
+    STEP,
+    TWO,
+    Seen,
+    Sweeps,
+    seen,
+    steps,
+)
+
+EQUILIBRIUM, STOP, GO = 60.0, 110.0, 44.0  # KB
+COLOURS = {PFC: 3, AS: 1, OS: 0, OUT: 2, TWO: 4}
+MIDDLE = sum(STEADY) / 2
+
+
+def colour(variant: str) -> str:
+    """A scheme's colour."""
+    return plots.COLOURS[COLOURS[variant]]
+
+
+def of_flow(flow: int) -> str:
+    """A flow's colour; the victim's and the culprit's are strong."""
+    return plots.COLOURS[flow % len(plots.COLOURS)]
+
+
+def throughputs(axes: Axes, run: Seen, step: float = STEP * 5) -> None:
+    """Every flow over time, steps of half a millisecond; hot flows of other inputs behind."""
+    part = round(step / STEP)
+    means = run.sent.reshape(len(run.sent), -1, part).mean(axis=2)
+    time = (np.arange(means.shape[1]) + 0.5) * step
+    for flow in reversed(range(len(means))):
+        wide = 1.3 if flow in (F1, F2) else 0.7
+        axes.plot(time, means[flow], color=of_flow(flow), linewidth=wide, label=f"f{flow + 1}")
+    axes.set_ylabel("Gb/s")
+    axes.set_ylim(0, 10.5)
+    axes.set_xlim(0, END)
+
+
+def rate_limits(axes: Axes, run: Seen) -> None:
+    """Limits of f1 and f2, and a mark at the foot for each CNM to them."""
+    for place, flow in enumerate((F1, F2)):
+        limit = run.limits[flow]
+        times = np.concatenate(([0.0], limit.times, [END]))
+        rates = np.array([limit.at(one) for one in times])
+        axes.plot(
+            times, rates, drawstyle="steps-post", color=of_flow(flow), label=f"f{flow + 1}", linewidth=1
+        )
+        told = run.told[run.whom == flow]
+        foot = np.full(len(told), -0.4 - 0.5 * place)
+        axes.plot(told, foot, "|", color=of_flow(flow), markersize=5, markeredgewidth=0.5)
+    axes.set_ylabel("Gb/s; |: CNMs")
+    axes.set_ylim(-1.4, 10.5)
+    axes.set_xlim(0, END)
+
+
+def occupancies(axes: Axes, run: Seen) -> None:
+    """What the shared input holds of f1 and f2, one upon the other, with the thresholds."""
+    time = (np.arange(run.stored.shape[1]) + 0.5) * STEP
+    colours = [of_flow(F2), of_flow(F1)]
+    axes.stackplot(time, run.stored[F2], run.stored[F1], colors=colours, labels=["f2", "f1"], linewidth=0)
+    for level, name in ((EQUILIBRIUM, "Qeq"), (STOP, "STOP"), (GO, "GO")):
+        axes.axhline(level, color="black", linewidth=0.8, linestyle=":")
+        axes.annotate(
+            name,
+            (END, level),
+            fontsize=7,
+            ha="right",
+            va="bottom",
+            xytext=(-2, 0),
+            textcoords="offset points",
+        )
+    axes.set_ylabel("KB")
+    axes.set_ylim(0, 125)
+    axes.set_xlim(0, END)
+
+
+def places(published: Published, at: list[tuple[float, str, str]]) -> list[tuple[float, float | None]]:
+    """Published values at times, by case and metric."""
+    return [(time, published.get((case, metric))) for time, case, metric in at]
+
+
+def draw_3(sweeps: Sweeps, published: Published) -> Drawing:
+    """Figure 3."""
+    with plots.style():
+        made, [axes] = sheet(1, height=3.6)
+        throughputs(axes, seen(sweeps["baseline"], PFC)[0])
+        early = [(sum(BEFORE) / 2, f"f{flow}, before", "throughput") for flow in (1, 2)]
+        late = [(MIDDLE, f"f{flow}, steady", "throughput") for flow in range(1, 6)]
+        marked(axes, places(published, early[:1] + late[:1]))
+        axes.set_xlabel("time (ms), first seed")
+        axes.set_title("Throughput of adapters, PFC alone, K = 5")
+        legend(axes, loc="upper right", ncols=3)
+    return made
+
+
+def draw_4(sweeps: Sweeps, published: Published) -> Drawing:
+    """Figure 4, throughputs and the shared input."""
+    run = seen(sweeps["hotspot"], AS)[0]
+    with plots.style():
+        made, [above, below] = sheet(1, rows=2, height=2.9)
+        throughputs(above, run)
+        rates = [(12.0, "f1, 10 to 14 ms", "throughput"), (MIDDLE, "f1, steady", "throughput")]
+        marked(above, places(published, rates), "published, f1")
+        above.set_title("(a) Throughput of adapters, QCN-AS at inputs, K = 6")
+        legend(above, loc="upper right", ncols=4)
+        occupancies(below, run)
+        marked(below, places(published, [(MIDDLE, "shared input, steady", "occupancy")]))
+        below.set_title("(b) The input of f1 and f2")
+        below.set_xlabel("time (ms), first seed")
+        legend(below, loc="lower right", ncols=3)
+    return made
+
+
+def draw_6(sweeps: Sweeps, published: Published) -> Drawing:
+    """Figure 6: a row for each scheme."""
+    with plots.style():
+        made, panels = sheet(3, rows=2, height=3.0)
+        for row, (variant, name) in enumerate(((AS, "QCN-AS"), (OS, "QCN-OS"))):
+            run = seen(sweeps["hotspot"], variant)[0]
+            rates, limits, stored = panels[3 * row : 3 * row + 3]
+            throughputs(rates, run)
+            steady = [(MIDDLE, f"{name}, f{flow}, steady", "throughput") for flow in (1, 2)]
+            marked(rates, places(published, steady))
+            rate_limits(limits, run)
+            early = [(25.0, f"{name}, f{flow}, 25 ms", "rate_limit") for flow in (1, 2)]
+            marked(limits, places(published, early))
+            occupancies(stored, run)
+            marked(stored, places(published, [(MIDDLE, f"{name}, f2, steady", "occupancy")]))
+            titles = ("throughput", "rate limits", "input of f1, f2")
+            for axes, letter, title in zip(
+                (rates, limits, stored), "abc" if not row else "def", titles, strict=True
+            ):
+                axes.set_title(f"({letter}) {name}: {title}", fontsize=9)
+        for axes in panels[3:]:
+            axes.set_xlabel("time (ms), first seed")
+        handles, labels = panels[0].get_legend_handles_labels()
+        handles, labels = handles[::-1], labels[::-1]
+        known = panels[1].get_legend_handles_labels()
+        extra = [(one, text) for one, text in zip(*known, strict=True) if text == "published"]
+        handles += [one for one, _ in extra]
+        labels += [text for _, text in extra]
+        made.legend(handles, labels, loc="outside lower center", ncols=8)
+    return made
+
+
+def draw_7(sweeps: Sweeps, published: Published) -> Drawing:
+    """Figure 7, and what is published of the hot flows about their mean."""
+    run = seen(sweeps["hotspot"], OUT)[0]
+    with plots.style():
+        made, [axes] = sheet(1, height=3.6)
+        throughputs(axes, run)
+        apart = published.get(("hot flows, steady", "largest_deviation"))
+        if apart is not None:
+            mean = float(run.sent[1:, steps(STEADY)].mean())
+            marked(axes, [(MIDDLE, mean - apart), (MIDDLE, mean + apart)], "published, hot flows")
+        axes.set_xlabel("time (ms), first seed")
+        axes.set_title("Throughput of adapters, QCN-AS at outputs, K = 6")
+        legend(axes, loc="upper right", ncols=4)
+    return made

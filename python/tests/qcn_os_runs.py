@@ -1,0 +1,225 @@
+"""Runs of QCN-OS's sweeps made by hand: constant rates, with CNMs, limits and pauses that are known."""
+
+from __future__ import annotations
+
+import tomllib
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import pyarrow as pa
+import runs_made
+from runs_made import Told
+
+PAPER = Path(__file__).parents[2] / "papers" / "qcn-os"
+MS = 10**9
+SWITCH = 7  # after the hosts h0 to h6, of which each is at the port of its number
+F1_TO, HOT_TO = 5, 6
+STEP = 12_500  # bytes of a Gb/s in a step of 0.1 ms
+
+
+@dataclass(eq=False)
+class Made(runs_made.Made):
+    """Of a star of seven hosts, or of one with less."""
+
+    resolved: Mapping[str, Any] | None = None
+
+    def node(self, name: str) -> int:
+        return SWITCH if name == "s0" else int(name.removeprefix("h"))
+
+    def settings(self, variant: str) -> Mapping[str, Any]:
+        assert self.resolved is not None and variant in self.variants
+        return self.resolved
+
+
+def table(**columns: Sequence[float]) -> pa.Table:
+    """Columns of numbers; those with a point are floats."""
+    floats = ("mean_bytes", "rate_bps", "mean_packets")
+    return pa.table({
+        name: pa.array(list(values), pa.float64() if name in floats else pa.uint64())
+        for name, values in columns.items()
+    })  # fmt: skip
+
+
+def flows(*ends: int) -> pa.Table:
+    """`flows`: one of each workload, numbered against their order, so that nobody takes one for the other."""
+    count = len(ends)
+    return table(flow=range(count), traffic=reversed(range(count)), dst=list(reversed(ends)))
+
+
+def ports() -> pa.Table:
+    """`ports` of hosts, which are left out, and of the switch."""
+    return table(node=[0, *[SWITCH] * 7], port=[0, *range(7)], peer=[SWITCH, *range(7)])
+
+
+def sent(rates: Sequence[Sequence[tuple[int, int, float]]]) -> pa.Table:
+    """`sent_trace`: of each flow (a workload) the rates in Gb/s from one step to another."""
+    rows = [
+        (step, len(rates) - 1 - place, rate * STEP)
+        for place, parts in enumerate(rates)
+        for first, end, rate in parts
+        for step in range(first, end)
+    ]
+    step, flow, size = zip(*rows, strict=True)
+    return table(bin=step, host=[0] * len(rows), flow=flow, wire_bytes=[round(one) for one in size])
+
+
+def inputs(*parts: tuple[int, int, int, float], source: int = 0) -> pa.Table:
+    """`input_trace`: what an input holds for an output from one step to another, KB; and another one."""
+    rows = [(step, source, out, 1e3 * kb) for first, end, out, kb in parts for step in range(first, end)]
+    rows += [(step, 1, HOT_TO, 99e3) for step in range(3)]
+    step, port, out, mean = zip(*rows, strict=True)
+    node = [SWITCH] * len(rows)
+    return table(
+        bin=step, node=node, input=port, output=out, mean_bytes=mean, max_bytes=[round(m) for m in mean]
+    )
+
+
+def pauses(*rows: tuple[float, float, int]) -> pa.Table:
+    """`pause_trace`: from and to, ms, and the host."""
+    begin, end, node = zip(*rows, strict=True) if rows else ((), (), ())
+    times = {"from_ps": [round(one * MS) for one in begin], "to_ps": [round(one * MS) for one in end]}
+    return table(**times, node=node)
+
+
+def notices(*rows: tuple[float, int, int, int], of: int = 6) -> pa.Table:
+    """`notices`: when, ms, the port, the flow (a workload of `of`), and the feedback."""
+    time, port, flow, feedback = zip(*rows, strict=True) if rows else ((), (), (), ())
+    count = len(rows)
+    return table(
+        time_ps=[round(one * MS) for one in time], node=[SWITCH] * count, port=port,
+        flow=[of - 1 - one for one in flow], feedback=feedback, q_off=[5] * count, q_delta=[0] * count,
+    )  # fmt: skip
+
+
+def rate_limits(*rows: tuple[float, int, float], of: int = 6) -> pa.Table:
+    """`rate_limits`: when, ms, of which flow (a workload), and the limit in Gb/s; below 0 none."""
+    time, flow, rate = zip(*rows, strict=True) if rows else ((), (), ())
+    return table(
+        time_ps=[round(one * MS) for one in time], host=[0] * len(rows),
+        flow=[of - 1 - one for one in flow], rate_bps=[1e9 * one for one in rate],
+    )  # fmt: skip
+
+
+STORED = (10, 20, 30, 1, 1, 1)  # KB of the flows of the laws
+HOTSPOT = ("pfc", "as_in", "os_in", "as_out", "two_samples", "os_keep_alive")
+
+
+def hotspot(count: int = 6, offer: float = 5) -> Mapping[str, Told]:
+    """The tables of a hotspot of so many flows. Numbers of a variant and a seed are their own."""
+
+    def level(variant: str, seed: int) -> float:
+        return 0.01 * (HOTSPOT.index(variant) + seed)
+
+    def rates(variant: str, seed: int) -> list[list[tuple[int, int, float]]]:
+        own = level(variant, seed)
+        steady = [2.0 + own * flow for flow in range(count)]
+        early = [[(0, 100, offer)], [(0, 100, offer)], *([] for _ in range(count - 2))]
+        return [[*early[flow], (100, 140, 1.0), (140, 2000, steady[flow])] for flow in range(count)]
+
+    return {
+        "flows": lambda *_: flows(F1_TO, *[HOT_TO] * (count - 1)),
+        "ports": lambda *_: ports(),
+        "sent_trace": lambda one, _, seed: sent(rates(one, seed)),
+        "input_trace": lambda one, _, seed: inputs(
+            (0, 2000, F1_TO, 1 + level(one, seed)),
+            *((step, step + 1, HOT_TO, 55 + (step % 7) * (1 + level(one, seed))) for step in range(2000)),
+        ),
+        "pause_trace": lambda one, _, seed: pauses(
+            (11, 11.3 + level(one, seed), 0), (12, 12.3, 0), (13, 13.3, 0), (14, 14.3, 1)
+        ),
+        "notices": lambda one, _, seed: notices(
+            *((10.5 + at, 0, at % 2, 8) for at in range(100 + seed)), (11.2, 0, 1, 9)
+        ),
+        "rate_limits": lambda one, _, seed: rate_limits(
+            (10.6, 0, 8), (20, 0, 3 + level(one, seed)), (11, 1, 2.5), (190, 1, -1)
+        ),
+    }  # fmt: skip
+
+
+def laws(frames: Sequence[int]) -> Mapping[str, Told]:
+    """Tables of the six flows of the laws, each with an output: arrivals 1 : 2 : 5, occupancy 1 : 2 : 3."""
+    ends = (1, 2, 3, 4, 5, 6)
+
+    def step_bytes(place: int) -> int:
+        return 0 if place < 3 else (1000, 2000, 5000)[place - 3] * (frames[place] + 20)
+
+    def told(variant: str, _: object, seed: int) -> pa.Table:
+        counts = (0, 0, 0, 10, 20, 50) if variant == "arrival" else (10 + seed, 20, 30, 1, 0, 1)
+        rows = [(2 + 0.01 * at, 0, place, 4) for place, count in enumerate(counts) for at in range(count)]
+        return notices(*rows, (0.5, 0, 0, 4), of=6)
+
+    steps = [(step, place) for step in range(10) for place in range(6)]
+    return {
+        "flows": lambda *_: flows(*ends),
+        "ports": lambda *_: ports(),
+        "sent_trace": lambda *_: table(
+            bin=[step for step, _ in steps], host=[0] * 60,
+            flow=[5 - place for _, place in steps], wire_bytes=[step_bytes(place) for _, place in steps],
+        ),
+        "input_trace": lambda *_: inputs(*((0, 10, end, STORED[end - 1]) for end in ends)),
+        "notices": told,
+    }  # fmt: skip
+
+
+def example(variant: str, _: object, seed: int) -> pa.Table:
+    """CNMs of the example: all alike, or nearly all to the third flow."""
+    counts = (30, 30, 30 + seed) if variant == "arrival" else (1, 2, 80 + seed)
+    rows = [(1 + 0.1 * at, 0, place, 4) for place, count in enumerate(counts) for at in range(count)]
+    return notices(*rows, of=3)
+
+
+def queue(*parts: tuple[int, int, float]) -> pa.Table:
+    """`queue_trace` of the hot output of `output.toml`, and of another port that holds more."""
+    rows = [(step, SWITCH, 3, mean) for first, end, mean in parts for step in range(first, end)]
+    rows += [(step, SWITCH, 2, 500.0) for step in range(3)] + [(step, 0, 0, 500.0) for step in range(3)]
+    step, node, port, mean = zip(*rows, strict=True)
+    return table(bin=step, node=node, port=port, mean_packets=mean)
+
+
+def output() -> Mapping[str, Told]:
+    """Tables of the hotspot that an output makes."""
+    three = dict(hotspot(3))
+    return three | {
+        "flows": lambda *_: flows(2, 3, 3),
+        "notices": lambda *_: notices((10.5, 0, 1, 8), of=3),
+        "rate_limits": lambda *_: rate_limits((10.6, 1, 8), of=3),
+        "input_trace": lambda *told: inputs((100, 150 + told[2], 3, 140), (150 + told[2], 2000, 3, 61)),
+        "queue_trace": lambda *told: queue((100, 400 + told[2], 90.0), (400 + told[2], 2000, 40.0)),
+    }  # fmt: skip
+
+
+SETTINGS: Mapping[str, Any] = {
+    "switches": [
+        {
+            "input_buffer": "150KB",
+            "buffer": {"size": "149KB"},
+            "pause": {"xoff": "110KB", "xon": "44KB"},
+            "notify": {"q_eq": "60KB", "w": 2, "interval": "150000B"},
+        }
+    ]
+}
+
+
+def everything() -> dict[str, Made]:
+    """Every sweep of the paper."""
+    kept = {
+        "baseline": hotspot(5),
+        "hotspot": hotspot(),
+        "one_flow": {
+            "notices": lambda one, _, seed: notices((11, 0, 1, 3), (12, 1, 2, 3 + (one == "two_samples")))
+        },
+        "output": output(),
+        "laws": laws([1522] * 6),
+        "laws_sizes": laws([64, 1522, 1522, 1522, 64, 1522]),
+        "example": {"flows": lambda *_: flows(1, 2, 3), "notices": example},
+        "fast": hotspot(offer=50),
+    }  # fmt: skip
+    found = {}
+    for sweep in tomllib.loads((PAPER / "paper.toml").read_text())["sweep"]:
+        scenario = tomllib.loads((PAPER / sweep["scenario"]).read_text())
+        variants = sweep.get("variants", list(scenario["variants"]))
+        tables: Mapping[str, Told] = kept[sweep["name"]]
+        found[sweep["name"]] = Made(({},), variants, {}, tables, resolved=SETTINGS)
+    return found
