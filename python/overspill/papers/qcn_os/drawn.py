@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure as Drawing
@@ -46,9 +48,10 @@ def throughputs(axes: Axes, run: Seen, step: float = STEP * 5) -> None:
     part = round(step / STEP)
     means = run.sent.reshape(len(run.sent), -1, part).mean(axis=2)
     time = (np.arange(means.shape[1]) + 0.5) * step
-    for flow in reversed(range(len(means))):
-        wide = 1.3 if flow in (F1, F2) else 0.7
-        axes.plot(time, means[flow], color=of_flow(flow), linewidth=wide, label=f"f{flow + 1}")
+    for flow, mean in enumerate(means):
+        own = flow in (F1, F2)
+        style: dict[str, Any] = {"linewidth": 1.3 if own else 0.7, "zorder": 3 - 0.1 * flow}
+        axes.plot(time, mean, color=of_flow(flow), label=f"f{flow + 1}", **style)
     axes.set_ylabel("Gb/s")
     axes.set_ylim(0, 10.5)
     axes.set_xlim(0, END)
@@ -71,22 +74,18 @@ def rate_limits(axes: Axes, run: Seen) -> None:
     axes.set_xlim(0, END)
 
 
-def occupancies(axes: Axes, run: Seen) -> None:
-    """What the shared input holds of f1 and f2, one upon the other, with the thresholds."""
+def occupancies(axes: Axes, run: Seen, total: bool = False) -> None:
+    """What the shared input holds of f1 and of f2, or of both together, with the thresholds."""
     time = (np.arange(run.stored.shape[1]) + 0.5) * STEP
-    colours = [of_flow(F2), of_flow(F1)]
-    axes.stackplot(time, run.stored[F2], run.stored[F1], colors=colours, labels=["f2", "f1"], linewidth=0)
+    if total:
+        axes.plot(time, run.stored.sum(axis=0), color=colour(AS), linewidth=0.8)
+    else:
+        for flow in (F2, F1):
+            axes.plot(time, run.stored[flow], color=of_flow(flow), linewidth=0.6)
     for level, name in ((EQUILIBRIUM, "Qeq"), (STOP, "STOP"), (GO, "GO")):
         axes.axhline(level, color="black", linewidth=0.8, linestyle=":")
-        axes.annotate(
-            name,
-            (END, level),
-            fontsize=7,
-            ha="right",
-            va="bottom",
-            xytext=(-2, 0),
-            textcoords="offset points",
-        )
+        style: dict[str, Any] = {"fontsize": 7, "ha": "right", "va": "bottom", "textcoords": "offset points"}
+        axes.annotate(name, (END, level), xytext=(-2, 0), **style)
     axes.set_ylabel("KB")
     axes.set_ylim(0, 125)
     axes.set_xlim(0, END)
@@ -121,11 +120,11 @@ def draw_4(sweeps: Sweeps, published: Published) -> Drawing:
         marked(above, places(published, rates), "published, f1")
         above.set_title("(a) Throughput of adapters, QCN-AS at inputs, K = 6")
         legend(above, loc="upper right", ncols=4)
-        occupancies(below, run)
+        occupancies(below, run, total=True)
         marked(below, places(published, [(MIDDLE, "shared input, steady", "occupancy")]))
         below.set_title("(b) The input of f1 and f2")
         below.set_xlabel("time (ms), first seed")
-        legend(below, loc="lower right", ncols=3)
+        legend(below, loc="lower right")
     return made
 
 
@@ -152,7 +151,6 @@ def draw_6(sweeps: Sweeps, published: Published) -> Drawing:
         for axes in panels[3:]:
             axes.set_xlabel("time (ms), first seed")
         handles, labels = panels[0].get_legend_handles_labels()
-        handles, labels = handles[::-1], labels[::-1]
         known = panels[1].get_legend_handles_labels()
         extra = [(one, text) for one, text in zip(*known, strict=True) if text == "published"]
         handles += [one for one, _ in extra]
