@@ -3,8 +3,10 @@
 //! A switch with combined input and output queueing holds an arrival in the memory of the port that it came in by,
 //! in a virtual output queue, until the arbiter of the output that it is for grants it the way through the fabric.
 
+mod oldest_first;
 mod round_robin;
 
+pub use oldest_first::OldestFirst;
 pub use round_robin::RoundRobin;
 
 use crate::{Env, Mechanism, PortId, SwitchContext};
@@ -33,12 +35,16 @@ pub trait Arbiter: Send + Sync {
 }
 
 /// The mechanisms of this slot.
-pub const ALL: &[Mechanism<ArbiterSlot>] = &[Mechanism::new(&round_robin::SPEC, |_| RoundRobin::default().into())];
+pub const ALL: &[Mechanism<ArbiterSlot>] = &[
+    Mechanism::new(&round_robin::SPEC, |_| RoundRobin::default().into()),
+    Mechanism::new(&oldest_first::SPEC, |_| OldestFirst.into()),
+];
 
 slot! {
     /// How an output of a `cioq` switch chooses the input that feeds it next.
     ArbiterSlot(Order) of Arbiter {
         RoundRobin(RoundRobin),
+        OldestFirst(OldestFirst),
     }
 }
 

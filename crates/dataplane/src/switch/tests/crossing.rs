@@ -3,7 +3,7 @@
 
 use super::*;
 use crate::InputSetup;
-use mech::arbiter::{ArbiterSlot, RoundRobin};
+use mech::arbiter::{ArbiterSlot, OldestFirst, RoundRobin};
 use mech::overflow::{Fate, Overflow};
 use mech::scheduler::Fifo;
 use mech::{Asks, ForwardingContext, Room, SwitchContext};
@@ -66,6 +66,11 @@ fn switch(buffer: Amount, memory: Amount) -> Switch {
 }
 
 fn with_answer(overflow: OverflowSlot, buffer: Amount, memory: Amount) -> Switch {
+    with_arbiter(RoundRobin::default().into(), overflow, [buffer, memory])
+}
+
+/// Buffers of outputs, and memory of inputs.
+fn with_arbiter(arbiter: ArbiterSlot, overflow: OverflowSlot, [buffer, memory]: [Amount; 2]) -> Switch {
     let port = || PortSetup {
         changes: false,
         clock: Rate::gbps(1).clock(),
@@ -75,7 +80,6 @@ fn with_answer(overflow: OverflowSlot, buffer: Amount, memory: Amount) -> Switch
         pause: None,
         agents: Vec::new(),
     };
-    let arbiter: ArbiterSlot = RoundRobin::default().into();
     Switch::new(SwitchSetup {
         core: CoreSetup {
             node: 0,
@@ -133,6 +137,17 @@ fn a_frame_leaves_when_it_has_crossed_and_the_inputs_take_turns() {
     let found = run(&mut switch, &all).sent;
     let expected: Vec<_> = (0..6).map(|n| (4_000_000 + u64::from(n) * 8_160_000, 2, n)).collect();
     assert_eq!(found, expected);
+}
+
+/// The first crosses until 16 us, and by then all others wait: round robin would take turns from there on.
+#[test]
+fn by_age_frames_cross_in_the_order_of_their_arrival_for_an_output() {
+    let tail_drop = OverflowSlot::custom(mech::overflow::TailDrop);
+    let mut switch = with_arbiter(OldestFirst.into(), tail_drop, [Amount::Packets(9), Amount::Packets(9)]);
+    let all = [3, 3, 3, 3, 1, 0, 1, 3].into_iter().zip(0..);
+    let all: Vec<(u64, Pkt)> = all.map(|(input, n)| (n.into(), frame(n, 4000, (input, 2), 0))).collect();
+    let found = run(&mut switch, &all).sent;
+    assert_eq!(found.iter().map(|(.., n)| *n).collect::<Vec<_>>(), [0, 1, 2, 3, 4, 5, 6, 7]);
 }
 
 #[test]
