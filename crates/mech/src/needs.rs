@@ -77,8 +77,8 @@ pub struct Needs {
     pub held: Option<Bytes>,
     /// It tells sources of congestion by ECE on what it holds.
     pub echoes: bool,
-    /// It bounds the windows that what it holds advertises, in the units of their field.
-    pub bounds_windows: bool,
+    /// It bounds the windows that what it holds advertises, to so much at least, in the units of their field.
+    pub bounds_windows: Option<Bytes>,
     /// It removes packets that wait.
     pub removes: bool,
     /// The next packet to leave is not always the oldest of its queue.

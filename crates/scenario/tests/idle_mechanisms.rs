@@ -151,6 +151,29 @@ fn bounded_windows_of_hosts_with_a_scale_are_told() {
 }
 
 #[test]
+fn bounded_windows_without_room_for_a_segment_are_told() {
+    let with = |least: &str, transport: &str| {
+        let abq = format!("ack_hold = {{ kind = \"abq\", release = \"window\", corrector = false{least} }}");
+        note_on_holding(&format!("[switch]\n{abq}\n[transport]\nkind = \"newreno\"\n{transport}\n"))
+    };
+    let said = |least: &str, mss: u32| {
+        format!(
+            "{HOLD}.window_min = {least} is less than a segment, transport.mss = {mss}B: a sender may wait for ever for a window \
+             with room for one"
+        )
+    };
+    let narrow = "receive_window = \"65535B\"";
+    assert_eq!(with("", narrow), [""; 0], "as by default");
+    assert_eq!(with(", window_min = \"1459B\"", narrow), [said("1459B", 1460)]);
+    assert_eq!(with("", &format!("{narrow}\nmss = \"8960B\"")), [said("1460B", 8960)]);
+    let short = format!("{narrow}\nshort_segments = true");
+    assert_eq!(with(", window_min = \"1B\"", &short), [""; 0], "they send what there is room for");
+    let scaled = with(", window_min = \"730B\"", "receive_window = \"100KB\"");
+    assert_eq!(scaled.len(), 1, "hosts take it for twice as much: {scaled:?}");
+    assert!(!scaled[0].contains("window_min"), "{scaled:?}");
+}
+
+#[test]
 fn holding_at_no_port_or_for_traffic_that_nothing_acknowledges_is_told() {
     let tree = star("");
     let head = &tree[..tree.find("[[traffic]]").expect("it has one")];

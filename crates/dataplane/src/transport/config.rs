@@ -247,6 +247,12 @@ impl TcpConfig {
         self.window_shift > 0
     }
 
+    /// Whether a sender with nothing under way sends a full segment into a window whose field says so much, or what of
+    /// one there is room for (RFC 9293 §3.8.6.2.1).
+    pub fn sends_into(&self, field: u64) -> bool {
+        self.short_segments || field << self.window_shift >= u64::from(self.mss)
+    }
+
     /// Whether losses are found by the time of each sending (RFC 8985).
     pub fn finds_by_time(&self) -> bool {
         self.recovery == Recovery::Rack

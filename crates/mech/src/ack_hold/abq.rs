@@ -321,7 +321,7 @@ impl Agent for Abq {
         Needs {
             held: Some(self.given.capacity),
             echoes: self.given.corrector,
-            bounds_windows: self.given.release == Release::Window,
+            bounds_windows: self.given.window_min.filter(|_| self.given.release == Release::Window),
             ..Needs::default()
         }
     }

@@ -267,7 +267,9 @@ fn it_is_for_ports_that_lead_to_hosts_and_begins_above_k() {
     assert_eq!(is_for("ports=all"), [true, true]);
     assert_eq!(abq("k=9000B").rests_up_to().and_then(Room::amount), Some(Amount::Bytes(9000)));
     assert_eq!(abq("capacity=640B").needs().held, Some(Bytes(640)));
-    assert_eq!([abq("release=window"), abq("")].map(|one| one.needs().bounds_windows), [true, false]);
+    let bounds = |given: &str| abq(given).needs().bounds_windows;
+    assert_eq!(bounds("release=window window_min=2000B"), Some(Bytes(2000)));
+    assert_eq!([bounds(""), bounds("release=batch")], [None, None]);
     assert!(abq("").holds());
     assert_eq!(abq("").levels(Account::AllInput(PORT)), Account::UNWATCHED);
 }

@@ -25,7 +25,8 @@ impl Asked<'_> {
         if nothing.is_some() {
             return nothing.into_iter().collect();
         }
-        [self.unheard(&all), self.no_packs(), self.scaled_windows(&all)].into_iter().flatten().collect()
+        let windows = [self.scaled_windows(&all), self.narrow_windows(&all)];
+        [self.unheard(&all), self.no_packs()].into_iter().chain(windows).flatten().collect()
     }
 
     fn all_holders(&self) -> Vec<Holder<'_>> {
@@ -86,7 +87,7 @@ impl Asked<'_> {
 
     /// Windows that are more than what is written: no switch knows the scale of a connection.
     fn scaled_windows(&self, all: &[Holder<'_>]) -> Option<String> {
-        let bounds = all.iter().any(|(agent, ..)| agent.needs().bounds_windows);
+        let bounds = all.iter().any(|(agent, ..)| agent.needs().bounds_windows.is_some());
         let scaled = self.scenario.stacks().is_some_and(|stacks| stacks.any(TcpConfig::scales_windows));
         (bounds && scaled).then(|| {
             format!(
@@ -95,6 +96,17 @@ impl Asked<'_> {
                 u16::MAX
             )
         })
+    }
+
+    /// Windows without room for a segment: nobody asks again for what a sender keeps back (RFC 9293 §3.8.6.1 is not modelled).
+    fn narrow_windows(&self, all: &[Holder<'_>]) -> Option<String> {
+        let least = all.iter().filter_map(|(agent, ..)| agent.needs().bounds_windows).min()?;
+        let waits = |tcp: &TcpConfig| (!tcp.sends_into(least.0)).then(|| tcp.mss());
+        let mss = self.scenario.stacks()?.most(waits)?;
+        Some(format!(
+            "{ON}.window_min = {least} is less than a segment, transport.mss = {mss}B: a sender may wait for ever for a window \
+             with room for one"
+        ))
     }
 
     fn no_packs(&self) -> Option<String> {
